@@ -1,0 +1,47 @@
+//! Embree 4's C interface, opened at run time.
+//!
+//! This package stands in for the published `embree4-sys` 0.0.10 (see `[patch.crates-io]` in the
+//! workspace), so that `embree4-rs` builds on a machine that has neither Embree nor libclang. Types
+//! and functions bear the names of [Embree's own documentation](https://github.com/RenderKit/embree),
+//! which says what each one does in full; the comments here give the meaning in short, the units and
+//! what differs.
+//!
+//! # Opening the library
+//!
+//! [`load`] opens Embree once for the whole process and resolves every function into one table.
+//! Until it has succeeded, calling any `rtc*` function is harmless: handles come back null, counts
+//! zero, identifiers [`RTC_INVALID_GEOMETRY_ID`], queries leave their ray as it was, and
+//! [`rtcGetDeviceError`] answers [`RTCError::INVALID_OPERATION`].
+//!
+//! # Which Embree
+//!
+//! Any release 4.x whose `RTC_MAX_INSTANCE_LEVEL_COUNT` is 1, as it is by default. Release 4.3 made
+//! three structures longer: a hit and the query context gained `instPrimID`. The structures here have
+//! room for it, so one binary runs with releases on both sides of that change; [`load`] traces one
+//! ray into a memory area with a guard behind it and refuses a library that writes elsewhere.
+//!
+//! # Differences from the generated bindings
+//!
+//! Enumerations are numbers with named constants, since a newer library may return values that a
+//! Rust `enum` could not hold. Only what a triangle renderer needs is bound.
+
+// The names are those of the C interface.
+#![allow(non_camel_case_types, non_snake_case)]
+
+mod device;
+mod function_table;
+mod geometry;
+mod layout_check;
+mod library;
+mod query;
+mod ray;
+mod scene;
+mod values;
+
+pub use device::*;
+pub use geometry::*;
+pub use library::{Attempt, LoadError, Loaded, Version, file_names, load, loaded};
+pub use query::*;
+pub use ray::*;
+pub use scene::*;
+pub use values::*;

@@ -1,0 +1,185 @@
+//! Ray queries: closest hit and any hit, their arguments and filter callbacks.
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::mem::offset_of;
+use std::ptr;
+
+use crate::function_table::embree_functions;
+use crate::geometry::{RTCIntersectFunctionN, RTCOccludedFunctionN};
+use crate::values::named_bits;
+use crate::{RTC_INVALID_GEOMETRY_ID, RTCHitN, RTCRay, RTCRay8, RTCRayHit, RTCRayHit8, RTCRayN, RTCScene};
+
+named_bits! {
+    /// What a query should optimise for and call.
+    RTCRayQueryFlags {
+        /// Incoherent rays; filters of geometries only.
+        INCOHERENT = 0,
+        /// Calls the query's own filter for every geometry, enabled there or not.
+        INVOKE_ARGUMENT_FILTER = 1 << 1,
+        /// Coherent rays.
+        COHERENT = 1 << 16,
+    }
+}
+
+named_bits! {
+    /// The features that a query may meet; fewer may be faster on GPUs and change nothing on CPUs.
+    RTCFeatureFlags {
+        /// Triangle meshes.
+        TRIANGLE = 1 << 1,
+        /// Instances.
+        INSTANCE = 1 << 23,
+        /// Filters given with the query.
+        FILTER_FUNCTION_IN_ARGUMENTS = 1 << 24,
+        /// Filters given with the geometry.
+        FILTER_FUNCTION_IN_GEOMETRY = 1 << 25,
+        /// Everything.
+        ALL = c_uint::MAX,
+    }
+}
+
+/// The instance that a query is in, handed to callbacks. A caller may put it at the head of a larger
+/// structure of its own and reach that from the callback.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RTCRayQueryContext {
+    /// The instance, or [`RTC_INVALID_GEOMETRY_ID`].
+    pub instID: [u32; 1],
+    /// The element of an instance array; Embree before 4.3 leaves it alone.
+    pub instPrimID: [u32; 1],
+}
+
+impl Default for RTCRayQueryContext {
+    /// What C's `rtcInitRayQueryContext` sets: not in an instance.
+    fn default() -> Self {
+        Self { instID: [RTC_INVALID_GEOMETRY_ID], instPrimID: [RTC_INVALID_GEOMETRY_ID] }
+    }
+}
+
+/// Arguments of a filter callback: `N` candidate hits to accept or refuse.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct RTCFilterFunctionNArguments {
+    /// `N` words: -1 for a candidate, 0 for none. Write 0 to refuse a hit.
+    pub valid: *mut c_int,
+    /// The geometry's user data.
+    pub geometryUserPtr: *mut c_void,
+    /// The query's context.
+    pub context: *mut RTCRayQueryContext,
+    /// The rays, their `tfar` at the candidate.
+    pub ray: *mut RTCRayN,
+    /// The candidate hits.
+    pub hit: *mut RTCHitN,
+    /// How many.
+    pub N: c_uint,
+}
+
+/// Decides which candidate hits count. Called from the thread that made the query.
+pub type RTCFilterFunctionN = Option<unsafe extern "C" fn(args: *const RTCFilterFunctionNArguments)>;
+
+/// Options of a closest-hit query.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct RTCIntersectArguments {
+    /// Coherence and filter options.
+    pub flags: RTCRayQueryFlags,
+    /// Features that may be met.
+    pub feature_mask: RTCFeatureFlags,
+    /// The context, or null for the library's own.
+    pub context: *mut RTCRayQueryContext,
+    /// The query's filter.
+    pub filter: RTCFilterFunctionN,
+    /// The query's callback for user geometries.
+    pub intersect: RTCIntersectFunctionN,
+    /// Read only by libraries built with the minimal width of curves.
+    pub minWidthDistanceFactor: f32,
+}
+
+impl Default for RTCIntersectArguments {
+    /// What C's `rtcInitIntersectArguments` sets.
+    fn default() -> Self {
+        Self {
+            flags: RTCRayQueryFlags::INCOHERENT,
+            feature_mask: RTCFeatureFlags::ALL,
+            context: ptr::null_mut(),
+            filter: None,
+            intersect: None,
+            minWidthDistanceFactor: 0.0,
+        }
+    }
+}
+
+/// Options of an any-hit query.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct RTCOccludedArguments {
+    /// Coherence and filter options.
+    pub flags: RTCRayQueryFlags,
+    /// Features that may be met.
+    pub feature_mask: RTCFeatureFlags,
+    /// The context, or null for the library's own.
+    pub context: *mut RTCRayQueryContext,
+    /// The query's filter.
+    pub filter: RTCFilterFunctionN,
+    /// The query's callback for user geometries.
+    pub occluded: RTCOccludedFunctionN,
+    /// Read only by libraries built with the minimal width of curves.
+    pub minWidthDistanceFactor: f32,
+}
+
+impl Default for RTCOccludedArguments {
+    /// What C's `rtcInitOccludedArguments` sets.
+    fn default() -> Self {
+        Self {
+            flags: RTCRayQueryFlags::INCOHERENT,
+            feature_mask: RTCFeatureFlags::ALL,
+            context: ptr::null_mut(),
+            filter: None,
+            occluded: None,
+            minWidthDistanceFactor: 0.0,
+        }
+    }
+}
+
+// SAFETY: the pointers are only followed by unsafe functions, whose callers answer for them.
+unsafe impl Send for RTCIntersectArguments {}
+// SAFETY: as above.
+unsafe impl Sync for RTCIntersectArguments {}
+// SAFETY: as above.
+unsafe impl Send for RTCOccludedArguments {}
+// SAFETY: as above.
+unsafe impl Sync for RTCOccludedArguments {}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(size_of::<RTCRayQueryContext>() == 8);
+    assert!(size_of::<RTCFilterFunctionNArguments>() == 48);
+    assert!(offset_of!(RTCFilterFunctionNArguments, N) == 40);
+    assert!(size_of::<RTCIntersectArguments>() == 40 && size_of::<RTCOccludedArguments>() == 40);
+    assert!(offset_of!(RTCIntersectArguments, context) == 8);
+    assert!(offset_of!(RTCIntersectArguments, intersect) == 24);
+    assert!(offset_of!(RTCOccludedArguments, occluded) == 24);
+};
+
+embree_functions! { query:
+    /// Finds a ray's closest hit in a committed scene; null arguments are the defaults.
+    fn rtcIntersect1(scene: RTCScene, rayhit: *mut RTCRayHit, args: *mut RTCIntersectArguments) = ();
+
+    /// Finds the closest hits of the rays whose word of the 8 at `valid`, aligned to 32 bytes, is -1.
+    fn rtcIntersect8(
+        valid: *const c_int,
+        scene: RTCScene,
+        rayhit: *mut RTCRayHit8,
+        args: *mut RTCIntersectArguments,
+    ) = ();
+
+    /// Asks whether anything is between a ray's ends; if so its `tfar` becomes minus infinity.
+    fn rtcOccluded1(scene: RTCScene, ray: *mut RTCRay, args: *mut RTCOccludedArguments) = ();
+
+    /// Asks for 8 rays at once, as [`rtcIntersect8`] does.
+    fn rtcOccluded8(
+        valid: *const c_int,
+        scene: RTCScene,
+        ray: *mut RTCRay8,
+        args: *mut RTCOccludedArguments,
+    ) = ();
+}
