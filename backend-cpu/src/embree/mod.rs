@@ -1,0 +1,3 @@
+//! Embree 4 as an intersector.
+
+pub mod library;

@@ -1,0 +1,29 @@
+//! What a machine without Embree is told. Nothing in this file loads it.
+
+use std::path::PathBuf;
+
+use lockstep_cpu::embree::library::{Place, load_from, loaded};
+
+#[test]
+fn the_error_names_the_library_every_place_and_the_remedy() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let program = folder.path().join("bin");
+    let error = load_from(vec![Place::Data(data.clone()), Place::Program(program.clone())])
+        .expect_err("neither folder exists");
+    let message = error.to_string();
+    assert!(message.contains("libembree4") || cfg!(windows), "{message}");
+    assert!(message.contains(&*data.to_string_lossy()), "{message}");
+    assert!(message.contains(&*program.to_string_lossy()), "{message}");
+    assert!(message.contains("run `lockstep setup`"), "{message}");
+    assert_eq!(error.misses.len(), 2);
+    assert_eq!(loaded(), None);
+}
+
+#[test]
+fn the_error_for_a_named_library_names_the_variable() {
+    let named = PathBuf::from("/no/such/libembree4.so.4");
+    let error = load_from(vec![Place::Named(named)]).expect_err("no such file");
+    assert!(error.remedy().contains("LOCKSTEP_EMBREE"), "{error}");
+    assert!(error.to_string().contains("/no/such/libembree4.so.4"), "{error}");
+}

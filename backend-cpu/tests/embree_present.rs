@@ -1,0 +1,23 @@
+//! Embree found by Lockstep's own search, used through `embree4-rs`.
+
+use embree4_rs::geometry::TriangleMeshGeometry;
+use embree4_rs::{Device, Scene, SceneOptions};
+use embree4_sys::RTCRay;
+use lockstep_cpu::embree::library;
+
+#[test]
+fn a_library_that_was_found_traces_a_ray() {
+    match library::load() {
+        Ok(loaded) => println!("Embree {} at {}", loaded.version, loaded.path.display()),
+        Err(error) => return eprintln!("skipped: {error}"),
+    }
+    let device = Device::try_new(None).expect("a device");
+    let vertices = [(0.0, 0.0, 1.0), (1.0, 0.0, 1.0), (0.0, 1.0, 1.0)];
+    let mesh = TriangleMeshGeometry::try_new(&device, &vertices, &[(0, 1, 2)]).expect("a mesh");
+    let scene = Scene::try_new(device, SceneOptions::default()).expect("a scene");
+    scene.attach_geometry(&mesh).expect("attached");
+    let scene = scene.commit().expect("committed");
+    let ray = RTCRay { org_x: 0.25, org_y: 0.5, dir_z: 1.0, ..RTCRay::default() };
+    let found = scene.intersect_1(ray, None).expect("a query").expect("a hit");
+    assert_eq!((found.ray.tfar, found.hit.u, found.hit.v), (1.0, 0.25, 0.5));
+}
