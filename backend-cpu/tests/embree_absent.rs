@@ -27,3 +27,13 @@ fn the_error_for_a_named_library_names_the_variable() {
     assert!(error.remedy().contains("LOCKSTEP_EMBREE"), "{error}");
     assert!(error.to_string().contains("/no/such/libembree4.so.4"), "{error}");
 }
+
+#[test]
+fn a_broken_library_is_told_apart_from_a_missing_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let empty = load_from(vec![Place::Data(folder.path().into())]).expect_err("an empty folder");
+    assert_eq!(empty.misses[0].reason, "no Embree 4 there");
+    std::fs::write(folder.path().join("libembree4.so.4"), "not a library").expect("a file");
+    let broken = load_from(vec![Place::Data(folder.path().into())]).expect_err("a text file");
+    assert!(broken.misses[0].reason.contains("libembree4.so.4"), "{broken}");
+}

@@ -6,7 +6,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use embree4_sys::{LoadError, Loaded, Version, loaded};
 
@@ -29,6 +29,16 @@ pub enum Place {
     System,
 }
 
+impl Place {
+    /// The file or folder; `None` for the system's loader.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Named(path) | Self::Data(path) | Self::Program(path) => Some(path),
+            Self::System => None,
+        }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -45,13 +55,33 @@ impl fmt::Display for Place {
 pub struct Miss {
     /// The place.
     pub place: Place,
-    /// The reason.
+    /// The reason in short, as it was at the time of the search.
+    pub reason: String,
+    /// What loading from there said.
     pub error: LoadError,
+}
+
+impl Miss {
+    fn new(place: Place, error: LoadError) -> Self {
+        let reason = match &error {
+            LoadError::NotFound { .. } if place.path().is_some_and(|path| !path.exists()) => {
+                "not there".into()
+            }
+            LoadError::NotFound { attempts } if !attempts.iter().any(|tried| tried.place.exists()) => {
+                "no Embree 4 there".into()
+            }
+            LoadError::NotFound { attempts } => {
+                attempts.iter().map(|tried| tried.reason.as_str()).collect::<Vec<_>>().join("; ")
+            }
+            other => other.to_string(),
+        };
+        Self { place, reason, error }
+    }
 }
 
 impl fmt::Display for Miss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.error)
+        write!(f, "{}: {}", self.place, self.reason)
     }
 }
 
@@ -102,13 +132,9 @@ pub fn load() -> Result<&'static Loaded, LibraryError> {
 pub fn load_from(places: Vec<Place>) -> Result<&'static Loaded, LibraryError> {
     let mut misses = Vec::new();
     for place in places {
-        let path = match &place {
-            Place::Named(path) | Place::Data(path) | Place::Program(path) => Some(path.as_path()),
-            Place::System => None,
-        };
-        match embree4_sys::load(path) {
+        match embree4_sys::load(place.path()) {
             Ok(loaded) => return Ok(loaded),
-            Err(error) => misses.push(Miss { place, error }),
+            Err(error) => misses.push(Miss::new(place, error)),
         }
     }
     Err(LibraryError { misses })
