@@ -1,1 +1,12 @@
-//! Placeholder.
+//! Metrics, tables, plots and the report page of Lockstep, all made from records.
+//!
+//! A study folder holds `records.jsonl`, `environment.json` and `images/`; everything else in it is made from
+//! those by [`write_report`], so a report can be remade on a machine without any of the devices.
+//!
+//! - [`records`]: what was measured, one JSON object a line, and how it is kept through a kill.
+//! - [`image_io`]: linear images from and to files, and files that are whole or absent.
+//! - [`metrics`]: the numbers between two images.
+
+pub mod image_io;
+pub mod metrics;
+pub mod records;

@@ -1,0 +1,175 @@
+//! Files that are either whole or absent.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What [`atomic_write`] lets its caller write to.
+pub type AtomicFile = BufWriter<File>;
+
+/// Why a file could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The folder for the file does not exist.
+    #[error("cannot write {}: its folder does not exist; make it first", path.display())]
+    NoFolder {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The path has no file name, or is a folder.
+    #[error("cannot write {}: not a file name", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The operating system refused.
+    #[error("cannot {action} {}: {source}{}", path.display(), remedy(source))]
+    Io {
+        /// What was attempted, as a verb.
+        action: &'static str,
+        /// The file that was to be written.
+        path: PathBuf,
+        /// What the operating system or the encoder said.
+        source: std::io::Error,
+    },
+}
+
+fn remedy(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "; free some space, or choose another folder",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "; choose a folder you may write to",
+        _ => "",
+    }
+}
+
+/// Writes a file in one step: `fill` writes to a temporary name in the same folder, which is synced to the
+/// disk and then renamed. Whoever reads `path` sees the old content or the new, never a part. When anything
+/// fails the temporary file is removed and an existing file is left as it was.
+///
+/// # Errors
+/// [`WriteError`], naming `path`.
+pub fn atomic_write(
+    path: &Path,
+    fill: impl FnOnce(&mut AtomicFile) -> std::io::Result<()>,
+) -> Result<(), WriteError> {
+    let Some(name) = path.file_name() else {
+        return Err(WriteError::NotAFile { path: path.to_owned() });
+    };
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let temporary = folder.join(temporary_name(&name.to_string_lossy()));
+    let io = |action| move |source| WriteError::Io { action, path: path.to_owned(), source };
+    let file = OpenOptions::new().write(true).create_new(true).open(&temporary).map_err(|source| {
+        if source.kind() == ErrorKind::NotFound {
+            WriteError::NoFolder { path: path.to_owned() }
+        } else {
+            io("create a file beside")(source)
+        }
+    })?;
+    let written = write_and_sync(file, fill).map_err(io("write")).and_then(|()| {
+        std::fs::rename(&temporary, path).map_err(|source| {
+            if path.is_dir() { WriteError::NotAFile { path: path.to_owned() } } else { io("replace")(source) }
+        })
+    });
+    if written.is_err() {
+        // The first error is the one to tell.
+        let _ = std::fs::remove_file(&temporary);
+        return written;
+    }
+    sync_folder(folder).map_err(io("sync the folder of"))
+}
+
+/// [`atomic_write`] of a text.
+///
+/// # Errors
+/// [`WriteError`], naming `path`.
+pub fn atomic_write_text(path: &Path, text: &str) -> Result<(), WriteError> {
+    atomic_write(path, |writer| writer.write_all(text.as_bytes()))
+}
+
+fn write_and_sync(
+    file: File,
+    fill: impl FnOnce(&mut AtomicFile) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    let mut writer = BufWriter::with_capacity(1 << 16, file);
+    fill(&mut writer)?;
+    writer.flush()?;
+    writer.get_ref().sync_all()
+}
+
+/// A rename lasts through a power cut only when the folder is synced; only Unix can open a folder for that.
+fn sync_folder(folder: &Path) -> std::io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+fn temporary_name(name: &str) -> String {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let short: String = name.chars().take(40).collect();
+    format!(".{short}.{}.{count}.tmp", std::process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names_in(dir: &Path) -> Vec<String> {
+        std::fs::read_dir(dir)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn a_file_is_written_and_replaced_and_nothing_else_is_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.txt");
+        atomic_write(&path, |w| w.write_all(b"one")).unwrap();
+        atomic_write(&path, |w| w.write_all(b"two")).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        assert_eq!(names_in(dir.path()), ["a.txt"]);
+    }
+
+    #[test]
+    fn a_failure_half_way_leaves_the_old_file_and_no_temporary() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.txt");
+        atomic_write(&path, |w| w.write_all(b"old")).unwrap();
+        let error = atomic_write(&path, |w| {
+            w.write_all(b"new, but")?;
+            Err(std::io::Error::from(ErrorKind::StorageFull))
+        })
+        .unwrap_err();
+        assert!(error.to_string().contains("a.txt"), "{error}");
+        assert!(error.to_string().contains("free some space"), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(names_in(dir.path()), ["a.txt"]);
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_that_names_the_path() {
+        // /dev/full refuses every write with "no space left"; a link to it stands for a file on a full disk.
+        let full = Path::new("/dev/full");
+        if !full.exists() {
+            return;
+        }
+        let file = OpenOptions::new().write(true).open(full).unwrap();
+        let error = write_and_sync(file, |w| w.write_all(b"anything")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::StorageFull);
+    }
+
+    #[test]
+    fn missing_folders_and_folders_in_place_of_files_are_errors_that_name_the_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let missing = dir.path().join("absent/a.txt");
+        let error = atomic_write(&missing, |w| w.write_all(b"x")).unwrap_err();
+        assert!(matches!(&error, WriteError::NoFolder { path } if *path == missing));
+        std::fs::create_dir(dir.path().join("folder")).unwrap();
+        let error = atomic_write(&dir.path().join("folder"), |w| w.write_all(b"x")).unwrap_err();
+        assert!(matches!(error, WriteError::NotAFile { .. }));
+        assert_eq!(names_in(dir.path()), ["folder"]);
+    }
+}

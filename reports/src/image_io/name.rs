@@ -1,0 +1,154 @@
+//! Names of image files: `<scene>.<target>.<spp>spp.<kind>`.
+//!
+//! Scene and target names are free text, so characters other than ASCII letters, digits, `_`, `-` and `@` are
+//! written as `%` and two hexadecimal digits for each byte of their UTF-8 form. The dots between the parts
+//! are then unambiguous, no name can leave its folder, and [`ImageName::parse`] is the inverse of
+//! [`ImageName::file_name`].
+
+/// The two kinds of image that a study keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ImageKind {
+    /// Linear f32, OpenEXR.
+    Exr,
+    /// 8-bit sRGB, PNG.
+    Png,
+}
+
+impl ImageKind {
+    /// The file extension, without a dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            ImageKind::Exr => "exr",
+            ImageKind::Png => "png",
+        }
+    }
+}
+
+/// What an image file shows.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ImageName {
+    /// Scene name.
+    pub scene: String,
+    /// Target name, as in records.
+    pub target: String,
+    /// Samples per pixel.
+    pub spp: u32,
+    /// File kind.
+    pub kind: ImageKind,
+}
+
+impl ImageName {
+    /// The file name, without a folder.
+    pub fn file_name(&self) -> String {
+        format!(
+            "{}.{}.{}spp.{}",
+            encode_name(&self.scene),
+            encode_name(&self.target),
+            self.spp,
+            self.kind.extension()
+        )
+    }
+
+    /// Reads a file name; nothing if it is not one that [`ImageName::file_name`] makes.
+    pub fn parse(file_name: &str) -> Option<Self> {
+        let mut parts = file_name.split('.');
+        let scene = decode_name(parts.next()?)?;
+        let target = decode_name(parts.next()?)?;
+        let spp = parts.next()?.strip_suffix("spp")?.parse().ok()?;
+        let kind = match parts.next()? {
+            "exr" => ImageKind::Exr,
+            "png" => ImageKind::Png,
+            _ => return None,
+        };
+        let name = Self { scene, target, spp, kind };
+        (parts.next().is_none() && name.file_name() == file_name).then_some(name)
+    }
+}
+
+/// A name as a part of a file name. An empty name is a single `%`.
+pub fn encode_name(name: &str) -> String {
+    if name.is_empty() {
+        return "%".to_owned();
+    }
+    let mut encoded = String::with_capacity(name.len());
+    for (i, byte) in name.bytes().enumerate() {
+        let safe = byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'@' || (byte == b'-' && i > 0);
+        if safe {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+/// The inverse of [`encode_name`]; nothing if the text is not one that it makes.
+pub fn decode_name(encoded: &str) -> Option<String> {
+    if encoded == "%" {
+        return Some(String::new());
+    }
+    let mut bytes = Vec::with_capacity(encoded.len());
+    let mut rest = encoded.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if *first == b'%' {
+            let (digits, tail) = rest.split_at_checked(2)?;
+            bytes.push(u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?);
+            rest = tail;
+        } else {
+            bytes.push(*first);
+        }
+    }
+    let name = String::from_utf8(bytes).ok()?;
+    (encode_name(&name) == encoded).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ordinary_names_stay_readable() {
+        let name = ImageName {
+            scene: "cornell".into(),
+            target: "opencl@pocl".into(),
+            spp: 1024,
+            kind: ImageKind::Exr,
+        };
+        assert_eq!(name.file_name(), "cornell.opencl@pocl.1024spp.exr");
+        assert_eq!(ImageName::parse("cornell.opencl@pocl.1024spp.exr"), Some(name));
+    }
+
+    #[test]
+    fn names_cannot_leave_the_folder_or_look_like_options() {
+        assert_eq!(encode_name("../../etc"), "%2E%2E%2F%2E%2E%2Fetc");
+        assert_eq!(encode_name("-rf"), "%2Drf");
+    }
+
+    #[test]
+    fn other_files_are_not_taken_for_images() {
+        for name in [
+            "a.b.exr",
+            "a.b.4spp.jpg",
+            "a.b.04spp.png",
+            "a.b.+4spp.png",
+            "a.b.c.4spp.png",
+            ".a.b.4spp.exr.1.tmp",
+        ] {
+            assert_eq!(ImageName::parse(name), None, "{name}");
+        }
+        assert_eq!(decode_name("%4"), None);
+        assert_eq!(decode_name("%61"), None, "a letter is never escaped");
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_survives_the_way_through_a_file_name(scene in ".*", target in ".*", spp: u32) {
+            let name = ImageName { scene, target, spp, kind: ImageKind::Png };
+            let file = name.file_name();
+            prop_assert!(!file.contains('/') && !file.contains('\\') && file.is_ascii());
+            prop_assert_eq!(ImageName::parse(&file), Some(name));
+        }
+    }
+}

@@ -1,0 +1,604 @@
+//! The kinds of record and their fields.
+//!
+//! Field names are part of the file format: fields and kinds may be added, none changes its meaning. Every
+//! struct has a `Default`, so that code which fills one with `..Default::default()` keeps compiling.
+
+use super::float;
+use crate::metrics::Metrics;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// How the arithmetic of a target was compiled.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Contraction off, every operation correctly rounded: images are promised to be bit-identical.
+    #[default]
+    Exact,
+    /// Contraction and fast maths allowed: images are judged statistically.
+    Fast,
+    /// A mode that this version does not know.
+    #[serde(untagged)]
+    Other(String),
+}
+
+impl Mode {
+    /// The name that records use.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Mode::Exact => "exact",
+            Mode::Fast => "fast",
+            Mode::Other(name) => name,
+        }
+    }
+}
+
+/// Two targets' images of one scene at one rung, compared. The errors' formulas are in [`crate::metrics`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Difference {
+    /// Scene name.
+    pub scene: String,
+    /// First target.
+    pub a: String,
+    /// Second target.
+    pub b: String,
+    /// Samples per pixel of both images.
+    pub spp: u32,
+    /// Random seed of both images.
+    pub seed: u64,
+    /// Mean squared error over 8-bit sRGB values, 0 to 65025.
+    #[serde(with = "float")]
+    pub mse: f64,
+    /// Mean squared error over linear radiance.
+    #[serde(with = "float")]
+    pub mse_linear: f64,
+    /// Square root of `mse`, 0 to 255.
+    #[serde(with = "float")]
+    pub rmse: f64,
+    /// Peak signal-to-noise ratio in dB from `mse`, peak 255; infinite when `mse` is 0.
+    #[serde(with = "float")]
+    pub psnr: f64,
+    /// Structural similarity over 8×8 boxes of 8-bit luma, at most 1.
+    #[serde(with = "float")]
+    pub ssim: f64,
+    /// Greatest absolute difference of a linear channel.
+    #[serde(with = "float")]
+    pub max_abs: f64,
+    /// Pixels in which any linear channel differs.
+    pub pixels_differing: u64,
+    /// Whether the two films' integers are equal.
+    pub identical: bool,
+    /// How both targets were compiled; `fast` when either was.
+    pub mode: Mode,
+}
+
+impl Difference {
+    /// A record of one comparison. `identical` is the verdict on the films' integers, which the images alone
+    /// cannot give.
+    pub fn new(scene: &str, pair: (&str, &str), spp: u32, seed: u64, m: &Metrics, identical: bool) -> Self {
+        Self {
+            scene: scene.to_owned(),
+            a: pair.0.to_owned(),
+            b: pair.1.to_owned(),
+            spp,
+            seed,
+            mse: m.mse,
+            mse_linear: m.mse_linear,
+            rmse: m.rmse,
+            psnr: m.psnr,
+            ssim: m.ssim,
+            max_abs: m.max_abs,
+            pixels_differing: m.pixels_differing,
+            identical,
+            mode: Mode::Exact,
+        }
+    }
+}
+
+/// One target's image at one rung against the scene's reference.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Convergence {
+    /// Scene name.
+    pub scene: String,
+    /// The target that rendered the image.
+    pub target: String,
+    /// Samples per pixel of the image.
+    pub spp: u32,
+    /// Random seed of the image.
+    pub seed: u64,
+    /// As in [`Difference`].
+    #[serde(with = "float")]
+    pub mse: f64,
+    /// As in [`Difference`].
+    #[serde(with = "float")]
+    pub mse_linear: f64,
+    /// As in [`Difference`].
+    #[serde(with = "float")]
+    pub rmse: f64,
+    /// As in [`Difference`].
+    #[serde(with = "float")]
+    pub psnr: f64,
+    /// As in [`Difference`].
+    #[serde(with = "float")]
+    pub ssim: f64,
+    /// What the reference is: a file, or target, samples per pixel and seed.
+    pub against: String,
+    /// How the target was compiled.
+    pub mode: Mode,
+}
+
+impl Convergence {
+    /// A record of one comparison with the reference.
+    pub fn new(scene: &str, target: &str, spp: u32, seed: u64, m: &Metrics, against: &str) -> Self {
+        Self {
+            scene: scene.to_owned(),
+            target: target.to_owned(),
+            spp,
+            seed,
+            mse: m.mse,
+            mse_linear: m.mse_linear,
+            rmse: m.rmse,
+            psnr: m.psnr,
+            ssim: m.ssim,
+            against: against.to_owned(),
+            mode: Mode::Exact,
+        }
+    }
+}
+
+/// Time and rays of one step of the ladder: the samples `spp_from..spp_to` of every pixel.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Timing {
+    /// Scene name.
+    pub scene: String,
+    /// The target.
+    pub target: String,
+    /// First sample index of the step.
+    pub spp_from: u32,
+    /// One past its last sample index.
+    pub spp_to: u32,
+    /// Random seed.
+    pub seed: u64,
+    /// Which repeat of the same step, from 0.
+    pub repeat: u32,
+    /// Making camera rays, in milliseconds.
+    #[serde(with = "float")]
+    pub generate_ms: f64,
+    /// Closest-hit traversal, in milliseconds.
+    #[serde(with = "float")]
+    pub extend_ms: f64,
+    /// Shading and sampling, in milliseconds.
+    #[serde(with = "float")]
+    pub shade_ms: f64,
+    /// Any-hit traversal and adding the light that arrives, in milliseconds.
+    #[serde(with = "float")]
+    pub connect_ms: f64,
+    /// What `total_ms` has beyond the four stages: scheduling, clearing, resolving.
+    #[serde(with = "float")]
+    pub other_ms: f64,
+    /// The whole step, in milliseconds.
+    #[serde(with = "float")]
+    pub total_ms: f64,
+    /// Traversal alone, `extend_ms` plus the traversal inside connect, in milliseconds.
+    #[serde(with = "float")]
+    pub trace_ms: f64,
+    /// Camera and extension rays traced.
+    pub extension_rays: u64,
+    /// Shadow rays traced.
+    pub shadow_rays: u64,
+    /// All rays over `total_ms`, in million rays a second; NaN when no time passed.
+    #[serde(with = "float")]
+    pub mrays_inclusive: f64,
+    /// All rays over `trace_ms`, in million rays a second; NaN when no time passed.
+    #[serde(with = "float")]
+    pub mrays_exclusive: f64,
+    /// Samples taken in the step: pixels times `spp_to - spp_from`.
+    pub samples: u64,
+    /// Host threads that took part; 0 when the work was a device's.
+    pub threads: u32,
+    /// Extension rays of each bounce, camera rays first; empty when not counted.
+    pub extension_rays_by_bounce: Vec<u64>,
+    /// Shadow rays of each bounce; empty when not counted.
+    pub shadow_rays_by_bounce: Vec<u64>,
+    /// How the target was compiled.
+    pub mode: Mode,
+}
+
+impl Timing {
+    /// Fills `other_ms`, `mrays_inclusive` and `mrays_exclusive` from the times and ray counts.
+    pub fn with_derived(mut self) -> Self {
+        let stages = self.generate_ms + self.extend_ms + self.shade_ms + self.connect_ms;
+        self.other_ms = (self.total_ms - stages).max(0.0);
+        let rays = self.extension_rays + self.shadow_rays;
+        self.mrays_inclusive = mega_per_second(rays, self.total_ms);
+        self.mrays_exclusive = mega_per_second(rays, self.trace_ms);
+        self
+    }
+}
+
+/// Million a second from a count and milliseconds; NaN when no time passed.
+pub(crate) fn mega_per_second(count: u64, ms: f64) -> f64 {
+    if ms > 0.0 { count as f64 / ms / 1e3 } else { f64::NAN }
+}
+
+/// Taking a scene to a target.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Load {
+    /// Scene name.
+    pub scene: String,
+    /// The target.
+    pub target: String,
+    /// Building the acceleration structure, in milliseconds.
+    #[serde(with = "float")]
+    pub build_ms: f64,
+    /// Compiling kernels, in milliseconds; 0 where there are none.
+    #[serde(with = "float")]
+    pub compile_ms: f64,
+    /// Copying to the device, in milliseconds.
+    #[serde(with = "float")]
+    pub upload_ms: f64,
+    /// Triangles in the scene, instances not multiplied out.
+    pub triangles: u64,
+    /// Bytes the target holds for the scene.
+    pub device_bytes: u64,
+    /// How the target was compiled.
+    pub mode: Mode,
+}
+
+/// Rays of one bounce of one step of the ladder.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Bounce {
+    /// Scene name.
+    pub scene: String,
+    /// The target.
+    pub target: String,
+    /// First sample index of the step.
+    pub spp_from: u32,
+    /// One past its last sample index.
+    pub spp_to: u32,
+    /// Bounce number; 0 is the camera rays.
+    pub bounce: u32,
+    /// Extension rays traced.
+    pub extension_rays: u64,
+    /// How many of them hit a surface.
+    pub hits: u64,
+    /// Shadow rays traced from those hits.
+    pub shadow_rays: u64,
+}
+
+/// How often two targets' intersectors chose different primitives for the same ray, and what that did to the
+/// image.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Hits {
+    /// Scene name.
+    pub scene: String,
+    /// First target.
+    pub a: String,
+    /// Second target.
+    pub b: String,
+    /// Samples per pixel of the images compared.
+    pub spp: u32,
+    /// Random seed.
+    pub seed: u64,
+    /// Rays asked of both.
+    pub rays: u64,
+    /// Rays for which they named another instance or primitive.
+    pub primitive_differs: u64,
+    /// Rays that hit for one and missed for the other; counted in `primitive_differs` too.
+    pub hit_or_miss_differs: u64,
+    /// Rays with the same primitive but another distance or barycentrics.
+    pub distance_differs: u64,
+    /// Pixels of the image.
+    pub pixels: u64,
+    /// Pixels that differ.
+    pub pixels_differing: u64,
+    /// `pixels_differing` over `pixels`, 0 to 1.
+    #[serde(with = "float")]
+    pub share: f64,
+    /// Why, in a sentence.
+    pub why: String,
+}
+
+/// Samples that a film refused or altered. Any of them fails a study.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RejectedSamples {
+    /// Scene name.
+    pub scene: String,
+    /// The target.
+    pub target: String,
+    /// Samples per pixel so far.
+    pub spp: u32,
+    /// Random seed.
+    pub seed: u64,
+    /// Samples with a NaN or an infinity.
+    pub non_finite: u64,
+    /// Samples with a negative channel.
+    pub negative: u64,
+    /// Samples above the film's range.
+    pub clamped: u64,
+}
+
+/// A target, or a scene on a target, that was left out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Skip {
+    /// The target, or empty when a whole scene was left out.
+    pub target: String,
+    /// The scene, or nothing when the target is absent altogether.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scene: Option<String>,
+    /// What is missing.
+    pub reason: String,
+    /// What a person can do about it.
+    pub remedy: String,
+}
+
+/// A remark for the reader of the report: interrupted, resumed, reference taken from a cache.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Note {
+    /// The scene that it is about, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scene: Option<String>,
+    /// The target that it is about, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// The remark.
+    pub text: String,
+}
+
+/// One line of `records.jsonl`, told apart by its field `kind`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Record {
+    /// `difference`
+    Difference(Difference),
+    /// `convergence`
+    Convergence(Convergence),
+    /// `timing`
+    Timing(Timing),
+    /// `load`
+    Load(Load),
+    /// `bounce`
+    Bounce(Bounce),
+    /// `hits`
+    Hits(Hits),
+    /// `rejected`
+    Rejected(RejectedSamples),
+    /// `skip`
+    Skip(Skip),
+    /// `note`
+    Note(Note),
+    /// A kind that this version does not know, kept as it was read.
+    #[serde(untagged, skip_deserializing)]
+    Other(Map<String, Value>),
+}
+
+/// The kinds that this version knows.
+const KINDS: [&str; 9] =
+    ["difference", "convergence", "timing", "load", "bounce", "hits", "rejected", "skip", "note"];
+
+impl Record {
+    /// Reads one line of JSON. A kind that is not known becomes [`Record::Other`].
+    ///
+    /// # Errors
+    /// Text that is not a JSON object with a string `kind`, and fields of a known kind with the wrong type.
+    pub fn from_json(line: &str) -> Result<Self, String> {
+        let value: Value = serde_json::from_str(line).map_err(|e| format!("not JSON: {e}"))?;
+        let Value::Object(object) = value else {
+            return Err("not a JSON object".to_owned());
+        };
+        match object.get("kind").and_then(Value::as_str) {
+            None => Err("no field \"kind\" with a string".to_owned()),
+            Some(kind) if KINDS.contains(&kind) => {
+                let kind = kind.to_owned();
+                serde_json::from_value(Value::Object(object)).map_err(|e| format!("kind \"{kind}\": {e}"))
+            }
+            Some(_) => Ok(Record::Other(object)),
+        }
+    }
+
+    /// The record as one line of JSON, without the line's end.
+    ///
+    /// # Errors
+    /// None for records made by this crate; the encoder's message otherwise.
+    pub fn to_json(&self) -> Result<String, String> {
+        serde_json::to_string(self).map_err(|e| e.to_string())
+    }
+
+    /// The value of the field `kind`.
+    pub fn kind(&self) -> &str {
+        match self {
+            Record::Difference(_) => "difference",
+            Record::Convergence(_) => "convergence",
+            Record::Timing(_) => "timing",
+            Record::Load(_) => "load",
+            Record::Bounce(_) => "bounce",
+            Record::Hits(_) => "hits",
+            Record::Rejected(_) => "rejected",
+            Record::Skip(_) => "skip",
+            Record::Note(_) => "note",
+            Record::Other(object) => object.get("kind").and_then(Value::as_str).unwrap_or(""),
+        }
+    }
+
+    /// What the record is about, apart from what was measured. Of several records with the same key the last
+    /// one counts. Records of unknown kinds have no key.
+    pub fn key(&self) -> Option<String> {
+        let separator = "\u{1f}";
+        let parts: Vec<String> = match self {
+            Record::Difference(r) => {
+                vec![
+                    r.scene.clone(),
+                    r.a.clone(),
+                    r.b.clone(),
+                    r.spp.to_string(),
+                    r.seed.to_string(),
+                    mode(&r.mode),
+                ]
+            }
+            Record::Convergence(r) => {
+                vec![r.scene.clone(), r.target.clone(), r.spp.to_string(), r.seed.to_string(), mode(&r.mode)]
+            }
+            Record::Timing(r) => vec![
+                r.scene.clone(),
+                r.target.clone(),
+                r.spp_from.to_string(),
+                r.spp_to.to_string(),
+                r.seed.to_string(),
+                r.repeat.to_string(),
+                mode(&r.mode),
+            ],
+            Record::Load(r) => vec![r.scene.clone(), r.target.clone(), mode(&r.mode)],
+            Record::Bounce(r) => vec![
+                r.scene.clone(),
+                r.target.clone(),
+                r.spp_from.to_string(),
+                r.spp_to.to_string(),
+                r.bounce.to_string(),
+            ],
+            Record::Hits(r) => {
+                vec![r.scene.clone(), r.a.clone(), r.b.clone(), r.spp.to_string(), r.seed.to_string()]
+            }
+            Record::Rejected(r) => {
+                vec![r.scene.clone(), r.target.clone(), r.spp.to_string(), r.seed.to_string()]
+            }
+            Record::Skip(r) => vec![r.target.clone(), r.scene.clone().unwrap_or_default()],
+            Record::Note(r) => {
+                vec![
+                    r.scene.clone().unwrap_or_default(),
+                    r.target.clone().unwrap_or_default(),
+                    r.text.clone(),
+                ]
+            }
+            Record::Other(_) => return None,
+        };
+        Some(format!("{}{separator}{}", self.kind(), parts.join(separator)))
+    }
+}
+
+fn mode(mode: &Mode) -> String {
+    mode.as_str().to_owned()
+}
+
+macro_rules! record_from {
+    ($($kind:ident),*) => {
+        $(impl From<$kind> for Record {
+            fn from(record: $kind) -> Self {
+                Record::$kind(record)
+            }
+        })*
+    };
+}
+record_from!(Difference, Convergence, Timing, Load, Bounce, Hits, Skip, Note);
+
+impl From<RejectedSamples> for Record {
+    fn from(record: RejectedSamples) -> Self {
+        Record::Rejected(record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_has_the_documented_fields() {
+        let record = Record::from(Difference { psnr: f64::INFINITY, identical: true, ..Default::default() });
+        let json: Value = serde_json::from_str(&record.to_json().unwrap()).unwrap();
+        for field in [
+            "kind",
+            "scene",
+            "a",
+            "b",
+            "spp",
+            "seed",
+            "mse",
+            "mse_linear",
+            "psnr",
+            "ssim",
+            "max_abs",
+            "pixels_differing",
+            "identical",
+        ] {
+            assert!(json.get(field).is_some(), "{field}");
+        }
+        assert_eq!(json["kind"], "difference");
+        assert_eq!(json["psnr"], "inf");
+    }
+
+    #[test]
+    fn every_kind_reads_back_as_it_was_written() {
+        let records = [
+            Record::from(Difference { scene: "s\"<é".into(), psnr: f64::INFINITY, ..Default::default() }),
+            Convergence { mse: 0.5, mode: Mode::Fast, ..Default::default() }.into(),
+            Timing { extension_rays_by_bounce: vec![3, 2, 1], ..Default::default() }.into(),
+            Load { device_bytes: u64::MAX, ..Default::default() }.into(),
+            Bounce { bounce: 2, ..Default::default() }.into(),
+            Hits { share: 0.25, ..Default::default() }.into(),
+            RejectedSamples { clamped: 1, ..Default::default() }.into(),
+            Skip { scene: Some("x".into()), ..Default::default() }.into(),
+            Note { text: "stopped".into(), ..Default::default() }.into(),
+        ];
+        for record in records {
+            assert_eq!(Record::from_json(&record.to_json().unwrap()).unwrap(), record);
+            assert!(KINDS.contains(&record.kind()));
+        }
+    }
+
+    #[test]
+    fn unknown_kinds_fields_and_modes_are_tolerated_and_kept() {
+        let later = r#"{"kind":"welch","scene":"a","p":[0.5,1]}"#;
+        let record = Record::from_json(later).unwrap();
+        assert_eq!(record.kind(), "welch");
+        assert_eq!(
+            serde_json::from_str::<Value>(&record.to_json().unwrap()).unwrap(),
+            serde_json::from_str::<Value>(later).unwrap()
+        );
+        let more = r#"{"kind":"difference","scene":"a","noise_floor":2.0,"mode":"quick"}"#;
+        let Record::Difference(d) = Record::from_json(more).unwrap() else { panic!() };
+        assert_eq!((d.scene.as_str(), d.mode.as_str()), ("a", "quick"));
+    }
+
+    #[test]
+    fn what_is_not_a_record_is_refused_with_a_reason() {
+        assert!(Record::from_json("{").unwrap_err().starts_with("not JSON"));
+        assert_eq!(Record::from_json("[1]").unwrap_err(), "not a JSON object");
+        assert!(Record::from_json(r#"{"scene":"a"}"#).unwrap_err().contains("kind"));
+        assert!(Record::from_json(r#"{"kind":"load","triangles":-1}"#).unwrap_err().contains("load"));
+    }
+
+    #[test]
+    fn rates_follow_from_rays_and_times() {
+        let t = Timing {
+            generate_ms: 1.0,
+            extend_ms: 4.0,
+            shade_ms: 2.0,
+            connect_ms: 2.0,
+            total_ms: 10.0,
+            trace_ms: 5.0,
+            extension_rays: 15_000,
+            shadow_rays: 5_000,
+            ..Default::default()
+        }
+        .with_derived();
+        assert_eq!((t.other_ms, t.mrays_inclusive, t.mrays_exclusive), (1.0, 2.0, 4.0));
+        assert!(Timing::default().with_derived().mrays_inclusive.is_nan());
+    }
+
+    #[test]
+    fn keys_tell_points_apart_and_ignore_measurements() {
+        let a = Record::from(Difference { spp: 1, mse: 1.0, ..Default::default() });
+        let again = Record::from(Difference { spp: 1, mse: 2.0, ..Default::default() });
+        let other = Record::from(Difference { spp: 2, mse: 1.0, ..Default::default() });
+        assert_eq!(a.key(), again.key());
+        assert_ne!(a.key(), other.key());
+    }
+}
