@@ -6,7 +6,16 @@
 //! - [`records`]: what was measured, one JSON object a line, and how it is kept through a kill.
 //! - [`image_io`]: linear images from and to files, and files that are whole or absent.
 //! - [`metrics`]: the numbers between two images.
+//! - [`study`]: a study folder, read.
+//! - [`verdict`]: what a study found, in words.
+//! - [`tables`]: tables as Markdown, CSV and JSON, and the summary for pull requests.
 
 pub mod image_io;
 pub mod metrics;
 pub mod records;
+mod report;
+pub mod study;
+pub mod tables;
+pub mod verdict;
+
+pub use report::{ReportError, ReportFiles, write_report};

@@ -182,7 +182,7 @@ pub fn read_exr_metadata(path: &Path) -> Result<BTreeMap<String, String>, ReadEr
         message: e.to_string(),
     })?;
     let mut texts = BTreeMap::new();
-    for header in meta.headers.first() {
+    if let Some(header) = meta.headers.first() {
         let attributes = header.shared_attributes.other.iter().chain(&header.own_attributes.other);
         for (name, value) in attributes {
             if let exr::meta::attribute::AttributeValue::Text(text) = value {

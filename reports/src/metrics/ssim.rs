@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn an_inverted_checkerboard_scores_by_the_formula_with_sums() {
-        let board = |x: u32, y: u32| if (x + y) % 2 == 0 { 100 } else { 140 };
+        let board = |x: u32, y: u32| if (x + y).is_multiple_of(2) { 100 } else { 140 };
         let sum = 64.0 * 20.0 * 20.0;
         let expected = (-2.0 * sum + C2) / (2.0 * sum + C2);
         let got = ssim(&grey(16, 8, board), &grey(16, 8, |x, y| board(x + 1, y))).unwrap();

@@ -15,6 +15,7 @@ mod log;
 pub use csv_export::{records_to_csv, write_records_csv};
 pub use environment::{Environment, StudySettings, TargetInfo};
 pub use host::{HostInfo, utc_now};
+pub(crate) use kinds::mega_per_second;
 pub use kinds::{
     Bounce, Convergence, Difference, Hits, Load, Mode, Note, Record, RejectedSamples, Skip, Timing,
 };

@@ -1,0 +1,287 @@
+//! The tables of a report, each from one kind of record.
+
+use super::format::{count, fixed, number, percent, similarity};
+use super::{Cell, Column, Table};
+use crate::metrics::{SSIM_DEFINITION, fit_log_log_slope};
+use crate::records::{Convergence, Difference, Mode};
+use crate::study::{Study, push_new};
+
+/// Differences of every pair by rung: 8-bit MSE, linear MSE, SSIM, and whether the films are identical.
+pub fn difference_tables(study: &Study) -> Vec<Table> {
+    let identical = |d: &Difference| {
+        if d.identical {
+            Cell::flag(true, "=")
+        } else {
+            Cell::flag(false, format!("{} px", count(d.pixels_differing)))
+        }
+    };
+    let metric = |get: fn(&Difference) -> f64| move |d: &Difference| Cell::number(get(d), number(get(d)));
+    let ssim = |d: &Difference| Cell::number(d.ssim, similarity(d.ssim));
+    vec![
+        difference_table(study, "identical", "Identical films", identical).noted(
+            "“=” where the films' integers are equal to the bit, else the pixels in which the images differ.",
+        ),
+        difference_table(study, "difference-mse", "MSE between targets, 8-bit sRGB", metric(|d| d.mse))
+            .noted("Mean squared error over 8-bit sRGB values, 0 to 65025, the scale of published tables."),
+        difference_table(
+            study,
+            "difference-mse-linear",
+            "MSE between targets, linear",
+            metric(|d| d.mse_linear),
+        )
+        .noted("Mean squared error over linear radiance."),
+        difference_table(study, "difference-ssim", "SSIM between targets", ssim).noted(SSIM_DEFINITION),
+    ]
+}
+
+fn difference_table(
+    study: &Study,
+    id: &'static str,
+    title: &str,
+    cell: impl Fn(&Difference) -> Cell,
+) -> Table {
+    let rungs = rungs(study.differences.iter().map(|d| d.spp));
+    let mut table = Table::new(id, title, &["Scene", "Pair"], &[]).with_rungs(&rungs);
+    let many_seeds = varies(study.differences.iter().map(|d| d.seed));
+    let key = |d: &Difference| (d.scene.clone(), d.a.clone(), d.b.clone(), d.mode.clone(), d.seed);
+    let mut rows = Vec::new();
+    study.differences.iter().for_each(|d| push_new(&mut rows, key(d)));
+    for row in rows {
+        let (scene, a, b, mode, seed) = &row;
+        let pair = format!("{a} : {b}{}", qualifier(mode, *seed, many_seeds));
+        let mut cells = vec![Cell::text(scene), Cell::text(pair)];
+        cells.extend(rungs.iter().map(|&spp| {
+            let found = study.differences.iter().find(|d| d.spp == spp && key(d) == row);
+            found.map_or_else(Cell::empty, &cell)
+        }));
+        table.rows.push(cells);
+    }
+    table
+}
+
+/// Errors of every target against the reference by rung: linear MSE with its slope, 8-bit MSE, SSIM.
+pub fn convergence_tables(study: &Study) -> Vec<Table> {
+    let metric = |get: fn(&Convergence) -> f64| move |c: &Convergence| Cell::number(get(c), number(get(c)));
+    let ssim = |c: &Convergence| Cell::number(c.ssim, similarity(c.ssim));
+    let mut linear = convergence_table(
+        study,
+        "convergence-mse-linear",
+        "Convergence, linear MSE",
+        metric(|c| c.mse_linear),
+    );
+    add_slopes(study, &mut linear);
+    vec![
+        linear.noted("Mean squared error over linear radiance against the reference.").noted(
+            "Slope of log MSE over log spp by least squares with its 95 % interval; independent samples give −1.",
+        ),
+        convergence_table(study, "convergence-mse", "Convergence, 8-bit MSE", metric(|c| c.mse))
+            .noted("Mean squared error over 8-bit sRGB values, 0 to 65025, against the reference."),
+        convergence_table(study, "convergence-ssim", "Convergence, SSIM", ssim).noted(SSIM_DEFINITION),
+    ]
+}
+
+type ConvergenceKey = (String, String, Mode, u64, String);
+
+fn convergence_key(c: &Convergence) -> ConvergenceKey {
+    (c.scene.clone(), c.target.clone(), c.mode.clone(), c.seed, c.against.clone())
+}
+
+fn convergence_rows(study: &Study) -> Vec<ConvergenceKey> {
+    let mut rows = Vec::new();
+    study.convergences.iter().for_each(|c| push_new(&mut rows, convergence_key(c)));
+    rows
+}
+
+fn convergence_table(
+    study: &Study,
+    id: &'static str,
+    title: &str,
+    cell: impl Fn(&Convergence) -> Cell,
+) -> Table {
+    let rungs = rungs(study.convergences.iter().map(|c| c.spp));
+    let mut table = Table::new(id, title, &["Scene", "Target", "Against"], &[]).with_rungs(&rungs);
+    let many_seeds = varies(study.convergences.iter().map(|c| c.seed));
+    for row in convergence_rows(study) {
+        let (scene, target, mode, seed, against) = &row;
+        let target = format!("{target}{}", qualifier(mode, *seed, many_seeds));
+        let mut cells = vec![Cell::text(scene), Cell::text(target), Cell::text(against)];
+        cells.extend(rungs.iter().map(|&spp| {
+            let found = study.convergences.iter().find(|c| c.spp == spp && convergence_key(c) == row);
+            found.map_or_else(Cell::empty, &cell)
+        }));
+        table.rows.push(cells);
+    }
+    table
+}
+
+fn add_slopes(study: &Study, table: &mut Table) {
+    table.columns.push(Column { title: "Slope".to_owned(), numeric: true });
+    table.columns.push(Column { title: "± 95 %".to_owned(), numeric: true });
+    for (row, cells) in convergence_rows(study).iter().zip(&mut table.rows) {
+        let points: Vec<(u32, f64)> = study
+            .convergences
+            .iter()
+            .filter(|c| convergence_key(c) == *row)
+            .map(|c| (c.spp, c.mse_linear))
+            .collect();
+        let fit = fit_log_log_slope(&points);
+        cells.push(fit.map_or_else(|_| Cell::empty(), |f| Cell::number(f.slope, fixed(f.slope, 3))));
+        cells.push(
+            fit.map_or_else(|_| Cell::empty(), |f| Cell::number(f.half_width_95, fixed(f.half_width_95, 3))),
+        );
+    }
+}
+
+/// How often intersectors disagreed, and why.
+pub fn hits_table(study: &Study) -> Table {
+    let texts = ["Scene", "Pair"];
+    let numbers =
+        ["spp", "Rays", "Other primitive", "Hit or miss", "Other distance", "Pixels differing", "Share"];
+    let mut table = Table::new("hits", "Hits that disagree", &texts, &numbers);
+    table.columns.push(Column { title: "Why".to_owned(), numeric: false });
+    for h in &study.hits {
+        table.rows.push(vec![
+            Cell::text(&h.scene),
+            Cell::text(format!("{} : {}", h.a, h.b)),
+            Cell::count(u64::from(h.spp)),
+            Cell::count(h.rays),
+            Cell::count(h.primitive_differs),
+            Cell::count(h.hit_or_miss_differs),
+            Cell::count(h.distance_differs),
+            Cell::count(h.pixels_differing),
+            Cell::number(h.share, percent(h.share)),
+            Cell::text(&h.why),
+        ]);
+    }
+    table
+}
+
+/// Samples that films refused or altered; there should be none.
+pub fn rejected_table(study: &Study) -> Table {
+    let numbers = ["spp", "Not finite", "Negative", "Clamped"];
+    let mut table = Table::new("rejected", "Samples refused", &["Scene", "Target"], &numbers).noted(
+        "A sample that is not finite, negative or beyond the film's range is a defect and fails the study.",
+    );
+    for r in study.rejected.iter().filter(|r| r.non_finite + r.negative + r.clamped > 0) {
+        table.rows.push(vec![
+            Cell::text(&r.scene),
+            Cell::text(&r.target),
+            Cell::count(u64::from(r.spp)),
+            Cell::count(r.non_finite),
+            Cell::count(r.negative),
+            Cell::count(r.clamped),
+        ]);
+    }
+    table
+}
+
+/// Rays of every bounce, summed over the ladder.
+pub fn bounce_table(study: &Study) -> Table {
+    let numbers = ["Bounce", "Extension rays", "Hits", "Shadow rays"];
+    let mut table = Table::new("bounces", "Rays by bounce", &["Scene", "Target"], &numbers)
+        .noted("Summed over the ladder; bounce 0 is the camera rays.");
+    for (scene, target, bounce, [extension, hits, shadow]) in bounce_sums(study) {
+        table.rows.push(vec![
+            Cell::text(scene),
+            Cell::text(target),
+            Cell::count(u64::from(bounce)),
+            Cell::count(extension),
+            hits_cell(study, hits),
+            Cell::count(shadow),
+        ]);
+    }
+    table
+}
+
+/// Hits are known from bounce records alone.
+fn hits_cell(study: &Study, hits: u64) -> Cell {
+    if study.bounces.is_empty() { Cell::empty() } else { Cell::count(hits) }
+}
+
+type BounceSum<'a> = (&'a str, &'a str, u32, [u64; 3]);
+
+fn bounce_sums(study: &Study) -> Vec<BounceSum<'_>> {
+    let mut sums: Vec<BounceSum<'_>> = Vec::new();
+    let mut add = |scene, target, bounce, counts: [u64; 3]| match sums
+        .iter_mut()
+        .find(|s| (s.0, s.1, s.2) == (scene, target, bounce))
+    {
+        Some(sum) => sum.3.iter_mut().zip(counts).for_each(|(total, n)| *total += n),
+        None => sums.push((scene, target, bounce, counts)),
+    };
+    for b in &study.bounces {
+        add(&b.scene, &b.target, b.bounce, [b.extension_rays, b.hits, b.shadow_rays]);
+    }
+    if study.bounces.is_empty() {
+        for t in study.timings.iter().filter(|t| t.repeat == 0) {
+            for (bounce, &rays) in t.extension_rays_by_bounce.iter().enumerate() {
+                let shadow = t.shadow_rays_by_bounce.get(bounce).copied().unwrap_or(0);
+                add(&t.scene, &t.target, bounce as u32, [rays, 0, shadow]);
+            }
+        }
+    }
+    sums
+}
+
+/// Taking scenes to targets.
+pub fn load_table(study: &Study) -> Table {
+    let numbers = ["Triangles", "Build ms", "Compile ms", "Upload ms", "Memory"];
+    let mut table = Table::new("load", "Loading", &["Scene", "Target"], &numbers);
+    for l in &study.loads {
+        table.rows.push(vec![
+            Cell::text(&l.scene),
+            Cell::text(format!("{}{}", l.target, qualifier(&l.mode, 0, false))),
+            Cell::count(l.triangles),
+            Cell::number(l.build_ms, number(l.build_ms)),
+            Cell::number(l.compile_ms, number(l.compile_ms)),
+            Cell::number(l.upload_ms, number(l.upload_ms)),
+            Cell { text: super::format::bytes(l.device_bytes), value: l.device_bytes.into() },
+        ]);
+    }
+    table
+}
+
+/// What was left out, why, and what can be done.
+pub fn skip_table(study: &Study) -> Table {
+    let mut table = Table::new("skipped", "Skipped", &["Target", "Scene", "Reason", "Remedy"], &[]);
+    for s in &study.skips {
+        let or_all = |text: &str| if text.is_empty() { "all".to_owned() } else { text.to_owned() };
+        table.rows.push(vec![
+            Cell::text(or_all(&s.target)),
+            Cell::text(or_all(s.scene.as_deref().unwrap_or_default())),
+            Cell::text(&s.reason),
+            Cell::text(&s.remedy),
+        ]);
+    }
+    table
+}
+
+impl Table {
+    fn noted(mut self, note: &str) -> Self {
+        self.notes.push(note.to_owned());
+        self
+    }
+
+    fn with_rungs(mut self, rungs: &[u32]) -> Self {
+        self.columns.extend(rungs.iter().map(|spp| Column { title: format!("{spp} spp"), numeric: true }));
+        self
+    }
+}
+
+/// What tells rows of the same pair apart: the mode unless exact, the seed where there are several.
+pub(super) fn qualifier(mode: &Mode, seed: u64, many_seeds: bool) -> String {
+    let mode = if *mode == Mode::Exact { String::new() } else { format!(", {}", mode.as_str()) };
+    let seed = if many_seeds { format!(", seed {seed}") } else { String::new() };
+    mode + &seed
+}
+
+pub(super) fn varies(mut seeds: impl Iterator<Item = u64>) -> bool {
+    seeds.next().is_some_and(|first| seeds.any(|seed| seed != first))
+}
+
+fn rungs(spp: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut rungs: Vec<u32> = spp.collect();
+    rungs.sort_unstable();
+    rungs.dedup();
+    rungs
+}

@@ -1,0 +1,169 @@
+//! Tables made from records, as Markdown, CSV and JSON.
+
+mod build;
+pub mod format;
+mod summary;
+mod timing;
+
+pub use build::{
+    bounce_table, convergence_tables, difference_tables, hits_table, load_table, rejected_table, skip_table,
+};
+pub use summary::summary_markdown;
+pub use timing::{StageTimes, stage_times, timing_table};
+
+use crate::study::Study;
+use serde_json::{Map, Value, json};
+
+/// One cell: what people read and what programs read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    /// For people.
+    pub text: String,
+    /// For programs: the unrounded number, or the text; null where there is nothing.
+    pub value: Value,
+}
+
+impl Cell {
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { value: Value::String(text.clone()), text }
+    }
+
+    /// A number and how it is shown. A number that is not finite is given to programs as the text that
+    /// records use.
+    pub fn number(value: f64, text: String) -> Self {
+        let json = serde_json::Number::from_f64(value)
+            .map_or_else(|| Value::String(crate::records::float::text_of(value)), Value::Number);
+        Self { text, value: json }
+    }
+
+    /// A whole number.
+    pub fn count(value: u64) -> Self {
+        Self { text: format::count(value), value: Value::from(value) }
+    }
+
+    /// Yes or no.
+    pub fn flag(value: bool, text: impl Into<String>) -> Self {
+        Self { text: text.into(), value: Value::Bool(value) }
+    }
+
+    /// Nothing measured.
+    pub fn empty() -> Self {
+        Self { text: String::new(), value: Value::Null }
+    }
+}
+
+/// One column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Its heading.
+    pub title: String,
+    /// Whether it holds numbers, which are set flush right.
+    pub numeric: bool,
+}
+
+/// A table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// A short name for files and anchors.
+    pub id: &'static str,
+    /// Its heading.
+    pub title: String,
+    /// What a reader must know to read it, one sentence each.
+    pub notes: Vec<String>,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its rows, each as long as `columns`.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(id: &'static str, title: &str, texts: &[&str], numbers: &[&str]) -> Self {
+        let column = |numeric| move |title: &&str| Column { title: (*title).to_owned(), numeric };
+        let columns = texts.iter().map(column(false)).chain(numbers.iter().map(column(true))).collect();
+        Self { id, title: title.to_owned(), notes: Vec::new(), columns, rows: Vec::new() }
+    }
+
+    /// The table in GitHub's Markdown, without heading and notes.
+    pub fn to_markdown(&self) -> String {
+        let mut lines = vec![
+            markdown_row(self.columns.iter().map(|c| c.title.as_str())),
+            markdown_row(self.columns.iter().map(|c| if c.numeric { "---:" } else { ":---" })),
+        ];
+        lines.extend(self.rows.iter().map(|row| markdown_row(row.iter().map(|c| c.text.as_str()))));
+        lines.push(String::new());
+        lines.join("\n")
+    }
+
+    /// The table as CSV with unrounded numbers.
+    ///
+    /// # Errors
+    /// What the encoder says.
+    pub fn to_csv(&self) -> Result<String, csv::Error> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(self.columns.iter().map(|c| &c.title))?;
+        for row in &self.rows {
+            writer.write_record(row.iter().map(|cell| match &cell.value {
+                Value::Null => String::new(),
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            }))?;
+        }
+        let bytes = writer.into_inner().map_err(|e| e.into_error())?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The table as JSON: `id`, `title`, `notes`, and `rows` of objects by column title, numbers unrounded.
+    pub fn to_json(&self) -> Value {
+        let rows: Vec<Value> = self
+            .rows
+            .iter()
+            .map(|row| {
+                let fields =
+                    self.columns.iter().zip(row).map(|(c, cell)| (c.title.clone(), cell.value.clone()));
+                Value::Object(fields.collect::<Map<_, _>>())
+            })
+            .collect();
+        json!({ "id": self.id, "title": self.title, "notes": self.notes, "rows": rows })
+    }
+}
+
+fn markdown_row<'a>(cells: impl Iterator<Item = &'a str>) -> String {
+    let cells: Vec<String> = cells.map(escape_markdown).collect();
+    format!("| {} |", cells.join(" | "))
+}
+
+/// Text that Markdown and the HTML inside it leave as it is, on one line.
+pub(crate) fn escape_markdown(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '#' => {
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '\n' | '\r' => escaped.push(' '),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// Every table that a study has rows for, in the order of the report.
+pub fn all_tables(study: &Study) -> Vec<Table> {
+    let mut tables = difference_tables(study);
+    tables.push(hits_table(study));
+    tables.push(rejected_table(study));
+    tables.extend(convergence_tables(study));
+    tables.push(timing_table(study));
+    tables.push(bounce_table(study));
+    tables.push(load_table(study));
+    tables.push(skip_table(study));
+    tables.retain(|table| !table.rows.is_empty());
+    tables
+}
