@@ -1,0 +1,32 @@
+//! Packages of Debian and Ubuntu.
+
+use std::path::Path;
+
+use super::error::SetupError;
+use super::host::Host;
+
+const SETTINGS: &[(&str, &str)] = &[("DEBIAN_FRONTEND", "noninteractive")];
+
+/// Installs a package, after fetching the package lists where they lack it.
+pub(super) fn install(host: &Host, package: &'static str) -> Result<(), SetupError> {
+    let missing = |remedy| SetupError::ProgramMissing { what: package, remedy };
+    let Some(apt) = host.find("apt-get") else {
+        return Err(missing("install it with this system's package manager".into()));
+    };
+    if !host.is_root {
+        return Err(missing(format!("run `{}`, then `lockstep setup` again", command(package))));
+    }
+    let arguments = ["install", "--yes", "--no-install-recommends", package];
+    // A fresh machine has no package lists, and old lists name packages that are gone.
+    host.run(&apt, &arguments, SETTINGS).or_else(|_| update_and_retry(host, &apt, &arguments))
+}
+
+fn update_and_retry(host: &Host, apt: &Path, arguments: &[&str]) -> Result<(), SetupError> {
+    host.run(apt, &["update"], SETTINGS)?;
+    host.run(apt, arguments, SETTINGS)
+}
+
+/// The command that installs a package, for people.
+pub(super) fn command(package: &str) -> String {
+    format!("sudo apt-get install --yes {package}")
+}

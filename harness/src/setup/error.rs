@@ -1,0 +1,127 @@
+//! What can go wrong in a set-up.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why an item could not be fetched: who did what where, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SetupError {
+    /// There is nowhere to put things.
+    #[error(
+        "no data folder: neither LOCKSTEP_HOME nor XDG_DATA_HOME nor a home folder is set; set LOCKSTEP_HOME to a folder"
+    )]
+    NoDataFolder,
+    /// The file system refused.
+    #[error("could not {act} {}: {source}; check its permissions and free space, or set LOCKSTEP_HOME to another folder", path.display())]
+    Io {
+        /// What was being done, as in "could not create".
+        act: &'static str,
+        /// To which file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A setting of the user's stands in the way.
+    #[error("fetching {item} would not help: {reason}")]
+    Blocked {
+        /// The item.
+        item: &'static str,
+        /// The setting, and what to do.
+        reason: String,
+    },
+    /// Nothing is known to work on this system.
+    #[error("there is no ready-made {item} for {} on {}; {remedy}", system.0, system.1)]
+    NoWay {
+        /// The item.
+        item: &'static str,
+        /// Operating system and architecture.
+        system: (&'static str, &'static str),
+        /// What to do by hand.
+        remedy: &'static str,
+    },
+    /// A program is missing, and this user may not install it.
+    #[error("{what} is missing; {remedy}")]
+    ProgramMissing {
+        /// The program.
+        what: &'static str,
+        /// The command that installs it.
+        remedy: String,
+    },
+    /// A program did not start.
+    #[error("{} could not be started: {source}", program.display())]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A program failed.
+    #[error("`{command}` failed ({status}): {output}")]
+    Command {
+        /// The command line.
+        command: String,
+        /// How it ended.
+        status: String,
+        /// The last lines that it printed.
+        output: String,
+    },
+    /// pip ended well without the file that was asked for.
+    #[error("pip left no single wheel in {} for {requirement}; update pip, then run `lockstep setup` again", folder.display())]
+    NoWheel {
+        /// What was asked for.
+        requirement: String,
+        /// Where it should be.
+        folder: PathBuf,
+    },
+    /// A file is not the one that was tested.
+    #[error(
+        "{} does not have the recorded SHA-256: expected {expected}, found {found}; the package \
+         index or a proxy delivered another file, which was thrown away", file.display()
+    )]
+    Digest {
+        /// The file.
+        file: PathBuf,
+        /// The recorded digest.
+        expected: String,
+        /// Its digest.
+        found: String,
+    },
+    /// An archive could not be unpacked.
+    #[error("could not unpack {}: {source}", archive.display())]
+    Archive {
+        /// The archive.
+        archive: PathBuf,
+        /// The reason.
+        source: zip::result::ZipError,
+    },
+    /// An archive has none of the files it was fetched for.
+    #[error("{} has none of the wanted files", archive.display())]
+    EmptyArchive {
+        /// The archive.
+        archive: PathBuf,
+    },
+    /// A way ended well, and yet the item cannot be used.
+    #[error("{way} went well, but {item} still cannot be used: {reason}")]
+    StillMissing {
+        /// The item.
+        item: &'static str,
+        /// The way.
+        way: String,
+        /// The item's complaint.
+        reason: String,
+    },
+    /// Every way failed.
+    #[error("{}", failures.iter().map(ToString::to_string).collect::<Vec<_>>().join("; or else: "))]
+    EveryWayFailed {
+        /// Why, way by way.
+        failures: Vec<SetupError>,
+    },
+}
+
+impl SetupError {
+    /// Attaches an act and a path to an error of the file system.
+    pub(super) fn io(act: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { act, path, source }
+    }
+}
