@@ -112,7 +112,7 @@ fn fetch_item(item: &Item, host: &Host, progress: &Progress) -> Result<Outcome, 
             Err(error) => failures.push(error),
         }
     }
-    Err(SetupError::EveryWayFailed { failures })
+    Err(SetupError::EveryWayFailed { failures, by_hand: item.by_hand })
 }
 
 #[cfg(test)]

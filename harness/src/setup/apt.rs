@@ -6,6 +6,7 @@ use super::error::SetupError;
 use super::host::Host;
 
 const SETTINGS: &[(&str, &str)] = &[("DEBIAN_FRONTEND", "noninteractive")];
+const REMEDY: &str = "check the network and apt's sources";
 
 /// Installs a package, after fetching the package lists where they lack it.
 pub(super) fn install(host: &Host, package: &'static str) -> Result<(), SetupError> {
@@ -18,12 +19,12 @@ pub(super) fn install(host: &Host, package: &'static str) -> Result<(), SetupErr
     }
     let arguments = ["install", "--yes", "--no-install-recommends", package];
     // A fresh machine has no package lists, and old lists name packages that are gone.
-    host.run(&apt, &arguments, SETTINGS).or_else(|_| update_and_retry(host, &apt, &arguments))
+    host.run(&apt, &arguments, SETTINGS, REMEDY).or_else(|_| update_and_retry(host, &apt, &arguments))
 }
 
 fn update_and_retry(host: &Host, apt: &Path, arguments: &[&str]) -> Result<(), SetupError> {
-    host.run(apt, &["update"], SETTINGS)?;
-    host.run(apt, arguments, SETTINGS)
+    host.run(apt, &["update"], SETTINGS, REMEDY)?;
+    host.run(apt, arguments, SETTINGS, REMEDY)
 }
 
 /// The command that installs a package, for people.

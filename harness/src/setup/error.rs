@@ -56,7 +56,7 @@ pub(crate) enum SetupError {
         source: io::Error,
     },
     /// A program failed.
-    #[error("`{command}` failed ({status}): {output}")]
+    #[error("`{command}` failed ({status}): {output}; {remedy}")]
     Command {
         /// The command line.
         command: String,
@@ -64,6 +64,8 @@ pub(crate) enum SetupError {
         status: String,
         /// The last lines that it printed.
         output: String,
+        /// What to look at.
+        remedy: &'static str,
     },
     /// pip ended well without the file that was asked for.
     #[error("pip left no single wheel in {} for {requirement}; update pip, then run `lockstep setup` again", folder.display())]
@@ -111,10 +113,15 @@ pub(crate) enum SetupError {
         reason: String,
     },
     /// Every way failed.
-    #[error("{}", failures.iter().map(ToString::to_string).collect::<Vec<_>>().join("; or else: "))]
+    #[error(
+        "{}; if neither can be put right, {by_hand}",
+        failures.iter().map(ToString::to_string).collect::<Vec<_>>().join("; or else: ")
+    )]
     EveryWayFailed {
         /// Why, way by way.
         failures: Vec<SetupError>,
+        /// What to do by hand.
+        by_hand: &'static str,
     },
 }
 

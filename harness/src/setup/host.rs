@@ -47,12 +47,14 @@ impl Host {
         env::split_paths(&self.programs).map(|folder| folder.join(program)).find(|file| is_program(file))
     }
 
-    /// Runs a program to its end, its output kept for the error.
+    /// Runs a program to its end, with environment variables of ours; an error has the end of its
+    /// output and the `remedy`.
     pub(super) fn run<A: AsRef<OsStr>>(
         &self,
         program: &Path,
         arguments: &[A],
         settings: &[(&str, &str)],
+        remedy: &'static str,
     ) -> Result<(), SetupError> {
         let output = Command::new(program)
             .args(arguments)
@@ -71,6 +73,7 @@ impl Host {
             command: line.join(" "),
             status: output.status.to_string(),
             output: last_lines(&String::from_utf8_lossy(complaint)),
+            remedy,
         })
     }
 }

@@ -12,6 +12,8 @@ use super::host::Host;
 const SETTINGS: &[(&str, &str)] =
     &[("PIP_NO_INPUT", "1"), ("PIP_DISABLE_PIP_VERSION_CHECK", "1"), ("PIP_REQUIRE_VIRTUALENV", "0")];
 
+const REMEDY: &str = "check the network and pip's settings (`pip config list`)";
+
 /// The Debian package that brings it.
 const PACKAGE: &str = "python3-pip";
 
@@ -71,6 +73,6 @@ impl Pip {
     fn run<A: AsRef<OsStr>>(&self, host: &Host, arguments: &[A]) -> Result<(), SetupError> {
         let first = self.first.iter().map(OsStr::new);
         let words: Vec<&OsStr> = first.chain(arguments.iter().map(AsRef::as_ref)).collect();
-        host.run(&self.program, &words, SETTINGS)
+        host.run(&self.program, &words, SETTINGS, REMEDY)
     }
 }

@@ -86,7 +86,7 @@ fn a_broken_installation_is_fetched_anew() {
 fn a_file_with_another_digest_is_thrown_away() {
     let machine = Machine::with_pip();
     let row = fetch_on(&machine, item(|_| vec![Way::Wheels(bundle("0123"))]));
-    let Outcome::Failed(SetupError::EveryWayFailed { failures }) = &row.outcome else { panic!("{row}") };
+    let Outcome::Failed(SetupError::EveryWayFailed { failures, .. }) = &row.outcome else { panic!("{row}") };
     assert!(matches!(failures[..], [SetupError::Digest { .. }]), "{row}");
     assert_eq!(names_in(&machine.host.data), ["setup.lock"]);
 }
@@ -97,6 +97,7 @@ fn a_failing_pips_last_words_are_in_the_error() {
     machine.add_program("pip3", "case \"$*\" in --version) ;; *) echo no route to host >&2; exit 1;; esac");
     let message = fetch_on(&machine, wheel_item()).to_string();
     assert!(message.contains("no route to host") && message.contains("thing==1"), "{message}");
+    assert!(message.contains("pip config list") && message.contains("make one yourself"), "{message}");
 }
 
 #[test]
