@@ -9,9 +9,12 @@
 //! - [`study`]: a study folder, read.
 //! - [`verdict`]: what a study found, in words.
 //! - [`tables`]: tables as Markdown, CSV and JSON, and the summary for pull requests.
+//! - [`plots`]: errors over samples, stage times and ray rates as SVG.
 
 pub mod image_io;
 pub mod metrics;
+mod page;
+pub mod plots;
 pub mod records;
 mod report;
 pub mod study;

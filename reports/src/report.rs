@@ -1,6 +1,7 @@
 //! Everything in a study folder that is made from its records.
 
 use crate::image_io::{WriteError, atomic_write_text};
+use crate::plots::{Plot, PlotError, all_plots};
 use crate::records::{RecordError, read_records, write_records_csv};
 use crate::study::{Study, StudyError, files};
 use crate::tables::{Table, all_tables, summary_markdown};
@@ -19,6 +20,8 @@ pub struct ReportFiles {
     pub tables_json: PathBuf,
     /// `tables/*.csv`
     pub tables: Vec<PathBuf>,
+    /// `plots/*.svg`
+    pub plots: Vec<PathBuf>,
     /// What could not be shown, and why: images that are damaged or missing.
     pub warnings: Vec<String>,
 }
@@ -43,6 +46,9 @@ pub enum ReportError {
         /// What the operating system said.
         source: std::io::Error,
     },
+    /// A plot could not be drawn.
+    #[error(transparent)]
+    Plot(#[from] PlotError),
     /// A table could not be encoded.
     #[error("cannot encode {}: {message}", path.display())]
     Encode {
@@ -72,6 +78,8 @@ pub fn write_report(folder: &Path) -> Result<ReportFiles, ReportError> {
     let tables = all_tables(&study);
     write_tables_json(&made.tables_json, &tables)?;
     made.tables = write_tables_csv(&folder.join(files::TABLES), &tables)?;
+    let plots = all_plots(&study)?;
+    made.plots = write_plots(&folder.join(files::PLOTS), &plots)?;
     Ok(made)
 }
 
@@ -90,6 +98,17 @@ fn write_tables_csv(folder: &Path, tables: &[Table]) -> Result<Vec<PathBuf>, Rep
         let text =
             table.to_csv().map_err(|e| ReportError::Encode { path: path.clone(), message: e.to_string() })?;
         atomic_write_text(&path, &text)?;
+        paths.push(path);
+    }
+    Ok(paths)
+}
+
+fn write_plots(folder: &Path, plots: &[Plot]) -> Result<Vec<PathBuf>, ReportError> {
+    make_folder(folder)?;
+    let mut paths = Vec::new();
+    for plot in plots {
+        let path = folder.join(&plot.file_name);
+        atomic_write_text(&path, &plot.svg)?;
         paths.push(path);
     }
     Ok(paths)

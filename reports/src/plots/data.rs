@@ -1,0 +1,264 @@
+//! What plots show, before any drawing.
+
+use crate::study::{Study, push_new};
+use crate::tables::{StageTimes, format, stage_times};
+
+/// What a line stands for, which decides how it looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SeriesKind {
+    /// A target against the reference; its number picks the colour.
+    Target(usize),
+    /// One target against another; its number picks the colour.
+    Pair(usize),
+    /// A line to compare slopes with.
+    Guide,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// What is written at its end.
+    pub label: String,
+    /// What it stands for.
+    pub kind: SeriesKind,
+    /// Samples per pixel and value, ascending.
+    pub points: Vec<(u32, f64)>,
+}
+
+/// A plot of lines over samples per pixel, whose axis is logarithmic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinePlot {
+    /// Heading.
+    pub title: String,
+    /// What the vertical axis means.
+    pub y_label: String,
+    /// Whether the vertical axis is logarithmic.
+    pub log_y: bool,
+    /// The lines; at least one has points.
+    pub series: Vec<Series>,
+}
+
+/// A part of a bar.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Segment {
+    /// Which of the plot's parts, an index into [`BarPlot::parts`].
+    pub part: usize,
+    /// Its length.
+    pub value: f64,
+}
+
+/// One bar, or several beside each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bar {
+    /// The group that it stands in, a scene.
+    pub group: String,
+    /// What it stands for, a target.
+    pub label: String,
+    /// Its parts.
+    pub segments: Vec<Segment>,
+}
+
+/// A plot of horizontal bars.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BarPlot {
+    /// Heading.
+    pub title: String,
+    /// What the horizontal axis means.
+    pub x_label: String,
+    /// Names of the parts.
+    pub parts: Vec<String>,
+    /// Whether the parts of a bar lie end to end; otherwise they lie one below another.
+    pub stacked: bool,
+    /// The bars, those of a group together.
+    pub bars: Vec<Bar>,
+}
+
+/// Linear MSE over samples per pixel of one scene: a line per target against the reference, one per pair that
+/// differs, and the 1/N line through the first target's first point.
+pub(super) fn error_plot(study: &Study, scene: &str) -> Option<LinePlot> {
+    let mut series = target_series(study, scene, |c| c.mse_linear, |v| v > 0.0);
+    if let Some(guide) = series.first().and_then(|s| guide(&s.points)) {
+        series.push(guide);
+    }
+    series.extend(pair_series(study, scene));
+    let title = format!("{scene}: error over samples");
+    drawable(LinePlot { title, y_label: "MSE, linear radiance".to_owned(), log_y: true, series })
+}
+
+/// SSIM against the reference over samples per pixel of one scene.
+pub(super) fn similarity_plot(study: &Study, scene: &str) -> Option<LinePlot> {
+    let series = target_series(study, scene, |c| c.ssim, |_| true);
+    let title = format!("{scene}: similarity over samples");
+    drawable(LinePlot { title, y_label: "SSIM against the reference".to_owned(), log_y: false, series })
+}
+
+fn drawable(plot: LinePlot) -> Option<LinePlot> {
+    plot.series.iter().any(|s| !s.points.is_empty()).then_some(plot)
+}
+
+/// A line for every target; targets with the same values at the same rungs share one.
+fn target_series(
+    study: &Study,
+    scene: &str,
+    value: impl Fn(&crate::records::Convergence) -> f64,
+    keep: impl Fn(f64) -> bool,
+) -> Vec<Series> {
+    let mut merged: Vec<Series> = Vec::new();
+    for (index, target) in study.targets().into_iter().enumerate() {
+        let mut modes = Vec::new();
+        let of_target = || study.convergences.iter().filter(|c| c.scene == scene && c.target == target);
+        of_target().for_each(|c| push_new(&mut modes, (c.mode.clone(), c.seed)));
+        // One line a target: its first mode and seed; the tables have the others.
+        let Some(first) = modes.first() else { continue };
+        let points = of_target().filter(|c| (&c.mode, c.seed) == (&first.0, first.1));
+        let points = points.map(|c| (c.spp, value(c))).filter(|p| p.1.is_finite() && keep(p.1));
+        add_merged(&mut merged, target.to_owned(), SeriesKind::Target(index), points.collect());
+    }
+    merged
+}
+
+fn pair_series(study: &Study, scene: &str) -> Vec<Series> {
+    let of_scene = || study.differences.iter().filter(|d| d.scene == scene);
+    let mut pairs = Vec::new();
+    of_scene().for_each(|d| push_new(&mut pairs, (d.a.as_str(), d.b.as_str())));
+    let mut merged = Vec::new();
+    for (index, pair) in pairs.into_iter().enumerate() {
+        let mut points: Vec<(u32, f64)> = Vec::new();
+        for d in of_scene().filter(|d| (d.a.as_str(), d.b.as_str()) == pair) {
+            let usable = d.mse_linear > 0.0 && d.mse_linear.is_finite();
+            if usable && points.iter().all(|p| p.0 != d.spp) {
+                points.push((d.spp, d.mse_linear));
+            }
+        }
+        add_merged(&mut merged, format!("{} : {}", pair.0, pair.1), SeriesKind::Pair(index), points);
+    }
+    merged
+}
+
+fn add_merged(merged: &mut Vec<Series>, label: String, kind: SeriesKind, mut points: Vec<(u32, f64)>) {
+    points.sort_by_key(|p| p.0);
+    if points.is_empty() {
+        return;
+    }
+    match merged.iter_mut().find(|s| s.points == points) {
+        Some(same) => same.label = format!("{}\n{label}", same.label),
+        None => merged.push(Series { label, kind, points }),
+    }
+}
+
+fn guide(points: &[(u32, f64)]) -> Option<Series> {
+    let (first, last) = (points.first()?, points.last()?);
+    let at = |spp: u32| (spp, first.1 * f64::from(first.0) / f64::from(spp));
+    (last.0 > first.0).then(|| Series {
+        label: "1/N".to_owned(),
+        kind: SeriesKind::Guide,
+        points: vec![at(first.0), at(last.0)],
+    })
+}
+
+/// Time in each stage, end to end, for every scene and target.
+pub(super) fn stage_plot(study: &Study) -> Option<BarPlot> {
+    let times = stage_times(study);
+    let bars: Vec<Bar> = times
+        .iter()
+        .map(|t| {
+            let segments = t.stages.iter().enumerate().filter(|(_, ms)| ms.is_finite());
+            let segments = segments.map(|(part, &value)| Segment { part, value }).collect();
+            bar(t, segments)
+        })
+        .collect();
+    has_length(&bars).then(|| BarPlot {
+        title: format!("Time by stage{}", up_to(&times)),
+        x_label: "milliseconds".to_owned(),
+        parts: StageTimes::NAMES.map(str::to_owned).to_vec(),
+        stacked: true,
+        bars,
+    })
+}
+
+/// Million rays a second, over all time and over traversal alone, for every scene and target.
+pub(super) fn rate_plot(study: &Study) -> Option<BarPlot> {
+    let times = stage_times(study);
+    let bars: Vec<Bar> = times
+        .iter()
+        .map(|t| {
+            let rates = [t.mrays_inclusive(), t.mrays_exclusive()];
+            let segments = rates.into_iter().enumerate().filter(|(_, rate)| rate.is_finite());
+            bar(t, segments.map(|(part, value)| Segment { part, value }).collect())
+        })
+        .collect();
+    has_length(&bars).then(|| BarPlot {
+        title: format!("Ray throughput{}", up_to(&times)),
+        x_label: "million rays a second".to_owned(),
+        parts: vec!["inclusive, over all time".to_owned(), "exclusive, over traversal".to_owned()],
+        stacked: false,
+        bars,
+    })
+}
+
+fn bar(t: &StageTimes, segments: Vec<Segment>) -> Bar {
+    Bar { group: t.scene.clone(), label: t.label.clone(), segments }
+}
+
+fn has_length(bars: &[Bar]) -> bool {
+    bars.iter().flat_map(|b| &b.segments).any(|s| s.value > 0.0)
+}
+
+fn up_to(times: &[StageTimes]) -> String {
+    let most = times.iter().map(|t| t.spp).max().unwrap_or(0);
+    let least = times.iter().map(|t| t.spp).min().unwrap_or(0);
+    if most == least {
+        format!(", {} samples per pixel", format::count(u64::from(most)))
+    } else {
+        String::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::{Convergence, Difference, Environment, Record};
+
+    fn convergence(target: &str, spp: u32, mse_linear: f64) -> Record {
+        Convergence {
+            scene: "s".into(),
+            target: target.into(),
+            spp,
+            mse_linear,
+            ssim: 0.5,
+            ..Default::default()
+        }
+        .into()
+    }
+
+    fn difference(b: &str, spp: u32, mse_linear: f64) -> Record {
+        Difference { scene: "s".into(), a: "x".into(), b: b.into(), spp, mse_linear, ..Default::default() }
+            .into()
+    }
+
+    #[test]
+    fn equal_lines_are_one_and_identical_pairs_none() {
+        let records = vec![
+            convergence("x", 4, 0.25),
+            convergence("x", 1, 1.0),
+            convergence("y", 1, 1.0),
+            convergence("y", 4, 0.25),
+            convergence("z", 1, 2.0),
+            difference("y", 1, 0.0),
+            difference("z", 1, 0.5),
+        ];
+        let plot = error_plot(&Study::from_records(records, Environment::default()), "s").unwrap();
+        let labels: Vec<&str> = plot.series.iter().map(|s| s.label.as_str()).collect();
+        assert_eq!(labels, ["x\ny", "z", "1/N", "x : z"]);
+        assert_eq!(plot.series[0].points, [(1, 1.0), (4, 0.25)]);
+        assert_eq!(plot.series[2].points, [(1, 1.0), (4, 0.25)]);
+    }
+
+    #[test]
+    fn nothing_measured_means_no_plot() {
+        let study = Study::from_records(vec![convergence("x", 1, 0.0)], Environment::default());
+        assert_eq!(error_plot(&study, "s"), None);
+        assert!(similarity_plot(&study, "s").is_some());
+        assert_eq!((stage_plot(&study), rate_plot(&study)), (None, None));
+    }
+}

@@ -1,0 +1,279 @@
+//! Drawing of lines over samples per pixel.
+
+use super::PlotError;
+use super::data::{LinePlot, Series, SeriesKind};
+use super::style::{GRID, GUIDE, INK, MUTED, UNITS, colour, draw_svg, one_line, text, text_width};
+use crate::tables::format;
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, VPos};
+
+const WIDTH: i32 = 640;
+const HEIGHT: i32 = 380;
+const TOP: i32 = 34;
+const BOTTOM: i32 = 48;
+const LEFT: i32 = 66;
+const TICK: i32 = 12;
+const LABEL: i32 = 12;
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// Where values lie on the surface, in drawing units.
+struct Frame {
+    left: i32,
+    right: i32,
+    top: i32,
+    bottom: i32,
+    x: (f64, f64),
+    y: (f64, f64),
+    log_y: bool,
+}
+
+impl Frame {
+    fn new(plot: &LinePlot, right: i32) -> Self {
+        let points = || plot.series.iter().flat_map(|s| &s.points);
+        let x = extent(points().map(|p| f64::from(p.0).log2()));
+        let y = extent(points().map(|p| if plot.log_y { p.1.log10() } else { p.1 }));
+        let pad = |(low, high): (f64, f64), share: f64, least: f64| {
+            let by = ((high - low) * share).max(least);
+            (low - by, high + by)
+        };
+        let y = if plot.log_y {
+            pad(y, 0.04, 0.1)
+        } else {
+            (pad(y, 0.06, 0.005).0, pad(y, 0.06, 0.005).1.min(1.0))
+        };
+        Self {
+            left: LEFT * UNITS,
+            right: right * UNITS,
+            top: TOP * UNITS,
+            bottom: (HEIGHT - BOTTOM) * UNITS,
+            x: pad(x, 0.03, 0.2),
+            y,
+            log_y: plot.log_y,
+        }
+    }
+
+    fn x_of(&self, spp: f64) -> i32 {
+        let share = (spp.log2() - self.x.0) / (self.x.1 - self.x.0);
+        self.left + (share * f64::from(self.right - self.left)).round() as i32
+    }
+
+    fn y_of(&self, value: f64) -> i32 {
+        let value = if self.log_y { value.log10() } else { value };
+        let share = (value - self.y.0) / (self.y.1 - self.y.0);
+        self.bottom - (share * f64::from(self.bottom - self.top)).round() as i32
+    }
+
+    fn place(&self, point: &(u32, f64)) -> (i32, i32) {
+        (self.x_of(f64::from(point.0)), self.y_of(point.1))
+    }
+}
+
+fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
+}
+
+pub(super) fn draw(plot: &LinePlot) -> Result<String, PlotError> {
+    let widest =
+        plot.series.iter().flat_map(|s| s.label.lines()).map(|l| text_width(l, LABEL)).max().unwrap_or(0);
+    let right = WIDTH - (widest + 18).clamp(40, WIDTH / 2);
+    let frame = Frame::new(plot, right);
+    draw_svg(&plot.title, (WIDTH, HEIGHT), |area| {
+        draw_axes(area, plot, &frame).map_err(|e| e.to_string())?;
+        // Guides lie below, targets on top.
+        for series in plot.series.iter().rev() {
+            draw_series(area, series, &frame).map_err(|e| e.to_string())?;
+        }
+        draw_labels(area, &plot.series, &frame).map_err(|e| e.to_string())
+    })
+}
+
+type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+
+fn draw_axes(area: &Area, plot: &LinePlot, frame: &Frame) -> Drawn {
+    let thin = |c: RGBColor| c.stroke_width(UNITS as u32);
+    for value in y_ticks(frame) {
+        let y = frame.y_of(value);
+        area.draw(&PathElement::new([(frame.left, y), (frame.right, y)], thin(GRID)))?;
+        let label = text(TICK, MUTED, HPos::Right, VPos::Center);
+        area.draw(&Text::new(tick_label(value, frame), (frame.left - 8 * UNITS, y), label))?;
+    }
+    for spp in x_ticks(plot) {
+        let x = frame.x_of(f64::from(spp));
+        area.draw(&PathElement::new([(x, frame.bottom), (x, frame.bottom + 4 * UNITS)], thin(MUTED)))?;
+        let label = text(TICK, MUTED, HPos::Center, VPos::Top);
+        area.draw(&Text::new(format!("{spp}"), (x, frame.bottom + 7 * UNITS), label))?;
+    }
+    area.draw(&PathElement::new([(frame.left, frame.bottom), (frame.right, frame.bottom)], thin(MUTED)))?;
+    let middle = (frame.left + frame.right) / 2;
+    let x_title = text(TICK, MUTED, HPos::Center, VPos::Bottom);
+    area.draw(&Text::new("samples per pixel", (middle, (HEIGHT - 4) * UNITS), x_title))?;
+    let y_title = text(TICK, MUTED, HPos::Center, VPos::Top).transform(FontTransform::Rotate270);
+    area.draw(&Text::new(plot.y_label.clone(), (UNITS, (frame.top + frame.bottom) / 2), y_title))
+}
+
+fn draw_series(area: &Area, series: &Series, frame: &Frame) -> Drawn {
+    let places: Vec<(i32, i32)> = series.points.iter().map(|p| frame.place(p)).collect();
+    let (tint, width) = look(series.kind);
+    area.draw(&PathElement::new(places.clone(), tint.stroke_width(width)))?;
+    for place in places {
+        match series.kind {
+            SeriesKind::Guide => {}
+            SeriesKind::Target(_) => area.draw(&Circle::new(place, 4 * UNITS, tint.filled()))?,
+            SeriesKind::Pair(_) => {
+                let (x, y) = place;
+                let r = 3 * UNITS;
+                let diamond = [(x, y - r - 2), (x + r + 2, y), (x, y + r + 2), (x - r - 2, y)];
+                area.draw(&Polygon::new(diamond, tint.filled()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn look(kind: SeriesKind) -> (RGBColor, u32) {
+    match kind {
+        SeriesKind::Target(index) => (colour(index), 2 * UNITS as u32),
+        // Pairs take colours from the other end, so that few targets and few pairs share none.
+        SeriesKind::Pair(index) => (colour(super::style::PALETTE.len() * 64 - 1 - index), UNITS as u32),
+        SeriesKind::Guide => (GUIDE, UNITS as u32),
+    }
+}
+
+/// Writes each name beside the end of its line, moved apart where they would overlap.
+fn draw_labels(area: &Area, series: &[Series], frame: &Frame) -> Drawn {
+    let line = (LABEL + 4) * UNITS;
+    let mut blocks: Vec<(i32, i32, &Series)> = series
+        .iter()
+        .filter_map(|s| {
+            let height = line * s.label.lines().count().max(1) as i32;
+            Some((frame.place(s.points.last()?).1 - height / 2, height, s))
+        })
+        .collect();
+    blocks.sort_by_key(|block| block.0);
+    let mut free = frame.top - line / 2;
+    for block in &mut blocks {
+        block.0 = block.0.max(free);
+        free = block.0 + block.1;
+    }
+    let mut limit = frame.bottom + line / 2;
+    for block in blocks.iter_mut().rev() {
+        block.0 = block.0.min(limit - block.1);
+        limit = block.0;
+    }
+    for (top, _, series) in blocks {
+        let tint = if series.kind == SeriesKind::Guide { MUTED } else { look(series.kind).0 };
+        for (i, name) in series.label.lines().enumerate() {
+            let style = text(LABEL, if i == 0 { tint } else { INK }, HPos::Left, VPos::Center);
+            let y = top + line / 2 + line * i as i32;
+            let name = if i == 0 { one_line(name) } else { format!("= {}", one_line(name)) };
+            area.draw(&Text::new(name, (frame.right + 10 * UNITS, y), style))?;
+        }
+    }
+    Ok(())
+}
+
+fn x_ticks(plot: &LinePlot) -> Vec<u32> {
+    let mut rungs: Vec<u32> = plot.series.iter().flat_map(|s| &s.points).map(|p| p.0).collect();
+    rungs.sort_unstable();
+    rungs.dedup();
+    rungs
+}
+
+fn y_ticks(frame: &Frame) -> Vec<f64> {
+    let (low, high) = frame.y;
+    if !frame.log_y {
+        let step = nice_step(high - low, 5.0);
+        let first = (low / step).ceil() as i64;
+        return (first..).map(|i| i as f64 * step).take_while(|v| *v <= high + step * 1e-9).collect();
+    }
+    let factors: &[f64] = if high - low < 1.2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let decades = (low.floor() as i32)..=(high.ceil() as i32);
+    let every = ((high - low) / 7.0).ceil().max(1.0) as i32;
+    decades
+        .filter(|decade| decade % every == 0)
+        .flat_map(|decade| factors.iter().map(move |f| f * 10f64.powi(decade)))
+        .filter(|v| (low..=high).contains(&v.log10()))
+        .collect()
+}
+
+/// The step 1, 2 or 5 times a power of ten that cuts `span` into about `parts`.
+pub(super) fn nice_step(span: f64, parts: f64) -> f64 {
+    let raw = span / parts;
+    let power = 10f64.powf(raw.log10().floor());
+    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * power >= raw * 0.999).unwrap_or(10.0);
+    factor * power
+}
+
+fn tick_label(value: f64, frame: &Frame) -> String {
+    if frame.log_y {
+        let exponent = value.log10().floor() as i32;
+        let is_power = (value.log10() - value.log10().round()).abs() < 1e-9;
+        if is_power {
+            power_of_ten(value.log10().round() as i32)
+        } else {
+            format!("{}×{}", (value / 10f64.powi(exponent)).round(), power_of_ten(exponent))
+        }
+    } else {
+        let decimals = (1 - (frame.y.1 - frame.y.0).log10().floor() as i32).max(0) as usize;
+        format::fixed(value, decimals)
+    }
+}
+
+fn power_of_ten(exponent: i32) -> String {
+    if (-2..=3).contains(&exponent) {
+        return format!("{}", 10f64.powi(exponent));
+    }
+    let digits = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let raised = exponent.unsigned_abs().to_string();
+    let raised = raised.chars().filter_map(|c| c.to_digit(10)).map(|d| digits[d as usize]);
+    format!("10{}{}", if exponent < 0 { "⁻" } else { "" }, raised.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_numbers() {
+        assert_eq!(nice_step(1.0, 5.0), 0.2);
+        assert_eq!(nice_step(0.9, 5.0), 0.2);
+        assert_eq!(nice_step(40.0, 5.0), 10.0);
+        assert_eq!(
+            (power_of_ten(-5), power_of_ten(0), power_of_ten(-1)),
+            ("10⁻⁵".into(), "1".into(), "0.1".into())
+        );
+    }
+
+    #[test]
+    fn names_in_a_drawing_cannot_break_out_of_it() {
+        let plot = LinePlot {
+            title: "</svg><script>alert(1)</script>".into(),
+            y_label: "y".into(),
+            log_y: true,
+            series: vec![Series {
+                label: "<b>&\"".into(),
+                kind: SeriesKind::Target(0),
+                points: vec![(1, 1.0), (2, 0.5)],
+            }],
+        };
+        let svg = draw(&plot).unwrap();
+        assert!(!svg.contains("<script") && !svg.contains("<b>"));
+        assert_eq!(svg.matches("</svg>").count(), 1);
+    }
+
+    #[test]
+    fn a_single_point_is_drawn_inside_the_frame() {
+        let plot = LinePlot {
+            title: "one".into(),
+            y_label: "y".into(),
+            log_y: false,
+            series: vec![Series { label: "a".into(), kind: SeriesKind::Target(0), points: vec![(16, 0.25)] }],
+        };
+        let frame = Frame::new(&plot, 500);
+        let (x, y) = frame.place(&(16, 0.25));
+        assert!((frame.left..frame.right).contains(&x) && (frame.top..frame.bottom).contains(&y));
+        assert!(draw(&plot).is_ok());
+    }
+}

@@ -1,0 +1,68 @@
+//! Plots as SVG: errors over samples, stage times, ray rates.
+//!
+//! The data of every plot is complete before anything is drawn. The drawings are text with generic font
+//! families and a transparent ground; a style sheet inside each turns its colours over for dark pages.
+
+mod bars;
+mod data;
+mod lines;
+mod style;
+
+pub use data::{Bar, BarPlot, LinePlot, Segment, Series, SeriesKind};
+
+use crate::image_io::encode_name;
+use crate::study::Study;
+
+/// A finished plot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plot {
+    /// File name without folder, ending in `.svg`.
+    pub file_name: String,
+    /// What it shows, in words.
+    pub title: String,
+    /// The scene that it is about, or nothing when it is about all.
+    pub scene: Option<String>,
+    /// The drawing.
+    pub svg: String,
+}
+
+/// Why a plot could not be drawn.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot draw the plot {title:?}: {message}")]
+pub struct PlotError {
+    /// Its title.
+    pub title: String,
+    /// What the drawing library said.
+    pub message: String,
+}
+
+/// Every plot that a study has data for: for each scene the errors and the similarities, then the stage times
+/// and the ray rates of all.
+///
+/// # Errors
+/// [`PlotError`].
+pub fn all_plots(study: &Study) -> Result<Vec<Plot>, PlotError> {
+    let mut plots = Vec::new();
+    for scene in study.scenes() {
+        let name = encode_name(scene);
+        for (prefix, data) in
+            [("error", data::error_plot(study, scene)), ("ssim", data::similarity_plot(study, scene))]
+        {
+            if let Some(data) = data {
+                plots.push(Plot {
+                    file_name: format!("{prefix}.{name}.svg"),
+                    svg: lines::draw(&data)?,
+                    title: data.title,
+                    scene: Some(scene.to_owned()),
+                });
+            }
+        }
+    }
+    for (name, data) in [("stages.svg", data::stage_plot(study)), ("rates.svg", data::rate_plot(study))] {
+        if let Some(data) = data {
+            let svg = bars::draw(&data)?;
+            plots.push(Plot { file_name: name.to_owned(), svg, title: data.title, scene: None });
+        }
+    }
+    Ok(plots)
+}
