@@ -10,7 +10,9 @@ use lockstep_cpu::embree::library;
 use super::error::SetupError;
 
 /// How much of a failed program's output an error repeats, in lines.
-const OUTPUT_LINES: usize = 6;
+const OUTPUT_LINES: usize = 4;
+/// And how much of each line, in characters.
+const LINE_LENGTH: usize = 160;
 
 /// A machine and a user on it.
 #[derive(Clone, Debug)]
@@ -78,10 +80,18 @@ impl Host {
     }
 }
 
-/// The last lines of a text, joined by slashes.
+/// The last lines of a text, each cut to a readable length, joined by slashes.
 fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    lines[lines.len().saturating_sub(OUTPUT_LINES)..].join(" / ")
+    let last = &lines[lines.len().saturating_sub(OUTPUT_LINES)..];
+    last.iter().map(|line| cut(line)).collect::<Vec<_>>().join(" / ")
+}
+
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(LINE_LENGTH) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.into(),
+    }
 }
 
 #[cfg(unix)]
@@ -114,7 +124,8 @@ mod tests {
     #[test]
     fn an_error_repeats_the_end_of_the_output_only() {
         let text = (0..20).map(|line| format!("  {line}\n\n")).collect::<String>();
-        assert_eq!(last_lines(&text), "14 / 15 / 16 / 17 / 18 / 19");
+        assert_eq!(last_lines(&text), "16 / 17 / 18 / 19");
         assert_eq!(last_lines(""), "");
+        assert_eq!(last_lines(&"é".repeat(500)).chars().count(), LINE_LENGTH + 1);
     }
 }
