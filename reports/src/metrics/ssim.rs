@@ -7,7 +7,7 @@ use image_compare::Algorithm;
 
 /// The definition in a sentence, to stand beside every number.
 pub const SSIM_DEFINITION: &str = "SSIM of 8-bit BT.601 luma of sRGB values, over disjoint 8×8 boxes with sums of squares in place of \
-     variances (image-compare's MSSIM); not the sliding Gaussian window of Wang et al. 2004";
+     variances (image-compare's MSSIM); not the sliding Gaussian window of Wang et al. 2004.";
 
 /// Structural similarity of two images, −1 to 1, 1 when equal.
 ///

@@ -74,7 +74,7 @@ pub struct BarPlot {
 }
 
 /// Linear MSE over samples per pixel of one scene: a line per target against the reference, one per pair that
-/// differs, and the 1/N line through the first target's first point.
+/// differs, and a 1/N line, at half the first target's first error so that it can be seen beside it.
 pub(super) fn error_plot(study: &Study, scene: &str) -> Option<LinePlot> {
     let mut series = target_series(study, scene, |c| c.mse_linear, |v| v > 0.0);
     if let Some(guide) = series.first().and_then(|s| guide(&s.points)) {
@@ -148,7 +148,7 @@ fn add_merged(merged: &mut Vec<Series>, label: String, kind: SeriesKind, mut poi
 
 fn guide(points: &[(u32, f64)]) -> Option<Series> {
     let (first, last) = (points.first()?, points.last()?);
-    let at = |spp: u32| (spp, first.1 * f64::from(first.0) / f64::from(spp));
+    let at = |spp: u32| (spp, 0.5 * first.1 * f64::from(first.0) / f64::from(spp));
     (last.0 > first.0).then(|| Series {
         label: "1/N".to_owned(),
         kind: SeriesKind::Guide,
@@ -251,7 +251,7 @@ mod tests {
         let labels: Vec<&str> = plot.series.iter().map(|s| s.label.as_str()).collect();
         assert_eq!(labels, ["x\ny", "z", "1/N", "x : z"]);
         assert_eq!(plot.series[0].points, [(1, 1.0), (4, 0.25)]);
-        assert_eq!(plot.series[2].points, [(1, 1.0), (4, 0.25)]);
+        assert_eq!(plot.series[2].points, [(1, 0.5), (4, 0.125)]);
     }
 
     #[test]

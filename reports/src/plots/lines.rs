@@ -2,7 +2,7 @@
 
 use super::PlotError;
 use super::data::{LinePlot, Series, SeriesKind};
-use super::style::{GRID, GUIDE, INK, MUTED, UNITS, colour, draw_svg, one_line, text, text_width};
+use super::style::{GRID, GUIDE, INK, MUTED, PALETTE, UNITS, colour, draw_svg, one_line, text, text_width};
 use crate::tables::format;
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -75,15 +75,19 @@ fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
 }
 
 pub(super) fn draw(plot: &LinePlot) -> Result<String, PlotError> {
-    let widest =
-        plot.series.iter().flat_map(|s| s.label.lines()).map(|l| text_width(l, LABEL)).max().unwrap_or(0);
+    let names = plot.series.iter().flat_map(|s| s.label.lines());
+    let widest = names.map(|name| text_width("= ", LABEL) + text_width(name, LABEL)).max().unwrap_or(0);
     let right = WIDTH - (widest + 18).clamp(40, WIDTH / 2);
     let frame = Frame::new(plot, right);
     draw_svg(&plot.title, (WIDTH, HEIGHT), |area| {
         draw_axes(area, plot, &frame).map_err(|e| e.to_string())?;
-        // Guides lie below, targets on top.
-        for series in plot.series.iter().rev() {
-            draw_series(area, series, &frame).map_err(|e| e.to_string())?;
+        // Guides and pairs lie below. Targets that nearly coincide are all seen, since each lies on a wider line.
+        let is_target = |s: &&Series| matches!(s.kind, SeriesKind::Target(_));
+        let targets: Vec<&Series> = plot.series.iter().filter(is_target).collect();
+        let others = plot.series.iter().filter(|s| !is_target(s)).map(|s| (0, s));
+        let nested = targets.iter().enumerate().map(|(i, s)| ((targets.len() - 1 - i) as u32, *s));
+        for (above, series) in others.chain(nested) {
+            draw_series(area, series, above, &frame).map_err(|e| e.to_string())?;
         }
         draw_labels(area, &plot.series, &frame).map_err(|e| e.to_string())
     })
@@ -113,14 +117,17 @@ fn draw_axes(area: &Area, plot: &LinePlot, frame: &Frame) -> Drawn {
     area.draw(&Text::new(plot.y_label.clone(), (UNITS, (frame.top + frame.bottom) / 2), y_title))
 }
 
-fn draw_series(area: &Area, series: &Series, frame: &Frame) -> Drawn {
+fn draw_series(area: &Area, series: &Series, above: u32, frame: &Frame) -> Drawn {
     let places: Vec<(i32, i32)> = series.points.iter().map(|p| frame.place(p)).collect();
-    let (tint, width) = look(series.kind);
+    let tint = tint(series.kind);
+    let unit = UNITS as u32;
+    let wider = (above * unit * 2).min(8 * unit);
+    let width = if matches!(series.kind, SeriesKind::Target(_)) { unit * 3 / 2 + wider } else { unit };
     area.draw(&PathElement::new(places.clone(), tint.stroke_width(width)))?;
     for place in places {
         match series.kind {
             SeriesKind::Guide => {}
-            SeriesKind::Target(_) => area.draw(&Circle::new(place, 4 * UNITS, tint.filled()))?,
+            SeriesKind::Target(_) => area.draw(&Circle::new(place, 3 * unit + wider / 2, tint.filled()))?,
             SeriesKind::Pair(_) => {
                 let (x, y) = place;
                 let r = 3 * UNITS;
@@ -132,12 +139,12 @@ fn draw_series(area: &Area, series: &Series, frame: &Frame) -> Drawn {
     Ok(())
 }
 
-fn look(kind: SeriesKind) -> (RGBColor, u32) {
+fn tint(kind: SeriesKind) -> RGBColor {
     match kind {
-        SeriesKind::Target(index) => (colour(index), 2 * UNITS as u32),
-        // Pairs take colours from the other end, so that few targets and few pairs share none.
-        SeriesKind::Pair(index) => (colour(super::style::PALETTE.len() * 64 - 1 - index), UNITS as u32),
-        SeriesKind::Guide => (GUIDE, UNITS as u32),
+        SeriesKind::Target(index) => colour(index),
+        // The second half of the palette, so that few targets and few pairs share no colour.
+        SeriesKind::Pair(index) => colour(PALETTE.len() / 2 + index),
+        SeriesKind::Guide => GUIDE,
     }
 }
 
@@ -163,7 +170,7 @@ fn draw_labels(area: &Area, series: &[Series], frame: &Frame) -> Drawn {
         limit = block.0;
     }
     for (top, _, series) in blocks {
-        let tint = if series.kind == SeriesKind::Guide { MUTED } else { look(series.kind).0 };
+        let tint = if series.kind == SeriesKind::Guide { MUTED } else { tint(series.kind) };
         for (i, name) in series.label.lines().enumerate() {
             let style = text(LABEL, if i == 0 { tint } else { INK }, HPos::Left, VPos::Center);
             let y = top + line / 2 + line * i as i32;
@@ -216,7 +223,7 @@ fn tick_label(value: f64, frame: &Frame) -> String {
             format!("{}×{}", (value / 10f64.powi(exponent)).round(), power_of_ten(exponent))
         }
     } else {
-        let decimals = (1 - (frame.y.1 - frame.y.0).log10().floor() as i32).max(0) as usize;
+        let decimals = (-nice_step(frame.y.1 - frame.y.0, 5.0).log10().floor()).max(0.0) as usize;
         format::fixed(value, decimals)
     }
 }

@@ -49,10 +49,10 @@ pub(super) fn text(size: i32, colour: RGBColor, h: HPos, v: VPos) -> TextStyle<'
     ("sans-serif", scaled).into_font().color(&colour).pos(Pos::new(h, v))
 }
 
-/// Width of a text in pixels, near enough to lay out legends: proportional digits and letters of a sans serif
-/// are little over half their size wide.
+/// Width of a text in pixels, near enough to lay out legends: proportional digits and letters of a wide
+/// sans serif are 0.6 of their size wide.
 pub(super) fn text_width(text: &str, size: i32) -> i32 {
-    (text.chars().count() as f64 * f64::from(size) * 0.56).ceil() as i32
+    (text.chars().count() as f64 * f64::from(size) * 0.6).ceil() as i32
 }
 
 /// Draws on a surface of `width × height` pixels and frames the result as a stand-alone drawing.

@@ -80,6 +80,13 @@ pub fn convergence_tables(study: &Study) -> Vec<Table> {
     ]
 }
 
+/// What the study's images were compared with, each once.
+fn references(study: &Study) -> Vec<&str> {
+    let mut references = Vec::new();
+    study.convergences.iter().for_each(|c| push_new(&mut references, c.against.as_str()));
+    references
+}
+
 type ConvergenceKey = (String, String, Mode, u64, String);
 
 fn convergence_key(c: &Convergence) -> ConvergenceKey {
@@ -99,12 +106,21 @@ fn convergence_table(
     cell: impl Fn(&Convergence) -> Cell,
 ) -> Table {
     let rungs = rungs(study.convergences.iter().map(|c| c.spp));
-    let mut table = Table::new(id, title, &["Scene", "Target", "Against"], &[]).with_rungs(&rungs);
+    let references = references(study);
+    let texts: &[&str] =
+        if references.len() > 1 { &["Scene", "Target", "Against"] } else { &["Scene", "Target"] };
+    let mut table = Table::new(id, title, texts, &[]).with_rungs(&rungs);
+    if let [only] = references.as_slice() {
+        table.notes.push(format!("The reference is {only}."));
+    }
     let many_seeds = varies(study.convergences.iter().map(|c| c.seed));
     for row in convergence_rows(study) {
         let (scene, target, mode, seed, against) = &row;
         let target = format!("{target}{}", qualifier(mode, *seed, many_seeds));
-        let mut cells = vec![Cell::text(scene), Cell::text(target), Cell::text(against)];
+        let mut cells = vec![Cell::text(scene), Cell::text(target)];
+        if references.len() > 1 {
+            cells.push(Cell::text(against));
+        }
         cells.extend(rungs.iter().map(|&spp| {
             let found = study.convergences.iter().find(|c| c.spp == spp && convergence_key(c) == row);
             found.map_or_else(Cell::empty, &cell)

@@ -1,6 +1,8 @@
 //! Study folders made up by formula, in the format of real ones: images with Monte Carlo noise, the metrics
 //! computed from these images, and times that add up.
 
+#![allow(clippy::unwrap_used, reason = "a made-up study that cannot be written must stop the test")]
+
 use lockstep_reports::image_io::{ImageKind, ImageMetadata, ImageName, LinearImage, write_exr, write_png};
 use lockstep_reports::metrics::{Metrics, compare};
 use lockstep_reports::records::{
@@ -117,7 +119,7 @@ fn render(truth: &LinearImage, other_hits: bool, spp: u32) -> LinearImage {
     let width = truth.width();
     LinearImage::from_fn(width, truth.height(), |x, y| {
         let pixel = y * width + x;
-        let flips = other_hits && hash(pixel, 77, 0) % 4001 == 0;
+        let flips = other_hits && hash(pixel, 77, 0).is_multiple_of(4001);
         let sum: f32 = (0..spp)
             .map(|sample| {
                 let sample = if flips && sample == 0 { 1 << 20 } else { sample };
