@@ -1,1 +1,30 @@
-//! Placeholder.
+//! What every backend of Lockstep shares: the [`Renderer`] trait, scenes, the film, the BVH and the reference path
+//! tracer.
+//!
+//! Start at [`renderer`]: it is the contract of a backend. [`null::NullRenderer`] is the smallest complete one.
+
+pub mod backend;
+pub mod bsdf;
+pub mod bvh;
+pub mod camera;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+pub mod error;
+pub mod film;
+pub mod intersect;
+pub mod lights;
+pub mod math;
+pub mod null;
+pub mod path;
+pub mod renderer;
+pub mod rng;
+pub mod sampling;
+pub mod scene;
+pub mod texture;
+pub mod vec3;
+
+pub use backend::{Absence, Backend, OpenOptions, TargetStatus};
+pub use error::{Error, Result};
+pub use film::Film;
+pub use renderer::{DeviceInfo, LoadReport, PassReport, Renderer, Settings};
+pub use scene::{Scene, SceneBuilder};

@@ -1,0 +1,52 @@
+//! How the harness finds renderers: one [`Backend`] per API, each with its targets.
+
+use crate::error::Result;
+use crate::renderer::{DeviceInfo, Renderer};
+
+/// An API with the devices it reaches on this machine. A new backend implements this and gets one row in the harness's
+/// registry.
+pub trait Backend: Sync {
+    /// The name before the `@` on the command line: `cpu`, `opencl`, `cuda`.
+    fn name(&self) -> &'static str;
+
+    /// Every target this backend could offer, present or not. Must not fail or panic on a machine without the
+    /// backend's driver, and must not be slow: it is asked at every start.
+    fn targets(&self) -> Vec<TargetStatus>;
+
+    /// Opens one of [`Backend::targets`] by its exact name.
+    ///
+    /// # Errors
+    /// [`crate::Error::Unavailable`] for an absent target.
+    fn open(&self, target: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>>;
+}
+
+/// A target as `lockstep devices` lists it.
+#[derive(Clone, Debug)]
+pub struct TargetStatus {
+    /// Name on the command line, such as `cpu-bvh` or `cuda@0`.
+    pub name: String,
+    /// Its device, or why it is absent.
+    pub state: std::result::Result<DeviceInfo, Absence>,
+}
+
+/// Why a target is absent and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Absence {
+    /// What is missing, as a sentence without its full stop.
+    pub reason: String,
+    /// What the user can do, as a sentence.
+    pub remedy: String,
+}
+
+impl From<Absence> for crate::Error {
+    fn from(absence: Absence) -> Self {
+        Self::Unavailable { what: absence.reason, remedy: absence.remedy }
+    }
+}
+
+/// How to open a target.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// Worker threads of CPU targets; all hardware threads when `None`.
+    pub threads: Option<usize>,
+}

@@ -1,0 +1,311 @@
+//! Top-down construction by the binned surface area heuristic (Wald 2007).
+
+use crate::math::{max, min};
+use crate::vec3::Vec3;
+
+/// How to split a set of primitives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// The cheapest of the planes between this many bins along each axis; 2 to 64.
+    BinnedSah(usize),
+    /// Half the primitives on each side, along the widest axis.
+    Median,
+}
+
+/// Parameters of the builder. None of them can change an image.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BuildSettings {
+    /// How to split.
+    pub split: Split,
+    /// The most primitives in a leaf, 1 to [`super::MAX_LEAF_PRIMITIVES`].
+    pub max_leaf: usize,
+    /// Cost of visiting a node relative to testing one primitive.
+    pub traversal_cost: f32,
+}
+
+impl Default for BuildSettings {
+    fn default() -> Self {
+        Self { split: Split::BinnedSah(16), max_leaf: 4, traversal_cost: 1.0 }
+    }
+}
+
+/// An axis-aligned box.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Aabb {
+    pub(crate) lo: Vec3,
+    pub(crate) hi: Vec3,
+}
+
+impl Aabb {
+    pub(crate) const EMPTY: Self = Self { lo: Vec3::splat(f32::INFINITY), hi: Vec3::splat(f32::NEG_INFINITY) };
+
+    #[inline(always)]
+    pub(crate) fn include(&mut self, o: &Self) {
+        self.lo = Vec3 { x: min(self.lo.x, o.lo.x), y: min(self.lo.y, o.lo.y), z: min(self.lo.z, o.lo.z) };
+        self.hi = Vec3 { x: max(self.hi.x, o.hi.x), y: max(self.hi.y, o.hi.y), z: max(self.hi.z, o.hi.z) };
+    }
+
+    /// Half the surface area; zero for the empty box.
+    #[inline(always)]
+    pub(crate) fn half_area(&self) -> f32 {
+        let d = self.hi - self.lo;
+        if d.x < 0.0 { 0.0 } else { d.x * d.y + d.y * d.z + d.z * d.x }
+    }
+
+    /// Twice the centre.
+    #[inline(always)]
+    fn center2(&self) -> Vec3 {
+        self.lo + self.hi
+    }
+}
+
+/// A primitive as the builder sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reference {
+    pub(crate) bounds: Aabb,
+    pub(crate) index: u32,
+}
+
+/// A child of a built node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Child {
+    /// Index of an inner node.
+    Inner(u32),
+    /// A range of references.
+    Leaf {
+        /// Index of the first reference.
+        first: u32,
+        /// How many; at least 1.
+        count: u32,
+    },
+}
+
+/// An inner node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Built {
+    pub(crate) bounds: [Aabb; 2],
+    pub(crate) children: [Child; 2],
+}
+
+/// A tree over references, which it has reordered.
+pub(crate) struct Tree {
+    pub(crate) nodes: Vec<Built>,
+    pub(crate) root: Option<Child>,
+}
+
+/// Below this depth splits are by median, which bounds the depth by that of a balanced tree more.
+const SAH_DEPTH: u32 = 40;
+
+/// Sets larger than this are built by two tasks.
+const PARALLEL: usize = 8192;
+
+/// Builds a tree; deterministic for equal input, whatever the number of threads.
+pub(crate) fn build(references: &mut [Reference], settings: &BuildSettings) -> Tree {
+    if references.is_empty() {
+        return Tree { nodes: Vec::new(), root: None };
+    }
+    // A subtree over n references has at most n - 1 inner nodes, so each task owns a range of slots.
+    let mut slots: Vec<Option<Built>> = vec![None; references.len() - 1];
+    let root = Builder { settings }.subtree(references, 0, &mut slots, 0, 0);
+    compact(&slots, root)
+}
+
+struct Builder<'a> {
+    settings: &'a BuildSettings,
+}
+
+impl Builder<'_> {
+    /// Builds over `references`, which start at index `first`, into `slots`, which start at index `base`.
+    fn subtree(
+        &self,
+        references: &mut [Reference],
+        first: u32,
+        slots: &mut [Option<Built>],
+        base: u32,
+        depth: u32,
+    ) -> Child {
+        let leaf = Child::Leaf { first, count: references.len() as u32 };
+        let Some(middle) = self.split(references, depth) else { return leaf };
+        let (left, right) = references.split_at_mut(middle);
+        let bounds = [bounds_of(left), bounds_of(right)];
+        let Some((own, rest)) = slots.split_first_mut() else { return leaf };
+        let (left_slots, right_slots) = rest.split_at_mut(middle - 1);
+        let right_base = base + middle as u32;
+        let parallel = left.len() + right.len() > PARALLEL;
+        let mut build_left = || self.subtree(left, first, left_slots, base + 1, depth + 1);
+        let mut build_right = || self.subtree(right, first + middle as u32, right_slots, right_base, depth + 1);
+        let (a, b) = if parallel { rayon::join(build_left, build_right) } else { (build_left(), build_right()) };
+        *own = Some(Built { bounds, children: [a, b] });
+        Child::Inner(base)
+    }
+
+    /// Orders `references` so that the first part goes left; `None` for a leaf.
+    fn split(&self, references: &mut [Reference], depth: u32) -> Option<usize> {
+        let n = references.len();
+        if n == 1 {
+            return None;
+        }
+        match self.settings.split {
+            Split::BinnedSah(bins) if depth < SAH_DEPTH => {
+                let plane = best_plane(references, bins.clamp(2, MAX_BINS));
+                let leaf_cost = n as f32 * bounds_of(references).half_area();
+                match plane {
+                    Some(plane) => {
+                        let node_cost = self.settings.traversal_cost * bounds_of(references).half_area();
+                        if n <= self.settings.max_leaf && leaf_cost <= plane.cost + node_cost {
+                            return None;
+                        }
+                        Some(partition(references, &plane))
+                    }
+                    None if n <= self.settings.max_leaf => None,
+                    None => Some(median(references)),
+                }
+            }
+            _ if n <= self.settings.max_leaf => None,
+            _ => Some(median(references)),
+        }
+    }
+}
+
+fn bounds_of(references: &[Reference]) -> Aabb {
+    let mut bounds = Aabb::EMPTY;
+    for reference in references {
+        bounds.include(&reference.bounds);
+    }
+    bounds
+}
+
+fn axis(v: Vec3, axis: usize) -> f32 {
+    match axis {
+        0 => v.x,
+        1 => v.y,
+        _ => v.z,
+    }
+}
+
+const MAX_BINS: usize = 64;
+
+/// A splitting plane between two bins.
+struct Plane {
+    axis: usize,
+    lowest: f32,
+    scale: f32,
+    bins: usize,
+    /// The first bin of the right side.
+    right: usize,
+    cost: f32,
+}
+
+impl Plane {
+    #[inline(always)]
+    fn bin(lowest: f32, scale: f32, bins: usize, center: f32) -> usize {
+        (((center - lowest) * scale) as usize).min(bins - 1)
+    }
+
+    fn is_left(&self, reference: &Reference) -> bool {
+        let center = axis(reference.bounds.center2(), self.axis);
+        Self::bin(self.lowest, self.scale, self.bins, center) < self.right
+    }
+}
+
+/// The cheapest plane over all axes; `None` when all centres coincide.
+fn best_plane(references: &[Reference], bins: usize) -> Option<Plane> {
+    let mut centers = Aabb::EMPTY;
+    for reference in references {
+        let c = reference.bounds.center2();
+        centers.include(&Aabb { lo: c, hi: c });
+    }
+    let scales = [0, 1, 2].map(|a| {
+        let extent = axis(centers.hi, a) - axis(centers.lo, a);
+        let scale = bins as f32 * 0.999_999 / extent;
+        if extent > 0.0 && scale.is_finite() { scale } else { 0.0 }
+    });
+    let mut boxes = [[Aabb::EMPTY; MAX_BINS]; 3];
+    let mut counts = [[0u32; MAX_BINS]; 3];
+    for reference in references {
+        let center = reference.bounds.center2();
+        for a in 0..3 {
+            let bin = Plane::bin(axis(centers.lo, a), scales[a], bins, axis(center, a));
+            boxes[a][bin].include(&reference.bounds);
+            counts[a][bin] += 1;
+        }
+    }
+    let mut best: Option<Plane> = None;
+    for a in (0..3).filter(|&a| scales[a] > 0.0) {
+        let (right, cost) = cheapest_boundary(&boxes[a][..bins], &counts[a][..bins]);
+        if cost.is_finite() && best.as_ref().is_none_or(|b| cost < b.cost) {
+            best = Some(Plane { axis: a, lowest: axis(centers.lo, a), scale: scales[a], bins, right, cost });
+        }
+    }
+    best
+}
+
+/// The bin that best starts the right side and the cost of that split; infinite when one side would be empty.
+fn cheapest_boundary(boxes: &[Aabb], counts: &[u32]) -> (usize, f32) {
+    let mut right_cost = [f32::INFINITY; MAX_BINS];
+    let (mut bounds, mut count) = (Aabb::EMPTY, 0);
+    for i in (1..boxes.len()).rev() {
+        bounds.include(&boxes[i]);
+        count += counts[i];
+        right_cost[i] = if count == 0 { f32::INFINITY } else { count as f32 * bounds.half_area() };
+    }
+    let mut best = (0, f32::INFINITY);
+    (bounds, count) = (Aabb::EMPTY, 0);
+    for i in 1..boxes.len() {
+        bounds.include(&boxes[i - 1]);
+        count += counts[i - 1];
+        let cost = count as f32 * bounds.half_area() + right_cost[i];
+        if count > 0 && cost < best.1 {
+            best = (i, cost);
+        }
+    }
+    best
+}
+
+/// Moves the left side to the front and returns its length. Both sides are non-empty, since the plane's bins are.
+fn partition(references: &mut [Reference], plane: &Plane) -> usize {
+    let mut left = 0;
+    for i in 0..references.len() {
+        if plane.is_left(&references[i]) {
+            references.swap(i, left);
+            left += 1;
+        }
+    }
+    left
+}
+
+/// Splits in half along the axis where centres spread most.
+fn median(references: &mut [Reference]) -> usize {
+    let mut centers = Aabb::EMPTY;
+    for reference in references.iter() {
+        let c = reference.bounds.center2();
+        centers.include(&Aabb { lo: c, hi: c });
+    }
+    let extent = centers.hi - centers.lo;
+    let widest = if extent.x >= extent.y && extent.x >= extent.z { 0 } else { 1 + usize::from(extent.z > extent.y) };
+    let middle = references.len() / 2;
+    let key = |r: &Reference| axis(r.bounds.center2(), widest);
+    references.select_nth_unstable_by(middle, |a, b| key(a).total_cmp(&key(b)).then(a.index.cmp(&b.index)));
+    middle
+}
+
+/// Copies the used slots in depth-first order.
+fn compact(slots: &[Option<Built>], root: Child) -> Tree {
+    let mut nodes = Vec::with_capacity(slots.iter().flatten().count());
+    let mut renumbered = vec![0u32; slots.len()];
+    // Slots are numbered in depth-first order already; only the gaps go.
+    for (i, slot) in slots.iter().enumerate() {
+        if let Some(node) = slot {
+            renumbered[i] = nodes.len() as u32;
+            nodes.push(*node);
+        }
+    }
+    let renumber = |child: Child| match child {
+        Child::Inner(i) => Child::Inner(renumbered[i as usize]),
+        leaf => leaf,
+    };
+    for node in &mut nodes {
+        node.children = node.children.map(renumber);
+    }
+    Tree { nodes, root: Some(renumber(root)) }
+}

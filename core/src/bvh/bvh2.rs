@@ -1,0 +1,146 @@
+//! The binary layout: 64-byte nodes that hold both children's boxes (Aila and Laine 2009).
+//!
+//! Both levels share one array of nodes. Inner nodes above the instances lead to leaves that name one instance; inner
+//! nodes of a mesh lead to leaves that name a range of [`LeafPrimitive`]s.
+
+use super::build::{Aabb, BuildSettings, Child, Reference, Tree, build};
+use super::probe::{LeafPrimitive, instance_boxes};
+use crate::scene::{Mesh, SPHERE_BIT, SceneData};
+use crate::vec3::{Vec3, vec3};
+use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
+
+/// Set in a child reference that names a leaf.
+pub const LEAF_BIT: u32 = 0x8000_0000;
+/// A leaf's primitive count less one sits above this bit, its first primitive below.
+pub const LEAF_COUNT_SHIFT: u32 = 28;
+/// The most primitives a leaf can hold.
+pub const MAX_LEAF_PRIMITIVES: usize = 8;
+/// The root of nothing.
+pub const EMPTY: u32 = u32::MAX;
+
+/// Two boxes and two children. A child reference is the index of a node, or has [`LEAF_BIT`] set.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Node {
+    /// First child's lowest and highest x, lowest and highest y.
+    pub xy0: [f32; 4],
+    /// The same of the second child.
+    pub xy1: [f32; 4],
+    /// First child's lowest and highest z, then the second child's.
+    pub z: [f32; 4],
+    /// Child references.
+    pub children: [u32; 2],
+    /// Zero.
+    pub reserved: [u32; 2],
+}
+
+impl Node {
+    /// Lowest and highest corner of a child's box.
+    #[inline(always)]
+    pub fn child_box(&self, child: usize) -> (Vec3, Vec3) {
+        let xy = if child == 0 { &self.xy0 } else { &self.xy1 };
+        let z = &self.z[2 * child..2 * child + 2];
+        (vec3(xy[0], xy[2], z[0]), vec3(xy[1], xy[3], z[1]))
+    }
+}
+
+/// A two-level binary BVH of a scene.
+#[derive(Clone, Debug, Default)]
+pub struct Bvh2 {
+    /// Nodes of the instances' tree, then of each mesh.
+    pub nodes: Vec<Node>,
+    /// Primitives in leaf order.
+    pub primitives: Vec<LeafPrimitive>,
+    /// Root of the tree over instances, or [`EMPTY`].
+    pub root: u32,
+    /// Root of each mesh.
+    pub mesh_roots: Vec<u32>,
+    /// World box of each instance, padded for the rounding of transforms; lowest, then highest corner.
+    pub instance_boxes: Vec<[Vec3; 2]>,
+}
+
+impl Bvh2 {
+    /// Builds both levels with all threads of the current rayon pool.
+    pub fn build(scene: &SceneData, settings: &BuildSettings) -> Self {
+        let settings = BuildSettings { max_leaf: settings.max_leaf.clamp(1, MAX_LEAF_PRIMITIVES), ..*settings };
+        let meshes: Vec<MeshTree> = scene.meshes.par_iter().map(|mesh| MeshTree::build(scene, mesh, &settings)).collect();
+        let mut bvh = Self { root: EMPTY, instance_boxes: instance_boxes(scene), ..Self::default() };
+        bvh.append_instances(&settings);
+        for mesh in meshes {
+            bvh.append_mesh(mesh);
+        }
+        bvh
+    }
+
+    /// Bytes of all arrays.
+    pub fn bytes(&self) -> u64 {
+        let nodes = size_of_val(&self.nodes[..]) + size_of_val(&self.primitives[..]);
+        (nodes + size_of_val(&self.mesh_roots[..]) + size_of_val(&self.instance_boxes[..])) as u64
+    }
+
+    fn append_instances(&mut self, settings: &BuildSettings) {
+        let mut references: Vec<Reference> = self
+            .instance_boxes
+            .iter()
+            .enumerate()
+            .map(|(i, b)| Reference { bounds: Aabb { lo: b[0], hi: b[1] }, index: i as u32 })
+            .collect();
+        let tree = build(&mut references, &BuildSettings { max_leaf: 1, ..*settings });
+        let leaf = |first: u32, _count: u32| LEAF_BIT | references[first as usize].index;
+        self.root = append(&mut self.nodes, &tree, leaf);
+    }
+
+    fn append_mesh(&mut self, mesh: MeshTree) {
+        let base = self.primitives.len() as u32;
+        let leaf = |first: u32, count: u32| LEAF_BIT | (count - 1) << LEAF_COUNT_SHIFT | (base + first);
+        self.mesh_roots.push(append(&mut self.nodes, &mesh.tree, leaf));
+        self.primitives.extend(mesh.primitives);
+    }
+}
+
+/// Appends a tree's nodes with renumbered children and returns its root.
+fn append(nodes: &mut Vec<Node>, tree: &Tree, leaf: impl Fn(u32, u32) -> u32) -> u32 {
+    let base = nodes.len() as u32;
+    let reference = |child: &Child| match *child {
+        Child::Inner(i) => base + i,
+        Child::Leaf { first, count } => leaf(first, count),
+    };
+    nodes.extend(tree.nodes.iter().map(|n| {
+        let [a, b] = &n.bounds;
+        Node {
+            xy0: [a.lo.x, a.hi.x, a.lo.y, a.hi.y],
+            xy1: [b.lo.x, b.hi.x, b.lo.y, b.hi.y],
+            z: [a.lo.z, a.hi.z, b.lo.z, b.hi.z],
+            children: [reference(&n.children[0]), reference(&n.children[1])],
+            reserved: [0; 2],
+        }
+    }));
+    tree.root.as_ref().map_or(EMPTY, reference)
+}
+
+/// One mesh's tree and its primitives in leaf order.
+struct MeshTree {
+    tree: Tree,
+    primitives: Vec<LeafPrimitive>,
+}
+
+impl MeshTree {
+    fn build(scene: &SceneData, mesh: &Mesh, settings: &BuildSettings) -> Self {
+        let count = mesh.triangle_count + mesh.sphere_count;
+        let primitive = |i: u32| {
+            let is_triangle = i < mesh.triangle_count;
+            LeafPrimitive::of(scene, mesh, if is_triangle { i } else { (i - mesh.triangle_count) | SPHERE_BIT })
+        };
+        let mut references: Vec<Reference> = (0..count)
+            .into_par_iter()
+            .map(|i| {
+                let (lo, hi) = primitive(i).bounds();
+                Reference { bounds: Aabb { lo, hi }, index: i }
+            })
+            .collect();
+        let tree = build(&mut references, settings);
+        let primitives = references.par_iter().map(|r| primitive(r.index)).collect();
+        Self { tree, primitives }
+    }
+}

@@ -1,0 +1,19 @@
+//! Bounding volume hierarchies of the built-in intersector: how they are built, laid out and traversed.
+//!
+//! Which of them a device uses, and how, never shows in an image: see [`crate::intersect`].
+
+mod build;
+mod bvh2;
+mod probe;
+mod traverse;
+
+pub use build::{BuildSettings, Split};
+pub use bvh2::{Bvh2, EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, MAX_LEAF_PRIMITIVES, Node};
+pub use probe::{LeafPrimitive, Probe, closest_hit_brute_force, instance_boxes, judge};
+pub use traverse::Scratch;
+
+/// Entries of the traversal stack; the builder keeps both levels' depth within it.
+pub const STACK_SIZE: usize = 96;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! The hit rule applied to one primitive of one instance, and to all of them.
+//!
+//! Intersectors that are not ours (Embree) propose a primitive and ask [`judge`]; traversals of our own ask
+//! [`Probe::test`] in their leaves.
+
+use super::build::Aabb;
+use crate::intersect::{
+    Hit, Ray, Shear, Slabs, accept, coordinate_scale, covers, pad_box, sphere, sphere_box, triangle, triangle_box,
+};
+use crate::math::{max, min};
+use crate::rng::RayKey;
+use crate::scene::{Instance, Mesh, SPHERE_BIT, SceneData, transform_point, transform_vector};
+use crate::vec3::{Vec3, vec3};
+use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
+
+/// A primitive as leaves store it, next to its neighbours in the leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct LeafPrimitive {
+    /// First vertex, or a sphere's centre.
+    pub p0: Vec3,
+    /// Index within the mesh; has [`SPHERE_BIT`] for a sphere.
+    pub primitive: u32,
+    /// Second vertex; a sphere's radius is its x.
+    pub p1: Vec3,
+    /// [`LeafPrimitive::ALPHA`].
+    pub flags: u32,
+    /// Third vertex.
+    pub p2: Vec3,
+    /// Zero.
+    pub reserved: u32,
+}
+
+impl LeafPrimitive {
+    /// Coverage must be looked up before a hit counts.
+    pub const ALPHA: u32 = 1;
+
+    /// The record of a primitive of a mesh.
+    #[inline]
+    pub fn of(scene: &SceneData, mesh: &Mesh, primitive: u32) -> Self {
+        let flags = |material: u32| if scene.materials[material as usize].has_alpha() { Self::ALPHA } else { 0 };
+        if primitive & SPHERE_BIT != 0 {
+            let sphere = &scene.spheres[(mesh.first_sphere + (primitive & !SPHERE_BIT)) as usize];
+            let radius = vec3(sphere.radius, 0.0, 0.0);
+            let flags = flags(sphere.material);
+            return Self { p0: sphere.center, primitive, p1: radius, flags, p2: Vec3::ZERO, reserved: 0 };
+        }
+        let triangle = &scene.triangles[(mesh.first_triangle + primitive) as usize];
+        let [p0, p1, p2] = triangle.vertices.map(|v| scene.positions[v as usize].into());
+        Self { p0, primitive, p1, flags: flags(triangle.material), p2, reserved: 0 }
+    }
+
+    /// The padded box that the hit rule tests.
+    #[inline(always)]
+    pub fn bounds(&self) -> (Vec3, Vec3) {
+        if self.primitive & SPHERE_BIT != 0 {
+            sphere_box(self.p0, self.p1.x)
+        } else {
+            triangle_box([self.p0, self.p1, self.p2])
+        }
+    }
+}
+
+/// A ray prepared for one instance's object space.
+pub struct Probe {
+    origin: Vec3,
+    direction: Vec3,
+    pub(super) slabs: Slabs,
+    shear: Shear,
+    pub(super) t_min: f32,
+    /// Hits count at least with this distance: the entry of the instance's world box.
+    t_floor: f32,
+    pub(super) instance: u32,
+    key: RayKey,
+}
+
+impl Probe {
+    #[inline(always)]
+    fn new(origin: Vec3, direction: Vec3, ray: &Ray, instance: u32, t_floor: f32, key: RayKey) -> Self {
+        Self {
+            origin,
+            direction,
+            slabs: Slabs::new(origin, direction),
+            shear: Shear::new(direction),
+            t_min: ray.t_min,
+            t_floor,
+            instance,
+            key,
+        }
+    }
+
+    /// The ray in the space of an instance; `None` when it misses the instance's world box up to `t_last`. `boxes` are
+    /// [`instance_boxes`], `slabs` the world ray's.
+    #[inline(always)]
+    pub fn enter(
+        scene: &SceneData,
+        boxes: &[[Vec3; 2]],
+        ray: &Ray,
+        slabs: &Slabs,
+        instance: u32,
+        key: RayKey,
+        t_last: f32,
+    ) -> Option<Self> {
+        let record = &scene.instances[instance as usize];
+        if record.flags & Instance::IDENTITY != 0 {
+            return Some(Self::new(ray.origin, ray.direction, ray, instance, ray.t_min, key));
+        }
+        let [lo, hi] = boxes[instance as usize];
+        let (entry, exit) = slabs.interval(lo, hi);
+        if max(entry, ray.t_min) > min(exit, t_last) {
+            return None;
+        }
+        let origin = transform_point(&record.world_to_object, ray.origin);
+        let direction = transform_vector(&record.world_to_object, ray.direction);
+        Some(Self::new(origin, direction, ray, instance, entry, key))
+    }
+
+    /// The hit rule for one primitive, up to and including `t_last`.
+    #[inline(always)]
+    pub fn test(&self, scene: &SceneData, candidate: &LeafPrimitive, t_last: f32) -> Option<Hit> {
+        let (t, u, v) = if candidate.primitive & SPHERE_BIT != 0 {
+            let (near, far) = sphere(self.origin, self.direction, candidate.p0, candidate.p1.x)?;
+            (if near > self.t_min { near } else { far }, 0.0, 0.0)
+        } else {
+            triangle(self.origin, &self.shear, [candidate.p0, candidate.p1, candidate.p2])?
+        };
+        if !(t > self.t_min && t <= t_last) {
+            return None;
+        }
+        let raised = max(accept(&self.slabs, candidate.bounds(), t, self.t_min)?, self.t_floor);
+        if raised > t_last {
+            return None;
+        }
+        let visible = candidate.flags & LeafPrimitive::ALPHA == 0
+            || covers(scene, self.instance, candidate.primitive, u, v, self.key);
+        visible.then_some(Hit { t: raised, u, v, instance: self.instance, primitive: candidate.primitive })
+    }
+}
+
+/// World boxes of instances grow by this share of their largest coordinate.
+const INSTANCE_PADDING: f32 = 1.0 / 131_072.0;
+
+/// The world box of every instance: the box of its mesh's transformed corners, padded for the rounding of transforms.
+/// Lowest, then highest corner.
+pub fn instance_boxes(scene: &SceneData) -> Vec<[Vec3; 2]> {
+    let meshes: Vec<Aabb> = scene.meshes.par_iter().map(|mesh| mesh_box(scene, mesh)).collect();
+    scene.instances.iter().map(|instance| world_box(instance, &meshes[instance.mesh as usize])).collect()
+}
+
+/// Every primitive of a mesh, in order.
+fn primitives(mesh: &Mesh) -> impl Iterator<Item = u32> + use<> {
+    (0..mesh.triangle_count).chain((0..mesh.sphere_count).map(|i| i | SPHERE_BIT))
+}
+
+fn mesh_box(scene: &SceneData, mesh: &Mesh) -> Aabb {
+    let mut bounds = Aabb::EMPTY;
+    for primitive in primitives(mesh) {
+        let (lo, hi) = LeafPrimitive::of(scene, mesh, primitive).bounds();
+        bounds.include(&Aabb { lo, hi });
+    }
+    bounds
+}
+
+fn world_box(instance: &Instance, b: &Aabb) -> [Vec3; 2] {
+    if instance.flags & Instance::IDENTITY != 0 {
+        return [b.lo, b.hi];
+    }
+    let mut bounds = Aabb::EMPTY;
+    for corner in 0..8u32 {
+        let pick = |bit: u32, lo: f32, hi: f32| if corner >> bit & 1 == 0 { lo } else { hi };
+        let p = vec3(pick(0, b.lo.x, b.hi.x), pick(1, b.lo.y, b.hi.y), pick(2, b.lo.z, b.hi.z));
+        let world = transform_point(&instance.object_to_world, p);
+        bounds.include(&Aabb { lo: world, hi: world });
+    }
+    let pad = Vec3::splat(coordinate_scale(bounds.lo, bounds.hi) * INSTANCE_PADDING);
+    let (lo, hi) = pad_box(bounds.lo - pad, bounds.hi + pad);
+    [lo, hi]
+}
+
+/// The hit rule applied to every primitive of every instance, without any hierarchy: the definition that traversals
+/// must reproduce. `boxes` are [`instance_boxes`].
+pub fn closest_hit_brute_force(scene: &SceneData, boxes: &[[Vec3; 2]], ray: &Ray, key: RayKey) -> Hit {
+    let mut best = Hit::none(ray.t_max);
+    let slabs = Slabs::new(ray.origin, ray.direction);
+    for (index, instance) in scene.instances.iter().enumerate() {
+        let Some(probe) = Probe::enter(scene, boxes, ray, &slabs, index as u32, key, best.t) else { continue };
+        let mesh = &scene.meshes[instance.mesh as usize];
+        for primitive in primitives(mesh) {
+            let candidate = LeafPrimitive::of(scene, mesh, primitive);
+            if let Some(hit) = probe.test(scene, &candidate, best.t)
+                && best.yields_to(&hit)
+            {
+                best = hit;
+            }
+        }
+    }
+    best
+}
+
+/// The hit rule applied to the primitive that another intersector proposes; a miss where the rule rejects it.
+#[inline]
+pub fn judge(scene: &SceneData, boxes: &[[Vec3; 2]], ray: &Ray, key: RayKey, instance: u32, primitive: u32) -> Hit {
+    let slabs = Slabs::new(ray.origin, ray.direction);
+    let mesh = &scene.meshes[scene.instances[instance as usize].mesh as usize];
+    let candidate = LeafPrimitive::of(scene, mesh, primitive);
+    Probe::enter(scene, boxes, ray, &slabs, instance, key, ray.t_max)
+        .and_then(|probe| probe.test(scene, &candidate, ray.t_max))
+        .unwrap_or(Hit::none(ray.t_max))
+}

@@ -1,0 +1,190 @@
+//! The accumulator: exact sums of radiance, independent of order.
+//!
+//! Each sample's radiance is turned into a fixed-point integer before it is added. Integer addition is associative, so
+//! any order, any split of the samples over calls, threads or devices, gives the same bits.
+
+use crate::error::{Error, Result};
+use crate::vec3::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// Fractional bits of a film sum. One unit is about 1e-9 in radiance.
+pub const FRACTION_BITS: u32 = 30;
+/// `2^FRACTION_BITS` as the factor from radiance to film units; a power of two, so the product is exact.
+pub const UNITS_PER_RADIANCE: f32 = 1_073_741_824.0;
+/// Samples are limited to this radiance: 65,536 of them cannot overflow 63 bits.
+pub const MAX_SAMPLE_RADIANCE: f32 = 65_536.0;
+/// The most samples per pixel a film can hold.
+pub const MAX_SPP: u32 = 65_536;
+
+/// Samples that were not taken as they came. All zero in a sound renderer of a tame scene.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flaws {
+    /// Samples with an infinite or NaN channel; they count as black.
+    pub non_finite: u64,
+    /// Samples with a negative channel, which counts as zero.
+    pub negative: u64,
+    /// Samples with a channel above [`MAX_SAMPLE_RADIANCE`], which was limited.
+    pub clamped: u64,
+}
+
+impl Flaws {
+    /// True when every sample was taken as it came.
+    pub fn is_clean(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds another count.
+    pub fn merge(&mut self, other: &Self) {
+        self.non_finite += other.non_finite;
+        self.negative += other.negative;
+        self.clamped += other.clamped;
+    }
+}
+
+/// One sample's radiance in film units, counting what had to be altered.
+#[inline(always)]
+pub fn quantize(radiance: Vec3, flaws: &mut Flaws) -> [i64; 3] {
+    let c = radiance.to_array();
+    if !radiance.is_finite() {
+        flaws.non_finite += 1;
+        return [0; 3];
+    }
+    let within = c.iter().all(|&v| (0.0..=MAX_SAMPLE_RADIANCE).contains(&v));
+    if !within {
+        if c.iter().any(|&v| v < 0.0) {
+            flaws.negative += 1;
+        }
+        if c.iter().any(|&v| v > MAX_SAMPLE_RADIANCE) {
+            flaws.clamped += 1;
+        }
+    }
+    c.map(|v| (crate::math::clamp(v, 0.0, MAX_SAMPLE_RADIANCE) * UNITS_PER_RADIANCE) as i64)
+}
+
+/// Sums of radiance per pixel, row by row from the top left, and how many samples each pixel holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Film {
+    width: u32,
+    height: u32,
+    /// Samples per pixel accumulated so far.
+    pub spp: u32,
+    /// `width * height` pixels of red, green and blue sums in units of 2^-30 radiance.
+    pub sums: Vec<[i64; 3]>,
+    /// Samples that had to be altered.
+    pub flaws: Flaws,
+}
+
+impl Film {
+    /// An empty film.
+    ///
+    /// # Errors
+    /// [`Error::Contract`] unless both sides are 1 to 65,535 pixels.
+    pub fn new(width: u32, height: u32) -> Result<Self> {
+        if !(1..=65_535).contains(&width) || !(1..=65_535).contains(&height) {
+            return Err(Error::Contract {
+                actor: "film".into(),
+                message: format!("a size of {width}x{height} was asked for; each side must be 1 to 65535 pixels"),
+            });
+        }
+        let pixels = width as usize * height as usize;
+        Ok(Self { width, height, spp: 0, sums: vec![[0; 3]; pixels], flaws: Flaws::default() })
+    }
+
+    /// Pixels a row.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Rows.
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// Adds another film of the same size, such as another device's share of the samples.
+    ///
+    /// # Errors
+    /// [`Error::Contract`] when the sizes differ or the sum would exceed [`MAX_SPP`].
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        if (self.width, self.height) != (other.width, other.height) {
+            return Err(Error::Contract {
+                actor: "film".into(),
+                message: format!(
+                    "films of {}x{} and {}x{} cannot be added",
+                    self.width, self.height, other.width, other.height
+                ),
+            });
+        }
+        if self.spp.saturating_add(other.spp) > MAX_SPP {
+            return Err(Error::Contract {
+                actor: "film".into(),
+                message: format!("a film holds at most {MAX_SPP} samples per pixel"),
+            });
+        }
+        for (a, b) in self.sums.iter_mut().zip(&other.sums) {
+            for (x, y) in a.iter_mut().zip(b) {
+                *x += *y;
+            }
+        }
+        self.spp += other.spp;
+        self.flaws.merge(&other.flaws);
+        Ok(())
+    }
+
+    /// Mean radiance of every pixel as linear RGB; black while the film is empty.
+    pub fn mean(&self) -> Vec<[f32; 3]> {
+        let scale = if self.spp == 0 { 0.0 } else { 1.0 / (f64::from(self.spp) * f64::from(UNITS_PER_RADIANCE)) };
+        self.sums.iter().map(|sum| sum.map(|s| (s as f64 * scale) as f32)).collect()
+    }
+
+    /// Pixels whose sums differ from `other`'s; all of them when sizes or sample counts differ.
+    pub fn pixels_differing(&self, other: &Self) -> usize {
+        if (self.width, self.height, self.spp) != (other.width, other.height, other.spp) {
+            return self.sums.len().max(other.sums.len());
+        }
+        self.sums.iter().zip(&other.sums).filter(|(a, b)| a != b).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vec3::vec3;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_largest_sum_fits() {
+        let mut flaws = Flaws::default();
+        let q = quantize(Vec3::splat(f32::MAX), &mut flaws)[0];
+        assert_eq!(flaws, Flaws { clamped: 1, ..Flaws::default() });
+        assert!(q.checked_mul(i64::from(MAX_SPP)).is_some());
+    }
+
+    #[test]
+    fn flawed_samples_are_counted_and_cannot_poison_a_sum() {
+        let mut flaws = Flaws::default();
+        assert_eq!(quantize(vec3(f32::NAN, 1.0, 1.0), &mut flaws), [0; 3]);
+        assert_eq!(quantize(vec3(f32::INFINITY, 1.0, 1.0), &mut flaws), [0; 3]);
+        assert_eq!(quantize(vec3(-1.0, 1.0, 0.0), &mut flaws), [0, 1 << FRACTION_BITS, 0]);
+        assert_eq!(flaws, Flaws { non_finite: 2, negative: 1, clamped: 0 });
+        assert!(!flaws.is_clean());
+    }
+
+    proptest! {
+        #[test]
+        fn sums_do_not_depend_on_order(values in prop::collection::vec(0.0f32..100_000.0, 1..64), cut in 0usize..64) {
+            let mut flaws = Flaws::default();
+            let q: Vec<i64> = values.iter().map(|&v| quantize(Vec3::splat(v), &mut flaws)[0]).collect();
+            let forward: i64 = q.iter().sum();
+            let cut = cut.min(q.len());
+            let split: i64 = q[cut..].iter().rev().sum::<i64>() + q[..cut].iter().sum::<i64>();
+            prop_assert_eq!(forward, split);
+        }
+    }
+
+    #[test]
+    fn films_of_other_sizes_are_refused() {
+        let mut a = Film::new(2, 2).unwrap();
+        assert!(a.merge(&Film::new(2, 3).unwrap()).is_err());
+        assert!(Film::new(0, 1).is_err());
+    }
+}

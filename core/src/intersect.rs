@@ -1,0 +1,314 @@
+//! The hit rule: a hit is a function of the ray and the primitives alone.
+//!
+//! * The triangle test is Woop, Benthin and Wald's (JCGT 2(1), 2013): the ray is sheared onto an axis, and the signs of
+//!   three edge functions decide. Rounding is monotonic, so a rounded edge function is never of the wrong sign, only
+//!   possibly zero; then a fused multiply-add recovers its exact sign. Neighbours share the sheared vertices, so no ray
+//!   slips between them.
+//! * Boxes are tested by slabs, `(plane - origin) * inverse_direction`, with the far distance widened (Ize, JCGT 2(2),
+//!   2013). The test is monotonic under rounding: a box that encloses another never reports a later entry.
+//! * A primitive's hit counts only if the ray also passes the same slab test on the primitive's own box (and, in an
+//!   instance, on the instance's world box); its distance is raised to the entry of those boxes. Hence no enclosing box
+//!   can be cut off by a hit that is not nearer, and the closest hit does not depend on the acceleration structure.
+//! * Equal distances go to the lower (instance, primitive).
+//!
+//! The twin is `kernels/intersect.h`.
+
+use crate::math::{max, min, with_sign_of};
+use crate::scene::{AlphaMode, Material, NONE, SPHERE_BIT, SceneData};
+use crate::vec3::{Vec3, cross, dot, max_abs_component, vec3};
+use crate::rng::{self, RayKey};
+use crate::texture;
+use bytemuck::{Pod, Zeroable};
+
+/// Factor on the far distance of a slab test; covers the rounding of both distances and of the triangle test.
+pub const FAR_WIDENING: f32 = 1.0 + 1.0 / 1_048_576.0;
+/// Primitive boxes grow on all sides by this share of their largest coordinate.
+pub const BOX_PADDING: f32 = 1.0 / 2_097_152.0;
+/// Direction components smaller than this count as this in the slab test, which keeps it free of infinities.
+pub const SMALLEST_DIRECTION: f32 = 5.421_011e-20;
+
+/// The largest `t_max`: finite, so that an overflowing distance is never a hit.
+pub const FAR: f32 = 3.0e38;
+
+/// A ray. Distances above `t_min` and up to `t_max`, in units of the direction's length, count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Ray {
+    /// Where it starts.
+    pub origin: Vec3,
+    /// Nothing at or before this distance counts.
+    pub t_min: f32,
+    /// Where it goes; need not be of unit length.
+    pub direction: Vec3,
+    /// Nothing beyond this distance counts; at most [`FAR`].
+    pub t_max: f32,
+}
+
+/// What a ray found.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Hit {
+    /// Distance in units of the ray direction's length; the ray's `t_max` for a miss.
+    pub t: f32,
+    /// Barycentric coordinate of the second vertex.
+    pub u: f32,
+    /// Barycentric coordinate of the third vertex.
+    pub v: f32,
+    /// Instance, or [`NONE`] for a miss.
+    pub instance: u32,
+    /// Primitive within the instance's mesh, or [`NONE`].
+    pub primitive: u32,
+}
+
+impl Hit {
+    /// Nothing found yet before `t`.
+    #[inline(always)]
+    pub const fn none(t: f32) -> Self {
+        Self { t, u: 0.0, v: 0.0, instance: NONE, primitive: NONE }
+    }
+
+    /// True when a surface was found.
+    #[inline(always)]
+    pub const fn is_some(&self) -> bool {
+        self.instance != NONE
+    }
+
+    /// True when `other` is nearer, or as near with lower (instance, primitive).
+    #[inline(always)]
+    pub fn yields_to(&self, other: &Self) -> bool {
+        other.t < self.t
+            || (other.t == self.t
+                && (other.instance < self.instance
+                    || (other.instance == self.instance && other.primitive < self.primitive)))
+    }
+}
+
+/// What slab tests need of a ray.
+#[derive(Clone, Copy, Debug)]
+pub struct Slabs {
+    /// The ray's origin.
+    pub origin: Vec3,
+    /// One over the direction, finite.
+    pub inverse: Vec3,
+}
+
+impl Slabs {
+    /// Prepares a ray.
+    #[inline(always)]
+    pub fn new(origin: Vec3, direction: Vec3) -> Self {
+        let inverse = |d: f32| 1.0 / if d.abs() < SMALLEST_DIRECTION { with_sign_of(SMALLEST_DIRECTION, d) } else { d };
+        Self { origin, inverse: vec3(inverse(direction.x), inverse(direction.y), inverse(direction.z)) }
+    }
+
+    /// Entry and widened exit of the ray through a box. The ray meets the box between `a` and `b` when
+    /// `max(entry, a) <= min(exit, b)`.
+    #[inline(always)]
+    pub fn interval(&self, lo: Vec3, hi: Vec3) -> (f32, f32) {
+        let x0 = (lo.x - self.origin.x) * self.inverse.x;
+        let x1 = (hi.x - self.origin.x) * self.inverse.x;
+        let y0 = (lo.y - self.origin.y) * self.inverse.y;
+        let y1 = (hi.y - self.origin.y) * self.inverse.y;
+        let z0 = (lo.z - self.origin.z) * self.inverse.z;
+        let z1 = (hi.z - self.origin.z) * self.inverse.z;
+        let entry = max(max(min(x0, x1), min(y0, y1)), min(z0, z1));
+        let exit = min(min(max(x0, x1), max(y0, y1)), max(z0, z1));
+        (entry, exit * FAR_WIDENING)
+    }
+}
+
+/// The shear that turns a ray into the z axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Shear {
+    /// The axis along which the direction is longest, 0 to 2.
+    axis: u32,
+    /// Shear of the next axis.
+    sx: f32,
+    /// Shear of the one after.
+    sy: f32,
+    /// Scale of the longest axis.
+    sz: f32,
+}
+
+/// The components of `v` in cyclic order, so that component `axis` comes last.
+#[inline(always)]
+fn rotate_to(v: Vec3, axis: u32) -> Vec3 {
+    match axis {
+        0 => vec3(v.y, v.z, v.x),
+        1 => vec3(v.z, v.x, v.y),
+        _ => v,
+    }
+}
+
+impl Shear {
+    /// Prepares a ray direction.
+    #[inline(always)]
+    pub fn new(direction: Vec3) -> Self {
+        let (ax, ay, az) = (direction.x.abs(), direction.y.abs(), direction.z.abs());
+        let axis = if ax > ay { if ax > az { 0 } else { 2 } } else if ay > az { 1 } else { 2 };
+        let d = rotate_to(direction, axis);
+        Self { axis, sx: d.x / d.z, sy: d.y / d.z, sz: 1.0 / d.z }
+    }
+}
+
+/// `a * b - c * d` with its exact sign: where the rounded products are equal, the rounding errors decide.
+#[inline(always)]
+fn edge_function(a: f32, b: f32, c: f32, d: f32) -> f32 {
+    let p = a * b;
+    let q = c * d;
+    let difference = p - q;
+    if difference == 0.0 { exact_difference(a, b, c, d, p, q) } else { difference }
+}
+
+#[cold]
+#[inline(never)]
+fn exact_difference(a: f32, b: f32, c: f32, d: f32, p: f32, q: f32) -> f32 {
+    a.mul_add(b, -p) - c.mul_add(d, -q)
+}
+
+/// Distance and barycentrics where the ray's line meets the triangle, before any box or range test; `None` for a miss
+/// or an edge-on triangle.
+#[inline(always)]
+pub fn triangle(origin: Vec3, shear: &Shear, p: [Vec3; 3]) -> Option<(f32, f32, f32)> {
+    let a = rotate_to(p[0] - origin, shear.axis);
+    let b = rotate_to(p[1] - origin, shear.axis);
+    let c = rotate_to(p[2] - origin, shear.axis);
+    let ax = a.x - shear.sx * a.z;
+    let ay = a.y - shear.sy * a.z;
+    let bx = b.x - shear.sx * b.z;
+    let by = b.y - shear.sy * b.z;
+    let cx = c.x - shear.sx * c.z;
+    let cy = c.y - shear.sy * c.z;
+    let u = edge_function(cx, by, cy, bx);
+    let v = edge_function(ax, cy, ay, cx);
+    let w = edge_function(bx, ay, by, ax);
+    if (u < 0.0 || v < 0.0 || w < 0.0) && (u > 0.0 || v > 0.0 || w > 0.0) {
+        return None;
+    }
+    let determinant = u + v + w;
+    if determinant == 0.0 {
+        return None;
+    }
+    let inverse = 1.0 / determinant;
+    let depth = u * a.z + v * b.z + w * c.z;
+    Some((depth * shear.sz * inverse, v * inverse, w * inverse))
+}
+
+/// Distances where the ray's line enters and leaves a sphere; `None` for a miss. (Haines et al., Ray Tracing Gems,
+/// chapter 7: the discriminant from the distance vector keeps precision for far spheres.)
+#[inline(always)]
+pub fn sphere(origin: Vec3, direction: Vec3, center: Vec3, radius: f32) -> Option<(f32, f32)> {
+    let to_center = center - origin;
+    let a = dot(direction, direction);
+    let half_b = dot(to_center, direction);
+    let closest = to_center - direction * (half_b / a);
+    let discriminant = radius * radius - dot(closest, closest);
+    if discriminant < 0.0 {
+        return None;
+    }
+    let c = dot(to_center, to_center) - radius * radius;
+    let q = half_b + with_sign_of((a * discriminant).sqrt(), half_b);
+    if q == 0.0 {
+        return None;
+    }
+    let t0 = c / q;
+    let t1 = q / a;
+    Some((min(t0, t1), max(t0, t1)))
+}
+
+/// The padded box of a triangle.
+#[inline(always)]
+pub fn triangle_box(p: [Vec3; 3]) -> (Vec3, Vec3) {
+    let lo = |a: f32, b: f32, c: f32| min(min(a, b), c);
+    let hi = |a: f32, b: f32, c: f32| max(max(a, b), c);
+    pad_box(
+        vec3(lo(p[0].x, p[1].x, p[2].x), lo(p[0].y, p[1].y, p[2].y), lo(p[0].z, p[1].z, p[2].z)),
+        vec3(hi(p[0].x, p[1].x, p[2].x), hi(p[0].y, p[1].y, p[2].y), hi(p[0].z, p[1].z, p[2].z)),
+    )
+}
+
+/// The padded box of a sphere.
+#[inline(always)]
+pub fn sphere_box(center: Vec3, radius: f32) -> (Vec3, Vec3) {
+    pad_box(center - Vec3::splat(radius), center + Vec3::splat(radius))
+}
+
+/// A box grown on all sides by [`BOX_PADDING`] of its largest coordinate.
+#[inline(always)]
+pub fn pad_box(lo: Vec3, hi: Vec3) -> (Vec3, Vec3) {
+    let pad = Vec3::splat(max(max_abs_component(lo), max_abs_component(hi)) * BOX_PADDING);
+    (lo - pad, hi + pad)
+}
+
+/// The distance a candidate at `t` counts with: raised to the entry of its own box. `None` when the distance is not
+/// above `t_min` or the ray misses that box.
+#[inline(always)]
+pub fn accept(slabs: &Slabs, boxed: (Vec3, Vec3), t: f32, t_min: f32) -> Option<f32> {
+    let (entry, exit) = slabs.interval(boxed.0, boxed.1);
+    (t > t_min && max(entry, t_min) <= exit).then_some(max(t, entry))
+}
+
+/// Whether a ray sees the surface of a primitive with partial coverage. `key` identifies the ray.
+#[inline(always)]
+pub fn covers(scene: &SceneData, instance: u32, primitive: u32, u: f32, v: f32, key: RayKey) -> bool {
+    let material = &scene.materials[scene.material_of(instance, primitive) as usize];
+    if material.alpha_mode == AlphaMode::Opaque as u32 {
+        return true;
+    }
+    let alpha = alpha(scene, material, instance, primitive, u, v);
+    if material.alpha_mode == AlphaMode::Mask as u32 {
+        return alpha >= material.alpha_cutoff;
+    }
+    rng::coverage_uniform(key, instance, primitive) < alpha
+}
+
+/// The coverage of a surface point.
+#[inline(always)]
+fn alpha(scene: &SceneData, material: &Material, instance: u32, primitive: u32, u: f32, v: f32) -> f32 {
+    if primitive & SPHERE_BIT != 0 {
+        return material.alpha;
+    }
+    let mesh = &scene.meshes[scene.instances[instance as usize].mesh as usize];
+    let triangle = &scene.triangles[(mesh.first_triangle + primitive) as usize];
+    let vertices = triangle.vertices.map(|i| scene.vertices[i as usize]);
+    let b = [1.0 - u - v, u, v];
+    let of_vertices = vertex_alpha(vertices[0].color) * b[0]
+        + vertex_alpha(vertices[1].color) * b[1]
+        + vertex_alpha(vertices[2].color) * b[2];
+    let mut alpha = material.alpha * of_vertices;
+    if material.base_color_texture != NONE {
+        let t = &scene.textures[material.base_color_texture as usize];
+        alpha *= texture::sample(scene, t, texture::coordinates(t, &vertices, b)).a;
+    }
+    alpha
+}
+
+#[inline(always)]
+fn vertex_alpha(color: u32) -> f32 {
+    (color >> 24) as f32 * (1.0 / 255.0)
+}
+
+/// Unnormalised geometric normal of a triangle, towards its front.
+#[inline(always)]
+pub fn triangle_normal(p: [Vec3; 3]) -> Vec3 {
+    cross(p[1] - p[0], p[2] - p[0])
+}
+
+/// `p` moved off a surface of unit normal `n` to the side that `direction` leaves to, far enough that rounding cannot put
+/// it behind the surface. `scale` bounds the coordinates that `p` was computed from.
+#[inline(always)]
+pub fn offset_origin(p: Vec3, n: Vec3, direction: Vec3, scale: f32) -> Vec3 {
+    let distance = scale * ORIGIN_OFFSET;
+    if dot(n, direction) < 0.0 { p - n * distance } else { p + n * distance }
+}
+
+/// Share of a hit's coordinate scale by which rays start off the surface: 32 units in the last place.
+pub const ORIGIN_OFFSET: f32 = 1.0 / 262_144.0;
+
+/// The coordinate scale of points, for [`offset_origin`].
+#[inline(always)]
+pub fn coordinate_scale(a: Vec3, b: Vec3) -> f32 {
+    max(max_abs_component(a), max_abs_component(b))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! The scene as a renderer receives it: flat, valid, index-based.
+//!
+//! Loaders fill a [`SceneBuilder`]; its `build` checks every index and number once and derives what all backends need
+//! alike (light table, importance grid, bounds, hash). Backends may trust a [`Scene`].
+
+mod builder;
+mod image;
+mod lighting;
+mod transform;
+mod types;
+
+pub use crate::camera::Camera;
+pub use builder::{Flatten, MeshData, SceneBuilder};
+pub use image::{ImageId, Sampler, TextureTransform};
+pub use lighting::{AliasTable, PunctualLight, Sky};
+pub use transform::{compose, inverse, transform_normal, transform_point, transform_vector};
+pub use types::*;
+
+use crate::vec3::Vec3;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// Everything to be rendered. Made by [`SceneBuilder::build`]; valid by construction, and cheap to clone: clones share
+/// their [`SceneData`].
+#[derive(Clone, Debug)]
+pub struct Scene(Arc<SceneData>);
+
+impl Deref for Scene {
+    type Target = SceneData;
+
+    #[inline(always)]
+    fn deref(&self) -> &SceneData {
+        &self.0
+    }
+}
+
+/// The arrays of a [`Scene`].
+#[derive(Clone, Debug)]
+pub struct SceneData {
+    /// Name used on the command line, in records and file names.
+    pub name: String,
+    /// The view.
+    pub camera: Camera,
+    /// Vertex positions in object space.
+    pub positions: Vec<[f32; 3]>,
+    /// Shading attributes; as many as positions.
+    pub vertices: Vec<Vertex>,
+    /// All meshes' triangles.
+    pub triangles: Vec<Triangle>,
+    /// All meshes' spheres.
+    pub spheres: Vec<Sphere>,
+    /// Ranges of primitives.
+    pub meshes: Vec<Mesh>,
+    /// Placements of meshes.
+    pub instances: Vec<Instance>,
+    /// Surfaces.
+    pub materials: Vec<Material>,
+    /// Image regions with samplers.
+    pub textures: Vec<Texture>,
+    /// RGBA8 texels of all images, red lowest.
+    pub texels: Vec<u32>,
+    /// Everything next-event estimation can pick.
+    pub lights: Vec<Light>,
+    /// Picks a light; as many entries as lights.
+    pub light_alias: Vec<AliasEntry>,
+    /// The sky.
+    pub environment: Environment,
+    /// Texels of the sky's image, linear RGB; the fourth value is zero.
+    pub environment_texels: Vec<[f32; 4]>,
+    /// Picks a cell of the sky's importance grid.
+    pub environment_alias: Vec<AliasEntry>,
+    /// World-space bounds of all geometry: lowest and highest corner; zero for a scene without geometry.
+    pub bounds: [Vec3; 2],
+    /// BLAKE3 of all the above, in hexadecimal.
+    pub hash: String,
+}
+
+impl SceneData {
+    /// Triangles over all instances, as a ray tracer without instancing would count them.
+    pub fn instanced_triangles(&self) -> u64 {
+        self.instances.iter().map(|i| u64::from(self.meshes[i.mesh as usize].triangle_count)).sum()
+    }
+
+    /// Material of a primitive of an instance.
+    #[inline(always)]
+    pub fn material_of(&self, instance: u32, primitive: u32) -> u32 {
+        let mesh = &self.meshes[self.instances[instance as usize].mesh as usize];
+        if primitive & SPHERE_BIT != 0 {
+            self.spheres[(mesh.first_sphere + (primitive & !SPHERE_BIT)) as usize].material
+        } else {
+            self.triangles[(mesh.first_triangle + primitive) as usize].material
+        }
+    }
+
+    /// Bytes of all arrays.
+    pub fn bytes(&self) -> u64 {
+        self.arrays().iter().map(|a| a.len() as u64).sum()
+    }
+
+    /// Every array as raw bytes, in declaration order.
+    fn arrays(&self) -> [&[u8]; 13] {
+        use bytemuck::cast_slice;
+        [
+            cast_slice(&self.positions),
+            cast_slice(&self.vertices),
+            cast_slice(&self.triangles),
+            cast_slice(&self.spheres),
+            cast_slice(&self.meshes),
+            cast_slice(&self.instances),
+            cast_slice(&self.materials),
+            cast_slice(&self.textures),
+            cast_slice(&self.texels),
+            cast_slice(&self.lights),
+            cast_slice(&self.light_alias),
+            cast_slice(&self.environment_texels),
+            cast_slice(&self.environment_alias),
+        ]
+    }
+
+    /// Hash of camera, sky and all arrays, each prefixed by its length.
+    fn compute_hash(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.camera.hash_bytes());
+        hasher.update(bytemuck::bytes_of(&self.environment));
+        for bytes in self.arrays() {
+            hasher.update(&(bytes.len() as u64).to_le_bytes());
+            hasher.update(bytes);
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+}

@@ -1,0 +1,393 @@
+//! The flat records that scenes are made of, as every device sees them.
+//!
+//! All are plain old data of 4-byte scalars in 16-byte groups, without padding, so that the kernel dialect can mirror
+//! them byte for byte. Indices are `u32`; [`NONE`] means absent.
+
+use crate::vec3::{Vec3, vec3};
+use bytemuck::{Pod, Zeroable};
+
+/// The index that stands for "none".
+pub const NONE: u32 = u32::MAX;
+
+/// Set in a primitive index when it names a sphere instead of a triangle.
+pub const SPHERE_BIT: u32 = 0x8000_0000;
+
+/// Shading attributes of one mesh vertex; its position lives in [`super::Scene::positions`] at the same index.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Vertex {
+    /// Unit normal in object space; zero asks for the geometric normal (flat shading).
+    pub normal: Vec3,
+    /// Linear RGBA, 8 bits a channel, red lowest; multiplies the base colour.
+    pub color: u32,
+    /// Unit tangent in object space (direction of increasing u); zero where there is no normal map.
+    pub tangent: Vec3,
+    /// +1 or -1: bitangent = sign * cross(normal, tangent).
+    pub tangent_sign: f32,
+    /// Texture coordinates of set 0; v grows downwards in the image, as in glTF.
+    pub uv0: [f32; 2],
+    /// Texture coordinates of set 1.
+    pub uv1: [f32; 2],
+}
+
+impl Vertex {
+    /// White, without normal, tangent or texture coordinates.
+    pub const PLAIN: Self = Self {
+        normal: Vec3::ZERO,
+        color: u32::MAX,
+        tangent: Vec3::ZERO,
+        tangent_sign: 1.0,
+        uv0: [0.0; 2],
+        uv1: [0.0; 2],
+    };
+}
+
+impl Default for Vertex {
+    fn default() -> Self {
+        Self::PLAIN
+    }
+}
+
+/// Three vertices and a material. Counter-clockwise seen from the front.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Triangle {
+    /// Indices into the scene's positions and vertices.
+    pub vertices: [u32; 3],
+    /// Index into the scene's materials.
+    pub material: u32,
+}
+
+/// A sphere in object space.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Sphere {
+    /// Centre.
+    pub center: Vec3,
+    /// Radius, positive.
+    pub radius: f32,
+    /// Index into the scene's materials.
+    pub material: u32,
+    /// Zero.
+    pub reserved: [u32; 3],
+}
+
+/// A range of triangles and one of spheres that share an object space.
+///
+/// Primitive `p` of a mesh is triangle `first_triangle + p`, or sphere `first_sphere + (p & !SPHERE_BIT)` when
+/// [`SPHERE_BIT`] is set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Mesh {
+    /// First triangle in the scene's list.
+    pub first_triangle: u32,
+    /// How many triangles.
+    pub triangle_count: u32,
+    /// First sphere in the scene's list.
+    pub first_sphere: u32,
+    /// How many spheres.
+    pub sphere_count: u32,
+}
+
+/// Rows of an affine map: `out[i] = ((m[i][0] x + m[i][1] y) + m[i][2] z) + m[i][3]`.
+pub type Affine = [[f32; 4]; 3];
+
+/// The affine identity.
+pub const IDENTITY: Affine = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
+
+/// One placement of a mesh in the world.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Instance {
+    /// From object to world space.
+    pub object_to_world: Affine,
+    /// Its inverse.
+    pub world_to_object: Affine,
+    /// Index into the scene's meshes.
+    pub mesh: u32,
+    /// [`Instance::IDENTITY`], [`Instance::MIRRORED`].
+    pub flags: u32,
+    /// Factor on lengths, meaningful for similarity transforms; spheres need one.
+    pub scale: f32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+impl Instance {
+    /// Both maps are the identity: rays need no transform.
+    pub const IDENTITY: u32 = 1;
+    /// The map flips handedness, so triangles' winding is reversed in the world.
+    pub const MIRRORED: u32 = 2;
+}
+
+/// The scattering model of a [`Material`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum MaterialKind {
+    /// Lambertian reflection.
+    Diffuse = 0,
+    /// Metal with Schlick Fresnel; `base_color` is the reflectance at normal incidence. Smooth when `roughness` is
+    /// below [`crate::bsdf::SMOOTH_ROUGHNESS`], else GGX.
+    Conductor = 1,
+    /// Glass with exact Fresnel from `ior`, tinted by `base_color`. Smooth or GGX likewise.
+    Dielectric = 2,
+    /// glTF metallic-roughness: GGX over a diffuse base or a thin transmitting wall.
+    Principled = 3,
+}
+
+/// How `base_color`'s alpha decides whether a ray sees the surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum AlphaMode {
+    /// Always.
+    Opaque = 0,
+    /// Where alpha is at least the cutoff.
+    Mask = 1,
+    /// With probability alpha, by a hash of the ray and the primitive.
+    Blend = 2,
+}
+
+/// A surface. Texture fields are indices into [`super::Scene::textures`] or [`NONE`]; a texture multiplies its factor.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Material {
+    /// Linear RGB; albedo, reflectance at normal incidence or tint, by kind.
+    pub base_color: Vec3,
+    /// Coverage factor, 0 to 1.
+    pub alpha: f32,
+    /// Emitted radiance, linear RGB, from the front side.
+    pub emission: Vec3,
+    /// A [`MaterialKind`].
+    pub kind: u32,
+    /// Perceptual roughness, 0 to 1; GGX alpha is its square.
+    pub roughness: f32,
+    /// 0 dielectric to 1 metal, for [`MaterialKind::Principled`].
+    pub metallic: f32,
+    /// Index of refraction against the outside, 1 to 4.
+    pub ior: f32,
+    /// Share of thin-wall transmission, 0 to 1, for [`MaterialKind::Principled`].
+    pub transmission: f32,
+    /// RGB times `base_color`, A times `alpha`.
+    pub base_color_texture: u32,
+    /// G times `roughness`, B times `metallic`.
+    pub metallic_roughness_texture: u32,
+    /// Tangent-space normal map.
+    pub normal_texture: u32,
+    /// RGB times `emission`.
+    pub emission_texture: u32,
+    /// Factor on the normal map's x and y.
+    pub normal_scale: f32,
+    /// Threshold for [`AlphaMode::Mask`].
+    pub alpha_cutoff: f32,
+    /// An [`AlphaMode`].
+    pub alpha_mode: u32,
+    /// [`Material::TWO_SIDED_EMISSION`].
+    pub flags: u32,
+    /// R times `transmission`.
+    pub transmission_texture: u32,
+    /// Probability density per unit of world area that next-event estimation picks a point on a surface of this
+    /// material. Derived by the builder; zero for surfaces that do not emit.
+    pub light_pdf_area: f32,
+    /// Zero.
+    pub reserved: [u32; 2],
+}
+
+impl Material {
+    /// Emits from both sides.
+    pub const TWO_SIDED_EMISSION: u32 = 1;
+
+    /// A black, opaque, untextured diffuse surface: the base for struct update.
+    pub const BLACK: Self = Self {
+        base_color: Vec3::ZERO,
+        alpha: 1.0,
+        emission: Vec3::ZERO,
+        kind: MaterialKind::Diffuse as u32,
+        roughness: 1.0,
+        metallic: 0.0,
+        ior: 1.5,
+        transmission: 0.0,
+        base_color_texture: NONE,
+        metallic_roughness_texture: NONE,
+        normal_texture: NONE,
+        emission_texture: NONE,
+        normal_scale: 1.0,
+        alpha_cutoff: 0.5,
+        alpha_mode: AlphaMode::Opaque as u32,
+        flags: 0,
+        transmission_texture: NONE,
+        light_pdf_area: 0.0,
+        reserved: [0; 2],
+    };
+
+    /// Lambertian reflection with this albedo.
+    pub const fn diffuse(albedo: [f32; 3]) -> Self {
+        Self { base_color: vec3(albedo[0], albedo[1], albedo[2]), ..Self::BLACK }
+    }
+
+    /// Metal with this reflectance at normal incidence and perceptual roughness.
+    pub const fn conductor(f0: [f32; 3], roughness: f32) -> Self {
+        Self { kind: MaterialKind::Conductor as u32, roughness, ..Self::diffuse(f0) }
+    }
+
+    /// Clear glass with this index of refraction and perceptual roughness.
+    pub const fn dielectric(ior: f32, roughness: f32) -> Self {
+        Self { kind: MaterialKind::Dielectric as u32, ior, roughness, ..Self::diffuse([1.0; 3]) }
+    }
+
+    /// glTF metallic-roughness.
+    pub const fn principled(base_color: [f32; 3], metallic: f32, roughness: f32) -> Self {
+        Self { kind: MaterialKind::Principled as u32, metallic, roughness, ..Self::diffuse(base_color) }
+    }
+
+    /// A black surface that emits this radiance from its front.
+    pub const fn emitter(radiance: [f32; 3]) -> Self {
+        Self { emission: vec3(radiance[0], radiance[1], radiance[2]), ..Self::BLACK }
+    }
+
+    /// True when some ray may pass through.
+    pub fn has_alpha(&self) -> bool {
+        self.alpha_mode != AlphaMode::Opaque as u32
+    }
+}
+
+/// What lies beyond a texture's edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum Wrap {
+    /// The image again.
+    Repeat = 0,
+    /// Its border texel.
+    Clamp = 1,
+    /// The image mirrored.
+    Mirror = 2,
+}
+
+/// An image region with a sampler and a coordinate transform.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Texture {
+    /// First texel in [`super::Scene::texels`]; rows follow from the top.
+    pub first_texel: u32,
+    /// Texels a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Wrap of u in bits 0-1 and of v in bits 2-3, and the flag bits below.
+    pub flags: u32,
+    /// Rows of the map from vertex to texture coordinates (KHR_texture_transform): `u' = (m0 u + m1 v) + m2`.
+    pub transform: [[f32; 4]; 2],
+}
+
+impl Texture {
+    /// Take the nearest texel instead of interpolating between four.
+    pub const NEAREST: u32 = 1 << 4;
+    /// RGB is sRGB-encoded; alpha never is.
+    pub const SRGB: u32 = 1 << 5;
+    /// Uses texture coordinates of set 1.
+    pub const UV_SET_1: u32 = 1 << 6;
+
+    /// The wrap bits of `flags`.
+    pub const fn wrap(u: Wrap, v: Wrap) -> u32 {
+        u as u32 | (v as u32) << 2
+    }
+}
+
+/// The kind of a [`Light`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum LightKind {
+    /// An emissive triangle.
+    Triangle = 0,
+    /// An emissive sphere.
+    Sphere = 1,
+    /// A point without size (glTF `point`).
+    Point = 2,
+    /// A point that shines into a cone (glTF `spot`).
+    Spot = 3,
+    /// Parallel light (glTF `directional`).
+    Directional = 4,
+    /// The surrounding sky.
+    Environment = 5,
+}
+
+/// One light as next-event estimation samples it, in world space. Made by the builder.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Light {
+    /// First vertex, centre or position; for directional lights the unit direction towards the light.
+    pub position: Vec3,
+    /// A [`LightKind`].
+    pub kind: u32,
+    /// First edge; for spot lights the unit direction of the axis.
+    pub edge1: Vec3,
+    /// Material of the emissive primitive, else [`NONE`].
+    pub material: u32,
+    /// Second edge; for spheres x is the radius; for spot lights x and y are the scale and offset that turn the cosine
+    /// off the axis into the glTF falloff.
+    pub edge2: Vec3,
+    /// Index into the scene's triangles of an emissive triangle, else [`NONE`].
+    pub triangle: u32,
+    /// Punctual lights: radiant intensity in W/sr, or irradiance in W/m2 for directional ones. Triangles: x is -1 when
+    /// the instance mirrors them, so that `x * cross(edge1, edge2)` is the front side, else 1.
+    pub intensity: Vec3,
+    /// Probability of being picked.
+    pub pmf: f32,
+}
+
+/// One column of an alias table (Walker 1977; Vose 1991).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct AliasEntry {
+    /// A draw below this keeps the column's own index.
+    pub threshold: u32,
+    /// The index taken otherwise.
+    pub alias: u32,
+    /// The probability of the column's own index.
+    pub pmf: f32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// The kind of an [`Environment`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum EnvironmentKind {
+    /// The same radiance from everywhere; black when its colour is.
+    Constant = 0,
+    /// Zenith, horizon and ground colours, linear in the direction's height.
+    Gradient = 1,
+    /// An equirectangular image: x is longitude, y latitude from the top.
+    Image = 2,
+}
+
+/// The sky.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Environment {
+    /// Radiance straight up; of everything for a constant sky; the factor on an image's texels.
+    pub zenith: Vec3,
+    /// An [`EnvironmentKind`].
+    pub kind: u32,
+    /// Radiance at the horizon.
+    pub horizon: Vec3,
+    /// Texels a row of the image.
+    pub image_width: u32,
+    /// Radiance straight down.
+    pub ground: Vec3,
+    /// Rows of the image.
+    pub image_height: u32,
+    /// Cells around the axis in the importance grid, which divides the sphere into cells of equal solid angle.
+    pub grid_width: u32,
+    /// Cells along the axis; zero when the sky is black.
+    pub grid_height: u32,
+    /// Rotation about +y in turns.
+    pub rotation: f32,
+    /// Probability that next-event estimation picks the sky.
+    pub pmf: f32,
+}
+
+impl Default for Environment {
+    fn default() -> Self {
+        Self { zenith: Vec3::ZERO, kind: EnvironmentKind::Constant as u32, ..Self::zeroed() }
+    }
+}
