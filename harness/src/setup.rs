@@ -9,8 +9,10 @@ mod apt;
 mod embree;
 mod error;
 mod host;
+mod icd;
 mod install;
 mod item;
+mod opencl;
 mod pip;
 mod progress;
 mod wheel;
@@ -29,8 +31,28 @@ pub(crate) use item::Item;
 pub(crate) use progress::Progress;
 
 /// Everything that can be fetched, in the order it is fetched.
-pub(crate) fn items() -> Vec<Item> {
-    vec![embree::item()]
+fn items() -> Vec<Item> {
+    vec![embree::item(), opencl::intel(), opencl::pocl()]
+}
+
+/// The items of these names, in their order; those that are not fetched on request only, if no name
+/// is given.
+///
+/// # Errors
+///
+/// [`SetupError::UnknownItem`] for a name that is no item's.
+pub(crate) fn select(names: &[String]) -> Result<Vec<Item>, SetupError> {
+    let all = items();
+    if names.is_empty() {
+        return Ok(all.into_iter().filter(|item| !item.on_request).collect());
+    }
+    let find = |name: &String| {
+        all.iter().find(|item| item.name == name).cloned().ok_or_else(|| SetupError::UnknownItem {
+            name: name.clone(),
+            known: all.iter().map(|item| item.name).collect(),
+        })
+    };
+    names.iter().map(find).collect()
 }
 
 /// What became of one item.
@@ -105,7 +127,10 @@ fn fetch_item(item: &Item, host: &Host, progress: &Progress) -> Result<Outcome, 
     for way in &ways {
         progress.step(&format!("{} ({}): {way}", item.name, item.purpose));
         match way.go(host).and_then(|()| (item.presence)(host)) {
-            Ok(Presence::There(what)) => return Ok(Outcome::Fetched(what, start.elapsed())),
+            Ok(Presence::There(what)) => {
+                let what = format!("{what} ({})", item.purpose);
+                return Ok(Outcome::Fetched(what, start.elapsed()));
+            }
             Ok(Presence::Missing(reason)) => {
                 failures.push(SetupError::StillMissing { item: item.name, way: way.to_string(), reason });
             }

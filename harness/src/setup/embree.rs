@@ -12,6 +12,7 @@ pub(super) fn item() -> Item {
     Item {
         name: "embree",
         purpose: "for the target cpu-embree",
+        on_request: false,
         presence,
         ways,
         by_hand: "install Embree 4 yourself and set LOCKSTEP_EMBREE to the library or its folder.",
@@ -51,7 +52,7 @@ fn bundle() -> Bundle {
             library.or_else(|| member.ends_with("/LICENSE").then_some("LICENSE.embreex"))
         },
     };
-    Bundle { folder: library::INSTALLED_AS, wheels: vec![wheel] }
+    Bundle { folder: library::INSTALLED_AS, wheels: vec![wheel], made: |_| Vec::new() }
 }
 
 #[cfg(test)]

@@ -6,6 +6,14 @@ use std::path::PathBuf;
 /// Why an item could not be fetched: who did what where, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SetupError {
+    /// A name that is no item's.
+    #[error("there is nothing called {name} to fetch; there are {}", known.join(", "))]
+    UnknownItem {
+        /// The name.
+        name: String,
+        /// The items' names.
+        known: Vec<&'static str>,
+    },
     /// There is nowhere to put things.
     #[error(
         "no data folder: neither LOCKSTEP_HOME nor XDG_DATA_HOME nor a home folder is set; set LOCKSTEP_HOME to a folder"

@@ -90,12 +90,16 @@ impl Machine {
 /// A bundle of the wheel that [`Machine::with_pip`] hands out, expected to have a digest.
 pub(super) fn bundle(sha256: &'static str) -> Bundle {
     let tags = Tags { python: "3", abi: "none", platform: "any" };
-    Bundle { folder: "thing-1", wheels: vec![Wheel { package: "thing", version: "1", tags, sha256, keep }] }
+    Bundle {
+        folder: "thing-1",
+        wheels: vec![Wheel { package: "thing", version: "1", tags, sha256, keep }],
+        made: |folder| vec![("place", folder.display().to_string())],
+    }
 }
 
-/// Wants the library, and a member whose name would leave the folder.
+/// Wants the library in a folder of its own, and a member whose name would leave the folder.
 fn keep(member: &str) -> Option<&str> {
-    if member.ends_with("escape") { Some(member) } else { member.strip_prefix("thing.libs/") }
+    if member.ends_with("escape") { Some(member) } else { member.strip_prefix("thing.") }
 }
 
 /// An item that is there once its library is in the data folder.
@@ -103,8 +107,9 @@ pub(super) fn item(ways: fn(&Host) -> Vec<Way>) -> Item {
     Item {
         name: "thing",
         purpose: "for tests",
+        on_request: false,
         presence: |host| {
-            let file = host.data.join("thing-1/libthing.so");
+            let file = host.data.join("thing-1/libs/libthing.so");
             let found = fs::read_to_string(&file).is_ok_and(|text| text == "library");
             let place = file.display().to_string();
             Ok(if found { Presence::There(place) } else { Presence::Missing(place) })

@@ -14,6 +14,8 @@ pub(crate) struct Item {
     pub(crate) name: &'static str,
     /// What needs it.
     pub(crate) purpose: &'static str,
+    /// Whether it is fetched only when named: it is large, or its licence asks for agreement.
+    pub(crate) on_request: bool,
     /// Asks whether it can be used as things are.
     ///
     /// An error means that fetching would not help, and says what would.

@@ -40,7 +40,10 @@ fn a_wheels_wanted_files_come_to_lie_in_the_data_folder_and_no_others() {
     let row = fetch_on(&machine, wheel_item());
     assert!(matches!(row.outcome, Outcome::Fetched(..)), "{row}");
     assert_eq!(names_in(&machine.host.data), ["setup.lock", "thing-1"]);
-    assert_eq!(names_in(&machine.host.data.join("thing-1")), ["libthing.so"]);
+    let folder = machine.host.data.join("thing-1");
+    assert_eq!(names_in(&folder), ["libs", "place"]);
+    assert_eq!(names_in(&folder.join("libs")), ["libthing.so"]);
+    assert_eq!(fs::read_to_string(folder.join("place")).ok(), Some(folder.display().to_string()));
 }
 
 #[test]
@@ -76,7 +79,7 @@ fn set_ups_at_once_download_once() {
 #[test]
 fn a_broken_installation_is_fetched_anew() {
     let machine = Machine::with_pip();
-    let folder = machine.host.data.join("thing-1");
+    let folder = machine.host.data.join("thing-1/libs");
     fs::create_dir_all(&folder).expect("a folder");
     fs::write(folder.join("libthing.so"), "torn").expect("a file");
     assert!(fetch_on(&machine, wheel_item()).is_there());
@@ -165,4 +168,18 @@ fn the_next_way_is_tried_when_one_fails() {
 fn a_system_without_a_way_is_told_what_to_do_by_hand() {
     let message = fetch_on(&Machine::bare(), item(|_| Vec::new())).to_string();
     assert!(message.contains(std::env::consts::OS) && message.contains("make one yourself"), "{message}");
+}
+
+#[test]
+fn items_on_request_are_fetched_only_when_named() {
+    let names = |items: Vec<Item>| items.iter().map(|item| item.name).collect::<Vec<_>>();
+    assert_eq!(names(select(&[]).expect("the usual items")), ["embree"]);
+    let named = select(&["opencl-pocl".into(), "opencl-intel".into()]).expect("known items");
+    assert_eq!(names(named), ["opencl-pocl", "opencl-intel"]);
+}
+
+#[test]
+fn an_unknown_item_is_refused_with_the_known_ones() {
+    let message = select(&["embre".into()]).expect_err("no such item").to_string();
+    assert!(message.contains("embre") && message.contains("opencl-intel"), "{message}");
 }

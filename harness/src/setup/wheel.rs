@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use zip::ZipArchive;
@@ -21,6 +21,8 @@ pub(crate) struct Bundle {
     pub(crate) folder: &'static str,
     /// The wheels.
     pub(crate) wheels: Vec<Wheel>,
+    /// Names and texts of further files, given the folder's final path.
+    pub(crate) made: fn(&Path) -> Vec<(&'static str, String)>,
 }
 
 /// One exact wheel of a package index.
@@ -34,7 +36,7 @@ pub(crate) struct Wheel {
     pub(crate) tags: Tags,
     /// The file's SHA-256 in lower-case hexadecimal digits.
     pub(crate) sha256: &'static str,
-    /// The name in the folder of a member of the wheel, or `None` for one that is not wanted.
+    /// The relative path in the folder of a member of the wheel, or `None` for one that is not wanted.
     pub(crate) keep: fn(&str) -> Option<&str>,
 }
 
@@ -75,7 +77,13 @@ pub(super) fn install(host: &Host, bundle: &Bundle) -> Result<(), SetupError> {
         check_digest(&archive, wheel.sha256)?;
         unpack(&archive, wheel.keep, &unpacked)?;
     }
-    staging.put_in_place(&unpacked, &host.data.join(bundle.folder))
+    let target = host.data.join(bundle.folder);
+    for (name, text) in (bundle.made)(&target) {
+        let path = unpacked.join(name);
+        let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, text));
+        written.map_err(SetupError::io("write", &path))?;
+    }
+    staging.put_in_place(&unpacked, &target)
 }
 
 /// The one wheel in a folder.
@@ -120,9 +128,10 @@ fn unpack(archive: &Path, keep: fn(&str) -> Option<&str>, folder: &Path) -> Resu
     for index in 0..members.len() {
         let mut member = members.by_index(index).map_err(broken)?;
         let name = member.name().map_err(broken)?.into_owned();
-        let Some(name) = keep(&name).filter(|name| member.is_file() && is_plain(name)) else { continue };
+        let Some(name) = keep(&name).filter(|name| member.is_file() && stays_inside(name)) else { continue };
         let path = folder.join(name);
-        let written = File::create(&path).and_then(|mut file| {
+        let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
+            let mut file = File::create(&path)?;
             io::copy(&mut member, &mut file)?;
             file.sync_all()
         });
@@ -135,7 +144,7 @@ fn unpack(archive: &Path, keep: fn(&str) -> Option<&str>, folder: &Path) -> Resu
     Ok(())
 }
 
-/// Whether a name stays in its folder.
-fn is_plain(name: &str) -> bool {
-    !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\\'])
+/// Whether a relative path stays in its folder.
+fn stays_inside(path: &str) -> bool {
+    !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
 }
