@@ -1,3 +1,52 @@
-//! Lockstep's CPU backend: the built-in BVH and Embree 4.
+//! Lockstep's CPU backend: the built-in BVH (`cpu-bvh`) and Embree 4 (`cpu-embree`).
+//!
+//! Both targets run the reference path tracer of `lockstep-core`; they differ only in who finds the hits.
 
+mod bvh;
+mod device;
 pub mod embree;
+mod intersector;
+mod renderer;
+mod tile;
+
+use bvh::BuiltIn;
+use lockstep_core::{Backend, Error, OpenOptions, Renderer, Result, TargetStatus};
+use renderer::CpuRenderer;
+
+/// The target that runs the built-in BVH.
+pub const BVH_TARGET: &str = "cpu-bvh";
+
+/// The CPU as a backend.
+#[derive(Debug)]
+pub struct Cpu;
+
+impl Backend for Cpu {
+    fn name(&self) -> &'static str {
+        "cpu"
+    }
+
+    fn targets(&self) -> Vec<TargetStatus> {
+        let threads = device::hardware_threads();
+        vec![TargetStatus {
+            name: BVH_TARGET.into(),
+            state: Ok(device::describe(BVH_TARGET, threads, BUILT_IN.into(), true)),
+        }]
+    }
+
+    fn open(&self, target: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {
+        let threads = options.threads.unwrap_or_else(device::hardware_threads).max(1);
+        match target {
+            BVH_TARGET => {
+                let info = device::describe(target, threads, BUILT_IN.into(), true);
+                Ok(Box::new(CpuRenderer::<BuiltIn>::new(info)?))
+            }
+            _ => Err(Error::Unavailable {
+                what: format!("the CPU backend has no target `{target}`"),
+                remedy: "`lockstep devices` lists all targets.".into(),
+            }),
+        }
+    }
+}
+
+/// What stands in the place of a driver for the built-in intersector.
+const BUILT_IN: &str = concat!("built-in BVH2 ", env!("CARGO_PKG_VERSION"));

@@ -47,7 +47,7 @@ impl Renderer for NullRenderer {
     fn accumulate(&mut self, samples: Range<u32>) -> Result<PassReport> {
         let loaded = self.loaded.as_mut().ok_or_else(nothing_loaded)?;
         let Loaded { scene, settings, film } = loaded;
-        let count = check_range(film, &samples)?;
+        let count = check_range(film.spp, &samples)?;
         let camera = scene.camera.frame(settings.width, settings.height);
         let mut flaws = Flaws::default();
         for (pixel, sum) in film.sums.iter_mut().enumerate() {
@@ -82,19 +82,19 @@ pub fn nothing_loaded() -> Error {
     Error::Contract { actor: "renderer".into(), message: "no scene is loaded; call `load` first".into() }
 }
 
-/// How many samples a pass adds, if the film can hold them.
+/// How many samples a pass adds, if a film that holds `spp` can take them.
 ///
 /// # Errors
 /// [`Error::Contract`] when the range is reversed or the film would exceed [`MAX_SPP`].
-pub fn check_range(film: &Film, samples: &Range<u32>) -> Result<u32> {
+pub fn check_range(spp: u32, samples: &Range<u32>) -> Result<u32> {
     let count = samples.end.checked_sub(samples.start);
     match count {
-        Some(count) if film.spp.saturating_add(count) <= MAX_SPP => Ok(count),
+        Some(count) if spp.saturating_add(count) <= MAX_SPP => Ok(count),
         _ => Err(Error::Contract {
             actor: "renderer".into(),
             message: format!(
                 "samples {}..{} cannot be added to {} of at most {MAX_SPP}",
-                samples.start, samples.end, film.spp
+                samples.start, samples.end, spp
             ),
         }),
     }

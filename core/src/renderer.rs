@@ -241,7 +241,7 @@ pub struct PathVertex {
     pub instance: Option<u32>,
     /// Primitive within the instance's mesh; spheres have bit 31 set.
     pub primitive: Option<u32>,
-    /// Distance along the ray in units of its direction's length; infinite for a miss.
+    /// Distance along the ray in units of its direction's length; the ray's `t_max` for a miss.
     pub t: f32,
     /// Barycentric coordinates; zero on spheres.
     pub uv: [f32; 2],

@@ -1,0 +1,39 @@
+//! What the CPU is called and how many threads render on it.
+
+use lockstep_core::DeviceInfo;
+
+/// The device behind a CPU target.
+pub(crate) fn describe(target: &str, threads: usize, driver: String, exact: bool) -> DeviceInfo {
+    DeviceInfo {
+        target: target.into(),
+        backend: "cpu".into(),
+        device: model(),
+        driver,
+        compiler: env!("LOCKSTEP_RUSTC").into(),
+        flags: env!("LOCKSTEP_RUSTFLAGS").into(),
+        compute_units: threads as u32,
+        clocks: clocks(),
+        kernel_hash: String::new(),
+        exact,
+    }
+}
+
+/// All hardware threads that this process may use.
+pub(crate) fn hardware_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// A field of the first processor in `/proc/cpuinfo`, where there is one.
+fn cpuinfo(field: &str) -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == field))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+fn model() -> String {
+    cpuinfo("model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned())
+}
+
+fn clocks() -> String {
+    cpuinfo("cpu MHz").map_or_else(String::new, |mhz| format!("{mhz} MHz at start"))
+}

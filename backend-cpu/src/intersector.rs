@@ -1,0 +1,24 @@
+//! What the tiles need of an intersector.
+
+use lockstep_core::Result;
+use lockstep_core::intersect::{Hit, Ray};
+use lockstep_core::rng::RayKey;
+use lockstep_core::scene::Scene;
+
+/// An acceleration structure over one scene.
+pub(crate) trait Intersector: Sized + Sync {
+    /// Working memory of one thread.
+    type Scratch: Default + Send;
+
+    /// Builds the structure with the threads of the current rayon pool.
+    fn build(scene: &Scene) -> Result<Self>;
+
+    /// Bytes of the structure, beside the scene's.
+    fn bytes(&self) -> u64;
+
+    /// The nearest surface along a ray.
+    fn closest_hit(&self, ray: &Ray, key: RayKey, scratch: &mut Self::Scratch) -> Hit;
+
+    /// Whether anything lies along a ray.
+    fn any_hit(&self, ray: &Ray, key: RayKey, scratch: &mut Self::Scratch) -> bool;
+}

@@ -1,0 +1,171 @@
+//! The CPU renderer: tiles over rayon, a wavefront per tile.
+
+use crate::intersector::Intersector;
+use crate::tile::{Job, Tally, Tile, Wavefront, cover};
+use lockstep_core::film::Flaws;
+use lockstep_core::null::{check_range, nothing_loaded};
+use lockstep_core::path::{generate, shade};
+use lockstep_core::renderer::{Mode, PathVertex, StageTimes};
+use lockstep_core::rng::{RayKey, SampleKey};
+use lockstep_core::scene::{NONE, Scene};
+use lockstep_core::{DeviceInfo, Error, Film, LoadReport, PassReport, Renderer, Result, Settings};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// A renderer over one kind of intersector.
+pub(crate) struct CpuRenderer<I> {
+    info: DeviceInfo,
+    pool: rayon::ThreadPool,
+    loaded: Option<Loaded<I>>,
+}
+
+struct Loaded<I> {
+    scene: Scene,
+    settings: Settings,
+    intersector: I,
+    tiles: Vec<Tile>,
+    spp: u32,
+    flaws: Flaws,
+}
+
+impl<I: Intersector> CpuRenderer<I> {
+    /// A renderer with its own pool of `info.compute_units` threads.
+    ///
+    /// # Errors
+    /// [`Error::Device`] when the system refuses the threads.
+    pub(crate) fn new(info: DeviceInfo) -> Result<Self> {
+        let threads = info.compute_units as usize;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Device {
+            actor: info.target.clone(),
+            action: format!("starting {threads} threads"),
+            reason: e.to_string(),
+        })?;
+        Ok(Self { info, pool, loaded: None })
+    }
+}
+
+fn ms(d: Duration) -> f64 {
+    d.as_secs_f64() * 1e3
+}
+
+impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
+    fn device(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport> {
+        settings.validate()?;
+        if settings.mode == Mode::Fast {
+            return Err(Error::Unsupported { actor: self.info.target.clone(), what: "fast mode".into() });
+        }
+        self.loaded = None;
+        let start = Instant::now();
+        let intersector = self.pool.install(|| I::build(scene))?;
+        let build_ms = ms(start.elapsed());
+        let device_bytes = scene.bytes() + intersector.bytes();
+        self.loaded = Some(Loaded {
+            scene: scene.clone(),
+            settings: *settings,
+            intersector,
+            tiles: cover(settings.width, settings.height),
+            spp: 0,
+            flaws: Flaws::default(),
+        });
+        Ok(LoadReport { build_ms, compile_ms: 0.0, upload_ms: 0.0, device_bytes })
+    }
+
+    fn accumulate(&mut self, samples: Range<u32>) -> Result<PassReport> {
+        let loaded = self.loaded.as_mut().ok_or_else(nothing_loaded)?;
+        let Loaded { scene, settings, intersector, tiles, spp, flaws } = loaded;
+        let added = check_range(*spp, &samples)?;
+        let camera = scene.camera.frame(settings.width, settings.height);
+        let job = Job { scene, intersector, camera, settings: *settings, samples };
+        let start = Instant::now();
+        let tally = self.pool.install(|| {
+            tiles
+                .par_iter_mut()
+                .map_init(Wavefront::default, |wavefront, tile| wavefront.render(&job, tile))
+                .reduce(Tally::default, Tally::merge)
+        });
+        let total = start.elapsed();
+        *spp += added;
+        flaws.merge(&tally.flaws);
+        // Threads run different stages at once: a stage's time is its share of all threads' time.
+        let share = |d: Duration| ms(d) / f64::from(self.info.compute_units);
+        let stages = StageTimes {
+            generate_ms: share(tally.generate),
+            extend_ms: share(tally.extend),
+            shade_ms: share(tally.shade),
+            connect_ms: share(tally.connect),
+            total_ms: ms(total),
+        };
+        Ok(PassReport { stages, bounces: tally.bounces, flaws: tally.flaws })
+    }
+
+    fn read(&mut self, film: &mut Film) -> Result<()> {
+        let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
+        *film = Film::new(loaded.settings.width, loaded.settings.height)?;
+        film.spp = loaded.spp;
+        film.flaws = loaded.flaws;
+        for tile in &loaded.tiles {
+            for (&pixel, sum) in tile.pixels.iter().zip(&tile.sums) {
+                film.sums[pixel as usize] = *sum;
+            }
+        }
+        Ok(())
+    }
+
+    fn trace(&mut self, pixel: [u32; 2], sample: u32) -> Result<Vec<PathVertex>> {
+        let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
+        let settings = &loaded.settings;
+        if pixel[0] >= settings.width || pixel[1] >= settings.height {
+            return Err(Error::Contract {
+                actor: self.info.target.clone(),
+                message: format!(
+                    "pixel {},{} lies outside the film of {}x{}",
+                    pixel[0], pixel[1], settings.width, settings.height
+                ),
+            });
+        }
+        Ok(trace(loaded, pixel[1] * settings.width + pixel[0], sample))
+    }
+}
+
+/// The wavefront of a single path, recorded.
+fn trace<I: Intersector>(loaded: &Loaded<I>, pixel: u32, sample: u32) -> Vec<PathVertex> {
+    let Loaded { scene, settings, intersector, .. } = loaded;
+    let mut scratch = I::Scratch::default();
+    let key = SampleKey { pixel, sample, seed: settings.seed };
+    let mut path = generate(&scene.camera.frame(settings.width, settings.height), key);
+    let mut vertices = Vec::new();
+    for bounce in 0..=settings.bounces {
+        let (ray, throughput) = (path.ray, path.throughput);
+        let hit = intersector.closest_hit(&ray, RayKey::extension(key, bounce), &mut scratch);
+        let shaded = shade(scene, settings, bounce, &mut path, &hit);
+        let connected = shaded.connection.map(|c| {
+            let reached = !intersector.any_hit(&c.ray, RayKey::shadow(key, bounce), &mut scratch);
+            if reached {
+                path.radiance = path.radiance + c.radiance;
+            }
+            reached
+        });
+        let found = |index: u32| (index != NONE).then_some(index);
+        vertices.push(PathVertex {
+            bounce,
+            origin: ray.origin.to_array(),
+            direction: ray.direction.to_array(),
+            instance: found(hit.instance),
+            primitive: found(hit.primitive),
+            t: hit.t,
+            uv: [hit.u, hit.v],
+            throughput: throughput.to_array(),
+            radiance: path.radiance.to_array(),
+            connected,
+        });
+        if !shaded.continues {
+            break;
+        }
+    }
+    vertices
+}

@@ -1,0 +1,194 @@
+//! One tile of the film: its sums, and the wavefront that adds samples to it.
+//!
+//! A tile is small enough for its queues to stay in cache and large enough for the clock readings between stages to
+//! cost nothing.
+
+use crate::intersector::Intersector;
+use lockstep_core::camera::CameraFrame;
+use lockstep_core::film::{Flaws, quantize};
+use lockstep_core::intersect::Hit;
+use lockstep_core::path::{Connection, PathState, generate, shade};
+use lockstep_core::renderer::{BounceCounts, Settings};
+use lockstep_core::rng::{RayKey, SampleKey};
+use lockstep_core::scene::Scene;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// Pixels along a tile's side.
+pub(crate) const TILE_SIDE: u32 = 32;
+
+/// A rectangle of pixels with its sums.
+#[derive(Debug)]
+pub(crate) struct Tile {
+    /// Film indices (`y * width + x`) of the tile's pixels.
+    pub(crate) pixels: Vec<u32>,
+    /// Their sums.
+    pub(crate) sums: Vec<[i64; 3]>,
+}
+
+/// The tiles that cover a film.
+pub(crate) fn cover(width: u32, height: u32) -> Vec<Tile> {
+    let starts = |size: u32| (0..size).step_by(TILE_SIDE as usize);
+    let mut tiles = Vec::new();
+    for y0 in starts(height) {
+        for x0 in starts(width) {
+            let rows = y0..(y0 + TILE_SIDE).min(height);
+            let columns = x0..(x0 + TILE_SIDE).min(width);
+            let pixels: Vec<u32> = rows.flat_map(|y| columns.clone().map(move |x| y * width + x)).collect();
+            let sums = vec![[0; 3]; pixels.len()];
+            tiles.push(Tile { pixels, sums });
+        }
+    }
+    tiles
+}
+
+/// What tiles render.
+pub(crate) struct Job<'a, I> {
+    pub(crate) scene: &'a Scene,
+    pub(crate) intersector: &'a I,
+    pub(crate) camera: CameraFrame,
+    pub(crate) settings: Settings,
+    pub(crate) samples: Range<u32>,
+}
+
+/// Thread time by stage, ray counts and flaws of some tiles.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) generate: Duration,
+    pub(crate) extend: Duration,
+    pub(crate) shade: Duration,
+    pub(crate) connect: Duration,
+    pub(crate) bounces: Vec<BounceCounts>,
+    pub(crate) flaws: Flaws,
+}
+
+impl Tally {
+    fn bounce(&mut self, bounce: u32) -> &mut BounceCounts {
+        let index = bounce as usize;
+        if self.bounces.len() <= index {
+            self.bounces.resize(index + 1, BounceCounts::default());
+        }
+        &mut self.bounces[index]
+    }
+
+    /// Adds another tally.
+    pub(crate) fn merge(mut self, other: Self) -> Self {
+        self.generate += other.generate;
+        self.extend += other.extend;
+        self.shade += other.shade;
+        self.connect += other.connect;
+        for (bounce, counts) in other.bounces.iter().enumerate() {
+            let sum = self.bounce(bounce as u32);
+            sum.extension_rays += counts.extension_rays;
+            sum.hits += counts.hits;
+            sum.shadow_rays += counts.shadow_rays;
+            sum.unoccluded += counts.unoccluded;
+        }
+        self.flaws.merge(&other.flaws);
+        self
+    }
+}
+
+/// The queues of one thread, kept from tile to tile.
+pub(crate) struct Wavefront<S> {
+    paths: Vec<PathState>,
+    hits: Vec<Hit>,
+    active: Vec<u32>,
+    connections: Vec<(u32, Connection)>,
+    scratch: S,
+}
+
+impl<S: Default> Default for Wavefront<S> {
+    fn default() -> Self {
+        Self {
+            paths: Vec::new(),
+            hits: Vec::new(),
+            active: Vec::new(),
+            connections: Vec::new(),
+            scratch: S::default(),
+        }
+    }
+}
+
+impl<S: Default> Wavefront<S> {
+    /// Adds all samples of the job to a tile.
+    pub(crate) fn render<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, tile: &mut Tile) -> Tally {
+        let mut tally = Tally::default();
+        for sample in job.samples.clone() {
+            self.generate(job, tile, sample, &mut tally);
+            for bounce in 0..=job.settings.bounces {
+                if self.active.is_empty() {
+                    break;
+                }
+                self.extend(job, bounce, &mut tally);
+                self.shade(job, bounce, &mut tally);
+                self.connect(job, bounce, &mut tally);
+            }
+            for (sum, path) in tile.sums.iter_mut().zip(&self.paths) {
+                let value = quantize(path.radiance, &mut tally.flaws);
+                for (total, v) in sum.iter_mut().zip(value) {
+                    *total += v;
+                }
+            }
+        }
+        tally
+    }
+
+    fn generate<I>(&mut self, job: &Job<'_, I>, tile: &Tile, sample: u32, tally: &mut Tally) {
+        let start = Instant::now();
+        let key = |&pixel: &u32| SampleKey { pixel, sample, seed: job.settings.seed };
+        self.paths.clear();
+        self.paths.extend(tile.pixels.iter().map(|pixel| generate(&job.camera, key(pixel))));
+        self.active.clear();
+        self.active.extend(0..self.paths.len() as u32);
+        tally.generate += start.elapsed();
+    }
+
+    fn extend<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, bounce: u32, tally: &mut Tally) {
+        let start = Instant::now();
+        self.hits.clear();
+        for &index in &self.active {
+            let path = &self.paths[index as usize];
+            let key = RayKey::extension(path.key, bounce);
+            self.hits.push(job.intersector.closest_hit(&path.ray, key, &mut self.scratch));
+        }
+        tally.extend += start.elapsed();
+    }
+
+    fn shade<I>(&mut self, job: &Job<'_, I>, bounce: u32, tally: &mut Tally) {
+        let start = Instant::now();
+        let counts = tally.bounce(bounce);
+        counts.extension_rays += self.active.len() as u64;
+        self.connections.clear();
+        let mut kept = 0;
+        for i in 0..self.active.len() {
+            let index = self.active[i];
+            let hit = &self.hits[i];
+            counts.hits += u64::from(hit.is_some());
+            let shaded = shade(job.scene, &job.settings, bounce, &mut self.paths[index as usize], hit);
+            if let Some(connection) = shaded.connection {
+                self.connections.push((index, connection));
+            }
+            self.active[kept] = index;
+            kept += usize::from(shaded.continues);
+        }
+        self.active.truncate(kept);
+        counts.shadow_rays += self.connections.len() as u64;
+        tally.shade += start.elapsed();
+    }
+
+    fn connect<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, bounce: u32, tally: &mut Tally) {
+        let start = Instant::now();
+        let mut unoccluded = 0;
+        for (index, connection) in &self.connections {
+            let path = &mut self.paths[*index as usize];
+            let key = RayKey::shadow(path.key, bounce);
+            if !job.intersector.any_hit(&connection.ray, key, &mut self.scratch) {
+                path.radiance = path.radiance + connection.radiance;
+                unoccluded += 1;
+            }
+        }
+        tally.bounce(bounce).unoccluded += unoccluded;
+        tally.connect += start.elapsed();
+    }
+}
