@@ -32,7 +32,7 @@ fn presence(_: &Host) -> Result<Presence, SetupError> {
 
 /// The wheel where there is one, else the distribution's package.
 fn ways(host: &Host) -> Vec<Way> {
-    let package = Way::Apt("libembree4-4");
+    let package = Way::Apt(&["libembree4-4"]);
     match host.system() {
         ("linux", "x86_64") => vec![Way::Wheels(bundle()), package],
         ("linux", "aarch64") => vec![package],

@@ -47,11 +47,11 @@ pub(crate) enum SetupError {
         /// What to do by hand.
         remedy: &'static str,
     },
-    /// A program is missing, and this user may not install it.
+    /// A program or package is missing, and this user may not install it.
     #[error("{what} is missing; {remedy}")]
     ProgramMissing {
-        /// The program.
-        what: &'static str,
+        /// What is missing.
+        what: String,
         /// The command that installs it.
         remedy: String,
     },

@@ -1,4 +1,4 @@
-//! Asks an installable OpenCL driver whether it works, without an OpenCL loader.
+//! Asks OpenCL drivers whether they work, each by itself, and whether there is a loader.
 
 use std::error::Error;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -16,10 +16,17 @@ type PlatformIds =
 
 const PLATFORM_IDS: &CStr = c"clIcdGetPlatformIDsKHR";
 
+/// The name of the library through which programs reach drivers.
+const LOADER: &str = "libOpenCL.so.1";
+
+/// Whether the system has an OpenCL loader; an error has the complaint.
+pub(super) fn open_loader() -> Result<(), String> {
+    // SAFETY: runs the loader's initialisers, as every OpenCL program would.
+    unsafe { Library::new(LOADER) }.map(drop).map_err(words)
+}
+
 /// How many platforms a driver offers here; an error has the loader's or the driver's complaint.
 pub(super) fn platforms(driver: &Path) -> Result<u32, String> {
-    let words =
-        |error: libloading::Error| error.source().map_or_else(|| error.to_string(), ToString::to_string);
     // SAFETY: runs the driver's initialisers, as every OpenCL program would.
     let library = unsafe { Library::new(driver) }.map_err(words)?;
     // SAFETY: the function's type is as cl_khr_icd has it.
@@ -37,6 +44,11 @@ pub(super) fn platforms(driver: &Path) -> Result<u32, String> {
     // A driver may have started threads, so it must stay mapped.
     std::mem::forget(library);
     if status == 0 { Ok(count) } else { Err(format!("it offers no platform (OpenCL error {status})")) }
+}
+
+/// The system's own words for an error.
+fn words(error: libloading::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 #[cfg(test)]

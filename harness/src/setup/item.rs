@@ -40,8 +40,8 @@ pub(crate) enum Presence {
 pub(crate) enum Way {
     /// Wheels from the Python package index that the machine's pip is set to, into the data folder.
     Wheels(Bundle),
-    /// A package of the Debian or Ubuntu release that the machine runs.
-    Apt(&'static str),
+    /// Packages of the Debian or Ubuntu release that the machine runs.
+    Apt(&'static [&'static str]),
 }
 
 impl Way {
@@ -49,7 +49,7 @@ impl Way {
     pub(super) fn go(&self, host: &Host) -> Result<(), SetupError> {
         match self {
             Self::Wheels(bundle) => wheel::install(host, bundle),
-            Self::Apt(package) => apt::install(host, package),
+            Self::Apt(packages) => apt::install(host, packages),
         }
     }
 }
@@ -61,7 +61,7 @@ impl fmt::Display for Way {
                 let names: Vec<String> = bundle.wheels.iter().map(wheel::Wheel::requirement).collect();
                 write!(f, "downloading {} with pip", names.join(", "))
             }
-            Self::Apt(package) => write!(f, "installing the package {package} with apt-get"),
+            Self::Apt(packages) => write!(f, "installing {} with apt-get", packages.join(", ")),
         }
     }
 }

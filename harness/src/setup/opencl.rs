@@ -35,8 +35,14 @@ pub(super) fn pocl() -> Item {
         name: "opencl-pocl",
         purpose: "for the target opencl@pocl",
         on_request: true,
-        presence: |_| Ok(installed("pocl", Path::new(VENDORS))),
-        ways: |host| if host.system().0 == "linux" { vec![Way::Apt("pocl-opencl-icd")] } else { Vec::new() },
+        presence: |_| match icd::open_loader() {
+            Ok(()) => Ok(installed("pocl", Path::new(VENDORS))),
+            Err(complaint) => Ok(Presence::Missing(complaint)),
+        },
+        ways: |host| match host.system() {
+            ("linux", _) => vec![Way::Apt(&["pocl-opencl-icd", "ocl-icd-libopencl1"])],
+            _ => Vec::new(),
+        },
         by_hand: "install PoCL with this system's package manager.",
     }
 }

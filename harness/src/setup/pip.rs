@@ -15,7 +15,7 @@ const SETTINGS: &[(&str, &str)] =
 const REMEDY: &str = "check the network and pip's settings (`pip config list`)";
 
 /// The Debian package that brings it.
-const PACKAGE: &str = "python3-pip";
+const PACKAGES: &[&str] = &["python3-pip"];
 
 /// A pip that runs, as a program and the words before its own.
 pub(super) struct Pip {
@@ -31,14 +31,14 @@ impl Pip {
         }
         let has_apt = host.find("apt-get").is_some();
         if has_apt && host.is_root {
-            apt::install(host, PACKAGE)?;
+            apt::install(host, PACKAGES)?;
         }
         let remedy = if has_apt {
-            format!("run `{}`, then `lockstep setup` again", apt::command(PACKAGE))
+            format!("run `{}`, then `lockstep setup` again", apt::command(PACKAGES))
         } else {
             "install Python 3 with pip, then run `lockstep setup` again".into()
         };
-        Self::find(host).ok_or(SetupError::ProgramMissing { what: "pip", remedy })
+        Self::find(host).ok_or(SetupError::ProgramMissing { what: "pip".into(), remedy })
     }
 
     fn find(host: &Host) -> Option<Self> {

@@ -31,7 +31,7 @@ fn wheel_item() -> Item {
 }
 
 fn apt_item() -> Item {
-    item(|_| vec![Way::Apt("libthing1")])
+    item(|_| vec![Way::Apt(&["libthing1"])])
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_package_that_does_not_bring_the_library_is_reported() {
 #[test]
 fn the_next_way_is_tried_when_one_fails() {
     let machine = Machine::with_pip();
-    let row = fetch_on(&machine, item(|_| vec![Way::Apt("libthing1"), Way::Wheels(bundle(digest()))]));
+    let row = fetch_on(&machine, item(|_| vec![Way::Apt(&["libthing1"]), Way::Wheels(bundle(digest()))]));
     assert!(row.is_there(), "{row}");
 }
 
