@@ -17,7 +17,7 @@ mod pip;
 mod progress;
 mod wheel;
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod fixtures;
 
 use std::fmt;
@@ -140,5 +140,5 @@ fn fetch_item(item: &Item, host: &Host, progress: &Progress) -> Result<Outcome, 
     Err(SetupError::EveryWayFailed { failures, by_hand: item.by_hand })
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;

@@ -23,7 +23,7 @@ impl Progress {
     }
 
     /// Says nothing.
-    #[cfg(test)]
+    #[cfg(all(test, unix))]
     pub(super) fn silent() -> Self {
         Self { spins: false, spinner: RefCell::new(ProgressBar::hidden()), print: |_| () }
     }
