@@ -17,7 +17,8 @@ mod pip;
 mod progress;
 mod wheel;
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod fixtures;
 
 use std::fmt;
@@ -140,5 +141,6 @@ fn fetch_item(item: &Item, host: &Host, progress: &Progress) -> Result<Outcome, 
     Err(SetupError::EveryWayFailed { failures, by_hand: item.by_hand })
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests;

@@ -23,7 +23,8 @@ impl Progress {
     }
 
     /// Says nothing.
-    #[cfg(all(test, unix))]
+    #[cfg(unix)]
+    #[cfg(test)]
     pub(super) fn silent() -> Self {
         Self { spins: false, spinner: RefCell::new(ProgressBar::hidden()), print: |_| () }
     }
