@@ -18,6 +18,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let plan = if arguments.next().is_some() { &large } else { &support::SMALL };
     support::write_study(&folder, plan);
     let made = lockstep_reports::write_report(&folder)?;
-    println!("{}", made.summary.display());
+    println!("{}", made.page.display());
     Ok(())
 }

@@ -10,10 +10,11 @@
 //! - [`verdict`]: what a study found, in words.
 //! - [`tables`]: tables as Markdown, CSV and JSON, and the summary for pull requests.
 //! - [`plots`]: errors over samples, stage times and ray rates as SVG.
+//! - [`page`]: the report as one HTML file.
 
 pub mod image_io;
 pub mod metrics;
-mod page;
+pub mod page;
 pub mod plots;
 pub mod records;
 mod report;

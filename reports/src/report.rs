@@ -1,6 +1,7 @@
 //! Everything in a study folder that is made from its records.
 
 use crate::image_io::{WriteError, atomic_write_text};
+use crate::page::page;
 use crate::plots::{Plot, PlotError, all_plots};
 use crate::records::{RecordError, read_records, write_records_csv};
 use crate::study::{Study, StudyError, files};
@@ -18,6 +19,8 @@ pub struct ReportFiles {
     pub summary: PathBuf,
     /// `tables.json`
     pub tables_json: PathBuf,
+    /// `report.html`
+    pub page: PathBuf,
     /// `tables/*.csv`
     pub tables: Vec<PathBuf>,
     /// `plots/*.svg`
@@ -71,6 +74,7 @@ pub fn write_report(folder: &Path) -> Result<ReportFiles, ReportError> {
         records_csv: folder.join(files::RECORDS_CSV),
         summary: folder.join(files::SUMMARY),
         tables_json: folder.join(files::TABLES_JSON),
+        page: folder.join(files::PAGE),
         ..Default::default()
     };
     write_records_csv(&made.records_csv, &read_records(&folder.join(files::RECORDS))?)?;
@@ -80,6 +84,10 @@ pub fn write_report(folder: &Path) -> Result<ReportFiles, ReportError> {
     made.tables = write_tables_csv(&folder.join(files::TABLES), &tables)?;
     let plots = all_plots(&study)?;
     made.plots = write_plots(&folder.join(files::PLOTS), &plots)?;
+    let page = page(&study, &tables, &plots)
+        .map_err(|e| ReportError::Encode { path: made.page.clone(), message: e.to_string() })?;
+    atomic_write_text(&made.page, &page.html)?;
+    made.warnings = page.warnings;
     Ok(made)
 }
 

@@ -81,7 +81,17 @@ pub fn write_png(path: &Path, image: &LinearImage, metadata: &ImageMetadata) -> 
 /// # Errors
 /// What the writer says, and `InvalidInput` for an image without pixels.
 pub fn encode_png(image: &LinearImage, metadata: &ImageMetadata, writer: impl Write) -> std::io::Result<()> {
-    let mut encoder = png::Encoder::new(writer, image.width(), image.height());
+    encode_png_rgb8(&image.to_srgb8(), (image.width(), image.height()), metadata, writer)
+}
+
+/// Encodes pixels that are 8-bit already, three bytes each, row by row from the top.
+pub(crate) fn encode_png_rgb8(
+    codes: &[u8],
+    (width, height): (u32, u32),
+    metadata: &ImageMetadata,
+    writer: impl Write,
+) -> std::io::Result<()> {
+    let mut encoder = png::Encoder::new(writer, width, height);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_source_srgb(png::SrgbRenderingIntent::RelativeColorimetric);
@@ -89,7 +99,7 @@ pub fn encode_png(image: &LinearImage, metadata: &ImageMetadata, writer: impl Wr
         encoder.add_itxt_chunk(key, value.to_owned()).map_err(png_error)?;
     }
     let mut writer = encoder.write_header().map_err(png_error)?;
-    writer.write_image_data(&image.to_srgb8()).map_err(png_error)?;
+    writer.write_image_data(codes).map_err(png_error)?;
     writer.finish().map_err(png_error)
 }
 

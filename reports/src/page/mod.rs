@@ -1,4 +1,96 @@
-//! The page.
+//! `report.html`: one file that works offline.
+//!
+//! The page is put together from [`sections`], a style sheet, a script and the embedded [`images`]. Every text
+//! that comes from records passes [`escape`], or [`json_for_script`] on its way to the script.
+
+mod images;
+mod sections;
+
+use crate::plots::Plot;
+use crate::study::Study;
+use crate::tables::Table;
+use crate::verdict::verdict;
+use serde::Serialize;
+
+/// A finished page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// The document.
+    pub html: String,
+    /// Images that could not be shown, and why.
+    pub warnings: Vec<String>,
+}
+
+/// What the script needs.
+#[derive(Serialize)]
+struct Data<'a> {
+    scenes: Vec<images::SceneImages>,
+    differences: Vec<PairAt<'a>>,
+}
+
+/// One comparison, for captions.
+#[derive(Serialize)]
+struct PairAt<'a> {
+    scene: &'a str,
+    a: &'a str,
+    b: &'a str,
+    spp: u32,
+    #[serde(with = "crate::records::float")]
+    mse: f64,
+    #[serde(with = "crate::records::float")]
+    ssim: f64,
+    pixels: u64,
+    identical: bool,
+}
+
+/// Makes the page of a study from its finished tables and plots.
+///
+/// # Errors
+/// What the JSON encoder says, which is nothing for studies that were read from a folder.
+pub fn page(study: &Study, tables: &[Table], plots: &[Plot]) -> Result<Page, serde_json::Error> {
+    let embedded = images::embed(study, images::BUDGET);
+    let differences = study.differences.iter().map(|d| PairAt {
+        scene: &d.scene,
+        a: &d.a,
+        b: &d.b,
+        spp: d.spp,
+        mse: d.mse,
+        ssim: d.ssim,
+        pixels: d.pixels_differing,
+        identical: d.identical,
+    });
+    let verdict = verdict(study);
+    let title = format!("Lockstep: {}", verdict.headline);
+    let sections = sections::sections(study, tables, plots, &embedded);
+    let data = Data { scenes: embedded.scenes, differences: differences.collect() };
+    let html = fill(
+        include_str!("page.html"),
+        &[
+            ("title", &escape(&title)),
+            ("style", include_str!("style.css")),
+            ("header", &sections::header(study, &verdict)),
+            ("nav", &sections::navigation(&sections)),
+            ("main", &sections::join(&sections)),
+            ("data", &json_for_script(&data)?),
+            ("script", include_str!("viewer.js")),
+        ],
+    );
+    Ok(Page { html, warnings: embedded.warnings })
+}
+
+/// Puts values in place of `{{name}}`, once each, so that a value that looks like a slot stays text.
+fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let mut filled = String::with_capacity(template.len() + values.iter().map(|v| v.1.len()).sum::<usize>());
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        filled.push_str(before);
+        let Some((name, tail)) = after.split_once("}}") else { break };
+        filled.push_str(values.iter().find(|v| v.0 == name).map_or("", |v| v.1));
+        rest = tail;
+    }
+    filled.push_str(rest);
+    filled
+}
 
 /// Text as it must stand in HTML and SVG, inside elements and quoted attributes alike.
 pub(crate) fn escape(text: &str) -> String {
@@ -14,4 +106,26 @@ pub(crate) fn escape(text: &str) -> String {
         }
     }
     escaped
+}
+
+/// JSON that cannot end the script element it stands in.
+fn json_for_script(value: &impl Serialize) -> Result<String, serde_json::Error> {
+    Ok(serde_json::to_string(value)?.replace('<', "\\u003c"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_look_like_slots_stay_text() {
+        assert_eq!(fill("a {{x}} {{y}}.", &[("x", "{{y}}"), ("y", "2")]), "a {{y}} 2.");
+    }
+
+    #[test]
+    fn json_cannot_close_its_script_element() {
+        let json = json_for_script(&"</script><!--").unwrap();
+        assert!(!json.contains('<'));
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), "</script><!--");
+    }
 }

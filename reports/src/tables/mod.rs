@@ -8,6 +8,7 @@ mod timing;
 pub use build::{
     bounce_table, convergence_tables, difference_tables, hits_table, load_table, rejected_table, skip_table,
 };
+pub(crate) use summary::host as host_line;
 pub use summary::summary_markdown;
 pub use timing::{StageTimes, stage_times, timing_table};
 

@@ -1,0 +1,302 @@
+//! Which images a page holds, and how they fit into it.
+//!
+//! Of every rung, the first target's image is stored as PNG. Another target's image is stored as its
+//! byte-wise difference from the first, modulo 256, where that is smaller, as it is for images that nearly
+//! agree; and not at all where it is equal. Nothing is lost by that. Where full size does not fit the page,
+//! images are reduced by whole factors, averaging linear radiance over boxes, and the page says so.
+
+use crate::image_io::{LinearImage, encode_png_rgb8, read_image, srgb};
+use crate::study::{Study, StudyImage};
+use base64::Engine;
+use serde::Serialize;
+
+/// Bytes of images, encoded for the page, that it may hold.
+pub(super) const BUDGET: usize = 17_000_000;
+
+/// No image is reduced further than this.
+const MAX_FACTOR: u32 = 8;
+
+/// The images of one scene.
+#[derive(Debug, Serialize)]
+pub(super) struct SceneImages {
+    pub(super) name: String,
+    pub(super) rungs: Vec<RungImages>,
+}
+
+/// The images of one scene at one rung, all of one size.
+#[derive(Debug, Serialize)]
+pub(super) struct RungImages {
+    pub(super) spp: u32,
+    pub(super) width: u32,
+    pub(super) height: u32,
+    /// How many pixels of the original make one of these, on a side.
+    pub(super) factor: u32,
+    pub(super) targets: Vec<TargetImage>,
+}
+
+/// One image: itself, or what to add to another.
+#[derive(Debug, Serialize)]
+pub(super) struct TargetImage {
+    pub(super) target: String,
+    /// Index of the target whose image this one is stored against.
+    pub(super) base: Option<usize>,
+    /// The PNG as a data URI; nothing when equal to the base.
+    pub(super) uri: Option<String>,
+}
+
+/// What was embedded, and what could not be.
+#[derive(Debug)]
+pub(super) struct Embedded {
+    pub(super) scenes: Vec<SceneImages>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Images of one rung as 8-bit sRGB, by target.
+struct Rung {
+    width: u32,
+    height: u32,
+    targets: Vec<(String, Vec<u8>)>,
+}
+
+/// Picks and encodes the images of a study so that they take at most `budget` bytes, apart from the top rung
+/// of every scene, which is always there.
+pub(super) fn embed(study: &Study, budget: usize) -> Embedded {
+    let mut jobs = jobs(study);
+    let empty = |name: &str| SceneImages { name: name.to_owned(), rungs: Vec::new() };
+    let scenes = study.scenes().into_iter().map(empty).collect();
+    let mut embedded = Embedded { scenes, warnings: Vec::new() };
+    let mut left = budget;
+    let mut weights: usize = jobs.iter().map(|job| job.weight).sum();
+    jobs.sort_by_key(|job| std::cmp::Reverse(job.weight));
+    for job in jobs {
+        let share = left / weights.max(1) * job.weight;
+        weights -= job.weight;
+        let Some(rung) = load(study, &job, &mut embedded.warnings) else { continue };
+        match fit(&rung, job.spp, share, job.is_top) {
+            Ok(Some((images, bytes))) => {
+                left = left.saturating_sub(bytes);
+                embedded.scenes[job.scene].rungs.push(images);
+            }
+            Ok(None) => {}
+            Err(e) => embedded.warnings.push(format!("an image could not be encoded for the page: {e}")),
+        }
+    }
+    for scene in &mut embedded.scenes {
+        scene.rungs.sort_by_key(|rung| rung.spp);
+    }
+    embedded.scenes.retain(|scene| !scene.rungs.is_empty());
+    embedded
+}
+
+struct Job {
+    scene: usize,
+    spp: u32,
+    weight: usize,
+    is_top: bool,
+}
+
+/// All rungs of all scenes; the top rung of a scene has the largest share of room, the lowest comes next.
+fn jobs(study: &Study) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for (index, scene) in study.scenes().into_iter().enumerate() {
+        let mut rungs: Vec<u32> = study.images.iter().filter(|i| i.scene == scene).map(|i| i.spp).collect();
+        rungs.sort_unstable();
+        rungs.dedup();
+        for (i, &spp) in rungs.iter().enumerate() {
+            let is_top = i + 1 == rungs.len();
+            let weight = if is_top {
+                12
+            } else if i == 0 {
+                2
+            } else {
+                1
+            };
+            jobs.push(Job { scene: index, spp, weight, is_top });
+        }
+    }
+    jobs
+}
+
+/// Reads the images of a rung. Those that cannot be read, or have another size than the first, are left out
+/// with a warning.
+fn load(study: &Study, job: &Job, warnings: &mut Vec<String>) -> Option<Rung> {
+    let scenes = study.scenes();
+    let scene = scenes.get(job.scene)?;
+    let mut rung: Option<Rung> = None;
+    for target in study.targets() {
+        let found = study.images.iter().find(|i| i.scene == *scene && i.target == target && i.spp == job.spp);
+        let Some(read) = found.and_then(read_any) else { continue };
+        match (read, &mut rung) {
+            (Err(e), _) => warnings.push(e.to_string()),
+            (Ok(image), None) => {
+                rung = Some(Rung {
+                    width: image.width(),
+                    height: image.height(),
+                    targets: vec![(target.to_owned(), image.to_srgb8())],
+                });
+            }
+            (Ok(image), Some(rung)) if (image.width(), image.height()) == (rung.width, rung.height) => {
+                rung.targets.push((target.to_owned(), image.to_srgb8()));
+            }
+            (Ok(image), Some(rung)) => warnings.push(format!(
+                "{scene} at {} spp: the image of {target} is {}×{}, that of {} is {}×{}; left out",
+                job.spp,
+                image.width(),
+                image.height(),
+                rung.targets[0].0,
+                rung.width,
+                rung.height
+            )),
+        }
+    }
+    rung
+}
+
+fn read_any(image: &StudyImage) -> Option<Result<LinearImage, crate::image_io::ReadError>> {
+    let path = image.png.as_ref().or(image.exr.as_ref())?;
+    Some(read_image(path))
+}
+
+/// Encodes a rung at the least reduction with which it takes at most `share` bytes; nothing when none does,
+/// unless it `must` be there.
+fn fit(rung: &Rung, spp: u32, share: usize, must: bool) -> std::io::Result<Option<(RungImages, usize)>> {
+    let mut factor = 1;
+    loop {
+        let images = encode(rung, spp, factor)?;
+        let bytes: usize = images.targets.iter().filter_map(|t| t.uri.as_ref()).map(String::len).sum();
+        if bytes <= share || (must && factor >= MAX_FACTOR) {
+            return Ok(Some((images, bytes)));
+        }
+        if factor >= MAX_FACTOR {
+            return Ok(None);
+        }
+        // Bytes fall with the square of the factor.
+        let wanted = (f64::from(factor) * (bytes as f64 / share.max(1) as f64).sqrt()).ceil();
+        factor = (wanted as u32).clamp(factor + 1, MAX_FACTOR);
+    }
+}
+
+fn encode(rung: &Rung, spp: u32, factor: u32) -> std::io::Result<RungImages> {
+    let (width, height) = (rung.width.div_ceil(factor), rung.height.div_ceil(factor));
+    let mut reduced: Vec<Vec<u8>> = Vec::new();
+    let mut targets = Vec::new();
+    for (target, codes) in &rung.targets {
+        let codes = reduce(codes, (rung.width, rung.height), factor);
+        let (base, uri) = match reduced.iter().position(|earlier| *earlier == codes) {
+            Some(equal) => (Some(equal), None),
+            None => smaller_of_two(&codes, reduced.first(), (width, height))?,
+        };
+        targets.push(TargetImage { target: target.clone(), base, uri });
+        reduced.push(codes);
+    }
+    Ok(RungImages { spp, width, height, factor, targets })
+}
+
+/// The image itself or its difference from the first, whichever is smaller.
+fn smaller_of_two(
+    codes: &[u8],
+    first: Option<&Vec<u8>>,
+    size: (u32, u32),
+) -> std::io::Result<(Option<usize>, Option<String>)> {
+    let whole = png_bytes(codes, size)?;
+    let Some(first) = first else {
+        return Ok((None, Some(data_uri(&whole))));
+    };
+    let delta: Vec<u8> = codes.iter().zip(first).map(|(a, b)| a.wrapping_sub(*b)).collect();
+    let delta = png_bytes(&delta, size)?;
+    Ok(if delta.len() < whole.len() {
+        (Some(0), Some(data_uri(&delta)))
+    } else {
+        (None, Some(data_uri(&whole)))
+    })
+}
+
+fn png_bytes(codes: &[u8], (width, height): (u32, u32)) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    encode_png_rgb8(codes, (width, height), &Default::default(), &mut bytes)?;
+    Ok(bytes)
+}
+
+fn data_uri(png: &[u8]) -> String {
+    format!("data:image/png;base64,{}", base64::engine::general_purpose::STANDARD.encode(png))
+}
+
+/// Averages linear radiance over boxes of `factor × factor` pixels, smaller at the right and lower border.
+fn reduce(codes: &[u8], (width, height): (u32, u32), factor: u32) -> Vec<u8> {
+    if factor == 1 {
+        return codes.to_vec();
+    }
+    let (width, height, factor) = (width as usize, height as usize, factor as usize);
+    let mut reduced = Vec::with_capacity(codes.len() / (factor * factor) + 3);
+    for top in (0..height).step_by(factor) {
+        for left in (0..width).step_by(factor) {
+            let (bottom, right) = ((top + factor).min(height), (left + factor).min(width));
+            let count = ((bottom - top) * (right - left)) as f32;
+            for channel in 0..3 {
+                let pixels =
+                    (top..bottom).flat_map(|y| (left..right).map(move |x| (y * width + x) * 3 + channel));
+                let sum: f32 = pixels.map(|at| srgb::decode8(codes[at])).sum();
+                reduced.push(srgb::encode8(sum / count));
+            }
+        }
+    }
+    reduced
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(width: u32, height: u32, seed: u32) -> Vec<u8> {
+        (0..width * height * 3)
+            .map(|i| {
+                let x = (i ^ seed.wrapping_mul(0x9e37_79b1)).wrapping_mul(0x85eb_ca6b);
+                ((x ^ (x >> 15)).wrapping_mul(0xc2b2_ae35) >> 24) as u8
+            })
+            .collect()
+    }
+
+    fn decode(uri: &str) -> Vec<u8> {
+        let png =
+            base64::engine::general_purpose::STANDARD.decode(&uri["data:image/png;base64,".len()..]).unwrap();
+        image::load_from_memory(&png).unwrap().into_rgb8().into_raw()
+    }
+
+    #[test]
+    fn images_come_back_from_their_differences_to_the_bit() {
+        let first = noise(40, 30, 1);
+        let mut near = first.clone();
+        near[100] = near[100].wrapping_add(200);
+        let other = noise(40, 30, 2);
+        let named = [("a", &first), ("b", &near), ("c", &first), ("d", &other)];
+        let targets = named.map(|(name, codes)| (name.to_owned(), codes.clone())).to_vec();
+        let images = encode(&Rung { width: 40, height: 30, targets }, 1, 1).unwrap();
+        let t = &images.targets;
+        assert_eq!((t[0].base, t[1].base, t[2].base), (None, Some(0), Some(0)));
+        assert!(t[2].uri.is_none(), "an equal image is not stored again");
+        assert!(t[1].uri.as_ref().unwrap().len() * 10 < t[0].uri.as_ref().unwrap().len());
+        assert_eq!(decode(t[0].uri.as_ref().unwrap()), first);
+        let delta = decode(t[1].uri.as_ref().unwrap());
+        let sum: Vec<u8> = first.iter().zip(&delta).map(|(a, b)| a.wrapping_add(*b)).collect();
+        assert_eq!(sum, near);
+    }
+
+    #[test]
+    fn images_are_reduced_until_they_fit_and_left_out_if_they_never_do() {
+        let rung = Rung { width: 64, height: 50, targets: vec![("a".into(), noise(64, 50, 1))] };
+        let (full, bytes) = fit(&rung, 1, usize::MAX, false).unwrap().unwrap();
+        assert_eq!((full.factor, full.width, full.height), (1, 64, 50));
+        let (small, less) = fit(&rung, 1, bytes / 3, false).unwrap().unwrap();
+        assert!(small.factor >= 2 && less <= bytes / 3);
+        assert_eq!(small.height, 50u32.div_ceil(small.factor));
+        assert!(fit(&rung, 1, 10, false).unwrap().is_none());
+        assert_eq!(fit(&rung, 1, 10, true).unwrap().unwrap().0.factor, MAX_FACTOR);
+    }
+
+    #[test]
+    fn reduction_averages_light_and_not_codes() {
+        let reduced = reduce(&[0, 0, 0, 255, 255, 255], (2, 1), 2);
+        assert_eq!(reduced, [188; 3], "half the light of white is code 188");
+        assert_eq!(reduce(&[9; 3 * 5 * 3], (5, 3), 2), [9; 3 * 3 * 2]);
+    }
+}
