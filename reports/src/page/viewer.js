@@ -19,6 +19,12 @@
     return size >= 1e-3 && size < 1e5 ? String(Number(value.toPrecision(4))) : value.toExponential(2);
   }
 
+  // Never rounded up to the 1 that means equal.
+  function similarity(value) {
+    if (typeof value === "string") return value;
+    return value < 1 && value > 0.99999 ? "0.99999" : value.toFixed(5);
+  }
+
   // Pixels of a PNG. Data URIs never taint a canvas, so this works from a file and without a network.
   function pixelsOf(uri) {
     return new Promise((resolve, reject) => {
@@ -115,10 +121,14 @@
       if (this.names.length < 2) parts.splice(0, 1);
       this.stage = element("div", { className: "stage" });
       const keys = element("p", { className: "keys" });
-      const hint = (key, text) => keys.append(element("kbd", { textContent: key }), ` ${text}   `);
-      hint("←", ""); hint("→", "samples");
+      const hint = (text, ...names) =>
+        keys.append(element("span", {}, ...names.map((name) => element("kbd", { textContent: name })), text));
+      hint("samples", "←", "→");
       if (this.names.length > 1) {
-        hint("s", "side by side"); hint("f", "flip"); hint("d", "difference"); hint("[", ""); hint("]", "gain");
+        hint("side by side", "s");
+        hint("flip", "f");
+        hint("difference", "d");
+        hint("gain", "[", "]");
       }
       this.root.replaceChildren(element("div", { className: "bar" }, ...parts), this.stage, keys);
       this.root.addEventListener("keydown", (event) => this.key(event));
@@ -191,7 +201,7 @@
     figure(image, caption) {
       const canvas = element("canvas", { width: image.width, height: image.height });
       canvas.getContext("2d").putImageData(image, 0, 0);
-      const figure = element("figure", {}, canvas, element("figcaption", {}, ...caption));
+      const figure = element("figure", {}, element("div", { className: "frame" }, canvas), element("figcaption", {}, ...caption));
       requestAnimationFrame(() => canvas.classList.toggle("enlarged", canvas.clientWidth > image.width));
       return figure;
     }
@@ -207,7 +217,7 @@
         d.scene === this.scene.name && d.spp === spp && ((d.a === a && d.b === b) || (d.a === b && d.b === a)));
       if (!pair) return [];
       if (pair.identical) return ["films identical"];
-      return [`MSE ${number(pair.mse)}`, `SSIM ${number(pair.ssim)}`, `${pair.pixels.toLocaleString("en")} px differ`];
+      return [`MSE ${number(pair.mse)}`, `SSIM ${similarity(pair.ssim)}`, `${pair.pixels.toLocaleString("en")} px differ`];
     }
 
     side(rung, images) {
@@ -217,6 +227,7 @@
         return this.figure(images[i], this.caption(rung, t.target, ...more.map((m) => (m.startsWith("films") ? `film identical to ${first}` : m))));
       });
       const columns = Math.min(figures.length, figures.length === 4 ? 2 : 3);
+      this.stage.classList.remove("single");
       this.stage.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
       this.stage.replaceChildren(...figures);
     }
@@ -225,6 +236,7 @@
       const [a, b] = [this.names[this.a], this.names[this.b]];
       const [i, j] = [this.find(rung, a), this.find(rung, b)];
       this.stage.style.gridTemplateColumns = "minmax(0, 1fr)";
+      this.stage.classList.add("single");
       if (i >= 0 && j >= 0) return { a, b, imageA: images[i], imageB: images[j] };
       const missing = i < 0 ? a : b;
       this.stage.replaceChildren(element("p", { className: "keys", textContent: `No image of ${missing} at ${rung.spp} spp.` }));
@@ -249,22 +261,23 @@
       const seen = places.length === 0 ? "no 8-bit value differs" : `${places.length.toLocaleString("en")} px differ in 8 bits`;
       const caption = this.caption(rung, `|A − B| × ${gain}`, `${pair.a} : ${pair.b}`, seen);
       const figure = this.figure(image, caption);
-      if (this.ringsInput.checked && places.length <= 500) this.ring(figure.querySelector("canvas"), places);
+      if (this.ringsInput.checked && places.length <= 500) figure.querySelector(".frame").append(this.rings(image, places));
       this.stage.replaceChildren(figure);
     }
 
     // Few differing pixels would vanish when the image is shown smaller than it is.
-    ring(canvas, places) {
-      const context = canvas.getContext("2d");
-      const radius = Math.max(3, canvas.width / 120);
-      context.strokeStyle = "#ffb000";
-      context.lineWidth = Math.max(1, canvas.width / 800);
+    rings(image, places) {
+      const make = (tag, attributes) => {
+        const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+        for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+        return made;
+      };
+      const drawing = make("svg", { class: "rings", viewBox: `0 0 ${image.width} ${image.height}`, "aria-hidden": "true" });
       for (const place of places) {
-        const [x, y] = [(place % canvas.width) + 0.5, Math.floor(place / canvas.width) + 0.5];
-        context.beginPath();
-        context.arc(x, y, radius, 0, 2 * Math.PI);
-        context.stroke();
+        const [cx, cy] = [(place % image.width) + 0.5, Math.floor(place / image.width) + 0.5];
+        drawing.append(make("circle", { cx, cy, r: Math.max(2, image.width / 90) }));
       }
+      return drawing;
     }
   }
 

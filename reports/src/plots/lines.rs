@@ -5,6 +5,7 @@ use super::data::{LinePlot, Series, SeriesKind};
 use super::style::{GRID, GUIDE, INK, MUTED, PALETTE, UNITS, colour, draw_svg, one_line, text, text_width};
 use crate::tables::format;
 use plotters::coord::Shift;
+use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
@@ -81,13 +82,11 @@ pub(super) fn draw(plot: &LinePlot) -> Result<String, PlotError> {
     let frame = Frame::new(plot, right);
     draw_svg(&plot.title, (WIDTH, HEIGHT), |area| {
         draw_axes(area, plot, &frame).map_err(|e| e.to_string())?;
-        // Guides and pairs lie below. Targets that nearly coincide are all seen, since each lies on a wider line.
-        let is_target = |s: &&Series| matches!(s.kind, SeriesKind::Target(_));
-        let targets: Vec<&Series> = plot.series.iter().filter(is_target).collect();
-        let others = plot.series.iter().filter(|s| !is_target(s)).map(|s| (0, s));
-        let nested = targets.iter().enumerate().map(|(i, s)| ((targets.len() - 1 - i) as u32, *s));
-        for (above, series) in others.chain(nested) {
-            draw_series(area, series, above, &frame).map_err(|e| e.to_string())?;
+        // Guides lie below; a line upon an earlier one is broken, so that both are seen.
+        for (i, series) in plot.series.iter().enumerate().rev() {
+            let below = plot.series.iter().skip(i + 1);
+            let covered = below.filter(|s| coincide(s, series, &frame)).count();
+            draw_series(area, series, covered, &frame).map_err(|e| e.to_string())?;
         }
         draw_labels(area, &plot.series, &frame).map_err(|e| e.to_string())
     })
@@ -117,21 +116,38 @@ fn draw_axes(area: &Area, plot: &LinePlot, frame: &Frame) -> Drawn {
     area.draw(&Text::new(plot.y_label.clone(), (UNITS, (frame.top + frame.bottom) / 2), y_title))
 }
 
-fn draw_series(area: &Area, series: &Series, above: u32, frame: &Frame) -> Drawn {
+/// Whether two lines cannot be told apart where both have points.
+fn coincide(a: &Series, b: &Series, frame: &Frame) -> bool {
+    let is_target = |s: &Series| matches!(s.kind, SeriesKind::Target(_));
+    let near = |p: &(u32, f64), q: &(u32, f64)| (frame.y_of(p.1) - frame.y_of(q.1)).abs() <= 3 * UNITS;
+    let mut shared =
+        a.points.iter().filter_map(|p| b.points.iter().find(|q| q.0 == p.0).map(|q| near(p, q))).peekable();
+    is_target(a) && is_target(b) && shared.peek().is_some() && shared.all(|is_near| is_near)
+}
+
+/// Draws a line and its points; one that covers others is broken, the more so the more it covers.
+fn draw_series(area: &Area, series: &Series, covered: usize, frame: &Frame) -> Drawn {
     let places: Vec<(i32, i32)> = series.points.iter().map(|p| frame.place(p)).collect();
     let tint = tint(series.kind);
-    let unit = UNITS as u32;
-    let wider = (above * unit * 2).min(8 * unit);
-    let width = if matches!(series.kind, SeriesKind::Target(_)) { unit * 3 / 2 + wider } else { unit };
-    area.draw(&PathElement::new(places.clone(), tint.stroke_width(width)))?;
+    let is_target = matches!(series.kind, SeriesKind::Target(_));
+    let style = tint.stroke_width(if is_target { 2 * UNITS as u32 } else { UNITS as u32 });
+    if covered == 0 {
+        area.draw(&PathElement::new(places.clone(), style))?;
+    } else {
+        let gap = 9 * UNITS * covered as i32;
+        area.draw(&DashedPathElement::new(places.clone(), 9 * UNITS, gap, style))?;
+    }
     for place in places {
         match series.kind {
             SeriesKind::Guide => {}
-            SeriesKind::Target(_) => area.draw(&Circle::new(place, 3 * unit + wider / 2, tint.filled()))?,
+            SeriesKind::Target(_) => {
+                let radius = (4 * UNITS - UNITS * covered as i32 * 3 / 2).max(UNITS);
+                area.draw(&Circle::new(place, radius, tint.filled()))?;
+            }
             SeriesKind::Pair(_) => {
                 let (x, y) = place;
-                let r = 3 * UNITS;
-                let diamond = [(x, y - r - 2), (x + r + 2, y), (x, y + r + 2), (x - r - 2, y)];
+                let r = 3 * UNITS + 2;
+                let diamond = [(x, y - r), (x + r, y), (x, y + r), (x - r, y)];
                 area.draw(&Polygon::new(diamond, tint.filled()))?;
             }
         }
