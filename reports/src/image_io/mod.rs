@@ -9,6 +9,8 @@ mod name;
 mod pfm;
 mod read;
 pub mod srgb;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub use atomic::{AtomicFile, WriteError, atomic_write, atomic_write_text};

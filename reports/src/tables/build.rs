@@ -193,25 +193,29 @@ pub fn rejected_table(study: &Study) -> Table {
 
 /// Rays of every bounce, summed over the ladder.
 pub fn bounce_table(study: &Study) -> Table {
-    let numbers = ["Bounce", "Extension rays", "Hits", "Shadow rays"];
-    let mut table = Table::new("bounces", "Rays by bounce", &["Scene", "Target"], &numbers)
+    // Hits are known from bounce records alone.
+    let has_hits = !study.bounces.is_empty();
+    let numbers: &[&str] = if has_hits {
+        &["Bounce", "Extension rays", "Hits", "Shadow rays"]
+    } else {
+        &["Bounce", "Extension rays", "Shadow rays"]
+    };
+    let mut table = Table::new("bounces", "Rays by bounce", &["Scene", "Target"], numbers)
         .noted("Summed over the ladder; bounce 0 is the camera rays.");
     for (scene, target, bounce, [extension, hits, shadow]) in bounce_sums(study) {
-        table.rows.push(vec![
+        let mut row = vec![
             Cell::text(scene),
             Cell::text(target),
             Cell::count(u64::from(bounce)),
             Cell::count(extension),
-            hits_cell(study, hits),
-            Cell::count(shadow),
-        ]);
+        ];
+        if has_hits {
+            row.push(Cell::count(hits));
+        }
+        row.push(Cell::count(shadow));
+        table.rows.push(row);
     }
     table
-}
-
-/// Hits are known from bounce records alone.
-fn hits_cell(study: &Study, hits: u64) -> Cell {
-    if study.bounces.is_empty() { Cell::empty() } else { Cell::count(hits) }
 }
 
 type BounceSum<'a> = (&'a str, &'a str, u32, [u64; 3]);

@@ -1,0 +1,153 @@
+//! Claims about images on their way through files.
+
+use super::*;
+use proptest::prelude::*;
+use std::path::{Path, PathBuf};
+
+fn sample() -> LinearImage {
+    let values = [0.0, -0.5, 1e-30, 0.18, 1.0, 65_504.0, 1e20, f32::INFINITY];
+    LinearImage::from_fn(23, 11, |x, y| {
+        let v = values[(x + y) as usize % values.len()];
+        [v, v * 0.5, (x as f32 + 1.0) / (y as f32 + 3.0)]
+    })
+}
+
+fn in_folder(name: &str) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(name);
+    (dir, path)
+}
+
+#[test]
+fn exr_keeps_every_bit_and_its_metadata() {
+    let (_dir, path) = in_folder("a.exr");
+    let metadata = ImageMetadata::of_render("größe \"1\"", "opencl@pocl", 64, 7).with("command", "a\0b");
+    write_exr(&path, &sample(), &metadata).unwrap();
+    let back = read_image(&path).unwrap();
+    let bits = |image: &LinearImage| image.pixels().iter().flatten().map(|v| v.to_bits()).collect::<Vec<_>>();
+    assert_eq!((back.width(), back.height(), bits(&back)), (23, 11, bits(&sample())));
+    let texts = read_exr_metadata(&path).unwrap();
+    let text = |key: &str| texts.get(&format!("lockstep.{key}")).map(String::as_str);
+    assert_eq!((text("scene"), text("target")), (Some("größe \"1\""), Some("opencl@pocl")));
+    assert_eq!((text("spp"), text("seed"), text("command")), (Some("64"), Some("7"), Some("ab")));
+}
+
+#[test]
+fn png_keeps_eight_bit_codes_and_its_metadata() {
+    let (_dir, path) = in_folder("a.png");
+    write_png(&path, &sample(), &ImageMetadata::of_render("scène", "cuda@0", 1, 0)).unwrap();
+    assert_eq!(read_image(&path).unwrap().to_srgb8(), sample().to_srgb8());
+    let decoder = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&path).unwrap()));
+    let reader = decoder.read_info().unwrap();
+    let texts = &reader.info().utf8_text;
+    let scene = texts.iter().find(|t| t.keyword == "lockstep.scene").unwrap();
+    assert_eq!(scene.get_text().unwrap(), "scène");
+}
+
+#[test]
+fn sixteen_bit_and_grey_png_are_decoded_from_srgb() {
+    let (_dir, path) = in_folder("a.png");
+    image::ImageBuffer::<image::Luma<u16>, _>::from_raw(2, 1, vec![0u16, 32_768])
+        .unwrap()
+        .save(&path)
+        .unwrap();
+    let pixels = read_image(&path).unwrap().pixels().to_vec();
+    assert_eq!(pixels[0], [0.0; 3]);
+    assert_eq!(pixels[1], [srgb::decode16(32_768); 3]);
+}
+
+#[test]
+fn radiance_hdr_is_read_as_linear() {
+    let (_dir, path) = in_folder("a.hdr");
+    let header = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n";
+    let pixels = [128u8, 64, 0, 129, 128, 128, 128, 130];
+    std::fs::write(&path, [header.as_slice(), &pixels].concat()).unwrap();
+    assert_eq!(read_image(&path).unwrap().pixels(), [[1.0, 0.5, 0.0], [2.0, 2.0, 2.0]]);
+}
+
+#[test]
+fn a_tiny_file_cannot_ask_for_gigabytes() {
+    let hdr = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 30000 +X 30000\n".to_vec();
+    let hdr_small = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 5000 +X 5000\n".to_vec();
+    let pfm = b"PF\n4000000000 4000000000\n-1.0\n".to_vec();
+    let empty = b"PF\n0 4\n-1.0\n".to_vec();
+    for (name, bytes, reason) in [
+        ("a.hdr", hdr, "in all"),
+        ("b.hdr", hdr_small, "bytes can hold"),
+        ("c.pfm", pfm, "on a side"),
+        ("d.pfm", empty, "at least one"),
+    ] {
+        let (_dir, path) = in_folder(name);
+        std::fs::write(&path, bytes).unwrap();
+        let error = read_image(&path).unwrap_err();
+        assert!(matches!(error, ReadError::TooLarge { .. }), "{error}");
+        assert!(error.to_string().contains(reason) && error.to_string().contains(name), "{error}");
+    }
+}
+
+#[test]
+fn limits_refuse_a_png_by_its_header() {
+    let (_dir, path) = in_folder("a.png");
+    write_png(&path, &LinearImage::from_fn(40, 30, |_, _| [0.5; 3]), &ImageMetadata::default()).unwrap();
+    let limits = ReadLimits { max_side: 32, ..Default::default() };
+    assert!(read_image_limited(&path, limits).is_err());
+    let limits = ReadLimits { max_pixels: 1000, ..Default::default() };
+    assert!(matches!(read_image_limited(&path, limits).unwrap_err(), ReadError::TooLarge { .. }));
+}
+
+#[test]
+fn what_is_no_image_is_an_error_that_names_the_file() {
+    let (_dir, path) = in_folder("a.txt");
+    let missing = read_image(&path).unwrap_err();
+    assert!(matches!(missing, ReadError::Io { .. }) && missing.to_string().contains("a.txt"));
+    std::fs::write(&path, "hello").unwrap();
+    assert!(matches!(read_image(&path).unwrap_err(), ReadError::UnknownFormat { .. }));
+}
+
+#[test]
+fn the_extension_picks_the_format_and_others_are_refused() {
+    let (_dir, path) = in_folder("a.JPG");
+    let error = write_image(&path, &sample(), &ImageMetadata::default()).unwrap_err().to_string();
+    assert!(error.contains("a.JPG") && error.contains(".exr"), "{error}");
+    write_image(&path.with_extension("EXR"), &sample(), &ImageMetadata::default()).unwrap();
+    assert!(path.with_extension("EXR").exists());
+}
+
+fn encoded(kind: usize, folder: &Path) -> Vec<u8> {
+    let image = LinearImage::from_fn(16, 12, |x, y| [x as f32 / 16.0, y as f32 / 12.0, 0.5]);
+    let path = folder.join(["a.exr", "a.png"][kind.min(1)]);
+    match kind {
+        0 | 1 => {
+            write_image(&path, &image, &ImageMetadata::of_render("s", "t", 1, 1)).unwrap();
+            std::fs::read(&path).unwrap()
+        }
+        2 => [b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 12 +X 16\n".as_slice(), &[90; 12 * 16 * 4]].concat(),
+        _ => [b"PF\n16 12\n-1.0\n".as_slice(), &[60; 12 * 16 * 12]].concat(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn damaged_files_are_errors_or_images_and_never_panic(
+        kind in 0usize..4, cut: prop::sample::Index, flips: Vec<(prop::sample::Index, u8)>,
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut bytes = encoded(kind, dir.path());
+        // Half of the damage goes to the first bytes, where the headers are.
+        for (i, (place, mask)) in flips.iter().take(8).enumerate() {
+            let reach = if i % 2 == 0 { bytes.len().min(400) } else { bytes.len() };
+            let at = place.index(reach);
+            bytes[at] ^= mask;
+        }
+        if flips.is_empty() {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        let path = dir.path().join("damaged");
+        std::fs::write(&path, &bytes).unwrap();
+        if let Ok(image) = read_image(&path) {
+            prop_assert_eq!(image.pixels().len() as u64, u64::from(image.width()) * u64::from(image.height()));
+        }
+    }
+}
