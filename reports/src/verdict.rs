@@ -39,6 +39,7 @@ impl PairVerdict {
             );
         };
         let of = if pixels > 0 { format!(" of {}", count(pixels)) } else { String::new() };
+        let noun = if pixels == 0 && worst.pixels_differing == 1 { "pixel" } else { "pixels" };
         let already = match &self.first_difference {
             Some(first) if (&first.scene, first.spp) != (&worst.scene, worst.spp) => {
                 format!("; first on {} at {} spp", first.scene, first.spp)
@@ -51,7 +52,7 @@ impl PairVerdict {
             String::new()
         };
         format!(
-            "differ in at most {}{of} pixels, on {} at {} spp with an 8-bit MSE of {}{already}{some}",
+            "differ in at most {}{of} {noun}, on {} at {} spp with an 8-bit MSE of {}{already}{some}",
             count(worst.pixels_differing),
             worst.scene,
             worst.spp,
@@ -93,7 +94,8 @@ pub fn verdict(study: &Study) -> Verdict {
         let noun = if most == 1 { "pixel" } else { "pixels" };
         format!("{} and {} differ in up to {} {noun}", pairs[0].a, pairs[0].b, count(most))
     } else {
-        format!("{} of {} differ", differing, plural(pairs.len(), "pair"))
+        let verb = if differing == 1 { "differs" } else { "differ" };
+        format!("{differing} of {} {verb}", plural(pairs.len(), "pair"))
     };
     let good =
         refused == 0 && !pairs.is_empty() && pairs.iter().all(|p| p.mode != "exact" || p.is_identical());
@@ -135,4 +137,63 @@ fn pair_verdicts(study: &Study) -> Vec<PairVerdict> {
 /// A number and a noun, with an s where it belongs.
 pub(crate) fn plural(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{} {noun}s", count(n as u64)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::{Environment, Mode, Record, RejectedSamples};
+
+    fn difference(b: &str, spp: u32, pixels_differing: u64) -> Difference {
+        Difference {
+            scene: "s".into(),
+            a: "x".into(),
+            b: b.into(),
+            spp,
+            pixels_differing,
+            mse: pixels_differing as f64,
+            identical: pixels_differing == 0,
+            ..Default::default()
+        }
+    }
+
+    fn verdict_of(records: Vec<Record>) -> Verdict {
+        verdict(&Study::from_records(records, Environment::default()))
+    }
+
+    #[test]
+    fn identical_everywhere_is_said_and_good() {
+        let v = verdict_of(vec![difference("y", 1, 0).into(), difference("y", 2, 0).into()]);
+        assert_eq!((v.headline.as_str(), v.good), ("x and y are identical to the bit", true));
+        assert_eq!(v.pairs[0].sentence(0), "identical to the bit in all 2 comparisons");
+    }
+
+    #[test]
+    fn the_first_and_the_worst_difference_are_named() {
+        let v = verdict_of(
+            [0, 1, 9].iter().zip([1, 2, 4]).map(|(&px, spp)| difference("y", spp, px).into()).collect(),
+        );
+        assert_eq!((v.headline.as_str(), v.good), ("x and y differ in up to 9 pixels", false));
+        assert_eq!(
+            v.pairs[0].sentence(100),
+            "differ in at most 9 of 100 pixels, on s at 4 spp with an 8-bit MSE of 9.000; first on s at 2 spp (1 of 3 \
+             comparisons identical)"
+        );
+    }
+
+    #[test]
+    fn a_fast_build_may_differ_and_refused_samples_may_not() {
+        let fast = Difference { mode: Mode::Fast, ..difference("y", 1, 5) };
+        let v = verdict_of(vec![fast.into(), difference("z", 1, 0).into()]);
+        assert_eq!((v.headline.as_str(), v.good), ("1 of 2 pairs differs", true));
+        let refused = RejectedSamples { non_finite: 3, ..Default::default() };
+        let v = verdict_of(vec![refused.into(), difference("y", 1, 0).into()]);
+        assert_eq!((v.headline.as_str(), v.good), ("Broken: films refused 3 samples", false));
+    }
+
+    #[test]
+    fn a_study_without_comparisons_says_so() {
+        assert_eq!(verdict_of(Vec::new()).headline, "Nothing was measured");
+        assert!(!verdict_of(Vec::new()).good);
+    }
 }

@@ -1,5 +1,7 @@
 //! Reports of whole study folders.
 
+#![allow(clippy::unwrap_used, reason = "a helper that fails must fail its test")]
+
 mod support;
 
 use lockstep_reports::image_io::{ImageKind, ImageName, encode_name};

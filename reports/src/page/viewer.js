@@ -228,14 +228,14 @@
       });
       const columns = Math.min(figures.length, figures.length === 4 ? 2 : 3);
       this.stage.classList.remove("single");
-      this.stage.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
+      this.stage.style.setProperty("--columns", columns);
       this.stage.replaceChildren(...figures);
     }
 
     pair(rung, images) {
       const [a, b] = [this.names[this.a], this.names[this.b]];
       const [i, j] = [this.find(rung, a), this.find(rung, b)];
-      this.stage.style.gridTemplateColumns = "minmax(0, 1fr)";
+      this.stage.style.setProperty("--columns", 1);
       this.stage.classList.add("single");
       if (i >= 0 && j >= 0) return { a, b, imageA: images[i], imageB: images[j] };
       const missing = i < 0 ? a : b;
