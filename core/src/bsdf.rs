@@ -177,7 +177,11 @@ pub fn evaluate(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
         return Evaluation { value: schlick(s.base_color, cosine) * (d_over_4 * g2), pdf: d_over_4 * g1 };
     }
     if s.kind == MaterialKind::Dielectric as u32 {
-        return if wi.z > 0.0 { dielectric_reflection(s, wo, wi) } else { dielectric_transmission(s, wo, wi) };
+        return if wi.z > 0.0 {
+            dielectric_reflection(s, wo, wi)
+        } else {
+            dielectric_transmission(s, wo, wi)
+        };
     }
     evaluate_principled(s, wo, wi)
 }
@@ -263,8 +267,8 @@ fn evaluate_principled(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
     let lobes = Lobes::new(s, wo);
     if wi.z > 0.0 {
         let (d_over_4, g1, g2, cosine) = reflection_terms(wo, wi, s.alpha());
-        let losses =
-            (1.0 - schlick_scalar(lobes.f0_dielectric, wo.z)) * (1.0 - schlick_scalar(lobes.f0_dielectric, wi.z));
+        let losses = (1.0 - schlick_scalar(lobes.f0_dielectric, wo.z))
+            * (1.0 - schlick_scalar(lobes.f0_dielectric, wi.z));
         let specular = schlick(lobes.f0, cosine) * (d_over_4 * g2);
         let cosine_pdf = wi.z * INV_PI;
         return Evaluation {

@@ -83,7 +83,9 @@ impl Film {
         if !(1..=65_535).contains(&width) || !(1..=65_535).contains(&height) {
             return Err(Error::Contract {
                 actor: "film".into(),
-                message: format!("a size of {width}x{height} was asked for; each side must be 1 to 65535 pixels"),
+                message: format!(
+                    "a size of {width}x{height} was asked for; each side must be 1 to 65535 pixels"
+                ),
             });
         }
         let pixels = width as usize * height as usize;
@@ -132,7 +134,8 @@ impl Film {
 
     /// Mean radiance of every pixel as linear RGB; black while the film is empty.
     pub fn mean(&self) -> Vec<[f32; 3]> {
-        let scale = if self.spp == 0 { 0.0 } else { 1.0 / (f64::from(self.spp) * f64::from(UNITS_PER_RADIANCE)) };
+        let scale =
+            if self.spp == 0 { 0.0 } else { 1.0 / (f64::from(self.spp) * f64::from(UNITS_PER_RADIANCE)) };
         self.sums.iter().map(|sum| sum.map(|s| (s as f64 * scale) as f32)).collect()
     }
 

@@ -14,10 +14,10 @@
 //! The twin is `kernels/intersect.h`.
 
 use crate::math::{max, min, with_sign_of};
-use crate::scene::{AlphaMode, Material, NONE, SPHERE_BIT, SceneData};
-use crate::vec3::{Vec3, cross, dot, max_abs_component, vec3};
 use crate::rng::{self, RayKey};
+use crate::scene::{AlphaMode, Material, NONE, SPHERE_BIT, SceneData};
 use crate::texture;
+use crate::vec3::{Vec3, cross, dot, max_abs_component, vec3};
 use bytemuck::{Pod, Zeroable};
 
 /// Factor on the far distance of a slab test; covers the rounding of both distances and of the triangle test.
@@ -96,7 +96,8 @@ impl Slabs {
     /// Prepares a ray.
     #[inline(always)]
     pub fn new(origin: Vec3, direction: Vec3) -> Self {
-        let inverse = |d: f32| 1.0 / if d.abs() < SMALLEST_DIRECTION { with_sign_of(SMALLEST_DIRECTION, d) } else { d };
+        let inverse =
+            |d: f32| 1.0 / if d.abs() < SMALLEST_DIRECTION { with_sign_of(SMALLEST_DIRECTION, d) } else { d };
         Self { origin, inverse: vec3(inverse(direction.x), inverse(direction.y), inverse(direction.z)) }
     }
 
@@ -144,7 +145,13 @@ impl Shear {
     #[inline(always)]
     pub fn new(direction: Vec3) -> Self {
         let (ax, ay, az) = (direction.x.abs(), direction.y.abs(), direction.z.abs());
-        let axis = if ax > ay { if ax > az { 0 } else { 2 } } else if ay > az { 1 } else { 2 };
+        let axis = if ax > ay {
+            if ax > az { 0 } else { 2 }
+        } else if ay > az {
+            1
+        } else {
+            2
+        };
         let d = rotate_to(direction, axis);
         Self { axis, sx: d.x / d.z, sy: d.y / d.z, sz: 1.0 / d.z }
     }

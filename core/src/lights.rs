@@ -2,7 +2,9 @@
 //! `kernels/lights.h`.
 
 use crate::intersect::FAR;
-use crate::math::{INV_FOUR_PI, PI, TWO_PI, acos, atan2_turns, floor_to_i32, fract, max, safe_sqrt, saturate, sin_cos_turns};
+use crate::math::{
+    INV_FOUR_PI, PI, TWO_PI, acos, atan2_turns, floor_to_i32, fract, max, safe_sqrt, saturate, sin_cos_turns,
+};
 use crate::rng::{Block, SampleKey, draw, uniform};
 use crate::sampling::{frame, pick, uniform_cone, uniform_triangle};
 use crate::scene::{Environment, EnvironmentKind, Light, LightKind, Material, NONE, SceneData};
@@ -62,7 +64,13 @@ fn sample_triangle(scene: &SceneData, light: &Light, p: Vec3, u: f32, v: f32) ->
         return DARK;
     }
     let radiance = triangle_emission(scene, material, light.triangle, b);
-    LightSample { direction, distance, radiance, pdf: area_to_solid_angle(material, distance2, cosine), delta: false }
+    LightSample {
+        direction,
+        distance,
+        radiance,
+        pdf: area_to_solid_angle(material, distance2, cosine),
+        delta: false,
+    }
 }
 
 /// The cosine under which a surface shows its emitting side; not positive where it shows none.
@@ -112,7 +120,13 @@ fn sample_sphere(scene: &SceneData, light: &Light, p: Vec3, u: f32, v: f32) -> L
         let sin2 = max(1.0 - local.z * local.z, 0.0);
         let distance = distance2.sqrt() * local.z - safe_sqrt(radius * radius - distance2 * sin2);
         let pdf = light.pmf / (TWO_PI * one_minus_cos);
-        return LightSample { direction, distance: max(distance, 0.0), radiance: material.emission, pdf, delta: false };
+        return LightSample {
+            direction,
+            distance: max(distance, 0.0),
+            radiance: material.emission,
+            pdf,
+            delta: false,
+        };
     }
     if material.flags & Material::TWO_SIDED_EMISSION == 0 {
         return DARK;
@@ -144,7 +158,14 @@ fn unit_sphere(u: f32, v: f32) -> Vec3 {
 
 /// Density per solid angle of light sampling from `p` choosing the direction to a point of an emissive sphere.
 #[inline(always)]
-pub fn sphere_pdf(material: &Material, center: Vec3, radius: f32, p: Vec3, distance2: f32, cosine: f32) -> f32 {
+pub fn sphere_pdf(
+    material: &Material,
+    center: Vec3,
+    radius: f32,
+    p: Vec3,
+    distance2: f32,
+    cosine: f32,
+) -> f32 {
     let to_center = center - p;
     let one_minus_cos = subtended(dot(to_center, to_center), radius);
     if one_minus_cos > 0.0 {
@@ -221,7 +242,10 @@ pub fn environment_pdf(scene: &SceneData, direction: Vec3) -> f32 {
         return 0.0;
     }
     let limit = |i: i32, n: u32| i.clamp(0, n as i32 - 1) as u32;
-    let row = limit(floor_to_i32(0.5 * (1.0 - direction.y) * environment.grid_height as f32), environment.grid_height);
+    let row = limit(
+        floor_to_i32(0.5 * (1.0 - direction.y) * environment.grid_height as f32),
+        environment.grid_height,
+    );
     let mut column = 0;
     if environment.grid_width > 1 {
         let turns = atan2_turns(direction.z, direction.x);

@@ -27,7 +27,12 @@ struct Loaded {
 impl NullRenderer {
     /// A renderer that is always present.
     pub fn new() -> Self {
-        let info = DeviceInfo { target: "null".into(), backend: "null".into(), device: "none".into(), ..Default::default() };
+        let info = DeviceInfo {
+            target: "null".into(),
+            backend: "null".into(),
+            device: "none".into(),
+            ..Default::default()
+        };
         Self { info, loaded: None }
     }
 }
@@ -97,5 +102,16 @@ pub fn check_range(spp: u32, samples: &Range<u32>) -> Result<u32> {
                 samples.start, samples.end, spp
             ),
         }),
+    }
+}
+
+#[cfg(all(test, feature = "conformance"))]
+mod tests {
+    use super::*;
+    use crate::conformance;
+
+    #[test]
+    fn the_smallest_renderer_keeps_the_contract() {
+        conformance::contract(&mut || Ok(Box::new(NullRenderer::new())));
     }
 }

@@ -153,7 +153,8 @@ impl Interaction {
         let normal = if identity { local_normal } else { normalize(transform_normal(back, local_normal)) };
         let center = if identity { sphere.center } else { transform_point(m, sphere.center) };
         let radius = sphere.radius * instance.scale;
-        let scale = max(max_abs_component(center) + radius, max_abs_component(vec3(m[0][3], m[1][3], m[2][3])));
+        let scale =
+            max(max_abs_component(center) + radius, max_abs_component(vec3(m[0][3], m[1][3], m[2][3])));
         Self {
             position,
             geometric: normal,
@@ -229,7 +230,8 @@ impl Interaction {
                 surface.metallic = surface.metallic * texel.z;
             }
             if material.transmission_texture != NONE {
-                surface.transmission = surface.transmission * self.texture(scene, material.transmission_texture).rgb.x;
+                surface.transmission =
+                    surface.transmission * self.texture(scene, material.transmission_texture).rgb.x;
             }
         }
         surface

@@ -154,7 +154,10 @@ impl Settings {
         if self.bounces > MAX_BOUNCES {
             return Err(Error::Contract {
                 actor: "settings".into(),
-                message: format!("{} bounces were asked for; at most {MAX_BOUNCES} are possible", self.bounces),
+                message: format!(
+                    "{} bounces were asked for; at most {MAX_BOUNCES} are possible",
+                    self.bounces
+                ),
             });
         }
         Ok(())

@@ -144,7 +144,9 @@ mod tests {
         let mut seen = std::collections::HashSet::new();
         seen.insert(Block::Camera.at(0));
         for bounce in 0..64 {
-            for block in [Block::Light, Block::Bsdf, Block::ExtensionCoverage, Block::ShadowCoverage, Block::Sky] {
+            for block in
+                [Block::Light, Block::Bsdf, Block::ExtensionCoverage, Block::ShadowCoverage, Block::Sky]
+            {
                 assert!(seen.insert(block.at(bounce)), "{block:?} at bounce {bounce}");
             }
         }

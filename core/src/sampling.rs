@@ -91,7 +91,8 @@ mod tests {
     #[test]
     fn hemisphere_moments_match_the_cosine_density() {
         let n = 256;
-        let mean_z: f64 = grid(n).map(|(u, v)| f64::from(cosine_hemisphere(u, v).z)).sum::<f64>() / f64::from(n * n);
+        let mean_z: f64 =
+            grid(n).map(|(u, v)| f64::from(cosine_hemisphere(u, v).z)).sum::<f64>() / f64::from(n * n);
         // E[cos] under cos / pi is 2/3.
         assert!((mean_z - 2.0 / 3.0).abs() < 1e-4);
     }

@@ -176,6 +176,6 @@ mod tests {
     fn srgb_table_is_frozen() {
         // A host whose powf rounds otherwise would render other bits than the goldens.
         let hash = blake3::hash(bytemuck::cast_slice(&SRGB_TO_LINEAR[..])).to_hex().to_string();
-        assert_eq!(&hash[..16], "PENDING");
+        assert_eq!(&hash[..16], "aca7139e80ed9838");
     }
 }

@@ -37,7 +37,8 @@ pub(crate) struct Aabb {
 }
 
 impl Aabb {
-    pub(crate) const EMPTY: Self = Self { lo: Vec3::splat(f32::INFINITY), hi: Vec3::splat(f32::NEG_INFINITY) };
+    pub(crate) const EMPTY: Self =
+        Self { lo: Vec3::splat(f32::INFINITY), hi: Vec3::splat(f32::NEG_INFINITY) };
 
     #[inline(always)]
     pub(crate) fn include(&mut self, o: &Self) {
@@ -133,8 +134,10 @@ impl Builder<'_> {
         let right_base = base + middle as u32;
         let parallel = left.len() + right.len() > PARALLEL;
         let mut build_left = || self.subtree(left, first, left_slots, base + 1, depth + 1);
-        let mut build_right = || self.subtree(right, first + middle as u32, right_slots, right_base, depth + 1);
-        let (a, b) = if parallel { rayon::join(build_left, build_right) } else { (build_left(), build_right()) };
+        let mut build_right =
+            || self.subtree(right, first + middle as u32, right_slots, right_base, depth + 1);
+        let (a, b) =
+            if parallel { rayon::join(build_left, build_right) } else { (build_left(), build_right()) };
         *own = Some(Built { bounds, children: [a, b] });
         Child::Inner(base)
     }
@@ -282,7 +285,8 @@ fn median(references: &mut [Reference]) -> usize {
         centers.include(&Aabb { lo: c, hi: c });
     }
     let extent = centers.hi - centers.lo;
-    let widest = if extent.x >= extent.y && extent.x >= extent.z { 0 } else { 1 + usize::from(extent.z > extent.y) };
+    let widest =
+        if extent.x >= extent.y && extent.x >= extent.z { 0 } else { 1 + usize::from(extent.z > extent.y) };
     let middle = references.len() / 2;
     let key = |r: &Reference| axis(r.bounds.center2(), widest);
     references.select_nth_unstable_by(middle, |a, b| key(a).total_cmp(&key(b)).then(a.index.cmp(&b.index)));

@@ -63,8 +63,10 @@ pub struct Bvh2 {
 impl Bvh2 {
     /// Builds both levels with all threads of the current rayon pool.
     pub fn build(scene: &SceneData, settings: &BuildSettings) -> Self {
-        let settings = BuildSettings { max_leaf: settings.max_leaf.clamp(1, MAX_LEAF_PRIMITIVES), ..*settings };
-        let meshes: Vec<MeshTree> = scene.meshes.par_iter().map(|mesh| MeshTree::build(scene, mesh, &settings)).collect();
+        let settings =
+            BuildSettings { max_leaf: settings.max_leaf.clamp(1, MAX_LEAF_PRIMITIVES), ..*settings };
+        let meshes: Vec<MeshTree> =
+            scene.meshes.par_iter().map(|mesh| MeshTree::build(scene, mesh, &settings)).collect();
         let mut bvh = Self { root: EMPTY, instance_boxes: instance_boxes(scene), ..Self::default() };
         bvh.append_instances(&settings);
         for mesh in meshes {
@@ -130,7 +132,11 @@ impl MeshTree {
         let count = mesh.triangle_count + mesh.sphere_count;
         let primitive = |i: u32| {
             let is_triangle = i < mesh.triangle_count;
-            LeafPrimitive::of(scene, mesh, if is_triangle { i } else { (i - mesh.triangle_count) | SPHERE_BIT })
+            LeafPrimitive::of(
+                scene,
+                mesh,
+                if is_triangle { i } else { (i - mesh.triangle_count) | SPHERE_BIT },
+            )
         };
         let mut references: Vec<Reference> = (0..count)
             .into_par_iter()

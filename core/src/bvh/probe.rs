@@ -5,7 +5,8 @@
 
 use super::build::Aabb;
 use crate::intersect::{
-    Hit, Ray, Shear, Slabs, accept, coordinate_scale, covers, pad_box, sphere, sphere_box, triangle, triangle_box,
+    Hit, Ray, Shear, Slabs, accept, coordinate_scale, covers, pad_box, sphere, sphere_box, triangle,
+    triangle_box,
 };
 use crate::math::{max, min};
 use crate::rng::RayKey;
@@ -39,7 +40,8 @@ impl LeafPrimitive {
     /// The record of a primitive of a mesh.
     #[inline]
     pub fn of(scene: &SceneData, mesh: &Mesh, primitive: u32) -> Self {
-        let flags = |material: u32| if scene.materials[material as usize].has_alpha() { Self::ALPHA } else { 0 };
+        let flags =
+            |material: u32| if scene.materials[material as usize].has_alpha() { Self::ALPHA } else { 0 };
         if primitive & SPHERE_BIT != 0 {
             let sphere = &scene.spheres[(mesh.first_sphere + (primitive & !SPHERE_BIT)) as usize];
             let radius = vec3(sphere.radius, 0.0, 0.0);
@@ -184,7 +186,9 @@ pub fn closest_hit_brute_force(scene: &SceneData, boxes: &[[Vec3; 2]], ray: &Ray
     let mut best = Hit::none(ray.t_max);
     let slabs = Slabs::new(ray.origin, ray.direction);
     for (index, instance) in scene.instances.iter().enumerate() {
-        let Some(probe) = Probe::enter(scene, boxes, ray, &slabs, index as u32, key, best.t) else { continue };
+        let Some(probe) = Probe::enter(scene, boxes, ray, &slabs, index as u32, key, best.t) else {
+            continue;
+        };
         let mesh = &scene.meshes[instance.mesh as usize];
         for primitive in primitives(mesh) {
             let candidate = LeafPrimitive::of(scene, mesh, primitive);
@@ -200,7 +204,14 @@ pub fn closest_hit_brute_force(scene: &SceneData, boxes: &[[Vec3; 2]], ray: &Ray
 
 /// The hit rule applied to the primitive that another intersector proposes; a miss where the rule rejects it.
 #[inline]
-pub fn judge(scene: &SceneData, boxes: &[[Vec3; 2]], ray: &Ray, key: RayKey, instance: u32, primitive: u32) -> Hit {
+pub fn judge(
+    scene: &SceneData,
+    boxes: &[[Vec3; 2]],
+    ray: &Ray,
+    key: RayKey,
+    instance: u32,
+    primitive: u32,
+) -> Hit {
     let slabs = Slabs::new(ray.origin, ray.direction);
     let mesh = &scene.meshes[scene.instances[instance as usize].mesh as usize];
     let candidate = LeafPrimitive::of(scene, mesh, primitive);

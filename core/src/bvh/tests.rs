@@ -1,1 +1,233 @@
 use super::*;
+use crate::intersect::{FAR, Hit, Ray};
+use crate::rng::{RayKey, SampleKey, pcg4d, uniform};
+use crate::scene::{Affine, AlphaMode, Flatten, Material, MeshData, Scene, SceneBuilder, Sphere};
+use crate::vec3::{Vec3, normalize, vec3};
+
+const BUILDS: [BuildSettings; 3] = [
+    BuildSettings { split: Split::BinnedSah(16), max_leaf: 4, traversal_cost: 1.0 },
+    BuildSettings { split: Split::BinnedSah(5), max_leaf: 8, traversal_cost: 4.0 },
+    BuildSettings { split: Split::Median, max_leaf: 1, traversal_cost: 1.0 },
+];
+
+fn random(i: u32, stream: u32) -> [f32; 4] {
+    pcg4d([i, stream, 23, 9]).map(uniform)
+}
+
+fn random_point(i: u32, stream: u32, extent: f32) -> Vec3 {
+    let r = random(i, stream);
+    (vec3(r[0], r[1], r[2]) - Vec3::splat(0.5)) * (2.0 * extent)
+}
+
+/// A rotation, stretch and shift; mirrored for odd `i`.
+fn placement(i: u32) -> Affine {
+    let n = normalize(random_point(i, 40, 1.0));
+    let (s, t) = crate::sampling::frame(n);
+    let r = random(i, 41);
+    let (a, b, c) = (0.5 + r[0], 0.5 + r[1], if i % 2 == 1 { -0.5 - r[2] } else { 0.5 + r[2] });
+    let p = random_point(i, 42, 8.0);
+    [[s.x * a, t.x * b, n.x * c, p.x], [s.y * a, t.y * b, n.y * c, p.y], [s.z * a, t.z * b, n.z * c, p.z]]
+}
+
+/// Random triangles, duplicated ones for ties, flat ones, masked ones, spheres; and several instances of them.
+fn mixture() -> Scene {
+    let mut b = SceneBuilder::new("mixture");
+    b.flatten = Flatten::Never;
+    let opaque = b.material(Material::diffuse([0.5; 3]));
+    let partial = b.material(Material {
+        alpha: 0.5,
+        alpha_mode: AlphaMode::Blend as u32,
+        ..Material::diffuse([0.5; 3])
+    });
+    let mut soup = MeshData::default();
+    for i in 0..300u32 {
+        let center = random_point(i, 0, 3.0);
+        let base = soup.positions.len() as u32;
+        for k in 0..3 {
+            let mut p = center + random_point(i, 1 + k, 0.7);
+            if i % 5 == 0 {
+                p.y = center.y;
+            }
+            soup.positions.push(p.to_array());
+        }
+        soup.triangles.push([base, base + 1, base + 2]);
+        soup.materials.push(if i % 4 == 0 { partial } else { opaque });
+        if i % 10 == 0 {
+            soup.triangles.push([base, base + 1, base + 2]);
+            soup.materials.push(opaque);
+        }
+    }
+    let soup = b.mesh(soup);
+    b.instance(soup, crate::scene::IDENTITY);
+    for i in 0..6 {
+        b.instance(soup, placement(i));
+    }
+    let balls = (0..20)
+        .map(|i| Sphere { center: random_point(i, 9, 5.0), radius: 0.3, material: opaque, reserved: [0; 3] })
+        .collect();
+    let balls = b.mesh(MeshData { spheres: balls, ..MeshData::default() });
+    b.instance(balls, crate::scene::IDENTITY);
+    b.instance(balls, [[0.0, -2.0, 0.0, 1.0], [2.0, 0.0, 0.0, 2.0], [0.0, 0.0, 2.0, -3.0]]);
+    b.build().unwrap()
+}
+
+/// A closed sphere mesh with shared vertices.
+fn closed_mesh(rings: u32, segments: u32) -> Scene {
+    let mut b = SceneBuilder::new("closed");
+    let m = b.material(Material::diffuse([0.5; 3]));
+    let mut data = MeshData { materials: vec![m], ..MeshData::default() };
+    data.positions.push([0.0, 1.0, 0.0]);
+    for ring in 1..rings {
+        let (sin, cos) = crate::math::sin_cos_turns(0.5 * ring as f32 / rings as f32);
+        for segment in 0..segments {
+            let (s, c) = crate::math::sin_cos_turns(segment as f32 / segments as f32);
+            data.positions.push([sin * c, cos, sin * s]);
+        }
+    }
+    data.positions.push([0.0, -1.0, 0.0]);
+    let at = |ring: u32, segment: u32| 1 + (ring - 1) * segments + segment % segments;
+    let last = (rings - 1) * segments + 1;
+    for k in 0..segments {
+        data.triangles.push([0, at(1, k + 1), at(1, k)]);
+        data.triangles.push([last, at(rings - 1, k), at(rings - 1, k + 1)]);
+        for ring in 1..rings - 1 {
+            data.triangles.push([at(ring, k), at(ring, k + 1), at(ring + 1, k)]);
+            data.triangles.push([at(ring, k + 1), at(ring + 1, k + 1), at(ring + 1, k)]);
+        }
+    }
+    let mesh = b.mesh(data);
+    b.instance(mesh, crate::scene::IDENTITY);
+    b.build().unwrap()
+}
+
+/// Rays of all kinds that have broken intersectors: random, axis-aligned, through vertices and edges, grazing, far.
+fn ray(scene: &Scene, i: u32) -> Ray {
+    let r = random(i, 20);
+    let n = scene.triangles.len() as u32;
+    let corner = |which: u32, k: usize| {
+        let t = &scene.triangles[(which % n) as usize];
+        Vec3::from(scene.positions[t.vertices[k] as usize])
+    };
+    let which = (r[0] * n as f32) as u32;
+    let origin = random_point(i, 21, 6.0);
+    let (origin, target) = match i % 6 {
+        0 => (origin, random_point(i, 22, 6.0)),
+        1 => (origin, corner(which, (i / 6 % 3) as usize)),
+        2 => (origin, corner(which, 0) * (1.0 - r[1]) + corner(which, 1) * r[1]),
+        3 => {
+            let axis = [vec3(1.0, 0.0, 0.0), vec3(0.0, -1.0, 0.0), vec3(0.0, 0.0, 1.0)][(i / 6 % 3) as usize];
+            (corner(which, 0) - axis * 5.0, corner(which, 0))
+        }
+        4 => (corner(which, 0), corner(which + 1, 2)),
+        _ => (origin * 1e4, corner(which, 0)),
+    };
+    Ray { origin, t_min: 0.0, direction: target - origin, t_max: if i % 11 == 0 { 0.9 } else { FAR } }
+}
+
+fn key(i: u32) -> RayKey {
+    RayKey::extension(SampleKey { pixel: i, sample: 0, seed: 1 }, 0)
+}
+
+fn bits(hit: &Hit) -> [u32; 5] {
+    [hit.t.to_bits(), hit.u.to_bits(), hit.v.to_bits(), hit.instance, hit.primitive]
+}
+
+#[test]
+fn hits_do_not_depend_on_the_hierarchy() {
+    let scene = mixture();
+    let boxes = instance_boxes(&scene);
+    let trees = BUILDS.map(|b| Bvh2::build(&scene, &b));
+    let mut scratch = Scratch::default();
+    let mut found = 0;
+    for i in 0..30_000 {
+        let ray = ray(&scene, i);
+        let expected = closest_hit_brute_force(&scene, &boxes, &ray, key(i));
+        found += u32::from(expected.is_some());
+        for (tree, build) in trees.iter().zip(&BUILDS) {
+            let hit = tree.closest_hit(&scene, &ray, key(i), &mut scratch);
+            assert_eq!(bits(&hit), bits(&expected), "ray {i} {ray:?} with {build:?}");
+            assert_eq!(
+                tree.any_hit(&scene, &ray, key(i), &mut scratch),
+                expected.is_some(),
+                "any hit of ray {i}"
+            );
+        }
+        if expected.is_some() {
+            let judged = judge(&scene, &boxes, &ray, key(i), expected.instance, expected.primitive);
+            assert_eq!(bits(&judged), bits(&expected));
+        }
+    }
+    assert!(found > 10_000, "only {found} rays hit anything");
+}
+
+#[test]
+fn no_ray_leaks_through_a_closed_mesh() {
+    let scene = closed_mesh(24, 48);
+    let tree = Bvh2::build(&scene, &BuildSettings::default());
+    let mut scratch = Scratch::default();
+    for i in 0..60_000 {
+        // From inside, towards vertices, edges and faces.
+        let origin = random_point(i, 30, 0.5);
+        let t = &scene.triangles[(i as usize) % scene.triangles.len()];
+        let p = t.vertices.map(|v| Vec3::from(scene.positions[v as usize]));
+        let r = random(i, 31);
+        let target = match i % 3 {
+            0 => p[(i / 3 % 3) as usize],
+            1 => p[0] * (1.0 - r[0]) + p[1] * r[0],
+            _ => p[0] * (1.0 - r[0]) + (p[1] * (1.0 - r[1]) + p[2] * r[1]) * r[0],
+        };
+        let ray = Ray { origin, t_min: 0.0, direction: target - origin, t_max: FAR };
+        assert!(tree.closest_hit(&scene, &ray, key(i), &mut scratch).is_some(), "ray {i} leaked: {ray:?}");
+    }
+}
+
+#[test]
+fn depth_stays_within_the_stack_for_hostile_geometry() {
+    // Exponentially growing triangles make the surface area heuristic peel off one at a time.
+    let mut b = SceneBuilder::new("hostile");
+    let m = b.material(Material::diffuse([0.5; 3]));
+    let mut data = MeshData { materials: vec![m], ..MeshData::default() };
+    for i in 0..20_000u32 {
+        let s = 1.001f32.powi(i as i32) * 1e-3;
+        let base = data.positions.len() as u32;
+        data.positions.extend([[s, 0.0, 0.0], [s * 1.0001, s * 0.01, 0.0], [s, 0.0, s * 0.01]]);
+        data.triangles.push([base, base + 1, base + 2]);
+    }
+    let mesh = b.mesh(data);
+    b.instance(mesh, crate::scene::IDENTITY);
+    let scene = b.build().unwrap();
+    for build in BUILDS {
+        let tree = Bvh2::build(&scene, &build);
+        let mut stack = vec![(tree.mesh_roots[0], 1usize)];
+        let mut deepest = 0;
+        while let Some((reference, depth)) = stack.pop() {
+            deepest = deepest.max(depth);
+            if reference & LEAF_BIT == 0 {
+                stack.extend(tree.nodes[reference as usize].children.map(|c| (c, depth + 1)));
+            }
+        }
+        assert!(deepest < STACK_SIZE, "depth {deepest} with {build:?}");
+    }
+}
+
+#[test]
+fn builds_do_not_depend_on_the_number_of_threads() {
+    let scene = closed_mesh(128, 128);
+    let build = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| Bvh2::build(&scene, &BuildSettings::default()))
+    };
+    let (one, four) = (build(1), build(4));
+    assert_eq!(one.nodes, four.nodes);
+    assert_eq!(one.primitives, four.primitives);
+}
+
+#[test]
+fn scenes_without_geometry_are_traversable() {
+    let scene = SceneBuilder::new("empty").build().unwrap();
+    let tree = Bvh2::build(&scene, &BuildSettings::default());
+    let ray = Ray { origin: Vec3::ZERO, t_min: 0.0, direction: vec3(0.0, 0.0, 1.0), t_max: FAR };
+    let mut scratch = Scratch::default();
+    assert!(!tree.closest_hit(&scene, &ray, key(0), &mut scratch).is_some());
+    assert!(!tree.any_hit(&scene, &ray, key(0), &mut scratch));
+}

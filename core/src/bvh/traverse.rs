@@ -117,7 +117,8 @@ impl Bvh2 {
         let mut best = Hit::none(ray.t_max);
         let slabs = Slabs::new(ray.origin, ray.direction);
         walk(&self.nodes, self.root, &slabs, ray.t_min, ray.t_max, top, |instance| {
-            if let Some(probe) = Probe::enter(scene, &self.instance_boxes, ray, &slabs, instance, key, best.t) {
+            if let Some(probe) = Probe::enter(scene, &self.instance_boxes, ray, &slabs, instance, key, best.t)
+            {
                 self.closest_in_mesh(scene, &probe, &mut best, bottom);
             }
             Some(best.t)
@@ -146,7 +147,9 @@ impl Bvh2 {
         let mut found = false;
         let slabs = Slabs::new(ray.origin, ray.direction);
         walk(&self.nodes, self.root, &slabs, ray.t_min, ray.t_max, top, |instance| {
-            if let Some(probe) = Probe::enter(scene, &self.instance_boxes, ray, &slabs, instance, key, ray.t_max) {
+            if let Some(probe) =
+                Probe::enter(scene, &self.instance_boxes, ray, &slabs, instance, key, ray.t_max)
+            {
                 found = self.any_in_mesh(scene, &probe, ray.t_max, bottom);
             }
             (!found).then_some(ray.t_max)

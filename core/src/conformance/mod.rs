@@ -1,1 +1,60 @@
-//! todo
+//! What every [`Renderer`] must pass. A backend's test calls both parts:
+//!
+//! ```ignore
+//! let mut open = || Ok(Box::new(MyRenderer::new()?) as Box<dyn Renderer>);
+//! conformance::contract(&mut open);
+//! conformance::physics(&mut open);
+//! ```
+//!
+//! [`contract`] checks the promises of the trait and holds for any renderer, [`physics`] the light transport against
+//! closed forms and statistics. Both panic with the claim that failed, as tests do.
+#![allow(clippy::expect_used, clippy::panic, reason = "the suite is test code; a panic is its verdict")]
+
+mod contract;
+mod physics;
+pub mod scenes;
+pub mod statistics;
+pub mod tolerances;
+
+pub use contract::contract;
+pub use physics::physics;
+
+use crate::error::Result;
+use crate::film::Film;
+use crate::renderer::{PassReport, Renderer, Settings};
+use crate::scene::Scene;
+
+/// Opens a fresh renderer.
+pub type Open<'a> = dyn FnMut() -> Result<Box<dyn Renderer>> + 'a;
+
+/// Opens a renderer or fails the suite.
+fn opened(open: &mut Open<'_>) -> Box<dyn Renderer> {
+    open().unwrap_or_else(|e| panic!("the renderer did not open: {e}"))
+}
+
+/// Renders `spp` samples of a scene in one call.
+pub fn render(
+    renderer: &mut dyn Renderer,
+    scene: &Scene,
+    settings: &Settings,
+    spp: u32,
+) -> (Film, PassReport) {
+    let name = &scene.name;
+    renderer.load(scene, settings).unwrap_or_else(|e| panic!("{name}: load: {e}"));
+    let report = renderer.accumulate(0..spp).unwrap_or_else(|e| panic!("{name}: accumulate: {e}"));
+    (film_of(renderer, name), report)
+}
+
+/// The renderer's film.
+fn film_of(renderer: &mut dyn Renderer, name: &str) -> Film {
+    let mut film = Film::new(1, 1).expect("one pixel is a valid size");
+    renderer.read(&mut film).unwrap_or_else(|e| panic!("{name}: read: {e}"));
+    film
+}
+
+/// Mean over all pixels of the mean over channels.
+pub fn mean(film: &Film) -> f64 {
+    let pixels = film.mean();
+    let sum: f64 = pixels.iter().map(|p| p.iter().map(|&v| f64::from(v)).sum::<f64>() / 3.0).sum();
+    sum / pixels.len() as f64
+}

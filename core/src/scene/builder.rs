@@ -2,7 +2,9 @@
 
 use super::image::{ImageId, ImageRegion, Sampler, TextureTransform};
 use super::lighting::{self, PunctualLight, Sky};
-use super::transform::{determinant, inverse, similarity_scale, transform_normal, transform_point, transform_vector};
+use super::transform::{
+    determinant, inverse, similarity_scale, transform_normal, transform_point, transform_vector,
+};
 use super::types::*;
 use super::{Camera, Scene, SceneData};
 use crate::error::{Error, Result};
@@ -200,10 +202,14 @@ impl SceneBuilder {
             Sky::Gradient { zenith, horizon, ground } => &[*zenith, *horizon, *ground],
             Sky::Image { width, height, texels, scale, rotation } => {
                 if u64::from(*width) * u64::from(*height) != texels.len() as u64 || texels.is_empty() {
-                    return Err(self.error("sky", format!("{width}x{height} does not match {} texels", texels.len())));
+                    return Err(
+                        self.error("sky", format!("{width}x{height} does not match {} texels", texels.len()))
+                    );
                 }
                 if !texels.iter().flatten().all(|&v| is_radiance(v)) || !rotation.is_finite() {
-                    return Err(self.error("sky", "texels must be finite and not negative, the rotation finite"));
+                    return Err(
+                        self.error("sky", "texels must be finite and not negative, the rotation finite")
+                    );
                 }
                 &[*scale]
             }
@@ -218,12 +224,16 @@ impl SceneBuilder {
     fn check_lights(&self) -> Result<()> {
         for (index, light) in self.punctual.iter().enumerate() {
             let (vectors, color, cone) = match *light {
-                PunctualLight::Point { position, intensity } => ([position, vec3(1.0, 0.0, 0.0)], intensity, true),
+                PunctualLight::Point { position, intensity } => {
+                    ([position, vec3(1.0, 0.0, 0.0)], intensity, true)
+                }
                 PunctualLight::Spot { position, direction, intensity, inner_cos, outer_cos } => {
                     let cone = outer_cos < inner_cos && inner_cos <= 1.0 && outer_cos >= -1.0;
                     ([position, direction], intensity, cone)
                 }
-                PunctualLight::Directional { direction, irradiance } => ([Vec3::ZERO, direction], irradiance, true),
+                PunctualLight::Directional { direction, irradiance } => {
+                    ([Vec3::ZERO, direction], irradiance, true)
+                }
             };
             let sound = vectors.iter().all(|v| v.is_finite()) && normalize(vectors[1]) != Vec3::ZERO;
             if !(sound && is_color(color) && cone) {
@@ -238,8 +248,11 @@ impl SceneBuilder {
     fn check_material(&self, index: usize, m: &Material) -> Result<()> {
         let unit = |v: f32| (0.0..=1.0).contains(&v);
         let checks = [
-            (is_color(m.base_color) && math::max(m.base_color.x, math::max(m.base_color.y, m.base_color.z)) <= 1.0,
-                "base colour must lie between 0 and 1"),
+            (
+                is_color(m.base_color)
+                    && math::max(m.base_color.x, math::max(m.base_color.y, m.base_color.z)) <= 1.0,
+                "base colour must lie between 0 and 1",
+            ),
             (unit(m.alpha), "alpha must lie between 0 and 1"),
             (is_color(m.emission), "emission must be finite and not negative"),
             (m.kind <= MaterialKind::Principled as u32, "unknown kind"),
@@ -247,7 +260,10 @@ impl SceneBuilder {
             (unit(m.metallic), "metallic must lie between 0 and 1"),
             ((1.0..=4.0).contains(&m.ior), "index of refraction must lie between 1 and 4"),
             (unit(m.transmission), "transmission must lie between 0 and 1"),
-            (m.normal_scale.is_finite() && m.alpha_cutoff.is_finite(), "normal scale and alpha cutoff must be finite"),
+            (
+                m.normal_scale.is_finite() && m.alpha_cutoff.is_finite(),
+                "normal scale and alpha cutoff must be finite",
+            ),
             (m.alpha_mode <= AlphaMode::Blend as u32, "unknown alpha mode"),
         ];
         if let Some((_, message)) = checks.iter().find(|(sound, _)| !sound) {
@@ -288,15 +304,26 @@ impl SceneBuilder {
         if let Some(i) = mesh.triangles.iter().position(|t| t.iter().any(|&v| v as usize >= count)) {
             return fail(format!("triangle {i} uses a vertex beyond {count}"));
         }
-        if mesh.materials.len() != mesh.triangles.len() && !(mesh.materials.len() == 1 || mesh.triangles.is_empty()) {
-            return fail(format!("{} materials for {} triangles", mesh.materials.len(), mesh.triangles.len()));
+        if mesh.materials.len() != mesh.triangles.len()
+            && !(mesh.materials.len() == 1 || mesh.triangles.is_empty())
+        {
+            return fail(format!(
+                "{} materials for {} triangles",
+                mesh.materials.len(),
+                mesh.triangles.len()
+            ));
         }
         let of_spheres = mesh.spheres.iter().map(|s| s.material);
-        if let Some(m) = mesh.materials.iter().copied().chain(of_spheres).find(|&m| m as usize >= self.materials.len()) {
+        if let Some(m) =
+            mesh.materials.iter().copied().chain(of_spheres).find(|&m| m as usize >= self.materials.len())
+        {
             return fail(format!("there is no material {m}"));
         }
         let sound = |s: &Sphere| {
-            s.center.is_finite() && max_abs(s.center) <= MAX_COORDINATE && s.radius > 0.0 && s.radius <= MAX_COORDINATE
+            s.center.is_finite()
+                && max_abs(s.center) <= MAX_COORDINATE
+                && s.radius > 0.0
+                && s.radius <= MAX_COORDINATE
         };
         if let Some(i) = mesh.spheres.iter().position(|s| !sound(s)) {
             return fail(format!("sphere {i} needs a finite centre and a positive radius"));
@@ -431,8 +458,13 @@ impl<'a> Assembler<'a> {
     fn append(&mut self, mesh: &MeshData, map: Option<&Affine>) -> Result<()> {
         let base = self.scene.positions.len();
         let limit = SPHERE_BIT as usize;
-        if base + mesh.positions.len() >= limit || self.scene.triangles.len() + mesh.triangles.len() >= limit {
-            return Err(Error::scene(&self.scene.name, "geometry", "at most 2^31 - 1 vertices and triangles are possible"));
+        if base + mesh.positions.len() >= limit || self.scene.triangles.len() + mesh.triangles.len() >= limit
+        {
+            return Err(Error::scene(
+                &self.scene.name,
+                "geometry",
+                "at most 2^31 - 1 vertices and triangles are possible",
+            ));
         }
         let defaults = std::iter::repeat_n(Vertex::default(), mesh.positions.len());
         match map {
@@ -493,7 +525,8 @@ impl<'a> Assembler<'a> {
     }
 
     fn inverse_of(&self, map: &Affine) -> Result<Affine> {
-        inverse(map).ok_or_else(|| Error::scene(&self.scene.name, "instance", "the transform is not invertible"))
+        inverse(map)
+            .ok_or_else(|| Error::scene(&self.scene.name, "instance", "the transform is not invertible"))
     }
 }
 

@@ -81,7 +81,8 @@ impl AliasTable {
     /// A table that picks index `i` with probability proportional to `weights[i]`; empty when all weights are zero.
     /// Negative and non-finite weights count as zero.
     pub fn new(weights: &[f64]) -> Self {
-        let weights: Vec<f64> = weights.iter().map(|&w| if w > 0.0 && w.is_finite() { w } else { 0.0 }).collect();
+        let weights: Vec<f64> =
+            weights.iter().map(|&w| if w > 0.0 && w.is_finite() { w } else { 0.0 }).collect();
         let total: f64 = weights.iter().sum();
         if total <= 0.0 {
             return Self::default();
@@ -91,7 +92,12 @@ impl AliasTable {
         let mut table: Vec<AliasEntry> = weights
             .iter()
             .enumerate()
-            .map(|(i, w)| AliasEntry { threshold: u32::MAX, alias: i as u32, pmf: (w / total) as f32, reserved: 0 })
+            .map(|(i, w)| AliasEntry {
+                threshold: u32::MAX,
+                alias: i as u32,
+                pmf: (w / total) as f32,
+                reserved: 0,
+            })
             .collect();
         // Pair each column that is too short with one that is too tall.
         let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| scaled[i] < 1.0);
@@ -194,7 +200,8 @@ fn collect_emitters(scene: &SceneData, instance: &Instance, emitted: &[f64], out
             out.push((light, radiance * area * f64::from(PI)));
         }
     }
-    for sphere in &scene.spheres[mesh.first_sphere as usize..(mesh.first_sphere + mesh.sphere_count) as usize] {
+    for sphere in &scene.spheres[mesh.first_sphere as usize..(mesh.first_sphere + mesh.sphere_count) as usize]
+    {
         let radiance = emitted[sphere.material as usize];
         if radiance <= 0.0 {
             continue;
@@ -263,7 +270,8 @@ fn sky_light(scene: &SceneData, scene_radius: f32) -> Option<(Light, f64)> {
     if scene.environment_alias.is_empty() {
         return None;
     }
-    let cells = (0..scene.environment.grid_height).flat_map(|y| (0..scene.environment.grid_width).map(move |x| (x, y)));
+    let cells = (0..scene.environment.grid_height)
+        .flat_map(|y| (0..scene.environment.grid_width).map(move |x| (x, y)));
     let n = f64::from(scene.environment.grid_width * scene.environment.grid_height);
     let mean: f64 = cells.map(|(x, y)| cell_luminance(scene, x, y)).sum::<f64>() / n;
     let radius = f64::from(crate::math::max(scene_radius, 1e-6));

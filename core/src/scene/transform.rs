@@ -103,8 +103,17 @@ mod tests {
 
     #[test]
     fn similarities_are_recognised() {
-        assert_eq!(similarity_scale(&[[0.0, -2.0, 0.0, 1.0], [2.0, 0.0, 0.0, 0.0], [0.0, 0.0, 2.0, 5.0]]), Some(2.0));
-        assert_eq!(similarity_scale(&[[1.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]), None);
-        assert_eq!(similarity_scale(&[[1.0, 0.5, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]), None);
+        assert_eq!(
+            similarity_scale(&[[0.0, -2.0, 0.0, 1.0], [2.0, 0.0, 0.0, 0.0], [0.0, 0.0, 2.0, 5.0]]),
+            Some(2.0)
+        );
+        assert_eq!(
+            similarity_scale(&[[1.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]),
+            None
+        );
+        assert_eq!(
+            similarity_scale(&[[1.0, 0.5, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]),
+            None
+        );
     }
 }

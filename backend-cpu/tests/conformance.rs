@@ -1,0 +1,28 @@
+//! The CPU targets keep the contract and get the light right.
+
+use lockstep_core::{Backend, OpenOptions, conformance};
+use lockstep_cpu::{BVH_TARGET, Cpu};
+
+#[test]
+fn the_built_in_bvh_keeps_the_contract() {
+    conformance::contract(&mut || Cpu.open(BVH_TARGET, &OpenOptions::default()));
+}
+
+#[test]
+fn the_built_in_bvh_gets_the_light_right() {
+    conformance::physics(&mut || Cpu.open(BVH_TARGET, &OpenOptions::default()));
+}
+
+#[test]
+fn films_do_not_depend_on_the_number_of_threads() {
+    let scene = conformance::scenes::everything().unwrap();
+    let settings = lockstep_core::Settings { width: 100, height: 70, ..Default::default() };
+    let film = |threads| {
+        let mut renderer = Cpu.open(BVH_TARGET, &OpenOptions { threads: Some(threads) }).unwrap();
+        conformance::render(renderer.as_mut(), &scene, &settings, 4).0
+    };
+    let one = film(1);
+    for threads in [2, 3, 8] {
+        assert_eq!(film(threads), one, "{threads} threads");
+    }
+}

@@ -1,0 +1,168 @@
+//! The promises of the [`Renderer`] trait, for any renderer.
+
+use super::{Open, film_of, opened, render, scenes};
+use crate::error::Error;
+use crate::film::{Film, MAX_SPP};
+use crate::renderer::{Renderer, Settings};
+use crate::scene::{Scene, SceneBuilder};
+use std::ops::Range;
+
+/// The film's size in these checks: not a multiple of any tile or work-group.
+const SETTINGS: Settings = Settings {
+    width: 37,
+    height: 23,
+    bounces: 3,
+    seed: 5,
+    mode: crate::renderer::Mode::Exact,
+    strategy: crate::renderer::Strategy::Mis,
+    roulette_from: None,
+};
+
+/// Checks the contract of [`Renderer`] on a scene that uses every feature.
+///
+/// # Panics
+/// When a promise is broken.
+pub fn contract(open: &mut Open<'_>) {
+    let scene = scenes::everything().expect("the suite's scene is valid");
+    names_its_device(open);
+    refuses_use_before_load(open);
+    refuses_bad_settings(open, &scene);
+    any_split_gives_the_same_bits(open, &scene);
+    a_second_renderer_gives_the_same_bits(open, &scene);
+    load_clears_the_film(open, &scene);
+    seeds_and_samples_select_other_noise(open, &scene);
+    ray_counts_add_up(open, &scene);
+    refuses_more_samples_than_a_film_holds(open, &scene);
+    renders_a_scene_without_geometry(open);
+    renders_one_pixel(open, &scene);
+}
+
+fn names_its_device(open: &mut Open<'_>) {
+    let renderer = opened(open);
+    let device = renderer.device();
+    assert!(
+        !device.target.is_empty() && !device.backend.is_empty(),
+        "a renderer names its target: {device:?}"
+    );
+}
+
+fn refuses_use_before_load(open: &mut Open<'_>) {
+    let mut renderer = opened(open);
+    let mut film = Film::new(1, 1).expect("one pixel is a valid size");
+    assert!(
+        matches!(renderer.accumulate(0..1), Err(Error::Contract { .. })),
+        "accumulate before load is refused"
+    );
+    assert!(matches!(renderer.read(&mut film), Err(Error::Contract { .. })), "read before load is refused");
+}
+
+fn refuses_bad_settings(open: &mut Open<'_>, scene: &Scene) {
+    let mut renderer = opened(open);
+    for bad in [Settings { width: 0, ..SETTINGS }, Settings { bounces: 1_000_000, ..SETTINGS }] {
+        assert!(renderer.load(scene, &bad).is_err(), "{bad:?} is refused");
+    }
+    renderer.load(scene, &SETTINGS).expect("the renderer stays usable after a refusal");
+}
+
+fn accumulated(renderer: &mut dyn Renderer, scene: &Scene, parts: &[Range<u32>]) -> Film {
+    renderer.load(scene, &SETTINGS).expect("load");
+    for part in parts {
+        renderer.accumulate(part.clone()).expect("accumulate");
+    }
+    film_of(renderer, &scene.name)
+}
+
+fn any_split_gives_the_same_bits(open: &mut Open<'_>, scene: &Scene) {
+    let mut renderer = opened(open);
+    let whole = accumulated(renderer.as_mut(), scene, &[0..64]);
+    assert_eq!(
+        (whole.spp, whole.width(), whole.height()),
+        (64, 37, 23),
+        "the film has the size that was asked for"
+    );
+    let singles: Vec<Range<u32>> = (0..64).map(|i| i..i + 1).collect();
+    let backwards: Vec<Range<u32>> = singles.iter().rev().cloned().collect();
+    let uneven = [40..64, 0..1, 1..3, 3..3, 3..40];
+    for parts in [&singles[..], &backwards[..], &uneven[..]] {
+        let split = accumulated(renderer.as_mut(), scene, parts);
+        assert_eq!(split.pixels_differing(&whole), 0, "0..64 equals the split {parts:?}");
+        assert_eq!(split.flaws, whole.flaws, "flaws do not depend on the split");
+    }
+    // Two devices that share the samples.
+    let mut other = opened(open);
+    let mut first = accumulated(renderer.as_mut(), scene, std::slice::from_ref(&(0..17)));
+    let second = accumulated(other.as_mut(), scene, std::slice::from_ref(&(17..64)));
+    first.merge(&second).expect("films of one size add up");
+    assert_eq!(first.pixels_differing(&whole), 0, "films of two renderers add up to the whole");
+}
+
+fn a_second_renderer_gives_the_same_bits(open: &mut Open<'_>, scene: &Scene) {
+    let (a, _) = render(opened(open).as_mut(), scene, &SETTINGS, 8);
+    let (b, _) = render(opened(open).as_mut(), scene, &SETTINGS, 8);
+    assert_eq!(a, b, "two renderers of one target agree to the bit");
+}
+
+fn load_clears_the_film(open: &mut Open<'_>, scene: &Scene) {
+    let mut renderer = opened(open);
+    let (a, _) = render(renderer.as_mut(), scene, &SETTINGS, 2);
+    let (b, _) = render(renderer.as_mut(), scene, &SETTINGS, 2);
+    assert_eq!(a, b, "load starts a new film");
+    renderer.load(scene, &Settings { width: 8, height: 9, ..SETTINGS }).expect("load");
+    let empty = film_of(renderer.as_mut(), &scene.name);
+    assert_eq!((empty.spp, empty.width(), empty.height()), (0, 8, 9), "load takes the new size");
+    assert!(empty.sums.iter().all(|s| *s == [0; 3]), "a new film is black");
+}
+
+fn seeds_and_samples_select_other_noise(open: &mut Open<'_>, scene: &Scene) {
+    let mut renderer = opened(open);
+    let (a, _) = render(renderer.as_mut(), scene, &SETTINGS, 1);
+    let (b, _) = render(renderer.as_mut(), scene, &Settings { seed: 6, ..SETTINGS }, 1);
+    let second = accumulated(renderer.as_mut(), scene, std::slice::from_ref(&(1..2)));
+    assert!(a.pixels_differing(&b) > 0, "another seed gives other noise");
+    assert!(a.pixels_differing(&second) > 0, "another sample gives other noise");
+}
+
+fn ray_counts_add_up(open: &mut Open<'_>, scene: &Scene) {
+    let (_, report) = render(opened(open).as_mut(), scene, &SETTINGS, 3);
+    let first = report.bounces.first().expect("the camera rays are counted");
+    assert_eq!(first.extension_rays, 37 * 23 * 3, "every sample has one camera ray");
+    assert!(report.bounces.len() <= SETTINGS.bounces as usize + 1, "no bounce beyond the last");
+    for (bounce, counts) in report.bounces.iter().enumerate() {
+        assert!(counts.hits <= counts.extension_rays, "hits at bounce {bounce} are extension rays");
+        assert!(counts.shadow_rays <= counts.hits, "at most one shadow ray a hit at bounce {bounce}");
+        assert!(
+            counts.unoccluded <= counts.shadow_rays,
+            "unoccluded rays at bounce {bounce} are shadow rays"
+        );
+    }
+    for pair in report.bounces.windows(2) {
+        assert!(pair[1].extension_rays <= pair[0].hits, "paths go on only from hits");
+    }
+    let stages = &report.stages;
+    let sum = stages.generate_ms + stages.extend_ms + stages.shade_ms + stages.connect_ms;
+    assert!(sum <= stages.total_ms * 1.02 + 0.05, "stages fit into the pass: {stages:?}");
+}
+
+fn refuses_more_samples_than_a_film_holds(open: &mut Open<'_>, scene: &Scene) {
+    let mut renderer = opened(open);
+    renderer.load(scene, &SETTINGS).expect("load");
+    assert!(
+        matches!(renderer.accumulate(0..MAX_SPP + 1), Err(Error::Contract { .. })),
+        "an overflow is refused"
+    );
+    renderer.accumulate(0..1).expect("the renderer stays usable after a refusal");
+}
+
+fn renders_a_scene_without_geometry(open: &mut Open<'_>) {
+    let mut b = SceneBuilder::new("empty");
+    b.sky = crate::scene::Sky::Constant(crate::vec3::Vec3::splat(0.5));
+    let scene = b.build().expect("an empty scene is valid");
+    let (film, report) = render(opened(open).as_mut(), &scene, &SETTINGS, 4);
+    assert!(film.mean().iter().all(|p| *p == [0.5; 3]), "nothing but sky shows the sky");
+    assert!(report.flaws.is_clean());
+}
+
+fn renders_one_pixel(open: &mut Open<'_>, scene: &Scene) {
+    let (film, _) = render(opened(open).as_mut(), scene, &Settings { width: 1, height: 1, ..SETTINGS }, 5);
+    assert_eq!((film.sums.len(), film.spp), (1, 5), "a film of one pixel is possible");
+}
