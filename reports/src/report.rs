@@ -69,7 +69,8 @@ pub enum ReportError {
 /// # Errors
 /// [`ReportError`], naming the file. Images that cannot be read are warnings, not errors.
 pub fn write_report(folder: &Path) -> Result<ReportFiles, ReportError> {
-    let study = Study::load(folder)?;
+    let records = read_records(&folder.join(files::RECORDS))?;
+    let study = Study::with_records(folder, records.clone())?;
     let mut made = ReportFiles {
         records_csv: folder.join(files::RECORDS_CSV),
         summary: folder.join(files::SUMMARY),
@@ -77,7 +78,7 @@ pub fn write_report(folder: &Path) -> Result<ReportFiles, ReportError> {
         page: folder.join(files::PAGE),
         ..Default::default()
     };
-    write_records_csv(&made.records_csv, &read_records(&folder.join(files::RECORDS))?)?;
+    write_records_csv(&made.records_csv, &records)?;
     atomic_write_text(&made.summary, &summary_markdown(&study))?;
     let tables = all_tables(&study);
     write_tables_json(&made.tables_json, &tables)?;

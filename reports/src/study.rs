@@ -95,7 +95,11 @@ impl Study {
     /// # Errors
     /// [`StudyError`], naming the file.
     pub fn load(folder: &Path) -> Result<Self, StudyError> {
-        let records = read_records(&folder.join(files::RECORDS))?;
+        Self::with_records(folder, read_records(&folder.join(files::RECORDS))?)
+    }
+
+    /// [`Study::load`] for records that were read already.
+    pub(crate) fn with_records(folder: &Path, records: Vec<Record>) -> Result<Self, StudyError> {
         let environment_path = folder.join(files::ENVIRONMENT);
         let environment = match Environment::read(&environment_path) {
             Err(RecordError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {

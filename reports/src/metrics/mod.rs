@@ -22,8 +22,8 @@ pub use ssim::{SSIM_DEFINITION, ssim};
 
 use crate::image_io::LinearImage;
 
-/// All metrics of one pair of images.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// All metrics of one pair of images. In JSON an infinite `psnr` is `"inf"`, as in records.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Metrics {
     /// Mean squared error over 8-bit sRGB values.
     pub mse: f64,
@@ -32,6 +32,7 @@ pub struct Metrics {
     /// Square root of `mse`.
     pub rmse: f64,
     /// Peak signal-to-noise ratio of `mse` in dB.
+    #[serde(with = "crate::records::float")]
     pub psnr: f64,
     /// Structural similarity over 8×8 boxes.
     pub ssim: f64,

@@ -41,6 +41,8 @@ pub struct Resumed {
 pub struct RecordLog {
     file: File,
     path: PathBuf,
+    /// Length of the part that is whole.
+    length: u64,
 }
 
 impl RecordLog {
@@ -50,7 +52,7 @@ impl RecordLog {
     /// [`RecordError::Exists`] where there is one already; [`RecordError::Io`] when it cannot be made.
     pub fn create(path: &Path) -> Result<Self, RecordError> {
         match OpenOptions::new().append(true).create_new(true).open(path) {
-            Ok(file) => Ok(Self { file, path: path.to_owned() }),
+            Ok(file) => Ok(Self { file, path: path.to_owned(), length: 0 }),
             Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
                 Err(RecordError::Exists { path: path.to_owned() })
             }
@@ -70,20 +72,22 @@ impl RecordLog {
             OpenOptions::new().append(true).read(true).create(true).open(path).map_err(io("open"))?;
         let bytes = std::fs::read(path).map_err(io("read"))?;
         let parsed = parse(path, &bytes)?;
+        let mut length = parsed.good as u64;
         if parsed.dropped.is_some() {
-            file.set_len(parsed.good as u64).map_err(io("cut the torn last line off"))?;
+            file.set_len(length).map_err(io("cut the torn last line off"))?;
             file.sync_data().map_err(io("sync"))?;
         } else if !bytes.is_empty() && !bytes.ends_with(b"\n") {
             file.write_all(b"\n").map_err(io("append to"))?;
+            length += 1;
         }
-        Ok(Resumed {
-            log: Self { file, path: path.to_owned() },
-            records: parsed.records,
-            dropped: parsed.dropped,
-        })
+        let log = Self { file, path: path.to_owned(), length };
+        Ok(Resumed { log, records: parsed.records, dropped: parsed.dropped })
     }
 
     /// Appends one point, usually several records, in one write, and waits until the disk has it.
+    ///
+    /// When that fails, what was written of the point is taken back as far as the disk allows, so that a log
+    /// that is appended to after some space was freed has no torn line in the middle.
     ///
     /// # Errors
     /// [`RecordError::Io`] when the disk is full or the file cannot be written.
@@ -96,9 +100,17 @@ impl RecordLog {
             text.push_str(&line);
             text.push('\n');
         }
-        let io = |source| RecordError::Io { action: "append to", path: self.path.clone(), source };
-        self.file.write_all(text.as_bytes()).map_err(io)?;
-        self.file.sync_data().map_err(io)
+        match self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data()) {
+            Ok(()) => {
+                self.length += text.len() as u64;
+                Ok(())
+            }
+            Err(source) => {
+                // The first error is the one to tell.
+                let _ = self.file.set_len(self.length);
+                Err(RecordError::Io { action: "append to", path: self.path.clone(), source })
+            }
+        }
     }
 
     /// The file.
@@ -231,5 +243,20 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("absent").join("records.jsonl");
         assert!(RecordLog::create(&path).unwrap_err().to_string().contains("absent"));
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_that_names_the_path() {
+        let full = Path::new("/dev/full");
+        if !full.exists() {
+            return;
+        }
+        let file = OpenOptions::new().append(true).open(full).unwrap();
+        let mut log = RecordLog { file, path: PathBuf::from("study/records.jsonl"), length: 0 };
+        let error = log.append(&[note("x")]).unwrap_err();
+        assert!(
+            matches!(&error, RecordError::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull)
+        );
+        assert!(error.to_string().contains("study/records.jsonl"), "{error}");
     }
 }
