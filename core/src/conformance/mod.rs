@@ -1,9 +1,9 @@
 //! What every [`Renderer`] must pass. A backend's test calls both parts:
 //!
-//! ```ignore
-//! let mut open = || Ok(Box::new(MyRenderer::new()?) as Box<dyn Renderer>);
-//! conformance::contract(&mut open);
-//! conformance::physics(&mut open);
+//! ```
+//! use lockstep_core::{conformance, null::NullRenderer};
+//! conformance::contract(&mut || Ok(Box::new(NullRenderer::new())));
+//! // conformance::physics(&mut || ...); for a renderer that traces rays
 //! ```
 //!
 //! [`contract`] checks the promises of the trait and holds for any renderer, [`physics`] the light transport against
