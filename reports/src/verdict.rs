@@ -1,7 +1,7 @@
 //! What a study found, in words.
 
 use crate::records::Difference;
-use crate::study::Study;
+use crate::study::{Study, push_new};
 use crate::tables::format::{count, number};
 
 /// What all comparisons of one pair of targets say together.
@@ -38,6 +38,12 @@ impl PairVerdict {
                 if self.points == 1 { points } else { format!("all {points}") }
             );
         };
+        if worst.pixels_differing == 0 {
+            return format!(
+                "films differ in {} of {points}, images in none",
+                count((self.points - self.identical) as u64)
+            );
+        }
         let of = if pixels > 0 { format!(" of {}", count(pixels)) } else { String::new() };
         let noun = if pixels == 0 && worst.pixels_differing == 1 { "pixel" } else { "pixels" };
         let already = match &self.first_difference {
@@ -61,6 +67,17 @@ impl PairVerdict {
     }
 }
 
+/// One line below the headline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerdictLine {
+    /// Whether it tells of films that are identical.
+    pub identical: bool,
+    /// The targets that it is about.
+    pub what: String,
+    /// What is said of them.
+    pub said: String,
+}
+
 /// The verdict of a study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
@@ -68,6 +85,9 @@ pub struct Verdict {
     pub headline: String,
     /// Whether the headline is good news: every exact pair identical and no sample refused.
     pub good: bool,
+    /// A line for each group of targets that are identical among themselves, and one for each two groups that
+    /// differ.
+    pub lines: Vec<VerdictLine>,
     /// Every pair, in the order in which they were compared.
     pub pairs: Vec<PairVerdict>,
 }
@@ -76,7 +96,10 @@ pub struct Verdict {
 pub fn verdict(study: &Study) -> Verdict {
     let pairs = pair_verdicts(study);
     let refused: u64 = study.rejected.iter().map(|r| r.non_finite + r.negative + r.clamped).sum();
-    let differing = pairs.iter().filter(|p| !p.is_identical()).count();
+    // Fast builds may differ, so they do not make the headline where there are exact ones.
+    let has_exact = pairs.iter().any(|p| p.mode == "exact");
+    let judged: Vec<&PairVerdict> = pairs.iter().filter(|p| !has_exact || p.mode == "exact").collect();
+    let groups = groups(&judged);
     let headline = if refused > 0 {
         format!("Broken: films refused {} samples", count(refused))
     } else if pairs.is_empty() {
@@ -85,21 +108,127 @@ pub fn verdict(study: &Study) -> Verdict {
             1 => "One target, so nothing to compare it with".to_owned(),
             _ => "Targets were measured but not yet compared".to_owned(),
         }
-    } else if differing == 0 && pairs.len() == 1 {
-        format!("{} and {} are identical to the bit", pairs[0].a, pairs[0].b)
-    } else if differing == 0 {
-        format!("All {} are identical to the bit", plural(study.targets().len(), "target"))
-    } else if pairs.len() == 1 {
-        let most = pairs[0].worst.as_ref().map_or(0, |w| w.pixels_differing);
-        let noun = if most == 1 { "pixel" } else { "pixels" };
-        format!("{} and {} differ in up to {} {noun}", pairs[0].a, pairs[0].b, count(most))
     } else {
-        let verb = if differing == 1 { "differs" } else { "differ" };
-        format!("{differing} of {} {verb}", plural(pairs.len(), "pair"))
+        headline(&groups, &judged)
     };
+    let mut lines = group_lines(&groups, &judged, study.pixels());
+    for pair in pairs.iter().filter(|p| has_exact && p.mode != "exact") {
+        lines.push(VerdictLine {
+            identical: pair.is_identical(),
+            what: format!("{} : {} ({})", pair.a, pair.b, pair.mode),
+            said: pair.sentence(study.pixels()),
+        });
+    }
     let good =
         refused == 0 && !pairs.is_empty() && pairs.iter().all(|p| p.mode != "exact" || p.is_identical());
-    Verdict { headline, good, pairs }
+    Verdict { headline, good, lines, pairs }
+}
+
+/// Targets sorted into groups that are identical among themselves.
+fn groups<'a>(pairs: &[&'a PairVerdict]) -> Vec<Vec<&'a str>> {
+    let mut targets: Vec<&str> = Vec::new();
+    pairs
+        .iter()
+        .for_each(|p| [p.a.as_str(), p.b.as_str()].into_iter().for_each(|t| push_new(&mut targets, t)));
+    let agree = |a: &str, b: &str| {
+        let (left, right) = ([a], [b]);
+        let mut between = between(pairs, &left, &right).peekable();
+        between.peek().is_some() && between.all(PairVerdict::is_identical)
+    };
+    let mut groups: Vec<Vec<&str>> = Vec::new();
+    for target in targets {
+        match groups.iter_mut().find(|group| group.iter().all(|member| agree(member, target))) {
+            Some(group) => group.push(target),
+            None => groups.push(vec![target]),
+        }
+    }
+    groups
+}
+
+/// Pairs with a target on each side.
+fn between<'p>(
+    pairs: &'p [&PairVerdict],
+    left: &'p [&str],
+    right: &'p [&str],
+) -> impl Iterator<Item = &'p PairVerdict> {
+    pairs.iter().copied().filter(move |p| {
+        let (a, b) = (p.a.as_str(), p.b.as_str());
+        (left.contains(&a) && right.contains(&b)) || (left.contains(&b) && right.contains(&a))
+    })
+}
+
+fn most_pixels<'p>(pairs: impl Iterator<Item = &'p PairVerdict>) -> Option<&'p PairVerdict> {
+    pairs.filter(|p| p.worst.is_some()).max_by_key(|p| p.worst.as_ref().map(|w| w.pixels_differing))
+}
+
+fn headline(groups: &[Vec<&str>], pairs: &[&PairVerdict]) -> String {
+    let targets: usize = groups.iter().map(Vec::len).sum();
+    let most =
+        most_pixels(pairs.iter().copied()).and_then(|p| p.worst.as_ref()).map_or(0, |w| w.pixels_differing);
+    // Films can differ by less than the images' f32 can tell.
+    let up_to = if most == 0 {
+        "in their films only".to_owned()
+    } else {
+        format!("in up to {}", plural(most as usize, "pixel"))
+    };
+    let largest = groups.iter().max_by_key(|group| group.len()).map_or(0, Vec::len);
+    let others: Vec<&str> = groups.iter().filter(|g| g.len() == 1).map(|g| g[0]).collect();
+    match groups {
+        [all] if targets == 2 => format!("{} are identical to the bit", list(all)),
+        [all] => format!("All {} targets are identical to the bit", all.len()),
+        _ if targets == 2 => format!("{} differ {up_to}", list(&others)),
+        _ if largest > 1 && largest + others.len() == targets => {
+            let verb = if others.len() == 1 { "differs" } else { "differ" };
+            format!(
+                "{largest} of {targets} targets are identical to the bit; {} {verb} {up_to}",
+                list(&others)
+            )
+        }
+        _ if largest > 1 => {
+            format!("{targets} targets fall into {} groups, which differ {up_to}", groups.len())
+        }
+        _ => format!("No two of {targets} targets are identical; they differ {up_to}"),
+    }
+}
+
+fn group_lines(groups: &[Vec<&str>], pairs: &[&PairVerdict], pixels: u64) -> Vec<VerdictLine> {
+    let mut lines = Vec::new();
+    for group in groups.iter().filter(|group| group.len() > 1) {
+        let points: usize = between(pairs, group, group).map(|p| p.points).sum();
+        let said = if points == 1 {
+            "1 comparison".to_owned()
+        } else {
+            format!("all {}", plural(points, "comparison"))
+        };
+        lines.push(VerdictLine {
+            identical: true,
+            what: group.join(" = "),
+            said: format!("identical to the bit in {said}"),
+        });
+    }
+    for (i, left) in groups.iter().enumerate() {
+        for right in &groups[i + 1..] {
+            if let Some(pair) = most_pixels(between(pairs, left, right)) {
+                let mode = if pair.mode == "exact" { String::new() } else { format!(" ({})", pair.mode) };
+                let said = pair.sentence(pixels);
+                lines.push(VerdictLine {
+                    identical: false,
+                    what: format!("{} : {}{mode}", left[0], right[0]),
+                    said,
+                });
+            }
+        }
+    }
+    lines
+}
+
+/// Names in a row, the last two joined by "and".
+fn list(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
 }
 
 fn pair_verdicts(study: &Study) -> Vec<PairVerdict> {
@@ -185,10 +314,34 @@ mod tests {
     fn a_fast_build_may_differ_and_refused_samples_may_not() {
         let fast = Difference { mode: Mode::Fast, ..difference("y", 1, 5) };
         let v = verdict_of(vec![fast.into(), difference("z", 1, 0).into()]);
-        assert_eq!((v.headline.as_str(), v.good), ("1 of 2 pairs differs", true));
+        assert_eq!((v.headline.as_str(), v.good), ("x and z are identical to the bit", true));
         let refused = RejectedSamples { non_finite: 3, ..Default::default() };
         let v = verdict_of(vec![refused.into(), difference("y", 1, 0).into()]);
         assert_eq!((v.headline.as_str(), v.good), ("Broken: films refused 3 samples", false));
+    }
+
+    #[test]
+    fn films_that_differ_below_the_resolution_of_images_are_not_called_identical() {
+        let v = verdict_of(vec![Difference { identical: false, ..difference("y", 1, 0) }.into()]);
+        assert_eq!((v.headline.as_str(), v.good), ("x and y differ in their films only", false));
+        assert_eq!(v.lines[0].said, "films differ in 1 of 1 comparison, images in none");
+    }
+
+    #[test]
+    fn targets_that_agree_are_told_as_one() {
+        let pair = |a: &str, b: &str, px| Record::from(Difference { a: a.into(), ..difference(b, 1, px) });
+        let v = verdict_of(vec![
+            pair("x", "e", 7),
+            pair("x", "y", 0),
+            pair("x", "z", 0),
+            pair("e", "y", 7),
+            pair("e", "z", 7),
+            pair("y", "z", 0),
+        ]);
+        assert_eq!(v.headline, "3 of 4 targets are identical to the bit; e differs in up to 7 pixels");
+        let lines: Vec<_> = v.lines.iter().map(|l| (l.identical, l.what.as_str())).collect();
+        assert_eq!(lines, [(true, "x = y = z"), (false, "x : e")]);
+        assert_eq!(v.lines[0].said, "identical to the bit in all 3 comparisons");
     }
 
     #[test]

@@ -17,11 +17,9 @@ pub(super) struct Section {
 /// The top of the page: verdict, facts, one line for each pair and each target that was left out.
 pub(super) fn header(study: &Study, verdict: &Verdict) -> String {
     let mut lines = String::new();
-    for pair in &verdict.pairs {
-        let badge = if pair.is_identical() { ("same", "identical") } else { ("differs", "differs") };
-        let mode = if pair.mode == "exact" { String::new() } else { format!(" ({})", pair.mode) };
-        let what = format!("{} : {}{mode}", pair.a, pair.b);
-        lines.push_str(&line(badge, &what, &pair.sentence(study.pixels())));
+    for verdict in &verdict.lines {
+        let badge = if verdict.identical { ("same", "identical") } else { ("differs", "differs") };
+        lines.push_str(&line(badge, &verdict.what, &verdict.said));
     }
     for skip in &study.skips {
         let names = [skip.target.as_str(), skip.scene.as_deref().unwrap_or_default()];

@@ -8,14 +8,8 @@ use crate::verdict::verdict;
 pub fn summary_markdown(study: &Study) -> String {
     let verdict = verdict(study);
     let mut text = format!("# {}\n\n", escape_markdown(&verdict.headline));
-    for pair in &verdict.pairs {
-        let mode = if pair.mode == "exact" { String::new() } else { format!(" ({})", pair.mode) };
-        let names = format!("{} : {}{mode}", pair.a, pair.b);
-        text.push_str(&format!(
-            "- **{}** {}\n",
-            escape_markdown(&names),
-            escape_markdown(&pair.sentence(study.pixels()))
-        ));
+    for line in &verdict.lines {
+        text.push_str(&format!("- **{}** {}\n", escape_markdown(&line.what), escape_markdown(&line.said)));
     }
     for skip in &study.skips {
         let what = [skip.target.as_str(), skip.scene.as_deref().unwrap_or_default()];
