@@ -12,6 +12,7 @@ pub mod conformance;
 pub mod error;
 pub mod film;
 pub mod intersect;
+pub mod kernels;
 pub mod lights;
 pub mod math;
 pub mod null;

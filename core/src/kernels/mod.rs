@@ -1,0 +1,32 @@
+//! The kernel dialect: one source for all GPU backends, and how to launch it.
+//!
+//! The code lies in `core/kernels/*.h`, the twin of this crate's path tracer, in a C99 subset that is OpenCL C 1.2 and
+//! CUDA C++ at once. A backend puts its `compat.h` in front, which defines the neutral words; [`assemble`] does that.
+//! [`launch`] declares what each entry kernel takes.
+//!
+//! # The wavefront
+//!
+//! Path `sample_in_flight * pixels + pixel` belongs to one sample of one pixel. A driver launches [`launch::GENERATE`],
+//! then for each bounce from 0 to `pass.bounces` [`launch::EXTEND`], [`launch::SHADE`] and [`launch::CONNECT`], then
+//! [`launch::RESOLVE`] and [`launch::TALLY`]. Kernels loop over their queue in strides of the global size, up to a
+//! length that stays on the device, so any global size is right and the host never waits in between.
+//!
+//! Before the first pass the film, the counters ([`counters_len`]), the flaws (four words) and the totals
+//! ([`totals_len`]) are zero.
+
+mod assemble;
+pub mod launch;
+mod records;
+mod scene;
+
+#[cfg(feature = "conformance")]
+pub use assemble::assemble_probes;
+pub use assemble::{Options, Source, assemble};
+pub use records::{
+    BounceCounters, Packed, Pass, SceneConstants, TOTALS_HEADER, bounces_of_totals, counters_len, flaws_of_totals,
+    totals_len,
+};
+pub use scene::{SceneArray, scene_arrays, scene_constants};
+
+#[cfg(test)]
+mod tests;
