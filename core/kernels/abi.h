@@ -224,7 +224,7 @@ typedef struct LS_ALIGN16 {
     u32 bounces;
     u32 strategy;
     u32 roulette_from;
-    u32 reserved;
+    u32 first_pixel;
 } Pass;
 
 /* What of the scene is not an array. */

@@ -22,7 +22,7 @@ pub struct Packed {
 pub struct Pass {
     /// The camera, fitted to the film.
     pub camera: CameraFrame,
-    /// Pixels of the film.
+    /// Pixels of the film that the samples in flight belong to: `first_pixel .. first_pixel + pixels`.
     pub pixels: u32,
     /// Samples of each pixel in flight. `pixels * samples` paths, below 2^31.
     pub samples: u32,
@@ -36,8 +36,8 @@ pub struct Pass {
     pub strategy: u32,
     /// First bounce of Russian roulette, or [`NONE`].
     pub roulette_from: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Film index of the first of them. A film that does not fit the path state is rendered in ranges of pixels.
+    pub first_pixel: u32,
 }
 
 impl Pass {
@@ -52,7 +52,7 @@ impl Pass {
             bounces: settings.bounces,
             strategy: settings.strategy as u32,
             roulette_from: settings.roulette_from.unwrap_or(NONE),
-            reserved: 0,
+            first_pixel: 0,
         }
     }
 }
