@@ -1,1 +1,26 @@
-//! Placeholder.
+//! Scenes for Lockstep: procedural ones, glTF 2.0 and Wavefront OBJ files, and `scene.toml` files that add a camera and
+//! light to either.
+//!
+//! [`load`] takes what a user types: a built-in name, with an optional parameter after a colon, or a path. [`builtins`]
+//! lists the names. Whatever a loader ignores, replaces or guesses is a [`Warning`]; whatever would make it render the
+//! wrong thing is an error that names the file and the place in it.
+//!
+//! Procedural scenes use no functions of the standard library that differ between hosts, so their bits are the same
+//! everywhere.
+
+mod finish;
+mod gltf;
+mod limits;
+mod obj;
+mod overrides;
+mod pixels;
+mod procedural;
+mod registry;
+mod suggest;
+mod tangents;
+mod toml_scene;
+mod warning;
+
+pub use limits::Limits;
+pub use registry::{Builtin, LoadOptions, LoadedScene, builtins, load};
+pub use warning::Warning;

@@ -1,0 +1,85 @@
+//! What a file may leave out: its camera and its light.
+
+use crate::registry::{LoadOptions, LoadedScene};
+use crate::suggest;
+use crate::warning::Warnings;
+use lockstep_core::Result;
+use lockstep_core::scene::{Camera, SceneBuilder, Sky};
+use lockstep_core::vec3::{Vec3, length, normalize, vec3};
+
+/// What a reader found besides geometry.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    /// Cameras with their names, which may be empty.
+    pub(crate) cameras: Vec<(String, Camera)>,
+    /// Some material emits light.
+    pub(crate) emits: bool,
+}
+
+/// Builds the scene of a file, with a camera fitted and a sky added where it has none.
+pub(crate) fn finish(
+    mut builder: SceneBuilder,
+    contents: Contents,
+    options: &LoadOptions,
+    mut warnings: Warnings,
+) -> Result<LoadedScene> {
+    let chosen = choose(&contents.cameras, options.camera.as_deref(), &warnings)?;
+    builder.camera = match chosen {
+        Some(camera) => camera,
+        None => fitted(&builder, &mut warnings),
+    };
+    add_missing_light(&mut builder, contents.emits, &mut warnings);
+    Ok(LoadedScene { scene: builder.build()?, warnings: warnings.finish() })
+}
+
+/// The camera asked for by name or index, else the first.
+pub(crate) fn choose(
+    cameras: &[(String, Camera)],
+    wanted: Option<&str>,
+    warnings: &Warnings,
+) -> Result<Option<Camera>> {
+    let Some(wanted) = wanted else {
+        return Ok(cameras.first().map(|(_, camera)| *camera));
+    };
+    let by_name = cameras.iter().find(|(name, _)| name == wanted);
+    let by_index = || wanted.parse::<usize>().ok().and_then(|i| cameras.get(i));
+    if let Some((_, camera)) = by_name.or_else(by_index) {
+        return Ok(Some(*camera));
+    }
+    let names = cameras.iter().map(|(name, _)| name.as_str());
+    let hint =
+        suggest::nearest(wanted, names).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    let message = format!("there is no camera `{wanted}` among the file's {}{hint}", cameras.len());
+    Err(warnings.error("camera", message))
+}
+
+/// A camera that sees everything from a corner, 45 degrees high.
+fn fitted(builder: &SceneBuilder, warnings: &mut Warnings) -> Camera {
+    const SINE_OF_HALF_FOV: f32 = 0.382_683_43;
+    let Some([low, high]) = builder.bounds() else {
+        warnings.add("geometry", "the file has nothing that can be rendered");
+        return Camera::default();
+    };
+    let radius = 0.5 * length(high - low);
+    let radius = if radius > 0.0 && radius.is_finite() { radius } else { 1.0 };
+    let direction = normalize(vec3(-0.5, -0.35, -0.8));
+    let center = (low + high) * 0.5;
+    let camera = Camera {
+        eye: center - direction * (radius / SINE_OF_HALF_FOV),
+        direction,
+        vertical_fov: std::f32::consts::FRAC_PI_4,
+        ..Camera::default()
+    };
+    warnings.add("camera", "the file has no usable camera; one was placed so that everything is seen");
+    camera
+}
+
+/// Gives a scene without any light a bright sky.
+pub(crate) fn add_missing_light(builder: &mut SceneBuilder, emits: bool, warnings: &mut Warnings) {
+    if emits || builder.light_count() > 0 || builder.sky != Sky::default() {
+        return;
+    }
+    builder.sky =
+        Sky::Gradient { zenith: vec3(0.5, 0.7, 1.0), horizon: Vec3::splat(1.0), ground: Vec3::splat(0.4) };
+    warnings.add("sky", "the file has no light; a bright sky was added");
+}

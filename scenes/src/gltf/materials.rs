@@ -1,0 +1,217 @@
+//! Materials and the textures they use.
+
+use super::Source;
+use super::images;
+use super::json::Item;
+use crate::overrides::MaterialOverrides;
+use crate::warning::Warnings;
+use lockstep_core::Result;
+use lockstep_core::math::clamp;
+use lockstep_core::scene::{
+    AlphaMode, ImageId, Material, NONE, Sampler, SceneBuilder, TextureTransform, Wrap,
+};
+use lockstep_core::vec3::Vec3;
+
+/// What meshes must know of a material.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Surface {
+    /// Its index in the scene.
+    pub(super) material: u32,
+    /// Bit `n`: it needs texture coordinates of set `n`.
+    pub(super) uv_sets: u32,
+    /// Texture coordinates of its normal map, which needs tangents.
+    pub(super) normal_map_uv: Option<u32>,
+    /// It emits light.
+    pub(super) emits: bool,
+}
+
+/// glTF's default material.
+pub(super) fn default_surface(builder: &mut SceneBuilder) -> Surface {
+    let material = builder.material(Material::principled([1.0; 3], 1.0, 1.0));
+    Surface { material, uv_sets: 0, normal_map_uv: None, emits: false }
+}
+
+/// Reads all materials with their images.
+pub(super) fn load(
+    source: &Source<'_>,
+    builder: &mut SceneBuilder,
+    overrides: &mut MaterialOverrides,
+    warnings: &mut Warnings,
+) -> Result<Vec<Surface>> {
+    let root = &source.root;
+    images::warn_of_undeclared_webp(root, warnings);
+    let used = used_images(root);
+    let images = images::load(root, &source.buffers, source.folder, &used, source.limits, builder, warnings)?;
+    let mut reader = Reader { root, images, builder, warnings, uv_sets: 0, textures: Vec::new() };
+    let mut out = Vec::new();
+    for item in root.items("materials") {
+        reader.uv_sets = 0;
+        let (mut material, normal_map_uv) = reader.material(&item);
+        overrides.apply(item.name(), &mut material);
+        let normal_map_uv = normal_map_uv.filter(|_| material.normal_texture != NONE);
+        let emits = material.emission != Vec3::ZERO;
+        out.push(Surface {
+            material: reader.builder.material(material),
+            uv_sets: reader.uv_sets,
+            normal_map_uv,
+            emits,
+        });
+    }
+    Ok(out)
+}
+
+/// The texture slots of a material that are rendered, with their objects.
+fn slots<'a>(item: &Item<'a>) -> [Option<Item<'a>>; 5] {
+    let pbr = item.get("pbrMetallicRoughness");
+    let of_pbr = |key: &str| pbr.as_ref().and_then(|p| p.get(key));
+    [
+        of_pbr("baseColorTexture"),
+        of_pbr("metallicRoughnessTexture"),
+        item.get("normalTexture"),
+        item.get("emissiveTexture"),
+        item.extension("KHR_materials_transmission").and_then(|t| t.get("transmissionTexture")),
+    ]
+}
+
+fn image_of(root: &Item<'_>, texture: usize) -> Option<usize> {
+    let item = root.item("textures", texture)?;
+    let webp = item.extension("EXT_texture_webp").and_then(|e| e.index("source"));
+    webp.or_else(|| item.index("source"))
+}
+
+fn used_images(root: &Item<'_>) -> Vec<bool> {
+    let mut used = vec![false; root.len("images")];
+    for material in root.items("materials") {
+        for info in slots(&material).into_iter().flatten() {
+            let image = info.index("index").and_then(|texture| image_of(root, texture));
+            if let Some(slot) = image.and_then(|i| used.get_mut(i)) {
+                *slot = true;
+            }
+        }
+    }
+    used
+}
+
+/// A texture as the scene knows it: what it shows, how, and where.
+type TextureKey = (usize, bool, u32, TextureTransform);
+
+struct Reader<'a, 'b> {
+    root: &'a Item<'a>,
+    images: Vec<Option<ImageId>>,
+    builder: &'b mut SceneBuilder,
+    warnings: &'b mut Warnings,
+    uv_sets: u32,
+    textures: Vec<(TextureKey, u32)>,
+}
+
+impl Reader<'_, '_> {
+    fn material(&mut self, item: &Item<'_>) -> (Material, Option<u32>) {
+        let [base_color, metallic_roughness, normal, emission, transmission] = slots(item);
+        let pbr = item.get("pbrMetallicRoughness");
+        let factor = |key: &str| pbr.as_ref().and_then(|p| p.number(key)).unwrap_or(1.0);
+        let [r, g, b, a] = pbr.as_ref().and_then(|p| p.floats("baseColorFactor")).unwrap_or([1.0; 4]);
+        let mut out = Material::principled([r, g, b], factor("metallicFactor"), factor("roughnessFactor"));
+        out.alpha = a;
+        out.emission = self.emission(item);
+        out.ior = self.ior(item);
+        let thin = item.extension("KHR_materials_transmission");
+        out.transmission = thin.and_then(|t| t.number("transmissionFactor")).unwrap_or(0.0);
+        out.alpha_mode = match item.text("alphaMode") {
+            Some("MASK") => AlphaMode::Mask,
+            Some("BLEND") => AlphaMode::Blend,
+            _ => AlphaMode::Opaque,
+        } as u32;
+        if item.has("alphaCutoff") && item.text("alphaMode") != Some("MASK") {
+            self.warnings
+                .add(item.pointer("alphaCutoff"), "a cutoff has a meaning only in the alpha mode `MASK`");
+        }
+        out.alpha_cutoff = item.number("alphaCutoff").unwrap_or(0.5);
+        out.normal_scale = normal.as_ref().and_then(|n| n.number("scale")).unwrap_or(1.0);
+        if item.flag("doubleSided") {
+            out.flags |= Material::TWO_SIDED_EMISSION;
+        }
+        out.base_color_texture = self.texture(base_color, true).0;
+        out.metallic_roughness_texture = self.texture(metallic_roughness, false).0;
+        out.emission_texture = self.texture(emission, true).0;
+        out.transmission_texture = self.texture(transmission, false).0;
+        let (normal_texture, normal_uv) = self.texture(normal, false);
+        out.normal_texture = normal_texture;
+        (out, (normal_texture != NONE).then_some(normal_uv))
+    }
+
+    fn emission(&mut self, item: &Item<'_>) -> Vec3 {
+        let factor = item.floats("emissiveFactor").unwrap_or([0.0; 3]);
+        let strength = item.extension("KHR_materials_emissive_strength");
+        let strength = strength.and_then(|e| e.number("emissiveStrength")).unwrap_or(1.0);
+        Vec3::from(factor) * strength
+    }
+
+    fn ior(&mut self, item: &Item<'_>) -> f32 {
+        let Some(extension) = item.extension("KHR_materials_ior") else {
+            return 1.5;
+        };
+        let ior = extension.number("ior").unwrap_or(1.5);
+        let within = clamp(ior, 1.0, 4.0);
+        if within != ior {
+            let message = format!("an index of refraction of {ior} is not supported; {within} is used");
+            self.warnings.add(extension.pointer("ior"), message);
+        }
+        within
+    }
+
+    /// The scene's texture for a texture object, and its set of coordinates.
+    fn texture(&mut self, info: Option<Item<'_>>, srgb: bool) -> (u32, u32) {
+        let Some(info) = info else {
+            return (NONE, 0);
+        };
+        let transform = info.extension("KHR_texture_transform");
+        let set = transform
+            .as_ref()
+            .and_then(|t| t.whole("texCoord"))
+            .or_else(|| info.whole("texCoord"))
+            .unwrap_or(0);
+        if set > 1 {
+            self.uv_sets |= 1 << set.min(31);
+            let message = "only texture coordinates of sets 0 and 1 are supported; the texture is left out";
+            self.warnings.add(&info.at, message);
+            return (NONE, 0);
+        }
+        let set = set as u32;
+        self.uv_sets |= 1 << set;
+        let texture = info.index("index").unwrap_or(usize::MAX);
+        let image = image_of(self.root, texture).and_then(|image| self.images.get(image).copied().flatten());
+        let Some(image) = image else {
+            self.warnings.add(&info.at, "the texture has no image that can be read; it is left out");
+            return (NONE, 0);
+        };
+        let transform = transform.map_or_else(TextureTransform::default, |t| TextureTransform {
+            offset: t.floats("offset").unwrap_or([0.0; 2]),
+            rotation: t.number("rotation").unwrap_or(0.0),
+            scale: t.floats("scale").unwrap_or([1.0; 2]),
+        });
+        let key = (texture, srgb, set, transform);
+        if let Some((_, known)) = self.textures.iter().find(|(k, _)| *k == key) {
+            return (*known, set);
+        }
+        let id = self.builder.texture(image, srgb, self.sampler(texture), set, transform);
+        self.textures.push((key, id));
+        (id, set)
+    }
+
+    fn sampler(&self, texture: usize) -> Sampler {
+        let item = self.root.item("textures", texture).and_then(|t| t.index("sampler"));
+        let Some(item) = item.and_then(|sampler| self.root.item("samplers", sampler)) else {
+            return Sampler::default();
+        };
+        let wrap = |key: &str| match item.whole(key) {
+            Some(33071) => Wrap::Clamp,
+            Some(33648) => Wrap::Mirror,
+            _ => Wrap::Repeat,
+        };
+        Sampler {
+            wrap_u: wrap("wrapS"),
+            wrap_v: wrap("wrapT"),
+            nearest: item.whole("magFilter") == Some(9728),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Meshes: their primitives, and checks of what primitives refer to.
+
+use super::Source;
+use super::accessors::{self, Accessor};
+use super::json::Item;
+use super::materials::{self, Surface};
+use super::primitives;
+use crate::limits::GeometryBudget;
+use crate::warning::Warnings;
+use lockstep_core::Result;
+use lockstep_core::scene::{MeshData, SceneBuilder};
+use std::collections::HashMap;
+
+/// Reads the meshes that `used` marks into the builder; the others are only checked, and what is wrong with them is a
+/// warning. Gives each mesh's index in the scene.
+pub(super) fn load(
+    source: &Source<'_>,
+    surfaces: &[Surface],
+    used: &[bool],
+    builder: &mut SceneBuilder,
+    warnings: &mut Warnings,
+) -> Result<Vec<Option<u32>>> {
+    let mut budget = GeometryBudget::new(source.limits, source.buffers.total_bytes());
+    let mut default = None;
+    let mut out = Vec::new();
+    let mut usage = HashMap::new();
+    for (item, &used) in source.root.items("meshes").iter().zip(used) {
+        check_morphs(item, warnings);
+        let mut mesh = MeshData::default();
+        for primitive in item.items("primitives") {
+            check_primitive(&primitive, source, &mut usage, warnings);
+            let surface = match primitive.index("material") {
+                Some(index) if index < surfaces.len() => surfaces[index],
+                _ => *default.get_or_insert_with(|| materials::default_surface(builder)),
+            };
+            if lacks_data(&primitive, source) {
+                warnings.add(&primitive.at, "its buffer has no data; it is not rendered");
+                continue;
+            }
+            let result = primitives::append(&primitive, source, surface, &mut budget, &mut mesh, warnings);
+            match result {
+                Ok(()) => {}
+                Err(error) if used => return Err(error),
+                Err(error) => warnings.add_error(error),
+            }
+        }
+        out.push((used && !mesh.triangles.is_empty()).then(|| builder.mesh(mesh)));
+    }
+    Ok(out)
+}
+
+/// Whether a primitive reads from a buffer of which the file does not say where its bytes are.
+fn lacks_data(item: &Item<'_>, source: &Source<'_>) -> bool {
+    let attributes = item.get("attributes").map(|a| a.entries()).unwrap_or_default();
+    let accessors =
+        attributes.iter().filter_map(|(_, value)| super::json::whole(value.value)).map(|v| v as usize);
+    accessors
+        .chain(item.index("indices"))
+        .flat_map(|accessor| accessors::views(&source.root, accessor))
+        .any(|view| source.buffers.is_unspecified(&source.root, view))
+}
+
+/// Morph targets are not applied; what is wrong with them is only mentioned.
+fn check_morphs(mesh: &Item<'_>, warnings: &mut Warnings) {
+    let primitives = mesh.items("primitives");
+    let counts: Vec<usize> = primitives.iter().map(|p| p.len("targets")).collect();
+    for (primitive, &count) in primitives.iter().zip(&counts) {
+        let at = if count > 0 { primitive.pointer("targets") } else { primitive.at.clone() };
+        if count > 0 {
+            warnings.add(&at, "morph targets are ignored");
+        }
+        if count != counts[0] {
+            warnings.add(&at, "the primitives of a mesh differ in their number of morph targets");
+        }
+    }
+    let weights = mesh.len("weights");
+    if weights > 0 && Some(&weights) != counts.first() {
+        warnings.add(mesh.pointer("weights"), "there are not as many weights as morph targets");
+    }
+}
+
+/// What a buffer view serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Usage {
+    Vertices,
+    Indices,
+}
+
+/// Mentions what other readers refuse although it can be read.
+fn check_primitive(
+    item: &Item<'_>,
+    source: &Source<'_>,
+    usage: &mut HashMap<usize, Usage>,
+    warnings: &mut Warnings,
+) {
+    let view_of =
+        |accessor: usize| source.root.item("accessors", accessor).and_then(|a| a.index("bufferView"));
+    let mut record = |accessor: usize, wanted: Usage, at: &str, warnings: &mut Warnings| {
+        let Some(view) = view_of(accessor) else {
+            return;
+        };
+        let declared =
+            source.root.item("bufferViews", view).and_then(|v| v.whole("target")).and_then(|t| match t {
+                34962 => Some(Usage::Vertices),
+                34963 => Some(Usage::Indices),
+                _ => None,
+            });
+        let known = usage.entry(view).or_insert(declared.unwrap_or(wanted));
+        if *known != wanted {
+            warnings.add(at, "its buffer view serves both vertices and indices");
+        }
+    };
+    let attributes = item.get("attributes");
+    let mut sharing: HashMap<usize, Vec<(usize, String)>> = HashMap::new();
+    for (name, value) in attributes.iter().flat_map(Item::entries) {
+        let Some(accessor) = super::json::whole(value.value).map(|v| v as usize) else {
+            continue;
+        };
+        check_attribute(name, &value.at, accessor, source, warnings);
+        record(accessor, Usage::Vertices, &value.at, warnings);
+        let stride = view_of(accessor)
+            .and_then(|v| source.root.item("bufferViews", v))
+            .is_some_and(|v| v.has("byteStride"));
+        if let Some(view) = view_of(accessor).filter(|_| !stride) {
+            sharing.entry(view).or_default().push((accessor, value.at));
+        }
+    }
+    for (_, list) in sharing.into_iter().filter(|(_, list)| list.iter().any(|(a, _)| *a != list[0].0)) {
+        for (_, at) in list {
+            warnings.add(at, "attributes share a buffer view that has no stride");
+        }
+    }
+    for (name, value) in item.items("targets").iter().flat_map(Item::entries) {
+        let accessor = super::json::whole(value.value).map_or(usize::MAX, |v| v as usize);
+        record(accessor, Usage::Vertices, &value.at, warnings);
+        check_name(name, &value.at, warnings);
+    }
+    if let Some(accessor) = item.index("indices") {
+        let at = item.pointer("indices");
+        record(accessor, Usage::Indices, &at, warnings);
+        let view = view_of(accessor).and_then(|v| source.root.item("bufferViews", v));
+        if view.is_some_and(|v| v.has("byteStride")) {
+            warnings.add(at, "a view of indices has no stride");
+        }
+    }
+    check_numbering(attributes.as_ref(), warnings);
+}
+
+fn check_attribute(name: &str, at: &str, index: usize, source: &Source<'_>, warnings: &mut Warnings) {
+    check_name(name, at, warnings);
+    let Some(item) = source.root.item("accessors", index) else {
+        return;
+    };
+    if name == "POSITION" && !(item.has("min") && item.has("max")) {
+        warnings.add(at, format!("accessor {index} lacks the bounds that positions must have"));
+    }
+    if item.whole("componentType") == Some(5125) {
+        warnings.add(at, "attributes cannot be 32 bit integers");
+    }
+    if name.starts_with("JOINTS_") || name.starts_with("WEIGHTS_") {
+        warnings.add(at, "skins are ignored; the mesh is rendered as it was modelled");
+    }
+    if let Ok(accessor) = Accessor::open(&source.root, &source.buffers, index, &mut Warnings::new(""))
+        && item.has("bufferView")
+    {
+        let offset = item.whole("byteOffset").unwrap_or(0);
+        let stride = accessor.declared_stride.unwrap_or(accessor.width() * accessor.component.size());
+        if offset % 4 != 0 || stride % 4 != 0 {
+            warnings.add(at, "vertex attributes must be aligned to 4 bytes");
+        }
+    }
+}
+
+fn check_name(name: &str, at: &str, warnings: &mut Warnings) {
+    let plain = matches!(name, "POSITION" | "NORMAL" | "TANGENT") || name.starts_with('_');
+    let numbered = ["TEXCOORD_", "COLOR_", "JOINTS_", "WEIGHTS_"].iter().any(|prefix| {
+        let number = name.strip_prefix(prefix).unwrap_or_default();
+        number == "0"
+            || (!number.is_empty() && !number.starts_with('0') && number.bytes().all(|b| b.is_ascii_digit()))
+    });
+    if !plain && !numbered {
+        warnings.add(at, format!("`{}` is not an attribute; it is ignored", super::check::shorten(name)));
+    }
+}
+
+/// Sets of one kind of attribute are numbered from zero without gaps.
+fn check_numbering(attributes: Option<&Item<'_>>, warnings: &mut Warnings) {
+    let Some(attributes) = attributes else {
+        return;
+    };
+    for prefix in ["TEXCOORD_", "COLOR_", "JOINTS_", "WEIGHTS_"] {
+        let count = attributes.entries().iter().filter(|(name, _)| name.starts_with(prefix)).count();
+        if let Some(missing) = (0..count).find(|i| !attributes.has(&format!("{prefix}{i}"))) {
+            warnings.add(&attributes.at, format!("{prefix}{missing} is missing before a later set"));
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Scenes made by code. The same bits on every host: only `+ - * / sqrt` and the core's own functions are used.
+
+mod cornell;
+mod furnace;
+mod instances;
+mod random;
+mod shapes;
+mod weekend;
+
+use crate::suggest;
+use lockstep_core::{Error, Result, Scene};
+
+/// A scene that code makes.
+pub(crate) struct Procedural {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    /// What may follow a colon.
+    pub(crate) parameters: &'static str,
+    pub(crate) build: fn(Option<&str>) -> Result<Scene>,
+}
+
+/// All of them.
+pub(crate) const ALL: &[Procedural] = &[
+    Procedural {
+        name: "cornell",
+        description: "the Cornell box as measured at Cornell University: two blocks, three colours, one lamp",
+        parameters: "",
+        build: |parameter| without_parameter("cornell", parameter).and_then(|()| cornell::build()),
+    },
+    Procedural {
+        name: "weekend",
+        description: "the random spheres of Ray Tracing in One Weekend: diffuse, metal, glass, depth of field",
+        parameters: "",
+        build: |parameter| without_parameter("weekend", parameter).and_then(|()| weekend::build()),
+    },
+    Procedural {
+        name: "furnace",
+        description: "white objects under a white sky: in closed form, every pixel is 1",
+        parameters: furnace::PARAMETERS,
+        build: furnace::build,
+    },
+    Procedural {
+        name: "instances",
+        description: "4,608 turned, stretched and mirrored instances of a few meshes: stress for two-level structures",
+        parameters: "",
+        build: |parameter| without_parameter("instances", parameter).and_then(|()| instances::build()),
+    },
+];
+
+fn without_parameter(name: &str, parameter: Option<&str>) -> Result<()> {
+    match parameter {
+        None => Ok(()),
+        Some(parameter) => {
+            Err(Error::scene(format!("{name}:{parameter}"), "name", format!("`{name}` takes no parameter")))
+        }
+    }
+}
+
+/// The error for a parameter that is not among `known`.
+fn unknown_parameter(scene: &str, parameter: &str, known: &[&str]) -> Error {
+    let hint = suggest::nearest(parameter, known.iter().copied());
+    let hint = hint.map(|n| format!("; did you mean `{scene}:{n}`?")).unwrap_or_default();
+    let message = format!("`{scene}` knows these parameters: {}{hint}", known.join(", "));
+    Error::scene(format!("{scene}:{parameter}"), "name", message)
+}

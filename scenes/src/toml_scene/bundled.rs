@@ -1,0 +1,78 @@
+//! The `scene.toml` files that come with the program; their data does not.
+
+use super::{Text, document, load};
+use crate::registry::{LoadOptions, LoadedScene};
+use lockstep_core::{Error, Result};
+
+/// A document within the program.
+#[derive(Debug)]
+pub(crate) struct Bundled {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    /// What to get, and from where.
+    source: &'static str,
+    text: &'static str,
+}
+
+const PICA: &str = "PICA PICA - Mini Diorama 01 by SEED (sketchfab.com, CC BY-NC 4.0) as pica/scene.gltf";
+const SPONZA: &str = "Crytek Sponza by Frank Meinl (CC BY 3.0) as sponza/Sponza.gltf";
+
+/// All of them.
+pub(crate) const BUNDLED: &[Bundled] = &[
+    Bundled {
+        name: "pica-wide",
+        description: "PICA PICA diorama, the whole of it: 76,274 triangles, glossy plastic, sky and a warm sun",
+        source: PICA,
+        text: include_str!("../../data/pica-wide/scene.toml"),
+    },
+    Bundled {
+        name: "pica-close",
+        description: "PICA PICA diorama from close by: glossy and reflective parts fill the frame",
+        source: PICA,
+        text: include_str!("../../data/pica-close/scene.toml"),
+    },
+    Bundled {
+        name: "sponza-wide",
+        description: "Crytek Sponza, along the nave: 262,191 triangles, sky and sun",
+        source: SPONZA,
+        text: include_str!("../../data/sponza-wide/scene.toml"),
+    },
+    Bundled {
+        name: "sponza-close",
+        description: "Crytek Sponza from close by: alpha-masked plants and chains",
+        source: SPONZA,
+        text: include_str!("../../data/sponza-close/scene.toml"),
+    },
+];
+
+impl Bundled {
+    /// Why it cannot be loaded; `None` when its data is there.
+    pub(crate) fn missing(&self, options: &LoadOptions) -> Option<Error> {
+        let remedy = format!("Set LOCKSTEP_SCENES to a folder that holds {}", self.source);
+        let Some(folder) = options.data_folder() else {
+            let what = format!("The data of `{}` is not here: LOCKSTEP_SCENES is not set", self.name);
+            return Some(Error::Unavailable { what, remedy });
+        };
+        let file = match document::parse(&self.as_text()) {
+            Ok(document) => folder.join(document.file.get_ref()),
+            Err(error) => return Some(error),
+        };
+        if file.is_file() {
+            return None;
+        }
+        let what = format!("The data of `{}` is not here: there is no {}", self.name, file.display());
+        Some(Error::Unavailable { what, remedy })
+    }
+
+    /// Loads it.
+    pub(crate) fn load(&self, options: &LoadOptions) -> Result<LoadedScene> {
+        match self.missing(options) {
+            Some(error) => Err(error),
+            None => load(&self.as_text(), self.name, None, options),
+        }
+    }
+
+    fn as_text(&self) -> Text<'static> {
+        Text { name: self.name, text: self.text }
+    }
+}

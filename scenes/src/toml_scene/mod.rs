@@ -1,0 +1,151 @@
+//! `scene.toml`: a scene file with the camera, light and sky that it lacks.
+
+mod bundled;
+mod document;
+mod light;
+
+pub(crate) use bundled::BUNDLED;
+
+use crate::finish::{add_missing_light, choose};
+use crate::overrides::MaterialOverrides;
+use crate::registry::{LoadOptions, LoadedScene, read_file, stem};
+use crate::warning::Warnings;
+use document::CameraTable;
+use lockstep_core::scene::{Camera, SceneBuilder};
+use lockstep_core::vec3::Vec3;
+use lockstep_core::{Error, Result};
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+/// Loads a `scene.toml` from disk.
+pub(crate) fn load_file(path: &Path, options: &LoadOptions) -> Result<LoadedScene> {
+    let bytes = options.limits.read(path)?;
+    let name = path.to_string_lossy().into_owned();
+    let text = String::from_utf8(bytes).map_err(|error| {
+        Error::scene(&name, format!("byte {}", error.utf8_error().valid_up_to()), "the file is not UTF-8")
+    })?;
+    // Files named scene.toml are told apart by their folders.
+    let own = stem(path);
+    let folder_name = path.parent().map(stem).filter(|f| own == "scene" && !f.is_empty());
+    let source = Text { name: &name, text: &text };
+    load(&source, &folder_name.unwrap_or(own), path.parent(), options)
+}
+
+/// The text of a document with its name for messages.
+struct Text<'a> {
+    name: &'a str,
+    text: &'a str,
+}
+
+impl Text<'_> {
+    /// An error at a byte of the text.
+    fn error(&self, offset: usize, message: impl Into<String>) -> Error {
+        let before = &self.text.as_bytes()[..offset.min(self.text.len())];
+        let line = before.iter().filter(|&&b| b == b'\n').count() + 1;
+        let column = before.iter().rev().take_while(|&&b| b != b'\n').count() + 1;
+        Error::scene(self.name, format!("line {line}, column {column}"), message)
+    }
+}
+
+/// Loads a document. `folder` is where its relative paths lead first; then comes the folder with scene data.
+fn load(
+    source: &Text<'_>,
+    default_name: &str,
+    folder: Option<&Path>,
+    options: &LoadOptions,
+) -> Result<LoadedScene> {
+    let document = document::parse(source)?;
+    let mut warnings = Warnings::new(source.name);
+    let mut builder = SceneBuilder::new(document.name.clone().unwrap_or_else(|| default_name.to_string()));
+    let mut overrides = MaterialOverrides::new(document.materials.clone());
+    let path = find(source, &document.file, folder, options)?;
+    let mut file_warnings = Warnings::new(path.to_string_lossy());
+    let contents = read_file(&path, options, &mut builder, &mut overrides, &mut file_warnings)?;
+    if let Some((name, near)) = overrides.unused().first() {
+        let hint = near.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
+        return Err(Error::scene(
+            source.name,
+            "materials",
+            format!("the file has no material `{name}`{hint}"),
+        ));
+    }
+    light::apply(&document, source, folder, options, &mut builder)?;
+    builder.camera = match &document.camera {
+        Some(table) => camera(table, source, &contents.cameras, &file_warnings)?,
+        None => match choose(&contents.cameras, options.camera.as_deref(), &file_warnings)? {
+            Some(camera) => camera,
+            None => {
+                return Err(Error::scene(
+                    source.name,
+                    "camera",
+                    "neither this file nor the scene has a camera",
+                ));
+            }
+        },
+    };
+    add_missing_light(&mut builder, contents.emits, &mut warnings);
+    let mut all = file_warnings.finish();
+    all.extend(warnings.finish());
+    Ok(LoadedScene { scene: builder.build()?, warnings: all })
+}
+
+/// A file beside the document or in the folder with scene data.
+fn find(
+    source: &Text<'_>,
+    file: &Spanned<String>,
+    folder: Option<&Path>,
+    options: &LoadOptions,
+) -> Result<PathBuf> {
+    let name = file.get_ref();
+    let data = options.data_folder();
+    let places: Vec<PathBuf> =
+        folder.map(Path::to_path_buf).into_iter().chain(data.clone()).map(|f| f.join(name)).collect();
+    if let Some(found) = places.iter().find(|p| p.is_file()) {
+        return Ok(found.clone());
+    }
+    if folder.is_some() && data.is_none() {
+        let message = format!("there is no file `{name}` beside this one, and LOCKSTEP_SCENES is not set");
+        return Err(source.error(file.span().start, message));
+    }
+    let listed: Vec<String> = places.iter().map(|p| p.display().to_string()).collect();
+    Err(source.error(file.span().start, format!("none of these files is there: {}", listed.join(", "))))
+}
+
+/// The camera that a document describes, or picks from its file.
+fn camera(
+    table: &Spanned<CameraTable>,
+    source: &Text<'_>,
+    of_file: &[(String, Camera)],
+    file_warnings: &Warnings,
+) -> Result<Camera> {
+    let wrong = |message: &str| Err(source.error(table.span().start, message));
+    let t = table.get_ref();
+    let mut out = match (&t.from_file, t.eye) {
+        (Some(name), None) => match choose(of_file, Some(name), file_warnings) {
+            Ok(Some(camera)) => camera,
+            _ => return wrong(&format!("the file has no camera `{name}`")),
+        },
+        (None, Some(eye)) => Camera { eye: eye.into(), ..Camera::default() },
+        (Some(_), Some(_)) => return wrong("give either `from_file` or `eye`"),
+        (None, None) => return wrong("the camera needs `eye`, or `from_file` to pick one of the file's"),
+    };
+    match (t.direction, t.target) {
+        (Some(_), Some(_)) => return wrong("give either `direction` or `target`"),
+        (Some(direction), None) => out.direction = direction.into(),
+        (None, Some(target)) => out.direction = Vec3::from(target) - out.eye,
+        (None, None) if t.from_file.is_some() => {}
+        (None, None) => return wrong("the camera needs `direction` or `target`"),
+    }
+    out.up = t.up.map_or(out.up, Vec3::from);
+    out.vertical_fov = t.fov.map_or(out.vertical_fov, |degrees| degrees * (std::f32::consts::PI / 180.0));
+    out.lens_radius = t.lens_radius.unwrap_or(out.lens_radius);
+    out.focus_distance = t.focus_distance.unwrap_or(out.focus_distance);
+    match out.validate(source.name) {
+        Err(Error::Scene { message, .. }) => wrong(&message),
+        Err(other) => Err(other),
+        Ok(()) => Ok(out),
+    }
+}
+
+#[cfg(test)]
+mod tests;
