@@ -11,6 +11,7 @@ pub mod camera;
 pub mod conformance;
 pub mod error;
 pub mod film;
+pub mod folders;
 pub mod intersect;
 pub mod kernels;
 pub mod lights;
@@ -23,6 +24,7 @@ pub mod sampling;
 pub mod scene;
 pub mod texture;
 pub mod vec3;
+pub mod wavefront;
 
 pub use backend::{Absence, Backend, OpenOptions, TargetStatus};
 pub use error::{Error, Result};

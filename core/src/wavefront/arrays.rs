@@ -1,0 +1,75 @@
+//! Device memory that knows its element type's size.
+
+use super::device::Device;
+use crate::error::{Error, Result};
+use bytemuck::Pod;
+
+/// A buffer of elements of one type.
+pub(super) struct Array<D: Device> {
+    pub(super) buffer: D::Buffer,
+    /// Bytes of one element.
+    pub(super) element: usize,
+    /// Name for messages.
+    what: &'static str,
+    /// Bytes of all elements.
+    pub(super) bytes: u64,
+}
+
+impl<D: Device> Array<D> {
+    /// Memory for `len` elements of `element` bytes. An empty array still has room for one, since APIs know no empty
+    /// buffers.
+    pub(super) fn of_size(device: &mut D, element: usize, len: usize, what: &'static str) -> Result<Self> {
+        let bytes = (element * len) as u64;
+        let largest = device.limits().largest_allocation;
+        if bytes > largest {
+            return Err(too_large(device.info().target.clone(), what, bytes, largest));
+        }
+        let buffer = device.allocate(bytes.max(element as u64), what)?;
+        Ok(Self { buffer, element, what, bytes })
+    }
+
+    /// Memory for `len` elements of type `T`.
+    pub(super) fn uninitialised<T: Pod>(device: &mut D, len: usize, what: &'static str) -> Result<Self> {
+        Self::of_size(device, size_of::<T>(), len, what)
+    }
+
+    /// The same, all zero.
+    pub(super) fn zeroed<T: Pod>(device: &mut D, len: usize, what: &'static str) -> Result<Self> {
+        let array = Self::uninitialised::<T>(device, len, what)?;
+        array.upload(device, bytemuck::cast_slice(&vec![T::zeroed(); len]))?;
+        Ok(array)
+    }
+
+    /// Copies `bytes`, a whole number of elements, to the array's start.
+    pub(super) fn upload(&self, device: &mut D, bytes: &[u8]) -> Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        device.upload(&self.buffer, bytes, self.what)
+    }
+
+    /// The first `len` elements, once all work before is done.
+    pub(super) fn download<T: Pod>(&self, device: &mut D, len: usize) -> Result<Vec<T>> {
+        let mut values = vec![T::zeroed(); len];
+        device.download(&self.buffer, bytemuck::cast_slice_mut(&mut values), self.what)?;
+        Ok(values)
+    }
+}
+
+/// The error of data that no single allocation of the device can hold.
+pub(super) fn too_large(actor: String, what: &str, bytes: u64, largest: u64) -> Error {
+    Error::Device {
+        actor,
+        action: format!("placing {what}"),
+        reason: format!(
+            "they take {} and the device's largest allocation is {}; use a smaller scene or film, or another target",
+            megabytes(bytes),
+            megabytes(largest)
+        ),
+    }
+}
+
+/// A size in words.
+pub(super) fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 * 1e-6)
+}

@@ -1,0 +1,60 @@
+//! How a pass is cut into batches of paths in flight.
+
+use super::device::{Kind, Limits};
+use super::path_state::{BYTES_PER_PATH, LARGEST_BYTES_PER_PATH};
+use std::ops::Range;
+
+/// Paths in flight on a GPU: enough to fill an H200 many times over at a few hundred bytes each.
+const GPU_PATHS: u64 = 4 << 20;
+/// Paths in flight for each core of a CPU: its share of the path state fits the second-level cache.
+const CPU_PATHS_PER_CORE: u64 = 8 << 10;
+/// The least, so that launches cost little beside their work.
+const CPU_PATHS: u64 = 32 << 10;
+/// The share of memory that path state may take, as a divisor.
+const MEMORY_SHARE: u64 = 4;
+
+/// The samples `samples` of the film pixels `pixels`, traced together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// Film indices.
+    pub pixels: Range<u32>,
+    /// Sample indices.
+    pub samples: Range<u32>,
+}
+
+impl Batch {
+    /// Paths in flight.
+    pub fn paths(&self) -> u32 {
+        self.pixels.len() as u32 * self.samples.len() as u32
+    }
+}
+
+/// How many paths a device should have in flight.
+pub fn paths_in_flight(limits: &Limits) -> u32 {
+    let wanted = match limits.kind {
+        Kind::Gpu => GPU_PATHS,
+        Kind::Cpu => (CPU_PATHS_PER_CORE * u64::from(limits.compute_units)).max(CPU_PATHS),
+    };
+    let fits = limits.memory / MEMORY_SHARE / BYTES_PER_PATH;
+    let fits_one = limits.largest_allocation / LARGEST_BYTES_PER_PATH;
+    wanted.min(fits).min(fits_one).clamp(1, 1 << 30) as u32
+}
+
+/// Covers every sample of `samples` of every pixel of a film of `film` pixels, with at most `capacity` paths in flight.
+/// Batches of one pass are of nearly equal size.
+pub fn batches(film: u32, samples: Range<u32>, capacity: u32) -> impl Iterator<Item = Batch> {
+    let capacity = capacity.max(1);
+    let ranges = film.div_ceil(capacity).max(1);
+    let samples_at_once = if ranges > 1 { 1 } else { (capacity / film.max(1)).max(1) };
+    let turns = (samples.len() as u32).div_ceil(samples_at_once);
+    let part =
+        |whole: u32, index: u32, parts: u32| (u64::from(whole) * u64::from(index) / u64::from(parts)) as u32;
+    let (first, count) = (samples.start, samples.len() as u32);
+    (0..turns).flat_map(move |turn| {
+        let samples = first + part(count, turn, turns)..first + part(count, turn + 1, turns);
+        (0..ranges).map(move |range| Batch {
+            pixels: part(film, range, ranges)..part(film, range + 1, ranges),
+            samples: samples.clone(),
+        })
+    })
+}

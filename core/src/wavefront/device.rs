@@ -1,0 +1,118 @@
+//! What a backend provides.
+
+use crate::error::Result;
+use crate::kernels::launch::Kernel;
+use crate::renderer::{DeviceInfo, Mode};
+use std::time::Duration;
+
+/// One device behind one API: memory, launches and their times. All work goes through one in-order queue.
+///
+/// Every `what` names the data in words for messages, such as "path state".
+pub trait Device {
+    /// A block of device memory, freed when dropped.
+    type Buffer;
+    /// A launch that can be waited for.
+    type Event;
+
+    /// Who this is, with the flags and the kernel hash of the mode prepared last.
+    fn info(&self) -> &DeviceInfo;
+
+    /// What the device can hold.
+    fn limits(&self) -> Limits;
+
+    /// Builds all kernels for a mode, or takes them from a cache, and makes later launches use them. Returns the time
+    /// that took; zero when they were ready.
+    ///
+    /// # Errors
+    /// [`crate::Error::Compile`] with the compiler's log; [`crate::Error::Unsupported`] for a mode it lacks.
+    fn prepare(&mut self, mode: Mode) -> Result<Duration>;
+
+    /// Uninitialised memory of `bytes` bytes; at least one.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] when the driver refuses.
+    fn allocate(&mut self, bytes: u64, what: &str) -> Result<Self::Buffer>;
+
+    /// Copies to the start of a buffer; `bytes` may be reused on return.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] when the driver refuses.
+    fn upload(&mut self, buffer: &Self::Buffer, bytes: &[u8], what: &str) -> Result<()>;
+
+    /// Waits for all work before it and copies from the start of a buffer.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] when that work or the copy failed.
+    fn download(&mut self, buffer: &Self::Buffer, into: &mut [u8], what: &str) -> Result<()>;
+
+    /// Enqueues a kernel with at least one and at most about `items` work-items; kernels loop, so any number is right.
+    /// `arguments` have been checked against the declaration.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] when the driver refuses.
+    fn launch(
+        &mut self,
+        kernel: &Kernel,
+        items: u32,
+        arguments: &[Value<'_, Self::Buffer>],
+    ) -> Result<Self::Event>;
+
+    /// Makes the device begin what has been enqueued, without waiting.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] when the driver refuses.
+    fn flush(&mut self) -> Result<()>;
+
+    /// Waits for a launch and tells when it ran.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] when the launch failed.
+    fn wait(&mut self, event: &Self::Event) -> Result<Span>;
+}
+
+/// An argument of a launch.
+#[derive(Debug)]
+pub enum Value<'a, B> {
+    /// A value of these bytes.
+    Plain(&'a [u8]),
+    /// A buffer.
+    Buffer(&'a B),
+}
+
+/// When a launch ran, on the device's own clock, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// It began.
+    pub start: u64,
+    /// It ended.
+    pub end: u64,
+}
+
+impl Span {
+    /// Its length in milliseconds.
+    pub fn ms(&self) -> f64 {
+        self.end.saturating_sub(self.start) as f64 * 1e-6
+    }
+}
+
+/// What sort of processor a device is; decides how many paths are in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Few fast cores: path state should stay in cache.
+    Cpu,
+    /// Many slow threads: path state should cover them many times over.
+    Gpu,
+}
+
+/// What a device can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The sort of processor.
+    pub kind: Kind,
+    /// Bytes of the largest single allocation.
+    pub largest_allocation: u64,
+    /// Bytes of all memory.
+    pub memory: u64,
+    /// Compute units.
+    pub compute_units: u32,
+}

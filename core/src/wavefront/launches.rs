@@ -1,0 +1,205 @@
+//! The launches of one batch, with every argument in its place.
+
+use super::arrays::{Array, megabytes, too_large};
+use super::device::{Device, Value};
+use super::path_state::PathState;
+use super::timeline::Stage;
+use crate::bvh::Bvh2;
+use crate::error::{Error, Result};
+use crate::kernels::launch::{CONNECT, EXTEND, GENERATE, Given, Kernel, RESOLVE, SHADE, TALLY};
+use crate::kernels::{Pass, SceneConstants, scene_arrays, scene_constants};
+use crate::scene::SceneData;
+
+/// An argument whose type can be compared with the declaration.
+enum Argument<'a, D: Device> {
+    Plain(&'a [u8]),
+    Array(&'a Array<D>),
+}
+
+fn plain<T: bytemuck::Pod, D: Device>(value: &T) -> Argument<'_, D> {
+    Argument::Plain(bytemuck::bytes_of(value))
+}
+
+fn launch<D: Device>(
+    device: &mut D,
+    kernel: &Kernel,
+    items: u32,
+    arguments: &[Argument<'_, D>],
+) -> Result<D::Event> {
+    let given = arguments.iter().map(|argument| match argument {
+        Argument::Plain(bytes) => Given::Value(bytes.len()),
+        Argument::Array(array) => Given::Buffer(array.element),
+    });
+    kernel
+        .check(&given.collect::<Vec<_>>())
+        .map_err(|e| Error::Contract { actor: device.info().target.clone(), message: e.to_string() })?;
+    let values = arguments.iter().map(|argument| match argument {
+        Argument::Plain(bytes) => Value::Plain(bytes),
+        Argument::Array(array) => Value::Buffer(&array.buffer),
+    });
+    device.launch(kernel, items.max(1), &values.collect::<Vec<_>>())
+}
+
+/// The scene's arrays on the device.
+pub(super) struct SceneOnDevice<D: Device> {
+    constants: SceneConstants,
+    arrays: Vec<Array<D>>,
+}
+
+impl<D: Device> SceneOnDevice<D> {
+    /// Copies a scene and its tree; refuses before the first copy what cannot fit beside `more` bytes of other data.
+    pub(super) fn upload(device: &mut D, scene: &SceneData, bvh: &Bvh2, more: u64) -> Result<Self> {
+        let host = scene_arrays(scene, bvh);
+        let limits = device.limits();
+        let actor = || device.info().target.clone();
+        for array in &host {
+            let bytes = array.bytes.len() as u64;
+            if bytes > limits.largest_allocation {
+                let what = format!("the {} of scene {}", array.argument.name, scene.name);
+                return Err(too_large(actor(), &what, bytes, limits.largest_allocation));
+            }
+        }
+        let bytes: u64 = host.iter().map(|a| a.bytes.len() as u64).sum();
+        if bytes + more > limits.memory {
+            let reason = format!(
+                "it takes {}, film and path state take {}, and the device has {}; use a smaller scene or film, or \
+                 another target",
+                megabytes(bytes),
+                megabytes(more),
+                megabytes(limits.memory)
+            );
+            return Err(Error::Device {
+                actor: actor(),
+                action: format!("placing scene {}", scene.name),
+                reason,
+            });
+        }
+        let copy = |array: &crate::kernels::SceneArray<'_>| {
+            let element = array.argument.of.size;
+            let on_device =
+                Array::of_size(device, element, array.bytes.len() / element, array.argument.name)?;
+            on_device.upload(device, array.bytes)?;
+            Ok(on_device)
+        };
+        let arrays = host.iter().map(copy).collect::<Result<_>>()?;
+        Ok(Self { constants: scene_constants(scene, bvh), arrays })
+    }
+
+    /// Bytes of all arrays.
+    pub(super) fn bytes(&self) -> u64 {
+        self.arrays.iter().map(|array| array.bytes).sum()
+    }
+
+    /// The scene's arguments followed by a kernel's own.
+    fn with<'a>(&'a self, own: impl IntoIterator<Item = Argument<'a, D>>) -> Vec<Argument<'a, D>> {
+        let arrays = self.arrays.iter().map(Argument::Array);
+        std::iter::once(plain(&self.constants)).chain(arrays).chain(own).collect()
+    }
+}
+
+/// What the launches of a batch need.
+pub(super) struct Launches<'a, D: Device> {
+    pub(super) device: &'a mut D,
+    pub(super) scene: &'a SceneOnDevice<D>,
+    pub(super) state: &'a PathState<D>,
+    pub(super) pass: Pass,
+}
+
+impl<D: Device> Launches<'_, D> {
+    fn paths(&self) -> u32 {
+        self.pass.pixels * self.pass.samples
+    }
+
+    /// Starts the batch's paths.
+    pub(super) fn generate(&mut self) -> Result<(Stage, D::Event)> {
+        let (items, s) = (self.paths(), self.state);
+        let arguments = [
+            plain(&self.pass),
+            Argument::Array(&s.path_origin),
+            Argument::Array(&s.path_direction),
+            Argument::Array(&s.path_throughput),
+            Argument::Array(&s.path_radiance),
+            Argument::Array(&s.queues[0]),
+            Argument::Array(&s.counters),
+        ];
+        Ok((Stage::Generate, launch(self.device, &GENERATE, items, &arguments)?))
+    }
+
+    /// Finds the hits of a bounce.
+    pub(super) fn extend(&mut self, bounce: u32) -> Result<(Stage, D::Event)> {
+        let (items, s) = (self.paths(), self.state);
+        let arguments = self.scene.with([
+            plain(&self.pass),
+            plain(&bounce),
+            Argument::Array(&s.path_origin),
+            Argument::Array(&s.path_direction),
+            Argument::Array(&s.queues[bounce as usize % 2]),
+            Argument::Array(&s.hits),
+            Argument::Array(&s.hit_primitives),
+            Argument::Array(&s.counters),
+        ]);
+        Ok((Stage::Extend, launch(self.device, &EXTEND, items, &arguments)?))
+    }
+
+    /// Shades the hits of a bounce.
+    pub(super) fn shade(&mut self, bounce: u32) -> Result<(Stage, D::Event)> {
+        let (items, s) = (self.paths(), self.state);
+        let (queue, next) = (bounce as usize % 2, (bounce as usize + 1) % 2);
+        let arguments = self.scene.with([
+            plain(&self.pass),
+            plain(&bounce),
+            Argument::Array(&s.path_origin),
+            Argument::Array(&s.path_direction),
+            Argument::Array(&s.path_throughput),
+            Argument::Array(&s.path_radiance),
+            Argument::Array(&s.hits),
+            Argument::Array(&s.hit_primitives),
+            Argument::Array(&s.queues[queue]),
+            Argument::Array(&s.queues[next]),
+            Argument::Array(&s.shadow_origin),
+            Argument::Array(&s.shadow_direction),
+            Argument::Array(&s.shadow_radiance),
+            Argument::Array(&s.counters),
+        ]);
+        Ok((Stage::Shade, launch(self.device, &SHADE, items, &arguments)?))
+    }
+
+    /// Traces the shadow rays of a bounce.
+    pub(super) fn connect(&mut self, bounce: u32) -> Result<(Stage, D::Event)> {
+        let (items, s) = (self.paths(), self.state);
+        let arguments = self.scene.with([
+            plain(&self.pass),
+            plain(&bounce),
+            Argument::Array(&s.shadow_origin),
+            Argument::Array(&s.shadow_direction),
+            Argument::Array(&s.shadow_radiance),
+            Argument::Array(&s.path_radiance),
+            Argument::Array(&s.counters),
+        ]);
+        Ok((Stage::Connect, launch(self.device, &CONNECT, items, &arguments)?))
+    }
+
+    /// Adds the finished paths to the film.
+    pub(super) fn resolve(&mut self, film: &Array<D>) -> Result<(Stage, D::Event)> {
+        let (items, s) = (self.pass.pixels, self.state);
+        let arguments = [
+            plain(&self.pass),
+            Argument::Array(&s.path_radiance),
+            Argument::Array(film),
+            Argument::Array(&s.flaws),
+        ];
+        Ok((Stage::Queues, launch(self.device, &RESOLVE, items, &arguments)?))
+    }
+
+    /// Adds the batch's counts to the totals and clears them.
+    pub(super) fn tally(&mut self, totals: &Array<D>) -> Result<(Stage, D::Event)> {
+        let s = self.state;
+        let arguments = [
+            plain(&self.pass),
+            Argument::Array(&s.counters),
+            Argument::Array(&s.flaws),
+            Argument::Array(totals),
+        ];
+        Ok((Stage::Queues, launch(self.device, &TALLY, 1, &arguments)?))
+    }
+}

@@ -1,0 +1,170 @@
+//! A renderer over any [`Device`].
+
+use super::arrays::Array;
+use super::batch::{Batch, batches, paths_in_flight};
+use super::device::Device;
+use super::launches::{Launches, SceneOnDevice};
+use super::path_state::{BYTES_PER_PATH, PathState};
+use super::timeline::Timeline;
+use super::tracer;
+use crate::bvh::{BuildSettings, Bvh2};
+use crate::error::{Error, Result};
+use crate::film::{Film, Flaws};
+use crate::kernels::{Pass, bounces_of_totals, flaws_of_totals, totals_len};
+use crate::null::{check_range, nothing_loaded};
+use crate::renderer::{DeviceInfo, LoadReport, PassReport, PathVertex, Renderer, Settings};
+use crate::scene::Scene;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// The path tracer of `core/kernels` on one device.
+pub struct Wavefront<D: Device> {
+    device: D,
+    loaded: Option<Loaded<D>>,
+}
+
+/// A scene on the device with its film.
+struct Loaded<D: Device> {
+    scene: SceneOnDevice<D>,
+    settings: Settings,
+    /// The whole film and no samples yet; batches fill in their ranges.
+    pass: Pass,
+    state: PathState<D>,
+    capacity: u32,
+    film: Array<D>,
+    totals: Array<D>,
+    /// What `totals` held after the last pass.
+    counted: Vec<u64>,
+    spp: u32,
+    flaws: Flaws,
+}
+
+impl<D: Device> Wavefront<D> {
+    /// A renderer without a scene.
+    pub fn new(device: D) -> Self {
+        Self { device, loaded: None }
+    }
+
+    /// Rows of the launch sequence, oldest first: what one batch runs.
+    fn run_batch(
+        device: &mut D,
+        loaded: &Loaded<D>,
+        batch: &Batch,
+        timeline: &mut Timeline<D>,
+    ) -> Result<()> {
+        let pass = pass_of(&loaded.pass, batch);
+        let mut launches = Launches { device, scene: &loaded.scene, state: &loaded.state, pass };
+        let mut sequence = vec![launches.generate()?];
+        for bounce in 0..=loaded.settings.bounces {
+            sequence.push(launches.extend(bounce)?);
+            sequence.push(launches.shade(bounce)?);
+            // The last bounce only adds emission, so it has no shadow rays.
+            if bounce < loaded.settings.bounces {
+                sequence.push(launches.connect(bounce)?);
+            }
+        }
+        sequence.push(launches.resolve(&loaded.film)?);
+        sequence.push(launches.tally(&loaded.totals)?);
+        device.flush()?;
+        sequence.into_iter().try_for_each(|launch| timeline.push(device, launch))
+    }
+}
+
+/// The pass of one batch.
+fn pass_of(film: &Pass, batch: &Batch) -> Pass {
+    Pass {
+        pixels: batch.pixels.len() as u32,
+        first_pixel: batch.pixels.start,
+        samples: batch.samples.len() as u32,
+        first_sample: batch.samples.start,
+        ..*film
+    }
+}
+
+fn ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+impl<D: Device> Renderer for Wavefront<D> {
+    fn device(&self) -> &DeviceInfo {
+        self.device.info()
+    }
+
+    fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport> {
+        settings.validate()?;
+        // The old scene's memory is free before the new one asks for its own.
+        self.loaded = None;
+        let compile = self.device.prepare(settings.mode)?;
+        let start = Instant::now();
+        let bvh = Bvh2::build(scene, &BuildSettings::default());
+        let build = start.elapsed();
+
+        let start = Instant::now();
+        let device = &mut self.device;
+        let pixels = settings.width * settings.height;
+        let capacity = paths_in_flight(&device.limits());
+        let film_bytes = u64::from(pixels) * size_of::<[i64; 3]>() as u64;
+        let on_device =
+            SceneOnDevice::upload(device, scene, &bvh, film_bytes + u64::from(capacity) * BYTES_PER_PATH)?;
+        let device_bytes = on_device.bytes();
+        let totals = totals_len(settings.bounces);
+        self.loaded = Some(Loaded {
+            scene: on_device,
+            settings: *settings,
+            pass: Pass::new(scene, settings, 0, 0),
+            state: PathState::new(device, capacity, settings.bounces)?,
+            capacity,
+            film: Array::zeroed::<i64>(device, 3 * pixels as usize, "the film")?,
+            totals: Array::zeroed::<u64>(device, totals, "ray totals")?,
+            counted: vec![0; totals],
+            spp: 0,
+            flaws: Flaws::default(),
+        });
+        let upload = start.elapsed();
+        Ok(LoadReport { build_ms: ms(build), compile_ms: ms(compile), upload_ms: ms(upload), device_bytes })
+    }
+
+    fn accumulate(&mut self, samples: Range<u32>) -> Result<PassReport> {
+        let Self { device, loaded } = self;
+        let loaded = loaded.as_mut().ok_or_else(nothing_loaded)?;
+        let added = check_range(loaded.spp, &samples)?;
+        let pixels = loaded.settings.width * loaded.settings.height;
+        let mut timeline = Timeline::new();
+        for batch in batches(pixels, samples, loaded.capacity) {
+            Self::run_batch(device, loaded, &batch, &mut timeline)?;
+        }
+        let totals: Vec<u64> = loaded.totals.download(device, loaded.counted.len())?;
+        let stages = timeline.finish(device)?;
+        let fresh: Vec<u64> =
+            totals.iter().zip(&loaded.counted).map(|(now, then)| now.wrapping_sub(*then)).collect();
+        let flaws = flaws_of_totals(&fresh);
+        loaded.counted = totals;
+        loaded.spp += added;
+        loaded.flaws.merge(&flaws);
+        Ok(PassReport { stages, bounces: bounces_of_totals(&fresh), flaws })
+    }
+
+    fn read(&mut self, film: &mut Film) -> Result<()> {
+        let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
+        let mut fresh = Film::new(loaded.settings.width, loaded.settings.height)?;
+        fresh.sums = loaded.film.download(&mut self.device, fresh.sums.len())?;
+        fresh.spp = loaded.spp;
+        fresh.flaws = loaded.flaws;
+        *film = fresh;
+        Ok(())
+    }
+
+    fn trace(&mut self, pixel: [u32; 2], sample: u32) -> Result<Vec<PathVertex>> {
+        let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
+        let Settings { width, height, bounces, .. } = loaded.settings;
+        if pixel[0] >= width || pixel[1] >= height {
+            return Err(Error::Contract {
+                actor: self.device.info().target.clone(),
+                message: format!("pixel {},{} lies outside the film of {width}x{height}", pixel[0], pixel[1]),
+            });
+        }
+        let index = pixel[1] * width + pixel[0];
+        let one = Batch { pixels: index..index + 1, samples: sample..sample.saturating_add(1) };
+        tracer::trace(&mut self.device, &loaded.scene, pass_of(&loaded.pass, &one), bounces)
+    }
+}
