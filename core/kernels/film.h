@@ -1,1 +1,41 @@
-/* film */
+/* From radiance to film units. The twin of src/film.rs. */
+
+#define UNITS_PER_RADIANCE 1073741824.0f
+#define MAX_SAMPLE_RADIANCE 65536.0f
+#define FLAW_NON_FINITE 0
+#define FLAW_NEGATIVE 1
+#define FLAW_CLAMPED 2
+
+typedef struct {
+    u32 count[3];
+} Flaws;
+
+typedef struct {
+    i64 channel[3];
+} Units;
+
+LS_FN i64 film_units(float v) {
+    return (i64)(math_clamp(v, 0.0f, MAX_SAMPLE_RADIANCE) * UNITS_PER_RADIANCE);
+}
+
+/* One sample's radiance in film units, counting what had to be altered. */
+LS_FN Units film_quantize(Vec3 radiance, Flaws *flaws) {
+    Units units;
+    if (!vec3_is_finite(radiance)) {
+        flaws->count[FLAW_NON_FINITE] += 1u;
+        units.channel[0] = 0;
+        units.channel[1] = 0;
+        units.channel[2] = 0;
+        return units;
+    }
+    if (radiance.x < 0.0f || radiance.y < 0.0f || radiance.z < 0.0f) {
+        flaws->count[FLAW_NEGATIVE] += 1u;
+    }
+    if (radiance.x > MAX_SAMPLE_RADIANCE || radiance.y > MAX_SAMPLE_RADIANCE || radiance.z > MAX_SAMPLE_RADIANCE) {
+        flaws->count[FLAW_CLAMPED] += 1u;
+    }
+    units.channel[0] = film_units(radiance.x);
+    units.channel[1] = film_units(radiance.y);
+    units.channel[2] = film_units(radiance.z);
+    return units;
+}

@@ -1,1 +1,282 @@
-/* intersect */
+/* The hit rule: a hit is a function of the ray and the primitives alone. The twin of src/intersect.rs, where the reasons
+ * stand. */
+
+#define FAR_WIDENING (1.0f + 1.0f / 1048576.0f)
+#define BOX_PADDING (1.0f / 2097152.0f)
+#define SMALLEST_DIRECTION 5.421011e-20f
+#define ORIGIN_OFFSET (1.0f / 262144.0f)
+#define FAR 3.0e38f
+
+/* What slab tests need of a ray: its origin and one over its direction, finite. */
+typedef struct {
+    Vec3 origin;
+    Vec3 inverse;
+} Slabs;
+
+/* Entry and widened exit of a ray through a box. */
+typedef struct {
+    float entry;
+    float exit;
+} Interval;
+
+/* The shear that turns a ray into the z axis. */
+typedef struct {
+    u32 axis;
+    float sx;
+    float sy;
+    float sz;
+} Shear;
+
+typedef struct {
+    bool found;
+    float t;
+    float u;
+    float v;
+} TriangleHit;
+
+typedef struct {
+    bool found;
+    float enters;
+    float leaves;
+} SphereHit;
+
+typedef struct {
+    bool found;
+    float t;
+} Accepted;
+
+/* Nothing found yet before `t`. */
+LS_FN Hit intersect_hit_none(float t) {
+    Hit hit;
+    hit.t = t;
+    hit.u = 0.0f;
+    hit.v = 0.0f;
+    hit.instance = NONE;
+    hit.primitive = NONE;
+    return hit;
+}
+
+/* True when a surface was found. */
+LS_FN bool intersect_hit_is_some(Hit hit) {
+    return hit.instance != NONE;
+}
+
+/* True when `other` is nearer, or as near with lower (instance, primitive). */
+LS_FN bool intersect_hit_yields_to(Hit hit, Hit other) {
+    return other.t < hit.t
+           || (other.t == hit.t
+               && (other.instance < hit.instance
+                   || (other.instance == hit.instance && other.primitive < hit.primitive)));
+}
+
+/* One over a direction's component, finite. */
+LS_FN float intersect_inverse(float d) {
+    return 1.0f / (LS_ABS(d) < SMALLEST_DIRECTION ? math_with_sign_of(SMALLEST_DIRECTION, d) : d);
+}
+
+LS_FN Slabs intersect_slabs_new(Vec3 origin, Vec3 direction) {
+    Slabs slabs;
+    slabs.origin = origin;
+    slabs.inverse = vec3_new(intersect_inverse(direction.x), intersect_inverse(direction.y),
+                             intersect_inverse(direction.z));
+    return slabs;
+}
+
+/* The ray meets the box between `a` and `b` when `max(entry, a) <= min(exit, b)`. */
+LS_FN Interval intersect_slabs_interval(Slabs slabs, Box box) {
+    float x0 = (box.lo.x - slabs.origin.x) * slabs.inverse.x;
+    float x1 = (box.hi.x - slabs.origin.x) * slabs.inverse.x;
+    float y0 = (box.lo.y - slabs.origin.y) * slabs.inverse.y;
+    float y1 = (box.hi.y - slabs.origin.y) * slabs.inverse.y;
+    float z0 = (box.lo.z - slabs.origin.z) * slabs.inverse.z;
+    float z1 = (box.hi.z - slabs.origin.z) * slabs.inverse.z;
+    Interval r;
+    r.entry = math_max(math_max(math_min(x0, x1), math_min(y0, y1)), math_min(z0, z1));
+    r.exit = math_min(math_min(math_max(x0, x1), math_max(y0, y1)), math_max(z0, z1)) * FAR_WIDENING;
+    return r;
+}
+
+/* The components of `v` in cyclic order, so that component `axis` comes last. */
+LS_FN Vec3 intersect_rotate_to(Vec3 v, u32 axis) {
+    return vec3_new(axis == 0u ? v.y : (axis == 1u ? v.z : v.x), axis == 0u ? v.z : (axis == 1u ? v.x : v.y),
+                    axis == 0u ? v.x : (axis == 1u ? v.y : v.z));
+}
+
+LS_FN Shear intersect_shear_new(Vec3 direction) {
+    float ax = LS_ABS(direction.x);
+    float ay = LS_ABS(direction.y);
+    float az = LS_ABS(direction.z);
+    Shear shear;
+    shear.axis = ax > ay ? (ax > az ? 0u : 2u) : (ay > az ? 1u : 2u);
+    Vec3 d = intersect_rotate_to(direction, shear.axis);
+    shear.sx = d.x / d.z;
+    shear.sy = d.y / d.z;
+    shear.sz = 1.0f / d.z;
+    return shear;
+}
+
+LS_FN float intersect_exact_difference(float a, float b, float c, float d, float p, float q) {
+    return LS_FMA(a, b, -p) - LS_FMA(c, d, -q);
+}
+
+/* `a * b - c * d` with its exact sign: where the rounded products are equal, the rounding errors decide. */
+LS_FN float intersect_edge_function(float a, float b, float c, float d) {
+    float p = a * b;
+    float q = c * d;
+    float difference = p - q;
+    return difference == 0.0f ? intersect_exact_difference(a, b, c, d, p, q) : difference;
+}
+
+/* Distance and barycentrics where the ray's line meets the triangle, before any box or range test; not found for a miss
+ * or an edge-on triangle. */
+LS_FN TriangleHit intersect_triangle(Vec3 origin, Shear shear, Vec3 p0, Vec3 p1, Vec3 p2) {
+    TriangleHit hit;
+    hit.found = false;
+    hit.t = 0.0f;
+    hit.u = 0.0f;
+    hit.v = 0.0f;
+    Vec3 a = intersect_rotate_to(vec3_sub(p0, origin), shear.axis);
+    Vec3 b = intersect_rotate_to(vec3_sub(p1, origin), shear.axis);
+    Vec3 c = intersect_rotate_to(vec3_sub(p2, origin), shear.axis);
+    float ax = a.x - shear.sx * a.z;
+    float ay = a.y - shear.sy * a.z;
+    float bx = b.x - shear.sx * b.z;
+    float by = b.y - shear.sy * b.z;
+    float cx = c.x - shear.sx * c.z;
+    float cy = c.y - shear.sy * c.z;
+    float u = intersect_edge_function(cx, by, cy, bx);
+    float v = intersect_edge_function(ax, cy, ay, cx);
+    float w = intersect_edge_function(bx, ay, by, ax);
+    if ((u < 0.0f || v < 0.0f || w < 0.0f) && (u > 0.0f || v > 0.0f || w > 0.0f)) {
+        return hit;
+    }
+    float determinant = u + v + w;
+    if (determinant == 0.0f) {
+        return hit;
+    }
+    float inverse = 1.0f / determinant;
+    float depth = u * a.z + v * b.z + w * c.z;
+    hit.found = true;
+    hit.t = depth * shear.sz * inverse;
+    hit.u = v * inverse;
+    hit.v = w * inverse;
+    return hit;
+}
+
+/* Distances where the ray's line enters and leaves a sphere. */
+LS_FN SphereHit intersect_sphere(Vec3 origin, Vec3 direction, Vec3 center, float radius) {
+    SphereHit hit;
+    hit.found = false;
+    hit.enters = 0.0f;
+    hit.leaves = 0.0f;
+    Vec3 to_center = vec3_sub(center, origin);
+    float a = vec3_dot(direction, direction);
+    float half_b = vec3_dot(to_center, direction);
+    Vec3 closest = vec3_sub(to_center, vec3_scale(direction, half_b / a));
+    float discriminant = radius * radius - vec3_dot(closest, closest);
+    if (discriminant < 0.0f) {
+        return hit;
+    }
+    float c = vec3_dot(to_center, to_center) - radius * radius;
+    float q = half_b + math_with_sign_of(LS_SQRT(a * discriminant), half_b);
+    if (q == 0.0f) {
+        return hit;
+    }
+    float t0 = c / q;
+    float t1 = q / a;
+    hit.found = true;
+    hit.enters = math_min(t0, t1);
+    hit.leaves = math_max(t0, t1);
+    return hit;
+}
+
+/* A box grown on all sides by BOX_PADDING of its largest coordinate. */
+LS_FN Box intersect_pad_box(Vec3 lo, Vec3 hi) {
+    Vec3 pad = vec3_splat(math_max(vec3_max_abs_component(lo), vec3_max_abs_component(hi)) * BOX_PADDING);
+    Box box;
+    box.lo = vec3_sub(lo, pad);
+    box.hi = vec3_add(hi, pad);
+    return box;
+}
+
+/* The padded box of a triangle. */
+LS_FN Box intersect_triangle_box(Vec3 p0, Vec3 p1, Vec3 p2) {
+    return intersect_pad_box(
+        vec3_new(math_min(math_min(p0.x, p1.x), p2.x), math_min(math_min(p0.y, p1.y), p2.y),
+                 math_min(math_min(p0.z, p1.z), p2.z)),
+        vec3_new(math_max(math_max(p0.x, p1.x), p2.x), math_max(math_max(p0.y, p1.y), p2.y),
+                 math_max(math_max(p0.z, p1.z), p2.z)));
+}
+
+/* The padded box of a sphere. */
+LS_FN Box intersect_sphere_box(Vec3 center, float radius) {
+    return intersect_pad_box(vec3_sub(center, vec3_splat(radius)), vec3_add(center, vec3_splat(radius)));
+}
+
+/* The distance a candidate at `t` counts with: raised to the entry of its own box. Not found when the distance is not
+ * above `t_min` or the ray misses that box. */
+LS_FN Accepted intersect_accept(Slabs slabs, Box box, float t, float t_min) {
+    Interval interval = intersect_slabs_interval(slabs, box);
+    Accepted accepted;
+    accepted.found = t > t_min && math_max(interval.entry, t_min) <= interval.exit;
+    accepted.t = math_max(t, interval.entry);
+    return accepted;
+}
+
+LS_FN float intersect_vertex_alpha(u32 color) {
+    return (float)(color >> 24) * (1.0f / 255.0f);
+}
+
+/* The coverage of a surface point. */
+LS_FN float intersect_alpha(SceneRef scene, Material material, u32 instance, u32 primitive, float u, float v) {
+    if ((primitive & SPHERE_BIT) != 0u) {
+        return material.alpha;
+    }
+    Mesh mesh = load_mesh(scene, load_instance(scene, instance).mesh);
+    Triangle triangle = load_triangle(scene, mesh.first_triangle + primitive);
+    Vertex a = load_vertex(scene, triangle.vertices[0]);
+    Vertex b = load_vertex(scene, triangle.vertices[1]);
+    Vertex c = load_vertex(scene, triangle.vertices[2]);
+    Vec3 weights = vec3_new(1.0f - u - v, u, v);
+    float of_vertices = intersect_vertex_alpha(a.color) * weights.x + intersect_vertex_alpha(b.color) * weights.y
+                        + intersect_vertex_alpha(c.color) * weights.z;
+    float alpha = material.alpha * of_vertices;
+    if (material.base_color_texture != NONE) {
+        Texture texture = load_texture(scene, material.base_color_texture);
+        alpha = alpha * texture_sample(scene, texture, texture_coordinates(texture, a, b, c, weights)).a;
+    }
+    return alpha;
+}
+
+/* Whether a ray sees the surface of a primitive with partial coverage. `key` identifies the ray. */
+LS_FN bool intersect_covers(SceneRef scene, u32 instance, u32 primitive, float u, float v, RayKey key) {
+    Material material = load_material(scene, scene_material_of(scene, instance, primitive));
+    if (material.alpha_mode == ALPHA_OPAQUE) {
+        return true;
+    }
+    float alpha = intersect_alpha(scene, material, instance, primitive, u, v);
+    if (material.alpha_mode == ALPHA_MASK) {
+        return alpha >= material.alpha_cutoff;
+    }
+    return rng_coverage_uniform(key, instance, primitive) < alpha;
+}
+
+/* Unnormalised geometric normal of a triangle, towards its front. */
+LS_FN Vec3 intersect_triangle_normal(Vec3 p0, Vec3 p1, Vec3 p2) {
+    return vec3_cross(vec3_sub(p1, p0), vec3_sub(p2, p0));
+}
+
+/* `p` moved off a surface of unit normal `n` to the side that `direction` leaves to. `scale` bounds the coordinates that
+ * `p` was computed from. */
+LS_FN Vec3 intersect_offset_origin(Vec3 p, Vec3 n, Vec3 direction, float scale) {
+    float distance = scale * ORIGIN_OFFSET;
+    if (vec3_dot(n, direction) < 0.0f) {
+        return vec3_sub(p, vec3_scale(n, distance));
+    }
+    return vec3_add(p, vec3_scale(n, distance));
+}
+
+/* The coordinate scale of points, for intersect_offset_origin. */
+LS_FN float intersect_coordinate_scale(Vec3 a, Vec3 b) {
+    return math_max(vec3_max_abs_component(a), vec3_max_abs_component(b));
+}

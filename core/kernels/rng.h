@@ -1,1 +1,105 @@
-/* rng */
+/* Counter-based random numbers with named dimensions. The twin of src/rng.rs. */
+
+#define BLOCK_CAMERA 0u
+#define BLOCK_LIGHT 1u
+#define BLOCK_BSDF 2u
+#define BLOCK_EXTENSION_COVERAGE 3u
+#define BLOCK_SHADOW_COVERAGE 4u
+#define BLOCK_SKY 5u
+#define BLOCKS_PER_BOUNCE 5u
+
+/* Identity of one sample of one pixel: what every draw along its path is hashed from. */
+typedef struct {
+    u32 pixel;
+    u32 sample;
+    u32 seed;
+} SampleKey;
+
+/* Identity of one ray of one sample, for stochastic coverage. */
+typedef struct {
+    SampleKey sample;
+    u32 dimension;
+} RayKey;
+
+typedef struct {
+    u32 w[4];
+} Words;
+
+typedef struct {
+    float u[4];
+} Uniforms;
+
+/* The dimension counter of a block at `bounce`; bounce 0 starts at the camera ray. */
+LS_FN u32 rng_block_at(u32 block, u32 bounce) {
+    return block + bounce * BLOCKS_PER_BOUNCE;
+}
+
+LS_FN Words rng_mix(Words v) {
+    v.w[0] = v.w[0] + v.w[1] * v.w[3];
+    v.w[1] = v.w[1] + v.w[2] * v.w[0];
+    v.w[2] = v.w[2] + v.w[0] * v.w[1];
+    v.w[3] = v.w[3] + v.w[1] * v.w[2];
+    return v;
+}
+
+/* Four 32-bit hash words of a counter. */
+LS_FN Words rng_pcg4d(u32 a, u32 b, u32 c, u32 d) {
+    Words v;
+    v.w[0] = a * 1664525u + 1013904223u;
+    v.w[1] = b * 1664525u + 1013904223u;
+    v.w[2] = c * 1664525u + 1013904223u;
+    v.w[3] = d * 1664525u + 1013904223u;
+    v = rng_mix(v);
+    v.w[0] ^= v.w[0] >> 16;
+    v.w[1] ^= v.w[1] >> 16;
+    v.w[2] ^= v.w[2] >> 16;
+    v.w[3] ^= v.w[3] >> 16;
+    return rng_mix(v);
+}
+
+/* The four draws of `block` at `bounce`. */
+LS_FN Words rng_draw(SampleKey key, u32 block, u32 bounce) {
+    return rng_pcg4d(key.pixel, key.sample, rng_block_at(block, bounce), key.seed);
+}
+
+/* A uniform in `[0, 1)` with 24 bits. */
+LS_FN float rng_uniform(u32 word) {
+    return (float)(word >> 8) * (1.0f / 16777216.0f);
+}
+
+/* Four uniforms of four words. */
+LS_FN Uniforms rng_uniforms(Words words) {
+    Uniforms r;
+    r.u[0] = rng_uniform(words.w[0]);
+    r.u[1] = rng_uniform(words.w[1]);
+    r.u[2] = rng_uniform(words.w[2]);
+    r.u[3] = rng_uniform(words.w[3]);
+    return r;
+}
+
+/* `word * n / 2^32`: an index below `n`, biased by at most `n / 2^32`. */
+LS_FN u32 rng_index_below(u32 word, u32 n) {
+    return (u32)(((u64)word * (u64)n) >> 32);
+}
+
+/* The key of an extension ray. */
+LS_FN RayKey rng_ray_key_extension(SampleKey sample, u32 bounce) {
+    RayKey key;
+    key.sample = sample;
+    key.dimension = rng_block_at(BLOCK_EXTENSION_COVERAGE, bounce);
+    return key;
+}
+
+/* The key of a shadow ray. */
+LS_FN RayKey rng_ray_key_shadow(SampleKey sample, u32 bounce) {
+    RayKey key;
+    key.sample = sample;
+    key.dimension = rng_block_at(BLOCK_SHADOW_COVERAGE, bounce);
+    return key;
+}
+
+/* A uniform for a ray and a hit candidate, so that stochastic coverage does not depend on traversal order. */
+LS_FN float rng_coverage_uniform(RayKey key, u32 instance, u32 primitive) {
+    Words of_ray = rng_pcg4d(key.sample.pixel, key.sample.sample, key.dimension, key.sample.seed);
+    return rng_uniform(rng_pcg4d(of_ray.w[0], of_ray.w[1], instance, primitive).w[0]);
+}

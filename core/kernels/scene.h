@@ -1,1 +1,152 @@
-/* scene */
+/* The scene as kernels see it. Only the load functions here read its memory; all else takes private values. */
+
+typedef struct {
+    SceneConstants constants;
+    LS_GLOBAL const float *positions;
+    LS_GLOBAL const Vertex *vertices;
+    LS_GLOBAL const Triangle *triangles;
+    LS_GLOBAL const Sphere *spheres;
+    LS_GLOBAL const Mesh *meshes;
+    LS_GLOBAL const Instance *instances;
+    LS_GLOBAL const Material *materials;
+    LS_GLOBAL const Texture *textures;
+    LS_GLOBAL const u32 *texels;
+    LS_GLOBAL const float *srgb_to_linear;
+    LS_GLOBAL const Light *lights;
+    LS_GLOBAL const AliasEntry *light_alias;
+    LS_GLOBAL const Packed *environment_texels;
+    LS_GLOBAL const AliasEntry *environment_alias;
+    LS_GLOBAL const Node *nodes;
+    LS_GLOBAL const LeafPrimitive *primitives;
+    LS_GLOBAL const u32 *mesh_roots;
+    LS_GLOBAL const Box *instance_boxes;
+} SceneRef;
+
+/* The parameters by which a kernel takes the scene, and the SceneRef made of them. */
+#define LS_SCENE_PARAMETERS                                  \
+    SceneConstants constants,                                \
+    LS_GLOBAL const float *LS_RESTRICT positions,            \
+    LS_GLOBAL const Vertex *LS_RESTRICT vertices,            \
+    LS_GLOBAL const Triangle *LS_RESTRICT triangles,         \
+    LS_GLOBAL const Sphere *LS_RESTRICT spheres,             \
+    LS_GLOBAL const Mesh *LS_RESTRICT meshes,                \
+    LS_GLOBAL const Instance *LS_RESTRICT instances,         \
+    LS_GLOBAL const Material *LS_RESTRICT materials,         \
+    LS_GLOBAL const Texture *LS_RESTRICT textures,           \
+    LS_GLOBAL const u32 *LS_RESTRICT texels,                 \
+    LS_GLOBAL const float *LS_RESTRICT srgb_to_linear,       \
+    LS_GLOBAL const Light *LS_RESTRICT lights,               \
+    LS_GLOBAL const AliasEntry *LS_RESTRICT light_alias,     \
+    LS_GLOBAL const Packed *LS_RESTRICT environment_texels,  \
+    LS_GLOBAL const AliasEntry *LS_RESTRICT environment_alias, \
+    LS_GLOBAL const Node *LS_RESTRICT nodes,                 \
+    LS_GLOBAL const LeafPrimitive *LS_RESTRICT primitives,   \
+    LS_GLOBAL const u32 *LS_RESTRICT mesh_roots,             \
+    LS_GLOBAL const Box *LS_RESTRICT instance_boxes
+
+#define LS_SCENE_REF(scene)                       \
+    SceneRef scene;                               \
+    scene.constants = constants;                  \
+    scene.positions = positions;                  \
+    scene.vertices = vertices;                    \
+    scene.triangles = triangles;                  \
+    scene.spheres = spheres;                      \
+    scene.meshes = meshes;                        \
+    scene.instances = instances;                  \
+    scene.materials = materials;                  \
+    scene.textures = textures;                    \
+    scene.texels = texels;                        \
+    scene.srgb_to_linear = srgb_to_linear;        \
+    scene.lights = lights;                        \
+    scene.light_alias = light_alias;              \
+    scene.environment_texels = environment_texels; \
+    scene.environment_alias = environment_alias;  \
+    scene.nodes = nodes;                          \
+    scene.primitives = primitives;                \
+    scene.mesh_roots = mesh_roots;                \
+    scene.instance_boxes = instance_boxes
+
+LS_FN Vec3 load_position(SceneRef scene, u32 i) {
+    Vec3 p;
+    p.x = scene.positions[3u * i];
+    p.y = scene.positions[3u * i + 1u];
+    p.z = scene.positions[3u * i + 2u];
+    return p;
+}
+
+LS_FN Vertex load_vertex(SceneRef scene, u32 i) {
+    return scene.vertices[i];
+}
+
+LS_FN Triangle load_triangle(SceneRef scene, u32 i) {
+    return scene.triangles[i];
+}
+
+LS_FN Sphere load_sphere(SceneRef scene, u32 i) {
+    return scene.spheres[i];
+}
+
+LS_FN Mesh load_mesh(SceneRef scene, u32 i) {
+    return scene.meshes[i];
+}
+
+LS_FN Instance load_instance(SceneRef scene, u32 i) {
+    return scene.instances[i];
+}
+
+LS_FN Material load_material(SceneRef scene, u32 i) {
+    return scene.materials[i];
+}
+
+LS_FN Texture load_texture(SceneRef scene, u32 i) {
+    return scene.textures[i];
+}
+
+LS_FN u32 load_texel(SceneRef scene, u32 i) {
+    return scene.texels[i];
+}
+
+LS_FN float load_srgb_to_linear(SceneRef scene, u32 i) {
+    return scene.srgb_to_linear[i];
+}
+
+LS_FN Light load_light(SceneRef scene, u32 i) {
+    return scene.lights[i];
+}
+
+LS_FN AliasEntry load_light_alias(SceneRef scene, u32 i) {
+    return scene.light_alias[i];
+}
+
+LS_FN Vec3 load_environment_texel(SceneRef scene, u32 i) {
+    return scene.environment_texels[i].v;
+}
+
+LS_FN AliasEntry load_environment_alias(SceneRef scene, u32 i) {
+    return scene.environment_alias[i];
+}
+
+LS_FN Node load_node(SceneRef scene, u32 i) {
+    return scene.nodes[i];
+}
+
+LS_FN LeafPrimitive load_primitive(SceneRef scene, u32 i) {
+    return scene.primitives[i];
+}
+
+LS_FN u32 load_mesh_root(SceneRef scene, u32 i) {
+    return scene.mesh_roots[i];
+}
+
+LS_FN Box load_instance_box(SceneRef scene, u32 i) {
+    return scene.instance_boxes[i];
+}
+
+/* Material of a primitive of an instance. */
+LS_FN u32 scene_material_of(SceneRef scene, u32 instance, u32 primitive) {
+    Mesh mesh = load_mesh(scene, load_instance(scene, instance).mesh);
+    if ((primitive & SPHERE_BIT) != 0u) {
+        return load_sphere(scene, mesh.first_sphere + (primitive & ~SPHERE_BIT)).material;
+    }
+    return load_triangle(scene, mesh.first_triangle + primitive).material;
+}

@@ -1,0 +1,31 @@
+/* The kernel dialect's words in OpenCL C 1.2, and nothing else. */
+
+#ifndef LS_FAST
+#pragma OPENCL FP_CONTRACT OFF
+#endif
+
+typedef int i32;
+typedef uint u32;
+typedef long i64;
+typedef ulong u64;
+
+#define LS_FN static inline __attribute__((always_inline))
+#define LS_KERNEL __kernel
+#define LS_GLOBAL __global
+#define LS_CONSTANT __constant
+#define LS_LOCAL __local
+#define LS_LOCAL_POINTER __local
+#define LS_RESTRICT restrict
+#define LS_ALIGN16 __attribute__((aligned(16)))
+
+#define LS_GLOBAL_ID() ((u32)get_global_id(0))
+#define LS_GLOBAL_SIZE() ((u32)get_global_size(0))
+#define LS_LOCAL_ID() ((u32)get_local_id(0))
+#define LS_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define LS_ATOMIC_ADD(counter, amount) atomic_add(counter, amount)
+
+#define LS_AS_U32(x) as_uint(x)
+#define LS_AS_F32(x) as_float(x)
+#define LS_FMA(a, b, c) fma(a, b, c)
+#define LS_SQRT(x) sqrt(x)
+#define LS_ABS(x) fabs(x)
