@@ -16,6 +16,14 @@ pub(crate) trait Intersector: Sized + Sync {
     /// Bytes of the structure, beside the scene's.
     fn bytes(&self) -> u64;
 
+    /// Asked after a pass: whether any of its queries went wrong.
+    ///
+    /// # Errors
+    /// [`lockstep_core::Error::Device`] with the library's reason.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// The nearest surface along a ray.
     fn closest_hit(&self, ray: &Ray, key: RayKey, scratch: &mut Self::Scratch) -> Hit;
 

@@ -16,6 +16,9 @@ use renderer::CpuRenderer;
 /// The target that runs the built-in BVH.
 pub const BVH_TARGET: &str = "cpu-bvh";
 
+/// The target that runs Embree 4, present where its library is found.
+pub const EMBREE_TARGET: &str = embree::TARGET;
+
 /// The CPU as a backend.
 #[derive(Debug)]
 pub struct Cpu;
@@ -27,10 +30,8 @@ impl Backend for Cpu {
 
     fn targets(&self) -> Vec<TargetStatus> {
         let threads = device::hardware_threads();
-        vec![TargetStatus {
-            name: BVH_TARGET.into(),
-            state: Ok(device::describe(BVH_TARGET, threads, BUILT_IN.into(), true)),
-        }]
+        let built_in = device::describe(BVH_TARGET, threads, BUILT_IN.into(), true);
+        vec![TargetStatus { name: BVH_TARGET.into(), state: Ok(built_in) }, embree::target::status(threads)]
     }
 
     fn open(&self, target: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {
@@ -40,6 +41,7 @@ impl Backend for Cpu {
                 let info = device::describe(target, threads, BUILT_IN.into(), true);
                 Ok(Box::new(CpuRenderer::<BuiltIn>::new(info)?))
             }
+            EMBREE_TARGET => embree::target::open(threads),
             _ => Err(Error::Unavailable {
                 what: format!("the CPU backend has no target `{target}`"),
                 remedy: "`lockstep devices` lists all targets.".into(),

@@ -36,11 +36,12 @@ impl<I: Intersector> CpuRenderer<I> {
     /// [`Error::Device`] when the system refuses the threads.
     pub(crate) fn new(info: DeviceInfo) -> Result<Self> {
         let threads = info.compute_units as usize;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Device {
-            actor: info.target.clone(),
-            action: format!("starting {threads} threads"),
-            reason: e.to_string(),
-        })?;
+        let pool =
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Device {
+                actor: info.target.clone(),
+                action: format!("starting {threads} threads"),
+                reason: e.to_string(),
+            })?;
         Ok(Self { info, pool, loaded: None })
     }
 }
@@ -89,6 +90,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
                 .reduce(Tally::default, Tally::merge)
         });
         let total = start.elapsed();
+        intersector.check()?;
         *spp += added;
         flaws.merge(&tally.flaws);
         // Threads run different stages at once: a stage's time is its share of all threads' time.

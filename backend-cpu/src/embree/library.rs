@@ -9,6 +9,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub use embree4_sys::{LoadError, Loaded, Version, loaded};
+pub use lockstep_core::folders::data_folder;
 
 /// The folder under [`data_folder`] into which `lockstep setup` puts Embree.
 pub const INSTALLED_AS: &str = "embree-4.4.0";
@@ -87,22 +88,27 @@ impl fmt::Display for Miss {
 
 /// Embree is in none of the places, or in none in a usable form.
 #[derive(Debug, thiserror::Error)]
-#[error("Embree 4 ({name}) could not be loaded. Searched: {}. Remedy: {}",
-    list(misses), remedy(misses), name = embree4_sys::file_names()[0])]
+#[error("{}. Remedy: {}", reason(misses), remedy(misses))]
 pub struct LibraryError {
     /// The places, in the order they were searched.
     pub misses: Vec<Miss>,
 }
 
 impl LibraryError {
+    /// What was looked for and what was wrong in every place, as a sentence without its full stop.
+    pub fn reason(&self) -> String {
+        reason(&self.misses)
+    }
+
     /// What the user can do about it, as one sentence.
     pub fn remedy(&self) -> String {
         remedy(&self.misses)
     }
 }
 
-fn list(misses: &[Miss]) -> String {
-    misses.iter().map(Miss::to_string).collect::<Vec<_>>().join("; ")
+fn reason(misses: &[Miss]) -> String {
+    let places = misses.iter().map(Miss::to_string).collect::<Vec<_>>().join("; ");
+    format!("Embree 4 ({}) could not be loaded. Searched: {places}", embree4_sys::file_names()[0])
 }
 
 fn remedy(misses: &[Miss]) -> String {
@@ -140,6 +146,22 @@ pub fn load_from(places: Vec<Place>) -> Result<&'static Loaded, LibraryError> {
     Err(LibraryError { misses })
 }
 
+/// Which kind of place a loaded library came from, in a few words.
+pub fn kind_of(file: &Path) -> &'static str {
+    let same = |place: &Path| {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let (place, file) = (real(place), real(file));
+        file == place || file.parent() == Some(&place)
+    };
+    let from = places().into_iter().find(|place| place.path().is_some_and(same));
+    match from {
+        Some(Place::Named(_)) => "named by LOCKSTEP_EMBREE",
+        Some(Place::Data(_)) => "fetched by lockstep setup",
+        Some(Place::Program(_)) => "beside the program",
+        Some(Place::System) | None => "the system's",
+    }
+}
+
 /// The places that [`load`] searches, in order.
 pub fn places() -> Vec<Place> {
     let program = env::current_exe().ok().and_then(|file| Some(file.parent()?.to_path_buf()));
@@ -152,22 +174,6 @@ fn places_for(named: Option<PathBuf>, data: Option<PathBuf>, program: Option<Pat
     }
     let data = data.map(|folder| Place::Data(folder.join(INSTALLED_AS)));
     data.into_iter().chain(program.map(Place::Program)).chain([Place::System]).collect()
-}
-
-/// The per-user folder for what `lockstep setup` fetches: `LOCKSTEP_HOME`, else `lockstep` under
-/// `XDG_DATA_HOME`, else `.local/share/lockstep` in the home folder; `None` where there is no home.
-pub fn data_folder() -> Option<PathBuf> {
-    data_folder_for(set("LOCKSTEP_HOME"), set("XDG_DATA_HOME"), env::home_dir())
-}
-
-fn data_folder_for(own: Option<OsString>, data: Option<OsString>, home: Option<PathBuf>) -> Option<PathBuf> {
-    if let Some(own) = own {
-        return std::path::absolute(own).ok();
-    }
-    // The XDG base directory specification has relative paths ignored.
-    let data = data.map(PathBuf::from).filter(|folder| folder.is_absolute());
-    let home = home.filter(|folder| folder.is_absolute());
-    data.or_else(|| Some(home?.join(".local/share"))).map(|folder| folder.join("lockstep"))
 }
 
 /// An environment variable that is set and not empty.
@@ -191,17 +197,5 @@ mod tests {
         let data = Place::Data(PathBuf::from("/data").join(INSTALLED_AS));
         assert_eq!(places, [data, Place::Program("/bin".into()), Place::System]);
         assert_eq!(places_for(None, None, None), [Place::System]);
-    }
-
-    #[test]
-    fn the_data_folder_follows_its_variables_in_order() {
-        let (own, data) = (Some("/own".into()), Some("/data".into()));
-        let home = Some(PathBuf::from("/home/me"));
-        assert_eq!(data_folder_for(own, data.clone(), home.clone()), Some("/own".into()));
-        assert_eq!(data_folder_for(None, data, home.clone()), Some("/data/lockstep".into()));
-        let fallback = Some("/home/me/.local/share/lockstep".into());
-        assert_eq!(data_folder_for(None, None, home.clone()), fallback);
-        assert_eq!(data_folder_for(None, Some("relative".into()), home), fallback);
-        assert_eq!(data_folder_for(None, None, None), None);
     }
 }

@@ -1,0 +1,121 @@
+//! The hit rule for one ray, as the queries and their callbacks apply it.
+
+use super::geometry::Part;
+use embree4_sys::{RTC_INVALID_GEOMETRY_ID, RTCRay, RTCRayQueryContext};
+use lockstep_core::bvh::{LeafPrimitive, Probe};
+use lockstep_core::intersect::{Hit, Ray, Shear, Slabs, covers, triangle};
+use lockstep_core::rng::RayKey;
+use lockstep_core::scene::{Instance, NONE, SceneData, transform_point, transform_vector};
+use lockstep_core::vec3::Vec3;
+
+/// A ray on its way through Embree.
+#[repr(C)]
+pub(super) struct Query<'a> {
+    /// What Embree sees of it, and hands to callbacks: first, so that its address is the query's.
+    pub(super) context: RTCRayQueryContext,
+    scene: &'a SceneData,
+    /// World boxes of the instances.
+    boxes: &'a [[Vec3; 2]],
+    ray: &'a Ray,
+    slabs: Slabs,
+    key: RayKey,
+    /// The ray in the space of the instance `entered`; none where it misses that instance's box.
+    probe: Option<Probe>,
+    entered: u32,
+    /// The last hit that a callback let pass.
+    pub(super) passed: Hit,
+}
+
+impl<'a> Query<'a> {
+    /// A ray that has met nothing yet.
+    #[inline(always)]
+    pub(super) fn new(scene: &'a SceneData, boxes: &'a [[Vec3; 2]], ray: &'a Ray, key: RayKey) -> Self {
+        Self {
+            context: RTCRayQueryContext::default(),
+            scene,
+            boxes,
+            ray,
+            slabs: Slabs::new(ray.origin, ray.direction),
+            key,
+            probe: None,
+            entered: NONE,
+            passed: Hit::none(ray.t_max),
+        }
+    }
+
+    /// The ray as Embree takes it.
+    #[inline(always)]
+    pub(super) fn to_embree(&self) -> RTCRay {
+        let (origin, direction) = (self.ray.origin, self.ray.direction);
+        RTCRay {
+            org_x: origin.x,
+            org_y: origin.y,
+            org_z: origin.z,
+            tnear: self.ray.t_min,
+            dir_x: direction.x,
+            dir_y: direction.y,
+            dir_z: direction.z,
+            tfar: self.ray.t_max,
+            ..RTCRay::default()
+        }
+    }
+
+    /// The hit rule for a primitive, up to and including `t_last`.
+    #[inline(always)]
+    pub(super) fn judge(&mut self, instance: u32, primitive: u32, t_last: f32) -> Option<Hit> {
+        let Self { scene, boxes, ray, key, .. } = *self;
+        if self.entered != instance {
+            self.probe = Probe::enter(scene, boxes, ray, &self.slabs, instance, key, ray.t_max);
+            self.entered = instance;
+        }
+        let mesh = &scene.meshes[scene.instances[instance as usize].mesh as usize];
+        self.probe.as_ref()?.test(scene, &LeafPrimitive::of(scene, mesh, primitive), t_last)
+    }
+
+    /// The instance whose part a callback is asked about.
+    #[inline(always)]
+    pub(super) fn instance_of(&self, part: &Part) -> u32 {
+        let placed = self.context.instID[0];
+        if placed == RTC_INVALID_GEOMETRY_ID { part.instance } else { placed }
+    }
+
+    /// What a triangle counts as that Embree has found. If the hit rule sees the ray pass it by, the ray goes through an
+    /// edge within rounding, and Embree will not propose the neighbour that the rule would choose: then Embree's own
+    /// numbers stand, lest the ray slip through.
+    #[inline(always)]
+    pub(super) fn accept(&mut self, found: &Hit) -> Option<Hit> {
+        match self.judge(found.instance, found.primitive, self.ray.t_max) {
+            Some(hit) => Some(hit),
+            None => self.accept_on_edge(found),
+        }
+    }
+
+    #[cold]
+    fn accept_on_edge(&self, found: &Hit) -> Option<Hit> {
+        let Hit { t, u, v, instance, primitive } = *found;
+        let record = &self.scene.instances[instance as usize];
+        let corners = LeafPrimitive::of(self.scene, &self.scene.meshes[record.mesh as usize], primitive);
+        let (mut origin, mut direction) = (self.ray.origin, self.ray.direction);
+        if record.flags & Instance::IDENTITY == 0 {
+            origin = transform_point(&record.world_to_object, origin);
+            direction = transform_vector(&record.world_to_object, direction);
+        }
+        let passes_by =
+            triangle(origin, &Shear::new(direction), [corners.p0, corners.p1, corners.p2]).is_none();
+        let in_range = t > self.ray.t_min && t <= self.ray.t_max;
+        let counts = passes_by && in_range && covers(self.scene, instance, primitive, u, v, self.key);
+        counts.then_some(*found)
+    }
+
+    /// Whether a callback has let this hit of Embree's pass already.
+    #[inline(always)]
+    pub(super) fn has_passed(&self, found: &Hit) -> bool {
+        (found.instance, found.primitive) == (self.passed.instance, self.passed.primitive)
+    }
+
+    /// The last distance that counts.
+    #[inline(always)]
+    pub(super) fn t_max(&self) -> f32 {
+        self.ray.t_max
+    }
+}

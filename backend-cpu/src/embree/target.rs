@@ -1,0 +1,39 @@
+//! The target `cpu-embree`: whether it is present, and how it is opened.
+
+use super::TARGET;
+use super::intersector::Embree;
+use super::library::{self, Loaded};
+use crate::device::describe;
+use crate::renderer::CpuRenderer;
+use lockstep_core::{Absence, DeviceInfo, Renderer, Result, TargetStatus};
+
+/// The target as it is listed. The first call loads Embree, a matter of milliseconds.
+pub(crate) fn status(threads: usize) -> TargetStatus {
+    TargetStatus { name: TARGET.into(), state: device(threads) }
+}
+
+/// A renderer over Embree.
+///
+/// # Errors
+/// [`lockstep_core::Error::Unavailable`] where Embree is not installed.
+pub(crate) fn open(threads: usize) -> Result<Box<dyn Renderer>> {
+    Ok(Box::new(CpuRenderer::<Embree>::new(device(threads)?)?))
+}
+
+/// Loads Embree and describes it. It promises no bit-identity, since it decides by its own rounding which primitive a
+/// ray meets.
+fn device(threads: usize) -> Result<DeviceInfo, Absence> {
+    match library::load() {
+        Ok(loaded) => Ok(describe(TARGET, threads, driver(loaded), false)),
+        Err(error) => Err(Absence { reason: error.reason(), remedy: capitalized(&error.remedy()) }),
+    }
+}
+
+fn driver(loaded: &Loaded) -> String {
+    format!("Embree {} ({})", loaded.version, library::kind_of(&loaded.path))
+}
+
+fn capitalized(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
