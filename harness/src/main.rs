@@ -1,28 +1,64 @@
 //! Lockstep's command line.
 
+mod backends;
+mod cli;
+mod compare;
+mod devices;
+mod exit;
+mod golden;
+mod interrupt;
+mod ladder;
+mod output;
+mod pace;
+mod progress;
+mod render;
+mod scenes;
 mod setup;
+mod study;
 
 use std::process::ExitCode;
 
-use setup::{Host, Progress, Row, SetupError};
+use clap::Parser;
+
+use cli::{Cli, Command, GoldenCommand, ReportArgs, SetupArgs};
+use exit::{Exit, Failure};
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    match words.split_first() {
-        Some((command, names)) if command == "setup" => set_up(names),
-        _ => ExitCode::from(2),
+    match run(Cli::parse().command) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            output::say(&format!("lockstep: {failure}"));
+            failure.exit().into()
+        }
     }
 }
 
-/// `lockstep setup [ITEM…]`; 4 if anything could not be fetched.
-fn set_up(names: &[String]) -> ExitCode {
-    let (items, host) = match setup::select(names).and_then(|items| Ok((items, Host::here()?))) {
-        Ok(chosen) => chosen,
-        Err(error) => {
-            eprintln!("lockstep setup: {error}");
-            return ExitCode::from(if matches!(error, SetupError::UnknownItem { .. }) { 2 } else { 4 });
-        }
-    };
-    let rows = setup::fetch_missing(&items, &host, &Progress::on_stderr());
-    if rows.iter().all(Row::is_there) { ExitCode::SUCCESS } else { ExitCode::from(4) }
+fn run(command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Devices(args) => devices::run(&args),
+        Command::Setup(args) => set_up(&args),
+        Command::Render(args) => render::run(&args),
+        Command::Study(args) => study::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Report(args) => report(&args),
+        Command::Golden(GoldenCommand::Check(args)) => golden::check(&args),
+        Command::Golden(GoldenCommand::Bless(args)) => golden::bless(&args),
+    }
+}
+
+/// `lockstep setup [ITEM…]`
+fn set_up(args: &SetupArgs) -> Result<Exit, Failure> {
+    let items = setup::select(&args.items)?;
+    let rows = setup::fetch_missing(&items, &setup::Host::here()?, &setup::Progress::on_stderr());
+    Ok(if rows.iter().all(setup::Row::is_there) { Exit::Fine } else { Exit::Input })
+}
+
+/// `lockstep report DIR`
+fn report(args: &ReportArgs) -> Result<Exit, Failure> {
+    let made = lockstep_reports::write_report(&args.folder)?;
+    for warning in &made.warnings {
+        output::say(&format!("lockstep: {warning}"));
+    }
+    study::print_verdict(&args.folder)?;
+    Ok(Exit::Fine)
 }

@@ -1,0 +1,241 @@
+//! The registry of backends: the one file that knows them all, and how a user's words select their targets.
+
+mod null;
+
+use lockstep_core::{Absence, Backend, DeviceInfo, OpenOptions, Renderer, TargetStatus};
+
+use crate::exit::Failure;
+
+/// Every backend. A new one is one row here and its dependency in Cargo.toml.
+const REGISTRY: &[&dyn Backend] = &[&lockstep_cpu::Cpu, &null::Null];
+
+/// The word that selects every target present.
+const ALL: &str = "all";
+
+/// One target of one backend, present or not.
+#[derive(Clone)]
+pub(crate) struct Target {
+    backend: &'static dyn Backend,
+    /// Its name on the command line and in records.
+    pub(crate) name: String,
+    /// Its device, or why it is absent.
+    pub(crate) state: Result<DeviceInfo, Absence>,
+}
+
+impl Target {
+    /// The error of needing this target where it is absent.
+    pub(crate) fn absent(&self) -> Option<Failure> {
+        let absence = self.state.as_ref().err()?;
+        Some(Failure::TargetAbsent {
+            target: self.name.clone(),
+            reason: absence.reason.clone(),
+            remedy: absence.remedy.clone(),
+        })
+    }
+
+    /// Whether it is here and promises identity with every other exact target.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.state.as_ref().is_ok_and(|info| info.exact)
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    /// [`Failure::TargetAbsent`] when it is not here, [`Failure::Core`] when its device refuses.
+    pub(crate) fn open(&self, options: &OpenOptions) -> Result<Box<dyn Renderer>, Failure> {
+        self.absent().map_or(Ok(()), Err)?;
+        self.backend.open(&self.name, options).map_err(|error| match error {
+            lockstep_core::Error::Unavailable { what, remedy } => {
+                Failure::TargetAbsent { target: self.name.clone(), reason: what, remedy }
+            }
+            other => other.into(),
+        })
+    }
+
+    /// Whether a user's word means this target: its name, its backend's name, or name and device as in `opencl@pocl`.
+    fn answers_to(&self, word: &str, index: usize) -> bool {
+        let word = word.to_ascii_lowercase();
+        let name = self.name.to_ascii_lowercase();
+        if word == name || word == self.backend.name() || word == api(&name) {
+            return true;
+        }
+        let Some((wanted_api, device)) = word.split_once('@') else {
+            return false;
+        };
+        if wanted_api != api(&name) || device.is_empty() {
+            return false;
+        }
+        match device.parse::<usize>() {
+            Ok(wanted) => wanted == index,
+            Err(_) => self.device_words().iter().any(|w| w.to_ascii_lowercase().contains(device)),
+        }
+    }
+
+    /// The texts that a device's part of a name is looked for in.
+    fn device_words(&self) -> Vec<&str> {
+        let own = self.name.split_once('@').map(|(_, device)| device);
+        let info = self.state.as_ref().ok();
+        own.into_iter()
+            .chain(info.map(|i| i.device.as_str()))
+            .chain(info.map(|i| i.driver.as_str()))
+            .collect()
+    }
+}
+
+/// What stands before the `@` of a name.
+fn api(name: &str) -> &str {
+    name.split_once('@').map_or(name, |(api, _)| api)
+}
+
+/// Every target of every backend, present or not, as `lockstep devices` lists them.
+pub(crate) fn targets() -> Vec<Target> {
+    REGISTRY.iter().filter(|b| b.name() != null::NAME).flat_map(|&b| targets_of(b)).collect()
+}
+
+fn targets_of(backend: &'static dyn Backend) -> Vec<Target> {
+    let make = |status: TargetStatus| Target { backend, name: status.name, state: status.state };
+    backend.targets().into_iter().map(make).collect()
+}
+
+/// The targets that a user's words select, each once, in the order of the words; `all` selects those present.
+///
+/// # Errors
+/// [`Failure::Usage`] for a word that means no target.
+pub(crate) fn select(words: &[String]) -> Result<Vec<Target>, Failure> {
+    let known: Vec<Target> = REGISTRY.iter().flat_map(|&b| targets_of(b)).collect();
+    select_from(&known, words)
+}
+
+fn select_from(known: &[Target], words: &[String]) -> Result<Vec<Target>, Failure> {
+    let mut selected: Vec<Target> = Vec::new();
+    for word in words {
+        let found: Vec<&Target> = if word.eq_ignore_ascii_case(ALL) {
+            known.iter().filter(|t| t.state.is_ok() && t.backend.name() != null::NAME).collect()
+        } else {
+            matching(known, word)
+        };
+        if found.is_empty() {
+            return Err(unknown(known, word));
+        }
+        for target in found {
+            if !selected.iter().any(|s| s.name == target.name) {
+                selected.push(target.clone());
+            }
+        }
+    }
+    Ok(selected)
+}
+
+/// The targets that one word means; an exact name means that target alone.
+fn matching<'a>(known: &'a [Target], word: &str) -> Vec<&'a Target> {
+    if let Some(exact) = known.iter().find(|t| t.name.eq_ignore_ascii_case(word)) {
+        return vec![exact];
+    }
+    let position = |target: &Target| {
+        let same_api = known.iter().filter(|t| api(&t.name) == api(&target.name));
+        same_api.take_while(|t| t.name != target.name).count()
+    };
+    known.iter().filter(|t| t.answers_to(word, position(t))).collect()
+}
+
+fn unknown(known: &[Target], word: &str) -> Failure {
+    let names: Vec<&str> = known.iter().map(|t| t.name.as_str()).collect();
+    Failure::Usage(format!("there is no target `{word}`; there are {}, or `{ALL}`", names.join(", ")))
+}
+
+/// Fails unless every target that these words select is present.
+///
+/// # Errors
+/// [`Failure::Usage`] for an unknown word, [`Failure::TargetAbsent`] for an absent target.
+pub(crate) fn require(words: &[String]) -> Result<(), Failure> {
+    for word in words {
+        let found = select(std::slice::from_ref(word))?;
+        if found.iter().any(|t| t.state.is_ok()) {
+            continue;
+        }
+        if let Some(failure) = found.iter().find_map(Target::absent) {
+            return Err(failure);
+        }
+    }
+    Ok(())
+}
+
+/// The first target present among those that a word selects.
+///
+/// # Errors
+/// [`Failure::Usage`] for an unknown word, [`Failure::TargetAbsent`] when none is present.
+pub(crate) fn one(word: &str) -> Result<Target, Failure> {
+    let found = select(&[word.to_owned()])?;
+    match found.iter().find(|t| t.state.is_ok()) {
+        Some(target) => Ok(target.clone()),
+        None => Err(found.iter().find_map(Target::absent).unwrap_or_else(|| unknown(&found, word))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made_up() -> Vec<Target> {
+        let present = |name: &str, device: &str| Target {
+            backend: REGISTRY[0],
+            name: name.into(),
+            state: Ok(DeviceInfo { device: device.into(), ..DeviceInfo::default() }),
+        };
+        let absence = Absence { reason: "no driver".into(), remedy: "Install one.".into() };
+        vec![
+            present("cpu-bvh", "Some CPU"),
+            present("opencl@pocl", "pthread-cpu"),
+            present("opencl@nvidia", "NVIDIA H200"),
+            present("cuda@0", "NVIDIA H200"),
+            Target { backend: REGISTRY[0], name: "cuda@1".into(), state: Err(absence) },
+        ]
+    }
+
+    fn names(words: &[&str]) -> Vec<String> {
+        let words: Vec<String> = words.iter().map(|&w| w.to_owned()).collect();
+        select_from(&made_up(), &words)
+            .map(|found| found.into_iter().map(|t| t.name).collect())
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn all_is_every_target_present() {
+        assert_eq!(names(&["all"]), ["cpu-bvh", "opencl@pocl", "opencl@nvidia", "cuda@0"]);
+    }
+
+    #[test]
+    fn a_device_is_named_by_index_or_part_of_its_name_in_any_case() {
+        assert_eq!(names(&["OpenCL@H200"]), ["opencl@nvidia"]);
+        assert_eq!(names(&["opencl@1"]), ["opencl@nvidia"]);
+        assert_eq!(names(&["opencl@POCL"]), ["opencl@pocl"]);
+        assert_eq!(names(&["opencl"]), ["opencl@pocl", "opencl@nvidia"]);
+        assert_eq!(names(&["cuda@0"]), ["cuda@0"]);
+    }
+
+    #[test]
+    fn an_absent_target_is_selected_by_its_name_only() {
+        assert_eq!(names(&["cuda@1"]), ["cuda@1"]);
+        let absent = made_up().into_iter().find_map(|t| t.absent()).unwrap();
+        assert_eq!(absent.to_string(), "target cuda@1 is absent: no driver. Install one.");
+    }
+
+    #[test]
+    fn a_target_is_selected_once_and_in_the_order_asked() {
+        assert_eq!(names(&["cuda@0", "cpu-bvh", "cuda@0"]), ["cuda@0", "cpu-bvh"]);
+    }
+
+    #[test]
+    fn an_unknown_word_is_an_error_that_lists_what_there_is() {
+        let error = select(&["vulkan".into()]).err().unwrap();
+        assert!(error.to_string().contains("cpu-bvh"), "{error}");
+        assert!(names(&["opencl@"]).is_empty());
+    }
+
+    #[test]
+    fn the_null_target_is_there_by_name_and_not_among_all() {
+        assert_eq!(select(&["null".into()]).unwrap().len(), 1);
+        assert!(select(&["all".into()]).unwrap().iter().all(|t| t.name != "null"));
+        assert!(targets().iter().all(|t| t.name != "null"));
+    }
+}

@@ -1,0 +1,307 @@
+//! The command line: commands, options, and how their values are read.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use lockstep_core::film::MAX_SPP;
+use lockstep_core::renderer::{MAX_BOUNCES, Settings};
+
+use crate::ladder::{Ladder, Size};
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 fine; 1 images differ or a check failed; 2 usage; 3 a golden is missing or sizes differ;
+4 bad input, or a file that cannot be read or written; 5 a required target is absent; 130 stopped by Ctrl-C.
+
+A SCENE is the name of a built-in scene, as in `cornell` or `atrium:250k`, or a path to a .gltf, .glb, .obj or
+scene.toml file. A TARGET is a name that `lockstep devices` lists, with a device after an @ where there are several,
+by index or by a part of its name: `cpu-bvh`, `opencl@pocl`, `cuda@0`.";
+
+/// Renders the same scenes with the same random numbers on several backends, and reports whether the images agree,
+/// how fast each stage ran and what the port cost.
+#[derive(Debug, Parser)]
+#[command(name = "lockstep", version, after_help = EXIT_CODES, max_term_width = 110)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Lists every target: present or not, on which device, and what to do about absent ones
+    Devices(DevicesArgs),
+    /// Fetches missing run-time libraries that need no GPU
+    Setup(SetupArgs),
+    /// Renders one image
+    Render(RenderArgs),
+    /// Renders scenes on every target at every rung of a ladder of samples per pixel, compares and times them, and
+    /// writes a report
+    Study(StudyArgs),
+    /// Compares two image files
+    Compare(CompareArgs),
+    /// Remakes tables, plots and page of a study from its records
+    Report(ReportArgs),
+    /// Golden-image tests
+    #[command(subcommand)]
+    Golden(GoldenCommand),
+}
+
+/// `lockstep devices`
+#[derive(Debug, Args)]
+pub(crate) struct DevicesArgs {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Fail with exit code 5 unless these targets are present
+    #[arg(long, value_name = "TARGET", value_delimiter = ',')]
+    pub(crate) require: Vec<String>,
+}
+
+/// `lockstep setup`
+#[derive(Debug, Args)]
+pub(crate) struct SetupArgs {
+    /// What to fetch; by default everything that is neither large nor asks for agreement to a licence
+    #[arg(value_name = "ITEM")]
+    pub(crate) items: Vec<String>,
+}
+
+/// What to render, apart from the scene.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct ImageArgs {
+    /// Size of the images in pixels [default: 320x240, for a golden 64x64]
+    #[arg(long, value_name = "WxH")]
+    pub(crate) size: Option<Size>,
+    /// Scattering events along a path: 0 shows emission only, 1 direct light
+    #[arg(long, value_name = "N", default_value_t = Settings::default().bounces,
+        value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_BOUNCES)))]
+    pub(crate) bounces: u32,
+    /// Selects the random numbers
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u32,
+}
+
+impl ImageArgs {
+    /// The settings that these options ask for, with a size where none is given.
+    pub(crate) fn settings(&self, default_size: Size) -> Settings {
+        let size = self.size.unwrap_or(default_size);
+        Settings {
+            width: size.width,
+            height: size.height,
+            bounces: self.bounces,
+            seed: self.seed,
+            ..Settings::default()
+        }
+    }
+}
+
+/// Which quantity to render.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputKind {
+    /// Radiance from full paths
+    #[default]
+    Beauty,
+}
+
+/// `lockstep render`
+#[derive(Debug, Args)]
+pub(crate) struct RenderArgs {
+    /// The scene
+    pub(crate) scene: String,
+    /// The target; the first one present if not given
+    #[arg(short = 'b', long = "target", value_name = "TARGET", default_value = "all")]
+    pub(crate) target: String,
+    /// Samples per pixel
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SPP)))]
+    pub(crate) spp: u32,
+    #[command(flatten)]
+    pub(crate) image: ImageArgs,
+    /// The quantity to render
+    #[arg(long, value_enum, value_name = "KIND", default_value_t)]
+    pub(crate) output: OutputKind,
+    /// Worker threads of CPU targets [default: all hardware threads]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
+    pub(crate) threads: Option<usize>,
+    /// The image file: .exr (linear, every bit kept) or .png (8-bit sRGB)
+    #[arg(short, long = "out", value_name = "FILE")]
+    pub(crate) out: PathBuf,
+}
+
+/// `lockstep study`
+#[derive(Debug, Args)]
+pub(crate) struct StudyArgs {
+    /// The scenes [default: cornell weekend atrium:50k]
+    #[arg(value_name = "SCENE")]
+    pub(crate) scenes: Vec<String>,
+    /// Targets, in this order; `all` is every one present
+    #[arg(
+        short = 'b',
+        long = "targets",
+        value_name = "TARGET",
+        value_delimiter = ',',
+        default_value = "all"
+    )]
+    pub(crate) targets: Vec<String>,
+    /// The ladder of samples per pixel: doubling from A to B
+    #[arg(long, value_name = "A..B", default_value = "1..64")]
+    pub(crate) spp: Ladder,
+    #[command(flatten)]
+    pub(crate) image: ImageArgs,
+    /// Also render with the N - 1 following seeds
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(crate) seeds: u32,
+    /// Climb the ladder N times, to time every step N times
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) repeats: u32,
+    /// Take this image as the reference (one scene only) instead of rendering one
+    #[arg(long, value_name = "FILE")]
+    pub(crate) reference: Option<PathBuf>,
+    /// Let rendering a scene's reference take at most this long; fewer samples per pixel are taken if 16 times the top
+    /// rung would not fit [default: the longer of 20 s and twice the time of the scene's ladder]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub(crate) reference_budget: Option<f64>,
+    /// Worker threads of CPU targets [default: all hardware threads]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
+    pub(crate) threads: Option<usize>,
+    /// Start over where DIR has a study already; without it, a study goes on where it stopped
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// Fetch nothing; LOCKSTEP_OFFLINE=1 does the same
+    #[arg(long)]
+    pub(crate) no_setup: bool,
+    /// Fail with exit code 5 unless these targets are present
+    #[arg(long, value_name = "TARGET", value_delimiter = ',')]
+    pub(crate) require: Vec<String>,
+    /// The study's folder
+    #[arg(short, long = "out", value_name = "DIR", default_value = "study")]
+    pub(crate) out: PathBuf,
+    /// Print the verdict as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `lockstep compare`
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// An image: .exr, .png, .hdr or .pfm
+    pub(crate) a: PathBuf,
+    /// Another of the same size
+    pub(crate) b: PathBuf,
+    /// Count images as equal up to this mean squared error over 8-bit sRGB values [default: only if every value is
+    /// equal]
+    #[arg(long, value_name = "MSE", value_parser = parse_seconds)]
+    pub(crate) tolerance: Option<f64>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `lockstep report`
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// A study's folder
+    pub(crate) folder: PathBuf,
+}
+
+/// `lockstep golden …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum GoldenCommand {
+    /// Renders golden scenes on every target present and compares
+    Check(GoldenCheckArgs),
+    /// Makes an image the golden of a scene, after showing what changes
+    Bless(GoldenBlessArgs),
+}
+
+/// `lockstep golden check`
+#[derive(Debug, Args)]
+pub(crate) struct GoldenCheckArgs {
+    /// The scenes [default: every built-in scene that needs no data]
+    #[arg(value_name = "SCENE")]
+    pub(crate) scenes: Vec<String>,
+    /// Targets; `all` is every one present
+    #[arg(
+        short = 'b',
+        long = "targets",
+        value_name = "TARGET",
+        value_delimiter = ',',
+        default_value = "all"
+    )]
+    pub(crate) targets: Vec<String>,
+    /// Folder of goldens [default: beside the scenes]
+    #[arg(long, value_name = "DIR", env = "LOCKSTEP_GOLDENS")]
+    pub(crate) goldens: Option<PathBuf>,
+    /// Fail with exit code 5 unless these targets are present
+    #[arg(long, value_name = "TARGET", value_delimiter = ',')]
+    pub(crate) require: Vec<String>,
+    /// Keep the images of checks that fail, as rendered, in this folder
+    #[arg(short, long = "out", value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Worker threads of CPU targets [default: all hardware threads]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
+    pub(crate) threads: Option<usize>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `lockstep golden bless`
+#[derive(Debug, Args)]
+pub(crate) struct GoldenBlessArgs {
+    /// The scenes
+    #[arg(value_name = "SCENE", required = true)]
+    pub(crate) scenes: Vec<String>,
+    /// The target that renders them; it must promise identity
+    #[arg(short = 'b', long = "target", value_name = "TARGET", default_value = "cpu-bvh")]
+    pub(crate) target: String,
+    /// Samples per pixel
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SPP)))]
+    pub(crate) spp: u32,
+    #[command(flatten)]
+    pub(crate) image: ImageArgs,
+    /// Folder of goldens [default: beside the scenes]
+    #[arg(long, value_name = "DIR", env = "LOCKSTEP_GOLDENS")]
+    pub(crate) goldens: Option<PathBuf>,
+}
+
+fn parse_threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n @ 1..=4096) => Ok(n),
+        _ => Err("it must be a whole number from 1 to 4096".into()),
+    }
+}
+
+/// A number of seconds or an error bound: zero or more.
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value >= 0.0 && value.is_finite() => Ok(value),
+        _ => Err("it must be a number, zero or more".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_documented_command_lines_parse() {
+        for line in [
+            "lockstep devices --json",
+            "lockstep setup",
+            "lockstep render cornell -b cpu-bvh --spp 4 --size 64x64 --bounces 2 --seed 7 --output beauty -o a.exr",
+            "lockstep study",
+            "lockstep study cornell weekend -b cpu-bvh,cpu-embree --spp 1..64 --size 320x240 --seeds 2 --repeats 3 -o d",
+            "lockstep compare a.png b.png --json",
+            "lockstep report d",
+            "lockstep golden check",
+            "lockstep golden bless cornell",
+        ] {
+            assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
+        }
+    }
+}

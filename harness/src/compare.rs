@@ -1,0 +1,99 @@
+//! `lockstep compare`: metrics between two image files.
+
+use std::path::Path;
+
+use lockstep_reports::image_io::{LinearImage, read_image};
+use lockstep_reports::metrics::{Metrics, SSIM_DEFINITION, compare};
+use serde_json::{Value, json};
+
+use crate::cli::CompareArgs;
+use crate::exit::{Exit, Failure};
+use crate::output::{json_number, print, print_json};
+
+/// Compares two files.
+///
+/// # Errors
+/// [`Failure::Read`] for a file that is no image, [`Failure::Metric`] for sizes that differ or values that are not
+/// finite.
+pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
+    let (a, b) = (read_image(&args.a)?, read_image(&args.b)?);
+    let metrics = compare(&a, &b)?;
+    let equal = is_equal(&metrics, args.tolerance);
+    if args.json {
+        print_json(&to_json(args, &a, &metrics, equal))?;
+    } else {
+        print(&text((&args.a, &args.b), &a, &metrics, equal))?;
+    }
+    Ok(if equal { Exit::Fine } else { Exit::Differs })
+}
+
+/// Equal in every value, or within the tolerance.
+fn is_equal(metrics: &Metrics, tolerance: Option<f64>) -> bool {
+    tolerance.map_or(metrics.pixels_differing == 0, |limit| metrics.mse <= limit)
+}
+
+fn to_json(args: &CompareArgs, image: &LinearImage, m: &Metrics, equal: bool) -> Value {
+    json!({
+        "a": args.a.to_string_lossy(), "b": args.b.to_string_lossy(),
+        "width": image.width(), "height": image.height(),
+        "equal": equal, "tolerance": args.tolerance, "pixels_differing": m.pixels_differing,
+        "mse": json_number(m.mse), "rmse": json_number(m.rmse), "psnr": json_number(m.psnr),
+        "ssim": json_number(m.ssim), "ssim_definition": SSIM_DEFINITION,
+        "mse_linear": json_number(m.mse_linear), "max_abs": json_number(m.max_abs),
+    })
+}
+
+fn text(paths: (&Path, &Path), image: &LinearImage, m: &Metrics, equal: bool) -> String {
+    let pixels = image.pixels().len() as f64;
+    let rows = [
+        (
+            "pixels that differ",
+            format!("{} ({:.4} %)", m.pixels_differing, 100.0 * m.pixels_differing as f64 / pixels),
+        ),
+        ("MSE, 8-bit sRGB", m.mse.to_string()),
+        ("RMSE, 8-bit sRGB", m.rmse.to_string()),
+        ("PSNR, 8-bit sRGB", format!("{} dB", m.psnr)),
+        ("SSIM, 8x8 boxes", m.ssim.to_string()),
+        ("MSE, linear", m.mse_linear.to_string()),
+        ("largest difference", m.max_abs.to_string()),
+    ];
+    let verdict = match (equal, m.pixels_differing) {
+        (true, 0) => "every value is equal",
+        (true, _) => "equal within the tolerance",
+        (false, _) => "they differ",
+    };
+    let mut text = format!("{} and {}: {verdict}\n", paths.0.display(), paths.1.display());
+    text.push_str(&format!("{:20}{}x{}\n", "size", image.width(), image.height()));
+    for (label, value) in rows {
+        text.push_str(&format!("{label:20}{value}\n"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flat(value: f32) -> LinearImage {
+        LinearImage::from_fn(16, 8, |_, _| [value; 3])
+    }
+
+    #[test]
+    fn equal_images_are_equal_without_a_tolerance() {
+        let m = compare(&flat(0.5), &flat(0.5)).unwrap();
+        assert!(is_equal(&m, None) && is_equal(&m, Some(0.0)));
+    }
+
+    #[test]
+    fn a_difference_below_eight_bits_needs_a_tolerance() {
+        let m = compare(&flat(0.5), &flat(0.500_01)).unwrap();
+        assert!(!is_equal(&m, None) && is_equal(&m, Some(0.0)));
+    }
+
+    #[test]
+    fn the_text_shows_every_metric() {
+        let m = compare(&flat(0.0), &flat(1.0)).unwrap();
+        let shown = text((Path::new("a.exr"), Path::new("b.exr")), &flat(0.0), &m, false);
+        insta::assert_snapshot!(shown, @"");
+    }
+}

@@ -1,0 +1,99 @@
+//! `lockstep devices`: every target, present or not.
+
+use lockstep_core::DeviceInfo;
+use serde_json::{Value, json};
+
+use crate::backends::{self, Target};
+use crate::cli::DevicesArgs;
+use crate::exit::{Exit, Failure};
+use crate::output::{print, print_json};
+
+/// Lists the targets.
+///
+/// # Errors
+/// [`Failure::TargetAbsent`] when a required target is; what standard output says otherwise.
+pub(crate) fn run(args: &DevicesArgs) -> Result<Exit, Failure> {
+    let targets = backends::targets();
+    if args.json {
+        print_json(&targets.iter().map(to_json).collect::<Vec<_>>())?;
+    } else {
+        print(&text(&targets))?;
+    }
+    backends::require(&args.require)?;
+    Ok(Exit::Fine)
+}
+
+/// One target as JSON: its device's facts, or why it is absent.
+fn to_json(target: &Target) -> Value {
+    match &target.state {
+        Ok(info) => json!({
+            "target": target.name, "present": true, "backend": info.backend, "device": info.device,
+            "driver": info.driver, "compiler": info.compiler, "flags": info.flags,
+            "compute_units": info.compute_units, "clocks": info.clocks, "kernel_hash": info.kernel_hash,
+            "exact": info.exact,
+        }),
+        Err(absence) => json!({
+            "target": target.name, "present": false, "reason": absence.reason, "remedy": absence.remedy,
+        }),
+    }
+}
+
+/// A paragraph a target, its name in the first column.
+fn text(targets: &[Target]) -> String {
+    let width = targets.iter().map(|t| t.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for target in targets {
+        let rows = match &target.state {
+            Ok(info) => present_rows(info),
+            Err(absence) => {
+                vec![("absent", absence.reason.clone()), ("remedy", absence.remedy.clone())]
+            }
+        };
+        for (i, (label, value)) in rows.into_iter().filter(|(_, value)| !value.is_empty()).enumerate() {
+            let name = if i == 0 { target.name.as_str() } else { "" };
+            text.push_str(&format!("{name:width$}  {label:8}  {value}\n"));
+        }
+    }
+    text
+}
+
+fn present_rows(info: &DeviceInfo) -> Vec<(&'static str, String)> {
+    let units = if info.compute_units == 0 { String::new() } else { info.compute_units.to_string() };
+    let promise =
+        if info.exact { "identical to every other exact target" } else { "own intersector, judged by count" };
+    vec![
+        ("device", info.device.clone()),
+        ("driver", info.driver.clone()),
+        ("compiler", [info.compiler.as_str(), info.flags.as_str()].join(" ").trim().to_owned()),
+        (if info.backend == "cpu" { "threads" } else { "units" }, units),
+        ("clocks", info.clocks.clone()),
+        ("images", promise.to_owned()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absent_targets_show_reason_and_remedy() {
+        let mut target = backends::one("cpu-bvh").unwrap();
+        let info = DeviceInfo {
+            device: "Some CPU".into(),
+            backend: "cpu".into(),
+            driver: "built-in".into(),
+            compiler: "rustc 1".into(),
+            compute_units: 2,
+            exact: true,
+            ..DeviceInfo::default()
+        };
+        target.state = Ok(info);
+        let mut absent = target.clone();
+        absent.name = "cuda@0".into();
+        absent.state = Err(lockstep_core::Absence {
+            reason: "no CUDA driver is installed".into(),
+            remedy: "Install NVIDIA's driver.".into(),
+        });
+        insta::assert_snapshot!(text(&[target, absent]), @"");
+    }
+}

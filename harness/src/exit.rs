@@ -1,0 +1,146 @@
+//! How the program ends: exit codes, and the errors that lead to them.
+
+use lockstep_reports::ReportError;
+use lockstep_reports::image_io::{ReadError, WriteError};
+use lockstep_reports::metrics::MetricError;
+use lockstep_reports::records::RecordError;
+use lockstep_reports::study::StudyError;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::setup::SetupError;
+
+/// What the exit code tells a script. The numbers are part of the command line's contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    /// Everything asked for was done, and nothing is wrong.
+    Fine = 0,
+    /// Images differ that should not, or a check failed.
+    Differs = 1,
+    /// The command line asks for something impossible.
+    Usage = 2,
+    /// A golden is missing, or sizes differ.
+    Missing = 3,
+    /// Input is unusable, or a file could not be read or written.
+    Input = 4,
+    /// A required target is absent.
+    TargetAbsent = 5,
+    /// Stopped by Ctrl-C or SIGTERM; what was done is recorded (128 + SIGINT).
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why a command could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// The command line asks for something impossible. The message names the remedy.
+    #[error("{0}")]
+    Usage(String),
+    /// A golden, a reference or a comparison's other side is missing or has another size.
+    #[error("{0}")]
+    Missing(String),
+    /// Input is unusable. The message names place and remedy.
+    #[error("{0}")]
+    Input(String),
+    /// A target that cannot be done without is absent.
+    #[error("target {target} is absent: {reason}. {remedy}")]
+    TargetAbsent {
+        /// The target.
+        target: String,
+        /// What is missing.
+        reason: String,
+        /// What the user can do.
+        remedy: String,
+    },
+    /// The file system refused.
+    #[error("cannot {action} {}: {source}{}", path.display(), remedy(source))]
+    Io {
+        /// What was attempted, as a verb.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// A scene or a renderer.
+    #[error(transparent)]
+    Core(#[from] lockstep_core::Error),
+    /// Records or an environment.
+    #[error(transparent)]
+    Records(#[from] RecordError),
+    /// A study folder.
+    #[error(transparent)]
+    Study(#[from] StudyError),
+    /// A report.
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    /// An image that cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A file that cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// Two images that cannot be compared.
+    #[error(transparent)]
+    Metric(#[from] MetricError),
+    /// A set-up.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+}
+
+impl Failure {
+    /// Attaches an act and a path to an error of the file system.
+    pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { action, path, source }
+    }
+
+    /// The exit code that this failure has.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Usage(_) | Self::Setup(SetupError::UnknownItem { .. }) => Exit::Usage,
+            Self::Missing(_) | Self::Metric(MetricError::SizesDiffer { .. }) => Exit::Missing,
+            Self::TargetAbsent { .. } => Exit::TargetAbsent,
+            _ => Exit::Input,
+        }
+    }
+}
+
+fn remedy(error: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind;
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "; free some space, or choose another folder",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "; choose a folder you may write to",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_have_the_documented_exit_codes() {
+        let absent = Failure::TargetAbsent { target: "t".into(), reason: "r".into(), remedy: "m.".into() };
+        assert_eq!(absent.exit() as u8, 5);
+        assert_eq!(absent.to_string(), "target t is absent: r. m.");
+        assert_eq!(Failure::Usage(String::new()).exit() as u8, 2);
+        assert_eq!(Failure::Missing(String::new()).exit() as u8, 3);
+        let sizes = MetricError::SizesDiffer { a: (1, 1), b: (2, 2) };
+        assert_eq!(Failure::from(sizes).exit() as u8, 3);
+        assert_eq!(Failure::Input(String::new()).exit() as u8, 4);
+    }
+
+    #[test]
+    fn a_refused_file_is_named_with_a_remedy() {
+        let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let message = Failure::io("write", "some/file")(full).to_string();
+        assert!(message.contains("some/file") && message.contains("free some space"), "{message}");
+    }
+}

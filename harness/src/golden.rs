@@ -1,0 +1,12 @@
+//! `lockstep golden`: images that must not change without someone saying so.
+//!
+//! A golden is `golden.exr` (f32 means, every bit kept) with `golden.txt` (how it was made) in a folder named for its
+//! scene. What it was made with is in the EXR file's attributes, and a check renders with the same.
+
+mod bless;
+mod check;
+mod store;
+mod tolerance;
+
+pub(crate) use bless::run as bless;
+pub(crate) use check::run as check;

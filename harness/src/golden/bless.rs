@@ -1,0 +1,125 @@
+//! `lockstep golden bless`
+
+use lockstep_core::{DeviceInfo, OpenOptions, Scene};
+use lockstep_reports::metrics::compare;
+use lockstep_reports::records::utc_now;
+
+use super::check::render;
+use super::store::{Golden, Place};
+use crate::backends;
+use crate::cli::GoldenBlessArgs;
+use crate::exit::{Exit, Failure};
+use crate::ladder::Size;
+use crate::output::print;
+use crate::render::image_of;
+use crate::scenes;
+use crate::study::{COMMIT, command, film_hash};
+
+/// Small enough for a repository, large enough to see what it shows.
+const DEFAULT_SIZE: Size = Size { width: 64, height: 64 };
+
+/// Renders scenes and makes the images their goldens, saying what changes.
+///
+/// # Errors
+/// [`Failure::Usage`] when `CI` is set or the target promises no identity; [`Failure`] for scenes and files that cannot
+/// be used.
+pub(crate) fn run(args: &GoldenBlessArgs) -> Result<Exit, Failure> {
+    if is_ci() {
+        return Err(Failure::Usage(
+            "goldens are not blessed where CI is set: look at the change on your own machine, bless and commit there"
+                .into(),
+        ));
+    }
+    let target = backends::one(&args.target)?;
+    if !target.is_exact() {
+        return Err(Failure::Usage(format!(
+            "{} does not promise identical images, so it cannot make goldens; use -b cpu-bvh",
+            target.name
+        )));
+    }
+    let mut renderer = target.open(&OpenOptions::default())?;
+    for spec in &args.scenes {
+        let scene = scenes::load(spec)?;
+        let place = Place::of(spec, &scene.name, args.goldens.as_deref());
+        let settings = args.image.settings(DEFAULT_SIZE);
+        let blank = image_of(&lockstep_core::Film::new(settings.width, settings.height)?)?;
+        let mut golden = Golden { image: blank, scene_hash: scene.hash.clone(), settings, spp: args.spp };
+        let film = render(renderer.as_mut(), &scene, &golden)?;
+        if !film.flaws.is_clean() {
+            return Err(Failure::Input(format!(
+                "{spec} on {} has samples that had to be altered ({:?}); such an image is no golden",
+                target.name, film.flaws
+            )));
+        }
+        golden.image = image_of(&film)?;
+        print(&format!("{spec}: {}\n", change(&place, &golden)?))?;
+        let provenance = provenance(&scene, &golden, renderer.device(), &film_hash(&film));
+        place.write(&scene, &golden, &target.name, &provenance)?;
+        print(&format!("{spec}: blessed {}\n", place.image().display()))?;
+    }
+    Ok(Exit::Fine)
+}
+
+/// Whether this runs where nobody looks at images.
+fn is_ci() -> bool {
+    std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false" && value != "0")
+}
+
+/// What blessing this image changes, in words.
+fn change(place: &Place, new: &Golden) -> Result<String, Failure> {
+    // A golden that cannot be read is replaced, whatever it was.
+    let old = match place.read() {
+        Ok(Some(old)) => old,
+        Ok(None) => return Ok("new golden".into()),
+        Err(failure) => return Ok(format!("replaces a golden that cannot be used ({failure})")),
+    };
+    let mut changes = Vec::new();
+    if old.scene_hash != new.scene_hash {
+        changes.push("the scene has changed".to_owned());
+    }
+    if (old.settings, old.spp) != (new.settings, new.spp) {
+        let words = |g: &Golden| {
+            let s = &g.settings;
+            format!("{}x{} {} spp, {} bounces, seed {}", s.width, s.height, g.spp, s.bounces, s.seed)
+        };
+        changes.push(format!("settings from {} to {}", words(&old), words(new)));
+    }
+    if (old.image.width(), old.image.height()) == (new.image.width(), new.image.height()) {
+        let m = compare(&old.image, &new.image)?;
+        if m.pixels_differing > 0 {
+            changes.push(format!(
+                "{} pixels differ, 8-bit MSE {:.6}, largest difference {:.3e}, SSIM {:.6}",
+                m.pixels_differing, m.mse, m.max_abs, m.ssim
+            ));
+        }
+    }
+    Ok(if changes.is_empty() { "nothing changes".into() } else { changes.join("; ") })
+}
+
+/// How a golden was made, for people and for the file.
+fn provenance(
+    scene: &Scene,
+    golden: &Golden,
+    device: &DeviceInfo,
+    film: &str,
+) -> Vec<(&'static str, String)> {
+    let known = |text: &str| if text.is_empty() { "none".to_owned() } else { text.to_owned() };
+    let s = &golden.settings;
+    vec![
+        ("golden", scene.name.clone()),
+        ("command", command().join(" ")),
+        ("lockstep", env!("CARGO_PKG_VERSION").into()),
+        ("commit", known(COMMIT)),
+        ("date", utc_now()),
+        ("device", device.device.clone()),
+        ("driver", known(&device.driver)),
+        ("compiler", known(&device.compiler)),
+        ("kernel-hash", known(&device.kernel_hash)),
+        ("scene-content", golden.scene_hash.clone()),
+        ("film", film.to_owned()),
+        (
+            "made-with",
+            format!("{}x{}, {} spp, {} bounces, seed {}", s.width, s.height, golden.spp, s.bounces, s.seed),
+        ),
+    ]
+}

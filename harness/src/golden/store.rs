@@ -1,0 +1,158 @@
+//! Goldens on disk: where they lie, what they hold, how they are written.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use lockstep_core::{Scene, Settings};
+use lockstep_reports::image_io::{
+    ImageMetadata, LinearImage, atomic_write_text, encode_name, read_exr_metadata, read_image, write_exr,
+};
+
+use crate::exit::Failure;
+
+/// Where the goldens of built-in scenes lie in Lockstep's own working tree.
+const BESIDE_THE_SCENES: &str = "scenes/data";
+/// The image.
+const IMAGE: &str = "golden.exr";
+/// How it was made.
+const PROVENANCE: &str = "golden.txt";
+
+/// The golden of one scene, present or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Its folder.
+    folder: PathBuf,
+}
+
+/// What a golden holds.
+#[derive(Clone, Debug)]
+pub(super) struct Golden {
+    /// The image.
+    pub(super) image: LinearImage,
+    /// Hash of the scene that it shows.
+    pub(super) scene_hash: String,
+    /// Size, bounces and seed.
+    pub(super) settings: Settings,
+    /// Samples per pixel.
+    pub(super) spp: u32,
+}
+
+impl Place {
+    /// The place of a scene's golden: under `goldens` if given, else beside a scene that is a file, else beside the
+    /// built-in scenes, which are looked for from the present folder upwards.
+    pub(super) fn of(spec: &str, scene: &str, goldens: Option<&Path>) -> Self {
+        let base = goldens.map_or_else(|| beside(spec), Path::to_owned);
+        Self { folder: base.join(encode_name(scene)) }
+    }
+
+    /// The image file.
+    pub(super) fn image(&self) -> PathBuf {
+        self.folder.join(IMAGE)
+    }
+
+    /// Reads the golden; nothing when there is none.
+    ///
+    /// # Errors
+    /// [`Failure::Read`] for a damaged file, [`Failure::Input`] for one that `bless` did not write.
+    pub(super) fn read(&self) -> Result<Option<Golden>, Failure> {
+        let path = self.image();
+        if !path.exists() {
+            return Ok(None);
+        }
+        let facts = Facts { path: &path, entries: read_exr_metadata(&path)? };
+        let image = read_image(&path)?;
+        let settings = Settings {
+            width: image.width(),
+            height: image.height(),
+            bounces: facts.number("bounces")?,
+            seed: facts.number("seed")?,
+            ..Settings::default()
+        };
+        let (scene_hash, spp) = (facts.text("scene-hash")?.to_owned(), facts.number("spp")?);
+        Ok(Some(Golden { image, scene_hash, settings, spp }))
+    }
+
+    /// Writes the golden and its provenance, each in one step.
+    ///
+    /// # Errors
+    /// [`Failure::Io`] and [`Failure::Write`], naming the path.
+    pub(super) fn write(
+        &self,
+        scene: &Scene,
+        golden: &Golden,
+        target: &str,
+        provenance: &[(&str, String)],
+    ) -> Result<(), Failure> {
+        std::fs::create_dir_all(&self.folder).map_err(Failure::io("make the folder", &self.folder))?;
+        let of_render =
+            ImageMetadata::of_render(&scene.name, target, golden.spp, u64::from(golden.settings.seed));
+        let metadata = of_render
+            .with("bounces", &golden.settings.bounces.to_string())
+            .with("scene-hash", &golden.scene_hash);
+        let metadata = provenance.iter().fold(metadata, |m, (key, value)| m.with(key, value));
+        write_exr(&self.image(), &golden.image, &metadata)?;
+        let lines: String = provenance.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
+        Ok(atomic_write_text(&self.folder.join(PROVENANCE), &lines)?)
+    }
+}
+
+/// The attributes of a golden's file.
+struct Facts<'a> {
+    path: &'a Path,
+    entries: BTreeMap<String, String>,
+}
+
+impl Facts<'_> {
+    fn text(&self, key: &str) -> Result<&str, Failure> {
+        self.entries.get(&format!("lockstep.{key}")).map(String::as_str).ok_or_else(|| self.wrong(key))
+    }
+
+    fn number(&self, key: &str) -> Result<u32, Failure> {
+        self.text(key)?.parse().map_err(|_| self.wrong(key))
+    }
+
+    fn wrong(&self, key: &str) -> Failure {
+        Failure::Input(format!(
+            "{} does not say its `{key}`, so it was not made by `lockstep golden bless`; bless the scene again",
+            self.path.display()
+        ))
+    }
+}
+
+/// The folder of a scene that is a file, or that of the built-in scenes.
+fn beside(spec: &str) -> PathBuf {
+    let file = Path::new(spec);
+    if file.is_file() {
+        return file.parent().map(Path::to_owned).unwrap_or_default();
+    }
+    let here = std::env::current_dir().unwrap_or_default();
+    let found = here.ancestors().map(|folder| folder.join(BESIDE_THE_SCENES)).find(|folder| folder.is_dir());
+    found.unwrap_or_else(|| PathBuf::from(BESIDE_THE_SCENES))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_golden_lies_beside_its_scene_file_or_where_the_user_says() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("room.glb");
+        std::fs::write(&file, "").unwrap();
+        let spec = file.to_str().unwrap();
+        assert_eq!(Place::of(spec, "room", None).image(), dir.path().join("room/golden.exr"));
+        assert_eq!(Place::of(spec, "room", Some(Path::new("g"))).image(), Path::new("g/room/golden.exr"));
+    }
+
+    #[test]
+    fn a_missing_golden_is_nothing_and_a_foreign_image_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::of("cornell", "cornell", Some(dir.path()));
+        assert!(place.read().unwrap().is_none());
+        std::fs::create_dir(dir.path().join("cornell")).unwrap();
+        let image = LinearImage::from_fn(2, 2, |_, _| [0.5; 3]);
+        write_exr(&place.image(), &image, &ImageMetadata::default()).unwrap();
+        let message = place.read().unwrap_err().to_string();
+        assert!(message.contains("golden.exr") && message.contains("bless"), "{message}");
+    }
+}

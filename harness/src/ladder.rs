@@ -1,0 +1,107 @@
+//! Ladders of samples per pixel and image sizes, as users write them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use lockstep_core::film::MAX_SPP;
+
+/// Samples per pixel at which images are compared, ascending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ladder {
+    /// The rungs: at least one, each above the one before.
+    pub(crate) rungs: Vec<u32>,
+}
+
+impl Ladder {
+    /// The highest rung.
+    pub(crate) fn top(&self) -> u32 {
+        self.rungs.last().copied().unwrap_or(1)
+    }
+}
+
+impl FromStr for Ladder {
+    type Err = String;
+
+    /// `A..B` doubles from A and ends at B; a single number is a ladder of one rung.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("it must be A..B with 1 <= A <= B <= {MAX_SPP}, or one number, as in 1..64");
+        let (first, last) = text.split_once("..").unwrap_or((text, text));
+        let number =
+            |word: &str| word.parse::<u32>().ok().filter(|n| (1..=MAX_SPP).contains(n)).ok_or_else(wrong);
+        let (first, last) = (number(first)?, number(last)?);
+        if first > last {
+            return Err(wrong());
+        }
+        let doubling = std::iter::successors(Some(first), |n| n.checked_mul(2)).take_while(|&n| n < last);
+        Ok(Self { rungs: doubling.chain([last]).collect() })
+    }
+}
+
+impl fmt::Display for Ladder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.rungs.as_slice() {
+            [only] => write!(f, "{only}"),
+            [first, .., last] => write!(f, "{first}..{last}"),
+            [] => Ok(()),
+        }
+    }
+}
+
+/// A film's size in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size {
+    /// Pixels a row.
+    pub(crate) width: u32,
+    /// Rows.
+    pub(crate) height: u32,
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let side = |word: &str| word.parse::<u32>().ok().filter(|n| (1..=65_535).contains(n));
+        text.split_once(['x', 'X'])
+            .and_then(|(width, height)| Some(Self { width: side(width)?, height: side(height)? }))
+            .ok_or_else(|| "it must be WIDTHxHEIGHT with sides of 1 to 65535 pixels, as in 640x360".into())
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.width, self.height)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rungs(text: &str) -> Option<Vec<u32>> {
+        text.parse::<Ladder>().ok().map(|l| l.rungs)
+    }
+
+    #[test]
+    fn ladders_double_and_end_where_they_are_told_to() {
+        assert_eq!(rungs("1..8"), Some(vec![1, 2, 4, 8]));
+        assert_eq!(rungs("3..20"), Some(vec![3, 6, 12, 20]));
+        assert_eq!(rungs("16"), Some(vec![16]));
+        assert_eq!(rungs("1..65536").map(|r| r.len()), Some(17));
+    }
+
+    #[test]
+    fn impossible_ladders_are_refused() {
+        for text in ["", "0..4", "8..4", "1..65537", "1...4", "a", "-1..4", "1.."] {
+            assert_eq!(rungs(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_read_back_as_written() {
+        let size: Size = "640x360".parse().unwrap();
+        assert_eq!((size.width, size.height, size.to_string().as_str()), (640, 360, "640x360"));
+        for text in ["640", "0x1", "1x65536", "x", "1x2x3", "-1x4"] {
+            assert!(text.parse::<Size>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Passes in pieces short enough to be interrupted and watched.
+//!
+//! A film does not depend on how its samples are split over calls, so a long pass can be rendered piece by piece: the
+//! same film, the times added up.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use lockstep_core::renderer::BounceCounts;
+use lockstep_core::{PassReport, Renderer};
+
+use crate::exit::Failure;
+use crate::interrupt;
+
+/// How long a piece should take: long enough that starting it costs nothing, short enough to wait for.
+const PIECE_SECONDS: f64 = 0.7;
+
+/// A pass that was rendered, or one that the user stopped.
+#[derive(Debug)]
+pub(crate) enum Pass {
+    /// All samples are in the film.
+    Done(PassReport),
+    /// The film holds some of them.
+    Stopped,
+}
+
+/// How fast a target renders a scene, as last seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pace {
+    /// Seconds that one sample of every pixel takes; zero until seen.
+    seconds_per_spp: f64,
+}
+
+impl Pace {
+    /// Adds samples to a renderer's film, telling `progress` how many are done after each piece.
+    ///
+    /// # Errors
+    /// What the renderer says.
+    pub(crate) fn accumulate(
+        &mut self,
+        renderer: &mut dyn Renderer,
+        samples: Range<u32>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Pass, Failure> {
+        let mut sum = PassReport::default();
+        let mut next = samples.start;
+        while next < samples.end {
+            if interrupt::requested() {
+                return Ok(Pass::Stopped);
+            }
+            let piece = next..samples.end.min(next.saturating_add(self.piece()));
+            let start = Instant::now();
+            add(&mut sum, renderer.accumulate(piece.clone())?);
+            self.seconds_per_spp = start.elapsed().as_secs_f64() / f64::from(piece.end - piece.start);
+            progress(u64::from(piece.end - piece.start));
+            next = piece.end;
+        }
+        Ok(Pass::Done(sum))
+    }
+
+    /// Seconds that so many samples of every pixel will take; nothing before the first pass.
+    pub(crate) fn predict(&self, spp: u32) -> Option<f64> {
+        (self.seconds_per_spp > 0.0).then(|| self.seconds_per_spp * f64::from(spp))
+    }
+
+    /// Samples of every pixel in a piece; one while nothing is known.
+    fn piece(&self) -> u32 {
+        if self.seconds_per_spp > 0.0 { (PIECE_SECONDS / self.seconds_per_spp).max(1.0) as u32 } else { 1 }
+    }
+}
+
+/// Adds one pass's report to another's.
+fn add(sum: &mut PassReport, pass: PassReport) {
+    sum.stages.generate_ms += pass.stages.generate_ms;
+    sum.stages.extend_ms += pass.stages.extend_ms;
+    sum.stages.shade_ms += pass.stages.shade_ms;
+    sum.stages.connect_ms += pass.stages.connect_ms;
+    sum.stages.total_ms += pass.stages.total_ms;
+    sum.flaws.merge(&pass.flaws);
+    if sum.bounces.len() < pass.bounces.len() {
+        sum.bounces.resize(pass.bounces.len(), BounceCounts::default());
+    }
+    for (total, bounce) in sum.bounces.iter_mut().zip(pass.bounces) {
+        total.extension_rays += bounce.extension_rays;
+        total.hits += bounce.hits;
+        total.shadow_rays += bounce.shadow_rays;
+        total.unoccluded += bounce.unoccluded;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::read_film;
+    use lockstep_core::null::NullRenderer;
+    use lockstep_core::scene::{SceneBuilder, Sky};
+    use lockstep_core::vec3::vec3;
+    use lockstep_core::{Film, Settings};
+
+    fn film_of(passes: &[Range<u32>]) -> (Film, u64) {
+        let mut builder = SceneBuilder::new("sky");
+        let (zenith, ground) = (vec3(0.1, 0.2, 0.9), vec3(0.3, 0.2, 0.1));
+        builder.sky = Sky::Gradient { zenith, horizon: vec3(1.0, 1.0, 1.0), ground };
+        let mut renderer = NullRenderer::new();
+        let settings = Settings { width: 8, height: 8, ..Settings::default() };
+        renderer.load(&builder.build().unwrap(), &settings).unwrap();
+        let (mut pace, mut seen) = (Pace::default(), 0);
+        for pass in passes {
+            let done = pace.accumulate(&mut renderer, pass.clone(), &mut |n| seen += n).unwrap();
+            let Pass::Done(report) = done else { panic!("nobody interrupts") };
+            assert_eq!(report.extension_rays(), 64 * u64::from(pass.end - pass.start));
+        }
+        (read_film(&mut renderer).unwrap(), seen)
+    }
+
+    #[test]
+    fn a_pass_in_pieces_is_the_same_film_as_one_pass() {
+        let (whole, seen) = film_of(&[0..100]);
+        assert_eq!((film_of(&[0..1, 1..40, 40..100]).0, seen), (whole, 100));
+    }
+
+    #[test]
+    fn pieces_grow_with_the_speed_and_stay_at_least_one_sample() {
+        assert_eq!(Pace::default().piece(), 1);
+        assert_eq!(Pace { seconds_per_spp: 0.007 }.piece(), 100);
+        assert_eq!(Pace { seconds_per_spp: 60.0 }.piece(), 1);
+    }
+}

@@ -1,0 +1,48 @@
+//! Progress bars on standard error: on a terminal only, in colour unless `NO_COLOR` is set.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// A bar that counts samples per pixel. Where standard error is no terminal it shows nothing.
+#[derive(Debug)]
+pub(crate) struct Bar(ProgressBar);
+
+impl Bar {
+    /// A bar of so many samples.
+    pub(crate) fn new(message: &str, samples: u64) -> Self {
+        let bar = ProgressBar::new(samples);
+        let template = "{msg:32} {bar:32.cyan} {pos:>6}/{len} spp  {elapsed:.dim} left {eta:.dim}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.set_message(message.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self(bar)
+    }
+
+    /// So many samples more are done.
+    pub(crate) fn add(&self, samples: u64) {
+        self.0.inc(samples);
+    }
+
+    /// So many samples more are to be done than was thought.
+    pub(crate) fn expect(&self, samples: u64) {
+        self.0.inc_length(samples);
+    }
+
+    /// Says what is being done.
+    pub(crate) fn say(&self, message: &str) {
+        self.0.set_message(message.to_owned());
+    }
+
+    /// Prints a line above the bar.
+    pub(crate) fn line(&self, text: &str) {
+        self.0.suspend(|| crate::output::say(text));
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn clear(&self) {
+        self.0.finish_and_clear();
+    }
+}

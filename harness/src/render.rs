@@ -1,0 +1,84 @@
+//! `lockstep render`: one image.
+
+use lockstep_core::{Film, OpenOptions, Renderer};
+use lockstep_reports::image_io::{ImageMetadata, LinearImage, write_image};
+
+use crate::backends;
+use crate::cli::{OutputKind, RenderArgs};
+use crate::exit::{Exit, Failure};
+use crate::interrupt;
+use crate::ladder::Size;
+use crate::output::say;
+use crate::pace::{Pace, Pass};
+use crate::progress::Bar;
+use crate::scenes;
+
+/// The size of an image whose size is not given.
+pub(crate) const DEFAULT_SIZE: Size = Size { width: 320, height: 240 };
+
+/// Renders a scene on one target into a file.
+///
+/// # Errors
+/// [`Failure`] for a scene, target or file that cannot be used.
+pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
+    let OutputKind::Beauty = args.output;
+    check_extension(args)?;
+    let target = backends::one(&args.target)?;
+    let scene = scenes::load(&args.scene)?;
+    let settings = args.image.settings(DEFAULT_SIZE);
+    let mut renderer = target.open(&OpenOptions { threads: args.threads })?;
+    interrupt::listen()?;
+    renderer.load(&scene, &settings)?;
+    let bar = Bar::new(&format!("{} on {}", scene.name, target.name), u64::from(args.spp));
+    let pass = Pace::default().accumulate(renderer.as_mut(), 0..args.spp, &mut |samples| bar.add(samples))?;
+    bar.clear();
+    let Pass::Done(report) = pass else {
+        say("lockstep: stopped; no image was written");
+        return Ok(Exit::Interrupted);
+    };
+    let film = read_film(renderer.as_mut())?;
+    let metadata = ImageMetadata::of_render(&scene.name, &target.name, args.spp, u64::from(settings.seed))
+        .with("bounces", &settings.bounces.to_string())
+        .with("scene-hash", &scene.hash)
+        .with("device", &renderer.device().device);
+    write_image(&args.out, &image_of(&film)?, &metadata)?;
+    let seconds = report.stages.total_ms / 1e3;
+    let samples = u64::from(args.spp) * film.sums.len() as u64;
+    say(&format!("{}: {samples} samples in {seconds:.2} s on {}", args.out.display(), target.name));
+    if film.flaws.is_clean() {
+        return Ok(Exit::Fine);
+    }
+    say(&format!("lockstep: {} made samples that had to be altered: {:?}", target.name, film.flaws));
+    Ok(Exit::Differs)
+}
+
+/// Refuses an unknown kind of file before the work, not after it.
+fn check_extension(args: &RenderArgs) -> Result<(), Failure> {
+    let extension = args.out.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+    match extension.as_deref() {
+        Some("exr" | "png") => Ok(()),
+        _ => Err(Failure::Usage(format!(
+            "cannot write {}: its name must end in .exr (linear) or .png (sRGB)",
+            args.out.display()
+        ))),
+    }
+}
+
+/// The film of a renderer.
+///
+/// # Errors
+/// [`Failure::Core`] when nothing is loaded.
+pub(crate) fn read_film(renderer: &mut dyn Renderer) -> Result<Film, Failure> {
+    let mut film = Film::new(1, 1)?;
+    renderer.read(&mut film)?;
+    Ok(film)
+}
+
+/// The mean radiance of a film as an image.
+///
+/// # Errors
+/// [`Failure::Input`] for a film whose sums do not fill its size, which a broken renderer could return.
+pub(crate) fn image_of(film: &Film) -> Result<LinearImage, Failure> {
+    LinearImage::new(film.width(), film.height(), film.mean())
+        .map_err(|e| Failure::Input(format!("a renderer returned a broken film: {e}")))
+}

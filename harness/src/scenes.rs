@@ -1,0 +1,25 @@
+//! Scenes by the name or path that a user gives.
+
+use lockstep_core::Scene;
+use lockstep_scenes::LoadOptions;
+
+use crate::exit::Failure;
+use crate::output::say;
+
+/// Loads a scene and says what was left out of it.
+///
+/// # Errors
+/// [`Failure::Core`]; of kind `Unavailable` for a built-in scene whose data is not here.
+pub(crate) fn load(spec: &str) -> Result<Scene, Failure> {
+    let loaded = lockstep_scenes::load(spec, &LoadOptions::default())?;
+    for warning in &loaded.warnings {
+        say(&format!("lockstep: {warning}"));
+    }
+    Ok(loaded.scene)
+}
+
+/// Names of the built-in scenes that need no data.
+pub(crate) fn built_in() -> Vec<&'static str> {
+    let all = lockstep_scenes::builtins(&LoadOptions::default());
+    all.into_iter().filter(|scene| scene.missing.is_none()).map(|scene| scene.name).collect()
+}

@@ -1,0 +1,176 @@
+//! `lockstep study`: the ladder of samples per pixel on every target, compared, timed and reported.
+
+mod cache;
+mod differences;
+mod folder;
+mod hits;
+mod images;
+mod participant;
+mod plan;
+mod reference;
+mod resume;
+mod run;
+mod step;
+
+use std::path::Path;
+
+use lockstep_reports::records::{Note, Record, utc_now};
+use lockstep_reports::study::{Study, files};
+use lockstep_reports::verdict::verdict;
+use serde_json::{Value, json};
+
+pub(crate) use plan::{COMMIT, command};
+pub(crate) use step::film_hash;
+
+use crate::backends::{self, Target};
+use crate::cli::StudyArgs;
+use crate::exit::{Exit, Failure};
+use crate::interrupt;
+use crate::output::{print, print_json, say};
+use crate::setup;
+use folder::Folder;
+use plan::Plan;
+use run::Run;
+
+/// Set to anything but nothing or 0, it keeps a study from fetching run-time libraries.
+const OFFLINE: &str = "LOCKSTEP_OFFLINE";
+
+/// Runs a study, or goes on with one.
+///
+/// # Errors
+/// [`Failure`] for a command line, scene, target or file that cannot be used. What was recorded before stays.
+pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
+    if !args.no_setup && !is_offline() {
+        set_up_missing();
+    }
+    backends::require(&args.require)?;
+    let mut left_out = Vec::new();
+    let targets = backends::select(&args.targets)?;
+    let plan = Plan::make(args, &mut left_out)?;
+    let participants = plan::open(&targets, args.threads, &mut left_out)?;
+    let environment = plan.environment(&participants);
+    let (mut folder, goes_on) = Folder::open(&args.out, &environment, args.fresh)?;
+    if goes_on {
+        say(&format!("lockstep: going on with the study in {}; --fresh starts over", args.out.display()));
+        left_out.push(remark("resumed"));
+    }
+    folder.append(left_out)?;
+    interrupt::listen()?;
+    let exact: Vec<String> = participants.iter().filter(|p| p.info.exact).map(|p| p.name.clone()).collect();
+    let stopped = Run { plan: &plan, folder: &mut folder, participants }.all()?.is_break();
+    if stopped {
+        folder.append(vec![remark("stopped by the user; the same command goes on with it")])?;
+    }
+    finish(args, &exact, stopped)
+}
+
+/// A remark with its time.
+fn remark(text: &str) -> Record {
+    Note { text: format!("{text}, {}", utc_now()), ..Note::default() }.into()
+}
+
+fn is_offline() -> bool {
+    std::env::var_os(OFFLINE).is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// Fetches what absent targets may lack. A set-up that fails leaves its target absent, and is no failure of the study.
+fn set_up_missing() {
+    if backends::targets().iter().all(|t: &Target| t.state.is_ok()) {
+        return;
+    }
+    match (setup::select(&[]), setup::Host::here()) {
+        (Ok(items), Ok(host)) => {
+            setup::fetch_missing(&items, &host, &setup::Progress::on_stderr());
+        }
+        (Err(error), _) | (_, Err(error)) => say(&format!("lockstep setup: {error}")),
+    }
+}
+
+/// Writes the report, prints the verdict and derives the exit code.
+fn finish(args: &StudyArgs, exact: &[String], stopped: bool) -> Result<Exit, Failure> {
+    let made = lockstep_reports::write_report(&args.out)?;
+    for warning in &made.warnings {
+        say(&format!("lockstep: {warning}"));
+    }
+    let study = Study::load(&args.out)?;
+    if args.json {
+        print_json(&to_json(&study, &args.out, stopped))?;
+    } else {
+        print_verdict(&args.out)?;
+    }
+    for sentence in failures(&study, exact) {
+        say(&format!("lockstep: {sentence}"));
+    }
+    Ok(match (stopped, failures(&study, exact).is_empty()) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Fine,
+        (false, false) => Exit::Differs,
+    })
+}
+
+/// What fails a study: samples that had to be altered, and targets that promise identity but differ.
+fn failures(study: &Study, exact: &[String]) -> Vec<String> {
+    let flawed = study.rejected.iter().map(|r| {
+        format!(
+            "{} on {} at {} spp: {} samples were not finite, {} negative, {} clamped",
+            r.scene, r.target, r.spp, r.non_finite, r.negative, r.clamped
+        )
+    });
+    let promises = |name: &String| exact.contains(name);
+    let differing = study.differences.iter().filter(|d| !d.identical && promises(&d.a) && promises(&d.b));
+    let broken = differing.map(|d| {
+        format!(
+            "{} and {} promise identical images but differ in {} pixels of {} at {} spp",
+            d.a, d.b, d.pixels_differing, d.scene, d.spp
+        )
+    });
+    flawed.chain(broken).collect()
+}
+
+/// Prints what a study found: a line for it, one for every pair, and where the page is.
+///
+/// # Errors
+/// [`Failure::Study`] when the folder cannot be read.
+pub(crate) fn print_verdict(folder: &Path) -> Result<(), Failure> {
+    let study = Study::load(folder)?;
+    let verdict = verdict(&study);
+    let mut text = format!("{}\n", verdict.headline);
+    for pair in &verdict.pairs {
+        text.push_str(&format!("  {} and {} {}\n", pair.a, pair.b, pair.sentence(study.pixels())));
+    }
+    for hits in &study.hits {
+        text.push_str(&format!("  why, on {} at {} spp: {}\n", hits.scene, hits.spp, hits.why));
+    }
+    text.push_str(&format!("{}\n", folder.join(files::PAGE).display()));
+    print(&text)
+}
+
+fn to_json(study: &Study, folder: &Path, stopped: bool) -> Value {
+    let verdict = verdict(study);
+    let pairs: Vec<Value> = verdict
+        .pairs
+        .iter()
+        .map(|p| {
+            json!({
+                "a": p.a, "b": p.b, "comparisons": p.points, "identical": p.identical,
+                "sentence": p.sentence(study.pixels()),
+            })
+        })
+        .collect();
+    let why: Vec<Value> = study
+        .hits
+        .iter()
+        .map(|h| {
+            json!({
+                "scene": h.scene, "a": h.a, "b": h.b, "spp": h.spp,
+                "pixels_differing": h.pixels_differing, "pixels": h.pixels, "why": h.why,
+            })
+        })
+        .collect();
+    json!({
+        "folder": folder.to_string_lossy(), "report": folder.join(files::PAGE).to_string_lossy(),
+        "headline": verdict.headline, "good": verdict.good, "stopped": stopped,
+        "scenes": study.scenes(), "targets": study.targets(), "rungs": study.rungs(),
+        "pairs": pairs, "why": why,
+    })
+}

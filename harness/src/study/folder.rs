@@ -1,0 +1,176 @@
+//! A study's folder: what it holds, whether it can be gone on with, and the one way to add to it.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+
+use lockstep_reports::image_io::{ImageKind, ImageName};
+use lockstep_reports::records::{Environment, Record, RecordLog, Timing};
+use lockstep_reports::study::files;
+use serde_json::{Map, Value};
+
+use super::resume;
+use crate::exit::Failure;
+use crate::output::say;
+
+/// Held while a program writes to the folder.
+const LOCK: &str = ".lockstep.lock";
+
+/// An open study folder.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    root: PathBuf,
+    log: RecordLog,
+    keys: HashSet<String>,
+    films: HashMap<String, String>,
+    timings: Vec<Timing>,
+    explained: HashSet<[String; 3]>,
+    _lock: File,
+}
+
+impl Folder {
+    /// Opens the folder for this study, making it where there is none. Says on standard error when it goes on with one
+    /// that was begun before, and returns whether it does. `fresh` removes such a study first.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] naming what differs when the folder holds a study of other settings; [`Failure::Input`] when
+    /// another program writes to it; [`Failure::Io`] and [`Failure::Records`] naming the path that cannot be used.
+    pub(crate) fn open(root: &Path, wanted: &Environment, fresh: bool) -> Result<(Self, bool), Failure> {
+        let images = root.join(files::IMAGES);
+        std::fs::create_dir_all(&images).map_err(Failure::io("make the folder", &images))?;
+        let lock = lock(root)?;
+        if fresh {
+            resume::clear(root)?;
+        }
+        resume::remove_torn(root)?;
+        let environment = root.join(files::ENVIRONMENT);
+        let records = root.join(files::RECORDS);
+        match (environment.exists(), records.exists()) {
+            (true, _) => resume::check_same(root, &Environment::read(&environment)?, wanted)?,
+            (false, true) => return Err(without_environment(root)),
+            (false, false) => wanted.write(&environment)?,
+        }
+        let resumed = RecordLog::resume(&records)?;
+        let goes_on = !resumed.records.is_empty();
+        if let Some(dropped) = &resumed.dropped {
+            say(&format!("lockstep: {}: {dropped}", records.display()));
+        }
+        let mut folder = Self {
+            root: root.to_owned(),
+            log: resumed.log,
+            keys: HashSet::new(),
+            films: HashMap::new(),
+            timings: Vec::new(),
+            explained: HashSet::new(),
+            _lock: lock,
+        };
+        resumed.records.into_iter().for_each(|record| folder.remember(record));
+        Ok((folder, goes_on))
+    }
+
+    /// The folder's path.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Whether a record about the same point is there.
+    pub(crate) fn has(&self, record: impl Into<Record>) -> bool {
+        key(&record.into()).is_some_and(|key| self.keys.contains(&key))
+    }
+
+    /// Appends the records of one point, except those that are there, in one write, and waits for the disk.
+    ///
+    /// # Errors
+    /// [`Failure::Records`], naming the file.
+    pub(crate) fn append(&mut self, records: Vec<Record>) -> Result<(), Failure> {
+        let new: Vec<Record> =
+            records.into_iter().filter(|r| key(r).is_none_or(|key| !self.keys.contains(&key))).collect();
+        if !new.is_empty() {
+            self.log.append(&new)?;
+            new.into_iter().for_each(|record| self.remember(record));
+        }
+        Ok(())
+    }
+
+    /// The recorded hash of a film.
+    pub(crate) fn film_hash(&self, record: &Record) -> Option<&str> {
+        self.films.get(&key(record)?).map(String::as_str)
+    }
+
+    /// All timings, in the order measured.
+    pub(crate) fn timings(&self) -> &[Timing] {
+        &self.timings
+    }
+
+    /// Whether it was looked into why two targets differ on a scene.
+    pub(crate) fn is_explained(&self, scene: &str, a: &str, b: &str) -> bool {
+        self.explained.contains(&[scene, a, b].map(str::to_owned))
+    }
+
+    /// Where an image goes.
+    pub(crate) fn image(&self, scene: &str, target: &str, spp: u32, kind: ImageKind) -> PathBuf {
+        let name = ImageName { scene: scene.to_owned(), target: target.to_owned(), spp, kind };
+        self.root.join(files::IMAGES).join(name.file_name())
+    }
+
+    fn remember(&mut self, record: Record) {
+        let Some(key) = key(&record) else { return };
+        match record {
+            Record::Timing(timing) => self.timings.push(timing),
+            Record::Hits(hits) => {
+                self.explained.insert([hits.scene, hits.a, hits.b]);
+            }
+            Record::Other(fields) => {
+                if let Some(hash) = fields.get("hash").and_then(Value::as_str) {
+                    self.films.insert(key.clone(), hash.to_owned());
+                }
+            }
+            _ => {}
+        }
+        self.keys.insert(key);
+    }
+}
+
+/// The hash of a film's integers, as a record: it lets a resumed study, or another machine, tell whether it renders
+/// the same film.
+pub(crate) fn film_record(scene: &str, target: &str, spp: u32, seed: u32, hash: &str) -> Record {
+    let mut fields = Map::new();
+    fields.insert("kind".into(), "film".into());
+    fields.insert("scene".into(), scene.into());
+    fields.insert("target".into(), target.into());
+    fields.insert("spp".into(), spp.into());
+    fields.insert("seed".into(), seed.into());
+    fields.insert("hash".into(), hash.into());
+    Record::Other(fields)
+}
+
+/// What a record is about: of two with the same key one is enough.
+fn key(record: &Record) -> Option<String> {
+    let Record::Other(fields) = record else { return record.key() };
+    let text = |name: &str| fields.get(name).map(Value::to_string).unwrap_or_default();
+    (record.kind() == "film").then(|| ["kind", "scene", "target", "spp", "seed"].map(text).join("\u{1f}"))
+}
+
+fn without_environment(root: &Path) -> Failure {
+    Failure::Input(format!(
+        "{} holds records but no {}, so what they were measured with is unknown; add --fresh to start over or choose \
+         another folder with -o",
+        root.display(),
+        files::ENVIRONMENT
+    ))
+}
+
+/// Keeps two studies from writing to one folder.
+fn lock(root: &Path) -> Result<File, Failure> {
+    let path = root.join(LOCK);
+    let options = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+    let file = options.map_err(Failure::io("open", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Failure::Input(format!(
+            "another lockstep writes to {}; wait for it, or choose another folder with -o",
+            root.display()
+        ))),
+        Err(TryLockError::Error(source)) => Err(Failure::io("lock", &path)(source)),
+    }
+}

@@ -1,0 +1,231 @@
+//! Why two targets' films differ: their paths, traced and compared vertex by vertex.
+
+use lockstep_core::renderer::PathVertex;
+use lockstep_core::{Error, Film, Renderer};
+use lockstep_reports::records::Hits;
+
+use super::step::Step;
+use crate::exit::Failure;
+
+/// At most this many differing pixels are looked into, spread evenly over all of them.
+const MAX_PIXELS: usize = 256;
+/// At most this many paths are traced on each target.
+const MAX_PATHS: usize = 4096;
+
+/// The first thing in which two paths of the same sample differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    /// One ray hit a surface and the other none.
+    HitOrMiss,
+    /// The rays hit other primitives.
+    Primitive,
+    /// The same primitive, at another distance or other barycentrics.
+    Distance,
+    /// One shadow ray reached its light and the other did not.
+    Shadow,
+    /// The same hits, but other rays, throughput or radiance.
+    Shading,
+}
+
+/// How often each cause was the first.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    rays: u64,
+    hit_or_miss: u64,
+    primitive: u64,
+    distance: u64,
+    shadow: u64,
+    shading: u64,
+    pixels: usize,
+    pixels_unexplained: usize,
+}
+
+/// Looks into the pixels in which two films differ, by tracing the samples of the step on both targets.
+///
+/// # Errors
+/// What a renderer says, except that it cannot trace single paths: then the record says so.
+pub(crate) fn explain(
+    step: &Step<'_>,
+    names: (&str, &str),
+    renderers: (&mut dyn Renderer, &mut dyn Renderer),
+    films: (&Film, &Film),
+) -> Result<Hits, Failure> {
+    let pixels = differing_pixels(films.0, films.1);
+    let looked_into = spread(&pixels, MAX_PIXELS);
+    let (why, tally) = match trace_all(step, renderers, films.0.width(), &looked_into) {
+        Ok(tally) => (sentence(&tally), tally),
+        Err(Error::Unsupported { actor, .. }) => {
+            (format!("not looked into: {actor} cannot trace single paths"), Tally::default())
+        }
+        Err(other) => return Err(other.into()),
+    };
+    let all = films.0.sums.len();
+    Ok(Hits {
+        scene: step.scene.to_owned(),
+        a: names.0.to_owned(),
+        b: names.1.to_owned(),
+        spp: step.to,
+        seed: u64::from(step.seed),
+        rays: tally.rays,
+        primitive_differs: tally.primitive + tally.hit_or_miss,
+        hit_or_miss_differs: tally.hit_or_miss,
+        distance_differs: tally.distance,
+        pixels: all as u64,
+        pixels_differing: pixels.len() as u64,
+        share: pixels.len() as f64 / all as f64,
+        why,
+    })
+}
+
+fn differing_pixels(a: &Film, b: &Film) -> Vec<usize> {
+    a.sums.iter().zip(&b.sums).enumerate().filter(|(_, (a, b))| a != b).map(|(pixel, _)| pixel).collect()
+}
+
+/// At most `count` of the items, evenly spaced.
+fn spread(items: &[usize], count: usize) -> Vec<usize> {
+    let taken = items.len().min(count);
+    (0..taken).map(|i| items[i * items.len() / taken]).collect()
+}
+
+fn trace_all(
+    step: &Step<'_>,
+    (a, b): (&mut dyn Renderer, &mut dyn Renderer),
+    width: u32,
+    pixels: &[usize],
+) -> Result<Tally, Error> {
+    let mut tally = Tally::default();
+    let mut paths = 0;
+    for &pixel in pixels {
+        let at = [pixel as u32 % width, pixel as u32 / width];
+        let mut explained = false;
+        for sample in step.from..step.to {
+            if paths == MAX_PATHS {
+                return Ok(tally);
+            }
+            paths += 1;
+            let (vertices_a, vertices_b) = (a.trace(at, sample)?, b.trace(at, sample)?);
+            let (compared, cause) = first_difference(&vertices_a, &vertices_b);
+            tally.rays += compared;
+            explained |= cause.is_some();
+            match cause {
+                Some(Cause::HitOrMiss) => tally.hit_or_miss += 1,
+                Some(Cause::Primitive) => tally.primitive += 1,
+                Some(Cause::Distance) => tally.distance += 1,
+                Some(Cause::Shadow) => tally.shadow += 1,
+                Some(Cause::Shading) => tally.shading += 1,
+                None => {}
+            }
+        }
+        tally.pixels += 1;
+        tally.pixels_unexplained += usize::from(!explained);
+    }
+    Ok(tally)
+}
+
+/// How many rays of two paths were compared until the first difference, and what that is.
+fn first_difference(a: &[PathVertex], b: &[PathVertex]) -> (u64, Option<Cause>) {
+    for ((va, vb), compared) in a.iter().zip(b).zip(1..) {
+        if let Some(cause) = vertex_difference(va, vb) {
+            return (compared, Some(cause));
+        }
+    }
+    let shared = a.len().min(b.len()) as u64;
+    (shared, (a.len() != b.len()).then_some(Cause::Shading))
+}
+
+fn vertex_difference(a: &PathVertex, b: &PathVertex) -> Option<Cause> {
+    let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+    let same = |a: &[f32], b: &[f32]| bits(a) == bits(b);
+    if !(same(&a.origin, &b.origin) && same(&a.direction, &b.direction) && same(&a.throughput, &b.throughput))
+    {
+        // The ray itself is another one: what came before it was shaded differently.
+        Some(Cause::Shading)
+    } else if a.primitive.is_some() != b.primitive.is_some() {
+        Some(Cause::HitOrMiss)
+    } else if (a.instance, a.primitive) != (b.instance, b.primitive) {
+        Some(Cause::Primitive)
+    } else if !(same(&[a.t], &[b.t]) && same(&a.uv, &b.uv)) {
+        Some(Cause::Distance)
+    } else if a.connected != b.connected {
+        Some(Cause::Shadow)
+    } else if !same(&a.radiance, &b.radiance) {
+        Some(Cause::Shading)
+    } else {
+        None
+    }
+}
+
+/// The tally in words.
+fn sentence(tally: &Tally) -> String {
+    let causes = [
+        (tally.primitive, "chose another primitive"),
+        (tally.hit_or_miss, "hit on one target and missed on the other"),
+        (tally.distance, "hit the same primitive at other coordinates"),
+        (tally.shadow, "had a shadow ray that was blocked on one target only"),
+        (tally.shading, "had equal hits but other shading"),
+    ];
+    let found: Vec<String> =
+        causes.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    let noun = if tally.pixels == 1 { "pixel" } else { "pixels" };
+    let mut text = match found.as_slice() {
+        [] => format!("no path differs in the {} {noun} looked into", tally.pixels),
+        _ => format!("of the paths that differ in {} {noun}, {} first", tally.pixels, found.join(", ")),
+    };
+    if tally.pixels_unexplained > 0 && !found.is_empty() {
+        text.push_str(&format!("; {} without a path that differs", tally.pixels_unexplained));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VERTEX: PathVertex = PathVertex {
+        bounce: 0,
+        origin: [0.0; 3],
+        direction: [0.0, 0.0, 1.0],
+        instance: Some(0),
+        primitive: Some(5),
+        t: 1.5,
+        uv: [0.25, 0.5],
+        throughput: [1.0; 3],
+        radiance: [0.0; 3],
+        connected: Some(true),
+    };
+
+    #[test]
+    fn equal_paths_differ_in_nothing() {
+        assert_eq!(first_difference(&[VERTEX; 3], &[VERTEX; 3]), (3, None));
+    }
+
+    #[test]
+    fn the_first_cause_is_the_one_that_counts() {
+        let other = [
+            (PathVertex { primitive: Some(6), t: 1.6, ..VERTEX }, Cause::Primitive),
+            (PathVertex { primitive: None, instance: None, ..VERTEX }, Cause::HitOrMiss),
+            (PathVertex { t: 1.500_000_1, connected: Some(false), ..VERTEX }, Cause::Distance),
+            (PathVertex { connected: Some(false), radiance: [1.0; 3], ..VERTEX }, Cause::Shadow),
+            (PathVertex { radiance: [1.0; 3], ..VERTEX }, Cause::Shading),
+            (PathVertex { origin: [1.0; 3], primitive: Some(6), ..VERTEX }, Cause::Shading),
+        ];
+        for (vertex, cause) in other {
+            assert_eq!(first_difference(&[VERTEX, VERTEX], &[VERTEX, vertex]), (2, Some(cause)));
+        }
+        assert_eq!(first_difference(&[VERTEX], &[VERTEX; 2]), (1, Some(Cause::Shading)));
+    }
+
+    #[test]
+    fn few_pixels_are_all_looked_into_and_many_are_spread() {
+        assert_eq!(spread(&[3, 4], 256), [3, 4]);
+        assert_eq!(spread(&(0..1000).collect::<Vec<_>>(), 4), [0, 250, 500, 750]);
+        assert!(spread(&[], 4).is_empty());
+    }
+
+    #[test]
+    fn the_sentence_names_every_cause_found() {
+        let tally = Tally { primitive: 11, shadow: 1, pixels: 12, ..Tally::default() };
+        insta::assert_snapshot!(sentence(&tally), @"");
+        insta::assert_snapshot!(sentence(&Tally { pixels: 1, ..Tally::default() }), @"");
+    }
+}

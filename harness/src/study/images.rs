@@ -1,0 +1,57 @@
+//! The images that a study keeps.
+//!
+//! Every rung of the first seed is kept as PNG and as EXR. EXR files of images with more than [`MAX_KEPT_PIXELS`] pixels
+//! are removed again once they have been compared with the reference, except those of the top rung: a ladder of a large
+//! image would fill the disk with noise that can be rendered again.
+
+use lockstep_core::Settings;
+use lockstep_reports::image_io::{ImageKind, ImageMetadata, write_exr, write_png};
+
+use super::folder::Folder;
+use super::plan::Plan;
+use super::step::{Outcome, Step};
+use crate::exit::Failure;
+
+/// Pixels of the largest image of which every rung stays as EXR.
+const MAX_KEPT_PIXELS: u64 = 512 * 512;
+
+/// Writes the image of an outcome as PNG and EXR, each in one step.
+///
+/// # Errors
+/// [`Failure::Write`], naming the file.
+pub(crate) fn write(
+    folder: &Folder,
+    step: &Step<'_>,
+    settings: &Settings,
+    outcome: &Outcome,
+) -> Result<(), Failure> {
+    let metadata = ImageMetadata::of_render(step.scene, &outcome.target, step.to, u64::from(step.seed))
+        .with("bounces", &settings.bounces.to_string())
+        .with("film", &outcome.hash);
+    let path = |kind| folder.image(step.scene, &outcome.target, step.to, kind);
+    write_png(&path(ImageKind::Png), &outcome.image, &metadata)?;
+    write_exr(&path(ImageKind::Exr), &outcome.image, &metadata)?;
+    Ok(())
+}
+
+/// Removes the EXR files that are not to stay.
+///
+/// # Errors
+/// [`Failure::Io`], naming the file.
+pub(crate) fn prune(folder: &Folder, plan: &Plan, scene: &str, targets: &[String]) -> Result<(), Failure> {
+    if u64::from(plan.settings.width) * u64::from(plan.settings.height) <= MAX_KEPT_PIXELS {
+        return Ok(());
+    }
+    for &spp in plan.ladder.rungs.iter().filter(|&&spp| spp != plan.ladder.top()) {
+        for target in targets {
+            let path = folder.image(scene, target, spp, ImageKind::Exr);
+            match std::fs::remove_file(&path) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Failure::io("remove", path)(e));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}

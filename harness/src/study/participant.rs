@@ -1,0 +1,99 @@
+//! A target that takes part in a study.
+
+use std::ops::Range;
+
+use lockstep_core::{DeviceInfo, Film, LoadReport, Renderer, Scene, Settings};
+use lockstep_reports::records::{Mode, TargetInfo};
+
+use crate::exit::Failure;
+use crate::pace::{Pace, Pass};
+use crate::render::read_film;
+
+/// An open target.
+pub(crate) struct Participant {
+    /// Its name on the command line and in records.
+    pub(crate) name: String,
+    /// What it runs on.
+    pub(crate) info: DeviceInfo,
+    /// Whether it renders the present scene.
+    pub(crate) active: bool,
+    renderer: Box<dyn Renderer>,
+    pace: Pace,
+    /// Samples of every pixel that its film holds.
+    spp: u32,
+}
+
+impl Participant {
+    /// An opened target under its name.
+    pub(crate) fn new(name: &str, renderer: Box<dyn Renderer>) -> Self {
+        let info = renderer.device().clone();
+        Self { name: name.to_owned(), info, active: true, renderer, pace: Pace::default(), spp: 0 }
+    }
+
+    /// Takes a scene to the target; its film is empty afterwards.
+    ///
+    /// # Errors
+    /// What the renderer says.
+    pub(crate) fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport, Failure> {
+        self.spp = 0;
+        self.pace = Pace::default();
+        Ok(self.renderer.load(scene, settings)?)
+    }
+
+    /// Fills the film up to so many samples of every pixel, from where it is.
+    ///
+    /// # Errors
+    /// What the renderer says.
+    pub(crate) fn advance(&mut self, to: u32, progress: &mut dyn FnMut(u64)) -> Result<Pass, Failure> {
+        let samples: Range<u32> = self.spp..to;
+        let pass = self.pace.accumulate(self.renderer.as_mut(), samples, progress)?;
+        if matches!(pass, Pass::Done(_)) {
+            self.spp = to;
+        }
+        Ok(pass)
+    }
+
+    /// Seconds that so many samples of every pixel will take, by the last pass.
+    pub(crate) fn predict(&self, spp: u32) -> Option<f64> {
+        self.pace.predict(spp)
+    }
+
+    /// Samples of every pixel in the film.
+    pub(crate) fn spp(&self) -> u32 {
+        self.spp
+    }
+
+    /// The film.
+    ///
+    /// # Errors
+    /// What the renderer says.
+    pub(crate) fn film(&mut self) -> Result<Film, Failure> {
+        read_film(self.renderer.as_mut())
+    }
+
+    /// The renderer, for powers that studies seldom need.
+    pub(crate) fn renderer(&mut self) -> &mut dyn Renderer {
+        self.renderer.as_mut()
+    }
+
+    /// Host threads that render; zero for a device.
+    pub(crate) fn threads(&self) -> u32 {
+        if self.info.backend == "cpu" { self.info.compute_units } else { 0 }
+    }
+
+    /// The target as `environment.json` has it.
+    pub(crate) fn describe(&self) -> TargetInfo {
+        let info = &self.info;
+        TargetInfo {
+            target: self.name.clone(),
+            backend: info.backend.clone(),
+            device: info.device.clone(),
+            driver: info.driver.clone(),
+            compiler: info.compiler.clone(),
+            flags: info.flags.clone(),
+            clocks: info.clocks.clone(),
+            threads: self.threads(),
+            mode: Mode::Exact,
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! What a study is to do, decided before it starts.
+
+use std::path::PathBuf;
+
+use lockstep_core::{Error, Scene, Settings};
+use lockstep_reports::image_io::read_image;
+use lockstep_reports::records::{Environment, HostInfo, Record, Skip, StudySettings, utc_now};
+use serde_json::Value;
+
+use super::participant::Participant;
+use super::reference::Reference;
+use crate::backends::Target;
+use crate::cli::StudyArgs;
+use crate::exit::Failure;
+use crate::ladder::Ladder;
+use crate::output::say;
+use crate::render::DEFAULT_SIZE;
+use crate::scenes;
+
+/// The scenes of a study that names none: with the default ladder and size they take under two minutes on two cores.
+const DEFAULT_SCENES: [&str; 3] = ["cornell", "weekend", "atrium:50k"];
+
+/// The commit that this program is built from; empty when unknown.
+pub(crate) const COMMIT: &str = env!("LOCKSTEP_COMMIT");
+
+/// A study's scenes and settings.
+pub(crate) struct Plan {
+    /// The scenes, each with a name of its own.
+    pub(crate) scenes: Vec<Scene>,
+    /// Samples per pixel at which images are compared.
+    pub(crate) ladder: Ladder,
+    /// Size, bounces, first seed.
+    pub(crate) settings: Settings,
+    /// How many seeds, counting up from the first.
+    pub(crate) seeds: u32,
+    /// How often each step is timed.
+    pub(crate) repeats: u32,
+    /// The image that the user gave as the reference.
+    pub(crate) reference: Option<Reference>,
+    /// Where that image is.
+    reference_file: Option<PathBuf>,
+    /// The most seconds that rendering a reference may take; `None` for the rule of [`super::reference`].
+    pub(crate) reference_budget: Option<f64>,
+}
+
+impl Plan {
+    /// Loads scenes and reference. Scenes whose data is not here are skipped, with a record.
+    ///
+    /// # Errors
+    /// [`Failure`] for a scene or reference that cannot be used, scenes of equal names, or seeds out of range.
+    pub(crate) fn make(args: &StudyArgs, left_out: &mut Vec<Record>) -> Result<Self, Failure> {
+        let settings = args.image.settings(DEFAULT_SIZE);
+        settings.validate()?;
+        if settings.seed.checked_add(args.seeds - 1).is_none() {
+            return Err(Failure::Usage(format!(
+                "--seeds {} leaves no room above --seed {}",
+                args.seeds, settings.seed
+            )));
+        }
+        let scenes = load_scenes(&args.scenes, left_out)?;
+        let reference = match &args.reference {
+            Some(_) if scenes.len() != 1 => {
+                return Err(Failure::Usage("--reference goes with exactly one scene".into()));
+            }
+            Some(file) => Some(Reference::from_file(read_image(file)?, file, &settings)?),
+            None => None,
+        };
+        Ok(Self {
+            scenes,
+            ladder: args.spp.clone(),
+            settings,
+            seeds: args.seeds,
+            repeats: args.repeats,
+            reference,
+            reference_file: args.reference.clone(),
+            reference_budget: args.reference_budget,
+        })
+    }
+
+    /// The settings under another seed.
+    pub(crate) fn with_seed(&self, seed: u32) -> Settings {
+        Settings { seed, ..self.settings }
+    }
+
+    /// Where, with what and how the study runs.
+    pub(crate) fn environment(&self, participants: &[Participant]) -> Environment {
+        let hash = participants.iter().map(|p| &p.info.kernel_hash).find(|hash| !hash.is_empty());
+        let mut environment = Environment {
+            lockstep: env!("CARGO_PKG_VERSION").into(),
+            commit: (!COMMIT.is_empty()).then(|| COMMIT.to_owned()),
+            started_utc: utc_now(),
+            command: command(),
+            host: HostInfo::detect(),
+            targets: participants.iter().map(Participant::describe).collect(),
+            kernel_hash: hash.cloned(),
+            scenes: self.scenes.iter().map(|s| (s.name.clone(), s.hash.clone())).collect(),
+            settings: StudySettings {
+                width: self.settings.width,
+                height: self.settings.height,
+                bounces: self.settings.bounces,
+                seed: u64::from(self.settings.seed),
+                seeds: self.seeds,
+                repeats: self.repeats,
+                spp: self.ladder.rungs.clone(),
+            },
+            ..Environment::default()
+        };
+        if let Some(file) = &self.reference_file {
+            environment.other.insert("reference".into(), Value::from(file.to_string_lossy().into_owned()));
+        }
+        environment
+    }
+}
+
+/// The command line, with the program's name in place of its path.
+pub(crate) fn command() -> Vec<String> {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    std::iter::once("lockstep".to_owned()).chain(words).collect()
+}
+
+/// Loads every scene, before anything is rendered: a mistake in the last one should not cost the time of the first.
+fn load_scenes(specs: &[String], left_out: &mut Vec<Record>) -> Result<Vec<Scene>, Failure> {
+    let specs: Vec<&str> = match specs {
+        [] => DEFAULT_SCENES.to_vec(),
+        given => given.iter().map(String::as_str).collect(),
+    };
+    let mut found: Vec<(&str, Scene)> = Vec::new();
+    for spec in specs {
+        match scenes::load(spec) {
+            Ok(scene) => {
+                if let Some((other, _)) = found.iter().find(|(_, s)| s.name == scene.name) {
+                    return Err(Failure::Usage(format!(
+                        "the scenes {other} and {spec} are both called {}; study them in two folders",
+                        scene.name
+                    )));
+                }
+                found.push((spec, scene));
+            }
+            Err(Failure::Core(Error::Unavailable { what, remedy })) => {
+                say(&format!("lockstep: scene {spec} is left out: {what}. {remedy}"));
+                let skip = Skip { scene: Some(spec.into()), reason: what, remedy, ..Skip::default() };
+                left_out.push(skip.into());
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    if found.is_empty() {
+        return Err(Failure::Input(
+            "no scene is left to render; name one that is here, such as cornell".into(),
+        ));
+    }
+    Ok(found.into_iter().map(|(_, scene)| scene).collect())
+}
+
+/// Opens the targets that are present; the others are skipped, with a record.
+///
+/// # Errors
+/// [`Failure::TargetAbsent`] when none is present, and what a device says that cannot be opened.
+pub(crate) fn open(
+    targets: &[Target],
+    threads: Option<usize>,
+    left_out: &mut Vec<Record>,
+) -> Result<Vec<Participant>, Failure> {
+    let options = lockstep_core::OpenOptions { threads };
+    let mut opened = Vec::new();
+    let mut first_absence = None;
+    for target in targets {
+        match target.open(&options) {
+            Ok(renderer) => opened.push(Participant::new(&target.name, renderer)),
+            Err(Failure::TargetAbsent { target, reason, remedy }) => {
+                say(&format!("lockstep: target {target} is left out: {reason}. {remedy}"));
+                let (why, how) = (reason.clone(), remedy.clone());
+                left_out.push(Skip { target: target.clone(), scene: None, reason: why, remedy: how }.into());
+                first_absence.get_or_insert(Failure::TargetAbsent { target, reason, remedy });
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    match (opened.is_empty(), first_absence) {
+        (true, Some(absence)) => Err(absence),
+        _ => Ok(opened),
+    }
+}

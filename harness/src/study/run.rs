@@ -1,0 +1,311 @@
+//! A study, scene by scene: climb the ladder on every target, get a reference, compare with it.
+
+use std::ops::ControlFlow;
+
+use lockstep_core::{Error, Scene};
+use lockstep_reports::image_io::{ImageKind, read_image};
+use lockstep_reports::metrics::{Metrics, compare};
+use lockstep_reports::records::{Convergence, Difference, Note, Record, Skip};
+
+use super::differences::{self, pair_key};
+use super::folder::{Folder, film_record};
+use super::participant::Participant;
+use super::plan::Plan;
+use super::reference::{self, Reference};
+use super::step::{self, Outcome, Step};
+use super::{hits, images};
+use crate::exit::Failure;
+use crate::interrupt;
+use crate::output::say;
+use crate::progress::Bar;
+
+/// Whether to go on, or stop because the user asked to.
+type Flow = ControlFlow<()>;
+
+/// A study that is running.
+pub(crate) struct Run<'a> {
+    /// What to do.
+    pub(crate) plan: &'a Plan,
+    /// Where it goes.
+    pub(crate) folder: &'a mut Folder,
+    /// The targets.
+    pub(crate) participants: Vec<Participant>,
+}
+
+impl Run<'_> {
+    /// Every scene in turn, until all are done or the user stops.
+    ///
+    /// # Errors
+    /// [`Failure`] of renderers and files. What was recorded before stays.
+    pub(crate) fn all(&mut self) -> Result<Flow, Failure> {
+        for scene in &self.plan.scenes {
+            let bar = Bar::new(&scene.name, self.samples());
+            let flow = self.scene(scene, &bar);
+            bar.clear();
+            if flow?.is_break() {
+                return Ok(Flow::Break(()));
+            }
+        }
+        Ok(Flow::Continue(()))
+    }
+
+    /// Samples of every pixel that a scene takes on all targets, its reference aside.
+    fn samples(&self) -> u64 {
+        let climbs = u64::from(self.plan.seeds) * u64::from(self.plan.repeats);
+        u64::from(self.plan.ladder.top()) * self.participants.len() as u64 * climbs
+    }
+
+    fn scene(&mut self, scene: &Scene, bar: &Bar) -> Result<Flow, Failure> {
+        self.participants.iter_mut().for_each(|p| p.active = true);
+        let first = self.plan.settings.seed;
+        if self.climb(scene, first, 0, None, bar)?.is_break() {
+            return Ok(Flow::Break(()));
+        }
+        let ControlFlow::Continue(reference) = self.reference(scene, bar)? else {
+            return Ok(Flow::Break(()));
+        };
+        if let Some(reference) = &reference {
+            self.converge(scene, reference)?;
+        }
+        images::prune(self.folder, self.plan, &scene.name, &self.active())?;
+        for (seed, repeat) in self.further_climbs() {
+            if self.climb(scene, seed, repeat, reference.as_ref(), bar)?.is_break() {
+                return Ok(Flow::Break(()));
+            }
+        }
+        Ok(Flow::Continue(()))
+    }
+
+    /// Seeds and repeats after the first climb.
+    fn further_climbs(&self) -> Vec<(u32, u32)> {
+        let first = self.plan.settings.seed;
+        let repeats = self.plan.repeats;
+        let all = (0..self.plan.seeds).flat_map(|i| (0..repeats).map(move |repeat| (first + i, repeat)));
+        all.skip(1).collect()
+    }
+
+    /// Names of the targets that render the present scene.
+    fn active(&self) -> Vec<String> {
+        self.participants.iter().filter(|p| p.active).map(|p| p.name.clone()).collect()
+    }
+
+    /// Climbs the ladder once on every target, but for the steps that are recorded.
+    fn climb(
+        &mut self,
+        scene: &Scene,
+        seed: u32,
+        repeat: u32,
+        reference: Option<&Reference>,
+        bar: &Bar,
+    ) -> Result<Flow, Failure> {
+        let steps = self.steps(scene, seed, repeat);
+        let done = |run: &Self, step: &Step<'_>| run.is_done(step, reference.is_some());
+        if steps.iter().all(|step| done(self, step)) {
+            bar.add(u64::from(self.plan.ladder.top()) * self.active().len() as u64);
+            return Ok(Flow::Continue(()));
+        }
+        self.load(scene, seed)?;
+        for step in &steps {
+            if done(self, step) {
+                continue;
+            }
+            match step::render(step, &mut self.participants, self.folder, bar)? {
+                ControlFlow::Continue(outcomes) => self.record(step, &outcomes, reference)?,
+                ControlFlow::Break(()) => return Ok(Flow::Break(())),
+            }
+        }
+        Ok(Flow::Continue(()))
+    }
+
+    fn steps<'s>(&self, scene: &'s Scene, seed: u32, repeat: u32) -> Vec<Step<'s>> {
+        let rungs = &self.plan.ladder.rungs;
+        let starts = std::iter::once(0).chain(rungs.iter().copied());
+        let make = |(from, &to)| Step { scene: &scene.name, from, to, seed, repeat };
+        starts.zip(rungs).map(make).collect()
+    }
+
+    /// Whether everything that a step yields is on disk.
+    fn is_done(&self, step: &Step<'_>, with_reference: bool) -> bool {
+        let names = self.active();
+        let timed = names.iter().all(|name| self.folder.has(step::timing_key(step, name)));
+        if step.repeat > 0 || !timed {
+            return timed;
+        }
+        let compared =
+            pairs(&names).into_iter().all(|(a, b)| self.folder.has(pair_key(step, &names[a], &names[b])));
+        let exists = |name: &str, kind| self.folder.image(step.scene, name, step.to, kind).exists();
+        let converged = |name: &str| self.folder.has(convergence_key(step, name));
+        compared
+            && names.iter().all(|name| {
+                if step.seed == self.plan.settings.seed {
+                    exists(name, ImageKind::Png) && (converged(name) || exists(name, ImageKind::Exr))
+                } else {
+                    converged(name) || !with_reference
+                }
+            })
+    }
+
+    /// Takes the scene to every target. One that cannot render it sits the scene out, with a record.
+    fn load(&mut self, scene: &Scene, seed: u32) -> Result<(), Failure> {
+        let settings = self.plan.with_seed(seed);
+        for participant in self.participants.iter_mut().filter(|p| p.active) {
+            let record = match participant.load(scene, &settings) {
+                Ok(report) => step::load(scene, &participant.name, &report),
+                Err(Failure::Core(error @ (Error::Unsupported { .. } | Error::Unavailable { .. }))) => {
+                    participant.active = false;
+                    say(&format!("lockstep: {} leaves out {}: {error}", participant.name, scene.name));
+                    left_out(&participant.name, &scene.name, &error)
+                }
+                Err(other) => return Err(other),
+            };
+            self.folder.append(vec![record])?;
+        }
+        Ok(())
+    }
+
+    /// Writes what a step yielded: images first, so that records are never about images that are not there.
+    fn record(
+        &mut self,
+        step: &Step<'_>,
+        outcomes: &[Outcome],
+        reference: Option<&Reference>,
+    ) -> Result<(), Failure> {
+        let first_seed = step.seed == self.plan.settings.seed;
+        let mut records = Vec::new();
+        for (participant, outcome) in self.participants.iter().filter(|p| p.active).zip(outcomes) {
+            records.push(step::timing(step, participant, outcome).into());
+            records.extend(step::rejected(step, outcome));
+            if step.repeat > 0 {
+                self.check_repeat(step, outcome)?;
+                continue;
+            }
+            records.push(film_record(step.scene, &outcome.target, step.to, step.seed, &outcome.hash));
+            if first_seed {
+                records.extend(step::bounces(step, outcome));
+                images::write(self.folder, step, &self.plan.settings, outcome)?;
+            }
+        }
+        if step.repeat == 0 {
+            let differences = differences::pairs(step, outcomes)?;
+            records.extend(self.explain(step, outcomes, &differences)?);
+            records.extend(differences.into_iter().map(Record::from));
+            if let Some(reference) = reference {
+                let found = differences::convergences(step, outcomes, reference)?;
+                records.extend(found.into_iter().map(Record::from));
+            }
+        }
+        self.folder.append(records)
+    }
+
+    /// A target that renders the same samples again must make the same film.
+    fn check_repeat(&self, step: &Step<'_>, outcome: &Outcome) -> Result<(), Failure> {
+        let record = film_record(step.scene, &outcome.target, step.to, step.seed, &outcome.hash);
+        match self.folder.film_hash(&record) {
+            Some(first) if first != outcome.hash => Err(Failure::Input(format!(
+                "{} broke its contract: it rendered {} at {} spp twice and made two different films",
+                outcome.target, step.scene, step.to
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Looks into every pair that differs here for the first time.
+    fn explain(
+        &mut self,
+        step: &Step<'_>,
+        outcomes: &[Outcome],
+        differences: &[Difference],
+    ) -> Result<Vec<Record>, Failure> {
+        let mut active: Vec<&mut Participant> = self.participants.iter_mut().filter(|p| p.active).collect();
+        let mut records = Vec::new();
+        for ((a, b), difference) in pairs(outcomes).into_iter().zip(differences) {
+            if difference.identical || self.folder.is_explained(step.scene, &difference.a, &difference.b) {
+                continue;
+            }
+            let (before, from_b) = active.split_at_mut(b);
+            let renderers = (before[a].renderer(), from_b[0].renderer());
+            let names = (difference.a.as_str(), difference.b.as_str());
+            let films = (&outcomes[a].film, &outcomes[b].film);
+            records.push(hits::explain(step, names, renderers, films)?.into());
+        }
+        Ok(records)
+    }
+
+    /// The scene's reference where something has yet to be compared with it.
+    fn reference(&mut self, scene: &Scene, bar: &Bar) -> Result<ControlFlow<(), Option<Reference>>, Failure> {
+        if let Some(given) = &self.plan.reference {
+            return Ok(ControlFlow::Continue(Some(given.clone())));
+        }
+        let first = self.plan.settings.seed;
+        let mut steps = (0..self.plan.seeds).flat_map(|i| self.steps(scene, first + i, 0));
+        let names = self.active();
+        if names.is_empty() || steps.all(|s| names.iter().all(|n| self.folder.has(convergence_key(&s, n)))) {
+            return Ok(ControlFlow::Continue(None));
+        }
+        let timings = self.folder.timings();
+        let found = reference::obtain(self.plan, scene, &mut self.participants, timings, bar)?;
+        if interrupt::requested() && found.reference.is_none() {
+            return Ok(ControlFlow::Break(()));
+        }
+        for note in &found.notes {
+            bar.line(&format!("{}: {}", scene.name, note.text));
+        }
+        self.folder.append(found.notes.into_iter().map(Note::into).collect())?;
+        Ok(ControlFlow::Continue(found.reference))
+    }
+
+    /// Compares the images of the first climb with the reference. Equal films are compared once.
+    fn converge(&mut self, scene: &Scene, reference: &Reference) -> Result<(), Failure> {
+        for step in self.steps(scene, self.plan.settings.seed, 0) {
+            let mut known: Vec<(String, Metrics)> = Vec::new();
+            let mut records = Vec::new();
+            for name in self.active() {
+                if self.folder.has(convergence_key(&step, &name)) {
+                    continue;
+                }
+                let film = film_record(step.scene, &name, step.to, step.seed, "");
+                let hash = self.folder.film_hash(&film).unwrap_or(&name).to_owned();
+                let metrics = match known.iter().find(|(of, _)| *of == hash) {
+                    Some((_, metrics)) => *metrics,
+                    None => {
+                        let path = self.folder.image(step.scene, &name, step.to, ImageKind::Exr);
+                        compare(&read_image(&path)?, &reference.image)?
+                    }
+                };
+                known.push((hash, metrics));
+                let seed = u64::from(step.seed);
+                let against = &reference.against;
+                records.push(Convergence::new(step.scene, &name, step.to, seed, &metrics, against).into());
+            }
+            self.folder.append(records)?;
+        }
+        Ok(())
+    }
+}
+
+/// Every pair of positions in a list, the lower first.
+fn pairs<T>(items: &[T]) -> Vec<(usize, usize)> {
+    (0..items.len()).flat_map(|a| (a + 1..items.len()).map(move |b| (a, b))).collect()
+}
+
+/// What identifies the comparison of a target with the reference.
+fn convergence_key(step: &Step<'_>, target: &str) -> Convergence {
+    Convergence {
+        scene: step.scene.to_owned(),
+        target: target.to_owned(),
+        spp: step.to,
+        seed: u64::from(step.seed),
+        ..Convergence::default()
+    }
+}
+
+/// The record of a target that sits a scene out.
+fn left_out(target: &str, scene: &str, error: &Error) -> Record {
+    Skip {
+        target: target.to_owned(),
+        scene: Some(scene.to_owned()),
+        reason: error.to_string(),
+        remedy: "Study this scene on the other targets.".into(),
+    }
+    .into()
+}

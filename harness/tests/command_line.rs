@@ -1,0 +1,151 @@
+//! Exit codes and streams, as scripts see them.
+
+mod support;
+
+use std::process::Stdio;
+
+use support::{expect, finish, lockstep};
+
+#[test]
+fn wrong_usage_exits_with_two_and_says_why() {
+    let dir = tempfile::tempdir().unwrap();
+    for (arguments, words) in [
+        (vec![], "Usage"),
+        (vec!["fly"], "unrecognized subcommand"),
+        (vec!["study", "--spp", "8..4"], "1..64"),
+        (vec!["study", "--size", "0x4"], "640x360"),
+        (vec!["study", "-b", "vulkan"], "there is no target `vulkan`"),
+        (vec!["study", "cornell", "weekend", "--reference", "r.exr"], "exactly one scene"),
+        (vec!["study", "--seeds", "2", "--seed", "4294967295"], "--seeds 2"),
+        (vec!["render", "cornell", "-o", "image.jpg"], ".exr"),
+        (vec!["setup", "nothing"], "nothing called nothing"),
+    ] {
+        let (out, err) = expect(dir.path(), &arguments, 2);
+        assert!(err.contains(words), "{arguments:?}: {err}");
+        assert!(out.is_empty(), "{arguments:?}: {out}");
+    }
+}
+
+#[test]
+fn help_names_the_exit_codes() {
+    let dir = tempfile::tempdir().unwrap();
+    let (out, _) = expect(dir.path(), &["--help"], 0);
+    assert!(out.contains("5 a required target is absent"), "{out}");
+}
+
+#[test]
+fn bad_input_exits_with_four_and_names_it() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("broken.png"), "no image").unwrap();
+    std::fs::write(dir.path().join("broken.glb"), "no scene").unwrap();
+    for (arguments, words) in [
+        (vec!["compare", "absent.png", "broken.png"], "absent.png"),
+        (vec!["compare", "broken.png", "broken.png"], "broken.png"),
+        (vec!["render", "broken.glb", "-o", "a.png"], "broken.glb"),
+        (vec!["study", "no-such-scene"], "no-such-scene"),
+        (vec!["report", "no-such-study"], "no-such-study"),
+        (vec!["render", "cornell", "-b", "null", "--spp", "1", "-o", "absent/a.png"], "absent/a.png"),
+    ] {
+        let (_, err) = expect(dir.path(), &arguments, 4);
+        assert!(err.starts_with("lockstep: ") && err.contains(words), "{arguments:?}: {err}");
+    }
+}
+
+#[test]
+fn a_required_target_that_is_absent_exits_with_five_and_a_remedy() {
+    let dir = tempfile::tempdir().unwrap();
+    for arguments in [
+        vec!["study", "cornell", "-b", "null", "--require", "cpu-embree"],
+        vec!["devices", "--require", "cpu-embree"],
+        vec!["golden", "check", "--require", "cpu-embree"],
+        vec!["render", "cornell", "-b", "cpu-embree", "-o", "a.png"],
+        vec!["study", "cornell", "-b", "cpu-embree"],
+    ] {
+        let mut command = lockstep(dir.path(), &arguments);
+        // A named place where there is no library, and then nowhere else.
+        let (code, _, err) = finish(command.env("LOCKSTEP_EMBREE", dir.path()).output().unwrap());
+        assert_eq!(code, 5, "{arguments:?}: {err}");
+        assert!(err.contains("cpu-embree is absent") && err.contains("LOCKSTEP_EMBREE"), "{err}");
+    }
+}
+
+#[test]
+fn an_absent_target_is_skipped_with_a_record_when_others_are_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let arguments = ["study", "cornell", "-b", "null,cpu-embree", "--spp", "1", "--size", "8x8", "-o", "s"];
+    let mut command = lockstep(dir.path(), &arguments);
+    let (code, _, err) = finish(command.env("LOCKSTEP_EMBREE", dir.path()).output().unwrap());
+    assert_eq!(code, 0, "{err}");
+    let skips: Vec<String> = support::records(&dir.path().join("s"))
+        .into_values()
+        .filter(|r| r.contains(r#""kind":"skip""#))
+        .collect();
+    assert_eq!(skips.len(), 1);
+    assert!(skips[0].contains("cpu-embree") && skips[0].contains("remedy"), "{}", skips[0]);
+}
+
+#[test]
+fn json_is_one_document_on_standard_output_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    expect(dir.path(), &["render", "cornell", "-b", "null", "--spp", "1", "--size", "8x8", "-o", "a.exr"], 0);
+    for arguments in [
+        vec!["devices", "--json"],
+        vec!["compare", "a.exr", "a.exr", "--json"],
+        vec!["study", "cornell", "-b", "null", "--spp", "1", "--size", "8x8", "-o", "s", "--json"],
+        vec!["golden", "check", "cornell", "--goldens", "g", "--json"],
+    ] {
+        let (_, out, err) = support::run(dir.path(), &arguments);
+        let document: Result<serde_json::Value, _> = serde_json::from_str(&out);
+        assert!(document.is_ok(), "{arguments:?}: {out}\n{err}");
+    }
+}
+
+#[test]
+fn every_target_is_listed_with_its_device_or_its_remedy() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = lockstep(dir.path(), &["devices", "--json"]);
+    let (code, out, _) = finish(command.env("LOCKSTEP_EMBREE", dir.path()).output().unwrap());
+    assert_eq!(code, 0);
+    let targets: Vec<serde_json::Value> = serde_json::from_str(&out).unwrap();
+    let find = |name: &str| targets.iter().find(|t| t["target"] == name).unwrap();
+    assert_eq!((&find("cpu-bvh")["present"], &find("cpu-bvh")["exact"]), (&true.into(), &true.into()));
+    assert_eq!(find("cpu-embree")["present"], false);
+    assert!(!find("cpu-embree")["remedy"].as_str().unwrap().is_empty());
+}
+
+#[test]
+fn colours_and_bars_stay_away_from_pipes() {
+    let dir = tempfile::tempdir().unwrap();
+    let arguments = ["study", "cornell", "-b", "null", "--spp", "1..4", "--size", "8x8", "-o", "s"];
+    let mut command = lockstep(dir.path(), &arguments);
+    let (_, out, err) = finish(command.env("NO_COLOR", "1").output().unwrap());
+    assert!(!out.contains('\u{1b}') && !err.contains('\u{1b}'), "{out}{err}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut child =
+        lockstep(dir.path(), &["devices"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let (code, _, err) = finish(child.wait_with_output().unwrap());
+    assert_eq!((code, err.as_str()), (0, ""));
+}
+
+#[test]
+fn images_compare_by_exit_code() {
+    let dir = tempfile::tempdir().unwrap();
+    let render = |scene: &str, size: &str, out: &str| {
+        expect(dir.path(), &["render", scene, "-b", "cpu-bvh", "--spp", "2", "--size", size, "-o", out], 0);
+    };
+    render("cornell", "16x16", "a.exr");
+    render("cornell", "16x16", "b.exr");
+    render("weekend", "16x16", "c.exr");
+    render("cornell", "16x8", "d.exr");
+    render("cornell", "16x16", "e.png");
+    expect(dir.path(), &["compare", "a.exr", "b.exr"], 0);
+    expect(dir.path(), &["compare", "a.exr", "c.exr"], 1);
+    expect(dir.path(), &["compare", "a.exr", "d.exr"], 3);
+    expect(dir.path(), &["compare", "a.exr", "e.png"], 1);
+    expect(dir.path(), &["compare", "a.exr", "e.png", "--tolerance", "0.5"], 0);
+}

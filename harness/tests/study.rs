@@ -1,0 +1,258 @@
+//! Studies: what they leave, and that nothing short of a full disk loses it.
+
+mod support;
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use support::{count, expect, finish, lockstep, records, study};
+
+#[test]
+fn a_study_leaves_every_documented_file_and_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let (out, _) = expect(dir.path(), &study(&["--seeds", "2", "--repeats", "2", "-o", "s"]), 0);
+    assert!(out.contains("report.html"), "{out}");
+    let folder = dir.path().join("s");
+    for name in ["records.jsonl", "records.csv", "environment.json", "summary.md", "report.html"] {
+        assert!(folder.join(name).metadata().unwrap().len() > 0, "{name}");
+    }
+    for spp in [1, 2, 4, 8] {
+        for kind in ["exr", "png"] {
+            assert!(folder.join(format!("images/cornell.cpu-bvh.{spp}spp.{kind}")).exists());
+        }
+    }
+    let records = records(&folder);
+    // Four rungs; timings for two seeds and two repeats each; films and convergence once a seed.
+    assert_eq!(count(&records, "timing"), 4 * 2 * 2);
+    assert_eq!(count(&records, "convergence"), 4 * 2);
+    assert_eq!(count(&records, "film"), 4 * 2);
+    assert_eq!((count(&records, "load"), count(&records, "bounce")), (1, 4 * 4));
+    let converged = records.iter().find(|(key, _)| key.starts_with("\"convergence\"")).unwrap().1;
+    assert!(converged.contains("cpu-bvh, 128 spp, seed "), "16 times the top rung: {converged}");
+}
+
+#[test]
+fn every_pair_is_compared_at_every_rung() {
+    let dir = tempfile::tempdir().unwrap();
+    let study = [
+        "study",
+        "cornell",
+        "-b",
+        "cpu-bvh,null",
+        "--spp",
+        "1..4",
+        "--size",
+        "16x16",
+        "--threads=1",
+        "-o",
+        "s",
+    ];
+    let (out, _) = expect(dir.path(), &study, 0);
+    assert!(out.contains("cannot trace single paths"), "why they differ is asked, and answered: {out}");
+    let records = records(&dir.path().join("s"));
+    assert_eq!((count(&records, "difference"), count(&records, "hits")), (3, 1));
+}
+
+#[test]
+fn a_study_that_is_done_is_not_done_again_and_a_changed_one_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let same = study(&["-o", "s"]);
+    expect(dir.path(), &same, 0);
+    let before = records(&dir.path().join("s"));
+    let (_, err) = expect(dir.path(), &same, 0);
+    assert!(err.contains("going on with the study in s"), "{err}");
+    assert_eq!(records(&dir.path().join("s")), before);
+    let (_, err) = expect(dir.path(), &study(&["-o", "s", "--bounces", "5"]), 2);
+    assert!(err.contains("bounces there 3, now 5") && err.contains("--fresh"), "{err}");
+    assert_eq!(records(&dir.path().join("s")), before);
+    expect(dir.path(), &study(&["-o", "s", "--bounces", "5", "--fresh"]), 0);
+    assert_ne!(records(&dir.path().join("s")), before);
+}
+
+#[test]
+fn the_reference_is_cached_and_a_given_one_is_used() {
+    let dir = tempfile::tempdir().unwrap();
+    expect(dir.path(), &study(&["-o", "a"]), 0);
+    let (_, err) = expect(dir.path(), &study(&["-o", "b"]), 0);
+    assert!(err.contains("taken from the cache"), "{err}");
+    assert_eq!(records(&dir.path().join("a")), records(&dir.path().join("b")));
+    let given = "a/images/cornell.cpu-bvh.8spp.exr";
+    expect(dir.path(), &study(&["-o", "c", "--reference", given]), 0);
+    let against = records(&dir.path().join("c"));
+    let top =
+        against.iter().find(|(key, _)| key.starts_with(r#""convergence" "cornell" "cpu-bvh" 8"#)).unwrap().1;
+    assert!(top.contains(given) && top.contains(r#""mse":0.0"#), "it is compared with itself: {top}");
+    let (_, err) = expect(dir.path(), &study(&["-o", "d", "--size=8x8", "--reference", given]), 3);
+    assert!(err.contains("24x16") && err.contains("8x8"), "{err}");
+}
+
+#[test]
+fn studies_killed_at_any_moment_leave_whole_files_and_end_like_undisturbed_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    let common = [
+        "study",
+        "cornell",
+        "-b",
+        "cpu-bvh,null",
+        "--spp",
+        "1..64",
+        "--size",
+        "64x48",
+        "--threads=1",
+        "--seeds",
+        "2",
+    ];
+    let whole = [&common[..], &["-o", "whole"]].concat();
+    let start = Instant::now();
+    expect(dir.path(), &whole, 0);
+    let duration = start.elapsed();
+    // The reference is not to be found in the cache, so that its rendering is interrupted too.
+    std::fs::remove_dir_all(dir.path().join("cache")).unwrap();
+    let killed = [&common[..], &["-o", "killed"]].concat();
+    for share in [0.02, 0.1, 0.25, 0.4, 0.6, 0.8, 0.95] {
+        let mut child =
+            lockstep(dir.path(), &killed).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(duration.mul_f64(share));
+        // It may have ended by itself.
+        let _ = child.kill();
+        child.wait().unwrap();
+        check_whole(&dir.path().join("killed"));
+    }
+    expect(dir.path(), &killed, 0);
+    check_whole(&dir.path().join("killed"));
+    assert_eq!(records(&dir.path().join("killed")), records(&dir.path().join("whole")));
+    let left = std::fs::read_dir(dir.path().join("killed")).unwrap().flatten();
+    assert!(left.filter(|f| f.file_name().to_string_lossy().ends_with(".tmp")).count() == 0);
+}
+
+/// Every file in a study's folder is one that its program could read: all lines of the records but a torn last one,
+/// all images, all JSON.
+fn check_whole(study: &Path) {
+    let Ok(entries) = std::fs::read_dir(study) else { return };
+    for entry in
+        entries.flatten().chain(std::fs::read_dir(study.join("images")).into_iter().flatten().flatten())
+    {
+        let path = entry.path();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with('.') {
+            continue;
+        }
+        if name == "records.jsonl" {
+            lockstep_reports::records::read_records(&path).unwrap();
+        } else if name.ends_with(".json") {
+            serde_json::from_slice::<serde_json::Value>(&std::fs::read(&path).unwrap()).unwrap();
+        } else if name.ends_with(".png") || name.ends_with(".exr") {
+            lockstep_reports::image_io::read_image(&path).unwrap();
+        } else if name == "report.html" {
+            assert!(std::fs::read_to_string(&path).unwrap().trim_end().ends_with("</html>"));
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_pass_and_leaves_a_report() {
+    let dir = tempfile::tempdir().unwrap();
+    let study = [
+        "study",
+        "cornell",
+        "-b",
+        "cpu-bvh",
+        "--spp",
+        "1..65536",
+        "--size",
+        "32x32",
+        "--threads=1",
+        "-o",
+        "s",
+    ];
+    let child = lockstep(dir.path(), &study).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_records(&dir.path().join("s/records.jsonl"), 3);
+    interrupt(&child);
+    let (code, out, err) = finish(child.wait_with_output().unwrap());
+    assert_eq!(code, 130, "{out}{err}");
+    assert!(err.contains("stopping after the current pass"), "{err}");
+    assert!(dir.path().join("s/report.html").exists() && dir.path().join("s/summary.md").exists());
+    let text = std::fs::read_to_string(dir.path().join("s/records.jsonl")).unwrap();
+    assert!(text.contains("stopped by the user"), "{text}");
+    check_whole(&dir.path().join("s"));
+}
+
+fn wait_for_records(path: &Path, lines: usize) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while std::fs::read_to_string(path).unwrap_or_default().lines().count() < lines {
+        assert!(Instant::now() < deadline, "no records after a minute");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn interrupt(child: &Child) {
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn two_studies_cannot_write_to_one_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    let long =
+        ["study", "cornell", "-b", "cpu-bvh", "--spp", "65536", "--size", "32x32", "--threads=1", "-o", "s"];
+    let mut first = lockstep(dir.path(), &long).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !dir.path().join("s/records.jsonl").exists() {
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let (_, err) = expect(dir.path(), &long, 4);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert!(err.contains("another lockstep writes to s"), "{err}");
+}
+
+#[test]
+fn a_place_that_is_no_folder_is_an_error_that_names_it() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("file"), "").unwrap();
+    let (_, err) = expect(dir.path(), &study(&["-o", "file/s"]), 4);
+    assert!(err.starts_with("lockstep: ") && err.contains("file/s"), "{err}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_unwritable_folder_and_a_full_disk_are_errors_that_name_the_path() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(disk) = SmallDisk::mount(&dir.path().join("disk")) else { return };
+    let (_, err) = expect(dir.path(), &study(&["-o", "disk/s", "--size=256x256"]), 4);
+    assert!(err.contains("disk/s") && err.contains("free some space"), "{err}");
+    let records = lockstep_reports::records::read_records(&dir.path().join("disk/s/records.jsonl"));
+    assert!(records.is_ok(), "what was recorded stays readable");
+    disk.make_read_only();
+    let (_, err) = expect(dir.path(), &study(&["-o", "disk/t"]), 4);
+    assert!(err.contains("disk/t") && err.contains("may write to"), "{err}");
+}
+
+/// A disk of a few pages, where this user may mount one.
+#[cfg(target_os = "linux")]
+struct SmallDisk(std::path::PathBuf);
+
+#[cfg(target_os = "linux")]
+impl SmallDisk {
+    fn mount(path: &Path) -> Option<Self> {
+        std::fs::create_dir(path).unwrap();
+        let words = ["-t", "tmpfs", "-o", "size=256k", "tmpfs"];
+        let status = Command::new("mount").args(words).arg(path).stderr(Stdio::null()).status();
+        status.is_ok_and(|s| s.success()).then(|| Self(path.to_owned()))
+    }
+
+    fn make_read_only(&self) {
+        let status = Command::new("mount").args(["-o", "remount,ro"]).arg(&self.0).status();
+        assert!(status.unwrap().success());
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
