@@ -1,0 +1,107 @@
+//! Compiled programs kept on disk.
+//!
+//! An entry is a file named by everything that decides the binary. It begins with a checksum: what does not match is as
+//! good as missing, and is written anew.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Begins every entry, with the format's version.
+const MAGIC: &[u8] = b"lockstep opencl program 1\n";
+
+/// What decides a binary.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key<'a> {
+    /// BLAKE3 of the source.
+    pub(crate) source: &'a str,
+    /// Device, platform and driver with their versions.
+    pub(crate) device: &'a [&'a str],
+    /// The compiler's flags.
+    pub(crate) flags: &'a str,
+}
+
+impl Key<'_> {
+    fn file(&self, folder: &Path) -> PathBuf {
+        let mut hasher = blake3::Hasher::new();
+        for part in self.device.iter().chain([&self.source, &self.flags]) {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+        }
+        folder.join("opencl").join(format!("{}.bin", &hasher.finalize().to_hex()[..32]))
+    }
+}
+
+/// The binary of a key; `None` when it is missing or damaged.
+pub(crate) fn read(folder: &Path, key: &Key<'_>) -> Option<Vec<u8>> {
+    let entry = fs::read(key.file(folder)).ok()?;
+    let (sum, binary) = entry.strip_prefix(MAGIC)?.split_at_checked(blake3::OUT_LEN)?;
+    (blake3::hash(binary).as_bytes() == sum).then(|| binary.to_vec())
+}
+
+/// Keeps a binary.
+///
+/// # Errors
+/// When the folder cannot be written; the cache is then as it was.
+pub(crate) fn write(folder: &Path, key: &Key<'_>, binary: &[u8]) -> io::Result<()> {
+    let file = key.file(folder);
+    let temporary = file.with_extension(format!("{}.tmp", std::process::id()));
+    if let Some(parent) = file.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let entry = [MAGIC, blake3::hash(binary).as_bytes(), binary].concat();
+    fs::write(&temporary, entry).and_then(|()| fs::rename(&temporary, &file)).inspect_err(|_| {
+        // The reason for the failure is the one to report.
+        let _ = fs::remove_file(&temporary);
+    })
+}
+
+/// Forgets a key whose binary turned out to be unusable.
+pub(crate) fn remove(folder: &Path, key: &Key<'_>) {
+    // What cannot be removed will be overwritten.
+    let _ = fs::remove_file(key.file(folder));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: Key<'static> = Key { source: "abc", device: &["a device", "1.0"], flags: "-x" };
+
+    #[test]
+    fn what_was_written_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(read(folder.path(), &KEY), None);
+        write(folder.path(), &KEY, b"binary").unwrap();
+        assert_eq!(read(folder.path(), &KEY).as_deref(), Some(&b"binary"[..]));
+        remove(folder.path(), &KEY);
+        assert_eq!(read(folder.path(), &KEY), None);
+    }
+
+    #[test]
+    fn a_damaged_entry_is_as_good_as_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), &KEY, b"binary").unwrap();
+        let file = KEY.file(folder.path());
+        let whole = fs::read(&file).unwrap();
+        for damaged in [&whole[..whole.len() - 1], &whole[..10], b"", b"something else"] {
+            fs::write(&file, damaged).unwrap();
+            assert_eq!(read(folder.path(), &KEY), None);
+        }
+        let mut flipped = whole.clone();
+        *flipped.last_mut().unwrap() ^= 1;
+        fs::write(&file, flipped).unwrap();
+        assert_eq!(read(folder.path(), &KEY), None);
+    }
+
+    #[test]
+    fn other_flags_devices_and_sources_are_other_entries() {
+        let folder = Path::new("/x");
+        let others = [
+            Key { source: "abd", ..KEY },
+            Key { device: &["a device", "1.1"], ..KEY },
+            Key { device: &["a device1.0"], ..KEY },
+            Key { flags: "-y", ..KEY },
+        ];
+        assert!(others.iter().all(|other| other.file(folder) != KEY.file(folder)));
+    }
+}

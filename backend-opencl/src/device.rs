@@ -1,0 +1,237 @@
+//! The devices of every platform: their facts, their names on the command line, and which is best.
+
+use crate::loader;
+use lockstep_core::{Absence, DeviceInfo};
+use ocl::{Device, Platform, ffi};
+
+/// A device and what decides how it is used.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    /// Name on the command line: `opencl@pocl`.
+    pub(crate) target: String,
+    pub(crate) platform: Platform,
+    pub(crate) device: Device,
+    pub(crate) facts: Facts,
+}
+
+/// The class of a device, best last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Class {
+    Cpu,
+    IntegratedGpu,
+    DiscreteGpu,
+}
+
+/// What a device says of itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Facts {
+    pub(crate) class: Class,
+    pub(crate) name: String,
+    pub(crate) platform_name: String,
+    pub(crate) platform_version: String,
+    pub(crate) version: String,
+    pub(crate) c_version: String,
+    pub(crate) driver: String,
+    pub(crate) compute_units: u32,
+    pub(crate) clock_mhz: u32,
+    /// Lanes of one compute unit: the vector width of a CPU's core, an estimate for a GPU.
+    pub(crate) lanes: u32,
+    pub(crate) largest_allocation: u64,
+    pub(crate) memory: u64,
+    pub(crate) max_group: usize,
+    float: u64,
+}
+
+impl Facts {
+    fn of(platform: &Platform, device: &Device) -> Self {
+        let number = |kind| number(device, kind);
+        let kind = number(ffi::CL_DEVICE_TYPE);
+        let class = if kind & ffi::CL_DEVICE_TYPE_CPU != 0 {
+            Class::Cpu
+        } else if number(ffi::CL_DEVICE_HOST_UNIFIED_MEMORY) != 0 {
+            Class::IntegratedGpu
+        } else {
+            Class::DiscreteGpu
+        };
+        let platform_name = platform.name().unwrap_or_default();
+        let vector = number(ffi::CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT) as u32;
+        Self {
+            class,
+            name: text(device, ffi::CL_DEVICE_NAME),
+            platform_version: platform.version().unwrap_or_default().trim().to_owned(),
+            version: text(device, ffi::CL_DEVICE_VERSION),
+            c_version: text(device, ffi::CL_DEVICE_OPENCL_C_VERSION),
+            driver: text(device, ffi::CL_DRIVER_VERSION),
+            compute_units: number(ffi::CL_DEVICE_MAX_COMPUTE_UNITS) as u32,
+            clock_mhz: number(ffi::CL_DEVICE_MAX_CLOCK_FREQUENCY) as u32,
+            lanes: if class == Class::Cpu { vector.max(1) } else { gpu_lanes(&vendor_word(&platform_name)) },
+            largest_allocation: number(ffi::CL_DEVICE_MAX_MEM_ALLOC_SIZE),
+            memory: number(ffi::CL_DEVICE_GLOBAL_MEM_SIZE),
+            max_group: (number(ffi::CL_DEVICE_MAX_WORK_GROUP_SIZE) as usize).max(1),
+            float: number(ffi::CL_DEVICE_SINGLE_FP_CONFIG),
+            platform_name,
+        }
+    }
+
+    /// Whether division and square root can be had correctly rounded.
+    pub(crate) fn rounds_division(&self) -> bool {
+        self.float & ffi::CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0
+    }
+
+    /// Whether the device's arithmetic can be that of the other exact targets.
+    pub(crate) fn exact(&self) -> bool {
+        let needed = ffi::CL_FP_DENORM | ffi::CL_FP_INF_NAN | ffi::CL_FP_ROUND_TO_NEAREST;
+        self.rounds_division() && self.float & needed == needed
+    }
+
+    /// Estimated throughput in units, clock and lanes; only compared within a class.
+    fn throughput(&self) -> u64 {
+        u64::from(self.compute_units) * u64::from(self.clock_mhz) * u64::from(self.lanes)
+    }
+
+    /// The device as every number names it. `flags` and `kernel_hash` belong to the mode.
+    pub(crate) fn info(&self, target: &str, flags: &str, kernel_hash: &str, exact: bool) -> DeviceInfo {
+        DeviceInfo {
+            target: target.into(),
+            backend: crate::NAME.into(),
+            device: self.name.clone(),
+            driver: format!("{}, {}, driver {}", self.platform_name, self.platform_version, self.driver),
+            compiler: format!("{}, {}", self.c_version, self.version),
+            flags: flags.into(),
+            compute_units: self.compute_units,
+            clocks: format!("{} MHz at most", self.clock_mhz),
+            kernel_hash: kernel_hash.into(),
+            exact: exact && self.exact(),
+        }
+    }
+}
+
+/// Lanes of a GPU's compute unit, by vendor; OpenCL does not tell.
+fn gpu_lanes(vendor: &str) -> u32 {
+    match vendor {
+        "nvidia" => 128,
+        "amd" => 64,
+        "intel-gpu" => 8,
+        _ => 32,
+    }
+}
+
+fn raw(device: &Device, kind: u32) -> Vec<u8> {
+    device.info_raw(kind).unwrap_or_default()
+}
+
+/// An integer of any width; zero where the device does not know the question.
+fn number(device: &Device, kind: u32) -> u64 {
+    let bytes = raw(device, kind);
+    let mut wide = [0; 8];
+    let len = bytes.len().min(8);
+    wide[..len].copy_from_slice(&bytes[..len]);
+    u64::from_le_bytes(wide)
+}
+
+fn text(device: &Device, kind: u32) -> String {
+    String::from_utf8_lossy(&raw(device, kind)).trim_matches(['\0', ' ']).to_owned()
+}
+
+/// Every device of every platform, the best first.
+///
+/// # Errors
+/// An [`Absence`] without a library, a platform or a device.
+pub(crate) fn find() -> Result<Vec<Found>, Absence> {
+    let library = loader::load()?;
+    let platforms = if loader::platform_count() == 0 { Vec::new() } else { Platform::list() };
+    let mut devices = Vec::new();
+    for platform in platforms {
+        for device in Device::list_all(platform).unwrap_or_default() {
+            if number(&device, ffi::CL_DEVICE_AVAILABLE) != 0
+                && number(&device, ffi::CL_DEVICE_COMPILER_AVAILABLE) != 0
+            {
+                devices.push((platform, device, Facts::of(&platform, &device)));
+            }
+        }
+    }
+    if devices.is_empty() {
+        return Err(Absence {
+            reason: format!("{} offers no device", library.display()),
+            remedy:
+                "Install your GPU's OpenCL driver, or run `lockstep setup opencl-intel` or `lockstep setup \
+                     opencl-pocl` for OpenCL on the CPU."
+                    .into(),
+        });
+    }
+    devices.sort_by_key(|(_, _, facts)| std::cmp::Reverse((facts.class, facts.throughput())));
+    let words: Vec<String> = devices.iter().map(|(_, _, facts)| word(facts)).collect();
+    let names = distinct(&words);
+    let make = |((platform, device, facts), name)| Found {
+        target: format!("{}@{name}", crate::NAME),
+        platform,
+        device,
+        facts,
+    };
+    Ok(devices.into_iter().zip(names).map(make).collect())
+}
+
+/// A device's short name.
+fn word(facts: &Facts) -> String {
+    let vendor = vendor_word(&facts.platform_name);
+    if vendor == "intel" && facts.class != Class::Cpu { "intel-gpu".into() } else { vendor }
+}
+
+/// A platform's short name: the vendor's, else the platform's in lower-case letters and digits.
+fn vendor_word(platform: &str) -> String {
+    let known = [
+        ("portable computing language", "pocl"),
+        ("nvidia", "nvidia"),
+        ("amd", "amd"),
+        ("rusticl", "rusticl"),
+        ("clover", "clover"),
+        ("intel(r) opencl graphics", "intel-gpu"),
+        ("intel", "intel"),
+        ("apple", "apple"),
+        ("oclgrind", "oclgrind"),
+    ];
+    let lower = platform.to_lowercase();
+    if let Some((_, word)) = known.iter().find(|(part, _)| lower.contains(part)) {
+        return (*word).into();
+    }
+    let letters: Vec<&str> =
+        lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    if letters.is_empty() { "device".into() } else { letters.join("-") }
+}
+
+/// The same words, with an index behind each that occurs several times.
+fn distinct(words: &[String]) -> Vec<String> {
+    let name = |(i, word): (usize, &String)| {
+        let same = words.iter().filter(|w| *w == word).count();
+        let before = words[..i].iter().filter(|w| *w == word).count();
+        if same > 1 { format!("{word}-{before}") } else { word.clone() }
+    };
+    words.iter().enumerate().map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn platforms_have_short_names() {
+        assert_eq!(vendor_word("Portable Computing Language"), "pocl");
+        assert_eq!(vendor_word("NVIDIA CUDA"), "nvidia");
+        assert_eq!(vendor_word("Intel(R) OpenCL"), "intel");
+        assert_eq!(vendor_word("Intel(R) OpenCL Graphics"), "intel-gpu");
+        assert_eq!(vendor_word("AMD Accelerated Parallel Processing"), "amd");
+        assert_eq!(vendor_word("Some (New) Thing 3"), "some-new-thing-3");
+        assert_eq!(vendor_word("!"), "device");
+    }
+
+    #[test]
+    fn only_words_that_occur_twice_get_an_index() {
+        let words = ["nvidia", "pocl", "nvidia"].map(str::to_owned);
+        assert_eq!(distinct(&words), ["nvidia-0", "pocl", "nvidia-1"]);
+    }
+
+    #[test]
+    fn a_discrete_gpu_is_better_than_any_other() {
+        assert!(Class::DiscreteGpu > Class::IntegratedGpu && Class::IntegratedGpu > Class::Cpu);
+    }
+}

@@ -1,0 +1,54 @@
+//! Lockstep's OpenCL backend: the path tracer of `core/kernels` on every device of every OpenCL platform.
+//!
+//! Targets are `opencl@pocl`, `opencl@intel`, `opencl@nvidia` and so on, the best first: a discrete GPU before an
+//! integrated one before a CPU, then by compute units, clock and lanes. The library is opened at run time by [`loader`],
+//! so a program with this backend starts anywhere.
+
+mod cache;
+mod device;
+mod error;
+pub mod loader;
+mod program;
+mod renderer;
+
+use lockstep_core::renderer::Mode;
+use lockstep_core::wavefront::Wavefront;
+use lockstep_core::{Backend, Error, OpenOptions, Renderer, Result, TargetStatus};
+use renderer::{OpenclDevice, OpenclRenderer};
+
+/// The backend's name, and the target that stands for it where there is no device.
+const NAME: &str = "opencl";
+
+/// OpenCL as a backend.
+#[derive(Debug)]
+pub struct Opencl;
+
+impl Backend for Opencl {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn targets(&self) -> Vec<TargetStatus> {
+        match device::find() {
+            Ok(found) => found
+                .iter()
+                .map(|f| TargetStatus { name: f.target.clone(), state: Ok(renderer::info(f, Mode::Exact)) })
+                .collect(),
+            Err(absence) => vec![TargetStatus { name: NAME.into(), state: Err(absence) }],
+        }
+    }
+
+    fn open(&self, target: &str, _options: &OpenOptions) -> Result<Box<dyn Renderer>> {
+        let found = device::find().map_err(Error::from)?;
+        // The best device comes first and answers to the plain name.
+        let wanted = found.into_iter().find(|f| target == NAME || f.target == target);
+        let Some(wanted) = wanted else {
+            return Err(Error::Unavailable {
+                what: format!("OpenCL has no target `{target}` here"),
+                remedy: "`lockstep devices` lists all targets.".into(),
+            });
+        };
+        let renderer: OpenclRenderer = Wavefront::new(OpenclDevice::open(wanted)?);
+        Ok(Box::new(renderer))
+    }
+}

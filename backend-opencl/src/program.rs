@@ -1,0 +1,148 @@
+//! The shared kernels as a program of one device.
+
+use crate::cache::{self, Key};
+use crate::device::{Class, Found};
+use crate::error::device_error;
+use lockstep_core::error::{Error, Result};
+use lockstep_core::folders;
+use lockstep_core::kernels::launch::KERNELS;
+use lockstep_core::kernels::{Options, Source, assemble};
+use lockstep_core::renderer::Mode;
+use ocl::Context;
+use ocl::core::{self, ProgramBuildInfo, ProgramBuildInfoResult, ProgramInfo, ProgramInfoResult};
+use std::collections::HashMap;
+use std::ffi::CString;
+
+/// This backend's words of the kernel dialect, and the name that compile errors give the file.
+const COMPAT: &str = include_str!("../kernels/compat.h");
+const COMPAT_NAME: &str = "backend-opencl/kernels/compat.h";
+
+/// Flags that every build has.
+const COMMON_FLAGS: &str = "-cl-std=CL1.2";
+/// The flag for IEEE division and square root, which a device may lack.
+const ROUNDED_FLAG: &str = "-cl-fp32-correctly-rounded-divide-sqrt";
+/// Flags of the fast build.
+const FAST_FLAGS: &str = "-cl-fast-relaxed-math -cl-mad-enable";
+
+/// The source for a device and a mode.
+pub(crate) fn source(found: &Found, mode: Mode) -> Source {
+    let group_compaction = found.facts.class != Class::Cpu;
+    assemble(COMPAT_NAME, COMPAT, &Options { fast: mode == Mode::Fast, group_compaction })
+}
+
+/// The compiler's flags for a device and a mode.
+pub(crate) fn flags(found: &Found, mode: Mode) -> String {
+    match mode {
+        Mode::Fast => format!("{COMMON_FLAGS} {FAST_FLAGS}"),
+        Mode::Exact if found.facts.rounds_division() => format!("{COMMON_FLAGS} {ROUNDED_FLAG}"),
+        Mode::Exact => COMMON_FLAGS.into(),
+    }
+}
+
+/// The entry kernels of one mode, ready to launch.
+pub(crate) struct Program {
+    kernels: HashMap<&'static str, core::Kernel>,
+}
+
+impl Program {
+    /// Takes the program from the cache, or compiles it and puts it there.
+    pub(crate) fn build(found: &Found, context: &Context, mode: Mode) -> Result<Self> {
+        let source = source(found, mode);
+        let flags = flags(found, mode);
+        let facts = &found.facts;
+        let device =
+            [&facts.name, &facts.platform_name, &facts.platform_version, &facts.version, &facts.driver];
+        let device = device.map(String::as_str);
+        let key = Key { source: &source.hash, device: &device, flags: &flags };
+        let folder = folders::cache_folder();
+
+        if let Some(folder) = &folder
+            && let Some(binary) = cache::read(folder, &key)
+        {
+            match from_binary(found, context, &binary, &flags).and_then(|program| Self::of(found, &program)) {
+                Ok(program) => return Ok(program),
+                // The driver refuses its own binary: compile again.
+                Err(_) => cache::remove(folder, &key),
+            }
+        }
+        let program = from_source(found, context, &source.text, &flags)?;
+        if let Some(folder) = &folder
+            && let Some(binary) = binary_of(&program)
+        {
+            // A cache that cannot be written costs time, nothing else.
+            let _ = cache::write(folder, &key, &binary);
+        }
+        Self::of(found, &program)
+    }
+
+    fn of(found: &Found, program: &core::Program) -> Result<Self> {
+        let make = |name: &'static str| {
+            let kernel = core::create_kernel(program, name);
+            kernel
+                .map(|k| (name, k))
+                .map_err(|e| device_error(&found.target, format!("creating kernel {name}"), &e))
+        };
+        Ok(Self { kernels: KERNELS.iter().map(|kernel| make(kernel.name)).collect::<Result<_>>()? })
+    }
+
+    /// A kernel by its name.
+    pub(crate) fn kernel(&self, name: &str) -> Option<&core::Kernel> {
+        self.kernels.get(name)
+    }
+}
+
+/// Compiles a source.
+///
+/// # Errors
+/// [`Error::Compile`] with the log, whose places are our files' names and lines.
+pub(crate) fn from_source(
+    found: &Found,
+    context: &Context,
+    text: &str,
+    flags: &str,
+) -> Result<core::Program> {
+    let text = CString::new(text).map_err(|e| failed(found, e.to_string()))?;
+    let program = core::create_program_with_source(context, &[text])
+        .map_err(|e| device_error(&found.target, "handing over the kernels' source", &e))?;
+    build(found, &program, flags)?;
+    Ok(program)
+}
+
+fn from_binary(found: &Found, context: &Context, binary: &[u8], flags: &str) -> Result<core::Program> {
+    let program = core::create_program_with_binary(context, &[found.device], &[binary])
+        .map_err(|e| device_error(&found.target, "loading the kernels from the cache", &e))?;
+    build(found, &program, flags)?;
+    Ok(program)
+}
+
+fn failed(found: &Found, log: String) -> Error {
+    Error::Compile { actor: found.target.clone(), kernel: "core/kernels".into(), log }
+}
+
+fn build(found: &Found, program: &core::Program, flags: &str) -> Result<()> {
+    let flags = CString::new(flags).map_err(|e| failed(found, e.to_string()))?;
+    let result = core::build_program(program, Some(&[found.device]), &flags, None, None);
+    // `ocl` takes a failure without a log for a success, so the status is asked for.
+    let ask = |what| core::get_program_build_info(program, found.device, what);
+    let succeeded = matches!(
+        ask(ProgramBuildInfo::BuildStatus),
+        Ok(ProgramBuildInfoResult::BuildStatus(core::ProgramBuildStatus::Success))
+    );
+    if result.is_ok() && succeeded {
+        return Ok(());
+    }
+    match ask(ProgramBuildInfo::BuildLog) {
+        Ok(ProgramBuildInfoResult::BuildLog(log)) if !log.trim().is_empty() => Err(failed(found, log)),
+        _ => match result {
+            Err(error) => Err(device_error(&found.target, "building the kernels", &error)),
+            Ok(()) => Err(failed(found, "the compiler left no log".into())),
+        },
+    }
+}
+
+fn binary_of(program: &core::Program) -> Option<Vec<u8>> {
+    match core::get_program_info(program, ProgramInfo::Binaries) {
+        Ok(ProgramInfoResult::Binaries(binaries)) => binaries.into_iter().next().filter(|b| !b.is_empty()),
+        _ => None,
+    }
+}

@@ -1,0 +1,174 @@
+//! An OpenCL device under the shared wavefront.
+
+use crate::device::{Class, Found};
+use crate::error::device_error;
+use crate::program::{self, Program};
+use lockstep_core::error::{Error, Result};
+use lockstep_core::kernels::launch::Kernel;
+use lockstep_core::renderer::{DeviceInfo, Mode};
+use lockstep_core::wavefront::{self, Kind, Limits, Span, Value, Wavefront};
+use ocl::core::{self, ArgVal, Event, Mem, ProfilingInfo, ProfilingInfoResult};
+use ocl::{Context, Queue, flags};
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+/// The renderer of every OpenCL target.
+pub(crate) type OpenclRenderer = Wavefront<OpenclDevice>;
+
+/// Work-items of a work-group on GPUs.
+const GPU_GROUP: usize = 128;
+/// Work-items of a work-group on CPUs: small, so that cores share uneven rays evenly.
+const CPU_GROUP: usize = 64;
+/// Work-items in flight for each compute unit of a GPU; kernels loop over the rest of their queue.
+const GPU_ITEMS_PER_UNIT: usize = 16_384;
+
+/// A device with its queue and the programs built so far.
+pub(crate) struct OpenclDevice {
+    found: Found,
+    context: Context,
+    queue: Queue,
+    info: DeviceInfo,
+    programs: HashMap<Mode, Program>,
+    mode: Mode,
+}
+
+impl OpenclDevice {
+    /// Opens a device; compiles nothing yet.
+    pub(crate) fn open(found: Found) -> Result<Self> {
+        let failed = |e: ocl::Error| Error::Device {
+            actor: found.target.clone(),
+            action: "opening the device".into(),
+            reason: e.to_string(),
+        };
+        let context =
+            Context::builder().platform(found.platform).devices(found.device).build().map_err(failed)?;
+        let queue =
+            Queue::new(&context, found.device, Some(flags::QUEUE_PROFILING_ENABLE)).map_err(failed)?;
+        let info = info(&found, Mode::Exact);
+        Ok(Self { found, context, queue, info, programs: HashMap::new(), mode: Mode::Exact })
+    }
+
+    fn error(&self, action: impl Into<String>, error: &ocl::OclCoreError) -> Error {
+        device_error(&self.found.target, action, error)
+    }
+
+    /// Global and local size for about `items` work-items.
+    fn sizes(&self, items: u32) -> (usize, usize) {
+        let facts = &self.found.facts;
+        let (group, most) = match facts.class {
+            Class::Cpu => (CPU_GROUP, usize::MAX),
+            _ => (GPU_GROUP, GPU_ITEMS_PER_UNIT * facts.compute_units.max(1) as usize),
+        };
+        let items = (items as usize).clamp(1, most);
+        let group = group.min(facts.max_group).min(items);
+        (items.next_multiple_of(group), group)
+    }
+}
+
+/// A device in a mode, as every number names it.
+pub(crate) fn info(found: &Found, mode: Mode) -> DeviceInfo {
+    let source = program::source(found, mode);
+    found.facts.info(&found.target, &program::flags(found, mode), &source.hash, mode == Mode::Exact)
+}
+
+impl wavefront::Device for OpenclDevice {
+    type Buffer = Mem;
+    type Event = Event;
+
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn limits(&self) -> Limits {
+        let facts = &self.found.facts;
+        Limits {
+            kind: if facts.class == Class::Cpu { Kind::Cpu } else { Kind::Gpu },
+            largest_allocation: facts.largest_allocation,
+            memory: facts.memory,
+            compute_units: facts.compute_units,
+        }
+    }
+
+    fn prepare(&mut self, mode: Mode) -> Result<Duration> {
+        let start = Instant::now();
+        let fresh = !self.programs.contains_key(&mode);
+        if fresh {
+            self.programs.insert(mode, Program::build(&self.found, &self.context, mode)?);
+        }
+        self.mode = mode;
+        self.info = info(&self.found, mode);
+        Ok(if fresh { start.elapsed() } else { Duration::ZERO })
+    }
+
+    fn allocate(&mut self, bytes: u64, what: &str) -> Result<Mem> {
+        // SAFETY: no host memory is involved.
+        unsafe { core::create_buffer::<_, u8>(&self.context, flags::MEM_READ_WRITE, bytes as usize, None) }
+            .map_err(|e| self.error(format!("allocating {bytes} bytes for {what}"), &e))
+    }
+
+    fn upload(&mut self, buffer: &Mem, bytes: &[u8], what: &str) -> Result<()> {
+        // SAFETY: the call returns when `bytes` has been read.
+        unsafe {
+            core::enqueue_write_buffer(&self.queue, buffer, true, 0, bytes, None::<Event>, None::<&mut Event>)
+        }
+        .map_err(|e| self.error(format!("uploading {what}"), &e))
+    }
+
+    fn download(&mut self, buffer: &Mem, into: &mut [u8], what: &str) -> Result<()> {
+        // SAFETY: the call returns when `into` has been written.
+        unsafe {
+            core::enqueue_read_buffer(&self.queue, buffer, true, 0, into, None::<Event>, None::<&mut Event>)
+        }
+        .map_err(|e| self.error(format!("downloading {what}"), &e))
+    }
+
+    fn launch(&mut self, kernel: &Kernel, items: u32, arguments: &[Value<'_, Mem>]) -> Result<Event> {
+        let program = self.programs.get(&self.mode).and_then(|program| program.kernel(kernel.name));
+        let compiled = program.ok_or_else(|| Error::Contract {
+            actor: self.found.target.clone(),
+            message: format!("kernel {} was launched before it was built", kernel.name),
+        })?;
+        for (index, argument) in arguments.iter().enumerate() {
+            let value = match argument {
+                // SAFETY: the bytes outlive the call, which copies them.
+                Value::Plain(bytes) => unsafe { ArgVal::from_raw(bytes.len(), bytes.as_ptr().cast(), false) },
+                Value::Buffer(buffer) => ArgVal::mem(buffer),
+            };
+            core::set_kernel_arg(compiled, index as u32, value)
+                .map_err(|e| self.error(format!("setting argument {index} of {}", kernel.name), &e))?;
+        }
+        let (global, local) = self.sizes(items);
+        let (global, local) = ([global, 1, 1], [local, 1, 1]);
+        let mut event = Event::null();
+        // SAFETY: the arguments fit the declaration, which a test compares with the source; kernels stay within the
+        // buffers' lengths.
+        let launched = unsafe {
+            core::enqueue_kernel(
+                &self.queue,
+                compiled,
+                1,
+                None,
+                &global,
+                Some(local),
+                None::<Event>,
+                Some(&mut event),
+            )
+        };
+        launched.map_err(|e| self.error(format!("launching {}", kernel.name), &e))?;
+        Ok(event)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        core::flush(&self.queue).map_err(|e| self.error("starting the queue", &e))
+    }
+
+    fn wait(&mut self, event: &Event) -> Result<Span> {
+        core::wait_for_event(event).map_err(|e| self.error("waiting for the device", &e))?;
+        let time = |kind| match core::get_event_profiling_info(event, kind) {
+            Ok(ProfilingInfoResult::Start(time) | ProfilingInfoResult::End(time)) => Ok(time),
+            Ok(_) => Ok(0),
+            Err(e) => Err(self.error("reading the device's clock", &e)),
+        };
+        Ok(Span { start: time(ProfilingInfo::Start)?, end: time(ProfilingInfo::End)? })
+    }
+}
