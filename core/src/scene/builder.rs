@@ -1,21 +1,12 @@
 //! The way into a [`Scene`]: collect, check once, derive.
 
+use super::assemble::{Assembler, Bounds};
 use super::image::{ImageId, ImageRegion, Sampler, TextureTransform};
 use super::lighting::{self, PunctualLight, Sky};
-use super::transform::{
-    determinant, inverse, similarity_scale, transform_normal, transform_point, transform_vector,
-};
 use super::types::*;
 use super::{Camera, Scene, SceneData};
 use crate::error::{Error, Result};
-use crate::math;
-use crate::vec3::{Vec3, normalize, vec3};
-
-/// Coordinates beyond this are refused: differences and products of smaller ones cannot overflow in the intersector.
-const MAX_COORDINATE: f32 = 1e15;
-
-/// Meshes placed several times are baked while all their copies together stay below this many triangles.
-const BAKED_COPIES: u64 = 65_536;
+use crate::vec3::Vec3;
 
 /// Whether `build` may bake instances into world space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,20 +36,20 @@ pub struct MeshData {
 /// Collects a scene's parts.
 #[derive(Clone, Debug, Default)]
 pub struct SceneBuilder {
-    name: String,
+    pub(super) name: String,
     /// The view; [`Camera::default`] until set.
     pub camera: Camera,
     /// The sky; black until set.
     pub sky: Sky,
     /// Whether instances may be baked.
     pub flatten: Flatten,
-    materials: Vec<Material>,
-    textures: Vec<Texture>,
-    images: Vec<ImageRegion>,
-    texels: Vec<u32>,
-    meshes: Vec<MeshData>,
-    instances: Vec<(u32, Affine)>,
-    punctual: Vec<PunctualLight>,
+    pub(super) materials: Vec<Material>,
+    pub(super) textures: Vec<Texture>,
+    pub(super) images: Vec<ImageRegion>,
+    pub(super) texels: Vec<u32>,
+    pub(super) meshes: Vec<MeshData>,
+    pub(super) instances: Vec<(u32, Affine)>,
+    pub(super) punctual: Vec<PunctualLight>,
 }
 
 impl SceneBuilder {
@@ -149,18 +140,7 @@ impl SceneBuilder {
     /// # Errors
     /// [`Error::Scene`] naming the first item that is out of range, not finite, singular or inconsistent.
     pub fn build(self) -> Result<Scene> {
-        self.camera.validate(&self.name)?;
-        self.check_sky()?;
-        self.check_lights()?;
-        for (index, material) in self.materials.iter().enumerate() {
-            self.check_material(index, material)?;
-        }
-        for (index, mesh) in self.meshes.iter().enumerate() {
-            self.check_mesh(index, mesh)?;
-        }
-        for (index, (mesh, map)) in self.instances.iter().enumerate() {
-            self.check_instance(index, *mesh, map)?;
-        }
+        self.check()?;
         let mut bounds = Bounds::EMPTY;
         for (mesh, map) in &self.instances {
             bounds.include_mesh(&self.meshes[*mesh as usize], map);
@@ -191,348 +171,12 @@ impl SceneBuilder {
         scene.hash = scene.compute_hash();
         Ok(Scene(std::sync::Arc::new(scene)))
     }
-
-    fn error(&self, place: impl Into<String>, message: impl Into<String>) -> Error {
-        Error::scene(&self.name, place, message)
-    }
-
-    fn check_sky(&self) -> Result<()> {
-        let radiances: &[Vec3] = match &self.sky {
-            Sky::Constant(radiance) => &[*radiance],
-            Sky::Gradient { zenith, horizon, ground } => &[*zenith, *horizon, *ground],
-            Sky::Image { width, height, texels, scale, rotation } => {
-                if u64::from(*width) * u64::from(*height) != texels.len() as u64 || texels.is_empty() {
-                    return Err(
-                        self.error("sky", format!("{width}x{height} does not match {} texels", texels.len()))
-                    );
-                }
-                if !texels.iter().flatten().all(|&v| is_radiance(v)) || !rotation.is_finite() {
-                    return Err(
-                        self.error("sky", "texels must be finite and not negative, the rotation finite")
-                    );
-                }
-                &[*scale]
-            }
-        };
-        if radiances.iter().all(|&r| is_color(r)) {
-            Ok(())
-        } else {
-            Err(self.error("sky", "radiance must be finite and not negative"))
-        }
-    }
-
-    fn check_lights(&self) -> Result<()> {
-        for (index, light) in self.punctual.iter().enumerate() {
-            let (vectors, color, cone) = match *light {
-                PunctualLight::Point { position, intensity } => {
-                    ([position, vec3(1.0, 0.0, 0.0)], intensity, true)
-                }
-                PunctualLight::Spot { position, direction, intensity, inner_cos, outer_cos } => {
-                    let cone = outer_cos < inner_cos && inner_cos <= 1.0 && outer_cos >= -1.0;
-                    ([position, direction], intensity, cone)
-                }
-                PunctualLight::Directional { direction, irradiance } => {
-                    ([Vec3::ZERO, direction], irradiance, true)
-                }
-            };
-            let sound = vectors.iter().all(|v| v.is_finite()) && normalize(vectors[1]) != Vec3::ZERO;
-            if !(sound && is_color(color) && cone) {
-                let message = "needs finite vectors, a direction that is not zero, intensities that are finite and not \
-                               negative, and -1 <= outer cosine < inner cosine <= 1";
-                return Err(self.error(format!("light {index}"), message));
-            }
-        }
-        Ok(())
-    }
-
-    fn check_material(&self, index: usize, m: &Material) -> Result<()> {
-        let unit = |v: f32| (0.0..=1.0).contains(&v);
-        let checks = [
-            (
-                is_color(m.base_color)
-                    && math::max(m.base_color.x, math::max(m.base_color.y, m.base_color.z)) <= 1.0,
-                "base colour must lie between 0 and 1",
-            ),
-            (unit(m.alpha), "alpha must lie between 0 and 1"),
-            (is_color(m.emission), "emission must be finite and not negative"),
-            (m.kind <= MaterialKind::Principled as u32, "unknown kind"),
-            (unit(m.roughness), "roughness must lie between 0 and 1"),
-            (unit(m.metallic), "metallic must lie between 0 and 1"),
-            ((1.0..=4.0).contains(&m.ior), "index of refraction must lie between 1 and 4"),
-            (unit(m.transmission), "transmission must lie between 0 and 1"),
-            (
-                m.normal_scale.is_finite() && m.alpha_cutoff.is_finite(),
-                "normal scale and alpha cutoff must be finite",
-            ),
-            (m.alpha_mode <= AlphaMode::Blend as u32, "unknown alpha mode"),
-        ];
-        if let Some((_, message)) = checks.iter().find(|(sound, _)| !sound) {
-            return Err(self.error(format!("material {index}"), *message));
-        }
-        for texture in [
-            m.base_color_texture,
-            m.metallic_roughness_texture,
-            m.normal_texture,
-            m.emission_texture,
-            m.transmission_texture,
-        ] {
-            if texture != NONE && texture as usize >= self.textures.len() {
-                return Err(self.error(format!("material {index}"), format!("there is no texture {texture}")));
-            }
-        }
-        Ok(())
-    }
-
-    fn check_mesh(&self, index: usize, mesh: &MeshData) -> Result<()> {
-        let fail = |message: String| Err(self.error(format!("mesh {index}"), message));
-        let count = mesh.positions.len();
-        if let Some(i) = mesh.positions.iter().position(|p| !p.iter().all(|v| v.abs() <= MAX_COORDINATE)) {
-            return fail(format!("position {i} is not finite or beyond {MAX_COORDINATE:e}"));
-        }
-        if !mesh.vertices.is_empty() && mesh.vertices.len() != count {
-            return fail(format!("{} vertices for {count} positions", mesh.vertices.len()));
-        }
-        let finite = |v: &Vertex| {
-            v.normal.is_finite()
-                && v.tangent.is_finite()
-                && v.tangent_sign.is_finite()
-                && v.uv0.iter().chain(&v.uv1).all(|t| t.is_finite())
-        };
-        if let Some(i) = mesh.vertices.iter().position(|v| !finite(v)) {
-            return fail(format!("an attribute of vertex {i} is not finite"));
-        }
-        if let Some(i) = mesh.triangles.iter().position(|t| t.iter().any(|&v| v as usize >= count)) {
-            return fail(format!("triangle {i} uses a vertex beyond {count}"));
-        }
-        if mesh.materials.len() != mesh.triangles.len()
-            && !(mesh.materials.len() == 1 || mesh.triangles.is_empty())
-        {
-            return fail(format!(
-                "{} materials for {} triangles",
-                mesh.materials.len(),
-                mesh.triangles.len()
-            ));
-        }
-        let of_spheres = mesh.spheres.iter().map(|s| s.material);
-        if let Some(m) =
-            mesh.materials.iter().copied().chain(of_spheres).find(|&m| m as usize >= self.materials.len())
-        {
-            return fail(format!("there is no material {m}"));
-        }
-        let sound = |s: &Sphere| {
-            s.center.is_finite()
-                && max_abs(s.center) <= MAX_COORDINATE
-                && s.radius > 0.0
-                && s.radius <= MAX_COORDINATE
-        };
-        if let Some(i) = mesh.spheres.iter().position(|s| !sound(s)) {
-            return fail(format!("sphere {i} needs a finite centre and a positive radius"));
-        }
-        Ok(())
-    }
-
-    fn check_instance(&self, index: usize, mesh: u32, map: &Affine) -> Result<()> {
-        let fail = |message: &str| Err(self.error(format!("instance {index}"), message));
-        let Some(data) = self.meshes.get(mesh as usize) else {
-            return fail(&format!("there is no mesh {mesh}"));
-        };
-        if !map.iter().flatten().all(|v| v.abs() <= MAX_COORDINATE) || inverse(map).is_none() {
-            return fail("the transform must be finite and invertible");
-        }
-        if !data.spheres.is_empty() && similarity_scale(map).is_none() {
-            return fail("spheres need a transform of rotation, uniform scale and translation");
-        }
-        Ok(())
-    }
-}
-
-fn is_radiance(v: f32) -> bool {
-    v.is_finite() && v >= 0.0
-}
-
-fn is_color(c: Vec3) -> bool {
-    is_radiance(c.x) && is_radiance(c.y) && is_radiance(c.z)
-}
-
-fn max_abs(v: Vec3) -> f32 {
-    crate::vec3::max_abs_component(v)
-}
-
-/// Grows to include points.
-struct Bounds {
-    lo: Vec3,
-    hi: Vec3,
-}
-
-impl Bounds {
-    const EMPTY: Self = Self { lo: Vec3::splat(f32::INFINITY), hi: Vec3::splat(f32::NEG_INFINITY) };
-
-    fn include(&mut self, p: Vec3) {
-        self.lo = vec3(math::min(self.lo.x, p.x), math::min(self.lo.y, p.y), math::min(self.lo.z, p.z));
-        self.hi = vec3(math::max(self.hi.x, p.x), math::max(self.hi.y, p.y), math::max(self.hi.z, p.z));
-    }
-
-    fn include_mesh(&mut self, mesh: &MeshData, map: &Affine) {
-        for &p in &mesh.positions {
-            self.include(transform_point(map, p.into()));
-        }
-        let scale = similarity_scale(map).unwrap_or(1.0);
-        for sphere in &mesh.spheres {
-            let center = transform_point(map, sphere.center);
-            self.include(center - Vec3::splat(sphere.radius * scale));
-            self.include(center + Vec3::splat(sphere.radius * scale));
-        }
-    }
-
-    fn get(self) -> Option<[Vec3; 2]> {
-        (self.lo.x <= self.hi.x).then_some([self.lo, self.hi])
-    }
-}
-
-/// Copies meshes and instances into a scene, baking what should be static.
-struct Assembler<'a> {
-    scene: &'a mut SceneData,
-}
-
-impl<'a> Assembler<'a> {
-    fn new(scene: &'a mut SceneData) -> Self {
-        Self { scene }
-    }
-
-    fn place(&mut self, flatten: Flatten, meshes: Vec<MeshData>, instances: &[(u32, Affine)]) -> Result<()> {
-        let mut uses = vec![0u64; meshes.len()];
-        for (mesh, _) in instances {
-            uses[*mesh as usize] += 1;
-        }
-        let baked: Vec<bool> = meshes
-            .iter()
-            .zip(&uses)
-            .map(|(mesh, &uses)| {
-                let copies = uses * (mesh.triangles.len() + mesh.spheres.len()) as u64;
-                flatten == Flatten::Auto && (uses == 1 || copies <= BAKED_COPIES)
-            })
-            .collect();
-        // The static mesh comes first, then one mesh for each that stays instanced.
-        let first = self.open_mesh();
-        for (mesh, map) in instances.iter().filter(|(mesh, _)| baked[*mesh as usize]) {
-            self.append(&meshes[*mesh as usize], (*map != IDENTITY).then_some(map))?;
-        }
-        if self.close_mesh(first) {
-            self.instance(IDENTITY)?;
-        }
-        for (index, mesh) in meshes.iter().enumerate() {
-            if baked[index] || uses[index] == 0 || (mesh.triangles.is_empty() && mesh.spheres.is_empty()) {
-                continue;
-            }
-            let first = self.open_mesh();
-            self.append(mesh, None)?;
-            if self.close_mesh(first) {
-                for (_, map) in instances.iter().filter(|(m, _)| *m as usize == index) {
-                    self.instance(*map)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn open_mesh(&self) -> (usize, usize) {
-        (self.scene.triangles.len(), self.scene.spheres.len())
-    }
-
-    /// Records the mesh opened at `first`; false when it is empty.
-    fn close_mesh(&mut self, first: (usize, usize)) -> bool {
-        let mesh = Mesh {
-            first_triangle: first.0 as u32,
-            triangle_count: (self.scene.triangles.len() - first.0) as u32,
-            first_sphere: first.1 as u32,
-            sphere_count: (self.scene.spheres.len() - first.1) as u32,
-        };
-        let filled = mesh.triangle_count > 0 || mesh.sphere_count > 0;
-        if filled {
-            self.scene.meshes.push(mesh);
-        }
-        filled
-    }
-
-    /// Appends a mesh's primitives, moved by `map` where there is one.
-    fn append(&mut self, mesh: &MeshData, map: Option<&Affine>) -> Result<()> {
-        let base = self.scene.positions.len();
-        let limit = SPHERE_BIT as usize;
-        if base + mesh.positions.len() >= limit || self.scene.triangles.len() + mesh.triangles.len() >= limit
-        {
-            return Err(Error::scene(
-                &self.scene.name,
-                "geometry",
-                "at most 2^31 - 1 vertices and triangles are possible",
-            ));
-        }
-        let defaults = std::iter::repeat_n(Vertex::default(), mesh.positions.len());
-        match map {
-            None => {
-                self.scene.positions.extend_from_slice(&mesh.positions);
-                if mesh.vertices.is_empty() {
-                    self.scene.vertices.extend(defaults);
-                } else {
-                    self.scene.vertices.extend_from_slice(&mesh.vertices);
-                }
-            }
-            Some(map) => {
-                let back = self.inverse_of(map)?;
-                let moved = |p: &[f32; 3]| transform_point(map, (*p).into()).to_array();
-                self.scene.positions.extend(mesh.positions.iter().map(moved));
-                let moved = |v: &Vertex| Vertex {
-                    normal: normalize(transform_normal(&back, v.normal)),
-                    tangent: normalize(transform_vector(map, v.tangent)),
-                    ..*v
-                };
-                if mesh.vertices.is_empty() {
-                    self.scene.vertices.extend(defaults);
-                } else {
-                    self.scene.vertices.extend(mesh.vertices.iter().map(moved));
-                }
-            }
-        }
-        // Mirrored triangles are turned so that their front stays their front.
-        let mirrored = map.is_some_and(|m| determinant(m) < 0.0);
-        for (i, t) in mesh.triangles.iter().enumerate() {
-            let [a, b, c] = t.map(|v| v + base as u32);
-            let material = mesh.materials[if mesh.materials.len() == 1 { 0 } else { i }];
-            let vertices = if mirrored { [a, c, b] } else { [a, b, c] };
-            self.scene.triangles.push(Triangle { vertices, material });
-        }
-        let scale = map.and_then(similarity_scale).unwrap_or(1.0);
-        for sphere in &mesh.spheres {
-            let center = map.map_or(sphere.center, |m| transform_point(m, sphere.center));
-            self.scene.spheres.push(Sphere { center, radius: sphere.radius * scale, ..*sphere });
-        }
-        Ok(())
-    }
-
-    /// Places the last mesh.
-    fn instance(&mut self, object_to_world: Affine) -> Result<()> {
-        let flag = |on: bool, bit: u32| if on { bit } else { 0 };
-        let record = Instance {
-            object_to_world,
-            world_to_object: self.inverse_of(&object_to_world)?,
-            mesh: (self.scene.meshes.len() - 1) as u32,
-            flags: flag(object_to_world == IDENTITY, Instance::IDENTITY)
-                | flag(determinant(&object_to_world) < 0.0, Instance::MIRRORED),
-            scale: similarity_scale(&object_to_world).unwrap_or(1.0),
-            reserved: 0,
-        };
-        self.scene.instances.push(record);
-        Ok(())
-    }
-
-    fn inverse_of(&self, map: &Affine) -> Result<Affine> {
-        inverse(map)
-            .ok_or_else(|| Error::scene(&self.scene.name, "instance", "the transform is not invertible"))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vec3::{normalize, vec3};
 
     fn quad(material: u32) -> MeshData {
         MeshData {

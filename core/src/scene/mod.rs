@@ -3,7 +3,9 @@
 //! Loaders fill a [`SceneBuilder`]; its `build` checks every index and number once and derives what all backends need
 //! alike (light table, importance grid, bounds, hash). Backends may trust a [`Scene`].
 
+mod assemble;
 mod builder;
+mod check;
 mod image;
 mod lighting;
 mod transform;
