@@ -10,7 +10,12 @@ typedef long i64;
 typedef ulong u64;
 
 #define LS_FN static inline __attribute__((always_inline))
+/* A vectorizer that runs neighbouring paths in one vector loses: they part at the first node. */
+#ifdef cl_intel_vec_len_hint
+#define LS_KERNEL __kernel __attribute__((intel_vec_len_hint(1)))
+#else
 #define LS_KERNEL __kernel
+#endif
 #define LS_GLOBAL __global
 #define LS_CONSTANT __constant
 #define LS_LOCAL __local
