@@ -1,7 +1,7 @@
 //! Reading images of any program, with limits.
 
 use super::{LinearImage, pfm, srgb};
-use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, RgbImage};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -85,6 +85,51 @@ pub fn read_image(path: &Path) -> Result<LinearImage, ReadError> {
 /// # Errors
 /// [`ReadError`], naming the file.
 pub fn read_image_limited(path: &Path, limits: ReadLimits) -> Result<LinearImage, ReadError> {
+    match decode(path, limits)? {
+        Decoded::Linear(image) => Ok(image),
+        Decoded::Codes(codes) => {
+            let linear = codes.pixels().map(|p| p.0.map(srgb::decode8)).collect();
+            LinearImage::new(codes.width(), codes.height(), linear).map_err(|e| ReadError::Decode {
+                path: path.to_owned(),
+                format: "PNG",
+                message: e.to_string(),
+            })
+        }
+    }
+}
+
+/// An image as 8-bit sRGB.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Srgb8Image {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    /// Three bytes a pixel, row by row from the top.
+    pub(crate) codes: Vec<u8>,
+}
+
+/// Reads an image as 8-bit sRGB. The same as [`LinearImage::to_srgb8`] of [`read_image`], without the way there
+/// and back for files that have 8 bits.
+///
+/// # Errors
+/// [`ReadError`], naming the file.
+pub(crate) fn read_srgb8(path: &Path) -> Result<Srgb8Image, ReadError> {
+    Ok(match decode(path, ReadLimits::default())? {
+        Decoded::Linear(image) => {
+            Srgb8Image { width: image.width(), height: image.height(), codes: image.to_srgb8() }
+        }
+        Decoded::Codes(codes) => {
+            Srgb8Image { width: codes.width(), height: codes.height(), codes: codes.into_raw() }
+        }
+    })
+}
+
+/// What a file holds: linear values, or 8-bit sRGB.
+enum Decoded {
+    Linear(LinearImage),
+    Codes(RgbImage),
+}
+
+fn decode(path: &Path, limits: ReadLimits) -> Result<Decoded, ReadError> {
     let io = |source| ReadError::Io { path: path.to_owned(), source };
     let mut file = File::open(path).map_err(io)?;
     let bytes = file.metadata().map_err(io)?.len();
@@ -109,7 +154,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn read_with_image(self, format: ImageFormat, name: &'static str) -> Result<LinearImage, ReadError> {
+    fn read_with_image(self, format: ImageFormat, name: &'static str) -> Result<Decoded, ReadError> {
         let path = self.path;
         let decode = |message: String| ReadError::Decode { path: path.to_owned(), format: name, message };
         let (bytes, limits) = (self.bytes, self.limits);
@@ -119,15 +164,27 @@ impl Source<'_> {
         let (width, height) = decoder.dimensions();
         check_size(path, width, height, bytes, limits)?;
         let image = DynamicImage::from_decoder(decoder).map_err(|e| decode(e.to_string()))?;
-        LinearImage::new(width, height, linear_pixels(image)).map_err(|e| decode(e.to_string()))
+        let linear: Vec<[f32; 3]> = match image {
+            DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => {
+                image.into_rgb32f().pixels().map(|p| p.0).collect()
+            }
+            DynamicImage::ImageLuma16(_)
+            | DynamicImage::ImageLumaA16(_)
+            | DynamicImage::ImageRgb16(_)
+            | DynamicImage::ImageRgba16(_) => {
+                image.into_rgb16().pixels().map(|p| p.0.map(srgb::decode16)).collect()
+            }
+            _ => return Ok(Decoded::Codes(image.into_rgb8())),
+        };
+        LinearImage::new(width, height, linear).map(Decoded::Linear).map_err(|e| decode(e.to_string()))
     }
 
-    fn read_pfm(mut self) -> Result<LinearImage, ReadError> {
+    fn read_pfm(mut self) -> Result<Decoded, ReadError> {
         let path = self.path;
         let decode = |message| ReadError::Decode { path: path.to_owned(), format: "PFM", message };
         let header = pfm::read_header(&mut self.reader).map_err(decode)?;
         check_size(path, header.width, header.height, self.bytes, self.limits)?;
-        pfm::read_pixels(&mut self.reader, &header).map_err(decode)
+        pfm::read_pixels(&mut self.reader, &header).map(Decoded::Linear).map_err(decode)
     }
 }
 
@@ -153,21 +210,6 @@ fn check_size(path: &Path, width: u32, height: u32, bytes: u64, limits: ReadLimi
         refuse(format!("more than its {bytes} bytes can hold"))
     } else {
         Ok(())
-    }
-}
-
-fn linear_pixels(image: DynamicImage) -> Vec<[f32; 3]> {
-    match image {
-        DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => {
-            image.into_rgb32f().pixels().map(|p| p.0).collect()
-        }
-        DynamicImage::ImageLuma16(_)
-        | DynamicImage::ImageLumaA16(_)
-        | DynamicImage::ImageRgb16(_)
-        | DynamicImage::ImageRgba16(_) => {
-            image.into_rgb16().pixels().map(|p| p.0.map(srgb::decode16)).collect()
-        }
-        _ => image.into_rgb8().pixels().map(|p| p.0.map(srgb::decode8)).collect(),
     }
 }
 

@@ -37,6 +37,7 @@ fn png_keeps_eight_bit_codes_and_its_metadata() {
     let (_dir, path) = in_folder("a.png");
     write_png(&path, &sample(), &ImageMetadata::of_render("scène", "cuda@0", 1, 0)).unwrap();
     assert_eq!(read_image(&path).unwrap().to_srgb8(), sample().to_srgb8());
+    assert_eq!(read_srgb8(&path).unwrap().codes, sample().to_srgb8());
     let decoder = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&path).unwrap()));
     let reader = decoder.read_info().unwrap();
     let texts = &reader.info().utf8_text;

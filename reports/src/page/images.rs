@@ -5,7 +5,7 @@
 //! agree; and not at all where it is equal. Nothing is lost by that. Where full size does not fit the page,
 //! images are reduced by whole factors, averaging linear radiance over boxes, and the page says so.
 
-use crate::image_io::{LinearImage, encode_png_rgb8, read_image, srgb};
+use crate::image_io::{ReadError, Srgb8Image, encode_png_rgb8, read_srgb8, srgb};
 use crate::study::{Study, StudyImage};
 use base64::Engine;
 use serde::Serialize;
@@ -128,33 +128,26 @@ fn load(study: &Study, job: &Job, warnings: &mut Vec<String>) -> Option<Rung> {
         let Some(read) = found.and_then(read_any) else { continue };
         match (read, &mut rung) {
             (Err(e), _) => warnings.push(e.to_string()),
-            (Ok(image), None) => {
-                rung = Some(Rung {
-                    width: image.width(),
-                    height: image.height(),
-                    targets: vec![(target.to_owned(), image.to_srgb8())],
-                });
+            (Ok(Srgb8Image { width, height, codes }), None) => {
+                rung = Some(Rung { width, height, targets: vec![(target.to_owned(), codes)] });
             }
-            (Ok(image), Some(rung)) if (image.width(), image.height()) == (rung.width, rung.height) => {
-                rung.targets.push((target.to_owned(), image.to_srgb8()));
+            (Ok(Srgb8Image { width, height, codes }), Some(rung))
+                if (width, height) == (rung.width, rung.height) =>
+            {
+                rung.targets.push((target.to_owned(), codes));
             }
-            (Ok(image), Some(rung)) => warnings.push(format!(
-                "{scene} at {} spp: the image of {target} is {}×{}, that of {} is {}×{}; left out",
-                job.spp,
-                image.width(),
-                image.height(),
-                rung.targets[0].0,
-                rung.width,
-                rung.height
+            (Ok(Srgb8Image { width, height, .. }), Some(rung)) => warnings.push(format!(
+                "{scene} at {} spp: the image of {target} is {width}×{height}, that of {} is {}×{}; left out",
+                job.spp, rung.targets[0].0, rung.width, rung.height
             )),
         }
     }
     rung
 }
 
-fn read_any(image: &StudyImage) -> Option<Result<LinearImage, crate::image_io::ReadError>> {
+fn read_any(image: &StudyImage) -> Option<Result<Srgb8Image, ReadError>> {
     let path = image.png.as_ref().or(image.exr.as_ref())?;
-    Some(read_image(path))
+    Some(read_srgb8(path))
 }
 
 /// Encodes a rung at the least reduction with which it takes at most `share` bytes; nothing when none does,
@@ -178,16 +171,20 @@ fn fit(rung: &Rung, spp: u32, share: usize, must: bool) -> std::io::Result<Optio
 
 fn encode(rung: &Rung, spp: u32, factor: u32) -> std::io::Result<RungImages> {
     let (width, height) = (rung.width.div_ceil(factor), rung.height.div_ceil(factor));
-    let mut reduced: Vec<Vec<u8>> = Vec::new();
+    let mut first: Option<Vec<u8>> = None;
     let mut targets = Vec::new();
-    for (target, codes) in &rung.targets {
-        let codes = reduce(codes, (rung.width, rung.height), factor);
-        let (base, uri) = match reduced.iter().position(|earlier| *earlier == codes) {
+    for (i, (target, codes)) in rung.targets.iter().enumerate() {
+        let equal = rung.targets[..i].iter().position(|(_, earlier)| earlier == codes);
+        let (base, uri) = match equal {
             Some(equal) => (Some(equal), None),
-            None => smaller_of_two(&codes, reduced.first(), (width, height))?,
+            None => {
+                let codes = reduce(codes, (rung.width, rung.height), factor);
+                let stored = smaller_of_two(&codes, first.as_ref(), (width, height))?;
+                first.get_or_insert(codes);
+                stored
+            }
         };
         targets.push(TargetImage { target: target.clone(), base, uri });
-        reduced.push(codes);
     }
     Ok(RungImages { spp, width, height, factor, targets })
 }
@@ -213,7 +210,8 @@ fn smaller_of_two(
 
 fn png_bytes(codes: &[u8], (width, height): (u32, u32)) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    encode_png_rgb8(codes, (width, height), &Default::default(), &mut bytes)?;
+    // Noise hardly compresses, so the fast way gives nearly as small a page.
+    encode_png_rgb8(codes, (width, height), png::Compression::Fast, &Default::default(), &mut bytes)?;
     Ok(bytes)
 }
 
