@@ -73,15 +73,16 @@ impl Facts {
         }
     }
 
-    /// Whether division and square root can be had correctly rounded.
+    /// Whether the device knows the flag for correctly rounded division and square root.
     pub(crate) fn rounds_division(&self) -> bool {
         self.float & ffi::CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0
     }
 
-    /// Whether the device's arithmetic can be that of the other exact targets.
+    /// Whether the device's arithmetic can be that of the other exact targets. CPUs divide and take roots correctly
+    /// rounded with or without the flag, which Intel's runtime does not know.
     pub(crate) fn exact(&self) -> bool {
         let needed = ffi::CL_FP_DENORM | ffi::CL_FP_INF_NAN | ffi::CL_FP_ROUND_TO_NEAREST;
-        self.rounds_division() && self.float & needed == needed
+        (self.rounds_division() || self.class == Class::Cpu) && self.float & needed == needed
     }
 
     /// Estimated throughput in units, clock and lanes; only compared within a class.
@@ -99,7 +100,11 @@ impl Facts {
             compiler: format!("{}, {}", self.c_version, self.version),
             flags: flags.into(),
             compute_units: self.compute_units,
-            clocks: format!("{} MHz at most", self.clock_mhz),
+            clocks: if self.clock_mhz == 0 {
+                String::new()
+            } else {
+                format!("{} MHz at most", self.clock_mhz)
+            },
             kernel_hash: kernel_hash.into(),
             exact: exact && self.exact(),
         }

@@ -52,16 +52,16 @@ impl OpenclDevice {
         device_error(&self.found.target, action, error)
     }
 
-    /// Global and local size for about `items` work-items.
+    /// Global and local size for about `items` work-items. The local size is always the same, since PoCL compiles
+    /// kernels anew for each.
     fn sizes(&self, items: u32) -> (usize, usize) {
         let facts = &self.found.facts;
         let (group, most) = match facts.class {
             Class::Cpu => (CPU_GROUP, usize::MAX),
             _ => (GPU_GROUP, GPU_ITEMS_PER_UNIT * facts.compute_units.max(1) as usize),
         };
-        let items = (items as usize).clamp(1, most);
-        let group = group.min(facts.max_group).min(items);
-        (items.next_multiple_of(group), group)
+        let group = group.min(facts.max_group);
+        ((items as usize).clamp(1, most).next_multiple_of(group), group)
     }
 }
 

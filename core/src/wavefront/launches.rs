@@ -103,16 +103,31 @@ pub(super) struct Launches<'a, D: Device> {
     pub(super) scene: &'a SceneOnDevice<D>,
     pub(super) state: &'a PathState<D>,
     pub(super) pass: Pass,
+    /// Work-items of each launch: as many as paths, as far as results go any number.
+    pub(super) items: u32,
 }
 
 impl<D: Device> Launches<'_, D> {
-    fn paths(&self) -> u32 {
-        self.pass.pixels * self.pass.samples
+    /// All launches of the batch, in order.
+    pub(super) fn all(&mut self, film: &Array<D>, totals: &Array<D>) -> Result<Vec<(Stage, D::Event)>> {
+        let bounces = self.pass.bounces;
+        let mut sequence = vec![self.generate()?];
+        for bounce in 0..=bounces {
+            sequence.push(self.extend(bounce)?);
+            sequence.push(self.shade(bounce)?);
+            // The last bounce only adds emission, so it has no shadow rays.
+            if bounce < bounces {
+                sequence.push(self.connect(bounce)?);
+            }
+        }
+        sequence.push(self.resolve(film)?);
+        sequence.push(self.tally(totals)?);
+        Ok(sequence)
     }
 
     /// Starts the batch's paths.
     pub(super) fn generate(&mut self) -> Result<(Stage, D::Event)> {
-        let (items, s) = (self.paths(), self.state);
+        let (items, s) = (self.items, self.state);
         let arguments = [
             plain(&self.pass),
             Argument::Array(&s.path_origin),
@@ -127,7 +142,7 @@ impl<D: Device> Launches<'_, D> {
 
     /// Finds the hits of a bounce.
     pub(super) fn extend(&mut self, bounce: u32) -> Result<(Stage, D::Event)> {
-        let (items, s) = (self.paths(), self.state);
+        let (items, s) = (self.items, self.state);
         let arguments = self.scene.with([
             plain(&self.pass),
             plain(&bounce),
@@ -143,7 +158,7 @@ impl<D: Device> Launches<'_, D> {
 
     /// Shades the hits of a bounce.
     pub(super) fn shade(&mut self, bounce: u32) -> Result<(Stage, D::Event)> {
-        let (items, s) = (self.paths(), self.state);
+        let (items, s) = (self.items, self.state);
         let (queue, next) = (bounce as usize % 2, (bounce as usize + 1) % 2);
         let arguments = self.scene.with([
             plain(&self.pass),
@@ -166,7 +181,7 @@ impl<D: Device> Launches<'_, D> {
 
     /// Traces the shadow rays of a bounce.
     pub(super) fn connect(&mut self, bounce: u32) -> Result<(Stage, D::Event)> {
-        let (items, s) = (self.paths(), self.state);
+        let (items, s) = (self.items, self.state);
         let arguments = self.scene.with([
             plain(&self.pass),
             plain(&bounce),
@@ -180,8 +195,8 @@ impl<D: Device> Launches<'_, D> {
     }
 
     /// Adds the finished paths to the film.
-    pub(super) fn resolve(&mut self, film: &Array<D>) -> Result<(Stage, D::Event)> {
-        let (items, s) = (self.pass.pixels, self.state);
+    fn resolve(&mut self, film: &Array<D>) -> Result<(Stage, D::Event)> {
+        let (items, s) = (self.items, self.state);
         let arguments = [
             plain(&self.pass),
             Argument::Array(&s.path_radiance),
@@ -192,7 +207,7 @@ impl<D: Device> Launches<'_, D> {
     }
 
     /// Adds the batch's counts to the totals and clears them.
-    pub(super) fn tally(&mut self, totals: &Array<D>) -> Result<(Stage, D::Event)> {
+    fn tally(&mut self, totals: &Array<D>) -> Result<(Stage, D::Event)> {
         let s = self.state;
         let arguments = [
             plain(&self.pass),

@@ -27,7 +27,7 @@ pub struct Wavefront<D: Device> {
 struct Loaded<D: Device> {
     scene: SceneOnDevice<D>,
     settings: Settings,
-    /// The whole film and no samples yet; batches fill in their ranges.
+    /// What all batches have in common; each fills in its ranges.
     pass: Pass,
     state: PathState<D>,
     capacity: u32,
@@ -39,34 +39,35 @@ struct Loaded<D: Device> {
     flaws: Flaws,
 }
 
+impl<D: Device> Loaded<D> {
+    fn pass_over_nothing(&self) -> Pass {
+        pass_of(&self.pass, &Batch { pixels: 0..0, samples: 0..0 })
+    }
+}
+
 impl<D: Device> Wavefront<D> {
     /// A renderer without a scene.
     pub fn new(device: D) -> Self {
         Self { device, loaded: None }
     }
 
-    /// Rows of the launch sequence, oldest first: what one batch runs.
-    fn run_batch(
-        device: &mut D,
-        loaded: &Loaded<D>,
-        batch: &Batch,
-        timeline: &mut Timeline<D>,
-    ) -> Result<()> {
+    /// Enqueues one batch and lets the device begin.
+    fn run(device: &mut D, loaded: &Loaded<D>, batch: &Batch, timeline: &mut Timeline<D>) -> Result<()> {
         let pass = pass_of(&loaded.pass, batch);
-        let mut launches = Launches { device, scene: &loaded.scene, state: &loaded.state, pass };
-        let mut sequence = vec![launches.generate()?];
-        for bounce in 0..=loaded.settings.bounces {
-            sequence.push(launches.extend(bounce)?);
-            sequence.push(launches.shade(bounce)?);
-            // The last bounce only adds emission, so it has no shadow rays.
-            if bounce < loaded.settings.bounces {
-                sequence.push(launches.connect(bounce)?);
-            }
-        }
-        sequence.push(launches.resolve(&loaded.film)?);
-        sequence.push(launches.tally(&loaded.totals)?);
+        let (scene, state, items) = (&loaded.scene, &loaded.state, batch.paths());
+        let launches = Launches { device, scene, state, pass, items }.all(&loaded.film, &loaded.totals)?;
         device.flush()?;
-        sequence.into_iter().try_for_each(|launch| timeline.push(device, launch))
+        launches.into_iter().try_for_each(|launch| timeline.push(device, launch))
+    }
+
+    /// Runs every kernel over no paths: drivers that finish compiling at a kernel's first launch do it here, where it
+    /// is counted as compiling.
+    fn warm_up(device: &mut D, loaded: &Loaded<D>) -> Result<()> {
+        let (scene, state, items) = (&loaded.scene, &loaded.state, loaded.capacity);
+        let pass = loaded.pass_over_nothing();
+        let launches = Launches { device, scene, state, pass, items }.all(&loaded.film, &loaded.totals)?;
+        device.flush()?;
+        launches.iter().try_for_each(|(_, event)| device.wait(event).map(drop))
     }
 }
 
@@ -94,7 +95,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         settings.validate()?;
         // The old scene's memory is free before the new one asks for its own.
         self.loaded = None;
-        let compile = self.device.prepare(settings.mode)?;
+        let mut compile = self.device.prepare(settings.mode)?;
         let start = Instant::now();
         let bvh = Bvh2::build(scene, &BuildSettings::default());
         let build = start.elapsed();
@@ -108,7 +109,7 @@ impl<D: Device> Renderer for Wavefront<D> {
             SceneOnDevice::upload(device, scene, &bvh, film_bytes + u64::from(capacity) * BYTES_PER_PATH)?;
         let device_bytes = on_device.bytes();
         let totals = totals_len(settings.bounces);
-        self.loaded = Some(Loaded {
+        let loaded = Loaded {
             scene: on_device,
             settings: *settings,
             pass: Pass::new(scene, settings, 0, 0),
@@ -119,8 +120,14 @@ impl<D: Device> Renderer for Wavefront<D> {
             counted: vec![0; totals],
             spp: 0,
             flaws: Flaws::default(),
-        });
+        };
         let upload = start.elapsed();
+        if !compile.is_zero() {
+            let start = Instant::now();
+            Self::warm_up(device, &loaded)?;
+            compile += start.elapsed();
+        }
+        self.loaded = Some(loaded);
         Ok(LoadReport { build_ms: ms(build), compile_ms: ms(compile), upload_ms: ms(upload), device_bytes })
     }
 
@@ -131,7 +138,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         let pixels = loaded.settings.width * loaded.settings.height;
         let mut timeline = Timeline::new();
         for batch in batches(pixels, samples, loaded.capacity) {
-            Self::run_batch(device, loaded, &batch, &mut timeline)?;
+            Self::run(device, loaded, &batch, &mut timeline)?;
         }
         let totals: Vec<u64> = loaded.totals.download(device, loaded.counted.len())?;
         let stages = timeline.finish(device)?;

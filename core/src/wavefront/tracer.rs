@@ -48,7 +48,7 @@ fn step<D: Device>(
     pass: Pass,
     act: impl FnOnce(&mut Launches<'_, D>) -> Result<()>,
 ) -> Result<()> {
-    act(&mut Launches { device, scene, state, pass })
+    act(&mut Launches { device, scene, state, pass, items: 1 })
 }
 
 /// The ray that was extended and what it found.
