@@ -33,19 +33,43 @@ fn a_blessed_image_passes_and_says_how_it_was_made() {
 }
 
 #[test]
-fn another_image_fails_with_one_and_blessing_it_shows_the_change() {
+fn blessing_shows_what_changes() {
     let dir = tempfile::tempdir().unwrap();
-    let other = [&BLESS[..], &["--seed", "9"]].concat();
-    expect(dir.path(), &other, 0);
-    // The golden's own settings count, so it is its pixels that have to be wrong.
-    let golden = dir.path().join("g/cornell/golden.exr");
+    expect(dir.path(), &BLESS, 0);
+    let (out, _) = expect(dir.path(), &[&BLESS[..], &["--bounces", "1", "--seed", "9"]].concat(), 0);
+    assert!(out.contains("pixels differ, 8-bit MSE ") && out.contains("settings from 16x12 2 spp, 3 bounces"), "{out}");
     expect(dir.path(), &CHECK, 0);
-    expect(dir.path(), &[&BLESS[..], &["--bounces", "1", "--seed", "9"]].concat(), 0);
-    let (out, _) = expect(dir.path(), &other, 0);
-    assert!(out.contains("pixels differ") && out.contains("settings from"), "{out}");
-    std::fs::write(&golden, "no image").unwrap();
+}
+
+#[test]
+fn a_damaged_golden_is_bad_input_and_can_be_blessed_again() {
+    let dir = tempfile::tempdir().unwrap();
+    expect(dir.path(), &BLESS, 0);
+    std::fs::write(dir.path().join("g/cornell/golden.exr"), "no image").unwrap();
     let (_, err) = expect(dir.path(), &CHECK, 4);
     assert!(err.contains("golden.exr"), "{err}");
+    let (out, _) = expect(dir.path(), &BLESS, 0);
+    assert!(out.contains("cannot be used"), "{out}");
+    expect(dir.path(), &CHECK, 0);
+}
+
+#[test]
+fn one_bit_in_one_pixel_fails_with_one() {
+    use lockstep_reports::image_io::{ImageMetadata, LinearImage, read_exr_metadata, read_image, write_exr};
+    let dir = tempfile::tempdir().unwrap();
+    expect(dir.path(), &BLESS, 0);
+    let path = dir.path().join("g/cornell/golden.exr");
+    let (image, facts) = (read_image(&path).unwrap(), read_exr_metadata(&path).unwrap());
+    let mut pixels = image.pixels().to_vec();
+    let lit = pixels.iter().position(|p| p[1] > 0.0).unwrap();
+    pixels[lit][1] = pixels[lit][1].next_up();
+    let other = LinearImage::new(image.width(), image.height(), pixels).unwrap();
+    let keep = |m: ImageMetadata, (key, value): (&String, &String)| {
+        m.with(key.strip_prefix("lockstep.").unwrap_or(key), value)
+    };
+    write_exr(&path, &other, &facts.iter().fold(ImageMetadata::default(), keep)).unwrap();
+    let (out, _) = expect(dir.path(), &CHECK, 1);
+    assert!(out.contains("DIFFERS") && out.contains("1 pixels"), "{out}");
 }
 
 #[test]

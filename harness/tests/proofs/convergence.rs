@@ -14,9 +14,9 @@ struct Effort {
 
 fn effort() -> Effort {
     if full() {
-        Effort { side: 96, ladders: 16, reference_spp: 16_384 }
+        Effort { side: 96, ladders: 32, reference_spp: 16_384 }
     } else {
-        Effort { side: 24, ladders: 24, reference_spp: 16_384 }
+        Effort { side: 24, ladders: 64, reference_spp: 16_384 }
     }
 }
 

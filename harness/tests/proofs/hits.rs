@@ -93,7 +93,8 @@ impl Subject {
 
     fn camera_ray(&self, i: u32, s: [f32; 4]) -> (Vec3, Vec3) {
         let frame = self.scene.camera.frame(1024, 1024);
-        frame.ray(i % (1024 * 1024), [s[0], s[1], 0.5, 0.5])
+        let pixel = i.wrapping_mul(2_654_435_761) >> 12;
+        frame.ray(pixel, [s[0], s[1], 0.5, 0.5])
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// The words of a small study on the built-in intersector alone, which every machine has; `more` may set another size.
-pub fn study<'a>(more: &[&'a str]) -> Vec<&'a str> {
+pub(crate) fn study<'a>(more: &[&'a str]) -> Vec<&'a str> {
     let mut words = vec!["study", "cornell", "-b", "cpu-bvh", "--spp", "1..8", "--threads=1"];
     if !more.iter().any(|word| word.starts_with("--size")) {
         words.push("--size=24x16");
@@ -17,7 +17,7 @@ pub fn study<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// The program with these arguments, its cache in `home`.
-pub fn lockstep(home: &Path, arguments: &[&str]) -> Command {
+pub(crate) fn lockstep(home: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lockstep"));
     command.args(arguments).current_dir(home);
     command.env("LOCKSTEP_OFFLINE", "1").env("LOCKSTEP_CACHE", home.join("cache"));
@@ -26,18 +26,18 @@ pub fn lockstep(home: &Path, arguments: &[&str]) -> Command {
 }
 
 /// Runs it to its end: exit code, standard output, standard error.
-pub fn run(home: &Path, arguments: &[&str]) -> (i32, String, String) {
+pub(crate) fn run(home: &Path, arguments: &[&str]) -> (i32, String, String) {
     finish(lockstep(home, arguments).output().unwrap())
 }
 
 /// Exit code and texts of a finished program; minus one when a signal ended it.
-pub fn finish(output: Output) -> (i32, String, String) {
+pub(crate) fn finish(output: Output) -> (i32, String, String) {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
 }
 
 /// Runs it and expects an exit code.
-pub fn expect(home: &Path, arguments: &[&str], code: i32) -> (String, String) {
+pub(crate) fn expect(home: &Path, arguments: &[&str], code: i32) -> (String, String) {
     let (found, out, err) = run(home, arguments);
     assert_eq!(found, code, "lockstep {}\n{out}\n{err}", arguments.join(" "));
     (out, err)
@@ -45,7 +45,7 @@ pub fn expect(home: &Path, arguments: &[&str], code: i32) -> (String, String) {
 
 /// The records of a study by what they are about, without the notes and with every time taken away: what two runs of
 /// one study must have in common. Fails where a line is no record or where two are about the same.
-pub fn records(folder: &Path) -> BTreeMap<String, String> {
+pub(crate) fn records(folder: &Path) -> BTreeMap<String, String> {
     let text = std::fs::read_to_string(folder.join("records.jsonl")).unwrap();
     let mut records = BTreeMap::new();
     for line in text.lines() {
@@ -66,6 +66,6 @@ pub fn records(folder: &Path) -> BTreeMap<String, String> {
 }
 
 /// How many records of a kind there are.
-pub fn count(records: &BTreeMap<String, String>, kind: &str) -> usize {
+pub(crate) fn count(records: &BTreeMap<String, String>, kind: &str) -> usize {
     records.keys().filter(|key| key.starts_with(&format!("{kind:?}"))).count()
 }
