@@ -16,7 +16,7 @@ pub const SMOOTH_ROUGHNESS: f32 = 0.03;
 /// The least GGX alpha of a rough surface.
 pub const MIN_ALPHA: f32 = 0.0009;
 /// Dielectrics whose relative index is this near one let everything pass straight.
-const MATCHED_INDEX: f32 = 1e-4;
+pub(crate) const MATCHED_INDEX: f32 = 1e-4;
 
 /// A material at one point, its textures looked up.
 #[derive(Clone, Copy, Debug, PartialEq)]

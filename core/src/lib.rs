@@ -17,6 +17,8 @@ pub mod kernels;
 pub mod lights;
 pub mod math;
 pub mod null;
+#[cfg(feature = "conformance")]
+pub mod parity;
 pub mod path;
 pub mod renderer;
 pub mod rng;

@@ -283,7 +283,7 @@ pub fn shade(scene: &SceneData, settings: &Settings, bounce: u32, path: &mut Pat
 }
 
 /// The least cosine between the direction back and a shading normal.
-const MIN_COSINE: f32 = 1e-4;
+pub(crate) const MIN_COSINE: f32 = 1e-4;
 
 /// A surface in its shading frame.
 struct Local {
