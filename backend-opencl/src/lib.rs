@@ -10,6 +10,8 @@ mod error;
 pub mod loader;
 mod program;
 mod renderer;
+#[cfg(test)]
+mod tests;
 
 use lockstep_core::renderer::Mode;
 use lockstep_core::wavefront::Wavefront;

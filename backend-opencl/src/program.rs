@@ -14,8 +14,8 @@ use std::collections::HashMap;
 use std::ffi::CString;
 
 /// This backend's words of the kernel dialect, and the name that compile errors give the file.
-const COMPAT: &str = include_str!("../kernels/compat.h");
-const COMPAT_NAME: &str = "backend-opencl/kernels/compat.h";
+pub(crate) const COMPAT: &str = include_str!("../kernels/compat.h");
+pub(crate) const COMPAT_NAME: &str = "backend-opencl/kernels/compat.h";
 
 /// Flags that every build has.
 const COMMON_FLAGS: &str = "-cl-std=CL1.2";

@@ -48,6 +48,12 @@ impl OpenclDevice {
         Ok(Self { found, context, queue, info, programs: HashMap::new(), mode: Mode::Exact })
     }
 
+    /// What programs for this device are built in.
+    #[cfg(test)]
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
     fn error(&self, action: impl Into<String>, error: &ocl::OclCoreError) -> Error {
         device_error(&self.found.target, action, error)
     }
@@ -62,6 +68,44 @@ impl OpenclDevice {
         };
         let group = group.min(facts.max_group);
         ((items as usize).clamp(1, most).next_multiple_of(group), group)
+    }
+
+    /// Enqueues a compiled kernel whose declaration the arguments fit.
+    pub(crate) fn enqueue(
+        &self,
+        compiled: &core::Kernel,
+        name: &str,
+        items: u32,
+        arguments: &[Value<'_, Mem>],
+    ) -> Result<Event> {
+        for (index, argument) in arguments.iter().enumerate() {
+            let value = match argument {
+                // SAFETY: the bytes outlive the call, which copies them.
+                Value::Plain(bytes) => unsafe { ArgVal::from_raw(bytes.len(), bytes.as_ptr().cast(), false) },
+                Value::Buffer(buffer) => ArgVal::mem(buffer),
+            };
+            core::set_kernel_arg(compiled, index as u32, value)
+                .map_err(|e| self.error(format!("setting argument {index} of {name}"), &e))?;
+        }
+        let (global, local) = self.sizes(items);
+        let (global, local) = ([global, 1, 1], [local, 1, 1]);
+        let mut event = Event::null();
+        // SAFETY: the arguments fit the declaration, which a test compares with the source; kernels stay within the
+        // buffers' lengths.
+        let launched = unsafe {
+            core::enqueue_kernel(
+                &self.queue,
+                compiled,
+                1,
+                None,
+                &global,
+                Some(local),
+                None::<Event>,
+                Some(&mut event),
+            )
+        };
+        launched.map_err(|e| self.error(format!("launching {name}"), &e))?;
+        Ok(event)
     }
 }
 
@@ -128,34 +172,7 @@ impl wavefront::Device for OpenclDevice {
             actor: self.found.target.clone(),
             message: format!("kernel {} was launched before it was built", kernel.name),
         })?;
-        for (index, argument) in arguments.iter().enumerate() {
-            let value = match argument {
-                // SAFETY: the bytes outlive the call, which copies them.
-                Value::Plain(bytes) => unsafe { ArgVal::from_raw(bytes.len(), bytes.as_ptr().cast(), false) },
-                Value::Buffer(buffer) => ArgVal::mem(buffer),
-            };
-            core::set_kernel_arg(compiled, index as u32, value)
-                .map_err(|e| self.error(format!("setting argument {index} of {}", kernel.name), &e))?;
-        }
-        let (global, local) = self.sizes(items);
-        let (global, local) = ([global, 1, 1], [local, 1, 1]);
-        let mut event = Event::null();
-        // SAFETY: the arguments fit the declaration, which a test compares with the source; kernels stay within the
-        // buffers' lengths.
-        let launched = unsafe {
-            core::enqueue_kernel(
-                &self.queue,
-                compiled,
-                1,
-                None,
-                &global,
-                Some(local),
-                None::<Event>,
-                Some(&mut event),
-            )
-        };
-        launched.map_err(|e| self.error(format!("launching {}", kernel.name), &e))?;
-        Ok(event)
+        self.enqueue(compiled, kernel.name, items, arguments)
     }
 
     fn flush(&mut self) -> Result<()> {

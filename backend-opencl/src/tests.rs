@@ -1,0 +1,109 @@
+//! Proofs that need a device but not a whole renderer. Skipped, with the reason printed, where there is none.
+
+use crate::device::{self, Class, Found};
+use crate::program;
+use crate::renderer::OpenclDevice;
+use lockstep_core::error::{Error, Result};
+use lockstep_core::kernels::{Options, assemble_probes};
+use lockstep_core::parity::{self, Call, ProbeDevice};
+use lockstep_core::renderer::Mode;
+use lockstep_core::wavefront::{Device, Value};
+use ocl::core;
+use std::collections::HashMap;
+
+/// Inputs of each function; the full proof takes 2^20 (`LOCKSTEP_PARITY_INPUTS`).
+const INPUTS: u32 = 1 << 14;
+
+fn present() -> Vec<Found> {
+    device::find().unwrap_or_else(|absence| {
+        eprintln!("skipped: {}. {}", absence.reason, absence.remedy);
+        Vec::new()
+    })
+}
+
+/// The probes of the parity list on one device.
+struct Probes {
+    device: OpenclDevice,
+    program: core::Program,
+    kernels: HashMap<&'static str, core::Kernel>,
+}
+
+impl Probes {
+    fn build(found: Found) -> Result<Self> {
+        let options = Options { fast: false, group_compaction: found.facts.class != Class::Cpu };
+        let source = assemble_probes(program::COMPAT_NAME, program::COMPAT, &options);
+        let flags = program::flags(&found, Mode::Exact);
+        let device = OpenclDevice::open(found.clone())?;
+        let program = program::from_source(&found, device.context(), &source.text, &flags)?;
+        Ok(Self { device, program, kernels: HashMap::new() })
+    }
+}
+
+impl ProbeDevice for Probes {
+    fn probe(&mut self, call: &Call<'_>) -> Result<Vec<u32>> {
+        let name = call.kernel.name;
+        let device = &mut self.device;
+        let mut buffers = Vec::new();
+        let zeroes = vec![0u32; call.output_words];
+        let arrays = call.scene.iter().flat_map(|(_, arrays)| arrays.iter().map(|array| array.bytes));
+        let ours = [bytemuck::cast_slice(call.inputs), bytemuck::cast_slice(&zeroes)];
+        for bytes in arrays.chain(ours) {
+            let buffer = device.allocate(bytes.len().max(16) as u64, name)?;
+            if !bytes.is_empty() {
+                device.upload(&buffer, bytes, name)?;
+            }
+            buffers.push(buffer);
+        }
+        let (scene_buffers, our_buffers) = buffers.split_at(buffers.len() - ours.len());
+        let mut arguments = Vec::new();
+        if let Some((constants, _)) = &call.scene {
+            arguments.push(Value::Plain(bytemuck::bytes_of(constants)));
+        }
+        arguments.extend(scene_buffers.iter().map(Value::Buffer));
+        arguments.push(Value::Plain(bytemuck::bytes_of(&call.count)));
+        arguments.extend(our_buffers.iter().map(Value::Buffer));
+        let kernel = match self.kernels.get(name) {
+            Some(kernel) => kernel.clone(),
+            None => core::create_kernel(&self.program, name).expect("the probe is in the source"),
+        };
+        self.kernels.insert(name, kernel.clone());
+        device.enqueue(&kernel, name, call.count, &arguments)?;
+        let mut output = zeroes.clone();
+        device.download(&our_buffers[1], bytemuck::cast_slice_mut(&mut output), name)?;
+        Ok(output)
+    }
+}
+
+#[test]
+fn every_function_and_record_of_the_kernels_is_that_of_the_reference() {
+    let inputs = std::env::var("LOCKSTEP_PARITY_INPUTS").ok().and_then(|n| n.parse().ok()).unwrap_or(INPUTS);
+    for found in present() {
+        let target = found.target.clone();
+        let mut probes = Probes::build(found).unwrap();
+        let verdicts = parity::run(&mut probes, inputs).unwrap();
+        let words: Vec<String> = verdicts.iter().map(ToString::to_string).collect();
+        assert!(words.is_empty(), "{target}:\n{}", words.join("\n"));
+    }
+}
+
+#[test]
+fn a_build_error_names_our_file_and_line() {
+    for found in present() {
+        let device = OpenclDevice::open(found.clone()).unwrap();
+        let source = "#line 41 \"core/kernels/example.h\"\n__kernel void f(void) { return nothing; }\n";
+        let built = program::from_source(&found, device.context(), source, "-cl-std=CL1.2");
+        let Err(Error::Compile { actor, log, .. }) = built else { panic!("{}: it built", found.target) };
+        assert_eq!(actor, found.target);
+        assert!(log.contains("core/kernels/example.h") && log.contains("41"), "{log}");
+    }
+}
+
+#[test]
+fn memory_that_a_device_does_not_have_is_an_error() {
+    for found in present() {
+        let too_much = found.facts.memory.saturating_mul(64);
+        let mut device = OpenclDevice::open(found.clone()).unwrap();
+        let refused = device.allocate(too_much, "a test");
+        assert!(matches!(refused, Err(Error::Device { .. })), "{}", found.target);
+    }
+}
