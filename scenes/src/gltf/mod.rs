@@ -124,3 +124,6 @@ fn mention_ignored(root: &Item<'_>, warnings: &mut Warnings) {
         warnings.add(node.pointer("weights"), "morph targets are ignored");
     }
 }
+
+#[cfg(test)]
+mod tests;

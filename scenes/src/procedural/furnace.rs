@@ -46,12 +46,12 @@ pub(super) fn build(parameter: Option<&str>) -> Result<Scene> {
         }
         None => {
             // So far apart that light hardly ever visits more than two of them before it escapes.
-            b.camera.eye = vec3(0.0, 0.0, 24.0);
+            b.camera.eye = vec3(0.0, 0.0, 12.0);
             let diffuse = b.material(MATERIALS[0].1);
             let mirror = b.material(MATERIALS[1].1);
-            add(&mut b, sphere(diffuse), vec3(-9.0, 0.0, 0.0));
+            add(&mut b, sphere(diffuse), vec3(-4.5, 0.0, 0.0));
             add(&mut b, sphere(mirror), Vec3::ZERO);
-            add(&mut b, icosphere(3, diffuse), vec3(9.0, 0.0, 0.0));
+            add(&mut b, icosphere(3, diffuse), vec3(4.5, 0.0, 0.0));
         }
     }
     b.build()

@@ -1,5 +1,6 @@
 //! Scenes made by code. The same bits on every host: only `+ - * / sqrt` and the core's own functions are used.
 
+mod atrium;
 mod cornell;
 mod furnace;
 mod instances;
@@ -34,6 +35,12 @@ pub(crate) const ALL: &[Procedural] = &[
         build: |parameter| without_parameter("weekend", parameter).and_then(|()| weekend::build()),
     },
     Procedural {
+        name: "atrium",
+        description: "a colonnaded hall open to the sky, with alpha-masked foliage and banners: 100 thousand triangles",
+        parameters: "a number of triangles from 10k to 10m, as in atrium:250k",
+        build: atrium::build,
+    },
+    Procedural {
         name: "furnace",
         description: "white objects under a white sky: in closed form, every pixel is 1",
         parameters: furnace::PARAMETERS,
@@ -63,3 +70,6 @@ fn unknown_parameter(scene: &str, parameter: &str, known: &[&str]) -> Error {
     let message = format!("`{scene}` knows these parameters: {}{hint}", known.join(", "));
     Error::scene(format!("{scene}:{parameter}"), "name", message)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,256 @@
+use crate::{LoadOptions, LoadedScene, load};
+use lockstep_core::scene::{LightKind, Material, NONE, Texture, Wrap};
+use lockstep_core::vec3::{Vec3, length, vec3};
+use serde_json::{Value, json};
+
+/// A file with one triangle and whatever `change` does to it.
+fn with(change: impl FnOnce(&mut Value)) -> Result<LoadedScene, String> {
+    let positions: Vec<u8> =
+        [0.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0].iter().flat_map(|v| v.to_le_bytes()).collect();
+    let mut document = json!({
+        "asset": {"version": "2.0"},
+        "buffers": [{"byteLength": 36, "uri": data(&positions)}],
+        "bufferViews": [{"buffer": 0, "byteLength": 36}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 0]}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "nodes": [{"mesh": 0}],
+        "scenes": [{"nodes": [0]}],
+    });
+    change(&mut document);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.gltf");
+    std::fs::write(&path, document.to_string()).unwrap();
+    load(path.to_str().unwrap(), &LoadOptions::default()).map_err(|e| e.to_string())
+}
+
+fn data(bytes: &[u8]) -> String {
+    use base64::Engine as _;
+    format!(
+        "data:application/octet-stream;base64,{}",
+        base64::engine::general_purpose::STANDARD.encode(bytes)
+    )
+}
+
+/// Appends a buffer, a view and an accessor of these bytes; gives the accessor's index.
+fn accessor(
+    document: &mut Value,
+    bytes: &[u8],
+    component: u32,
+    count: usize,
+    kind: &str,
+    normalized: bool,
+) -> usize {
+    let push = |document: &mut Value, key: &str, value: Value| {
+        let list = document[key].as_array_mut().unwrap();
+        list.push(value);
+        list.len() - 1
+    };
+    let buffer = push(document, "buffers", json!({"byteLength": bytes.len(), "uri": data(bytes)}));
+    let view = push(document, "bufferViews", json!({"buffer": buffer, "byteLength": bytes.len()}));
+    push(
+        document,
+        "accessors",
+        json!({"bufferView": view, "componentType": component, "count": count, "type": kind, "normalized": normalized}),
+    )
+}
+
+#[test]
+fn the_smallest_file_is_a_white_metal_triangle() {
+    let loaded = with(|_| {}).unwrap();
+    let scene = &loaded.scene;
+    assert_eq!((scene.triangles.len(), scene.positions[1]), (1, [1.0, 0.0, 0.0]));
+    let material = scene.materials[0];
+    assert_eq!((material.base_color, material.metallic, material.roughness), (Vec3::ONE, 1.0, 1.0));
+    assert_eq!(scene.vertices[0].normal, Vec3::ZERO);
+    let places: Vec<&str> = loaded.warnings.iter().map(|w| w.place.as_str()).collect();
+    assert_eq!(places, ["camera", "sky"]);
+}
+
+#[test]
+fn nodes_are_composed_from_the_root() {
+    let half = std::f32::consts::FRAC_1_SQRT_2;
+    let scene = with(|d| {
+        // A quarter turn about z, then a matrix that doubles and moves.
+        d["nodes"] = json!([
+            {"matrix": [2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0, 10, 20, 30, 1], "children": [1]},
+            {"mesh": 0, "rotation": [0, 0, half, half], "translation": [1, 0, 0], "scale": [3, 1, 1]},
+        ]);
+    });
+    let scene = scene.unwrap().scene;
+    let at = |i: usize| Vec3::from(scene.positions[i]);
+    assert!(length(at(0) - vec3(12.0, 20.0, 30.0)) < 1e-5);
+    assert!(length(at(1) - vec3(12.0, 26.0, 30.0)) < 1e-4);
+    assert!(length(at(2) - vec3(10.0, 20.0, 30.0)) < 1e-4);
+}
+
+#[test]
+fn accessors_without_a_view_are_zeros_and_sparse_ones_are_patched() {
+    let scene = with(|d| {
+        let places = accessor(d, &[1, 2], 5121, 2, "SCALAR", false);
+        let values: Vec<u8> =
+            [5.0f32, 0.0, 0.0, 0.0, 7.0, 0.0].iter().flat_map(|v| v.to_le_bytes()).collect();
+        let patches = accessor(d, &values, 5126, 2, "VEC3", false);
+        let view = |d: &Value, a: usize| d["accessors"][a]["bufferView"].clone();
+        let (indices, values) = (view(d, places), view(d, patches));
+        d["accessors"][0] = json!({
+            "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [5, 7, 0],
+            "sparse": {"count": 2, "indices": {"bufferView": indices, "componentType": 5121}, "values": {"bufferView": values}},
+        });
+    });
+    assert_eq!(scene.unwrap().scene.positions, [[0.0, 0.0, 0.0], [5.0, 0.0, 0.0], [0.0, 7.0, 0.0]]);
+}
+
+#[test]
+fn normalised_integers_and_vertex_colours_are_read() {
+    let scene = with(|d| {
+        let uv = accessor(d, &[0, 0, 0, 0, 255, 255, 0, 0, 0, 0, 255, 255], 5123, 3, "VEC2", true);
+        let color = accessor(d, &[255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 128], 5121, 3, "VEC4", true);
+        d["meshes"][0]["primitives"][0]["attributes"] =
+            json!({"POSITION": 0, "TEXCOORD_0": uv, "COLOR_0": color});
+    });
+    let scene = scene.unwrap().scene;
+    assert_eq!((scene.vertices[1].uv0, scene.vertices[2].uv0), ([1.0, 0.0], [0.0, 1.0]));
+    assert_eq!(scene.vertices[2].color.to_le_bytes(), [0, 0, 255, 128]);
+}
+
+#[test]
+fn strips_and_fans_keep_their_front() {
+    let positions: Vec<u8> = [0.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0]
+        .iter()
+        .flat_map(|v| v.to_le_bytes())
+        .collect();
+    for (mode, indices) in [(5, [0u8, 1, 2, 3]), (6, [0, 1, 3, 2])] {
+        let scene = with(|d| {
+            let position = accessor(d, &positions, 5126, 4, "VEC3", false);
+            let indices = accessor(d, &indices, 5121, 4, "SCALAR", false);
+            d["meshes"][0]["primitives"][0] =
+                json!({"attributes": {"POSITION": position}, "indices": indices, "mode": mode});
+        });
+        let scene = scene.unwrap().scene;
+        assert_eq!(scene.triangles.len(), 2);
+        for t in &scene.triangles {
+            let [a, b, c] = t.vertices.map(|v| Vec3::from(scene.positions[v as usize]));
+            assert_eq!(lockstep_core::vec3::cross(b - a, c - a), vec3(0.0, 0.0, 1.0));
+        }
+    }
+}
+
+#[test]
+fn a_mesh_used_twice_is_placed_twice() {
+    let scene = with(|d| {
+        d["nodes"] = json!([{"mesh": 0}, {"mesh": 0, "translation": [0, 0, 5]}]);
+        d["scenes"][0]["nodes"] = json!([0, 1]);
+    });
+    assert_eq!(scene.unwrap().scene.instanced_triangles(), 2);
+}
+
+#[test]
+fn materials_follow_core_and_extensions() {
+    let scene = with(|d| {
+        d["extensionsUsed"] =
+            json!(["KHR_materials_emissive_strength", "KHR_materials_ior", "KHR_materials_transmission"]);
+        d["materials"] = json!([{
+            "pbrMetallicRoughness": {"baseColorFactor": [0.1, 0.2, 0.3, 0.4], "metallicFactor": 0.5, "roughnessFactor": 0.25},
+            "emissiveFactor": [1, 0.5, 0], "alphaMode": "BLEND", "doubleSided": true,
+            "extensions": {
+                "KHR_materials_emissive_strength": {"emissiveStrength": 4},
+                "KHR_materials_ior": {"ior": 1.25},
+                "KHR_materials_transmission": {"transmissionFactor": 0.75},
+            },
+        }]);
+        d["meshes"][0]["primitives"][0]["material"] = json!(0);
+    });
+    let m = scene.unwrap().scene.materials[0];
+    assert_eq!((m.base_color, m.alpha, m.metallic, m.roughness), (vec3(0.1, 0.2, 0.3), 0.4, 0.5, 0.25));
+    assert_eq!((m.emission, m.ior, m.transmission, m.alpha_mode), (vec3(4.0, 2.0, 0.0), 1.25, 0.75, 2));
+    assert_eq!(m.flags & Material::TWO_SIDED_EMISSION, Material::TWO_SIDED_EMISSION);
+}
+
+#[test]
+fn textures_carry_sampler_transform_and_encoding() {
+    const PIXEL: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVQI12P4z8AAAAMBAQAY3Y2wAAAAAElFTkSuQmCC";
+    let loaded = with(|d| {
+        d["extensionsUsed"] = json!(["KHR_texture_transform"]);
+        d["images"] = json!([{"uri": PIXEL}]);
+        d["samplers"] = json!([{"wrapS": 33648, "wrapT": 33071, "magFilter": 9728}]);
+        d["textures"] = json!([{"source": 0, "sampler": 0}]);
+        let transformed = json!({"index": 0, "texCoord": 1, "extensions": {"KHR_texture_transform": {"offset": [0.5, 0.25], "scale": [2, 3]}}});
+        d["materials"] = json!([{"pbrMetallicRoughness": {"baseColorTexture": transformed}, "normalTexture": {"index": 0}}]);
+        d["meshes"][0]["primitives"][0]["material"] = json!(0);
+    });
+    let loaded = loaded.unwrap();
+    let scene = &loaded.scene;
+    let m = scene.materials[0];
+    let color = scene.textures[m.base_color_texture as usize];
+    assert_eq!(
+        color.flags,
+        Texture::wrap(Wrap::Mirror, Wrap::Clamp) | Texture::NEAREST | Texture::SRGB | Texture::UV_SET_1
+    );
+    assert_eq!(color.transform, [[2.0, 0.0, 0.5, 0.0], [0.0, 3.0, 0.25, 0.0]]);
+    assert_ne!(m.normal_texture, NONE);
+    assert_eq!(scene.textures[m.normal_texture as usize].flags & Texture::SRGB, 0);
+    // The normal map needs normals and tangents, which the file lacks.
+    assert_eq!(scene.vertices[0].normal, vec3(0.0, 0.0, 1.0));
+    assert!((length(scene.vertices[0].tangent) - 1.0).abs() < 1e-6);
+    assert!(loaded.warnings.iter().any(|w| w.message.contains("TEXCOORD_1")));
+}
+
+#[test]
+fn cameras_and_lights_stand_where_their_nodes_do() {
+    let scene = with(|d| {
+        d["extensionsUsed"] = json!(["KHR_lights_punctual"]);
+        d["cameras"] = json!([{"type": "perspective", "perspective": {"yfov": 0.5, "znear": 0.1}}]);
+        d["extensions"] = json!({"KHR_lights_punctual": {"lights": [{"type": "point", "color": [1, 0.5, 0], "intensity": 8}]}});
+        d["nodes"] = json!([
+            {"mesh": 0, "children": [1, 2], "translation": [0, 0, 1]},
+            {"camera": 0, "translation": [0, 0, 4]},
+            {"translation": [0, 3, 0], "extensions": {"KHR_lights_punctual": {"light": 0}}},
+        ]);
+    });
+    let loaded = scene.unwrap();
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+    let (camera, light) = (loaded.scene.camera, loaded.scene.lights[0]);
+    assert_eq!(
+        (camera.eye, camera.direction, camera.vertical_fov),
+        (vec3(0.0, 0.0, 5.0), vec3(0.0, 0.0, -1.0), 0.5)
+    );
+    assert_eq!((light.kind, light.position), (LightKind::Point as u32, vec3(0.0, 3.0, 1.0)));
+    assert_eq!(light.intensity, vec3(8.0, 4.0, 0.0));
+}
+
+#[test]
+fn mistakes_are_refused_with_their_pointer() {
+    let refused = |change: fn(&mut Value), words: &str| {
+        let message = with(change).unwrap_err();
+        assert!(message.contains(words), "{message}");
+    };
+    refused(
+        |d| d["nodes"][0]["mesh"] = json!(3),
+        "/nodes/0/mesh: it refers to element 3 of `meshes`, which has 1",
+    );
+    refused(|d| d["accessors"][0]["count"] = json!(4), "/accessors/0/byteOffset: 4 elements of 12 bytes");
+    refused(|d| d["asset"] = json!({}), "/asset: the property `version` is missing");
+    refused(|d| d["asset"]["version"] = json!("1.0"), "/asset/version: glTF 1.0 is not supported");
+    refused(|d| d["nodes"][0]["children"] = json!([0]), "/nodes/0: the node is part of a loop");
+    refused(
+        |d| d["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]),
+        "/extensionsRequired/0: the file requires",
+    );
+    refused(|d| d["buffers"][0]["uri"] = json!("gone.bin"), "/buffers/0/uri: reading");
+    refused(
+        |d| {
+            let indices = accessor(d, &[0, 1, 3], 5121, 3, "SCALAR", false);
+            d["meshes"][0]["primitives"][0]["indices"] = json!(indices);
+        },
+        "/meshes/0/primitives/0/indices: index 2 is 3, but there are 3 vertices",
+    );
+}
+
+#[test]
+fn syntax_errors_name_their_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.gltf");
+    std::fs::write(&path, "{\n  \"asset\": oops\n}").unwrap();
+    let message = load(path.to_str().unwrap(), &LoadOptions::default()).unwrap_err().to_string();
+    assert!(message.contains("byte 13: the JSON is damaged"), "{message}");
+}

@@ -1,0 +1,80 @@
+use crate::{LoadOptions, LoadedScene, load};
+use lockstep_core::scene::{AlphaMode, MaterialKind};
+use lockstep_core::vec3::vec3;
+
+fn loaded(obj: &str, mtl: Option<&str>) -> Result<LoadedScene, String> {
+    let folder = tempfile::tempdir().unwrap();
+    if let Some(mtl) = mtl {
+        std::fs::write(folder.path().join("m.mtl"), mtl).unwrap();
+    }
+    let path = folder.path().join("t.obj");
+    std::fs::write(&path, obj).unwrap();
+    load(path.to_str().unwrap(), &LoadOptions::default()).map_err(|e| e.to_string())
+}
+
+const CORNERS: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0.25\nvn 0 0 2\n";
+
+#[test]
+fn polygons_become_fans_and_corners_are_shared() {
+    let scene = loaded(&format!("{CORNERS}f 1/1/1 2/1/1 3/1/1 4/1/1\n"), None).unwrap().scene;
+    assert_eq!((scene.triangles.len(), scene.positions.len()), (2, 4));
+    assert_eq!((scene.vertices[0].normal, scene.vertices[0].uv0), (vec3(0.0, 0.0, 1.0), [0.0, 0.75]));
+}
+
+#[test]
+fn negative_indices_count_from_the_end() {
+    let a = loaded(&format!("{CORNERS}f 1//1 2//1 3//1\n"), None).unwrap().scene;
+    let b = loaded(&format!("{CORNERS}f -4//-1 -3//-1 -2//-1\n"), None).unwrap().scene;
+    assert_eq!(a.hash, b.hash);
+}
+
+#[test]
+fn mistakes_name_their_line() {
+    for (face, words) in [
+        ("f 1 2 5", "line 7: index 5 is out of range; 4 elements are known here"),
+        ("f 0 1 2", "line 7: index 0 is out of range"),
+        ("f -5 1 2", "line 7: index -5 is out of range"),
+        ("f a b c", "line 7: `a` is not an index"),
+        ("v 1 2", "line 7: 3 numbers are expected here, not 2"),
+        ("v 1 2 nan", "line 7: `nan` is not a finite number"),
+    ] {
+        let message = loaded(&format!("{CORNERS}{face}\n"), None).unwrap_err();
+        assert!(message.contains(words), "{message}");
+    }
+}
+
+#[test]
+fn continued_lines_and_comments_are_understood() {
+    let scene = loaded(&format!("{CORNERS}f 1 2 \\\n 3 # a triangle\n"), None).unwrap().scene;
+    assert_eq!(scene.triangles.len(), 1);
+}
+
+#[test]
+fn materials_become_glass_metal_plastic_and_light() {
+    let mtl = "newmtl glass\nillum 7\nNi 1.4\nnewmtl chrome\nillum 3\nKd 0 0 0\nKs 0.9 0.9 0.9\nnewmtl plastic\nKd 1 0 0\n\
+               Ks 0.5 0.5 0.5\nNs 198\nd 0.5\nnewmtl lamp\nKe 5 5 5\n";
+    let faces: String = ["glass", "chrome", "plastic", "lamp", "gone"]
+        .iter()
+        .map(|m| format!("usemtl {m}\nf 1 2 3\n"))
+        .collect();
+    let loaded = loaded(&format!("mtllib m.mtl\n{CORNERS}{faces}"), Some(mtl)).unwrap();
+    let m = &loaded.scene.materials;
+    let kinds: Vec<u32> = m.iter().map(|m| m.kind).collect();
+    let expected =
+        [MaterialKind::Dielectric, MaterialKind::Conductor, MaterialKind::Principled, MaterialKind::Diffuse];
+    assert_eq!(kinds[..4], expected.map(|k| k as u32));
+    assert_eq!((m[0].ior, m[1].roughness), (1.4, 0.0));
+    assert_eq!((m[2].alpha, m[2].alpha_mode), (0.5, AlphaMode::Blend as u32));
+    assert!((m[2].roughness - 0.1f32.sqrt()).abs() < 1e-3);
+    assert_eq!(loaded.scene.lights.len(), 1);
+    assert!(loaded.warnings.iter().any(|w| w.to_string().contains("the material `gone` is not defined")));
+}
+
+#[test]
+fn missing_libraries_and_textures_are_warnings() {
+    let text = format!("mtllib m.mtl\n{CORNERS}usemtl a\nf 1 2 3\n");
+    let warnings = loaded(&text, None).unwrap().warnings;
+    assert!(warnings.iter().any(|w| w.place == "line 1" && w.message.contains("library is not used")));
+    let warnings = loaded(&text, Some("newmtl a\nmap_Kd gone.png\n")).unwrap().warnings;
+    assert!(warnings.iter().any(|w| w.place == "gone.png"));
+}

@@ -1,0 +1,192 @@
+//! Images made from noise: colours, normals, roughness and cut-outs.
+
+use lockstep_core::math::{floor_to_i32, saturate, sin_cos_turns};
+use lockstep_core::rng::{pcg4d, uniform};
+
+/// RGBA, 8 bits a channel.
+pub(super) struct Image {
+    pub(super) size: u32,
+    pub(super) rgba: Vec<u8>,
+}
+
+impl Image {
+    /// From a function of texture coordinates in `[0, 1)` to values in `[0, 1]`.
+    fn new(size: u32, texel: impl Fn(f32, f32) -> [f32; 4]) -> Self {
+        let mut rgba = Vec::with_capacity((size * size * 4) as usize);
+        for y in 0..size {
+            for x in 0..size {
+                let value = texel((x as f32 + 0.5) / size as f32, (y as f32 + 0.5) / size as f32);
+                rgba.extend(value.map(|v| (saturate(v) * 255.0 + 0.5) as u8));
+            }
+        }
+        Self { size, rgba }
+    }
+
+    /// A normal map from heights. `slope` is how far white rises above black, in widths of the image.
+    fn normals(size: u32, slope: f32, height: impl Fn(f32, f32) -> f32) -> Self {
+        let step = 1.0 / size as f32;
+        Self::new(size, |u, v| {
+            let dx = (height(u - step, v) - height(u + step, v)) * slope / (2.0 * step);
+            let dy = (height(u, v + step) - height(u, v - step)) * slope / (2.0 * step);
+            let length = (dx * dx + dy * dy + 1.0).sqrt();
+            [dx / length * 0.5 + 0.5, dy / length * 0.5 + 0.5, 0.5 / length + 0.5, 1.0]
+        })
+    }
+}
+
+/// Noise between 0 and 1 that repeats every `period` cells.
+fn noise(u: f32, v: f32, period: i32, seed: u32) -> f32 {
+    let (x, y) = (u * period as f32, v * period as f32);
+    let (i, j) = (floor_to_i32(x), floor_to_i32(y));
+    let smooth = |t: f32| t * t * (3.0 - 2.0 * t);
+    let (fx, fy) = (smooth(x - i as f32), smooth(y - j as f32));
+    let corner = |i: i32, j: i32| {
+        uniform(pcg4d([i.rem_euclid(period) as u32, j.rem_euclid(period) as u32, seed, period as u32])[0])
+    };
+    let low = corner(i, j) * (1.0 - fx) + corner(i + 1, j) * fx;
+    let high = corner(i, j + 1) * (1.0 - fx) + corner(i + 1, j + 1) * fx;
+    low * (1.0 - fy) + high * fy
+}
+
+/// Several octaves of noise between 0 and 1.
+fn clouds(u: f32, v: f32, period: i32, octaves: u32, seed: u32) -> f32 {
+    let (mut sum, mut weight, mut total) = (0.0, 1.0, 0.0);
+    for octave in 0..octaves {
+        sum += weight * noise(u, v, period << octave, seed + octave);
+        total += weight;
+        weight *= 0.5;
+    }
+    sum / total
+}
+
+fn mix(a: [f32; 3], b: [f32; 3], t: f32) -> [f32; 3] {
+    [0, 1, 2].map(|i| a[i] + (b[i] - a[i]) * t)
+}
+
+fn opaque(c: [f32; 3]) -> [f32; 4] {
+    [c[0], c[1], c[2], 1.0]
+}
+
+fn step(edge: f32, width: f32, x: f32) -> f32 {
+    let t = saturate((x - edge) / width);
+    t * t * (3.0 - 2.0 * t)
+}
+
+/// Where a point lies within its block of stone: distance from the joint, and the block's number.
+fn block(u: f32, v: f32) -> (f32, u32) {
+    let rows = 4.0;
+    let y = v * rows;
+    let row = floor_to_i32(y);
+    let x = u * 2.0 + if row % 2 == 0 { 0.0 } else { 0.5 };
+    let column = floor_to_i32(x);
+    let (fx, fy) = (x - column as f32, y - row as f32);
+    // Blocks are twice as wide as high.
+    let inside = (fx.min(1.0 - fx) * 2.0).min(fy.min(1.0 - fy));
+    (inside, (row.rem_euclid(4) * 2 + column.rem_euclid(2)) as u32)
+}
+
+pub(super) fn stone_color() -> Image {
+    Image::new(512, |u, v| {
+        let (inside, number) = block(u, v);
+        let tone = uniform(pcg4d([number, 3, 1, 4])[0]);
+        let grain = clouds(u, v, 16, 4, 11);
+        let face = mix([0.72, 0.64, 0.52], [0.86, 0.79, 0.68], 0.6 * tone + 0.4 * grain);
+        let face = mix(face, [0.60, 0.51, 0.40], 0.5 * step(0.55, 0.3, clouds(u, v, 6, 4, 21)));
+        opaque(mix([0.55, 0.49, 0.41], face, step(0.015, 0.03, inside)))
+    })
+}
+
+pub(super) fn stone_normals() -> Image {
+    Image::normals(512, 0.012, |u, v| {
+        let (inside, _) = block(u, v);
+        step(0.0, 0.07, inside) + 0.35 * clouds(u, v, 24, 3, 31)
+    })
+}
+
+/// Distance from the joint of a square tile, and whether the tile is dark: two tiles each way.
+fn tile(u: f32, v: f32) -> (f32, bool) {
+    let (x, y) = (u * 2.0, v * 2.0);
+    let (i, j) = (floor_to_i32(x), floor_to_i32(y));
+    let (fx, fy) = (x - i as f32, y - j as f32);
+    (fx.min(1.0 - fx).min(fy.min(1.0 - fy)), (i + j).rem_euclid(2) == 1)
+}
+
+/// Thin veins: where warped noise crosses its middle.
+fn vein(u: f32, v: f32, seed: u32) -> f32 {
+    let warp = clouds(u, v, 4, 4, seed) - 0.5;
+    let n = clouds(u + 0.3 * warp, v + 0.2 * warp, 3, 5, seed + 40);
+    1.0 - step(0.0, 0.09, (n - 0.5).abs())
+}
+
+pub(super) fn floor_color() -> Image {
+    Image::new(512, |u, v| {
+        let (inside, dark) = tile(u, v);
+        let face = if dark {
+            mix([0.34, 0.26, 0.23], [0.62, 0.54, 0.50], vein(u, v, 5) * 0.7)
+        } else {
+            mix([0.84, 0.80, 0.74], [0.55, 0.52, 0.50], vein(u, v, 9) * 0.6)
+        };
+        opaque(mix([0.42, 0.39, 0.35], face, step(0.006, 0.01, inside)))
+    })
+}
+
+/// Green is roughness, blue is metalness: polished tiles, rough joints.
+pub(super) fn floor_roughness() -> Image {
+    Image::new(256, |u, v| {
+        let (inside, _) = tile(u, v);
+        let worn = 0.16 + 0.24 * clouds(u, v, 5, 4, 51);
+        [1.0, 0.9 + (worn - 0.9) * step(0.006, 0.012, inside), 0.0, 1.0]
+    })
+}
+
+pub(super) fn floor_normals() -> Image {
+    Image::normals(512, 0.004, |u, v| step(0.0, 0.02, tile(u, v).0))
+}
+
+pub(super) fn marble_color() -> Image {
+    Image::new(256, |u, v| {
+        let base = mix([0.88, 0.85, 0.80], [0.80, 0.76, 0.70], clouds(u, v, 4, 4, 61));
+        opaque(mix(base, [0.62, 0.59, 0.57], 0.45 * vein(u, v, 71)))
+    })
+}
+
+/// A pointed leaf with veins; u runs across, v from tip to stem. Outside it is cut away.
+pub(super) fn leaf_color(tint: [f32; 3]) -> Image {
+    Image::new(128, |u, v| {
+        let along = 1.0 - v;
+        let across = (u - 0.5).abs() * 2.0;
+        // Widest at a third of its length, with small teeth.
+        let (teeth, _) = sin_cos_turns(along * 9.0);
+        let width = 2.6 * (along * (1.0 - along)).max(0.0).sqrt() * (1.15 - along) + 0.025 * teeth;
+        let stem = along < 0.08 && across < 0.08;
+        let inside = across < width.min(0.96) || stem;
+        let (ribs, _) = sin_cos_turns((along + across * 0.35) * 8.0);
+        let rib = if across < 0.05 { 0.9 } else { 0.25 * step(0.75, 0.25, ribs) };
+        let shade = 0.75 + 0.35 * clouds(u, v, 4, 3, 81);
+        let face = tint.map(|c| c * shade);
+        let c = mix(face, [0.62, 0.72, 0.38], rib * 0.5);
+        [c[0], c[1], c[2], if inside { 1.0 } else { 0.0 }]
+    })
+}
+
+/// A banner: a gold border and ring on a colour, its lower edge cut into points with a fringe.
+pub(super) fn banner_color(cloth: [f32; 3]) -> Image {
+    Image::new(256, |u, v| {
+        let weave = 0.88 + 0.12 * clouds(u, v, 64, 2, 91);
+        let gold = [0.83, 0.66, 0.30];
+        // Three points at the lower edge.
+        let x = u * 3.0;
+        let point = (x - floor_to_i32(x) as f32 - 0.5).abs() * 2.0;
+        let hem = 0.9 - 0.1 * point;
+        let strand = (u * 96.0) - floor_to_i32(u * 96.0) as f32;
+        let fringe = v > hem && v < hem + 0.06 && strand < 0.6;
+        let (dx, dy) = ((u - 0.5) / 0.44, (v - 0.42) / 0.19);
+        let r = (dx * dx + dy * dy).sqrt();
+        let diamond = dx.abs() + dy.abs();
+        let border = u < 0.06 || u > 0.94 || v < 0.03 || (hem - v).abs() < 0.025;
+        let ring = (r - 0.78).abs() < 0.09 || diamond < 0.45;
+        let c = if border || ring || fringe { gold } else { cloth };
+        let c = c.map(|channel| channel * weave);
+        [c[0], c[1], c[2], if v <= hem || fringe { 1.0 } else { 0.0 }]
+    })
+}
