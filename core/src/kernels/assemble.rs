@@ -77,3 +77,10 @@ fn defines(options: &Options) -> String {
     let flags = [("LS_FAST", options.fast), ("LS_GROUP_COMPACTION", options.group_compaction)];
     flags.iter().filter(|(_, on)| *on).map(|(name, _)| format!("#define {name} 1\n")).collect()
 }
+
+/// The headers with their names, entry kernels and probes included.
+#[cfg(test)]
+pub(crate) fn header_texts() -> Vec<Header> {
+    let probe = header!("probe.h");
+    HEADERS.into_iter().chain([ENTRY, probe]).collect()
+}

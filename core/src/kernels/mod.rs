@@ -21,10 +21,12 @@ mod scene;
 
 #[cfg(feature = "conformance")]
 pub use assemble::assemble_probes;
+#[cfg(test)]
+pub(crate) use assemble::header_texts;
 pub use assemble::{Options, Source, assemble};
 pub use records::{
-    BounceCounters, Packed, Pass, SceneConstants, TOTALS_HEADER, bounces_of_totals, counters_len, flaws_of_totals,
-    totals_len,
+    BounceCounters, Packed, Pass, SceneConstants, TOTALS_HEADER, bounces_of_totals, counters_len,
+    flaws_of_totals, totals_len,
 };
 pub use scene::{SceneArray, scene_arrays, scene_constants};
 

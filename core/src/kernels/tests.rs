@@ -39,3 +39,144 @@ fn scene_arrays_hold_whole_elements() {
         assert_eq!(array.bytes.len() % array.argument.of.size, 0, "{}", array.argument.name);
     }
 }
+
+/// The text of a header.
+fn header(name: &str) -> &'static str {
+    header_texts().into_iter().find(|(file, _)| file.ends_with(name)).unwrap().1
+}
+
+/// What stands between a macro's name and the first line that does not end in a backslash.
+fn macro_body(text: &str, name: &str) -> String {
+    let start = text.find(&format!("#define {name} ")).unwrap() + "#define ".len() + name.len();
+    let mut body = String::new();
+    for line in text[start..].lines() {
+        body.push_str(line.trim_end_matches('\\'));
+        if !line.ends_with('\\') {
+            break;
+        }
+    }
+    body
+}
+
+/// One parameter as the headers write it: type, name, passing.
+fn parameter(text: &str) -> (String, String, Passing) {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if words[0] != "LS_GLOBAL" {
+        return (words[0].to_owned(), words[1].to_owned(), Passing::Value);
+    }
+    let name = (*words.last().unwrap()).to_owned();
+    if words[1] == "const" {
+        (words[2].to_owned(), name, Passing::Input)
+    } else {
+        (words[1].to_owned(), name, Passing::Output)
+    }
+}
+
+#[test]
+fn entry_kernels_take_what_the_declarations_say() {
+    let scene = macro_body(header("/scene.h"), "LS_SCENE_PARAMETERS");
+    let entry = header("/entry.h").replace("LS_SCENE_PARAMETERS", &scene);
+    let mut found = Vec::new();
+    for part in entry.split("LS_KERNEL void ").skip(1) {
+        let (name, rest) = part.split_once('(').unwrap();
+        let parameters: Vec<_> = rest.split_once(')').unwrap().0.split(',').map(parameter).collect();
+        found.push((name.to_owned(), parameters));
+    }
+    let declared: Vec<_> = KERNELS
+        .iter()
+        .map(|k| {
+            let parameters = k.arguments().map(|a| (a.of.name.to_owned(), a.name.to_owned(), a.passing));
+            (k.name.to_owned(), parameters.collect::<Vec<_>>())
+        })
+        .collect();
+    assert_eq!(found, declared);
+}
+
+#[test]
+fn the_source_names_our_files_and_its_hash_follows_every_option() {
+    let plain = assemble("backend-x/kernels/compat.h", "#define LS_FN\n", &Options::default());
+    for (name, text) in header_texts() {
+        if !name.ends_with("/probe.h") {
+            assert!(plain.text.contains(&format!("#line 1 \"{name}\"\n{text}")), "{name}");
+        }
+    }
+    assert!(plain.text.contains("#line 1 \"backend-x/kernels/compat.h\"\n#define LS_FN"));
+    let fast = assemble("backend-x/kernels/compat.h", "", &Options { fast: true, ..Options::default() });
+    let grouped =
+        assemble("backend-x/kernels/compat.h", "", &Options { group_compaction: true, ..Options::default() });
+    let hashes: std::collections::BTreeSet<_> = [&plain, &fast, &grouped].map(|s| s.hash.clone()).into();
+    assert_eq!(hashes.len(), 3);
+    assert!(!plain.text.contains("#define LS_FAST") && fast.text.contains("#define LS_FAST"));
+}
+
+/// A C source without comments and strings.
+fn code_of(text: &str) -> String {
+    let mut code = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("/*") {
+        code.push_str(before);
+        rest = after.split_once("*/").map_or("", |(_, tail)| tail);
+    }
+    code + rest
+}
+
+#[test]
+fn kernels_use_no_function_whose_bits_a_vendor_chooses() {
+    let forbidden = [
+        "acos",
+        "atan",
+        "atan2",
+        "cos",
+        "cross",
+        "dot",
+        "double",
+        "exp",
+        "fabs",
+        "fabsf",
+        "float3",
+        "float4",
+        "fma",
+        "fmaf",
+        "fmax",
+        "fmin",
+        "goto",
+        "log",
+        "mad",
+        "mad24",
+        "mul24",
+        "normalize",
+        "pow",
+        "powf",
+        "rsqrt",
+        "sin",
+        "sqrt",
+        "sqrtf",
+        "tan",
+        "template",
+    ];
+    for (name, text) in header_texts() {
+        let code = code_of(text);
+        for word in code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+            let chosen =
+                forbidden.contains(&word) || word.starts_with("native_") || word.starts_with("half_");
+            assert!(!chosen || word == "half_b", "{name} uses {word}");
+        }
+        // A float literal without its suffix is a double.
+        for (at, _) in code.match_indices('.') {
+            let start =
+                code[..at].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |i| i + 1);
+            if start == at || !code[start..at].bytes().all(|b| b.is_ascii_digit()) {
+                continue;
+            }
+            let tail = code[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit());
+            let tail = tail.strip_prefix('e').map_or(tail, |t| {
+                t.trim_start_matches(['-', '+']).trim_start_matches(|c: char| c.is_ascii_digit())
+            });
+            assert!(
+                tail.starts_with('f'),
+                "{name}: a literal without f near {:?}",
+                &code[at.saturating_sub(12)..at + 8]
+            );
+        }
+    }
+}

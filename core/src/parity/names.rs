@@ -1,1 +1,272 @@
+//! The functions of both sides by name.
+//!
+//! A twin header's function is named after its file's Rust twin: `bsdf.rs`'s `Surface::is_smooth` is
+//! `bsdf_surface_is_smooth`, `fresnel_dielectric` is `bsdf_fresnel_dielectric`. Where a name differs or one side has no
+//! twin, the tables here say why.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Twin files: header and Rust source.
+pub(super) const TWINS: &[(&str, &str)] = &[
+    ("math.h", "math.rs"),
+    ("vec3.h", "vec3.rs"),
+    ("transform.h", "scene/transform.rs"),
+    ("rng.h", "rng.rs"),
+    ("sampling.h", "sampling.rs"),
+    ("camera.h", "camera.rs"),
+    ("texture.h", "texture.rs"),
+    ("intersect.h", "intersect.rs"),
+    ("bsdf.h", "bsdf.rs"),
+    ("lights.h", "lights.rs"),
+    ("traverse.h", "bvh/bvh2.rs"),
+    ("traverse.h", "bvh/probe.rs"),
+    ("traverse.h", "bvh/traverse.rs"),
+    ("path.h", "path.rs"),
+    ("film.h", "film.rs"),
+];
+
+/// Headers without a twin: loads and stores, and entry kernels, which the identity of films proves.
+const UNPAIRED_HEADERS: &[&str] = &["scene.h", "entry.h"];
+
+/// Device functions under another name than the rule gives, and the Rust function that they mirror.
+const RENAMED: &[(&str, &str)] = &[
+    ("math_clamp_i32", "std: i32::clamp"),
+    ("math_is_finite", "std: f32::is_finite"),
+    ("vec3_new", "vec3::vec3"),
+    ("vec3_splat", "vec3::Vec3::splat"),
+    ("vec3_is_finite", "vec3::Vec3::is_finite"),
+    ("vec3_add", "vec3::Vec3::add"),
+    ("vec3_sub", "vec3::Vec3::sub"),
+    ("vec3_mul", "vec3::Vec3::mul"),
+    ("vec3_scale", "vec3::Vec3::mul"),
+    ("vec3_neg", "vec3::Vec3::neg"),
+    ("vec3_weigh", "inline: the weighted sum of three vectors"),
+    ("transform_point", "scene/transform::transform_point"),
+    ("transform_vector", "scene/transform::transform_vector"),
+    ("transform_normal", "scene/transform::transform_normal"),
+    ("rng_uniforms", "inline: `.map(uniform)`"),
+    ("sampling_choose", "sampling::pick"),
+    ("sampling_pick_light", "sampling::pick"),
+    ("sampling_pick_cell", "sampling::pick"),
+    ("camera_frame_ray", "camera::CameraFrame::ray"),
+    ("texture_linear_rgb", "texture::texel_rgb"),
+    ("texture_load", "closure: `load` in texture::sample"),
+    ("intersect_inverse", "closure: `inverse` in intersect::Slabs::new"),
+    ("bsdf_evaluation", "literal: bsdf::Evaluation"),
+    ("bsdf_black", "const: bsdf::BLACK"),
+    ("bsdf_scatter", "literal: bsdf::Scatter"),
+    ("bsdf_absorbed", "const: bsdf::ABSORBED"),
+    ("lights_light_sample", "literal: lights::LightSample"),
+    ("lights_dark", "const: lights::DARK"),
+    ("lights_sky_texel", "closure: `load` in lights::environment_radiance"),
+    ("bvh_node_child_box", "bvh/bvh2::Node::child_box"),
+    ("bvh_leaf_primitive_bounds", "bvh/probe::LeafPrimitive::bounds"),
+    ("bvh_probe_new", "bvh/probe::Probe::new"),
+    ("bvh_probe_enter", "bvh/probe::Probe::enter"),
+    ("bvh_probe_test", "bvh/probe::Probe::test"),
+    ("bvh_entry", "closure: `entry` in bvh/traverse::child_entries"),
+    ("bvh_child_entries", "bvh/traverse::child_entries"),
+    ("bvh_walk", "bvh/traverse::walk"),
+    ("bvh_closest_hit", "bvh/traverse::Bvh2::closest_hit"),
+    ("bvh_any_hit", "bvh/traverse::Bvh2::any_hit"),
+    ("path_ray", "literal: intersect::Ray"),
+    ("path_connection", "literal: path::Connection"),
+    ("path_no_connection", "literal: None"),
+    ("path_ended", "const: path::ENDED"),
+    ("path_translation", "inline: the last column of a map"),
+    ("path_plain_vertex", "const: scene::Vertex::PLAIN"),
+    ("film_units", "closure: `map` in film::quantize"),
+];
+
+/// Rust functions of twin files that have no device function.
+const HOST_ONLY: &[(&str, &str)] = &[
+    ("math::tan", "cameras are fitted on the host"),
+    ("vec3::length", "used by host code only"),
+    ("vec3::Vec3::to_array", "an array view of the same floats"),
+    ("vec3::Vec3::from", "positions are loaded as vectors"),
+    ("scene/transform::compose", "scenes are built on the host"),
+    ("scene/transform::determinant", "scenes are built on the host"),
+    ("scene/transform::inverse", "scenes are built on the host"),
+    ("scene/transform::similarity_scale", "scenes are built on the host"),
+    ("camera::Camera::default", "views are made on the host"),
+    ("camera::Camera::validate", "views are checked on the host"),
+    ("camera::Camera::frame", "cameras are fitted on the host"),
+    ("camera::Camera::hash_bytes", "scenes are hashed on the host"),
+    ("camera::CameraFrame::depth", "used by host code only"),
+    ("bvh/bvh2::Bvh2::build", "trees are built on the host"),
+    ("bvh/bvh2::Bvh2::bytes", "trees are built on the host"),
+    ("bvh/bvh2::Bvh2::append_instances", "trees are built on the host"),
+    ("bvh/bvh2::Bvh2::append_mesh", "trees are built on the host"),
+    ("bvh/bvh2::append", "trees are built on the host"),
+    ("bvh/bvh2::MeshTree::build", "trees are built on the host"),
+    ("bvh/probe::LeafPrimitive::of", "leaves are filled on the host"),
+    ("bvh/probe::instance_boxes", "boxes are made on the host"),
+    ("bvh/probe::primitives", "boxes are made on the host"),
+    ("bvh/probe::mesh_box", "boxes are made on the host"),
+    ("bvh/probe::world_box", "boxes are made on the host"),
+    ("bvh/probe::closest_hit_brute_force", "the definition that traversals are tested against"),
+    ("bvh/probe::judge", "for intersectors that are not ours"),
+    ("bvh/traverse::Stack::default", "the device's stack is private arrays in bvh_walk"),
+    ("bvh/traverse::Stack::push", "inline in bvh_walk"),
+    ("bvh/traverse::Stack::pop", "inline in bvh_walk"),
+    ("bvh/traverse::leaf_primitives", "inline in bvh_walk"),
+    ("bvh/traverse::Bvh2::closest_in_mesh", "inline in bvh_walk, where both levels share a loop"),
+    ("bvh/traverse::Bvh2::any_in_mesh", "inline in bvh_walk, where both levels share a loop"),
+    ("film::Flaws::is_clean", "films are judged on the host"),
+    ("film::Flaws::merge", "films are merged on the host"),
+    ("film::Film::new", "films are read on the host"),
+    ("film::Film::width", "films are read on the host"),
+    ("film::Film::height", "films are read on the host"),
+    ("film::Film::merge", "films are merged on the host"),
+    ("film::Film::mean", "films are read on the host"),
+    ("film::Film::pixels_differing", "films are compared on the host"),
+];
+
+/// A function of a header.
+pub(super) struct DeviceFunction {
+    pub(super) file: &'static str,
+    pub(super) name: String,
+    /// Names that its body mentions before a parenthesis.
+    pub(super) calls: BTreeSet<String>,
+}
+
+/// The text of a header.
+pub(super) fn header(name: &str) -> &'static str {
+    let all = crate::kernels::header_texts();
+    all.iter().find(|(file, _)| file.ends_with(&format!("/{name}"))).map_or("", |(_, text)| text)
+}
+
+/// The identifiers of a text that a parenthesis follows.
+fn calls(text: &str) -> BTreeSet<String> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut found = BTreeSet::new();
+    for (at, _) in text.match_indices('(') {
+        let before = &text[..at];
+        let start = before.rfind(|c| !is_name(c)).map_or(0, |i| i + 1);
+        found.insert(before[start..].to_owned());
+    }
+    found
+}
+
+/// Every `LS_FN` of every header.
+pub(super) fn device_functions() -> Vec<DeviceFunction> {
+    let mut functions = Vec::new();
+    for (file, text) in crate::kernels::header_texts() {
+        let file = file.rsplit('/').next().unwrap_or(file);
+        for part in text.split("\nLS_FN ").skip(1) {
+            let (Some(name), Some(end)) = (part.split('(').next(), part.find("\n}")) else { continue };
+            let name = name.rsplit([' ', '*']).next().unwrap_or(name).to_owned();
+            let body = part[..end].split_once('{').map_or("", |(_, body)| body);
+            functions.push(DeviceFunction { file, name, calls: calls(body) });
+        }
+    }
+    functions
+}
+
+/// Every `fn` of a Rust source before its tests, as `file::Type::name`.
+fn rust_functions(source: &str) -> BTreeSet<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(source);
+    let text = std::fs::read_to_string(path).expect("the twin exists");
+    let text = text.split("#[cfg(test)]").next().expect("a split has a first part");
+    let module = source.trim_end_matches(".rs");
+    let mut found = BTreeSet::new();
+    let mut owner = String::new();
+    for line in text.lines() {
+        let indent = line.len() - line.trim_start().len();
+        if let Some(rest) = line.strip_prefix("impl ") {
+            let subject = rest.rsplit(" for ").next().unwrap_or(rest);
+            owner = format!("{}::", subject.split([' ', '<']).next().unwrap_or(subject));
+        }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let Some(at) = words.iter().position(|w| *w == "fn") else { continue };
+        if line.trim_start().starts_with("//") || at + 1 == words.len() {
+            continue;
+        }
+        let name = words[at + 1].split(['(', '<']).next().unwrap_or_default();
+        let owner = if indent == 0 { "" } else { &owner };
+        found.insert(format!("{module}::{owner}{name}"));
+    }
+    found
+}
+
+/// The device name of a Rust function by rule.
+fn device_name(rust: &str) -> String {
+    let mut snake = String::new();
+    let mut previous = ':';
+    for c in rust.chars() {
+        if c.is_ascii_uppercase() && previous != ':' {
+            snake.push('_');
+        }
+        snake.push(c.to_ascii_lowercase());
+        previous = c;
+    }
+    snake.replace("::", "_")
+}
+
+#[test]
+fn every_rust_function_has_a_twin_or_a_reason() {
+    let device: BTreeSet<String> = device_functions().into_iter().map(|f| f.name).collect();
+    let renamed: BTreeSet<&str> = RENAMED.iter().map(|(_, rust)| *rust).collect();
+    let host: BTreeMap<&str, &str> = HOST_ONLY.iter().copied().collect();
+    let mut all = BTreeSet::new();
+    for (_, source) in TWINS {
+        all.extend(rust_functions(source));
+    }
+    let orphans: Vec<&String> = all
+        .iter()
+        .filter(|f| {
+            !device.contains(&device_name(f))
+                && !renamed.contains(f.as_str())
+                && !host.contains_key(f.as_str())
+        })
+        .collect();
+    assert!(orphans.is_empty(), "without a device function: {orphans:#?}");
+    let gone: Vec<&&str> = host.keys().filter(|f| !all.contains(**f)).collect();
+    assert!(gone.is_empty(), "listed as host only, but not there: {gone:?}");
+}
+
+#[test]
+fn every_device_function_has_a_twin() {
+    let renamed: BTreeMap<&str, &str> = RENAMED.iter().copied().collect();
+    let mut by_rule = BTreeSet::new();
+    let mut rust = BTreeSet::new();
+    for (_, source) in TWINS {
+        for function in rust_functions(source) {
+            by_rule.insert(device_name(&function));
+            rust.insert(function);
+        }
+    }
+    let functions = device_functions();
+    let paired = functions.iter().filter(|f| TWINS.iter().any(|(header, _)| *header == f.file));
+    let orphans: Vec<&str> = paired
+        .filter(|f| !renamed.contains_key(f.name.as_str()) && !by_rule.contains(&f.name))
+        .map(|f| f.name.as_str())
+        .collect();
+    assert!(orphans.is_empty(), "without a Rust function: {orphans:#?}");
+    for (name, twin) in RENAMED {
+        assert!(functions.iter().any(|f| f.name == *name), "{name} is not in the headers");
+        assert!(twin.contains(": ") || rust.contains(*twin), "{name}: {twin} is not in the sources");
+    }
+}
+
+#[test]
+fn every_device_function_is_reached_by_a_probe() {
+    let functions = device_functions();
+    let by_name: BTreeMap<&str, &DeviceFunction> = functions.iter().map(|f| (f.name.as_str(), f)).collect();
+    let mut reached: BTreeSet<String> = BTreeSet::new();
+    let mut next: Vec<String> = calls(header("probe.h")).into_iter().collect();
+    while let Some(name) = next.pop() {
+        if let Some(function) = by_name.get(name.as_str())
+            && reached.insert(name)
+        {
+            next.extend(function.calls.iter().cloned());
+        }
+    }
+    let missed: Vec<&str> = functions
+        .iter()
+        .filter(|f| !UNPAIRED_HEADERS.contains(&f.file) && !reached.contains(&f.name))
+        .map(|f| f.name.as_str())
+        .collect();
+    assert!(missed.is_empty(), "no probe calls {missed:#?}");
+}
