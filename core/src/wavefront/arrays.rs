@@ -1,7 +1,7 @@
 //! Device memory that knows its element type's size.
 
 use super::device::Device;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use bytemuck::Pod;
 
 /// A buffer of elements of one type.
@@ -20,10 +20,6 @@ impl<D: Device> Array<D> {
     /// buffers.
     pub(super) fn of_size(device: &mut D, element: usize, len: usize, what: &'static str) -> Result<Self> {
         let bytes = (element * len) as u64;
-        let largest = device.limits().largest_allocation;
-        if bytes > largest {
-            return Err(too_large(device.info().target.clone(), what, bytes, largest));
-        }
         let buffer = device.allocate(bytes.max(element as u64), what)?;
         Ok(Self { buffer, element, what, bytes })
     }
@@ -54,22 +50,4 @@ impl<D: Device> Array<D> {
         device.download(&self.buffer, bytemuck::cast_slice_mut(&mut values), self.what)?;
         Ok(values)
     }
-}
-
-/// The error of data that no single allocation of the device can hold.
-pub(super) fn too_large(actor: String, what: &str, bytes: u64, largest: u64) -> Error {
-    Error::Device {
-        actor,
-        action: format!("placing {what}"),
-        reason: format!(
-            "they take {} and the device's largest allocation is {}; use a smaller scene or film, or another target",
-            megabytes(bytes),
-            megabytes(largest)
-        ),
-    }
-}
-
-/// A size in words.
-pub(super) fn megabytes(bytes: u64) -> String {
-    format!("{:.1} MB", bytes as f64 * 1e-6)
 }

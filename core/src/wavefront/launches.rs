@@ -1,14 +1,12 @@
 //! The launches of one batch, with every argument in its place.
 
-use super::arrays::{Array, megabytes, too_large};
+use super::arrays::Array;
 use super::device::{Device, Value};
 use super::path_state::PathState;
 use super::timeline::Stage;
-use crate::bvh::Bvh2;
 use crate::error::{Error, Result};
 use crate::kernels::launch::{CONNECT, EXTEND, GENERATE, Given, Kernel, RESOLVE, SHADE, TALLY};
-use crate::kernels::{Pass, SceneConstants, scene_arrays, scene_constants};
-use crate::scene::SceneData;
+use crate::kernels::{Pass, SceneArray, SceneConstants};
 
 /// An argument whose type can be compared with the declaration.
 enum Argument<'a, D: Device> {
@@ -47,42 +45,20 @@ pub(super) struct SceneOnDevice<D: Device> {
 }
 
 impl<D: Device> SceneOnDevice<D> {
-    /// Copies a scene and its tree; refuses before the first copy what cannot fit beside `more` bytes of other data.
-    pub(super) fn upload(device: &mut D, scene: &SceneData, bvh: &Bvh2, more: u64) -> Result<Self> {
-        let host = scene_arrays(scene, bvh);
-        let limits = device.limits();
-        let actor = || device.info().target.clone();
-        for array in &host {
-            let bytes = array.bytes.len() as u64;
-            if bytes > limits.largest_allocation {
-                let what = format!("the {} of scene {}", array.argument.name, scene.name);
-                return Err(too_large(actor(), &what, bytes, limits.largest_allocation));
-            }
-        }
-        let bytes: u64 = host.iter().map(|a| a.bytes.len() as u64).sum();
-        if bytes + more > limits.memory {
-            let reason = format!(
-                "it takes {}, film and path state take {}, and the device has {}; use a smaller scene or film, or \
-                 another target",
-                megabytes(bytes),
-                megabytes(more),
-                megabytes(limits.memory)
-            );
-            return Err(Error::Device {
-                actor: actor(),
-                action: format!("placing scene {}", scene.name),
-                reason,
-            });
-        }
-        let copy = |array: &crate::kernels::SceneArray<'_>| {
+    /// Copies a scene, whose `arrays` are [`crate::kernels::scene_arrays`].
+    pub(super) fn upload(
+        device: &mut D,
+        constants: SceneConstants,
+        arrays: &[SceneArray<'_>],
+    ) -> Result<Self> {
+        let copy = |array: &SceneArray<'_>| {
             let element = array.argument.of.size;
             let on_device =
                 Array::of_size(device, element, array.bytes.len() / element, array.argument.name)?;
             on_device.upload(device, array.bytes)?;
             Ok(on_device)
         };
-        let arrays = host.iter().map(copy).collect::<Result<_>>()?;
-        Ok(Self { constants: scene_constants(scene, bvh), arrays })
+        Ok(Self { constants, arrays: arrays.iter().map(copy).collect::<Result<_>>()? })
     }
 
     /// Bytes of all arrays.

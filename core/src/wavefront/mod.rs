@@ -15,6 +15,7 @@
 mod arrays;
 pub mod batch;
 mod device;
+mod fit;
 mod launches;
 mod path_state;
 mod renderer;
@@ -23,3 +24,6 @@ mod tracer;
 
 pub use device::{Device, Kind, Limits, Span, Value};
 pub use renderer::Wavefront;
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 use super::arrays::Array;
 use super::batch::{Batch, batches, paths_in_flight};
 use super::device::Device;
+use super::fit::{self, Demand};
 use super::launches::{Launches, SceneOnDevice};
 use super::path_state::{BYTES_PER_PATH, PathState};
 use super::timeline::Timeline;
@@ -10,7 +11,7 @@ use super::tracer;
 use crate::bvh::{BuildSettings, Bvh2};
 use crate::error::{Error, Result};
 use crate::film::{Film, Flaws};
-use crate::kernels::{Pass, bounces_of_totals, flaws_of_totals, totals_len};
+use crate::kernels::{Pass, bounces_of_totals, flaws_of_totals, scene_arrays, scene_constants, totals_len};
 use crate::null::{check_range, nothing_loaded};
 use crate::renderer::{DeviceInfo, LoadReport, PassReport, PathVertex, Renderer, Settings};
 use crate::scene::Scene;
@@ -104,9 +105,11 @@ impl<D: Device> Renderer for Wavefront<D> {
         let device = &mut self.device;
         let pixels = settings.width * settings.height;
         let capacity = paths_in_flight(&device.limits());
-        let film_bytes = u64::from(pixels) * size_of::<[i64; 3]>() as u64;
-        let on_device =
-            SceneOnDevice::upload(device, scene, &bvh, film_bytes + u64::from(capacity) * BYTES_PER_PATH)?;
+        let arrays = scene_arrays(scene, &bvh);
+        let film = u64::from(pixels) * size_of::<[i64; 3]>() as u64;
+        let state = u64::from(capacity) * BYTES_PER_PATH;
+        fit::check(device, &Demand { scene: &scene.name, arrays: &arrays, film, state })?;
+        let on_device = SceneOnDevice::upload(device, scene_constants(scene, &bvh), &arrays)?;
         let device_bytes = on_device.bytes();
         let totals = totals_len(settings.bounces);
         let loaded = Loaded {

@@ -1,0 +1,184 @@
+//! The driver over a device that computes nothing and remembers what it was told.
+
+use super::batch::{batches, paths_in_flight};
+use super::*;
+use crate::error::{Error, Result};
+use crate::kernels::launch::Kernel;
+use crate::renderer::{DeviceInfo, Mode, Renderer, Settings};
+use crate::scene::{Material, MeshData, Scene, SceneBuilder, Sphere};
+use proptest::prelude::*;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// What a device was told, in order.
+#[derive(Debug, Default)]
+struct Log {
+    kernels: Vec<&'static str>,
+    allocations: usize,
+    downloads: usize,
+    waits: usize,
+}
+
+struct Recorder {
+    info: DeviceInfo,
+    limits: Limits,
+    log: Rc<RefCell<Log>>,
+    clock: u64,
+}
+
+impl Recorder {
+    fn new(limits: Limits) -> (Self, Rc<RefCell<Log>>) {
+        let log = Rc::new(RefCell::new(Log::default()));
+        let info = DeviceInfo { target: "recorder".into(), ..DeviceInfo::default() };
+        (Self { info, limits, log: log.clone(), clock: 0 }, log)
+    }
+}
+
+impl Device for Recorder {
+    type Buffer = usize;
+    type Event = Span;
+
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn prepare(&mut self, _mode: Mode) -> Result<Duration> {
+        Ok(Duration::ZERO)
+    }
+
+    fn allocate(&mut self, bytes: u64, _what: &str) -> Result<usize> {
+        assert!(bytes > 0 && bytes <= self.limits.largest_allocation);
+        self.log.borrow_mut().allocations += 1;
+        Ok(bytes as usize)
+    }
+
+    fn upload(&mut self, buffer: &usize, bytes: &[u8], what: &str) -> Result<()> {
+        assert!(bytes.len() <= *buffer, "{what}");
+        Ok(())
+    }
+
+    fn download(&mut self, buffer: &usize, into: &mut [u8], what: &str) -> Result<()> {
+        assert!(into.len() <= *buffer, "{what}");
+        self.log.borrow_mut().downloads += 1;
+        Ok(())
+    }
+
+    fn launch(&mut self, kernel: &Kernel, items: u32, _arguments: &[Value<'_, usize>]) -> Result<Span> {
+        assert!(items > 0);
+        self.log.borrow_mut().kernels.push(kernel.name);
+        self.clock += 3_000_000;
+        Ok(Span { start: self.clock - 1_000_000, end: self.clock })
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn wait(&mut self, event: &Span) -> Result<Span> {
+        self.log.borrow_mut().waits += 1;
+        Ok(*event)
+    }
+}
+
+const ROOMY: Limits =
+    Limits { kind: Kind::Cpu, largest_allocation: 1 << 30, memory: 4 << 30, compute_units: 2 };
+
+fn scene() -> Scene {
+    let mut builder = SceneBuilder::new("ball");
+    let material = builder.material(Material::diffuse([0.5; 3]));
+    let sphere = Sphere { radius: 1.0, material, ..Sphere::default() };
+    let mesh = builder.mesh(MeshData { spheres: vec![sphere], ..MeshData::default() });
+    builder.instance(mesh, crate::scene::IDENTITY);
+    builder.build().unwrap()
+}
+
+#[test]
+fn a_pass_is_one_sequence_of_launches_and_one_wait_for_data() {
+    let (device, log) = Recorder::new(ROOMY);
+    let mut renderer = Wavefront::new(device);
+    renderer.load(&scene(), &Settings { width: 8, height: 8, bounces: 2, ..Settings::default() }).unwrap();
+    let report = renderer.accumulate(0..4).unwrap();
+    let round = ["ls_extend", "ls_shade", "ls_connect"];
+    let expected: Vec<&str> = std::iter::once("ls_generate")
+        .chain(round)
+        .chain(round)
+        .chain(["ls_extend", "ls_shade", "ls_resolve", "ls_tally"])
+        .collect();
+    assert_eq!(log.borrow().kernels, expected);
+    assert_eq!(log.borrow().downloads, 1);
+    // Each launch takes one millisecond, two after the one before.
+    let stages = report.stages;
+    assert_eq!((stages.generate_ms, stages.extend_ms), (1.0, 3.0));
+    assert_eq!((stages.shade_ms, stages.connect_ms), (3.0, 2.0));
+    assert_eq!(stages.total_ms, 3.0 * expected.len() as f64 - 2.0);
+}
+
+#[test]
+fn a_scene_that_no_allocation_can_hold_is_refused_before_anything_is_copied() {
+    let (device, log) = Recorder::new(Limits { largest_allocation: 64, ..ROOMY });
+    let refused = Wavefront::new(device).load(&scene(), &Settings::default());
+    let Err(Error::Device { action, reason, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!(action, "placing the instances of scene ball");
+    assert!(reason.contains("112 bytes") && reason.contains("64 bytes"), "{reason}");
+    assert_eq!(log.borrow().allocations, 0);
+}
+
+#[test]
+fn a_film_that_the_memory_cannot_hold_is_refused_before_anything_is_copied() {
+    let (device, log) = Recorder::new(Limits { memory: 100 << 20, ..ROOMY });
+    let settings = Settings { width: 4000, height: 4000, ..Settings::default() };
+    let refused = Wavefront::new(device).load(&scene(), &settings);
+    let Err(Error::Device { reason, .. }) = refused else { panic!("{refused:?}") };
+    assert!(reason.contains("104.9 MB"), "{reason}");
+    assert_eq!(log.borrow().allocations, 0);
+
+    let (device, log) = Recorder::new(Limits { largest_allocation: 300 << 20, ..ROOMY });
+    let refused = Wavefront::new(device).load(&scene(), &settings);
+    let Err(Error::Device { action, reason, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!(action, "placing the film");
+    assert!(reason.contains("384.0 MB") && reason.contains("314.6 MB"), "{reason}");
+    assert_eq!(log.borrow().allocations, 0);
+}
+
+#[test]
+fn a_long_pass_keeps_few_launches_pending_and_loses_none() {
+    let (device, log) = Recorder::new(ROOMY);
+    let mut renderer = Wavefront::new(device);
+    renderer.load(&scene(), &Settings { width: 400, height: 400, ..Settings::default() }).unwrap();
+    renderer.accumulate(0..200).unwrap();
+    assert!(log.borrow().kernels.len() > 5000);
+    assert_eq!(log.borrow().waits, log.borrow().kernels.len());
+}
+
+#[test]
+fn path_state_fits_the_device() {
+    let small = Limits { largest_allocation: 1 << 20, memory: 8 << 20, ..ROOMY };
+    assert!(u64::from(paths_in_flight(&small)) * path_state::BYTES_PER_PATH <= small.memory / 4);
+    let narrow = Limits { kind: Kind::Gpu, largest_allocation: 1 << 16, ..ROOMY };
+    assert!(u64::from(paths_in_flight(&narrow)) * path_state::LARGEST_BYTES_PER_PATH <= 1 << 16);
+    assert!(paths_in_flight(&Limits { memory: 0, ..ROOMY }) >= 1);
+}
+
+proptest! {
+    #[test]
+    fn batches_cover_every_sample_of_every_pixel_once(
+        film in 1u32..500, first in 0u32..1000, count in 0u32..40, capacity in 1u32..600,
+    ) {
+        let mut seen = std::collections::HashSet::new();
+        for batch in batches(film, first..first + count, capacity) {
+            prop_assert!(batch.paths() > 0 && batch.paths() <= capacity);
+            for pixel in batch.pixels.clone() {
+                for sample in batch.samples.clone() {
+                    prop_assert!(pixel < film && (first..first + count).contains(&sample));
+                    prop_assert!(seen.insert((pixel, sample)));
+                }
+            }
+        }
+        prop_assert_eq!(seen.len() as u32, film * count);
+    }
+}
