@@ -15,6 +15,7 @@ pub(crate) fn describe(target: &str, threads: usize, driver: String, exact: bool
         clocks: clocks(),
         kernel_hash: String::new(),
         exact,
+        note: String::new(),
     }
 }
 

@@ -85,9 +85,26 @@ impl Facts {
         (self.rounds_division() || self.class == Class::Cpu) && self.float & needed == needed
     }
 
-    /// Estimated throughput in units, clock and lanes; only compared within a class.
+    /// Estimated throughput in units, clock and lanes; only compared within a class. Units and lanes decide where a
+    /// driver does not tell the clock.
     fn throughput(&self) -> u64 {
-        u64::from(self.compute_units) * u64::from(self.clock_mhz) * u64::from(self.lanes)
+        u64::from(self.compute_units) * u64::from(self.clock_mhz.max(1)) * u64::from(self.lanes)
+    }
+
+    /// What decides the device's place among all, in words.
+    fn rank(&self) -> String {
+        let class = match self.class {
+            Class::Cpu => "CPU",
+            Class::IntegratedGpu => "integrated GPU",
+            Class::DiscreteGpu => "discrete GPU",
+        };
+        let clock =
+            if self.clock_mhz == 0 { "unknown clock".into() } else { format!("{} MHz", self.clock_mhz) };
+        format!(
+            "listed by class (discrete GPU, integrated GPU, CPU), then estimated speed: {class}, {} units x {clock} x \
+             {} lanes",
+            self.compute_units, self.lanes
+        )
     }
 
     /// The device as every number names it. `flags` and `kernel_hash` belong to the mode.
@@ -107,6 +124,7 @@ impl Facts {
             },
             kernel_hash: kernel_hash.into(),
             exact: exact && self.exact(),
+            note: self.rank(),
         }
     }
 }

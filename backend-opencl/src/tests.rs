@@ -3,11 +3,13 @@
 use crate::device::{self, Class, Found};
 use crate::program;
 use crate::renderer::OpenclDevice;
+use lockstep_core::Settings;
+use lockstep_core::conformance::{self, scenes};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::kernels::{Options, assemble_probes};
 use lockstep_core::parity::{self, Call, ProbeDevice};
 use lockstep_core::renderer::Mode;
-use lockstep_core::wavefront::{Device, Value};
+use lockstep_core::wavefront::{Device, Value, Wavefront};
 use ocl::core;
 use std::collections::HashMap;
 
@@ -83,6 +85,23 @@ fn every_function_and_record_of_the_kernels_is_that_of_the_reference() {
         let verdicts = parity::run(&mut probes, inputs).unwrap();
         let words: Vec<String> = verdicts.iter().map(ToString::to_string).collect();
         assert!(words.is_empty(), "{target}:\n{}", words.join("\n"));
+    }
+}
+
+#[test]
+fn the_kernels_for_gpus_give_the_same_bits() {
+    let scene = scenes::everything().unwrap();
+    let settings = Settings { width: 64, height: 48, ..Settings::default() };
+    for found in present() {
+        let film = |class| {
+            let mut device = found.clone();
+            device.facts.class = class;
+            let mut renderer = Wavefront::new(OpenclDevice::open(device).unwrap());
+            conformance::render(&mut renderer, &scene, &settings, 3)
+        };
+        let ((cpu, counts), (gpu, gpu_counts)) = (film(Class::Cpu), film(Class::DiscreteGpu));
+        assert_eq!(cpu, gpu, "{}", found.target);
+        assert_eq!(counts.bounces, gpu_counts.bounces, "{}", found.target);
     }
 }
 

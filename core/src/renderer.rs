@@ -81,6 +81,9 @@ pub struct DeviceInfo {
     pub kernel_hash: String,
     /// True when exact mode promises bit-identity with every other exact target.
     pub exact: bool,
+    /// A remark for people, such as why this device is preferred to others of its backend; often empty.
+    #[serde(default)]
+    pub note: String,
 }
 
 /// Which arithmetic the target runs.
