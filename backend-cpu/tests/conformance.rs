@@ -1,7 +1,7 @@
 //! The CPU targets keep the contract and get the light right.
 
 use lockstep_core::{Backend, OpenOptions, conformance};
-use lockstep_cpu::{BVH_TARGET, Cpu};
+use lockstep_cpu::{BVH_TARGET, Cpu, EMBREE_TARGET};
 
 #[test]
 fn the_built_in_bvh_keeps_the_contract() {
@@ -24,5 +24,30 @@ fn films_do_not_depend_on_the_number_of_threads() {
     let one = film(1);
     for threads in [2, 3, 8] {
         assert_eq!(film(threads), one, "{threads} threads");
+    }
+}
+
+/// False, with a printed reason, where Embree is not installed.
+fn embree_is_here() -> bool {
+    match lockstep_cpu::embree::library::load() {
+        Ok(_) => true,
+        Err(error) => {
+            eprintln!("skipped: {error}");
+            false
+        }
+    }
+}
+
+#[test]
+fn embree_keeps_the_contract() {
+    if embree_is_here() {
+        conformance::contract(&mut || Cpu.open(EMBREE_TARGET, &OpenOptions::default()));
+    }
+}
+
+#[test]
+fn embree_gets_the_light_right() {
+    if embree_is_here() {
+        conformance::physics(&mut || Cpu.open(EMBREE_TARGET, &OpenOptions::default()));
     }
 }

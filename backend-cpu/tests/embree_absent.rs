@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use lockstep_cpu::embree::library::{Place, load_from, loaded};
+use lockstep_core::{Backend, Error, OpenOptions};
+use lockstep_cpu::embree::library::{Place, VARIABLE, load_from, loaded};
+use lockstep_cpu::{Cpu, EMBREE_TARGET};
 
 #[test]
 fn the_error_names_the_library_every_place_and_the_remedy() {
@@ -36,4 +38,31 @@ fn a_broken_library_is_told_apart_from_a_missing_one() {
     std::fs::write(folder.path().join("libembree4.so.4"), "not a library").expect("a file");
     let broken = load_from(vec![Place::Data(folder.path().into())]).expect_err("a text file");
     assert!(broken.misses[0].reason.contains("libembree4.so.4"), "{broken}");
+}
+
+/// Runs itself once more with a library named that does not exist, since a process may not change its own environment
+/// while other threads read it.
+#[test]
+fn the_target_is_listed_as_absent_and_refuses_to_open() {
+    const NAMED: &str = "/no/such/libembree4.so.4";
+    if std::env::var(VARIABLE).as_deref() != Ok(NAMED) {
+        let this = std::env::current_exe().expect("this program");
+        let name = "the_target_is_listed_as_absent_and_refuses_to_open";
+        let again = std::process::Command::new(this).args(["--exact", name]).env(VARIABLE, NAMED).output();
+        let again = again.expect("this program runs");
+        assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
+        return;
+    }
+    let targets = Cpu.targets();
+    let embree = targets.iter().find(|target| target.name == EMBREE_TARGET).expect("always listed");
+    let absence = embree.state.as_ref().expect_err("no such file");
+    assert!(absence.reason.contains("libembree4") && absence.reason.contains(NAMED), "{absence:?}");
+    assert!(absence.remedy.contains("`lockstep setup`") && absence.remedy.ends_with('.'), "{absence:?}");
+    match Cpu.open(EMBREE_TARGET, &OpenOptions::default()) {
+        Err(Error::Unavailable { what, remedy }) => {
+            assert_eq!((&what, &remedy), (&absence.reason, &absence.remedy));
+        }
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("opened without its library"),
+    }
 }

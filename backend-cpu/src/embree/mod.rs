@@ -4,10 +4,13 @@
 //!
 //! Embree proposes a primitive; its distance and barycentrics are recomputed with our own test, so that whenever Embree
 //! and the built-in BVH choose the same primitive, the hits are the same to the bit. Partial coverage is decided by our
-//! own code in filters, and spheres are tested by it. What is left to Embree is which triangle a ray meets first, and
-//! whether a shadow ray meets any: rounding makes it differ from the rule on edges, at equal distances and at the ends of
-//! rays. A proposal that the rule rejects is not taken: the ray is traced again with the rule deciding about every
-//! candidate.
+//! own code in filters, and spheres are tested by it, so scenes of spheres agree to the bit.
+//!
+//! What is left to Embree is which triangle a ray meets first, and whether a shadow ray meets any. Rounding makes it
+//! differ from the rule where two surfaces coincide, which is by far the most frequent case in scenes that have such
+//! surfaces, within rounding of an edge, and at the very ends of rays. A proposal before the start of a ray or beyond its
+//! end is not taken: the ray is traced again with the rule having a say in every candidate. A proposal that the rule sees
+//! pass by beyond an edge is taken with Embree's numbers, since Embree would not propose the neighbour.
 //!
 //! # The two packages
 //!

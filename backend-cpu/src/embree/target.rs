@@ -7,7 +7,7 @@ use crate::device::describe;
 use crate::renderer::CpuRenderer;
 use lockstep_core::{Absence, DeviceInfo, Renderer, Result, TargetStatus};
 
-/// The target as it is listed. The first call loads Embree, a matter of milliseconds.
+/// The target as it is listed. The first call loads Embree, which takes some tens of milliseconds.
 pub(crate) fn status(threads: usize) -> TargetStatus {
     TargetStatus { name: TARGET.into(), state: device(threads) }
 }
