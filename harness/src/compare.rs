@@ -50,12 +50,12 @@ fn text(paths: (&Path, &Path), image: &LinearImage, m: &Metrics, equal: bool) ->
             "pixels that differ",
             format!("{} ({:.4} %)", m.pixels_differing, 100.0 * m.pixels_differing as f64 / pixels),
         ),
-        ("MSE, 8-bit sRGB", m.mse.to_string()),
-        ("RMSE, 8-bit sRGB", m.rmse.to_string()),
-        ("PSNR, 8-bit sRGB", format!("{} dB", m.psnr)),
-        ("SSIM, 8x8 boxes", m.ssim.to_string()),
-        ("MSE, linear", m.mse_linear.to_string()),
-        ("largest difference", m.max_abs.to_string()),
+        ("MSE, 8-bit sRGB", short(m.mse)),
+        ("RMSE, 8-bit sRGB", short(m.rmse)),
+        ("PSNR, 8-bit sRGB", format!("{} dB", short(m.psnr))),
+        ("SSIM, 8x8 boxes", short(m.ssim)),
+        ("MSE, linear", short(m.mse_linear)),
+        ("largest difference", short(m.max_abs)),
     ];
     let verdict = match (equal, m.pixels_differing) {
         (true, 0) => "every value is equal",
@@ -68,6 +68,19 @@ fn text(paths: (&Path, &Path), image: &LinearImage, m: &Metrics, equal: bool) ->
         text.push_str(&format!("{label:20}{value}\n"));
     }
     text
+}
+
+/// A number for people; `--json` has every digit.
+fn short(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude == 0.0 || !value.is_finite() {
+        value.to_string()
+    } else if (1e-3..1e6).contains(&magnitude) {
+        let digits = format!("{value:.6}");
+        digits.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        format!("{value:.5e}")
+    }
 }
 
 #[cfg(test)]
@@ -91,9 +104,25 @@ mod tests {
     }
 
     #[test]
+    fn numbers_for_people_are_short_and_keep_their_size() {
+        let shown = [0.0, 0.25, 65025.0, 1.0 / 3.0, 4.3e-9, f64::INFINITY].map(short);
+        assert_eq!(shown, ["0", "0.25", "65025", "0.333333", "4.30000e-9", "inf"]);
+    }
+
+    #[test]
     fn the_text_shows_every_metric() {
         let m = compare(&flat(0.0), &flat(1.0)).unwrap();
         let shown = text((Path::new("a.exr"), Path::new("b.exr")), &flat(0.0), &m, false);
-        insta::assert_snapshot!(shown, @"");
+        insta::assert_snapshot!(shown, @r"
+        a.exr and b.exr: they differ
+        size                16x8
+        pixels that differ  128 (100.0000 %)
+        MSE, 8-bit sRGB     65025
+        RMSE, 8-bit sRGB    255
+        PSNR, 8-bit sRGB    0 dB
+        SSIM, 8x8 boxes     9.99900e-5
+        MSE, linear         1
+        largest difference  1
+        ");
     }
 }

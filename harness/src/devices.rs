@@ -59,8 +59,11 @@ fn text(targets: &[Target]) -> String {
 
 fn present_rows(info: &DeviceInfo) -> Vec<(&'static str, String)> {
     let units = if info.compute_units == 0 { String::new() } else { info.compute_units.to_string() };
-    let promise =
-        if info.exact { "identical to every other exact target" } else { "own intersector, judged by count" };
+    let promise = if info.exact {
+        "identical to those of every other exact target"
+    } else {
+        "may differ: another intersector picks its own hits"
+    };
     vec![
         ("device", info.device.clone()),
         ("driver", info.driver.clone()),
@@ -94,6 +97,14 @@ mod tests {
             reason: "no CUDA driver is installed".into(),
             remedy: "Install NVIDIA's driver.".into(),
         });
-        insta::assert_snapshot!(text(&[target, absent]), @"");
+        insta::assert_snapshot!(text(&[target, absent]), @r"
+        cpu-bvh  device    Some CPU
+                 driver    built-in
+                 compiler  rustc 1
+                 threads   2
+                 images    identical to those of every other exact target
+        cuda@0   absent    no CUDA driver is installed
+                 remedy    Install NVIDIA's driver.
+        ");
     }
 }

@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn pieces_grow_with_the_speed_and_stay_at_least_one_sample() {
         assert_eq!(Pace::default().piece(), 1);
-        assert_eq!(Pace { seconds_per_spp: 0.007 }.piece(), 100);
+        assert_eq!(Pace { seconds_per_spp: PIECE_SECONDS / 128.0 }.piece(), 128);
         assert_eq!(Pace { seconds_per_spp: 60.0 }.piece(), 1);
     }
 }

@@ -1,4 +1,9 @@
 //! `lockstep study`: the ladder of samples per pixel on every target, compared, timed and reported.
+//!
+//! A study can be stopped at any moment and gone on with by the same command. Its log is the only memory: a step of the
+//! ladder whose records and images are there is not measured again. Films are not kept; since a sample is a function of
+//! its indices alone, the samples before the first unfinished step are rendered again, untimed, and the hash of the film
+//! that they make must be the recorded one.
 
 mod cache;
 mod differences;
@@ -14,7 +19,6 @@ mod step;
 
 use std::path::Path;
 
-use lockstep_reports::records::{Note, Record, utc_now};
 use lockstep_reports::study::{Study, files};
 use lockstep_reports::verdict::verdict;
 use serde_json::{Value, json};
@@ -22,7 +26,7 @@ use serde_json::{Value, json};
 pub(crate) use plan::{COMMIT, command};
 pub(crate) use step::film_hash;
 
-use crate::backends::{self, Target};
+use crate::backends;
 use crate::cli::StudyArgs;
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
@@ -30,7 +34,7 @@ use crate::output::{print, print_json, say};
 use crate::setup;
 use folder::Folder;
 use plan::Plan;
-use run::Run;
+use run::{Run, remark};
 
 /// Set to anything but nothing or 0, it keeps a study from fetching run-time libraries.
 const OFFLINE: &str = "LOCKSTEP_OFFLINE";
@@ -47,39 +51,34 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     let mut left_out = Vec::new();
     let targets = backends::select(&args.targets)?;
     let plan = Plan::make(args, &mut left_out)?;
-    let participants = plan::open(&targets, args.threads, &mut left_out)?;
+    let participants = plan::open(&targets, &plan.options, &mut left_out)?;
     let environment = plan.environment(&participants);
     let (mut folder, goes_on) = Folder::open(&args.out, &environment, args.fresh)?;
     if goes_on {
         say(&format!("lockstep: going on with the study in {}; --fresh starts over", args.out.display()));
-        left_out.push(remark("resumed"));
     }
     folder.append(left_out)?;
     interrupt::listen()?;
     let exact: Vec<String> = participants.iter().filter(|p| p.info.exact).map(|p| p.name.clone()).collect();
-    let stopped = Run { plan: &plan, folder: &mut folder, participants }.all()?.is_break();
+    let stopped = Run { plan: &plan, folder: &mut folder, participants, goes_on }.all()?.is_break();
     if stopped {
         folder.append(vec![remark("stopped by the user; the same command goes on with it")])?;
     }
     finish(args, &exact, stopped)
 }
 
-/// A remark with its time.
-fn remark(text: &str) -> Record {
-    Note { text: format!("{text}, {}", utc_now()), ..Note::default() }.into()
-}
-
 fn is_offline() -> bool {
     std::env::var_os(OFFLINE).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// Fetches what absent targets may lack. A set-up that fails leaves its target absent, and is no failure of the study.
+/// Fetches what absent targets lack. A set-up that fails leaves its target absent, and is no failure of the study.
 fn set_up_missing() {
-    if backends::targets().iter().all(|t: &Target| t.state.is_ok()) {
-        return;
-    }
+    let targets = backends::targets();
+    let absent: Vec<&str> = targets.iter().filter(|t| t.state.is_err()).map(|t| t.name.as_str()).collect();
+    let wanted = |item: &setup::Item| absent.iter().any(|target| item.purpose.contains(target));
     match (setup::select(&[]), setup::Host::here()) {
         (Ok(items), Ok(host)) => {
+            let items: Vec<setup::Item> = items.into_iter().filter(wanted).collect();
             setup::fetch_missing(&items, &host, &setup::Progress::on_stderr());
         }
         (Err(error), _) | (_, Err(error)) => say(&format!("lockstep setup: {error}")),
@@ -174,3 +173,6 @@ fn to_json(study: &Study, folder: &Path, stopped: bool) -> Value {
         "pairs": pairs, "why": why,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -37,7 +37,10 @@ fn blessing_shows_what_changes() {
     let dir = tempfile::tempdir().unwrap();
     expect(dir.path(), &BLESS, 0);
     let (out, _) = expect(dir.path(), &[&BLESS[..], &["--bounces", "1", "--seed", "9"]].concat(), 0);
-    assert!(out.contains("pixels differ, 8-bit MSE ") && out.contains("settings from 16x12 2 spp, 3 bounces"), "{out}");
+    assert!(
+        out.contains("pixels differ, 8-bit MSE ") && out.contains("settings from 16x12 2 spp, 3 bounces"),
+        "{out}"
+    );
     expect(dir.path(), &CHECK, 0);
 }
 

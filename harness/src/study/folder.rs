@@ -171,6 +171,8 @@ fn lock(root: &Path) -> Result<File, Failure> {
             "another lockstep writes to {}; wait for it, or choose another folder with -o",
             root.display()
         ))),
+        // Some network file systems know no locks.
+        Err(TryLockError::Error(e)) if e.kind() == std::io::ErrorKind::Unsupported => Ok(file),
         Err(TryLockError::Error(source)) => Err(Failure::io("lock", &path)(source)),
     }
 }

@@ -158,21 +158,21 @@ fn vertex_difference(a: &PathVertex, b: &PathVertex) -> Option<Cause> {
 /// The tally in words.
 fn sentence(tally: &Tally) -> String {
     let causes = [
-        (tally.primitive, "chose another primitive"),
-        (tally.hit_or_miss, "hit on one target and missed on the other"),
-        (tally.distance, "hit the same primitive at other coordinates"),
-        (tally.shadow, "had a shadow ray that was blocked on one target only"),
-        (tally.shading, "had equal hits but other shading"),
+        (tally.primitive, "the primitive chosen"),
+        (tally.hit_or_miss, "whether anything was hit"),
+        (tally.distance, "where the same primitive was hit"),
+        (tally.shadow, "whether a shadow ray was blocked"),
+        (tally.shading, "shading after equal hits"),
     ];
     let found: Vec<String> =
-        causes.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        causes.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{what} ({n})")).collect();
     let noun = if tally.pixels == 1 { "pixel" } else { "pixels" };
     let mut text = match found.as_slice() {
         [] => format!("no path differs in the {} {noun} looked into", tally.pixels),
-        _ => format!("of the paths that differ in {} {noun}, {} first", tally.pixels, found.join(", ")),
+        _ => format!("what differs first along the paths of {} {noun}: {}", tally.pixels, found.join(", ")),
     };
     if tally.pixels_unexplained > 0 && !found.is_empty() {
-        text.push_str(&format!("; {} without a path that differs", tally.pixels_unexplained));
+        text.push_str(&format!("; nothing in {}", tally.pixels_unexplained));
     }
     text
 }
@@ -225,7 +225,13 @@ mod tests {
     #[test]
     fn the_sentence_names_every_cause_found() {
         let tally = Tally { primitive: 11, shadow: 1, pixels: 12, ..Tally::default() };
-        insta::assert_snapshot!(sentence(&tally), @"");
-        insta::assert_snapshot!(sentence(&Tally { pixels: 1, ..Tally::default() }), @"");
+        insta::assert_snapshot!(
+            sentence(&tally),
+            @"what differs first along the paths of 12 pixels: the primitive chosen (11), whether a shadow ray was blocked (1)"
+        );
+        insta::assert_snapshot!(
+            sentence(&Tally { pixels: 1, ..Tally::default() }),
+            @"no path differs in the 1 pixel looked into"
+        );
     }
 }

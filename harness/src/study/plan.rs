@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use lockstep_core::{Error, Scene, Settings};
+use lockstep_core::{Error, OpenOptions, Scene, Settings};
 use lockstep_reports::image_io::read_image;
 use lockstep_reports::records::{Environment, HostInfo, Record, Skip, StudySettings, utc_now};
 use serde_json::Value;
@@ -41,6 +41,8 @@ pub(crate) struct Plan {
     reference_file: Option<PathBuf>,
     /// The most seconds that rendering a reference may take; `None` for the rule of [`super::reference`].
     pub(crate) reference_budget: Option<f64>,
+    /// How targets are opened.
+    pub(crate) options: OpenOptions,
 }
 
 impl Plan {
@@ -74,7 +76,30 @@ impl Plan {
             reference,
             reference_file: args.reference.clone(),
             reference_budget: args.reference_budget,
+            options: OpenOptions { threads: args.threads },
         })
+    }
+
+    /// A plan without a command line, for one seed and with a given reference.
+    #[cfg(test)]
+    pub(crate) fn of(
+        scenes: Vec<Scene>,
+        ladder: Ladder,
+        settings: Settings,
+        repeats: u32,
+        reference: Reference,
+    ) -> Self {
+        Self {
+            scenes,
+            ladder,
+            settings,
+            seeds: 1,
+            repeats,
+            reference: Some(reference),
+            reference_file: None,
+            reference_budget: None,
+            options: OpenOptions::default(),
+        }
     }
 
     /// The settings under another seed.
@@ -158,14 +183,13 @@ fn load_scenes(specs: &[String], left_out: &mut Vec<Record>) -> Result<Vec<Scene
 /// [`Failure::TargetAbsent`] when none is present, and what a device says that cannot be opened.
 pub(crate) fn open(
     targets: &[Target],
-    threads: Option<usize>,
+    options: &OpenOptions,
     left_out: &mut Vec<Record>,
 ) -> Result<Vec<Participant>, Failure> {
-    let options = lockstep_core::OpenOptions { threads };
     let mut opened = Vec::new();
     let mut first_absence = None;
     for target in targets {
-        match target.open(&options) {
+        match target.open(options) {
             Ok(renderer) => opened.push(Participant::new(&target.name, renderer)),
             Err(Failure::TargetAbsent { target, reason, remedy }) => {
                 say(&format!("lockstep: target {target} is left out: {reason}. {remedy}"));

@@ -52,12 +52,12 @@ impl Reference {
     /// # Errors
     /// [`Failure::Missing`] when its size is not the study's.
     pub(crate) fn from_file(image: LinearImage, file: &Path, settings: &Settings) -> Result<Self, Failure> {
-        if (image.width(), image.height()) != (settings.width, settings.height) {
+        let (width, height) = (image.width(), image.height());
+        if (width, height) != (settings.width, settings.height) {
             return Err(Failure::Missing(format!(
-                "the reference {} has {}x{} pixels and the study {}x{}; use --size {0}x{1} or another reference",
+                "the reference {} has {width}x{height} pixels and the study {}x{}; use --size {width}x{height} or \
+                 another reference",
                 file.display(),
-                image.width(),
-                image.height(),
                 settings.width,
                 settings.height
             )));
@@ -89,7 +89,7 @@ pub(crate) fn obtain(
     let note = |text: String| Note { scene: Some(scene.name.clone()), text, ..Note::default() };
     let ladder: Vec<&Timing> = timings.iter().filter(|t| t.scene == scene.name).collect();
     let mut spare = None;
-    let Some(renderer) = choose(participants, &ladder, &mut spare)? else {
+    let Some(renderer) = choose(participants, &ladder, &plan.options, &mut spare)? else {
         let text = "no reference: no target here promises exact images, so none can render it".to_owned();
         return Ok(Obtained { reference: None, notes: vec![note(text)] });
     };
@@ -130,6 +130,7 @@ fn reference_seed(plan: &Plan) -> u32 {
 fn choose<'a>(
     participants: &'a mut [Participant],
     ladder: &[&Timing],
+    options: &OpenOptions,
     spare: &'a mut Option<Participant>,
 ) -> Result<Option<&'a mut Participant>, Failure> {
     let exact = participants.iter_mut().filter(|p| p.info.exact);
@@ -140,7 +141,7 @@ fn choose<'a>(
     let Some(target) = backends::targets().into_iter().find(Target::is_exact) else {
         return Ok(None);
     };
-    let renderer = target.open(&OpenOptions::default())?;
+    let renderer = target.open(options)?;
     Ok(Some(spare.insert(Participant::new(&target.name, renderer))))
 }
 

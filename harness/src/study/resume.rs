@@ -47,6 +47,8 @@ fn differences(there: &Environment, wanted: &Environment) -> Vec<String> {
     note("seeds", a.seeds.to_string(), b.seeds.to_string());
     note("repeats", a.repeats.to_string(), b.repeats.to_string());
     note("reference", reference(there), reference(wanted));
+    let kernels = |e: &Environment| e.kernel_hash.clone().unwrap_or_else(|| "none".into());
+    note("kernels", kernels(there), kernels(wanted));
     for (name, hash) in &wanted.scenes {
         if there.scenes.get(name).is_some_and(|old| old != hash) {
             found.push(format!("the scene {name} has changed"));

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use lockstep_core::{Error, Scene};
 use lockstep_reports::image_io::{ImageKind, read_image};
 use lockstep_reports::metrics::{Metrics, compare};
-use lockstep_reports::records::{Convergence, Difference, Note, Record, Skip};
+use lockstep_reports::records::{Convergence, Difference, Note, Record, Skip, utc_now};
 
 use super::differences::{self, pair_key};
 use super::folder::{Folder, film_record};
@@ -30,6 +30,8 @@ pub(crate) struct Run<'a> {
     pub(crate) folder: &'a mut Folder,
     /// The targets.
     pub(crate) participants: Vec<Participant>,
+    /// Whether records of an earlier run are there; the first new ones come after a remark.
+    pub(crate) goes_on: bool,
 }
 
 impl Run<'_> {
@@ -66,8 +68,8 @@ impl Run<'_> {
         };
         if let Some(reference) = &reference {
             self.converge(scene, reference)?;
+            images::prune(self.folder, self.plan, &scene.name, &self.active())?;
         }
-        images::prune(self.folder, self.plan, &scene.name, &self.active())?;
         for (seed, repeat) in self.further_climbs() {
             if self.climb(scene, seed, repeat, reference.as_ref(), bar)?.is_break() {
                 return Ok(Flow::Break(()));
@@ -147,6 +149,9 @@ impl Run<'_> {
 
     /// Takes the scene to every target. One that cannot render it sits the scene out, with a record.
     fn load(&mut self, scene: &Scene, seed: u32) -> Result<(), Failure> {
+        if std::mem::take(&mut self.goes_on) {
+            self.folder.append(vec![remark("resumed")])?;
+        }
         let settings = self.plan.with_seed(seed);
         for participant in self.participants.iter_mut().filter(|p| p.active) {
             let record = match participant.load(scene, &settings) {
@@ -281,6 +286,11 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// A remark with its time.
+pub(crate) fn remark(text: &str) -> Record {
+    Note { text: format!("{text}, {}", utc_now()), ..Note::default() }.into()
 }
 
 /// Every pair of positions in a list, the lower first.

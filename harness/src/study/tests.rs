@@ -1,0 +1,211 @@
+//! Studies over made-up renderers: what fails one, and what stops one.
+
+use std::ops::Range;
+use std::path::Path;
+
+use lockstep_core::null::NullRenderer;
+use lockstep_core::renderer::PathVertex;
+use lockstep_core::scene::Sky;
+use lockstep_core::vec3::Vec3;
+use lockstep_core::{
+    DeviceInfo, Film, LoadReport, OpenOptions, PassReport, Renderer, Scene, SceneBuilder, Settings,
+};
+use lockstep_reports::image_io::LinearImage;
+use lockstep_reports::records::{HostInfo, Record, read_records};
+use lockstep_reports::study::Study;
+
+use super::folder::Folder;
+use super::participant::Participant;
+use super::plan::Plan;
+use super::reference::Reference;
+use super::run::Run;
+use super::{COMMIT, failures};
+use crate::exit::Failure;
+
+/// What a made-up renderer does wrong.
+#[derive(Clone, Copy, Default)]
+struct Fault {
+    /// Added to the first channel of the first pixel, from this many samples on.
+    bump: Option<(u32, i64)>,
+    /// Samples that were not finite.
+    non_finite: u64,
+    /// The second climb makes another film than the first.
+    fickle: bool,
+    /// It refuses every scene.
+    refuses: bool,
+}
+
+/// The sky, with a fault.
+struct Planted {
+    inner: NullRenderer,
+    info: DeviceInfo,
+    fault: Fault,
+    loads: u32,
+}
+
+impl Planted {
+    fn participant(name: &str, fault: Fault) -> Participant {
+        let info = DeviceInfo { target: name.into(), exact: true, ..DeviceInfo::default() };
+        Participant::new(name, Box::new(Self { inner: NullRenderer::new(), info, fault, loads: 0 }))
+    }
+}
+
+impl Renderer for Planted {
+    fn device(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn load(&mut self, scene: &Scene, settings: &Settings) -> lockstep_core::Result<LoadReport> {
+        if self.fault.refuses {
+            let (actor, what) = (self.info.target.clone(), "this scene".into());
+            return Err(lockstep_core::Error::Unsupported { actor, what });
+        }
+        self.loads += 1;
+        self.inner.load(scene, settings)
+    }
+
+    fn accumulate(&mut self, samples: Range<u32>) -> lockstep_core::Result<PassReport> {
+        self.inner.accumulate(samples)
+    }
+
+    fn read(&mut self, film: &mut Film) -> lockstep_core::Result<()> {
+        self.inner.read(film)?;
+        film.flaws.non_finite = self.fault.non_finite;
+        if let Some((from, bump)) = self.fault.bump
+            && film.spp >= from
+        {
+            film.sums[0][0] += bump;
+        }
+        if self.fault.fickle && self.loads > 1 {
+            film.sums[1][1] += 1;
+        }
+        Ok(())
+    }
+
+    fn trace(&mut self, _: [u32; 2], _: u32) -> lockstep_core::Result<Vec<PathVertex>> {
+        let primitive = Some(self.fault.bump.map_or(1, |_| 2));
+        Ok(vec![PathVertex {
+            bounce: 0,
+            origin: [0.0; 3],
+            direction: [0.0, 0.0, 1.0],
+            instance: Some(0),
+            primitive,
+            t: 1.0,
+            uv: [0.0; 2],
+            throughput: [1.0; 3],
+            radiance: [0.0; 3],
+            connected: None,
+        }])
+    }
+}
+
+fn plan(repeats: u32) -> Plan {
+    let mut builder = SceneBuilder::new("sky");
+    builder.sky = Sky::Constant(Vec3::splat(0.5));
+    let image = LinearImage::from_fn(8, 8, |_, _| [0.5; 3]);
+    Plan::of(
+        vec![builder.build().unwrap()],
+        "1..4".parse().unwrap(),
+        Settings { width: 8, height: 8, ..Settings::default() },
+        repeats,
+        Reference { image, against: "the truth".into() },
+    )
+}
+
+/// Runs a study to its end and reads it back.
+fn run(root: &Path, plan: &Plan, participants: Vec<Participant>) -> Result<Study, Failure> {
+    let environment = plan.environment(&participants);
+    let (mut folder, goes_on) = Folder::open(root, &environment, false)?;
+    let flow = Run { plan, folder: &mut folder, participants, goes_on }.all()?;
+    assert!(flow.is_continue());
+    Ok(Study::load(root)?)
+}
+
+fn exact(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+#[test]
+fn equal_targets_fail_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let participants =
+        vec![Planted::participant("a", Fault::default()), Planted::participant("b", Fault::default())];
+    let study = run(dir.path(), &plan(2), participants).unwrap();
+    assert!(failures(&study, &exact(&["a", "b"])).is_empty());
+    assert_eq!((study.differences.len(), study.timings.len(), study.hits.len()), (3, 12, 0));
+    assert!(study.convergences.iter().all(|c| c.against == "the truth" && c.mse == 0.0));
+}
+
+#[test]
+fn one_unit_in_one_pixel_of_an_exact_target_fails_a_study_and_is_explained() {
+    let dir = tempfile::tempdir().unwrap();
+    let fault = Fault { bump: Some((2, 1)), ..Fault::default() };
+    let participants = vec![Planted::participant("a", Fault::default()), Planted::participant("b", fault)];
+    let study = run(dir.path(), &plan(1), participants).unwrap();
+    let identical: Vec<bool> = study.differences.iter().map(|d| d.identical).collect();
+    assert_eq!(identical, [true, false, false]);
+    let found = failures(&study, &exact(&["a", "b"]));
+    assert!(found.len() == 2 && found[0].contains("1 pixels of sky at 2 spp"), "{found:?}");
+    assert!(failures(&study, &exact(&["a"])).is_empty(), "b promises nothing");
+    let hits = &study.hits[0];
+    assert_eq!((study.hits.len(), hits.spp, hits.pixels_differing, hits.primitive_differs), (1, 2, 1, 1));
+    assert!(hits.why.contains("the primitive chosen (1)"), "{}", hits.why);
+}
+
+#[test]
+fn flawed_samples_are_recorded_and_fail_a_study() {
+    let dir = tempfile::tempdir().unwrap();
+    let fault = Fault { non_finite: 3, ..Fault::default() };
+    let study = run(dir.path(), &plan(1), vec![Planted::participant("a", fault)]).unwrap();
+    let found = failures(&study, &[]);
+    assert!(found.len() == 3 && found[0].contains("3 samples were not finite"), "{found:?}");
+}
+
+#[test]
+fn a_target_that_makes_two_films_of_the_same_samples_stops_a_study() {
+    let dir = tempfile::tempdir().unwrap();
+    let fault = Fault { fickle: true, ..Fault::default() };
+    let failure = run(dir.path(), &plan(2), vec![Planted::participant("a", fault)]).err().unwrap();
+    assert!(failure.to_string().contains("two different films"), "{failure}");
+}
+
+#[test]
+fn a_target_that_cannot_render_a_scene_sits_it_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let fault = Fault { refuses: true, ..Fault::default() };
+    let participants = || vec![Planted::participant("a", fault), Planted::participant("b", Fault::default())];
+    let study = run(dir.path(), &plan(1), participants()).unwrap();
+    assert_eq!((study.skips.len(), study.timings.len()), (1, 3));
+    assert_eq!((study.skips[0].target.as_str(), study.skips[0].scene.as_deref()), ("a", Some("sky")));
+    let again = run(dir.path(), &plan(1), participants()).unwrap();
+    assert_eq!((again.skips.len(), again.timings.len()), (1, 3), "and again when it is gone on with");
+}
+
+#[test]
+fn a_study_is_not_gone_on_with_by_a_program_that_renders_something_else() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), &plan(1), vec![Planted::participant("a", Fault::default())]).unwrap();
+    // As if the study had been stopped after its first step.
+    let path = dir.path().join("records.jsonl");
+    let kept = read_records(&path).unwrap().into_iter().filter(|record| match record {
+        Record::Timing(timing) => timing.spp_to == 1,
+        _ => true,
+    });
+    let lines: String = kept.map(|record| record.to_json().unwrap() + "\n").collect();
+    std::fs::write(&path, lines).unwrap();
+    let fault = Fault { bump: Some((1, 1)), ..Fault::default() };
+    let failure = run(dir.path(), &plan(1), vec![Planted::participant("a", fault)]).err().unwrap();
+    assert!(failure.to_string().contains("no longer renders sky at 1 spp"), "{failure}");
+    run(dir.path(), &plan(1), vec![Planted::participant("a", Fault::default())]).unwrap();
+}
+
+#[test]
+fn the_environment_names_what_a_reader_needs() {
+    let plan = plan(1);
+    let environment = plan.environment(&[Planted::participant("a", Fault::default())]);
+    assert_eq!(environment.scenes["sky"], plan.scenes[0].hash);
+    assert_eq!(environment.host.cores, HostInfo::detect().cores);
+    assert_eq!(environment.commit.unwrap_or_default(), COMMIT);
+    assert_eq!((environment.settings.spp, environment.targets.len()), (vec![1, 2, 4], 1));
+    assert_eq!(plan.options, OpenOptions::default());
+}
