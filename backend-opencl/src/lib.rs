@@ -4,7 +4,6 @@
 //! integrated one before a CPU, then by compute units, clock and lanes. The library is opened at run time by [`loader`],
 //! so a program with this backend starts anywhere.
 
-mod cache;
 mod device;
 mod error;
 pub mod loader;

@@ -1,8 +1,8 @@
 //! The shared kernels as a program of one device.
 
-use crate::cache::{self, Key};
 use crate::device::{Class, Found};
 use crate::error::device_error;
+use lockstep_core::cache::{self, Key};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::folders;
 use lockstep_core::kernels::launch::KERNELS;
@@ -53,7 +53,7 @@ impl Program {
         let device =
             [&facts.name, &facts.platform_name, &facts.platform_version, &facts.version, &facts.driver];
         let device = device.map(String::as_str);
-        let key = Key { source: &source.hash, device: &device, flags: &flags };
+        let key = Key { backend: crate::NAME, source: &source.hash, device: &device, flags: &flags };
         let folder = folders::cache_folder();
 
         if let Some(folder) = &folder

@@ -6,6 +6,7 @@
 pub mod backend;
 pub mod bsdf;
 pub mod bvh;
+pub mod cache;
 pub mod camera;
 #[cfg(feature = "conformance")]
 pub mod conformance;

@@ -8,17 +8,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Begins every entry, with the format's version.
-const MAGIC: &[u8] = b"lockstep opencl program 1\n";
+const MAGIC: &[u8] = b"lockstep program 1\n";
 
 /// What decides a binary.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Key<'a> {
+pub struct Key<'a> {
+    /// The backend; also the name of the folder in the cache folder.
+    pub backend: &'a str,
     /// BLAKE3 of the source.
-    pub(crate) source: &'a str,
-    /// Device, platform and driver with their versions.
-    pub(crate) device: &'a [&'a str],
+    pub source: &'a str,
+    /// What the program runs on and what makes it: device, driver and compiler with their versions.
+    pub device: &'a [&'a str],
     /// The compiler's flags.
-    pub(crate) flags: &'a str,
+    pub flags: &'a str,
 }
 
 impl Key<'_> {
@@ -27,12 +29,12 @@ impl Key<'_> {
         for part in self.device.iter().chain([&self.source, &self.flags]) {
             hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
         }
-        folder.join("opencl").join(format!("{}.bin", &hasher.finalize().to_hex()[..32]))
+        folder.join(self.backend).join(format!("{}.bin", &hasher.finalize().to_hex()[..32]))
     }
 }
 
-/// The binary of a key; `None` when it is missing or damaged.
-pub(crate) fn read(folder: &Path, key: &Key<'_>) -> Option<Vec<u8>> {
+/// The binary of a key in the cache folder ([`crate::folders::cache_folder`]); `None` when it is missing or damaged.
+pub fn read(folder: &Path, key: &Key<'_>) -> Option<Vec<u8>> {
     let entry = fs::read(key.file(folder)).ok()?;
     let (sum, binary) = entry.strip_prefix(MAGIC)?.split_at_checked(blake3::OUT_LEN)?;
     (blake3::hash(binary).as_bytes() == sum).then(|| binary.to_vec())
@@ -42,7 +44,7 @@ pub(crate) fn read(folder: &Path, key: &Key<'_>) -> Option<Vec<u8>> {
 ///
 /// # Errors
 /// When the folder cannot be written; the cache is then as it was.
-pub(crate) fn write(folder: &Path, key: &Key<'_>, binary: &[u8]) -> io::Result<()> {
+pub fn write(folder: &Path, key: &Key<'_>, binary: &[u8]) -> io::Result<()> {
     let file = key.file(folder);
     let temporary = file.with_extension(format!("{}.tmp", std::process::id()));
     if let Some(parent) = file.parent() {
@@ -56,7 +58,7 @@ pub(crate) fn write(folder: &Path, key: &Key<'_>, binary: &[u8]) -> io::Result<(
 }
 
 /// Forgets a key whose binary turned out to be unusable.
-pub(crate) fn remove(folder: &Path, key: &Key<'_>) {
+pub fn remove(folder: &Path, key: &Key<'_>) {
     // What cannot be removed will be overwritten.
     let _ = fs::remove_file(key.file(folder));
 }
@@ -65,7 +67,7 @@ pub(crate) fn remove(folder: &Path, key: &Key<'_>) {
 mod tests {
     use super::*;
 
-    const KEY: Key<'static> = Key { source: "abc", device: &["a device", "1.0"], flags: "-x" };
+    const KEY: Key<'static> = Key { backend: "x", source: "abc", device: &["a device", "1.0"], flags: "-x" };
 
     #[test]
     fn what_was_written_is_read() {
@@ -94,13 +96,14 @@ mod tests {
     }
 
     #[test]
-    fn other_flags_devices_and_sources_are_other_entries() {
+    fn other_flags_devices_sources_and_backends_are_other_entries() {
         let folder = Path::new("/x");
         let others = [
             Key { source: "abd", ..KEY },
             Key { device: &["a device", "1.1"], ..KEY },
             Key { device: &["a device1.0"], ..KEY },
             Key { flags: "-y", ..KEY },
+            Key { backend: "y", ..KEY },
         ];
         assert!(others.iter().all(|other| other.file(folder) != KEY.file(folder)));
     }
