@@ -1,0 +1,66 @@
+//! Lockstep's CUDA backend: the path tracer of `core/kernels` on NVIDIA's GPUs.
+//!
+//! Targets are `cuda@0`, `cuda@1` and so on in the driver's order, the fastest first; `cuda` is the first. The driver is
+//! opened at run time by [`loader`] and the compiler by [`nvrtc`], so a program with this backend starts anywhere.
+
+mod device;
+mod error;
+pub mod loader;
+pub mod nvrtc;
+#[cfg(feature = "conformance")]
+pub mod probes;
+mod program;
+#[cfg(test)]
+mod ptx;
+mod renderer;
+#[cfg(test)]
+mod tests;
+mod version;
+
+pub use version::Version;
+
+use device::Found;
+use lockstep_core::renderer::Mode;
+use lockstep_core::wavefront::Wavefront;
+use lockstep_core::{Backend, Error, OpenOptions, Renderer, Result, TargetStatus};
+use renderer::{CudaDevice, CudaRenderer};
+
+/// The backend's name, and the target that stands for the first device.
+const NAME: &str = "cuda";
+
+/// CUDA as a backend.
+#[derive(Debug)]
+pub struct Cuda;
+
+impl Backend for Cuda {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn targets(&self) -> Vec<TargetStatus> {
+        match device::find() {
+            Ok(found) => found.iter().map(status).collect(),
+            Err(absence) => vec![TargetStatus { name: NAME.into(), state: Err(absence) }],
+        }
+    }
+
+    fn open(&self, target: &str, _options: &OpenOptions) -> Result<Box<dyn Renderer>> {
+        let renderer: CudaRenderer = Wavefront::new(CudaDevice::open(wanted(target)?)?);
+        Ok(Box::new(renderer))
+    }
+}
+
+fn status(found: &Found) -> TargetStatus {
+    let described = found.compiler();
+    let state = described.map(|(compiler, made_for)| renderer::info(found, &compiler, made_for, Mode::Exact));
+    TargetStatus { name: found.target.clone(), state }
+}
+
+/// The device of a target; the first one answers to the plain name too.
+fn wanted(target: &str) -> Result<Found> {
+    let found = device::find().map_err(Error::from)?;
+    found.into_iter().find(|f| target == NAME || f.target == target).ok_or_else(|| Error::Unavailable {
+        what: format!("CUDA has no target `{target}` here"),
+        remedy: "`lockstep devices` lists all targets.".into(),
+    })
+}

@@ -1,0 +1,70 @@
+//! The probes of the parity list on a CUDA device: `lockstep_core::parity::run(&mut Probes::build("cuda@0")?, count)`.
+
+use crate::program::{self, COMPAT, COMPAT_NAME, Shape};
+use crate::renderer::CudaDevice;
+use crate::{error, wanted};
+use cust::module::Module;
+use lockstep_core::Result;
+use lockstep_core::kernels::assemble_probes;
+use lockstep_core::parity::{Call, ProbeDevice};
+use lockstep_core::renderer::Mode;
+use lockstep_core::wavefront::{Device, Value};
+
+/// A device with the compiled probes.
+pub struct Probes {
+    module: Module,
+    device: CudaDevice,
+    target: String,
+}
+
+impl Probes {
+    /// Compiles the probes for a target, with the flags of the exact mode.
+    ///
+    /// # Errors
+    /// [`lockstep_core::Error::Unavailable`] for an absent target; [`lockstep_core::Error::Compile`] or
+    /// [`lockstep_core::Error::Device`] when the probes are refused.
+    pub fn build(target: &str) -> Result<Self> {
+        let device = CudaDevice::open(wanted(target)?)?;
+        let source = assemble_probes(COMPAT_NAME, COMPAT, &program::options(Mode::Exact));
+        let module = device.load(&source.text, program::flags(Mode::Exact))?;
+        Ok(Self { module, device, target: target.into() })
+    }
+}
+
+impl ProbeDevice for Probes {
+    fn probe(&mut self, call: &Call<'_>) -> Result<Vec<u32>> {
+        let name = call.kernel.name;
+        let device = &mut self.device;
+        let mut buffers = Vec::new();
+        let mut output = vec![0u32; call.output_words];
+        let arrays = call.scene.iter().flat_map(|(_, arrays)| arrays.iter().map(|array| array.bytes));
+        let ours = [bytemuck::cast_slice(call.inputs), bytemuck::cast_slice(&output)];
+        let our_count = ours.len();
+        for bytes in arrays.chain(ours) {
+            // There are no empty buffers; a record takes sixteen bytes.
+            let buffer = device.allocate(bytes.len().max(16) as u64, name)?;
+            if !bytes.is_empty() {
+                device.upload(&buffer, bytes, name)?;
+            }
+            buffers.push(buffer);
+        }
+        let (scene_buffers, our_buffers) = buffers.split_at(buffers.len() - our_count);
+        let mut arguments = Vec::new();
+        if let Some((constants, _)) = &call.scene {
+            arguments.push(Value::Plain(bytemuck::bytes_of(constants)));
+        }
+        arguments.extend(scene_buffers.iter().map(Value::Buffer));
+        arguments.push(Value::Plain(bytemuck::bytes_of(&call.count)));
+        arguments.extend(our_buffers.iter().map(Value::Buffer));
+
+        device.enter()?;
+        let refused = |e| error::device_error(&self.target, format!("finding kernel {name}"), e);
+        let function = self.module.get_function(name).map_err(refused)?;
+        let shape = Shape::of(&function).map_err(refused)?;
+        device.enqueue(&function, shape, name, call.count, &arguments)?;
+        if let Some(buffer) = our_buffers.last() {
+            device.download(buffer, bytemuck::cast_slice_mut(&mut output), name)?;
+        }
+        Ok(output)
+    }
+}

@@ -1,0 +1,171 @@
+//! The shared kernels as a program of one device.
+
+use crate::device::Found;
+use crate::error::device_error;
+use crate::nvrtc::{Architecture, Compiler, Refusal};
+use cust::error::CudaResult;
+use cust::function::{BlockSize, Function, FunctionAttribute};
+use cust::module::Module;
+use lockstep_core::cache::{self, Key};
+use lockstep_core::error::{Error, Result};
+use lockstep_core::folders;
+use lockstep_core::kernels::launch::KERNELS;
+use lockstep_core::kernels::{Options, Source, assemble};
+use lockstep_core::renderer::Mode;
+use std::collections::HashMap;
+
+/// This backend's words of the kernel dialect, and the name that compile errors give the file.
+pub(crate) const COMPAT: &str = include_str!("../kernels/compat.h");
+pub(crate) const COMPAT_NAME: &str = "backend-cuda/kernels/compat.h";
+
+/// IEEE arithmetic as written.
+pub(crate) const EXACT_FLAGS: [&str; 4] =
+    ["--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false"];
+/// Contraction, approximate division, roots and functions, denormals flushed.
+pub(crate) const FAST_FLAGS: [&str; 1] = ["--use_fast_math"];
+
+/// The most threads of a block: neighbouring rays differ in length, and a block holds its registers until its last ray
+/// ends.
+const LARGEST_BLOCK: u32 = 128;
+
+/// The source for a mode.
+pub(crate) fn source(mode: Mode) -> Source {
+    assemble(COMPAT_NAME, COMPAT, &options(mode))
+}
+
+/// What to build from the shared source for a mode.
+pub(crate) fn options(mode: Mode) -> Options {
+    Options { fast: mode == Mode::Fast, group_compaction: true }
+}
+
+/// The compiler's flags for a mode, without the architecture.
+pub(crate) fn flags(mode: Mode) -> &'static [&'static str] {
+    match mode {
+        Mode::Exact => &EXACT_FLAGS,
+        Mode::Fast => &FAST_FLAGS,
+    }
+}
+
+/// How a kernel is launched, and what it takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    /// Threads of a block.
+    pub(crate) block: u32,
+    /// Blocks that the device runs at once.
+    pub(crate) resident_blocks: u32,
+    /// Registers of a thread.
+    pub(crate) registers: u32,
+    /// Bytes of a thread's local memory: its stack, and registers that were spilled.
+    pub(crate) local_bytes: u32,
+}
+
+impl Shape {
+    /// Asks the driver, which knows how many blocks fit.
+    pub(crate) fn of(function: &Function<'_>) -> CudaResult<Self> {
+        let (resident_blocks, block) =
+            function.suggested_launch_configuration(0, BlockSize::x(LARGEST_BLOCK))?;
+        let number = |attribute| function.get_attribute(attribute).map(|value| value.max(0) as u32);
+        Ok(Self {
+            block: block.max(1),
+            resident_blocks: resident_blocks.max(1),
+            registers: number(FunctionAttribute::NumRegisters)?,
+            local_bytes: number(FunctionAttribute::LocalSizeBytes)?,
+        })
+    }
+}
+
+/// The entry kernels of one mode, ready to launch.
+pub(crate) struct Program {
+    module: Module,
+    shapes: HashMap<&'static str, Shape>,
+}
+
+impl Program {
+    /// Takes the program from the cache, or compiles it and puts it there. The device's context is current.
+    pub(crate) fn build(
+        found: &Found,
+        compiler: &Compiler,
+        architecture: Architecture,
+        mode: Mode,
+    ) -> Result<Self> {
+        let source = source(mode);
+        let flags = flags(mode);
+        let made_by = format!("NVRTC {}", compiler.version);
+        let made_for = architecture.to_string();
+        let joined = flags.join(" ");
+        let device = [made_by.as_str(), made_for.as_str()];
+        let key = Key { backend: crate::NAME, source: &source.hash, device: &device, flags: &joined };
+        let folder = folders::cache_folder();
+
+        if let Some(folder) = &folder
+            && let Some(image) = cache::read(folder, &key)
+        {
+            match load(found, &image).and_then(|module| Self::of(found, module)) {
+                Ok(program) => return Ok(program),
+                // The driver refuses it: compile again.
+                Err(_) => cache::remove(folder, &key),
+            }
+        }
+        let image = compile(&found.target, compiler, architecture, &source.text, flags)?;
+        let program = load(found, &image).and_then(|module| Self::of(found, module))?;
+        if let Some(folder) = &folder {
+            // A cache that cannot be written costs time, nothing else.
+            let _ = cache::write(folder, &key, &image);
+        }
+        Ok(program)
+    }
+
+    fn of(found: &Found, module: Module) -> Result<Self> {
+        let mut shapes = HashMap::new();
+        for kernel in KERNELS {
+            let shape = module.get_function(kernel.name).and_then(|function| Shape::of(&function));
+            let shape = shape
+                .map_err(|e| device_error(&found.target, format!("finding kernel {}", kernel.name), e))?;
+            shapes.insert(kernel.name, shape);
+        }
+        Ok(Self { module, shapes })
+    }
+
+    /// A kernel by its name.
+    pub(crate) fn kernel(&self, name: &str) -> Option<(CudaResult<Function<'_>>, Shape)> {
+        let shape = self.shapes.get(name)?;
+        Some((self.module.get_function(name), *shape))
+    }
+
+    /// Registers and local bytes of every kernel, in words.
+    pub(crate) fn resources(&self) -> String {
+        let words = KERNELS.iter().filter_map(|kernel| {
+            let shape = self.shapes.get(kernel.name)?;
+            let name = kernel.name.strip_prefix("ls_").unwrap_or(kernel.name);
+            Some(format!("{name} {}/{}", shape.registers, shape.local_bytes))
+        });
+        format!("registers/local bytes a thread: {}", words.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// Compiles a source.
+///
+/// # Errors
+/// [`Error::Compile`] with the log, whose places are our files' names and lines.
+pub(crate) fn compile(
+    target: &str,
+    compiler: &Compiler,
+    architecture: Architecture,
+    text: &str,
+    flags: &[&str],
+) -> Result<Vec<u8>> {
+    let made = compiler.compile(text, architecture, flags);
+    made.map(|image| image.bytes).map_err(|refusal| match refusal {
+        Refusal::Log(log) => Error::Compile { actor: target.into(), kernel: "core/kernels".into(), log },
+        Refusal::Compiler(words) => Error::Device {
+            actor: target.into(),
+            action: "compiling the kernels".into(),
+            reason: format!("NVRTC {} at {}: {words}", compiler.version, compiler.library.display()),
+        },
+    })
+}
+
+/// Hands a compiled program to the driver.
+pub(crate) fn load(found: &Found, image: &[u8]) -> Result<Module> {
+    Module::from_cubin(image, &[]).map_err(|e| device_error(&found.target, "loading the kernels", e))
+}

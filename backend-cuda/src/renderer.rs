@@ -1,0 +1,279 @@
+//! A CUDA device under the shared wavefront.
+
+use crate::device::{self, Found};
+use crate::error::{device_error, is_lasting};
+use crate::nvrtc::{Architecture, Compiler};
+use crate::program::{self, Program, Shape};
+use cust::context::{Context, CurrentContext};
+use cust::error::{CudaError, CudaResult};
+use cust::event::{Event, EventFlags};
+use cust::function::Function;
+use cust::memory::{CopyDestination, DeviceBuffer, DeviceSlice};
+use cust::stream::{Stream, StreamFlags};
+use lockstep_core::error::{Error, Result};
+use lockstep_core::kernels::launch::Kernel;
+use lockstep_core::renderer::{DeviceInfo, Mode};
+use lockstep_core::wavefront::{self, Kind, Limits, Span, Value, Wavefront};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The renderer of every CUDA target.
+pub(crate) type CudaRenderer = Wavefront<CudaDevice>;
+
+/// Blocks of a launch for each that the device runs at once: enough to even out rays of different lengths. Kernels loop
+/// over the rest of their queue.
+const BLOCKS_PER_RESIDENT_BLOCK: u32 = 16;
+
+/// A device with its stream and the programs built so far.
+pub(crate) struct CudaDevice {
+    found: Found,
+    compiler: Arc<Compiler>,
+    architecture: Architecture,
+    info: DeviceInfo,
+    programs: HashMap<Mode, Program>,
+    mode: Mode,
+    /// The end of the launch that was waited for last, and its time on our clock.
+    latest: Option<(Rc<Event>, u64)>,
+    stream: Stream,
+    context: &'static Context,
+}
+
+/// Device memory of one context.
+pub(crate) struct Buffer {
+    memory: DeviceBuffer<u8>,
+    context: &'static Context,
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // Memory is freed right after; of a lost context nothing is left to free.
+        let _ = CurrentContext::set_current(self.context);
+    }
+}
+
+/// A launch, between two points in time.
+pub(crate) struct Launch {
+    start: Event,
+    end: Rc<Event>,
+}
+
+impl CudaDevice {
+    /// Opens a device; compiles nothing yet.
+    pub(crate) fn open(found: Found) -> Result<Self> {
+        if let Some(error) = device::lost(found.ordinal) {
+            return Err(device_error(&found.target, "opening the device, which failed earlier,", error));
+        }
+        let (compiler, architecture) = found.compiler().map_err(Error::from)?;
+        let open = || {
+            let context = found.context()?;
+            CurrentContext::set_current(context)?;
+            Ok((context, Stream::new(StreamFlags::DEFAULT, None)?))
+        };
+        let (context, stream) = open().map_err(|e| refused(&found, "opening the device", e))?;
+        let info = info(&found, &compiler, architecture, Mode::Exact);
+        let programs = HashMap::new();
+        Ok(Self {
+            found,
+            compiler,
+            architecture,
+            info,
+            programs,
+            mode: Mode::Exact,
+            latest: None,
+            stream,
+            context,
+        })
+    }
+
+    fn error(&self, action: impl Into<String>, error: CudaError) -> Error {
+        refused(&self.found, action, error)
+    }
+
+    /// Makes the driver's calls of this thread mean this device.
+    pub(crate) fn enter(&self) -> Result<()> {
+        CurrentContext::set_current(self.context).map_err(|e| self.error("turning to the device", e))
+    }
+
+    /// Compiles another source for this device and loads it.
+    #[cfg(feature = "conformance")]
+    pub(crate) fn load(&self, text: &str, flags: &[&str]) -> Result<cust::module::Module> {
+        self.enter()?;
+        let image = program::compile(&self.found.target, &self.compiler, self.architecture, text, flags)?;
+        program::load(&self.found, &image)
+    }
+
+    /// Enqueues a compiled kernel whose declaration the arguments fit.
+    pub(crate) fn enqueue(
+        &self,
+        function: &Function<'_>,
+        shape: Shape,
+        name: &str,
+        items: u32,
+        arguments: &[Value<'_, Buffer>],
+    ) -> Result<Launch> {
+        let address = |argument: &Value<'_, Buffer>| match argument {
+            Value::Plain(_) => 0,
+            Value::Buffer(buffer) => buffer.memory.as_device_ptr().as_raw(),
+        };
+        let addresses: Vec<u64> = arguments.iter().map(address).collect();
+        let places = arguments.iter().zip(&addresses).map(|(argument, address)| match argument {
+            Value::Plain(bytes) => bytes.as_ptr() as *mut c_void,
+            Value::Buffer(_) => std::ptr::from_ref(address) as *mut c_void,
+        });
+        let places: Vec<*mut c_void> = places.collect();
+        let blocks = items.max(1).div_ceil(shape.block);
+        let blocks = blocks.min(shape.resident_blocks.saturating_mul(BLOCKS_PER_RESIDENT_BLOCK));
+        let launch = || -> CudaResult<Launch> {
+            let start = Event::new(EventFlags::DEFAULT)?;
+            let end = Event::new(EventFlags::DEFAULT)?;
+            start.record(&self.stream)?;
+            // SAFETY: the arguments fit the declaration, which a test compares with the source; the driver copies them
+            // before it returns; kernels stay within the buffers' lengths.
+            unsafe { self.stream.launch(function, blocks, shape.block, 0, &places) }?;
+            end.record(&self.stream)?;
+            Ok(Launch { start, end: Rc::new(end) })
+        };
+        launch().map_err(|e| self.error(format!("launching {name}"), e))
+    }
+
+    /// The launch's time on a clock that begins with the first launch that was waited for. Only neighbouring launches
+    /// are compared, since the driver tells differences as floats.
+    fn span(&self, launch: &Launch) -> CudaResult<Span> {
+        let start = match &self.latest {
+            Some((event, time)) => time.saturating_add_signed(between(event, &launch.start)?),
+            None => 0,
+        };
+        Ok(Span { start, end: start.saturating_add_signed(between(&launch.start, &launch.end)?) })
+    }
+}
+
+impl Drop for CudaDevice {
+    fn drop(&mut self) {
+        // Stream and modules are freed right after; of a lost context nothing is left to free.
+        let _ = CurrentContext::set_current(self.context);
+    }
+}
+
+/// Nanoseconds from one event to another; negative when the second came first.
+fn between(from: &Event, to: &Event) -> CudaResult<i64> {
+    to.elapsed_time_f32(from).map(|ms| (f64::from(ms) * 1e6) as i64)
+}
+
+/// Maps an error, and notes when it has cost the device.
+fn refused(found: &Found, action: impl Into<String>, error: CudaError) -> Error {
+    if is_lasting(error) {
+        device::lose(found.ordinal, error);
+    }
+    device_error(&found.target, action, error)
+}
+
+/// A device in a mode, as every number names it.
+pub(crate) fn info(found: &Found, compiler: &Compiler, architecture: Architecture, mode: Mode) -> DeviceInfo {
+    let source = program::source(mode);
+    let compiler = format!("NVRTC {} for {architecture}", compiler.version);
+    let flags = program::flags(mode).join(" ");
+    found.facts.info(&found.target, compiler, &flags, &source.hash, mode == Mode::Exact)
+}
+
+impl wavefront::Device for CudaDevice {
+    type Buffer = Buffer;
+    type Event = Launch;
+
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn limits(&self) -> Limits {
+        let facts = &self.found.facts;
+        Limits {
+            kind: Kind::Gpu,
+            largest_allocation: facts.memory,
+            memory: facts.memory,
+            compute_units: facts.compute_units,
+        }
+    }
+
+    fn prepare(&mut self, mode: Mode) -> Result<Duration> {
+        self.enter()?;
+        let start = Instant::now();
+        let fresh = !self.programs.contains_key(&mode);
+        if fresh {
+            let program = Program::build(&self.found, &self.compiler, self.architecture, mode)?;
+            self.programs.insert(mode, program);
+        }
+        self.mode = mode;
+        self.info = info(&self.found, &self.compiler, self.architecture, mode);
+        if let Some(program) = self.programs.get(&mode) {
+            self.info.note = program.resources();
+        }
+        Ok(if fresh { start.elapsed() } else { Duration::ZERO })
+    }
+
+    fn allocate(&mut self, bytes: u64, what: &str) -> Result<Buffer> {
+        self.enter()?;
+        // SAFETY: kernels and uploads write the memory before it is read.
+        let memory = unsafe { DeviceBuffer::uninitialized(bytes as usize) };
+        let memory = memory.map_err(|e| self.error(format!("allocating {bytes} bytes for {what}"), e))?;
+        Ok(Buffer { memory, context: self.context })
+    }
+
+    fn upload(&mut self, buffer: &Buffer, bytes: &[u8], what: &str) -> Result<()> {
+        self.enter()?;
+        let mut slice = self.part(buffer, bytes.len(), what)?;
+        slice.copy_from(bytes).map_err(|e| self.error(format!("uploading {what}"), e))
+    }
+
+    fn download(&mut self, buffer: &Buffer, into: &mut [u8], what: &str) -> Result<()> {
+        self.enter()?;
+        let slice = self.part(buffer, into.len(), what)?;
+        slice.copy_to(into).map_err(|e| self.error(format!("downloading {what}"), e))
+    }
+
+    fn launch(&mut self, kernel: &Kernel, items: u32, arguments: &[Value<'_, Buffer>]) -> Result<Launch> {
+        self.enter()?;
+        let compiled = self.programs.get(&self.mode).and_then(|program| program.kernel(kernel.name));
+        let (function, shape) = compiled.ok_or_else(|| Error::Contract {
+            actor: self.found.target.clone(),
+            message: format!("kernel {} was launched before it was built", kernel.name),
+        })?;
+        let function = function.map_err(|e| self.error(format!("finding kernel {}", kernel.name), e))?;
+        self.enqueue(&function, shape, kernel.name, items, arguments)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        // The driver begins with a launch at once.
+        Ok(())
+    }
+
+    fn wait(&mut self, event: &Launch) -> Result<Span> {
+        self.enter()?;
+        // Asking for the time of a launch that is done does not wait; the host waits only for one that is not.
+        let span = match self.span(event) {
+            Err(CudaError::NotReady) => event.end.synchronize().and_then(|()| self.span(event)),
+            other => other,
+        };
+        let span = span.map_err(|e| self.error("waiting for the device", e))?;
+        self.latest = Some((event.end.clone(), span.end));
+        Ok(span)
+    }
+}
+
+impl CudaDevice {
+    /// The start of a buffer.
+    fn part(&self, buffer: &Buffer, len: usize, what: &str) -> Result<DeviceSlice<u8>> {
+        if len > buffer.memory.len() {
+            return Err(Error::Contract {
+                actor: self.found.target.clone(),
+                message: format!(
+                    "{len} bytes of {what} are more than the {} of its buffer",
+                    buffer.memory.len()
+                ),
+            });
+        }
+        // SAFETY: the memory is the buffer's, which outlives the slice's use, and the length is within it.
+        Ok(unsafe { DeviceSlice::from_raw_parts(buffer.memory.as_device_ptr(), len) })
+    }
+}

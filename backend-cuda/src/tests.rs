@@ -1,0 +1,128 @@
+//! Proofs that need the compiler but no device. Skipped, with the reason printed, where there is no NVRTC.
+
+use crate::nvrtc::{self, Architecture, Compiler, Refusal};
+use crate::program::{self, COMPAT, COMPAT_NAME};
+use crate::ptx;
+use lockstep_core::kernels::launch::{KERNELS, Passing};
+use lockstep_core::kernels::{assemble, assemble_probes};
+use lockstep_core::renderer::Mode;
+use std::sync::Arc;
+
+/// The architectures that every change is compiled for: Turing, Ampere, Hopper.
+const ARCHITECTURES: [u32; 3] = [75, 80, 90];
+
+fn compiler() -> Option<Arc<Compiler>> {
+    nvrtc::any().map_err(|absence| eprintln!("skipped: {}. {}", absence.reason, absence.remedy)).ok()
+}
+
+fn ptx_of(compiler: &Compiler, text: &str, capability: u32, mode: Mode) -> String {
+    let made = compiler.compile(text, Architecture::Ptx(capability), program::flags(mode));
+    let image = made.unwrap_or_else(|refusal| panic!("compute_{capability}: {refusal:?}"));
+    assert_eq!(image.log, "", "compute_{capability}: the compiler has no complaint");
+    String::from_utf8_lossy(&image.bytes).into_owned()
+}
+
+#[test]
+fn the_exact_build_has_our_arithmetic_and_no_other() {
+    let Some(compiler) = compiler() else { return };
+    let options = program::options(Mode::Exact);
+    let plain = assemble(COMPAT_NAME, COMPAT, &options).text;
+    let marked = assemble(COMPAT_NAME, &ptx::with_marked_fma(COMPAT), &options).text;
+    for capability in ARCHITECTURES {
+        let exact = ptx_of(&compiler, &plain, capability, Mode::Exact);
+        assert_eq!(ptx::breaches(&exact), Vec::<String>::new(), "compute_{capability}");
+        let marked = ptx::fma_by_kernel(&ptx_of(&compiler, &marked, capability, Mode::Exact));
+        let written: usize = marked.values().map(|[_, marks]| marks).sum();
+        assert!(written > 0, "the intersector's fma are in the kernels");
+        for (kernel, [all, _]) in ptx::fma_by_kernel(&exact) {
+            assert_eq!([all, all], marked[&kernel], "compute_{capability}: fma and marks of {kernel}");
+        }
+    }
+}
+
+#[test]
+fn the_audit_finds_the_fast_builds_contractions_and_approximations() {
+    let Some(compiler) = compiler() else { return };
+    let fast = program::source(Mode::Fast).text;
+    let fast = ptx_of(&compiler, &fast, 90, Mode::Fast);
+    let breaches = ptx::breaches(&fast);
+    assert!(breaches.iter().any(|line| line.contains(".approx")), "{} breaches", breaches.len());
+    assert!(breaches.iter().any(|line| line.contains(".ftz")));
+    let [all, _] = ptx::fma_by_kernel(&fast)["ls_shade"];
+    assert!(all > 100, "the fast build contracts shading, which has no fma of ours: {all}");
+}
+
+#[test]
+fn the_probes_have_our_arithmetic_and_no_other() {
+    let Some(compiler) = compiler() else { return };
+    let source = assemble_probes(COMPAT_NAME, COMPAT, &program::options(Mode::Exact));
+    let exact = ptx_of(&compiler, &source.text, 90, Mode::Exact);
+    assert_eq!(ptx::breaches(&exact), Vec::<String>::new());
+    let fma = ptx::fma_by_kernel(&exact);
+    assert_eq!(fma["ls_probe_word_fma"], [1, 0]);
+    assert_eq!(fma["ls_probe_word_multiply_add"], [0, 0]);
+}
+
+#[test]
+fn every_kernel_has_the_parameters_of_its_declaration() {
+    let Some(compiler) = compiler() else { return };
+    let ptx = ptx_of(&compiler, &program::source(Mode::Exact).text, 90, Mode::Exact);
+    for kernel in KERNELS {
+        let start = format!(".entry {}(", kernel.name);
+        let (_, signature) = ptx.split_once(&start).expect("every kernel is an entry");
+        let (signature, _) = signature.split_once("\n)").expect("a signature ends");
+        let given: Vec<usize> = signature.lines().filter_map(parameter_bytes).collect();
+        let declared = kernel.arguments().map(|argument| match argument.passing {
+            Passing::Value => argument.of.size,
+            Passing::Input | Passing::Output => 8,
+        });
+        assert_eq!(given, declared.collect::<Vec<_>>(), "{}", kernel.name);
+    }
+}
+
+/// The size of a parameter: `.param .align 16 .b8 name[96]` or `.param .u64 name`.
+fn parameter_bytes(line: &str) -> Option<usize> {
+    let line = line.trim().trim_end_matches(',').strip_prefix(".param")?;
+    if let Some((_, len)) = line.split_once('[') {
+        return len.trim_end_matches(']').parse().ok();
+    }
+    let bits =
+        line.split_whitespace().find_map(|word| word.strip_prefix(".u").or(word.strip_prefix(".b")))?;
+    bits.parse::<usize>().ok().map(|bits| bits / 8)
+}
+
+#[test]
+fn machine_code_is_made_without_a_device_and_spills_nothing() {
+    let Some(compiler) = compiler() else { return };
+    let mut flags = program::flags(Mode::Exact).to_vec();
+    flags.push("--ptxas-options=-v");
+    let text = program::source(Mode::Exact).text;
+    let image = compiler.compile(&text, Architecture::Native(90), &flags).expect("sm_90 is known");
+    assert!(image.bytes.starts_with(b"\x7fELF"));
+    for kernel in KERNELS {
+        let name = format!("'{}'", kernel.name);
+        let lines = image.log.lines().skip_while(|line| !line.contains(&name)).skip(1);
+        let own: Vec<&str> = lines.take_while(|line| !line.contains("Compiling entry")).collect();
+        let own = own.join("\n");
+        println!("{name}: {own}");
+        assert!(own.contains("0 bytes spill stores, 0 bytes spill loads"), "{name}: {own}");
+    }
+}
+
+#[test]
+fn a_build_error_names_our_file_and_line() {
+    let Some(compiler) = compiler() else { return };
+    let source =
+        "#line 41 \"core/kernels/example.h\"\nextern \"C\" __global__ void f() { return nothing; }\n";
+    let refused = compiler.compile(source, Architecture::Ptx(90), &[]);
+    let Err(Refusal::Log(log)) = refused else { panic!("it built") };
+    assert!(log.contains("core/kernels/example.h(41)"), "{log}");
+}
+
+#[test]
+fn a_flag_that_the_compiler_does_not_know_is_its_refusal() {
+    let Some(compiler) = compiler() else { return };
+    let source = "extern \"C\" __global__ void f() {}\n";
+    let refused = compiler.compile(source, Architecture::Ptx(90), &["--no-such-flag"]);
+    assert!(matches!(refused, Err(Refusal::Compiler(_))), "{refused:?}");
+}

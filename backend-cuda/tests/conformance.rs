@@ -1,0 +1,130 @@
+//! Every CUDA target keeps the contract, gets the light right and equals `cpu-bvh` to the bit.
+
+mod support;
+
+use lockstep_core::conformance::{self, scenes};
+use lockstep_core::renderer::{Mode, Strategy};
+use lockstep_core::{Backend, OpenOptions, Renderer, Scene, Settings};
+use lockstep_cpu::{BVH_TARGET, Cpu};
+use support::{open, present};
+
+fn reference() -> Box<dyn Renderer> {
+    Cpu.open(BVH_TARGET, &OpenOptions::default()).unwrap()
+}
+
+#[test]
+fn every_target_keeps_the_contract() {
+    for target in present() {
+        conformance::contract(&mut || open(&target));
+    }
+}
+
+#[test]
+fn every_target_gets_the_light_right() {
+    for target in present() {
+        conformance::physics(&mut || open(&target));
+    }
+}
+
+/// Films and ray counts of every target and of the reference.
+fn assert_identical(scene: &Scene, settings: &Settings, spp: u32) {
+    let (film, report) = conformance::render(reference().as_mut(), scene, settings, spp);
+    for target in present() {
+        let (other, counts) = conformance::render(open(&target).unwrap().as_mut(), scene, settings, spp);
+        let differing = film.pixels_differing(&other);
+        assert_eq!(differing, 0, "{target} on {} under {settings:?}", scene.name);
+        assert_eq!(film.flaws, other.flaws, "{target} on {}", scene.name);
+        assert_eq!(report.bounces, counts.bounces, "{target} on {}", scene.name);
+    }
+}
+
+#[test]
+fn a_scene_with_every_feature_is_identical_under_all_settings() {
+    let scene = scenes::everything().unwrap();
+    let base = Settings { width: 120, height: 80, ..Settings::default() };
+    let variants = [
+        base,
+        Settings { strategy: Strategy::LightOnly, seed: 7, ..base },
+        Settings { strategy: Strategy::BsdfOnly, seed: 8, ..base },
+        Settings { bounces: 12, roulette_from: Some(2), seed: 9, ..base },
+        Settings { bounces: 0, ..base },
+    ];
+    for settings in variants {
+        assert_identical(&scene, &settings, 4);
+    }
+}
+
+#[test]
+fn built_in_scenes_are_identical() {
+    let settings = Settings { width: 96, height: 54, ..Settings::default() };
+    for name in ["cornell", "weekend", "atrium:10k", "furnace", "instances"] {
+        let loaded = lockstep_scenes::load(name, &lockstep_scenes::LoadOptions::default()).unwrap();
+        assert_identical(&loaded.scene, &settings, 2);
+    }
+}
+
+#[test]
+fn a_film_larger_than_the_path_state_is_identical() {
+    // 400,000 paths of one sample; a device with many cores still needs two batches for the four samples.
+    let settings = Settings { width: 800, height: 500, bounces: 1, ..Settings::default() };
+    assert_identical(&scenes::everything().unwrap(), &settings, 4);
+}
+
+#[test]
+fn traced_paths_are_those_of_the_reference() {
+    let scene = scenes::everything().unwrap();
+    let settings = Settings { width: 60, height: 40, ..Settings::default() };
+    let mut reference = reference();
+    reference.load(&scene, &settings).unwrap();
+    for target in present() {
+        let mut renderer = open(&target).unwrap();
+        renderer.load(&scene, &settings).unwrap();
+        for (pixel, sample) in [([0, 0], 0), ([30, 20], 3), ([17, 33], 1), ([59, 39], 2), ([40, 25], 0)] {
+            let ours = renderer.trace(pixel, sample).unwrap();
+            assert_eq!(
+                ours,
+                reference.trace(pixel, sample).unwrap(),
+                "{target} at {pixel:?}, sample {sample}"
+            );
+        }
+        assert!(renderer.trace([60, 0], 0).is_err());
+    }
+}
+
+#[test]
+fn the_fast_mode_is_labelled_and_its_mean_is_the_exact_one() {
+    let scene = scenes::everything().unwrap();
+    let exact = Settings { width: 96, height: 54, ..Settings::default() };
+    let fast = Settings { mode: Mode::Fast, ..exact };
+    for target in present() {
+        let mut renderer = open(&target).unwrap();
+        let (film, _) = conformance::render(renderer.as_mut(), &scene, &exact, 64);
+        let (promised, flags) = (renderer.device().exact, renderer.device().flags.clone());
+        let (other, _) = conformance::render(renderer.as_mut(), &scene, &fast, 64);
+        assert!(!renderer.device().exact, "{target}: the fast mode promises no identity");
+        assert_ne!(renderer.device().flags, flags, "{target}: the fast mode has flags of its own");
+        let (mean, fast_mean) = (conformance::mean(&film), conformance::mean(&other));
+        let off = (fast_mean - mean).abs() / mean;
+        assert!(off < 1e-3, "{target}: the fast mean {fast_mean} is {off} off the exact mean {mean}");
+        // The exact build is still the exact one after the fast one ran.
+        let (again, _) = conformance::render(renderer.as_mut(), &scene, &exact, 64);
+        assert_eq!(again, film, "{target}");
+        assert_eq!(renderer.device().exact, promised, "{target}");
+    }
+}
+
+/// Inputs of each function; the full proof takes 2^20 (`LOCKSTEP_PARITY_INPUTS`).
+#[cfg(feature = "conformance")]
+const INPUTS: u32 = 1 << 14;
+
+#[cfg(feature = "conformance")]
+#[test]
+fn every_function_and_record_of_the_kernels_is_that_of_the_reference() {
+    let inputs = std::env::var("LOCKSTEP_PARITY_INPUTS").ok().and_then(|n| n.parse().ok()).unwrap_or(INPUTS);
+    for target in present() {
+        let mut probes = lockstep_cuda::probes::Probes::build(&target).unwrap();
+        let verdicts = lockstep_core::parity::run(&mut probes, inputs).unwrap();
+        let words: Vec<String> = verdicts.iter().map(ToString::to_string).collect();
+        assert!(words.is_empty(), "{target}:\n{}", words.join("\n"));
+    }
+}
