@@ -3,30 +3,61 @@
  * Every kernel loops over its queue in strides of the global size, so any launch size is right. Queue lengths are the ray
  * counters of the bounce and never leave the device within a pass. */
 
-/* Adding to a counter. With LS_GROUP_COMPACTION a work-group adds its items' shares in local memory first, and asks the
+/* How far two queues had grown before an item's own entries. */
+typedef struct {
+    u32 a;
+    u32 b;
+} Slots;
+
+/* Adding to counters. With LS_GROUP_COMPACTION a work-group adds its items' shares in local memory first, and asks each
  * counter once; all items of a group must then come here together. Without, an item adds its own share. */
 #ifdef LS_GROUP_COMPACTION
-#define LS_SCRATCH(name) LS_LOCAL u32 name[2]
+#define LS_SCRATCH(name) LS_LOCAL u32 name[4]
 
-LS_FN u32 counter_reserve(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 *scratch) {
-    if (LS_LOCAL_ID() == 0u) {
+LS_FN Slots counter_reserve(LS_GLOBAL u32 *a, u32 amount_a, LS_GLOBAL u32 *b, u32 amount_b,
+                            LS_LOCAL_POINTER u32 *scratch) {
+    u32 lane = LS_LOCAL_ID();
+    Slots slots;
+    if (lane == 0u) {
         scratch[0] = 0u;
+        scratch[1] = 0u;
     }
     LS_BARRIER();
-    u32 offset = amount > 0u ? LS_ATOMIC_ADD(&scratch[0], amount) : 0u;
+    slots.a = amount_a > 0u ? LS_ATOMIC_ADD(&scratch[0], amount_a) : 0u;
+    slots.b = amount_b > 0u ? LS_ATOMIC_ADD(&scratch[1], amount_b) : 0u;
     LS_BARRIER();
-    if (LS_LOCAL_ID() == 0u) {
-        scratch[1] = scratch[0] > 0u ? LS_ATOMIC_ADD(counter, scratch[0]) : 0u;
+    if (lane == 0u) {
+        scratch[2] = scratch[0] > 0u ? LS_ATOMIC_ADD(a, scratch[0]) : 0u;
+        scratch[3] = scratch[1] > 0u ? LS_ATOMIC_ADD(b, scratch[1]) : 0u;
     }
     LS_BARRIER();
-    return scratch[1] + offset;
+    slots.a += scratch[2];
+    slots.b += scratch[3];
+    return slots;
+}
+
+LS_FN void counter_add(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 *scratch) {
+    counter_reserve(counter, amount, counter, 0u, scratch);
+    /* PoCL 3.1 has given wrong sums where two calls followed each other with nothing but a branch in between. */
+    LS_BARRIER();
 }
 #else
 #define LS_SCRATCH(name) LS_LOCAL_POINTER u32 *name = 0
 
-LS_FN u32 counter_reserve(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 *scratch) {
+LS_FN Slots counter_reserve(LS_GLOBAL u32 *a, u32 amount_a, LS_GLOBAL u32 *b, u32 amount_b,
+                            LS_LOCAL_POINTER u32 *scratch) {
     (void)scratch;
-    return amount > 0u ? LS_ATOMIC_ADD(counter, amount) : 0u;
+    Slots slots;
+    slots.a = amount_a > 0u ? LS_ATOMIC_ADD(a, amount_a) : 0u;
+    slots.b = amount_b > 0u ? LS_ATOMIC_ADD(b, amount_b) : 0u;
+    return slots;
+}
+
+LS_FN void counter_add(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 *scratch) {
+    (void)scratch;
+    if (amount > 0u) {
+        LS_ATOMIC_ADD(counter, amount);
+    }
 }
 #endif
 
@@ -113,7 +144,7 @@ LS_KERNEL void ls_extend(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_GLOBAL c
         store_hit(hits, hit_primitives, i, hit);
         found += intersect_hit_is_some(hit) ? 1u : 0u;
     }
-    counter_reserve(&counters[bounce].hits, found, scratch);
+    counter_add(&counters[bounce].hits, found, scratch);
 }
 
 LS_KERNEL void ls_shade(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_GLOBAL Packed *LS_RESTRICT path_origin,
@@ -149,15 +180,15 @@ LS_KERNEL void ls_shade(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_GLOBAL Pa
                 store_packed(path_throughput, index, path.throughput, LS_AS_U32(path.bsdf_pdf));
             }
         }
-        u32 slot = counter_reserve(&counters[bounce + 1u].extension_rays, shaded.continues ? 1u : 0u, scratch);
-        if (shaded.continues) {
-            next_queue[slot] = index;
-        }
         bool connects = shaded.connection.wanted;
-        slot = counter_reserve(&counters[bounce].shadow_rays, connects ? 1u : 0u, scratch);
+        Slots slots = counter_reserve(&counters[bounce + 1u].extension_rays, shaded.continues ? 1u : 0u,
+                                      &counters[bounce].shadow_rays, connects ? 1u : 0u, scratch);
+        if (shaded.continues) {
+            next_queue[slots.a] = index;
+        }
         if (connects) {
-            store_ray(shadow_origin, shadow_direction, slot, shaded.connection.ray);
-            store_packed(shadow_radiance, slot, shaded.connection.radiance, index);
+            store_ray(shadow_origin, shadow_direction, slots.b, shaded.connection.ray);
+            store_packed(shadow_radiance, slots.b, shaded.connection.radiance, index);
         }
     }
 }
@@ -180,7 +211,7 @@ LS_KERNEL void ls_connect(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
             unoccluded += 1u;
         }
     }
-    counter_reserve(&counters[bounce].unoccluded, unoccluded, scratch);
+    counter_add(&counters[bounce].unoccluded, unoccluded, scratch);
 }
 
 LS_KERNEL void ls_resolve(Pass pass, LS_GLOBAL const Packed *LS_RESTRICT path_radiance,
@@ -205,9 +236,9 @@ LS_KERNEL void ls_resolve(Pass pass, LS_GLOBAL const Packed *LS_RESTRICT path_ra
         film[first + 1u] = green;
         film[first + 2u] = blue;
     }
-    counter_reserve(&flaws[FLAW_NON_FINITE], found.count[FLAW_NON_FINITE], scratch);
-    counter_reserve(&flaws[FLAW_NEGATIVE], found.count[FLAW_NEGATIVE], scratch);
-    counter_reserve(&flaws[FLAW_CLAMPED], found.count[FLAW_CLAMPED], scratch);
+    counter_add(&flaws[FLAW_NON_FINITE], found.count[FLAW_NON_FINITE], scratch);
+    counter_add(&flaws[FLAW_NEGATIVE], found.count[FLAW_NEGATIVE], scratch);
+    counter_add(&flaws[FLAW_CLAMPED], found.count[FLAW_CLAMPED], scratch);
 }
 
 LS_KERNEL void ls_tally(Pass pass, LS_GLOBAL BounceCounters *LS_RESTRICT counters, LS_GLOBAL u32 *LS_RESTRICT flaws,
