@@ -130,7 +130,7 @@ pub(crate) struct RenderArgs {
 /// `lockstep study`
 #[derive(Debug, Args)]
 pub(crate) struct StudyArgs {
-    /// The scenes [default: cornell weekend atrium:50k]
+    /// The scenes [default: cornell weekend atrium:10k]
     #[arg(value_name = "SCENE")]
     pub(crate) scenes: Vec<String>,
     /// Targets, in this order; `all` is every one present
@@ -143,7 +143,7 @@ pub(crate) struct StudyArgs {
     )]
     pub(crate) targets: Vec<String>,
     /// The ladder of samples per pixel: doubling from A to B
-    #[arg(long, value_name = "A..B", default_value = "1..64")]
+    #[arg(long, value_name = "A..B", default_value = "1..32")]
     pub(crate) spp: Ladder,
     #[command(flatten)]
     pub(crate) image: ImageArgs,
@@ -156,8 +156,8 @@ pub(crate) struct StudyArgs {
     /// Take this image as the reference (one scene only) instead of rendering one
     #[arg(long, value_name = "FILE")]
     pub(crate) reference: Option<PathBuf>,
-    /// Let rendering a scene's reference take at most this long; fewer samples per pixel are taken if 16 times the top
-    /// rung would not fit [default: the longer of 20 s and twice the time of the scene's ladder]
+    /// Let rendering a scene's reference take about this long: where 16 times the top rung would not fit, fewer samples
+    /// per pixel are taken, but at least 4 times the top rung [default: the longer of 20 s and twice the time of the scene's ladder]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub(crate) reference_budget: Option<f64>,
     /// Worker threads of CPU targets [default: all hardware threads]

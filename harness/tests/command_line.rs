@@ -1,5 +1,7 @@
 //! Exit codes and streams, as scripts see them.
 
+#![allow(clippy::unwrap_used, reason = "a helper that fails must fail its test")]
+
 mod support;
 
 use std::process::Stdio;

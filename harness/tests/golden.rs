@@ -1,5 +1,7 @@
 //! Goldens, from blessing to failing.
 
+#![allow(clippy::unwrap_used, reason = "a helper that fails must fail its test")]
+
 mod support;
 
 use support::{expect, finish, lockstep};

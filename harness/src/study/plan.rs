@@ -18,7 +18,7 @@ use crate::render::DEFAULT_SIZE;
 use crate::scenes;
 
 /// The scenes of a study that names none: with the default ladder and size they take under two minutes on two cores.
-const DEFAULT_SCENES: [&str; 3] = ["cornell", "weekend", "atrium:50k"];
+const DEFAULT_SCENES: [&str; 3] = ["cornell", "weekend", "atrium:10k"];
 
 /// The commit that this program is built from; empty when unknown.
 pub(crate) const COMMIT: &str = env!("LOCKSTEP_COMMIT");

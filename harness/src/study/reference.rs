@@ -29,7 +29,7 @@ use crate::render::image_of;
 /// Samples per pixel of a reference over those of the top rung.
 const RATIO: u32 = 16;
 /// The least such ratio.
-const LEAST_RATIO: u32 = 2;
+const LEAST_RATIO: u32 = 4;
 /// The least budget, in seconds.
 const LEAST_BUDGET: f64 = 20.0;
 /// The budget in times of the scene's ladder.
@@ -90,7 +90,7 @@ pub(crate) fn obtain(
     let ladder: Vec<&Timing> = timings.iter().filter(|t| t.scene == scene.name).collect();
     let mut spare = None;
     let Some(renderer) = choose(participants, &ladder, &plan.options, &mut spare)? else {
-        let text = "no reference: no target here promises exact images, so none can render it".to_owned();
+        let text = format!("{} has no reference: no target here promises exact images", scene.name);
         return Ok(Obtained { reference: None, notes: vec![note(text)] });
     };
     let settings = plan.with_seed(reference_seed(plan));
@@ -101,12 +101,14 @@ pub(crate) fn obtain(
         return Ok(Obtained::default());
     }
     let mut notes = Vec::new();
-    let wanted = samples(plan, &ladder, renderer, &mut |text| notes.push(note(text)));
+    let wanted = samples(plan, &ladder, renderer, &mut |text| {
+        notes.push(note(format!("the reference of {} {text}", scene.name)));
+    });
     let entry = Entry::new(scene, &settings, film_hash(&renderer.film()?));
     let against = |spp: u32, target: &str| format!("{target}, {spp} spp, seed {}", settings.seed);
     if let Some(found) = cache::find(&entry, wanted) {
         let against = against(found.spp, &found.target);
-        notes.push(note(format!("reference ({against}) taken from the cache")));
+        notes.push(note(format!("the reference of {} ({against}) is from the cache", scene.name)));
         return Ok(Obtained { reference: Some(Reference { image: found.image, against }), notes });
     }
     bar.expect(u64::from(wanted));
@@ -164,7 +166,7 @@ fn samples(plan: &Plan, ladder: &[&Timing], renderer: &Participant, tell: &mut d
     if taken < full {
         let seconds = seconds_per_spp * f64::from(full);
         tell(format!(
-            "the reference has {taken} spp: {full} spp would take about {seconds:.0} s, and the budget is {budget:.0} s \
+            "has {taken} spp: {full} spp would take about {seconds:.0} s, and the budget is {budget:.0} s \
              (--reference-budget)"
         ));
     }
@@ -188,7 +190,7 @@ mod tests {
     fn a_reference_has_sixteen_times_the_top_rung_where_the_budget_allows() {
         assert_eq!(affordable(64, 0.01, 20.0), (1024, 1024));
         assert_eq!(affordable(64, 0.03, 20.0), (1024, 512));
-        assert_eq!(affordable(64, 100.0, 20.0), (1024, 128));
+        assert_eq!(affordable(64, 100.0, 20.0), (1024, 256));
         assert_eq!(affordable(8192, 0.0, 20.0), (MAX_SPP, MAX_SPP));
     }
 

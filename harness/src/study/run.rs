@@ -253,7 +253,7 @@ impl Run<'_> {
             return Ok(ControlFlow::Break(()));
         }
         for note in &found.notes {
-            bar.line(&format!("{}: {}", scene.name, note.text));
+            bar.line(&format!("lockstep: {}", note.text));
         }
         self.folder.append(found.notes.into_iter().map(Note::into).collect())?;
         Ok(ControlFlow::Continue(found.reference))
