@@ -30,8 +30,8 @@ const HEADERS: [Header; 15] = [
 
 const ENTRY: Header = header!("entry.h");
 
-#[cfg(feature = "conformance")]
-const PROBE: Header = header!("probe.h");
+#[cfg(any(test, feature = "conformance"))]
+const PROBES: [Header; 2] = [header!("probe.h"), header!("layout.h")];
 
 /// What to build from the one source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -55,19 +55,19 @@ pub struct Source {
 
 /// Puts the source together. `compat` is the backend's header, `compat_name` what compile errors call it.
 pub fn assemble(compat_name: &str, compat: &str, options: &Options) -> Source {
-    assemble_with(compat_name, compat, options, ENTRY)
+    assemble_with(compat_name, compat, options, &[ENTRY])
 }
 
 /// The same with the probes of [`crate::parity`] in place of the entry kernels.
 #[cfg(feature = "conformance")]
 pub fn assemble_probes(compat_name: &str, compat: &str, options: &Options) -> Source {
-    assemble_with(compat_name, compat, options, PROBE)
+    assemble_with(compat_name, compat, options, &PROBES)
 }
 
-fn assemble_with(compat_name: &str, compat: &str, options: &Options, last: Header) -> Source {
+fn assemble_with(compat_name: &str, compat: &str, options: &Options, last: &[Header]) -> Source {
     let mut files =
         vec![("options.h".to_owned(), defines(options)), (compat_name.to_owned(), compat.to_owned())];
-    files.extend(HEADERS.into_iter().chain([last]).map(|(name, text)| (name.to_owned(), text.to_owned())));
+    files.extend(HEADERS.iter().chain(last).map(|&(name, text)| (name.to_owned(), text.to_owned())));
     let text: String = files.iter().map(|(name, part)| format!("#line 1 \"{name}\"\n{part}\n")).collect();
     let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
     Source { text, hash, files }
@@ -81,6 +81,5 @@ fn defines(options: &Options) -> String {
 /// The headers with their names, entry kernels and probes included.
 #[cfg(test)]
 pub(crate) fn header_texts() -> Vec<Header> {
-    let probe = header!("probe.h");
-    HEADERS.into_iter().chain([ENTRY, probe]).collect()
+    HEADERS.into_iter().chain([ENTRY]).chain(PROBES).collect()
 }

@@ -6,10 +6,11 @@
 //!
 //! # The wavefront
 //!
-//! Path `sample_in_flight * pass.pixels + i` belongs to one sample of film pixel `pass.first_pixel + i`. A driver launches [`launch::GENERATE`],
-//! then for each bounce from 0 to `pass.bounces` [`launch::EXTEND`], [`launch::SHADE`] and [`launch::CONNECT`], then
-//! [`launch::RESOLVE`] and [`launch::TALLY`]. Kernels loop over their queue in strides of the global size, up to a
-//! length that stays on the device, so any global size is right and the host never waits in between.
+//! Path `sample_in_flight * pass.pixels + i` belongs to one sample of film pixel `pass.first_pixel + i`. A driver
+//! launches [`launch::GENERATE`], then for each bounce from 0 to `pass.bounces` [`launch::EXTEND`], [`launch::SHADE`]
+//! and [`launch::CONNECT`], then [`launch::RESOLVE`] and [`launch::TALLY`]. Kernels loop over their queue in strides of
+//! the global size, up to a length that stays on the device, so any global size is right and the host never waits in
+//! between. With [`Options::group_compaction`] the global size must be a multiple of the group's.
 //!
 //! Before the first pass the film, the counters ([`counters_len`]), the flaws (four words) and the totals
 //! ([`totals_len`]) are zero.

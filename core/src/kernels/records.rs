@@ -88,7 +88,7 @@ pub struct BounceCounters {
     pub unoccluded: u32,
 }
 
-/// Words of [`super::TALLY`]'s totals before the first bounce's: flaws that are not finite, negative, clamped; zero.
+/// Words of [`super::launch::TALLY`]'s totals before the first bounce's: flaws that are not finite, negative, clamped; zero.
 pub const TOTALS_HEADER: usize = 4;
 
 /// How many 64-bit totals a run with this many bounces keeps: the header, then four for each bounce in the order of

@@ -13,7 +13,7 @@ use crate::rng::{BLOCKS_PER_BOUNCE, Block};
 use crate::scene::*;
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
 
-/// The floats and then the integers that `ls_probe_constants` writes, in its order.
+/// The floats and then the integers that `ls_probe_constants` of `kernels/layout.h` writes, in its order.
 const FLOATS: &[(&str, f32)] = &[
     ("MATH_PI", PI),
     ("MATH_FRAC_PI_2", FRAC_PI_2),

@@ -1,6 +1,6 @@
 //! Function by function: the kernel dialect against this crate.
 //!
-//! [`PROBES`] is the one list of what is compared. Each entry has a kernel in `kernels/probe.h`, which reads words and
+//! `list.rs` is the one list of what is compared. Each entry has a kernel in `kernels/probe.h`, which reads words and
 //! writes the words of a result, and a closure here that computes the same from this crate's functions. [`run`] gives
 //! both the same inputs, edge cases included, and compares bits; where both results are NaN, any NaN will do.
 //!

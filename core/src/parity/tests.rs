@@ -82,7 +82,7 @@ fn probes_of_the_scene_reach_every_outcome() {
 
 #[test]
 fn the_layout_kernel_lists_the_records_of_this_crate() {
-    let text = header("probe.h");
+    let text = header("layout.h");
     let sizes: Vec<String> = invocations(text, "LAYOUT_SIZE").into_iter().map(|mut p| p.remove(0)).collect();
     let offsets = invocations(text, "LAYOUT_OFFSET");
     for (record, fields) in NAMES {
@@ -103,7 +103,7 @@ fn every_record_of_the_abi_is_in_the_layout_list() {
 
 #[test]
 fn the_constants_kernel_lists_every_constant_of_the_headers() {
-    let text = header("probe.h");
+    let text = header("layout.h");
     let order: Vec<String> = ["CONSTANT_F", "CONSTANT_U"]
         .iter()
         .flat_map(|name| invocations(text, name))
