@@ -12,7 +12,7 @@ pub const NONE: u32 = u32::MAX;
 /// Set in a primitive index when it names a sphere instead of a triangle.
 pub const SPHERE_BIT: u32 = 0x8000_0000;
 
-/// Shading attributes of one mesh vertex; its position lives in [`super::Scene::positions`] at the same index.
+/// Shading attributes of one mesh vertex; its position lives in [`super::SceneData::positions`] at the same index.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Vertex {
@@ -147,7 +147,7 @@ pub enum AlphaMode {
     Blend = 2,
 }
 
-/// A surface. Texture fields are indices into [`super::Scene::textures`] or [`NONE`]; a texture multiplies its factor.
+/// A surface. Texture fields are indices into [`super::SceneData::textures`] or [`NONE`]; a texture multiplies its factor.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Material {
@@ -266,7 +266,7 @@ pub enum Wrap {
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Texture {
-    /// First texel in [`super::Scene::texels`]; rows follow from the top.
+    /// First texel in [`super::SceneData::texels`]; rows follow from the top.
     pub first_texel: u32,
     /// Texels a row.
     pub width: u32,
