@@ -3,6 +3,7 @@
 use crate::loader;
 use lockstep_core::{Absence, DeviceInfo};
 use ocl::{Device, Platform, ffi};
+use std::sync::{Mutex, PoisonError};
 
 /// A device and what decides how it is used.
 #[derive(Clone, Debug)]
@@ -156,11 +157,22 @@ fn text(device: &Device, kind: u32) -> String {
     String::from_utf8_lossy(&raw(device, kind)).trim_matches(['\0', ' ']).to_owned()
 }
 
-/// Every device of every platform, the best first.
+/// Every device of every platform, the best first. They are asked once in a process: asking takes drivers up to a second,
+/// and some crash when two threads ask at once.
 ///
 /// # Errors
-/// An [`Absence`] without a library, a platform or a device.
+/// An [`Absence`] without a library, a platform or a device; the next call looks again.
 pub(crate) fn find() -> Result<Vec<Found>, Absence> {
+    static FOUND: Mutex<Vec<Found>> = Mutex::new(Vec::new());
+    // A panic elsewhere cannot have left the list half written.
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    if found.is_empty() {
+        *found = look()?;
+    }
+    Ok(found.clone())
+}
+
+fn look() -> Result<Vec<Found>, Absence> {
     let library = loader::load()?;
     let platforms = if loader::platform_count() == 0 { Vec::new() } else { Platform::list() };
     let mut devices = Vec::new();

@@ -98,13 +98,16 @@ impl Program {
 pub(crate) fn from_source(
     found: &Found,
     context: &Context,
-    text: &str,
+    source: &str,
     flags: &str,
 ) -> Result<core::Program> {
-    let text = CString::new(text).map_err(|e| failed(found, e.to_string()))?;
+    let text = CString::new(source).map_err(|e| failed(found, e.to_string()))?;
     let program = core::create_program_with_source(context, &[text])
         .map_err(|e| device_error(&found.target, "handing over the kernels' source", &e))?;
-    build(found, &program, flags)?;
+    build(found, &program, flags).map_err(|error| match error {
+        Error::Compile { log, .. } => failed(found, with_our_places(&log, source)),
+        other => other,
+    })?;
     Ok(program)
 }
 
@@ -144,5 +147,45 @@ fn binary_of(program: &core::Program) -> Option<Vec<u8>> {
     match core::get_program_info(program, ProgramInfo::Binaries) {
         Ok(ProgramInfoResult::Binaries(binaries)) => binaries.into_iter().next().filter(|b| !b.is_empty()),
         _ => None,
+    }
+}
+
+/// What NVIDIA's compiler, which does not heed `#line`, calls the source; a line number of the whole text follows.
+const WHOLE_TEXT: &str = "<kernel>:";
+
+/// A compiler's log with our files' names and lines in place of the whole text's.
+fn with_our_places(log: &str, source: &str) -> String {
+    let mut parts = log.split(WHOLE_TEXT);
+    let mut ours = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
+        match part[..digits].parse().ok().and_then(|line| our_place(source, line)) {
+            Some((file, line)) => ours.push_str(&format!("{file}:{line}{}", &part[digits..])),
+            None => ours.extend([WHOLE_TEXT, part]),
+        }
+    }
+    ours
+}
+
+/// The file and line that a line of the whole text, counted from one, came from.
+fn our_place(source: &str, line: usize) -> Option<(&str, usize)> {
+    let before: Vec<&str> = source.lines().take(line).collect();
+    let marker = before.iter().rposition(|text| text.starts_with("#line "))?;
+    let (number, file) = before[marker].strip_prefix("#line ")?.split_once(' ')?;
+    let offset = line.checked_sub(marker + 2)?;
+    Some((file.trim_matches('"'), number.parse::<usize>().ok()? + offset))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_that_counts_lines_of_the_whole_text_is_given_our_places() {
+        let source = "#line 1 \"a.h\"\nint a;\n\n#line 10 \"b.h\"\nint b;\nint c\n";
+        let log = "<kernel>:6:6: error: expected ';'\n<kernel>:2:1: note: like here\n<kernel>:x";
+        let ours = "b.h:11:6: error: expected ';'\na.h:1:1: note: like here\n<kernel>:x";
+        assert_eq!(with_our_places(log, source), ours);
+        assert_eq!(with_our_places("b.h:11: error", source), "b.h:11: error");
     }
 }
