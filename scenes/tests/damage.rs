@@ -1,5 +1,7 @@
 //! Damaged files: whatever is cut off or flipped, loading ends soon, with a scene or an error, and never panics.
 
+#![allow(clippy::unwrap_used)]
+
 use base64::Engine as _;
 use lockstep_scenes::{Limits, LoadOptions, load};
 use proptest::prelude::*;
@@ -54,7 +56,7 @@ fn document(buffer_uri: Option<&str>) -> (String, Vec<u8>) {
     let mut binary = Vec::new();
     let mut views = Vec::new();
     let mut view = |binary: &mut Vec<u8>, bytes: &[u8]| {
-        while binary.len() % 4 != 0 {
+        while !binary.len().is_multiple_of(4) {
             binary.push(0);
         }
         views.push(format!(r#"{{"buffer":0,"byteOffset":{},"byteLength":{}}}"#, binary.len(), bytes.len()));
@@ -68,7 +70,7 @@ fn document(buffer_uri: Option<&str>) -> (String, Vec<u8>) {
     view(&mut binary, &[3]);
     view(&mut binary, &floats(&[0., 1., 0.]));
     view(&mut binary, &png());
-    while binary.len() % 4 != 0 {
+    while !binary.len().is_multiple_of(4) {
         binary.push(0);
     }
     let uri = buffer_uri.map_or(String::new(), |uri| format!(r#""uri":"{uri}","#));
@@ -98,7 +100,7 @@ fn document(buffer_uri: Option<&str>) -> (String, Vec<u8>) {
 
 fn glb() -> Vec<u8> {
     let (mut text, binary) = document(None);
-    while text.len() % 4 != 0 {
+    while !text.len().is_multiple_of(4) {
         text.push(' ');
     }
     let mut out = b"glTF\x02\0\0\0".to_vec();
@@ -159,7 +161,7 @@ fn damage() -> impl Strategy<Value = (Option<usize>, Vec<(usize, u8)>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn damaged_glb_is_survived((cut, changes) in damage()) {

@@ -4,6 +4,8 @@
 //! The files are read from `$LOCKSTEP_SCENES/gltf-validator`, or `shared/scenes/gltf-validator` beside the repository;
 //! without them the test says so and passes.
 
+#![allow(clippy::unwrap_used)]
+
 use lockstep_core::Error;
 use lockstep_scenes::{LoadOptions, load};
 use serde_json::Value;

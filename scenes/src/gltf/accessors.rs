@@ -200,7 +200,7 @@ impl<'a> Accessor<'a> {
     fn check_alignment(&self, item: &Item<'_>, view: &View<'_>, warnings: &mut Warnings) {
         let offset = item.whole("byteOffset").unwrap_or(0) as usize;
         let unit = if self.columns > 1 { 4 } else { self.component.size() };
-        if offset % unit != 0 || (view.offset + offset) % unit != 0 {
+        if !offset.is_multiple_of(unit) || !(view.offset + offset).is_multiple_of(unit) {
             warnings.add(
                 item.pointer("byteOffset"),
                 format!("the data does not begin at a multiple of {unit} bytes"),

@@ -71,7 +71,7 @@ pub(super) fn parse<'a>(bytes: &'a [u8], warnings: &mut Warnings) -> Result<Cont
         let Some(data) = bytes[..length].get(offset + 8..offset + 8 + size) else {
             return fail(warnings, offset, format!("a chunk of {size} bytes does not fit into the file"));
         };
-        if size % 4 != 0 {
+        if !size.is_multiple_of(4) {
             return fail(
                 warnings,
                 offset,

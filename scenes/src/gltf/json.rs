@@ -28,7 +28,7 @@ pub(super) fn push_key(pointer: &mut String, key: &str) {
 pub(super) fn whole(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| {
         let number = value.as_f64()?;
-        (number >= 0.0 && number <= 9.0e15 && number.fract() == 0.0).then_some(number as u64)
+        ((0.0..=9.0e15).contains(&number) && number.fract() == 0.0).then_some(number as u64)
     })
 }
 

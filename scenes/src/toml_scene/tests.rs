@@ -1,4 +1,5 @@
-use crate::{LoadOptions, load};
+use crate::{LoadOptions, builtins, load};
+use lockstep_core::Error;
 use std::fs;
 
 const TRIANGLE: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl grey\nf 1 2 3\n";
@@ -8,7 +9,8 @@ fn loaded(toml: &str) -> Result<crate::LoadedScene, String> {
     fs::write(folder.path().join("t.obj"), TRIANGLE).unwrap();
     let path = folder.path().join("view.toml");
     fs::write(&path, toml).unwrap();
-    load(path.to_str().unwrap(), &LoadOptions::default()).map_err(|e| e.to_string())
+    let options = LoadOptions { data_folder: Some(folder.path().join("data")), ..LoadOptions::default() };
+    load(path.to_str().unwrap(), &options).map_err(|e| e.to_string())
 }
 
 fn refused(toml: &str, words: &str) {
@@ -26,7 +28,7 @@ fn a_document_adds_camera_and_light() {
     let scene = loaded(&toml).unwrap().scene;
     assert_eq!((scene.name.as_str(), scene.camera.eye.z, scene.camera.direction.z), ("view", 5.0, -5.0));
     assert_eq!((scene.lights.len(), scene.environment.zenith.x), (2, 1.0));
-    assert!((scene.camera.vertical_fov - 0.523_598_8).abs() < 1e-6);
+    assert!((scene.camera.vertical_fov - std::f32::consts::FRAC_PI_6).abs() < 1e-6);
 }
 
 #[test]
@@ -54,7 +56,7 @@ fn wrong_values_name_line_and_column() {
 
 #[test]
 fn missing_files_are_named() {
-    refused("file = \"u.obj\"\n", "line 1, column 8: there is no file `u.obj`");
+    refused("file = \"u.obj\"\n", "line 1, column 8: none of these files is there");
 }
 
 #[test]
@@ -63,4 +65,32 @@ fn materials_are_changed_by_name() {
     let scene = loaded(&toml).unwrap().scene;
     assert_eq!((scene.materials[0].kind, scene.materials[0].roughness), (1, 0.25));
     refused(&format!("{CAMERA}[[materials]]\nname = \"gray\"\n"), "no material `gray`; did you mean `grey`?");
+}
+
+#[test]
+fn bundled_scenes_without_their_data_are_unavailable() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = LoadOptions { data_folder: Some(folder.path().into()), ..LoadOptions::default() };
+    for bundled in super::BUNDLED {
+        let error = load(bundled.name, &options).unwrap_err();
+        assert!(matches!(error, Error::Unavailable { .. }), "{error}");
+        assert!(error.to_string().contains("Set LOCKSTEP_SCENES to a folder that holds"), "{error}");
+    }
+    let missing = builtins(&options).into_iter().filter(|b| b.missing.is_some()).count();
+    assert_eq!(missing, super::BUNDLED.len());
+}
+
+/// Loads the real data where it is, in `$LOCKSTEP_SCENES` or `shared/scenes` beside the repository.
+#[test]
+fn bundled_scenes_with_their_data_have_all_their_triangles() {
+    let beside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/scenes");
+    let options = LoadOptions { data_folder: beside.is_dir().then_some(beside), ..LoadOptions::default() };
+    for (name, triangles) in
+        [("pica-wide", 76_274), ("pica-close", 76_274), ("sponza-wide", 262_191), ("sponza-close", 262_191)]
+    {
+        match load(name, &options) {
+            Err(Error::Unavailable { what, .. }) => println!("skipped: {what}"),
+            loaded => assert_eq!(loaded.unwrap().scene.instanced_triangles(), triangles, "{name}"),
+        }
+    }
 }

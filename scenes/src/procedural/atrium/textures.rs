@@ -183,7 +183,7 @@ pub(super) fn banner_color(cloth: [f32; 3]) -> Image {
         let (dx, dy) = ((u - 0.5) / 0.44, (v - 0.42) / 0.19);
         let r = (dx * dx + dy * dy).sqrt();
         let diamond = dx.abs() + dy.abs();
-        let border = u < 0.06 || u > 0.94 || v < 0.03 || (hem - v).abs() < 0.025;
+        let border = !(0.06..=0.94).contains(&u) || v < 0.03 || (hem - v).abs() < 0.025;
         let ring = (r - 0.78).abs() < 0.09 || diamond < 0.45;
         let c = if border || ring || fringe { gold } else { cloth };
         let c = c.map(|channel| channel * weave);
