@@ -5,6 +5,8 @@
 
 mod device;
 mod error;
+#[cfg(feature = "conformance")]
+pub mod faults;
 pub mod loader;
 pub mod nvrtc;
 #[cfg(feature = "conformance")]

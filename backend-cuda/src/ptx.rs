@@ -16,9 +16,6 @@ use std::collections::BTreeMap;
 /// Begins the comment that a marked `fma` leaves.
 const MARK: &str = "LS_FMA was here";
 
-/// The definition of the word in `compat.h`, which a test replaces.
-const PLAIN: &str = "#define LS_FMA(a, b, c) fmaf(a, b, c)";
-
 /// A compat header whose `LS_FMA` is the same instruction with a mark.
 pub(crate) fn with_marked_fma(compat: &str) -> String {
     let marked = format!(
@@ -26,8 +23,10 @@ pub(crate) fn with_marked_fma(compat: &str) -> String {
          asm(\"fma.rn.f32 %0, %1, %2, %3; // {MARK}\" : \"=f\"(r) : \"f\"(a), \"f\"(b), \"f\"(c)); return r; }}\n\
          #define LS_FMA(a, b, c) marked_fma(a, b, c)"
     );
-    assert!(compat.contains(PLAIN), "compat.h defines LS_FMA otherwise");
-    compat.replace(PLAIN, &marked)
+    let is_word = |line: &&str| line.starts_with("#define LS_FMA(");
+    assert_eq!(compat.lines().filter(is_word).count(), 1, "compat.h defines LS_FMA once, on one line");
+    let lines = compat.lines().map(|line| if is_word(&line) { marked.as_str() } else { line });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// `fma` instructions and marks of each kernel.

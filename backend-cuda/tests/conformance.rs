@@ -1,5 +1,7 @@
 //! Every CUDA target keeps the contract, gets the light right and equals `cpu-bvh` to the bit.
 
+#![allow(clippy::expect_used)]
+
 mod support;
 
 use lockstep_core::conformance::{self, scenes};
@@ -9,7 +11,7 @@ use lockstep_cpu::{BVH_TARGET, Cpu};
 use support::{open, present};
 
 fn reference() -> Box<dyn Renderer> {
-    Cpu.open(BVH_TARGET, &OpenOptions::default()).unwrap()
+    Cpu.open(BVH_TARGET, &OpenOptions::default()).expect("the CPU renderer is always there")
 }
 
 #[test]
@@ -30,7 +32,8 @@ fn every_target_gets_the_light_right() {
 fn assert_identical(scene: &Scene, settings: &Settings, spp: u32) {
     let (film, report) = conformance::render(reference().as_mut(), scene, settings, spp);
     for target in present() {
-        let (other, counts) = conformance::render(open(&target).unwrap().as_mut(), scene, settings, spp);
+        let mut renderer = open(&target).expect("a present target opens");
+        let (other, counts) = conformance::render(renderer.as_mut(), scene, settings, spp);
         let differing = film.pixels_differing(&other);
         assert_eq!(differing, 0, "{target} on {} under {settings:?}", scene.name);
         assert_eq!(film.flaws, other.flaws, "{target} on {}", scene.name);
