@@ -226,12 +226,11 @@ impl Interaction {
         if material.kind == MaterialKind::Principled as u32 {
             if material.metallic_roughness_texture != NONE {
                 let texel = self.texture(scene, material.metallic_roughness_texture).rgb;
-                surface.roughness = surface.roughness * texel.y;
-                surface.metallic = surface.metallic * texel.z;
+                surface.roughness *= texel.y;
+                surface.metallic *= texel.z;
             }
             if material.transmission_texture != NONE {
-                surface.transmission =
-                    surface.transmission * self.texture(scene, material.transmission_texture).rgb.x;
+                surface.transmission *= self.texture(scene, material.transmission_texture).rgb.x;
             }
         }
         surface
