@@ -30,7 +30,7 @@ fn to_json(target: &Target) -> Value {
             "target": target.name, "present": true, "backend": info.backend, "device": info.device,
             "driver": info.driver, "compiler": info.compiler, "flags": info.flags,
             "compute_units": info.compute_units, "clocks": info.clocks, "kernel_hash": info.kernel_hash,
-            "exact": info.exact,
+            "exact": info.exact, "note": info.note,
         }),
         Err(absence) => json!({
             "target": target.name, "present": false, "reason": absence.reason, "remedy": absence.remedy,
@@ -71,6 +71,7 @@ fn present_rows(info: &DeviceInfo) -> Vec<(&'static str, String)> {
         (if info.backend == "cpu" { "threads" } else { "units" }, units),
         ("clocks", info.clocks.clone()),
         ("images", promise.to_owned()),
+        ("note", info.note.clone()),
     ]
 }
 
