@@ -63,6 +63,11 @@ impl Facts {
         words.collect::<Vec<_>>().join(", ")
     }
 
+    fn note(&self) -> String {
+        let Self { capability, memory, .. } = self;
+        format!("compute capability {}.{}, {:.1} GB", capability / 10, capability % 10, *memory as f64 * 1e-9)
+    }
+
     /// The device as every number names it. What the compiler did and the rest belong to the mode.
     pub(crate) fn info(
         &self,
@@ -85,7 +90,7 @@ impl Facts {
             clocks: self.clocks(),
             kernel_hash: kernel_hash.into(),
             exact,
-            note: String::new(),
+            note: self.note(),
         }
     }
 }

@@ -54,6 +54,7 @@ fn remedy(error: CudaError) -> Option<&'static str> {
         }
         CudaError::InvalidDevice => "the device is gone; see the system's log for the driver's words",
         CudaError::NotInitialized => "the driver is not loaded or lacks this function",
+        CudaError::UnknownError => "the driver's code for it has no name here; see the system's log",
         error if is_lasting(error) => {
             "the device's state is lost for this process, other targets are not; start again, and if it comes back, \
              run the program under compute-sanitizer"

@@ -24,8 +24,9 @@ pub use version::Version;
 use device::Found;
 use lockstep_core::renderer::Mode;
 use lockstep_core::wavefront::Wavefront;
-use lockstep_core::{Backend, Error, OpenOptions, Renderer, Result, TargetStatus};
+use lockstep_core::{Absence, Backend, Error, OpenOptions, Renderer, Result, TargetStatus};
 use renderer::{CudaDevice, CudaRenderer};
+use std::sync::Arc;
 
 /// The backend's name, and the target that stands for the first device.
 const NAME: &str = "cuda";
@@ -49,6 +50,17 @@ impl Backend for Cuda {
     fn open(&self, target: &str, _options: &OpenOptions) -> Result<Box<dyn Renderer>> {
         let renderer: CudaRenderer = Wavefront::new(CudaDevice::open(wanted(target)?)?);
         Ok(Box::new(renderer))
+    }
+}
+
+/// The compiler that serves the first device; where there is no device, any that opens.
+///
+/// # Errors
+/// An [`Absence`] that says what was tried and what to do.
+pub fn compiler() -> std::result::Result<Arc<nvrtc::Compiler>, Absence> {
+    match device::find().ok().and_then(|found| found.into_iter().next()) {
+        Some(first) => first.compiler().map(|(compiler, _)| compiler),
+        None => nvrtc::any(),
     }
 }
 

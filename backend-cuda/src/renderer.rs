@@ -207,7 +207,7 @@ impl wavefront::Device for CudaDevice {
         self.mode = mode;
         self.info = info(&self.found, &self.compiler, self.architecture, mode);
         if let Some(program) = self.programs.get(&mode) {
-            self.info.note = program.resources();
+            self.info.note = format!("{}; {}", self.info.note, program.resources());
         }
         Ok(if fresh { start.elapsed() } else { Duration::ZERO })
     }

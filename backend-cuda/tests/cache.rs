@@ -1,0 +1,53 @@
+//! The cache of compiled programs is filled, used, and never trusted.
+//!
+//! One test in a process of its own, since it moves the cache folder.
+
+mod support;
+
+use lockstep_core::Settings;
+use lockstep_core::conformance::{self, scenes};
+use std::fs;
+use std::path::{Path, PathBuf};
+use support::{open, present};
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(folder.join("lockstep/cuda")).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = files.map(|entry| entry.path()).collect();
+    files.sort();
+    files
+}
+
+/// An entry whose checksum is right and whose binary is not.
+fn forged(entry: &[u8]) -> Vec<u8> {
+    let start = entry.iter().position(|&b| b == b'\n').unwrap() + 1;
+    let binary = b"no program";
+    [&entry[..start], blake3::hash(binary).as_bytes(), binary].concat()
+}
+
+#[test]
+fn a_broken_entry_is_rebuilt_and_renders_the_same() {
+    let cache = tempfile::tempdir().unwrap();
+    // SAFETY: this test has the process to itself.
+    unsafe {
+        std::env::remove_var("LOCKSTEP_HOME");
+        std::env::set_var("XDG_CACHE_HOME", cache.path());
+    }
+    let scene = scenes::everything().unwrap();
+    let settings = Settings { width: 32, height: 24, ..Settings::default() };
+    let Some(target) = present().into_iter().next() else { return };
+    let film = || conformance::render(open(&target).unwrap().as_mut(), &scene, &settings, 2).0;
+
+    let first = film();
+    let files = entries(cache.path());
+    assert_eq!(files.len(), 1, "the first run leaves one entry");
+    let whole = fs::read(&files[0]).unwrap();
+    assert_eq!(film(), first, "the cached program renders the same");
+    assert_eq!(fs::read(&files[0]).unwrap(), whole, "a sound entry is left alone");
+
+    for broken in [whole[..whole.len() / 2].to_vec(), Vec::new(), forged(&whole)] {
+        fs::write(&files[0], &broken).unwrap();
+        assert_eq!(film(), first, "a broken entry does not matter");
+        assert_ne!(fs::read(&files[0]).unwrap(), broken, "a broken entry is replaced");
+        assert_eq!(entries(cache.path()), files, "no temporary file is left");
+    }
+}

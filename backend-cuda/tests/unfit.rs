@@ -1,0 +1,116 @@
+//! Every way in which driver, devices and compiler can be unfit, told by a driver made for this test.
+//!
+//! One test in a process of its own, since it decides which libraries the process opens. Skipped where there is no C
+//! compiler; what needs NVRTC is skipped where there is none.
+
+use lockstep_core::conformance::scenes;
+use lockstep_core::{Absence, Backend, Error, OpenOptions, Settings, TargetStatus};
+use lockstep_cuda::{Cuda, Version, loader, nvrtc};
+use std::path::Path;
+use std::process::Command;
+
+fn set(name: &str, value: &str) {
+    // SAFETY: this test has the process to itself.
+    unsafe { std::env::set_var(name, value) };
+}
+
+fn unset(name: &str) {
+    // SAFETY: this test has the process to itself.
+    unsafe { std::env::remove_var(name) };
+}
+
+/// The one target there is, which is absent.
+fn absence() -> Absence {
+    let targets = Cuda.targets();
+    assert_eq!(targets.len(), 1);
+    assert_eq!(targets[0].name, "cuda");
+    targets[0].state.clone().unwrap_err()
+}
+
+/// Builds the driver; `None` without a compiler.
+fn driver(folder: &Path) -> Option<String> {
+    let library = folder.join("libfake.so");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/fake_driver.c");
+    let status = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(source).status();
+    if !status.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: there is no C compiler to build the driver with");
+        return None;
+    }
+    library.to_str().map(str::to_owned)
+}
+
+#[test]
+fn an_unfit_driver_device_or_compiler_is_an_absence_with_a_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(driver) = driver(folder.path()) else { return };
+    let compiler = nvrtc::any();
+    if let Ok(compiler) = &compiler {
+        let Version { major, minor } = compiler.version;
+        set("FAKE_VERSION", &(1000 * major + 10 * minor).to_string());
+    }
+    set(loader::VARIABLE, &driver);
+    set("LOCKSTEP_HOME", folder.path().to_str().unwrap());
+
+    drivers_that_do_not_start();
+    devices_without_a_compiler(folder.path());
+    match compiler {
+        Ok(compiler) => devices_with_a_compiler(&compiler),
+        Err(absence) => eprintln!("skipped: {}. {}", absence.reason, absence.remedy),
+    }
+}
+
+fn drivers_that_do_not_start() {
+    let cases =
+        [("100", "no device", "nvidia-smi"), ("803", "different versions", "Restart"), ("999", "999", "log")];
+    for (code, reason, remedy) in cases {
+        set("FAKE_INIT", code);
+        let absence = absence();
+        assert!(absence.reason.contains(reason) && absence.remedy.contains(remedy), "{absence:?}");
+    }
+    unset("FAKE_INIT");
+    set("FAKE_COUNT", "0");
+    assert!(absence().reason.contains("offers no device"));
+    unset("FAKE_COUNT");
+}
+
+fn devices_without_a_compiler(folder: &Path) {
+    let named = folder.join("no-nvrtc.so");
+    let kept = std::env::var(nvrtc::VARIABLE).ok();
+    set(nvrtc::VARIABLE, named.to_str().unwrap());
+    let targets = Cuda.targets();
+    assert_eq!(targets.iter().map(|t| t.name.as_str()).collect::<Vec<_>>(), ["cuda@0", "cuda@1"]);
+    for TargetStatus { state, .. } in targets {
+        let absence = state.unwrap_err();
+        assert!(absence.reason.contains("no-nvrtc.so"), "{absence:?}");
+        assert!(absence.remedy.contains("lockstep setup nvrtc"), "{absence:?}");
+    }
+    assert!(matches!(Cuda.open("cuda@1", &OpenOptions::default()), Err(Error::Unavailable { .. })));
+    match kept {
+        Some(kept) => set(nvrtc::VARIABLE, &kept),
+        None => unset(nvrtc::VARIABLE),
+    }
+}
+
+fn devices_with_a_compiler(compiler: &nvrtc::Compiler) {
+    let newest = compiler.capabilities.iter().max().copied().unwrap();
+    let known = |capability: u32| {
+        set("FAKE_CAPABILITY", &capability.to_string());
+        Cuda.targets().remove(1).state
+    };
+    let info = known(newest).unwrap();
+    assert_eq!((info.target.as_str(), info.device.as_str()), ("cuda@1", "Fake 41"));
+    assert_eq!((info.backend.as_str(), info.compute_units, info.exact), ("cuda", 132, true));
+    assert!(info.compiler.ends_with(&format!("for sm_{newest}")), "{}", info.compiler);
+    assert!(known(newest + 10).unwrap().compiler.ends_with(&format!("for compute_{newest}")));
+    let absence = known(20).unwrap_err();
+    assert!(absence.reason.contains("no longer knows"), "{absence:?}");
+
+    set("FAKE_CAPABILITY", &newest.to_string());
+    let mut renderer = Cuda.open("cuda", &OpenOptions::default()).unwrap();
+    assert_eq!(renderer.device().target, "cuda@0", "the plain name is the first device");
+    let refused = renderer.load(&scenes::everything().unwrap(), &Settings::default());
+    let Err(Error::Device { actor, reason, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!(actor, "cuda@0");
+    assert!(reason.starts_with("InvalidPtx: the driver cannot run what NVRTC made"), "{reason}");
+    assert!(matches!(Cuda.open("cuda@7", &OpenOptions::default()), Err(Error::Unavailable { .. })));
+}
