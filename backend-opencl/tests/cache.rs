@@ -19,7 +19,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 
 /// An entry whose checksum is right and whose binary is not.
 fn forged(entry: &[u8]) -> Vec<u8> {
-    let start = entry.iter().position(|&b| b == b'\n').unwrap() + 1;
+    let start = entry.iter().take_while(|&&b| b != b'\n').count() + 1;
     let binary = b"no program";
     [&entry[..start], blake3::hash(binary).as_bytes(), binary].concat()
 }

@@ -1,4 +1,5 @@
 //! Every OpenCL target keeps the contract, gets the light right and equals `cpu-bvh` to the bit.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod support;
 
