@@ -2,6 +2,8 @@
 //!
 //! One test in a process of its own, since it moves the cache folder.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use lockstep_core::Settings;

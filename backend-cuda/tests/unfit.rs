@@ -3,6 +3,8 @@
 //! One test in a process of its own, since it decides which libraries the process opens. Skipped where there is no C
 //! compiler; what needs NVRTC is skipped where there is none.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use lockstep_core::conformance::scenes;
 use lockstep_core::{Absence, Backend, Error, OpenOptions, Settings, TargetStatus};
 use lockstep_cuda::{Cuda, Version, loader, nvrtc};
