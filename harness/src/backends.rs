@@ -7,7 +7,8 @@ use lockstep_core::{Absence, Backend, DeviceInfo, OpenOptions, Renderer, TargetS
 use crate::exit::Failure;
 
 /// Every backend. A new one is one row here and its dependency in Cargo.toml.
-const REGISTRY: &[&dyn Backend] = &[&lockstep_cpu::Cpu, &null::Null];
+const REGISTRY: &[&dyn Backend] =
+    &[&lockstep_cpu::Cpu, &lockstep_opencl::Opencl, &lockstep_cuda::Cuda, &null::Null];
 
 /// The word that selects every target present.
 const ALL: &str = "all";
