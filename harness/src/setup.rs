@@ -12,6 +12,7 @@ mod host;
 mod icd;
 mod install;
 mod item;
+mod nvrtc;
 mod opencl;
 mod pip;
 mod progress;
@@ -33,7 +34,7 @@ pub(crate) use progress::Progress;
 
 /// Everything that can be fetched, in the order it is fetched.
 fn items() -> Vec<Item> {
-    vec![embree::item(), opencl::intel(), opencl::pocl()]
+    vec![embree::item(), nvrtc::item(), opencl::intel(), opencl::pocl()]
 }
 
 /// The items of these names, in their order; those that are not fetched on request only, if no name
