@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_pass_in_pieces_is_the_same_film_as_one_pass() {
-        let (whole, seen) = film_of(&[0..100]);
+        let (whole, seen) = film_of(std::slice::from_ref(&(0..100)));
         assert_eq!((film_of(&[0..1, 1..40, 40..100]).0, seen), (whole, 100));
     }
 

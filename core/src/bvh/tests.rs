@@ -121,7 +121,12 @@ fn ray(scene: &Scene, i: u32) -> Ray {
         4 => (corner(which, 0), corner(which + 1, 2)),
         _ => (origin * 1e4, corner(which, 0)),
     };
-    Ray { origin, t_min: 0.0, direction: target - origin, t_max: if i % 11 == 0 { 0.9 } else { FAR } }
+    Ray {
+        origin,
+        t_min: 0.0,
+        direction: target - origin,
+        t_max: if i.is_multiple_of(11) { 0.9 } else { FAR },
+    }
 }
 
 fn key(i: u32) -> RayKey {

@@ -74,7 +74,7 @@ fn accumulated(renderer: &mut dyn Renderer, scene: &Scene, parts: &[Range<u32>])
 
 fn any_split_gives_the_same_bits(open: &mut Open<'_>, scene: &Scene) {
     let mut renderer = opened(open);
-    let whole = accumulated(renderer.as_mut(), scene, &[0..64]);
+    let whole = accumulated(renderer.as_mut(), scene, std::slice::from_ref(&(0..64)));
     assert_eq!(
         (whole.spp, whole.width(), whole.height()),
         (64, 37, 23),

@@ -37,7 +37,8 @@ fn mse(a: &[[f32; 3]], b: &[[f32; 3]]) -> f64 {
 
 /// The slope of log MSE over log spp from 1 to 256, over seeds that share nothing with the reference's.
 fn slope(scene: &Scene, effort: &Effort) -> f64 {
-    let settings = Settings { width: effort.side, height: effort.side, seed: u32::MAX, ..Settings::default() };
+    let settings =
+        Settings { width: effort.side, height: effort.side, seed: u32::MAX, ..Settings::default() };
     let mut renderer = renderer();
     renderer.load(scene, &settings).unwrap();
     renderer.accumulate(0..effort.reference_spp).unwrap();

@@ -42,7 +42,8 @@ impl Subject {
         // Twelve more bits, since a uniform has only 24 of them.
         let fine = r[1] + r[2] / 4096.0;
         let index = mesh.first_triangle as usize + pick(fine.min(0.999_999), mesh.triangle_count as usize);
-        let corners = self.scene.triangles[index].vertices.map(|v| Vec3::from(self.scene.positions[v as usize]));
+        let corners =
+            self.scene.triangles[index].vertices.map(|v| Vec3::from(self.scene.positions[v as usize]));
         corners.map(|p| transform_point(&instance.object_to_world, p))
     }
 
@@ -80,7 +81,7 @@ impl Subject {
             "vertex" => (origin, a - origin),
             "axis" => {
                 let axes = [vec3(1.0, 0.0, 0.0), vec3(0.0, 1.0, 0.0), vec3(0.0, 0.0, 1.0)];
-                let axis = axes[(i % 3) as usize] * if i % 2 == 0 { 1.0 } else { -1.0 };
+                let axis = axes[(i % 3) as usize] * if i.is_multiple_of(2) { 1.0 } else { -1.0 };
                 (if i % 5 < 2 { a } else { within } - axis * self.size, axis)
             }
             _ => {
@@ -120,20 +121,33 @@ fn prove(name: &str, rays: u32, brute_force: u32) {
                 let first = subject.trees[0].closest_hit(&subject.scene, &ray, key(i), scratch);
                 for (tree, build) in subject.trees.iter().zip(&BUILDS).skip(1) {
                     let other = tree.closest_hit(&subject.scene, &ray, key(i), scratch);
-                    assert_eq!(bits(&first), bits(&other), "{name}: {kind_name} ray {i} {ray:?} with {build:?}");
+                    assert_eq!(
+                        bits(&first),
+                        bits(&other),
+                        "{name}: {kind_name} ray {i} {ray:?} with {build:?}"
+                    );
                 }
                 let any = subject.trees[(i % 3) as usize].any_hit(&subject.scene, &ray, key(i), scratch);
                 assert_eq!(any, first.is_some(), "{name}: any hit of {kind_name} ray {i}");
-                if i % stride == 0 {
+                if i.is_multiple_of(stride) {
                     let all = closest_hit_brute_force(&subject.scene, &subject.boxes, &ray, key(i));
-                    assert_eq!(bits(&first), bits(&all), "{name}: {kind_name} ray {i} {ray:?} by brute force");
+                    assert_eq!(
+                        bits(&first),
+                        bits(&all),
+                        "{name}: {kind_name} ray {i} {ray:?} by brute force"
+                    );
                 }
                 u64::from(first.is_some())
             })
             .sum();
         let checked = per_kind.div_ceil(stride);
-        println!("{name}: {kind_name}: {per_kind} rays, {found} hits, 3 hierarchies equal, {checked} by brute force");
-        assert!(found > u64::from(per_kind) / 20, "{name}: too few {kind_name} rays hit anything to prove much");
+        println!(
+            "{name}: {kind_name}: {per_kind} rays, {found} hits, 3 hierarchies equal, {checked} by brute force"
+        );
+        assert!(
+            found > u64::from(per_kind) / 20,
+            "{name}: too few {kind_name} rays hit anything to prove much"
+        );
     }
 }
 

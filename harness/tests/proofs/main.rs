@@ -4,6 +4,8 @@
 //! LOCKSTEP_PROOFS=full cargo test --release -p lockstep --test proofs -- --nocapture --test-threads 1
 //! ```
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests: a panic is their verdict")]
+
 mod convergence;
 mod hits;
 
