@@ -6,6 +6,7 @@
 //! - [`records`]: what was measured, one JSON object a line, and how it is kept through a kill.
 //! - [`image_io`]: linear images from and to files, and files that are whole or absent.
 //! - [`metrics`]: the numbers between two images.
+//! - [`statistics`]: telling bias from noise.
 //! - [`study`]: a study folder, read.
 //! - [`verdict`]: what a study found, in words.
 //! - [`tables`]: tables as Markdown, CSV and JSON, and the summary for pull requests.
@@ -18,6 +19,7 @@ pub mod page;
 pub mod plots;
 pub mod records;
 mod report;
+pub mod statistics;
 pub mod study;
 pub mod tables;
 pub mod verdict;

@@ -1,6 +1,6 @@
 //! How fast an error falls with the number of samples.
 
-use super::student;
+use crate::statistics::student;
 
 /// A straight line through `log(error)` over `log(spp)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,7 +62,7 @@ pub fn fit_log_log_slope(points: &[(u32, f64)]) -> Result<SlopeFit, FitError> {
     let half_width_95 = if freedom == 0 {
         f64::NAN
     } else {
-        student::quantile_975(freedom) * (residuals / freedom as f64 / sum_xx).sqrt()
+        student::quantile(0.975, freedom as f64) * (residuals / freedom as f64 / sum_xx).sqrt()
     };
     Ok(SlopeFit {
         slope,

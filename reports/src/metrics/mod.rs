@@ -15,7 +15,6 @@
 
 mod convergence;
 mod ssim;
-mod student;
 
 pub use convergence::{FitError, SlopeFit, fit_log_log_slope};
 pub use ssim::{SSIM_DEFINITION, ssim};

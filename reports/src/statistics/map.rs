@@ -1,0 +1,53 @@
+//! The p-value map: where two images part.
+
+use super::evidence::Evidence;
+use super::tiles::TILE;
+use crate::image_io::{LinearImage, srgb};
+
+/// Colours as 8-bit sRGB.
+const PLAIN: [u8; 3] = [244, 244, 241];
+const UNTESTED: [u8; 3] = [150, 150, 150];
+const A_BRIGHTER: [u8; 3] = [178, 24, 43];
+const B_BRIGHTER: [u8; 3] = [33, 102, 172];
+
+/// How far towards full colour a tile goes that only just fails to reject, 0 to 1.
+const ALMOST: f64 = 0.45;
+
+/// The least p-value over the channels of each finest tile, as an image of the size of those compared. Tiles that reject
+/// have full colour, red where A is brighter and blue where B is; others fade to white in proportion to the logarithm of
+/// their p-value, and those too small to be tested are grey. A larger tile that rejects is shown only where no finer
+/// one inside it does.
+pub fn p_value_map(evidence: &Evidence) -> LinearImage {
+    let map = &evidence.map;
+    LinearImage::from_fn(map.width, map.height, |x, y| {
+        let (p, sign) = map.cells[(y / TILE * map.columns + x / TILE) as usize];
+        colour(p, sign, map.threshold).map(srgb::decode8)
+    })
+}
+
+fn colour(p: f64, sign: f64, threshold: f64) -> [u8; 3] {
+    if p.is_nan() {
+        return UNTESTED;
+    }
+    let full = if sign < 0.0 { B_BRIGHTER } else { A_BRIGHTER };
+    let share = if p < threshold { 1.0 } else { ALMOST * (p.ln() / threshold.ln()) };
+    std::array::from_fn(|i| {
+        let (from, to) = (f64::from(PLAIN[i]), f64::from(full[i]));
+        (from + share * (to - from)).round() as u8
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rejection_is_a_step_in_colour_and_its_sign_is_seen() {
+        assert_eq!(colour(1.0, 1.0, 1e-6), PLAIN);
+        assert_eq!(colour(1e-7, 1.0, 1e-6), A_BRIGHTER);
+        assert_eq!(colour(0.0, -1.0, 1e-6), B_BRIGHTER);
+        let almost = colour(1.1e-6, 1.0, 1e-6);
+        assert!(almost[1] > 100 && almost[1] < PLAIN[1], "{almost:?}");
+        assert_eq!(colour(f64::NAN, 1.0, 1e-6), UNTESTED);
+    }
+}

@@ -1,0 +1,261 @@
+//! Distribution and tests against SciPy's figures; verdicts on made-up images. Verdicts on renders are in
+//! `harness/tests/proofs/bias.rs`.
+
+use super::student::{quantile, two_sided_p};
+use super::welch::{Estimate, Moments};
+use super::*;
+use crate::image_io::LinearImage;
+use crate::metrics::Side;
+
+/// Random numbers that every machine repeats (splitmix64, Steele, Lea and Flood 2014).
+pub(super) struct Noise(pub(super) u64);
+
+impl Noise {
+    /// Uniform in 0 to 1.
+    pub(super) fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Standard normal (Box and Muller 1958).
+    pub(super) fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    /// A value of mean 1 that is 0.5 nearly always and 500 once in a thousand times.
+    fn firefly(&mut self) -> f64 {
+        if self.uniform() < 0.001 { 500.5 } else { 0.5 }
+    }
+}
+
+/// An image whose pixel at (x, y) is `scene(x, y)` times the mean of `spp` random values of mean 1.
+fn render(
+    noise: &mut Noise,
+    spp: u32,
+    value: fn(&mut Noise) -> f64,
+    scene: fn(u32, u32) -> f64,
+) -> LinearImage {
+    LinearImage::from_fn(64, 48, |x, y| {
+        let mut channel = || (0..spp).map(|_| value(noise)).sum::<f64>() / f64::from(spp);
+        [channel(), channel(), channel()].map(|v| (v * scene(x, y)) as f32)
+    })
+}
+
+fn exponential(noise: &mut Noise) -> f64 {
+    -(1.0 - noise.uniform()).ln()
+}
+
+fn gradient(x: u32, y: u32) -> f64 {
+    0.1 + 0.02 * f64::from(x) + if y > 20 { 0.5 } else { 0.0 }
+}
+
+/// One quarter of the image brighter by a tenth.
+fn bright_corner(x: u32, y: u32) -> f64 {
+    gradient(x, y) * if x < 32 && y < 24 { 1.1 } else { 1.0 }
+}
+
+fn verdict(a: &[LinearImage], b: &[LinearImage], seeds: Seeds) -> Agreement {
+    judge(a, b, seeds, &Rule::default()).unwrap().agreement
+}
+
+/// Made by SciPy 1.17.1: `2 * scipy.stats.t.sf(t, freedom)`.
+#[test]
+fn p_values_are_those_of_scipy() {
+    let table = [
+        (0.5, 1.0, 0.7048327646991335),
+        (2.0, 3.0, 0.13932596855884305),
+        (4.5, 7.5, 0.002354323279302138),
+        (6.0, 63.0, 1.0614928055298541e-07),
+        (5.1, 1_000.0, 4.061926099092861e-07),
+        (5.1, 123_456.7, 3.401543461898171e-07),
+        (8.0, 2.5, 0.007656644131043447),
+        (30.0, 255.0, 1.2782224864675055e-85),
+        (0.001, 50.0, 0.9992060947755017),
+        (5.5, 1e6, 3.798838113818054e-08),
+    ];
+    for (t, freedom, p) in table {
+        let found = two_sided_p(t, freedom);
+        assert!((found / p - 1.0).abs() < 1e-9, "t {t}, {freedom} degrees of freedom: {found}, SciPy {p}");
+        assert_eq!(found, two_sided_p(-t, freedom));
+    }
+    assert_eq!((two_sided_p(f64::INFINITY, 3.0), two_sided_p(0.0, 3.0)), (0.0, 1.0));
+    assert!(two_sided_p(1.0, f64::NAN).is_nan() && two_sided_p(f64::NAN, 3.0).is_nan());
+}
+
+/// Made by SciPy 1.17.1: `scipy.stats.t.ppf(q, freedom)`.
+#[test]
+fn quantiles_are_those_of_scipy() {
+    let table = [
+        (0.975, 1.0, 12.706204736174694),
+        (0.975, 2.0, 4.302652729749462),
+        (0.975, 8.0, 2.306004135204166),
+        (0.975, 100.0, 1.9839715185235518),
+        (0.995, 4.0, 4.604094871349992),
+        (0.9, 3.0, 1.637744353696209),
+    ];
+    for (q, freedom, t) in table {
+        assert!((quantile(q, freedom) / t - 1.0).abs() < 1e-9, "{q} {freedom}: {}", quantile(q, freedom));
+    }
+}
+
+/// Made by SciPy 1.17.1: `scipy.stats.ttest_ind(a, b, equal_var=False)` and `scipy.stats.ttest_rel(a, b)`.
+#[test]
+fn statistics_are_those_of_scipy() {
+    let a = [27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4];
+    let b = [27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 30.5, 24.4];
+    let c = [17.2, 20.9, 22.6, 18.1, 21.7, 21.4, 23.5, 24.2, 14.7, 21.8];
+    let d = [
+        21.5, 22.8, 21.0, 23.0, 21.6, 23.6, 22.5, 20.7, 23.4, 21.8, 20.7, 21.7, 21.5, 22.5, 23.6, 21.5, 22.5,
+        23.5, 21.5, 21.8,
+    ];
+    let differences: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
+    let table = [
+        (Estimate::welch(Moments::of(&a), Moments::of(&b)), -2.8529548701715215, 0.008071938172194903),
+        (Estimate::welch(Moments::of(&c), Moments::of(&d)), -1.5654335235985037, 0.14884169660532817),
+        (Estimate::paired(Moments::of(&differences)), -3.219208719948254, 0.006179872550863293),
+    ];
+    for (estimate, t, p) in table {
+        assert!((estimate.t(0.0) / t - 1.0).abs() < 1e-9, "{estimate:?}");
+        assert!((estimate.p(0.0) / p - 1.0).abs() < 1e-9, "{estimate:?}");
+    }
+    assert!((table[0].0.freedom - 27.88730398842012).abs() < 1e-9);
+    assert!((table[1].0.freedom - 9.904741248650831).abs() < 1e-9);
+}
+
+#[test]
+fn what_lies_within_the_margin_is_no_evidence() {
+    let estimate = Estimate { difference: -0.5, standard_error: 0.01, freedom: 9.0 };
+    assert_eq!((estimate.t(0.5), estimate.p(0.5)), (0.0, 1.0));
+    assert!((estimate.t(0.4) + 10.0).abs() < 1e-12);
+    let certain = Estimate { standard_error: 0.0, freedom: f64::NAN, ..estimate };
+    assert_eq!((certain.p(0.4), certain.p(0.6)), (0.0, 1.0));
+}
+
+#[test]
+fn a_local_bias_is_found_where_it_is_by_either_method() {
+    let mut noise = Noise(1);
+    let mut images =
+        |scene| -> Vec<_> { (0..2).map(|_| render(&mut noise, 64, exponential, scene)).collect() };
+    let (a, b) = (images(bright_corner), images(gradient));
+    for (a, b, seeds, method) in [
+        (&a[..], &b[..], Seeds::Independent, Method::Welch),
+        (&a[..1], &b[..1], Seeds::Independent, Method::Differences),
+        (&a[..], &b[..], Seeds::Paired, Method::Differences),
+    ] {
+        let found = judge(a, b, seeds, &Rule::default()).unwrap();
+        let evidence = found.evidence.unwrap();
+        assert_eq!((found.agreement, evidence.method), (Agreement::Biased, method), "{}", found.reason);
+        let worst = evidence.worst;
+        assert!(worst.difference > 0.0 && worst.x + worst.side <= 32 && worst.y < 24, "{worst:?}");
+        let map = p_value_map(&evidence);
+        let [red, _, blue] = map.pixels()[0];
+        assert!(red > 2.0 * blue, "A is brighter there");
+        assert!(map.pixels()[64 * 48 - 1][2] > 0.5, "and nothing is the matter at the other end");
+    }
+}
+
+#[test]
+fn shared_random_numbers_show_a_bias_that_independent_ones_cannot() {
+    let a = render(&mut Noise(5), 4, exponential, gradient);
+    let darker =
+        |x: u32, y: u32| a.pixels()[(y * 64 + x) as usize].map(|v| v * if x < 16 { 0.99 } else { 1.0 });
+    let b = LinearImage::from_fn(64, 48, darker);
+    assert_eq!(verdict(&[a], std::slice::from_ref(&b), Seeds::Paired), Agreement::Biased);
+    let other = render(&mut Noise(6), 4, exponential, gradient);
+    assert_eq!(verdict(&[other], &[b], Seeds::Paired), Agreement::WithinNoise);
+}
+
+#[test]
+fn rounding_is_not_called_bias() {
+    let a = render(&mut Noise(5), 4, exponential, gradient);
+    let nudged = |x: u32, y: u32| a.pixels()[(y * 64 + x) as usize].map(|v| v * (1.0 + 3e-6));
+    let b = LinearImage::from_fn(64, 48, nudged);
+    assert_eq!(verdict(&[a], &[b], Seeds::Paired), Agreement::WithinNoise);
+}
+
+#[test]
+fn a_difference_without_any_noise_is_a_bias() {
+    let flat = |value: f32| LinearImage::from_fn(16, 16, |_, _| [value; 3]);
+    assert_eq!(verdict(&[flat(0.5)], &[flat(0.505)], Seeds::Paired), Agreement::Biased);
+}
+
+#[test]
+fn false_alarms_are_as_rare_as_the_rule_says_even_with_fireflies() {
+    // 1,000 pairs at alpha 0.001: one is expected; six or more have a probability below 0.0006.
+    for (value, name) in
+        [(exponential as fn(&mut Noise) -> f64, "exponential"), (Noise::firefly, "fireflies")]
+    {
+        let mut noise = Noise(11);
+        let mut alarms = [0u32; 2];
+        for _ in 0..500 {
+            let images: Vec<_> = (0..4).map(|_| render(&mut noise, 2, value, gradient)).collect();
+            let (a, b) = images.split_at(2);
+            alarms[0] += u32::from(verdict(a, b, Seeds::Independent) == Agreement::Biased);
+            alarms[1] += u32::from(verdict(&a[..1], &b[..1], Seeds::Independent) == Agreement::Biased);
+            alarms[1] += u32::from(verdict(&a[1..], &b[1..], Seeds::Independent) == Agreement::Biased);
+        }
+        assert!(
+            alarms[0] <= 4 && alarms[1] <= 5,
+            "{name}: Welch {} of 500, differences {} of 1000",
+            alarms[0],
+            alarms[1]
+        );
+    }
+}
+
+#[test]
+fn the_noise_floor_is_the_error_between_seeds_of_one_side() {
+    let mut noise = Noise(3);
+    let images: Vec<_> = (0..4).map(|_| render(&mut noise, 8, exponential, gradient)).collect();
+    let found = judge(&images[..2], &images[2..], Seeds::Independent, &Rule::default()).unwrap();
+    let noise = found.evidence.unwrap().noise;
+    assert!((noise.ratio().unwrap() - 1.0).abs() < 0.1, "{noise:?}");
+    let found = judge(&images[..1], &images[1..2], Seeds::Paired, &Rule::default()).unwrap();
+    assert_eq!(found.evidence.unwrap().noise.ratio(), None);
+}
+
+#[test]
+fn equal_and_broken_images_are_told() {
+    let image = |value: f32| LinearImage::from_fn(9, 9, |x, _| [value * x as f32; 3]);
+    let one = |a: LinearImage, b: LinearImage| judge(&[a], &[b], Seeds::Paired, &Rule::default()).unwrap();
+    assert_eq!(one(image(1.0), image(1.0)).agreement, Agreement::Identical);
+    assert_eq!(one(image(0.0), image(0.0)).agreement, Agreement::Identical);
+    let empty = LinearImage::from_fn(0, 0, |_, _| [0.0; 3]);
+    let small = LinearImage::from_fn(3, 4, |_, _| [0.0; 3]);
+    for (a, b, words) in [
+        (image(1.0), image(f32::NAN), "81 pixels of an image of side B are not finite"),
+        (image(1.0), image(0.0), "side B is black and side A is not"),
+        (image(1.0), small, "3×4 pixels, the first of A 9×9"),
+        (empty.clone(), empty, "no pixels"),
+    ] {
+        let found = one(a, b);
+        assert_eq!(found.agreement, Agreement::Broken);
+        assert!(found.reason.contains(words), "{}", found.reason);
+    }
+}
+
+#[test]
+fn stacks_that_are_none_are_refused() {
+    let rule = Rule::default();
+    let image = |value: f32| LinearImage::from_fn(9, 9, |x, _| [value * x as f32; 3]);
+    let twice = [image(1.0), image(2.0), image(1.0)];
+    let error = judge(&twice, &[image(3.0)], Seeds::Independent, &rule).unwrap_err();
+    assert_eq!(error, JudgeError::SameImageTwice { side: Side::A, first: 0, second: 2 });
+    let error = judge(&[image(1.0)], &[], Seeds::Independent, &rule).unwrap_err();
+    assert_eq!(error, JudgeError::NoImages { side: Side::B });
+    let error = judge(&[image(1.0)], &twice, Seeds::Paired, &rule).unwrap_err();
+    assert_eq!(error, JudgeError::CountsDiffer { a: 1, b: 3 });
+}
+
+#[test]
+fn an_image_smaller_than_a_tile_is_one_tile() {
+    let mut noise = Noise(9);
+    let mut image =
+        |level: f64| LinearImage::from_fn(5, 3, |_, _| [(level + 0.01 * noise.normal()) as f32; 3]);
+    let (a, b, c) = (image(1.0), image(1.0), image(1.5));
+    assert_eq!(verdict(std::slice::from_ref(&a), &[b], Seeds::Paired), Agreement::WithinNoise);
+    assert_eq!(verdict(&[a], &[c], Seeds::Paired), Agreement::Biased);
+}

@@ -1,0 +1,98 @@
+//! Square tiles of an image at every scale, and what is summed in them.
+//!
+//! Tiles of [`TILE`] pixels a side cover the image; four of them make one of the next scale, up to one that covers
+//! the whole. Small tiles find a bias that is local, large ones a bias that is small: the noise of a tile's mean falls
+//! with its side. All sums are additive, so a coarser scale costs next to nothing.
+
+use crate::image_io::LinearImage;
+
+/// Side of the finest tiles in pixels.
+pub const TILE: u32 = 8;
+
+/// The least number of values that a tile is tested with. The finest tiles at the right and lower edge may have fewer;
+/// their pixels count in the coarser tiles.
+pub(super) const LEAST_VALUES: f64 = 32.0;
+
+/// Sums over the pixels of a tile, for one channel.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Sums {
+    /// Values summed: pixels, times the pairs of images where differences of pairs are taken.
+    pub(super) count: f64,
+    /// Differences A − B.
+    pub(super) difference: f64,
+    /// Means of `|A|` and `|B|`.
+    pub(super) level: f64,
+    /// Squared differences.
+    pub(super) square: f64,
+    /// Welch's estimated variances of the difference; 0 for differences of pairs.
+    pub(super) variance: f64,
+    /// Squares of Welch's estimated variances, each side's over its degrees of freedom; 0 for differences of pairs.
+    pub(super) weight: f64,
+}
+
+impl Sums {
+    fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        self.difference += other.difference;
+        self.level += other.level;
+        self.square += other.square;
+        self.variance += other.variance;
+        self.weight += other.weight;
+    }
+}
+
+/// One scale of tiles.
+#[derive(Debug, Clone)]
+pub(super) struct Scale {
+    /// Side of a tile in pixels.
+    pub(super) side: u32,
+    /// Tiles a row.
+    pub(super) columns: u32,
+    /// Rows of tiles.
+    pub(super) rows: u32,
+    /// Sums per tile and channel, row by row from the top left.
+    pub(super) tiles: Vec<[Sums; 3]>,
+}
+
+impl Scale {
+    fn empty(side: u32, columns: u32, rows: u32) -> Self {
+        let tiles = vec![[Sums::default(); 3]; columns as usize * rows as usize];
+        Self { side, columns, rows, tiles }
+    }
+
+    /// The next scale, or nothing when this is one tile.
+    fn coarser(&self) -> Option<Self> {
+        if self.tiles.len() <= 1 {
+            return None;
+        }
+        let mut coarse = Self::empty(self.side * 2, self.columns.div_ceil(2), self.rows.div_ceil(2));
+        for (index, tile) in self.tiles.iter().enumerate() {
+            let (x, y) = (index as u32 % self.columns, index as u32 / self.columns);
+            let to = &mut coarse.tiles[(y / 2 * coarse.columns + x / 2) as usize];
+            to.iter_mut().zip(tile).for_each(|(sum, part)| sum.add(part));
+        }
+        Some(coarse)
+    }
+}
+
+/// All scales of a comparison, the finest first. All images have the size of the first.
+pub(super) fn scales(
+    a: &[LinearImage],
+    b: &[LinearImage],
+    sums_of: impl Fn(usize, usize) -> Sums,
+) -> Vec<Scale> {
+    let (width, height) = a.first().or(b.first()).map_or((0, 0), |i| (i.width(), i.height()));
+    let mut finest = Scale::empty(TILE, width.div_ceil(TILE), height.div_ceil(TILE));
+    for y in 0..height {
+        for x in 0..width {
+            let pixel = y as usize * width as usize + x as usize;
+            let tile = &mut finest.tiles[(y / TILE * finest.columns + x / TILE) as usize];
+            tile.iter_mut().enumerate().for_each(|(channel, sum)| sum.add(&sums_of(pixel, channel)));
+        }
+    }
+    let mut scales = vec![finest];
+    while let Some(coarse) = scales.last().and_then(Scale::coarser) {
+        scales.push(coarse);
+    }
+    scales
+}
