@@ -2,22 +2,26 @@
 
 use crate::intersector::Intersector;
 use lockstep_core::Result;
-use lockstep_core::bvh::{BuildSettings, Bvh2, Scratch};
+use lockstep_core::bvh::{Bvh8, Scratch8};
 use lockstep_core::intersect::{Hit, Ray};
 use lockstep_core::rng::RayKey;
 use lockstep_core::scene::Scene;
 
-/// A binary BVH and its scene.
+/// A BVH with eight children a node, and its scene.
 pub(crate) struct BuiltIn {
     scene: Scene,
-    bvh: Bvh2,
+    bvh: Bvh8,
 }
 
 impl Intersector for BuiltIn {
-    type Scratch = Scratch;
+    type Scratch = Scratch8;
 
     fn build(scene: &Scene) -> Result<Self> {
-        Ok(Self { scene: scene.clone(), bvh: Bvh2::build(scene, &BuildSettings::default()) })
+        Ok(Self { scene: scene.clone(), bvh: Bvh8::build(scene, &Bvh8::SETTINGS) })
+    }
+
+    fn layout(&self) -> String {
+        "BVH8".into()
     }
 
     fn bytes(&self) -> u64 {
@@ -25,12 +29,12 @@ impl Intersector for BuiltIn {
     }
 
     #[inline]
-    fn closest_hit(&self, ray: &Ray, key: RayKey, scratch: &mut Scratch) -> Hit {
+    fn closest_hit(&self, ray: &Ray, key: RayKey, scratch: &mut Scratch8) -> Hit {
         self.bvh.closest_hit(&self.scene, ray, key, scratch)
     }
 
     #[inline]
-    fn any_hit(&self, ray: &Ray, key: RayKey, scratch: &mut Scratch) -> bool {
+    fn any_hit(&self, ray: &Ray, key: RayKey, scratch: &mut Scratch8) -> bool {
         self.bvh.any_hit(&self.scene, ray, key, scratch)
     }
 }

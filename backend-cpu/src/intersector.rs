@@ -13,6 +13,9 @@ pub(crate) trait Intersector: Sized + Sync {
     /// Builds the structure with the threads of the current rayon pool.
     fn build(scene: &Scene) -> Result<Self>;
 
+    /// What the structure is called in benchmarks.
+    fn layout(&self) -> String;
+
     /// Bytes of the structure, beside the scene's.
     fn bytes(&self) -> u64;
 

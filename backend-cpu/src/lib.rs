@@ -3,6 +3,7 @@
 //! Both targets run the reference path tracer of `lockstep-core`; they differ only in who finds the hits.
 
 mod bvh;
+mod cast;
 mod device;
 pub mod embree;
 mod intersector;
@@ -51,4 +52,4 @@ impl Backend for Cpu {
 }
 
 /// What stands in the place of a driver for the built-in intersector.
-const BUILT_IN: &str = concat!("built-in BVH2 ", env!("CARGO_PKG_VERSION"));
+const BUILT_IN: &str = concat!("built-in BVH8 ", env!("CARGO_PKG_VERSION"));

@@ -1,11 +1,13 @@
 //! The CPU renderer: tiles over rayon, a wavefront per tile.
 
+use crate::cast::cast;
 use crate::intersector::Intersector;
 use crate::tile::{Job, Tally, Tile, Wavefront, cover};
 use lockstep_core::film::Flaws;
+use lockstep_core::intersect::{Hit, Ray};
 use lockstep_core::null::{check_range, nothing_loaded};
 use lockstep_core::path::{generate, shade};
-use lockstep_core::renderer::{Mode, PathVertex, StageTimes};
+use lockstep_core::renderer::{CastReport, Mode, PathVertex, Query, StageTimes};
 use lockstep_core::rng::{RayKey, SampleKey};
 use lockstep_core::scene::{NONE, Scene};
 use lockstep_core::{DeviceInfo, Error, Film, LoadReport, PassReport, Renderer, Result, Settings};
@@ -131,6 +133,28 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             });
         }
         Ok(trace(loaded, pixel[1] * settings.width + pixel[0], sample))
+    }
+
+    fn cast(
+        &mut self,
+        rays: &[Ray],
+        query: Query,
+        passes: u32,
+        hits: Option<&mut Vec<Hit>>,
+    ) -> Result<CastReport> {
+        let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
+        let mut found = vec![Hit::none(0.0); rays.len()];
+        let once = |_| self.pool.install(|| cast(&loaded.intersector, rays, query, &mut found));
+        let took: Vec<_> = (0..passes).map(once).collect();
+        loaded.intersector.check()?;
+        if let Some(hits) = hits {
+            *hits = found;
+        }
+        Ok(CastReport {
+            ms: took.iter().map(|t| ms(t.wall)).collect(),
+            busy_ms: took.iter().map(|t| ms(t.busy)).collect(),
+            layout: loaded.intersector.layout(),
+        })
     }
 }
 

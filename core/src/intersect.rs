@@ -67,6 +67,10 @@ impl Hit {
         Self { t, u: 0.0, v: 0.0, instance: NONE, primitive: NONE }
     }
 
+    /// That something is in the way, without saying what: the answer of an any-hit query, of which only
+    /// [`Self::is_some`] is meaningful.
+    pub const OCCLUDED: Self = Self { t: 0.0, u: 0.0, v: 0.0, instance: 0, primitive: 0 };
+
     /// True when a surface was found.
     #[inline(always)]
     pub const fn is_some(&self) -> bool {
@@ -154,6 +158,12 @@ impl Shear {
         };
         let d = rotate_to(direction, axis);
         Self { axis, sx: d.x / d.z, sy: d.y / d.z, sz: 1.0 / d.z }
+    }
+
+    /// The axis that becomes z, and the shears of the next two with the scale, for testing several triangles at once.
+    #[inline(always)]
+    pub(crate) fn parts(&self) -> (usize, [f32; 3]) {
+        (self.axis as usize, [self.sx, self.sy, self.sz])
     }
 }
 

@@ -6,6 +6,8 @@
 
 use crate::error::{Error, Result};
 use crate::film::{Film, Flaws};
+use crate::intersect::{Hit, Ray};
+use crate::rng::{RayKey, SampleKey};
 use crate::scene::Scene;
 use crate::vec3::Vec3;
 use serde::{Deserialize, Serialize};
@@ -55,6 +57,58 @@ pub trait Renderer {
     fn trace(&mut self, pixel: [u32; 2], sample: u32) -> Result<Vec<PathVertex>> {
         let _ = (pixel, sample);
         Err(Error::Unsupported { actor: self.device().target.clone(), what: "tracing one path".into() })
+    }
+
+    /// Traces given rays through the loaded scene, `passes` times over, and nothing else: for measuring traversal and
+    /// for comparing hits. Films are not touched. Where coverage is stochastic, ray `i` draws as [`cast_key`] says.
+    ///
+    /// Where `hits` is given it receives what each ray found, in the order of `rays`. An any-hit query finds
+    /// [`Hit::OCCLUDED`] or a miss.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] by default; [`Error::Contract`] before the first `load`.
+    fn cast(
+        &mut self,
+        rays: &[Ray],
+        query: Query,
+        passes: u32,
+        hits: Option<&mut Vec<Hit>>,
+    ) -> Result<CastReport> {
+        let _ = (rays, query, passes, hits);
+        Err(Error::Unsupported { actor: self.device().target.clone(), what: "casting given rays".into() })
+    }
+}
+
+/// What is asked of a ray.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Query {
+    /// The nearest surface.
+    Closest,
+    /// Whether there is any surface.
+    Any,
+}
+
+/// What [`Renderer::cast`] took.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CastReport {
+    /// Device time of each pass over all rays, in milliseconds.
+    pub ms: Vec<f64>,
+    /// Processor time of each pass over all threads in milliseconds, which a busy machine does not change; empty where
+    /// the device is no processor that can tell.
+    pub busy_ms: Vec<f64>,
+    /// The acceleration structure that answered, such as `BVH2`.
+    pub layout: String,
+}
+
+/// What stochastic coverage is hashed from along ray `index` of a cast: it is treated as pixel `index`'s ray of sample 0
+/// under seed 0, the camera ray for [`Query::Closest`] and the first shadow ray for [`Query::Any`].
+#[inline(always)]
+pub const fn cast_key(query: Query, index: u32) -> RayKey {
+    let sample = SampleKey { pixel: index, sample: 0, seed: 0 };
+    match query {
+        Query::Closest => RayKey::extension(sample, 0),
+        Query::Any => RayKey::shadow(sample, 0),
     }
 }
 

@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Remakes tables, plots and page of a study from its records
     Report(ReportArgs),
+    /// Measures how many rays a second targets trace, by kind of rays
+    Bench(BenchArgs),
     /// Golden-image tests
     #[command(subcommand)]
     Golden(GoldenCommand),
@@ -203,6 +205,48 @@ pub(crate) struct ReportArgs {
     pub(crate) folder: PathBuf,
 }
 
+/// `lockstep bench`
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// The scenes
+    #[arg(value_name = "SCENE", default_values = ["cornell", "atrium"])]
+    pub(crate) scenes: Vec<String>,
+    /// Targets, in this order; `all` is every one present
+    #[arg(
+        short = 'b',
+        long = "targets",
+        value_name = "TARGET",
+        value_delimiter = ',',
+        default_value = "all"
+    )]
+    pub(crate) targets: Vec<String>,
+    /// At least so many rays a set; several numbers measure several sizes
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "2000000",
+        value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    pub(crate) rays: Vec<u32>,
+    /// Rounds over all targets, each of three passes over the rays; one more before them warms up
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) repeats: u32,
+    /// Selects the rays
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u32,
+    /// The target that others are divided by [default: the first]
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) against: Option<String>,
+    /// Worker threads of CPU targets [default: all hardware threads]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
+    pub(crate) threads: Option<usize>,
+    /// Write bench.json and bench.md to this folder
+    #[arg(short, long = "out", value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Also write the rays and the scene's triangles there, as little-endian floats, for measuring other programs
+    #[arg(long, requires = "out")]
+    pub(crate) dump_rays: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// `lockstep golden …`
 #[derive(Debug, Subcommand)]
 pub(crate) enum GoldenCommand {
@@ -298,6 +342,7 @@ mod tests {
             "lockstep study cornell weekend -b cpu-bvh,cpu-embree --spp 1..64 --size 320x240 --seeds 2 --repeats 3 -o d",
             "lockstep compare a.png b.png --json",
             "lockstep report d",
+            "lockstep bench cornell atrium -b cpu-bvh,cuda@0 --rays 2000000,8000000 --json -o d",
             "lockstep golden check",
             "lockstep golden bless cornell",
         ] {

@@ -1,6 +1,7 @@
 //! Lockstep's command line.
 
 mod backends;
+mod bench;
 mod cli;
 mod compare;
 mod devices;
@@ -41,6 +42,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Study(args) => study::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Golden(GoldenCommand::Check(args)) => golden::check(&args),
         Command::Golden(GoldenCommand::Bless(args)) => golden::bless(&args),
     }

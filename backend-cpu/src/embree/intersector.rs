@@ -26,6 +26,10 @@ impl Intersector for Embree {
         Ok(Self { world: World::build(scene, rayon::current_num_threads())? })
     }
 
+    fn layout(&self) -> String {
+        "Embree".into()
+    }
+
     fn bytes(&self) -> u64 {
         self.world.device.bytes()
     }

@@ -4,8 +4,8 @@
 //! nodes of a mesh lead to leaves that name a range of [`LeafPrimitive`]s.
 
 use super::build::{Aabb, BuildSettings, Child, Reference, Tree, build};
-use super::probe::{LeafPrimitive, instance_boxes};
-use crate::scene::{Mesh, SPHERE_BIT, SceneData};
+use super::probe::{LeafPrimitive, instance_boxes, mesh_references};
+use crate::scene::{Mesh, SceneData};
 use crate::vec3::{Vec3, vec3};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
@@ -129,24 +129,9 @@ struct MeshTree {
 
 impl MeshTree {
     fn build(scene: &SceneData, mesh: &Mesh, settings: &BuildSettings) -> Self {
-        let count = mesh.triangle_count + mesh.sphere_count;
-        let primitive = |i: u32| {
-            let is_triangle = i < mesh.triangle_count;
-            LeafPrimitive::of(
-                scene,
-                mesh,
-                if is_triangle { i } else { (i - mesh.triangle_count) | SPHERE_BIT },
-            )
-        };
-        let mut references: Vec<Reference> = (0..count)
-            .into_par_iter()
-            .map(|i| {
-                let (lo, hi) = primitive(i).bounds();
-                Reference { bounds: Aabb { lo, hi }, index: i }
-            })
-            .collect();
+        let mut references = mesh_references(scene, mesh);
         let tree = build(&mut references, settings);
-        let primitives = references.par_iter().map(|r| primitive(r.index)).collect();
+        let primitives = references.par_iter().map(|r| LeafPrimitive::at(scene, mesh, r.index)).collect();
         Self { tree, primitives }
     }
 }

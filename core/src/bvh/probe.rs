@@ -3,7 +3,7 @@
 //! Intersectors that are not ours (Embree) propose a primitive and ask [`judge`]; traversals of our own ask
 //! [`Probe::test`] in their leaves.
 
-use super::build::Aabb;
+use super::build::{Aabb, Reference};
 use crate::intersect::{
     Hit, Ray, Shear, Slabs, accept, coordinate_scale, covers, pad_box, sphere, sphere_box, triangle,
     triangle_box,
@@ -53,6 +53,13 @@ impl LeafPrimitive {
         Self { p0, primitive, p1, flags: flags(triangle.material), p2, reserved: 0 }
     }
 
+    /// The record of a mesh's primitive by its number, spheres after triangles.
+    #[inline]
+    pub(super) fn at(scene: &SceneData, mesh: &Mesh, number: u32) -> Self {
+        let triangles = mesh.triangle_count;
+        Self::of(scene, mesh, if number < triangles { number } else { (number - triangles) | SPHERE_BIT })
+    }
+
     /// The padded box that the hit rule tests.
     #[inline(always)]
     pub fn bounds(&self) -> (Vec3, Vec3) {
@@ -64,12 +71,21 @@ impl LeafPrimitive {
     }
 }
 
+/// What the builder needs of every primitive of a mesh; `index` is the number that [`LeafPrimitive::at`] takes.
+pub(super) fn mesh_references(scene: &SceneData, mesh: &Mesh) -> Vec<Reference> {
+    let reference = |index: u32| {
+        let (lo, hi) = LeafPrimitive::at(scene, mesh, index).bounds();
+        Reference { bounds: Aabb { lo, hi }, index }
+    };
+    (0..mesh.triangle_count + mesh.sphere_count).into_par_iter().map(reference).collect()
+}
+
 /// A ray prepared for one instance's object space.
 pub struct Probe {
-    origin: Vec3,
+    pub(super) origin: Vec3,
     direction: Vec3,
     pub(super) slabs: Slabs,
-    shear: Shear,
+    pub(super) shear: Shear,
     pub(super) t_min: f32,
     /// Hits count at least with this distance: the entry of the instance's world box.
     t_floor: f32,

@@ -10,6 +10,9 @@ const BUILDS: [BuildSettings; 3] = [
     BuildSettings { split: Split::Median, max_leaf: 1, traversal_cost: 1.0 },
 ];
 
+const WIDE_BUILDS: [BuildSettings; 2] =
+    [Bvh8::SETTINGS, BuildSettings { split: Split::Median, max_leaf: 3, traversal_cost: 1.0 }];
+
 fn random(i: u32, stream: u32) -> [f32; 4] {
     pcg4d([i, stream, 23, 9]).map(uniform)
 }
@@ -142,7 +145,8 @@ fn hits_do_not_depend_on_the_hierarchy() {
     let scene = mixture();
     let boxes = instance_boxes(&scene);
     let trees = BUILDS.map(|b| Bvh2::build(&scene, &b));
-    let mut scratch = Scratch::default();
+    let wide_trees = WIDE_BUILDS.map(|b| Bvh8::build(&scene, &b));
+    let (mut scratch, mut scratch8) = (Scratch::default(), Scratch8::default());
     let mut found = 0;
     for i in 0..30_000 {
         let ray = ray(&scene, i);
@@ -157,6 +161,16 @@ fn hits_do_not_depend_on_the_hierarchy() {
                 "any hit of ray {i}"
             );
         }
+        for (tree, build) in wide_trees.iter().zip(&WIDE_BUILDS) {
+            let hit = tree.closest_hit(&scene, &ray, key(i), &mut scratch8);
+            assert_eq!(bits(&hit), bits(&expected), "ray {i} {ray:?} with eight children, {build:?}");
+            let hit = tree.closest_hit_portable(&scene, &ray, key(i), &mut scratch8);
+            assert_eq!(bits(&hit), bits(&expected), "ray {i} {ray:?} with eight children, portably");
+            let any = tree.any_hit(&scene, &ray, key(i), &mut scratch8);
+            assert_eq!(any, expected.is_some(), "any hit of ray {i} with eight children");
+            let any = tree.any_hit_portable(&scene, &ray, key(i), &mut scratch8);
+            assert_eq!(any, expected.is_some(), "any hit of ray {i} with eight children, portably");
+        }
         if expected.is_some() {
             let judged = judge(&scene, &boxes, &ray, key(i), expected.instance, expected.primitive);
             assert_eq!(bits(&judged), bits(&expected));
@@ -169,7 +183,8 @@ fn hits_do_not_depend_on_the_hierarchy() {
 fn no_ray_leaks_through_a_closed_mesh() {
     let scene = closed_mesh(24, 48);
     let tree = Bvh2::build(&scene, &BuildSettings::default());
-    let mut scratch = Scratch::default();
+    let wide_tree = Bvh8::build(&scene, &Bvh8::SETTINGS);
+    let (mut scratch, mut scratch8) = (Scratch::default(), Scratch8::default());
     for i in 0..60_000 {
         // From inside, towards vertices, edges and faces.
         let origin = random_point(i, 30, 0.5);
@@ -183,6 +198,7 @@ fn no_ray_leaks_through_a_closed_mesh() {
         };
         let ray = Ray { origin, t_min: 0.0, direction: target - origin, t_max: FAR };
         assert!(tree.closest_hit(&scene, &ray, key(i), &mut scratch).is_some(), "ray {i} leaked: {ray:?}");
+        assert!(wide_tree.any_hit(&scene, &ray, key(i), &mut scratch8), "ray {i} leaked: {ray:?}");
     }
 }
 
@@ -213,6 +229,10 @@ fn depth_stays_within_the_stack_for_hostile_geometry() {
         }
         assert!(deepest < STACK_SIZE, "depth {deepest} with {build:?}");
     }
+    for build in WIDE_BUILDS {
+        let depth = Bvh8::build(&scene, &build).depth();
+        assert!(depth < STACK_SIZE, "depth {depth} with eight children, {build:?}");
+    }
 }
 
 #[test]
@@ -225,6 +245,11 @@ fn builds_do_not_depend_on_the_number_of_threads() {
     let (one, four) = (build(1), build(4));
     assert_eq!(one.nodes, four.nodes);
     assert_eq!(one.primitives, four.primitives);
+    let build = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| Bvh8::build(&scene, &Bvh8::SETTINGS))
+    };
+    assert_eq!(build(1), build(4));
 }
 
 #[test]
@@ -233,6 +258,9 @@ fn scenes_without_geometry_are_traversable() {
     let tree = Bvh2::build(&scene, &BuildSettings::default());
     let ray = Ray { origin: Vec3::ZERO, t_min: 0.0, direction: vec3(0.0, 0.0, 1.0), t_max: FAR };
     let mut scratch = Scratch::default();
+    assert!(!tree.closest_hit(&scene, &ray, key(0), &mut scratch).is_some());
+    assert!(!tree.any_hit(&scene, &ray, key(0), &mut scratch));
+    let (tree, mut scratch) = (Bvh8::build(&scene, &Bvh8::SETTINGS), Scratch8::default());
     assert!(!tree.closest_hit(&scene, &ray, key(0), &mut scratch).is_some());
     assert!(!tree.any_hit(&scene, &ray, key(0), &mut scratch));
 }

@@ -1,5 +1,6 @@
 //! The promises of the [`Renderer`] trait, for any renderer.
 
+use super::cast::cast_answers_as_the_hit_rule_says;
 use super::{Open, film_of, opened, render, scenes};
 use crate::error::Error;
 use crate::film::{Film, MAX_SPP};
@@ -35,6 +36,7 @@ pub fn contract(open: &mut Open<'_>) {
     refuses_more_samples_than_a_film_holds(open, &scene);
     renders_a_scene_without_geometry(open);
     renders_one_pixel(open, &scene);
+    cast_answers_as_the_hit_rule_says(open, &scene);
 }
 
 fn names_its_device(open: &mut Open<'_>) {

@@ -10,6 +10,7 @@
 //! closed forms and statistics. Both panic with the claim that failed, as tests do.
 #![allow(clippy::expect_used, clippy::panic, reason = "the suite is test code; a panic is its verdict")]
 
+mod cast;
 mod contract;
 mod physics;
 pub mod scenes;

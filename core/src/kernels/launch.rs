@@ -265,5 +265,31 @@ pub const TALLY: Kernel = Kernel {
     own: &[value("pass", PASS), output("counters", COUNTERS), output("flaws", U32), output("totals", U64)],
 };
 
+/// Finds the closest hit of `count` given rays: ray `i` reads and writes slot `i`. Part of no pass.
+pub const CAST_CLOSEST: Kernel = Kernel {
+    name: "ls_cast_closest",
+    takes_scene: true,
+    own: &[
+        value("count", U32),
+        input("ray_origin", PACKED),
+        input("ray_direction", PACKED),
+        output("hits", PACKED),
+        output("hit_primitives", U32),
+    ],
+};
+
+/// Asks of `count` given rays whether anything is in their way: 1 or 0 in slot `i` of `occluded`. Part of no pass.
+pub const CAST_ANY: Kernel = Kernel {
+    name: "ls_cast_any",
+    takes_scene: true,
+    own: &[
+        value("count", U32),
+        input("ray_origin", PACKED),
+        input("ray_direction", PACKED),
+        output("occluded", U32),
+    ],
+};
+
 /// Every entry kernel.
-pub const KERNELS: [&Kernel; 6] = [&GENERATE, &EXTEND, &SHADE, &CONNECT, &RESOLVE, &TALLY];
+pub const KERNELS: [&Kernel; 8] =
+    [&GENERATE, &EXTEND, &SHADE, &CONNECT, &RESOLVE, &TALLY, &CAST_CLOSEST, &CAST_ANY];

@@ -9,16 +9,16 @@ use crate::kernels::launch::{CONNECT, EXTEND, GENERATE, Given, Kernel, RESOLVE, 
 use crate::kernels::{Pass, SceneArray, SceneConstants};
 
 /// An argument whose type can be compared with the declaration.
-enum Argument<'a, D: Device> {
+pub(super) enum Argument<'a, D: Device> {
     Plain(&'a [u8]),
     Array(&'a Array<D>),
 }
 
-fn plain<T: bytemuck::Pod, D: Device>(value: &T) -> Argument<'_, D> {
+pub(super) fn plain<T: bytemuck::Pod, D: Device>(value: &T) -> Argument<'_, D> {
     Argument::Plain(bytemuck::bytes_of(value))
 }
 
-fn launch<D: Device>(
+pub(super) fn launch<D: Device>(
     device: &mut D,
     kernel: &Kernel,
     items: u32,
@@ -67,7 +67,7 @@ impl<D: Device> SceneOnDevice<D> {
     }
 
     /// The scene's arguments followed by a kernel's own.
-    fn with<'a>(&'a self, own: impl IntoIterator<Item = Argument<'a, D>>) -> Vec<Argument<'a, D>> {
+    pub(super) fn with<'a>(&'a self, own: impl IntoIterator<Item = Argument<'a, D>>) -> Vec<Argument<'a, D>> {
         let arrays = self.arrays.iter().map(Argument::Array);
         std::iter::once(plain(&self.constants)).chain(arrays).chain(own).collect()
     }

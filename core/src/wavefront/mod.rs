@@ -14,6 +14,7 @@
 
 mod arrays;
 pub mod batch;
+mod cast;
 mod device;
 mod fit;
 mod launches;

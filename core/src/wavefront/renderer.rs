@@ -2,6 +2,7 @@
 
 use super::arrays::Array;
 use super::batch::{Batch, batches, paths_in_flight};
+use super::cast;
 use super::device::Device;
 use super::fit::{self, Demand};
 use super::launches::{Launches, SceneOnDevice};
@@ -11,9 +12,12 @@ use super::tracer;
 use crate::bvh::{BuildSettings, Bvh2};
 use crate::error::{Error, Result};
 use crate::film::{Film, Flaws};
+use crate::intersect::{Hit, Ray};
 use crate::kernels::{Pass, bounces_of_totals, flaws_of_totals, scene_arrays, scene_constants, totals_len};
 use crate::null::{check_range, nothing_loaded};
-use crate::renderer::{DeviceInfo, LoadReport, PassReport, PathVertex, Renderer, Settings};
+use crate::renderer::{
+    CastReport, DeviceInfo, LoadReport, PassReport, PathVertex, Query, Renderer, Settings,
+};
 use crate::scene::Scene;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -176,5 +180,17 @@ impl<D: Device> Renderer for Wavefront<D> {
         let index = pixel[1] * width + pixel[0];
         let one = Batch { pixels: index..index + 1, samples: sample..sample.saturating_add(1) };
         tracer::trace(&mut self.device, &loaded.scene, pass_of(&loaded.pass, &one), bounces)
+    }
+
+    fn cast(
+        &mut self,
+        rays: &[Ray],
+        query: Query,
+        passes: u32,
+        hits: Option<&mut Vec<Hit>>,
+    ) -> Result<CastReport> {
+        let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
+        let ms = cast::cast(&mut self.device, &loaded.scene, rays, query, passes, hits)?;
+        Ok(CastReport { ms, busy_ms: Vec::new(), layout: "BVH2".into() })
     }
 }

@@ -1,0 +1,193 @@
+//! Nodes and leaf blocks as the traversal reads them: eight of everything side by side.
+
+use super::collapse::{WIDTH, WideNode, WideTree, collapse};
+use crate::bvh::build::{Aabb, BuildSettings, Child, Reference, build};
+use crate::bvh::bvh2::{EMPTY, LEAF_BIT};
+use crate::bvh::probe::{LeafPrimitive, instance_boxes, mesh_references};
+use crate::scene::{Mesh, NONE, SPHERE_BIT, SceneData};
+use crate::vec3::{Vec3, vec3};
+use rayon::prelude::*;
+
+/// One number of each of eight things.
+pub(super) type Eight = [f32; WIDTH];
+
+/// Boxes and references of up to eight children. A box that is never hit fills each place that is left.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(32))]
+pub(super) struct Node8 {
+    /// Lowest x, y and z, then highest x, y and z of every child.
+    pub(super) planes: [Eight; 6],
+    /// Index of a node, or with [`LEAF_BIT`] of a block, or of an instance in the upper level.
+    pub(super) children: [u32; WIDTH],
+}
+
+/// Up to eight primitives of a leaf.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(32))]
+pub(super) struct Block {
+    /// Components of the three points of each primitive; see [`LeafPrimitive`]. Zero where there is none.
+    pub(super) points: [[Eight; 3]; 3],
+    /// Index of each primitive within the mesh; [`NONE`] where there is none.
+    pub(super) primitives: [u32; WIDTH],
+    /// Flags of each, as in [`LeafPrimitive`].
+    flags: [u8; WIDTH],
+    /// How many primitives there are.
+    pub(super) count: u32,
+    /// Whether any of them is a sphere.
+    pub(super) has_spheres: bool,
+}
+
+impl Block {
+    fn new(primitives: &[LeafPrimitive]) -> Self {
+        let mut block = Self {
+            points: [[[0.0; WIDTH]; 3]; 3],
+            primitives: [NONE; WIDTH],
+            flags: [0; WIDTH],
+            count: primitives.len() as u32,
+            has_spheres: primitives.iter().any(|p| p.primitive & SPHERE_BIT != 0),
+        };
+        for (lane, p) in primitives.iter().enumerate() {
+            for (corner, point) in [p.p0, p.p1, p.p2].into_iter().enumerate() {
+                for (axis, value) in point.to_array().into_iter().enumerate() {
+                    block.points[corner][axis][lane] = value;
+                }
+            }
+            block.primitives[lane] = p.primitive;
+            block.flags[lane] = p.flags as u8;
+        }
+        block
+    }
+
+    /// One primitive by itself.
+    #[inline(always)]
+    pub(super) fn primitive(&self, lane: usize) -> LeafPrimitive {
+        let point = |corner: usize| {
+            let [x, y, z] = &self.points[corner];
+            vec3(x[lane], y[lane], z[lane])
+        };
+        LeafPrimitive {
+            p0: point(0),
+            primitive: self.primitives[lane],
+            p1: point(1),
+            flags: u32::from(self.flags[lane]),
+            p2: point(2),
+            reserved: 0,
+        }
+    }
+}
+
+/// A two-level BVH of a scene with eight children a node, for processors with wide registers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bvh8 {
+    pub(super) nodes: Vec<Node8>,
+    pub(super) blocks: Vec<Block>,
+    /// Root of the tree over instances, or [`EMPTY`].
+    pub(super) root: u32,
+    /// Root of each mesh.
+    pub(super) mesh_roots: Vec<u32>,
+    /// World boxes of the instances, see [`instance_boxes`].
+    pub(super) instance_boxes: Vec<[Vec3; 2]>,
+}
+
+impl Bvh8 {
+    /// How the binary trees are built that this one is collapsed from: fine, since collapsing makes the leaves.
+    pub const SETTINGS: BuildSettings =
+        BuildSettings { split: crate::bvh::Split::BinnedSah(16), max_leaf: 1, traversal_cost: 0.0 };
+
+    /// Builds both levels with all threads of the current rayon pool.
+    pub fn build(scene: &SceneData, settings: &BuildSettings) -> Self {
+        let settings = BuildSettings { max_leaf: settings.max_leaf.clamp(1, WIDTH), ..*settings };
+        let meshes: Vec<MeshTree> =
+            scene.meshes.par_iter().map(|mesh| MeshTree::build(scene, mesh, &settings)).collect();
+        let mut bvh = Self {
+            nodes: Vec::new(),
+            blocks: Vec::new(),
+            root: EMPTY,
+            mesh_roots: Vec::new(),
+            instance_boxes: instance_boxes(scene),
+        };
+        bvh.append_instances(&settings);
+        for mesh in meshes {
+            bvh.append_mesh(&mesh);
+        }
+        bvh
+    }
+
+    /// Bytes of all arrays.
+    pub fn bytes(&self) -> u64 {
+        let trees = size_of_val(&self.nodes[..]) + size_of_val(&self.blocks[..]);
+        (trees + size_of_val(&self.mesh_roots[..]) + size_of_val(&self.instance_boxes[..])) as u64
+    }
+
+    /// Nodes on the longest way from a mesh's root to a leaf.
+    #[cfg(test)]
+    pub(in crate::bvh) fn depth(&self) -> usize {
+        let mut to_visit: Vec<(u32, usize)> = self.mesh_roots.iter().map(|&root| (root, 0)).collect();
+        let mut deepest = 0;
+        while let Some((child, depth)) = to_visit.pop() {
+            deepest = deepest.max(depth);
+            if child & LEAF_BIT == 0 {
+                to_visit.extend(self.nodes[child as usize].children.map(|c| (c, depth + 1)));
+            }
+        }
+        deepest
+    }
+
+    fn append_instances(&mut self, settings: &BuildSettings) {
+        let mut references: Vec<Reference> = (0..)
+            .zip(&self.instance_boxes)
+            .map(|(index, b)| Reference { bounds: Aabb { lo: b[0], hi: b[1] }, index })
+            .collect();
+        let tree = collapse(&build(&mut references, &BuildSettings { max_leaf: 1, ..*settings }), 1);
+        self.root = append(&mut self.nodes, &tree, |first, _| LEAF_BIT | references[first as usize].index);
+    }
+
+    fn append_mesh(&mut self, mesh: &MeshTree) {
+        let Self { nodes, blocks, mesh_roots, .. } = self;
+        let leaf = |first: u32, count: u32| {
+            let range = first as usize..(first + count) as usize;
+            blocks.push(Block::new(&mesh.primitives[range]));
+            LEAF_BIT | (blocks.len() - 1) as u32
+        };
+        mesh_roots.push(append(nodes, &mesh.tree, leaf));
+    }
+}
+
+/// Appends a tree's nodes with renumbered children and returns its root.
+fn append(nodes: &mut Vec<Node8>, tree: &WideTree, mut leaf: impl FnMut(u32, u32) -> u32) -> u32 {
+    let base = nodes.len() as u32;
+    let mut reference = |child: Child| match child {
+        Child::Inner(i) => base + i,
+        Child::Leaf { first, count } => leaf(first, count),
+    };
+    nodes.extend(tree.nodes.iter().map(|node| lay_out(node, &mut reference)));
+    tree.root.map_or(EMPTY, reference)
+}
+
+fn lay_out(node: &WideNode, reference: &mut impl FnMut(Child) -> u32) -> Node8 {
+    let (lo, hi) = ([f32::INFINITY; WIDTH], [f32::NEG_INFINITY; WIDTH]);
+    let mut out = Node8 { planes: [lo, lo, lo, hi, hi, hi], children: [EMPTY; WIDTH] };
+    for (lane, child) in node.iter().enumerate() {
+        let corners = [child.bounds.lo, child.bounds.hi].map(|p| p.to_array());
+        for (plane, value) in out.planes.iter_mut().zip(corners.iter().flatten()) {
+            plane[lane] = *value;
+        }
+        out.children[lane] = reference(child.kind);
+    }
+    out
+}
+
+/// One mesh's wide tree and its primitives in leaf order.
+struct MeshTree {
+    tree: WideTree,
+    primitives: Vec<LeafPrimitive>,
+}
+
+impl MeshTree {
+    fn build(scene: &SceneData, mesh: &Mesh, settings: &BuildSettings) -> Self {
+        let mut references = mesh_references(scene, mesh);
+        let tree = collapse(&build(&mut references, settings), WIDTH as u32);
+        let primitives = references.par_iter().map(|r| LeafPrimitive::at(scene, mesh, r.index)).collect();
+        Self { tree, primitives }
+    }
+}

@@ -1,0 +1,98 @@
+//! Given rays, traced by the traversals of the path tracer and by nothing else.
+
+use super::arrays::Array;
+use super::device::Device;
+use super::launches::{Argument, SceneOnDevice, launch, plain};
+use crate::error::{Error, Result};
+use crate::intersect::{Hit, Ray};
+use crate::kernels::Packed;
+use crate::kernels::launch::{CAST_ANY, CAST_CLOSEST};
+use crate::renderer::Query;
+
+/// Traces all rays `passes` times over and returns each pass's device time in milliseconds. The first rays are traced
+/// beforehand, since drivers may finish compiling a kernel at its first launch.
+pub(super) fn cast<D: Device>(
+    device: &mut D,
+    scene: &SceneOnDevice<D>,
+    rays: &[Ray],
+    query: Query,
+    passes: u32,
+    hits: Option<&mut Vec<Hit>>,
+) -> Result<Vec<f64>> {
+    let count = u32::try_from(rays.len()).map_err(|_| Error::Contract {
+        actor: device.info().target.clone(),
+        message: format!("{} rays are too many for one cast; at most {} are possible", rays.len(), u32::MAX),
+    })?;
+    let cast = Cast::new(device, rays)?;
+    let first = cast.launch(device, scene, query, count.min(WARM_UP))?;
+    device.wait(&first)?;
+    let launches =
+        (0..passes).map(|_| cast.launch(device, scene, query, count)).collect::<Result<Vec<_>>>()?;
+    device.flush()?;
+    let times = launches.iter().map(|event| Ok(device.wait(event)?.ms())).collect::<Result<_>>()?;
+    if let Some(hits) = hits {
+        *hits = cast.download(device, rays, query)?;
+    }
+    Ok(times)
+}
+
+/// Rays of the launch that is not timed.
+const WARM_UP: u32 = 1024;
+
+/// Rays and their answers on the device.
+struct Cast<D: Device> {
+    origins: Array<D>,
+    directions: Array<D>,
+    hits: Array<D>,
+    /// The hits' primitives, or for [`Query::Any`] whether something is in the way.
+    words: Array<D>,
+}
+
+impl<D: Device> Cast<D> {
+    fn new(device: &mut D, rays: &[Ray]) -> Result<Self> {
+        let origins = rays.iter().map(|ray| Packed { v: ray.origin, w: ray.t_min.to_bits() });
+        let directions = rays.iter().map(|ray| Packed { v: ray.direction, w: ray.t_max.to_bits() });
+        Ok(Self {
+            origins: uploaded(device, &origins.collect::<Vec<_>>(), "ray origins")?,
+            directions: uploaded(device, &directions.collect::<Vec<_>>(), "ray directions")?,
+            hits: Array::uninitialised::<Packed>(device, rays.len(), "hits")?,
+            words: Array::uninitialised::<u32>(device, rays.len(), "hit primitives")?,
+        })
+    }
+
+    fn launch(&self, device: &mut D, scene: &SceneOnDevice<D>, query: Query, count: u32) -> Result<D::Event> {
+        let rays = [plain(&count), Argument::Array(&self.origins), Argument::Array(&self.directions)];
+        match query {
+            Query::Closest => {
+                let results = [Argument::Array(&self.hits), Argument::Array(&self.words)];
+                launch(device, &CAST_CLOSEST, count, &scene.with(rays.into_iter().chain(results)))
+            }
+            Query::Any => {
+                let results = [Argument::Array(&self.words)];
+                launch(device, &CAST_ANY, count, &scene.with(rays.into_iter().chain(results)))
+            }
+        }
+    }
+
+    fn download(&self, device: &mut D, rays: &[Ray], query: Query) -> Result<Vec<Hit>> {
+        let words = self.words.download::<u32>(device, rays.len())?;
+        if query == Query::Any {
+            let answer = |(&occluded, ray): (&u32, &Ray)| {
+                if occluded != 0 { Hit::OCCLUDED } else { Hit::none(ray.t_max) }
+            };
+            return Ok(words.iter().zip(rays).map(answer).collect());
+        }
+        let hits = self.hits.download::<Packed>(device, rays.len())?;
+        let hit = |(packed, &primitive): (&Packed, &u32)| {
+            let Packed { v, w } = *packed;
+            Hit { t: v.x, u: v.y, v: v.z, instance: w, primitive }
+        };
+        Ok(hits.iter().zip(&words).map(hit).collect())
+    }
+}
+
+fn uploaded<D: Device>(device: &mut D, records: &[Packed], what: &'static str) -> Result<Array<D>> {
+    let array = Array::uninitialised::<Packed>(device, records.len(), what)?;
+    array.upload(device, bytemuck::cast_slice(records))?;
+    Ok(array)
+}

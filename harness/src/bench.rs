@@ -1,0 +1,130 @@
+//! `lockstep bench`: ray throughput per target, scene, kind of rays and query.
+
+mod clocks;
+mod dump;
+mod measure;
+mod rays;
+mod text;
+
+use lockstep_core::{DeviceInfo, Error, OpenOptions, Scene, Settings};
+use lockstep_reports::image_io::atomic_write_text;
+use lockstep_reports::records::{HostInfo, utc_now};
+use serde_json::{Value, json};
+
+use crate::backends;
+use crate::cli::BenchArgs;
+use crate::exit::{Exit, Failure};
+use crate::interrupt;
+use crate::output::{print, print_json, say};
+use crate::scenes;
+use measure::{Repeats, Row, Runner, measure};
+use rays::{Kind, RaySet, Source};
+
+/// Passes over the rays in a round.
+const PASSES: u32 = 3;
+
+/// Measures, prints, and writes files where a folder is given.
+///
+/// # Errors
+/// [`Failure`] for a scene, target or file that cannot be used. Targets that cannot cast rays are left out.
+pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
+    let targets = backends::select(&args.targets)?;
+    let mut runners = Vec::new();
+    for target in &targets {
+        let renderer = target.open(&OpenOptions { threads: args.threads })?;
+        runners.push(Runner { name: target.name.clone(), renderer });
+    }
+    interrupt::listen()?;
+    if let Some(folder) = &args.out {
+        std::fs::create_dir_all(folder).map_err(Failure::io("make the folder", folder))?;
+    }
+    let mut rows = Vec::new();
+    for name in &args.scenes {
+        if interrupt::requested() {
+            break;
+        }
+        rows.extend(bench_scene(&scenes::load(name)?, args, &mut runners)?);
+    }
+    let against = args.against.as_deref().or(targets.first().map(|t| t.name.as_str())).unwrap_or_default();
+    let infos: Vec<&DeviceInfo> = runners.iter().map(|r| r.renderer.device()).collect();
+    let document = document(&rows, &infos);
+    let table = text::table(&rows, against);
+    if let Some(folder) = &args.out {
+        let json = serde_json::to_string_pretty(&document)
+            .map_err(|e| Failure::Input(format!("cannot encode the measurements as JSON: {e}")))?;
+        atomic_write_text(&folder.join("bench.json"), &(json + "\n"))?;
+        atomic_write_text(&folder.join("bench.md"), &table)?;
+    }
+    if args.json {
+        print_json(&document)?
+    } else {
+        print(&table)?
+    }
+    Ok(verdict(&rows))
+}
+
+/// Measures one scene on all targets that can load it.
+fn bench_scene(scene: &Scene, args: &BenchArgs, runners: &mut Vec<Runner>) -> Result<Vec<Row>, Failure> {
+    let settings = Settings { width: 64, height: 64, ..Settings::default() };
+    let mut able = Vec::new();
+    for mut runner in runners.drain(..) {
+        let loaded = runner
+            .renderer
+            .load(scene, &settings)
+            .and_then(|_| runner.renderer.cast(&[], lockstep_core::renderer::Query::Closest, 0, None));
+        match loaded {
+            Ok(_) => able.push(runner),
+            Err(Error::Unsupported { actor, what }) => {
+                say(&format!("lockstep: {actor} is left out: {what} is not supported"))
+            }
+            Err(other) => return Err(other.into()),
+        }
+    }
+    *runners = able;
+    let source = Source::new(scene, args.seed);
+    if let (true, Some(folder)) = (args.dump_rays, &args.out) {
+        dump::write_triangles(folder, scene)?;
+    }
+    let repeats = Repeats { rounds: args.repeats, passes: PASSES };
+    let mut rows = Vec::new();
+    for &count in &args.rays {
+        let sets = source.sets(count);
+        if let (true, Some(folder)) = (args.dump_rays, &args.out) {
+            sets.iter().try_for_each(|set| dump::write_rays(folder, scene, set))?;
+        }
+        for (kind, query) in Kind::QUERIES {
+            let Some(set) = sets.iter().find(|set: &&RaySet| set.kind == kind && !set.rays.is_empty()) else {
+                continue;
+            };
+            if interrupt::requested() {
+                return Ok(rows);
+            }
+            say(&format!("lockstep: {}: {} {} rays", scene.name, set.rays.len(), kind.name()));
+            rows.extend(measure(scene, set, query, runners, repeats)?);
+        }
+    }
+    Ok(rows)
+}
+
+fn document(rows: &[Row], targets: &[&DeviceInfo]) -> Value {
+    json!({
+        "date": utc_now(), "host": HostInfo::detect(), "command": std::env::args().collect::<Vec<_>>().join(" "),
+        "targets": targets, "rows": rows,
+    })
+}
+
+/// Exact targets must agree on every hit.
+fn verdict(rows: &[Row]) -> Exit {
+    let mut exit = Exit::Fine;
+    for row in rows.iter().filter(|row| row.exact && row.differing.is_some_and(|n| n > 0)) {
+        let (kind, rays) = (row.kind.name(), row.rays);
+        say(&format!(
+            "lockstep: {} answers {} of {rays} {kind} rays of {} otherwise than the first exact target",
+            row.target,
+            row.differing.unwrap_or(0),
+            row.scene
+        ));
+        exit = Exit::Differs;
+    }
+    exit
+}
