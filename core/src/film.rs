@@ -7,13 +7,14 @@ use crate::error::{Error, Result};
 use crate::vec3::Vec3;
 use serde::{Deserialize, Serialize};
 
-/// Fractional bits of a film sum. One unit is about 1e-9 in radiance.
-pub const FRACTION_BITS: u32 = 30;
+/// Fractional bits of a film sum. One unit is about 1.5e-8 in radiance.
+pub const FRACTION_BITS: u32 = 26;
 /// `2^FRACTION_BITS` as the factor from radiance to film units; a power of two, so the product is exact.
-pub const UNITS_PER_RADIANCE: f32 = 1_073_741_824.0;
-/// Samples are limited to this radiance: 65,536 of them cannot overflow 63 bits.
-pub const MAX_SAMPLE_RADIANCE: f32 = 65_536.0;
-/// The most samples per pixel a film can hold.
+pub const UNITS_PER_RADIANCE: f32 = 67_108_864.0;
+/// Samples are limited to this radiance, 2^20: a sample takes at most 46 bits, and [`MAX_SPP`] of them at most 62, so a
+/// sum cannot overflow.
+pub const MAX_SAMPLE_RADIANCE: f32 = 1_048_576.0;
+/// The most samples per pixel a film can hold, 2^16.
 pub const MAX_SPP: u32 = 65_536;
 
 /// Samples that were not taken as they came. All zero in a sound renderer of a tame scene.
@@ -41,7 +42,7 @@ impl Flaws {
     }
 }
 
-/// One sample's radiance in film units, counting what had to be altered.
+/// One sample's radiance in film units, rounded towards zero, counting what had to be altered.
 #[inline(always)]
 pub fn quantize(radiance: Vec3, flaws: &mut Flaws) -> [i64; 3] {
     let c = radiance.to_array();
@@ -68,7 +69,7 @@ pub struct Film {
     height: u32,
     /// Samples per pixel accumulated so far.
     pub spp: u32,
-    /// `width * height` pixels of red, green and blue sums in units of 2^-30 radiance.
+    /// `width * height` pixels of red, green and blue sums in units of 2^-26 radiance, [`FRACTION_BITS`].
     pub sums: Vec<[i64; 3]>,
     /// Samples that had to be altered.
     pub flaws: Flaws,
@@ -159,7 +160,17 @@ mod tests {
         let mut flaws = Flaws::default();
         let q = quantize(Vec3::splat(f32::MAX), &mut flaws)[0];
         assert_eq!(flaws, Flaws { clamped: 1, ..Flaws::default() });
-        assert!(q.checked_mul(i64::from(MAX_SPP)).is_some());
+        assert_eq!(q, 1 << 46);
+        assert_eq!(q.checked_mul(i64::from(MAX_SPP)), Some(1 << 62));
+    }
+
+    #[test]
+    fn the_limit_itself_is_within_the_range_and_the_next_float_is_not() {
+        let mut flaws = Flaws::default();
+        assert_eq!(quantize(Vec3::splat(MAX_SAMPLE_RADIANCE), &mut flaws), [1 << 46; 3]);
+        assert!(flaws.is_clean());
+        assert_eq!(quantize(Vec3::splat(MAX_SAMPLE_RADIANCE.next_up()), &mut flaws), [1 << 46; 3]);
+        assert_eq!(flaws.clamped, 1);
     }
 
     #[test]
@@ -173,8 +184,18 @@ mod tests {
     }
 
     proptest! {
+        /// The reference is exact: a double holds any float times a power of two.
         #[test]
-        fn sums_do_not_depend_on_order(values in prop::collection::vec(0.0f32..100_000.0, 1..64), cut in 0usize..64) {
+        fn every_radiance_in_range_becomes_its_whole_units(bits in 0..=MAX_SAMPLE_RADIANCE.to_bits()) {
+            let v = f32::from_bits(bits);
+            let mut flaws = Flaws::default();
+            let units = quantize(Vec3::splat(v), &mut flaws)[0];
+            prop_assert_eq!(units, (f64::from(v) * 2f64.powi(FRACTION_BITS as i32)).floor() as i64);
+            prop_assert!(flaws.is_clean());
+        }
+
+        #[test]
+        fn sums_do_not_depend_on_order(values in prop::collection::vec(0.0f32..2_000_000.0, 1..64), cut in 0usize..64) {
             let mut flaws = Flaws::default();
             let q: Vec<i64> = values.iter().map(|&v| quantize(Vec3::splat(v), &mut flaws)[0]).collect();
             let forward: i64 = q.iter().sum();

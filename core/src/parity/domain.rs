@@ -29,7 +29,7 @@ pub(super) enum Domain {
 }
 
 /// Floats at which functions change their ways.
-const SPECIAL: [f32; 24] = [
+const SPECIAL: [f32; 26] = [
     0.0,
     -0.0,
     1.0,
@@ -52,6 +52,8 @@ const SPECIAL: [f32; 24] = [
     8_388_607.5,
     8_388_608.0,
     -16_777_216.0,
+    1_048_576.0,
+    1_048_576.1,
     1_073_741_824.0,
     -2_147_483_648.0,
 ];
