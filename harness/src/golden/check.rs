@@ -155,7 +155,7 @@ fn check_scene(
         let mut renderer = target.open(options)?;
         let film = render(renderer.as_mut(), &scene, &golden)?;
         let image = image_of(&film)?;
-        let verdict = judge(target, &scene.name, &golden, &film, &image)?;
+        let verdict = judge(target, &golden, &film, &image)?;
         if verdict.exit() != Exit::Fine {
             keep(args.out.as_deref(), &scene.name, target, &golden, &image)?;
         }
@@ -174,13 +174,7 @@ pub(super) fn render(renderer: &mut dyn Renderer, scene: &Scene, golden: &Golden
     read_film(renderer)
 }
 
-fn judge(
-    target: &Target,
-    scene: &str,
-    golden: &Golden,
-    film: &Film,
-    image: &LinearImage,
-) -> Result<Verdict, Failure> {
+fn judge(target: &Target, golden: &Golden, film: &Film, image: &LinearImage) -> Result<Verdict, Failure> {
     if !film.flaws.is_clean() {
         return Ok(Verdict::Flawed);
     }
@@ -189,7 +183,7 @@ fn judge(
     }
     let metrics = compare(image, &golden.image)?;
     let share = metrics.pixels_differing as f64 / image.pixels().len() as f64;
-    Ok(match tolerance::of(&target.name, scene, target.is_exact()) {
+    Ok(match tolerance::of(&target.name, target.is_exact()) {
         Some(t) if share <= t.share && metrics.mse <= t.mse => Verdict::Tolerated(metrics, t.reason),
         _ => Verdict::Differs(metrics),
     })

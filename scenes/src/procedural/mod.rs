@@ -1,6 +1,8 @@
 //! Scenes made by code. The same bits on every host: only `+ - * / sqrt` and the core's own functions are used.
 
 mod atrium;
+#[cfg(test)]
+mod coincidence;
 mod cornell;
 mod furnace;
 mod instances;

@@ -1,3 +1,4 @@
+use super::coincidence;
 use crate::{LoadOptions, load};
 use lockstep_core::Scene;
 use lockstep_core::scene::Instance;
@@ -72,6 +73,17 @@ fn atrium_surfaces_have_sound_normals() {
     let corners = 3 * atrium.triangles.len();
     assert!(flat * 1000 < corners, "{flat} of {corners} corners without a normal");
     assert!(against * 200 < corners, "{against} of {corners} normals point to the back");
+}
+
+#[test]
+fn no_two_surfaces_lie_on_one_another() {
+    for spec in ["cornell", "atrium:10k", "atrium", "atrium:250k"] {
+        let scene = scene(spec);
+        let found = coincidence::overlapping(&scene);
+        let place = |t: usize| scene.triangles[t].vertices.map(|v| scene.positions[v as usize]);
+        let first: Vec<_> = found.iter().take(4).map(|pair| pair.map(place)).collect();
+        assert!(found.is_empty(), "{spec}: {} pairs, as {first:?}", found.len());
+    }
 }
 
 #[test]

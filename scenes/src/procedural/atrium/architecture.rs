@@ -21,6 +21,10 @@ pub(super) const GALLERY: f32 = 6.7;
 const UPPER: [f32; 2] = [9.3, 11.6];
 /// The top of everything.
 const TOP: f32 = 12.1;
+/// How far a part goes into what it stands against, so that no two surfaces lie on one another.
+const EMBEDDED: f32 = 0.04;
+/// How far the top of a cornice is above the floor or roof behind it.
+const RAISED: f32 = 0.004;
 
 /// One long side of the hall: `frame` stands in the middle of its arcade, its z axis towards the nave.
 pub(super) fn side(plan: &mut Plan, frame: Frame, bays: u32, f: &Finishes) {
@@ -38,11 +42,12 @@ pub(super) fn side(plan: &mut Plan, frame: Frame, bays: u32, f: &Finishes) {
         vault(plan, bay, f);
         for x in [-1.0, 1.0] {
             let beam = bay.moved(x, UPPER[1] - 0.3, 0.0);
-            plan.cuboid(beam, vec3(-0.12, 0.0, -AISLE), vec3(0.12, 0.3, -0.2), f.wood, true);
+            let back = vec3(-0.12, 0.0, -AISLE - EMBEDDED);
+            plan.cuboid(beam, back, vec3(0.12, 0.3 + EMBEDDED, -0.2), f.wood, true);
         }
     }
-    cornice(plan, frame.moved(0.0, LOWER[1], WALL * 0.5), half, GALLERY - LOWER[1], f.marble);
-    cornice(plan, frame.moved(0.0, UPPER[1], 0.25), half, TOP - UPPER[1], f.marble);
+    cornice(plan, frame.moved(0.0, LOWER[1], WALL * 0.5), half, GALLERY + RAISED - LOWER[1], f.marble);
+    cornice(plan, frame.moved(0.0, UPPER[1], 0.25), half, TOP + RAISED - UPPER[1], f.marble);
     let long = vec3(2.0 * half, 0.0, 0.0);
     let cuts = bays as f32 * 3.0;
     // The aisle's wall, the gallery's floor and ceiling, the roof.
@@ -78,7 +83,9 @@ pub(super) fn end(plan: &mut Plan, frame: Frame, f: &Finishes) {
     plan.quad(room, vec3(-3.0, 0.0, 2.1), vec3(0.0, 0.0, -2.1), vec3(0.0, 6.5, 0.0), [2.0, 4.0], f.plaster);
     plan.quad(room, vec3(3.0, 0.0, 0.0), vec3(0.0, 0.0, 2.1), vec3(0.0, 6.5, 0.0), [2.0, 4.0], f.plaster);
     plan.quad(room, vec3(-3.0, 6.5, 0.0), vec3(6.0, 0.0, 0.0), vec3(0.0, 0.0, 2.1), [4.0, 2.0], f.plaster);
-    cornice(plan, frame.moved(0.0, UPPER[1], WALL * 0.5), width * 0.5, TOP - UPPER[1], f.marble);
+    // It crosses the sides' cornices, so it begins below and ends above them.
+    let low = UPPER[1] - RAISED;
+    cornice(plan, frame.moved(0.0, low, WALL * 0.5), width * 0.5, TOP + 2.0 * RAISED - low, f.marble);
 }
 
 /// A column with base and capital; the shaft swells a little, and is fluted if there are enough divisions to show it.
@@ -123,8 +130,8 @@ fn f_scale(radius: f32) -> f32 {
 }
 
 fn pilaster(plan: &mut Plan, frame: Frame, f: &Finishes) {
-    plan.cuboid(frame, vec3(-0.35, 0.0, 0.0), vec3(0.35, 4.6, 0.22), f.stone, false);
-    plan.cuboid(frame, vec3(-0.45, 4.6, 0.0), vec3(0.45, 4.9, 0.32), f.marble, true);
+    plan.cuboid(frame, vec3(-0.35, 0.0, -EMBEDDED), vec3(0.35, 4.6 + EMBEDDED, 0.22), f.stone, false);
+    plan.cuboid(frame, vec3(-0.45, 4.6, -2.0 * EMBEDDED), vec3(0.45, 4.9, 0.32), f.marble, true);
 }
 
 /// A wall of `width` between two heights with a half-round opening of `radius` in its middle, seen from both sides,
@@ -223,8 +230,9 @@ pub(super) fn floor(plan: &mut Plan, length: f32, f: &Finishes) {
 pub(super) fn balustrade(plan: &mut Plan, frame: Frame, bays: u32, f: &Finishes) {
     let half = bays as f32 * BAY * 0.5;
     let edge = frame.moved(0.0, GALLERY, WALL * 0.5 + 0.05);
-    plan.cuboid(edge, vec3(-half, 0.0, -0.14), vec3(half, 0.12, 0.14), f.marble, false);
-    plan.cuboid(edge, vec3(-half, 0.82, -0.16), vec3(half, 0.95, 0.16), f.marble, true);
+    let reach = half + EMBEDDED;
+    plan.cuboid(edge, vec3(-reach, 0.0, -0.14), vec3(reach, 0.12, 0.14), f.marble, false);
+    plan.cuboid(edge, vec3(-reach, 0.82, -0.16), vec3(reach, 0.95, 0.16), f.marble, true);
     for i in 0..bays * 8 {
         let x = (i as f32 + 0.5) * (BAY / 8.0) - half;
         plan.revolved(edge.moved(x, 0.12, 0.0), [10.0, 10.0], f.marble, |v| {

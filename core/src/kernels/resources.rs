@@ -1,0 +1,82 @@
+//! What compiled kernels take of a device.
+
+use serde::{Deserialize, Serialize};
+
+/// What one kernel takes. Nothing where the driver or the compiler does not tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KernelResources {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Registers of a work-item.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub registers: Option<u64>,
+    /// Bytes of registers that a work-item writes to memory for want of more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spill_bytes: Option<u64>,
+    /// Bytes of memory of a work-item's own: its stack, with the registers that were spilled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack_bytes: Option<u64>,
+    /// Bytes of memory that a work-group shares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_bytes: Option<u64>,
+    /// Work-items that the device runs in step: a work-group is best a multiple of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<u64>,
+}
+
+/// What `ptxas -v` says of every kernel, in the log of NVIDIA's compilers.
+pub fn from_ptxas(log: &str) -> Vec<KernelResources> {
+    let mut found: Vec<KernelResources> = Vec::new();
+    for line in log.lines() {
+        let name = line.split_once("Compiling entry function '").and_then(|(_, rest)| rest.split_once('\''));
+        if let Some((name, _)) = name {
+            found.push(KernelResources { kernel: name.into(), ..KernelResources::default() });
+        }
+        let Some(kernel) = found.last_mut() else { continue };
+        kernel.registers = number_before(line, " registers").or(kernel.registers);
+        kernel.spill_bytes = number_before(line, " bytes spill stores").or(kernel.spill_bytes);
+        kernel.stack_bytes = number_before(line, " bytes stack frame").or(kernel.stack_bytes);
+        kernel.shared_bytes = number_before(line, " bytes smem").or(kernel.shared_bytes);
+    }
+    found
+}
+
+/// The whole number right before some words.
+fn number_before(line: &str, words: &str) -> Option<u64> {
+    let (before, _) = line.split_once(words)?;
+    before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_compilers_log_is_read_kernel_by_kernel() {
+        let log = "ptxas info    : 0 bytes gmem\n\
+                   ptxas info    : Compiling entry function 'ls_shade' for 'sm_90'\n\
+                   ptxas info    : Function properties for ls_shade\n    \
+                       144 bytes stack frame, 12 bytes spill stores, 16 bytes spill loads\n\
+                   ptxas info    : Used 80 registers, 8 bytes smem, 1104 bytes cmem[0]\n\
+                   ptxas info    : Compiling entry function 'ls_tally' for 'sm_90'\n\
+                   ptxas info    : Used 10 registers\n";
+        let found = from_ptxas(log);
+        let shade = KernelResources {
+            kernel: "ls_shade".into(),
+            registers: Some(80),
+            spill_bytes: Some(12),
+            stack_bytes: Some(144),
+            shared_bytes: Some(8),
+            width: None,
+        };
+        let tally =
+            KernelResources { kernel: "ls_tally".into(), registers: Some(10), ..KernelResources::default() };
+        assert_eq!(found, [shade, tally]);
+    }
+
+    #[test]
+    fn a_log_of_another_compiler_tells_nothing() {
+        assert!(from_ptxas("warning: 3 registers\n").is_empty());
+    }
+}
