@@ -38,7 +38,7 @@ pub(crate) enum Command {
     /// Renders scenes on every target at every rung of a ladder of samples per pixel, compares and times them, and
     /// writes a report
     Study(StudyArgs),
-    /// Compares two image files
+    /// Compares images of any program: two files, or two folders in a report like a study's
     Compare(CompareArgs),
     /// Remakes tables, plots and page of a study from its records
     Report(ReportArgs),
@@ -185,10 +185,17 @@ pub(crate) struct StudyArgs {
 /// `lockstep compare`
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// An image: .exr, .png, .hdr or .pfm
+    /// An image (.exr, .png, .hdr or .pfm), a folder of images named <scene>.<target>.<spp>spp[.s<seed>].<kind>, or a
+    /// study's folder
     pub(crate) a: PathBuf,
-    /// Another of the same size
+    /// Another, whose images have the same sizes; the reference of metrics that need one
     pub(crate) b: PathBuf,
+    /// Write tables, maps and page of the comparison to this folder
+    #[arg(short, long = "out", value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Start over where DIR has a report already
+    #[arg(long, requires = "out")]
+    pub(crate) fresh: bool,
     /// Count images as equal up to this mean squared error over 8-bit sRGB values [default: only if every value is
     /// equal]
     #[arg(long, value_name = "MSE", value_parser = parse_seconds)]
@@ -341,6 +348,7 @@ mod tests {
             "lockstep study",
             "lockstep study cornell weekend -b cpu-bvh,cpu-embree --spp 1..64 --size 320x240 --seeds 2 --repeats 3 -o d",
             "lockstep compare a.png b.png --json",
+            "lockstep compare dir_a dir_b -o out --fresh",
             "lockstep report d",
             "lockstep bench cornell atrium -b cpu-bvh,cuda@0 --rays 2000000,8000000 --json -o d",
             "lockstep golden check",
