@@ -284,9 +284,18 @@ pub(crate) struct GoldenCheckArgs {
     /// Fail with exit code 5 unless these targets are present
     #[arg(long, value_name = "TARGET", value_delimiter = ',')]
     pub(crate) require: Vec<String>,
-    /// Keep the images of checks that fail, as rendered, in this folder
+    /// Write a report to this folder: junit.xml, golden.json, golden.md, and a page with the images of checks that fail
     #[arg(short, long = "out", value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Replace the report that DIR has
+    #[arg(long, requires = "out")]
+    pub(crate) fresh: bool,
+    /// Write the findings as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Write a summary for pull requests
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
     /// Worker threads of CPU targets [default: all hardware threads]
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     pub(crate) threads: Option<usize>,
@@ -307,6 +316,9 @@ pub(crate) struct GoldenBlessArgs {
     /// Samples per pixel
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SPP)))]
     pub(crate) spp: u32,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) image: ImageArgs,
     /// Folder of goldens [default: beside the scenes]
@@ -352,7 +364,8 @@ mod tests {
             "lockstep report d",
             "lockstep bench cornell atrium -b cpu-bvh,cuda@0 --rays 2000000,8000000 --json -o d",
             "lockstep golden check",
-            "lockstep golden bless cornell",
+            "lockstep golden check --junit junit.xml --markdown summary.md --json -o dir --fresh",
+            "lockstep golden bless cornell --dry-run",
         ] {
             assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
         }

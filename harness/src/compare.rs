@@ -74,7 +74,7 @@ fn text(paths: (&Path, &Path), image: &LinearImage, m: &Metrics, equal: bool) ->
         ("RMSE, 8-bit sRGB", short(m.rmse)),
         ("PSNR, 8-bit sRGB", format!("{} dB", short(m.psnr))),
         ("SSIM, 8x8 boxes", short(m.ssim)),
-        ("SSIM, Gaussian", short(m.float.ssim_gaussian)),
+        ("SSIM, Gaussian", ssim_gaussian(m)),
         ("FLIP, LDR", short(m.float.flip)),
         ("FLIP, HDR", short(m.float.flip_hdr)),
         ("MSE, linear", short(m.mse_linear)),
@@ -95,6 +95,12 @@ fn text(paths: (&Path, &Path), image: &LinearImage, m: &Metrics, equal: bool) ->
         text.push_str(&format!("{label:20}{value}\n"));
     }
     text
+}
+
+/// The images may be smaller than the window.
+fn ssim_gaussian(m: &Metrics) -> String {
+    let value = m.float.ssim_gaussian;
+    if value.is_nan() { "none below 11x11 pixels".into() } else { short(value) }
 }
 
 /// A number for people; `--json` has every digit.
@@ -148,7 +154,14 @@ mod tests {
         RMSE, 8-bit sRGB    255
         PSNR, 8-bit sRGB    0 dB
         SSIM, 8x8 boxes     9.99900e-5
+        SSIM, Gaussian      none below 11x11 pixels
+        FLIP, LDR           0.967386
+        FLIP, HDR           0.965193
         MSE, linear         1
+        RMSE, linear        1
+        relative MSE        0.990099
+        MAE, linear         1
+        PSNR, linear        0 dB
         largest difference  1
         ");
     }
