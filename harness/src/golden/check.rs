@@ -81,32 +81,6 @@ fn present(targets: Vec<Target>) -> Result<Vec<Target>, Failure> {
     }
 }
 
-<<<<<<< HEAD
-fn check_scene(
-    args: &GoldenCheckArgs,
-    spec: &str,
-    targets: &[Target],
-    options: &OpenOptions,
-) -> Result<Vec<Finding>, Failure> {
-    let scene = scenes::load(spec)?;
-    let place = Place::of(spec, &scene.name, args.goldens.as_deref());
-    let finding =
-        |target: &str, verdict| Finding { scene: spec.to_owned(), target: target.to_owned(), verdict };
-    let Some(golden) = place.read()? else {
-        return Ok(vec![finding("", Verdict::Missing(place.image()))]);
-    };
-    if golden.scene_hash != scene.hash {
-        return Ok(vec![finding("", Verdict::SceneChanged)]);
-    }
-    let mut findings = Vec::new();
-    for target in targets {
-        let mut renderer = target.open(options)?;
-        let film = render(renderer.as_mut(), &scene, &golden)?;
-        let image = image_of(&film)?;
-        let verdict = judge(target, &golden, &film, &image)?;
-        if verdict.exit() != Exit::Fine {
-            keep(args.out.as_deref(), &scene.name, target, &golden, &image)?;
-=======
 /// A run of checks.
 struct Run<'a> {
     args: &'a GoldenCheckArgs,
@@ -142,7 +116,6 @@ impl Run<'_> {
             };
             self.record(&scene.name, target, &golden, &image, &verdict, command.as_deref())?;
             self.found(spec, Some(target), verdict, command, start);
->>>>>>> 80ef502 (Goldens for CI: expectations, JUnit XML, Markdown, how to look into a failure)
         }
         Ok(())
     }
@@ -256,73 +229,3 @@ pub(super) fn render(renderer: &mut dyn Renderer, scene: &Scene, golden: &Golden
     renderer.accumulate(0..golden.spp)?;
     read_film(renderer)
 }
-<<<<<<< HEAD
-
-fn judge(target: &Target, golden: &Golden, film: &Film, image: &LinearImage) -> Result<Verdict, Failure> {
-    if !film.flaws.is_clean() {
-        return Ok(Verdict::Flawed);
-    }
-    if same_bits(image, &golden.image) {
-        return Ok(Verdict::Identical);
-    }
-    let metrics = compare(image, &golden.image)?;
-    let share = metrics.pixels_differing as f64 / image.pixels().len() as f64;
-    Ok(match tolerance::of(&target.name, target.is_exact()) {
-        Some(t) if share <= t.share && metrics.mse <= t.mse => Verdict::Tolerated(metrics, t.reason),
-        _ => Verdict::Differs(metrics),
-    })
-}
-
-/// Equal in every bit: of two exact films' means that is the same as equal integers, up to the mean's rounding.
-fn same_bits(a: &LinearImage, b: &LinearImage) -> bool {
-    let bits = |image: &LinearImage| bytemuck::cast_slice::<_, u32>(image.pixels()).to_vec();
-    (a.width(), a.height()) == (b.width(), b.height()) && bits(a) == bits(b)
-}
-
-/// Keeps the image of a check that failed, if the user wants it.
-fn keep(
-    folder: Option<&Path>,
-    scene: &str,
-    target: &Target,
-    golden: &Golden,
-    image: &LinearImage,
-) -> Result<(), Failure> {
-    let Some(folder) = folder else { return Ok(()) };
-    std::fs::create_dir_all(folder).map_err(Failure::io("make the folder", folder))?;
-    let name = format!("{}.{}-actual.exr", encode_name(scene), encode_name(&target.name));
-    let metadata = ImageMetadata::of_render(scene, &target.name, golden.spp, u64::from(golden.settings.seed));
-    write_exr(&folder.join(name), image, &metadata).map_err(|e: WriteError| e.into())
-}
-
-fn text(findings: &[Finding]) -> String {
-    let width = |of: fn(&Finding) -> usize| findings.iter().map(of).max().unwrap_or(0);
-    let (scene, target) = (width(|f| f.scene.len()), width(|f| f.target.len()));
-    let mut text = String::new();
-    for f in findings {
-        let line = format!(
-            "{:scene$}  {:target$}  {:13}  {}",
-            f.scene,
-            f.target,
-            f.verdict.word(),
-            f.verdict.detail()
-        );
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    let failed = findings.iter().filter(|f| f.verdict.exit() != Exit::Fine).count();
-    text.push_str(&format!("{} checked, {failed} failed\n", findings.len()));
-    text
-}
-
-fn to_json(finding: &Finding) -> Value {
-    let metric = |of: fn(&Metrics) -> f64| finding.verdict.metrics().map(|m| json_number(of(m)));
-    json!({
-        "scene": finding.scene, "target": finding.target,
-        "verdict": finding.verdict.word().to_lowercase(), "detail": finding.verdict.detail(),
-        "passed": finding.verdict.exit() == Exit::Fine,
-        "pixels_differing": finding.verdict.metrics().map(|m| m.pixels_differing),
-        "mse": metric(|m| m.mse), "psnr": metric(|m| m.psnr), "ssim": metric(|m| m.ssim),
-    })
-}
-=======
->>>>>>> 80ef502 (Goldens for CI: expectations, JUnit XML, Markdown, how to look into a failure)

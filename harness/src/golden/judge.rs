@@ -40,7 +40,7 @@ pub(super) fn judge(
         return Ok(Verdict::Differs(metrics, format!("{}: {}", found.agreement, found.reason)));
     }
     let share = metrics.pixels_differing as f64 / image.pixels().len() as f64;
-    Ok(match tolerance::of(&target.name, scene, false) {
+    Ok(match tolerance::of(&target.name, false) {
         Some(t) if share > t.share || metrics.mse > t.mse => {
             let limits = format!("its tolerance is {} of the pixels and an 8-bit MSE of {}", t.share, t.mse);
             Verdict::Differs(metrics, limits)
