@@ -98,11 +98,13 @@ impl Run<'_> {
         let scene = scenes::load(spec)?;
         let place = Place::of(spec, &scene.name, self.args.goldens.as_deref());
         let golden = match place.read()? {
-            None => return Ok(self.found(spec, None, Verdict::Missing(place.image()), None, Instant::now())),
-            Some(golden) if golden.scene_hash != scene.hash => {
-                return Ok(self.found(spec, None, Verdict::SceneChanged, None, Instant::now()));
+            Some(golden) if golden.scene_hash == scene.hash => golden,
+            unusable => {
+                let verdict =
+                    unusable.map_or_else(|| Verdict::Missing(place.image()), |_| Verdict::SceneChanged);
+                self.found(spec, None, verdict, None, Instant::now());
+                return Ok(());
             }
-            Some(golden) => golden,
         };
         for target in self.targets {
             let start = Instant::now();
