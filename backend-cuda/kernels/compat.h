@@ -7,6 +7,9 @@ typedef unsigned long long u64;
 
 #define LS_FN static __device__ __forceinline__
 #define LS_KERNEL extern "C" __global__
+/* Traversal waits for memory most of the time: eight groups of 128 in flight, at 64 registers each, hide more of it than
+ * the registers that must then be spilled cost. */
+#define LS_TRAVERSAL __launch_bounds__(128, 8)
 #define LS_GLOBAL
 #define LS_CONSTANT __constant__
 #define LS_LOCAL __shared__
@@ -25,3 +28,5 @@ typedef unsigned long long u64;
 #define LS_FMA(a, b, c) __fmaf_rn(a, b, c)
 #define LS_SQRT(x) sqrtf(x)
 #define LS_ABS(x) fabsf(x)
+#define LS_MIN(a, b) fminf(a, b)
+#define LS_MAX(a, b) fmaxf(a, b)

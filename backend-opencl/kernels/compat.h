@@ -16,6 +16,8 @@ typedef ulong u64;
 #else
 #define LS_KERNEL __kernel
 #endif
+/* What of a device's registers a traversal kernel gets is chosen by compiler flags. */
+#define LS_TRAVERSAL
 #define LS_GLOBAL __global
 #define LS_CONSTANT __constant
 #define LS_LOCAL __local
@@ -34,3 +36,11 @@ typedef ulong u64;
 #define LS_FMA(a, b, c) fma(a, b, c)
 #define LS_SQRT(x) sqrt(x)
 #define LS_ABS(x) fabs(x)
+/* A GPU has an instruction for fmin, a CPU for the comparison. */
+#ifdef LS_GROUP_COMPACTION
+#define LS_MIN(a, b) fmin(a, b)
+#define LS_MAX(a, b) fmax(a, b)
+#else
+#define LS_MIN(a, b) math_min(a, b)
+#define LS_MAX(a, b) math_max(a, b)
+#endif

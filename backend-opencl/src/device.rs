@@ -213,7 +213,7 @@ fn word(facts: &Facts) -> String {
 }
 
 /// A platform's short name: the vendor's, else the platform's in lower-case letters and digits.
-fn vendor_word(platform: &str) -> String {
+pub(crate) fn vendor_word(platform: &str) -> String {
     let known = [
         ("portable computing language", "pocl"),
         ("nvidia", "nvidia"),

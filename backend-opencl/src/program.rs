@@ -1,11 +1,11 @@
 //! The shared kernels as a program of one device.
 
-use crate::device::{Class, Found};
+use crate::device::{Class, Found, vendor_word};
 use crate::error::device_error;
 use lockstep_core::cache::{self, Key};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::folders;
-use lockstep_core::kernels::launch::KERNELS;
+use lockstep_core::kernels::launch::{KERNELS, Kernel};
 use lockstep_core::kernels::{Options, Source, assemble};
 use lockstep_core::renderer::Mode;
 use ocl::Context;
@@ -39,56 +39,91 @@ pub(crate) fn flags(found: &Found, mode: Mode) -> String {
     }
 }
 
+/// What builds of kernels that walk the BVH have besides on a device, if they are built apart: NVIDIA's compiler takes all
+/// the registers it likes, and traversal needs work-items in flight more. CUDA's `LS_TRAVERSAL` asks for the same.
+fn traversal_flag(found: &Found) -> Option<&'static str> {
+    (vendor_word(&found.facts.platform_name) == "nvidia").then_some("-cl-nv-maxrregcount=64")
+}
+
+/// The flags of every build for a device and a mode, as the environment of a study names them.
+pub(crate) fn all_flags(found: &Found, mode: Mode) -> String {
+    let flags = flags(found, mode);
+    match traversal_flag(found) {
+        Some(flag) => format!("{flags}; traversal {flag}"),
+        None => flags,
+    }
+}
+
 /// The entry kernels of one mode, ready to launch.
 pub(crate) struct Program {
     kernels: HashMap<&'static str, core::Kernel>,
 }
 
 impl Program {
-    /// Takes the program from the cache, or compiles it and puts it there.
+    /// Takes the programs from the cache, or compiles them and puts them there.
     pub(crate) fn build(found: &Found, context: &Context, mode: Mode) -> Result<Self> {
         let source = source(found, mode);
         let flags = flags(found, mode);
-        let facts = &found.facts;
-        let device =
-            [&facts.name, &facts.platform_name, &facts.platform_version, &facts.version, &facts.driver];
-        let device = device.map(String::as_str);
-        let key = Key { backend: crate::NAME, source: &source.hash, device: &device, flags: &flags };
-        let folder = folders::cache_folder();
-
-        if let Some(folder) = &folder
-            && let Some(binary) = cache::read(folder, &key)
-        {
-            match from_binary(found, context, &binary, &flags).and_then(|program| Self::of(found, &program)) {
-                Ok(program) => return Ok(program),
-                // The driver refuses its own binary: compile again.
-                Err(_) => cache::remove(folder, &key),
-            }
-        }
-        let program = from_source(found, context, &source.text, &flags)?;
-        if let Some(folder) = &folder
-            && let Some(binary) = binary_of(&program)
-        {
-            // A cache that cannot be written costs time, nothing else.
-            let _ = cache::write(folder, &key, &binary);
-        }
-        Self::of(found, &program)
-    }
-
-    fn of(found: &Found, program: &core::Program) -> Result<Self> {
-        let make = |name: &'static str| {
-            let kernel = core::create_kernel(program, name);
-            kernel
-                .map(|k| (name, k))
-                .map_err(|e| device_error(&found.target, format!("creating kernel {name}"), &e))
+        let Some(flag) = traversal_flag(found) else {
+            return Ok(Self { kernels: kernels(found, context, &source, &flags, |_| true)? });
         };
-        Ok(Self { kernels: KERNELS.iter().map(|kernel| make(kernel.name)).collect::<Result<_>>()? })
+        let mut all = kernels(found, context, &source, &flags, |kernel| !kernel.traverses)?;
+        let flags = format!("{flags} {flag}");
+        all.extend(kernels(found, context, &source, &flags, |kernel| kernel.traverses)?);
+        Ok(Self { kernels: all })
     }
 
     /// A kernel by its name.
     pub(crate) fn kernel(&self, name: &str) -> Option<&core::Kernel> {
         self.kernels.get(name)
     }
+}
+
+/// Kernels by name.
+type Kernels = HashMap<&'static str, core::Kernel>;
+
+/// Some kernels of a source built with some flags, from the cache if it has them.
+fn kernels(
+    found: &Found,
+    context: &Context,
+    source: &Source,
+    flags: &str,
+    wanted: fn(&Kernel) -> bool,
+) -> Result<Kernels> {
+    let facts = &found.facts;
+    let device = [&facts.name, &facts.platform_name, &facts.platform_version, &facts.version, &facts.driver];
+    let device = device.map(String::as_str);
+    let key = Key { backend: crate::NAME, source: &source.hash, device: &device, flags };
+    let folder = folders::cache_folder();
+
+    if let Some(folder) = &folder
+        && let Some(binary) = cache::read(folder, &key)
+    {
+        match from_binary(found, context, &binary, flags).and_then(|program| made_of(found, &program, wanted))
+        {
+            Ok(kernels) => return Ok(kernels),
+            // The driver refuses its own binary: compile again.
+            Err(_) => cache::remove(folder, &key),
+        }
+    }
+    let program = from_source(found, context, &source.text, flags)?;
+    if let Some(folder) = &folder
+        && let Some(binary) = binary_of(&program)
+    {
+        // A cache that cannot be written costs time, nothing else.
+        let _ = cache::write(folder, &key, &binary);
+    }
+    made_of(found, &program, wanted)
+}
+
+fn made_of(found: &Found, program: &core::Program, wanted: fn(&Kernel) -> bool) -> Result<Kernels> {
+    let make = |name: &'static str| {
+        let kernel = core::create_kernel(program, name);
+        kernel
+            .map(|k| (name, k))
+            .map_err(|e| device_error(&found.target, format!("creating kernel {name}"), &e))
+    };
+    KERNELS.iter().filter(|kernel| wanted(kernel)).map(|kernel| make(kernel.name)).collect()
 }
 
 /// Compiles a source.

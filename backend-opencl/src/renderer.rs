@@ -112,7 +112,7 @@ impl OpenclDevice {
 /// A device in a mode, as every number names it.
 pub(crate) fn info(found: &Found, mode: Mode) -> DeviceInfo {
     let source = program::source(found, mode);
-    found.facts.info(&found.target, &program::flags(found, mode), &source.hash, mode == Mode::Exact)
+    found.facts.info(&found.target, &program::all_flags(found, mode), &source.hash, mode == Mode::Exact)
 }
 
 impl wavefront::Device for OpenclDevice {

@@ -100,12 +100,12 @@ LS_FN Hit load_hit(LS_GLOBAL const Packed *hits, LS_GLOBAL const u32 *hit_primit
     return hit;
 }
 
-/* What the draws of a path are hashed from: path `sample_in_flight * pixels + i` belongs to film pixel
- * `first_pixel + i`. */
+/* What the draws of a path are hashed from: path `sample_in_flight * pixels + i` belongs to the pixel at position
+ * `first_pixel + i` of the film's tiles. */
 LS_FN SampleKey path_key(Pass pass, u32 path) {
     u32 sample = path / pass.pixels;
     SampleKey key;
-    key.pixel = pass.first_pixel + (path - sample * pass.pixels);
+    key.pixel = film_tiled(pass.first_pixel + (path - sample * pass.pixels), pass.camera.width, pass.camera.height);
     key.sample = pass.first_sample + sample;
     key.seed = pass.seed;
     return key;
@@ -129,7 +129,7 @@ LS_KERNEL void ls_generate(Pass pass, LS_GLOBAL Packed *LS_RESTRICT path_origin,
     }
 }
 
-LS_KERNEL void ls_extend(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_GLOBAL const Packed *LS_RESTRICT path_origin,
+LS_KERNEL void LS_TRAVERSAL ls_extend(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_GLOBAL const Packed *LS_RESTRICT path_origin,
                          LS_GLOBAL const Packed *LS_RESTRICT path_direction, LS_GLOBAL const u32 *LS_RESTRICT queue,
                          LS_GLOBAL Packed *LS_RESTRICT hits, LS_GLOBAL u32 *LS_RESTRICT hit_primitives,
                          LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
@@ -193,7 +193,7 @@ LS_KERNEL void ls_shade(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_GLOBAL Pa
     }
 }
 
-LS_KERNEL void ls_connect(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
+LS_KERNEL void LS_TRAVERSAL ls_connect(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
                           LS_GLOBAL const Packed *LS_RESTRICT shadow_origin,
                           LS_GLOBAL const Packed *LS_RESTRICT shadow_direction,
                           LS_GLOBAL const Packed *LS_RESTRICT shadow_radiance,
@@ -222,7 +222,7 @@ LS_KERNEL void ls_resolve(Pass pass, LS_GLOBAL const Packed *LS_RESTRICT path_ra
     found.count[FLAW_NEGATIVE] = 0u;
     found.count[FLAW_CLAMPED] = 0u;
     for (u32 i = LS_GLOBAL_ID(); i < pass.pixels; i += LS_GLOBAL_SIZE()) {
-        u32 first = 3u * (pass.first_pixel + i);
+        u32 first = 3u * film_tiled(pass.first_pixel + i, pass.camera.width, pass.camera.height);
         i64 red = film[first];
         i64 green = film[first + 1u];
         i64 blue = film[first + 2u];
@@ -274,7 +274,7 @@ LS_FN SampleKey cast_key(u32 index) {
     return key;
 }
 
-LS_KERNEL void ls_cast_closest(LS_SCENE_PARAMETERS, u32 count, LS_GLOBAL const Packed *LS_RESTRICT ray_origin,
+LS_KERNEL void LS_TRAVERSAL ls_cast_closest(LS_SCENE_PARAMETERS, u32 count, LS_GLOBAL const Packed *LS_RESTRICT ray_origin,
                                LS_GLOBAL const Packed *LS_RESTRICT ray_direction, LS_GLOBAL Packed *LS_RESTRICT hits,
                                LS_GLOBAL u32 *LS_RESTRICT hit_primitives) {
     LS_SCENE_REF(scene);
@@ -284,7 +284,7 @@ LS_KERNEL void ls_cast_closest(LS_SCENE_PARAMETERS, u32 count, LS_GLOBAL const P
     }
 }
 
-LS_KERNEL void ls_cast_any(LS_SCENE_PARAMETERS, u32 count, LS_GLOBAL const Packed *LS_RESTRICT ray_origin,
+LS_KERNEL void LS_TRAVERSAL ls_cast_any(LS_SCENE_PARAMETERS, u32 count, LS_GLOBAL const Packed *LS_RESTRICT ray_origin,
                            LS_GLOBAL const Packed *LS_RESTRICT ray_direction, LS_GLOBAL u32 *LS_RESTRICT occluded) {
     LS_SCENE_REF(scene);
     for (u32 i = LS_GLOBAL_ID(); i < count; i += LS_GLOBAL_SIZE()) {

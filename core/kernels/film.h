@@ -6,6 +6,9 @@
 #define FLAW_NEGATIVE 1
 #define FLAW_CLAMPED 2
 
+#define TILE_WIDTH 8u
+#define TILE_HEIGHT 4u
+
 typedef struct {
     u32 count[3];
 } Flaws;
@@ -38,4 +41,19 @@ LS_FN Units film_quantize(Vec3 radiance, Flaws *flaws) {
     units.channel[1] = film_units(radiance.y);
     units.channel[2] = film_units(radiance.z);
     return units;
+}
+
+/* The pixel that comes at position `i` when a film is gone through tile by tile, rows of tiles from top to bottom. Tiles at
+ * the right and lower edges are as small as need be. */
+LS_FN u32 film_tiled(u32 i, u32 width, u32 height) {
+    u32 band = i / (TILE_HEIGHT * width);
+    u32 below = height - TILE_HEIGHT * band;
+    u32 rows = below < TILE_HEIGHT ? below : TILE_HEIGHT;
+    u32 in_band = i - TILE_HEIGHT * width * band;
+    u32 tile = in_band / (TILE_WIDTH * rows);
+    u32 beside = width - TILE_WIDTH * tile;
+    u32 columns = beside < TILE_WIDTH ? beside : TILE_WIDTH;
+    u32 in_tile = in_band - TILE_WIDTH * rows * tile;
+    u32 row = in_tile / columns;
+    return (TILE_HEIGHT * band + row) * width + TILE_WIDTH * tile + (in_tile - row * columns);
 }

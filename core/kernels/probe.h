@@ -54,6 +54,14 @@ LS_PROBE(word_sqrt, 1, 1) {
     OUT_F(0, LS_SQRT(IN_F(0)));
 }
 
+LS_PROBE(word_min, 2, 1) {
+    OUT_F(0, LS_MIN(IN_F(0), IN_F(1)) + 0.0f);
+}
+
+LS_PROBE(word_max, 2, 1) {
+    OUT_F(0, LS_MAX(IN_F(0), IN_F(1)) + 0.0f);
+}
+
 LS_PROBE(word_abs, 1, 1) {
     OUT_F(0, LS_ABS(IN_F(0)));
 }
@@ -615,6 +623,12 @@ LS_SCENE_PROBE(path_shade, 19, 26) {
     OUT_V(19, shaded.connection.ray.direction);
     OUT_F(22, shaded.connection.ray.t_max);
     OUT_V(23, shaded.connection.radiance);
+}
+
+LS_PROBE(film_tiled, 3, 1) {
+    u32 width = IN_U(1) + 1u;
+    u32 height = IN_U(2) + 1u;
+    OUT_U(0, film_tiled(IN_U(0) % (width * height), width, height));
 }
 
 LS_PROBE(film_quantize, 3, 9) {

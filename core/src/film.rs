@@ -42,6 +42,33 @@ impl Flaws {
     }
 }
 
+/// Columns and rows of the tiles in which a device goes through a film, so that neighbours in a group of 32 threads see
+/// neighbouring pixels.
+pub(crate) const TILE: [u32; 2] = [8, 4];
+
+/// The pixel that comes at position `i` when a film is gone through tile by tile, rows of tiles from top to bottom. Tiles
+/// at the right and lower edges are as small as need be. `i` is below `width * height`.
+pub fn tiled(i: u32, width: u32, height: u32) -> u32 {
+    let [tile_width, tile_height] = TILE;
+    let band = i / (tile_height * width);
+    let rows = (height - tile_height * band).min(tile_height);
+    let in_band = i - tile_height * width * band;
+    let tile = in_band / (tile_width * rows);
+    let columns = (width - tile_width * tile).min(tile_width);
+    let in_tile = in_band - tile_width * rows * tile;
+    let row = in_tile / columns;
+    (tile_height * band + row) * width + tile_width * tile + (in_tile - row * columns)
+}
+
+/// The position at which [`tiled`] comes to a pixel.
+pub fn position([x, y]: [u32; 2], width: u32, height: u32) -> u32 {
+    let [tile_width, tile_height] = TILE;
+    let (band, tile) = (y / tile_height, x / tile_width);
+    let rows = (height - tile_height * band).min(tile_height);
+    let columns = (width - tile_width * tile).min(tile_width);
+    tile_height * width * band + tile_width * rows * tile + (y % tile_height) * columns + x % tile_width
+}
+
 /// One sample's radiance in film units, rounded towards zero, counting what had to be altered.
 #[inline(always)]
 pub fn quantize(radiance: Vec3, flaws: &mut Flaws) -> [i64; 3] {

@@ -1,5 +1,6 @@
 //! Top-down construction by the binned surface area heuristic (Wald 2007).
 
+use super::optimise::optimise;
 use crate::math::{max, min};
 use crate::vec3::Vec3;
 
@@ -21,11 +22,13 @@ pub struct BuildSettings {
     pub max_leaf: usize,
     /// Cost of visiting a node relative to testing one primitive.
     pub traversal_cost: f32,
+    /// Improve the tree by moving subtrees to better places.
+    pub optimise: bool,
 }
 
 impl Default for BuildSettings {
     fn default() -> Self {
-        Self { split: Split::BinnedSah(16), max_leaf: 4, traversal_cost: 1.0 }
+        Self { split: Split::BinnedSah(16), max_leaf: 4, traversal_cost: 1.0, optimise: true }
     }
 }
 
@@ -102,6 +105,15 @@ const PARALLEL: usize = 8192;
 
 /// Builds a tree; deterministic for equal input, whatever the number of threads.
 pub(crate) fn build(references: &mut [Reference], settings: &BuildSettings) -> Tree {
+    if settings.optimise {
+        // Single references can find a better place than groups; they are grouped again at the end.
+        let single = top_down(references, &BuildSettings { max_leaf: 1, ..*settings });
+        return optimise(single, references, settings);
+    }
+    top_down(references, settings)
+}
+
+fn top_down(references: &mut [Reference], settings: &BuildSettings) -> Tree {
     if references.is_empty() {
         return Tree { nodes: Vec::new(), root: None };
     }

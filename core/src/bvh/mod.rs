@@ -4,6 +4,7 @@
 
 mod build;
 mod bvh2;
+mod optimise;
 mod probe;
 mod traverse;
 mod wide;

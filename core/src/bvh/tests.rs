@@ -5,13 +5,15 @@ use crate::scene::{Affine, AlphaMode, Flatten, Material, MeshData, Scene, SceneB
 use crate::vec3::{Vec3, normalize, vec3};
 
 const BUILDS: [BuildSettings; 3] = [
-    BuildSettings { split: Split::BinnedSah(16), max_leaf: 4, traversal_cost: 1.0 },
-    BuildSettings { split: Split::BinnedSah(5), max_leaf: 8, traversal_cost: 4.0 },
-    BuildSettings { split: Split::Median, max_leaf: 1, traversal_cost: 1.0 },
+    BuildSettings { split: Split::BinnedSah(16), max_leaf: 4, traversal_cost: 1.0, optimise: true },
+    BuildSettings { split: Split::BinnedSah(5), max_leaf: 8, traversal_cost: 4.0, optimise: false },
+    BuildSettings { split: Split::Median, max_leaf: 1, traversal_cost: 1.0, optimise: true },
 ];
 
-const WIDE_BUILDS: [BuildSettings; 2] =
-    [Bvh8::SETTINGS, BuildSettings { split: Split::Median, max_leaf: 3, traversal_cost: 1.0 }];
+const WIDE_BUILDS: [BuildSettings; 2] = [
+    Bvh8::SETTINGS,
+    BuildSettings { split: Split::Median, max_leaf: 3, traversal_cost: 1.0, optimise: false },
+];
 
 fn random(i: u32, stream: u32) -> [f32; 4] {
     pcg4d([i, stream, 23, 9]).map(uniform)

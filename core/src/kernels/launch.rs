@@ -60,6 +60,9 @@ pub struct Kernel {
     pub name: &'static str,
     /// True when [`SCENE`] precedes its own parameters.
     pub takes_scene: bool,
+    /// True when it walks the BVH: `LS_TRAVERSAL` in the source. Such a kernel waits for memory, and gains from many
+    /// work-items in flight more than from many registers.
+    pub traverses: bool,
     /// Its own parameters in order.
     pub own: &'static [Argument],
 }
@@ -184,6 +187,7 @@ pub const SCENE: [Argument; 19] = [
 pub const GENERATE: Kernel = Kernel {
     name: "ls_generate",
     takes_scene: false,
+    traverses: false,
     own: &[
         value("pass", PASS),
         output("path_origin", PACKED),
@@ -200,6 +204,7 @@ pub const GENERATE: Kernel = Kernel {
 pub const EXTEND: Kernel = Kernel {
     name: "ls_extend",
     takes_scene: true,
+    traverses: true,
     own: &[
         value("pass", PASS),
         value("bounce", U32),
@@ -217,6 +222,7 @@ pub const EXTEND: Kernel = Kernel {
 pub const SHADE: Kernel = Kernel {
     name: "ls_shade",
     takes_scene: true,
+    traverses: false,
     own: &[
         value("pass", PASS),
         value("bounce", U32),
@@ -239,6 +245,7 @@ pub const SHADE: Kernel = Kernel {
 pub const CONNECT: Kernel = Kernel {
     name: "ls_connect",
     takes_scene: true,
+    traverses: true,
     own: &[
         value("pass", PASS),
         value("bounce", U32),
@@ -254,6 +261,7 @@ pub const CONNECT: Kernel = Kernel {
 pub const RESOLVE: Kernel = Kernel {
     name: "ls_resolve",
     takes_scene: false,
+    traverses: false,
     own: &[value("pass", PASS), input("path_radiance", PACKED), output("film", I64), output("flaws", U32)],
 };
 
@@ -262,6 +270,7 @@ pub const RESOLVE: Kernel = Kernel {
 pub const TALLY: Kernel = Kernel {
     name: "ls_tally",
     takes_scene: false,
+    traverses: false,
     own: &[value("pass", PASS), output("counters", COUNTERS), output("flaws", U32), output("totals", U64)],
 };
 
@@ -269,6 +278,7 @@ pub const TALLY: Kernel = Kernel {
 pub const CAST_CLOSEST: Kernel = Kernel {
     name: "ls_cast_closest",
     takes_scene: true,
+    traverses: true,
     own: &[
         value("count", U32),
         input("ray_origin", PACKED),
@@ -282,6 +292,7 @@ pub const CAST_CLOSEST: Kernel = Kernel {
 pub const CAST_ANY: Kernel = Kernel {
     name: "ls_cast_any",
     takes_scene: true,
+    traverses: true,
     own: &[
         value("count", U32),
         input("ray_origin", PACKED),

@@ -6,7 +6,8 @@
 //!
 //! # The wavefront
 //!
-//! Path `sample_in_flight * pass.pixels + i` belongs to one sample of film pixel `pass.first_pixel + i`. A driver
+//! Path `sample_in_flight * pass.pixels + i` belongs to one sample of the pixel at position `pass.first_pixel + i` of the
+//! film's tiles ([`crate::film::tiled`]). A driver
 //! launches [`launch::GENERATE`], then for each bounce from 0 to `pass.bounces` [`launch::EXTEND`], [`launch::SHADE`]
 //! and [`launch::CONNECT`], then [`launch::RESOLVE`] and [`launch::TALLY`]. Kernels loop over their queue in strides of
 //! the global size, up to a length that stays on the device, so any global size is right and the host never waits in

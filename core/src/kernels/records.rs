@@ -22,7 +22,8 @@ pub struct Packed {
 pub struct Pass {
     /// The camera, fitted to the film.
     pub camera: CameraFrame,
-    /// Pixels of the film that the samples in flight belong to: `first_pixel .. first_pixel + pixels`.
+    /// Pixels that the samples in flight belong to: positions `first_pixel .. first_pixel + pixels` of the film's tiles
+    /// ([`crate::film::tiled`]).
     pub pixels: u32,
     /// Samples of each pixel in flight. `pixels * samples` paths, below 2^31.
     pub samples: u32,

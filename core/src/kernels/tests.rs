@@ -78,15 +78,17 @@ fn entry_kernels_take_what_the_declarations_say() {
     let entry = header("/entry.h").replace("LS_SCENE_PARAMETERS", &scene);
     let mut found = Vec::new();
     for part in entry.split("LS_KERNEL void ").skip(1) {
-        let (name, rest) = part.split_once('(').unwrap();
+        let (words, rest) = part.split_once('(').unwrap();
+        let name = words.trim_start_matches("LS_TRAVERSAL ");
+        let traverses = words != name;
         let parameters: Vec<_> = rest.split_once(')').unwrap().0.split(',').map(parameter).collect();
-        found.push((name.to_owned(), parameters));
+        found.push((name.to_owned(), traverses, parameters));
     }
     let declared: Vec<_> = KERNELS
         .iter()
         .map(|k| {
             let parameters = k.arguments().map(|a| (a.of.name.to_owned(), a.name.to_owned(), a.passing));
-            (k.name.to_owned(), parameters.collect::<Vec<_>>())
+            (k.name.to_owned(), k.traverses, parameters.collect::<Vec<_>>())
         })
         .collect();
     assert_eq!(found, declared);

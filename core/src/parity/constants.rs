@@ -4,7 +4,7 @@ use super::run::{ProbeDevice, Verdict, compare_words};
 use crate::bsdf::{MIN_ALPHA, SMOOTH_ROUGHNESS};
 use crate::bvh::{EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, LeafPrimitive, STACK_SIZE};
 use crate::error::Result;
-use crate::film::{MAX_SAMPLE_RADIANCE, UNITS_PER_RADIANCE};
+use crate::film::{MAX_SAMPLE_RADIANCE, TILE, UNITS_PER_RADIANCE};
 use crate::intersect::{BOX_PADDING, FAR, FAR_WIDENING, ORIGIN_OFFSET, SMALLEST_DIRECTION};
 use crate::math::{INV_FOUR_PI, INV_PI, PI, TWO_PI};
 use crate::path::SHADOW_SHORTENING;
@@ -79,6 +79,8 @@ const INTEGERS: &[(&str, u32)] = &[
     ("BLOCK_SHADOW_COVERAGE", Block::ShadowCoverage as u32),
     ("BLOCK_SKY", Block::Sky as u32),
     ("BLOCKS_PER_BOUNCE", BLOCKS_PER_BOUNCE),
+    ("TILE_WIDTH", TILE[0]),
+    ("TILE_HEIGHT", TILE[1]),
 ];
 
 /// The names in the order of the kernel.

@@ -5,7 +5,7 @@ use super::words::{In, Out};
 use super::zoo::Animal;
 use crate::bsdf::{self, Surface};
 use crate::bvh::{LeafPrimitive, Scratch};
-use crate::film::{Flaws, quantize};
+use crate::film::{self, Flaws, quantize};
 use crate::intersect::{self, Hit, Shear, Slabs};
 use crate::lights;
 use crate::math;
@@ -148,6 +148,9 @@ pub(super) const PROBES: &[Probe] = &[
     value!("word_bits", [Bits], "f", |x, out| out.f(x.f(0))),
     value!("word_fma", [Bits, Bits, Bits], "f", |x, out| out.f(x.f(0).mul_add(x.f(1), x.f(2)))),
     value!("word_sqrt", [Bits], "f", |x, out| out.f(x.f(0).sqrt())),
+    // Either zero may come of zeros of both signs; adding zero makes them one.
+    value!("word_min", [Finite, Finite], "f", |x, out| out.f(math::min(x.f(0), x.f(1)) + 0.0)),
+    value!("word_max", [Finite, Finite], "f", |x, out| out.f(math::max(x.f(0), x.f(1)) + 0.0)),
     value!("word_abs", [Bits], "f", |x, out| out.f(x.f(0).abs())),
     value!("word_constant", [Word], "u", |x, out| out.u([2, 3, 5, 7][(x.u(0) & 3) as usize])),
     value!("word_arithmetic", [Bits, Bits], "ffff", |x, out| {
@@ -456,6 +459,10 @@ pub(super) const PROBES: &[Probe] = &[
         "ffffffffffffffuuffffffffff",
         shade
     ),
+    value!("film_tiled", [Word, Below(300), Below(300)], "u", |x, out| {
+        let (width, height) = (x.u(1) + 1, x.u(2) + 1);
+        out.u(film::tiled(x.u(0) % (width * height), width, height));
+    }),
     value!("film_quantize", [Bits, Bits, Bits], "uuuuuuuuu", |x, out| {
         let mut flaws = Flaws::default();
         for channel in quantize(x.v(0), &mut flaws) {

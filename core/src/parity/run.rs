@@ -68,7 +68,7 @@ const PROBE_ARGUMENTS: [Argument; 3] = [
 
 /// The declaration of a probe's kernel.
 pub const fn probe_kernel(name: &'static str, takes_scene: bool) -> Kernel {
-    Kernel { name, takes_scene, own: &PROBE_ARGUMENTS }
+    Kernel { name, takes_scene, traverses: false, own: &PROBE_ARGUMENTS }
 }
 
 /// Items per launch: bounds memory on both sides.

@@ -4,8 +4,9 @@ use super::device::{Kind, Limits};
 use super::path_state::{BYTES_PER_PATH, LARGEST_BYTES_PER_PATH};
 use std::ops::Range;
 
-/// Paths in flight on a GPU: enough to fill an H200 many times over at a few hundred bytes each.
-const GPU_PATHS: u64 = 4 << 20;
+/// Paths in flight on a GPU. The last rays of a launch leave most of the device idle, so launches should be long: on an
+/// H200, 16 million make 7 % more samples a second than 4 million.
+const GPU_PATHS: u64 = 16 << 20;
 /// Paths in flight for each core of a CPU: its share of the path state fits the second-level cache.
 const CPU_PATHS_PER_CORE: u64 = 8 << 10;
 /// The least, so that launches cost little beside their work.
@@ -16,7 +17,7 @@ const MEMORY_SHARE: u64 = 4;
 /// The samples `samples` of the film pixels `pixels`, traced together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// Film indices.
+    /// Positions in the order of [`crate::film::tiled`].
     pub pixels: Range<u32>,
     /// Sample indices.
     pub samples: Range<u32>,

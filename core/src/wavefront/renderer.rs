@@ -11,7 +11,7 @@ use super::timeline::Timeline;
 use super::tracer;
 use crate::bvh::{BuildSettings, Bvh2};
 use crate::error::{Error, Result};
-use crate::film::{Film, Flaws};
+use crate::film::{Film, Flaws, position};
 use crate::intersect::{Hit, Ray};
 use crate::kernels::{Pass, bounces_of_totals, flaws_of_totals, scene_arrays, scene_constants, totals_len};
 use crate::null::{check_range, nothing_loaded};
@@ -177,7 +177,7 @@ impl<D: Device> Renderer for Wavefront<D> {
                 message: format!("pixel {},{} lies outside the film of {width}x{height}", pixel[0], pixel[1]),
             });
         }
-        let index = pixel[1] * width + pixel[0];
+        let index = position(pixel, width, height);
         let one = Batch { pixels: index..index + 1, samples: sample..sample.saturating_add(1) };
         tracer::trace(&mut self.device, &loaded.scene, pass_of(&loaded.pass, &one), bounces)
     }

@@ -35,8 +35,6 @@ pub(super) struct Golden {
     pub(super) settings: Settings,
     /// Samples per pixel.
     pub(super) spp: u32,
-    /// The commit that it was made at; empty or `none` when unknown.
-    pub(super) commit: String,
 }
 
 impl Place {
@@ -71,8 +69,7 @@ impl Place {
             ..Settings::default()
         };
         let (scene_hash, spp) = (facts.text("scene-hash")?.to_owned(), facts.number("spp")?);
-        let commit = facts.text("commit").unwrap_or_default().to_owned();
-        Ok(Some(Golden { image, scene_hash, settings, spp, commit }))
+        Ok(Some(Golden { image, scene_hash, settings, spp }))
     }
 
     /// Writes the golden and its provenance, each in one step.
@@ -125,13 +122,8 @@ impl Facts<'_> {
 /// The folder of a scene that is a file, or that of the built-in scenes.
 fn beside(spec: &str) -> PathBuf {
     let file = Path::new(spec);
-    if file.is_file() { file.parent().map(Path::to_owned).unwrap_or_default() } else { folder_of(None) }
-}
-
-/// The folder of goldens that is given, or that of the built-in scenes, looked for from the present folder upwards.
-pub(super) fn folder_of(goldens: Option<&Path>) -> PathBuf {
-    if let Some(given) = goldens {
-        return given.to_owned();
+    if file.is_file() {
+        return file.parent().map(Path::to_owned).unwrap_or_default();
     }
     let here = std::env::current_dir().unwrap_or_default();
     let found = here.ancestors().map(|folder| folder.join(BESIDE_THE_SCENES)).find(|folder| folder.is_dir());

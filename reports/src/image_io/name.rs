@@ -1,5 +1,4 @@
-//! Names of image files: `<scene>.<target>.<spp>spp.<kind>`, and `<scene>.<target>.<spp>spp.s<seed>.<kind>` for another seed
-//! than a study's first.
+//! Names of image files: `<scene>.<target>.<spp>spp.<kind>`.
 //!
 //! Scene and target names are free text, so characters other than ASCII letters, digits, `_`, `-` and `@` are
 //! written as `%` and two hexadecimal digits for each byte of their UTF-8 form. The dots between the parts
@@ -34,8 +33,6 @@ pub struct ImageName {
     pub target: String,
     /// Samples per pixel.
     pub spp: u32,
-    /// Random seed; nothing for a study's first.
-    pub seed: Option<u64>,
     /// File kind.
     pub kind: ImageKind,
 }
@@ -43,9 +40,8 @@ pub struct ImageName {
 impl ImageName {
     /// The file name, without a folder.
     pub fn file_name(&self) -> String {
-        let seed = self.seed.map(|seed| format!(".s{seed}")).unwrap_or_default();
         format!(
-            "{}.{}.{}spp{seed}.{}",
+            "{}.{}.{}spp.{}",
             encode_name(&self.scene),
             encode_name(&self.target),
             self.spp,
@@ -59,18 +55,12 @@ impl ImageName {
         let scene = decode_name(parts.next()?)?;
         let target = decode_name(parts.next()?)?;
         let spp = parts.next()?.strip_suffix("spp")?.parse().ok()?;
-        let mut last = parts.next()?;
-        let mut seed = None;
-        if let Some(number) = last.strip_prefix('s') {
-            seed = Some(number.parse().ok()?);
-            last = parts.next()?;
-        }
-        let kind = match last {
+        let kind = match parts.next()? {
             "exr" => ImageKind::Exr,
             "png" => ImageKind::Png,
             _ => return None,
         };
-        let name = Self { scene, target, spp, seed, kind };
+        let name = Self { scene, target, spp, kind };
         (parts.next().is_none() && name.file_name() == file_name).then_some(name)
     }
 }
@@ -124,13 +114,10 @@ mod tests {
             scene: "cornell".into(),
             target: "opencl@pocl".into(),
             spp: 1024,
-            seed: None,
             kind: ImageKind::Exr,
         };
         assert_eq!(name.file_name(), "cornell.opencl@pocl.1024spp.exr");
-        assert_eq!(ImageName::parse("cornell.opencl@pocl.1024spp.exr"), Some(name.clone()));
-        let other_seed = ImageName { seed: Some(7), ..name };
-        assert_eq!(other_seed.file_name(), "cornell.opencl@pocl.1024spp.s7.exr");
+        assert_eq!(ImageName::parse("cornell.opencl@pocl.1024spp.exr"), Some(name));
     }
 
     #[test]
@@ -147,8 +134,6 @@ mod tests {
             "a.b.04spp.png",
             "a.b.+4spp.png",
             "a.b.c.4spp.png",
-            "a.b.4spp.s07.png",
-            "a.b.4spp.7.png",
             ".a.b.4spp.exr.1.tmp",
         ] {
             assert_eq!(ImageName::parse(name), None, "{name}");
@@ -159,10 +144,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_name_survives_the_way_through_a_file_name(
-            scene in ".*", target in ".*", spp: u32, seed: Option<u64>,
-        ) {
-            let name = ImageName { scene, target, spp, seed, kind: ImageKind::Png };
+        fn any_name_survives_the_way_through_a_file_name(scene in ".*", target in ".*", spp: u32) {
+            let name = ImageName { scene, target, spp, kind: ImageKind::Png };
             let file = name.file_name();
             prop_assert!(!file.contains('/') && !file.contains('\\') && file.is_ascii());
             prop_assert_eq!(ImageName::parse(&file), Some(name));

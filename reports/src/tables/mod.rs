@@ -1,7 +1,6 @@
 //! Tables made from records, as Markdown, CSV and JSON.
 
 mod build;
-mod float_metrics;
 pub mod format;
 mod summary;
 mod timing;

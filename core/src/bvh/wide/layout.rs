@@ -91,8 +91,12 @@ pub struct Bvh8 {
 
 impl Bvh8 {
     /// How the binary trees are built that this one is collapsed from: fine, since collapsing makes the leaves.
-    pub const SETTINGS: BuildSettings =
-        BuildSettings { split: crate::bvh::Split::BinnedSah(16), max_leaf: 1, traversal_cost: 0.0 };
+    pub const SETTINGS: BuildSettings = BuildSettings {
+        split: crate::bvh::Split::BinnedSah(16),
+        max_leaf: 1,
+        traversal_cost: 0.0,
+        optimise: true,
+    };
 
     /// Builds both levels with all threads of the current rayon pool.
     pub fn build(scene: &SceneData, settings: &BuildSettings) -> Self {
