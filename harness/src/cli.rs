@@ -38,7 +38,7 @@ pub(crate) enum Command {
     /// Renders scenes on every target at every rung of a ladder of samples per pixel, compares and times them, and
     /// writes a report
     Study(StudyArgs),
-    /// Compares two image files
+    /// Compares images of any program: two files, or two folders in a report like a study's
     Compare(CompareArgs),
     /// Remakes tables, plots and page of a study from its records
     Report(ReportArgs),
@@ -185,10 +185,17 @@ pub(crate) struct StudyArgs {
 /// `lockstep compare`
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// An image: .exr, .png, .hdr or .pfm
+    /// An image (.exr, .png, .hdr or .pfm), a folder of images named <scene>.<target>.<spp>spp[.s<seed>].<kind>, or a
+    /// study's folder
     pub(crate) a: PathBuf,
-    /// Another of the same size
+    /// Another, whose images have the same sizes; the reference of metrics that need one
     pub(crate) b: PathBuf,
+    /// Write tables, maps and page of the comparison to this folder
+    #[arg(short, long = "out", value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Start over where DIR has a report already
+    #[arg(long, requires = "out")]
+    pub(crate) fresh: bool,
     /// Count images as equal up to this mean squared error over 8-bit sRGB values [default: only if every value is
     /// equal]
     #[arg(long, value_name = "MSE", value_parser = parse_seconds)]
@@ -277,9 +284,18 @@ pub(crate) struct GoldenCheckArgs {
     /// Fail with exit code 5 unless these targets are present
     #[arg(long, value_name = "TARGET", value_delimiter = ',')]
     pub(crate) require: Vec<String>,
-    /// Keep the images of checks that fail, as rendered, in this folder
+    /// Write a report to this folder: junit.xml, golden.json, golden.md, and a page with the images of checks that fail
     #[arg(short, long = "out", value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Replace the report that DIR has
+    #[arg(long, requires = "out")]
+    pub(crate) fresh: bool,
+    /// Write the findings as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Write a summary for pull requests
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
     /// Worker threads of CPU targets [default: all hardware threads]
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     pub(crate) threads: Option<usize>,
@@ -300,6 +316,9 @@ pub(crate) struct GoldenBlessArgs {
     /// Samples per pixel
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SPP)))]
     pub(crate) spp: u32,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) image: ImageArgs,
     /// Folder of goldens [default: beside the scenes]
@@ -341,10 +360,12 @@ mod tests {
             "lockstep study",
             "lockstep study cornell weekend -b cpu-bvh,cpu-embree --spp 1..64 --size 320x240 --seeds 2 --repeats 3 -o d",
             "lockstep compare a.png b.png --json",
+            "lockstep compare dir_a dir_b -o out --fresh",
             "lockstep report d",
             "lockstep bench cornell atrium -b cpu-bvh,cuda@0 --rays 2000000,8000000 --json -o d",
             "lockstep golden check",
-            "lockstep golden bless cornell",
+            "lockstep golden check --junit junit.xml --markdown summary.md --json -o dir --fresh",
+            "lockstep golden bless cornell --dry-run",
         ] {
             assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
         }

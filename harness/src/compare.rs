@@ -1,21 +1,36 @@
-//! `lockstep compare`: metrics between two image files.
+//! `lockstep compare`: metrics between two image files, or the report of two folders of images.
+
+mod folders;
+mod inventory;
+mod matching;
+mod verdict;
 
 use std::path::Path;
 
 use lockstep_reports::image_io::{LinearImage, read_image};
-use lockstep_reports::metrics::{Metrics, SSIM_DEFINITION, compare};
+use lockstep_reports::metrics::{
+    FLIP_DEFINITION, Metrics, SSIM_DEFINITION, SSIM_GAUSSIAN_DEFINITION, compare,
+};
 use serde_json::{Value, json};
 
 use crate::cli::CompareArgs;
 use crate::exit::{Exit, Failure};
 use crate::output::{json_number, print, print_json};
 
-/// Compares two files.
+/// Compares two files, or with `--out` two files or folders.
 ///
 /// # Errors
-/// [`Failure::Read`] for a file that is no image, [`Failure::Metric`] for sizes that differ or values that are not
+/// [`Failure::Usage`] for folders without `--out`, [`Failure::Read`] for a file that is no image, [`Failure::Metric`] for sizes that differ or values that are not
 /// finite.
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
+    if let Some(out) = &args.out {
+        return folders::run(args, out);
+    }
+    if args.a.is_dir() || args.b.is_dir() {
+        return Err(Failure::Usage(
+            "folders of images are compared in a report; say where with -o DIR".into(),
+        ));
+    }
     let (a, b) = (read_image(&args.a)?, read_image(&args.b)?);
     let metrics = compare(&a, &b)?;
     let equal = is_equal(&metrics, args.tolerance);
@@ -40,6 +55,12 @@ fn to_json(args: &CompareArgs, image: &LinearImage, m: &Metrics, equal: bool) ->
         "mse": json_number(m.mse), "rmse": json_number(m.rmse), "psnr": json_number(m.psnr),
         "ssim": json_number(m.ssim), "ssim_definition": SSIM_DEFINITION,
         "mse_linear": json_number(m.mse_linear), "max_abs": json_number(m.max_abs),
+        "rmse_linear": json_number(m.float.rmse_linear), "rel_mse": json_number(m.float.rel_mse),
+        "mae_linear": json_number(m.float.mae_linear), "psnr_linear": json_number(m.float.psnr_linear),
+        "ssim_gaussian": json_number(m.float.ssim_gaussian),
+        "ssim_gaussian_definition": SSIM_GAUSSIAN_DEFINITION,
+        "flip": json_number(m.float.flip), "flip_hdr": json_number(m.float.flip_hdr),
+        "flip_definition": FLIP_DEFINITION,
     })
 }
 
@@ -54,7 +75,14 @@ fn text(paths: (&Path, &Path), image: &LinearImage, m: &Metrics, equal: bool) ->
         ("RMSE, 8-bit sRGB", short(m.rmse)),
         ("PSNR, 8-bit sRGB", format!("{} dB", short(m.psnr))),
         ("SSIM, 8x8 boxes", short(m.ssim)),
+        ("SSIM, Gaussian", ssim_gaussian(m)),
+        ("FLIP, LDR", short(m.float.flip)),
+        ("FLIP, HDR", short(m.float.flip_hdr)),
         ("MSE, linear", short(m.mse_linear)),
+        ("RMSE, linear", short(m.float.rmse_linear)),
+        ("relative MSE", short(m.float.rel_mse)),
+        ("MAE, linear", short(m.float.mae_linear)),
+        ("PSNR, linear", format!("{} dB", short(m.float.psnr_linear))),
         ("largest difference", short(m.max_abs)),
     ];
     let verdict = match (equal, m.pixels_differing) {
@@ -68,6 +96,12 @@ fn text(paths: (&Path, &Path), image: &LinearImage, m: &Metrics, equal: bool) ->
         text.push_str(&format!("{label:20}{value}\n"));
     }
     text
+}
+
+/// The images may be smaller than the window.
+fn ssim_gaussian(m: &Metrics) -> String {
+    let value = m.float.ssim_gaussian;
+    if value.is_nan() { "none below 11x11 pixels".into() } else { short(value) }
 }
 
 /// A number for people; `--json` has every digit.
@@ -121,7 +155,14 @@ mod tests {
         RMSE, 8-bit sRGB    255
         PSNR, 8-bit sRGB    0 dB
         SSIM, 8x8 boxes     9.99900e-5
+        SSIM, Gaussian      none below 11x11 pixels
+        FLIP, LDR           0.967386
+        FLIP, HDR           0.965193
         MSE, linear         1
+        RMSE, linear        1
+        relative MSE        0.990099
+        MAE, linear         1
+        PSNR, linear        0 dB
         largest difference  1
         ");
     }

@@ -2,6 +2,7 @@
 
 use lockstep_reports::ReportError;
 use lockstep_reports::image_io::{ReadError, WriteError};
+use lockstep_reports::maps::MapError;
 use lockstep_reports::metrics::MetricError;
 use lockstep_reports::records::RecordError;
 use lockstep_reports::study::StudyError;
@@ -92,6 +93,15 @@ pub(crate) enum Failure {
     /// A set-up.
     #[error(transparent)]
     Setup(#[from] SetupError),
+}
+
+impl From<MapError> for Failure {
+    fn from(error: MapError) -> Self {
+        match error {
+            MapError::Metric(error) => error.into(),
+            MapError::Write(error) => error.into(),
+        }
+    }
 }
 
 impl Failure {

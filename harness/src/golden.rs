@@ -5,8 +5,15 @@
 
 mod bless;
 mod check;
+mod expectations;
+mod finding;
+mod judge;
+mod junit;
+mod look;
 mod store;
+mod summary;
 mod tolerance;
+mod verdict;
 
 pub(crate) use bless::run as bless;
 pub(crate) use check::run as check;

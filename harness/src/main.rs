@@ -7,6 +7,7 @@ mod compare;
 mod devices;
 mod exit;
 mod golden;
+mod image_report;
 mod interrupt;
 mod ladder;
 mod output;

@@ -24,6 +24,7 @@ use lockstep_reports::verdict::verdict;
 use serde_json::{Value, json};
 
 pub(crate) use plan::{COMMIT, command};
+pub(crate) use resume::clear as clear_study;
 pub(crate) use step::film_hash;
 
 use crate::backends;
@@ -124,6 +125,14 @@ fn failures(study: &Study, exact: &[String]) -> Vec<String> {
         )
     });
     flawed.chain(broken).collect()
+}
+
+/// Prints what the study in a folder found, for people or as one JSON document.
+///
+/// # Errors
+/// [`Failure::Study`] when the folder cannot be read.
+pub(crate) fn print_report(folder: &Path, json: bool) -> Result<(), Failure> {
+    if json { print_json(&to_json(&Study::load(folder)?, folder, false)) } else { print_verdict(folder) }
 }
 
 /// Prints what a study found: a line for it, one for every pair, and where the page is.

@@ -99,5 +99,74 @@ fn a_target_that_renders_something_else_fails_and_its_image_is_kept() {
     let check = ["golden", "check", "cornell", "-b", "null", "--goldens", "g", "-o", "failed"];
     let (out, _) = expect(dir.path(), &check, 1);
     assert!(out.contains("DIFFERS"), "{out}");
-    assert!(dir.path().join("failed/cornell.null-actual.exr").exists());
+    for file in ["images/cornell.null.2spp.exr", "report.html", "junit.xml", "golden.md", "golden.json"] {
+        assert!(dir.path().join("failed").join(file).exists(), "{file}");
+    }
+}
+
+fn expectation(dir: &std::path::Path, target: &str, expires: &str) {
+    let text = format!(
+        "[[failure]]\nscene = \"cornell\"\ntarget = \"{target}\"\nreason = \"known to fail\"\nexpires = {expires}\n"
+    );
+    std::fs::write(dir.join("g/expectations.toml"), text).unwrap();
+}
+
+#[test]
+fn a_known_failure_passes_until_its_last_day_and_a_pass_that_was_not_expected_fails() {
+    let dir = tempfile::tempdir().unwrap();
+    expect(dir.path(), &BLESS, 0);
+    let null = ["golden", "check", "cornell", "-b", "null", "--goldens", "g"];
+    expectation(dir.path(), "null", "9999-12-31");
+    let (out, _) = expect(dir.path(), &null, 0);
+    assert!(out.contains("known failure") && out.contains("known to fail"), "{out}");
+    expectation(dir.path(), "null", "2020-01-01");
+    let (out, _) = expect(dir.path(), &null, 1);
+    assert!(out.contains("EXPIRED") && out.contains("until 2020-01-01"), "{out}");
+    let (out, _) = expect(dir.path(), &CHECK, 1);
+    assert!(out.contains("cornell on null was put up with until 2020-01-01"), "{out}");
+    expectation(dir.path(), "cpu-bvh", "9999-12-31");
+    let (out, _) = expect(dir.path(), &CHECK, 1);
+    assert!(out.contains("PASSES UNEXPECTEDLY"), "{out}");
+}
+
+#[test]
+fn a_missing_golden_fails_even_where_a_failure_is_expected() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("g")).unwrap();
+    expectation(dir.path(), "cpu-bvh", "9999-12-31");
+    expect(dir.path(), &CHECK, 3);
+}
+
+#[test]
+fn a_malformed_list_of_known_failures_is_bad_input() {
+    let dir = tempfile::tempdir().unwrap();
+    expect(dir.path(), &BLESS, 0);
+    expectation(dir.path(), "null", "soon");
+    let (_, err) = expect(dir.path(), &CHECK, 4);
+    assert!(err.contains("expectations.toml"), "{err}");
+}
+
+#[test]
+fn findings_are_written_for_ci_systems_pull_requests_and_programs() {
+    let dir = tempfile::tempdir().unwrap();
+    expect(dir.path(), &BLESS, 0);
+    let check = ["golden", "check", "cornell", "-b", "cpu-bvh,null", "--goldens", "g", "--json"];
+    let (out, _) = expect(dir.path(), &[&check[..], &["--junit", "j.xml", "--markdown", "s.md"]].concat(), 1);
+    let findings: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let command = findings[1]["look_into_it"].as_str().unwrap();
+    assert_eq!((&findings[0]["passed"], &findings[1]["passed"]), (&true.into(), &false.into()));
+    assert!(command.starts_with("lockstep trace cornell -b cpu-bvh,null --pixel "), "{command}");
+    assert!(command.ends_with("--size 16x12 --bounces 3 --seed 0"), "{command}");
+    let read = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
+    let (xml, markdown) = (read("j.xml"), read("s.md"));
+    assert!(xml.contains("tests=\"2\"") && xml.contains("failures=\"1\"") && xml.contains(command), "{xml}");
+    assert!(markdown.contains("2 checked, 1 failed") && markdown.contains(command), "{markdown}");
+}
+
+#[test]
+fn a_dry_run_shows_what_would_change_and_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let (out, _) = expect(dir.path(), &[&BLESS[..], &["--dry-run"]].concat(), 0);
+    assert!(out.contains("new golden") && !out.contains("blessed"), "{out}");
+    assert!(!dir.path().join("g").exists());
 }

@@ -6,6 +6,7 @@
 //! - [`records`]: what was measured, one JSON object a line, and how it is kept through a kill.
 //! - [`image_io`]: linear images from and to files, and files that are whole or absent.
 //! - [`metrics`]: the numbers between two images.
+//! - [`maps`]: pictures of where they differ.
 //! - [`statistics`]: telling bias from noise.
 //! - [`study`]: a study folder, read.
 //! - [`verdict`]: what a study found, in words.
@@ -14,6 +15,7 @@
 //! - [`page`]: the report as one HTML file.
 
 pub mod image_io;
+pub mod maps;
 pub mod metrics;
 pub mod page;
 pub mod plots;

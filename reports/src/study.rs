@@ -2,8 +2,8 @@
 
 use crate::image_io::{ImageKind, ImageName};
 use crate::records::{
-    Bounce, Convergence, Difference, Environment, Hits, Load, Note, Record, RecordError, RejectedSamples,
-    Skip, Timing, read_records,
+    Bounce, Convergence, Difference, Environment, Hits, Load, Map, Note, Record, RecordError,
+    RejectedSamples, Skip, Timing, read_records,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -63,6 +63,8 @@ pub struct Study {
     pub bounces: Vec<Bounce>,
     /// Disagreements about primitives.
     pub hits: Vec<Hits>,
+    /// Pictures of where targets differ.
+    pub maps: Vec<Map>,
     /// Samples that films refused.
     pub rejected: Vec<RejectedSamples>,
     /// What was left out.
@@ -135,6 +137,7 @@ impl Study {
                 Record::Load(r) => study.loads.push(r),
                 Record::Bounce(r) => study.bounces.push(r),
                 Record::Hits(r) => study.hits.push(r),
+                Record::Map(r) => study.maps.push(r),
                 Record::Rejected(r) => study.rejected.push(r),
                 Record::Skip(r) => study.skips.push(r),
                 Record::Note(r) => study.notes.push(r),
@@ -210,6 +213,10 @@ fn list_images(folder: &Path) -> Result<Vec<StudyImage>, StudyError> {
         let Some(name) = path.file_name().and_then(|n| n.to_str()).and_then(ImageName::parse) else {
             continue;
         };
+        // One image of a point is enough to look at.
+        if name.seed.is_some() {
+            continue;
+        }
         let image = images.entry((name.scene.clone(), name.target.clone(), name.spp)).or_insert_with(|| {
             StudyImage { scene: name.scene, target: name.target, spp: name.spp, exr: None, png: None }
         });

@@ -115,7 +115,7 @@ fn missing_and_damaged_images_are_warnings() {
     let dir = tempfile::tempdir().unwrap();
     write_study(dir.path(), &TINY);
     let image = |target: &str, spp, kind| {
-        let name = ImageName { scene: "cornell".into(), target: target.into(), spp, kind };
+        let name = ImageName { scene: "cornell".into(), target: target.into(), spp, seed: None, kind };
         dir.path().join(files::IMAGES).join(name.file_name())
     };
     std::fs::write(image("cpu-embree", 4, ImageKind::Png), "not a picture").unwrap();
@@ -291,7 +291,7 @@ fn the_summary_reads_as_intended() {
 
     Mean squared error over linear radiance.
 
-    ## SSIM between targets
+    ## SSIM between targets, 8×8 boxes
 
     | Scene | Pair | 1 spp | 2 spp |
     | :--- | :--- | ---: | ---: |
@@ -321,7 +321,7 @@ fn the_summary_reads_as_intended() {
 
     The reference is cpu-embree, 1,024 spp, seed 7. Mean squared error over 8-bit sRGB values, 0 to 65025, against the reference.
 
-    ## Convergence, SSIM
+    ## Convergence, SSIM, 8×8 boxes
 
     | Scene | Target | 1 spp | 2 spp | 4 spp |
     | :--- | :--- | ---: | ---: | ---: |

@@ -43,7 +43,9 @@ pub(crate) fn run(args: &GoldenBlessArgs) -> Result<Exit, Failure> {
         let place = Place::of(spec, &scene.name, args.goldens.as_deref());
         let settings = args.image.settings(DEFAULT_SIZE);
         let blank = image_of(&lockstep_core::Film::new(settings.width, settings.height)?)?;
-        let mut golden = Golden { image: blank, scene_hash: scene.hash.clone(), settings, spp: args.spp };
+        let commit = COMMIT.to_owned();
+        let scene_hash = scene.hash.clone();
+        let mut golden = Golden { image: blank, scene_hash, settings, spp: args.spp, commit };
         let film = render(renderer.as_mut(), &scene, &golden)?;
         if !film.flaws.is_clean() {
             return Err(Failure::Input(format!(
@@ -53,6 +55,9 @@ pub(crate) fn run(args: &GoldenBlessArgs) -> Result<Exit, Failure> {
         }
         golden.image = image_of(&film)?;
         print(&format!("{spec}: {}\n", change(&place, &golden)?))?;
+        if args.dry_run {
+            continue;
+        }
         let provenance = provenance(&scene, &golden, renderer.device(), &film_hash(&film));
         place.write(&scene, &golden, &target.name, &provenance)?;
         print(&format!("{spec}: blessed {}\n", place.image().display()))?;
@@ -88,8 +93,8 @@ fn change(place: &Place, new: &Golden) -> Result<String, Failure> {
         let m = compare(&old.image, &new.image)?;
         if m.pixels_differing > 0 {
             changes.push(format!(
-                "{} pixels differ, 8-bit MSE {:.6}, largest difference {:.3e}, SSIM {:.6}",
-                m.pixels_differing, m.mse, m.max_abs, m.ssim
+                "{} pixels differ, 8-bit MSE {:.6}, largest difference {:.3e}, SSIM {:.6}, FLIP {:.6}",
+                m.pixels_differing, m.mse, m.max_abs, m.ssim, m.float.flip
             ));
         }
     }

@@ -1,89 +1,36 @@
 //! `lockstep golden check`
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::time::Instant;
 
 use lockstep_core::{Film, OpenOptions, Renderer, Scene};
-use lockstep_reports::image_io::{ImageMetadata, LinearImage, WriteError, encode_name, write_exr};
-use lockstep_reports::metrics::{Metrics, compare};
-use serde_json::{Value, json};
+use lockstep_reports::image_io::{LinearImage, atomic_write_text};
+use lockstep_reports::metrics::Metrics;
+use lockstep_reports::records::{TargetInfo, utc_now};
 
-use super::store::{Golden, Place};
-use super::tolerance;
+use super::expectations::Expectations;
+use super::finding::{Finding, Outcome, stale};
+use super::judge::judge;
+use super::junit::junit;
+use super::look::look;
+use super::store::{Golden, Place, folder_of};
+use super::summary::Summary;
+use super::verdict::Verdict;
 use crate::backends::{self, Target};
 use crate::cli::GoldenCheckArgs;
 use crate::exit::{Exit, Failure};
-use crate::output::{json_number, print, print_json, say};
+use crate::image_report::{ImageReport, Pair};
+use crate::output::{print, print_json, say};
 use crate::render::{image_of, read_film};
 use crate::scenes;
 
-/// What a check of one golden on one target found.
-#[derive(Clone, Debug)]
-struct Finding {
-    scene: String,
-    target: String,
-    verdict: Verdict,
-}
+/// What a golden is called beside the targets in a report.
+const GOLDEN: &str = "golden";
 
-#[derive(Clone, Debug)]
-enum Verdict {
-    /// Every bit is equal.
-    Identical,
-    /// It differs, but by no more than the table allows this target.
-    Tolerated(Metrics, &'static str),
-    /// It differs.
-    Differs(Metrics),
-    /// The scene is not the one that the golden shows.
-    SceneChanged,
-    /// There is no golden; where it should be.
-    Missing(PathBuf),
-    /// Samples had to be altered.
-    Flawed,
-}
-
-impl Verdict {
-    fn exit(&self) -> Exit {
-        match self {
-            Self::Identical | Self::Tolerated(..) => Exit::Fine,
-            Self::Missing(_) => Exit::Missing,
-            Self::Differs(_) | Self::SceneChanged | Self::Flawed => Exit::Differs,
-        }
-    }
-
-    fn word(&self) -> &'static str {
-        match self {
-            Self::Identical => "identical",
-            Self::Tolerated(..) => "tolerated",
-            Self::Differs(_) => "DIFFERS",
-            Self::SceneChanged => "SCENE CHANGED",
-            Self::Missing(_) => "MISSING",
-            Self::Flawed => "FLAWED",
-        }
-    }
-
-    fn metrics(&self) -> Option<&Metrics> {
-        match self {
-            Self::Tolerated(metrics, _) | Self::Differs(metrics) => Some(metrics),
-            _ => None,
-        }
-    }
-
-    fn detail(&self) -> String {
-        match self {
-            Self::Tolerated(m, reason) => format!("{}; allowed: {reason}", numbers(m)),
-            Self::Differs(m) => numbers(m),
-            Self::Missing(path) => {
-                format!("{} is not there; make it with `lockstep golden bless`", path.display())
-            }
-            Self::SceneChanged => "its scene is no longer the one that was blessed".into(),
-            Self::Flawed => "samples were not finite, negative or clamped".into(),
-            Self::Identical => String::new(),
-        }
-    }
-}
-
-fn numbers(m: &Metrics) -> String {
-    format!("{} pixels, 8-bit MSE {:.6}, SSIM {:.6}", m.pixels_differing, m.mse, m.ssim)
-}
+/// File names in the folder of a run, beside its report.
+const JUNIT: &str = "junit.xml";
+const MARKDOWN: &str = "golden.md";
+const JSON: &str = "golden.json";
 
 /// Renders every golden scene on every target that is present and compares.
 ///
@@ -91,28 +38,28 @@ fn numbers(m: &Metrics) -> String {
 /// [`Failure`] for scenes, targets and files that cannot be used.
 pub(crate) fn run(args: &GoldenCheckArgs) -> Result<Exit, Failure> {
     backends::require(&args.require)?;
+    let expectations = Expectations::read(&folder_of(args.goldens.as_deref()))?;
     let targets = present(backends::select(&args.targets)?)?;
     let specs: Vec<&str> = match args.scenes.as_slice() {
         [] => scenes::built_in(),
         given => given.iter().map(String::as_str).collect(),
     };
+    let report = args.out.as_deref().map(|folder| ImageReport::begin(folder, args.fresh)).transpose()?;
+    let today: String = utc_now().chars().take_while(|&c| c != 'T').collect();
     let options = OpenOptions { threads: args.threads };
-    let mut findings = Vec::new();
-    for spec in specs {
-        findings.extend(check_scene(args, spec, &targets, &options)?);
+    let mut run = Run {
+        args,
+        expectations: &expectations,
+        targets: &targets,
+        options,
+        today,
+        report,
+        findings: Vec::new(),
+    };
+    for spec in &specs {
+        run.scene(spec)?;
     }
-    report(args, &findings)
-}
-
-fn report(args: &GoldenCheckArgs, findings: &[Finding]) -> Result<Exit, Failure> {
-    if args.json {
-        print_json(&findings.iter().map(to_json).collect::<Vec<_>>())?;
-    } else {
-        print(&text(findings))?;
-    }
-    let worst = |exit: Exit| findings.iter().any(|f| f.verdict.exit() == exit);
-    let order = [Exit::Differs, Exit::Missing];
-    Ok(order.into_iter().find(|&exit| worst(exit)).unwrap_or(Exit::Fine))
+    run.finish(&specs)
 }
 
 /// The targets that are present; those that are not are told.
@@ -134,34 +81,145 @@ fn present(targets: Vec<Target>) -> Result<Vec<Target>, Failure> {
     }
 }
 
-fn check_scene(
-    args: &GoldenCheckArgs,
-    spec: &str,
-    targets: &[Target],
-    options: &OpenOptions,
-) -> Result<Vec<Finding>, Failure> {
-    let scene = scenes::load(spec)?;
-    let place = Place::of(spec, &scene.name, args.goldens.as_deref());
-    let finding =
-        |target: &str, verdict| Finding { scene: spec.to_owned(), target: target.to_owned(), verdict };
-    let Some(golden) = place.read()? else {
-        return Ok(vec![finding("", Verdict::Missing(place.image()))]);
-    };
-    if golden.scene_hash != scene.hash {
-        return Ok(vec![finding("", Verdict::SceneChanged)]);
-    }
-    let mut findings = Vec::new();
-    for target in targets {
-        let mut renderer = target.open(options)?;
-        let film = render(renderer.as_mut(), &scene, &golden)?;
-        let image = image_of(&film)?;
-        let verdict = judge(target, &golden, &film, &image)?;
-        if verdict.exit() != Exit::Fine {
-            keep(args.out.as_deref(), &scene.name, target, &golden, &image)?;
+/// A run of checks.
+struct Run<'a> {
+    args: &'a GoldenCheckArgs,
+    expectations: &'a Expectations,
+    targets: &'a [Target],
+    options: OpenOptions,
+    today: String,
+    report: Option<ImageReport>,
+    findings: Vec<Finding>,
+}
+
+impl Run<'_> {
+    /// Checks one golden on every target.
+    fn scene(&mut self, spec: &str) -> Result<(), Failure> {
+        let scene = scenes::load(spec)?;
+        let place = Place::of(spec, &scene.name, self.args.goldens.as_deref());
+        let golden = match place.read()? {
+            Some(golden) if golden.scene_hash == scene.hash => golden,
+            unusable => {
+                let verdict =
+                    unusable.map_or_else(|| Verdict::Missing(place.image()), |_| Verdict::SceneChanged);
+                self.found(spec, None, verdict, None, Instant::now());
+                return Ok(());
+            }
+        };
+        for target in self.targets {
+            let start = Instant::now();
+            let mut renderer = target.open(&self.options)?;
+            let film = render(renderer.as_mut(), &scene, &golden)?;
+            let image = image_of(&film)?;
+            let verdict = judge(target, &scene.name, &golden, &film, &image)?;
+            let command = match verdict {
+                Verdict::Differs(..) => Some(look(spec, &scene, target, &golden, &image, &self.options)?),
+                _ => None,
+            };
+            self.record(&scene.name, target, &golden, &image, &verdict, command.as_deref())?;
+            self.found(spec, Some(target), verdict, command, start);
         }
-        findings.push(finding(&target.name, verdict));
+        Ok(())
     }
-    Ok(findings)
+
+    fn found(
+        &mut self,
+        spec: &str,
+        target: Option<&Target>,
+        verdict: Verdict,
+        look: Option<String>,
+        start: Instant,
+    ) {
+        let driver = target.and_then(|t| t.state.as_ref().ok()).map_or("", |info| info.driver.as_str());
+        let name = target.map_or("", |t| t.name.as_str());
+        let outcome = Outcome::of(&verdict, self.expectations.of(spec, name, driver), &self.today);
+        let time = start.elapsed();
+        self.findings.push(Finding {
+            scene: spec.to_owned(),
+            target: name.to_owned(),
+            verdict,
+            outcome,
+            look,
+            time,
+        });
+    }
+
+    /// Puts a comparison into the report, with its images and how to look into it where it failed.
+    fn record(
+        &mut self,
+        scene: &str,
+        target: &Target,
+        golden: &Golden,
+        image: &LinearImage,
+        verdict: &Verdict,
+        look: Option<&str>,
+    ) -> Result<(), Failure> {
+        let Some(report) = &mut self.report else { return Ok(()) };
+        let pair = Pair {
+            scene,
+            spp: golden.spp,
+            seed: u64::from(golden.settings.seed),
+            a: (&target.name, image),
+            b: (GOLDEN, &golden.image),
+        };
+        let failed = verdict.exit() != Exit::Fine;
+        match verdict {
+            Verdict::Identical => report.compared(&pair, pair.difference(&Metrics::EQUAL), false)?,
+            _ => {
+                if let Some(metrics) = verdict.metrics() {
+                    report.compared(&pair, pair.difference(metrics), failed)?;
+                }
+            }
+        }
+        if failed {
+            report.remark(scene, &target.name, format!("{}: {}", verdict.word(), verdict.detail()))?;
+        }
+        match look {
+            Some(look) => report.remark(scene, &target.name, format!("to look into it: {look}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes and prints what was found.
+    fn finish(self, specs: &[&str]) -> Result<Exit, Failure> {
+        let stale = stale(self.expectations, specs, &self.findings, &self.today);
+        let summary = Summary { findings: &self.findings, stale: &stale };
+        self.args.junit.as_deref().map_or(Ok(()), |file| write(file, &junit(&summary)?))?;
+        self.args.markdown.as_deref().map_or(Ok(()), |file| write(file, &summary.markdown()))?;
+        if let (Some(folder), Some(report)) = (&self.args.out, self.report) {
+            write(&folder.join(JUNIT), &junit(&summary)?)?;
+            write(&folder.join(MARKDOWN), &summary.markdown())?;
+            write(&folder.join(JSON), &format!("{:#}\n", summary.json()))?;
+            report.finish(self.targets.iter().map(describe).collect(), 1)?;
+        }
+        if self.args.json {
+            print_json(&summary.json())?;
+        } else {
+            print(&summary.text())?;
+        }
+        let stale_exit = if stale.is_empty() { Exit::Fine } else { Exit::Differs };
+        let exits: Vec<Exit> = self.findings.iter().map(Finding::exit).chain([stale_exit]).collect();
+        let worst = [Exit::Differs, Exit::Missing].into_iter().find(|exit| exits.contains(exit));
+        Ok(worst.unwrap_or(Exit::Fine))
+    }
+}
+
+fn write(file: &Path, text: &str) -> Result<(), Failure> {
+    Ok(atomic_write_text(file, text)?)
+}
+
+/// A target as reports describe it.
+fn describe(target: &Target) -> TargetInfo {
+    let info = target.state.clone().unwrap_or_default();
+    TargetInfo {
+        target: target.name.clone(),
+        backend: info.backend,
+        device: info.device,
+        driver: info.driver,
+        compiler: info.compiler,
+        flags: info.flags,
+        ..TargetInfo::default()
+    }
 }
 
 /// Renders a scene as its golden was.
@@ -172,71 +230,4 @@ pub(super) fn render(renderer: &mut dyn Renderer, scene: &Scene, golden: &Golden
     renderer.load(scene, &golden.settings)?;
     renderer.accumulate(0..golden.spp)?;
     read_film(renderer)
-}
-
-fn judge(target: &Target, golden: &Golden, film: &Film, image: &LinearImage) -> Result<Verdict, Failure> {
-    if !film.flaws.is_clean() {
-        return Ok(Verdict::Flawed);
-    }
-    if same_bits(image, &golden.image) {
-        return Ok(Verdict::Identical);
-    }
-    let metrics = compare(image, &golden.image)?;
-    let share = metrics.pixels_differing as f64 / image.pixels().len() as f64;
-    Ok(match tolerance::of(&target.name, target.is_exact()) {
-        Some(t) if share <= t.share && metrics.mse <= t.mse => Verdict::Tolerated(metrics, t.reason),
-        _ => Verdict::Differs(metrics),
-    })
-}
-
-/// Equal in every bit: of two exact films' means that is the same as equal integers, up to the mean's rounding.
-fn same_bits(a: &LinearImage, b: &LinearImage) -> bool {
-    let bits = |image: &LinearImage| bytemuck::cast_slice::<_, u32>(image.pixels()).to_vec();
-    (a.width(), a.height()) == (b.width(), b.height()) && bits(a) == bits(b)
-}
-
-/// Keeps the image of a check that failed, if the user wants it.
-fn keep(
-    folder: Option<&Path>,
-    scene: &str,
-    target: &Target,
-    golden: &Golden,
-    image: &LinearImage,
-) -> Result<(), Failure> {
-    let Some(folder) = folder else { return Ok(()) };
-    std::fs::create_dir_all(folder).map_err(Failure::io("make the folder", folder))?;
-    let name = format!("{}.{}-actual.exr", encode_name(scene), encode_name(&target.name));
-    let metadata = ImageMetadata::of_render(scene, &target.name, golden.spp, u64::from(golden.settings.seed));
-    write_exr(&folder.join(name), image, &metadata).map_err(|e: WriteError| e.into())
-}
-
-fn text(findings: &[Finding]) -> String {
-    let width = |of: fn(&Finding) -> usize| findings.iter().map(of).max().unwrap_or(0);
-    let (scene, target) = (width(|f| f.scene.len()), width(|f| f.target.len()));
-    let mut text = String::new();
-    for f in findings {
-        let line = format!(
-            "{:scene$}  {:target$}  {:13}  {}",
-            f.scene,
-            f.target,
-            f.verdict.word(),
-            f.verdict.detail()
-        );
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    let failed = findings.iter().filter(|f| f.verdict.exit() != Exit::Fine).count();
-    text.push_str(&format!("{} checked, {failed} failed\n", findings.len()));
-    text
-}
-
-fn to_json(finding: &Finding) -> Value {
-    let metric = |of: fn(&Metrics) -> f64| finding.verdict.metrics().map(|m| json_number(of(m)));
-    json!({
-        "scene": finding.scene, "target": finding.target,
-        "verdict": finding.verdict.word().to_lowercase(), "detail": finding.verdict.detail(),
-        "passed": finding.verdict.exit() == Exit::Fine,
-        "pixels_differing": finding.verdict.metrics().map(|m| m.pixels_differing),
-        "mse": metric(|m| m.mse), "psnr": metric(|m| m.psnr), "ssim": metric(|m| m.ssim),
-    })
 }

@@ -35,6 +35,8 @@ pub(super) struct Golden {
     pub(super) settings: Settings,
     /// Samples per pixel.
     pub(super) spp: u32,
+    /// The commit that it was made at; empty or `none` when unknown.
+    pub(super) commit: String,
 }
 
 impl Place {
@@ -69,7 +71,8 @@ impl Place {
             ..Settings::default()
         };
         let (scene_hash, spp) = (facts.text("scene-hash")?.to_owned(), facts.number("spp")?);
-        Ok(Some(Golden { image, scene_hash, settings, spp }))
+        let commit = facts.text("commit").unwrap_or_default().to_owned();
+        Ok(Some(Golden { image, scene_hash, settings, spp, commit }))
     }
 
     /// Writes the golden and its provenance, each in one step.
@@ -122,8 +125,13 @@ impl Facts<'_> {
 /// The folder of a scene that is a file, or that of the built-in scenes.
 fn beside(spec: &str) -> PathBuf {
     let file = Path::new(spec);
-    if file.is_file() {
-        return file.parent().map(Path::to_owned).unwrap_or_default();
+    if file.is_file() { file.parent().map(Path::to_owned).unwrap_or_default() } else { folder_of(None) }
+}
+
+/// The folder of goldens that is given, or that of the built-in scenes, looked for from the present folder upwards.
+pub(super) fn folder_of(goldens: Option<&Path>) -> PathBuf {
+    if let Some(given) = goldens {
+        return given.to_owned();
     }
     let here = std::env::current_dir().unwrap_or_default();
     let found = here.ancestors().map(|folder| folder.join(BESIDE_THE_SCENES)).find(|folder| folder.is_dir());

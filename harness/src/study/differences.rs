@@ -7,17 +7,6 @@ use super::reference::Reference;
 use super::step::{Outcome, Step};
 use crate::exit::Failure;
 
-/// What the metrics of two equal images are, by definition.
-const EQUAL: Metrics = Metrics {
-    mse: 0.0,
-    mse_linear: 0.0,
-    rmse: 0.0,
-    psnr: f64::INFINITY,
-    ssim: 1.0,
-    max_abs: 0.0,
-    pixels_differing: 0,
-};
-
 /// Compares every pair of outcomes of a step. `pixels_differing` and `identical` are the verdict on the films'
 /// integers, which are finer than the images.
 ///
@@ -28,7 +17,7 @@ pub(crate) fn pairs(step: &Step<'_>, outcomes: &[Outcome]) -> Result<Vec<Differe
     for (i, a) in outcomes.iter().enumerate() {
         for b in &outcomes[i + 1..] {
             let differing = a.film.pixels_differing(&b.film) as u64;
-            let metrics = if differing == 0 { EQUAL } else { compare(&a.image, &b.image)? };
+            let metrics = if differing == 0 { Metrics::EQUAL } else { compare(&a.image, &b.image)? };
             let names = (a.target.as_str(), b.target.as_str());
             let seed = u64::from(step.seed);
             let record = Difference::new(step.scene, names, step.to, seed, &metrics, differing == 0);
@@ -100,7 +89,7 @@ mod tests {
     #[test]
     fn the_shortcut_for_equal_films_gives_what_comparing_them_gives() {
         let (a, b) = (outcome("a", [1; 3]), outcome("b", [1; 3]));
-        assert_eq!(compare(&a.image, &b.image).unwrap(), EQUAL);
+        assert_eq!(compare(&a.image, &b.image).unwrap(), Metrics::EQUAL);
         let record = &pairs(&STEP, &[a, b]).unwrap()[0];
         assert!(record.identical && record.psnr == f64::INFINITY && record.seed == 3);
     }

@@ -109,7 +109,8 @@ impl Folder {
 
     /// Where an image goes.
     pub(crate) fn image(&self, scene: &str, target: &str, spp: u32, kind: ImageKind) -> PathBuf {
-        let name = ImageName { scene: scene.to_owned(), target: target.to_owned(), spp, kind };
+        let (scene, target) = (scene.to_owned(), target.to_owned());
+        let name = ImageName { scene, target, spp, seed: None, kind };
         self.root.join(files::IMAGES).join(name.file_name())
     }
 

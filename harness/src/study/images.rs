@@ -1,11 +1,13 @@
 //! The images that a study keeps.
 //!
-//! Every rung of the first seed is kept as PNG and as EXR. EXR files of images with more than [`MAX_KEPT_PIXELS`] pixels
+//! Every rung of the first seed is kept as PNG and as EXR, with maps of where targets differ at the top rung. EXR files of images with more than [`MAX_KEPT_PIXELS`] pixels
 //! are removed again once they have been compared with the reference, except those of the top rung: a ladder of a large
 //! image would fill the disk with noise that can be rendered again.
 
 use lockstep_core::Settings;
 use lockstep_reports::image_io::{ImageKind, ImageMetadata, write_exr, write_png};
+use lockstep_reports::maps::{MapOf, write_maps};
+use lockstep_reports::records::{Difference, Record};
 
 use super::folder::Folder;
 use super::plan::Plan;
@@ -32,6 +34,27 @@ pub(crate) fn write(
     write_png(&path(ImageKind::Png), &outcome.image, &metadata)?;
     write_exr(&path(ImageKind::Exr), &outcome.image, &metadata)?;
     Ok(())
+}
+
+/// Writes the maps of every pair that differs, and returns their records.
+///
+/// # Errors
+/// [`Failure::Metric`] for images that cannot be compared and [`Failure::Write`], naming the file.
+pub(crate) fn maps(
+    folder: &Folder,
+    step: &Step<'_>,
+    outcomes: &[Outcome],
+    differences: &[Difference],
+) -> Result<Vec<Record>, Failure> {
+    let mut records = Vec::new();
+    let image_of = |target: &str| outcomes.iter().find(|o| o.target == target).map(|o| &o.image);
+    for difference in differences.iter().filter(|d| d.pixels_differing > 0) {
+        let (Some(a), Some(b)) = (image_of(&difference.a), image_of(&difference.b)) else { continue };
+        let seed = u64::from(step.seed);
+        let of = MapOf { scene: step.scene, a: &difference.a, b: &difference.b, spp: step.to, seed };
+        records.extend(write_maps(folder.root(), &of, a, b)?.into_iter().map(Record::from));
+    }
+    Ok(records)
 }
 
 /// Removes the EXR files that are not to stay.

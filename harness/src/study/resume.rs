@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use lockstep_reports::image_io::ImageName;
+use lockstep_reports::maps::is_map_name;
 use lockstep_reports::records::{Environment, TargetInfo};
 use lockstep_reports::study::files;
 
@@ -94,7 +95,7 @@ pub(super) fn remove_torn(root: &Path) -> Result<(), Failure> {
 ///
 /// # Errors
 /// [`Failure::Io`], naming the file or folder.
-pub(super) fn clear(root: &Path) -> Result<(), Failure> {
+pub(crate) fn clear(root: &Path) -> Result<(), Failure> {
     let own = [
         files::RECORDS,
         files::ENVIRONMENT,
@@ -106,7 +107,7 @@ pub(super) fn clear(root: &Path) -> Result<(), Failure> {
     for name in own {
         remove(&root.join(name))?;
     }
-    remove_matching(&root.join(files::IMAGES), |name| ImageName::parse(name).is_some())?;
+    remove_matching(&root.join(files::IMAGES), |name| ImageName::parse(name).is_some() || is_map_name(name))?;
     remove_matching(&root.join(files::PLOTS), |name| name.ends_with(".svg"))?;
     remove_matching(&root.join(files::TABLES), |name| name.ends_with(".csv"))
 }

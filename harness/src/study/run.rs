@@ -193,6 +193,9 @@ impl Run<'_> {
         if step.repeat == 0 {
             let differences = differences::pairs(step, outcomes)?;
             records.extend(self.explain(step, outcomes, &differences)?);
+            if first_seed && step.to == self.plan.ladder.top() {
+                records.extend(images::maps(self.folder, step, outcomes, &differences)?);
+            }
             records.extend(differences.into_iter().map(Record::from));
             if let Some(reference) = reference {
                 let found = differences::convergences(step, outcomes, reference)?;

@@ -55,8 +55,10 @@ pub(crate) fn records(folder: &Path) -> BTreeMap<String, String> {
             continue;
         }
         fields.retain(|name, _| !name.ends_with("_ms") && !name.starts_with("mrays_"));
-        let about =
-            ["kind", "scene", "target", "a", "b", "spp", "spp_from", "spp_to", "seed", "repeat", "bounce"];
+        let about = [
+            "kind", "scene", "target", "a", "b", "spp", "spp_from", "spp_to", "seed", "repeat", "bounce",
+            "quantity",
+        ];
         let key: Vec<String> =
             about.iter().filter_map(|name| fields.get(*name)).map(ToString::to_string).collect();
         let old = records.insert(key.join(" "), record.to_string());

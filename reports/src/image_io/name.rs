@@ -1,4 +1,5 @@
-//! Names of image files: `<scene>.<target>.<spp>spp.<kind>`.
+//! Names of image files: `<scene>.<target>.<spp>spp.<kind>`, and `<scene>.<target>.<spp>spp.s<seed>.<kind>` for another seed
+//! than a study's first.
 //!
 //! Scene and target names are free text, so characters other than ASCII letters, digits, `_`, `-` and `@` are
 //! written as `%` and two hexadecimal digits for each byte of their UTF-8 form. The dots between the parts
@@ -33,6 +34,8 @@ pub struct ImageName {
     pub target: String,
     /// Samples per pixel.
     pub spp: u32,
+    /// Random seed; nothing for a study's first.
+    pub seed: Option<u64>,
     /// File kind.
     pub kind: ImageKind,
 }
@@ -40,8 +43,9 @@ pub struct ImageName {
 impl ImageName {
     /// The file name, without a folder.
     pub fn file_name(&self) -> String {
+        let seed = self.seed.map(|seed| format!(".s{seed}")).unwrap_or_default();
         format!(
-            "{}.{}.{}spp.{}",
+            "{}.{}.{}spp{seed}.{}",
             encode_name(&self.scene),
             encode_name(&self.target),
             self.spp,
@@ -55,12 +59,18 @@ impl ImageName {
         let scene = decode_name(parts.next()?)?;
         let target = decode_name(parts.next()?)?;
         let spp = parts.next()?.strip_suffix("spp")?.parse().ok()?;
-        let kind = match parts.next()? {
+        let mut last = parts.next()?;
+        let mut seed = None;
+        if let Some(number) = last.strip_prefix('s') {
+            seed = Some(number.parse().ok()?);
+            last = parts.next()?;
+        }
+        let kind = match last {
             "exr" => ImageKind::Exr,
             "png" => ImageKind::Png,
             _ => return None,
         };
-        let name = Self { scene, target, spp, kind };
+        let name = Self { scene, target, spp, seed, kind };
         (parts.next().is_none() && name.file_name() == file_name).then_some(name)
     }
 }
@@ -114,10 +124,13 @@ mod tests {
             scene: "cornell".into(),
             target: "opencl@pocl".into(),
             spp: 1024,
+            seed: None,
             kind: ImageKind::Exr,
         };
         assert_eq!(name.file_name(), "cornell.opencl@pocl.1024spp.exr");
-        assert_eq!(ImageName::parse("cornell.opencl@pocl.1024spp.exr"), Some(name));
+        assert_eq!(ImageName::parse("cornell.opencl@pocl.1024spp.exr"), Some(name.clone()));
+        let other_seed = ImageName { seed: Some(7), ..name };
+        assert_eq!(other_seed.file_name(), "cornell.opencl@pocl.1024spp.s7.exr");
     }
 
     #[test]
@@ -134,6 +147,8 @@ mod tests {
             "a.b.04spp.png",
             "a.b.+4spp.png",
             "a.b.c.4spp.png",
+            "a.b.4spp.s07.png",
+            "a.b.4spp.7.png",
             ".a.b.4spp.exr.1.tmp",
         ] {
             assert_eq!(ImageName::parse(name), None, "{name}");
@@ -144,8 +159,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_name_survives_the_way_through_a_file_name(scene in ".*", target in ".*", spp: u32) {
-            let name = ImageName { scene, target, spp, kind: ImageKind::Png };
+        fn any_name_survives_the_way_through_a_file_name(
+            scene in ".*", target in ".*", spp: u32, seed: Option<u64>,
+        ) {
+            let name = ImageName { scene, target, spp, seed, kind: ImageKind::Png };
             let file = name.file_name();
             prop_assert!(!file.contains('/') && !file.contains('\\') && file.is_ascii());
             prop_assert_eq!(ImageName::parse(&file), Some(name));

@@ -1,28 +1,51 @@
 //! Differences between two images, as numbers.
 //!
+//! `a`, `b` are the linear images; `A`, `B` the same as sRGB values by [`crate::image_io::srgb`]: no exposure, no tone
+//! mapping, values outside 0 to 1 clamped. Where a metric needs a reference, it is the second image.
+//!
 //! | metric | over | formula | range |
 //! |---|---|---|---|
 //! | `mse` | 8-bit sRGB | mean of `(A − B)²` over pixels and channels | 0 to 65025 |
 //! | `rmse` | 8-bit sRGB | `√mse` | 0 to 255 |
 //! | `psnr` | 8-bit sRGB | `10 log₁₀(255² / mse)` dB | 0 to ∞, infinite when `mse` is 0 |
-//! | `mse_linear` | linear radiance | mean of `(a − b)²` over pixels and channels | 0 and up |
-//! | `max_abs` | linear radiance | greatest `|a − b|` of any channel | 0 and up |
-//! | `pixels_differing` | linear radiance | pixels in which any channel is unequal | 0 to all |
-//! | `ssim` | 8-bit luma | see [`ssim`] | −1 to 1, 1 when equal |
+//! | `ssim` | 8-bit luma | disjoint boxes of 8×8, see [`ssim`] | −1 to 1, 1 when equal |
+//! | `mse_linear` | linear f32 | mean of `(a − b)²` over pixels and channels | 0 and up |
+//! | `rmse_linear` | linear f32 | `√mse_linear` | 0 and up |
+//! | `rel_mse` | linear f32 | mean of `(a − b)² / (b² + 0.01)` (Rousselle, Knaus and Zwicker 2011) | 0 and up |
+//! | `mae_linear` | linear f32 | mean of `\|a − b\|` over pixels and channels | 0 and up |
+//! | `psnr_linear` | linear f32 | `10 log₁₀(1 / mse_linear)` dB, for a white of 1 | any, infinite when equal |
+//! | `max_abs` | linear f32 | greatest `\|a − b\|` of any channel | 0 and up |
+//! | `pixels_differing` | linear f32 | pixels in which any channel is unequal | 0 to all |
+//! | `ssim_gaussian` | luma in f32 | Gaussian window of 11×11, σ 1.5, see [`ssim_gaussian`] | −1 to 1, 1 when equal |
+//! | `flip` | sRGB in f32 | mean of LDR-FLIP, see [`flip_ldr`] | 0 to 1, 0 when equal |
+//! | `flip_hdr` | linear f32 | mean of HDR-FLIP, see [`flip_hdr`] | 0 to 1, 0 when equal |
 //!
-//! `a`, `b` are the linear images and `A`, `B` the same as 8-bit sRGB values by [`crate::image_io::srgb`]: no
-//! exposure, no tone mapping, values outside 0 to 1 clamped. Sums are taken in f64, row by row.
+//! Means are taken in f64. `reports/checks` holds image pairs, what public implementations say about them, and the
+//! script that asked them; `tests/reference_metrics.rs` compares.
 
 mod convergence;
+mod error;
+mod flip;
+mod plane;
+mod pointwise;
 mod ssim;
+mod ssim_gaussian;
 
 pub use convergence::{FitError, SlopeFit, fit_log_log_slope};
+pub use error::{MetricError, Side};
+pub use flip::{ExposureRange, FLIP_DEFINITION, FlipMap, PIXELS_PER_DEGREE, flip_hdr, flip_ldr};
+pub use pointwise::{REL_MSE_EPSILON, psnr};
 pub use ssim::{SSIM_DEFINITION, ssim};
+pub use ssim_gaussian::{SSIM_GAUSSIAN_DEFINITION, ssim_gaussian};
 
 use crate::image_io::LinearImage;
+use crate::records::float;
+use error::check_comparable;
+use serde::{Deserialize, Serialize};
 
-/// All metrics of one pair of images. In JSON an infinite `psnr` is `"inf"`, as in records.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+/// All metrics of one pair of images. In JSON they are one flat object, in which a number that is not finite is a
+/// text such as `"inf"`, as in records.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
     /// Mean squared error over 8-bit sRGB values.
     pub mse: f64,
@@ -31,7 +54,7 @@ pub struct Metrics {
     /// Square root of `mse`.
     pub rmse: f64,
     /// Peak signal-to-noise ratio of `mse` in dB.
-    #[serde(with = "crate::records::float")]
+    #[serde(with = "float")]
     pub psnr: f64,
     /// Structural similarity over 8×8 boxes.
     pub ssim: f64,
@@ -39,114 +62,84 @@ pub struct Metrics {
     pub max_abs: f64,
     /// Pixels in which any linear channel differs.
     pub pixels_differing: u64,
+    /// Those that see more than 8 bits.
+    #[serde(flatten)]
+    pub float: FloatMetrics,
 }
 
-/// Which of the two images of a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// The first.
-    A,
-    /// The second.
-    B,
+/// The metrics that are computed in floating point throughout, apart from those of the first records.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct FloatMetrics {
+    /// Square root of the mean squared error over linear radiance.
+    #[serde(with = "float")]
+    pub rmse_linear: f64,
+    /// Mean squared error over linear radiance, relative to the second image.
+    #[serde(with = "float")]
+    pub rel_mse: f64,
+    /// Mean absolute error over linear radiance.
+    #[serde(with = "float")]
+    pub mae_linear: f64,
+    /// Peak signal-to-noise ratio over linear radiance in dB, for a peak of 1.
+    #[serde(with = "float")]
+    pub psnr_linear: f64,
+    /// Structural similarity under a Gaussian window; NaN for unequal images smaller than the window.
+    #[serde(with = "float")]
+    pub ssim_gaussian: f64,
+    /// Mean of LDR-FLIP.
+    #[serde(with = "float")]
+    pub flip: f64,
+    /// Mean of HDR-FLIP.
+    #[serde(with = "float")]
+    pub flip_hdr: f64,
 }
 
-/// Why two images have no difference in numbers.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-pub enum MetricError {
-    /// Their sizes differ.
-    #[error("cannot compare images of different sizes: {}×{} and {}×{}", a.0, a.1, b.0, b.1)]
-    SizesDiffer {
-        /// Width and height of the first.
-        a: (u32, u32),
-        /// Width and height of the second.
-        b: (u32, u32),
-    },
-    /// They have no pixels.
-    #[error("cannot compare images without pixels")]
-    Empty,
-    /// One of them has a NaN or an infinity. Such an image is broken: a mean over it would say nothing.
-    #[error(
-        "cannot compare: image {side:?} has {value} in channel {channel} of pixel ({x}, {y}), and {count} such pixels in all"
-    )]
-    NonFinite {
-        /// Which image.
-        side: Side,
-        /// Column of the first such pixel.
-        x: u32,
-        /// Row of the first such pixel, from the top.
-        y: u32,
-        /// Channel of it: 0 red, 1 green, 2 blue.
-        channel: usize,
-        /// The value found.
-        value: f32,
-        /// How many pixels of that image have one.
-        count: u64,
-    },
+impl Metrics {
+    /// What the metrics of two equal images are, by definition.
+    pub const EQUAL: Self = Self {
+        mse: 0.0,
+        mse_linear: 0.0,
+        rmse: 0.0,
+        psnr: f64::INFINITY,
+        ssim: 1.0,
+        max_abs: 0.0,
+        pixels_differing: 0,
+        float: FloatMetrics {
+            rmse_linear: 0.0,
+            rel_mse: 0.0,
+            mae_linear: 0.0,
+            psnr_linear: f64::INFINITY,
+            ssim_gaussian: 1.0,
+            flip: 0.0,
+            flip_hdr: 0.0,
+        },
+    };
 }
 
-/// Compares two images.
+/// Compares two images; `b` is the reference of metrics that have one.
 ///
 /// # Errors
 /// [`MetricError`] when the sizes differ, there are no pixels, or a value is not finite.
 pub fn compare(a: &LinearImage, b: &LinearImage) -> Result<Metrics, MetricError> {
     check_comparable(a, b)?;
-    let mse_linear = mean_squared_error(channels(a), channels(b));
-    let (a8, b8) = (a.to_srgb8(), b.to_srgb8());
-    let mse = mean_squared_error(a8.iter().map(|&v| f64::from(v)), b8.iter().map(|&v| f64::from(v)));
+    let linear = pointwise::linear_errors(a, b);
+    let mse = pointwise::code_mse(&a.to_srgb8(), &b.to_srgb8());
     Ok(Metrics {
         mse,
-        mse_linear,
+        mse_linear: linear.mse,
         rmse: mse.sqrt(),
         psnr: psnr(mse, 255.0),
         ssim: ssim(a, b)?,
-        max_abs: channels(a).zip(channels(b)).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max),
+        max_abs: linear.max_abs,
         pixels_differing: a.pixels().iter().zip(b.pixels()).filter(|(p, q)| p != q).count() as u64,
-    })
-}
-
-/// Peak signal-to-noise ratio in dB of a mean squared error, for values from 0 to `peak`. Infinite for an
-/// error of 0.
-pub fn psnr(mse: f64, peak: f64) -> f64 {
-    if mse == 0.0 { f64::INFINITY } else { 10.0 * (peak * peak / mse).log10() }
-}
-
-fn channels(image: &LinearImage) -> impl Iterator<Item = f64> {
-    image.pixels().iter().flatten().map(|&v| f64::from(v))
-}
-
-fn mean_squared_error(a: impl Iterator<Item = f64>, b: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) =
-        a.zip(b).fold((0.0, 0u64), |(sum, count), (x, y)| (sum + (x - y) * (x - y), count + 1));
-    sum / count as f64
-}
-
-/// Whether the images have equal sizes, pixels, and finite values only.
-fn check_comparable(a: &LinearImage, b: &LinearImage) -> Result<(), MetricError> {
-    let (size_a, size_b) = ((a.width(), a.height()), (b.width(), b.height()));
-    if size_a != size_b {
-        return Err(MetricError::SizesDiffer { a: size_a, b: size_b });
-    }
-    if a.pixels().is_empty() {
-        return Err(MetricError::Empty);
-    }
-    check_finite(a, Side::A)?;
-    check_finite(b, Side::B)
-}
-
-fn check_finite(image: &LinearImage, side: Side) -> Result<(), MetricError> {
-    let is_broken = |pixel: &[f32; 3]| pixel.iter().any(|v| !v.is_finite());
-    let Some(first) = image.pixels().iter().position(is_broken) else {
-        return Ok(());
-    };
-    let pixel = image.pixels()[first];
-    let channel = pixel.iter().position(|v| !v.is_finite()).unwrap_or(0);
-    Err(MetricError::NonFinite {
-        side,
-        x: (first % image.width() as usize) as u32,
-        y: (first / image.width() as usize) as u32,
-        channel,
-        value: pixel[channel],
-        count: image.pixels().iter().filter(|p| is_broken(p)).count() as u64,
+        float: FloatMetrics {
+            rmse_linear: linear.mse.sqrt(),
+            rel_mse: linear.rel_mse,
+            mae_linear: linear.mae,
+            psnr_linear: psnr(linear.mse, 1.0),
+            ssim_gaussian: ssim_gaussian(a, b)?,
+            flip: flip_ldr(a, b)?.mean(),
+            flip_hdr: flip_hdr(a, b)?.mean(),
+        },
     })
 }
 
@@ -163,8 +156,7 @@ mod tests {
     fn equal_images_have_no_difference() {
         let image = LinearImage::from_fn(19, 13, |x, y| [x as f32 / 19.0, y as f32 / 13.0, 3.5]);
         let m = compare(&image, &image).unwrap();
-        assert_eq!((m.mse, m.mse_linear, m.rmse, m.max_abs, m.pixels_differing), (0.0, 0.0, 0.0, 0.0, 0));
-        assert_eq!((m.psnr, m.ssim), (f64::INFINITY, 1.0));
+        assert_eq!(m, Metrics::EQUAL);
     }
 
     #[test]
@@ -206,24 +198,17 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_differ_are_an_error() {
-        let error = compare(&flat(4, 4, 0.0), &flat(4, 5, 0.0)).unwrap_err();
-        assert_eq!(error, MetricError::SizesDiffer { a: (4, 4), b: (4, 5) });
-        assert_eq!(compare(&flat(0, 3, 0.0), &flat(0, 3, 0.0)).unwrap_err(), MetricError::Empty);
+    fn errors_over_linear_values_are_those_of_their_formulas() {
+        let m = compare(&flat(12, 12, 0.5), &flat(12, 12, 0.25)).unwrap().float;
+        assert_eq!((m.rmse_linear, m.mae_linear), (0.25, 0.25));
+        assert!((m.rel_mse - 0.0625 / (0.0625 + 0.01)).abs() < 1e-12);
+        assert!((m.psnr_linear - 12.041_199_826_559_25).abs() < 1e-12, "20 log10(4)");
     }
 
     #[test]
-    fn the_first_value_that_is_not_finite_is_named() {
-        let broken = LinearImage::from_fn(4, 3, |x, y| match (x, y) {
-            (3, 1) => [0.0, f32::INFINITY, f32::NAN],
-            (0, 2) => [f32::NAN; 3],
-            _ => [0.0; 3],
-        });
-        let error = compare(&flat(4, 3, 0.0), &broken).unwrap_err();
-        assert_eq!(
-            error,
-            MetricError::NonFinite { side: Side::B, x: 3, y: 1, channel: 1, value: f32::INFINITY, count: 2 }
-        );
-        assert!(error.to_string().contains("(3, 1)"));
+    fn metrics_are_one_flat_object_in_json() {
+        let json = serde_json::to_value(Metrics::EQUAL).unwrap();
+        assert_eq!((&json["psnr_linear"], &json["flip"]), (&"inf".into(), &0.0.into()));
+        assert_eq!(serde_json::from_value::<Metrics>(json).unwrap(), Metrics::EQUAL);
     }
 }

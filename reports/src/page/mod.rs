@@ -41,6 +41,8 @@ struct PairAt<'a> {
     ssim: f64,
     pixels: u64,
     identical: bool,
+    #[serde(flatten)]
+    float: Option<crate::metrics::FloatMetrics>,
 }
 
 /// Makes the page of a study from its finished tables and plots.
@@ -58,6 +60,7 @@ pub fn page(study: &Study, tables: &[Table], plots: &[Plot]) -> Result<Page, ser
         ssim: d.ssim,
         pixels: d.pixels_differing,
         identical: d.identical,
+        float: d.float,
     });
     let verdict = verdict(study);
     let title = format!("Lockstep: {}", verdict.headline);

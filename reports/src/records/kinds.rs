@@ -4,7 +4,7 @@
 //! struct has a `Default`, so that code which fills one with `..Default::default()` keeps compiling.
 
 use super::float;
-use crate::metrics::Metrics;
+use crate::metrics::{FloatMetrics, Metrics};
 use serde::{Deserialize, Serialize};
 
 /// How the arithmetic of a target was compiled.
@@ -70,6 +70,9 @@ pub struct Difference {
     pub identical: bool,
     /// How both targets were compiled; `fast` when either was.
     pub mode: Mode,
+    /// Metrics in floating point, as fields of the record; records of the first version have none.
+    #[serde(flatten)]
+    pub float: Option<FloatMetrics>,
 }
 
 impl Difference {
@@ -91,6 +94,7 @@ impl Difference {
             pixels_differing: m.pixels_differing,
             identical,
             mode: Mode::Exact,
+            float: Some(m.float),
         }
     }
 }
@@ -126,6 +130,9 @@ pub struct Convergence {
     pub against: String,
     /// How the target was compiled.
     pub mode: Mode,
+    /// As in [`Difference`].
+    #[serde(flatten)]
+    pub float: Option<FloatMetrics>,
 }
 
 impl Convergence {
@@ -143,6 +150,7 @@ impl Convergence {
             ssim: m.ssim,
             against: against.to_owned(),
             mode: Mode::Exact,
+            float: Some(m.float),
         }
     }
 }
@@ -351,4 +359,27 @@ pub struct Note {
     pub target: Option<String>,
     /// The remark.
     pub text: String,
+}
+
+/// A picture of where two targets' images differ.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Map {
+    /// Scene name.
+    pub scene: String,
+    /// First target.
+    pub a: String,
+    /// Second target.
+    pub b: String,
+    /// Samples per pixel of the images compared.
+    pub spp: u32,
+    /// Random seed.
+    pub seed: u64,
+    /// What the picture shows: `flip`, `flip-hdr`, `difference`, `p-value`.
+    pub quantity: String,
+    /// The file, relative to the study's folder, with slashes.
+    pub file: String,
+    /// What values were multiplied by before they were drawn.
+    #[serde(with = "float")]
+    pub scale: f64,
 }

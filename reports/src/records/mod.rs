@@ -17,7 +17,9 @@ pub use csv_export::{records_to_csv, write_records_csv};
 pub use environment::{Environment, StudySettings, TargetInfo};
 pub use host::{HostInfo, utc_now};
 pub(crate) use kinds::mega_per_second;
-pub use kinds::{Bounce, Convergence, Difference, Hits, Load, Mode, Note, RejectedSamples, Skip, Timing};
+pub use kinds::{
+    Bounce, Convergence, Difference, Hits, Load, Map, Mode, Note, RejectedSamples, Skip, Timing,
+};
 pub use log::{DroppedLine, RecordLog, Resumed, read_records};
 pub use record::Record;
 

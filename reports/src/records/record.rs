@@ -1,8 +1,10 @@
 //! The record: one line of the log, of any kind.
 
-use super::kinds::{Bounce, Convergence, Difference, Hits, Load, Mode, Note, RejectedSamples, Skip, Timing};
+use super::kinds::{
+    Bounce, Convergence, Difference, Hits, Load, Map, Mode, Note, RejectedSamples, Skip, Timing,
+};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// One line of `records.jsonl`, told apart by its field `kind`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,6 +22,8 @@ pub enum Record {
     Bounce(Bounce),
     /// `hits`
     Hits(Hits),
+    /// `map`
+    Map(Map),
     /// `rejected`
     Rejected(RejectedSamples),
     /// `skip`
@@ -28,12 +32,12 @@ pub enum Record {
     Note(Note),
     /// A kind that this version does not know, kept as it was read.
     #[serde(untagged, skip_deserializing)]
-    Other(Map<String, Value>),
+    Other(serde_json::Map<String, Value>),
 }
 
 /// The kinds that this version knows.
-const KINDS: [&str; 9] =
-    ["difference", "convergence", "timing", "load", "bounce", "hits", "rejected", "skip", "note"];
+const KINDS: [&str; 10] =
+    ["difference", "convergence", "timing", "load", "bounce", "hits", "map", "rejected", "skip", "note"];
 
 impl Record {
     /// Reads one line of JSON. A kind that is not known becomes [`Record::Other`].
@@ -72,6 +76,7 @@ impl Record {
             Record::Load(_) => "load",
             Record::Bounce(_) => "bounce",
             Record::Hits(_) => "hits",
+            Record::Map(_) => "map",
             Record::Rejected(_) => "rejected",
             Record::Skip(_) => "skip",
             Record::Note(_) => "note",
@@ -117,6 +122,14 @@ impl Record {
             Record::Hits(r) => {
                 vec![r.scene.clone(), r.a.clone(), r.b.clone(), r.spp.to_string(), r.seed.to_string()]
             }
+            Record::Map(r) => vec![
+                r.scene.clone(),
+                r.a.clone(),
+                r.b.clone(),
+                r.spp.to_string(),
+                r.seed.to_string(),
+                r.quantity.clone(),
+            ],
             Record::Rejected(r) => {
                 vec![r.scene.clone(), r.target.clone(), r.spp.to_string(), r.seed.to_string()]
             }
@@ -147,7 +160,7 @@ macro_rules! record_from {
         })*
     };
 }
-record_from!(Difference, Convergence, Timing, Load, Bounce, Hits, Skip, Note);
+record_from!(Difference, Convergence, Timing, Load, Bounce, Hits, Map, Skip, Note);
 
 impl From<RejectedSamples> for Record {
     fn from(record: RejectedSamples) -> Self {
@@ -188,11 +201,13 @@ mod tests {
     fn every_kind_reads_back_as_it_was_written() {
         let records = [
             Record::from(Difference { scene: "s\"<é".into(), psnr: f64::INFINITY, ..Default::default() }),
+            Difference { float: Some(crate::metrics::Metrics::EQUAL.float), ..Default::default() }.into(),
             Convergence { mse: 0.5, mode: Mode::Fast, ..Default::default() }.into(),
             Timing { extension_rays_by_bounce: vec![3, 2, 1], ..Default::default() }.into(),
             Load { device_bytes: u64::MAX, ..Default::default() }.into(),
             Bounce { bounce: 2, ..Default::default() }.into(),
             Hits { share: 0.25, ..Default::default() }.into(),
+            Map { quantity: "flip".into(), ..Default::default() }.into(),
             RejectedSamples { clamped: 1, ..Default::default() }.into(),
             Skip { scene: Some("x".into()), ..Default::default() }.into(),
             Note { text: "stopped".into(), ..Default::default() }.into(),

@@ -1,5 +1,6 @@
 //! The tables of a report, each from one kind of record.
 
+use super::float_metrics::FLOAT_METRICS;
 use super::format::{count, fixed, number, percent, similarity};
 use super::{Cell, Column, Table};
 use crate::metrics::{SSIM_DEFINITION, fit_log_log_slope};
@@ -17,7 +18,7 @@ pub fn difference_tables(study: &Study) -> Vec<Table> {
     };
     let metric = |get: fn(&Difference) -> f64| move |d: &Difference| Cell::number(get(d), number(get(d)));
     let ssim = |d: &Difference| Cell::number(d.ssim, similarity(d.ssim));
-    vec![
+    let mut tables = vec![
         difference_table(study, "identical", "Identical films", identical).noted(
             "“=” where the films' integers are equal to the bit, else the pixels in which the images differ.",
         ),
@@ -30,8 +31,17 @@ pub fn difference_tables(study: &Study) -> Vec<Table> {
             metric(|d| d.mse_linear),
         )
         .noted("Mean squared error over linear radiance."),
-        difference_table(study, "difference-ssim", "SSIM between targets", ssim).noted(SSIM_DEFINITION),
-    ]
+        difference_table(study, "difference-ssim", "SSIM between targets, 8×8 boxes", ssim)
+            .noted(SSIM_DEFINITION),
+    ];
+    if study.differences.iter().any(|d| d.float.is_some()) {
+        tables.extend(FLOAT_METRICS.iter().map(|metric| {
+            let title = format!("{} between targets", metric.title);
+            difference_table(study, metric.difference_id, &title, |d| metric.cell(d.float.as_ref()))
+                .noted(metric.definition)
+        }));
+    }
+    tables
 }
 
 fn difference_table(
@@ -70,14 +80,23 @@ pub fn convergence_tables(study: &Study) -> Vec<Table> {
         metric(|c| c.mse_linear),
     );
     add_slopes(study, &mut linear);
-    vec![
+    let mut tables = vec![
         linear.noted("Mean squared error over linear radiance against the reference.").noted(
             "Slope of log MSE over log spp by least squares with its 95 % interval; independent samples give −1.",
         ),
         convergence_table(study, "convergence-mse", "Convergence, 8-bit MSE", metric(|c| c.mse))
             .noted("Mean squared error over 8-bit sRGB values, 0 to 65025, against the reference."),
-        convergence_table(study, "convergence-ssim", "Convergence, SSIM", ssim).noted(SSIM_DEFINITION),
-    ]
+        convergence_table(study, "convergence-ssim", "Convergence, SSIM, 8×8 boxes", ssim)
+            .noted(SSIM_DEFINITION),
+    ];
+    if study.convergences.iter().any(|c| c.float.is_some()) {
+        tables.extend(FLOAT_METRICS.iter().map(|metric| {
+            let title = format!("Convergence, {}", metric.title);
+            convergence_table(study, metric.convergence_id, &title, |c| metric.cell(c.float.as_ref()))
+                .noted(metric.definition)
+        }));
+    }
+    tables
 }
 
 /// What the study's images were compared with, each once.

@@ -1,10 +1,13 @@
 //! Tables made from records, as Markdown, CSV and JSON.
 
+mod all_metrics;
 mod build;
+mod float_metrics;
 pub mod format;
 mod summary;
 mod timing;
 
+pub use all_metrics::all_metrics_table;
 pub use build::{
     bounce_table, convergence_tables, difference_tables, hits_table, load_table, rejected_table, skip_table,
 };
@@ -158,6 +161,9 @@ pub(crate) fn escape_markdown(text: &str) -> String {
 /// Every table that a study has rows for, in the order of the report.
 pub fn all_tables(study: &Study) -> Vec<Table> {
     let mut tables = difference_tables(study);
+    if study.differences.iter().any(|d| d.float.is_some()) {
+        tables.push(all_metrics_table(study));
+    }
     tables.push(hits_table(study));
     tables.push(rejected_table(study));
     tables.extend(convergence_tables(study));

@@ -81,7 +81,7 @@ fn write_scene(folder: &Path, plan: &Plan, scene: &str, index: u32, log: &mut Re
 
 fn write_images(folder: &Path, scene: &str, target: &str, spp: u32, image: &LinearImage) {
     let path = |kind| {
-        let name = ImageName { scene: scene.into(), target: target.into(), spp, kind };
+        let name = ImageName { scene: scene.into(), target: target.into(), spp, seed: None, kind };
         folder.join(files::IMAGES).join(name.file_name())
     };
     let metadata = ImageMetadata::of_render(scene, target, spp, 1);

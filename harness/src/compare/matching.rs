@@ -1,0 +1,204 @@
+//! Which image of one side is compared with which of the other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::inventory::{Inventory, Key, Sources};
+
+/// Images of two targets that show the same scene with the same number of samples, one pair a seed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Match {
+    /// Scene name.
+    pub(super) scene: String,
+    /// Target of side A, by the name that records use.
+    pub(super) a: String,
+    /// Target of side B.
+    pub(super) b: String,
+    /// Samples per pixel; 0 when unknown.
+    pub(super) spp: u32,
+    /// A's images, by seed.
+    pub(super) of_a: Vec<(u64, Sources)>,
+    /// B's images, by seed.
+    pub(super) of_b: Vec<(u64, Sources)>,
+}
+
+impl Match {
+    /// How many seeds both sides have.
+    pub(super) fn seeds(&self) -> usize {
+        self.pairs().count()
+    }
+
+    /// Images to compare with each other: those of equal seeds, or, where no seed is on both sides, the first with the
+    /// first and so on. The seed is A's.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (u64, &Sources, &Sources)> {
+        let of_b = |seed: u64| self.of_b.iter().find(|(other, _)| *other == seed);
+        let any_equal = self.of_a.iter().any(|(seed, _)| of_b(*seed).is_some());
+        self.of_a.iter().enumerate().filter_map(move |(i, (seed, a))| {
+            let (_, b) = if any_equal { of_b(*seed)? } else { self.of_b.get(i)? };
+            Some((*seed, a, b))
+        })
+    }
+}
+
+/// Images of one target that nothing on the other side answers to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Alone {
+    /// Scene name.
+    pub(super) scene: String,
+    /// Target, by the name that records use.
+    pub(super) target: String,
+    /// Why it is alone, in a sentence without a full stop.
+    pub(super) reason: String,
+}
+
+/// What is compared and what is not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Matching {
+    /// Compared.
+    pub(super) matches: Vec<Match>,
+    /// Left over.
+    pub(super) alone: Vec<Alone>,
+}
+
+/// Scene and samples per pixel.
+type Point = (String, u32);
+/// Images of one point by target and seed.
+type Side = BTreeMap<Point, BTreeMap<String, Vec<(u64, Sources)>>>;
+
+/// Matches two sides. Where a target's name is on both sides, targets are compared with their namesakes alone, told apart
+/// as `A:name` and `B:name`; where no name is on both, every target of A is compared with every one of B.
+pub(super) fn of(a: &Inventory, b: &Inventory) -> Matching {
+    let (a, b) = (by_point(a), by_point(b));
+    let (shared_a, shared_b) = (targets(&a), targets(&b));
+    let shared: BTreeSet<&String> = shared_a.intersection(&shared_b).copied().collect();
+    let names = Names { shared };
+    let mut matching = Matching::default();
+    for (point, of_a) in &a {
+        let empty = BTreeMap::new();
+        names.pair(point, of_a, b.get(point).unwrap_or(&empty), &mut matching.matches);
+    }
+    let matched = |target: &str, point: &Point| {
+        let here = |m: &&Match| (&m.scene, m.spp) == (&point.0, point.1);
+        matching.matches.iter().filter(here).any(|m| m.a == target || m.b == target)
+    };
+    let mut alone: BTreeMap<(String, String), (&str, Vec<u32>)> = BTreeMap::new();
+    for (side, other, images) in [("A", "B", &a), ("B", "A", &b)] {
+        for (point, targets) in images {
+            for target in targets.keys().map(|target| names.shown(side, target)) {
+                if !matched(&target, point) {
+                    alone.entry((point.0.clone(), target)).or_insert((other, Vec::new())).1.push(point.1);
+                }
+            }
+        }
+    }
+    matching.alone =
+        alone.into_iter().map(|((scene, target), (other, spp))| lonely(scene, target, other, &spp)).collect();
+    matching
+}
+
+fn by_point(inventory: &Inventory) -> Side {
+    let mut side = Side::new();
+    for (Key { scene, target, spp, seed }, sources) in inventory {
+        let targets = side.entry((scene.clone(), *spp)).or_default();
+        targets.entry(target.clone()).or_default().push((*seed, sources.clone()));
+    }
+    side
+}
+
+fn targets(side: &Side) -> BTreeSet<&String> {
+    side.values().flat_map(BTreeMap::keys).collect()
+}
+
+fn lonely(scene: String, target: String, other: &str, spp: &[u32]) -> Alone {
+    let rungs: Vec<String> = spp.iter().filter(|spp| **spp > 0).map(u32::to_string).collect();
+    let at = if rungs.is_empty() { String::new() } else { format!(" at {} spp", rungs.join(", ")) };
+    Alone { scene, target, reason: format!("side {other} has nothing to compare it with{at}") }
+}
+
+/// Names of targets in records.
+struct Names<'a> {
+    /// Those on both sides.
+    shared: BTreeSet<&'a String>,
+}
+
+impl Names<'_> {
+    fn shown(&self, side: &str, target: &String) -> String {
+        if self.shared.contains(target) { format!("{side}:{target}") } else { target.clone() }
+    }
+
+    fn pair(
+        &self,
+        (scene, spp): &Point,
+        of_a: &BTreeMap<String, Vec<(u64, Sources)>>,
+        of_b: &BTreeMap<String, Vec<(u64, Sources)>>,
+        matches: &mut Vec<Match>,
+    ) {
+        for (a, images_a) in of_a {
+            for (b, images_b) in of_b {
+                if self.shared.is_empty() || a == b {
+                    matches.push(Match {
+                        scene: scene.clone(),
+                        a: self.shown("A", a),
+                        b: self.shown("B", b),
+                        spp: *spp,
+                        of_a: images_a.clone(),
+                        of_b: images_b.clone(),
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(images: &[(&str, &str, u32, u64)]) -> Inventory {
+        let key = |&(scene, target, spp, seed): &(&str, &str, u32, u64)| Key {
+            scene: scene.into(),
+            target: target.into(),
+            spp,
+            seed,
+        };
+        images.iter().map(|image| (key(image), Sources::default())).collect()
+    }
+
+    fn shown(matching: &Matching) -> Vec<String> {
+        let all = matching.matches.iter();
+        all.map(|m| format!("{} {} {}:{} {}x{}", m.scene, m.spp, m.a, m.b, m.of_a.len(), m.of_b.len()))
+            .collect()
+    }
+
+    #[test]
+    fn targets_of_other_names_are_compared_each_with_each() {
+        let a = side(&[("s", "cpu", 4, 0), ("s", "cuda", 4, 0), ("s", "cpu", 8, 0)]);
+        let b = side(&[("s", "mitsuba", 4, 0), ("s", "mitsuba", 4, 1), ("t", "mitsuba", 4, 0)]);
+        let found = of(&a, &b);
+        assert_eq!(shown(&found), ["s 4 cpu:mitsuba 1x2", "s 4 cuda:mitsuba 1x2"]);
+        let alone: Vec<_> = found.alone.iter().map(|x| (x.scene.as_str(), x.target.as_str())).collect();
+        assert_eq!(alone, [("s", "cpu"), ("t", "mitsuba")]);
+        assert_eq!(found.alone[0].reason, "side B has nothing to compare it with at 8 spp");
+    }
+
+    #[test]
+    fn images_of_equal_seeds_are_compared_and_else_those_of_equal_rank() {
+        let seeds = |a: &[u64], b: &[u64]| {
+            let images = |seeds: &[u64]| seeds.iter().map(|&seed| (seed, Sources::default())).collect();
+            let name = String::new;
+            let m = Match { scene: name(), a: name(), b: name(), spp: 1, of_a: images(a), of_b: images(b) };
+            m.pairs().map(|(seed, ..)| seed).collect::<Vec<_>>()
+        };
+        assert_eq!(seeds(&[0, 1, 2], &[1, 2, 3]), [1, 2]);
+        assert_eq!(seeds(&[0, 1, 2], &[7, 8]), [0, 1]);
+    }
+
+    #[test]
+    fn namesakes_are_compared_with_each_other_alone() {
+        let a = side(&[("s", "cpu", 4, 0), ("s", "cuda", 4, 0)]);
+        let b = side(&[("s", "cpu", 4, 0), ("s", "old", 4, 0)]);
+        let found = of(&a, &b);
+        assert_eq!(shown(&found), ["s 4 A:cpu:B:cpu 1x1"]);
+        let alone: Vec<&str> = found.alone.iter().map(|x| x.target.as_str()).collect();
+        assert_eq!(alone, ["cuda", "old"]);
+    }
+}

@@ -1,0 +1,163 @@
+//! `expectations.toml`: failures that are known, why, and until when they are put up with.
+//!
+//! ```toml
+//! [[failure]]
+//! scene = "atrium"
+//! target = "opencl@pocl"       # or "opencl" for all its devices
+//! driver = "3.1"               # part of the driver's name; left out, every driver
+//! reason = "what goes wrong, and where it is followed up"
+//! expires = 2027-01-31         # the last day on which it is put up with
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::value::{Date, Datetime};
+
+use crate::exit::Failure;
+
+/// The file beside the goldens.
+const FILE: &str = "expectations.toml";
+
+/// A failure that is known.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Expectation {
+    /// The scene, as it is named on the command line.
+    pub(super) scene: String,
+    /// The target, or what stands before the `@` of its name.
+    pub(super) target: String,
+    /// A part of the driver's name, in any case; every driver where it is left out.
+    #[serde(default)]
+    pub(super) driver: String,
+    /// Why it fails.
+    pub(super) reason: String,
+    /// The last day on which it may.
+    expires: Datetime,
+}
+
+impl Expectation {
+    /// Whether it is about this check.
+    pub(super) fn covers(&self, scene: &str, target: &str, driver: &str) -> bool {
+        let api = target.split_once('@').map_or(target, |(api, _)| api);
+        let driver_has = driver.to_lowercase().contains(&self.driver.to_lowercase());
+        self.scene == scene && (self.target == target || self.target == api) && driver_has
+    }
+
+    /// Whether its last day is before `today`, written as `2026-01-31`.
+    pub(super) fn is_expired(&self, today: &str) -> bool {
+        self.last_day().as_str() < today
+    }
+
+    /// The last day, written as `2026-01-31`.
+    pub(super) fn last_day(&self) -> String {
+        self.expires
+            .date
+            .map_or_else(String::new, |Date { year, month, day }| format!("{year:04}-{month:02}-{day:02}"))
+    }
+
+    /// What it is about, in words.
+    pub(super) fn about(&self) -> String {
+        let driver =
+            if self.driver.is_empty() { String::new() } else { format!(" with driver {}", self.driver) };
+        format!("{} on {}{driver}", self.scene, self.target)
+    }
+}
+
+/// All known failures.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Expectations {
+    /// Where they are written.
+    pub(super) path: PathBuf,
+    /// One for each entry.
+    pub(super) rows: Vec<Expectation>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    #[serde(default)]
+    failure: Vec<Expectation>,
+}
+
+impl Expectations {
+    /// Reads the file in a folder of goldens; without a file nothing is expected to fail.
+    ///
+    /// # Errors
+    /// [`Failure::Io`] for a file that cannot be read, and [`Failure::Input`] with its place for one that is malformed,
+    /// lacks a reason or a date, or knows one check twice.
+    pub(super) fn read(folder: &Path) -> Result<Self, Failure> {
+        let path = folder.join(FILE);
+        let text = match std::fs::read_to_string(&path) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self { path, rows: Vec::new() }),
+            other => other.map_err(Failure::io("read", &path))?,
+        };
+        let wrong = |message: String| Failure::Input(format!("{}: {message}", path.display()));
+        let rows = toml::from_str::<Document>(&text).map_err(|e| wrong(e.to_string()))?.failure;
+        for (i, row) in rows.iter().enumerate() {
+            if row.expires.date.is_none() {
+                return Err(wrong(format!("{}: `expires` must be a date such as 2027-01-31", row.about())));
+            }
+            if row.reason.trim().is_empty() {
+                return Err(wrong(format!("{}: say the reason for which it fails", row.about())));
+            }
+            if rows[..i].iter().any(|r| r.about() == row.about()) {
+                return Err(wrong(format!("{} is listed twice; delete one", row.about())));
+            }
+        }
+        Ok(Self { path, rows })
+    }
+
+    /// The first entry that is about a check.
+    pub(super) fn of(&self, scene: &str, target: &str, driver: &str) -> Option<&Expectation> {
+        self.rows.iter().find(|row| row.covers(scene, target, driver))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Expectations, Failure> {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(FILE), text).unwrap();
+        Expectations::read(dir.path())
+    }
+
+    const ENTRY: &str =
+        "[[failure]]\nscene = \"atrium\"\ntarget = \"opencl@pocl\"\ndriver = \"3.1\"\nreason = \"known\"\n";
+
+    #[test]
+    fn an_entry_covers_its_scene_target_and_driver_until_its_last_day() {
+        let found = read(&format!("{ENTRY}expires = 2027-01-31\n")).unwrap();
+        assert!(found.of("atrium", "opencl@pocl", "PoCL 3.1").is_some());
+        assert!(found.of("atrium", "opencl@pocl", "PoCL 5.0").is_none());
+        assert!(found.of("cornell", "opencl@pocl", "PoCL 3.1").is_none());
+        assert!(found.of("atrium", "opencl@intel", "3.1").is_none());
+        assert!(!found.rows[0].is_expired("2027-01-31") && found.rows[0].is_expired("2027-02-01"));
+    }
+
+    #[test]
+    fn a_backend_name_covers_all_its_devices() {
+        let text = "[[failure]]\nscene = \"a\"\ntarget = \"opencl\"\nreason = \"r\"\nexpires = 2027-01-31\n";
+        let found = read(text).unwrap();
+        assert!(found.of("a", "opencl@pocl", "x").is_some() && found.of("a", "cuda@0", "x").is_none());
+    }
+
+    #[test]
+    fn no_file_expects_nothing_and_a_malformed_one_is_an_error_that_names_it() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(Expectations::read(dir.path()).unwrap().rows.is_empty());
+        let cases = [
+            (ENTRY.to_owned(), "expires"),
+            (format!("{ENTRY}expires = 12:00:00\n"), "date"),
+            (format!("{ENTRY}expires = 2027-01-31\nexpect = 1\n"), "expect"),
+            (format!("{ENTRY}expires = 2027-01-31\n").replace("known", " "), "reason"),
+            (format!("{ENTRY}expires = 2027-01-31\n").repeat(2), "twice"),
+        ];
+        for (text, words) in cases {
+            let message = read(&text).unwrap_err().to_string();
+            assert!(message.contains(FILE) && message.contains(words), "{words}: {message}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! A study's report about images that no study rendered: those of other programs, and goldens.
+
+use std::path::{Path, PathBuf};
+
+use lockstep_reports::image_io::{ImageKind, ImageMetadata, ImageName, LinearImage, write_exr, write_png};
+use lockstep_reports::maps::{MapOf, write_maps};
+use lockstep_reports::metrics::Metrics;
+use lockstep_reports::records::{
+    Difference, Environment, HostInfo, Note, Record, RecordLog, StudySettings, TargetInfo, utc_now,
+};
+use lockstep_reports::study::files;
+use lockstep_reports::write_report;
+
+use crate::exit::Failure;
+use crate::output::say;
+use crate::study::{COMMIT, clear_study, command};
+
+/// Two images of one scene.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pair<'a> {
+    /// Scene name.
+    pub(crate) scene: &'a str,
+    /// Samples per pixel; 0 when unknown.
+    pub(crate) spp: u32,
+    /// Random seed.
+    pub(crate) seed: u64,
+    /// Target and image.
+    pub(crate) a: (&'a str, &'a LinearImage),
+    /// Target and image of the reference.
+    pub(crate) b: (&'a str, &'a LinearImage),
+}
+
+impl Pair<'_> {
+    /// The record of their comparison. Images alone are compared, so identical means that every value is.
+    pub(crate) fn difference(&self, metrics: &Metrics) -> Difference {
+        let identical = metrics.pixels_differing == 0;
+        Difference::new(self.scene, (self.a.0, self.b.0), self.spp, self.seed, metrics, identical)
+    }
+}
+
+/// A report in the making: records are on disk as soon as they are appended.
+pub(crate) struct ImageReport {
+    folder: PathBuf,
+    log: RecordLog,
+    settings: StudySettings,
+}
+
+impl ImageReport {
+    /// Begins a report in a folder, which is made where there is none. `fresh` removes a report or study first.
+    ///
+    /// # Errors
+    /// [`Failure::Records`] when the folder has records already, [`Failure::Io`] when it cannot be written to.
+    pub(crate) fn begin(folder: &Path, fresh: bool) -> Result<Self, Failure> {
+        let images = folder.join(files::IMAGES);
+        std::fs::create_dir_all(&images).map_err(Failure::io("make the folder", &images))?;
+        if fresh {
+            clear_study(folder)?;
+        }
+        let records = folder.join(files::RECORDS);
+        if records.exists() {
+            return Err(Failure::Input(format!(
+                "{} has a report already; add --fresh to replace it, or choose another folder with -o",
+                folder.display()
+            )));
+        }
+        let log = RecordLog::create(&records)?;
+        Ok(Self { folder: folder.to_owned(), log, settings: StudySettings::default() })
+    }
+
+    /// Appends a record.
+    ///
+    /// # Errors
+    /// [`Failure::Records`], naming the file.
+    pub(crate) fn append(&mut self, record: impl Into<Record>) -> Result<(), Failure> {
+        Ok(self.log.append(&[record.into()])?)
+    }
+
+    /// Appends a remark about a scene.
+    ///
+    /// # Errors
+    /// [`Failure::Records`], naming the file.
+    pub(crate) fn remark(&mut self, scene: &str, target: &str, text: String) -> Result<(), Failure> {
+        self.append(Note { scene: Some(scene.to_owned()), target: Some(target.to_owned()), text })
+    }
+
+    /// Appends the record of a comparison; with images, keeps the two and draws where they differ.
+    ///
+    /// # Errors
+    /// [`Failure::Records`] and [`Failure::Write`], naming the file.
+    pub(crate) fn compared(
+        &mut self,
+        pair: &Pair<'_>,
+        record: Difference,
+        with_images: bool,
+    ) -> Result<(), Failure> {
+        let Pair { scene, spp, seed, a, b } = *pair;
+        let identical = record.identical;
+        self.append(record)?;
+        let s = &mut self.settings;
+        (s.width, s.height) = (a.1.width(), a.1.height());
+        if !s.spp.contains(&spp) {
+            s.spp.push(spp);
+            s.spp.sort_unstable();
+        }
+        if !with_images {
+            return Ok(());
+        }
+        self.keep(pair, a)?;
+        self.keep(pair, b)?;
+        if !identical {
+            let of = MapOf { scene, a: a.0, b: b.0, spp, seed };
+            for map in write_maps(&self.folder, &of, a.1, b.1)? {
+                self.append(map)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes an image where a report looks for it.
+    fn keep(&self, pair: &Pair<'_>, (target, image): (&str, &LinearImage)) -> Result<(), Failure> {
+        let path = |kind| {
+            let (scene, target) = (pair.scene.to_owned(), target.to_owned());
+            let name = ImageName { scene, target, spp: pair.spp, seed: None, kind };
+            self.folder.join(files::IMAGES).join(name.file_name())
+        };
+        let metadata = ImageMetadata::of_render(pair.scene, target, pair.spp, pair.seed);
+        write_png(&path(ImageKind::Png), image, &metadata)?;
+        Ok(write_exr(&path(ImageKind::Exr), image, &metadata)?)
+    }
+
+    /// Writes the environment, tables and page.
+    ///
+    /// # Errors
+    /// [`Failure::Records`] and [`Failure::Report`], naming the file.
+    pub(crate) fn finish(self, targets: Vec<TargetInfo>, seeds: u32) -> Result<(), Failure> {
+        let environment = Environment {
+            lockstep: env!("CARGO_PKG_VERSION").into(),
+            commit: (!COMMIT.is_empty()).then(|| COMMIT.to_owned()),
+            started_utc: utc_now(),
+            command: command(),
+            host: HostInfo::detect(),
+            targets,
+            settings: StudySettings { seeds, ..self.settings },
+            ..Environment::default()
+        };
+        environment.write(&self.folder.join(files::ENVIRONMENT))?;
+        for warning in write_report(&self.folder)?.warnings {
+            say(&format!("lockstep: {warning}"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,128 @@
+//! Images of other programs, compared in a report.
+
+#![allow(clippy::unwrap_used, reason = "a helper that fails must fail its test")]
+
+mod support;
+
+use std::path::Path;
+
+use lockstep_reports::image_io::{ImageMetadata, LinearImage, write_exr, write_png};
+use support::{count, expect, records};
+
+/// A picture with some structure, `bright` times as bright as the plain one.
+fn image(width: u32, bright: f32) -> LinearImage {
+    LinearImage::from_fn(width, 20, |x, y| [0.02 * bright * x as f32, 0.3, 0.01 * ((x * y) % 17) as f32])
+}
+
+fn put(folder: &Path, name: &str, image: &LinearImage) {
+    std::fs::create_dir_all(folder).unwrap();
+    let (path, nothing) = (folder.join(name), ImageMetadata::default());
+    if name.ends_with(".pfm") {
+        let header = format!("PF\n{} {}\n-1.0\n", image.width(), image.height());
+        let rows = image.pixels().chunks(image.width() as usize).rev().flatten().flatten();
+        let bytes: Vec<u8> = rows.flat_map(|v| v.to_le_bytes()).collect();
+        std::fs::write(path, [header.into_bytes(), bytes].concat()).unwrap();
+    } else if name.ends_with(".png") {
+        write_png(&path, image, &nothing).unwrap();
+    } else {
+        write_exr(&path, image, &nothing).unwrap();
+    }
+}
+
+const COMPARE: [&str; 5] = ["compare", "ours", "theirs", "-o", "out"];
+
+#[test]
+fn folders_of_two_programs_become_a_report_with_maps() {
+    let dir = tempfile::tempdir().unwrap();
+    let (ours, theirs) = (dir.path().join("ours"), dir.path().join("theirs"));
+    put(&ours, "hall.cpu-bvh.4spp.exr", &image(24, 1.0));
+    put(&ours, "hall.cpu-bvh.8spp.exr", &image(24, 1.0));
+    put(&ours, "kitchen.png", &image(24, 1.0));
+    put(&theirs, "hall.mitsuba.4spp.pfm", &image(24, 1.2));
+    let (out, err) = expect(dir.path(), &COMPARE, 1);
+    assert!(out.contains("cpu-bvh and mitsuba differ"), "{out}");
+    assert!(err.contains("cpu-bvh of hall is left out") && err.contains("at 8 spp"), "{err}");
+    assert!(err.contains("ours of kitchen is left out"), "{err}");
+    let folder = dir.path().join("out");
+    let found = records(&folder);
+    assert_eq!((count(&found, "difference"), count(&found, "map"), count(&found, "skip")), (1, 3, 2));
+    for file in ["report.html", "summary.md", "images/hall.cpu-bvh.mitsuba.4spp.s0.flip.png"] {
+        assert!(folder.join(file).is_file(), "{file}");
+    }
+    let summary = std::fs::read_to_string(folder.join("summary.md")).unwrap();
+    assert!(summary.contains("HDR-FLIP between targets") && summary.contains("kitchen"), "{summary}");
+}
+
+#[test]
+fn equal_images_of_any_format_are_equal_and_the_report_can_be_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    for seed in ["", ".s1"] {
+        put(&dir.path().join("ours"), &format!("hall.a.4spp{seed}.exr"), &image(24, 1.0));
+        put(&dir.path().join("theirs"), &format!("hall.b.4spp{seed}.pfm"), &image(24, 1.0));
+    }
+    expect(dir.path(), &COMPARE, 0);
+    assert_eq!(count(&records(&dir.path().join("out")), "difference"), 2);
+    let (_, err) = expect(dir.path(), &COMPARE, 4);
+    assert!(err.contains("--fresh"), "{err}");
+    expect(dir.path(), &[&COMPARE[..], &["--fresh"]].concat(), 0);
+}
+
+#[test]
+fn sizes_that_differ_end_with_three_and_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    put(&dir.path().join("ours"), "hall.a.4spp.exr", &image(24, 1.0));
+    put(&dir.path().join("theirs"), "hall.b.4spp.exr", &image(25, 1.0));
+    let (_, err) = expect(dir.path(), &COMPARE, 3);
+    assert!(err.contains("24×20 and 25×20"), "{err}");
+    assert!(dir.path().join("out/report.html").is_file());
+}
+
+#[test]
+fn sides_without_a_common_image_end_with_three_and_folders_need_an_output() {
+    let dir = tempfile::tempdir().unwrap();
+    put(&dir.path().join("ours"), "hall.a.4spp.exr", &image(24, 1.0));
+    put(&dir.path().join("theirs"), "hall.b.8spp.exr", &image(24, 1.0));
+    let (_, err) = expect(dir.path(), &COMPARE, 3);
+    assert!(err.contains("no image in common") && !dir.path().join("out").exists(), "{err}");
+    expect(dir.path(), &COMPARE[..3], 2);
+}
+
+#[test]
+fn two_files_are_compared_whatever_they_are_called() {
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), "before.png", &image(24, 1.0));
+    put(dir.path(), "after.exr", &image(24, 1.0));
+    let (out, _) = expect(dir.path(), &["compare", "before.png", "after.exr", "-o", "out", "--json"], 1);
+    let verdict: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(verdict["targets"], serde_json::json!(["before.png", "after.exr"]));
+}
+
+/// [`image`] with noise that a seed selects.
+fn noisy(bright: f32, seed: u32) -> LinearImage {
+    let plain = image(64, bright);
+    LinearImage::from_fn(64, 20, |x, y| {
+        plain.pixels()[(y * 64 + x) as usize].map(|value| {
+            let mixed = (x + 64 * y + 1280 * seed).wrapping_mul(0x9e37_79b1) ^ value.to_bits();
+            let mixed = (mixed ^ (mixed >> 15)).wrapping_mul(0x85eb_ca6b);
+            0.2 + value + 0.05 * ((mixed ^ (mixed >> 13)) >> 8) as f32 / (1 << 24) as f32
+        })
+    })
+}
+
+#[test]
+fn several_seeds_tell_noise_from_bias() {
+    for (bright, code, verdict) in [(1.0, 0, "within noise"), (1.2, 1, "biased")] {
+        let dir = tempfile::tempdir().unwrap();
+        for seed in 0..4 {
+            let name = |target: &str| format!("hall.{target}.4spp.s{seed}.exr");
+            put(&dir.path().join("ours"), &name("a"), &noisy(1.0, seed));
+            put(&dir.path().join("theirs"), &name("b"), &noisy(bright, seed + 100));
+        }
+        expect(dir.path(), &COMPARE, code);
+        let found = records(&dir.path().join("out"));
+        assert_eq!(count(&found, "difference"), 4);
+        let summary = std::fs::read_to_string(dir.path().join("out/summary.md")).unwrap();
+        assert!(summary.contains(&format!("{verdict} over 4 seeds")), "{summary}");
+        assert!(summary.contains("a ratio of"), "{summary}");
+    }
+}

@@ -1,0 +1,188 @@
+//! FLIP, a map of the differences that a person sees when two images are flipped between.
+//!
+//! For low dynamic range: P. Andersson, J. Nilsson, T. Akenine-Möller, M. Oskarsson, K. Åström and M. D. Fairchild,
+//! "FLIP: A Difference Evaluator for Alternating Images", Proc. ACM Comput. Graph. Interact. Tech. 3(2), 2020. For high
+//! dynamic range: P. Andersson, J. Nilsson, P. Shirley and T. Akenine-Möller, "Visualizing Errors in Rendered High
+//! Dynamic Range Images", Eurographics Short Papers 2021. Written from the papers, in f32.
+//!
+//! Every map has a value from 0 (no visible difference) to 1 for each pixel; the metric is the map's mean. The viewer
+//! sits 0.7 m from a screen 0.7 m wide with 3840 pixels: [`PIXELS_PER_DEGREE`].
+
+mod colour;
+mod exposure;
+mod filters;
+
+pub use exposure::ExposureRange;
+
+use super::plane::{Plane, mean};
+use super::{MetricError, check_comparable};
+use crate::image_io::LinearImage;
+use colour::Rgb;
+use filters::{Features, contrast_filtered, features_of};
+use rayon::prelude::*;
+
+/// Pixels that one degree of the visual field covers: `0.7 m · 3840 px / 0.7 m · π / 180`.
+pub const PIXELS_PER_DEGREE: f32 = 67.020_645;
+
+/// The definitions in a sentence, to stand beside every number.
+pub const FLIP_DEFINITION: &str = "FLIP by Andersson et al.: mean over all pixels of a perceived difference from 0 to 1, at 67.02 pixels per \
+     degree (0.7 m from a screen 0.7 m wide with 3840 pixels). LDR (2020) clamps linear values to 0 to 1; HDR (2021) \
+     is the greatest LDR difference over exposures chosen from image B, through the ACES tone curve.";
+
+/// Exponent of the colour difference, `q_c`.
+const COLOUR_EXPONENT: f32 = 0.7;
+/// Share of the greatest colour difference, `p_c`, that maps to [`KNEE`].
+const KNEE_AT: f32 = 0.4;
+/// What that share maps to, `p_t`.
+const KNEE: f32 = 0.95;
+
+/// The perceived difference of every pixel, 0 to 1.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlipMap {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Row by row from the top.
+    pub values: Vec<f32>,
+}
+
+impl FlipMap {
+    /// The metric: the mean over all pixels.
+    pub fn mean(&self) -> f64 {
+        mean(&self.values)
+    }
+}
+
+/// LDR-FLIP of two images, whose linear values are clamped to 0 to 1. Symmetric.
+///
+/// # Errors
+/// [`MetricError`] as for [`super::compare`].
+pub fn flip_ldr(a: &LinearImage, b: &LinearImage) -> Result<FlipMap, MetricError> {
+    check_comparable(a, b)?;
+    Ok(map_of(b, ldr(a, b, |pixel| pixel.map(|v| v.clamp(0.0, 1.0)))))
+}
+
+/// HDR-FLIP of two images: the greatest LDR-FLIP of each pixel over the exposures of [`ExposureRange::of`] the
+/// reference `b`. Not symmetric, as the exposures are those that suit `b`; where `b` is black they are those of `a`.
+///
+/// # Errors
+/// [`MetricError`] as for [`super::compare`].
+pub fn flip_hdr(a: &LinearImage, b: &LinearImage) -> Result<FlipMap, MetricError> {
+    check_comparable(a, b)?;
+    let mut greatest = vec![0.0f32; b.pixels().len()];
+    let range = ExposureRange::of(b).or_else(|| ExposureRange::of(a));
+    for scale in range.iter().flat_map(ExposureRange::scales) {
+        let values = ldr(a, b, |pixel| pixel.map(|v| exposure::aces(v.max(0.0) * scale)));
+        greatest.par_iter_mut().zip(values).for_each(|(most, value)| *most = most.max(value));
+    }
+    Ok(map_of(b, greatest))
+}
+
+fn map_of(image: &LinearImage, values: Vec<f32>) -> FlipMap {
+    FlipMap { width: image.width(), height: image.height(), values }
+}
+
+/// What one image gives to the comparison.
+struct Perceived {
+    /// CIELab colours after the eye's contrast filter, with Hunt's adjustment.
+    colours: Vec<[f32; 3]>,
+    /// Strengths of edges and points.
+    features: Features,
+}
+
+/// FLIP of every pixel, of images as a screen `shows` them: linear, 0 to 1.
+fn ldr(a: &LinearImage, b: &LinearImage, shows: impl Fn(Rgb) -> Rgb + Sync) -> Vec<f32> {
+    let (a, b) = rayon::join(|| perceived(a, &shows), || perceived(b, &shows));
+    let greatest = greatest_colour_difference();
+    let mut values = vec![0.0f32; a.colours.len()];
+    values.par_iter_mut().enumerate().for_each(|(i, value)| {
+        let colour = colour_difference(a.colours[i], b.colours[i], greatest);
+        let feature = feature_difference(&a.features, &b.features, i);
+        *value = colour.powf(1.0 - feature);
+    });
+    values
+}
+
+fn perceived(image: &LinearImage, shows: &(impl Fn(Rgb) -> Rgb + Sync)) -> Perceived {
+    let (width, height) = (image.width() as usize, image.height() as usize);
+    let opponent: Vec<[f32; 3]> =
+        image.pixels().par_iter().map(|&pixel| colour::opponent(shows(pixel))).collect();
+    let plane = |channel: usize| Plane::from_index(width, height, |i| opponent[i][channel]);
+    let luminance = Plane::from_index(width, height, |i| (opponent[i][0] + 16.0) / 116.0);
+    let features = features_of(&luminance);
+    let [y, rg, by] = contrast_filtered([plane(0), plane(1), plane(2)]);
+    let mut colours = opponent;
+    colours.par_iter_mut().enumerate().for_each(|(i, colour)| {
+        let seen = colour::opponent_to_rgb([y.data[i], rg.data[i], by.data[i]]);
+        *colour = colour::hunt_lab(seen.map(|v| v.clamp(0.0, 1.0)));
+    });
+    Perceived { colours, features }
+}
+
+/// The HyAB distance to the power `q_c`, of which the first 40 % of the range are stretched over 0 to 0.95.
+fn colour_difference(a: [f32; 3], b: [f32; 3], greatest: f32) -> f32 {
+    let distance = colour::hyab(a, b).powf(COLOUR_EXPONENT);
+    let knee = KNEE_AT * greatest;
+    if distance < knee {
+        distance * KNEE / knee
+    } else {
+        KNEE + (distance - knee) / (greatest - knee) * (1.0 - KNEE)
+    }
+}
+
+/// The greatest colour difference that a screen can show: between green and blue.
+fn greatest_colour_difference() -> f32 {
+    let (green, blue) = (colour::hunt_lab([0.0, 1.0, 0.0]), colour::hunt_lab([0.0, 0.0, 1.0]));
+    colour::hyab(green, blue).powf(COLOUR_EXPONENT)
+}
+
+/// The greater difference of edges and points, to the power 1/2.
+fn feature_difference(a: &Features, b: &Features, i: usize) -> f32 {
+    let edges = (a.edges[i] - b.edges[i]).abs();
+    let points = (a.points[i] - b.points[i]).abs();
+    (edges.max(points) * std::f32::consts::FRAC_1_SQRT_2).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flat(value: [f32; 3]) -> LinearImage {
+        LinearImage::from_fn(24, 16, |_, _| value)
+    }
+
+    #[test]
+    fn equal_images_show_no_difference() {
+        let image = LinearImage::from_fn(31, 17, |x, y| [x as f32 / 9.0, y as f32 / 17.0, 0.3]);
+        assert_eq!(flip_ldr(&image, &image).unwrap().mean(), 0.0);
+        assert_eq!(flip_hdr(&image, &image).unwrap().mean(), 0.0);
+    }
+
+    #[test]
+    fn green_against_blue_is_the_greatest_colour_difference() {
+        let map = flip_ldr(&flat([0.0, 1.0, 0.0]), &flat([0.0, 0.0, 1.0])).unwrap();
+        assert!(map.values.iter().all(|v| (v - 1.0).abs() < 1e-4), "{}", map.mean());
+    }
+
+    #[test]
+    fn radiance_above_white_differs_in_high_dynamic_range_alone() {
+        let (a, b) = (flat([2.0; 3]), flat([8.0; 3]));
+        assert_eq!(flip_ldr(&a, &b).unwrap().mean(), 0.0);
+        assert!(flip_hdr(&a, &b).unwrap().mean() > 0.1);
+    }
+
+    #[test]
+    fn black_images_have_exposures_of_the_other_or_none() {
+        let (black, grey) = (flat([0.0; 3]), flat([0.5; 3]));
+        assert!(flip_hdr(&grey, &black).unwrap().mean() > 0.5);
+        assert_eq!(flip_hdr(&black, &black).unwrap().mean(), 0.0);
+    }
+
+    #[test]
+    fn the_definition_tells_the_pixels_per_degree_that_are_used() {
+        let from_geometry = 0.7 * (3840.0 / 0.7) * std::f64::consts::PI / 180.0;
+        assert!((f64::from(PIXELS_PER_DEGREE) - from_geometry).abs() < 1e-5);
+        assert!(FLIP_DEFINITION.contains(&format!("{PIXELS_PER_DEGREE:.2} pixels")));
+    }
+}
