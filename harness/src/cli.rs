@@ -149,9 +149,10 @@ pub(crate) struct StudyArgs {
     pub(crate) spp: Ladder,
     #[command(flatten)]
     pub(crate) image: ImageArgs,
-    /// Also render with the N - 1 following seeds
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    pub(crate) seeds: u32,
+    /// Render with N seeds on every target: the first, and those that follow it [default: 2, the second for the noise
+    /// floor alone, and on one only of targets whose films are identical]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(crate) seeds: Option<u32>,
     /// Climb the ladder N times, to time every step N times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) repeats: u32,

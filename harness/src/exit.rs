@@ -5,6 +5,7 @@ use lockstep_reports::image_io::{ReadError, WriteError};
 use lockstep_reports::maps::MapError;
 use lockstep_reports::metrics::MetricError;
 use lockstep_reports::records::RecordError;
+use lockstep_reports::statistics::JudgeError;
 use lockstep_reports::study::StudyError;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -90,6 +91,9 @@ pub(crate) enum Failure {
     /// Two images that cannot be compared.
     #[error(transparent)]
     Metric(#[from] MetricError),
+    /// Stacks of images that cannot be judged.
+    #[error(transparent)]
+    Judge(#[from] JudgeError),
     /// A set-up.
     #[error(transparent)]
     Setup(#[from] SetupError),

@@ -7,9 +7,11 @@
 
 mod cache;
 mod differences;
+mod floor;
 mod folder;
 mod hits;
 mod images;
+mod judge;
 mod participant;
 mod plan;
 mod reference;
@@ -108,7 +110,8 @@ fn finish(args: &StudyArgs, exact: &[String], stopped: bool) -> Result<Exit, Fai
     })
 }
 
-/// What fails a study: samples that had to be altered, and targets that promise identity but differ.
+/// What fails a study: samples that had to be altered, targets that promise identity but differ, and targets that differ
+/// by more than noise or are broken.
 fn failures(study: &Study, exact: &[String]) -> Vec<String> {
     let flawed = study.rejected.iter().map(|r| {
         format!(
@@ -124,7 +127,16 @@ fn failures(study: &Study, exact: &[String]) -> Vec<String> {
             d.a, d.b, d.pixels_differing, d.scene, d.spp
         )
     });
-    flawed.chain(broken).collect()
+    let open = study.differences.iter().filter(|d| !promises(&d.a) || !promises(&d.b));
+    let judged = open.filter_map(|d| {
+        let finding = match d.verdict.as_str() {
+            "biased" => "differ by more than noise",
+            "broken" => "cannot be compared",
+            _ => return None,
+        };
+        Some(format!("{} (A) and {} (B) {finding} on {} at {} spp: {}", d.a, d.b, d.scene, d.spp, d.reason))
+    });
+    flawed.chain(broken).chain(judged).collect()
 }
 
 /// Prints what the study in a folder found, for people or as one JSON document.

@@ -30,6 +30,7 @@ fn a_study_leaves_every_documented_file_and_record() {
     assert_eq!(count(&records, "convergence"), 4 * 2);
     assert_eq!(count(&records, "film"), 4 * 2);
     assert_eq!((count(&records, "load"), count(&records, "bounce")), (1, 4 * 4));
+    assert_eq!(count(&records, "noise"), 4);
     let converged = records.iter().find(|(key, _)| key.starts_with("\"convergence\"")).unwrap().1;
     assert!(converged.contains("cpu-bvh, 128 spp, seed "), "16 times the top rung: {converged}");
 }
@@ -50,10 +51,18 @@ fn every_pair_is_compared_at_every_rung() {
         "-o",
         "s",
     ];
-    let (out, _) = expect(dir.path(), &study, 0);
+    // `null` shows the sky alone, and the box has none.
+    let (out, err) = expect(dir.path(), &study, 1);
     assert!(out.contains("cannot trace single paths"), "why they differ is asked, and answered: {out}");
+    assert!(
+        err.contains("cpu-bvh (A) and null (B) cannot be compared on cornell at 4 spp: side B is black"),
+        "{err}"
+    );
     let records = records(&dir.path().join("s"));
     assert_eq!((count(&records, "difference"), count(&records, "hits")), (3, 1));
+    assert_eq!(count(&records, "noise"), 2 * 3, "each against itself under another seed");
+    let summary = std::fs::read_to_string(dir.path().join("s/summary.md")).unwrap();
+    assert!(summary.contains("## Verdicts") && summary.contains("| broken |"), "{summary}");
 }
 
 #[test]
@@ -107,7 +116,8 @@ fn studies_killed_at_any_moment_leave_whole_files_and_end_like_undisturbed_ones(
     ];
     let whole = [&common[..], &["-o", "whole"]].concat();
     let start = Instant::now();
-    expect(dir.path(), &whole, 0);
+    // 1, since `null` is not the box.
+    expect(dir.path(), &whole, 1);
     let duration = start.elapsed();
     // The reference is not to be found in the cache, so that its rendering is interrupted too.
     std::fs::remove_dir_all(dir.path().join("cache")).unwrap();
@@ -121,7 +131,7 @@ fn studies_killed_at_any_moment_leave_whole_files_and_end_like_undisturbed_ones(
         child.wait().unwrap();
         check_whole(&dir.path().join("killed"));
     }
-    expect(dir.path(), &killed, 0);
+    expect(dir.path(), &killed, 1);
     check_whole(&dir.path().join("killed"));
     assert_eq!(records(&dir.path().join("killed")), records(&dir.path().join("whole")));
     let left = std::fs::read_dir(dir.path().join("killed")).unwrap().flatten();

@@ -2,7 +2,7 @@
 
 use crate::image_io::{ImageKind, ImageName};
 use crate::records::{
-    Bounce, Convergence, Difference, Environment, Hits, Load, Map, Note, Record, RecordError,
+    Bounce, Convergence, Difference, Environment, Hits, Load, Map, Noise, Note, Record, RecordError,
     RejectedSamples, Skip, Timing, read_records,
 };
 use std::collections::{BTreeMap, HashMap};
@@ -61,6 +61,8 @@ pub struct Study {
     pub loads: Vec<Load>,
     /// Rays by bounce.
     pub bounces: Vec<Bounce>,
+    /// Targets against themselves under another seed.
+    pub noise: Vec<Noise>,
     /// Disagreements about primitives.
     pub hits: Vec<Hits>,
     /// Pictures of where targets differ.
@@ -136,6 +138,7 @@ impl Study {
                 Record::Timing(r) => study.timings.push(r),
                 Record::Load(r) => study.loads.push(r),
                 Record::Bounce(r) => study.bounces.push(r),
+                Record::Noise(r) => study.noise.push(r),
                 Record::Hits(r) => study.hits.push(r),
                 Record::Map(r) => study.maps.push(r),
                 Record::Rejected(r) => study.rejected.push(r),

@@ -21,6 +21,9 @@ pub struct PairVerdict {
     pub first_difference: Option<Difference>,
     /// The comparison with the most differing pixels.
     pub worst: Option<Difference>,
+    /// The first comparison that was judged worst, broken before biased before within noise; nothing where none was
+    /// judged.
+    pub judged: Option<Difference>,
 }
 
 impl PairVerdict {
@@ -57,12 +60,17 @@ impl PairVerdict {
         } else {
             String::new()
         };
+        let judged = self.judged.as_ref().map(|d| match d.verdict.as_str() {
+            "biased" | "broken" => format!("; {} on {} at {} spp: {}", d.verdict, d.scene, d.spp, d.reason),
+            _ => "; within noise".to_owned(),
+        });
         format!(
-            "differ in at most {}{of} {noun}, on {} at {} spp with an 8-bit MSE of {}{already}{some}",
+            "differ in at most {}{of} {noun}, on {} at {} spp with an 8-bit MSE of {}{already}{some}{}",
             count(worst.pixels_differing),
             worst.scene,
             worst.spp,
             number(worst.mse),
+            judged.unwrap_or_default(),
         )
     }
 }
@@ -244,11 +252,15 @@ fn pair_verdicts(study: &Study) -> Vec<PairVerdict> {
                 identical: 0,
                 first_difference: None,
                 worst: None,
+                judged: None,
             });
             pairs.len() - 1
         });
         let pair = &mut pairs[index];
         pair.points += 1;
+        if severity(d) > pair.judged.as_ref().map_or(0, severity) {
+            pair.judged = Some(d.clone());
+        }
         if d.identical {
             pair.identical += 1;
             continue;
@@ -261,6 +273,16 @@ fn pair_verdicts(study: &Study) -> Vec<PairVerdict> {
         }
     }
     pairs
+}
+
+/// How bad the verdict on a comparison is; 0 where it is identical or was not judged.
+fn severity(d: &Difference) -> u32 {
+    match d.verdict.as_str() {
+        "within noise" => 1,
+        "biased" => 2,
+        "broken" => 3,
+        _ => 0,
+    }
 }
 
 /// A number and a noun, with an s where it belongs.
@@ -308,6 +330,19 @@ mod tests {
             "differ in at most 9 of 100 pixels, on s at 4 spp with an 8-bit MSE of 9.000; first on s at 2 spp (1 of 3 \
              comparisons identical)"
         );
+    }
+
+    #[test]
+    fn the_worst_judgement_ends_the_sentence() {
+        let judged = |spp, verdict: &str| Difference {
+            verdict: verdict.into(),
+            reason: "A is darker".into(),
+            ..difference("y", spp, 3)
+        };
+        let end = |records: Vec<Record>| verdict_of(records).pairs[0].sentence(0);
+        assert!(end(vec![judged(1, "within noise").into()]).ends_with("3.000; within noise"));
+        let worst = end(vec![judged(1, "within noise").into(), judged(2, "biased").into()]);
+        assert!(worst.ends_with("; biased on s at 2 spp: A is darker"), "{worst}");
     }
 
     #[test]

@@ -27,6 +27,17 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Scene(Arc<SceneData>);
 
+#[cfg(feature = "conformance")]
+impl Scene {
+    /// A copy with a fault planted, for tests that are to find it. Nothing is checked or derived again, so what is
+    /// changed must leave the arrays valid and the lights as they are; the hash stays that of the sound scene.
+    pub fn with_fault(&self, plant: impl FnOnce(&mut SceneData)) -> Self {
+        let mut data = SceneData::clone(&self.0);
+        plant(&mut data);
+        Self(Arc::new(data))
+    }
+}
+
 impl Deref for Scene {
     type Target = SceneData;
 

@@ -1,18 +1,23 @@
 //! Pairs of targets, compared.
 
+use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::metrics::{Metrics, compare};
 use lockstep_reports::records::{Convergence, Difference};
 
+use super::judge;
 use super::reference::Reference;
 use super::step::{Outcome, Step};
 use crate::exit::Failure;
 
-/// Compares every pair of outcomes of a step. `pixels_differing` and `identical` are the verdict on the films'
+/// A comparison, and the p-value map where there were tests.
+pub(crate) type Compared = (Difference, Option<LinearImage>);
+
+/// Compares and judges every pair of outcomes of a step. `pixels_differing` and `identical` are about the films'
 /// integers, which are finer than the images.
 ///
 /// # Errors
-/// [`Failure::Metric`] for images that cannot be compared.
-pub(crate) fn pairs(step: &Step<'_>, outcomes: &[Outcome]) -> Result<Vec<Difference>, Failure> {
+/// [`Failure::Metric`] and [`Failure::Judge`] for images that cannot be compared.
+pub(crate) fn pairs(step: &Step<'_>, outcomes: &[Outcome]) -> Result<Vec<Compared>, Failure> {
     let mut records = Vec::new();
     for (i, a) in outcomes.iter().enumerate() {
         for b in &outcomes[i + 1..] {
@@ -21,7 +26,8 @@ pub(crate) fn pairs(step: &Step<'_>, outcomes: &[Outcome]) -> Result<Vec<Differe
             let names = (a.target.as_str(), b.target.as_str());
             let seed = u64::from(step.seed);
             let record = Difference::new(step.scene, names, step.to, seed, &metrics, differing == 0);
-            records.push(Difference { pixels_differing: differing, ..record });
+            let record = Difference { pixels_differing: differing, ..record };
+            records.push(judge::verdict(step, (a, b), record)?);
         }
     }
     Ok(records)
@@ -81,7 +87,7 @@ mod tests {
         film.sums.fill([1 << 29; 3]);
         film.sums[7] = sums;
         let (image, hash) = (image_of(&film).unwrap(), super::super::step::film_hash(&film));
-        Outcome { target: target.into(), pass: PassReport::default(), film, image, hash }
+        Outcome { target: target.into(), pass: PassReport::default(), film, before: None, image, hash }
     }
 
     const STEP: Step<'_> = Step { scene: "s", from: 0, to: 1, seed: 3, repeat: 0 };
@@ -90,7 +96,7 @@ mod tests {
     fn the_shortcut_for_equal_films_gives_what_comparing_them_gives() {
         let (a, b) = (outcome("a", [1; 3]), outcome("b", [1; 3]));
         assert_eq!(compare(&a.image, &b.image).unwrap(), Metrics::EQUAL);
-        let record = &pairs(&STEP, &[a, b]).unwrap()[0];
+        let record = &pairs(&STEP, &[a, b]).unwrap()[0].0;
         assert!(record.identical && record.psnr == f64::INFINITY && record.seed == 3);
     }
 
@@ -98,7 +104,7 @@ mod tests {
     fn a_difference_too_small_for_the_image_is_still_one_of_the_films() {
         let (a, b) = (outcome("a", [1 << 40; 3]), outcome("b", [(1 << 40) + 1; 3]));
         assert_eq!(a.image, b.image);
-        let record = &pairs(&STEP, &[a, b]).unwrap()[0];
+        let record = &pairs(&STEP, &[a, b]).unwrap()[0].0;
         assert_eq!((record.identical, record.pixels_differing, record.mse_linear), (false, 1, 0.0));
     }
 
@@ -106,8 +112,8 @@ mod tests {
     fn every_pair_is_compared_once() {
         let all = [outcome("a", [1; 3]), outcome("b", [2; 3]), outcome("c", [2; 3])];
         let records = pairs(&STEP, &all).unwrap();
-        let found: Vec<_> = records.iter().map(|r| (r.a.as_str(), r.b.as_str(), r.identical)).collect();
+        let found: Vec<_> = records.iter().map(|(r, _)| (r.a.as_str(), r.b.as_str(), r.identical)).collect();
         assert_eq!(found, [("a", "b", false), ("a", "c", false), ("b", "c", true)]);
-        assert_eq!(pair_key(&STEP, "a", "b").scene, records[0].scene);
+        assert_eq!(pair_key(&STEP, "a", "b").scene, records[0].0.scene);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
-use lockstep_reports::image_io::{ImageKind, ImageName};
+use lockstep_reports::image_io::{ImageKind, ImageName, p_map_name};
 use lockstep_reports::records::{Environment, Record, RecordLog, Timing};
 use lockstep_reports::study::files;
 use serde_json::{Map, Value};
@@ -112,6 +112,11 @@ impl Folder {
         let (scene, target) = (scene.to_owned(), target.to_owned());
         let name = ImageName { scene, target, spp, seed: None, kind };
         self.root.join(files::IMAGES).join(name.file_name())
+    }
+
+    /// Where the p-value map of a pair goes.
+    pub(crate) fn p_map(&self, scene: &str, a: &str, b: &str, spp: u32) -> PathBuf {
+        self.root.join(files::IMAGES).join(p_map_name(scene, a, b, spp))
     }
 
     fn remember(&mut self, record: Record) {

@@ -1,11 +1,12 @@
 //! The images that a study keeps.
 //!
-//! Every rung of the first seed is kept as PNG and as EXR, with maps of where targets differ at the top rung. EXR files of images with more than [`MAX_KEPT_PIXELS`] pixels
-//! are removed again once they have been compared with the reference, except those of the top rung: a ladder of a large
-//! image would fill the disk with noise that can be rendered again.
+//! Every rung of the first seed is kept as PNG and as EXR, with maps of where targets differ at the top rung and maps of
+//! the p-values of pairs that are not identical. EXR files of images with more than [`MAX_KEPT_PIXELS`] pixels are removed
+//! again once they have been compared with the reference and with images of other seeds, except those of the top rung: a
+//! ladder of a large image would fill the disk with noise that can be rendered again.
 
 use lockstep_core::Settings;
-use lockstep_reports::image_io::{ImageKind, ImageMetadata, write_exr, write_png};
+use lockstep_reports::image_io::{ImageKind, ImageMetadata, LinearImage, write_exr, write_png};
 use lockstep_reports::maps::{MapOf, write_maps};
 use lockstep_reports::records::{Difference, Record};
 
@@ -55,6 +56,26 @@ pub(crate) fn maps(
         records.extend(write_maps(folder.root(), &of, a, b)?.into_iter().map(Record::from));
     }
     Ok(records)
+}
+
+/// Writes the p-value map of a pair at the rung that a step ends on.
+///
+/// # Errors
+/// [`Failure::Write`], naming the file.
+pub(crate) fn write_p_map(
+    folder: &Folder,
+    step: &Step<'_>,
+    pair: &Difference,
+    map: &LinearImage,
+) -> Result<(), Failure> {
+    let metadata = ImageMetadata::of_render(
+        step.scene,
+        &format!("{} : {}", pair.a, pair.b),
+        step.to,
+        u64::from(step.seed),
+    )
+    .with("shows", "p-values of tests per tile; red where the first target is brighter");
+    Ok(write_png(&folder.p_map(step.scene, &pair.a, &pair.b, step.to), map, &metadata)?)
 }
 
 /// Removes the EXR files that are not to stay.

@@ -21,13 +21,23 @@ pub(crate) struct Participant {
     pace: Pace,
     /// Samples of every pixel that its film holds.
     spp: u32,
+    /// The film as it was last read for the ladder.
+    pub(crate) last: Option<Film>,
 }
 
 impl Participant {
     /// An opened target under its name.
     pub(crate) fn new(name: &str, renderer: Box<dyn Renderer>) -> Self {
         let info = renderer.device().clone();
-        Self { name: name.to_owned(), info, active: true, renderer, pace: Pace::default(), spp: 0 }
+        Self {
+            name: name.to_owned(),
+            info,
+            active: true,
+            renderer,
+            pace: Pace::default(),
+            spp: 0,
+            last: None,
+        }
     }
 
     /// Takes a scene to the target; its film is empty afterwards.
@@ -36,6 +46,7 @@ impl Participant {
     /// What the renderer says.
     pub(crate) fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport, Failure> {
         self.spp = 0;
+        self.last = None;
         self.pace = Pace::default();
         Ok(self.renderer.load(scene, settings)?)
     }

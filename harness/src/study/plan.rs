@@ -1,5 +1,6 @@
 //! What a study is to do, decided before it starts.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use lockstep_core::{Error, OpenOptions, Scene, Settings};
@@ -20,6 +21,9 @@ use crate::scenes;
 /// The scenes of a study that names none: with the default ladder and size they take under two minutes on two cores.
 const DEFAULT_SCENES: [&str; 3] = ["cornell", "weekend", "atrium:10k"];
 
+/// Seeds of a study that is not told how many: the second tells noise from difference.
+const DEFAULT_SEEDS: u32 = 2;
+
 /// The commit that this program is built from; empty when unknown.
 pub(crate) const COMMIT: &str = env!("LOCKSTEP_COMMIT");
 
@@ -31,8 +35,10 @@ pub(crate) struct Plan {
     pub(crate) ladder: Ladder,
     /// Size, bounces, first seed.
     pub(crate) settings: Settings,
-    /// How many seeds, counting up from the first.
+    /// How many seeds every target renders with, counting up from the first.
     pub(crate) seeds: u32,
+    /// Whether the noise floor is rendered with one more seed.
+    pub(crate) floor: bool,
     /// How often each step is timed.
     pub(crate) repeats: u32,
     /// The image that the user gave as the reference.
@@ -53,10 +59,11 @@ impl Plan {
     pub(crate) fn make(args: &StudyArgs, left_out: &mut Vec<Record>) -> Result<Self, Failure> {
         let settings = args.image.settings(DEFAULT_SIZE);
         settings.validate()?;
-        if settings.seed.checked_add(args.seeds - 1).is_none() {
+        let seeds = args.seeds.unwrap_or(DEFAULT_SEEDS);
+        if settings.seed.checked_add(seeds - 1).is_none() {
             return Err(Failure::Usage(format!(
-                "--seeds {} leaves no room above --seed {}",
-                args.seeds, settings.seed
+                "--seeds {seeds} leaves no room above --seed {}; give a lower --seed",
+                settings.seed
             )));
         }
         let scenes = load_scenes(&args.scenes, left_out)?;
@@ -71,7 +78,8 @@ impl Plan {
             scenes,
             ladder: args.spp.clone(),
             settings,
-            seeds: args.seeds,
+            seeds: args.seeds.unwrap_or(1),
+            floor: args.seeds.is_none(),
             repeats: args.repeats,
             reference,
             reference_file: args.reference.clone(),
@@ -94,12 +102,24 @@ impl Plan {
             ladder,
             settings,
             seeds: 1,
+            floor: true,
             repeats,
             reference: Some(reference),
             reference_file: None,
             reference_budget: None,
             options: OpenOptions::default(),
         }
+    }
+
+    /// The seeds after the first.
+    pub(crate) fn further_seeds(&self) -> Range<u32> {
+        let first = self.settings.seed;
+        first + 1..first + self.all_seeds()
+    }
+
+    /// How many seeds anything is rendered with, references aside.
+    fn all_seeds(&self) -> u32 {
+        if self.floor { DEFAULT_SEEDS } else { self.seeds }
     }
 
     /// The settings under another seed.
@@ -124,7 +144,7 @@ impl Plan {
                 height: self.settings.height,
                 bounces: self.settings.bounces,
                 seed: u64::from(self.settings.seed),
-                seeds: self.seeds,
+                seeds: self.all_seeds(),
                 repeats: self.repeats,
                 spp: self.ladder.rungs.clone(),
             },

@@ -124,8 +124,8 @@ pub(crate) fn obtain(
 
 /// A seed that no image of the study has.
 fn reference_seed(plan: &Plan) -> u32 {
-    let studied = plan.settings.seed..=plan.settings.seed + (plan.seeds - 1);
-    (SEED..).chain(0..SEED).find(|seed| !studied.contains(seed)).unwrap_or(SEED)
+    let is_studied = |seed: u32| seed == plan.settings.seed || plan.further_seeds().contains(&seed);
+    (SEED..).chain(0..SEED).find(|&seed| !is_studied(seed)).unwrap_or(SEED)
 }
 
 /// The fastest exact target of the study by its ladder; without one, any exact target here.
@@ -148,7 +148,7 @@ fn choose<'a>(
 }
 
 /// Samples a millisecond in a target's longest step.
-fn speed(ladder: &[&Timing], target: &str) -> f64 {
+pub(super) fn speed(ladder: &[&Timing], target: &str) -> f64 {
     let steps = ladder.iter().filter(|t| t.target == target && t.total_ms > 0.0);
     steps.max_by_key(|t| t.samples).map_or(0.0, |t| t.samples as f64 / t.total_ms)
 }

@@ -178,7 +178,10 @@ mod tests {
     fn starting_over_leaves_the_files_of_others_alone() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join(files::IMAGES)).unwrap();
-        let (own, others) = (["records.jsonl", "images/a.b.4spp.png"], ["notes.txt", "images/photo.png"]);
+        let (own, others) = (
+            ["records.jsonl", "images/a.b.4spp.png", "images/a.b.c.4spp.p.png"],
+            ["notes.txt", "images/photo.png"],
+        );
         for name in own.iter().chain(&others) {
             std::fs::write(dir.path().join(name), "x").unwrap();
         }

@@ -13,7 +13,7 @@ use super::participant::Participant;
 use super::plan::Plan;
 use super::reference::{self, Reference};
 use super::step::{self, Outcome, Step};
-use super::{hits, images};
+use super::{floor, hits, images};
 use crate::exit::Failure;
 use crate::interrupt;
 use crate::output::say;
@@ -68,14 +68,78 @@ impl Run<'_> {
         };
         if let Some(reference) = &reference {
             self.converge(scene, reference)?;
-            images::prune(self.folder, self.plan, &scene.name, &self.active())?;
         }
         for (seed, repeat) in self.further_climbs() {
             if self.climb(scene, seed, repeat, reference.as_ref(), bar)?.is_break() {
                 return Ok(Flow::Break(()));
             }
         }
+        if self.plan.floor && self.floor(scene, bar)?.is_break() {
+            return Ok(Flow::Break(()));
+        }
+        self.prune(scene)?;
         Ok(Flow::Continue(()))
+    }
+
+    /// Renders what the noise floor lacks: the ladder under the next seed, on one of each group of identical targets.
+    fn floor(&mut self, scene: &Scene, bar: &Bar) -> Result<Flow, Failure> {
+        let groups = floor::groups(self.plan, self.folder, &scene.name, &self.participants);
+        let active = self.active();
+        for participant in &mut self.participants {
+            participant.active &= groups.iter().any(|group| group.renders == participant.name);
+        }
+        let mut flow = Flow::Continue(());
+        for seed in self.plan.further_seeds() {
+            let steps = self.steps(scene, seed, 0);
+            let lacks =
+                |step: &Step<'_>, name: &String| !self.folder.has(floor::noise_key(self.plan, step, name));
+            let open: Vec<Step<'_>> =
+                steps.into_iter().filter(|step| active.iter().any(|name| lacks(step, name))).collect();
+            if !open.is_empty() && self.floor_steps(scene, seed, &open, &groups, bar)?.is_break() {
+                flow = Flow::Break(());
+            }
+        }
+        self.participants.iter_mut().for_each(|p| p.active = active.contains(&p.name));
+        Ok(flow)
+    }
+
+    fn floor_steps(
+        &mut self,
+        scene: &Scene,
+        seed: u32,
+        steps: &[Step<'_>],
+        groups: &[floor::Group],
+        bar: &Bar,
+    ) -> Result<Flow, Failure> {
+        self.load(scene, seed)?;
+        for step in steps {
+            let ControlFlow::Continue(outcomes) =
+                step::render(step, &mut self.participants, self.folder, bar)?
+            else {
+                return Ok(Flow::Break(()));
+            };
+            let mut records = Vec::new();
+            for outcome in &outcomes {
+                records.push(film_record(step.scene, &outcome.target, step.to, step.seed, &outcome.hash));
+                for group in groups.iter().filter(|group| group.renders == outcome.target) {
+                    records.extend(floor::noise(self.plan, self.folder, step, outcome, &group.members)?);
+                }
+            }
+            self.folder.append(records)?;
+        }
+        Ok(Flow::Continue(()))
+    }
+
+    /// Removes images that are no longer needed: everything has been compared with them that will be.
+    fn prune(&self, scene: &Scene) -> Result<(), Failure> {
+        let names = self.active();
+        let steps = self.steps(scene, self.plan.settings.seed, 0);
+        let converged =
+            |step: &Step<'_>| names.iter().all(|name| self.folder.has(convergence_key(step, name)));
+        if steps.iter().all(converged) {
+            images::prune(self.folder, self.plan, &scene.name, &names)?;
+        }
+        Ok(())
     }
 
     /// Seeds and repeats after the first climb.
@@ -142,7 +206,8 @@ impl Run<'_> {
                 if step.seed == self.plan.settings.seed {
                     exists(name, ImageKind::Png) && (converged(name) || exists(name, ImageKind::Exr))
                 } else {
-                    converged(name) || !with_reference
+                    let floor = floor::noise_key(self.plan, step, name);
+                    self.folder.has(floor) && (converged(name) || !with_reference)
                 }
             })
     }
@@ -188,10 +253,19 @@ impl Run<'_> {
             if first_seed {
                 records.extend(step::bounces(step, outcome));
                 images::write(self.folder, step, &self.plan.settings, outcome)?;
+            } else {
+                let only = std::slice::from_ref(&outcome.target);
+                records.extend(floor::noise(self.plan, self.folder, step, outcome, only)?);
             }
         }
         if step.repeat == 0 {
-            let differences = differences::pairs(step, outcomes)?;
+            let compared = differences::pairs(step, outcomes)?;
+            for (pair, map) in compared.iter().filter(|_| first_seed) {
+                if let Some(map) = map {
+                    images::write_p_map(self.folder, step, pair, map)?;
+                }
+            }
+            let differences: Vec<Difference> = compared.into_iter().map(|(pair, _)| pair).collect();
             records.extend(self.explain(step, outcomes, &differences)?);
             if first_seed && step.to == self.plan.ladder.top() {
                 records.extend(images::maps(self.folder, step, outcomes, &differences)?);

@@ -37,6 +37,8 @@ pub(crate) struct Outcome {
     pub(crate) pass: PassReport,
     /// The film at its end.
     pub(crate) film: Film,
+    /// The film at its start; nothing where it was empty.
+    pub(crate) before: Option<Film>,
     /// The film's mean radiance.
     pub(crate) image: LinearImage,
     /// BLAKE3 of the film's integers.
@@ -63,8 +65,9 @@ pub(crate) fn render(
             return Ok(ControlFlow::Break(()));
         };
         let film = participant.film()?;
+        let before = participant.last.replace(film.clone()).filter(|_| step.from > 0);
         let (image, hash) = (image_of(&film)?, film_hash(&film));
-        outcomes.push(Outcome { target: participant.name.clone(), pass, film, image, hash });
+        outcomes.push(Outcome { target: participant.name.clone(), pass, film, before, image, hash });
     }
     Ok(ControlFlow::Continue(outcomes))
 }
@@ -84,7 +87,9 @@ fn catch_up(
     if matches!(participant.advance(step.from, &mut |n| bar.add(n))?, Pass::Stopped) {
         return Ok(ControlFlow::Break(()));
     }
-    let hash = film_hash(&participant.film()?);
+    let film = participant.film()?;
+    let hash = film_hash(&film);
+    participant.last = Some(film);
     let record = film_record(step.scene, &participant.name, step.from, step.seed, &hash);
     match folder.film_hash(&record) {
         Some(recorded) if recorded != hash => Err(Failure::Input(format!(

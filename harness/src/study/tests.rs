@@ -27,6 +27,8 @@ use crate::exit::Failure;
 struct Fault {
     /// Added to the first channel of the first pixel, from this many samples on.
     bump: Option<(u32, i64)>,
+    /// Every value is brighter by this many per cent.
+    gain: i64,
     /// Samples that were not finite.
     non_finite: u64,
     /// The second climb makes another film than the first.
@@ -71,6 +73,7 @@ impl Renderer for Planted {
     fn read(&mut self, film: &mut Film) -> lockstep_core::Result<()> {
         self.inner.read(film)?;
         film.flaws.non_finite = self.fault.non_finite;
+        film.sums.iter_mut().flatten().for_each(|sum| *sum += *sum / 100 * self.fault.gain);
         if let Some((from, bump)) = self.fault.bump
             && film.spp >= from
         {
@@ -150,6 +153,41 @@ fn one_unit_in_one_pixel_of_an_exact_target_fails_a_study_and_is_explained() {
     let hits = &study.hits[0];
     assert_eq!((study.hits.len(), hits.spp, hits.pixels_differing, hits.primitive_differs), (1, 2, 1, 1));
     assert!(hits.why.contains("the primitive chosen (1)"), "{}", hits.why);
+}
+
+#[test]
+fn a_target_that_promises_nothing_fails_a_study_by_a_bias_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let fault = Fault { gain: 1, ..Fault::default() };
+    let participants = vec![Planted::participant("a", Fault::default()), Planted::participant("b", fault)];
+    let study = run(dir.path(), &plan(1), participants).unwrap();
+    assert!(study.differences.iter().all(|d| d.verdict == "biased"), "{:?}", study.differences);
+    let found = failures(&study, &exact(&["a"]));
+    assert!(
+        found.len() == 3 && found[0].contains("a (A) and b (B) differ by more than noise on sky at 1 spp")
+    );
+    assert!(found[0].contains("A is darker than B by 1.0 %"), "{}", found[0]);
+    assert!(dir.path().join("images/sky.a.b.4spp.p.png").exists());
+    let tables = std::iter::zip([1, 2, 4], &study.differences);
+    assert!(tables.into_iter().all(|(spp, d)| (d.spp, d.step_spp) == (spp, Some(spp.div_ceil(2)))));
+}
+
+#[test]
+fn the_noise_floor_is_rendered_once_for_targets_that_are_identical() {
+    let dir = tempfile::tempdir().unwrap();
+    let fault = Fault { gain: 1, ..Fault::default() };
+    let participants = vec![
+        Planted::participant("a", Fault::default()),
+        Planted::participant("b", Fault::default()),
+        Planted::participant("c", fault),
+    ];
+    let study = run(dir.path(), &plan(1), participants).unwrap();
+    assert_eq!(study.noise.len(), 3 * 3, "a record for every target and rung");
+    let renderers: Vec<_> =
+        study.noise.iter().filter(|n| n.spp == 4).map(|n| n.rendered_by.as_str()).collect();
+    assert!(renderers[0] == renderers[1] && renderers[2] == "c", "{renderers:?}");
+    assert!(study.noise.iter().all(|n| (n.seed, n.other_seed, n.mse_linear) == (0, 1, 0.0)));
+    assert_eq!(study.timings.len(), 9, "the floor is not timed");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests: a panic is their verdict")]
 
+mod bias;
 mod convergence;
 mod hits;
 

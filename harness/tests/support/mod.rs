@@ -56,7 +56,18 @@ pub(crate) fn records(folder: &Path) -> BTreeMap<String, String> {
         }
         fields.retain(|name, _| !name.ends_with("_ms") && !name.starts_with("mrays_"));
         let about = [
-            "kind", "scene", "target", "a", "b", "spp", "spp_from", "spp_to", "seed", "repeat", "bounce",
+            "kind",
+            "scene",
+            "target",
+            "a",
+            "b",
+            "spp",
+            "spp_from",
+            "spp_to",
+            "seed",
+            "other_seed",
+            "repeat",
+            "bounce",
             "quantity",
         ];
         let key: Vec<String> =

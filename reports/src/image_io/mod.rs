@@ -14,7 +14,7 @@ mod tests;
 mod write;
 
 pub use atomic::{AtomicFile, WriteError, atomic_write, atomic_write_text};
-pub use name::{ImageKind, ImageName, decode_name, encode_name};
+pub use name::{ImageKind, ImageName, decode_name, encode_name, p_map_name};
 pub use read::{ReadError, ReadLimits, read_exr_metadata, read_image, read_image_limited};
 pub(crate) use read::{Srgb8Image, read_srgb8};
 pub(crate) use write::encode_png_rgb8;

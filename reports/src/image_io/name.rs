@@ -75,6 +75,11 @@ impl ImageName {
     }
 }
 
+/// The file name of the p-value map of two targets: `<scene>.<a>.<b>.<spp>spp.p.png`.
+pub fn p_map_name(scene: &str, a: &str, b: &str, spp: u32) -> String {
+    format!("{}.{}.{}.{spp}spp.p.png", encode_name(scene), encode_name(a), encode_name(b))
+}
+
 /// A name as a part of a file name. An empty name is a single `%`.
 pub fn encode_name(name: &str) -> String {
     if name.is_empty() {
@@ -116,6 +121,13 @@ pub fn decode_name(encoded: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn p_value_maps_are_told_from_renders() {
+        let name = p_map_name("a b", "cpu-bvh", "cuda@0", 64);
+        assert_eq!(name, "a%20b.cpu-bvh.cuda@0.64spp.p.png");
+        assert!(crate::maps::is_map_name(&name) && ImageName::parse(&name).is_none());
+    }
     use proptest::prelude::*;
 
     #[test]

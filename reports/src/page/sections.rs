@@ -83,7 +83,11 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
     };
     let speed = figures(plots.iter().filter(|p| p.scene.is_none())) + &group(&["timing", "bounces", "load"]);
     let parts = [
-        ("agreement", "Agreement", group(&["identical", "difference", "hits", "rejected"])),
+        (
+            "agreement",
+            "Agreement",
+            group(&["verdict", "evidence", "noise", "bias", "identical", "difference", "hits", "rejected"]),
+        ),
         ("convergence", "Convergence", group(&["convergence"])),
         ("speed", "Speed", speed),
         ("skipped", "Skipped", group(&["skipped"])),

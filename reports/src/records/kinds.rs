@@ -5,6 +5,7 @@
 
 use super::float;
 use crate::metrics::{FloatMetrics, Metrics};
+use crate::statistics::{Evidence, Rule};
 use serde::{Deserialize, Serialize};
 
 /// How the arithmetic of a target was compiled.
@@ -73,6 +74,70 @@ pub struct Difference {
     /// Metrics in floating point, as fields of the record; records of the first version have none.
     #[serde(flatten)]
     pub float: Option<FloatMetrics>,
+    /// Mean squared error over linear radiance of the samples that this rung adds to the one below, which no other
+    /// rung has; nothing where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_mse_linear: Option<f64>,
+    /// Samples per pixel that this rung adds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_spp: Option<u32>,
+    /// `identical`, `within noise`, `biased` or `broken` by the rule of [`crate::statistics`]; empty where it was not
+    /// applied.
+    pub verdict: String,
+    /// Why, in a sentence; empty for identical films.
+    pub reason: String,
+    /// The tests behind the verdict; nothing where films are identical or broken.
+    #[serde(flatten)]
+    pub tests: Option<Tests>,
+}
+
+/// The tests behind the verdict on a pair.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tests {
+    /// `differences` or `welch`.
+    pub test: String,
+    /// The probability of a false alarm that the rule allows.
+    #[serde(with = "float")]
+    pub alpha: f64,
+    /// Least p-value, corrected for the number of tests.
+    #[serde(with = "float")]
+    pub p: f64,
+    /// Tests: tiles of all scales times three channels.
+    pub tests: u64,
+    /// Tests that reject.
+    pub tests_rejected: u64,
+    /// Tiles of the finest scale.
+    pub tiles: u64,
+    /// Tiles of the finest scale that reject in any channel.
+    pub tiles_rejected: u64,
+    /// Left edge of the most significant tile, in pixels.
+    pub worst_x: u32,
+    /// Its upper edge.
+    pub worst_y: u32,
+    /// Its side.
+    pub worst_side: u32,
+    /// The difference of its mean, A − B, over the mean of both.
+    #[serde(with = "float")]
+    pub worst_relative: f64,
+}
+
+impl Tests {
+    /// The figures of a judgement's evidence.
+    pub fn new(evidence: &Evidence, rule: &Rule) -> Self {
+        Self {
+            test: evidence.method.as_str().to_owned(),
+            alpha: rule.alpha,
+            p: evidence.p,
+            tests: evidence.tests as u64,
+            tests_rejected: evidence.tests_rejected as u64,
+            tiles: evidence.tiles as u64,
+            tiles_rejected: evidence.tiles_rejected as u64,
+            worst_x: evidence.worst.x,
+            worst_y: evidence.worst.y,
+            worst_side: evidence.worst.side,
+            worst_relative: evidence.worst.relative,
+        }
+    }
 }
 
 impl Difference {
@@ -93,10 +158,36 @@ impl Difference {
             max_abs: m.max_abs,
             pixels_differing: m.pixels_differing,
             identical,
-            mode: Mode::Exact,
             float: Some(m.float),
+            ..Self::default()
         }
     }
+}
+
+/// The noise floor: one target's image at one rung against its own under another seed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Noise {
+    /// Scene name.
+    pub scene: String,
+    /// The target.
+    pub target: String,
+    /// Samples per pixel of both images.
+    pub spp: u32,
+    /// Seed of the one.
+    pub seed: u64,
+    /// Seed of the other.
+    pub other_seed: u64,
+    /// Mean squared error over 8-bit sRGB values, 0 to 65025.
+    #[serde(with = "float")]
+    pub mse: f64,
+    /// Mean squared error over linear radiance.
+    #[serde(with = "float")]
+    pub mse_linear: f64,
+    /// The target that rendered under the other seed: one whose films under the first are identical at every rung.
+    pub rendered_by: String,
+    /// How the target was compiled.
+    pub mode: Mode,
 }
 
 /// One target's image at one rung against the scene's reference.

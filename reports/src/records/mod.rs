@@ -18,7 +18,7 @@ pub use environment::{Environment, StudySettings, TargetInfo};
 pub use host::{HostInfo, utc_now};
 pub(crate) use kinds::mega_per_second;
 pub use kinds::{
-    Bounce, Convergence, Difference, Hits, Load, Map, Mode, Note, RejectedSamples, Skip, Timing,
+    Bounce, Convergence, Difference, Hits, Load, Map, Mode, Noise, Note, RejectedSamples, Skip, Tests, Timing,
 };
 pub use log::{DroppedLine, RecordLog, Resumed, read_records};
 pub use record::Record;

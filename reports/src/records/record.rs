@@ -1,7 +1,7 @@
 //! The record: one line of the log, of any kind.
 
 use super::kinds::{
-    Bounce, Convergence, Difference, Hits, Load, Map, Mode, Note, RejectedSamples, Skip, Timing,
+    Bounce, Convergence, Difference, Hits, Load, Map, Mode, Noise, Note, RejectedSamples, Skip, Timing,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,6 +20,8 @@ pub enum Record {
     Load(Load),
     /// `bounce`
     Bounce(Bounce),
+    /// `noise`
+    Noise(Noise),
     /// `hits`
     Hits(Hits),
     /// `map`
@@ -36,8 +38,19 @@ pub enum Record {
 }
 
 /// The kinds that this version knows.
-const KINDS: [&str; 10] =
-    ["difference", "convergence", "timing", "load", "bounce", "hits", "map", "rejected", "skip", "note"];
+const KINDS: [&str; 11] = [
+    "difference",
+    "convergence",
+    "timing",
+    "load",
+    "bounce",
+    "noise",
+    "hits",
+    "map",
+    "rejected",
+    "skip",
+    "note",
+];
 
 impl Record {
     /// Reads one line of JSON. A kind that is not known becomes [`Record::Other`].
@@ -75,6 +88,7 @@ impl Record {
             Record::Timing(_) => "timing",
             Record::Load(_) => "load",
             Record::Bounce(_) => "bounce",
+            Record::Noise(_) => "noise",
             Record::Hits(_) => "hits",
             Record::Map(_) => "map",
             Record::Rejected(_) => "rejected",
@@ -119,6 +133,14 @@ impl Record {
                 r.spp_to.to_string(),
                 r.bounce.to_string(),
             ],
+            Record::Noise(r) => vec![
+                r.scene.clone(),
+                r.target.clone(),
+                r.spp.to_string(),
+                r.seed.to_string(),
+                r.other_seed.to_string(),
+                mode(&r.mode),
+            ],
             Record::Hits(r) => {
                 vec![r.scene.clone(), r.a.clone(), r.b.clone(), r.spp.to_string(), r.seed.to_string()]
             }
@@ -160,7 +182,7 @@ macro_rules! record_from {
         })*
     };
 }
-record_from!(Difference, Convergence, Timing, Load, Bounce, Hits, Map, Skip, Note);
+record_from!(Difference, Convergence, Timing, Load, Bounce, Noise, Hits, Map, Skip, Note);
 
 impl From<RejectedSamples> for Record {
     fn from(record: RejectedSamples) -> Self {

@@ -44,7 +44,7 @@ pub fn difference_tables(study: &Study) -> Vec<Table> {
     tables
 }
 
-fn difference_table(
+pub(super) fn difference_table(
     study: &Study,
     id: &'static str,
     title: &str,
@@ -296,12 +296,12 @@ pub fn skip_table(study: &Study) -> Table {
 }
 
 impl Table {
-    fn noted(mut self, note: &str) -> Self {
+    pub(super) fn noted(mut self, note: &str) -> Self {
         self.notes.push(note.to_owned());
         self
     }
 
-    fn with_rungs(mut self, rungs: &[u32]) -> Self {
+    pub(super) fn with_rungs(mut self, rungs: &[u32]) -> Self {
         self.columns.extend(rungs.iter().map(|spp| Column { title: format!("{spp} spp"), numeric: true }));
         self
     }
@@ -318,7 +318,7 @@ pub(super) fn varies(mut seeds: impl Iterator<Item = u64>) -> bool {
     seeds.next().is_some_and(|first| seeds.any(|seed| seed != first))
 }
 
-fn rungs(spp: impl Iterator<Item = u32>) -> Vec<u32> {
+pub(super) fn rungs(spp: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut rungs: Vec<u32> = spp.collect();
     rungs.sort_unstable();
     rungs.dedup();

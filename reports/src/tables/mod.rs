@@ -1,5 +1,6 @@
 //! Tables made from records, as Markdown, CSV and JSON.
 
+mod agreement;
 mod all_metrics;
 mod build;
 mod float_metrics;
@@ -7,6 +8,7 @@ pub mod format;
 mod summary;
 mod timing;
 
+pub use agreement::agreement_tables;
 pub use all_metrics::all_metrics_table;
 pub use build::{
     bounce_table, convergence_tables, difference_tables, hits_table, load_table, rejected_table, skip_table,
@@ -160,7 +162,8 @@ pub(crate) fn escape_markdown(text: &str) -> String {
 
 /// Every table that a study has rows for, in the order of the report.
 pub fn all_tables(study: &Study) -> Vec<Table> {
-    let mut tables = difference_tables(study);
+    let mut tables = agreement_tables(study);
+    tables.extend(difference_tables(study));
     if study.differences.iter().any(|d| d.float.is_some()) {
         tables.push(all_metrics_table(study));
     }
