@@ -166,7 +166,7 @@ fn a_target_that_promises_nothing_fails_a_study_by_a_bias_alone() {
     assert!(
         found.len() == 3 && found[0].contains("a (A) and b (B) differ by more than noise on sky at 1 spp")
     );
-    assert!(found[0].contains("A is darker than B by 1.0 %"), "{}", found[0]);
+    assert!(found[0].contains("A is darker than B by 0.9950 %"), "{}", found[0]);
     assert!(dir.path().join("images/sky.a.b.4spp.p.png").exists());
     let tables = std::iter::zip([1, 2, 4], &study.differences);
     assert!(tables.into_iter().all(|(spp, d)| (d.spp, d.step_spp) == (spp, Some(spp.div_ceil(2)))));
