@@ -120,7 +120,9 @@ fn several_seeds_tell_noise_from_bias() {
         }
         expect(dir.path(), &COMPARE, code);
         let found = records(&dir.path().join("out"));
-        assert_eq!(count(&found, "difference"), 4);
+        assert_eq!((count(&found, "difference"), count(&found, "noise")), (4, 6), "{bright}");
+        let told = format!("\"verdict\":\"{verdict}\"");
+        assert!(found.iter().any(|(key, r)| key.contains("difference") && r.contains(&told)), "{found:?}");
         let summary = std::fs::read_to_string(dir.path().join("out/summary.md")).unwrap();
         assert!(summary.contains(&format!("{verdict} over 4 seeds")), "{summary}");
         assert!(summary.contains("a ratio of"), "{summary}");

@@ -119,7 +119,10 @@ impl Comparison {
         };
         for (i, Compared { seed, a, b, metrics }) in compared.iter().enumerate() {
             let pair = Pair { scene: &m.scene, spp: m.spp, seed: *seed, a: (&m.a, a), b: (&m.b, b) };
-            self.report.compared(&pair, pair.difference(metrics), i == 0)?;
+            self.report.compared(&pair, verdict.on(pair.difference(metrics)), i == 0)?;
+        }
+        for noise in verdict::floor(m, &compared)? {
+            self.report.append(noise)?;
         }
         match verdict.in_words() {
             Some(words) => {

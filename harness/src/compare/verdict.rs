@@ -1,6 +1,8 @@
 //! Whether the images of two programs differ by more than noise.
 
 use lockstep_reports::image_io::LinearImage;
+use lockstep_reports::metrics::{MetricError, compare};
+use lockstep_reports::records::{Difference, Noise, Tests};
 use lockstep_reports::statistics::{Agreement, JudgeError, NoiseFloor, Rule, Seeds, judge};
 
 use super::folders::Compared;
@@ -14,6 +16,7 @@ pub(super) struct Verdict {
     /// The verdict.
     pub(super) agreement: Option<Agreement>,
     reason: String,
+    tests: Option<Tests>,
     seeds: usize,
     noise: Option<NoiseFloor>,
 }
@@ -29,6 +32,7 @@ pub(super) fn of(m: &Match, compared: &[Compared]) -> Result<Verdict, Failure> {
         Ok(found) => Ok(Verdict {
             agreement: Some(found.agreement),
             reason: found.reason,
+            tests: found.evidence.as_ref().map(|evidence| Tests::new(evidence, &rule)),
             seeds: compared.len(),
             noise: found.evidence.map(|evidence| evidence.noise),
         }),
@@ -42,6 +46,13 @@ pub(super) fn of(m: &Match, compared: &[Compared]) -> Result<Verdict, Failure> {
 }
 
 impl Verdict {
+    /// A record with the verdict.
+    pub(super) fn on(&self, record: Difference) -> Difference {
+        let Some(agreement) = self.agreement else { return record };
+        let (reason, tests) = (self.reason.clone(), self.tests.clone());
+        Difference { verdict: agreement.as_str().to_owned(), reason, tests, ..record }
+    }
+
     /// The verdict with its reason, and beside it the error between the sides and that within them, where several seeds
     /// tell it.
     pub(super) fn in_words(&self) -> Option<String> {
@@ -60,4 +71,30 @@ impl Verdict {
 
 fn plural_seeds(seeds: usize) -> String {
     if seeds == 1 { "one seed".into() } else { format!("{seeds} seeds") }
+}
+
+/// The noise floor: each side's first image against its own under the other seeds.
+///
+/// # Errors
+/// [`Failure::Metric`] for images that cannot be compared.
+pub(super) fn floor(m: &Match, compared: &[Compared]) -> Result<Vec<Noise>, MetricError> {
+    let Some((first, others)) = compared.split_first() else { return Ok(Vec::new()) };
+    let mut records = Vec::new();
+    for other in others {
+        for (target, one, two) in [(&m.a, &first.a, &other.a), (&m.b, &first.b, &other.b)] {
+            let metrics = compare(one, two)?;
+            records.push(Noise {
+                scene: m.scene.clone(),
+                target: target.clone(),
+                spp: m.spp,
+                seed: first.seed,
+                other_seed: other.seed,
+                mse: metrics.mse,
+                mse_linear: metrics.mse_linear,
+                rendered_by: target.clone(),
+                ..Noise::default()
+            });
+        }
+    }
+    Ok(records)
 }
