@@ -6,10 +6,10 @@ use crate::tile::{Job, Tally, Tile, Wavefront, cover};
 use lockstep_core::film::Flaws;
 use lockstep_core::intersect::{Hit, Ray};
 use lockstep_core::null::{check_range, nothing_loaded};
-use lockstep_core::path::{generate, shade};
-use lockstep_core::renderer::{CastReport, Mode, PathVertex, Query, StageTimes};
-use lockstep_core::rng::{RayKey, SampleKey};
-use lockstep_core::scene::{NONE, Scene};
+use lockstep_core::renderer::{CastReport, Mode, PathRequest, PathVertex, Query, StageTimes};
+use lockstep_core::rng::SampleKey;
+use lockstep_core::scene::Scene;
+use lockstep_core::trace::trace;
 use lockstep_core::{DeviceInfo, Error, Film, LoadReport, PassReport, Renderer, Result, Settings};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -120,19 +120,27 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         Ok(())
     }
 
-    fn trace(&mut self, pixel: [u32; 2], sample: u32) -> Result<Vec<PathVertex>> {
+    fn trace(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PathVertex>>> {
         let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
-        let settings = &loaded.settings;
-        if pixel[0] >= settings.width || pixel[1] >= settings.height {
-            return Err(Error::Contract {
-                actor: self.info.target.clone(),
-                message: format!(
-                    "pixel {},{} lies outside the film of {}x{}",
-                    pixel[0], pixel[1], settings.width, settings.height
-                ),
-            });
-        }
-        Ok(trace(loaded, pixel[1] * settings.width + pixel[0], sample))
+        let Loaded { scene, settings, intersector, .. } = loaded;
+        PathRequest::check(requests, &self.info.target, settings.width, settings.height)?;
+        let camera = scene.camera.frame(settings.width, settings.height);
+        let path = |scratch: &mut [I::Scratch; 2], request: &PathRequest| {
+            let key = SampleKey { pixel: request.pixel, sample: request.sample, seed: settings.seed };
+            let [closest, any] = scratch;
+            let records = trace(
+                scene,
+                settings,
+                &camera,
+                key,
+                |ray, key| intersector.closest_hit(ray, key, closest),
+                |ray, key| intersector.any_hit(ray, key, any),
+            );
+            PathVertex::path(&records)
+        };
+        let paths = self.pool.install(|| requests.par_iter().map_init(Default::default, path).collect());
+        intersector.check()?;
+        Ok(paths)
     }
 
     fn cast(
@@ -156,42 +164,4 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             layout: loaded.intersector.layout(),
         })
     }
-}
-
-/// The wavefront of a single path, recorded.
-fn trace<I: Intersector>(loaded: &Loaded<I>, pixel: u32, sample: u32) -> Vec<PathVertex> {
-    let Loaded { scene, settings, intersector, .. } = loaded;
-    let mut scratch = I::Scratch::default();
-    let key = SampleKey { pixel, sample, seed: settings.seed };
-    let mut path = generate(&scene.camera.frame(settings.width, settings.height), key);
-    let mut vertices = Vec::new();
-    for bounce in 0..=settings.bounces {
-        let (ray, throughput) = (path.ray, path.throughput);
-        let hit = intersector.closest_hit(&ray, RayKey::extension(key, bounce), &mut scratch);
-        let shaded = shade(scene, settings, bounce, &mut path, &hit);
-        let connected = shaded.connection.map(|c| {
-            let reached = !intersector.any_hit(&c.ray, RayKey::shadow(key, bounce), &mut scratch);
-            if reached {
-                path.radiance = path.radiance + c.radiance;
-            }
-            reached
-        });
-        let found = |index: u32| (index != NONE).then_some(index);
-        vertices.push(PathVertex {
-            bounce,
-            origin: ray.origin.to_array(),
-            direction: ray.direction.to_array(),
-            instance: found(hit.instance),
-            primitive: found(hit.primitive),
-            t: hit.t,
-            uv: [hit.u, hit.v],
-            throughput: throughput.to_array(),
-            radiance: path.radiance.to_array(),
-            connected,
-        });
-        if !shaded.continues {
-            break;
-        }
-    }
-    vertices
 }

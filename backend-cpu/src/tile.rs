@@ -165,7 +165,8 @@ impl<S: Default> Wavefront<S> {
             let index = self.active[i];
             let hit = &self.hits[i];
             counts.hits += u64::from(hit.is_some());
-            let shaded = shade(job.scene, &job.settings, bounce, &mut self.paths[index as usize], hit);
+            let shaded =
+                shade(job.scene, &job.settings, bounce, &mut self.paths[index as usize], hit, &mut ());
             if let Some(connection) = shaded.connection {
                 self.connections.push((index, connection));
             }

@@ -9,8 +9,8 @@ use cust::module::Module;
 use lockstep_core::cache::{self, Key};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::folders;
-use lockstep_core::kernels::launch::KERNELS;
-use lockstep_core::kernels::{Options, Source, assemble};
+use lockstep_core::kernels::launch::{KERNELS, Kernel, TRACE};
+use lockstep_core::kernels::{Options, Source, assemble, assemble_trace};
 use lockstep_core::renderer::Mode;
 use std::collections::HashMap;
 
@@ -28,9 +28,31 @@ pub(crate) const FAST_FLAGS: [&str; 1] = ["--use_fast_math"];
 /// ends.
 const LARGEST_BLOCK: u32 = 128;
 
+/// The kernels that one program has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Part {
+    /// All that a render launches.
+    Render,
+    /// The kernel that records paths, built when the first is asked for.
+    Trace,
+}
+
+impl Part {
+    /// Its kernels.
+    pub(crate) fn kernels(self) -> &'static [&'static Kernel] {
+        match self {
+            Self::Render => &KERNELS,
+            Self::Trace => &[&TRACE],
+        }
+    }
+}
+
 /// The source for a mode.
-pub(crate) fn source(mode: Mode) -> Source {
-    assemble(COMPAT_NAME, COMPAT, &options(mode))
+pub(crate) fn source(mode: Mode, part: Part) -> Source {
+    match part {
+        Part::Render => assemble(COMPAT_NAME, COMPAT, &options(mode)),
+        Part::Trace => assemble_trace(COMPAT_NAME, COMPAT, &options(mode)),
+    }
 }
 
 /// What to build from the shared source for a mode.
@@ -74,7 +96,7 @@ impl Shape {
     }
 }
 
-/// The entry kernels of one mode, ready to launch.
+/// The kernels of one part in one mode, ready to launch.
 pub(crate) struct Program {
     module: Module,
     shapes: HashMap<&'static str, Shape>,
@@ -87,8 +109,9 @@ impl Program {
         compiler: &Compiler,
         architecture: Architecture,
         mode: Mode,
+        part: Part,
     ) -> Result<Self> {
-        let source = source(mode);
+        let source = source(mode, part);
         let flags = flags(mode);
         let made_by = format!("NVRTC {}", compiler.version);
         let made_for = architecture.to_string();
@@ -100,14 +123,14 @@ impl Program {
         if let Some(folder) = &folder
             && let Some(image) = cache::read(folder, &key)
         {
-            match load(found, &image).and_then(|module| Self::of(found, module)) {
+            match load(found, &image).and_then(|module| Self::of(found, module, part)) {
                 Ok(program) => return Ok(program),
                 // The driver refuses it: compile again.
                 Err(_) => cache::remove(folder, &key),
             }
         }
         let image = compile(&found.target, compiler, architecture, &source.text, flags)?;
-        let program = load(found, &image).and_then(|module| Self::of(found, module))?;
+        let program = load(found, &image).and_then(|module| Self::of(found, module, part))?;
         if let Some(folder) = &folder {
             // A cache that cannot be written costs time, nothing else.
             let _ = cache::write(folder, &key, &image);
@@ -115,9 +138,9 @@ impl Program {
         Ok(program)
     }
 
-    fn of(found: &Found, module: Module) -> Result<Self> {
+    fn of(found: &Found, module: Module, part: Part) -> Result<Self> {
         let mut shapes = HashMap::new();
-        for kernel in KERNELS {
+        for kernel in part.kernels() {
             let shape = module.get_function(kernel.name).and_then(|function| Shape::of(&function));
             let shape = shape
                 .map_err(|e| device_error(&found.target, format!("finding kernel {}", kernel.name), e))?;

@@ -3,7 +3,7 @@
 use crate::device::{self, Found};
 use crate::error::{device_error, is_lasting};
 use crate::nvrtc::{Architecture, Compiler};
-use crate::program::{self, Program, Shape};
+use crate::program::{self, Part, Program, Shape};
 use cust::context::{Context, CurrentContext};
 use cust::error::{CudaError, CudaResult};
 use cust::event::{Event, EventFlags};
@@ -33,7 +33,7 @@ pub(crate) struct CudaDevice {
     compiler: Arc<Compiler>,
     architecture: Architecture,
     info: DeviceInfo,
-    programs: HashMap<Mode, Program>,
+    programs: HashMap<(Mode, Part), Program>,
     mode: Mode,
     /// The end of the launch that was waited for last, and its time on our clock.
     latest: Option<(Rc<Event>, u64)>,
@@ -90,6 +90,16 @@ impl CudaDevice {
 
     fn error(&self, action: impl Into<String>, error: CudaError) -> Error {
         refused(&self.found, action, error)
+    }
+
+    /// Builds a program unless it is there; true when it was built.
+    fn build(&mut self, mode: Mode, part: Part) -> Result<bool> {
+        let fresh = !self.programs.contains_key(&(mode, part));
+        if fresh {
+            let program = Program::build(&self.found, &self.compiler, self.architecture, mode, part)?;
+            self.programs.insert((mode, part), program);
+        }
+        Ok(fresh)
     }
 
     /// Makes the driver's calls of this thread mean this device.
@@ -172,7 +182,7 @@ fn refused(found: &Found, action: impl Into<String>, error: CudaError) -> Error 
 
 /// A device in a mode, as every number names it.
 pub(crate) fn info(found: &Found, compiler: &Compiler, architecture: Architecture, mode: Mode) -> DeviceInfo {
-    let source = program::source(mode);
+    let source = program::source(mode, Part::Render);
     let compiler = format!("NVRTC {} for {architecture}", compiler.version);
     let flags = program::flags(mode).join(" ");
     found.facts.info(&found.target, compiler, &flags, &source.hash, mode == Mode::Exact)
@@ -199,17 +209,18 @@ impl wavefront::Device for CudaDevice {
     fn prepare(&mut self, mode: Mode) -> Result<Duration> {
         self.enter()?;
         let start = Instant::now();
-        let fresh = !self.programs.contains_key(&mode);
-        if fresh {
-            let program = Program::build(&self.found, &self.compiler, self.architecture, mode)?;
-            self.programs.insert(mode, program);
-        }
+        let fresh = self.build(mode, Part::Render)?;
         self.mode = mode;
         self.info = info(&self.found, &self.compiler, self.architecture, mode);
-        if let Some(program) = self.programs.get(&mode) {
+        if let Some(program) = self.programs.get(&(mode, Part::Render)) {
             self.info.note = format!("{}; {}", self.info.note, program.resources());
         }
         Ok(if fresh { start.elapsed() } else { Duration::ZERO })
+    }
+
+    fn prepare_trace(&mut self) -> Result<()> {
+        self.enter()?;
+        self.build(self.mode, Part::Trace).map(drop)
     }
 
     fn allocate(&mut self, bytes: u64, what: &str) -> Result<Buffer> {
@@ -234,7 +245,8 @@ impl wavefront::Device for CudaDevice {
 
     fn launch(&mut self, kernel: &Kernel, items: u32, arguments: &[Value<'_, Buffer>]) -> Result<Launch> {
         self.enter()?;
-        let compiled = self.programs.get(&self.mode).and_then(|program| program.kernel(kernel.name));
+        let programs = [Part::Render, Part::Trace].map(|part| self.programs.get(&(self.mode, part)));
+        let compiled = programs.into_iter().flatten().find_map(|program| program.kernel(kernel.name));
         let (function, shape) = compiled.ok_or_else(|| Error::Contract {
             actor: self.found.target.clone(),
             message: format!("kernel {} was launched before it was built", kernel.name),

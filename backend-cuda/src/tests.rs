@@ -1,11 +1,12 @@
 //! Proofs that need the compiler but no device. Skipped, with the reason printed, where there is no NVRTC.
 
 use crate::nvrtc::{self, Architecture, Compiler, Refusal};
-use crate::program::{self, COMPAT, COMPAT_NAME};
+use crate::program::{self, COMPAT, COMPAT_NAME, Part};
 use crate::ptx;
-use lockstep_core::kernels::launch::{KERNELS, Passing};
+use lockstep_core::kernels::launch::Passing;
 use lockstep_core::kernels::{assemble, assemble_probes};
 use lockstep_core::renderer::Mode;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The architectures that every change is compiled for: Turing, Ampere, Hopper.
@@ -29,6 +30,9 @@ fn the_exact_build_has_our_arithmetic_and_no_other() {
     let plain = assemble(COMPAT_NAME, COMPAT, &options).text;
     let marked = assemble(COMPAT_NAME, &ptx::with_marked_fma(COMPAT), &options).text;
     for capability in ARCHITECTURES {
+        let trace =
+            ptx_of(&compiler, &program::source(Mode::Exact, Part::Trace).text, capability, Mode::Exact);
+        assert_eq!(ptx::breaches(&trace), Vec::<String>::new(), "compute_{capability}: traces");
         let exact = ptx_of(&compiler, &plain, capability, Mode::Exact);
         assert_eq!(ptx::breaches(&exact), Vec::<String>::new(), "compute_{capability}");
         let marked = ptx::fma_by_kernel(&ptx_of(&compiler, &marked, capability, Mode::Exact));
@@ -43,7 +47,7 @@ fn the_exact_build_has_our_arithmetic_and_no_other() {
 #[test]
 fn the_audit_finds_the_fast_builds_contractions_and_approximations() {
     let Some(compiler) = compiler() else { return };
-    let fast = program::source(Mode::Fast).text;
+    let fast = program::source(Mode::Fast, Part::Render).text;
     let fast = ptx_of(&compiler, &fast, 90, Mode::Fast);
     let breaches = ptx::breaches(&fast);
     assert!(breaches.iter().any(|line| line.contains(".approx")), "{} breaches", breaches.len());
@@ -66,18 +70,52 @@ fn the_probes_have_our_arithmetic_and_no_other() {
 #[test]
 fn every_kernel_has_the_parameters_of_its_declaration() {
     let Some(compiler) = compiler() else { return };
-    let ptx = ptx_of(&compiler, &program::source(Mode::Exact).text, 90, Mode::Exact);
-    for kernel in KERNELS {
-        let start = format!(".entry {}(", kernel.name);
-        let (_, signature) = ptx.split_once(&start).expect("every kernel is an entry");
-        let (signature, _) = signature.split_once("\n)").expect("a signature ends");
-        let given: Vec<usize> = signature.lines().filter_map(parameter_bytes).collect();
-        let declared = kernel.arguments().map(|argument| match argument.passing {
-            Passing::Value => argument.of.size,
-            Passing::Input | Passing::Output => 8,
-        });
-        assert_eq!(given, declared.collect::<Vec<_>>(), "{}", kernel.name);
+    for part in [Part::Render, Part::Trace] {
+        let ptx = ptx_of(&compiler, &program::source(Mode::Exact, part).text, 90, Mode::Exact);
+        for kernel in part.kernels() {
+            let start = format!(".entry {}(", kernel.name);
+            let (_, signature) = ptx.split_once(&start).expect("every kernel is an entry");
+            let (signature, _) = signature.split_once("\n)").expect("a signature ends");
+            let given: Vec<usize> = signature.lines().filter_map(parameter_bytes).collect();
+            let declared = kernel.arguments().map(|argument| match argument.passing {
+                Passing::Value => argument.of.size,
+                Passing::Input | Passing::Output => 8,
+            });
+            assert_eq!(given, declared.collect::<Vec<_>>(), "{}", kernel.name);
+        }
     }
+}
+
+#[test]
+fn a_render_pays_nothing_for_what_only_traces_record() {
+    let Some(compiler) = compiler() else { return };
+    let records = |line: &&str| {
+        let line = line.trim_start();
+        line.starts_with("record->") || line.starts_with("rng_record(")
+    };
+    let source = program::source(Mode::Exact, Part::Render).text;
+    let silent =
+        source.lines().map(|line| if records(&line) { "" } else { line }).collect::<Vec<_>>().join("\n");
+    assert!(source.lines().filter(records).count() > 20, "the source records");
+    let [with, without] =
+        [source, silent].map(|text| instructions(&ptx_of(&compiler, &text, 90, Mode::Exact)));
+    assert_eq!(with, without, "instructions of every kernel, by opcode");
+}
+
+/// How often each opcode occurs in each kernel.
+fn instructions(ptx: &str) -> BTreeMap<(String, String), usize> {
+    let mut counts = BTreeMap::new();
+    let mut kernel = String::new();
+    for line in ptx.lines() {
+        if let Some((_, after)) = line.split_once(".entry ") {
+            kernel = after.trim_end_matches('(').to_owned();
+        }
+        let opcode = line.split_whitespace().next().filter(|_| line.starts_with('\t'));
+        if let Some(opcode) = opcode {
+            *counts.entry((kernel.clone(), opcode.to_owned())).or_default() += 1;
+        }
+    }
+    counts
 }
 
 /// The size of a parameter: `.param .align 16 .b8 name[96]` or `.param .u64 name`.
@@ -96,10 +134,10 @@ fn machine_code_is_made_without_a_device_and_spills_nothing() {
     let Some(compiler) = compiler() else { return };
     let mut flags = program::flags(Mode::Exact).to_vec();
     flags.push("--ptxas-options=-v");
-    let text = program::source(Mode::Exact).text;
+    let text = program::source(Mode::Exact, Part::Render).text;
     let image = compiler.compile(&text, Architecture::Native(90), &flags).expect("sm_90 is known");
     assert!(image.bytes.starts_with(b"\x7fELF"));
-    for kernel in KERNELS {
+    for kernel in Part::Render.kernels() {
         let name = format!("'{}'", kernel.name);
         let lines = image.log.lines().skip_while(|line| !line.contains(&name)).skip(1);
         let own: Vec<&str> = lines.take_while(|line| !line.contains("Compiling entry")).collect();

@@ -20,6 +20,27 @@ use renderer::{OpenclDevice, OpenclRenderer};
 /// The backend's name, and the target that stands for it where there is no device.
 const NAME: &str = "opencl";
 
+/// Opens a target whose kernels have been changed, for proofs that a mistake would be found.
+///
+/// # Errors
+/// As [`Backend::open`]; an edit that does not fit is [`Error::Contract`] when a scene is loaded.
+#[cfg(feature = "conformance")]
+pub fn open_edited(target: &str, edits: &[lockstep_core::kernels::Edit]) -> Result<Box<dyn Renderer>> {
+    let mut device = OpenclDevice::open(found(target)?)?;
+    device.edits = edits.to_vec();
+    let renderer: OpenclRenderer = Wavefront::new(device);
+    Ok(Box::new(renderer))
+}
+
+/// The device of a target. The best device comes first and answers to the plain name.
+fn found(target: &str) -> Result<device::Found> {
+    let found = device::find().map_err(Error::from)?;
+    found.into_iter().find(|f| target == NAME || f.target == target).ok_or_else(|| Error::Unavailable {
+        what: format!("OpenCL has no target `{target}` here"),
+        remedy: "`lockstep devices` lists all targets.".into(),
+    })
+}
+
 /// OpenCL as a backend.
 #[derive(Debug)]
 pub struct Opencl;
@@ -40,16 +61,7 @@ impl Backend for Opencl {
     }
 
     fn open(&self, target: &str, _options: &OpenOptions) -> Result<Box<dyn Renderer>> {
-        let found = device::find().map_err(Error::from)?;
-        // The best device comes first and answers to the plain name.
-        let wanted = found.into_iter().find(|f| target == NAME || f.target == target);
-        let Some(wanted) = wanted else {
-            return Err(Error::Unavailable {
-                what: format!("OpenCL has no target `{target}` here"),
-                remedy: "`lockstep devices` lists all targets.".into(),
-            });
-        };
-        let renderer: OpenclRenderer = Wavefront::new(OpenclDevice::open(wanted)?);
+        let renderer: OpenclRenderer = Wavefront::new(OpenclDevice::open(found(target)?)?);
         Ok(Box::new(renderer))
     }
 }

@@ -5,8 +5,8 @@ use crate::error::device_error;
 use lockstep_core::cache::{self, Key};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::folders;
-use lockstep_core::kernels::launch::{KERNELS, Kernel};
-use lockstep_core::kernels::{Options, Source, assemble};
+use lockstep_core::kernels::launch::{KERNELS, Kernel, TRACE};
+use lockstep_core::kernels::{Options, Source, assemble, assemble_trace};
 use lockstep_core::renderer::Mode;
 use ocl::Context;
 use ocl::core::{self, ProgramBuildInfo, ProgramBuildInfoResult, ProgramInfo, ProgramInfoResult};
@@ -24,10 +24,32 @@ const ROUNDED_FLAG: &str = "-cl-fp32-correctly-rounded-divide-sqrt";
 /// Flags of the fast build.
 const FAST_FLAGS: &str = "-cl-fast-relaxed-math -cl-mad-enable";
 
+/// The kernels that one program has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Part {
+    /// All that a render launches.
+    Render,
+    /// The kernel that records paths, built when the first is asked for.
+    Trace,
+}
+
+impl Part {
+    fn kernels(self) -> &'static [&'static Kernel] {
+        match self {
+            Self::Render => &KERNELS,
+            Self::Trace => &[&TRACE],
+        }
+    }
+}
+
 /// The source for a device and a mode.
-pub(crate) fn source(found: &Found, mode: Mode) -> Source {
+pub(crate) fn source(found: &Found, mode: Mode, part: Part) -> Source {
     let group_compaction = found.facts.class != Class::Cpu;
-    assemble(COMPAT_NAME, COMPAT, &Options { fast: mode == Mode::Fast, group_compaction })
+    let options = Options { fast: mode == Mode::Fast, group_compaction };
+    match part {
+        Part::Render => assemble(COMPAT_NAME, COMPAT, &options),
+        Part::Trace => assemble_trace(COMPAT_NAME, COMPAT, &options),
+    }
 }
 
 /// The compiler's flags for a device and a mode.
@@ -54,22 +76,30 @@ pub(crate) fn all_flags(found: &Found, mode: Mode) -> String {
     }
 }
 
-/// The entry kernels of one mode, ready to launch.
+/// The kernels of one part in one mode, ready to launch.
 pub(crate) struct Program {
     kernels: HashMap<&'static str, core::Kernel>,
 }
 
 impl Program {
     /// Takes the programs from the cache, or compiles them and puts them there.
-    pub(crate) fn build(found: &Found, context: &Context, mode: Mode) -> Result<Self> {
-        let source = source(found, mode);
+    pub(crate) fn build(
+        found: &Found,
+        context: &Context,
+        source: &Source,
+        mode: Mode,
+        part: Part,
+    ) -> Result<Self> {
         let flags = flags(found, mode);
+        let kernels =
+            |flags: &str, wanted: fn(&Kernel) -> bool| kernels(found, context, source, flags, part, wanted);
         let Some(flag) = traversal_flag(found) else {
-            return Ok(Self { kernels: kernels(found, context, &source, &flags, |_| true)? });
+            return Ok(Self { kernels: kernels(&flags, |_| true)? });
         };
-        let mut all = kernels(found, context, &source, &flags, |kernel| !kernel.traverses)?;
-        let flags = format!("{flags} {flag}");
-        all.extend(kernels(found, context, &source, &flags, |kernel| kernel.traverses)?);
+        let mut all = kernels(&flags, |kernel| !kernel.traverses)?;
+        if part.kernels().iter().any(|kernel| kernel.traverses) {
+            all.extend(kernels(&format!("{flags} {flag}"), |kernel| kernel.traverses)?);
+        }
         Ok(Self { kernels: all })
     }
 
@@ -88,6 +118,7 @@ fn kernels(
     context: &Context,
     source: &Source,
     flags: &str,
+    part: Part,
     wanted: fn(&Kernel) -> bool,
 ) -> Result<Kernels> {
     let facts = &found.facts;
@@ -99,7 +130,7 @@ fn kernels(
     if let Some(folder) = &folder
         && let Some(binary) = cache::read(folder, &key)
     {
-        match from_binary(found, context, &binary, flags).and_then(|program| made_of(found, &program, wanted))
+        match from_binary(found, context, &binary, flags).and_then(|program| made_of(found, &program, part, wanted))
         {
             Ok(kernels) => return Ok(kernels),
             // The driver refuses its own binary: compile again.
@@ -113,17 +144,22 @@ fn kernels(
         // A cache that cannot be written costs time, nothing else.
         let _ = cache::write(folder, &key, &binary);
     }
-    made_of(found, &program, wanted)
+    made_of(found, &program, part, wanted)
 }
 
-fn made_of(found: &Found, program: &core::Program, wanted: fn(&Kernel) -> bool) -> Result<Kernels> {
+fn made_of(
+    found: &Found,
+    program: &core::Program,
+    part: Part,
+    wanted: fn(&Kernel) -> bool,
+) -> Result<Kernels> {
     let make = |name: &'static str| {
         let kernel = core::create_kernel(program, name);
         kernel
             .map(|k| (name, k))
             .map_err(|e| device_error(&found.target, format!("creating kernel {name}"), &e))
     };
-    KERNELS.iter().filter(|kernel| wanted(kernel)).map(|kernel| make(kernel.name)).collect()
+    part.kernels().iter().filter(|kernel| wanted(kernel)).map(|kernel| make(kernel.name)).collect()
 }
 
 /// Compiles a source.

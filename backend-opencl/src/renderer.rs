@@ -2,8 +2,11 @@
 
 use crate::device::{Class, Found};
 use crate::error::device_error;
-use crate::program::{self, Program};
+use crate::program::{self, Part, Program};
 use lockstep_core::error::{Error, Result};
+#[cfg(feature = "conformance")]
+use lockstep_core::kernels::Edit;
+use lockstep_core::kernels::Source;
 use lockstep_core::kernels::launch::Kernel;
 use lockstep_core::renderer::{DeviceInfo, Mode};
 use lockstep_core::wavefront::{self, Kind, Limits, Span, Value, Wavefront};
@@ -28,8 +31,11 @@ pub(crate) struct OpenclDevice {
     context: Context,
     queue: Queue,
     info: DeviceInfo,
-    programs: HashMap<Mode, Program>,
+    programs: HashMap<(Mode, Part), Program>,
     mode: Mode,
+    /// Changes of the kernels' source, for proofs that a mistake would be found.
+    #[cfg(feature = "conformance")]
+    pub(crate) edits: Vec<Edit>,
 }
 
 impl OpenclDevice {
@@ -45,13 +51,44 @@ impl OpenclDevice {
         let queue =
             Queue::new(&context, found.device, Some(flags::QUEUE_PROFILING_ENABLE)).map_err(failed)?;
         let info = info(&found, Mode::Exact);
-        Ok(Self { found, context, queue, info, programs: HashMap::new(), mode: Mode::Exact })
+        Ok(Self {
+            found,
+            context,
+            queue,
+            info,
+            programs: HashMap::new(),
+            mode: Mode::Exact,
+            #[cfg(feature = "conformance")]
+            edits: Vec::new(),
+        })
     }
 
     /// What programs for this device are built in.
     #[cfg(test)]
     pub(crate) fn context(&self) -> &Context {
         &self.context
+    }
+
+    /// Builds a program unless it is there; true when it was built.
+    fn build(&mut self, mode: Mode, part: Part) -> Result<bool> {
+        let fresh = !self.programs.contains_key(&(mode, part));
+        if fresh {
+            let source = self.source(mode, part)?;
+            let program = Program::build(&self.found, &self.context, &source, mode, part)?;
+            self.programs.insert((mode, part), program);
+        }
+        Ok(fresh)
+    }
+
+    #[cfg(not(feature = "conformance"))]
+    fn source(&self, mode: Mode, part: Part) -> Result<Source> {
+        Ok(program::source(&self.found, mode, part))
+    }
+
+    #[cfg(feature = "conformance")]
+    fn source(&self, mode: Mode, part: Part) -> Result<Source> {
+        let source = program::source(&self.found, mode, part);
+        self.edits.iter().try_fold(source, Source::edited)
     }
 
     fn error(&self, action: impl Into<String>, error: &ocl::OclCoreError) -> Error {
@@ -111,7 +148,7 @@ impl OpenclDevice {
 
 /// A device in a mode, as every number names it.
 pub(crate) fn info(found: &Found, mode: Mode) -> DeviceInfo {
-    let source = program::source(found, mode);
+    let source = program::source(found, mode, Part::Render);
     found.facts.info(&found.target, &program::all_flags(found, mode), &source.hash, mode == Mode::Exact)
 }
 
@@ -135,13 +172,14 @@ impl wavefront::Device for OpenclDevice {
 
     fn prepare(&mut self, mode: Mode) -> Result<Duration> {
         let start = Instant::now();
-        let fresh = !self.programs.contains_key(&mode);
-        if fresh {
-            self.programs.insert(mode, Program::build(&self.found, &self.context, mode)?);
-        }
+        let fresh = self.build(mode, Part::Render)?;
         self.mode = mode;
         self.info = info(&self.found, mode);
         Ok(if fresh { start.elapsed() } else { Duration::ZERO })
+    }
+
+    fn prepare_trace(&mut self) -> Result<()> {
+        self.build(self.mode, Part::Trace).map(drop)
     }
 
     fn allocate(&mut self, bytes: u64, what: &str) -> Result<Mem> {
@@ -167,8 +205,9 @@ impl wavefront::Device for OpenclDevice {
     }
 
     fn launch(&mut self, kernel: &Kernel, items: u32, arguments: &[Value<'_, Mem>]) -> Result<Event> {
-        let program = self.programs.get(&self.mode).and_then(|program| program.kernel(kernel.name));
-        let compiled = program.ok_or_else(|| Error::Contract {
+        let programs = [Part::Render, Part::Trace].map(|part| self.programs.get(&(self.mode, part)));
+        let found = programs.into_iter().flatten().find_map(|program| program.kernel(kernel.name));
+        let compiled = found.ok_or_else(|| Error::Contract {
             actor: self.found.target.clone(),
             message: format!("kernel {} was launched before it was built", kernel.name),
         })?;

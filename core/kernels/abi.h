@@ -2,7 +2,7 @@
  *
  * 4-byte scalars in 16-byte groups, without padding: LS_ALIGN16 only lets a device load a group at once. `Packed`,
  * `Pass`, `SceneConstants` and `BounceCounters` are declared in src/kernels/records.rs, the others beside the code
- * that they serve. A probe kernel writes all sizes and offsets, which a test compares with Rust's. */
+ * that they serve, `VertexRecord` in src/trace/record.rs. A probe kernel writes all sizes and offsets, which a test compares with Rust's. */
 
 /* The index that stands for "none". */
 #define NONE 0xffffffffu
@@ -226,6 +226,57 @@ typedef struct LS_ALIGN16 {
     u32 roulette_from;
     u32 first_pixel;
 } Pass;
+
+#define VERTEX_HIT 1u
+#define VERTEX_SHADED 2u
+#define VERTEX_LIGHT 4u
+#define VERTEX_SHADOW 8u
+#define VERTEX_REACHED 16u
+#define VERTEX_SCATTER 32u
+#define VERTEX_CONTINUES 64u
+
+/* All that a path computes at one vertex; `flags` tells which parts it reached. */
+typedef struct LS_ALIGN16 {
+    Vec3 origin;
+    u32 flags;
+    Vec3 direction;
+    u32 instance;
+    Vec3 throughput;
+    u32 primitive;
+    float t;
+    float u;
+    float v;
+    float alpha;
+    Vec3 geometric;
+    u32 material;
+    float coordinates[2];
+    float roughness;
+    float metallic;
+    Vec3 base_color;
+    u32 light;
+    Vec3 normal;
+    float light_distance;
+    Vec3 gathered;
+    float light_pdf;
+    u32 light_words[4];
+    Vec3 light_direction;
+    float light_bsdf_pdf;
+    Vec3 light_radiance;
+    float shadow_t_max;
+    Vec3 light_bsdf;
+    float scatter_pdf;
+    Vec3 shadow_origin;
+    u32 reserved0;
+    Vec3 shadow_radiance;
+    u32 reserved1;
+    u32 scatter_words[4];
+    Vec3 scatter_direction;
+    u32 reserved2;
+    Vec3 scatter_throughput;
+    u32 reserved3;
+    Vec3 radiance;
+    u32 reserved4;
+} VertexRecord;
 
 /* What of the scene is not an array. */
 typedef struct LS_ALIGN16 {

@@ -173,7 +173,9 @@ LS_KERNEL void ls_shade(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_GLOBAL Pa
             path.bsdf_pdf = LS_AS_F32(throughput.w);
             path.radiance = path_radiance[index].v;
             path.key = path_key(pass, index);
-            shaded = path_shade(scene, pass, bounce, &path, load_hit(hits, hit_primitives, i));
+            VertexRecord unread;
+            unread.flags = 0u;
+            shaded = path_shade(scene, pass, bounce, &path, load_hit(hits, hit_primitives, i), &unread);
             store_packed(path_radiance, index, path.radiance, 0u);
             if (shaded.continues) {
                 store_ray(path_origin, path_direction, index, path.ray);

@@ -226,9 +226,13 @@ LS_FN float lights_environment_pdf(SceneRef scene, Vec3 direction) {
 }
 
 /* Samples one light of the scene for the point `p`. The scene must have lights. */
-LS_FN LightSample lights_sample(SceneRef scene, Vec3 p, SampleKey key, u32 bounce) {
+LS_FN LightSample lights_sample(SceneRef scene, Vec3 p, SampleKey key, u32 bounce, VertexRecord *record) {
     Words words = rng_draw(key, BLOCK_LIGHT, bounce);
-    Light light = load_light(scene, sampling_pick_light(scene, words.w[0], words.w[1]));
+    u32 index = sampling_pick_light(scene, words.w[0], words.w[1]);
+    record->flags |= VERTEX_LIGHT;
+    record->light = index;
+    rng_record(words, record->light_words);
+    Light light = load_light(scene, index);
     float u = rng_uniform(words.w[2]);
     float v = rng_uniform(words.w[3]);
     if (light.kind == LIGHT_TRIANGLE) {

@@ -336,11 +336,15 @@ LS_FN Vec3 path_add_emission(SceneRef scene, Pass pass, PathState path, Interact
 
 /* Next-event estimation: a shadow ray to a sampled light. */
 LS_FN Connection path_connect_to_light(SceneRef scene, Pass pass, u32 bounce, PathState path, Interaction at,
-                                       Local here) {
+                                       Local here, VertexRecord *record) {
     if (scene.constants.light_count == 0u || bsdf_surface_is_smooth(here.surface)) {
         return path_no_connection();
     }
-    LightSample light = lights_sample(scene, at.position, path.key, bounce);
+    LightSample light = lights_sample(scene, at.position, path.key, bounce, record);
+    record->light_direction = light.direction;
+    record->light_distance = light.distance;
+    record->light_radiance = light.radiance;
+    record->light_pdf = light.pdf;
     if (light.pdf <= 0.0f || (pass.strategy == STRATEGY_BSDF_ONLY && !light.delta)) {
         return path_no_connection();
     }
@@ -349,6 +353,8 @@ LS_FN Connection path_connect_to_light(SceneRef scene, Pass pass, u32 bounce, Pa
         return path_no_connection();
     }
     Evaluation scattered = bsdf_evaluate(here.surface, here.wo, wi);
+    record->light_bsdf = scattered.value;
+    record->light_bsdf_pdf = scattered.pdf;
     float weight = 1.0f;
     if (!light.delta && pass.strategy == STRATEGY_MIS) {
         weight = sampling_power_heuristic(light.pdf, scattered.pdf);
@@ -360,15 +366,25 @@ LS_FN Connection path_connect_to_light(SceneRef scene, Pass pass, u32 bounce, Pa
     }
     Vec3 origin = intersect_offset_origin(at.position, here.geometric, light.direction, at.scale);
     float t_max = math_min(light.distance * SHADOW_SHORTENING, FAR);
+    record->flags |= VERTEX_SHADOW;
+    record->shadow_origin = origin;
+    record->shadow_t_max = t_max;
+    record->shadow_radiance = radiance;
     return path_connection(true, path_ray(origin, light.direction, t_max), radiance);
 }
 
 /* Chooses the next extension ray; false when the path ends. */
-LS_FN bool path_scatter(Pass pass, u32 bounce, PathState *path, Interaction at, Local here) {
-    Uniforms u = rng_uniforms(rng_draw(path->key, BLOCK_BSDF, bounce));
+LS_FN bool path_scatter(Pass pass, u32 bounce, PathState *path, Interaction at, Local here, VertexRecord *record) {
+    Words words = rng_draw(path->key, BLOCK_BSDF, bounce);
+    Uniforms u = rng_uniforms(words);
     Scatter scattered = bsdf_sample(here.surface, here.wo, u.u[0], u.u[1], u.u[2]);
     Vec3 direction = path_local_to_world(here, scattered.wi);
     Vec3 throughput = vec3_mul(path->throughput, scattered.weight);
+    record->flags |= VERTEX_SCATTER;
+    rng_record(words, record->scatter_words);
+    record->scatter_direction = direction;
+    record->scatter_pdf = scattered.pdf;
+    record->scatter_throughput = throughput;
     if (vec3_max_component(throughput) <= 0.0f || !path_local_sides_agree(here, direction, scattered.wi.z)) {
         return false;
     }
@@ -379,6 +395,8 @@ LS_FN bool path_scatter(Pass pass, u32 bounce, PathState *path, Interaction at, 
         }
         throughput = vec3_scale(throughput, 1.0f / survival);
     }
+    record->flags |= VERTEX_CONTINUES;
+    record->scatter_throughput = throughput;
     path->throughput = throughput;
     path->bsdf_pdf = scattered.pdf;
     Vec3 origin = intersect_offset_origin(at.position, here.geometric, direction, at.scale);
@@ -386,18 +404,24 @@ LS_FN bool path_scatter(Pass pass, u32 bounce, PathState *path, Interaction at, 
     return true;
 }
 
-/* Shades what the extension ray found: updates the path's radiance, throughput and ray. */
-LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, Hit hit) {
+/* Shades what the extension ray found: updates the path's radiance, throughput and ray. `record` takes what was
+ * computed on the way; a compiler drops it from a kernel that does not read it. */
+LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, Hit hit, VertexRecord *record) {
     if (!intersect_hit_is_some(hit)) {
         path->radiance = path_add_sky(scene, pass, *path);
+        record->gathered = path->radiance;
         return path_ended();
     }
     Interaction at = path_interaction_new(scene, path->ray, hit);
+    record->flags |= VERTEX_HIT;
+    record->geometric = at.geometric;
+    record->material = at.material;
     Instance instance = load_instance(scene, hit.instance);
     Material material = load_material(scene, at.material);
     Vec3 back = vec3_neg(path->ray.direction);
     bool outside = vec3_dot(at.geometric, back) > 0.0f;
     path->radiance = path_add_emission(scene, pass, *path, at, material, hit.t);
+    record->gathered = path->radiance;
     if (bounce == pass.bounces) {
         return path_ended();
     }
@@ -414,9 +438,14 @@ LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, 
     here.wo = vec3_new(vec3_dot(back, here.s), vec3_dot(back, here.t),
                         math_max(vec3_dot(back, here.normal), MIN_COSINE));
     here.surface = path_interaction_surface(scene, at, material, outside);
+    record->flags |= VERTEX_SHADED;
+    record->base_color = here.surface.base_color;
+    record->roughness = here.surface.roughness;
+    record->metallic = here.surface.metallic;
+    record->normal = here.normal;
 
     Shaded shaded;
-    shaded.connection = path_connect_to_light(scene, pass, bounce, *path, at, here);
-    shaded.continues = path_scatter(pass, bounce, path, at, here);
+    shaded.connection = path_connect_to_light(scene, pass, bounce, *path, at, here, record);
+    shaded.continues = path_scatter(pass, bounce, path, at, here, record);
     return shaded;
 }

@@ -543,7 +543,9 @@ LS_PROBE(bsdf_sample, 15, 7) {
 /* ---- lights ---- */
 
 LS_SCENE_PROBE(lights_sample, 7, 9) {
-    LightSample s = lights_sample(scene, IN_V(0), probe_key(IN_U(3), IN_U(4), IN_U(5)), IN_U(6) & 255u);
+    VertexRecord unread;
+    unread.flags = 0u;
+    LightSample s = lights_sample(scene, IN_V(0), probe_key(IN_U(3), IN_U(4), IN_U(5)), IN_U(6) & 255u, &unread);
     OUT_V(0, s.direction);
     OUT_F(3, s.distance);
     OUT_V(4, s.radiance);
@@ -610,7 +612,9 @@ LS_SCENE_PROBE(path_shade, 19, 26) {
     path.radiance = IN_V(13);
     path.bsdf_pdf = (IN_U(7) & 1u) != 0u ? IN_F(10) : 0.0f;
     Hit hit = bvh_closest_hit(scene, path.ray, rng_ray_key_extension(path.key, bounce));
-    Shaded shaded = path_shade(scene, pass, bounce, &path, hit);
+    VertexRecord unread;
+    unread.flags = 0u;
+    Shaded shaded = path_shade(scene, pass, bounce, &path, hit, &unread);
     OUT_V(0, path.ray.origin);
     OUT_V(3, path.ray.direction);
     OUT_F(6, path.ray.t_max);

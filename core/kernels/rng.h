@@ -77,6 +77,14 @@ LS_FN Uniforms rng_uniforms(Words words) {
     return r;
 }
 
+/* Keeps words for whoever reads a record. */
+LS_FN void rng_record(Words words, u32 *record) {
+    record[0] = words.w[0];
+    record[1] = words.w[1];
+    record[2] = words.w[2];
+    record[3] = words.w[3];
+}
+
 /* `word * n / 2^32`: an index below `n`, biased by at most `n / 2^32`. */
 LS_FN u32 rng_index_below(u32 word, u32 n) {
     return (u32)(((u64)word * (u64)n) >> 32);

@@ -280,7 +280,14 @@ pub fn covers(scene: &SceneData, instance: u32, primitive: u32, u: f32, v: f32, 
 
 /// The coverage of a surface point.
 #[inline(always)]
-fn alpha(scene: &SceneData, material: &Material, instance: u32, primitive: u32, u: f32, v: f32) -> f32 {
+pub(crate) fn alpha(
+    scene: &SceneData,
+    material: &Material,
+    instance: u32,
+    primitive: u32,
+    u: f32,
+    v: f32,
+) -> f32 {
     if primitive & SPHERE_BIT != 0 {
         return material.alpha;
     }

@@ -26,6 +26,7 @@ pub mod rng;
 pub mod sampling;
 pub mod scene;
 pub mod texture;
+pub mod trace;
 pub mod vec3;
 pub mod wavefront;
 

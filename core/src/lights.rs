@@ -9,6 +9,7 @@ use crate::rng::{Block, SampleKey, draw, uniform};
 use crate::sampling::{frame, pick, uniform_cone, uniform_triangle};
 use crate::scene::{Environment, EnvironmentKind, Light, LightKind, Material, NONE, SceneData};
 use crate::texture;
+use crate::trace::{Recorder, VertexRecord};
 use crate::vec3::{Vec3, cross, dot, lerp, normalize, vec3};
 
 /// A direction towards light.
@@ -31,9 +32,21 @@ const DARK: LightSample =
 
 /// Samples one light of the scene for the point `p`. The scene must have lights.
 #[inline(always)]
-pub fn sample(scene: &SceneData, p: Vec3, key: SampleKey, bounce: u32) -> LightSample {
+pub fn sample(
+    scene: &SceneData,
+    p: Vec3,
+    key: SampleKey,
+    bounce: u32,
+    record: &mut impl Recorder,
+) -> LightSample {
     let words = draw(key, Block::Light, bounce);
-    let light = &scene.lights[pick(&scene.light_alias, words[0], words[1]) as usize];
+    let index = pick(&scene.light_alias, words[0], words[1]);
+    record.note(|r| {
+        r.flags |= VertexRecord::LIGHT;
+        r.light = index;
+        r.light_words = words;
+    });
+    let light = &scene.lights[index as usize];
     let u = uniform(words[2]);
     let v = uniform(words[3]);
     if light.kind == LightKind::Triangle as u32 {

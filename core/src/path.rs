@@ -18,6 +18,7 @@ use crate::scene::{
     transform_vector,
 };
 use crate::texture;
+use crate::trace::{Recorder, VertexRecord};
 use crate::vec3::{Vec3, cross, dot, max_abs_component, max_component, normalize, vec3};
 
 /// Shadow rays end this share before their light, so that the light's own surface does not occlude.
@@ -249,19 +250,34 @@ impl Interaction {
     }
 }
 
-/// Shades what the extension ray found: updates the path's radiance, throughput and ray.
+/// Shades what the extension ray found: updates the path's radiance, throughput and ray. `record` is told what was
+/// computed on the way.
 #[inline]
-pub fn shade(scene: &SceneData, settings: &Settings, bounce: u32, path: &mut PathState, hit: &Hit) -> Shaded {
+pub fn shade(
+    scene: &SceneData,
+    settings: &Settings,
+    bounce: u32,
+    path: &mut PathState,
+    hit: &Hit,
+    record: &mut impl Recorder,
+) -> Shaded {
     if !hit.is_some() {
         add_sky(scene, settings, path);
+        record.note(|r| r.gathered = path.radiance);
         return ENDED;
     }
     let at = Interaction::new(scene, &path.ray, hit);
+    record.note(|r| {
+        r.flags |= VertexRecord::HIT;
+        r.geometric = at.geometric;
+        r.material = at.material;
+    });
     let instance = &scene.instances[hit.instance as usize];
     let material = &scene.materials[at.material as usize];
     let back = -path.ray.direction;
     let outside = dot(at.geometric, back) > 0.0;
     add_emission(scene, settings, path, &at, material, hit.t);
+    record.note(|r| r.gathered = path.radiance);
     if bounce == settings.bounces {
         return ENDED;
     }
@@ -275,9 +291,16 @@ pub fn shade(scene: &SceneData, settings: &Settings, bounce: u32, path: &mut Pat
     let wo = vec3(dot(back, s), dot(back, t), max(dot(back, normal), MIN_COSINE));
     let surface = at.surface(scene, material, outside);
     let local = Local { s, t, normal, geometric, wo, surface };
+    record.note(|r| {
+        r.flags |= VertexRecord::SHADED;
+        r.base_color = local.surface.base_color;
+        r.roughness = local.surface.roughness;
+        r.metallic = local.surface.metallic;
+        r.normal = local.normal;
+    });
 
-    let connection = connect_to_light(scene, settings, bounce, path, &at, &local);
-    let continues = scatter(settings, bounce, path, &at, &local);
+    let connection = connect_to_light(scene, settings, bounce, path, &at, &local, record);
+    let continues = scatter(settings, bounce, path, &at, &local, record);
     Shaded { continues, connection }
 }
 
@@ -382,11 +405,18 @@ fn connect_to_light(
     path: &PathState,
     at: &Interaction,
     local: &Local,
+    record: &mut impl Recorder,
 ) -> Option<Connection> {
     if scene.lights.is_empty() || local.surface.is_smooth() {
         return None;
     }
-    let light = lights::sample(scene, at.position, path.key, bounce);
+    let light = lights::sample(scene, at.position, path.key, bounce, record);
+    record.note(|r| {
+        r.light_direction = light.direction;
+        r.light_distance = light.distance;
+        r.light_radiance = light.radiance;
+        r.light_pdf = light.pdf;
+    });
     if light.pdf <= 0.0 || (settings.strategy == Strategy::BsdfOnly && !light.delta) {
         return None;
     }
@@ -395,6 +425,10 @@ fn connect_to_light(
         return None;
     }
     let scattered = bsdf::evaluate(&local.surface, local.wo, wi);
+    record.note(|r| {
+        r.light_bsdf = scattered.value;
+        r.light_bsdf_pdf = scattered.pdf;
+    });
     let mut weight = 1.0;
     if !light.delta && settings.strategy == Strategy::Mis {
         weight = power_heuristic(light.pdf, scattered.pdf);
@@ -405,16 +439,37 @@ fn connect_to_light(
     }
     let origin = offset_origin(at.position, local.geometric, light.direction, at.scale);
     let t_max = min(light.distance * SHADOW_SHORTENING, FAR);
+    record.note(|r| {
+        r.flags |= VertexRecord::SHADOW;
+        r.shadow_origin = origin;
+        r.shadow_t_max = t_max;
+        r.shadow_radiance = radiance;
+    });
     Some(Connection { ray: Ray { origin, t_min: 0.0, direction: light.direction, t_max }, radiance })
 }
 
 /// Chooses the next extension ray; false when the path ends.
 #[inline(always)]
-fn scatter(settings: &Settings, bounce: u32, path: &mut PathState, at: &Interaction, local: &Local) -> bool {
-    let u = draw(path.key, Block::Bsdf, bounce).map(uniform);
+fn scatter(
+    settings: &Settings,
+    bounce: u32,
+    path: &mut PathState,
+    at: &Interaction,
+    local: &Local,
+    record: &mut impl Recorder,
+) -> bool {
+    let words = draw(path.key, Block::Bsdf, bounce);
+    let u = words.map(uniform);
     let scattered = bsdf::sample(&local.surface, local.wo, [u[0], u[1], u[2]]);
     let direction = local.to_world(scattered.wi);
     let mut throughput = path.throughput * scattered.weight;
+    record.note(|r| {
+        r.flags |= VertexRecord::SCATTER;
+        r.scatter_words = words;
+        r.scatter_direction = direction;
+        r.scatter_pdf = scattered.pdf;
+        r.scatter_throughput = throughput;
+    });
     if max_component(throughput) <= 0.0 || !local.sides_agree(direction, scattered.wi.z) {
         return false;
     }
@@ -427,6 +482,10 @@ fn scatter(settings: &Settings, bounce: u32, path: &mut PathState, at: &Interact
         }
         throughput = throughput * (1.0 / survival);
     }
+    record.note(|r| {
+        r.flags |= VertexRecord::CONTINUES;
+        r.scatter_throughput = throughput;
+    });
     path.throughput = throughput;
     path.bsdf_pdf = scattered.pdf;
     let origin = offset_origin(at.position, local.geometric, direction, at.scale);

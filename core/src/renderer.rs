@@ -9,7 +9,7 @@ use crate::film::{Film, Flaws};
 use crate::intersect::{Hit, Ray};
 use crate::rng::{RayKey, SampleKey};
 use crate::scene::Scene;
-use crate::vec3::Vec3;
+pub use crate::trace::{PathRequest, PathVertex};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -50,13 +50,15 @@ pub trait Renderer {
     /// [`Error::Contract`] before the first `load`.
     fn read(&mut self, film: &mut Film) -> Result<()>;
 
-    /// The vertices of one sample's path as this target traces it, for finding where two targets part.
+    /// The paths of chosen samples, vertex by vertex, as this target traces them: for finding where two targets part.
+    /// Runs the renderer's own path code; the last vertex's radiance is what the film takes for that sample. The film
+    /// stays as it is.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] by default; [`Error::Contract`] for a pixel outside the film.
-    fn trace(&mut self, pixel: [u32; 2], sample: u32) -> Result<Vec<PathVertex>> {
-        let _ = (pixel, sample);
-        Err(Error::Unsupported { actor: self.device().target.clone(), what: "tracing one path".into() })
+    /// [`Error::Unsupported`] by default; [`Error::Contract`] before the first `load` or for a pixel outside the film.
+    fn trace(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PathVertex>>> {
+        let _ = requests;
+        Err(Error::Unsupported { actor: self.device().target.clone(), what: "tracing single paths".into() })
     }
 
     /// Traces given rays through the loaded scene, `passes` times over, and nothing else: for measuring traversal and
@@ -285,37 +287,5 @@ impl PassReport {
     /// Shadow rays over all bounces.
     pub fn shadow_rays(&self) -> u64 {
         self.bounces.iter().map(|b| b.shadow_rays).sum()
-    }
-}
-
-/// One vertex of a traced path.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PathVertex {
-    /// 0 for what the camera ray found.
-    pub bounce: u32,
-    /// Origin of the extension ray that led here.
-    pub origin: [f32; 3],
-    /// Its direction.
-    pub direction: [f32; 3],
-    /// Instance hit, `None` for a miss.
-    pub instance: Option<u32>,
-    /// Primitive within the instance's mesh; spheres have bit 31 set.
-    pub primitive: Option<u32>,
-    /// Distance along the ray in units of its direction's length; the ray's `t_max` for a miss.
-    pub t: f32,
-    /// Barycentric coordinates; zero on spheres.
-    pub uv: [f32; 2],
-    /// Path throughput on arrival.
-    pub throughput: [f32; 3],
-    /// Radiance gathered up to and including this vertex.
-    pub radiance: [f32; 3],
-    /// True when this vertex's shadow ray reached its light, `None` when there was no shadow ray.
-    pub connected: Option<bool>,
-}
-
-impl PathVertex {
-    /// The direction of travel as a vector.
-    pub fn direction(&self) -> Vec3 {
-        self.direction.into()
     }
 }

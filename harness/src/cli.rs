@@ -38,6 +38,8 @@ pub(crate) enum Command {
     /// Renders scenes on every target at every rung of a ladder of samples per pixel, compares and times them, and
     /// writes a report
     Study(StudyArgs),
+    /// Prints one sample's path vertex by vertex, and where two targets part
+    Trace(TraceArgs),
     /// Compares images of any program: two files, or two folders in a report like a study's
     Compare(CompareArgs),
     /// Remakes tables, plots and page of a study from its records
@@ -156,6 +158,9 @@ pub(crate) struct StudyArgs {
     /// Climb the ladder N times, to time every step N times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) repeats: u32,
+    /// Also compare single paths of every pair of targets, quantity by quantity, and name the first that differs
+    #[arg(long)]
+    pub(crate) ladder: bool,
     /// Take this image as the reference (one scene only) instead of rendering one
     #[arg(long, value_name = "FILE")]
     pub(crate) reference: Option<PathBuf>,
@@ -181,6 +186,44 @@ pub(crate) struct StudyArgs {
     /// Print the verdict as one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `lockstep trace`
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    /// The scene
+    pub(crate) scene: String,
+    /// One target, or two to compare
+    #[arg(short = 'b', long = "targets", value_name = "TARGET", value_delimiter = ',', required = true)]
+    pub(crate) targets: Vec<String>,
+    /// The pixel, counted from 0,0 at the top left
+    #[arg(long, value_name = "X,Y")]
+    pub(crate) pixel: Pixel,
+    /// The sample's index within the pixel
+    #[arg(long, value_name = "I", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..i64::from(MAX_SPP)))]
+    pub(crate) sample: u32,
+    #[command(flatten)]
+    pub(crate) image: ImageArgs,
+    /// Worker threads of CPU targets [default: all hardware threads]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
+    pub(crate) threads: Option<usize>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A pixel: column and row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pixel(pub(crate) [u32; 2]);
+
+impl std::str::FromStr for Pixel {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed =
+            text.split_once(',').and_then(|(x, y)| Some([x.trim().parse().ok()?, y.trim().parse().ok()?]));
+        parsed.map(Self).ok_or_else(|| "it must be two whole numbers, as in 120,80".into())
+    }
 }
 
 /// `lockstep compare`
@@ -360,6 +403,8 @@ mod tests {
             "lockstep render cornell -b cpu-bvh --spp 4 --size 64x64 --bounces 2 --seed 7 --output beauty -o a.exr",
             "lockstep study",
             "lockstep study cornell weekend -b cpu-bvh,cpu-embree --spp 1..64 --size 320x240 --seeds 2 --repeats 3 -o d",
+            "lockstep study cornell --ladder",
+            "lockstep trace cornell -b cpu-bvh,opencl@pocl --pixel 12,34 --sample 5 --json",
             "lockstep compare a.png b.png --json",
             "lockstep compare dir_a dir_b -o out --fresh",
             "lockstep report d",

@@ -17,6 +17,7 @@ mod render;
 mod scenes;
 mod setup;
 mod study;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -41,6 +42,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Setup(args) => set_up(&args),
         Command::Render(args) => render::run(&args),
         Command::Study(args) => study::run(&args),
+        Command::Trace(args) => trace::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report(&args),
         Command::Bench(args) => bench::run(&args),

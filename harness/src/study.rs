@@ -12,6 +12,7 @@ mod folder;
 mod hits;
 mod images;
 mod judge;
+mod parity;
 mod participant;
 mod plan;
 mod reference;
@@ -160,6 +161,9 @@ pub(crate) fn print_verdict(folder: &Path) -> Result<(), Failure> {
     }
     for hits in &study.hits {
         text.push_str(&format!("  why, on {} at {} spp: {}\n", hits.scene, hits.spp, hits.why));
+    }
+    for sentence in lockstep_reports::tables::said_of_paths(&study) {
+        text.push_str(&format!("  path by path, {sentence}\n"));
     }
     text.push_str(&format!("{}\n", folder.join(files::PAGE).display()));
     print(&text)

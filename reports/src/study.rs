@@ -3,7 +3,7 @@
 use crate::image_io::{ImageKind, ImageName};
 use crate::records::{
     Bounce, Convergence, Difference, Environment, Hits, Load, Map, Noise, Note, Record, RecordError,
-    RejectedSamples, Skip, Timing, read_records,
+    RejectedSamples, Rung, Skip, Timing, read_records,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -67,6 +67,8 @@ pub struct Study {
     pub hits: Vec<Hits>,
     /// Pictures of where targets differ.
     pub maps: Vec<Map>,
+    /// Single paths of pairs, quantity by quantity.
+    pub rungs_of_paths: Vec<Rung>,
     /// Samples that films refused.
     pub rejected: Vec<RejectedSamples>,
     /// What was left out.
@@ -141,6 +143,7 @@ impl Study {
                 Record::Noise(r) => study.noise.push(r),
                 Record::Hits(r) => study.hits.push(r),
                 Record::Map(r) => study.maps.push(r),
+                Record::Rung(r) => study.rungs_of_paths.push(r),
                 Record::Rejected(r) => study.rejected.push(r),
                 Record::Skip(r) => study.skips.push(r),
                 Record::Note(r) => study.notes.push(r),

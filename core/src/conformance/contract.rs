@@ -3,9 +3,10 @@
 use super::cast::cast_answers_as_the_hit_rule_says;
 use super::{Open, film_of, opened, render, scenes};
 use crate::error::Error;
-use crate::film::{Film, MAX_SPP};
-use crate::renderer::{Renderer, Settings};
+use crate::film::{Film, Flaws, MAX_SPP, quantize};
+use crate::renderer::{BounceCounts, Renderer, Settings};
 use crate::scene::{Scene, SceneBuilder};
+use crate::trace::{PathRequest, PathVertex};
 use std::ops::Range;
 
 /// The film's size in these checks: not a multiple of any tile or work-group.
@@ -37,6 +38,7 @@ pub fn contract(open: &mut Open<'_>) {
     renders_a_scene_without_geometry(open);
     renders_one_pixel(open, &scene);
     cast_answers_as_the_hit_rule_says(open, &scene);
+    traces_are_the_samples_of_the_film(open, &scene);
 }
 
 fn names_its_device(open: &mut Open<'_>) {
@@ -167,4 +169,46 @@ fn renders_a_scene_without_geometry(open: &mut Open<'_>) {
 fn renders_one_pixel(open: &mut Open<'_>, scene: &Scene) {
     let (film, _) = render(opened(open).as_mut(), scene, &Settings { width: 1, height: 1, ..SETTINGS }, 5);
     assert_eq!((film.sums.len(), film.spp), (1, 5), "a film of one pixel is possible");
+}
+
+/// Where a renderer can trace single paths, these are the paths that its film is made of, ray by ray.
+fn traces_are_the_samples_of_the_film(open: &mut Open<'_>, scene: &Scene) {
+    let mut renderer = opened(open);
+    let settings = Settings { roulette_from: Some(2), bounces: 5, ..SETTINGS };
+    let (film, report) = render(renderer.as_mut(), scene, &settings, 2);
+    let pixels = 0..settings.width * settings.height;
+    let requests: Vec<PathRequest> =
+        pixels.flat_map(|pixel| [0, 1].map(|sample| PathRequest { pixel, sample })).collect();
+    let paths = match renderer.trace(&requests) {
+        Err(Error::Unsupported { .. }) => return,
+        other => other.expect("a path of every sample"),
+    };
+    assert_eq!(paths.len(), requests.len(), "one path for each request");
+    let mut flaws = Flaws::default();
+    for (pixel, (of_pixel, sum)) in paths.chunks(2).zip(&film.sums).enumerate() {
+        let last = |path: &Vec<PathVertex>| path.last().expect("a path has a vertex").radiance;
+        let values = of_pixel.iter().map(|path| quantize(last(path).into(), &mut flaws));
+        let total = values.fold([0; 3], |t, v| [t[0] + v[0], t[1] + v[1], t[2] + v[2]]);
+        assert_eq!(total, *sum, "the traced samples of pixel {pixel} add up to the film's");
+    }
+    assert_eq!(flaws, film.flaws, "traces have the film's flaws");
+    assert_eq!(rays_of(&paths), report.bounces, "traces have the film's rays");
+    assert_eq!(film_of(renderer.as_mut(), &scene.name), film, "a trace leaves the film as it is");
+    let outside = PathRequest { pixel: settings.width * settings.height, sample: 0 };
+    assert!(matches!(renderer.trace(&[outside]), Err(Error::Contract { .. })), "a pixel outside is refused");
+    assert_eq!(renderer.trace(&[]).expect("no path is asked for"), Vec::<Vec<PathVertex>>::new());
+}
+
+/// The rays of traced paths by bounce.
+fn rays_of(paths: &[Vec<PathVertex>]) -> Vec<BounceCounts> {
+    let longest = paths.iter().map(Vec::len).max().unwrap_or(0);
+    let mut bounces = vec![BounceCounts::default(); longest];
+    for vertex in paths.iter().flatten() {
+        let counts = &mut bounces[vertex.bounce as usize];
+        counts.extension_rays += 1;
+        counts.hits += u64::from(vertex.surface.is_some());
+        counts.shadow_rays += u64::from(vertex.connected().is_some());
+        counts.unoccluded += u64::from(vertex.connected() == Some(true));
+    }
+    bounces
 }

@@ -1,5 +1,8 @@
 //! One source text from a backend's compat header and the shared kernels.
 
+#[cfg(feature = "conformance")]
+use crate::error::{Error, Result};
+
 /// A header and the name that compile errors give it.
 type Header = (&'static str, &'static str);
 
@@ -29,6 +32,7 @@ const HEADERS: [Header; 15] = [
 ];
 
 const ENTRY: Header = header!("entry.h");
+const TRACE: Header = header!("trace.h");
 
 #[cfg(any(test, feature = "conformance"))]
 const PROBES: [Header; 2] = [header!("probe.h"), header!("layout.h")];
@@ -58,6 +62,12 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options) -> Source {
     assemble_with(compat_name, compat, options, &[ENTRY])
 }
 
+/// The same with the kernel that records paths in place of the entry kernels: a program of its own, since renders need
+/// not wait for its compilation.
+pub fn assemble_trace(compat_name: &str, compat: &str, options: &Options) -> Source {
+    assemble_with(compat_name, compat, options, &[TRACE])
+}
+
 /// The same with the probes of [`crate::parity`] in place of the entry kernels.
 #[cfg(feature = "conformance")]
 pub fn assemble_probes(compat_name: &str, compat: &str, options: &Options) -> Source {
@@ -68,9 +78,48 @@ fn assemble_with(compat_name: &str, compat: &str, options: &Options, last: &[Hea
     let mut files =
         vec![("options.h".to_owned(), defines(options)), (compat_name.to_owned(), compat.to_owned())];
     files.extend(HEADERS.iter().chain(last).map(|&(name, text)| (name.to_owned(), text.to_owned())));
-    let text: String = files.iter().map(|(name, part)| format!("#line 1 \"{name}\"\n{part}\n")).collect();
-    let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
-    Source { text, hash, files }
+    Source::of(files)
+}
+
+impl Source {
+    fn of(files: Vec<(String, String)>) -> Self {
+        let text: String = files.iter().map(|(name, part)| format!("#line 1 \"{name}\"\n{part}\n")).collect();
+        let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
+        Self { text, hash, files }
+    }
+
+    /// The source with a piece of a file's text replaced, for proofs that a mistake would be found. A file that this
+    /// source lacks is passed over.
+    ///
+    /// # Errors
+    /// [`Error::Contract`] unless the file contains the piece exactly once.
+    #[cfg(feature = "conformance")]
+    pub fn edited(mut self, edit: &Edit) -> Result<Self> {
+        let Some((_, text)) = self.files.iter_mut().find(|(name, _)| name == edit.file) else {
+            return Ok(self);
+        };
+        let found = text.matches(edit.from).count();
+        if found != 1 {
+            return Err(Error::Contract {
+                actor: "the kernels' source".into(),
+                message: format!("{} has {:?} {found} times; an edit needs it once", edit.file, edit.from),
+            });
+        }
+        *text = text.replace(edit.from, edit.to);
+        Ok(Self::of(self.files))
+    }
+}
+
+/// A change of the kernels' source, for proofs that a mistake would be found.
+#[cfg(feature = "conformance")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The file, such as `core/kernels/path.h`.
+    pub file: &'static str,
+    /// What it has exactly once.
+    pub from: &'static str,
+    /// What takes its place.
+    pub to: &'static str,
 }
 
 fn defines(options: &Options) -> String {
@@ -81,5 +130,5 @@ fn defines(options: &Options) -> String {
 /// The headers with their names, entry kernels and probes included.
 #[cfg(test)]
 pub(crate) fn header_texts() -> Vec<Header> {
-    HEADERS.into_iter().chain([ENTRY]).chain(PROBES).collect()
+    HEADERS.into_iter().chain([ENTRY, TRACE]).chain(PROBES).collect()
 }

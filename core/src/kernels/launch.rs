@@ -4,6 +4,7 @@
 use super::records::{BounceCounters, Packed, Pass, SceneConstants};
 use crate::bvh::{LeafPrimitive, Node};
 use crate::scene::{AliasEntry, Instance, Light, Material, Mesh, Sphere, Texture, Triangle, Vertex};
+use crate::trace::VertexRecord;
 use crate::vec3::Vec3;
 
 /// A type that crosses the boundary.
@@ -301,6 +302,22 @@ pub const CAST_ANY: Kernel = Kernel {
     ],
 };
 
-/// Every entry kernel.
+/// Traces one sample for every pair (pixel, sample index) of `requests`, `count` of them, and records all vertices of its
+/// path: `pass.bounces + 1` records for each, which are zero before, and how many of them were filled. A program of its
+/// own ([`super::assemble_trace`]), which runs by itself. It walks the BVH, but is not built for speed.
+pub const TRACE: Kernel = Kernel {
+    name: "ls_trace",
+    takes_scene: true,
+    traverses: false,
+    own: &[
+        value("pass", PASS),
+        value("count", U32),
+        input("requests", U32),
+        output("path_vertices", of::<VertexRecord>("VertexRecord")),
+        output("path_lengths", U32),
+    ],
+};
+
+/// Every entry kernel of a render and of a cast.
 pub const KERNELS: [&Kernel; 8] =
     [&GENERATE, &EXTEND, &SHADE, &CONNECT, &RESOLVE, &TALLY, &CAST_CLOSEST, &CAST_ANY];

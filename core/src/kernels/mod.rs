@@ -21,11 +21,11 @@ pub mod launch;
 mod records;
 mod scene;
 
-#[cfg(feature = "conformance")]
-pub use assemble::assemble_probes;
 #[cfg(test)]
 pub(crate) use assemble::header_texts;
-pub use assemble::{Options, Source, assemble};
+#[cfg(feature = "conformance")]
+pub use assemble::{Edit, assemble_probes};
+pub use assemble::{Options, Source, assemble, assemble_trace};
 pub use records::{
     BounceCounters, Packed, Pass, SceneConstants, TOTALS_HEADER, bounces_of_totals, counters_len,
     flaws_of_totals, totals_len,

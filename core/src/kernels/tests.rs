@@ -1,11 +1,11 @@
-use super::launch::{Given, KERNELS, Mismatch, Passing};
+use super::launch::{Given, KERNELS, Mismatch, Passing, TRACE};
 use super::*;
 use crate::bvh::{BuildSettings, Bvh2};
 use crate::scene::SceneBuilder;
 
 #[test]
 fn a_launch_that_differs_from_the_declaration_is_refused() {
-    for kernel in KERNELS {
+    for kernel in KERNELS.into_iter().chain([&TRACE]) {
         let right: Vec<Given> = kernel
             .arguments()
             .map(|a| match a.passing {
@@ -75,7 +75,7 @@ fn parameter(text: &str) -> (String, String, Passing) {
 #[test]
 fn entry_kernels_take_what_the_declarations_say() {
     let scene = macro_body(header("/scene.h"), "LS_SCENE_PARAMETERS");
-    let entry = header("/entry.h").replace("LS_SCENE_PARAMETERS", &scene);
+    let entry = [header("/entry.h"), header("/trace.h")].concat().replace("LS_SCENE_PARAMETERS", &scene);
     let mut found = Vec::new();
     for part in entry.split("LS_KERNEL void ").skip(1) {
         let (words, rest) = part.split_once('(').unwrap();
@@ -85,7 +85,8 @@ fn entry_kernels_take_what_the_declarations_say() {
         found.push((name.to_owned(), traverses, parameters));
     }
     let declared: Vec<_> = KERNELS
-        .iter()
+        .into_iter()
+        .chain([&TRACE])
         .map(|k| {
             let parameters = k.arguments().map(|a| (a.of.name.to_owned(), a.name.to_owned(), a.passing));
             (k.name.to_owned(), k.traverses, parameters.collect::<Vec<_>>())
@@ -98,7 +99,7 @@ fn entry_kernels_take_what_the_declarations_say() {
 fn the_source_names_our_files_and_its_hash_follows_every_option() {
     let plain = assemble("backend-x/kernels/compat.h", "#define LS_FN\n", &Options::default());
     for (name, text) in header_texts() {
-        if !name.ends_with("/probe.h") && !name.ends_with("/layout.h") {
+        if !["/probe.h", "/layout.h", "/trace.h"].iter().any(|other| name.ends_with(other)) {
             assert!(plain.text.contains(&format!("#line 1 \"{name}\"\n{text}")), "{name}");
         }
     }

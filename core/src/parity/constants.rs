@@ -11,6 +11,7 @@ use crate::path::SHADOW_SHORTENING;
 use crate::renderer::Strategy;
 use crate::rng::{BLOCKS_PER_BOUNCE, Block};
 use crate::scene::*;
+use crate::trace::VertexRecord;
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
 
 /// The floats and then the integers that `ls_probe_constants` of `kernels/layout.h` writes, in its order.
@@ -81,6 +82,13 @@ const INTEGERS: &[(&str, u32)] = &[
     ("BLOCKS_PER_BOUNCE", BLOCKS_PER_BOUNCE),
     ("TILE_WIDTH", TILE[0]),
     ("TILE_HEIGHT", TILE[1]),
+    ("VERTEX_HIT", VertexRecord::HIT),
+    ("VERTEX_SHADED", VertexRecord::SHADED),
+    ("VERTEX_LIGHT", VertexRecord::LIGHT),
+    ("VERTEX_SHADOW", VertexRecord::SHADOW),
+    ("VERTEX_REACHED", VertexRecord::REACHED),
+    ("VERTEX_SCATTER", VertexRecord::SCATTER),
+    ("VERTEX_CONTINUES", VertexRecord::CONTINUES),
 ];
 
 /// The names in the order of the kernel.

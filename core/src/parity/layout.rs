@@ -9,6 +9,7 @@ use crate::kernels::{BounceCounters, Packed, Pass, SceneConstants};
 use crate::scene::{
     AliasEntry, Environment, Instance, Light, Material, Mesh, Sphere, Texture, Triangle, Vertex,
 };
+use crate::trace::VertexRecord;
 use crate::vec3::Vec3;
 use std::mem::offset_of;
 
@@ -59,6 +60,13 @@ layouts! {
     }
     SceneConstants { environment, light_count, environment_cells, root, reserved }
     BounceCounters { extension_rays, hits, shadow_rays, unoccluded }
+    VertexRecord {
+        origin, flags, direction, instance, throughput, primitive, t, u, v, alpha, geometric, material, coordinates,
+        roughness, metallic, base_color, light, normal, light_distance, gathered, light_pdf, light_words,
+        light_direction, light_bsdf_pdf, light_radiance, shadow_t_max, light_bsdf, scatter_pdf, shadow_origin,
+        reserved0, shadow_radiance, reserved1, scatter_words, scatter_direction, reserved2, scatter_throughput,
+        reserved3, radiance, reserved4
+    }
 }
 
 /// Compares every size and offset.

@@ -391,7 +391,7 @@ pub(super) const PROBES: &[Probe] = &[
     }),
     // lights
     scene!("lights_sample", [Point, Word, Word, Word, Word], "ffffffffu", |animal, x, out| {
-        let s = lights::sample(&animal.scene, x.v(0), x.key(3), x.u(6) & 255);
+        let s = lights::sample(&animal.scene, x.v(0), x.key(3), x.u(6) & 255, &mut ());
         out.v(s.direction);
         out.f(s.distance);
         out.v(s.radiance);
@@ -492,7 +492,7 @@ fn shade(animal: &Animal, x: In<'_>, out: &mut Out<'_>) {
     };
     let key = RayKey::extension(path.key, bounce);
     let hit = animal.bvh.closest_hit(scene, &path.ray, key, &mut Scratch::default());
-    let shaded = path::shade(scene, &settings, bounce, &mut path, &hit);
+    let shaded = path::shade(scene, &settings, bounce, &mut path, &hit, &mut ());
     out.v(path.ray.origin);
     out.v(path.ray.direction);
     out.f(path.ray.t_max);

@@ -26,8 +26,8 @@ pub(super) const TWINS: &[(&str, &str)] = &[
     ("film.h", "film.rs"),
 ];
 
-/// Headers without a twin: loads and stores, and entry kernels, which the identity of films proves.
-const UNPAIRED_HEADERS: &[&str] = &["scene.h", "entry.h"];
+/// Headers without a twin: loads and stores, and entry kernels, which the identity of films and of traces proves.
+const UNPAIRED_HEADERS: &[&str] = &["scene.h", "entry.h", "trace.h"];
 
 /// Device functions under another name than the rule gives, and the Rust function that they mirror.
 const RENAMED: &[(&str, &str)] = &[
@@ -46,6 +46,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("transform_vector", "scene/transform::transform_vector"),
     ("transform_normal", "scene/transform::transform_normal"),
     ("rng_uniforms", "inline: `.map(uniform)`"),
+    ("rng_record", "inline: an assignment"),
     ("sampling_choose", "sampling::pick"),
     ("sampling_pick_light", "sampling::pick"),
     ("sampling_pick_cell", "sampling::pick"),

@@ -27,6 +27,13 @@ pub trait Device {
     /// [`crate::Error::Compile`] with the compiler's log; [`crate::Error::Unsupported`] for a mode it lacks.
     fn prepare(&mut self, mode: Mode) -> Result<Duration>;
 
+    /// Builds the kernel that records paths for the mode prepared last, or takes it from a cache. Asked for when the
+    /// first path is traced, so that renders need not wait for it.
+    ///
+    /// # Errors
+    /// As [`Device::prepare`].
+    fn prepare_trace(&mut self) -> Result<()>;
+
     /// Uninitialised memory of `bytes` bytes; at least one.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use super::device::{Device, Value};
 use super::path_state::PathState;
 use super::timeline::Stage;
 use crate::error::{Error, Result};
-use crate::kernels::launch::{CONNECT, EXTEND, GENERATE, Given, Kernel, RESOLVE, SHADE, TALLY};
+use crate::kernels::launch::{CONNECT, EXTEND, GENERATE, Given, Kernel, RESOLVE, SHADE, TALLY, TRACE};
 use crate::kernels::{Pass, SceneArray, SceneConstants};
 
 /// An argument whose type can be compared with the declaration.
@@ -73,6 +73,18 @@ impl<D: Device> SceneOnDevice<D> {
     }
 }
 
+/// Traces `count` requests into records, which are zero. `arrays` are requests, records and lengths.
+pub(super) fn trace<D: Device>(
+    device: &mut D,
+    scene: &SceneOnDevice<D>,
+    pass: &Pass,
+    count: u32,
+    arrays: [&Array<D>; 3],
+) -> Result<D::Event> {
+    let own = [plain(pass), plain(&count)].into_iter().chain(arrays.map(Argument::Array));
+    launch(device, &TRACE, count, &scene.with(own))
+}
+
 /// What the launches of a batch need.
 pub(super) struct Launches<'a, D: Device> {
     pub(super) device: &'a mut D,
@@ -102,7 +114,7 @@ impl<D: Device> Launches<'_, D> {
     }
 
     /// Starts the batch's paths.
-    pub(super) fn generate(&mut self) -> Result<(Stage, D::Event)> {
+    fn generate(&mut self) -> Result<(Stage, D::Event)> {
         let (items, s) = (self.items, self.state);
         let arguments = [
             plain(&self.pass),
@@ -117,7 +129,7 @@ impl<D: Device> Launches<'_, D> {
     }
 
     /// Finds the hits of a bounce.
-    pub(super) fn extend(&mut self, bounce: u32) -> Result<(Stage, D::Event)> {
+    fn extend(&mut self, bounce: u32) -> Result<(Stage, D::Event)> {
         let (items, s) = (self.items, self.state);
         let arguments = self.scene.with([
             plain(&self.pass),
@@ -133,7 +145,7 @@ impl<D: Device> Launches<'_, D> {
     }
 
     /// Shades the hits of a bounce.
-    pub(super) fn shade(&mut self, bounce: u32) -> Result<(Stage, D::Event)> {
+    fn shade(&mut self, bounce: u32) -> Result<(Stage, D::Event)> {
         let (items, s) = (self.items, self.state);
         let (queue, next) = (bounce as usize % 2, (bounce as usize + 1) % 2);
         let arguments = self.scene.with([
@@ -156,7 +168,7 @@ impl<D: Device> Launches<'_, D> {
     }
 
     /// Traces the shadow rays of a bounce.
-    pub(super) fn connect(&mut self, bounce: u32) -> Result<(Stage, D::Event)> {
+    fn connect(&mut self, bounce: u32) -> Result<(Stage, D::Event)> {
         let (items, s) = (self.items, self.state);
         let arguments = self.scene.with([
             plain(&self.pass),

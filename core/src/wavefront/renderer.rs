@@ -10,13 +10,13 @@ use super::path_state::{BYTES_PER_PATH, PathState};
 use super::timeline::Timeline;
 use super::tracer;
 use crate::bvh::{BuildSettings, Bvh2};
-use crate::error::{Error, Result};
-use crate::film::{Film, Flaws, position};
+use crate::error::Result;
+use crate::film::{Film, Flaws};
 use crate::intersect::{Hit, Ray};
 use crate::kernels::{Pass, bounces_of_totals, flaws_of_totals, scene_arrays, scene_constants, totals_len};
 use crate::null::{check_range, nothing_loaded};
 use crate::renderer::{
-    CastReport, DeviceInfo, LoadReport, PassReport, PathVertex, Query, Renderer, Settings,
+    CastReport, DeviceInfo, LoadReport, PassReport, PathRequest, PathVertex, Query, Renderer, Settings,
 };
 use crate::scene::Scene;
 use std::ops::Range;
@@ -168,18 +168,11 @@ impl<D: Device> Renderer for Wavefront<D> {
         Ok(())
     }
 
-    fn trace(&mut self, pixel: [u32; 2], sample: u32) -> Result<Vec<PathVertex>> {
+    fn trace(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PathVertex>>> {
         let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
-        let Settings { width, height, bounces, .. } = loaded.settings;
-        if pixel[0] >= width || pixel[1] >= height {
-            return Err(Error::Contract {
-                actor: self.device.info().target.clone(),
-                message: format!("pixel {},{} lies outside the film of {width}x{height}", pixel[0], pixel[1]),
-            });
-        }
-        let index = position(pixel, width, height);
-        let one = Batch { pixels: index..index + 1, samples: sample..sample.saturating_add(1) };
-        tracer::trace(&mut self.device, &loaded.scene, pass_of(&loaded.pass, &one), bounces)
+        let Settings { width, height, .. } = loaded.settings;
+        PathRequest::check(requests, &self.device.info().target, width, height)?;
+        tracer::trace_all(&mut self.device, &loaded.scene, loaded.pass, requests)
     }
 
     fn cast(

@@ -1,77 +1,45 @@
-//! One path, read back after every stage.
+//! Chosen paths, recorded by a kernel of their own.
 
 use super::arrays::Array;
 use super::device::Device;
-use super::launches::{Launches, SceneOnDevice};
-use super::path_state::PathState;
+use super::launches::{SceneOnDevice, trace};
 use crate::error::Result;
-use crate::kernels::{BounceCounters, Packed, Pass, counters_len};
-use crate::renderer::PathVertex;
-use crate::scene::NONE;
+use crate::kernels::Pass;
+use crate::renderer::{PathRequest, PathVertex};
+use crate::trace::VertexRecord;
+use bytemuck::Zeroable;
 
-/// Runs a pass of a single path, in path state of its own, and records what the kernels leave.
-pub(super) fn trace<D: Device>(
+/// Bytes of records in one launch.
+const BYTES_AT_ONCE: usize = 32 << 20;
+
+/// Traces the requests in as many launches as their records need.
+pub(super) fn trace_all<D: Device>(
     device: &mut D,
     scene: &SceneOnDevice<D>,
     pass: Pass,
-    bounces: u32,
-) -> Result<Vec<PathVertex>> {
-    let state = PathState::new(device, 1, bounces)?;
-    let mut vertices = Vec::new();
-    step(device, scene, &state, pass, |launches| launches.generate().map(drop))?;
-    for bounce in 0..=bounces {
-        step(device, scene, &state, pass, |launches| launches.extend(bounce).map(drop))?;
-        let mut vertex = arrival(device, &state, bounce)?;
-        step(device, scene, &state, pass, |launches| {
-            launches.shade(bounce)?;
-            if bounce < bounces {
-                launches.connect(bounce)?;
-            }
-            Ok(())
-        })?;
-        let counters: Vec<BounceCounters> = state.counters.download(device, counters_len(bounces))?;
-        vertex.radiance = first(&state.path_radiance.download::<Packed>(device, 1)?).v.to_array();
-        let [now, next] = [0, 1].map(|i| counters.get(bounce as usize + i).copied().unwrap_or_default());
-        vertex.connected = (now.shadow_rays > 0).then_some(now.unoccluded > 0);
-        vertices.push(vertex);
-        if next.extension_rays == 0 {
-            break;
-        }
+    requests: &[PathRequest],
+) -> Result<Vec<Vec<PathVertex>>> {
+    device.prepare_trace()?;
+    let vertices = pass.bounces as usize + 1;
+    let at_once = (BYTES_AT_ONCE / (vertices * size_of::<VertexRecord>())).max(1).min(requests.len());
+    let mut paths = Vec::with_capacity(requests.len());
+    if requests.is_empty() {
+        return Ok(paths);
     }
-    Ok(vertices)
-}
-
-fn step<D: Device>(
-    device: &mut D,
-    scene: &SceneOnDevice<D>,
-    state: &PathState<D>,
-    pass: Pass,
-    act: impl FnOnce(&mut Launches<'_, D>) -> Result<()>,
-) -> Result<()> {
-    act(&mut Launches { device, scene, state, pass, items: 1 })
-}
-
-/// The ray that was extended and what it found.
-fn arrival<D: Device>(device: &mut D, state: &PathState<D>, bounce: u32) -> Result<PathVertex> {
-    let mut read = |array: &Array<D>| -> Result<Packed> { Ok(first(&array.download(device, 1)?)) };
-    let (origin, direction) = (read(&state.path_origin)?, read(&state.path_direction)?);
-    let (throughput, hit) = (read(&state.path_throughput)?, read(&state.hits)?);
-    let primitive = state.hit_primitives.download::<u32>(device, 1)?.first().copied().unwrap_or(NONE);
-    let found = |index: u32| (index != NONE).then_some(index);
-    Ok(PathVertex {
-        bounce,
-        origin: origin.v.to_array(),
-        direction: direction.v.to_array(),
-        instance: found(hit.w),
-        primitive: found(primitive),
-        t: hit.v.x,
-        uv: [hit.v.y, hit.v.z],
-        throughput: throughput.v.to_array(),
-        radiance: [0.0; 3],
-        connected: None,
-    })
-}
-
-fn first(records: &[Packed]) -> Packed {
-    records.first().copied().unwrap_or_default()
+    let words = Array::uninitialised::<u32>(device, 2 * at_once, "path requests")?;
+    let records = Array::uninitialised::<VertexRecord>(device, at_once * vertices, "path vertices")?;
+    let lengths = Array::uninitialised::<u32>(device, at_once, "path lengths")?;
+    let blank = vec![VertexRecord::zeroed(); at_once * vertices];
+    for some in requests.chunks(at_once) {
+        let count = some.len();
+        words.upload(device, bytemuck::cast_slice(some))?;
+        records.upload(device, bytemuck::cast_slice(&blank[..count * vertices]))?;
+        trace(device, scene, &pass, count as u32, [&words, &records, &lengths])?;
+        device.flush()?;
+        let lengths: Vec<u32> = lengths.download(device, count)?;
+        let records: Vec<VertexRecord> = records.download(device, count * vertices)?;
+        let of_paths = records.chunks(vertices).zip(&lengths);
+        paths.extend(of_paths.map(|(all, &length)| PathVertex::path(&all[..vertices.min(length as usize)])));
+    }
+    Ok(paths)
 }

@@ -1,6 +1,6 @@
 //! Why two targets' films differ: their paths, traced and compared vertex by vertex.
 
-use lockstep_core::renderer::PathVertex;
+use lockstep_core::trace::{PathRequest, PathVertex, compare};
 use lockstep_core::{Error, Film, Renderer};
 use lockstep_reports::records::Hits;
 
@@ -52,7 +52,7 @@ pub(crate) fn explain(
 ) -> Result<Hits, Failure> {
     let pixels = differing_pixels(films.0, films.1);
     let looked_into = spread(&pixels, MAX_PIXELS);
-    let (why, tally) = match trace_all(step, renderers, films.0.width(), &looked_into) {
+    let (why, tally) = match trace_all(step, renderers, &looked_into) {
         Ok(tally) => (sentence(&tally), tally),
         Err(Error::Unsupported { actor, .. }) => {
             (format!("not looked into: {actor} cannot trace single paths"), Tally::default())
@@ -90,21 +90,19 @@ fn spread(items: &[usize], count: usize) -> Vec<usize> {
 fn trace_all(
     step: &Step<'_>,
     (a, b): (&mut dyn Renderer, &mut dyn Renderer),
-    width: u32,
     pixels: &[usize],
 ) -> Result<Tally, Error> {
+    let samples = || step.from..step.to;
+    let requests = pixels.iter().flat_map(|&pixel| samples().map(move |sample| (pixel as u32, sample)));
+    let requests: Vec<PathRequest> =
+        requests.take(MAX_PATHS).map(|(pixel, sample)| PathRequest { pixel, sample }).collect();
+    let (paths_a, paths_b) = (a.trace(&requests)?, b.trace(&requests)?);
     let mut tally = Tally::default();
-    let mut paths = 0;
-    for &pixel in pixels {
-        let at = [pixel as u32 % width, pixel as u32 / width];
+    let pairs = paths_a.chunks(samples().len()).zip(paths_b.chunks(samples().len()));
+    for (of_pixel_a, of_pixel_b) in pairs {
         let mut explained = false;
-        for sample in step.from..step.to {
-            if paths == MAX_PATHS {
-                return Ok(tally);
-            }
-            paths += 1;
-            let (vertices_a, vertices_b) = (a.trace(at, sample)?, b.trace(at, sample)?);
-            let (compared, cause) = first_difference(&vertices_a, &vertices_b);
+        for (vertices_a, vertices_b) in of_pixel_a.iter().zip(of_pixel_b) {
+            let (compared, cause) = first_difference(vertices_a, vertices_b);
             tally.rays += compared;
             explained |= cause.is_some();
             match cause {
@@ -124,35 +122,18 @@ fn trace_all(
 
 /// How many rays of two paths were compared until the first difference, and what that is.
 fn first_difference(a: &[PathVertex], b: &[PathVertex]) -> (u64, Option<Cause>) {
-    for ((va, vb), compared) in a.iter().zip(b).zip(1..) {
-        if let Some(cause) = vertex_difference(va, vb) {
-            return (compared, Some(cause));
-        }
-    }
     let shared = a.len().min(b.len()) as u64;
-    (shared, (a.len() != b.len()).then_some(Cause::Shading))
-}
-
-fn vertex_difference(a: &PathVertex, b: &PathVertex) -> Option<Cause> {
-    let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-    let same = |a: &[f32], b: &[f32]| bits(a) == bits(b);
-    if !(same(&a.origin, &b.origin) && same(&a.direction, &b.direction) && same(&a.throughput, &b.throughput))
-    {
-        // The ray itself is another one: what came before it was shaded differently.
-        Some(Cause::Shading)
-    } else if a.primitive.is_some() != b.primitive.is_some() {
-        Some(Cause::HitOrMiss)
-    } else if (a.instance, a.primitive) != (b.instance, b.primitive) {
-        Some(Cause::Primitive)
-    } else if !(same(&[a.t], &[b.t]) && same(&a.uv, &b.uv)) {
-        Some(Cause::Distance)
-    } else if a.connected != b.connected {
-        Some(Cause::Shadow)
-    } else if !same(&a.radiance, &b.radiance) {
-        Some(Cause::Shading)
-    } else {
-        None
-    }
+    compare::first_difference(a, b).map_or((shared, None), |divergence| {
+        let cause = match divergence.field {
+            "hit" => Cause::HitOrMiss,
+            "instance" | "primitive" => Cause::Primitive,
+            "distance" | "barycentrics" => Cause::Distance,
+            "light reached" => Cause::Shadow,
+            // Where the ray itself is another one, what came before it was shaded differently.
+            _ => Cause::Shading,
+        };
+        (u64::from(divergence.bounce) + 1, Some(cause))
+    })
 }
 
 /// The tally in words.
@@ -180,39 +161,51 @@ fn sentence(tally: &Tally) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lockstep_core::trace::{LightVertex, ShadowVertex, SurfaceVertex};
 
-    const VERTEX: PathVertex = PathVertex {
-        bounce: 0,
-        origin: [0.0; 3],
-        direction: [0.0, 0.0, 1.0],
-        instance: Some(0),
-        primitive: Some(5),
-        t: 1.5,
-        uv: [0.25, 0.5],
-        throughput: [1.0; 3],
-        radiance: [0.0; 3],
-        connected: Some(true),
+    const SURFACE: SurfaceVertex = SurfaceVertex {
+        instance: 0,
+        primitive: 5,
+        material: 0,
+        barycentrics: [0.25, 0.5],
+        geometric_normal: [0.0, 0.0, 1.0],
+        texture_coordinates: [0.0; 2],
+        alpha: 1.0,
+        shading: None,
     };
+
+    fn path(length: u32, last: PathVertex) -> Vec<PathVertex> {
+        let vertex = |bounce| PathVertex { bounce, ..if bounce + 1 == length { last } else { plain() } };
+        (0..length).map(vertex).collect()
+    }
+
+    fn plain() -> PathVertex {
+        let shadow = Some(ShadowVertex { reached: true, ..ShadowVertex::default() });
+        let light = Some(LightVertex { shadow, ..LightVertex::default() });
+        PathVertex { surface: Some(SURFACE), light, t: 1.5, ..PathVertex::default() }
+    }
 
     #[test]
     fn equal_paths_differ_in_nothing() {
-        assert_eq!(first_difference(&[VERTEX; 3], &[VERTEX; 3]), (3, None));
+        assert_eq!(first_difference(&path(3, plain()), &path(3, plain())), (3, None));
     }
 
     #[test]
     fn the_first_cause_is_the_one_that_counts() {
+        let hit = |primitive| Some(SurfaceVertex { primitive, ..SURFACE });
+        let shadowed =
+            plain().light.map(|light| LightVertex { shadow: Some(ShadowVertex::default()), ..light });
         let other = [
-            (PathVertex { primitive: Some(6), t: 1.6, ..VERTEX }, Cause::Primitive),
-            (PathVertex { primitive: None, instance: None, ..VERTEX }, Cause::HitOrMiss),
-            (PathVertex { t: 1.500_000_1, connected: Some(false), ..VERTEX }, Cause::Distance),
-            (PathVertex { connected: Some(false), radiance: [1.0; 3], ..VERTEX }, Cause::Shadow),
-            (PathVertex { radiance: [1.0; 3], ..VERTEX }, Cause::Shading),
-            (PathVertex { origin: [1.0; 3], primitive: Some(6), ..VERTEX }, Cause::Shading),
+            (PathVertex { surface: hit(6), t: 1.6, ..plain() }, Cause::Primitive),
+            (PathVertex { surface: None, ..plain() }, Cause::HitOrMiss),
+            (PathVertex { t: 1.500_000_1, light: shadowed, ..plain() }, Cause::Distance),
+            (PathVertex { light: shadowed, radiance: [1.0; 3], ..plain() }, Cause::Shadow),
+            (PathVertex { radiance: [1.0; 3], ..plain() }, Cause::Shading),
+            (PathVertex { origin: [1.0; 3], surface: hit(6), ..plain() }, Cause::Shading),
         ];
         for (vertex, cause) in other {
-            assert_eq!(first_difference(&[VERTEX, VERTEX], &[VERTEX, vertex]), (2, Some(cause)));
+            assert_eq!(first_difference(&path(2, plain()), &path(2, vertex)), (2, Some(cause)));
         }
-        assert_eq!(first_difference(&[VERTEX], &[VERTEX; 2]), (1, Some(Cause::Shading)));
     }
 
     #[test]

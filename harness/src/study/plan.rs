@@ -31,8 +31,12 @@ pub(crate) const COMMIT: &str = env!("LOCKSTEP_COMMIT");
 pub(crate) struct Plan {
     /// The scenes, each with a name of its own.
     pub(crate) scenes: Vec<Scene>,
+    /// The scenes as the command line names them, in the same order.
+    pub(crate) specs: Vec<String>,
     /// Samples per pixel at which images are compared.
     pub(crate) ladder: Ladder,
+    /// Whether single paths are compared too.
+    pub(crate) parity: bool,
     /// Size, bounces, first seed.
     pub(crate) settings: Settings,
     /// How many seeds every target renders with, counting up from the first.
@@ -66,7 +70,7 @@ impl Plan {
                 settings.seed
             )));
         }
-        let scenes = load_scenes(&args.scenes, left_out)?;
+        let (specs, scenes) = load_scenes(&args.scenes, left_out)?;
         let reference = match &args.reference {
             Some(_) if scenes.len() != 1 => {
                 return Err(Failure::Usage("--reference goes with exactly one scene".into()));
@@ -76,7 +80,9 @@ impl Plan {
         };
         Ok(Self {
             scenes,
+            specs,
             ladder: args.spp.clone(),
+            parity: args.ladder,
             settings,
             seeds: args.seeds.unwrap_or(1),
             floor: args.seeds.is_none(),
@@ -98,8 +104,10 @@ impl Plan {
         reference: Reference,
     ) -> Self {
         Self {
+            specs: scenes.iter().map(|scene| scene.name.clone()).collect(),
             scenes,
             ladder,
+            parity: false,
             settings,
             seeds: 1,
             floor: true,
@@ -163,8 +171,8 @@ pub(crate) fn command() -> Vec<String> {
     std::iter::once("lockstep".to_owned()).chain(words).collect()
 }
 
-/// Loads every scene, before anything is rendered: a mistake in the last one should not cost the time of the first.
-fn load_scenes(specs: &[String], left_out: &mut Vec<Record>) -> Result<Vec<Scene>, Failure> {
+/// Loads every scene, with what the command line calls it, before anything is rendered: a mistake in the last one should not cost the time of the first.
+fn load_scenes(specs: &[String], left_out: &mut Vec<Record>) -> Result<(Vec<String>, Vec<Scene>), Failure> {
     let specs: Vec<&str> = match specs {
         [] => DEFAULT_SCENES.to_vec(),
         given => given.iter().map(String::as_str).collect(),
@@ -194,7 +202,7 @@ fn load_scenes(specs: &[String], left_out: &mut Vec<Record>) -> Result<Vec<Scene
             "no scene is left to render; name one that is here, such as cornell".into(),
         ));
     }
-    Ok(found.into_iter().map(|(_, scene)| scene).collect())
+    Ok(found.into_iter().map(|(spec, scene)| (spec.to_owned(), scene)).unzip())
 }
 
 /// Opens the targets that are present; the others are skipped, with a record.

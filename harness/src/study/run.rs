@@ -9,6 +9,7 @@ use lockstep_reports::records::{Convergence, Difference, Note, Record, Skip, utc
 
 use super::differences::{self, pair_key};
 use super::folder::{Folder, film_record};
+use super::parity::{self, Parity};
 use super::participant::Participant;
 use super::plan::Plan;
 use super::reference::{self, Reference};
@@ -166,7 +167,8 @@ impl Run<'_> {
     ) -> Result<Flow, Failure> {
         let steps = self.steps(scene, seed, repeat);
         let done = |run: &Self, step: &Step<'_>| run.is_done(step, reference.is_some());
-        if steps.iter().all(|step| done(self, step)) {
+        let parity = self.wants_parity(scene, seed, repeat);
+        if steps.iter().all(|step| done(self, step)) && !parity {
             bar.add(u64::from(self.plan.ladder.top()) * self.active().len() as u64);
             return Ok(Flow::Continue(()));
         }
@@ -180,7 +182,36 @@ impl Run<'_> {
                 ControlFlow::Break(()) => return Ok(Flow::Break(())),
             }
         }
+        if parity {
+            bar.say(&format!("{} path by path", scene.name));
+            self.parity(scene, seed)?;
+        }
         Ok(Flow::Continue(()))
+    }
+
+    /// Whether single paths are to be compared on this climb: on the first, unless that is recorded.
+    fn wants_parity(&self, scene: &Scene, seed: u32, repeat: u32) -> bool {
+        let names = self.active();
+        let missing =
+            |(a, b): (usize, usize)| !self.folder.has(parity::key(&scene.name, &names[a], &names[b], seed));
+        let first = seed == self.plan.settings.seed && repeat == 0;
+        self.plan.parity && first && pairs(&names).into_iter().any(missing)
+    }
+
+    /// Compares single paths of every pair of the targets, which hold the scene.
+    fn parity(&mut self, scene: &Scene, seed: u32) -> Result<(), Failure> {
+        let place = self.plan.scenes.iter().position(|other| other.name == scene.name);
+        let spec = place.and_then(|i| self.plan.specs.get(i)).unwrap_or(&scene.name);
+        let parity = Parity::new(&scene.name, spec, self.plan.with_seed(seed), self.plan.ladder.top());
+        let mut active: Vec<&mut Participant> = self.participants.iter_mut().filter(|p| p.active).collect();
+        for (a, b) in pairs(&active) {
+            let (before, from_b) = active.split_at_mut(b);
+            let (a, b) = (&mut *before[a], &mut *from_b[0]);
+            let names = (a.name.clone(), b.name.clone());
+            let rungs = parity.compare((&names.0, &names.1), (a.renderer(), b.renderer()))?;
+            self.folder.append(rungs.into_iter().map(Record::from).collect())?;
+        }
+        Ok(())
     }
 
     fn steps<'s>(&self, scene: &'s Scene, seed: u32, repeat: u32) -> Vec<Step<'s>> {

@@ -160,6 +160,7 @@ pub(crate) fn bounces<'a>(step: &'a Step<'_>, outcome: &'a Outcome) -> impl Iter
             extension_rays: counts.extension_rays,
             hits: counts.hits,
             shadow_rays: counts.shadow_rays,
+            unoccluded: counts.unoccluded,
         }
         .into()
     })

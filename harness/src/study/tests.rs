@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use lockstep_core::null::NullRenderer;
-use lockstep_core::renderer::PathVertex;
 use lockstep_core::scene::Sky;
+use lockstep_core::trace::{PathRequest, PathVertex, SurfaceVertex};
 use lockstep_core::vec3::Vec3;
 use lockstep_core::{
     DeviceInfo, Film, LoadReport, OpenOptions, PassReport, Renderer, Scene, SceneBuilder, Settings,
@@ -85,20 +85,11 @@ impl Renderer for Planted {
         Ok(())
     }
 
-    fn trace(&mut self, _: [u32; 2], _: u32) -> lockstep_core::Result<Vec<PathVertex>> {
-        let primitive = Some(self.fault.bump.map_or(1, |_| 2));
-        Ok(vec![PathVertex {
-            bounce: 0,
-            origin: [0.0; 3],
-            direction: [0.0, 0.0, 1.0],
-            instance: Some(0),
-            primitive,
-            t: 1.0,
-            uv: [0.0; 2],
-            throughput: [1.0; 3],
-            radiance: [0.0; 3],
-            connected: None,
-        }])
+    fn trace(&mut self, requests: &[PathRequest]) -> lockstep_core::Result<Vec<Vec<PathVertex>>> {
+        let primitive = self.fault.bump.map_or(1, |_| 2);
+        let surface = Some(SurfaceVertex { primitive, ..SurfaceVertex::default() });
+        let vertex = PathVertex { surface, ..PathVertex::default() };
+        Ok(requests.iter().map(|_| vec![vertex]).collect())
     }
 }
 

@@ -9,6 +9,7 @@
 mod bias;
 mod convergence;
 mod hits;
+mod planted;
 
 use lockstep_core::Scene;
 use lockstep_scenes::{LoadOptions, load};

@@ -367,6 +367,8 @@ pub struct Bounce {
     pub hits: u64,
     /// Shadow rays traced from those hits.
     pub shadow_rays: u64,
+    /// How many of them reached their light.
+    pub unoccluded: u64,
 }
 
 /// How often two targets' intersectors chose different primitives for the same ray, and what that did to the

@@ -12,6 +12,7 @@ mod host;
 mod kinds;
 mod log;
 mod record;
+mod rung;
 
 pub use csv_export::{records_to_csv, write_records_csv};
 pub use environment::{Environment, StudySettings, TargetInfo};
@@ -22,6 +23,7 @@ pub use kinds::{
 };
 pub use log::{DroppedLine, RecordLog, Resumed, read_records};
 pub use record::Record;
+pub use rung::{Rung, WorstPath};
 
 use std::path::PathBuf;
 

@@ -3,6 +3,7 @@
 use super::kinds::{
     Bounce, Convergence, Difference, Hits, Load, Map, Mode, Noise, Note, RejectedSamples, Skip, Timing,
 };
+use super::rung::Rung;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -26,6 +27,8 @@ pub enum Record {
     Hits(Hits),
     /// `map`
     Map(Map),
+    /// `rung`
+    Rung(Rung),
     /// `rejected`
     Rejected(RejectedSamples),
     /// `skip`
@@ -38,7 +41,7 @@ pub enum Record {
 }
 
 /// The kinds that this version knows.
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 12] = [
     "difference",
     "convergence",
     "timing",
@@ -47,6 +50,7 @@ const KINDS: [&str; 11] = [
     "noise",
     "hits",
     "map",
+    "rung",
     "rejected",
     "skip",
     "note",
@@ -91,6 +95,7 @@ impl Record {
             Record::Noise(_) => "noise",
             Record::Hits(_) => "hits",
             Record::Map(_) => "map",
+            Record::Rung(_) => "rung",
             Record::Rejected(_) => "rejected",
             Record::Skip(_) => "skip",
             Record::Note(_) => "note",
@@ -152,6 +157,9 @@ impl Record {
                 r.seed.to_string(),
                 r.quantity.clone(),
             ],
+            Record::Rung(r) => {
+                vec![r.scene.clone(), r.a.clone(), r.b.clone(), r.seed.to_string(), r.place.to_string()]
+            }
             Record::Rejected(r) => {
                 vec![r.scene.clone(), r.target.clone(), r.spp.to_string(), r.seed.to_string()]
             }
@@ -182,7 +190,7 @@ macro_rules! record_from {
         })*
     };
 }
-record_from!(Difference, Convergence, Timing, Load, Bounce, Noise, Hits, Map, Skip, Note);
+record_from!(Difference, Convergence, Timing, Load, Bounce, Noise, Hits, Map, Rung, Skip, Note);
 
 impl From<RejectedSamples> for Record {
     fn from(record: RejectedSamples) -> Self {
@@ -192,6 +200,7 @@ impl From<RejectedSamples> for Record {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rung::WorstPath;
     use super::*;
 
     #[test]
@@ -230,6 +239,8 @@ mod tests {
             Bounce { bounce: 2, ..Default::default() }.into(),
             Hits { share: 0.25, ..Default::default() }.into(),
             Map { quantity: "flip".into(), ..Default::default() }.into(),
+            Rung { worst: vec![WorstPath { ulps: Some(3), ..Default::default() }], ..Default::default() }
+                .into(),
             RejectedSamples { clamped: 1, ..Default::default() }.into(),
             Skip { scene: Some("x".into()), ..Default::default() }.into(),
             Note { text: "stopped".into(), ..Default::default() }.into(),

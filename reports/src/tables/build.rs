@@ -210,58 +210,6 @@ pub fn rejected_table(study: &Study) -> Table {
     table
 }
 
-/// Rays of every bounce, summed over the ladder.
-pub fn bounce_table(study: &Study) -> Table {
-    // Hits are known from bounce records alone.
-    let has_hits = !study.bounces.is_empty();
-    let numbers: &[&str] = if has_hits {
-        &["Bounce", "Extension rays", "Hits", "Shadow rays"]
-    } else {
-        &["Bounce", "Extension rays", "Shadow rays"]
-    };
-    let mut table = Table::new("bounces", "Rays by bounce", &["Scene", "Target"], numbers)
-        .noted("Summed over the ladder; bounce 0 is the camera rays.");
-    for (scene, target, bounce, [extension, hits, shadow]) in bounce_sums(study) {
-        let mut row = vec![
-            Cell::text(scene),
-            Cell::text(target),
-            Cell::count(u64::from(bounce)),
-            Cell::count(extension),
-        ];
-        if has_hits {
-            row.push(Cell::count(hits));
-        }
-        row.push(Cell::count(shadow));
-        table.rows.push(row);
-    }
-    table
-}
-
-type BounceSum<'a> = (&'a str, &'a str, u32, [u64; 3]);
-
-fn bounce_sums(study: &Study) -> Vec<BounceSum<'_>> {
-    let mut sums: Vec<BounceSum<'_>> = Vec::new();
-    let mut add = |scene, target, bounce, counts: [u64; 3]| match sums
-        .iter_mut()
-        .find(|s| (s.0, s.1, s.2) == (scene, target, bounce))
-    {
-        Some(sum) => sum.3.iter_mut().zip(counts).for_each(|(total, n)| *total += n),
-        None => sums.push((scene, target, bounce, counts)),
-    };
-    for b in &study.bounces {
-        add(&b.scene, &b.target, b.bounce, [b.extension_rays, b.hits, b.shadow_rays]);
-    }
-    if study.bounces.is_empty() {
-        for t in study.timings.iter().filter(|t| t.repeat == 0) {
-            for (bounce, &rays) in t.extension_rays_by_bounce.iter().enumerate() {
-                let shadow = t.shadow_rays_by_bounce.get(bounce).copied().unwrap_or(0);
-                add(&t.scene, &t.target, bounce as u32, [rays, 0, shadow]);
-            }
-        }
-    }
-    sums
-}
-
 /// Taking scenes to targets.
 pub fn load_table(study: &Study) -> Table {
     let numbers = ["Triangles", "Build ms", "Compile ms", "Upload ms", "Memory"];

@@ -2,17 +2,21 @@
 
 mod agreement;
 mod all_metrics;
+mod bounces;
 mod build;
 mod float_metrics;
 pub mod format;
+mod paths;
 mod summary;
 mod timing;
 
 pub use agreement::agreement_tables;
 pub use all_metrics::all_metrics_table;
 pub use build::{
-    bounce_table, convergence_tables, difference_tables, hits_table, load_table, rejected_table, skip_table,
+    convergence_tables, difference_tables, hits_table, load_table, rejected_table, skip_table,
 };
+pub use bounces::bounce_table;
+pub use paths::{path_tables, said_of_paths};
 pub(crate) use summary::host as host_line;
 pub use summary::summary_markdown;
 pub use timing::{StageTimes, stage_times, timing_table};
@@ -167,6 +171,7 @@ pub fn all_tables(study: &Study) -> Vec<Table> {
     if study.differences.iter().any(|d| d.float.is_some()) {
         tables.push(all_metrics_table(study));
     }
+    tables.extend(path_tables(study));
     tables.push(hits_table(study));
     tables.push(rejected_table(study));
     tables.extend(convergence_tables(study));

@@ -1,6 +1,6 @@
 //! `summary.md`, to be pasted into a pull request.
 
-use super::{all_tables, escape_markdown, format};
+use super::{all_tables, escape_markdown, format, said_of_paths};
 use crate::study::Study;
 use crate::verdict::verdict;
 
@@ -10,6 +10,9 @@ pub fn summary_markdown(study: &Study) -> String {
     let mut text = format!("# {}\n\n", escape_markdown(&verdict.headline));
     for line in &verdict.lines {
         text.push_str(&format!("- **{}** {}\n", escape_markdown(&line.what), escape_markdown(&line.said)));
+    }
+    for sentence in said_of_paths(study) {
+        text.push_str(&format!("- paths: {}\n", escape_markdown(&sentence)));
     }
     for skip in &study.skips {
         let what = [skip.target.as_str(), skip.scene.as_deref().unwrap_or_default()];

@@ -1,0 +1,146 @@
+//! Planted mistakes are found and named: the verdict on the images at 64 spp is `biased` or `broken`, and the parity
+//! ladder names the quantity that is wrong.
+//!
+//! A mistake is a change of the kernels' source, built for an OpenCL CPU runtime in place of the kernels and compared
+//! with `cpu-bvh`. `reports/recorded/planted-bugs.md` holds the table that this prints:
+//!
+//! ```sh
+//! cargo test -p lockstep --all-features --test proofs -- --nocapture planted_mistakes
+//! ```
+
+mod bugs;
+mod workshop;
+
+use bugs::{BUGS, Bug};
+use lockstep_core::conformance::render;
+use lockstep_core::kernels::Edit;
+use lockstep_core::trace::ladder::{self, Quantity, RungFound};
+use lockstep_core::{Backend, OpenOptions, Renderer, Scene, Settings};
+use lockstep_cpu::{BVH_TARGET, Cpu};
+use lockstep_opencl::{Opencl, open_edited};
+use lockstep_reports::image_io::LinearImage;
+use lockstep_reports::statistics::{Agreement, Judgement, Rule, Seeds, judge};
+use workshop::workshop;
+
+const SETTINGS: Settings = Settings {
+    width: 64,
+    height: 48,
+    bounces: 3,
+    seed: 11,
+    mode: lockstep_core::renderer::Mode::Exact,
+    strategy: lockstep_core::renderer::Strategy::Mis,
+    roulette_from: None,
+};
+const SPP: u32 = 64;
+
+/// What was found about one mistake.
+struct Found {
+    judgement: Judgement,
+    rungs: Vec<RungFound>,
+}
+
+impl Found {
+    fn convicts(&self) -> bool {
+        matches!(self.judgement.agreement, Agreement::Biased | Agreement::Broken)
+    }
+
+    /// The first rung that differs, and what most of the paths that part there part at.
+    fn first(&self) -> Option<(&RungFound, &Quantity)> {
+        let rung = ladder::first(&self.rungs)?;
+        Some((rung, rung.quantities.first()?))
+    }
+
+    fn names(&self, bug: &Bug) -> bool {
+        self.first().is_some_and(|(rung, top)| rung.rung == bug.rung && bug.quantities.contains(&top.name))
+    }
+
+    fn row(&self, bug: &Bug) -> String {
+        let p = self.judgement.evidence.as_ref().map_or_else(|| "–".to_owned(), |e| format!("{:.1e}", e.p));
+        let (rung, quantity) = self.first().map_or(("none".to_owned(), String::new()), |(rung, top)| {
+            let share = format!("{} of {}", rung.parting, rung.paths);
+            (format!("{} ({share})", rung.rung.name()), format!("bounce {}: {}", top.bounce, top.name))
+        });
+        let named = if self.names(bug) { "yes" } else { "no" };
+        format!("| {} | {} | {p} | {rung} | {quantity} | {named} |", bug.name, self.judgement.agreement)
+    }
+}
+
+/// The OpenCL CPU runtime that is here; the one that compiles faster where there are several.
+fn runtime() -> Option<String> {
+    let present = Opencl.targets().into_iter().filter(|target| target.state.is_ok());
+    let names: Vec<String> = present.map(|target| target.name).collect();
+    let wanted = ["opencl@intel", "opencl@pocl"];
+    let found = wanted.iter().find_map(|wanted| names.iter().find(|name| name.starts_with(wanted)));
+    if found.is_none() {
+        println!("skipped: no OpenCL CPU runtime is here; `lockstep setup` fetches one");
+    }
+    found.cloned()
+}
+
+fn image(renderer: &mut dyn Renderer, scene: &Scene) -> LinearImage {
+    let (film, _) = render(renderer, scene, &SETTINGS, SPP);
+    LinearImage::new(film.width(), film.height(), film.mean()).unwrap()
+}
+
+/// A scene with the reference target that holds it, and its image.
+struct Stage {
+    scene: Scene,
+    reference: Box<dyn Renderer>,
+    truth: LinearImage,
+}
+
+impl Stage {
+    fn set(masked: bool) -> Self {
+        let scene = workshop(masked).unwrap();
+        let mut reference = Cpu.open(BVH_TARGET, &OpenOptions::default()).unwrap();
+        let truth = image(reference.as_mut(), &scene);
+        Self { scene, reference, truth }
+    }
+
+    /// Renders with these changes of the kernels and compares with the reference.
+    fn look(&mut self, target: &str, edits: &[Edit]) -> Found {
+        let mut renderer = open_edited(target, edits).unwrap();
+        let image = image(renderer.as_mut(), &self.scene);
+        let truth = std::slice::from_ref(&self.truth);
+        let judgement = judge(truth, &[image], Seeds::Paired, &Rule::default()).unwrap();
+        let pixels = 0..SETTINGS.width * SETTINGS.height;
+        let rungs = ladder::climb(self.reference.as_mut(), renderer.as_mut(), pixels, 0..1).unwrap();
+        Found { judgement, rungs }
+    }
+}
+
+#[test]
+fn planted_mistakes_are_convicted_and_the_wrong_quantity_is_named() {
+    let Some(target) = runtime() else { return };
+    let mut stages = [false, true].map(Stage::set);
+    for stage in &mut stages {
+        let sound = stage.look(&target, &[]);
+        assert_eq!(sound.judgement.agreement, Agreement::Identical, "without a mistake");
+        assert_eq!(ladder::first(&sound.rungs), None, "without a mistake");
+    }
+    println!("| mistake | verdict at {SPP} spp | p | first rung that differs | most part at | right |");
+    println!("|---|---|---|---|---|---|");
+    let (mut acquitted, mut unnamed) = (Vec::new(), Vec::new());
+    for bug in &BUGS {
+        let found = stages[usize::from(bug.masked)].look(&target, &[bug.edit]);
+        println!("{}", found.row(bug));
+        if !found.convicts() {
+            acquitted.push(bug.name);
+        }
+        if !found.names(bug) {
+            unnamed.push(bug.name);
+        }
+    }
+    assert!(acquitted.is_empty(), "called sound at {SPP} spp: {acquitted:?}");
+    assert!(unnamed.is_empty(), "the ladder names another quantity: {unnamed:?}");
+}
+
+#[test]
+fn every_planted_mistake_fits_the_source() {
+    // The runtime is asked for nothing but its name: an edit that does not fit is refused before any compiler runs.
+    let source = lockstep_core::kernels::assemble_trace("compat.h", "", &Default::default());
+    for bug in &BUGS {
+        let changed = source.clone().edited(&bug.edit).unwrap();
+        assert_ne!(changed.hash, source.hash, "{}", bug.name);
+    }
+}
