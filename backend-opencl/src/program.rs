@@ -130,7 +130,8 @@ fn kernels(
     if let Some(folder) = &folder
         && let Some(binary) = cache::read(folder, &key)
     {
-        match from_binary(found, context, &binary, flags).and_then(|program| made_of(found, &program, part, wanted))
+        match from_binary(found, context, &binary, flags)
+            .and_then(|program| made_of(found, &program, part, wanted))
         {
             Ok(kernels) => return Ok(kernels),
             // The driver refuses its own binary: compile again.

@@ -86,7 +86,17 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
         (
             "agreement",
             "Agreement",
-            group(&["verdict", "evidence", "noise", "bias", "identical", "difference", "ladder", "hits", "rejected"]),
+            group(&[
+                "verdict",
+                "evidence",
+                "noise",
+                "bias",
+                "identical",
+                "difference",
+                "ladder",
+                "hits",
+                "rejected",
+            ]),
         ),
         ("convergence", "Convergence", group(&["convergence"])),
         ("speed", "Speed", speed),

@@ -12,10 +12,8 @@ mod timing;
 
 pub use agreement::agreement_tables;
 pub use all_metrics::all_metrics_table;
-pub use build::{
-    convergence_tables, difference_tables, hits_table, load_table, rejected_table, skip_table,
-};
 pub use bounces::bounce_table;
+pub use build::{convergence_tables, difference_tables, hits_table, load_table, rejected_table, skip_table};
 pub use paths::{path_tables, said_of_paths};
 pub(crate) use summary::host as host_line;
 pub use summary::summary_markdown;
