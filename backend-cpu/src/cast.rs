@@ -24,13 +24,16 @@ pub(crate) fn cast<I: Intersector>(intersector: &I, rays: &[Ray], query: Query, 
         I::Scratch::default,
         |scratch, (chunk, (rays, hits))| {
             let first = (chunk * CHUNK) as u32;
-            for ((index, ray), hit) in (first..).zip(rays).zip(hits) {
-                let key = cast_key(query, index);
-                *hit = match query {
-                    Query::Closest => intersector.closest_hit(ray, key, scratch),
-                    Query::Any if intersector.any_hit(ray, key, scratch) => Hit::OCCLUDED,
-                    Query::Any => Hit::none(ray.t_max),
-                };
+            let ray = |i: usize| (&rays[i], cast_key(query, first + i as u32));
+            match query {
+                Query::Closest => intersector.closest_hits(rays.len(), ray, scratch, |i, hit| hits[i] = hit),
+                Query::Any => {
+                    for (i, hit) in hits.iter_mut().enumerate() {
+                        let (ray, key) = ray(i);
+                        let occluded = intersector.any_hit(ray, key, scratch);
+                        *hit = if occluded { Hit::OCCLUDED } else { Hit::none(ray.t_max) };
+                    }
+                }
             }
         },
     );

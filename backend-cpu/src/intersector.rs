@@ -10,6 +10,9 @@ pub(crate) trait Intersector: Sized + Sync {
     /// Working memory of one thread.
     type Scratch: Default + Send;
 
+    /// Whether paths may be rendered with it; if not, it only casts rays.
+    const RENDERS: bool = true;
+
     /// Builds the structure with the threads of the current rayon pool.
     fn build(scene: &Scene) -> Result<Self>;
 
@@ -29,6 +32,21 @@ pub(crate) trait Intersector: Sized + Sync {
 
     /// The nearest surface along a ray.
     fn closest_hit(&self, ray: &Ray, key: RayKey, scratch: &mut Self::Scratch) -> Hit;
+
+    /// The nearest surfaces along rays `0..count`, which `ray` gives one by one; `found` takes them in the same order.
+    #[inline(always)]
+    fn closest_hits<'r>(
+        &self,
+        count: usize,
+        ray: impl Fn(usize) -> (&'r Ray, RayKey),
+        scratch: &mut Self::Scratch,
+        mut found: impl FnMut(usize, Hit),
+    ) {
+        for index in 0..count {
+            let (ray, key) = ray(index);
+            found(index, self.closest_hit(ray, key, scratch));
+        }
+    }
 
     /// Whether anything lies along a ray.
     fn any_hit(&self, ray: &Ray, key: RayKey, scratch: &mut Self::Scratch) -> bool;

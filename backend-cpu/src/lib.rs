@@ -51,5 +51,24 @@ impl Backend for Cpu {
     }
 }
 
+/// Embree called from a plain loop, the yardstick of benchmarks: a backend of its own, so that who lists the CPU's targets
+/// does not meet it.
+#[derive(Debug)]
+pub struct PlainEmbree;
+
+impl Backend for PlainEmbree {
+    fn name(&self) -> &'static str {
+        embree::PLAIN_TARGET
+    }
+
+    fn targets(&self) -> Vec<TargetStatus> {
+        vec![embree::target::plain_status(device::hardware_threads())]
+    }
+
+    fn open(&self, _: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {
+        embree::target::open_plain(options.threads.unwrap_or_else(device::hardware_threads).max(1))
+    }
+}
+
 /// What stands in the place of a driver for the built-in intersector.
 const BUILT_IN: &str = concat!("built-in BVH8 ", env!("CARGO_PKG_VERSION"));

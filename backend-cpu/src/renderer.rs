@@ -79,6 +79,9 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
     }
 
     fn accumulate(&mut self, samples: Range<u32>) -> Result<PassReport> {
+        if !I::RENDERS {
+            return Err(Error::Unsupported { actor: self.info.target.clone(), what: "rendering".into() });
+        }
         let loaded = self.loaded.as_mut().ok_or_else(nothing_loaded)?;
         let Loaded { scene, settings, intersector, tiles, spp, flaws } = loaded;
         let added = check_range(*spp, &samples)?;

@@ -111,8 +111,24 @@ impl<S: Default> Default for Wavefront<S> {
 }
 
 impl<S: Default> Wavefront<S> {
-    /// Adds all samples of the job to a tile.
+    /// Adds all samples of the job to a tile, by the widest instructions that the processor has. All round alike.
     pub(crate) fn render<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, tile: &mut Tile) -> Tally {
+        #[cfg(target_arch = "x86_64")]
+        if lockstep_core::bvh::has_avx2() {
+            // SAFETY: the processor has the features.
+            return unsafe { self.render_by_avx2(job, tile) };
+        }
+        self.render_portably(job, tile)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
+    fn render_by_avx2<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, tile: &mut Tile) -> Tally {
+        self.render_portably(job, tile)
+    }
+
+    #[inline(always)]
+    fn render_portably<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, tile: &mut Tile) -> Tally {
         let mut tally = Tally::default();
         for sample in job.samples.clone() {
             self.generate(job, tile, sample, &mut tally);
@@ -134,6 +150,7 @@ impl<S: Default> Wavefront<S> {
         tally
     }
 
+    #[inline(always)]
     fn generate<I>(&mut self, job: &Job<'_, I>, tile: &Tile, sample: u32, tally: &mut Tally) {
         let start = Instant::now();
         let key = |&pixel: &u32| SampleKey { pixel, sample, seed: job.settings.seed };
@@ -144,17 +161,20 @@ impl<S: Default> Wavefront<S> {
         tally.generate += start.elapsed();
     }
 
+    #[inline(always)]
     fn extend<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
-        self.hits.clear();
-        for &index in &self.active {
-            let path = &self.paths[index as usize];
-            let key = RayKey::extension(path.key, bounce);
-            self.hits.push(job.intersector.closest_hit(&path.ray, key, &mut self.scratch));
-        }
+        let Self { paths, hits, active, scratch, .. } = self;
+        hits.clear();
+        let ray = |i: usize| {
+            let path = &paths[active[i] as usize];
+            (&path.ray, RayKey::extension(path.key, bounce))
+        };
+        job.intersector.closest_hits(active.len(), ray, scratch, |_, hit| hits.push(hit));
         tally.extend += start.elapsed();
     }
 
+    #[inline(always)]
     fn shade<I>(&mut self, job: &Job<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
         let counts = tally.bounce(bounce);
@@ -178,6 +198,7 @@ impl<S: Default> Wavefront<S> {
         tally.shade += start.elapsed();
     }
 
+    #[inline(always)]
     fn connect<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
         let mut unoccluded = 0;

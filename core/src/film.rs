@@ -86,7 +86,8 @@ pub fn quantize(radiance: Vec3, flaws: &mut Flaws) -> [i64; 3] {
             flaws.clamped += 1;
         }
     }
-    c.map(|v| (crate::math::clamp(v, 0.0, MAX_SAMPLE_RADIANCE) * UNITS_PER_RADIANCE) as i64)
+    let units = |v: f32| (crate::math::clamp(v, 0.0, MAX_SAMPLE_RADIANCE) * UNITS_PER_RADIANCE) as i64;
+    [units(c[0]), units(c[1]), units(c[2])]
 }
 
 /// Sums of radiance per pixel, row by row from the top left, and how many samples each pixel holds.

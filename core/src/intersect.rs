@@ -293,7 +293,8 @@ pub(crate) fn alpha(
     }
     let mesh = &scene.meshes[scene.instances[instance as usize].mesh as usize];
     let triangle = &scene.triangles[(mesh.first_triangle + primitive) as usize];
-    let vertices = triangle.vertices.map(|i| scene.vertices[i as usize]);
+    let [i0, i1, i2] = triangle.vertices;
+    let vertices = [&scene.vertices[i0 as usize], &scene.vertices[i1 as usize], &scene.vertices[i2 as usize]];
     let b = [1.0 - u - v, u, v];
     let of_vertices = vertex_alpha(vertices[0].color) * b[0]
         + vertex_alpha(vertices[1].color) * b[1]
@@ -301,7 +302,7 @@ pub(crate) fn alpha(
     let mut alpha = material.alpha * of_vertices;
     if material.base_color_texture != NONE {
         let t = &scene.textures[material.base_color_texture as usize];
-        alpha *= texture::sample(scene, t, texture::coordinates(t, &vertices, b)).a;
+        alpha *= texture::sample(scene, t, texture::coordinates(t, vertices, b)).a;
     }
     alpha
 }

@@ -105,8 +105,9 @@ pub fn triangle_emission(scene: &SceneData, material: &Material, triangle: u32, 
         return material.emission;
     }
     let t = &scene.textures[material.emission_texture as usize];
-    let vertices = scene.triangles[triangle as usize].vertices.map(|i| scene.vertices[i as usize]);
-    let uv = texture::coordinates(t, &vertices, [1.0 - b[0] - b[1], b[0], b[1]]);
+    let [i0, i1, i2] = scene.triangles[triangle as usize].vertices;
+    let vertices = [&scene.vertices[i0 as usize], &scene.vertices[i1 as usize], &scene.vertices[i2 as usize]];
+    let uv = texture::coordinates(t, vertices, [1.0 - b[0] - b[1], b[0], b[1]]);
     material.emission * texture::sample(scene, t, uv).rgb
 }
 

@@ -11,7 +11,7 @@ use crate::intersect::{FAR, Hit, Ray, coordinate_scale, offset_origin, triangle_
 use crate::lights;
 use crate::math::{max, min};
 use crate::renderer::{Settings, Strategy};
-use crate::rng::{Block, SampleKey, draw, uniform};
+use crate::rng::{Block, SampleKey, draw, uniforms};
 use crate::sampling::{frame, power_heuristic};
 use crate::scene::{
     Instance, Material, MaterialKind, NONE, SPHERE_BIT, SceneData, Vertex, transform_normal, transform_point,
@@ -62,7 +62,7 @@ const ENDED: Shaded = Shaded { continues: false, connection: None };
 /// Starts the path of a sample.
 #[inline(always)]
 pub fn generate(camera: &CameraFrame, key: SampleKey) -> PathState {
-    let u = draw(key, Block::Camera, 0).map(uniform);
+    let u = uniforms(draw(key, Block::Camera, 0));
     let (origin, direction) = camera.ray(key.pixel, u);
     PathState {
         ray: Ray { origin, t_min: 0.0, direction, t_max: FAR },
@@ -74,7 +74,7 @@ pub fn generate(camera: &CameraFrame, key: SampleKey) -> PathState {
 }
 
 /// A point on a surface, in world space.
-struct Interaction {
+struct Interaction<'a> {
     position: Vec3,
     /// Unit geometric normal on the front side.
     geometric: Vec3,
@@ -82,7 +82,7 @@ struct Interaction {
     shading: Vec3,
     /// Bounds the coordinates from which the position was computed.
     scale: f32,
-    vertices: [Vertex; 3],
+    vertices: [&'a Vertex; 3],
     barycentrics: [f32; 3],
     material: u32,
     /// Triangle of the scene, or [`NONE`] on a sphere.
@@ -91,9 +91,9 @@ struct Interaction {
     sphere: (Vec3, f32),
 }
 
-impl Interaction {
+impl<'a> Interaction<'a> {
     #[inline(always)]
-    fn new(scene: &SceneData, ray: &Ray, hit: &Hit) -> Self {
+    fn new(scene: &'a SceneData, ray: &Ray, hit: &Hit) -> Self {
         let instance = &scene.instances[hit.instance as usize];
         if hit.primitive & SPHERE_BIT != 0 {
             Self::on_sphere(scene, instance, ray, hit)
@@ -103,13 +103,17 @@ impl Interaction {
     }
 
     #[inline(always)]
-    fn on_triangle(scene: &SceneData, instance: &Instance, hit: &Hit) -> Self {
+    fn on_triangle(scene: &'a SceneData, instance: &Instance, hit: &Hit) -> Self {
         let mesh = &scene.meshes[instance.mesh as usize];
         let index = mesh.first_triangle + hit.primitive;
         let triangle = &scene.triangles[index as usize];
         let b = [1.0 - hit.u - hit.v, hit.u, hit.v];
-        let p = triangle.vertices.map(|i| Vec3::from(scene.positions[i as usize]));
-        let vertices = triangle.vertices.map(|i| scene.vertices[i as usize]);
+        // Arrays are spelled out in hot code, since `map` on them is not always inlined.
+        let [i0, i1, i2] = triangle.vertices;
+        let position = |i: u32| Vec3::from(scene.positions[i as usize]);
+        let p = [position(i0), position(i1), position(i2)];
+        let vertices =
+            [&scene.vertices[i0 as usize], &scene.vertices[i1 as usize], &scene.vertices[i2 as usize]];
         let mut position = p[0] * b[0] + p[1] * b[1] + p[2] * b[2];
         let mut normal = triangle_normal(p);
         let mut shading = vertices[0].normal * b[0] + vertices[1].normal * b[1] + vertices[2].normal * b[2];
@@ -117,7 +121,7 @@ impl Interaction {
         if instance.flags & Instance::IDENTITY == 0 {
             let m = &instance.object_to_world;
             position = transform_point(m, position);
-            let corners = p.map(|corner| transform_point(m, corner));
+            let corners = [transform_point(m, p[0]), transform_point(m, p[1]), transform_point(m, p[2])];
             let turned = if instance.flags & Instance::MIRRORED != 0 { -1.0 } else { 1.0 };
             normal = cross(transform_vector(m, p[1] - p[0]), transform_vector(m, p[2] - p[0])) * turned;
             shading = transform_normal(&instance.world_to_object, shading);
@@ -140,7 +144,7 @@ impl Interaction {
     }
 
     #[inline(always)]
-    fn on_sphere(scene: &SceneData, instance: &Instance, ray: &Ray, hit: &Hit) -> Self {
+    fn on_sphere(scene: &'a SceneData, instance: &Instance, ray: &Ray, hit: &Hit) -> Self {
         let mesh = &scene.meshes[instance.mesh as usize];
         let sphere = &scene.spheres[(mesh.first_sphere + (hit.primitive & !SPHERE_BIT)) as usize];
         let identity = instance.flags & Instance::IDENTITY != 0;
@@ -161,7 +165,7 @@ impl Interaction {
             geometric: normal,
             shading: normal,
             scale,
-            vertices: [Vertex::PLAIN; 3],
+            vertices: [&Vertex::PLAIN; 3],
             barycentrics: [1.0, 0.0, 0.0],
             material: sphere.material,
             triangle: NONE,
@@ -176,7 +180,7 @@ impl Interaction {
             return texture::Rgba { rgb: Vec3::ONE, a: 1.0 };
         }
         let t = &scene.textures[index as usize];
-        texture::sample(scene, t, texture::coordinates(t, &self.vertices, self.barycentrics))
+        texture::sample(scene, t, texture::coordinates(t, self.vertices, self.barycentrics))
     }
 
     /// The shading normal bent by the material's normal map.
@@ -252,7 +256,7 @@ impl Interaction {
 
 /// Shades what the extension ray found: updates the path's radiance, throughput and ray. `record` is told what was
 /// computed on the way.
-#[inline]
+#[inline(always)]
 pub fn shade(
     scene: &SceneData,
     settings: &Settings,
@@ -366,7 +370,7 @@ fn add_emission(
     scene: &SceneData,
     settings: &Settings,
     path: &mut PathState,
-    at: &Interaction,
+    at: &Interaction<'_>,
     material: &Material,
     t: f32,
 ) {
@@ -403,7 +407,7 @@ fn connect_to_light(
     settings: &Settings,
     bounce: u32,
     path: &PathState,
-    at: &Interaction,
+    at: &Interaction<'_>,
     local: &Local,
     record: &mut impl Recorder,
 ) -> Option<Connection> {
@@ -454,12 +458,12 @@ fn scatter(
     settings: &Settings,
     bounce: u32,
     path: &mut PathState,
-    at: &Interaction,
+    at: &Interaction<'_>,
     local: &Local,
     record: &mut impl Recorder,
 ) -> bool {
     let words = draw(path.key, Block::Bsdf, bounce);
-    let u = words.map(uniform);
+    let u = uniforms(words);
     let scattered = bsdf::sample(&local.surface, local.wo, [u[0], u[1], u[2]]);
     let direction = local.to_world(scattered.wi);
     let mut throughput = path.throughput * scattered.weight;

@@ -81,6 +81,12 @@ pub fn uniform(word: u32) -> f32 {
     (word >> 8) as f32 * (1.0 / 16_777_216.0)
 }
 
+/// [`uniform`] of each word.
+#[inline(always)]
+pub fn uniforms(words: [u32; 4]) -> [f32; 4] {
+    [uniform(words[0]), uniform(words[1]), uniform(words[2]), uniform(words[3])]
+}
+
 /// `word * n / 2^32`: an index below `n`, biased by at most `n / 2^32`.
 #[inline(always)]
 pub fn index_below(word: u32, n: u32) -> u32 {

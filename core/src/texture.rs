@@ -75,7 +75,7 @@ pub fn wrap_coordinate(u: f32, wrap: u32) -> f32 {
 
 /// Texture coordinates of set 0 or 1 as the texture asks, interpolated with barycentrics `(w, u, v)` and transformed.
 #[inline(always)]
-pub fn coordinates(texture: &Texture, vertices: &[Vertex; 3], b: [f32; 3]) -> [f32; 2] {
+pub fn coordinates(texture: &Texture, vertices: [&Vertex; 3], b: [f32; 3]) -> [f32; 2] {
     let second = texture.flags & Texture::UV_SET_1 != 0;
     let of = |i: usize| if second { vertices[i].uv1 } else { vertices[i].uv0 };
     let (p, q, r) = (of(0), of(1), of(2));

@@ -7,8 +7,16 @@ use lockstep_core::{Absence, Backend, DeviceInfo, OpenOptions, Renderer, TargetS
 use crate::exit::Failure;
 
 /// Every backend. A new one is one row here and its dependency in Cargo.toml.
-const REGISTRY: &[&dyn Backend] =
-    &[&lockstep_cpu::Cpu, &lockstep_opencl::Opencl, &lockstep_cuda::Cuda, &null::Null];
+const REGISTRY: &[&dyn Backend] = &[
+    &lockstep_cpu::Cpu,
+    &lockstep_opencl::Opencl,
+    &lockstep_cuda::Cuda,
+    &null::Null,
+    &lockstep_cpu::PlainEmbree,
+];
+
+/// Backends that are there by name and not among all: neither renders what a study could compare.
+const HIDDEN: [&str; 2] = [null::NAME, "embree-plain"];
 
 /// The word that selects every target present.
 const ALL: &str = "all";
@@ -90,7 +98,7 @@ fn api(name: &str) -> &str {
 
 /// Every target of every backend, present or not, as `lockstep devices` lists them.
 pub(crate) fn targets() -> Vec<Target> {
-    REGISTRY.iter().filter(|b| b.name() != null::NAME).flat_map(|&b| targets_of(b)).collect()
+    REGISTRY.iter().filter(|b| !HIDDEN.contains(&b.name())).flat_map(|&b| targets_of(b)).collect()
 }
 
 fn targets_of(backend: &'static dyn Backend) -> Vec<Target> {
@@ -111,7 +119,7 @@ fn select_from(known: &[Target], words: &[String]) -> Result<Vec<Target>, Failur
     let mut selected: Vec<Target> = Vec::new();
     for word in words {
         let found: Vec<&Target> = if word.eq_ignore_ascii_case(ALL) {
-            known.iter().filter(|t| t.state.is_ok() && t.backend.name() != null::NAME).collect()
+            known.iter().filter(|t| t.state.is_ok() && !HIDDEN.contains(&t.backend.name())).collect()
         } else {
             matching(known, word)
         };

@@ -1,8 +1,9 @@
 //! Embree as the intersector of the CPU renderer.
 
 use super::callbacks;
-use super::query::Query;
-use super::world::World;
+use super::packet;
+use super::query::{Query, to_embree};
+use super::world::{ROBUST, World};
 use crate::intersector::Intersector;
 use embree4_sys::{
     RTC_INVALID_GEOMETRY_ID, RTCFilterFunctionN, RTCIntersectArguments, RTCOccludedArguments, RTCRayHit,
@@ -23,7 +24,7 @@ impl Intersector for Embree {
     type Scratch = ();
 
     fn build(scene: &Scene) -> Result<Self> {
-        Ok(Self { world: World::build(scene, rayon::current_num_threads())? })
+        Ok(Self { world: World::build(scene, rayon::current_num_threads(), ROBUST)? })
     }
 
     fn layout(&self) -> String {
@@ -40,7 +41,7 @@ impl Intersector for Embree {
 
     #[inline]
     fn closest_hit(&self, ray: &Ray, key: RayKey, _: &mut ()) -> Hit {
-        let mut query = Query::new(&self.world.scene, &self.world.boxes, ray, key);
+        let mut query = Query::new(&self.world, ray, key);
         let Some(found) = self.propose(&mut query, RTCRayQueryFlags::INCOHERENT, None) else {
             return Hit::none(ray.t_max);
         };
@@ -53,10 +54,32 @@ impl Intersector for Embree {
         }
     }
 
+    #[inline(always)]
+    fn closest_hits<'r>(
+        &self,
+        count: usize,
+        ray: impl Fn(usize) -> (&'r Ray, RayKey),
+        scratch: &mut (),
+        mut found: impl FnMut(usize, Hit),
+    ) {
+        let packed = if self.world.has_callbacks { 0 } else { count - count % packet::WIDTH };
+        for first in (0..packed).step_by(packet::WIDTH) {
+            let proposals = packet::propose(&self.world, |lane| ray(first + lane).0);
+            for (lane, proposal) in proposals.iter().enumerate() {
+                let (ray, key) = ray(first + lane);
+                found(first + lane, self.decide(ray, key, proposal));
+            }
+        }
+        for index in packed..count {
+            let (ray, key) = ray(index);
+            found(index, self.closest_hit(ray, key, scratch));
+        }
+    }
+
     #[inline]
     fn any_hit(&self, ray: &Ray, key: RayKey, _: &mut ()) -> bool {
-        let mut query = Query::new(&self.world.scene, &self.world.boxes, ray, key);
-        let mut traced = query.to_embree();
+        let mut query = Query::new(&self.world, ray, key);
+        let mut traced = to_embree(ray);
         let mut args =
             RTCOccludedArguments { context: (&raw mut query).cast(), ..RTCOccludedArguments::default() };
         let args = if self.world.has_callbacks { &raw mut args } else { ptr::null_mut() };
@@ -67,6 +90,16 @@ impl Intersector for Embree {
 }
 
 impl Embree {
+    /// What a proposal that no callback has seen counts as.
+    #[inline(always)]
+    fn decide(&self, ray: &Ray, key: RayKey, proposal: &Hit) -> Hit {
+        if !proposal.is_some() {
+            return Hit::none(ray.t_max);
+        }
+        let mut query = Query::new(&self.world, ray, key);
+        query.accept(proposal).unwrap_or_else(|| self.ask_about_all(&mut query))
+    }
+
     /// The hit that Embree finds nearest, with Embree's numbers.
     #[inline(always)]
     fn propose(
@@ -75,7 +108,7 @@ impl Embree {
         flags: RTCRayQueryFlags,
         filter: RTCFilterFunctionN,
     ) -> Option<Hit> {
-        let mut found = RTCRayHit { ray: query.to_embree(), ..RTCRayHit::default() };
+        let mut found = RTCRayHit { ray: to_embree(query.ray()), ..RTCRayHit::default() };
         let context = ptr::from_mut(query).cast();
         let mut args = RTCIntersectArguments { flags, context, filter, ..RTCIntersectArguments::default() };
         let needed = self.world.has_callbacks || filter.is_some();

@@ -25,6 +25,8 @@ mod geometry;
 mod handles;
 mod intersector;
 pub mod library;
+mod packet;
+mod plain;
 mod query;
 pub(crate) mod target;
 mod world;
@@ -34,3 +36,6 @@ mod tests;
 
 /// The target's name.
 pub(crate) const TARGET: &str = "cpu-embree";
+
+/// The name of Embree in a plain loop, a yardstick for benchmarks: it casts rays and renders nothing.
+pub(crate) const PLAIN_TARGET: &str = "embree-plain";

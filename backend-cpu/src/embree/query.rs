@@ -1,21 +1,19 @@
 //! The hit rule for one ray, as the queries and their callbacks apply it.
 
 use super::geometry::Part;
+use super::world::World;
 use embree4_sys::{RTC_INVALID_GEOMETRY_ID, RTCRay, RTCRayQueryContext};
 use lockstep_core::bvh::{LeafPrimitive, Probe};
 use lockstep_core::intersect::{Hit, Ray, Shear, Slabs, covers, triangle};
 use lockstep_core::rng::RayKey;
-use lockstep_core::scene::{Instance, NONE, SceneData, transform_point, transform_vector};
-use lockstep_core::vec3::Vec3;
+use lockstep_core::scene::{Instance, NONE, SPHERE_BIT, SceneData, transform_point, transform_vector};
 
 /// A ray on its way through Embree.
 #[repr(C)]
 pub(super) struct Query<'a> {
     /// What Embree sees of it, and hands to callbacks: first, so that its address is the query's.
     pub(super) context: RTCRayQueryContext,
-    scene: &'a SceneData,
-    /// World boxes of the instances.
-    boxes: &'a [[Vec3; 2]],
+    world: &'a World,
     ray: &'a Ray,
     slabs: Slabs,
     key: RayKey,
@@ -29,11 +27,10 @@ pub(super) struct Query<'a> {
 impl<'a> Query<'a> {
     /// A ray that has met nothing yet.
     #[inline(always)]
-    pub(super) fn new(scene: &'a SceneData, boxes: &'a [[Vec3; 2]], ray: &'a Ray, key: RayKey) -> Self {
+    pub(super) fn new(world: &'a World, ray: &'a Ray, key: RayKey) -> Self {
         Self {
             context: RTCRayQueryContext::default(),
-            scene,
-            boxes,
+            world,
             ray,
             slabs: Slabs::new(ray.origin, ray.direction),
             key,
@@ -43,33 +40,21 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// The ray as Embree takes it.
-    #[inline(always)]
-    pub(super) fn to_embree(&self) -> RTCRay {
-        let (origin, direction) = (self.ray.origin, self.ray.direction);
-        RTCRay {
-            org_x: origin.x,
-            org_y: origin.y,
-            org_z: origin.z,
-            tnear: self.ray.t_min,
-            dir_x: direction.x,
-            dir_y: direction.y,
-            dir_z: direction.z,
-            tfar: self.ray.t_max,
-            ..RTCRay::default()
-        }
-    }
-
     /// The hit rule for a primitive, up to and including `t_last`.
     #[inline(always)]
     pub(super) fn judge(&mut self, instance: u32, primitive: u32, t_last: f32) -> Option<Hit> {
-        let Self { scene, boxes, ray, key, .. } = *self;
+        let Self { world, ray, key, .. } = *self;
+        let scene: &SceneData = &world.scene;
         if self.entered != instance {
-            self.probe = Probe::enter(scene, boxes, ray, &self.slabs, instance, key, ray.t_max);
+            self.probe = Probe::enter(scene, &world.boxes, ray, &self.slabs, instance, key, ray.t_max);
             self.entered = instance;
         }
         let mesh = &scene.meshes[scene.instances[instance as usize].mesh as usize];
-        self.probe.as_ref()?.test(scene, &LeafPrimitive::of(scene, mesh, primitive), t_last)
+        let probe = self.probe.as_ref()?;
+        if primitive & SPHERE_BIT != 0 {
+            return probe.test(scene, &LeafPrimitive::of(scene, mesh, primitive), t_last);
+        }
+        probe.test(scene, &world.triangles[(mesh.first_triangle + primitive) as usize], t_last)
     }
 
     /// The instance whose part a callback is asked about.
@@ -93,8 +78,9 @@ impl<'a> Query<'a> {
     #[cold]
     fn accept_on_edge(&self, found: &Hit) -> Option<Hit> {
         let Hit { t, u, v, instance, primitive } = *found;
-        let record = &self.scene.instances[instance as usize];
-        let corners = LeafPrimitive::of(self.scene, &self.scene.meshes[record.mesh as usize], primitive);
+        let record = &self.world.scene.instances[instance as usize];
+        let corners =
+            LeafPrimitive::of(&self.world.scene, &self.world.scene.meshes[record.mesh as usize], primitive);
         let (mut origin, mut direction) = (self.ray.origin, self.ray.direction);
         if record.flags & Instance::IDENTITY == 0 {
             origin = transform_point(&record.world_to_object, origin);
@@ -103,7 +89,7 @@ impl<'a> Query<'a> {
         let passes_by =
             triangle(origin, &Shear::new(direction), [corners.p0, corners.p1, corners.p2]).is_none();
         let in_range = t > self.ray.t_min && t <= self.ray.t_max;
-        let counts = passes_by && in_range && covers(self.scene, instance, primitive, u, v, self.key);
+        let counts = passes_by && in_range && covers(&self.world.scene, instance, primitive, u, v, self.key);
         counts.then_some(*found)
     }
 
@@ -113,9 +99,32 @@ impl<'a> Query<'a> {
         (found.instance, found.primitive) == (self.passed.instance, self.passed.primitive)
     }
 
+    /// The ray.
+    #[inline(always)]
+    pub(super) fn ray(&self) -> &'a Ray {
+        self.ray
+    }
+
     /// The last distance that counts.
     #[inline(always)]
     pub(super) fn t_max(&self) -> f32 {
         self.ray.t_max
+    }
+}
+
+/// A ray as Embree takes it.
+#[inline(always)]
+pub(super) fn to_embree(ray: &Ray) -> RTCRay {
+    let Ray { origin, t_min, direction, t_max } = *ray;
+    RTCRay {
+        org_x: origin.x,
+        org_y: origin.y,
+        org_z: origin.z,
+        tnear: t_min,
+        dir_x: direction.x,
+        dir_y: direction.y,
+        dir_z: direction.z,
+        tfar: t_max,
+        ..RTCRay::default()
     }
 }

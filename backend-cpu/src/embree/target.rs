@@ -1,15 +1,21 @@
 //! The target `cpu-embree`: whether it is present, and how it is opened.
 
-use super::TARGET;
 use super::intersector::Embree;
 use super::library::{self, Loaded};
+use super::plain::Plain;
+use super::{PLAIN_TARGET, TARGET};
 use crate::device::describe;
 use crate::renderer::CpuRenderer;
 use lockstep_core::{Absence, DeviceInfo, Renderer, Result, TargetStatus};
 
 /// The target as it is listed. The first call loads Embree, which takes some tens of milliseconds.
 pub(crate) fn status(threads: usize) -> TargetStatus {
-    TargetStatus { name: TARGET.into(), state: device(threads) }
+    TargetStatus { name: TARGET.into(), state: device(TARGET, threads) }
+}
+
+/// The yardstick as it is listed.
+pub(crate) fn plain_status(threads: usize) -> TargetStatus {
+    TargetStatus { name: PLAIN_TARGET.into(), state: device(PLAIN_TARGET, threads) }
 }
 
 /// A renderer over Embree.
@@ -17,14 +23,22 @@ pub(crate) fn status(threads: usize) -> TargetStatus {
 /// # Errors
 /// [`lockstep_core::Error::Unavailable`] where Embree is not installed.
 pub(crate) fn open(threads: usize) -> Result<Box<dyn Renderer>> {
-    Ok(Box::new(CpuRenderer::<Embree>::new(device(threads)?)?))
+    Ok(Box::new(CpuRenderer::<Embree>::new(device(TARGET, threads)?)?))
+}
+
+/// The yardstick of benchmarks.
+///
+/// # Errors
+/// As for [`open`].
+pub(crate) fn open_plain(threads: usize) -> Result<Box<dyn Renderer>> {
+    Ok(Box::new(CpuRenderer::<Plain>::new(device(PLAIN_TARGET, threads)?)?))
 }
 
 /// Loads Embree and describes it. It promises no bit-identity, since it decides by its own rounding which primitive a
 /// ray meets.
-fn device(threads: usize) -> Result<DeviceInfo, Absence> {
+fn device(target: &str, threads: usize) -> Result<DeviceInfo, Absence> {
     match library::load() {
-        Ok(loaded) => Ok(describe(TARGET, threads, driver(loaded), false)),
+        Ok(loaded) => Ok(describe(target, threads, driver(loaded), false)),
         Err(error) => Err(Absence { reason: error.reason(), remedy: capitalized(&error.remedy()) }),
     }
 }

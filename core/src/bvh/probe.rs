@@ -49,8 +49,9 @@ impl LeafPrimitive {
             return Self { p0: sphere.center, primitive, p1: radius, flags, p2: Vec3::ZERO, reserved: 0 };
         }
         let triangle = &scene.triangles[(mesh.first_triangle + primitive) as usize];
-        let [p0, p1, p2] = triangle.vertices.map(|v| scene.positions[v as usize].into());
-        Self { p0, primitive, p1, flags: flags(triangle.material), p2, reserved: 0 }
+        let point = |corner: usize| Vec3::from(scene.positions[triangle.vertices[corner] as usize]);
+        let flags = flags(triangle.material);
+        Self { p0: point(0), primitive, p1: point(1), flags, p2: point(2), reserved: 0 }
     }
 
     /// The record of a mesh's primitive by its number, spheres after triangles.
@@ -88,7 +89,7 @@ pub struct Probe {
     pub(super) shear: Shear,
     pub(super) t_min: f32,
     /// Hits count at least with this distance: the entry of the instance's world box.
-    t_floor: f32,
+    pub(super) t_floor: f32,
     pub(super) instance: u32,
     key: RayKey,
 }

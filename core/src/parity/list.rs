@@ -302,7 +302,7 @@ pub(super) const PROBES: &[Probe] = &[
             let texture =
                 Texture { first_texel: 0, width: 1, height: 1, flags: x.u(0), transform: [row(1), row(4)] };
             let vertices = [7, 11, 15].map(|i| uv_vertex(x, i));
-            texture::coordinates(&texture, &vertices, [x.f(19), x.f(20), x.f(21)])
+            texture::coordinates(&texture, vertices.each_ref(), [x.f(19), x.f(20), x.f(21)])
                 .into_iter()
                 .for_each(|v| out.f(v));
         }

@@ -45,7 +45,6 @@ const RENAMED: &[(&str, &str)] = &[
     ("transform_point", "scene/transform::transform_point"),
     ("transform_vector", "scene/transform::transform_vector"),
     ("transform_normal", "scene/transform::transform_normal"),
-    ("rng_uniforms", "inline: `.map(uniform)`"),
     ("rng_record", "inline: an assignment"),
     ("sampling_choose", "sampling::pick"),
     ("sampling_pick_light", "sampling::pick"),
@@ -79,7 +78,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("path_ended", "const: path::ENDED"),
     ("path_translation", "inline: the last column of a map"),
     ("path_plain_vertex", "const: scene::Vertex::PLAIN"),
-    ("film_units", "closure: `map` in film::quantize"),
+    ("film_units", "closure: `units` in film::quantize"),
 ];
 
 /// Rust functions of twin files that have no device function.

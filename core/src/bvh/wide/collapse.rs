@@ -109,6 +109,8 @@ impl Collapse<'_> {
         nodes.push(Vec::new());
         let mut children = Vec::with_capacity(WIDTH);
         self.gather(node, WIDTH, &mut children);
+        // Any-hit traversal takes the last first, and a large box is more likely to hold something.
+        children.sort_by(|a, b| a.bounds.half_area().total_cmp(&b.bounds.half_area()));
         for child in &mut children {
             child.kind = match child.kind {
                 Child::Inner(node) if !self.costs[node as usize].is_leaf => self.emit(node, nodes),

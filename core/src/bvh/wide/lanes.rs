@@ -17,6 +17,7 @@ pub(super) trait Lanes: Copy {
     fn div(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
     fn min(self, other: Self) -> Self;
+    fn abs(self) -> Self;
     fn less(self, other: Self) -> u32;
     fn at_most(self, other: Self) -> u32;
     fn equal(self, other: Self) -> u32;
@@ -29,12 +30,20 @@ pub(super) struct Plain(Eight);
 impl Plain {
     #[inline(always)]
     fn map(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
-        Self(std::array::from_fn(|i| f(self.0[i], other.0[i])))
+        let mut values = self.0;
+        for i in 0..8 {
+            values[i] = f(values[i], other.0[i]);
+        }
+        Self(values)
     }
 
     #[inline(always)]
     fn compare(self, other: Self, f: impl Fn(f32, f32) -> bool) -> u32 {
-        (0..8).fold(0, |mask, i| mask | u32::from(f(self.0[i], other.0[i])) << i)
+        let mut mask = 0;
+        for i in 0..8 {
+            mask |= u32::from(f(self.0[i], other.0[i])) << i;
+        }
+        mask
     }
 }
 
@@ -74,6 +83,10 @@ impl Lanes for Plain {
     #[inline(always)]
     fn min(self, other: Self) -> Self {
         self.map(other, crate::math::min)
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        self.map(self, |a, _| a.abs())
     }
     #[inline(always)]
     fn less(self, other: Self) -> u32 {
@@ -143,6 +156,11 @@ mod avx2 {
             // SAFETY: as above; the array holds eight floats.
             unsafe { _mm256_storeu_ps(values.as_mut_ptr(), self.0) };
             values
+        }
+        #[inline(always)]
+        fn abs(self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { _mm256_andnot_ps(_mm256_set1_ps(-0.0), self.0) })
         }
         by!(add => _mm256_add_ps, sub => _mm256_sub_ps, mul => _mm256_mul_ps, div => _mm256_div_ps,
             max => _mm256_max_ps, min => _mm256_min_ps);

@@ -29,8 +29,8 @@ pub(super) struct Block {
     pub(super) points: [[Eight; 3]; 3],
     /// Index of each primitive within the mesh; [`NONE`] where there is none.
     pub(super) primitives: [u32; WIDTH],
-    /// Flags of each, as in [`LeafPrimitive`].
-    flags: [u8; WIDTH],
+    /// A bit for each that has partial coverage.
+    pub(super) alpha: u32,
     /// How many primitives there are.
     pub(super) count: u32,
     /// Whether any of them is a sphere.
@@ -42,7 +42,7 @@ impl Block {
         let mut block = Self {
             points: [[[0.0; WIDTH]; 3]; 3],
             primitives: [NONE; WIDTH],
-            flags: [0; WIDTH],
+            alpha: 0,
             count: primitives.len() as u32,
             has_spheres: primitives.iter().any(|p| p.primitive & SPHERE_BIT != 0),
         };
@@ -53,7 +53,7 @@ impl Block {
                 }
             }
             block.primitives[lane] = p.primitive;
-            block.flags[lane] = p.flags as u8;
+            block.alpha |= u32::from(p.flags & LeafPrimitive::ALPHA != 0) << lane;
         }
         block
     }
@@ -61,16 +61,13 @@ impl Block {
     /// One primitive by itself.
     #[inline(always)]
     pub(super) fn primitive(&self, lane: usize) -> LeafPrimitive {
-        let point = |corner: usize| {
-            let [x, y, z] = &self.points[corner];
-            vec3(x[lane], y[lane], z[lane])
-        };
+        let [[ax, ay, az], [bx, by, bz], [cx, cy, cz]] = &self.points;
         LeafPrimitive {
-            p0: point(0),
+            p0: vec3(ax[lane], ay[lane], az[lane]),
             primitive: self.primitives[lane],
-            p1: point(1),
-            flags: u32::from(self.flags[lane]),
-            p2: point(2),
+            p1: vec3(bx[lane], by[lane], bz[lane]),
+            flags: if self.alpha >> lane & 1 != 0 { LeafPrimitive::ALPHA } else { 0 },
+            p2: vec3(cx[lane], cy[lane], cz[lane]),
             reserved: 0,
         }
     }

@@ -7,3 +7,5 @@ mod traverse;
 
 pub use layout::Bvh8;
 pub use traverse::Scratch8;
+#[cfg(target_arch = "x86_64")]
+pub use traverse::has_avx2;

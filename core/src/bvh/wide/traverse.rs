@@ -1,16 +1,17 @@
 //! Closest-hit and any-hit traversal of [`Bvh8`].
 //!
-//! Boxes are tested eight at a time, by the slab test of the hit rule itself. So are triangles, up to the point where
-//! most of them are known to be missed; [`Probe::test`] decides about the few that are left.
+//! Boxes and triangles are tested eight at a time, by the operations of the hit rule itself, lane by lane.
+//! [`Probe::test`] decides about what those leave open: spheres, triangles with partial coverage, and triangles that the
+//! ray passes at an edge within rounding.
 
 #[cfg(target_arch = "x86_64")]
 use super::lanes::Avx2;
 use super::lanes::{Lanes, Plain};
-use super::layout::{Block, Bvh8, Node8};
+use super::layout::{Block, Bvh8, Eight, Node8};
 use crate::bvh::STACK_SIZE;
 use crate::bvh::bvh2::{EMPTY, LEAF_BIT};
 use crate::bvh::probe::Probe;
-use crate::intersect::{FAR_WIDENING, Hit, Ray, Shear, Slabs};
+use crate::intersect::{BOX_PADDING, FAR_WIDENING, Hit, Ray, Shear, Slabs};
 use crate::rng::RayKey;
 use crate::scene::SceneData;
 use crate::vec3::Vec3;
@@ -59,32 +60,67 @@ struct WideSlabs<L> {
     far: [usize; 3],
 }
 
+/// One of each axis. Spelled out, since closures in `map` would be compiled without the features of their callers.
+#[inline(always)]
+fn splat<L: Lanes>(v: Vec3) -> [L; 3] {
+    [L::splat(v.x), L::splat(v.y), L::splat(v.z)]
+}
+
+/// Where the nearer and the farther plane of an axis lie in a node.
+#[inline(always)]
+fn planes(inverse: f32, axis: usize) -> (usize, usize) {
+    if inverse < 0.0 { (axis + 3, axis) } else { (axis, axis + 3) }
+}
+
 impl<L: Lanes> WideSlabs<L> {
     #[inline(always)]
     fn new(slabs: &Slabs, t_min: f32) -> Self {
-        let (origin, inverse) = (slabs.origin.to_array(), slabs.inverse.to_array());
-        let near = std::array::from_fn(|axis| if inverse[axis] < 0.0 { axis + 3 } else { axis });
+        let inverse = slabs.inverse;
+        let (x, y, z) = (planes(inverse.x, 0), planes(inverse.y, 1), planes(inverse.z, 2));
         Self {
-            origin: origin.map(L::splat),
-            inverse: inverse.map(L::splat),
+            origin: splat(slabs.origin),
+            inverse: splat(inverse),
             t_min: L::splat(t_min),
-            near,
-            far: std::array::from_fn(|axis| if inverse[axis] < 0.0 { axis } else { axis + 3 }),
+            near: [x.0, y.0, z.0],
+            far: [x.1, y.1, z.1],
         }
     }
 
-    /// Entry distances of a node's children, and which of them the ray meets up to `t_last`. Same operations as
+    /// Distances to planes across an axis.
+    #[inline(always)]
+    fn at(&self, planes: L, axis: usize) -> L {
+        planes.sub(self.origin[axis]).mul(self.inverse[axis])
+    }
+
+    /// Entry, not before `t_min`, and widened exit by the nearer and farther planes of each axis. Same operations as
     /// [`Slabs::interval`], where the nearer plane is the one with the lesser distance since rounding is monotonic.
     #[inline(always)]
+    fn interval(&self, near: [L; 3], far: [L; 3]) -> (L, L) {
+        let entry = self.at(near[0], 0).max(self.at(near[1], 1)).max(self.at(near[2], 2));
+        let exit = self.at(far[0], 0).min(self.at(far[1], 1)).min(self.at(far[2], 2));
+        (entry.max(self.t_min), exit.mul(L::splat(FAR_WIDENING)))
+    }
+
+    /// Entry distances of a node's children, and which of them the ray meets up to `t_last`.
+    #[inline(always)]
     fn meet(&self, node: &Node8, t_last: f32) -> (L, u32) {
-        let at = |plane: usize, axis: usize| {
-            L::load(&node.planes[plane]).sub(self.origin[axis]).mul(self.inverse[axis])
-        };
-        let [nx, ny, nz] = std::array::from_fn(|axis| at(self.near[axis], axis));
-        let [fx, fy, fz] = std::array::from_fn(|axis| at(self.far[axis], axis));
-        let entry = nx.max(ny).max(nz.max(self.t_min));
-        let exit = fx.min(fy).min(fz).mul(L::splat(FAR_WIDENING));
+        let (near, far) = (&self.near, &self.far);
+        let (entry, exit) = self.interval(
+            [L::load(&node.planes[near[0]]), L::load(&node.planes[near[1]]), L::load(&node.planes[near[2]])],
+            [L::load(&node.planes[far[0]]), L::load(&node.planes[far[1]]), L::load(&node.planes[far[2]])],
+        );
         (entry, entry.at_most(exit.min(L::splat(t_last))))
+    }
+
+    /// The same for given boxes, lowest corners first, without a last distance.
+    #[inline(always)]
+    fn meet_boxes(&self, boxes: &[L; 6]) -> (L, u32) {
+        let (near, far) = (&self.near, &self.far);
+        let (entry, exit) = self.interval(
+            [boxes[near[0]], boxes[near[1]], boxes[near[2]]],
+            [boxes[far[0]], boxes[far[1]], boxes[far[2]]],
+        );
+        (entry, entry.at_most(exit))
     }
 }
 
@@ -95,15 +131,15 @@ impl Stack {
         self.len = usize::from(root != EMPTY);
     }
 
+    /// The next leaf along the ray that is not beyond `t_last`, roughly nearest first; with `ANY`, largest
+    /// first.
     #[inline(always)]
-    fn push(&mut self, item: u64) {
-        self.items[self.len] = item;
-        self.len += 1;
-    }
-
-    /// The next leaf along the ray that is not beyond `t_last`, roughly nearest first.
-    #[inline(always)]
-    fn next_leaf<L: Lanes>(&mut self, nodes: &[Node8], ray: &WideSlabs<L>, t_last: f32) -> Option<u32> {
+    fn next_leaf<L: Lanes, const ANY: bool>(
+        &mut self,
+        nodes: &[Node8],
+        ray: &WideSlabs<L>,
+        t_last: f32,
+    ) -> Option<u32> {
         while self.len > 0 {
             self.len -= 1;
             let top = self.items[self.len];
@@ -124,6 +160,10 @@ impl Stack {
                     current = node.children[first];
                     continue;
                 }
+                if ANY {
+                    current = self.push_unsorted(node, first, met);
+                    continue;
+                }
                 let entries = entries.store();
                 current = self.push_sorted(node, &entries, first, met);
             }
@@ -132,6 +172,19 @@ impl Stack {
             }
         }
         None
+    }
+
+    /// Pushes the children `first` and `rest` but for the last, which is returned.
+    #[inline(always)]
+    fn push_unsorted(&mut self, node: &Node8, first: usize, mut rest: u32) -> u32 {
+        let mut next = node.children[first];
+        while rest != 0 {
+            self.items[self.len] = u64::from(next);
+            self.len += 1;
+            next = node.children[rest.trailing_zeros() as usize & 7];
+            rest &= rest - 1;
+        }
+        next
     }
 
     /// Pushes the children `first` and `rest`, farthest first, but for the nearest, which is returned.
@@ -156,26 +209,6 @@ impl Stack {
         }
         nearest as u32
     }
-
-    /// The next leaf along the ray up to `t_last`, in no order.
-    #[inline(always)]
-    fn any_leaf<L: Lanes>(&mut self, nodes: &[Node8], ray: &WideSlabs<L>, t_last: f32) -> Option<u32> {
-        while self.len > 0 {
-            self.len -= 1;
-            let current = self.items[self.len] as u32;
-            if current & LEAF_BIT != 0 {
-                return Some(current & !LEAF_BIT);
-            }
-            let node = &nodes[current as usize];
-            let (_, mut met) = ray.meet(node, t_last);
-            while met != 0 {
-                let lane = met.trailing_zeros() as usize & 7;
-                met &= met - 1;
-                self.push(u64::from(node.children[lane]));
-            }
-        }
-        None
-    }
 }
 
 /// What triangle tests need of a ray.
@@ -193,26 +226,35 @@ impl<L: Lanes> WideShear<L> {
     fn new(origin: Vec3, shear: &Shear) -> Self {
         let (last, [sx, sy, sz]) = shear.parts();
         let axes = [(last + 1) % 3, (last + 2) % 3, last];
-        let origin = origin.to_array();
+        let of = origin.to_array();
         Self {
             axes,
-            origin: axes.map(|axis| L::splat(origin[axis])),
+            origin: [L::splat(of[axes[0]]), L::splat(of[axes[1]]), L::splat(of[axes[2]])],
             sx: L::splat(sx),
             sy: L::splat(sy),
             sz: L::splat(sz),
         }
     }
 
-    /// The triangles of a block that the ray may hit between `t_min` and `t_last`. Same operations as
-    /// [`crate::intersect::triangle`], except that triangles with an edge function of zero are left to it.
+    /// One component of a corner of all triangles, as seen from the ray's origin.
     #[inline(always)]
-    fn candidates(&self, block: &Block, t_min: f32, t_last: f32) -> u32 {
-        let point = |corner: usize| -> [L; 3] {
-            let on = |i: usize| L::load(&block.points[corner][self.axes[i]]).sub(self.origin[i]);
-            let (x, y, z) = (on(0), on(1), on(2));
-            [x.sub(self.sx.mul(z)), y.sub(self.sy.mul(z)), z]
-        };
-        let ([ax, ay, az], [bx, by, bz], [cx, cy, cz]) = (point(0), point(1), point(2));
+    fn component(&self, corner: &[Eight; 3], i: usize) -> L {
+        L::load(&corner[self.axes[i]]).sub(self.origin[i])
+    }
+
+    /// A corner of all triangles, sheared.
+    #[inline(always)]
+    fn corner(&self, corner: &[Eight; 3]) -> (L, L, L) {
+        let (x, y, z) = (self.component(corner, 0), self.component(corner, 1), self.component(corner, 2));
+        (x.sub(self.sx.mul(z)), y.sub(self.sy.mul(z)), z)
+    }
+
+    /// Tests the triangles of a block. Same operations as [`crate::intersect::triangle`], except that triangles with an
+    /// edge function of zero are left to it.
+    #[inline(always)]
+    fn test(&self, block: &Block, t_min: f32, t_last: f32) -> Tested<L> {
+        let [a, b, c] = &block.points;
+        let ((ax, ay, az), (bx, by, bz), (cx, cy, cz)) = (self.corner(a), self.corner(b), self.corner(c));
         let u = cx.mul(by).sub(cy.mul(bx));
         let v = ax.mul(cy).sub(ay.mul(cx));
         let w = bx.mul(ay).sub(by.mul(ax));
@@ -221,101 +263,152 @@ impl<L: Lanes> WideShear<L> {
         let passed_by = least.less(zero) & zero.less(most);
         let possible = !passed_by & ((1u32 << block.count) - 1);
         if possible == 0 {
-            return 0;
+            return Tested { t: zero, u: zero, v: zero, hit: 0, undecided: 0 };
         }
-        let inverse = L::splat(1.0).div(u.add(v).add(w));
+        let determinant = u.add(v).add(w);
+        let inverse = L::splat(1.0).div(determinant);
         let depth = u.mul(az).add(v.mul(bz)).add(w.mul(cz));
         let t = depth.mul(self.sz).mul(inverse);
         let in_range = L::splat(t_min).less(t) & t.at_most(L::splat(t_last));
-        let undecided = u.equal(zero) | v.equal(zero) | w.equal(zero);
-        possible & (in_range | undecided)
+        let undecided = possible & (u.equal(zero) | v.equal(zero) | w.equal(zero));
+        // The second and third vertex's shares come first and second in a hit.
+        Tested { t, u: v.mul(inverse), v: w.mul(inverse), hit: possible & in_range & !undecided, undecided }
     }
+}
+
+/// What testing a block of triangles against a ray's line gave.
+struct Tested<L> {
+    t: L,
+    /// Barycentric coordinates.
+    u: L,
+    v: L,
+    /// Triangles met within range, whose boxes are still to be asked.
+    hit: u32,
+    /// Triangles that only the scalar test can decide about.
+    undecided: u32,
+}
+
+/// The padded boxes of a block's triangles, as [`crate::intersect::triangle_box`] makes them.
+#[inline(always)]
+fn boxes<L: Lanes>(block: &Block) -> [L; 6] {
+    let [a, b, c] = &block.points;
+    let (lx, hx) = extent::<L>(&a[0], &b[0], &c[0]);
+    let (ly, hy) = extent::<L>(&a[1], &b[1], &c[1]);
+    let (lz, hz) = extent::<L>(&a[2], &b[2], &c[2]);
+    let lo = lx.abs().max(ly.abs().max(lz.abs()));
+    let hi = hx.abs().max(hy.abs().max(hz.abs()));
+    let pad = lo.max(hi).mul(L::splat(BOX_PADDING));
+    [lx.sub(pad), ly.sub(pad), lz.sub(pad), hx.add(pad), hy.add(pad), hz.add(pad)]
+}
+
+/// Least and greatest of three.
+#[inline(always)]
+fn extent<L: Lanes>(a: &Eight, b: &Eight, c: &Eight) -> (L, L) {
+    let (a, b, c) = (L::load(a), L::load(b), L::load(c));
+    (a.min(b).min(c), a.max(b).max(c))
 }
 
 /// A mesh's part of a traversal.
 struct InMesh<'a, L> {
     scene: &'a SceneData,
     probe: &'a Probe,
+    slabs: WideSlabs<L>,
     shear: WideShear<L>,
 }
 
-impl<L: Lanes> InMesh<'_, L> {
-    /// The primitives of a block that need a close look.
+impl<'a, L: Lanes> InMesh<'a, L> {
     #[inline(always)]
-    fn candidates(&self, block: &Block, t_last: f32) -> u32 {
-        if block.has_spheres {
-            return (1u32 << block.count) - 1;
-        }
-        self.shear.candidates(block, self.probe.t_min, t_last)
+    fn new(scene: &'a SceneData, probe: &'a Probe) -> Self {
+        let slabs = WideSlabs::new(&probe.slabs, probe.t_min);
+        Self { scene, probe, slabs, shear: WideShear::new(probe.origin, &probe.shear) }
     }
 
+    /// The hit rule for all primitives of a block: `best` becomes the nearest of them and itself. With `ANY`, the first
+    /// one found will do.
     #[inline(always)]
-    fn closest(&self, block: &Block, best: &mut Hit) {
-        let mut candidates = self.candidates(block, best.t);
-        while candidates != 0 {
-            let lane = candidates.trailing_zeros() as usize & 7;
-            candidates &= candidates - 1;
-            if let Some(hit) = self.probe.test(self.scene, &block.primitive(lane), best.t)
-                && best.yields_to(&hit)
-            {
+    fn visit<const ANY: bool>(&self, block: &Block, best: &mut Hit) {
+        if block.has_spheres {
+            return self.visit_each::<ANY>(block, (1u32 << block.count) - 1, best);
+        }
+        let tested = self.shear.test(block, self.probe.t_min, best.t);
+        let mut hit = tested.hit;
+        if hit & block.alpha != 0 {
+            return self.visit_each::<ANY>(block, hit | tested.undecided, best);
+        }
+        if hit != 0 {
+            let (entry, met) = self.slabs.meet_boxes(&boxes(block));
+            // Distances are raised to the entries of the triangle's and of the instance's box.
+            let raised = tested.t.max(entry).max(L::splat(self.probe.t_floor));
+            hit &= met & raised.at_most(L::splat(best.t));
+            if hit != 0 {
+                self.take(block, hit, raised.store(), &tested, best);
+            }
+        }
+        if tested.undecided != 0 {
+            self.visit_each::<ANY>(block, tested.undecided, best);
+        }
+    }
+
+    /// Takes the nearest of the hits of a block.
+    #[inline(always)]
+    fn take(&self, block: &Block, mut hits: u32, t: Eight, tested: &Tested<L>, best: &mut Hit) {
+        let (u, v) = (tested.u.store(), tested.v.store());
+        while hits != 0 {
+            let lane = hits.trailing_zeros() as usize & 7;
+            hits &= hits - 1;
+            let (instance, primitive) = (self.probe.instance, block.primitives[lane]);
+            let hit = Hit { t: t[lane], u: u[lane], v: v[lane], instance, primitive };
+            if best.yields_to(&hit) {
                 *best = hit;
             }
         }
     }
 
-    #[inline(always)]
-    fn any(&self, block: &Block, t_max: f32) -> bool {
-        let mut candidates = self.candidates(block, t_max);
-        while candidates != 0 {
-            let lane = candidates.trailing_zeros() as usize & 7;
-            candidates &= candidates - 1;
-            if self.probe.test(self.scene, &block.primitive(lane), t_max).is_some() {
-                return true;
+    /// The same one by one, for what the wide test cannot decide.
+    #[cold]
+    fn visit_each<const ANY: bool>(&self, block: &Block, mut lanes: u32, best: &mut Hit) {
+        while lanes != 0 {
+            let lane = lanes.trailing_zeros() as usize & 7;
+            lanes &= lanes - 1;
+            if let Some(hit) = self.probe.test(self.scene, &block.primitive(lane), best.t)
+                && best.yields_to(&hit)
+            {
+                *best = hit;
+                if ANY {
+                    return;
+                }
             }
         }
-        false
     }
 }
 
+/// The nearest surface along a ray, or with `ANY` some surface along it.
 #[inline(always)]
-fn closest<L: Lanes>(bvh: &Bvh8, scene: &SceneData, ray: &Ray, key: RayKey, scratch: &mut Scratch8) -> Hit {
+fn walk<L: Lanes, const ANY: bool>(
+    bvh: &Bvh8,
+    scene: &SceneData,
+    ray: &Ray,
+    key: RayKey,
+    scratch: &mut Scratch8,
+) -> Hit {
     let Scratch8 { top, bottom } = scratch;
     let mut best = Hit::none(ray.t_max);
     let slabs = Slabs::new(ray.origin, ray.direction);
     let wide = WideSlabs::<L>::new(&slabs, ray.t_min);
     top.start(bvh.root);
-    while let Some(instance) = top.next_leaf(&bvh.nodes, &wide, best.t) {
+    while let Some(instance) = top.next_leaf::<L, ANY>(&bvh.nodes, &wide, best.t) {
         let entered = Probe::enter(scene, &bvh.instance_boxes, ray, &slabs, instance, key, best.t);
         let Some(probe) = entered else { continue };
-        let wide = WideSlabs::<L>::new(&probe.slabs, probe.t_min);
-        let mesh = InMesh { scene, probe: &probe, shear: WideShear::<L>::new(probe.origin, &probe.shear) };
+        let mesh = InMesh::<L>::new(scene, &probe);
         bottom.start(bvh.mesh_roots[scene.instances[instance as usize].mesh as usize]);
-        while let Some(block) = bottom.next_leaf(&bvh.nodes, &wide, best.t) {
-            mesh.closest(&bvh.blocks[block as usize], &mut best);
-        }
-    }
-    best
-}
-
-#[inline(always)]
-fn any<L: Lanes>(bvh: &Bvh8, scene: &SceneData, ray: &Ray, key: RayKey, scratch: &mut Scratch8) -> bool {
-    let Scratch8 { top, bottom } = scratch;
-    let slabs = Slabs::new(ray.origin, ray.direction);
-    let wide = WideSlabs::<L>::new(&slabs, ray.t_min);
-    top.start(bvh.root);
-    while let Some(instance) = top.any_leaf(&bvh.nodes, &wide, ray.t_max) {
-        let entered = Probe::enter(scene, &bvh.instance_boxes, ray, &slabs, instance, key, ray.t_max);
-        let Some(probe) = entered else { continue };
-        let wide = WideSlabs::<L>::new(&probe.slabs, probe.t_min);
-        let mesh = InMesh { scene, probe: &probe, shear: WideShear::<L>::new(probe.origin, &probe.shear) };
-        bottom.start(bvh.mesh_roots[scene.instances[instance as usize].mesh as usize]);
-        while let Some(block) = bottom.any_leaf(&bvh.nodes, &wide, ray.t_max) {
-            if mesh.any(&bvh.blocks[block as usize], ray.t_max) {
-                return true;
+        while let Some(block) = bottom.next_leaf::<L, ANY>(&bvh.nodes, &mesh.slabs, best.t) {
+            mesh.visit::<ANY>(&bvh.blocks[block as usize], &mut best);
+            if ANY && best.is_some() {
+                return best;
             }
         }
     }
-    false
+    best
 }
 
 /// Instantiates both traversals for a processor.
@@ -323,27 +416,28 @@ macro_rules! traversals {
     ($lanes:ty, $closest:ident, $any:ident $(, $feature:literal)?) => {
         $(#[target_feature(enable = $feature)])?
         fn $closest(b: &Bvh8, s: &SceneData, ray: &Ray, key: RayKey, scratch: &mut Scratch8) -> Hit {
-            closest::<$lanes>(b, s, ray, key, scratch)
+            walk::<$lanes, false>(b, s, ray, key, scratch)
         }
 
         $(#[target_feature(enable = $feature)])?
         fn $any(b: &Bvh8, s: &SceneData, ray: &Ray, key: RayKey, scratch: &mut Scratch8) -> bool {
-            any::<$lanes>(b, s, ray, key, scratch)
+            walk::<$lanes, true>(b, s, ray, key, scratch).is_some()
         }
     };
 }
 
 traversals!(Plain, closest_plain, any_plain);
 #[cfg(target_arch = "x86_64")]
-traversals!(Avx2, closest_avx2, any_avx2, "avx2,fma,bmi1,lzcnt");
+traversals!(Avx2, closest_avx2, any_avx2, "avx2,fma,bmi1,bmi2,lzcnt");
 
-/// Whether the processor has what [`closest_avx2`] is compiled for.
+/// Whether the processor has AVX2 and what came with it: FMA, BMI1, BMI2 and LZCNT.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn has_avx2() -> bool {
+pub fn has_avx2() -> bool {
     is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("fma")
         && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
         && is_x86_feature_detected!("lzcnt")
 }
 

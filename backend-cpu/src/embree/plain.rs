@@ -1,0 +1,86 @@
+//! Embree called from a plain loop, as a program would that has no hit rule: the yardstick of benchmarks.
+
+use super::PLAIN_TARGET;
+use super::query::{Query, to_embree};
+use super::world::World;
+use crate::intersector::Intersector;
+use embree4_sys::{
+    RTC_INVALID_GEOMETRY_ID, RTCIntersectArguments, RTCOccludedArguments, RTCRayHit, RTCSceneFlags,
+    rtcIntersect1, rtcOccluded1,
+};
+use lockstep_core::intersect::{Hit, Ray};
+use lockstep_core::rng::RayKey;
+use lockstep_core::scene::Scene;
+use lockstep_core::{Error, Result};
+use std::ptr;
+
+/// Embree's trees over one scene, with Embree's default flags.
+pub(crate) struct Plain {
+    world: World,
+}
+
+impl Intersector for Plain {
+    type Scratch = ();
+
+    const RENDERS: bool = false;
+
+    fn build(scene: &Scene) -> Result<Self> {
+        if scene.spheres.is_empty() {
+            return Ok(Self {
+                world: World::build(scene, rayon::current_num_threads(), RTCSceneFlags::NONE)?,
+            });
+        }
+        Err(Error::Unsupported { actor: PLAIN_TARGET.into(), what: "a scene with spheres".into() })
+    }
+
+    fn layout(&self) -> String {
+        "Embree".into()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.world.device.bytes()
+    }
+
+    fn check(&self) -> Result<()> {
+        self.world.device.check("tracing rays")
+    }
+
+    #[inline]
+    fn closest_hit(&self, ray: &Ray, key: RayKey, _: &mut ()) -> Hit {
+        let mut found = RTCRayHit { ray: to_embree(ray), ..RTCRayHit::default() };
+        let scene = self.world.top.raw();
+        if self.world.has_callbacks {
+            let mut query = Query::new(&self.world, ray, key);
+            let context = (&raw mut query).cast();
+            let mut args = RTCIntersectArguments { context, ..RTCIntersectArguments::default() };
+            // SAFETY: the scene is committed and lives; the context heads a query, as the callbacks expect.
+            unsafe { rtcIntersect1(scene, &raw mut found, &raw mut args) };
+        } else {
+            // SAFETY: the scene is committed and lives.
+            unsafe { rtcIntersect1(scene, &raw mut found, ptr::null_mut()) };
+        }
+        let RTCRayHit { ray: traced, hit } = found;
+        if hit.geomID == RTC_INVALID_GEOMETRY_ID {
+            return Hit::none(ray.t_max);
+        }
+        let (instance, primitive) = self.world.resolve(&hit);
+        Hit { t: traced.tfar, u: hit.u, v: hit.v, instance, primitive }
+    }
+
+    #[inline]
+    fn any_hit(&self, ray: &Ray, key: RayKey, _: &mut ()) -> bool {
+        let mut traced = to_embree(ray);
+        let scene = self.world.top.raw();
+        if self.world.has_callbacks {
+            let mut query = Query::new(&self.world, ray, key);
+            let context = (&raw mut query).cast();
+            let mut args = RTCOccludedArguments { context, ..RTCOccludedArguments::default() };
+            // SAFETY: as in `closest_hit`.
+            unsafe { rtcOccluded1(scene, &raw mut traced, &raw mut args) };
+        } else {
+            // SAFETY: the scene is committed and lives.
+            unsafe { rtcOccluded1(scene, &raw mut traced, ptr::null_mut()) };
+        }
+        traced.tfar == f32::NEG_INFINITY
+    }
+}
