@@ -31,8 +31,8 @@ impl Plain {
     #[inline(always)]
     fn map(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
         let mut values = self.0;
-        for i in 0..8 {
-            values[i] = f(values[i], other.0[i]);
+        for (value, other) in values.iter_mut().zip(other.0) {
+            *value = f(*value, other);
         }
         Self(values)
     }
