@@ -105,6 +105,7 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("bvh/probe::LeafPrimitive::of", "leaves are filled on the host"),
     ("bvh/probe::LeafPrimitive::at", "leaves are filled on the host"),
     ("bvh/probe::mesh_references", "trees are built on the host"),
+    ("intersect::Shear::parts", "for the processor's eight-wide test"),
     ("bvh/probe::instance_boxes", "boxes are made on the host"),
     ("bvh/probe::primitives", "boxes are made on the host"),
     ("bvh/probe::mesh_box", "boxes are made on the host"),
@@ -177,7 +178,7 @@ fn rust_functions(source: &str) -> BTreeSet<String> {
     let mut owner = String::new();
     for line in text.lines() {
         let indent = line.len() - line.trim_start().len();
-        if let Some(rest) = line.strip_prefix("impl ") {
+        if let Some(rest) = line.strip_prefix("impl ").or_else(|| line.strip_prefix("impl<'a> ")) {
             let subject = rest.rsplit(" for ").next().unwrap_or(rest);
             owner = format!("{}::", subject.split([' ', '<']).next().unwrap_or(subject));
         }

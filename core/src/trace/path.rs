@@ -68,7 +68,7 @@ fn coordinates(scene: &SceneData, hit: &Hit) -> [f32; 2] {
     let b = [1.0 - hit.u - hit.v, hit.u, hit.v];
     let index = scene.materials[triangle.material as usize].base_color_texture;
     if index != NONE {
-        return texture::coordinates(&scene.textures[index as usize], &vertices, b);
+        return texture::coordinates(&scene.textures[index as usize], vertices.each_ref(), b);
     }
     let [p, q, r] = vertices.map(|v| v.uv0);
     [p[0] * b[0] + q[0] * b[1] + r[0] * b[2], p[1] * b[0] + q[1] * b[1] + r[1] * b[2]]

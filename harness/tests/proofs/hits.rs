@@ -1,7 +1,10 @@
-//! A hit is a function of the ray and the triangles alone: three hierarchies and brute force give the same bits.
+//! A hit is a function of the ray and the triangles alone: three binary hierarchies, a wide one and brute force
+//! give the same bits.
 
 use crate::{full, scene};
-use lockstep_core::bvh::{BuildSettings, Bvh2, Scratch, Split, closest_hit_brute_force, instance_boxes};
+use lockstep_core::bvh::{
+    BuildSettings, Bvh2, Bvh8, Scratch, Scratch8, Split, closest_hit_brute_force, instance_boxes,
+};
 use lockstep_core::intersect::{FAR, Hit, Ray};
 use lockstep_core::rng::{RayKey, SampleKey, pcg4d, uniform};
 use lockstep_core::sampling::{cosine_hemisphere, frame};
@@ -22,6 +25,7 @@ const KINDS: [&str; 7] = ["camera", "diffuse", "grazing", "edge", "vertex", "axi
 struct Subject {
     scene: Scene,
     trees: [Bvh2; 3],
+    wide: Bvh8,
     boxes: Vec<[Vec3; 2]>,
     size: f32,
 }
@@ -29,9 +33,10 @@ struct Subject {
 impl Subject {
     fn new(scene: Scene) -> Self {
         let trees = BUILDS.map(|b| Bvh2::build(&scene, &b));
+        let wide = Bvh8::build(&scene, &Bvh8::SETTINGS);
         let boxes = instance_boxes(&scene);
         let size = length(scene.bounds[1] - scene.bounds[0]);
-        Self { scene, trees, boxes, size }
+        Self { scene, trees, wide, boxes, size }
     }
 
     /// World-space corners of some triangle.
@@ -116,7 +121,7 @@ fn prove(name: &str, rays: u32, brute_force: u32) {
     for (kind, kind_name) in KINDS.iter().enumerate() {
         let found: u64 = (0..per_kind)
             .into_par_iter()
-            .map_init(Scratch::default, |scratch, i| {
+            .map_init(<(Scratch, Scratch8)>::default, |(scratch, scratch8), i| {
                 let ray = subject.ray(kind, i, scratch);
                 let first = subject.trees[0].closest_hit(&subject.scene, &ray, key(i), scratch);
                 for (tree, build) in subject.trees.iter().zip(&BUILDS).skip(1) {
@@ -127,6 +132,18 @@ fn prove(name: &str, rays: u32, brute_force: u32) {
                         "{name}: {kind_name} ray {i} {ray:?} with {build:?}"
                     );
                 }
+                let wide = subject.wide.closest_hit(&subject.scene, &ray, key(i), scratch8);
+                assert_eq!(
+                    bits(&first),
+                    bits(&wide),
+                    "{name}: {kind_name} ray {i} {ray:?} with eight children"
+                );
+                let any = subject.wide.any_hit(&subject.scene, &ray, key(i), scratch8);
+                assert_eq!(
+                    any,
+                    first.is_some(),
+                    "{name}: any hit of {kind_name} ray {i} with eight children"
+                );
                 let any = subject.trees[(i % 3) as usize].any_hit(&subject.scene, &ray, key(i), scratch);
                 assert_eq!(any, first.is_some(), "{name}: any hit of {kind_name} ray {i}");
                 if i.is_multiple_of(stride) {
@@ -142,7 +159,7 @@ fn prove(name: &str, rays: u32, brute_force: u32) {
             .sum();
         let checked = per_kind.div_ceil(stride);
         println!(
-            "{name}: {kind_name}: {per_kind} rays, {found} hits, 3 hierarchies equal, {checked} by brute force"
+            "{name}: {kind_name}: {per_kind} rays, {found} hits, 4 hierarchies equal, {checked} by brute force"
         );
         assert!(
             found > u64::from(per_kind) / 20,
