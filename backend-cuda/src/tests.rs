@@ -28,18 +28,18 @@ fn the_exact_build_has_our_arithmetic_and_no_other() {
     let Some(compiler) = compiler() else { return };
     let options = program::options(Mode::Exact);
     let plain = assemble(COMPAT_NAME, COMPAT, &options).text;
-    let marked = assemble(COMPAT_NAME, &ptx::with_marked_fma(COMPAT), &options).text;
+    let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options).text;
     for capability in ARCHITECTURES {
         let trace =
             ptx_of(&compiler, &program::source(Mode::Exact, Part::Trace).text, capability, Mode::Exact);
         assert_eq!(ptx::breaches(&trace), Vec::<String>::new(), "compute_{capability}: traces");
         let exact = ptx_of(&compiler, &plain, capability, Mode::Exact);
         assert_eq!(ptx::breaches(&exact), Vec::<String>::new(), "compute_{capability}");
-        let marked = ptx::fma_by_kernel(&ptx_of(&compiler, &marked, capability, Mode::Exact));
+        let marked = ptx::words_by_kernel(&ptx_of(&compiler, &marked, capability, Mode::Exact));
         let written: usize = marked.values().map(|[_, marks]| marks).sum();
-        assert!(written > 0, "the intersector's fma are in the kernels");
-        for (kernel, [all, _]) in ptx::fma_by_kernel(&exact) {
-            assert_eq!([all, all], marked[&kernel], "compute_{capability}: fma and marks of {kernel}");
+        assert!(written > 0, "the intersector's words are in the kernels");
+        for (kernel, [all, _]) in ptx::words_by_kernel(&exact) {
+            assert_eq!([all, all], marked[&kernel], "compute_{capability}: words and marks of {kernel}");
         }
     }
 }
@@ -52,7 +52,7 @@ fn the_audit_finds_the_fast_builds_contractions_and_approximations() {
     let breaches = ptx::breaches(&fast);
     assert!(breaches.iter().any(|line| line.contains(".approx")), "{} breaches", breaches.len());
     assert!(breaches.iter().any(|line| line.contains(".ftz")));
-    let [all, _] = ptx::fma_by_kernel(&fast)["ls_shade"];
+    let [all, _] = ptx::words_by_kernel(&fast)["ls_shade"];
     assert!(all > 100, "the fast build contracts shading, which has no fma of ours: {all}");
 }
 
@@ -62,9 +62,11 @@ fn the_probes_have_our_arithmetic_and_no_other() {
     let source = assemble_probes(COMPAT_NAME, COMPAT, &program::options(Mode::Exact));
     let exact = ptx_of(&compiler, &source.text, 90, Mode::Exact);
     assert_eq!(ptx::breaches(&exact), Vec::<String>::new());
-    let fma = ptx::fma_by_kernel(&exact);
-    assert_eq!(fma["ls_probe_word_fma"], [1, 0]);
-    assert_eq!(fma["ls_probe_word_multiply_add"], [0, 0]);
+    let words = ptx::words_by_kernel(&exact);
+    for word in ["fma", "min", "max"] {
+        assert_eq!(words[&format!("ls_probe_word_{word}")], [1, 0], "{word}");
+    }
+    assert_eq!(words["ls_probe_word_multiply_add"], [0, 0]);
 }
 
 #[test]
@@ -129,8 +131,17 @@ fn parameter_bytes(line: &str) -> Option<usize> {
     bits.parse::<usize>().ok().map(|bits| bits / 8)
 }
 
+/// What a traversal kernel may spill, as the compiler counts: bytes over all places in the code, not of one thread's
+/// state. Closest hit spills 164 where the limit of 64 registers made Sponza's extension rays 17 % faster.
+const MOST_SPILLED_BYTES: u32 = 192;
+
+/// The number before some words of a compiler's log.
+fn bytes_before(log: &str, words: &str) -> Option<u32> {
+    log.split_once(words)?.0.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
 #[test]
-fn machine_code_is_made_without_a_device_and_spills_nothing() {
+fn machine_code_is_made_without_a_device_and_only_traversal_spills() {
     let Some(compiler) = compiler() else { return };
     let mut flags = program::flags(Mode::Exact).to_vec();
     flags.push("--ptxas-options=-v");
@@ -143,7 +154,10 @@ fn machine_code_is_made_without_a_device_and_spills_nothing() {
         let own: Vec<&str> = lines.take_while(|line| !line.contains("Compiling entry")).collect();
         let own = own.join("\n");
         println!("{name}: {own}");
-        assert!(own.contains("0 bytes spill stores, 0 bytes spill loads"), "{name}: {own}");
+        // Traversal trades registers for groups in flight; its spills are a few words outside the loop over nodes.
+        let most = if kernel.traverses { MOST_SPILLED_BYTES } else { 0 };
+        let spilled = bytes_before(&own, " bytes spill stores");
+        assert!(spilled.is_some_and(|bytes| bytes <= most), "{name}: {own}");
     }
 }
 

@@ -60,15 +60,6 @@ pub fn tiled(i: u32, width: u32, height: u32) -> u32 {
     (tile_height * band + row) * width + tile_width * tile + (in_tile - row * columns)
 }
 
-/// The position at which [`tiled`] comes to a pixel.
-pub fn position([x, y]: [u32; 2], width: u32, height: u32) -> u32 {
-    let [tile_width, tile_height] = TILE;
-    let (band, tile) = (y / tile_height, x / tile_width);
-    let rows = (height - tile_height * band).min(tile_height);
-    let columns = (width - tile_width * tile).min(tile_width);
-    tile_height * width * band + tile_width * rows * tile + (y % tile_height) * columns + x % tile_width
-}
-
 /// One sample's radiance in film units, rounded towards zero, counting what had to be altered.
 #[inline(always)]
 pub fn quantize(radiance: Vec3, flaws: &mut Flaws) -> [i64; 3] {

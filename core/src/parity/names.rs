@@ -118,7 +118,6 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("bvh/traverse::Bvh2::any_in_mesh", "inline in bvh_walk, where both levels share a loop"),
     ("film::Flaws::is_clean", "films are judged on the host"),
     ("film::Flaws::merge", "films are merged on the host"),
-    ("film::position", "the host's way back from film_tiled"),
     ("film::Film::new", "films are read on the host"),
     ("film::Film::width", "films are read on the host"),
     ("film::Film::height", "films are read on the host"),
