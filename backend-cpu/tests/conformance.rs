@@ -18,7 +18,8 @@ fn films_do_not_depend_on_the_number_of_threads() {
     let scene = conformance::scenes::everything().unwrap();
     let settings = lockstep_core::Settings { width: 100, height: 70, ..Default::default() };
     let film = |threads| {
-        let mut renderer = Cpu.open(BVH_TARGET, &OpenOptions { threads: Some(threads) }).unwrap();
+        let mut renderer =
+            Cpu.open(BVH_TARGET, &OpenOptions { threads: Some(threads), ..OpenOptions::default() }).unwrap();
         conformance::render(renderer.as_mut(), &scene, &settings, 4).0
     };
     let one = film(1);

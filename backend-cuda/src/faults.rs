@@ -3,6 +3,7 @@
 use crate::program::Shape;
 use crate::renderer::CudaDevice;
 use crate::wanted;
+use lockstep_core::renderer::Mode;
 use lockstep_core::wavefront::{Device, Value};
 use lockstep_core::{Error, Result};
 
@@ -18,7 +19,7 @@ const NOWHERE: u64 = 0x10;
 /// # Errors
 /// The error that is asked for; also any from opening the target.
 pub fn exhaust_memory(target: &str) -> Result<()> {
-    let mut device = CudaDevice::open(wanted(target)?)?;
+    let mut device = CudaDevice::open(wanted(target)?, Mode::Exact)?;
     let too_much = device.limits().memory.saturating_mul(64);
     device.allocate(too_much, "a test").map(drop)
 }
@@ -28,7 +29,7 @@ pub fn exhaust_memory(target: &str) -> Result<()> {
 /// # Errors
 /// The error that is asked for; also any from opening the target or building the kernel.
 pub fn lose_device(target: &str) -> Result<()> {
-    let mut device = CudaDevice::open(wanted(target)?)?;
+    let mut device = CudaDevice::open(wanted(target)?, Mode::Exact)?;
     let module = device.load(WILD_WRITE, &[])?;
     let refused = |e| crate::error::device_error(target, "finding kernel wild_write", e);
     let function = module.get_function("wild_write").map_err(refused)?;

@@ -22,6 +22,7 @@ mod version;
 pub use version::Version;
 
 use device::Found;
+use lockstep_core::kernels::Listing;
 use lockstep_core::renderer::Mode;
 use lockstep_core::wavefront::Wavefront;
 use lockstep_core::{Absence, Backend, Error, OpenOptions, Renderer, Result, TargetStatus};
@@ -47,8 +48,16 @@ impl Backend for Cuda {
         }
     }
 
-    fn open(&self, target: &str, _options: &OpenOptions) -> Result<Box<dyn Renderer>> {
-        let renderer: CudaRenderer = Wavefront::new(CudaDevice::open(wanted(target)?)?);
+    fn modes(&self) -> &'static [Mode] {
+        &[Mode::Exact, Mode::Fast]
+    }
+
+    fn kernels(&self) -> Vec<Listing> {
+        program::listings()
+    }
+
+    fn open(&self, target: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {
+        let renderer: CudaRenderer = Wavefront::new(CudaDevice::open(wanted(target)?, options.mode)?);
         Ok(Box::new(renderer))
     }
 }

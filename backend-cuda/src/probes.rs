@@ -24,7 +24,7 @@ impl Probes {
     /// [`lockstep_core::Error::Unavailable`] for an absent target; [`lockstep_core::Error::Compile`] or
     /// [`lockstep_core::Error::Device`] when the probes are refused.
     pub fn build(target: &str) -> Result<Self> {
-        let device = CudaDevice::open(wanted(target)?)?;
+        let device = CudaDevice::open(wanted(target)?, Mode::Exact)?;
         let source = assemble_probes(COMPAT_NAME, COMPAT, &program::options(Mode::Exact));
         let module = device.load(&source.text, program::flags(Mode::Exact))?;
         Ok(Self { module, device, target: target.into() })

@@ -2,7 +2,7 @@
 
 use crate::device::Found;
 use crate::error::device_error;
-use crate::nvrtc::{Architecture, Compiler, Refusal};
+use crate::nvrtc::{Architecture, Compiler, Image, Refusal};
 use cust::error::CudaResult;
 use cust::function::{BlockSize, Function, FunctionAttribute};
 use cust::module::Module;
@@ -10,7 +10,9 @@ use lockstep_core::cache::{self, Key};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::folders;
 use lockstep_core::kernels::launch::{KERNELS, Kernel, TRACE};
-use lockstep_core::kernels::{Options, Source, assemble, assemble_trace};
+use lockstep_core::kernels::{
+    KernelResources, Listing, Options, Source, assemble, assemble_trace, from_ptxas,
+};
 use lockstep_core::renderer::Mode;
 use std::collections::HashMap;
 
@@ -23,6 +25,9 @@ pub(crate) const EXACT_FLAGS: [&str; 4] =
     ["--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false"];
 /// Contraction, approximate division, roots and functions, denormals flushed.
 pub(crate) const FAST_FLAGS: [&str; 1] = ["--use_fast_math"];
+
+/// Makes the assembler log what kernels take; it changes no code, so it is no part of a program's name.
+const VERBOSE_FLAG: &str = "--ptxas-options=-v";
 
 /// The most threads of a block: neighbouring rays differ in length, and a block holds its registers until its last ray
 /// ends.
@@ -55,6 +60,17 @@ pub(crate) fn source(mode: Mode, part: Part) -> Source {
     }
 }
 
+/// The source of every build.
+pub(crate) fn listings() -> Vec<Listing> {
+    let listing = |(name, mode): (&str, Mode)| Listing {
+        name: name.into(),
+        extension: "cu",
+        flags: flags(mode).join(" "),
+        source: source(mode, Part::Render),
+    };
+    [("cuda-exact", Mode::Exact), ("cuda-fast", Mode::Fast)].map(listing).into()
+}
+
 /// What to build from the shared source for a mode.
 pub(crate) fn options(mode: Mode) -> Options {
     Options { fast: mode == Mode::Fast, group_compaction: true }
@@ -68,6 +84,9 @@ pub(crate) fn flags(mode: Mode) -> &'static [&'static str] {
     }
 }
 
+/// Threads that run in step on every device so far.
+const WARP: u64 = 32;
+
 /// How a kernel is launched, and what it takes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
@@ -79,6 +98,8 @@ pub(crate) struct Shape {
     pub(crate) registers: u32,
     /// Bytes of a thread's local memory: its stack, and registers that were spilled.
     pub(crate) local_bytes: u32,
+    /// Bytes of memory that a block shares.
+    pub(crate) shared_bytes: u32,
 }
 
 impl Shape {
@@ -92,6 +113,7 @@ impl Shape {
             resident_blocks: resident_blocks.max(1),
             registers: number(FunctionAttribute::NumRegisters)?,
             local_bytes: number(FunctionAttribute::LocalSizeBytes)?,
+            shared_bytes: number(FunctionAttribute::SharedMemorySizeBytes)?,
         })
     }
 }
@@ -100,6 +122,8 @@ impl Shape {
 pub(crate) struct Program {
     module: Module,
     shapes: HashMap<&'static str, Shape>,
+    /// What the compiler's log told.
+    told: Vec<KernelResources>,
 }
 
 impl Program {
@@ -121,24 +145,25 @@ impl Program {
         let folder = folders::cache_folder();
 
         if let Some(folder) = &folder
-            && let Some(image) = cache::read(folder, &key)
+            && let Some(entry) = cache::read(folder, &key)
         {
-            match load(found, &image).and_then(|module| Self::of(found, module, part)) {
-                Ok(program) => return Ok(program),
-                // The driver refuses it: compile again.
-                Err(_) => cache::remove(folder, &key),
+            match unpack(&entry).map(|image| Self::of(found, &image, part)) {
+                Some(Ok(program)) => return Ok(program),
+                // It is damaged, or the driver refuses it: compile again.
+                _ => cache::remove(folder, &key),
             }
         }
-        let image = compile(&found.target, compiler, architecture, &source.text, flags)?;
-        let program = load(found, &image).and_then(|module| Self::of(found, module, part))?;
+        let image = compile_telling(&found.target, compiler, architecture, &source.text, flags)?;
+        let program = Self::of(found, &image, part)?;
         if let Some(folder) = &folder {
             // A cache that cannot be written costs time, nothing else.
-            let _ = cache::write(folder, &key, &image);
+            let _ = cache::write(folder, &key, &pack(&image));
         }
         Ok(program)
     }
 
-    fn of(found: &Found, module: Module, part: Part) -> Result<Self> {
+    fn of(found: &Found, image: &Image, part: Part) -> Result<Self> {
+        let module = load(found, &image.bytes)?;
         let mut shapes = HashMap::new();
         for kernel in part.kernels() {
             let shape = module.get_function(kernel.name).and_then(|function| Shape::of(&function));
@@ -146,13 +171,26 @@ impl Program {
                 .map_err(|e| device_error(&found.target, format!("finding kernel {}", kernel.name), e))?;
             shapes.insert(kernel.name, shape);
         }
-        Ok(Self { module, shapes })
+        Ok(Self { module, shapes, told: from_ptxas(&image.log) })
     }
 
     /// A kernel by its name.
     pub(crate) fn kernel(&self, name: &str) -> Option<(CudaResult<Function<'_>>, Shape)> {
         let shape = self.shapes.get(name)?;
         Some((self.module.get_function(name), *shape))
+    }
+
+    /// What every kernel takes: by the driver, and spilled registers by the compiler's log.
+    pub(crate) fn kernel_resources(&self) -> Vec<KernelResources> {
+        let of = |name: &str, shape: &Shape| KernelResources {
+            kernel: name.into(),
+            registers: Some(shape.registers.into()),
+            spill_bytes: self.told.iter().find(|told| told.kernel == name).and_then(|told| told.spill_bytes),
+            stack_bytes: Some(shape.local_bytes.into()),
+            shared_bytes: Some(shape.shared_bytes.into()),
+            width: Some(WARP),
+        };
+        KERNELS.iter().filter_map(|k| self.shapes.get(k.name).map(|shape| of(k.name, shape))).collect()
     }
 
     /// Registers and local bytes of every kernel, in words.
@@ -176,9 +214,8 @@ pub(crate) fn compile(
     architecture: Architecture,
     text: &str,
     flags: &[&str],
-) -> Result<Vec<u8>> {
-    let made = compiler.compile(text, architecture, flags);
-    made.map(|image| image.bytes).map_err(|refusal| match refusal {
+) -> Result<Image> {
+    compiler.compile(text, architecture, flags).map_err(|refusal| match refusal {
         Refusal::Log(log) => Error::Compile { actor: target.into(), kernel: "core/kernels".into(), log },
         Refusal::Compiler(words) => Error::Device {
             actor: target.into(),
@@ -188,7 +225,49 @@ pub(crate) fn compile(
     })
 }
 
+/// Compiles a source to machine code with a log of what kernels take, or without it where the compiler cannot tell.
+fn compile_telling(
+    target: &str,
+    compiler: &Compiler,
+    architecture: Architecture,
+    text: &str,
+    flags: &[&str],
+) -> Result<Image> {
+    if let Architecture::Native(_) = architecture {
+        let telling: Vec<&str> = flags.iter().copied().chain([VERBOSE_FLAG]).collect();
+        if let Ok(image) = compiler.compile(text, architecture, &telling) {
+            return Ok(image);
+        }
+    }
+    compile(target, compiler, architecture, text, flags)
+}
+
+/// A program as the cache keeps it: the log's length in eight bytes, the log, the machine code.
+fn pack(image: &Image) -> Vec<u8> {
+    [&(image.log.len() as u64).to_le_bytes(), image.log.as_bytes(), &image.bytes].concat()
+}
+
+/// The inverse of [`pack`]; nothing for what it did not make.
+fn unpack(entry: &[u8]) -> Option<Image> {
+    let (len, rest) = entry.split_first_chunk()?;
+    let (log, bytes) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*len)).ok()?)?;
+    Some(Image { bytes: bytes.to_vec(), log: String::from_utf8(log.to_vec()).ok()? })
+}
+
 /// Hands a compiled program to the driver.
 pub(crate) fn load(found: &Found, image: &[u8]) -> Result<Module> {
     Module::from_cubin(image, &[]).map_err(|e| device_error(&found.target, "loading the kernels", e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cached_program_reads_back_with_its_log() {
+        let image = Image { bytes: vec![1, 2, 3], log: "ptxas info".into() };
+        assert_eq!(unpack(&pack(&image)), Some(image));
+        assert_eq!(unpack(b"no program"), None);
+        assert_eq!(unpack(b""), None);
+    }
 }

@@ -11,6 +11,7 @@ use cust::function::Function;
 use cust::memory::{CopyDestination, DeviceBuffer, DeviceSlice};
 use cust::stream::{Stream, StreamFlags};
 use lockstep_core::error::{Error, Result};
+use lockstep_core::kernels::KernelResources;
 use lockstep_core::kernels::launch::Kernel;
 use lockstep_core::renderer::{DeviceInfo, Mode};
 use lockstep_core::wavefront::{self, Kind, Limits, Span, Value, Wavefront};
@@ -61,8 +62,8 @@ pub(crate) struct Launch {
 }
 
 impl CudaDevice {
-    /// Opens a device; compiles nothing yet.
-    pub(crate) fn open(found: Found) -> Result<Self> {
+    /// Opens a device, to be described in a mode; compiles nothing yet.
+    pub(crate) fn open(found: Found, mode: Mode) -> Result<Self> {
         if let Some(error) = device::lost(found.ordinal) {
             return Err(device_error(&found.target, "opening the device, which failed earlier,", error));
         }
@@ -73,19 +74,9 @@ impl CudaDevice {
             Ok((context, Stream::new(StreamFlags::DEFAULT, None)?))
         };
         let (context, stream) = open().map_err(|e| refused(&found, "opening the device", e))?;
-        let info = info(&found, &compiler, architecture, Mode::Exact);
+        let info = info(&found, &compiler, architecture, mode);
         let programs = HashMap::new();
-        Ok(Self {
-            found,
-            compiler,
-            architecture,
-            info,
-            programs,
-            mode: Mode::Exact,
-            latest: None,
-            stream,
-            context,
-        })
+        Ok(Self { found, compiler, architecture, info, programs, mode, latest: None, stream, context })
     }
 
     fn error(&self, action: impl Into<String>, error: CudaError) -> Error {
@@ -112,7 +103,7 @@ impl CudaDevice {
     pub(crate) fn load(&self, text: &str, flags: &[&str]) -> Result<cust::module::Module> {
         self.enter()?;
         let image = program::compile(&self.found.target, &self.compiler, self.architecture, text, flags)?;
-        program::load(&self.found, &image)
+        program::load(&self.found, &image.bytes)
     }
 
     /// Enqueues a compiled kernel whose declaration the arguments fit.
@@ -221,6 +212,10 @@ impl wavefront::Device for CudaDevice {
     fn prepare_trace(&mut self) -> Result<()> {
         self.enter()?;
         self.build(self.mode, Part::Trace).map(drop)
+    }
+
+    fn resources(&self) -> Vec<KernelResources> {
+        self.programs.get(&(self.mode, Part::Render)).map(Program::kernel_resources).unwrap_or_default()
     }
 
     fn allocate(&mut self, bytes: u64, what: &str) -> Result<Buffer> {

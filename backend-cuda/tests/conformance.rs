@@ -90,6 +90,17 @@ fn traced_paths_are_those_of_the_reference() {
 }
 
 #[test]
+fn the_fast_build_agrees_with_the_exact_one_and_a_darker_one_would_not() {
+    for target in present() {
+        for mut means in conformance::fast_means(&mut || open(&target)) {
+            assert_eq!(means.disagreement(), None, "{target}");
+            means.fast.iter_mut().for_each(|mean| *mean *= 0.99);
+            assert!(means.disagreement().is_some(), "{target} on {}: one percent is seen", means.scene);
+        }
+    }
+}
+
+#[test]
 fn the_fast_mode_is_labelled_and_its_mean_is_the_exact_one() {
     let scene = scenes::everything().unwrap();
     let exact = Settings { width: 96, height: 54, ..Settings::default() };

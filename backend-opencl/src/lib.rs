@@ -12,6 +12,7 @@ mod renderer;
 #[cfg(test)]
 mod tests;
 
+use lockstep_core::kernels::Listing;
 use lockstep_core::renderer::Mode;
 use lockstep_core::wavefront::Wavefront;
 use lockstep_core::{Backend, Error, OpenOptions, Renderer, Result, TargetStatus};
@@ -26,7 +27,7 @@ const NAME: &str = "opencl";
 /// As [`Backend::open`]; an edit that does not fit is [`Error::Contract`] when a scene is loaded.
 #[cfg(feature = "conformance")]
 pub fn open_edited(target: &str, edits: &[lockstep_core::kernels::Edit]) -> Result<Box<dyn Renderer>> {
-    let mut device = OpenclDevice::open(found(target)?)?;
+    let mut device = OpenclDevice::open(found(target)?, Mode::Exact)?;
     device.edits = edits.to_vec();
     let renderer: OpenclRenderer = Wavefront::new(device);
     Ok(Box::new(renderer))
@@ -60,8 +61,16 @@ impl Backend for Opencl {
         }
     }
 
-    fn open(&self, target: &str, _options: &OpenOptions) -> Result<Box<dyn Renderer>> {
-        let renderer: OpenclRenderer = Wavefront::new(OpenclDevice::open(found(target)?)?);
+    fn modes(&self) -> &'static [Mode] {
+        &[Mode::Exact, Mode::Fast]
+    }
+
+    fn kernels(&self) -> Vec<Listing> {
+        program::listings()
+    }
+
+    fn open(&self, target: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {
+        let renderer: OpenclRenderer = Wavefront::new(OpenclDevice::open(found(target)?, options.mode)?);
         Ok(Box::new(renderer))
     }
 }

@@ -6,10 +6,13 @@ use lockstep_core::cache::{self, Key};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::folders;
 use lockstep_core::kernels::launch::{KERNELS, Kernel, TRACE};
-use lockstep_core::kernels::{Options, Source, assemble, assemble_trace};
+use lockstep_core::kernels::{
+    KernelResources, Listing, Options, Source, assemble, assemble_trace, from_ptxas,
+};
 use lockstep_core::renderer::Mode;
 use ocl::Context;
-use ocl::core::{self, ProgramBuildInfo, ProgramBuildInfoResult, ProgramInfo, ProgramInfoResult};
+use ocl::core::{self, KernelWorkGroupInfo, KernelWorkGroupInfoResult, ProgramBuildInfo};
+use ocl::core::{ProgramBuildInfoResult, ProgramInfo, ProgramInfoResult};
 use std::collections::HashMap;
 use std::ffi::CString;
 
@@ -21,6 +24,8 @@ pub(crate) const COMPAT_NAME: &str = "backend-opencl/kernels/compat.h";
 const COMMON_FLAGS: &str = "-cl-std=CL1.2";
 /// The flag for IEEE division and square root, which a device may lack.
 const ROUNDED_FLAG: &str = "-cl-fp32-correctly-rounded-divide-sqrt";
+/// The flag that makes NVIDIA's compiler log what kernels take; it changes no code, so it is no part of a program's name.
+const NVIDIA_VERBOSE_FLAG: &str = "-cl-nv-verbose";
 /// Flags of the fast build.
 const FAST_FLAGS: &str = "-cl-fast-relaxed-math -cl-mad-enable";
 
@@ -44,12 +49,36 @@ impl Part {
 
 /// The source for a device and a mode.
 pub(crate) fn source(found: &Found, mode: Mode, part: Part) -> Source {
-    let group_compaction = found.facts.class != Class::Cpu;
-    let options = Options { fast: mode == Mode::Fast, group_compaction };
+    source_for(found.facts.class != Class::Cpu, mode, part)
+}
+
+fn source_for(gpu: bool, mode: Mode, part: Part) -> Source {
+    let options = Options { fast: mode == Mode::Fast, group_compaction: gpu };
     match part {
         Part::Render => assemble(COMPAT_NAME, COMPAT, &options),
         Part::Trace => assemble_trace(COMPAT_NAME, COMPAT, &options),
     }
+}
+
+/// The source of every build, for CPUs and for GPUs.
+pub(crate) fn listings() -> Vec<Listing> {
+    let builds = [
+        ("opencl-exact-cpu", false, Mode::Exact),
+        ("opencl-exact-gpu", true, Mode::Exact),
+        ("opencl-fast-cpu", false, Mode::Fast),
+        ("opencl-fast-gpu", true, Mode::Fast),
+    ];
+    let flags = |mode| match mode {
+        Mode::Fast => format!("{COMMON_FLAGS} {FAST_FLAGS}"),
+        Mode::Exact => format!("{COMMON_FLAGS}, and {ROUNDED_FLAG} where the device knows it"),
+    };
+    let listing = |(name, gpu, mode): (&str, bool, Mode)| Listing {
+        name: name.into(),
+        extension: "cl",
+        flags: flags(mode),
+        source: source_for(gpu, mode, Part::Render),
+    };
+    builds.map(listing).into()
 }
 
 /// The compiler's flags for a device and a mode.
@@ -78,7 +107,7 @@ pub(crate) fn all_flags(found: &Found, mode: Mode) -> String {
 
 /// The kernels of one part in one mode, ready to launch.
 pub(crate) struct Program {
-    kernels: HashMap<&'static str, core::Kernel>,
+    kernels: Kernels,
 }
 
 impl Program {
@@ -103,14 +132,26 @@ impl Program {
         Ok(Self { kernels: all })
     }
 
+    /// What every kernel takes.
+    pub(crate) fn resources(&self) -> Vec<KernelResources> {
+        let of = |name| self.kernels.get(name).map(|compiled| compiled.takes.clone());
+        KERNELS.iter().filter_map(|kernel| of(kernel.name)).collect()
+    }
+
     /// A kernel by its name.
     pub(crate) fn kernel(&self, name: &str) -> Option<&core::Kernel> {
-        self.kernels.get(name)
+        self.kernels.get(name).map(|compiled| &compiled.kernel)
     }
 }
 
 /// Kernels by name.
-type Kernels = HashMap<&'static str, core::Kernel>;
+type Kernels = HashMap<&'static str, Compiled>;
+
+/// A kernel ready to launch, and what it takes.
+struct Compiled {
+    kernel: core::Kernel,
+    takes: KernelResources,
+}
 
 /// Some kernels of a source built with some flags, from the cache if it has them.
 fn kernels(
@@ -154,13 +195,41 @@ fn made_of(
     part: Part,
     wanted: fn(&Kernel) -> bool,
 ) -> Result<Kernels> {
+    let told = from_ptxas(&log_of(found, program));
     let make = |name: &'static str| {
-        let kernel = core::create_kernel(program, name);
-        kernel
-            .map(|k| (name, k))
-            .map_err(|e| device_error(&found.target, format!("creating kernel {name}"), &e))
+        let kernel = core::create_kernel(program, name)
+            .map_err(|e| device_error(&found.target, format!("creating kernel {name}"), &e))?;
+        let told = told.iter().find(|told| told.kernel == name).cloned().unwrap_or_default();
+        let takes = resources(found, name, &kernel, told);
+        Ok((name, Compiled { kernel, takes }))
     };
     part.kernels().iter().filter(|kernel| wanted(kernel)).map(|kernel| make(kernel.name)).collect()
+}
+
+/// What the driver says a kernel takes, and what the compiler's log told besides.
+fn resources(found: &Found, name: &str, compiled: &core::Kernel, told: KernelResources) -> KernelResources {
+    let ask = |what| match core::get_kernel_work_group_info(compiled, found.device, what) {
+        Ok(KernelWorkGroupInfoResult::PrivateMemSize(n) | KernelWorkGroupInfoResult::LocalMemSize(n)) => {
+            Some(n)
+        }
+        Ok(KernelWorkGroupInfoResult::PreferredWorkGroupSizeMultiple(n)) => Some(n as u64),
+        _ => None,
+    };
+    KernelResources {
+        kernel: name.into(),
+        stack_bytes: told.stack_bytes.or_else(|| ask(KernelWorkGroupInfo::PrivateMemSize)),
+        shared_bytes: ask(KernelWorkGroupInfo::LocalMemSize),
+        width: ask(KernelWorkGroupInfo::PreferredWorkGroupSizeMultiple),
+        ..told
+    }
+}
+
+/// The compiler's log of a program that was built; empty where there is none.
+fn log_of(found: &Found, program: &core::Program) -> String {
+    match core::get_program_build_info(program, found.device, ProgramBuildInfo::BuildLog) {
+        Ok(ProgramBuildInfoResult::BuildLog(log)) => log,
+        _ => String::new(),
+    }
 }
 
 /// Compiles a source.
@@ -195,7 +264,10 @@ fn failed(found: &Found, log: String) -> Error {
 }
 
 fn build(found: &Found, program: &core::Program, flags: &str) -> Result<()> {
-    let flags = CString::new(flags).map_err(|e| failed(found, e.to_string()))?;
+    let nvidia = found.facts.platform_name.to_lowercase().contains("nvidia");
+    let verbose = if nvidia { NVIDIA_VERBOSE_FLAG } else { "" };
+    let flags = format!("{flags} {verbose}");
+    let flags = CString::new(flags.trim_end()).map_err(|e| failed(found, e.to_string()))?;
     let result = core::build_program(program, Some(&[found.device]), &flags, None, None);
     // `ocl` takes a failure without a log for a success, so the status is asked for.
     let ask = |what| core::get_program_build_info(program, found.device, what);

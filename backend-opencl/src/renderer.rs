@@ -6,8 +6,8 @@ use crate::program::{self, Part, Program};
 use lockstep_core::error::{Error, Result};
 #[cfg(feature = "conformance")]
 use lockstep_core::kernels::Edit;
-use lockstep_core::kernels::Source;
 use lockstep_core::kernels::launch::Kernel;
+use lockstep_core::kernels::{KernelResources, Source};
 use lockstep_core::renderer::{DeviceInfo, Mode};
 use lockstep_core::wavefront::{self, Kind, Limits, Span, Value, Wavefront};
 use ocl::core::{self, ArgVal, Event, Mem, ProfilingInfo, ProfilingInfoResult};
@@ -39,8 +39,8 @@ pub(crate) struct OpenclDevice {
 }
 
 impl OpenclDevice {
-    /// Opens a device; compiles nothing yet.
-    pub(crate) fn open(found: Found) -> Result<Self> {
+    /// Opens a device, to be described in a mode; compiles nothing yet.
+    pub(crate) fn open(found: Found, mode: Mode) -> Result<Self> {
         let failed = |e: ocl::Error| Error::Device {
             actor: found.target.clone(),
             action: "opening the device".into(),
@@ -50,14 +50,14 @@ impl OpenclDevice {
             Context::builder().platform(found.platform).devices(found.device).build().map_err(failed)?;
         let queue =
             Queue::new(&context, found.device, Some(flags::QUEUE_PROFILING_ENABLE)).map_err(failed)?;
-        let info = info(&found, Mode::Exact);
+        let info = info(&found, mode);
         Ok(Self {
             found,
             context,
             queue,
             info,
             programs: HashMap::new(),
-            mode: Mode::Exact,
+            mode,
             #[cfg(feature = "conformance")]
             edits: Vec::new(),
         })
@@ -180,6 +180,10 @@ impl wavefront::Device for OpenclDevice {
 
     fn prepare_trace(&mut self) -> Result<()> {
         self.build(self.mode, Part::Trace).map(drop)
+    }
+
+    fn resources(&self) -> Vec<KernelResources> {
+        self.programs.get(&(self.mode, Part::Render)).map(|program| program.resources()).unwrap_or_default()
     }
 
     fn allocate(&mut self, bytes: u64, what: &str) -> Result<Mem> {

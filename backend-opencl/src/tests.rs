@@ -35,7 +35,7 @@ impl Probes {
         let options = Options { fast: false, group_compaction: found.facts.class != Class::Cpu };
         let source = assemble_probes(program::COMPAT_NAME, program::COMPAT, &options);
         let flags = program::flags(&found, Mode::Exact);
-        let device = OpenclDevice::open(found.clone())?;
+        let device = OpenclDevice::open(found.clone(), Mode::Exact)?;
         let program = program::from_source(&found, device.context(), &source.text, &flags)?;
         Ok(Self { device, program, kernels: HashMap::new() })
     }
@@ -97,7 +97,7 @@ fn the_kernels_for_gpus_give_the_same_bits() {
         let film = |class| {
             let mut device = found.clone();
             device.facts.class = class;
-            let mut renderer = Wavefront::new(OpenclDevice::open(device).unwrap());
+            let mut renderer = Wavefront::new(OpenclDevice::open(device, Mode::Exact).unwrap());
             conformance::render(&mut renderer, &scene, &settings, 3)
         };
         let ((cpu, counts), (gpu, gpu_counts)) = (film(Class::Cpu), film(Class::DiscreteGpu));
@@ -109,7 +109,7 @@ fn the_kernels_for_gpus_give_the_same_bits() {
 #[test]
 fn a_build_error_names_our_file_and_line() {
     for found in present() {
-        let device = OpenclDevice::open(found.clone()).unwrap();
+        let device = OpenclDevice::open(found.clone(), Mode::Exact).unwrap();
         let source = "#line 41 \"core/kernels/example.h\"\n__kernel void f(void) { return nothing; }\n";
         let built = program::from_source(&found, device.context(), source, "-cl-std=CL1.2");
         let Err(Error::Compile { actor, log, .. }) = built else { panic!("{}: it built", found.target) };
@@ -122,7 +122,7 @@ fn a_build_error_names_our_file_and_line() {
 fn memory_that_a_device_does_not_have_is_an_error() {
     for found in present() {
         let too_much = found.facts.memory.saturating_mul(64);
-        let mut device = OpenclDevice::open(found.clone()).unwrap();
+        let mut device = OpenclDevice::open(found.clone(), Mode::Exact).unwrap();
         // NVIDIA's driver promises any amount and refuses at the first use.
         let used = device.allocate(too_much, "a test").and_then(|b| device.upload(&b, &[1], "a test"));
         assert!(matches!(used, Err(Error::Device { .. })), "{}", found.target);

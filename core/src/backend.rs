@@ -1,7 +1,8 @@
 //! How the harness finds renderers: one [`Backend`] per API, each with its targets.
 
 use crate::error::Result;
-use crate::renderer::{DeviceInfo, Renderer};
+use crate::kernels::Listing;
+use crate::renderer::{DeviceInfo, Mode, Renderer};
 
 /// An API with the devices it reaches on this machine. A new backend implements this and gets one row in the harness's
 /// registry.
@@ -12,6 +13,16 @@ pub trait Backend: Sync {
     /// Every target this backend could offer, present or not. Must not fail or panic on a machine without the
     /// backend's driver, and must not be slow: it is asked at every start.
     fn targets(&self) -> Vec<TargetStatus>;
+
+    /// The arithmetic that its targets can run, the default first.
+    fn modes(&self) -> &'static [Mode] {
+        &[Mode::Exact]
+    }
+
+    /// The device code that its targets compile, one for each build; needs no device.
+    fn kernels(&self) -> Vec<Listing> {
+        Vec::new()
+    }
 
     /// Opens one of [`Backend::targets`] by its exact name.
     ///
@@ -49,4 +60,7 @@ impl From<Absence> for crate::Error {
 pub struct OpenOptions {
     /// Worker threads of CPU targets; all hardware threads when `None`.
     pub threads: Option<usize>,
+    /// The mode that [`Renderer::device`] describes until a scene is loaded, which has its own in
+    /// [`crate::Settings::mode`].
+    pub mode: Mode,
 }

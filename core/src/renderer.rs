@@ -7,6 +7,7 @@
 use crate::error::{Error, Result};
 use crate::film::{Film, Flaws};
 use crate::intersect::{Hit, Ray};
+use crate::kernels::KernelResources;
 use crate::rng::{RayKey, SampleKey};
 use crate::scene::Scene;
 pub use crate::trace::{PathRequest, PathVertex};
@@ -59,6 +60,12 @@ pub trait Renderer {
     fn trace(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PathVertex>>> {
         let _ = requests;
         Err(Error::Unsupported { actor: self.device().target.clone(), what: "tracing single paths".into() })
+    }
+
+    /// What the kernels of the loaded scene's mode take of the device. Empty before the first `load`, and where no
+    /// device code is compiled.
+    fn kernel_resources(&self) -> Vec<KernelResources> {
+        Vec::new()
     }
 
     /// Traces given rays through the loaded scene, `passes` times over, and nothing else: for measuring traversal and

@@ -2,7 +2,10 @@
 
 mod null;
 
+use lockstep_core::kernels::Listing;
+use lockstep_core::renderer::Mode;
 use lockstep_core::{Absence, Backend, DeviceInfo, OpenOptions, Renderer, TargetStatus};
+use lockstep_reports::records;
 
 use crate::exit::Failure;
 
@@ -21,12 +24,14 @@ const HIDDEN: [&str; 2] = [null::NAME, "embree-plain"];
 /// The word that selects every target present.
 const ALL: &str = "all";
 
-/// One target of one backend, present or not.
+/// One target of one backend in one mode, present or not.
 #[derive(Clone)]
 pub(crate) struct Target {
     backend: &'static dyn Backend,
-    /// Its name on the command line and in records.
+    /// Its label on the command line and in records: `opencl@pocl`, or `opencl@pocl+fast` for the fast build.
     pub(crate) name: String,
+    /// The arithmetic that it runs.
+    pub(crate) mode: Mode,
     /// Its device, or why it is absent.
     pub(crate) state: Result<DeviceInfo, Absence>,
 }
@@ -53,12 +58,31 @@ impl Target {
     /// [`Failure::TargetAbsent`] when it is not here, [`Failure::Core`] when its device refuses.
     pub(crate) fn open(&self, options: &OpenOptions) -> Result<Box<dyn Renderer>, Failure> {
         self.absent().map_or(Ok(()), Err)?;
-        self.backend.open(&self.name, options).map_err(|error| match error {
+        let (own_name, _) = records::Mode::split(&self.name);
+        let options = OpenOptions { mode: self.mode, ..options.clone() };
+        self.backend.open(own_name, &options).map_err(|error| match error {
             lockstep_core::Error::Unavailable { what, remedy } => {
                 Failure::TargetAbsent { target: self.name.clone(), reason: what, remedy }
             }
             other => other.into(),
         })
+    }
+
+    /// The modes that this target can run, the default first.
+    pub(crate) fn modes(&self) -> &'static [Mode] {
+        self.backend.modes()
+    }
+
+    /// The same target in a mode; nothing when it lacks that mode.
+    fn in_mode(&self, mode: Mode) -> Option<Self> {
+        let (own_name, _) = records::Mode::split(&self.name);
+        let mut twin = self.clone();
+        twin.name = recorded(mode).label(own_name);
+        twin.mode = mode;
+        if let (Mode::Fast, Ok(info)) = (mode, &mut twin.state) {
+            info.exact = false;
+        }
+        self.backend.modes().contains(&mode).then_some(twin)
     }
 
     /// Whether a user's word means this target: its name, its backend's name, or name and device as in `opencl@pocl`.
@@ -91,6 +115,22 @@ impl Target {
     }
 }
 
+/// A mode as records name it.
+pub(crate) fn recorded(mode: Mode) -> records::Mode {
+    match mode {
+        Mode::Exact => records::Mode::Exact,
+        Mode::Fast => records::Mode::Fast,
+    }
+}
+
+/// The mode that a target's label names.
+pub(crate) fn mode_of(label: &str) -> Mode {
+    match records::Mode::split(label) {
+        (_, records::Mode::Fast) => Mode::Fast,
+        _ => Mode::Exact,
+    }
+}
+
 /// What stands before the `@` of a name.
 fn api(name: &str) -> &str {
     name.split_once('@').map_or(name, |(api, _)| api)
@@ -101,23 +141,44 @@ pub(crate) fn targets() -> Vec<Target> {
     REGISTRY.iter().filter(|b| !HIDDEN.contains(&b.name())).flat_map(|&b| targets_of(b)).collect()
 }
 
+/// The device code of every backend, one listing for each build.
+pub(crate) fn kernels() -> Vec<Listing> {
+    REGISTRY.iter().flat_map(|backend| backend.kernels()).collect()
+}
+
 fn targets_of(backend: &'static dyn Backend) -> Vec<Target> {
-    let make = |status: TargetStatus| Target { backend, name: status.name, state: status.state };
+    let make =
+        |status: TargetStatus| Target { backend, name: status.name, mode: Mode::Exact, state: status.state };
     backend.targets().into_iter().map(make).collect()
 }
 
-/// The targets that a user's words select, each once, in the order of the words; `all` selects those present.
+/// The targets that a user's words select, each once, in the order of the words; `all` selects those present, and a
+/// word that ends in `+fast` the fast builds of what it means.
 ///
 /// # Errors
 /// [`Failure::Usage`] for a word that means no target.
 pub(crate) fn select(words: &[String]) -> Result<Vec<Target>, Failure> {
-    let known: Vec<Target> = REGISTRY.iter().flat_map(|&b| targets_of(b)).collect();
-    select_from(&known, words)
+    select_in_modes(words, &[Mode::Exact])
 }
 
-fn select_from(known: &[Target], words: &[String]) -> Result<Vec<Target>, Failure> {
+/// The same with each target in these modes, one after the other, as far as it has them. A word that names a mode means
+/// that mode alone.
+///
+/// # Errors
+/// [`Failure::Usage`] for a word that means no target, or when none has a mode that was asked for.
+pub(crate) fn select_in_modes(words: &[String], modes: &[Mode]) -> Result<Vec<Target>, Failure> {
+    let known: Vec<Target> = REGISTRY.iter().flat_map(|&b| targets_of(b)).collect();
+    select_from(&known, words, modes)
+}
+
+fn select_from(known: &[Target], words: &[String], modes: &[Mode]) -> Result<Vec<Target>, Failure> {
     let mut selected: Vec<Target> = Vec::new();
     for word in words {
+        let lower = word.to_ascii_lowercase();
+        let (word, modes) = match records::Mode::split(&lower) {
+            (plain, records::Mode::Fast) => (plain, &[Mode::Fast][..]),
+            _ => (word.as_str(), modes),
+        };
         let found: Vec<&Target> = if word.eq_ignore_ascii_case(ALL) {
             known.iter().filter(|t| t.state.is_ok() && !HIDDEN.contains(&t.backend.name())).collect()
         } else {
@@ -126,11 +187,17 @@ fn select_from(known: &[Target], words: &[String]) -> Result<Vec<Target>, Failur
         if found.is_empty() {
             return Err(unknown(known, word));
         }
-        for target in found {
+        for target in found.iter().flat_map(|t| modes.iter().filter_map(|&mode| t.in_mode(mode))) {
             if !selected.iter().any(|s| s.name == target.name) {
-                selected.push(target.clone());
+                selected.push(target);
             }
         }
+    }
+    if selected.is_empty() && !words.is_empty() {
+        return Err(Failure::Usage(format!(
+            "none of the targets `{}` has a fast build; OpenCL and CUDA targets do",
+            words.join(", ")
+        )));
     }
     Ok(selected)
 }
@@ -169,12 +236,12 @@ pub(crate) fn require(words: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The first target present among those that a word selects.
+/// The first target present among those that a word selects, in a mode unless the word names one.
 ///
 /// # Errors
 /// [`Failure::Usage`] for an unknown word, [`Failure::TargetAbsent`] when none is present.
-pub(crate) fn one(word: &str) -> Result<Target, Failure> {
-    let found = select(&[word.to_owned()])?;
+pub(crate) fn one(word: &str, mode: Mode) -> Result<Target, Failure> {
+    let found = select_in_modes(&[word.to_owned()], &[mode])?;
     match found.iter().find(|t| t.state.is_ok()) {
         Some(target) => Ok(target.clone()),
         None => Err(found.iter().find_map(Target::absent).unwrap_or_else(|| unknown(&found, word))),
@@ -185,10 +252,15 @@ pub(crate) fn one(word: &str) -> Result<Target, Failure> {
 mod tests {
     use super::*;
 
+    fn backend_of(name: &str) -> &'static dyn Backend {
+        *REGISTRY.iter().find(|backend| name.starts_with(backend.name())).unwrap()
+    }
+
     fn made_up() -> Vec<Target> {
         let present = |name: &str, device: &str| Target {
-            backend: REGISTRY[0],
+            backend: backend_of(name),
             name: name.into(),
+            mode: Mode::Exact,
             state: Ok(DeviceInfo { device: device.into(), ..DeviceInfo::default() }),
         };
         let absence = Absence { reason: "no driver".into(), remedy: "Install one.".into() };
@@ -197,13 +269,22 @@ mod tests {
             present("opencl@pocl", "pthread-cpu"),
             present("opencl@nvidia", "NVIDIA H200"),
             present("cuda@0", "NVIDIA H200"),
-            Target { backend: REGISTRY[0], name: "cuda@1".into(), state: Err(absence) },
+            Target {
+                backend: backend_of("cuda@1"),
+                name: "cuda@1".into(),
+                mode: Mode::Exact,
+                state: Err(absence),
+            },
         ]
     }
 
     fn names(words: &[&str]) -> Vec<String> {
+        names_in(words, &[Mode::Exact])
+    }
+
+    fn names_in(words: &[&str], modes: &[Mode]) -> Vec<String> {
         let words: Vec<String> = words.iter().map(|&w| w.to_owned()).collect();
-        select_from(&made_up(), &words)
+        select_from(&made_up(), &words, modes)
             .map(|found| found.into_iter().map(|t| t.name).collect())
             .unwrap_or_default()
     }
@@ -220,6 +301,26 @@ mod tests {
         assert_eq!(names(&["opencl@POCL"]), ["opencl@pocl"]);
         assert_eq!(names(&["opencl"]), ["opencl@pocl", "opencl@nvidia"]);
         assert_eq!(names(&["cuda@0"]), ["cuda@0"]);
+    }
+
+    #[test]
+    fn fast_builds_stand_behind_their_exact_twins_where_there_are_any() {
+        let both = [Mode::Exact, Mode::Fast];
+        assert_eq!(names_in(&["cpu", "opencl@pocl"], &both), ["cpu-bvh", "opencl@pocl", "opencl@pocl+fast"]);
+        assert_eq!(
+            names_in(&["all"], &[Mode::Fast]),
+            ["opencl@pocl+fast", "opencl@nvidia+fast", "cuda@0+fast"]
+        );
+        let fast = select_from(&made_up(), &["opencl@pocl".to_owned()], &[Mode::Fast]).unwrap();
+        assert!(!fast[0].is_exact() && fast[0].mode == Mode::Fast);
+    }
+
+    #[test]
+    fn a_label_that_names_a_mode_means_that_mode_alone() {
+        let both = [Mode::Exact, Mode::Fast];
+        assert_eq!(names(&["opencl@pocl+fast"]), ["opencl@pocl+fast"]);
+        assert_eq!(names_in(&["OpenCL@H200+FAST"], &both), ["opencl@nvidia+fast"]);
+        assert!(names(&["cpu-bvh+fast"]).is_empty(), "it has no fast build");
     }
 
     #[test]

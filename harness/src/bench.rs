@@ -31,7 +31,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     let targets = backends::select(&args.targets)?;
     let mut runners = Vec::new();
     for target in &targets {
-        let renderer = target.open(&OpenOptions { threads: args.threads })?;
+        let renderer = target.open(&OpenOptions { threads: args.threads, ..OpenOptions::default() })?;
         runners.push(Runner { name: target.name.clone(), renderer });
     }
     interrupt::listen()?;
@@ -65,9 +65,10 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
 
 /// Measures one scene on all targets that can load it.
 fn bench_scene(scene: &Scene, args: &BenchArgs, runners: &mut Vec<Runner>) -> Result<Vec<Row>, Failure> {
-    let settings = Settings { width: 64, height: 64, ..Settings::default() };
     let mut able = Vec::new();
     for mut runner in runners.drain(..) {
+        let mode = backends::mode_of(&runner.name);
+        let settings = Settings { width: 64, height: 64, mode, ..Settings::default() };
         let loaded = runner
             .renderer
             .load(scene, &settings)

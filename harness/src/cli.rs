@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep_core::film::MAX_SPP;
-use lockstep_core::renderer::{MAX_BOUNCES, Settings};
+use lockstep_core::renderer::{MAX_BOUNCES, Mode, Settings};
 
 use crate::ladder::{Ladder, Size};
 
@@ -14,7 +14,8 @@ Exit codes: 0 fine; 1 images differ or a check failed; 2 usage; 3 a golden is mi
 
 A SCENE is the name of a built-in scene, as in `cornell` or `atrium:250k`, or a path to a .gltf, .glb, .obj or
 scene.toml file. A TARGET is a name that `lockstep devices` lists, with a device after an @ where there are several,
-by index or by a part of its name: `cpu-bvh`, `opencl@pocl`, `cuda@0`.";
+by index or by a part of its name: `cpu-bvh`, `opencl@pocl`, `cuda@0`. With +fast behind it, as in `opencl@pocl+fast`,
+it is the build whose arithmetic the compiler may contract and approximate.";
 
 /// Renders the same scenes with the same random numbers on several backends, and reports whether the images agree,
 /// how fast each stage ran and what the port cost.
@@ -51,9 +52,19 @@ pub(crate) enum Command {
     Golden(GoldenCommand),
 }
 
+/// What every command that compiles device code can write besides.
+#[derive(Debug, Args)]
+pub(crate) struct KernelArgs {
+    /// Write the device code of every dialect and build, as compilers get it, into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dump_kernels: Option<PathBuf>,
+}
+
 /// `lockstep devices`
 #[derive(Debug, Args)]
 pub(crate) struct DevicesArgs {
+    #[command(flatten)]
+    pub(crate) kernels: KernelArgs,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -107,6 +118,25 @@ pub(crate) enum OutputKind {
     Beauty,
 }
 
+/// Which arithmetic to run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeArg {
+    /// As written: identical to the bit on every exact target
+    #[default]
+    Exact,
+    /// The compiler may contract and approximate; images are judged statistically
+    Fast,
+}
+
+impl From<ModeArg> for Mode {
+    fn from(mode: ModeArg) -> Self {
+        match mode {
+            ModeArg::Exact => Self::Exact,
+            ModeArg::Fast => Self::Fast,
+        }
+    }
+}
+
 /// `lockstep render`
 #[derive(Debug, Args)]
 pub(crate) struct RenderArgs {
@@ -120,6 +150,11 @@ pub(crate) struct RenderArgs {
     pub(crate) spp: u32,
     #[command(flatten)]
     pub(crate) image: ImageArgs,
+    #[command(flatten)]
+    pub(crate) kernels: KernelArgs,
+    /// The arithmetic
+    #[arg(long, value_enum, value_name = "MODE", default_value_t)]
+    pub(crate) mode: ModeArg,
     /// The quantity to render
     #[arg(long, value_enum, value_name = "KIND", default_value_t)]
     pub(crate) output: OutputKind,
@@ -146,6 +181,11 @@ pub(crate) struct StudyArgs {
         default_value = "all"
     )]
     pub(crate) targets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) kernels: KernelArgs,
+    /// The arithmetic: with `exact,fast`, targets that have a fast build take part with both
+    #[arg(long = "mode", value_enum, value_name = "MODE", value_delimiter = ',', default_value = "exact")]
+    pub(crate) modes: Vec<ModeArg>,
     /// The ladder of samples per pixel: doubling from A to B
     #[arg(long, value_name = "A..B", default_value = "1..32")]
     pub(crate) spp: Ladder,
@@ -399,9 +439,12 @@ mod tests {
     fn the_documented_command_lines_parse() {
         for line in [
             "lockstep devices --json",
+            "lockstep devices --dump-kernels d",
             "lockstep setup",
             "lockstep render cornell -b cpu-bvh --spp 4 --size 64x64 --bounces 2 --seed 7 --output beauty -o a.exr",
+            "lockstep render cornell -b opencl --mode fast -o a.exr",
             "lockstep study",
+            "lockstep study cornell --mode exact,fast",
             "lockstep study cornell weekend -b cpu-bvh,cpu-embree --spp 1..64 --size 320x240 --seeds 2 --repeats 3 -o d",
             "lockstep study cornell --ladder",
             "lockstep trace cornell -b cpu-bvh,opencl@pocl --pixel 12,34 --sample 5 --json",

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::backends::{self, Target};
 use crate::cli::DevicesArgs;
 use crate::exit::{Exit, Failure};
+use crate::kernels;
 use crate::output::{print, print_json};
 
 /// Lists the targets.
@@ -13,6 +14,7 @@ use crate::output::{print, print_json};
 /// # Errors
 /// [`Failure::TargetAbsent`] when a required target is; what standard output says otherwise.
 pub(crate) fn run(args: &DevicesArgs) -> Result<Exit, Failure> {
+    kernels::dump(args.kernels.dump_kernels.as_deref())?;
     let targets = backends::targets();
     if args.json {
         print_json(&targets.iter().map(to_json).collect::<Vec<_>>())?;
@@ -31,6 +33,7 @@ fn to_json(target: &Target) -> Value {
             "driver": info.driver, "compiler": info.compiler, "flags": info.flags,
             "compute_units": info.compute_units, "clocks": info.clocks, "kernel_hash": info.kernel_hash,
             "exact": info.exact, "note": info.note,
+            "modes": target.modes().iter().map(|&mode| backends::recorded(mode)).collect::<Vec<_>>(),
         }),
         Err(absence) => json!({
             "target": target.name, "present": false, "reason": absence.reason, "remedy": absence.remedy,
@@ -81,7 +84,7 @@ mod tests {
 
     #[test]
     fn absent_targets_show_reason_and_remedy() {
-        let mut target = backends::one("cpu-bvh").unwrap();
+        let mut target = backends::one("cpu-bvh", lockstep_core::renderer::Mode::Exact).unwrap();
         let info = DeviceInfo {
             device: "Some CPU".into(),
             backend: "cpu".into(),

@@ -40,8 +40,14 @@ mod tests {
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
-        for start in ["cuda-exact.", "cuda-fast.", "opencl-exact-cpu.", "opencl-exact-gpu.", "opencl-fast-cpu."] {
-            assert_eq!(names.iter().filter(|name| name.starts_with(start)).count(), 1, "{start} in {names:?}");
+        for start in
+            ["cuda-exact.", "cuda-fast.", "opencl-exact-cpu.", "opencl-exact-gpu.", "opencl-fast-cpu."]
+        {
+            assert_eq!(
+                names.iter().filter(|name| name.starts_with(start)).count(),
+                1,
+                "{start} in {names:?}"
+            );
         }
         assert_eq!(names.len(), 6, "{names:?}");
     }

@@ -9,6 +9,7 @@ mod exit;
 mod golden;
 mod image_report;
 mod interrupt;
+mod kernels;
 mod ladder;
 mod output;
 mod pace;

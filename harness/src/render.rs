@@ -1,12 +1,13 @@
 //! `lockstep render`: one image.
 
-use lockstep_core::{Film, OpenOptions, Renderer};
+use lockstep_core::{Film, OpenOptions, Renderer, Settings};
 use lockstep_reports::image_io::{ImageMetadata, LinearImage, write_image};
 
 use crate::backends;
 use crate::cli::{OutputKind, RenderArgs};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
+use crate::kernels;
 use crate::ladder::Size;
 use crate::output::say;
 use crate::pace::{Pace, Pass};
@@ -23,10 +24,11 @@ pub(crate) const DEFAULT_SIZE: Size = Size { width: 320, height: 240 };
 pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     let OutputKind::Beauty = args.output;
     check_extension(args)?;
-    let target = backends::one(&args.target)?;
+    kernels::dump(args.kernels.dump_kernels.as_deref())?;
+    let target = backends::one(&args.target, args.mode.into())?;
     let scene = scenes::load(&args.scene)?;
-    let settings = args.image.settings(DEFAULT_SIZE);
-    let mut renderer = target.open(&OpenOptions { threads: args.threads })?;
+    let settings = Settings { mode: target.mode, ..args.image.settings(DEFAULT_SIZE) };
+    let mut renderer = target.open(&OpenOptions { threads: args.threads, ..OpenOptions::default() })?;
     interrupt::listen()?;
     renderer.load(&scene, &settings)?;
     let bar = Bar::new(&format!("{} on {}", scene.name, target.name), u64::from(args.spp));
@@ -39,6 +41,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     let film = read_film(renderer.as_mut())?;
     let metadata = ImageMetadata::of_render(&scene.name, &target.name, args.spp, u64::from(settings.seed))
         .with("bounces", &settings.bounces.to_string())
+        .with("mode", backends::recorded(target.mode).as_str())
         .with("scene-hash", &scene.hash)
         .with("device", &renderer.device().device);
     write_image(&args.out, &image_of(&film)?, &metadata)?;

@@ -22,6 +22,7 @@ mod step;
 
 use std::path::Path;
 
+use lockstep_core::renderer::Mode;
 use lockstep_reports::study::{Study, files};
 use lockstep_reports::verdict::verdict;
 use serde_json::{Value, json};
@@ -34,6 +35,7 @@ use crate::backends;
 use crate::cli::StudyArgs;
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
+use crate::kernels;
 use crate::output::{print, print_json, say};
 use crate::setup;
 use folder::Folder;
@@ -52,8 +54,10 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
         set_up_missing();
     }
     backends::require(&args.require)?;
+    kernels::dump(args.kernels.dump_kernels.as_deref())?;
     let mut left_out = Vec::new();
-    let targets = backends::select(&args.targets)?;
+    let modes: Vec<Mode> = args.modes.iter().map(|&mode| mode.into()).collect();
+    let targets = backends::select_in_modes(&args.targets, &modes)?;
     let plan = Plan::make(args, &mut left_out)?;
     let participants = plan::open(&targets, &plan.options, &mut left_out)?;
     let environment = plan.environment(&participants);

@@ -2,9 +2,9 @@
 
 mod show;
 
-use lockstep_core::OpenOptions;
 use lockstep_core::trace::compare::{Divergence, first_difference};
 use lockstep_core::trace::{PathRequest, PathVertex};
+use lockstep_core::{OpenOptions, Settings};
 use serde_json::{Value, json};
 
 use crate::backends::{self, Target};
@@ -32,8 +32,8 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     let request = PathRequest { pixel: y * settings.width + x, sample: args.sample };
     let mut paths = Vec::new();
     for target in &targets {
-        let mut renderer = target.open(&OpenOptions { threads: args.threads })?;
-        renderer.load(&scene, &settings)?;
+        let mut renderer = target.open(&OpenOptions { threads: args.threads, ..OpenOptions::default() })?;
+        renderer.load(&scene, &Settings { mode: target.mode, ..settings })?;
         paths.push(renderer.trace(&[request])?.pop().unwrap_or_default());
     }
     let first = match paths.as_slice() {

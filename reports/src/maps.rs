@@ -5,7 +5,7 @@
 
 use crate::image_io::{ImageMetadata, LinearImage, WriteError, encode_name, srgb, write_png};
 use crate::metrics::{FlipMap, MetricError, flip_hdr, flip_ldr};
-use crate::records::Map;
+use crate::records::{Map, Mode};
 use crate::study::files;
 use std::path::Path;
 
@@ -63,6 +63,7 @@ impl MapOf<'_> {
             quantity: quantity.to_owned(),
             file: format!("{}/{name}", files::IMAGES),
             scale,
+            mode: Mode::of_pair(self.a, self.b),
         })
     }
 }

@@ -124,7 +124,7 @@ pub fn verdict(study: &Study) -> Verdict {
         lines.push(VerdictLine {
             identical: pair.is_identical(),
             what: format!("{} : {} ({})", pair.a, pair.b, pair.mode),
-            said: pair.sentence(study.pixels()),
+            said: format!("promise no identity: {}", pair.sentence(study.pixels())),
         });
     }
     let good =

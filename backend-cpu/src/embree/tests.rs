@@ -295,7 +295,8 @@ fn films_of_both_targets_agree_but_for_few_pixels() {
     let scene = scenes::everything().unwrap();
     let settings = Settings { width: 160, height: 120, ..Settings::default() };
     let film = |target, threads| {
-        let mut renderer = Cpu.open(target, &OpenOptions { threads: Some(threads) }).unwrap();
+        let mut renderer =
+            Cpu.open(target, &OpenOptions { threads: Some(threads), ..OpenOptions::default() }).unwrap();
         render(renderer.as_mut(), &scene, &settings, 4).0
     };
     let (bvh, embree) = (film(BVH_TARGET, 2), film(EMBREE_TARGET, 2));

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     fn means(fast: f64) -> Means {
-        let around = |middle: f64| (0..SEEDS).map(|i| middle + 1e-2 * f64::from(i % 5)).collect();
+        let around = |middle: f64| (0..SEEDS).map(|i| middle + 5e-3 * f64::from(i % 5)).collect();
         Means { scene: "s".into(), exact: around(1.0), fast: around(fast) }
     }
 

@@ -12,12 +12,14 @@
 
 mod cast;
 mod contract;
+mod fast;
 mod physics;
 pub mod scenes;
 pub mod statistics;
 pub mod tolerances;
 
 pub use contract::contract;
+pub use fast::{Means, fast_means};
 pub use physics::physics;
 
 use crate::error::Result;

@@ -18,7 +18,9 @@
 
 mod assemble;
 pub mod launch;
+mod listing;
 mod records;
+mod resources;
 mod scene;
 
 #[cfg(test)]
@@ -26,10 +28,12 @@ pub(crate) use assemble::header_texts;
 #[cfg(feature = "conformance")]
 pub use assemble::{Edit, assemble_probes};
 pub use assemble::{Options, Source, assemble, assemble_trace};
+pub use listing::Listing;
 pub use records::{
     BounceCounters, Packed, Pass, SceneConstants, TOTALS_HEADER, bounces_of_totals, counters_len,
     flaws_of_totals, totals_len,
 };
+pub use resources::{KernelResources, from_ptxas};
 pub use scene::{SceneArray, scene_arrays, scene_constants};
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What a backend provides.
 
 use crate::error::Result;
+use crate::kernels::KernelResources;
 use crate::kernels::launch::Kernel;
 use crate::renderer::{DeviceInfo, Mode};
 use std::time::Duration;
@@ -33,6 +34,11 @@ pub trait Device {
     /// # Errors
     /// As [`Device::prepare`].
     fn prepare_trace(&mut self) -> Result<()>;
+
+    /// What the kernels of the mode prepared last take; empty before that, and where the driver does not tell.
+    fn resources(&self) -> Vec<KernelResources> {
+        Vec::new()
+    }
 
     /// Uninitialised memory of `bytes` bytes; at least one.
     ///

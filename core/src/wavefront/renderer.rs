@@ -13,7 +13,9 @@ use crate::bvh::{BuildSettings, Bvh2};
 use crate::error::Result;
 use crate::film::{Film, Flaws};
 use crate::intersect::{Hit, Ray};
-use crate::kernels::{Pass, bounces_of_totals, flaws_of_totals, scene_arrays, scene_constants, totals_len};
+use crate::kernels::{
+    KernelResources, Pass, bounces_of_totals, flaws_of_totals, scene_arrays, scene_constants, totals_len,
+};
 use crate::null::{check_range, nothing_loaded};
 use crate::renderer::{
     CastReport, DeviceInfo, LoadReport, PassReport, PathRequest, PathVertex, Query, Renderer, Settings,
@@ -166,6 +168,10 @@ impl<D: Device> Renderer for Wavefront<D> {
         fresh.flaws = loaded.flaws;
         *film = fresh;
         Ok(())
+    }
+
+    fn kernel_resources(&self) -> Vec<KernelResources> {
+        self.device.resources()
     }
 
     fn trace(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PathVertex>>> {

@@ -1,5 +1,6 @@
 //! `lockstep golden bless`
 
+use lockstep_core::renderer::Mode;
 use lockstep_core::{DeviceInfo, OpenOptions, Scene};
 use lockstep_reports::metrics::compare;
 use lockstep_reports::records::utc_now;
@@ -30,7 +31,7 @@ pub(crate) fn run(args: &GoldenBlessArgs) -> Result<Exit, Failure> {
                 .into(),
         ));
     }
-    let target = backends::one(&args.target)?;
+    let target = backends::one(&args.target, Mode::Exact)?;
     if !target.is_exact() {
         return Err(Failure::Usage(format!(
             "{} does not promise identical images, so it cannot make goldens; use -b cpu-bvh",

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use lockstep_core::renderer::Mode;
 use lockstep_core::{Film, OpenOptions, Renderer, Scene};
 use lockstep_reports::image_io::{LinearImage, atomic_write_text};
 use lockstep_reports::metrics::Metrics;
@@ -40,13 +41,19 @@ pub(crate) fn run(args: &GoldenCheckArgs) -> Result<Exit, Failure> {
     backends::require(&args.require)?;
     let expectations = Expectations::read(&folder_of(args.goldens.as_deref()))?;
     let targets = present(backends::select(&args.targets)?)?;
+    if let Some(fast) = targets.iter().find(|target| target.mode != Mode::Exact) {
+        return Err(Failure::Usage(format!(
+            "{} promises no image, so it cannot be held to a golden; check the target without +fast",
+            fast.name
+        )));
+    }
     let specs: Vec<&str> = match args.scenes.as_slice() {
         [] => scenes::built_in(),
         given => given.iter().map(String::as_str).collect(),
     };
     let report = args.out.as_deref().map(|folder| ImageReport::begin(folder, args.fresh)).transpose()?;
     let today: String = utc_now().chars().take_while(|&c| c != 'T').collect();
-    let options = OpenOptions { threads: args.threads };
+    let options = OpenOptions { threads: args.threads, ..OpenOptions::default() };
     let mut run = Run {
         args,
         expectations: &expectations,

@@ -1,5 +1,6 @@
 //! How to look into a check that failed: the exact command.
 
+use lockstep_core::renderer::Mode;
 use lockstep_core::{OpenOptions, Renderer, Scene};
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::records::Environment;
@@ -28,7 +29,7 @@ pub(super) fn look(
     image: &LinearImage,
     options: &OpenOptions,
 ) -> Result<String, Failure> {
-    let reference = backends::one(REFERENCE)?;
+    let reference = backends::one(REFERENCE, Mode::Exact)?;
     let pixel = worst_pixel(image, &golden.image);
     if reference.name != target.name {
         let mut renderers = [reference.open(options)?, target.open(options)?];

@@ -5,7 +5,7 @@
 
 use lockstep_reports::image_io::{ImageKind, read_image};
 use lockstep_reports::metrics::compare;
-use lockstep_reports::records::{Noise, Record};
+use lockstep_reports::records::{Mode, Noise, Record};
 
 use super::folder::{Folder, film_record};
 use super::participant::Participant;
@@ -55,6 +55,7 @@ pub(super) fn noise_key(plan: &Plan, step: &Step<'_>, target: &str) -> Noise {
         spp: step.to,
         seed: u64::from(plan.settings.seed),
         other_seed: u64::from(step.seed),
+        mode: Mode::split(target).1,
         ..Noise::default()
     }
 }

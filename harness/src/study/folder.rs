@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
 use lockstep_reports::image_io::{ImageKind, ImageName, p_map_name};
-use lockstep_reports::records::{Environment, Record, RecordLog, Timing};
+use lockstep_reports::records::{Environment, KernelInfo, Mode, Record, RecordLog, Timing};
 use lockstep_reports::study::files;
 use serde_json::{Map, Value};
 
@@ -92,6 +92,21 @@ impl Folder {
         Ok(())
     }
 
+    /// Adds to the environment what a target's kernels take, which is known once they are compiled.
+    ///
+    /// # Errors
+    /// [`Failure::Records`], naming the file.
+    pub(crate) fn tell_kernels(&self, target: &str, kernels: Vec<KernelInfo>) -> Result<(), Failure> {
+        let path = self.root.join(files::ENVIRONMENT);
+        let mut environment = Environment::read(&path)?;
+        let told = environment.targets.iter_mut().find(|t| t.target == target);
+        if let Some(told) = told.filter(|told| !kernels.is_empty() && told.kernels != kernels) {
+            told.kernels = kernels;
+            environment.write(&path)?;
+        }
+        Ok(())
+    }
+
     /// The recorded hash of a film.
     pub(crate) fn film_hash(&self, record: &Record) -> Option<&str> {
         self.films.get(&key(record)?).map(String::as_str)
@@ -146,6 +161,7 @@ pub(crate) fn film_record(scene: &str, target: &str, spp: u32, seed: u32, hash: 
     fields.insert("target".into(), target.into());
     fields.insert("spp".into(), spp.into());
     fields.insert("seed".into(), seed.into());
+    fields.insert("mode".into(), Mode::split(target).1.as_str().into());
     fields.insert("hash".into(), hash.into());
     Record::Other(fields)
 }

@@ -2,16 +2,18 @@
 
 use std::ops::Range;
 
+use lockstep_core::kernels::KernelResources;
 use lockstep_core::{DeviceInfo, Film, LoadReport, Renderer, Scene, Settings};
-use lockstep_reports::records::{Mode, TargetInfo};
+use lockstep_reports::records::{self, KernelInfo, TargetInfo};
 
+use crate::backends;
 use crate::exit::Failure;
 use crate::pace::{Pace, Pass};
 use crate::render::read_film;
 
 /// An open target.
 pub(crate) struct Participant {
-    /// Its name on the command line and in records.
+    /// Its label on the command line and in records, which tells its mode.
     pub(crate) name: String,
     /// What it runs on.
     pub(crate) info: DeviceInfo,
@@ -40,7 +42,7 @@ impl Participant {
         }
     }
 
-    /// Takes a scene to the target; its film is empty afterwards.
+    /// Takes a scene to the target, in its own mode whatever the settings have; its film is empty afterwards.
     ///
     /// # Errors
     /// What the renderer says.
@@ -48,7 +50,8 @@ impl Participant {
         self.spp = 0;
         self.last = None;
         self.pace = Pace::default();
-        Ok(self.renderer.load(scene, settings)?)
+        let mode = backends::mode_of(&self.name);
+        Ok(self.renderer.load(scene, &Settings { mode, ..*settings })?)
     }
 
     /// Fills the film up to so many samples of every pixel, from where it is.
@@ -87,6 +90,24 @@ impl Participant {
         self.renderer.as_mut()
     }
 
+    /// How it is compiled.
+    pub(crate) fn mode(&self) -> records::Mode {
+        records::Mode::split(&self.name).1
+    }
+
+    /// What its kernels take of the device; empty before the first scene.
+    pub(crate) fn kernels(&self) -> Vec<KernelInfo> {
+        let info = |k: KernelResources| KernelInfo {
+            kernel: k.kernel,
+            registers: k.registers,
+            spill_bytes: k.spill_bytes,
+            stack_bytes: k.stack_bytes,
+            shared_bytes: k.shared_bytes,
+            width: k.width,
+        };
+        self.renderer.kernel_resources().into_iter().map(info).collect()
+    }
+
     /// Host threads that render; zero for a device.
     pub(crate) fn threads(&self) -> u32 {
         if self.info.backend == "cpu" { self.info.compute_units } else { 0 }
@@ -104,7 +125,9 @@ impl Participant {
             flags: info.flags.clone(),
             clocks: info.clocks.clone(),
             threads: self.threads(),
-            mode: Mode::Exact,
+            mode: self.mode(),
+            kernel_hash: info.kernel_hash.clone(),
+            kernels: self.kernels(),
         }
     }
 }

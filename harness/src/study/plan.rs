@@ -90,7 +90,7 @@ impl Plan {
             reference,
             reference_file: args.reference.clone(),
             reference_budget: args.reference_budget,
-            options: OpenOptions { threads: args.threads },
+            options: OpenOptions { threads: args.threads, ..OpenOptions::default() },
         })
     }
 

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use lockstep_core::{Error, Scene};
 use lockstep_reports::image_io::{ImageKind, read_image};
 use lockstep_reports::metrics::{Metrics, compare};
-use lockstep_reports::records::{Convergence, Difference, Note, Record, Skip, utc_now};
+use lockstep_reports::records::{Convergence, Difference, Mode, Note, Record, Skip, utc_now};
+use lockstep_reports::tables::speedups;
 
 use super::differences::{self, pair_key};
 use super::folder::{Folder, film_record};
@@ -79,6 +80,8 @@ impl Run<'_> {
             return Ok(Flow::Break(()));
         }
         self.prune(scene)?;
+        let found = speedups(self.folder.timings()).into_iter().filter(|s| s.scene == scene.name);
+        self.folder.append(found.map(Record::from).collect())?;
         Ok(Flow::Continue(()))
     }
 
@@ -251,7 +254,10 @@ impl Run<'_> {
         let settings = self.plan.with_seed(seed);
         for participant in self.participants.iter_mut().filter(|p| p.active) {
             let record = match participant.load(scene, &settings) {
-                Ok(report) => step::load(scene, &participant.name, &report),
+                Ok(report) => {
+                    self.folder.tell_kernels(&participant.name, participant.kernels())?;
+                    step::load(scene, &participant.name, &report)
+                }
                 Err(Failure::Core(error @ (Error::Unsupported { .. } | Error::Unavailable { .. }))) => {
                     participant.active = false;
                     say(&format!("lockstep: {} leaves out {}: {error}", participant.name, scene.name));
@@ -322,7 +328,7 @@ impl Run<'_> {
         }
     }
 
-    /// Looks into every pair that differs here for the first time.
+    /// Looks into every pair of exact builds that differs here for the first time. Of fast builds nothing else is expected.
     fn explain(
         &mut self,
         step: &Step<'_>,
@@ -332,7 +338,11 @@ impl Run<'_> {
         let mut active: Vec<&mut Participant> = self.participants.iter_mut().filter(|p| p.active).collect();
         let mut records = Vec::new();
         for ((a, b), difference) in pairs(outcomes).into_iter().zip(differences) {
-            if difference.identical || self.folder.is_explained(step.scene, &difference.a, &difference.b) {
+            let promised = difference.mode == Mode::Exact;
+            if difference.identical
+                || !promised
+                || self.folder.is_explained(step.scene, &difference.a, &difference.b)
+            {
                 continue;
             }
             let (before, from_b) = active.split_at_mut(b);
@@ -413,6 +423,7 @@ fn convergence_key(step: &Step<'_>, target: &str) -> Convergence {
         target: target.to_owned(),
         spp: step.to,
         seed: u64::from(step.seed),
+        mode: Mode::split(target).1,
         ..Convergence::default()
     }
 }

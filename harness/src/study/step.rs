@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use lockstep_core::{Film, PassReport};
 use lockstep_reports::image_io::LinearImage;
-use lockstep_reports::records::{Bounce, Load, Record, RejectedSamples, Timing};
+use lockstep_reports::records::{Bounce, Load, Mode, Record, RejectedSamples, Timing};
 
 use super::folder::{Folder, film_record};
 use super::participant::Participant;
@@ -144,6 +144,7 @@ pub(crate) fn timing_key(step: &Step<'_>, target: &str) -> Timing {
         spp_to: step.to,
         seed: u64::from(step.seed),
         repeat: step.repeat,
+        mode: Mode::split(target).1,
         ..Timing::default()
     }
 }
@@ -161,6 +162,7 @@ pub(crate) fn bounces<'a>(step: &'a Step<'_>, outcome: &'a Outcome) -> impl Iter
             hits: counts.hits,
             shadow_rays: counts.shadow_rays,
             unoccluded: counts.unoccluded,
+            mode: Mode::split(&outcome.target).1,
         }
         .into()
     })
@@ -178,6 +180,7 @@ pub(crate) fn rejected(step: &Step<'_>, outcome: &Outcome) -> Option<Record> {
             non_finite: flaws.non_finite,
             negative: flaws.negative,
             clamped: flaws.clamped,
+            mode: Mode::split(&outcome.target).1,
         }
         .into()
     })
@@ -193,7 +196,7 @@ pub(crate) fn load(scene: &lockstep_core::Scene, target: &str, report: &lockstep
         upload_ms: report.upload_ms,
         triangles: scene.triangles.len() as u64,
         device_bytes: report.device_bytes,
-        ..Load::default()
+        mode: Mode::split(target).1,
     }
     .into()
 }

@@ -11,7 +11,7 @@ use lockstep_core::{
     DeviceInfo, Film, LoadReport, OpenOptions, PassReport, Renderer, Scene, SceneBuilder, Settings,
 };
 use lockstep_reports::image_io::LinearImage;
-use lockstep_reports::records::{HostInfo, Record, read_records};
+use lockstep_reports::records::{HostInfo, Mode, Record, read_records};
 use lockstep_reports::study::Study;
 
 use super::folder::Folder;
@@ -47,7 +47,8 @@ struct Planted {
 
 impl Planted {
     fn participant(name: &str, fault: Fault) -> Participant {
-        let info = DeviceInfo { target: name.into(), exact: true, ..DeviceInfo::default() };
+        let exact = Mode::split(name).1 == Mode::Exact;
+        let info = DeviceInfo { target: name.into(), exact, ..DeviceInfo::default() };
         Participant::new(name, Box::new(Self { inner: NullRenderer::new(), info, fault, loads: 0 }))
     }
 }
@@ -62,6 +63,8 @@ impl Renderer for Planted {
             let (actor, what) = (self.info.target.clone(), "this scene".into());
             return Err(lockstep_core::Error::Unsupported { actor, what });
         }
+        let (_, mode) = Mode::split(&self.info.target);
+        assert_eq!(settings.mode == lockstep_core::renderer::Mode::Fast, mode == Mode::Fast);
         self.loads += 1;
         self.inner.load(scene, settings)
     }
@@ -179,6 +182,30 @@ fn the_noise_floor_is_rendered_once_for_targets_that_are_identical() {
     assert!(renderers[0] == renderers[1] && renderers[2] == "c", "{renderers:?}");
     assert!(study.noise.iter().all(|n| (n.seed, n.other_seed, n.mse_linear) == (0, 1, 0.0)));
     assert_eq!(study.timings.len(), 9, "the floor is not timed");
+}
+
+#[test]
+fn a_fast_build_may_differ_and_every_record_of_it_says_that_it_is_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let fault = Fault { bump: Some((2, 1)), ..Fault::default() };
+    let participants =
+        vec![Planted::participant("a", Fault::default()), Planted::participant("a+fast", fault)];
+    let study = run(dir.path(), &plan(2), participants).unwrap();
+    assert!(failures(&study, &exact(&["a"])).is_empty() && study.hits.is_empty());
+    assert_eq!(study.environment.targets[1].mode, Mode::Fast);
+    let records = read_records(&dir.path().join("records.jsonl")).unwrap();
+    for record in &records {
+        let line: serde_json::Value = serde_json::from_str(&record.to_json().unwrap()).unwrap();
+        let about_fast = ["target", "a", "b"].iter().any(|field| line[field] == "a+fast");
+        let expected = if about_fast { "fast" } else { "exact" };
+        assert!(line["mode"] == expected || line["kind"] == "note", "{line}");
+    }
+    let found = records.iter().filter(|record| record.kind() == "speedup").count();
+    assert_eq!(found, 1, "what exactness costs is recorded once for the scene");
+    let again = vec![Planted::participant("a", Fault::default()), Planted::participant("a+fast", fault)];
+    run(dir.path(), &plan(2), again).unwrap();
+    let after = read_records(&dir.path().join("records.jsonl")).unwrap();
+    assert_eq!(after.len(), records.len(), "a finished study has nothing left to do");
 }
 
 #[test]

@@ -87,7 +87,10 @@ pub fn encode_name(name: &str) -> String {
     }
     let mut encoded = String::with_capacity(name.len());
     for (i, byte) in name.bytes().enumerate() {
-        let safe = byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'@' || (byte == b'-' && i > 0);
+        let safe = byte.is_ascii_alphanumeric()
+            || byte == b'_'
+            || matches!(byte, b'@' | b'+')
+            || (byte == b'-' && i > 0);
         if safe {
             encoded.push(char::from(byte));
         } else {

@@ -81,7 +81,8 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
         let chosen = tables.iter().filter(|t| prefixes.iter().any(|prefix| t.id.starts_with(prefix)));
         chosen.map(table).collect()
     };
-    let speed = figures(plots.iter().filter(|p| p.scene.is_none())) + &group(&["timing", "bounces", "load"]);
+    let speed = figures(plots.iter().filter(|p| p.scene.is_none()))
+        + &group(&["timing", "speedup", "bounces", "load"]);
     let parts = [
         (
             "agreement",
@@ -102,7 +103,7 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
         ("speed", "Speed", speed),
         ("skipped", "Skipped", group(&["skipped"])),
         ("notes", "Remarks", remarks(study, &embedded.warnings)),
-        ("environment", "Environment", environment(study)),
+        ("environment", "Environment", environment(study) + &group(&["kernels"])),
         ("repeat", "To repeat this", repeat(study)),
     ];
     for (id, heading, body) in parts {

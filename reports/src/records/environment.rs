@@ -1,6 +1,6 @@
 //! `environment.json`: where, with what and how a study ran.
 
-use super::{HostInfo, Mode, RecordError};
+use super::{HostInfo, KernelInfo, Mode, RecordError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -58,6 +58,12 @@ pub struct TargetInfo {
     pub threads: u32,
     /// How it was compiled.
     pub mode: Mode,
+    /// Hash of its device code; empty where there is none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub kernel_hash: String,
+    /// What its kernels take of the device, known once they were compiled; empty where it is not told.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kernels: Vec<KernelInfo>,
 }
 
 /// The study's options.

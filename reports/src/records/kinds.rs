@@ -3,35 +3,10 @@
 //! Field names are part of the file format: fields and kinds may be added, none changes its meaning. Every
 //! struct has a `Default`, so that code which fills one with `..Default::default()` keeps compiling.
 
-use super::float;
+use super::{Mode, float};
 use crate::metrics::{FloatMetrics, Metrics};
 use crate::statistics::{Evidence, Rule};
 use serde::{Deserialize, Serialize};
-
-/// How the arithmetic of a target was compiled.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// Contraction off, every operation correctly rounded: images are promised to be bit-identical.
-    #[default]
-    Exact,
-    /// Contraction and fast maths allowed: images are judged statistically.
-    Fast,
-    /// A mode that this version does not know.
-    #[serde(untagged)]
-    Other(String),
-}
-
-impl Mode {
-    /// The name that records use.
-    pub fn as_str(&self) -> &str {
-        match self {
-            Mode::Exact => "exact",
-            Mode::Fast => "fast",
-            Mode::Other(name) => name,
-        }
-    }
-}
 
 /// Two targets' images of one scene at one rung, compared. The errors' formulas are in [`crate::metrics`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -158,6 +133,7 @@ impl Difference {
             max_abs: m.max_abs,
             pixels_differing: m.pixels_differing,
             identical,
+            mode: Mode::of_pair(pair.0, pair.1),
             float: Some(m.float),
             ..Self::default()
         }
@@ -240,7 +216,7 @@ impl Convergence {
             psnr: m.psnr,
             ssim: m.ssim,
             against: against.to_owned(),
-            mode: Mode::Exact,
+            mode: Mode::split(target).1,
             float: Some(m.float),
         }
     }
@@ -369,6 +345,8 @@ pub struct Bounce {
     pub shadow_rays: u64,
     /// How many of them reached their light.
     pub unoccluded: u64,
+    /// How the target was compiled.
+    pub mode: Mode,
 }
 
 /// How often two targets' intersectors chose different primitives for the same ray, and what that did to the
@@ -403,6 +381,8 @@ pub struct Hits {
     pub share: f64,
     /// Why, in a sentence.
     pub why: String,
+    /// How both targets were compiled; `fast` when either was.
+    pub mode: Mode,
 }
 
 /// Samples that a film refused or altered. Any of them fails a study.
@@ -423,6 +403,8 @@ pub struct RejectedSamples {
     pub negative: u64,
     /// Samples above the film's range.
     pub clamped: u64,
+    /// How the target was compiled.
+    pub mode: Mode,
 }
 
 /// A target, or a scene on a target, that was left out.
@@ -475,4 +457,6 @@ pub struct Map {
     /// What values were multiplied by before they were drawn.
     #[serde(with = "float")]
     pub scale: f64,
+    /// How both targets were compiled; `fast` when either was.
+    pub mode: Mode,
 }

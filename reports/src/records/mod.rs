@@ -9,21 +9,27 @@ mod csv_export;
 mod environment;
 pub(crate) mod float;
 mod host;
+mod kernel;
 mod kinds;
 mod log;
+mod mode;
 mod record;
 mod rung;
+mod speedup;
 
 pub use csv_export::{records_to_csv, write_records_csv};
 pub use environment::{Environment, StudySettings, TargetInfo};
 pub use host::{HostInfo, utc_now};
+pub use kernel::KernelInfo;
 pub(crate) use kinds::mega_per_second;
 pub use kinds::{
-    Bounce, Convergence, Difference, Hits, Load, Map, Mode, Noise, Note, RejectedSamples, Skip, Tests, Timing,
+    Bounce, Convergence, Difference, Hits, Load, Map, Noise, Note, RejectedSamples, Skip, Tests, Timing,
 };
 pub use log::{DroppedLine, RecordLog, Resumed, read_records};
+pub use mode::Mode;
 pub use record::Record;
 pub use rung::{Rung, WorstPath};
+pub use speedup::Speedup;
 
 use std::path::PathBuf;
 

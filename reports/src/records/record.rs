@@ -1,9 +1,10 @@
 //! The record: one line of the log, of any kind.
 
 use super::kinds::{
-    Bounce, Convergence, Difference, Hits, Load, Map, Mode, Noise, Note, RejectedSamples, Skip, Timing,
+    Bounce, Convergence, Difference, Hits, Load, Map, Noise, Note, RejectedSamples, Skip, Timing,
 };
 use super::rung::Rung;
+use super::{Mode, Speedup};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -35,13 +36,15 @@ pub enum Record {
     Skip(Skip),
     /// `note`
     Note(Note),
+    /// `speedup`
+    Speedup(Speedup),
     /// A kind that this version does not know, kept as it was read.
     #[serde(untagged, skip_deserializing)]
     Other(serde_json::Map<String, Value>),
 }
 
 /// The kinds that this version knows.
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 13] = [
     "difference",
     "convergence",
     "timing",
@@ -54,6 +57,7 @@ const KINDS: [&str; 12] = [
     "rejected",
     "skip",
     "note",
+    "speedup",
 ];
 
 impl Record {
@@ -99,6 +103,7 @@ impl Record {
             Record::Rejected(_) => "rejected",
             Record::Skip(_) => "skip",
             Record::Note(_) => "note",
+            Record::Speedup(_) => "speedup",
             Record::Other(object) => object.get("kind").and_then(Value::as_str).unwrap_or(""),
         }
     }
@@ -171,6 +176,9 @@ impl Record {
                     r.text.clone(),
                 ]
             }
+            Record::Speedup(r) => {
+                vec![r.scene.clone(), r.target.clone(), r.seed.to_string()]
+            }
             Record::Other(_) => return None,
         };
         Some(format!("{}{separator}{}", self.kind(), parts.join(separator)))
@@ -190,7 +198,7 @@ macro_rules! record_from {
         })*
     };
 }
-record_from!(Difference, Convergence, Timing, Load, Bounce, Noise, Hits, Map, Rung, Skip, Note);
+record_from!(Difference, Convergence, Timing, Load, Bounce, Noise, Hits, Map, Rung, Skip, Note, Speedup);
 
 impl From<RejectedSamples> for Record {
     fn from(record: RejectedSamples) -> Self {
@@ -244,6 +252,7 @@ mod tests {
             RejectedSamples { clamped: 1, ..Default::default() }.into(),
             Skip { scene: Some("x".into()), ..Default::default() }.into(),
             Note { text: "stopped".into(), ..Default::default() }.into(),
+            Speedup { total: 1.25, mode: Mode::Fast, ..Default::default() }.into(),
         ];
         for record in records {
             assert_eq!(Record::from_json(&record.to_json().unwrap()).unwrap(), record);

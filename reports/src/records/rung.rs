@@ -1,6 +1,6 @@
 //! Single paths of two targets, compared quantity by quantity.
 
-use super::float;
+use super::{Mode, float};
 use serde::{Deserialize, Serialize};
 
 /// One quantity of single paths, compared between two targets. Quantities are compared in the order in which a path
@@ -36,6 +36,8 @@ pub struct Rung {
     pub quantities: Vec<String>,
     /// The worst of the paths that part here, each of another pixel.
     pub worst: Vec<WorstPath>,
+    /// How both targets were compiled; `fast` when either was.
+    pub mode: Mode,
 }
 
 /// A path that parts from another target's.

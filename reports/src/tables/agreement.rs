@@ -62,7 +62,7 @@ fn evidence_table(study: &Study) -> Table {
 }
 
 fn pair(d: &Difference, many_seeds: bool) -> String {
-    format!("{} : {}{}", d.a, d.b, qualifier(&d.mode, d.seed, many_seeds))
+    format!("{} : {}{}", d.a, d.b, qualifier(&d.mode, &[&d.a, &d.b], d.seed, many_seeds))
 }
 
 /// Linear error of every target against itself under another seed, by rung.
@@ -77,8 +77,10 @@ fn noise_table(study: &Study) -> Table {
     let mut rows = Vec::new();
     study.noise.iter().for_each(|n| push_new(&mut rows, key(n)));
     for row in rows {
-        let mut cells =
-            vec![Cell::text(&row.0), Cell::text(format!("{}{}", row.1, qualifier(&row.2, 0, false)))];
+        let mut cells = vec![
+            Cell::text(&row.0),
+            Cell::text(format!("{}{}", row.1, qualifier(&row.2, &[&row.1], 0, false))),
+        ];
         cells.extend(rungs.iter().map(|&spp| {
             let found = study.noise.iter().filter(|n| n.spp == spp && key(n) == row).map(|n| n.mse_linear);
             mean(found).map_or_else(Cell::empty, |floor| Cell::number(floor, number(floor)))
@@ -127,7 +129,7 @@ fn bias_table(study: &Study) -> Table {
         let Ok(fit) = fit_bias(&points) else { continue };
         let mut cells = vec![
             Cell::text(&row.0),
-            Cell::text(format!("{} : {}{}", row.1, row.2, qualifier(&row.3, 0, false))),
+            Cell::text(format!("{} : {}{}", row.1, row.2, qualifier(&row.3, &[&row.1, &row.2], 0, false))),
         ];
         cells.extend([fit.a, fit.b, fit.b_low, fit.b_high].map(|v| Cell::number(v, number(v))));
         cells.push(Cell::count(fit.points as u64));

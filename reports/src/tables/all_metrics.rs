@@ -31,7 +31,7 @@ pub fn all_metrics_table(study: &Study) -> Table {
     table.notes = definitions();
     let many_seeds = varies(study.differences.iter().map(|d| d.seed));
     for d in &study.differences {
-        let pair = format!("{} : {}{}", d.a, d.b, qualifier(&d.mode, d.seed, many_seeds));
+        let pair = format!("{} : {}{}", d.a, d.b, qualifier(&d.mode, &[&d.a, &d.b], d.seed, many_seeds));
         let of = |get: fn(&FloatMetrics) -> f64| d.float.as_ref().map(get);
         let mut row = vec![Cell::text(&d.scene), Cell::text(pair), Cell::count(u64::from(d.spp))];
         row.push(Cell { text: count(d.pixels_differing), value: d.pixels_differing.into() });

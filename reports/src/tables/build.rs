@@ -58,7 +58,7 @@ pub(super) fn difference_table(
     study.differences.iter().for_each(|d| push_new(&mut rows, key(d)));
     for row in rows {
         let (scene, a, b, mode, seed) = &row;
-        let pair = format!("{a} : {b}{}", qualifier(mode, *seed, many_seeds));
+        let pair = format!("{a} : {b}{}", qualifier(mode, &[a, b], *seed, many_seeds));
         let mut cells = vec![Cell::text(scene), Cell::text(pair)];
         cells.extend(rungs.iter().map(|&spp| {
             let found = study.differences.iter().find(|d| d.spp == spp && key(d) == row);
@@ -135,7 +135,7 @@ fn convergence_table(
     let many_seeds = varies(study.convergences.iter().map(|c| c.seed));
     for row in convergence_rows(study) {
         let (scene, target, mode, seed, against) = &row;
-        let target = format!("{target}{}", qualifier(mode, *seed, many_seeds));
+        let target = format!("{target}{}", qualifier(mode, &[target], *seed, many_seeds));
         let mut cells = vec![Cell::text(scene), Cell::text(target)];
         if references.len() > 1 {
             cells.push(Cell::text(against));
@@ -217,7 +217,7 @@ pub fn load_table(study: &Study) -> Table {
     for l in &study.loads {
         table.rows.push(vec![
             Cell::text(&l.scene),
-            Cell::text(format!("{}{}", l.target, qualifier(&l.mode, 0, false))),
+            Cell::text(format!("{}{}", l.target, qualifier(&l.mode, &[&l.target], 0, false))),
             Cell::count(l.triangles),
             Cell::number(l.build_ms, number(l.build_ms)),
             Cell::number(l.compile_ms, number(l.compile_ms)),
@@ -255,9 +255,10 @@ impl Table {
     }
 }
 
-/// What tells rows of the same pair apart: the mode unless exact, the seed where there are several.
-pub(super) fn qualifier(mode: &Mode, seed: u64, many_seeds: bool) -> String {
-    let mode = if *mode == Mode::Exact { String::new() } else { format!(", {}", mode.as_str()) };
+/// What tells rows of the same targets apart: the mode unless exact or told by a label, the seed where there are several.
+pub(super) fn qualifier(mode: &Mode, labels: &[&str], seed: u64, many_seeds: bool) -> String {
+    let told = labels.iter().any(|label| Mode::split(label).1 == *mode);
+    let mode = if told || *mode == Mode::Exact { String::new() } else { format!(", {}", mode.as_str()) };
     let seed = if many_seeds { format!(", seed {seed}") } else { String::new() };
     mode + &seed
 }

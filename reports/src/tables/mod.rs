@@ -6,7 +6,9 @@ mod bounces;
 mod build;
 mod float_metrics;
 pub mod format;
+mod kernels;
 mod paths;
+mod speedup;
 mod summary;
 mod timing;
 
@@ -14,7 +16,9 @@ pub use agreement::agreement_tables;
 pub use all_metrics::all_metrics_table;
 pub use bounces::bounce_table;
 pub use build::{convergence_tables, difference_tables, hits_table, load_table, rejected_table, skip_table};
+pub use kernels::kernel_table;
 pub use paths::{path_tables, said_of_paths};
+pub use speedup::{speedup_table, speedups};
 pub(crate) use summary::host as host_line;
 pub use summary::summary_markdown;
 pub use timing::{StageTimes, stage_times, timing_table};
@@ -174,8 +178,10 @@ pub fn all_tables(study: &Study) -> Vec<Table> {
     tables.push(rejected_table(study));
     tables.extend(convergence_tables(study));
     tables.push(timing_table(study));
+    tables.push(speedup_table(study));
     tables.push(bounce_table(study));
     tables.push(load_table(study));
+    tables.push(kernel_table(study));
     tables.push(skip_table(study));
     tables.retain(|table| !table.rows.is_empty());
     tables

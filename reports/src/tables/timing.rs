@@ -12,6 +12,10 @@ use crate::study::{Study, push_new};
 pub struct StageTimes {
     /// Scene name.
     pub scene: String,
+    /// Target name as in records.
+    pub target: String,
+    /// Random seed.
+    pub seed: u64,
     /// Target name, with its mode unless exact and its seed where there are several.
     pub label: String,
     /// Highest sample index reached.
@@ -47,19 +51,30 @@ impl StageTimes {
 
 /// Sums the timings of a study by scene and target.
 pub fn stage_times(study: &Study) -> Vec<StageTimes> {
-    let many_seeds = varies(study.timings.iter().map(|t| t.seed));
+    stage_times_of(&study.timings)
+}
+
+pub(super) fn stage_times_of(timings: &[Timing]) -> Vec<StageTimes> {
+    let many_seeds = varies(timings.iter().map(|t| t.seed));
     let key = |t: &Timing| -> (String, String, Mode, u64) {
         (t.scene.clone(), t.target.clone(), t.mode.clone(), t.seed)
     };
     let mut keys = Vec::new();
-    study.timings.iter().for_each(|t| push_new(&mut keys, key(t)));
+    timings.iter().for_each(|t| push_new(&mut keys, key(t)));
     keys.into_iter()
         .map(|group| {
-            let timings: Vec<&Timing> = study.timings.iter().filter(|t| key(t) == group).collect();
-            let label = format!("{}{}", group.1, qualifier(&group.2, group.3, many_seeds));
+            let own: Vec<&Timing> = timings.iter().filter(|t| key(t) == group).collect();
+            let label = format!("{}{}", group.1, qualifier(&group.2, &[&group.1], group.3, many_seeds));
             sum_steps(
-                StageTimes { scene: group.0, label, repeats: usize::MAX, ..Default::default() },
-                &timings,
+                StageTimes {
+                    scene: group.0,
+                    target: group.1,
+                    seed: group.3,
+                    label,
+                    repeats: usize::MAX,
+                    ..Default::default()
+                },
+                &own,
             )
         })
         .collect()
