@@ -49,6 +49,8 @@ pub struct StudyImage {
 /// found. A study that was interrupted is one with fewer records.
 #[derive(Debug, Clone, Default)]
 pub struct Study {
+    /// The folder it lies in; nothing for one made from records alone.
+    pub folder: Option<PathBuf>,
     /// Where, with what and how.
     pub environment: Environment,
     /// Pairs compared.
@@ -114,6 +116,7 @@ impl Study {
             other => other?,
         };
         let mut study = Self::from_records(records, environment);
+        study.folder = Some(folder.to_owned());
         study.images = list_images(&folder.join(files::IMAGES))?;
         Ok(study)
     }

@@ -1,6 +1,6 @@
 //! What a study found, in words.
 
-use crate::records::Difference;
+use crate::records::{Difference, Mode};
 use crate::study::{Study, push_new};
 use crate::tables::format::{count, number};
 
@@ -13,6 +13,8 @@ pub struct PairVerdict {
     pub b: String,
     /// `exact` or `fast`.
     pub mode: String,
+    /// Whether both targets promise identical films.
+    pub promised: bool,
     /// Comparisons, over scenes, rungs and seeds.
     pub points: usize,
     /// How many of them found the films equal to the bit.
@@ -30,6 +32,17 @@ impl PairVerdict {
     /// Whether every comparison found the films equal.
     pub fn is_identical(&self) -> bool {
         self.points > 0 && self.identical == self.points
+    }
+
+    /// Whether nothing speaks against the pair: its films are identical where that is promised, and nowhere biased or
+    /// broken elsewhere.
+    pub fn is_good(&self) -> bool {
+        self.is_identical() || (!self.promised && self.judged.as_ref().is_none_or(|d| severity(d) <= 1))
+    }
+
+    /// Whether the pair may differ, and was found to do so within noise.
+    fn is_within_noise(&self) -> bool {
+        self.judged.is_some() && !self.is_identical() && self.is_good()
     }
 
     /// One sentence. `pixels` is the number of pixels of an image, 0 if unknown.
@@ -80,6 +93,8 @@ impl PairVerdict {
 pub struct VerdictLine {
     /// Whether it tells of films that are identical.
     pub identical: bool,
+    /// Whether it tells of targets that may differ and do so within noise.
+    pub within_noise: bool,
     /// The targets that it is about.
     pub what: String,
     /// What is said of them.
@@ -91,7 +106,8 @@ pub struct VerdictLine {
 pub struct Verdict {
     /// One line for the top of a page.
     pub headline: String,
-    /// Whether the headline is good news: every exact pair identical and no sample refused.
+    /// Whether the study found nothing amiss: pairs identical where promised, within noise elsewhere, and no sample
+    /// refused.
     pub good: bool,
     /// A line for each group of targets that are identical among themselves, and one for each two groups that
     /// differ.
@@ -123,12 +139,12 @@ pub fn verdict(study: &Study) -> Verdict {
     for pair in pairs.iter().filter(|p| has_exact && p.mode != "exact") {
         lines.push(VerdictLine {
             identical: pair.is_identical(),
+            within_noise: pair.is_within_noise(),
             what: format!("{} : {} ({})", pair.a, pair.b, pair.mode),
             said: format!("promise no identity: {}", pair.sentence(study.pixels())),
         });
     }
-    let good =
-        refused == 0 && !pairs.is_empty() && pairs.iter().all(|p| p.mode != "exact" || p.is_identical());
+    let good = refused == 0 && !pairs.is_empty() && pairs.iter().all(PairVerdict::is_good);
     Verdict { headline, good, lines, pairs }
 }
 
@@ -179,23 +195,33 @@ fn headline(groups: &[Vec<&str>], pairs: &[&PairVerdict]) -> String {
     } else {
         format!("in up to {}", plural(most as usize, "pixel"))
     };
+    let differing = || pairs.iter().filter(|p| !p.is_identical());
+    let within_noise = differing().all(|p| p.is_within_noise());
+    let beyond = differing().any(|p| !p.promised && !p.is_good());
+    let differ = |one: bool| {
+        let s = if one { "s" } else { "" };
+        if within_noise {
+            format!("agree{s} within noise, differing {up_to}")
+        } else if beyond {
+            format!("differ{s} by more than noise, {up_to}")
+        } else {
+            format!("differ{s} {up_to}")
+        }
+    };
     let largest = groups.iter().max_by_key(|group| group.len()).map_or(0, Vec::len);
     let others: Vec<&str> = groups.iter().filter(|g| g.len() == 1).map(|g| g[0]).collect();
     match groups {
         [all] if targets == 2 => format!("{} are identical to the bit", list(all)),
         [all] => format!("All {} targets are identical to the bit", all.len()),
-        _ if targets == 2 => format!("{} differ {up_to}", list(&others)),
+        _ if targets == 2 => format!("{} {}", list(&others), differ(false)),
         _ if largest > 1 && largest + others.len() == targets => {
-            let verb = if others.len() == 1 { "differs" } else { "differ" };
-            format!(
-                "{largest} of {targets} targets are identical to the bit; {} {verb} {up_to}",
-                list(&others)
-            )
+            let differ = differ(others.len() == 1);
+            format!("{largest} of {targets} targets are identical to the bit; {} {differ}", list(&others))
         }
         _ if largest > 1 => {
-            format!("{targets} targets fall into {} groups, which differ {up_to}", groups.len())
+            format!("{targets} targets fall into {} groups, which {}", groups.len(), differ(false))
         }
-        _ => format!("No two of {targets} targets are identical; they differ {up_to}"),
+        _ => format!("No two of {targets} targets are identical; they {}", differ(false)),
     }
 }
 
@@ -210,6 +236,7 @@ fn group_lines(groups: &[Vec<&str>], pairs: &[&PairVerdict], pixels: u64) -> Vec
         };
         lines.push(VerdictLine {
             identical: true,
+            within_noise: false,
             what: group.join(" = "),
             said: format!("identical to the bit in {said}"),
         });
@@ -221,6 +248,8 @@ fn group_lines(groups: &[Vec<&str>], pairs: &[&PairVerdict], pixels: u64) -> Vec
                 let said = pair.sentence(pixels);
                 lines.push(VerdictLine {
                     identical: false,
+                    within_noise: between(pairs, left, right)
+                        .all(|p| p.is_identical() || p.is_within_noise()),
                     what: format!("{} : {}{mode}", left[0], right[0]),
                     said,
                 });
@@ -248,6 +277,7 @@ fn pair_verdicts(study: &Study) -> Vec<PairVerdict> {
                 a: d.a.clone(),
                 b: d.b.clone(),
                 mode: d.mode.as_str().to_owned(),
+                promised: d.mode == Mode::Exact && promises(study, &d.a) && promises(study, &d.b),
                 points: 0,
                 identical: 0,
                 first_difference: None,
@@ -275,6 +305,11 @@ fn pair_verdicts(study: &Study) -> Vec<PairVerdict> {
     pairs
 }
 
+/// Whether a target promises identical films; records that do not say are of targets that do.
+fn promises(study: &Study, target: &str) -> bool {
+    study.environment.target(target).and_then(|t| t.promises_identity).unwrap_or(true)
+}
+
 /// How bad the verdict on a comparison is; 0 where it is identical or was not judged.
 fn severity(d: &Difference) -> u32 {
     match d.verdict.as_str() {
@@ -293,7 +328,7 @@ pub(crate) fn plural(n: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::{Environment, Mode, Record, RejectedSamples};
+    use crate::records::{Environment, Mode, Record, RejectedSamples, TargetInfo};
 
     fn difference(b: &str, spp: u32, pixels_differing: u64) -> Difference {
         Difference {
@@ -353,6 +388,32 @@ mod tests {
         let refused = RejectedSamples { non_finite: 3, ..Default::default() };
         let v = verdict_of(vec![refused.into(), difference("y", 1, 0).into()]);
         assert_eq!((v.headline.as_str(), v.good), ("Broken: films refused 3 samples", false));
+    }
+
+    #[test]
+    fn a_target_that_promises_no_identity_is_judged_by_noise() {
+        let free = TargetInfo { target: "y".into(), promises_identity: Some(false), ..TargetInfo::default() };
+        let verdict_of = |words: &str, pair: &str| {
+            let records = vec![
+                Difference { verdict: words.into(), ..difference(pair, 2, 9) }.into(),
+                difference(pair, 4, 0).into(),
+            ];
+            let environment = Environment { targets: vec![free.clone()], ..Environment::default() };
+            verdict(&Study::from_records(records, environment))
+        };
+        let v = verdict_of("within noise", "y");
+        assert_eq!(
+            (v.headline.as_str(), v.good, v.lines[0].within_noise),
+            ("x and y agree within noise, differing in up to 9 pixels", true, true)
+        );
+        let v = verdict_of("biased", "y");
+        assert_eq!(
+            (v.headline.as_str(), v.good, v.lines[0].within_noise),
+            ("x and y differ by more than noise, in up to 9 pixels", false, false)
+        );
+        let v = verdict_of("within noise", "z");
+        assert_eq!((v.headline.as_str(), v.good), ("x and z differ in up to 9 pixels", false));
+        assert!(!v.lines[0].within_noise, "identity was promised");
     }
 
     #[test]

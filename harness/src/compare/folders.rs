@@ -74,7 +74,9 @@ fn targets(args: &CompareArgs, matching: &Matching) -> Vec<TargetInfo> {
     for (target, from) in matching.matches.iter().flat_map(|m| [(&m.a, &args.a), (&m.b, &args.b)]) {
         if !targets.iter().any(|t| t.target == *target) {
             let device = format!("images in {}", from.display());
-            targets.push(TargetInfo { target: target.clone(), device, ..TargetInfo::default() });
+            let promises_identity = Some(false);
+            let target = target.clone();
+            targets.push(TargetInfo { target, device, promises_identity, ..TargetInfo::default() });
         }
     }
     targets

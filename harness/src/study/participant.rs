@@ -128,6 +128,7 @@ impl Participant {
             mode: self.mode(),
             kernel_hash: info.kernel_hash.clone(),
             kernels: self.kernels(),
+            promises_identity: Some(info.exact),
         }
     }
 }

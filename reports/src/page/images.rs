@@ -5,13 +5,12 @@
 //! agree; and not at all where it is equal. Nothing is lost by that. Where full size does not fit the page,
 //! images are reduced by whole factors, averaging linear radiance over boxes, and the page says so.
 
+use super::linear::LinearImages;
+use super::maps::Maps;
 use crate::image_io::{ReadError, Srgb8Image, encode_png_rgb8, read_srgb8, srgb};
 use crate::study::{Study, StudyImage};
 use base64::Engine;
 use serde::Serialize;
-
-/// Bytes of images, encoded for the page, that it may hold.
-pub(super) const BUDGET: usize = 17_000_000;
 
 /// No image is reduced further than this.
 const MAX_FACTOR: u32 = 8;
@@ -32,6 +31,9 @@ pub(super) struct RungImages {
     /// How many pixels of the original make one of these, on a side.
     pub(super) factor: u32,
     pub(super) targets: Vec<TargetImage>,
+    /// The same in linear values, where there is room.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) linear: Option<LinearImages>,
 }
 
 /// One image: itself, or what to add to another.
@@ -48,14 +50,18 @@ pub(super) struct TargetImage {
 #[derive(Debug)]
 pub(super) struct Embedded {
     pub(super) scenes: Vec<SceneImages>,
+    pub(super) maps: Maps,
+    /// What could not be read.
     pub(super) warnings: Vec<String>,
+    /// What the page leaves out for want of room.
+    pub(super) remarks: Vec<String>,
 }
 
-/// Images of one rung as 8-bit sRGB, by target.
-struct Rung {
-    width: u32,
-    height: u32,
-    targets: Vec<(String, Vec<u8>)>,
+/// Images of one rung by target, three bytes a pixel: 8-bit sRGB, or one byte of every linear value.
+pub(super) struct Rung {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) targets: Vec<(String, Vec<u8>)>,
 }
 
 /// Picks and encodes the images of a study so that they take at most `budget` bytes, apart from the top rung
@@ -64,7 +70,7 @@ pub(super) fn embed(study: &Study, budget: usize) -> Embedded {
     let mut jobs = jobs(study);
     let empty = |name: &str| SceneImages { name: name.to_owned(), rungs: Vec::new() };
     let scenes = study.scenes().into_iter().map(empty).collect();
-    let mut embedded = Embedded { scenes, warnings: Vec::new() };
+    let mut embedded = Embedded { scenes, maps: Maps::default(), warnings: Vec::new(), remarks: Vec::new() };
     let mut left = budget;
     let mut weights: usize = jobs.iter().map(|job| job.weight).sum();
     jobs.sort_by_key(|job| std::cmp::Reverse(job.weight));
@@ -88,15 +94,16 @@ pub(super) fn embed(study: &Study, budget: usize) -> Embedded {
     embedded
 }
 
-struct Job {
-    scene: usize,
-    spp: u32,
+/// One rung of one scene, and its share of the room.
+pub(super) struct Job {
+    pub(super) scene: usize,
+    pub(super) spp: u32,
     weight: usize,
-    is_top: bool,
+    pub(super) is_top: bool,
 }
 
 /// All rungs of all scenes; the top rung of a scene has the largest share of room, the lowest comes next.
-fn jobs(study: &Study) -> Vec<Job> {
+pub(super) fn jobs(study: &Study) -> Vec<Job> {
     let mut jobs = Vec::new();
     for (index, scene) in study.scenes().into_iter().enumerate() {
         let mut rungs: Vec<u32> = study.images.iter().filter(|i| i.scene == scene).map(|i| i.spp).collect();
@@ -156,7 +163,7 @@ fn fit(rung: &Rung, spp: u32, share: usize, must: bool) -> std::io::Result<Optio
     let mut factor = 1;
     loop {
         let images = encode(rung, spp, factor)?;
-        let bytes: usize = images.targets.iter().filter_map(|t| t.uri.as_ref()).map(String::len).sum();
+        let bytes = bytes_of(&images.targets);
         if bytes <= share || (must && factor >= MAX_FACTOR) {
             return Ok(Some((images, bytes)));
         }
@@ -169,7 +176,19 @@ fn fit(rung: &Rung, spp: u32, share: usize, must: bool) -> std::io::Result<Optio
     }
 }
 
+/// Bytes that stored images take.
+pub(super) fn bytes_of(images: &[TargetImage]) -> usize {
+    images.iter().filter_map(|t| t.uri.as_ref()).map(String::len).sum()
+}
+
 fn encode(rung: &Rung, spp: u32, factor: u32) -> std::io::Result<RungImages> {
+    let (width, height) = (rung.width.div_ceil(factor), rung.height.div_ceil(factor));
+    let targets = store(rung, factor)?;
+    Ok(RungImages { spp, width, height, factor, targets, linear: None })
+}
+
+/// Each image whole, or as its difference from the first, or not at all.
+pub(super) fn store(rung: &Rung, factor: u32) -> std::io::Result<Vec<TargetImage>> {
     let (width, height) = (rung.width.div_ceil(factor), rung.height.div_ceil(factor));
     let mut first: Option<Vec<u8>> = None;
     let mut targets = Vec::new();
@@ -186,7 +205,7 @@ fn encode(rung: &Rung, spp: u32, factor: u32) -> std::io::Result<RungImages> {
         };
         targets.push(TargetImage { target: target.clone(), base, uri });
     }
-    Ok(RungImages { spp, width, height, factor, targets })
+    Ok(targets)
 }
 
 /// The image itself or its difference from the first, whichever is smaller.
@@ -208,19 +227,19 @@ fn smaller_of_two(
     })
 }
 
-fn png_bytes(codes: &[u8], (width, height): (u32, u32)) -> std::io::Result<Vec<u8>> {
+pub(super) fn png_bytes(codes: &[u8], (width, height): (u32, u32)) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // Noise hardly compresses, so the fast way gives nearly as small a page.
     encode_png_rgb8(codes, (width, height), png::Compression::Fast, &Default::default(), &mut bytes)?;
     Ok(bytes)
 }
 
-fn data_uri(png: &[u8]) -> String {
+pub(super) fn data_uri(png: &[u8]) -> String {
     format!("data:image/png;base64,{}", base64::engine::general_purpose::STANDARD.encode(png))
 }
 
 /// Averages linear radiance over boxes of `factor × factor` pixels, smaller at the right and lower border.
-fn reduce(codes: &[u8], (width, height): (u32, u32), factor: u32) -> Vec<u8> {
+pub(super) fn reduce(codes: &[u8], (width, height): (u32, u32), factor: u32) -> Vec<u8> {
     if factor == 1 {
         return codes.to_vec();
     }

@@ -2,8 +2,14 @@
 //!
 //! The page is put together from [`sections`], a style sheet, a script and the embedded [`images`]. Every text
 //! that comes from records passes [`escape`], or [`json_for_script`] on its way to the script.
+//!
+//! Pictures share [`BUDGET`]: linear values and maps have a part each, and images what these leave. What does not fit is
+//! reduced, and where that does not help left out; captions and warnings say so.
 
 mod images;
+mod linear;
+mod maps;
+mod pairs;
 mod sections;
 
 use crate::plots::Plot;
@@ -11,6 +17,28 @@ use crate::study::Study;
 use crate::tables::Table;
 use crate::verdict::verdict;
 use serde::Serialize;
+
+/// Bytes of pictures, encoded for the page, that it may hold.
+const BUDGET: usize = 17_000_000;
+
+/// At most this much of it is for linear values.
+const LINEAR_BUDGET: usize = 4_500_000;
+
+/// At most this much of it is for maps.
+const MAP_BUDGET: usize = 3_000_000;
+
+/// The parts of the script, in the order in which they run.
+const SCRIPT: [&str; 9] = [
+    include_str!("script/base.js"),
+    include_str!("script/pixels.js"),
+    include_str!("script/view.js"),
+    include_str!("script/probe.js"),
+    include_str!("script/controls.js"),
+    include_str!("script/viewer.js"),
+    include_str!("script/tables.js"),
+    include_str!("script/plots.js"),
+    include_str!("script/theme.js"),
+];
 
 /// A finished page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +53,8 @@ pub struct Page {
 #[derive(Serialize)]
 struct Data<'a> {
     scenes: Vec<images::SceneImages>,
+    maps: Vec<maps::MapImage>,
+    pictures: Vec<String>,
     differences: Vec<PairAt<'a>>,
 }
 
@@ -41,8 +71,7 @@ struct PairAt<'a> {
     ssim: f64,
     pixels: u64,
     identical: bool,
-    #[serde(flatten)]
-    float: Option<crate::metrics::FloatMetrics>,
+    verdict: &'a str,
 }
 
 /// Makes the page of a study from its finished tables and plots.
@@ -50,7 +79,7 @@ struct PairAt<'a> {
 /// # Errors
 /// What the JSON encoder says, which is nothing for studies that were read from a folder.
 pub fn page(study: &Study, tables: &[Table], plots: &[Plot]) -> Result<Page, serde_json::Error> {
-    let embedded = images::embed(study, images::BUDGET);
+    let embedded = embed(study);
     let differences = study.differences.iter().map(|d| PairAt {
         scene: &d.scene,
         a: &d.a,
@@ -60,12 +89,17 @@ pub fn page(study: &Study, tables: &[Table], plots: &[Plot]) -> Result<Page, ser
         ssim: d.ssim,
         pixels: d.pixels_differing,
         identical: d.identical,
-        float: d.float,
+        verdict: &d.verdict,
     });
     let verdict = verdict(study);
     let title = format!("Lockstep: {}", verdict.headline);
     let sections = sections::sections(study, tables, plots, &embedded);
-    let data = Data { scenes: embedded.scenes, differences: differences.collect() };
+    let data = Data {
+        scenes: embedded.scenes,
+        maps: embedded.maps.maps,
+        pictures: embedded.maps.pictures,
+        differences: differences.collect(),
+    };
     let html = fill(
         include_str!("page.html"),
         &[
@@ -75,10 +109,33 @@ pub fn page(study: &Study, tables: &[Table], plots: &[Plot]) -> Result<Page, ser
             ("nav", &sections::navigation(&sections)),
             ("main", &sections::join(&sections)),
             ("data", &json_for_script(&data)?),
-            ("script", include_str!("viewer.js")),
+            ("script", &script()),
         ],
     );
     Ok(Page { html, warnings: embedded.warnings })
+}
+
+/// The pictures of a page within their budgets.
+fn embed(study: &Study) -> images::Embedded {
+    let maps = maps::embed(study, MAP_BUDGET);
+    // What a rung's linear values take is known only after its images are, so their room is kept free.
+    let linear_files = study.images.iter().any(|image| image.exr.is_some());
+    let kept = if linear_files { LINEAR_BUDGET } else { 0 };
+    let mut embedded = images::embed(study, BUDGET - kept - maps.bytes);
+    if let Err(e) = linear::add(study, &mut embedded.scenes, kept) {
+        embedded.warnings.push(format!("linear values could not be encoded for the page: {e}"));
+    }
+    if maps.left_out > 0 {
+        let count = crate::verdict::plural(maps.left_out, "map");
+        embedded.remarks.push(format!("{count} did not fit into this page; they lie in images/ beside it."));
+    }
+    embedded.maps = maps;
+    embedded
+}
+
+/// The whole script, whose names stay its own.
+fn script() -> String {
+    format!("\"use strict\";\n(() => {{\n{}}})();", SCRIPT.join("\n"))
 }
 
 /// Puts values in place of `{{name}}`, once each, so that a value that looks like a slot stays text.

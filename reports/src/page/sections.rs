@@ -2,6 +2,7 @@
 
 use super::escape;
 use super::images::Embedded;
+use super::pairs::pairs_table;
 use crate::plots::Plot;
 use crate::study::Study;
 use crate::tables::{Cell, Column, Table, format, host_line};
@@ -18,7 +19,13 @@ pub(super) struct Section {
 pub(super) fn header(study: &Study, verdict: &Verdict) -> String {
     let mut lines = String::new();
     for verdict in &verdict.lines {
-        let badge = if verdict.identical { ("same", "identical") } else { ("differs", "differs") };
+        let badge = if verdict.identical {
+            ("same", "identical")
+        } else if verdict.within_noise {
+            ("same", "within noise")
+        } else {
+            ("differs", "differs")
+        };
         lines.push_str(&line(badge, &verdict.what, &verdict.said));
     }
     for skip in &study.skips {
@@ -71,6 +78,8 @@ fn facts(study: &Study) -> String {
 /// Everything below the header, in reading order; parts with nothing to show are left out.
 pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded: &Embedded) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
+    let pairs = if study.differences.is_empty() { String::new() } else { all_pairs(study) };
+    sections.push(Section { id: "pairs".to_owned(), heading: "Pairs".to_owned(), body: pairs });
     for (index, scene) in study.scenes().into_iter().enumerate() {
         let place = embedded.scenes.iter().position(|s| s.name == scene);
         let mut body = place.map_or_else(String::new, viewer);
@@ -102,7 +111,7 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
         ("convergence", "Convergence", group(&["convergence"])),
         ("speed", "Speed", speed),
         ("skipped", "Skipped", group(&["skipped"])),
-        ("notes", "Remarks", remarks(study, &embedded.warnings)),
+        ("notes", "Remarks", remarks(study, &[&embedded.warnings[..], &embedded.remarks].concat())),
         ("environment", "Environment", environment(study) + &group(&["kernels"])),
         ("repeat", "To repeat this", repeat(study)),
     ];
@@ -140,7 +149,17 @@ fn figures<'a>(plots: impl Iterator<Item = &'a Plot>) -> String {
     if figures.is_empty() { figures } else { format!("<div class=\"plots\">{figures}</div>\n") }
 }
 
+/// The table of all pairs, each row telling the script which comparison it is of.
+fn all_pairs(study: &Study) -> String {
+    table_with(&pairs_table(study), |row| format!(" data-pair=\"{row}\""))
+}
+
 fn table(table: &Table) -> String {
+    table_with(table, |_| String::new())
+}
+
+/// A table with attributes of every row's number.
+fn table_with(table: &Table, attributes: impl Fn(usize) -> String) -> String {
     let head: String = table
         .columns
         .iter()
@@ -148,13 +167,13 @@ fn table(table: &Table) -> String {
         .collect();
     let mut rows = String::new();
     let mut previous = None;
-    for row in &table.rows {
+    for (number, row) in table.rows.iter().enumerate() {
         let repeats = previous.is_some() && row.first() == previous;
         previous = row.first();
         let cells = row.iter().zip(&table.columns).enumerate();
         let cells: String =
             cells.map(|(i, (cell, column))| data_cell(cell, column, i == 0 && repeats)).collect();
-        rows.push_str(&format!("<tr>{cells}</tr>\n"));
+        rows.push_str(&format!("<tr{}>{cells}</tr>\n", attributes(number)));
     }
     let note = if table.notes.is_empty() {
         String::new()
@@ -191,7 +210,17 @@ fn data_cell(cell: &Cell, column: &Column, again: bool) -> String {
         classes.push("long");
     }
     let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
-    format!("<td{class}>{}</td>", escape(&cell.text))
+    format!("<td{class}{}>{}</td>", sorted_by(cell, column), escape(&cell.text))
+}
+
+/// The number that a cell is sorted by, where its text does not show it as a program would.
+fn sorted_by(cell: &Cell, column: &Column) -> String {
+    let value = match &cell.value {
+        serde_json::Value::Number(number) => number.to_string(),
+        serde_json::Value::String(text) if column.numeric => text.clone(),
+        _ => return String::new(),
+    };
+    if value == cell.text { String::new() } else { format!(" data-v=\"{}\"", escape(&value)) }
 }
 
 fn remarks(study: &Study, warnings: &[String]) -> String {

@@ -1,9 +1,9 @@
 //! Drawing of horizontal bars.
 
 use super::PlotError;
-use super::data::{Bar, BarPlot};
+use super::data::{Bar, BarPlot, Segment};
 use super::lines::nice_step;
-use super::style::{GRID, INK, MUTED, UNITS, colour, draw_svg, one_line, text, text_width};
+use super::style::{GRID, INK, MUTED, Mark, UNITS, colour, draw_svg, one_line, text, text_width, with_marks};
 use crate::tables::format;
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -23,6 +23,9 @@ const NUMBER: i32 = 58;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+
+/// Left, upper, right and lower edge, in drawing units.
+type Edges = (i32, i32, i32, i32);
 
 /// Where bars lie, in pixels.
 struct Layout {
@@ -65,12 +68,41 @@ fn length(plot: &BarPlot, bar: &Bar) -> f64 {
 
 pub(super) fn draw(plot: &BarPlot) -> Result<String, PlotError> {
     let layout = Layout::new(plot);
-    draw_svg(&plot.title, (WIDTH, layout.bottom + BOTTOM), |area| {
+    let svg = draw_svg(&plot.title, (WIDTH, layout.bottom + BOTTOM), |area| {
         let painted = draw_legend(area, plot).and_then(|()| draw_axis(area, plot, &layout)).and_then(|()| {
             plot.bars.iter().zip(&layout.places).try_for_each(|(b, p)| draw_bar(area, plot, b, *p, &layout))
         });
         painted.map_err(|e| e.to_string())
-    })
+    })?;
+    Ok(with_marks(&svg, &marks(plot, &layout)))
+}
+
+/// Every part of every bar.
+fn marks(plot: &BarPlot, layout: &Layout) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    for (bar, (top, _)) in plot.bars.iter().zip(&layout.places) {
+        for (segment, (left, top, right, bottom)) in rectangles(plot, bar, *top, layout) {
+            let part = plot.parts.get(segment.part).map_or("", String::as_str);
+            let value = format::number(segment.value);
+            let says = format!("{}, {}: {part} {value} ({})", bar.group, bar.label, plot.x_label);
+            marks.push(Mark { place: (left, top, right, bottom), round: false, says });
+        }
+    }
+    marks
+}
+
+/// The rectangles of a bar's parts.
+fn rectangles<'a>(plot: &BarPlot, bar: &'a Bar, top: i32, layout: &Layout) -> Vec<(&'a Segment, Edges)> {
+    let mut from = 0.0;
+    let place = |segment: &'a Segment| {
+        let start = if plot.stacked { from } else { 0.0 };
+        let y = if plot.stacked { top } else { top + THIN * segment.part as i32 };
+        let thick = if plot.stacked { THICK } else { THIN - 1 };
+        from += segment.value;
+        let (left, right) = (layout.x_of(start), layout.x_of(start + segment.value));
+        (segment, (left, y * UNITS, right, (y + thick) * UNITS))
+    };
+    bar.segments.iter().map(place).collect()
 }
 
 fn draw_legend(area: &Area, plot: &BarPlot) -> Drawn {
@@ -121,20 +153,15 @@ fn draw_bar(
     let name = text(LABEL, MUTED, HPos::Right, VPos::Center);
     let at = ((layout.left - 8) * UNITS, (top * 2 + height) * UNITS / 2);
     area.draw(&Text::new(one_line(&bar.label), at, name))?;
-    let mut from = 0.0;
-    for segment in &bar.segments {
-        let start = if plot.stacked { from } else { 0.0 };
-        let y = if plot.stacked { top } else { top + THIN * segment.part as i32 };
-        let thick = if plot.stacked { THICK } else { THIN - 1 };
-        let corners =
-            [(layout.x_of(start), y * UNITS), (layout.x_of(start + segment.value), (y + thick) * UNITS)];
+    for (segment, (left, upper, right, lower)) in rectangles(plot, bar, top, layout) {
+        let corners = [(left, upper), (right, lower)];
         area.draw(&Rectangle::new(corners, part_colour(plot, segment.part).filled()))?;
-        from += segment.value;
         if !plot.stacked {
-            draw_number(area, segment.value, y, thick, layout)?;
+            draw_number(area, segment.value, upper / UNITS, THIN - 1, layout)?;
         }
     }
-    if plot.stacked { draw_number(area, from, top, THICK, layout) } else { Ok(()) }
+    let total = bar.segments.iter().map(|s| s.value).sum();
+    if plot.stacked { draw_number(area, total, top, THICK, layout) } else { Ok(()) }
 }
 
 fn draw_number(area: &Area, value: f64, top: i32, height: i32, layout: &Layout) -> Drawn {
@@ -147,7 +174,6 @@ fn draw_number(area: &Area, value: f64, top: i32, height: i32, layout: &Layout) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plots::data::Segment;
 
     #[test]
     fn the_longest_bar_reaches_the_right_edge_and_groups_have_headings() {

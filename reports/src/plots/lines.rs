@@ -2,7 +2,9 @@
 
 use super::PlotError;
 use super::data::{LinePlot, Series, SeriesKind};
-use super::style::{GRID, GUIDE, INK, MUTED, PALETTE, UNITS, colour, draw_svg, one_line, text, text_width};
+use super::style::{
+    GRID, GUIDE, INK, MUTED, Mark, PALETTE, UNITS, colour, draw_svg, one_line, text, text_width, with_marks,
+};
 use crate::tables::format;
 use plotters::coord::Shift;
 use plotters::element::DashedPathElement;
@@ -80,7 +82,7 @@ pub(super) fn draw(plot: &LinePlot) -> Result<String, PlotError> {
     let widest = names.map(|name| text_width("= ", LABEL) + text_width(name, LABEL)).max().unwrap_or(0);
     let right = WIDTH - (widest + 18).clamp(40, WIDTH / 2);
     let frame = Frame::new(plot, right);
-    draw_svg(&plot.title, (WIDTH, HEIGHT), |area| {
+    let svg = draw_svg(&plot.title, (WIDTH, HEIGHT), |area| {
         draw_axes(area, plot, &frame).map_err(|e| e.to_string())?;
         // Guides lie below; a line upon an earlier one is broken, so that both are seen.
         for (i, series) in plot.series.iter().enumerate().rev() {
@@ -89,7 +91,23 @@ pub(super) fn draw(plot: &LinePlot) -> Result<String, PlotError> {
             draw_series(area, series, covered, &frame).map_err(|e| e.to_string())?;
         }
         draw_labels(area, &plot.series, &frame).map_err(|e| e.to_string())
-    })
+    })?;
+    Ok(with_marks(&svg, &marks(plot, &frame)))
+}
+
+/// Every point of a target or pair, with a margin that a pointer can hit.
+fn marks(plot: &LinePlot, frame: &Frame) -> Vec<Mark> {
+    const REACH: i32 = 10 * UNITS;
+    let of_series = |series: &Series| -> Vec<Mark> {
+        let name = series.label.lines().collect::<Vec<_>>().join(" = ");
+        let mark = |point: &(u32, f64)| {
+            let (x, y) = frame.place(point);
+            let says = format!("{name} at {} spp: {}", point.0, format::number(point.1));
+            Mark { place: (x - REACH, y - REACH, x + REACH, y + REACH), round: true, says }
+        };
+        series.points.iter().map(mark).collect()
+    };
+    plot.series.iter().filter(|s| s.kind != SeriesKind::Guide).flat_map(of_series).collect()
 }
 
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;

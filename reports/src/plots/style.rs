@@ -81,6 +81,32 @@ pub(super) fn draw_svg(
     ))
 }
 
+/// A place in a drawing that says its value: a circle or a rectangle, in drawing units.
+pub(super) struct Mark {
+    /// Left, upper, right and lower edge.
+    pub(super) place: (i32, i32, i32, i32),
+    /// Whether it is round.
+    pub(super) round: bool,
+    /// What it says.
+    pub(super) says: String,
+}
+
+/// A drawing with marks on top that cannot be seen, whose titles browsers show under the pointer.
+pub(super) fn with_marks(svg: &str, marks: &[Mark]) -> String {
+    let mark = |m: &Mark| {
+        let (left, top, right, bottom) = m.place;
+        let (width, height) = (right - left, bottom - top);
+        let radius = if m.round { width / 2 } else { 0 };
+        format!(
+            "<rect class=\"mark\" x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\" \
+             fill=\"none\" pointer-events=\"all\"><title>{}</title></rect>\n",
+            crate::page::escape(&one_line(&m.says))
+        )
+    };
+    let body = svg.trim_end().strip_suffix("</svg>").unwrap_or(svg);
+    format!("{body}<g>\n{}</g>\n</svg>\n", marks.iter().map(mark).collect::<String>())
+}
+
 /// Names may hold line breaks; a text element may not.
 pub(super) fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()

@@ -64,6 +64,10 @@ pub struct TargetInfo {
     /// What its kernels take of the device, known once they were compiled; empty where it is not told.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<KernelInfo>,
+    /// Whether it promises films identical to those of every other target that does; nothing in records that do not
+    /// tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub promises_identity: Option<bool>,
 }
 
 /// The study's options.

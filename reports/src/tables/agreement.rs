@@ -61,6 +61,11 @@ fn evidence_table(study: &Study) -> Table {
     table
 }
 
+/// A pair's name, with its mode where that is not exact and its seed where the study has several.
+pub(crate) fn pair_name(study: &Study, d: &Difference) -> String {
+    pair(d, varies(study.differences.iter().map(|d| d.seed)))
+}
+
 fn pair(d: &Difference, many_seeds: bool) -> String {
     format!("{} : {}{}", d.a, d.b, qualifier(&d.mode, &[&d.a, &d.b], d.seed, many_seeds))
 }
@@ -96,7 +101,7 @@ fn ratio_table(study: &Study) -> Table {
         return Table::new("noise-ratio", "Error over noise floor", &[], &[]);
     }
     let ratio = |d: &Difference| {
-        let ratio = floor(study, d).map(|floor| d.mse_linear / floor);
+        let ratio = noise_floor(study, d).map(|floor| d.mse_linear / floor);
         ratio.map_or_else(Cell::empty, |ratio| Cell::number(ratio, number(ratio)))
     };
     difference_table(study, "noise-ratio", "Error over noise floor", ratio).noted(
@@ -106,7 +111,7 @@ fn ratio_table(study: &Study) -> Table {
 }
 
 /// The noise floor of a pair at a rung: the mean over both targets and all other seeds.
-fn floor(study: &Study, d: &Difference) -> Option<f64> {
+pub(crate) fn noise_floor(study: &Study, d: &Difference) -> Option<f64> {
     let of_pair = |n: &&Noise| n.scene == d.scene && n.spp == d.spp && (n.target == d.a || n.target == d.b);
     mean(study.noise.iter().filter(of_pair).map(|n| n.mse_linear)).filter(|floor| *floor > 0.0)
 }

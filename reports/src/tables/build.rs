@@ -244,7 +244,7 @@ pub fn skip_table(study: &Study) -> Table {
 }
 
 impl Table {
-    pub(super) fn noted(mut self, note: &str) -> Self {
+    pub(crate) fn noted(mut self, note: &str) -> Self {
         self.notes.push(note.to_owned());
         self
     }

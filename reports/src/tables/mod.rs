@@ -13,6 +13,7 @@ mod summary;
 mod timing;
 
 pub use agreement::agreement_tables;
+pub(crate) use agreement::{noise_floor, pair_name};
 pub use all_metrics::all_metrics_table;
 pub use bounces::bounce_table;
 pub use build::{convergence_tables, difference_tables, hits_table, load_table, rejected_table, skip_table};

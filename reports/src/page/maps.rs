@@ -1,0 +1,212 @@
+//! Which maps of differences a page holds.
+
+use super::images::{data_uri, png_bytes, reduce};
+use crate::image_io::{p_map_name, read_srgb8};
+use crate::study::{Study, files};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+
+/// No map is reduced further than this.
+const MAX_FACTOR: u32 = 4;
+
+/// What p-value maps are called where records call maps by their quantity.
+const P_VALUE: &str = "p-value";
+
+/// A map of where two targets differ.
+#[derive(Debug, Serialize)]
+pub(super) struct MapImage {
+    scene: String,
+    a: String,
+    b: String,
+    spp: u32,
+    quantity: String,
+    #[serde(with = "crate::records::float")]
+    scale: f64,
+    factor: u32,
+    /// Index of its picture.
+    picture: usize,
+}
+
+/// The maps of a page, and their pictures as data URIs: equal ones once.
+#[derive(Debug, Default)]
+pub(super) struct Maps {
+    pub(super) maps: Vec<MapImage>,
+    pub(super) pictures: Vec<String>,
+    pub(super) left_out: usize,
+    pub(super) bytes: usize,
+}
+
+/// A map on disk.
+struct Found {
+    map: MapImage,
+    path: PathBuf,
+    /// Those with a lesser rank come first.
+    rank: (usize, bool, usize),
+}
+
+/// Embeds the maps of a study while they fit into `budget` bytes: of every scene the highest rung first, at each rung
+/// p-values before FLIP before differences. Each has an even part of what is left, and is reduced to fit it.
+pub(super) fn embed(study: &Study, budget: usize) -> Maps {
+    let mut found = find(study);
+    found.sort_by_key(|f| f.rank);
+    let mut maps = Maps::default();
+    let mut seen: HashMap<Vec<u8>, (usize, u32)> = HashMap::new();
+    let tops = found.iter().filter(|f| f.rank.0 == 0).count();
+    for (i, Found { mut map, path, .. }) in found.into_iter().enumerate() {
+        let Ok(file) = std::fs::read(&path) else { continue };
+        // Lower rungs are asked for seldom, so those of the top need not leave room for them.
+        let share = budget.saturating_sub(maps.bytes) / tops.saturating_sub(i).max(1);
+        let stored = match seen.get(&file) {
+            Some(&known) => Some(known),
+            None => picture(&path, &file, share).map(|(uri, factor)| {
+                maps.bytes += uri.len();
+                maps.pictures.push(uri);
+                seen.insert(file, (maps.pictures.len() - 1, factor));
+                (maps.pictures.len() - 1, factor)
+            }),
+        };
+        match stored {
+            Some((picture, factor)) => {
+                (map.picture, map.factor) = (picture, factor);
+                maps.maps.push(map);
+            }
+            None => maps.left_out += 1,
+        }
+    }
+    maps
+}
+
+/// The maps that records tell of, and the p-value maps of pairs compared, as far as their files are there.
+fn find(study: &Study) -> Vec<Found> {
+    let Some(folder) = &study.folder else { return Vec::new() };
+    let told = study.maps.iter().map(|m| {
+        let map = MapImage {
+            scene: m.scene.clone(),
+            a: m.a.clone(),
+            b: m.b.clone(),
+            spp: m.spp,
+            quantity: m.quantity.clone(),
+            scale: m.scale,
+            factor: 1,
+            picture: 0,
+        };
+        (map, PathBuf::from(&m.file))
+    });
+    let of_p = study.differences.iter().filter(|d| !d.identical).map(|d| {
+        let map = MapImage {
+            scene: d.scene.clone(),
+            a: d.a.clone(),
+            b: d.b.clone(),
+            spp: d.spp,
+            quantity: P_VALUE.to_owned(),
+            scale: 1.0,
+            factor: 1,
+            picture: 0,
+        };
+        (map, Path::new(files::IMAGES).join(p_map_name(&d.scene, &d.a, &d.b, d.spp)))
+    });
+    let mut found: Vec<Found> = Vec::new();
+    for (map, file) in told.chain(of_p) {
+        let known = found.iter().any(|f| is_same(&f.map, &map));
+        let path = folder.join(&file);
+        // Records may come from anywhere; what they name must lie in the study's folder.
+        let inside = file.components().all(|part| matches!(part, Component::Normal(_)));
+        if !known && inside && path.is_file() {
+            let rank = rank(study, &map);
+            found.push(Found { map, path, rank });
+        }
+    }
+    found
+}
+
+fn is_same(one: &MapImage, other: &MapImage) -> bool {
+    let key = |m: &MapImage| (m.spp, m.quantity.clone(), m.scene.clone(), m.a.clone(), m.b.clone());
+    key(one) == key(other)
+}
+
+/// How many rungs of the scene lie above, whether it is p-values, and the place of its quantity.
+fn rank(study: &Study, map: &MapImage) -> (usize, bool, usize) {
+    let mut above: Vec<u32> =
+        study.differences.iter().filter(|d| d.scene == map.scene && d.spp > map.spp).map(|d| d.spp).collect();
+    above.sort_unstable();
+    above.dedup();
+    let order = [P_VALUE, "flip", "difference", "flip-hdr"];
+    let place = order.iter().position(|quantity| *quantity == map.quantity).unwrap_or(order.len());
+    (above.len(), map.quantity != P_VALUE, place)
+}
+
+/// The file as it is where that fits, else its picture at the least reduction that does.
+fn picture(path: &Path, file: &[u8], share: usize) -> Option<(String, u32)> {
+    let whole = data_uri(file);
+    if whole.len() <= share {
+        return Some((whole, 1));
+    }
+    let image = read_srgb8(path).ok()?;
+    (2..=MAX_FACTOR).find_map(|factor| {
+        let codes = reduce(&image.codes, (image.width, image.height), factor);
+        let size = (image.width.div_ceil(factor), image.height.div_ceil(factor));
+        let uri = data_uri(&png_bytes(&codes, size).ok()?);
+        (uri.len() <= share).then_some((uri, factor))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image_io::{ImageMetadata, LinearImage, write_png};
+    use crate::records::{Difference, Environment, Map, Record};
+
+    fn study(folder: &Path) -> Study {
+        std::fs::create_dir(folder.join(files::IMAGES)).unwrap();
+        let mut records: Vec<Record> = Vec::new();
+        for spp in [1, 2] {
+            let pair =
+                Difference { scene: "s".into(), a: "x".into(), b: "y".into(), spp, ..Difference::default() };
+            let write = |file: &str, seed: u32| {
+                let noise = |x: u32, y: u32| {
+                    [((x * 31 + y * 17 + seed).wrapping_mul(2_654_435_761) >> 24) as f32 / 255.0; 3]
+                };
+                let image = LinearImage::from_fn(40, 30, noise);
+                write_png(&folder.join(file), &image, &ImageMetadata::default()).unwrap();
+            };
+            write(&format!("images/{}", p_map_name("s", "x", "y", spp)), 7);
+            let file = format!("images/flip{spp}.png");
+            write(&file, spp);
+            let map = Map {
+                scene: "s".into(),
+                a: "x".into(),
+                b: "y".into(),
+                spp,
+                quantity: "flip".into(),
+                file,
+                ..Map::default()
+            };
+            let outside = Map { quantity: "difference".into(), file: "../secret.png".into(), ..map.clone() };
+            records.extend([pair.into(), map.into(), outside.into()]);
+        }
+        let mut study = Study::from_records(records, Environment::default());
+        study.folder = Some(folder.to_owned());
+        study
+    }
+
+    #[test]
+    fn the_top_rung_comes_first_and_equal_pictures_are_stored_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let maps = embed(&study(dir.path()), usize::MAX);
+        let said: Vec<_> = maps.maps.iter().map(|m| (m.spp, m.quantity.as_str(), m.picture)).collect();
+        assert_eq!(said, [(2, P_VALUE, 0), (2, "flip", 1), (1, P_VALUE, 0), (1, "flip", 2)]);
+        assert_eq!((maps.pictures.len(), maps.left_out), (3, 0));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_reduced_or_left_out_and_counted() {
+        let dir = tempfile::tempdir().unwrap();
+        let study = study(dir.path());
+        let all = embed(&study, usize::MAX).bytes;
+        let some = embed(&study, all / 3);
+        assert!(some.bytes <= all / 3 && some.maps.iter().any(|m| m.factor > 1));
+        let none = embed(&study, 10);
+        assert_eq!((none.maps.len(), none.left_out), (0, 4));
+    }
+}

@@ -1,0 +1,58 @@
+//! The table of every pair at every rung: the one to sort, to filter and to find images from.
+
+use crate::records::Difference;
+use crate::study::Study;
+use crate::tables::format::{count, number, similarity};
+use crate::tables::{Cell, Table, noise_floor, pair_name};
+
+const NUMBERS: [&str; 10] = [
+    "spp",
+    "Pixels differing",
+    "MSE 8-bit",
+    "MSE linear",
+    "relMSE",
+    "Over noise floor",
+    "p, corrected",
+    "SSIM Gaussian",
+    "FLIP",
+    "HDR-FLIP",
+];
+
+/// A row for every comparison, in the order of the study's records.
+pub(super) fn pairs_table(study: &Study) -> Table {
+    let mut table =
+        Table::new("pairs", "Every pair at every rung", &["Scene", "Pair", "Verdict"], &NUMBERS).noted(
+            "A heading sorts; a pair leads to its images. Over noise floor: linear MSE between the targets over that of a \
+             target against itself under another seed. The rule of the verdict, and every formula, stand under Agreement.",
+        );
+    table.rows = study.differences.iter().map(|d| row(study, d)).collect();
+    table
+}
+
+fn row(study: &Study, d: &Difference) -> Vec<Cell> {
+    let shown = |value: Option<f64>| value.map_or_else(Cell::empty, |v| Cell::number(v, number(v)));
+    let float = d.float.as_ref();
+    vec![
+        Cell::text(&d.scene),
+        Cell::text(pair_name(study, d)),
+        Cell::flag(d.identical || d.verdict == "within noise", verdict(d)),
+        Cell::count(u64::from(d.spp)),
+        Cell { text: count(d.pixels_differing), value: d.pixels_differing.into() },
+        shown(Some(d.mse)),
+        shown(Some(d.mse_linear)),
+        shown(float.map(|m| m.rel_mse)),
+        shown(noise_floor(study, d).map(|floor| d.mse_linear / floor)),
+        shown(d.tests.as_ref().map(|t| t.p)),
+        float.map_or_else(Cell::empty, |m| Cell::number(m.ssim_gaussian, similarity(m.ssim_gaussian))),
+        shown(float.map(|m| m.flip)),
+        shown(float.map(|m| m.flip_hdr)),
+    ]
+}
+
+fn verdict(d: &Difference) -> &str {
+    match d.verdict.as_str() {
+        "" if d.identical => "identical",
+        "" => "differs",
+        verdict => verdict,
+    }
+}

@@ -1,0 +1,88 @@
+// Tables: sorting by a column, filtering by text and by what columns hold ------------------------------------
+
+class SortedTable {
+  constructor(root) {
+    this.table = root.querySelector("table");
+    this.body = this.table.tBodies[0];
+    this.rows = [...this.body.rows];
+    this.heads = [...this.table.tHead.rows[0].cells];
+    this.column = null;
+    this.falling = false;
+    this.heads.forEach((head, i) => {
+      const button = element("button", { type: "button", textContent: head.textContent, onclick: () => this.sort(i) });
+      head.replaceChildren(button);
+    });
+    if (this.rows.length >= 8) root.before(this.filters(root));
+  }
+
+  // Rising, falling, and back to the order of the study.
+  sort(column) {
+    if (this.column !== column) [this.column, this.falling] = [column, false];
+    else if (!this.falling) this.falling = true;
+    else this.column = null;
+    this.heads.forEach((head, i) => {
+      if (i === this.column) head.ariaSort = this.falling ? "descending" : "ascending";
+      else head.removeAttribute("aria-sort");
+    });
+    const sorted = this.column === null ? this.rows : [...this.rows].sort((a, b) => this.compare(a, b));
+    this.body.append(...sorted);
+    this.markRepeats();
+  }
+
+  // Cells without a value come last, whichever way the others run.
+  compare(a, b) {
+    const [x, y] = [a, b].map((row) => this.value(row.cells[this.column]));
+    if (x === null || y === null) return (x === null) - (y === null);
+    const order = typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y), "en");
+    return this.falling ? -order : order;
+  }
+
+  value(cell) {
+    const text = cell.dataset.v ?? cell.textContent;
+    if (text === "" || text === "nan") return null;
+    if (!cell.classList.contains("n")) return text;
+    const value = Number(text === "inf" ? Infinity : text === "-inf" ? -Infinity : text);
+    return Number.isNaN(value) ? text : value;
+  }
+
+  filters(root) {
+    const text = element("input", { type: "search", placeholder: "Filter rows", ariaLabel: `Filter: ${root.ariaLabel}` });
+    const count = element("output");
+    const menus = this.heads.flatMap((head, i) => (head.classList.contains("n") ? [] : this.menu(head.textContent, i)));
+    const apply = () => {
+      const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const row of this.rows) {
+        const content = row.textContent.toLowerCase();
+        row.hidden = !words.every((word) => content.includes(word)) ||
+          menus.some(({ column, input }) => input.value !== "" && row.cells[column].textContent !== input.value);
+      }
+      const shown = this.rows.filter((row) => !row.hidden).length;
+      count.textContent = shown === this.rows.length ? "" : `${shown} of ${this.rows.length} rows`;
+      this.markRepeats();
+    };
+    text.oninput = apply;
+    for (const { input } of menus) input.onchange = apply;
+    return element("div", { className: "filters" }, text, ...menus.map((menu) => menu.input), count);
+  }
+
+  // A menu of what a column of words holds, where that is few things.
+  menu(title, column) {
+    const held = [...new Set(this.rows.map((row) => row.cells[column].textContent))];
+    if (held.length < 2 || held.length > 30 || held.length > this.rows.length / 2) return [];
+    const option = (textContent, value) => element("option", { textContent, value });
+    const options = [option(`${title}: all`, ""), ...held.map((text) => option(text || "(none)", text))];
+    return [{ column, input: element("select", { ariaLabel: title }, ...options) }];
+  }
+
+  // What a row repeats of the row above it is faint.
+  markRepeats() {
+    let above = null;
+    for (const row of [...this.body.rows].filter((row) => !row.hidden)) {
+      const text = row.cells[0].textContent;
+      row.cells[0].classList.toggle("again", text === above);
+      above = text;
+    }
+  }
+}
+
+for (const root of document.querySelectorAll(".table")) new SortedTable(root);

@@ -1,0 +1,250 @@
+// One scene's images: side by side, flipped in place, as a difference, or as a map ---------------------------
+
+// Modes that show a map, each with its button and its caption.
+const MAPS = {
+  "map-flip": ["FLIP", "FLIP, 0 black to 1 pale yellow"],
+  "map-flip-hdr": ["HDR-FLIP", "HDR-FLIP, 0 black to 1 pale yellow"],
+  "map-difference": ["Linear |A − B|", "linear |A − B|"],
+  "map-p-value": ["p-values", "p-values: full colour where a tile rejects, red where A is brighter, blue where B is"],
+};
+
+class Viewer {
+  constructor(root, scene) {
+    this.root = root;
+    this.scene = scene;
+    this.rung = scene.rungs.length - 1;
+    this.names = [...new Set(scene.rungs.flatMap((r) => r.targets.map((t) => t.target)))];
+    this.maps = data.maps.filter((m) => m.scene === scene.name);
+    this.mapKinds = Object.keys(MAPS).filter((kind) => this.maps.some((m) => `map-${m.quantity}` === kind));
+    [this.a, this.b] = this.startingPair();
+    this.mode = "side";
+    this.showsB = false;
+    this.view = new View();
+    this.probe = null;
+    this.frames = [];
+    this.decoded = new Map();
+    buildControls(this);
+    this.root.addEventListener("keydown", (event) => viewerKey(this, event));
+    this.show();
+  }
+
+  // The first two targets that differ at the top rung, else the first two.
+  startingPair() {
+    const top = this.scene.rungs.at(-1).spp;
+    const pair = data.differences.find((d) => d.scene === this.scene.name && d.spp === top && !d.identical);
+    const found = pair ? [this.names.indexOf(pair.a), this.names.indexOf(pair.b)] : [-1];
+    return found.includes(-1) ? [0, Math.min(1, this.names.length - 1)] : found;
+  }
+
+  // Shows a pair at a rung, as a row of a table asks.
+  select(a, b, spp) {
+    [this.a, this.b] = [a, b].map((name) => Math.max(0, this.names.indexOf(name)));
+    [this.aInput.value, this.bInput.value] = [this.a, this.b];
+    if (this.mode === "side" && this.names.length > 1) this.mode = "flip";
+    const rung = this.scene.rungs.findIndex((r) => r.spp === spp);
+    this.setRung(rung < 0 ? this.rung : rung);
+    this.root.scrollIntoView({ block: "nearest" });
+    this.root.focus({ preventScroll: true });
+  }
+
+  setRung(index) {
+    this.rung = Math.max(0, Math.min(this.scene.rungs.length - 1, index));
+    this.rungInput.value = this.rung;
+    this.show();
+  }
+
+  setMode(mode) { this.mode = mode; this.show(); }
+
+  flip() { this.showsB = !this.showsB; this.show(); }
+
+  // Pixels of a rung: 8-bit codes of every target, and linear values where the page has them.
+  images(rung) {
+    if (!this.decoded.has(rung)) {
+      const linear = rung.linear ? decodeLinear(rung.linear) : Promise.resolve(null);
+      this.decoded.set(rung, Promise.all([decode(rung.targets), linear]).then(([codes, half]) => ({ codes, half })));
+    }
+    return this.decoded.get(rung);
+  }
+
+  async show() {
+    const rung = this.scene.rungs[this.rung];
+    updateControls(this, rung);
+    const turn = (this.turn = (this.turn ?? 0) + 1);
+    try {
+      const images = await this.images(rung);
+      const map = this.mode in MAPS ? this.findMap(rung) : null;
+      const picture = map ? await pixelsOf(data.pictures[map.picture]) : null;
+      // A later request has overtaken this one.
+      if (turn !== this.turn) return;
+      this.shown = { rung, images };
+      if (this.mode === "side") this.side(rung, images);
+      else if (this.mode === "flip") this.flipped(rung, images);
+      else if (this.mode === "difference") this.differing(rung, images);
+      else this.mapped(rung, map, picture);
+      this.look();
+    } catch (error) {
+      this.say(error.message);
+    }
+  }
+
+  find(rung, name) { return rung.targets.findIndex((t) => t.target === name); }
+
+  say(textContent) { this.place([], element("p", { className: "keys", textContent })); }
+
+  place(figures, ...instead) {
+    this.stage.classList.toggle("single", this.mode !== "side");
+    this.stage.style.setProperty("--columns", Math.min(figures.length, figures.length === 4 ? 2 : 3) || 1);
+    this.frames = figures.map((figure) => figure.querySelector(".frame"));
+    this.stage.replaceChildren(...figures, ...instead);
+  }
+
+  figure(image, caption) {
+    const canvas = element("canvas", { width: image.width, height: image.height });
+    canvas.getContext("2d").putImageData(image, 0, 0);
+    const sheet = element("div", { className: "sheet" }, canvas, element("i", { className: "probed", hidden: true }));
+    const frame = element("div", { className: "frame" }, sheet);
+    frame.style.setProperty("--shape", image.width / image.height);
+    followPointer(this, frame);
+    return element("figure", {}, frame, element("figcaption", {}, ...caption));
+  }
+
+  caption(rung, name, ...more) {
+    const parts = [element("b", { textContent: name }), ...more.map((textContent) => element("span", { textContent }))];
+    if (rung.factor > 1) parts.push(element("span", { textContent: `reduced 1:${rung.factor}` }));
+    return parts;
+  }
+
+  record(spp, a, b) {
+    return data.differences.find((d) =>
+      d.scene === this.scene.name && d.spp === spp && ((d.a === a && d.b === b) || (d.a === b && d.b === a)));
+  }
+
+  compared(spp, a, b, identical = "films identical") {
+    const pair = this.record(spp, a, b);
+    if (!pair) return [];
+    if (pair.identical) return [identical];
+    const figures = [`MSE ${number(pair.mse)}`, `SSIM ${similarity(pair.ssim)}`, `${pair.pixels.toLocaleString("en")} px differ`];
+    return pair.verdict ? [pair.verdict, ...figures] : figures;
+  }
+
+  // An image as it is shown at the exposure chosen, and what to say of it.
+  exposed(images, i) {
+    const stops = +this.exposureInput.value;
+    if (stops === 0) return [images.codes[i], []];
+    const said = `${stops > 0 ? "+" : "−"}${Math.abs(stops)} EV`;
+    const linear = images.half?.[i];
+    return [expose(images.codes[i], linear, stops), [linear ? said : `${said}, of 8-bit values`]];
+  }
+
+  side(rung, images) {
+    const first = rung.targets[0].target;
+    this.place(rung.targets.map((t, i) => {
+      const [image, said] = this.exposed(images, i);
+      const more = i === 0 ? [] : this.compared(rung.spp, first, t.target, `film identical to ${first}`);
+      return this.figure(image, this.caption(rung, t.target, ...more, ...said));
+    }));
+  }
+
+  // The chosen two, or nothing with a word about the one that is missing.
+  pair(rung) {
+    const [a, b] = [this.names[this.a], this.names[this.b]];
+    const [i, j] = [this.find(rung, a), this.find(rung, b)];
+    if (i >= 0 && j >= 0) return { a, b, i, j };
+    this.say(`No image of ${i < 0 ? a : b} at ${rung.spp} spp.`);
+    return null;
+  }
+
+  flipped(rung, images) {
+    const pair = this.pair(rung);
+    if (!pair) return;
+    const [image, said] = this.exposed(images, this.showsB ? pair.j : pair.i);
+    const name = this.showsB ? `B: ${pair.b}` : `A: ${pair.a}`;
+    const figure = this.figure(image, this.caption(rung, name, ...this.compared(rung.spp, pair.a, pair.b), ...said));
+    figure.classList.add("flip");
+    figure.title = "Click, or press f, to see the other";
+    this.place([figure]);
+  }
+
+  differing(rung, images) {
+    const pair = this.pair(rung);
+    if (!pair) return;
+    const gain = 2 ** +this.gainInput.value;
+    const { image, places } = difference(images.codes[pair.i], images.codes[pair.j], gain);
+    const seen = places.length === 0 ? "no 8-bit value differs" : `${places.length.toLocaleString("en")} px differ in 8 bits`;
+    const figure = this.figure(image, this.caption(rung, `|A − B| × ${gain}`, `${pair.a} : ${pair.b}`, seen));
+    if (this.ringsInput.checked && places.length <= 500) figure.querySelector(".sheet").append(rings(image, places));
+    this.place([figure]);
+  }
+
+  findMap(rung) {
+    const pair = [this.names[this.a], this.names[this.b]];
+    return this.maps.find((m) =>
+      `map-${m.quantity}` === this.mode && m.spp === rung.spp && m.a !== m.b && pair.includes(m.a) && pair.includes(m.b));
+  }
+
+  mapped(rung, map, picture) {
+    const [a, b] = [this.names[this.a], this.names[this.b]];
+    if (map) {
+      const [name, meaning] = MAPS[this.mode];
+      const scale = map.quantity === "difference" ? [`× ${number(map.scale)}`] : [];
+      return this.place([this.figure(picture, this.caption(map, name, `A ${map.a} : B ${map.b}`, ...scale, meaning))]);
+    }
+    const record = this.record(rung.spp, a, b);
+    const why = a === b ? "A and B are one target" : record?.identical ? "their films are identical" :
+      record ? "the page holds none; look in images/" : "they were not compared";
+    return this.say(`No ${MAPS[this.mode][0]} map of ${a} and ${b} at ${rung.spp} spp: ${why}.`);
+  }
+
+  // Brings every frame to the part that is seen, and the mark to the pixel that is read.
+  look() {
+    const { rung } = this.shown;
+    const [width, height] = [rung.width * rung.factor, rung.height * rung.factor];
+    for (const frame of this.frames) {
+      const sheet = frame.firstChild;
+      this.view.apply(sheet);
+      frame.style.touchAction = this.view.scale > 1 ? "none" : "";
+      sheet.firstChild.classList.toggle("enlarged", frame.clientWidth * this.view.scale > sheet.firstChild.width);
+      const mark = sheet.querySelector(".probed");
+      mark.hidden = !this.probe || frame.clientWidth * this.view.scale < 4 * width;
+      if (this.probe) {
+        const { x, y } = this.probe;
+        Object.assign(mark.style, { left: `${100 * x / width}%`, top: `${100 * y / height}%`,
+          width: `${100 / width}%`, height: `${100 / height}%`, outlineWidth: `${1.5 / this.view.scale}px` });
+      }
+    }
+    this.zoomOutput.textContent = `${Number(this.view.scale.toPrecision(3))}×`;
+    readPixel(this);
+  }
+}
+
+// Few differing pixels would vanish when the image is shown smaller than it is.
+function rings(image, places) {
+  const make = (tag, attributes) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    return made;
+  };
+  const drawing = make("svg", { class: "rings", viewBox: `0 0 ${image.width} ${image.height}`, "aria-hidden": "true" });
+  for (const place of places) {
+    const [cx, cy] = [(place % image.width) + 0.5, Math.floor(place / image.width) + 0.5];
+    drawing.append(make("circle", { cx, cy, r: Math.max(2, image.width / 90) }));
+  }
+  return drawing;
+}
+
+const viewers = new Map();
+for (const root of document.querySelectorAll(".viewer")) {
+  const scene = data.scenes[+root.dataset.scene];
+  viewers.set(scene.name, new Viewer(root, scene));
+}
+
+// Rows of the table of pairs lead to their images.
+for (const row of document.querySelectorAll("tr[data-pair]")) {
+  const pair = data.differences[+row.dataset.pair];
+  const viewer = viewers.get(pair.scene);
+  if (!viewer) continue;
+  const cell = row.cells[1];
+  const button = element("button", { type: "button", className: "look", title: "See the images", textContent: cell.textContent,
+    onclick: () => viewer.select(pair.a, pair.b, pair.spp) });
+  cell.replaceChildren(button);
+}
