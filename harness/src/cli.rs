@@ -7,6 +7,7 @@ use lockstep_core::film::MAX_SPP;
 use lockstep_core::renderer::{MAX_BOUNCES, Mode, Settings};
 
 use crate::ladder::{Ladder, Size};
+use crate::port::args::PortCommand;
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine; 1 images differ or a check failed; 2 usage; 3 a golden is missing or sizes differ;
@@ -50,6 +51,9 @@ pub(crate) enum Command {
     /// Golden-image tests
     #[command(subcommand)]
     Golden(GoldenCommand),
+    /// How alike ports are, and what a port costs
+    #[command(subcommand)]
+    Port(PortCommand),
 }
 
 /// What every command that compiles device code can write besides.
@@ -455,6 +459,7 @@ mod tests {
             "lockstep golden check",
             "lockstep golden check --junit junit.xml --markdown summary.md --json -o dir --fresh",
             "lockstep golden bless cornell --dry-run",
+            "lockstep port similarity dir_a dir_b --min-tokens 20 --top 30 --json",
         ] {
             assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
         }

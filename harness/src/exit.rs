@@ -4,6 +4,7 @@ use lockstep_reports::ReportError;
 use lockstep_reports::image_io::{ReadError, WriteError};
 use lockstep_reports::maps::MapError;
 use lockstep_reports::metrics::MetricError;
+use lockstep_reports::port::sources::SourceError;
 use lockstep_reports::records::RecordError;
 use lockstep_reports::statistics::JudgeError;
 use lockstep_reports::study::StudyError;
@@ -94,6 +95,9 @@ pub(crate) enum Failure {
     /// Stacks of images that cannot be judged.
     #[error(transparent)]
     Judge(#[from] JudgeError),
+    /// Sources that cannot be read.
+    #[error(transparent)]
+    Sources(#[from] SourceError),
     /// A set-up.
     #[error(transparent)]
     Setup(#[from] SetupError),

@@ -13,6 +13,7 @@ mod kernels;
 mod ladder;
 mod output;
 mod pace;
+mod port;
 mod progress;
 mod render;
 mod scenes;
@@ -49,6 +50,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Bench(args) => bench::run(&args),
         Command::Golden(GoldenCommand::Check(args)) => golden::check(&args),
         Command::Golden(GoldenCommand::Bless(args)) => golden::bless(&args),
+        Command::Port(command) => port::run(&command),
     }
 }
 

@@ -13,12 +13,14 @@
 //! - [`tables`]: tables as Markdown, CSV and JSON, and the summary for pull requests.
 //! - [`plots`]: errors over samples, stage times and ray rates as SVG.
 //! - [`page`]: the report as one HTML file.
+//! - [`port`]: how alike ports are and what one costs, from their source text.
 
 pub mod image_io;
 pub mod maps;
 pub mod metrics;
 pub mod page;
 pub mod plots;
+pub mod port;
 pub mod records;
 mod report;
 pub mod statistics;

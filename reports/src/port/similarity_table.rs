@@ -1,0 +1,102 @@
+//! Similarity as Markdown, in the form in which plagiarism detectors publish it: each side's lines, the share of them
+//! that is found on the other side, and how many lines match.
+
+use super::level::Level;
+use super::similarity::{Levels, Matched, Part, Side, Similarity};
+use crate::tables::format::{count, percent};
+
+/// What the numbers mean, for below a table.
+pub const EXPLANATION: &str = "\
+Per cent of a side's lines of code found on the other side. Comments and white space never count. Levels: raw is as
+written; dialect makes words of CUDA, OpenCL, C and Rust that mean the same one; names also takes out what things are
+called, declared types, and what only one of C and Rust writes. Runs of tokens are found by winnowing (Schleimer,
+Wilkerson, Aiken 2003) and greedy string tiling (Wise 1993); a line matches when more than half of it is in such runs.
+";
+
+/// The whole answer: sides, folders, and the first `most` pairs of files and of lonely files.
+pub fn markdown(similarity: &Similarity, most: usize) -> String {
+    let (a, b) = (&similarity.a, &similarity.b);
+    let mut text = format!("A: {}\nB: {}\n\n", a.name, b.name);
+    text.push_str(&parts(a, b));
+    if similarity.pairs.is_empty() {
+        text.push_str("\nNo two files share a run of tokens.\n");
+    } else {
+        text.push('\n');
+        text.push_str(&pairs(similarity, most));
+        if let Some(more @ 1..) = similarity.pairs.len().checked_sub(most) {
+            text.push_str(&format!("\n{} more pairs share less.\n", count(more as u64)));
+        }
+    }
+    text.push_str(&format!("\n{EXPLANATION}A run has {} tokens or more.\n", similarity.shortest));
+    text
+}
+
+fn parts(a: &Side, b: &Side) -> String {
+    let mut rows = vec![header(&["side", "part"], &["lines", "lines matched"])];
+    for (label, side) in [("A", a), ("B", b)] {
+        for part in std::iter::once(&side.whole).chain(&side.folders) {
+            let mut row = vec![label.to_owned(), part.name.clone()];
+            row.extend(shares(&part.levels));
+            row.extend(lines(part));
+            rows.push(row);
+        }
+    }
+    table(&rows, 2)
+}
+
+fn pairs(similarity: &Similarity, most: usize) -> String {
+    let mut head = header(&["A"], &["lines", "lines matched"]);
+    head.extend(header(&["B"], &["lines", "lines matched"]));
+    let mut rows = vec![head];
+    for pair in similarity.pairs.iter().take(most) {
+        let mut row = Vec::new();
+        for part in [&pair.a, &pair.b] {
+            row.push(part.name.clone());
+            row.extend(shares(&part.levels));
+            row.extend(lines(part));
+        }
+        rows.push(row);
+    }
+    table(&rows, 1)
+}
+
+fn header(first: &[&str], last: &[&str]) -> Vec<String> {
+    let levels = Level::ALL.map(Level::label);
+    first.iter().chain(&levels).chain(last).map(|&text| text.to_owned()).collect()
+}
+
+fn shares(levels: &Levels) -> [String; 3] {
+    levels.map(|matched| percent(matched.share()))
+}
+
+/// Lines as written, and the most that a level matches.
+fn lines(part: &Part) -> [String; 2] {
+    let most = part.levels.iter().map(|m: &Matched| m.matched).max().unwrap_or_default();
+    [count(part.levels[0].lines as u64), count(most as u64)]
+}
+
+/// Rows with the header first, padded so that they read as well on a terminal. Columns that are not among the first
+/// `words` are aligned to the right when they hold no letters.
+pub(crate) fn table(rows: &[Vec<String>], words: usize) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(3);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let is_number = |column: usize| {
+        column >= words && rows.iter().skip(1).all(|row| !row[column].contains(|c: char| c.is_alphabetic()))
+    };
+    let mut text = String::new();
+    for (i, row) in rows.iter().enumerate() {
+        let cells = row.iter().enumerate().map(|(column, cell)| {
+            let width = widths[column];
+            if is_number(column) { format!("{cell:>width$}") } else { format!("{cell:width$}") }
+        });
+        text.push_str(&format!("| {} |\n", cells.collect::<Vec<_>>().join(" | ")));
+        if i == 0 {
+            let rules = widths.iter().enumerate().map(|(column, width)| {
+                if is_number(column) { format!("{}:", "-".repeat(width - 1)) } else { "-".repeat(*width) }
+            });
+            text.push_str(&format!("| {} |\n", rules.collect::<Vec<_>>().join(" | ")));
+        }
+    }
+    text
+}
