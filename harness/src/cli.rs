@@ -460,6 +460,7 @@ mod tests {
             "lockstep golden check --junit junit.xml --markdown summary.md --json -o dir --fresh",
             "lockstep golden bless cornell --dry-run",
             "lockstep port similarity dir_a dir_b --min-tokens 20 --top 30 --json",
+            "lockstep port cost . --place cuda:host=src --place shared:device=kernels --hours cuda=12.5 --json",
         ] {
             assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
         }

@@ -1,6 +1,9 @@
 //! `lockstep port`: how alike the ports of a program are, and what a port costs.
 
 pub(crate) mod args;
+mod changes;
+mod cost;
+mod layout;
 mod similarity;
 
 use crate::exit::{Exit, Failure};
@@ -13,5 +16,6 @@ use args::PortCommand;
 pub(crate) fn run(command: &PortCommand) -> Result<Exit, Failure> {
     match command {
         PortCommand::Similarity(args) => similarity::run(args),
+        PortCommand::Cost(args) => cost::run(args),
     }
 }

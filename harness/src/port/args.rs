@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use lockstep_reports::port::cost::{Place, Role};
 use lockstep_reports::port::similarity::SHORTEST;
 
 /// `lockstep port`
@@ -11,6 +12,8 @@ pub(crate) enum PortCommand {
     /// How many lines of one folder of sources are found in another: as written, in a neutral dialect of CUDA, OpenCL, C
     /// and Rust, and with neutral names
     Similarity(SimilarityArgs),
+    /// Lines of code by backend and role, the degree of portability, and how often changes touched one backend alone
+    Cost(CostArgs),
 }
 
 /// `lockstep port similarity`
@@ -29,6 +32,50 @@ pub(crate) struct SimilarityArgs {
     /// Print one JSON document with all files and pairs
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `lockstep port cost`
+#[derive(Debug, Args)]
+pub(crate) struct CostArgs {
+    /// The project's folder
+    #[arg(default_value = ".")]
+    pub(crate) root: PathBuf,
+    /// A TOML file of [[place]] tables with path, backend (`shared` for what all use) and role (`host` or `device`)
+    /// [default: core/kernels, core/src, and src and kernels of every backend-NAME]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) layout: Option<PathBuf>,
+    /// One place of a layout: `shared:device=kernels`, `cuda:host=src/cuda`; may be given several times
+    #[arg(long = "place", value_name = "BACKEND:ROLE=PATH", value_parser = parse_place)]
+    pub(crate) places: Vec<Place>,
+    /// Hours that a backend took; may be given several times
+    #[arg(long, value_name = "BACKEND=N", value_parser = parse_hours)]
+    pub(crate) hours: Vec<(String, f64)>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn parse_place(text: &str) -> Result<Place, String> {
+    let wrong = || "it must read BACKEND:ROLE=PATH with `host` or `device` for a role".to_owned();
+    let (owner, path) = text.split_once('=').ok_or_else(wrong)?;
+    let (backend, role) = owner.split_once(':').ok_or_else(wrong)?;
+    let role = match role {
+        "host" => Role::Host,
+        "device" => Role::Device,
+        _ => return Err(wrong()),
+    };
+    if backend.is_empty() || path.is_empty() {
+        return Err(wrong());
+    }
+    Ok(Place { path: path.to_owned(), backend: backend.to_owned(), role })
+}
+
+fn parse_hours(text: &str) -> Result<(String, f64), String> {
+    let (backend, hours) = text.split_once('=').ok_or("it must read BACKEND=HOURS")?;
+    match hours.parse::<f64>() {
+        Ok(hours) if hours >= 0.0 && hours.is_finite() => Ok((backend.to_owned(), hours)),
+        _ => Err("hours must be a number, zero or more".into()),
+    }
 }
 
 fn parse_shortest(text: &str) -> Result<usize, String> {

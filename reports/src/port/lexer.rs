@@ -85,7 +85,7 @@ impl<'a> Lexer<'a> {
             b'\'' => quote_of_rust(rest),
             _ if is_word(first) && !first.is_ascii_digit() => self.word(rest),
             _ if first.is_ascii_digit() => (Kind::Number, self.number(rest)),
-            b'.' if !self.rust && rest.bytes().nth(1).is_some_and(|b| b.is_ascii_digit()) => {
+            b'.' if !self.rust && rest.as_bytes().get(1).is_some_and(u8::is_ascii_digit) => {
                 (Kind::Number, self.number(rest))
             }
             _ => (Kind::Mark, OPERATORS.iter().find(|o| rest.starts_with(**o)).map_or(1, |o| o.len())),

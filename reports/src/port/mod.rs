@@ -8,10 +8,18 @@
 //! - [`tiling`]: which symbols of two files match.
 //! - [`similarity`]: lines matched, by file and by folder.
 //! - [`similarity_table`]: the answer as Markdown.
+//! - [`lines`]: lines of code of a file.
+//! - [`cost`]: lines by backend and role, and Mooney's degree of portability.
+//! - [`history`]: how often a change touched one port and not the other.
+//! - [`cost_table`]: cost and history as Markdown.
 
+pub mod cost;
+pub mod cost_table;
 pub mod dialect;
+pub mod history;
 pub mod level;
 pub mod lexer;
+pub mod lines;
 pub mod similarity;
 pub mod similarity_table;
 pub mod sources;

@@ -1,0 +1,114 @@
+//! Which folders are of which port.
+
+use std::path::Path;
+
+use lockstep_reports::port::cost::{Layout, Place, Role, SHARED};
+
+use super::args::CostArgs;
+use crate::exit::Failure;
+
+/// The layout that options ask for: places given one by one, a file, or what this project's folders are called.
+///
+/// # Errors
+/// [`Failure`] for a file that is no layout, and where no place is known.
+pub(crate) fn choose(args: &CostArgs) -> Result<Layout, Failure> {
+    let mut layout = match &args.layout {
+        Some(path) => read(path)?,
+        None if args.places.is_empty() => by_name(&args.root)?,
+        None => Layout::default(),
+    };
+    layout.places.extend(args.places.iter().cloned());
+    if layout.backends().is_empty() {
+        return Err(Failure::Usage(format!(
+            "{} has no backend-* folders, so say which folders are whose, as in --place cuda:device=src/cuda, or with \
+             --layout FILE",
+            args.root.display()
+        )));
+    }
+    Ok(layout)
+}
+
+fn read(path: &Path) -> Result<Layout, Failure> {
+    let text = std::fs::read_to_string(path).map_err(Failure::io("read the layout", path))?;
+    toml::from_str(&text).map_err(|error| {
+        Failure::Input(format!(
+            "cannot use the layout {}: {error}; it holds [[place]] tables with path, backend and role = \"host\" or \
+             \"device\"",
+            path.display()
+        ))
+    })
+}
+
+/// `core/kernels` is shared device code and `core/src` shared host code; of `backend-NAME`, `kernels` is device code, and
+/// `src`, its own or that of a package in it, host code.
+fn by_name(root: &Path) -> Result<Layout, Failure> {
+    let mut places = Vec::new();
+    let mut add = |path: String, backend: &str, role| {
+        if root.join(&path).is_dir() {
+            places.push(Place { path, backend: backend.to_owned(), role });
+        }
+    };
+    add("core/kernels".into(), SHARED, Role::Device);
+    add("core/src".into(), SHARED, Role::Host);
+    for folder in folders(root)? {
+        let Some(backend) = folder.strip_prefix("backend-") else { continue };
+        add(format!("{folder}/src"), backend, Role::Host);
+        add(format!("{folder}/kernels"), backend, Role::Device);
+        for package in folders(&root.join(&folder))? {
+            add(format!("{folder}/{package}/src"), backend, Role::Host);
+        }
+    }
+    Ok(Layout { places })
+}
+
+/// Names of the folders in a folder, sorted.
+fn folders(root: &Path) -> Result<Vec<String>, Failure> {
+    let entries = std::fs::read_dir(root).map_err(Failure::io("list the folder", root))?;
+    let mut names: Vec<String> = entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(root: &Path) -> CostArgs {
+        CostArgs { root: root.into(), layout: None, places: vec![], hours: vec![], json: false }
+    }
+
+    #[test]
+    fn this_repository_is_described_without_options() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let layout = choose(&args(&root)).unwrap();
+        assert_eq!(layout.backends(), ["cpu", "cuda", "opencl"]);
+        assert_eq!(
+            layout.place_of("core/kernels/math.h").map(|p| (p.backend.as_str(), p.role)),
+            Some((SHARED, Role::Device))
+        );
+        assert_eq!(layout.place_of("backend-cuda/kernels/compat.h").map(|p| p.role), Some(Role::Device));
+    }
+
+    #[test]
+    fn a_layout_file_says_whose_folders_are_and_a_wrong_one_is_bad_input() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("layout.toml");
+        std::fs::write(&path, "[[place]]\npath = \"gpu\"\nbackend = \"cuda\"\nrole = \"device\"\n").unwrap();
+        let given = CostArgs { layout: Some(path.clone()), ..args(dir.path()) };
+        assert_eq!(choose(&given).unwrap().backends(), ["cuda"]);
+        std::fs::write(&path, "[[place]]\npath = \"gpu\"\n").unwrap();
+        let error = choose(&given).unwrap_err();
+        assert_eq!(error.exit() as u8, 4);
+        assert!(error.to_string().contains("layout.toml"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_without_backends_asks_for_places() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(choose(&args(dir.path())).unwrap_err().exit() as u8, 2);
+    }
+}

@@ -1,0 +1,65 @@
+//! Cost and history as Markdown.
+
+use super::cost::{Cost, EXPLANATION, SHARED};
+use super::history::History;
+use super::similarity_table::table;
+use crate::tables::format::{count, fixed, percent};
+
+/// Lines and degree of portability of each backend; hours where any are known.
+pub fn cost_markdown(cost: &Cost) -> String {
+    let with_hours = cost.ports.iter().any(|port| port.hours.is_some());
+    let mut head =
+        words(&["backend", "files", "host", "device", "C_port", "C_redevelop", "degree of portability"]);
+    if with_hours {
+        head.push("hours".to_owned());
+    }
+    let mut rows = vec![head];
+    let whole = |n: usize| count(n as u64);
+    for port in &cost.ports {
+        let redevelop = port.own.total() + cost.shared.total();
+        let degree = port.degree.map_or_else(|| "–".to_owned(), |degree| fixed(degree, 3));
+        let mut row =
+            vec![port.backend.clone(), whole(port.files), whole(port.own.host), whole(port.own.device)];
+        row.extend([whole(port.own.total()), whole(redevelop), degree]);
+        if with_hours {
+            row.push(port.hours.map_or_else(|| "–".to_owned(), |hours| hours.to_string()));
+        }
+        rows.push(row);
+    }
+    let mut shared =
+        vec![SHARED.to_owned(), whole(cost.shared_files), whole(cost.shared.host), whole(cost.shared.device)];
+    shared.resize(rows[0].len(), String::new());
+    rows.push(shared);
+    let mut text = table(&rows, 1);
+    if cost.not_counted > 0 {
+        text.push_str(&format!(
+            "\n{} other source files are in no place of the layout.\n",
+            whole(cost.not_counted)
+        ));
+    }
+    format!("{text}\n{EXPLANATION}")
+}
+
+/// How often changes touched one of two backends alone.
+pub fn history_markdown(history: &History) -> String {
+    let mut rows = vec![words(&["A", "B", "both", "A only", "B only", "one without the other"])];
+    for pair in &history.pairs {
+        let alone = pair.only_a + pair.only_b;
+        let all = alone + pair.both;
+        let share = if all == 0 { "–".to_owned() } else { percent(alone as f64 / all as f64) };
+        let mut row = vec![pair.a.clone(), pair.b.clone()];
+        row.extend([pair.both, pair.only_a, pair.only_b].map(|n| count(n as u64)));
+        row.push(share);
+        rows.push(row);
+    }
+    format!(
+        "{}\n{} changes touched the layout's sources, {} of them shared ones alone.\n",
+        table(&rows, 2),
+        count(history.changes as u64),
+        count(history.shared_only as u64)
+    )
+}
+
+fn words(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
+}
