@@ -101,7 +101,7 @@ class Viewer {
   figure(image, caption) {
     const canvas = element("canvas", { width: image.width, height: image.height });
     canvas.getContext("2d").putImageData(image, 0, 0);
-    const sheet = element("div", { className: "sheet" }, canvas, element("i", { className: "probed", hidden: true }));
+    const sheet = element("div", { className: "sheet" }, canvas, probeMark(image));
     const frame = element("div", { className: "frame" }, sheet);
     frame.style.setProperty("--shape", image.width / image.height);
     followPointer(this, frame);
@@ -205,29 +205,36 @@ class Viewer {
       frame.style.touchAction = this.view.scale > 1 ? "none" : "";
       sheet.firstChild.classList.toggle("enlarged", frame.clientWidth * this.view.scale > sheet.firstChild.width);
       const mark = sheet.querySelector(".probed");
-      mark.hidden = !this.probe || frame.clientWidth * this.view.scale < 4 * width;
-      if (this.probe) {
-        const { x, y } = this.probe;
-        Object.assign(mark.style, { left: `${100 * x / width}%`, top: `${100 * y / height}%`,
-          width: `${100 / width}%`, height: `${100 / height}%`, outlineWidth: `${1.5 / this.view.scale}px` });
-      }
+      const seen = this.probe && frame.clientWidth * this.view.scale >= 4 * width;
+      mark.style.display = seen ? "" : "none";
+      if (!seen) continue;
+      mark.setAttribute("viewBox", `0 0 ${width} ${height}`);
+      for (const axis of ["x", "y"]) mark.firstChild.setAttribute(axis, this.probe[axis]);
     }
     this.zoomOutput.textContent = `${Number(this.view.scale.toPrecision(3))}×`;
     readPixel(this);
   }
 }
 
+function drawn(tag, attributes) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}
+
+// The frame around the pixel that is read, as thin at any zoom.
+function probeMark(image) {
+  const mark = drawn("svg", { class: "probed", viewBox: `0 0 ${image.width} ${image.height}`, preserveAspectRatio: "none", "aria-hidden": "true" });
+  mark.append(drawn("rect", { width: 1, height: 1 }));
+  return mark;
+}
+
 // Few differing pixels would vanish when the image is shown smaller than it is.
 function rings(image, places) {
-  const make = (tag, attributes) => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    return made;
-  };
-  const drawing = make("svg", { class: "rings", viewBox: `0 0 ${image.width} ${image.height}`, "aria-hidden": "true" });
+  const drawing = drawn("svg", { class: "rings", viewBox: `0 0 ${image.width} ${image.height}`, "aria-hidden": "true" });
   for (const place of places) {
     const [cx, cy] = [(place % image.width) + 0.5, Math.floor(place / image.width) + 0.5];
-    drawing.append(make("circle", { cx, cy, r: Math.max(2, image.width / 90) }));
+    drawing.append(drawn("circle", { cx, cy, r: Math.max(2, image.width / 90) }));
   }
   return drawing;
 }
