@@ -63,3 +63,22 @@ pub fn history_markdown(history: &History) -> String {
 fn words(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|&text| text.to_owned()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::port::cost::{Lines, PortCost};
+
+    #[test]
+    fn the_table_gives_the_degree_with_its_formula_and_hours_only_where_known() {
+        let own = Lines { host: 20, device: 5 };
+        let port = PortCost { backend: "cuda".into(), files: 2, own, degree: Some(0.75), hours: None };
+        let shared = Lines { host: 0, device: 75 };
+        let mut cost = Cost { shared, shared_files: 1, ports: vec![port], not_counted: 0 };
+        let text = cost_markdown(&cost);
+        assert!(text.contains("0.750") && text.contains("1 - C_port / C_redevelop"), "{text}");
+        assert!(!text.contains("hours"), "{text}");
+        cost.ports[0].hours = Some(7.5);
+        assert!(cost_markdown(&cost).contains("7.5"));
+    }
+}

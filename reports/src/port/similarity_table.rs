@@ -3,7 +3,7 @@
 
 use super::level::Level;
 use super::similarity::{Levels, Matched, Part, Side, Similarity};
-use crate::tables::format::{count, percent};
+use crate::tables::format::{count, fixed};
 
 /// What the numbers mean, for below a table.
 pub const EXPLANATION: &str = "\
@@ -11,9 +11,11 @@ Per cent of a side's lines of code found on the other side. Comments and white s
 written; dialect makes words of CUDA, OpenCL, C and Rust that mean the same one; names also takes out what things are
 called, declared types, and what only one of C and Rust writes. Runs of tokens are found by winnowing (Schleimer,
 Wilkerson, Aiken 2003) and greedy string tiling (Wise 1993); a line matches when more than half of it is in such runs.
+Lines matched are those of the level that matches most. What a level takes out does not count towards a run's length, so
+that dialect or names may match a little less than raw.
 ";
 
-/// The whole answer: sides, folders, and the first `most` pairs of files and of lonely files.
+/// The whole answer: sides, folders, and the first `most` pairs of files.
 pub fn markdown(similarity: &Similarity, most: usize) -> String {
     let (a, b) = (&similarity.a, &similarity.b);
     let mut text = format!("A: {}\nB: {}\n\n", a.name, b.name);
@@ -66,7 +68,7 @@ fn header(first: &[&str], last: &[&str]) -> Vec<String> {
 }
 
 fn shares(levels: &Levels) -> [String; 3] {
-    levels.map(|matched| percent(matched.share()))
+    levels.map(|matched| format!("{} %", fixed(100.0 * matched.share(), 1)))
 }
 
 /// Lines as written, and the most that a level matches.
@@ -99,4 +101,25 @@ pub(crate) fn table(rows: &[Vec<String>], words: usize) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::port::lexer::Language;
+    use crate::port::similarity::compare;
+    use crate::port::sources::Source;
+
+    #[test]
+    fn the_table_gives_lines_share_and_lines_matched_of_both_sides() {
+        let source = |name: &str, text: String| Source { name: name.into(), language: Language::C, text };
+        let line = |i: usize| format!("int v{i} = f(a{i}, b{i}) + g(c{i});\n");
+        let (half, whole) = ((0..4).map(line).collect::<String>(), (0..8).map(line).collect::<String>());
+        let similarity = compare(("left", &[source("l.c", half)]), ("right", &[source("r.c", whole)]), 20);
+        let text = markdown(&similarity, 5);
+        let row = text.lines().find(|row| row.contains("l.c")).unwrap();
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        assert_eq!((cells[1], cells[2], cells[5], cells[6]), ("l.c", "100.0 %", "4", "4"));
+        assert_eq!((cells[7], cells[8], cells[11]), ("r.c", "50.0 %", "8"));
+    }
 }
