@@ -6,7 +6,7 @@ use crate::nvrtc::{Architecture, Compiler};
 use crate::program::{self, Part, Program, Shape};
 use cust::context::{Context, CurrentContext};
 use cust::error::{CudaError, CudaResult};
-use cust::event::{Event, EventFlags};
+use cust::event::{Event, EventFlags, EventStatus};
 use cust::function::Function;
 use cust::memory::{CopyDestination, DeviceBuffer, DeviceSlice};
 use cust::stream::{Stream, StreamFlags};
@@ -257,11 +257,12 @@ impl wavefront::Device for CudaDevice {
 
     fn wait(&mut self, event: &Launch) -> Result<Span> {
         self.enter()?;
-        // Asking for the time of a launch that is done does not wait; the host waits only for one that is not.
-        let span = match self.span(event) {
-            Err(CudaError::NotReady) => event.end.synchronize().and_then(|()| self.span(event)),
-            other => other,
+        // Asking whether a launch is done does not wait; the host waits only for one that is not.
+        let done = || match event.end.query()? {
+            EventStatus::Ready => Ok(()),
+            EventStatus::NotReady => event.end.synchronize(),
         };
+        let span = done().and_then(|()| self.span(event));
         let span = span.map_err(|e| self.error("waiting for the device", e))?;
         self.latest = Some((event.end.clone(), span.end));
         Ok(span)
