@@ -20,6 +20,7 @@
 //!   are made of.
 //! - [`p_value_map`] shows where images part.
 //! - [`fit_bias`] separates noise from bias over a ladder of samples per pixel.
+//! - [`timing`] tells a change of speed from the noise of timing.
 
 pub mod correction;
 mod evidence;
@@ -33,6 +34,7 @@ pub mod student;
 #[cfg(test)]
 mod tests;
 mod tiles;
+pub mod timing;
 pub mod welch;
 
 pub use evidence::{Evidence, Region};
