@@ -6,6 +6,7 @@
 //! that they make must be the recorded one.
 
 mod cache;
+mod converge;
 mod differences;
 mod floor;
 mod folder;

@@ -1,7 +1,7 @@
 //! Pairs of targets, compared.
 
 use lockstep_reports::image_io::LinearImage;
-use lockstep_reports::metrics::{Metrics, compare};
+use lockstep_reports::metrics::{Metrics, compare, compare_all};
 use lockstep_reports::records::{Convergence, Difference, Mode};
 
 use super::judge;
@@ -55,25 +55,23 @@ pub(crate) fn convergences(
     outcomes: &[Outcome],
     reference: &Reference,
 ) -> Result<Vec<Convergence>, Failure> {
-    let mut known: Vec<(&str, Metrics)> = Vec::new();
-    let mut records = Vec::new();
+    let mut distinct: Vec<&Outcome> = Vec::new();
     for outcome in outcomes {
-        let metrics = match known.iter().find(|(hash, _)| *hash == outcome.hash) {
-            Some((_, metrics)) => *metrics,
-            None => compare(&outcome.image, &reference.image)?,
-        };
-        known.push((&outcome.hash, metrics));
-        let seed = u64::from(step.seed);
-        records.push(Convergence::new(
-            step.scene,
-            &outcome.target,
-            step.to,
-            seed,
-            &metrics,
-            &reference.against,
-        ));
+        if distinct.iter().all(|known| known.hash != outcome.hash) {
+            distinct.push(outcome);
+        }
     }
-    Ok(records)
+    let images: Vec<&LinearImage> = distinct.iter().map(|outcome| &outcome.image).collect();
+    let metrics = compare_all(&images, &reference.image)?;
+    let record = |outcome: &Outcome| {
+        let found = distinct.iter().zip(&metrics).find(|(known, _)| known.hash == outcome.hash);
+        let seed = u64::from(step.seed);
+        let against = &reference.against;
+        found.map(|(_, metrics)| {
+            Convergence::new(step.scene, &outcome.target, step.to, seed, metrics, against)
+        })
+    };
+    Ok(outcomes.iter().filter_map(record).collect())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! renders for all, and the records name it.
 
 use lockstep_reports::image_io::{ImageKind, read_image};
-use lockstep_reports::metrics::compare;
+use lockstep_reports::metrics::squared_errors;
 use lockstep_reports::records::{Mode, Noise, Record};
 
 use super::folder::{Folder, film_record};
@@ -72,10 +72,10 @@ pub(super) fn noise(
     members: &[String],
 ) -> Result<Vec<Record>, Failure> {
     let first = read_image(&folder.image(step.scene, &outcome.target, step.to, ImageKind::Exr))?;
-    let metrics = compare(&first, &outcome.image)?;
+    let (mse, mse_linear) = squared_errors(&first, &outcome.image)?;
     let of = |member: &String| Noise {
-        mse: metrics.mse,
-        mse_linear: metrics.mse_linear,
+        mse,
+        mse_linear,
         rendered_by: outcome.target.clone(),
         ..noise_key(plan, step, member)
     };

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use lockstep_core::{Error, Scene};
-use lockstep_reports::image_io::{ImageKind, read_image};
-use lockstep_reports::metrics::{Metrics, compare};
-use lockstep_reports::records::{Convergence, Difference, Mode, Note, Record, Skip, utc_now};
+use lockstep_reports::image_io::ImageKind;
+use lockstep_reports::records::{Difference, Mode, Note, Record, Skip, utc_now};
 use lockstep_reports::tables::speedups;
 
+use super::converge::{self, convergence_key};
 use super::differences::{self, pair_key};
 use super::folder::{Folder, film_record};
 use super::parity::{self, Parity};
@@ -377,32 +377,11 @@ impl Run<'_> {
         Ok(ControlFlow::Continue(found.reference))
     }
 
-    /// Compares the images of the first climb with the reference. Equal films are compared once.
+    /// Compares the images of the first climb with the reference.
     fn converge(&mut self, scene: &Scene, reference: &Reference) -> Result<(), Failure> {
-        for step in self.steps(scene, self.plan.settings.seed, 0) {
-            let mut known: Vec<(String, Metrics)> = Vec::new();
-            let mut records = Vec::new();
-            for name in self.active() {
-                if self.folder.has(convergence_key(&step, &name)) {
-                    continue;
-                }
-                let film = film_record(step.scene, &name, step.to, step.seed, "");
-                let hash = self.folder.film_hash(&film).unwrap_or(&name).to_owned();
-                let metrics = match known.iter().find(|(of, _)| *of == hash) {
-                    Some((_, metrics)) => *metrics,
-                    None => {
-                        let path = self.folder.image(step.scene, &name, step.to, ImageKind::Exr);
-                        compare(&read_image(&path)?, &reference.image)?
-                    }
-                };
-                known.push((hash, metrics));
-                let seed = u64::from(step.seed);
-                let against = &reference.against;
-                records.push(Convergence::new(step.scene, &name, step.to, seed, &metrics, against).into());
-            }
-            self.folder.append(records)?;
-        }
-        Ok(())
+        let steps = self.steps(scene, self.plan.settings.seed, 0);
+        let records = converge::first_climb(self.folder, &steps, &self.active(), reference)?;
+        self.folder.append(records.into_iter().map(Record::from).collect())
     }
 }
 
@@ -414,18 +393,6 @@ pub(crate) fn remark(text: &str) -> Record {
 /// Every pair of positions in a list, the lower first.
 fn pairs<T>(items: &[T]) -> Vec<(usize, usize)> {
     (0..items.len()).flat_map(|a| (a + 1..items.len()).map(move |b| (a, b))).collect()
-}
-
-/// What identifies the comparison of a target with the reference.
-fn convergence_key(step: &Step<'_>, target: &str) -> Convergence {
-    Convergence {
-        scene: step.scene.to_owned(),
-        target: target.to_owned(),
-        spp: step.to,
-        seed: u64::from(step.seed),
-        mode: Mode::split(target).1,
-        ..Convergence::default()
-    }
 }
 
 /// The record of a target that sits a scene out.

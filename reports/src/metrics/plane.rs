@@ -69,21 +69,25 @@ struct Scratch {
 }
 
 /// Sets `out[i]` to the sum over `k` of `taps[k] · input[i + k · stride]`.
-fn correlate(input: &[f32], stride: usize, taps: &[f32], out: &mut [f32]) {
+#[inline(always)]
+pub(super) fn correlate(input: &[f32], stride: usize, taps: &[f32], out: &mut [f32]) {
     out.fill(0.0);
-    let shifted = |k: usize| &input[k * stride..k * stride + out.len()];
+    let length = out.len();
     // Four taps at once, since loading and storing the sums takes longer than adding to them.
     let (fours, rest) = taps.as_chunks::<4>();
-    let inputs: Vec<&[f32]> = (0..taps.len()).map(shifted).collect();
     for (k, [t0, t1, t2, t3]) in fours.iter().enumerate() {
-        let [in0, in1, in2, in3] = [0, 1, 2, 3].map(|i| inputs[4 * k + i]);
-        let rows = in0.iter().zip(in1).zip(in2).zip(in3);
-        for (sum, (((a, b), c), d)) in out.iter_mut().zip(rows) {
+        let from = &input[4 * k * stride..];
+        let (in0, in1) = (&from[..length], &from[stride..stride + length]);
+        let (in2, in3) = (&from[2 * stride..2 * stride + length], &from[3 * stride..3 * stride + length]);
+        for ((((sum, a), b), c), d) in out.iter_mut().zip(in0).zip(in1).zip(in2).zip(in3) {
             *sum += (t0 * a + t1 * b) + (t2 * c + t3 * d);
         }
     }
-    for (tap, input) in rest.iter().zip(&inputs[4 * fours.len()..]) {
-        out.iter_mut().zip(*input).for_each(|(sum, value)| *sum += tap * value);
+    for (k, tap) in rest.iter().enumerate() {
+        let from = (4 * fours.len() + k) * stride;
+        for (sum, value) in out.iter_mut().zip(&input[from..from + length]) {
+            *sum += tap * value;
+        }
     }
 }
 

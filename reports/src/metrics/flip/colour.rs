@@ -60,8 +60,14 @@ const fn inverse(m: [[f64; 3]; 3]) -> [[f32; 3]; 3] {
     rounded(cofactors)
 }
 
+#[inline(always)]
 fn times(m: &[[f32; 3]; 3], v: [f32; 3]) -> [f32; 3] {
-    m.map(|row| row[0] * v[0] + row[1] * v[1] + row[2] * v[2])
+    let [x, y, z] = *m;
+    [
+        x[0] * v[0] + x[1] * v[1] + x[2] * v[2],
+        y[0] * v[0] + y[1] * v[1] + y[2] * v[2],
+        z[0] * v[0] + z[1] * v[1] + z[2] * v[2],
+    ]
 }
 
 /// The luminance Y of linear RGB.
@@ -71,12 +77,14 @@ pub(super) fn luminance(rgb: Rgb) -> f32 {
 }
 
 /// Linear RGB to Y C_x C_z: luminance, red-green and blue-yellow, a CIELab without its cube root.
+#[inline(always)]
 pub(super) fn opponent(rgb: Rgb) -> [f32; 3] {
     let [x, y, z] = times(&RGB_TO_RELATIVE, rgb);
     [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
 }
 
 /// The inverse of [`opponent`].
+#[inline(always)]
 pub(super) fn opponent_to_rgb([y, cx, cz]: [f32; 3]) -> Rgb {
     let y = (y + 16.0) / 116.0;
     times(&RELATIVE_TO_RGB, [y + cx / 500.0, y, y - cz / 200.0])
@@ -84,16 +92,36 @@ pub(super) fn opponent_to_rgb([y, cx, cz]: [f32; 3]) -> Rgb {
 
 /// Linear RGB to CIELab, with chroma multiplied by `0.01 L` for the effect that Hunt (1952) found: colours look more
 /// colourful in brighter light.
+#[inline(always)]
 pub(super) fn hunt_lab(rgb: Rgb) -> [f32; 3] {
-    let [x, y, z] = times(&RGB_TO_RELATIVE, rgb).map(lab_curve);
+    let [x, y, z] = times(&RGB_TO_RELATIVE, rgb);
+    let (x, y, z) = (lab_curve(x), lab_curve(y), lab_curve(z));
     let lightness = 116.0 * y - 16.0;
     [lightness, 0.01 * lightness * 500.0 * (x - y), 0.01 * lightness * 200.0 * (y - z)]
 }
 
 /// CIE 15: a cube root, and a straight line below `(6/29)³`.
+#[inline(always)]
 fn lab_curve(t: f32) -> f32 {
     const DELTA: f32 = 6.0 / 29.0;
-    if t > DELTA * DELTA * DELTA { t.cbrt() } else { t / (3.0 * DELTA * DELTA) + 4.0 / 29.0 }
+    let straight = t / (3.0 * DELTA * DELTA) + 4.0 / 29.0;
+    if t > DELTA * DELTA * DELTA { cube_root(t) } else { straight }
+}
+
+/// The cube root of a positive normal number to within 4 ulp: a third of its logarithm, read from its bits, and two steps
+/// of Halley's method, each of which triples the right digits. Unlike a library's, it fits eight lanes.
+#[inline(always)]
+fn cube_root(x: f32) -> f32 {
+    /// Two thirds of the exponent's bias in place, less what makes the first guess's error even.
+    const START: u32 = 0x2A51_19F2;
+    halley(halley(f32::from_bits(x.to_bits() / 3 + START), x), x)
+}
+
+/// One step of Halley's method from `y` towards the cube root of `x`.
+#[inline(always)]
+fn halley(y: f32, x: f32) -> f32 {
+    let cube = y * y * y;
+    y * (cube + 2.0 * x) / (2.0 * cube + x)
 }
 
 /// The distance of Abasi, Amani Tehran and Fairchild (2020): city block in lightness, Euclidean in chroma.
@@ -110,6 +138,16 @@ mod tests {
         for rgb in [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.2, 0.7, 0.05], [1.0, 0.0, 0.4]] {
             let back = opponent_to_rgb(opponent(rgb));
             assert!(back.iter().zip(rgb).all(|(x, y)| (x - y).abs() < 1e-5), "{back:?} {rgb:?}");
+        }
+    }
+
+    #[test]
+    fn cube_roots_are_within_four_ulp() {
+        for i in 0..200_000 {
+            let x = 0.008 + 1.1 * i as f32 / 200_000.0;
+            let expected = f64::from(x).cbrt() as f32;
+            let ulps = i64::from(cube_root(x).to_bits()) - i64::from(expected.to_bits());
+            assert!(ulps.abs() <= 4, "{x}: {ulps}");
         }
     }
 

@@ -51,10 +51,11 @@ impl ExposureRange {
 }
 
 /// The tone curve, clamped to 0 to 1.
+#[inline(always)]
 pub(super) fn aces(x: f32) -> f32 {
-    let polynomial = |k: [f32; 3]| (k[0] * x + k[1]) * x + k[2];
+    let (n, d) = (NUMERATOR, DENOMINATOR);
     // Radiance whose square overflows is shown as white.
-    let shown = polynomial(NUMERATOR) / polynomial(DENOMINATOR);
+    let shown = ((n[0] * x + n[1]) * x + n[2]) / ((d[0] * x + d[1]) * x + d[2]);
     if shown.is_nan() { 1.0 } else { shown.clamp(0.0, 1.0) }
 }
 

@@ -1,8 +1,6 @@
-//! Filters of FLIP: the eye's contrast sensitivity, and detectors of edges and points.
+//! Filters of FLIP: the eye's contrast sensitivity, and detectors of edges and points. All are sums of separable ones.
 
-use super::super::plane::Plane;
 use super::PIXELS_PER_DEGREE;
-use rayon::prelude::*;
 use std::f64::consts::PI;
 
 /// A Gaussian in the spatial form of Andersson et al.: `a √(π / b) exp(−π² x² / b)`, x in degrees.
@@ -25,39 +23,55 @@ const FEATURE_WIDTH: f64 = 0.082;
 /// Taps below this share of the middle one change nothing in f32.
 const NEGLIGIBLE: f64 = 1e-9;
 
-/// Strength of edges and points for each pixel.
-pub(super) struct Features {
-    pub(super) edges: Vec<f32>,
-    pub(super) points: Vec<f32>,
+/// A filter that is one vector of taps along rows and one along columns; numbers of taps are odd.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Separable {
+    pub(super) across: Vec<f32>,
+    pub(super) down: Vec<f32>,
 }
 
-/// Filters Y, C_x and C_z by what the eye resolves of them.
-pub(super) fn contrast_filtered(planes: [Plane; 3]) -> [Plane; 3] {
-    let mut terms = SENSITIVITY.iter();
-    planes.map(|plane| match terms.next() {
-        Some(terms) => sum_of_gaussians(&plane, terms),
-        None => plane,
-    })
+/// Every filter of FLIP.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Filters {
+    /// What the eye resolves of Y, C_x and C_z: the sum of these, each with sum 1 in all.
+    pub(super) contrast: [Vec<Separable>; 3],
+    /// First derivatives of a Gaussian of half the feature width along rows and along columns.
+    pub(super) edges: [Separable; 2],
+    /// Its second derivatives.
+    pub(super) points: [Separable; 2],
 }
 
-fn sum_of_gaussians(plane: &Plane, terms: &[Term]) -> Plane {
+impl Filters {
+    /// The filters at [`PIXELS_PER_DEGREE`].
+    pub(super) fn new() -> Self {
+        let [smooth, first, second] = feature_taps();
+        let both = |taps: &[f32]| {
+            let separable =
+                |across: &[f32], down: &[f32]| Separable { across: across.to_vec(), down: down.to_vec() };
+            [separable(taps, &smooth), separable(&smooth, taps)]
+        };
+        Self { contrast: SENSITIVITY.map(sum_of_gaussians), edges: both(&first), points: both(&second) }
+    }
+
+    /// Pixels that the widest filter reaches to each side.
+    pub(super) fn radius(&self) -> usize {
+        let all = self.contrast.iter().flatten().chain(&self.edges).chain(&self.points);
+        all.map(|filter| filter.across.len().max(filter.down.len()) / 2).max().unwrap_or(0)
+    }
+}
+
+fn sum_of_gaussians(terms: &[Term]) -> Vec<Separable> {
     let radius = sensitivity_radius();
     let taps: Vec<Vec<f64>> = terms.iter().map(|term| term.taps(radius)).collect();
     let sums: Vec<f64> = taps.iter().map(|taps| taps.iter().sum()).collect();
     let height = |term: &Term| term.a * (PI / term.b).sqrt();
     let total: f64 = terms.iter().zip(&sums).map(|(term, sum)| height(term) * sum * sum).sum();
-    let mut result: Option<Plane> = None;
-    for (term, taps) in terms.iter().zip(&taps) {
+    let filter = |(term, taps): (&Term, &Vec<f64>)| Separable {
         // The weights of the rows carry the term's share of the sum.
-        let rows: Vec<f32> = trimmed(taps).iter().map(|tap| (tap * height(term) / total) as f32).collect();
-        let columns: Vec<f32> = trimmed(taps).iter().map(|&tap| tap as f32).collect();
-        let filtered = plane.filtered(&rows, &columns);
-        match &mut result {
-            None => result = Some(filtered),
-            Some(sum) => sum.data.iter_mut().zip(filtered.data).for_each(|(sum, value)| *sum += value),
-        }
-    }
-    result.unwrap_or_else(|| plane.clone())
+        across: trimmed(taps).iter().map(|tap| (tap * height(term) / total) as f32).collect(),
+        down: trimmed(taps).iter().map(|&tap| tap as f32).collect(),
+    };
+    terms.iter().zip(&taps).map(filter).collect()
 }
 
 impl Term {
@@ -79,18 +93,6 @@ fn trimmed(taps: &[f64]) -> &[f64] {
     let greatest = taps.iter().fold(0.0f64, |most, tap| most.max(tap.abs()));
     let skip = taps.iter().take_while(|tap| tap.abs() < NEGLIGIBLE * greatest).count();
     &taps[skip..taps.len() - skip]
-}
-
-/// Lengths of the first derivative (edges) and of the second (points) of a Gaussian of half the feature width,
-/// filtered over luminance from 0 to 1.
-pub(super) fn features_of(luminance: &Plane) -> Features {
-    let [smooth, first, second] = feature_taps();
-    let length = |x: Plane, y: Plane| -> Vec<f32> {
-        x.data.par_iter().zip(&y.data).map(|(x, y)| (x * x + y * y).sqrt()).collect()
-    };
-    let edges = length(luminance.filtered(&first, &smooth), luminance.filtered(&smooth, &first));
-    let points = length(luminance.filtered(&second, &smooth), luminance.filtered(&smooth, &second));
-    Features { edges, points }
 }
 
 /// A Gaussian with sum 1, and its first and second derivatives, whose positive taps have sum 1 and whose negative
@@ -115,34 +117,19 @@ fn balanced(taps: &[f64]) -> Vec<f32> {
 mod tests {
     use super::*;
 
-    fn flat(value: f32) -> Plane {
-        Plane::from_index(40, 30, |_| value)
-    }
-
     #[test]
-    fn what_is_flat_stays_as_it_is_and_has_no_features() {
-        let filtered = contrast_filtered([flat(3.0), flat(-2.0), flat(5.0)]);
-        for (plane, value) in filtered.iter().zip([3.0, -2.0, 5.0]) {
-            assert!(plane.data.iter().all(|v| (v - value).abs() < 1e-5));
+    fn contrast_filters_have_sum_one() {
+        for terms in Filters::new().contrast {
+            let sum = |taps: &[f32]| taps.iter().map(|&tap| f64::from(tap)).sum::<f64>();
+            let total: f64 = terms.iter().map(|filter| sum(&filter.across) * sum(&filter.down)).sum();
+            assert!((total - 1.0).abs() < 1e-6, "{total}");
         }
-        let features = features_of(&flat(0.7));
-        assert!(features.edges.iter().chain(&features.points).all(|v| *v < 1e-6));
-    }
-
-    #[test]
-    fn a_step_is_an_edge_of_strength_one_and_a_line_a_point() {
-        let step = Plane::from_index(60, 30, |i| if i % 60 < 30 { 0.0 } else { 1.0 });
-        let edges = features_of(&step).edges;
-        let strongest = edges.iter().fold(0.0f32, |a, &b| a.max(b));
-        assert!((strongest - 1.0).abs() < 1e-5, "{strongest}");
-        let line = Plane::from_index(60, 30, |i| if i % 60 == 30 { 1.0 } else { 0.0 });
-        let features = features_of(&line);
-        assert!(features.edges[15 * 60 + 30] < 1e-6 && features.points[15 * 60 + 30] > 0.1);
     }
 
     #[test]
     fn filters_have_the_radii_of_the_papers() {
         assert_eq!(sensitivity_radius(), 10);
         assert_eq!(feature_taps()[0].len(), 2 * 9 + 1);
+        assert_eq!(Filters::new().radius(), 10);
     }
 }

@@ -11,15 +11,18 @@
 mod colour;
 mod exposure;
 mod filters;
+mod perception;
+mod screen;
 
 pub use exposure::ExposureRange;
 
-use super::plane::{Plane, mean};
+use super::plane::mean;
 use super::{MetricError, check_comparable};
 use crate::image_io::LinearImage;
-use colour::Rgb;
-use filters::{Features, contrast_filtered, features_of};
+use filters::Filters;
+use perception::{BAND, Perceived, Scratch, perceive};
 use rayon::prelude::*;
+use screen::Screen;
 
 /// Pixels that one degree of the visual field covers: `0.7 m · 3840 px / 0.7 m · π / 180`.
 pub const PIXELS_PER_DEGREE: f32 = 67.020_645;
@@ -60,7 +63,7 @@ impl FlipMap {
 /// [`MetricError`] as for [`super::compare`].
 pub fn flip_ldr(a: &LinearImage, b: &LinearImage) -> Result<FlipMap, MetricError> {
     check_comparable(a, b)?;
-    Ok(map_of(b, ldr(a, b, |pixel| pixel.map(|v| v.clamp(0.0, 1.0)))))
+    Ok(one(b, ldr_maps(&[a], b)))
 }
 
 /// HDR-FLIP of two images: the greatest LDR-FLIP of each pixel over the exposures of [`ExposureRange::of`] the
@@ -70,54 +73,70 @@ pub fn flip_ldr(a: &LinearImage, b: &LinearImage) -> Result<FlipMap, MetricError
 /// [`MetricError`] as for [`super::compare`].
 pub fn flip_hdr(a: &LinearImage, b: &LinearImage) -> Result<FlipMap, MetricError> {
     check_comparable(a, b)?;
-    let mut greatest = vec![0.0f32; b.pixels().len()];
-    let range = ExposureRange::of(b).or_else(|| ExposureRange::of(a));
-    for scale in range.iter().flat_map(ExposureRange::scales) {
-        let values = ldr(a, b, |pixel| pixel.map(|v| exposure::aces(v.max(0.0) * scale)));
-        greatest.par_iter_mut().zip(values).for_each(|(most, value)| *most = most.max(value));
+    Ok(one(b, hdr_maps(&[a], b)))
+}
+
+/// Values of LDR-FLIP of every image against one reference of the same size.
+pub(super) fn ldr_maps(images: &[&LinearImage], reference: &LinearImage) -> Vec<Vec<f32>> {
+    greatest_over(images, reference, &[Screen::Clamped])
+}
+
+/// Values of HDR-FLIP of every image against one reference of the same size.
+pub(super) fn hdr_maps(images: &[&LinearImage], reference: &LinearImage) -> Vec<Vec<f32>> {
+    let screens = |range: ExposureRange| -> Vec<Screen> { range.scales().map(Screen::Exposed).collect() };
+    match ExposureRange::of(reference) {
+        Some(range) => greatest_over(images, reference, &screens(range)),
+        None => {
+            let own = |image: &&LinearImage| {
+                let screens = ExposureRange::of(image).map_or(Vec::new(), screens);
+                greatest_over(&[image], reference, &screens).swap_remove(0)
+            };
+            images.iter().map(own).collect()
+        }
     }
-    Ok(map_of(b, greatest))
 }
 
-fn map_of(image: &LinearImage, values: Vec<f32>) -> FlipMap {
-    FlipMap { width: image.width(), height: image.height(), values }
+/// The only map of one image.
+fn one(image: &LinearImage, mut maps: Vec<Vec<f32>>) -> FlipMap {
+    FlipMap { width: image.width(), height: image.height(), values: maps.pop().unwrap_or_default() }
 }
 
-/// What one image gives to the comparison.
-struct Perceived {
-    /// CIELab colours after the eye's contrast filter, with Hunt's adjustment.
-    colours: Vec<[f32; 3]>,
-    /// Strengths of edges and points.
-    features: Features,
+/// For every image the greatest FLIP of each pixel over several screens. The reference is perceived once for all.
+fn greatest_over(images: &[&LinearImage], reference: &LinearImage, screens: &[Screen]) -> Vec<Vec<f32>> {
+    let filters = Filters::new();
+    let greatest_colour = greatest_colour_difference();
+    let band = |(i, maps): (usize, Vec<&mut [f32]>), scratch: &mut Scratch| {
+        let mut maps = maps;
+        for &screen in screens {
+            let b = perceive(reference, screen, &filters, i * BAND, scratch);
+            for (image, map) in images.iter().zip(&mut maps) {
+                let a = perceive(image, screen, &filters, i * BAND, scratch);
+                for (pixel, most) in map.iter_mut().enumerate() {
+                    *most = most.max(difference(&a, &b, pixel, greatest_colour));
+                }
+            }
+        }
+    };
+    let pixels = reference.pixels().len();
+    let mut maps = vec![vec![0.0f32; pixels]; images.len()];
+    let mut bands: Vec<Vec<&mut [f32]>> = Vec::new();
+    for map in &mut maps {
+        for (i, rows) in map.chunks_mut(BAND * reference.width() as usize).enumerate() {
+            if bands.len() <= i {
+                bands.push(Vec::with_capacity(images.len()));
+            }
+            bands[i].push(rows);
+        }
+    }
+    bands.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, rows| band(rows, scratch));
+    maps
 }
 
-/// FLIP of every pixel, of images as a screen `shows` them: linear, 0 to 1.
-fn ldr(a: &LinearImage, b: &LinearImage, shows: impl Fn(Rgb) -> Rgb + Sync) -> Vec<f32> {
-    let (a, b) = rayon::join(|| perceived(a, &shows), || perceived(b, &shows));
-    let greatest = greatest_colour_difference();
-    let mut values = vec![0.0f32; a.colours.len()];
-    values.par_iter_mut().enumerate().for_each(|(i, value)| {
-        let colour = colour_difference(a.colours[i], b.colours[i], greatest);
-        let feature = feature_difference(&a.features, &b.features, i);
-        *value = colour.powf(1.0 - feature);
-    });
-    values
-}
-
-fn perceived(image: &LinearImage, shows: &(impl Fn(Rgb) -> Rgb + Sync)) -> Perceived {
-    let (width, height) = (image.width() as usize, image.height() as usize);
-    let opponent: Vec<[f32; 3]> =
-        image.pixels().par_iter().map(|&pixel| colour::opponent(shows(pixel))).collect();
-    let plane = |channel: usize| Plane::from_index(width, height, |i| opponent[i][channel]);
-    let luminance = Plane::from_index(width, height, |i| (opponent[i][0] + 16.0) / 116.0);
-    let features = features_of(&luminance);
-    let [y, rg, by] = contrast_filtered([plane(0), plane(1), plane(2)]);
-    let mut colours = opponent;
-    colours.par_iter_mut().enumerate().for_each(|(i, colour)| {
-        let seen = colour::opponent_to_rgb([y.data[i], rg.data[i], by.data[i]]);
-        *colour = colour::hunt_lab(seen.map(|v| v.clamp(0.0, 1.0)));
-    });
-    Perceived { colours, features }
+/// FLIP of one pixel of a band.
+fn difference(a: &Perceived, b: &Perceived, pixel: usize, greatest_colour: f32) -> f32 {
+    let lab = |of: &Perceived| [of.lab[0][pixel], of.lab[1][pixel], of.lab[2][pixel]];
+    let colour = colour_difference(lab(a), lab(b), greatest_colour);
+    colour.powf(1.0 - feature_difference(a, b, pixel))
 }
 
 /// The HyAB distance to the power `q_c`, of which the first 40 % of the range are stretched over 0 to 0.95.
@@ -138,7 +157,7 @@ fn greatest_colour_difference() -> f32 {
 }
 
 /// The greater difference of edges and points, to the power 1/2.
-fn feature_difference(a: &Features, b: &Features, i: usize) -> f32 {
+fn feature_difference(a: &Perceived, b: &Perceived, i: usize) -> f32 {
     let edges = (a.edges[i] - b.edges[i]).abs();
     let points = (a.points[i] - b.points[i]).abs();
     (edges.max(points) * std::f32::consts::FRAC_1_SQRT_2).sqrt()

@@ -1,0 +1,23 @@
+//! What a screen shows of linear radiance.
+
+use super::exposure::aces;
+
+/// A screen, whose values are linear and from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Screen {
+    /// Values are clamped.
+    Clamped,
+    /// Values are multiplied by an exposure and sent through the ACES curve.
+    Exposed(f32),
+}
+
+impl Screen {
+    /// What is shown of one channel's value.
+    #[inline(always)]
+    pub(super) fn shows(self, value: f32) -> f32 {
+        match self {
+            Self::Clamped => value.clamp(0.0, 1.0),
+            Self::Exposed(scale) => aces(value.max(0.0) * scale),
+        }
+    }
+}
