@@ -61,6 +61,7 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     let targets = backends::select_in_modes(&args.targets, &modes)?;
     let plan = Plan::make(args, &mut left_out)?;
     let participants = plan::open(&targets, &plan.options, &mut left_out)?;
+    let again = plan::open_again(&targets, &participants, &plan)?;
     let environment = plan.environment(&participants);
     let (mut folder, goes_on) = Folder::open(&args.out, &environment, args.fresh)?;
     if goes_on {
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     folder.append(left_out)?;
     interrupt::listen()?;
     let exact: Vec<String> = participants.iter().filter(|p| p.info.exact).map(|p| p.name.clone()).collect();
-    let stopped = Run { plan: &plan, folder: &mut folder, participants, goes_on }.all()?.is_break();
+    let stopped = Run { plan: &plan, folder: &mut folder, participants, again, goes_on }.all()?.is_break();
     if stopped {
         folder.append(vec![remark("stopped by the user; the same command goes on with it")])?;
     }

@@ -59,6 +59,8 @@ pub struct Study {
     pub convergences: Vec<Convergence>,
     /// Times.
     pub timings: Vec<Timing>,
+    /// Second times of the first target, one for each of its `timings` where rounds were timed for a floor.
+    pub again: Vec<Timing>,
     /// Loads.
     pub loads: Vec<Load>,
     /// Rays by bounce.
@@ -141,6 +143,7 @@ impl Study {
                 Record::Difference(r) => study.differences.push(r),
                 Record::Convergence(r) => study.convergences.push(r),
                 Record::Timing(r) => study.timings.push(r),
+                Record::Again(r) => study.again.push(r),
                 Record::Load(r) => study.loads.push(r),
                 Record::Bounce(r) => study.bounces.push(r),
                 Record::Noise(r) => study.noise.push(r),

@@ -32,6 +32,8 @@ pub(crate) struct Run<'a> {
     pub(crate) folder: &'a mut Folder,
     /// The targets.
     pub(crate) participants: Vec<Participant>,
+    /// The first target a second time, where rounds are timed for a floor.
+    pub(crate) again: Option<Participant>,
     /// Whether records of an earlier run are there; the first new ones come after a remark.
     pub(crate) goes_on: bool,
 }
@@ -56,7 +58,8 @@ impl Run<'_> {
     /// Samples of every pixel that a scene takes on all targets, its reference aside.
     fn samples(&self) -> u64 {
         let climbs = u64::from(self.plan.seeds) * u64::from(self.plan.repeats);
-        u64::from(self.plan.ladder.top()) * self.participants.len() as u64 * climbs
+        let timed = self.participants.len() + usize::from(self.again.is_some());
+        u64::from(self.plan.ladder.top()) * timed as u64 * climbs
     }
 
     fn scene(&mut self, scene: &Scene, bar: &Bar) -> Result<Flow, Failure> {
@@ -176,14 +179,21 @@ impl Run<'_> {
             return Ok(Flow::Continue(()));
         }
         self.load(scene, seed)?;
+        self.load_again(scene, seed)?;
         for step in &steps {
             if done(self, step) {
                 continue;
             }
-            match step::render(step, &mut self.participants, self.folder, bar)? {
-                ControlFlow::Continue(outcomes) => self.record(step, &outcomes, reference)?,
-                ControlFlow::Break(()) => return Ok(Flow::Break(())),
-            }
+            let ControlFlow::Continue(outcomes) =
+                step::render(step, &mut self.participants, self.folder, bar)?
+            else {
+                return Ok(Flow::Break(()));
+            };
+            // Before anything is compared, so that both times of the first target meet the same machine.
+            let ControlFlow::Continue(again) = self.time_again(step, bar)? else {
+                return Ok(Flow::Break(()));
+            };
+            self.record(step, &outcomes, reference, again)?;
         }
         if parity {
             bar.say(&format!("{} path by path", scene.name));
@@ -227,7 +237,11 @@ impl Run<'_> {
     /// Whether everything that a step yields is on disk.
     fn is_done(&self, step: &Step<'_>, with_reference: bool) -> bool {
         let names = self.active();
-        let timed = names.iter().all(|name| self.folder.has(step::timing_key(step, name)));
+        let timed_again = |twin: &Participant| {
+            !names.contains(&twin.name) || self.folder.has(Record::Again(step::timing_key(step, &twin.name)))
+        };
+        let timed = names.iter().all(|name| self.folder.has(step::timing_key(step, name)))
+            && self.again.as_ref().is_none_or(timed_again);
         if step.repeat > 0 || !timed {
             return timed;
         }
@@ -270,15 +284,40 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Takes the scene to the first target's twin where the first target renders it.
+    fn load_again(&mut self, scene: &Scene, seed: u32) -> Result<(), Failure> {
+        let (names, settings) = (self.active(), self.plan.with_seed(seed));
+        if let Some(twin) = &mut self.again {
+            twin.active = names.contains(&twin.name);
+            if twin.active {
+                twin.load(scene, &settings)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Times the step on the first target a second time.
+    fn time_again(&mut self, step: &Step<'_>, bar: &Bar) -> Result<ControlFlow<(), Option<Record>>, Failure> {
+        let Some(twin) = self.again.as_mut().filter(|twin| twin.active) else {
+            return Ok(ControlFlow::Continue(None));
+        };
+        let ControlFlow::Continue(outcome) = step::render_on(step, twin, self.folder, bar)? else {
+            return Ok(ControlFlow::Break(()));
+        };
+        let record = Record::Again(step::timing(step, twin, &outcome));
+        Ok(ControlFlow::Continue(Some(record)))
+    }
+
     /// Writes what a step yielded: images first, so that records are never about images that are not there.
     fn record(
         &mut self,
         step: &Step<'_>,
         outcomes: &[Outcome],
         reference: Option<&Reference>,
+        again: Option<Record>,
     ) -> Result<(), Failure> {
         let first_seed = step.seed == self.plan.settings.seed;
-        let mut records = Vec::new();
+        let mut records = Vec::from_iter(again);
         for (participant, outcome) in self.participants.iter().filter(|p| p.active).zip(outcomes) {
             records.push(step::timing(step, participant, outcome).into());
             records.extend(step::rejected(step, outcome));

@@ -57,19 +57,35 @@ pub(crate) fn render(
 ) -> Result<ControlFlow<(), Vec<Outcome>>, Failure> {
     let mut outcomes = Vec::with_capacity(participants.len());
     for participant in participants.iter_mut().filter(|p| p.active) {
-        if catch_up(step, participant, folder, bar)?.is_break() {
-            return Ok(ControlFlow::Break(()));
+        match render_on(step, participant, folder, bar)? {
+            ControlFlow::Continue(outcome) => outcomes.push(outcome),
+            ControlFlow::Break(()) => return Ok(ControlFlow::Break(())),
         }
-        bar.say(&format!("{} {} spp on {}", step.scene, step.to, participant.name));
-        let Pass::Done(pass) = participant.advance(step.to, &mut |n| bar.add(n))? else {
-            return Ok(ControlFlow::Break(()));
-        };
-        let film = participant.film()?;
-        let before = participant.last.replace(film.clone()).filter(|_| step.from > 0);
-        let (image, hash) = (image_of(&film)?, film_hash(&film));
-        outcomes.push(Outcome { target: participant.name.clone(), pass, film, before, image, hash });
     }
     Ok(ControlFlow::Continue(outcomes))
+}
+
+/// Renders the step on one target.
+///
+/// # Errors
+/// As [`render`].
+pub(crate) fn render_on(
+    step: &Step<'_>,
+    participant: &mut Participant,
+    folder: &Folder,
+    bar: &Bar,
+) -> Result<ControlFlow<(), Outcome>, Failure> {
+    if catch_up(step, participant, folder, bar)?.is_break() {
+        return Ok(ControlFlow::Break(()));
+    }
+    bar.say(&format!("{} {} spp on {}", step.scene, step.to, participant.name));
+    let Pass::Done(pass) = participant.advance(step.to, &mut |n| bar.add(n))? else {
+        return Ok(ControlFlow::Break(()));
+    };
+    let film = participant.film()?;
+    let before = participant.last.replace(film.clone()).filter(|_| step.from > 0);
+    let (image, hash) = (image_of(&film)?, film_hash(&film));
+    Ok(ControlFlow::Continue(Outcome { target: participant.name.clone(), pass, film, before, image, hash }))
 }
 
 /// Renders the samples before the step where a resumed study has their records but not their film, and checks that the

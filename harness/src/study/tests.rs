@@ -111,9 +111,18 @@ fn plan(repeats: u32) -> Plan {
 
 /// Runs a study to its end and reads it back.
 fn run(root: &Path, plan: &Plan, participants: Vec<Participant>) -> Result<Study, Failure> {
+    run_with(root, plan, participants, None)
+}
+
+fn run_with(
+    root: &Path,
+    plan: &Plan,
+    participants: Vec<Participant>,
+    again: Option<Participant>,
+) -> Result<Study, Failure> {
     let environment = plan.environment(&participants);
     let (mut folder, goes_on) = Folder::open(root, &environment, false)?;
-    let flow = Run { plan, folder: &mut folder, participants, goes_on }.all()?;
+    let flow = Run { plan, folder: &mut folder, participants, again, goes_on }.all()?;
     assert!(flow.is_continue());
     Ok(Study::load(root)?)
 }
@@ -223,6 +232,20 @@ fn a_target_that_makes_two_films_of_the_same_samples_stops_a_study() {
     let fault = Fault { fickle: true, ..Fault::default() };
     let failure = run(dir.path(), &plan(2), vec![Planted::participant("a", fault)]).err().unwrap();
     assert!(failure.to_string().contains("two different films"), "{failure}");
+}
+
+#[test]
+fn the_first_target_is_timed_twice_in_every_round_and_once_more_when_that_is_gone_on_with() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = |name: &str| Planted::participant(name, Fault::default());
+    let study = |again| run_with(dir.path(), &plan(3), vec![target("a"), target("b")], again).unwrap();
+    let found = study(Some(target("a")));
+    assert_eq!((found.timings.len(), found.again.len()), (2 * 3 * 3, 3 * 3));
+    assert!(found.again.iter().all(|again| again.target == "a"));
+    let lines = || read_records(&dir.path().join("records.jsonl")).unwrap().len();
+    let before = lines();
+    study(Some(target("a")));
+    assert_eq!(lines(), before, "a finished study has nothing left to do");
 }
 
 #[test]

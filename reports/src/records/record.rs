@@ -38,13 +38,15 @@ pub enum Record {
     Note(Note),
     /// `speedup`
     Speedup(Speedup),
+    /// `again`: the first target of a study, timed a second time in the same round as if it were another (A/A)
+    Again(Timing),
     /// A kind that this version does not know, kept as it was read.
     #[serde(untagged, skip_deserializing)]
     Other(serde_json::Map<String, Value>),
 }
 
 /// The kinds that this version knows.
-const KINDS: [&str; 13] = [
+const KINDS: [&str; 14] = [
     "difference",
     "convergence",
     "timing",
@@ -58,6 +60,7 @@ const KINDS: [&str; 13] = [
     "skip",
     "note",
     "speedup",
+    "again",
 ];
 
 impl Record {
@@ -104,6 +107,7 @@ impl Record {
             Record::Skip(_) => "skip",
             Record::Note(_) => "note",
             Record::Speedup(_) => "speedup",
+            Record::Again(_) => "again",
             Record::Other(object) => object.get("kind").and_then(Value::as_str).unwrap_or(""),
         }
     }
@@ -126,7 +130,7 @@ impl Record {
             Record::Convergence(r) => {
                 vec![r.scene.clone(), r.target.clone(), r.spp.to_string(), r.seed.to_string(), mode(&r.mode)]
             }
-            Record::Timing(r) => vec![
+            Record::Timing(r) | Record::Again(r) => vec![
                 r.scene.clone(),
                 r.target.clone(),
                 r.spp_from.to_string(),
@@ -253,6 +257,7 @@ mod tests {
             Skip { scene: Some("x".into()), ..Default::default() }.into(),
             Note { text: "stopped".into(), ..Default::default() }.into(),
             Speedup { total: 1.25, mode: Mode::Fast, ..Default::default() }.into(),
+            Record::Again(Timing { repeat: 2, ..Default::default() }),
         ];
         for record in records {
             assert_eq!(Record::from_json(&record.to_json().unwrap()).unwrap(), record);

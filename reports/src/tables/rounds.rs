@@ -1,0 +1,174 @@
+//! Targets against the first, over rounds of timing, beside the floor of the timing itself.
+
+use super::format::{fixed, number, percent};
+use super::{Cell, Table};
+use crate::records::Timing;
+use crate::statistics::timing::{Change, LEAST_ROUNDS, MedianInterval, in_words};
+use crate::study::{Study, push_new};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Milliseconds of a step.
+type Quantity = fn(&Timing) -> f64;
+
+/// What is compared, and how it is read from a step.
+const QUANTITIES: [(&str, Quantity); 3] =
+    [("total", |t| t.total_ms), ("trace", |t| t.trace_ms), ("shade", |t| t.shade_ms)];
+
+/// The time of one target on one scene over rounds, against that of the first target.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compared {
+    /// Scene name.
+    pub scene: String,
+    /// The target.
+    pub target: String,
+    /// Whether this is the first target's second time: the floor.
+    pub again: bool,
+    /// What was timed: `total`, `trace`, `shade`.
+    pub quantity: &'static str,
+    /// Milliseconds of the whole ladder.
+    pub time: MedianInterval,
+    /// Time over the first target's; nothing for the first target itself.
+    pub ratio: Option<MedianInterval>,
+    /// The word; nothing for the first target and for the floor.
+    pub change: Option<Change>,
+}
+
+/// Seed and repeat: which round.
+type Round = (u64, u32);
+
+/// Every target and quantity of every scene that has [`LEAST_ROUNDS`] rounds or more in which all steps were timed.
+pub fn compared(study: &Study) -> Vec<Compared> {
+    let mut keys = Vec::new();
+    study.timings.iter().for_each(|t| push_new(&mut keys, (t.scene.as_str(), t.target.as_str())));
+    let mut found = Vec::new();
+    for &(scene, target) in &keys {
+        let first = keys.iter().find(|key| key.0 == scene).map_or(target, |key| key.1);
+        for quantity in QUANTITIES {
+            let base = rounds(&study.timings, scene, first, quantity.1);
+            let again = rounds(&study.again, scene, first, quantity.1);
+            let floor = ratio(&again, &base);
+            let own = rounds(&study.timings, scene, target, quantity.1);
+            let row = |own: &BTreeMap<Round, f64>, again: bool, ratio: Option<MedianInterval>| {
+                let times: Vec<f64> = own.values().copied().collect();
+                let time = MedianInterval::of(&times).filter(|time| time.count >= LEAST_ROUNDS)?;
+                let change = ratio.zip(floor).filter(|_| !again).map(|(r, f)| Change::of(&r, &f));
+                let (scene, target) = (scene.to_owned(), target.to_owned());
+                Some(Compared { scene, target, again, quantity: quantity.0, time, ratio, change })
+            };
+            if target == first {
+                found.extend(row(&own, false, None));
+                found.extend(row(&again, true, floor));
+            } else {
+                found.extend(row(&own, false, ratio(&own, &base)));
+            }
+        }
+    }
+    found
+}
+
+/// The sum over the ladder of one target's steps, for every round in which all steps were timed.
+fn rounds(timings: &[Timing], scene: &str, target: &str, quantity: Quantity) -> BTreeMap<Round, f64> {
+    let own = || timings.iter().filter(|t| t.scene == scene && t.target == target);
+    let steps = own().map(|t| (t.spp_from, t.spp_to)).collect::<BTreeSet<_>>().len();
+    let mut sums: BTreeMap<Round, (usize, f64)> = BTreeMap::new();
+    for t in own() {
+        let (count, sum) = sums.entry((t.seed, t.repeat)).or_default();
+        *count += 1;
+        *sum += quantity(t);
+    }
+    sums.into_iter().filter(|(_, (count, _))| *count == steps).map(|(round, (_, sum))| (round, sum)).collect()
+}
+
+/// The ratio over the rounds that both have; nothing where these are fewer than [`LEAST_ROUNDS`].
+fn ratio(times: &BTreeMap<Round, f64>, base: &BTreeMap<Round, f64>) -> Option<MedianInterval> {
+    let both = times.iter().filter_map(|(round, time)| Some((*time, *base.get(round)?)));
+    let (times, base): (Vec<f64>, Vec<f64>) = both.unzip();
+    MedianInterval::of_ratio(&times, &base).filter(|ratio| ratio.count >= LEAST_ROUNDS)
+}
+
+/// Median times with their intervals, ratios to the first target, the floor, and whether a target is faster.
+pub fn rounds_table(study: &Study) -> Table {
+    let texts = ["Scene", "Target", "Time", "Against the first"];
+    let numbers =
+        ["Rounds", "Median ms", "Low ms", "High ms", "Coverage", "Ratio", "Ratio low", "Ratio high"];
+    let mut table = Table::new("timing-rounds", "Times over rounds", &texts, &numbers).noted(&in_words());
+    table.notes.push(
+        "Summed over the ladder. Ratio: time over that of the scene's first target; its second time (A/A) is the floor."
+            .to_owned(),
+    );
+    for c in compared(study) {
+        let label = if c.again { format!("{}, again (A/A)", c.target) } else { c.target.clone() };
+        let word = match (c.change, c.again, c.ratio) {
+            (Some(change), ..) => change.as_str(),
+            (None, true, _) => "the floor",
+            (None, false, None) => "the first",
+            (None, false, Some(_)) => "no floor",
+        };
+        let mut row = vec![Cell::text(&c.scene), Cell::text(label), Cell::text(c.quantity), Cell::text(word)];
+        row.push(Cell::count(c.time.count as u64));
+        row.extend([c.time.median, c.time.low, c.time.high].map(|ms| Cell::number(ms, number(ms))));
+        row.push(Cell::number(c.time.coverage, percent(c.time.coverage)));
+        let ratio = |get: fn(&MedianInterval) -> f64| {
+            c.ratio.as_ref().map(get).map_or_else(Cell::empty, |r| Cell::number(r, fixed(r, 3)))
+        };
+        row.extend([ratio(|r| r.median), ratio(|r| r.low), ratio(|r| r.high)]);
+        table.rows.push(row);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::{Environment, Record};
+
+    fn step(target: &str, repeat: u32, spp: (u32, u32), ms: f64) -> Timing {
+        Timing {
+            scene: "s".into(),
+            target: target.into(),
+            spp_from: spp.0,
+            spp_to: spp.1,
+            repeat,
+            total_ms: ms,
+            trace_ms: ms / 2.0,
+            shade_ms: ms / 4.0,
+            ..Default::default()
+        }
+    }
+
+    /// Rounds of two steps; `b` takes a tenth longer than `a`, whose second time is a hundredth off.
+    fn study(rounds: u32) -> Study {
+        let mut records: Vec<Record> = Vec::new();
+        for repeat in 0..rounds {
+            let drift = 1.0 + 0.1 * f64::from(repeat);
+            for spp in [(0, 1), (1, 2)] {
+                records.push(step("a", repeat, spp, drift * 10.0).into());
+                records.push(step("b", repeat, spp, drift * 11.0).into());
+                let off = if repeat % 2 == 0 { 1.01 } else { 0.99 };
+                records.push(Record::Again(step("a", repeat, spp, drift * 10.0 * off)));
+            }
+        }
+        // A round that was stopped half way.
+        records.push(step("a", rounds, (0, 1), 1.0).into());
+        Study::from_records(records, Environment::default())
+    }
+
+    #[test]
+    fn targets_are_compared_round_by_round_with_the_first_and_its_floor() {
+        let found = compared(&study(3));
+        let totals: Vec<_> = found.iter().filter(|c| c.quantity == "total").collect();
+        assert_eq!(totals.len(), 3);
+        let [first, again, other] = [totals[0], totals[1], totals[2]];
+        assert_eq!((first.time.median, first.time.count, first.ratio), (22.0, 3, None));
+        assert!(again.again && again.change.is_none() && again.ratio.unwrap().contains(1.0));
+        let ratio = other.ratio.unwrap();
+        assert!((ratio.low - 1.1).abs() < 1e-12 && (ratio.high - 1.1).abs() < 1e-12, "the drift cancels");
+        assert_eq!(other.change, Some(Change::Slower));
+    }
+
+    #[test]
+    fn fewer_than_three_rounds_tell_nothing() {
+        assert_eq!(rounds_table(&study(2)).rows.len(), 0);
+        assert_eq!(rounds_table(&study(3)).rows.len(), 9);
+    }
+}
