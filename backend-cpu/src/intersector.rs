@@ -13,6 +13,9 @@ pub(crate) trait Intersector: Sized + Sync {
     /// Whether paths may be rendered with it; if not, it only casts rays.
     const RENDERS: bool = true;
 
+    /// Whether [`Intersector::closest_hits`] traces several rays together.
+    const HAS_PACKETS: bool = false;
+
     /// Builds the structure with the threads of the current rayon pool.
     fn build(scene: &Scene) -> Result<Self>;
 

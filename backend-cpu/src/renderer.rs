@@ -2,18 +2,22 @@
 
 use crate::cast::cast;
 use crate::intersector::Intersector;
-use crate::tile::{Job, Tally, Tile, Wavefront, cover};
+use crate::tile::{Job, Tally, Tile, Wavefront, cover, tile_size};
 use lockstep_core::film::Flaws;
 use lockstep_core::intersect::{Hit, Ray};
 use lockstep_core::null::{check_range, nothing_loaded};
-use lockstep_core::renderer::{CastReport, Mode, PathRequest, PathVertex, Query, StageTimes};
+use lockstep_core::renderer::{CastReport, Mode, PathRequest, PathVertex, Query, StageTimes, VaryReport};
 use lockstep_core::rng::SampleKey;
 use lockstep_core::scene::Scene;
 use lockstep_core::trace::trace;
+use lockstep_core::variant::{Order, Rays, Variant};
 use lockstep_core::{DeviceInfo, Error, Film, LoadReport, PassReport, Renderer, Result, Settings};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::time::{Duration, Instant};
+
+/// Sides of tiles that are compared with the usual one.
+const TILES: [u32; 4] = [8, 16, 64, 128];
 
 /// A renderer over one kind of intersector.
 pub(crate) struct CpuRenderer<I> {
@@ -27,6 +31,7 @@ struct Loaded<I> {
     settings: Settings,
     intersector: I,
     tiles: Vec<Tile>,
+    rays: Rays,
     spp: u32,
     flaws: Flaws,
 }
@@ -71,7 +76,8 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             scene: scene.clone(),
             settings: *settings,
             intersector,
-            tiles: cover(settings.width, settings.height),
+            tiles: cover(settings.width, settings.height, tile_size(&Variant::default(), settings.width)),
+            rays: Rays::default(),
             spp: 0,
             flaws: Flaws::default(),
         });
@@ -83,10 +89,10 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             return Err(Error::Unsupported { actor: self.info.target.clone(), what: "rendering".into() });
         }
         let loaded = self.loaded.as_mut().ok_or_else(nothing_loaded)?;
-        let Loaded { scene, settings, intersector, tiles, spp, flaws } = loaded;
+        let Loaded { scene, settings, intersector, tiles, rays, spp, flaws } = loaded;
         let added = check_range(*spp, &samples)?;
         let camera = scene.camera.frame(settings.width, settings.height);
-        let job = Job { scene, intersector, camera, settings: *settings, samples };
+        let job = Job { scene, intersector, camera, settings: *settings, samples, rays: *rays };
         let start = Instant::now();
         let tally = self.pool.install(|| {
             tiles
@@ -121,6 +127,31 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             }
         }
         Ok(())
+    }
+
+    fn variants(&self) -> Vec<Variant> {
+        let mut variants = vec![Variant::default()];
+        variants.extend(TILES.map(|side| Variant { tile: Some(side), ..Variant::default() }));
+        variants.push(Variant { order: Order::Scanline, ..Variant::default() });
+        if I::HAS_PACKETS {
+            variants.push(Variant { rays: Rays::Single, ..Variant::default() });
+        }
+        variants
+    }
+
+    fn vary(&mut self, variant: &Variant) -> Result<VaryReport> {
+        let loaded = self.loaded.as_mut().ok_or_else(nothing_loaded)?;
+        let Variant { order, tile, rays, .. } = *variant;
+        let known = Variant { order, tile, rays, ..Variant::default() };
+        if *variant != known || tile == Some(0) || (rays == Rays::Single && !I::HAS_PACKETS) {
+            let (actor, what) = (self.info.target.clone(), format!("the variant {variant}"));
+            return Err(Error::Unsupported { actor, what });
+        }
+        let Settings { width, height, .. } = loaded.settings;
+        loaded.tiles = cover(width, height, tile_size(variant, width));
+        loaded.rays = rays;
+        (loaded.spp, loaded.flaws) = (0, Flaws::default());
+        Ok(VaryReport::default())
     }
 
     fn trace(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PathVertex>>> {

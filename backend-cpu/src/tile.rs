@@ -11,11 +11,12 @@ use lockstep_core::path::{Connection, PathState, generate, shade};
 use lockstep_core::renderer::{BounceCounts, Settings};
 use lockstep_core::rng::{RayKey, SampleKey};
 use lockstep_core::scene::Scene;
+use lockstep_core::variant::{Order, Rays, Variant};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Pixels along a tile's side.
-pub(crate) const TILE_SIDE: u32 = 32;
+/// Pixels along a tile's side where a variant does not say.
+const TILE_SIDE: u32 = 32;
 
 /// A rectangle of pixels with its sums.
 #[derive(Debug)]
@@ -26,14 +27,24 @@ pub(crate) struct Tile {
     pub(crate) sums: Vec<[i64; 3]>,
 }
 
-/// The tiles that cover a film.
-pub(crate) fn cover(width: u32, height: u32) -> Vec<Tile> {
-    let starts = |size: u32| (0..size).step_by(TILE_SIDE as usize);
+/// Width and height of a variant's tiles on a film of this width.
+pub(crate) fn tile_size(variant: &Variant, width: u32) -> [u32; 2] {
+    let side = variant.tile.unwrap_or(TILE_SIDE).max(1);
+    match variant.order {
+        Order::Tiles => [side; 2],
+        // Whole rows, together about as many pixels as a tile.
+        Order::Scanline => [width, (side.saturating_mul(side) / width.max(1)).max(1)],
+    }
+}
+
+/// The tiles of this size that cover a film.
+pub(crate) fn cover(width: u32, height: u32, [tile_width, tile_height]: [u32; 2]) -> Vec<Tile> {
+    let starts = |size: u32, step: u32| (0..size).step_by(step as usize);
     let mut tiles = Vec::new();
-    for y0 in starts(height) {
-        for x0 in starts(width) {
-            let rows = y0..(y0 + TILE_SIDE).min(height);
-            let columns = x0..(x0 + TILE_SIDE).min(width);
+    for y0 in starts(height, tile_height) {
+        for x0 in starts(width, tile_width) {
+            let rows = y0..(y0 + tile_height).min(height);
+            let columns = x0..(x0 + tile_width).min(width);
             let pixels: Vec<u32> = rows.flat_map(|y| columns.clone().map(move |x| y * width + x)).collect();
             let sums = vec![[0; 3]; pixels.len()];
             tiles.push(Tile { pixels, sums });
@@ -49,6 +60,8 @@ pub(crate) struct Job<'a, I> {
     pub(crate) camera: CameraFrame,
     pub(crate) settings: Settings,
     pub(crate) samples: Range<u32>,
+    /// Whether extension rays are traced together where the intersector can.
+    pub(crate) rays: Rays,
 }
 
 /// Thread time by stage, ray counts and flaws of some tiles.
@@ -170,7 +183,14 @@ impl<S: Default> Wavefront<S> {
             let path = &paths[active[i] as usize];
             (&path.ray, RayKey::extension(path.key, bounce))
         };
-        job.intersector.closest_hits(active.len(), ray, scratch, |_, hit| hits.push(hit));
+        if I::HAS_PACKETS && job.rays == Rays::Single {
+            hits.extend((0..active.len()).map(|i| {
+                let (ray, key) = ray(i);
+                job.intersector.closest_hit(ray, key, scratch)
+            }));
+        } else {
+            job.intersector.closest_hits(active.len(), ray, scratch, |_, hit| hits.push(hit));
+        }
         tally.extend += start.elapsed();
     }
 

@@ -1,6 +1,8 @@
 //! The CPU targets keep the contract and get the light right.
 
-use lockstep_core::{Backend, OpenOptions, conformance};
+use lockstep_core::renderer::Mode;
+use lockstep_core::variant::Structure;
+use lockstep_core::{Backend, OpenOptions, Variant, conformance};
 use lockstep_cpu::{BVH_TARGET, Cpu, EMBREE_TARGET};
 
 #[test]
@@ -11,6 +13,17 @@ fn the_built_in_bvh_keeps_the_contract() {
 #[test]
 fn the_built_in_bvh_gets_the_light_right() {
     conformance::physics(&mut || Cpu.open(BVH_TARGET, &OpenOptions::default()));
+}
+
+#[test]
+fn no_way_to_run_passes_changes_a_film_and_those_of_kernels_are_refused() {
+    let of_kernels = [
+        Variant { group: Some(128), ..Variant::default() },
+        Variant { structure: Structure::Megakernel, ..Variant::default() },
+        Variant::in_mode(Mode::Fast),
+    ];
+    let refused = conformance::variants(&mut || Cpu.open(BVH_TARGET, &OpenOptions::default()), &of_kernels);
+    assert_eq!(refused.iter().map(|(variant, _)| *variant).collect::<Vec<_>>(), of_kernels);
 }
 
 #[test]

@@ -8,8 +8,15 @@ typedef unsigned long long u64;
 #define LS_FN static __device__ __forceinline__
 #define LS_KERNEL extern "C" __global__
 /* Traversal waits for memory most of the time: eight groups of 128 in flight, at 64 registers each, hide more of it than
- * the registers that must then be spilled cost. */
+ * the registers that must then be spilled cost. LS_GROUP makes kernels for groups of up to so many threads, at as many
+ * registers as these leave. */
+#ifdef LS_GROUP
+#define LS_TRAVERSAL __launch_bounds__(LS_GROUP, 1024 / LS_GROUP)
+#define LS_STAGE __launch_bounds__(LS_GROUP)
+#else
 #define LS_TRAVERSAL __launch_bounds__(128, 8)
+#define LS_STAGE
+#endif
 #define LS_GLOBAL
 #define LS_CONSTANT __constant__
 #define LS_LOCAL __shared__
@@ -20,6 +27,7 @@ typedef unsigned long long u64;
 #define LS_GLOBAL_ID() ((u32)(blockIdx.x * blockDim.x + threadIdx.x))
 #define LS_GLOBAL_SIZE() ((u32)(gridDim.x * blockDim.x))
 #define LS_LOCAL_ID() ((u32)threadIdx.x)
+#define LS_LOCAL_SIZE() ((u32)blockDim.x)
 #define LS_BARRIER() __syncthreads()
 #define LS_ATOMIC_ADD(counter, amount) atomicAdd(counter, amount)
 

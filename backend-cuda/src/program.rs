@@ -9,11 +9,9 @@ use cust::module::Module;
 use lockstep_core::cache::{self, Key};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::folders;
-use lockstep_core::kernels::launch::{KERNELS, Kernel, TRACE};
-use lockstep_core::kernels::{
-    KernelResources, Listing, Options, Source, assemble, assemble_trace, from_ptxas,
-};
+use lockstep_core::kernels::{KernelResources, Listing, Options, Part, Source, assemble, from_ptxas};
 use lockstep_core::renderer::Mode;
+use lockstep_core::variant::{Threads, Variant};
 use std::collections::HashMap;
 
 /// This backend's words of the kernel dialect, and the name that compile errors give the file.
@@ -31,33 +29,44 @@ const VERBOSE_FLAG: &str = "--ptxas-options=-v";
 
 /// The most threads of a block: neighbouring rays differ in length, and a block holds its registers until its last ray
 /// ends.
-const LARGEST_BLOCK: u32 = 128;
+pub(crate) const LARGEST_BLOCK: u32 = 128;
 
-/// The kernels that one program has.
+/// Blocks of a launch for each that the device runs at once: enough to even out rays of different lengths. Kernels loop
+/// over the rest of their queue.
+const BLOCKS_PER_RESIDENT_BLOCK: u32 = 16;
+
+/// The most threads of a block that a program's kernels are built for, where it is not the usual: kernels for larger
+/// blocks get fewer registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Part {
-    /// All that a render launches.
-    Render,
-    /// The kernel that records paths, built when the first is asked for.
-    Trace,
+pub(crate) enum Bound {
+    /// Up to 512 threads.
+    Wide,
+    /// Up to 1,024 threads, the most that any device takes.
+    Widest,
 }
 
-impl Part {
-    /// Its kernels.
-    pub(crate) fn kernels(self) -> &'static [&'static Kernel] {
+impl Bound {
+    /// What a variant's blocks ask for; nothing for the usual program.
+    pub(crate) fn of(variant: &Variant) -> Option<Self> {
+        match variant.group.unwrap_or(LARGEST_BLOCK) {
+            ..=LARGEST_BLOCK => None,
+            ..=512 => Some(Self::Wide),
+            _ => Some(Self::Widest),
+        }
+    }
+
+    /// The compiler's flag for it.
+    fn flag(self) -> &'static str {
         match self {
-            Self::Render => &KERNELS,
-            Self::Trace => &[&TRACE],
+            Self::Wide => "--define-macro=LS_GROUP=512",
+            Self::Widest => "--define-macro=LS_GROUP=1024",
         }
     }
 }
 
 /// The source for a mode.
 pub(crate) fn source(mode: Mode, part: Part) -> Source {
-    match part {
-        Part::Render => assemble(COMPAT_NAME, COMPAT, &options(mode)),
-        Part::Trace => assemble_trace(COMPAT_NAME, COMPAT, &options(mode)),
-    }
+    assemble(COMPAT_NAME, COMPAT, &options(mode), part)
 }
 
 /// The source of every build.
@@ -74,6 +83,11 @@ pub(crate) fn listings() -> Vec<Listing> {
 /// What to build from the shared source for a mode.
 pub(crate) fn options(mode: Mode) -> Options {
     Options { fast: mode == Mode::Fast, group_compaction: true }
+}
+
+/// The compiler's flags for a program, without the architecture.
+pub(crate) fn all_flags(mode: Mode, bound: Option<Bound>) -> Vec<&'static str> {
+    flags(mode).iter().copied().chain(bound.map(Bound::flag)).collect()
 }
 
 /// The compiler's flags for a mode, without the architecture.
@@ -94,6 +108,8 @@ pub(crate) struct Shape {
     pub(crate) block: u32,
     /// Blocks that the device runs at once.
     pub(crate) resident_blocks: u32,
+    /// Blocks of a launch, at most.
+    pub(crate) most_blocks: u32,
     /// Registers of a thread.
     pub(crate) registers: u32,
     /// Bytes of a thread's local memory: its stack, and registers that were spilled.
@@ -108,18 +124,63 @@ impl Shape {
         let (resident_blocks, block) =
             function.suggested_launch_configuration(0, BlockSize::x(LARGEST_BLOCK))?;
         let number = |attribute| function.get_attribute(attribute).map(|value| value.max(0) as u32);
+        let resident_blocks = resident_blocks.max(1);
         Ok(Self {
             block: block.max(1),
-            resident_blocks: resident_blocks.max(1),
+            resident_blocks,
+            most_blocks: resident_blocks.saturating_mul(BLOCKS_PER_RESIDENT_BLOCK),
             registers: number(FunctionAttribute::NumRegisters)?,
             local_bytes: number(FunctionAttribute::LocalSizeBytes)?,
             shared_bytes: number(FunctionAttribute::SharedMemorySizeBytes)?,
         })
     }
+
+    /// The same as a variant asks for it.
+    fn as_varied(
+        self,
+        found: &Found,
+        name: &str,
+        function: &Function<'_>,
+        variant: &Variant,
+    ) -> Result<Self> {
+        let mut shape = self;
+        if let Some(block) = variant.group {
+            shape.block = block;
+            shape.resident_blocks = resident_blocks(found, name, function, block)?;
+        }
+        shape.most_blocks = match variant.threads {
+            Threads::Own => shape.resident_blocks.saturating_mul(BLOCKS_PER_RESIDENT_BLOCK),
+            Threads::PerRay => u32::MAX,
+            Threads::Persistent => shape.resident_blocks,
+        };
+        Ok(shape)
+    }
+}
+
+/// How many blocks of so many threads a device runs at once.
+///
+/// # Errors
+/// [`Error::Device`] when it runs none.
+fn resident_blocks(found: &Found, name: &str, function: &Function<'_>, block: u32) -> Result<u32> {
+    let action = || format!("running blocks of {block} threads");
+    let ask = || -> CudaResult<(u32, u32)> {
+        let most = function.get_attribute(FunctionAttribute::MaxThreadsPerBlock)?.max(0) as u32;
+        if block == 0 || block > most {
+            return Ok((most, 0));
+        }
+        Ok((most, function.max_active_blocks_per_multiprocessor(BlockSize::x(block), 0)?))
+    };
+    let (most, of_multiprocessor) = ask().map_err(|e| device_error(&found.target, action(), e))?;
+    if of_multiprocessor == 0 {
+        let reason = format!("the device takes 1 to {most} of {name}, as its registers and memory allow");
+        return Err(Error::Device { actor: found.target.clone(), action: action(), reason });
+    }
+    Ok(of_multiprocessor.saturating_mul(found.facts.compute_units.max(1)))
 }
 
 /// The kernels of one part in one mode, ready to launch.
 pub(crate) struct Program {
+    part: Part,
     module: Module,
     shapes: HashMap<&'static str, Shape>,
     /// What the compiler's log told.
@@ -132,11 +193,10 @@ impl Program {
         found: &Found,
         compiler: &Compiler,
         architecture: Architecture,
-        mode: Mode,
-        part: Part,
+        (mode, part, bound): (Mode, Part, Option<Bound>),
     ) -> Result<Self> {
         let source = source(mode, part);
-        let flags = flags(mode);
+        let flags = all_flags(mode, bound);
         let made_by = format!("NVRTC {}", compiler.version);
         let made_for = architecture.to_string();
         let joined = flags.join(" ");
@@ -153,7 +213,7 @@ impl Program {
                 _ => cache::remove(folder, &key),
             }
         }
-        let image = compile_telling(&found.target, compiler, architecture, &source.text, flags)?;
+        let image = compile_telling(&found.target, compiler, architecture, &source.text, &flags)?;
         let program = Self::of(found, &image, part)?;
         if let Some(folder) = &folder {
             // A cache that cannot be written costs time, nothing else.
@@ -171,7 +231,21 @@ impl Program {
                 .map_err(|e| device_error(&found.target, format!("finding kernel {}", kernel.name), e))?;
             shapes.insert(kernel.name, shape);
         }
-        Ok(Self { module, shapes, told: from_ptxas(&image.log) })
+        Ok(Self { part, module, shapes, told: from_ptxas(&image.log) })
+    }
+
+    /// How every kernel is launched as a variant asks for it.
+    ///
+    /// # Errors
+    /// [`Error::Device`] for blocks that the device does not take.
+    pub(crate) fn shapes_of(&self, found: &Found, variant: &Variant) -> Result<HashMap<&'static str, Shape>> {
+        let of = |(&name, shape): (&&'static str, &Shape)| {
+            let function = self.module.get_function(name);
+            let function =
+                function.map_err(|e| device_error(&found.target, format!("finding kernel {name}"), e))?;
+            Ok((name, shape.as_varied(found, name, &function, variant)?))
+        };
+        self.shapes.iter().map(of).collect()
     }
 
     /// A kernel by its name.
@@ -190,12 +264,13 @@ impl Program {
             shared_bytes: Some(shape.shared_bytes.into()),
             width: Some(WARP),
         };
-        KERNELS.iter().filter_map(|k| self.shapes.get(k.name).map(|shape| of(k.name, shape))).collect()
+        let kernels = self.part.kernels().iter();
+        kernels.filter_map(|k| self.shapes.get(k.name).map(|shape| of(k.name, shape))).collect()
     }
 
     /// Registers and local bytes of every kernel, in words.
     pub(crate) fn resources(&self) -> String {
-        let words = KERNELS.iter().filter_map(|kernel| {
+        let words = self.part.kernels().iter().filter_map(|kernel| {
             let shape = self.shapes.get(kernel.name)?;
             let name = kernel.name.strip_prefix("ls_").unwrap_or(kernel.name);
             Some(format!("{name} {}/{}", shape.registers, shape.local_bytes))

@@ -3,7 +3,7 @@
 use crate::device::{self, Found};
 use crate::error::{device_error, is_lasting};
 use crate::nvrtc::{Architecture, Compiler};
-use crate::program::{self, Part, Program, Shape};
+use crate::program::{self, Bound, Program, Shape};
 use cust::context::{Context, CurrentContext};
 use cust::error::{CudaError, CudaResult};
 use cust::event::{Event, EventFlags, EventStatus};
@@ -11,9 +11,10 @@ use cust::function::Function;
 use cust::memory::{CopyDestination, DeviceBuffer, DeviceSlice};
 use cust::stream::{Stream, StreamFlags};
 use lockstep_core::error::{Error, Result};
-use lockstep_core::kernels::KernelResources;
 use lockstep_core::kernels::launch::Kernel;
+use lockstep_core::kernels::{KernelResources, Part};
 use lockstep_core::renderer::{DeviceInfo, Mode};
+use lockstep_core::variant::Variant;
 use lockstep_core::wavefront::{self, Kind, Limits, Span, Value, Wavefront};
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -24,9 +25,13 @@ use std::time::{Duration, Instant};
 /// The renderer of every CUDA target.
 pub(crate) type CudaRenderer = Wavefront<CudaDevice>;
 
-/// Blocks of a launch for each that the device runs at once: enough to even out rays of different lengths. Kernels loop
-/// over the rest of their queue.
-const BLOCKS_PER_RESIDENT_BLOCK: u32 = 16;
+/// What tells programs apart.
+type ProgramKey = (Mode, Part, Option<Bound>);
+
+/// The program that a variant's passes launch.
+fn program_of(variant: &Variant) -> ProgramKey {
+    (variant.mode, Part::of(variant), Bound::of(variant))
+}
 
 /// A device with its stream and the programs built so far.
 pub(crate) struct CudaDevice {
@@ -34,8 +39,11 @@ pub(crate) struct CudaDevice {
     compiler: Arc<Compiler>,
     architecture: Architecture,
     info: DeviceInfo,
-    programs: HashMap<(Mode, Part), Program>,
-    mode: Mode,
+    programs: HashMap<ProgramKey, Program>,
+    /// How launches run.
+    variant: Variant,
+    /// How the kernels of the variant's program are launched.
+    shapes: HashMap<&'static str, Shape>,
     /// The end of the launch that was waited for last, and its time on our clock.
     latest: Option<(Rc<Event>, u64)>,
     stream: Stream,
@@ -75,8 +83,18 @@ impl CudaDevice {
         };
         let (context, stream) = open().map_err(|e| refused(&found, "opening the device", e))?;
         let info = info(&found, &compiler, architecture, mode);
-        let programs = HashMap::new();
-        Ok(Self { found, compiler, architecture, info, programs, mode, latest: None, stream, context })
+        Ok(Self {
+            found,
+            compiler,
+            architecture,
+            info,
+            programs: HashMap::new(),
+            variant: Variant::in_mode(mode),
+            shapes: HashMap::new(),
+            latest: None,
+            stream,
+            context,
+        })
     }
 
     fn error(&self, action: impl Into<String>, error: CudaError) -> Error {
@@ -84,11 +102,11 @@ impl CudaDevice {
     }
 
     /// Builds a program unless it is there; true when it was built.
-    fn build(&mut self, mode: Mode, part: Part) -> Result<bool> {
-        let fresh = !self.programs.contains_key(&(mode, part));
+    fn build(&mut self, key: ProgramKey) -> Result<bool> {
+        let fresh = !self.programs.contains_key(&key);
         if fresh {
-            let program = Program::build(&self.found, &self.compiler, self.architecture, mode, part)?;
-            self.programs.insert((mode, part), program);
+            let program = Program::build(&self.found, &self.compiler, self.architecture, key)?;
+            self.programs.insert(key, program);
         }
         Ok(fresh)
     }
@@ -125,8 +143,7 @@ impl CudaDevice {
             Value::Buffer(_) => std::ptr::from_ref(address) as *mut c_void,
         });
         let places: Vec<*mut c_void> = places.collect();
-        let blocks = items.max(1).div_ceil(shape.block);
-        let blocks = blocks.min(shape.resident_blocks.saturating_mul(BLOCKS_PER_RESIDENT_BLOCK));
+        let blocks = items.max(1).div_ceil(shape.block).min(shape.most_blocks);
         let launch = || -> CudaResult<Launch> {
             let start = Event::new(EventFlags::DEFAULT)?;
             let end = Event::new(EventFlags::DEFAULT)?;
@@ -194,28 +211,31 @@ impl wavefront::Device for CudaDevice {
             largest_allocation: facts.memory,
             memory: facts.memory,
             compute_units: facts.compute_units,
+            group: program::LARGEST_BLOCK,
         }
     }
 
-    fn prepare(&mut self, mode: Mode) -> Result<Duration> {
+    fn prepare(&mut self, variant: &Variant) -> Result<Duration> {
         self.enter()?;
         let start = Instant::now();
-        let fresh = self.build(mode, Part::Render)?;
-        self.mode = mode;
-        self.info = info(&self.found, &self.compiler, self.architecture, mode);
-        if let Some(program) = self.programs.get(&(mode, Part::Render)) {
+        let key = program_of(variant);
+        let fresh = self.build(key)?;
+        if let Some(program) = self.programs.get(&key) {
+            self.shapes = program.shapes_of(&self.found, variant)?;
+            self.info = info(&self.found, &self.compiler, self.architecture, variant.mode);
             self.info.note = format!("{}; {}", self.info.note, program.resources());
         }
+        self.variant = *variant;
         Ok(if fresh { start.elapsed() } else { Duration::ZERO })
     }
 
     fn prepare_trace(&mut self) -> Result<()> {
         self.enter()?;
-        self.build(self.mode, Part::Trace).map(drop)
+        self.build((self.variant.mode, Part::Trace, None)).map(drop)
     }
 
     fn resources(&self) -> Vec<KernelResources> {
-        self.programs.get(&(self.mode, Part::Render)).map(Program::kernel_resources).unwrap_or_default()
+        self.programs.get(&program_of(&self.variant)).map(Program::kernel_resources).unwrap_or_default()
     }
 
     fn allocate(&mut self, bytes: u64, what: &str) -> Result<Buffer> {
@@ -240,9 +260,16 @@ impl wavefront::Device for CudaDevice {
 
     fn launch(&mut self, kernel: &Kernel, items: u32, arguments: &[Value<'_, Buffer>]) -> Result<Launch> {
         self.enter()?;
-        let programs = [Part::Render, Part::Trace].map(|part| self.programs.get(&(self.mode, part)));
-        let compiled = programs.into_iter().flatten().find_map(|program| program.kernel(kernel.name));
-        let (function, shape) = compiled.ok_or_else(|| Error::Contract {
+        let own =
+            self.programs.get(&program_of(&self.variant)).and_then(|program| program.kernel(kernel.name));
+        let own = own.map(|(function, shape)| (function, *self.shapes.get(kernel.name).unwrap_or(&shape)));
+        // Kernels that are no part of a variant's program run as by default.
+        let usual = || {
+            let programs = [Part::Render, Part::Trace].map(|part| (self.variant.mode, part, None));
+            let mut programs = programs.iter().filter_map(|key| self.programs.get(key));
+            programs.find_map(|program| program.kernel(kernel.name))
+        };
+        let (function, shape) = own.or_else(usual).ok_or_else(|| Error::Contract {
             actor: self.found.target.clone(),
             message: format!("kernel {} was launched before it was built", kernel.name),
         })?;

@@ -1,11 +1,12 @@
 //! Proofs that need the compiler but no device. Skipped, with the reason printed, where there is no NVRTC.
 
 use crate::nvrtc::{self, Architecture, Compiler, Refusal};
-use crate::program::{self, COMPAT, COMPAT_NAME, Part};
+use crate::program::{self, Bound, COMPAT, COMPAT_NAME};
 use crate::ptx;
 use lockstep_core::kernels::launch::Passing;
-use lockstep_core::kernels::{assemble, assemble_probes};
+use lockstep_core::kernels::{Build, Part, assemble, assemble_probes, from_ptxas};
 use lockstep_core::renderer::Mode;
+use lockstep_core::variant::{Order, Structure, Variant};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -27,8 +28,8 @@ fn ptx_of(compiler: &Compiler, text: &str, capability: u32, mode: Mode) -> Strin
 fn the_exact_build_has_our_arithmetic_and_no_other() {
     let Some(compiler) = compiler() else { return };
     let options = program::options(Mode::Exact);
-    let plain = assemble(COMPAT_NAME, COMPAT, &options).text;
-    let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options).text;
+    let plain = assemble(COMPAT_NAME, COMPAT, &options, Part::Render).text;
+    let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, Part::Render).text;
     for capability in ARCHITECTURES {
         let trace =
             ptx_of(&compiler, &program::source(Mode::Exact, Part::Trace).text, capability, Mode::Exact);
@@ -42,6 +43,61 @@ fn the_exact_build_has_our_arithmetic_and_no_other() {
             assert_eq!([all, all], marked[&kernel], "compute_{capability}: words and marks of {kernel}");
         }
     }
+}
+
+/// A program of every kind that variants launch.
+fn builds() -> [Part; 5] {
+    let build = |structure, fetches, order| Part::Other(Build { structure, fetches, order });
+    [
+        build(Structure::Wavefront, true, Order::Tiles),
+        build(Structure::Wavefront, false, Order::Scanline),
+        build(Structure::InPlace, false, Order::Tiles),
+        build(Structure::Megakernel, false, Order::Tiles),
+        build(Structure::Megakernel, true, Order::Scanline),
+    ]
+}
+
+#[test]
+fn every_way_to_run_passes_has_our_arithmetic_and_no_other() {
+    let Some(compiler) = compiler() else { return };
+    for part in builds() {
+        let options = program::options(Mode::Exact);
+        let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, part).text;
+        let exact = ptx_of(&compiler, &program::source(Mode::Exact, part).text, 90, Mode::Exact);
+        assert_eq!(ptx::breaches(&exact), Vec::<String>::new(), "{part:?}");
+        let marked = ptx::words_by_kernel(&ptx_of(&compiler, &marked, 90, Mode::Exact));
+        for (kernel, [all, _]) in ptx::words_by_kernel(&exact) {
+            assert_eq!([all, all], marked[&kernel], "{part:?}: words and marks of {kernel}");
+        }
+    }
+}
+
+#[test]
+fn kernels_for_large_blocks_leave_registers_for_all_their_threads() {
+    /// Registers of a multiprocessor on every device so far.
+    const REGISTERS: u64 = 65_536;
+    let Some(compiler) = compiler() else { return };
+    for (group, threads) in [(512, 512), (1024, 1024)] {
+        for part in
+            [Part::Render, Part::Other(Build { structure: Structure::Megakernel, ..Build::default() })]
+        {
+            let bound = Bound::of(&Variant { group: Some(group), ..Variant::default() });
+            let mut flags = program::all_flags(Mode::Exact, bound);
+            flags.push("--ptxas-options=-v");
+            let text = program::source(Mode::Exact, part).text;
+            let image = compiler.compile(&text, Architecture::Native(90), &flags).expect("sm_90 is known");
+            let told = from_ptxas(&image.log);
+            assert_eq!(told.len(), text.matches("LS_KERNEL void").count(), "{part:?}");
+            for kernel in told {
+                let registers = kernel.registers.expect("the log tells registers");
+                assert!(registers * threads <= REGISTERS, "{group}: {kernel:?}");
+            }
+        }
+    }
+    assert_eq!(
+        Bound::of(&Variant { group: Some(128), ..Variant::default() }),
+        Bound::of(&Variant::default())
+    );
 }
 
 #[test]
@@ -72,7 +128,7 @@ fn the_probes_have_our_arithmetic_and_no_other() {
 #[test]
 fn every_kernel_has_the_parameters_of_its_declaration() {
     let Some(compiler) = compiler() else { return };
-    for part in [Part::Render, Part::Trace] {
+    for part in [Part::Render, Part::Trace].into_iter().chain(builds()) {
         let ptx = ptx_of(&compiler, &program::source(Mode::Exact, part).text, 90, Mode::Exact);
         for kernel in part.kernels() {
             let start = format!(".entry {}(", kernel.name);

@@ -16,8 +16,9 @@ typedef ulong u64;
 #else
 #define LS_KERNEL __kernel
 #endif
-/* What of a device's registers a traversal kernel gets is chosen by compiler flags. */
+/* What of a device's registers a kernel gets is chosen by compiler flags. */
 #define LS_TRAVERSAL
+#define LS_STAGE
 #define LS_GLOBAL __global
 #define LS_CONSTANT __constant
 #define LS_LOCAL __local
@@ -28,6 +29,7 @@ typedef ulong u64;
 #define LS_GLOBAL_ID() ((u32)get_global_id(0))
 #define LS_GLOBAL_SIZE() ((u32)get_global_size(0))
 #define LS_LOCAL_ID() ((u32)get_local_id(0))
+#define LS_LOCAL_SIZE() ((u32)get_local_size(0))
 #define LS_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define LS_ATOMIC_ADD(counter, amount) atomic_add(counter, amount)
 

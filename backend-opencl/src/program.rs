@@ -5,10 +5,8 @@ use crate::error::device_error;
 use lockstep_core::cache::{self, Key};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::folders;
-use lockstep_core::kernels::launch::{KERNELS, Kernel, TRACE};
-use lockstep_core::kernels::{
-    KernelResources, Listing, Options, Source, assemble, assemble_trace, from_ptxas,
-};
+use lockstep_core::kernels::launch::Kernel;
+use lockstep_core::kernels::{KernelResources, Listing, Options, Part, Source, assemble, from_ptxas};
 use lockstep_core::renderer::Mode;
 use ocl::Context;
 use ocl::core::{self, KernelWorkGroupInfo, KernelWorkGroupInfoResult, ProgramBuildInfo};
@@ -29,24 +27,6 @@ const NVIDIA_VERBOSE_FLAG: &str = "-cl-nv-verbose";
 /// Flags of the fast build.
 const FAST_FLAGS: &str = "-cl-fast-relaxed-math -cl-mad-enable";
 
-/// The kernels that one program has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Part {
-    /// All that a render launches.
-    Render,
-    /// The kernel that records paths, built when the first is asked for.
-    Trace,
-}
-
-impl Part {
-    fn kernels(self) -> &'static [&'static Kernel] {
-        match self {
-            Self::Render => &KERNELS,
-            Self::Trace => &[&TRACE],
-        }
-    }
-}
-
 /// The source for a device and a mode.
 pub(crate) fn source(found: &Found, mode: Mode, part: Part) -> Source {
     source_for(found.facts.class != Class::Cpu, mode, part)
@@ -54,10 +34,7 @@ pub(crate) fn source(found: &Found, mode: Mode, part: Part) -> Source {
 
 fn source_for(gpu: bool, mode: Mode, part: Part) -> Source {
     let options = Options { fast: mode == Mode::Fast, group_compaction: gpu };
-    match part {
-        Part::Render => assemble(COMPAT_NAME, COMPAT, &options),
-        Part::Trace => assemble_trace(COMPAT_NAME, COMPAT, &options),
-    }
+    assemble(COMPAT_NAME, COMPAT, &options, part)
 }
 
 /// The source of every build, for CPUs and for GPUs.
@@ -107,7 +84,11 @@ pub(crate) fn all_flags(found: &Found, mode: Mode) -> String {
 
 /// The kernels of one part in one mode, ready to launch.
 pub(crate) struct Program {
+    part: Part,
     kernels: Kernels,
+    /// Kernels that do not walk the BVH with as few registers as if they did, for groups that are too large otherwise;
+    /// empty where flags do not choose.
+    lean: Kernels,
 }
 
 impl Program {
@@ -120,27 +101,39 @@ impl Program {
         part: Part,
     ) -> Result<Self> {
         let flags = flags(found, mode);
-        let kernels =
+        let build =
             |flags: &str, wanted: fn(&Kernel) -> bool| kernels(found, context, source, flags, part, wanted);
-        let Some(flag) = traversal_flag(found) else {
-            return Ok(Self { kernels: kernels(&flags, |_| true)? });
+        let Some(flag) = traversal_flag(found).filter(|_| part != Part::Trace) else {
+            return Ok(Self { part, kernels: build(&flags, |_| true)?, lean: Kernels::new() });
         };
-        let mut all = kernels(&flags, |kernel| !kernel.traverses)?;
-        if part.kernels().iter().any(|kernel| kernel.traverses) {
-            all.extend(kernels(&format!("{flags} {flag}"), |kernel| kernel.traverses)?);
-        }
-        Ok(Self { kernels: all })
+        let mut kernels = build(&flags, |kernel| !kernel.traverses)?;
+        let (traversing, lean) = build(&format!("{flags} {flag}"), |_| true)?
+            .into_iter()
+            .partition(|(name, _)| !kernels.contains_key(name));
+        kernels.extend::<Kernels>(traversing);
+        Ok(Self { part, kernels, lean })
     }
 
     /// What every kernel takes.
     pub(crate) fn resources(&self) -> Vec<KernelResources> {
         let of = |name| self.kernels.get(name).map(|compiled| compiled.takes.clone());
-        KERNELS.iter().filter_map(|kernel| of(kernel.name)).collect()
+        self.part.kernels().iter().filter_map(|kernel| of(kernel.name)).collect()
     }
 
-    /// A kernel by its name.
-    pub(crate) fn kernel(&self, name: &str) -> Option<&core::Kernel> {
-        self.kernels.get(name).map(|compiled| &compiled.kernel)
+    /// A kernel by its name, such that it runs in groups of this size where there is such a one.
+    pub(crate) fn kernel(&self, name: &str, group: usize) -> Option<&core::Kernel> {
+        let usual = self.kernels.get(name)?;
+        let lean = self.lean.get(name).filter(|lean| usual.most < group && lean.most >= group);
+        Some(&lean.unwrap_or(usual).kernel)
+    }
+
+    /// The kernel that takes the smallest groups at most, with their size.
+    pub(crate) fn tightest(&self) -> Option<(&'static str, usize)> {
+        let most = |(&name, usual): (&&'static str, &Compiled)| {
+            let lean = self.lean.get(name).map_or(0, |lean| lean.most);
+            (name, usual.most.max(lean))
+        };
+        self.kernels.iter().map(most).min_by_key(|(name, most)| (*most, *name))
     }
 }
 
@@ -151,6 +144,8 @@ type Kernels = HashMap<&'static str, Compiled>;
 struct Compiled {
     kernel: core::Kernel,
     takes: KernelResources,
+    /// Work-items of a group, at most, with the registers that it takes.
+    most: usize,
 }
 
 /// Some kernels of a source built with some flags, from the cache if it has them.
@@ -201,7 +196,13 @@ fn made_of(
             .map_err(|e| device_error(&found.target, format!("creating kernel {name}"), &e))?;
         let told = told.iter().find(|told| told.kernel == name).cloned().unwrap_or_default();
         let takes = resources(found, name, &kernel, told);
-        Ok((name, Compiled { kernel, takes }))
+        let most =
+            match core::get_kernel_work_group_info(&kernel, found.device, KernelWorkGroupInfo::WorkGroupSize)
+            {
+                Ok(KernelWorkGroupInfoResult::WorkGroupSize(most)) => most,
+                _ => found.facts.max_group,
+            };
+        Ok((name, Compiled { kernel, takes, most }))
     };
     part.kernels().iter().filter(|kernel| wanted(kernel)).map(|kernel| make(kernel.name)).collect()
 }

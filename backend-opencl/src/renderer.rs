@@ -2,13 +2,14 @@
 
 use crate::device::{Class, Found};
 use crate::error::device_error;
-use crate::program::{self, Part, Program};
+use crate::program::{self, Program};
 use lockstep_core::error::{Error, Result};
 #[cfg(feature = "conformance")]
 use lockstep_core::kernels::Edit;
 use lockstep_core::kernels::launch::Kernel;
-use lockstep_core::kernels::{KernelResources, Source};
+use lockstep_core::kernels::{KernelResources, Part, Source};
 use lockstep_core::renderer::{DeviceInfo, Mode};
+use lockstep_core::variant::{Threads, Variant};
 use lockstep_core::wavefront::{self, Kind, Limits, Span, Value, Wavefront};
 use ocl::core::{self, ArgVal, Event, Mem, ProfilingInfo, ProfilingInfoResult};
 use ocl::{Context, Queue, flags};
@@ -24,6 +25,9 @@ const GPU_GROUP: usize = 128;
 const CPU_GROUP: usize = 64;
 /// Work-items in flight for each compute unit of a GPU; kernels loop over the rest of their queue.
 const GPU_ITEMS_PER_UNIT: usize = 16_384;
+/// Work-items that each compute unit of a GPU runs at once, which OpenCL does not tell: as many as NVIDIA's do at the 64
+/// registers that traversal has there.
+const GPU_RESIDENT_ITEMS_PER_UNIT: usize = 1_024;
 
 /// A device with its queue and the programs built so far.
 pub(crate) struct OpenclDevice {
@@ -32,7 +36,8 @@ pub(crate) struct OpenclDevice {
     queue: Queue,
     info: DeviceInfo,
     programs: HashMap<(Mode, Part), Program>,
-    mode: Mode,
+    /// How launches run.
+    variant: Variant,
     /// Changes of the kernels' source, for proofs that a mistake would be found.
     #[cfg(feature = "conformance")]
     pub(crate) edits: Vec<Edit>,
@@ -57,7 +62,7 @@ impl OpenclDevice {
             queue,
             info,
             programs: HashMap::new(),
-            mode,
+            variant: Variant::in_mode(mode),
             #[cfg(feature = "conformance")]
             edits: Vec::new(),
         })
@@ -95,24 +100,50 @@ impl OpenclDevice {
         device_error(&self.found.target, action, error)
     }
 
-    /// Global and local size for about `items` work-items. The local size is always the same, since PoCL compiles
-    /// kernels anew for each.
-    fn sizes(&self, items: u32) -> (usize, usize) {
+    /// Work-items of a group where a variant does not say. It is always the same, since PoCL compiles kernels anew for
+    /// each.
+    fn own_group(&self) -> usize {
         let facts = &self.found.facts;
-        let (group, most) = match facts.class {
-            Class::Cpu => (CPU_GROUP, usize::MAX),
-            _ => (GPU_GROUP, GPU_ITEMS_PER_UNIT * facts.compute_units.max(1) as usize),
-        };
-        let group = group.min(facts.max_group);
-        ((items as usize).clamp(1, most).next_multiple_of(group), group)
+        let group = if facts.class == Class::Cpu { CPU_GROUP } else { GPU_GROUP };
+        group.min(facts.max_group)
     }
 
-    /// Enqueues a compiled kernel whose declaration the arguments fit.
+    /// Global and local size for about `items` work-items.
+    pub(crate) fn sizes(&self, items: u32, variant: &Variant) -> [usize; 2] {
+        let facts = &self.found.facts;
+        let (units, gpu) = (facts.compute_units.max(1) as usize, facts.class != Class::Cpu);
+        let group = variant.group.map_or(self.own_group(), |group| group.max(1) as usize);
+        let most = match variant.threads {
+            Threads::Own if gpu => GPU_ITEMS_PER_UNIT * units,
+            Threads::Own | Threads::PerRay => usize::MAX,
+            Threads::Persistent if gpu => units * GPU_RESIDENT_ITEMS_PER_UNIT.max(group),
+            Threads::Persistent => units * group,
+        };
+        [(items as usize).clamp(1, most).next_multiple_of(group), group]
+    }
+
+    /// Refuses groups that are larger than a program's kernels or the device take.
+    fn check_group(&self, program: &Program, group: u32) -> Result<()> {
+        let refuse = |reason: String| {
+            let action = format!("running work-groups of {group} work-items");
+            Err(Error::Device { actor: self.found.target.clone(), action, reason })
+        };
+        let (group, most) = (group as usize, self.found.facts.max_group);
+        match program.tightest() {
+            _ if group == 0 || group > most => refuse(format!("the device takes 1 to {most}")),
+            Some((kernel, most)) if group > most => {
+                refuse(format!("with the registers that {kernel} needs, the device takes at most {most}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Enqueues a compiled kernel whose declaration the arguments fit, with so many work-items in groups of so many.
     pub(crate) fn enqueue(
         &self,
         compiled: &core::Kernel,
         name: &str,
-        items: u32,
+        [global, local]: [usize; 2],
         arguments: &[Value<'_, Mem>],
     ) -> Result<Event> {
         for (index, argument) in arguments.iter().enumerate() {
@@ -124,7 +155,6 @@ impl OpenclDevice {
             core::set_kernel_arg(compiled, index as u32, value)
                 .map_err(|e| self.error(format!("setting argument {index} of {name}"), &e))?;
         }
-        let (global, local) = self.sizes(items);
         let (global, local) = ([global, 1, 1], [local, 1, 1]);
         let mut event = Event::null();
         // SAFETY: the arguments fit the declaration, which a test compares with the source; kernels stay within the
@@ -167,23 +197,29 @@ impl wavefront::Device for OpenclDevice {
             largest_allocation: facts.largest_allocation,
             memory: facts.memory,
             compute_units: facts.compute_units,
+            group: self.own_group() as u32,
         }
     }
 
-    fn prepare(&mut self, mode: Mode) -> Result<Duration> {
+    fn prepare(&mut self, variant: &Variant) -> Result<Duration> {
         let start = Instant::now();
-        let fresh = self.build(mode, Part::Render)?;
-        self.mode = mode;
-        self.info = info(&self.found, mode);
+        let key = (variant.mode, Part::of(variant));
+        let fresh = self.build(key.0, key.1)?;
+        if let (Some(group), Some(program)) = (variant.group, self.programs.get(&key)) {
+            self.check_group(program, group)?;
+        }
+        self.variant = *variant;
+        self.info = info(&self.found, variant.mode);
         Ok(if fresh { start.elapsed() } else { Duration::ZERO })
     }
 
     fn prepare_trace(&mut self) -> Result<()> {
-        self.build(self.mode, Part::Trace).map(drop)
+        self.build(self.variant.mode, Part::Trace).map(drop)
     }
 
     fn resources(&self) -> Vec<KernelResources> {
-        self.programs.get(&(self.mode, Part::Render)).map(|program| program.resources()).unwrap_or_default()
+        let program = self.programs.get(&(self.variant.mode, Part::of(&self.variant)));
+        program.map(Program::resources).unwrap_or_default()
     }
 
     fn allocate(&mut self, bytes: u64, what: &str) -> Result<Mem> {
@@ -209,13 +245,20 @@ impl wavefront::Device for OpenclDevice {
     }
 
     fn launch(&mut self, kernel: &Kernel, items: u32, arguments: &[Value<'_, Mem>]) -> Result<Event> {
-        let programs = [Part::Render, Part::Trace].map(|part| self.programs.get(&(self.mode, part)));
-        let found = programs.into_iter().flatten().find_map(|program| program.kernel(kernel.name));
-        let compiled = found.ok_or_else(|| Error::Contract {
+        // Kernels that are no part of a variant's program run as by default.
+        let own = (Part::of(&self.variant), self.variant);
+        let usual = Variant::in_mode(self.variant.mode);
+        let programs = [own, (Part::Render, usual), (Part::Trace, usual)];
+        let found = programs.into_iter().find_map(|(part, variant)| {
+            let [global, local] = self.sizes(items, &variant);
+            let program = self.programs.get(&(variant.mode, part))?;
+            Some((program.kernel(kernel.name, local)?, [global, local]))
+        });
+        let (compiled, sizes) = found.ok_or_else(|| Error::Contract {
             actor: self.found.target.clone(),
             message: format!("kernel {} was launched before it was built", kernel.name),
         })?;
-        self.enqueue(compiled, kernel.name, items, arguments)
+        self.enqueue(compiled, kernel.name, sizes, arguments)
     }
 
     fn flush(&mut self) -> Result<()> {

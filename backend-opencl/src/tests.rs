@@ -9,6 +9,7 @@ use lockstep_core::error::{Error, Result};
 use lockstep_core::kernels::{Options, assemble_probes};
 use lockstep_core::parity::{self, Call, ProbeDevice};
 use lockstep_core::renderer::Mode;
+use lockstep_core::variant::Variant;
 use lockstep_core::wavefront::{Device, Value, Wavefront};
 use ocl::core;
 use std::collections::HashMap;
@@ -69,7 +70,7 @@ impl ProbeDevice for Probes {
             None => core::create_kernel(&self.program, name).expect("the probe is in the source"),
         };
         self.kernels.insert(name, kernel.clone());
-        device.enqueue(&kernel, name, call.count, &arguments)?;
+        device.enqueue(&kernel, name, device.sizes(call.count, &Variant::default()), &arguments)?;
         let mut output = zeroes.clone();
         device.download(&our_buffers[1], bytemuck::cast_slice_mut(&mut output), name)?;
         Ok(output)

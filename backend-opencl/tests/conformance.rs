@@ -6,7 +6,7 @@ mod support;
 use lockstep_core::conformance::{self, scenes};
 use lockstep_core::renderer::{Mode, Strategy};
 use lockstep_core::trace::ladder;
-use lockstep_core::{Backend, OpenOptions, Renderer, Scene, Settings};
+use lockstep_core::{Backend, OpenOptions, Renderer, Scene, Settings, Variant};
 use lockstep_cpu::{BVH_TARGET, Cpu};
 use support::{open, present};
 
@@ -117,5 +117,22 @@ fn the_fast_mode_is_labelled_and_its_mean_is_the_exact_one() {
         let (again, _) = conformance::render(renderer.as_mut(), &scene, &exact, 64);
         assert_eq!(again, film, "{target}");
         assert_eq!(renderer.device().exact, promised, "{target}");
+    }
+}
+
+#[test]
+fn no_way_to_run_passes_changes_a_film_and_impossible_groups_are_refused() {
+    let impossible = [
+        Variant { group: Some(1 << 20), ..Variant::default() },
+        Variant { tile: Some(8), ..Variant::default() },
+    ];
+    for target in present() {
+        let refused = conformance::variants(&mut || open(&target), &impossible);
+        let asked =
+            impossible.iter().filter(|variant| refused.iter().any(|(refused, _)| refused == *variant));
+        assert_eq!(asked.count(), impossible.len(), "{target}: {refused:?}");
+        let most =
+            refused.iter().find(|(variant, _)| *variant == impossible[0]).map(|(_, reason)| reason.as_str());
+        assert!(most.is_some_and(|reason| reason.contains("1 to ")), "{target}: {refused:?}");
     }
 }

@@ -27,6 +27,7 @@ pub mod sampling;
 pub mod scene;
 pub mod texture;
 pub mod trace;
+pub mod variant;
 pub mod vec3;
 pub mod wavefront;
 
@@ -35,3 +36,4 @@ pub use error::{Error, Result};
 pub use film::Film;
 pub use renderer::{DeviceInfo, LoadReport, PassReport, Renderer, Settings};
 pub use scene::{Scene, SceneBuilder};
+pub use variant::Variant;

@@ -11,6 +11,7 @@ use crate::kernels::KernelResources;
 use crate::rng::{RayKey, SampleKey};
 use crate::scene::Scene;
 pub use crate::trace::{PathRequest, PathVertex};
+use crate::variant::Variant;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -60,6 +61,27 @@ pub trait Renderer {
     fn trace(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PathVertex>>> {
         let _ = requests;
         Err(Error::Unsupported { actor: self.device().target.clone(), what: "tracing single paths".into() })
+    }
+
+    /// The ways to run passes that are worth comparing on this target, the default first; without those that only
+    /// [`Renderer::vary`] can tell to be impossible.
+    fn variants(&self) -> Vec<Variant> {
+        vec![Variant::default()]
+    }
+
+    /// Makes passes run in another way from here on, until the next `load`, and empties the film. The scene stays where it
+    /// is, so that ways can be timed in turns. An exact target leaves the same film and ray counts in each. After an error
+    /// the way of before goes on.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] by default, and for a way that this target does not know; [`Error::Device`] with the
+    /// driver's reason for one that the device refuses, such as a work-group too large for it; [`Error::Contract`] before
+    /// the first `load`.
+    fn vary(&mut self, variant: &Variant) -> Result<VaryReport> {
+        Err(Error::Unsupported {
+            actor: self.device().target.clone(),
+            what: format!("the variant {variant}"),
+        })
     }
 
     /// What the kernels of the loaded scene's mode take of the device. Empty before the first `load`, and where no
@@ -243,6 +265,15 @@ pub struct LoadReport {
     pub device_bytes: u64,
 }
 
+/// What [`Renderer::vary`] cost and chose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct VaryReport {
+    /// Compiling device code and launching it for the first time, in milliseconds; zero when it was ready.
+    pub compile_ms: f64,
+    /// Work-items of a work-group, where there are any.
+    pub group: Option<u32>,
+}
+
 /// Device time of one pass by stage, in milliseconds.
 ///
 /// On a device with several workers that run different stages at once, a stage's time is its share of all workers'
@@ -257,7 +288,8 @@ pub struct StageTimes {
     pub shade_ms: f64,
     /// Occlusion of shadow rays and adding of unoccluded light.
     pub connect_ms: f64,
-    /// The whole pass on the device; what exceeds the four stages is queue handling and gaps.
+    /// The whole pass on the device; what exceeds the four stages is queue handling and gaps, and kernels that run several
+    /// stages.
     pub total_ms: f64,
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct Embree {
 impl Intersector for Embree {
     type Scratch = ();
 
+    const HAS_PACKETS: bool = true;
+
     fn build(scene: &Scene) -> Result<Self> {
         Ok(Self { world: World::build(scene, rayon::current_num_threads(), ROBUST)? })
     }

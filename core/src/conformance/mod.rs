@@ -7,7 +7,7 @@
 //! ```
 //!
 //! [`contract`] checks the promises of the trait and holds for any renderer, [`physics`] the light transport against
-//! closed forms and statistics. Both panic with the claim that failed, as tests do.
+//! closed forms and statistics, [`variants`] that no way to run passes changes a film. All panic with the claim that failed, as tests do.
 #![allow(clippy::expect_used, clippy::panic, reason = "the suite is test code; a panic is its verdict")]
 
 mod cast;
@@ -17,10 +17,12 @@ mod physics;
 pub mod scenes;
 pub mod statistics;
 pub mod tolerances;
+mod variants;
 
 pub use contract::contract;
 pub use fast::{Means, fast_means};
 pub use physics::physics;
+pub use variants::variants;
 
 use crate::error::Result;
 use crate::film::Film;

@@ -1,7 +1,9 @@
 //! One source text from a backend's compat header and the shared kernels.
 
+use super::part::{Build, Part};
 #[cfg(feature = "conformance")]
 use crate::error::{Error, Result};
+use crate::variant::{Order, Structure};
 
 /// A header and the name that compile errors give it.
 type Header = (&'static str, &'static str);
@@ -31,8 +33,22 @@ const HEADERS: [Header; 15] = [
     header!("film.h"),
 ];
 
-const ENTRY: Header = header!("entry.h");
-const TRACE: Header = header!("trace.h");
+/// What renders and casts launch.
+const RENDER: [Header; 5] =
+    [header!("queues.h"), header!("ends.h"), header!("stages.h"), header!("entry.h"), header!("cast.h")];
+
+/// The stages of the wavefront, with what a pass launches besides.
+const WAVEFRONT: [Header; 4] =
+    [header!("queues.h"), header!("ends.h"), header!("stages.h"), header!("entry.h")];
+
+/// The same without compaction.
+const IN_PLACE: [Header; 4] =
+    [header!("queues.h"), header!("ends.h"), header!("stages.h"), header!("in_place.h")];
+
+/// Whole paths in one kernel.
+const MEGAKERNEL: [Header; 3] = [header!("queues.h"), header!("ends.h"), header!("megakernel.h")];
+
+const TRACE: [Header; 1] = [header!("trace.h")];
 
 #[cfg(any(test, feature = "conformance"))]
 const PROBES: [Header; 2] = [header!("probe.h"), header!("layout.h")];
@@ -57,26 +73,34 @@ pub struct Source {
     pub files: Vec<(String, String)>,
 }
 
-/// Puts the source together. `compat` is the backend's header, `compat_name` what compile errors call it.
-pub fn assemble(compat_name: &str, compat: &str, options: &Options) -> Source {
-    assemble_with(compat_name, compat, options, &[ENTRY])
-}
-
-/// The same with the kernel that records paths in place of the entry kernels: a program of its own, since renders need
-/// not wait for its compilation.
-pub fn assemble_trace(compat_name: &str, compat: &str, options: &Options) -> Source {
-    assemble_with(compat_name, compat, options, &[TRACE])
+/// Puts a program's source together. `compat` is the backend's header, `compat_name` what compile errors call it.
+pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Part) -> Source {
+    let Build { structure, fetches, order } = part.build();
+    let last: &[Header] = match (part, structure) {
+        (Part::Render, _) => &RENDER,
+        (Part::Trace, _) => &TRACE,
+        (Part::Other(_), Structure::Wavefront) => &WAVEFRONT,
+        (Part::Other(_), Structure::InPlace) => &IN_PLACE,
+        (Part::Other(_), Structure::Megakernel) => &MEGAKERNEL,
+    };
+    let defines = defines(&[
+        ("LS_FAST", options.fast),
+        ("LS_GROUP_COMPACTION", options.group_compaction),
+        ("LS_FETCH", fetches),
+        ("LS_SCANLINE", order == Order::Scanline),
+    ]);
+    assemble_with(compat_name, compat, defines, last)
 }
 
 /// The same with the probes of [`crate::parity`] in place of the entry kernels.
 #[cfg(feature = "conformance")]
 pub fn assemble_probes(compat_name: &str, compat: &str, options: &Options) -> Source {
-    assemble_with(compat_name, compat, options, &PROBES)
+    let flags = [("LS_FAST", options.fast), ("LS_GROUP_COMPACTION", options.group_compaction)];
+    assemble_with(compat_name, compat, defines(&flags), &PROBES)
 }
 
-fn assemble_with(compat_name: &str, compat: &str, options: &Options, last: &[Header]) -> Source {
-    let mut files =
-        vec![("options.h".to_owned(), defines(options)), (compat_name.to_owned(), compat.to_owned())];
+fn assemble_with(compat_name: &str, compat: &str, defines: String, last: &[Header]) -> Source {
+    let mut files = vec![("options.h".to_owned(), defines), (compat_name.to_owned(), compat.to_owned())];
     files.extend(HEADERS.iter().chain(last).map(|&(name, text)| (name.to_owned(), text.to_owned())));
     Source::of(files)
 }
@@ -122,13 +146,14 @@ pub struct Edit {
     pub to: &'static str,
 }
 
-fn defines(options: &Options) -> String {
-    let flags = [("LS_FAST", options.fast), ("LS_GROUP_COMPACTION", options.group_compaction)];
+/// A define for each flag that is on.
+fn defines(flags: &[(&str, bool)]) -> String {
     flags.iter().filter(|(_, on)| *on).map(|(name, _)| format!("#define {name} 1\n")).collect()
 }
 
 /// The headers with their names, entry kernels and probes included.
 #[cfg(test)]
 pub(crate) fn header_texts() -> Vec<Header> {
-    HEADERS.into_iter().chain([ENTRY, TRACE]).chain(PROBES).collect()
+    let ([.., in_place], [.., megakernel]) = (IN_PLACE, MEGAKERNEL);
+    HEADERS.into_iter().chain(RENDER).chain([in_place, megakernel]).chain(TRACE).chain(PROBES).collect()
 }

@@ -1,5 +1,5 @@
 //! What each entry kernel takes: the one declaration that backends check their launches against, and that a test
-//! compares with the signatures in `kernels/entry.h`.
+//! compares with the signatures in `kernels/*.h`.
 
 use super::records::{BounceCounters, Packed, Pass, SceneConstants};
 use crate::bvh::{LeafPrimitive, Node};
@@ -318,6 +318,18 @@ pub const TRACE: Kernel = Kernel {
     ],
 };
 
-/// Every entry kernel of a render and of a cast.
+/// Runs every path of the pass from its camera ray to its end, in place of [`GENERATE`] and all stages, and counts its
+/// rays. It walks the BVH, but also shades, for which it needs its registers.
+pub const MEGAKERNEL: Kernel = Kernel {
+    name: "ls_megakernel",
+    takes_scene: true,
+    traverses: false,
+    own: &[value("pass", PASS), output("path_radiance", PACKED), output("counters", COUNTERS)],
+};
+
+/// Every entry kernel of a render by stages.
+pub const STAGES: [&Kernel; 6] = [&GENERATE, &EXTEND, &SHADE, &CONNECT, &RESOLVE, &TALLY];
+
+/// Every entry kernel of a render by stages and of a cast.
 pub const KERNELS: [&Kernel; 8] =
     [&GENERATE, &EXTEND, &SHADE, &CONNECT, &RESOLVE, &TALLY, &CAST_CLOSEST, &CAST_ANY];

@@ -42,11 +42,11 @@ impl Listing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::{Options, assemble};
+    use crate::kernels::{Options, Part, assemble};
 
     #[test]
     fn the_hash_in_name_and_comment_is_that_of_what_follows() {
-        let source = assemble("compat.h", "/* words */\n", &Options::default());
+        let source = assemble("compat.h", "/* words */\n", &Options::default(), Part::Render);
         let hash = source.hash.clone();
         let listing = Listing { name: "x-exact".into(), extension: "cl", flags: "-a -b".into(), source };
         assert_eq!(listing.file_name(), format!("x-exact.{}.cl", &hash[..16]));

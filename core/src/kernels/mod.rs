@@ -13,12 +13,16 @@
 //! the global size, up to a length that stays on the device, so any global size is right and the host never waits in
 //! between. With [`Options::group_compaction`] the global size must be a multiple of the group's.
 //!
+//! [`Part`] lists the programs: a pass of another structure launches [`launch::MEGAKERNEL`] in place of all but the last
+//! two, or stages that leave paths in their slots.
+//!
 //! Before the first pass the film, the counters ([`counters_len`]), the flaws (four words) and the totals
 //! ([`totals_len`]) are zero.
 
 mod assemble;
 pub mod launch;
 mod listing;
+mod part;
 mod records;
 mod resources;
 mod scene;
@@ -27,8 +31,9 @@ mod scene;
 pub(crate) use assemble::header_texts;
 #[cfg(feature = "conformance")]
 pub use assemble::{Edit, assemble_probes};
-pub use assemble::{Options, Source, assemble, assemble_trace};
+pub use assemble::{Options, Source, assemble};
 pub use listing::Listing;
+pub use part::{Build, Part};
 pub use records::{
     BounceCounters, Packed, Pass, SceneConstants, TOTALS_HEADER, bounces_of_totals, counters_len,
     flaws_of_totals, totals_len,

@@ -98,9 +98,10 @@ pub const fn totals_len(bounces: u32) -> usize {
     TOTALS_HEADER + 4 * (bounces as usize + 1)
 }
 
-/// How many [`BounceCounters`] a run with this many bounces needs: one for each bounce, and one that stays zero.
+/// How many [`BounceCounters`] a run with this many bounces needs: one for each bounce, and one that stays zero; then as
+/// many again, from which work-items that fetch their rays are given them.
 pub const fn counters_len(bounces: u32) -> usize {
-    bounces as usize + 2
+    2 * (bounces as usize + 2)
 }
 
 /// The ray counts in `totals`, one entry for each bounce reached.

@@ -1,11 +1,12 @@
-use super::launch::{Given, KERNELS, Mismatch, Passing, TRACE};
+use super::launch::{Given, KERNELS, Kernel, MEGAKERNEL, Mismatch, Passing, TRACE};
 use super::*;
 use crate::bvh::{BuildSettings, Bvh2};
 use crate::scene::SceneBuilder;
+use crate::variant::{Order, Structure};
 
 #[test]
 fn a_launch_that_differs_from_the_declaration_is_refused() {
-    for kernel in KERNELS.into_iter().chain([&TRACE]) {
+    for kernel in KERNELS.into_iter().chain([&TRACE, &MEGAKERNEL]) {
         let right: Vec<Given> = kernel
             .arguments()
             .map(|a| match a.passing {
@@ -75,38 +76,61 @@ fn parameter(text: &str) -> (String, String, Passing) {
 #[test]
 fn entry_kernels_take_what_the_declarations_say() {
     let scene = macro_body(header("/scene.h"), "LS_SCENE_PARAMETERS");
-    let entry = [header("/entry.h"), header("/trace.h")].concat().replace("LS_SCENE_PARAMETERS", &scene);
-    let mut found = Vec::new();
-    for part in entry.split("LS_KERNEL void ").skip(1) {
-        let (words, rest) = part.split_once('(').unwrap();
-        let name = words.trim_start_matches("LS_TRAVERSAL ");
-        let traverses = words != name;
-        let parameters: Vec<_> = rest.split_once(')').unwrap().0.split(',').map(parameter).collect();
-        found.push((name.to_owned(), traverses, parameters));
+    let build = |structure, fetches| Part::Other(Build { structure, fetches, order: Order::Scanline });
+    let parts = [
+        Part::Render,
+        Part::Trace,
+        build(Structure::Wavefront, true),
+        build(Structure::InPlace, false),
+        build(Structure::Megakernel, false),
+    ];
+    for part in parts {
+        let text = assemble("compat.h", "", &Options::default(), part).text;
+        let mut found = kernels_in(&text.replace("LS_SCENE_PARAMETERS", &scene));
+        let mut declared: Vec<Declared> = part.kernels().iter().map(|kernel| declared(kernel)).collect();
+        if part == build(Structure::Megakernel, false) {
+            found.retain(|kernel| kernel.0 != "ls_generate");
+        }
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        declared.sort_by(|a, b| a.0.cmp(&b.0));
+        assert_eq!(found, declared, "{part:?}");
     }
-    let declared: Vec<_> = KERNELS
-        .into_iter()
-        .chain([&TRACE])
-        .map(|k| {
-            let parameters = k.arguments().map(|a| (a.of.name.to_owned(), a.name.to_owned(), a.passing));
-            (k.name.to_owned(), k.traverses, parameters.collect::<Vec<_>>())
-        })
-        .collect();
-    assert_eq!(found, declared);
+}
+
+/// A kernel's name, whether it is marked as a traversal, and its parameters.
+type Declared = (String, bool, Vec<(String, String, Passing)>);
+
+fn declared(kernel: &Kernel) -> Declared {
+    let parameters = kernel.arguments().map(|a| (a.of.name.to_owned(), a.name.to_owned(), a.passing));
+    (kernel.name.to_owned(), kernel.traverses, parameters.collect())
+}
+
+fn kernels_in(text: &str) -> Vec<Declared> {
+    let kernels = text.split("LS_KERNEL void ").skip(1).map(|part| {
+        let (words, rest) = part.split_once('(').unwrap();
+        let (marks, name) = words.rsplit_once(' ').unwrap_or(("", words));
+        let parameters = rest.split_once(')').unwrap().0.split(',').map(parameter).collect();
+        (name.to_owned(), marks == "LS_TRAVERSAL", parameters)
+    });
+    kernels.collect()
 }
 
 #[test]
 fn the_source_names_our_files_and_its_hash_follows_every_option() {
-    let plain = assemble("backend-x/kernels/compat.h", "#define LS_FN\n", &Options::default());
+    let assemble =
+        |compat, options: &Options| assemble("backend-x/kernels/compat.h", compat, options, Part::Render);
+    let plain = assemble("#define LS_FN\n", &Options::default());
     for (name, text) in header_texts() {
-        if !["/probe.h", "/layout.h", "/trace.h"].iter().any(|other| name.ends_with(other)) {
+        if !["/probe.h", "/layout.h", "/trace.h", "/in_place.h", "/megakernel.h"]
+            .iter()
+            .any(|other| name.ends_with(other))
+        {
             assert!(plain.text.contains(&format!("#line 1 \"{name}\"\n{text}")), "{name}");
         }
     }
     assert!(plain.text.contains("#line 1 \"backend-x/kernels/compat.h\"\n#define LS_FN"));
-    let fast = assemble("backend-x/kernels/compat.h", "", &Options { fast: true, ..Options::default() });
-    let grouped =
-        assemble("backend-x/kernels/compat.h", "", &Options { group_compaction: true, ..Options::default() });
+    let fast = assemble("", &Options { fast: true, ..Options::default() });
+    let grouped = assemble("", &Options { group_compaction: true, ..Options::default() });
     let hashes: std::collections::BTreeSet<_> = [&plain, &fast, &grouped].map(|s| s.hash.clone()).into();
     assert_eq!(hashes.len(), 3);
     assert!(!plain.text.contains("#define LS_FAST") && fast.text.contains("#define LS_FAST"));

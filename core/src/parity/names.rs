@@ -27,7 +27,17 @@ pub(super) const TWINS: &[(&str, &str)] = &[
 ];
 
 /// Headers without a twin: loads and stores, and entry kernels, which the identity of films and of traces proves.
-const UNPAIRED_HEADERS: &[&str] = &["scene.h", "entry.h", "trace.h"];
+const UNPAIRED_HEADERS: &[&str] = &[
+    "scene.h",
+    "queues.h",
+    "ends.h",
+    "stages.h",
+    "entry.h",
+    "in_place.h",
+    "megakernel.h",
+    "cast.h",
+    "trace.h",
+];
 
 /// Device functions under another name than the rule gives, and the Rust function that they mirror.
 const RENAMED: &[(&str, &str)] = &[

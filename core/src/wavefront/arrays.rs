@@ -32,8 +32,13 @@ impl<D: Device> Array<D> {
     /// The same, all zero.
     pub(super) fn zeroed<T: Pod>(device: &mut D, len: usize, what: &'static str) -> Result<Self> {
         let array = Self::uninitialised::<T>(device, len, what)?;
-        array.upload(device, bytemuck::cast_slice(&vec![T::zeroed(); len]))?;
+        array.clear(device)?;
         Ok(array)
+    }
+
+    /// Makes all elements zero.
+    pub(super) fn clear(&self, device: &mut D) -> Result<()> {
+        self.upload(device, &vec![0; self.bytes as usize])
     }
 
     /// Copies `bytes`, a whole number of elements, to the array's start.

@@ -36,9 +36,14 @@ pub fn paths_in_flight(limits: &Limits) -> u32 {
         Kind::Gpu => GPU_PATHS,
         Kind::Cpu => (CPU_PATHS_PER_CORE * u64::from(limits.compute_units)).max(CPU_PATHS),
     };
+    wanted.min(most_paths(limits)).max(1) as u32
+}
+
+/// How many paths a device has room for.
+pub fn most_paths(limits: &Limits) -> u64 {
     let fits = limits.memory / MEMORY_SHARE / BYTES_PER_PATH;
     let fits_one = limits.largest_allocation / LARGEST_BYTES_PER_PATH;
-    wanted.min(fits).min(fits_one).clamp(1, 1 << 30) as u32
+    fits.min(fits_one).min(1 << 30)
 }
 
 /// Covers every sample of `samples` of every pixel of a film of `film` pixels, with at most `capacity` paths in flight.

@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::kernels::KernelResources;
 use crate::kernels::launch::Kernel;
-use crate::renderer::{DeviceInfo, Mode};
+use crate::renderer::DeviceInfo;
+use crate::variant::Variant;
 use std::time::Duration;
 
 /// One device behind one API: memory, launches and their times. All work goes through one in-order queue.
@@ -21,12 +22,14 @@ pub trait Device {
     /// What the device can hold.
     fn limits(&self) -> Limits;
 
-    /// Builds all kernels for a mode, or takes them from a cache, and makes later launches use them. Returns the time
-    /// that took; zero when they were ready.
+    /// Builds all kernels for a variant, or takes them from a cache, and makes later launches use them, in groups of the
+    /// variant's size and as many as it asks for. Returns the time that took; zero when they were ready. After an error
+    /// later launches are as before.
     ///
     /// # Errors
-    /// [`crate::Error::Compile`] with the compiler's log; [`crate::Error::Unsupported`] for a mode it lacks.
-    fn prepare(&mut self, mode: Mode) -> Result<Duration>;
+    /// [`crate::Error::Compile`] with the compiler's log; [`crate::Error::Unsupported`] for a variant it lacks;
+    /// [`crate::Error::Device`] for a group larger than the device takes.
+    fn prepare(&mut self, variant: &Variant) -> Result<Duration>;
 
     /// Builds the kernel that records paths for the mode prepared last, or takes it from a cache. Asked for when the
     /// first path is traced, so that renders need not wait for it.
@@ -58,7 +61,8 @@ pub trait Device {
     /// [`crate::Error::Device`] when that work or the copy failed.
     fn download(&mut self, buffer: &Self::Buffer, into: &mut [u8], what: &str) -> Result<()>;
 
-    /// Enqueues a kernel with at least one and at most about `items` work-items; kernels loop, so any number is right.
+    /// Enqueues a kernel of the variant prepared last with at least one and at most about `items` work-items; kernels loop,
+    /// so any number is right.
     /// `arguments` have been checked against the declaration.
     ///
     /// # Errors
@@ -128,4 +132,6 @@ pub struct Limits {
     pub memory: u64,
     /// Compute units.
     pub compute_units: u32,
+    /// Work-items of a work-group where a variant does not say.
+    pub group: u32,
 }

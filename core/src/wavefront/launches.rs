@@ -5,8 +5,11 @@ use super::device::{Device, Value};
 use super::path_state::PathState;
 use super::timeline::Stage;
 use crate::error::{Error, Result};
-use crate::kernels::launch::{CONNECT, EXTEND, GENERATE, Given, Kernel, RESOLVE, SHADE, TALLY, TRACE};
+use crate::kernels::launch::{
+    CONNECT, EXTEND, GENERATE, Given, Kernel, MEGAKERNEL, RESOLVE, SHADE, TALLY, TRACE,
+};
 use crate::kernels::{Pass, SceneArray, SceneConstants};
+use crate::variant::Structure;
 
 /// An argument whose type can be compared with the declaration.
 pub(super) enum Argument<'a, D: Device> {
@@ -91,6 +94,8 @@ pub(super) struct Launches<'a, D: Device> {
     pub(super) scene: &'a SceneOnDevice<D>,
     pub(super) state: &'a PathState<D>,
     pub(super) pass: Pass,
+    /// The kernels that a path goes through.
+    pub(super) structure: Structure,
     /// Work-items of each launch: as many as paths, as far as results go any number.
     pub(super) items: u32,
 }
@@ -98,6 +103,17 @@ pub(super) struct Launches<'a, D: Device> {
 impl<D: Device> Launches<'_, D> {
     /// All launches of the batch, in order.
     pub(super) fn all(&mut self, film: &Array<D>, totals: &Array<D>) -> Result<Vec<(Stage, D::Event)>> {
+        let mut sequence = match self.structure {
+            Structure::Wavefront | Structure::InPlace => self.stages()?,
+            Structure::Megakernel => vec![self.megakernel()?],
+        };
+        sequence.push(self.resolve(film)?);
+        sequence.push(self.tally(totals)?);
+        Ok(sequence)
+    }
+
+    /// The paths of the batch, stage by stage.
+    fn stages(&mut self) -> Result<Vec<(Stage, D::Event)>> {
         let bounces = self.pass.bounces;
         let mut sequence = vec![self.generate()?];
         for bounce in 0..=bounces {
@@ -108,9 +124,18 @@ impl<D: Device> Launches<'_, D> {
                 sequence.push(self.connect(bounce)?);
             }
         }
-        sequence.push(self.resolve(film)?);
-        sequence.push(self.tally(totals)?);
         Ok(sequence)
+    }
+
+    /// The paths of the batch, from end to end.
+    fn megakernel(&mut self) -> Result<(Stage, D::Event)> {
+        let (items, s) = (self.items, self.state);
+        let arguments = self.scene.with([
+            plain(&self.pass),
+            Argument::Array(&s.path_radiance),
+            Argument::Array(&s.counters),
+        ]);
+        Ok((Stage::None, launch(self.device, &MEGAKERNEL, items, &arguments)?))
     }
 
     /// Starts the batch's paths.
@@ -191,7 +216,7 @@ impl<D: Device> Launches<'_, D> {
             Argument::Array(film),
             Argument::Array(&s.flaws),
         ];
-        Ok((Stage::Queues, launch(self.device, &RESOLVE, items, &arguments)?))
+        Ok((Stage::None, launch(self.device, &RESOLVE, items, &arguments)?))
     }
 
     /// Adds the batch's counts to the totals and clears them.
@@ -203,6 +228,6 @@ impl<D: Device> Launches<'_, D> {
             Argument::Array(&s.flaws),
             Argument::Array(totals),
         ];
-        Ok((Stage::Queues, launch(self.device, &TALLY, 1, &arguments)?))
+        Ok((Stage::None, launch(self.device, &TALLY, 1, &arguments)?))
     }
 }

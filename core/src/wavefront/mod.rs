@@ -22,6 +22,7 @@ mod path_state;
 mod renderer;
 mod timeline;
 mod tracer;
+mod variants;
 
 pub use device::{Device, Kind, Limits, Span, Value};
 pub use renderer::Wavefront;

@@ -1,7 +1,7 @@
 //! A renderer over any [`Device`].
 
 use super::arrays::Array;
-use super::batch::{Batch, batches, paths_in_flight};
+use super::batch::{Batch, batches, most_paths, paths_in_flight};
 use super::cast;
 use super::device::Device;
 use super::fit::{self, Demand};
@@ -9,8 +9,9 @@ use super::launches::{Launches, SceneOnDevice};
 use super::path_state::{BYTES_PER_PATH, PathState};
 use super::timeline::Timeline;
 use super::tracer;
+use super::variants::variants;
 use crate::bvh::{BuildSettings, Bvh2};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::film::{Film, Flaws};
 use crate::intersect::{Hit, Ray};
 use crate::kernels::{
@@ -19,8 +20,10 @@ use crate::kernels::{
 use crate::null::{check_range, nothing_loaded};
 use crate::renderer::{
     CastReport, DeviceInfo, LoadReport, PassReport, PathRequest, PathVertex, Query, Renderer, Settings,
+    VaryReport,
 };
 use crate::scene::Scene;
+use crate::variant::{Rays, Structure, Variant};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -37,7 +40,11 @@ struct Loaded<D: Device> {
     /// What all batches have in common; each fills in its ranges.
     pass: Pass,
     state: PathState<D>,
+    /// Paths that `state` has room for.
+    room: u32,
+    /// Paths in flight, at most.
     capacity: u32,
+    variant: Variant,
     film: Array<D>,
     totals: Array<D>,
     /// What `totals` held after the last pass.
@@ -49,6 +56,28 @@ struct Loaded<D: Device> {
 impl<D: Device> Loaded<D> {
     fn pass_over_nothing(&self) -> Pass {
         pass_of(&self.pass, &Batch { pixels: 0..0, samples: 0..0 })
+    }
+
+    /// Makes room for the paths that a variant has in flight, and returns how many these are.
+    fn make_room(&mut self, device: &mut D, variant: &Variant) -> Result<u32> {
+        let limits = device.limits();
+        let Some(samples) = variant.samples else {
+            return Ok(paths_in_flight(&limits));
+        };
+        let paths = u64::from(self.pass.pixels) * u64::from(samples.max(1));
+        if paths > most_paths(&limits) {
+            return Err(Error::Device {
+                actor: device.info().target.clone(),
+                action: format!("holding {samples} samples of every pixel in flight"),
+                reason: format!("they are {paths} paths; the device has room for {}", most_paths(&limits)),
+            });
+        }
+        let paths = paths as u32;
+        if paths > self.room {
+            self.state = PathState::new(device, paths, self.settings.bounces)?;
+            self.room = paths;
+        }
+        Ok(paths)
     }
 }
 
@@ -62,19 +91,32 @@ impl<D: Device> Wavefront<D> {
     fn run(device: &mut D, loaded: &Loaded<D>, batch: &Batch, timeline: &mut Timeline<D>) -> Result<()> {
         let pass = pass_of(&loaded.pass, batch);
         let (scene, state, items) = (&loaded.scene, &loaded.state, batch.paths());
-        let launches = Launches { device, scene, state, pass, items }.all(&loaded.film, &loaded.totals)?;
+        let structure = loaded.variant.structure;
+        let launches =
+            Launches { device, scene, state, pass, structure, items }.all(&loaded.film, &loaded.totals)?;
         device.flush()?;
         launches.into_iter().try_for_each(|launch| timeline.push(device, launch))
     }
 
     /// Runs every kernel over no paths: drivers that finish compiling at a kernel's first launch do it here, where it
     /// is counted as compiling.
-    fn warm_up(device: &mut D, loaded: &Loaded<D>) -> Result<()> {
+    fn warm_up(device: &mut D, loaded: &Loaded<D>, structure: Structure) -> Result<()> {
         let (scene, state, items) = (&loaded.scene, &loaded.state, loaded.capacity);
         let pass = loaded.pass_over_nothing();
-        let launches = Launches { device, scene, state, pass, items }.all(&loaded.film, &loaded.totals)?;
+        let mut launches = Launches { device, scene, state, pass, structure, items };
+        let launches = launches.all(&loaded.film, &loaded.totals)?;
         device.flush()?;
         launches.iter().try_for_each(|(_, event)| device.wait(event).map(drop))
+    }
+
+    /// Turns to a variant whose kernels the device has ready.
+    fn turn_to(device: &mut D, loaded: &mut Loaded<D>, variant: &Variant) -> Result<()> {
+        let capacity = loaded.make_room(device, variant)?;
+        Self::warm_up(device, loaded, variant.structure)?;
+        loaded.film.clear(device)?;
+        (loaded.spp, loaded.flaws) = (0, Flaws::default());
+        (loaded.capacity, loaded.variant) = (capacity, *variant);
+        Ok(())
     }
 }
 
@@ -102,7 +144,8 @@ impl<D: Device> Renderer for Wavefront<D> {
         settings.validate()?;
         // The old scene's memory is free before the new one asks for its own.
         self.loaded = None;
-        let mut compile = self.device.prepare(settings.mode)?;
+        let variant = Variant::in_mode(settings.mode);
+        let mut compile = self.device.prepare(&variant)?;
         let start = Instant::now();
         let bvh = Bvh2::build(scene, &BuildSettings::default());
         let build = start.elapsed();
@@ -123,7 +166,9 @@ impl<D: Device> Renderer for Wavefront<D> {
             settings: *settings,
             pass: Pass::new(scene, settings, 0, 0),
             state: PathState::new(device, capacity, settings.bounces)?,
+            room: capacity,
             capacity,
+            variant,
             film: Array::zeroed::<i64>(device, 3 * pixels as usize, "the film")?,
             totals: Array::zeroed::<u64>(device, totals, "ray totals")?,
             counted: vec![0; totals],
@@ -133,7 +178,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         let upload = start.elapsed();
         if !compile.is_zero() {
             let start = Instant::now();
-            Self::warm_up(device, &loaded)?;
+            Self::warm_up(device, &loaded, variant.structure)?;
             compile += start.elapsed();
         }
         self.loaded = Some(loaded);
@@ -168,6 +213,27 @@ impl<D: Device> Renderer for Wavefront<D> {
         fresh.flaws = loaded.flaws;
         *film = fresh;
         Ok(())
+    }
+
+    fn variants(&self) -> Vec<Variant> {
+        variants(&self.device.limits())
+    }
+
+    fn vary(&mut self, variant: &Variant) -> Result<VaryReport> {
+        let Self { device, loaded } = self;
+        let loaded = loaded.as_mut().ok_or_else(nothing_loaded)?;
+        if variant.tile.is_some() || variant.rays == Rays::Single {
+            let (actor, what) = (device.info().target.clone(), format!("the variant {variant}"));
+            return Err(Error::Unsupported { actor, what });
+        }
+        let start = Instant::now();
+        device.prepare(variant)?;
+        if let Err(refusal) = Self::turn_to(device, loaded, variant) {
+            device.prepare(&loaded.variant)?;
+            return Err(refusal);
+        }
+        let group = variant.group.unwrap_or(device.limits().group);
+        Ok(VaryReport { compile_ms: ms(start.elapsed()), group: Some(group) })
     }
 
     fn kernel_resources(&self) -> Vec<KernelResources> {

@@ -4,8 +4,9 @@ use super::batch::{batches, paths_in_flight};
 use super::*;
 use crate::error::{Error, Result};
 use crate::kernels::launch::Kernel;
-use crate::renderer::{DeviceInfo, Mode, Renderer, Settings};
+use crate::renderer::{DeviceInfo, Renderer, Settings};
 use crate::scene::{Material, MeshData, Scene, SceneBuilder, Sphere};
+use crate::variant::{Rays, Structure, Variant};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -47,7 +48,7 @@ impl Device for Recorder {
         self.limits
     }
 
-    fn prepare(&mut self, _mode: Mode) -> Result<Duration> {
+    fn prepare(&mut self, _variant: &Variant) -> Result<Duration> {
         Ok(Duration::ZERO)
     }
 
@@ -90,7 +91,7 @@ impl Device for Recorder {
 }
 
 const ROOMY: Limits =
-    Limits { kind: Kind::Cpu, largest_allocation: 1 << 30, memory: 4 << 30, compute_units: 2 };
+    Limits { kind: Kind::Cpu, largest_allocation: 1 << 30, memory: 4 << 30, compute_units: 2, group: 64 };
 
 fn scene() -> Scene {
     let mut builder = SceneBuilder::new("ball");
@@ -157,6 +158,64 @@ fn a_long_pass_keeps_few_launches_pending_and_loses_none() {
     renderer.accumulate(0..200).unwrap();
     assert!(log.borrow().kernels.len() > 5000);
     assert_eq!(log.borrow().waits, log.borrow().kernels.len());
+}
+
+/// A renderer with a scene, and what its device was told since.
+fn loaded(limits: Limits) -> (Wavefront<Recorder>, Rc<RefCell<Log>>) {
+    let (device, log) = Recorder::new(limits);
+    let mut renderer = Wavefront::new(device);
+    renderer.load(&scene(), &Settings { width: 8, height: 8, bounces: 1, ..Settings::default() }).unwrap();
+    log.take();
+    (renderer, log)
+}
+
+#[test]
+fn a_pass_of_the_megakernel_is_of_no_stage() {
+    let (mut renderer, log) = loaded(ROOMY);
+    renderer.vary(&Variant { structure: Structure::Megakernel, ..Variant::default() }).unwrap();
+    log.take();
+    let stages = renderer.accumulate(0..4).unwrap().stages;
+    assert_eq!(log.borrow().kernels, ["ls_megakernel", "ls_resolve", "ls_tally"]);
+    assert_eq!((stages.generate_ms, stages.extend_ms, stages.total_ms), (0.0, 0.0, 7.0));
+}
+
+#[test]
+fn samples_in_flight_are_as_many_as_asked_for() {
+    let (mut renderer, log) = loaded(ROOMY);
+    let launches = |renderer: &mut Wavefront<Recorder>, samples, spp| {
+        renderer.vary(&Variant { samples: Some(samples), ..Variant::default() }).unwrap();
+        log.take();
+        renderer.accumulate(0..spp).unwrap();
+        log.borrow().kernels.iter().filter(|&&name| name == "ls_generate").count()
+    };
+    assert_eq!(launches(&mut renderer, 1, 6), 6);
+    assert_eq!(launches(&mut renderer, 4, 6), 2);
+    // More than the device has in flight by itself: 32,768 paths.
+    assert_eq!(launches(&mut renderer, 1024, 2048), 2);
+}
+
+#[test]
+fn a_variant_that_the_device_has_no_room_for_is_refused_and_the_renderer_goes_on() {
+    let (mut renderer, log) = loaded(Limits { memory: 64 << 20, ..ROOMY });
+    let refused = renderer.vary(&Variant { samples: Some(1 << 20), ..Variant::default() });
+    let Err(Error::Device { action, reason, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!(action, "holding 1048576 samples of every pixel in flight");
+    assert!(reason.contains("67108864 paths"), "{reason}");
+    assert_eq!(log.borrow().allocations, 0);
+    let unknown = renderer.vary(&Variant { rays: Rays::Single, ..Variant::default() });
+    assert!(matches!(unknown, Err(Error::Unsupported { .. })), "{unknown:?}");
+    renderer.accumulate(0..1).unwrap();
+}
+
+#[test]
+fn the_default_comes_first_among_the_variants_and_none_twice() {
+    for kind in [Kind::Cpu, Kind::Gpu] {
+        let variants = variants::variants(&Limits { kind, ..ROOMY });
+        assert_eq!(variants[0], Variant::default());
+        let labels: std::collections::BTreeSet<String> = variants.iter().map(Variant::to_string).collect();
+        assert_eq!(labels.len(), variants.len());
+        assert!(labels.contains("megakernel/persistent/group=1024"), "{labels:?}");
+    }
 }
 
 #[test]

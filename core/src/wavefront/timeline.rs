@@ -12,8 +12,8 @@ pub(super) enum Stage {
     Extend,
     Shade,
     Connect,
-    /// Film and counters: part of the pass, but of no stage.
-    Queues,
+    /// Part of the pass, but of no stage: film and counters, and kernels that run all stages.
+    None,
 }
 
 /// The most launches whose events are kept: enough to keep any device busy, few enough to cost no memory.
@@ -61,7 +61,7 @@ impl<D: Device> Timeline<D> {
             Stage::Extend => self.times.extend_ms += span.ms(),
             Stage::Shade => self.times.shade_ms += span.ms(),
             Stage::Connect => self.times.connect_ms += span.ms(),
-            Stage::Queues => {}
+            Stage::None => {}
         }
         Ok(())
     }

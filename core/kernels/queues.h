@@ -1,0 +1,137 @@
+/* What the entry kernels share: how a launch shares out its work, queues and their counters, rays in buffers.
+ *
+ * Queue lengths are the ray counters of the bounce and never leave the device within a pass. Every kernel loops, so any
+ * launch size is right. The programs of variants (src/variant.rs) are built with LS_FETCH or LS_SCANLINE. */
+
+/* How far two queues had grown before an item's own entries. */
+typedef struct {
+    u32 a;
+    u32 b;
+} Slots;
+
+/* Adding to counters. With LS_GROUP_COMPACTION a work-group adds its items' shares in local memory first, and asks each
+ * counter once; all items of a group must then come here together. Without, an item adds its own share. */
+#ifdef LS_GROUP_COMPACTION
+#define LS_SCRATCH(name) LS_LOCAL u32 name[4]
+
+LS_FN Slots counter_reserve(LS_GLOBAL u32 *a, u32 amount_a, LS_GLOBAL u32 *b, u32 amount_b,
+                            LS_LOCAL_POINTER u32 *scratch) {
+    u32 lane = LS_LOCAL_ID();
+    Slots slots;
+    if (lane == 0u) {
+        scratch[0] = 0u;
+        scratch[1] = 0u;
+    }
+    LS_BARRIER();
+    slots.a = amount_a > 0u ? LS_ATOMIC_ADD(&scratch[0], amount_a) : 0u;
+    slots.b = amount_b > 0u ? LS_ATOMIC_ADD(&scratch[1], amount_b) : 0u;
+    LS_BARRIER();
+    if (lane == 0u) {
+        scratch[2] = scratch[0] > 0u ? LS_ATOMIC_ADD(a, scratch[0]) : 0u;
+        scratch[3] = scratch[1] > 0u ? LS_ATOMIC_ADD(b, scratch[1]) : 0u;
+    }
+    LS_BARRIER();
+    slots.a += scratch[2];
+    slots.b += scratch[3];
+    return slots;
+}
+
+LS_FN void counter_add(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 *scratch) {
+    counter_reserve(counter, amount, counter, 0u, scratch);
+    /* PoCL 3.1 has given wrong sums where two calls followed each other with nothing but a branch in between. */
+    LS_BARRIER();
+}
+#else
+#define LS_SCRATCH(name) LS_LOCAL_POINTER u32 *name = 0
+
+LS_FN Slots counter_reserve(LS_GLOBAL u32 *a, u32 amount_a, LS_GLOBAL u32 *b, u32 amount_b,
+                            LS_LOCAL_POINTER u32 *scratch) {
+    (void)scratch;
+    Slots slots;
+    slots.a = amount_a > 0u ? LS_ATOMIC_ADD(a, amount_a) : 0u;
+    slots.b = amount_b > 0u ? LS_ATOMIC_ADD(b, amount_b) : 0u;
+    return slots;
+}
+
+LS_FN void counter_add(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 *scratch) {
+    (void)scratch;
+    if (amount > 0u) {
+        LS_ATOMIC_ADD(counter, amount);
+    }
+}
+#endif
+
+/* LS_FOR_ITEMS(i, count, head) goes through the items below `count`. LS_FOR_ROUNDS(first, count, head) does the same, but
+ * all work-items of a group go round together: LS_ITEM_OF(first) is a work-item's own, `count` or more for some in the
+ * last round.
+ *
+ * With LS_FETCH the counter at `head`, which is zero before, gives out the items: a group takes one for each of its
+ * work-items (Aila and Laine 2009), or on a CPU, whose groups run their work-items one after the other, a work-item takes
+ * LS_FETCHED. Without, work-items stride by the global size. */
+#if !defined(LS_FETCH)
+#define LS_FOR_ITEMS(i, count, head) for (u32 i = LS_GLOBAL_ID(); i < (count); i += LS_GLOBAL_SIZE())
+#define LS_FOR_ROUNDS(first, count, head) \
+    for (u32 first = LS_GLOBAL_ID() - LS_LOCAL_ID(); first < (count); first += LS_GLOBAL_SIZE())
+#define LS_ITEM_OF(first) ((first) + LS_LOCAL_ID())
+#elif defined(LS_GROUP_COMPACTION)
+#define LS_FOR_ITEMS(i, count, head)       \
+    LS_FOR_ROUNDS(first, count, head)      \
+    for (u32 i = LS_ITEM_OF(first); i < (count); i = (count))
+#define LS_FOR_ROUNDS(first, count, head)                                     \
+    LS_LOCAL u32 fetched[1];                                                  \
+    for (u32 first = group_fetch(head, fetched); first < (count); first = group_fetch(head, fetched))
+#define LS_ITEM_OF(first) ((first) + LS_LOCAL_ID())
+
+/* The first of the items that a group takes next. */
+LS_FN u32 group_fetch(LS_GLOBAL u32 *head, LS_LOCAL_POINTER u32 *fetched) {
+    LS_BARRIER();
+    if (LS_LOCAL_ID() == 0u) {
+        fetched[0] = LS_ATOMIC_ADD(head, LS_LOCAL_SIZE());
+    }
+    LS_BARRIER();
+    return fetched[0];
+}
+#else
+#define LS_FETCHED 64u
+#define LS_FOR_ITEMS(i, count, head)                                                                           \
+    for (u32 taken = LS_ATOMIC_ADD(head, LS_FETCHED); taken < (count); taken = LS_ATOMIC_ADD(head, LS_FETCHED)) \
+        for (u32 i = taken; i < taken + LS_FETCHED && i < (count); i++)
+#define LS_FOR_ROUNDS(first, count, head) LS_FOR_ITEMS(first, count, head)
+#define LS_ITEM_OF(first) (first)
+#endif
+
+/* The counters that give out the items of a bounce's kernels with LS_FETCH: `extension_rays` to extend, `hits` to shade,
+ * `shadow_rays` to connect. They lie behind those of all bounces. */
+#define LS_HEADS(pass, bounce) ((pass).bounces + 2u + (bounce))
+
+LS_FN void store_packed(LS_GLOBAL Packed *buffer, u32 i, Vec3 v, u32 w) {
+    Packed packed;
+    packed.v = v;
+    packed.w = w;
+    buffer[i] = packed;
+}
+
+LS_FN void store_ray(LS_GLOBAL Packed *origins, LS_GLOBAL Packed *directions, u32 i, Ray ray) {
+    store_packed(origins, i, ray.origin, LS_AS_U32(ray.t_min));
+    store_packed(directions, i, ray.direction, LS_AS_U32(ray.t_max));
+}
+
+/* The pixel that comes at a position of the order in which the film is gone through. */
+LS_FN u32 pixel_at(Pass pass, u32 position) {
+#ifdef LS_SCANLINE
+    return position;
+#else
+    return film_tiled(position, pass.camera.width, pass.camera.height);
+#endif
+}
+
+/* What the draws of a path are hashed from: path `sample_in_flight * pixels + i` belongs to the pixel at position
+ * `first_pixel + i`. */
+LS_FN SampleKey path_key(Pass pass, u32 path) {
+    u32 sample = path / pass.pixels;
+    SampleKey key;
+    key.pixel = pixel_at(pass, pass.first_pixel + (path - sample * pass.pixels));
+    key.sample = pass.first_sample + sample;
+    key.seed = pass.seed;
+    return key;
+}

@@ -1,0 +1,72 @@
+/* Rays and hits in buffers, and what the stages do for one path, whichever slots it has in the queues. */
+
+LS_FN Ray load_ray(LS_GLOBAL const Packed *origins, LS_GLOBAL const Packed *directions, u32 i) {
+    Packed origin = origins[i];
+    Packed direction = directions[i];
+    Ray ray;
+    ray.origin = origin.v;
+    ray.t_min = LS_AS_F32(origin.w);
+    ray.direction = direction.v;
+    ray.t_max = LS_AS_F32(direction.w);
+    return ray;
+}
+
+LS_FN void store_hit(LS_GLOBAL Packed *hits, LS_GLOBAL u32 *hit_primitives, u32 i, Hit hit) {
+    store_packed(hits, i, vec3_new(hit.t, hit.u, hit.v), hit.instance);
+    hit_primitives[i] = hit.primitive;
+}
+
+LS_FN Hit load_hit(LS_GLOBAL const Packed *hits, LS_GLOBAL const u32 *hit_primitives, u32 i) {
+    Packed packed = hits[i];
+    Hit hit;
+    hit.t = packed.v.x;
+    hit.u = packed.v.y;
+    hit.v = packed.v.z;
+    hit.instance = packed.w;
+    hit.primitive = hit_primitives[i];
+    return hit;
+}
+
+/* Finds what a path's extension ray meets and puts it into a slot; 1 if it meets anything. */
+LS_FN u32 extend_path(SceneRef scene, Pass pass, u32 bounce, u32 path, u32 slot, LS_GLOBAL const Packed *path_origin,
+                      LS_GLOBAL const Packed *path_direction, LS_GLOBAL Packed *hits,
+                      LS_GLOBAL u32 *hit_primitives) {
+    RayKey key = rng_ray_key_extension(path_key(pass, path), bounce);
+    Hit hit = bvh_closest_hit(scene, load_ray(path_origin, path_direction, path), key);
+    store_hit(hits, hit_primitives, slot, hit);
+    return intersect_hit_is_some(hit) ? 1u : 0u;
+}
+
+/* Shades what a path's extension ray met, and puts the path back. */
+LS_FN Shaded shade_path(SceneRef scene, Pass pass, u32 bounce, u32 index, Hit hit, LS_GLOBAL Packed *path_origin,
+                        LS_GLOBAL Packed *path_direction, LS_GLOBAL Packed *path_throughput,
+                        LS_GLOBAL Packed *path_radiance) {
+    Packed throughput = path_throughput[index];
+    PathState path;
+    path.ray = load_ray(path_origin, path_direction, index);
+    path.throughput = throughput.v;
+    path.bsdf_pdf = LS_AS_F32(throughput.w);
+    path.radiance = path_radiance[index].v;
+    path.key = path_key(pass, index);
+    VertexRecord unread;
+    unread.flags = 0u;
+    Shaded shaded = path_shade(scene, pass, bounce, &path, hit, &unread);
+    store_packed(path_radiance, index, path.radiance, 0u);
+    if (shaded.continues) {
+        store_ray(path_origin, path_direction, index, path.ray);
+        store_packed(path_throughput, index, path.throughput, LS_AS_U32(path.bsdf_pdf));
+    }
+    return shaded;
+}
+
+/* Adds a light to the path of its shadow ray if nothing is in the way; 1 if so. */
+LS_FN u32 connect_path(SceneRef scene, Pass pass, u32 bounce, u32 slot, Packed light,
+                       LS_GLOBAL const Packed *shadow_origin, LS_GLOBAL const Packed *shadow_direction,
+                       LS_GLOBAL Packed *path_radiance) {
+    RayKey key = rng_ray_key_shadow(path_key(pass, light.w), bounce);
+    if (bvh_any_hit(scene, load_ray(shadow_origin, shadow_direction, slot), key)) {
+        return 0u;
+    }
+    store_packed(path_radiance, light.w, vec3_add(path_radiance[light.w].v, light.v), 0u);
+    return 1u;
+}

@@ -1,0 +1,81 @@
+//! The promise of [`Renderer::vary`]: no way to run passes changes a bit of an exact film.
+
+use super::{Open, film_of, opened, render, scenes};
+use crate::error::Error;
+use crate::film::Film;
+use crate::renderer::{Mode, Settings};
+use crate::variant::Variant;
+
+/// The film's size: not a multiple of any tile or work-group.
+const SETTINGS: Settings = Settings {
+    width: 75,
+    height: 41,
+    bounces: 9,
+    seed: 3,
+    mode: Mode::Exact,
+    strategy: crate::renderer::Strategy::Mis,
+    roulette_from: Some(2),
+};
+
+/// The one size of a group besides a target's own.
+const GROUP: u32 = 256;
+
+/// Samples of every pixel, added in two passes.
+const SPP: u32 = 6;
+
+/// Renders the suite's scene in the ways that a renderer lists and in these besides, and compares films and ray counts
+/// with the default's. Returns the variants that were refused with the reasons.
+///
+/// # Panics
+/// When a variant changes a film, or a refusal is no [`Error::Device`] and no [`Error::Unsupported`] or leaves the
+/// renderer unusable.
+pub fn variants(open: &mut Open<'_>, besides: &[Variant]) -> Vec<(Variant, String)> {
+    let scene = scenes::everything().expect("the suite's scene is valid");
+    let mut renderer = opened(open);
+    let (expected, report) = render(renderer.as_mut(), &scene, &SETTINGS, SPP);
+    let mut listed = renderer.variants();
+    assert_eq!(listed.first(), Some(&Variant::default()), "the default is the first of a target's variants");
+    // Some compilers make all kernels anew for every size of a group.
+    listed.retain(|variant| variant.group.is_none_or(|group| group == GROUP));
+    listed.extend(besides);
+    let mut refused = Vec::new();
+    for variant in &listed {
+        match renderer.vary(variant) {
+            Ok(_) => {}
+            Err(refusal @ (Error::Device { .. } | Error::Unsupported { .. })) => {
+                refused.push((*variant, refusal.to_string()));
+                continue;
+            }
+            Err(other) => panic!("{variant}: {other}"),
+        }
+        let empty = film_of(renderer.as_mut(), &scene.name);
+        assert!(empty.spp == 0 && empty.sums.iter().all(|s| *s == [0; 3]), "{variant} starts a new film");
+        let first = renderer.accumulate(2..SPP).unwrap_or_else(|e| panic!("{variant}: {e}"));
+        let second = renderer.accumulate(0..2).unwrap_or_else(|e| panic!("{variant}: {e}"));
+        let film = film_of(renderer.as_mut(), &scene.name);
+        if variant.mode == Mode::Exact {
+            assert_same(&expected, &film, variant);
+            let rays = first.extension_rays() + second.extension_rays();
+            assert_eq!(rays, report.extension_rays(), "{variant}: extension rays");
+            let rays = first.shadow_rays() + second.shadow_rays();
+            assert_eq!(rays, report.shadow_rays(), "{variant}: shadow rays");
+            for (bounce, counts) in report.bounces.iter().enumerate() {
+                let parts =
+                    [&first, &second].map(|pass| pass.bounces.get(bounce).copied().unwrap_or_default());
+                let [a, b] = parts;
+                assert_eq!(a.hits + b.hits, counts.hits, "{variant}: hits of bounce {bounce}");
+                let reached = a.unoccluded + b.unoccluded;
+                assert_eq!(reached, counts.unoccluded, "{variant}: unoccluded rays of bounce {bounce}");
+            }
+        }
+    }
+    // Whatever was refused last, the renderer goes on.
+    let (film, _) = render(renderer.as_mut(), &scene, &SETTINGS, SPP);
+    assert_same(&expected, &film, &Variant::default());
+    refused
+}
+
+fn assert_same(expected: &Film, film: &Film, variant: &Variant) {
+    assert_eq!(film.pixels_differing(expected), 0, "{variant}: pixels that differ from the default's film");
+    assert_eq!(film.flaws, expected.flaws, "{variant}");
+}

@@ -1,0 +1,56 @@
+//! The programs that are made of the one source.
+
+use super::launch::{KERNELS, Kernel, MEGAKERNEL, RESOLVE, STAGES, TALLY, TRACE};
+use crate::variant::{Order, Structure, Threads, Variant};
+
+/// The kernels that one program has, and how they are built.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// All that renders and casts launch.
+    #[default]
+    Render,
+    /// The kernel that records paths, built when the first is asked for.
+    Trace,
+    /// What a render launches in another way, built when that is asked for.
+    Other(Build),
+}
+
+/// How the kernels of a render are built.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Build {
+    /// The kernels that a path goes through.
+    pub structure: Structure,
+    /// Whether work-items fetch their rays from a counter, rather than stride through the queue.
+    pub fetches: bool,
+    /// The order in which pixels are gone through.
+    pub order: Order,
+}
+
+impl Part {
+    /// The program that a variant's passes launch.
+    pub fn of(variant: &Variant) -> Self {
+        let Variant { structure, threads, order, .. } = *variant;
+        match (Build { structure, fetches: threads == Threads::Persistent, order }) {
+            build if build == Build::default() => Self::Render,
+            build => Self::Other(build),
+        }
+    }
+
+    /// Its kernels.
+    pub fn kernels(self) -> &'static [&'static Kernel] {
+        match self {
+            Self::Render => &KERNELS,
+            Self::Trace => &[&TRACE],
+            Self::Other(Build { structure: Structure::Megakernel, .. }) => &[&MEGAKERNEL, &RESOLVE, &TALLY],
+            Self::Other(_) => &STAGES,
+        }
+    }
+
+    /// How its kernels are built.
+    pub(super) fn build(self) -> Build {
+        match self {
+            Self::Other(build) => build,
+            Self::Render | Self::Trace => Build::default(),
+        }
+    }
+}
