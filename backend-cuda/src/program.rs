@@ -48,11 +48,11 @@ pub(crate) enum Bound {
 impl Bound {
     /// What a variant's blocks ask for; nothing for the usual program.
     pub(crate) fn of(variant: &Variant) -> Option<Self> {
-        match variant.group.unwrap_or(LARGEST_BLOCK) {
-            ..=LARGEST_BLOCK => None,
-            ..=512 => Some(Self::Wide),
-            _ => Some(Self::Widest),
+        let block = variant.group.unwrap_or(LARGEST_BLOCK);
+        if block <= LARGEST_BLOCK {
+            return None;
         }
+        Some(if block <= 512 { Self::Wide } else { Self::Widest })
     }
 
     /// The compiler's flag for it.

@@ -80,7 +80,9 @@ pub fn load(spec: &str, options: &LoadOptions) -> Result<LoadedScene> {
         let scene = (procedural.build)(parameter)?;
         return Ok(LoadedScene { scene, warnings: Vec::new() });
     }
-    if let Some(bundled) = toml_scene::BUNDLED.iter().find(|b| b.name == spec) {
+    // Without a view, a bundled scene is its wide one.
+    let is_meant = |name: &str| name == spec || name.strip_suffix("-wide") == Some(spec);
+    if let Some(bundled) = toml_scene::BUNDLED.iter().find(|b| is_meant(b.name)) {
         return bundled.load(options);
     }
     let path = Path::new(spec);
