@@ -43,7 +43,6 @@ LS_FN Units film_quantize(Vec3 radiance, Flaws *flaws) {
     return units;
 }
 
-#ifndef LS_SCANLINE
 /* The pixel that comes at position `i` when a film is gone through tile by tile, rows of tiles from top to bottom. Tiles at
  * the right and lower edges are as small as need be. */
 LS_FN u32 film_tiled(u32 i, u32 width, u32 height) {
@@ -58,4 +57,3 @@ LS_FN u32 film_tiled(u32 i, u32 width, u32 height) {
     u32 row = in_tile / columns;
     return (TILE_HEIGHT * band + row) * width + TILE_WIDTH * tile + (in_tile - row * columns);
 }
-#endif

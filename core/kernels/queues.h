@@ -119,7 +119,8 @@ LS_FN void store_ray(LS_GLOBAL Packed *origins, LS_GLOBAL Packed *directions, u3
 /* The pixel that comes at a position of the order in which the film is gone through. */
 LS_FN u32 pixel_at(Pass pass, u32 position) {
 #ifdef LS_SCANLINE
-    return position;
+    /* In tiles one pixel wide, which is row by row: as if all rows stood below each other. */
+    return film_tiled(position, 1u, pass.camera.width * pass.camera.height);
 #else
     return film_tiled(position, pass.camera.width, pass.camera.height);
 #endif
