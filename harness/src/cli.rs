@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep_core::film::MAX_SPP;
 use lockstep_core::renderer::{MAX_BOUNCES, Mode, Settings};
 
-use crate::ladder::{Ladder, Size};
+use crate::ladder::{Ladder, Seconds, Size};
 use crate::port::args::PortCommand;
 
 const EXIT_CODES: &str = "\
@@ -202,6 +202,12 @@ pub(crate) struct StudyArgs {
     /// Climb the ladder N times, to time every step N times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) repeats: u32,
+    /// Also take the error that every target reaches in these times, as in 10s,60s,300s
+    #[arg(long = "time", value_name = "TIME", value_delimiter = ',')]
+    pub(crate) times: Vec<Seconds>,
+    /// Also time CPU targets with 1, 2, 4 … and all threads, in rounds, at the ladder's top rung
+    #[arg(long)]
+    pub(crate) scaling: bool,
     /// Also compare single paths of every pair of targets, quantity by quantity, and name the first that differs
     #[arg(long)]
     pub(crate) ladder: bool,

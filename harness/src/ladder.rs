@@ -1,4 +1,4 @@
-//! Ladders of samples per pixel and image sizes, as users write them.
+//! Ladders of samples per pixel, image sizes and times, as users write them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -73,6 +73,22 @@ impl fmt::Display for Size {
     }
 }
 
+/// A time in seconds, above 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Seconds(pub(crate) f64);
+
+impl FromStr for Seconds {
+    type Err = String;
+
+    /// A number with `ms`, `s` or `min` behind it; without a unit, seconds.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let units = [("ms", 1e-3), ("min", 60.0), ("s", 1.0), ("", 1.0)];
+        let number = |(unit, scale): (&str, f64)| Some(text.strip_suffix(unit)?.parse::<f64>().ok()? * scale);
+        let found = units.into_iter().find_map(number).filter(|s| s.is_finite() && *s > 0.0);
+        found.map(Self).ok_or_else(|| "it must be a time above 0, as in 10s, 500ms or 5min".into())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +110,16 @@ mod tests {
         for text in ["", "0..4", "8..4", "1..65537", "1...4", "a", "-1..4", "1.."] {
             assert_eq!(rungs(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn times_have_units_and_last() {
+        let seconds = |text: &str| text.parse::<Seconds>().ok().map(|s| s.0);
+        assert_eq!(
+            ["10s", "0.5", "250ms", "5min"].map(seconds),
+            [Some(10.0), Some(0.5), Some(0.25), Some(300.0)]
+        );
+        assert_eq!(["0s", "-1s", "s", "", "nan", "inf", "1h"].map(seconds), [None; 7]);
     }
 
     #[test]

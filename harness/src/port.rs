@@ -3,6 +3,7 @@
 pub(crate) mod args;
 mod changes;
 mod cost;
+mod into;
 mod layout;
 mod similarity;
 

@@ -8,6 +8,7 @@
 mod cache;
 mod converge;
 mod differences;
+mod equal_time;
 mod floor;
 mod folder;
 mod hits;
@@ -19,6 +20,7 @@ mod plan;
 mod reference;
 mod resume;
 mod run;
+mod scaling;
 mod step;
 
 use std::path::Path;
@@ -28,6 +30,7 @@ use lockstep_reports::study::{Study, files};
 use lockstep_reports::verdict::verdict;
 use serde_json::{Value, json};
 
+pub(crate) use folder::append_to_study;
 pub(crate) use plan::{COMMIT, command};
 pub(crate) use resume::clear as clear_study;
 pub(crate) use step::film_hash;
@@ -70,7 +73,10 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     folder.append(left_out)?;
     interrupt::listen()?;
     let exact: Vec<String> = participants.iter().filter(|p| p.info.exact).map(|p| p.name.clone()).collect();
-    let stopped = Run { plan: &plan, folder: &mut folder, participants, again, goes_on }.all()?.is_break();
+    let pools = if args.scaling { scaling::pools(&targets, &participants) } else { Vec::new() };
+    let mut stopped =
+        Run { plan: &plan, folder: &mut folder, participants, again, goes_on }.all()?.is_break();
+    stopped = stopped || scaling::all(&plan, &pools, &mut folder)?.is_break();
     if stopped {
         folder.append(vec![remark("stopped by the user; the same command goes on with it")])?;
     }
@@ -117,8 +123,8 @@ fn finish(args: &StudyArgs, exact: &[String], stopped: bool) -> Result<Exit, Fai
     })
 }
 
-/// What fails a study: samples that had to be altered, targets that promise identity but differ, and targets that differ
-/// by more than noise or are broken.
+/// What fails a study: samples that had to be altered, targets that promise identity but differ, targets that differ by
+/// more than noise or are broken, and films that depend on the number of threads.
 fn failures(study: &Study, exact: &[String]) -> Vec<String> {
     let flawed = study.rejected.iter().map(|r| {
         format!(
@@ -143,7 +149,13 @@ fn failures(study: &Study, exact: &[String]) -> Vec<String> {
         };
         Some(format!("{} (A) and {} (B) {finding} on {} at {} spp: {}", d.a, d.b, d.scene, d.spp, d.reason))
     });
-    flawed.chain(broken).chain(judged).collect()
+    let threads = study.scalings.iter().filter(|s| !s.identical).map(|s| {
+        format!(
+            "{} made another film of {} with {} threads than with its fewest",
+            s.target, s.scene, s.threads
+        )
+    });
+    flawed.chain(broken).chain(judged).chain(threads).collect()
 }
 
 /// Prints what the study in a folder found, for people or as one JSON document.

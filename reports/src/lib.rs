@@ -14,6 +14,7 @@
 //! - [`plots`]: errors over samples, stage times and ray rates as SVG.
 //! - [`page`]: the report as one HTML file.
 //! - [`port`]: how alike ports are and what one costs, from their source text.
+//! - [`portability`]: how near one application comes to the best on every device.
 
 pub mod image_io;
 pub mod maps;
@@ -21,6 +22,7 @@ pub mod metrics;
 pub mod page;
 pub mod plots;
 pub mod port;
+pub mod portability;
 pub mod records;
 mod report;
 pub mod statistics;

@@ -1,9 +1,11 @@
 //! A study as it lies in its folder.
 
 use crate::image_io::{ImageKind, ImageName};
+use crate::port::cost::Cost;
+use crate::port::history::History;
 use crate::records::{
-    Bounce, Convergence, Difference, Environment, Hits, Load, Map, Noise, Note, Record, RecordError,
-    RejectedSamples, Rung, Skip, Timing, read_records,
+    Bounce, Convergence, Difference, Environment, EqualTime, Hits, Load, Map, Noise, Note, PortSimilarity,
+    Record, RecordError, RejectedSamples, Rung, Scaling, Skip, Timing, read_records,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -61,6 +63,16 @@ pub struct Study {
     pub timings: Vec<Timing>,
     /// Second times of the first target, one for each of its `timings` where rounds were timed for a floor.
     pub again: Vec<Timing>,
+    /// Errors after given times.
+    pub equal_times: Vec<EqualTime>,
+    /// CPU targets by number of threads.
+    pub scalings: Vec<Scaling>,
+    /// Pairs of folders of sources.
+    pub similarities: Vec<PortSimilarity>,
+    /// Lines of the ports.
+    pub cost: Option<Cost>,
+    /// Changes to the ports.
+    pub history: Option<History>,
     /// Loads.
     pub loads: Vec<Load>,
     /// Rays by bounce.
@@ -144,6 +156,11 @@ impl Study {
                 Record::Convergence(r) => study.convergences.push(r),
                 Record::Timing(r) => study.timings.push(r),
                 Record::Again(r) => study.again.push(r),
+                Record::EqualTime(r) => study.equal_times.push(r),
+                Record::Scaling(r) => study.scalings.push(r),
+                Record::PortSimilarity(r) => study.similarities.push(r),
+                Record::PortCost(r) => study.cost = Some(r),
+                Record::PortHistory(r) => study.history = Some(r),
                 Record::Load(r) => study.loads.push(r),
                 Record::Bounce(r) => study.bounces.push(r),
                 Record::Noise(r) => study.noise.push(r),
@@ -167,6 +184,8 @@ impl Study {
             .chain(self.timings.iter().map(|r| &r.scene))
             .chain(self.differences.iter().map(|r| &r.scene))
             .chain(self.convergences.iter().map(|r| &r.scene))
+            .chain(self.equal_times.iter().map(|r| &r.scene))
+            .chain(self.scalings.iter().map(|r| &r.scene))
             .chain(self.images.iter().map(|r| &r.scene));
         for scene in named {
             push_new(&mut scenes, scene.as_str());
@@ -179,6 +198,8 @@ impl Study {
         let measured: Vec<&str> = (self.timings.iter().map(|r| r.target.as_str()))
             .chain(self.loads.iter().map(|r| r.target.as_str()))
             .chain(self.convergences.iter().map(|r| r.target.as_str()))
+            .chain(self.equal_times.iter().map(|r| r.target.as_str()))
+            .chain(self.scalings.iter().map(|r| r.target.as_str()))
             .chain(self.differences.iter().flat_map(|r| [r.a.as_str(), r.b.as_str()]))
             .chain(self.images.iter().map(|r| r.target.as_str()))
             .collect();

@@ -120,6 +120,15 @@
     await key("ArrowRight", {}, one(".plots figure"));
     check("steps through a plot by key", one(".ls-plot .here") !== mark);
 
+    const sections = { speed: [2, "Times over rounds"], "equal-time": [1, "Error after equal time"],
+      scaling: [1, "Thread scaling"], portability: [1, "Performance portability"], ports: [0, "Cost of ports"] };
+    for (const [id, [plots, heading]] of Object.entries(sections)) {
+      const section = one(`#${id}`);
+      check(`shows ${heading} under ${id}`, section && all(".ls-plot", section).length === plots &&
+        all("h3", section).some((h) => h.textContent === heading) && one(`nav a[href="#${id}"]`));
+    }
+    check("marks what a target's rounds say", all("#speed td").some((td) => td.textContent === "faster"));
+
     const ground = () => getComputedStyle(document.body).backgroundColor;
     const grounds = [ground()];
     for (let i = 0; i < 2; i++) {

@@ -51,6 +51,7 @@ fn a_report_has_every_file_and_can_be_made_again_to_the_byte() {
         "ssim.weekend.svg",
         "stages.svg",
         "rates.svg",
+        "cascade.svg",
     ];
     assert_eq!(names, expected);
     let first = made_files(dir.path());

@@ -29,6 +29,9 @@ pub(crate) struct SimilarityArgs {
     /// Pairs of files in the table
     #[arg(long, value_name = "N", default_value_t = 30)]
     pub(crate) top: usize,
+    /// Also add the answer to the study in this folder, whose page shows it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) into: Option<PathBuf>,
     /// Print one JSON document with all files and pairs
     #[arg(long)]
     pub(crate) json: bool,
@@ -50,6 +53,9 @@ pub(crate) struct CostArgs {
     /// Hours that a backend took; may be given several times
     #[arg(long, value_name = "BACKEND=N", value_parser = parse_hours)]
     pub(crate) hours: Vec<(String, f64)>,
+    /// Also add the answer to the study in this folder, whose page joins it with the times
+    #[arg(long, value_name = "DIR")]
+    pub(crate) into: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -6,10 +6,11 @@ use lockstep_reports::port::cost::{Layout, cost};
 use lockstep_reports::port::cost_table::{cost_markdown, history_markdown};
 use lockstep_reports::port::history::history;
 use lockstep_reports::port::sources::read_sources;
+use lockstep_reports::records::Record;
 use serde_json::json;
 
 use super::args::CostArgs;
-use super::{changes, layout};
+use super::{changes, into, layout};
 use crate::exit::{Exit, Failure};
 use crate::output::{print, print_json, say};
 
@@ -25,6 +26,13 @@ pub(crate) fn run(args: &CostArgs) -> Result<Exit, Failure> {
     let history = changes::of(&args.root).map(|changes| history(&changes, &layout));
     if let Err(reason) = &history {
         say(&format!("lockstep: the history is skipped: {reason}"));
+    }
+    if let Some(folder) = &args.into {
+        let changes = history.iter().cloned().map(Record::PortHistory);
+        into::keep(
+            folder,
+            &std::iter::once(Record::PortCost(cost.clone())).chain(changes).collect::<Vec<_>>(),
+        )?;
     }
     if args.json {
         let skipped = history.as_ref().err();

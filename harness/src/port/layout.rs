@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     fn args(root: &Path) -> CostArgs {
-        CostArgs { root: root.into(), layout: None, places: vec![], hours: vec![], json: false }
+        CostArgs { root: root.into(), layout: None, places: vec![], hours: vec![], into: None, json: false }
     }
 
     #[test]

@@ -3,8 +3,10 @@
 use lockstep_reports::port::similarity::compare;
 use lockstep_reports::port::similarity_table::markdown;
 use lockstep_reports::port::sources::read_sources;
+use lockstep_reports::records::PortSimilarity;
 
 use super::args::SimilarityArgs;
+use super::into;
 use crate::exit::{Exit, Failure};
 use crate::output::{print, print_json};
 
@@ -16,6 +18,9 @@ pub(crate) fn run(args: &SimilarityArgs) -> Result<Exit, Failure> {
     let (a, b) = (read_sources(&args.a)?, read_sources(&args.b)?);
     let (name_a, name_b) = (args.a.to_string_lossy(), args.b.to_string_lossy());
     let similarity = compare((&name_a, &a), (&name_b, &b), args.min_tokens);
+    if let Some(folder) = &args.into {
+        into::keep(folder, &[PortSimilarity::new(&similarity, args.top).into()])?;
+    }
     if args.json {
         print_json(&similarity)?;
     } else {
@@ -38,7 +43,7 @@ mod tests {
             folder
         };
         let (a, b, none) = (side("a", "f.c"), side("b", "g.cu"), side("c", "notes.txt"));
-        let args = |b| SimilarityArgs { a: a.clone(), b, min_tokens: 20, top: 5, json: false };
+        let args = |b| SimilarityArgs { a: a.clone(), b, min_tokens: 20, top: 5, into: None, json: false };
         assert_eq!(run(&args(b)).unwrap(), Exit::Fine);
         assert_eq!(run(&args(none)).unwrap_err().exit(), Exit::Input);
     }

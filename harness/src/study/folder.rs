@@ -166,6 +166,21 @@ pub(crate) fn film_record(scene: &str, target: &str, spp: u32, seed: u32, hash: 
     Record::Other(fields)
 }
 
+/// Adds records to a study that no other program writes to at the moment.
+///
+/// # Errors
+/// [`Failure::Input`] where there is no study or another program writes to it; [`Failure::Records`] and [`Failure::Io`]
+/// naming the file.
+pub(crate) fn append_to_study(root: &Path, records: &[Record]) -> Result<(), Failure> {
+    let path = root.join(files::RECORDS);
+    if !path.exists() {
+        let what = format!("{} holds no study; make one with lockstep study -o", root.display());
+        return Err(Failure::Input(what));
+    }
+    let _lock = lock(root)?;
+    Ok(RecordLog::resume(&path)?.log.append(records)?)
+}
+
 /// What a record is about: of two with the same key one is enough.
 fn key(record: &Record) -> Option<String> {
     let Record::Other(fields) = record else { return record.key() };

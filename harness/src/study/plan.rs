@@ -14,7 +14,7 @@ use super::reference::Reference;
 use crate::backends::Target;
 use crate::cli::StudyArgs;
 use crate::exit::Failure;
-use crate::ladder::Ladder;
+use crate::ladder::{Ladder, Seconds};
 use crate::output::say;
 use crate::render::DEFAULT_SIZE;
 use crate::scenes;
@@ -46,6 +46,8 @@ pub(crate) struct Plan {
     pub(crate) floor: bool,
     /// How often each step is timed.
     pub(crate) repeats: u32,
+    /// Seconds after which errors are taken, ascending; none without `--time`.
+    pub(crate) times: Vec<f64>,
     /// The image that the user gave as the reference.
     pub(crate) reference: Option<Reference>,
     /// Where that image is.
@@ -88,6 +90,7 @@ impl Plan {
             seeds: args.seeds.unwrap_or(1),
             floor: args.seeds.is_none(),
             repeats: args.repeats,
+            times: ascending(&args.times),
             reference,
             reference_file: args.reference.clone(),
             reference_budget: args.reference_budget,
@@ -113,6 +116,7 @@ impl Plan {
             seeds: 1,
             floor: true,
             repeats,
+            times: Vec::new(),
             reference: Some(reference),
             reference_file: None,
             reference_budget: None,
@@ -169,6 +173,14 @@ impl Plan {
         }
         environment
     }
+}
+
+/// Times in seconds, ascending, each once.
+fn ascending(times: &[Seconds]) -> Vec<f64> {
+    let mut seconds: Vec<f64> = times.iter().map(|time| time.0).collect();
+    seconds.sort_by(f64::total_cmp);
+    seconds.dedup();
+    seconds
 }
 
 /// The command line, with the program's name in place of its path.

@@ -44,6 +44,8 @@ pub(crate) struct Reference {
     pub(crate) image: LinearImage,
     /// A file, or target, samples per pixel and seed.
     pub(crate) against: String,
+    /// Its samples per pixel; nothing for a file.
+    pub(crate) spp: Option<u32>,
 }
 
 impl Reference {
@@ -62,7 +64,7 @@ impl Reference {
                 settings.height
             )));
         }
-        Ok(Self { image, against: format!("file {}", file.display()) })
+        Ok(Self { image, against: format!("file {}", file.display()), spp: None })
     }
 }
 
@@ -109,7 +111,10 @@ pub(crate) fn obtain(
     if let Some(found) = cache::find(&entry, wanted) {
         let against = against(found.spp, &found.target);
         notes.push(note(format!("the reference of {} ({against}) is from the cache", scene.name)));
-        return Ok(Obtained { reference: Some(Reference { image: found.image, against }), notes });
+        return Ok(Obtained {
+            reference: Some(Reference { image: found.image, against, spp: Some(found.spp) }),
+            notes,
+        });
     }
     bar.expect(u64::from(wanted));
     if matches!(renderer.advance(wanted, &mut watch)?, Pass::Stopped) {
@@ -119,7 +124,8 @@ pub(crate) fn obtain(
     if let Err(reason) = cache::store(&entry, wanted, &renderer.name, &image) {
         bar.line(&format!("lockstep: the reference of {} is not kept for next time: {reason}", scene.name));
     }
-    Ok(Obtained { reference: Some(Reference { image, against: against(wanted, &renderer.name) }), notes })
+    let against = against(wanted, &renderer.name);
+    Ok(Obtained { reference: Some(Reference { image, against, spp: Some(wanted) }), notes })
 }
 
 /// A seed that no image of the study has.

@@ -15,7 +15,7 @@ use super::participant::Participant;
 use super::plan::Plan;
 use super::reference::{self, Reference};
 use super::step::{self, Outcome, Step};
-use super::{floor, hits, images};
+use super::{equal_time, floor, hits, images};
 use crate::exit::Failure;
 use crate::interrupt;
 use crate::output::say;
@@ -80,6 +80,12 @@ impl Run<'_> {
             }
         }
         if self.plan.floor && self.floor(scene, bar)?.is_break() {
+            return Ok(Flow::Break(()));
+        }
+        if let Some(reference) = &reference
+            && equal_time::all(self.plan, self.folder, &mut self.participants, scene, reference, bar)?
+                .is_break()
+        {
             return Ok(Flow::Break(()));
         }
         self.prune(scene)?;
@@ -401,7 +407,9 @@ impl Run<'_> {
         let first = self.plan.settings.seed;
         let mut steps = (0..self.plan.seeds).flat_map(|i| self.steps(scene, first + i, 0));
         let names = self.active();
-        if names.is_empty() || steps.all(|s| names.iter().all(|n| self.folder.has(convergence_key(&s, n)))) {
+        let converged = steps.all(|s| names.iter().all(|n| self.folder.has(convergence_key(&s, n))));
+        let timed = names.iter().all(|name| !equal_time::is_open(self.plan, self.folder, scene, name));
+        if names.is_empty() || (converged && timed) {
             return Ok(ControlFlow::Continue(None));
         }
         let timings = self.folder.timings();

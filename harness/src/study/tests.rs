@@ -35,6 +35,8 @@ struct Fault {
     fickle: bool,
     /// It refuses every scene.
     refuses: bool,
+    /// Milliseconds that it says a sample of every pixel takes.
+    ms_per_spp: u32,
 }
 
 /// The sky, with a fault.
@@ -70,7 +72,10 @@ impl Renderer for Planted {
     }
 
     fn accumulate(&mut self, samples: Range<u32>) -> lockstep_core::Result<PassReport> {
-        self.inner.accumulate(samples)
+        let ms = f64::from(samples.end - samples.start) * f64::from(self.fault.ms_per_spp);
+        let mut report = self.inner.accumulate(samples)?;
+        report.stages.total_ms += ms;
+        Ok(report)
     }
 
     fn read(&mut self, film: &mut Film) -> lockstep_core::Result<()> {
@@ -105,7 +110,7 @@ fn plan(repeats: u32) -> Plan {
         "1..4".parse().unwrap(),
         Settings { width: 8, height: 8, ..Settings::default() },
         repeats,
-        Reference { image, against: "the truth".into() },
+        Reference { image, against: "the truth".into(), spp: None },
     )
 }
 
@@ -246,6 +251,24 @@ fn the_first_target_is_timed_twice_in_every_round_and_once_more_when_that_is_gon
     let before = lines();
     study(Some(target("a")));
     assert_eq!(lines(), before, "a finished study has nothing left to do");
+}
+
+#[test]
+fn errors_after_given_times_are_of_the_samples_that_fit() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = |ms_per_spp| {
+        let fault = Fault { ms_per_spp, gain: 1, ..Fault::default() };
+        vec![Planted::participant("a", fault)]
+    };
+    let mut plan = plan(1);
+    plan.times = vec![0.1, 2.5];
+    let study = run(dir.path(), &plan, target(10)).unwrap();
+    let found: Vec<_> = study.equal_times.iter().map(|e| (e.seconds, e.spp, e.render_ms, e.full)).collect();
+    assert_eq!(found, [(0.1, 10, 100.0, false), (2.5, 250, 2500.0, false)]);
+    assert!(study.equal_times.iter().all(|e| e.samples == 64 * u64::from(e.spp) && e.mse_linear > 0.0));
+    plan.times.push(3.0);
+    let study = run(dir.path(), &plan, target(10)).unwrap();
+    assert_eq!(study.equal_times.iter().map(|e| e.spp).collect::<Vec<_>>(), [10, 250, 300], "goes on");
 }
 
 #[test]

@@ -83,15 +83,16 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
     for (index, scene) in study.scenes().into_iter().enumerate() {
         let place = embedded.scenes.iter().position(|s| s.name == scene);
         let mut body = place.map_or_else(String::new, viewer);
-        body.push_str(&figures(plots.iter().filter(|p| p.scene.as_deref() == Some(scene))));
+        let own = figures_named(plots, &["error.", "ssim."], |p| p.scene.as_deref() == Some(scene));
+        body.push_str(&own);
         sections.push(Section { id: format!("scene-{index}"), heading: scene.to_owned(), body });
     }
     let group = |prefixes: &[&str]| -> String {
         let chosen = tables.iter().filter(|t| prefixes.iter().any(|prefix| t.id.starts_with(prefix)));
         chosen.map(table).collect()
     };
-    let speed = figures(plots.iter().filter(|p| p.scene.is_none()))
-        + &group(&["timing", "speedup", "bounces", "load"]);
+    let about_all = |names: &[&str]| figures_named(plots, names, |_| true);
+    let speed = about_all(&["stages.", "rates."]) + &group(&["timing", "speedup", "bounces", "load"]);
     let parts = [
         (
             "agreement",
@@ -110,6 +111,14 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
         ),
         ("convergence", "Convergence", group(&["convergence"])),
         ("speed", "Speed", speed),
+        ("equal-time", "Equal time", about_all(&["equal-time."]) + &group(&["equal-time"])),
+        ("scaling", "Thread scaling", about_all(&["scaling."]) + &group(&["scaling"])),
+        (
+            "portability",
+            "Portability",
+            about_all(&["cascade.", "navigation."]) + &group(&["portability", "navigation"]),
+        ),
+        ("ports", "Ports", group(&["port-"])),
         ("skipped", "Skipped", group(&["skipped"])),
         ("notes", "Remarks", remarks(study, &[&embedded.warnings[..], &embedded.remarks].concat())),
         ("environment", "Environment", environment(study) + &group(&["kernels"])),
@@ -147,6 +156,12 @@ fn viewer(index: usize) -> String {
 fn figures<'a>(plots: impl Iterator<Item = &'a Plot>) -> String {
     let figures: String = plots.map(|plot| format!("<figure>{}</figure>\n", plot.svg)).collect();
     if figures.is_empty() { figures } else { format!("<div class=\"plots\">{figures}</div>\n") }
+}
+
+/// The plots whose file names begin with one of these, and of which `holds` says so.
+fn figures_named(plots: &[Plot], names: &[&str], holds: impl Fn(&Plot) -> bool) -> String {
+    let named = |p: &&Plot| names.iter().any(|name| p.file_name.starts_with(name));
+    figures(plots.iter().filter(named).filter(|p| holds(p)))
 }
 
 /// The table of all pairs, each row telling the script which comparison it is of.

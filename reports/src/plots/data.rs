@@ -10,6 +10,8 @@ pub enum SeriesKind {
     Target(usize),
     /// One target against another; its number picks the colour.
     Pair(usize),
+    /// A mean of the target of this number, in its colour.
+    Mean(usize),
     /// A line to compare slopes with.
     Guide,
 }
@@ -21,19 +23,55 @@ pub struct Series {
     pub label: String,
     /// What it stands for.
     pub kind: SeriesKind,
-    /// Samples per pixel and value, ascending.
-    pub points: Vec<(u32, f64)>,
+    /// Place on the horizontal axis and value, ascending.
+    pub points: Vec<(f64, f64)>,
 }
 
-/// A plot of lines over samples per pixel, whose axis is logarithmic.
+/// The horizontal axis of a plot of lines.
+#[derive(Debug, Clone, PartialEq)]
+pub struct XAxis {
+    /// What it means.
+    pub label: String,
+    /// What stands behind a number when a point is read out: `spp`.
+    pub unit: String,
+    /// Whether it is logarithmic.
+    pub log: bool,
+    /// Where it is marked, ascending.
+    pub ticks: Vec<f64>,
+}
+
+impl XAxis {
+    /// Samples per pixel, marked at every rung of these lines.
+    fn samples(series: &[Series]) -> Self {
+        let mut ticks: Vec<f64> = series.iter().flat_map(|s| &s.points).map(|p| p.0).collect();
+        ticks.sort_by(f64::total_cmp);
+        ticks.dedup();
+        Self { label: "samples per pixel".to_owned(), unit: "spp".to_owned(), log: true, ticks }
+    }
+}
+
+/// How a vertical axis runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum YScale {
+    /// Logarithmic, about the values.
+    Log,
+    /// Linear about the values, which are at most 1.
+    UpToOne,
+    /// Linear from 0 to 1.
+    Share,
+}
+
+/// A plot of lines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinePlot {
     /// Heading.
     pub title: String,
+    /// The horizontal axis.
+    pub x: XAxis,
     /// What the vertical axis means.
     pub y_label: String,
-    /// Whether the vertical axis is logarithmic.
-    pub log_y: bool,
+    /// How the vertical axis runs.
+    pub y: YScale,
     /// The lines; at least one has points.
     pub series: Vec<Series>,
 }
@@ -82,17 +120,25 @@ pub(super) fn error_plot(study: &Study, scene: &str) -> Option<LinePlot> {
     }
     series.extend(pair_series(study, scene));
     let title = format!("{scene}: error over samples");
-    drawable(LinePlot { title, y_label: "MSE, linear radiance".to_owned(), log_y: true, series })
+    let x = XAxis::samples(&series);
+    drawable(LinePlot { title, x, y_label: "MSE, linear radiance".to_owned(), y: YScale::Log, series })
 }
 
 /// SSIM against the reference over samples per pixel of one scene.
 pub(super) fn similarity_plot(study: &Study, scene: &str) -> Option<LinePlot> {
     let series = target_series(study, scene, |c| c.ssim, |_| true);
     let title = format!("{scene}: similarity over samples");
-    drawable(LinePlot { title, y_label: "SSIM against the reference".to_owned(), log_y: false, series })
+    let x = XAxis::samples(&series);
+    drawable(LinePlot {
+        title,
+        x,
+        y_label: "SSIM against the reference".to_owned(),
+        y: YScale::UpToOne,
+        series,
+    })
 }
 
-fn drawable(plot: LinePlot) -> Option<LinePlot> {
+pub(super) fn drawable(plot: LinePlot) -> Option<LinePlot> {
     plot.series.iter().any(|s| !s.points.is_empty()).then_some(plot)
 }
 
@@ -111,7 +157,7 @@ fn target_series(
         // One line a target: its first mode and seed; the tables have the others.
         let Some(first) = modes.first() else { continue };
         let points = of_target().filter(|c| (&c.mode, c.seed) == (&first.0, first.1));
-        let points = points.map(|c| (c.spp, value(c))).filter(|p| p.1.is_finite() && keep(p.1));
+        let points = points.map(|c| (f64::from(c.spp), value(c))).filter(|p| p.1.is_finite() && keep(p.1));
         add_merged(&mut merged, target.to_owned(), SeriesKind::Target(index), points.collect());
     }
     merged
@@ -123,11 +169,12 @@ fn pair_series(study: &Study, scene: &str) -> Vec<Series> {
     of_scene().for_each(|d| push_new(&mut pairs, (d.a.as_str(), d.b.as_str())));
     let mut merged = Vec::new();
     for (index, pair) in pairs.into_iter().enumerate() {
-        let mut points: Vec<(u32, f64)> = Vec::new();
+        let mut points: Vec<(f64, f64)> = Vec::new();
         for d in of_scene().filter(|d| (d.a.as_str(), d.b.as_str()) == pair) {
             let usable = d.mse_linear > 0.0 && d.mse_linear.is_finite();
-            if usable && points.iter().all(|p| p.0 != d.spp) {
-                points.push((d.spp, d.mse_linear));
+            let spp = f64::from(d.spp);
+            if usable && points.iter().all(|p| p.0 != spp) {
+                points.push((spp, d.mse_linear));
             }
         }
         add_merged(&mut merged, format!("{} : {}", pair.0, pair.1), SeriesKind::Pair(index), points);
@@ -135,8 +182,14 @@ fn pair_series(study: &Study, scene: &str) -> Vec<Series> {
     merged
 }
 
-fn add_merged(merged: &mut Vec<Series>, label: String, kind: SeriesKind, mut points: Vec<(u32, f64)>) {
-    points.sort_by_key(|p| p.0);
+/// Adds a line, or its name to that of a line with the same points.
+pub(super) fn add_merged(
+    merged: &mut Vec<Series>,
+    label: String,
+    kind: SeriesKind,
+    mut points: Vec<(f64, f64)>,
+) {
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
     if points.is_empty() {
         return;
     }
@@ -146,9 +199,9 @@ fn add_merged(merged: &mut Vec<Series>, label: String, kind: SeriesKind, mut poi
     }
 }
 
-fn guide(points: &[(u32, f64)]) -> Option<Series> {
+fn guide(points: &[(f64, f64)]) -> Option<Series> {
     let (first, last) = (points.first()?, points.last()?);
-    let at = |spp: u32| (spp, 0.5 * first.1 * f64::from(first.0) / f64::from(spp));
+    let at = |spp: f64| (spp, 0.5 * first.1 * first.0 / spp);
     (last.0 > first.0).then(|| Series {
         label: "1/N".to_owned(),
         kind: SeriesKind::Guide,
@@ -250,8 +303,8 @@ mod tests {
         let plot = error_plot(&Study::from_records(records, Environment::default()), "s").unwrap();
         let labels: Vec<&str> = plot.series.iter().map(|s| s.label.as_str()).collect();
         assert_eq!(labels, ["x\ny", "z", "1/N", "x : z"]);
-        assert_eq!(plot.series[0].points, [(1, 1.0), (4, 0.25)]);
-        assert_eq!(plot.series[2].points, [(1, 0.5), (4, 0.125)]);
+        assert_eq!(plot.series[0].points, [(1.0, 1.0), (4.0, 0.25)]);
+        assert_eq!(plot.series[2].points, [(1.0, 0.5), (4.0, 0.125)]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Drawing of lines over samples per pixel.
+//! Drawing of lines.
 
 use super::PlotError;
-use super::data::{LinePlot, Series, SeriesKind};
+use super::data::{LinePlot, Series, SeriesKind, YScale};
 use super::style::{
     GRID, GUIDE, INK, MUTED, Mark, PALETTE, UNITS, colour, draw_svg, one_line, text, text_width, with_marks,
 };
@@ -28,6 +28,7 @@ struct Frame {
     top: i32,
     bottom: i32,
     x: (f64, f64),
+    log_x: bool,
     y: (f64, f64),
     log_y: bool,
 }
@@ -35,16 +36,18 @@ struct Frame {
 impl Frame {
     fn new(plot: &LinePlot, right: i32) -> Self {
         let points = || plot.series.iter().flat_map(|s| &s.points);
-        let x = extent(points().map(|p| f64::from(p.0).log2()));
-        let y = extent(points().map(|p| if plot.log_y { p.1.log10() } else { p.1 }));
+        let scaled = |x: f64| if plot.x.log { x.log2() } else { x };
+        let x = extent(points().map(|p| p.0).chain(plot.x.ticks.iter().copied()).map(scaled));
+        let log_y = plot.y == YScale::Log;
+        let y = extent(points().map(|p| if log_y { p.1.log10() } else { p.1 }));
         let pad = |(low, high): (f64, f64), share: f64, least: f64| {
             let by = ((high - low) * share).max(least);
             (low - by, high + by)
         };
-        let y = if plot.log_y {
-            pad(y, 0.04, 0.1)
-        } else {
-            (pad(y, 0.06, 0.005).0, pad(y, 0.06, 0.005).1.min(1.0))
+        let y = match plot.y {
+            YScale::Log => pad(y, 0.04, 0.1),
+            YScale::UpToOne => (pad(y, 0.06, 0.005).0, pad(y, 0.06, 0.005).1.min(1.0)),
+            YScale::Share => (0.0, 1.0),
         };
         Self {
             left: LEFT * UNITS,
@@ -52,13 +55,15 @@ impl Frame {
             top: TOP * UNITS,
             bottom: (HEIGHT - BOTTOM) * UNITS,
             x: pad(x, 0.03, 0.2),
+            log_x: plot.x.log,
             y,
-            log_y: plot.log_y,
+            log_y,
         }
     }
 
-    fn x_of(&self, spp: f64) -> i32 {
-        let share = (spp.log2() - self.x.0) / (self.x.1 - self.x.0);
+    fn x_of(&self, value: f64) -> i32 {
+        let value = if self.log_x { value.log2() } else { value };
+        let share = (value - self.x.0) / (self.x.1 - self.x.0);
         self.left + (share * f64::from(self.right - self.left)).round() as i32
     }
 
@@ -68,8 +73,8 @@ impl Frame {
         self.bottom - (share * f64::from(self.bottom - self.top)).round() as i32
     }
 
-    fn place(&self, point: &(u32, f64)) -> (i32, i32) {
-        (self.x_of(f64::from(point.0)), self.y_of(point.1))
+    fn place(&self, point: &(f64, f64)) -> (i32, i32) {
+        (self.x_of(point.0), self.y_of(point.1))
     }
 }
 
@@ -100,9 +105,10 @@ fn marks(plot: &LinePlot, frame: &Frame) -> Vec<Mark> {
     const REACH: i32 = 10 * UNITS;
     let of_series = |series: &Series| -> Vec<Mark> {
         let name = series.label.lines().collect::<Vec<_>>().join(" = ");
-        let mark = |point: &(u32, f64)| {
+        let mark = |point: &(f64, f64)| {
             let (x, y) = frame.place(point);
-            let says = format!("{name} at {} spp: {}", point.0, format::number(point.1));
+            let (at, unit) = (x_text(point.0), &plot.x.unit);
+            let says = format!("{name} at {at} {unit}: {}", format::number(point.1));
             Mark { place: (x - REACH, y - REACH, x + REACH, y + REACH), round: true, says }
         };
         series.points.iter().map(mark).collect()
@@ -120,16 +126,16 @@ fn draw_axes(area: &Area, plot: &LinePlot, frame: &Frame) -> Drawn {
         let label = text(TICK, MUTED, HPos::Right, VPos::Center);
         area.draw(&Text::new(tick_label(value, frame), (frame.left - 8 * UNITS, y), label))?;
     }
-    for spp in x_ticks(plot) {
-        let x = frame.x_of(f64::from(spp));
+    for &value in &plot.x.ticks {
+        let x = frame.x_of(value);
         area.draw(&PathElement::new([(x, frame.bottom), (x, frame.bottom + 4 * UNITS)], thin(MUTED)))?;
         let label = text(TICK, MUTED, HPos::Center, VPos::Top);
-        area.draw(&Text::new(format!("{spp}"), (x, frame.bottom + 7 * UNITS), label))?;
+        area.draw(&Text::new(x_text(value), (x, frame.bottom + 7 * UNITS), label))?;
     }
     area.draw(&PathElement::new([(frame.left, frame.bottom), (frame.right, frame.bottom)], thin(MUTED)))?;
     let middle = (frame.left + frame.right) / 2;
     let x_title = text(TICK, MUTED, HPos::Center, VPos::Bottom);
-    area.draw(&Text::new("samples per pixel", (middle, (HEIGHT - 4) * UNITS), x_title))?;
+    area.draw(&Text::new(plot.x.label.clone(), (middle, (HEIGHT - 4) * UNITS), x_title))?;
     let y_title = text(TICK, MUTED, HPos::Center, VPos::Top).transform(FontTransform::Rotate270);
     area.draw(&Text::new(plot.y_label.clone(), (UNITS, (frame.top + frame.bottom) / 2), y_title))
 }
@@ -137,7 +143,7 @@ fn draw_axes(area: &Area, plot: &LinePlot, frame: &Frame) -> Drawn {
 /// Whether two lines cannot be told apart where both have points.
 fn coincide(a: &Series, b: &Series, frame: &Frame) -> bool {
     let is_target = |s: &Series| matches!(s.kind, SeriesKind::Target(_));
-    let near = |p: &(u32, f64), q: &(u32, f64)| (frame.y_of(p.1) - frame.y_of(q.1)).abs() <= 3 * UNITS;
+    let near = |p: &(f64, f64), q: &(f64, f64)| (frame.y_of(p.1) - frame.y_of(q.1)).abs() <= 3 * UNITS;
     let mut shared =
         a.points.iter().filter_map(|p| b.points.iter().find(|q| q.0 == p.0).map(|q| near(p, q))).peekable();
     is_target(a) && is_target(b) && shared.peek().is_some() && shared.all(|is_near| is_near)
@@ -162,7 +168,7 @@ fn draw_series(area: &Area, series: &Series, covered: usize, frame: &Frame) -> D
                 let radius = (4 * UNITS - UNITS * covered as i32 * 3 / 2).max(UNITS);
                 area.draw(&Circle::new(place, radius, tint.filled()))?;
             }
-            SeriesKind::Pair(_) => {
+            SeriesKind::Pair(_) | SeriesKind::Mean(_) => {
                 let (x, y) = place;
                 let r = 3 * UNITS + 2;
                 let diamond = [(x, y - r), (x + r, y), (x, y + r), (x - r, y)];
@@ -175,7 +181,7 @@ fn draw_series(area: &Area, series: &Series, covered: usize, frame: &Frame) -> D
 
 fn tint(kind: SeriesKind) -> RGBColor {
     match kind {
-        SeriesKind::Target(index) => colour(index),
+        SeriesKind::Target(index) | SeriesKind::Mean(index) => colour(index),
         // The second half of the palette, so that few targets and few pairs share no colour.
         SeriesKind::Pair(index) => colour(PALETTE.len() / 2 + index),
         SeriesKind::Guide => GUIDE,
@@ -215,11 +221,10 @@ fn draw_labels(area: &Area, series: &[Series], frame: &Frame) -> Drawn {
     Ok(())
 }
 
-fn x_ticks(plot: &LinePlot) -> Vec<u32> {
-    let mut rungs: Vec<u32> = plot.series.iter().flat_map(|s| &s.points).map(|p| p.0).collect();
-    rungs.sort_unstable();
-    rungs.dedup();
-    rungs
+/// A place on the horizontal axis: round numbers as they are.
+fn x_text(value: f64) -> String {
+    let plain = format!("{value}");
+    if plain.len() <= 6 { plain } else { format::number(value) }
 }
 
 fn y_ticks(frame: &Frame) -> Vec<f64> {
@@ -253,6 +258,8 @@ fn tick_label(value: f64, frame: &Frame) -> String {
         let is_power = (value.log10() - value.log10().round()).abs() < 1e-9;
         if is_power {
             power_of_ten(value.log10().round() as i32)
+        } else if (-2..=3).contains(&exponent) {
+            format!("{}", (value * 100.0).round() / 100.0)
         } else {
             format!("{}×{}", (value / 10f64.powi(exponent)).round(), power_of_ten(exponent))
         }
@@ -276,6 +283,11 @@ fn power_of_ten(exponent: i32) -> String {
 mod tests {
     use super::*;
 
+    fn axis(ticks: &[f64]) -> super::super::data::XAxis {
+        let (label, unit) = ("x".to_owned(), "u".to_owned());
+        super::super::data::XAxis { label, unit, log: true, ticks: ticks.to_vec() }
+    }
+
     #[test]
     fn ticks_are_round_numbers() {
         assert_eq!(nice_step(1.0, 5.0), 0.2);
@@ -291,12 +303,13 @@ mod tests {
     fn names_in_a_drawing_cannot_break_out_of_it() {
         let plot = LinePlot {
             title: "</svg><script>alert(1)</script>".into(),
+            x: axis(&[1.0, 2.0]),
             y_label: "y".into(),
-            log_y: true,
+            y: YScale::Log,
             series: vec![Series {
                 label: "<b>&\"".into(),
                 kind: SeriesKind::Target(0),
-                points: vec![(1, 1.0), (2, 0.5)],
+                points: vec![(1.0, 1.0), (2.0, 0.5)],
             }],
         };
         let svg = draw(&plot).unwrap();
@@ -308,12 +321,17 @@ mod tests {
     fn a_single_point_is_drawn_inside_the_frame() {
         let plot = LinePlot {
             title: "one".into(),
+            x: axis(&[16.0]),
             y_label: "y".into(),
-            log_y: false,
-            series: vec![Series { label: "a".into(), kind: SeriesKind::Target(0), points: vec![(16, 0.25)] }],
+            y: YScale::UpToOne,
+            series: vec![Series {
+                label: "a".into(),
+                kind: SeriesKind::Target(0),
+                points: vec![(16.0, 0.25)],
+            }],
         };
         let frame = Frame::new(&plot, 500);
-        let (x, y) = frame.place(&(16, 0.25));
+        let (x, y) = frame.place(&(16.0, 0.25));
         assert!((frame.left..frame.right).contains(&x) && (frame.top..frame.bottom).contains(&y));
         assert!(draw(&plot).is_ok());
     }

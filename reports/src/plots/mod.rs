@@ -5,10 +5,12 @@
 
 mod bars;
 mod data;
+mod instruments;
 mod lines;
+mod portability;
 mod style;
 
-pub use data::{Bar, BarPlot, LinePlot, Segment, Series, SeriesKind};
+pub use data::{Bar, BarPlot, LinePlot, Segment, Series, SeriesKind, XAxis, YScale};
 
 use crate::image_io::encode_name;
 use crate::study::Study;
@@ -36,8 +38,8 @@ pub struct PlotError {
     pub message: String,
 }
 
-/// Every plot that a study has data for: for each scene the errors and the similarities, then the stage times
-/// and the ray rates of all.
+/// Every plot that a study has data for: for each scene the errors, the similarities, the errors over time and the
+/// speed-ups by threads, then the stage times, the ray rates and the performance portability of all.
 ///
 /// # Errors
 /// [`PlotError`].
@@ -45,9 +47,13 @@ pub fn all_plots(study: &Study) -> Result<Vec<Plot>, PlotError> {
     let mut plots = Vec::new();
     for scene in study.scenes() {
         let name = encode_name(scene);
-        for (prefix, data) in
-            [("error", data::error_plot(study, scene)), ("ssim", data::similarity_plot(study, scene))]
-        {
+        let of_scene = [
+            ("error", data::error_plot(study, scene)),
+            ("ssim", data::similarity_plot(study, scene)),
+            ("equal-time", instruments::equal_time_plot(study, scene)),
+            ("scaling", instruments::scaling_plot(study, scene)),
+        ];
+        for (prefix, data) in of_scene {
             if let Some(data) = data {
                 plots.push(Plot {
                     file_name: format!("{prefix}.{name}.svg"),
@@ -61,6 +67,15 @@ pub fn all_plots(study: &Study) -> Result<Vec<Plot>, PlotError> {
     for (name, data) in [("stages.svg", data::stage_plot(study)), ("rates.svg", data::rate_plot(study))] {
         if let Some(data) = data {
             let svg = bars::draw(&data)?;
+            plots.push(Plot { file_name: name.to_owned(), svg, title: data.title, scene: None });
+        }
+    }
+    for (name, data) in [
+        ("cascade.svg", portability::cascade_plot(study)),
+        ("navigation.svg", portability::navigation_plot(study)),
+    ] {
+        if let Some(data) = data {
+            let svg = lines::draw(&data)?;
             plots.push(Plot { file_name: name.to_owned(), svg, title: data.title, scene: None });
         }
     }

@@ -70,7 +70,8 @@ impl Layout {
 }
 
 /// Lines of code by role.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Lines {
     /// On the host.
     pub host: usize,
@@ -86,7 +87,8 @@ impl Lines {
 }
 
 /// What one backend costs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PortCost {
     /// The backend.
     pub backend: String,
@@ -102,7 +104,8 @@ pub struct PortCost {
 }
 
 /// What all backends cost.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Cost {
     /// Lines that every backend shares.
     pub shared: Lines,

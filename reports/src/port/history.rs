@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::cost::{Layout, SHARED};
 
 /// Changes to two backends.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PairHistory {
     /// One backend.
     pub a: String,
@@ -22,7 +23,8 @@ pub struct PairHistory {
 }
 
 /// Changes to the places of a layout.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct History {
     /// Changes that touched any place.
     pub changes: usize,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::level::{Level, Symbol, symbols};
 use super::sources::Source;
@@ -16,7 +16,7 @@ pub const SHORTEST: usize = 20;
 
 /// Lines of code, and how many are found on the other side. A line with a token on it is a line of code, and is found
 /// when more than half of its tokens that count are in tiles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Matched {
     /// Lines with a token that counts at this level.
     pub lines: usize,
@@ -39,7 +39,7 @@ impl Matched {
 pub type Levels = [Matched; 3];
 
 /// A file or a folder, and how much of it is found anywhere on the other side.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// Its path below the side's folder; `.` for all.
     pub name: String,
@@ -48,7 +48,7 @@ pub struct Part {
 }
 
 /// Two files that share a tile at one level at least.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pair {
     /// The first side's file, and how much of it is in the other.
     pub a: Part,

@@ -7,18 +7,22 @@
 
 mod csv_export;
 mod environment;
+mod equal_time;
 pub(crate) mod float;
 mod host;
 mod kernel;
 mod kinds;
 mod log;
 mod mode;
+mod port;
 mod record;
 mod rung;
+mod scaling;
 mod speedup;
 
 pub use csv_export::{records_to_csv, write_records_csv};
 pub use environment::{Environment, StudySettings, TargetInfo};
+pub use equal_time::EqualTime;
 pub use host::{HostInfo, utc_now};
 pub use kernel::KernelInfo;
 pub(crate) use kinds::mega_per_second;
@@ -27,8 +31,10 @@ pub use kinds::{
 };
 pub use log::{DroppedLine, RecordLog, Resumed, read_records};
 pub use mode::Mode;
+pub use port::PortSimilarity;
 pub use record::Record;
 pub use rung::{Rung, WorstPath};
+pub use scaling::Scaling;
 pub use speedup::Speedup;
 
 use std::path::PathBuf;

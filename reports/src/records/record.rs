@@ -4,7 +4,9 @@ use super::kinds::{
     Bounce, Convergence, Difference, Hits, Load, Map, Noise, Note, RejectedSamples, Skip, Timing,
 };
 use super::rung::Rung;
-use super::{Mode, Speedup};
+use super::{EqualTime, Mode, PortSimilarity, Scaling, Speedup};
+use crate::port::cost::Cost;
+use crate::port::history::History;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -40,13 +42,27 @@ pub enum Record {
     Speedup(Speedup),
     /// `again`: the first target of a study, timed a second time in the same round as if it were another (A/A)
     Again(Timing),
+    /// `equal_time`
+    #[serde(rename = "equal_time")]
+    EqualTime(EqualTime),
+    /// `scaling`
+    Scaling(Scaling),
+    /// `port_similarity`
+    #[serde(rename = "port_similarity")]
+    PortSimilarity(PortSimilarity),
+    /// `port_cost`
+    #[serde(rename = "port_cost")]
+    PortCost(Cost),
+    /// `port_history`
+    #[serde(rename = "port_history")]
+    PortHistory(History),
     /// A kind that this version does not know, kept as it was read.
     #[serde(untagged, skip_deserializing)]
     Other(serde_json::Map<String, Value>),
 }
 
 /// The kinds that this version knows.
-const KINDS: [&str; 14] = [
+const KINDS: [&str; 19] = [
     "difference",
     "convergence",
     "timing",
@@ -61,6 +77,11 @@ const KINDS: [&str; 14] = [
     "note",
     "speedup",
     "again",
+    "equal_time",
+    "scaling",
+    "port_similarity",
+    "port_cost",
+    "port_history",
 ];
 
 impl Record {
@@ -108,6 +129,11 @@ impl Record {
             Record::Note(_) => "note",
             Record::Speedup(_) => "speedup",
             Record::Again(_) => "again",
+            Record::EqualTime(_) => "equal_time",
+            Record::Scaling(_) => "scaling",
+            Record::PortSimilarity(_) => "port_similarity",
+            Record::PortCost(_) => "port_cost",
+            Record::PortHistory(_) => "port_history",
             Record::Other(object) => object.get("kind").and_then(Value::as_str).unwrap_or(""),
         }
     }
@@ -183,6 +209,15 @@ impl Record {
             Record::Speedup(r) => {
                 vec![r.scene.clone(), r.target.clone(), r.seed.to_string()]
             }
+            Record::EqualTime(r) => {
+                vec![r.scene.clone(), r.target.clone(), r.seconds.to_string(), r.seed.to_string()]
+            }
+            Record::Scaling(r) => {
+                vec![r.scene.clone(), r.target.clone(), r.threads.to_string(), r.seed.to_string()]
+            }
+            Record::PortSimilarity(r) => vec![r.a.clone(), r.b.clone(), r.shortest.to_string()],
+            // A study is of one project: what is counted again replaces what was.
+            Record::PortCost(_) | Record::PortHistory(_) => Vec::new(),
             Record::Other(_) => return None,
         };
         Some(format!("{}{separator}{}", self.kind(), parts.join(separator)))
@@ -202,7 +237,23 @@ macro_rules! record_from {
         })*
     };
 }
-record_from!(Difference, Convergence, Timing, Load, Bounce, Noise, Hits, Map, Rung, Skip, Note, Speedup);
+record_from!(
+    Difference,
+    Convergence,
+    Timing,
+    Load,
+    Bounce,
+    Noise,
+    Hits,
+    Map,
+    Rung,
+    Skip,
+    Note,
+    Speedup,
+    EqualTime,
+    Scaling,
+    PortSimilarity
+);
 
 impl From<RejectedSamples> for Record {
     fn from(record: RejectedSamples) -> Self {
@@ -258,6 +309,11 @@ mod tests {
             Note { text: "stopped".into(), ..Default::default() }.into(),
             Speedup { total: 1.25, mode: Mode::Fast, ..Default::default() }.into(),
             Record::Again(Timing { repeat: 2, ..Default::default() }),
+            EqualTime { seconds: 0.5, reference_spp: Some(64), ..Default::default() }.into(),
+            Scaling { times_ms: vec![1.5, 2.0], ..Default::default() }.into(),
+            PortSimilarity { pairs: vec![Default::default()], ..Default::default() }.into(),
+            Record::PortCost(Cost { ports: vec![Default::default()], ..Default::default() }),
+            Record::PortHistory(History { changes: 3, ..Default::default() }),
         ];
         for record in records {
             assert_eq!(Record::from_json(&record.to_json().unwrap()).unwrap(), record);

@@ -1,0 +1,84 @@
+//! CPU targets by number of threads.
+
+use super::format::{count, fixed, number, percent};
+use super::{Cell, Table};
+use crate::records::Scaling;
+use crate::statistics::timing::MedianInterval;
+use crate::study::Study;
+
+/// Speed of one target with so many threads over that with its fewest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Speed<'a> {
+    /// What was measured.
+    pub record: &'a Scaling,
+    /// Milliseconds of a pass.
+    pub time: MedianInterval,
+    /// Time with the fewest threads over the time with these, round by round.
+    pub speed_up: MedianInterval,
+    /// Speed-up over the increase of threads, 1 where every thread helps as much as the first.
+    pub efficiency: f64,
+}
+
+/// The speeds of a study, where rounds are whole.
+pub fn speeds(study: &Study) -> Vec<Speed<'_>> {
+    let fewest = |record: &Scaling| {
+        let same = |other: &&Scaling| other.scene == record.scene && other.target == record.target;
+        study.scalings.iter().filter(same).min_by_key(|other| other.threads)
+    };
+    let speed = |record| {
+        let base: &Scaling = fewest(record)?;
+        let speed_up = MedianInterval::of_ratio(&base.times_ms, &record.times_ms)?;
+        let more = f64::from(record.threads) / f64::from(base.threads);
+        let time = MedianInterval::of(&record.times_ms)?;
+        Some(Speed { record, time, speed_up, efficiency: speed_up.median / more })
+    };
+    study.scalings.iter().filter_map(speed).collect()
+}
+
+/// Time, speed-up and efficiency by number of threads.
+pub fn scaling_table(study: &Study) -> Table {
+    let numbers = ["Threads", "Median ms", "Low ms", "High ms", "Speed-up", "From", "To", "Efficiency"];
+    let mut table = Table::new("scaling", "Thread scaling", &["Scene", "Target"], &numbers).noted(
+        "Passes of the same samples, timed in rounds in which all numbers of threads take turns, after one pass that is not \
+         timed. Speed-up: time with the fewest threads over time with these, round by round, its median and interval. \
+         Efficiency: speed-up over the increase of threads. Films: “=” where the film of all passes equals that of the \
+         fewest threads, integer by integer.",
+    );
+    table.columns.push(super::Column { title: "Films".to_owned(), numeric: false });
+    for Speed { record, time, speed_up, efficiency } in speeds(study) {
+        let mut row = vec![Cell::text(&record.scene), Cell::text(&record.target)];
+        row.push(Cell { text: count(u64::from(record.threads)), value: record.threads.into() });
+        row.extend([time.median, time.low, time.high].map(|ms| Cell::number(ms, number(ms))));
+        row.extend([speed_up.median, speed_up.low, speed_up.high].map(|s| Cell::number(s, fixed(s, 2))));
+        row.push(Cell::number(efficiency, percent(efficiency)));
+        row.push(Cell::flag(record.identical, if record.identical { "=" } else { "differ" }));
+        table.rows.push(row);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::Environment;
+
+    #[test]
+    fn speed_up_and_efficiency_are_against_the_fewest_threads() {
+        let record = |threads, times_ms: [f64; 3]| Scaling {
+            scene: "s".into(),
+            target: "t".into(),
+            threads,
+            times_ms: times_ms.into(),
+            identical: threads == 1,
+            ..Default::default()
+        };
+        let records = vec![record(4, [3.0, 4.0, 5.0]).into(), record(1, [9.0, 12.0, 15.0]).into()];
+        let study = Study::from_records(records, Environment::default());
+        let found = speeds(&study);
+        assert!((found[0].speed_up.median - 3.0).abs() < 1e-12 && (found[0].efficiency - 0.75).abs() < 1e-12);
+        assert!((found[1].speed_up.median - 1.0).abs() < 1e-12 && (found[1].efficiency - 1.0).abs() < 1e-12);
+        let films: Vec<_> =
+            scaling_table(&study).rows.iter().map(|row| row.last().unwrap().text.clone()).collect();
+        assert_eq!(films, ["differ", "="]);
+    }
+}
