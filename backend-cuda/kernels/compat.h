@@ -38,3 +38,62 @@ typedef unsigned long long u64;
 #define LS_ABS(x) fabsf(x)
 #define LS_MIN(a, b) fminf(a, b)
 #define LS_MAX(a, b) fmaxf(a, b)
+
+/* The lowest bit set of a word that is not zero. */
+#define LS_LOWEST_BIT(x) ((u32)(__ffs((int)(x)) - 1))
+
+/* Eight numbers at a time, for a traversal that GPUs do not use: it compiles here as everywhere. */
+typedef struct {
+    float lanes[8];
+} LsF32x8;
+
+#define LS_F32X8 LsF32x8
+#define LS_F32X8_SPLAT(x) ls_f32x8_splat(x)
+#define LS_F32X8_LOAD(from) ls_f32x8_load(from)
+#define LS_F32X8_STORE(v, to) ls_f32x8_store(v, to)
+#define LS_F32X8_ADD(a, b) ls_f32x8_add(a, b)
+#define LS_F32X8_SUB(a, b) ls_f32x8_sub(a, b)
+#define LS_F32X8_MUL(a, b) ls_f32x8_mul(a, b)
+#define LS_F32X8_DIV(a, b) ls_f32x8_div(a, b)
+#define LS_F32X8_MIN(a, b) ls_f32x8_min(a, b)
+#define LS_F32X8_MAX(a, b) ls_f32x8_max(a, b)
+#define LS_F32X8_ABS(a) ls_f32x8_abs(a)
+#define LS_F32X8_LESS(a, b) ls_f32x8_less(a, b)
+#define LS_F32X8_AT_MOST(a, b) ls_f32x8_at_most(a, b)
+#define LS_F32X8_EQUAL(a, b) ls_f32x8_equal(a, b)
+
+#define LS_F32X8_LANEWISE(name, parameters, expression)     \
+    LS_FN LsF32x8 name parameters {                         \
+        LsF32x8 result;                                     \
+        for (int i = 0; i < 8; i++) {                       \
+            result.lanes[i] = expression;                   \
+        }                                                   \
+        return result;                                      \
+    }
+#define LS_F32X8_COMPARISON(name, comparison)                          \
+    LS_FN u32 name(LsF32x8 a, LsF32x8 b) {                           \
+        u32 bits = 0u;                                               \
+        for (int i = 0; i < 8; i++) {                                \
+            bits |= (a.lanes[i] comparison b.lanes[i] ? 1u : 0u) << i; \
+        }                                                            \
+        return bits;                                                 \
+    }
+
+LS_F32X8_LANEWISE(ls_f32x8_splat, (float x), x)
+LS_F32X8_LANEWISE(ls_f32x8_load, (const float *from), from[i])
+LS_F32X8_LANEWISE(ls_f32x8_add, (LsF32x8 a, LsF32x8 b), a.lanes[i] + b.lanes[i])
+LS_F32X8_LANEWISE(ls_f32x8_sub, (LsF32x8 a, LsF32x8 b), a.lanes[i] - b.lanes[i])
+LS_F32X8_LANEWISE(ls_f32x8_mul, (LsF32x8 a, LsF32x8 b), a.lanes[i] * b.lanes[i])
+LS_F32X8_LANEWISE(ls_f32x8_div, (LsF32x8 a, LsF32x8 b), a.lanes[i] / b.lanes[i])
+LS_F32X8_LANEWISE(ls_f32x8_min, (LsF32x8 a, LsF32x8 b), a.lanes[i] < b.lanes[i] ? a.lanes[i] : b.lanes[i])
+LS_F32X8_LANEWISE(ls_f32x8_max, (LsF32x8 a, LsF32x8 b), a.lanes[i] > b.lanes[i] ? a.lanes[i] : b.lanes[i])
+LS_F32X8_LANEWISE(ls_f32x8_abs, (LsF32x8 a), LS_ABS(a.lanes[i]))
+LS_F32X8_COMPARISON(ls_f32x8_less, <)
+LS_F32X8_COMPARISON(ls_f32x8_at_most, <=)
+LS_F32X8_COMPARISON(ls_f32x8_equal, ==)
+
+LS_FN void ls_f32x8_store(LsF32x8 v, float *to) {
+    for (int i = 0; i < 8; i++) {
+        to[i] = v.lanes[i];
+    }
+}

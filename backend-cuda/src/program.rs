@@ -6,6 +6,7 @@ use crate::nvrtc::{Architecture, Compiler, Image, Refusal};
 use cust::error::CudaResult;
 use cust::function::{BlockSize, Function, FunctionAttribute};
 use cust::module::Module;
+use lockstep_core::bvh::Layout;
 use lockstep_core::cache::{self, Key};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::folders;
@@ -82,7 +83,7 @@ pub(crate) fn listings() -> Vec<Listing> {
 
 /// What to build from the shared source for a mode.
 pub(crate) fn options(mode: Mode) -> Options {
-    Options { fast: mode == Mode::Fast, group_compaction: true }
+    Options { fast: mode == Mode::Fast, group_compaction: true, layout: Layout::Bvh2 }
 }
 
 /// The compiler's flags for a program, without the architecture.

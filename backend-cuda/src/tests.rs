@@ -3,8 +3,9 @@
 use crate::nvrtc::{self, Architecture, Compiler, Refusal};
 use crate::program::{self, Bound, COMPAT, COMPAT_NAME};
 use crate::ptx;
+use lockstep_core::bvh::Layout;
 use lockstep_core::kernels::launch::Passing;
-use lockstep_core::kernels::{Build, Part, assemble, assemble_probes, from_ptxas};
+use lockstep_core::kernels::{Build, Options, Part, assemble, assemble_probes, from_ptxas};
 use lockstep_core::renderer::Mode;
 use lockstep_core::variant::{Order, Structure, Variant};
 use std::collections::BTreeMap;
@@ -101,6 +102,15 @@ fn kernels_for_large_blocks_leave_registers_for_all_their_threads() {
 }
 
 #[test]
+fn the_traversal_for_processors_compiles_to_our_arithmetic_too() {
+    let Some(compiler) = compiler() else { return };
+    let options = Options { layout: Layout::Bvh8, ..program::options(Mode::Exact) };
+    let exact =
+        ptx_of(&compiler, &assemble(COMPAT_NAME, COMPAT, &options, Part::Render).text, 90, Mode::Exact);
+    assert_eq!(ptx::breaches(&exact), Vec::<String>::new());
+}
+
+#[test]
 fn the_audit_finds_the_fast_builds_contractions_and_approximations() {
     let Some(compiler) = compiler() else { return };
     let fast = program::source(Mode::Fast, Part::Render).text;
@@ -135,7 +145,7 @@ fn every_kernel_has_the_parameters_of_its_declaration() {
             let (_, signature) = ptx.split_once(&start).expect("every kernel is an entry");
             let (signature, _) = signature.split_once("\n)").expect("a signature ends");
             let given: Vec<usize> = signature.lines().filter_map(parameter_bytes).collect();
-            let declared = kernel.arguments().map(|argument| match argument.passing {
+            let declared = kernel.arguments(Layout::Bvh2).map(|argument| match argument.passing {
                 Passing::Value => argument.of.size,
                 Passing::Input | Passing::Output => 8,
             });

@@ -46,3 +46,40 @@ typedef ulong u64;
 #define LS_MIN(a, b) math_min(a, b)
 #define LS_MAX(a, b) math_max(a, b)
 #endif
+
+/* The lowest bit set of a word that is not zero. */
+#define LS_LOWEST_BIT(x) popcount(~(x) & ((x) - 1u))
+
+/* Eight numbers at a time. Least and greatest are the second where unordered, as math_min and math_max are; comparisons
+ * give a bit for each lane: one of each byte of all lanes is gathered into the highest byte. */
+#define LS_F32X8 float8
+#define LS_F32X8_SPLAT(x) ((float8)(x))
+#define LS_F32X8_LOAD(from) vload8(0, from)
+#define LS_F32X8_STORE(v, to) vstore8(v, 0, to)
+#define LS_F32X8_ADD(a, b) ((a) + (b))
+#define LS_F32X8_SUB(a, b) ((a) - (b))
+#define LS_F32X8_MUL(a, b) ((a) * (b))
+#define LS_F32X8_DIV(a, b) ((a) / (b))
+#define LS_F32X8_MIN(a, b) ls_min8(a, b)
+#define LS_F32X8_MAX(a, b) ls_max8(a, b)
+#define LS_F32X8_ABS(a) fabs(a)
+#define LS_F32X8_LESS(a, b) ls_lanes((a) < (b))
+#define LS_F32X8_AT_MOST(a, b) ls_lanes((a) <= (b))
+#define LS_F32X8_EQUAL(a, b) ls_lanes((a) == (b))
+
+LS_FN float8 ls_min8(float8 a, float8 b) {
+    return a < b ? a : b;
+}
+
+LS_FN float8 ls_max8(float8 a, float8 b) {
+    return a > b ? a : b;
+}
+
+LS_FN u32 ls_lanes(int8 lanes) {
+#ifdef __AVX__
+    return (u32)__builtin_ia32_movmskps256(as_float8(lanes));
+#else
+    u64 bytes = as_ulong(convert_char8(lanes)) & 0x0101010101010101ul;
+    return (u32)((bytes * 0x0102040810204080ul) >> 56);
+#endif
+}

@@ -1,6 +1,7 @@
 //! The devices of every platform: their facts, their names on the command line, and which is best.
 
 use crate::loader;
+use lockstep_core::wavefront::Kind;
 use lockstep_core::{Absence, DeviceInfo};
 use ocl::{Device, Platform, ffi};
 use std::sync::{Mutex, PoisonError};
@@ -13,6 +14,13 @@ pub(crate) struct Found {
     pub(crate) platform: Platform,
     pub(crate) device: Device,
     pub(crate) facts: Facts,
+}
+
+impl Found {
+    /// The sort of processor, which decides how kernels are built for it.
+    pub(crate) fn kind(&self) -> Kind {
+        if self.facts.class == Class::Cpu { Kind::Cpu } else { Kind::Gpu }
+    }
 }
 
 /// The class of a device, best last.

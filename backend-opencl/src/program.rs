@@ -1,6 +1,6 @@
 //! The shared kernels as a program of one device.
 
-use crate::device::{Class, Found, vendor_word};
+use crate::device::{Found, vendor_word};
 use crate::error::device_error;
 use lockstep_core::cache::{self, Key};
 use lockstep_core::error::{Error, Result};
@@ -8,6 +8,7 @@ use lockstep_core::folders;
 use lockstep_core::kernels::launch::Kernel;
 use lockstep_core::kernels::{KernelResources, Listing, Options, Part, Source, assemble, from_ptxas};
 use lockstep_core::renderer::Mode;
+use lockstep_core::wavefront::Kind;
 use ocl::Context;
 use ocl::core::{self, KernelWorkGroupInfo, KernelWorkGroupInfoResult, ProgramBuildInfo};
 use ocl::core::{ProgramBuildInfoResult, ProgramInfo, ProgramInfoResult};
@@ -29,31 +30,31 @@ const FAST_FLAGS: &str = "-cl-fast-relaxed-math -cl-mad-enable";
 
 /// The source for a device and a mode.
 pub(crate) fn source(found: &Found, mode: Mode, part: Part) -> Source {
-    source_for(found.facts.class != Class::Cpu, mode, part)
+    assemble(COMPAT_NAME, COMPAT, &options(found.kind(), mode), part)
 }
 
-fn source_for(gpu: bool, mode: Mode, part: Part) -> Source {
-    let options = Options { fast: mode == Mode::Fast, group_compaction: gpu };
-    assemble(COMPAT_NAME, COMPAT, &options, part)
+/// What to build from the shared source.
+pub(crate) fn options(kind: Kind, mode: Mode) -> Options {
+    Options { fast: mode == Mode::Fast, group_compaction: kind == Kind::Gpu, layout: kind.layout() }
 }
 
 /// The source of every build, for CPUs and for GPUs.
 pub(crate) fn listings() -> Vec<Listing> {
     let builds = [
-        ("opencl-exact-cpu", false, Mode::Exact),
-        ("opencl-exact-gpu", true, Mode::Exact),
-        ("opencl-fast-cpu", false, Mode::Fast),
-        ("opencl-fast-gpu", true, Mode::Fast),
+        ("opencl-exact-cpu", Kind::Cpu, Mode::Exact),
+        ("opencl-exact-gpu", Kind::Gpu, Mode::Exact),
+        ("opencl-fast-cpu", Kind::Cpu, Mode::Fast),
+        ("opencl-fast-gpu", Kind::Gpu, Mode::Fast),
     ];
     let flags = |mode| match mode {
         Mode::Fast => format!("{COMMON_FLAGS} {FAST_FLAGS}"),
         Mode::Exact => format!("{COMMON_FLAGS}, and {ROUNDED_FLAG} where the device knows it"),
     };
-    let listing = |(name, gpu, mode): (&str, bool, Mode)| Listing {
+    let listing = |(name, kind, mode): (&str, Kind, Mode)| Listing {
         name: name.into(),
         extension: "cl",
         flags: flags(mode),
-        source: source_for(gpu, mode, Part::Render),
+        source: assemble(COMPAT_NAME, COMPAT, &options(kind, mode), Part::Render),
     };
     builds.map(listing).into()
 }

@@ -10,7 +10,7 @@ use lockstep_core::kernels::launch::Kernel;
 use lockstep_core::kernels::{KernelResources, Part, Source};
 use lockstep_core::renderer::{DeviceInfo, Mode};
 use lockstep_core::variant::{Threads, Variant};
-use lockstep_core::wavefront::{self, Kind, Limits, Span, Value, Wavefront};
+use lockstep_core::wavefront::{self, Limits, Span, Value, Wavefront};
 use ocl::core::{self, ArgVal, Event, Mem, ProfilingInfo, ProfilingInfoResult};
 use ocl::{Context, Queue, flags};
 use std::collections::HashMap;
@@ -193,7 +193,7 @@ impl wavefront::Device for OpenclDevice {
     fn limits(&self) -> Limits {
         let facts = &self.found.facts;
         Limits {
-            kind: if facts.class == Class::Cpu { Kind::Cpu } else { Kind::Gpu },
+            kind: self.found.kind(),
             largest_allocation: facts.largest_allocation,
             memory: facts.memory,
             compute_units: facts.compute_units,

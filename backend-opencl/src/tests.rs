@@ -4,9 +4,10 @@ use crate::device::{self, Class, Found};
 use crate::program;
 use crate::renderer::OpenclDevice;
 use lockstep_core::Settings;
+use lockstep_core::bvh::Layout;
 use lockstep_core::conformance::{self, scenes};
 use lockstep_core::error::{Error, Result};
-use lockstep_core::kernels::{Options, assemble_probes};
+use lockstep_core::kernels::assemble_probes;
 use lockstep_core::parity::{self, Call, ProbeDevice};
 use lockstep_core::renderer::Mode;
 use lockstep_core::variant::Variant;
@@ -33,7 +34,7 @@ struct Probes {
 
 impl Probes {
     fn build(found: Found) -> Result<Self> {
-        let options = Options { fast: false, group_compaction: found.facts.class != Class::Cpu };
+        let options = program::options(found.kind(), Mode::Exact);
         let source = assemble_probes(program::COMPAT_NAME, program::COMPAT, &options);
         let flags = program::flags(&found, Mode::Exact);
         let device = OpenclDevice::open(found.clone(), Mode::Exact)?;
@@ -43,6 +44,10 @@ impl Probes {
 }
 
 impl ProbeDevice for Probes {
+    fn layout(&self) -> Layout {
+        self.device.limits().kind.layout()
+    }
+
     fn probe(&mut self, call: &Call<'_>) -> Result<Vec<u32>> {
         let name = call.kernel.name;
         let device = &mut self.device;

@@ -189,6 +189,20 @@ typedef struct LS_ALIGN16 {
     u32 reserved;
 } LeafPrimitive;
 
+typedef struct LS_ALIGN16 {
+    float planes[6][8];
+    u32 children[8];
+} Node8;
+
+typedef struct LS_ALIGN16 {
+    float points[3][3][8];
+    u32 primitives[8];
+    u32 all;
+    u32 alpha;
+    u32 spheres;
+    u32 reserved[5];
+} Block8;
+
 /* Lowest and highest corner. */
 typedef struct {
     Vec3 lo;

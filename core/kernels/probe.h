@@ -66,6 +66,34 @@ LS_PROBE(word_abs, 1, 1) {
     OUT_F(0, LS_ABS(IN_F(0)));
 }
 
+LS_PROBE(word_lowest_bit, 1, 1) {
+    OUT_U(0, LS_LOWEST_BIT(IN_U(0) | 0x80000000u));
+}
+
+LS_FN void store_f32x8(LS_GLOBAL u32 *y, LS_F32X8 v) {
+    float lanes[8];
+    LS_F32X8_STORE(v, lanes);
+    for (u32 i = 0u; i < 8u; i++) {
+        OUT_F(i, lanes[i]);
+    }
+}
+
+LS_PROBE(word_f32x8, 16, 67) {
+    LS_F32X8 a = LS_F32X8_LOAD((LS_GLOBAL const float *)x);
+    LS_F32X8 b = LS_F32X8_LOAD((LS_GLOBAL const float *)(x + 8));
+    store_f32x8(y, LS_F32X8_ADD(a, b));
+    store_f32x8(y + 8, LS_F32X8_SUB(a, b));
+    store_f32x8(y + 16, LS_F32X8_MUL(a, b));
+    store_f32x8(y + 24, LS_F32X8_DIV(a, b));
+    store_f32x8(y + 32, LS_F32X8_MIN(a, b));
+    store_f32x8(y + 40, LS_F32X8_MAX(a, b));
+    store_f32x8(y + 48, LS_F32X8_ABS(a));
+    OUT_U(56, LS_F32X8_LESS(a, b));
+    OUT_U(57, LS_F32X8_AT_MOST(a, b));
+    OUT_U(58, LS_F32X8_EQUAL(a, b));
+    store_f32x8(y + 59, LS_F32X8_SPLAT(IN_F(0)));
+}
+
 LS_PROBE(word_constant, 1, 1) {
     OUT_U(0, probe_table[IN_U(0) & 3u]);
 }

@@ -1,5 +1,14 @@
 /* The scene as kernels see it. Only the load functions here read its memory; all else takes private values. */
 
+/* Nodes and leaves of the BVH: eight wide for devices with wide registers, else binary. */
+#ifdef LS_WIDE
+#define LS_NODE Node8
+#define LS_LEAF Block8
+#else
+#define LS_NODE Node
+#define LS_LEAF LeafPrimitive
+#endif
+
 typedef struct {
     SceneConstants constants;
     LS_GLOBAL const float *positions;
@@ -16,8 +25,8 @@ typedef struct {
     LS_GLOBAL const AliasEntry *light_alias;
     LS_GLOBAL const Packed *environment_texels;
     LS_GLOBAL const AliasEntry *environment_alias;
-    LS_GLOBAL const Node *nodes;
-    LS_GLOBAL const LeafPrimitive *primitives;
+    LS_GLOBAL const LS_NODE *nodes;
+    LS_GLOBAL const LS_LEAF *primitives;
     LS_GLOBAL const u32 *mesh_roots;
     LS_GLOBAL const Box *instance_boxes;
 } SceneRef;
@@ -39,8 +48,8 @@ typedef struct {
     LS_GLOBAL const AliasEntry *LS_RESTRICT light_alias,     \
     LS_GLOBAL const Packed *LS_RESTRICT environment_texels,  \
     LS_GLOBAL const AliasEntry *LS_RESTRICT environment_alias, \
-    LS_GLOBAL const Node *LS_RESTRICT nodes,                 \
-    LS_GLOBAL const LeafPrimitive *LS_RESTRICT primitives,   \
+    LS_GLOBAL const LS_NODE *LS_RESTRICT nodes,                 \
+    LS_GLOBAL const LS_LEAF *LS_RESTRICT primitives,   \
     LS_GLOBAL const u32 *LS_RESTRICT mesh_roots,             \
     LS_GLOBAL const Box *LS_RESTRICT instance_boxes
 
@@ -126,6 +135,60 @@ LS_FN AliasEntry load_environment_alias(SceneRef scene, u32 i) {
     return scene.environment_alias[i];
 }
 
+#ifdef LS_WIDE
+/* One plane of all children of a node. */
+LS_FN LS_F32X8 load_planes(SceneRef scene, u32 node, u32 plane) {
+    return LS_F32X8_LOAD(scene.nodes[node].planes[plane]);
+}
+
+LS_FN u32 load_child(SceneRef scene, u32 node, u32 lane) {
+    return scene.nodes[node].children[lane];
+}
+
+/* One component of a corner of all primitives of a block. */
+LS_FN LS_F32X8 load_points(SceneRef scene, u32 block, u32 corner, u32 axis) {
+    return LS_F32X8_LOAD(scene.primitives[block].points[corner][axis]);
+}
+
+/* Index of a block's primitive within the mesh. */
+LS_FN u32 load_block_index(SceneRef scene, u32 block, u32 lane) {
+    return scene.primitives[block].primitives[lane];
+}
+
+/* A bit for each primitive of a block. */
+LS_FN u32 load_block_all(SceneRef scene, u32 block) {
+    return scene.primitives[block].all;
+}
+
+/* A bit for each that has partial coverage. */
+LS_FN u32 load_block_alpha(SceneRef scene, u32 block) {
+    return scene.primitives[block].alpha;
+}
+
+/* A bit for each that is a sphere. */
+LS_FN u32 load_block_spheres(SceneRef scene, u32 block) {
+    return scene.primitives[block].spheres;
+}
+
+/* One primitive of a block by itself. */
+LS_FN LeafPrimitive load_block_primitive(SceneRef scene, u32 block, u32 lane) {
+    LeafPrimitive p;
+    p.p0.x = scene.primitives[block].points[0][0][lane];
+    p.p0.y = scene.primitives[block].points[0][1][lane];
+    p.p0.z = scene.primitives[block].points[0][2][lane];
+    p.p1.x = scene.primitives[block].points[1][0][lane];
+    p.p1.y = scene.primitives[block].points[1][1][lane];
+    p.p1.z = scene.primitives[block].points[1][2][lane];
+    p.p2.x = scene.primitives[block].points[2][0][lane];
+    p.p2.y = scene.primitives[block].points[2][1][lane];
+    p.p2.z = scene.primitives[block].points[2][2][lane];
+    p.primitive = load_block_index(scene, block, lane);
+    p.flags = ((load_block_alpha(scene, block) >> lane) & 1u) != 0u ? LEAF_ALPHA : 0u;
+    p.reserved = 0u;
+    return p;
+}
+
+#else
 LS_FN Node load_node(SceneRef scene, u32 i) {
     return scene.nodes[i];
 }
@@ -133,6 +196,8 @@ LS_FN Node load_node(SceneRef scene, u32 i) {
 LS_FN LeafPrimitive load_primitive(SceneRef scene, u32 i) {
     return scene.primitives[i];
 }
+
+#endif
 
 LS_FN u32 load_mesh_root(SceneRef scene, u32 i) {
     return scene.mesh_roots[i];

@@ -1,5 +1,4 @@
-/* The hit rule applied to one primitive, and closest-hit and any-hit traversal of the two-level BVH2. The twin of
- * src/bvh/{bvh2,probe,traverse}.rs.
+/* Closest-hit and any-hit traversal of the two-level BVH2. The twin of src/bvh/{bvh2,traverse}.rs.
  *
  * Unlike the twin, which walks a mesh within its walk over instances, both levels share one loop and one stack, and the
  * inner loop takes subtrees from the stack itself: neighbours on a GPU then step together whatever they are at. Hits do
@@ -7,19 +6,6 @@
 
 /* Entries of the stack for both levels together, each with EMPTY at its bottom. */
 #define TRAVERSE_STACK (2 * STACK_SIZE + 2)
-
-/* A ray prepared for one instance's object space. */
-typedef struct {
-    Vec3 origin;
-    Vec3 direction;
-    Slabs slabs;
-    Shear shear;
-    float t_min;
-    /* Hits count at least with this distance: the entry of the instance's world box. */
-    float t_floor;
-    u32 instance;
-    RayKey key;
-} Probe;
 
 /* Entry distances of a node's children, infinite where the ray misses. */
 typedef struct {
@@ -33,87 +19,6 @@ LS_FN Box bvh_node_child_box(Node node, u32 child) {
     box.lo = child == 0u ? vec3_new(node.xy0[0], node.xy0[2], node.z[0]) : vec3_new(node.xy1[0], node.xy1[2], node.z[2]);
     box.hi = child == 0u ? vec3_new(node.xy0[1], node.xy0[3], node.z[1]) : vec3_new(node.xy1[1], node.xy1[3], node.z[3]);
     return box;
-}
-
-/* The padded box that the hit rule tests. */
-LS_FN Box bvh_leaf_primitive_bounds(LeafPrimitive p) {
-    if ((p.primitive & SPHERE_BIT) != 0u) {
-        return intersect_sphere_box(p.p0, p.p1.x);
-    }
-    return intersect_triangle_box(p.p0, p.p1, p.p2);
-}
-
-LS_FN Probe bvh_probe_new(Vec3 origin, Vec3 direction, Ray ray, u32 instance, float t_floor, RayKey key) {
-    Probe probe;
-    probe.origin = origin;
-    probe.direction = direction;
-    probe.slabs = intersect_slabs_new(origin, direction);
-    probe.shear = intersect_shear_new(direction);
-    probe.t_min = ray.t_min;
-    probe.t_floor = t_floor;
-    probe.instance = instance;
-    probe.key = key;
-    return probe;
-}
-
-/* Prepares the ray for the space of an instance; false when it misses the instance's world box up to `t_last`. `slabs`
- * are the world ray's. */
-LS_FN bool bvh_probe_enter(SceneRef scene, Ray ray, Slabs slabs, u32 instance, RayKey key, float t_last, Probe *probe) {
-    Instance record = load_instance(scene, instance);
-    if ((record.flags & INSTANCE_IDENTITY) != 0u) {
-        *probe = bvh_probe_new(ray.origin, ray.direction, ray, instance, ray.t_min, key);
-        return true;
-    }
-    Interval interval = intersect_slabs_interval(slabs, load_instance_box(scene, instance));
-    if (math_max(interval.entry, ray.t_min) > math_min(interval.exit, t_last)) {
-        return false;
-    }
-    Vec3 origin = transform_point(record.world_to_object, ray.origin);
-    Vec3 direction = transform_vector(record.world_to_object, ray.direction);
-    *probe = bvh_probe_new(origin, direction, ray, instance, interval.entry, key);
-    return true;
-}
-
-/* The hit rule for one primitive, up to and including `t_last`; a miss where it rejects. */
-LS_FN Hit bvh_probe_test(SceneRef scene, Probe probe, LeafPrimitive candidate, float t_last) {
-    Hit miss = intersect_hit_none(t_last);
-    Hit hit;
-    hit.instance = probe.instance;
-    hit.primitive = candidate.primitive;
-    if ((candidate.primitive & SPHERE_BIT) != 0u) {
-        SphereHit sphere = intersect_sphere(probe.origin, probe.direction, candidate.p0, candidate.p1.x);
-        if (!sphere.found) {
-            return miss;
-        }
-        hit.t = sphere.enters > probe.t_min ? sphere.enters : sphere.leaves;
-        hit.u = 0.0f;
-        hit.v = 0.0f;
-    } else {
-        TriangleHit triangle =
-            intersect_triangle(probe.origin, probe.shear, candidate.p0, candidate.p1, candidate.p2);
-        if (!triangle.found) {
-            return miss;
-        }
-        hit.t = triangle.t;
-        hit.u = triangle.u;
-        hit.v = triangle.v;
-    }
-    if (!(hit.t > probe.t_min && hit.t <= t_last)) {
-        return miss;
-    }
-    Accepted accepted = intersect_accept(probe.slabs, bvh_leaf_primitive_bounds(candidate), hit.t, probe.t_min);
-    if (!accepted.found) {
-        return miss;
-    }
-    hit.t = math_max(accepted.t, probe.t_floor);
-    if (hit.t > t_last) {
-        return miss;
-    }
-    if ((candidate.flags & LEAF_ALPHA) != 0u
-        && !intersect_covers(scene, probe.instance, candidate.primitive, hit.u, hit.v, probe.key)) {
-        return miss;
-    }
-    return hit;
 }
 
 /* The entry of a ray into a child's box, infinite where it misses the box between `t_min` and `t_last`. The operations

@@ -4,6 +4,7 @@
 
 mod build;
 mod bvh2;
+mod hierarchy;
 mod optimise;
 mod probe;
 mod traverse;
@@ -11,11 +12,12 @@ mod wide;
 
 pub use build::{BuildSettings, Split};
 pub use bvh2::{Bvh2, EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, MAX_LEAF_PRIMITIVES, Node};
+pub use hierarchy::{Hierarchy, Layout};
 pub use probe::{LeafPrimitive, Probe, closest_hit_brute_force, instance_boxes, judge};
 pub use traverse::Scratch;
 #[cfg(target_arch = "x86_64")]
 pub use wide::has_avx2;
-pub use wide::{Bvh8, Scratch8};
+pub use wide::{Block8, Bvh8, Node8, Scratch8};
 
 /// Entries of the traversal stack; the builder keeps both levels' depth within it.
 pub const STACK_SIZE: usize = 96;

@@ -151,9 +151,14 @@ impl Probe {
         if raised > t_last {
             return None;
         }
-        let visible = candidate.flags & LeafPrimitive::ALPHA == 0
-            || covers(scene, self.instance, candidate.primitive, u, v, self.key);
-        visible.then_some(Hit { t: raised, u, v, instance: self.instance, primitive: candidate.primitive })
+        let hit = Hit { t: raised, u, v, instance: self.instance, primitive: candidate.primitive };
+        (candidate.flags & LeafPrimitive::ALPHA == 0 || self.sees(scene, &hit)).then_some(hit)
+    }
+
+    /// Whether the ray sees the surface of a primitive with partial coverage.
+    #[inline(always)]
+    pub(super) fn sees(&self, scene: &SceneData, hit: &Hit) -> bool {
+        covers(scene, self.instance, hit.primitive, hit.u, hit.v, self.key)
     }
 }
 

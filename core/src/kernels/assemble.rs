@@ -1,6 +1,7 @@
 //! One source text from a backend's compat header and the shared kernels.
 
 use super::part::{Build, Part};
+use crate::bvh::Layout;
 #[cfg(feature = "conformance")]
 use crate::error::{Error, Result};
 use crate::variant::{Order, Structure};
@@ -28,10 +29,14 @@ const HEADERS: [Header; 15] = [
     header!("intersect.h"),
     header!("bsdf.h"),
     header!("lights.h"),
-    header!("traverse.h"),
+    header!("hit.h"),
     header!("path.h"),
     header!("film.h"),
 ];
+
+/// The traversals, of which a source has one.
+const BINARY: Header = header!("traverse.h");
+const WIDE: Header = header!("wide.h");
 
 /// What renders and casts launch.
 const RENDER: [Header; 5] =
@@ -60,6 +65,8 @@ pub struct Options {
     pub fast: bool,
     /// Reserve queue slots once per work-group, by local memory and barriers. For GPUs; CPU devices are faster without.
     pub group_compaction: bool,
+    /// The layout of the BVH, by which hits are found.
+    pub layout: Layout,
 }
 
 /// An assembled source.
@@ -83,25 +90,36 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Part) 
         (Part::Other(_), Structure::InPlace) => &IN_PLACE,
         (Part::Other(_), Structure::Megakernel) => &MEGAKERNEL,
     };
-    let defines = defines(&[
-        ("LS_FAST", options.fast),
-        ("LS_GROUP_COMPACTION", options.group_compaction),
-        ("LS_FETCH", fetches),
-        ("LS_SCANLINE", order == Order::Scanline),
-    ]);
-    assemble_with(compat_name, compat, defines, last)
+    let of_build = [("LS_FETCH", fetches), ("LS_SCANLINE", order == Order::Scanline)];
+    assemble_with(compat_name, compat, options, &of_build, last)
 }
 
 /// The same with the probes of [`crate::parity`] in place of the entry kernels.
 #[cfg(feature = "conformance")]
 pub fn assemble_probes(compat_name: &str, compat: &str, options: &Options) -> Source {
-    let flags = [("LS_FAST", options.fast), ("LS_GROUP_COMPACTION", options.group_compaction)];
-    assemble_with(compat_name, compat, defines(&flags), &PROBES)
+    assemble_with(compat_name, compat, options, &[], &PROBES)
 }
 
-fn assemble_with(compat_name: &str, compat: &str, defines: String, last: &[Header]) -> Source {
+fn assemble_with(
+    compat_name: &str,
+    compat: &str,
+    options: &Options,
+    of_build: &[(&str, bool)],
+    last: &[Header],
+) -> Source {
+    let of_options = [
+        ("LS_FAST", options.fast),
+        ("LS_GROUP_COMPACTION", options.group_compaction),
+        ("LS_WIDE", options.layout == Layout::Bvh8),
+    ];
+    let defines = defines(&of_options) + &defines(of_build);
     let mut files = vec![("options.h".to_owned(), defines), (compat_name.to_owned(), compat.to_owned())];
-    files.extend(HEADERS.iter().chain(last).map(|&(name, text)| (name.to_owned(), text.to_owned())));
+    let traversal = match options.layout {
+        Layout::Bvh2 => BINARY,
+        Layout::Bvh8 => WIDE,
+    };
+    let headers = HEADERS.iter().chain([&traversal]).chain(last);
+    files.extend(headers.map(|&(name, text)| (name.to_owned(), text.to_owned())));
     Source::of(files)
 }
 
@@ -155,5 +173,13 @@ fn defines(flags: &[(&str, bool)]) -> String {
 #[cfg(test)]
 pub(crate) fn header_texts() -> Vec<Header> {
     let ([.., in_place], [.., megakernel]) = (IN_PLACE, MEGAKERNEL);
-    HEADERS.into_iter().chain(RENDER).chain([in_place, megakernel]).chain(TRACE).chain(PROBES).collect()
+    let traversals = [BINARY, WIDE];
+    HEADERS
+        .into_iter()
+        .chain(traversals)
+        .chain(RENDER)
+        .chain([in_place, megakernel])
+        .chain(TRACE)
+        .chain(PROBES)
+        .collect()
 }

@@ -2,7 +2,7 @@
 //! compares with the signatures in `kernels/*.h`.
 
 use super::records::{BounceCounters, Packed, Pass, SceneConstants};
-use crate::bvh::{LeafPrimitive, Node};
+use crate::bvh::Layout;
 use crate::scene::{AliasEntry, Instance, Light, Material, Mesh, Sphere, Texture, Triangle, Vertex};
 use crate::trace::VertexRecord;
 use crate::vec3::Vec3;
@@ -59,7 +59,7 @@ const fn output(name: &'static str, of: Type) -> Argument {
 pub struct Kernel {
     /// Its name in the source.
     pub name: &'static str,
-    /// True when [`SCENE`] precedes its own parameters.
+    /// True when the [`scene`] precedes its own parameters.
     pub takes_scene: bool,
     /// True when it walks the BVH: `LS_TRAVERSAL` in the source. Such a kernel waits for memory, and gains from many
     /// work-items in flight more than from many registers.
@@ -106,8 +106,8 @@ pub enum Given {
 
 impl Kernel {
     /// All parameters in order.
-    pub fn arguments(&self) -> impl Iterator<Item = &'static Argument> + use<> {
-        let scene: &[Argument] = if self.takes_scene { &SCENE } else { &[] };
+    pub fn arguments(&self, layout: Layout) -> impl Iterator<Item = &'static Argument> + use<> {
+        let scene: &[Argument] = if self.takes_scene { scene(layout) } else { &[] };
         scene.iter().chain(self.own)
     }
 
@@ -115,13 +115,13 @@ impl Kernel {
     ///
     /// # Errors
     /// The first [`Mismatch`].
-    pub fn check(&self, given: &[Given]) -> Result<(), Mismatch> {
-        let expected = self.arguments().count();
+    pub fn check(&self, layout: Layout, given: &[Given]) -> Result<(), Mismatch> {
+        let expected = self.arguments(layout).count();
         if given.len() != expected {
             let given = given.len();
             return Err(Mismatch::Count { kernel: self.name, expected, given });
         }
-        for (argument, &given) in self.arguments().zip(given) {
+        for (argument, &given) in self.arguments(layout).zip(given) {
             let expected = match argument.passing {
                 Passing::Value => Given::Value(argument.of.size),
                 Passing::Input | Passing::Output => Given::Buffer(argument.of.size),
@@ -136,11 +136,6 @@ impl Kernel {
             }
         }
         Ok(())
-    }
-
-    /// The position of a parameter.
-    pub fn position(&self, name: &str) -> Option<usize> {
-        self.arguments().position(|a| a.name == name)
     }
 }
 
@@ -160,29 +155,43 @@ const PASS: Type = of::<Pass>("Pass");
 const COUNTERS: Type = of::<BounceCounters>("BounceCounters");
 const ALIAS: Type = of::<AliasEntry>("AliasEntry");
 
+/// Parameters of the scene.
+pub const SCENE_LEN: usize = 19;
+
 /// The scene, as [`EXTEND`], [`SHADE`] and [`CONNECT`] take it first: [`SceneConstants`] by value, then the arrays of
-/// [`super::scene_arrays`] in the same order.
-pub const SCENE: [Argument; 19] = [
-    value("constants", of::<SceneConstants>("SceneConstants")),
-    input("positions", F32),
-    input("vertices", of::<Vertex>("Vertex")),
-    input("triangles", of::<Triangle>("Triangle")),
-    input("spheres", of::<Sphere>("Sphere")),
-    input("meshes", of::<Mesh>("Mesh")),
-    input("instances", of::<Instance>("Instance")),
-    input("materials", of::<Material>("Material")),
-    input("textures", of::<Texture>("Texture")),
-    input("texels", U32),
-    input("srgb_to_linear", F32),
-    input("lights", of::<Light>("Light")),
-    input("light_alias", ALIAS),
-    input("environment_texels", PACKED),
-    input("environment_alias", ALIAS),
-    input("nodes", of::<Node>("Node")),
-    input("primitives", of::<LeafPrimitive>("LeafPrimitive")),
-    input("mesh_roots", U32),
-    input("instance_boxes", of::<[Vec3; 2]>("Box")),
-];
+/// [`super::scene_arrays`] in the same order. Nodes and leaves are those of the layout.
+pub fn scene(layout: Layout) -> &'static [Argument; SCENE_LEN] {
+    static SCENES: [[Argument; SCENE_LEN]; 2] = [scene_of(Layout::Bvh2), scene_of(Layout::Bvh8)];
+    match layout {
+        Layout::Bvh2 => &SCENES[0],
+        Layout::Bvh8 => &SCENES[1],
+    }
+}
+
+const fn scene_of(layout: Layout) -> [Argument; SCENE_LEN] {
+    let [node, leaf] = layout.sizes();
+    [
+        value("constants", of::<SceneConstants>("SceneConstants")),
+        input("positions", F32),
+        input("vertices", of::<Vertex>("Vertex")),
+        input("triangles", of::<Triangle>("Triangle")),
+        input("spheres", of::<Sphere>("Sphere")),
+        input("meshes", of::<Mesh>("Mesh")),
+        input("instances", of::<Instance>("Instance")),
+        input("materials", of::<Material>("Material")),
+        input("textures", of::<Texture>("Texture")),
+        input("texels", U32),
+        input("srgb_to_linear", F32),
+        input("lights", of::<Light>("Light")),
+        input("light_alias", ALIAS),
+        input("environment_texels", PACKED),
+        input("environment_alias", ALIAS),
+        input("nodes", Type { name: "LS_NODE", size: node }),
+        input("primitives", Type { name: "LS_LEAF", size: leaf }),
+        input("mesh_roots", U32),
+        input("instance_boxes", of::<[Vec3; 2]>("Box")),
+    ]
+}
 
 /// Starts every path of the pass, fills the first bounce's queue and sets its length.
 pub const GENERATE: Kernel = Kernel {

@@ -1,8 +1,8 @@
 //! A scene as the kernels take it.
 
-use super::launch::{Argument, SCENE};
+use super::launch::{Argument, SCENE_LEN, scene};
 use super::records::SceneConstants;
-use crate::bvh::Bvh2;
+use crate::bvh::Hierarchy;
 use crate::scene::SceneData;
 use crate::texture::SRGB_TO_LINEAR;
 use bytemuck::cast_slice;
@@ -17,38 +17,39 @@ pub struct SceneArray<'a> {
 }
 
 /// What kernels take of a scene by value.
-pub fn scene_constants(scene: &SceneData, bvh: &Bvh2) -> SceneConstants {
+pub fn scene_constants(scene: &SceneData, bvh: &Hierarchy) -> SceneConstants {
     SceneConstants {
         environment: scene.environment,
         light_count: scene.lights.len() as u32,
         environment_cells: scene.environment_alias.len() as u32,
-        root: bvh.root,
+        root: bvh.root(),
         reserved: 0,
     }
 }
 
-/// What kernels take of a scene as buffers, in the order of [`SCENE`] after its first parameter.
-pub fn scene_arrays<'a>(scene: &'a SceneData, bvh: &'a Bvh2) -> [SceneArray<'a>; SCENE.len() - 1] {
-    let arrays: [&[u8]; SCENE.len() - 1] = [
-        cast_slice(&scene.positions),
-        cast_slice(&scene.vertices),
-        cast_slice(&scene.triangles),
-        cast_slice(&scene.spheres),
-        cast_slice(&scene.meshes),
-        cast_slice(&scene.instances),
-        cast_slice(&scene.materials),
-        cast_slice(&scene.textures),
-        cast_slice(&scene.texels),
+/// What kernels take of a scene as buffers, in the order of [`super::launch::scene`] after its first parameter.
+pub fn scene_arrays<'a>(data: &'a SceneData, bvh: &'a Hierarchy) -> [SceneArray<'a>; SCENE_LEN - 1] {
+    let [nodes, leaves, mesh_roots, instance_boxes] = bvh.arrays();
+    let arrays: [&[u8]; SCENE_LEN - 1] = [
+        cast_slice(&data.positions),
+        cast_slice(&data.vertices),
+        cast_slice(&data.triangles),
+        cast_slice(&data.spheres),
+        cast_slice(&data.meshes),
+        cast_slice(&data.instances),
+        cast_slice(&data.materials),
+        cast_slice(&data.textures),
+        cast_slice(&data.texels),
         cast_slice(&SRGB_TO_LINEAR[..]),
-        cast_slice(&scene.lights),
-        cast_slice(&scene.light_alias),
-        cast_slice(&scene.environment_texels),
-        cast_slice(&scene.environment_alias),
-        cast_slice(&bvh.nodes),
-        cast_slice(&bvh.primitives),
-        cast_slice(&bvh.mesh_roots),
-        cast_slice(&bvh.instance_boxes),
+        cast_slice(&data.lights),
+        cast_slice(&data.light_alias),
+        cast_slice(&data.environment_texels),
+        cast_slice(&data.environment_alias),
+        nodes,
+        leaves,
+        mesh_roots,
+        instance_boxes,
     ];
-    static ARGUMENTS: [Argument; SCENE.len()] = SCENE;
-    std::array::from_fn(|i| SceneArray { argument: &ARGUMENTS[i + 1], bytes: arrays[i] })
+    let arguments = scene(bvh.layout());
+    std::array::from_fn(|i| SceneArray { argument: &arguments[i + 1], bytes: arrays[i] })
 }

@@ -1,30 +1,32 @@
 use super::launch::{Given, KERNELS, Kernel, MEGAKERNEL, Mismatch, Passing, TRACE};
 use super::*;
-use crate::bvh::{BuildSettings, Bvh2};
+use crate::bvh::{Hierarchy, Layout};
 use crate::scene::SceneBuilder;
 use crate::variant::{Order, Structure};
 
 #[test]
 fn a_launch_that_differs_from_the_declaration_is_refused() {
-    for kernel in KERNELS.into_iter().chain([&TRACE, &MEGAKERNEL]) {
+    let of_layout =
+        |layout| KERNELS.into_iter().chain([&TRACE, &MEGAKERNEL]).map(move |kernel| (layout, kernel));
+    for (layout, kernel) in of_layout(Layout::Bvh2).chain(of_layout(Layout::Bvh8)) {
         let right: Vec<Given> = kernel
-            .arguments()
+            .arguments(layout)
             .map(|a| match a.passing {
                 Passing::Value => Given::Value(a.of.size),
                 Passing::Input | Passing::Output => Given::Buffer(a.of.size),
             })
             .collect();
-        assert_eq!(kernel.check(&right), Ok(()));
-        assert!(matches!(kernel.check(&right[1..]), Err(Mismatch::Count { .. })));
+        assert_eq!(kernel.check(layout, &right), Ok(()));
+        assert!(matches!(kernel.check(layout, &right[1..]), Err(Mismatch::Count { .. })));
         for i in 0..right.len() {
             let mut wrong = right.clone();
             wrong[i] = match wrong[i] {
                 Given::Value(size) => Given::Value(size + 4),
                 Given::Buffer(size) => Given::Value(size),
             };
-            let named = kernel.arguments().nth(i).unwrap().name;
+            let named = kernel.arguments(layout).nth(i).unwrap().name;
             assert!(
-                matches!(kernel.check(&wrong), Err(Mismatch::Argument { argument, .. }) if argument == named)
+                matches!(kernel.check(layout, &wrong), Err(Mismatch::Argument { argument, .. }) if argument == named)
             );
         }
     }
@@ -35,9 +37,11 @@ fn scene_arrays_hold_whole_elements() {
     let mut builder = SceneBuilder::new("t");
     builder.image(1, 1, &[1, 2, 3, 4]).unwrap();
     let scene = builder.build().unwrap();
-    let bvh = Bvh2::build(&scene, &BuildSettings::default());
-    for array in scene_arrays(&scene, &bvh) {
-        assert_eq!(array.bytes.len() % array.argument.of.size, 0, "{}", array.argument.name);
+    for layout in [Layout::Bvh2, Layout::Bvh8] {
+        let bvh = Hierarchy::build(&scene, layout);
+        for array in scene_arrays(&scene, &bvh) {
+            assert_eq!(array.bytes.len() % array.argument.of.size, 0, "{}", array.argument.name);
+        }
     }
 }
 
@@ -101,7 +105,8 @@ fn entry_kernels_take_what_the_declarations_say() {
 type Declared = (String, bool, Vec<(String, String, Passing)>);
 
 fn declared(kernel: &Kernel) -> Declared {
-    let parameters = kernel.arguments().map(|a| (a.of.name.to_owned(), a.name.to_owned(), a.passing));
+    let parameters =
+        kernel.arguments(Layout::default()).map(|a| (a.of.name.to_owned(), a.name.to_owned(), a.passing));
     (kernel.name.to_owned(), kernel.traverses, parameters.collect())
 }
 
@@ -121,7 +126,7 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
         |compat, options: &Options| assemble("backend-x/kernels/compat.h", compat, options, Part::Render);
     let plain = assemble("#define LS_FN\n", &Options::default());
     for (name, text) in header_texts() {
-        if !["/probe.h", "/layout.h", "/trace.h", "/in_place.h", "/megakernel.h"]
+        if !["/probe.h", "/layout.h", "/trace.h", "/in_place.h", "/megakernel.h", "/wide.h"]
             .iter()
             .any(|other| name.ends_with(other))
         {
@@ -131,8 +136,11 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
     assert!(plain.text.contains("#line 1 \"backend-x/kernels/compat.h\"\n#define LS_FN"));
     let fast = assemble("", &Options { fast: true, ..Options::default() });
     let grouped = assemble("", &Options { group_compaction: true, ..Options::default() });
-    let hashes: std::collections::BTreeSet<_> = [&plain, &fast, &grouped].map(|s| s.hash.clone()).into();
-    assert_eq!(hashes.len(), 3);
+    let wide = assemble("", &Options { layout: Layout::Bvh8, ..Options::default() });
+    assert!(wide.text.contains("kernels/wide.h") && !wide.text.contains("kernels/traverse.h"));
+    let hashes: std::collections::BTreeSet<_> =
+        [&plain, &fast, &grouped, &wide].map(|s| s.hash.clone()).into();
+    assert_eq!(hashes.len(), 4);
     assert!(!plain.text.contains("#define LS_FAST") && fast.text.contains("#define LS_FAST"));
 }
 

@@ -1,7 +1,7 @@
 //! Sizes and offsets of the records that host and device exchange.
 
 use super::run::{ProbeDevice, Verdict, compare_words};
-use crate::bvh::{LeafPrimitive, Node};
+use crate::bvh::{Block8, LeafPrimitive, Node, Node8};
 use crate::camera::CameraFrame;
 use crate::error::Result;
 use crate::intersect::{Hit, Ray};
@@ -53,6 +53,8 @@ layouts! {
     CameraFrame { eye, lens_radius, right, focus_distance, up, width, forward, height }
     Node { xy0, xy1, z, children, reserved }
     LeafPrimitive { p0, primitive, p1, flags, p2, reserved }
+    Node8 { planes, children }
+    Block8 { points, primitives, all, alpha, spheres, reserved }
     Ray { origin, t_min, direction, t_max }
     Hit { t, u, v, instance, primitive }
     Pass {

@@ -152,6 +152,31 @@ pub(super) const PROBES: &[Probe] = &[
     value!("word_min", [Finite, Finite], "f", |x, out| out.f(math::min(x.f(0), x.f(1)) + 0.0)),
     value!("word_max", [Finite, Finite], "f", |x, out| out.f(math::max(x.f(0), x.f(1)) + 0.0)),
     value!("word_abs", [Bits], "f", |x, out| out.f(x.f(0).abs())),
+    value!("word_lowest_bit", [Word], "u", |x, out| out.u((x.u(0) | 1 << 31).trailing_zeros())),
+    value!(
+        "word_f32x8",
+        [Bits; 16],
+        "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffuuuffffffff",
+        |x, out| {
+            let lanes: [(f32, f32); 8] = std::array::from_fn(|i| (x.f(i), x.f(8 + i)));
+            let lanewise: [fn(f32, f32) -> f32; 7] = [
+                |a, b| a + b,
+                |a, b| a - b,
+                |a, b| a * b,
+                |a, b| a / b,
+                math::min,
+                math::max,
+                |a, _| a.abs(),
+            ];
+            lanewise.iter().for_each(|f| lanes.iter().for_each(|&(a, b)| out.f(f(a, b))));
+            let compare =
+                |f: fn(f32, f32) -> bool| (0..8).map(|i| u32::from(f(lanes[i].0, lanes[i].1)) << i).sum();
+            out.u(compare(|a, b| a < b));
+            out.u(compare(|a, b| a <= b));
+            out.u(compare(|a, b| a == b));
+            lanes.iter().for_each(|_| out.f(x.f(0)));
+        }
+    ),
     value!("word_constant", [Word], "u", |x, out| out.u([2, 3, 5, 7][(x.u(0) & 3) as usize])),
     value!("word_arithmetic", [Bits, Bits], "ffff", |x, out| {
         let (a, b) = (x.f(0), x.f(1));

@@ -19,9 +19,10 @@ pub(super) const TWINS: &[(&str, &str)] = &[
     ("intersect.h", "intersect.rs"),
     ("bsdf.h", "bsdf.rs"),
     ("lights.h", "lights.rs"),
+    ("hit.h", "bvh/probe.rs"),
     ("traverse.h", "bvh/bvh2.rs"),
-    ("traverse.h", "bvh/probe.rs"),
     ("traverse.h", "bvh/traverse.rs"),
+    ("wide.h", "bvh/wide/traverse.rs"),
     ("path.h", "path.rs"),
     ("film.h", "film.rs"),
 ];
@@ -74,6 +75,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("bvh_leaf_primitive_bounds", "bvh/probe::LeafPrimitive::bounds"),
     ("bvh_probe_new", "bvh/probe::Probe::new"),
     ("bvh_probe_enter", "bvh/probe::Probe::enter"),
+    ("bvh_probe_sees", "bvh/probe::Probe::sees"),
     ("bvh_probe_test", "bvh/probe::Probe::test"),
     ("bvh_entry", "closure: `entry` in bvh/traverse::child_entries"),
     ("bvh_child_entries", "bvh/traverse::child_entries"),
@@ -82,6 +84,32 @@ const RENAMED: &[(&str, &str)] = &[
     ("bvh_walk", "bvh/traverse::walk"),
     ("bvh_closest_hit", "bvh/traverse::Bvh2::closest_hit"),
     ("bvh_any_hit", "bvh/traverse::Bvh2::any_hit"),
+    ("bvh_closest_hit", "bvh/wide/traverse::Bvh8::closest_hit"),
+    ("bvh_any_hit", "bvh/wide/traverse::Bvh8::any_hit"),
+    ("wide_item", "bvh/wide/traverse::item"),
+    ("wide_entry_of", "bvh/wide/traverse::entry_of"),
+    ("wide_slabs_new", "bvh/wide/traverse::WideSlabs::new"),
+    ("wide_slabs_at", "bvh/wide/traverse::WideSlabs::at"),
+    ("wide_slabs_nearer", "inline: nearer planes in WideSlabs::meet"),
+    ("wide_slabs_farther", "inline: farther planes in WideSlabs::meet"),
+    ("wide_slabs_meet", "bvh/wide/traverse::WideSlabs::meet"),
+    ("wide_slabs_meet_triangles", "bvh/wide/traverse::WideSlabs::meet_boxes"),
+    ("wide_padded", "inline: a padded box's distances in bvh/wide/traverse::boxes"),
+    ("wide_max_abs", "inline: the largest coordinate in bvh/wide/traverse::boxes"),
+    ("wide_extent", "bvh/wide/traverse::extent"),
+    ("wide_stack_start", "bvh/wide/traverse::Stack::start"),
+    ("wide_stack_next_leaf", "bvh/wide/traverse::Stack::next_leaf"),
+    ("wide_stack_push_unsorted", "bvh/wide/traverse::Stack::push_unsorted"),
+    ("wide_stack_push_sorted", "bvh/wide/traverse::Stack::push_sorted"),
+    ("wide_shear_new", "bvh/wide/traverse::WideShear::new"),
+    ("wide_shear_component", "bvh/wide/traverse::WideShear::component"),
+    ("wide_shear_corner", "bvh/wide/traverse::WideShear::corner"),
+    ("wide_shear_test", "bvh/wide/traverse::WideShear::test"),
+    ("wide_edge_function", "inline: edge functions in bvh/wide/traverse::WideShear::test"),
+    ("wide_visit", "bvh/wide/traverse::InMesh::visit"),
+    ("wide_take", "bvh/wide/traverse::InMesh::take"),
+    ("wide_visit_each", "bvh/wide/traverse::InMesh::visit_each"),
+    ("wide_walk", "bvh/wide/traverse::walk"),
     ("path_ray", "literal: intersect::Ray"),
     ("path_connection", "literal: path::Connection"),
     ("path_no_connection", "literal: None"),
@@ -126,6 +154,17 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("bvh/traverse::leaf_primitives", "inline in bvh_walk"),
     ("bvh/traverse::Bvh2::closest_in_mesh", "inline in bvh_walk, where both levels share a loop"),
     ("bvh/traverse::Bvh2::any_in_mesh", "inline in bvh_walk, where both levels share a loop"),
+    ("bvh/wide/traverse::Stack::default", "the device's stacks are private arrays in wide_walk"),
+    ("bvh/wide/traverse::splat", "a word of the dialect"),
+    ("bvh/wide/traverse::planes", "inline in wide_slabs_new"),
+    ("bvh/wide/traverse::WideSlabs::interval", "inline in wide_slabs_meet and wide_slabs_meet_triangles"),
+    ("bvh/wide/traverse::boxes", "inline in wide_slabs_meet_triangles"),
+    ("bvh/wide/traverse::InMesh::new", "inline in wide_walk"),
+    ("bvh/wide/traverse::InMesh::$closest", "walk, compiled for one processor"),
+    ("bvh/wide/traverse::InMesh::$any", "walk, compiled for one processor"),
+    ("bvh/wide/traverse::has_avx2", "asked by the host"),
+    ("bvh/wide/traverse::Bvh8::closest_hit_portable", "bvh_closest_hit without AVX2"),
+    ("bvh/wide/traverse::Bvh8::any_hit_portable", "bvh_any_hit without AVX2"),
     ("film::Flaws::is_clean", "films are judged on the host"),
     ("film::Flaws::merge", "films are merged on the host"),
     ("film::Film::new", "films are read on the host"),
@@ -187,7 +226,8 @@ fn rust_functions(source: &str) -> BTreeSet<String> {
     let mut owner = String::new();
     for line in text.lines() {
         let indent = line.len() - line.trim_start().len();
-        if let Some(rest) = line.strip_prefix("impl ").or_else(|| line.strip_prefix("impl<'a> ")) {
+        let generic = || line.strip_prefix("impl<")?.split_once("> ").map(|(_, rest)| rest);
+        if let Some(rest) = line.strip_prefix("impl ").or_else(generic) {
             let subject = rest.rsplit(" for ").next().unwrap_or(rest);
             owner = format!("{}::", subject.split([' ', '<']).next().unwrap_or(subject));
         }
@@ -266,14 +306,16 @@ fn every_device_function_has_a_twin() {
 #[test]
 fn every_device_function_is_reached_by_a_probe() {
     let functions = device_functions();
-    let by_name: BTreeMap<&str, &DeviceFunction> = functions.iter().map(|f| (f.name.as_str(), f)).collect();
+    let mut by_name: BTreeMap<&str, Vec<&DeviceFunction>> = BTreeMap::new();
+    // Each traversal has its bvh_closest_hit.
+    functions.iter().for_each(|f| by_name.entry(&f.name).or_default().push(f));
     let mut reached: BTreeSet<String> = BTreeSet::new();
     let mut next: Vec<String> = calls(header("probe.h")).into_iter().collect();
     while let Some(name) = next.pop() {
-        if let Some(function) = by_name.get(name.as_str())
+        if let Some(functions) = by_name.get(name.as_str())
             && reached.insert(name)
         {
-            next.extend(function.calls.iter().cloned());
+            next.extend(functions.iter().flat_map(|function| function.calls.iter().cloned()));
         }
     }
     let missed: Vec<&str> = functions

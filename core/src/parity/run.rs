@@ -5,6 +5,7 @@ use super::list::{Function, PROBES, Probe};
 use super::words::{In, Out};
 use super::zoo::{Animal, zoo};
 use super::{constants, group, layout};
+use crate::bvh::Layout;
 use crate::error::Result;
 use crate::kernels::launch::{Argument, Kernel, Passing, Type};
 use crate::kernels::{SceneArray, SceneConstants, scene_arrays, scene_constants};
@@ -31,6 +32,11 @@ pub trait ProbeDevice {
     /// # Errors
     /// Whatever the device reports.
     fn probe(&mut self, call: &Call<'_>) -> Result<Vec<u32>>;
+
+    /// The layout of the BVH that its probes traverse.
+    fn layout(&self) -> Layout {
+        Layout::default()
+    }
 }
 
 /// A function of which device and host disagree.
@@ -135,11 +141,15 @@ fn compare(
         })
         .collect();
     let (words_in, words_out) = (probe.input_words(), probe.outputs.len());
-    let arrays = scene_arrays(&animal.scene, &animal.bvh);
+    let bvh = match device.layout() {
+        Layout::Bvh2 => &animal.binary,
+        Layout::Bvh8 => &animal.wide,
+    };
+    let arrays = scene_arrays(&animal.scene, bvh);
     let takes_scene = matches!(probe.function, Function::OfScene(_));
     let found = device.probe(&Call {
         kernel: probe_kernel(probe.kernel, takes_scene),
-        scene: takes_scene.then(|| (scene_constants(&animal.scene, &animal.bvh), &arrays[..])),
+        scene: takes_scene.then(|| (scene_constants(&animal.scene, bvh), &arrays[..])),
         count: items,
         inputs: &inputs,
         output_words: items as usize * words_out,

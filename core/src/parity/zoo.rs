@@ -1,6 +1,6 @@
 //! Scenes with one of everything, for probes of functions that read the scene.
 
-use crate::bvh::{BuildSettings, Bvh2};
+use crate::bvh::{BuildSettings, Bvh2, Hierarchy, Layout};
 use crate::error::Result;
 use crate::scene::*;
 use crate::vec3::{Vec3, vec3};
@@ -9,6 +9,9 @@ use crate::vec3::{Vec3, vec3};
 pub(super) struct Animal {
     pub(super) scene: Scene,
     pub(super) bvh: Bvh2,
+    /// What devices traverse.
+    pub(super) binary: Hierarchy,
+    pub(super) wide: Hierarchy,
 }
 
 /// Three scenes with the same things under different skies: an image, a gradient, a constant.
@@ -54,7 +57,9 @@ fn animal(sky: Sky) -> Result<Animal> {
     b.light(PunctualLight::Directional { direction: vec3(0.2, -1.0, 0.3), irradiance: vec3(1.0, 1.5, 2.0) });
     let scene = b.build()?;
     let bvh = Bvh2::build(&scene, &BuildSettings::default());
-    Ok(Animal { scene, bvh })
+    let binary = Hierarchy::Bvh2(bvh.clone());
+    let wide = Hierarchy::build(&scene, Layout::Bvh8);
+    Ok(Animal { scene, bvh, binary, wide })
 }
 
 /// Every kind of surface, with textures of every kind of lookup.

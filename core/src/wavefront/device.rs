@@ -1,5 +1,6 @@
 //! What a backend provides.
 
+use crate::bvh::Layout;
 use crate::error::Result;
 use crate::kernels::KernelResources;
 use crate::kernels::launch::Kernel;
@@ -112,13 +113,23 @@ impl Span {
     }
 }
 
-/// What sort of processor a device is; decides how many paths are in flight.
+/// What sort of processor a device is; decides how many paths are in flight and how hits are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Few fast cores: path state should stay in cache.
     Cpu,
     /// Many slow threads: path state should cover them many times over.
     Gpu,
+}
+
+impl Kind {
+    /// The layout of the BVH that its kernels traverse.
+    pub fn layout(self) -> Layout {
+        match self {
+            Self::Cpu => Layout::Bvh8,
+            Self::Gpu => Layout::Bvh2,
+        }
+    }
 }
 
 /// What a device can hold.

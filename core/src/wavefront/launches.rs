@@ -32,7 +32,7 @@ pub(super) fn launch<D: Device>(
         Argument::Array(array) => Given::Buffer(array.element),
     });
     kernel
-        .check(&given.collect::<Vec<_>>())
+        .check(device.limits().kind.layout(), &given.collect::<Vec<_>>())
         .map_err(|e| Error::Contract { actor: device.info().target.clone(), message: e.to_string() })?;
     let values = arguments.iter().map(|argument| match argument {
         Argument::Plain(bytes) => Value::Plain(bytes),

@@ -10,7 +10,7 @@ use super::path_state::{BYTES_PER_PATH, PathState};
 use super::timeline::Timeline;
 use super::tracer;
 use super::variants::variants;
-use crate::bvh::{BuildSettings, Bvh2};
+use crate::bvh::Hierarchy;
 use crate::error::{Error, Result};
 use crate::film::{Film, Flaws};
 use crate::intersect::{Hit, Ray};
@@ -147,7 +147,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         let variant = Variant::in_mode(settings.mode);
         let mut compile = self.device.prepare(&variant)?;
         let start = Instant::now();
-        let bvh = Bvh2::build(scene, &BuildSettings::default());
+        let bvh = Hierarchy::build(scene, self.device.limits().kind.layout());
         let build = start.elapsed();
 
         let start = Instant::now();
@@ -256,6 +256,6 @@ impl<D: Device> Renderer for Wavefront<D> {
     ) -> Result<CastReport> {
         let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
         let ms = cast::cast(&mut self.device, &loaded.scene, rays, query, passes, hits)?;
-        Ok(CastReport { ms, busy_ms: Vec::new(), layout: "BVH2".into() })
+        Ok(CastReport { ms, busy_ms: Vec::new(), layout: self.device.limits().kind.layout().name().into() })
     }
 }

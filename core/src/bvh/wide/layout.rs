@@ -6,45 +6,49 @@ use crate::bvh::bvh2::{EMPTY, LEAF_BIT};
 use crate::bvh::probe::{LeafPrimitive, instance_boxes, mesh_references};
 use crate::scene::{Mesh, NONE, SPHERE_BIT, SceneData};
 use crate::vec3::{Vec3, vec3};
+use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 
 /// One number of each of eight things.
 pub(super) type Eight = [f32; WIDTH];
 
 /// Boxes and references of up to eight children. A box that is never hit fills each place that is left.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(32))]
-pub(super) struct Node8 {
+pub struct Node8 {
     /// Lowest x, y and z, then highest x, y and z of every child.
-    pub(super) planes: [Eight; 6],
+    pub planes: [Eight; 6],
     /// Index of a node, or with [`LEAF_BIT`] of a block, or of an instance in the upper level.
-    pub(super) children: [u32; WIDTH],
+    pub children: [u32; WIDTH],
 }
 
 /// Up to eight primitives of a leaf.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(32))]
-pub(super) struct Block {
+pub struct Block8 {
     /// Components of the three points of each primitive; see [`LeafPrimitive`]. Zero where there is none.
-    pub(super) points: [[Eight; 3]; 3],
+    pub points: [[Eight; 3]; 3],
     /// Index of each primitive within the mesh; [`NONE`] where there is none.
-    pub(super) primitives: [u32; WIDTH],
+    pub primitives: [u32; WIDTH],
+    /// A bit for each primitive.
+    pub all: u32,
     /// A bit for each that has partial coverage.
-    pub(super) alpha: u32,
-    /// How many primitives there are.
-    pub(super) count: u32,
-    /// Whether any of them is a sphere.
-    pub(super) has_spheres: bool,
+    pub alpha: u32,
+    /// A bit for each that is a sphere.
+    pub spheres: u32,
+    /// Zero.
+    pub reserved: [u32; 5],
 }
 
-impl Block {
+impl Block8 {
     fn new(primitives: &[LeafPrimitive]) -> Self {
         let mut block = Self {
             points: [[[0.0; WIDTH]; 3]; 3],
             primitives: [NONE; WIDTH],
+            all: (1u32 << primitives.len()) - 1,
             alpha: 0,
-            count: primitives.len() as u32,
-            has_spheres: primitives.iter().any(|p| p.primitive & SPHERE_BIT != 0),
+            spheres: 0,
+            reserved: [0; 5],
         };
         for (lane, p) in primitives.iter().enumerate() {
             for (corner, point) in [p.p0, p.p1, p.p2].into_iter().enumerate() {
@@ -54,6 +58,7 @@ impl Block {
             }
             block.primitives[lane] = p.primitive;
             block.alpha |= u32::from(p.flags & LeafPrimitive::ALPHA != 0) << lane;
+            block.spheres |= u32::from(p.primitive & SPHERE_BIT != 0) << lane;
         }
         block
     }
@@ -76,14 +81,14 @@ impl Block {
 /// A two-level BVH of a scene with eight children a node, for processors with wide registers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bvh8 {
-    pub(super) nodes: Vec<Node8>,
-    pub(super) blocks: Vec<Block>,
+    pub(in crate::bvh) nodes: Vec<Node8>,
+    pub(in crate::bvh) blocks: Vec<Block8>,
     /// Root of the tree over instances, or [`EMPTY`].
-    pub(super) root: u32,
+    pub(in crate::bvh) root: u32,
     /// Root of each mesh.
-    pub(super) mesh_roots: Vec<u32>,
+    pub(in crate::bvh) mesh_roots: Vec<u32>,
     /// World boxes of the instances, see [`instance_boxes`].
-    pub(super) instance_boxes: Vec<[Vec3; 2]>,
+    pub(in crate::bvh) instance_boxes: Vec<[Vec3; 2]>,
 }
 
 impl Bvh8 {
@@ -147,7 +152,7 @@ impl Bvh8 {
         let Self { nodes, blocks, mesh_roots, .. } = self;
         let leaf = |first: u32, count: u32| {
             let range = first as usize..(first + count) as usize;
-            blocks.push(Block::new(&mesh.primitives[range]));
+            blocks.push(Block8::new(&mesh.primitives[range]));
             LEAF_BIT | (blocks.len() - 1) as u32
         };
         mesh_roots.push(append(nodes, &mesh.tree, leaf));

@@ -5,7 +5,7 @@ mod lanes;
 mod layout;
 mod traverse;
 
-pub use layout::Bvh8;
+pub use layout::{Block8, Bvh8, Node8};
 pub use traverse::Scratch8;
 #[cfg(target_arch = "x86_64")]
 pub use traverse::has_avx2;

@@ -7,7 +7,7 @@
 #[cfg(target_arch = "x86_64")]
 use super::lanes::Avx2;
 use super::lanes::{Lanes, Plain};
-use super::layout::{Block, Bvh8, Eight, Node8};
+use super::layout::{Block8, Bvh8, Eight, Node8};
 use crate::bvh::STACK_SIZE;
 use crate::bvh::bvh2::{EMPTY, LEAF_BIT};
 use crate::bvh::probe::Probe;
@@ -249,10 +249,10 @@ impl<L: Lanes> WideShear<L> {
         (x.sub(self.sx.mul(z)), y.sub(self.sy.mul(z)), z)
     }
 
-    /// Tests the triangles of a block. Same operations as [`crate::intersect::triangle`], except that triangles with an
-    /// edge function of zero are left to it.
+    /// Tests the triangles `lanes` of a block. Same operations as [`crate::intersect::triangle`], except that triangles
+    /// with an edge function of zero are left to it.
     #[inline(always)]
-    fn test(&self, block: &Block, t_min: f32, t_last: f32) -> Tested<L> {
+    fn test(&self, block: &Block8, lanes: u32, t_min: f32, t_last: f32) -> Tested<L> {
         let [a, b, c] = &block.points;
         let ((ax, ay, az), (bx, by, bz), (cx, cy, cz)) = (self.corner(a), self.corner(b), self.corner(c));
         let u = cx.mul(by).sub(cy.mul(bx));
@@ -261,7 +261,7 @@ impl<L: Lanes> WideShear<L> {
         let zero = L::splat(0.0);
         let (least, most) = (u.min(v).min(w), u.max(v).max(w));
         let passed_by = least.less(zero) & zero.less(most);
-        let possible = !passed_by & ((1u32 << block.count) - 1);
+        let possible = lanes & !passed_by;
         if possible == 0 {
             return Tested { t: zero, u: zero, v: zero, hit: 0, undecided: 0 };
         }
@@ -290,7 +290,7 @@ struct Tested<L> {
 
 /// The padded boxes of a block's triangles, as [`crate::intersect::triangle_box`] makes them.
 #[inline(always)]
-fn boxes<L: Lanes>(block: &Block) -> [L; 6] {
+fn boxes<L: Lanes>(block: &Block8) -> [L; 6] {
     let [a, b, c] = &block.points;
     let (lx, hx) = extent::<L>(&a[0], &b[0], &c[0]);
     let (ly, hy) = extent::<L>(&a[1], &b[1], &c[1]);
@@ -323,42 +323,39 @@ impl<'a, L: Lanes> InMesh<'a, L> {
         Self { scene, probe, slabs, shear: WideShear::new(probe.origin, &probe.shear) }
     }
 
-    /// The hit rule for all primitives of a block: `best` becomes the nearest of them and itself. With `ANY`, the first
-    /// one found will do.
+    /// The hit rule for all primitives of a block: `best` becomes the nearest of them and itself.
     #[inline(always)]
-    fn visit<const ANY: bool>(&self, block: &Block, best: &mut Hit) {
-        if block.has_spheres {
-            return self.visit_each::<ANY>(block, (1u32 << block.count) - 1, best);
-        }
-        let tested = self.shear.test(block, self.probe.t_min, best.t);
-        let mut hit = tested.hit;
-        if hit & block.alpha != 0 {
-            return self.visit_each::<ANY>(block, hit | tested.undecided, best);
-        }
-        if hit != 0 {
-            let (entry, met) = self.slabs.meet_boxes(&boxes(block));
-            // Distances are raised to the entries of the triangle's and of the instance's box.
-            let raised = tested.t.max(entry).max(L::splat(self.probe.t_floor));
-            hit &= met & raised.at_most(L::splat(best.t));
-            if hit != 0 {
-                self.take(block, hit, raised.store(), &tested, best);
+    fn visit(&self, block: &Block8, best: &mut Hit) {
+        let triangles = block.all & !block.spheres;
+        let mut each = block.spheres;
+        if triangles != 0 {
+            let tested = self.shear.test(block, triangles, self.probe.t_min, best.t);
+            each |= tested.undecided;
+            if tested.hit != 0 {
+                let (entry, met) = self.slabs.meet_boxes(&boxes(block));
+                // Distances are raised to the entries of the triangle's and of the instance's box.
+                let raised = tested.t.max(entry).max(L::splat(self.probe.t_floor));
+                let hit = tested.hit & met & raised.at_most(L::splat(best.t));
+                if hit != 0 {
+                    self.take(block, hit, raised.store(), &tested, best);
+                }
             }
         }
-        if tested.undecided != 0 {
-            self.visit_each::<ANY>(block, tested.undecided, best);
+        if each != 0 {
+            self.visit_each(block, each, best);
         }
     }
 
     /// Takes the nearest of the hits of a block.
     #[inline(always)]
-    fn take(&self, block: &Block, mut hits: u32, t: Eight, tested: &Tested<L>, best: &mut Hit) {
+    fn take(&self, block: &Block8, mut hits: u32, t: Eight, tested: &Tested<L>, best: &mut Hit) {
         let (u, v) = (tested.u.store(), tested.v.store());
         while hits != 0 {
             let lane = hits.trailing_zeros() as usize & 7;
             hits &= hits - 1;
             let (instance, primitive) = (self.probe.instance, block.primitives[lane]);
             let hit = Hit { t: t[lane], u: u[lane], v: v[lane], instance, primitive };
-            if best.yields_to(&hit) {
+            if best.yields_to(&hit) && (block.alpha >> lane & 1 == 0 || self.probe.sees(self.scene, &hit)) {
                 *best = hit;
             }
         }
@@ -366,7 +363,7 @@ impl<'a, L: Lanes> InMesh<'a, L> {
 
     /// The same one by one, for what the wide test cannot decide.
     #[cold]
-    fn visit_each<const ANY: bool>(&self, block: &Block, mut lanes: u32, best: &mut Hit) {
+    fn visit_each(&self, block: &Block8, mut lanes: u32, best: &mut Hit) {
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize & 7;
             lanes &= lanes - 1;
@@ -374,9 +371,6 @@ impl<'a, L: Lanes> InMesh<'a, L> {
                 && best.yields_to(&hit)
             {
                 *best = hit;
-                if ANY {
-                    return;
-                }
             }
         }
     }
@@ -402,7 +396,7 @@ fn walk<L: Lanes, const ANY: bool>(
         let mesh = InMesh::<L>::new(scene, &probe);
         bottom.start(bvh.mesh_roots[scene.instances[instance as usize].mesh as usize]);
         while let Some(block) = bottom.next_leaf::<L, ANY>(&bvh.nodes, &mesh.slabs, best.t) {
-            mesh.visit::<ANY>(&bvh.blocks[block as usize], &mut best);
+            mesh.visit(&bvh.blocks[block as usize], &mut best);
             if ANY && best.is_some() {
                 return best;
             }

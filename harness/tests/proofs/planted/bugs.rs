@@ -7,8 +7,8 @@ use lockstep_core::trace::compare::Rung;
 pub(super) struct Bug {
     /// The mistake in words.
     pub(super) name: &'static str,
-    /// How it is made.
-    pub(super) edit: Edit,
+    /// How it is made, in every file that a device may have it from.
+    pub(super) edits: &'static [Edit],
     /// The rung at which paths must part.
     pub(super) rung: Rung,
     /// The quantities of a vertex that are the mistake's own; one of them must come first.
@@ -24,36 +24,43 @@ const fn edit(file: &'static str, from: &'static str, to: &'static str) -> Edit 
 pub(super) const BUGS: [Bug; 15] = [
     Bug {
         name: "wrong alpha cutoff comparison: > for >=",
-        edit: edit(
+        edits: &[edit(
             "core/kernels/intersect.h",
             "return alpha >= material.alpha_cutoff;",
             "return alpha > material.alpha_cutoff;",
-        ),
+        )],
         rung: Rung::PrimitiveIndex,
         quantities: &["hit", "instance", "primitive"],
         masked: true,
     },
     Bug {
         name: "missing normal flip on back faces",
-        edit: edit("core/kernels/path.h", "float side = outside ? 1.0f : -1.0f;", "float side = 1.0f;"),
+        edits: &[edit("core/kernels/path.h", "float side = outside ? 1.0f : -1.0f;", "float side = 1.0f;")],
         rung: Rung::ShadingNormal,
         quantities: &["shading normal"],
         masked: false,
     },
     Bug {
         name: "swapped barycentrics",
-        edit: edit(
-            "core/kernels/intersect.h",
-            "    hit.u = v * inverse;\n    hit.v = w * inverse;",
-            "    hit.u = w * inverse;\n    hit.v = v * inverse;",
-        ),
+        edits: &[
+            edit(
+                "core/kernels/intersect.h",
+                "    hit.u = v * inverse;\n    hit.v = w * inverse;",
+                "    hit.u = w * inverse;\n    hit.v = v * inverse;",
+            ),
+            edit(
+                "core/kernels/wide.h",
+                "    tested.u = LS_F32X8_MUL(v, inverse);\n    tested.v = LS_F32X8_MUL(w, inverse);",
+                "    tested.u = LS_F32X8_MUL(w, inverse);\n    tested.v = LS_F32X8_MUL(v, inverse);",
+            ),
+        ],
         rung: Rung::Barycentrics,
         quantities: &["barycentrics"],
         masked: false,
     },
     Bug {
         name: "sRGB decoded twice",
-        edit: edit(
+        edits: &[edit(
             "core/kernels/texture.h",
             "    if ((flags & TEXTURE_SRGB) != 0u) {\n        return vec3_new(load_srgb_to_linear(scene, texel & 255u), \
              load_srgb_to_linear(scene, (texel >> 8) & 255u),\n                        load_srgb_to_linear(scene, \
@@ -63,130 +70,130 @@ pub(super) const BUGS: [Bug; 15] = [
              (texel >> 16) & 255u);\n        return vec3_new(load_srgb_to_linear(scene, (u32)(r * 255.0f + 0.5f)), \
              load_srgb_to_linear(scene, (u32)(g * 255.0f + 0.5f)), load_srgb_to_linear(scene, (u32)(b * 255.0f + \
              0.5f)));\n    }",
-        ),
+        )],
         rung: Rung::Albedo,
         quantities: &["base colour"],
         masked: false,
     },
     Bug {
         name: "light pdf without the cosine",
-        edit: edit(
+        edits: &[edit(
             "core/kernels/lights.h",
             "return material.light_pdf_area * (distance2 / cosine);",
             "return material.light_pdf_area * distance2;",
-        ),
+        )],
         rung: Rung::DirectLight,
         quantities: &["light pdf"],
         masked: false,
     },
     Bug {
         name: "off by one in the light table",
-        edit: edit(
+        edits: &[edit(
             "core/kernels/sampling.h",
             "u32 column = rng_index_below(index_word, scene.constants.light_count);",
             "u32 column = rng_index_below(index_word, scene.constants.light_count - 1u);",
-        ),
+        )],
         rung: Rung::DirectLight,
         quantities: &["light index"],
         masked: false,
     },
     Bug {
         name: "RNG dimension used twice",
-        edit: edit(
+        edits: &[edit(
             "core/kernels/path.h",
             "bsdf_sample(here.surface, here.wo, u.u[0], u.u[1], u.u[2])",
             "bsdf_sample(here.surface, here.wo, u.u[0], u.u[1], u.u[1])",
-        ),
+        )],
         rung: Rung::FullPaths,
         quantities: &["next direction"],
         masked: false,
     },
     Bug {
         name: "missing square root in roughness",
-        edit: edit(
+        edits: &[edit(
             "core/kernels/path.h",
             "surface.roughness = material.roughness;",
             "surface.roughness = material.roughness * material.roughness;",
-        ),
+        )],
         rung: Rung::Roughness,
         quantities: &["roughness"],
         masked: false,
     },
     Bug {
         name: "shadow ray too long",
-        edit: edit(
+        edits: &[edit(
             "core/kernels/path.h",
             "#define SHADOW_SHORTENING 0.999f",
             "#define SHADOW_SHORTENING 1.001f",
-        ),
+        )],
         rung: Rung::DirectLight,
         quantities: &["shadow ray length"],
         masked: false,
     },
     Bug {
         name: "texture wrap clamp instead of repeat",
-        edit: edit(
+        edits: &[edit(
             "core/kernels/texture.h",
             "    if (wrap == WRAP_REPEAT) {\n        return math_fract(u);",
             "    if (wrap == WRAP_REPEAT) {\n        return math_clamp(u, 0.0f, 1.0f);",
-        ),
+        )],
         rung: Rung::Albedo,
         quantities: &["base colour"],
         masked: false,
     },
     Bug {
         name: "float3 stride: 16 bytes for 12",
-        edit: edit(
+        edits: &[edit(
             "core/kernels/scene.h",
             "    p.x = scene.positions[3u * i];\n    p.y = scene.positions[3u * i + 1u];\n    p.z = \
              scene.positions[3u * i + 2u];",
             "    p.x = scene.positions[4u * i];\n    p.y = scene.positions[4u * i + 1u];\n    p.z = \
              scene.positions[4u * i + 2u];",
-        ),
+        )],
         rung: Rung::GeometricNormal,
         quantities: &["geometric normal"],
         masked: false,
     },
     Bug {
         name: "throughput not applied on the last bounce",
-        edit: edit(
+        edits: &[edit(
             "core/kernels/path.h",
             "    path->throughput = throughput;\n    path->bsdf_pdf",
             "    path->throughput = bounce + 1u == pass.bounces ? path->throughput : throughput;\n    path->bsdf_pdf",
-        ),
+        )],
         rung: Rung::FullPaths,
         quantities: &["throughput on arrival"],
         masked: false,
     },
     Bug {
         name: "tangent handedness dropped",
-        edit: edit(
+        edits: &[edit(
             "core/kernels/path.h",
             "vec3_scale(vec3_cross(n, tangent), at.vertices[0].tangent_sign * turned)",
             "vec3_scale(vec3_cross(n, tangent), turned)",
-        ),
+        )],
         rung: Rung::ShadingNormal,
         quantities: &["shading normal"],
         masked: false,
     },
     Bug {
         name: "normals transformed like directions",
-        edit: edit(
+        edits: &[edit(
             "core/kernels/path.h",
             "shading = transform_normal(instance.world_to_object, shading);",
             "shading = transform_vector(m, shading);",
-        ),
+        )],
         rung: Rung::ShadingNormal,
         quantities: &["shading normal"],
         masked: false,
     },
     Bug {
         name: "power heuristic without the squares",
-        edit: edit(
+        edits: &[edit(
             "core/kernels/sampling.h",
             "        float r = b / a;\n        return 1.0f / (1.0f + r * r);",
             "        float r = b / a;\n        return 1.0f / (1.0f + r);",
-        ),
+        )],
         rung: Rung::DirectLight,
         quantities: &["light sample's share"],
         masked: false,

@@ -12,8 +12,9 @@ mod bugs;
 mod workshop;
 
 use bugs::{BUGS, Bug};
+use lockstep_core::bvh::Layout;
 use lockstep_core::conformance::render;
-use lockstep_core::kernels::Edit;
+use lockstep_core::kernels::{Edit, Source};
 use lockstep_core::trace::ladder::{self, Quantity, RungFound};
 use lockstep_core::{Backend, OpenOptions, Renderer, Scene, Settings};
 use lockstep_cpu::{BVH_TARGET, Cpu};
@@ -122,7 +123,7 @@ fn planted_mistakes_are_convicted_and_the_wrong_quantity_is_named() {
     println!("|---|---|---|---|---|---|");
     let (mut acquitted, mut unnamed) = (Vec::new(), Vec::new());
     for bug in &BUGS {
-        let found = stages[usize::from(bug.masked)].look(&target, &[bug.edit]);
+        let found = stages[usize::from(bug.masked)].look(&target, bug.edits);
         println!("{}", found.row(bug));
         if !found.convicts() {
             acquitted.push(bug.name);
@@ -139,9 +140,12 @@ fn planted_mistakes_are_convicted_and_the_wrong_quantity_is_named() {
 fn every_planted_mistake_fits_the_source() {
     use lockstep_core::kernels::{self, Options, Part};
     // The runtime is asked for nothing but its name: an edit that does not fit is refused before any compiler runs.
-    let source = kernels::assemble("compat.h", "", &Options::default(), Part::Trace);
-    for bug in &BUGS {
-        let changed = source.clone().edited(&bug.edit).unwrap();
-        assert_ne!(changed.hash, source.hash, "{}", bug.name);
+    for layout in [Layout::Bvh2, Layout::Bvh8] {
+        let source =
+            kernels::assemble("compat.h", "", &Options { layout, ..Options::default() }, Part::Trace);
+        for bug in &BUGS {
+            let changed = bug.edits.iter().try_fold(source.clone(), Source::edited).unwrap();
+            assert_ne!(changed.hash, source.hash, "{}", bug.name);
+        }
     }
 }

@@ -1,0 +1,399 @@
+/* Closest-hit and any-hit traversal of the two-level BVH8, for devices with wide registers. The twin of
+ * src/bvh/wide/traverse.rs, where the reasons stand. */
+
+/* Up to seven children stay behind at each level. */
+#define WIDE_STACK_SIZE (7 * STACK_SIZE + 1)
+
+/* Subtrees still to be visited: the bits of the entry distance above the child. */
+typedef struct {
+    u64 items[WIDE_STACK_SIZE];
+    u32 length;
+} WideStack;
+
+/* What box tests need of a ray; where the nearer and the farther plane of each axis lies in a node. */
+typedef struct {
+    LS_F32X8 origin[3];
+    LS_F32X8 inverse[3];
+    LS_F32X8 t_min;
+    u32 nearer[3];
+    u32 farther[3];
+} WideSlabs;
+
+/* Entries into eight boxes, and a bit for each that the ray meets. */
+typedef struct {
+    LS_F32X8 entry;
+    u32 lanes;
+} WideMet;
+
+/* What triangle tests need of a ray; the axes in the order in which the shear turns them. */
+typedef struct {
+    u32 axes[3];
+    LS_F32X8 origin[3];
+    LS_F32X8 sx;
+    LS_F32X8 sy;
+    LS_F32X8 sz;
+} WideShear;
+
+/* A corner of eight triangles, sheared. */
+typedef struct {
+    LS_F32X8 x;
+    LS_F32X8 y;
+    LS_F32X8 z;
+} WideCorner;
+
+/* What testing a block of triangles against a ray's line gave: a bit for each met within range, and for each that only
+ * the scalar test can decide about. */
+typedef struct {
+    LS_F32X8 t;
+    LS_F32X8 u;
+    LS_F32X8 v;
+    u32 hit;
+    u32 undecided;
+} WideTested;
+
+/* Least and greatest of three. */
+typedef struct {
+    LS_F32X8 least;
+    LS_F32X8 greatest;
+} WideExtent;
+
+LS_FN u64 wide_item(float entry, u32 child) {
+    return ((u64)LS_AS_U32(entry) << 32) | (u64)child;
+}
+
+LS_FN float wide_entry_of(u64 item) {
+    return LS_AS_F32((u32)(item >> 32));
+}
+
+LS_FN WideSlabs wide_slabs_new(Slabs slabs, float t_min) {
+    WideSlabs wide;
+    wide.origin[0] = LS_F32X8_SPLAT(slabs.origin.x);
+    wide.origin[1] = LS_F32X8_SPLAT(slabs.origin.y);
+    wide.origin[2] = LS_F32X8_SPLAT(slabs.origin.z);
+    wide.inverse[0] = LS_F32X8_SPLAT(slabs.inverse.x);
+    wide.inverse[1] = LS_F32X8_SPLAT(slabs.inverse.y);
+    wide.inverse[2] = LS_F32X8_SPLAT(slabs.inverse.z);
+    wide.t_min = LS_F32X8_SPLAT(t_min);
+    wide.nearer[0] = slabs.inverse.x < 0.0f ? 3u : 0u;
+    wide.nearer[1] = slabs.inverse.y < 0.0f ? 4u : 1u;
+    wide.nearer[2] = slabs.inverse.z < 0.0f ? 5u : 2u;
+    wide.farther[0] = 3u - wide.nearer[0];
+    wide.farther[1] = 5u - wide.nearer[1];
+    wide.farther[2] = 7u - wide.nearer[2];
+    return wide;
+}
+
+/* Distances to planes across an axis. */
+LS_FN LS_F32X8 wide_slabs_at(WideSlabs slabs, LS_F32X8 planes, u32 axis) {
+    return LS_F32X8_MUL(LS_F32X8_SUB(planes, slabs.origin[axis]), slabs.inverse[axis]);
+}
+
+/* Distances to the nearer planes of a node across an axis. */
+LS_FN LS_F32X8 wide_slabs_nearer(SceneRef scene, WideSlabs slabs, u32 node, u32 axis) {
+    return wide_slabs_at(slabs, load_planes(scene, node, slabs.nearer[axis]), axis);
+}
+
+/* Distances to the farther planes of a node across an axis. */
+LS_FN LS_F32X8 wide_slabs_farther(SceneRef scene, WideSlabs slabs, u32 node, u32 axis) {
+    return wide_slabs_at(slabs, load_planes(scene, node, slabs.farther[axis]), axis);
+}
+
+/* Entry distances of a node's children, not before t_min, and which of them the ray meets up to `t_last`. */
+LS_FN WideMet wide_slabs_meet(SceneRef scene, WideSlabs slabs, u32 node, float t_last) {
+    LS_F32X8 entry = LS_F32X8_MAX(LS_F32X8_MAX(wide_slabs_nearer(scene, slabs, node, 0u),
+                                               wide_slabs_nearer(scene, slabs, node, 1u)),
+                                  wide_slabs_nearer(scene, slabs, node, 2u));
+    LS_F32X8 exit = LS_F32X8_MIN(LS_F32X8_MIN(wide_slabs_farther(scene, slabs, node, 0u),
+                                              wide_slabs_farther(scene, slabs, node, 1u)),
+                                 wide_slabs_farther(scene, slabs, node, 2u));
+    exit = LS_F32X8_MUL(exit, LS_F32X8_SPLAT(FAR_WIDENING));
+    WideMet met;
+    met.entry = LS_F32X8_MAX(entry, slabs.t_min);
+    met.lanes = LS_F32X8_AT_MOST(met.entry, LS_F32X8_MIN(exit, LS_F32X8_SPLAT(t_last)));
+    return met;
+}
+
+/* Pushes the children `lanes` but for the last, which is returned. */
+LS_FN u32 wide_stack_push_unsorted(SceneRef scene, WideStack *stack, u32 node, u32 lanes) {
+    u32 next = load_child(scene, node, LS_LOWEST_BIT(lanes));
+    lanes &= lanes - 1u;
+    while (lanes != 0u) {
+        stack->items[stack->length] = (u64)next;
+        stack->length += 1u;
+        next = load_child(scene, node, LS_LOWEST_BIT(lanes));
+        lanes &= lanes - 1u;
+    }
+    return next;
+}
+
+/* Pushes the children `lanes`, farthest first, but for the nearest, which is returned. */
+LS_FN u32 wide_stack_push_sorted(SceneRef scene, WideStack *stack, u32 node, WideMet met) {
+    u32 lanes = met.lanes;
+    u32 lane = LS_LOWEST_BIT(lanes);
+    lanes &= lanes - 1u;
+    if (lanes == 0u) {
+        return load_child(scene, node, lane);
+    }
+    float entries[8];
+    LS_F32X8_STORE(met.entry, entries);
+    u32 base = stack->length;
+    u64 nearest = wide_item(entries[lane], load_child(scene, node, lane));
+    while (lanes != 0u) {
+        lane = LS_LOWEST_BIT(lanes);
+        lanes &= lanes - 1u;
+        u64 next = wide_item(entries[lane], load_child(scene, node, lane));
+        u64 farther = next < nearest ? nearest : next;
+        nearest = next < nearest ? next : nearest;
+        u32 at = stack->length;
+        while (at > base && stack->items[at - 1u] < farther) {
+            stack->items[at] = stack->items[at - 1u];
+            at -= 1u;
+        }
+        stack->items[at] = farther;
+        stack->length += 1u;
+    }
+    return (u32)nearest;
+}
+
+LS_FN void wide_stack_start(WideStack *stack, u32 root) {
+    stack->items[0] = wide_item(0.0f, root);
+    stack->length = root != EMPTY ? 1u : 0u;
+}
+
+/* The next leaf along the ray that is not beyond `t_last`, roughly nearest first; with `any`, largest first. EMPTY when
+ * there is none. */
+LS_FN u32 wide_stack_next_leaf(SceneRef scene, WideStack *stack, WideSlabs slabs, float t_last, bool any) {
+    while (stack->length > 0u) {
+        stack->length -= 1u;
+        u64 top = stack->items[stack->length];
+        u32 current = wide_entry_of(top) > t_last ? EMPTY : (u32)top;
+        while ((current & LEAF_BIT) == 0u) {
+            WideMet met = wide_slabs_meet(scene, slabs, current, t_last);
+            if (met.lanes == 0u) {
+                current = EMPTY;
+            } else if (any) {
+                current = wide_stack_push_unsorted(scene, stack, current, met.lanes);
+            } else {
+                current = wide_stack_push_sorted(scene, stack, current, met);
+            }
+        }
+        if (current != EMPTY) {
+            return current & ~LEAF_BIT;
+        }
+    }
+    return EMPTY;
+}
+
+LS_FN WideShear wide_shear_new(Vec3 origin, Shear shear) {
+    Vec3 turned = intersect_rotate_to(origin, shear.axis);
+    WideShear wide;
+    wide.axes[0] = shear.axis == 2u ? 0u : shear.axis + 1u;
+    wide.axes[1] = shear.axis == 0u ? 2u : shear.axis - 1u;
+    wide.axes[2] = shear.axis;
+    wide.origin[0] = LS_F32X8_SPLAT(turned.x);
+    wide.origin[1] = LS_F32X8_SPLAT(turned.y);
+    wide.origin[2] = LS_F32X8_SPLAT(turned.z);
+    wide.sx = LS_F32X8_SPLAT(shear.sx);
+    wide.sy = LS_F32X8_SPLAT(shear.sy);
+    wide.sz = LS_F32X8_SPLAT(shear.sz);
+    return wide;
+}
+
+/* One component of a corner of all triangles of a block, as seen from the ray's origin. */
+LS_FN LS_F32X8 wide_shear_component(SceneRef scene, WideShear shear, u32 block, u32 corner, u32 i) {
+    return LS_F32X8_SUB(load_points(scene, block, corner, shear.axes[i]), shear.origin[i]);
+}
+
+/* A corner of all triangles of a block, sheared. */
+LS_FN WideCorner wide_shear_corner(SceneRef scene, WideShear shear, u32 block, u32 i) {
+    WideCorner corner;
+    corner.z = wide_shear_component(scene, shear, block, i, 2u);
+    corner.x = LS_F32X8_SUB(wide_shear_component(scene, shear, block, i, 0u), LS_F32X8_MUL(shear.sx, corner.z));
+    corner.y = LS_F32X8_SUB(wide_shear_component(scene, shear, block, i, 1u), LS_F32X8_MUL(shear.sy, corner.z));
+    return corner;
+}
+
+LS_FN LS_F32X8 wide_edge_function(LS_F32X8 a, LS_F32X8 b, LS_F32X8 c, LS_F32X8 d) {
+    return LS_F32X8_SUB(LS_F32X8_MUL(a, b), LS_F32X8_MUL(c, d));
+}
+
+/* Tests the triangles `lanes` of a block: the operations of intersect_triangle, but triangles with an edge function of
+ * zero are left to it. */
+LS_FN WideTested wide_shear_test(SceneRef scene, WideShear shear, u32 block, u32 lanes, float t_min, float t_last) {
+    WideCorner a = wide_shear_corner(scene, shear, block, 0u);
+    WideCorner b = wide_shear_corner(scene, shear, block, 1u);
+    WideCorner c = wide_shear_corner(scene, shear, block, 2u);
+    LS_F32X8 u = wide_edge_function(c.x, b.y, c.y, b.x);
+    LS_F32X8 v = wide_edge_function(a.x, c.y, a.y, c.x);
+    LS_F32X8 w = wide_edge_function(b.x, a.y, b.y, a.x);
+    LS_F32X8 zero = LS_F32X8_SPLAT(0.0f);
+    LS_F32X8 least = LS_F32X8_MIN(LS_F32X8_MIN(u, v), w);
+    LS_F32X8 most = LS_F32X8_MAX(LS_F32X8_MAX(u, v), w);
+    u32 possible = lanes & ~(LS_F32X8_LESS(least, zero) & LS_F32X8_LESS(zero, most));
+    WideTested tested;
+    tested.hit = 0u;
+    tested.undecided = 0u;
+    if (possible == 0u) {
+        tested.t = zero;
+        tested.u = zero;
+        tested.v = zero;
+        return tested;
+    }
+    LS_F32X8 determinant = LS_F32X8_ADD(LS_F32X8_ADD(u, v), w);
+    LS_F32X8 inverse = LS_F32X8_DIV(LS_F32X8_SPLAT(1.0f), determinant);
+    LS_F32X8 depth =
+        LS_F32X8_ADD(LS_F32X8_ADD(LS_F32X8_MUL(u, a.z), LS_F32X8_MUL(v, b.z)), LS_F32X8_MUL(w, c.z));
+    tested.t = LS_F32X8_MUL(LS_F32X8_MUL(depth, shear.sz), inverse);
+    tested.u = LS_F32X8_MUL(v, inverse);
+    tested.v = LS_F32X8_MUL(w, inverse);
+    u32 in_range =
+        LS_F32X8_LESS(LS_F32X8_SPLAT(t_min), tested.t) & LS_F32X8_AT_MOST(tested.t, LS_F32X8_SPLAT(t_last));
+    tested.undecided =
+        possible & (LS_F32X8_EQUAL(u, zero) | LS_F32X8_EQUAL(v, zero) | LS_F32X8_EQUAL(w, zero));
+    tested.hit = possible & in_range & ~tested.undecided;
+    return tested;
+}
+
+/* Extent of a block's triangles along an axis. */
+LS_FN WideExtent wide_extent(SceneRef scene, u32 block, u32 axis) {
+    LS_F32X8 a = load_points(scene, block, 0u, axis);
+    LS_F32X8 b = load_points(scene, block, 1u, axis);
+    LS_F32X8 c = load_points(scene, block, 2u, axis);
+    WideExtent extent;
+    extent.least = LS_F32X8_MIN(LS_F32X8_MIN(a, b), c);
+    extent.greatest = LS_F32X8_MAX(LS_F32X8_MAX(a, b), c);
+    return extent;
+}
+
+/* The largest coordinate of three vectors of eight. */
+LS_FN LS_F32X8 wide_max_abs(LS_F32X8 x, LS_F32X8 y, LS_F32X8 z) {
+    return LS_F32X8_MAX(LS_F32X8_ABS(x), LS_F32X8_MAX(LS_F32X8_ABS(y), LS_F32X8_ABS(z)));
+}
+
+/* Distances to both sides of the padded boxes across an axis. */
+LS_FN WideExtent wide_padded(WideSlabs slabs, WideExtent extent, LS_F32X8 pad, u32 axis) {
+    LS_F32X8 a = wide_slabs_at(slabs, LS_F32X8_SUB(extent.least, pad), axis);
+    LS_F32X8 b = wide_slabs_at(slabs, LS_F32X8_ADD(extent.greatest, pad), axis);
+    WideExtent distances;
+    distances.least = LS_F32X8_MIN(a, b);
+    distances.greatest = LS_F32X8_MAX(a, b);
+    return distances;
+}
+
+/* Entries into the padded boxes of a block's triangles, as intersect_triangle_box makes them, and which of them the ray
+ * meets. */
+LS_FN WideMet wide_slabs_meet_triangles(SceneRef scene, WideSlabs slabs, u32 block) {
+    WideExtent x = wide_extent(scene, block, 0u);
+    WideExtent y = wide_extent(scene, block, 1u);
+    WideExtent z = wide_extent(scene, block, 2u);
+    LS_F32X8 pad = LS_F32X8_MUL(LS_F32X8_MAX(wide_max_abs(x.least, y.least, z.least),
+                                             wide_max_abs(x.greatest, y.greatest, z.greatest)),
+                                LS_F32X8_SPLAT(BOX_PADDING));
+    x = wide_padded(slabs, x, pad, 0u);
+    y = wide_padded(slabs, y, pad, 1u);
+    z = wide_padded(slabs, z, pad, 2u);
+    LS_F32X8 exit = LS_F32X8_MIN(LS_F32X8_MIN(x.greatest, y.greatest), z.greatest);
+    exit = LS_F32X8_MUL(exit, LS_F32X8_SPLAT(FAR_WIDENING));
+    WideMet met;
+    met.entry = LS_F32X8_MAX(LS_F32X8_MAX(LS_F32X8_MAX(x.least, y.least), z.least), slabs.t_min);
+    met.lanes = LS_F32X8_AT_MOST(met.entry, exit);
+    return met;
+}
+
+/* Takes the nearest of the hits of a block. */
+LS_FN void wide_take(SceneRef scene, Probe probe, u32 block, WideTested tested, LS_F32X8 raised, Hit *best) {
+    u32 alpha = load_block_alpha(scene, block);
+    float t[8];
+    float u[8];
+    float v[8];
+    LS_F32X8_STORE(raised, t);
+    LS_F32X8_STORE(tested.u, u);
+    LS_F32X8_STORE(tested.v, v);
+    u32 lanes = tested.hit;
+    while (lanes != 0u) {
+        u32 lane = LS_LOWEST_BIT(lanes);
+        lanes &= lanes - 1u;
+        Hit hit;
+        hit.t = t[lane];
+        hit.u = u[lane];
+        hit.v = v[lane];
+        hit.instance = probe.instance;
+        hit.primitive = load_block_index(scene, block, lane);
+        if (intersect_hit_yields_to(*best, hit)
+            && (((alpha >> lane) & 1u) == 0u || bvh_probe_sees(scene, probe, hit))) {
+            *best = hit;
+        }
+    }
+}
+
+/* The hit rule for the primitives `lanes` of a block one by one. */
+LS_FN void wide_visit_each(SceneRef scene, Probe probe, u32 block, u32 lanes, Hit *best) {
+    while (lanes != 0u) {
+        u32 lane = LS_LOWEST_BIT(lanes);
+        lanes &= lanes - 1u;
+        Hit hit = bvh_probe_test(scene, probe, load_block_primitive(scene, block, lane), best->t);
+        if (intersect_hit_is_some(hit) && intersect_hit_yields_to(*best, hit)) {
+            *best = hit;
+        }
+    }
+}
+
+/* The hit rule for all primitives of a block: `best` becomes the nearest of them and itself. */
+LS_FN void wide_visit(SceneRef scene, Probe probe, WideSlabs slabs, WideShear shear, u32 block, Hit *best) {
+    u32 each = load_block_spheres(scene, block);
+    u32 triangles = load_block_all(scene, block) & ~each;
+    if (triangles != 0u) {
+        WideTested tested = wide_shear_test(scene, shear, block, triangles, probe.t_min, best->t);
+        each |= tested.undecided;
+        if (tested.hit != 0u) {
+            WideMet met = wide_slabs_meet_triangles(scene, slabs, block);
+            LS_F32X8 raised =
+                LS_F32X8_MAX(LS_F32X8_MAX(tested.t, met.entry), LS_F32X8_SPLAT(probe.t_floor));
+            tested.hit &= met.lanes & LS_F32X8_AT_MOST(raised, LS_F32X8_SPLAT(best->t));
+            wide_take(scene, probe, block, tested, raised, best);
+        }
+    }
+    if (each != 0u) {
+        wide_visit_each(scene, probe, block, each, best);
+    }
+}
+
+/* The nearest surface along a ray, or with `any` some surface along it. `key` identifies the ray for stochastic
+ * coverage. */
+LS_FN Hit wide_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
+    WideStack top;
+    WideStack bottom;
+    Hit best = intersect_hit_none(ray.t_max);
+    Slabs slabs = intersect_slabs_new(ray.origin, ray.direction);
+    WideSlabs wide = wide_slabs_new(slabs, ray.t_min);
+    wide_stack_start(&top, scene.constants.root);
+    u32 instance = wide_stack_next_leaf(scene, &top, wide, best.t, any);
+    while (instance != EMPTY) {
+        Probe probe;
+        if (bvh_probe_enter(scene, ray, slabs, instance, key, best.t, &probe)) {
+            WideSlabs in_mesh = wide_slabs_new(probe.slabs, probe.t_min);
+            WideShear shear = wide_shear_new(probe.origin, probe.shear);
+            wide_stack_start(&bottom, load_mesh_root(scene, load_instance(scene, instance).mesh));
+            u32 block = wide_stack_next_leaf(scene, &bottom, in_mesh, best.t, any);
+            while (block != EMPTY) {
+                wide_visit(scene, probe, in_mesh, shear, block, &best);
+                if (any && intersect_hit_is_some(best)) {
+                    return best;
+                }
+                block = wide_stack_next_leaf(scene, &bottom, in_mesh, best.t, any);
+            }
+        }
+        instance = wide_stack_next_leaf(scene, &top, wide, best.t, any);
+    }
+    return best;
+}
+
+/* The nearest surface along a ray. */
+LS_FN Hit bvh_closest_hit(SceneRef scene, Ray ray, RayKey key) {
+    return wide_walk(scene, ray, key, false);
+}
+
+/* Whether any surface lies along a ray. */
+LS_FN bool bvh_any_hit(SceneRef scene, Ray ray, RayKey key) {
+    return intersect_hit_is_some(wide_walk(scene, ray, key, true));
+}

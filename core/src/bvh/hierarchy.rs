@@ -1,0 +1,86 @@
+//! The hierarchies that kernels traverse.
+
+use super::{Block8, BuildSettings, Bvh2, Bvh8, LeafPrimitive, Node, Node8};
+use crate::scene::SceneData;
+use bytemuck::cast_slice;
+
+/// How many children a node has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// Two: for GPUs, whose work-items each test one box after the other.
+    #[default]
+    Bvh2,
+    /// Eight: for processors, which test as many boxes at once.
+    Bvh8,
+}
+
+impl Layout {
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bvh2 => "BVH2",
+            Self::Bvh8 => "BVH8",
+        }
+    }
+
+    /// Bytes of a node and of what leaves are made of.
+    pub const fn sizes(self) -> [usize; 2] {
+        match self {
+            Self::Bvh2 => [size_of::<Node>(), size_of::<LeafPrimitive>()],
+            Self::Bvh8 => [size_of::<Node8>(), size_of::<Block8>()],
+        }
+    }
+}
+
+/// A hierarchy in some layout.
+#[derive(Clone, Debug)]
+pub enum Hierarchy {
+    /// Of two children a node.
+    Bvh2(Bvh2),
+    /// Of eight.
+    Bvh8(Bvh8),
+}
+
+impl Hierarchy {
+    /// Builds a hierarchy with the settings that suit its layout.
+    pub fn build(scene: &SceneData, layout: Layout) -> Self {
+        match layout {
+            Layout::Bvh2 => Self::Bvh2(Bvh2::build(scene, &BuildSettings::default())),
+            Layout::Bvh8 => Self::Bvh8(Bvh8::build(scene, &Bvh8::SETTINGS)),
+        }
+    }
+
+    /// Root of the tree over instances, or [`super::EMPTY`].
+    pub fn root(&self) -> u32 {
+        match self {
+            Self::Bvh2(bvh) => bvh.root,
+            Self::Bvh8(bvh) => bvh.root,
+        }
+    }
+
+    /// Bytes of nodes, of leaves, of the meshes' roots and of the instances' boxes.
+    pub fn arrays(&self) -> [&[u8]; 4] {
+        match self {
+            Self::Bvh2(bvh) => [
+                cast_slice(&bvh.nodes),
+                cast_slice(&bvh.primitives),
+                cast_slice(&bvh.mesh_roots),
+                cast_slice(&bvh.instance_boxes),
+            ],
+            Self::Bvh8(bvh) => [
+                cast_slice(&bvh.nodes),
+                cast_slice(&bvh.blocks),
+                cast_slice(&bvh.mesh_roots),
+                cast_slice(&bvh.instance_boxes),
+            ],
+        }
+    }
+
+    /// Its layout.
+    pub fn layout(&self) -> Layout {
+        match self {
+            Self::Bvh2(_) => Layout::Bvh2,
+            Self::Bvh8(_) => Layout::Bvh8,
+        }
+    }
+}
