@@ -5,6 +5,7 @@
 //! its indices alone, the samples before the first unfinished step are rendered again, untimed, and the hash of the film
 //! that they make must be the recorded one.
 
+mod again;
 mod cache;
 mod converge;
 mod differences;
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     let targets = backends::select_in_modes(&args.targets, &modes)?;
     let plan = Plan::make(args, &mut left_out)?;
     let participants = plan::open(&targets, &plan.options, &mut left_out)?;
-    let again = plan::open_again(&targets, &participants, &plan)?;
+    let again = again::Again::open(&targets, &participants, &plan)?;
     let environment = plan.environment(&participants);
     let (mut folder, goes_on) = Folder::open(&args.out, &environment, args.fresh)?;
     if goes_on {
@@ -183,6 +184,9 @@ pub(crate) fn print_verdict(folder: &Path) -> Result<(), Failure> {
     for sentence in lockstep_reports::tables::said_of_paths(&study) {
         text.push_str(&format!("  path by path, {sentence}\n"));
     }
+    for sentence in lockstep_reports::tables::said_of_rounds(&study) {
+        text.push_str(&format!("  {sentence}\n"));
+    }
     text.push_str(&format!("{}\n", folder.join(files::PAGE).display()));
     print(&text)
 }
@@ -213,7 +217,7 @@ fn to_json(study: &Study, folder: &Path, stopped: bool) -> Value {
         "folder": folder.to_string_lossy(), "report": folder.join(files::PAGE).to_string_lossy(),
         "headline": verdict.headline, "good": verdict.good, "stopped": stopped,
         "scenes": study.scenes(), "targets": study.targets(), "rungs": study.rungs(),
-        "pairs": pairs, "why": why,
+        "pairs": pairs, "why": why, "times": lockstep_reports::tables::compared(study),
     })
 }
 

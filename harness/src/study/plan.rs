@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use lockstep_core::{Error, OpenOptions, Scene, Settings};
 use lockstep_reports::image_io::read_image;
 use lockstep_reports::records::{Environment, HostInfo, Record, Skip, StudySettings, utc_now};
-use lockstep_reports::statistics::timing::LEAST_ROUNDS;
 use serde_json::Value;
 
 use super::participant::Participant;
@@ -136,7 +135,7 @@ impl Plan {
     }
 
     /// Rounds in which every step is timed.
-    fn rounds(&self) -> usize {
+    pub(super) fn rounds(&self) -> usize {
         self.seeds as usize * self.repeats as usize
     }
 
@@ -250,18 +249,4 @@ pub(crate) fn open(
         (true, Some(absence)) => Err(absence),
         _ => Ok(opened),
     }
-}
-
-/// The first participant opened a second time, where there are rounds enough to tell how equal a target's times are.
-///
-/// # Errors
-/// What the device says.
-pub(crate) fn open_again(
-    targets: &[Target],
-    participants: &[Participant],
-    plan: &Plan,
-) -> Result<Option<Participant>, Failure> {
-    let first = participants.first().filter(|_| plan.rounds() >= LEAST_ROUNDS);
-    let target = first.and_then(|first| targets.iter().find(|target| target.name == first.name));
-    target.map(|t| Ok(Participant::new(&t.name, t.open(&plan.options)?))).transpose()
 }

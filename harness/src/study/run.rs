@@ -7,6 +7,7 @@ use lockstep_reports::image_io::ImageKind;
 use lockstep_reports::records::{Difference, Mode, Note, Record, Skip, utc_now};
 use lockstep_reports::tables::speedups;
 
+use super::again::Again;
 use super::converge::{self, convergence_key};
 use super::differences::{self, pair_key};
 use super::folder::{Folder, film_record};
@@ -33,7 +34,7 @@ pub(crate) struct Run<'a> {
     /// The targets.
     pub(crate) participants: Vec<Participant>,
     /// The first target a second time, where rounds are timed for a floor.
-    pub(crate) again: Option<Participant>,
+    pub(crate) again: Option<Again>,
     /// Whether records of an earlier run are there; the first new ones come after a remark.
     pub(crate) goes_on: bool,
 }
@@ -185,7 +186,10 @@ impl Run<'_> {
             return Ok(Flow::Continue(()));
         }
         self.load(scene, seed)?;
-        self.load_again(scene, seed)?;
+        let (names, settings) = (self.active(), self.plan.with_seed(seed));
+        if let Some(again) = &mut self.again {
+            again.load(&names, scene, &settings)?;
+        }
         for step in &steps {
             if done(self, step) {
                 continue;
@@ -196,7 +200,11 @@ impl Run<'_> {
                 return Ok(Flow::Break(()));
             };
             // Before anything is compared, so that both times of the first target meet the same machine.
-            let ControlFlow::Continue(again) = self.time_again(step, bar)? else {
+            let again = match &mut self.again {
+                Some(again) => again.time(step, self.folder, bar)?,
+                None => ControlFlow::Continue(None),
+            };
+            let ControlFlow::Continue(again) = again else {
                 return Ok(Flow::Break(()));
             };
             self.record(step, &outcomes, reference, again)?;
@@ -243,11 +251,8 @@ impl Run<'_> {
     /// Whether everything that a step yields is on disk.
     fn is_done(&self, step: &Step<'_>, with_reference: bool) -> bool {
         let names = self.active();
-        let timed_again = |twin: &Participant| {
-            !names.contains(&twin.name) || self.folder.has(Record::Again(step::timing_key(step, &twin.name)))
-        };
         let timed = names.iter().all(|name| self.folder.has(step::timing_key(step, name)))
-            && self.again.as_ref().is_none_or(timed_again);
+            && self.again.as_ref().is_none_or(|again| again.is_done(step, &names, self.folder));
         if step.repeat > 0 || !timed {
             return timed;
         }
@@ -288,30 +293,6 @@ impl Run<'_> {
             self.folder.append(vec![record])?;
         }
         Ok(())
-    }
-
-    /// Takes the scene to the first target's twin where the first target renders it.
-    fn load_again(&mut self, scene: &Scene, seed: u32) -> Result<(), Failure> {
-        let (names, settings) = (self.active(), self.plan.with_seed(seed));
-        if let Some(twin) = &mut self.again {
-            twin.active = names.contains(&twin.name);
-            if twin.active {
-                twin.load(scene, &settings)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Times the step on the first target a second time.
-    fn time_again(&mut self, step: &Step<'_>, bar: &Bar) -> Result<ControlFlow<(), Option<Record>>, Failure> {
-        let Some(twin) = self.again.as_mut().filter(|twin| twin.active) else {
-            return Ok(ControlFlow::Continue(None));
-        };
-        let ControlFlow::Continue(outcome) = step::render_on(step, twin, self.folder, bar)? else {
-            return Ok(ControlFlow::Break(()));
-        };
-        let record = Record::Again(step::timing(step, twin, &outcome));
-        Ok(ControlFlow::Continue(Some(record)))
     }
 
     /// Writes what a step yielded: images first, so that records are never about images that are not there.

@@ -14,6 +14,7 @@ use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::records::{HostInfo, Mode, Record, read_records};
 use lockstep_reports::study::Study;
 
+use super::again::Again;
 use super::folder::Folder;
 use super::participant::Participant;
 use super::plan::Plan;
@@ -123,7 +124,7 @@ fn run_with(
     root: &Path,
     plan: &Plan,
     participants: Vec<Participant>,
-    again: Option<Participant>,
+    again: Option<Again>,
 ) -> Result<Study, Failure> {
     let environment = plan.environment(&participants);
     let (mut folder, goes_on) = Folder::open(root, &environment, false)?;
@@ -243,13 +244,16 @@ fn a_target_that_makes_two_films_of_the_same_samples_stops_a_study() {
 fn the_first_target_is_timed_twice_in_every_round_and_once_more_when_that_is_gone_on_with() {
     let dir = tempfile::tempdir().unwrap();
     let target = |name: &str| Planted::participant(name, Fault::default());
-    let study = |again| run_with(dir.path(), &plan(3), vec![target("a"), target("b")], again).unwrap();
-    let found = study(Some(target("a")));
+    let study = |again: Participant| {
+        let again = Some(Again::new(again));
+        run_with(dir.path(), &plan(3), vec![target("a"), target("b")], again).unwrap()
+    };
+    let found = study(target("a"));
     assert_eq!((found.timings.len(), found.again.len()), (2 * 3 * 3, 3 * 3));
     assert!(found.again.iter().all(|again| again.target == "a"));
     let lines = || read_records(&dir.path().join("records.jsonl")).unwrap().len();
     let before = lines();
-    study(Some(target("a")));
+    study(target("a"));
     assert_eq!(lines(), before, "a finished study has nothing left to do");
 }
 

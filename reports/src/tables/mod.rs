@@ -27,7 +27,7 @@ pub use kernels::kernel_table;
 pub use paths::{path_tables, said_of_paths};
 pub use port::{cost_table, history_table, similarity_tables};
 pub use portability::{navigation_table, portability_table};
-pub use rounds::{Compared, compared, rounds_table};
+pub use rounds::{Compared, compared, rounds_table, said_of_rounds};
 pub use scaling::{Speed, scaling_table, speeds};
 pub use speedup::{speedup_table, speedups};
 pub(crate) use summary::host as host_line;

@@ -5,6 +5,7 @@ use super::{Cell, Table};
 use crate::records::Timing;
 use crate::statistics::timing::{Change, LEAST_ROUNDS, MedianInterval, in_words};
 use crate::study::{Study, push_new};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Milliseconds of a step.
@@ -15,7 +16,7 @@ const QUANTITIES: [(&str, Quantity); 3] =
     [("total", |t| t.total_ms), ("trace", |t| t.trace_ms), ("shade", |t| t.shade_ms)];
 
 /// The time of one target on one scene over rounds, against that of the first target.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compared {
     /// Scene name.
     pub scene: String,
@@ -36,34 +37,46 @@ pub struct Compared {
 /// Seed and repeat: which round.
 type Round = (u64, u32);
 
-/// Every target and quantity of every scene that has [`LEAST_ROUNDS`] rounds or more in which all steps were timed.
+/// Every quantity and target of every scene that has [`LEAST_ROUNDS`] rounds or more in which all steps were timed.
 pub fn compared(study: &Study) -> Vec<Compared> {
     let mut keys = Vec::new();
     study.timings.iter().for_each(|t| push_new(&mut keys, (t.scene.as_str(), t.target.as_str())));
+    let mut scenes = Vec::new();
+    keys.iter().for_each(|key| push_new(&mut scenes, key.0));
     let mut found = Vec::new();
-    for &(scene, target) in &keys {
-        let first = keys.iter().find(|key| key.0 == scene).map_or(target, |key| key.1);
+    for scene in scenes {
+        let targets: Vec<&str> = keys.iter().filter(|key| key.0 == scene).map(|key| key.1).collect();
         for quantity in QUANTITIES {
-            let base = rounds(&study.timings, scene, first, quantity.1);
-            let again = rounds(&study.again, scene, first, quantity.1);
-            let floor = ratio(&again, &base);
-            let own = rounds(&study.timings, scene, target, quantity.1);
-            let row = |own: &BTreeMap<Round, f64>, again: bool, ratio: Option<MedianInterval>| {
-                let times: Vec<f64> = own.values().copied().collect();
-                let time = MedianInterval::of(&times).filter(|time| time.count >= LEAST_ROUNDS)?;
-                let change = ratio.zip(floor).filter(|_| !again).map(|(r, f)| Change::of(&r, &f));
-                let (scene, target) = (scene.to_owned(), target.to_owned());
-                Some(Compared { scene, target, again, quantity: quantity.0, time, ratio, change })
-            };
-            if target == first {
-                found.extend(row(&own, false, None));
-                found.extend(row(&again, true, floor));
-            } else {
-                found.extend(row(&own, false, ratio(&own, &base)));
-            }
+            found.extend(compared_targets(study, scene, &targets, quantity));
         }
     }
     found
+}
+
+/// The targets of one scene against the first of them.
+fn compared_targets(
+    study: &Study,
+    scene: &str,
+    targets: &[&str],
+    (quantity, ms): (&'static str, Quantity),
+) -> Vec<Compared> {
+    let Some(&first) = targets.first() else { return Vec::new() };
+    let base = rounds(&study.timings, scene, first, ms);
+    let second = rounds(&study.again, scene, first, ms);
+    let floor = ratio(&second, &base);
+    let row = |target: &str, own: &BTreeMap<Round, f64>, again: bool, ratio: Option<MedianInterval>| {
+        let times: Vec<f64> = own.values().copied().collect();
+        let time = MedianInterval::of(&times).filter(|time| time.count >= LEAST_ROUNDS)?;
+        let change = ratio.zip(floor).filter(|_| !again).map(|(r, f)| Change::of(&r, &f));
+        let (scene, target) = (scene.to_owned(), target.to_owned());
+        Some(Compared { scene, target, again, quantity, time, ratio, change })
+    };
+    let others = targets[1..].iter().map(|target| {
+        let own = rounds(&study.timings, scene, target, ms);
+        row(target, &own, false, ratio(&own, &base))
+    });
+    let of_first = [row(first, &base, false, None), row(first, &second, true, floor)];
+    of_first.into_iter().chain(others).flatten().collect()
 }
 
 /// The sum over the ladder of one target's steps, for every round in which all steps were timed.
@@ -86,14 +99,32 @@ fn ratio(times: &BTreeMap<Round, f64>, base: &BTreeMap<Round, f64>) -> Option<Me
     MedianInterval::of_ratio(&times, &base).filter(|ratio| ratio.count >= LEAST_ROUNDS)
 }
 
+/// A sentence for every target and scene whose whole time was compared with the first target's.
+pub fn said_of_rounds(study: &Study) -> Vec<String> {
+    let found: Vec<Compared> = compared(study).into_iter().filter(|c| c.quantity == "total").collect();
+    let first = |scene: &str| found.iter().find(|c| c.scene == scene && c.ratio.is_none());
+    let sentence = |c: &Compared| {
+        let (change, ratio, first) = (c.change?, c.ratio?, first(&c.scene)?);
+        let word = match change {
+            Change::Same => "as fast as".to_owned(),
+            Change::Faster | Change::Slower => format!("{} than", change.as_str()),
+        };
+        let text = format!("{} is {word} {} on {}", c.target, first.target, c.scene);
+        let [median, low, high] = [ratio.median, ratio.low, ratio.high].map(|r| fixed(r, 3));
+        Some(format!("{text}: {median} of its time ({low} to {high}, {} rounds)", ratio.count))
+    };
+    found.iter().filter_map(sentence).collect()
+}
+
 /// Median times with their intervals, ratios to the first target, the floor, and whether a target is faster.
 pub fn rounds_table(study: &Study) -> Table {
-    let texts = ["Scene", "Target", "Time", "Against the first"];
+    let texts = ["Scene", "Time", "Target", "Against the first"];
     let numbers =
-        ["Rounds", "Median ms", "Low ms", "High ms", "Coverage", "Ratio", "Ratio low", "Ratio high"];
+        ["Ratio", "Ratio low", "Ratio high", "Median ms", "Low ms", "High ms", "Rounds", "Coverage"];
     let mut table = Table::new("timing-rounds", "Times over rounds", &texts, &numbers).noted(&in_words());
     table.notes.push(
-        "Summed over the ladder. Ratio: time over that of the scene's first target; its second time (A/A) is the floor."
+        "Summed over the ladder. Ratio: time over that of the scene's first target; its second time (A/A) is the floor. \
+         Coverage: the probability with which the intervals enclose the median."
             .to_owned(),
     );
     for c in compared(study) {
@@ -104,14 +135,14 @@ pub fn rounds_table(study: &Study) -> Table {
             (None, false, None) => "the first",
             (None, false, Some(_)) => "no floor",
         };
-        let mut row = vec![Cell::text(&c.scene), Cell::text(label), Cell::text(c.quantity), Cell::text(word)];
-        row.push(Cell::count(c.time.count as u64));
-        row.extend([c.time.median, c.time.low, c.time.high].map(|ms| Cell::number(ms, number(ms))));
-        row.push(Cell::number(c.time.coverage, percent(c.time.coverage)));
+        let mut row = vec![Cell::text(&c.scene), Cell::text(c.quantity), Cell::text(label), Cell::text(word)];
         let ratio = |get: fn(&MedianInterval) -> f64| {
             c.ratio.as_ref().map(get).map_or_else(Cell::empty, |r| Cell::number(r, fixed(r, 3)))
         };
         row.extend([ratio(|r| r.median), ratio(|r| r.low), ratio(|r| r.high)]);
+        row.extend([c.time.median, c.time.low, c.time.high].map(|ms| Cell::number(ms, number(ms))));
+        row.push(Cell::count(c.time.count as u64));
+        row.push(Cell::number(c.time.coverage, percent(c.time.coverage)));
         table.rows.push(row);
     }
     table
@@ -164,6 +195,10 @@ mod tests {
         let ratio = other.ratio.unwrap();
         assert!((ratio.low - 1.1).abs() < 1e-12 && (ratio.high - 1.1).abs() < 1e-12, "the drift cancels");
         assert_eq!(other.change, Some(Change::Slower));
+        assert_eq!(
+            said_of_rounds(&study(3)),
+            ["b is slower than a on s: 1.100 of its time (1.100 to 1.100, 3 rounds)"]
+        );
     }
 
     #[test]

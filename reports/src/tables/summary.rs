@@ -1,6 +1,6 @@
 //! `summary.md`, to be pasted into a pull request.
 
-use super::{all_tables, escape_markdown, format, said_of_paths};
+use super::{all_tables, escape_markdown, format, said_of_paths, said_of_rounds};
 use crate::study::Study;
 use crate::verdict::verdict;
 
@@ -13,6 +13,9 @@ pub fn summary_markdown(study: &Study) -> String {
     }
     for sentence in said_of_paths(study) {
         text.push_str(&format!("- paths: {}\n", escape_markdown(&sentence)));
+    }
+    for sentence in said_of_rounds(study) {
+        text.push_str(&format!("- times: {}\n", escape_markdown(&sentence)));
     }
     for skip in &study.skips {
         let what = [skip.target.as_str(), skip.scene.as_deref().unwrap_or_default()];
