@@ -66,6 +66,32 @@ fn every_pair_is_compared_at_every_rung() {
 }
 
 #[test]
+fn instruments_are_recorded_once_and_stand_on_the_page_beside_what_ports_cost() {
+    let dir = tempfile::tempdir().unwrap();
+    let instruments = ["--repeats=3", "--time=5ms,50ms", "--scaling", "-o", "s"];
+    let more = ["study", "cornell", "-b", "cpu-bvh", "--spp", "1..2", "--size=16x16", "--threads=3"];
+    let study = [&more[..], &instruments].concat();
+    expect(dir.path(), &study, 0);
+    let folder = dir.path().join("s");
+    let found = records(&folder);
+    assert_eq!((count(&found, "again"), count(&found, "equal_time")), (2 * 3, 2));
+    let scaling: Vec<_> = found.iter().filter(|(key, _)| key.starts_with("\"scaling\"")).collect();
+    assert_eq!(scaling.len(), 3, "1, 2 and 3 threads");
+    assert!(scaling.iter().all(|(_, record)| record.contains(r#""identical":true"#)), "{scaling:?}");
+    expect(dir.path(), &study, 0);
+    assert_eq!(records(&folder), found, "nothing is measured again");
+    for name in ["a.c", "b.c"] {
+        std::fs::write(dir.path().join(name), "int x;\n").unwrap();
+    }
+    let cost = ["port", "cost", ".", "--place", "a:host=a.c", "--place", "b:device=b.c", "--into", "s"];
+    expect(dir.path(), &cost, 0);
+    let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
+    for heading in ["Times over rounds", "Error after equal time", "Thread scaling", "Cost of ports"] {
+        assert!(page.contains(&format!("<h3>{heading}</h3>")), "{heading}");
+    }
+}
+
+#[test]
 fn a_study_that_is_done_is_not_done_again_and_a_changed_one_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let same = study(&["-o", "s"]);

@@ -69,6 +69,8 @@ pub(crate) fn records(folder: &Path) -> BTreeMap<String, String> {
             "repeat",
             "bounce",
             "quantity",
+            "seconds",
+            "threads",
         ];
         let key: Vec<String> =
             about.iter().filter_map(|name| fields.get(*name)).map(ToString::to_string).collect();
