@@ -1,7 +1,7 @@
 /* From radiance to film units. The twin of src/film.rs. */
 
-#define UNITS_PER_RADIANCE 67108864.0f
-#define MAX_SAMPLE_RADIANCE 1048576.0f
+#define UNITS_PER_RADIANCE 8388608.0f
+#define MAX_SAMPLE_RADIANCE 16777215.0f
 #define FLAW_NON_FINITE 0
 #define FLAW_NEGATIVE 1
 #define FLAW_CLAMPED 2
