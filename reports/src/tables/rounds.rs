@@ -105,13 +105,15 @@ pub fn said_of_rounds(study: &Study) -> Vec<String> {
     let first = |scene: &str| found.iter().find(|c| c.scene == scene && c.ratio.is_none());
     let sentence = |c: &Compared| {
         let (change, ratio, first) = (c.change?, c.ratio?, first(&c.scene)?);
-        let word = match change {
-            Change::Same => "as fast as".to_owned(),
-            Change::Faster | Change::Slower => format!("{} than", change.as_str()),
+        let (own, first, scene) = (&c.target, &first.target, &c.scene);
+        let text = match change {
+            Change::Same => format!("the times of {own} and {first} on {scene} cannot be told apart"),
+            Change::Faster | Change::Slower => {
+                format!("{own} is {} than {first} on {scene}", change.as_str())
+            }
         };
-        let text = format!("{} is {word} {} on {}", c.target, first.target, c.scene);
         let [median, low, high] = [ratio.median, ratio.low, ratio.high].map(|r| fixed(r, 3));
-        Some(format!("{text}: {median} of its time ({low} to {high}, {} rounds)", ratio.count))
+        Some(format!("{text}: their ratio is {median} ({low} to {high}, {} rounds)", ratio.count))
     };
     found.iter().filter_map(sentence).collect()
 }
@@ -197,7 +199,7 @@ mod tests {
         assert_eq!(other.change, Some(Change::Slower));
         assert_eq!(
             said_of_rounds(&study(3)),
-            ["b is slower than a on s: 1.100 of its time (1.100 to 1.100, 3 rounds)"]
+            ["b is slower than a on s: their ratio is 1.100 (1.100 to 1.100, 3 rounds)"]
         );
     }
 
