@@ -190,24 +190,28 @@ pub(crate) struct StudyArgs {
     /// The arithmetic: with `exact,fast`, targets that have a fast build take part with both
     #[arg(long = "mode", value_enum, value_name = "MODE", value_delimiter = ',', default_value = "exact")]
     pub(crate) modes: Vec<ModeArg>,
-    /// The ladder of samples per pixel: doubling from A to B
-    #[arg(long, value_name = "A..B", default_value = "1..32")]
-    pub(crate) spp: Ladder,
+    /// The ladder of samples per pixel: doubling from A to B [default: 1..32; in a sweep as many as take some time]
+    #[arg(long, value_name = "A..B")]
+    pub(crate) spp: Option<Ladder>,
     #[command(flatten)]
     pub(crate) image: ImageArgs,
     /// Render with N seeds on every target: the first, and those that follow it [default: 2, the second for the noise
     /// floor alone, and on one only of targets whose films are identical]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) seeds: Option<u32>,
-    /// Climb the ladder N times, to time every step N times
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
-    pub(crate) repeats: u32,
     /// Also take the error that every target reaches in these times, as in 10s,60s,300s
     #[arg(long = "time", value_name = "TIME", value_delimiter = ',')]
     pub(crate) times: Vec<Seconds>,
     /// Also time CPU targets with 1, 2, 4 … and all threads, in rounds, at the ladder's top rung
     #[arg(long)]
     pub(crate) scaling: bool,
+    /// Climb the ladder N times, to time every step N times [default: 1; in a sweep 6]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) repeats: Option<u32>,
+    /// Time every way in which a target can run its passes instead: megakernel, no compaction, persistent threads, sizes of
+    /// work-groups, ray order, samples in flight, fast arithmetic; all but the last must leave the same film
+    #[arg(long, conflicts_with_all = ["seeds", "times", "scaling", "ladder", "reference", "reference_budget"])]
+    pub(crate) sweep: bool,
     /// Also compare single paths of every pair of targets, quantity by quantity, and name the first that differs
     #[arg(long)]
     pub(crate) ladder: bool,
@@ -457,6 +461,7 @@ mod tests {
             "lockstep study cornell --mode exact,fast",
             "lockstep study cornell weekend -b cpu-bvh,cpu-embree --spp 1..64 --size 320x240 --seeds 2 --repeats 3 -o d",
             "lockstep study cornell --ladder",
+            "lockstep study --sweep cornell sponza -b cpu-bvh --spp 4 --repeats 3 -o d",
             "lockstep trace cornell -b cpu-bvh,opencl@pocl --pixel 12,34 --sample 5 --json",
             "lockstep compare a.png b.png --json",
             "lockstep compare dir_a dir_b -o out --fresh",

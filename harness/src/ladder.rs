@@ -19,6 +19,13 @@ impl Ladder {
     }
 }
 
+impl Default for Ladder {
+    /// 1 to 32.
+    fn default() -> Self {
+        Self { rungs: (0..=5).map(|power| 1 << power).collect() }
+    }
+}
+
 impl FromStr for Ladder {
     type Err = String;
 

@@ -23,6 +23,7 @@ mod resume;
 mod run;
 mod scaling;
 mod step;
+mod sweep;
 
 use std::path::Path;
 
@@ -60,6 +61,9 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     }
     backends::require(&args.require)?;
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
+    if args.sweep {
+        return sweep::run(args);
+    }
     let mut left_out = Vec::new();
     let modes: Vec<Mode> = args.modes.iter().map(|&mode| mode.into()).collect();
     let targets = backends::select_in_modes(&args.targets, &modes)?;

@@ -9,6 +9,7 @@
 //! - [`maps`]: pictures of where they differ.
 //! - [`statistics`]: telling bias from noise.
 //! - [`study`]: a study folder, read.
+//! - [`sweep`]: what a sweep over variants found.
 //! - [`verdict`]: what a study found, in words.
 //! - [`tables`]: tables as Markdown, CSV and JSON, and the summary for pull requests.
 //! - [`plots`]: errors over samples, stage times and ray rates as SVG.
@@ -27,6 +28,7 @@ pub mod records;
 mod report;
 pub mod statistics;
 pub mod study;
+pub mod sweep;
 pub mod tables;
 pub mod verdict;
 

@@ -5,7 +5,7 @@ use crate::port::cost::Cost;
 use crate::port::history::History;
 use crate::records::{
     Bounce, Convergence, Difference, Environment, EqualTime, Hits, Load, Map, Noise, Note, PortSimilarity,
-    Record, RecordError, RejectedSamples, Rung, Scaling, Skip, Timing, read_records,
+    Record, RecordError, RejectedSamples, Rung, Scaling, Skip, Sweep, Timing, read_records,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -85,6 +85,8 @@ pub struct Study {
     pub maps: Vec<Map>,
     /// Single paths of pairs, quantity by quantity.
     pub rungs_of_paths: Vec<Rung>,
+    /// Variants of targets, timed.
+    pub sweeps: Vec<Sweep>,
     /// Samples that films refused.
     pub rejected: Vec<RejectedSamples>,
     /// What was left out.
@@ -170,6 +172,7 @@ impl Study {
                 Record::Rejected(r) => study.rejected.push(r),
                 Record::Skip(r) => study.skips.push(r),
                 Record::Note(r) => study.notes.push(r),
+                Record::Sweep(r) => study.sweeps.push(r),
                 // Made from timings, which a report reads itself.
                 Record::Speedup(_) | Record::Other(_) => {}
             }

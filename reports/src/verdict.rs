@@ -2,6 +2,7 @@
 
 use crate::records::{Difference, Mode};
 use crate::study::{Study, push_new};
+use crate::sweep::{Swept, swept};
 use crate::tables::format::{count, number};
 
 /// What all comparisons of one pair of targets say together.
@@ -116,6 +117,22 @@ pub struct Verdict {
     pub pairs: Vec<PairVerdict>,
 }
 
+/// What a sweep found, in one line.
+fn sweep_headline(rows: &[Swept]) -> String {
+    let mut targets = Vec::new();
+    rows.iter().for_each(|row| push_new(&mut targets, row.target.as_str()));
+    let bugs = rows.iter().filter(|row| row.is_bug()).count();
+    let ran = rows
+        .iter()
+        .filter(|row| row.refused.is_empty() && row.promised && !row.again && !row.default)
+        .count();
+    let on = plural(targets.len(), "target");
+    if bugs > 0 {
+        return format!("{} of {ran} exact variants on {on} change the film", count(bugs as u64));
+    }
+    format!("{ran} exact variants on {on}: films identical to the bit")
+}
+
 /// Draws the verdict from a study's records.
 pub fn verdict(study: &Study) -> Verdict {
     let pairs = pair_verdicts(study);
@@ -126,6 +143,8 @@ pub fn verdict(study: &Study) -> Verdict {
     let groups = groups(&judged);
     let headline = if refused > 0 {
         format!("Broken: films refused {} samples", count(refused))
+    } else if pairs.is_empty() && !study.sweeps.is_empty() {
+        sweep_headline(&swept(study))
     } else if pairs.is_empty() {
         match study.targets().len() {
             0 => "Nothing was measured".to_owned(),
@@ -144,7 +163,9 @@ pub fn verdict(study: &Study) -> Verdict {
             said: format!("promise no identity: {}", pair.sentence(study.pixels())),
         });
     }
-    let good = refused == 0 && !pairs.is_empty() && pairs.iter().all(PairVerdict::is_good);
+    let compared = !pairs.is_empty() || !study.sweeps.is_empty();
+    let sound = pairs.iter().all(PairVerdict::is_good) && !swept(study).iter().any(Swept::is_bug);
+    let good = refused == 0 && compared && sound;
     Verdict { headline, good, lines, pairs }
 }
 

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
 use lockstep_reports::image_io::{ImageKind, ImageName, p_map_name};
-use lockstep_reports::records::{Environment, KernelInfo, Mode, Record, RecordLog, Timing};
+use lockstep_reports::records::{Environment, KernelInfo, Mode, Record, RecordLog, Sweep, Timing};
 use lockstep_reports::study::files;
 use serde_json::{Map, Value};
 
@@ -24,6 +24,7 @@ pub(crate) struct Folder {
     keys: HashSet<String>,
     films: HashMap<String, String>,
     timings: Vec<Timing>,
+    sweeps: Vec<Sweep>,
     explained: HashSet<[String; 3]>,
     _lock: File,
 }
@@ -61,6 +62,7 @@ impl Folder {
             keys: HashSet::new(),
             films: HashMap::new(),
             timings: Vec::new(),
+            sweeps: Vec::new(),
             explained: HashSet::new(),
             _lock: lock,
         };
@@ -117,6 +119,11 @@ impl Folder {
         &self.timings
     }
 
+    /// All points of a sweep, in the order measured.
+    pub(crate) fn sweeps(&self) -> &[Sweep] {
+        &self.sweeps
+    }
+
     /// Whether it was looked into why two targets differ on a scene.
     pub(crate) fn is_explained(&self, scene: &str, a: &str, b: &str) -> bool {
         self.explained.contains(&[scene, a, b].map(str::to_owned))
@@ -138,6 +145,7 @@ impl Folder {
         let Some(key) = key(&record) else { return };
         match record {
             Record::Timing(timing) => self.timings.push(timing),
+            Record::Sweep(sweep) => self.sweeps.push(sweep),
             Record::Hits(hits) => {
                 self.explained.insert([hits.scene, hits.a, hits.b]);
             }

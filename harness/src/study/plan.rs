@@ -83,12 +83,12 @@ impl Plan {
         Ok(Self {
             scenes,
             specs,
-            ladder: args.spp.clone(),
+            ladder: args.spp.clone().unwrap_or_default(),
             parity: args.ladder,
             settings,
             seeds: args.seeds.unwrap_or(1),
             floor: args.seeds.is_none(),
-            repeats: args.repeats,
+            repeats: args.repeats.unwrap_or(1),
             times: ascending(&args.times),
             reference,
             reference_file: args.reference.clone(),
@@ -106,17 +106,23 @@ impl Plan {
         repeats: u32,
         reference: Reference,
     ) -> Self {
+        Self { ladder, settings, repeats, floor: true, reference: Some(reference), ..Self::of_scenes(scenes) }
+    }
+
+    /// A plan of scenes alone.
+    #[cfg(test)]
+    pub(crate) fn of_scenes(scenes: Vec<Scene>) -> Self {
         Self {
             specs: scenes.iter().map(|scene| scene.name.clone()).collect(),
             scenes,
-            ladder,
+            ladder: Ladder::default(),
             parity: false,
-            settings,
+            settings: Settings { width: 2, height: 2, ..Settings::default() },
             seeds: 1,
-            floor: true,
-            repeats,
+            floor: false,
+            repeats: 1,
             times: Vec::new(),
-            reference: Some(reference),
+            reference: None,
             reference_file: None,
             reference_budget: None,
             options: OpenOptions::default(),

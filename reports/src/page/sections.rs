@@ -93,6 +93,8 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
     };
     let about_all = |names: &[&str]| figures_named(plots, names, |_| true);
     let speed = about_all(&["stages.", "rates."]) + &group(&["timing", "speedup", "bounces", "load"]);
+    let of_sweep = |p: &&Plot| p.file_name.starts_with("sweep-");
+    let variants = figures(plots.iter().filter(of_sweep)) + &group(&["sweep"]);
     let parts = [
         (
             "agreement",
@@ -110,6 +112,7 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
             ]),
         ),
         ("convergence", "Convergence", group(&["convergence"])),
+        ("variants", "Variants", variants),
         ("speed", "Speed", speed),
         ("equal-time", "Equal time", about_all(&["equal-time."]) + &group(&["equal-time"])),
         ("scaling", "Thread scaling", about_all(&["scaling."]) + &group(&["scaling"])),
@@ -308,11 +311,15 @@ fn repeat(study: &Study) -> String {
     };
     let settings = if s.width > 0 {
         format!(
-            "<p>Images of {}×{} with up to {}{seeds}, at {} samples per pixel.</p>\n",
+            "<p>Images of {}×{} with up to {}{seeds}{}.</p>\n",
             s.width,
             s.height,
             plural(s.bounces as usize, "bounce"),
-            ladder.join(", ")
+            if ladder.is_empty() {
+                String::new()
+            } else {
+                format!(", at {} samples per pixel", ladder.join(", "))
+            }
         )
     } else {
         String::new()

@@ -1,14 +1,16 @@
-//! Plots as SVG: errors over samples, stage times, ray rates.
+//! Plots as SVG: errors over samples, stage times, ray rates, variants.
 //!
 //! The data of every plot is complete before anything is drawn. The drawings are text with generic font
 //! families and a transparent ground; a style sheet inside each turns its colours over for dark pages.
 
 mod bars;
 mod data;
+mod heat;
 mod instruments;
 mod lines;
 mod portability;
 mod style;
+mod sweep;
 
 pub use data::{Bar, BarPlot, LinePlot, Segment, Series, SeriesKind, XAxis, YScale};
 
@@ -77,6 +79,28 @@ pub fn all_plots(study: &Study) -> Result<Vec<Plot>, PlotError> {
         if let Some(data) = data {
             let svg = lines::draw(&data)?;
             plots.push(Plot { file_name: name.to_owned(), svg, title: data.title, scene: None });
+        }
+    }
+    plots.extend(sweep_plots(study)?);
+    Ok(plots)
+}
+
+/// Heat map and bars of the variants of every scene that was swept.
+fn sweep_plots(study: &Study) -> Result<Vec<Plot>, PlotError> {
+    let rows = crate::sweep::swept(study);
+    let mut plots = Vec::new();
+    for scene in study.scenes() {
+        let plot = |kind: &str, title: &str, svg: String| Plot {
+            file_name: format!("sweep-{kind}.{}.svg", encode_name(scene)),
+            title: title.to_owned(),
+            scene: None,
+            svg,
+        };
+        if let Some(map) = sweep::heat_map(&rows, scene) {
+            plots.push(plot("grid", &map.title, heat::draw(&map)?));
+        }
+        if let Some(data) = sweep::bars(&rows, scene) {
+            plots.push(plot("bars", &data.title, bars::draw(&data)?));
         }
     }
     Ok(plots)

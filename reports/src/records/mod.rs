@@ -19,6 +19,7 @@ mod record;
 mod rung;
 mod scaling;
 mod speedup;
+mod sweep;
 
 pub use csv_export::{records_to_csv, write_records_csv};
 pub use environment::{Environment, StudySettings, TargetInfo};
@@ -36,6 +37,7 @@ pub use record::Record;
 pub use rung::{Rung, WorstPath};
 pub use scaling::Scaling;
 pub use speedup::Speedup;
+pub use sweep::Sweep;
 
 use std::path::PathBuf;
 

@@ -4,7 +4,7 @@ use super::kinds::{
     Bounce, Convergence, Difference, Hits, Load, Map, Noise, Note, RejectedSamples, Skip, Timing,
 };
 use super::rung::Rung;
-use super::{EqualTime, Mode, PortSimilarity, Scaling, Speedup};
+use super::{EqualTime, Mode, PortSimilarity, Scaling, Speedup, Sweep};
 use crate::port::cost::Cost;
 use crate::port::history::History;
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,8 @@ pub enum Record {
     Note(Note),
     /// `speedup`
     Speedup(Speedup),
+    /// `sweep`
+    Sweep(Sweep),
     /// `again`: the first target of a study, timed a second time in the same round as if it were another (A/A)
     Again(Timing),
     /// `equal_time`
@@ -62,7 +64,7 @@ pub enum Record {
 }
 
 /// The kinds that this version knows.
-const KINDS: [&str; 19] = [
+const KINDS: [&str; 20] = [
     "difference",
     "convergence",
     "timing",
@@ -82,6 +84,7 @@ const KINDS: [&str; 19] = [
     "port_similarity",
     "port_cost",
     "port_history",
+    "sweep",
 ];
 
 impl Record {
@@ -128,6 +131,7 @@ impl Record {
             Record::Skip(_) => "skip",
             Record::Note(_) => "note",
             Record::Speedup(_) => "speedup",
+            Record::Sweep(_) => "sweep",
             Record::Again(_) => "again",
             Record::EqualTime(_) => "equal_time",
             Record::Scaling(_) => "scaling",
@@ -218,6 +222,13 @@ impl Record {
             Record::PortSimilarity(r) => vec![r.a.clone(), r.b.clone(), r.shortest.to_string()],
             // A study is of one project: what is counted again replaces what was.
             Record::PortCost(_) | Record::PortHistory(_) => Vec::new(),
+            Record::Sweep(r) => vec![
+                r.scene.clone(),
+                r.target.clone(),
+                r.variant.clone(),
+                r.repeat.to_string(),
+                r.again.to_string(),
+            ],
             Record::Other(_) => return None,
         };
         Some(format!("{}{separator}{}", self.kind(), parts.join(separator)))
@@ -252,7 +263,8 @@ record_from!(
     Speedup,
     EqualTime,
     Scaling,
-    PortSimilarity
+    PortSimilarity,
+    Sweep
 );
 
 impl From<RejectedSamples> for Record {

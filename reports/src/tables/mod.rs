@@ -15,6 +15,7 @@ mod rounds;
 mod scaling;
 mod speedup;
 mod summary;
+mod sweep;
 mod timing;
 
 pub use agreement::agreement_tables;
@@ -32,6 +33,7 @@ pub use scaling::{Speed, scaling_table, speeds};
 pub use speedup::{speedup_table, speedups};
 pub(crate) use summary::host as host_line;
 pub use summary::summary_markdown;
+pub use sweep::{sweep_best_table, sweep_table};
 pub use timing::{StageTimes, stage_times, timing_table};
 
 use crate::study::Study;
@@ -195,6 +197,8 @@ pub fn all_tables(study: &Study) -> Vec<Table> {
     tables.push(scaling_table(study));
     tables.push(portability_table(study));
     tables.push(navigation_table(study));
+    tables.push(sweep_best_table(study));
+    tables.push(sweep_table(study));
     tables.push(bounce_table(study));
     tables.push(load_table(study));
     tables.push(kernel_table(study));

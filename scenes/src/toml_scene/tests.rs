@@ -94,3 +94,12 @@ fn bundled_scenes_with_their_data_have_all_their_triangles() {
         }
     }
 }
+
+#[test]
+fn a_bundled_scene_without_a_view_is_its_wide_one() {
+    let nowhere = LoadOptions { data_folder: Some("/dev/null".into()), ..LoadOptions::default() };
+    for (short, full) in [("sponza", "`sponza-wide`"), ("pica", "`pica-wide`")] {
+        let error = crate::load(short, &nowhere).unwrap_err();
+        assert!(matches!(&error, Error::Unavailable { what, .. } if what.contains(full)), "{error}");
+    }
+}

@@ -1,0 +1,333 @@
+//! `lockstep study --sweep`: every way in which a target can run its passes, timed in turns and held to the same film.
+//!
+//! Targets tell their variants ([`Renderer::variants`]); the first is their own way. A round times every variant once and
+//! the first again at its end, for the floor of the timing. All variants of a target render the same samples of a scene,
+//! as many as a pass of the first takes some time for.
+
+use std::ops::ControlFlow;
+
+use lockstep_core::renderer::{Mode, VaryReport};
+use lockstep_core::variant::{Structure, Variant};
+use lockstep_core::{Error, PassReport, Renderer, Scene, Settings};
+use lockstep_reports::records::{Skip, Sweep};
+use lockstep_reports::study::{Study, files};
+use lockstep_reports::sweep::{Swept, swept};
+use lockstep_reports::verdict::verdict;
+use serde_json::{Value, json};
+
+use super::folder::Folder;
+use super::participant::Participant;
+use super::plan::{self, Plan};
+use super::run::remark;
+use super::step;
+use crate::backends;
+use crate::cli::StudyArgs;
+use crate::exit::{Exit, Failure};
+use crate::interrupt;
+use crate::output::{print, print_json, say};
+use crate::progress::Bar;
+use crate::render::read_film;
+
+/// Rounds of a sweep that is not told how many: the fewest whose interval encloses the median with 95 %.
+const ROUNDS: u32 = 6;
+
+/// What all timed passes of a target on a scene should take together, in milliseconds.
+const TARGET_MS: f64 = 25_000.0;
+
+/// The longest that a pass should take, in milliseconds.
+const LONGEST_PASS_MS: f64 = 300.0;
+
+/// Samples of every pixel that a pass takes where that is not too long: with fewer, several in flight are no more than one.
+const WANTED_SPP: u32 = 4;
+
+/// The most samples of every pixel that a pass takes where the user does not say.
+const MOST_SPP: u32 = 4_096;
+
+/// Runs a sweep, or goes on with one.
+///
+/// # Errors
+/// [`Failure`] for a command line, scene, target or file that cannot be used. What was recorded before stays.
+pub(super) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
+    let mut left_out = Vec::new();
+    let targets = backends::select(&args.targets)?;
+    let plan = Plan::make(args, &mut left_out)?;
+    let participants = plan::open(&targets, &plan.options, &mut left_out)?;
+    let rounds = args.repeats.unwrap_or(ROUNDS);
+    let mut environment = plan.environment(&participants);
+    environment.settings.spp = args.spp.iter().map(|ladder| ladder.top()).collect();
+    (environment.settings.seeds, environment.settings.repeats) = (1, rounds);
+    let (mut folder, goes_on) = Folder::open(&args.out, &environment, args.fresh)?;
+    if goes_on {
+        say(&format!("lockstep: going on with the sweep in {}; --fresh starts over", args.out.display()));
+    }
+    folder.append(left_out)?;
+    interrupt::listen()?;
+    let asked = Asked { rounds, spp: args.spp.as_ref().map(|ladder| ladder.top()), settings: plan.settings };
+    let stopped = all(&plan, participants, &asked, &mut folder)?.is_break();
+    if stopped {
+        folder.append(vec![remark("stopped by the user; the same command goes on with it")])?;
+    }
+    finish(args, stopped)
+}
+
+/// What every target is asked.
+struct Asked {
+    rounds: u32,
+    /// Samples of every pixel in a pass, where the user says.
+    spp: Option<u32>,
+    settings: Settings,
+}
+
+/// Every scene on every target, until all are done or the user stops.
+fn all(
+    plan: &Plan,
+    mut participants: Vec<Participant>,
+    asked: &Asked,
+    folder: &mut Folder,
+) -> Result<ControlFlow<()>, Failure> {
+    for scene in &plan.scenes {
+        for participant in &mut participants {
+            let loaded = participant.load(scene, &asked.settings);
+            match loaded {
+                Ok(report) => folder.append(vec![step::load(scene, &participant.name, &report)])?,
+                Err(Failure::Core(Error::Unsupported { what, .. })) => {
+                    let (reason, target) = (format!("{what} is not supported"), participant.name.clone());
+                    say(&format!("lockstep: {target} is left out of {}: {reason}", scene.name));
+                    let remedy = "Choose other targets with -b.".into();
+                    folder.append(vec![
+                        Skip { target, scene: Some(scene.name.clone()), reason, remedy }.into(),
+                    ])?;
+                    continue;
+                }
+                Err(other) => return Err(other),
+            }
+            folder.tell_kernels(&participant.name, participant.kernels())?;
+            let name = participant.name.clone();
+            let exact = participant.info.exact;
+            let mut series = Series::new(scene, &name, exact, asked, participant.renderer(), folder)?;
+            if series.run()?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+/// All variants of one target on one scene.
+struct Series<'a> {
+    scene: &'a Scene,
+    target: &'a str,
+    /// Whether the target promises identity.
+    exact: bool,
+    asked: &'a Asked,
+    renderer: &'a mut dyn Renderer,
+    folder: &'a mut Folder,
+    variants: Vec<Variant>,
+    /// Samples of every pixel in a pass.
+    spp: u32,
+    /// Film and rays of the first variant's pass.
+    expected: Option<(String, u64)>,
+}
+
+impl<'a> Series<'a> {
+    /// Finds what is to be timed, and how many samples a pass takes: as many as before where the sweep was stopped.
+    fn new(
+        scene: &'a Scene,
+        target: &'a str,
+        exact: bool,
+        asked: &'a Asked,
+        renderer: &'a mut dyn Renderer,
+        folder: &'a mut Folder,
+    ) -> Result<Self, Failure> {
+        let variants = renderer.variants();
+        let of_default = |s: &&Sweep| s.scene == scene.name && s.target == target && s.default;
+        let before = folder.sweeps().iter().find(of_default);
+        let expected = before.map(|s| (s.film.clone(), s.rays));
+        let spp = asked.spp.or(before.map(|s| s.spp));
+        let mut series = Self { scene, target, exact, asked, renderer, folder, variants, spp: 1, expected };
+        series.spp = match spp {
+            Some(spp) => spp,
+            None => series.choose_spp()?,
+        };
+        Ok(series)
+    }
+
+    /// Doubles the samples of a pass until it takes long enough.
+    fn choose_spp(&mut self) -> Result<u32, Failure> {
+        let passes = f64::from(self.asked.rounds) * (self.variants.len() + 1) as f64;
+        let wanted = (TARGET_MS / passes).min(LONGEST_PASS_MS);
+        let longest = |spp| if spp < WANTED_SPP { LONGEST_PASS_MS } else { wanted };
+        let mut spp = 1;
+        loop {
+            self.turn_to(&Variant::default())?;
+            let pass = self.renderer.accumulate(0..spp)?;
+            if pass.stages.total_ms * 2.0 > longest(spp) || spp >= MOST_SPP || interrupt::requested() {
+                return Ok(spp);
+            }
+            spp *= 2;
+        }
+    }
+
+    /// Turns the renderer to a variant; one that knows none but its own way is loaded anew.
+    fn turn_to(&mut self, variant: &Variant) -> Result<VaryReport, Error> {
+        match self.renderer.vary(variant) {
+            Err(Error::Unsupported { .. }) if *variant == Variant::default() => {
+                self.renderer.load(self.scene, &self.asked.settings)?;
+                Ok(VaryReport::default())
+            }
+            other => other,
+        }
+    }
+
+    /// All rounds.
+    fn run(&mut self) -> Result<ControlFlow<()>, Failure> {
+        let last = self.variants.len();
+        let passes = u64::from(self.asked.rounds) * (last as u64 + 1);
+        let bar = Bar::new(&format!("{} on {}", self.scene.name, self.target), passes * u64::from(self.spp));
+        for repeat in 0..self.asked.rounds {
+            for place in 0..=last {
+                if interrupt::requested() {
+                    bar.clear();
+                    return Ok(ControlFlow::Break(()));
+                }
+                let again = place == last;
+                let variant = self.variants.get(place).copied().unwrap_or_default();
+                bar.say(&format!("{} {} {variant}", self.scene.name, self.target));
+                self.point(&variant, repeat, again)?;
+                bar.add(u64::from(self.spp));
+            }
+        }
+        bar.clear();
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// One variant in one round, unless it is on disk or was refused before.
+    fn point(&mut self, variant: &Variant, repeat: u32, again: bool) -> Result<(), Failure> {
+        let key = self.key(variant, repeat, again);
+        let is_same = |s: &Sweep| {
+            (&s.scene, &s.target, &s.variant) == (&key.scene, &key.target, &key.variant)
+                && !s.refused.is_empty()
+        };
+        if self.folder.has(key.clone()) || self.folder.sweeps().iter().any(is_same) {
+            return Ok(());
+        }
+        let record = match self.pass(variant, key.clone()) {
+            Ok(record) => record,
+            // Without its own way a target has nothing to compare with.
+            Err(failure) if key.default => return Err(failure),
+            Err(Failure::Core(
+                error @ (Error::Device { .. } | Error::Unsupported { .. } | Error::Compile { .. }),
+            )) => Sweep { refused: reason(&error), ..key },
+            Err(other) => return Err(other),
+        };
+        self.folder.append(vec![record.into()])
+    }
+
+    /// Renders a pass in a variant.
+    fn pass(&mut self, variant: &Variant, key: Sweep) -> Result<Sweep, Failure> {
+        let turned = self.turn_to(variant)?;
+        let pass = self.renderer.accumulate(0..self.spp)?;
+        let film = step::film_hash(&read_film(self.renderer)?);
+        let rays = pass.extension_rays() + pass.shadow_rays();
+        let (expected, expected_rays) = self.expected.get_or_insert_with(|| (film.clone(), rays));
+        let identical = *expected == film && *expected_rays == rays;
+        let sweep =
+            Sweep { group: turned.group, compile_ms: turned.compile_ms, rays, film, identical, ..key };
+        Ok(timed(sweep, variant, &pass))
+    }
+
+    /// What a point is about, before it is measured.
+    fn key(&self, variant: &Variant, repeat: u32, again: bool) -> Sweep {
+        let in_grid = *variant == Variant { group: variant.group, ..variant.scheduling() };
+        Sweep {
+            scene: self.scene.name.clone(),
+            target: self.target.to_owned(),
+            variant: variant.to_string(),
+            scheduling: variant.scheduling().to_string(),
+            group: variant.group,
+            in_grid,
+            default: *variant == Variant::default(),
+            repeat,
+            again,
+            spp: self.spp,
+            seed: u64::from(self.asked.settings.seed),
+            promised: self.exact && variant.mode == Mode::Exact,
+            mode: backends::recorded(variant.mode),
+            ..Sweep::default()
+        }
+    }
+}
+
+/// Fills in the times of a pass.
+fn timed(sweep: Sweep, variant: &Variant, pass: &PassReport) -> Sweep {
+    let stages = &pass.stages;
+    let (trace, shade) = (stages.extend_ms + stages.connect_ms, stages.shade_ms);
+    let [trace_ms, shade_ms, queue_ms] = match variant.structure {
+        Structure::Megakernel => [f64::NAN; 3],
+        _ => [trace, shade, (stages.total_ms - trace - shade).max(0.0)],
+    };
+    Sweep { trace_ms, shade_ms, queue_ms, total_ms: stages.total_ms, ..sweep }
+}
+
+/// A refusal without the target's name, which stands beside it.
+fn reason(error: &Error) -> String {
+    match error {
+        Error::Device { action, reason, .. } => format!("{action}: {reason}"),
+        Error::Unsupported { what, .. } => format!("{what} is not supported"),
+        other => other.to_string(),
+    }
+}
+
+/// Writes the report, prints what was found and derives the exit code.
+fn finish(args: &StudyArgs, stopped: bool) -> Result<Exit, Failure> {
+    let made = lockstep_reports::write_report(&args.out)?;
+    made.warnings.iter().for_each(|warning| say(&format!("lockstep: {warning}")));
+    let study = Study::load(&args.out)?;
+    let rows = swept(&study);
+    let headline = verdict(&study).headline;
+    let page = args.out.join(files::PAGE);
+    if args.json {
+        print_json(&json!({
+            "folder": args.out.to_string_lossy(), "report": page.to_string_lossy(), "headline": headline,
+            "stopped": stopped, "variants": rows.iter().map(to_json).collect::<Vec<Value>>(),
+        }))?;
+    } else {
+        let best = rows.iter().filter(|row| row.best).map(best_in_words);
+        let lines: String = best.map(|line| format!("  {line}\n")).collect();
+        print(&format!("{headline}\n{lines}{}\n", page.display()))?;
+    }
+    for row in rows.iter().filter(|row| row.is_bug()) {
+        say(&format!(
+            "lockstep: {} on {} changes the film of {}, which no variant may: a bug in its kernels or their compiler",
+            row.variant, row.target, row.scene
+        ));
+    }
+    Ok(match (stopped, rows.iter().any(Swept::is_bug)) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Differs,
+        (false, false) => Exit::Fine,
+    })
+}
+
+fn best_in_words(row: &Swept) -> String {
+    let place = format!("{} on {}", row.scene, row.target);
+    match row.ratio {
+        Some(ratio) if !row.default => format!(
+            "{place}: {} is best, {:.3} of the default's time ({:.3} to {:.3})",
+            row.variant, ratio.median, ratio.low, ratio.high
+        ),
+        _ => format!("{place}: the default, {}, is best", row.variant),
+    }
+}
+
+fn to_json(row: &Swept) -> Value {
+    json!({
+        "scene": row.scene, "target": row.target, "variant": row.variant, "group": row.group, "spp": row.spp,
+        "default": row.default, "again": row.again, "best": row.best, "identical": row.identical,
+        "promised": row.promised, "refused": row.refused, "total_ms": row.total, "ratio": row.ratio,
+        "change": row.change,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+use super::*;
+use lockstep_core::null::NullRenderer;
+use lockstep_core::renderer::{BounceCounts, LoadReport, StageTimes};
+use lockstep_core::scene::SceneBuilder;
+use lockstep_core::{DeviceInfo, Film};
+use lockstep_reports::records::{Record, read_records};
+use std::ops::Range;
+
+/// A target with a variant that is faster, one that is refused and one whose film is another.
+struct Faulty {
+    info: DeviceInfo,
+    variant: Variant,
+    spp: u32,
+}
+
+const REFUSED: Variant = Variant { group: Some(1024), ..FASTER };
+const FASTER: Variant = Variant {
+    structure: Structure::InPlace,
+    mode: Mode::Exact,
+    threads: lockstep_core::variant::Threads::Own,
+    group: None,
+    order: lockstep_core::variant::Order::Tiles,
+    samples: None,
+    tile: None,
+    rays: lockstep_core::variant::Rays::Packets,
+};
+const WRONG: Variant = Variant { structure: Structure::Megakernel, ..FASTER };
+
+impl Renderer for Faulty {
+    fn device(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn load(&mut self, _: &Scene, _: &Settings) -> lockstep_core::Result<LoadReport> {
+        (self.variant, self.spp) = (Variant::default(), 0);
+        Ok(LoadReport::default())
+    }
+
+    fn accumulate(&mut self, samples: Range<u32>) -> lockstep_core::Result<PassReport> {
+        self.spp += samples.len() as u32;
+        let ms = if self.variant == FASTER { 1.0 } else { 2.0 } * samples.len() as f64;
+        let stages =
+            StageTimes { extend_ms: ms * 0.5, shade_ms: ms * 0.25, total_ms: ms, ..StageTimes::default() };
+        let bounces = vec![BounceCounts { extension_rays: 7, ..BounceCounts::default() }];
+        Ok(PassReport { stages, bounces, ..PassReport::default() })
+    }
+
+    fn read(&mut self, film: &mut Film) -> lockstep_core::Result<()> {
+        *film = Film::new(2, 2)?;
+        film.spp = self.spp;
+        film.sums[0][0] = i64::from(self.variant == WRONG);
+        Ok(())
+    }
+
+    fn variants(&self) -> Vec<Variant> {
+        vec![Variant::default(), FASTER, REFUSED, WRONG]
+    }
+
+    fn vary(&mut self, variant: &Variant) -> lockstep_core::Result<VaryReport> {
+        if *variant == REFUSED {
+            let (action, reason) = ("running groups of 1024".into(), "at most 64".into());
+            return Err(Error::Device { actor: "faulty".into(), action, reason });
+        }
+        (self.variant, self.spp) = (*variant, 0);
+        Ok(VaryReport { compile_ms: 1.0, group: Some(32) })
+    }
+}
+
+fn scene() -> Scene {
+    SceneBuilder::new("nothing").build().unwrap()
+}
+
+/// Sweeps a renderer into a folder, as a target that promises identity.
+fn sweep(renderer: Box<dyn Renderer>, root: &std::path::Path, rounds: u32) -> Vec<Record> {
+    let plan = Plan::of_scenes(vec![scene()]);
+    let mut participant = Participant::new("faulty", renderer);
+    participant.info.exact = true;
+    let participants = vec![participant];
+    let environment = plan.environment(&participants);
+    let (mut folder, _) = Folder::open(root, &environment, false).unwrap();
+    let asked = Asked { rounds, spp: Some(4), settings: plan.settings };
+    assert!(all(&plan, participants, &asked, &mut folder).unwrap().is_continue());
+    read_records(&root.join(files::RECORDS)).unwrap()
+}
+
+fn faulty() -> Box<dyn Renderer> {
+    Box::new(Faulty { info: DeviceInfo::default(), variant: Variant::default(), spp: 0 })
+}
+
+#[test]
+fn a_sweep_times_every_variant_in_every_round_and_finds_the_one_that_changes_the_film() {
+    let folder = tempfile::tempdir().unwrap();
+    let records = sweep(faulty(), folder.path(), 3);
+    let sweeps: Vec<&Sweep> =
+        records.iter().filter_map(|r| if let Record::Sweep(s) = r { Some(s) } else { None }).collect();
+    // The refused one is not asked for again.
+    assert_eq!(sweeps.len(), 3 * 4 + 1);
+    let rows = swept(&Study::load(folder.path()).unwrap());
+    let found: Vec<(String, bool, bool)> =
+        rows.iter().map(|row| (row.variant.clone(), row.best, row.is_bug())).collect();
+    let row = |label: &str, best, bug| (label.to_owned(), best, bug);
+    assert_eq!(
+        found,
+        [
+            row("wavefront", false, false),
+            row("wavefront", false, false),
+            row("in-place", true, false),
+            row("in-place/group=1024", false, false),
+            row("megakernel", false, true),
+        ]
+    );
+    assert_eq!(rows[3].refused, "running groups of 1024: at most 64");
+    assert_eq!(rows[2].parts, [2.0, 1.0, 1.0]);
+}
+
+#[test]
+fn a_sweep_that_was_stopped_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = sweep(faulty(), folder.path(), 2);
+    let more = sweep(faulty(), folder.path(), 4);
+    // As text, since a megakernel's parts are no numbers.
+    let texts = |records: &[Record]| records.iter().map(|r| r.to_json().unwrap()).collect::<Vec<_>>();
+    assert_eq!(texts(&more)[..first.len()], texts(&first), "nothing is measured again");
+    let timed = more.iter().filter(|r| matches!(r, Record::Sweep(s) if s.refused.is_empty())).count();
+    assert_eq!(timed, 4 * 4);
+}
+
+#[test]
+fn a_target_that_knows_no_variants_is_swept_by_its_own_way_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let records = sweep(Box::new(NullRenderer::new()), folder.path(), 3);
+    let variants: Vec<&Sweep> =
+        records.iter().filter_map(|r| if let Record::Sweep(s) = r { Some(s) } else { None }).collect();
+    assert_eq!(variants.len(), 6, "twice a round");
+    assert!(variants.iter().all(|s| s.default && s.identical));
+}

@@ -1,0 +1,219 @@
+//! What a sweep over variants found: every variant of a target against the target's own way.
+//!
+//! Variants are timed in rounds, each of them once a round and the default twice. [`crate::statistics::timing`] has the
+//! rule by which one is called faster or slower.
+
+use crate::records::{Mode, Sweep};
+use crate::statistics::timing::{Change, LEAST_ROUNDS, MedianInterval};
+use crate::study::{Study, push_new};
+
+/// One variant of one target on one scene.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Swept {
+    /// Scene name.
+    pub scene: String,
+    /// The target.
+    pub target: String,
+    /// The variant's label.
+    pub variant: String,
+    /// Structure and threads.
+    pub scheduling: String,
+    /// Work-items of a work-group, where there are any.
+    pub group: Option<u32>,
+    /// Whether it belongs to the grid of scheduling and group.
+    pub in_grid: bool,
+    /// Whether it is the target's own way.
+    pub default: bool,
+    /// Whether it is the default's second time in each round: the floor.
+    pub again: bool,
+    /// Samples per pixel of a pass.
+    pub spp: u32,
+    /// Median milliseconds of traversal, shading and all else; NaN where one kernel does all.
+    pub parts: [f64; 3],
+    /// Milliseconds of a pass; nothing where it was refused.
+    pub total: Option<MedianInterval>,
+    /// Time over the default's, round by round; nothing for the default itself, and where rounds are too few.
+    pub ratio: Option<MedianInterval>,
+    /// The word for the ratio; nothing where there is none, and for the floor.
+    pub change: Option<Change>,
+    /// Whether it has the least time of the target's exact variants on the scene.
+    pub best: bool,
+    /// Whether film and ray counts are the default's in every round.
+    pub identical: bool,
+    /// Whether they must be.
+    pub promised: bool,
+    /// Why it was refused; empty where it ran.
+    pub refused: String,
+    /// The arithmetic.
+    pub mode: Mode,
+}
+
+impl Swept {
+    /// Whether the variant breaks the promise that no way to run passes changes an exact film.
+    pub fn is_bug(&self) -> bool {
+        self.refused.is_empty() && self.promised && !self.identical
+    }
+
+    /// Time over the default's, 1 for the default itself; nothing where that is not known.
+    pub fn relative(&self) -> Option<f64> {
+        if self.default && !self.again { Some(1.0) } else { self.ratio.map(|ratio| ratio.median) }
+    }
+}
+
+/// Every variant of every target of every scene, in the order in which they were first timed.
+pub fn swept(study: &Study) -> Vec<Swept> {
+    let mut places = Vec::new();
+    study.sweeps.iter().for_each(|s| push_new(&mut places, (s.scene.as_str(), s.target.as_str())));
+    places.into_iter().flat_map(|(scene, target)| of_target(&study.sweeps, scene, target)).collect()
+}
+
+fn of_target(sweeps: &[Sweep], scene: &str, target: &str) -> Vec<Swept> {
+    let own: Vec<&Sweep> = sweeps.iter().filter(|s| s.scene == scene && s.target == target).collect();
+    let base: Vec<&Sweep> = own.iter().filter(|s| s.default && !s.again).copied().collect();
+    let again: Vec<&Sweep> = own.iter().filter(|s| s.again).copied().collect();
+    let floor = ratio(&again, &base);
+    let mut keys = Vec::new();
+    own.iter().for_each(|s| push_new(&mut keys, (s.again, s.variant.as_str())));
+    // The floor stands beside the default.
+    keys.sort_by_key(|(again, variant)| (!own.iter().any(|s| s.default && s.variant == *variant), *again));
+    let rows = keys.into_iter().filter_map(|key| {
+        let times: Vec<&Sweep> =
+            own.iter().filter(|s| (s.again, s.variant.as_str()) == key).copied().collect();
+        row(&times, &base, floor.as_ref())
+    });
+    let mut rows: Vec<Swept> = rows.collect();
+    let candidate =
+        |row: &Swept| row.relative().filter(|_| row.mode == Mode::Exact && !row.again && !row.is_bug());
+    let least = rows.iter().filter_map(candidate).min_by(f64::total_cmp);
+    rows.iter_mut().for_each(|row| row.best = least.is_some() && candidate(row) == least);
+    rows
+}
+
+/// One variant from its times in all rounds.
+fn row(times: &[&Sweep], base: &[&Sweep], floor: Option<&MedianInterval>) -> Option<Swept> {
+    let first = times.first()?;
+    let ran: Vec<&Sweep> = times.iter().filter(|s| s.refused.is_empty()).copied().collect();
+    let all = |get: fn(&Sweep) -> f64| ran.iter().map(|s| get(s)).collect::<Vec<f64>>();
+    let median = |get| MedianInterval::of(&all(get)).map_or(f64::NAN, |found| found.median);
+    let ratio = ratio(&ran, base).filter(|_| !first.default || first.again);
+    Some(Swept {
+        scene: first.scene.clone(),
+        target: first.target.clone(),
+        variant: first.variant.clone(),
+        scheduling: first.scheduling.clone(),
+        group: first.group,
+        in_grid: first.in_grid,
+        default: first.default,
+        again: first.again,
+        spp: first.spp,
+        parts: [median(|s| s.trace_ms), median(|s| s.shade_ms), median(|s| s.queue_ms)],
+        total: MedianInterval::of(&all(|s| s.total_ms)),
+        ratio,
+        change: ratio.zip(floor).filter(|_| !first.again).map(|(ratio, floor)| Change::of(&ratio, floor)),
+        best: false,
+        identical: ran.iter().all(|s| s.identical),
+        promised: first.promised,
+        refused: times
+            .iter()
+            .map(|s| s.refused.as_str())
+            .find(|why| !why.is_empty())
+            .unwrap_or("")
+            .to_owned(),
+        mode: first.mode.clone(),
+    })
+}
+
+/// The ratio of total times over the rounds that both have.
+fn ratio(times: &[&Sweep], base: &[&Sweep]) -> Option<MedianInterval> {
+    let of_round = |s: &&Sweep| {
+        let base = base.iter().find(|b| b.repeat == s.repeat)?;
+        Some((s.total_ms, base.total_ms))
+    };
+    let (times, base): (Vec<f64>, Vec<f64>) = times.iter().filter_map(of_round).unzip();
+    MedianInterval::of_ratio(&times, &base).filter(|ratio| ratio.count >= LEAST_ROUNDS)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::records::{Environment, Record};
+
+    /// Rounds of a sweep: label, milliseconds and whether the film is the default's.
+    pub(crate) fn study(variants: &[(&str, f64, bool)], rounds: u32) -> Study {
+        let record = |repeat: u32, again: bool, (label, ms, identical): (&str, f64, bool)| -> Record {
+            let group = label.split_once("group=").and_then(|(_, group)| group.parse().ok());
+            let mega = label.starts_with("mega");
+            let part = |share: f64| if mega { f64::NAN } else { ms * share };
+            Sweep {
+                scene: "cornell".into(),
+                target: "gpu".into(),
+                variant: label.into(),
+                scheduling: label.split("/group").next().unwrap_or_default().into(),
+                group: group.or(Some(128)),
+                in_grid: !label.contains("fast"),
+                default: label == "wavefront",
+                repeat,
+                again,
+                spp: 4,
+                trace_ms: part(0.5),
+                shade_ms: part(0.3),
+                queue_ms: part(0.2),
+                total_ms: ms * (1.0 + 0.001 * f64::from(repeat)),
+                identical,
+                promised: !label.contains("fast"),
+                mode: if label.contains("fast") { Mode::Fast } else { Mode::Exact },
+                ..Sweep::default()
+            }
+            .into()
+        };
+        let mut records = Vec::new();
+        for repeat in 0..rounds {
+            records.extend(variants.iter().map(|&variant| record(repeat, false, variant)));
+            records.push(record(repeat, true, (variants[0].0, variants[0].1 * 1.002, variants[0].2)));
+        }
+        Study::from_records(records, Environment::default())
+    }
+
+    #[test]
+    fn the_best_is_the_least_time_of_exact_variants_and_the_floor_has_no_word() {
+        let found = swept(&study(
+            &[
+                ("wavefront", 10.0, true),
+                ("wavefront/group=64", 8.0, true),
+                ("megakernel", 15.0, true),
+                ("wavefront/fast", 5.0, false),
+            ],
+            6,
+        ));
+        let labels: Vec<&str> = found.iter().map(|row| row.variant.as_str()).collect();
+        assert_eq!(labels, ["wavefront", "wavefront", "wavefront/group=64", "megakernel", "wavefront/fast"]);
+        assert_eq!(found.iter().map(|row| row.best).collect::<Vec<_>>(), [false, false, true, false, false]);
+        let words: Vec<Option<Change>> = found.iter().map(|row| row.change).collect();
+        use Change::{Faster, Slower};
+        assert_eq!(words, [None, None, Some(Faster), Some(Slower), Some(Faster)]);
+        assert!(found.iter().all(|row| !row.is_bug()), "fast films may differ");
+        assert!(found[3].parts[0].is_nan() && found[2].parts[0] > 3.9);
+    }
+
+    #[test]
+    fn an_exact_variant_with_another_film_is_a_bug_and_never_the_best() {
+        let found = swept(&study(&[("wavefront", 10.0, true), ("in-place", 1.0, false)], 3));
+        assert!(found[2].is_bug() && !found[2].best && found[0].best);
+    }
+
+    #[test]
+    fn a_refused_variant_has_no_time() {
+        let mut study = study(&[("wavefront", 10.0, true)], 3);
+        study.sweeps.push(Sweep {
+            scene: "cornell".into(),
+            target: "gpu".into(),
+            variant: "wavefront/group=1024".into(),
+            refused: "too large".into(),
+            promised: true,
+            ..Sweep::default()
+        });
+        let found = swept(&study);
+        assert_eq!((found[2].total, found[2].relative(), found[2].is_bug()), (None, None, false));
+        assert_eq!(found[2].refused, "too large");
+    }
+}
