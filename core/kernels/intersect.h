@@ -6,6 +6,7 @@
 #define SMALLEST_DIRECTION 5.421011e-20f
 #define ORIGIN_OFFSET (1.0f / 262144.0f)
 #define FAR 3.0e38f
+#define MISSED 3.402823466e38f
 
 /* What slab tests need of a ray: its origin and one over its direction, finite. */
 typedef struct {

@@ -6,7 +6,6 @@
 #define MATH_INV_PI 0.318309886183790671538f
 #define MATH_TWO_PI 6.28318530717958647693f
 #define MATH_INV_FOUR_PI 0.07957747f
-#define MATH_INFINITY LS_AS_F32(0x7f800000u)
 
 /* The smaller value; `b` when unordered. */
 LS_FN float math_min(float a, float b) {

@@ -7,7 +7,7 @@
 /* Entries of the stack for both levels together, each with EMPTY at its bottom. */
 #define TRAVERSE_STACK (2 * STACK_SIZE + 2)
 
-/* Entry distances of a node's children, infinite where the ray misses. */
+/* Entry distances of a node's children, MISSED where the ray misses. */
 typedef struct {
     float a;
     float b;
@@ -21,7 +21,7 @@ LS_FN Box bvh_node_child_box(Node node, u32 child) {
     return box;
 }
 
-/* The entry of a ray into a child's box, infinite where it misses the box between `t_min` and `t_last`. The operations
+/* The entry of a ray into a child's box, MISSED where it misses the box between `t_min` and `t_last`. The operations
  * of intersect_slabs_interval, where the sign of a zero does not matter. */
 LS_FN float bvh_entry(Slabs slabs, Box box, float t_min, float t_last) {
     float x0 = (box.lo.x - slabs.origin.x) * slabs.inverse.x;
@@ -32,7 +32,7 @@ LS_FN float bvh_entry(Slabs slabs, Box box, float t_min, float t_last) {
     float z1 = (box.hi.z - slabs.origin.z) * slabs.inverse.z;
     float entry = LS_MAX(LS_MAX(LS_MIN(x0, x1), LS_MIN(y0, y1)), LS_MIN(z0, z1));
     float exit = LS_MIN(LS_MIN(LS_MAX(x0, x1), LS_MAX(y0, y1)), LS_MAX(z0, z1)) * FAR_WIDENING;
-    return LS_MAX(entry, t_min) <= LS_MIN(exit, t_last) ? entry : MATH_INFINITY;
+    return LS_MAX(entry, t_min) <= LS_MIN(exit, t_last) ? entry : MISSED;
 }
 
 LS_FN Entries bvh_child_entries(Node node, Slabs slabs, float t_min, float t_last) {
@@ -58,7 +58,7 @@ LS_FN void bvh_stack_push(Stack *stack, u32 child, float entry, bool any) {
     stack->length += 1u;
 }
 
-/* The last subtree pushed that is not beyond `t_last`, or the EMPTY at the bottom of a level, whose entry is -infinity.
+/* The last subtree pushed that is not beyond `t_last`, or the EMPTY at the bottom of a level, whose entry is below all.
  * A walk that ends at the first hit has nothing to compare with. */
 LS_FN u32 bvh_stack_pop(Stack *stack, float t_last, bool any) {
     stack->length -= 1u;
@@ -73,7 +73,7 @@ LS_FN u32 bvh_stack_pop(Stack *stack, float t_last, bool any) {
 LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
     Stack stack;
     stack.length = 0u;
-    bvh_stack_push(&stack, EMPTY, -MATH_INFINITY, any);
+    bvh_stack_push(&stack, EMPTY, -MISSED, any);
     Hit best = intersect_hit_none(ray.t_max);
     Slabs slabs = intersect_slabs_new(ray.origin, ray.direction);
     Probe probe = bvh_probe_new(ray.origin, ray.direction, ray, NONE, ray.t_min, key);
@@ -85,8 +85,8 @@ LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
         while ((current & LEAF_BIT) == 0u) {
             Node node = load_node(scene, current);
             Entries entries = bvh_child_entries(node, slabs, ray.t_min, best.t);
-            bool hits_a = entries.a < MATH_INFINITY;
-            bool hits_b = entries.b < MATH_INFINITY;
+            bool hits_a = entries.a < MISSED;
+            bool hits_b = entries.b < MISSED;
             bool a_first = any ? hits_a : entries.a <= entries.b;
             if (hits_a || hits_b) {
                 current = a_first ? node.children[0] : node.children[1];
@@ -124,7 +124,7 @@ LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
         } else if (bvh_probe_enter(scene, ray, slabs, leaf, key, best.t, &probe)) {
             in_mesh = true;
             slabs = probe.slabs;
-            bvh_stack_push(&stack, EMPTY, -MATH_INFINITY, any);
+            bvh_stack_push(&stack, EMPTY, -MISSED, any);
             current = load_mesh_root(scene, load_instance(scene, leaf).mesh);
         } else {
             current = bvh_stack_pop(&stack, best.t, any);

@@ -160,7 +160,7 @@ LS_FN void wide_stack_start(WideStack *stack, u32 root) {
     stack->length = root != EMPTY ? 1u : 0u;
 }
 
-/* The next leaf along the ray that is not beyond `t_last`, roughly nearest first; with `any`, largest first. EMPTY when
+/* The next leaf along the ray that is not beyond `t_last`, roughly nearest first; with `any`, fewest primitives first. EMPTY when
  * there is none. */
 LS_FN u32 wide_stack_next_leaf(SceneRef scene, WideStack *stack, WideSlabs slabs, float t_last, bool any) {
     while (stack->length > 0u) {

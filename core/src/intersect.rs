@@ -30,6 +30,10 @@ pub const SMALLEST_DIRECTION: f32 = 5.421_011e-20;
 /// The largest `t_max`: finite, so that an overflowing distance is never a hit.
 pub const FAR: f32 = 3.0e38;
 
+/// The entry into a box that a ray misses: beyond every distance, and finite, since a compiler that may take numbers for
+/// finite takes `x < infinity` for true.
+pub const MISSED: f32 = f32::MAX;
+
 /// A ray. Distances above `t_min` and up to `t_max`, in units of the direction's length, count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]

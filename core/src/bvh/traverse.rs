@@ -3,18 +3,18 @@
 use super::STACK_SIZE;
 use super::bvh2::{Bvh2, EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, Node};
 use super::probe::{LeafPrimitive, Probe};
-use crate::intersect::{Hit, Ray, Slabs};
+use crate::intersect::{Hit, MISSED, Ray, Slabs};
 use crate::math::{max, min};
 use crate::rng::RayKey;
 use crate::scene::SceneData;
 
-/// Entry distances of a node's children, infinite where the ray misses.
+/// Entry distances of a node's children, [`MISSED`] where the ray misses.
 #[inline(always)]
 fn child_entries(node: &Node, slabs: &Slabs, t_min: f32, t_last: f32) -> [f32; 2] {
     let entry = |child| {
         let (lo, hi) = node.child_box(child);
         let (entry, exit) = slabs.interval(lo, hi);
-        if max(entry, t_min) <= min(exit, t_last) { entry } else { f32::INFINITY }
+        if max(entry, t_min) <= min(exit, t_last) { entry } else { MISSED }
     };
     [entry(0), entry(1)]
 }
@@ -86,7 +86,7 @@ fn walk(
         let node = &nodes[current as usize];
         let [a, b] = child_entries(node, slabs, t_min, t_last);
         let [first, second] = node.children;
-        current = match (a < f32::INFINITY, b < f32::INFINITY) {
+        current = match (a < MISSED, b < MISSED) {
             (true, true) if a <= b => {
                 stack.push(second, b);
                 first

@@ -5,7 +5,7 @@ use crate::bsdf::{MIN_ALPHA, SMOOTH_ROUGHNESS};
 use crate::bvh::{EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, LeafPrimitive, STACK_SIZE};
 use crate::error::Result;
 use crate::film::{MAX_SAMPLE_RADIANCE, TILE, UNITS_PER_RADIANCE};
-use crate::intersect::{BOX_PADDING, FAR, FAR_WIDENING, ORIGIN_OFFSET, SMALLEST_DIRECTION};
+use crate::intersect::{BOX_PADDING, FAR, FAR_WIDENING, MISSED, ORIGIN_OFFSET, SMALLEST_DIRECTION};
 use crate::math::{INV_FOUR_PI, INV_PI, PI, TWO_PI};
 use crate::path::SHADOW_SHORTENING;
 use crate::renderer::Strategy;
@@ -22,12 +22,12 @@ const FLOATS: &[(&str, f32)] = &[
     ("MATH_INV_PI", INV_PI),
     ("MATH_TWO_PI", TWO_PI),
     ("MATH_INV_FOUR_PI", INV_FOUR_PI),
-    ("MATH_INFINITY", f32::INFINITY),
     ("FAR_WIDENING", FAR_WIDENING),
     ("BOX_PADDING", BOX_PADDING),
     ("SMALLEST_DIRECTION", SMALLEST_DIRECTION),
     ("ORIGIN_OFFSET", ORIGIN_OFFSET),
     ("FAR", FAR),
+    ("MISSED", MISSED),
     ("SMOOTH_ROUGHNESS", SMOOTH_ROUGHNESS),
     ("MIN_ALPHA", MIN_ALPHA),
     ("MATCHED_INDEX", crate::bsdf::MATCHED_INDEX),

@@ -4,6 +4,7 @@
 //! cover it by at most `k` wide children, for `k` from 1 to 7. A wide child is a node or a leaf of one block.
 
 use crate::bvh::build::{Aabb, Child, Tree};
+use std::cmp::Reverse;
 
 /// Children of a node.
 pub(super) const WIDTH: usize = 8;
@@ -109,8 +110,9 @@ impl Collapse<'_> {
         nodes.push(Vec::new());
         let mut children = Vec::with_capacity(WIDTH);
         self.gather(node, WIDTH, &mut children);
-        // Any-hit traversal takes the last first, and a large box is more likely to hold something.
-        children.sort_by(|a, b| a.bounds.half_area().total_cmp(&b.bounds.half_area()));
+        // Any-hit traversal takes the last first: of boxes about as large, the one with the fewest primitives has the
+        // largest, which are likely to be in the way, and is through soonest.
+        children.sort_by_key(|child| Reverse(self.costs_of(child.kind, &child.bounds).count));
         for child in &mut children {
             child.kind = match child.kind {
                 Child::Inner(node) if !self.costs[node as usize].is_leaf => self.emit(node, nodes),

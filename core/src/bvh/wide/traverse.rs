@@ -131,7 +131,7 @@ impl Stack {
         self.len = usize::from(root != EMPTY);
     }
 
-    /// The next leaf along the ray that is not beyond `t_last`, roughly nearest first; with `ANY`, largest
+    /// The next leaf along the ray that is not beyond `t_last`, roughly nearest first; with `ANY`, fewest primitives
     /// first.
     #[inline(always)]
     fn next_leaf<L: Lanes, const ANY: bool>(
