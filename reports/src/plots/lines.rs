@@ -234,7 +234,11 @@ fn y_ticks(frame: &Frame) -> Vec<f64> {
         let first = (low / step).ceil() as i64;
         return (first..).map(|i| i as f64 * step).take_while(|v| *v <= high + step * 1e-9).collect();
     }
-    let factors: &[f64] = if high - low < 1.2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let factors: &[f64] = match high - low {
+        span if span < 0.5 => &[1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
+        span if span < 1.2 => &[1.0, 2.0, 5.0],
+        _ => &[1.0],
+    };
     let decades = (low.floor() as i32)..=(high.ceil() as i32);
     let every = ((high - low) / 7.0).ceil().max(1.0) as i32;
     decades
@@ -259,9 +263,9 @@ fn tick_label(value: f64, frame: &Frame) -> String {
         if is_power {
             power_of_ten(value.log10().round() as i32)
         } else if (-2..=3).contains(&exponent) {
-            format!("{}", (value * 100.0).round() / 100.0)
+            format!("{}", (value * 1e4).round() / 1e4)
         } else {
-            format!("{}×{}", (value / 10f64.powi(exponent)).round(), power_of_ten(exponent))
+            format!("{}×{}", (value / 10f64.powi(exponent) * 10.0).round() / 10.0, power_of_ten(exponent))
         }
     } else {
         let decimals = (-nice_step(frame.y.1 - frame.y.0, 5.0).log10().floor()).max(0.0) as usize;
@@ -297,6 +301,28 @@ mod tests {
             (power_of_ten(-5), power_of_ten(0), power_of_ten(-1)),
             ("10⁻⁵".into(), "1".into(), "0.1".into())
         );
+    }
+
+    #[test]
+    fn a_narrow_logarithmic_axis_is_marked_and_its_marks_are_written_as_they_are() {
+        let plot = |values: [f64; 2]| LinePlot {
+            title: "t".into(),
+            x: axis(&[1.0, 2.0]),
+            y_label: "y".into(),
+            y: YScale::Log,
+            series: vec![Series {
+                label: "a".into(),
+                kind: SeriesKind::Target(0),
+                points: vec![(1.0, values[0]), (2.0, values[1])],
+            }],
+        };
+        let marks = |values| {
+            let frame = Frame::new(&plot(values), 500);
+            y_ticks(&frame).into_iter().map(|value| tick_label(value, &frame)).collect::<Vec<_>>()
+        };
+        assert_eq!(marks([0.024, 0.026]), ["0.02", "0.025", "0.03"]);
+        assert_eq!(marks([2.4e-5, 2.6e-5]), ["2×10⁻⁵", "2.5×10⁻⁵", "3×10⁻⁵"]);
+        assert_eq!(marks([1.0, 4.0]), ["1", "2", "5"]);
     }
 
     #[test]
