@@ -93,8 +93,6 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
     };
     let about_all = |names: &[&str]| figures_named(plots, names, |_| true);
     let speed = about_all(&["stages.", "rates."]) + &group(&["timing", "speedup", "bounces", "load"]);
-    let of_sweep = |p: &&Plot| p.file_name.starts_with("sweep-");
-    let variants = figures(plots.iter().filter(of_sweep)) + &group(&["sweep"]);
     let parts = [
         (
             "agreement",
@@ -112,7 +110,7 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
             ]),
         ),
         ("convergence", "Convergence", group(&["convergence"])),
-        ("variants", "Variants", variants),
+        ("variants", "Variants", about_all(&["sweep-"]) + &group(&["sweep"])),
         ("speed", "Speed", speed),
         ("equal-time", "Equal time", about_all(&["equal-time."]) + &group(&["equal-time"])),
         ("scaling", "Thread scaling", about_all(&["scaling."]) + &group(&["scaling"])),

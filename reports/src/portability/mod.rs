@@ -13,9 +13,10 @@
 //! **Portability.** The harmonic mean of the efficiencies, `n / Σ 1/eᵢ`, and 0 where any is 0
 //! ([`harmonic_mean`]; Pennycook, Sewall and Lee 2019, "Implications of a metric for performance portability").
 //!
-//! [`navigation`] joins it with how much the code diverges.
+//! [`navigation`] joins it with how much the code diverges; [`variants`] asks the same of ways to run passes.
 
 pub mod navigation;
+pub mod variants;
 
 use crate::records::{Mode, TargetInfo};
 use crate::study::{Study, push_new};

@@ -27,7 +27,7 @@ pub use equal_time::equal_time_table;
 pub use kernels::kernel_table;
 pub use paths::{path_tables, said_of_paths};
 pub use port::{cost_table, history_table, similarity_tables};
-pub use portability::{navigation_table, portability_table};
+pub use portability::{navigation_table, portability_table, variant_portability_table};
 pub use rounds::{Compared, compared, rounds_table, said_of_rounds};
 pub use scaling::{Speed, scaling_table, speeds};
 pub use speedup::{speedup_table, speedups};
@@ -197,6 +197,7 @@ pub fn all_tables(study: &Study) -> Vec<Table> {
     tables.push(scaling_table(study));
     tables.push(portability_table(study));
     tables.push(navigation_table(study));
+    tables.push(variant_portability_table(study));
     tables.push(sweep_best_table(study));
     tables.push(sweep_table(study));
     tables.push(bounce_table(study));

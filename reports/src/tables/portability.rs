@@ -3,6 +3,7 @@
 use super::format::{count, fixed, percent};
 use super::{Cell, Column, Table};
 use crate::portability::navigation::choices;
+use crate::portability::variants::variants;
 use crate::portability::{Portability, harmonic_mean};
 use crate::study::Study;
 
@@ -83,6 +84,28 @@ pub fn navigation_table(study: &Study) -> Table {
     table
 }
 
+/// How near every variant of a sweep comes to the best of each target.
+pub fn variant_portability_table(study: &Study) -> Table {
+    let mut table = Table::new("portability-variants", "Portability of variants", &["Variant"], &[]).noted(
+        "Efficiency: the least median time of any exact variant on a target over this variant's, as the harmonic mean over \
+         the scenes; “–” where the target refused it. Portability: the harmonic mean over all targets and scenes, 0 where \
+         it was refused anywhere: what a program gives up that is tuned for none of them.",
+    );
+    let found = variants(study);
+    let targets = found.first().map(|variant| variant.targets.clone()).unwrap_or_default();
+    let titles = targets.iter().map(|(target, _)| target.as_str()).chain(["Portability"]);
+    table.columns.extend(titles.map(|title| Column { title: title.to_owned(), numeric: true }));
+    for variant in found {
+        let own = if variant.own { ", the targets' own way" } else { "" };
+        let mut row = vec![Cell::text(format!("{}{own}", variant.variant))];
+        let mean = |mean: f64| Cell::number(mean, if mean > 0.0 { percent(mean) } else { "–".into() });
+        row.extend(variant.targets.iter().map(|(_, efficiency)| mean(*efficiency)));
+        row.push(Cell::number(variant.portability, percent(variant.portability)));
+        table.rows.push(row);
+    }
+    table
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +123,17 @@ mod tests {
         let twice: Vec<_> =
             BOTH.iter().chain(&BOTH.map(|(_, target, ms)| ("t", target, ms))).copied().collect();
         assert_eq!(portability_table(&study(&twice)).rows.len(), 9);
+    }
+
+    #[test]
+    fn variants_stand_from_the_most_portable_to_those_that_were_refused() {
+        use crate::portability::variants::tests::{TWO, study};
+        let table = variant_portability_table(&study(&TWO));
+        let rows: Vec<Vec<_>> =
+            table.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
+        assert_eq!(rows[0], ["wavefront, the targets' own way", "50.0 %", "80.0 %", "61.5 %"]);
+        assert_eq!(rows[2], ["group=1024", "100.0 %", "–", "0 %"]);
+        assert!(variant_portability_table(&study(&TWO[..3])).rows.is_empty());
     }
 
     #[test]
