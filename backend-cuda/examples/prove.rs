@@ -10,6 +10,7 @@
 
 use lockstep_core::conformance::{self, scenes};
 use lockstep_core::renderer::{Mode, Strategy};
+use lockstep_core::variant::{Structure, Variant};
 use lockstep_core::{Backend, Error, Film, OpenOptions, PassReport, Renderer, Scene, Settings, parity};
 use lockstep_cpu::{BVH_TARGET, Cpu};
 use lockstep_cuda::probes::Probes;
@@ -25,11 +26,12 @@ type Finding = Result<String, String>;
 type Proof = fn(&str, &Asked) -> Finding;
 
 /// The proofs in order; the last costs the process the device.
-const PROOFS: [(&str, Proof); 8] = [
+const PROOFS: [(&str, Proof); 9] = [
     ("parity", parity_list),
     ("contract", contract),
     ("physics", physics),
     ("identity", identity),
+    ("variants", variants),
     ("split", split),
     ("time", times),
     ("memory", memory),
@@ -183,6 +185,23 @@ fn identity(target: &str, _: &Asked) -> Finding {
         compared += compare(target, &built_in(name)?, &base, 8)?;
     }
     Ok(format!("{compared} pixels of {} films are identical", variants.len() + SCENES.len()))
+}
+
+/// Films and ray counts of every way to run passes, and of blocks as large as any device takes.
+fn variants(target: &str, _: &Asked) -> Finding {
+    let mut blocks = [32, 64, 512, 1024].map(|group| Variant { group: Some(group), ..Variant::default() });
+    let mut asked = blocks.to_vec();
+    blocks.iter_mut().for_each(|variant| variant.structure = Structure::Megakernel);
+    asked.extend(blocks);
+    asked.push(Variant { group: Some(2048), ..Variant::default() });
+    let refused = conformance::variants(&mut || open(target), &asked);
+    let words: Vec<String> =
+        refused.iter().map(|(variant, reason)| format!("{variant} ({reason})")).collect();
+    if refused.iter().any(|(variant, _)| variant.group == Some(2048)) {
+        Ok(format!("all films are identical; refused: {}", words.join(", ")))
+    } else {
+        Err("blocks of 2,048 threads are not refused".into())
+    }
 }
 
 fn compare(target: &str, scene: &Scene, settings: &Settings, spp: u32) -> Result<usize, String> {

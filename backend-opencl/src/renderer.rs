@@ -9,7 +9,7 @@ use lockstep_core::kernels::Edit;
 use lockstep_core::kernels::launch::Kernel;
 use lockstep_core::kernels::{KernelResources, Part, Source};
 use lockstep_core::renderer::{DeviceInfo, Mode};
-use lockstep_core::variant::{Threads, Variant};
+use lockstep_core::variant::{Structure, Threads, Variant};
 use lockstep_core::wavefront::{self, Limits, Span, Value, Wavefront};
 use ocl::core::{self, ArgVal, Event, Mem, ProfilingInfo, ProfilingInfoResult};
 use ocl::{Context, Queue, flags};
@@ -28,6 +28,13 @@ const GPU_ITEMS_PER_UNIT: usize = 16_384;
 /// Work-items that each compute unit of a GPU runs at once, which OpenCL does not tell: as many as NVIDIA's do at the 64
 /// registers that traversal has there.
 const GPU_RESIDENT_ITEMS_PER_UNIT: usize = 1_024;
+
+/// Bytes of a work-item's own that a traversal takes in what PoCL makes of it: two stacks of the BVH8's, with little
+/// beside them.
+const POCL_TRAVERSAL_BYTES: usize = 11 << 10;
+/// Bytes that the work-items of a group may have of their own in all on PoCL, which keeps them on the stack of a thread: of
+/// the usual 8 MiB. It reports neither, and crashes beyond.
+const POCL_GROUP_BYTES: usize = 6 << 20;
 
 /// A device with its queue and the programs built so far.
 pub(crate) struct OpenclDevice {
@@ -122,20 +129,29 @@ impl OpenclDevice {
         [(items as usize).clamp(1, most).next_multiple_of(group), group]
     }
 
-    /// Refuses groups that are larger than a program's kernels or the device take.
-    fn check_group(&self, program: &Program, group: u32) -> Result<()> {
+    /// Refuses groups that are larger than a program's kernels, the device or its driver take.
+    fn check_group(&self, program: &Program, variant: &Variant, group: u32) -> Result<()> {
         let refuse = |reason: String| {
             let action = format!("running work-groups of {group} work-items");
             Err(Error::Device { actor: self.found.target.clone(), action, reason })
         };
         let (group, most) = (group as usize, self.found.facts.max_group);
-        match program.tightest() {
-            _ if group == 0 || group > most => refuse(format!("the device takes 1 to {most}")),
-            Some((kernel, most)) if group > most => {
-                refuse(format!("with the registers that {kernel} needs, the device takes at most {most}"))
-            }
-            _ => Ok(()),
+        if group == 0 || group > most {
+            return refuse(format!("the device takes 1 to {most}"));
         }
+        if let Some((kernel, most)) = program.tightest().filter(|(_, most)| group > *most) {
+            return refuse(format!(
+                "with the registers that {kernel} needs, the device takes at most {most}"
+            ));
+        }
+        let traversals = if variant.structure == Structure::Megakernel { 2 } else { 1 };
+        let most = POCL_GROUP_BYTES / (POCL_TRAVERSAL_BYTES * traversals);
+        if self.found.target.contains("pocl") && group > most {
+            return refuse(format!(
+                "the stack of a thread, where PoCL keeps what they own, has room for {most}"
+            ));
+        }
+        Ok(())
     }
 
     /// Enqueues a compiled kernel whose declaration the arguments fit, with so many work-items in groups of so many.
@@ -206,7 +222,7 @@ impl wavefront::Device for OpenclDevice {
         let key = (variant.mode, Part::of(variant));
         let fresh = self.build(key.0, key.1)?;
         if let (Some(group), Some(program)) = (variant.group, self.programs.get(&key)) {
-            self.check_group(program, group)?;
+            self.check_group(program, variant, group)?;
         }
         self.variant = *variant;
         self.info = info(&self.found, variant.mode);

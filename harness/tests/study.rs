@@ -36,6 +36,27 @@ fn a_study_leaves_every_documented_file_and_record() {
 }
 
 #[test]
+fn a_sweep_leaves_a_page_with_every_variant_and_goes_on_where_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let asked =
+        "study --sweep furnace -b cpu-bvh --spp 2 --repeats 3 --size 40x24 --threads=1 --no-setup -o s";
+    let asked: Vec<&str> = asked.split(' ').collect();
+    let (out, _) = expect(dir.path(), &asked, 0);
+    assert!(out.contains("exact variants on 1 target: films identical to the bit"), "{out}");
+    let folder = dir.path().join("s");
+    let before = records(&folder);
+    // Six variants, the first twice a round.
+    assert_eq!(count(&before, "sweep"), 3 * 7);
+    let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
+    for variant in ["wavefront/tile=8", "wavefront/scanline", "wavefront, again (A/A)"] {
+        assert!(page.contains(variant), "{variant}");
+    }
+    let (_, err) = expect(dir.path(), &asked, 0);
+    assert!(err.contains("going on with the sweep"), "{err}");
+    assert_eq!(records(&folder), before, "nothing is measured again");
+}
+
+#[test]
 fn every_pair_is_compared_at_every_rung() {
     let dir = tempfile::tempdir().unwrap();
     let study = [

@@ -112,6 +112,9 @@ impl<D: Device> Wavefront<D> {
     /// Turns to a variant whose kernels the device has ready.
     fn turn_to(device: &mut D, loaded: &mut Loaded<D>, variant: &Variant) -> Result<()> {
         let capacity = loaded.make_room(device, variant)?;
+        // Launches of a variant that was refused halfway may have counted something.
+        loaded.state.counters.clear(device)?;
+        loaded.state.flaws.clear(device)?;
         Self::warm_up(device, loaded, variant.structure)?;
         loaded.film.clear(device)?;
         (loaded.spp, loaded.flaws) = (0, Flaws::default());

@@ -32,10 +32,10 @@ use crate::render::read_film;
 const ROUNDS: u32 = 6;
 
 /// What all timed passes of a target on a scene should take together, in milliseconds.
-const TARGET_MS: f64 = 25_000.0;
+const TARGET_MS: f64 = 20_000.0;
 
 /// The longest that a pass should take, in milliseconds.
-const LONGEST_PASS_MS: f64 = 300.0;
+const LONGEST_PASS_MS: f64 = 200.0;
 
 /// Samples of every pixel that a pass takes where that is not too long: with fewer, several in flight are no more than one.
 const WANTED_SPP: u32 = 4;
