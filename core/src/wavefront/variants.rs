@@ -4,8 +4,11 @@ use super::device::{Kind, Limits};
 use crate::renderer::Mode;
 use crate::variant::{Order, Structure, Threads, Variant};
 
-/// Work-items of a work-group that are compared: from a GPU's width to the most that any takes.
-const GROUPS: [u32; 6] = [32, 64, 128, 256, 512, 1024];
+/// Work-items of a work-group that are compared on GPUs: from their width to the most that any takes.
+const GPU_GROUPS: &[u32] = &[32, 64, 128, 256, 512, 1024];
+
+/// The same on CPUs. They are fewer, since some compilers make all kernels anew for each.
+const CPU_GROUPS: &[u32] = &[32, 64, 256, 1024];
 
 /// Samples of every pixel in flight that are compared.
 const SAMPLES: [u32; 3] = [1, 4, 16];
@@ -20,9 +23,13 @@ pub(super) fn variants(limits: &Limits) -> Vec<Variant> {
         scheduling(Structure::Megakernel, Threads::Own),
         scheduling(Structure::Megakernel, Threads::Persistent),
     ];
+    let groups = match limits.kind {
+        Kind::Cpu => CPU_GROUPS,
+        Kind::Gpu => GPU_GROUPS,
+    };
     let sized = |scheduling: Variant| {
         // The device's own size comes first, so that the first of all is the default.
-        let others = GROUPS.into_iter().filter(|&group| group != limits.group);
+        let others = groups.iter().copied().filter(|&group| group != limits.group);
         let sizes = [None].into_iter().chain(others.map(Some));
         sizes.map(move |group| Variant { group, ..scheduling })
     };
