@@ -136,6 +136,13 @@ fn api(name: &str) -> &str {
     name.split_once('@').map_or(name, |(api, _)| api)
 }
 
+/// Whether a word of the command line may mean a target, which need not be there: it is `all` or names the target's API.
+pub(crate) fn may_mean(word: &str, target: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let plain = records::Mode::split(&lower).0;
+    plain == ALL || api(plain) == api(target)
+}
+
 /// Every target of every backend, present or not, as `lockstep devices` lists them.
 pub(crate) fn targets() -> Vec<Target> {
     REGISTRY.iter().filter(|b| !HIDDEN.contains(&b.name())).flat_map(|&b| targets_of(b)).collect()
@@ -321,6 +328,12 @@ mod tests {
         assert_eq!(names(&["opencl@pocl+fast"]), ["opencl@pocl+fast"]);
         assert_eq!(names_in(&["OpenCL@H200+FAST"], &both), ["opencl@nvidia+fast"]);
         assert!(names(&["cpu-bvh+fast"]).is_empty(), "it has no fast build");
+    }
+
+    #[test]
+    fn a_word_may_mean_the_targets_of_its_api() {
+        assert!(may_mean("all", "cpu-embree") && may_mean("OpenCL@intel", "opencl@pocl"));
+        assert!(may_mean("cuda@0+fast", "cuda") && !may_mean("cuda@0", "cpu-embree"));
     }
 
     #[test]

@@ -57,7 +57,7 @@ const OFFLINE: &str = "LOCKSTEP_OFFLINE";
 /// [`Failure`] for a command line, scene, target or file that cannot be used. What was recorded before stays.
 pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     if !args.no_setup && !is_offline() {
-        set_up_missing();
+        set_up_missing(&args.targets);
     }
     backends::require(&args.require)?;
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
@@ -92,10 +92,16 @@ fn is_offline() -> bool {
     std::env::var_os(OFFLINE).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// Fetches what absent targets lack. A set-up that fails leaves its target absent, and is no failure of the study.
-fn set_up_missing() {
+/// Fetches what absent targets lack that `words` ask for. A set-up that fails leaves its target absent, and is no failure
+/// of the study.
+fn set_up_missing(words: &[String]) {
     let targets = backends::targets();
-    let absent: Vec<&str> = targets.iter().filter(|t| t.state.is_err()).map(|t| t.name.as_str()).collect();
+    let asked = |name: &str| words.iter().any(|word| backends::may_mean(word, name));
+    let absent: Vec<&str> = targets
+        .iter()
+        .filter(|target| target.state.is_err() && asked(&target.name))
+        .map(|target| target.name.as_str())
+        .collect();
     let wanted = |item: &setup::Item| absent.iter().any(|target| item.purpose.contains(target));
     match (setup::select(&[]), setup::Host::here()) {
         (Ok(items), Ok(host)) => {

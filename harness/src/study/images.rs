@@ -32,9 +32,11 @@ pub(crate) fn write(
         .with("bounces", &settings.bounces.to_string())
         .with("film", &outcome.hash);
     let path = |kind| folder.image(step.scene, &outcome.target, step.to, kind);
-    write_png(&path(ImageKind::Png), &outcome.image, &metadata)?;
-    write_exr(&path(ImageKind::Exr), &outcome.image, &metadata)?;
-    Ok(())
+    let (png, exr) = rayon::join(
+        || write_png(&path(ImageKind::Png), &outcome.image, &metadata),
+        || write_exr(&path(ImageKind::Exr), &outcome.image, &metadata),
+    );
+    Ok(png.and(exr)?)
 }
 
 /// Writes the maps of every pair that differs, and returns their records.

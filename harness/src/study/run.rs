@@ -80,7 +80,7 @@ impl Run<'_> {
                 return Ok(Flow::Break(()));
             }
         }
-        if self.plan.floor && self.floor(scene, bar)?.is_break() {
+        if self.plan.floor && self.participants.len() > 1 && self.floor(scene, bar)?.is_break() {
             return Ok(Flow::Break(()));
         }
         if let Some(reference) = &reference
@@ -95,7 +95,8 @@ impl Run<'_> {
         Ok(Flow::Continue(()))
     }
 
-    /// Renders what the noise floor lacks: the ladder under the next seed, on one of each group of identical targets.
+    /// Renders what the noise floor lacks: the ladder under the next seed, on one of each group of identical targets. One
+    /// target alone has no differences that could be compared with noise.
     fn floor(&mut self, scene: &Scene, bar: &Bar) -> Result<Flow, Failure> {
         let groups = floor::groups(self.plan, self.folder, &scene.name, &self.participants);
         let active = self.active();
