@@ -35,8 +35,8 @@ const HEADERS: [Header; 15] = [
 ];
 
 /// The traversals, of which a source has one.
-const BINARY: Header = header!("traverse.h");
-const WIDE: Header = header!("wide.h");
+const BINARY: [Header; 1] = [header!("traverse.h")];
+const WIDE: [Header; 2] = [header!("wide_boxes.h"), header!("wide.h")];
 
 /// What renders and casts launch.
 const RENDER: [Header; 5] =
@@ -114,11 +114,11 @@ fn assemble_with(
     ];
     let defines = defines(&of_options) + &defines(of_build);
     let mut files = vec![("options.h".to_owned(), defines), (compat_name.to_owned(), compat.to_owned())];
-    let traversal = match options.layout {
-        Layout::Bvh2 => BINARY,
-        Layout::Bvh8 => WIDE,
+    let traversal: &[Header] = match options.layout {
+        Layout::Bvh2 => &BINARY,
+        Layout::Bvh8 => &WIDE,
     };
-    let headers = HEADERS.iter().chain([&traversal]).chain(last);
+    let headers = HEADERS.iter().chain(traversal).chain(last);
     files.extend(headers.map(|&(name, text)| (name.to_owned(), text.to_owned())));
     Source::of(files)
 }
@@ -173,7 +173,7 @@ fn defines(flags: &[(&str, bool)]) -> String {
 #[cfg(test)]
 pub(crate) fn header_texts() -> Vec<Header> {
     let ([.., in_place], [.., megakernel]) = (IN_PLACE, MEGAKERNEL);
-    let traversals = [BINARY, WIDE];
+    let traversals = BINARY.into_iter().chain(WIDE);
     HEADERS
         .into_iter()
         .chain(traversals)

@@ -126,7 +126,7 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
         |compat, options: &Options| assemble("backend-x/kernels/compat.h", compat, options, Part::Render);
     let plain = assemble("#define LS_FN\n", &Options::default());
     for (name, text) in header_texts() {
-        if !["/probe.h", "/layout.h", "/trace.h", "/in_place.h", "/megakernel.h", "/wide.h"]
+        if !["/probe.h", "/layout.h", "/trace.h", "/in_place.h", "/megakernel.h", "/wide.h", "/wide_boxes.h"]
             .iter()
             .any(|other| name.ends_with(other))
         {

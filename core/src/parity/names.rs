@@ -22,6 +22,7 @@ pub(super) const TWINS: &[(&str, &str)] = &[
     ("hit.h", "bvh/probe.rs"),
     ("traverse.h", "bvh/bvh2.rs"),
     ("traverse.h", "bvh/traverse.rs"),
+    ("wide_boxes.h", "bvh/wide/traverse.rs"),
     ("wide.h", "bvh/wide/traverse.rs"),
     ("path.h", "path.rs"),
     ("film.h", "film.rs"),
