@@ -9,7 +9,7 @@ use lockstep_core::conformance::{self, scenes};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::kernels::assemble_probes;
 use lockstep_core::parity::{self, Call, ProbeDevice};
-use lockstep_core::renderer::Mode;
+use lockstep_core::renderer::{Mode, Renderer};
 use lockstep_core::variant::Variant;
 use lockstep_core::wavefront::{Device, Value, Wavefront};
 use ocl::core;
@@ -109,6 +109,19 @@ fn the_kernels_for_gpus_give_the_same_bits() {
         let ((cpu, counts), (gpu, gpu_counts)) = (film(Class::Cpu), film(Class::DiscreteGpu));
         assert_eq!(cpu.pixels_differing(&gpu), 0, "{}", found.target);
         assert_eq!(counts.bounces, gpu_counts.bounces, "{}", found.target);
+    }
+}
+
+#[test]
+fn no_way_to_run_passes_on_gpus_changes_a_film() {
+    for found in present().into_iter().filter(|found| !found.target.contains("pocl")) {
+        let mut open = || -> Result<Box<dyn Renderer>> {
+            let mut device = found.clone();
+            device.facts.class = Class::DiscreteGpu;
+            Ok(Box::new(Wavefront::new(OpenclDevice::open(device, Mode::Exact)?)))
+        };
+        let refused = conformance::variants(&mut open, &[]);
+        assert!(refused.is_empty(), "{}: {refused:?}", found.target);
     }
 }
 

@@ -82,8 +82,12 @@ fn of_target(sweeps: &[Sweep], scene: &str, target: &str) -> Vec<Swept> {
         row(&times, &base, floor.as_ref())
     });
     let mut rows: Vec<Swept> = rows.collect();
-    let candidate =
-        |row: &Swept| row.relative().filter(|_| row.mode == Mode::Exact && !row.again && !row.is_bug());
+    // The default is the best of several only where others have a ratio too.
+    let enough = rows.iter().any(|row| row.ratio.is_some());
+    let candidate = |row: &Swept| {
+        let timed = enough && row.mode == Mode::Exact && !row.again && !row.is_bug();
+        row.relative().filter(|_| timed)
+    };
     let least = rows.iter().filter_map(candidate).min_by(f64::total_cmp);
     rows.iter_mut().for_each(|row| row.best = least.is_some() && candidate(row) == least);
     rows
@@ -199,6 +203,12 @@ pub(crate) mod tests {
     fn an_exact_variant_with_another_film_is_a_bug_and_never_the_best() {
         let found = swept(&study(&[("wavefront", 10.0, true), ("in-place", 1.0, false)], 3));
         assert!(found[2].is_bug() && !found[2].best && found[0].best);
+    }
+
+    #[test]
+    fn too_few_rounds_have_no_best() {
+        let found = swept(&study(&[("wavefront", 10.0, true), ("megakernel", 1.0, true)], 2));
+        assert!(found.iter().all(|row| !row.best && row.change.is_none()));
     }
 
     #[test]

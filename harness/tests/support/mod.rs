@@ -67,6 +67,8 @@ pub(crate) fn records(folder: &Path) -> BTreeMap<String, String> {
             "seed",
             "other_seed",
             "repeat",
+            "variant",
+            "again",
             "bounce",
             "quantity",
             "seconds",
