@@ -156,8 +156,8 @@ mod tests {
         PSNR, 8-bit sRGB    0 dB
         SSIM, 8x8 boxes     9.99900e-5
         SSIM, Gaussian      none below 11x11 pixels
-        FLIP, LDR           0.967386
-        FLIP, HDR           0.965193
+        FLIP, LDR           0.967385
+        FLIP, HDR           0.965196
         MSE, linear         1
         RMSE, linear        1
         relative MSE        0.990099
