@@ -1,4 +1,5 @@
-/* The stages of the wavefront (Laine, Karras and Aila 2013). src/kernels/launch.rs declares their parameters. */
+/* The stages of the wavefront (Laine, Karras and Aila 2013) that trace rays; the one that shades is in compacted.h or in
+ * in_place.h, which say what waits in a queue. src/kernels/launch.rs declares their parameters. */
 
 LS_KERNEL void LS_TRAVERSAL ls_extend(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_GLOBAL const Packed *LS_RESTRICT path_origin,
                          LS_GLOBAL const Packed *LS_RESTRICT path_direction, LS_GLOBAL const u32 *LS_RESTRICT queue,
@@ -6,46 +7,15 @@ LS_KERNEL void LS_TRAVERSAL ls_extend(LS_SCENE_PARAMETERS, Pass pass, u32 bounce
                          LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
     LS_SCRATCH(scratch);
     LS_SCENE_REF(scene);
-    u32 count = counters[bounce].extension_rays;
+    u32 count = QUEUE_LENGTH(pass, counters[bounce].extension_rays);
     u32 found = 0u;
     LS_FOR_ITEMS(i, count, &counters[LS_HEADS(pass, bounce)].extension_rays) {
-        found += extend_path(scene, pass, bounce, queue[i], i, path_origin, path_direction, hits, hit_primitives);
+        u32 path = queue[i];
+        if (IS_WAITING(path)) {
+            found += extend_path(scene, pass, bounce, path, i, path_origin, path_direction, hits, hit_primitives);
+        }
     }
     counter_add(&counters[bounce].hits, found, scratch);
-}
-
-LS_KERNEL void LS_STAGE ls_shade(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_GLOBAL Packed *LS_RESTRICT path_origin,
-                        LS_GLOBAL Packed *LS_RESTRICT path_direction, LS_GLOBAL Packed *LS_RESTRICT path_throughput,
-                        LS_GLOBAL Packed *LS_RESTRICT path_radiance, LS_GLOBAL const Packed *LS_RESTRICT hits,
-                        LS_GLOBAL const u32 *LS_RESTRICT hit_primitives, LS_GLOBAL const u32 *LS_RESTRICT queue,
-                        LS_GLOBAL u32 *LS_RESTRICT next_queue, LS_GLOBAL Packed *LS_RESTRICT shadow_origin,
-                        LS_GLOBAL Packed *LS_RESTRICT shadow_direction,
-                        LS_GLOBAL Packed *LS_RESTRICT shadow_radiance,
-                        LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
-    LS_SCRATCH(scratch);
-    LS_SCENE_REF(scene);
-    u32 count = counters[bounce].extension_rays;
-    /* All items of a group reserve together. */
-    LS_FOR_ROUNDS(first, count, &counters[LS_HEADS(pass, bounce)].hits) {
-        u32 i = LS_ITEM_OF(first);
-        u32 index = 0u;
-        Shaded shaded = path_ended();
-        if (i < count) {
-            index = queue[i];
-            shaded = shade_path(scene, pass, bounce, index, load_hit(hits, hit_primitives, i), path_origin,
-                                path_direction, path_throughput, path_radiance);
-        }
-        bool connects = shaded.connection.wanted;
-        Slots slots = counter_reserve(&counters[bounce + 1u].extension_rays, shaded.continues ? 1u : 0u,
-                                      &counters[bounce].shadow_rays, connects ? 1u : 0u, scratch);
-        if (shaded.continues) {
-            next_queue[slots.a] = index;
-        }
-        if (connects) {
-            store_ray(shadow_origin, shadow_direction, slots.b, shaded.connection.ray);
-            store_packed(shadow_radiance, slots.b, shaded.connection.radiance, index);
-        }
-    }
 }
 
 LS_KERNEL void LS_TRAVERSAL ls_connect(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
@@ -56,11 +26,13 @@ LS_KERNEL void LS_TRAVERSAL ls_connect(LS_SCENE_PARAMETERS, Pass pass, u32 bounc
                           LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
     LS_SCRATCH(scratch);
     LS_SCENE_REF(scene);
-    u32 count = counters[bounce].shadow_rays;
+    u32 count = QUEUE_LENGTH(pass, counters[bounce].shadow_rays);
     u32 unoccluded = 0u;
     LS_FOR_ITEMS(i, count, &counters[LS_HEADS(pass, bounce)].shadow_rays) {
-        unoccluded += connect_path(scene, pass, bounce, i, shadow_radiance[i], shadow_origin, shadow_direction,
-                                   path_radiance);
+        Packed light = shadow_radiance[i];
+        if (IS_WAITING(light.w)) {
+            unoccluded += connect_path(scene, pass, bounce, i, light, shadow_origin, shadow_direction, path_radiance);
+        }
     }
     counter_add(&counters[bounce].unoccluded, unoccluded, scratch);
 }

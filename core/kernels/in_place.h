@@ -1,22 +1,8 @@
-/* The stages without compaction: path `i` keeps slot `i` of every queue from the first bounce to the last, and NONE in a
- * queue marks a path that has ended, or one without a shadow ray. The same kernels as those of entry.h by name and
- * parameters. */
+/* Queues without compaction: path `i` keeps slot `i` of every queue from the first bounce to the last, and NONE in a queue
+ * marks a path that has ended, or one without a shadow ray. */
 
-LS_KERNEL void LS_TRAVERSAL ls_extend(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_GLOBAL const Packed *LS_RESTRICT path_origin,
-                         LS_GLOBAL const Packed *LS_RESTRICT path_direction, LS_GLOBAL const u32 *LS_RESTRICT queue,
-                         LS_GLOBAL Packed *LS_RESTRICT hits, LS_GLOBAL u32 *LS_RESTRICT hit_primitives,
-                         LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
-    LS_SCRATCH(scratch);
-    LS_SCENE_REF(scene);
-    u32 count = pass.pixels * pass.samples;
-    u32 found = 0u;
-    LS_FOR_ITEMS(i, count, &counters[LS_HEADS(pass, bounce)].extension_rays) {
-        if (queue[i] != NONE) {
-            found += extend_path(scene, pass, bounce, i, i, path_origin, path_direction, hits, hit_primitives);
-        }
-    }
-    counter_add(&counters[bounce].hits, found, scratch);
-}
+#define QUEUE_LENGTH(pass, counted) ((pass).pixels * (pass).samples)
+#define IS_WAITING(path) ((path) != NONE)
 
 LS_KERNEL void LS_STAGE ls_shade(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_GLOBAL Packed *LS_RESTRICT path_origin,
                         LS_GLOBAL Packed *LS_RESTRICT path_direction, LS_GLOBAL Packed *LS_RESTRICT path_throughput,
@@ -28,12 +14,12 @@ LS_KERNEL void LS_STAGE ls_shade(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_
                         LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
     LS_SCRATCH(scratch);
     LS_SCENE_REF(scene);
-    u32 count = pass.pixels * pass.samples;
+    u32 count = QUEUE_LENGTH(pass, counters[bounce].extension_rays);
     u32 continued = 0u;
     u32 connected = 0u;
     LS_FOR_ITEMS(i, count, &counters[LS_HEADS(pass, bounce)].hits) {
         Shaded shaded = path_ended();
-        if (queue[i] != NONE) {
+        if (IS_WAITING(queue[i])) {
             shaded = shade_path(scene, pass, bounce, i, load_hit(hits, hit_primitives, i), path_origin,
                                 path_direction, path_throughput, path_radiance);
         }
@@ -47,23 +33,4 @@ LS_KERNEL void LS_STAGE ls_shade(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_
     }
     counter_add(&counters[bounce + 1u].extension_rays, continued, scratch);
     counter_add(&counters[bounce].shadow_rays, connected, scratch);
-}
-
-LS_KERNEL void LS_TRAVERSAL ls_connect(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
-                          LS_GLOBAL const Packed *LS_RESTRICT shadow_origin,
-                          LS_GLOBAL const Packed *LS_RESTRICT shadow_direction,
-                          LS_GLOBAL const Packed *LS_RESTRICT shadow_radiance,
-                          LS_GLOBAL Packed *LS_RESTRICT path_radiance,
-                          LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
-    LS_SCRATCH(scratch);
-    LS_SCENE_REF(scene);
-    u32 count = pass.pixels * pass.samples;
-    u32 unoccluded = 0u;
-    LS_FOR_ITEMS(i, count, &counters[LS_HEADS(pass, bounce)].shadow_rays) {
-        Packed light = shadow_radiance[i];
-        if (light.w != NONE) {
-            unoccluded += connect_path(scene, pass, bounce, i, light, shadow_origin, shadow_direction, path_radiance);
-        }
-    }
-    counter_add(&counters[bounce].unoccluded, unoccluded, scratch);
 }

@@ -1,4 +1,4 @@
-/* The kernel that runs whole paths, one a work-item: the stages of entry.h in a loop. src/kernels/launch.rs declares its
+/* The kernel that runs whole paths, one a work-item: the stages of the wavefront in a loop. src/kernels/launch.rs declares its
  * parameters. */
 
 /* Rays of the bounces of a path. With LS_GROUP_COMPACTION a work-group counts the first bounces in local memory, and asks

@@ -1,4 +1,4 @@
-/* The kernel that traces chosen samples and records every vertex of their paths: the stages of entry.h, path by path.
+/* The kernel that traces chosen samples and records every vertex of their paths: the stages of the wavefront, path by path.
  * The twin of src/trace/path.rs; src/kernels/launch.rs declares its parameters. */
 
 /* Texture coordinates at a hit as the base colour's texture is looked up, else of the first set as they are. */

@@ -39,16 +39,22 @@ const BINARY: [Header; 1] = [header!("traverse.h")];
 const WIDE: [Header; 2] = [header!("wide_boxes.h"), header!("wide.h")];
 
 /// What renders and casts launch.
-const RENDER: [Header; 5] =
-    [header!("queues.h"), header!("ends.h"), header!("stages.h"), header!("entry.h"), header!("cast.h")];
+const RENDER: [Header; 6] = [
+    header!("queues.h"),
+    header!("ends.h"),
+    header!("stages.h"),
+    header!("compacted.h"),
+    header!("entry.h"),
+    header!("cast.h"),
+];
 
 /// The stages of the wavefront, with what a pass launches besides.
-const WAVEFRONT: [Header; 4] =
-    [header!("queues.h"), header!("ends.h"), header!("stages.h"), header!("entry.h")];
+const WAVEFRONT: [Header; 5] =
+    [header!("queues.h"), header!("ends.h"), header!("stages.h"), header!("compacted.h"), header!("entry.h")];
 
 /// The same without compaction.
-const IN_PLACE: [Header; 4] =
-    [header!("queues.h"), header!("ends.h"), header!("stages.h"), header!("in_place.h")];
+const IN_PLACE: [Header; 5] =
+    [header!("queues.h"), header!("ends.h"), header!("stages.h"), header!("in_place.h"), header!("entry.h")];
 
 /// Whole paths in one kernel.
 const MEGAKERNEL: [Header; 3] = [header!("queues.h"), header!("ends.h"), header!("megakernel.h")];
@@ -172,7 +178,7 @@ fn defines(flags: &[(&str, bool)]) -> String {
 /// The headers with their names, entry kernels and probes included.
 #[cfg(test)]
 pub(crate) fn header_texts() -> Vec<Header> {
-    let ([.., in_place], [.., megakernel]) = (IN_PLACE, MEGAKERNEL);
+    let ([.., in_place, _], [.., megakernel]) = (IN_PLACE, MEGAKERNEL);
     let traversals = BINARY.into_iter().chain(WIDE);
     HEADERS
         .into_iter()
