@@ -27,7 +27,7 @@ impl Bar {
     }
 
     /// So many samples more are to be done than was thought.
-    pub(crate) fn expect(&self, samples: u64) {
+    pub(crate) fn lengthen(&self, samples: u64) {
         self.0.inc_length(samples);
     }
 

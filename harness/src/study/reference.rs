@@ -116,7 +116,7 @@ pub(crate) fn obtain(
             notes,
         });
     }
-    bar.expect(u64::from(wanted));
+    bar.lengthen(u64::from(wanted));
     if matches!(renderer.advance(wanted, &mut watch)?, Pass::Stopped) {
         return Ok(Obtained::default());
     }

@@ -95,7 +95,7 @@ fn one(
         runners.push(runner);
     }
     let spp = plan.ladder.top().min((MAX_SPP - 1) / rounds);
-    bar.expect(u64::from(1 + rounds * spp) * runners.len() as u64);
+    bar.lengthen(u64::from(1 + rounds * spp) * runners.len() as u64);
     let mut times_ms = vec![Vec::new(); runners.len()];
     // The first sample wakes threads and caches, and is not timed.
     for to in (0..=rounds).map(|round| 1 + round * spp) {
