@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use lockstep_core::{Error, Scene};
+use lockstep_core::{Error, Scene, Settings};
 use lockstep_reports::image_io::ImageKind;
 use lockstep_reports::records::{Difference, Mode, Note, Record, Skip, utc_now};
 use lockstep_reports::tables::speedups;
@@ -279,19 +279,7 @@ impl Run<'_> {
         }
         let settings = self.plan.with_seed(seed);
         for participant in self.participants.iter_mut().filter(|p| p.active) {
-            let record = match participant.load(scene, &settings) {
-                Ok(report) => {
-                    self.folder.tell_kernels(&participant.name, participant.kernels())?;
-                    step::load(scene, &participant.name, &report)
-                }
-                Err(Failure::Core(error @ (Error::Unsupported { .. } | Error::Unavailable { .. }))) => {
-                    participant.active = false;
-                    say(&format!("lockstep: {} leaves out {}: {error}", participant.name, scene.name));
-                    left_out(&participant.name, &scene.name, &error)
-                }
-                Err(other) => return Err(other),
-            };
-            self.folder.append(vec![record])?;
+            participant.active = load(participant, scene, &settings, self.folder)?;
         }
         Ok(())
     }
@@ -422,6 +410,31 @@ pub(crate) fn remark(text: &str) -> Record {
 /// Every pair of positions in a list, the lower first.
 fn pairs<T>(items: &[T]) -> Vec<(usize, usize)> {
     (0..items.len()).flat_map(|a| (a + 1..items.len()).map(move |b| (a, b))).collect()
+}
+
+/// Takes a scene to a target, and records it; whether the target can render it. One that cannot sits it out.
+///
+/// # Errors
+/// Whatever else the renderer says, and what the folder does.
+pub(super) fn load(
+    participant: &mut Participant,
+    scene: &Scene,
+    settings: &Settings,
+    folder: &mut Folder,
+) -> Result<bool, Failure> {
+    let (renders, record) = match participant.load(scene, settings) {
+        Ok(report) => {
+            folder.tell_kernels(&participant.name, participant.kernels())?;
+            (true, step::load(scene, &participant.name, &report))
+        }
+        Err(Failure::Core(error @ (Error::Unsupported { .. } | Error::Unavailable { .. }))) => {
+            say(&format!("lockstep: {} leaves out {}: {error}", participant.name, scene.name));
+            (false, left_out(&participant.name, &scene.name, &error))
+        }
+        Err(other) => return Err(other),
+    };
+    folder.append(vec![record])?;
+    Ok(renders)
 }
 
 /// The record of a target that sits a scene out.

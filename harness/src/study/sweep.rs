@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 
 use lockstep_core::renderer::{Mode, VaryReport};
 use lockstep_core::variant::{Structure, Variant};
-use lockstep_core::{Error, PassReport, Renderer, Scene, Settings};
-use lockstep_reports::records::{Skip, Sweep};
+use lockstep_core::{Error, PassReport, Scene, Settings};
+use lockstep_reports::records::Sweep;
 use lockstep_reports::study::{Study, files};
 use lockstep_reports::sweep::{Swept, swept};
 use lockstep_reports::verdict::verdict;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::folder::Folder;
 use super::participant::Participant;
 use super::plan::{self, Plan};
-use super::run::remark;
+use super::run::{self, remark};
 use super::step;
 use crate::backends;
 use crate::cli::StudyArgs;
@@ -26,7 +26,6 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::output::{print, print_json, say};
 use crate::progress::Bar;
-use crate::render::read_film;
 
 /// Rounds of a sweep that is not told how many: the fewest whose interval encloses the median with 95 %.
 const ROUNDS: u32 = 6;
@@ -87,25 +86,10 @@ fn all(
 ) -> Result<ControlFlow<()>, Failure> {
     for scene in &plan.scenes {
         for participant in &mut participants {
-            let loaded = participant.load(scene, &asked.settings);
-            match loaded {
-                Ok(report) => folder.append(vec![step::load(scene, &participant.name, &report)])?,
-                Err(Failure::Core(Error::Unsupported { what, .. })) => {
-                    let (reason, target) = (format!("{what} is not supported"), participant.name.clone());
-                    say(&format!("lockstep: {target} is left out of {}: {reason}", scene.name));
-                    let remedy = "Choose other targets with -b.".into();
-                    folder.append(vec![
-                        Skip { target, scene: Some(scene.name.clone()), reason, remedy }.into(),
-                    ])?;
-                    continue;
-                }
-                Err(other) => return Err(other),
+            if !run::load(participant, scene, &asked.settings, folder)? {
+                continue;
             }
-            folder.tell_kernels(&participant.name, participant.kernels())?;
-            let name = participant.name.clone();
-            let exact = participant.info.exact;
-            let mut series = Series::new(scene, &name, exact, asked, participant.renderer(), folder)?;
-            if series.run()?.is_break() {
+            if Series::new(scene, participant, asked, folder)?.run()?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -116,11 +100,8 @@ fn all(
 /// All variants of one target on one scene.
 struct Series<'a> {
     scene: &'a Scene,
-    target: &'a str,
-    /// Whether the target promises identity.
-    exact: bool,
+    participant: &'a mut Participant,
     asked: &'a Asked,
-    renderer: &'a mut dyn Renderer,
     folder: &'a mut Folder,
     variants: Vec<Variant>,
     /// Samples of every pixel in a pass.
@@ -133,18 +114,16 @@ impl<'a> Series<'a> {
     /// Finds what is to be timed, and how many samples a pass takes: as many as before where the sweep was stopped.
     fn new(
         scene: &'a Scene,
-        target: &'a str,
-        exact: bool,
+        participant: &'a mut Participant,
         asked: &'a Asked,
-        renderer: &'a mut dyn Renderer,
         folder: &'a mut Folder,
     ) -> Result<Self, Failure> {
-        let variants = renderer.variants();
-        let of_default = |s: &&Sweep| s.scene == scene.name && s.target == target && s.default;
+        let variants = participant.renderer().variants();
+        let of_default = |s: &&Sweep| s.scene == scene.name && s.target == participant.name && s.default;
         let before = folder.sweeps().iter().find(of_default);
         let expected = before.map(|s| (s.film.clone(), s.rays));
         let spp = asked.spp.or(before.map(|s| s.spp));
-        let mut series = Self { scene, target, exact, asked, renderer, folder, variants, spp: 1, expected };
+        let mut series = Self { scene, participant, asked, folder, variants, spp: 1, expected };
         series.spp = match spp {
             Some(spp) => spp,
             None => series.choose_spp()?,
@@ -160,7 +139,7 @@ impl<'a> Series<'a> {
         let mut spp = 1;
         loop {
             self.turn_to(&Variant::default())?;
-            let pass = self.renderer.accumulate(0..spp)?;
+            let pass = self.participant.renderer().accumulate(0..spp)?;
             if pass.stages.total_ms * 2.0 > longest(spp) || spp >= MOST_SPP || interrupt::requested() {
                 return Ok(spp);
             }
@@ -170,9 +149,10 @@ impl<'a> Series<'a> {
 
     /// Turns the renderer to a variant; one that knows none but its own way is loaded anew.
     fn turn_to(&mut self, variant: &Variant) -> Result<VaryReport, Error> {
-        match self.renderer.vary(variant) {
+        let renderer = self.participant.renderer();
+        match renderer.vary(variant) {
             Err(Error::Unsupported { .. }) if *variant == Variant::default() => {
-                self.renderer.load(self.scene, &self.asked.settings)?;
+                renderer.load(self.scene, &self.asked.settings)?;
                 Ok(VaryReport::default())
             }
             other => other,
@@ -183,7 +163,10 @@ impl<'a> Series<'a> {
     fn run(&mut self) -> Result<ControlFlow<()>, Failure> {
         let last = self.variants.len();
         let passes = u64::from(self.asked.rounds) * (last as u64 + 1);
-        let bar = Bar::new(&format!("{} on {}", self.scene.name, self.target), passes * u64::from(self.spp));
+        let bar = Bar::new(
+            &format!("{} on {}", self.scene.name, self.participant.name),
+            passes * u64::from(self.spp),
+        );
         for repeat in 0..self.asked.rounds {
             for place in 0..=last {
                 if interrupt::requested() {
@@ -192,7 +175,7 @@ impl<'a> Series<'a> {
                 }
                 let again = place == last;
                 let variant = self.variants.get(place).copied().unwrap_or_default();
-                bar.say(&format!("{} {} {variant}", self.scene.name, self.target));
+                bar.say(&format!("{} {} {variant}", self.scene.name, self.participant.name));
                 self.point(&variant, repeat, again)?;
                 bar.add(u64::from(self.spp));
             }
@@ -226,8 +209,8 @@ impl<'a> Series<'a> {
     /// Renders a pass in a variant.
     fn pass(&mut self, variant: &Variant, key: Sweep) -> Result<Sweep, Failure> {
         let turned = self.turn_to(variant)?;
-        let pass = self.renderer.accumulate(0..self.spp)?;
-        let film = step::film_hash(&read_film(self.renderer)?);
+        let pass = self.participant.renderer().accumulate(0..self.spp)?;
+        let film = step::film_hash(&self.participant.film()?);
         let rays = pass.extension_rays() + pass.shadow_rays();
         let (expected, expected_rays) = self.expected.get_or_insert_with(|| (film.clone(), rays));
         let identical = *expected == film && *expected_rays == rays;
@@ -241,7 +224,7 @@ impl<'a> Series<'a> {
         let in_grid = *variant == Variant { group: variant.group, ..variant.scheduling() };
         Sweep {
             scene: self.scene.name.clone(),
-            target: self.target.to_owned(),
+            target: self.participant.name.clone(),
             variant: variant.to_string(),
             scheduling: variant.scheduling().to_string(),
             group: variant.group,
@@ -251,7 +234,7 @@ impl<'a> Series<'a> {
             again,
             spp: self.spp,
             seed: u64::from(self.asked.settings.seed),
-            promised: self.exact && variant.mode == Mode::Exact,
+            promised: self.participant.info.exact && variant.mode == Mode::Exact,
             mode: backends::recorded(variant.mode),
             ..Sweep::default()
         }

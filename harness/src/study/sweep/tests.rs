@@ -2,7 +2,7 @@ use super::*;
 use lockstep_core::null::NullRenderer;
 use lockstep_core::renderer::{BounceCounts, LoadReport, StageTimes};
 use lockstep_core::scene::SceneBuilder;
-use lockstep_core::{DeviceInfo, Film};
+use lockstep_core::{DeviceInfo, Film, Renderer};
 use lockstep_reports::records::{Record, read_records};
 use std::ops::Range;
 
@@ -63,6 +63,27 @@ impl Renderer for Faulty {
         }
         (self.variant, self.spp) = (*variant, 0);
         Ok(VaryReport { compile_ms: 1.0, group: Some(32) })
+    }
+}
+
+/// A target that is not there for this scene.
+struct Absent(DeviceInfo);
+
+impl Renderer for Absent {
+    fn device(&self) -> &DeviceInfo {
+        &self.0
+    }
+
+    fn load(&mut self, _: &Scene, _: &Settings) -> lockstep_core::Result<LoadReport> {
+        Err(Error::Unavailable { what: "its library is missing".into(), remedy: "Install it.".into() })
+    }
+
+    fn accumulate(&mut self, _: Range<u32>) -> lockstep_core::Result<PassReport> {
+        Ok(PassReport::default())
+    }
+
+    fn read(&mut self, _: &mut Film) -> lockstep_core::Result<()> {
+        Ok(())
     }
 }
 
@@ -133,4 +154,13 @@ fn a_target_that_knows_no_variants_is_swept_by_its_own_way_alone() {
         records.iter().filter_map(|r| if let Record::Sweep(s) = r { Some(s) } else { None }).collect();
     assert_eq!(variants.len(), 6, "twice a round");
     assert!(variants.iter().all(|s| s.default && s.identical));
+}
+
+#[test]
+fn a_target_that_cannot_render_a_scene_is_left_out_of_the_sweep_with_its_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let records = sweep(Box::new(Absent(DeviceInfo::default())), folder.path(), 3);
+    let [Record::Skip(skip)] = &records[..] else { panic!("{records:?}") };
+    assert_eq!((skip.target.as_str(), skip.scene.as_deref()), ("faulty", Some("nothing")));
+    assert_eq!(skip.reason, "its library is missing. Install it.");
 }
