@@ -10,6 +10,7 @@ use lockstep_core::bvh::Layout;
 use lockstep_core::cache::{self, Key};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::folders;
+use lockstep_core::kernels::launch::Kernel;
 use lockstep_core::kernels::{KernelResources, Listing, Options, Part, Source, assemble, from_ptxas};
 use lockstep_core::renderer::Mode;
 use lockstep_core::variant::{Threads, Variant};
@@ -235,18 +236,19 @@ impl Program {
         Ok(Self { part, module, shapes, told: from_ptxas(&image.log) })
     }
 
-    /// How every kernel is launched as a variant asks for it.
+    /// How the kernels of a pass are launched as a variant asks for it.
     ///
     /// # Errors
     /// [`Error::Device`] for blocks that the device does not take.
     pub(crate) fn shapes_of(&self, found: &Found, variant: &Variant) -> Result<HashMap<&'static str, Shape>> {
-        let of = |(&name, shape): (&&'static str, &Shape)| {
-            let function = self.module.get_function(name);
-            let function =
-                function.map_err(|e| device_error(&found.target, format!("finding kernel {name}"), e))?;
+        let of = |kernel: &&'static Kernel| {
+            let name = kernel.name;
+            let failed = |e| device_error(&found.target, format!("finding kernel {name}"), e);
+            let function = self.module.get_function(name).map_err(failed)?;
+            let shape = Shape::of(&function).map_err(failed)?;
             Ok((name, shape.as_varied(found, name, &function, variant)?))
         };
-        self.shapes.iter().map(of).collect()
+        self.part.of_passes().iter().map(of).collect()
     }
 
     /// A kernel by its name.

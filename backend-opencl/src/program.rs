@@ -128,13 +128,14 @@ impl Program {
         Some(&lean.unwrap_or(usual).kernel)
     }
 
-    /// The kernel that takes the smallest groups at most, with their size.
+    /// The kernel of a pass that takes the smallest groups at most, with their size.
     pub(crate) fn tightest(&self) -> Option<(&'static str, usize)> {
-        let most = |(&name, usual): (&&'static str, &Compiled)| {
+        let most = |name| {
             let lean = self.lean.get(name).map_or(0, |lean| lean.most);
-            (name, usual.most.max(lean))
+            Some((name, self.kernels.get(name)?.most.max(lean)))
         };
-        self.kernels.iter().map(most).min_by_key(|(name, most)| (*most, *name))
+        let of_passes = self.part.of_passes().iter().filter_map(|kernel| most(kernel.name));
+        of_passes.min_by_key(|(name, most)| (*most, *name))
     }
 }
 

@@ -261,11 +261,12 @@ impl wavefront::Device for OpenclDevice {
     }
 
     fn launch(&mut self, kernel: &Kernel, items: u32, arguments: &[Value<'_, Mem>]) -> Result<Event> {
-        // Kernels that are no part of a variant's program run as by default.
-        let own = (Part::of(&self.variant), self.variant);
+        // Kernels that passes do not launch run as by default.
+        let part = Part::of(&self.variant);
+        let own = part.of_passes().contains(&kernel).then_some((part, self.variant));
         let usual = Variant::in_mode(self.variant.mode);
-        let programs = [own, (Part::Render, usual), (Part::Trace, usual)];
-        let found = programs.into_iter().find_map(|(part, variant)| {
+        let mut programs = own.into_iter().chain([(Part::Render, usual), (Part::Trace, usual)]);
+        let found = programs.find_map(|(part, variant)| {
             let [global, local] = self.sizes(items, &variant);
             let program = self.programs.get(&(variant.mode, part))?;
             Some((program.kernel(kernel.name, local)?, [global, local]))

@@ -46,6 +46,15 @@ impl Part {
         }
     }
 
+    /// Those of its kernels that passes launch. The others run as by default, whatever a variant asks for.
+    pub fn of_passes(self) -> &'static [&'static Kernel] {
+        match self {
+            Self::Render => &STAGES,
+            Self::Trace => &[],
+            Self::Other(_) => self.kernels(),
+        }
+    }
+
     /// How its kernels are built.
     pub(super) fn build(self) -> Build {
         match self {
