@@ -20,7 +20,7 @@ use super::plane::mean;
 use super::{MetricError, check_comparable};
 use crate::image_io::LinearImage;
 use filters::Filters;
-use perception::{BAND, Perceived, Scratch, perceive};
+use perception::{BAND, Perceived, Scratch, View};
 use rayon::prelude::*;
 use screen::Screen;
 
@@ -108,9 +108,12 @@ fn greatest_over(images: &[&LinearImage], reference: &LinearImage, screens: &[Sc
     let band = |(i, maps): (usize, Vec<&mut [f32]>), scratch: &mut Scratch| {
         let mut maps = maps;
         for &screen in screens {
-            let b = perceive(reference, screen, &filters, i * BAND, scratch);
+            let perceive = |image, scratch: &mut Scratch| {
+                View { image, screen, filters: &filters }.perceive(i * BAND, scratch)
+            };
+            let b = perceive(reference, scratch);
             for (image, map) in images.iter().zip(&mut maps) {
-                let a = perceive(image, screen, &filters, i * BAND, scratch);
+                let a = perceive(image, scratch);
                 for (pixel, most) in map.iter_mut().enumerate() {
                     *most = most.max(difference(&a, &b, pixel, greatest_colour));
                 }

@@ -34,63 +34,81 @@ pub(super) struct Scratch {
     filtered: [Vec<f32>; 2],
 }
 
-/// Perceives the band of `image` that begins with row `top`.
-pub(super) fn perceive(
-    image: &LinearImage,
-    screen: Screen,
-    filters: &Filters,
-    top: usize,
-    scratch: &mut Scratch,
-) -> Perceived {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2, as was just asked.
-        return unsafe { perceive_avx2(image, screen, filters, top, scratch) };
+/// An image on a screen, before an eye.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub(super) image: &'a LinearImage,
+    pub(super) screen: Screen,
+    pub(super) filters: &'a Filters,
+}
+
+impl View<'_> {
+    /// Perceives the band that begins with row `top`.
+    pub(super) fn perceive(&self, top: usize, scratch: &mut Scratch) -> Perceived {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2, as was just asked.
+            return unsafe { self.perceive_avx2(top, scratch) };
+        }
+        self.perceive_anywhere(top, scratch)
     }
-    perceive_anywhere(image, screen, filters, top, scratch)
-}
 
-/// [`perceive_anywhere`] compiled for eight lanes. It contracts nothing, so its results are the same.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn perceive_avx2(
-    image: &LinearImage,
-    screen: Screen,
-    filters: &Filters,
-    top: usize,
-    scratch: &mut Scratch,
-) -> Perceived {
-    perceive_anywhere(image, screen, filters, top, scratch)
-}
+    /// [`Self::perceive_anywhere`] compiled for eight lanes. It contracts nothing, so its results are the same.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn perceive_avx2(&self, top: usize, scratch: &mut Scratch) -> Perceived {
+        self.perceive_anywhere(top, scratch)
+    }
 
-#[inline(always)]
-fn perceive_anywhere(
-    image: &LinearImage,
-    screen: Screen,
-    filters: &Filters,
-    top: usize,
-    scratch: &mut Scratch,
-) -> Perceived {
-    let (width, height) = (image.width() as usize, image.height() as usize);
-    let shape = Shape { width, rows: BAND.min(height - top), margin: filters.radius() };
-    fill_opponent(image, screen, top, &shape, &mut scratch.opponent);
-    let Scratch { opponent, across, filtered: [first, second] } = scratch;
-    let mut lab = [const { Vec::new() }; 3];
-    for ((plane, terms), out) in opponent.iter().zip(&filters.contrast).zip(&mut lab) {
-        out.resize(shape.pixels(), 0.0);
-        for term in terms {
-            filter(plane, &shape, term, across, first);
-            out.iter_mut().zip(&*first).for_each(|(sum, value)| *sum += value);
+    #[inline(always)]
+    fn perceive_anywhere(&self, top: usize, scratch: &mut Scratch) -> Perceived {
+        let Self { image, filters, .. } = *self;
+        let (width, height) = (image.width() as usize, image.height() as usize);
+        let shape = Shape { width, rows: BAND.min(height - top), margin: filters.radius() };
+        self.fill_opponent(top, &shape, &mut scratch.opponent);
+        let Scratch { opponent, across, filtered: [first, second] } = scratch;
+        let mut lab = [const { Vec::new() }; 3];
+        for ((plane, terms), out) in opponent.iter().zip(&filters.contrast).zip(&mut lab) {
+            out.resize(shape.pixels(), 0.0);
+            for term in terms {
+                filter(plane, &shape, term, across, first);
+                out.iter_mut().zip(&*first).for_each(|(sum, value)| *sum += value);
+            }
+        }
+        to_lab(&mut lab);
+        let [mut edges, mut points] = [const { Vec::new() }; 2];
+        for (pair, strength) in [(&filters.edges, &mut edges), (&filters.points, &mut points)] {
+            filter(&opponent[0], &shape, &pair[0], across, first);
+            filter(&opponent[0], &shape, &pair[1], across, second);
+            lengths(first, second, strength);
+        }
+        Perceived { lab, edges, points }
+    }
+
+    /// Fills the planes with the band's opponent colours, and those of the rows and columns around it.
+    #[inline(always)]
+    fn fill_opponent(&self, top: usize, shape: &Shape, planes: &mut [Vec<f32>; 3]) {
+        let Self { image, screen, .. } = *self;
+        let (width, margin, stride) = (shape.width, shape.margin, shape.stride());
+        let rows = shape.rows + 2 * margin;
+        let last = image.height() as usize - 1;
+        planes.iter_mut().for_each(|plane| plane.resize(rows * stride, 0.0));
+        for row in 0..rows {
+            let y = (top + row).saturating_sub(margin).min(last);
+            let pixels = &image.pixels()[y * width..(y + 1) * width];
+            let [p0, p1, p2] = planes.each_mut().map(|plane| &mut plane[row * stride..(row + 1) * stride]);
+            let inner = p0[margin..].iter_mut().zip(&mut p1[margin..]).zip(&mut p2[margin..]);
+            for (pixel, ((o0, o1), o2)) in pixels.iter().zip(inner) {
+                let [r, g, b] = *pixel;
+                [*o0, *o1, *o2] = colour::opponent([screen.shows(r), screen.shows(g), screen.shows(b)]);
+            }
+            for plane in [p0, p1, p2] {
+                let (first, last) = (plane[margin], plane[margin + width - 1]);
+                plane[..margin].fill(first);
+                plane[margin + width..].fill(last);
+            }
         }
     }
-    to_lab(&mut lab);
-    let [mut edges, mut points] = [const { Vec::new() }; 2];
-    for (pair, strength) in [(&filters.edges, &mut edges), (&filters.points, &mut points)] {
-        filter(&opponent[0], &shape, &pair[0], across, first);
-        filter(&opponent[0], &shape, &pair[1], across, second);
-        lengths(first, second, strength);
-    }
-    Perceived { lab, edges, points }
 }
 
 /// Features are those of luminance from 0 to 1, `(Y + 16) / 116`; their filters take no notice of what is added.
@@ -112,29 +130,6 @@ impl Shape {
     /// Values of a row with its margins.
     fn stride(&self) -> usize {
         self.width + 2 * self.margin
-    }
-}
-
-#[inline(always)]
-fn fill_opponent(image: &LinearImage, screen: Screen, top: usize, shape: &Shape, planes: &mut [Vec<f32>; 3]) {
-    let (width, margin, stride) = (shape.width, shape.margin, shape.stride());
-    let rows = shape.rows + 2 * margin;
-    let last = image.height() as usize - 1;
-    planes.iter_mut().for_each(|plane| plane.resize(rows * stride, 0.0));
-    for row in 0..rows {
-        let y = (top + row).saturating_sub(margin).min(last);
-        let pixels = &image.pixels()[y * width..(y + 1) * width];
-        let [p0, p1, p2] = planes.each_mut().map(|plane| &mut plane[row * stride..(row + 1) * stride]);
-        let inner = p0[margin..].iter_mut().zip(&mut p1[margin..]).zip(&mut p2[margin..]);
-        for (pixel, ((o0, o1), o2)) in pixels.iter().zip(inner) {
-            let [r, g, b] = *pixel;
-            [*o0, *o1, *o2] = colour::opponent([screen.shows(r), screen.shows(g), screen.shows(b)]);
-        }
-        for plane in [p0, p1, p2] {
-            let (first, last) = (plane[margin], plane[margin + width - 1]);
-            plane[..margin].fill(first);
-            plane[margin + width..].fill(last);
-        }
     }
 }
 
@@ -180,7 +175,8 @@ mod tests {
     /// Perceives a grey image in one band, of at most [`BAND`] rows.
     fn perceived(width: u32, height: u32, value: impl Fn(u32, u32) -> f32) -> Perceived {
         let image = LinearImage::from_fn(width, height, |x, y| [value(x, y); 3]);
-        perceive(&image, Screen::Clamped, &Filters::new(), 0, &mut Scratch::default())
+        View { image: &image, screen: Screen::Clamped, filters: &Filters::new() }
+            .perceive(0, &mut Scratch::default())
     }
 
     #[test]
@@ -208,9 +204,10 @@ mod tests {
             [((x * 7 + (y % period) * 13) % 29) as f32 / 29.0, (x % 3) as f32 / 3.0, 0.2]
         });
         let filters = Filters::new();
+        let view = View { image: &image, screen: Screen::Clamped, filters: &filters };
         let bands: Vec<Perceived> = (0..2 * period as usize)
             .step_by(BAND)
-            .map(|top| perceive(&image, Screen::Clamped, &filters, top, &mut Scratch::default()))
+            .map(|top| view.perceive(top, &mut Scratch::default()))
             .collect();
         let lightness: Vec<f32> = bands.iter().flat_map(|band| band.lab[0].clone()).collect();
         let edges: Vec<f32> = bands.iter().flat_map(|band| band.edges.clone()).collect();
@@ -229,9 +226,9 @@ mod tests {
             return;
         }
         let image = LinearImage::from_fn(37, 20, |x, y| [x as f32 * 0.1, y as f32 * 0.3, 0.5]);
-        let (filters, screen) = (Filters::new(), Screen::Exposed(0.7));
-        let one = perceive_anywhere(&image, screen, &filters, 0, &mut Scratch::default());
-        let eight = perceive(&image, screen, &filters, 0, &mut Scratch::default());
+        let view = View { image: &image, screen: Screen::Exposed(0.7), filters: &Filters::new() };
+        let one = view.perceive_anywhere(0, &mut Scratch::default());
+        let eight = view.perceive(0, &mut Scratch::default());
         assert_eq!((one.lab, one.edges, one.points), (eight.lab, eight.edges, eight.points));
     }
 }
