@@ -11,7 +11,9 @@ use lockstep_core::cache::{self, Key};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::folders;
 use lockstep_core::kernels::launch::Kernel;
-use lockstep_core::kernels::{KernelResources, Listing, Options, Part, Source, assemble, from_ptxas};
+use lockstep_core::kernels::{
+    Content, KernelResources, Listing, Options, Part, Source, assemble, from_ptxas,
+};
 use lockstep_core::renderer::Mode;
 use lockstep_core::variant::{Threads, Variant};
 use std::collections::HashMap;
@@ -66,9 +68,14 @@ impl Bound {
     }
 }
 
-/// The source for a mode.
+/// The source for a mode, of kernels that take every scene.
 pub(crate) fn source(mode: Mode, part: Part) -> Source {
-    assemble(COMPAT_NAME, COMPAT, &options(mode), part)
+    source_for(mode, part, Content::ALL)
+}
+
+/// The source for a mode and scenes with no more than this content.
+pub(crate) fn source_for(mode: Mode, part: Part, content: Content) -> Source {
+    assemble(COMPAT_NAME, COMPAT, &Options { content, ..options(mode) }, part)
 }
 
 /// The source of every build.
@@ -84,7 +91,7 @@ pub(crate) fn listings() -> Vec<Listing> {
 
 /// What to build from the shared source for a mode.
 pub(crate) fn options(mode: Mode) -> Options {
-    Options { fast: mode == Mode::Fast, group_compaction: true, layout: Layout::Bvh2 }
+    Options { fast: mode == Mode::Fast, group_compaction: true, layout: Layout::Bvh2, content: Content::ALL }
 }
 
 /// The compiler's flags for a program, without the architecture.
@@ -102,6 +109,27 @@ pub(crate) fn flags(mode: Mode) -> &'static [&'static str] {
 
 /// Threads that run in step on every device so far.
 const WARP: u64 = 32;
+
+/// What tells programs apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ProgramKey {
+    pub(crate) mode: Mode,
+    pub(crate) part: Part,
+    pub(crate) bound: Option<Bound>,
+    pub(crate) content: Content,
+}
+
+impl ProgramKey {
+    /// The program that a variant's passes launch over scenes with no more than this content.
+    pub(crate) fn of(variant: &Variant, content: Content) -> Self {
+        Self { mode: variant.mode, part: Part::of(variant), bound: Bound::of(variant), content }
+    }
+
+    /// The program that records paths, which takes every scene.
+    pub(crate) fn trace(mode: Mode) -> Self {
+        Self { mode, part: Part::Trace, bound: None, content: Content::ALL }
+    }
+}
 
 /// How a kernel is launched, and what it takes.
 #[derive(Clone, Copy, Debug)]
@@ -195,9 +223,9 @@ impl Program {
         found: &Found,
         compiler: &Compiler,
         architecture: Architecture,
-        (mode, part, bound): (Mode, Part, Option<Bound>),
+        ProgramKey { mode, part, bound, content }: ProgramKey,
     ) -> Result<Self> {
-        let source = source(mode, part);
+        let source = source_for(mode, part, content);
         let flags = all_flags(mode, bound);
         let made_by = format!("NVRTC {}", compiler.version);
         let made_for = architecture.to_string();

@@ -3,7 +3,7 @@
 use crate::device::{self, Found};
 use crate::error::{device_error, is_lasting};
 use crate::nvrtc::{Architecture, Compiler};
-use crate::program::{self, Bound, Program, Shape};
+use crate::program::{self, Program, ProgramKey, Shape};
 use cust::context::{Context, CurrentContext};
 use cust::error::{CudaError, CudaResult};
 use cust::event::{Event, EventFlags, EventStatus};
@@ -12,7 +12,7 @@ use cust::memory::{CopyDestination, DeviceBuffer, DeviceSlice};
 use cust::stream::{Stream, StreamFlags};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::kernels::launch::Kernel;
-use lockstep_core::kernels::{KernelResources, Part};
+use lockstep_core::kernels::{Content, KernelResources, Part};
 use lockstep_core::renderer::{DeviceInfo, Mode};
 use lockstep_core::variant::Variant;
 use lockstep_core::wavefront::{self, Kind, Limits, Span, Value, Wavefront};
@@ -25,14 +25,6 @@ use std::time::{Duration, Instant};
 /// The renderer of every CUDA target.
 pub(crate) type CudaRenderer = Wavefront<CudaDevice>;
 
-/// What tells programs apart.
-type ProgramKey = (Mode, Part, Option<Bound>);
-
-/// The program that a variant's passes launch.
-fn program_of(variant: &Variant) -> ProgramKey {
-    (variant.mode, Part::of(variant), Bound::of(variant))
-}
-
 /// A device with its stream and the programs built so far.
 pub(crate) struct CudaDevice {
     found: Found,
@@ -42,6 +34,8 @@ pub(crate) struct CudaDevice {
     programs: HashMap<ProgramKey, Program>,
     /// How launches run.
     variant: Variant,
+    /// What the loaded scene has.
+    content: Content,
     /// How the kernels of the variant's program are launched.
     shapes: HashMap<&'static str, Shape>,
     /// The end of the launch that was waited for last, and its time on our clock.
@@ -90,6 +84,7 @@ impl CudaDevice {
             info,
             programs: HashMap::new(),
             variant: Variant::in_mode(mode),
+            content: Content::ALL,
             shapes: HashMap::new(),
             latest: None,
             stream,
@@ -99,6 +94,11 @@ impl CudaDevice {
 
     fn error(&self, action: impl Into<String>, error: CudaError) -> Error {
         refused(&self.found, action, error)
+    }
+
+    /// The program that passes launch.
+    fn key(&self) -> ProgramKey {
+        ProgramKey::of(&self.variant, self.content)
     }
 
     /// Builds a program unless it is there; true when it was built.
@@ -215,27 +215,27 @@ impl wavefront::Device for CudaDevice {
         }
     }
 
-    fn prepare(&mut self, variant: &Variant) -> Result<Duration> {
+    fn prepare(&mut self, variant: &Variant, content: Content) -> Result<Duration> {
         self.enter()?;
         let start = Instant::now();
-        let key = program_of(variant);
+        let key = ProgramKey::of(variant, content);
         let fresh = self.build(key)?;
         if let Some(program) = self.programs.get(&key) {
             self.shapes = program.shapes_of(&self.found, variant)?;
             self.info = info(&self.found, &self.compiler, self.architecture, variant.mode);
             self.info.note = format!("{}; {}", self.info.note, program.resources());
         }
-        self.variant = *variant;
+        (self.variant, self.content) = (*variant, content);
         Ok(if fresh { start.elapsed() } else { Duration::ZERO })
     }
 
     fn prepare_trace(&mut self) -> Result<()> {
         self.enter()?;
-        self.build((self.variant.mode, Part::Trace, None)).map(drop)
+        self.build(ProgramKey::trace(self.variant.mode)).map(drop)
     }
 
     fn resources(&self) -> Vec<KernelResources> {
-        self.programs.get(&program_of(&self.variant)).map(Program::kernel_resources).unwrap_or_default()
+        self.programs.get(&self.key()).map(Program::kernel_resources).unwrap_or_default()
     }
 
     fn allocate(&mut self, bytes: u64, what: &str) -> Result<Buffer> {
@@ -260,12 +260,12 @@ impl wavefront::Device for CudaDevice {
 
     fn launch(&mut self, kernel: &Kernel, items: u32, arguments: &[Value<'_, Buffer>]) -> Result<Launch> {
         self.enter()?;
-        let own =
-            self.programs.get(&program_of(&self.variant)).and_then(|program| program.kernel(kernel.name));
+        let own = self.programs.get(&self.key()).and_then(|program| program.kernel(kernel.name));
         let own = own.map(|(function, shape)| (function, *self.shapes.get(kernel.name).unwrap_or(&shape)));
         // Kernels that are no part of a variant's program run as by default.
         let usual = || {
-            let programs = [Part::Render, Part::Trace].map(|part| (self.variant.mode, part, None));
+            let mode = self.variant.mode;
+            let programs = [ProgramKey::of(&Variant::in_mode(mode), self.content), ProgramKey::trace(mode)];
             let mut programs = programs.iter().filter_map(|key| self.programs.get(key));
             programs.find_map(|program| program.kernel(kernel.name))
         };

@@ -5,7 +5,7 @@ use crate::program::{self, Bound, COMPAT, COMPAT_NAME};
 use crate::ptx;
 use lockstep_core::bvh::Layout;
 use lockstep_core::kernels::launch::Passing;
-use lockstep_core::kernels::{Build, Options, Part, assemble, assemble_probes, from_ptxas};
+use lockstep_core::kernels::{Build, Content, Options, Part, assemble, assemble_probes, from_ptxas};
 use lockstep_core::renderer::Mode;
 use lockstep_core::variant::{Order, Structure, Variant};
 use std::collections::BTreeMap;
@@ -99,6 +99,29 @@ fn kernels_for_large_blocks_leave_registers_for_all_their_threads() {
         Bound::of(&Variant { group: Some(128), ..Variant::default() }),
         Bound::of(&Variant::default())
     );
+}
+
+#[test]
+fn kernels_for_scenes_with_less_have_our_arithmetic_and_spill_nothing() {
+    let Some(compiler) = compiler() else { return };
+    let nothing = Content { instances: false, spheres: false, coverage: false };
+    for content in [nothing, Content { spheres: true, ..nothing }, Content { coverage: true, ..nothing }] {
+        let source = program::source_for(Mode::Exact, Part::Render, content);
+        let options = Options { content, ..program::options(Mode::Exact) };
+        let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, Part::Render).text;
+        let exact = ptx_of(&compiler, &source.text, 90, Mode::Exact);
+        assert_eq!(ptx::breaches(&exact), Vec::<String>::new(), "{content:?}");
+        let marked = ptx::words_by_kernel(&ptx_of(&compiler, &marked, 90, Mode::Exact));
+        for (kernel, [all, _]) in ptx::words_by_kernel(&exact) {
+            assert_eq!([all, all], marked[&kernel], "{content:?}: words and marks of {kernel}");
+        }
+        let mut flags = program::all_flags(Mode::Exact, None);
+        flags.push("--ptxas-options=-v");
+        let image = compiler.compile(&source.text, Architecture::Native(90), &flags).expect("sm_90 is known");
+        for kernel in from_ptxas(&image.log) {
+            assert_eq!(kernel.spill_bytes, Some(0), "{content:?}: {}", kernel.kernel);
+        }
+    }
 }
 
 #[test]

@@ -6,8 +6,11 @@ use lockstep_core::cache::{self, Key};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::folders;
 use lockstep_core::kernels::launch::Kernel;
-use lockstep_core::kernels::{KernelResources, Listing, Options, Part, Source, assemble, from_ptxas};
+use lockstep_core::kernels::{
+    Content, KernelResources, Listing, Options, Part, Source, assemble, from_ptxas,
+};
 use lockstep_core::renderer::Mode;
+use lockstep_core::variant::Variant;
 use lockstep_core::wavefront::Kind;
 use ocl::Context;
 use ocl::core::{self, KernelWorkGroupInfo, KernelWorkGroupInfoResult, ProgramBuildInfo};
@@ -28,14 +31,42 @@ const NVIDIA_VERBOSE_FLAG: &str = "-cl-nv-verbose";
 /// Flags of the fast build.
 const FAST_FLAGS: &str = "-cl-fast-relaxed-math -cl-mad-enable";
 
-/// The source for a device and a mode.
-pub(crate) fn source(found: &Found, mode: Mode, part: Part) -> Source {
-    assemble(COMPAT_NAME, COMPAT, &options(found.kind(), mode), part)
+/// What tells programs apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ProgramKey {
+    pub(crate) mode: Mode,
+    pub(crate) part: Part,
+    pub(crate) content: Content,
+}
+
+impl ProgramKey {
+    /// The program that a variant's passes launch over scenes with this content. On CPUs, whose compilers take seconds,
+    /// one program takes every scene.
+    pub(crate) fn of(variant: &Variant, kind: Kind, content: Content) -> Self {
+        let content = if kind == Kind::Gpu { content } else { Content::ALL };
+        Self { mode: variant.mode, part: Part::of(variant), content }
+    }
+
+    /// The program that records paths, which takes every scene.
+    pub(crate) fn trace(mode: Mode) -> Self {
+        Self { mode, part: Part::Trace, content: Content::ALL }
+    }
+}
+
+/// The source of a device's program.
+pub(crate) fn source(found: &Found, key: ProgramKey) -> Source {
+    let options = Options { content: key.content, ..options(found.kind(), key.mode) };
+    assemble(COMPAT_NAME, COMPAT, &options, key.part)
 }
 
 /// What to build from the shared source.
 pub(crate) fn options(kind: Kind, mode: Mode) -> Options {
-    Options { fast: mode == Mode::Fast, group_compaction: kind == Kind::Gpu, layout: kind.layout() }
+    Options {
+        fast: mode == Mode::Fast,
+        group_compaction: kind == Kind::Gpu,
+        layout: kind.layout(),
+        content: Content::ALL,
+    }
 }
 
 /// The source of every build, for CPUs and for GPUs.
@@ -98,8 +129,7 @@ impl Program {
         found: &Found,
         context: &Context,
         source: &Source,
-        mode: Mode,
-        part: Part,
+        ProgramKey { mode, part, .. }: ProgramKey,
     ) -> Result<Self> {
         let flags = flags(found, mode);
         let build =

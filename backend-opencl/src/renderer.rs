@@ -2,12 +2,12 @@
 
 use crate::device::{Class, Found};
 use crate::error::device_error;
-use crate::program::{self, Program};
+use crate::program::{self, Program, ProgramKey};
 use lockstep_core::error::{Error, Result};
 #[cfg(feature = "conformance")]
 use lockstep_core::kernels::Edit;
 use lockstep_core::kernels::launch::Kernel;
-use lockstep_core::kernels::{KernelResources, Part, Source};
+use lockstep_core::kernels::{Content, KernelResources, Source};
 use lockstep_core::renderer::{DeviceInfo, Mode};
 use lockstep_core::variant::{Structure, Threads, Variant};
 use lockstep_core::wavefront::{self, Limits, Span, Value, Wavefront};
@@ -42,9 +42,11 @@ pub(crate) struct OpenclDevice {
     context: Context,
     queue: Queue,
     info: DeviceInfo,
-    programs: HashMap<(Mode, Part), Program>,
+    programs: HashMap<ProgramKey, Program>,
     /// How launches run.
     variant: Variant,
+    /// What the loaded scene has.
+    content: Content,
     /// Changes of the kernels' source, for proofs that a mistake would be found.
     #[cfg(feature = "conformance")]
     pub(crate) edits: Vec<Edit>,
@@ -70,6 +72,7 @@ impl OpenclDevice {
             info,
             programs: HashMap::new(),
             variant: Variant::in_mode(mode),
+            content: Content::ALL,
             #[cfg(feature = "conformance")]
             edits: Vec::new(),
         })
@@ -81,25 +84,30 @@ impl OpenclDevice {
         &self.context
     }
 
+    /// The program that a variant's passes launch.
+    fn key(&self, variant: &Variant) -> ProgramKey {
+        ProgramKey::of(variant, self.found.kind(), self.content)
+    }
+
     /// Builds a program unless it is there; true when it was built.
-    fn build(&mut self, mode: Mode, part: Part) -> Result<bool> {
-        let fresh = !self.programs.contains_key(&(mode, part));
+    fn build(&mut self, key: ProgramKey) -> Result<bool> {
+        let fresh = !self.programs.contains_key(&key);
         if fresh {
-            let source = self.source(mode, part)?;
-            let program = Program::build(&self.found, &self.context, &source, mode, part)?;
-            self.programs.insert((mode, part), program);
+            let source = self.source(key)?;
+            let program = Program::build(&self.found, &self.context, &source, key)?;
+            self.programs.insert(key, program);
         }
         Ok(fresh)
     }
 
     #[cfg(not(feature = "conformance"))]
-    fn source(&self, mode: Mode, part: Part) -> Result<Source> {
-        Ok(program::source(&self.found, mode, part))
+    fn source(&self, key: ProgramKey) -> Result<Source> {
+        Ok(program::source(&self.found, key))
     }
 
     #[cfg(feature = "conformance")]
-    fn source(&self, mode: Mode, part: Part) -> Result<Source> {
-        let source = program::source(&self.found, mode, part);
+    fn source(&self, key: ProgramKey) -> Result<Source> {
+        let source = program::source(&self.found, key);
         self.edits.iter().try_fold(source, Source::edited)
     }
 
@@ -194,7 +202,8 @@ impl OpenclDevice {
 
 /// A device in a mode, as every number names it.
 pub(crate) fn info(found: &Found, mode: Mode) -> DeviceInfo {
-    let source = program::source(found, mode, Part::Render);
+    let key = ProgramKey::of(&Variant::in_mode(mode), found.kind(), Content::ALL);
+    let source = program::source(found, key);
     found.facts.info(&found.target, &program::all_flags(found, mode), &source.hash, mode == Mode::Exact)
 }
 
@@ -217,24 +226,24 @@ impl wavefront::Device for OpenclDevice {
         }
     }
 
-    fn prepare(&mut self, variant: &Variant) -> Result<Duration> {
+    fn prepare(&mut self, variant: &Variant, content: Content) -> Result<Duration> {
         let start = Instant::now();
-        let key = (variant.mode, Part::of(variant));
-        let fresh = self.build(key.0, key.1)?;
+        let key = ProgramKey::of(variant, self.found.kind(), content);
+        let fresh = self.build(key)?;
         if let (Some(group), Some(program)) = (variant.group, self.programs.get(&key)) {
             self.check_group(program, variant, group)?;
         }
-        self.variant = *variant;
+        (self.variant, self.content) = (*variant, content);
         self.info = info(&self.found, variant.mode);
         Ok(if fresh { start.elapsed() } else { Duration::ZERO })
     }
 
     fn prepare_trace(&mut self) -> Result<()> {
-        self.build(self.variant.mode, Part::Trace).map(drop)
+        self.build(ProgramKey::trace(self.variant.mode)).map(drop)
     }
 
     fn resources(&self) -> Vec<KernelResources> {
-        let program = self.programs.get(&(self.variant.mode, Part::of(&self.variant)));
+        let program = self.programs.get(&self.key(&self.variant));
         program.map(Program::resources).unwrap_or_default()
     }
 
@@ -262,13 +271,13 @@ impl wavefront::Device for OpenclDevice {
 
     fn launch(&mut self, kernel: &Kernel, items: u32, arguments: &[Value<'_, Mem>]) -> Result<Event> {
         // Kernels that passes do not launch run as by default.
-        let part = Part::of(&self.variant);
-        let own = part.of_passes().contains(&kernel).then_some((part, self.variant));
+        let key = self.key(&self.variant);
+        let own = key.part.of_passes().contains(&kernel).then_some((key, self.variant));
         let usual = Variant::in_mode(self.variant.mode);
-        let mut programs = own.into_iter().chain([(Part::Render, usual), (Part::Trace, usual)]);
-        let found = programs.find_map(|(part, variant)| {
+        let others = [(self.key(&usual), usual), (ProgramKey::trace(usual.mode), usual)];
+        let found = own.into_iter().chain(others).find_map(|(key, variant)| {
             let [global, local] = self.sizes(items, &variant);
-            let program = self.programs.get(&(variant.mode, part))?;
+            let program = self.programs.get(&key)?;
             Some((program.kernel(kernel.name, local)?, [global, local]))
         });
         let (compiled, sizes) = found.ok_or_else(|| Error::Contract {

@@ -15,9 +15,11 @@ typedef struct {
 
 /* The padded box that the hit rule tests. */
 LS_FN Box bvh_leaf_primitive_bounds(LeafPrimitive p) {
+#ifdef LS_SPHERES
     if ((p.primitive & SPHERE_BIT) != 0u) {
         return intersect_sphere_box(p.p0, p.p1.x);
     }
+#endif
     return intersect_triangle_box(p.p0, p.p1, p.p2);
 }
 
@@ -57,43 +59,42 @@ LS_FN bool bvh_probe_sees(SceneRef scene, Probe probe, Hit hit) {
     return intersect_covers(scene, probe.instance, hit.primitive, hit.u, hit.v, probe.key);
 }
 
-/* The hit rule for one primitive, up to and including `t_last`; a miss where it rejects. */
-LS_FN Hit bvh_probe_test(SceneRef scene, Probe probe, LeafPrimitive candidate, float t_last) {
-    Hit miss = intersect_hit_none(t_last);
-    Hit hit;
-    hit.instance = probe.instance;
-    hit.primitive = candidate.primitive;
+/* Where the ray's line meets a primitive, before any box or range test. */
+LS_FN TriangleHit bvh_probe_meet(Probe probe, LeafPrimitive candidate) {
+#ifdef LS_SPHERES
     if ((candidate.primitive & SPHERE_BIT) != 0u) {
         SphereHit sphere = intersect_sphere(probe.origin, probe.direction, candidate.p0, candidate.p1.x);
-        if (!sphere.found) {
-            return miss;
-        }
+        TriangleHit hit;
+        hit.found = sphere.found;
         hit.t = sphere.enters > probe.t_min ? sphere.enters : sphere.leaves;
         hit.u = 0.0f;
         hit.v = 0.0f;
-    } else {
-        TriangleHit triangle =
-            intersect_triangle(probe.origin, probe.shear, candidate.p0, candidate.p1, candidate.p2);
-        if (!triangle.found) {
-            return miss;
-        }
-        hit.t = triangle.t;
-        hit.u = triangle.u;
-        hit.v = triangle.v;
+        return hit;
     }
-    if (!(hit.t > probe.t_min && hit.t <= t_last)) {
-        return miss;
+#endif
+    return intersect_triangle(probe.origin, probe.shear, candidate.p0, candidate.p1, candidate.p2);
+}
+
+/* The hit rule for one primitive: `best` becomes its hit if that is nearer or has precedence. */
+LS_FN void bvh_probe_test(SceneRef scene, Probe probe, LeafPrimitive candidate, Hit *best) {
+    TriangleHit met = bvh_probe_meet(probe, candidate);
+    if (!(met.found && met.t > probe.t_min && met.t <= best->t)) {
+        return;
     }
-    Accepted accepted = intersect_accept(probe.slabs, bvh_leaf_primitive_bounds(candidate), hit.t, probe.t_min);
-    if (!accepted.found) {
-        return miss;
-    }
+    Accepted accepted = intersect_accept(probe.slabs, bvh_leaf_primitive_bounds(candidate), met.t, probe.t_min);
+    Hit hit;
     hit.t = math_max(accepted.t, probe.t_floor);
-    if (hit.t > t_last) {
-        return miss;
+    hit.u = met.u;
+    hit.v = met.v;
+    hit.instance = probe.instance;
+    hit.primitive = candidate.primitive;
+    if (!accepted.found || !intersect_hit_yields_to(*best, hit)) {
+        return;
     }
+#ifdef LS_COVERAGE
     if ((candidate.flags & LEAF_ALPHA) != 0u && !bvh_probe_sees(scene, probe, hit)) {
-        return miss;
+        return;
     }
-    return hit;
+#endif
+    *best = hit;
 }

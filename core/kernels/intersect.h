@@ -233,7 +233,7 @@ LS_FN float intersect_alpha(SceneRef scene, Material material, u32 instance, u32
     if ((primitive & SPHERE_BIT) != 0u) {
         return material.alpha;
     }
-    Mesh mesh = load_mesh(scene, load_instance(scene, instance).mesh);
+    Mesh mesh = scene_mesh_of(scene, instance);
     Triangle triangle = load_triangle(scene, mesh.first_triangle + primitive);
     Vertex a = load_vertex(scene, triangle.vertices[0]);
     Vertex b = load_vertex(scene, triangle.vertices[1]);

@@ -509,7 +509,7 @@ LS_PROBE(intersect_coordinate_scale, 6, 1) {
 
 LS_SCENE_PROBE(intersect_covers, 7, 1) {
     u32 instance = IN_U(0);
-    Mesh mesh = load_mesh(scene, load_instance(scene, instance).mesh);
+    Mesh mesh = scene_mesh_of(scene, instance);
     u32 of_triangle = mesh.triangle_count > 0u ? IN_U(1) % mesh.triangle_count : SPHERE_BIT;
     u32 primitive = (IN_U(1) & 1024u) != 0u && mesh.sphere_count > 0u ? SPHERE_BIT | (IN_U(1) % mesh.sphere_count)
                                                                       : of_triangle;

@@ -207,9 +207,19 @@ LS_FN Box load_instance_box(SceneRef scene, u32 i) {
     return scene.instance_boxes[i];
 }
 
+/* The mesh of an instance. Where the world is one mesh, that is known without looking. */
+LS_FN Mesh scene_mesh_of(SceneRef scene, u32 instance) {
+#ifdef LS_INSTANCES
+    return load_mesh(scene, load_instance(scene, instance).mesh);
+#else
+    (void)instance;
+    return load_mesh(scene, 0u);
+#endif
+}
+
 /* Material of a primitive of an instance. */
 LS_FN u32 scene_material_of(SceneRef scene, u32 instance, u32 primitive) {
-    Mesh mesh = load_mesh(scene, load_instance(scene, instance).mesh);
+    Mesh mesh = scene_mesh_of(scene, instance);
     if ((primitive & SPHERE_BIT) != 0u) {
         return load_sphere(scene, mesh.first_sphere + (primitive & ~SPHERE_BIT)).material;
     }

@@ -9,7 +9,7 @@ LS_FN Vec2 trace_coordinates(SceneRef scene, Hit hit) {
     if ((hit.primitive & SPHERE_BIT) != 0u) {
         return uv;
     }
-    Mesh mesh = load_mesh(scene, load_instance(scene, hit.instance).mesh);
+    Mesh mesh = scene_mesh_of(scene, hit.instance);
     Triangle triangle = load_triangle(scene, mesh.first_triangle + hit.primitive);
     Vertex a = load_vertex(scene, triangle.vertices[0]);
     Vertex b = load_vertex(scene, triangle.vertices[1]);

@@ -180,10 +180,7 @@ LS_FN void wide_visit_each(SceneRef scene, Probe probe, u32 block, u32 lanes, Hi
     while (lanes != 0u) {
         u32 lane = LS_LOWEST_BIT(lanes);
         lanes &= lanes - 1u;
-        Hit hit = bvh_probe_test(scene, probe, load_block_primitive(scene, block, lane), best->t);
-        if (intersect_hit_is_some(hit) && intersect_hit_yields_to(*best, hit)) {
-            *best = hit;
-        }
+        bvh_probe_test(scene, probe, load_block_primitive(scene, block, lane), best);
     }
 }
 

@@ -1,5 +1,6 @@
 //! One source text from a backend's compat header and the shared kernels.
 
+use super::content::Content;
 use super::part::{Build, Part};
 use crate::bvh::Layout;
 #[cfg(feature = "conformance")]
@@ -73,6 +74,8 @@ pub struct Options {
     pub group_compaction: bool,
     /// The layout of the BVH, by which hits are found.
     pub layout: Layout,
+    /// What the kernels can deal with.
+    pub content: Content,
 }
 
 /// An assembled source.
@@ -117,6 +120,9 @@ fn assemble_with(
         ("LS_FAST", options.fast),
         ("LS_GROUP_COMPACTION", options.group_compaction),
         ("LS_WIDE", options.layout == Layout::Bvh8),
+        ("LS_INSTANCES", options.content.instances),
+        ("LS_SPHERES", options.content.spheres),
+        ("LS_COVERAGE", options.content.coverage),
     ];
     let defines = defines(&of_options) + &defines(of_build);
     let mut files = vec![("options.h".to_owned(), defines), (compat_name.to_owned(), compat.to_owned())];

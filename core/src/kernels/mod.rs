@@ -20,6 +20,7 @@
 //! ([`totals_len`]) are zero.
 
 mod assemble;
+mod content;
 pub mod launch;
 mod listing;
 mod part;
@@ -32,6 +33,7 @@ pub(crate) use assemble::header_texts;
 #[cfg(feature = "conformance")]
 pub use assemble::{Edit, assemble_probes};
 pub use assemble::{Options, Source, assemble};
+pub use content::Content;
 pub use listing::Listing;
 pub use part::{Build, Part};
 pub use records::{

@@ -147,9 +147,15 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
     let grouped = assemble("", &Options { group_compaction: true, ..Options::default() });
     let wide = assemble("", &Options { layout: Layout::Bvh8, ..Options::default() });
     assert!(wide.text.contains("kernels/wide.h") && !wide.text.contains("kernels/traverse.h"));
+    let without = |content| assemble("", &Options { content, ..Options::default() });
+    let lesser = [
+        without(Content { instances: false, ..Content::ALL }),
+        without(Content { spheres: false, ..Content::ALL }),
+        without(Content { coverage: false, ..Content::ALL }),
+    ];
     let hashes: std::collections::BTreeSet<_> =
-        [&plain, &fast, &grouped, &wide].map(|s| s.hash.clone()).into();
-    assert_eq!(hashes.len(), 4);
+        [&plain, &fast, &grouped, &wide].into_iter().chain(&lesser).map(|s| s.hash.clone()).collect();
+    assert_eq!(hashes.len(), 7);
     assert!(!plain.text.contains("#define LS_FAST") && fast.text.contains("#define LS_FAST"));
 }
 

@@ -2,8 +2,8 @@
 
 use crate::bvh::Layout;
 use crate::error::Result;
-use crate::kernels::KernelResources;
 use crate::kernels::launch::Kernel;
+use crate::kernels::{Content, KernelResources};
 use crate::renderer::DeviceInfo;
 use crate::variant::Variant;
 use std::time::Duration;
@@ -23,14 +23,14 @@ pub trait Device {
     /// What the device can hold.
     fn limits(&self) -> Limits;
 
-    /// Builds all kernels for a variant, or takes them from a cache, and makes later launches use them, in groups of the
+    /// Builds all kernels for a variant and scenes with no more than this content, or takes them from a cache, and makes later launches use them, in groups of the
     /// variant's size and as many as it asks for. Returns the time that took; zero when they were ready. After an error
     /// later launches are as before.
     ///
     /// # Errors
     /// [`crate::Error::Compile`] with the compiler's log; [`crate::Error::Unsupported`] for a variant it lacks;
     /// [`crate::Error::Device`] for a group larger than the device takes.
-    fn prepare(&mut self, variant: &Variant) -> Result<Duration>;
+    fn prepare(&mut self, variant: &Variant, content: Content) -> Result<Duration>;
 
     /// Builds the kernel that records paths for the mode prepared last, or takes it from a cache. Asked for when the
     /// first path is traced, so that renders need not wait for it.

@@ -15,7 +15,8 @@ use crate::error::{Error, Result};
 use crate::film::{Film, Flaws};
 use crate::intersect::{Hit, Ray};
 use crate::kernels::{
-    KernelResources, Pass, bounces_of_totals, flaws_of_totals, scene_arrays, scene_constants, totals_len,
+    Content, KernelResources, Pass, bounces_of_totals, flaws_of_totals, scene_arrays, scene_constants,
+    totals_len,
 };
 use crate::null::{check_range, nothing_loaded};
 use crate::renderer::{
@@ -36,6 +37,7 @@ pub struct Wavefront<D: Device> {
 /// A scene on the device with its film.
 struct Loaded<D: Device> {
     scene: SceneOnDevice<D>,
+    content: Content,
     settings: Settings,
     /// What all batches have in common; each fills in its ranges.
     pass: Pass,
@@ -148,7 +150,8 @@ impl<D: Device> Renderer for Wavefront<D> {
         // The old scene's memory is free before the new one asks for its own.
         self.loaded = None;
         let variant = Variant::in_mode(settings.mode);
-        let mut compile = self.device.prepare(&variant)?;
+        let content = Content::of(scene);
+        let mut compile = self.device.prepare(&variant, content)?;
         let start = Instant::now();
         let bvh = Hierarchy::build(scene, self.device.limits().kind.layout());
         let build = start.elapsed();
@@ -166,6 +169,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         let totals = totals_len(settings.bounces);
         let loaded = Loaded {
             scene: on_device,
+            content,
             settings: *settings,
             pass: Pass::new(scene, settings, 0, 0),
             state: PathState::new(device, capacity, settings.bounces)?,
@@ -230,9 +234,9 @@ impl<D: Device> Renderer for Wavefront<D> {
             return Err(Error::Unsupported { actor, what });
         }
         let start = Instant::now();
-        device.prepare(variant)?;
+        device.prepare(variant, loaded.content)?;
         if let Err(refusal) = Self::turn_to(device, loaded, variant) {
-            device.prepare(&loaded.variant)?;
+            device.prepare(&loaded.variant, loaded.content)?;
             return Err(refusal);
         }
         let group = variant.group.unwrap_or(device.limits().group);

@@ -3,6 +3,7 @@
 use super::batch::{batches, paths_in_flight};
 use super::*;
 use crate::error::{Error, Result};
+use crate::kernels::Content;
 use crate::kernels::launch::Kernel;
 use crate::renderer::{DeviceInfo, Renderer, Settings};
 use crate::scene::{Material, MeshData, Scene, SceneBuilder, Sphere};
@@ -48,7 +49,7 @@ impl Device for Recorder {
         self.limits
     }
 
-    fn prepare(&mut self, _variant: &Variant) -> Result<Duration> {
+    fn prepare(&mut self, _variant: &Variant, _content: Content) -> Result<Duration> {
         Ok(Duration::ZERO)
     }
 
