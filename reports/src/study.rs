@@ -268,11 +268,13 @@ fn list_images(folder: &Path) -> Result<Vec<StudyImage>, StudyError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::records::Errors;
 
     #[test]
     fn a_point_measured_again_replaces_the_old_one() {
-        let old = Difference { scene: "a".into(), spp: 1, mse: 5.0, ..Default::default() };
-        let new = Difference { mse: 6.0, ..old.clone() };
+        let mse = |mse| Errors { mse, ..Default::default() };
+        let old = Difference { scene: "a".into(), spp: 1, errors: mse(5.0), ..Default::default() };
+        let new = Difference { errors: mse(6.0), ..old.clone() };
         let next = Difference { spp: 2, ..old.clone() };
         let records = vec![old.into(), next.clone().into(), new.clone().into()];
         let study = Study::from_records(records, Environment::default());

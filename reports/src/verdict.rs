@@ -83,7 +83,7 @@ impl PairVerdict {
             count(worst.pixels_differing),
             worst.scene,
             worst.spp,
-            number(worst.mse),
+            number(worst.errors.mse),
             judged.unwrap_or_default(),
         )
     }
@@ -349,7 +349,7 @@ pub(crate) fn plural(n: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::{Environment, Mode, Record, RejectedSamples, TargetInfo};
+    use crate::records::{Environment, Errors, Mode, Record, RejectedSamples, TargetInfo};
 
     fn difference(b: &str, spp: u32, pixels_differing: u64) -> Difference {
         Difference {
@@ -358,7 +358,7 @@ mod tests {
             b: b.into(),
             spp,
             pixels_differing,
-            mse: pixels_differing as f64,
+            errors: Errors { mse: pixels_differing as f64, ..Errors::default() },
             identical: pixels_differing == 0,
             ..Default::default()
         }

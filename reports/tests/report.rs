@@ -6,7 +6,7 @@ mod support;
 
 use lockstep_reports::image_io::{ImageKind, ImageName, encode_name};
 use lockstep_reports::records::{
-    Convergence, Difference, Environment, Hits, Load, Note, RecordLog, Skip, StudySettings, Timing,
+    Convergence, Difference, Environment, Errors, Hits, Load, Note, RecordLog, Skip, StudySettings, Timing,
     read_records,
 };
 use lockstep_reports::study::{Study, files};
@@ -161,7 +161,7 @@ fn tables_as_csv_and_json_hold_unrounded_numbers() {
         a: "x".into(),
         b: "y".into(),
         spp: 1,
-        mse: 1.0 / 3.0,
+        errors: Errors { mse: 1.0 / 3.0, ..Default::default() },
         ..Default::default()
     };
     let study = Study::from_records(vec![d.into()], Default::default());
@@ -179,10 +179,13 @@ fn the_summary_reads_as_intended() {
         a: "cpu-bvh".into(),
         b: "cpu-embree".into(),
         spp,
-        mse,
-        mse_linear: mse / 1e5,
-        psnr: if mse == 0.0 { f64::INFINITY } else { 50.0 },
-        ssim: if mse == 0.0 { 1.0 } else { 0.999_997 },
+        errors: Errors {
+            mse,
+            mse_linear: mse / 1e5,
+            psnr: if mse == 0.0 { f64::INFINITY } else { 50.0 },
+            ssim: if mse == 0.0 { 1.0 } else { 0.999_997 },
+            ..Default::default()
+        },
         pixels_differing,
         identical: mse == 0.0,
         ..Default::default()
@@ -191,9 +194,12 @@ fn the_summary_reads_as_intended() {
         scene: "cornell".into(),
         target: "cpu-bvh".into(),
         spp,
-        mse: 1000.0 / f64::from(spp),
-        mse_linear: 0.1 / f64::from(spp),
-        ssim: 0.5,
+        errors: Errors {
+            mse: 1000.0 / f64::from(spp),
+            mse_linear: 0.1 / f64::from(spp),
+            ssim: 0.5,
+            ..Default::default()
+        },
         against: "cpu-embree, 1,024 spp, seed 7".into(),
         ..Default::default()
     };

@@ -96,7 +96,7 @@ mod tests {
         let (a, b) = (outcome("a", [1; 3]), outcome("b", [1; 3]));
         assert_eq!(compare(&a.image, &b.image).unwrap(), Metrics::EQUAL);
         let record = &pairs(&STEP, &[a, b]).unwrap()[0].0;
-        assert!(record.identical && record.psnr == f64::INFINITY && record.seed == 3);
+        assert!(record.identical && record.errors.psnr == f64::INFINITY && record.seed == 3);
     }
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
         let (a, b) = (outcome("a", [1 << 40; 3]), outcome("b", [(1 << 40) + 1; 3]));
         assert_eq!(a.image, b.image);
         let record = &pairs(&STEP, &[a, b]).unwrap()[0].0;
-        assert_eq!((record.identical, record.pixels_differing, record.mse_linear), (false, 1, 0.0));
+        assert_eq!((record.identical, record.pixels_differing, record.errors.mse_linear), (false, 1, 0.0));
     }
 
     #[test]

@@ -145,7 +145,7 @@ fn equal_targets_fail_nothing() {
     let study = run(dir.path(), &plan(2), participants).unwrap();
     assert!(failures(&study, &exact(&["a", "b"])).is_empty());
     assert_eq!((study.differences.len(), study.timings.len(), study.hits.len()), (3, 12, 0));
-    assert!(study.convergences.iter().all(|c| c.against == "the truth" && c.mse == 0.0));
+    assert!(study.convergences.iter().all(|c| c.against == "the truth" && c.errors.mse == 0.0));
 }
 
 #[test]
@@ -269,7 +269,9 @@ fn errors_after_given_times_are_of_the_samples_that_fit() {
     let study = run(dir.path(), &plan, target(10)).unwrap();
     let found: Vec<_> = study.equal_times.iter().map(|e| (e.seconds, e.spp, e.render_ms, e.full)).collect();
     assert_eq!(found, [(0.1, 10, 100.0, false), (2.5, 250, 2500.0, false)]);
-    assert!(study.equal_times.iter().all(|e| e.samples == 64 * u64::from(e.spp) && e.mse_linear > 0.0));
+    assert!(
+        study.equal_times.iter().all(|e| e.samples == 64 * u64::from(e.spp) && e.errors.mse_linear > 0.0)
+    );
     plan.times.push(3.0);
     let study = run(dir.path(), &plan, target(10)).unwrap();
     assert_eq!(study.equal_times.iter().map(|e| e.spp).collect::<Vec<_>>(), [10, 250, 300], "goes on");

@@ -114,7 +114,7 @@ pub struct BarPlot {
 /// Linear MSE over samples per pixel of one scene: a line per target against the reference, one per pair that
 /// differs, and a 1/N line, at half the first target's first error so that it can be seen beside it.
 pub(super) fn error_plot(study: &Study, scene: &str) -> Option<LinePlot> {
-    let mut series = target_series(study, scene, |c| c.mse_linear, |v| v > 0.0);
+    let mut series = target_series(study, scene, |c| c.errors.mse_linear, |v| v > 0.0);
     if let Some(guide) = series.first().and_then(|s| guide(&s.points)) {
         series.push(guide);
     }
@@ -126,7 +126,7 @@ pub(super) fn error_plot(study: &Study, scene: &str) -> Option<LinePlot> {
 
 /// SSIM against the reference over samples per pixel of one scene.
 pub(super) fn similarity_plot(study: &Study, scene: &str) -> Option<LinePlot> {
-    let series = target_series(study, scene, |c| c.ssim, |_| true);
+    let series = target_series(study, scene, |c| c.errors.ssim, |_| true);
     let title = format!("{scene}: similarity over samples");
     let x = XAxis::samples(&series);
     drawable(LinePlot {
@@ -171,10 +171,10 @@ fn pair_series(study: &Study, scene: &str) -> Vec<Series> {
     for (index, pair) in pairs.into_iter().enumerate() {
         let mut points: Vec<(f64, f64)> = Vec::new();
         for d in of_scene().filter(|d| (d.a.as_str(), d.b.as_str()) == pair) {
-            let usable = d.mse_linear > 0.0 && d.mse_linear.is_finite();
+            let usable = d.errors.mse_linear > 0.0 && d.errors.mse_linear.is_finite();
             let spp = f64::from(d.spp);
             if usable && points.iter().all(|p| p.0 != spp) {
-                points.push((spp, d.mse_linear));
+                points.push((spp, d.errors.mse_linear));
             }
         }
         add_merged(&mut merged, format!("{} : {}", pair.0, pair.1), SeriesKind::Pair(index), points);
@@ -270,23 +270,29 @@ fn up_to(times: &[StageTimes]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::{Convergence, Difference, Environment, Record};
+    use crate::records::{Convergence, Difference, Environment, Errors, Record};
 
     fn convergence(target: &str, spp: u32, mse_linear: f64) -> Record {
         Convergence {
             scene: "s".into(),
             target: target.into(),
             spp,
-            mse_linear,
-            ssim: 0.5,
+            errors: Errors { mse_linear, ssim: 0.5, ..Default::default() },
             ..Default::default()
         }
         .into()
     }
 
     fn difference(b: &str, spp: u32, mse_linear: f64) -> Record {
-        Difference { scene: "s".into(), a: "x".into(), b: b.into(), spp, mse_linear, ..Default::default() }
-            .into()
+        Difference {
+            scene: "s".into(),
+            a: "x".into(),
+            b: b.into(),
+            spp,
+            errors: Errors { mse_linear, ..Default::default() },
+            ..Default::default()
+        }
+        .into()
     }
 
     #[test]

@@ -85,17 +85,18 @@ impl<'de> serde::Deserialize<'de> for OrderedObject {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::{Difference, Skip, Timing};
+    use crate::records::{Difference, Errors, Skip, Timing};
 
     #[test]
     fn rows_of_different_kinds_share_one_header() {
+        let errors = Errors { psnr: f64::INFINITY, ..Default::default() };
         let records = [
             Record::from(Skip {
                 target: "cuda".into(),
                 reason: "no \"driver\", sorry".into(),
                 ..Default::default()
             }),
-            Difference { scene: "a".into(), psnr: f64::INFINITY, ..Default::default() }.into(),
+            Difference { scene: "a".into(), errors, ..Default::default() }.into(),
             Timing { extension_rays_by_bounce: vec![4, 2], ..Default::default() }.into(),
         ];
         let text = records_to_csv(&records, Path::new("records.csv")).unwrap();

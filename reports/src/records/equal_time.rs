@@ -1,6 +1,6 @@
 //! The error that a target reaches in a given time.
 
-use super::{Mode, float};
+use super::{Errors, Mode, float};
 use crate::metrics::{FloatMetrics, Metrics};
 use serde::{Deserialize, Serialize};
 
@@ -27,21 +27,9 @@ pub struct EqualTime {
     pub samples: u64,
     /// Whether the film was full before the time was up.
     pub full: bool,
-    /// As in [`super::Difference`].
-    #[serde(with = "float")]
-    pub mse: f64,
-    /// As in [`super::Difference`].
-    #[serde(with = "float")]
-    pub mse_linear: f64,
-    /// As in [`super::Difference`].
-    #[serde(with = "float")]
-    pub rmse: f64,
-    /// As in [`super::Difference`].
-    #[serde(with = "float")]
-    pub psnr: f64,
-    /// As in [`super::Difference`].
-    #[serde(with = "float")]
-    pub ssim: f64,
+    /// How far the image is from the reference.
+    #[serde(flatten)]
+    pub errors: Errors,
     /// What the reference is: a file, or target, samples per pixel and seed.
     pub against: String,
     /// Samples per pixel of the reference, whose own noise adds to the error; nothing for a file.
@@ -57,8 +45,7 @@ pub struct EqualTime {
 impl EqualTime {
     /// The same with the errors of a comparison with the reference.
     pub fn with_errors(self, m: &Metrics) -> Self {
-        let (mse, mse_linear, rmse, psnr, ssim) = (m.mse, m.mse_linear, m.rmse, m.psnr, m.ssim);
-        Self { mse, mse_linear, rmse, psnr, ssim, float: Some(m.float), ..self }
+        Self { errors: Errors::from(m), float: Some(m.float), ..self }
     }
 
     /// The share of the linear MSE that is expected to be the reference's own noise, 0 to 1: with errors that fall as 1/N

@@ -8,20 +8,10 @@ use crate::metrics::{FloatMetrics, Metrics};
 use crate::statistics::{Evidence, Rule};
 use serde::{Deserialize, Serialize};
 
-/// Two targets' images of one scene at one rung, compared. The errors' formulas are in [`crate::metrics`].
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// Errors between two images, as fields of every record that compares some. Their formulas are in [`crate::metrics`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Difference {
-    /// Scene name.
-    pub scene: String,
-    /// First target.
-    pub a: String,
-    /// Second target.
-    pub b: String,
-    /// Samples per pixel of both images.
-    pub spp: u32,
-    /// Random seed of both images.
-    pub seed: u64,
+pub struct Errors {
     /// Mean squared error over 8-bit sRGB values, 0 to 65025.
     #[serde(with = "float")]
     pub mse: f64,
@@ -37,6 +27,31 @@ pub struct Difference {
     /// Structural similarity over 8×8 boxes of 8-bit luma, at most 1.
     #[serde(with = "float")]
     pub ssim: f64,
+}
+
+impl From<&Metrics> for Errors {
+    fn from(m: &Metrics) -> Self {
+        Self { mse: m.mse, mse_linear: m.mse_linear, rmse: m.rmse, psnr: m.psnr, ssim: m.ssim }
+    }
+}
+
+/// Two targets' images of one scene at one rung, compared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Difference {
+    /// Scene name.
+    pub scene: String,
+    /// First target.
+    pub a: String,
+    /// Second target.
+    pub b: String,
+    /// Samples per pixel of both images.
+    pub spp: u32,
+    /// Random seed of both images.
+    pub seed: u64,
+    /// How far one image is from the other.
+    #[serde(flatten)]
+    pub errors: Errors,
     /// Greatest absolute difference of a linear channel.
     #[serde(with = "float")]
     pub max_abs: f64,
@@ -125,11 +140,7 @@ impl Difference {
             b: pair.1.to_owned(),
             spp,
             seed,
-            mse: m.mse,
-            mse_linear: m.mse_linear,
-            rmse: m.rmse,
-            psnr: m.psnr,
-            ssim: m.ssim,
+            errors: Errors::from(m),
             max_abs: m.max_abs,
             pixels_differing: m.pixels_differing,
             identical,
@@ -178,21 +189,9 @@ pub struct Convergence {
     pub spp: u32,
     /// Random seed of the image.
     pub seed: u64,
-    /// As in [`Difference`].
-    #[serde(with = "float")]
-    pub mse: f64,
-    /// As in [`Difference`].
-    #[serde(with = "float")]
-    pub mse_linear: f64,
-    /// As in [`Difference`].
-    #[serde(with = "float")]
-    pub rmse: f64,
-    /// As in [`Difference`].
-    #[serde(with = "float")]
-    pub psnr: f64,
-    /// As in [`Difference`].
-    #[serde(with = "float")]
-    pub ssim: f64,
+    /// How far the image is from the reference.
+    #[serde(flatten)]
+    pub errors: Errors,
     /// What the reference is: a file, or target, samples per pixel and seed.
     pub against: String,
     /// How the target was compiled.
@@ -210,11 +209,7 @@ impl Convergence {
             target: target.to_owned(),
             spp,
             seed,
-            mse: m.mse,
-            mse_linear: m.mse_linear,
-            rmse: m.rmse,
-            psnr: m.psnr,
-            ssim: m.ssim,
+            errors: Errors::from(m),
             against: against.to_owned(),
             mode: Mode::split(target).1,
             float: Some(m.float),

@@ -28,7 +28,8 @@ pub use host::{HostInfo, utc_now};
 pub use kernel::KernelInfo;
 pub(crate) use kinds::mega_per_second;
 pub use kinds::{
-    Bounce, Convergence, Difference, Hits, Load, Map, Noise, Note, RejectedSamples, Skip, Tests, Timing,
+    Bounce, Convergence, Difference, Errors, Hits, Load, Map, Noise, Note, RejectedSamples, Skip, Tests,
+    Timing,
 };
 pub use log::{DroppedLine, RecordLog, Resumed, read_records};
 pub use mode::Mode;

@@ -275,12 +275,14 @@ impl From<RejectedSamples> for Record {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Errors;
     use super::super::rung::WorstPath;
     use super::*;
 
     #[test]
     fn a_difference_has_the_documented_fields() {
-        let record = Record::from(Difference { psnr: f64::INFINITY, identical: true, ..Default::default() });
+        let errors = Errors { psnr: f64::INFINITY, ..Default::default() };
+        let record = Record::from(Difference { errors, identical: true, ..Default::default() });
         let json: Value = serde_json::from_str(&record.to_json().unwrap()).unwrap();
         for field in [
             "kind",
@@ -304,11 +306,20 @@ mod tests {
     }
 
     #[test]
+    fn errors_are_fields_of_the_record_between_what_was_compared_and_how() {
+        let errors = Errors { mse: 0.5, psnr: f64::INFINITY, ..Default::default() };
+        let record = Record::from(Convergence { errors, ..Default::default() });
+        let expected = r#"{"kind":"convergence","scene":"","target":"","spp":0,"seed":0,"mse":0.5,"mse_linear":0.0,"rmse":0.0,"psnr":"inf","ssim":0.0,"against":"","mode":"exact"}"#;
+        assert_eq!(record.to_json().unwrap(), expected);
+    }
+
+    #[test]
     fn every_kind_reads_back_as_it_was_written() {
+        let errors = Errors { mse: 0.5, psnr: f64::INFINITY, ..Default::default() };
         let records = [
-            Record::from(Difference { scene: "s\"<é".into(), psnr: f64::INFINITY, ..Default::default() }),
+            Record::from(Difference { scene: "s\"<é".into(), errors, ..Default::default() }),
             Difference { float: Some(crate::metrics::Metrics::EQUAL.float), ..Default::default() }.into(),
-            Convergence { mse: 0.5, mode: Mode::Fast, ..Default::default() }.into(),
+            Convergence { errors, mode: Mode::Fast, ..Default::default() }.into(),
             Timing { extension_rays_by_bounce: vec![3, 2, 1], ..Default::default() }.into(),
             Load { device_bytes: u64::MAX, ..Default::default() }.into(),
             Bounce { bounce: 2, ..Default::default() }.into(),
@@ -375,9 +386,10 @@ mod tests {
 
     #[test]
     fn keys_tell_points_apart_and_ignore_measurements() {
-        let a = Record::from(Difference { spp: 1, mse: 1.0, ..Default::default() });
-        let again = Record::from(Difference { spp: 1, mse: 2.0, ..Default::default() });
-        let other = Record::from(Difference { spp: 2, mse: 1.0, ..Default::default() });
+        let mse = |mse| Errors { mse, ..Default::default() };
+        let a = Record::from(Difference { spp: 1, errors: mse(1.0), ..Default::default() });
+        let again = Record::from(Difference { spp: 1, errors: mse(2.0), ..Default::default() });
+        let other = Record::from(Difference { spp: 2, errors: mse(1.0), ..Default::default() });
         assert_eq!(a.key(), again.key());
         assert_ne!(a.key(), other.key());
     }

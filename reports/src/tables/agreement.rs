@@ -101,7 +101,7 @@ fn ratio_table(study: &Study) -> Table {
         return Table::new("noise-ratio", "Error over noise floor", &[], &[]);
     }
     let ratio = |d: &Difference| {
-        let ratio = noise_floor(study, d).map(|floor| d.mse_linear / floor);
+        let ratio = noise_floor(study, d).map(|floor| d.errors.mse_linear / floor);
         ratio.map_or_else(Cell::empty, |ratio| Cell::number(ratio, number(ratio)))
     };
     difference_table(study, "noise-ratio", "Error over noise floor", ratio).noted(
@@ -151,7 +151,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::{Environment, Record, Tests};
+    use crate::records::{Environment, Errors, Record, Tests};
 
     fn study() -> Study {
         let judged = |spp: u32, verdict: &str, mse: f64| Difference {
@@ -159,7 +159,7 @@ mod tests {
             a: "x".into(),
             b: "y".into(),
             spp,
-            mse_linear: mse,
+            errors: Errors { mse_linear: mse, ..Errors::default() },
             verdict: verdict.into(),
             step_mse_linear: Some(2.0 / f64::from(spp.div_ceil(2)) + 0.5),
             step_spp: Some(spp.div_ceil(2)),

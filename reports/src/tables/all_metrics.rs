@@ -35,9 +35,9 @@ pub fn all_metrics_table(study: &Study) -> Table {
         let of = |get: fn(&FloatMetrics) -> f64| d.float.as_ref().map(get);
         let mut row = vec![Cell::text(&d.scene), Cell::text(pair), Cell::count(u64::from(d.spp))];
         row.push(Cell { text: count(d.pixels_differing), value: d.pixels_differing.into() });
-        row.extend([d.max_abs, d.mse, d.rmse, d.psnr].map(|v| shown(Some(v))));
-        row.push(Cell::number(d.ssim, similarity(d.ssim)));
-        row.push(shown(Some(d.mse_linear)));
+        row.extend([d.max_abs, d.errors.mse, d.errors.rmse, d.errors.psnr].map(|v| shown(Some(v))));
+        row.push(Cell::number(d.errors.ssim, similarity(d.errors.ssim)));
+        row.push(shown(Some(d.errors.mse_linear)));
         row.extend(
             [of(|m| m.rmse_linear), of(|m| m.rel_mse), of(|m| m.mae_linear), of(|m| m.psnr_linear)]
                 .map(shown),

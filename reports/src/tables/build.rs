@@ -17,18 +17,19 @@ pub fn difference_tables(study: &Study) -> Vec<Table> {
         }
     };
     let metric = |get: fn(&Difference) -> f64| move |d: &Difference| Cell::number(get(d), number(get(d)));
-    let ssim = |d: &Difference| Cell::number(d.ssim, similarity(d.ssim));
-    let mut tables = vec![
+    let ssim = |d: &Difference| Cell::number(d.errors.ssim, similarity(d.errors.ssim));
+    let mut tables =
+        vec![
         difference_table(study, "identical", "Identical films", identical).noted(
             "“=” where the films' integers are equal to the bit, else the pixels in which the images differ.",
         ),
-        difference_table(study, "difference-mse", "MSE between targets, 8-bit sRGB", metric(|d| d.mse))
+        difference_table(study, "difference-mse", "MSE between targets, 8-bit sRGB", metric(|d| d.errors.mse))
             .noted("Mean squared error over 8-bit sRGB values, 0 to 65025, the scale of published tables."),
         difference_table(
             study,
             "difference-mse-linear",
             "MSE between targets, linear",
-            metric(|d| d.mse_linear),
+            metric(|d| d.errors.mse_linear),
         )
         .noted("Mean squared error over linear radiance."),
         difference_table(study, "difference-ssim", "SSIM between targets, 8×8 boxes", ssim)
@@ -72,19 +73,19 @@ pub(super) fn difference_table(
 /// Errors of every target against the reference by rung: linear MSE with its slope, 8-bit MSE, SSIM.
 pub fn convergence_tables(study: &Study) -> Vec<Table> {
     let metric = |get: fn(&Convergence) -> f64| move |c: &Convergence| Cell::number(get(c), number(get(c)));
-    let ssim = |c: &Convergence| Cell::number(c.ssim, similarity(c.ssim));
+    let ssim = |c: &Convergence| Cell::number(c.errors.ssim, similarity(c.errors.ssim));
     let mut linear = convergence_table(
         study,
         "convergence-mse-linear",
         "Convergence, linear MSE",
-        metric(|c| c.mse_linear),
+        metric(|c| c.errors.mse_linear),
     );
     add_slopes(study, &mut linear);
     let mut tables = vec![
         linear.noted("Mean squared error over linear radiance against the reference.").noted(
             "Slope of log MSE over log spp by least squares with its 95 % interval; independent samples give −1.",
         ),
-        convergence_table(study, "convergence-mse", "Convergence, 8-bit MSE", metric(|c| c.mse))
+        convergence_table(study, "convergence-mse", "Convergence, 8-bit MSE", metric(|c| c.errors.mse))
             .noted("Mean squared error over 8-bit sRGB values, 0 to 65025, against the reference."),
         convergence_table(study, "convergence-ssim", "Convergence, SSIM, 8×8 boxes", ssim)
             .noted(SSIM_DEFINITION),
@@ -157,7 +158,7 @@ fn add_slopes(study: &Study, table: &mut Table) {
             .convergences
             .iter()
             .filter(|c| convergence_key(c) == *row)
-            .map(|c| (c.spp, c.mse_linear))
+            .map(|c| (c.spp, c.errors.mse_linear))
             .collect();
         let fit = fit_log_log_slope(&points);
         cells.push(fit.map_or_else(|_| Cell::empty(), |f| Cell::number(f.slope, fixed(f.slope, 3))));

@@ -46,8 +46,8 @@ pub fn equal_time_table(study: &Study) -> Table {
             shown(mega_per_second(e.samples, e.render_ms)),
             known(e.float.map(|m| m.rmse_linear)),
             known(e.float.map(|m| m.rel_mse)),
-            shown(e.rmse),
-            shown(e.psnr),
+            shown(e.errors.rmse),
+            shown(e.errors.psnr),
             share.map_or_else(Cell::empty, |share| Cell::number(share, percent(share))),
         ]);
     }
