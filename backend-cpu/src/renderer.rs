@@ -32,6 +32,7 @@ struct Loaded<I> {
     intersector: I,
     tiles: Vec<Tile>,
     rays: Rays,
+    order: Order,
     spp: u32,
     flaws: Flaws,
 }
@@ -78,6 +79,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             intersector,
             tiles: cover(settings.width, settings.height, tile_size(&Variant::default(), settings.width)),
             rays: Rays::default(),
+            order: Order::default(),
             spp: 0,
             flaws: Flaws::default(),
         });
@@ -89,10 +91,11 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             return Err(Error::Unsupported { actor: self.info.target.clone(), what: "rendering".into() });
         }
         let loaded = self.loaded.as_mut().ok_or_else(nothing_loaded)?;
-        let Loaded { scene, settings, intersector, tiles, rays, spp, flaws } = loaded;
+        let Loaded { scene, settings, intersector, tiles, rays, order, spp, flaws } = loaded;
         let added = check_range(*spp, &samples)?;
         let camera = scene.camera.frame(settings.width, settings.height);
-        let job = Job { scene, intersector, camera, settings: *settings, samples, rays: *rays };
+        let job =
+            Job { scene, intersector, camera, settings: *settings, samples, rays: *rays, order: *order };
         let start = Instant::now();
         let tally = self.pool.install(|| {
             tiles
@@ -132,7 +135,8 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
     fn variants(&self) -> Vec<Variant> {
         let mut variants = vec![Variant::default()];
         variants.extend(TILES.map(|side| Variant { tile: Some(side), ..Variant::default() }));
-        variants.push(Variant { order: Order::Scanline, ..Variant::default() });
+        variants
+            .extend([Order::Scanline, Order::Octants].map(|order| Variant { order, ..Variant::default() }));
         if I::HAS_PACKETS {
             variants.push(Variant { rays: Rays::Single, ..Variant::default() });
         }
@@ -149,7 +153,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         }
         let Settings { width, height, .. } = loaded.settings;
         loaded.tiles = cover(width, height, tile_size(variant, width));
-        loaded.rays = rays;
+        (loaded.rays, loaded.order) = (rays, order);
         (loaded.spp, loaded.flaws) = (0, Flaws::default());
         Ok(VaryReport::default())
     }

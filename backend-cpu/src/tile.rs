@@ -31,7 +31,7 @@ pub(crate) struct Tile {
 pub(crate) fn tile_size(variant: &Variant, width: u32) -> [u32; 2] {
     let side = variant.tile.unwrap_or(TILE_SIDE).max(1);
     match variant.order {
-        Order::Tiles => [side; 2],
+        Order::Tiles | Order::Octants => [side; 2],
         // Whole rows, together about as many pixels as a tile.
         Order::Scanline => [width, (side.saturating_mul(side) / width.max(1)).max(1)],
     }
@@ -62,6 +62,8 @@ pub(crate) struct Job<'a, I> {
     pub(crate) samples: Range<u32>,
     /// Whether extension rays are traced together where the intersector can.
     pub(crate) rays: Rays,
+    /// The order of a tile's extension rays.
+    pub(crate) order: Order,
 }
 
 /// Thread time by stage, ray counts and flaws of some tiles.
@@ -107,6 +109,7 @@ pub(crate) struct Wavefront<S> {
     paths: Vec<PathState>,
     hits: Vec<Hit>,
     active: Vec<u32>,
+    sorted: Vec<u32>,
     connections: Vec<(u32, Connection)>,
     scratch: S,
 }
@@ -117,6 +120,7 @@ impl<S: Default> Default for Wavefront<S> {
             paths: Vec::new(),
             hits: Vec::new(),
             active: Vec::new(),
+            sorted: Vec::new(),
             connections: Vec::new(),
             scratch: S::default(),
         }
@@ -214,8 +218,35 @@ impl<S: Default> Wavefront<S> {
             kept += usize::from(shaded.continues);
         }
         self.active.truncate(kept);
+        if job.order == Order::Octants {
+            self.sort_by_octant();
+        }
         counts.shadow_rays += self.connections.len() as u64;
         tally.shade += start.elapsed();
+    }
+
+    /// Puts the paths that go on in the order of the octants of their directions.
+    fn sort_by_octant(&mut self) {
+        let Self { paths, active, sorted, .. } = self;
+        let octant = |&index: &u32| {
+            let signs = paths[index as usize].ray.direction.to_array().map(|v| usize::from(v < 0.0));
+            signs[0] + 2 * signs[1] + 4 * signs[2]
+        };
+        let mut counts = [0; 8];
+        active.iter().for_each(|index| counts[octant(index)] += 1);
+        let mut end = 0;
+        let mut places = counts.map(|count| {
+            end += count;
+            end - count
+        });
+        sorted.clear();
+        sorted.resize(active.len(), 0);
+        for index in active.iter() {
+            let place = &mut places[octant(index)];
+            sorted[*place] = *index;
+            *place += 1;
+        }
+        std::mem::swap(active, sorted);
     }
 
     #[inline(always)]
@@ -232,5 +263,34 @@ impl<S: Default> Wavefront<S> {
         }
         tally.bounce(bounce).unoccluded += unoccluded;
         tally.connect += start.elapsed();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockstep_core::vec3::vec3;
+
+    #[test]
+    fn paths_that_go_on_are_grouped_by_octant_and_stay_in_order_within_it() {
+        let scene = lockstep_core::scene::SceneBuilder::new("nothing").build().unwrap();
+        let camera = scene.camera.frame(1, 1);
+        let going = |x: f32, y: f32, z: f32| {
+            let mut path = generate(&camera, SampleKey { pixel: 0, sample: 0, seed: 0 });
+            path.ray.direction = vec3(x, y, z);
+            path
+        };
+        let paths = vec![
+            going(-1.0, -1.0, -1.0),
+            going(1.0, 1.0, 1.0),
+            going(0.5, -0.0, 2.0),
+            going(-1.0, 1.0, 1.0),
+            going(1.0, 1.0, -1.0),
+            going(2.0, 1.0, 1.0),
+        ];
+        let active = vec![4, 0, 5, 1, 3, 2];
+        let mut wavefront = Wavefront::<()> { paths, active, ..Wavefront::default() };
+        wavefront.sort_by_octant();
+        assert_eq!(wavefront.active, [5, 1, 2, 3, 4, 0]);
     }
 }

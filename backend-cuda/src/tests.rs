@@ -47,11 +47,12 @@ fn the_exact_build_has_our_arithmetic_and_no_other() {
 }
 
 /// A program of every kind that variants launch.
-fn builds() -> [Part; 5] {
+fn builds() -> [Part; 6] {
     let build = |structure, fetches, order| Part::Other(Build { structure, fetches, order });
     [
         build(Structure::Wavefront, true, Order::Tiles),
         build(Structure::Wavefront, false, Order::Scanline),
+        build(Structure::Wavefront, false, Order::Octants),
         build(Structure::InPlace, false, Order::Tiles),
         build(Structure::Megakernel, false, Order::Tiles),
         build(Structure::Megakernel, true, Order::Scanline),

@@ -1,7 +1,7 @@
 /* What the entry kernels share: how a launch shares out its work, queues and their counters, rays in buffers.
  *
  * Queue lengths are the ray counters of the bounce and never leave the device within a pass. Every kernel loops, so any
- * launch size is right. The programs of variants (src/variant.rs) are built with LS_FETCH or LS_SCANLINE. */
+ * launch size is right. The programs of variants (src/variant.rs) are built with LS_FETCH, LS_SCANLINE or LS_OCTANTS. */
 
 /* How far two queues had grown before an item's own entries. */
 typedef struct {
@@ -9,43 +9,58 @@ typedef struct {
     u32 b;
 } Slots;
 
+/* Entries that are reserved together are put into bins, one behind the other: with LS_OCTANTS one for each octant. */
+#ifdef LS_OCTANTS
+#define LS_BINS 8u
+#else
+#define LS_BINS 1u
+#endif
+
 /* Adding to counters. With LS_GROUP_COMPACTION a work-group adds its items' shares in local memory first, and asks each
  * counter once; all items of a group must then come here together. Without, an item adds its own share. */
 #ifdef LS_GROUP_COMPACTION
-#define LS_SCRATCH(name) LS_LOCAL u32 name[4]
+#define LS_SCRATCH(name) LS_LOCAL u32 name[LS_BINS + 3u]
 
-LS_FN Slots counter_reserve(LS_GLOBAL u32 *a, u32 amount_a, LS_GLOBAL u32 *b, u32 amount_b,
+/* Reserves entries of two queues, those of `a` in the bin `bin` of what the group reserves. */
+LS_FN Slots counter_reserve(LS_GLOBAL u32 *a, u32 amount_a, u32 bin, LS_GLOBAL u32 *b, u32 amount_b,
                             LS_LOCAL_POINTER u32 *scratch) {
     u32 lane = LS_LOCAL_ID();
     Slots slots;
     if (lane == 0u) {
-        scratch[0] = 0u;
-        scratch[1] = 0u;
+        for (u32 i = 0u; i <= LS_BINS; i++) {
+            scratch[i] = 0u;
+        }
     }
     LS_BARRIER();
-    slots.a = amount_a > 0u ? LS_ATOMIC_ADD(&scratch[0], amount_a) : 0u;
-    slots.b = amount_b > 0u ? LS_ATOMIC_ADD(&scratch[1], amount_b) : 0u;
+    slots.a = amount_a > 0u ? LS_ATOMIC_ADD(&scratch[bin], amount_a) : 0u;
+    slots.b = amount_b > 0u ? LS_ATOMIC_ADD(&scratch[LS_BINS], amount_b) : 0u;
     LS_BARRIER();
+    u32 amount_of_group = 0u;
+    for (u32 i = 0u; i < LS_BINS; i++) {
+        slots.a += i < bin ? scratch[i] : 0u;
+        amount_of_group += scratch[i];
+    }
     if (lane == 0u) {
-        scratch[2] = scratch[0] > 0u ? LS_ATOMIC_ADD(a, scratch[0]) : 0u;
-        scratch[3] = scratch[1] > 0u ? LS_ATOMIC_ADD(b, scratch[1]) : 0u;
+        scratch[LS_BINS + 1u] = amount_of_group > 0u ? LS_ATOMIC_ADD(a, amount_of_group) : 0u;
+        scratch[LS_BINS + 2u] = scratch[LS_BINS] > 0u ? LS_ATOMIC_ADD(b, scratch[LS_BINS]) : 0u;
     }
     LS_BARRIER();
-    slots.a += scratch[2];
-    slots.b += scratch[3];
+    slots.a += scratch[LS_BINS + 1u];
+    slots.b += scratch[LS_BINS + 2u];
     return slots;
 }
 
 LS_FN void counter_add(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 *scratch) {
-    counter_reserve(counter, amount, counter, 0u, scratch);
+    counter_reserve(counter, amount, 0u, counter, 0u, scratch);
     /* PoCL 3.1 has given wrong sums where two calls followed each other with nothing but a branch in between. */
     LS_BARRIER();
 }
 #else
 #define LS_SCRATCH(name) LS_LOCAL_POINTER u32 *name = 0
 
-LS_FN Slots counter_reserve(LS_GLOBAL u32 *a, u32 amount_a, LS_GLOBAL u32 *b, u32 amount_b,
+LS_FN Slots counter_reserve(LS_GLOBAL u32 *a, u32 amount_a, u32 bin, LS_GLOBAL u32 *b, u32 amount_b,
                             LS_LOCAL_POINTER u32 *scratch) {
+    (void)bin;
     (void)scratch;
     Slots slots;
     slots.a = amount_a > 0u ? LS_ATOMIC_ADD(a, amount_a) : 0u;
@@ -62,8 +77,8 @@ LS_FN void counter_add(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 
 #endif
 
 /* LS_FOR_ITEMS(i, count, head) goes through the items below `count`. LS_FOR_ROUNDS(first, count, head) does the same, but
- * all work-items of a group go round together: LS_ITEM_OF(first) is a work-item's own, `count` or more for some in the
- * last round.
+ * all work-items of a group go round together, each with the LS_ROUND items from LS_ITEM_OF(first) on, of which some are
+ * `count` or more in the last round.
  *
  * With LS_FETCH the counter at `head`, which is zero before, gives out the items: a group takes one for each of its
  * work-items (Aila and Laine 2009), or on a CPU, whose groups run their work-items one after the other, a work-item takes
@@ -73,6 +88,7 @@ LS_FN void counter_add(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 
 #define LS_FOR_ROUNDS(first, count, head) \
     for (u32 first = LS_GLOBAL_ID() - LS_LOCAL_ID(); first < (count); first += LS_GLOBAL_SIZE())
 #define LS_ITEM_OF(first) ((first) + LS_LOCAL_ID())
+#define LS_ROUND 1u
 #elif defined(LS_GROUP_COMPACTION)
 #define LS_FOR_ITEMS(i, count, head)       \
     LS_FOR_ROUNDS(first, count, head)      \
@@ -81,6 +97,7 @@ LS_FN void counter_add(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 
     LS_LOCAL u32 fetched[1];                                                  \
     for (u32 first = group_fetch(head, fetched); first < (count); first = group_fetch(head, fetched))
 #define LS_ITEM_OF(first) ((first) + LS_LOCAL_ID())
+#define LS_ROUND 1u
 
 /* The first of the items that a group takes next. */
 LS_FN u32 group_fetch(LS_GLOBAL u32 *head, LS_LOCAL_POINTER u32 *fetched) {
@@ -93,10 +110,18 @@ LS_FN u32 group_fetch(LS_GLOBAL u32 *head, LS_LOCAL_POINTER u32 *fetched) {
 }
 #else
 #define LS_FETCHED 64u
-#define LS_FOR_ITEMS(i, count, head)                                                                           \
-    for (u32 taken = LS_ATOMIC_ADD(head, LS_FETCHED); taken < (count); taken = LS_ATOMIC_ADD(head, LS_FETCHED)) \
-        for (u32 i = taken; i < taken + LS_FETCHED && i < (count); i++)
+#define LS_FOR_FETCHED(taken, count, head) \
+    for (u32 taken = LS_ATOMIC_ADD(head, LS_FETCHED); taken < (count); taken = LS_ATOMIC_ADD(head, LS_FETCHED))
+#define LS_FOR_ITEMS(i, count, head)    \
+    LS_FOR_FETCHED(taken, count, head)  \
+    for (u32 i = taken; i < taken + LS_FETCHED && i < (count); i++)
+#ifdef LS_OCTANTS
+#define LS_FOR_ROUNDS(first, count, head) LS_FOR_FETCHED(first, count, head)
+#define LS_ROUND LS_FETCHED
+#else
 #define LS_FOR_ROUNDS(first, count, head) LS_FOR_ITEMS(first, count, head)
+#define LS_ROUND 1u
+#endif
 #define LS_ITEM_OF(first) (first)
 #endif
 

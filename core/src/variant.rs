@@ -17,7 +17,7 @@ pub struct Variant {
     pub threads: Threads,
     /// Work-items of a work-group; the target's own number when `None`.
     pub group: Option<u32>,
-    /// The order in which pixels are gone through.
+    /// The order in which pixels and rays are gone through.
     pub order: Order,
     /// Samples of every pixel in flight at once, at most; as many as the target has room for when `None`.
     pub samples: Option<u32>,
@@ -52,7 +52,7 @@ pub enum Threads {
     Persistent,
 }
 
-/// The order in which pixels are gone through.
+/// The order in which pixels and rays are gone through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
     /// In small tiles, so that neighbouring work-items see neighbouring pixels.
@@ -60,6 +60,9 @@ pub enum Order {
     Tiles,
     /// Row by row.
     Scanline,
+    /// In small tiles; the extension rays after a bounce by the octants of their directions, among those that are put into
+    /// the queue together: those of a work-group, of what a work-item fetches on a CPU, or of a tile.
+    Octants,
 }
 
 /// How many rays are traced together.
@@ -100,8 +103,10 @@ impl fmt::Display for Variant {
         if let Some(group) = self.group {
             write!(f, "/group={group}")?;
         }
-        if self.order == Order::Scanline {
-            f.write_str("/scanline")?;
+        match self.order {
+            Order::Tiles => {}
+            Order::Scanline => f.write_str("/scanline")?,
+            Order::Octants => f.write_str("/octants")?,
         }
         if let Some(samples) = self.samples {
             write!(f, "/samples={samples}")?;

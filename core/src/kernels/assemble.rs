@@ -99,7 +99,11 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Part) 
         (Part::Other(_), Structure::InPlace) => &IN_PLACE,
         (Part::Other(_), Structure::Megakernel) => &MEGAKERNEL,
     };
-    let of_build = [("LS_FETCH", fetches), ("LS_SCANLINE", order == Order::Scanline)];
+    let of_build = [
+        ("LS_FETCH", fetches),
+        ("LS_SCANLINE", order == Order::Scanline),
+        ("LS_OCTANTS", order == Order::Octants),
+    ];
     assemble_with(compat_name, compat, options, &of_build, last)
 }
 

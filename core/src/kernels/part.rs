@@ -22,7 +22,7 @@ pub struct Build {
     pub structure: Structure,
     /// Whether work-items fetch their rays from a counter, rather than stride through the queue.
     pub fetches: bool,
-    /// The order in which pixels are gone through.
+    /// The order in which pixels and rays are gone through.
     pub order: Order,
 }
 

@@ -9,7 +9,7 @@ use super::launches::{Launches, SceneOnDevice};
 use super::path_state::{BYTES_PER_PATH, PathState};
 use super::timeline::Timeline;
 use super::tracer;
-use super::variants::variants;
+use super::variants::{lacking, variants};
 use crate::bvh::Hierarchy;
 use crate::error::{Error, Result};
 use crate::film::{Film, Flaws};
@@ -24,7 +24,7 @@ use crate::renderer::{
     VaryReport,
 };
 use crate::scene::Scene;
-use crate::variant::{Rays, Structure, Variant};
+use crate::variant::{Structure, Variant};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -229,9 +229,8 @@ impl<D: Device> Renderer for Wavefront<D> {
     fn vary(&mut self, variant: &Variant) -> Result<VaryReport> {
         let Self { device, loaded } = self;
         let loaded = loaded.as_mut().ok_or_else(nothing_loaded)?;
-        if variant.tile.is_some() || variant.rays == Rays::Single {
-            let (actor, what) = (device.info().target.clone(), format!("the variant {variant}"));
-            return Err(Error::Unsupported { actor, what });
+        if let Some(what) = lacking(variant, device.limits().kind) {
+            return Err(Error::Unsupported { actor: device.info().target.clone(), what });
         }
         let start = Instant::now();
         device.prepare(variant, loaded.content)?;

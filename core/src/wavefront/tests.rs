@@ -7,7 +7,7 @@ use crate::kernels::Content;
 use crate::kernels::launch::Kernel;
 use crate::renderer::{DeviceInfo, Renderer, Settings};
 use crate::scene::{Material, MeshData, Scene, SceneBuilder, Sphere};
-use crate::variant::{Rays, Structure, Variant};
+use crate::variant::{Order, Rays, Structure, Threads, Variant};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -217,6 +217,22 @@ fn the_default_comes_first_among_the_variants_and_none_twice() {
         assert_eq!(labels.len(), variants.len());
         assert!(labels.contains("megakernel/persistent/group=1024"), "{labels:?}");
     }
+}
+
+#[test]
+fn rays_are_sorted_only_where_several_are_put_into_a_queue_together() {
+    let octants = Variant { order: Order::Octants, ..Variant::default() };
+    let persistent = Variant { threads: Threads::Persistent, ..octants };
+    for kind in [Kind::Cpu, Kind::Gpu] {
+        assert_eq!(variants::lacking(&persistent, kind), None);
+        for structure in [Structure::InPlace, Structure::Megakernel] {
+            assert!(variants::lacking(&Variant { structure, ..persistent }, kind).is_some(), "{structure:?}");
+        }
+    }
+    assert_eq!(variants::lacking(&octants, Kind::Gpu), None);
+    let reason = variants::lacking(&octants, Kind::Cpu);
+    let expected = "the variant wavefront/octants, which puts no rays into a queue together,";
+    assert_eq!(reason.as_deref(), Some(expected));
 }
 
 #[test]

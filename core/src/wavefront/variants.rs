@@ -2,7 +2,7 @@
 
 use super::device::{Kind, Limits};
 use crate::renderer::Mode;
-use crate::variant::{Order, Structure, Threads, Variant};
+use crate::variant::{Order, Rays, Structure, Threads, Variant};
 
 /// Work-items of a work-group that are compared on GPUs: from their width to the most that any takes.
 const GPU_GROUPS: &[u32] = &[32, 64, 128, 256, 512, 1024];
@@ -39,7 +39,24 @@ pub(super) fn variants(limits: &Limits) -> Vec<Variant> {
         variants.push(scheduling(Structure::Wavefront, Threads::PerRay));
     }
     variants.push(Variant { order: Order::Scanline, ..Variant::default() });
+    let threads = match limits.kind {
+        Kind::Cpu => Threads::Persistent,
+        Kind::Gpu => Threads::Own,
+    };
+    variants.push(Variant { threads, order: Order::Octants, ..Variant::default() });
     variants.extend(SAMPLES.map(|n| Variant { samples: Some(n), ..Variant::default() }));
     variants.push(Variant::in_mode(Mode::Fast));
     variants
+}
+
+/// What a device under the wavefront lacks for a variant, in words; nothing where it can be tried.
+pub(super) fn lacking(variant: &Variant, kind: Kind) -> Option<String> {
+    if variant.tile.is_some() || variant.rays == Rays::Single {
+        return Some(format!("the variant {variant}"));
+    }
+    // Rays are sorted among those that are put into a queue together: by a group, or by a work-item that fetched several.
+    let together = kind == Kind::Gpu || variant.threads == Threads::Persistent;
+    let sorts = variant.structure == Structure::Wavefront && together;
+    (variant.order == Order::Octants && !sorts)
+        .then(|| format!("the variant {variant}, which puts no rays into a queue together,"))
 }

@@ -79,13 +79,14 @@ pub fn sweep_table(study: &Study) -> Table {
 type Factor = (&'static str, fn(&Swept) -> bool);
 
 /// The kinds of variants that are columns of [`sweep_best_table`].
-const FACTORS: [Factor; 7] = [
+const FACTORS: [Factor; 8] = [
     ("Wavefront", |row| row.in_grid && row.scheduling == "wavefront"),
     ("Persistent", |row| row.in_grid && row.scheduling == "wavefront/persistent"),
     ("One item a ray", |row| row.in_grid && row.scheduling == "wavefront/per-ray"),
     ("No compaction", |row| row.in_grid && row.scheduling == "in-place"),
     ("Megakernel", |row| row.in_grid && row.scheduling.starts_with("megakernel")),
     ("Scanlines", |row| row.variant.contains("/scanline")),
+    ("Octants", |row| row.variant.contains("/octants")),
     ("Fast", |row| row.mode == Mode::Fast),
 ];
 
@@ -161,9 +162,9 @@ mod tests {
         | wavefront/fast | faster | ≠ | 0.900 | 9.023 | 4.500 | 2.700 | 1.800 | 128 | 4 | 6 |
         ");
         insta::assert_snapshot!(sweep_best_table(&study).to_markdown(), @r"
-        | Scene | Target | Variant | Default ms | Best | Wavefront | Persistent | One item a ray | No compaction | Megakernel | Scanlines | Fast |
-        | :--- | :--- | :--- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-        | cornell | gpu | wavefront/group=64 | 10.02 | 0.800 | 0.800 |  |  |  | 1.500 |  | 0.900 |
+        | Scene | Target | Variant | Default ms | Best | Wavefront | Persistent | One item a ray | No compaction | Megakernel | Scanlines | Octants | Fast |
+        | :--- | :--- | :--- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+        | cornell | gpu | wavefront/group=64 | 10.02 | 0.800 | 0.800 |  |  |  | 1.500 |  |  | 0.900 |
         ");
     }
 }
