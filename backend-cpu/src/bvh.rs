@@ -1,8 +1,8 @@
 //! The built-in BVH as an intersector: the reference that every exact target equals.
 
-use crate::intersector::Intersector;
+use crate::intersector::{Intersector, Made};
 use lockstep_core::Result;
-use lockstep_core::bvh::{Bvh8, Scratch8};
+use lockstep_core::bvh::{Bvh8, BvhCache, Fetched, Scratch8};
 use lockstep_core::intersect::{Hit, Ray};
 use lockstep_core::rng::RayKey;
 use lockstep_core::scene::Scene;
@@ -16,8 +16,9 @@ pub(crate) struct BuiltIn {
 impl Intersector for BuiltIn {
     type Scratch = Scratch8;
 
-    fn build(scene: &Scene) -> Result<Self> {
-        Ok(Self { scene: scene.clone(), bvh: Bvh8::build(scene, &Bvh8::SETTINGS) })
+    fn build(scene: &Scene, hierarchies: &BvhCache) -> Result<Made<Self>> {
+        let Fetched { bvh, origin, took } = hierarchies.bvh8(scene);
+        Ok(Made { intersector: Self { scene: scene.clone(), bvh }, origin: Some(origin), took })
     }
 
     fn layout(&self) -> String {

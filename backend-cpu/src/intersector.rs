@@ -1,9 +1,29 @@
 //! What the tiles need of an intersector.
 
 use lockstep_core::Result;
+use lockstep_core::bvh::{BvhCache, Origin};
 use lockstep_core::intersect::{Hit, Ray};
 use lockstep_core::rng::RayKey;
 use lockstep_core::scene::Scene;
+use std::time::{Duration, Instant};
+
+/// An intersector, fresh from [`Intersector::build`].
+pub(crate) struct Made<I> {
+    pub(crate) intersector: I,
+    /// Where its hierarchy came from, if it is one of the built-in ones.
+    pub(crate) origin: Option<Origin>,
+    /// How long building or reading it took.
+    pub(crate) took: Duration,
+}
+
+impl<I> Made<I> {
+    /// What `build` makes without a hierarchy of the built-in ones, timed.
+    pub(crate) fn timed(build: impl FnOnce() -> Result<I>) -> Result<Self> {
+        let start = Instant::now();
+        let intersector = build()?;
+        Ok(Self { intersector, origin: None, took: start.elapsed() })
+    }
+}
 
 /// An acceleration structure over one scene.
 pub(crate) trait Intersector: Sized + Sync {
@@ -16,8 +36,8 @@ pub(crate) trait Intersector: Sized + Sync {
     /// Whether [`Intersector::closest_hits`] traces several rays together.
     const HAS_PACKETS: bool = false;
 
-    /// Builds the structure with the threads of the current rayon pool.
-    fn build(scene: &Scene) -> Result<Self>;
+    /// Builds the structure with the threads of the current rayon pool; a built-in hierarchy may come from `hierarchies`.
+    fn build(scene: &Scene, hierarchies: &BvhCache) -> Result<Made<Self>>;
 
     /// What the structure is called in benchmarks.
     fn layout(&self) -> String;

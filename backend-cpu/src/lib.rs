@@ -40,7 +40,7 @@ impl Backend for Cpu {
         match target {
             BVH_TARGET => {
                 let info = device::describe(target, threads, BUILT_IN.into(), true);
-                Ok(Box::new(CpuRenderer::<BuiltIn>::new(info)?))
+                Ok(Box::new(CpuRenderer::<BuiltIn>::new(info, options.hierarchies.clone())?))
             }
             EMBREE_TARGET => embree::target::open(threads),
             _ => Err(Error::Unavailable {

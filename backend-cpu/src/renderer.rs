@@ -1,8 +1,9 @@
 //! The CPU renderer: tiles over rayon, a wavefront per tile.
 
 use crate::cast::cast;
-use crate::intersector::Intersector;
+use crate::intersector::{Intersector, Made};
 use crate::tile::{Job, Tally, Tile, Wavefront, cover, tile_size};
+use lockstep_core::bvh::BvhCache;
 use lockstep_core::film::Flaws;
 use lockstep_core::intersect::{Hit, Ray};
 use lockstep_core::null::{check_range, nothing_loaded};
@@ -23,6 +24,7 @@ const TILES: [u32; 4] = [8, 16, 64, 128];
 pub(crate) struct CpuRenderer<I> {
     info: DeviceInfo,
     pool: rayon::ThreadPool,
+    hierarchies: BvhCache,
     loaded: Option<Loaded<I>>,
 }
 
@@ -38,11 +40,11 @@ struct Loaded<I> {
 }
 
 impl<I: Intersector> CpuRenderer<I> {
-    /// A renderer with its own pool of `info.compute_units` threads.
+    /// A renderer with its own pool of `info.compute_units` threads, and a place for built hierarchies.
     ///
     /// # Errors
     /// [`Error::Device`] when the system refuses the threads.
-    pub(crate) fn new(info: DeviceInfo) -> Result<Self> {
+    pub(crate) fn new(info: DeviceInfo, hierarchies: BvhCache) -> Result<Self> {
         let threads = info.compute_units as usize;
         let pool =
             rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Device {
@@ -50,7 +52,7 @@ impl<I: Intersector> CpuRenderer<I> {
                 action: format!("starting {threads} threads"),
                 reason: e.to_string(),
             })?;
-        Ok(Self { info, pool, loaded: None })
+        Ok(Self { info, pool, hierarchies, loaded: None })
     }
 }
 
@@ -69,9 +71,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             return Err(Error::Unsupported { actor: self.info.target.clone(), what: "fast mode".into() });
         }
         self.loaded = None;
-        let start = Instant::now();
-        let intersector = self.pool.install(|| I::build(scene))?;
-        let build_ms = ms(start.elapsed());
+        let Made { intersector, origin, took } = self.pool.install(|| I::build(scene, &self.hierarchies))?;
         let device_bytes = scene.bytes() + intersector.bytes();
         self.loaded = Some(Loaded {
             scene: scene.clone(),
@@ -83,7 +83,13 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             spp: 0,
             flaws: Flaws::default(),
         });
-        Ok(LoadReport { build_ms, compile_ms: 0.0, upload_ms: 0.0, device_bytes })
+        Ok(LoadReport {
+            build_ms: ms(took),
+            hierarchy: origin,
+            compile_ms: 0.0,
+            upload_ms: 0.0,
+            device_bytes,
+        })
     }
 
     fn accumulate(&mut self, samples: Range<u32>) -> Result<PassReport> {

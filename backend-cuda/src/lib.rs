@@ -58,7 +58,7 @@ impl Backend for Cuda {
 
     fn open(&self, target: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {
         let renderer: CudaRenderer = Wavefront::new(CudaDevice::open(wanted(target)?, options.mode)?);
-        Ok(Box::new(renderer))
+        Ok(Box::new(renderer.keeping(options.hierarchies.clone())))
     }
 }
 

@@ -71,6 +71,6 @@ impl Backend for Opencl {
 
     fn open(&self, target: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {
         let renderer: OpenclRenderer = Wavefront::new(OpenclDevice::open(found(target)?, options.mode)?);
-        Ok(Box::new(renderer))
+        Ok(Box::new(renderer.keeping(options.hierarchies.clone())))
     }
 }

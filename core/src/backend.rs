@@ -1,5 +1,6 @@
 //! How the harness finds renderers: one [`Backend`] per API, each with its targets.
 
+use crate::bvh::BvhCache;
 use crate::error::Result;
 use crate::kernels::Listing;
 use crate::renderer::{DeviceInfo, Mode, Renderer};
@@ -63,4 +64,6 @@ pub struct OpenOptions {
     /// The mode that [`Renderer::device`] describes until a scene is loaded, which has its own in
     /// [`crate::Settings::mode`].
     pub mode: Mode,
+    /// Where built hierarchies are kept from run to run; nowhere by default.
+    pub hierarchies: BvhCache,
 }

@@ -10,10 +10,12 @@ pub fn data_folder() -> Option<PathBuf> {
     data_folder_for(set("LOCKSTEP_HOME"), set("XDG_DATA_HOME"), env::home_dir())
 }
 
-/// The per-user folder for what can be made again at any time, such as compiled kernels: `cache` under `LOCKSTEP_HOME`,
-/// else `lockstep` under `XDG_CACHE_HOME`, else `.cache/lockstep` in the home folder; `None` where there is no home.
+/// The per-user folder for what can be made again at any time, such as compiled kernels: `LOCKSTEP_CACHE`, else `cache`
+/// under `LOCKSTEP_HOME`, else `lockstep` under `XDG_CACHE_HOME`, else `.cache/lockstep` in the home folder; `None` where
+/// there is no home.
 pub fn cache_folder() -> Option<PathBuf> {
-    cache_folder_for(set("LOCKSTEP_HOME"), set("XDG_CACHE_HOME"), env::home_dir())
+    let own = set("LOCKSTEP_CACHE").and_then(|own| std::path::absolute(own).ok());
+    own.or_else(|| cache_folder_for(set("LOCKSTEP_HOME"), set("XDG_CACHE_HOME"), env::home_dir()))
 }
 
 fn data_folder_for(own: Option<OsString>, data: Option<OsString>, home: Option<PathBuf>) -> Option<PathBuf> {

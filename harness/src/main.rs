@@ -7,6 +7,7 @@ mod compare;
 mod devices;
 mod exit;
 mod golden;
+mod hierarchies;
 mod image_report;
 mod interrupt;
 mod kernels;

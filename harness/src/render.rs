@@ -1,11 +1,12 @@
 //! `lockstep render`: one image.
 
-use lockstep_core::{Film, OpenOptions, Renderer, Settings};
+use lockstep_core::{Film, Renderer, Settings};
 use lockstep_reports::image_io::{ImageMetadata, LinearImage, write_image};
 
 use crate::backends;
 use crate::cli::{OutputKind, RenderArgs};
 use crate::exit::{Exit, Failure};
+use crate::hierarchies;
 use crate::interrupt;
 use crate::kernels;
 use crate::ladder::Size;
@@ -28,9 +29,9 @@ pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     let target = backends::one(&args.target, args.mode.into())?;
     let scene = scenes::load(&args.scene)?;
     let settings = Settings { mode: target.mode, ..args.image.settings(DEFAULT_SIZE) };
-    let mut renderer = target.open(&OpenOptions { threads: args.threads, ..OpenOptions::default() })?;
+    let mut renderer = target.open(&hierarchies::keeping(args.threads))?;
     interrupt::listen()?;
-    renderer.load(&scene, &settings)?;
+    hierarchies::tell_of_damage(&scene.name, &renderer.load(&scene, &settings)?);
     let bar = Bar::new(&format!("{} on {}", scene.name, target.name), u64::from(args.spp));
     let pass = Pace::default().accumulate(renderer.as_mut(), 0..args.spp, &mut |samples| bar.add(samples))?;
     bar.clear();

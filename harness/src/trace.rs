@@ -2,14 +2,15 @@
 
 mod show;
 
+use lockstep_core::Settings;
 use lockstep_core::trace::compare::{Divergence, first_difference};
 use lockstep_core::trace::{PathRequest, PathVertex};
-use lockstep_core::{OpenOptions, Settings};
 use serde_json::{Value, json};
 
 use crate::backends::{self, Target};
 use crate::cli::TraceArgs;
 use crate::exit::{Exit, Failure};
+use crate::hierarchies;
 use crate::output::{print, print_json};
 use crate::render::DEFAULT_SIZE;
 use crate::scenes;
@@ -32,8 +33,9 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     let request = PathRequest { pixel: y * settings.width + x, sample: args.sample };
     let mut paths = Vec::new();
     for target in &targets {
-        let mut renderer = target.open(&OpenOptions { threads: args.threads, ..OpenOptions::default() })?;
-        renderer.load(&scene, &Settings { mode: target.mode, ..settings })?;
+        let mut renderer = target.open(&hierarchies::keeping(args.threads))?;
+        let report = renderer.load(&scene, &Settings { mode: target.mode, ..settings })?;
+        hierarchies::tell_of_damage(&scene.name, &report);
         paths.push(renderer.trace(&[request])?.pop().unwrap_or_default());
     }
     let first = match paths.as_slice() {

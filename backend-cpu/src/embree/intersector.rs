@@ -4,12 +4,13 @@ use super::callbacks;
 use super::packet;
 use super::query::{Query, to_embree};
 use super::world::{ROBUST, World};
-use crate::intersector::Intersector;
+use crate::intersector::{Intersector, Made};
 use embree4_sys::{
     RTC_INVALID_GEOMETRY_ID, RTCFilterFunctionN, RTCIntersectArguments, RTCOccludedArguments, RTCRayHit,
     RTCRayQueryFlags, rtcIntersect1, rtcOccluded1,
 };
 use lockstep_core::Result;
+use lockstep_core::bvh::BvhCache;
 use lockstep_core::intersect::{Hit, Ray};
 use lockstep_core::rng::RayKey;
 use lockstep_core::scene::Scene;
@@ -25,8 +26,8 @@ impl Intersector for Embree {
 
     const HAS_PACKETS: bool = true;
 
-    fn build(scene: &Scene) -> Result<Self> {
-        Ok(Self { world: World::build(scene, rayon::current_num_threads(), ROBUST)? })
+    fn build(scene: &Scene, _: &BvhCache) -> Result<Made<Self>> {
+        Made::timed(|| Ok(Self { world: World::build(scene, rayon::current_num_threads(), ROBUST)? }))
     }
 
     fn layout(&self) -> String {

@@ -3,11 +3,12 @@
 use super::PLAIN_TARGET;
 use super::query::{Query, to_embree};
 use super::world::World;
-use crate::intersector::Intersector;
+use crate::intersector::{Intersector, Made};
 use embree4_sys::{
     RTC_INVALID_GEOMETRY_ID, RTCIntersectArguments, RTCOccludedArguments, RTCRayHit, RTCSceneFlags,
     rtcIntersect1, rtcOccluded1,
 };
+use lockstep_core::bvh::BvhCache;
 use lockstep_core::intersect::{Hit, Ray};
 use lockstep_core::rng::RayKey;
 use lockstep_core::scene::Scene;
@@ -24,13 +25,15 @@ impl Intersector for Plain {
 
     const RENDERS: bool = false;
 
-    fn build(scene: &Scene) -> Result<Self> {
-        if scene.spheres.is_empty() {
-            return Ok(Self {
-                world: World::build(scene, rayon::current_num_threads(), RTCSceneFlags::NONE)?,
+    fn build(scene: &Scene, _: &BvhCache) -> Result<Made<Self>> {
+        if !scene.spheres.is_empty() {
+            return Err(Error::Unsupported {
+                actor: PLAIN_TARGET.into(),
+                what: "a scene with spheres".into(),
             });
         }
-        Err(Error::Unsupported { actor: PLAIN_TARGET.into(), what: "a scene with spheres".into() })
+        let threads = rayon::current_num_threads();
+        Made::timed(|| Ok(Self { world: World::build(scene, threads, RTCSceneFlags::NONE)? }))
     }
 
     fn layout(&self) -> String {

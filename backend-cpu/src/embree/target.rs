@@ -6,6 +6,7 @@ use super::plain::Plain;
 use super::{PLAIN_TARGET, TARGET};
 use crate::device::describe;
 use crate::renderer::CpuRenderer;
+use lockstep_core::bvh::BvhCache;
 use lockstep_core::{Absence, DeviceInfo, Renderer, Result, TargetStatus};
 
 /// The target as it is listed. The first call loads Embree, which takes some tens of milliseconds.
@@ -23,7 +24,7 @@ pub(crate) fn plain_status(threads: usize) -> TargetStatus {
 /// # Errors
 /// [`lockstep_core::Error::Unavailable`] where Embree is not installed.
 pub(crate) fn open(threads: usize) -> Result<Box<dyn Renderer>> {
-    Ok(Box::new(CpuRenderer::<Embree>::new(device(TARGET, threads)?)?))
+    Ok(Box::new(CpuRenderer::<Embree>::new(device(TARGET, threads)?, BvhCache::default())?))
 }
 
 /// The yardstick of benchmarks.
@@ -31,7 +32,7 @@ pub(crate) fn open(threads: usize) -> Result<Box<dyn Renderer>> {
 /// # Errors
 /// As for [`open`].
 pub(crate) fn open_plain(threads: usize) -> Result<Box<dyn Renderer>> {
-    Ok(Box::new(CpuRenderer::<Plain>::new(device(PLAIN_TARGET, threads)?)?))
+    Ok(Box::new(CpuRenderer::<Plain>::new(device(PLAIN_TARGET, threads)?, BvhCache::default())?))
 }
 
 /// Loads Embree and describes it. It promises no bit-identity, since it decides by its own rounding which primitive a

@@ -3,7 +3,7 @@
 use super::intersector::Embree;
 use crate::intersector::Intersector;
 use crate::{BVH_TARGET, Cpu, EMBREE_TARGET};
-use lockstep_core::bvh::{BuildSettings, Bvh2, Scratch};
+use lockstep_core::bvh::{BuildSettings, Bvh2, BvhCache, Scratch};
 use lockstep_core::conformance::{render, scenes};
 use lockstep_core::intersect::{FAR, Hit, Ray};
 use lockstep_core::math::sin_cos_turns;
@@ -29,6 +29,10 @@ pub(super) fn embree_is_here() -> bool {
             false
         }
     }
+}
+
+fn embree(scene: &Scene) -> Embree {
+    Embree::build(scene, &BvhCache::default()).unwrap().intersector
 }
 
 fn random(i: u32, stream: u32) -> [f32; 4] {
@@ -144,7 +148,7 @@ struct Partings {
 /// Compares all hits, to the bit where both choose one primitive.
 fn compare(scene: &Scene, rays: impl Iterator<Item = Ray>) -> Partings {
     let bvh = Bvh2::build(scene, &BuildSettings::default());
-    let embree = Embree::build(scene).unwrap();
+    let embree = embree(scene);
     let mut scratch = Scratch::default();
     let mut partings = Partings::default();
     for (i, ray) in (0..).zip(rays) {
@@ -239,7 +243,7 @@ fn no_ray_leaks_through_the_faces_and_edges_of_a_closed_mesh() {
     }
     for map in [IDENTITY, placement(3)] {
         let scene = closed_mesh(map);
-        let embree = Embree::build(&scene).unwrap();
+        let embree = embree(&scene);
         let mut through_vertices = 0;
         for i in 0..150_000 {
             let ray = outward(&scene, i);
@@ -257,7 +261,7 @@ fn scenes_without_geometry_are_traceable() {
     if !embree_is_here() {
         return;
     }
-    let embree = Embree::build(&SceneBuilder::new("empty").build().unwrap()).unwrap();
+    let embree = embree(&SceneBuilder::new("empty").build().unwrap());
     assert!(!embree.closest_hit(&ray(0), key(0), &mut ()).is_some());
     assert!(!embree.any_hit(&ray(0), key(0), &mut ()));
 }
@@ -267,7 +271,7 @@ fn memory_is_counted_and_given_back() {
     if !embree_is_here() {
         return;
     }
-    let embree = Embree::build(&instances()).unwrap();
+    let embree = embree(&instances());
     let triangles = 800.0;
     // At least the vertices and indices of both soups, at most a few hundred bytes a triangle and the blocks that
     // Embree allocates at once.
@@ -280,7 +284,7 @@ fn denormal_numbers_survive_embree() {
     if !embree_is_here() {
         return;
     }
-    let embree = Embree::build(&static_mesh()).unwrap();
+    let embree = embree(&static_mesh());
     embree.closest_hit(&ray(0), key(0), &mut ());
     let tiny = std::hint::black_box(f32::MIN_POSITIVE);
     assert_ne!(tiny * 0.5, 0.0, "results flushed to zero would differ from the other targets'");

@@ -28,7 +28,7 @@ pub struct BuildSettings {
 
 impl Default for BuildSettings {
     fn default() -> Self {
-        Self { split: Split::BinnedSah(16), max_leaf: 4, traversal_cost: 1.0, optimise: true }
+        super::Bvh2::SETTINGS
     }
 }
 

@@ -3,7 +3,7 @@
 //! Both levels share one array of nodes. Inner nodes above the instances lead to leaves that name one instance; inner
 //! nodes of a mesh lead to leaves that name a range of [`LeafPrimitive`]s.
 
-use super::build::{Aabb, BuildSettings, Child, Reference, Tree, build};
+use super::build::{Aabb, BuildSettings, Child, Reference, Split, Tree, build};
 use super::probe::{LeafPrimitive, instance_boxes, mesh_references};
 use crate::scene::{Mesh, SceneData};
 use crate::vec3::{Vec3, vec3};
@@ -61,6 +61,10 @@ pub struct Bvh2 {
 }
 
 impl Bvh2 {
+    /// How it is built by default.
+    pub const SETTINGS: BuildSettings =
+        BuildSettings { split: Split::BinnedSah(16), max_leaf: 4, traversal_cost: 1.0, optimise: true };
+
     /// Builds both levels with all threads of the current rayon pool.
     pub fn build(scene: &SceneData, settings: &BuildSettings) -> Self {
         let settings =

@@ -1,8 +1,8 @@
 //! The hierarchies that kernels traverse.
 
-use super::{Block8, BuildSettings, Bvh2, Bvh8, LeafPrimitive, Node, Node8};
+use super::sound::Stored;
+use super::{Block8, Bvh2, Bvh8, LeafPrimitive, Node, Node8};
 use crate::scene::SceneData;
-use bytemuck::cast_slice;
 
 /// How many children a node has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -45,7 +45,7 @@ impl Hierarchy {
     /// Builds a hierarchy with the settings that suit its layout.
     pub fn build(scene: &SceneData, layout: Layout) -> Self {
         match layout {
-            Layout::Bvh2 => Self::Bvh2(Bvh2::build(scene, &BuildSettings::default())),
+            Layout::Bvh2 => Self::Bvh2(Bvh2::build(scene, &Bvh2::SETTINGS)),
             Layout::Bvh8 => Self::Bvh8(Bvh8::build(scene, &Bvh8::SETTINGS)),
         }
     }
@@ -61,18 +61,8 @@ impl Hierarchy {
     /// Bytes of nodes, of leaves, of the meshes' roots and of the instances' boxes.
     pub fn arrays(&self) -> [&[u8]; 4] {
         match self {
-            Self::Bvh2(bvh) => [
-                cast_slice(&bvh.nodes),
-                cast_slice(&bvh.primitives),
-                cast_slice(&bvh.mesh_roots),
-                cast_slice(&bvh.instance_boxes),
-            ],
-            Self::Bvh8(bvh) => [
-                cast_slice(&bvh.nodes),
-                cast_slice(&bvh.blocks),
-                cast_slice(&bvh.mesh_roots),
-                cast_slice(&bvh.instance_boxes),
-            ],
+            Self::Bvh2(bvh) => bvh.arrays(),
+            Self::Bvh8(bvh) => bvh.arrays(),
         }
     }
 

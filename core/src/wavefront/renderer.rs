@@ -10,7 +10,7 @@ use super::path_state::{BYTES_PER_PATH, PathState};
 use super::timeline::Timeline;
 use super::tracer;
 use super::variants::{lacking, variants};
-use crate::bvh::Hierarchy;
+use crate::bvh::{BvhCache, Fetched};
 use crate::error::{Error, Result};
 use crate::film::{Film, Flaws};
 use crate::intersect::{Hit, Ray};
@@ -31,6 +31,7 @@ use std::time::{Duration, Instant};
 /// The path tracer of `core/kernels` on one device.
 pub struct Wavefront<D: Device> {
     device: D,
+    hierarchies: BvhCache,
     loaded: Option<Loaded<D>>,
 }
 
@@ -84,9 +85,14 @@ impl<D: Device> Loaded<D> {
 }
 
 impl<D: Device> Wavefront<D> {
-    /// A renderer without a scene.
+    /// A renderer without a scene, which keeps no hierarchies.
     pub fn new(device: D) -> Self {
-        Self { device, loaded: None }
+        Self { device, hierarchies: BvhCache::default(), loaded: None }
+    }
+
+    /// The same with a place for built hierarchies.
+    pub fn keeping(self, hierarchies: BvhCache) -> Self {
+        Self { hierarchies, ..self }
     }
 
     /// Enqueues one batch and lets the device begin.
@@ -152,9 +158,8 @@ impl<D: Device> Renderer for Wavefront<D> {
         let variant = Variant::in_mode(settings.mode);
         let content = Content::of(scene);
         let mut compile = self.device.prepare(&variant, content)?;
-        let start = Instant::now();
-        let bvh = Hierarchy::build(scene, self.device.limits().kind.layout());
-        let build = start.elapsed();
+        let Fetched { bvh, origin, took } =
+            self.hierarchies.hierarchy(scene, self.device.limits().kind.layout());
 
         let start = Instant::now();
         let device = &mut self.device;
@@ -189,11 +194,17 @@ impl<D: Device> Renderer for Wavefront<D> {
             compile += start.elapsed();
         }
         self.loaded = Some(loaded);
-        Ok(LoadReport { build_ms: ms(build), compile_ms: ms(compile), upload_ms: ms(upload), device_bytes })
+        Ok(LoadReport {
+            build_ms: ms(took),
+            hierarchy: Some(origin),
+            compile_ms: ms(compile),
+            upload_ms: ms(upload),
+            device_bytes,
+        })
     }
 
     fn accumulate(&mut self, samples: Range<u32>) -> Result<PassReport> {
-        let Self { device, loaded } = self;
+        let Self { device, loaded, .. } = self;
         let loaded = loaded.as_mut().ok_or_else(nothing_loaded)?;
         let added = check_range(loaded.spp, &samples)?;
         let pixels = loaded.settings.width * loaded.settings.height;
@@ -227,7 +238,7 @@ impl<D: Device> Renderer for Wavefront<D> {
     }
 
     fn vary(&mut self, variant: &Variant) -> Result<VaryReport> {
-        let Self { device, loaded } = self;
+        let Self { device, loaded, .. } = self;
         let loaded = loaded.as_mut().ok_or_else(nothing_loaded)?;
         if let Some(what) = lacking(variant, device.limits().kind) {
             return Err(Error::Unsupported { actor: device.info().target.clone(), what });

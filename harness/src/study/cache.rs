@@ -1,4 +1,4 @@
-//! References kept from study to study, in `$LOCKSTEP_CACHE`, else in `lockstep` under the XDG cache folder.
+//! References kept from study to study, in the cache folder.
 //!
 //! An entry is an EXR file of f32 means named for a hash of the scene and the settings. It proves two things before it
 //! is used: that it is whole, by the hash of its pixels, and that today's program would render the same, by the hash of
@@ -6,11 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
-use lockstep_core::{Scene, Settings};
+use lockstep_core::{Scene, Settings, folders};
 use lockstep_reports::image_io::{ImageMetadata, LinearImage, read_exr_metadata, read_image, write_exr};
-
-/// Names the cache folder.
-const VARIABLE: &str = "LOCKSTEP_CACHE";
 
 /// What a cached reference must be of.
 #[derive(Clone, Debug)]
@@ -58,15 +55,7 @@ impl Entry {
 
 /// The folder of cached references; `None` where neither the environment nor a home folder gives one.
 fn folder() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let base = match set(VARIABLE) {
-        Some(own) => own,
-        None => match set("XDG_CACHE_HOME").filter(|folder| folder.is_absolute()) {
-            Some(xdg) => xdg.join("lockstep"),
-            None => std::env::home_dir()?.join(".cache/lockstep"),
-        },
-    };
-    Some(base.join("references"))
+    Some(folders::cache_folder()?.join("references"))
 }
 
 /// The cached reference with the most samples per pixel, and at least `least`. What is damaged or out of date is
@@ -109,7 +98,7 @@ fn read(path: &Path, entry: &Entry, spp: u32) -> Option<Found> {
 /// # Errors
 /// Why it could not be kept, in words.
 pub(crate) fn store(entry: &Entry, spp: u32, target: &str, image: &LinearImage) -> Result<(), String> {
-    let folder = folder().ok_or_else(|| format!("there is no cache folder; set {VARIABLE} to one"))?;
+    let folder = folder().ok_or_else(|| "there is no cache folder; set LOCKSTEP_CACHE to one".to_owned())?;
     store_in(&folder, entry, spp, target, image)
 }
 

@@ -8,6 +8,7 @@ use lockstep_reports::records::{self, KernelInfo, TargetInfo};
 
 use crate::backends;
 use crate::exit::Failure;
+use crate::hierarchies;
 use crate::pace::{Pace, Pass};
 use crate::render::read_film;
 
@@ -51,7 +52,9 @@ impl Participant {
         self.last = None;
         self.pace = Pace::default();
         let mode = backends::mode_of(&self.name);
-        Ok(self.renderer.load(scene, &Settings { mode, ..*settings })?)
+        let report = self.renderer.load(scene, &Settings { mode, ..*settings })?;
+        hierarchies::tell_of_damage(&scene.name, &report);
+        Ok(report)
     }
 
     /// Fills the film up to so many samples of every pixel, from where it is.

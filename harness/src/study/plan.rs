@@ -13,6 +13,7 @@ use super::reference::Reference;
 use crate::backends::Target;
 use crate::cli::StudyArgs;
 use crate::exit::Failure;
+use crate::hierarchies;
 use crate::ladder::{Ladder, Seconds};
 use crate::output::say;
 use crate::render::DEFAULT_SIZE;
@@ -93,7 +94,7 @@ impl Plan {
             reference,
             reference_file: args.reference.clone(),
             reference_budget: args.reference_budget,
-            options: OpenOptions { threads: args.threads, ..OpenOptions::default() },
+            options: hierarchies::keeping(args.threads),
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use lockstep_core::bvh::Origin;
 use lockstep_core::{Film, PassReport};
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::records::{Bounce, Load, Mode, Record, RejectedSamples, Timing};
@@ -208,6 +209,7 @@ pub(crate) fn load(scene: &lockstep_core::Scene, target: &str, report: &lockstep
         scene: scene.name.clone(),
         target: target.to_owned(),
         build_ms: report.build_ms,
+        cached: report.hierarchy.map(|origin| origin == Origin::Cached),
         compile_ms: report.compile_ms,
         upload_ms: report.upload_ms,
         triangles: scene.triangles.len() as u64,

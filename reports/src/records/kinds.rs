@@ -301,9 +301,12 @@ pub struct Load {
     pub scene: String,
     /// The target.
     pub target: String,
-    /// Building the acceleration structure, in milliseconds.
+    /// Building the acceleration structure or reading it from the cache, in milliseconds.
     #[serde(with = "float")]
     pub build_ms: f64,
+    /// Whether the acceleration structure was read from the cache; nothing where it is none that is kept there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached: Option<bool>,
     /// Compiling kernels, in milliseconds; 0 where there are none.
     #[serde(with = "float")]
     pub compile_ms: f64,

@@ -216,11 +216,12 @@ pub fn load_table(study: &Study) -> Table {
     let numbers = ["Triangles", "Build ms", "Compile ms", "Upload ms", "Memory"];
     let mut table = Table::new("load", "Loading", &["Scene", "Target"], &numbers);
     for l in &study.loads {
+        let kept = if l.cached == Some(true) { " (cached)" } else { "" };
         table.rows.push(vec![
             Cell::text(&l.scene),
             Cell::text(format!("{}{}", l.target, qualifier(&l.mode, &[&l.target], 0, false))),
             Cell::count(l.triangles),
-            Cell::number(l.build_ms, number(l.build_ms)),
+            Cell::number(l.build_ms, format!("{}{}", number(l.build_ms), kept)),
             Cell::number(l.compile_ms, number(l.compile_ms)),
             Cell::number(l.upload_ms, number(l.upload_ms)),
             Cell { text: super::format::bytes(l.device_bytes), value: l.device_bytes.into() },
@@ -273,4 +274,22 @@ pub(super) fn rungs(spp: impl Iterator<Item = u32>) -> Vec<u32> {
     rungs.sort_unstable();
     rungs.dedup();
     rungs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::{Environment, Load, Record};
+
+    #[test]
+    fn a_load_from_the_cache_says_so_and_records_from_before_the_cache_do_not() {
+        let record = |cached| Load { build_ms: 12.0, cached, ..Load::default() };
+        let line = Record::from(record(None)).to_json().unwrap();
+        assert!(!line.contains("cached"));
+        let loads =
+            [serde_json::from_str(&line).unwrap(), record(Some(false)).into(), record(Some(true)).into()];
+        let table = load_table(&Study::from_records(loads.to_vec(), Environment::default()));
+        let built: Vec<&str> = table.rows.iter().map(|row| row[3].text.as_str()).collect();
+        assert_eq!(built, ["12.00", "12.00", "12.00 (cached)"]);
+    }
 }

@@ -22,6 +22,15 @@ pub struct Node8 {
     pub children: [u32; WIDTH],
 }
 
+impl Node8 {
+    /// Whether no ray hits a child's box, as where there is no child.
+    pub(in crate::bvh) fn is_unhittable(&self, lane: usize) -> bool {
+        let (lo, hi) = self.planes.split_at(3);
+        lo.iter().all(|plane| plane[lane] == f32::INFINITY)
+            && hi.iter().all(|plane| plane[lane] == f32::NEG_INFINITY)
+    }
+}
+
 /// Up to eight primitives of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(32))]

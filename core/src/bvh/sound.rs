@@ -1,0 +1,182 @@
+//! Whether a hierarchy that comes from elsewhere can be walked.
+
+use super::bvh2::{Bvh2, EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, Node};
+use super::probe::LeafPrimitive;
+use super::wide::{Block8, Bvh8, Node8};
+use super::{BuildSettings, Layout, STACK_SIZE};
+use crate::scene::{Mesh, SPHERE_BIT, SceneData};
+use crate::vec3::Vec3;
+use bytemuck::{Pod, cast_slice};
+
+/// Child references of a node, the first so many.
+pub(super) type Children = ([u32; 8], usize);
+
+/// The arrays of a hierarchy.
+pub(super) struct Parts<'a, N, L> {
+    pub(super) nodes: &'a [N],
+    pub(super) leaves: &'a [L],
+    pub(super) root: u32,
+    pub(super) mesh_roots: &'a [u32],
+    pub(super) instance_boxes: &'a [[Vec3; 2]],
+}
+
+/// A hierarchy that consists of four arrays and a root.
+pub(super) trait Stored: Sized + Sync {
+    type Node: Pod + Sync;
+    type Leaf: Pod + Sync;
+    /// Its layout.
+    const LAYOUT: Layout;
+    /// What it is built with where it is to be kept.
+    const SETTINGS: BuildSettings;
+
+    fn build(scene: &SceneData, settings: &BuildSettings) -> Self;
+
+    fn of_arrays(
+        nodes: Vec<Self::Node>,
+        leaves: Vec<Self::Leaf>,
+        root: u32,
+        mesh_roots: Vec<u32>,
+        instance_boxes: Vec<[Vec3; 2]>,
+    ) -> Self;
+
+    fn parts(&self) -> Parts<'_, Self::Node, Self::Leaf>;
+
+    /// Child references of a node, those that lead nowhere left out; `None` where a ray could take one of those.
+    fn children(node: &Self::Node) -> Option<Children>;
+
+    /// Primitives of a mesh's leaf; `None` where the arrays have no such leaf.
+    fn primitives(&self, leaf: u32) -> Option<impl Iterator<Item = u32>>;
+
+    fn root(&self) -> u32 {
+        self.parts().root
+    }
+
+    /// Bytes of nodes, of leaves, of the meshes' roots and of the instances' boxes.
+    fn arrays(&self) -> [&[u8]; 4] {
+        let Parts { nodes, leaves, mesh_roots, instance_boxes, .. } = self.parts();
+        [cast_slice(nodes), cast_slice(leaves), cast_slice(mesh_roots), cast_slice(instance_boxes)]
+    }
+}
+
+/// Whether every walk of a hierarchy ends, fits the stacks of traversal, and stays within its arrays and the scene's.
+pub(super) fn is_sound<T: Stored>(bvh: &T, scene: &SceneData) -> bool {
+    let Parts { nodes, root, mesh_roots, instance_boxes, .. } = bvh.parts();
+    let (meshes, instances) = (&scene.meshes, scene.instances.len());
+    if mesh_roots.len() != meshes.len() || instance_boxes.len() != instances {
+        return false;
+    }
+    // A tree has each node once, so who meets more nodes than there are walks no tree.
+    let mut unmet = nodes.len();
+    let mut walk = |root: u32, leaf: &mut dyn FnMut(u32) -> bool| {
+        let mut open = vec![(root, 0)];
+        while let Some((reference, depth)) = open.pop() {
+            if reference & LEAF_BIT != 0 {
+                if reference != EMPTY && !leaf(reference & !LEAF_BIT) {
+                    return false;
+                }
+                continue;
+            }
+            let children = nodes.get(reference as usize).and_then(T::children);
+            let (Some((children, count)), true) = (children, depth < STACK_SIZE && unmet > 0) else {
+                return false;
+            };
+            unmet -= 1;
+            open.extend(children[..count].iter().map(|&child| (child, depth + 1)));
+        }
+        true
+    };
+    walk(root, &mut |instance| (instance as usize) < instances)
+        && mesh_roots.iter().zip(meshes).all(|(&root, mesh)| {
+            walk(root, &mut |leaf| {
+                bvh.primitives(leaf).is_some_and(|mut all| all.all(|primitive| has(mesh, primitive)))
+            })
+        })
+}
+
+fn has(mesh: &Mesh, primitive: u32) -> bool {
+    let number = primitive & !SPHERE_BIT;
+    number < if primitive & SPHERE_BIT != 0 { mesh.sphere_count } else { mesh.triangle_count }
+}
+
+impl Stored for Bvh2 {
+    type Node = Node;
+    type Leaf = LeafPrimitive;
+    const LAYOUT: Layout = Layout::Bvh2;
+    const SETTINGS: BuildSettings = Self::SETTINGS;
+
+    fn build(scene: &SceneData, settings: &BuildSettings) -> Self {
+        Self::build(scene, settings)
+    }
+
+    fn of_arrays(
+        nodes: Vec<Node>,
+        primitives: Vec<LeafPrimitive>,
+        root: u32,
+        mesh_roots: Vec<u32>,
+        instance_boxes: Vec<[Vec3; 2]>,
+    ) -> Self {
+        Self { nodes, primitives, root, mesh_roots, instance_boxes }
+    }
+
+    fn parts(&self) -> Parts<'_, Node, LeafPrimitive> {
+        let Self { nodes, primitives: leaves, root, mesh_roots, instance_boxes } = self;
+        Parts { nodes, leaves, root: *root, mesh_roots, instance_boxes }
+    }
+
+    fn children(node: &Node) -> Option<Children> {
+        let [a, b] = node.children;
+        (a != EMPTY && b != EMPTY).then_some(([a, b, 0, 0, 0, 0, 0, 0], 2))
+    }
+
+    fn primitives(&self, leaf: u32) -> Option<impl Iterator<Item = u32>> {
+        let first = (leaf & ((1 << LEAF_COUNT_SHIFT) - 1)) as usize;
+        let count = (leaf >> LEAF_COUNT_SHIFT) as usize + 1;
+        Some(self.primitives.get(first..first + count)?.iter().map(|p| p.primitive))
+    }
+}
+
+impl Stored for Bvh8 {
+    type Node = Node8;
+    type Leaf = Block8;
+    const LAYOUT: Layout = Layout::Bvh8;
+    const SETTINGS: BuildSettings = Self::SETTINGS;
+
+    fn build(scene: &SceneData, settings: &BuildSettings) -> Self {
+        Self::build(scene, settings)
+    }
+
+    fn of_arrays(
+        nodes: Vec<Node8>,
+        blocks: Vec<Block8>,
+        root: u32,
+        mesh_roots: Vec<u32>,
+        instance_boxes: Vec<[Vec3; 2]>,
+    ) -> Self {
+        Self { nodes, blocks, root, mesh_roots, instance_boxes }
+    }
+
+    fn parts(&self) -> Parts<'_, Node8, Block8> {
+        let Self { nodes, blocks: leaves, root, mesh_roots, instance_boxes } = self;
+        Parts { nodes, leaves, root: *root, mesh_roots, instance_boxes }
+    }
+
+    fn children(node: &Node8) -> Option<Children> {
+        let (mut children, mut count) = ([0; 8], 0);
+        for (lane, &child) in node.children.iter().enumerate() {
+            if child != EMPTY {
+                children[count] = child;
+                count += 1;
+            } else if !node.is_unhittable(lane) {
+                return None;
+            }
+        }
+        Some((children, count))
+    }
+
+    fn primitives(&self, leaf: u32) -> Option<impl Iterator<Item = u32>> {
+        let block = self.blocks.get(leaf as usize)?;
+        let lanes = (0..8).filter(|lane| block.all >> lane & 1 != 0);
+        let known = block.all < 1 << 8 && (block.alpha | block.spheres) & !block.all == 0;
+        known.then(|| lanes.map(|lane| block.primitives[lane]))
+    }
+}
