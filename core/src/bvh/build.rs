@@ -91,6 +91,15 @@ pub(crate) struct Built {
     pub(crate) children: [Child; 2],
 }
 
+impl Built {
+    /// What no node is, since leaves have references.
+    const UNUSED: Self = Self { bounds: [Aabb::EMPTY; 2], children: [Child::Leaf { first: 0, count: 0 }; 2] };
+
+    fn is_used(&self) -> bool {
+        !matches!(self.children[0], Child::Leaf { count: 0, .. })
+    }
+}
+
 /// A tree over references, which it has reordered.
 pub(crate) struct Tree {
     pub(crate) nodes: Vec<Built>,
@@ -108,7 +117,9 @@ pub(crate) fn build(references: &mut [Reference], settings: &BuildSettings) -> T
     if settings.optimise {
         // Single references can find a better place than groups; they are grouped again at the end.
         let single = top_down(references, &BuildSettings { max_leaf: 1, ..*settings });
-        return optimise(single, references, settings);
+        if let Some(optimised) = optimise(single, references, settings) {
+            return optimised;
+        }
     }
     top_down(references, settings)
 }
@@ -118,9 +129,10 @@ fn top_down(references: &mut [Reference], settings: &BuildSettings) -> Tree {
         return Tree { nodes: Vec::new(), root: None };
     }
     // A subtree over n references has at most n - 1 inner nodes, so each task owns a range of slots.
-    let mut slots: Vec<Option<Built>> = vec![None; references.len() - 1];
-    let root = Builder { settings }.subtree(references, 0, &mut slots, 0, 0);
-    compact(&slots, root)
+    let mut slots = vec![Built::UNUSED; references.len() - 1];
+    let bounds = bounds_of(references);
+    let root = Builder { settings }.subtree(references, &bounds, 0, &mut slots, 0, 0);
+    compact(slots, root)
 }
 
 struct Builder<'a> {
@@ -128,45 +140,50 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Builds over `references`, which start at index `first`, into `slots`, which start at index `base`.
+    /// Builds over `references`, which `bounds` encloses and which start at index `first`, into `slots`, which start at
+    /// index `base`.
     fn subtree(
         &self,
         references: &mut [Reference],
+        bounds: &Aabb,
         first: u32,
-        slots: &mut [Option<Built>],
+        slots: &mut [Built],
         base: u32,
         depth: u32,
     ) -> Child {
         let leaf = Child::Leaf { first, count: references.len() as u32 };
-        let Some(middle) = self.split(references, depth) else { return leaf };
+        let Some(middle) = self.split(references, bounds, depth) else { return leaf };
         let (left, right) = references.split_at_mut(middle);
         let bounds = [bounds_of(left), bounds_of(right)];
         let Some((own, rest)) = slots.split_first_mut() else { return leaf };
         let (left_slots, right_slots) = rest.split_at_mut(middle - 1);
         let right_base = base + middle as u32;
         let parallel = left.len() + right.len() > PARALLEL;
-        let mut build_left = || self.subtree(left, first, left_slots, base + 1, depth + 1);
+        let mut build_left = || self.subtree(left, &bounds[0], first, left_slots, base + 1, depth + 1);
         let mut build_right =
-            || self.subtree(right, first + middle as u32, right_slots, right_base, depth + 1);
+            || self.subtree(right, &bounds[1], first + middle as u32, right_slots, right_base, depth + 1);
         let (a, b) =
             if parallel { rayon::join(build_left, build_right) } else { (build_left(), build_right()) };
-        *own = Some(Built { bounds, children: [a, b] });
+        *own = Built { bounds, children: [a, b] };
         Child::Inner(base)
     }
 
     /// Orders `references` so that the first part goes left; `None` for a leaf.
-    fn split(&self, references: &mut [Reference], depth: u32) -> Option<usize> {
+    fn split(&self, references: &mut [Reference], bounds: &Aabb, depth: u32) -> Option<usize> {
         let n = references.len();
         if n == 1 {
             return None;
         }
         match self.settings.split {
             Split::BinnedSah(bins) if depth < SAH_DEPTH => {
-                let plane = best_plane(references, bins.clamp(2, MAX_BINS));
-                let leaf_cost = n as f32 * bounds_of(references).half_area();
+                let plane = match bins.clamp(2, MAX_BINS) {
+                    bins @ ..=FEW_BINS => best_plane::<FEW_BINS>(references, bins),
+                    bins => best_plane::<MAX_BINS>(references, bins),
+                };
+                let leaf_cost = n as f32 * bounds.half_area();
                 match plane {
                     Some(plane) => {
-                        let node_cost = self.settings.traversal_cost * bounds_of(references).half_area();
+                        let node_cost = self.settings.traversal_cost * bounds.half_area();
                         if n <= self.settings.max_leaf && leaf_cost <= plane.cost + node_cost {
                             return None;
                         }
@@ -200,6 +217,9 @@ fn axis(v: Vec3, axis: usize) -> f32 {
 
 const MAX_BINS: usize = 64;
 
+/// As many as are usual: clearing more takes longer than filling them where references are few.
+const FEW_BINS: usize = 16;
+
 /// A splitting plane between two bins.
 struct Plane {
     axis: usize,
@@ -224,7 +244,7 @@ impl Plane {
 }
 
 /// The cheapest plane over all axes; `None` when all centres coincide.
-fn best_plane(references: &[Reference], bins: usize) -> Option<Plane> {
+fn best_plane<const MOST: usize>(references: &[Reference], bins: usize) -> Option<Plane> {
     let mut centers = Aabb::EMPTY;
     for reference in references {
         let c = reference.bounds.center2();
@@ -235,8 +255,8 @@ fn best_plane(references: &[Reference], bins: usize) -> Option<Plane> {
         let scale = bins as f32 * 0.999_999 / extent;
         if extent > 0.0 && scale.is_finite() { scale } else { 0.0 }
     });
-    let mut boxes = [[Aabb::EMPTY; MAX_BINS]; 3];
-    let mut counts = [[0u32; MAX_BINS]; 3];
+    let mut boxes = [[Aabb::EMPTY; MOST]; 3];
+    let mut counts = [[0u32; MOST]; 3];
     for reference in references {
         let center = reference.bounds.center2();
         for a in 0..3 {
@@ -247,7 +267,7 @@ fn best_plane(references: &[Reference], bins: usize) -> Option<Plane> {
     }
     let mut best: Option<Plane> = None;
     for a in (0..3).filter(|&a| scales[a] > 0.0) {
-        let (right, cost) = cheapest_boundary(&boxes[a][..bins], &counts[a][..bins]);
+        let (right, cost) = cheapest_boundary::<MOST>(&boxes[a][..bins], &counts[a][..bins]);
         if cost.is_finite() && best.as_ref().is_none_or(|b| cost < b.cost) {
             best = Some(Plane { axis: a, lowest: axis(centers.lo, a), scale: scales[a], bins, right, cost });
         }
@@ -256,8 +276,8 @@ fn best_plane(references: &[Reference], bins: usize) -> Option<Plane> {
 }
 
 /// The bin that best starts the right side and the cost of that split; infinite when one side would be empty.
-fn cheapest_boundary(boxes: &[Aabb], counts: &[u32]) -> (usize, f32) {
-    let mut right_cost = [f32::INFINITY; MAX_BINS];
+fn cheapest_boundary<const MOST: usize>(boxes: &[Aabb], counts: &[u32]) -> (usize, f32) {
+    let mut right_cost = [f32::INFINITY; MOST];
     let (mut bounds, mut count) = (Aabb::EMPTY, 0);
     for i in (1..boxes.len()).rev() {
         bounds.include(&boxes[i]);
@@ -305,17 +325,18 @@ fn median(references: &mut [Reference]) -> usize {
     middle
 }
 
-/// Copies the used slots in depth-first order.
-fn compact(slots: &[Option<Built>], root: Child) -> Tree {
-    let mut nodes = Vec::with_capacity(slots.iter().flatten().count());
-    let mut renumbered = vec![0u32; slots.len()];
-    // Slots are numbered in depth-first order already; only the gaps go.
-    for (i, slot) in slots.iter().enumerate() {
-        if let Some(node) = slot {
-            renumbered[i] = nodes.len() as u32;
-            nodes.push(*node);
-        }
+/// Leaves out the slots that are not used. They are numbered in depth-first order already; only the gaps go.
+fn compact(mut nodes: Vec<Built>, root: Child) -> Tree {
+    if nodes.iter().all(Built::is_used) {
+        return Tree { nodes, root: Some(root) };
     }
+    let mut renumbered = Vec::with_capacity(nodes.len());
+    let mut used = 0;
+    for node in &nodes {
+        renumbered.push(used);
+        used += u32::from(node.is_used());
+    }
+    nodes.retain(Built::is_used);
     let renumber = |child: Child| match child {
         Child::Inner(i) => Child::Inner(renumbered[i as usize]),
         leaf => leaf,

@@ -11,8 +11,8 @@ const ROUNDS: usize = 8;
 /// One node in this many, by area, looks for a better place in a round.
 const CANDIDATES: usize = 8;
 /// Rounds end when one gains less than this share of the tree's area.
-const LEAST_GAIN: f32 = 2e-3;
-/// Deeper trees would overflow the traversal stack with both levels in it; a tree that grows beyond is left as built.
+const LEAST_GAIN: f64 = 2e-3;
+/// Deeper trees would overflow the traversal stack with both levels in it; a tree that grows beyond is given up.
 const MAX_DEPTH: u32 = 90;
 /// Smaller trees are in cache whatever their shape.
 const SMALLEST: usize = 8;
@@ -54,18 +54,19 @@ struct Move {
 }
 
 /// Improves a tree whose leaves hold one reference each, joins leaves where that is cheaper, and orders `references` as
-/// the leaves. Deterministic, whatever the number of threads.
-pub(super) fn optimise(tree: Tree, references: &mut [Reference], settings: &BuildSettings) -> Tree {
-    let Some(Child::Inner(root)) = tree.root else { return tree };
+/// the leaves. Deterministic, whatever the number of threads. `None`, with `references` as they were, where the tree grew
+/// too deep.
+pub(super) fn optimise(tree: Tree, references: &mut [Reference], settings: &BuildSettings) -> Option<Tree> {
+    let Some(Child::Inner(root)) = tree.root else { return Some(tree) };
     let mut nodes = unfold(&tree, root, references);
+    drop(tree);
     if references.len() >= SMALLEST {
-        let built = nodes.clone();
         improve(&mut nodes);
         if depth(&nodes) > MAX_DEPTH {
-            nodes = built;
+            return None;
         }
     }
-    Folding::new(&nodes, settings).fold(references)
+    Some(Folding::new(&nodes, settings).fold(references))
 }
 
 /// The tree as nodes with parents.
@@ -93,29 +94,64 @@ fn unfold(tree: &Tree, root: u32, references: &[Reference]) -> Vec<Node> {
 }
 
 fn improve(nodes: &mut [Node]) {
-    let mut order: Vec<u32> = (1..nodes.len() as u32).collect();
-    let take = (order.len() / CANDIDATES).max(1);
+    let take = ((nodes.len() - 1) / CANDIDATES).max(1);
     let mut touched = vec![false; nodes.len()];
     for _ in 0..ROUNDS {
-        let by_area =
-            |a: &u32, b: &u32| nodes[*b as usize].area.total_cmp(&nodes[*a as usize].area).then(a.cmp(b));
-        order.select_nth_unstable_by(take - 1, by_area);
-        let found = order[..take].par_iter().with_min_len(64).filter_map(|&node| best_place(nodes, node));
+        let candidates = largest(nodes, take);
+        let found = candidates.par_iter().with_min_len(64).filter_map(|&node| best_place(nodes, node));
         let mut moves: Vec<Move> = found.collect();
         moves.par_sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(a.node.cmp(&b.node)));
-        let whole: f32 = nodes.par_iter().map(|n| n.area).sum();
+        let whole = total_area(nodes);
         touched.fill(false);
         let mut gained = 0.0;
         for m in moves {
             if claim(nodes, &mut touched, &m) {
                 apply(nodes, &m);
-                gained += m.gain;
+                gained += f64::from(m.gain);
             }
         }
         if gained < LEAST_GAIN * whole {
             break;
         }
     }
+}
+
+/// Nodes that a task looks at, always the same ones whatever the number of threads.
+const CHUNK: usize = 1 << 14;
+
+/// The sum of all nodes' areas, in one order.
+fn total_area(nodes: &[Node]) -> f64 {
+    let of_chunk = |chunk: &[Node]| chunk.iter().map(|n| f64::from(n.area)).sum();
+    let sums: Vec<f64> = nodes.par_chunks(CHUNK).map(of_chunk).collect();
+    sums.iter().sum()
+}
+
+/// The `take` nodes of largest area but the root, in no order that means anything; of equal ones the first.
+fn largest(nodes: &[Node], take: usize) -> Vec<u32> {
+    // Areas are not negative, so they are ordered as their bits are.
+    let class = |node: u32| (nodes[node as usize].area.to_bits() >> 16) as usize;
+    let all = || (1..nodes.len() as u32).into_par_iter().with_min_len(CHUNK);
+    let empty = || vec![0usize; 1 << 16];
+    let count = |mut counts: Vec<usize>, node| {
+        counts[class(node)] += 1;
+        counts
+    };
+    let add = |mut a: Vec<usize>, b: Vec<usize>| {
+        a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+        a
+    };
+    let counts = all().fold(empty, count).reduce(empty, add);
+    let (mut above, mut last) = (0, counts.len() - 1);
+    while last > 0 && above + counts[last] < take {
+        above += counts[last];
+        last -= 1;
+    }
+    let mut chosen: Vec<u32> = all().filter(|&node| class(node) > last).collect();
+    let mut border: Vec<u32> = all().filter(|&node| class(node) == last).collect();
+    let area = |node: u32| nodes[node as usize].area;
+    border.par_sort_unstable_by(|&a, &b| area(b).total_cmp(&area(a)).then(a.cmp(&b)));
+    chosen.extend(&border[..(take - above).min(border.len())]);
+    chosen
 }
 
 /// The place where a subtree would cost least area, if that is less than where it is.
@@ -194,7 +230,7 @@ fn apply(nodes: &mut [Node], m: &Move) {
     nodes[m.beside as usize].content = m.node.min(freed);
     nodes[m.node as usize].parent = m.beside;
     nodes[freed as usize].parent = m.beside;
-    refit(nodes, parent);
+    refit(nodes, nodes[parent as usize].parent);
     refit(nodes, m.beside);
 }
 
@@ -209,12 +245,16 @@ fn relocate(nodes: &mut [Node], from: u32, to: u32) {
     }
 }
 
-/// Makes the boxes from a node upwards fit again.
+/// Makes the boxes from a node upwards fit again, up to where they do already.
 fn refit(nodes: &mut [Node], mut node: u32) {
     loop {
         let content = nodes[node as usize].content;
         if content & LEAF == 0 {
             let bounds = joined(&nodes[content as usize].bounds, &nodes[content as usize + 1].bounds);
+            let before = &nodes[node as usize].bounds;
+            if (bounds.lo, bounds.hi) == (before.lo, before.hi) {
+                return;
+            }
             nodes[node as usize].bounds = bounds;
             nodes[node as usize].area = bounds.half_area();
         }
@@ -350,6 +390,22 @@ mod tests {
                 Child::Leaf { count, .. } => *count as f32 * bounds.half_area(),
             })
             .sum()
+    }
+
+    #[test]
+    fn the_largest_nodes_are_those_that_sorting_puts_first() {
+        // Few areas, so that many are equal, over many powers of two.
+        let area = |i: u32| 2f32.powi((pcg4d([i, 2, 5, 1])[0] % 40) as i32 - 20);
+        let node = |i: u32| Node { bounds: Aabb::EMPTY, area: area(i), parent: 0, content: LEAF };
+        let nodes: Vec<Node> = (0..5000).map(node).collect();
+        let mut sorted: Vec<u32> = (1..5000).collect();
+        sorted.sort_by(|&a, &b| area(b).total_cmp(&area(a)).then(a.cmp(&b)));
+        for take in [1, 77, 625, 4998, 4999] {
+            let (mut found, mut expected) = (largest(&nodes, take), sorted[..take].to_vec());
+            found.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(found, expected, "{take}");
+        }
     }
 
     #[test]
