@@ -9,6 +9,7 @@ mod error;
 pub mod loader;
 mod program;
 mod renderer;
+mod stack;
 #[cfg(test)]
 mod tests;
 

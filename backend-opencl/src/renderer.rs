@@ -3,6 +3,7 @@
 use crate::device::{Class, Found};
 use crate::error::device_error;
 use crate::program::{self, Program, ProgramKey};
+use crate::stack;
 use lockstep_core::error::{Error, Result};
 #[cfg(feature = "conformance")]
 use lockstep_core::kernels::Edit;
@@ -28,13 +29,6 @@ const GPU_ITEMS_PER_UNIT: usize = 16_384;
 /// Work-items that each compute unit of a GPU runs at once, which OpenCL does not tell: as many as NVIDIA's do at the 64
 /// registers that traversal has there.
 const GPU_RESIDENT_ITEMS_PER_UNIT: usize = 1_024;
-
-/// Bytes of a work-item's own that a traversal takes in what PoCL makes of it: two stacks of the BVH8's, with little
-/// beside them.
-const POCL_TRAVERSAL_BYTES: usize = 11 << 10;
-/// Bytes that the work-items of a group may have of their own in all on PoCL, which keeps them on the stack of a thread: of
-/// the usual 8 MiB. It reports neither, and crashes beyond.
-const POCL_GROUP_BYTES: usize = 6 << 20;
 
 /// A device with its queue and the programs built so far.
 pub(crate) struct OpenclDevice {
@@ -120,7 +114,15 @@ impl OpenclDevice {
     fn own_group(&self) -> usize {
         let facts = &self.found.facts;
         let group = if facts.class == Class::Cpu { CPU_GROUP } else { GPU_GROUP };
-        group.min(facts.max_group)
+        // Megakernels and kernels that trace single paths hold two traversals.
+        let fits = self.most_on_stack(2).map_or(group, |most| 1 << most.ilog2());
+        group.min(fits).min(facts.max_group)
+    }
+
+    /// The most work-items of a group, where the driver keeps what they own on the stack of a thread.
+    fn most_on_stack(&self, traversals: usize) -> Option<usize> {
+        let is_pocl = self.found.target.contains("pocl");
+        is_pocl.then(|| stack::most_work_items(stack::of_a_thread(), traversals))
     }
 
     /// Global and local size for about `items` work-items.
@@ -153,13 +155,12 @@ impl OpenclDevice {
             ));
         }
         let traversals = if variant.structure == Structure::Megakernel { 2 } else { 1 };
-        let most = POCL_GROUP_BYTES / (POCL_TRAVERSAL_BYTES * traversals);
-        if self.found.target.contains("pocl") && group > most {
-            return refuse(format!(
-                "the stack of a thread, where PoCL keeps what they own, has room for {most}"
-            ));
+        match self.most_on_stack(traversals) {
+            Some(most) if group > most => {
+                refuse(format!("the stack of a thread, where PoCL keeps what they own, has room for {most}"))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Enqueues a compiled kernel whose declaration the arguments fit, with so many work-items in groups of so many.
