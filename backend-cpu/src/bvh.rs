@@ -17,8 +17,8 @@ impl Intersector for BuiltIn {
     type Scratch = Scratch8;
 
     fn build(scene: &Scene, hierarchies: &BvhCache) -> Result<Made<Self>> {
-        let Fetched { bvh, origin, took } = hierarchies.bvh8(scene);
-        Ok(Made { intersector: Self { scene: scene.clone(), bvh }, origin: Some(origin), took })
+        let Fetched { bvh, report, took } = hierarchies.bvh8(scene);
+        Ok(Made { intersector: Self { scene: scene.clone(), bvh }, report: Some(report), took })
     }
 
     fn layout(&self) -> String {

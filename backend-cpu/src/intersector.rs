@@ -1,7 +1,7 @@
 //! What the tiles need of an intersector.
 
 use lockstep_core::Result;
-use lockstep_core::bvh::{BvhCache, Origin};
+use lockstep_core::bvh::{BvhCache, HierarchyReport};
 use lockstep_core::intersect::{Hit, Ray};
 use lockstep_core::rng::RayKey;
 use lockstep_core::scene::Scene;
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 /// An intersector, fresh from [`Intersector::build`].
 pub(crate) struct Made<I> {
     pub(crate) intersector: I,
-    /// Where its hierarchy came from, if it is one of the built-in ones.
-    pub(crate) origin: Option<Origin>,
+    /// What there is to say of its hierarchy, if that is one of the built-in ones.
+    pub(crate) report: Option<HierarchyReport>,
     /// How long building or reading it took.
     pub(crate) took: Duration,
 }
@@ -21,7 +21,7 @@ impl<I> Made<I> {
     pub(crate) fn timed(build: impl FnOnce() -> Result<I>) -> Result<Self> {
         let start = Instant::now();
         let intersector = build()?;
-        Ok(Self { intersector, origin: None, took: start.elapsed() })
+        Ok(Self { intersector, report: None, took: start.elapsed() })
     }
 }
 

@@ -71,7 +71,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             return Err(Error::Unsupported { actor: self.info.target.clone(), what: "fast mode".into() });
         }
         self.loaded = None;
-        let Made { intersector, origin, took } = self.pool.install(|| I::build(scene, &self.hierarchies))?;
+        let Made { intersector, report, took } = self.pool.install(|| I::build(scene, &self.hierarchies))?;
         let device_bytes = scene.bytes() + intersector.bytes();
         self.loaded = Some(Loaded {
             scene: scene.clone(),
@@ -85,7 +85,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         });
         Ok(LoadReport {
             build_ms: ms(took),
-            hierarchy: origin,
+            hierarchy: report,
             compile_ms: 0.0,
             upload_ms: 0.0,
             device_bytes,

@@ -4,7 +4,7 @@
 //! differences, timings, plots, goldens and the conformance suite. [`crate::null::NullRenderer`] is the smallest
 //! complete example.
 
-use crate::bvh::Origin;
+use crate::bvh::HierarchyReport;
 use crate::error::{Error, Result};
 use crate::film::{Film, Flaws};
 use crate::intersect::{Hit, Ray};
@@ -258,9 +258,9 @@ impl Settings {
 pub struct LoadReport {
     /// Building the acceleration structure, or reading it from the cache.
     pub build_ms: f64,
-    /// Where the hierarchy came from; `None` where there is none of [`crate::bvh`].
+    /// What there is to say of the hierarchy; `None` where it is none of [`crate::bvh`].
     #[serde(default)]
-    pub hierarchy: Option<Origin>,
+    pub hierarchy: Option<HierarchyReport>,
     /// Compiling device code; zero when ahead of time or cached.
     pub compile_ms: f64,
     /// Copying the scene to the device.

@@ -13,7 +13,7 @@ pub(crate) fn keeping(threads: Option<usize>) -> OpenOptions {
 
 /// Says so where a kept hierarchy turned out to be damaged.
 pub(crate) fn tell_of_damage(scene: &str, report: &LoadReport) {
-    if report.hierarchy == Some(Origin::Rebuilt) {
+    if report.hierarchy.is_some_and(|hierarchy| hierarchy.origin == Origin::Rebuilt) {
         say(&format!("lockstep: the hierarchy of {scene} in the cache was damaged; it was built again"));
     }
 }

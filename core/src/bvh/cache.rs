@@ -4,6 +4,7 @@
 //! builders' own source. So it cannot be out of date, only missing or damaged. It is used when its checksum holds and
 //! every walk of it stays within its arrays ([`is_sound`]); else the hierarchy is built, and written over it.
 
+use super::quality::surface_area_cost;
 use super::sound::{Stored, is_sound};
 use super::{Bvh2, Bvh8, Hierarchy, Layout};
 use crate::scene::{Material, SceneData};
@@ -58,10 +59,21 @@ pub enum Origin {
 pub struct Fetched<T> {
     /// The hierarchy.
     pub bvh: T,
-    /// Where it came from.
-    pub origin: Origin,
-    /// How long it took to read or to build, keeping it not counted.
+    /// What there is to say of it.
+    pub report: HierarchyReport,
+    /// How long it took to read or to build, keeping and judging it not counted.
     pub took: Duration,
+}
+
+/// What a builder says of its work.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HierarchyReport {
+    /// Where the hierarchy came from.
+    pub origin: Origin,
+    /// Bytes of nodes, leaves, roots and boxes of instances.
+    pub bytes: u64,
+    /// Expected cost by the surface area heuristic, see [`Hierarchy::surface_area_cost`].
+    pub sah: f64,
 }
 
 /// A folder of built hierarchies, or none, which keeps nothing. Any number of processes may use one folder at a time.
@@ -89,7 +101,7 @@ impl BvhCache {
     /// The hierarchy of a scene in a layout, as [`Hierarchy::build`] makes it.
     pub fn hierarchy(&self, scene: &SceneData, layout: Layout) -> Fetched<Hierarchy> {
         fn of<T>(fetched: Fetched<T>, wrap: fn(T) -> Hierarchy) -> Fetched<Hierarchy> {
-            Fetched { bvh: wrap(fetched.bvh), origin: fetched.origin, took: fetched.took }
+            Fetched { bvh: wrap(fetched.bvh), report: fetched.report, took: fetched.took }
         }
         match layout {
             Layout::Bvh2 => of(self.bvh2(scene), Hierarchy::Bvh2),
@@ -98,17 +110,24 @@ impl BvhCache {
     }
 
     fn fetch<T: Stored>(&self, scene: &SceneData) -> Fetched<T> {
+        let (bvh, origin, took) = self.read_or_build::<T>(scene);
+        let bytes = bvh.arrays().iter().map(|bytes| bytes.len() as u64).sum();
+        let sah = surface_area_cost(&bvh, scene);
+        Fetched { bvh, report: HierarchyReport { origin, bytes, sah }, took }
+    }
+
+    fn read_or_build<T: Stored>(&self, scene: &SceneData) -> (T, Origin, Duration) {
         let start = Instant::now();
         let size = scene.triangles.len() + scene.spheres.len() + scene.instances.len();
         let Some(folder) = self.folder.as_deref().filter(|_| size >= LEAST_PRIMITIVES) else {
             let bvh = T::build(scene, &T::SETTINGS);
-            return Fetched { bvh, origin: Origin::Built, took: start.elapsed() };
+            return (bvh, Origin::Built, start.elapsed());
         };
         let key = key::<T>(scene);
         let path = folder.join(format!("{}.bvh", &key.to_hex()[..32]));
         let found = File::open(&path).ok().map(|file| read(file, &key, scene));
         let origin = match found {
-            Some(Some(bvh)) => return Fetched { bvh, origin: Origin::Cached, took: start.elapsed() },
+            Some(Some(bvh)) => return (bvh, Origin::Cached, start.elapsed()),
             Some(None) => Origin::Rebuilt,
             None => Origin::Built,
         };
@@ -116,7 +135,7 @@ impl BvhCache {
         let took = start.elapsed();
         // A cache that cannot be written costs time, nothing else.
         let _ = store(folder, &path, &key, &bvh);
-        Fetched { bvh, origin, took }
+        (bvh, origin, took)
     }
 }
 
@@ -309,7 +328,7 @@ mod tests {
             let fresh = Hierarchy::build(&scene, layout);
             for origin in [Origin::Built, Origin::Cached] {
                 let fetched = cache(dir.path()).hierarchy(&scene, layout);
-                assert_eq!(fetched.origin, origin);
+                assert_eq!(fetched.report.origin, origin);
                 assert_eq!(fetched.bvh.arrays(), fresh.arrays());
                 assert_eq!(fetched.bvh.root(), fresh.root());
             }
@@ -320,10 +339,13 @@ mod tests {
     #[test]
     fn small_scenes_and_caches_without_a_folder_keep_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(cache(dir.path()).bvh2(&scene(20, 1.0)).origin, Origin::Built);
+        assert_eq!(cache(dir.path()).bvh2(&scene(20, 1.0)).report.origin, Origin::Built);
         assert!(entries(dir.path()).is_empty());
         let nowhere = BvhCache::default();
-        assert_eq!([nowhere.bvh2(&big()).origin, nowhere.bvh2(&big()).origin], [Origin::Built; 2]);
+        assert_eq!(
+            [nowhere.bvh2(&big()).report.origin, nowhere.bvh2(&big()).report.origin],
+            [Origin::Built; 2]
+        );
     }
 
     #[test]
@@ -351,9 +373,9 @@ mod tests {
         for (i, bytes) in damaged.iter().enumerate() {
             fs::write(&path, bytes).unwrap();
             let fetched = cache.bvh8(&scene);
-            assert_eq!(fetched.origin, Origin::Rebuilt, "damage {i}");
+            assert_eq!(fetched.report.origin, Origin::Rebuilt, "damage {i}");
             assert_eq!(fetched.bvh, fresh);
-            assert_eq!(cache.bvh8(&scene).origin, Origin::Cached, "after damage {i}");
+            assert_eq!(cache.bvh8(&scene).report.origin, Origin::Cached, "after damage {i}");
         }
     }
 
@@ -379,7 +401,7 @@ mod tests {
             plant(&mut unsound, top);
             store(path.parent().unwrap(), &path, &key::<Bvh2>(&scene), &unsound).unwrap();
             let fetched = cache.bvh2(&scene);
-            assert_eq!(fetched.origin, Origin::Rebuilt, "fault {i}");
+            assert_eq!(fetched.report.origin, Origin::Rebuilt, "fault {i}");
             assert_eq!(fetched.bvh.nodes, sound.nodes);
         }
     }
@@ -413,6 +435,7 @@ mod tests {
         type Leaf = <Bvh2 as Stored>::Leaf;
         const LAYOUT: Layout = Layout::Bvh2;
         const SETTINGS: BuildSettings = BuildSettings { max_leaf: 2, ..Bvh2::SETTINGS };
+        const TESTED_TOGETHER: usize = 1;
 
         fn build(scene: &SceneData, settings: &BuildSettings) -> Self {
             Self(Bvh2::build(scene, settings))
@@ -429,7 +452,7 @@ mod tests {
         fn parts(&self) -> super::super::sound::Parts<'_, Self::Node, Self::Leaf> {
             self.0.parts()
         }
-        fn children(node: &Self::Node) -> Option<super::super::sound::Children> {
+        fn children(node: &Self::Node) -> impl Iterator<Item = (u32, [crate::vec3::Vec3; 2])> {
             Bvh2::children(node)
         }
         fn primitives(&self, leaf: u32) -> Option<impl Iterator<Item = u32>> {
@@ -441,9 +464,9 @@ mod tests {
     fn other_settings_are_another_entry() {
         let (dir, scene) = (tempfile::tempdir().unwrap(), big());
         let cache = cache(dir.path());
-        assert_eq!(cache.bvh2(&scene).origin, Origin::Built);
-        assert_eq!(cache.fetch::<Otherwise>(&scene).origin, Origin::Built);
-        assert_eq!(cache.fetch::<Otherwise>(&scene).origin, Origin::Cached);
+        assert_eq!(cache.bvh2(&scene).report.origin, Origin::Built);
+        assert_eq!(cache.fetch::<Otherwise>(&scene).report.origin, Origin::Built);
+        assert_eq!(cache.fetch::<Otherwise>(&scene).report.origin, Origin::Cached);
     }
 
     #[test]
@@ -456,13 +479,13 @@ mod tests {
                 scope.spawn(|| {
                     start.wait();
                     let fetched = cache(dir.path()).bvh2(&scene);
-                    assert_ne!(fetched.origin, Origin::Rebuilt);
+                    assert_ne!(fetched.report.origin, Origin::Rebuilt);
                     assert_eq!(fetched.bvh.nodes, fresh.nodes);
                 });
             }
         });
         assert_eq!(entries(dir.path()).len(), 1);
-        assert_eq!(cache(dir.path()).bvh2(&scene).origin, Origin::Cached);
+        assert_eq!(cache(dir.path()).bvh2(&scene).report.origin, Origin::Cached);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The hierarchies that kernels traverse.
 
+use super::quality;
 use super::sound::Stored;
 use super::{Block8, Bvh2, Bvh8, LeafPrimitive, Node, Node8};
 use crate::scene::SceneData;
@@ -63,6 +64,24 @@ impl Hierarchy {
         match self {
             Self::Bvh2(bvh) => bvh.arrays(),
             Self::Bvh8(bvh) => bvh.arrays(),
+        }
+    }
+
+    /// Expected cost of a ray by the surface area heuristic, in tests of what a leaf of this layout holds together: a
+    /// triangle of [`Bvh2`], a block of [`Bvh8`]. A node costs [`super::NODE_COST`]. `scene` is what it was built over.
+    pub fn surface_area_cost(&self, scene: &SceneData) -> f64 {
+        match self {
+            Self::Bvh2(bvh) => quality::surface_area_cost(bvh, scene),
+            Self::Bvh8(bvh) => quality::surface_area_cost(bvh, scene),
+        }
+    }
+
+    /// What a ray is expected to cost besides, because it begins or ends on a surface where boxes overlap, in the same
+    /// unit (Aila, Karras and Laine, HPG 2013). Takes seconds; with all threads of the current rayon pool.
+    pub fn end_point_overlap(&self, scene: &SceneData) -> f64 {
+        match self {
+            Self::Bvh2(bvh) => quality::end_point_overlap(bvh, scene),
+            Self::Bvh8(bvh) => quality::end_point_overlap(bvh, scene),
         }
     }
 

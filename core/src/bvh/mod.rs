@@ -8,15 +8,17 @@ mod cache;
 mod hierarchy;
 mod optimise;
 mod probe;
+mod quality;
 mod sound;
 mod traverse;
 mod wide;
 
 pub use build::{BuildSettings, Split};
 pub use bvh2::{Bvh2, EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, MAX_LEAF_PRIMITIVES, Node};
-pub use cache::{BvhCache, Fetched, Origin};
+pub use cache::{BvhCache, Fetched, HierarchyReport, Origin};
 pub use hierarchy::{Hierarchy, Layout};
 pub use probe::{LeafPrimitive, Probe, closest_hit_brute_force, instance_boxes, judge};
+pub use quality::NODE_COST;
 pub use traverse::Scratch;
 #[cfg(target_arch = "x86_64")]
 pub use wide::has_avx2;

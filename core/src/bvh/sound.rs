@@ -8,9 +8,6 @@ use crate::scene::{Mesh, SPHERE_BIT, SceneData};
 use crate::vec3::Vec3;
 use bytemuck::{Pod, cast_slice};
 
-/// Child references of a node, the first so many.
-pub(super) type Children = ([u32; 8], usize);
-
 /// The arrays of a hierarchy.
 pub(super) struct Parts<'a, N, L> {
     pub(super) nodes: &'a [N],
@@ -28,6 +25,8 @@ pub(super) trait Stored: Sized + Sync {
     const LAYOUT: Layout;
     /// What it is built with where it is to be kept.
     const SETTINGS: BuildSettings;
+    /// Primitives of a leaf that are tested at once.
+    const TESTED_TOGETHER: usize;
 
     fn build(scene: &SceneData, settings: &BuildSettings) -> Self;
 
@@ -41,8 +40,8 @@ pub(super) trait Stored: Sized + Sync {
 
     fn parts(&self) -> Parts<'_, Self::Node, Self::Leaf>;
 
-    /// Child references of a node, those that lead nowhere left out; `None` where a ray could take one of those.
-    fn children(node: &Self::Node) -> Option<Children>;
+    /// Child references of a node with their boxes, lowest and highest corner; [`EMPTY`] where there is none.
+    fn children(node: &Self::Node) -> impl Iterator<Item = (u32, [Vec3; 2])>;
 
     /// Primitives of a mesh's leaf; `None` where the arrays have no such leaf.
     fn primitives(&self, leaf: u32) -> Option<impl Iterator<Item = u32>>;
@@ -57,6 +56,9 @@ pub(super) trait Stored: Sized + Sync {
         [cast_slice(nodes), cast_slice(leaves), cast_slice(mesh_roots), cast_slice(instance_boxes)]
     }
 }
+
+/// The box where a node has no child.
+const UNHITTABLE: [Vec3; 2] = [Vec3::splat(f32::INFINITY), Vec3::splat(f32::NEG_INFINITY)];
 
 /// Whether every walk of a hierarchy ends, fits the stacks of traversal, and stays within its arrays and the scene's.
 pub(super) fn is_sound<T: Stored>(bvh: &T, scene: &SceneData) -> bool {
@@ -76,12 +78,17 @@ pub(super) fn is_sound<T: Stored>(bvh: &T, scene: &SceneData) -> bool {
                 }
                 continue;
             }
-            let children = nodes.get(reference as usize).and_then(T::children);
-            let (Some((children, count)), true) = (children, depth < STACK_SIZE && unmet > 0) else {
+            let (Some(node), true) = (nodes.get(reference as usize), depth < STACK_SIZE && unmet > 0) else {
                 return false;
             };
             unmet -= 1;
-            open.extend(children[..count].iter().map(|&child| (child, depth + 1)));
+            for (child, bounds) in T::children(node) {
+                if child != EMPTY {
+                    open.push((child, depth + 1));
+                } else if bounds != UNHITTABLE {
+                    return false;
+                }
+            }
         }
         true
     };
@@ -103,6 +110,7 @@ impl Stored for Bvh2 {
     type Leaf = LeafPrimitive;
     const LAYOUT: Layout = Layout::Bvh2;
     const SETTINGS: BuildSettings = Self::SETTINGS;
+    const TESTED_TOGETHER: usize = 1;
 
     fn build(scene: &SceneData, settings: &BuildSettings) -> Self {
         Self::build(scene, settings)
@@ -123,9 +131,8 @@ impl Stored for Bvh2 {
         Parts { nodes, leaves, root: *root, mesh_roots, instance_boxes }
     }
 
-    fn children(node: &Node) -> Option<Children> {
-        let [a, b] = node.children;
-        (a != EMPTY && b != EMPTY).then_some(([a, b, 0, 0, 0, 0, 0, 0], 2))
+    fn children(node: &Node) -> impl Iterator<Item = (u32, [Vec3; 2])> {
+        (0..2).map(|i| (node.children[i], node.child_box(i).into()))
     }
 
     fn primitives(&self, leaf: u32) -> Option<impl Iterator<Item = u32>> {
@@ -140,6 +147,7 @@ impl Stored for Bvh8 {
     type Leaf = Block8;
     const LAYOUT: Layout = Layout::Bvh8;
     const SETTINGS: BuildSettings = Self::SETTINGS;
+    const TESTED_TOGETHER: usize = 8;
 
     fn build(scene: &SceneData, settings: &BuildSettings) -> Self {
         Self::build(scene, settings)
@@ -160,17 +168,8 @@ impl Stored for Bvh8 {
         Parts { nodes, leaves, root: *root, mesh_roots, instance_boxes }
     }
 
-    fn children(node: &Node8) -> Option<Children> {
-        let (mut children, mut count) = ([0; 8], 0);
-        for (lane, &child) in node.children.iter().enumerate() {
-            if child != EMPTY {
-                children[count] = child;
-                count += 1;
-            } else if !node.is_unhittable(lane) {
-                return None;
-            }
-        }
-        Some((children, count))
+    fn children(node: &Node8) -> impl Iterator<Item = (u32, [Vec3; 2])> {
+        (0..8).map(|lane| (node.children[lane], node.child_box(lane)))
     }
 
     fn primitives(&self, leaf: u32) -> Option<impl Iterator<Item = u32>> {

@@ -158,7 +158,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         let variant = Variant::in_mode(settings.mode);
         let content = Content::of(scene);
         let mut compile = self.device.prepare(&variant, content)?;
-        let Fetched { bvh, origin, took } =
+        let Fetched { bvh, report, took } =
             self.hierarchies.hierarchy(scene, self.device.limits().kind.layout());
 
         let start = Instant::now();
@@ -196,7 +196,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         self.loaded = Some(loaded);
         Ok(LoadReport {
             build_ms: ms(took),
-            hierarchy: Some(origin),
+            hierarchy: Some(report),
             compile_ms: ms(compile),
             upload_ms: ms(upload),
             device_bytes,

@@ -209,7 +209,7 @@ pub(crate) fn load(scene: &lockstep_core::Scene, target: &str, report: &lockstep
         scene: scene.name.clone(),
         target: target.to_owned(),
         build_ms: report.build_ms,
-        cached: report.hierarchy.map(|origin| origin == Origin::Cached),
+        cached: report.hierarchy.map(|hierarchy| hierarchy.origin == Origin::Cached),
         compile_ms: report.compile_ms,
         upload_ms: report.upload_ms,
         triangles: scene.triangles.len() as u64,

@@ -23,11 +23,10 @@ pub struct Node8 {
 }
 
 impl Node8 {
-    /// Whether no ray hits a child's box, as where there is no child.
-    pub(in crate::bvh) fn is_unhittable(&self, lane: usize) -> bool {
-        let (lo, hi) = self.planes.split_at(3);
-        lo.iter().all(|plane| plane[lane] == f32::INFINITY)
-            && hi.iter().all(|plane| plane[lane] == f32::NEG_INFINITY)
+    /// Lowest and highest corner of a child's box.
+    pub(in crate::bvh) fn child_box(&self, lane: usize) -> [Vec3; 2] {
+        let [lx, ly, lz, hx, hy, hz] = self.planes.map(|plane| plane[lane]);
+        [vec3(lx, ly, lz), vec3(hx, hy, hz)]
     }
 }
 
