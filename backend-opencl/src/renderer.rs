@@ -292,6 +292,14 @@ impl wavefront::Device for OpenclDevice {
         core::flush(&self.queue).map_err(|e| self.error("starting the queue", &e))
     }
 
+    fn processor_time(&self) -> Option<Duration> {
+        // Runtimes for processors work in threads of this process.
+        (self.found.facts.class == Class::Cpu).then(|| {
+            let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+            Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+        })
+    }
+
     fn wait(&mut self, event: &Event) -> Result<Span> {
         core::wait_for_event(event).map_err(|e| self.error("waiting for the device", &e))?;
         let time = |kind| match core::get_event_profiling_info(event, kind) {

@@ -7,10 +7,12 @@ use lockstep_core::Settings;
 use lockstep_core::bvh::Layout;
 use lockstep_core::conformance::{self, scenes};
 use lockstep_core::error::{Error, Result};
+use lockstep_core::intersect::{FAR, Ray};
 use lockstep_core::kernels::assemble_probes;
 use lockstep_core::parity::{self, Call, ProbeDevice};
-use lockstep_core::renderer::{Mode, Renderer};
+use lockstep_core::renderer::{Mode, Query, Renderer};
 use lockstep_core::variant::Variant;
+use lockstep_core::vec3::{Vec3, vec3};
 use lockstep_core::wavefront::{Device, Value, Wavefront};
 use ocl::core;
 use std::collections::HashMap;
@@ -122,6 +124,21 @@ fn no_way_to_run_passes_on_gpus_changes_a_film() {
         };
         let refused = conformance::variants(&mut open, &[]);
         assert!(refused.is_empty(), "{}: {refused:?}", found.target);
+    }
+}
+
+#[test]
+fn runtimes_for_processors_tell_the_processor_time_of_casts() {
+    let scene = scenes::everything().unwrap();
+    let rays =
+        vec![Ray { origin: Vec3::ZERO, t_min: 0.0, direction: vec3(0.0, 0.0, 1.0), t_max: FAR }; 1 << 18];
+    for found in present().into_iter().filter(|found| found.facts.class == Class::Cpu) {
+        let target = found.target.clone();
+        let mut renderer = Wavefront::new(OpenclDevice::open(found, Mode::Exact).unwrap());
+        renderer.load(&scene, &Settings { width: 8, height: 8, ..Settings::default() }).unwrap();
+        let report = renderer.cast(&rays, Query::Closest, 3, None).unwrap();
+        assert_eq!(report.busy_ms.len(), 3, "{target}");
+        assert!(report.busy_ms.iter().all(|&ms| ms > 0.0), "{target}: {:?}", report.busy_ms);
     }
 }
 

@@ -9,8 +9,16 @@ use crate::kernels::Packed;
 use crate::kernels::launch::{CAST_ANY, CAST_CLOSEST};
 use crate::renderer::Query;
 
-/// Traces all rays `passes` times over and returns each pass's device time in milliseconds. The first rays are traced
-/// beforehand, since drivers may finish compiling a kernel at its first launch.
+/// Milliseconds of each pass.
+pub(super) struct Took {
+    /// Of the device.
+    pub(super) ms: Vec<f64>,
+    /// Of processors; empty where the device does not tell.
+    pub(super) busy_ms: Vec<f64>,
+}
+
+/// Traces all rays `passes` times over. The first rays are traced beforehand, since drivers may finish compiling a kernel at
+/// its first launch.
 pub(super) fn cast<D: Device>(
     device: &mut D,
     scene: &SceneOnDevice<D>,
@@ -18,7 +26,7 @@ pub(super) fn cast<D: Device>(
     query: Query,
     passes: u32,
     hits: Option<&mut Vec<Hit>>,
-) -> Result<Vec<f64>> {
+) -> Result<Took> {
     let count = u32::try_from(rays.len()).map_err(|_| Error::Contract {
         actor: device.info().target.clone(),
         message: format!("{} rays are too many for one cast; at most {} are possible", rays.len(), u32::MAX),
@@ -26,14 +34,21 @@ pub(super) fn cast<D: Device>(
     let cast = Cast::new(device, rays)?;
     let first = cast.launch(device, scene, query, count.min(WARM_UP))?;
     device.wait(&first)?;
+    let mut busy = device.processor_time();
     let launches =
         (0..passes).map(|_| cast.launch(device, scene, query, count)).collect::<Result<Vec<_>>>()?;
     device.flush()?;
-    let times = launches.iter().map(|event| Ok(device.wait(event)?.ms())).collect::<Result<_>>()?;
+    let mut took = Took { ms: Vec::new(), busy_ms: Vec::new() };
+    for event in &launches {
+        took.ms.push(device.wait(event)?.ms());
+        let now = device.processor_time();
+        took.busy_ms.extend(now.zip(busy).map(|(now, then)| (now - then).as_secs_f64() * 1e3));
+        busy = now;
+    }
     if let Some(hits) = hits {
         *hits = cast.download(device, rays, query)?;
     }
-    Ok(times)
+    Ok(took)
 }
 
 /// Rays of the launch that is not timed.

@@ -81,6 +81,11 @@ pub trait Device {
     /// [`crate::Error::Device`] when the driver refuses.
     fn flush(&mut self) -> Result<()>;
 
+    /// Processor time of this process so far, where what the device does is a part of it.
+    fn processor_time(&self) -> Option<Duration> {
+        None
+    }
+
     /// Waits for a launch and tells when it ran.
     ///
     /// # Errors

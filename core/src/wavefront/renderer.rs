@@ -2,7 +2,7 @@
 
 use super::arrays::Array;
 use super::batch::{Batch, batches, most_paths, paths_in_flight};
-use super::cast;
+use super::cast::{self, Took};
 use super::device::Device;
 use super::fit::{self, Demand};
 use super::launches::{Launches, SceneOnDevice};
@@ -272,7 +272,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         hits: Option<&mut Vec<Hit>>,
     ) -> Result<CastReport> {
         let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
-        let ms = cast::cast(&mut self.device, &loaded.scene, rays, query, passes, hits)?;
-        Ok(CastReport { ms, busy_ms: Vec::new(), layout: self.device.limits().kind.layout().name().into() })
+        let Took { ms, busy_ms } = cast::cast(&mut self.device, &loaded.scene, rays, query, passes, hits)?;
+        Ok(CastReport { ms, busy_ms, layout: self.device.limits().kind.layout().name().into() })
     }
 }
