@@ -2,10 +2,13 @@
 
 mod clocks;
 mod dump;
+mod growth;
+mod hierarchy;
 mod measure;
 mod rays;
 mod text;
 
+use lockstep_core::renderer::Query;
 use lockstep_core::{DeviceInfo, Error, OpenOptions, Scene, Settings};
 use lockstep_reports::image_io::atomic_write_text;
 use lockstep_reports::records::{HostInfo, utc_now};
@@ -17,6 +20,8 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::output::{print, print_json, say};
 use crate::scenes;
+use growth::Growth;
+use hierarchy::Structure;
 use measure::{Repeats, Row, Runner, measure};
 use rays::{Kind, RaySet, Source};
 
@@ -38,22 +43,35 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     if let Some(folder) = &args.out {
         std::fs::create_dir_all(folder).map_err(Failure::io("make the folder", folder))?;
     }
-    let mut rows = Vec::new();
+    let (mut rows, mut structures) = (Vec::new(), Vec::new());
     for name in &args.scenes {
         if interrupt::requested() {
             break;
         }
-        rows.extend(bench_scene(&scenes::load(name)?, args, &mut runners)?);
+        let scene = scenes::load(name)?;
+        let mut of_scene = load(&scene, &mut runners)?;
+        if args.quality {
+            say(&format!("lockstep: {}: overlap of hierarchies", scene.name));
+            hierarchy::add_overlap(&mut of_scene, &scene);
+        }
+        structures.extend(of_scene);
+        rows.extend(bench_scene(&scene, args, &mut runners)?);
     }
     let against = args.against.as_deref().or(targets.first().map(|t| t.name.as_str())).unwrap_or_default();
     let infos: Vec<&DeviceInfo> = runners.iter().map(|r| r.renderer.device()).collect();
-    let document = document(&rows, &infos);
-    let table = text::table(&rows, against);
+    let growth = growth::of(&rows);
+    let document = document(&rows, &structures, &growth, &infos);
+    let tables = [text::table(&rows, against), hierarchy::table(&structures), growth::table(&growth)];
+    let table = tables.into_iter().filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n");
     if let Some(folder) = &args.out {
         let json = serde_json::to_string_pretty(&document)
             .map_err(|e| Failure::Input(format!("cannot encode the measurements as JSON: {e}")))?;
         atomic_write_text(&folder.join("bench.json"), &(json + "\n"))?;
         atomic_write_text(&folder.join("bench.md"), &table)?;
+        let drawn = growth::plots(&growth).map_err(|e| Failure::Input(e.to_string()))?;
+        for (family, svg) in drawn {
+            atomic_write_text(&folder.join(format!("growth.{}.svg", dump::file_name(&family))), &svg)?;
+        }
     }
     if args.json {
         print_json(&document)?
@@ -63,18 +81,21 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     Ok(verdict(&rows))
 }
 
-/// Measures one scene on all targets that can load it.
-fn bench_scene(scene: &Scene, args: &BenchArgs, runners: &mut Vec<Runner>) -> Result<Vec<Row>, Failure> {
-    let mut able = Vec::new();
+/// Takes a scene to all targets that can load it and cast rays; the others are left out from here on.
+fn load(scene: &Scene, runners: &mut Vec<Runner>) -> Result<Vec<Structure>, Failure> {
+    let (mut able, mut structures) = (Vec::new(), Vec::new());
     for mut runner in runners.drain(..) {
         let mode = backends::mode_of(&runner.name);
         let settings = Settings { width: 64, height: 64, mode, ..Settings::default() };
         let loaded = runner
             .renderer
             .load(scene, &settings)
-            .and_then(|_| runner.renderer.cast(&[], lockstep_core::renderer::Query::Closest, 0, None));
+            .and_then(|report| Ok((report, runner.renderer.cast(&[], Query::Closest, 0, None)?)));
         match loaded {
-            Ok(_) => able.push(runner),
+            Ok((report, cast)) => {
+                structures.push(Structure::new(scene, &runner.name, &cast.layout, &report));
+                able.push(runner);
+            }
             Err(Error::Unsupported { actor, what }) => {
                 say(&format!("lockstep: {actor} is left out: {what} is not supported"))
             }
@@ -82,6 +103,11 @@ fn bench_scene(scene: &Scene, args: &BenchArgs, runners: &mut Vec<Runner>) -> Re
         }
     }
     *runners = able;
+    Ok(structures)
+}
+
+/// Measures one scene on all targets, which have loaded it.
+fn bench_scene(scene: &Scene, args: &BenchArgs, runners: &mut [Runner]) -> Result<Vec<Row>, Failure> {
     let source = Source::new(scene, args.seed);
     if let (true, Some(folder)) = (args.dump_rays, &args.out) {
         dump::write_triangles(folder, scene)?;
@@ -107,10 +133,10 @@ fn bench_scene(scene: &Scene, args: &BenchArgs, runners: &mut Vec<Runner>) -> Re
     Ok(rows)
 }
 
-fn document(rows: &[Row], targets: &[&DeviceInfo]) -> Value {
+fn document(rows: &[Row], structures: &[Structure], growth: &[Growth], targets: &[&DeviceInfo]) -> Value {
     json!({
         "date": utc_now(), "host": HostInfo::detect(), "command": command_line(),
-        "targets": targets, "rows": rows,
+        "targets": targets, "rows": rows, "hierarchies": structures, "growth": growth,
     })
 }
 

@@ -347,6 +347,9 @@ pub(crate) struct BenchArgs {
     /// Also write the rays and the scene's triangles there, as little-endian floats, for measuring other programs
     #[arg(long, requires = "out")]
     pub(crate) dump_rays: bool,
+    /// Also compute how much the boxes of each hierarchy overlap surfaces that are not theirs
+    #[arg(long)]
+    pub(crate) quality: bool,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -466,7 +469,7 @@ mod tests {
             "lockstep compare a.png b.png --json",
             "lockstep compare dir_a dir_b -o out --fresh",
             "lockstep report d",
-            "lockstep bench cornell atrium -b cpu-bvh,cuda@0 --rays 2000000,8000000 --json -o d",
+            "lockstep bench cornell atrium -b cpu-bvh,cuda@0 --rays 2000000,8000000 --quality --json -o d",
             "lockstep golden check",
             "lockstep golden check --junit junit.xml --markdown summary.md --json -o dir --fresh",
             "lockstep golden bless cornell --dry-run",

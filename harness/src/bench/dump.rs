@@ -42,6 +42,6 @@ fn write(path: &Path, floats: &[f32]) -> Result<(), Failure> {
 }
 
 /// A scene's name without what a file name cannot hold.
-fn file_name(scene: &str) -> String {
+pub(crate) fn file_name(scene: &str) -> String {
     scene.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
 }

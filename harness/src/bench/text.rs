@@ -1,4 +1,4 @@
-//! Measurements as a table.
+//! Measurements as tables.
 
 use super::measure::Row;
 use lockstep_core::renderer::Query;
@@ -39,11 +39,17 @@ pub(crate) fn table(rows: &[Row], against: &str) -> String {
             row.clocks.clone(),
         ]);
     }
-    let widths: Vec<usize> =
-        (0..header.len()).map(|c| cells.iter().map(|r| r[c].chars().count()).max().unwrap_or(0)).collect();
+    markdown(&cells)
+}
+
+/// A Markdown table of rows as long as the first, which is its header.
+pub(crate) fn markdown<R: AsRef<[String]>>(cells: &[R]) -> String {
+    let columns = cells.first().map_or(0, |header| header.as_ref().len());
+    let width = |c: usize| cells.iter().map(|r| r.as_ref()[c].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
     for (i, line) in cells.iter().enumerate() {
-        let padded = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        let padded = line.as_ref().iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
         text.push_str(&format!("| {} |\n", padded.collect::<Vec<_>>().join(" | ")));
         if i == 0 {
             let rules = widths.iter().map(|width| "-".repeat(*width));

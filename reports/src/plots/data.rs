@@ -59,6 +59,8 @@ pub enum YScale {
     UpToOne,
     /// Linear from 0 to 1.
     Share,
+    /// Linear from 0 to the greatest value.
+    FromZero,
 }
 
 /// A plot of lines.

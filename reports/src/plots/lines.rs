@@ -48,6 +48,7 @@ impl Frame {
             YScale::Log => pad(y, 0.04, 0.1),
             YScale::UpToOne => (pad(y, 0.06, 0.005).0, pad(y, 0.06, 0.005).1.min(1.0)),
             YScale::Share => (0.0, 1.0),
+            YScale::FromZero => (0.0, 1.06 * y.1),
         };
         Self {
             left: LEFT * UNITS,
@@ -191,8 +192,8 @@ fn tint(kind: SeriesKind) -> RGBColor {
 /// Writes each name beside the end of its line, moved apart where they would overlap.
 fn draw_labels(area: &Area, series: &[Series], frame: &Frame) -> Drawn {
     let line = (LABEL + 4) * UNITS;
-    let mut blocks: Vec<(i32, i32, &Series)> = series
-        .iter()
+    let named = series.iter().filter(|s| !s.label.is_empty());
+    let mut blocks: Vec<(i32, i32, &Series)> = named
         .filter_map(|s| {
             let height = line * s.label.lines().count().max(1) as i32;
             Some((frame.place(s.points.last()?).1 - height / 2, height, s))
@@ -221,8 +222,13 @@ fn draw_labels(area: &Area, series: &[Series], frame: &Frame) -> Drawn {
     Ok(())
 }
 
-/// A place on the horizontal axis: round numbers as they are.
+/// A place on the horizontal axis: round numbers as they are, whole thousands and millions in short.
 fn x_text(value: f64) -> String {
+    for (least, unit, name) in [(1e6, 1e6, "M"), (1e4, 1e3, "k")] {
+        if value >= least && value % unit == 0.0 {
+            return format!("{}{name}", value / unit);
+        }
+    }
     let plain = format!("{value}");
     if plain.len() <= 6 { plain } else { format::number(value) }
 }
@@ -301,6 +307,12 @@ mod tests {
             (power_of_ten(-5), power_of_ten(0), power_of_ten(-1)),
             ("10⁻⁵".into(), "1".into(), "0.1".into())
         );
+    }
+
+    #[test]
+    fn whole_thousands_and_millions_are_written_in_short() {
+        let values = [512.0, 1000.0, 10_000.0, 65_536.0, 300_000.0, 1_000_000.0, 10_000_000.0];
+        assert_eq!(values.map(x_text), ["512", "1000", "10k", "65536", "300k", "1M", "10M"]);
     }
 
     #[test]

@@ -40,6 +40,14 @@ pub struct PlotError {
     pub message: String,
 }
 
+/// Draws lines, as SVG.
+///
+/// # Errors
+/// [`PlotError`].
+pub fn draw_lines(plot: &LinePlot) -> Result<String, PlotError> {
+    lines::draw(plot)
+}
+
 /// Every plot that a study has data for: for each scene the errors, the similarities, the errors over time and the
 /// speed-ups by threads, then the stage times, the ray rates and the performance portability of all.
 ///

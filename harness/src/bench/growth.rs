@@ -1,0 +1,238 @@
+//! How the time of a camera ray grows with the triangles of a scene.
+//!
+//! A walk through a hierarchy visits a number of nodes that grows with the logarithm of the triangles. What a visit takes
+//! grows besides, in steps, as the hierarchy leaves one cache after the other. The criterion leaves room for that, and for
+//! no power of the triangles beyond about the sixth root: see [`Growth::allowed`].
+
+use lockstep_core::renderer::Query;
+use lockstep_reports::plots::{LinePlot, PlotError, Series, SeriesKind, XAxis, YScale, draw_lines};
+use serde::Serialize;
+
+use super::measure::Row;
+use super::rays::Kind;
+use super::text::markdown;
+
+/// How much more a ray may take, for every tenfold of the triangles, than their logarithm says.
+const CACHES: f64 = 1.25;
+
+/// Scenes of one family that a statement about growth needs.
+const LEAST_SCENES: usize = 3;
+
+/// A target's camera rays in scenes of one family.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Growth {
+    /// What the scenes' names have in common.
+    pub(crate) family: String,
+    pub(crate) target: String,
+    /// Whether times are of processors rather than of the device, which a busy machine does not change.
+    pub(crate) per_core: bool,
+    /// Triangles of each scene, ascending, and nanoseconds a ray.
+    pub(crate) points: Vec<(u64, f64)>,
+    /// Least squares: nanoseconds at one triangle and for every tenfold.
+    pub(crate) fit: [f64; 2],
+    /// How many times as long a ray takes for every tenfold of the triangles, first to last.
+    pub(crate) per_decade: f64,
+    /// How many times as long it may take.
+    pub(crate) allowed: f64,
+    /// Whether it takes no longer than that.
+    pub(crate) logarithmic: bool,
+}
+
+/// `atrium` of `atrium-10k`; the whole of a name that has no size.
+fn family(scene: &str) -> &str {
+    let is_size = |word: &str| {
+        let number = word.strip_suffix(['k', 'm']).unwrap_or(word);
+        number.parse::<f64>().is_ok_and(f64::is_finite)
+    };
+    scene.rsplit_once('-').filter(|(_, size)| is_size(size)).map_or(scene, |(family, _)| family)
+}
+
+/// The growth of every family of which enough scenes were measured, on every target.
+pub(crate) fn of(rows: &[Row]) -> Vec<Growth> {
+    let most_rays = rows.iter().map(|row| row.rays).max().unwrap_or(0);
+    let is_camera = |row: &&Row| row.kind == Kind::Camera && row.query == Query::Closest;
+    let rows: Vec<&Row> = rows.iter().filter(is_camera).filter(|row| row.rays == most_rays).collect();
+    let mut found: Vec<(&str, &str)> = Vec::new();
+    for row in &rows {
+        let key = (family(&row.scene), row.target.as_str());
+        if !found.contains(&key) {
+            found.push(key);
+        }
+    }
+    let of_key = |(name, target)| {
+        let alike = rows.iter().filter(|row| family(&row.scene) == name && row.target == target);
+        let per_core = alike.clone().all(|row| row.mrays_per_core.is_some());
+        let ns = |row: &Row| 1e3 / row.mrays_per_core.filter(|_| per_core).unwrap_or(row.mrays);
+        Growth::new(name, target, per_core, alike.map(|row| (row.triangles, ns(row))).collect())
+    };
+    found.into_iter().filter_map(of_key).collect()
+}
+
+impl Growth {
+    fn new(family: &str, target: &str, per_core: bool, mut points: Vec<(u64, f64)>) -> Option<Self> {
+        points.sort_by_key(|point| point.0);
+        points.dedup_by_key(|point| point.0);
+        let (&(least, fastest), &(most, slowest)) = (points.first()?, points.last()?);
+        if points.len() < LEAST_SCENES || least < 2 {
+            return None;
+        }
+        let decades = (most as f64 / least as f64).log10();
+        let allowed = Self::allowed(least, most);
+        let per_decade = (slowest / fastest).powf(1.0 / decades);
+        Some(Self {
+            family: family.to_owned(),
+            target: target.to_owned(),
+            per_core,
+            fit: least_squares(&points),
+            per_decade,
+            allowed,
+            logarithmic: per_decade <= allowed,
+            points,
+        })
+    }
+
+    /// How many times as long a ray may take for every tenfold of the triangles: the ratio of their logarithms, times
+    /// [`CACHES`].
+    fn allowed(least: u64, most: u64) -> f64 {
+        let (least, most) = ((least as f64).log10(), (most as f64).log10());
+        CACHES * (most / least).powf(1.0 / (most - least))
+    }
+
+    fn label(&self) -> String {
+        if self.per_core { format!("{} (per core)", self.target) } else { self.target.clone() }
+    }
+}
+
+/// The line through values over the decimal logarithm of the triangles: value at one triangle, and its growth.
+fn least_squares(points: &[(u64, f64)]) -> [f64; 2] {
+    let n = points.len() as f64;
+    let x = |point: &(u64, f64)| (point.0 as f64).log10();
+    let mean_x = points.iter().map(x).sum::<f64>() / n;
+    let mean_y = points.iter().map(|p| p.1).sum::<f64>() / n;
+    let covariance: f64 = points.iter().map(|p| (x(p) - mean_x) * (p.1 - mean_y)).sum();
+    let variance: f64 = points.iter().map(|p| (x(p) - mean_x) * (x(p) - mean_x)).sum();
+    let slope = covariance / variance;
+    [mean_y - slope * mean_x, slope]
+}
+
+/// A Markdown table with the criterion below it; empty where there is nothing to say.
+pub(crate) fn table(all: &[Growth]) -> String {
+    let mut triangles: Vec<u64> = all.iter().flat_map(|g| &g.points).map(|point| point.0).collect();
+    triangles.sort_unstable();
+    triangles.dedup();
+    if triangles.is_empty() {
+        return String::new();
+    }
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let mut header = words(&["ns per camera ray", "of"]);
+    header.extend(triangles.iter().map(u64::to_string));
+    header.extend(words(&["fit", "per decade", "allowed", "verdict"]));
+    let mut cells = vec![header];
+    for g in all {
+        let mut row = vec![g.family.clone(), g.label()];
+        row.extend(triangles.iter().map(|&n| {
+            let point = g.points.iter().find(|point| point.0 == n);
+            point.map_or_else(String::new, |point| format!("{:.1}", point.1))
+        }));
+        row.push(format!("{:.1} {:+.1} log n", g.fit[0], g.fit[1]));
+        row.push(format!("{:.2}", g.per_decade));
+        row.push(format!("{:.2}", g.allowed));
+        let verdict = if g.logarithmic { "no worse than logarithmic" } else { "worse than logarithmic" };
+        row.push(verdict.to_owned());
+        cells.push(row);
+    }
+    format!(
+        "{}\nPer decade: how many times as long a ray takes for every tenfold of the triangles, first scene to last. \
+         Allowed: the ratio of their logarithms, times {CACHES} for caches that the hierarchy outgrows. Log: decimal.\n",
+        markdown(&cells)
+    )
+}
+
+/// A plot of each family: its name and the drawing.
+///
+/// # Errors
+/// What the drawing library says.
+pub(crate) fn plots(all: &[Growth]) -> Result<Vec<(String, String)>, PlotError> {
+    let mut families: Vec<&str> = all.iter().map(|g| g.family.as_str()).collect();
+    families.dedup();
+    families.into_iter().map(|family| Ok((family.to_owned(), draw_lines(&plot(all, family))?))).collect()
+}
+
+fn plot(all: &[Growth], family: &str) -> LinePlot {
+    let alike = || all.iter().filter(|g| g.family == family);
+    let at = |n: u64| n as f64;
+    let measured = alike().enumerate().map(|(i, g)| Series {
+        label: g.label(),
+        kind: SeriesKind::Target(i),
+        points: g.points.iter().map(|&(n, ns)| (at(n), ns)).collect(),
+    });
+    // One name for all the lines that are fitted.
+    let fitted = alike().enumerate().map(|(i, g)| {
+        let ends = [g.points.first(), g.points.last()].into_iter().flatten();
+        Series {
+            label: if i == 0 { "a + b log n".to_owned() } else { String::new() },
+            kind: SeriesKind::Guide,
+            points: ends.map(|&(n, _)| (at(n), g.fit[0] + g.fit[1] * at(n).log10())).collect(),
+        }
+    });
+    let series: Vec<Series> = measured.chain(fitted).collect();
+    let within = |n: &f64| alike().flat_map(|g| &g.points).any(|p| at(p.0) <= 1.1 * n && at(p.0) >= 0.9 * n);
+    let ticks = (0..12).flat_map(|power| [1.0, 3.0].map(|f| f * 10f64.powi(power))).filter(within).collect();
+    LinePlot {
+        title: format!("{family}: time of a camera ray"),
+        x: XAxis { label: "triangles".to_owned(), unit: "triangles".to_owned(), log: true, ticks },
+        y_label: "ns per ray".to_owned(),
+        y: YScale::FromZero,
+        series,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn growth(time: impl Fn(f64) -> f64) -> Growth {
+        let sizes = [10_000, 100_000, 1_000_000, 10_000_000];
+        Growth::new("f", "t", false, sizes.map(|n| (n, time(n as f64))).to_vec()).unwrap()
+    }
+
+    #[test]
+    fn families_are_names_without_a_size() {
+        let names = ["atrium-10k", "atrium-1.5m", "atrium", "sponza-wide", "hall-12"];
+        assert_eq!(names.map(family), ["atrium", "atrium", "atrium", "sponza-wide", "hall"]);
+    }
+
+    #[test]
+    fn logarithms_and_caches_pass_and_powers_do_not() {
+        let log = growth(|n| 5.0 + 7.0 * n.log10());
+        assert!(log.logarithmic);
+        assert!((log.fit[0] - 5.0).abs() < 1e-9 && (log.fit[1] - 7.0).abs() < 1e-9);
+        // The last two hierarchies are in memory, where a visit takes half as long again.
+        assert!(growth(|n| n.log10() * if n < 5e5 { 1.0 } else { 1.5 }).logarithmic);
+        assert!(growth(|_| 20.0).logarithmic);
+        assert!(!growth(|n| n.powf(0.2)).logarithmic);
+        assert!(!growth(f64::sqrt).logarithmic);
+        assert!(!growth(|n| n.log10().powi(3)).logarithmic);
+    }
+
+    #[test]
+    fn two_scenes_say_nothing() {
+        assert_eq!(Growth::new("f", "t", true, vec![(10, 1.0), (20, 2.0)]), None);
+        assert_eq!(Growth::new("f", "t", true, vec![(10, 1.0), (20, 2.0), (20, 2.0)]), None);
+        assert_eq!(table(&[]), "");
+    }
+
+    #[test]
+    fn a_plot_shows_every_target_with_its_fit() {
+        let all = [growth(|n| 5.0 + n.log10()), Growth { target: "u".into(), ..growth(|n| 2.0 * n.log10()) }];
+        let shown = plot(&all, "f");
+        assert_eq!(
+            (shown.series.len(), shown.series[0].points.len(), shown.series[2].points.len()),
+            (4, 4, 2)
+        );
+        assert!((shown.series[2].points[1].1 - 12.0).abs() < 1e-9);
+        assert_eq!(shown.x.ticks, [1e4, 1e5, 1e6, 1e7]);
+        assert_eq!(plots(&all).unwrap().len(), 1);
+        assert!(table(&all).contains("no worse than logarithmic"));
+    }
+}

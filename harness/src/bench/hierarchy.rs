@@ -1,0 +1,97 @@
+//! What targets traverse: layout, time to build, size and expected costs.
+
+use lockstep_core::LoadReport;
+use lockstep_core::bvh::{Hierarchy, Layout};
+use lockstep_core::scene::Scene;
+use serde::Serialize;
+
+use super::text::markdown;
+
+/// The acceleration structure of a target over a scene.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Structure {
+    pub(crate) scene: String,
+    /// Triangles over all instances.
+    pub(crate) triangles: u64,
+    pub(crate) target: String,
+    pub(crate) layout: String,
+    /// Milliseconds.
+    pub(crate) build_ms: f64,
+    /// Bytes of a built-in hierarchy.
+    pub(crate) bytes: Option<u64>,
+    /// Its expected cost by the surface area heuristic, see [`Hierarchy::surface_area_cost`].
+    pub(crate) sah: Option<f64>,
+    /// Its end-point overlap where asked for, see [`Hierarchy::end_point_overlap`].
+    pub(crate) epo: Option<f64>,
+}
+
+impl Structure {
+    /// What a target said when it loaded a scene.
+    pub(crate) fn new(scene: &Scene, target: &str, layout: &str, report: &LoadReport) -> Self {
+        Self {
+            scene: scene.name.clone(),
+            triangles: scene.instanced_triangles(),
+            target: target.to_owned(),
+            layout: layout.to_owned(),
+            build_ms: report.build_ms,
+            bytes: report.hierarchy.map(|hierarchy| hierarchy.bytes),
+            sah: report.hierarchy.map(|hierarchy| hierarchy.sah),
+            epo: None,
+        }
+    }
+}
+
+/// Fills in the end-point overlap of built-in hierarchies over a scene, each layout's once: builders make the same
+/// hierarchy for every target.
+pub(crate) fn add_overlap(structures: &mut [Structure], scene: &Scene) {
+    for layout in [Layout::Bvh2, Layout::Bvh8] {
+        let mut alike =
+            structures.iter_mut().filter(|s| s.sah.is_some() && s.layout == layout.name()).peekable();
+        if alike.peek().is_some() {
+            let epo = Hierarchy::build(scene, layout).end_point_overlap(scene);
+            alike.for_each(|structure| structure.epo = Some(epo));
+        }
+    }
+}
+
+/// A Markdown table of structures.
+pub(crate) fn table(structures: &[Structure]) -> String {
+    let header = ["scene", "triangles", "target", "layout", "build ms", "MB", "SAH", "EPO"];
+    let mut cells = vec![header.map(str::to_owned)];
+    let cost = |cost: Option<f64>| cost.map_or_else(String::new, |cost| format!("{cost:.2}"));
+    for s in structures {
+        cells.push([
+            s.scene.clone(),
+            s.triangles.to_string(),
+            s.target.clone(),
+            s.layout.clone(),
+            format!("{:.1}", s.build_ms),
+            s.bytes.map_or_else(String::new, |bytes| format!("{:.1}", bytes as f64 * 1e-6)),
+            cost(s.sah),
+            cost(s.epo),
+        ]);
+    }
+    markdown(&cells)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockstep_core::OpenOptions;
+    use lockstep_core::renderer::{Query, Settings};
+
+    #[test]
+    fn what_a_target_reports_is_what_its_layout_is_built_to() {
+        let scene = lockstep_scenes::load("cornell", &lockstep_scenes::LoadOptions::default()).unwrap().scene;
+        let target = &crate::backends::select(&["cpu-bvh".to_owned()]).unwrap()[0];
+        let mut renderer = target.open(&OpenOptions::default()).unwrap();
+        let report = renderer.load(&scene, &Settings { width: 8, height: 8, ..Settings::default() }).unwrap();
+        let layout = renderer.cast(&[], Query::Closest, 0, None).unwrap().layout;
+        let mut structures = [Structure::new(&scene, &target.name, &layout, &report)];
+        add_overlap(&mut structures, &scene);
+        let built = Hierarchy::build(&scene, Layout::Bvh8);
+        assert_eq!(structures[0].sah, Some(built.surface_area_cost(&scene)));
+        assert_eq!(structures[0].epo, Some(built.end_point_overlap(&scene)));
+        assert!(table(&structures).contains("BVH8"));
+    }
+}
