@@ -5,12 +5,11 @@
 
 use super::geometry::Part;
 use super::query::Query;
+use super::world::Proposal;
 use embree4_sys::{
     RTCBounds, RTCBoundsFunctionArguments, RTCFilterFunctionNArguments, RTCIntersectFunctionNArguments,
     RTCOccludedFunctionNArguments, RTCRay, RTCRayHit,
 };
-use lockstep_core::bvh::LeafPrimitive;
-use lockstep_core::intersect::Hit;
 
 /// The words of a single-ray hit that hold its barycentrics and its primitive, behind the normal.
 const U_WORD: usize = 3;
@@ -24,7 +23,7 @@ const PRIMITIVE_WORD: usize = 5;
 pub(super) unsafe extern "C" fn bounds(args: *const RTCBoundsFunctionArguments) {
     // SAFETY: Embree's arguments, and the part that the geometry was registered with.
     let (args, part) = unsafe { (&*args, &*(*args).geometryUserPtr.cast::<Part>()) };
-    let (lo, hi) = LeafPrimitive::of(&part.scene, part.mesh(), part.primitive(args.primID)).bounds();
+    let (lo, hi) = part.record(args.primID).bounds();
     let bounds = RTCBounds {
         lower_x: lo.x,
         lower_y: lo.y,
@@ -61,7 +60,7 @@ pub(super) unsafe extern "C" fn filter(args: *const RTCFilterFunctionNArguments)
         let ray = &*args.ray.cast::<RTCRay>();
         (ray.tfar, *floats.add(U_WORD), *floats.add(V_WORD), *words.add(PRIMITIVE_WORD))
     };
-    let found = Hit { t, u, v, instance: query.instance_of(part), primitive: part.primitive(number) };
+    let found = Proposal { t, u, v, instance: query.instance_of(part), part, number };
     match query.accept(&found) {
         Some(hit) => query.passed = hit,
         None => *valid = 0,
@@ -87,8 +86,8 @@ pub(super) unsafe extern "C" fn intersect(args: *const RTCIntersectFunctionNArgu
             &mut *args.rayhit.cast::<RTCRayHit>(),
         )
     };
-    let (instance, primitive) = (query.instance_of(part), part.primitive(args.primID));
-    let Some(hit) = query.judge(instance, primitive, found.ray.tfar) else { return };
+    let instance = query.instance_of(part);
+    let Some(hit) = query.judge(instance, part, args.primID, found.ray.tfar) else { return };
     if hit.t == query.passed.t && !query.passed.yields_to(&hit) {
         return;
     }
@@ -118,8 +117,8 @@ pub(super) unsafe extern "C" fn occluded(args: *const RTCOccludedFunctionNArgume
             &mut *args.ray.cast::<RTCRay>(),
         )
     };
-    let (instance, primitive) = (query.instance_of(part), part.primitive(args.primID));
-    if query.judge(instance, primitive, query.t_max()).is_some() {
+    let instance = query.instance_of(part);
+    if query.judge(instance, part, args.primID, query.t_max()).is_some() {
         ray.tfar = f32::NEG_INFINITY;
     }
 }

@@ -30,11 +30,13 @@ unsafe impl Send for Device {}
 unsafe impl Sync for Device {}
 
 impl Device {
-    /// A device that builds with this many threads.
+    /// A device that builds with this many threads, but at least two: for one alone, Embree's scheduler (oneTBB) starts a
+    /// worker that finds no work, yet never sleeps, and takes a processor from who traces rays.
     ///
     /// # Errors
     /// [`Error::Device`] with Embree's reason.
     pub(super) fn new(threads: usize) -> Result<Self> {
+        let threads = threads.max(2);
         // `try_new` hands Embree the bytes as they are, so the NUL that ends a C string is part of them.
         let config = format!("threads={threads}\0");
         let inner = embree4_rs::Device::try_new(Some(&config))

@@ -10,11 +10,12 @@ use super::handles::GeometryHandle;
 use embree4_rs::geometry::{Geometry, TriangleMeshGeometry};
 use embree4_sys::{
     RTCGeometry, RTCGeometryType, rtcCommitGeometry, rtcSetGeometryBoundsFunction,
-    rtcSetGeometryIntersectFilterFunction, rtcSetGeometryIntersectFunction,
-    rtcSetGeometryOccludedFilterFunction, rtcSetGeometryOccludedFunction, rtcSetGeometryUserData,
-    rtcSetGeometryUserPrimitiveCount,
+    rtcSetGeometryEnableFilterFunctionFromArguments, rtcSetGeometryIntersectFilterFunction,
+    rtcSetGeometryIntersectFunction, rtcSetGeometryOccludedFilterFunction, rtcSetGeometryOccludedFunction,
+    rtcSetGeometryUserData, rtcSetGeometryUserPrimitiveCount,
 };
 use lockstep_core::Result;
+use lockstep_core::bvh::LeafPrimitive;
 use lockstep_core::scene::{Mesh, NONE, SPHERE_BIT, Scene, SceneData, Triangle};
 use rayon::prelude::*;
 use std::ffi::c_void;
@@ -23,8 +24,8 @@ use std::ptr;
 /// One geometry and what its primitives are in the scene.
 pub(super) struct Part {
     geometry: Shape,
-    /// Whether Embree asks us about its candidates.
-    pub(super) has_callbacks: bool,
+    /// What Embree asks us about.
+    pub(super) asks: Asks,
     /// What callbacks need.
     pub(super) scene: Scene,
     /// The mesh it is part of.
@@ -32,10 +33,22 @@ pub(super) struct Part {
     /// The instance, for a mesh that is placed once and untransformed and so belongs to the world itself; else
     /// [`NONE`].
     pub(super) instance: u32,
-    /// The mesh's index of each primitive; none where they are numbered alike.
-    primitives: Option<Vec<u32>>,
-    /// Added to the number of a primitive where `primitives` is none.
-    base: u32,
+    /// Every triangle as the hit rule takes it: one line of cache instead of the five that its indices, vertices and
+    /// material lie in. Empty for spheres.
+    triangles: Vec<LeafPrimitive>,
+}
+
+/// What Embree asks us about while it traces a ray.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asks {
+    /// Nothing: opaque triangles.
+    Nothing,
+    /// Whether a triangle with partial coverage counts, by the geometry's own filter.
+    Always,
+    /// The same, by the query's filter where it has one.
+    WithFilter,
+    /// Where a sphere is met.
+    Spheres,
 }
 
 enum Shape {
@@ -52,10 +65,32 @@ impl Part {
     /// The mesh's index of a primitive of the geometry.
     #[inline(always)]
     pub(super) fn primitive(&self, number: u32) -> u32 {
-        match &self.primitives {
-            None => self.base | number,
-            Some(primitives) => primitives[number as usize],
+        match self.geometry {
+            Shape::Triangles(_) => self.triangles[number as usize].primitive,
+            Shape::Spheres(_) => SPHERE_BIT | number,
         }
+    }
+
+    /// A primitive of the geometry as the hit rule takes it.
+    #[inline(always)]
+    pub(super) fn record(&self, number: u32) -> LeafPrimitive {
+        match self.geometry {
+            Shape::Triangles(_) => self.triangles[number as usize],
+            Shape::Spheres(_) => LeafPrimitive::of(&self.scene, self.mesh(), SPHERE_BIT | number),
+        }
+    }
+
+    /// Asks for the line of cache in which [`Self::record`] will look.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, number: u32) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: every processor of this architecture has the instruction, and prefetching cannot fault.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(self.triangles.as_ptr().wrapping_add(number as usize).cast());
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = number;
     }
 
     /// The mesh's record.
@@ -80,9 +115,13 @@ impl Part {
         unsafe { rtcSetGeometryUserData(geometry, data) };
         match &self.geometry {
             // SAFETY: as above; the filters are made for parts.
-            Shape::Triangles(_) if self.has_callbacks => unsafe {
+            Shape::Triangles(_) if self.asks == Asks::Always => unsafe {
                 rtcSetGeometryIntersectFilterFunction(geometry, Some(callbacks::filter));
                 rtcSetGeometryOccludedFilterFunction(geometry, Some(callbacks::filter));
+            },
+            // SAFETY: the geometry is live.
+            Shape::Triangles(_) if self.asks == Asks::WithFilter => unsafe {
+                rtcSetGeometryEnableFilterFunctionFromArguments(geometry, true);
             },
             Shape::Triangles(_) => {}
             // SAFETY: as above; the callbacks are made for parts.
@@ -106,7 +145,13 @@ pub(super) const MAX_PARTS: u32 = 4;
 ///
 /// # Errors
 /// [`lockstep_core::Error::Device`] when Embree runs out of memory.
-pub(super) fn parts(device: &Device, scene: &Scene, mesh: u32, instance: u32) -> Result<Box<[Part]>> {
+pub(super) fn parts(
+    device: &Device,
+    scene: &Scene,
+    mesh: u32,
+    instance: u32,
+    partial_asks: Asks,
+) -> Result<Box<[Part]>> {
     let record = scene.meshes[mesh as usize];
     let triangles = record.triangle_count;
     let of = |i: u32| &scene.triangles[(record.first_triangle + i) as usize];
@@ -117,19 +162,18 @@ pub(super) fn parts(device: &Device, scene: &Scene, mesh: u32, instance: u32) ->
         (Vec::new(), (0..triangles).collect())
     };
     let mut parts = Vec::new();
-    for (numbers, has_callbacks) in [(opaque, false), (partial, true)] {
+    for (numbers, asks) in [(opaque, Asks::Nothing), (partial, partial_asks)] {
         if numbers.is_empty() {
             continue;
         }
         let geometry = Shape::Triangles(triangle_geometry(device, scene, &record, &numbers)?);
-        let primitives = (numbers.len() != triangles as usize).then_some(numbers);
-        let scene = scene.clone();
-        parts.push(Part { geometry, has_callbacks, scene, mesh, instance, primitives, base: 0 });
+        let triangles = numbers.par_iter().map(|&i| LeafPrimitive::of(scene, &record, i)).collect();
+        parts.push(Part { geometry, asks, scene: scene.clone(), mesh, instance, triangles });
     }
     if record.sphere_count > 0 {
         let geometry = Shape::Spheres(GeometryHandle::new(device, RTCGeometryType::USER)?);
-        let (scene, base) = (scene.clone(), SPHERE_BIT);
-        parts.push(Part { geometry, has_callbacks: true, scene, mesh, instance, primitives: None, base });
+        let (asks, scene, triangles) = (Asks::Spheres, scene.clone(), Vec::new());
+        parts.push(Part { geometry, asks, scene, mesh, instance, triangles });
     }
     let parts = parts.into_boxed_slice();
     parts.iter().for_each(Part::register);

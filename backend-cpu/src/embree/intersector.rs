@@ -1,13 +1,14 @@
 //! Embree as the intersector of the CPU renderer.
 
 use super::callbacks;
+use super::geometry::Asks;
 use super::packet;
 use super::query::{Query, to_embree};
-use super::world::{ROBUST, World};
+use super::world::{Proposal, ROBUST, World};
 use crate::intersector::{Intersector, Made};
 use embree4_sys::{
-    RTC_INVALID_GEOMETRY_ID, RTCFilterFunctionN, RTCIntersectArguments, RTCOccludedArguments, RTCRayHit,
-    RTCRayQueryFlags, rtcIntersect1, rtcOccluded1,
+    RTCFilterFunctionN, RTCIntersectArguments, RTCOccludedArguments, RTCRayHit, RTCRayQueryFlags,
+    rtcIntersect1, rtcOccluded1,
 };
 use lockstep_core::Result;
 use lockstep_core::bvh::BvhCache;
@@ -15,6 +16,10 @@ use lockstep_core::intersect::{Hit, Ray};
 use lockstep_core::rng::RayKey;
 use lockstep_core::scene::Scene;
 use std::ptr;
+
+/// Rays whose proposals are collected before they are judged: so many that what judging reads has arrived from memory by
+/// then, and so few that it is still in the first cache.
+const BATCH: usize = 32;
 
 /// Embree's trees over one scene.
 pub(crate) struct Embree {
@@ -27,7 +32,8 @@ impl Intersector for Embree {
     const HAS_PACKETS: bool = true;
 
     fn build(scene: &Scene, _: &BvhCache) -> Result<Made<Self>> {
-        Made::timed(|| Ok(Self { world: World::build(scene, rayon::current_num_threads(), ROBUST)? }))
+        let threads = rayon::current_num_threads();
+        Made::timed(|| Ok(Self { world: World::build(scene, threads, ROBUST, Asks::WithFilter)? }))
     }
 
     fn layout(&self) -> String {
@@ -44,17 +50,10 @@ impl Intersector for Embree {
 
     #[inline]
     fn closest_hit(&self, ray: &Ray, key: RayKey, _: &mut ()) -> Hit {
-        let mut query = Query::new(&self.world, ray, key);
-        let Some(found) = self.propose(&mut query, RTCRayQueryFlags::INCOHERENT, None) else {
-            return Hit::none(ray.t_max);
-        };
-        if query.has_passed(&found) {
-            return query.passed;
+        if self.world.has_spheres {
+            return self.ask_about_partial(&mut Query::new(&self.world, ray, key));
         }
-        match query.accept(&found) {
-            Some(hit) => hit,
-            None => self.ask_about_all(&mut query),
-        }
+        self.decide(ray, key, self.propose(ray).as_ref())
     }
 
     #[inline(always)]
@@ -65,65 +64,98 @@ impl Intersector for Embree {
         scratch: &mut (),
         mut found: impl FnMut(usize, Hit),
     ) {
-        let packed = if self.world.has_callbacks { 0 } else { count - count % packet::WIDTH };
-        for first in (0..packed).step_by(packet::WIDTH) {
-            let proposals = packet::propose(&self.world, |lane| ray(first + lane).0);
-            for (lane, proposal) in proposals.iter().enumerate() {
-                let (ray, key) = ray(first + lane);
-                found(first + lane, self.decide(ray, key, proposal));
+        if self.world.has_spheres {
+            for index in 0..count {
+                let (ray, key) = ray(index);
+                found(index, self.closest_hit(ray, key, scratch));
             }
+            return;
         }
-        for index in packed..count {
-            let (ray, key) = ray(index);
-            found(index, self.closest_hit(ray, key, scratch));
+        let mut proposals = [None; BATCH];
+        for first in (0..count).step_by(BATCH) {
+            let here = BATCH.min(count - first);
+            self.propose_all(&mut proposals[..here], |i| ray(first + i).0);
+            for (i, proposal) in proposals[..here].iter().enumerate() {
+                let (ray, key) = ray(first + i);
+                found(first + i, self.decide(ray, key, proposal.as_ref()));
+            }
         }
     }
 
     #[inline]
     fn any_hit(&self, ray: &Ray, key: RayKey, _: &mut ()) -> bool {
-        let mut query = Query::new(&self.world, ray, key);
         let mut traced = to_embree(ray);
-        let mut args =
-            RTCOccludedArguments { context: (&raw mut query).cast(), ..RTCOccludedArguments::default() };
-        let args = if self.world.has_callbacks { &raw mut args } else { ptr::null_mut() };
-        // SAFETY: the scene is committed and lives; the context heads a query, as the callbacks expect.
-        unsafe { rtcOccluded1(self.world.top.raw(), &raw mut traced, args) };
+        let top = self.world.top.raw();
+        if self.world.has_partial || self.world.has_spheres {
+            let mut query = Query::new(&self.world, ray, key);
+            let context = (&raw mut query).cast();
+            let filter: RTCFilterFunctionN = Some(callbacks::filter);
+            let mut args = RTCOccludedArguments { context, filter, ..RTCOccludedArguments::default() };
+            // SAFETY: the scene is committed and lives; the context heads a query, as the callbacks expect.
+            unsafe { rtcOccluded1(top, &raw mut traced, &raw mut args) };
+        } else {
+            // SAFETY: the scene is committed, lives and calls nothing back.
+            unsafe { rtcOccluded1(top, &raw mut traced, ptr::null_mut()) };
+        }
         traced.tfar == f32::NEG_INFINITY
     }
 }
 
 impl Embree {
-    /// What a proposal that no callback has seen counts as.
+    /// What Embree finds nearest along rays `0..proposals.len()`, in a scene without spheres.
     #[inline(always)]
-    fn decide(&self, ray: &Ray, key: RayKey, proposal: &Hit) -> Hit {
-        if !proposal.is_some() {
-            return Hit::none(ray.t_max);
+    fn propose_all<'w, 'r>(&'w self, proposals: &mut [Option<Proposal<'w>>], ray: impl Fn(usize) -> &'r Ray) {
+        let mut next = 0;
+        while next < proposals.len() {
+            let rest = &mut proposals[next..];
+            let following = |lane| ray(next + lane);
+            let proposed = if rest.len() >= packet::WIDTH && packet::pays(following) {
+                rest[..packet::WIDTH].copy_from_slice(&packet::propose(&self.world, following));
+                packet::WIDTH
+            } else {
+                rest[0] = self.propose(ray(next));
+                1
+            };
+            for proposal in rest[..proposed].iter().flatten() {
+                proposal.part.prefetch(proposal.number);
+            }
+            next += proposed;
         }
-        let mut query = Query::new(&self.world, ray, key);
-        query.accept(proposal).unwrap_or_else(|| self.ask_about_all(&mut query))
     }
 
-    /// The hit that Embree finds nearest, with Embree's numbers.
+    /// What Embree finds nearest in a scene without spheres, with partial coverage taken for opaque.
     #[inline(always)]
-    fn propose(
-        &self,
-        query: &mut Query<'_>,
-        flags: RTCRayQueryFlags,
-        filter: RTCFilterFunctionN,
-    ) -> Option<Hit> {
-        let mut found = RTCRayHit { ray: to_embree(query.ray()), ..RTCRayHit::default() };
-        let context = ptr::from_mut(query).cast();
-        let mut args = RTCIntersectArguments { flags, context, filter, ..RTCIntersectArguments::default() };
-        let needed = self.world.has_callbacks || filter.is_some();
-        let args = if needed { &raw mut args } else { ptr::null_mut() };
-        // SAFETY: the scene is committed and lives; the context heads a query, as the callbacks expect.
-        unsafe { rtcIntersect1(self.world.top.raw(), &raw mut found, args) };
-        let RTCRayHit { ray, hit } = found;
-        if hit.geomID == RTC_INVALID_GEOMETRY_ID {
-            return None;
+    fn propose(&self, ray: &Ray) -> Option<Proposal<'_>> {
+        let mut found = RTCRayHit { ray: to_embree(ray), ..RTCRayHit::default() };
+        // SAFETY: the scene is committed, lives, and calls nothing back where it has no spheres.
+        unsafe { rtcIntersect1(self.world.top.raw(), &raw mut found, ptr::null_mut()) };
+        self.world.name(found.ray.tfar, &found.hit)
+    }
+
+    /// What a proposal counts as.
+    #[inline(always)]
+    fn decide(&self, ray: &Ray, key: RayKey, proposal: Option<&Proposal<'_>>) -> Hit {
+        let Some(proposal) = proposal else { return Hit::none(ray.t_max) };
+        let mut query = Query::new(&self.world, ray, key);
+        query.accept(proposal).unwrap_or_else(|| self.ask_again(&mut query))
+    }
+
+    /// Traces a ray again whose proposal does not count, such as one in a hole of a leaf.
+    #[cold]
+    fn ask_again(&self, query: &mut Query<'_>) -> Hit {
+        self.ask_about_partial(query)
+    }
+
+    /// The nearest surface, where Embree asks us about spheres and triangles with partial coverage.
+    #[inline(always)]
+    fn ask_about_partial(&self, query: &mut Query<'_>) -> Hit {
+        let Some(found) = self.ask(query, RTCRayQueryFlags::INCOHERENT) else {
+            return Hit::none(query.t_max());
+        };
+        if query.has_passed(&found) {
+            return query.passed;
         }
-        let (instance, primitive) = self.world.resolve(&hit);
-        Some(Hit { t: ray.tfar, u: hit.u, v: hit.v, instance, primitive })
+        query.accept(&found).unwrap_or_else(|| self.ask_about_all(query))
     }
 
     /// Traces a ray again whose proposal does not count, such as one at the very start of the ray, now with a say in
@@ -131,7 +163,20 @@ impl Embree {
     #[cold]
     fn ask_about_all(&self, query: &mut Query<'_>) -> Hit {
         query.passed = Hit::none(query.t_max());
-        let found = self.propose(query, RTCRayQueryFlags::INVOKE_ARGUMENT_FILTER, Some(callbacks::filter));
-        found.map_or(Hit::none(query.t_max()), |_| query.passed)
+        self.ask(query, RTCRayQueryFlags::INVOKE_ARGUMENT_FILTER);
+        query.passed
+    }
+
+    /// The hit that Embree finds nearest, with Embree's numbers, asking us about spheres and partial coverage, and with
+    /// [`RTCRayQueryFlags::INVOKE_ARGUMENT_FILTER`] about every candidate.
+    #[inline(always)]
+    fn ask(&self, query: &mut Query<'_>, flags: RTCRayQueryFlags) -> Option<Proposal<'_>> {
+        let mut found = RTCRayHit { ray: to_embree(query.ray()), ..RTCRayHit::default() };
+        let context = ptr::from_mut(query).cast();
+        let filter: RTCFilterFunctionN = Some(callbacks::filter);
+        let mut args = RTCIntersectArguments { flags, context, filter, ..RTCIntersectArguments::default() };
+        // SAFETY: the scene is committed and lives; the context heads a query, as the callbacks expect.
+        unsafe { rtcIntersect1(self.world.top.raw(), &raw mut found, &raw mut args) };
+        self.world.name(found.ray.tfar, &found.hit)
     }
 }

@@ -1,12 +1,12 @@
 //! Embree called from a plain loop, as a program would that has no hit rule: the yardstick of benchmarks.
 
 use super::PLAIN_TARGET;
+use super::geometry::Asks;
 use super::query::{Query, to_embree};
 use super::world::World;
 use crate::intersector::{Intersector, Made};
 use embree4_sys::{
-    RTC_INVALID_GEOMETRY_ID, RTCIntersectArguments, RTCOccludedArguments, RTCRayHit, RTCSceneFlags,
-    rtcIntersect1, rtcOccluded1,
+    RTCIntersectArguments, RTCOccludedArguments, RTCRayHit, RTCSceneFlags, rtcIntersect1, rtcOccluded1,
 };
 use lockstep_core::bvh::BvhCache;
 use lockstep_core::intersect::{Hit, Ray};
@@ -33,7 +33,7 @@ impl Intersector for Plain {
             });
         }
         let threads = rayon::current_num_threads();
-        Made::timed(|| Ok(Self { world: World::build(scene, threads, RTCSceneFlags::NONE)? }))
+        Made::timed(|| Ok(Self { world: World::build(scene, threads, RTCSceneFlags::NONE, Asks::Always)? }))
     }
 
     fn layout(&self) -> String {
@@ -52,7 +52,7 @@ impl Intersector for Plain {
     fn closest_hit(&self, ray: &Ray, key: RayKey, _: &mut ()) -> Hit {
         let mut found = RTCRayHit { ray: to_embree(ray), ..RTCRayHit::default() };
         let scene = self.world.top.raw();
-        if self.world.has_callbacks {
+        if self.world.has_partial {
             let mut query = Query::new(&self.world, ray, key);
             let context = (&raw mut query).cast();
             let mut args = RTCIntersectArguments { context, ..RTCIntersectArguments::default() };
@@ -62,19 +62,15 @@ impl Intersector for Plain {
             // SAFETY: the scene is committed and lives.
             unsafe { rtcIntersect1(scene, &raw mut found, ptr::null_mut()) };
         }
-        let RTCRayHit { ray: traced, hit } = found;
-        if hit.geomID == RTC_INVALID_GEOMETRY_ID {
-            return Hit::none(ray.t_max);
-        }
-        let (instance, primitive) = self.world.resolve(&hit);
-        Hit { t: traced.tfar, u: hit.u, v: hit.v, instance, primitive }
+        let found = self.world.name(found.ray.tfar, &found.hit);
+        found.map_or(Hit::none(ray.t_max), |proposal| proposal.hit())
     }
 
     #[inline]
     fn any_hit(&self, ray: &Ray, key: RayKey, _: &mut ()) -> bool {
         let mut traced = to_embree(ray);
         let scene = self.world.top.raw();
-        if self.world.has_callbacks {
+        if self.world.has_partial {
             let mut query = Query::new(&self.world, ray, key);
             let context = (&raw mut query).cast();
             let mut args = RTCOccludedArguments { context, ..RTCOccludedArguments::default() };

@@ -1,12 +1,12 @@
 //! The hit rule for one ray, as the queries and their callbacks apply it.
 
 use super::geometry::Part;
-use super::world::World;
+use super::world::{Proposal, World};
 use embree4_sys::{RTC_INVALID_GEOMETRY_ID, RTCRay, RTCRayQueryContext};
-use lockstep_core::bvh::{LeafPrimitive, Probe};
+use lockstep_core::bvh::Probe;
 use lockstep_core::intersect::{Hit, Ray, Shear, Slabs, covers, triangle};
 use lockstep_core::rng::RayKey;
-use lockstep_core::scene::{Instance, NONE, SPHERE_BIT, SceneData, transform_point, transform_vector};
+use lockstep_core::scene::{Instance, NONE, SceneData, transform_point, transform_vector};
 
 /// A ray on its way through Embree.
 #[repr(C)]
@@ -42,19 +42,14 @@ impl<'a> Query<'a> {
 
     /// The hit rule for a primitive, up to and including `t_last`.
     #[inline(always)]
-    pub(super) fn judge(&mut self, instance: u32, primitive: u32, t_last: f32) -> Option<Hit> {
+    pub(super) fn judge(&mut self, instance: u32, part: &Part, number: u32, t_last: f32) -> Option<Hit> {
         let Self { world, ray, key, .. } = *self;
         let scene: &SceneData = &world.scene;
         if self.entered != instance {
             self.probe = Probe::enter(scene, &world.boxes, ray, &self.slabs, instance, key, ray.t_max);
             self.entered = instance;
         }
-        let mesh = &scene.meshes[scene.instances[instance as usize].mesh as usize];
-        let probe = self.probe.as_ref()?;
-        if primitive & SPHERE_BIT != 0 {
-            return probe.test(scene, &LeafPrimitive::of(scene, mesh, primitive), t_last);
-        }
-        probe.test(scene, &world.triangles[(mesh.first_triangle + primitive) as usize], t_last)
+        self.probe.as_ref()?.test(scene, &part.record(number), t_last)
     }
 
     /// The instance whose part a callback is asked about.
@@ -68,19 +63,18 @@ impl<'a> Query<'a> {
     /// edge within rounding, and Embree will not propose the neighbour that the rule would choose: then Embree's own
     /// numbers stand, lest the ray slip through.
     #[inline(always)]
-    pub(super) fn accept(&mut self, found: &Hit) -> Option<Hit> {
-        match self.judge(found.instance, found.primitive, self.ray.t_max) {
+    pub(super) fn accept(&mut self, found: &Proposal<'_>) -> Option<Hit> {
+        match self.judge(found.instance, found.part, found.number, self.ray.t_max) {
             Some(hit) => Some(hit),
             None => self.accept_on_edge(found),
         }
     }
 
     #[cold]
-    fn accept_on_edge(&self, found: &Hit) -> Option<Hit> {
-        let Hit { t, u, v, instance, primitive } = *found;
+    fn accept_on_edge(&self, found: &Proposal<'_>) -> Option<Hit> {
+        let Hit { t, u, v, instance, primitive } = found.hit();
         let record = &self.world.scene.instances[instance as usize];
-        let corners =
-            LeafPrimitive::of(&self.world.scene, &self.world.scene.meshes[record.mesh as usize], primitive);
+        let corners = found.part.record(found.number);
         let (mut origin, mut direction) = (self.ray.origin, self.ray.direction);
         if record.flags & Instance::IDENTITY == 0 {
             origin = transform_point(&record.world_to_object, origin);
@@ -90,12 +84,13 @@ impl<'a> Query<'a> {
             triangle(origin, &Shear::new(direction), [corners.p0, corners.p1, corners.p2]).is_none();
         let in_range = t > self.ray.t_min && t <= self.ray.t_max;
         let counts = passes_by && in_range && covers(&self.world.scene, instance, primitive, u, v, self.key);
-        counts.then_some(*found)
+        counts.then_some(found.hit())
     }
 
     /// Whether a callback has let this hit of Embree's pass already.
     #[inline(always)]
-    pub(super) fn has_passed(&self, found: &Hit) -> bool {
+    pub(super) fn has_passed(&self, found: &Proposal<'_>) -> bool {
+        let found = found.hit();
         (found.instance, found.primitive) == (self.passed.instance, self.passed.primitive)
     }
 

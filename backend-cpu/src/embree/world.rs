@@ -5,17 +5,17 @@
 //! rays a level.
 
 use super::device::Device;
-use super::geometry::{MAX_PARTS, Part, parts};
+use super::geometry::{Asks, MAX_PARTS, Part, parts};
 use super::handles::{GeometryHandle, SceneHandle};
 use embree4_sys::{
     RTC_INVALID_GEOMETRY_ID, RTCFormat, RTCGeometryType, RTCHit, RTCSceneFlags, rtcSetGeometryInstancedScene,
     rtcSetGeometryTransform,
 };
 use lockstep_core::Result;
-use lockstep_core::bvh::{LeafPrimitive, instance_boxes};
-use lockstep_core::scene::{Instance, Mesh, NONE, Scene};
+use lockstep_core::bvh::instance_boxes;
+use lockstep_core::intersect::Hit;
+use lockstep_core::scene::{Instance, NONE, Scene};
 use lockstep_core::vec3::Vec3;
-use rayon::prelude::*;
 
 /// Everything that rays are traced in. Fields are dropped in order, the device last.
 pub(super) struct World {
@@ -25,17 +25,41 @@ pub(super) struct World {
     _instanced: Vec<SceneHandle>,
     /// The parts of every mesh.
     parts: Vec<Box<[Part]>>,
-    /// Whether any part has callbacks.
-    pub(super) has_callbacks: bool,
+    /// Whether any triangle has partial coverage.
+    pub(super) has_partial: bool,
+    /// Whether there are spheres.
+    pub(super) has_spheres: bool,
     /// The scene that this is.
     pub(super) scene: Scene,
-    /// Every triangle of the scene as the hit rule takes it: one line of cache instead of the five that its indices,
-    /// vertices and material lie in.
-    pub(super) triangles: Vec<LeafPrimitive>,
     /// World boxes of the instances.
     pub(super) boxes: Vec<[Vec3; 2]>,
     /// What all of it was made with.
     pub(super) device: Device,
+}
+
+/// A primitive that Embree finds, with Embree's numbers.
+#[derive(Clone, Copy)]
+pub(super) struct Proposal<'a> {
+    /// Distance.
+    pub(super) t: f32,
+    /// Barycentric coordinates.
+    pub(super) u: f32,
+    pub(super) v: f32,
+    /// Instance.
+    pub(super) instance: u32,
+    /// The geometry.
+    pub(super) part: &'a Part,
+    /// The primitive's number within it.
+    pub(super) number: u32,
+}
+
+impl Proposal<'_> {
+    /// As a hit.
+    #[inline(always)]
+    pub(super) fn hit(&self) -> Hit {
+        let Self { t, u, v, instance, part, number } = *self;
+        Hit { t, u, v, instance, primitive: part.primitive(number) }
+    }
 }
 
 /// Scenes that are watertight, like our own triangle test, and ready for queries that ask us about every candidate.
@@ -44,10 +68,16 @@ pub(super) const ROBUST: RTCSceneFlags =
 
 impl World {
     /// Copies a scene's geometry to Embree and builds its trees, made as `flags` say, with this many threads.
+    /// `partial_asks` is what Embree asks about triangles with partial coverage.
     ///
     /// # Errors
     /// [`lockstep_core::Error::Device`] with Embree's reason.
-    pub(super) fn build(scene: &Scene, threads: usize, flags: RTCSceneFlags) -> Result<Self> {
+    pub(super) fn build(
+        scene: &Scene,
+        threads: usize,
+        flags: RTCSceneFlags,
+        partial_asks: Asks,
+    ) -> Result<Self> {
         let device = Device::new(threads)?;
         let mut top = SceneHandle::new(&device, flags)?;
         let (mut instanced, mut all_parts) = (Vec::new(), Vec::new());
@@ -56,7 +86,7 @@ impl World {
                 [only] if scene.instances[only as usize].flags & Instance::IDENTITY != 0 => only,
                 _ => NONE,
             };
-            let parts = parts(&device, scene, mesh, lone)?;
+            let parts = parts(&device, scene, mesh, lone, partial_asks)?;
             if lone != NONE {
                 for (number, part) in (0..).zip(&parts) {
                     top.attach(part.raw(), first_direct(scene) + mesh * MAX_PARTS + number);
@@ -77,34 +107,30 @@ impl World {
         }
         top.commit();
         device.check("building the top-level tree")?;
-        let has_callbacks = all_parts.iter().flatten().any(|part| part.has_callbacks);
+        let any = |asks| all_parts.iter().flatten().any(|part| part.asks == asks);
+        let (has_partial, has_spheres) = (any(partial_asks), any(Asks::Spheres));
         let boxes = instance_boxes(scene);
-        let triangles = triangles(scene);
         let (scene, parts) = (scene.clone(), all_parts);
-        Ok(Self { top, _instanced: instanced, parts, has_callbacks, scene, triangles, boxes, device })
+        Ok(Self { top, _instanced: instanced, parts, has_partial, has_spheres, scene, boxes, device })
     }
 
-    /// The instance and primitive that Embree names.
+    /// What Embree has found at a distance.
     #[inline(always)]
-    pub(super) fn resolve(&self, hit: &RTCHit) -> (u32, u32) {
-        let instance = hit.instID[0];
-        if instance == RTC_INVALID_GEOMETRY_ID {
-            let number = hit.geomID - first_direct(&self.scene);
-            let part = &self.parts[(number / MAX_PARTS) as usize][(number % MAX_PARTS) as usize];
-            return (part.instance, part.primitive(hit.primID));
+    pub(super) fn name(&self, t: f32, hit: &RTCHit) -> Option<Proposal<'_>> {
+        if hit.geomID == RTC_INVALID_GEOMETRY_ID {
+            return None;
         }
-        let mesh = self.scene.instances[instance as usize].mesh;
-        (instance, self.parts[mesh as usize][hit.geomID as usize].primitive(hit.primID))
+        let (u, v, number) = (hit.u, hit.v, hit.primID);
+        let placed = hit.instID[0];
+        if placed == RTC_INVALID_GEOMETRY_ID {
+            let direct = hit.geomID - first_direct(&self.scene);
+            let part = &self.parts[(direct / MAX_PARTS) as usize][(direct % MAX_PARTS) as usize];
+            return Some(Proposal { t, u, v, instance: part.instance, part, number });
+        }
+        let mesh = self.scene.instances[placed as usize].mesh;
+        let part = &self.parts[mesh as usize][hit.geomID as usize];
+        Some(Proposal { t, u, v, instance: placed, part, number })
     }
-}
-
-/// The records of all triangles, mesh by mesh.
-fn triangles(scene: &Scene) -> Vec<LeafPrimitive> {
-    let of = |mesh: &Mesh| {
-        let mesh = *mesh;
-        (0..mesh.triangle_count).into_par_iter().map(move |i| LeafPrimitive::of(scene, &mesh, i))
-    };
-    scene.meshes.par_iter().flat_map(of).collect()
 }
 
 /// In the top-level scene, the numbers below this are instances, and [`MAX_PARTS`] numbers for each mesh follow.

@@ -96,11 +96,11 @@ pub struct Probe {
 
 impl Probe {
     #[inline(always)]
-    fn new(origin: Vec3, direction: Vec3, ray: &Ray, instance: u32, t_floor: f32, key: RayKey) -> Self {
+    fn new(direction: Vec3, slabs: Slabs, ray: &Ray, instance: u32, t_floor: f32, key: RayKey) -> Self {
         Self {
-            origin,
+            origin: slabs.origin,
             direction,
-            slabs: Slabs::new(origin, direction),
+            slabs,
             shear: Shear::new(direction),
             t_min: ray.t_min,
             t_floor,
@@ -123,7 +123,7 @@ impl Probe {
     ) -> Option<Self> {
         let record = &scene.instances[instance as usize];
         if record.flags & Instance::IDENTITY != 0 {
-            return Some(Self::new(ray.origin, ray.direction, ray, instance, ray.t_min, key));
+            return Some(Self::new(ray.direction, *slabs, ray, instance, ray.t_min, key));
         }
         let [lo, hi] = boxes[instance as usize];
         let (entry, exit) = slabs.interval(lo, hi);
@@ -132,7 +132,7 @@ impl Probe {
         }
         let origin = transform_point(&record.world_to_object, ray.origin);
         let direction = transform_vector(&record.world_to_object, ray.direction);
-        Some(Self::new(origin, direction, ray, instance, entry, key))
+        Some(Self::new(direction, Slabs::new(origin, direction), ray, instance, entry, key))
     }
 
     /// The hit rule for one primitive, up to and including `t_last`.

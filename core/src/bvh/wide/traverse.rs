@@ -13,7 +13,7 @@ use crate::bvh::bvh2::{EMPTY, LEAF_BIT};
 use crate::bvh::probe::Probe;
 use crate::intersect::{BOX_PADDING, FAR_WIDENING, Hit, Ray, Shear, Slabs};
 use crate::rng::RayKey;
-use crate::scene::SceneData;
+use crate::scene::{Instance, SceneData};
 use crate::vec3::Vec3;
 
 /// Working memory of a traversal, kept from ray to ray because clearing it would cost as much as a short ray.
@@ -312,14 +312,13 @@ fn extent<L: Lanes>(a: &Eight, b: &Eight, c: &Eight) -> (L, L) {
 struct InMesh<'a, L> {
     scene: &'a SceneData,
     probe: &'a Probe,
-    slabs: WideSlabs<L>,
+    slabs: &'a WideSlabs<L>,
     shear: WideShear<L>,
 }
 
 impl<'a, L: Lanes> InMesh<'a, L> {
     #[inline(always)]
-    fn new(scene: &'a SceneData, probe: &'a Probe) -> Self {
-        let slabs = WideSlabs::new(&probe.slabs, probe.t_min);
+    fn new(scene: &'a SceneData, probe: &'a Probe, slabs: &'a WideSlabs<L>) -> Self {
         Self { scene, probe, slabs, shear: WideShear::new(probe.origin, &probe.shear) }
     }
 
@@ -393,9 +392,17 @@ fn walk<L: Lanes, const ANY: bool>(
     while let Some(instance) = top.next_leaf::<L, ANY>(&bvh.nodes, &wide, best.t) {
         let entered = Probe::enter(scene, &bvh.instance_boxes, ray, &slabs, instance, key, best.t);
         let Some(probe) = entered else { continue };
-        let mesh = InMesh::<L>::new(scene, &probe);
-        bottom.start(bvh.mesh_roots[scene.instances[instance as usize].mesh as usize]);
-        while let Some(block) = bottom.next_leaf::<L, ANY>(&bvh.nodes, &mesh.slabs, best.t) {
+        let record = &scene.instances[instance as usize];
+        let placed;
+        let slabs = if record.flags & Instance::IDENTITY != 0 {
+            &wide
+        } else {
+            placed = WideSlabs::new(&probe.slabs, ray.t_min);
+            &placed
+        };
+        let mesh = InMesh::<L>::new(scene, &probe, slabs);
+        bottom.start(bvh.mesh_roots[record.mesh as usize]);
+        while let Some(block) = bottom.next_leaf::<L, ANY>(&bvh.nodes, mesh.slabs, best.t) {
             mesh.visit(&bvh.blocks[block as usize], &mut best);
             if ANY && best.is_some() {
                 return best;
