@@ -19,5 +19,8 @@ fn a_library_that_was_found_traces_a_ray() {
     let scene = scene.commit().expect("committed");
     let ray = RTCRay { org_x: 0.25, org_y: 0.5, dir_z: 1.0, ..RTCRay::default() };
     let found = scene.intersect_1(ray, None).expect("a query").expect("a hit");
-    assert_eq!((found.ray.tfar, found.hit.u, found.hit.v), (1.0, 0.25, 0.5));
+    // Embree divides by a refined estimate, whose last bits differ from one maker's processors to another's.
+    let rounded =
+        [found.ray.tfar, found.hit.u, found.hit.v].map(|value| (value * 65_536.0).round() / 65_536.0);
+    assert_eq!(rounded, [1.0, 0.25, 0.5]);
 }

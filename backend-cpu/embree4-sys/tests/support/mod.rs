@@ -16,3 +16,9 @@ pub(crate) fn embree_is_here() -> bool {
         Err(error) => panic!("LOCKSTEP_EMBREE: {error}"),
     }
 }
+
+/// To the nearest multiple of 2^-16. Embree divides by a refined estimate, whose last bits differ from one maker's
+/// processors to another's.
+pub(crate) fn rounded(value: f32) -> f32 {
+    (value * 65_536.0).round() / 65_536.0
+}
