@@ -216,8 +216,9 @@ fn closed_mesh(map: Affine) -> Scene {
     b.build().unwrap()
 }
 
-/// A ray from inside the closed mesh towards a vertex, an edge or a face, by `i % 3`.
-fn outward(scene: &Scene, i: u32) -> Ray {
+/// A ray from inside the closed mesh towards a vertex, an edge or a face, by `i % 3`. It leaves from the point of number
+/// `from`.
+fn outward(scene: &Scene, i: u32, from: u32) -> Ray {
     let triangle = &scene.triangles[i as usize % scene.triangles.len()];
     let p = triangle.vertices.map(|v| Vec3::from(scene.positions[v as usize]));
     let r = random(i, 31);
@@ -227,7 +228,7 @@ fn outward(scene: &Scene, i: u32) -> Ray {
         _ => p[0] * (1.0 - r[0]) + (p[1] * (1.0 - r[1]) + p[2] * r[1]) * r[0],
     };
     let world = |p: Vec3| transform_point(&scene.instances[0].object_to_world, p);
-    let origin = world(random_point(i, 30, 0.5));
+    let origin = world(random_point(from, 30, 0.5));
     Ray { origin, t_min: 0.0, direction: world(target) - origin, t_max: FAR }
 }
 
@@ -246,12 +247,40 @@ fn no_ray_leaks_through_the_faces_and_edges_of_a_closed_mesh() {
         let embree = embree(&scene);
         let mut through_vertices = 0;
         for i in 0..150_000 {
-            let ray = outward(&scene, i);
+            let ray = outward(&scene, i, i);
             let stopped = embree.any_hit(&ray, key(i), &mut ());
             assert_eq!(embree.closest_hit(&ray, key(i), &mut ()).is_some(), stopped, "ray {i}: {ray:?}");
             through_vertices += u32::from(!stopped);
             assert!(stopped || i % 3 == VERTEX, "ray {i} leaked: {ray:?}");
         }
+        assert!(through_vertices <= 50_000 / 200, "{through_vertices} rays leaked through vertices");
+    }
+}
+
+/// Rays from one point go through Embree in packets, whose traversal is another.
+#[test]
+fn no_ray_of_a_packet_leaks_and_its_hits_are_those_of_the_rule() {
+    if !embree_is_here() {
+        return;
+    }
+    for map in [IDENTITY, placement(3)] {
+        let scene = closed_mesh(map);
+        let (embree, bvh) = (Embree::build(&scene).unwrap(), Bvh2::build(&scene, &BuildSettings::default()));
+        let rays: Vec<Ray> = (0..150_000).map(|i| outward(&scene, i, i / 24)).collect();
+        let (mut scratch, mut through_vertices) = (Scratch::default(), 0);
+        embree.closest_hits(
+            rays.len(),
+            |i| (&rays[i], key(i as u32)),
+            &mut (),
+            |i, found| {
+                through_vertices += u32::from(!found.is_some());
+                assert!(found.is_some() || i % 3 == VERTEX as usize, "ray {i} leaked: {:?}", rays[i]);
+                let expected = bvh.closest_hit(&scene, &rays[i], key(i as u32), &mut scratch);
+                if found.primitive == expected.primitive {
+                    assert_eq!(bits(&found), bits(&expected), "ray {i}: {:?}", rays[i]);
+                }
+            },
+        );
         assert!(through_vertices <= 50_000 / 200, "{through_vertices} rays leaked through vertices");
     }
 }
