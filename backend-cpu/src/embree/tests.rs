@@ -265,7 +265,7 @@ fn no_ray_of_a_packet_leaks_and_its_hits_are_those_of_the_rule() {
     }
     for map in [IDENTITY, placement(3)] {
         let scene = closed_mesh(map);
-        let (embree, bvh) = (Embree::build(&scene).unwrap(), Bvh2::build(&scene, &BuildSettings::default()));
+        let (embree, bvh) = (embree(&scene), Bvh2::build(&scene, &BuildSettings::default()));
         let rays: Vec<Ray> = (0..150_000).map(|i| outward(&scene, i, i / 24)).collect();
         let (mut scratch, mut through_vertices) = (Scratch::default(), 0);
         embree.closest_hits(
