@@ -103,13 +103,18 @@ impl Intersector for Embree {
 
 impl Embree {
     /// What Embree finds nearest along rays `0..proposals.len()`, in a scene without spheres.
+    ///
+    /// Among coincident surfaces Embree's packets choose otherwise than its single rays do, by which paths are recorded.
+    /// Scenes with masks tend to have such surfaces (of 332 thousand camera rays in Sponza 145 then differ from the hit
+    /// rule's, in place of 13), so that they are traced by single rays.
     #[inline(always)]
     fn propose_all<'w, 'r>(&'w self, proposals: &mut [Option<Proposal<'w>>], ray: impl Fn(usize) -> &'r Ray) {
         let mut next = 0;
         while next < proposals.len() {
             let rest = &mut proposals[next..];
             let following = |lane| ray(next + lane);
-            let proposed = if rest.len() >= packet::WIDTH && packet::pays(following) {
+            let packed = rest.len() >= packet::WIDTH && !self.world.has_partial && packet::pays(following);
+            let proposed = if packed {
                 rest[..packet::WIDTH].copy_from_slice(&packet::propose(&self.world, following));
                 packet::WIDTH
             } else {
