@@ -45,10 +45,10 @@ fn a_sweep_leaves_a_page_with_every_variant_and_goes_on_where_it_was() {
     assert!(out.contains("exact variants on 1 target: films identical to the bit"), "{out}");
     let folder = dir.path().join("s");
     let before = records(&folder);
-    // Six variants, the first twice a round.
-    assert_eq!(count(&before, "sweep"), 3 * 7);
+    // Seven variants, the first twice a round.
+    assert_eq!(count(&before, "sweep"), 3 * 8);
     let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
-    for variant in ["wavefront/tile=8", "wavefront/scanline", "wavefront, again (A/A)"] {
+    for variant in ["wavefront/tile=8", "wavefront/scanline", "wavefront/octants", "wavefront, again (A/A)"] {
         assert!(page.contains(variant), "{variant}");
     }
     let (_, err) = expect(dir.path(), &asked, 0);
