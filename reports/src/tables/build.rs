@@ -283,11 +283,15 @@ mod tests {
 
     #[test]
     fn a_load_from_the_cache_says_so_and_records_from_before_the_cache_do_not() {
-        let record = |cached| Load { build_ms: 12.0, cached, ..Load::default() };
-        let line = Record::from(record(None)).to_json().unwrap();
+        let record =
+            |target: &str, cached| Load { target: target.into(), build_ms: 12.0, cached, ..Load::default() };
+        let line = Record::from(record("a", None)).to_json().unwrap();
         assert!(!line.contains("cached"));
-        let loads =
-            [serde_json::from_str(&line).unwrap(), record(Some(false)).into(), record(Some(true)).into()];
+        let loads = [
+            serde_json::from_str(&line).unwrap(),
+            record("b", Some(false)).into(),
+            record("c", Some(true)).into(),
+        ];
         let table = load_table(&Study::from_records(loads.to_vec(), Environment::default()));
         let built: Vec<&str> = table.rows.iter().map(|row| row[3].text.as_str()).collect();
         assert_eq!(built, ["12.00", "12.00", "12.00 (cached)"]);
