@@ -8,7 +8,7 @@ use lockstep_core::error::{Error, Result};
 #[cfg(feature = "conformance")]
 use lockstep_core::kernels::Edit;
 use lockstep_core::kernels::launch::Kernel;
-use lockstep_core::kernels::{Content, KernelResources, Source};
+use lockstep_core::kernels::{Content, ITEMS_IN_TURN, KernelResources, Source};
 use lockstep_core::renderer::{DeviceInfo, Mode};
 use lockstep_core::variant::{Structure, Threads, Variant};
 use lockstep_core::wavefront::{self, Limits, Span, Value, Wavefront};
@@ -22,8 +22,8 @@ pub(crate) type OpenclRenderer = Wavefront<OpenclDevice>;
 
 /// Work-items of a work-group on GPUs.
 const GPU_GROUP: usize = 128;
-/// Work-items of a work-group on CPUs: small, so that cores share uneven rays evenly.
-const CPU_GROUP: usize = 64;
+/// Work-items of a work-group on CPUs, each with [`ITEMS_IN_TURN`] rays: few, so that cores share uneven rays evenly.
+const CPU_GROUP: usize = 16;
 /// Work-items in flight for each compute unit of a GPU; kernels loop over the rest of their queue.
 const GPU_ITEMS_PER_UNIT: usize = 16_384;
 /// Work-items that each compute unit of a GPU runs at once, which OpenCL does not tell: as many as NVIDIA's do at the 64
@@ -136,6 +136,7 @@ impl OpenclDevice {
             Threads::Persistent if gpu => units * GPU_RESIDENT_ITEMS_PER_UNIT.max(group),
             Threads::Persistent => units * group,
         };
+        let items = if gpu { items } else { items.div_ceil(ITEMS_IN_TURN) };
         [(items as usize).clamp(1, most).next_multiple_of(group), group]
     }
 

@@ -6,7 +6,7 @@ LS_KERNEL void LS_STAGE ls_generate(Pass pass, LS_GLOBAL Packed *LS_RESTRICT pat
                            LS_GLOBAL Packed *LS_RESTRICT path_radiance, LS_GLOBAL u32 *LS_RESTRICT queue,
                            LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
     u32 count = pass.pixels * pass.samples;
-    for (u32 i = LS_GLOBAL_ID(); i < count; i += LS_GLOBAL_SIZE()) {
+    LS_FOR_SHARE(i, count) {
         PathState path = path_generate(pass.camera, path_key(pass, i));
         store_ray(path_origin, path_direction, i, path.ray);
         store_packed(path_throughput, i, path.throughput, LS_AS_U32(path.bsdf_pdf));
@@ -25,7 +25,7 @@ LS_KERNEL void LS_STAGE ls_resolve(Pass pass, LS_GLOBAL const Packed *LS_RESTRIC
     found.count[FLAW_NON_FINITE] = 0u;
     found.count[FLAW_NEGATIVE] = 0u;
     found.count[FLAW_CLAMPED] = 0u;
-    for (u32 i = LS_GLOBAL_ID(); i < pass.pixels; i += LS_GLOBAL_SIZE()) {
+    LS_FOR_SHARE(i, pass.pixels) {
         u32 first = 3u * pixel_at(pass, pass.first_pixel + i);
         i64 red = film[first];
         i64 green = film[first + 1u];

@@ -76,28 +76,26 @@ LS_FN void counter_add(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 
 }
 #endif
 
-/* LS_FOR_ITEMS(i, count, head) goes through the items below `count`. LS_FOR_ROUNDS(first, count, head) does the same, but
- * all work-items of a group go round together, each with the LS_ROUND items from LS_ITEM_OF(first) on, of which some are
- * `count` or more in the last round.
+/* LS_FOR_SHARE(i, count) goes through a work-item's share of the items below `count`, which the global size decides.
+ * LS_FOR_ITEMS(i, count, head) does the same where LS_FETCH is off; with it the counter at `head`, which is zero before,
+ * gives out the items (Aila and Laine 2009). LS_FOR_ROUNDS(first, count, head) is like LS_FOR_ITEMS, but all work-items of
+ * a group go round together, each with the LS_ROUND items from LS_ITEM_OF(first) on, of which some are `count` or more in
+ * the last round.
  *
- * With LS_FETCH the counter at `head`, which is zero before, gives out the items: a group takes one for each of its
- * work-items (Aila and Laine 2009), or on a CPU, whose groups run their work-items one after the other, a work-item takes
- * LS_FETCHED. Without, work-items stride by the global size. */
-#if !defined(LS_FETCH)
-#define LS_FOR_ITEMS(i, count, head) for (u32 i = LS_GLOBAL_ID(); i < (count); i += LS_GLOBAL_SIZE())
-#define LS_FOR_ROUNDS(first, count, head) \
-    for (u32 first = LS_GLOBAL_ID() - LS_LOCAL_ID(); first < (count); first += LS_GLOBAL_SIZE())
-#define LS_ITEM_OF(first) ((first) + LS_LOCAL_ID())
+ * On a GPU neighbouring work-items have neighbouring items. On a CPU, whose groups run their work-items one after the other,
+ * a work-item has LS_ROUND neighbouring items: so it seldom adds to counters that other threads add to, and appends to
+ * queues by whole cache lines. */
+#ifdef LS_GROUP_COMPACTION
 #define LS_ROUND 1u
-#elif defined(LS_GROUP_COMPACTION)
-#define LS_FOR_ITEMS(i, count, head)       \
-    LS_FOR_ROUNDS(first, count, head)      \
-    for (u32 i = LS_ITEM_OF(first); i < (count); i = (count))
+#define LS_ITEM_OF(first) ((first) + LS_LOCAL_ID())
+#define LS_FOR_SHARE(i, count) for (u32 i = LS_GLOBAL_ID(); i < (count); i += LS_GLOBAL_SIZE())
+#ifdef LS_FETCH
 #define LS_FOR_ROUNDS(first, count, head)                                     \
     LS_LOCAL u32 fetched[1];                                                  \
     for (u32 first = group_fetch(head, fetched); first < (count); first = group_fetch(head, fetched))
-#define LS_ITEM_OF(first) ((first) + LS_LOCAL_ID())
-#define LS_ROUND 1u
+#define LS_FOR_ITEMS(i, count, head)       \
+    LS_FOR_ROUNDS(first, count, head)      \
+    for (u32 i = LS_ITEM_OF(first); i < (count); i = (count))
 
 /* The first of the items that a group takes next. */
 LS_FN u32 group_fetch(LS_GLOBAL u32 *head, LS_LOCAL_POINTER u32 *fetched) {
@@ -109,20 +107,34 @@ LS_FN u32 group_fetch(LS_GLOBAL u32 *head, LS_LOCAL_POINTER u32 *fetched) {
     return fetched[0];
 }
 #else
-#define LS_FETCHED 64u
-#define LS_FOR_FETCHED(taken, count, head) \
-    for (u32 taken = LS_ATOMIC_ADD(head, LS_FETCHED); taken < (count); taken = LS_ATOMIC_ADD(head, LS_FETCHED))
-#define LS_FOR_ITEMS(i, count, head)    \
-    LS_FOR_FETCHED(taken, count, head)  \
-    for (u32 i = taken; i < taken + LS_FETCHED && i < (count); i++)
-#ifdef LS_OCTANTS
-#define LS_FOR_ROUNDS(first, count, head) LS_FOR_FETCHED(first, count, head)
-#define LS_ROUND LS_FETCHED
-#else
-#define LS_FOR_ROUNDS(first, count, head) LS_FOR_ITEMS(first, count, head)
-#define LS_ROUND 1u
+#define LS_FOR_ROUNDS(first, count, head) \
+    for (u32 first = LS_GLOBAL_ID() - LS_LOCAL_ID(); first < (count); first += LS_GLOBAL_SIZE())
+#define LS_FOR_ITEMS(i, count, head) LS_FOR_SHARE(i, count)
 #endif
+#else
 #define LS_ITEM_OF(first) (first)
+#define LS_FOR_ROUND(i, first, count) for (u32 i = first; i < first + LS_ROUND && i < (count); i++)
+#define LS_FOR_OWN_ROUNDS(first, count) \
+    for (u32 first = own_round() * LS_ROUND; first < (count); first += LS_GLOBAL_SIZE() * LS_ROUND)
+#define LS_FOR_SHARE(i, count)        \
+    LS_FOR_OWN_ROUNDS(own, count)     \
+    LS_FOR_ROUND(i, own, count)
+#ifdef LS_FETCH
+#define LS_FOR_ROUNDS(first, count, head) \
+    for (u32 first = LS_ATOMIC_ADD(head, LS_ROUND); first < (count); first = LS_ATOMIC_ADD(head, LS_ROUND))
+#else
+#define LS_FOR_ROUNDS(first, count, head) LS_FOR_OWN_ROUNDS(first, count)
+#endif
+#define LS_FOR_ITEMS(i, count, head)      \
+    LS_FOR_ROUNDS(taken, count, head)     \
+    LS_FOR_ROUND(i, taken, count)
+
+/* A work-item's first round. One round after the other goes to another group, so that threads, which are given groups in
+ * blocks, all have work however short a queue has become. */
+LS_FN u32 own_round(void) {
+    u32 groups = LS_GLOBAL_SIZE() / LS_LOCAL_SIZE();
+    return LS_LOCAL_ID() * groups + LS_GLOBAL_ID() / LS_LOCAL_SIZE();
+}
 #endif
 
 /* The counters that give out the items of a bounce's kernels with LS_FETCH: `extension_rays` to extend, `hits` to shade,

@@ -64,11 +64,12 @@ LS_FN u32 bvh_next_leaf(SceneRef scene, Slabs slabs, float t_min, float t_last, 
         Node node = load_node(scene, current);
         Entered a = bvh_enter(slabs, bvh_node_child_box(node, 0u), t_min, t_last);
         Entered b = bvh_enter(slabs, bvh_node_child_box(node, 1u), t_min, t_last);
-        bool a_first = a.met && (any || !b.met || a.entry <= b.entry);
-        current = a_first ? node.children[0] : node.children[1];
+        current = a.met ? node.children[0] : node.children[1];
         if (a.met && b.met) {
-            u32 second = a_first ? node.children[1] : node.children[0];
-            bvh_stack_push(stack, length, bvh_waiting(second, a_first ? b.entry : a.entry));
+            bool b_first = !any && b.entry < a.entry;
+            u32 second = b_first ? node.children[0] : node.children[1];
+            current = b_first ? node.children[1] : node.children[0];
+            bvh_stack_push(stack, length, bvh_waiting(second, b_first ? a.entry : b.entry));
         } else if (!a.met && !b.met) {
             current = bvh_stack_pop(stack, length, t_last, any);
         }

@@ -42,8 +42,8 @@ pub enum Structure {
 /// How work-items come by their rays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Threads {
-    /// The target's own choice: a few groups for each that the device runs at once, every work-item striding through the
-    /// queue by the number of them all.
+    /// The target's own choice: on a GPU a few groups for each that the device runs at once, every work-item striding
+    /// through the queue by the number of them all; on a CPU a work-item for every few neighbouring rays.
     #[default]
     Own,
     /// A work-item for every ray.

@@ -9,7 +9,7 @@
 //! Path `sample_in_flight * pass.pixels + i` belongs to one sample of the pixel at position `pass.first_pixel + i` of the
 //! film's tiles ([`crate::film::tiled`]). A driver
 //! launches [`launch::GENERATE`], then for each bounce from 0 to `pass.bounces` [`launch::EXTEND`], [`launch::SHADE`]
-//! and [`launch::CONNECT`], then [`launch::RESOLVE`] and [`launch::TALLY`]. Kernels loop over their queue in strides of
+//! and [`launch::CONNECT`], then [`launch::RESOLVE`] and [`launch::TALLY`]. Kernels share out their queue by
 //! the global size, up to a length that stays on the device, so any global size is right and the host never waits in
 //! between. With [`Options::group_compaction`] the global size must be a multiple of the group's.
 //!
@@ -32,7 +32,7 @@ mod scene;
 pub(crate) use assemble::header_texts;
 #[cfg(feature = "conformance")]
 pub use assemble::{Edit, assemble_probes};
-pub use assemble::{Options, Source, assemble};
+pub use assemble::{ITEMS_IN_TURN, Options, Source, assemble};
 pub use content::Content;
 pub use listing::Listing;
 pub use part::{Build, Part};
