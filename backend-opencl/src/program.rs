@@ -180,6 +180,12 @@ struct Compiled {
     most: usize,
 }
 
+/// Whether the driver keeps on disk what it compiles. PoCL does, and to give a binary away it compiles every kernel once more,
+/// for groups of any size, which takes as long as all else.
+fn keeps_programs(found: &Found) -> bool {
+    vendor_word(&found.facts.platform_name) == "pocl"
+}
+
 /// Some kernels of a source built with some flags, from the cache if it has them.
 fn kernels(
     found: &Found,
@@ -193,7 +199,7 @@ fn kernels(
     let device = [&facts.name, &facts.platform_name, &facts.platform_version, &facts.version, &facts.driver];
     let device = device.map(String::as_str);
     let key = Key { backend: crate::NAME, source: &source.hash, device: &device, flags };
-    let folder = folders::cache_folder();
+    let folder = folders::cache_folder().filter(|_| !keeps_programs(found));
 
     if let Some(folder) = &folder
         && let Some(binary) = cache::read(folder, &key)
