@@ -34,7 +34,9 @@ fn a_broken_entry_is_rebuilt_and_renders_the_same() {
     }
     let scene = scenes::everything().unwrap();
     let settings = Settings { width: 32, height: 24, ..Settings::default() };
-    let Some(target) = present().into_iter().next() else { return };
+    // PoCL keeps what it compiles itself, and leaves no entry here.
+    let others = present().into_iter().find(|target| !target.contains("pocl"));
+    let Some(target) = others else { return };
     let film = || conformance::render(open(&target).unwrap().as_mut(), &scene, &settings, 2).0;
 
     let first = film();
