@@ -46,7 +46,7 @@ pub enum Threads {
     /// through the queue by the number of them all; on a CPU a work-item for every few neighbouring rays.
     #[default]
     Own,
-    /// A work-item for every ray.
+    /// A work-item for every ray, on a GPU; on a CPU the same as [`Threads::Own`].
     PerRay,
     /// As many groups as the device runs at once, each fetching rays from a counter until none is left.
     Persistent,
