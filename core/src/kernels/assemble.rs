@@ -65,9 +65,9 @@ const TRACE: [Header; 1] = [header!("trace.h")];
 #[cfg(any(test, feature = "conformance"))]
 const PROBES: [Header; 2] = [header!("probe.h"), header!("layout.h")];
 
-/// Neighbouring items that a work-item takes at once where [`Options::group_compaction`] is off: whole cache lines of a queue.
-/// With one item at once 16 threads made less than a quarter of the samples of `cornell`, since all add to the same counters; 16 to 64
-/// are alike.
+/// Neighbouring items that a work-item takes at once where [`Options::group_compaction`] is off: whole cache lines of a
+/// queue. With one item at once 16 threads made less than a quarter of the samples of `cornell`, since all add to the same
+/// counters; 16 to 64 are alike.
 pub const ITEMS_IN_TURN: u32 = 64;
 
 /// What to build from the one source.
