@@ -45,7 +45,7 @@ LS_FN bool bvh_probe_enter(SceneRef scene, Ray ray, Slabs slabs, u32 instance, R
         return true;
     }
     Interval interval = intersect_slabs_interval(slabs, load_instance_box(scene, instance));
-    if (math_max(interval.entry, ray.t_min) > math_min(interval.exit, t_last)) {
+    if (LS_MAX(interval.entry, ray.t_min) > LS_MIN(interval.exit, t_last)) {
         return false;
     }
     Vec3 origin = transform_point(record.world_to_object, ray.origin);
@@ -83,7 +83,7 @@ LS_FN void bvh_probe_test(SceneRef scene, Probe probe, LeafPrimitive candidate, 
     }
     Accepted accepted = intersect_accept(probe.slabs, bvh_leaf_primitive_bounds(candidate), met.t, probe.t_min);
     Hit hit;
-    hit.t = math_max(accepted.t, probe.t_floor);
+    hit.t = LS_MAX(accepted.t, probe.t_floor);
     hit.u = met.u;
     hit.v = met.v;
     hit.instance = probe.instance;

@@ -83,7 +83,8 @@ LS_FN Slabs intersect_slabs_new(Vec3 origin, Vec3 direction) {
     return slabs;
 }
 
-/* The ray meets the box between `a` and `b` when `max(entry, a) <= min(exit, b)`. */
+/* The ray meets the box between `a` and `b` when `max(entry, a) <= min(exit, b)`. Here and in the boxes of primitives it is
+ * open which of two zeros LS_MIN and LS_MAX take: distances that count are above zero. */
 LS_FN Interval intersect_slabs_interval(Slabs slabs, Box box) {
     float x0 = (box.lo.x - slabs.origin.x) * slabs.inverse.x;
     float x1 = (box.hi.x - slabs.origin.x) * slabs.inverse.x;
@@ -92,8 +93,8 @@ LS_FN Interval intersect_slabs_interval(Slabs slabs, Box box) {
     float z0 = (box.lo.z - slabs.origin.z) * slabs.inverse.z;
     float z1 = (box.hi.z - slabs.origin.z) * slabs.inverse.z;
     Interval r;
-    r.entry = math_max(math_max(math_min(x0, x1), math_min(y0, y1)), math_min(z0, z1));
-    r.exit = math_min(math_min(math_max(x0, x1), math_max(y0, y1)), math_max(z0, z1)) * FAR_WIDENING;
+    r.entry = LS_MAX(LS_MAX(LS_MIN(x0, x1), LS_MIN(y0, y1)), LS_MIN(z0, z1));
+    r.exit = LS_MIN(LS_MIN(LS_MAX(x0, x1), LS_MAX(y0, y1)), LS_MAX(z0, z1)) * FAR_WIDENING;
     return r;
 }
 
@@ -193,7 +194,7 @@ LS_FN SphereHit intersect_sphere(Vec3 origin, Vec3 direction, Vec3 center, float
 
 /* A box grown on all sides by BOX_PADDING of its largest coordinate. */
 LS_FN Box intersect_pad_box(Vec3 lo, Vec3 hi) {
-    Vec3 pad = vec3_splat(math_max(vec3_max_abs_component(lo), vec3_max_abs_component(hi)) * BOX_PADDING);
+    Vec3 pad = vec3_splat(LS_MAX(vec3_max_abs_component(lo), vec3_max_abs_component(hi)) * BOX_PADDING);
     Box box;
     box.lo = vec3_sub(lo, pad);
     box.hi = vec3_add(hi, pad);
@@ -203,10 +204,10 @@ LS_FN Box intersect_pad_box(Vec3 lo, Vec3 hi) {
 /* The padded box of a triangle. */
 LS_FN Box intersect_triangle_box(Vec3 p0, Vec3 p1, Vec3 p2) {
     return intersect_pad_box(
-        vec3_new(math_min(math_min(p0.x, p1.x), p2.x), math_min(math_min(p0.y, p1.y), p2.y),
-                 math_min(math_min(p0.z, p1.z), p2.z)),
-        vec3_new(math_max(math_max(p0.x, p1.x), p2.x), math_max(math_max(p0.y, p1.y), p2.y),
-                 math_max(math_max(p0.z, p1.z), p2.z)));
+        vec3_new(LS_MIN(LS_MIN(p0.x, p1.x), p2.x), LS_MIN(LS_MIN(p0.y, p1.y), p2.y),
+                 LS_MIN(LS_MIN(p0.z, p1.z), p2.z)),
+        vec3_new(LS_MAX(LS_MAX(p0.x, p1.x), p2.x), LS_MAX(LS_MAX(p0.y, p1.y), p2.y),
+                 LS_MAX(LS_MAX(p0.z, p1.z), p2.z)));
 }
 
 /* The padded box of a sphere. */
@@ -219,8 +220,8 @@ LS_FN Box intersect_sphere_box(Vec3 center, float radius) {
 LS_FN Accepted intersect_accept(Slabs slabs, Box box, float t, float t_min) {
     Interval interval = intersect_slabs_interval(slabs, box);
     Accepted accepted;
-    accepted.found = t > t_min && math_max(interval.entry, t_min) <= interval.exit;
-    accepted.t = math_max(t, interval.entry);
+    accepted.found = t > t_min && LS_MAX(interval.entry, t_min) <= interval.exit;
+    accepted.t = LS_MAX(t, interval.entry);
     return accepted;
 }
 

@@ -442,10 +442,11 @@ LS_FN Box probe_box(LS_GLOBAL const u32 *x) {
     return box;
 }
 
+/* Of zeros the sign is open: adding zero makes it positive. */
 LS_PROBE(intersect_slabs_interval, 12, 2) {
     Interval interval = intersect_slabs_interval(intersect_slabs_new(IN_V(0), IN_V(3)), probe_box(x + 6));
-    OUT_F(0, interval.entry);
-    OUT_F(1, interval.exit);
+    OUT_F(0, interval.entry + 0.0f);
+    OUT_F(1, interval.exit + 0.0f);
 }
 
 LS_PROBE(intersect_triangle, 15, 4) {
@@ -472,8 +473,8 @@ LS_PROBE(bvh_leaf_primitive_bounds, 10, 6) {
     p.flags = 0u;
     p.reserved = 0u;
     Box box = bvh_leaf_primitive_bounds(p);
-    OUT_V(0, box.lo);
-    OUT_V(3, box.hi);
+    OUT_V(0, vec3_add(box.lo, vec3_splat(0.0f)));
+    OUT_V(3, vec3_add(box.hi, vec3_splat(0.0f)));
 }
 
 LS_PROBE(intersect_accept, 14, 2) {

@@ -40,7 +40,7 @@ pub const MISSED: f32 = f32::MAX;
 pub struct Ray {
     /// Where it starts.
     pub origin: Vec3,
-    /// Nothing at or before this distance counts.
+    /// Nothing at or before this distance, which is at least zero, counts.
     pub t_min: f32,
     /// Where it goes; need not be of unit length.
     pub direction: Vec3,

@@ -48,7 +48,8 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
         if interrupt::requested() {
             break;
         }
-        let scene = scenes::load(name)?;
+        let loaded = scenes::load(name)?;
+        let scene = if args.opaque { loaded.opaque() } else { loaded };
         let mut of_scene = load(&scene, &mut runners)?;
         if args.quality {
             say(&format!("lockstep: {}: overlap of hierarchies", scene.name));

@@ -347,6 +347,9 @@ pub(crate) struct BenchArgs {
     /// Also write the rays and the scene's triangles there, as little-endian floats, for measuring other programs
     #[arg(long, requires = "out")]
     pub(crate) dump_rays: bool,
+    /// Measure with all surfaces opaque, as tracers without partial coverage have them; names end in `-opaque`
+    #[arg(long)]
+    pub(crate) opaque: bool,
     /// Also compute how much the boxes of each hierarchy overlap surfaces that are not theirs
     #[arg(long)]
     pub(crate) quality: bool,

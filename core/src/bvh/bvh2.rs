@@ -20,14 +20,17 @@ pub const MAX_LEAF_PRIMITIVES: usize = 8;
 pub const EMPTY: u32 = u32::MAX;
 
 /// Two boxes and two children. A child reference is the index of a node, or has [`LEAF_BIT`] set.
+///
+/// A box is kept as its centre and half its extent, so that a ray's entry and exit are `c - h` and `c + h` for whichever
+/// way it runs: a minimum and a maximum an axis less than with two planes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Node {
-    /// First child's lowest and highest x, lowest and highest y.
+    /// Centre and half extent in x, then in y, of the first child's box.
     pub xy0: [f32; 4],
-    /// The same of the second child.
+    /// The same of the second child's.
     pub xy1: [f32; 4],
-    /// First child's lowest and highest z, then the second child's.
+    /// Centre and half extent in z of the first child's box, then of the second's.
     pub z: [f32; 4],
     /// Child references.
     pub children: [u32; 2],
@@ -35,13 +38,38 @@ pub struct Node {
     pub reserved: [u32; 2],
 }
 
+/// Half extents grow by this factor: by more than the kernels' slab test loses where centre and half extent cancel (see
+/// `bvh_enter` in `kernels/traverse.h`).
+const HALF_WIDENING: f64 = 1.0 + 1.0 / 2_097_152.0;
+
+/// Centre and half extent of an interval that holds all from `lo` to `hi`.
+fn centred(lo: f32, hi: f32) -> [f32; 2] {
+    let center = ((f64::from(lo) + f64::from(hi)) * 0.5) as f32;
+    let half = f64::max(f64::from(hi) - f64::from(center), f64::from(center) - f64::from(lo));
+    [center, (half * HALF_WIDENING) as f32]
+}
+
 impl Node {
-    /// Lowest and highest corner of a child's box.
+    /// A node of two boxes, each its lowest and its highest corner.
+    pub fn new(boxes: [[Vec3; 2]; 2], children: [u32; 2]) -> Self {
+        let [a, b] = boxes.map(|[lo, hi]| [centred(lo.x, hi.x), centred(lo.y, hi.y), centred(lo.z, hi.z)]);
+        Self {
+            xy0: [a[0][0], a[0][1], a[1][0], a[1][1]],
+            xy1: [b[0][0], b[0][1], b[1][0], b[1][1]],
+            z: [a[2][0], a[2][1], b[2][0], b[2][1]],
+            children,
+            reserved: [0; 2],
+        }
+    }
+
+    /// Lowest and highest corner of a child's box. It holds the box that the node was made of: rounding is monotonic, and
+    /// that box's planes are numbers.
     #[inline(always)]
     pub fn child_box(&self, child: usize) -> (Vec3, Vec3) {
         let xy = if child == 0 { &self.xy0 } else { &self.xy1 };
         let z = &self.z[2 * child..2 * child + 2];
-        (vec3(xy[0], xy[2], z[0]), vec3(xy[1], xy[3], z[1]))
+        let (center, half) = (vec3(xy[0], xy[2], z[0]), vec3(xy[1], xy[3], z[1]));
+        (center - half, center + half)
     }
 }
 
@@ -113,14 +141,8 @@ fn append(nodes: &mut Vec<Node>, tree: &Tree, leaf: impl Fn(u32, u32) -> u32) ->
         Child::Leaf { first, count } => leaf(first, count),
     };
     nodes.extend(tree.nodes.iter().map(|n| {
-        let [a, b] = &n.bounds;
-        Node {
-            xy0: [a.lo.x, a.hi.x, a.lo.y, a.hi.y],
-            xy1: [b.lo.x, b.hi.x, b.lo.y, b.hi.y],
-            z: [a.lo.z, a.hi.z, b.lo.z, b.hi.z],
-            children: [reference(&n.children[0]), reference(&n.children[1])],
-            reserved: [0; 2],
-        }
+        let boxes = [0, 1].map(|i| [n.bounds[i].lo, n.bounds[i].hi]);
+        Node::new(boxes, [reference(&n.children[0]), reference(&n.children[1])])
     }));
     tree.root.as_ref().map_or(EMPTY, reference)
 }

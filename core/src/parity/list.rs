@@ -338,10 +338,11 @@ pub(super) const PROBES: &[Probe] = &[
         out.f(value.a);
     }),
     // intersect
+    // Of zeros the sign is open: adding zero makes it positive.
     value!("intersect_slabs_interval", [Point, Direction, Point, Point], "ff", |x, out| {
         let (entry, exit) = Slabs::new(x.v(0), x.v(3)).interval(x.v(6), x.v(9));
-        out.f(entry);
-        out.f(exit);
+        out.f(entry + 0.0);
+        out.f(exit + 0.0);
     }),
     value!("intersect_triangle", [Point, Direction, Point, Point, Point], "ufff", |x, out| {
         let hit = intersect::triangle(x.v(0), &Shear::new(x.v(3)), [x.v(6), x.v(9), x.v(12)]);
@@ -355,8 +356,8 @@ pub(super) const PROBES: &[Probe] = &[
         let leaf =
             LeafPrimitive { p0: x.v(0), p1: x.v(3), p2: x.v(6), primitive: x.u(9), flags: 0, reserved: 0 };
         let (lo, hi) = leaf.bounds();
-        out.v(lo);
-        out.v(hi);
+        out.v(lo + Vec3::ZERO);
+        out.v(hi + Vec3::ZERO);
     }),
     value!("intersect_accept", [Point, Direction, Point, Point, Finite, Range(0.0, 1.0)], "uf", |x, out| {
         let slabs = Slabs::new(x.v(0), x.v(3));

@@ -69,6 +69,11 @@ impl SceneBuilder {
         (self.materials.len() - 1) as u32
     }
 
+    /// Makes every material added so far this one.
+    pub fn paint(&mut self, material: Material) {
+        self.materials.fill(material);
+    }
+
     /// Adds an RGBA image of 8 bits a channel, row by row from the top.
     ///
     /// # Errors

@@ -47,6 +47,19 @@ impl Deref for Scene {
     }
 }
 
+impl Scene {
+    /// A copy whose surfaces let no ray pass, under another name: its own with `-opaque` behind.
+    pub fn opaque(&self) -> Self {
+        let mut data = SceneData::clone(self);
+        data.name.push_str("-opaque");
+        for material in &mut data.materials {
+            material.alpha_mode = AlphaMode::Opaque as u32;
+        }
+        data.hash = data.compute_hash();
+        Self(Arc::new(data))
+    }
+}
+
 /// The arrays of a [`Scene`].
 #[derive(Clone, Debug)]
 pub struct SceneData {

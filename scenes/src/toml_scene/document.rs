@@ -12,6 +12,7 @@ use toml::Spanned;
 pub(super) struct Document {
     pub(super) name: Option<String>,
     pub(super) file: Spanned<String>,
+    pub(super) clay: Option<[f32; 3]>,
     pub(super) camera: Option<Spanned<CameraTable>>,
     pub(super) sky: Option<Spanned<SkyTable>>,
     pub(super) sun: Option<Spanned<SunTable>>,

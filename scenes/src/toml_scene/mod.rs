@@ -11,7 +11,7 @@ use crate::overrides::MaterialOverrides;
 use crate::registry::{LoadOptions, LoadedScene, read_file, stem};
 use crate::warning::Warnings;
 use document::CameraTable;
-use lockstep_core::scene::{Camera, SceneBuilder};
+use lockstep_core::scene::{Camera, Material, SceneBuilder};
 use lockstep_core::vec3::Vec3;
 use lockstep_core::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ fn load(
     let mut overrides = MaterialOverrides::new(document.materials.clone());
     let path = find(source, &document.file, folder, options)?;
     let mut file_warnings = Warnings::new(path.to_string_lossy());
-    let contents = read_file(&path, options, &mut builder, &mut overrides, &mut file_warnings)?;
+    let mut contents = read_file(&path, options, &mut builder, &mut overrides, &mut file_warnings)?;
     if let Some((name, near)) = overrides.unused().first() {
         let hint = near.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
         return Err(Error::scene(
@@ -68,6 +68,10 @@ fn load(
             "materials",
             format!("the file has no material `{name}`{hint}"),
         ));
+    }
+    if let Some(color) = document.clay {
+        builder.paint(Material::diffuse(color));
+        contents.emits = false;
     }
     light::apply(&document, source, folder, options, &mut builder)?;
     builder.camera = match &document.camera {

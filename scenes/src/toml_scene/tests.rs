@@ -1,5 +1,6 @@
 use crate::{LoadOptions, builtins, load};
 use lockstep_core::Error;
+use lockstep_core::scene::Material;
 use std::fs;
 
 const TRIANGLE: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl grey\nf 1 2 3\n";
@@ -29,6 +30,18 @@ fn a_document_adds_camera_and_light() {
     assert_eq!((scene.name.as_str(), scene.camera.eye.z, scene.camera.direction.z), ("view", 5.0, -5.0));
     assert_eq!((scene.lights.len(), scene.environment.zenith.x), (2, 1.0));
     assert!((scene.camera.vertical_fov - std::f32::consts::FRAC_PI_6).abs() < 1e-6);
+}
+
+#[test]
+fn clay_makes_all_surfaces_one_diffuse_colour() {
+    let emitter = "[[materials]]\nname = \"grey\"\nemission = [5, 5, 5]\n";
+    let sky = "[sky]\nkind = \"constant\"\nradiance = [1, 1, 1]\n";
+    let lit = loaded(&format!("{CAMERA}{sky}{emitter}")).unwrap().scene;
+    let clay = loaded(&format!("clay = [0.8, 0.7, 0.6]\n{CAMERA}{sky}{emitter}")).unwrap().scene;
+    // The triangle emits, and the sky.
+    assert_eq!((lit.lights.len(), clay.lights.len()), (2, 1));
+    assert!(clay.materials.iter().all(|m| *m == Material::diffuse([0.8, 0.7, 0.6])));
+    refused(&format!("clay = [2, 0, 0]\n{CAMERA}{sky}"), "material 0: base colour");
 }
 
 #[test]
