@@ -194,7 +194,10 @@ LS_FN SphereHit intersect_sphere(Vec3 origin, Vec3 direction, Vec3 center, float
 
 /* A box grown on all sides by BOX_PADDING of its largest coordinate. */
 LS_FN Box intersect_pad_box(Vec3 lo, Vec3 hi) {
-    Vec3 pad = vec3_splat(LS_MAX(vec3_max_abs_component(lo), vec3_max_abs_component(hi)) * BOX_PADDING);
+    float x = LS_MAX(LS_ABS(lo.x), LS_ABS(hi.x));
+    float y = LS_MAX(LS_ABS(lo.y), LS_ABS(hi.y));
+    float z = LS_MAX(LS_ABS(lo.z), LS_ABS(hi.z));
+    Vec3 pad = vec3_splat(LS_MAX(LS_MAX(x, y), z) * BOX_PADDING);
     Box box;
     box.lo = vec3_sub(lo, pad);
     box.hi = vec3_add(hi, pad);

@@ -26,22 +26,23 @@ LS_FN float bvh_earlier(float a, float b) {
     return (i32)LS_AS_U32(a) < (i32)LS_AS_U32(b) ? a : b;
 }
 
-/* The entry of a ray into the box of a node's child between `t_min`, at least zero, and `t_last`.
+/* The entry of a ray into the box of a node's child, of centre `c` and half extent `h`, between `t_min`, at least zero, and
+ * `t_last`. `origin` is the ray's times `inverse`.
  *
  * A ray that meets the box of a primitive or an instance by intersect_slabs_interval, and enters it at `t_last` or before,
- * meets the box of every node around it. With u = 2^-24, the entry into a slab, `(c - o) * i - h * |i|`, is computed here
- * with an error of at most 3.1 u of itself and 2.1 u of `h * |i|`. Node::new makes `h` greater by 6 u, more than the
- * latter; the former, the same of exits, the rounding of the other test and its widened exit make 31 u, less than the 64 u
- * of NODE_LOWERING, and where numbers are below the least normal one, less than NODE_SLACK. */
-LS_FN Entered bvh_enter(Slabs slabs, Vec3 c, Vec3 h, float t_min, float t_last) {
-    float x = (c.x - slabs.origin.x) * slabs.inverse.x;
-    float y = (c.y - slabs.origin.y) * slabs.inverse.y;
-    float z = (c.z - slabs.origin.z) * slabs.inverse.z;
-    Vec3 inverse = vec3_new(LS_ABS(slabs.inverse.x), LS_ABS(slabs.inverse.y), LS_ABS(slabs.inverse.z));
-    float entry = bvh_later(bvh_later(LS_FMA(-h.x, inverse.x, x), LS_FMA(-h.y, inverse.y, y)),
-                            LS_FMA(-h.z, inverse.z, z));
-    float exit = bvh_earlier(bvh_earlier(LS_FMA(h.x, inverse.x, x), LS_FMA(h.y, inverse.y, y)),
-                             LS_FMA(h.z, inverse.z, z));
+ * meets the box of every node around it. With u = 2^-24, the entry into a slab, `c * i - o * i - h * |i|`, is computed here
+ * with an error of at most 3.1 u of itself, 1.1 u of `h * |i|` and 1.1 u of `o * i`. Node::new makes `h` greater by 6 u,
+ * more than the second, and by 4 u of the tree's farthest coordinate, more than the third unless the ray begins at more than
+ * twice that: then `o * i` is less than two entries. So entries and exits are off by 5.4 u of themselves; with the rounding
+ * of the other test and its widened exit that makes 34 u, less than the 64 u of NODE_LOWERING, and where numbers are below
+ * the least normal one, less than NODE_SLACK. */
+LS_FN Entered bvh_enter(Vec3 origin, Vec3 inverse, Vec3 c, Vec3 h, float t_min, float t_last) {
+    float x = LS_FMA(c.x, inverse.x, -origin.x);
+    float y = LS_FMA(c.y, inverse.y, -origin.y);
+    float z = LS_FMA(c.z, inverse.z, -origin.z);
+    Vec3 i = vec3_new(LS_ABS(inverse.x), LS_ABS(inverse.y), LS_ABS(inverse.z));
+    float entry = bvh_later(bvh_later(LS_FMA(-h.x, i.x, x), LS_FMA(-h.y, i.y, y)), LS_FMA(-h.z, i.z, z));
+    float exit = bvh_earlier(bvh_earlier(LS_FMA(h.x, i.x, x), LS_FMA(h.y, i.y, y)), LS_FMA(h.z, i.z, z));
     Entered entered;
     entered.entry = LS_FMA(bvh_later(entry, t_min), NODE_LOWERING, -NODE_SLACK);
     entered.met = entered.entry <= bvh_earlier(exit, t_last);
@@ -49,12 +50,12 @@ LS_FN Entered bvh_enter(Slabs slabs, Vec3 c, Vec3 h, float t_min, float t_last) 
 }
 
 /* The entry of a ray into the box of one of a node's children. */
-LS_FN Entered bvh_enter_child(Slabs slabs, Node node, u32 child, float t_min, float t_last) {
+LS_FN Entered bvh_enter_child(Slabs slabs, Vec3 origin, Node node, u32 child, float t_min, float t_last) {
     if (child == 0u) {
-        return bvh_enter(slabs, vec3_new(node.xy0[0], node.xy0[2], node.z[0]),
+        return bvh_enter(origin, slabs.inverse, vec3_new(node.xy0[0], node.xy0[2], node.z[0]),
                          vec3_new(node.xy0[1], node.xy0[3], node.z[1]), t_min, t_last);
     }
-    return bvh_enter(slabs, vec3_new(node.xy1[0], node.xy1[2], node.z[2]),
+    return bvh_enter(origin, slabs.inverse, vec3_new(node.xy1[0], node.xy1[2], node.z[2]),
                      vec3_new(node.xy1[1], node.xy1[3], node.z[3]), t_min, t_last);
 }
 
@@ -84,10 +85,11 @@ LS_FN void bvh_stack_push(u64 *stack, u32 *length, u64 waiting) {
  * order of the node, since a near occluder is as good as a far one. */
 LS_FN u32 bvh_next_leaf(SceneRef scene, Slabs slabs, float t_min, float t_last, u64 *stack, u32 *length, u32 current,
                         bool any) {
+    Vec3 origin = vec3_mul(slabs.origin, slabs.inverse);
     while ((current & LEAF_BIT) == 0u) {
         Node node = load_node(scene, current);
-        Entered a = bvh_enter_child(slabs, node, 0u, t_min, t_last);
-        Entered b = bvh_enter_child(slabs, node, 1u, t_min, t_last);
+        Entered a = bvh_enter_child(slabs, origin, node, 0u, t_min, t_last);
+        Entered b = bvh_enter_child(slabs, origin, node, 1u, t_min, t_last);
         current = a.met ? node.children[0] : node.children[1];
         if (a.met && b.met) {
             bool b_first = !any && b.entry < a.entry;

@@ -64,7 +64,7 @@ LS_FN float vec3_max_component(Vec3 a) {
 
 /* The largest absolute component. */
 LS_FN float vec3_max_abs_component(Vec3 a) {
-    return LS_MAX(LS_ABS(a.x), LS_MAX(LS_ABS(a.y), LS_ABS(a.z)));
+    return math_max(LS_ABS(a.x), math_max(LS_ABS(a.y), LS_ABS(a.z)));
 }
 
 /* Relative luminance of linear Rec. 709 RGB (ITU-R BT.709). */

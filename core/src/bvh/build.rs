@@ -2,7 +2,7 @@
 
 use super::optimise::optimise;
 use crate::math::{max, min};
-use crate::vec3::Vec3;
+use crate::vec3::{Vec3, max_abs_component};
 
 /// How to split a set of primitives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +104,15 @@ impl Built {
 pub(crate) struct Tree {
     pub(crate) nodes: Vec<Built>,
     pub(crate) root: Option<Child>,
+}
+
+impl Tree {
+    /// The largest absolute coordinate of its boxes; zero of a tree without inner nodes.
+    pub(crate) fn farthest(&self) -> f32 {
+        let Some(Child::Inner(root)) = self.root else { return 0.0 };
+        let corners = self.nodes[root as usize].bounds.iter().flat_map(|b| [b.lo, b.hi]);
+        corners.map(max_abs_component).fold(0.0, max)
+    }
 }
 
 /// Below this depth splits are by median, which bounds the depth by that of a balanced tree more.

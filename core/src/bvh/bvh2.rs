@@ -42,17 +42,23 @@ pub struct Node {
 /// `bvh_enter` in `kernels/traverse.h`).
 const HALF_WIDENING: f64 = 1.0 + 1.0 / 2_097_152.0;
 
+/// And by this share of the farthest coordinate of their tree: by more than that test loses where centre and origin cancel.
+const FARTHEST_WIDENING: f64 = 1.0 / 4_194_304.0;
+
 /// Centre and half extent of an interval that holds all from `lo` to `hi`.
-fn centred(lo: f32, hi: f32) -> [f32; 2] {
+fn centred(lo: f32, hi: f32, farthest: f32) -> [f32; 2] {
     let center = ((f64::from(lo) + f64::from(hi)) * 0.5) as f32;
     let half = f64::max(f64::from(hi) - f64::from(center), f64::from(center) - f64::from(lo));
-    [center, (half * HALF_WIDENING) as f32]
+    [center, (half * HALF_WIDENING + f64::from(farthest) * FARTHEST_WIDENING) as f32]
 }
 
 impl Node {
-    /// A node of two boxes, each its lowest and its highest corner.
-    pub fn new(boxes: [[Vec3; 2]; 2], children: [u32; 2]) -> Self {
-        let [a, b] = boxes.map(|[lo, hi]| [centred(lo.x, hi.x), centred(lo.y, hi.y), centred(lo.z, hi.z)]);
+    /// A node of two boxes, each its lowest and its highest corner. `farthest` is the largest absolute coordinate in its
+    /// tree.
+    pub fn new(boxes: [[Vec3; 2]; 2], children: [u32; 2], farthest: f32) -> Self {
+        let [a, b] = boxes.map(|[lo, hi]| {
+            [centred(lo.x, hi.x, farthest), centred(lo.y, hi.y, farthest), centred(lo.z, hi.z, farthest)]
+        });
         Self {
             xy0: [a[0][0], a[0][1], a[1][0], a[1][1]],
             xy1: [b[0][0], b[0][1], b[1][0], b[1][1]],
@@ -135,14 +141,14 @@ impl Bvh2 {
 
 /// Appends a tree's nodes with renumbered children and returns its root.
 fn append(nodes: &mut Vec<Node>, tree: &Tree, leaf: impl Fn(u32, u32) -> u32) -> u32 {
-    let base = nodes.len() as u32;
+    let (base, farthest) = (nodes.len() as u32, tree.farthest());
     let reference = |child: &Child| match *child {
         Child::Inner(i) => base + i,
         Child::Leaf { first, count } => leaf(first, count),
     };
     nodes.extend(tree.nodes.iter().map(|n| {
         let boxes = [0, 1].map(|i| [n.bounds[i].lo, n.bounds[i].hi]);
-        Node::new(boxes, [reference(&n.children[0]), reference(&n.children[1])])
+        Node::new(boxes, [reference(&n.children[0]), reference(&n.children[1])], farthest)
     }));
     tree.root.as_ref().map_or(EMPTY, reference)
 }

@@ -296,7 +296,7 @@ mod tests {
     }
 
     fn node(boxes: [[[f32; 3]; 2]; 2], children: [u32; 2]) -> Node {
-        Node::new(boxes.map(|corners| corners.map(|[x, y, z]| Vec3 { x, y, z })), children)
+        Node::new(boxes.map(|corners| corners.map(|[x, y, z]| Vec3 { x, y, z })), children, 0.0)
     }
 
     fn leaf(first: u32, count: u32) -> u32 {

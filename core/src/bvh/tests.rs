@@ -2,7 +2,7 @@ use super::*;
 use crate::intersect::{FAR, Hit, Ray, Slabs};
 use crate::rng::{RayKey, SampleKey, pcg4d, uniform};
 use crate::scene::{Affine, AlphaMode, Flatten, Material, MeshData, Scene, SceneBuilder, Sphere};
-use crate::vec3::{Vec3, normalize, vec3};
+use crate::vec3::{Vec3, max_abs_component, normalize, vec3};
 
 const BUILDS: [BuildSettings; 3] = [
     BuildSettings { split: Split::BinnedSah(16), max_leaf: 4, traversal_cost: 1.0, optimise: true },
@@ -273,10 +273,10 @@ fn kernel_meets(node: &Node, slabs: &Slabs, t_min: f32, t_last: f32) -> bool {
     let earlier = |a: f32, b: f32| if (a.to_bits() as i32) < b.to_bits() as i32 { a } else { b };
     let [cx, hx, cy, hy] = node.xy0;
     let [cz, hz, ..] = node.z;
-    let (o, i) = (slabs.origin.to_array(), slabs.inverse.to_array());
+    let (o, i) = ((slabs.origin * slabs.inverse).to_array(), slabs.inverse.to_array());
     let planes = [(cx, hx, 0), (cy, hy, 1), (cz, hz, 2)].map(|(c, h, k): (f32, f32, usize)| {
-        let center = (c - o[k]) * i[k];
-        ((-h).mul_add(i[k].abs(), center), h.mul_add(i[k].abs(), center))
+        let middle = c.mul_add(i[k], -o[k]);
+        ((-h).mul_add(i[k].abs(), middle), h.mul_add(i[k].abs(), middle))
     });
     let entry = later(later(planes[0].0, planes[1].0), planes[2].0);
     let exit = earlier(earlier(planes[0].1, planes[1].1), planes[2].1);
@@ -285,27 +285,30 @@ fn kernel_meets(node: &Node, slabs: &Slabs, t_min: f32, t_last: f32) -> bool {
 
 #[test]
 fn who_meets_a_box_meets_every_node_around_it() {
-    let mut met = 0;
+    let (mut met, mut from_afar) = (0, 0);
     for i in 0..2_000_000u32 {
         let [r, s] = [random(i, 70), random(i, 71)];
         let scale = [1e-6, 1.0, 1e6][(i % 3) as usize];
-        let far = [0.0, 1.0, 1e3][(r[0] * 3.0) as usize];
+        let off = [0.0, 1.0, 1e3][(r[0] * 3.0) as usize];
         // A box, often flat, somewhere; and one around it that shares some of its faces.
-        let (corner, shift) = (random_point(i, 72, scale), random_point(i, 73, far * scale));
+        let (corner, shift) = (random_point(i, 72, scale), random_point(i, 73, off * scale));
         let size = random_point(i, 74, scale * [1.0, 1e-3, 1e-7][(r[1] * 3.0) as usize]).to_array();
         let size = size.map(|v| if (v.to_bits() >> 3) & 3 == 0 { 0.0 } else { v.abs() });
         let lo = corner + shift;
         let hi = lo + Vec3::from(size);
         let more = [random_point(i, 75, scale), random_point(i, 76, scale)]
             .map(|p| Vec3::from(p.to_array().map(|v| v.max(0.0))));
-        let node = Node::new([[lo - more[0], hi + more[1]]; 2], [0; 2]);
+        let around = [lo - more[0], hi + more[1]];
+        let farthest = f32::max(max_abs_component(around[0]), max_abs_component(around[1]));
+        let node = Node::new([around; 2], [0; 2], farthest);
         // A ray at a corner, an edge, a face or the inside, some along an axis, some from within a face's plane.
         let target = |k: usize| {
             let at = [0.0, 1.0, r[2], s[1]][(s[k] * 4.0) as usize];
             lo.to_array()[k] + at * size[k]
         };
         let target = vec3(target(0), target(1), target(2));
-        let mut origin = random_point(i, 77, scale * [1.0, 1e3][(r[3] * 2.0) as usize]).to_array();
+        let spread = scale * [1.0, off.max(1.0), 1e4][(r[3] * 3.0) as usize];
+        let mut origin = random_point(i, 77, spread).to_array();
         for k in 0..3 {
             match (s[3] * 64.0) as u32 >> (2 * k) & 3 {
                 0 => origin[k] = target.to_array()[k],
@@ -316,11 +319,12 @@ fn who_meets_a_box_meets_every_node_around_it() {
         let origin = Vec3::from(origin);
         let slabs = Slabs::new(origin, normalize(target - origin + random_point(i, 78, scale * 1e-7)));
         let (entry, exit) = slabs.interval(lo, hi);
-        if crate::math::max(entry, 0.0) <= exit {
+        let nearest = f32::max(entry, 0.0);
+        if nearest <= exit {
             met += 1;
-            let nearest = crate::math::max(entry, 0.0);
-            assert!(kernel_meets(&node, &slabs, 0.0, nearest), "{i}: {lo:?} {hi:?} {node:?} {slabs:?}");
+            from_afar += u32::from(max_abs_component(origin) > 2.0 * farthest);
+            assert!(kernel_meets(&node, &slabs, 0.0, nearest), "{i}: {lo:?} {hi:?} {around:?} {slabs:?}");
         }
     }
-    assert!(met > 500_000, "{met}");
+    assert!(met > 500_000 && from_afar > 50_000, "{met}, {from_afar}");
 }
