@@ -309,10 +309,10 @@ fn who_meets_a_box_meets_every_node_around_it() {
         let target = vec3(target(0), target(1), target(2));
         let spread = scale * [1.0, off.max(1.0), 1e4][(r[3] * 3.0) as usize];
         let mut origin = random_point(i, 77, spread).to_array();
-        for k in 0..3 {
+        for (k, coordinate) in origin.iter_mut().enumerate() {
             match (s[3] * 64.0) as u32 >> (2 * k) & 3 {
-                0 => origin[k] = target.to_array()[k],
-                1 => origin[k] = hi.to_array()[k],
+                0 => *coordinate = target.to_array()[k],
+                1 => *coordinate = hi.to_array()[k],
                 _ => {}
             }
         }
