@@ -98,6 +98,11 @@ impl Growth {
         CACHES * (most / least).powf(1.0 / (most - least))
     }
 
+    /// Nanoseconds a ray takes with the fewest triangles.
+    fn fastest(&self) -> f64 {
+        self.points.first().map_or(f64::NAN, |point| point.1)
+    }
+
     fn label(&self) -> String {
         if self.per_core { format!("{} (per core)", self.target) } else { self.target.clone() }
     }
@@ -132,9 +137,10 @@ pub(crate) fn table(all: &[Growth]) -> String {
         let mut row = vec![g.family.clone(), g.label()];
         row.extend(triangles.iter().map(|&n| {
             let point = g.points.iter().find(|point| point.0 == n);
-            point.map_or_else(String::new, |point| format!("{:.1}", point.1))
+            point.map_or_else(String::new, |point| figures(point.1))
         }));
-        row.push(format!("{:.1} {:+.1} log n", g.fit[0], g.fit[1]));
+        let sign = if g.fit[1] < 0.0 { '-' } else { '+' };
+        row.push(format!("{} {sign} {} log n", figures(g.fit[0]), figures(g.fit[1].abs())));
         row.push(format!("{:.2}", g.per_decade));
         row.push(format!("{:.2}", g.allowed));
         let verdict = if g.logarithmic { "no worse than logarithmic" } else { "worse than logarithmic" };
@@ -148,7 +154,14 @@ pub(crate) fn table(all: &[Growth]) -> String {
     )
 }
 
-/// A plot of each family: its name and the drawing.
+/// A number with three figures, as far as three places after the point give them.
+fn figures(value: f64) -> String {
+    let places = (2.0 - value.abs().log10().floor()).clamp(0.0, 3.0) as usize;
+    format!("{value:.places$}")
+}
+
+/// A plot of each family: its name and the drawing. Times are over those with the fewest triangles, so that targets of
+/// which one is a thousand times as fast can be compared.
 ///
 /// # Errors
 /// What the drawing library says.
@@ -164,7 +177,7 @@ fn plot(all: &[Growth], family: &str) -> LinePlot {
     let measured = alike().enumerate().map(|(i, g)| Series {
         label: g.label(),
         kind: SeriesKind::Target(i),
-        points: g.points.iter().map(|&(n, ns)| (at(n), ns)).collect(),
+        points: g.points.iter().map(|&(n, ns)| (at(n), ns / g.fastest())).collect(),
     });
     // One name for all the lines that are fitted.
     let fitted = alike().enumerate().map(|(i, g)| {
@@ -172,16 +185,16 @@ fn plot(all: &[Growth], family: &str) -> LinePlot {
         Series {
             label: if i == 0 { "a + b log n".to_owned() } else { String::new() },
             kind: SeriesKind::Guide,
-            points: ends.map(|&(n, _)| (at(n), g.fit[0] + g.fit[1] * at(n).log10())).collect(),
+            points: ends.map(|&(n, _)| (at(n), (g.fit[0] + g.fit[1] * at(n).log10()) / g.fastest())).collect(),
         }
     });
     let series: Vec<Series> = measured.chain(fitted).collect();
     let within = |n: &f64| alike().flat_map(|g| &g.points).any(|p| at(p.0) <= 1.1 * n && at(p.0) >= 0.9 * n);
     let ticks = (0..12).flat_map(|power| [1.0, 3.0].map(|f| f * 10f64.powi(power))).filter(within).collect();
     LinePlot {
-        title: format!("{family}: time of a camera ray"),
+        title: format!("{family}: growth of a camera ray's time"),
         x: XAxis { label: "triangles".to_owned(), unit: "triangles".to_owned(), log: true, ticks },
-        y_label: "ns per ray".to_owned(),
+        y_label: "time over that with the fewest triangles".to_owned(),
         y: YScale::FromZero,
         series,
     }
@@ -216,6 +229,12 @@ mod tests {
     }
 
     #[test]
+    fn numbers_have_three_figures() {
+        let shown = [0.1544, 2.4, 45.67, 391.3, 1234.5, -0.25, 0.0].map(figures);
+        assert_eq!(shown, ["0.154", "2.40", "45.7", "391", "1234", "-0.250", "0.000"]);
+    }
+
+    #[test]
     fn two_scenes_say_nothing() {
         assert_eq!(Growth::new("f", "t", true, vec![(10, 1.0), (20, 2.0)]), None);
         assert_eq!(Growth::new("f", "t", true, vec![(10, 1.0), (20, 2.0), (20, 2.0)]), None);
@@ -230,7 +249,9 @@ mod tests {
             (shown.series.len(), shown.series[0].points.len(), shown.series[2].points.len()),
             (4, 4, 2)
         );
-        assert!((shown.series[2].points[1].1 - 12.0).abs() < 1e-9);
+        // 5 + log n is 9 of the first scene and 12 of the last.
+        assert!((shown.series[2].points[1].1 - 12.0 / 9.0).abs() < 1e-9);
+        assert!(shown.series[..2].iter().all(|series| series.points[0].1 == 1.0));
         assert_eq!(shown.x.ticks, [1e4, 1e5, 1e6, 1e7]);
         assert_eq!(plots(&all).unwrap().len(), 1);
         assert!(table(&all).contains("no worse than logarithmic"));
