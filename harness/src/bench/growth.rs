@@ -185,7 +185,9 @@ fn plot(all: &[Growth], family: &str) -> LinePlot {
         Series {
             label: if i == 0 { "a + b log n".to_owned() } else { String::new() },
             kind: SeriesKind::Guide,
-            points: ends.map(|&(n, _)| (at(n), (g.fit[0] + g.fit[1] * at(n).log10()) / g.fastest())).collect(),
+            points: ends
+                .map(|&(n, _)| (at(n), (g.fit[0] + g.fit[1] * at(n).log10()) / g.fastest()))
+                .collect(),
         }
     });
     let series: Vec<Series> = measured.chain(fitted).collect();
