@@ -13,11 +13,14 @@ typedef struct {
     RayKey key;
 } Probe;
 
-/* The padded box that the hit rule tests. */
+/* The padded box that the hit rule tests: of a sphere, that of a triangle through opposite corners of its box. */
 LS_FN Box bvh_leaf_primitive_bounds(LeafPrimitive p) {
 #ifdef LS_SPHERES
     if ((p.primitive & SPHERE_BIT) != 0u) {
-        return intersect_sphere_box(p.p0, p.p1.x);
+        Vec3 radius = vec3_splat(p.p1.x);
+        p.p2 = vec3_add(p.p0, radius);
+        p.p1 = p.p2;
+        p.p0 = vec3_sub(p.p0, radius);
     }
 #endif
     return intersect_triangle_box(p.p0, p.p1, p.p2);

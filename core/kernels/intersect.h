@@ -213,11 +213,6 @@ LS_FN Box intersect_triangle_box(Vec3 p0, Vec3 p1, Vec3 p2) {
                  LS_MAX(LS_MAX(p0.z, p1.z), p2.z)));
 }
 
-/* The padded box of a sphere. */
-LS_FN Box intersect_sphere_box(Vec3 center, float radius) {
-    return intersect_pad_box(vec3_sub(center, vec3_splat(radius)), vec3_add(center, vec3_splat(radius)));
-}
-
 /* The distance a candidate at `t` counts with: raised to the entry of its own box. Not found when the distance is not
  * above `t_min` or the ray misses that box. */
 LS_FN Accepted intersect_accept(Slabs slabs, Box box, float t, float t_min) {
