@@ -247,12 +247,6 @@ pub fn triangle_box(p: [Vec3; 3]) -> (Vec3, Vec3) {
     )
 }
 
-/// The padded box of a sphere.
-#[inline(always)]
-pub fn sphere_box(center: Vec3, radius: f32) -> (Vec3, Vec3) {
-    pad_box(center - Vec3::splat(radius), center + Vec3::splat(radius))
-}
-
 /// A box grown on all sides by [`BOX_PADDING`] of its largest coordinate.
 #[inline(always)]
 pub fn pad_box(lo: Vec3, hi: Vec3) -> (Vec3, Vec3) {

@@ -5,8 +5,7 @@
 
 use super::build::{Aabb, Reference};
 use crate::intersect::{
-    Hit, Ray, Shear, Slabs, accept, coordinate_scale, covers, pad_box, sphere, sphere_box, triangle,
-    triangle_box,
+    Hit, Ray, Shear, Slabs, accept, coordinate_scale, covers, pad_box, sphere, triangle, triangle_box,
 };
 use crate::math::{max, min};
 use crate::rng::RayKey;
@@ -65,7 +64,10 @@ impl LeafPrimitive {
     #[inline(always)]
     pub fn bounds(&self) -> (Vec3, Vec3) {
         if self.primitive & SPHERE_BIT != 0 {
-            sphere_box(self.p0, self.p1.x)
+            // That of a triangle through opposite corners.
+            let radius = Vec3::splat(self.p1.x);
+            let highest = self.p0 + radius;
+            triangle_box([self.p0 - radius, highest, highest])
         } else {
             triangle_box([self.p0, self.p1, self.p2])
         }

@@ -147,7 +147,6 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("bvh/bvh2::Bvh2::append_mesh", "trees are built on the host"),
     ("bvh/bvh2::append", "trees are built on the host"),
     ("bvh/bvh2::MeshTree::build", "trees are built on the host"),
-    ("intersect::sphere_box", "inline in bvh_leaf_primitive_bounds"),
     ("bvh/bvh2::Node::new", "nodes are filled on the host"),
     ("bvh/bvh2::centred", "nodes are filled on the host"),
     ("bvh/probe::LeafPrimitive::of", "leaves are filled on the host"),
