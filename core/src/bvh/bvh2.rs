@@ -4,6 +4,7 @@
 //! nodes of a mesh lead to leaves that name a range of [`LeafPrimitive`]s.
 
 use super::build::{Aabb, BuildSettings, Child, Reference, Split, Tree, build};
+use super::order::sooner_first;
 use super::probe::{LeafPrimitive, instance_boxes, mesh_references};
 use crate::scene::{Mesh, SceneData};
 use crate::vec3::{Vec3, vec3};
@@ -22,7 +23,8 @@ pub const EMPTY: u32 = u32::MAX;
 /// Two boxes and two children. A child reference is the index of a node, or has [`LEAF_BIT`] set.
 ///
 /// A box is kept as its centre and half its extent, so that a ray's entry and exit are `c - h` and `c + h` for whichever
-/// way it runs: a minimum and a maximum an axis less than with two planes.
+/// way it runs: a minimum and a maximum an axis less than with two planes. The first child is that which sooner ends a ray
+/// that any hit ends.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Node {
@@ -38,18 +40,18 @@ pub struct Node {
     pub reserved: [u32; 2],
 }
 
-/// Half extents grow by this factor: by more than the kernels' slab test loses where centre and half extent cancel (see
-/// `bvh_enter` in `kernels/traverse.h`).
-const HALF_WIDENING: f64 = 1.0 + 1.0 / 2_097_152.0;
+/// Half extents grow by this share of the farthest coordinate of their tree: by more than rounding moves the distances that
+/// the kernels' slab test compares (see `bvh_enter` in `kernels/traverse.h`).
+const MARGIN: f64 = 1.0 / 131_072.0;
 
-/// And by this share of the farthest coordinate of their tree: by more than that test loses where centre and origin cancel.
-const FARTHEST_WIDENING: f64 = 1.0 / 4_194_304.0;
+/// What the farthest coordinate counts at least: margins are then normal numbers.
+const LEAST_FARTHEST: f32 = 1e-20;
 
-/// Centre and half extent of an interval that holds all from `lo` to `hi`.
+/// Centre and half extent of an interval that holds all from `lo` to `hi`, with a margin.
 fn centred(lo: f32, hi: f32, farthest: f32) -> [f32; 2] {
     let center = ((f64::from(lo) + f64::from(hi)) * 0.5) as f32;
     let half = f64::max(f64::from(hi) - f64::from(center), f64::from(center) - f64::from(lo));
-    [center, (half * HALF_WIDENING + f64::from(farthest) * FARTHEST_WIDENING) as f32]
+    [center, (half + f64::from(farthest.max(LEAST_FARTHEST)) * MARGIN) as f32]
 }
 
 impl Node {
@@ -126,7 +128,8 @@ impl Bvh2 {
             .enumerate()
             .map(|(i, b)| Reference { bounds: Aabb { lo: b[0], hi: b[1] }, index: i as u32 })
             .collect();
-        let tree = build(&mut references, &BuildSettings { max_leaf: 1, ..*settings });
+        let mut tree = build(&mut references, &BuildSettings { max_leaf: 1, ..*settings });
+        sooner_first(&mut tree, |i| references[i as usize].bounds.half_area());
         let leaf = |first: u32, _count: u32| LEAF_BIT | references[first as usize].index;
         self.root = append(&mut self.nodes, &tree, leaf);
     }
@@ -162,8 +165,10 @@ struct MeshTree {
 impl MeshTree {
     fn build(scene: &SceneData, mesh: &Mesh, settings: &BuildSettings) -> Self {
         let mut references = mesh_references(scene, mesh);
-        let tree = build(&mut references, settings);
-        let primitives = references.par_iter().map(|r| LeafPrimitive::at(scene, mesh, r.index)).collect();
+        let mut tree = build(&mut references, settings);
+        let primitives: Vec<LeafPrimitive> =
+            references.par_iter().map(|r| LeafPrimitive::at(scene, mesh, r.index)).collect();
+        sooner_first(&mut tree, |i| primitives[i as usize].half_area());
         Self { tree, primitives }
     }
 }

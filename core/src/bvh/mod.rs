@@ -7,6 +7,7 @@ mod bvh2;
 mod cache;
 mod hierarchy;
 mod optimise;
+mod order;
 mod probe;
 mod quality;
 mod sound;

@@ -10,7 +10,7 @@ use crate::intersect::{
 use crate::math::{max, min};
 use crate::rng::RayKey;
 use crate::scene::{Instance, Mesh, SPHERE_BIT, SceneData, transform_point, transform_vector};
-use crate::vec3::{Vec3, vec3};
+use crate::vec3::{Vec3, cross, dot, vec3};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 
@@ -51,6 +51,15 @@ impl LeafPrimitive {
         let point = |corner: usize| Vec3::from(scene.positions[triangle.vertices[corner] as usize]);
         let flags = flags(triangle.material);
         Self { p0: point(0), primitive, p1: point(1), flags, p2: point(2), reserved: 0 }
+    }
+
+    /// Half its surface area.
+    pub(super) fn half_area(&self) -> f32 {
+        if self.primitive & SPHERE_BIT != 0 {
+            return 2.0 * std::f32::consts::PI * self.p1.x * self.p1.x;
+        }
+        let twice = cross(self.p1 - self.p0, self.p2 - self.p0);
+        0.5 * dot(twice, twice).sqrt()
     }
 
     /// The record of a mesh's primitive by its number, spheres after triangles.
