@@ -11,8 +11,11 @@ typedef struct {
     float entry;
 } Entered;
 
-/* Rays that begin farther from the origin than so many times the farthest coordinate of a tree's boxes are distant. */
+/* Rays are distant that begin farther from the origin than so many times the farthest coordinate of a tree's boxes. */
 #define NODE_REACH 4.0f
+
+/* For them exits, and what a hit cuts off, are widened by this factor. */
+#define NODE_WIDENING (1.0f + 1.0f / 131072.0f)
 
 /* The later of two distances; where both are below zero, either. By their bits: numbers from zero on are ordered as their
  * bits are as integers, and lie above all below zero. GPUs choose among three integers at once, but between two numbers. */
@@ -25,10 +28,10 @@ LS_FN float bvh_earlier(float a, float b) {
     return (i32)LS_AS_U32(a) < (i32)LS_AS_U32(b) ? a : b;
 }
 
-/* By how much the margins of a tree's nodes must be stretched for a ray from `origin`: 1 unless the ray is distant. */
-LS_FN float bvh_stretch(SceneRef scene, Vec3 origin, u32 root) {
+/* Whether a ray from `origin` is distant to the tree below `root`. */
+LS_FN bool bvh_is_distant(SceneRef scene, Vec3 origin, u32 root) {
     if ((root & LEAF_BIT) != 0u) {
-        return 1.0f;
+        return false;
     }
     Node node = load_node(scene, root);
     Vec3 a = vec3_new(LS_ABS(node.xy0[0]) + node.xy0[1], LS_ABS(node.xy0[2]) + node.xy0[3],
@@ -36,44 +39,31 @@ LS_FN float bvh_stretch(SceneRef scene, Vec3 origin, u32 root) {
     Vec3 b = vec3_new(LS_ABS(node.xy1[0]) + node.xy1[1], LS_ABS(node.xy1[2]) + node.xy1[3],
                       LS_ABS(node.z[2]) + node.z[3]);
     float farthest = math_max(vec3_max_component(a), vec3_max_component(b));
-    return math_max(vec3_max_abs_component(origin) / (farthest * NODE_REACH), 1.0f);
+    return vec3_max_abs_component(origin) > farthest * NODE_REACH;
 }
 
-/* What the boxes of nodes ask of a ray. */
-typedef struct {
-    /* Of the ray's directions, one by one. */
-    Vec3 inverse;
-    /* The ray's origin times `inverse`. */
-    Vec3 origin;
-    /* The absolute `inverse`, stretched. */
-    Vec3 extent;
-} NodeRay;
-
-LS_FN NodeRay bvh_node_ray(Slabs slabs, float stretch) {
-    NodeRay ray;
-    ray.inverse = slabs.inverse;
-    ray.origin = vec3_mul(slabs.origin, slabs.inverse);
-    ray.extent = vec3_scale(vec3_new(LS_ABS(slabs.inverse.x), LS_ABS(slabs.inverse.y), LS_ABS(slabs.inverse.z)),
-                            stretch);
-    return ray;
-}
-
-/* The entry of a ray into the box of a node's child, of centre `c` and half extent `h`, up to `t_last`.
+/* The entry of a ray into the box of a node's child, of centre `c` and half extent `h`, up to `t_last`. `origin` is the
+ * ray's times `inverse`.
  *
  * A ray that meets the box of a primitive or an instance by intersect_slabs_interval, from zero on, and enters it at
  * `t_last` or before, meets the box of every node around it. Let u be 2^-24, f the farthest coordinate of the tree, o and i
  * the ray's origin and inverse direction on an axis. Entries and exits `c * i - o * i -+ h * |i|` are computed here with an
- * error of at most (3 |o| + 4 f) u |i|, and those of the other test, with its widened exit, with one of (19 |o| + 19 f) u |i|.
- * Node::new makes `h` greater by 128 u f, more than the sum for |o| up to 4 f; beyond, `h` is stretched as |o| grows. So no
- * entry is greater than the other test's and each exit is greater than it, hence above zero, which is why bits can be
- * compared: entries below zero, whichever is taken for the latest, lie before all exits, and a box behind the ray, whose
- * earliest exit is below zero, has an entry above that or farther below zero, which both are after it by their bits. */
-LS_FN Entered bvh_enter(NodeRay ray, Vec3 c, Vec3 h, float t_last) {
-    float x = LS_FMA(c.x, ray.inverse.x, -ray.origin.x);
-    float y = LS_FMA(c.y, ray.inverse.y, -ray.origin.y);
-    float z = LS_FMA(c.z, ray.inverse.z, -ray.origin.z);
-    Vec3 i = ray.extent;
+ * error of at most (3 |o| + 3 f) u |i|, and those of the other test, with its widened exit, with one of (19 |o| + 19 f) u |i|.
+ * Node::new makes `h` greater by 128 u f, more than the sum for |o| up to 4 f. Where |o| is more, planes are at least
+ * 3/4 |o| |i| away, and the sum is less than 38 u of that: NODE_WIDENING makes up for twice as much. So no entry is greater
+ * than the other test's, or than can be widened away, and each exit is greater than it, hence above zero.
+ *
+ * That is why bits can be compared. Entries below zero, whichever is taken for the latest, come before all exits; a box
+ * behind the ray has an exit below zero, and each entry is above that or farther below zero: by their bits after it. */
+LS_FN Entered bvh_enter(Vec3 origin, Vec3 inverse, Vec3 c, Vec3 h, float t_last, bool distant) {
+    float x = LS_FMA(c.x, inverse.x, -origin.x);
+    float y = LS_FMA(c.y, inverse.y, -origin.y);
+    float z = LS_FMA(c.z, inverse.z, -origin.z);
+    Vec3 i = vec3_new(LS_ABS(inverse.x), LS_ABS(inverse.y), LS_ABS(inverse.z));
     float exit = bvh_earlier(bvh_earlier(LS_FMA(h.x, i.x, x), LS_FMA(h.y, i.y, y)), LS_FMA(h.z, i.z, z));
+    if (distant) {
+        exit = exit * NODE_WIDENING;
+    }
     Entered entered;
     entered.entry = bvh_later(bvh_later(LS_FMA(-h.x, i.x, x), LS_FMA(-h.y, i.y, y)), LS_FMA(-h.z, i.z, z));
     entered.met = (i32)LS_AS_U32(entered.entry) <= (i32)LS_AS_U32(bvh_earlier(exit, t_last));
@@ -81,13 +71,13 @@ LS_FN Entered bvh_enter(NodeRay ray, Vec3 c, Vec3 h, float t_last) {
 }
 
 /* The entry of a ray into the box of one of a node's children. */
-LS_FN Entered bvh_enter_child(NodeRay ray, Node node, u32 child, float t_last) {
+LS_FN Entered bvh_enter_child(Slabs slabs, Vec3 origin, Node node, u32 child, float t_last, bool distant) {
     if (child == 0u) {
-        return bvh_enter(ray, vec3_new(node.xy0[0], node.xy0[2], node.z[0]),
-                         vec3_new(node.xy0[1], node.xy0[3], node.z[1]), t_last);
+        return bvh_enter(origin, slabs.inverse, vec3_new(node.xy0[0], node.xy0[2], node.z[0]),
+                         vec3_new(node.xy0[1], node.xy0[3], node.z[1]), t_last, distant);
     }
-    return bvh_enter(ray, vec3_new(node.xy1[0], node.xy1[2], node.z[2]),
-                     vec3_new(node.xy1[1], node.xy1[3], node.z[3]), t_last);
+    return bvh_enter(origin, slabs.inverse, vec3_new(node.xy1[0], node.xy1[2], node.z[2]),
+                     vec3_new(node.xy1[1], node.xy1[3], node.z[3]), t_last, distant);
 }
 
 /* A subtree still to be visited, its entry in the upper half, so that both are stored and loaded at once. The entries of
@@ -115,11 +105,16 @@ LS_FN void bvh_stack_push(u64 *stack, u32 *length, u64 waiting) {
 /* Goes from `current` to a leaf, or to the EMPTY at the bottom of the level: nearest child first, and of two that the ray
  * begins in the first in memory, so that neighbours go the same way; with `any` in the order of the node, which has the
  * likelier and cheaper occluder first. */
-LS_FN u32 bvh_next_leaf(SceneRef scene, NodeRay ray, float t_last, u64 *stack, u32 *length, u32 current, bool any) {
+LS_FN u32 bvh_next_leaf(SceneRef scene, Slabs slabs, float t_last, u64 *stack, u32 *length, u32 current, bool any,
+                        bool distant) {
+    Vec3 origin = vec3_mul(slabs.origin, slabs.inverse);
+    if (distant) {
+        t_last = t_last * NODE_WIDENING;
+    }
     while ((current & LEAF_BIT) == 0u) {
         Node node = load_node(scene, current);
-        Entered a = bvh_enter_child(ray, node, 0u, t_last);
-        Entered b = bvh_enter_child(ray, node, 1u, t_last);
+        Entered a = bvh_enter_child(slabs, origin, node, 0u, t_last, distant);
+        Entered b = bvh_enter_child(slabs, origin, node, 1u, t_last, distant);
         current = a.met ? node.children[0] : node.children[1];
         if (a.met && b.met) {
             float entry = LS_MAX(a.entry, 0.0f);
@@ -133,16 +128,6 @@ LS_FN u32 bvh_next_leaf(SceneRef scene, NodeRay ray, float t_last, u64 *stack, u
         }
     }
     return current;
-}
-
-/* The same for a ray whose margins are stretched or not. Hardly any are, and the stretch would cost three multiplications a
- * node. */
-LS_FN u32 bvh_next_leaf_of(SceneRef scene, Slabs slabs, float stretch, float t_last, u64 *stack, u32 *length, u32 current,
-                           bool any) {
-    if (stretch > 1.0f) {
-        return bvh_next_leaf(scene, bvh_node_ray(slabs, stretch), t_last, stack, length, current, any);
-    }
-    return bvh_next_leaf(scene, bvh_node_ray(slabs, 1.0f), t_last, stack, length, current, any);
 }
 
 /* The hit rule for the primitives of a leaf: `best` becomes the nearest of them and itself. */
@@ -166,16 +151,15 @@ LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
     Probe probe = bvh_probe_new(ray.origin, ray.direction, ray, NONE, ray.t_min, key);
     bool in_mesh = false;
     u32 current = scene.constants.root;
-    float stretch = bvh_stretch(scene, slabs.origin, current);
     for (;;) {
-        current = bvh_next_leaf_of(scene, slabs, stretch, best.t, stack, &length, current, any);
+        /* Many rays are distant to a small mesh that is put somewhere: all are taken for it. */
+        current = bvh_next_leaf(scene, slabs, best.t, stack, &length, current, any, true);
         if (current == EMPTY) {
             if (!in_mesh) {
                 return best;
             }
             in_mesh = false;
             slabs = intersect_slabs_new(ray.origin, ray.direction);
-            stretch = bvh_stretch(scene, slabs.origin, scene.constants.root);
         } else if (in_mesh) {
             bvh_visit(scene, probe, current & ~LEAF_BIT, &best);
             if (any && intersect_hit_is_some(best)) {
@@ -186,10 +170,9 @@ LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
             slabs = probe.slabs;
             bvh_stack_push(stack, &length, bvh_waiting(EMPTY, -MISSED));
             current = load_mesh_root(scene, load_instance(scene, probe.instance).mesh);
-            stretch = bvh_stretch(scene, slabs.origin, current);
             continue;
         }
-        current = bvh_stack_pop(stack, &length, best.t, any);
+        current = bvh_stack_pop(stack, &length, best.t * NODE_WIDENING, any);
     }
 }
 #else
@@ -200,9 +183,14 @@ LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
     Hit best = intersect_hit_none(ray.t_max);
     Probe probe = bvh_probe_new(ray.origin, ray.direction, ray, 0u, ray.t_min, key);
     u32 current = load_mesh_root(scene, 0u);
-    float stretch = bvh_stretch(scene, ray.origin, current);
+    bool distant = bvh_is_distant(scene, ray.origin, current);
     for (;;) {
-        current = bvh_next_leaf_of(scene, probe.slabs, stretch, best.t, stack, &length, current, any);
+        /* Hardly any ray is distant to the world: the loop over nodes without what they need is worth its own code. */
+        if (distant) {
+            current = bvh_next_leaf(scene, probe.slabs, best.t, stack, &length, current, any, true);
+        } else {
+            current = bvh_next_leaf(scene, probe.slabs, best.t, stack, &length, current, any, false);
+        }
         if (current == EMPTY) {
             return best;
         }
@@ -210,7 +198,7 @@ LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
         if (any && intersect_hit_is_some(best)) {
             return best;
         }
-        current = bvh_stack_pop(stack, &length, best.t, any);
+        current = bvh_stack_pop(stack, &length, best.t * NODE_WIDENING, any);
     }
 }
 #endif
