@@ -155,3 +155,26 @@ impl SceneData {
         hasher.finalize().to_hex().to_string()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_opaque_copy_lets_no_ray_pass_and_is_another_scene() {
+        let mut builder = SceneBuilder::new("leaves");
+        let glass =
+            Material { alpha: 0.5, alpha_mode: AlphaMode::Blend as u32, ..Material::diffuse([0.5; 3]) };
+        let leaf = Material { alpha_mode: AlphaMode::Mask as u32, ..Material::diffuse([0.25; 3]) };
+        [glass, leaf].map(|material| builder.material(material));
+        let scene = builder.build().unwrap();
+        assert!(scene.materials.iter().all(Material::has_alpha));
+
+        let opaque = scene.opaque();
+        assert!(!opaque.materials.iter().any(Material::has_alpha));
+        assert_eq!(opaque.name, "leaves-opaque");
+        assert_eq!(opaque.materials[1].base_color, scene.materials[1].base_color, "all else is as it was");
+        assert_ne!(opaque.hash, scene.hash);
+        assert_eq!(opaque.hash, opaque.compute_hash());
+    }
+}
