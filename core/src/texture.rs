@@ -47,6 +47,10 @@ pub fn texel_rgb(texel: u32, flags: u32) -> Vec3 {
 /// Column or row of a texel index that may lie outside the image.
 #[inline(always)]
 pub fn wrap_index(i: i32, size: u32, wrap: u32) -> u32 {
+    // Nearly all indices lie inside, and remainders take a division.
+    if (i as u32) < size {
+        return i as u32;
+    }
     let n = size as i32;
     if wrap == Wrap::Clamp as u32 {
         return i.clamp(0, n - 1) as u32;
@@ -85,6 +89,15 @@ pub fn coordinates(texture: &Texture, vertices: [&Vertex; 3], b: [f32; 3]) -> [f
     [m[0][0] * u + m[0][1] * v + m[0][2], m[1][0] * u + m[1][1] * v + m[1][2]]
 }
 
+/// The texel at a column and a row that may lie outside the image.
+#[inline(always)]
+fn load(scene: &SceneData, texture: &Texture, column: i32, row: i32) -> Rgba {
+    let column = wrap_index(column, texture.width, texture.flags & 3);
+    let row = wrap_index(row, texture.height, texture.flags >> 2 & 3);
+    let texel = scene.texels[(texture.first_texel + row * texture.width + column) as usize];
+    Rgba { rgb: texel_rgb(texel, texture.flags), a: unorm(texel, 24) }
+}
+
 /// The texture's value at transformed coordinates.
 #[inline(always)]
 pub fn sample(scene: &SceneData, texture: &Texture, uv: [f32; 2]) -> Rgba {
@@ -92,14 +105,8 @@ pub fn sample(scene: &SceneData, texture: &Texture, uv: [f32; 2]) -> Rgba {
     let wrap_v = texture.flags >> 2 & 3;
     let x = wrap_coordinate(uv[0], wrap_u) * texture.width as f32;
     let y = wrap_coordinate(uv[1], wrap_v) * texture.height as f32;
-    let load = |column: i32, row: i32| {
-        let column = wrap_index(column, texture.width, wrap_u);
-        let row = wrap_index(row, texture.height, wrap_v);
-        let texel = scene.texels[(texture.first_texel + row * texture.width + column) as usize];
-        Rgba { rgb: texel_rgb(texel, texture.flags), a: unorm(texel, 24) }
-    };
     if texture.flags & Texture::NEAREST != 0 {
-        return load(floor_to_i32(x), floor_to_i32(y));
+        return load(scene, texture, floor_to_i32(x), floor_to_i32(y));
     }
     // Interpolate between the four texel centres around the point.
     let x = x - 0.5;
@@ -108,10 +115,10 @@ pub fn sample(scene: &SceneData, texture: &Texture, uv: [f32; 2]) -> Rgba {
     let row = floor_to_i32(y);
     let fx = x - column as f32;
     let fy = y - row as f32;
-    let t00 = load(column, row);
-    let t10 = load(column + 1, row);
-    let t01 = load(column, row + 1);
-    let t11 = load(column + 1, row + 1);
+    let t00 = load(scene, texture, column, row);
+    let t10 = load(scene, texture, column + 1, row);
+    let t01 = load(scene, texture, column, row + 1);
+    let t11 = load(scene, texture, column + 1, row + 1);
     let w00 = (1.0 - fx) * (1.0 - fy);
     let w10 = fx * (1.0 - fy);
     let w01 = (1.0 - fx) * fy;

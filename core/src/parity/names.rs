@@ -64,7 +64,6 @@ const RENAMED: &[(&str, &str)] = &[
     ("sampling_pick_cell", "sampling::pick"),
     ("camera_frame_ray", "camera::CameraFrame::ray"),
     ("texture_linear_rgb", "texture::texel_rgb"),
-    ("texture_load", "closure: `load` in texture::sample"),
     ("intersect_inverse", "closure: `inverse` in intersect::Slabs::new"),
     ("bsdf_evaluation", "literal: bsdf::Evaluation"),
     ("bsdf_black", "const: bsdf::BLACK"),

@@ -166,7 +166,9 @@ mod tests {
         let glass =
             Material { alpha: 0.5, alpha_mode: AlphaMode::Blend as u32, ..Material::diffuse([0.5; 3]) };
         let leaf = Material { alpha_mode: AlphaMode::Mask as u32, ..Material::diffuse([0.25; 3]) };
-        [glass, leaf].map(|material| builder.material(material));
+        for material in [glass, leaf] {
+            builder.material(material);
+        }
         let scene = builder.build().unwrap();
         assert!(scene.materials.iter().all(Material::has_alpha));
 

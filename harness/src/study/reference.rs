@@ -31,7 +31,7 @@ const RATIO: u32 = 16;
 /// The least such ratio.
 const LEAST_RATIO: u32 = 4;
 /// The least budget, in seconds.
-const LEAST_BUDGET: f64 = 20.0;
+const LEAST_BUDGET: f64 = 10.0;
 /// The budget in times of the scene's ladder.
 const LADDERS: f64 = 2.0;
 /// The seed of references, unless a study renders with it.
