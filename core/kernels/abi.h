@@ -170,6 +170,11 @@ typedef struct LS_ALIGN16 {
 #define EMPTY 0xffffffffu
 #define STACK_SIZE 96
 
+/* Rays are distant that begin farther from the origin than so many times the farthest coordinate of a tree's boxes. */
+#define NODE_REACH 4.0f
+/* By this factor is widened what they leave a node at. */
+#define NODE_WIDENING (1.0f + 1.0f / 131072.0f)
+
 typedef struct LS_ALIGN16 {
     float xy0[4];
     float xy1[4];

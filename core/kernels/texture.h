@@ -26,6 +26,10 @@ LS_FN Vec3 texture_texel_rgb(SceneRef scene, u32 texel, u32 flags) {
 
 /* Column or row of a texel index that may lie outside the image. */
 LS_FN u32 texture_wrap_index(i32 i, u32 size, u32 wrap) {
+    /* Nearly all indices lie inside, and remainders take a division. */
+    if ((u32)i < size) {
+        return (u32)i;
+    }
     i32 n = (i32)size;
     if (wrap == WRAP_CLAMP) {
         return (u32)math_clamp_i32(i, 0, n - 1);

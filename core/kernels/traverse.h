@@ -11,12 +11,6 @@ typedef struct {
     float entry;
 } Entered;
 
-/* Rays are distant that begin farther from the origin than so many times the farthest coordinate of a tree's boxes. */
-#define NODE_REACH 4.0f
-
-/* For them exits, and what a hit cuts off, are widened by this factor. */
-#define NODE_WIDENING (1.0f + 1.0f / 131072.0f)
-
 /* The later of two distances; where both are below zero, either. By their bits: numbers from zero on are ordered as their
  * bits are as integers, and lie above all below zero. GPUs choose among three integers at once, but between two numbers. */
 LS_FN float bvh_later(float a, float b) {
@@ -54,19 +48,22 @@ LS_FN bool bvh_is_distant(SceneRef scene, Vec3 origin, u32 root) {
  * than the other test's, or than can be widened away, and each exit is greater than it, hence above zero.
  *
  * That is why bits can be compared. Entries below zero, whichever is taken for the latest, come before all exits; a box
- * behind the ray has an exit below zero, and each entry is above that or farther below zero: by their bits after it. */
+ * behind the ray has an exit below zero, and each entry is above that or farther below zero: by their bits after it.
+ *
+ * Entries stand before exits since compilers then load a node from its front to its back, which GPUs do faster. */
 LS_FN Entered bvh_enter(Vec3 origin, Vec3 inverse, Vec3 c, Vec3 h, float t_last, bool distant) {
     float x = LS_FMA(c.x, inverse.x, -origin.x);
     float y = LS_FMA(c.y, inverse.y, -origin.y);
     float z = LS_FMA(c.z, inverse.z, -origin.z);
     Vec3 i = vec3_new(LS_ABS(inverse.x), LS_ABS(inverse.y), LS_ABS(inverse.z));
-    float exit = bvh_earlier(bvh_earlier(LS_FMA(h.x, i.x, x), LS_FMA(h.y, i.y, y)), LS_FMA(h.z, i.z, z));
-    if (distant) {
-        exit = exit * NODE_WIDENING;
-    }
     Entered entered;
     entered.entry = bvh_later(bvh_later(LS_FMA(-h.x, i.x, x), LS_FMA(-h.y, i.y, y)), LS_FMA(-h.z, i.z, z));
-    entered.met = (i32)LS_AS_U32(entered.entry) <= (i32)LS_AS_U32(bvh_earlier(exit, t_last));
+    float exit = bvh_earlier(bvh_earlier(LS_FMA(h.x, i.x, x), LS_FMA(h.y, i.y, y)), LS_FMA(h.z, i.z, z));
+    float last = bvh_earlier(exit, t_last);
+    if (distant) {
+        last = last * NODE_WIDENING;
+    }
+    entered.met = (i32)LS_AS_U32(entered.entry) <= (i32)LS_AS_U32(last);
     return entered;
 }
 
@@ -86,14 +83,14 @@ LS_FN u64 bvh_waiting(u32 child, float entry) {
     return ((u64)LS_AS_U32(entry) << 32) | (u64)child;
 }
 
-/* Takes the last subtree that is not beyond `t_last`, or the EMPTY at the bottom of a level, whose entry is below all.
- * The length is apart from the stack since compilers keep in memory what lies beside an indexed array. */
+/* Takes the last subtree that is not beyond `t_last` even for a distant ray, or the EMPTY at the bottom of a level, whose
+ * entry is below all. The length is apart from the stack since compilers keep in memory what lies beside an indexed array. */
 LS_FN u32 bvh_stack_pop(const u64 *stack, u32 *length, float t_last, bool any) {
     u64 last;
     do {
         *length -= 1u;
         last = stack[*length];
-    } while (!any && LS_AS_F32((u32)(last >> 32)) > t_last);
+    } while (!any && LS_AS_F32((u32)(last >> 32)) > t_last * NODE_WIDENING);
     return (u32)last;
 }
 
@@ -108,21 +105,18 @@ LS_FN void bvh_stack_push(u64 *stack, u32 *length, u64 waiting) {
 LS_FN u32 bvh_next_leaf(SceneRef scene, Slabs slabs, float t_last, u64 *stack, u32 *length, u32 current, bool any,
                         bool distant) {
     Vec3 origin = vec3_mul(slabs.origin, slabs.inverse);
-    if (distant) {
-        t_last = t_last * NODE_WIDENING;
-    }
     while ((current & LEAF_BIT) == 0u) {
         Node node = load_node(scene, current);
         Entered a = bvh_enter_child(slabs, origin, node, 0u, t_last, distant);
         Entered b = bvh_enter_child(slabs, origin, node, 1u, t_last, distant);
         current = a.met ? node.children[0] : node.children[1];
         if (a.met && b.met) {
-            float entry = LS_MAX(a.entry, 0.0f);
-            float other = LS_MAX(b.entry, 0.0f);
-            bool swap = !any & ((other < entry) | ((other == entry) & (node.children[1] < node.children[0])));
-            current = swap ? node.children[1] : node.children[0];
-            bvh_stack_push(stack, length,
-                           bvh_waiting(swap ? node.children[0] : node.children[1], swap ? entry : other));
+            float to_a = LS_MAX(a.entry, 0.0f);
+            float to_b = LS_MAX(b.entry, 0.0f);
+            bool b_first = !any & ((to_b < to_a) | ((to_b == to_a) & (node.children[1] < node.children[0])));
+            current = b_first ? node.children[1] : node.children[0];
+            u32 second = b_first ? node.children[0] : node.children[1];
+            bvh_stack_push(stack, length, bvh_waiting(second, b_first ? to_a : to_b));
         } else if (!a.met && !b.met) {
             current = bvh_stack_pop(stack, length, t_last, any);
         }
@@ -172,7 +166,7 @@ LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
             current = load_mesh_root(scene, load_instance(scene, probe.instance).mesh);
             continue;
         }
-        current = bvh_stack_pop(stack, &length, best.t * NODE_WIDENING, any);
+        current = bvh_stack_pop(stack, &length, best.t, any);
     }
 }
 #else
@@ -198,7 +192,7 @@ LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
         if (any && intersect_hit_is_some(best)) {
             return best;
         }
-        current = bvh_stack_pop(stack, &length, best.t * NODE_WIDENING, any);
+        current = bvh_stack_pop(stack, &length, best.t, any);
     }
 }
 #endif

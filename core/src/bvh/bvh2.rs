@@ -44,6 +44,13 @@ pub struct Node {
 /// the kernels' slab test compares (see `bvh_enter` in `kernels/traverse.h`).
 const MARGIN: f64 = 1.0 / 131_072.0;
 
+/// Rays are distant, to the slab test of the kernels, that begin farther from the origin than so many times the farthest
+/// coordinate of a tree's boxes.
+pub const NODE_REACH: f32 = 4.0;
+
+/// By this factor the kernels widen what distant rays leave a node at.
+pub const NODE_WIDENING: f32 = 1.0 + 1.0 / 131_072.0;
+
 /// What the farthest coordinate counts at least: margins are then normal numbers.
 const LEAST_FARTHEST: f32 = 1e-20;
 

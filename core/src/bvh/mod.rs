@@ -15,7 +15,9 @@ mod traverse;
 mod wide;
 
 pub use build::{BuildSettings, Split};
-pub use bvh2::{Bvh2, EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, MAX_LEAF_PRIMITIVES, Node};
+pub use bvh2::{
+    Bvh2, EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, MAX_LEAF_PRIMITIVES, NODE_REACH, NODE_WIDENING, Node,
+};
 pub use cache::{BvhCache, Fetched, HierarchyReport, Origin};
 pub use hierarchy::{Hierarchy, Layout};
 pub use probe::{LeafPrimitive, Probe, closest_hit_brute_force, instance_boxes, judge};

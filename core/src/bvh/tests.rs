@@ -274,16 +274,16 @@ fn kernel_meets(node: &Node, slabs: &Slabs, t_last: f32) -> bool {
     let [cx, hx, cy, hy] = node.xy0;
     let [cz, hz, ..] = node.z;
     let farthest = [cx.abs() + hx, cy.abs() + hy, cz.abs() + hz].into_iter().fold(0.0, f32::max);
-    let distant = max_abs_component(slabs.origin) > farthest * 4.0;
-    let widening = if distant { 1.0 + 1.0 / 131_072.0 } else { 1.0 };
+    let distant = max_abs_component(slabs.origin) > farthest * NODE_REACH;
+    let widening = if distant { NODE_WIDENING } else { 1.0 };
     let (o, i) = ((slabs.origin * slabs.inverse).to_array(), slabs.inverse.to_array());
     let planes = [(cx, hx, 0), (cy, hy, 1), (cz, hz, 2)].map(|(c, h, k): (f32, f32, usize)| {
-        let (middle, extent) = (c.mul_add(i[k], -o[k]), i[k].abs());
-        ((-h).mul_add(extent, middle), h.mul_add(extent, middle))
+        let middle = c.mul_add(i[k], -o[k]);
+        ((-h).mul_add(i[k].abs(), middle), h.mul_add(i[k].abs(), middle))
     });
     let entry = later(later(planes[0].0, planes[1].0), planes[2].0);
     let exit = earlier(earlier(planes[0].1, planes[1].1), planes[2].1);
-    entry.to_bits() as i32 <= earlier(exit * widening, t_last * widening).to_bits() as i32
+    entry.to_bits() as i32 <= (earlier(exit, t_last) * widening).to_bits() as i32
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn who_meets_a_box_meets_every_node_around_it() {
         let nearest = f32::max(entry, 0.0);
         if nearest <= exit {
             met += 1;
-            from_afar += u32::from(max_abs_component(origin) > 4.0 * farthest);
+            from_afar += u32::from(max_abs_component(origin) > farthest * NODE_REACH);
             assert!(kernel_meets(&node, &slabs, nearest), "{i}: {lo:?} {hi:?} {around:?} {slabs:?}");
         }
     }
