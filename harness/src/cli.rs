@@ -219,7 +219,7 @@ pub(crate) struct StudyArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) reference: Option<PathBuf>,
     /// Let rendering a scene's reference take about this long: where 16 times the top rung would not fit, fewer samples
-    /// per pixel are taken, but at least 4 times the top rung [default: the longer of 20 s and twice the time of the scene's ladder]
+    /// per pixel are taken, but at least 4 times the top rung [default: the longer of 20 s and twice the time of the scene's ladder; without SCENE at most what two minutes leave]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub(crate) reference_budget: Option<f64>,
     /// Worker threads of CPU targets [default: all hardware threads]

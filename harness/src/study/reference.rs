@@ -7,9 +7,11 @@
 //! Where that many samples would take longer than the budget, half as many are taken, and again, but never fewer than
 //! [`LEAST_RATIO`] times the top rung. The budget is [`LEAST_BUDGET`] seconds or [`LADDERS`] times what the scene's
 //! ladder took, whichever is longer, unless the user sets it: a reference should not turn a minute's study into an
-//! hour's. The record's `against` and a note say what was taken.
+//! hour's. A study that names no scene leaves half of the time that it has for a scene. The record's `against` and a note
+//! say what was taken.
 
 use std::path::Path;
+use std::time::Instant;
 
 use lockstep_core::film::MAX_SPP;
 use lockstep_core::{OpenOptions, Scene, Settings};
@@ -31,7 +33,7 @@ const RATIO: u32 = 16;
 /// The least such ratio.
 const LEAST_RATIO: u32 = 4;
 /// The least budget, in seconds.
-const LEAST_BUDGET: f64 = 10.0;
+const LEAST_BUDGET: f64 = 20.0;
 /// The budget in times of the scene's ladder.
 const LADDERS: f64 = 2.0;
 /// The seed of references, unless a study renders with it.
@@ -103,7 +105,7 @@ pub(crate) fn obtain(
         return Ok(Obtained::default());
     }
     let mut notes = Vec::new();
-    let wanted = samples(plan, &ladder, renderer, &mut |text| {
+    let wanted = samples(plan, scene, &ladder, renderer, &mut |text| {
         notes.push(note(format!("the reference of {} {text}", scene.name)));
     });
     let entry = Entry::new(scene, &settings, film_hash(&renderer.film()?));
@@ -160,10 +162,19 @@ pub(super) fn speed(ladder: &[&Timing], target: &str) -> f64 {
 }
 
 /// Samples per pixel of the reference, telling when the budget allows fewer than [`RATIO`] times the top rung.
-fn samples(plan: &Plan, ladder: &[&Timing], renderer: &Participant, tell: &mut dyn FnMut(String)) -> u32 {
+fn samples(
+    plan: &Plan,
+    scene: &Scene,
+    ladder: &[&Timing],
+    renderer: &Participant,
+    tell: &mut dyn FnMut(String),
+) -> u32 {
     let top = plan.ladder.top();
-    let ladder_seconds = ladder.iter().map(|t| t.total_ms).sum::<f64>() / 1e3;
-    let budget = plan.reference_budget.unwrap_or(LEAST_BUDGET.max(LADDERS * ladder_seconds));
+    let budget = plan.reference_budget.unwrap_or_else(|| {
+        let ladder_seconds = ladder.iter().map(|t| t.total_ms).sum::<f64>() / 1e3;
+        let by_rule = LEAST_BUDGET.max(LADDERS * ladder_seconds);
+        hurried(plan, scene, Instant::now()).map_or(by_rule, |seconds| by_rule.min(seconds))
+    });
     let pixels = f64::from(plan.settings.width) * f64::from(plan.settings.height);
     let by_ladder = speed(ladder, &renderer.name);
     let seconds_per_spp =
@@ -179,6 +190,13 @@ fn samples(plan: &Plan, ladder: &[&Timing], renderer: &Participant, tell: &mut d
     taken
 }
 
+/// The seconds for a scene's reference in a study that is to be quick: of what is left for a scene, half.
+fn hurried(plan: &Plan, scene: &Scene, now: Instant) -> Option<f64> {
+    let left = plan.hurry_until?.saturating_duration_since(now).as_secs_f64();
+    let done = plan.scenes.iter().position(|s| s.name == scene.name).unwrap_or(0);
+    Some(left / (plan.scenes.len() - done) as f64 / 2.0)
+}
+
 /// Samples per pixel of a full reference, and of one that fits the budget.
 fn affordable(top: u32, seconds_per_spp: f64, budget: f64) -> (u32, u32) {
     let times = |ratio: u32| top.saturating_mul(ratio).min(MAX_SPP);
@@ -191,6 +209,8 @@ fn affordable(top: u32, seconds_per_spp: f64, budget: f64) -> (u32, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lockstep_core::scene::SceneBuilder;
+    use std::time::Duration;
 
     #[test]
     fn a_reference_has_sixteen_times_the_top_rung_where_the_budget_allows() {
@@ -198,6 +218,18 @@ mod tests {
         assert_eq!(affordable(64, 0.03, 20.0), (1024, 512));
         assert_eq!(affordable(64, 100.0, 20.0), (1024, 256));
         assert_eq!(affordable(8192, 0.0, 20.0), (MAX_SPP, MAX_SPP));
+    }
+
+    #[test]
+    fn a_quick_study_leaves_each_reference_half_of_what_is_left_for_its_scene() {
+        let scene = |name: &str| SceneBuilder::new(name).build().unwrap();
+        let scenes = vec![scene("a"), scene("b"), scene("c")];
+        let start = Instant::now();
+        let mut plan = Plan::of_scenes(scenes.clone());
+        assert_eq!(hurried(&plan, &scenes[0], start), None);
+        plan.hurry_until = Some(start + Duration::from_secs(90));
+        let at = |index: usize, seconds| hurried(&plan, &scenes[index], start + Duration::from_secs(seconds));
+        assert_eq!([at(0, 0), at(1, 30), at(2, 70), at(2, 100)], [15.0, 15.0, 10.0, 0.0].map(Some));
     }
 
     #[test]
