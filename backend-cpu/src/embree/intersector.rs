@@ -11,8 +11,8 @@ use embree4_sys::{
     rtcIntersect1, rtcOccluded1,
 };
 use lockstep_core::Result;
-use lockstep_core::bvh::BvhCache;
-use lockstep_core::intersect::{Hit, Ray};
+use lockstep_core::bvh::{BvhCache, Probe};
+use lockstep_core::intersect::{Hit, Ray, Slabs};
 use lockstep_core::rng::RayKey;
 use lockstep_core::scene::Scene;
 use std::ptr;
@@ -141,14 +141,20 @@ impl Embree {
     #[inline(always)]
     fn decide(&self, ray: &Ray, key: RayKey, proposal: Option<&Proposal<'_>>) -> Hit {
         let Some(proposal) = proposal else { return Hit::none(ray.t_max) };
-        let mut query = Query::new(&self.world, ray, key);
-        query.accept(proposal).unwrap_or_else(|| self.ask_again(&mut query))
+        let Proposal { instance, part, number, .. } = *proposal;
+        let World { scene, boxes, .. } = &self.world;
+        let slabs = Slabs::new(ray.origin, ray.direction);
+        Probe::enter(scene, boxes, ray, &slabs, instance, key, ray.t_max)
+            .and_then(|probe| probe.test(scene, &part.record(number), ray.t_max))
+            .unwrap_or_else(|| self.decide_again(ray, key, proposal))
     }
 
-    /// Traces a ray again whose proposal does not count, such as one in a hole of a leaf.
+    /// What a proposal counts as that the hit rule does not take as it is: it may be on an edge, or else the ray is traced
+    /// again, as where it is in a hole of a leaf.
     #[cold]
-    fn ask_again(&self, query: &mut Query<'_>) -> Hit {
-        self.ask_about_partial(query)
+    fn decide_again(&self, ray: &Ray, key: RayKey, proposal: &Proposal<'_>) -> Hit {
+        let mut query = Query::new(&self.world, ray, key);
+        query.accept(proposal).unwrap_or_else(|| self.ask_about_partial(&mut query))
     }
 
     /// The nearest surface, where Embree asks us about spheres and triangles with partial coverage.
