@@ -183,6 +183,10 @@ impl Builder<'_> {
         if n == 1 {
             return None;
         }
+        if let ([a, b], 1) = (&mut *references, self.settings.max_leaf) {
+            order_pair(a, b);
+            return Some(1);
+        }
         match self.settings.split {
             Split::BinnedSah(bins) if depth < SAH_DEPTH => {
                 let plane = match bins.clamp(2, MAX_BINS) {
@@ -316,6 +320,15 @@ fn partition(references: &mut [Reference], plane: &Plane) -> usize {
         }
     }
     left
+}
+
+/// Orders two references as a plane between them would: every such plane costs the same, so the first axis that tells them
+/// apart decides. Many nodes are over two, and need no bins.
+fn order_pair(a: &mut Reference, b: &mut Reference) {
+    let [of_a, of_b] = [&*a, &*b].map(|r| (r.bounds.center2().to_array(), r.index));
+    if of_b < of_a {
+        std::mem::swap(a, b);
+    }
 }
 
 /// Splits in half along the axis where centres spread most.
