@@ -219,7 +219,7 @@ pub(crate) struct StudyArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) reference: Option<PathBuf>,
     /// Let rendering a scene's reference take about this long: where 16 times the top rung would not fit, fewer samples
-    /// per pixel are taken, but at least 4 times the top rung [default: the longer of 20 s and twice the time of the scene's ladder; without SCENE at most what two minutes leave]
+    /// per pixel are taken, but at least 4 times the top rung [default: the longer of 20 s and twice the time of the scene's ladder; a study that nothing makes longer than the default: at most what two minutes leave]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub(crate) reference_budget: Option<f64>,
     /// Worker threads of CPU targets [default: all hardware threads]
@@ -240,6 +240,18 @@ pub(crate) struct StudyArgs {
     /// Print the verdict as one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl StudyArgs {
+    /// Whether nothing asks for other scenes, samples, pixels or measurements than the default study's.
+    pub(crate) fn is_default_work(&self) -> bool {
+        let more =
+            self.seeds.is_some() || self.repeats.is_some() || self.scaling || self.ladder || self.sweep;
+        self.scenes.is_empty()
+            && self.modes == [ModeArg::Exact]
+            && (self.spp.is_none() && self.image.size.is_none() && self.times.is_empty() && !more)
+            && self.image.bounces == Settings::default().bounces
+    }
 }
 
 /// `lockstep trace`
@@ -453,6 +465,30 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn only_the_study_that_nothing_makes_longer_is_the_default_work() {
+        let is_default = |line: &str| match Cli::try_parse_from(line.split(' ')).map(|cli| cli.command) {
+            Ok(Command::Study(args)) => args.is_default_work(),
+            other => panic!("{line}: {other:?}"),
+        };
+        assert!(is_default("lockstep study"));
+        assert!(is_default("lockstep study -b cpu-bvh --seed 3 -o d"));
+        for more in [
+            "cornell",
+            "--spp 1..1024",
+            "--size 640x480",
+            "--bounces 9",
+            "--seeds 3",
+            "--repeats 2",
+            "--time 10s",
+            "--scaling",
+            "--ladder",
+            "--mode exact,fast",
+        ] {
+            assert!(!is_default(&format!("lockstep study {more}")), "{more}");
+        }
     }
 
     #[test]

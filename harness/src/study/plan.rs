@@ -23,8 +23,8 @@ use crate::scenes;
 /// The scenes of a study that names none: with the default ladder and size they take under two minutes on two cores.
 const DEFAULT_SCENES: [&str; 3] = ["cornell", "weekend", "atrium:10k"];
 
-/// When such a study should be through with its references: two minutes less what the page takes.
-const DEFAULT_STUDY: Duration = Duration::from_secs(110);
+/// When such a study should be through with its references: two minutes less what the last noise floor and the page take.
+const DEFAULT_STUDY: Duration = Duration::from_secs(105);
 
 /// Seeds of a study that is not told how many: the second tells noise from difference.
 const DEFAULT_SEEDS: u32 = 2;
@@ -58,7 +58,7 @@ pub(crate) struct Plan {
     reference_file: Option<PathBuf>,
     /// The most seconds that rendering a reference may take; `None` for the rule of [`super::reference`].
     pub(crate) reference_budget: Option<f64>,
-    /// When references should be done with, of a study that names no scene and is to be quick.
+    /// When references should be done with, of the default study, which is to be quick.
     pub(crate) hurry_until: Option<Instant>,
     /// How targets are opened.
     pub(crate) options: OpenOptions,
@@ -100,7 +100,7 @@ impl Plan {
             reference,
             reference_file: args.reference.clone(),
             reference_budget: args.reference_budget,
-            hurry_until: args.scenes.is_empty().then(|| Instant::now() + DEFAULT_STUDY),
+            hurry_until: args.is_default_work().then(|| Instant::now() + DEFAULT_STUDY),
             options: hierarchies::keeping(args.threads),
         })
     }

@@ -7,7 +7,7 @@
 //! Where that many samples would take longer than the budget, half as many are taken, and again, but never fewer than
 //! [`LEAST_RATIO`] times the top rung. The budget is [`LEAST_BUDGET`] seconds or [`LADDERS`] times what the scene's
 //! ladder took, whichever is longer, unless the user sets it: a reference should not turn a minute's study into an
-//! hour's. A study that names no scene leaves half of the time that it has for a scene. The record's `against` and a note
+//! hour's. The default study takes half of the time that it has for a scene. The record's `against` and a note
 //! say what was taken.
 
 use std::path::Path;
@@ -190,7 +190,7 @@ fn samples(
     taken
 }
 
-/// The seconds for a scene's reference in a study that is to be quick: of what is left for a scene, half.
+/// The seconds for a scene's reference in the default study: of what its time leaves for the scene, half.
 fn hurried(plan: &Plan, scene: &Scene, now: Instant) -> Option<f64> {
     let left = plan.hurry_until?.saturating_duration_since(now).as_secs_f64();
     let done = plan.scenes.iter().position(|s| s.name == scene.name).unwrap_or(0);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quick_study_leaves_each_reference_half_of_what_is_left_for_its_scene() {
+    fn the_default_study_gives_each_reference_half_of_what_is_left_for_its_scene() {
         let scene = |name: &str| SceneBuilder::new(name).build().unwrap();
         let scenes = vec![scene("a"), scene("b"), scene("c")];
         let start = Instant::now();
