@@ -11,8 +11,8 @@ use embree4_sys::{
     rtcIntersect1, rtcOccluded1,
 };
 use lockstep_core::Result;
-use lockstep_core::bvh::{BvhCache, Probe};
-use lockstep_core::intersect::{Hit, Ray, Slabs};
+use lockstep_core::bvh::{BvhCache, judge};
+use lockstep_core::intersect::{Hit, Ray};
 use lockstep_core::rng::RayKey;
 use lockstep_core::scene::Scene;
 use std::ptr;
@@ -143,9 +143,7 @@ impl Embree {
         let Some(proposal) = proposal else { return Hit::none(ray.t_max) };
         let Proposal { instance, part, number, .. } = *proposal;
         let World { scene, boxes, .. } = &self.world;
-        let slabs = Slabs::new(ray.origin, ray.direction);
-        Probe::enter(scene, boxes, ray, &slabs, instance, key, ray.t_max)
-            .and_then(|probe| probe.test(scene, &part.record(number), ray.t_max))
+        judge(scene, boxes, ray, key, instance, &part.record(number))
             .unwrap_or_else(|| self.decide_again(ray, key, proposal))
     }
 

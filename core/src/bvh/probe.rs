@@ -235,20 +235,16 @@ pub fn closest_hit_brute_force(scene: &SceneData, boxes: &[[Vec3; 2]], ray: &Ray
     best
 }
 
-/// The hit rule applied to the primitive that another intersector proposes; a miss where the rule rejects it.
-#[inline]
+/// The hit rule applied to the primitive of an instance that another intersector proposes; `None` where the rule rejects it.
+#[inline(always)]
 pub fn judge(
     scene: &SceneData,
     boxes: &[[Vec3; 2]],
     ray: &Ray,
     key: RayKey,
     instance: u32,
-    primitive: u32,
-) -> Hit {
+    proposed: &LeafPrimitive,
+) -> Option<Hit> {
     let slabs = Slabs::new(ray.origin, ray.direction);
-    let mesh = &scene.meshes[scene.instances[instance as usize].mesh as usize];
-    let candidate = LeafPrimitive::of(scene, mesh, primitive);
-    Probe::enter(scene, boxes, ray, &slabs, instance, key, ray.t_max)
-        .and_then(|probe| probe.test(scene, &candidate, ray.t_max))
-        .unwrap_or(Hit::none(ray.t_max))
+    Probe::enter(scene, boxes, ray, &slabs, instance, key, ray.t_max)?.test(scene, proposed, ray.t_max)
 }
