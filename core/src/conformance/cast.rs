@@ -1,6 +1,6 @@
 //! Given rays, answered as the hit rule says.
 
-use super::{Open, opened};
+use super::{Open, load, opened};
 use crate::bvh::{closest_hit_brute_force, instance_boxes};
 use crate::error::Error;
 use crate::intersect::{FAR, Hit, Ray};
@@ -37,11 +37,13 @@ pub(super) fn cast_answers_as_the_hit_rule_says(open: &mut Open<'_>, scene: &Sce
         return;
     }
     assert!(matches!(early, Err(Error::Contract { .. })), "cast before load is refused");
-    renderer.load(scene, &Settings { width: 8, height: 8, ..Settings::default() }).expect("load");
+    load(renderer.as_mut(), scene, &Settings { width: 8, height: 8, ..Settings::default() });
     let boxes = instance_boxes(scene);
     for query in [Query::Closest, Query::Any] {
         let mut hits = Vec::new();
-        let report = renderer.cast(&rays, query, 2, Some(&mut hits)).expect("cast");
+        let report = renderer
+            .cast(&rays, query, 2, Some(&mut hits))
+            .unwrap_or_else(|e| panic!("casting rays failed: {e}"));
         assert_eq!(report.ms.len(), 2, "every pass has a time");
         let mut found = 0;
         for ((index, ray), hit) in (0..).zip(&rays).zip(&hits) {

@@ -1,7 +1,7 @@
 //! The promises of the [`Renderer`] trait, for any renderer.
 
 use super::cast::cast_answers_as_the_hit_rule_says;
-use super::{Open, film_of, opened, render, scenes};
+use super::{Open, accumulate, film_of, load, opened, render, scenes};
 use crate::error::Error;
 use crate::film::{Film, Flaws, MAX_SPP, quantize};
 use crate::renderer::{BounceCounts, Renderer, Settings};
@@ -69,9 +69,9 @@ fn refuses_bad_settings(open: &mut Open<'_>, scene: &Scene) {
 }
 
 fn accumulated(renderer: &mut dyn Renderer, scene: &Scene, parts: &[Range<u32>]) -> Film {
-    renderer.load(scene, &SETTINGS).expect("load");
+    load(renderer, scene, &SETTINGS);
     for part in parts {
-        renderer.accumulate(part.clone()).expect("accumulate");
+        accumulate(renderer, scene, part.clone());
     }
     film_of(renderer, &scene.name)
 }
@@ -111,7 +111,7 @@ fn load_clears_the_film(open: &mut Open<'_>, scene: &Scene) {
     let (a, _) = render(renderer.as_mut(), scene, &SETTINGS, 2);
     let (b, _) = render(renderer.as_mut(), scene, &SETTINGS, 2);
     assert_eq!(a, b, "load starts a new film");
-    renderer.load(scene, &Settings { width: 8, height: 9, ..SETTINGS }).expect("load");
+    load(renderer.as_mut(), scene, &Settings { width: 8, height: 9, ..SETTINGS });
     let empty = film_of(renderer.as_mut(), &scene.name);
     assert_eq!((empty.spp, empty.width(), empty.height()), (0, 8, 9), "load takes the new size");
     assert!(empty.sums.iter().all(|s| *s == [0; 3]), "a new film is black");
@@ -149,7 +149,7 @@ fn ray_counts_add_up(open: &mut Open<'_>, scene: &Scene) {
 
 fn refuses_more_samples_than_a_film_holds(open: &mut Open<'_>, scene: &Scene) {
     let mut renderer = opened(open);
-    renderer.load(scene, &SETTINGS).expect("load");
+    load(renderer.as_mut(), scene, &SETTINGS);
     assert!(
         matches!(renderer.accumulate(0..MAX_SPP + 1), Err(Error::Contract { .. })),
         "an overflow is refused"

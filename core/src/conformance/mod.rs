@@ -28,6 +28,7 @@ use crate::error::Result;
 use crate::film::Film;
 use crate::renderer::{PassReport, Renderer, Settings};
 use crate::scene::Scene;
+use std::ops::Range;
 
 /// Opens a fresh renderer.
 pub type Open<'a> = dyn FnMut() -> Result<Box<dyn Renderer>> + 'a;
@@ -44,10 +45,20 @@ pub fn render(
     settings: &Settings,
     spp: u32,
 ) -> (Film, PassReport) {
-    let name = &scene.name;
-    renderer.load(scene, settings).unwrap_or_else(|e| panic!("{name}: load: {e}"));
-    let report = renderer.accumulate(0..spp).unwrap_or_else(|e| panic!("{name}: accumulate: {e}"));
-    (film_of(renderer, name), report)
+    load(renderer, scene, settings);
+    let report = accumulate(renderer, scene, 0..spp);
+    (film_of(renderer, &scene.name), report)
+}
+
+/// Loads a scene or fails the suite with what the renderer says.
+fn load(renderer: &mut dyn Renderer, scene: &Scene, settings: &Settings) {
+    renderer.load(scene, settings).unwrap_or_else(|e| panic!("loading {} failed: {e}", scene.name));
+}
+
+/// Renders samples or fails the suite with what the renderer says.
+fn accumulate(renderer: &mut dyn Renderer, scene: &Scene, samples: Range<u32>) -> PassReport {
+    let what = format!("samples {samples:?} of {}", scene.name);
+    renderer.accumulate(samples).unwrap_or_else(|e| panic!("rendering {what} failed: {e}"))
 }
 
 /// The renderer's film.
