@@ -1,5 +1,6 @@
 /* Triangles tested eight at a time, and with wide_boxes.h closest-hit and any-hit traversal of the two-level BVH8, for
- * devices with wide registers. The twin of the lower part of src/bvh/wide/traverse.rs, where the reasons stand. */
+ * devices with wide registers. The twin of src/bvh/wide/triangles.rs and of the lower part of
+ * src/bvh/wide/traverse.rs, where the reasons stand. */
 
 /* What triangle tests need of a ray; the axes in the order in which the shear turns them. */
 typedef struct {

@@ -125,6 +125,19 @@ impl Slabs {
     }
 }
 
+/// The axis along which a direction is longest, 0 to 2; of equal ones the last.
+#[inline(always)]
+pub(crate) fn longest_axis(direction: Vec3) -> u32 {
+    let (x, y, z) = (direction.x.abs(), direction.y.abs(), direction.z.abs());
+    if x > y {
+        if x > z { 0 } else { 2 }
+    } else if y > z {
+        1
+    } else {
+        2
+    }
+}
+
 /// The shear that turns a ray into the z axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Shear {
@@ -152,14 +165,7 @@ impl Shear {
     /// Prepares a ray direction.
     #[inline(always)]
     pub fn new(direction: Vec3) -> Self {
-        let (ax, ay, az) = (direction.x.abs(), direction.y.abs(), direction.z.abs());
-        let axis = if ax > ay {
-            if ax > az { 0 } else { 2 }
-        } else if ay > az {
-            1
-        } else {
-            2
-        };
+        let axis = longest_axis(direction);
         let d = rotate_to(direction, axis);
         Self { axis, sx: d.x / d.z, sy: d.y / d.z, sz: 1.0 / d.z }
     }

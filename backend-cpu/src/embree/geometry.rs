@@ -7,6 +7,7 @@
 use super::callbacks;
 use super::device::{Device, failure};
 use super::handles::GeometryHandle;
+use super::world::Making;
 use embree4_rs::geometry::{Geometry, TriangleMeshGeometry};
 use embree4_sys::{
     RTCGeometry, RTCGeometryType, rtcCommitGeometry, rtcSetGeometryBoundsFunction,
@@ -16,7 +17,9 @@ use embree4_sys::{
 };
 use lockstep_core::Result;
 use lockstep_core::bvh::LeafPrimitive;
-use lockstep_core::scene::{Mesh, NONE, SPHERE_BIT, Scene, SceneData, Triangle};
+use lockstep_core::intersect::coordinate_scale;
+use lockstep_core::scene::{Mesh, SPHERE_BIT, Scene, SceneData};
+use lockstep_core::vec3::{Vec3, cross, length, normalize};
 use rayon::prelude::*;
 use std::ffi::c_void;
 use std::ptr;
@@ -150,7 +153,7 @@ pub(super) fn parts(
     scene: &Scene,
     mesh: u32,
     instance: u32,
-    partial_asks: Asks,
+    making: Making,
 ) -> Result<Box<[Part]>> {
     let record = scene.meshes[mesh as usize];
     let triangles = record.triangle_count;
@@ -162,11 +165,11 @@ pub(super) fn parts(
         (Vec::new(), (0..triangles).collect())
     };
     let mut parts = Vec::new();
-    for (numbers, asks) in [(opaque, Asks::Nothing), (partial, partial_asks)] {
+    for (numbers, asks) in [(opaque, Asks::Nothing), (partial, making.partial_asks)] {
         if numbers.is_empty() {
             continue;
         }
-        let geometry = Shape::Triangles(triangle_geometry(device, scene, &record, &numbers)?);
+        let geometry = Shape::Triangles(triangle_geometry(device, scene, &record, &numbers, making.growth)?);
         let triangles = numbers.par_iter().map(|&i| LeafPrimitive::of(scene, &record, i)).collect();
         parts.push(Part { geometry, asks, scene: scene.clone(), mesh, instance, triangles });
     }
@@ -181,24 +184,75 @@ pub(super) fn parts(
     Ok(parts)
 }
 
-/// Triangles of a mesh by their numbers, with the vertices that they use.
+/// The farthest that a corner moves, over twice the distance that its edges do.
+const SHARPEST: f32 = 16.0;
+
+/// Triangles of a mesh by their numbers, each grown on all sides by a share of the largest coordinate of all.
 fn triangle_geometry(
     device: &Device,
     scene: &SceneData,
     mesh: &Mesh,
     numbers: &[u32],
+    growth: f32,
 ) -> Result<TriangleMeshGeometry> {
-    let of = |&i: &u32| -> &Triangle { &scene.triangles[(mesh.first_triangle + i) as usize] };
-    let range = |i: &u32| of(i).vertices.map(|v| (v, v));
-    let widest = |a: (u32, u32), b: (u32, u32)| (a.0.min(b.0), a.1.max(b.1));
-    let (first, last) = numbers.par_iter().flat_map_iter(range).reduce(|| (NONE, 0), widest);
-    let positions = &scene.positions[first as usize..=last as usize];
-    let vertices: Vec<(f32, f32, f32)> = positions.par_iter().map(|p| (p[0], p[1], p[2])).collect();
-    let corners = |i: &u32| {
-        let [a, b, c] = of(i).vertices.map(|v| v - first);
-        (a, b, c)
+    let corners = |&i: &u32| {
+        let LeafPrimitive { p0, p1, p2, .. } = LeafPrimitive::of(scene, mesh, i);
+        [p0, p1, p2]
     };
-    let indices: Vec<(u32, u32, u32)> = numbers.par_iter().map(corners).collect();
+    let largest = |[a, b, c]: [Vec3; 3]| coordinate_scale(a, b).max(coordinate_scale(b, c));
+    let by = growth * numbers.par_iter().map(|i| largest(corners(i))).reduce(|| 0.0, f32::max);
+    let grown = |i: &u32| grow(corners(i), by).map(|p| (p.x, p.y, p.z));
+    let vertices: Vec<(f32, f32, f32)> = numbers.par_iter().flat_map_iter(grown).collect();
+    let indices: Vec<(u32, u32, u32)> =
+        (0..numbers.len() as u32).map(|i| (3 * i, 3 * i + 1, 3 * i + 2)).collect();
     TriangleMeshGeometry::try_new(device.wrapper(), &vertices, &indices)
         .map_err(|e| failure(&format!("copying {} triangles", indices.len()), &e.to_string()))
+}
+
+/// A triangle with its edges farther out by a distance, in its plane; unchanged where it has no area.
+fn grow(corners: [Vec3; 3], by: f32) -> [Vec3; 3] {
+    std::array::from_fn(|i| {
+        let [a, b, c] = [0, 1, 2].map(|k| corners[(i + k) % 3]);
+        let (ab, ac) = (normalize(b - a), normalize(c - a));
+        let sine = length(cross(ab, ac));
+        if sine > 0.0 { a - (ab + ac) * (by * (1.0 / sine).min(SHARPEST)) } else { a }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockstep_core::vec3::{dot, vec3};
+
+    /// How far a point lies from the line through two others.
+    fn from_line(p: Vec3, [a, b]: [Vec3; 2]) -> f32 {
+        length(cross(p - a, normalize(b - a)))
+    }
+
+    #[test]
+    fn the_edges_of_a_grown_triangle_lie_farther_out_by_what_it_grows() {
+        let corners = [vec3(0.0, 0.0, 1.0), vec3(4.0, 0.0, 1.0), vec3(1.0, 2.0, 0.0)];
+        let grown = grow(corners, 0.125);
+        let normal = cross(corners[1] - corners[0], corners[2] - corners[0]);
+        for i in 0..3 {
+            let edge = [corners[i], corners[(i + 1) % 3]];
+            for end in [grown[i], grown[(i + 1) % 3]] {
+                assert!((from_line(end, edge) - 0.125).abs() < 1e-5, "{grown:?}");
+                let outward = cross(edge[1] - edge[0], normal);
+                assert!(dot(end - edge[0], outward) > 0.0, "{grown:?}");
+            }
+            assert!(dot(grown[i] - corners[0], normal).abs() < 1e-5, "{grown:?}");
+        }
+    }
+
+    #[test]
+    fn no_corner_of_a_needle_moves_far_and_a_triangle_without_area_stays() {
+        let needle = [vec3(0.0, 0.0, 0.0), vec3(1.0, 1e-6, 0.0), vec3(1.0, 0.0, 0.0)];
+        for (before, after) in needle.iter().zip(grow(needle, 1e-3)) {
+            assert!(length(after - *before) <= 2.0 * SHARPEST * 1e-3, "{after:?}");
+        }
+        let line = [Vec3::ZERO, vec3(1.0, 1.0, 1.0), vec3(2.0, 2.0, 2.0)];
+        assert_eq!(grow(line, 1.0), line);
+        assert_eq!(grow([line[1]; 3], 1.0), [line[1]; 3]);
+    }
 }

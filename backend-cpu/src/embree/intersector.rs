@@ -4,22 +4,38 @@ use super::callbacks;
 use super::geometry::Asks;
 use super::packet;
 use super::query::{Query, to_embree};
-use super::world::{Proposal, ROBUST, World};
+use super::world::{Making, Proposal, World};
 use crate::intersector::{Intersector, Made};
 use embree4_sys::{
     RTCFilterFunctionN, RTCIntersectArguments, RTCOccludedArguments, RTCRayHit, RTCRayQueryFlags,
-    rtcIntersect1, rtcOccluded1,
+    RTCSceneFlags, rtcIntersect1, rtcOccluded1,
 };
 use lockstep_core::Result;
-use lockstep_core::bvh::{BvhCache, judge};
-use lockstep_core::intersect::{Hit, Ray};
+use lockstep_core::bvh::{BvhCache, LeafPrimitive, Proposals8, judge};
+use lockstep_core::intersect::{Hit, Ray, covers};
 use lockstep_core::rng::RayKey;
-use lockstep_core::scene::Scene;
+use lockstep_core::scene::{NONE, Scene};
 use std::ptr;
 
 /// Rays whose proposals are collected before they are judged: so many that what judging reads has arrived from memory by
 /// then, and so few that it is still in the first cache.
 const BATCH: usize = 32;
+
+/// Proposals that are judged together.
+const EIGHT: usize = 8;
+
+/// Embree's default test finds the side of an edge that a ray passes on with a few roundings of the distance, and its boxes
+/// are as tight: of rays aimed at edges of a closed mesh to the last bit 6 % slip through, of those at vertices 22 %. Where
+/// triangles overlap by a quarter of this none do, and the hit rule turns away what is hit by the overlap alone. Embree's own
+/// watertight mode takes a tenth to a fifth longer. Rays leave surfaces from four times as far off.
+const GROWTH: f32 = 1.0 / 1_048_576.0;
+
+/// Ready for queries that ask us about every candidate.
+const MAKING: Making = Making {
+    flags: RTCSceneFlags::FILTER_FUNCTION_IN_ARGUMENTS,
+    partial_asks: Asks::WithFilter,
+    growth: GROWTH,
+};
 
 /// Embree's trees over one scene.
 pub(crate) struct Embree {
@@ -33,7 +49,7 @@ impl Intersector for Embree {
 
     fn build(scene: &Scene, _: &BvhCache) -> Result<Made<Self>> {
         let threads = rayon::current_num_threads();
-        Made::timed(|| Ok(Self { world: World::build(scene, threads, ROBUST, Asks::WithFilter)? }))
+        Made::timed(|| Ok(Self { world: World::build(scene, threads, MAKING)? }))
     }
 
     fn layout(&self) -> String {
@@ -71,13 +87,13 @@ impl Intersector for Embree {
             }
             return;
         }
-        let mut proposals = [None; BATCH];
+        let (mut proposals, mut together) = ([None; BATCH], Proposals8::default());
         for first in (0..count).step_by(BATCH) {
             let here = BATCH.min(count - first);
-            self.propose_all(&mut proposals[..here], |i| ray(first + i).0);
-            for (i, proposal) in proposals[..here].iter().enumerate() {
-                let (ray, key) = ray(first + i);
-                found(first + i, self.decide(ray, key, proposal.as_ref()));
+            let proposals = &mut proposals[..here];
+            self.propose_all(proposals, |i| ray(first + i).0);
+            for (eight, start) in proposals.chunks(EIGHT).zip((first..).step_by(EIGHT)) {
+                self.decide_all(eight, &mut together, |i| ray(start + i), |i, hit| found(start + i, hit));
             }
         }
     }
@@ -137,26 +153,49 @@ impl Embree {
         self.world.name(found.ray.tfar, &found.hit)
     }
 
-    /// What a proposal counts as.
+    /// What up to eight proposals count as, judged `together` where Embree has them in the world itself.
+    #[inline(always)]
+    fn decide_all<'r>(
+        &self,
+        proposals: &[Option<Proposal<'_>>],
+        together: &mut Proposals8,
+        ray: impl Fn(usize) -> (&'r Ray, RayKey),
+        mut found: impl FnMut(usize, Hit),
+    ) {
+        together.clear();
+        for (lane, proposal) in proposals.iter().enumerate() {
+            if let Some(Proposal { part, number, .. }) = proposal
+                && part.instance != NONE
+            {
+                together.put(lane, ray(lane).0, &part.record(*number));
+            }
+        }
+        let judged = together.judge();
+        for (lane, proposal) in proposals.iter().enumerate() {
+            let (ray, key) = ray(lane);
+            let seen = proposal.as_ref().and_then(|proposal| {
+                let Proposal { part, number, .. } = *proposal;
+                let LeafPrimitive { primitive, flags, .. } = part.record(number);
+                let hit = judged.hit(lane, part.instance, primitive)?;
+                let counts = flags & LeafPrimitive::ALPHA == 0
+                    || covers(&self.world.scene, hit.instance, primitive, hit.u, hit.v, key);
+                counts.then_some(hit)
+            });
+            found(lane, seen.unwrap_or_else(|| self.decide(ray, key, proposal.as_ref())));
+        }
+    }
+
+    /// What a proposal counts as. One that the rule rejects, as in a hole of a leaf, has the ray traced again.
     #[inline(always)]
     fn decide(&self, ray: &Ray, key: RayKey, proposal: Option<&Proposal<'_>>) -> Hit {
         let Some(proposal) = proposal else { return Hit::none(ray.t_max) };
         let Proposal { instance, part, number, .. } = *proposal;
         let World { scene, boxes, .. } = &self.world;
         judge(scene, boxes, ray, key, instance, &part.record(number))
-            .unwrap_or_else(|| self.decide_again(ray, key, proposal))
-    }
-
-    /// What a proposal counts as that the hit rule does not take as it is: it may be on an edge, or else the ray is traced
-    /// again, as where it is in a hole of a leaf.
-    #[cold]
-    fn decide_again(&self, ray: &Ray, key: RayKey, proposal: &Proposal<'_>) -> Hit {
-        let mut query = Query::new(&self.world, ray, key);
-        query.accept(proposal).unwrap_or_else(|| self.ask_about_partial(&mut query))
+            .unwrap_or_else(|| self.ask_about_partial(&mut Query::new(&self.world, ray, key)))
     }
 
     /// The nearest surface, where Embree asks us about spheres and triangles with partial coverage.
-    #[inline(always)]
     fn ask_about_partial(&self, query: &mut Query<'_>) -> Hit {
         let Some(found) = self.ask(query, RTCRayQueryFlags::INCOHERENT) else {
             return Hit::none(query.t_max());

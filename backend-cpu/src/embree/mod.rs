@@ -6,11 +6,13 @@
 //! and the built-in BVH choose the same primitive, the hits are the same to the bit. Partial coverage is decided by our
 //! own code in filters, and spheres are tested by it, so scenes of spheres agree to the bit.
 //!
+//! Embree's triangles overlap a little, so that its fast test, which lets rays through between neighbours, proposes one of
+//! them wherever the rule sees a hit; a proposal that the rule turns away has the ray traced again with the rule having a
+//! say in every candidate.
+//!
 //! What is left to Embree is which triangle a ray meets first, and whether a shadow ray meets any. Rounding makes it
 //! differ from the rule where two surfaces coincide, which is by far the most frequent case in scenes that have such
-//! surfaces, within rounding of an edge, and at the very ends of rays. A proposal before the start of a ray or beyond its
-//! end is not taken: the ray is traced again with the rule having a say in every candidate. A proposal that the rule sees
-//! pass by beyond an edge is taken with Embree's numbers, since Embree would not propose the neighbour.
+//! surfaces, where a ray meets an edge to the last bit, and where a shadow ray passes an edge by less than the overlap.
 //!
 //! # The two packages
 //!

@@ -3,7 +3,7 @@
 use super::PLAIN_TARGET;
 use super::geometry::Asks;
 use super::query::{Query, to_embree};
-use super::world::World;
+use super::world::{Making, World};
 use crate::intersector::{Intersector, Made};
 use embree4_sys::{
     RTCIntersectArguments, RTCOccludedArguments, RTCRayHit, RTCSceneFlags, rtcIntersect1, rtcOccluded1,
@@ -14,6 +14,8 @@ use lockstep_core::rng::RayKey;
 use lockstep_core::scene::Scene;
 use lockstep_core::{Error, Result};
 use std::ptr;
+
+const MAKING: Making = Making { flags: RTCSceneFlags::NONE, partial_asks: Asks::Always, growth: 0.0 };
 
 /// Embree's trees over one scene, with Embree's default flags.
 pub(crate) struct Plain {
@@ -33,7 +35,7 @@ impl Intersector for Plain {
             });
         }
         let threads = rayon::current_num_threads();
-        Made::timed(|| Ok(Self { world: World::build(scene, threads, RTCSceneFlags::NONE, Asks::Always)? }))
+        Made::timed(|| Ok(Self { world: World::build(scene, threads, MAKING)? }))
     }
 
     fn layout(&self) -> String {

@@ -4,9 +4,9 @@ use super::geometry::Part;
 use super::world::{Proposal, World};
 use embree4_sys::{RTC_INVALID_GEOMETRY_ID, RTCRay, RTCRayQueryContext};
 use lockstep_core::bvh::Probe;
-use lockstep_core::intersect::{Hit, Ray, Shear, Slabs, covers, triangle};
+use lockstep_core::intersect::{Hit, Ray, Slabs};
 use lockstep_core::rng::RayKey;
-use lockstep_core::scene::{Instance, NONE, SceneData, transform_point, transform_vector};
+use lockstep_core::scene::{NONE, SceneData};
 
 /// A ray on its way through Embree.
 #[repr(C)]
@@ -59,32 +59,10 @@ impl<'a> Query<'a> {
         if placed == RTC_INVALID_GEOMETRY_ID { part.instance } else { placed }
     }
 
-    /// What a triangle counts as that Embree has found. If the hit rule sees the ray pass it by, the ray goes through an
-    /// edge within rounding, and Embree will not propose the neighbour that the rule would choose: then Embree's own
-    /// numbers stand, lest the ray slip through.
+    /// What a triangle counts as that Embree has found, if the hit rule takes it.
     #[inline(always)]
     pub(super) fn accept(&mut self, found: &Proposal<'_>) -> Option<Hit> {
-        match self.judge(found.instance, found.part, found.number, self.ray.t_max) {
-            Some(hit) => Some(hit),
-            None => self.accept_on_edge(found),
-        }
-    }
-
-    #[cold]
-    fn accept_on_edge(&self, found: &Proposal<'_>) -> Option<Hit> {
-        let Hit { t, u, v, instance, primitive } = found.hit();
-        let record = &self.world.scene.instances[instance as usize];
-        let corners = found.part.record(found.number);
-        let (mut origin, mut direction) = (self.ray.origin, self.ray.direction);
-        if record.flags & Instance::IDENTITY == 0 {
-            origin = transform_point(&record.world_to_object, origin);
-            direction = transform_vector(&record.world_to_object, direction);
-        }
-        let passes_by =
-            triangle(origin, &Shear::new(direction), [corners.p0, corners.p1, corners.p2]).is_none();
-        let in_range = t > self.ray.t_min && t <= self.ray.t_max;
-        let counts = passes_by && in_range && covers(&self.world.scene, instance, primitive, u, v, self.key);
-        counts.then_some(found.hit())
+        self.judge(found.instance, found.part, found.number, self.ray.t_max)
     }
 
     /// Whether a callback has let this hit of Embree's pass already.

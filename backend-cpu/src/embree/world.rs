@@ -62,22 +62,24 @@ impl Proposal<'_> {
     }
 }
 
-/// Scenes that are watertight, like our own triangle test, and ready for queries that ask us about every candidate.
-pub(super) const ROBUST: RTCSceneFlags =
-    RTCSceneFlags(RTCSceneFlags::ROBUST.0 | RTCSceneFlags::FILTER_FUNCTION_IN_ARGUMENTS.0);
+/// How a world is made.
+#[derive(Clone, Copy)]
+pub(super) struct Making {
+    /// Of all of Embree's scenes.
+    pub(super) flags: RTCSceneFlags,
+    /// What Embree asks about triangles with partial coverage.
+    pub(super) partial_asks: Asks,
+    /// By what share of their geometry's largest coordinate triangles grow on all sides.
+    pub(super) growth: f32,
+}
 
 impl World {
-    /// Copies a scene's geometry to Embree and builds its trees, made as `flags` say, with this many threads.
-    /// `partial_asks` is what Embree asks about triangles with partial coverage.
+    /// Copies a scene's geometry to Embree and builds its trees with this many threads.
     ///
     /// # Errors
     /// [`lockstep_core::Error::Device`] with Embree's reason.
-    pub(super) fn build(
-        scene: &Scene,
-        threads: usize,
-        flags: RTCSceneFlags,
-        partial_asks: Asks,
-    ) -> Result<Self> {
+    pub(super) fn build(scene: &Scene, threads: usize, making: Making) -> Result<Self> {
+        let Making { flags, partial_asks, .. } = making;
         let device = Device::new(threads)?;
         let mut top = SceneHandle::new(&device, flags)?;
         let (mut instanced, mut all_parts) = (Vec::new(), Vec::new());
@@ -86,7 +88,7 @@ impl World {
                 [only] if scene.instances[only as usize].flags & Instance::IDENTITY != 0 => only,
                 _ => NONE,
             };
-            let parts = parts(&device, scene, mesh, lone, partial_asks)?;
+            let parts = parts(&device, scene, mesh, lone, making)?;
             if lone != NONE {
                 for (number, part) in (0..).zip(&parts) {
                     top.attach(part.raw(), first_direct(scene) + mesh * MAX_PARTS + number);

@@ -183,6 +183,63 @@ fn hits_do_not_depend_on_the_hierarchy() {
     assert!(found > 10_000, "only {found} rays hit anything");
 }
 
+/// Proposals judged eight at a time are those judged one by one, but for those that the scalar rule must decide.
+#[test]
+fn eight_proposals_judged_together_are_judged_as_each_by_itself() {
+    let scene = closed_mesh(12, 24);
+    let boxes = instance_boxes(&scene);
+    let (mut together, mut taken, mut left) = (Proposals8::default(), 0, 0);
+    for first in (0..40_000).step_by(8) {
+        together.clear();
+        let lanes: Vec<(Ray, LeafPrimitive)> = (first..first + 8).map(|i| proposal(&scene, i)).collect();
+        let skipped = first as usize / 8 % 9;
+        for (lane, (ray, triangle)) in lanes.iter().enumerate().filter(|(lane, _)| *lane != skipped) {
+            together.put(lane, ray, triangle);
+        }
+        let judged = together.judge();
+        for (lane, (ray, triangle)) in lanes.iter().enumerate() {
+            let alone = judge(&scene, &boxes, ray, key(first), 0, triangle).filter(|_| lane != skipped);
+            let hit = judged.hit(lane, 0, triangle.primitive);
+            if let Some(hit) = hit {
+                assert_eq!(Some(bits(&hit)), alone.map(|hit| bits(&hit)), "{ray:?} {triangle:?}");
+                taken += 1;
+            } else {
+                let inside = (first + lane as u32) % 5 > 1;
+                left += u32::from(alone.is_some() && inside);
+            }
+        }
+    }
+    assert!(taken > 5_000, "{taken} taken");
+    assert!(left < taken / 100, "{left} hits within triangles left to the scalar rule, {taken} taken");
+}
+
+/// A ray into the closed mesh, and a triangle that it may meet: at a vertex, an edge, within or nearby, from inside or out,
+/// along an axis or not, and with an end before or behind it.
+fn proposal(scene: &Scene, i: u32) -> (Ray, LeafPrimitive) {
+    let r = random(i, 71);
+    let triangle = LeafPrimitive::of(scene, &scene.meshes[0], (r[0] * scene.triangles.len() as f32) as u32);
+    let (a, b, c) = (triangle.p0, triangle.p1, triangle.p2);
+    let target = match i % 5 {
+        0 => a,
+        1 => a * (1.0 - r[1]) + b * r[1],
+        _ => a + (b - a) * (1.4 * r[1] - 0.2) + (c - a) * (1.4 * r[2] - 0.2),
+    };
+    let mut origin = random_point(i, 72, if i.is_multiple_of(3) { 30.0 } else { 0.5 });
+    if i.is_multiple_of(7) {
+        (origin.y, origin.z) = (target.y, target.z);
+    }
+    let t_max = if i.is_multiple_of(4) { 2.0 * r[3] } else { FAR };
+    (
+        Ray {
+            origin,
+            t_min: if i.is_multiple_of(11) { 0.9 } else { 0.0 },
+            direction: target - origin,
+            t_max,
+        },
+        triangle,
+    )
+}
+
 #[test]
 fn no_ray_leaks_through_a_closed_mesh() {
     let scene = closed_mesh(24, 48);

@@ -18,6 +18,7 @@ pub(super) trait Lanes: Copy {
     fn max(self, other: Self) -> Self;
     fn min(self, other: Self) -> Self;
     fn abs(self) -> Self;
+    fn with_sign_of(self, other: Self) -> Self;
     fn less(self, other: Self) -> u32;
     fn at_most(self, other: Self) -> u32;
     fn equal(self, other: Self) -> u32;
@@ -87,6 +88,10 @@ impl Lanes for Plain {
     #[inline(always)]
     fn abs(self) -> Self {
         self.map(self, |a, _| a.abs())
+    }
+    #[inline(always)]
+    fn with_sign_of(self, other: Self) -> Self {
+        self.map(other, crate::math::with_sign_of)
     }
     #[inline(always)]
     fn less(self, other: Self) -> u32 {
@@ -161,6 +166,14 @@ mod avx2 {
         fn abs(self) -> Self {
             // SAFETY: as above.
             Self(unsafe { _mm256_andnot_ps(_mm256_set1_ps(-0.0), self.0) })
+        }
+        #[inline(always)]
+        fn with_sign_of(self, other: Self) -> Self {
+            // SAFETY: as above.
+            unsafe {
+                let sign = _mm256_set1_ps(-0.0);
+                Self(_mm256_or_ps(_mm256_andnot_ps(sign, self.0), _mm256_and_ps(sign, other.0)))
+            }
         }
         by!(add => _mm256_add_ps, sub => _mm256_sub_ps, mul => _mm256_mul_ps, div => _mm256_div_ps,
             max => _mm256_max_ps, min => _mm256_min_ps);

@@ -3,9 +3,12 @@
 mod collapse;
 mod lanes;
 mod layout;
+mod proposals;
 mod traverse;
+mod triangles;
 
 pub use layout::{Block8, Bvh8, Node8};
+pub use proposals::{Judged8, Proposals8};
 pub use traverse::Scratch8;
 #[cfg(target_arch = "x86_64")]
 pub use traverse::has_avx2;

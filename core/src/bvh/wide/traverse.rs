@@ -8,10 +8,11 @@
 use super::lanes::Avx2;
 use super::lanes::{Lanes, Plain};
 use super::layout::{Block8, Bvh8, Eight, Node8};
+use super::triangles::{Tested, boxes};
 use crate::bvh::STACK_SIZE;
 use crate::bvh::bvh2::{EMPTY, LEAF_BIT};
 use crate::bvh::probe::Probe;
-use crate::intersect::{BOX_PADDING, FAR_WIDENING, Hit, Ray, Shear, Slabs};
+use crate::intersect::{FAR_WIDENING, Hit, Ray, Shear, Slabs};
 use crate::rng::RayKey;
 use crate::scene::{Instance, SceneData};
 use crate::vec3::Vec3;
@@ -244,68 +245,18 @@ impl<L: Lanes> WideShear<L> {
 
     /// A corner of all triangles, sheared.
     #[inline(always)]
-    fn corner(&self, corner: &[Eight; 3]) -> (L, L, L) {
+    fn corner(&self, corner: &[Eight; 3]) -> [L; 3] {
         let (x, y, z) = (self.component(corner, 0), self.component(corner, 1), self.component(corner, 2));
-        (x.sub(self.sx.mul(z)), y.sub(self.sy.mul(z)), z)
+        [x.sub(self.sx.mul(z)), y.sub(self.sy.mul(z)), z]
     }
 
-    /// Tests the triangles `lanes` of a block. Same operations as [`crate::intersect::triangle`], except that triangles
-    /// with an edge function of zero are left to it.
+    /// Tests the triangles `lanes` of a block.
     #[inline(always)]
     fn test(&self, block: &Block8, lanes: u32, t_min: f32, t_last: f32) -> Tested<L> {
         let [a, b, c] = &block.points;
-        let ((ax, ay, az), (bx, by, bz), (cx, cy, cz)) = (self.corner(a), self.corner(b), self.corner(c));
-        let u = cx.mul(by).sub(cy.mul(bx));
-        let v = ax.mul(cy).sub(ay.mul(cx));
-        let w = bx.mul(ay).sub(by.mul(ax));
-        let zero = L::splat(0.0);
-        let (least, most) = (u.min(v).min(w), u.max(v).max(w));
-        let passed_by = least.less(zero) & zero.less(most);
-        let possible = lanes & !passed_by;
-        if possible == 0 {
-            return Tested { t: zero, u: zero, v: zero, hit: 0, undecided: 0 };
-        }
-        let determinant = u.add(v).add(w);
-        let inverse = L::splat(1.0).div(determinant);
-        let depth = u.mul(az).add(v.mul(bz)).add(w.mul(cz));
-        let t = depth.mul(self.sz).mul(inverse);
-        let in_range = L::splat(t_min).less(t) & t.at_most(L::splat(t_last));
-        let undecided = possible & (u.equal(zero) | v.equal(zero) | w.equal(zero));
-        // The second and third vertex's shares come first and second in a hit.
-        Tested { t, u: v.mul(inverse), v: w.mul(inverse), hit: possible & in_range & !undecided, undecided }
+        let corners = [self.corner(a), self.corner(b), self.corner(c)];
+        Tested::new(corners, self.sz, lanes, L::splat(t_min), L::splat(t_last))
     }
-}
-
-/// What testing a block of triangles against a ray's line gave.
-struct Tested<L> {
-    t: L,
-    /// Barycentric coordinates.
-    u: L,
-    v: L,
-    /// Triangles met within range, whose boxes are still to be asked.
-    hit: u32,
-    /// Triangles that only the scalar test can decide about.
-    undecided: u32,
-}
-
-/// The padded boxes of a block's triangles, as [`crate::intersect::triangle_box`] makes them.
-#[inline(always)]
-fn boxes<L: Lanes>(block: &Block8) -> [L; 6] {
-    let [a, b, c] = &block.points;
-    let (lx, hx) = extent::<L>(&a[0], &b[0], &c[0]);
-    let (ly, hy) = extent::<L>(&a[1], &b[1], &c[1]);
-    let (lz, hz) = extent::<L>(&a[2], &b[2], &c[2]);
-    let lo = lx.abs().max(ly.abs().max(lz.abs()));
-    let hi = hx.abs().max(hy.abs().max(hz.abs()));
-    let pad = lo.max(hi).mul(L::splat(BOX_PADDING));
-    [lx.sub(pad), ly.sub(pad), lz.sub(pad), hx.add(pad), hy.add(pad), hz.add(pad)]
-}
-
-/// Least and greatest of three.
-#[inline(always)]
-fn extent<L: Lanes>(a: &Eight, b: &Eight, c: &Eight) -> (L, L) {
-    let (a, b, c) = (L::load(a), L::load(b), L::load(c));
-    (a.min(b).min(c), a.max(b).max(c))
 }
 
 /// A mesh's part of a traversal.
@@ -331,7 +282,7 @@ impl<'a, L: Lanes> InMesh<'a, L> {
             let tested = self.shear.test(block, triangles, self.probe.t_min, best.t);
             each |= tested.undecided;
             if tested.hit != 0 {
-                let (entry, met) = self.slabs.meet_boxes(&boxes(block));
+                let (entry, met) = self.slabs.meet_boxes(&boxes(&block.points));
                 // Distances are raised to the entries of the triangle's and of the instance's box.
                 let raised = tested.t.max(entry).max(L::splat(self.probe.t_floor));
                 let hit = tested.hit & met & raised.at_most(L::splat(best.t));

@@ -1,0 +1,65 @@
+//! Eight triangles and their boxes at once, by the operations of the hit rule lane by lane.
+
+use super::lanes::Lanes;
+use super::layout::Eight;
+use crate::intersect::BOX_PADDING;
+
+/// What testing eight triangles, each against the line of a ray, gave.
+pub(super) struct Tested<L> {
+    pub(super) t: L,
+    /// Barycentric coordinates.
+    pub(super) u: L,
+    pub(super) v: L,
+    /// Triangles met within range, whose boxes are still to be asked.
+    pub(super) hit: u32,
+    /// Triangles that only the scalar test can decide about.
+    pub(super) undecided: u32,
+}
+
+impl<L: Lanes> Tested<L> {
+    /// Tests the triangles `lanes` by their sheared corners as seen from a ray's origin. `sz` scales the longest axis. Same
+    /// operations as [`crate::intersect::triangle`], except that triangles with an edge function of zero are left to it.
+    #[inline(always)]
+    pub(super) fn new(corners: [[L; 3]; 3], sz: L, lanes: u32, t_min: L, t_last: L) -> Self {
+        let [[ax, ay, az], [bx, by, bz], [cx, cy, cz]] = corners;
+        let u = cx.mul(by).sub(cy.mul(bx));
+        let v = ax.mul(cy).sub(ay.mul(cx));
+        let w = bx.mul(ay).sub(by.mul(ax));
+        let zero = L::splat(0.0);
+        let (least, most) = (u.min(v).min(w), u.max(v).max(w));
+        let passed_by = least.less(zero) & zero.less(most);
+        let possible = lanes & !passed_by;
+        if possible == 0 {
+            return Self { t: zero, u: zero, v: zero, hit: 0, undecided: 0 };
+        }
+        let determinant = u.add(v).add(w);
+        let inverse = L::splat(1.0).div(determinant);
+        let depth = u.mul(az).add(v.mul(bz)).add(w.mul(cz));
+        let t = depth.mul(sz).mul(inverse);
+        let in_range = t_min.less(t) & t.at_most(t_last);
+        let undecided = possible & (u.equal(zero) | v.equal(zero) | w.equal(zero));
+        // The second and third vertex's shares come first and second in a hit.
+        Self { t, u: v.mul(inverse), v: w.mul(inverse), hit: possible & in_range & !undecided, undecided }
+    }
+}
+
+/// The padded boxes of triangles by the components of their corners, as [`crate::intersect::triangle_box`] makes them:
+/// lowest, then highest corners.
+#[inline(always)]
+pub(super) fn boxes<L: Lanes>(points: &[[Eight; 3]; 3]) -> [L; 6] {
+    let [a, b, c] = points;
+    let (lx, hx) = extent::<L>(&a[0], &b[0], &c[0]);
+    let (ly, hy) = extent::<L>(&a[1], &b[1], &c[1]);
+    let (lz, hz) = extent::<L>(&a[2], &b[2], &c[2]);
+    let lo = lx.abs().max(ly.abs().max(lz.abs()));
+    let hi = hx.abs().max(hy.abs().max(hz.abs()));
+    let pad = lo.max(hi).mul(L::splat(BOX_PADDING));
+    [lx.sub(pad), ly.sub(pad), lz.sub(pad), hx.add(pad), hy.add(pad), hz.add(pad)]
+}
+
+/// Least and greatest of three.
+#[inline(always)]
+fn extent<L: Lanes>(a: &Eight, b: &Eight, c: &Eight) -> (L, L) {
+    let (a, b, c) = (L::load(a), L::load(b), L::load(c));
+    (a.min(b).min(c), a.max(b).max(c))
+}
