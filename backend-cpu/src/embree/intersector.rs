@@ -13,6 +13,7 @@ use embree4_sys::{
 use lockstep_core::Result;
 use lockstep_core::bvh::{BvhCache, LeafPrimitive, Proposals8, judge};
 use lockstep_core::intersect::{Hit, Ray, covers};
+use lockstep_core::math::max;
 use lockstep_core::rng::RayKey;
 use lockstep_core::scene::{NONE, Scene};
 use std::ptr;
@@ -20,6 +21,9 @@ use std::ptr;
 /// Rays whose proposals are collected before they are judged: so many that what judging reads has arrived from memory by
 /// then, and so few that it is still in the first cache.
 const BATCH: usize = 32;
+
+/// A ray whose proposal counts for nothing goes on from this share of the proposal's distance, for what is as near.
+const JUST_BEFORE: f32 = 1.0 - 1.0 / 65_536.0;
 
 /// Proposals that are judged together.
 const EIGHT: usize = 8;
@@ -67,7 +71,7 @@ impl Intersector for Embree {
     #[inline]
     fn closest_hit(&self, ray: &Ray, key: RayKey, _: &mut ()) -> Hit {
         if self.world.has_spheres {
-            return self.ask_about_partial(&mut Query::new(&self.world, ray, key));
+            return self.ask_about_partial(&mut Query::new(&self.world, ray, key), ray.t_min);
         }
         self.decide(ray, key, self.propose(ray).as_ref())
     }
@@ -173,16 +177,26 @@ impl Embree {
         let judged = together.judge();
         for (lane, proposal) in proposals.iter().enumerate() {
             let (ray, key) = ray(lane);
-            let seen = proposal.as_ref().and_then(|proposal| {
-                let Proposal { part, number, .. } = *proposal;
-                let LeafPrimitive { primitive, flags, .. } = part.record(number);
-                let hit = judged.hit(lane, part.instance, primitive)?;
-                let counts = flags & LeafPrimitive::ALPHA == 0
-                    || covers(&self.world.scene, hit.instance, primitive, hit.u, hit.v, key);
-                counts.then_some(hit)
+            let hit = proposal.as_ref().and_then(|Proposal { part, number, .. }| {
+                judged.hit(lane, part.instance, part.primitive(*number))
             });
-            found(lane, seen.unwrap_or_else(|| self.decide(ray, key, proposal.as_ref())));
+            found(
+                lane,
+                match (hit, proposal) {
+                    (Some(hit), Some(proposal)) if self.sees(proposal, &hit, key) => hit,
+                    (Some(_), Some(proposal)) => self.look_beyond(ray, key, proposal),
+                    _ => self.decide(ray, key, proposal.as_ref()),
+                },
+            );
         }
+    }
+
+    /// Whether a ray sees the surface that it hits.
+    #[inline(always)]
+    fn sees(&self, proposal: &Proposal<'_>, hit: &Hit, key: RayKey) -> bool {
+        let record = proposal.part.record(proposal.number);
+        record.flags & LeafPrimitive::ALPHA == 0
+            || covers(&self.world.scene, hit.instance, hit.primitive, hit.u, hit.v, key)
     }
 
     /// What a proposal counts as. One that the rule rejects, as in a hole of a leaf, has the ray traced again.
@@ -192,34 +206,41 @@ impl Embree {
         let Proposal { instance, part, number, .. } = *proposal;
         let World { scene, boxes, .. } = &self.world;
         judge(scene, boxes, ray, key, instance, &part.record(number))
-            .unwrap_or_else(|| self.ask_about_partial(&mut Query::new(&self.world, ray, key)))
+            .unwrap_or_else(|| self.look_beyond(ray, key, proposal))
     }
 
-    /// The nearest surface, where Embree asks us about spheres and triangles with partial coverage.
-    fn ask_about_partial(&self, query: &mut Query<'_>) -> Hit {
-        let Some(found) = self.ask(query, RTCRayQueryFlags::INCOHERENT) else {
+    /// What lies beyond a proposal that counts for nothing, or as far.
+    fn look_beyond(&self, ray: &Ray, key: RayKey, proposal: &Proposal<'_>) -> Hit {
+        let from = max(ray.t_min, proposal.t * JUST_BEFORE);
+        self.ask_about_partial(&mut Query::new(&self.world, ray, key), from)
+    }
+
+    /// The nearest surface from a distance on, where Embree asks us about spheres and triangles with partial coverage.
+    fn ask_about_partial(&self, query: &mut Query<'_>, from: f32) -> Hit {
+        let Some(found) = self.ask(query, from, RTCRayQueryFlags::INCOHERENT) else {
             return Hit::none(query.t_max());
         };
         if query.has_passed(&found) {
             return query.passed;
         }
-        query.accept(&found).unwrap_or_else(|| self.ask_about_all(query))
+        query.accept(&found).unwrap_or_else(|| self.ask_about_all(query, from))
     }
 
     /// Traces a ray again whose proposal does not count, such as one at the very start of the ray, now with a say in
     /// every candidate, so that what lies behind is found.
     #[cold]
-    fn ask_about_all(&self, query: &mut Query<'_>) -> Hit {
+    fn ask_about_all(&self, query: &mut Query<'_>, from: f32) -> Hit {
         query.passed = Hit::none(query.t_max());
-        self.ask(query, RTCRayQueryFlags::INVOKE_ARGUMENT_FILTER);
+        self.ask(query, from, RTCRayQueryFlags::INVOKE_ARGUMENT_FILTER);
         query.passed
     }
 
-    /// The hit that Embree finds nearest, with Embree's numbers, asking us about spheres and partial coverage, and with
-    /// [`RTCRayQueryFlags::INVOKE_ARGUMENT_FILTER`] about every candidate.
+    /// The hit that Embree finds nearest from a distance on, with Embree's numbers, asking us about spheres and partial
+    /// coverage, and with [`RTCRayQueryFlags::INVOKE_ARGUMENT_FILTER`] about every candidate.
     #[inline(always)]
-    fn ask(&self, query: &mut Query<'_>, flags: RTCRayQueryFlags) -> Option<Proposal<'_>> {
+    fn ask(&self, query: &mut Query<'_>, from: f32, flags: RTCRayQueryFlags) -> Option<Proposal<'_>> {
         let mut found = RTCRayHit { ray: to_embree(query.ray()), ..RTCRayHit::default() };
+        found.ray.tnear = from;
         let context = ptr::from_mut(query).cast();
         let filter: RTCFilterFunctionN = Some(callbacks::filter);
         let mut args = RTCIntersectArguments { flags, context, filter, ..RTCIntersectArguments::default() };
