@@ -170,9 +170,7 @@ typedef struct LS_ALIGN16 {
 #define EMPTY 0xffffffffu
 #define STACK_SIZE 96
 
-/* Rays are distant that begin farther from the origin than so many times the farthest coordinate of a tree's boxes. */
-#define NODE_REACH 4.0f
-/* By this factor is widened what they leave a node at. */
+/* By this factor is widened what distant rays leave a node at. */
 #define NODE_WIDENING (1.0f + 1.0f / 131072.0f)
 
 typedef struct LS_ALIGN16 {
@@ -303,7 +301,7 @@ typedef struct LS_ALIGN16 {
     u32 light_count;
     u32 environment_cells;
     u32 root;
-    u32 reserved;
+    float distant_from;
 } SceneConstants;
 
 /* Rays of one bounce. `extension_rays` and `shadow_rays` are also the lengths of that bounce's queues. */

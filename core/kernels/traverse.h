@@ -22,20 +22,6 @@ LS_FN float bvh_earlier(float a, float b) {
     return (i32)LS_AS_U32(a) < (i32)LS_AS_U32(b) ? a : b;
 }
 
-/* Whether a ray from `origin` is distant to the tree below `root`. */
-LS_FN bool bvh_is_distant(SceneRef scene, Vec3 origin, u32 root) {
-    if ((root & LEAF_BIT) != 0u) {
-        return false;
-    }
-    Node node = load_node(scene, root);
-    Vec3 a = vec3_new(LS_ABS(node.xy0[0]) + node.xy0[1], LS_ABS(node.xy0[2]) + node.xy0[3],
-                      LS_ABS(node.z[0]) + node.z[1]);
-    Vec3 b = vec3_new(LS_ABS(node.xy1[0]) + node.xy1[1], LS_ABS(node.xy1[2]) + node.xy1[3],
-                      LS_ABS(node.z[2]) + node.z[3]);
-    float farthest = math_max(vec3_max_component(a), vec3_max_component(b));
-    return vec3_max_abs_component(origin) > farthest * NODE_REACH;
-}
-
 /* The entry of a ray into the box of a node's child, of centre `c` and half extent `h`, up to `t_last`. `origin` is the
  * ray's times `inverse`.
  *
@@ -177,7 +163,7 @@ LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
     Hit best = intersect_hit_none(ray.t_max);
     Probe probe = bvh_probe_new(ray.origin, ray.direction, ray, 0u, ray.t_min, key);
     u32 current = load_mesh_root(scene, 0u);
-    bool distant = bvh_is_distant(scene, ray.origin, current);
+    bool distant = vec3_max_abs_component(ray.origin) > scene.constants.distant_from;
     for (;;) {
         /* Hardly any ray is distant to the world: the loop over nodes without what they need is worth its own code. */
         if (distant) {

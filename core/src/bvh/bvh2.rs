@@ -77,6 +77,14 @@ impl Node {
         }
     }
 
+    /// The largest absolute coordinate of both boxes.
+    pub(super) fn farthest(&self) -> f32 {
+        let axes = [self.xy0, self.xy1, self.z]
+            .into_iter()
+            .flat_map(|[c0, h0, c1, h1]| [c0.abs() + h0, c1.abs() + h1]);
+        axes.fold(0.0, f32::max)
+    }
+
     /// Lowest and highest corner of a child's box. It holds the box that the node was made of: rounding is monotonic, and
     /// that box's planes are numbers.
     #[inline(always)]
@@ -126,6 +134,12 @@ impl Bvh2 {
     pub fn bytes(&self) -> u64 {
         let nodes = size_of_val(&self.nodes[..]) + size_of_val(&self.primitives[..]);
         (nodes + size_of_val(&self.mesh_roots[..]) + size_of_val(&self.instance_boxes[..])) as u64
+    }
+
+    /// The largest absolute coordinate with which rays begin that are not distant to the first mesh's tree.
+    pub(super) fn distant_from(&self) -> f32 {
+        let root = self.mesh_roots.first().filter(|&&root| root & LEAF_BIT == 0);
+        root.map_or(f32::MAX, |&root| f32::min(self.nodes[root as usize].farthest() * NODE_REACH, f32::MAX))
     }
 
     fn append_instances(&mut self, settings: &BuildSettings) {

@@ -332,8 +332,7 @@ fn kernel_meets(node: &Node, slabs: &Slabs, t_last: f32) -> bool {
     let earlier = |a: f32, b: f32| if (a.to_bits() as i32) < b.to_bits() as i32 { a } else { b };
     let [cx, hx, cy, hy] = node.xy0;
     let [cz, hz, ..] = node.z;
-    let farthest = [cx.abs() + hx, cy.abs() + hy, cz.abs() + hz].into_iter().fold(0.0, f32::max);
-    let distant = max_abs_component(slabs.origin) > farthest * NODE_REACH;
+    let distant = max_abs_component(slabs.origin) > node.farthest() * NODE_REACH;
     let widening = if distant { NODE_WIDENING } else { 1.0 };
     let (o, i) = ((slabs.origin * slabs.inverse).to_array(), slabs.inverse.to_array());
     let planes = [(cx, hx, 0), (cy, hy, 1), (cz, hz, 2)].map(|(c, h, k): (f32, f32, usize)| {
@@ -343,6 +342,17 @@ fn kernel_meets(node: &Node, slabs: &Slabs, t_last: f32) -> bool {
     let entry = later(later(planes[0].0, planes[1].0), planes[2].0);
     let exit = earlier(earlier(planes[0].1, planes[1].1), planes[2].1);
     entry.to_bits() as i32 <= (earlier(exit, t_last) * widening).to_bits() as i32
+}
+
+#[test]
+fn rays_are_distant_from_four_times_the_farthest_coordinate_on() {
+    let scene = closed_mesh(12, 24);
+    for (layout, expected) in [(Layout::Bvh2, 4.0), (Layout::Bvh8, f32::MAX)] {
+        let from = Hierarchy::build(&scene, layout).distant_from();
+        assert!((from / expected - 1.0).abs() < 1e-4, "{from} in place of {expected}");
+    }
+    let nothing = SceneBuilder::new("nothing").build().unwrap();
+    assert_eq!(Hierarchy::build(&nothing, Layout::Bvh2).distant_from(), f32::MAX);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::run::{ProbeDevice, Verdict, compare_words};
 use crate::bsdf::{MIN_ALPHA, SMOOTH_ROUGHNESS};
-use crate::bvh::{EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, LeafPrimitive, NODE_REACH, NODE_WIDENING, STACK_SIZE};
+use crate::bvh::{EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, LeafPrimitive, NODE_WIDENING, STACK_SIZE};
 use crate::error::Result;
 use crate::film::{MAX_SAMPLE_RADIANCE, TILE, UNITS_PER_RADIANCE};
 use crate::intersect::{BOX_PADDING, FAR, FAR_WIDENING, MISSED, ORIGIN_OFFSET, SMALLEST_DIRECTION};
@@ -35,7 +35,6 @@ const FLOATS: &[(&str, f32)] = &[
     ("MIN_COSINE", crate::path::MIN_COSINE),
     ("UNITS_PER_RADIANCE", UNITS_PER_RADIANCE),
     ("MAX_SAMPLE_RADIANCE", MAX_SAMPLE_RADIANCE),
-    ("NODE_REACH", NODE_REACH),
     ("NODE_WIDENING", NODE_WIDENING),
 ];
 
