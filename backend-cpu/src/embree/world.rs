@@ -13,7 +13,7 @@ use embree4_sys::{
 };
 use lockstep_core::Result;
 use lockstep_core::bvh::instance_boxes;
-use lockstep_core::intersect::{Hit, coordinate_scale};
+use lockstep_core::intersect::Hit;
 use lockstep_core::scene::{Instance, NONE, Scene};
 use lockstep_core::vec3::Vec3;
 
@@ -69,7 +69,7 @@ pub(super) struct Making {
     pub(super) flags: RTCSceneFlags,
     /// What Embree asks about triangles with partial coverage.
     pub(super) partial_asks: Asks,
-    /// By what share of the largest coordinate that computing hits on them passes through triangles grow on all sides.
+    /// By what share of their geometry's largest coordinate triangles grow on all sides.
     pub(super) growth: f32,
 }
 
@@ -80,7 +80,6 @@ impl World {
     /// [`lockstep_core::Error::Device`] with Embree's reason.
     pub(super) fn build(scene: &Scene, threads: usize, making: Making) -> Result<Self> {
         let Making { flags, partial_asks, .. } = making;
-        let boxes = instance_boxes(scene);
         let device = Device::new(threads)?;
         let mut top = SceneHandle::new(&device, flags)?;
         let (mut instanced, mut all_parts) = (Vec::new(), Vec::new());
@@ -89,8 +88,7 @@ impl World {
                 [only] if scene.instances[only as usize].flags & Instance::IDENTITY != 0 => only,
                 _ => NONE,
             };
-            let by = making.growth * largest_coordinate(scene, &boxes, &placements);
-            let parts = parts(&device, scene, mesh, lone, making.partial_asks, by)?;
+            let parts = parts(&device, scene, mesh, lone, making)?;
             if lone != NONE {
                 for (number, part) in (0..).zip(&parts) {
                     top.attach(part.raw(), first_direct(scene) + mesh * MAX_PARTS + number);
@@ -113,6 +111,7 @@ impl World {
         device.check("building the top-level tree")?;
         let any = |asks| all_parts.iter().flatten().any(|part| part.asks == asks);
         let (has_partial, has_spheres) = (any(partial_asks), any(Asks::Spheres));
+        let boxes = instance_boxes(scene);
         let (scene, parts) = (scene.clone(), all_parts);
         Ok(Self { top, _instanced: instanced, parts, has_partial, has_spheres, scene, boxes, device })
     }
@@ -149,19 +148,6 @@ fn placements(scene: &Scene) -> Vec<Vec<u32>> {
         placements[instance.mesh as usize].push(number as u32);
     }
     placements
-}
-
-/// The largest absolute coordinate that computing the hits on a mesh passes through: of its instances' boxes, each brought
-/// into the mesh's space term by term.
-fn largest_coordinate(scene: &Scene, boxes: &[[Vec3; 2]], placements: &[u32]) -> f32 {
-    let of_instance = |&instance: &u32| {
-        let [lo, hi] = boxes[instance as usize];
-        let world = coordinate_scale(lo, hi);
-        let to_mesh = &scene.instances[instance as usize].world_to_object;
-        let row = |r: &[f32; 4]| (r[0].abs() + r[1].abs() + r[2].abs()) * world + r[3].abs();
-        to_mesh.iter().map(row).fold(0.0, f32::max)
-    };
-    placements.iter().map(of_instance).fold(0.0, f32::max)
 }
 
 /// Adds an instance of a committed scene to the top-level scene.
