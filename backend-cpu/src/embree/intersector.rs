@@ -31,9 +31,8 @@ const EIGHT: usize = 8;
 /// Embree's default test finds the side of an edge that a ray passes on with a few roundings of the distance, and its boxes
 /// are as tight: of rays aimed at edges of a closed mesh to the last bit 6 % slip through, of those at vertices 22 %. Where
 /// triangles overlap by this none do; by half of it some do in a mesh that is placed by a map, and in Sponza three times as many
-/// hits differ from the rule's. What is hit by the overlap alone the rule turns away, but it has no say in shadow rays: these
-/// leave surfaces from four times as far off, above what a neighbour's overlap rises to at an edge. Embree's own watertight mode
-/// takes a tenth to a fifth longer.
+/// hits differ from the rule's. What is hit by the overlap alone the rule turns away. Embree's own watertight mode takes a tenth
+/// to a fifth longer.
 const GROWTH: f32 = 1.0 / 1_048_576.0;
 
 /// Ready for queries that ask us about every candidate.
@@ -107,18 +106,13 @@ impl Intersector for Embree {
     #[inline]
     fn any_hit(&self, ray: &Ray, key: RayKey, _: &mut ()) -> bool {
         let mut traced = to_embree(ray);
-        let top = self.world.top.raw();
-        if self.world.has_partial || self.world.has_spheres {
-            let mut query = Query::new(&self.world, ray, key);
-            let context = (&raw mut query).cast();
-            let filter: RTCFilterFunctionN = Some(callbacks::filter);
-            let mut args = RTCOccludedArguments { context, filter, ..RTCOccludedArguments::default() };
-            // SAFETY: the scene is committed and lives; the context heads a query, as the callbacks expect.
-            unsafe { rtcOccluded1(top, &raw mut traced, &raw mut args) };
-        } else {
-            // SAFETY: the scene is committed, lives and calls nothing back.
-            unsafe { rtcOccluded1(top, &raw mut traced, ptr::null_mut()) };
-        }
+        let mut query = Query::new(&self.world, ray, key);
+        let context = (&raw mut query).cast();
+        let flags = RTCRayQueryFlags::INVOKE_ARGUMENT_FILTER;
+        let filter: RTCFilterFunctionN = Some(callbacks::filter);
+        let mut args = RTCOccludedArguments { flags, context, filter, ..RTCOccludedArguments::default() };
+        // SAFETY: the scene is committed and lives; the context heads a query, as the callbacks expect.
+        unsafe { rtcOccluded1(self.world.top.raw(), &raw mut traced, &raw mut args) };
         traced.tfar == f32::NEG_INFINITY
     }
 }

@@ -10,9 +10,9 @@
 //! them wherever the rule sees a hit; a proposal that the rule turns away has the ray traced again with the rule having a
 //! say in every candidate.
 //!
-//! What is left to Embree is which triangle a ray meets first, and whether a shadow ray meets any. Rounding makes it
-//! differ from the rule where two surfaces coincide, which is by far the most frequent case in scenes that have such
-//! surfaces, where a ray meets an edge to the last bit, and where a shadow ray passes an edge by less than the overlap.
+//! What is left to Embree is which triangle a ray meets first. Rounding makes it differ from the rule where two surfaces
+//! coincide, which is by far the most frequent case in scenes that have such surfaces, and where a ray meets an edge to the
+//! last bit. Shadow rays are blocked by what the rule takes alone.
 //!
 //! # The two packages
 //!
