@@ -7,7 +7,6 @@
 use super::callbacks;
 use super::device::{Device, failure};
 use super::handles::GeometryHandle;
-use super::world::Making;
 use embree4_rs::geometry::{Geometry, TriangleMeshGeometry};
 use embree4_sys::{
     RTCGeometry, RTCGeometryType, rtcCommitGeometry, rtcSetGeometryBoundsFunction,
@@ -17,7 +16,6 @@ use embree4_sys::{
 };
 use lockstep_core::Result;
 use lockstep_core::bvh::LeafPrimitive;
-use lockstep_core::intersect::coordinate_scale;
 use lockstep_core::scene::{Mesh, SPHERE_BIT, Scene, SceneData};
 use lockstep_core::vec3::{Vec3, cross, length, normalize};
 use rayon::prelude::*;
@@ -144,7 +142,7 @@ impl Part {
 pub(super) const MAX_PARTS: u32 = 4;
 
 /// The parts of a mesh, in a slice that must outlive all scenes with their geometries: these point into it. `instance` is
-/// [`NONE`] unless the mesh belongs to the world itself.
+/// [`NONE`] unless the mesh belongs to the world itself. Triangles grow by `growth` on all sides.
 ///
 /// # Errors
 /// [`lockstep_core::Error::Device`] when Embree runs out of memory.
@@ -153,7 +151,8 @@ pub(super) fn parts(
     scene: &Scene,
     mesh: u32,
     instance: u32,
-    making: Making,
+    partial_asks: Asks,
+    growth: f32,
 ) -> Result<Box<[Part]>> {
     let record = scene.meshes[mesh as usize];
     let triangles = record.triangle_count;
@@ -165,11 +164,11 @@ pub(super) fn parts(
         (Vec::new(), (0..triangles).collect())
     };
     let mut parts = Vec::new();
-    for (numbers, asks) in [(opaque, Asks::Nothing), (partial, making.partial_asks)] {
+    for (numbers, asks) in [(opaque, Asks::Nothing), (partial, partial_asks)] {
         if numbers.is_empty() {
             continue;
         }
-        let geometry = Shape::Triangles(triangle_geometry(device, scene, &record, &numbers, making.growth)?);
+        let geometry = Shape::Triangles(triangle_geometry(device, scene, &record, &numbers, growth)?);
         let triangles = numbers.par_iter().map(|&i| LeafPrimitive::of(scene, &record, i)).collect();
         parts.push(Part { geometry, asks, scene: scene.clone(), mesh, instance, triangles });
     }
@@ -187,7 +186,7 @@ pub(super) fn parts(
 /// The farthest that a corner moves, over twice the distance that its edges do.
 const SHARPEST: f32 = 16.0;
 
-/// Triangles of a mesh by their numbers, each grown on all sides by a share of the largest coordinate of all.
+/// Triangles of a mesh by their numbers, each grown on all sides.
 fn triangle_geometry(
     device: &Device,
     scene: &SceneData,
@@ -195,13 +194,10 @@ fn triangle_geometry(
     numbers: &[u32],
     growth: f32,
 ) -> Result<TriangleMeshGeometry> {
-    let corners = |&i: &u32| {
+    let grown = |&i: &u32| {
         let LeafPrimitive { p0, p1, p2, .. } = LeafPrimitive::of(scene, mesh, i);
-        [p0, p1, p2]
+        grow([p0, p1, p2], growth).map(|p| (p.x, p.y, p.z))
     };
-    let largest = |[a, b, c]: [Vec3; 3]| coordinate_scale(a, b).max(coordinate_scale(b, c));
-    let by = growth * numbers.par_iter().map(|i| largest(corners(i))).reduce(|| 0.0, f32::max);
-    let grown = |i: &u32| grow(corners(i), by).map(|p| (p.x, p.y, p.z));
     let vertices: Vec<(f32, f32, f32)> = numbers.par_iter().flat_map_iter(grown).collect();
     let indices: Vec<(u32, u32, u32)> =
         (0..numbers.len() as u32).map(|i| (3 * i, 3 * i + 1, 3 * i + 2)).collect();

@@ -13,7 +13,7 @@ use lockstep_core::scene::{
     Affine, AlphaMode, Flatten, IDENTITY, Material, MeshData, Sampler, Sphere, TextureTransform, Vertex,
     transform_point,
 };
-use lockstep_core::vec3::{Vec3, normalize, vec3};
+use lockstep_core::vec3::{Vec3, dot, normalize, vec3};
 use lockstep_core::{Backend, OpenOptions, Scene, SceneBuilder, Settings};
 
 /// The largest share of rays for which Embree may find another primitive than the built-in BVH, or judge occlusion
@@ -42,6 +42,10 @@ fn random(i: u32, stream: u32) -> [f32; 4] {
 fn random_point(i: u32, stream: u32, extent: f32) -> Vec3 {
     let r = random(i, stream);
     (vec3(r[0], r[1], r[2]) - Vec3::splat(0.5)) * (2.0 * extent)
+}
+
+fn random_direction(i: u32) -> Vec3 {
+    normalize(random_point(i, 33, 1.0))
 }
 
 /// A rotation, stretch and shift; mirrored for odd `i`.
@@ -183,10 +187,11 @@ fn hits_are_those_of_the_built_in_bvh_to_the_bit() {
     }
 }
 
-/// A closed sphere mesh with shared vertices.
-fn closed_mesh(map: Affine) -> Scene {
+/// A closed sphere mesh with shared vertices, of radius 1 before it is placed, and an eye as far from the world's origin.
+fn closed_mesh(map: Affine, eye: f32) -> Scene {
     let (rings, segments) = (24, 48);
     let mut b = SceneBuilder::new("closed");
+    b.camera.eye = vec3(0.0, 0.0, eye);
     b.flatten = Flatten::Never;
     let material = b.material(Material::diffuse([0.5; 3]));
     let mut mesh = MeshData { materials: vec![material], ..MeshData::default() };
@@ -232,6 +237,9 @@ fn outward(scene: &Scene, i: u32, from: u32) -> Ray {
     Ray { origin, t_min: 0.0, direction: world(target) - origin, t_max: FAR }
 }
 
+/// As far as the placed mesh.
+const NEAR_EYE: f32 = 8.0;
+const FAR_EYES: [f32; 3] = [15.0, 100.0, 1_000.0];
 const VERTEX: u32 = 0;
 const EDGE: u32 = 1;
 
@@ -241,7 +249,7 @@ fn no_ray_leaks_through_a_closed_mesh() {
         return;
     }
     for map in [IDENTITY, placement(3)] {
-        let scene = closed_mesh(map);
+        let scene = closed_mesh(map, NEAR_EYE);
         let embree = embree(&scene);
         for i in 0..150_000 {
             let ray = outward(&scene, i, i);
@@ -253,6 +261,43 @@ fn no_ray_leaks_through_a_closed_mesh() {
     }
 }
 
+/// A ray from afar at a vertex, an edge or a face of the closed mesh, by `i % 3`, on the side that it comes from.
+fn from_afar(scene: &Scene, i: u32, distance: f32) -> Option<Ray> {
+    let Ray { origin, direction, .. } = outward(scene, i, i);
+    let target = origin + direction;
+    let center = transform_point(&scene.instances[0].object_to_world, Vec3::ZERO);
+    let origin = random_direction(i) * distance;
+    (dot(normalize(target - center), normalize(origin - target)) > 0.3).then_some(Ray {
+        origin,
+        t_min: 0.0,
+        direction: target - origin,
+        t_max: FAR,
+    })
+}
+
+#[test]
+fn no_ray_from_as_far_as_the_camera_leaks_through_a_closed_mesh() {
+    if !embree_is_here() {
+        return;
+    }
+    for (map, distance) in [IDENTITY, placement(3)].into_iter().flat_map(|map| FAR_EYES.map(|d| (map, d))) {
+        let scene = closed_mesh(map, distance);
+        let (embree, bvh) = (embree(&scene), Bvh2::build(&scene, &BuildSettings::default()));
+        let mut scratch = Scratch::default();
+        let mut facing = 0;
+        for i in 0..90_000 {
+            let Some(ray) = from_afar(&scene, i, distance) else { continue };
+            facing += 1;
+            let expected = bvh.closest_hit(&scene, &ray, key(i), &mut scratch);
+            let found = embree.closest_hit(&ray, key(i), &mut ());
+            let beyond = 0.1 / distance;
+            assert!(found.t < expected.t + beyond, "from {distance}, ray {i} leaked: {ray:?}, {found:?}");
+            assert!(embree.any_hit(&ray, key(i), &mut ()), "from {distance}, shadow ray {i} leaked: {ray:?}");
+        }
+        assert!(facing > 25_000, "{facing}");
+    }
+}
+
 /// Rays from one point go through Embree in packets, whose traversal is another.
 #[test]
 fn no_ray_of_a_packet_leaks_and_its_hits_are_those_of_the_rule() {
@@ -260,7 +305,7 @@ fn no_ray_of_a_packet_leaks_and_its_hits_are_those_of_the_rule() {
         return;
     }
     for map in [IDENTITY, placement(3)] {
-        let scene = closed_mesh(map);
+        let scene = closed_mesh(map, NEAR_EYE);
         let (embree, bvh) = (embree(&scene), Bvh2::build(&scene, &BuildSettings::default()));
         let rays: Vec<Ray> = (0..150_000).map(|i| outward(&scene, i, i / 24)).collect();
         let mut scratch = Scratch::default();

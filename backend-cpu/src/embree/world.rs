@@ -13,9 +13,9 @@ use embree4_sys::{
 };
 use lockstep_core::Result;
 use lockstep_core::bvh::instance_boxes;
-use lockstep_core::intersect::Hit;
+use lockstep_core::intersect::{Hit, coordinate_scale};
 use lockstep_core::scene::{Instance, NONE, Scene};
-use lockstep_core::vec3::Vec3;
+use lockstep_core::vec3::{Vec3, max_abs_component};
 
 /// Everything that rays are traced in. Fields are dropped in order, the device last.
 pub(super) struct World {
@@ -69,7 +69,7 @@ pub(super) struct Making {
     pub(super) flags: RTCSceneFlags,
     /// What Embree asks about triangles with partial coverage.
     pub(super) partial_asks: Asks,
-    /// By what share of their geometry's largest coordinate triangles grow on all sides.
+    /// By what share of their mesh's [`reach`] triangles grow on all sides.
     pub(super) growth: f32,
 }
 
@@ -82,13 +82,16 @@ impl World {
         let Making { flags, partial_asks, .. } = making;
         let device = Device::new(threads)?;
         let mut top = SceneHandle::new(&device, flags)?;
+        let boxes = instance_boxes(scene);
+        let farthest = farthest_start(scene, &boxes);
         let (mut instanced, mut all_parts) = (Vec::new(), Vec::new());
         for (mesh, placements) in (0u32..).zip(placements(scene)) {
             let lone = match placements[..] {
                 [only] if scene.instances[only as usize].flags & Instance::IDENTITY != 0 => only,
                 _ => NONE,
             };
-            let parts = parts(&device, scene, mesh, lone, making)?;
+            let by = making.growth * reach(scene, &placements, farthest);
+            let parts = parts(&device, scene, mesh, lone, partial_asks, by)?;
             if lone != NONE {
                 for (number, part) in (0..).zip(&parts) {
                     top.attach(part.raw(), first_direct(scene) + mesh * MAX_PARTS + number);
@@ -111,7 +114,6 @@ impl World {
         device.check("building the top-level tree")?;
         let any = |asks| all_parts.iter().flatten().any(|part| part.asks == asks);
         let (has_partial, has_spheres) = (any(partial_asks), any(Asks::Spheres));
-        let boxes = instance_boxes(scene);
         let (scene, parts) = (scene.clone(), all_parts);
         Ok(Self { top, _instanced: instanced, parts, has_partial, has_spheres, scene, boxes, device })
     }
@@ -148,6 +150,23 @@ fn placements(scene: &Scene) -> Vec<Vec<u32>> {
         placements[instance.mesh as usize].push(number as u32);
     }
     placements
+}
+
+/// The largest coordinate at which rays start that come from the camera or from a surface.
+fn farthest_start(scene: &Scene, boxes: &[[Vec3; 2]]) -> f32 {
+    let of_surfaces = boxes.iter().map(|&[lo, hi]| coordinate_scale(lo, hi)).filter(|c| c.is_finite());
+    of_surfaces.fold(max_abs_component(scene.camera.eye) + scene.camera.lens_radius, f32::max)
+}
+
+/// The largest number from which rounding arises where Embree takes such rays to the space of a mesh and finds which side
+/// of an edge they pass.
+fn reach(scene: &Scene, placements: &[u32], farthest: f32) -> f32 {
+    let of_instance = |&instance: &u32| {
+        let map = &scene.instances[instance as usize].world_to_object;
+        let row = |r: &[f32; 4]| (r[0].abs() + r[1].abs() + r[2].abs()) * farthest + r[3].abs();
+        map.iter().map(row).fold(0.0, f32::max)
+    };
+    placements.iter().map(of_instance).fold(0.0, f32::max)
 }
 
 /// Adds an instance of a committed scene to the top-level scene.
