@@ -43,28 +43,56 @@ pub(super) unsafe extern "C" fn bounds(args: *const RTCBoundsFunctionArguments) 
 /// The arguments must come from Embree for a geometry registered with a [`Part`], in a query of one ray whose context
 /// heads a [`Query`].
 pub(super) unsafe extern "C" fn filter(args: *const RTCFilterFunctionNArguments) {
+    // SAFETY: as the caller promises.
+    let Some((valid, query, found)) = (unsafe { candidate(args) }) else { return };
+    match query.accept(&found) {
+        Some(hit) => query.passed = hit,
+        None => *valid = 0,
+    }
+}
+
+/// Keeps the nearest candidate triangle by the hit rule and lets none pass, so that Embree goes on to all of them.
+///
+/// # Safety
+/// As for [`filter`].
+pub(super) unsafe extern "C" fn collect(args: *const RTCFilterFunctionNArguments) {
+    // SAFETY: as the caller promises.
+    let Some((valid, query, found)) = (unsafe { candidate(args) }) else { return };
+    if let Some(hit) = query.accept(&found)
+        && query.passed.yields_to(&hit)
+    {
+        query.passed = hit;
+    }
+    *valid = 0;
+}
+
+/// What a filter is asked about, by which query, and where it answers; none where it need not.
+///
+/// # Safety
+/// As for [`filter`].
+#[inline(always)]
+unsafe fn candidate<'a>(
+    args: *const RTCFilterFunctionNArguments,
+) -> Option<(&'a mut i32, &'a mut Query<'a>, Proposal<'a>)> {
     // SAFETY: Embree's arguments.
     let args = unsafe { &*args };
     // SAFETY: one ray, so one word.
     let valid = unsafe { &mut *args.valid };
     if *valid == 0 {
-        return;
+        return None;
     }
     // SAFETY: the part and the query that geometry and context were registered with; the caller of the query leaves it
     // alone meanwhile.
     let (part, query) =
-        unsafe { (&*args.geometryUserPtr.cast::<Part>(), &mut *args.context.cast::<Query<'_>>()) };
+        unsafe { (&*args.geometryUserPtr.cast::<Part>(), &mut *args.context.cast::<Query<'a>>()) };
     // SAFETY: one ray and one hit, with words of these kinds at these places.
     let (t, u, v, number) = unsafe {
         let (floats, words) = (args.hit.cast::<f32>(), args.hit.cast::<u32>());
         let ray = &*args.ray.cast::<RTCRay>();
         (ray.tfar, *floats.add(U_WORD), *floats.add(V_WORD), *words.add(PRIMITIVE_WORD))
     };
-    let found = Proposal { t, u, v, instance: query.instance_of(part), part, number };
-    match query.accept(&found) {
-        Some(hit) => query.passed = hit,
-        None => *valid = 0,
-    }
+    let instance = query.instance_of(part);
+    Some((valid, query, Proposal { t, u, v, instance, part, number }))
 }
 
 /// Tests a ray against a sphere.
@@ -88,7 +116,7 @@ pub(super) unsafe extern "C" fn intersect(args: *const RTCIntersectFunctionNArgu
     };
     let instance = query.instance_of(part);
     let Some(hit) = query.judge(instance, part, args.primID, found.ray.tfar) else { return };
-    if hit.t == query.passed.t && !query.passed.yields_to(&hit) {
+    if query.passed.is_some() && !query.passed.yields_to(&hit) {
         return;
     }
     query.passed = hit;

@@ -5,8 +5,10 @@
 //! Embree's spheres would take the wrong one of two near hits for rays that start on a surface.
 
 use super::callbacks;
+use super::coincident::{Corners, cell, coincident};
 use super::device::{Device, failure};
 use super::handles::GeometryHandle;
+use super::world::Making;
 use embree4_rs::geometry::{Geometry, TriangleMeshGeometry};
 use embree4_sys::{
     RTCGeometry, RTCGeometryType, rtcCommitGeometry, rtcSetGeometryBoundsFunction,
@@ -16,8 +18,9 @@ use embree4_sys::{
 };
 use lockstep_core::Result;
 use lockstep_core::bvh::LeafPrimitive;
+use lockstep_core::intersect::Hit;
 use lockstep_core::scene::{Mesh, SPHERE_BIT, Scene, SceneData};
-use lockstep_core::vec3::{Vec3, cross, length, normalize};
+use lockstep_core::vec3::{cross, length, normalize};
 use rayon::prelude::*;
 use std::ffi::c_void;
 use std::ptr;
@@ -35,7 +38,7 @@ pub(super) struct Part {
     /// [`NONE`].
     pub(super) instance: u32,
     /// Every triangle as the hit rule takes it: one line of cache instead of the five that its indices, vertices and
-    /// material lie in. Empty for spheres.
+    /// material lie in. [`COINCIDENT`] may be among its flags. Empty for spheres.
     triangles: Vec<LeafPrimitive>,
 }
 
@@ -61,6 +64,15 @@ enum Shape {
 unsafe impl Send for Part {}
 // SAFETY: shared references only read the data and hand out the geometry's handle.
 unsafe impl Sync for Part {}
+
+/// Set in the flags of a record whose reserved word has the cells on which other triangles lie, see [`coincident`].
+const COINCIDENT: u32 = 1 << 31;
+
+/// Whether another triangle of the mesh may lie where the triangle of a record is hit.
+#[inline(always)]
+pub(super) fn is_coincident(record: &LeafPrimitive, hit: &Hit) -> bool {
+    record.flags & COINCIDENT != 0 && record.reserved & cell(hit.u, hit.v) != 0
+}
 
 impl Part {
     /// The mesh's index of a primitive of the geometry.
@@ -151,7 +163,7 @@ pub(super) fn parts(
     scene: &Scene,
     mesh: u32,
     instance: u32,
-    partial_asks: Asks,
+    making: Making,
     growth: f32,
 ) -> Result<Box<[Part]>> {
     let record = scene.meshes[mesh as usize];
@@ -163,13 +175,27 @@ pub(super) fn parts(
     } else {
         (Vec::new(), (0..triangles).collect())
     };
+    let corners: Vec<Corners> = match making.marks_coincident {
+        true => (0..triangles).into_par_iter().map(|i| corners(scene, &record, i)).collect(),
+        false => Vec::new(),
+    };
+    let cells = coincident(&corners);
+    let leaf = |&i: &u32| {
+        let primitive = LeafPrimitive::of(scene, &record, i);
+        match cells.get(i as usize) {
+            Some(&cells) if cells != 0 => {
+                LeafPrimitive { flags: primitive.flags | COINCIDENT, reserved: cells, ..primitive }
+            }
+            _ => primitive,
+        }
+    };
     let mut parts = Vec::new();
-    for (numbers, asks) in [(opaque, Asks::Nothing), (partial, partial_asks)] {
+    for (numbers, asks) in [(opaque, Asks::Nothing), (partial, making.partial_asks)] {
         if numbers.is_empty() {
             continue;
         }
         let geometry = Shape::Triangles(triangle_geometry(device, scene, &record, &numbers, growth)?);
-        let triangles = numbers.par_iter().map(|&i| LeafPrimitive::of(scene, &record, i)).collect();
+        let triangles = numbers.par_iter().map(leaf).collect();
         parts.push(Part { geometry, asks, scene: scene.clone(), mesh, instance, triangles });
     }
     if record.sphere_count > 0 {
@@ -194,10 +220,7 @@ fn triangle_geometry(
     numbers: &[u32],
     growth: f32,
 ) -> Result<TriangleMeshGeometry> {
-    let grown = |&i: &u32| {
-        let LeafPrimitive { p0, p1, p2, .. } = LeafPrimitive::of(scene, mesh, i);
-        grow([p0, p1, p2], growth).map(|p| (p.x, p.y, p.z))
-    };
+    let grown = |&i: &u32| grow(corners(scene, mesh, i), growth).map(|p| (p.x, p.y, p.z));
     let vertices: Vec<(f32, f32, f32)> = numbers.par_iter().flat_map_iter(grown).collect();
     let indices: Vec<(u32, u32, u32)> =
         (0..numbers.len() as u32).map(|i| (3 * i, 3 * i + 1, 3 * i + 2)).collect();
@@ -205,8 +228,13 @@ fn triangle_geometry(
         .map_err(|e| failure(&format!("copying {} triangles", indices.len()), &e.to_string()))
 }
 
+fn corners(scene: &SceneData, mesh: &Mesh, triangle: u32) -> Corners {
+    let LeafPrimitive { p0, p1, p2, .. } = LeafPrimitive::of(scene, mesh, triangle);
+    [p0, p1, p2]
+}
+
 /// A triangle with its edges farther out by a distance, in its plane; unchanged where it has no area.
-fn grow(corners: [Vec3; 3], by: f32) -> [Vec3; 3] {
+fn grow(corners: Corners, by: f32) -> Corners {
     std::array::from_fn(|i| {
         let [a, b, c] = [0, 1, 2].map(|k| corners[(i + k) % 3]);
         let (ab, ac) = (normalize(b - a), normalize(c - a));
@@ -218,7 +246,7 @@ fn grow(corners: [Vec3; 3], by: f32) -> [Vec3; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_core::vec3::{dot, vec3};
+    use lockstep_core::vec3::{Vec3, dot, vec3};
 
     /// How far a point lies from the line through two others.
     fn from_line(p: Vec3, [a, b]: [Vec3; 2]) -> f32 {

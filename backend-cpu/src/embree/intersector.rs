@@ -1,14 +1,14 @@
 //! Embree as the intersector of the CPU renderer.
 
 use super::callbacks;
-use super::geometry::Asks;
+use super::geometry::{Asks, is_coincident};
 use super::packet;
 use super::query::{Query, to_embree};
 use super::world::{Making, Proposal, World};
 use crate::intersector::{Intersector, Made};
 use embree4_sys::{
-    RTCFilterFunctionN, RTCIntersectArguments, RTCOccludedArguments, RTCRayHit, RTCRayQueryFlags,
-    RTCSceneFlags, rtcIntersect1, rtcOccluded1,
+    RTCFilterFunctionN, RTCFilterFunctionNArguments, RTCIntersectArguments, RTCOccludedArguments, RTCRayHit,
+    RTCRayQueryFlags, RTCSceneFlags, rtcIntersect1, rtcOccluded1,
 };
 use lockstep_core::Result;
 use lockstep_core::bvh::{BvhCache, LeafPrimitive, Proposals8, judge};
@@ -16,14 +16,15 @@ use lockstep_core::intersect::{Hit, Ray, covers};
 use lockstep_core::math::max;
 use lockstep_core::rng::RayKey;
 use lockstep_core::scene::{NONE, Scene};
+use lockstep_core::vec3::max_abs_component;
 use std::ptr;
 
 /// Rays whose proposals are collected before they are judged: so many that what judging reads has arrived from memory by
 /// then, and so few that it is still in the first cache.
 const BATCH: usize = 32;
 
-/// A ray whose proposal counts for nothing goes on from this share of the proposal's distance, for what is as near.
-const JUST_BEFORE: f32 = 1.0 - 1.0 / 65_536.0;
+/// What is as near as something else lies within this share of its distance, and of the coordinates where the ray starts.
+const NEARNESS: f32 = 1.0 / 65_536.0;
 
 /// Proposals that are judged together.
 const EIGHT: usize = 8;
@@ -40,11 +41,19 @@ const MAKING: Making = Making {
     flags: RTCSceneFlags::FILTER_FUNCTION_IN_ARGUMENTS,
     partial_asks: Asks::WithFilter,
     growth: GROWTH,
+    marks_coincident: true,
 };
 
 /// Embree's trees over one scene.
 pub(crate) struct Embree {
     world: World,
+}
+
+/// Between which distances lies what is as near as something at a distance of its own.
+#[inline(always)]
+fn as_near(ray: &Ray, t: f32) -> [f32; 2] {
+    let about = NEARNESS * (t + max_abs_component(ray.origin) / max_abs_component(ray.direction));
+    [max(ray.t_min, t - about), t + about]
 }
 
 impl Intersector for Embree {
@@ -119,17 +128,13 @@ impl Intersector for Embree {
 
 impl Embree {
     /// What Embree finds nearest along rays `0..proposals.len()`, in a scene without spheres.
-    ///
-    /// Among coincident surfaces Embree's packets choose otherwise than its single rays do, by which paths are recorded.
-    /// Scenes with masks tend to have such surfaces (of 332 thousand camera rays in Sponza 145 then differ from the hit
-    /// rule's, in place of 13), so that they are traced by single rays.
     #[inline(always)]
     fn propose_all<'w, 'r>(&'w self, proposals: &mut [Option<Proposal<'w>>], ray: impl Fn(usize) -> &'r Ray) {
         let mut next = 0;
         while next < proposals.len() {
             let rest = &mut proposals[next..];
             let following = |lane| ray(next + lane);
-            let packed = rest.len() >= packet::WIDTH && !self.world.has_partial && packet::pays(following);
+            let packed = rest.len() >= packet::WIDTH && packet::pays(following);
             let proposed = if packed {
                 rest[..packet::WIDTH].copy_from_slice(&packet::propose(&self.world, following));
                 packet::WIDTH
@@ -163,11 +168,14 @@ impl Embree {
         mut found: impl FnMut(usize, Hit),
     ) {
         together.clear();
+        let mut flags = [0; EIGHT];
         for (lane, proposal) in proposals.iter().enumerate() {
             if let Some(Proposal { part, number, .. }) = proposal
                 && part.instance != NONE
             {
-                together.put(lane, ray(lane).0, &part.record(*number));
+                let record = part.record(*number);
+                together.put(lane, ray(lane).0, &record);
+                flags[lane] = record.flags;
             }
         }
         let judged = together.judge();
@@ -179,20 +187,23 @@ impl Embree {
             found(
                 lane,
                 match (hit, proposal) {
-                    (Some(hit), Some(proposal)) if self.sees(proposal, &hit, key) => hit,
-                    (Some(_), Some(proposal)) => self.look_beyond(ray, key, proposal),
+                    (Some(hit), Some(_)) if flags[lane] == 0 => hit,
+                    (Some(hit), Some(proposal)) => self.look_closer(ray, key, proposal, hit),
                     _ => self.decide(ray, key, proposal.as_ref()),
                 },
             );
         }
     }
 
-    /// Whether a ray sees the surface that it hits.
+    /// What the hit of a proposal counts as whose triangle has partial coverage or others on it.
     #[inline(always)]
-    fn sees(&self, proposal: &Proposal<'_>, hit: &Hit, key: RayKey) -> bool {
+    fn look_closer(&self, ray: &Ray, key: RayKey, proposal: &Proposal<'_>, hit: Hit) -> Hit {
         let record = proposal.part.record(proposal.number);
-        record.flags & LeafPrimitive::ALPHA == 0
-            || covers(&self.world.scene, hit.instance, hit.primitive, hit.u, hit.v, key)
+        let has_alpha = record.flags & LeafPrimitive::ALPHA != 0;
+        if has_alpha && !covers(&self.world.scene, hit.instance, hit.primitive, hit.u, hit.v, key) {
+            return self.look_beyond(ray, key, proposal);
+        }
+        self.settle(ray, key, &record, hit)
     }
 
     /// What a proposal counts as. One that the rule rejects, as in a hole of a leaf, has the ray traced again.
@@ -201,25 +212,50 @@ impl Embree {
         let Some(proposal) = proposal else { return Hit::none(ray.t_max) };
         let Proposal { instance, part, number, .. } = *proposal;
         let World { scene, boxes, .. } = &self.world;
-        judge(scene, boxes, ray, key, instance, &part.record(number))
-            .unwrap_or_else(|| self.look_beyond(ray, key, proposal))
+        let record = part.record(number);
+        match judge(scene, boxes, ray, key, instance, &record) {
+            Some(hit) => self.settle(ray, key, &record, hit),
+            None => self.look_beyond(ray, key, proposal),
+        }
+    }
+
+    /// The hit that a triangle counts as, or where others lie on it the one that the rule puts first.
+    #[inline(always)]
+    fn settle(&self, ray: &Ray, key: RayKey, record: &LeafPrimitive, hit: Hit) -> Hit {
+        if is_coincident(record, &hit) { self.first_of_coincident(ray, key, hit) } else { hit }
+    }
+
+    /// The first of all hits that are as near as one.
+    #[cold]
+    fn first_of_coincident(&self, ray: &Ray, key: RayKey, hit: Hit) -> Hit {
+        let mut query = Query::new(&self.world, ray, key);
+        query.passed = hit;
+        self.ask(
+            &mut query,
+            as_near(ray, hit.t),
+            RTCRayQueryFlags::INVOKE_ARGUMENT_FILTER,
+            callbacks::collect,
+        );
+        query.passed
     }
 
     /// What lies beyond a proposal that counts for nothing, or as far.
     fn look_beyond(&self, ray: &Ray, key: RayKey, proposal: &Proposal<'_>) -> Hit {
-        let from = max(ray.t_min, proposal.t * JUST_BEFORE);
+        let [from, _] = as_near(ray, proposal.t);
         self.ask_about_partial(&mut Query::new(&self.world, ray, key), from)
     }
 
     /// The nearest surface from a distance on, where Embree asks us about spheres and triangles with partial coverage.
     fn ask_about_partial(&self, query: &mut Query<'_>, from: f32) -> Hit {
-        let Some(found) = self.ask(query, from, RTCRayQueryFlags::INCOHERENT) else {
+        let range = [from, query.t_max()];
+        let Some(found) = self.ask(query, range, RTCRayQueryFlags::INCOHERENT, callbacks::filter) else {
             return Hit::none(query.t_max());
         };
-        if query.has_passed(&found) {
-            return query.passed;
+        let hit = if query.has_passed(&found) { Some(query.passed) } else { query.accept(&found) };
+        match hit {
+            Some(hit) => self.settle(query.ray(), query.key(), &found.part.record(found.number), hit),
+            None => self.ask_about_all(query, from),
         }
-        query.accept(&found).unwrap_or_else(|| self.ask_about_all(query, from))
     }
 
     /// Traces a ray again whose proposal does not count, such as one at the very start of the ray, now with a say in
@@ -227,18 +263,26 @@ impl Embree {
     #[cold]
     fn ask_about_all(&self, query: &mut Query<'_>, from: f32) -> Hit {
         query.passed = Hit::none(query.t_max());
-        self.ask(query, from, RTCRayQueryFlags::INVOKE_ARGUMENT_FILTER);
-        query.passed
+        let range = [from, query.t_max()];
+        self.ask(query, range, RTCRayQueryFlags::INVOKE_ARGUMENT_FILTER, callbacks::filter);
+        let found = query.passed;
+        if found.is_some() { self.first_of_coincident(query.ray(), query.key(), found) } else { found }
     }
 
-    /// The hit that Embree finds nearest from a distance on, with Embree's numbers, asking us about spheres and partial
-    /// coverage, and with [`RTCRayQueryFlags::INVOKE_ARGUMENT_FILTER`] about every candidate.
+    /// The hit that Embree finds nearest in a range, with Embree's numbers, asking us about spheres and by `filter` about
+    /// partial coverage, with [`RTCRayQueryFlags::INVOKE_ARGUMENT_FILTER`] about every candidate.
     #[inline(always)]
-    fn ask(&self, query: &mut Query<'_>, from: f32, flags: RTCRayQueryFlags) -> Option<Proposal<'_>> {
+    fn ask(
+        &self,
+        query: &mut Query<'_>,
+        [from, to]: [f32; 2],
+        flags: RTCRayQueryFlags,
+        filter: unsafe extern "C" fn(*const RTCFilterFunctionNArguments),
+    ) -> Option<Proposal<'_>> {
         let mut found = RTCRayHit { ray: to_embree(query.ray()), ..RTCRayHit::default() };
-        found.ray.tnear = from;
+        (found.ray.tnear, found.ray.tfar) = (from, to);
         let context = ptr::from_mut(query).cast();
-        let filter: RTCFilterFunctionN = Some(callbacks::filter);
+        let filter: RTCFilterFunctionN = Some(filter);
         let mut args = RTCIntersectArguments { flags, context, filter, ..RTCIntersectArguments::default() };
         // SAFETY: the scene is committed and lives; the context heads a query, as the callbacks expect.
         unsafe { rtcIntersect1(self.world.top.raw(), &raw mut found, &raw mut args) };

@@ -10,9 +10,9 @@
 //! them wherever the rule sees a hit; a proposal that the rule turns away has the ray traced again with the rule having a
 //! say in every candidate.
 //!
-//! What is left to Embree is which triangle a ray meets first. Rounding makes it differ from the rule where two surfaces
-//! coincide, which is by far the most frequent case in scenes that have such surfaces, and where a ray meets an edge to the
-//! last bit. Shadow rays are blocked by what the rule takes alone.
+//! Where triangles of one mesh coincide, rounding decides which of them Embree finds nearer; of those that were marked when
+//! the world was built, the rule chooses. What is left to Embree is which triangle a ray meets that passes an edge to the last
+//! bit, or two meshes that coincide: a ray in a million. Shadow rays are blocked by what the rule takes alone.
 //!
 //! # The two packages
 //!
@@ -22,6 +22,7 @@
 //! the functions of `embree4-sys`.
 
 mod callbacks;
+mod coincident;
 mod device;
 mod geometry;
 mod handles;

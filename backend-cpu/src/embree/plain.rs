@@ -15,7 +15,8 @@ use lockstep_core::scene::Scene;
 use lockstep_core::{Error, Result};
 use std::ptr;
 
-const MAKING: Making = Making { flags: RTCSceneFlags::NONE, partial_asks: Asks::Always, growth: 0.0 };
+const MAKING: Making =
+    Making { flags: RTCSceneFlags::NONE, partial_asks: Asks::Always, growth: 0.0, marks_coincident: false };
 
 /// Embree's trees over one scene, with Embree's default flags.
 pub(crate) struct Plain {

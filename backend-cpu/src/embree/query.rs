@@ -78,6 +78,12 @@ impl<'a> Query<'a> {
         self.ray
     }
 
+    /// What identifies it for stochastic coverage.
+    #[inline(always)]
+    pub(super) fn key(&self) -> RayKey {
+        self.key
+    }
+
     /// The last distance that counts.
     #[inline(always)]
     pub(super) fn t_max(&self) -> f32 {

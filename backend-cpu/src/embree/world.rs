@@ -71,6 +71,8 @@ pub(super) struct Making {
     pub(super) partial_asks: Asks,
     /// By what share of their mesh's [`reach`] triangles grow on all sides.
     pub(super) growth: f32,
+    /// Whether it is told of triangles that others lie on them.
+    pub(super) marks_coincident: bool,
 }
 
 impl World {
@@ -91,7 +93,7 @@ impl World {
                 _ => NONE,
             };
             let by = making.growth * reach(scene, &placements, farthest);
-            let parts = parts(&device, scene, mesh, lone, partial_asks, by)?;
+            let parts = parts(&device, scene, mesh, lone, making, by)?;
             if lone != NONE {
                 for (number, part) in (0..).zip(&parts) {
                     top.attach(part.raw(), first_direct(scene) + mesh * MAX_PARTS + number);
