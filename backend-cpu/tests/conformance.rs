@@ -7,12 +7,12 @@ use lockstep_cpu::{BVH_TARGET, Cpu, EMBREE_TARGET};
 
 #[test]
 fn the_built_in_bvh_keeps_the_contract() {
-    conformance::contract(&mut || Cpu.open(BVH_TARGET, &OpenOptions::default()));
+    conformance::contract(&mut || Cpu.open(BVH_TARGET, &OpenOptions::default())).unwrap();
 }
 
 #[test]
 fn the_built_in_bvh_gets_the_light_right() {
-    conformance::physics(&mut || Cpu.open(BVH_TARGET, &OpenOptions::default()));
+    conformance::physics(&mut || Cpu.open(BVH_TARGET, &OpenOptions::default())).unwrap();
 }
 
 #[test]
@@ -22,7 +22,8 @@ fn no_way_to_run_passes_changes_a_film_and_those_of_kernels_are_refused() {
         Variant { structure: Structure::Megakernel, ..Variant::default() },
         Variant::in_mode(Mode::Fast),
     ];
-    let refused = conformance::variants(&mut || Cpu.open(BVH_TARGET, &OpenOptions::default()), &of_kernels);
+    let refused =
+        conformance::variants(&mut || Cpu.open(BVH_TARGET, &OpenOptions::default()), &of_kernels).unwrap();
     assert_eq!(refused.iter().map(|(variant, _)| *variant).collect::<Vec<_>>(), of_kernels);
 }
 
@@ -33,7 +34,7 @@ fn films_do_not_depend_on_the_number_of_threads() {
     let film = |threads| {
         let mut renderer =
             Cpu.open(BVH_TARGET, &OpenOptions { threads: Some(threads), ..OpenOptions::default() }).unwrap();
-        conformance::render(renderer.as_mut(), &scene, &settings, 4).0
+        conformance::render(renderer.as_mut(), &scene, &settings, 4).unwrap().0
     };
     let one = film(1);
     for threads in [2, 3, 8] {
@@ -55,13 +56,13 @@ fn embree_is_here() -> bool {
 #[test]
 fn embree_keeps_the_contract() {
     if embree_is_here() {
-        conformance::contract(&mut || Cpu.open(EMBREE_TARGET, &OpenOptions::default()));
+        conformance::contract(&mut || Cpu.open(EMBREE_TARGET, &OpenOptions::default())).unwrap();
     }
 }
 
 #[test]
 fn embree_gets_the_light_right() {
     if embree_is_here() {
-        conformance::physics(&mut || Cpu.open(EMBREE_TARGET, &OpenOptions::default()));
+        conformance::physics(&mut || Cpu.open(EMBREE_TARGET, &OpenOptions::default())).unwrap();
     }
 }

@@ -155,12 +155,12 @@ fn parity_list(target: &str, asked: &Asked) -> Finding {
 }
 
 fn contract(target: &str, _: &Asked) -> Finding {
-    conformance::contract(&mut || open(target));
+    conformance::contract(&mut || open(target)).map_err(|e| e.to_string())?;
     Ok("kept".into())
 }
 
 fn physics(target: &str, _: &Asked) -> Finding {
-    conformance::physics(&mut || open(target));
+    conformance::physics(&mut || open(target)).map_err(|e| e.to_string())?;
     Ok("right".into())
 }
 
@@ -194,7 +194,7 @@ fn variants(target: &str, _: &Asked) -> Finding {
     blocks.iter_mut().for_each(|variant| variant.structure = Structure::Megakernel);
     asked.extend(blocks);
     asked.push(Variant { group: Some(2048), ..Variant::default() });
-    let refused = conformance::variants(&mut || open(target), &asked);
+    let refused = conformance::variants(&mut || open(target), &asked).map_err(|e| e.to_string())?;
     let words: Vec<String> =
         refused.iter().map(|(variant, reason)| format!("{variant} ({reason})")).collect();
     if refused.iter().any(|(variant, _)| variant.group == Some(2048)) {

@@ -37,7 +37,7 @@ fn a_broken_entry_is_rebuilt_and_renders_the_same() {
     let scene = scenes::everything().unwrap();
     let settings = Settings { width: 32, height: 24, ..Settings::default() };
     let Some(target) = present().into_iter().next() else { return };
-    let film = || conformance::render(open(&target).unwrap().as_mut(), &scene, &settings, 2).0;
+    let film = || conformance::render(open(&target).unwrap().as_mut(), &scene, &settings, 2).unwrap().0;
 
     let first = film();
     let files = entries(cache.path());

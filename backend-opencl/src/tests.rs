@@ -106,7 +106,7 @@ fn the_kernels_for_gpus_give_the_same_bits() {
             let mut device = found.clone();
             device.facts.class = class;
             let mut renderer = Wavefront::new(OpenclDevice::open(device, Mode::Exact).unwrap());
-            conformance::render(&mut renderer, &scene, &settings, 3)
+            conformance::render(&mut renderer, &scene, &settings, 3).unwrap()
         };
         let ((cpu, counts), (gpu, gpu_counts)) = (film(Class::Cpu), film(Class::DiscreteGpu));
         assert_eq!(cpu.pixels_differing(&gpu), 0, "{}", found.target);
@@ -122,7 +122,7 @@ fn no_way_to_run_passes_on_gpus_changes_a_film() {
             device.facts.class = Class::DiscreteGpu;
             Ok(Box::new(Wavefront::new(OpenclDevice::open(device, Mode::Exact)?)))
         };
-        let refused = conformance::variants(&mut open, &[]);
+        let refused = conformance::variants(&mut open, &[]).unwrap();
         assert!(refused.is_empty(), "{}: {refused:?}", found.target);
     }
 }

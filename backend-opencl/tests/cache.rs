@@ -37,7 +37,7 @@ fn a_broken_entry_is_rebuilt_and_renders_the_same() {
     // PoCL keeps what it compiles itself, and leaves no entry here.
     let others = present().into_iter().find(|target| !target.contains("pocl"));
     let Some(target) = others else { return };
-    let film = || conformance::render(open(&target).unwrap().as_mut(), &scene, &settings, 2).0;
+    let film = || conformance::render(open(&target).unwrap().as_mut(), &scene, &settings, 2).unwrap().0;
 
     let first = film();
     let files = entries(cache.path());

@@ -17,22 +17,23 @@ fn reference() -> Box<dyn Renderer> {
 #[test]
 fn every_target_keeps_the_contract() {
     for target in present() {
-        conformance::contract(&mut || open(&target));
+        conformance::contract(&mut || open(&target)).unwrap();
     }
 }
 
 #[test]
 fn every_target_gets_the_light_right() {
     for target in present() {
-        conformance::physics(&mut || open(&target));
+        conformance::physics(&mut || open(&target)).unwrap();
     }
 }
 
 /// Films and ray counts of every target and of the reference.
 fn assert_identical(scene: &Scene, settings: &Settings, spp: u32) {
-    let (film, report) = conformance::render(reference().as_mut(), scene, settings, spp);
+    let (film, report) = conformance::render(reference().as_mut(), scene, settings, spp).unwrap();
     for target in present() {
-        let (other, counts) = conformance::render(open(&target).unwrap().as_mut(), scene, settings, spp);
+        let (other, counts) =
+            conformance::render(open(&target).unwrap().as_mut(), scene, settings, spp).unwrap();
         let differing = film.pixels_differing(&other);
         assert_eq!(differing, 0, "{target} on {} under {settings:?}", scene.name);
         assert_eq!(film.flaws, other.flaws, "{target} on {}", scene.name);
@@ -90,7 +91,7 @@ fn traced_paths_are_those_of_the_reference() {
 #[test]
 fn the_fast_build_agrees_with_the_exact_one_and_a_darker_one_would_not() {
     for target in present() {
-        for mut means in conformance::fast_means(&mut || open(&target)) {
+        for mut means in conformance::fast_means(&mut || open(&target)).unwrap() {
             assert_eq!(means.disagreement(), None, "{target}");
             means.fast.iter_mut().for_each(|mean| *mean *= 0.99);
             assert!(means.disagreement().is_some(), "{target} on {}: one percent is seen", means.scene);
@@ -105,16 +106,16 @@ fn the_fast_mode_is_labelled_and_its_mean_is_the_exact_one() {
     let fast = Settings { mode: Mode::Fast, ..exact };
     for target in present() {
         let mut renderer = open(&target).unwrap();
-        let (film, _) = conformance::render(renderer.as_mut(), &scene, &exact, 64);
+        let (film, _) = conformance::render(renderer.as_mut(), &scene, &exact, 64).unwrap();
         let (promised, flags) = (renderer.device().exact, renderer.device().flags.clone());
-        let (other, _) = conformance::render(renderer.as_mut(), &scene, &fast, 64);
+        let (other, _) = conformance::render(renderer.as_mut(), &scene, &fast, 64).unwrap();
         assert!(!renderer.device().exact, "{target}: the fast mode promises no identity");
         assert_ne!(renderer.device().flags, flags, "{target}: the fast mode has flags of its own");
         let (mean, fast_mean) = (conformance::mean(&film), conformance::mean(&other));
         let off = (fast_mean - mean).abs() / mean;
         assert!(off < 1e-3, "{target}: the fast mean {fast_mean} is {off} off the exact mean {mean}");
         // The exact build is still the exact one after the fast one ran.
-        let (again, _) = conformance::render(renderer.as_mut(), &scene, &exact, 64);
+        let (again, _) = conformance::render(renderer.as_mut(), &scene, &exact, 64).unwrap();
         assert_eq!(again, film, "{target}");
         assert_eq!(renderer.device().exact, promised, "{target}");
     }
@@ -127,7 +128,7 @@ fn no_way_to_run_passes_changes_a_film_and_impossible_groups_are_refused() {
         Variant { tile: Some(8), ..Variant::default() },
     ];
     for target in present() {
-        let refused = conformance::variants(&mut || open(&target), &impossible);
+        let refused = conformance::variants(&mut || open(&target), &impossible).unwrap();
         let asked =
             impossible.iter().filter(|variant| refused.iter().any(|(refused, _)| refused == *variant));
         assert_eq!(asked.count(), impossible.len(), "{target}: {refused:?}");

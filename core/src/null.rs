@@ -112,6 +112,6 @@ mod tests {
 
     #[test]
     fn the_smallest_renderer_keeps_the_contract() {
-        conformance::contract(&mut || Ok(Box::new(NullRenderer::new())));
+        conformance::contract(&mut || Ok(Box::new(NullRenderer::new()))).unwrap();
     }
 }

@@ -402,7 +402,7 @@ fn films_of_both_targets_agree_but_for_few_pixels() {
     let film = |target, threads| {
         let mut renderer =
             Cpu.open(target, &OpenOptions { threads: Some(threads), ..OpenOptions::default() }).unwrap();
-        render(renderer.as_mut(), &scene, &settings, 4).0
+        render(renderer.as_mut(), &scene, &settings, 4).unwrap().0
     };
     let (bvh, embree) = (film(BVH_TARGET, 2), film(EMBREE_TARGET, 2));
     let differing = bvh.pixels_differing(&embree);

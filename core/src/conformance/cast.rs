@@ -1,6 +1,6 @@
 //! Given rays, answered as the hit rule says.
 
-use super::{Open, load, opened};
+use super::{During, Open, Verdict, load, opened};
 use crate::bvh::{closest_hit_brute_force, instance_boxes};
 use crate::error::Error;
 use crate::intersect::{FAR, Hit, Ray};
@@ -26,24 +26,24 @@ fn rays(scene: &Scene) -> Vec<Ray> {
 }
 
 /// Checks [`crate::Renderer::cast`] of a renderer that has it and is exact.
-pub(super) fn cast_answers_as_the_hit_rule_says(open: &mut Open<'_>, scene: &Scene) {
-    let mut renderer = opened(open);
+pub(super) fn cast_answers_as_the_hit_rule_says(open: &mut Open<'_>, scene: &Scene) -> Verdict {
+    let mut renderer = opened(open)?;
     if !renderer.device().exact {
-        return;
+        return Ok(());
     }
     let rays = rays(scene);
     let early = renderer.cast(&rays, Query::Closest, 1, None);
     if matches!(early, Err(Error::Unsupported { .. })) {
-        return;
+        return Ok(());
     }
     assert!(matches!(early, Err(Error::Contract { .. })), "cast before load is refused");
-    load(renderer.as_mut(), scene, &Settings { width: 8, height: 8, ..Settings::default() });
+    load(renderer.as_mut(), scene, &Settings { width: 8, height: 8, ..Settings::default() })?;
     let boxes = instance_boxes(scene);
     for query in [Query::Closest, Query::Any] {
         let mut hits = Vec::new();
         let report = renderer
             .cast(&rays, query, 2, Some(&mut hits))
-            .unwrap_or_else(|e| panic!("casting rays failed: {e}"));
+            .during(|| format!("casting rays into {}", scene.name))?;
         assert_eq!(report.ms.len(), 2, "every pass has a time");
         let mut found = 0;
         for ((index, ray), hit) in (0..).zip(&rays).zip(&hits) {
@@ -54,6 +54,7 @@ pub(super) fn cast_answers_as_the_hit_rule_says(open: &mut Open<'_>, scene: &Sce
         }
         assert!(found > 500 && hits.len() == rays.len(), "{found} of {} rays hit anything", hits.len());
     }
+    Ok(())
 }
 
 fn bits(hit: &Hit) -> [u32; 5] {

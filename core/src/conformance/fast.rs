@@ -1,7 +1,7 @@
 //! The fast build against the exact one, by their means over many seeds.
 
 use super::statistics::{mean_and_variance, welch_t};
-use super::{Open, mean, opened, render, scenes, tolerances};
+use super::{Open, Verdict, made, mean, opened, render, scenes, tolerances};
 use crate::renderer::{Mode, Settings};
 use crate::scene::{Material, Scene};
 
@@ -40,33 +40,36 @@ impl Means {
 
 /// Renders several scenes under many seeds in both modes.
 ///
+/// # Errors
+/// A scene that does not render.
+///
 /// # Panics
-/// When a scene does not render, or has samples that had to be altered.
-pub fn fast_means(open: &mut Open<'_>) -> Vec<Means> {
-    let mut renderer = opened(open);
+/// When a film has samples that had to be altered.
+pub fn fast_means(open: &mut Open<'_>) -> Verdict<Vec<Means>> {
+    let mut renderer = opened(open)?;
     let all = [
         scenes::everything(),
         scenes::small_and_large_light(),
         scenes::furnace(Material::dielectric(1.5, 0.4)),
         scenes::floor_under_ball(0.5, 10.0, [1.5, 1.5, -0.5], 0.3),
     ];
-    let mut means = |scene: &Scene, mode, first: u32| -> Vec<f64> {
+    let mut means = |scene: &Scene, mode, first: u32| -> Verdict<Vec<f64>> {
         (first..first + SEEDS)
             .map(|seed| {
                 let settings =
                     Settings { width: 32, height: 32, bounces: 3, seed, mode, ..Settings::default() };
-                let (film, _) = render(renderer.as_mut(), scene, &settings, SPP);
+                let (film, _) = render(renderer.as_mut(), scene, &settings, SPP)?;
                 assert!(film.flaws.is_clean(), "{} in {mode:?} mode: {:?}", scene.name, film.flaws);
-                mean(&film)
+                Ok(mean(&film))
             })
             .collect()
     };
-    all.map(|scene| {
-        let scene = scene.expect("the suite's scene is valid");
-        let (exact, fast) = (means(&scene, Mode::Exact, 0), means(&scene, Mode::Fast, SEEDS));
-        Means { scene: scene.name.clone(), exact, fast }
-    })
-    .into()
+    let of_scene = |scene| {
+        let scene = made(scene)?;
+        let (exact, fast) = (means(&scene, Mode::Exact, 0)?, means(&scene, Mode::Fast, SEEDS)?);
+        Ok(Means { scene: scene.name.clone(), exact, fast })
+    };
+    all.into_iter().map(of_scene).collect()
 }
 
 #[cfg(test)]

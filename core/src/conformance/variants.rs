@@ -1,6 +1,6 @@
 //! The promise of [`Renderer::vary`]: no way to run passes changes a bit of an exact film.
 
-use super::{Open, film_of, opened, render, scenes};
+use super::{During, Open, Verdict, film_of, made, opened, render, scenes};
 use crate::error::Error;
 use crate::film::Film;
 use crate::renderer::{Mode, Settings};
@@ -26,13 +26,16 @@ const SPP: u32 = 6;
 /// Renders the suite's scene in the ways that a renderer lists and in these besides, and compares films and ray counts
 /// with the default's. Returns the variants that were refused with the reasons.
 ///
+/// # Errors
+/// A refusal that is no [`Error::Device`] and no [`Error::Unsupported`] or leaves the renderer unusable, and a renderer that
+/// fails otherwise.
+///
 /// # Panics
-/// When a variant changes a film, or a refusal is no [`Error::Device`] and no [`Error::Unsupported`] or leaves the
-/// renderer unusable.
-pub fn variants(open: &mut Open<'_>, besides: &[Variant]) -> Vec<(Variant, String)> {
-    let scene = scenes::everything().expect("the suite's scene is valid");
-    let mut renderer = opened(open);
-    let (expected, report) = render(renderer.as_mut(), &scene, &SETTINGS, SPP);
+/// When a variant changes a film.
+pub fn variants(open: &mut Open<'_>, besides: &[Variant]) -> Verdict<Vec<(Variant, String)>> {
+    let scene = made(scenes::everything())?;
+    let mut renderer = opened(open)?;
+    let (expected, report) = render(renderer.as_mut(), &scene, &SETTINGS, SPP)?;
     let mut listed = renderer.variants();
     assert_eq!(listed.first(), Some(&Variant::default()), "the default is the first of a target's variants");
     // Some compilers make all kernels anew for every size of a group.
@@ -41,18 +44,17 @@ pub fn variants(open: &mut Open<'_>, besides: &[Variant]) -> Vec<(Variant, Strin
     let mut refused = Vec::new();
     for variant in &listed {
         match renderer.vary(variant) {
-            Ok(_) => {}
             Err(refusal @ (Error::Device { .. } | Error::Unsupported { .. })) => {
                 refused.push((*variant, refusal.to_string()));
                 continue;
             }
-            Err(other) => panic!("{variant}: {other}"),
-        }
-        let empty = film_of(renderer.as_mut(), &scene.name);
+            other => other.during(|| format!("turning to {variant}"))?,
+        };
+        let empty = film_of(renderer.as_mut(), &scene)?;
         assert!(empty.spp == 0 && empty.sums.iter().all(|s| *s == [0; 3]), "{variant} starts a new film");
-        let first = renderer.accumulate(2..SPP).unwrap_or_else(|e| panic!("{variant}: {e}"));
-        let second = renderer.accumulate(0..2).unwrap_or_else(|e| panic!("{variant}: {e}"));
-        let film = film_of(renderer.as_mut(), &scene.name);
+        let first = renderer.accumulate(2..SPP).during(|| format!("rendering by {variant}"))?;
+        let second = renderer.accumulate(0..2).during(|| format!("rendering by {variant}"))?;
+        let film = film_of(renderer.as_mut(), &scene)?;
         if variant.mode == Mode::Exact {
             assert_same(&expected, &film, variant);
             let rays = first.extension_rays() + second.extension_rays();
@@ -70,9 +72,9 @@ pub fn variants(open: &mut Open<'_>, besides: &[Variant]) -> Vec<(Variant, Strin
         }
     }
     // Whatever was refused last, the renderer goes on.
-    let (film, _) = render(renderer.as_mut(), &scene, &SETTINGS, SPP);
+    let (film, _) = render(renderer.as_mut(), &scene, &SETTINGS, SPP)?;
     assert_same(&expected, &film, &Variant::default());
-    refused
+    Ok(refused)
 }
 
 fn assert_same(expected: &Film, film: &Film, variant: &Variant) {

@@ -79,7 +79,7 @@ fn runtime() -> Option<String> {
 }
 
 fn image(renderer: &mut dyn Renderer, scene: &Scene) -> LinearImage {
-    let (film, _) = render(renderer, scene, &SETTINGS, SPP);
+    let (film, _) = render(renderer, scene, &SETTINGS, SPP).unwrap();
     LinearImage::new(film.width(), film.height(), film.mean()).unwrap()
 }
 
