@@ -33,16 +33,16 @@ const ALL_CELLS: u32 = {
 /// By so much of a cell reaches farther what lies in it, for the rounding of barycentric coordinates.
 const CELL_MARGIN: f32 = 1.0 / 16.0;
 
-/// From this height over its longest edge on, over its coordinates, a triangle's normal tells which others it cannot lie on:
-/// those that are steeper to it than [`STEEP`], the cosine of their angle.
+/// From this height over its longest edge on, over its coordinates, a triangle's normal tells which others it cannot lie
+/// on: those that are steeper to it than [`STEEP`], the cosine of their angle.
 const TELLING_HEIGHT: f32 = 1.0 / 4_096.0;
 const STEEP: f32 = 0.999;
 
 /// So few triangles are compared with each other.
 const FEW: usize = 32;
 
-/// With so many others at most is a triangle compared that no plane parts from them, so that heaps of triangles at one place
-/// cost little. Of those that are left out rounding decides.
+/// With so many others at most is a triangle compared that no plane parts from them, so that heaps of triangles at one
+/// place cost little. Of those that are left out rounding decides.
 const MOST_OTHERS: usize = 1_024;
 
 /// So many triangles are worth a second thread.
@@ -154,8 +154,8 @@ impl Search<'_> {
     }
 }
 
-/// Those before and those behind a plane about the middle; who reaches through it is in both. None where that are too many for
-/// halves to be worth it.
+/// Those before and those behind a plane about the middle; who reaches through it is in both. None where that are too
+/// many for halves to be worth it.
 fn halves(items: &[Item]) -> Option<[Vec<Item>; 2]> {
     let samples = || items.iter().step_by(items.len().div_ceil(SAMPLES));
     let center = |item: &Item, axis: usize| 0.5 * (item.lo[axis] + item.hi[axis]);
@@ -243,8 +243,8 @@ fn without(p: Vec3, axis: usize) -> [f32; 2] {
     }
 }
 
-/// Whether two convex polygons of a plane reach into each other by more than a distance, so that no edge of one has the other
-/// beyond it.
+/// Whether two convex polygons of a plane reach into each other by more than a distance, so that no edge of one has the
+/// other beyond it.
 #[inline(always)]
 fn overlap(a: &[[f32; 2]], b: &[[f32; 2]], by: f32) -> bool {
     let parted = |own: &[[f32; 2]], other: &[[f32; 2]]| {

@@ -29,11 +29,12 @@ const NEARNESS: f32 = 1.0 / 65_536.0;
 /// Proposals that are judged together.
 const EIGHT: usize = 8;
 
-/// Embree's default test finds the side of an edge that a ray passes on with a few roundings of the distance to where it starts,
-/// and its boxes are as tight: of rays from inside at edges of a closed mesh to the last bit 6 % slip through, of those at vertices
-/// 22 %. Where triangles overlap by this share of the farthest start none do, from wherever there are surfaces or the camera; with
-/// half of it some do where the mesh is placed by a map, and in Sponza three times as many hits differ from the rule's. What is hit
-/// by the overlap alone the rule turns away. Embree's own watertight mode takes a tenth to a fifth longer.
+/// Embree's default test finds the side of an edge that a ray passes on with a few roundings of the distance to where
+/// it starts, and its boxes are as tight: of rays from inside at edges of a closed mesh to the last bit 6 % slip
+/// through, of those at vertices 22 %. Where triangles overlap by this share of the farthest start none do, from
+/// wherever there are surfaces or the camera; with half of it some do where the mesh is placed by a map, and in
+/// Sponza three times as many hits differ from the rule's. What is hit by the overlap alone the rule turns away.
+/// Embree's own watertight mode takes a tenth to a fifth longer.
 const GROWTH: f32 = 1.0 / 1_048_576.0;
 
 /// Ready for queries that ask us about every candidate.

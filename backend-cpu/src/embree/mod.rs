@@ -6,13 +6,14 @@
 //! and the built-in BVH choose the same primitive, the hits are the same to the bit. Partial coverage is decided by our
 //! own code in filters, and spheres are tested by it, so scenes of spheres agree to the bit.
 //!
-//! Embree's triangles overlap a little, so that its fast test, which lets rays through between neighbours, proposes one of
-//! them wherever the rule sees a hit; a proposal that the rule turns away has the ray traced again with the rule having a
-//! say in every candidate.
+//! Embree's triangles overlap a little, so that its fast test, which lets rays through between neighbours, proposes one
+//! of them wherever the rule sees a hit; a proposal that the rule turns away has the ray traced again with the rule
+//! having a say in every candidate.
 //!
-//! Where triangles of one mesh coincide, rounding decides which of them Embree finds nearer; of those that were marked when
-//! the world was built, the rule chooses. What is left to Embree is which triangle a ray meets that passes an edge to the last
-//! bit, or two meshes that coincide: a ray in a million. Shadow rays are blocked by what the rule takes alone.
+//! Where triangles of one mesh coincide, rounding decides which of them Embree finds nearer; of those that were marked
+//! when the world was built, the rule chooses. What is left to Embree is which triangle a ray meets that passes an edge
+//! to the last bit, or two meshes that coincide: a ray in a million. Shadow rays are blocked by what the rule takes
+//! alone.
 //!
 //! # The two packages
 //!
