@@ -13,7 +13,7 @@ use embree4_sys::{
 use lockstep_core::Result;
 use lockstep_core::bvh::{BvhCache, LeafPrimitive, Proposals8, judge};
 use lockstep_core::intersect::{Hit, Ray, covers};
-use lockstep_core::math::max;
+use lockstep_core::math::{max, min};
 use lockstep_core::rng::RayKey;
 use lockstep_core::scene::{NONE, Scene};
 use lockstep_core::vec3::max_abs_component;
@@ -48,6 +48,15 @@ const MAKING: Making = Making {
 /// Embree's trees over one scene.
 pub(crate) struct Embree {
     world: World,
+}
+
+/// A hit so close to an edge, in barycentric coordinates, may be one of the neighbour as well.
+const EDGE: f32 = 1.0 / 1_024.0;
+
+/// Whether a hit may be one of a neighbour as well.
+#[inline(always)]
+fn is_at_edge(hit: &Hit) -> bool {
+    min(min(hit.u, hit.v), 1.0 - hit.u - hit.v) < EDGE
 }
 
 /// Between which distances lies what is as near as something at a distance of its own.
@@ -188,7 +197,7 @@ impl Embree {
             found(
                 lane,
                 match (hit, proposal) {
-                    (Some(hit), Some(_)) if flags[lane] == 0 => hit,
+                    (Some(hit), Some(_)) if flags[lane] == 0 && !is_at_edge(&hit) => hit,
                     (Some(hit), Some(proposal)) => self.look_closer(ray, key, proposal, hit),
                     _ => self.decide(ray, key, proposal.as_ref()),
                 },
@@ -223,7 +232,11 @@ impl Embree {
     /// The hit that a triangle counts as, or where others lie on it the one that the rule puts first.
     #[inline(always)]
     fn settle(&self, ray: &Ray, key: RayKey, record: &LeafPrimitive, hit: Hit) -> Hit {
-        if is_coincident(record, &hit) { self.first_of_coincident(ray, key, hit) } else { hit }
+        if is_at_edge(&hit) || is_coincident(record, &hit) {
+            self.first_of_coincident(ray, key, hit)
+        } else {
+            hit
+        }
     }
 
     /// The first of all hits that are as near as one.

@@ -309,7 +309,7 @@ fn from_afar(scene: &Scene, i: u32, distance: f32) -> Option<Ray> {
 }
 
 #[test]
-fn no_ray_from_as_far_as_the_camera_leaks_through_a_closed_mesh() {
+fn rays_at_edges_from_as_far_as_the_camera_hit_what_the_rule_says() {
     if !embree_is_here() {
         return;
     }
@@ -323,8 +323,7 @@ fn no_ray_from_as_far_as_the_camera_leaks_through_a_closed_mesh() {
             facing += 1;
             let expected = bvh.closest_hit(&scene, &ray, key(i), &mut scratch);
             let found = embree.closest_hit(&ray, key(i), &mut ());
-            let beyond = 0.1 / distance;
-            assert!(found.t < expected.t + beyond, "from {distance}, ray {i} leaked: {ray:?}, {found:?}");
+            assert_eq!(bits(&found), bits(&expected), "from {distance}, ray {i}: {ray:?}");
             assert!(embree.any_hit(&ray, key(i), &mut ()), "from {distance}, shadow ray {i} leaked: {ray:?}");
         }
         assert!(facing > 25_000, "{facing}");
@@ -349,9 +348,7 @@ fn no_ray_of_a_packet_leaks_and_its_hits_are_those_of_the_rule() {
             |i, found| {
                 assert!(found.is_some(), "ray {i} leaked: {:?}", rays[i]);
                 let expected = bvh.closest_hit(&scene, &rays[i], key(i as u32), &mut scratch);
-                if found.primitive == expected.primitive {
-                    assert_eq!(bits(&found), bits(&expected), "ray {i}: {:?}", rays[i]);
-                }
+                assert_eq!(bits(&found), bits(&expected), "ray {i}: {:?}", rays[i]);
             },
         );
     }
