@@ -10,10 +10,10 @@
 //! of them wherever the rule sees a hit; a proposal that the rule turns away has the ray traced again with the rule
 //! having a say in every candidate.
 //!
-//! Where triangles of one mesh coincide, rounding decides which of them Embree finds nearer; of those that were marked
-//! when the world was built, the rule chooses. What is left to Embree is which triangle a ray meets that passes an edge
-//! to the last bit, or two meshes that coincide: a ray in a million. Shadow rays are blocked by what the rule takes
-//! alone.
+//! Where triangles of one mesh coincide, and where a ray meets an edge, rounding decides which of them Embree finds
+//! nearer: there the rule chooses among all that are as near. What is left to Embree are surfaces that cross just where
+//! a ray meets them, and two meshes that coincide: less than a ray in a million. Shadow rays are blocked by what the
+//! rule takes alone.
 //!
 //! # The two packages
 //!

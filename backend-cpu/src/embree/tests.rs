@@ -17,7 +17,7 @@ use lockstep_core::vec3::{Vec3, dot, normalize, vec3};
 use lockstep_core::{Backend, OpenOptions, Scene, SceneBuilder, Settings};
 
 /// The largest share of rays for which Embree may find another primitive than the built-in BVH, or judge occlusion
-/// differently: rays that pass within rounding of an edge or of two primitives at one distance.
+/// differently: rays that meet two primitives where they cross.
 const TOLERATED_SHARE: f64 = 1e-5;
 
 /// False, with a printed reason, where Embree is not installed.
