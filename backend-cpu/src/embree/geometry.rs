@@ -154,7 +154,8 @@ impl Part {
 pub(super) const MAX_PARTS: u32 = 4;
 
 /// The parts of a mesh, in a slice that must outlive all scenes with their geometries: these point into it. `instance` is
-/// [`NONE`] unless the mesh belongs to the world itself. Triangles grow by `growth` on all sides.
+/// [`NONE`] unless the mesh belongs to the world itself. Triangles grow by
+/// `overlap`, a distance, on all sides.
 ///
 /// # Errors
 /// [`lockstep_core::Error::Device`] when Embree runs out of memory.
@@ -164,7 +165,7 @@ pub(super) fn parts(
     mesh: u32,
     instance: u32,
     making: Making,
-    growth: f32,
+    overlap: f32,
 ) -> Result<Box<[Part]>> {
     let record = scene.meshes[mesh as usize];
     let triangles = record.triangle_count;
@@ -175,9 +176,10 @@ pub(super) fn parts(
     } else {
         (Vec::new(), (0..triangles).collect())
     };
-    let corners: Vec<Corners> = match making.marks_coincident {
-        true => (0..triangles).into_par_iter().map(|i| corners(scene, &record, i)).collect(),
-        false => Vec::new(),
+    let corners: Vec<Corners> = if making.marks_coincident {
+        (0..triangles).into_par_iter().map(|i| corners(scene, &record, i)).collect()
+    } else {
+        Vec::new()
     };
     let cells = coincident(&corners);
     let leaf = |&i: &u32| {
@@ -194,7 +196,7 @@ pub(super) fn parts(
         if numbers.is_empty() {
             continue;
         }
-        let geometry = Shape::Triangles(triangle_geometry(device, scene, &record, &numbers, growth)?);
+        let geometry = Shape::Triangles(triangle_geometry(device, scene, &record, &numbers, overlap)?);
         let triangles = numbers.par_iter().map(leaf).collect();
         parts.push(Part { geometry, asks, scene: scene.clone(), mesh, instance, triangles });
     }
@@ -218,9 +220,9 @@ fn triangle_geometry(
     scene: &SceneData,
     mesh: &Mesh,
     numbers: &[u32],
-    growth: f32,
+    overlap: f32,
 ) -> Result<TriangleMeshGeometry> {
-    let grown = |&i: &u32| grow(corners(scene, mesh, i), growth).map(|p| (p.x, p.y, p.z));
+    let grown = |&i: &u32| grow(corners(scene, mesh, i), overlap).map(|p| (p.x, p.y, p.z));
     let vertices: Vec<(f32, f32, f32)> = numbers.par_iter().flat_map_iter(grown).collect();
     let indices: Vec<(u32, u32, u32)> =
         (0..numbers.len() as u32).map(|i| (3 * i, 3 * i + 1, 3 * i + 2)).collect();

@@ -15,7 +15,7 @@ use lockstep_core::bvh::{BvhCache, LeafPrimitive, Proposals8, judge};
 use lockstep_core::intersect::{Hit, Ray, covers};
 use lockstep_core::math::{max, min};
 use lockstep_core::rng::RayKey;
-use lockstep_core::scene::{NONE, Scene};
+use lockstep_core::scene::{NONE, SPHERE_BIT, Scene};
 use lockstep_core::vec3::max_abs_component;
 use std::ptr;
 
@@ -50,13 +50,13 @@ pub(crate) struct Embree {
     world: World,
 }
 
-/// A hit so close to an edge, in barycentric coordinates, may be one of the neighbour as well.
+/// A hit of a triangle so close to an edge, in barycentric coordinates, may be one of the neighbour as well.
 const EDGE: f32 = 1.0 / 1_024.0;
 
-/// Whether a hit may be one of a neighbour as well.
+/// Whether a hit may be one of a neighbouring triangle as well.
 #[inline(always)]
 fn is_at_edge(hit: &Hit) -> bool {
-    min(min(hit.u, hit.v), 1.0 - hit.u - hit.v) < EDGE
+    min(min(hit.u, hit.v), 1.0 - hit.u - hit.v) < EDGE && hit.primitive & SPHERE_BIT == 0
 }
 
 /// Between which distances lies what is as near as something at a distance of its own.

@@ -71,7 +71,7 @@ pub(super) struct Making {
     pub(super) partial_asks: Asks,
     /// By what share of their mesh's [`reach`] triangles grow on all sides.
     pub(super) growth: f32,
-    /// Whether it is told of triangles that others lie on them.
+    /// Whether triangles are marked that others lie on.
     pub(super) marks_coincident: bool,
 }
 
@@ -92,8 +92,8 @@ impl World {
                 [only] if scene.instances[only as usize].flags & Instance::IDENTITY != 0 => only,
                 _ => NONE,
             };
-            let by = making.growth * reach(scene, &placements, farthest);
-            let parts = parts(&device, scene, mesh, lone, making, by)?;
+            let overlap = making.growth * reach(scene, &placements, farthest);
+            let parts = parts(&device, scene, mesh, lone, making, overlap)?;
             if lone != NONE {
                 for (number, part) in (0..).zip(&parts) {
                     top.attach(part.raw(), first_direct(scene) + mesh * MAX_PARTS + number);
