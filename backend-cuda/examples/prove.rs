@@ -11,7 +11,7 @@
 use lockstep_core::conformance::{self, scenes};
 use lockstep_core::renderer::{Mode, Strategy};
 use lockstep_core::variant::{Structure, Variant};
-use lockstep_core::{Backend, Error, Film, OpenOptions, PassReport, Renderer, Scene, Settings, parity};
+use lockstep_core::{Backend, Error, Film, OpenOptions, Renderer, Scene, Settings, parity};
 use lockstep_cpu::{BVH_TARGET, Cpu};
 use lockstep_cuda::probes::Probes;
 use lockstep_cuda::{Cuda, faults};
@@ -136,7 +136,7 @@ fn reference() -> Result<Box<dyn Renderer>, String> {
     Cpu.open(BVH_TARGET, &OpenOptions::default()).map_err(words)
 }
 
-fn words(error: Error) -> String {
+fn words(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
@@ -155,12 +155,12 @@ fn parity_list(target: &str, asked: &Asked) -> Finding {
 }
 
 fn contract(target: &str, _: &Asked) -> Finding {
-    conformance::contract(&mut || open(target)).map_err(|e| e.to_string())?;
+    conformance::contract(&mut || open(target)).map_err(words)?;
     Ok("kept".into())
 }
 
 fn physics(target: &str, _: &Asked) -> Finding {
-    conformance::physics(&mut || open(target)).map_err(|e| e.to_string())?;
+    conformance::physics(&mut || open(target)).map_err(words)?;
     Ok("right".into())
 }
 
@@ -194,7 +194,7 @@ fn variants(target: &str, _: &Asked) -> Finding {
     blocks.iter_mut().for_each(|variant| variant.structure = Structure::Megakernel);
     asked.extend(blocks);
     asked.push(Variant { group: Some(2048), ..Variant::default() });
-    let refused = conformance::variants(&mut || open(target), &asked).map_err(|e| e.to_string())?;
+    let refused = conformance::variants(&mut || open(target), &asked).map_err(words)?;
     let words: Vec<String> =
         refused.iter().map(|(variant, reason)| format!("{variant} ({reason})")).collect();
     if refused.iter().any(|(variant, _)| variant.group == Some(2048)) {
@@ -205,8 +205,10 @@ fn variants(target: &str, _: &Asked) -> Finding {
 }
 
 fn compare(target: &str, scene: &Scene, settings: &Settings, spp: u32) -> Result<usize, String> {
-    let (ours, counts) = rendered(open(target).map_err(words)?.as_mut(), scene, settings, spp)?;
-    let (theirs, expected) = rendered(reference()?.as_mut(), scene, settings, spp)?;
+    let (ours, counts) =
+        conformance::render(open(target).map_err(words)?.as_mut(), scene, settings, spp).map_err(words)?;
+    let (theirs, expected) =
+        conformance::render(reference()?.as_mut(), scene, settings, spp).map_err(words)?;
     let place = format!("{} under {settings:?}", scene.name);
     let differing = ours.pixels_differing(&theirs);
     if differing > 0 {
@@ -216,17 +218,6 @@ fn compare(target: &str, scene: &Scene, settings: &Settings, spp: u32) -> Result
         return Err(format!("the counts differ on {place}: {counts:?} and {expected:?}"));
     }
     Ok((settings.width * settings.height) as usize)
-}
-
-fn rendered(
-    renderer: &mut dyn Renderer,
-    scene: &Scene,
-    settings: &Settings,
-    spp: u32,
-) -> Result<(Film, PassReport), String> {
-    renderer.load(scene, settings).map_err(words)?;
-    let report = renderer.accumulate(0..spp).map_err(words)?;
-    Ok((film_of(renderer)?, report))
 }
 
 fn film_of(renderer: &mut dyn Renderer) -> Result<Film, String> {
@@ -239,7 +230,8 @@ fn film_of(renderer: &mut dyn Renderer) -> Result<Film, String> {
 fn split(target: &str, _: &Asked) -> Finding {
     let scene = built_in("cornell")?;
     let settings = Settings { width: 320, height: 180, ..Settings::default() };
-    let (whole, _) = rendered(open(target).map_err(words)?.as_mut(), &scene, &settings, 16)?;
+    let (whole, _) =
+        conformance::render(open(target).map_err(words)?.as_mut(), &scene, &settings, 16).map_err(words)?;
     let last = Cuda.targets().into_iter().rfind(|status| status.state.is_ok()).map(|status| status.name);
     let last = last.unwrap_or_else(|| target.into());
     let mut first_half = open(target).map_err(words)?;
@@ -335,6 +327,6 @@ fn loss(target: &str, _: &Asked) -> Finding {
     let Some(Err(absence)) = status.map(|status| status.state) else {
         return Err("the target is still listed as present".into());
     };
-    rendered(reference()?.as_mut(), &scene, &settings, 1)?;
+    conformance::render(reference()?.as_mut(), &scene, &settings, 1).map_err(words)?;
     Ok(format!("{BVH_TARGET} goes on; {target} is absent: {}. {}", absence.reason, absence.remedy))
 }
