@@ -1,6 +1,6 @@
 //! Records the commit that the program is built from, since provenance belongs beside every golden and number.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// What the program is made of, from here. Where it differs from the commit, the commit says so.
@@ -34,7 +34,7 @@ fn commit() -> Option<String> {
 
 /// Where git keeps something of this working tree.
 fn git_path(name: &str) -> Option<PathBuf> {
-    git(&["rev-parse", "--git-path", name]).map(|path| Path::new(&path).to_path_buf())
+    git(&["rev-parse", "--git-path", name]).map(PathBuf::from)
 }
 
 /// What git answers, if it answers anything.

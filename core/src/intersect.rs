@@ -127,7 +127,7 @@ impl Slabs {
 
 /// The axis along which a direction is longest, 0 to 2; of equal ones the last.
 #[inline(always)]
-pub(crate) fn longest_axis(direction: Vec3) -> u32 {
+pub fn longest_axis(direction: Vec3) -> u32 {
     let (x, y, z) = (direction.x.abs(), direction.y.abs(), direction.z.abs());
     if x > y {
         if x > z { 0 } else { 2 }
@@ -151,9 +151,9 @@ pub struct Shear {
     sz: f32,
 }
 
-/// The components of `v` in cyclic order, so that component `axis` comes last.
+/// The components of `v` in cyclic order, so that component `axis`, 0 to 2, comes last.
 #[inline(always)]
-fn rotate_to(v: Vec3, axis: u32) -> Vec3 {
+pub fn rotate_to(v: Vec3, axis: u32) -> Vec3 {
     match axis {
         0 => vec3(v.y, v.z, v.x),
         1 => vec3(v.z, v.x, v.y),

@@ -1,6 +1,6 @@
 //! Which triangles of a mesh lie on others, so that rounding decides which of them a ray meets first.
 
-use lockstep_core::intersect::coordinate_scale;
+use lockstep_core::intersect::{coordinate_scale, longest_axis, rotate_to};
 use lockstep_core::math::{max, min};
 use lockstep_core::vec3::{Vec3, cross, dot, length, normalize, vec3};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -164,7 +164,7 @@ fn halves(items: &[Item]) -> Option<[Vec<Item>; 2]> {
         let (lo, hi) = places.fold((f32::MAX, f32::MIN), |(lo, hi), place| (min(lo, place), max(hi, place)));
         hi - lo
     };
-    let axis = longest(vec3(extent(0), extent(1), extent(2)));
+    let axis = longest_axis(vec3(extent(0), extent(1), extent(2))) as usize;
     let mut places: Vec<f32> = samples().map(|item| center(item, axis)).collect();
     let half = places.len() / 2;
     let middle = *places.select_nth_unstable_by(half, f32::total_cmp).1;
@@ -178,17 +178,6 @@ fn by_axis(a: Vec3, b: Vec3, pick: fn(f32, f32) -> f32) -> Vec3 {
     vec3(pick(a.x, b.x), pick(a.y, b.y), pick(a.z, b.z))
 }
 
-fn longest(extent: Vec3) -> usize {
-    let Vec3 { x, y, z } = extent;
-    if x >= y && x >= z {
-        0
-    } else if y >= z {
-        1
-    } else {
-        2
-    }
-}
-
 /// Whether two triangles share more than an edge of one surface.
 fn lie_on_each_other(a: &Corners, b: &Corners) -> bool {
     let scale = a.iter().chain(b).fold(0.0, |scale, &p| max(scale, coordinate_scale(p, p)));
@@ -197,7 +186,7 @@ fn lie_on_each_other(a: &Corners, b: &Corners) -> bool {
         let area = length(across);
         let height = |p: &Vec3| dot(across, *p - ground[0]).abs();
         area > 0.0 && other.iter().all(|p| height(p) <= area * scale * THICKNESS) && {
-            let flat = |corners: &Corners| corners.map(|p| without(p, longest(absolute(across))));
+            let flat = |corners: &Corners| corners.map(|p| without(p, longest_axis(across)));
             overlap(&flat(ground), &flat(other), scale * OVERLAP)
         }
     })
@@ -205,7 +194,7 @@ fn lie_on_each_other(a: &Corners, b: &Corners) -> bool {
 
 /// The cells of a triangle on which another one lies; all of them where the first is too narrow to tell.
 fn cells_under(ground: &Corners, other: &Corners) -> u32 {
-    let axis = longest(absolute(across(ground)));
+    let axis = longest_axis(across(ground));
     let [a, b, c] = ground.map(|p| without(p, axis));
     let by = |p: [f32; 2], q: [f32; 2]| (p[0] - a[0]) * (q[1] - a[1]) - (p[1] - a[1]) * (q[0] - a[0]);
     let area = by(b, c);
@@ -231,16 +220,10 @@ fn across([a, b, c]: &Corners) -> Vec3 {
     cross(*b - *a, *c - *a)
 }
 
-fn absolute(v: Vec3) -> Vec3 {
-    vec3(v.x.abs(), v.y.abs(), v.z.abs())
-}
-
-fn without(p: Vec3, axis: usize) -> [f32; 2] {
-    match axis {
-        0 => [p.y, p.z],
-        1 => [p.x, p.z],
-        _ => [p.x, p.y],
-    }
+/// A point of a plane whose normal is longest along an axis, by its other two coordinates.
+fn without(p: Vec3, axis: u32) -> [f32; 2] {
+    let Vec3 { x, y, .. } = rotate_to(p, axis);
+    [x, y]
 }
 
 /// Whether two convex polygons of a plane reach into each other by more than a distance, so that no edge of one has the
