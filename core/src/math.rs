@@ -79,12 +79,9 @@ pub fn sin_cos_turns(turns: f32) -> (f32, f32) {
     let z = a * a;
     let s = ((-1.951_529_6e-4 * z + 8.332_161e-3) * z - 1.666_665_5e-1) * z * a + a;
     let c = ((2.443_315_7e-5 * z - 1.388_731_6e-3) * z + 4.166_664_6e-2) * z * z - 0.5 * z + 1.0;
-    match quadrant & 3 {
-        0 => (s, c),
-        1 => (c, -s),
-        2 => (-s, -c),
-        _ => (-c, s),
-    }
+    // Choices rather than cases: which quadrant it is nothing predicts.
+    let (along, across) = if quadrant & 1 == 0 { (s, c) } else { (c, s) };
+    (if quadrant & 2 == 0 { along } else { -along }, if (quadrant + 1) & 2 == 0 { across } else { -across })
 }
 
 /// Tangent of an angle in radians below a quarter turn.
