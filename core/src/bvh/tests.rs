@@ -19,7 +19,7 @@ fn random(i: u32, stream: u32) -> [f32; 4] {
     pcg4d([i, stream, 23, 9]).map(uniform)
 }
 
-fn random_point(i: u32, stream: u32, extent: f32) -> Vec3 {
+pub(super) fn random_point(i: u32, stream: u32, extent: f32) -> Vec3 {
     let r = random(i, stream);
     (vec3(r[0], r[1], r[2]) - Vec3::splat(0.5)) * (2.0 * extent)
 }
@@ -106,7 +106,7 @@ fn closed_mesh(rings: u32, segments: u32) -> Scene {
 }
 
 /// Rays of all kinds that have broken intersectors: random, axis-aligned, through vertices and edges, grazing, far.
-fn ray(scene: &Scene, i: u32) -> Ray {
+pub(super) fn ray(scene: &Scene, i: u32) -> Ray {
     let r = random(i, 20);
     let n = scene.triangles.len() as u32;
     let corner = |which: u32, k: usize| {
@@ -134,11 +134,11 @@ fn ray(scene: &Scene, i: u32) -> Ray {
     }
 }
 
-fn key(i: u32) -> RayKey {
+pub(super) fn key(i: u32) -> RayKey {
     RayKey::extension(SampleKey { pixel: i, sample: 0, seed: 1 }, 0)
 }
 
-fn bits(hit: &Hit) -> [u32; 5] {
+pub(super) fn bits(hit: &Hit) -> [u32; 5] {
     [hit.t.to_bits(), hit.u.to_bits(), hit.v.to_bits(), hit.instance, hit.primitive]
 }
 

@@ -173,6 +173,8 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("bvh/wide/traverse::WideSlabs::interval", "inline in wide_slabs_meet and wide_slabs_meet_triangles"),
     ("bvh/wide/triangles::boxes", "inline in wide_slabs_meet_triangles"),
     ("bvh/wide/triangles::Tested::new", "inline in wide_shear_test"),
+    ("bvh/wide/triangles::Tested::none", "inline in wide_shear_test"),
+    ("bvh/wide/triangles::Tested::passed", "inline in wide_shear_test"),
     ("intersect::longest_axis", "inline in intersect_shear_new"),
     ("bvh/wide/traverse::InMesh::new", "inline in wide_walk"),
     ("bvh/wide/traverse::InMesh::$closest", "walk, compiled for one processor"),

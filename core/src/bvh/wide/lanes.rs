@@ -6,7 +6,8 @@
 use super::layout::Eight;
 
 /// A way to compute with eight numbers. `max` and `min` take the second operand where unordered, as
-/// [`crate::math::max`] and [`crate::math::min`] do. Comparisons give bit `i` for lane `i`.
+/// [`crate::math::max`] and [`crate::math::min`] do. Comparisons give bit `i` for lane `i`; a *mask* has all bits of a
+/// lane's number set or none.
 pub(super) trait Lanes: Copy {
     fn splat(value: f32) -> Self;
     fn load(values: &Eight) -> Self;
@@ -22,6 +23,28 @@ pub(super) trait Lanes: Copy {
     fn less(self, other: Self) -> u32;
     fn at_most(self, other: Self) -> u32;
     fn equal(self, other: Self) -> u32;
+    /// Number `i` of every row.
+    fn transpose(rows: [&Eight; 8]) -> [Self; 8];
+    /// The mask of the lanes whose bits are set.
+    fn mask(bits: u32) -> Self;
+    /// The mask of the lanes that are less.
+    fn below(self, other: Self) -> Self;
+    /// The mask of the lanes that are zero.
+    fn is_zero(self) -> Self;
+    /// Bits of either.
+    fn or(self, other: Self) -> Self;
+    /// Bits of both.
+    fn and(self, other: Self) -> Self;
+    /// Bits of one of both.
+    fn xor(self, other: Self) -> Self;
+    /// Bit `i` where number `i` has its sign bit set.
+    fn signs(self) -> u32;
+    /// Bits that the other has not.
+    fn and_not(self, other: Self) -> Self;
+    /// Where this mask is set one number, else another.
+    fn select(self, set: Self, unset: Self) -> Self;
+    /// The next number above, of numbers that are positive and finite.
+    fn next_up(self) -> Self;
 }
 
 /// Plain arrays, for any processor.
@@ -105,6 +128,72 @@ impl Lanes for Plain {
     fn equal(self, other: Self) -> u32 {
         self.compare(other, |a, b| a == b)
     }
+    #[inline(always)]
+    fn transpose(rows: [&Eight; 8]) -> [Self; 8] {
+        let mut columns = [Self([0.0; 8]); 8];
+        for (i, row) in rows.into_iter().enumerate() {
+            for (column, value) in columns.iter_mut().zip(row) {
+                column.0[i] = *value;
+            }
+        }
+        columns
+    }
+    #[inline(always)]
+    fn mask(bits: u32) -> Self {
+        let mut lanes = [0.0; 8];
+        for (i, lane) in lanes.iter_mut().enumerate() {
+            *lane = whole(bits >> i & 1 != 0);
+        }
+        Self(lanes)
+    }
+    #[inline(always)]
+    fn below(self, other: Self) -> Self {
+        self.map(other, |a, b| whole(a < b))
+    }
+    #[inline(always)]
+    fn is_zero(self) -> Self {
+        self.map(self, |a, _| whole(a == 0.0))
+    }
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        self.map(other, |a, b| f32::from_bits(a.to_bits() | b.to_bits()))
+    }
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        self.map(other, |a, b| f32::from_bits(a.to_bits() & b.to_bits()))
+    }
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        self.map(other, |a, b| f32::from_bits(a.to_bits() ^ b.to_bits()))
+    }
+    #[inline(always)]
+    fn signs(self) -> u32 {
+        self.compare(self, |a, _| a.is_sign_negative())
+    }
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        self.map(other, |a, b| f32::from_bits(a.to_bits() & !b.to_bits()))
+    }
+    #[inline(always)]
+    fn select(self, set: Self, unset: Self) -> Self {
+        let mut values = unset.0;
+        for (i, value) in values.iter_mut().enumerate() {
+            if self.0[i].to_bits() != 0 {
+                *value = set.0[i];
+            }
+        }
+        Self(values)
+    }
+    #[inline(always)]
+    fn next_up(self) -> Self {
+        self.map(self, |a, _| f32::from_bits(a.to_bits() + 1))
+    }
+}
+
+/// All bits or none.
+#[inline(always)]
+fn whole(set: bool) -> f32 {
+    f32::from_bits(if set { u32::MAX } else { 0 })
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -119,6 +208,32 @@ mod avx2 {
     /// instructions.
     #[derive(Clone, Copy)]
     pub(in crate::bvh::wide) struct Avx2(__m256);
+
+    /// Numbers `FIRST` to `FIRST + 3` of rows `i` and `i + 4`.
+    #[inline(always)]
+    fn pair<const FIRST: usize>(rows: [&Eight; 8], i: usize) -> __m256 {
+        let (low, high) = (&rows[i][FIRST..FIRST + 4], &rows[i + 4][FIRST..FIRST + 4]);
+        // SAFETY: only functions that enable AVX2 call this; each slice is of four floats.
+        unsafe { _mm256_set_m128(_mm_loadu_ps(high.as_ptr()), _mm_loadu_ps(low.as_ptr())) }
+    }
+
+    /// Columns `FIRST` to `FIRST + 3` of eight rows.
+    #[inline(always)]
+    fn quarters<const FIRST: usize>(rows: [&Eight; 8]) -> [Avx2; 4] {
+        let (a, b) = (pair::<FIRST>(rows, 0), pair::<FIRST>(rows, 1));
+        let (c, d) = (pair::<FIRST>(rows, 2), pair::<FIRST>(rows, 3));
+        // SAFETY: only functions that enable AVX2 call this.
+        unsafe {
+            let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
+            let (ef, gh) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
+            [
+                Avx2(_mm256_shuffle_ps::<0x44>(ab, cd)),
+                Avx2(_mm256_shuffle_ps::<0xee>(ab, cd)),
+                Avx2(_mm256_shuffle_ps::<0x44>(ef, gh)),
+                Avx2(_mm256_shuffle_ps::<0xee>(ef, gh)),
+            ]
+        }
+    }
 
     macro_rules! by {
         ($($name:ident => $instruction:ident),*) => {
@@ -175,7 +290,54 @@ mod avx2 {
                 Self(_mm256_or_ps(_mm256_andnot_ps(sign, self.0), _mm256_and_ps(sign, other.0)))
             }
         }
-        by!(add => _mm256_add_ps, sub => _mm256_sub_ps, mul => _mm256_mul_ps, div => _mm256_div_ps,
+        #[inline(always)]
+        fn transpose(rows: [&Eight; 8]) -> [Self; 8] {
+            let ([a, b, c, d], [e, f, g, h]) = (quarters::<0>(rows), quarters::<4>(rows));
+            [a, b, c, d, e, f, g, h]
+        }
+        #[inline(always)]
+        fn mask(bits: u32) -> Self {
+            // SAFETY: as above.
+            unsafe {
+                let lanes = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+                let set = _mm256_and_si256(_mm256_set1_epi32(bits as i32), lanes);
+                Self(_mm256_castsi256_ps(_mm256_cmpeq_epi32(set, lanes)))
+            }
+        }
+        #[inline(always)]
+        fn below(self, other: Self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { _mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn signs(self) -> u32 {
+            // SAFETY: as above.
+            unsafe { _mm256_movemask_ps(self.0) as u32 }
+        }
+        #[inline(always)]
+        fn is_zero(self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { _mm256_cmp_ps::<_CMP_EQ_OQ>(self.0, _mm256_setzero_ps()) })
+        }
+        #[inline(always)]
+        fn and_not(self, other: Self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { _mm256_andnot_ps(other.0, self.0) })
+        }
+        #[inline(always)]
+        fn select(self, set: Self, unset: Self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { _mm256_blendv_ps(unset.0, set.0, self.0) })
+        }
+        #[inline(always)]
+        fn next_up(self) -> Self {
+            // SAFETY: as above.
+            unsafe {
+                let next = _mm256_add_epi32(_mm256_castps_si256(self.0), _mm256_set1_epi32(1));
+                Self(_mm256_castsi256_ps(next))
+            }
+        }
+        by!(and => _mm256_and_ps, or => _mm256_or_ps, xor => _mm256_xor_ps, add => _mm256_add_ps, sub => _mm256_sub_ps, mul => _mm256_mul_ps, div => _mm256_div_ps,
             max => _mm256_max_ps, min => _mm256_min_ps);
         compare_by!(less => _CMP_LT_OQ, at_most => _CMP_LE_OQ, equal => _CMP_EQ_OQ);
     }

@@ -1,12 +1,14 @@
 //! The wide layout: eight children a node and eight primitives a leaf, tested at once.
 
 mod collapse;
+mod few;
 mod lanes;
 mod layout;
 mod proposals;
 mod traverse;
 mod triangles;
 
+pub use few::{Few, FewScratch, RAYS};
 pub use layout::{Block8, Bvh8, Node8};
 pub use proposals::{Judged8, Proposals8};
 pub use traverse::Scratch8;

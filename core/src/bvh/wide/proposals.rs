@@ -119,7 +119,7 @@ impl Proposals8 {
 
 /// One over components of directions, finite.
 #[inline(always)]
-fn inverse<L: Lanes>(component: L) -> L {
+pub(super) fn inverse<L: Lanes>(component: L) -> L {
     L::splat(1.0).div(component.abs().max(L::splat(SMALLEST_DIRECTION)).with_sign_of(component))
 }
 

@@ -63,7 +63,7 @@ struct WideSlabs<L> {
 
 /// One of each axis. Spelled out, since closures in `map` would be compiled without the features of their callers.
 #[inline(always)]
-fn splat<L: Lanes>(v: Vec3) -> [L; 3] {
+pub(super) fn splat<L: Lanes>(v: Vec3) -> [L; 3] {
     [L::splat(v.x), L::splat(v.y), L::splat(v.z)]
 }
 

@@ -30,16 +30,44 @@ impl<L: Lanes> Tested<L> {
         let passed_by = least.less(zero) & zero.less(most);
         let possible = lanes & !passed_by;
         if possible == 0 {
-            return Self { t: zero, u: zero, v: zero, hit: 0, undecided: 0 };
+            return Self::none();
         }
+        // Of three numbers that have no two signs one is zero where the least or the greatest is.
+        let undecided = possible & (least.equal(zero) | most.equal(zero));
+        let decided = possible & !undecided;
+        Self { undecided, ..Self::passed::<false>([u, v, w], [az, bz, cz], sz, decided, t_min, t_last) }
+    }
+
+    #[inline(always)]
+    fn none() -> Self {
+        let zero = L::splat(0.0);
+        Self { t: zero, u: zero, v: zero, hit: 0, undecided: 0 }
+    }
+
+    /// Tests the triangles `lanes`, whose edges the ray passes on one side, by the edge functions and the corners' depths.
+    /// With `EARLY` those behind the ray are told before the division, which pays where they often are.
+    #[inline(always)]
+    pub(super) fn passed<const EARLY: bool>(
+        [u, v, w]: [L; 3],
+        [az, bz, cz]: [L; 3],
+        sz: L,
+        mut lanes: u32,
+        t_min: L,
+        t_last: L,
+    ) -> Self {
         let determinant = u.add(v).add(w);
+        let depth = u.mul(az).add(v.mul(bz)).add(w.mul(cz)).mul(sz);
+        if EARLY {
+            lanes &= !depth.xor(determinant).signs();
+            if lanes == 0 {
+                return Self::none();
+            }
+        }
         let inverse = L::splat(1.0).div(determinant);
-        let depth = u.mul(az).add(v.mul(bz)).add(w.mul(cz));
-        let t = depth.mul(sz).mul(inverse);
+        let t = depth.mul(inverse);
         let in_range = t_min.less(t) & t.at_most(t_last);
-        let undecided = possible & (u.equal(zero) | v.equal(zero) | w.equal(zero));
         // The second and third vertex's shares come first and second in a hit.
-        Self { t, u: v.mul(inverse), v: w.mul(inverse), hit: possible & in_range & !undecided, undecided }
+        Self { t, u: v.mul(inverse), v: w.mul(inverse), hit: lanes & in_range, undecided: 0 }
     }
 }
 

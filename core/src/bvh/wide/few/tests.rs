@@ -1,0 +1,80 @@
+use super::*;
+use crate::bvh::tests::{bits, key, random_point, ray};
+use crate::bvh::{closest_hit_brute_force, instance_boxes};
+use crate::scene::{AlphaMode, Flatten, IDENTITY, Material, MeshData, Scene, SceneBuilder};
+
+/// Two meshes in place with `triangles` in all: random ones, flat ones, neighbours, and duplicates for ties.
+fn scene(seed: u32, triangles: u32, material: Material) -> Scene {
+    let mut b = SceneBuilder::new("few");
+    b.flatten = Flatten::Never;
+    let material = b.material(material);
+    let mut meshes = [MeshData::default(), MeshData::default()];
+    for i in 0..triangles {
+        let mesh = &mut meshes[(i % 2) as usize];
+        let base = mesh.positions.len() as u32;
+        let corners = match i % 5 {
+            // The first point is that of the triangle before, or all are.
+            1 | 2 if base > 2 => [base - 2, base - 1, base],
+            3 if base > 2 => [base - 2, base - 3, base - 1],
+            _ => [base, base + 1, base + 2],
+        };
+        for k in base..=corners[2].max(corners[0]) {
+            let p = random_point(seed * 1_000 + i, k % 3, 3.0);
+            mesh.positions.push(if i % 7 == 0 { [p.x, 1.0, p.z] } else { p.to_array() });
+        }
+        mesh.triangles.push(corners);
+        mesh.materials.push(material);
+    }
+    for mesh in meshes {
+        let mesh = b.mesh(mesh);
+        b.instance(mesh, IDENTITY);
+    }
+    b.build().unwrap()
+}
+
+fn diffuse() -> Material {
+    Material::diffuse([0.5; 3])
+}
+
+#[test]
+fn eight_rays_hit_few_triangles_as_the_rule_says() {
+    let (mut found, mut close) = (0, 0);
+    for seed in 0..12 {
+        let scene = scene(seed, 3 + 3 * seed % 25, diffuse());
+        let few = Few::of(&scene).unwrap();
+        let boxes = instance_boxes(&scene);
+        let mut scratch = FewScratch::default();
+        for first in (0..4_000).step_by(RAYS) {
+            // Rays of all kinds together, then some of which none is at an edge.
+            let number = |lane: u32| if first % 3 == 0 { first + lane } else { 6 * (first + lane) };
+            let eight: [Ray; RAYS] = std::array::from_fn(|lane| ray(&scene, number(lane as u32)));
+            let rays = eight.each_ref();
+            let closest = few.closest_hits(&scene, rays, &mut scratch);
+            let portable = closest_plain(&few, &scene, rays, &mut scratch.0);
+            let any = few.any_hits(&scene, rays, &mut scratch);
+            assert_eq!(any, any_plain(&few, &scene, rays, &mut scratch.0));
+            for lane in 0..RAYS {
+                let expected = closest_hit_brute_force(&scene, &boxes, rays[lane], key(0));
+                assert_eq!(bits(&closest[lane]), bits(&expected), "{:?}", rays[lane]);
+                assert_eq!(bits(&portable[lane]), bits(&expected), "{:?}, portably", rays[lane]);
+                assert_eq!(any >> lane & 1 != 0, expected.is_some(), "{:?}", rays[lane]);
+                found += u32::from(expected.is_some());
+            }
+            few.see::<Plain>(rays, &mut scratch.0);
+            close += u32::from(few.pass::<Plain>(&mut scratch.0) != 0);
+        }
+    }
+    assert!(found > 5_000, "only {found} rays hit anything");
+    assert!((500..4_000).contains(&close), "{close} packets of 6,000 were left to the rule");
+}
+
+#[test]
+fn where_there_are_more_or_other_things_the_hierarchy_is_asked() {
+    assert!(Few::of(&scene(1, 20, diffuse())).is_some());
+    assert!(Few::of(&scene(1, 100, diffuse())).is_none(), "more triangles");
+    let partial = Material { alpha: 0.5, alpha_mode: AlphaMode::Blend as u32, ..diffuse() };
+    assert!(Few::of(&scene(1, 20, partial)).is_none(), "partial coverage");
+    let mut narrow = SceneData::clone(&scene(1, 20, diffuse()));
+    narrow.triangles[0].vertices[1] = narrow.triangles[0].vertices[0];
+    assert!(Few::of(&narrow).is_none(), "two corners");
+}
