@@ -21,6 +21,10 @@ use crate::texture;
 use crate::trace::{Recorder, VertexRecord};
 use crate::vec3::{Vec3, cross, dot, max_abs_component, max_component, normalize, vec3};
 
+mod batch;
+
+pub use batch::{Batch, Outcome, can_batch};
+
 /// Shadow rays end this share before their light, so that the light's own surface does not occlude.
 pub const SHADOW_SHORTENING: f32 = 0.999;
 
@@ -57,7 +61,8 @@ pub struct Shaded {
     pub connection: Option<Connection>,
 }
 
-const ENDED: Shaded = Shaded { continues: false, connection: None };
+/// A path that ends without more.
+pub const ENDED: Shaded = Shaded { continues: false, connection: None };
 
 /// Starts the path of a sample.
 #[inline(always)]
