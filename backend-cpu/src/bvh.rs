@@ -2,40 +2,95 @@
 
 use crate::intersector::{Intersector, Made};
 use lockstep_core::Result;
-use lockstep_core::bvh::{Bvh8, BvhCache, Fetched, Scratch8};
+use lockstep_core::bvh::{Bvh8, BvhCache, Fetched, Few, FewScratch, RAYS, Scratch8};
 use lockstep_core::intersect::{Hit, Ray};
 use lockstep_core::rng::RayKey;
 use lockstep_core::scene::Scene;
 
-/// A BVH with eight children a node, and its scene.
+/// A BVH with eight children a node, and its scene; where that has few triangles, those besides, for eight rays at once.
 pub(crate) struct BuiltIn {
     scene: Scene,
     bvh: Bvh8,
+    few: Option<Few>,
 }
 
 impl Intersector for BuiltIn {
-    type Scratch = Scratch8;
+    type Scratch = (Scratch8, FewScratch);
 
     fn build(scene: &Scene, hierarchies: &BvhCache) -> Result<Made<Self>> {
         let Fetched { bvh, report, took } = hierarchies.bvh8(scene);
-        Ok(Made { intersector: Self { scene: scene.clone(), bvh }, report: Some(report), took })
+        let few = Few::of(scene);
+        let report = few.is_none().then_some(report);
+        Ok(Made { intersector: Self { scene: scene.clone(), bvh, few }, report, took })
+    }
+
+    fn has_packets(&self) -> bool {
+        self.few.is_some()
     }
 
     fn layout(&self) -> String {
-        "BVH8".into()
+        if self.few.is_some() { "flat".into() } else { "BVH8".into() }
     }
 
     fn bytes(&self) -> u64 {
-        self.bvh.bytes()
+        self.bvh.bytes() + self.few.as_ref().map_or(0, Few::bytes)
     }
 
     #[inline]
-    fn closest_hit(&self, ray: &Ray, key: RayKey, scratch: &mut Scratch8) -> Hit {
-        self.bvh.closest_hit(&self.scene, ray, key, scratch)
+    fn closest_hit(&self, ray: &Ray, key: RayKey, scratch: &mut Self::Scratch) -> Hit {
+        self.bvh.closest_hit(&self.scene, ray, key, &mut scratch.0)
     }
 
     #[inline]
-    fn any_hit(&self, ray: &Ray, key: RayKey, scratch: &mut Scratch8) -> bool {
-        self.bvh.any_hit(&self.scene, ray, key, scratch)
+    fn any_hit(&self, ray: &Ray, key: RayKey, scratch: &mut Self::Scratch) -> bool {
+        self.bvh.any_hit(&self.scene, ray, key, &mut scratch.0)
     }
+
+    #[inline(always)]
+    fn closest_hits<'r>(
+        &self,
+        count: usize,
+        ray: impl Fn(usize) -> (&'r Ray, RayKey),
+        scratch: &mut Self::Scratch,
+        mut found: impl FnMut(usize, Hit),
+    ) {
+        if let Some(few) = &self.few {
+            for first in (0..count).step_by(RAYS) {
+                let hits = few.closest_hits(&self.scene, eight(first, count, &ray), &mut scratch.1);
+                hits[..RAYS.min(count - first)].iter().zip(first..).for_each(|(hit, i)| found(i, *hit));
+            }
+            return;
+        }
+        for index in 0..count {
+            let (ray, key) = ray(index);
+            found(index, self.closest_hit(ray, key, scratch));
+        }
+    }
+
+    #[inline(always)]
+    fn any_hits<'r>(
+        &self,
+        count: usize,
+        ray: impl Fn(usize) -> (&'r Ray, RayKey),
+        scratch: &mut Self::Scratch,
+        mut found: impl FnMut(usize, bool),
+    ) {
+        if let Some(few) = &self.few {
+            for first in (0..count).step_by(RAYS) {
+                let hit = few.any_hits(&self.scene, eight(first, count, &ray), &mut scratch.1);
+                (first..count.min(first + RAYS)).for_each(|i| found(i, hit >> (i - first) & 1 != 0));
+            }
+            return;
+        }
+        for index in 0..count {
+            let (ray, key) = ray(index);
+            found(index, self.any_hit(ray, key, scratch));
+        }
+    }
+}
+
+/// Eight rays from `first` on; of fewer the last is repeated.
+#[inline(always)]
+fn eight<'r>(first: usize, count: usize, ray: impl Fn(usize) -> (&'r Ray, RayKey)) -> [&'r Ray; RAYS] {
+    std::array::from_fn(|lane| ray((first + lane).min(count - 1)).0)
 }

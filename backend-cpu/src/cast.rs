@@ -27,13 +27,9 @@ pub(crate) fn cast<I: Intersector>(intersector: &I, rays: &[Ray], query: Query, 
             let ray = |i: usize| (&rays[i], cast_key(query, first + i as u32));
             match query {
                 Query::Closest => intersector.closest_hits(rays.len(), ray, scratch, |i, hit| hits[i] = hit),
-                Query::Any => {
-                    for (i, hit) in hits.iter_mut().enumerate() {
-                        let (ray, key) = ray(i);
-                        let occluded = intersector.any_hit(ray, key, scratch);
-                        *hit = if occluded { Hit::OCCLUDED } else { Hit::none(ray.t_max) };
-                    }
-                }
+                Query::Any => intersector.any_hits(rays.len(), ray, scratch, |i, occluded| {
+                    hits[i] = if occluded { Hit::OCCLUDED } else { Hit::none(rays[i].t_max) };
+                }),
             }
         },
     );

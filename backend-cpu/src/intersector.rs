@@ -33,11 +33,13 @@ pub(crate) trait Intersector: Sized + Sync {
     /// Whether paths may be rendered with it; if not, it only casts rays.
     const RENDERS: bool = true;
 
-    /// Whether [`Intersector::closest_hits`] traces several rays together.
-    const HAS_PACKETS: bool = false;
-
     /// Builds the structure with the threads of the current rayon pool; a built-in hierarchy may come from `hierarchies`.
     fn build(scene: &Scene, hierarchies: &BvhCache) -> Result<Made<Self>>;
+
+    /// Whether [`Intersector::closest_hits`] or [`Intersector::any_hits`] traces several rays together.
+    fn has_packets(&self) -> bool {
+        false
+    }
 
     /// What the structure is called in benchmarks.
     fn layout(&self) -> String;
@@ -73,4 +75,19 @@ pub(crate) trait Intersector: Sized + Sync {
 
     /// Whether anything lies along a ray.
     fn any_hit(&self, ray: &Ray, key: RayKey, scratch: &mut Self::Scratch) -> bool;
+
+    /// Whether anything lies along rays `0..count`, which `ray` gives one by one; `found` takes it in the same order.
+    #[inline(always)]
+    fn any_hits<'r>(
+        &self,
+        count: usize,
+        ray: impl Fn(usize) -> (&'r Ray, RayKey),
+        scratch: &mut Self::Scratch,
+        mut found: impl FnMut(usize, bool),
+    ) {
+        for index in 0..count {
+            let (ray, key) = ray(index);
+            found(index, self.any_hit(ray, key, scratch));
+        }
+    }
 }

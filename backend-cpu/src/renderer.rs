@@ -7,6 +7,7 @@ use lockstep_core::bvh::BvhCache;
 use lockstep_core::film::Flaws;
 use lockstep_core::intersect::{Hit, Ray};
 use lockstep_core::null::{check_range, nothing_loaded};
+use lockstep_core::path::can_batch;
 use lockstep_core::renderer::{CastReport, Mode, PathRequest, PathVertex, Query, StageTimes, VaryReport};
 use lockstep_core::rng::SampleKey;
 use lockstep_core::scene::Scene;
@@ -100,8 +101,9 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         let Loaded { scene, settings, intersector, tiles, rays, order, spp, flaws } = loaded;
         let added = check_range(*spp, &samples)?;
         let camera = scene.camera.frame(settings.width, settings.height);
-        let job =
-            Job { scene, intersector, camera, settings: *settings, samples, rays: *rays, order: *order };
+        let (settings, rays, order) = (*settings, *rays, *order);
+        let batches = can_batch(scene);
+        let job = Job { scene, intersector, camera, settings, samples, rays, batches, order };
         let start = Instant::now();
         let tally = self.pool.install(|| {
             tiles
@@ -143,7 +145,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         variants.extend(TILES.map(|side| Variant { tile: Some(side), ..Variant::default() }));
         variants
             .extend([Order::Scanline, Order::Octants].map(|order| Variant { order, ..Variant::default() }));
-        if I::HAS_PACKETS {
+        if self.loaded.as_ref().is_some_and(|loaded| loaded.intersector.has_packets()) {
             variants.push(Variant { rays: Rays::Single, ..Variant::default() });
         }
         variants
@@ -153,7 +155,8 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         let loaded = self.loaded.as_mut().ok_or_else(nothing_loaded)?;
         let Variant { order, tile, rays, .. } = *variant;
         let known = Variant { order, tile, rays, ..Variant::default() };
-        if *variant != known || tile == Some(0) || (rays == Rays::Single && !I::HAS_PACKETS) {
+        if *variant != known || tile == Some(0) || (rays == Rays::Single && !loaded.intersector.has_packets())
+        {
             let (actor, what) = (self.info.target.clone(), format!("the variant {variant}"));
             return Err(Error::Unsupported { actor, what });
         }

@@ -7,7 +7,7 @@ use crate::intersector::Intersector;
 use lockstep_core::camera::CameraFrame;
 use lockstep_core::film::{Flaws, quantize};
 use lockstep_core::intersect::Hit;
-use lockstep_core::path::{Connection, PathState, generate, shade};
+use lockstep_core::path::{Batch, Connection, ENDED, Outcome, PathState, generate, shade};
 use lockstep_core::renderer::{BounceCounts, Settings};
 use lockstep_core::rng::{RayKey, SampleKey};
 use lockstep_core::scene::Scene;
@@ -60,8 +60,10 @@ pub(crate) struct Job<'a, I> {
     pub(crate) camera: CameraFrame,
     pub(crate) settings: Settings,
     pub(crate) samples: Range<u32>,
-    /// Whether extension rays are traced together where the intersector can.
+    /// Whether rays are traced together where the intersector can.
     pub(crate) rays: Rays,
+    /// Whether paths are shaded together.
+    pub(crate) batches: bool,
     /// The order of a tile's extension rays.
     pub(crate) order: Order,
 }
@@ -110,7 +112,10 @@ pub(crate) struct Wavefront<S> {
     hits: Vec<Hit>,
     active: Vec<u32>,
     sorted: Vec<u32>,
+    going: Vec<u32>,
+    batch: Batch,
     connections: Vec<(u32, Connection)>,
+    occluded: Vec<bool>,
     scratch: S,
 }
 
@@ -121,7 +126,10 @@ impl<S: Default> Default for Wavefront<S> {
             hits: Vec::new(),
             active: Vec::new(),
             sorted: Vec::new(),
+            going: Vec::new(),
+            batch: Batch::default(),
             connections: Vec::new(),
+            occluded: Vec::new(),
             scratch: S::default(),
         }
     }
@@ -187,7 +195,7 @@ impl<S: Default> Wavefront<S> {
             let path = &paths[active[i] as usize];
             (&path.ray, RayKey::extension(path.key, bounce))
         };
-        if I::HAS_PACKETS && job.rays == Rays::Single {
+        if job.rays == Rays::Single {
             hits.extend((0..active.len()).map(|i| {
                 let (ray, key) = ray(i);
                 job.intersector.closest_hit(ray, key, scratch)
@@ -203,21 +211,30 @@ impl<S: Default> Wavefront<S> {
         let start = Instant::now();
         let counts = tally.bounce(bounce);
         counts.extension_rays += self.active.len() as u64;
-        self.connections.clear();
-        let mut kept = 0;
-        for i in 0..self.active.len() {
-            let index = self.active[i];
-            let hit = &self.hits[i];
-            counts.hits += u64::from(hit.is_some());
-            let shaded =
-                shade(job.scene, &job.settings, bounce, &mut self.paths[index as usize], hit, &mut ());
-            if let Some(connection) = shaded.connection {
-                self.connections.push((index, connection));
+        let Self { paths, hits, active, connections, going, batch, .. } = self;
+        counts.hits += hits.iter().filter(|hit| hit.is_some()).count() as u64;
+        // Every path leaves a shadow ray and itself, and what is of no use is overwritten by the next.
+        connections.resize(active.len(), (0, Outcome::from(ENDED).connection));
+        going.resize(active.len(), 0);
+        let (mut connected, mut gone_on) = (0, 0);
+        let shaded = |i: usize, outcome: &Outcome| {
+            connections[connected] = (active[i], outcome.connection);
+            going[gone_on] = active[i];
+            connected += usize::from(outcome.connects);
+            gone_on += usize::from(outcome.continues);
+        };
+        if job.batches {
+            batch.shade(job.scene, &job.settings, bounce, paths, active, hits, shaded);
+        } else {
+            let mut shaded = shaded;
+            for (i, (index, hit)) in active.iter().zip(hits).enumerate() {
+                let path = &mut paths[*index as usize];
+                shaded(i, &shade(job.scene, &job.settings, bounce, path, hit, &mut ()).into());
             }
-            self.active[kept] = index;
-            kept += usize::from(shaded.continues);
         }
-        self.active.truncate(kept);
+        connections.truncate(connected);
+        going.truncate(gone_on);
+        std::mem::swap(active, going);
         if job.order == Order::Octants {
             self.sort_by_octant();
         }
@@ -253,13 +270,24 @@ impl<S: Default> Wavefront<S> {
     fn connect<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
         let mut unoccluded = 0;
-        for (index, connection) in &self.connections {
-            let path = &mut self.paths[*index as usize];
-            let key = RayKey::shadow(path.key, bounce);
-            if !job.intersector.any_hit(&connection.ray, key, &mut self.scratch) {
-                path.radiance = path.radiance + connection.radiance;
-                unoccluded += 1;
-            }
+        let Self { paths, connections, occluded, scratch, .. } = self;
+        occluded.clear();
+        let ray = |i: usize| {
+            let (index, connection) = &connections[i];
+            (&connection.ray, RayKey::shadow(paths[*index as usize].key, bounce))
+        };
+        if job.rays == Rays::Single {
+            occluded.extend((0..connections.len()).map(|i| {
+                let (ray, key) = ray(i);
+                job.intersector.any_hit(ray, key, scratch)
+            }));
+        } else {
+            job.intersector.any_hits(connections.len(), ray, scratch, |_, found| occluded.push(found));
+        }
+        for ((index, connection), _) in connections.iter().zip(occluded).filter(|(_, occluded)| !**occluded) {
+            let path = &mut paths[*index as usize];
+            path.radiance = path.radiance + connection.radiance;
+            unoccluded += 1;
         }
         tally.bounce(bounce).unoccluded += unoccluded;
         tally.connect += start.elapsed();

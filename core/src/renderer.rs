@@ -64,8 +64,8 @@ pub trait Renderer {
         Err(Error::Unsupported { actor: self.device().target.clone(), what: "tracing single paths".into() })
     }
 
-    /// The ways to run passes that are worth comparing on this target, the default first; without those that only
-    /// [`Renderer::vary`] can tell to be impossible.
+    /// The ways to run passes over what is loaded that are worth comparing on this target, the default first; without those
+    /// that only [`Renderer::vary`] can tell to be impossible.
     fn variants(&self) -> Vec<Variant> {
         vec![Variant::default()]
     }

@@ -69,11 +69,13 @@ fn as_near(ray: &Ray, t: f32) -> [f32; 2] {
 impl Intersector for Embree {
     type Scratch = ();
 
-    const HAS_PACKETS: bool = true;
-
     fn build(scene: &Scene, _: &BvhCache) -> Result<Made<Self>> {
         let threads = rayon::current_num_threads();
         Made::timed(|| Ok(Self { world: World::build(scene, threads, MAKING)? }))
+    }
+
+    fn has_packets(&self) -> bool {
+        !self.world.has_spheres
     }
 
     fn layout(&self) -> String {

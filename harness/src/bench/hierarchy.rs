@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn what_a_target_reports_is_what_its_layout_is_built_to() {
-        let scene = lockstep_scenes::load("cornell", &lockstep_scenes::LoadOptions::default()).unwrap().scene;
+        let scene = lockstep_scenes::load("weekend", &lockstep_scenes::LoadOptions::default()).unwrap().scene;
         let target = &crate::backends::select(&["cpu-bvh".to_owned()]).unwrap()[0];
         let mut renderer = target.open(&OpenOptions::default()).unwrap();
         let report = renderer.load(&scene, &Settings { width: 8, height: 8, ..Settings::default() }).unwrap();
