@@ -54,16 +54,12 @@ impl Intersector for BuiltIn {
         scratch: &mut Self::Scratch,
         mut found: impl FnMut(usize, Hit),
     ) {
-        if let Some(few) = &self.few {
-            for first in (0..count).step_by(RAYS) {
-                let hits = few.closest_hits(&self.scene, eight(first, count, &ray), &mut scratch.1);
-                hits[..RAYS.min(count - first)].iter().zip(first..).for_each(|(hit, i)| found(i, *hit));
-            }
-            return;
-        }
-        for index in 0..count {
-            let (ray, key) = ray(index);
-            found(index, self.closest_hit(ray, key, scratch));
+        let Some(few) = &self.few else {
+            return self.each_closest_hit(count, ray, scratch, found);
+        };
+        for first in (0..count).step_by(RAYS) {
+            let hits = few.closest_hits(&self.scene, eight(first, count, &ray), &mut scratch.1);
+            hits[..RAYS.min(count - first)].iter().zip(first..).for_each(|(hit, i)| found(i, *hit));
         }
     }
 
@@ -75,16 +71,12 @@ impl Intersector for BuiltIn {
         scratch: &mut Self::Scratch,
         mut found: impl FnMut(usize, bool),
     ) {
-        if let Some(few) = &self.few {
-            for first in (0..count).step_by(RAYS) {
-                let hit = few.any_hits(&self.scene, eight(first, count, &ray), &mut scratch.1);
-                (first..count.min(first + RAYS)).for_each(|i| found(i, hit >> (i - first) & 1 != 0));
-            }
-            return;
-        }
-        for index in 0..count {
-            let (ray, key) = ray(index);
-            found(index, self.any_hit(ray, key, scratch));
+        let Some(few) = &self.few else {
+            return self.each_any_hit(count, ray, scratch, found);
+        };
+        for first in (0..count).step_by(RAYS) {
+            let hit = few.any_hits(&self.scene, eight(first, count, &ray), &mut scratch.1);
+            (first..count.min(first + RAYS)).for_each(|i| found(i, hit >> (i - first) & 1 != 0));
         }
     }
 }

@@ -65,6 +65,18 @@ pub(crate) trait Intersector: Sized + Sync {
         count: usize,
         ray: impl Fn(usize) -> (&'r Ray, RayKey),
         scratch: &mut Self::Scratch,
+        found: impl FnMut(usize, Hit),
+    ) {
+        self.each_closest_hit(count, ray, scratch, found);
+    }
+
+    /// The same, one by one.
+    #[inline(always)]
+    fn each_closest_hit<'r>(
+        &self,
+        count: usize,
+        ray: impl Fn(usize) -> (&'r Ray, RayKey),
+        scratch: &mut Self::Scratch,
         mut found: impl FnMut(usize, Hit),
     ) {
         for index in 0..count {
@@ -79,6 +91,18 @@ pub(crate) trait Intersector: Sized + Sync {
     /// Whether anything lies along rays `0..count`, which `ray` gives one by one; `found` takes it in the same order.
     #[inline(always)]
     fn any_hits<'r>(
+        &self,
+        count: usize,
+        ray: impl Fn(usize) -> (&'r Ray, RayKey),
+        scratch: &mut Self::Scratch,
+        found: impl FnMut(usize, bool),
+    ) {
+        self.each_any_hit(count, ray, scratch, found);
+    }
+
+    /// The same, one by one.
+    #[inline(always)]
+    fn each_any_hit<'r>(
         &self,
         count: usize,
         ray: impl Fn(usize) -> (&'r Ray, RayKey),

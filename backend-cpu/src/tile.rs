@@ -196,10 +196,7 @@ impl<S: Default> Wavefront<S> {
             (&path.ray, RayKey::extension(path.key, bounce))
         };
         if job.rays == Rays::Single {
-            hits.extend((0..active.len()).map(|i| {
-                let (ray, key) = ray(i);
-                job.intersector.closest_hit(ray, key, scratch)
-            }));
+            job.intersector.each_closest_hit(active.len(), ray, scratch, |_, hit| hits.push(hit));
         } else {
             job.intersector.closest_hits(active.len(), ray, scratch, |_, hit| hits.push(hit));
         }
@@ -277,10 +274,7 @@ impl<S: Default> Wavefront<S> {
             (&connection.ray, RayKey::shadow(paths[*index as usize].key, bounce))
         };
         if job.rays == Rays::Single {
-            occluded.extend((0..connections.len()).map(|i| {
-                let (ray, key) = ray(i);
-                job.intersector.any_hit(ray, key, scratch)
-            }));
+            job.intersector.each_any_hit(connections.len(), ray, scratch, |_, found| occluded.push(found));
         } else {
             job.intersector.any_hits(connections.len(), ray, scratch, |_, found| occluded.push(found));
         }

@@ -107,11 +107,7 @@ impl Intersector for Embree {
         mut found: impl FnMut(usize, Hit),
     ) {
         if self.world.has_spheres {
-            for index in 0..count {
-                let (ray, key) = ray(index);
-                found(index, self.closest_hit(ray, key, scratch));
-            }
-            return;
+            return self.each_closest_hit(count, ray, scratch, found);
         }
         let (mut proposals, mut together) = ([None; BATCH], Proposals8::default());
         for first in (0..count).step_by(BATCH) {
