@@ -7,7 +7,7 @@ use crate::intersector::Intersector;
 use lockstep_core::camera::CameraFrame;
 use lockstep_core::film::{Flaws, quantize};
 use lockstep_core::intersect::Hit;
-use lockstep_core::path::{Batch, Connection, ENDED, Outcome, PathState, generate, shade};
+use lockstep_core::path::{Batch, Connection, ENDED, Outcome, PathState, shade};
 use lockstep_core::renderer::{BounceCounts, Settings};
 use lockstep_core::rng::{RayKey, SampleKey};
 use lockstep_core::scene::Scene;
@@ -178,9 +178,9 @@ impl<S: Default> Wavefront<S> {
     #[inline(always)]
     fn generate<I>(&mut self, job: &Job<'_, I>, tile: &Tile, sample: u32, tally: &mut Tally) {
         let start = Instant::now();
-        let key = |&pixel: &u32| SampleKey { pixel, sample, seed: job.settings.seed };
+        let key = SampleKey { pixel: 0, sample, seed: job.settings.seed };
         self.paths.clear();
-        self.paths.extend(tile.pixels.iter().map(|pixel| generate(&job.camera, key(pixel))));
+        self.batch.generate(&job.camera, &tile.pixels, key, &mut self.paths);
         self.active.clear();
         self.active.extend(0..self.paths.len() as u32);
         tally.generate += start.elapsed();
@@ -291,6 +291,7 @@ impl<S: Default> Wavefront<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lockstep_core::path::generate;
     use lockstep_core::vec3::vec3;
 
     #[test]

@@ -132,10 +132,21 @@ impl CameraFrame {
     /// unit direction.
     #[inline(always)]
     pub fn ray(&self, pixel: u32, u: [f32; 4]) -> (Vec3, Vec3) {
+        self.ray_through(self.corner(pixel), u)
+    }
+
+    /// Column and row of a pixel.
+    #[inline(always)]
+    pub(crate) fn corner(&self, pixel: u32) -> [f32; 2] {
         let row = pixel / self.width;
-        let column = pixel - row * self.width;
-        let x = 2.0 * ((column as f32 + u[0]) / self.width as f32) - 1.0;
-        let y = 1.0 - 2.0 * ((row as f32 + u[1]) / self.height as f32);
+        [(pixel - row * self.width) as f32, row as f32]
+    }
+
+    /// The camera ray through the pixel in a column and row.
+    #[inline(always)]
+    pub(crate) fn ray_through(&self, [column, row]: [f32; 2], u: [f32; 4]) -> (Vec3, Vec3) {
+        let x = 2.0 * ((column + u[0]) / self.width as f32) - 1.0;
+        let y = 1.0 - 2.0 * ((row + u[1]) / self.height as f32);
         let through = self.right * x + self.up * y + self.forward;
         if self.lens_radius == 0.0 {
             return (self.eye, normalize(through));

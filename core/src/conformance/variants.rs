@@ -1,4 +1,4 @@
-//! The promise of [`Renderer::vary`]: no way to run passes changes a bit of an exact film.
+//! The promise of [`crate::Renderer::vary`]: no way to run passes changes a bit of an exact film.
 
 use super::{During, Open, Verdict, film_of, made, opened, render, scenes};
 use crate::error::Error;

@@ -313,7 +313,7 @@ pub const CAST_ANY: Kernel = Kernel {
 
 /// Traces one sample for every pair (pixel, sample index) of `requests`, `count` of them, and records all vertices of its
 /// path: `pass.bounces + 1` records for each, which are zero before, and how many of them were filled. A program of its
-/// own ([`super::assemble_trace`]), which runs by itself. It walks the BVH, but is not built for speed.
+/// own ([`super::Part::Trace`]), which runs by itself. It walks the BVH, but is not built for speed.
 pub const TRACE: Kernel = Kernel {
     name: "ls_trace",
     takes_scene: true,

@@ -1,8 +1,8 @@
-//! Shading of many paths at once, for processors with wide registers.
+//! Starting and shading of many paths at once, for processors with wide registers.
 //!
-//! What [`shade`] does with one path at a diffuse surface without textures is done here with [`LANES`] of them, step by
-//! step: each step is one loop over numbers that lie side by side, which the compiler turns into vector instructions.
-//! The operations are the same, so no bit differs. Paths elsewhere go through [`shade`].
+//! What [`super::generate`] does with one pixel, and [`shade`] with one path at a diffuse surface without textures, is done here
+//! with [`LANES`] of them step by step: each step is one loop over numbers that lie side by side, which the compiler turns
+//! into vector instructions. The operations are the same, so no bit differs. Paths elsewhere go through [`shade`].
 
 use super::{
     Block, Connection, ENDED, FAR, Hit, Instance, MIN_COSINE, Material, MaterialKind, NONE, PathState, Ray,
@@ -10,8 +10,9 @@ use super::{
     frame, max, max_abs_component, max_component, min, normalize, offset_origin, power_heuristic, shade,
     triangle_normal, vec3,
 };
+use crate::camera::CameraFrame;
 use crate::math::INV_PI;
-use crate::rng::{pcg4d, uniform};
+use crate::rng::{SampleKey, draw, pcg4d, uniform, uniforms};
 use crate::sampling::{cosine_hemisphere, pick, uniform_triangle};
 use crate::scene::{Light, LightKind};
 
@@ -60,11 +61,22 @@ impl Vectors {
 /// Working memory of one thread.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
+    started: Started,
     arrived: Arrived,
     surface: Surfaces,
     light: Lights,
     shadow: Shadows,
     onward: Onward,
+}
+
+/// Paths where they start.
+#[derive(Clone, Debug, Default)]
+struct Started {
+    pixel: Words,
+    column: Numbers,
+    row: Numbers,
+    origin: Vectors,
+    direction: Vectors,
 }
 
 /// Paths where they arrive.
@@ -81,7 +93,7 @@ struct Arrived {
     base_color: Vectors,
 }
 
-/// The surfaces there, as in [`Local`].
+/// The surfaces there, as in [`super::Local`].
 #[derive(Clone, Debug, Default)]
 struct Surfaces {
     position: Vectors,
@@ -191,6 +203,36 @@ fn plain<'a>(scene: &'a SceneData, hit: &Hit) -> Option<Plain<'a>> {
 }
 
 impl Batch {
+    /// Starts the paths of one sample of `pixels`, as [`super::generate`] does.
+    pub fn generate(
+        &mut self,
+        camera: &CameraFrame,
+        pixels: &[u32],
+        key: SampleKey,
+        paths: &mut Vec<PathState>,
+    ) {
+        for chunk in pixels.chunks(LANES) {
+            let started = &mut self.started;
+            for (lane, &pixel) in chunk.iter().enumerate() {
+                started.pixel.0[lane] = pixel;
+                [started.column.0[lane], started.row.0[lane]] = camera.corner(pixel);
+            }
+            started.aim(camera, key);
+            paths.extend(chunk.iter().enumerate().map(|(lane, &pixel)| PathState {
+                ray: Ray {
+                    origin: started.origin.at(lane),
+                    t_min: 0.0,
+                    direction: started.direction.at(lane),
+                    t_max: FAR,
+                },
+                throughput: Vec3::ONE,
+                bsdf_pdf: 0.0,
+                radiance: Vec3::ZERO,
+                key: SampleKey { pixel, ..key },
+            }));
+        }
+    }
+
     /// Shades paths `active` at their `hits`, as [`shade`] does; `shaded` takes what each leads to, in order. The scene
     /// is one that [`can_batch`].
     #[inline(always)]
@@ -252,7 +294,7 @@ impl Batch {
 
     #[inline(always)]
     fn step_portably(&mut self, scene: &SceneData, settings: &Settings, bounce: u32, count: usize) {
-        let Self { arrived, surface, light, shadow, onward } = self;
+        let Self { arrived, surface, light, shadow, onward, .. } = self;
         surface.place(arrived);
         arrived.draw(settings.seed, Block::Light.at(bounce), &mut light.words);
         arrived.draw(settings.seed, Block::Bsdf.at(bounce), &mut onward.words);
@@ -279,6 +321,35 @@ impl Batch {
         path.bsdf_pdf = onward.pdf.0[lane];
         path.ray = ray(&onward.origin, &onward.direction, FAR);
         Outcome { continues: onward.continues.0[lane] != 0, connects: shadow.cast.0[lane] != 0, connection }
+    }
+}
+
+impl Started {
+    /// Makes all camera rays, by the widest instructions that the processor has.
+    #[inline]
+    fn aim(&mut self, camera: &CameraFrame, key: SampleKey) {
+        #[cfg(target_arch = "x86_64")]
+        if crate::bvh::has_avx2() {
+            // SAFETY: the processor has the features.
+            return unsafe { self.aim_by_avx2(camera, key) };
+        }
+        self.aim_portably(camera, key);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
+    fn aim_by_avx2(&mut self, camera: &CameraFrame, key: SampleKey) {
+        self.aim_portably(camera, key);
+    }
+
+    #[inline(always)]
+    fn aim_portably(&mut self, camera: &CameraFrame, key: SampleKey) {
+        for i in 0..LANES {
+            let u = uniforms(draw(SampleKey { pixel: self.pixel.0[i], ..key }, Block::Camera, 0));
+            let (origin, direction) = camera.ray_through([self.column.0[i], self.row.0[i]], u);
+            self.origin.put(i, origin);
+            self.direction.put(i, direction);
+        }
     }
 }
 
@@ -321,7 +392,7 @@ impl Arrived {
 }
 
 impl Surfaces {
-    /// [`Interaction::on_triangle`] of an instance in place, and the frame on the side that the path came from.
+    /// [`super::Interaction::on_triangle`] of an instance in place, and the frame on the side that the path came from.
     #[inline(always)]
     fn place(&mut self, arrived: &Arrived) {
         let ([p0, p1, p2], [n0, n1, n2]) = (&arrived.corners, &arrived.normals);
@@ -372,7 +443,7 @@ impl Lights {
 }
 
 impl Shadows {
-    /// [`connect_to_light`] for points of triangles.
+    /// [`super::connect_to_light`] for points of triangles.
     #[inline(always)]
     fn connect(&mut self, settings: &Settings, arrived: &Arrived, surface: &Surfaces, light: &Lights) {
         let with_bsdf = settings.strategy == Strategy::Mis;
@@ -406,7 +477,7 @@ impl Shadows {
 }
 
 impl Onward {
-    /// [`scatter`] at diffuse surfaces.
+    /// [`super::scatter`] at diffuse surfaces.
     #[inline(always)]
     fn scatter(&mut self, settings: &Settings, bounce: u32, arrived: &Arrived, surface: &Surfaces) {
         let roulette = settings.roulette_from.is_some_and(|first| bounce >= first);

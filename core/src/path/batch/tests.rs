@@ -1,5 +1,7 @@
 use super::*;
 use crate::bvh::{closest_hit_brute_force, instance_boxes};
+use crate::camera::Camera;
+use crate::path::generate;
 use crate::rng::{RayKey, SampleKey};
 use crate::scene::{IDENTITY, MeshData, PunctualLight, Scene, SceneBuilder, Sphere, Vertex};
 use crate::vec3::normalize;
@@ -120,6 +122,21 @@ fn paths_shaded_together_are_shaded_as_each_by_itself() {
             let last = bounce == settings.bounces;
             assert_eq!(connected > 0, !last && strategy != Strategy::BsdfOnly, "{connected} connected");
             assert_eq!(continuing > 100, !last, "{continuing} go on");
+        }
+    }
+}
+
+#[test]
+fn paths_started_together_are_started_as_each_by_itself() {
+    for lens_radius in [0.0, 0.1] {
+        let camera = Camera { lens_radius, focus_distance: 3.0, ..Camera::default() }.frame(123, 77);
+        let pixels: Vec<u32> = (0..123 * 77).filter(|pixel| pixel % 5 != 2).collect();
+        let key = SampleKey { pixel: 0, sample: 9, seed: 4 };
+        let mut together = Vec::new();
+        Batch::default().generate(&camera, &pixels, key, &mut together);
+        assert_eq!(together.len(), pixels.len());
+        for (&pixel, started) in pixels.iter().zip(&together) {
+            assert_eq!(*started, generate(&camera, SampleKey { pixel, ..key }), "pixel {pixel}");
         }
     }
 }
