@@ -36,31 +36,48 @@ fn diffuse() -> Material {
     Material::diffuse([0.5; 3])
 }
 
+/// Holds all queries of eight rays to the rule, and returns what it says.
+fn check(few: &Few, scene: &Scene, rays: [&Ray; RAYS], scratch: &mut FewScratch) -> [Hit; RAYS] {
+    let boxes = instance_boxes(scene);
+    let closest = few.closest_hits(scene, rays, scratch);
+    let portable = closest_plain(few, scene, rays, &mut scratch.0);
+    let any = few.any_hits(scene, rays, scratch);
+    assert_eq!(any, any_plain(few, scene, rays, &mut scratch.0));
+    let expected = rays.map(|ray| closest_hit_brute_force(scene, &boxes, ray, key(0)));
+    for lane in 0..RAYS {
+        assert_eq!(bits(&closest[lane]), bits(&expected[lane]), "{:?}", rays[lane]);
+        assert_eq!(bits(&portable[lane]), bits(&expected[lane]), "{:?}, portably", rays[lane]);
+        assert_eq!(any >> lane & 1 != 0, expected[lane].is_some(), "{:?}", rays[lane]);
+    }
+    expected
+}
+
 #[test]
 fn eight_rays_hit_few_triangles_as_the_rule_says() {
     let (mut found, mut close) = (0, 0);
     for seed in 0..12 {
         let scene = scene(seed, 3 + 3 * seed % 25, diffuse());
         let few = Few::of(&scene).unwrap();
-        let boxes = instance_boxes(&scene);
         let mut scratch = FewScratch::default();
         for first in (0..4_000).step_by(RAYS) {
             // Rays of all kinds together, then some of which none is at an edge.
             let number = |lane: u32| if first % 3 == 0 { first + lane } else { 6 * (first + lane) };
             let eight: [Ray; RAYS] = std::array::from_fn(|lane| ray(&scene, number(lane as u32)));
-            let rays = eight.each_ref();
-            let closest = few.closest_hits(&scene, rays, &mut scratch);
-            let portable = closest_plain(&few, &scene, rays, &mut scratch.0);
-            let any = few.any_hits(&scene, rays, &mut scratch);
-            assert_eq!(any, any_plain(&few, &scene, rays, &mut scratch.0));
-            for lane in 0..RAYS {
-                let expected = closest_hit_brute_force(&scene, &boxes, rays[lane], key(0));
-                assert_eq!(bits(&closest[lane]), bits(&expected), "{:?}", rays[lane]);
-                assert_eq!(bits(&portable[lane]), bits(&expected), "{:?}, portably", rays[lane]);
-                assert_eq!(any >> lane & 1 != 0, expected.is_some(), "{:?}", rays[lane]);
-                found += u32::from(expected.is_some());
+            let hits = check(&few, &scene, eight.each_ref(), &mut scratch);
+            found += hits.iter().filter(|hit| hit.is_some()).count();
+            // Up to just where they hit, just before, and from there on.
+            let mut ends = eight;
+            for (lane, (end, hit)) in
+                ends.iter_mut().zip(hits).enumerate().filter(|(_, (_, hit))| hit.is_some())
+            {
+                match lane % 3 {
+                    0 => end.t_max = hit.t,
+                    1 => end.t_max = hit.t.next_down().max(0.0),
+                    _ => end.t_min = hit.t,
+                }
             }
-            few.see::<Plain>(rays, &mut scratch.0);
+            check(&few, &scene, ends.each_ref(), &mut scratch);
+            few.see::<Plain>(eight.each_ref(), &mut scratch.0);
             close += u32::from(few.pass::<Plain>(&mut scratch.0) != 0);
         }
     }
