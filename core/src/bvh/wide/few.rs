@@ -4,11 +4,11 @@
 use super::lanes::Avx2;
 use super::lanes::{Lanes, Plain};
 use super::layout::Eight;
-use super::proposals::inverse;
+use super::proposals::{interval, inverse};
 use super::traverse::splat;
 use super::triangles::Tested;
 use crate::bvh::probe::{LeafPrimitive, Probe};
-use crate::intersect::{FAR_WIDENING, Hit, Ray, Slabs};
+use crate::intersect::{Hit, Ray, Slabs};
 use crate::rng::RayKey;
 use crate::scene::{Instance, NONE, SceneData};
 use crate::vec3::Vec3;
@@ -354,19 +354,10 @@ impl<L: Lanes> Rays8<L> {
     /// The distances that hits count with, and which rays meet the triangle's own box.
     #[inline(always)]
     fn raise(&self, bounds: &[Vec3; 2], t: L) -> (L, u32) {
-        let (lo, hi) = (splat::<L>(bounds[0]), splat::<L>(bounds[1]));
-        let (x, y, z) = (self.across(lo, hi, 0), self.across(lo, hi, 1), self.across(lo, hi, 2));
-        let entry = x.0.max(y.0).max(z.0).max(self.t_min);
-        let exit = x.1.min(y.1).min(z.1).mul(L::splat(FAR_WIDENING));
+        let ([lx, ly, lz], [hx, hy, hz]) = (splat(bounds[0]), splat(bounds[1]));
+        let (entry, exit) = interval(&[lx, ly, lz, hx, hy, hz], self.origin, self.inverse);
+        let entry = entry.max(self.t_min);
         (t.max(entry), entry.at_most(exit))
-    }
-
-    /// Where rays enter and leave what lies between two planes.
-    #[inline(always)]
-    fn across(&self, lo: [L; 3], hi: [L; 3], axis: usize) -> (L, L) {
-        let low = lo[axis].sub(self.origin[axis]).mul(self.inverse[axis]);
-        let high = hi[axis].sub(self.origin[axis]).mul(self.inverse[axis]);
-        (low.min(high), low.max(high))
     }
 }
 

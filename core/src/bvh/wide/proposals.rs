@@ -82,7 +82,9 @@ impl Proposals8 {
         let corners = [self.corner(a, shear), self.corner(b, shear), self.corner(c, shear)];
         let (t_min, t_max) = (L::load(&self.t_min), L::load(&self.t_max));
         let tested = Tested::new(corners, L::splat(1.0).div(dz), self.lanes, t_min, t_max);
-        let (entry, exit) = self.interval([inverse(dx), inverse(dy), inverse(dz)]);
+        let [ox, oy, oz] = &self.origin;
+        let origin = [L::load(ox), L::load(oy), L::load(oz)];
+        let (entry, exit) = interval(&boxes(&self.points), origin, [inverse(dx), inverse(dy), inverse(dz)]);
         let entry = entry.max(t_min);
         let raised = tested.t.max(entry);
         let taken = tested.hit & entry.at_most(exit) & raised.at_most(t_max);
@@ -101,20 +103,26 @@ impl Proposals8 {
     fn seen<L: Lanes>(&self, corner: &[Eight; 3], i: usize) -> L {
         L::load(&corner[i]).sub(L::load(&self.origin[i]))
     }
+}
 
-    /// Entries into and widened exits from the triangles' boxes, as [`crate::intersect::Slabs::interval`] finds them.
-    #[inline(always)]
-    fn interval<L: Lanes>(&self, inverse: [L; 3]) -> (L, L) {
-        let boxes = boxes::<L>(&self.points);
-        let across = |axis: usize| {
-            let origin = L::load(&self.origin[axis]);
-            let low = boxes[axis].sub(origin).mul(inverse[axis]);
-            let high = boxes[axis + 3].sub(origin).mul(inverse[axis]);
-            (low.min(high), low.max(high))
-        };
-        let (x, y, z) = (across(0), across(1), across(2));
-        (x.0.max(y.0).max(z.0), x.1.min(y.1).min(z.1).mul(L::splat(FAR_WIDENING)))
-    }
+/// Entries of eight rays into boxes, lowest corners first, and widened exits, as [`crate::intersect::Slabs::interval`]
+/// finds them.
+#[inline(always)]
+pub(super) fn interval<L: Lanes>(boxes: &[L; 6], origin: [L; 3], inverse: [L; 3]) -> (L, L) {
+    let (x, y, z) = (
+        across(boxes, origin, inverse, 0),
+        across(boxes, origin, inverse, 1),
+        across(boxes, origin, inverse, 2),
+    );
+    (x.0.max(y.0).max(z.0), x.1.min(y.1).min(z.1).mul(L::splat(FAR_WIDENING)))
+}
+
+/// Where rays enter and leave what lies between the planes of an axis.
+#[inline(always)]
+fn across<L: Lanes>(boxes: &[L; 6], origin: [L; 3], inverse: [L; 3], axis: usize) -> (L, L) {
+    let low = boxes[axis].sub(origin[axis]).mul(inverse[axis]);
+    let high = boxes[axis + 3].sub(origin[axis]).mul(inverse[axis]);
+    (low.min(high), low.max(high))
 }
 
 /// One over components of directions, finite.
