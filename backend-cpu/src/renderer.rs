@@ -33,6 +33,7 @@ struct Loaded<I> {
     scene: Scene,
     settings: Settings,
     intersector: I,
+    batches: bool,
     tiles: Vec<Tile>,
     rays: Rays,
     order: Order,
@@ -78,6 +79,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             scene: scene.clone(),
             settings: *settings,
             intersector,
+            batches: can_batch(scene),
             tiles: cover(settings.width, settings.height, tile_size(&Variant::default(), settings.width)),
             rays: Rays::default(),
             order: Order::default(),
@@ -98,11 +100,10 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             return Err(Error::Unsupported { actor: self.info.target.clone(), what: "rendering".into() });
         }
         let loaded = self.loaded.as_mut().ok_or_else(nothing_loaded)?;
-        let Loaded { scene, settings, intersector, tiles, rays, order, spp, flaws } = loaded;
+        let Loaded { scene, settings, intersector, batches, tiles, rays, order, spp, flaws } = loaded;
         let added = check_range(*spp, &samples)?;
         let camera = scene.camera.frame(settings.width, settings.height);
-        let (settings, rays, order) = (*settings, *rays, *order);
-        let batches = can_batch(scene);
+        let (settings, batches, rays, order) = (*settings, *batches, *rays, *order);
         let job = Job { scene, intersector, camera, settings, samples, rays, batches, order };
         let start = Instant::now();
         let tally = self.pool.install(|| {

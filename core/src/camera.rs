@@ -132,12 +132,12 @@ impl CameraFrame {
     /// unit direction.
     #[inline(always)]
     pub fn ray(&self, pixel: u32, u: [f32; 4]) -> (Vec3, Vec3) {
-        self.ray_through(self.corner(pixel), u)
+        self.ray_through(self.column_and_row(pixel), u)
     }
 
-    /// Column and row of a pixel.
+    /// Where a pixel is on the film.
     #[inline(always)]
-    pub(crate) fn corner(&self, pixel: u32) -> [f32; 2] {
+    pub(crate) fn column_and_row(&self, pixel: u32) -> [f32; 2] {
         let row = pixel / self.width;
         [(pixel - row * self.width) as f32, row as f32]
     }

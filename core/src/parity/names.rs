@@ -140,7 +140,7 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("camera::Camera::validate", "views are checked on the host"),
     ("camera::Camera::frame", "cameras are fitted on the host"),
     ("camera::Camera::hash_bytes", "scenes are hashed on the host"),
-    ("camera::CameraFrame::corner", "inline in camera_ray"),
+    ("camera::CameraFrame::column_and_row", "inline in camera_ray"),
     ("camera::CameraFrame::ray_through", "inline in camera_ray"),
     ("camera::CameraFrame::depth", "used by host code only"),
     ("bvh/bvh2::Bvh2::build", "trees are built on the host"),

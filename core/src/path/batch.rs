@@ -215,7 +215,7 @@ impl Batch {
             let started = &mut self.started;
             for (lane, &pixel) in chunk.iter().enumerate() {
                 started.pixel.0[lane] = pixel;
-                [started.column.0[lane], started.row.0[lane]] = camera.corner(pixel);
+                [started.column.0[lane], started.row.0[lane]] = camera.column_and_row(pixel);
             }
             started.aim(camera, key);
             paths.extend(chunk.iter().enumerate().map(|(lane, &pixel)| PathState {
