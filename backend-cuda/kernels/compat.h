@@ -31,6 +31,11 @@ typedef unsigned long long u64;
 #define LS_BARRIER() __syncthreads()
 #define LS_ATOMIC_ADD(counter, amount) atomicAdd(counter, amount)
 
+/* How many work-items of those that run in lockstep do this together, and the next number of a counter for each of them, by
+ * one addition for all. */
+#define LS_LANES() ((u32)__popc(__activemask()))
+#define LS_TAKE(counter) atomicAdd(counter, 1u)
+
 #define LS_AS_U32(x) __float_as_uint(x)
 #define LS_AS_F32(x) __uint_as_float(x)
 #define LS_FMA(a, b, c) __fmaf_rn(a, b, c)

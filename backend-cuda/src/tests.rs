@@ -7,7 +7,7 @@ use lockstep_core::bvh::Layout;
 use lockstep_core::kernels::launch::Passing;
 use lockstep_core::kernels::{Build, Content, Options, Part, assemble, assemble_probes, from_ptxas};
 use lockstep_core::renderer::Mode;
-use lockstep_core::variant::{Order, Structure, Variant};
+use lockstep_core::variant::{Order, Structure, Threads, Variant};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -47,15 +47,16 @@ fn the_exact_build_has_our_arithmetic_and_no_other() {
 }
 
 /// A program of every kind that variants launch.
-fn builds() -> [Part; 6] {
-    let build = |structure, fetches, order| Part::Other(Build { structure, fetches, order });
+fn builds() -> [Part; 7] {
+    let build = |structure, threads, order| Part::Other(Build { structure, threads, order });
     [
-        build(Structure::Wavefront, true, Order::Tiles),
-        build(Structure::Wavefront, false, Order::Scanline),
-        build(Structure::Wavefront, false, Order::Octants),
-        build(Structure::InPlace, false, Order::Tiles),
-        build(Structure::Megakernel, false, Order::Tiles),
-        build(Structure::Megakernel, true, Order::Scanline),
+        build(Structure::Wavefront, Threads::Persistent, Order::Tiles),
+        build(Structure::Wavefront, Threads::PerRay, Order::Tiles),
+        build(Structure::Wavefront, Threads::Own, Order::Scanline),
+        build(Structure::Wavefront, Threads::Own, Order::Octants),
+        build(Structure::InPlace, Threads::Own, Order::Tiles),
+        build(Structure::Megakernel, Threads::Own, Order::Tiles),
+        build(Structure::Megakernel, Threads::Persistent, Order::Scanline),
     ]
 }
 

@@ -66,7 +66,7 @@ LS_KERNEL void LS_STAGE ls_tally(Pass pass, LS_GLOBAL BounceCounters *LS_RESTRIC
         c.shadow_rays = 0u;
         c.unoccluded = 0u;
         counters[bounce] = c;
-#ifdef LS_FETCH
+#if defined(LS_FETCH) || defined(LS_REFILL)
         counters[LS_HEADS(pass, bounce)] = c;
 #endif
     }

@@ -1,6 +1,17 @@
 /* The stages of the wavefront (Laine, Karras and Aila 2013) that trace rays; the one that shades is in compacted.h or in
  * in_place.h, which say what waits in a queue. src/kernels/launch.rs declares their parameters. */
 
+/* A path's extension ray. */
+LS_FN bool extend_begin(Pass pass, u32 bounce, u32 path, LS_GLOBAL const Packed *path_origin,
+                        LS_GLOBAL const Packed *path_direction, Ray *ray, RayKey *key) {
+    if (!IS_WAITING(path)) {
+        return false;
+    }
+    *ray = load_ray(path_origin, path_direction, path);
+    *key = rng_ray_key_extension(path_key(pass, path), bounce);
+    return true;
+}
+
 LS_KERNEL void LS_TRAVERSAL ls_extend(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_GLOBAL const Packed *LS_RESTRICT path_origin,
                          LS_GLOBAL const Packed *LS_RESTRICT path_direction, LS_GLOBAL const u32 *LS_RESTRICT queue,
                          LS_GLOBAL Packed *LS_RESTRICT hits, LS_GLOBAL u32 *LS_RESTRICT hit_primitives,
@@ -9,13 +20,22 @@ LS_KERNEL void LS_TRAVERSAL ls_extend(LS_SCENE_PARAMETERS, Pass pass, u32 bounce
     LS_SCENE_REF(scene);
     u32 count = QUEUE_LENGTH(pass, counters[bounce].extension_rays);
     u32 found = 0u;
-    LS_FOR_ITEMS(i, count, &counters[LS_HEADS(pass, bounce)].extension_rays) {
-        u32 path = queue[i];
-        if (IS_WAITING(path)) {
-            found += extend_path(scene, pass, bounce, path, i, path_origin, path_direction, hits, hit_primitives);
-        }
-    }
+    /* Those of the camera are alike. */
+    LS_FOR_RAYS(i, count, &counters[LS_HEADS(pass, bounce)].extension_rays, false, bounce == 0u,
+                extend_begin(pass, bounce, queue[i], path_origin, path_direction, &ray, &key), hit,
+                found += extend_end(i, hit, hits, hit_primitives))
     counter_add(&counters[bounce].hits, found, scratch);
+}
+
+/* The shadow ray in a slot, for the light that is added to `path`. */
+LS_FN bool connect_begin(Pass pass, u32 bounce, u32 slot, u32 path, LS_GLOBAL const Packed *shadow_origin,
+                         LS_GLOBAL const Packed *shadow_direction, Ray *ray, RayKey *key) {
+    if (!IS_WAITING(path)) {
+        return false;
+    }
+    *ray = load_ray(shadow_origin, shadow_direction, slot);
+    *key = rng_ray_key_shadow(path_key(pass, path), bounce);
+    return true;
 }
 
 LS_KERNEL void LS_TRAVERSAL ls_connect(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
@@ -28,11 +48,8 @@ LS_KERNEL void LS_TRAVERSAL ls_connect(LS_SCENE_PARAMETERS, Pass pass, u32 bounc
     LS_SCENE_REF(scene);
     u32 count = QUEUE_LENGTH(pass, counters[bounce].shadow_rays);
     u32 unoccluded = 0u;
-    LS_FOR_ITEMS(i, count, &counters[LS_HEADS(pass, bounce)].shadow_rays) {
-        Packed light = shadow_radiance[i];
-        if (IS_WAITING(light.w)) {
-            unoccluded += connect_path(scene, pass, bounce, i, light, shadow_origin, shadow_direction, path_radiance);
-        }
-    }
+    LS_FOR_RAYS(i, count, &counters[LS_HEADS(pass, bounce)].shadow_rays, true, false,
+                connect_begin(pass, bounce, i, shadow_radiance[i].w, shadow_origin, shadow_direction, &ray, &key), hit,
+                unoccluded += connect_end(shadow_radiance[i], hit, path_radiance))
     counter_add(&counters[bounce].unoccluded, unoccluded, scratch);
 }

@@ -1,7 +1,8 @@
 /* What the entry kernels share: how a launch shares out its work, queues and their counters, rays in buffers.
  *
  * Queue lengths are the ray counters of the bounce and never leave the device within a pass. Every kernel loops, so any
- * launch size is right. The programs of variants (src/variant.rs) are built with LS_FETCH, LS_SCANLINE or LS_OCTANTS. */
+ * launch size is right. The programs of variants (src/variant.rs) are built with LS_FETCH, LS_SCANLINE or LS_OCTANTS, or
+ * without the LS_REFILL that others have for GPUs. */
 
 /* How far two queues had grown before an item's own entries. */
 typedef struct {
@@ -137,8 +138,58 @@ LS_FN u32 own_round(void) {
 }
 #endif
 
-/* The counters that give out the items of a bounce's kernels with LS_FETCH: `extension_rays` to extend, `hits` to shade,
- * `shadow_rays` to connect. They lie behind those of all bounces. */
+/* LS_FOR_RAYS(i, count, head, any, alike, begin, hit, end) traces the rays of the items below `count`. `begin` is an
+ * expression that sets `ray` and `key` for item `i`, and is false where the item has none; `end` one that takes what the ray
+ * met, `hit`. The counter at `head` is zero before.
+ *
+ * With LS_REFILL every lane has a ray of its own, and takes the next item from `head` when its ray has ended, as soon as half
+ * of its neighbours wait as well (Aila and Laine 2009): many are started for the price of one. Where rays are `alike`, as
+ * those of a camera are, lanes wait for all: neighbours then visit the same nodes. */
+#ifdef LS_REFILL
+#define LS_FOR_RAYS(i, count, head, any, alike, begin, hit, end)  \
+    u64 stack[WALK_STACK_SIZE];                                   \
+    Walk walk = bvh_walk_none();                                  \
+    u32 i = NONE;                                                 \
+    for (;;) {                                                    \
+        u32 lanes = LS_LANES();                                   \
+        if (bvh_walk_has_ended(walk)) {                           \
+            u32 waiting = LS_LANES();                             \
+            if (waiting * ((alike) ? 1u : 2u) >= lanes) {         \
+                if (i != NONE) {                                  \
+                    Hit hit = walk.best;                          \
+                    end;                                          \
+                }                                                 \
+                i = LS_TAKE(head);                                \
+                if (i >= (count)) {                               \
+                    break;                                        \
+                }                                                 \
+                Ray ray;                                          \
+                RayKey key;                                       \
+                if (begin) {                                      \
+                    walk = bvh_walk_begin(scene, ray, key, stack);\
+                } else {                                          \
+                    i = NONE;                                     \
+                }                                                 \
+            }                                                     \
+        }                                                         \
+        if (!bvh_walk_has_ended(walk)) {                          \
+            bvh_walk_on(scene, &walk, stack, any);                \
+        }                                                         \
+    }
+#else
+#define LS_FOR_RAYS(i, count, head, any, alike, begin, hit, end)  \
+    LS_FOR_ITEMS(i, count, head) {                                \
+        Ray ray;                                                  \
+        RayKey key;                                               \
+        if (begin) {                                              \
+            Hit hit = bvh_walk(scene, ray, key, any);             \
+            end;                                                  \
+        }                                                         \
+    }
+#endif
+
+/* The counters that give out the items of a bounce's kernels with LS_FETCH or LS_REFILL: `extension_rays` to extend, `hits`
+ * to shade, `shadow_rays` to connect. They lie behind those of all bounces. */
 #define LS_HEADS(pass, bounce) ((pass).bounces + 2u + (bounce))
 
 LS_FN void store_packed(LS_GLOBAL Packed *buffer, u32 i, Vec3 v, u32 w) {

@@ -27,12 +27,8 @@ LS_FN Hit load_hit(LS_GLOBAL const Packed *hits, LS_GLOBAL const u32 *hit_primit
     return hit;
 }
 
-/* Finds what a path's extension ray meets and puts it into a slot; 1 if it meets anything. */
-LS_FN u32 extend_path(SceneRef scene, Pass pass, u32 bounce, u32 path, u32 slot, LS_GLOBAL const Packed *path_origin,
-                      LS_GLOBAL const Packed *path_direction, LS_GLOBAL Packed *hits,
-                      LS_GLOBAL u32 *hit_primitives) {
-    RayKey key = rng_ray_key_extension(path_key(pass, path), bounce);
-    Hit hit = bvh_closest_hit(scene, load_ray(path_origin, path_direction, path), key);
+/* Puts what an extension ray meets into a slot; 1 if it meets anything. */
+LS_FN u32 extend_end(u32 slot, Hit hit, LS_GLOBAL Packed *hits, LS_GLOBAL u32 *hit_primitives) {
     store_hit(hits, hit_primitives, slot, hit);
     return intersect_hit_is_some(hit) ? 1u : 0u;
 }
@@ -60,11 +56,8 @@ LS_FN Shaded shade_path(SceneRef scene, Pass pass, u32 bounce, u32 index, Hit hi
 }
 
 /* Adds a light to the path of its shadow ray if nothing is in the way; 1 if so. */
-LS_FN u32 connect_path(SceneRef scene, Pass pass, u32 bounce, u32 slot, Packed light,
-                       LS_GLOBAL const Packed *shadow_origin, LS_GLOBAL const Packed *shadow_direction,
-                       LS_GLOBAL Packed *path_radiance) {
-    RayKey key = rng_ray_key_shadow(path_key(pass, light.w), bounce);
-    if (bvh_any_hit(scene, load_ray(shadow_origin, shadow_direction, slot), key)) {
+LS_FN u32 connect_end(Packed light, Hit hit, LS_GLOBAL Packed *path_radiance) {
+    if (intersect_hit_is_some(hit)) {
         return 0u;
     }
     store_packed(path_radiance, light.w, vec3_add(path_radiance[light.w].v, light.v), 0u);

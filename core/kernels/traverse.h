@@ -3,7 +3,11 @@
  * Unlike the twin, which walks a mesh within its walk over instances, both levels share one loop and one stack, and the
  * inner loop takes subtrees from the stack itself: neighbours on a GPU then step together whatever they are at. Where the
  * world is one mesh (no LS_INSTANCES), the walk starts in it. Boxes of nodes are tested by centre and half extent with a
- * margin, where the twin asks their planes. Hits depend neither on the order of visits nor on which nodes are visited. */
+ * margin, where the twin asks their planes. Hits depend neither on the order of visits nor on which nodes are visited.
+ *
+ * Neighbours that a GPU runs together (LS_LANES of them) all take as many instructions as the one that takes most. So the
+ * inner loop does not wait until the last has come to a leaf, and a kernel that traces many rays gives a lane whose ray has
+ * ended another, while its neighbours go on: it calls bvh_walk_on by turns with what queues.h says. */
 
 /* Whether a ray meets a box within its range, and where it enters. */
 typedef struct {
@@ -85,12 +89,13 @@ LS_FN void bvh_stack_push(u64 *stack, u32 *length, u64 waiting) {
     *length += 1u;
 }
 
-/* Goes from `current` to a leaf, or to the EMPTY at the bottom of the level: nearest child first, and of two that the ray
- * begins in the first in memory, so that neighbours go the same way; with `any` in the order of the node, which has the
- * likelier and cheaper occluder first. */
+/* Goes from `current` to a leaf, or to the EMPTY at the bottom of the level; less far when two thirds of the lanes that began
+ * together wait there. Nearest child first, and of two that the ray begins in the first in memory, so that neighbours go the
+ * same way; with `any` in the order of the node, which has the likelier and cheaper occluder first. */
 LS_FN u32 bvh_next_leaf(SceneRef scene, Slabs slabs, float t_last, u64 *stack, u32 *length, u32 current, bool any,
                         bool distant) {
     Vec3 origin = vec3_mul(slabs.origin, slabs.inverse);
+    u32 few = (LS_LANES() + 2u) / 3u;
     while ((current & LEAF_BIT) == 0u) {
         Node node = load_node(scene, current);
         Entered a = bvh_enter_child(slabs, origin, node, 0u, t_last, distant);
@@ -106,6 +111,9 @@ LS_FN u32 bvh_next_leaf(SceneRef scene, Slabs slabs, float t_last, u64 *stack, u
         } else if (!a.met && !b.met) {
             current = bvh_stack_pop(stack, length, t_last, any);
         }
+        if (LS_LANES() < few) {
+            break;
+        }
     }
     return current;
 }
@@ -119,69 +127,131 @@ LS_FN void bvh_visit(SceneRef scene, Probe probe, u32 leaf, Hit *best) {
     }
 }
 
-/* The nearest surface along a ray, or with `any` some surface along it. `key` identifies the ray for stochastic
- * coverage. */
+/* A ray on its way through the tree. */
+typedef struct {
+    Probe probe;
+    Hit best;
+    /* The subtree or leaf that comes next. */
+    u32 current;
+    /* What waits on the stack. */
+    u32 length;
 #ifdef LS_INSTANCES
-LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
-    u64 stack[2u * STACK_SIZE + 2u];
-    u32 length = 0u;
-    bvh_stack_push(stack, &length, bvh_waiting(EMPTY, -MISSED));
-    Hit best = intersect_hit_none(ray.t_max);
-    Slabs slabs = intersect_slabs_new(ray.origin, ray.direction);
-    Probe probe = bvh_probe_new(ray.origin, ray.direction, ray, NONE, ray.t_min, key);
-    bool in_mesh = false;
-    u32 current = scene.constants.root;
-    for (;;) {
-        /* Many rays are distant to a small mesh that is put somewhere: all are taken for it. */
-        current = bvh_next_leaf(scene, slabs, best.t, stack, &length, current, any, true);
+    Ray ray;
+    RayKey key;
+    Slabs slabs;
+    bool in_mesh;
+#else
+    bool distant;
+#endif
+} Walk;
+
+#ifdef LS_INSTANCES
+#define WALK_STACK_SIZE (2u * STACK_SIZE + 2u)
+#else
+#define WALK_STACK_SIZE (STACK_SIZE + 1u)
+#endif
+
+/* No ray. */
+LS_FN Walk bvh_walk_none(void) {
+    Walk walk;
+    walk.current = EMPTY;
+#ifdef LS_INSTANCES
+    walk.in_mesh = false;
+#endif
+    return walk;
+}
+
+/* Whether `best` is what the ray meets. */
+LS_FN bool bvh_walk_has_ended(Walk walk) {
+#ifdef LS_INSTANCES
+    return walk.current == EMPTY && !walk.in_mesh;
+#else
+    return walk.current == EMPTY;
+#endif
+}
+
+/* Starts a ray. `key` identifies it for stochastic coverage. */
+LS_FN Walk bvh_walk_begin(SceneRef scene, Ray ray, RayKey key, u64 *stack) {
+    Walk walk = bvh_walk_none();
+    walk.length = 0u;
+    bvh_stack_push(stack, &walk.length, bvh_waiting(EMPTY, -MISSED));
+    walk.best = intersect_hit_none(ray.t_max);
+    walk.probe = bvh_probe_new(ray.origin, ray.direction, ray, 0u, ray.t_min, key);
+#ifdef LS_INSTANCES
+    walk.ray = ray;
+    walk.key = key;
+    walk.slabs = walk.probe.slabs;
+    walk.current = scene.constants.root;
+#else
+    walk.current = load_mesh_root(scene, 0u);
+    walk.distant = vec3_max_abs_component(ray.origin) > scene.constants.distant_from;
+#endif
+    return walk;
+}
+
+/* Goes on with a ray that has not ended, to a leaf and through it, or less far; with `any` up to the first surface. */
+#ifdef LS_INSTANCES
+LS_FN void bvh_walk_on(SceneRef scene, Walk *walk, u64 *stack, bool any) {
+    /* Many rays are distant to a small mesh that is put somewhere: all are taken for it. */
+    u32 current =
+        bvh_next_leaf(scene, walk->slabs, walk->best.t, stack, &walk->length, walk->current, any, true);
+    if ((current & LEAF_BIT) != 0u) {
         if (current == EMPTY) {
-            if (!in_mesh) {
-                return best;
+            if (!walk->in_mesh) {
+                walk->current = EMPTY;
+                return;
             }
-            in_mesh = false;
-            slabs = intersect_slabs_new(ray.origin, ray.direction);
-        } else if (in_mesh) {
-            bvh_visit(scene, probe, current & ~LEAF_BIT, &best);
-            if (any && intersect_hit_is_some(best)) {
-                return best;
+            walk->in_mesh = false;
+            walk->slabs = intersect_slabs_new(walk->ray.origin, walk->ray.direction);
+        } else if (walk->in_mesh) {
+            bvh_visit(scene, walk->probe, current & ~LEAF_BIT, &walk->best);
+            if (any && intersect_hit_is_some(walk->best)) {
+                walk->in_mesh = false;
+                walk->current = EMPTY;
+                return;
             }
-        } else if (bvh_probe_enter(scene, ray, slabs, current & ~LEAF_BIT, key, best.t, &probe)) {
-            in_mesh = true;
-            slabs = probe.slabs;
-            bvh_stack_push(stack, &length, bvh_waiting(EMPTY, -MISSED));
-            current = load_mesh_root(scene, load_instance(scene, probe.instance).mesh);
-            continue;
+        } else if (bvh_probe_enter(scene, walk->ray, walk->slabs, current & ~LEAF_BIT, walk->key, walk->best.t,
+                                   &walk->probe)) {
+            walk->in_mesh = true;
+            walk->slabs = walk->probe.slabs;
+            bvh_stack_push(stack, &walk->length, bvh_waiting(EMPTY, -MISSED));
+            walk->current = load_mesh_root(scene, load_instance(scene, walk->probe.instance).mesh);
+            return;
         }
-        current = bvh_stack_pop(stack, &length, best.t, any);
+        current = bvh_stack_pop(stack, &walk->length, walk->best.t, any);
     }
+    walk->current = current;
 }
 #else
-LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
-    u64 stack[STACK_SIZE + 1u];
-    u32 length = 0u;
-    bvh_stack_push(stack, &length, bvh_waiting(EMPTY, -MISSED));
-    Hit best = intersect_hit_none(ray.t_max);
-    Probe probe = bvh_probe_new(ray.origin, ray.direction, ray, 0u, ray.t_min, key);
-    u32 current = load_mesh_root(scene, 0u);
-    bool distant = vec3_max_abs_component(ray.origin) > scene.constants.distant_from;
-    for (;;) {
-        /* Hardly any ray is distant to the world: the loop over nodes without what they need is worth its own code. */
-        if (distant) {
-            current = bvh_next_leaf(scene, probe.slabs, best.t, stack, &length, current, any, true);
-        } else {
-            current = bvh_next_leaf(scene, probe.slabs, best.t, stack, &length, current, any, false);
-        }
-        if (current == EMPTY) {
-            return best;
-        }
-        bvh_visit(scene, probe, current & ~LEAF_BIT, &best);
-        if (any && intersect_hit_is_some(best)) {
-            return best;
-        }
-        current = bvh_stack_pop(stack, &length, best.t, any);
+LS_FN void bvh_walk_on(SceneRef scene, Walk *walk, u64 *stack, bool any) {
+    u32 current;
+    /* Hardly any ray is distant to the world: the loop over nodes without what they need is worth its own code. */
+    if (walk->distant) {
+        current = bvh_next_leaf(scene, walk->probe.slabs, walk->best.t, stack, &walk->length, walk->current, any, true);
+    } else {
+        current = bvh_next_leaf(scene, walk->probe.slabs, walk->best.t, stack, &walk->length, walk->current, any, false);
     }
+    if ((current & LEAF_BIT) != 0u && current != EMPTY) {
+        bvh_visit(scene, walk->probe, current & ~LEAF_BIT, &walk->best);
+        if (any && intersect_hit_is_some(walk->best)) {
+            current = EMPTY;
+        } else {
+            current = bvh_stack_pop(stack, &walk->length, walk->best.t, any);
+        }
+    }
+    walk->current = current;
 }
 #endif
+
+/* The nearest surface along a ray, or with `any` some surface along it. */
+LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
+    u64 stack[WALK_STACK_SIZE];
+    Walk walk = bvh_walk_begin(scene, ray, key, stack);
+    while (!bvh_walk_has_ended(walk)) {
+        bvh_walk_on(scene, &walk, stack, any);
+    }
+    return walk.best;
+}
 
 /* The nearest surface along a ray. */
 LS_FN Hit bvh_closest_hit(SceneRef scene, Ray ray, RayKey key) {

@@ -207,7 +207,7 @@ LS_FN void wide_visit(SceneRef scene, Probe probe, WideSlabs slabs, WideShear sh
 
 /* The nearest surface along a ray, or with `any` some surface along it. `key` identifies the ray for stochastic
  * coverage. */
-LS_FN Hit wide_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
+LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
     WideStack top;
     WideStack bottom;
     Hit best = intersect_hit_none(ray.t_max);
@@ -237,10 +237,10 @@ LS_FN Hit wide_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
 
 /* The nearest surface along a ray. */
 LS_FN Hit bvh_closest_hit(SceneRef scene, Ray ray, RayKey key) {
-    return wide_walk(scene, ray, key, false);
+    return bvh_walk(scene, ray, key, false);
 }
 
 /* Whether any surface lies along a ray. */
 LS_FN bool bvh_any_hit(SceneRef scene, Ray ray, RayKey key) {
-    return intersect_hit_is_some(wide_walk(scene, ray, key, true));
+    return intersect_hit_is_some(bvh_walk(scene, ray, key, true));
 }

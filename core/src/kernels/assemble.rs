@@ -5,7 +5,7 @@ use super::part::{Build, Part};
 use crate::bvh::Layout;
 #[cfg(feature = "conformance")]
 use crate::error::{Error, Result};
-use crate::variant::{Order, Structure};
+use crate::variant::{Order, Structure, Threads};
 
 /// A header and the name that compile errors give it.
 type Header = (&'static str, &'static str);
@@ -96,7 +96,7 @@ pub struct Source {
 
 /// Puts a program's source together. `compat` is the backend's header, `compat_name` what compile errors call it.
 pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Part) -> Source {
-    let Build { structure, fetches, order } = part.build();
+    let Build { structure, threads, order } = part.build();
     let last: &[Header] = match (part, structure) {
         (Part::Render, _) => &RENDER,
         (Part::Trace, _) => &TRACE,
@@ -104,8 +104,15 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Part) 
         (Part::Other(_), Structure::InPlace) => &IN_PLACE,
         (Part::Other(_), Structure::Megakernel) => &MEGAKERNEL,
     };
+    // Lanes in lockstep, of which each has a ray of its own, are a GPU's.
+    let refills = options.group_compaction
+        && options.layout == Layout::Bvh2
+        && structure != Structure::Megakernel
+        && threads == Threads::Own
+        && part != Part::Trace;
     let of_build = [
-        ("LS_FETCH", fetches),
+        ("LS_FETCH", threads == Threads::Persistent),
+        ("LS_REFILL", refills),
         ("LS_SCANLINE", order == Order::Scanline),
         ("LS_OCTANTS", order == Order::Octants),
     ];

@@ -20,8 +20,8 @@ pub enum Part {
 pub struct Build {
     /// The kernels that a path goes through.
     pub structure: Structure,
-    /// Whether work-items fetch their rays from a counter, rather than stride through the queue.
-    pub fetches: bool,
+    /// How work-items come by their rays.
+    pub threads: Threads,
     /// The order in which pixels and rays are gone through.
     pub order: Order,
 }
@@ -30,7 +30,7 @@ impl Part {
     /// The program that a variant's passes launch.
     pub fn of(variant: &Variant) -> Self {
         let Variant { structure, threads, order, .. } = *variant;
-        match (Build { structure, fetches: threads == Threads::Persistent, order }) {
+        match (Build { structure, threads, order }) {
             build if build == Build::default() => Self::Render,
             build => Self::Other(build),
         }

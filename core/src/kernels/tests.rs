@@ -2,7 +2,7 @@ use super::launch::{Given, KERNELS, Kernel, MEGAKERNEL, Mismatch, Passing, TRACE
 use super::*;
 use crate::bvh::{Hierarchy, Layout};
 use crate::scene::SceneBuilder;
-use crate::variant::{Order, Structure};
+use crate::variant::{Order, Structure, Threads};
 
 #[test]
 fn a_launch_that_differs_from_the_declaration_is_refused() {
@@ -80,19 +80,19 @@ fn parameter(text: &str) -> (String, String, Passing) {
 #[test]
 fn entry_kernels_take_what_the_declarations_say() {
     let scene = macro_body(header("/scene.h"), "LS_SCENE_PARAMETERS");
-    let build = |structure, fetches| Part::Other(Build { structure, fetches, order: Order::Scanline });
+    let build = |structure, threads| Part::Other(Build { structure, threads, order: Order::Scanline });
     let parts = [
         Part::Render,
         Part::Trace,
-        build(Structure::Wavefront, true),
-        build(Structure::InPlace, false),
-        build(Structure::Megakernel, false),
+        build(Structure::Wavefront, Threads::Persistent),
+        build(Structure::InPlace, Threads::Own),
+        build(Structure::Megakernel, Threads::Own),
     ];
     for part in parts {
         let text = assemble("compat.h", "", &Options::default(), part).text;
         let mut found = kernels_in(&text.replace("LS_SCENE_PARAMETERS", &scene));
         let mut declared: Vec<Declared> = part.kernels().iter().map(|kernel| declared(kernel)).collect();
-        if part == build(Structure::Megakernel, false) {
+        if part == build(Structure::Megakernel, Threads::Own) {
             found.retain(|kernel| kernel.0 != "ls_generate");
         }
         found.sort_by(|a, b| a.0.cmp(&b.0));

@@ -111,7 +111,7 @@ fn the_constants_kernel_lists_every_constant_of_the_headers() {
         .collect();
     assert_eq!(order, constants::names());
     // Indices into a private array, and stacks' sizes, which follow from STACK_SIZE.
-    let private = ["FLAW_NON_FINITE", "FLAW_NEGATIVE", "FLAW_CLAMPED", "TRAVERSE_STACK", "WIDE_STACK_SIZE"];
+    let private = ["FLAW_NON_FINITE", "FLAW_NEGATIVE", "FLAW_CLAMPED", "WALK_STACK_SIZE", "WIDE_STACK_SIZE"];
     for (file, _) in super::names::TWINS.iter().chain(&[("abi.h", "")]) {
         for line in header(file).lines() {
             let Some(name) = line.strip_prefix("#define ").and_then(|l| l.split_whitespace().next()) else {

@@ -8,6 +8,7 @@ use crate::intersect::{Hit, Ray};
 use crate::kernels::Packed;
 use crate::kernels::launch::{CAST_ANY, CAST_CLOSEST};
 use crate::renderer::Query;
+use crate::vec3::dot;
 
 /// Milliseconds of each pass.
 pub(super) struct Took {
@@ -31,8 +32,8 @@ pub(super) fn cast<D: Device>(
         actor: device.info().target.clone(),
         message: format!("{} rays are too many for one cast; at most {} are possible", rays.len(), u32::MAX),
     })?;
-    let cast = Cast::new(device, rays)?;
-    let first = cast.launch(device, scene, query, count.min(WARM_UP))?;
+    let cast = Cast::new(device, rays, passes)?;
+    let first = cast.launch(device, scene, query, count.min(WARM_UP), passes)?;
     device.wait(&first)?;
     let mut took = Took { ms: Vec::new(), busy_ms: Vec::new() };
     // Processor time is that of one pass only if no other runs meanwhile.
@@ -40,7 +41,7 @@ pub(super) fn cast<D: Device>(
     let at_once = if then.is_some() { 1 } else { passes };
     for first in (0..passes).step_by(at_once.max(1) as usize) {
         let launches = (first..passes.min(first + at_once))
-            .map(|_| cast.launch(device, scene, query, count))
+            .map(|pass| cast.launch(device, scene, query, count, pass))
             .collect::<Result<Vec<_>>>()?;
         device.flush()?;
         for event in &launches {
@@ -59,6 +60,20 @@ pub(super) fn cast<D: Device>(
 /// Rays of the launch that is not timed.
 const WARM_UP: u32 = 1024;
 
+/// The cosine of the angle between two rays that are alike.
+const ALIKE: f32 = 0.99;
+
+/// Whether most rays begin where the one before does and go nearly its way, as those of a camera do: neighbours on a GPU then
+/// visit the same nodes, and do it best together.
+fn are_alike(rays: &[Ray]) -> bool {
+    let alike = |a: &Ray, b: &Ray| {
+        let lengths = (dot(a.direction, a.direction) * dot(b.direction, b.direction)).sqrt();
+        a.origin == b.origin && dot(a.direction, b.direction) > ALIKE * lengths
+    };
+    let pairs = rays.windows(2).filter(|pair| alike(&pair[0], &pair[1])).count();
+    2 * pairs > rays.len()
+}
+
 /// Rays and their answers on the device.
 struct Cast<D: Device> {
     origins: Array<D>,
@@ -66,10 +81,14 @@ struct Cast<D: Device> {
     hits: Array<D>,
     /// The hits' primitives, or for [`Query::Any`] whether something is in the way.
     words: Array<D>,
+    /// What gives out the rays of each pass, and those of the launch before them.
+    heads: Array<D>,
+    /// Whether neighbouring rays mostly visit the same nodes.
+    alike: u32,
 }
 
 impl<D: Device> Cast<D> {
-    fn new(device: &mut D, rays: &[Ray]) -> Result<Self> {
+    fn new(device: &mut D, rays: &[Ray], passes: u32) -> Result<Self> {
         let origins = rays.iter().map(|ray| Packed { v: ray.origin, w: ray.t_min.to_bits() });
         let directions = rays.iter().map(|ray| Packed { v: ray.direction, w: ray.t_max.to_bits() });
         Ok(Self {
@@ -77,21 +96,32 @@ impl<D: Device> Cast<D> {
             directions: uploaded(device, &directions.collect::<Vec<_>>(), "ray directions")?,
             hits: Array::uninitialised::<Packed>(device, rays.len(), "hits")?,
             words: Array::uninitialised::<u32>(device, rays.len(), "hit primitives")?,
+            heads: Array::zeroed::<u32>(device, passes as usize + 1, "heads of casts")?,
+            alike: u32::from(are_alike(rays)),
         })
     }
 
-    fn launch(&self, device: &mut D, scene: &SceneOnDevice<D>, query: Query, count: u32) -> Result<D::Event> {
-        let rays = [plain(&count), Argument::Array(&self.origins), Argument::Array(&self.directions)];
-        match query {
-            Query::Closest => {
-                let results = [Argument::Array(&self.hits), Argument::Array(&self.words)];
-                launch(device, &CAST_CLOSEST, count, &scene.with(rays.into_iter().chain(results)))
-            }
-            Query::Any => {
-                let results = [Argument::Array(&self.words)];
-                launch(device, &CAST_ANY, count, &scene.with(rays.into_iter().chain(results)))
-            }
-        }
+    /// Enqueues the first `count` rays. `head` is another number for every launch.
+    fn launch(
+        &self,
+        device: &mut D,
+        scene: &SceneOnDevice<D>,
+        query: Query,
+        count: u32,
+        head: u32,
+    ) -> Result<D::Event> {
+        let (kernel, results) = match query {
+            Query::Closest => (&CAST_CLOSEST, vec![Argument::Array(&self.hits), Argument::Array(&self.words)]),
+            Query::Any => (&CAST_ANY, vec![Argument::Array(&self.words)]),
+        };
+        let rays = [
+            plain(&count),
+            plain(&self.alike),
+            Argument::Array(&self.origins),
+            Argument::Array(&self.directions),
+        ];
+        let heads = [plain(&head), Argument::Array(&self.heads)];
+        launch(device, kernel, count, &scene.with(rays.into_iter().chain(results).chain(heads)))
     }
 
     fn download(&self, device: &mut D, rays: &[Ray], query: Query) -> Result<Vec<Hit>> {
