@@ -144,49 +144,56 @@ LS_FN u32 own_round(void) {
  *
  * With LS_REFILL every lane has a ray of its own, and takes the next item from `head` when its ray has ended, as soon as half
  * of its neighbours wait as well (Aila and Laine 2009): many are started for the price of one. Where rays are `alike`, as
- * those of a camera are, lanes wait for all: neighbours then visit the same nodes. */
+ * those of a camera are, and without LS_REFILL, lanes wait for all: neighbours then visit the same nodes. */
 #ifdef LS_REFILL
-#define LS_FOR_RAYS(i, count, head, any, alike, begin, hit, end)  \
-    u64 stack[WALK_STACK_SIZE];                                   \
-    Walk walk = bvh_walk_none();                                  \
-    u32 i = NONE;                                                 \
-    for (;;) {                                                    \
-        u32 lanes = LS_LANES();                                   \
-        if (bvh_walk_has_ended(walk)) {                           \
-            u32 waiting = LS_LANES();                             \
-            if (waiting * ((alike) ? 1u : 2u) >= lanes) {         \
-                if (i != NONE) {                                  \
-                    Hit hit = walk.best;                          \
-                    end;                                          \
-                }                                                 \
-                i = LS_TAKE(head);                                \
-                if (i >= (count)) {                               \
-                    break;                                        \
-                }                                                 \
-                Ray ray;                                          \
-                RayKey key;                                       \
-                if (begin) {                                      \
-                    walk = bvh_walk_begin(scene, ray, key, stack);\
-                } else {                                          \
-                    i = NONE;                                     \
-                }                                                 \
-            }                                                     \
-        }                                                         \
-        if (!bvh_walk_has_ended(walk)) {                          \
-            bvh_walk_on(scene, &walk, stack, any);                \
-        }                                                         \
+#define LS_FOR_RAYS(i, count, head, any, alike, begin, hit, end)       \
+    u64 stack[WALK_STACK_SIZE];                                        \
+    if (alike) {                                                       \
+        LS_FOR_RAYS_TOGETHER(i, count, head, begin, hit, bvh_walk_all(scene, ray, key, stack, any), end) \
+    } else {                                                           \
+        LS_FOR_RAYS_APART(i, count, head, any, begin, hit, end)        \
+    }
+#define LS_FOR_RAYS_APART(i, count, head, any, begin, hit, end)        \
+    Walk walk = bvh_walk_none();                                       \
+    u32 i = NONE;                                                      \
+    for (;;) {                                                         \
+        u32 lanes = LS_LANES();                                        \
+        if (bvh_walk_has_ended(walk)) {                                \
+            if (2u * LS_LANES() >= lanes) {                            \
+                if (i != NONE) {                                       \
+                    Hit hit = walk.best;                               \
+                    end;                                               \
+                }                                                      \
+                i = LS_TAKE(head);                                     \
+                if (i >= (count)) {                                    \
+                    break;                                             \
+                }                                                      \
+                Ray ray;                                               \
+                RayKey key;                                            \
+                if (begin) {                                           \
+                    walk = bvh_walk_begin(scene, ray, key, stack);     \
+                } else {                                               \
+                    i = NONE;                                          \
+                }                                                      \
+            }                                                          \
+        }                                                              \
+        if (!bvh_walk_has_ended(walk)) {                               \
+            bvh_walk_on(scene, &walk, stack, any);                     \
+        }                                                              \
     }
 #else
-#define LS_FOR_RAYS(i, count, head, any, alike, begin, hit, end)  \
-    LS_FOR_ITEMS(i, count, head) {                                \
-        Ray ray;                                                  \
-        RayKey key;                                               \
-        if (begin) {                                              \
-            Hit hit = bvh_walk(scene, ray, key, any);             \
-            end;                                                  \
-        }                                                         \
-    }
+#define LS_FOR_RAYS(i, count, head, any, alike, begin, hit, end)       \
+    LS_FOR_RAYS_TOGETHER(i, count, head, begin, hit, bvh_walk(scene, ray, key, any), end)
 #endif
+#define LS_FOR_RAYS_TOGETHER(i, count, head, begin, hit, met, end)     \
+    LS_FOR_ITEMS(i, count, head) {                                     \
+        Ray ray;                                                       \
+        RayKey key;                                                    \
+        if (begin) {                                                   \
+            Hit hit = met;                                             \
+            end;                                                       \
+        }                                                              \
+    }
 
 /* The counters that give out the items of a bounce's kernels with LS_FETCH or LS_REFILL: `extension_rays` to extend, `hits`
  * to shade, `shadow_rays` to connect. They lie behind those of all bounces. */

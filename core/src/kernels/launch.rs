@@ -284,34 +284,33 @@ pub const TALLY: Kernel = Kernel {
     own: &[value("pass", PASS), output("counters", COUNTERS), output("flaws", U32), output("totals", U64)],
 };
 
-/// Finds the closest hit of `count` given rays: ray `i` reads and writes slot `i`. `alike` is not zero where neighbouring rays
-/// mostly visit the same nodes; it decides nothing but the speed. `heads[launch]` gives out the rays, and is zero before. Part
-/// of no pass.
+/// Finds the closest hit of `count` given rays: ray `i` reads and writes slot `i`. `heads[launch]`, which is zero before, may
+/// give out the rays. `alike` is not zero where neighbouring rays mostly visit the same nodes, and decides nothing but the
+/// speed. Part of no pass.
 pub const CAST_CLOSEST: Kernel = Kernel {
     name: "ls_cast_closest",
     takes_scene: true,
     traverses: true,
     own: &[
         value("count", U32),
-        value("alike", U32),
         input("ray_origin", PACKED),
         input("ray_direction", PACKED),
         output("hits", PACKED),
         output("hit_primitives", U32),
         value("launch", U32),
         output("heads", U32),
+        value("alike", U32),
     ],
 };
 
-/// Asks of `count` given rays whether anything is in their way: 1 or 0 in slot `i` of `occluded`. The rest as
-/// [`CAST_CLOSEST`]. Part of no pass.
+/// Asks of `count` given rays whether anything is in their way: 1 or 0 in slot `i` of `occluded`. `heads[launch]`
+/// as in [`CAST_CLOSEST`]. Part of no pass.
 pub const CAST_ANY: Kernel = Kernel {
     name: "ls_cast_any",
     takes_scene: true,
     traverses: true,
     own: &[
         value("count", U32),
-        value("alike", U32),
         input("ray_origin", PACKED),
         input("ray_direction", PACKED),
         output("occluded", U32),

@@ -110,18 +110,13 @@ impl<D: Device> Cast<D> {
         count: u32,
         head: u32,
     ) -> Result<D::Event> {
-        let (kernel, results) = match query {
-            Query::Closest => (&CAST_CLOSEST, vec![Argument::Array(&self.hits), Argument::Array(&self.words)]),
-            Query::Any => (&CAST_ANY, vec![Argument::Array(&self.words)]),
+        let rays = [plain(&count), Argument::Array(&self.origins), Argument::Array(&self.directions)];
+        let [hits, words, heads] = [&self.hits, &self.words, &self.heads].map(Argument::Array);
+        let (kernel, rest) = match query {
+            Query::Closest => (&CAST_CLOSEST, vec![hits, words, plain(&head), heads, plain(&self.alike)]),
+            Query::Any => (&CAST_ANY, vec![words, plain(&head), heads]),
         };
-        let rays = [
-            plain(&count),
-            plain(&self.alike),
-            Argument::Array(&self.origins),
-            Argument::Array(&self.directions),
-        ];
-        let heads = [plain(&head), Argument::Array(&self.heads)];
-        launch(device, kernel, count, &scene.with(rays.into_iter().chain(results).chain(heads)))
+        launch(device, kernel, count, &scene.with(rays.into_iter().chain(rest)))
     }
 
     fn download(&self, device: &mut D, rays: &[Ray], query: Query) -> Result<Vec<Hit>> {
@@ -145,4 +140,33 @@ fn uploaded<D: Device>(device: &mut D, records: &[Packed], what: &'static str) -
     let array = Array::uninitialised::<Packed>(device, records.len(), what)?;
     array.upload(device, bytemuck::cast_slice(records))?;
     Ok(array)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::intersect::FAR;
+    use crate::vec3::vec3;
+
+    /// Rays one step of `spread` radians after the other, each beginning `apart` after the one before.
+    fn fan(spread: f32, apart: f32) -> Vec<Ray> {
+        let ray = |i: u16| {
+            let (sin, cos) = (f32::from(i) * spread).sin_cos();
+            Ray {
+                origin: vec3(f32::from(i) * apart, 0.0, 0.0),
+                t_min: 0.0,
+                direction: vec3(2.0 * sin, 0.0, 2.0 * cos),
+                t_max: FAR,
+            }
+        };
+        (0..100).map(ray).collect()
+    }
+
+    #[test]
+    fn rays_of_a_camera_are_alike_and_others_are_not() {
+        assert!(are_alike(&fan(0.01, 0.0)));
+        assert!(!are_alike(&fan(0.5, 0.0)), "directions differ");
+        assert!(!are_alike(&fan(0.01, 0.1)), "they begin elsewhere");
+        assert!(!are_alike(&[]));
+    }
 }
