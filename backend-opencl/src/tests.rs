@@ -114,6 +114,42 @@ fn the_kernels_for_gpus_give_the_same_bits() {
     }
 }
 
+/// Rays from one point, as a camera's; or from all over, each its own way.
+fn rays(from_all_over: bool) -> Vec<Ray> {
+    let ray = |i: u16| {
+        let turn = f32::from(i) * if from_all_over { 2.4 } else { 0.001 };
+        let height = f32::from(i % 7) * if from_all_over { 0.3 } else { 0.0 } - 0.5;
+        let origin = if from_all_over { vec3(height, 0.5 - height, turn.sin()) } else { vec3(0.1, 0.2, 4.0) };
+        Ray { origin, t_min: 0.0, direction: vec3(turn.sin(), height, -turn.cos()), t_max: FAR }
+    };
+    (0..3001).map(ray).collect()
+}
+
+#[test]
+fn given_rays_meet_the_same_by_the_kernels_for_gpus() {
+    let scene = scenes::everything().unwrap();
+    for found in present().into_iter().filter(|found| !found.target.contains("pocl")) {
+        let cast = |class, rays: &[Ray], query| {
+            let mut device = found.clone();
+            device.facts.class = class;
+            let mut renderer = Wavefront::new(OpenclDevice::open(device, Mode::Exact).unwrap());
+            renderer.load(&scene, &Settings { width: 8, height: 8, ..Settings::default() }).unwrap();
+            let mut hits = Vec::new();
+            renderer.cast(rays, query, 3, Some(&mut hits)).unwrap();
+            hits
+        };
+        for (from_all_over, query) in
+            [(false, Query::Closest), (true, Query::Closest), (false, Query::Any), (true, Query::Any)]
+        {
+            let rays = rays(from_all_over);
+            let expected = cast(Class::Cpu, &rays, query);
+            let found_some = expected.iter().filter(|hit| hit.is_some()).count();
+            assert!(found_some > rays.len() / 10, "{found_some} rays of {from_all_over} hit");
+            assert_eq!(cast(Class::DiscreteGpu, &rays, query), expected, "{}: {query:?}", found.target);
+        }
+    }
+}
+
 #[test]
 fn no_way_to_run_passes_on_gpus_changes_a_film() {
     for found in present().into_iter().filter(|found| !found.target.contains("pocl")) {
