@@ -34,7 +34,7 @@ typedef ulong u64;
 #define LS_ATOMIC_ADD(counter, amount) atomic_add(counter, amount)
 
 /* How many work-items of those that run in lockstep do this together, and the next number of a counter for each of them.
- * OpenCL C 1.2 does not know of lockstep, and NVIDIA's compiler does not add once for all by itself. */
+ * OpenCL C 1.2 does not know of lockstep; on NVIDIA's devices its first lane adds for all. */
 #ifdef __NV_CL_C_VERSION
 #define LS_LANES() ((u32)popcount(ls_active_lanes()))
 #define LS_TAKE(counter) ls_take(counter)

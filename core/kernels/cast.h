@@ -9,7 +9,7 @@ LS_FN SampleKey cast_key(u32 index) {
     return key;
 }
 
-/* A ray that is given, for its nearest surface or with `any` for some surface. */
+/* A ray that is given, for its nearest surface or with `any` for some surface; every item has one. */
 LS_FN bool cast_begin(u32 i, bool any, LS_GLOBAL const Packed *ray_origin, LS_GLOBAL const Packed *ray_direction, Ray *ray,
                       RayKey *key) {
     *ray = load_ray(ray_origin, ray_direction, i);

@@ -140,7 +140,7 @@ LS_FN u32 own_round(void) {
 
 /* LS_FOR_RAYS(i, count, head, any, alike, begin, hit, end) traces the rays of the items below `count`. `begin` is an
  * expression that sets `ray` and `key` for item `i`, and is false where the item has none; `end` one that takes what the ray
- * met, `hit`. The counter at `head` is zero before.
+ * met, `hit`. `scene` is in scope. The counter at `head` is zero before.
  *
  * With LS_REFILL every lane has a ray of its own, and takes the next item from `head` when its ray has ended, as soon as half
  * of its neighbours wait as well (Aila and Laine 2009): many are started for the price of one. Where rays are `alike`, as

@@ -43,8 +43,8 @@ pub enum Structure {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Threads {
     /// The target's own choice: on a GPU a few groups for each that the device runs at once, every work-item striding
-    /// through the queue by the number of them all, but for rays: a work-item whose ray has ended takes another from a
-    /// counter while its neighbours go on; on a CPU a work-item for every few neighbouring rays.
+    /// through the queue by the number of them all, but for rays that are not a camera's: a work-item whose ray has ended
+    /// takes another from a counter while its neighbours go on; on a CPU a work-item for every few neighbouring rays.
     #[default]
     Own,
     /// A work-item for every ray, on a GPU, which waits for its neighbours; on a CPU the same as [`Threads::Own`].

@@ -105,11 +105,7 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Part) 
         (Part::Other(_), Structure::Megakernel) => &MEGAKERNEL,
     };
     // Lanes in lockstep, of which each has a ray of its own, are a GPU's.
-    let refills = options.group_compaction
-        && options.layout == Layout::Bvh2
-        && structure != Structure::Megakernel
-        && threads == Threads::Own
-        && part != Part::Trace;
+    let refills = options.group_compaction && options.layout == Layout::Bvh2 && threads == Threads::Own;
     let of_build = [
         ("LS_FETCH", threads == Threads::Persistent),
         ("LS_REFILL", refills),
