@@ -182,6 +182,7 @@ typedef struct LS_ALIGN16 {
 } Node;
 
 #define LEAF_ALPHA 1u
+#define LEAF_CUT_SHIFT 1u
 
 typedef struct LS_ALIGN16 {
     Vec3 p0;
@@ -189,7 +190,7 @@ typedef struct LS_ALIGN16 {
     Vec3 p1;
     u32 flags;
     Vec3 p2;
-    u32 reserved;
+    u32 cut_above;
 } LeafPrimitive;
 
 typedef struct LS_ALIGN16 {
@@ -203,7 +204,9 @@ typedef struct LS_ALIGN16 {
     u32 all;
     u32 alpha;
     u32 spheres;
-    u32 reserved[5];
+    u32 cut;
+    u32 reserved[4];
+    u32 cuts[2][8];
 } Block8;
 
 /* Lowest and highest corner. */

@@ -23,7 +23,10 @@ LS_FN Box bvh_leaf_primitive_bounds(LeafPrimitive p) {
         p.p0 = vec3_sub(p.p0, radius);
     }
 #endif
-    return intersect_triangle_box(p.p0, p.p1, p.p2);
+    Cut cut;
+    cut.below = p.flags >> LEAF_CUT_SHIFT;
+    cut.above = p.cut_above;
+    return intersect_piece_box(p.p0, p.p1, p.p2, cut);
 }
 
 LS_FN Probe bvh_probe_new(Vec3 origin, Vec3 direction, Ray ray, u32 instance, float t_floor, RayKey key) {
@@ -78,15 +81,22 @@ LS_FN TriangleHit bvh_probe_meet(Probe probe, LeafPrimitive candidate) {
     return intersect_triangle(probe.origin, probe.shear, candidate.p0, candidate.p1, candidate.p2);
 }
 
+/* The distance, in range, that a candidate at `t` counts with by its box. */
+LS_FN Accepted bvh_probe_accept(Probe probe, LeafPrimitive candidate, float t) {
+    Accepted accepted = intersect_accept(probe.slabs, bvh_leaf_primitive_bounds(candidate), t, probe.t_min);
+    accepted.t = LS_MAX(accepted.t, probe.t_floor);
+    return accepted;
+}
+
 /* The hit rule for one primitive: `best` becomes its hit if that is nearer or has precedence. */
 LS_FN void bvh_probe_test(SceneRef scene, Probe probe, LeafPrimitive candidate, Hit *best) {
     TriangleHit met = bvh_probe_meet(probe, candidate);
     if (!(met.found && met.t > probe.t_min && met.t <= best->t)) {
         return;
     }
-    Accepted accepted = intersect_accept(probe.slabs, bvh_leaf_primitive_bounds(candidate), met.t, probe.t_min);
+    Accepted accepted = bvh_probe_accept(probe, candidate, met.t);
     Hit hit;
-    hit.t = LS_MAX(accepted.t, probe.t_floor);
+    hit.t = accepted.t;
     hit.u = met.u;
     hit.v = met.v;
     hit.instance = probe.instance;

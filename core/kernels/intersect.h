@@ -46,6 +46,12 @@ typedef struct {
     float t;
 } Accepted;
 
+/* What a piece's box lacks of its triangle's, below and above along each axis: 10 bits an axis, in 1024ths. */
+typedef struct {
+    u32 below;
+    u32 above;
+} Cut;
+
 /* Nothing found yet before `t`. */
 LS_FN Hit intersect_hit_none(float t) {
     Hit hit;
@@ -192,25 +198,53 @@ LS_FN SphereHit intersect_sphere(Vec3 origin, Vec3 direction, Vec3 center, float
     return hit;
 }
 
-/* A box grown on all sides by BOX_PADDING of its largest coordinate. */
-LS_FN Box intersect_pad_box(Vec3 lo, Vec3 hi) {
+/* By how much the box between two corners grows. */
+LS_FN Vec3 intersect_padding(Vec3 lo, Vec3 hi) {
     float x = LS_MAX(LS_ABS(lo.x), LS_ABS(hi.x));
     float y = LS_MAX(LS_ABS(lo.y), LS_ABS(hi.y));
     float z = LS_MAX(LS_ABS(lo.z), LS_ABS(hi.z));
-    Vec3 pad = vec3_splat(LS_MAX(LS_MAX(x, y), z) * BOX_PADDING);
+    return vec3_splat(LS_MAX(LS_MAX(x, y), z) * BOX_PADDING);
+}
+
+/* The box of a triangle. */
+LS_FN Box intersect_box_of(Vec3 p0, Vec3 p1, Vec3 p2) {
     Box box;
-    box.lo = vec3_sub(lo, pad);
-    box.hi = vec3_add(hi, pad);
+    box.lo = vec3_new(LS_MIN(LS_MIN(p0.x, p1.x), p2.x), LS_MIN(LS_MIN(p0.y, p1.y), p2.y),
+                      LS_MIN(LS_MIN(p0.z, p1.z), p2.z));
+    box.hi = vec3_new(LS_MAX(LS_MAX(p0.x, p1.x), p2.x), LS_MAX(LS_MAX(p0.y, p1.y), p2.y),
+                      LS_MAX(LS_MAX(p0.z, p1.z), p2.z));
     return box;
 }
 
-/* The padded box of a triangle. */
-LS_FN Box intersect_triangle_box(Vec3 p0, Vec3 p1, Vec3 p2) {
-    return intersect_pad_box(
-        vec3_new(LS_MIN(LS_MIN(p0.x, p1.x), p2.x), LS_MIN(LS_MIN(p0.y, p1.y), p2.y),
-                 LS_MIN(LS_MIN(p0.z, p1.z), p2.z)),
-        vec3_new(LS_MAX(LS_MAX(p0.x, p1.x), p2.x), LS_MAX(LS_MAX(p0.y, p1.y), p2.y),
-                 LS_MAX(LS_MAX(p0.z, p1.z), p2.z)));
+/* A share of a box from 10 bits, by the bits of a number from one to two. */
+LS_FN float intersect_share(u32 steps) {
+    return LS_AS_F32(0x3f800000u | ((steps & 1023u) << 13)) - 1.0f;
+}
+
+/* Shares of a box by the bits of a cut. */
+LS_FN Vec3 intersect_shares(u32 bits) {
+    return vec3_new(intersect_share(bits), intersect_share(bits >> 10), intersect_share(bits >> 20));
+}
+
+/* What a cut leaves of a triangle's box, without padding. */
+LS_FN Box intersect_cut_box(Box whole, Cut cut) {
+    Vec3 extent = vec3_sub(whole.hi, whole.lo);
+    Box box;
+    box.lo = vec3_add(whole.lo, vec3_mul(extent, intersect_shares(cut.below)));
+    box.hi = vec3_sub(whole.hi, vec3_mul(extent, intersect_shares(cut.above)));
+    return box;
+}
+
+/* The padded box of a triangle, or of a piece of it: what a cut leaves of the triangle's box, with the triangle's padding. */
+LS_FN Box intersect_piece_box(Vec3 p0, Vec3 p1, Vec3 p2, Cut cut) {
+    Box box = intersect_box_of(p0, p1, p2);
+    Vec3 pad = intersect_padding(box.lo, box.hi);
+    if ((cut.below | cut.above) != 0u) {
+        box = intersect_cut_box(box, cut);
+    }
+    box.lo = vec3_sub(box.lo, pad);
+    box.hi = vec3_add(box.hi, pad);
+    return box;
 }
 
 /* The distance a candidate at `t` counts with: raised to the entry of its own box. Not found when the distance is not

@@ -464,14 +464,15 @@ LS_PROBE(intersect_sphere, 10, 3) {
     OUT_F(2, hit.leaves);
 }
 
-LS_PROBE(bvh_leaf_primitive_bounds, 10, 6) {
+LS_PROBE(bvh_leaf_primitive_bounds, 12, 6) {
     LeafPrimitive p;
     p.p0 = IN_V(0);
     p.p1 = IN_V(3);
     p.p2 = IN_V(6);
     p.primitive = IN_U(9);
-    p.flags = 0u;
-    p.reserved = 0u;
+    bool is_whole = (IN_U(10) & 1u) == 0u;
+    p.flags = is_whole ? 0u : (IN_U(10) >> 2) << LEAF_CUT_SHIFT;
+    p.cut_above = is_whole ? 0u : IN_U(11) >> 2;
     Box box = bvh_leaf_primitive_bounds(p);
     OUT_V(0, vec3_add(box.lo, vec3_splat(0.0f)));
     OUT_V(3, vec3_add(box.hi, vec3_splat(0.0f)));

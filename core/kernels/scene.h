@@ -165,6 +165,11 @@ LS_FN u32 load_block_alpha(SceneRef scene, u32 block) {
     return scene.primitives[block].alpha;
 }
 
+/* A bit for each that is a piece of a triangle. */
+LS_FN u32 load_block_cut(SceneRef scene, u32 block) {
+    return scene.primitives[block].cut;
+}
+
 /* A bit for each that is a sphere. */
 LS_FN u32 load_block_spheres(SceneRef scene, u32 block) {
     return scene.primitives[block].spheres;
@@ -183,8 +188,9 @@ LS_FN LeafPrimitive load_block_primitive(SceneRef scene, u32 block, u32 lane) {
     p.p2.y = scene.primitives[block].points[2][1][lane];
     p.p2.z = scene.primitives[block].points[2][2][lane];
     p.primitive = load_block_index(scene, block, lane);
-    p.flags = ((load_block_alpha(scene, block) >> lane) & 1u) != 0u ? LEAF_ALPHA : 0u;
-    p.reserved = 0u;
+    p.flags = (((load_block_alpha(scene, block) >> lane) & 1u) != 0u ? LEAF_ALPHA : 0u)
+              | (scene.primitives[block].cuts[0][lane] << LEAF_CUT_SHIFT);
+    p.cut_above = scene.primitives[block].cuts[1][lane];
     return p;
 }
 

@@ -150,9 +150,11 @@ LS_FN WideMet wide_slabs_meet_triangles(SceneRef scene, WideSlabs slabs, u32 blo
     return met;
 }
 
-/* Takes the nearest of the hits of a block. */
+/* Takes the nearest of the hits of a block, `raised` to the entries of the triangles' boxes. Those of pieces lie in them,
+ * and are asked here. */
 LS_FN void wide_take(SceneRef scene, Probe probe, u32 block, WideTested tested, LS_F32X8 raised, Hit *best) {
     u32 alpha = load_block_alpha(scene, block);
+    u32 cut = load_block_cut(scene, block);
     float t[8];
     float u[8];
     float v[8];
@@ -169,6 +171,13 @@ LS_FN void wide_take(SceneRef scene, Probe probe, u32 block, WideTested tested, 
         hit.v = v[lane];
         hit.instance = probe.instance;
         hit.primitive = load_block_index(scene, block, lane);
+        if (((cut >> lane) & 1u) != 0u) {
+            Accepted accepted = bvh_probe_accept(probe, load_block_primitive(scene, block, lane), hit.t);
+            if (!accepted.found) {
+                continue;
+            }
+            hit.t = accepted.t;
+        }
         if (intersect_hit_yields_to(*best, hit)
             && (((alpha >> lane) & 1u) == 0u || bvh_probe_sees(scene, probe, hit))) {
             *best = hit;

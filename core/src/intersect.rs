@@ -9,6 +9,9 @@
 //! * A primitive's hit counts only if the ray also passes the same slab test on the primitive's own box (and, in an
 //!   instance, on the instance's world box); its distance is raised to the entry of those boxes. Hence no enclosing box
 //!   can be cut off by a hit that is not nearer, and the closest hit does not depend on the acceleration structure.
+//! * A large triangle may be in pieces (see [`crate::bvh::Pieces`]), which share its edge functions and its distance but have
+//!   boxes of their own. They depend on the mesh alone, not on the structure. The triangle counts as the nearest of its
+//!   pieces: one lies wherever on the triangle a ray passes.
 //! * Equal distances go to the lower (instance, primitive).
 //!
 //! The twin is `kernels/intersect.h`.
@@ -242,21 +245,83 @@ pub fn sphere(origin: Vec3, direction: Vec3, center: Vec3, radius: f32) -> Optio
     Some((min(t0, t1), max(t0, t1)))
 }
 
-/// The padded box of a triangle.
+/// What the box of a piece of a triangle lacks of the triangle's, below and above along each axis: 10 bits an axis, in
+/// 1024ths of the box.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// What is cut off below.
+    pub below: u32,
+    /// What is cut off above.
+    pub above: u32,
+}
+
+impl Cut {
+    /// Nothing is cut off.
+    pub const NONE: Self = Self { below: 0, above: 0 };
+
+    /// A cut by its shares of 1024 along each axis, each less than 1024.
+    pub fn new(below: [u32; 3], above: [u32; 3]) -> Self {
+        let pack = |[x, y, z]: [u32; 3]| x | y << 10 | z << 20;
+        Self { below: pack(below), above: pack(above) }
+    }
+}
+
+/// A share of a box from 10 bits, by the bits of a number from one to two.
 #[inline(always)]
-pub fn triangle_box(p: [Vec3; 3]) -> (Vec3, Vec3) {
+fn share(steps: u32) -> f32 {
+    f32::from_bits(0x3f80_0000 | (steps & 1023) << 13) - 1.0
+}
+
+/// Shares of a box by the bits of a [`Cut`].
+#[inline(always)]
+fn shares(bits: u32) -> Vec3 {
+    vec3(share(bits), share(bits >> 10), share(bits >> 20))
+}
+
+/// Lowest and highest corner of the box of a triangle.
+#[inline(always)]
+pub fn box_of(p: [Vec3; 3]) -> (Vec3, Vec3) {
     let lo = |a: f32, b: f32, c: f32| min(min(a, b), c);
     let hi = |a: f32, b: f32, c: f32| max(max(a, b), c);
-    pad_box(
+    (
         vec3(lo(p[0].x, p[1].x, p[2].x), lo(p[0].y, p[1].y, p[2].y), lo(p[0].z, p[1].z, p[2].z)),
         vec3(hi(p[0].x, p[1].x, p[2].x), hi(p[0].y, p[1].y, p[2].y), hi(p[0].z, p[1].z, p[2].z)),
     )
 }
 
-/// A box grown on all sides by [`BOX_PADDING`] of its largest coordinate.
+/// What a cut leaves of a triangle's box, without padding.
+#[inline(always)]
+pub fn cut_box((lo, hi): (Vec3, Vec3), cut: Cut) -> (Vec3, Vec3) {
+    let extent = hi - lo;
+    (lo + extent * shares(cut.below), hi - extent * shares(cut.above))
+}
+
+/// The padded box of a triangle, or of a piece of it: what a cut leaves of the triangle's box, with the triangle's padding,
+/// since rounding moves what a ray passes by as much wherever on the triangle it is.
+#[inline(always)]
+pub fn piece_box(p: [Vec3; 3], cut: Cut) -> (Vec3, Vec3) {
+    let whole = box_of(p);
+    let pad = padding(whole.0, whole.1);
+    let (lo, hi) = if cut == Cut::NONE { whole } else { cut_box(whole, cut) };
+    (lo - pad, hi + pad)
+}
+
+/// The padded box of a triangle.
+#[inline(always)]
+pub fn triangle_box(p: [Vec3; 3]) -> (Vec3, Vec3) {
+    piece_box(p, Cut::NONE)
+}
+
+/// By how much the box between two corners grows: [`BOX_PADDING`] of its largest coordinate.
+#[inline(always)]
+fn padding(lo: Vec3, hi: Vec3) -> Vec3 {
+    Vec3::splat(max(max_abs_component(lo), max_abs_component(hi)) * BOX_PADDING)
+}
+
+/// A box grown on all sides by its padding.
 #[inline(always)]
 pub fn pad_box(lo: Vec3, hi: Vec3) -> (Vec3, Vec3) {
-    let pad = Vec3::splat(max(max_abs_component(lo), max_abs_component(hi)) * BOX_PADDING);
+    let pad = padding(lo, hi);
     (lo - pad, hi + pad)
 }
 

@@ -10,6 +10,8 @@ use embree4_sys::{
     RTCBounds, RTCBoundsFunctionArguments, RTCFilterFunctionNArguments, RTCIntersectFunctionNArguments,
     RTCOccludedFunctionNArguments, RTCRay, RTCRayHit,
 };
+use lockstep_core::bvh::LeafPrimitive;
+use lockstep_core::scene::SPHERE_BIT;
 
 /// The words of a single-ray hit that hold its barycentrics and its primitive, behind the normal.
 const U_WORD: usize = 3;
@@ -23,7 +25,7 @@ const PRIMITIVE_WORD: usize = 5;
 pub(super) unsafe extern "C" fn bounds(args: *const RTCBoundsFunctionArguments) {
     // SAFETY: Embree's arguments, and the part that the geometry was registered with.
     let (args, part) = unsafe { (&*args, &*(*args).geometryUserPtr.cast::<Part>()) };
-    let (lo, hi) = part.record(args.primID).bounds();
+    let (lo, hi) = LeafPrimitive::of(&part.scene, part.mesh(), SPHERE_BIT | args.primID).bounds();
     let bounds = RTCBounds {
         lower_x: lo.x,
         lower_y: lo.y,

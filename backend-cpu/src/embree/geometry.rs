@@ -17,10 +17,11 @@ use embree4_sys::{
     rtcSetGeometryUserData, rtcSetGeometryUserPrimitiveCount,
 };
 use lockstep_core::Result;
-use lockstep_core::bvh::LeafPrimitive;
-use lockstep_core::intersect::Hit;
+use lockstep_core::bvh::{LeafPrimitive, Piece, Pieces};
+use lockstep_core::intersect::{Hit, Slabs};
+use lockstep_core::math::max;
 use lockstep_core::scene::{Mesh, SPHERE_BIT, Scene, SceneData};
-use lockstep_core::vec3::{cross, length, normalize};
+use lockstep_core::vec3::{Vec3, cross, length, normalize};
 use rayon::prelude::*;
 use std::ffi::c_void;
 use std::ptr;
@@ -37,9 +38,24 @@ pub(super) struct Part {
     /// The instance, for a mesh that is placed once and untransformed and so belongs to the world itself; else
     /// [`NONE`].
     pub(super) instance: u32,
-    /// Every triangle as the hit rule takes it: one line of cache instead of the five that its indices, vertices and
-    /// material lie in. [`COINCIDENT`] may be among its flags. Empty for spheres.
-    triangles: Vec<LeafPrimitive>,
+    /// Every triangle. Empty for spheres.
+    triangles: Vec<Triangle>,
+    /// The pieces that triangles are in, and their padded boxes, lowest and highest corner; by triangle.
+    pieces: Vec<(Piece, [Vec3; 2])>,
+}
+
+/// A triangle as the hit rule takes it: one line of cache instead of the five that its indices, vertices and material lie
+/// in.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Triangle {
+    /// The whole of it.
+    pub(super) record: LeafPrimitive,
+    /// The cells on which other triangles lie, see [`coincident`].
+    cells: u32,
+    /// Its pieces among those of the part.
+    first_piece: u32,
+    pieces: u32,
 }
 
 /// What Embree asks us about while it traces a ray.
@@ -65,13 +81,30 @@ unsafe impl Send for Part {}
 // SAFETY: shared references only read the data and hand out the geometry's handle.
 unsafe impl Sync for Part {}
 
-/// Set in the flags of a record whose reserved word has the cells on which other triangles lie, see [`coincident`].
-const COINCIDENT: u32 = 1 << 31;
+impl Triangle {
+    /// Whether another triangle of the mesh may lie where this one is hit.
+    #[inline(always)]
+    pub(super) fn is_coincident(&self, hit: &Hit) -> bool {
+        self.cells & cell(hit.u, hit.v) != 0
+    }
 
-/// Whether another triangle of the mesh may lie where the triangle of a record is hit.
-#[inline(always)]
-pub(super) fn is_coincident(record: &LeafPrimitive, hit: &Hit) -> bool {
-    record.flags & COINCIDENT != 0 && record.reserved & cell(hit.u, hit.v) != 0
+    /// Whether it has partial coverage.
+    #[inline(always)]
+    pub(super) fn has_alpha(&self) -> bool {
+        self.record.flags & LeafPrimitive::ALPHA != 0
+    }
+
+    /// Whether it is in pieces.
+    #[inline(always)]
+    pub(super) fn is_in_pieces(&self) -> bool {
+        self.pieces != 0
+    }
+
+    /// Whether there is nothing to know of it but where a ray meets it.
+    #[inline(always)]
+    pub(super) fn is_plain(&self) -> bool {
+        self.cells | self.pieces == 0 && !self.has_alpha()
+    }
 }
 
 impl Part {
@@ -79,21 +112,43 @@ impl Part {
     #[inline(always)]
     pub(super) fn primitive(&self, number: u32) -> u32 {
         match self.geometry {
-            Shape::Triangles(_) => self.triangles[number as usize].primitive,
+            Shape::Triangles(_) => self.triangles[number as usize].record.primitive,
             Shape::Spheres(_) => SPHERE_BIT | number,
         }
     }
 
-    /// A primitive of the geometry as the hit rule takes it.
+    /// A triangle of the geometry; `None` of spheres.
     #[inline(always)]
-    pub(super) fn record(&self, number: u32) -> LeafPrimitive {
-        match self.geometry {
-            Shape::Triangles(_) => self.triangles[number as usize],
-            Shape::Spheres(_) => LeafPrimitive::of(&self.scene, self.mesh(), SPHERE_BIT | number),
-        }
+    pub(super) fn triangle(&self, number: u32) -> Option<&Triangle> {
+        self.triangles.get(number as usize)
     }
 
-    /// Asks for the line of cache in which [`Self::record`] will look.
+    fn pieces(&self, triangle: &Triangle) -> &[(Piece, [Vec3; 2])] {
+        &self.pieces[triangle.first_piece as usize..][..triangle.pieces as usize]
+    }
+
+    /// A primitive of the geometry as the hit rule takes it, or each of its pieces.
+    #[inline(always)]
+    pub(super) fn candidates(&self, number: u32) -> impl Iterator<Item = LeafPrimitive> {
+        let (whole, pieces) = match self.triangle(number) {
+            Some(triangle) => (triangle.record, self.pieces(triangle)),
+            None => (LeafPrimitive::of(&self.scene, self.mesh(), SPHERE_BIT | number), [].as_slice()),
+        };
+        let itself = if pieces.is_empty() { Some(whole) } else { None };
+        itself.into_iter().chain(pieces.iter().map(move |(piece, _)| whole.with(piece.cut)))
+    }
+
+    /// Whether a hit by the whole of a triangle is what its pieces make of it: whether the ray is in the box of one by
+    /// then. Their boxes lie in the box of the whole, so that none raises the distance less.
+    #[inline(always)]
+    pub(super) fn is_in_piece(&self, triangle: &Triangle, slabs: &Slabs, t_min: f32, hit: &Hit) -> bool {
+        self.pieces(triangle).iter().any(|(_, [lo, hi])| {
+            let (entry, exit) = slabs.interval(*lo, *hi);
+            max(entry, t_min) <= exit && entry <= hit.t
+        })
+    }
+
+    /// Asks for the line of cache in which [`Self::triangle`] will look.
     #[inline(always)]
     pub(super) fn prefetch(&self, number: u32) {
         #[cfg(target_arch = "x86_64")]
@@ -182,28 +237,32 @@ pub(super) fn parts(
         Vec::new()
     };
     let cells = coincident(&corners);
-    let leaf = |&i: &u32| {
-        let primitive = LeafPrimitive::of(scene, &record, i);
-        match cells.get(i as usize) {
-            Some(&cells) if cells != 0 => {
-                LeafPrimitive { flags: primitive.flags | COINCIDENT, reserved: cells, ..primitive }
-            }
-            _ => primitive,
-        }
-    };
+    let in_pieces = Pieces::of(scene, &record);
     let mut parts = Vec::new();
     for (numbers, asks) in [(opaque, Asks::Nothing), (partial, making.partial_asks)] {
         if numbers.is_empty() {
             continue;
         }
         let geometry = Shape::Triangles(triangle_geometry(device, scene, &record, &numbers, overlap)?);
-        let triangles = numbers.par_iter().map(leaf).collect();
-        parts.push(Part { geometry, asks, scene: scene.clone(), mesh, instance, triangles });
+        let mut pieces = Vec::new();
+        let triangle = |&i: &u32| {
+            let whole = LeafPrimitive::of(scene, &record, i);
+            let first_piece = pieces.len();
+            pieces.extend(in_pieces.of_triangle(i).iter().map(|piece| {
+                let (lo, hi) = whole.with(piece.cut).bounds();
+                (*piece, [lo, hi])
+            }));
+            let cells = cells.get(i as usize).copied().unwrap_or(0);
+            let (first_piece, pieces) = (first_piece as u32, (pieces.len() - first_piece) as u32);
+            Triangle { record: whole, cells, first_piece, pieces }
+        };
+        let triangles = numbers.iter().map(triangle).collect();
+        parts.push(Part { geometry, asks, scene: scene.clone(), mesh, instance, triangles, pieces });
     }
     if record.sphere_count > 0 {
         let geometry = Shape::Spheres(GeometryHandle::new(device, RTCGeometryType::USER)?);
         let (asks, scene, triangles) = (Asks::Spheres, scene.clone(), Vec::new());
-        parts.push(Part { geometry, asks, scene, mesh, instance, triangles });
+        parts.push(Part { geometry, asks, scene, mesh, instance, triangles, pieces: Vec::new() });
     }
     let parts = parts.into_boxed_slice();
     parts.iter().for_each(Part::register);

@@ -1,7 +1,7 @@
 //! Embree as the intersector of the CPU renderer.
 
 use super::callbacks;
-use super::geometry::{Asks, is_coincident};
+use super::geometry::{Asks, Triangle};
 use super::packet;
 use super::query::{Query, to_embree};
 use super::world::{Making, Proposal, World};
@@ -11,8 +11,8 @@ use embree4_sys::{
     RTCRayQueryFlags, RTCSceneFlags, rtcIntersect1, rtcOccluded1,
 };
 use lockstep_core::Result;
-use lockstep_core::bvh::{BvhCache, LeafPrimitive, Proposals8, judge};
-use lockstep_core::intersect::{Hit, Ray, covers};
+use lockstep_core::bvh::{BvhCache, Proposals8, judge};
+use lockstep_core::intersect::{Hit, Ray, Slabs, covers};
 use lockstep_core::math::{max, min};
 use lockstep_core::rng::RayKey;
 use lockstep_core::scene::{NONE, SPHERE_BIT, Scene};
@@ -176,14 +176,14 @@ impl Embree {
         mut found: impl FnMut(usize, Hit),
     ) {
         together.clear();
-        let mut flags = [0; EIGHT];
+        let mut is_plain = [false; EIGHT];
         for (lane, proposal) in proposals.iter().enumerate() {
             if let Some(Proposal { part, number, .. }) = proposal
                 && part.instance != NONE
+                && let Some(triangle) = part.triangle(*number)
             {
-                let record = part.record(*number);
-                together.put(lane, ray(lane).0, &record);
-                flags[lane] = record.flags;
+                together.put(lane, ray(lane).0, &triangle.record);
+                is_plain[lane] = triangle.is_plain();
             }
         }
         let judged = together.judge();
@@ -195,7 +195,7 @@ impl Embree {
             found(
                 lane,
                 match (hit, proposal) {
-                    (Some(hit), Some(_)) if flags[lane] == 0 && !is_at_edge(&hit) => hit,
+                    (Some(hit), Some(_)) if is_plain[lane] && !is_at_edge(&hit) => hit,
                     (Some(hit), Some(proposal)) => self.look_closer(ray, key, proposal, hit),
                     _ => self.decide(ray, key, proposal.as_ref()),
                 },
@@ -203,15 +203,22 @@ impl Embree {
         }
     }
 
-    /// What the hit of a proposal counts as whose triangle has partial coverage or others on it.
+    /// What the hit of a proposal counts as whose triangle has partial coverage or others on it or is in pieces.
     #[inline(always)]
     fn look_closer(&self, ray: &Ray, key: RayKey, proposal: &Proposal<'_>, hit: Hit) -> Hit {
-        let record = proposal.part.record(proposal.number);
-        let has_alpha = record.flags & LeafPrimitive::ALPHA != 0;
-        if has_alpha && !covers(&self.world.scene, hit.instance, hit.primitive, hit.u, hit.v, key) {
-            return self.look_beyond(ray, key, proposal);
+        let part = proposal.part;
+        if let Some(triangle) = part.triangle(proposal.number) {
+            let slabs = || Slabs::new(ray.origin, ray.direction);
+            if triangle.is_in_pieces() && !part.is_in_piece(triangle, &slabs(), ray.t_min, &hit) {
+                return self.decide(ray, key, Some(proposal));
+            }
+            if triangle.has_alpha()
+                && !covers(&self.world.scene, hit.instance, hit.primitive, hit.u, hit.v, key)
+            {
+                return self.look_beyond(ray, key, proposal);
+            }
         }
-        self.settle(ray, key, &record, hit)
+        self.settle(ray, key, part.triangle(proposal.number), hit)
     }
 
     /// What a proposal counts as. One that the rule rejects, as in a hole of a leaf, has the ray traced again.
@@ -220,17 +227,16 @@ impl Embree {
         let Some(proposal) = proposal else { return Hit::none(ray.t_max) };
         let Proposal { instance, part, number, .. } = *proposal;
         let World { scene, boxes, .. } = &self.world;
-        let record = part.record(number);
-        match judge(scene, boxes, ray, key, instance, &record) {
-            Some(hit) => self.settle(ray, key, &record, hit),
+        match judge(scene, boxes, ray, key, instance, part.candidates(number)) {
+            Some(hit) => self.settle(ray, key, part.triangle(number), hit),
             None => self.look_beyond(ray, key, proposal),
         }
     }
 
     /// The hit that a triangle counts as, or where others lie on it the one that the rule puts first.
     #[inline(always)]
-    fn settle(&self, ray: &Ray, key: RayKey, record: &LeafPrimitive, hit: Hit) -> Hit {
-        if is_at_edge(&hit) || is_coincident(record, &hit) {
+    fn settle(&self, ray: &Ray, key: RayKey, triangle: Option<&Triangle>, hit: Hit) -> Hit {
+        if is_at_edge(&hit) || triangle.is_some_and(|triangle| triangle.is_coincident(&hit)) {
             self.first_of_coincident(ray, key, hit)
         } else {
             hit
@@ -265,7 +271,7 @@ impl Embree {
         };
         let hit = if query.has_passed(&found) { Some(query.passed) } else { query.accept(&found) };
         match hit {
-            Some(hit) => self.settle(query.ray(), query.key(), &found.part.record(found.number), hit),
+            Some(hit) => self.settle(query.ray(), query.key(), found.part.triangle(found.number), hit),
             None => self.ask_about_all(query, from),
         }
     }

@@ -49,7 +49,7 @@ impl<'a> Query<'a> {
             self.probe = Probe::enter(scene, &world.boxes, ray, &self.slabs, instance, key, ray.t_max);
             self.entered = instance;
         }
-        self.probe.as_ref()?.test(scene, &part.record(number), t_last)
+        self.probe.as_ref()?.test_each(scene, part.candidates(number), t_last)
     }
 
     /// The instance whose part a callback is asked about.

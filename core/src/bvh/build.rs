@@ -63,6 +63,13 @@ impl Aabb {
     }
 }
 
+/// The box around two.
+#[inline(always)]
+pub(super) fn joined(mut a: Aabb, b: Aabb) -> Aabb {
+    a.include(&b);
+    a
+}
+
 /// A primitive as the builder sees it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reference {
@@ -121,26 +128,42 @@ const SAH_DEPTH: u32 = 40;
 /// Sets larger than this are built by two tasks.
 const PARALLEL: usize = 8192;
 
+/// How references are divided at the top of a tree.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Top {
+    /// That is for the builder to decide.
+    #[default]
+    Open,
+    /// So many go left, the others right; and how each of the two is divided.
+    Divided(usize, Box<[Top; 2]>),
+}
+
 /// Builds a tree; deterministic for equal input, whatever the number of threads.
 pub(crate) fn build(references: &mut [Reference], settings: &BuildSettings) -> Tree {
+    build_below(&Top::Open, references, settings)
+}
+
+/// The same where the surface area heuristic has divided the references at the top already.
+pub(crate) fn build_below(top: &Top, references: &mut [Reference], settings: &BuildSettings) -> Tree {
+    let top = if matches!(settings.split, Split::BinnedSah(_)) { top } else { &Top::Open };
     if settings.optimise {
         // Single references can find a better place than groups; they are grouped again at the end.
-        let single = top_down(references, &BuildSettings { max_leaf: 1, ..*settings });
+        let single = top_down(top, references, &BuildSettings { max_leaf: 1, ..*settings });
         if let Some(optimised) = optimise(single, references, settings) {
             return optimised;
         }
     }
-    top_down(references, settings)
+    top_down(top, references, settings)
 }
 
-fn top_down(references: &mut [Reference], settings: &BuildSettings) -> Tree {
+fn top_down(top: &Top, references: &mut [Reference], settings: &BuildSettings) -> Tree {
     if references.is_empty() {
         return Tree { nodes: Vec::new(), root: None };
     }
     // A subtree over n references has at most n - 1 inner nodes, so each task owns a range of slots.
     let mut slots = vec![Built::UNUSED; references.len() - 1];
     let bounds = bounds_of(references);
-    let root = Builder { settings }.subtree(references, &bounds, 0, &mut slots, 0, 0);
+    let root = Builder { settings }.subtree(top, references, &bounds, 0, &mut slots, 0, 0);
     compact(slots, root)
 }
 
@@ -153,6 +176,7 @@ impl Builder<'_> {
     /// index `base`.
     fn subtree(
         &self,
+        top: &Top,
         references: &mut [Reference],
         bounds: &Aabb,
         first: u32,
@@ -161,16 +185,30 @@ impl Builder<'_> {
         depth: u32,
     ) -> Child {
         let leaf = Child::Leaf { first, count: references.len() as u32 };
-        let Some(middle) = self.split(references, bounds, depth) else { return leaf };
+        let (middle, tops) = match top {
+            Top::Divided(middle, tops) => (Some(*middle), &**tops),
+            Top::Open => (self.split(references, bounds, depth), const { &[Top::Open, Top::Open] }),
+        };
+        let Some(middle) = middle else { return leaf };
         let (left, right) = references.split_at_mut(middle);
         let bounds = [bounds_of(left), bounds_of(right)];
         let Some((own, rest)) = slots.split_first_mut() else { return leaf };
         let (left_slots, right_slots) = rest.split_at_mut(middle - 1);
         let right_base = base + middle as u32;
         let parallel = left.len() + right.len() > PARALLEL;
-        let mut build_left = || self.subtree(left, &bounds[0], first, left_slots, base + 1, depth + 1);
-        let mut build_right =
-            || self.subtree(right, &bounds[1], first + middle as u32, right_slots, right_base, depth + 1);
+        let mut build_left =
+            || self.subtree(&tops[0], left, &bounds[0], first, left_slots, base + 1, depth + 1);
+        let mut build_right = || {
+            self.subtree(
+                &tops[1],
+                right,
+                &bounds[1],
+                first + middle as u32,
+                right_slots,
+                right_base,
+                depth + 1,
+            )
+        };
         let (a, b) =
             if parallel { rayon::join(build_left, build_right) } else { (build_left(), build_right()) };
         *own = Built { bounds, children: [a, b] };
@@ -212,7 +250,7 @@ impl Builder<'_> {
     }
 }
 
-fn bounds_of(references: &[Reference]) -> Aabb {
+pub(super) fn bounds_of(references: &[Reference]) -> Aabb {
     let mut bounds = Aabb::EMPTY;
     for reference in references {
         bounds.include(&reference.bounds);
@@ -220,7 +258,7 @@ fn bounds_of(references: &[Reference]) -> Aabb {
     bounds
 }
 
-fn axis(v: Vec3, axis: usize) -> f32 {
+pub(super) fn axis(v: Vec3, axis: usize) -> f32 {
     match axis {
         0 => v.x,
         1 => v.y,
@@ -231,17 +269,17 @@ fn axis(v: Vec3, axis: usize) -> f32 {
 const MAX_BINS: usize = 64;
 
 /// As many as are usual: clearing more takes longer than filling them where references are few.
-const FEW_BINS: usize = 16;
+pub(super) const FEW_BINS: usize = 16;
 
 /// A splitting plane between two bins.
-struct Plane {
+pub(super) struct Plane {
     axis: usize,
     lowest: f32,
     scale: f32,
     bins: usize,
     /// The first bin of the right side.
     right: usize,
-    cost: f32,
+    pub(super) cost: f32,
 }
 
 impl Plane {
@@ -256,28 +294,70 @@ impl Plane {
     }
 }
 
-/// The cheapest plane over all axes; `None` when all centres coincide.
-fn best_plane<const MOST: usize>(references: &[Reference], bins: usize) -> Option<Plane> {
-    let mut centers = Aabb::EMPTY;
-    for reference in references {
-        let c = reference.bounds.center2();
-        centers.include(&Aabb { lo: c, hi: c });
+/// Larger sets are binned by several tasks.
+const PARALLEL_BINNING: usize = 1 << 15;
+
+/// What a pass over references finds, by tasks on parts of them where they are many. `join` must not mind the order.
+pub(super) fn gather<T: Send>(
+    references: &[Reference],
+    of: &(impl Fn(&[Reference]) -> T + Sync),
+    join: &(impl Fn(T, T) -> T + Sync),
+) -> T {
+    if references.len() <= PARALLEL_BINNING {
+        return of(references);
     }
+    let (left, right) = references.split_at(references.len() / 2);
+    let (left, right) = rayon::join(|| gather(left, of, join), || gather(right, of, join));
+    join(left, right)
+}
+
+/// Boxes and numbers of references by bins along each axis.
+struct Bins<const MOST: usize> {
+    boxes: [[Aabb; MOST]; 3],
+    counts: [[u32; MOST]; 3],
+}
+
+impl<const MOST: usize> Bins<MOST> {
+    fn join(mut self, other: Self) -> Self {
+        for a in 0..3 {
+            for bin in 0..MOST {
+                self.boxes[a][bin].include(&other.boxes[a][bin]);
+                self.counts[a][bin] += other.counts[a][bin];
+            }
+        }
+        self
+    }
+}
+
+/// The cheapest plane over all axes; `None` when all centres coincide.
+pub(super) fn best_plane<const MOST: usize>(references: &[Reference], bins: usize) -> Option<Plane> {
+    let centers_of = |references: &[Reference]| {
+        let mut centers = Aabb::EMPTY;
+        for reference in references {
+            let c = reference.bounds.center2();
+            centers.include(&Aabb { lo: c, hi: c });
+        }
+        centers
+    };
+    let centers = gather(references, &centers_of, &joined);
     let scales = [0, 1, 2].map(|a| {
         let extent = axis(centers.hi, a) - axis(centers.lo, a);
         let scale = bins as f32 * 0.999_999 / extent;
         if extent > 0.0 && scale.is_finite() { scale } else { 0.0 }
     });
-    let mut boxes = [[Aabb::EMPTY; MOST]; 3];
-    let mut counts = [[0u32; MOST]; 3];
-    for reference in references {
-        let center = reference.bounds.center2();
-        for a in 0..3 {
-            let bin = Plane::bin(axis(centers.lo, a), scales[a], bins, axis(center, a));
-            boxes[a][bin].include(&reference.bounds);
-            counts[a][bin] += 1;
+    let fill = |references: &[Reference]| {
+        let mut filled = Bins { boxes: [[Aabb::EMPTY; MOST]; 3], counts: [[0u32; MOST]; 3] };
+        for reference in references {
+            let center = reference.bounds.center2();
+            for (a, &scale) in scales.iter().enumerate() {
+                let bin = Plane::bin(axis(centers.lo, a), scale, bins, axis(center, a));
+                filled.boxes[a][bin].include(&reference.bounds);
+                filled.counts[a][bin] += 1;
+            }
         }
-    }
+        filled
+    };
+    let Bins { boxes, counts } = gather(references, &fill, &Bins::join);
     let mut best: Option<Plane> = None;
     for a in (0..3).filter(|&a| scales[a] > 0.0) {
         let (right, cost) = cheapest_boundary::<MOST>(&boxes[a][..bins], &counts[a][..bins]);
@@ -311,7 +391,7 @@ fn cheapest_boundary<const MOST: usize>(boxes: &[Aabb], counts: &[u32]) -> (usiz
 }
 
 /// Moves the left side to the front and returns its length. Both sides are non-empty, since the plane's bins are.
-fn partition(references: &mut [Reference], plane: &Plane) -> usize {
+pub(super) fn partition(references: &mut [Reference], plane: &Plane) -> usize {
     let mut left = 0;
     for i in 0..references.len() {
         if plane.is_left(&references[i]) {

@@ -3,9 +3,10 @@
 //! Both levels share one array of nodes. Inner nodes above the instances lead to leaves that name one instance; inner
 //! nodes of a mesh lead to leaves that name a range of [`LeafPrimitive`]s.
 
-use super::build::{Aabb, BuildSettings, Child, Reference, Split, Tree, build};
+use super::build::{Aabb, BuildSettings, Child, Reference, Split, Tree, build, build_below};
 use super::order::sooner_first;
-use super::probe::{LeafPrimitive, instance_boxes, mesh_references};
+use super::pieces::Parts;
+use super::probe::{LeafPrimitive, instance_boxes};
 use crate::scene::{Mesh, SceneData};
 use crate::vec3::{Vec3, vec3};
 use bytemuck::{Pod, Zeroable};
@@ -185,10 +186,9 @@ struct MeshTree {
 
 impl MeshTree {
     fn build(scene: &SceneData, mesh: &Mesh, settings: &BuildSettings) -> Self {
-        let mut references = mesh_references(scene, mesh);
-        let mut tree = build(&mut references, settings);
-        let primitives: Vec<LeafPrimitive> =
-            references.par_iter().map(|r| LeafPrimitive::at(scene, mesh, r.index)).collect();
+        let mut parts = Parts::of(scene, mesh);
+        let mut tree = build_below(&parts.top, &mut parts.references, settings);
+        let primitives = parts.records(scene, mesh);
         sooner_first(&mut tree, |i| primitives[i as usize].half_area());
         Self { tree, primitives }
     }

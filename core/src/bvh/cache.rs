@@ -28,12 +28,15 @@ const MOST_BYTES: u64 = 4 << 30;
 const MAGIC: u64 = u64::from_be_bytes(*b"lockBVH1");
 
 /// What makes hierarchies. A changed builder makes other entries, not other hierarchies under the same name.
-const SOURCES: [&[u8]; 11] = [
+const SOURCES: [&[u8]; 14] = [
     include_bytes!("build.rs"),
     include_bytes!("bvh2.rs"),
     include_bytes!("optimise.rs"),
     include_bytes!("order.rs"),
+    include_bytes!("pieces.rs"),
+    include_bytes!("polygon.rs"),
     include_bytes!("probe.rs"),
+    include_bytes!("spatial.rs"),
     include_bytes!("wide/collapse.rs"),
     include_bytes!("wide/layout.rs"),
     include_bytes!("../intersect.rs"),
@@ -277,8 +280,8 @@ fn make_room(folder: &Path, most: u64) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bvh::BuildSettings;
     use crate::bvh::bvh2::LEAF_BIT;
+    use crate::bvh::{BuildSettings, LeafPrimitive};
     use crate::scene::{AlphaMode, Flatten, IDENTITY, MeshData, Scene, SceneBuilder, Sphere};
     use std::sync::Barrier;
 
@@ -456,7 +459,7 @@ mod tests {
         fn children(node: &Self::Node) -> impl Iterator<Item = (u32, [crate::vec3::Vec3; 2])> {
             Bvh2::children(node)
         }
-        fn primitives(&self, leaf: u32) -> Option<impl Iterator<Item = u32>> {
+        fn primitives(&self, leaf: u32) -> Option<impl Iterator<Item = LeafPrimitive>> {
             self.0.primitives(leaf)
         }
     }

@@ -8,9 +8,12 @@ mod cache;
 mod hierarchy;
 mod optimise;
 mod order;
+mod pieces;
+mod polygon;
 mod probe;
 mod quality;
 mod sound;
+mod spatial;
 mod traverse;
 mod wide;
 
@@ -20,7 +23,8 @@ pub use bvh2::{
 };
 pub use cache::{BvhCache, Fetched, HierarchyReport, Origin};
 pub use hierarchy::{Hierarchy, Layout};
-pub use probe::{LeafPrimitive, Probe, closest_hit_brute_force, instance_boxes, judge};
+pub use pieces::{Piece, Pieces};
+pub use probe::{BruteForce, LeafPrimitive, Probe, instance_boxes, judge};
 pub use quality::NODE_COST;
 pub use traverse::Scratch;
 #[cfg(target_arch = "x86_64")]

@@ -3,7 +3,7 @@
 //! A subtree is taken out where its parent's box is large and put back where it enlarges boxes least. Boxes only ever
 //! enclose what they enclosed before, so the hit rule holds for the result as for any tree.
 
-use super::build::{Aabb, BuildSettings, Built, Child, Reference, Tree};
+use super::build::{Aabb, BuildSettings, Built, Child, Reference, Tree, joined};
 use rayon::prelude::*;
 
 /// Rounds at most. Each takes the share [`CANDIDATES`] of all nodes.
@@ -39,12 +39,6 @@ fn sibling(node: u32) -> u32 {
     if node % 2 == 1 { node + 1 } else { node - 1 }
 }
 
-fn joined(a: &Aabb, b: &Aabb) -> Aabb {
-    let mut both = *a;
-    both.include(b);
-    both
-}
-
 /// A subtree, the node it should become the sibling of, and the area that saves.
 #[derive(Clone, Copy)]
 struct Move {
@@ -74,7 +68,7 @@ fn unfold(tree: &Tree, root: u32, references: &[Reference]) -> Vec<Node> {
     let mut nodes = Vec::with_capacity(2 * references.len());
     let node = |bounds: Aabb, parent| Node { bounds, area: bounds.half_area(), parent, content: LEAF };
     let built = &tree.nodes[root as usize];
-    nodes.push(node(joined(&built.bounds[0], &built.bounds[1]), 0));
+    nodes.push(node(joined(built.bounds[0], built.bounds[1]), 0));
     let mut open = vec![(0u32, root)];
     while let Some((at, inner)) = open.pop() {
         let built = &tree.nodes[inner as usize];
@@ -175,7 +169,7 @@ fn best_place(nodes: &[Node], node: u32) -> Option<Move> {
             if gain - moved.area <= best.gain {
                 continue;
             }
-            let gain_here = gain - joined(&at(place).bounds, &moved.bounds).half_area();
+            let gain_here = gain - joined(at(place).bounds, moved.bounds).half_area();
             if gain_here > best.gain {
                 best = Move { node, beside: place, gain: gain_here };
             }
@@ -250,7 +244,7 @@ fn refit(nodes: &mut [Node], mut node: u32) {
     loop {
         let content = nodes[node as usize].content;
         if content & LEAF == 0 {
-            let bounds = joined(&nodes[content as usize].bounds, &nodes[content as usize + 1].bounds);
+            let bounds = joined(nodes[content as usize].bounds, nodes[content as usize + 1].bounds);
             let before = &nodes[node as usize].bounds;
             if (bounds.lo, bounds.hi) == (before.lo, before.hi) {
                 return;
@@ -432,7 +426,7 @@ mod tests {
                         }
                     };
                     for b in inside {
-                        let both = joined(bounds, &b);
+                        let both = joined(*bounds, b);
                         assert_eq!((both.lo, both.hi), (bounds.lo, bounds.hi));
                     }
                 }

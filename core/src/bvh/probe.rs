@@ -3,9 +3,12 @@
 //! Intersectors that are not ours (Embree) propose a primitive and ask [`judge`]; traversals of our own ask
 //! [`Probe::test`] in their leaves.
 
-use super::build::{Aabb, Reference};
+use super::build::Aabb;
+use super::pieces::Parts;
+use super::polygon::{Polygon, point};
 use crate::intersect::{
-    Hit, Ray, Shear, Slabs, accept, coordinate_scale, covers, pad_box, sphere, triangle, triangle_box,
+    Cut, Hit, Ray, Shear, Slabs, accept, box_of, coordinate_scale, covers, cut_box, pad_box, piece_box,
+    sphere, triangle,
 };
 use crate::math::{max, min};
 use crate::rng::RayKey;
@@ -24,17 +27,20 @@ pub struct LeafPrimitive {
     pub primitive: u32,
     /// Second vertex; a sphere's radius is its x.
     pub p1: Vec3,
-    /// [`LeafPrimitive::ALPHA`].
+    /// [`LeafPrimitive::ALPHA`], and above it what the [`Cut`] of a piece takes away below.
     pub flags: u32,
     /// Third vertex.
     pub p2: Vec3,
-    /// Zero.
-    pub reserved: u32,
+    /// What the cut takes away above.
+    pub cut_above: u32,
 }
 
 impl LeafPrimitive {
     /// Coverage must be looked up before a hit counts.
     pub const ALPHA: u32 = 1;
+
+    /// The lowest bit of what a cut takes away below.
+    pub const CUT_SHIFT: u32 = 1;
 
     /// The record of a primitive of a mesh.
     #[inline]
@@ -45,12 +51,12 @@ impl LeafPrimitive {
             let sphere = &scene.spheres[(mesh.first_sphere + (primitive & !SPHERE_BIT)) as usize];
             let radius = vec3(sphere.radius, 0.0, 0.0);
             let flags = flags(sphere.material);
-            return Self { p0: sphere.center, primitive, p1: radius, flags, p2: Vec3::ZERO, reserved: 0 };
+            return Self { p0: sphere.center, primitive, p1: radius, flags, p2: Vec3::ZERO, cut_above: 0 };
         }
         let triangle = &scene.triangles[(mesh.first_triangle + primitive) as usize];
         let point = |corner: usize| Vec3::from(scene.positions[triangle.vertices[corner] as usize]);
         let flags = flags(triangle.material);
-        Self { p0: point(0), primitive, p1: point(1), flags, p2: point(2), reserved: 0 }
+        Self { p0: point(0), primitive, p1: point(1), flags, p2: point(2), cut_above: 0 }
     }
 
     /// Half its surface area.
@@ -58,38 +64,50 @@ impl LeafPrimitive {
         if self.primitive & SPHERE_BIT != 0 {
             return 2.0 * std::f32::consts::PI * self.p1.x * self.p1.x;
         }
+        if self.cut() != Cut::NONE {
+            return self.polygon().area() as f32;
+        }
         let twice = cross(self.p1 - self.p0, self.p2 - self.p0);
         0.5 * dot(twice, twice).sqrt()
     }
 
-    /// The record of a mesh's primitive by its number, spheres after triangles.
+    /// The triangle, or the piece of it.
+    pub(super) fn polygon(&self) -> Polygon {
+        let corners = [self.p0, self.p1, self.p2];
+        let whole = Polygon::of(&corners.map(point));
+        if self.cut() == Cut::NONE {
+            return whole;
+        }
+        let (lo, hi) = cut_box(box_of(corners), self.cut());
+        whole.clipped(&[lo, hi].map(point))
+    }
+
+    /// That of a piece of the triangle.
     #[inline]
-    pub(super) fn at(scene: &SceneData, mesh: &Mesh, number: u32) -> Self {
-        let triangles = mesh.triangle_count;
-        Self::of(scene, mesh, if number < triangles { number } else { (number - triangles) | SPHERE_BIT })
+    pub fn with(self, cut: Cut) -> Self {
+        let alpha = self.flags & Self::ALPHA;
+        Self { flags: alpha | cut.below << Self::CUT_SHIFT, cut_above: cut.above, ..self }
+    }
+
+    /// The part of the triangle's box that counts.
+    #[inline(always)]
+    pub fn cut(&self) -> Cut {
+        Cut { below: self.flags >> Self::CUT_SHIFT, above: self.cut_above }
     }
 
     /// The padded box that the hit rule tests.
     #[inline(always)]
     pub fn bounds(&self) -> (Vec3, Vec3) {
-        if self.primitive & SPHERE_BIT != 0 {
-            // That of a triangle through opposite corners.
+        let corners = if self.primitive & SPHERE_BIT != 0 {
+            // Opposite corners of its box, as of a triangle.
             let radius = Vec3::splat(self.p1.x);
             let highest = self.p0 + radius;
-            triangle_box([self.p0 - radius, highest, highest])
+            [self.p0 - radius, highest, highest]
         } else {
-            triangle_box([self.p0, self.p1, self.p2])
-        }
+            [self.p0, self.p1, self.p2]
+        };
+        piece_box(corners, self.cut())
     }
-}
-
-/// What the builder needs of every primitive of a mesh; `index` is the number that [`LeafPrimitive::at`] takes.
-pub(super) fn mesh_references(scene: &SceneData, mesh: &Mesh) -> Vec<Reference> {
-    let reference = |index: u32| {
-        let (lo, hi) = LeafPrimitive::at(scene, mesh, index).bounds();
-        Reference { bounds: Aabb { lo, hi }, index }
-    };
-    (0..mesh.triangle_count + mesh.sphere_count).into_par_iter().map(reference).collect()
 }
 
 /// A ray prepared for one instance's object space.
@@ -158,12 +176,30 @@ impl Probe {
         if !(t > self.t_min && t <= t_last) {
             return None;
         }
-        let raised = max(accept(&self.slabs, candidate.bounds(), t, self.t_min)?, self.t_floor);
+        let raised = self.accept(candidate, t)?;
         if raised > t_last {
             return None;
         }
         let hit = Hit { t: raised, u, v, instance: self.instance, primitive: candidate.primitive };
         (candidate.flags & LeafPrimitive::ALPHA == 0 || self.sees(scene, &hit)).then_some(hit)
+    }
+
+    /// The distance, in range, that a candidate at `t` counts with by its box.
+    #[inline(always)]
+    pub(super) fn accept(&self, candidate: &LeafPrimitive, t: f32) -> Option<f32> {
+        accept(&self.slabs, candidate.bounds(), t, self.t_min).map(|raised| max(raised, self.t_floor))
+    }
+
+    /// The hit rule for a primitive or all pieces of a triangle: the nearest of them.
+    #[inline(always)]
+    pub fn test_each(
+        &self,
+        scene: &SceneData,
+        candidates: impl Iterator<Item = LeafPrimitive>,
+        t_last: f32,
+    ) -> Option<Hit> {
+        let hits = candidates.filter_map(|candidate| self.test(scene, &candidate, t_last));
+        hits.reduce(|a, b| if b.t < a.t { b } else { a })
     }
 
     /// Whether the ray sees the surface of a primitive with partial coverage.
@@ -213,29 +249,45 @@ fn world_box(instance: &Instance, b: &Aabb) -> [Vec3; 2] {
     [lo, hi]
 }
 
-/// The hit rule applied to every primitive of every instance, without any hierarchy: the definition that traversals
-/// must reproduce. `boxes` are [`instance_boxes`].
-pub fn closest_hit_brute_force(scene: &SceneData, boxes: &[[Vec3; 2]], ray: &Ray, key: RayKey) -> Hit {
-    let mut best = Hit::none(ray.t_max);
-    let slabs = Slabs::new(ray.origin, ray.direction);
-    for (index, instance) in scene.instances.iter().enumerate() {
-        let Some(probe) = Probe::enter(scene, boxes, ray, &slabs, index as u32, key, best.t) else {
-            continue;
-        };
-        let mesh = &scene.meshes[instance.mesh as usize];
-        for primitive in primitives(mesh) {
-            let candidate = LeafPrimitive::of(scene, mesh, primitive);
-            if let Some(hit) = probe.test(scene, &candidate, best.t)
-                && best.yields_to(&hit)
-            {
-                best = hit;
-            }
-        }
-    }
-    best
+/// The hit rule applied to every primitive of every instance, without any hierarchy: the definition that traversals must
+/// reproduce.
+pub struct BruteForce<'a> {
+    scene: &'a SceneData,
+    boxes: Vec<[Vec3; 2]>,
+    /// The primitives and pieces of each mesh.
+    meshes: Vec<Vec<LeafPrimitive>>,
 }
 
-/// The hit rule applied to the primitive of an instance that another intersector proposes; `None` where the rule rejects it.
+impl<'a> BruteForce<'a> {
+    /// Prepares a scene.
+    pub fn new(scene: &'a SceneData) -> Self {
+        let records = |mesh: &Mesh| Parts::of(scene, mesh).records(scene, mesh);
+        Self { scene, boxes: instance_boxes(scene), meshes: scene.meshes.iter().map(records).collect() }
+    }
+
+    /// The nearest surface along a ray. `key` identifies the ray for stochastic coverage.
+    pub fn closest_hit(&self, ray: &Ray, key: RayKey) -> Hit {
+        let Self { scene, boxes, meshes } = self;
+        let mut best = Hit::none(ray.t_max);
+        let slabs = Slabs::new(ray.origin, ray.direction);
+        for (index, instance) in scene.instances.iter().enumerate() {
+            let Some(probe) = Probe::enter(scene, boxes, ray, &slabs, index as u32, key, best.t) else {
+                continue;
+            };
+            for candidate in &meshes[instance.mesh as usize] {
+                if let Some(hit) = probe.test(scene, candidate, best.t)
+                    && best.yields_to(&hit)
+                {
+                    best = hit;
+                }
+            }
+        }
+        best
+    }
+}
+
+/// The hit rule applied to the primitive of an instance that another intersector proposes, or to the pieces that it is in;
+/// `None` where the rule rejects it.
 #[inline(always)]
 pub fn judge(
     scene: &SceneData,
@@ -243,8 +295,9 @@ pub fn judge(
     ray: &Ray,
     key: RayKey,
     instance: u32,
-    proposed: &LeafPrimitive,
+    proposed: impl Iterator<Item = LeafPrimitive>,
 ) -> Option<Hit> {
     let slabs = Slabs::new(ray.origin, ray.direction);
-    Probe::enter(scene, boxes, ray, &slabs, instance, key, ray.t_max)?.test(scene, proposed, ray.t_max)
+    let probe = Probe::enter(scene, boxes, ray, &slabs, instance, key, ray.t_max)?;
+    probe.test_each(scene, proposed, ray.t_max)
 }

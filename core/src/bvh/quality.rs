@@ -8,9 +8,9 @@
 //! times the node's cost, summed over all nodes, over the area of all triangles.
 
 use super::bvh2::{EMPTY, LEAF_BIT};
-use super::probe::LeafPrimitive;
+use super::polygon::{Point, Polygon, point};
 use super::sound::Stored;
-use crate::scene::{Mesh, SPHERE_BIT, SceneData};
+use crate::scene::{SPHERE_BIT, SceneData};
 use crate::vec3::Vec3;
 use rayon::prelude::*;
 
@@ -78,15 +78,15 @@ fn union_of(children: impl Iterator<Item = (u32, Corners)>) -> Corners {
 
 /// End-point overlap, exact up to rounding: every triangle is clipped against every box it reaches into. Of several meshes
 /// it is the mean weighted by their area in object space times the number of their instances; what instances overlap each
-/// other is not counted, and neither are spheres. Zero without triangles.
+/// other is not counted, and neither are spheres. Pieces of a triangle count by what of it lies in their boxes. Zero without triangles.
 pub(super) fn end_point_overlap<T: Stored>(bvh: &T, scene: &SceneData) -> f64 {
     let mut uses = vec![0.0; scene.meshes.len()];
     for instance in &scene.instances {
         uses[instance.mesh as usize] += 1.0;
     }
     let roots = bvh.parts().mesh_roots;
-    let sums = roots.iter().zip(&scene.meshes).zip(&uses).map(|((&root, mesh), uses)| {
-        let [overlap, area] = Flat::of(bvh, root, scene, mesh).overlap_and_area();
+    let sums = roots.iter().zip(&uses).map(|(&root, uses)| {
+        let [overlap, area] = Flat::of(bvh, root).overlap_and_area();
         [overlap * uses, area * uses]
     });
     let [overlap, area] = sums.fold([0.0; 2], |a, b| [a[0] + b[0], a[1] + b[1]]);
@@ -96,8 +96,8 @@ pub(super) fn end_point_overlap<T: Stored>(bvh: &T, scene: &SceneData) -> f64 {
 /// Nodes and leaves of one mesh, parents before their children and subtrees one after the other.
 struct Flat {
     nodes: Vec<FlatNode>,
-    /// The corners of each triangle and the leaf that holds it.
-    triangles: Vec<(usize, [Point; 3])>,
+    /// Each triangle or piece of one, and the leaf that holds it.
+    triangles: Vec<(usize, Polygon)>,
 }
 
 struct FlatNode {
@@ -107,42 +107,34 @@ struct FlatNode {
     end: usize,
 }
 
-type Point = [f64; 3];
-
-fn point(p: Vec3) -> Point {
-    p.to_array().map(f64::from)
-}
-
 impl Flat {
-    fn of<T: Stored>(bvh: &T, root: u32, scene: &SceneData, mesh: &Mesh) -> Self {
+    fn of<T: Stored>(bvh: &T, root: u32) -> Self {
         let mut flat = Self { nodes: Vec::new(), triangles: Vec::new() };
         if root & LEAF_BIT == 0 {
             let bounds = union_of(T::children(&bvh.parts().nodes[root as usize]));
-            flat.append(bvh, root, bounds, scene, mesh);
+            flat.append(bvh, root, bounds);
         } else if root != EMPTY {
             // No box is tested, so that none overlaps anything; the triangles still have their area.
-            flat.append(bvh, root, [Vec3::splat(f32::NEG_INFINITY); 2], scene, mesh);
+            flat.append(bvh, root, [Vec3::splat(f32::NEG_INFINITY); 2]);
         }
         flat
     }
 
-    fn append<T: Stored>(&mut self, bvh: &T, child: u32, bounds: Corners, scene: &SceneData, mesh: &Mesh) {
+    fn append<T: Stored>(&mut self, bvh: &T, child: u32, bounds: Corners) {
         let index = self.nodes.len();
         self.nodes.push(FlatNode { bounds: bounds.map(point), cost: NODE_COST, end: 0 });
         if child & LEAF_BIT == 0 {
             for (child, bounds) in T::children(&bvh.parts().nodes[child as usize]) {
                 if child != EMPTY {
-                    self.append(bvh, child, bounds, scene, mesh);
+                    self.append(bvh, child, bounds);
                 }
             }
         } else {
             let leaf = child & !LEAF_BIT;
             self.nodes[index].cost = leaf_cost(bvh, leaf);
-            let triangles = bvh.primitives(leaf).into_iter().flatten().filter(|p| p & SPHERE_BIT == 0);
-            self.triangles.extend(triangles.map(|p| {
-                let LeafPrimitive { p0, p1, p2, .. } = LeafPrimitive::of(scene, mesh, p);
-                (index, [p0, p1, p2].map(point))
-            }));
+            let all = bvh.primitives(leaf).into_iter().flatten();
+            let triangles = all.filter(|p| p.primitive & SPHERE_BIT == 0);
+            self.triangles.extend(triangles.map(|p| (index, p.polygon())));
         }
         self.nodes[index].end = self.nodes.len();
     }
@@ -151,10 +143,7 @@ impl Flat {
     /// whatever the number of threads.
     fn overlap_and_area(&self) -> [f64; 2] {
         let add = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], a[1] + b[1]];
-        let of_one = |(leaf, corners): &(usize, [Point; 3])| {
-            let polygon = Polygon::of(corners);
-            [self.overlap(0, &polygon, *leaf), polygon.area()]
-        };
+        let of_one = |(leaf, polygon): &(usize, Polygon)| [self.overlap(0, polygon, *leaf), polygon.area()];
         let chunks = self.triangles.par_chunks(1 << 10);
         let sums: Vec<[f64; 2]> = chunks.map(|chunk| chunk.iter().map(of_one).fold([0.0; 2], add)).collect();
         sums.into_iter().fold([0.0; 2], add)
@@ -189,88 +178,10 @@ impl Flat {
     }
 }
 
-/// Corners of a convex polygon: of a triangle three, and of each plane that cuts it at most one more.
-#[derive(Clone, Copy)]
-struct Polygon {
-    corners: [Point; 9],
-    count: usize,
-}
-
-impl Polygon {
-    fn of(triangle: &[Point; 3]) -> Self {
-        let mut corners = [[0.0; 3]; 9];
-        corners[..3].copy_from_slice(triangle);
-        Self { corners, count: 3 }
-    }
-
-    fn all(&self) -> &[Point] {
-        &self.corners[..self.count]
-    }
-
-    fn push(&mut self, corner: Point) {
-        // A convex polygon has room; rounding may bend one so that it would gain a corner too many, on the plane.
-        if self.count < self.corners.len() {
-            self.corners[self.count] = corner;
-            self.count += 1;
-        }
-    }
-
-    /// Whether its box and `bounds` overlap.
-    fn reaches_into(&self, [lo, hi]: &[Point; 2]) -> bool {
-        (0..3).all(|k| self.all().iter().any(|p| p[k] >= lo[k]) && self.all().iter().any(|p| p[k] <= hi[k]))
-    }
-
-    /// What of it is inside a box (Sutherland and Hodgman 1974).
-    fn clipped(&self, [lo, hi]: &[Point; 2]) -> Self {
-        let mut rest = *self;
-        for k in 0..3 {
-            if rest.all().iter().any(|p| p[k] < lo[k]) {
-                rest = rest.cut(k, lo[k], 1.0);
-            }
-            if rest.all().iter().any(|p| p[k] > hi[k]) {
-                rest = rest.cut(k, hi[k], -1.0);
-            }
-        }
-        rest
-    }
-
-    /// What of it is on one side of a plane across axis `k`: above for `side` 1, below for -1.
-    fn cut(&self, k: usize, plane: f64, side: f64) -> Self {
-        let mut kept = Self { corners: [[0.0; 3]; 9], count: 0 };
-        let all = self.all();
-        for (i, p) in all.iter().enumerate() {
-            let q = &all[(i + 1) % all.len()];
-            let [at_p, at_q] = [p, q].map(|corner| side * (corner[k] - plane));
-            if at_p >= 0.0 {
-                kept.push(*p);
-            }
-            if (at_p < 0.0) != (at_q < 0.0) {
-                let share = at_p / (at_p - at_q);
-                let mut crossing = [0, 1, 2].map(|axis| p[axis] + share * (q[axis] - p[axis]));
-                crossing[k] = plane;
-                kept.push(crossing);
-            }
-        }
-        kept
-    }
-
-    fn area(&self) -> f64 {
-        let Some((first, rest)) = self.all().split_first() else { return 0.0 };
-        let from_first = |p: &Point| [p[0] - first[0], p[1] - first[1], p[2] - first[2]];
-        let mut twice = [0.0; 3];
-        for pair in rest.windows(2) {
-            let [a, b] = [from_first(&pair[0]), from_first(&pair[1])];
-            twice[0] += a[1] * b[2] - a[2] * b[1];
-            twice[1] += a[2] * b[0] - a[0] * b[2];
-            twice[2] += a[0] * b[1] - a[1] * b[0];
-        }
-        0.5 * (twice[0] * twice[0] + twice[1] * twice[1] + twice[2] * twice[2]).sqrt()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bvh::LeafPrimitive;
     use crate::bvh::bvh2::{LEAF_COUNT_SHIFT, Node};
     use crate::bvh::{BuildSettings, Bvh2, Bvh8, Hierarchy};
     use crate::rng::{pcg4d, uniform};
@@ -390,8 +301,7 @@ mod tests {
     /// The definition without a hierarchy's help: every triangle against every node's box.
     fn overlap_by_definition(flat: &Flat) -> f64 {
         let [mut overlap, mut area] = [0.0; 2];
-        for (leaf, corners) in &flat.triangles {
-            let triangle = Polygon::of(corners);
+        for (leaf, triangle) in &flat.triangles {
             area += triangle.area();
             let others = flat.nodes.iter().enumerate().filter(|(i, n)| !(*i..n.end).contains(leaf));
             overlap += others.map(|(_, n)| n.cost * triangle.clipped(&n.bounds).area()).sum::<f64>();
@@ -403,8 +313,8 @@ mod tests {
     fn overlap_is_what_its_definition_says() {
         let scene = soup(300);
         let (bvh2, bvh8) = (Bvh2::build(&scene, &Bvh2::SETTINGS), Bvh8::build(&scene, &Bvh8::SETTINGS));
-        let flat2 = Flat::of(&bvh2, bvh2.mesh_roots[0], &scene, &scene.meshes[0]);
-        let flat8 = Flat::of(&bvh8, bvh8.mesh_roots[0], &scene, &scene.meshes[0]);
+        let flat2 = Flat::of(&bvh2, bvh2.mesh_roots[0]);
+        let flat8 = Flat::of(&bvh8, bvh8.mesh_roots[0]);
         // Rounding may put a binary node's box out of its parent's: they are kept by centres.
         for (found, flat, tolerance) in
             [(end_point_overlap(&bvh2, &scene), flat2, 1e-7), (end_point_overlap(&bvh8, &scene), flat8, 1e-9)]

@@ -44,7 +44,7 @@ pub(super) trait Stored: Sized + Sync {
     fn children(node: &Self::Node) -> impl Iterator<Item = (u32, [Vec3; 2])>;
 
     /// Primitives of a mesh's leaf; `None` where the arrays have no such leaf.
-    fn primitives(&self, leaf: u32) -> Option<impl Iterator<Item = u32>>;
+    fn primitives(&self, leaf: u32) -> Option<impl Iterator<Item = LeafPrimitive>>;
 
     fn root(&self) -> u32 {
         self.parts().root
@@ -95,7 +95,7 @@ pub(super) fn is_sound<T: Stored>(bvh: &T, scene: &SceneData) -> bool {
     walk(root, &mut |instance| (instance as usize) < instances)
         && mesh_roots.iter().zip(meshes).all(|(&root, mesh)| {
             walk(root, &mut |leaf| {
-                bvh.primitives(leaf).is_some_and(|mut all| all.all(|primitive| has(mesh, primitive)))
+                bvh.primitives(leaf).is_some_and(|mut all| all.all(|p| has(mesh, p.primitive)))
             })
         })
 }
@@ -135,10 +135,10 @@ impl Stored for Bvh2 {
         (0..2).map(|i| (node.children[i], node.child_box(i).into()))
     }
 
-    fn primitives(&self, leaf: u32) -> Option<impl Iterator<Item = u32>> {
+    fn primitives(&self, leaf: u32) -> Option<impl Iterator<Item = LeafPrimitive>> {
         let first = (leaf & ((1 << LEAF_COUNT_SHIFT) - 1)) as usize;
         let count = (leaf >> LEAF_COUNT_SHIFT) as usize + 1;
-        Some(self.primitives.get(first..first + count)?.iter().map(|p| p.primitive))
+        Some(self.primitives.get(first..first + count)?.iter().copied())
     }
 }
 
@@ -172,10 +172,10 @@ impl Stored for Bvh8 {
         (0..8).map(|lane| (node.children[lane], node.child_box(lane)))
     }
 
-    fn primitives(&self, leaf: u32) -> Option<impl Iterator<Item = u32>> {
+    fn primitives(&self, leaf: u32) -> Option<impl Iterator<Item = LeafPrimitive>> {
         let block = self.blocks.get(leaf as usize)?;
         let lanes = (0..8).filter(|lane| block.all >> lane & 1 != 0);
-        let known = block.all < 1 << 8 && (block.alpha | block.spheres) & !block.all == 0;
-        known.then(|| lanes.map(|lane| block.primitives[lane]))
+        let known = block.all < 1 << 8 && (block.alpha | block.spheres | block.cut) & !block.all == 0;
+        known.then(|| lanes.map(|lane| block.primitive(lane)))
     }
 }

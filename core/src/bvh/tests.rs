@@ -1,5 +1,5 @@
 use super::*;
-use crate::intersect::{FAR, Hit, Ray, Slabs};
+use crate::intersect::{Cut, FAR, Hit, Ray, Slabs};
 use crate::rng::{RayKey, SampleKey, pcg4d, uniform};
 use crate::scene::{Affine, AlphaMode, Flatten, Material, MeshData, Scene, SceneBuilder, Sphere};
 use crate::vec3::{Vec3, max_abs_component, normalize, vec3};
@@ -34,7 +34,7 @@ fn placement(i: u32) -> Affine {
     [[s.x * a, t.x * b, n.x * c, p.x], [s.y * a, t.y * b, n.y * c, p.y], [s.z * a, t.z * b, n.z * c, p.z]]
 }
 
-/// Random triangles, duplicated ones for ties, flat ones, masked ones, spheres; and several instances of them.
+/// Random triangles, large ones among them, duplicated ones for ties, flat ones, masked ones, spheres; and several instances of them.
 fn mixture() -> Scene {
     let mut b = SceneBuilder::new("mixture");
     b.flatten = Flatten::Never;
@@ -47,9 +47,10 @@ fn mixture() -> Scene {
     let mut soup = MeshData::default();
     for i in 0..300u32 {
         let center = random_point(i, 0, 3.0);
+        let extent = if i % 7 == 3 { 4.0 } else { 0.7 };
         let base = soup.positions.len() as u32;
         for k in 0..3 {
-            let mut p = center + random_point(i, 1 + k, 0.7);
+            let mut p = center + random_point(i, 1 + k, extent);
             if i % 5 == 0 {
                 p.y = center.y;
             }
@@ -78,9 +79,31 @@ fn mixture() -> Scene {
 
 /// A closed sphere mesh with shared vertices.
 fn closed_mesh(rings: u32, segments: u32) -> Scene {
+    closed(rings, segments, |_, _| {})
+}
+
+/// The triangles of the closed mesh in [`long_among_specks`].
+const LONG: usize = 80;
+
+/// A closed mesh of few long triangles, and outside of it many small ones, for which it pays to cut the long.
+fn long_among_specks() -> Scene {
+    closed(3, 20, |data, material| {
+        for i in 0..4_000 {
+            let at = normalize(random_point(i, 50, 1.0)) * (1.01 + 0.2 * random(i, 51)[0]);
+            let base = data.positions.len() as u32;
+            for k in 0..3 {
+                data.positions.push((at + random_point(i, 52 + k, 0.003)).to_array());
+            }
+            data.triangles.push([base, base + 1, base + 2]);
+            data.materials.push(material);
+        }
+    })
+}
+
+fn closed(rings: u32, segments: u32, more: impl FnOnce(&mut MeshData, u32)) -> Scene {
     let mut b = SceneBuilder::new("closed");
     let m = b.material(Material::diffuse([0.5; 3]));
-    let mut data = MeshData { materials: vec![m], ..MeshData::default() };
+    let mut data = MeshData::default();
     data.positions.push([0.0, 1.0, 0.0]);
     for ring in 1..rings {
         let (sin, cos) = crate::math::sin_cos_turns(0.5 * ring as f32 / rings as f32);
@@ -100,6 +123,8 @@ fn closed_mesh(rings: u32, segments: u32) -> Scene {
             data.triangles.push([at(ring, k + 1), at(ring + 1, k + 1), at(ring + 1, k)]);
         }
     }
+    data.materials = vec![m; data.triangles.len()];
+    more(&mut data, m);
     let mesh = b.mesh(data);
     b.instance(mesh, crate::scene::IDENTITY);
     b.build().unwrap()
@@ -145,14 +170,15 @@ pub(super) fn bits(hit: &Hit) -> [u32; 5] {
 #[test]
 fn hits_do_not_depend_on_the_hierarchy() {
     let scene = mixture();
-    let boxes = instance_boxes(&scene);
+    let (boxes, definition) = (instance_boxes(&scene), BruteForce::new(&scene));
+    let pieces: Vec<Pieces> = scene.meshes.iter().map(|mesh| Pieces::of(&scene, mesh)).collect();
     let trees = BUILDS.map(|b| Bvh2::build(&scene, &b));
     let wide_trees = WIDE_BUILDS.map(|b| Bvh8::build(&scene, &b));
     let (mut scratch, mut scratch8) = (Scratch::default(), Scratch8::default());
-    let mut found = 0;
+    let (mut found, mut in_pieces) = (0, 0);
     for i in 0..30_000 {
         let ray = ray(&scene, i);
-        let expected = closest_hit_brute_force(&scene, &boxes, &ray, key(i));
+        let expected = definition.closest_hit(&ray, key(i));
         found += u32::from(expected.is_some());
         for (tree, build) in trees.iter().zip(&BUILDS) {
             let hit = tree.closest_hit(&scene, &ray, key(i), &mut scratch);
@@ -174,13 +200,18 @@ fn hits_do_not_depend_on_the_hierarchy() {
             assert_eq!(any, expected.is_some(), "any hit of ray {i} with eight children, portably");
         }
         if expected.is_some() {
-            let mesh = &scene.meshes[scene.instances[expected.instance as usize].mesh as usize];
-            let proposed = LeafPrimitive::of(&scene, mesh, expected.primitive);
-            let judged = judge(&scene, &boxes, &ray, key(i), expected.instance, &proposed);
+            let mesh = scene.instances[expected.instance as usize].mesh as usize;
+            let whole = LeafPrimitive::of(&scene, &scene.meshes[mesh], expected.primitive);
+            let of_it = pieces[mesh].of_triangle(expected.primitive);
+            in_pieces += u32::from(!of_it.is_empty());
+            let cuts = of_it.iter().map(|piece| piece.cut);
+            let proposed = cuts.chain(of_it.is_empty().then_some(Cut::NONE)).map(|cut| whole.with(cut));
+            let judged = judge(&scene, &boxes, &ray, key(i), expected.instance, proposed);
             assert_eq!(judged.map(|hit| bits(&hit)), Some(bits(&expected)));
         }
     }
     assert!(found > 10_000, "only {found} rays hit anything");
+    assert!(in_pieces > 1_000, "only {in_pieces} rays hit triangles in pieces");
 }
 
 /// Proposals judged eight at a time are those judged one by one, but for those that the scalar rule must decide.
@@ -198,7 +229,8 @@ fn eight_proposals_judged_together_are_judged_as_each_by_itself() {
         }
         let judged = together.judge();
         for (lane, (ray, triangle)) in lanes.iter().enumerate() {
-            let alone = judge(&scene, &boxes, ray, key(first), 0, triangle).filter(|_| lane != skipped);
+            let alone = judge(&scene, &boxes, ray, key(first), 0, [*triangle].into_iter())
+                .filter(|_| lane != skipped);
             let hit = judged.hit(lane, 0, triangle.primitive);
             if let Some(hit) = hit {
                 assert_eq!(Some(bits(&hit)), alone.map(|hit| bits(&hit)), "{ray:?} {triangle:?}");
@@ -243,13 +275,27 @@ fn proposal(scene: &Scene, i: u32) -> (Ray, LeafPrimitive) {
 #[test]
 fn no_ray_leaks_through_a_closed_mesh() {
     let scene = closed_mesh(24, 48);
-    let tree = Bvh2::build(&scene, &BuildSettings::default());
-    let wide_tree = Bvh8::build(&scene, &Bvh8::SETTINGS);
+    leaks(&scene, scene.triangles.len());
+}
+
+#[test]
+fn no_ray_leaks_through_a_closed_mesh_in_pieces() {
+    let scene = long_among_specks();
+    let pieces = Pieces::of(&scene, &scene.meshes[0]);
+    let many = (0..LONG as u32).filter(|&i| pieces.of_triangle(i).len() > 1).count();
+    assert!(many > LONG / 2, "{many} triangles in pieces");
+    leaks(&scene, LONG);
+}
+
+/// Traces rays from within a closed mesh, which the first triangles make.
+fn leaks(scene: &Scene, closed: usize) {
+    let tree = Bvh2::build(scene, &BuildSettings::default());
+    let wide_tree = Bvh8::build(scene, &Bvh8::SETTINGS);
     let (mut scratch, mut scratch8) = (Scratch::default(), Scratch8::default());
     for i in 0..60_000 {
         // From inside, towards vertices, edges and faces.
         let origin = random_point(i, 30, 0.5);
-        let t = &scene.triangles[(i as usize) % scene.triangles.len()];
+        let t = &scene.triangles[(i as usize) % closed];
         let p = t.vertices.map(|v| Vec3::from(scene.positions[v as usize]));
         let r = random(i, 31);
         let target = match i % 3 {
@@ -258,8 +304,9 @@ fn no_ray_leaks_through_a_closed_mesh() {
             _ => p[0] * (1.0 - r[0]) + (p[1] * (1.0 - r[1]) + p[2] * r[1]) * r[0],
         };
         let ray = Ray { origin, t_min: 0.0, direction: target - origin, t_max: FAR };
-        assert!(tree.closest_hit(&scene, &ray, key(i), &mut scratch).is_some(), "ray {i} leaked: {ray:?}");
-        assert!(wide_tree.any_hit(&scene, &ray, key(i), &mut scratch8), "ray {i} leaked: {ray:?}");
+        let hit = tree.closest_hit(scene, &ray, key(i), &mut scratch);
+        assert!(hit.is_some() && (hit.primitive as usize) < closed, "ray {i} leaked: {ray:?}");
+        assert!(wide_tree.any_hit(scene, &ray, key(i), &mut scratch8), "ray {i} leaked: {ray:?}");
     }
 }
 

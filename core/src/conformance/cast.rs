@@ -1,7 +1,7 @@
 //! Given rays, answered as the hit rule says.
 
 use super::{During, Open, Verdict, load, opened};
-use crate::bvh::{closest_hit_brute_force, instance_boxes};
+use crate::bvh::BruteForce;
 use crate::error::Error;
 use crate::intersect::{FAR, Hit, Ray};
 use crate::renderer::{Query, Settings, cast_key};
@@ -38,7 +38,7 @@ pub(super) fn cast_answers_as_the_hit_rule_says(open: &mut Open<'_>, scene: &Sce
     }
     assert!(matches!(early, Err(Error::Contract { .. })), "cast before load is refused");
     load(renderer.as_mut(), scene, &Settings { width: 8, height: 8, ..Settings::default() })?;
-    let boxes = instance_boxes(scene);
+    let definition = BruteForce::new(scene);
     for query in [Query::Closest, Query::Any] {
         let mut hits = Vec::new();
         let report = renderer
@@ -47,7 +47,7 @@ pub(super) fn cast_answers_as_the_hit_rule_says(open: &mut Open<'_>, scene: &Sce
         assert_eq!(report.ms.len(), 2, "every pass has a time");
         let mut found = 0;
         for ((index, ray), hit) in (0..).zip(&rays).zip(&hits) {
-            let expected = closest_hit_brute_force(scene, &boxes, ray, cast_key(query, index));
+            let expected = definition.closest_hit(ray, cast_key(query, index));
             let expected = if query == Query::Any && expected.is_some() { Hit::OCCLUDED } else { expected };
             found += u32::from(expected.is_some());
             assert_eq!(bits(hit), bits(&expected), "{query:?} hit of ray {index}: {ray:?}");

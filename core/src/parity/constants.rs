@@ -71,6 +71,7 @@ const INTEGERS: &[(&str, u32)] = &[
     ("EMPTY", EMPTY),
     ("STACK_SIZE", STACK_SIZE as u32),
     ("LEAF_ALPHA", LeafPrimitive::ALPHA),
+    ("LEAF_CUT_SHIFT", LeafPrimitive::CUT_SHIFT),
     ("STRATEGY_MIS", Strategy::Mis as u32),
     ("STRATEGY_LIGHT_ONLY", Strategy::LightOnly as u32),
     ("STRATEGY_BSDF_ONLY", Strategy::BsdfOnly as u32),

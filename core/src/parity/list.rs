@@ -6,7 +6,7 @@ use super::zoo::Animal;
 use crate::bsdf::{self, Surface};
 use crate::bvh::{LeafPrimitive, Scratch};
 use crate::film::{self, Flaws, quantize};
-use crate::intersect::{self, Hit, Shear, Slabs};
+use crate::intersect::{self, Cut, Hit, Shear, Slabs};
 use crate::lights;
 use crate::math;
 use crate::path::{self, PathState};
@@ -352,9 +352,11 @@ pub(super) const PROBES: &[Probe] = &[
         let hit = intersect::sphere(x.v(0), x.v(3), x.v(6), x.f(9));
         found(out, hit.map(|(a, b)| [a, b]).as_ref().map(|h| &h[..]), 2);
     }),
-    value!("bvh_leaf_primitive_bounds", [Point, Point, Point, Word], "ffffff", |x, out| {
-        let leaf =
-            LeafPrimitive { p0: x.v(0), p1: x.v(3), p2: x.v(6), primitive: x.u(9), flags: 0, reserved: 0 };
+    // Every second triangle is whole.
+    value!("bvh_leaf_primitive_bounds", [Point, Point, Point, Word, Word, Word], "ffffff", |x, out| {
+        let cut = if x.u(10) & 1 == 0 { Cut::NONE } else { Cut { below: x.u(10) >> 2, above: x.u(11) >> 2 } };
+        let (p0, p1, p2) = (x.v(0), x.v(3), x.v(6));
+        let leaf = LeafPrimitive { p0, p1, p2, primitive: x.u(9), flags: 0, cut_above: 0 }.with(cut);
         let (lo, hi) = leaf.bounds();
         out.v(lo + Vec3::ZERO);
         out.v(hi + Vec3::ZERO);

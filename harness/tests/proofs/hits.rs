@@ -2,9 +2,7 @@
 //! give the same bits.
 
 use crate::{full, scene};
-use lockstep_core::bvh::{
-    BuildSettings, Bvh2, Bvh8, Scratch, Scratch8, Split, closest_hit_brute_force, instance_boxes,
-};
+use lockstep_core::bvh::{BruteForce, BuildSettings, Bvh2, Bvh8, Scratch, Scratch8, Split};
 use lockstep_core::intersect::{FAR, Hit, Ray};
 use lockstep_core::rng::{RayKey, SampleKey, pcg4d, uniform};
 use lockstep_core::sampling::{cosine_hemisphere, frame};
@@ -26,7 +24,6 @@ struct Subject {
     scene: Scene,
     trees: [Bvh2; 3],
     wide: Bvh8,
-    boxes: Vec<[Vec3; 2]>,
     size: f32,
 }
 
@@ -34,9 +31,8 @@ impl Subject {
     fn new(scene: Scene) -> Self {
         let trees = BUILDS.map(|b| Bvh2::build(&scene, &b));
         let wide = Bvh8::build(&scene, &Bvh8::SETTINGS);
-        let boxes = instance_boxes(&scene);
         let size = length(scene.bounds[1] - scene.bounds[0]);
-        Self { scene, trees, wide, boxes, size }
+        Self { scene, trees, wide, size }
     }
 
     /// World-space corners of some triangle.
@@ -116,6 +112,7 @@ fn bits(hit: &Hit) -> [u32; 5] {
 fn prove(name: &str, rays: u32, brute_force: u32) {
     let Some(scene) = scene(name) else { return };
     let subject = Subject::new(scene);
+    let definition = BruteForce::new(&subject.scene);
     let per_kind = rays / KINDS.len() as u32;
     let stride = (per_kind / (brute_force / KINDS.len() as u32).max(1)).max(1);
     for (kind, kind_name) in KINDS.iter().enumerate() {
@@ -147,7 +144,7 @@ fn prove(name: &str, rays: u32, brute_force: u32) {
                 let any = subject.trees[(i % 3) as usize].any_hit(&subject.scene, &ray, key(i), scratch);
                 assert_eq!(any, first.is_some(), "{name}: any hit of {kind_name} ray {i}");
                 if i.is_multiple_of(stride) {
-                    let all = closest_hit_brute_force(&subject.scene, &subject.boxes, &ray, key(i));
+                    let all = definition.closest_hit(&ray, key(i));
                     assert_eq!(
                         bits(&first),
                         bits(&all),

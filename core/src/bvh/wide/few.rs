@@ -7,6 +7,7 @@ use super::layout::Eight;
 use super::proposals::{interval, inverse};
 use super::traverse::splat;
 use super::triangles::Tested;
+use crate::bvh::pieces::LEAST_TRIANGLES;
 use crate::bvh::probe::{LeafPrimitive, Probe};
 use crate::intersect::{Hit, Ray, Slabs};
 use crate::rng::RayKey;
@@ -25,6 +26,9 @@ struct Counts {
 
 /// The most that this is for: with more the hierarchy is faster, at the latest where one looks at the scene from outside.
 const MOST: Counts = Counts { triangles: 48, edges: 72, points: 64 };
+
+// Each of them is whole.
+const _: () = assert!(MOST.triangles < LEAST_TRIANGLES as usize);
 
 /// Room for them: powers of two, by which an index is cheaply known to be within.
 const ROOM: Counts = Counts { triangles: 64, edges: 128, points: 64 };

@@ -1,9 +1,11 @@
 //! Nodes and leaf blocks as the traversal reads them: eight of everything side by side.
 
 use super::collapse::{WIDTH, WideNode, WideTree, collapse};
-use crate::bvh::build::{Aabb, BuildSettings, Child, Reference, build};
+use crate::bvh::build::{Aabb, BuildSettings, Child, Reference, build, build_below};
 use crate::bvh::bvh2::{EMPTY, LEAF_BIT};
-use crate::bvh::probe::{LeafPrimitive, instance_boxes, mesh_references};
+use crate::bvh::pieces::Parts;
+use crate::bvh::probe::{LeafPrimitive, instance_boxes};
+use crate::intersect::Cut;
 use crate::scene::{Mesh, NONE, SPHERE_BIT, SceneData};
 use crate::vec3::{Vec3, vec3};
 use bytemuck::{Pod, Zeroable};
@@ -44,8 +46,12 @@ pub struct Block8 {
     pub alpha: u32,
     /// A bit for each that is a sphere.
     pub spheres: u32,
+    /// A bit for each that is a piece of a triangle.
+    pub cut: u32,
     /// Zero.
-    pub reserved: [u32; 5],
+    pub reserved: [u32; 4],
+    /// What the cut of each takes away below, then above.
+    pub cuts: [[u32; WIDTH]; 2],
 }
 
 impl Block8 {
@@ -56,7 +62,9 @@ impl Block8 {
             all: (1u32 << primitives.len()) - 1,
             alpha: 0,
             spheres: 0,
-            reserved: [0; 5],
+            cut: 0,
+            reserved: [0; 4],
+            cuts: [[0; WIDTH]; 2],
         };
         for (lane, p) in primitives.iter().enumerate() {
             for (corner, point) in [p.p0, p.p1, p.p2].into_iter().enumerate() {
@@ -67,22 +75,27 @@ impl Block8 {
             block.primitives[lane] = p.primitive;
             block.alpha |= u32::from(p.flags & LeafPrimitive::ALPHA != 0) << lane;
             block.spheres |= u32::from(p.primitive & SPHERE_BIT != 0) << lane;
+            let cut = p.cut();
+            block.cut |= u32::from(cut != Cut::NONE) << lane;
+            block.cuts[0][lane] = cut.below;
+            block.cuts[1][lane] = cut.above;
         }
         block
     }
 
     /// One primitive by itself.
     #[inline(always)]
-    pub(super) fn primitive(&self, lane: usize) -> LeafPrimitive {
+    pub(in crate::bvh) fn primitive(&self, lane: usize) -> LeafPrimitive {
         let [[ax, ay, az], [bx, by, bz], [cx, cy, cz]] = &self.points;
-        LeafPrimitive {
+        let whole = LeafPrimitive {
             p0: vec3(ax[lane], ay[lane], az[lane]),
             primitive: self.primitives[lane],
             p1: vec3(bx[lane], by[lane], bz[lane]),
             flags: if self.alpha >> lane & 1 != 0 { LeafPrimitive::ALPHA } else { 0 },
             p2: vec3(cx[lane], cy[lane], cz[lane]),
-            reserved: 0,
-        }
+            cut_above: 0,
+        };
+        whole.with(Cut { below: self.cuts[0][lane], above: self.cuts[1][lane] })
     }
 }
 
@@ -199,9 +212,9 @@ struct MeshTree {
 
 impl MeshTree {
     fn build(scene: &SceneData, mesh: &Mesh, settings: &BuildSettings) -> Self {
-        let mut references = mesh_references(scene, mesh);
-        let tree = collapse(&build(&mut references, settings), WIDTH as u32);
-        let primitives = references.par_iter().map(|r| LeafPrimitive::at(scene, mesh, r.index)).collect();
+        let mut parts = Parts::of(scene, mesh);
+        let tree = collapse(&build_below(&parts.top, &mut parts.references, settings), WIDTH as u32);
+        let primitives = parts.records(scene, mesh);
         Self { tree, primitives }
     }
 }

@@ -296,7 +296,8 @@ impl<'a, L: Lanes> InMesh<'a, L> {
         }
     }
 
-    /// Takes the nearest of the hits of a block.
+    /// Takes the nearest of the hits of a block, `t` raised to the entries of the triangles' boxes. Those of pieces lie in
+    /// them, and are asked here.
     #[inline(always)]
     fn take(&self, block: &Block8, mut hits: u32, t: Eight, tested: &Tested<L>, best: &mut Hit) {
         let (u, v) = (tested.u.store(), tested.v.store());
@@ -304,7 +305,11 @@ impl<'a, L: Lanes> InMesh<'a, L> {
             let lane = hits.trailing_zeros() as usize & 7;
             hits &= hits - 1;
             let (instance, primitive) = (self.probe.instance, block.primitives[lane]);
-            let hit = Hit { t: t[lane], u: u[lane], v: v[lane], instance, primitive };
+            let mut hit = Hit { t: t[lane], u: u[lane], v: v[lane], instance, primitive };
+            if block.cut >> lane & 1 != 0 {
+                let Some(raised) = self.probe.accept(&block.primitive(lane), hit.t) else { continue };
+                hit.t = raised;
+            }
             if best.yields_to(&hit) && (block.alpha >> lane & 1 == 0 || self.probe.sees(self.scene, &hit)) {
                 *best = hit;
             }

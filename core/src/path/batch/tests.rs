@@ -1,5 +1,5 @@
 use super::*;
-use crate::bvh::{closest_hit_brute_force, instance_boxes};
+use crate::bvh::BruteForce;
 use crate::camera::Camera;
 use crate::path::generate;
 use crate::rng::{RayKey, SampleKey};
@@ -76,10 +76,10 @@ fn rest(path: &PathState, continues: bool) -> Option<PathState> {
 }
 
 fn shade_both(scene: &Scene, settings: &Settings, bounce: u32) -> [usize; 4] {
-    let boxes = instance_boxes(scene);
+    let definition = BruteForce::new(scene);
     let start: Vec<PathState> = (0..2_000).map(path).collect();
     let key = |path: &PathState| RayKey::extension(path.key, bounce);
-    let trace = |path: &PathState| closest_hit_brute_force(scene, &boxes, &path.ray, key(path));
+    let trace = |path: &PathState| definition.closest_hit(&path.ray, key(path));
     let hits: Vec<Hit> = start.iter().map(trace).collect();
     // Not all paths are active, nor in order.
     let active: Vec<u32> = (0..2_000).rev().filter(|i| i % 7 != 0).collect();

@@ -1,6 +1,6 @@
 use super::*;
+use crate::bvh::BruteForce;
 use crate::bvh::tests::{bits, key, random_point, ray};
-use crate::bvh::{closest_hit_brute_force, instance_boxes};
 use crate::scene::{AlphaMode, Flatten, IDENTITY, Material, MeshData, Scene, SceneBuilder};
 
 /// Two meshes in place with `triangles` in all: random ones, flat ones, neighbours, and duplicates for ties.
@@ -38,12 +38,12 @@ fn diffuse() -> Material {
 
 /// Holds all queries of eight rays to the rule, and returns what it says.
 fn check(few: &Few, scene: &Scene, rays: [&Ray; RAYS], scratch: &mut FewScratch) -> [Hit; RAYS] {
-    let boxes = instance_boxes(scene);
+    let definition = BruteForce::new(scene);
     let closest = few.closest_hits(scene, rays, scratch);
     let portable = closest_plain(few, scene, rays, &mut scratch.0);
     let any = few.any_hits(scene, rays, scratch);
     assert_eq!(any, any_plain(few, scene, rays, &mut scratch.0));
-    let expected = rays.map(|ray| closest_hit_brute_force(scene, &boxes, ray, key(0)));
+    let expected = rays.map(|ray| definition.closest_hit(ray, key(0)));
     for lane in 0..RAYS {
         assert_eq!(bits(&closest[lane]), bits(&expected[lane]), "{:?}", rays[lane]);
         assert_eq!(bits(&portable[lane]), bits(&expected[lane]), "{:?}, portably", rays[lane]);

@@ -1,0 +1,348 @@
+//! Which triangles are worth cutting, and where: the upper part of a tree with spatial splits (Stich, Friedrich and Dietrich,
+//! "Spatial Splits in Bounding Volume Hierarchies", HPG 2009).
+//!
+//! Where a node's children overlap, because no plane has whole triangles on its sides, it may be cheaper to cut those that
+//! a plane runs through. A reference then stands for a part of a triangle, and its box encloses that part.
+
+use super::build::{Aabb, FEW_BINS, Reference, Top, axis, best_plane, bounds_of, gather, joined, partition};
+use crate::math::{max, min};
+use crate::vec3::{Vec3, vec3};
+
+/// Children that overlap by less than this share of the whole's surface area are not worth a cut.
+const LEAST_OVERLAP: f32 = 1e-3;
+
+/// Cuts at most, as a share of the number of triangles.
+const MOST_CUTS: f32 = 0.5;
+
+/// Sets up to this are not looked at.
+const FEW: usize = 4;
+
+/// Deeper nodes are left to the builder.
+const DEEPEST: u32 = 32;
+
+/// Sets larger than this are divided by two tasks.
+const PARALLEL: usize = 8192;
+
+/// Planes between as many bins along each axis are tried.
+const BINS: usize = 8;
+
+/// The parts that triangles are cut into, by their numbers, and how the surface area heuristic divides them at the top of a
+/// tree. Most triangles have one part, themselves. Deterministic, whatever the number of threads.
+pub(super) fn divide(triangles: &[[Vec3; 3]], mut whole: Vec<Reference>) -> (Vec<Reference>, Top) {
+    let bounds = gather(&whole, &bounds_of, &joined);
+    let divider = Divider { triangles, least: bounds.half_area() * LEAST_OVERLAP };
+    let most = (whole.len() as f32 * MOST_CUTS) as usize;
+    let divided = divider.divide(&mut whole, &bounds, most, 0);
+    let mut parts = Vec::with_capacity(divided.count());
+    let top = divided.collect(&mut parts);
+    (parts, top)
+}
+
+/// Parts of triangles, divided or not.
+enum Divided {
+    Not(Vec<Reference>),
+    In(Box<[Divided; 2]>),
+}
+
+impl Divided {
+    fn count(&self) -> usize {
+        match self {
+            Self::Not(all) => all.len(),
+            Self::In(sides) => sides[0].count() + sides[1].count(),
+        }
+    }
+
+    /// Appends all in order.
+    fn collect(self, all: &mut Vec<Reference>) -> Top {
+        match self {
+            Self::Not(some) => {
+                all.extend(some);
+                Top::Open
+            }
+            Self::In(sides) => {
+                let [left, right] = *sides;
+                let start = all.len();
+                let left = left.collect(all);
+                let count = all.len() - start;
+                Top::Divided(count, Box::new([left, right.collect(all)]))
+            }
+        }
+    }
+}
+
+struct Divider<'a> {
+    triangles: &'a [[Vec3; 3]],
+    /// Half the surface area that children must share to be worth a cut.
+    least: f32,
+}
+
+/// A plane that triangles may be cut by.
+struct Cutting {
+    axis: usize,
+    at: f32,
+    /// What a ray through the node is expected to cost, as of [`super::build::Plane`].
+    cost: f32,
+    sides: [Side; 2],
+}
+
+/// What lies on one side of a plane.
+#[derive(Clone, Copy)]
+struct Side {
+    bounds: Aabb,
+    count: u32,
+}
+
+impl Side {
+    const NOTHING: Self = Self { bounds: Aabb::EMPTY, count: 0 };
+
+    fn cost(&self) -> f32 {
+        self.count as f32 * self.bounds.half_area()
+    }
+
+    fn with(&self, bounds: &Aabb) -> Self {
+        Self { bounds: joined(self.bounds, *bounds), count: self.count }
+    }
+
+    fn less_one(&self) -> Self {
+        Self { count: self.count.saturating_sub(1), ..*self }
+    }
+}
+
+impl Divider<'_> {
+    /// Divides references, which `bounds` encloses, with so many cuts at most.
+    fn divide(&self, references: &mut [Reference], bounds: &Aabb, cuts: usize, depth: u32) -> Divided {
+        let n = references.len();
+        if n <= FEW || depth > DEEPEST || cuts == 0 || bounds.half_area() <= self.least {
+            return Divided::Not(references.to_vec());
+        }
+        let Some(plane) = best_plane::<FEW_BINS>(references, FEW_BINS) else {
+            return Divided::Not(references.to_vec());
+        };
+        let middle = partition(references, &plane);
+        let (left, right) = references.split_at(middle);
+        let sides = [left, right].map(|side| gather(side, &bounds_of, &joined));
+        if overlap(&sides[0], &sides[1]).is_some_and(|both| both.half_area() > self.least)
+            && let Some(cutting) = self.cheapest(references, bounds)
+            && cutting.cost < plane.cost
+        {
+            let [mut left, mut right] = self.cut_all(references, &cutting);
+            let made = left.len() + right.len() - n;
+            if made <= cuts && left.len() < n && right.len() < n {
+                let sides = [&left, &right].map(|side| gather(side, &bounds_of, &joined));
+                return self.both([&mut left, &mut right], &sides, cuts - made, depth);
+            }
+        }
+        let (left, right) = references.split_at_mut(middle);
+        self.both([left, right], &sides, cuts, depth)
+    }
+
+    fn both(&self, sides: [&mut [Reference]; 2], bounds: &[Aabb; 2], cuts: usize, depth: u32) -> Divided {
+        let [left, right] = sides;
+        let n = left.len() + right.len();
+        let of_left = (cuts as u64 * left.len() as u64 / n as u64) as usize;
+        let mut go_left = || self.divide(left, &bounds[0], of_left, depth + 1);
+        let mut go_right = || self.divide(right, &bounds[1], cuts - of_left, depth + 1);
+        let (a, b) = if n > PARALLEL { rayon::join(go_left, go_right) } else { (go_left(), go_right()) };
+        Divided::In(Box::new([a, b]))
+    }
+
+    /// The cheapest of the planes between bins that divide a node's box.
+    fn cheapest(&self, references: &[Reference], bounds: &Aabb) -> Option<Cutting> {
+        let grids = [0, 1, 2].map(|axis| Grid::new(bounds, axis));
+        let fill = |references: &[Reference]| {
+            let mut bins = Bins::EMPTY;
+            for reference in references {
+                for (axis, grid) in grids.iter().enumerate() {
+                    if let Some(grid) = grid {
+                        self.put(reference, axis, grid, &mut bins.0[axis]);
+                    }
+                }
+            }
+            bins
+        };
+        let bins = gather(references, &fill, &Bins::join);
+        let mut best: Option<Cutting> = None;
+        for (axis, grid) in grids.iter().enumerate() {
+            let Some(grid) = grid else { continue };
+            let sides = bins.0[axis].sides();
+            for (i, [left, right]) in sides.into_iter().enumerate() {
+                let cost = left.cost() + right.cost();
+                if left.count > 0 && right.count > 0 && best.as_ref().is_none_or(|best| cost < best.cost) {
+                    best = Some(Cutting { axis, at: grid.plane(i + 1), cost, sides: [left, right] });
+                }
+            }
+        }
+        best
+    }
+
+    /// Puts what of a reference lies in each bin there.
+    #[inline(always)]
+    fn put(&self, reference: &Reference, k: usize, grid: &Grid, bins: &mut AxisBins) {
+        let first = grid.bin(axis(reference.bounds.lo, k));
+        let last = grid.bin(axis(reference.bounds.hi, k));
+        bins.first[first] += 1;
+        bins.last[last] += 1;
+        let mut rest = *reference;
+        for bin in first..last {
+            let [here, beyond] = self.cut(&rest, k, grid.plane(bin + 1));
+            bins.boxes[bin].include(&here.bounds);
+            rest = beyond;
+        }
+        bins.boxes[last].include(&rest.bounds);
+    }
+
+    /// Both sides of a plane. A reference that it runs through stays whole where that is cheaper.
+    fn cut_all(&self, references: &[Reference], plane: &Cutting) -> [Vec<Reference>; 2] {
+        let k = plane.axis;
+        let [mut left, mut right] = plane.sides;
+        let mut parts = [left, right].map(|side| Vec::with_capacity(side.count as usize));
+        for reference in references {
+            if axis(reference.bounds.hi, k) <= plane.at {
+                parts[0].push(*reference);
+                continue;
+            }
+            if axis(reference.bounds.lo, k) >= plane.at {
+                parts[1].push(*reference);
+                continue;
+            }
+            let whole = &reference.bounds;
+            let both = left.cost() + right.cost();
+            let only_left = left.with(whole).cost() + right.less_one().cost();
+            let only_right = left.less_one().cost() + right.with(whole).cost();
+            let cut = self.cut(reference, k, plane.at);
+            let is_void = |side: usize| overlap(&cut[side].bounds, whole).is_none();
+            if is_void(0) || (!is_void(1) && only_right < both && only_right <= only_left) {
+                parts[1].push(*reference);
+                (left, right) = (left.less_one(), right.with(whole));
+            } else if is_void(1) || only_left < both {
+                parts[0].push(*reference);
+                (left, right) = (left.with(whole), right.less_one());
+            } else {
+                parts[0].push(cut[0]);
+                parts[1].push(cut[1]);
+            }
+        }
+        parts
+    }
+
+    /// The parts of a reference below and above a plane. Each box encloses what of the triangle is in the reference's box and
+    /// on that side; it is void where there is nothing.
+    #[inline(always)]
+    fn cut(&self, reference: &Reference, k: usize, at: f32) -> [Reference; 2] {
+        let corners = &self.triangles[reference.index as usize];
+        let mut sides = [Aabb::EMPTY; 2];
+        for (i, &p) in corners.iter().enumerate() {
+            let q = corners[(i + 1) % 3];
+            let (from, to) = (axis(p, k), axis(q, k));
+            if from <= at {
+                sides[0].include(&Aabb { lo: p, hi: p });
+            }
+            if from >= at {
+                sides[1].include(&Aabb { lo: p, hi: p });
+            }
+            if (from < at && at < to) || (to < at && at < from) {
+                let crossing = crossing(p, q, k, at);
+                sides[0].include(&crossing);
+                sides[1].include(&crossing);
+            }
+        }
+        let whole = &reference.bounds;
+        sides.map(|side| {
+            let lo = vec3(max(side.lo.x, whole.lo.x), max(side.lo.y, whole.lo.y), max(side.lo.z, whole.lo.z));
+            let hi = vec3(min(side.hi.x, whole.hi.x), min(side.hi.y, whole.hi.y), min(side.hi.z, whole.hi.z));
+            Reference { bounds: Aabb { lo, hi }, index: reference.index }
+        })
+    }
+}
+
+/// A box around the point where an edge crosses a plane across axis `k`, wider by the rounding of that point.
+#[inline(always)]
+fn crossing(p: Vec3, q: Vec3, k: usize, at: f32) -> Aabb {
+    let (from, to) = (f64::from(axis(p, k)), f64::from(axis(q, k)));
+    let share = (f64::from(at) - from) / (to - from);
+    let between = |a: f32, b: f32| (f64::from(a) + share * (f64::from(b) - f64::from(a))) as f32;
+    let point = [between(p.x, q.x), between(p.y, q.y), between(p.z, q.z)];
+    let (mut lo, mut hi) = (point.map(f32::next_down), point.map(f32::next_up));
+    (lo[k], hi[k]) = (at, at);
+    Aabb { lo: lo.into(), hi: hi.into() }
+}
+
+/// What two boxes share.
+fn overlap(a: &Aabb, b: &Aabb) -> Option<Aabb> {
+    let lo = vec3(max(a.lo.x, b.lo.x), max(a.lo.y, b.lo.y), max(a.lo.z, b.lo.z));
+    let hi = vec3(min(a.hi.x, b.hi.x), min(a.hi.y, b.hi.y), min(a.hi.z, b.hi.z));
+    (lo.x <= hi.x && lo.y <= hi.y && lo.z <= hi.z).then_some(Aabb { lo, hi })
+}
+
+/// Bins of one width across a box.
+struct Grid {
+    lowest: f32,
+    width: f32,
+    scale: f32,
+}
+
+impl Grid {
+    /// Bins along an axis; `None` where the box has no extent to speak of.
+    fn new(bounds: &Aabb, k: usize) -> Option<Self> {
+        let (lowest, highest) = (axis(bounds.lo, k), axis(bounds.hi, k));
+        let width = (highest - lowest) / BINS as f32;
+        let scale = 1.0 / width;
+        (width > 0.0 && scale.is_finite() && scale > 0.0).then_some(Self { lowest, width, scale })
+    }
+
+    #[inline(always)]
+    fn bin(&self, x: f32) -> usize {
+        (((x - self.lowest) * self.scale) as usize).min(BINS - 1)
+    }
+
+    /// The plane before a bin.
+    #[inline(always)]
+    fn plane(&self, bin: usize) -> f32 {
+        self.lowest + self.width * bin as f32
+    }
+}
+
+/// What lies in the bins along one axis, and how many references begin and end in each.
+#[derive(Clone, Copy)]
+struct AxisBins {
+    boxes: [Aabb; BINS],
+    first: [u32; BINS],
+    last: [u32; BINS],
+}
+
+impl AxisBins {
+    const EMPTY: Self = Self { boxes: [Aabb::EMPTY; BINS], first: [0; BINS], last: [0; BINS] };
+
+    /// What lies before and behind each plane between bins.
+    fn sides(&self) -> [[Side; 2]; BINS - 1] {
+        let mut sides = [[Side::NOTHING; 2]; BINS - 1];
+        let (mut left, mut right) = (Side::NOTHING, Side::NOTHING);
+        for i in 0..BINS - 1 {
+            left.bounds.include(&self.boxes[i]);
+            left.count += self.first[i];
+            sides[i][0] = left;
+            let from_end = BINS - 1 - i;
+            right.bounds.include(&self.boxes[from_end]);
+            right.count += self.last[from_end];
+            sides[from_end - 1][1] = right;
+        }
+        sides
+    }
+}
+
+struct Bins([AxisBins; 3]);
+
+impl Bins {
+    const EMPTY: Self = Self([AxisBins::EMPTY; 3]);
+
+    fn join(mut self, other: Self) -> Self {
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            for bin in 0..BINS {
+                mine.boxes[bin].include(&theirs.boxes[bin]);
+                mine.first[bin] += theirs.first[bin];
+                mine.last[bin] += theirs.last[bin];
+            }
+        }
+        self
+    }
+}
