@@ -204,9 +204,9 @@ typedef struct LS_ALIGN16 {
     u32 all;
     u32 alpha;
     u32 spheres;
-    u32 cut;
-    u32 reserved[4];
-    u32 cuts[2][8];
+    u32 in_pieces;
+    u32 boxes;
+    u32 reserved[3];
 } Block8;
 
 /* Lowest and highest corner. */

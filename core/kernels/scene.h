@@ -165,9 +165,14 @@ LS_FN u32 load_block_alpha(SceneRef scene, u32 block) {
     return scene.primitives[block].alpha;
 }
 
-/* A bit for each that is a piece of a triangle. */
-LS_FN u32 load_block_cut(SceneRef scene, u32 block) {
-    return scene.primitives[block].cut;
+/* A bit for each triangle that is in pieces. */
+LS_FN u32 load_block_in_pieces(SceneRef scene, u32 block) {
+    return scene.primitives[block].in_pieces;
+}
+
+/* Blocks of pieces' boxes that follow. */
+LS_FN u32 load_block_boxes(SceneRef scene, u32 block) {
+    return scene.primitives[block].boxes;
 }
 
 /* A bit for each that is a sphere. */
@@ -188,9 +193,8 @@ LS_FN LeafPrimitive load_block_primitive(SceneRef scene, u32 block, u32 lane) {
     p.p2.y = scene.primitives[block].points[2][1][lane];
     p.p2.z = scene.primitives[block].points[2][2][lane];
     p.primitive = load_block_index(scene, block, lane);
-    p.flags = (((load_block_alpha(scene, block) >> lane) & 1u) != 0u ? LEAF_ALPHA : 0u)
-              | (scene.primitives[block].cuts[0][lane] << LEAF_CUT_SHIFT);
-    p.cut_above = scene.primitives[block].cuts[1][lane];
+    p.flags = ((load_block_alpha(scene, block) >> lane) & 1u) != 0u ? LEAF_ALPHA : 0u;
+    p.cut_above = 0u;
     return p;
 }
 

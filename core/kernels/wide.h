@@ -120,28 +120,18 @@ LS_FN LS_F32X8 wide_max_abs(LS_F32X8 x, LS_F32X8 y, LS_F32X8 z) {
     return LS_F32X8_MAX(LS_F32X8_ABS(x), LS_F32X8_MAX(LS_F32X8_ABS(y), LS_F32X8_ABS(z)));
 }
 
-/* Distances to both sides of the padded boxes across an axis. */
-LS_FN WideExtent wide_padded(WideSlabs slabs, WideExtent extent, LS_F32X8 pad, u32 axis) {
-    LS_F32X8 a = wide_slabs_at(slabs, LS_F32X8_SUB(extent.least, pad), axis);
-    LS_F32X8 b = wide_slabs_at(slabs, LS_F32X8_ADD(extent.greatest, pad), axis);
+/* Distances to both sides of boxes across an axis. */
+LS_FN WideExtent wide_across(WideSlabs slabs, LS_F32X8 lo, LS_F32X8 hi, u32 axis) {
+    LS_F32X8 a = wide_slabs_at(slabs, lo, axis);
+    LS_F32X8 b = wide_slabs_at(slabs, hi, axis);
     WideExtent distances;
     distances.least = LS_F32X8_MIN(a, b);
     distances.greatest = LS_F32X8_MAX(a, b);
     return distances;
 }
 
-/* Entries into the padded boxes of a block's triangles, as intersect_triangle_box makes them, and which of them the ray
- * meets. */
-LS_FN WideMet wide_slabs_meet_triangles(SceneRef scene, WideSlabs slabs, u32 block) {
-    WideExtent x = wide_extent(scene, block, 0u);
-    WideExtent y = wide_extent(scene, block, 1u);
-    WideExtent z = wide_extent(scene, block, 2u);
-    LS_F32X8 pad = LS_F32X8_MUL(LS_F32X8_MAX(wide_max_abs(x.least, y.least, z.least),
-                                             wide_max_abs(x.greatest, y.greatest, z.greatest)),
-                                LS_F32X8_SPLAT(BOX_PADDING));
-    x = wide_padded(slabs, x, pad, 0u);
-    y = wide_padded(slabs, y, pad, 1u);
-    z = wide_padded(slabs, z, pad, 2u);
+/* Entries into boxes, by the distances across each axis, and which of them the ray meets. */
+LS_FN WideMet wide_slabs_meet_boxes(WideSlabs slabs, WideExtent x, WideExtent y, WideExtent z) {
     LS_F32X8 exit = LS_F32X8_MIN(LS_F32X8_MIN(x.greatest, y.greatest), z.greatest);
     exit = LS_F32X8_MUL(exit, LS_F32X8_SPLAT(FAR_WIDENING));
     WideMet met;
@@ -150,11 +140,56 @@ LS_FN WideMet wide_slabs_meet_triangles(SceneRef scene, WideSlabs slabs, u32 blo
     return met;
 }
 
-/* Takes the nearest of the hits of a block, `raised` to the entries of the triangles' boxes. Those of pieces lie in them,
- * and are asked here. */
-LS_FN void wide_take(SceneRef scene, Probe probe, u32 block, WideTested tested, LS_F32X8 raised, Hit *best) {
+/* Distances to both sides of padded boxes across an axis. */
+LS_FN WideExtent wide_padded(WideSlabs slabs, WideExtent extent, LS_F32X8 pad, u32 axis) {
+    return wide_across(slabs, LS_F32X8_SUB(extent.least, pad), LS_F32X8_ADD(extent.greatest, pad), axis);
+}
+
+/* The same for the padded boxes of a block's triangles, as intersect_piece_box makes them. */
+LS_FN WideMet wide_slabs_meet_triangles(SceneRef scene, WideSlabs slabs, u32 block) {
+    WideExtent x = wide_extent(scene, block, 0u);
+    WideExtent y = wide_extent(scene, block, 1u);
+    WideExtent z = wide_extent(scene, block, 2u);
+    LS_F32X8 pad = LS_F32X8_MUL(LS_F32X8_MAX(wide_max_abs(x.least, y.least, z.least),
+                                             wide_max_abs(x.greatest, y.greatest, z.greatest)),
+                                LS_F32X8_SPLAT(BOX_PADDING));
+    return wide_slabs_meet_boxes(slabs, wide_padded(slabs, x, pad, 0u), wide_padded(slabs, y, pad, 1u),
+                                 wide_padded(slabs, z, pad, 2u));
+}
+
+/* Distances to both sides of the boxes of a block of boxes across an axis. */
+LS_FN WideExtent wide_across_pieces(SceneRef scene, WideSlabs slabs, u32 block, u32 axis) {
+    return wide_across(slabs, load_points(scene, block, 0u, axis), load_points(scene, block, 1u, axis), axis);
+}
+
+/* The distance of a hit of a triangle in pieces, raised to the first entry of a piece's box; beyond all where the ray meets
+ * none. `t` is raised to the entry of the triangle's box already, which lies before those. */
+LS_FN float wide_raised_to_pieces(SceneRef scene, WideSlabs slabs, u32 block, u32 lane, float t) {
+    float nearest = MISSED;
+    u32 last = block + load_block_boxes(scene, block);
+    for (u32 i = block + 1u; i <= last; i++) {
+        WideMet met = wide_slabs_meet_boxes(slabs, wide_across_pieces(scene, slabs, i, 0u),
+                                            wide_across_pieces(scene, slabs, i, 1u),
+                                            wide_across_pieces(scene, slabs, i, 2u));
+        u32 of_it = met.lanes & load_block_index(scene, i, lane);
+        if ((of_it & LS_F32X8_AT_MOST(met.entry, LS_F32X8_SPLAT(t))) != 0u) {
+            return t;
+        }
+        float entries[8];
+        LS_F32X8_STORE(met.entry, entries);
+        while (of_it != 0u) {
+            nearest = math_min(nearest, entries[LS_LOWEST_BIT(of_it)]);
+            of_it &= of_it - 1u;
+        }
+    }
+    return nearest;
+}
+
+/* Takes the nearest of the hits of a block, `raised` to the entries of the triangles' boxes. */
+LS_FN void wide_take(SceneRef scene, Probe probe, WideSlabs slabs, u32 block, WideTested tested, LS_F32X8 raised,
+                     Hit *best) {
     u32 alpha = load_block_alpha(scene, block);
-    u32 cut = load_block_cut(scene, block);
+    u32 in_pieces = load_block_in_pieces(scene, block);
     float t[8];
     float u[8];
     float v[8];
@@ -171,12 +206,8 @@ LS_FN void wide_take(SceneRef scene, Probe probe, u32 block, WideTested tested, 
         hit.v = v[lane];
         hit.instance = probe.instance;
         hit.primitive = load_block_index(scene, block, lane);
-        if (((cut >> lane) & 1u) != 0u) {
-            Accepted accepted = bvh_probe_accept(probe, load_block_primitive(scene, block, lane), hit.t);
-            if (!accepted.found) {
-                continue;
-            }
-            hit.t = accepted.t;
+        if (((in_pieces >> lane) & 1u) != 0u) {
+            hit.t = wide_raised_to_pieces(scene, slabs, block, lane, hit.t);
         }
         if (intersect_hit_yields_to(*best, hit)
             && (((alpha >> lane) & 1u) == 0u || bvh_probe_sees(scene, probe, hit))) {
@@ -186,11 +217,22 @@ LS_FN void wide_take(SceneRef scene, Probe probe, u32 block, WideTested tested, 
 }
 
 /* The hit rule for the primitives `lanes` of a block one by one. */
-LS_FN void wide_visit_each(SceneRef scene, Probe probe, u32 block, u32 lanes, Hit *best) {
+LS_FN void wide_visit_each(SceneRef scene, Probe probe, WideSlabs slabs, u32 block, u32 lanes, Hit *best) {
+    u32 in_pieces = load_block_in_pieces(scene, block);
     while (lanes != 0u) {
         u32 lane = LS_LOWEST_BIT(lanes);
         lanes &= lanes - 1u;
-        bvh_probe_test(scene, probe, load_block_primitive(scene, block, lane), best);
+        Hit hit = *best;
+        bvh_probe_test(scene, probe, load_block_primitive(scene, block, lane), &hit);
+        if (!intersect_hit_yields_to(*best, hit)) {
+            continue;
+        }
+        if (((in_pieces >> lane) & 1u) != 0u) {
+            hit.t = wide_raised_to_pieces(scene, slabs, block, lane, hit.t);
+        }
+        if (intersect_hit_yields_to(*best, hit)) {
+            *best = hit;
+        }
     }
 }
 
@@ -206,11 +248,11 @@ LS_FN void wide_visit(SceneRef scene, Probe probe, WideSlabs slabs, WideShear sh
             LS_F32X8 raised =
                 LS_F32X8_MAX(LS_F32X8_MAX(tested.t, met.entry), LS_F32X8_SPLAT(probe.t_floor));
             tested.hit &= met.lanes & LS_F32X8_AT_MOST(raised, LS_F32X8_SPLAT(best->t));
-            wide_take(scene, probe, block, tested, raised, best);
+            wide_take(scene, probe, slabs, block, tested, raised, best);
         }
     }
     if (each != 0u) {
-        wide_visit_each(scene, probe, block, each, best);
+        wide_visit_each(scene, probe, slabs, block, each, best);
     }
 }
 

@@ -17,13 +17,14 @@ use embree4_sys::{
     rtcSetGeometryUserData, rtcSetGeometryUserPrimitiveCount,
 };
 use lockstep_core::Result;
-use lockstep_core::bvh::{LeafPrimitive, Piece, Pieces};
-use lockstep_core::intersect::{Hit, Slabs};
+use lockstep_core::bvh::{LeafPrimitive, Pieces};
+use lockstep_core::intersect::{Cut, Hit, Slabs};
 use lockstep_core::math::max;
 use lockstep_core::scene::{Mesh, SPHERE_BIT, Scene, SceneData};
 use lockstep_core::vec3::{Vec3, cross, length, normalize};
 use rayon::prelude::*;
 use std::ffi::c_void;
+use std::ops::Range;
 use std::ptr;
 
 /// One geometry and what its primitives are in the scene.
@@ -40,8 +41,11 @@ pub(super) struct Part {
     pub(super) instance: u32,
     /// Every triangle. Empty for spheres.
     triangles: Vec<Triangle>,
-    /// The pieces that triangles are in, and their padded boxes, lowest and highest corner; by triangle.
-    pieces: Vec<(Piece, [Vec3; 2])>,
+    /// The padded boxes of the pieces that triangles are in, lowest and highest corner; by triangle, the largest first, since
+    /// most hits are there.
+    boxes: Vec<[Vec3; 2]>,
+    /// What makes those pieces.
+    cuts: Vec<Cut>,
 }
 
 /// A triangle as the hit rule takes it: one line of cache instead of the five that its indices, vertices and material lie
@@ -56,6 +60,19 @@ pub(super) struct Triangle {
     /// Its pieces among those of the part.
     first_piece: u32,
     pieces: u32,
+}
+
+/// Asks for a line of cache.
+#[inline(always)]
+fn prefetch<T>(at: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every processor of this architecture has the instruction, and prefetching cannot fault.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(at.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
 }
 
 /// What Embree asks us about while it traces a ray.
@@ -100,6 +117,13 @@ impl Triangle {
         self.pieces != 0
     }
 
+    /// Where its pieces are among those of the part.
+    #[inline(always)]
+    fn pieces(&self) -> Range<usize> {
+        let first = self.first_piece as usize;
+        first..first + self.pieces as usize
+    }
+
     /// Whether there is nothing to know of it but where a ray meets it.
     #[inline(always)]
     pub(super) fn is_plain(&self) -> bool {
@@ -123,42 +147,37 @@ impl Part {
         self.triangles.get(number as usize)
     }
 
-    fn pieces(&self, triangle: &Triangle) -> &[(Piece, [Vec3; 2])] {
-        &self.pieces[triangle.first_piece as usize..][..triangle.pieces as usize]
-    }
-
     /// A primitive of the geometry as the hit rule takes it, or each of its pieces.
     #[inline(always)]
     pub(super) fn candidates(&self, number: u32) -> impl Iterator<Item = LeafPrimitive> {
         let (whole, pieces) = match self.triangle(number) {
-            Some(triangle) => (triangle.record, self.pieces(triangle)),
+            Some(triangle) => (triangle.record, &self.cuts[triangle.pieces()]),
             None => (LeafPrimitive::of(&self.scene, self.mesh(), SPHERE_BIT | number), [].as_slice()),
         };
-        let itself = if pieces.is_empty() { Some(whole) } else { None };
-        itself.into_iter().chain(pieces.iter().map(move |(piece, _)| whole.with(piece.cut)))
+        let itself = pieces.is_empty().then_some(&Cut::NONE);
+        itself.into_iter().chain(pieces).map(move |cut| whole.with(*cut))
     }
 
     /// Whether a hit by the whole of a triangle is what its pieces make of it: whether the ray is in the box of one by
     /// then. Their boxes lie in the box of the whole, so that none raises the distance less.
     #[inline(always)]
     pub(super) fn is_in_piece(&self, triangle: &Triangle, slabs: &Slabs, t_min: f32, hit: &Hit) -> bool {
-        self.pieces(triangle).iter().any(|(_, [lo, hi])| {
+        self.boxes[triangle.pieces()].iter().any(|[lo, hi]| {
             let (entry, exit) = slabs.interval(*lo, *hi);
             max(entry, t_min) <= exit && entry <= hit.t
         })
     }
 
+    /// Asks for the line of cache in which [`Self::is_in_piece`] will begin to look.
+    #[inline(always)]
+    pub(super) fn prefetch_pieces(&self, triangle: &Triangle) {
+        prefetch(self.boxes.as_ptr().wrapping_add(triangle.first_piece as usize));
+    }
+
     /// Asks for the line of cache in which [`Self::triangle`] will look.
     #[inline(always)]
     pub(super) fn prefetch(&self, number: u32) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: every processor of this architecture has the instruction, and prefetching cannot fault.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(self.triangles.as_ptr().wrapping_add(number as usize).cast());
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = number;
+        prefetch(self.triangles.as_ptr().wrapping_add(number as usize));
     }
 
     /// The mesh's record.
@@ -244,25 +263,26 @@ pub(super) fn parts(
             continue;
         }
         let geometry = Shape::Triangles(triangle_geometry(device, scene, &record, &numbers, overlap)?);
-        let mut pieces = Vec::new();
+        let (mut boxes, mut cuts) = (Vec::new(), Vec::new());
         let triangle = |&i: &u32| {
             let whole = LeafPrimitive::of(scene, &record, i);
-            let first_piece = pieces.len();
-            pieces.extend(in_pieces.of_triangle(i).iter().map(|piece| {
-                let (lo, hi) = whole.with(piece.cut).bounds();
-                (*piece, [lo, hi])
-            }));
+            let first_piece = boxes.len();
+            for (piece_box, cut) in in_pieces.boxes(&whole) {
+                boxes.push(piece_box);
+                cuts.push(cut);
+            }
             let cells = cells.get(i as usize).copied().unwrap_or(0);
-            let (first_piece, pieces) = (first_piece as u32, (pieces.len() - first_piece) as u32);
-            Triangle { record: whole, cells, first_piece, pieces }
+            let pieces = (boxes.len() - first_piece) as u32;
+            Triangle { record: whole, cells, first_piece: first_piece as u32, pieces }
         };
         let triangles = numbers.iter().map(triangle).collect();
-        parts.push(Part { geometry, asks, scene: scene.clone(), mesh, instance, triangles, pieces });
+        parts.push(Part { geometry, asks, scene: scene.clone(), mesh, instance, triangles, boxes, cuts });
     }
     if record.sphere_count > 0 {
         let geometry = Shape::Spheres(GeometryHandle::new(device, RTCGeometryType::USER)?);
         let (asks, scene, triangles) = (Asks::Spheres, scene.clone(), Vec::new());
-        parts.push(Part { geometry, asks, scene, mesh, instance, triangles, pieces: Vec::new() });
+        let (boxes, cuts) = (Vec::new(), Vec::new());
+        parts.push(Part { geometry, asks, scene, mesh, instance, triangles, boxes, cuts });
     }
     let parts = parts.into_boxed_slice();
     parts.iter().for_each(Part::register);

@@ -184,6 +184,9 @@ impl Embree {
             {
                 together.put(lane, ray(lane).0, &triangle.record);
                 is_plain[lane] = triangle.is_plain();
+                if triangle.is_in_pieces() {
+                    part.prefetch_pieces(triangle);
+                }
             }
         }
         let judged = together.judge();

@@ -49,7 +49,15 @@ impl<'a> Query<'a> {
             self.probe = Probe::enter(scene, &world.boxes, ray, &self.slabs, instance, key, ray.t_max);
             self.entered = instance;
         }
-        self.probe.as_ref()?.test_each(scene, part.candidates(number), t_last)
+        let probe = self.probe.as_ref()?;
+        let Some(triangle) = part.triangle(number) else {
+            return probe.test_each(scene, part.candidates(number), t_last);
+        };
+        let hit = probe.test(scene, &triangle.record, t_last)?;
+        if triangle.is_in_pieces() && !part.is_in_piece(triangle, probe.slabs(), ray.t_min, &hit) {
+            return probe.test_each(scene, part.candidates(number), t_last);
+        }
+        Some(hit)
     }
 
     /// The instance whose part a callback is asked about.

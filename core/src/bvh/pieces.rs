@@ -51,29 +51,42 @@ impl Pieces {
         let count = self.all[first..].partition_point(|piece| piece.triangle == triangle);
         &self.all[first..first + count]
     }
+
+    /// The padded boxes of a whole triangle's pieces, the largest first, and what makes them.
+    pub fn boxes(&self, whole: &LeafPrimitive) -> Vec<([Vec3; 2], Cut)> {
+        let boxed = |piece: &Piece| (whole.with(piece.cut).bounds().into(), piece.cut);
+        let mut boxes: Vec<([Vec3; 2], Cut)> = self.of_triangle(whole.primitive).iter().map(boxed).collect();
+        let half_area = |[lo, hi]: [Vec3; 2]| Aabb { lo, hi }.half_area();
+        boxes.sort_by(|(a, _), (b, _)| half_area(*b).total_cmp(&half_area(*a)));
+        boxes
+    }
 }
 
 impl Parts {
+    /// The primitives of a mesh, all whole.
+    pub(super) fn whole(scene: &SceneData, mesh: &Mesh) -> Self {
+        let mut whole = Self { references: Vec::new(), top: Top::Open, pieces: Pieces::default() };
+        let numbers = (0..mesh.triangle_count + mesh.sphere_count).into_par_iter();
+        whole.references = numbers.map(|i| whole.reference(scene, mesh, i)).collect();
+        whole
+    }
+
     /// The primitives of a mesh and the pieces that are in the place of some.
     pub(super) fn of(scene: &SceneData, mesh: &Mesh) -> Self {
-        let numbers = 0..mesh.triangle_count + mesh.sphere_count;
-        let whole = Self { references: Vec::new(), top: Top::Open, pieces: Pieces::default() };
+        if mesh.triangle_count < LEAST_TRIANGLES {
+            return Self::whole(scene, mesh);
+        }
+        let whole = mesh.triangle_count + mesh.sphere_count;
         let triangles: Vec<[Vec3; 3]> =
             (0..mesh.triangle_count).into_par_iter().map(|i| corners(scene, mesh, i)).collect();
-        if mesh.triangle_count < LEAST_TRIANGLES {
-            let references = numbers.into_par_iter().map(|i| whole.reference(scene, mesh, i)).collect();
-            return Self { references, ..whole };
-        }
         let tight = |(i, &corners): (usize, &[Vec3; 3])| {
             let (lo, hi) = box_of(corners);
             Reference { bounds: Aabb { lo, hi }, index: i as u32 }
         };
         let (mut parts, mut top) = divide(&triangles, triangles.par_iter().enumerate().map(tight).collect());
-        let pieces = number(&mut parts, &triangles, numbers.end);
+        let pieces = number(&mut parts, &triangles, whole);
         if mesh.sphere_count > 0 {
-            parts.extend(
-                (mesh.triangle_count..numbers.end).map(|index| Reference { bounds: Aabb::EMPTY, index }),
-            );
+            parts.extend((mesh.triangle_count..whole).map(|index| Reference { bounds: Aabb::EMPTY, index }));
             top = Top::Open;
         }
         let mut found = Self { references: parts, top, pieces };

@@ -202,6 +202,12 @@ impl Probe {
         hits.reduce(|a, b| if b.t < a.t { b } else { a })
     }
 
+    /// The ray for slab tests in the space of the instance.
+    #[inline(always)]
+    pub fn slabs(&self) -> &Slabs {
+        &self.slabs
+    }
+
     /// Whether the ray sees the surface of a primitive with partial coverage.
     #[inline(always)]
     pub(super) fn sees(&self, scene: &SceneData, hit: &Hit) -> bool {

@@ -173,9 +173,14 @@ impl Stored for Bvh8 {
     }
 
     fn primitives(&self, leaf: u32) -> Option<impl Iterator<Item = LeafPrimitive>> {
-        let block = self.blocks.get(leaf as usize)?;
+        let (block, rest) = self.blocks.get(leaf as usize..)?.split_first()?;
         let lanes = (0..8).filter(|lane| block.all >> lane & 1 != 0);
-        let known = block.all < 1 << 8 && (block.alpha | block.spheres | block.cut) & !block.all == 0;
+        let known = block.all < 1 << 8
+            && (block.alpha | block.spheres | block.in_pieces) & !block.all == 0
+            && rest
+                .get(..block.boxes as usize)?
+                .iter()
+                .all(|boxes| boxes.primitives.iter().all(|b| *b < 1 << 8));
         known.then(|| lanes.map(|lane| block.primitive(lane)))
     }
 }

@@ -54,7 +54,7 @@ layouts! {
     Node { xy0, xy1, z, children, reserved }
     LeafPrimitive { p0, primitive, p1, flags, p2, cut_above }
     Node8 { planes, children }
-    Block8 { points, primitives, all, alpha, spheres, cut, reserved, cuts }
+    Block8 { points, primitives, all, alpha, spheres, in_pieces, boxes, reserved }
     Ray { origin, t_min, direction, t_max }
     Hit { t, u, v, instance, primitive }
     Pass {

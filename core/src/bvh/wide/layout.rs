@@ -1,11 +1,10 @@
 //! Nodes and leaf blocks as the traversal reads them: eight of everything side by side.
 
 use super::collapse::{WIDTH, WideNode, WideTree, collapse};
-use crate::bvh::build::{Aabb, BuildSettings, Child, Reference, build, build_below};
+use crate::bvh::build::{Aabb, BuildSettings, Child, Reference, build};
 use crate::bvh::bvh2::{EMPTY, LEAF_BIT};
-use crate::bvh::pieces::Parts;
+use crate::bvh::pieces::{Parts, Pieces};
 use crate::bvh::probe::{LeafPrimitive, instance_boxes};
-use crate::intersect::Cut;
 use crate::scene::{Mesh, NONE, SPHERE_BIT, SceneData};
 use crate::vec3::{Vec3, vec3};
 use bytemuck::{Pod, Zeroable};
@@ -32,13 +31,16 @@ impl Node8 {
     }
 }
 
-/// Up to eight primitives of a leaf.
+/// Up to eight primitives of a leaf. Triangles are whole, and lie in the tree by their own boxes; the boxes of the pieces that
+/// some are in follow in blocks of their own, and are asked when a ray meets such a triangle.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(32))]
 pub struct Block8 {
-    /// Components of the three points of each primitive; see [`LeafPrimitive`]. Zero where there is none.
+    /// Components of the three points of each primitive; see [`LeafPrimitive`]. Zero where there is none. In a block of
+    /// boxes the lowest and the highest corner of each.
     pub points: [[Eight; 3]; 3],
-    /// Index of each primitive within the mesh; [`NONE`] where there is none.
+    /// Index of each primitive within the mesh; [`NONE`] where there is none. In a block of boxes, for each triangle of the
+    /// block they belong to, a bit for each box that is of a piece of it.
     pub primitives: [u32; WIDTH],
     /// A bit for each primitive.
     pub all: u32,
@@ -46,12 +48,12 @@ pub struct Block8 {
     pub alpha: u32,
     /// A bit for each that is a sphere.
     pub spheres: u32,
-    /// A bit for each that is a piece of a triangle.
-    pub cut: u32,
+    /// A bit for each triangle that is in pieces.
+    pub in_pieces: u32,
+    /// Blocks of boxes that follow.
+    pub boxes: u32,
     /// Zero.
-    pub reserved: [u32; 4],
-    /// What the cut of each takes away below, then above.
-    pub cuts: [[u32; WIDTH]; 2],
+    pub reserved: [u32; 3],
 }
 
 impl Block8 {
@@ -62,9 +64,9 @@ impl Block8 {
             all: (1u32 << primitives.len()) - 1,
             alpha: 0,
             spheres: 0,
-            cut: 0,
-            reserved: [0; 4],
-            cuts: [[0; WIDTH]; 2],
+            in_pieces: 0,
+            boxes: 0,
+            reserved: [0; 3],
         };
         for (lane, p) in primitives.iter().enumerate() {
             for (corner, point) in [p.p0, p.p1, p.p2].into_iter().enumerate() {
@@ -75,10 +77,20 @@ impl Block8 {
             block.primitives[lane] = p.primitive;
             block.alpha |= u32::from(p.flags & LeafPrimitive::ALPHA != 0) << lane;
             block.spheres |= u32::from(p.primitive & SPHERE_BIT != 0) << lane;
-            let cut = p.cut();
-            block.cut |= u32::from(cut != Cut::NONE) << lane;
-            block.cuts[0][lane] = cut.below;
-            block.cuts[1][lane] = cut.above;
+        }
+        block
+    }
+
+    /// Boxes of pieces, each with the lane of its triangle.
+    fn of_boxes(boxes: &[(usize, [Vec3; 2])]) -> Self {
+        let mut block = Self { primitives: [0; WIDTH], ..Self::new(&[]) };
+        for (place, (lane, corners)) in boxes.iter().enumerate() {
+            for (corner, point) in corners.iter().enumerate() {
+                for (axis, value) in point.to_array().into_iter().enumerate() {
+                    block.points[corner][axis][place] = value;
+                }
+            }
+            block.primitives[*lane] |= 1 << place;
         }
         block
     }
@@ -87,15 +99,14 @@ impl Block8 {
     #[inline(always)]
     pub(in crate::bvh) fn primitive(&self, lane: usize) -> LeafPrimitive {
         let [[ax, ay, az], [bx, by, bz], [cx, cy, cz]] = &self.points;
-        let whole = LeafPrimitive {
+        LeafPrimitive {
             p0: vec3(ax[lane], ay[lane], az[lane]),
             primitive: self.primitives[lane],
             p1: vec3(bx[lane], by[lane], bz[lane]),
             flags: if self.alpha >> lane & 1 != 0 { LeafPrimitive::ALPHA } else { 0 },
             p2: vec3(cx[lane], cy[lane], cz[lane]),
             cut_above: 0,
-        };
-        whole.with(Cut { below: self.cuts[0][lane], above: self.cuts[1][lane] })
+        }
     }
 }
 
@@ -172,12 +183,31 @@ impl Bvh8 {
     fn append_mesh(&mut self, mesh: &MeshTree) {
         let Self { nodes, blocks, mesh_roots, .. } = self;
         let leaf = |first: u32, count: u32| {
-            let range = first as usize..(first + count) as usize;
-            blocks.push(Block8::new(&mesh.primitives[range]));
-            LEAF_BIT | (blocks.len() - 1) as u32
+            let index = blocks.len();
+            append_block(blocks, &mesh.primitives[first as usize..(first + count) as usize], &mesh.pieces);
+            LEAF_BIT | index as u32
         };
         mesh_roots.push(append(nodes, &mesh.tree, leaf));
     }
+}
+
+/// Appends a block and the blocks of its pieces' boxes, the largest first, since most hits are there.
+fn append_block(blocks: &mut Vec<Block8>, primitives: &[LeafPrimitive], pieces: &Pieces) {
+    let mut block = Block8::new(primitives);
+    let mut boxes: Vec<(usize, [Vec3; 2])> = Vec::new();
+    for (lane, whole) in primitives.iter().enumerate().filter(|(_, p)| p.primitive & SPHERE_BIT == 0) {
+        let of_it = pieces.boxes(whole);
+        block.in_pieces |= u32::from(!of_it.is_empty()) << lane;
+        boxes.extend(of_it.into_iter().map(|(corners, _)| (lane, corners)));
+    }
+    boxes.sort_by(|(_, a), (_, b)| half_area(b).total_cmp(&half_area(a)));
+    block.boxes = boxes.len().div_ceil(WIDTH) as u32;
+    blocks.push(block);
+    blocks.extend(boxes.chunks(WIDTH).map(Block8::of_boxes));
+}
+
+fn half_area([lo, hi]: &[Vec3; 2]) -> f32 {
+    Aabb { lo: *lo, hi: *hi }.half_area()
 }
 
 /// Appends a tree's nodes with renumbered children and returns its root.
@@ -208,13 +238,15 @@ fn lay_out(node: &WideNode, reference: &mut impl FnMut(Child) -> u32) -> Node8 {
 struct MeshTree {
     tree: WideTree,
     primitives: Vec<LeafPrimitive>,
+    pieces: Pieces,
 }
 
 impl MeshTree {
+    /// Its tree is over whole triangles: blocks of eight test one as fast as some, and large ones soon end a ray that any hit
+    /// ends.
     fn build(scene: &SceneData, mesh: &Mesh, settings: &BuildSettings) -> Self {
-        let mut parts = Parts::of(scene, mesh);
-        let tree = collapse(&build_below(&parts.top, &mut parts.references, settings), WIDTH as u32);
-        let primitives = parts.records(scene, mesh);
-        Self { tree, primitives }
+        let mut parts = Parts::whole(scene, mesh);
+        let tree = collapse(&build(&mut parts.references, settings), WIDTH as u32);
+        Self { tree, primitives: parts.records(scene, mesh), pieces: Pieces::of(scene, mesh) }
     }
 }

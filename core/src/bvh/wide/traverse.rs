@@ -12,7 +12,8 @@ use super::triangles::{Tested, boxes};
 use crate::bvh::STACK_SIZE;
 use crate::bvh::bvh2::{EMPTY, LEAF_BIT};
 use crate::bvh::probe::Probe;
-use crate::intersect::{FAR_WIDENING, Hit, Ray, Shear, Slabs};
+use crate::intersect::{FAR_WIDENING, Hit, MISSED, Ray, Shear, Slabs};
+use crate::math::min;
 use crate::rng::RayKey;
 use crate::scene::{Instance, SceneData};
 use crate::vec3::Vec3;
@@ -275,7 +276,8 @@ impl<'a, L: Lanes> InMesh<'a, L> {
 
     /// The hit rule for all primitives of a block: `best` becomes the nearest of them and itself.
     #[inline(always)]
-    fn visit(&self, block: &Block8, best: &mut Hit) {
+    fn visit(&self, blocks: &[Block8], best: &mut Hit) {
+        let block = &blocks[0];
         let triangles = block.all & !block.spheres;
         let mut each = block.spheres;
         if triangles != 0 {
@@ -287,28 +289,27 @@ impl<'a, L: Lanes> InMesh<'a, L> {
                 let raised = tested.t.max(entry).max(L::splat(self.probe.t_floor));
                 let hit = tested.hit & met & raised.at_most(L::splat(best.t));
                 if hit != 0 {
-                    self.take(block, hit, raised.store(), &tested, best);
+                    self.take(blocks, hit, raised.store(), &tested, best);
                 }
             }
         }
         if each != 0 {
-            self.visit_each(block, each, best);
+            self.visit_each(blocks, each, best);
         }
     }
 
-    /// Takes the nearest of the hits of a block, `t` raised to the entries of the triangles' boxes. Those of pieces lie in
-    /// them, and are asked here.
+    /// Takes the nearest of the hits of a block, `t` raised to the entries of the triangles' boxes.
     #[inline(always)]
-    fn take(&self, block: &Block8, mut hits: u32, t: Eight, tested: &Tested<L>, best: &mut Hit) {
+    fn take(&self, blocks: &[Block8], mut hits: u32, t: Eight, tested: &Tested<L>, best: &mut Hit) {
+        let block = &blocks[0];
         let (u, v) = (tested.u.store(), tested.v.store());
         while hits != 0 {
             let lane = hits.trailing_zeros() as usize & 7;
             hits &= hits - 1;
             let (instance, primitive) = (self.probe.instance, block.primitives[lane]);
             let mut hit = Hit { t: t[lane], u: u[lane], v: v[lane], instance, primitive };
-            if block.cut >> lane & 1 != 0 {
-                let Some(raised) = self.probe.accept(&block.primitive(lane), hit.t) else { continue };
-                hit.t = raised;
+            if block.in_pieces >> lane & 1 != 0 {
+                hit.t = self.raised_to_pieces(blocks, lane, hit.t);
             }
             if best.yields_to(&hit) && (block.alpha >> lane & 1 == 0 || self.probe.sees(self.scene, &hit)) {
                 *best = hit;
@@ -316,15 +317,43 @@ impl<'a, L: Lanes> InMesh<'a, L> {
         }
     }
 
+    /// The distance of a hit of a triangle in pieces, raised to the first entry of a piece's box; beyond all where the ray
+    /// meets none. `t` is raised to the entry of the triangle's box already, which lies before those.
+    #[inline(always)]
+    fn raised_to_pieces(&self, blocks: &[Block8], lane: usize, t: f32) -> f32 {
+        let mut nearest = MISSED;
+        for block in &blocks[1..=blocks[0].boxes as usize] {
+            let [lo, hi, _] = &block.points;
+            let boxes = [
+                L::load(&lo[0]),
+                L::load(&lo[1]),
+                L::load(&lo[2]),
+                L::load(&hi[0]),
+                L::load(&hi[1]),
+                L::load(&hi[2]),
+            ];
+            let (entry, met) = self.slabs.meet_boxes(&boxes);
+            let of_it = met & block.primitives[lane];
+            if of_it & entry.at_most(L::splat(t)) != 0 {
+                return t;
+            }
+            nearest = min(nearest, least_of(&entry.store(), of_it));
+        }
+        nearest
+    }
+
     /// The same one by one, for what the wide test cannot decide.
     #[cold]
-    fn visit_each(&self, block: &Block8, mut lanes: u32, best: &mut Hit) {
+    fn visit_each(&self, blocks: &[Block8], mut lanes: u32, best: &mut Hit) {
+        let block = &blocks[0];
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize & 7;
             lanes &= lanes - 1;
-            if let Some(hit) = self.probe.test(self.scene, &block.primitive(lane), best.t)
-                && best.yields_to(&hit)
-            {
+            let Some(mut hit) = self.probe.test(self.scene, &block.primitive(lane), best.t) else { continue };
+            if block.in_pieces >> lane & 1 != 0 {
+                hit.t = self.raised_to_pieces(blocks, lane, hit.t);
+            }
+            if best.yields_to(&hit) {
                 *best = hit;
             }
         }
@@ -359,13 +388,24 @@ fn walk<L: Lanes, const ANY: bool>(
         let mesh = InMesh::<L>::new(scene, &probe, slabs);
         bottom.start(bvh.mesh_roots[record.mesh as usize]);
         while let Some(block) = bottom.next_leaf::<L, ANY>(&bvh.nodes, mesh.slabs, best.t) {
-            mesh.visit(&bvh.blocks[block as usize], &mut best);
+            mesh.visit(&bvh.blocks[block as usize..], &mut best);
             if ANY && best.is_some() {
                 return best;
             }
         }
     }
     best
+}
+
+/// The least of those numbers whose bits are set; [`MISSED`] of none.
+#[inline(always)]
+fn least_of(values: &Eight, mut lanes: u32) -> f32 {
+    let mut least = MISSED;
+    while lanes != 0 {
+        least = min(least, values[lanes.trailing_zeros() as usize & 7]);
+        lanes &= lanes - 1;
+    }
+    least
 }
 
 /// Instantiates both traversals for a processor.
