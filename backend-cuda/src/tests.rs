@@ -4,7 +4,7 @@ use crate::nvrtc::{self, Architecture, Compiler, Refusal};
 use crate::program::{self, Bound, COMPAT, COMPAT_NAME};
 use crate::ptx;
 use lockstep_core::bvh::Layout;
-use lockstep_core::kernels::launch::{Kernel, Passing};
+use lockstep_core::kernels::launch::Passing;
 use lockstep_core::kernels::{Build, Content, Options, Part, assemble, assemble_probes, from_ptxas};
 use lockstep_core::renderer::Mode;
 use lockstep_core::variant::{Order, Structure, Threads, Variant};
@@ -222,17 +222,9 @@ fn parameter_bytes(line: &str) -> Option<usize> {
     bits.parse::<usize>().ok().map(|bits| bits / 8)
 }
 
-/// What one walk through the tree may spill, as the compiler counts: bytes over all places in the code, not of one thread's
+/// What a walk through the tree may spill, as the compiler counts: bytes over all places in the code, not of one thread's
 /// state. Closest hit spills 164 where the limit of 64 registers made Sponza's extension rays 17 % faster.
 const MOST_SPILLED_BYTES: u32 = 192;
-
-/// The walks in the code of a kernel: those for closest hits have one for rays that are alike and one for others.
-fn walks(kernel: &Kernel) -> u32 {
-    match kernel.name {
-        "ls_extend" | "ls_cast_closest" => 2,
-        _ => u32::from(kernel.traverses),
-    }
-}
 
 /// The number before some words of a compiler's log.
 fn bytes_before(log: &str, words: &str) -> Option<u32> {
@@ -254,7 +246,7 @@ fn machine_code_is_made_without_a_device_and_only_traversal_spills() {
         let own = own.join("\n");
         println!("{name}: {own}");
         // Traversal trades registers for groups in flight; its spills are a few words outside the loop over nodes.
-        let most = walks(kernel) * MOST_SPILLED_BYTES;
+        let most = if kernel.traverses { MOST_SPILLED_BYTES } else { 0 };
         let spilled = bytes_before(&own, " bytes spill stores");
         assert!(spilled.is_some_and(|bytes| bytes <= most), "{name}: {own}");
     }

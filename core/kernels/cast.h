@@ -20,18 +20,27 @@ LS_FN bool cast_begin(u32 i, bool any, LS_GLOBAL const Packed *ray_origin, LS_GL
 LS_KERNEL void LS_TRAVERSAL ls_cast_closest(LS_SCENE_PARAMETERS, u32 count, LS_GLOBAL const Packed *LS_RESTRICT ray_origin,
                                LS_GLOBAL const Packed *LS_RESTRICT ray_direction, LS_GLOBAL Packed *LS_RESTRICT hits,
                                LS_GLOBAL u32 *LS_RESTRICT hit_primitives, u32 launch,
-                               LS_GLOBAL u32 *LS_RESTRICT heads, u32 alike) {
+                               LS_GLOBAL u32 *LS_RESTRICT heads) {
     LS_SCENE_REF(scene);
-    LS_FOR_RAYS(i, count, &heads[launch], false, alike != 0u,
-                cast_begin(i, false, ray_origin, ray_direction, &ray, &key), hit,
+    LS_FOR_RAYS(i, count, &heads[launch], false, cast_begin(i, false, ray_origin, ray_direction, &ray, &key), hit,
                 store_hit(hits, hit_primitives, i, hit))
+}
+
+/* ls_cast_closest for coherent rays. */
+LS_KERNEL void LS_TRAVERSAL ls_cast_coherent(LS_SCENE_PARAMETERS, u32 count, LS_GLOBAL const Packed *LS_RESTRICT ray_origin,
+                               LS_GLOBAL const Packed *LS_RESTRICT ray_direction, LS_GLOBAL Packed *LS_RESTRICT hits,
+                               LS_GLOBAL u32 *LS_RESTRICT hit_primitives, u32 launch,
+                               LS_GLOBAL u32 *LS_RESTRICT heads) {
+    LS_SCENE_REF(scene);
+    LS_FOR_COHERENT_RAYS(i, count, &heads[launch], cast_begin(i, false, ray_origin, ray_direction, &ray, &key), hit,
+                         store_hit(hits, hit_primitives, i, hit))
 }
 
 LS_KERNEL void LS_TRAVERSAL ls_cast_any(LS_SCENE_PARAMETERS, u32 count, LS_GLOBAL const Packed *LS_RESTRICT ray_origin,
                            LS_GLOBAL const Packed *LS_RESTRICT ray_direction, LS_GLOBAL u32 *LS_RESTRICT occluded,
                            u32 launch, LS_GLOBAL u32 *LS_RESTRICT heads) {
     LS_SCENE_REF(scene);
-    LS_FOR_RAYS(i, count, &heads[launch], true, false,
+    LS_FOR_RAYS(i, count, &heads[launch], true,
                 cast_begin(i, true, ray_origin, ray_direction, &ray, &key), hit,
                 occluded[i] = intersect_hit_is_some(hit) ? 1u : 0u)
 }

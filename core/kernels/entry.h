@@ -20,8 +20,22 @@ LS_KERNEL void LS_TRAVERSAL ls_extend(LS_SCENE_PARAMETERS, Pass pass, u32 bounce
     LS_SCENE_REF(scene);
     u32 count = QUEUE_LENGTH(pass, counters[bounce].extension_rays);
     u32 found = 0u;
-    /* Those of the camera are alike. */
-    LS_FOR_RAYS(i, count, &counters[LS_HEADS(pass, bounce)].extension_rays, false, bounce == 0u,
+    LS_FOR_RAYS(i, count, &counters[LS_HEADS(pass, bounce)].extension_rays, false,
+                extend_begin(pass, bounce, queue[i], path_origin, path_direction, &ray, &key), hit,
+                found += extend_end(i, hit, hits, hit_primitives))
+    counter_add(&counters[bounce].hits, found, scratch);
+}
+
+/* ls_extend for coherent rays: the first bounce's. */
+LS_KERNEL void LS_TRAVERSAL ls_extend_coherent(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_GLOBAL const Packed *LS_RESTRICT path_origin,
+                         LS_GLOBAL const Packed *LS_RESTRICT path_direction, LS_GLOBAL const u32 *LS_RESTRICT queue,
+                         LS_GLOBAL Packed *LS_RESTRICT hits, LS_GLOBAL u32 *LS_RESTRICT hit_primitives,
+                         LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
+    LS_SCRATCH(scratch);
+    LS_SCENE_REF(scene);
+    u32 count = QUEUE_LENGTH(pass, counters[bounce].extension_rays);
+    u32 found = 0u;
+    LS_FOR_COHERENT_RAYS(i, count, &counters[LS_HEADS(pass, bounce)].extension_rays,
                 extend_begin(pass, bounce, queue[i], path_origin, path_direction, &ray, &key), hit,
                 found += extend_end(i, hit, hits, hit_primitives))
     counter_add(&counters[bounce].hits, found, scratch);
@@ -48,7 +62,7 @@ LS_KERNEL void LS_TRAVERSAL ls_connect(LS_SCENE_PARAMETERS, Pass pass, u32 bounc
     LS_SCENE_REF(scene);
     u32 count = QUEUE_LENGTH(pass, counters[bounce].shadow_rays);
     u32 unoccluded = 0u;
-    LS_FOR_RAYS(i, count, &counters[LS_HEADS(pass, bounce)].shadow_rays, true, false,
+    LS_FOR_RAYS(i, count, &counters[LS_HEADS(pass, bounce)].shadow_rays, true,
                 connect_begin(pass, bounce, i, shadow_radiance[i].w, shadow_origin, shadow_direction, &ray, &key), hit,
                 unoccluded += connect_end(shadow_radiance[i], hit, path_radiance))
     counter_add(&counters[bounce].unoccluded, unoccluded, scratch);

@@ -138,22 +138,17 @@ LS_FN u32 own_round(void) {
 }
 #endif
 
-/* LS_FOR_RAYS(i, count, head, any, alike, begin, hit, end) traces the rays of the items below `count`. `begin` is an
- * expression that sets `ray` and `key` for item `i`, and is false where the item has none; `end` one that takes what the ray
- * met, `hit`. `scene` is in scope. The counter at `head` is zero before.
+/* LS_FOR_RAYS(i, count, head, any, begin, hit, end) traces the rays of the items below `count`. `begin` is an expression that
+ * sets `ray` and `key` for item `i`, and is false where the item has none; `end` one that takes what the ray met, `hit`.
+ * `scene` is in scope. The counter at `head` is zero before. LS_FOR_COHERENT_RAYS does the same for the nearest hits of rays
+ * whose neighbours mostly visit the same nodes, as those of a camera do.
  *
  * With LS_REFILL every lane has a ray of its own, and takes the next item from `head` when its ray has ended, as soon as half
- * of its neighbours wait as well (Aila and Laine 2009): many are started for the price of one. Where rays are `alike`, as
- * those of a camera are, and without LS_REFILL, lanes wait for all: neighbours then visit the same nodes. */
+ * of its neighbours wait as well (Aila and Laine 2009): many are started for the price of one. Without, and where rays are
+ * coherent, lanes wait for all. Both in one kernel would cost either a twentieth of its speed. */
 #ifdef LS_REFILL
-#define LS_FOR_RAYS(i, count, head, any, alike, begin, hit, end)       \
+#define LS_FOR_RAYS(i, count, head, any, begin, hit, end)              \
     u64 stack[WALK_STACK_SIZE];                                        \
-    if (alike) {                                                       \
-        LS_FOR_RAYS_TOGETHER(i, count, head, begin, hit, bvh_walk_all(scene, ray, key, stack, any), end) \
-    } else {                                                           \
-        LS_FOR_RAYS_APART(i, count, head, any, begin, hit, end)        \
-    }
-#define LS_FOR_RAYS_APART(i, count, head, any, begin, hit, end)        \
     Walk walk = bvh_walk_none();                                       \
     u32 i = NONE;                                                      \
     for (;;) {                                                         \
@@ -182,15 +177,17 @@ LS_FN u32 own_round(void) {
         }                                                              \
     }
 #else
-#define LS_FOR_RAYS(i, count, head, any, alike, begin, hit, end)       \
-    LS_FOR_RAYS_TOGETHER(i, count, head, begin, hit, bvh_walk(scene, ray, key, any), end)
+#define LS_FOR_RAYS(i, count, head, any, begin, hit, end) \
+    LS_FOR_RAYS_TOGETHER(i, count, head, any, begin, hit, end)
 #endif
-#define LS_FOR_RAYS_TOGETHER(i, count, head, begin, hit, met, end)     \
+#define LS_FOR_COHERENT_RAYS(i, count, head, begin, hit, end) \
+    LS_FOR_RAYS_TOGETHER(i, count, head, false, begin, hit, end)
+#define LS_FOR_RAYS_TOGETHER(i, count, head, any, begin, hit, end)     \
     LS_FOR_ITEMS(i, count, head) {                                     \
         Ray ray;                                                       \
         RayKey key;                                                    \
         if (begin) {                                                   \
-            Hit hit = met;                                             \
+            Hit hit = bvh_walk(scene, ray, key, any);                  \
             end;                                                       \
         }                                                              \
     }

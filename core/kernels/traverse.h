@@ -244,18 +244,13 @@ LS_FN void bvh_walk_on(SceneRef scene, Walk *walk, u64 *stack, bool any) {
 #endif
 
 /* The nearest surface along a ray, or with `any` some surface along it. */
-LS_FN Hit bvh_walk_all(SceneRef scene, Ray ray, RayKey key, u64 *stack, bool any) {
+LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
+    u64 stack[WALK_STACK_SIZE];
     Walk walk = bvh_walk_begin(scene, ray, key, stack);
     while (!bvh_walk_has_ended(walk)) {
         bvh_walk_on(scene, &walk, stack, any);
     }
     return walk.best;
-}
-
-/* The same with a stack of its own. */
-LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
-    u64 stack[WALK_STACK_SIZE];
-    return bvh_walk_all(scene, ray, key, stack, any);
 }
 
 /* The nearest surface along a ray. */

@@ -227,6 +227,9 @@ pub const EXTEND: Kernel = Kernel {
     ],
 };
 
+/// [`EXTEND`] for rays whose neighbours mostly visit the same nodes, which decides nothing but the speed: the camera's.
+pub const EXTEND_COHERENT: Kernel = Kernel { name: "ls_extend_coherent", ..EXTEND };
+
 /// Shades every hit of the bounce: emission, a shadow ray into the shadow queue, the path into the next bounce's queue.
 /// `queue` and `next_queue` must differ; a driver swaps them from bounce to bounce. Runs after [`EXTEND`].
 pub const SHADE: Kernel = Kernel {
@@ -285,8 +288,7 @@ pub const TALLY: Kernel = Kernel {
 };
 
 /// Finds the closest hit of `count` given rays: ray `i` reads and writes slot `i`. `heads[launch]`, which is zero before, may
-/// give out the rays. `alike` is not zero where neighbouring rays mostly visit the same nodes, and decides nothing but the
-/// speed. Part of no pass.
+/// give out the rays. Part of no pass.
 pub const CAST_CLOSEST: Kernel = Kernel {
     name: "ls_cast_closest",
     takes_scene: true,
@@ -299,9 +301,11 @@ pub const CAST_CLOSEST: Kernel = Kernel {
         output("hit_primitives", U32),
         value("launch", U32),
         output("heads", U32),
-        value("alike", U32),
     ],
 };
+
+/// [`CAST_CLOSEST`] for rays whose neighbours mostly visit the same nodes, which decides nothing but the speed.
+pub const CAST_COHERENT: Kernel = Kernel { name: "ls_cast_coherent", ..CAST_CLOSEST };
 
 /// Asks of `count` given rays whether anything is in their way: 1 or 0 in slot `i` of `occluded`. `heads[launch]`
 /// as in [`CAST_CLOSEST`]. Part of no pass.
@@ -345,8 +349,18 @@ pub const MEGAKERNEL: Kernel = Kernel {
 };
 
 /// Every entry kernel of a render by stages.
-pub const STAGES: [&Kernel; 6] = [&GENERATE, &EXTEND, &SHADE, &CONNECT, &RESOLVE, &TALLY];
+pub const STAGES: [&Kernel; 7] = [&GENERATE, &EXTEND, &EXTEND_COHERENT, &SHADE, &CONNECT, &RESOLVE, &TALLY];
 
 /// Every entry kernel of a render by stages and of a cast.
-pub const KERNELS: [&Kernel; 8] =
-    [&GENERATE, &EXTEND, &SHADE, &CONNECT, &RESOLVE, &TALLY, &CAST_CLOSEST, &CAST_ANY];
+pub const KERNELS: [&Kernel; 10] = [
+    &GENERATE,
+    &EXTEND,
+    &EXTEND_COHERENT,
+    &SHADE,
+    &CONNECT,
+    &RESOLVE,
+    &TALLY,
+    &CAST_CLOSEST,
+    &CAST_COHERENT,
+    &CAST_ANY,
+];

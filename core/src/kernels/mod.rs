@@ -8,7 +8,7 @@
 //!
 //! Path `sample_in_flight * pass.pixels + i` belongs to one sample of the pixel at position `pass.first_pixel + i` of the
 //! film's tiles ([`crate::film::tiled`]). A driver launches [`launch::GENERATE`], then for each bounce from 0 to
-//! `pass.bounces` [`launch::EXTEND`], [`launch::SHADE`] and [`launch::CONNECT`], then [`launch::RESOLVE`] and
+//! `pass.bounces` [`launch::EXTEND`] (for the camera's rays [`launch::EXTEND_COHERENT`]), [`launch::SHADE`] and [`launch::CONNECT`], then [`launch::RESOLVE`] and
 //! [`launch::TALLY`]. Kernels share out their queue by the global size, up to a length that stays on the device, so any
 //! global size is right and the host never waits in between. With [`Options::group_compaction`] the global size must be a
 //! multiple of the group's.

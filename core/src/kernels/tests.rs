@@ -106,7 +106,7 @@ fn a_cast_is_built_with_the_render_but_part_of_no_pass() {
     let names = |kernels: &[&Kernel]| kernels.iter().map(|kernel| kernel.name).collect::<Vec<_>>();
     let (built, launched) = (names(Part::Render.kernels()), names(Part::Render.of_passes()));
     let others: Vec<_> = built.iter().filter(|name| !launched.contains(name)).copied().collect();
-    assert_eq!(others, ["ls_cast_closest", "ls_cast_any"]);
+    assert_eq!(others, ["ls_cast_closest", "ls_cast_coherent", "ls_cast_any"]);
     assert!(launched.iter().all(|name| built.contains(name)));
 }
 

@@ -93,7 +93,6 @@ const RENAMED: &[(&str, &str)] = &[
     ("bvh_walk_has_ended", "inline: the end of the loop in bvh/traverse::walk"),
     ("bvh_walk_begin", "inline: the beginning of bvh/traverse::walk"),
     ("bvh_walk_on", "closure: the body of bvh/traverse::walk"),
-    ("bvh_walk_all", "bvh/traverse::walk"),
     ("bvh_walk", "bvh/traverse::walk"),
     ("bvh_closest_hit", "bvh/traverse::Bvh2::closest_hit"),
     ("bvh_any_hit", "bvh/traverse::Bvh2::any_hit"),

@@ -6,7 +6,7 @@ use super::launches::{Argument, SceneOnDevice, launch, plain};
 use crate::error::{Error, Result};
 use crate::intersect::{Hit, Ray};
 use crate::kernels::Packed;
-use crate::kernels::launch::{CAST_ANY, CAST_CLOSEST};
+use crate::kernels::launch::{CAST_ANY, CAST_CLOSEST, CAST_COHERENT};
 use crate::renderer::Query;
 use crate::vec3::dot;
 
@@ -60,15 +60,15 @@ pub(super) fn cast<D: Device>(
 /// Rays of the launch that is not timed.
 const WARM_UP: u32 = 1024;
 
-/// The cosine of the angle between two rays that are alike.
-const ALIKE: f32 = 0.99;
+/// The cosine of the angle between neighbours among coherent rays.
+const COHERENT: f32 = 0.99;
 
 /// Whether most rays begin where the one before does and go nearly its way, as those of a camera do: neighbours on a GPU then
 /// visit the same nodes, and do it best together.
-fn are_alike(rays: &[Ray]) -> bool {
+fn are_coherent(rays: &[Ray]) -> bool {
     let alike = |a: &Ray, b: &Ray| {
         let lengths = (dot(a.direction, a.direction) * dot(b.direction, b.direction)).sqrt();
-        a.origin == b.origin && dot(a.direction, b.direction) > ALIKE * lengths
+        a.origin == b.origin && dot(a.direction, b.direction) > COHERENT * lengths
     };
     let pairs = rays.windows(2).filter(|pair| alike(&pair[0], &pair[1])).count();
     2 * pairs > rays.len()
@@ -83,8 +83,7 @@ struct Cast<D: Device> {
     words: Array<D>,
     /// What gives out the rays of each pass, and those of the launch before them.
     heads: Array<D>,
-    /// Whether neighbouring rays mostly visit the same nodes.
-    alike: u32,
+    are_coherent: bool,
 }
 
 impl<D: Device> Cast<D> {
@@ -97,7 +96,7 @@ impl<D: Device> Cast<D> {
             hits: Array::uninitialised::<Packed>(device, rays.len(), "hits")?,
             words: Array::uninitialised::<u32>(device, rays.len(), "hit primitives")?,
             heads: Array::zeroed::<u32>(device, passes as usize + 1, "heads of casts")?,
-            alike: u32::from(are_alike(rays)),
+            are_coherent: are_coherent(rays),
         })
     }
 
@@ -113,7 +112,10 @@ impl<D: Device> Cast<D> {
         let rays = [plain(&count), Argument::Array(&self.origins), Argument::Array(&self.directions)];
         let [hits, words, heads] = [&self.hits, &self.words, &self.heads].map(Argument::Array);
         let (kernel, rest) = match query {
-            Query::Closest => (&CAST_CLOSEST, vec![hits, words, plain(&head), heads, plain(&self.alike)]),
+            Query::Closest => {
+                let kernel = if self.are_coherent { &CAST_COHERENT } else { &CAST_CLOSEST };
+                (kernel, vec![hits, words, plain(&head), heads])
+            }
             Query::Any => (&CAST_ANY, vec![words, plain(&head), heads]),
         };
         launch(device, kernel, count, &scene.with(rays.into_iter().chain(rest)))
@@ -163,10 +165,10 @@ mod tests {
     }
 
     #[test]
-    fn rays_of_a_camera_are_alike_and_others_are_not() {
-        assert!(are_alike(&fan(0.01, 0.0)));
-        assert!(!are_alike(&fan(0.5, 0.0)), "directions differ");
-        assert!(!are_alike(&fan(0.01, 0.1)), "they begin elsewhere");
-        assert!(!are_alike(&[]));
+    fn rays_of_a_camera_are_coherent_and_others_are_not() {
+        assert!(are_coherent(&fan(0.01, 0.0)));
+        assert!(!are_coherent(&fan(0.5, 0.0)), "directions differ");
+        assert!(!are_coherent(&fan(0.01, 0.1)), "they begin elsewhere");
+        assert!(!are_coherent(&[]));
     }
 }

@@ -6,7 +6,7 @@ use super::path_state::PathState;
 use super::timeline::Stage;
 use crate::error::{Error, Result};
 use crate::kernels::launch::{
-    CONNECT, EXTEND, GENERATE, Given, Kernel, MEGAKERNEL, RESOLVE, SHADE, TALLY, TRACE,
+    CONNECT, EXTEND, EXTEND_COHERENT, GENERATE, Given, Kernel, MEGAKERNEL, RESOLVE, SHADE, TALLY, TRACE,
 };
 use crate::kernels::{Pass, SceneArray, SceneConstants};
 use crate::variant::Structure;
@@ -166,7 +166,8 @@ impl<D: Device> Launches<'_, D> {
             Argument::Array(&s.hit_primitives),
             Argument::Array(&s.counters),
         ]);
-        Ok((Stage::Extend, launch(self.device, &EXTEND, items, &arguments)?))
+        let kernel = if bounce == 0 { &EXTEND_COHERENT } else { &EXTEND };
+        Ok((Stage::Extend, launch(self.device, kernel, items, &arguments)?))
     }
 
     /// Shades the hits of a bounce.

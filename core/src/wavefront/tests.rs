@@ -110,8 +110,8 @@ fn a_pass_is_one_sequence_of_launches_and_one_wait_for_data() {
     renderer.load(&scene(), &Settings { width: 8, height: 8, bounces: 2, ..Settings::default() }).unwrap();
     let report = renderer.accumulate(0..4).unwrap();
     let round = ["ls_extend", "ls_shade", "ls_connect"];
-    let expected: Vec<&str> = std::iter::once("ls_generate")
-        .chain(round)
+    let expected: Vec<&str> = ["ls_generate", "ls_extend_coherent", "ls_shade", "ls_connect"]
+        .into_iter()
         .chain(round)
         .chain(["ls_extend", "ls_shade", "ls_resolve", "ls_tally"])
         .collect();
