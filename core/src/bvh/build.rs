@@ -138,6 +138,26 @@ pub(crate) enum Top {
     Divided(usize, Box<[Top; 2]>),
 }
 
+impl Top {
+    /// How those of `count` references are divided that `kept` says are kept, one after the other; and how many they are.
+    pub(crate) fn of_those(self, kept: &mut impl Iterator<Item = bool>, count: usize) -> (usize, Self) {
+        match self {
+            Self::Open => (kept.take(count).filter(|&kept| kept).count(), Self::Open),
+            Self::Divided(left, sides) => {
+                let [a, b] = *sides;
+                let (of_a, a) = a.of_those(kept, left);
+                let (of_b, b) = b.of_those(kept, count - left);
+                let top = match (of_a, of_b) {
+                    (0, _) => b,
+                    (_, 0) => a,
+                    _ => Self::Divided(of_a, Box::new([a, b])),
+                };
+                (of_a + of_b, top)
+            }
+        }
+    }
+}
+
 /// Builds a tree; deterministic for equal input, whatever the number of threads.
 pub(crate) fn build(references: &mut [Reference], settings: &BuildSettings) -> Tree {
     build_below(&Top::Open, references, settings)

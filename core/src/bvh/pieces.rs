@@ -63,36 +63,53 @@ impl Pieces {
 }
 
 impl Parts {
-    /// The primitives of a mesh, all whole.
-    pub(super) fn whole(scene: &SceneData, mesh: &Mesh) -> Self {
-        let mut whole = Self { references: Vec::new(), top: Top::Open, pieces: Pieces::default() };
-        let numbers = (0..mesh.triangle_count + mesh.sphere_count).into_par_iter();
-        whole.references = numbers.map(|i| whole.reference(scene, mesh, i)).collect();
-        whole
-    }
-
     /// The primitives of a mesh and the pieces that are in the place of some.
     pub(super) fn of(scene: &SceneData, mesh: &Mesh) -> Self {
-        if mesh.triangle_count < LEAST_TRIANGLES {
-            return Self::whole(scene, mesh);
-        }
-        let whole = mesh.triangle_count + mesh.sphere_count;
-        let triangles: Vec<[Vec3; 3]> =
-            (0..mesh.triangle_count).into_par_iter().map(|i| corners(scene, mesh, i)).collect();
-        let tight = |(i, &corners): (usize, &[Vec3; 3])| {
-            let (lo, hi) = box_of(corners);
-            Reference { bounds: Aabb { lo, hi }, index: i as u32 }
+        let Some((triangles, mut parts, top)) = divided(scene, mesh) else {
+            return Self::undivided(scene, mesh);
         };
-        let (mut parts, mut top) = divide(&triangles, triangles.par_iter().enumerate().map(tight).collect());
-        let pieces = number(&mut parts, &triangles, whole);
+        let pieces = number(&mut parts, &triangles, mesh.triangle_count + mesh.sphere_count);
+        Self { references: parts, top, pieces }.boxed(scene, mesh)
+    }
+
+    /// The primitives of a mesh, all whole, and the pieces of its triangles. Those that are in pieces are divided with the
+    /// first of them.
+    pub(super) fn whole(scene: &SceneData, mesh: &Mesh) -> (Self, Pieces) {
+        let Some((triangles, mut parts, top)) = divided(scene, mesh) else {
+            return (Self::undivided(scene, mesh), Pieces::default());
+        };
+        let mut is_new = vec![true; triangles.len()];
+        let firsts: Vec<Reference> =
+            parts.iter().filter(|part| std::mem::take(&mut is_new[part.index as usize])).copied().collect();
+        let mut is_first = vec![true; triangles.len()];
+        let top = top
+            .of_those(
+                &mut parts.iter().map(|part| std::mem::take(&mut is_first[part.index as usize])),
+                parts.len(),
+            )
+            .1;
+        let pieces = number(&mut parts, &triangles, mesh.triangle_count + mesh.sphere_count);
+        drop((parts, triangles));
+        (Self { references: firsts, top, pieces: Pieces::default() }.boxed(scene, mesh), pieces)
+    }
+
+    /// The primitives of a mesh whose triangles stay whole.
+    fn undivided(scene: &SceneData, mesh: &Mesh) -> Self {
+        let whole = |index| Reference { bounds: Aabb::EMPTY, index };
+        let references = (0..mesh.triangle_count).map(whole).collect();
+        Self { references, top: Top::Open, pieces: Pieces::default() }.boxed(scene, mesh)
+    }
+
+    /// The same with spheres, and all in their padded boxes.
+    fn boxed(mut self, scene: &SceneData, mesh: &Mesh) -> Self {
         if mesh.sphere_count > 0 {
-            parts.extend((mesh.triangle_count..whole).map(|index| Reference { bounds: Aabb::EMPTY, index }));
-            top = Top::Open;
+            let spheres = mesh.triangle_count..mesh.triangle_count + mesh.sphere_count;
+            self.references.extend(spheres.map(|index| Reference { bounds: Aabb::EMPTY, index }));
+            self.top = Top::Open;
         }
-        let mut found = Self { references: parts, top, pieces };
-        let padded = found.references.par_iter().map(|r| found.reference(scene, mesh, r.index)).collect();
-        found.references = padded;
-        found
+        let mut references = std::mem::take(&mut self.references);
+        references.par_iter_mut().for_each(|r| *r = self.reference(scene, mesh, r.index));
+        Self { references, ..self }
     }
 
     fn reference(&self, scene: &SceneData, mesh: &Mesh, index: u32) -> Reference {
@@ -117,6 +134,21 @@ impl Parts {
     pub(super) fn records(&self, scene: &SceneData, mesh: &Mesh) -> Vec<LeafPrimitive> {
         self.references.par_iter().map(|r| self.record(scene, mesh, r.index)).collect()
     }
+}
+
+/// The triangles of a mesh, their parts, and how these are divided; `None` where all stay whole.
+fn divided(scene: &SceneData, mesh: &Mesh) -> Option<(Vec<[Vec3; 3]>, Vec<Reference>, Top)> {
+    if mesh.triangle_count < LEAST_TRIANGLES {
+        return None;
+    }
+    let triangles: Vec<[Vec3; 3]> =
+        (0..mesh.triangle_count).into_par_iter().map(|i| corners(scene, mesh, i)).collect();
+    let tight = |(i, &corners): (usize, &[Vec3; 3])| {
+        let (lo, hi) = box_of(corners);
+        Reference { bounds: Aabb { lo, hi }, index: i as u32 }
+    };
+    let (parts, top) = divide(&triangles, triangles.par_iter().enumerate().map(tight).collect());
+    Some((triangles, parts, top))
 }
 
 fn corners(scene: &SceneData, mesh: &Mesh, triangle: u32) -> [Vec3; 3] {

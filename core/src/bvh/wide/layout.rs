@@ -1,7 +1,7 @@
 //! Nodes and leaf blocks as the traversal reads them: eight of everything side by side.
 
 use super::collapse::{WIDTH, WideNode, WideTree, collapse};
-use crate::bvh::build::{Aabb, BuildSettings, Child, Reference, build};
+use crate::bvh::build::{Aabb, BuildSettings, Child, Reference, build, build_below};
 use crate::bvh::bvh2::{EMPTY, LEAF_BIT};
 use crate::bvh::pieces::{Parts, Pieces};
 use crate::bvh::probe::{LeafPrimitive, instance_boxes};
@@ -245,8 +245,8 @@ impl MeshTree {
     /// Its tree is over whole triangles: blocks of eight test one as fast as some, and large ones soon end a ray that any hit
     /// ends.
     fn build(scene: &SceneData, mesh: &Mesh, settings: &BuildSettings) -> Self {
-        let mut parts = Parts::whole(scene, mesh);
-        let tree = collapse(&build(&mut parts.references, settings), WIDTH as u32);
-        Self { tree, primitives: parts.records(scene, mesh), pieces: Pieces::of(scene, mesh) }
+        let (mut parts, pieces) = Parts::whole(scene, mesh);
+        let tree = collapse(&build_below(&parts.top, &mut parts.references, settings), WIDTH as u32);
+        Self { tree, primitives: parts.records(scene, mesh), pieces }
     }
 }
