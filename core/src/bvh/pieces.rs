@@ -79,18 +79,14 @@ impl Parts {
             return (Self::undivided(scene, mesh), Pieces::default());
         };
         let mut is_new = vec![true; triangles.len()];
-        let firsts: Vec<Reference> =
-            parts.iter().filter(|part| std::mem::take(&mut is_new[part.index as usize])).copied().collect();
-        let mut is_first = vec![true; triangles.len()];
-        let top = top
-            .of_those(
-                &mut parts.iter().map(|part| std::mem::take(&mut is_first[part.index as usize])),
-                parts.len(),
-            )
-            .1;
+        let is_first: Vec<bool> =
+            parts.iter().map(|part| std::mem::take(&mut is_new[part.index as usize])).collect();
+        let (_, top) = top.of_those(&mut is_first.iter().copied(), is_first.len());
+        let first = |(part, &is_first): (&Reference, &bool)| is_first.then_some(*part);
+        let references: Vec<Reference> = parts.iter().zip(&is_first).filter_map(first).collect();
         let pieces = number(&mut parts, &triangles, mesh.triangle_count + mesh.sphere_count);
         drop((parts, triangles));
-        (Self { references: firsts, top, pieces: Pieces::default() }.boxed(scene, mesh), pieces)
+        (Self { references, top, pieces: Pieces::default() }.boxed(scene, mesh), pieces)
     }
 
     /// The primitives of a mesh whose triangles stay whole.

@@ -28,11 +28,11 @@ const BINS: usize = 8;
 
 /// The parts that triangles are cut into, by their numbers, and how the surface area heuristic divides them at the top of a
 /// tree. Most triangles have one part, themselves. Deterministic, whatever the number of threads.
-pub(super) fn divide(triangles: &[[Vec3; 3]], mut whole: Vec<Reference>) -> (Vec<Reference>, Top) {
+pub(super) fn divide(triangles: &[[Vec3; 3]], whole: Vec<Reference>) -> (Vec<Reference>, Top) {
     let bounds = gather(&whole, &bounds_of, &joined);
     let divider = Divider { triangles, least: bounds.half_area() * LEAST_OVERLAP };
     let most = (whole.len() as f32 * MOST_CUTS) as usize;
-    let divided = divider.divide(&mut whole, &bounds, most, 0);
+    let divided = divider.divide(whole, &bounds, most, 0);
     let mut parts = Vec::with_capacity(divided.count());
     let top = divided.collect(&mut parts);
     (parts, top)
@@ -109,39 +109,47 @@ impl Side {
 }
 
 impl Divider<'_> {
-    /// Divides references, which `bounds` encloses, with so many cuts at most.
-    fn divide(&self, references: &mut [Reference], bounds: &Aabb, cuts: usize, depth: u32) -> Divided {
+    /// Divides references, which `bounds` encloses, with so many cuts at most. Sides have vectors of their own, so that what
+    /// they come from is free as soon as possible.
+    fn divide(&self, mut references: Vec<Reference>, bounds: &Aabb, cuts: usize, depth: u32) -> Divided {
         let n = references.len();
         if n <= FEW || depth > DEEPEST || cuts == 0 || bounds.half_area() <= self.least {
-            return Divided::Not(references.to_vec());
+            return Divided::Not(references);
         }
-        let Some(plane) = best_plane::<FEW_BINS>(references, FEW_BINS) else {
-            return Divided::Not(references.to_vec());
+        let Some(plane) = best_plane::<FEW_BINS>(&references, FEW_BINS) else {
+            return Divided::Not(references);
         };
-        let middle = partition(references, &plane);
+        let middle = partition(&mut references, &plane);
         let (left, right) = references.split_at(middle);
-        let sides = [left, right].map(|side| gather(side, &bounds_of, &joined));
-        if overlap(&sides[0], &sides[1]).is_some_and(|both| both.half_area() > self.least)
-            && let Some(cutting) = self.cheapest(references, bounds)
+        let bounds_of_sides = [left, right].map(|side| gather(side, &bounds_of, &joined));
+        if overlap(&bounds_of_sides[0], &bounds_of_sides[1]).is_some_and(|both| both.half_area() > self.least)
+            && let Some(cutting) = self.cheapest(&references, bounds)
             && cutting.cost < plane.cost
         {
-            let [mut left, mut right] = self.cut_all(references, &cutting);
-            let made = left.len() + right.len() - n;
-            if made <= cuts && left.len() < n && right.len() < n {
-                let sides = [&left, &right].map(|side| gather(side, &bounds_of, &joined));
-                return self.both([&mut left, &mut right], &sides, cuts - made, depth);
+            let sides = self.cut_all(&references, &cutting);
+            let made = sides[0].len() + sides[1].len() - n;
+            if made <= cuts && sides.iter().all(|side| side.len() < n) {
+                drop(references);
+                let bounds_of_sides = [&sides[0], &sides[1]].map(|side| gather(side, &bounds_of, &joined));
+                return self.both(sides, &bounds_of_sides, cuts - made, depth);
             }
         }
-        let (left, right) = references.split_at_mut(middle);
-        self.both([left, right], &sides, cuts, depth)
+        let sides = [references[..middle].to_vec(), references[middle..].to_vec()];
+        drop(references);
+        self.both(sides, &bounds_of_sides, cuts, depth)
     }
 
-    fn both(&self, sides: [&mut [Reference]; 2], bounds: &[Aabb; 2], cuts: usize, depth: u32) -> Divided {
-        let [left, right] = sides;
+    fn both(
+        &self,
+        [left, right]: [Vec<Reference>; 2],
+        bounds: &[Aabb; 2],
+        cuts: usize,
+        depth: u32,
+    ) -> Divided {
         let n = left.len() + right.len();
         let of_left = (cuts as u64 * left.len() as u64 / n as u64) as usize;
-        let mut go_left = || self.divide(left, &bounds[0], of_left, depth + 1);
-        let mut go_right = || self.divide(right, &bounds[1], cuts - of_left, depth + 1);
+        let go_left = || self.divide(left, &bounds[0], of_left, depth + 1);
+        let go_right = || self.divide(right, &bounds[1], cuts - of_left, depth + 1);
         let (a, b) = if n > PARALLEL { rayon::join(go_left, go_right) } else { (go_left(), go_right()) };
         Divided::In(Box::new([a, b]))
     }
