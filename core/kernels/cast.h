@@ -22,8 +22,8 @@ LS_KERNEL void LS_TRAVERSAL ls_cast_closest(LS_SCENE_PARAMETERS, u32 count, LS_G
                                LS_GLOBAL u32 *LS_RESTRICT hit_primitives, u32 launch,
                                LS_GLOBAL u32 *LS_RESTRICT heads) {
     LS_SCENE_REF(scene);
-    LS_FOR_RAYS(i, count, &heads[launch], false, cast_begin(i, false, ray_origin, ray_direction, &ray, &key), hit,
-                store_hit(hits, hit_primitives, i, hit))
+    LS_FOR_CLOSEST_HITS(i, count, &heads[launch], cast_begin(i, false, ray_origin, ray_direction, &ray, &key), hit,
+                        store_hit(hits, hit_primitives, i, hit))
 }
 
 /* ls_cast_closest for coherent rays. */

@@ -12,18 +12,22 @@ LS_FN bool extend_begin(Pass pass, u32 bounce, u32 path, LS_GLOBAL const Packed 
     return true;
 }
 
+/* Traces the extension rays of a bounce by a loop over rays for nearest hits. */
+#define EXTEND(for_rays)                                                                                      \
+    LS_SCRATCH(scratch);                                                                                      \
+    LS_SCENE_REF(scene);                                                                                      \
+    u32 count = QUEUE_LENGTH(pass, counters[bounce].extension_rays);                                          \
+    u32 found = 0u;                                                                                           \
+    for_rays(i, count, &counters[LS_HEADS(pass, bounce)].extension_rays,                                      \
+             extend_begin(pass, bounce, queue[i], path_origin, path_direction, &ray, &key), hit,              \
+             found += extend_end(i, hit, hits, hit_primitives))                                               \
+    counter_add(&counters[bounce].hits, found, scratch);
+
 LS_KERNEL void LS_TRAVERSAL ls_extend(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_GLOBAL const Packed *LS_RESTRICT path_origin,
                          LS_GLOBAL const Packed *LS_RESTRICT path_direction, LS_GLOBAL const u32 *LS_RESTRICT queue,
                          LS_GLOBAL Packed *LS_RESTRICT hits, LS_GLOBAL u32 *LS_RESTRICT hit_primitives,
                          LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
-    LS_SCRATCH(scratch);
-    LS_SCENE_REF(scene);
-    u32 count = QUEUE_LENGTH(pass, counters[bounce].extension_rays);
-    u32 found = 0u;
-    LS_FOR_RAYS(i, count, &counters[LS_HEADS(pass, bounce)].extension_rays, false,
-                extend_begin(pass, bounce, queue[i], path_origin, path_direction, &ray, &key), hit,
-                found += extend_end(i, hit, hits, hit_primitives))
-    counter_add(&counters[bounce].hits, found, scratch);
+    EXTEND(LS_FOR_CLOSEST_HITS)
 }
 
 /* ls_extend for coherent rays: the first bounce's. */
@@ -31,14 +35,7 @@ LS_KERNEL void LS_TRAVERSAL ls_extend_coherent(LS_SCENE_PARAMETERS, Pass pass, u
                          LS_GLOBAL const Packed *LS_RESTRICT path_direction, LS_GLOBAL const u32 *LS_RESTRICT queue,
                          LS_GLOBAL Packed *LS_RESTRICT hits, LS_GLOBAL u32 *LS_RESTRICT hit_primitives,
                          LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
-    LS_SCRATCH(scratch);
-    LS_SCENE_REF(scene);
-    u32 count = QUEUE_LENGTH(pass, counters[bounce].extension_rays);
-    u32 found = 0u;
-    LS_FOR_COHERENT_RAYS(i, count, &counters[LS_HEADS(pass, bounce)].extension_rays,
-                extend_begin(pass, bounce, queue[i], path_origin, path_direction, &ray, &key), hit,
-                found += extend_end(i, hit, hits, hit_primitives))
-    counter_add(&counters[bounce].hits, found, scratch);
+    EXTEND(LS_FOR_COHERENT_RAYS)
 }
 
 /* The shadow ray in a slot, for the light that is added to `path`. */

@@ -140,8 +140,8 @@ LS_FN u32 own_round(void) {
 
 /* LS_FOR_RAYS(i, count, head, any, begin, hit, end) traces the rays of the items below `count`. `begin` is an expression that
  * sets `ray` and `key` for item `i`, and is false where the item has none; `end` one that takes what the ray met, `hit`.
- * `scene` is in scope. The counter at `head` is zero before. LS_FOR_COHERENT_RAYS does the same for the nearest hits of rays
- * whose neighbours mostly visit the same nodes, as those of a camera do.
+ * `scene` is in scope. The counter at `head` is zero before. LS_FOR_CLOSEST_HITS is that without `any`, and
+ * LS_FOR_COHERENT_RAYS does the same for rays whose neighbours mostly visit the same nodes, as those of a camera do.
  *
  * With LS_REFILL every lane has a ray of its own, and takes the next item from `head` when its ray has ended, as soon as half
  * of its neighbours wait as well (Aila and Laine 2009): many are started for the price of one. Without, and where rays are
@@ -180,6 +180,7 @@ LS_FN u32 own_round(void) {
 #define LS_FOR_RAYS(i, count, head, any, begin, hit, end) \
     LS_FOR_RAYS_TOGETHER(i, count, head, any, begin, hit, end)
 #endif
+#define LS_FOR_CLOSEST_HITS(i, count, head, begin, hit, end) LS_FOR_RAYS(i, count, head, false, begin, hit, end)
 #define LS_FOR_COHERENT_RAYS(i, count, head, begin, hit, end) \
     LS_FOR_RAYS_TOGETHER(i, count, head, false, begin, hit, end)
 #define LS_FOR_RAYS_TOGETHER(i, count, head, any, begin, hit, end)     \

@@ -126,7 +126,7 @@ impl Tree {
 const SAH_DEPTH: u32 = 40;
 
 /// Sets larger than this are built by two tasks.
-const PARALLEL: usize = 8192;
+pub(super) const PARALLEL: usize = 8192;
 
 /// How references are divided at the top of a tree.
 #[derive(Clone, Debug, Default)]

@@ -411,6 +411,18 @@ mod tests {
     }
 
     #[test]
+    fn blocks_of_boxes_that_are_not_there_make_a_hierarchy_unsound() {
+        let scene = big();
+        let mut bvh = Bvh8::build(&scene, &Bvh8::SETTINGS);
+        assert!(is_sound(&bvh, &scene));
+        let behind = bvh.blocks.len() as u32;
+        bvh.blocks[7].boxes = behind;
+        assert!(!is_sound(&bvh, &scene));
+        bvh.blocks[7].boxes = behind - 8;
+        assert!(!is_sound(&bvh, &scene), "blocks of primitives are no boxes");
+    }
+
+    #[test]
     fn whatever_decides_a_hierarchy_decides_its_name() {
         let keys = [
             key::<Bvh2>(&scene(20, 1.0)),

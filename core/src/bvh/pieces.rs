@@ -42,7 +42,8 @@ pub(super) struct Parts {
 impl Pieces {
     /// The pieces of a mesh's triangles.
     pub fn of(scene: &SceneData, mesh: &Mesh) -> Self {
-        Parts::of(scene, mesh).pieces
+        divided(scene, mesh)
+            .map_or_else(Self::default, |(triangles, mut parts, _)| number(&mut parts, &triangles, 0))
     }
 
     /// The pieces of a triangle; none where it is whole.

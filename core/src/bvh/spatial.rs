@@ -4,7 +4,9 @@
 //! Where a node's children overlap, because no plane has whole triangles on its sides, it may be cheaper to cut those that
 //! a plane runs through. A reference then stands for a part of a triangle, and its box encloses that part.
 
-use super::build::{Aabb, FEW_BINS, Reference, Top, axis, best_plane, bounds_of, gather, joined, partition};
+use super::build::{
+    Aabb, FEW_BINS, PARALLEL, Reference, Top, axis, best_plane, bounds_of, gather, joined, partition,
+};
 use crate::math::{max, min};
 use crate::vec3::{Vec3, vec3};
 
@@ -19,9 +21,6 @@ const FEW: usize = 4;
 
 /// Deeper nodes are left to the builder.
 const DEEPEST: u32 = 32;
-
-/// Sets larger than this are divided by two tasks.
-const PARALLEL: usize = 8192;
 
 /// Planes between as many bins along each axis are tried.
 const BINS: usize = 8;
