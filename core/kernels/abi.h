@@ -170,8 +170,8 @@ typedef struct LS_ALIGN16 {
 #define EMPTY 0xffffffffu
 #define STACK_SIZE 96
 
-/* By this factor is widened what distant rays leave a node at. */
-#define NODE_WIDENING (1.0f + 1.0f / 131072.0f)
+/* By so many units in the last place is widened what a ray leaves a node at. */
+#define NODE_WIDENING 48u
 
 typedef struct LS_ALIGN16 {
     float xy0[4];
@@ -304,7 +304,7 @@ typedef struct LS_ALIGN16 {
     u32 light_count;
     u32 environment_cells;
     u32 root;
-    float distant_from;
+    u32 reserved;
 } SceneConstants;
 
 /* Rays of one bounce. `extension_rays` and `shadow_rays` are also the lengths of that bounce's queues. */

@@ -26,22 +26,33 @@ LS_FN float bvh_earlier(float a, float b) {
     return (i32)LS_AS_U32(a) < (i32)LS_AS_U32(b) ? a : b;
 }
 
-/* The entry of a ray into the box of a node's child, of centre `c` and half extent `h`, up to `t_last`. `origin` is the
- * ray's times `inverse`.
+/* The bits of a distance, moved up by more than two roundings of one distance are apart (see bvh_enter). */
+LS_FN i32 bvh_widened(float t) {
+    return (i32)(LS_AS_U32(t) + NODE_WIDENING);
+}
+
+/* The entry of a ray into the box of a node's child, of centre `c` and half extent `h`, up to the widened distance `last`.
+ * `origin` is the ray's times `inverse`.
  *
- * A ray that meets the box of a primitive or an instance by intersect_slabs_interval, from zero on, and enters it at
- * `t_last` or before, meets the box of every node around it. Let u be 2^-24, f the farthest coordinate of the tree, o and i
- * the ray's origin and inverse direction on an axis. Entries and exits `c * i - o * i -+ h * |i|` are computed here with an
- * error of at most (3 |o| + 3 f) u |i|, and those of the other test, with its widened exit, with one of (19 |o| + 19 f) u |i|.
- * Node::new makes `h` greater by 128 u f, more than the sum for |o| up to 4 f. Where |o| is more, planes are at least
- * 3/4 |o| |i| away, and the sum is less than 38 u of that: NODE_WIDENING makes up for twice as much. So no entry is greater
- * than the other test's, or than can be widened away, and each exit is greater than it, hence above zero.
+ * A ray that meets the box of a primitive or an instance by intersect_slabs_interval, from zero on, and enters it at the
+ * last distance or before, meets the box of every node around it. Let u be 2^-24, f the farthest coordinate of the tree, o
+ * and i the ray's origin and inverse direction on an axis, P the exact distance of a plane of that box and T that of the
+ * node's. Node::new puts T at least 3 u f |i| before P where the ray enters, and behind it where it leaves.
  *
- * That is why bits can be compared. Entries below zero, whichever is taken for the latest, come before all exits; a box
- * behind the ray has an exit below zero, and each entry is above that or farther below zero: by their bits after it.
+ * Rounding o * i moves all boxes along the axis by e, at most u |o i|. The multiply-adds then give T + e with an error of at
+ * most 2 u |T + e| + u h |i|. Where |o| is up to 3/2 f, e and u h |i| together are less than the margin. Where |o| is more,
+ * |T| is at least |o i| / 3, so that e is at most 3 u |T|, and u h |i| at most 2 u |T|. To first order, an entry that is
+ * above zero is then at most P (1 + 7 u), an exit at least P (1 - 7 u). The other test gives P with an error of 2 u P, and
+ * widens exits by 17 u. So an entry here is at most 1 + 35 u times the exit, and 1 + 9 u times the last distance. A unit in
+ * the last place is at least u of a number: NODE_WIDENING of them make up for it.
  *
- * Entries stand before exits since compilers then load a node from its front to its back, which GPUs do faster. */
-LS_FN Entered bvh_enter(Vec3 origin, Vec3 inverse, Vec3 c, Vec3 h, float t_last, bool distant) {
+ * By their bits, as integers, numbers from zero on are ordered as they are, and those below zero the other way round. Entries
+ * below zero, whichever is taken for the latest, come before all exits above it. A box behind the ray has an exit below
+ * zero, and each entry is above that or farther below zero: by its bits after it.
+ *
+ * Entries stand before exits since compilers then load a node from its front to its back, which GPUs do faster. A minimum
+ * of a sum is one instruction on some. */
+LS_FN Entered bvh_enter(Vec3 origin, Vec3 inverse, Vec3 c, Vec3 h, i32 last) {
     float x = LS_FMA(c.x, inverse.x, -origin.x);
     float y = LS_FMA(c.y, inverse.y, -origin.y);
     float z = LS_FMA(c.z, inverse.z, -origin.z);
@@ -49,22 +60,19 @@ LS_FN Entered bvh_enter(Vec3 origin, Vec3 inverse, Vec3 c, Vec3 h, float t_last,
     Entered entered;
     entered.entry = bvh_later(bvh_later(LS_FMA(-h.x, i.x, x), LS_FMA(-h.y, i.y, y)), LS_FMA(-h.z, i.z, z));
     float exit = bvh_earlier(bvh_earlier(LS_FMA(h.x, i.x, x), LS_FMA(h.y, i.y, y)), LS_FMA(h.z, i.z, z));
-    float last = bvh_earlier(exit, t_last);
-    if (distant) {
-        last = last * NODE_WIDENING;
-    }
-    entered.met = (i32)LS_AS_U32(entered.entry) <= (i32)LS_AS_U32(last);
+    i32 end = bvh_widened(exit) < last ? bvh_widened(exit) : last;
+    entered.met = (i32)LS_AS_U32(entered.entry) <= end;
     return entered;
 }
 
 /* The entry of a ray into the box of one of a node's children. */
-LS_FN Entered bvh_enter_child(Slabs slabs, Vec3 origin, Node node, u32 child, float t_last, bool distant) {
+LS_FN Entered bvh_enter_child(Slabs slabs, Vec3 origin, Node node, u32 child, i32 last) {
     if (child == 0u) {
         return bvh_enter(origin, slabs.inverse, vec3_new(node.xy0[0], node.xy0[2], node.z[0]),
-                         vec3_new(node.xy0[1], node.xy0[3], node.z[1]), t_last, distant);
+                         vec3_new(node.xy0[1], node.xy0[3], node.z[1]), last);
     }
     return bvh_enter(origin, slabs.inverse, vec3_new(node.xy1[0], node.xy1[2], node.z[2]),
-                     vec3_new(node.xy1[1], node.xy1[3], node.z[3]), t_last, distant);
+                     vec3_new(node.xy1[1], node.xy1[3], node.z[3]), last);
 }
 
 /* A subtree still to be visited, its entry in the upper half, so that both are stored and loaded at once. The entries of
@@ -73,15 +81,15 @@ LS_FN u64 bvh_waiting(u32 child, float entry) {
     return ((u64)LS_AS_U32(entry) << 32) | (u64)child;
 }
 
-/* Takes the last subtree that is not beyond `t_last` even for a distant ray, or the EMPTY at the bottom of a level, whose
+/* Takes the upmost subtree that is not beyond the widened distance `last`, or the EMPTY at the bottom of a level, whose
  * entry is below all. The length is apart from the stack since compilers keep in memory what lies beside an indexed array. */
-LS_FN u32 bvh_stack_pop(const u64 *stack, u32 *length, float t_last, bool any) {
-    u64 last;
+LS_FN u32 bvh_stack_pop(const u64 *stack, u32 *length, i32 last, bool any) {
+    u64 upmost;
     do {
         *length -= 1u;
-        last = stack[*length];
-    } while (!any && LS_AS_F32((u32)(last >> 32)) > t_last * NODE_WIDENING);
-    return (u32)last;
+        upmost = stack[*length];
+    } while (!any && (i32)(u32)(upmost >> 32) > last);
+    return (u32)upmost;
 }
 
 LS_FN void bvh_stack_push(u64 *stack, u32 *length, u64 waiting) {
@@ -92,14 +100,14 @@ LS_FN void bvh_stack_push(u64 *stack, u32 *length, u64 waiting) {
 /* Goes from `current` to a leaf, or to the EMPTY at the bottom of the level; less far when two thirds of the lanes that began
  * together wait there. Nearest child first, and of two that the ray begins in the first in memory, so that neighbours go the
  * same way; with `any` in the order of the node, which has the likelier and cheaper occluder first. */
-LS_FN u32 bvh_next_leaf(SceneRef scene, Slabs slabs, float t_last, u64 *stack, u32 *length, u32 current, bool any,
-                        bool distant) {
+LS_FN u32 bvh_next_leaf(SceneRef scene, Slabs slabs, float t_last, u64 *stack, u32 *length, u32 current, bool any) {
     Vec3 origin = vec3_mul(slabs.origin, slabs.inverse);
+    i32 last = bvh_widened(t_last);
     u32 few = (LS_LANES() + 2u) / 3u;
     while ((current & LEAF_BIT) == 0u) {
         Node node = load_node(scene, current);
-        Entered a = bvh_enter_child(slabs, origin, node, 0u, t_last, distant);
-        Entered b = bvh_enter_child(slabs, origin, node, 1u, t_last, distant);
+        Entered a = bvh_enter_child(slabs, origin, node, 0u, last);
+        Entered b = bvh_enter_child(slabs, origin, node, 1u, last);
         current = a.met ? node.children[0] : node.children[1];
         if (a.met && b.met) {
             float to_a = LS_MAX(a.entry, 0.0f);
@@ -109,7 +117,7 @@ LS_FN u32 bvh_next_leaf(SceneRef scene, Slabs slabs, float t_last, u64 *stack, u
             u32 second = b_first ? node.children[0] : node.children[1];
             bvh_stack_push(stack, length, bvh_waiting(second, b_first ? to_a : to_b));
         } else if (!a.met && !b.met) {
-            current = bvh_stack_pop(stack, length, t_last, any);
+            current = bvh_stack_pop(stack, length, last, any);
         }
         if (LS_LANES() < few) {
             break;
@@ -140,8 +148,6 @@ typedef struct {
     RayKey key;
     Slabs slabs;
     bool in_mesh;
-#else
-    bool distant;
 #endif
 } Walk;
 
@@ -184,7 +190,6 @@ LS_FN Walk bvh_walk_begin(SceneRef scene, Ray ray, RayKey key, u64 *stack) {
     walk.current = scene.constants.root;
 #else
     walk.current = load_mesh_root(scene, 0u);
-    walk.distant = vec3_max_abs_component(ray.origin) > scene.constants.distant_from;
 #endif
     return walk;
 }
@@ -192,9 +197,7 @@ LS_FN Walk bvh_walk_begin(SceneRef scene, Ray ray, RayKey key, u64 *stack) {
 /* Goes on with a ray that has not ended, to a leaf and through it, or less far; with `any` up to the first surface. */
 #ifdef LS_INSTANCES
 LS_FN void bvh_walk_on(SceneRef scene, Walk *walk, u64 *stack, bool any) {
-    /* Many rays are distant to a small mesh that is put somewhere: all are taken for it. */
-    u32 current =
-        bvh_next_leaf(scene, walk->slabs, walk->best.t, stack, &walk->length, walk->current, any, true);
+    u32 current = bvh_next_leaf(scene, walk->slabs, walk->best.t, stack, &walk->length, walk->current, any);
     if ((current & LEAF_BIT) != 0u) {
         if (current == EMPTY) {
             if (!walk->in_mesh) {
@@ -218,25 +221,19 @@ LS_FN void bvh_walk_on(SceneRef scene, Walk *walk, u64 *stack, bool any) {
             walk->current = load_mesh_root(scene, load_instance(scene, walk->probe.instance).mesh);
             return;
         }
-        current = bvh_stack_pop(stack, &walk->length, walk->best.t, any);
+        current = bvh_stack_pop(stack, &walk->length, bvh_widened(walk->best.t), any);
     }
     walk->current = current;
 }
 #else
 LS_FN void bvh_walk_on(SceneRef scene, Walk *walk, u64 *stack, bool any) {
-    u32 current;
-    /* Hardly any ray is distant to the world: the loop over nodes without what they need is worth its own code. */
-    if (walk->distant) {
-        current = bvh_next_leaf(scene, walk->probe.slabs, walk->best.t, stack, &walk->length, walk->current, any, true);
-    } else {
-        current = bvh_next_leaf(scene, walk->probe.slabs, walk->best.t, stack, &walk->length, walk->current, any, false);
-    }
+    u32 current = bvh_next_leaf(scene, walk->probe.slabs, walk->best.t, stack, &walk->length, walk->current, any);
     if ((current & LEAF_BIT) != 0u && current != EMPTY) {
         bvh_visit(scene, walk->probe, current & ~LEAF_BIT, &walk->best);
         if (any && intersect_hit_is_some(walk->best)) {
             current = EMPTY;
         } else {
-            current = bvh_stack_pop(stack, &walk->length, walk->best.t, any);
+            current = bvh_stack_pop(stack, &walk->length, bvh_widened(walk->best.t), any);
         }
     }
     walk->current = current;

@@ -41,19 +41,16 @@ pub struct Node {
     pub reserved: [u32; 2],
 }
 
-/// Half extents grow by this share of the farthest coordinate of their tree: by more than rounding moves the distances that
-/// the kernels' slab test compares (see `bvh_enter` in `kernels/traverse.h`).
-const MARGIN: f64 = 1.0 / 131_072.0;
-
-/// Rays are distant, to the slab test of the kernels, that begin farther from the origin than so many times the farthest
-/// coordinate of a tree's boxes.
-pub const NODE_REACH: f32 = 4.0;
-
-/// By this factor the kernels widen what distant rays leave a node at.
-pub const NODE_WIDENING: f32 = 1.0 + 1.0 / 131_072.0;
+/// Half extents grow by this share of the farthest coordinate of their tree: by more than rounding the product of a ray's
+/// origin and its inverse direction moves a box (see `bvh_enter` in `kernels/traverse.h`). It must be small: a ray that
+/// begins on a surface should begin outside its box.
+const MARGIN: f64 = 1.0 / 4_194_304.0;
 
 /// What the farthest coordinate counts at least: margins are then normal numbers.
-const LEAST_FARTHEST: f32 = 1e-20;
+const LEAST_FARTHEST: f32 = 1e-18;
+
+/// By so many units in the last place the kernels widen what a ray leaves a node at.
+pub const NODE_WIDENING: u32 = 48;
 
 /// Centre and half extent of an interval that holds all from `lo` to `hi`, with a margin.
 fn centred(lo: f32, hi: f32, farthest: f32) -> [f32; 2] {
@@ -76,14 +73,6 @@ impl Node {
             children,
             reserved: [0; 2],
         }
-    }
-
-    /// The largest absolute coordinate of both boxes.
-    pub(super) fn farthest(&self) -> f32 {
-        let axes = [self.xy0, self.xy1, self.z]
-            .into_iter()
-            .flat_map(|[c0, h0, c1, h1]| [c0.abs() + h0, c1.abs() + h1]);
-        axes.fold(0.0, f32::max)
     }
 
     /// Lowest and highest corner of a child's box. It holds the box that the node was made of: rounding is monotonic, and
@@ -135,12 +124,6 @@ impl Bvh2 {
     pub fn bytes(&self) -> u64 {
         let nodes = size_of_val(&self.nodes[..]) + size_of_val(&self.primitives[..]);
         (nodes + size_of_val(&self.mesh_roots[..]) + size_of_val(&self.instance_boxes[..])) as u64
-    }
-
-    /// The largest absolute coordinate with which rays begin that are not distant to the first mesh's tree.
-    pub(super) fn distant_from(&self) -> f32 {
-        let root = self.mesh_roots.first().filter(|&&root| root & LEAF_BIT == 0);
-        root.map_or(f32::MAX, |&root| f32::min(self.nodes[root as usize].farthest() * NODE_REACH, f32::MAX))
     }
 
     fn append_instances(&mut self, settings: &BuildSettings) {

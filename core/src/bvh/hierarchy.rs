@@ -59,15 +59,6 @@ impl Hierarchy {
         }
     }
 
-    /// The largest absolute coordinate with which rays begin that are not distant to the first mesh's tree; see
-    /// [`super::NODE_REACH`]. [`Bvh8`]'s boxes need no such distinction.
-    pub fn distant_from(&self) -> f32 {
-        match self {
-            Self::Bvh2(bvh) => bvh.distant_from(),
-            Self::Bvh8(_) => f32::MAX,
-        }
-    }
-
     /// Bytes of nodes, of leaves, of the meshes' roots and of the instances' boxes.
     pub fn arrays(&self) -> [&[u8]; 4] {
         match self {

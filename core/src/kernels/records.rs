@@ -70,8 +70,8 @@ pub struct SceneConstants {
     pub environment_cells: u32,
     /// Root of the tree over instances, or [`crate::bvh::EMPTY`].
     pub root: u32,
-    /// Where the world is one mesh: rays that begin with a larger absolute coordinate are distant to its tree.
-    pub distant_from: f32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// Rays of one bounce of the samples in flight. `extension_rays` and `shadow_rays` are also the lengths of that

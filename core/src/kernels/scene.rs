@@ -23,7 +23,7 @@ pub fn scene_constants(scene: &SceneData, bvh: &Hierarchy) -> SceneConstants {
         light_count: scene.lights.len() as u32,
         environment_cells: scene.environment_alias.len() as u32,
         root: bvh.root(),
-        distant_from: bvh.distant_from(),
+        reserved: 0,
     }
 }
 

@@ -35,7 +35,6 @@ const FLOATS: &[(&str, f32)] = &[
     ("MIN_COSINE", crate::path::MIN_COSINE),
     ("UNITS_PER_RADIANCE", UNITS_PER_RADIANCE),
     ("MAX_SAMPLE_RADIANCE", MAX_SAMPLE_RADIANCE),
-    ("NODE_WIDENING", NODE_WIDENING),
 ];
 
 const INTEGERS: &[(&str, u32)] = &[
@@ -70,6 +69,7 @@ const INTEGERS: &[(&str, u32)] = &[
     ("LEAF_COUNT_SHIFT", LEAF_COUNT_SHIFT),
     ("EMPTY", EMPTY),
     ("STACK_SIZE", STACK_SIZE as u32),
+    ("NODE_WIDENING", NODE_WIDENING),
     ("LEAF_ALPHA", LeafPrimitive::ALPHA),
     ("LEAF_CUT_SHIFT", LeafPrimitive::CUT_SHIFT),
     ("STRATEGY_MIS", Strategy::Mis as u32),

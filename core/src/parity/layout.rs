@@ -60,7 +60,7 @@ layouts! {
     Pass {
         camera, pixels, samples, first_sample, seed, bounces, strategy, roulette_from, first_pixel
     }
-    SceneConstants { environment, light_count, environment_cells, root, distant_from }
+    SceneConstants { environment, light_count, environment_cells, root, reserved }
     BounceCounters { extension_rays, hits, shadow_rays, unoccluded }
     VertexRecord {
         origin, flags, direction, instance, throughput, primitive, t, u, v, alpha, geometric, material, coordinates,
