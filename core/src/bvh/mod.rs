@@ -18,9 +18,7 @@ mod traverse;
 mod wide;
 
 pub use build::{BuildSettings, Split};
-pub use bvh2::{
-    Bvh2, EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, MAX_LEAF_PRIMITIVES, NODE_WIDENING, Node,
-};
+pub use bvh2::{Bvh2, EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, MAX_LEAF_PRIMITIVES, NODE_WIDENING, Node};
 pub use cache::{BvhCache, Fetched, HierarchyReport, Origin};
 pub use hierarchy::{Hierarchy, Layout};
 pub use pieces::{Piece, Pieces};
