@@ -143,8 +143,8 @@ LS_FN u32 own_round(void) {
  * `scene` is in scope. The counter at `head` is zero before. LS_FOR_CLOSEST_HITS is that without `any`, and
  * LS_FOR_COHERENT_RAYS does the same for rays whose neighbours mostly visit the same nodes, as those of a camera do.
  *
- * With LS_REFILL every lane has a ray of its own, and takes the next item from `head` when its ray has ended, as soon as half
- * of its neighbours wait as well (Aila and Laine 2009): many are started for the price of one. Without, and where rays are
+ * With LS_REFILL every lane has a ray of its own, and takes the next item from `head` when its ray has ended, as soon as two
+ * thirds of its neighbours wait as well (Aila and Laine 2009): many are started for the price of one. Without, and where rays are
  * coherent, lanes wait for all. Both in one kernel would cost either a twentieth of its speed. */
 #ifdef LS_REFILL
 #define LS_FOR_RAYS(i, count, head, any, begin, hit, end)              \
@@ -154,7 +154,7 @@ LS_FN u32 own_round(void) {
     for (;;) {                                                         \
         u32 lanes = LS_LANES();                                        \
         if (bvh_walk_has_ended(walk)) {                                \
-            if (2u * LS_LANES() >= lanes) {                            \
+            if (3u * LS_LANES() >= 2u * lanes) {                       \
                 if (i != NONE) {                                       \
                     Hit hit = walk.best;                               \
                     end;                                               \
