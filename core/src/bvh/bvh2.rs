@@ -3,7 +3,9 @@
 //! Both levels share one array of nodes. Inner nodes above the instances lead to leaves that name one instance; inner
 //! nodes of a mesh lead to leaves that name a range of [`LeafPrimitive`]s.
 
-use super::build::{Aabb, BuildSettings, Child, Reference, Split, Tree, build, build_below};
+use super::bounds::{Aabb, Reference};
+use super::build::{BuildSettings, Split, build, build_below};
+use super::fold::{Child, Tree};
 use super::order::sooner_first;
 use super::pieces::Parts;
 use super::probe::{LeafPrimitive, instance_boxes};
@@ -11,6 +13,7 @@ use crate::scene::{Mesh, SceneData};
 use crate::vec3::{Vec3, vec3};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
+use std::mem;
 
 /// Set in a child reference that names a leaf.
 pub const LEAF_BIT: u32 = 0x8000_0000;
@@ -127,15 +130,18 @@ impl Bvh2 {
     }
 
     fn append_instances(&mut self, settings: &BuildSettings) {
-        let mut references: Vec<Reference> = self
+        let references: Vec<Reference> = self
             .instance_boxes
             .iter()
             .enumerate()
             .map(|(i, b)| Reference { bounds: Aabb { lo: b[0], hi: b[1] }, index: i as u32 })
             .collect();
-        let mut tree = build(&mut references, &BuildSettings { max_leaf: 1, ..*settings });
-        sooner_first(&mut tree, |i| references[i as usize].bounds.half_area());
-        let leaf = |first: u32, _count: u32| LEAF_BIT | references[first as usize].index;
+        let mut tree = build(references, &BuildSettings { max_leaf: 1, ..*settings });
+        let half_area = |[lo, hi]: [Vec3; 2]| Aabb { lo, hi }.half_area();
+        let areas: Vec<f32> =
+            tree.order.iter().map(|&instance| half_area(self.instance_boxes[instance as usize])).collect();
+        sooner_first(&mut tree, |at| areas[at as usize]);
+        let leaf = |first: u32, _count: u32| LEAF_BIT | tree.order[first as usize];
         self.root = append(&mut self.nodes, &tree, leaf);
     }
 
@@ -170,9 +176,9 @@ struct MeshTree {
 impl MeshTree {
     fn build(scene: &SceneData, mesh: &Mesh, settings: &BuildSettings) -> Self {
         let mut parts = Parts::of(scene, mesh);
-        let mut tree = build_below(&parts.top, &mut parts.references, settings);
-        let primitives = parts.records(scene, mesh);
-        sooner_first(&mut tree, |i| primitives[i as usize].half_area());
+        let mut tree = build_below(&parts.top, mem::take(&mut parts.references), settings);
+        let primitives = parts.records(scene, mesh, &tree.order);
+        sooner_first(&mut tree, |at| primitives[at as usize].half_area());
         Self { tree, primitives }
     }
 }

@@ -28,15 +28,20 @@ const MOST_BYTES: u64 = 4 << 30;
 const MAGIC: u64 = u64::from_be_bytes(*b"lockBVH1");
 
 /// What makes hierarchies. A changed builder makes other entries, not other hierarchies under the same name.
-const SOURCES: [&[u8]; 14] = [
+const SOURCES: [&[u8]; 19] = [
+    include_bytes!("binning.rs"),
+    include_bytes!("bounds.rs"),
     include_bytes!("build.rs"),
     include_bytes!("bvh2.rs"),
+    include_bytes!("fold.rs"),
+    include_bytes!("nodes.rs"),
     include_bytes!("optimise.rs"),
     include_bytes!("order.rs"),
     include_bytes!("pieces.rs"),
     include_bytes!("polygon.rs"),
     include_bytes!("probe.rs"),
     include_bytes!("spatial.rs"),
+    include_bytes!("wide/build.rs"),
     include_bytes!("wide/collapse.rs"),
     include_bytes!("wide/layout.rs"),
     include_bytes!("../intersect.rs"),

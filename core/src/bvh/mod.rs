@@ -2,10 +2,14 @@
 //!
 //! Which of them a device uses, and how, never shows in an image: see [`crate::intersect`].
 
+mod binning;
+mod bounds;
 mod build;
 mod bvh2;
 mod cache;
+mod fold;
 mod hierarchy;
+mod nodes;
 mod optimise;
 mod order;
 mod pieces;

@@ -3,7 +3,8 @@
 //! A subtree is taken out where its parent's box is large and put back where it enlarges boxes least. Boxes only ever
 //! enclose what they enclosed before, so the hit rule holds for the result as for any tree.
 
-use super::build::{Aabb, BuildSettings, Built, Child, Reference, Tree, joined};
+use super::bounds::joined;
+use super::nodes::{LEAF, Node, sibling};
 use rayon::prelude::*;
 
 /// Rounds at most. Each takes the share [`CANDIDATES`] of all nodes.
@@ -14,30 +15,8 @@ const CANDIDATES: usize = 8;
 const LEAST_GAIN: f64 = 2e-3;
 /// Deeper trees would overflow the traversal stack with both levels in it; a tree that grows beyond is given up.
 const MAX_DEPTH: u32 = 90;
-/// Smaller trees are in cache whatever their shape.
+/// Trees over fewer references are in cache whatever their shape.
 const SMALLEST: usize = 8;
-
-/// A node that knows its parent. Siblings are neighbours: `2k + 1` and `2k + 2`; the root is 0.
-#[derive(Clone, Copy)]
-struct Node {
-    bounds: Aabb,
-    area: f32,
-    parent: u32,
-    /// The first child of an inner node, or `LEAF | first reference`.
-    content: u32,
-}
-
-const LEAF: u32 = 1 << 31;
-
-impl Node {
-    fn is_leaf(&self) -> bool {
-        self.content & LEAF != 0
-    }
-}
-
-fn sibling(node: u32) -> u32 {
-    if node % 2 == 1 { node + 1 } else { node - 1 }
-}
 
 /// A subtree, the node it should become the sibling of, and the area that saves.
 #[derive(Clone, Copy)]
@@ -47,44 +26,14 @@ struct Move {
     gain: f32,
 }
 
-/// Improves a tree whose leaves hold one reference each, joins leaves where that is cheaper, and orders `references` as
-/// the leaves. Deterministic, whatever the number of threads. `None`, with `references` as they were, where the tree grew
-/// too deep.
-pub(super) fn optimise(tree: Tree, references: &mut [Reference], settings: &BuildSettings) -> Option<Tree> {
-    let Some(Child::Inner(root)) = tree.root else { return Some(tree) };
-    let mut nodes = unfold(&tree, root, references);
-    drop(tree);
-    if references.len() >= SMALLEST {
-        improve(&mut nodes);
-        if depth(&nodes) > MAX_DEPTH {
-            return None;
-        }
+/// Improves a tree whose leaves hold one reference each. Deterministic, whatever the number of threads. False where the
+/// tree grew too deep.
+pub(super) fn optimise(nodes: &mut [Node]) -> bool {
+    if nodes.len() < 2 * SMALLEST - 1 {
+        return true;
     }
-    Some(Folding::new(&nodes, settings).fold(references))
-}
-
-/// The tree as nodes with parents.
-fn unfold(tree: &Tree, root: u32, references: &[Reference]) -> Vec<Node> {
-    let mut nodes = Vec::with_capacity(2 * references.len());
-    let node = |bounds: Aabb, parent| Node { bounds, area: bounds.half_area(), parent, content: LEAF };
-    let built = &tree.nodes[root as usize];
-    nodes.push(node(joined(built.bounds[0], built.bounds[1]), 0));
-    let mut open = vec![(0u32, root)];
-    while let Some((at, inner)) = open.pop() {
-        let built = &tree.nodes[inner as usize];
-        let first = nodes.len() as u32;
-        nodes[at as usize].content = first;
-        for (k, child) in built.children.iter().enumerate() {
-            nodes.push(node(built.bounds[k], at));
-            match *child {
-                Child::Inner(i) => open.push((first + k as u32, i)),
-                Child::Leaf { first: reference, .. } => {
-                    nodes[first as usize + k].content = LEAF | reference;
-                }
-            }
-        }
-    }
-    nodes
+    improve(nodes);
+    depth(nodes) <= MAX_DEPTH
 }
 
 fn improve(nodes: &mut [Node]) {
@@ -273,93 +222,12 @@ fn depth(nodes: &[Node]) -> u32 {
     deepest
 }
 
-/// The way back to a [`Tree`], with leaves of several references where the heuristic says so.
-struct Folding<'a> {
-    nodes: &'a [Node],
-    /// References below each node.
-    counts: Vec<u32>,
-    /// Whether a node becomes a leaf.
-    leaves: Vec<bool>,
-}
-
-impl<'a> Folding<'a> {
-    fn new(nodes: &'a [Node], settings: &BuildSettings) -> Self {
-        let mut order = Vec::with_capacity(nodes.len());
-        let mut open = vec![0u32];
-        while let Some(node) = open.pop() {
-            order.push(node);
-            let content = nodes[node as usize].content;
-            if content & LEAF == 0 {
-                open.extend([content, content + 1]);
-            }
-        }
-        let mut counts = vec![1u32; nodes.len()];
-        let mut costs = vec![0.0f32; nodes.len()];
-        let mut leaves = vec![true; nodes.len()];
-        for &i in order.iter().rev() {
-            let node = &nodes[i as usize];
-            if node.is_leaf() {
-                costs[i as usize] = node.area;
-                continue;
-            }
-            let [a, b] = [node.content as usize, node.content as usize + 1];
-            let count = counts[a] + counts[b];
-            let split = settings.traversal_cost * node.area + costs[a] + costs[b];
-            let together = node.area * count as f32;
-            let is_leaf = count as usize <= settings.max_leaf && together <= split;
-            counts[i as usize] = count;
-            costs[i as usize] = if is_leaf { together } else { split };
-            leaves[i as usize] = is_leaf;
-        }
-        Self { nodes, counts, leaves }
-    }
-
-    fn fold(&self, references: &mut [Reference]) -> Tree {
-        let mut ordered: Vec<Reference> = Vec::with_capacity(references.len());
-        let mut folded: Vec<Built> = Vec::new();
-        // Children wait with the parent and side that will name them.
-        let mut open = vec![(0u32, None)];
-        let mut root = None;
-        while let Some((node, parent)) = open.pop() {
-            let child = if self.leaves[node as usize] {
-                let first = ordered.len() as u32;
-                self.collect(node, references, &mut ordered);
-                Child::Leaf { first, count: self.counts[node as usize] }
-            } else {
-                let content = self.nodes[node as usize].content;
-                let index = folded.len() as u32;
-                let bounds = [content, content + 1].map(|c| self.nodes[c as usize].bounds);
-                folded.push(Built { bounds, children: [Child::Inner(0); 2] });
-                open.push((content + 1, Some((index, 1))));
-                open.push((content, Some((index, 0))));
-                Child::Inner(index)
-            };
-            match parent {
-                Some((index, side)) => folded[index as usize].children[side as usize] = child,
-                None => root = Some(child),
-            }
-        }
-        references.copy_from_slice(&ordered);
-        Tree { nodes: folded, root }
-    }
-
-    fn collect(&self, node: u32, references: &[Reference], into: &mut Vec<Reference>) {
-        let mut open = vec![node];
-        while let Some(i) = open.pop() {
-            let content = self.nodes[i as usize].content;
-            if content & LEAF != 0 {
-                into.push(references[(content & !LEAF) as usize]);
-            } else {
-                open.extend([content + 1, content]);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bvh::build::build;
+    use crate::bvh::bounds::{Aabb, Reference};
+    use crate::bvh::build::{BuildSettings, build};
+    use crate::bvh::fold::{Child, Tree};
     use crate::rng::{pcg4d, uniform};
     use crate::vec3::{Vec3, vec3};
 
@@ -406,10 +274,10 @@ mod tests {
     fn a_tree_costs_less_after_reinsertion_and_its_boxes_enclose_every_reference_once() {
         for max_leaf in [1, 4] {
             let settings = BuildSettings { max_leaf, ..BuildSettings::default() };
-            let mut plain = references(3000);
-            let before = build(&mut plain, &BuildSettings { optimise: false, ..settings });
-            let mut ordered = references(3000);
-            let after = build(&mut ordered, &settings);
+            let before = build(references(3000), &BuildSettings { optimise: false, ..settings });
+            let after = build(references(3000), &settings);
+            let all = references(3000);
+            let ordered: Vec<Reference> = after.order.iter().map(|&index| all[index as usize]).collect();
             let (before, after_cost) = (cost(&before, &settings), cost(&after, &settings));
             assert!(after_cost < 0.95 * before, "{after_cost} after, {before} before");
 

@@ -1,6 +1,7 @@
 //! The order of a binary node's children: first the one that sooner ends a ray which any hit ends.
 
-use super::build::{Aabb, Child, Tree};
+use super::bounds::Aabb;
+use super::fold::{Child, Tree};
 
 /// What is known of a subtree.
 #[derive(Clone, Copy, Default)]
@@ -55,7 +56,7 @@ fn joined(bounds: &[Aabb; 2], [a, b]: [Subtree; 2]) -> Subtree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bvh::build::Built;
+    use crate::bvh::fold::Built;
     use crate::vec3::Vec3;
 
     fn cube(at: f32, size: f32) -> Aabb {
@@ -70,7 +71,7 @@ mod tests {
     fn the_larger_of_two_primitives_and_the_cheaper_of_two_like_areas_come_first() {
         let of_two = |areas: [f32; 3], children: [Child; 2]| {
             let node = Built { bounds: [cube(0.0, 1.0), cube(2.0, 1.0)], children };
-            let mut tree = Tree { nodes: vec![node], root: Some(Child::Inner(0)) };
+            let mut tree = Tree { order: Vec::new(), nodes: vec![node], root: Some(Child::Inner(0)) };
             sooner_first(&mut tree, |i| areas[i as usize]);
             (tree.nodes[0].bounds[0].lo.x, tree.nodes[0].children)
         };
@@ -100,6 +101,7 @@ mod tests {
     fn the_order_below_does_not_depend_on_the_order_above() {
         let node = |bounds, children| Built { bounds, children };
         let mut tree = Tree {
+            order: Vec::new(),
             nodes: vec![
                 node([cube(0.0, 4.0), cube(8.0, 1.0)], [Child::Inner(1), leaf(2, 1)]),
                 node([cube(0.0, 1.0), cube(2.0, 2.0)], [leaf(0, 1), leaf(1, 1)]),

@@ -4,7 +4,8 @@
 //! Which triangles are in pieces depends on nothing but their mesh. So pieces are part of the hit rule (see
 //! [`crate::intersect`]): whatever traces a ray has the same, and hits still do not depend on the hierarchy.
 
-use super::build::{Aabb, Reference, Top};
+use super::bounds::{Aabb, Reference};
+use super::build::Top;
 use super::probe::LeafPrimitive;
 use super::spatial::divide;
 use crate::intersect::{Cut, box_of, cut_box};
@@ -127,9 +128,14 @@ impl Parts {
         }
     }
 
-    /// The records of all in order.
-    pub(super) fn records(&self, scene: &SceneData, mesh: &Mesh) -> Vec<LeafPrimitive> {
-        self.references.par_iter().map(|r| self.record(scene, mesh, r.index)).collect()
+    /// The numbers of all references.
+    pub(super) fn numbers(&self) -> Vec<u32> {
+        self.references.iter().map(|r| r.index).collect()
+    }
+
+    /// The records of references by their numbers.
+    pub(super) fn records(&self, scene: &SceneData, mesh: &Mesh, numbers: &[u32]) -> Vec<LeafPrimitive> {
+        numbers.par_iter().map(|&number| self.record(scene, mesh, number)).collect()
     }
 }
 
@@ -292,7 +298,7 @@ mod tests {
             records.iter().map(of_one).sum()
         };
         let whole: Vec<_> = (0..mesh.triangle_count).map(|i| LeafPrimitive::of(&scene, mesh, i)).collect();
-        let records = parts.records(&scene, mesh);
+        let records = parts.records(&scene, mesh, &parts.numbers());
         assert!(records.len() > 2_100 && records.len() <= 3_000, "{} references", records.len());
         assert!(area(&records) < 0.9 * area(&whole), "{} of {}", area(&records), area(&whole));
     }

@@ -3,7 +3,7 @@
 //! Intersectors that are not ours (Embree) propose a primitive and ask [`judge`]; traversals of our own ask
 //! [`Probe::test`] in their leaves.
 
-use super::build::Aabb;
+use super::bounds::Aabb;
 use super::pieces::Parts;
 use super::polygon::{Polygon, point};
 use crate::intersect::{
@@ -267,7 +267,10 @@ pub struct BruteForce<'a> {
 impl<'a> BruteForce<'a> {
     /// Prepares a scene.
     pub fn new(scene: &'a SceneData) -> Self {
-        let records = |mesh: &Mesh| Parts::of(scene, mesh).records(scene, mesh);
+        let records = |mesh: &Mesh| {
+            let parts = Parts::of(scene, mesh);
+            parts.records(scene, mesh, &parts.numbers())
+        };
         Self { scene, boxes: instance_boxes(scene), meshes: scene.meshes.iter().map(records).collect() }
     }
 

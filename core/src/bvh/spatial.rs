@@ -4,9 +4,9 @@
 //! Where a node's children overlap, because no plane has whole triangles on its sides, it may be cheaper to cut those that
 //! a plane runs through. A reference then stands for a part of a triangle, and its box encloses that part.
 
-use super::build::{
-    Aabb, FEW_BINS, PARALLEL, Reference, Top, axis, best_plane, bounds_of, gather, joined, partition,
-};
+use super::binning::{FEW_BINS, best_plane, gather, partition};
+use super::bounds::{Aabb, Reference, axis, bounds_of, joined};
+use super::build::{PARALLEL, Top};
 use crate::math::{max, min};
 use crate::vec3::{Vec3, vec3};
 
@@ -79,7 +79,7 @@ struct Divider<'a> {
 struct Cutting {
     axis: usize,
     at: f32,
-    /// What a ray through the node is expected to cost, as of [`super::build::Plane`].
+    /// What a ray through the node is expected to cost, as of [`super::binning::Plane`].
     cost: f32,
     sides: [Side; 2],
 }
@@ -121,7 +121,7 @@ impl Divider<'_> {
         let middle = partition(&mut references, &plane);
         let (left, right) = references.split_at(middle);
         let bounds_of_sides = [left, right].map(|side| gather(side, &bounds_of, &joined));
-        if overlap(&bounds_of_sides[0], &bounds_of_sides[1]).is_some_and(|both| both.half_area() > self.least)
+        if bounds_of_sides[0].overlap(&bounds_of_sides[1]).is_some_and(|both| both.half_area() > self.least)
             && let Some(cutting) = self.cheapest(&references, bounds)
             && cutting.cost < plane.cost
         {
@@ -217,7 +217,7 @@ impl Divider<'_> {
             let only_left = left.with(whole).cost() + right.less_one().cost();
             let only_right = left.less_one().cost() + right.with(whole).cost();
             let cut = self.cut(reference, k, plane.at);
-            let is_void = |side: usize| overlap(&cut[side].bounds, whole).is_none();
+            let is_void = |side: usize| cut[side].bounds.overlap(whole).is_none();
             if is_void(0) || (!is_void(1) && only_right < both && only_right <= only_left) {
                 parts[1].push(*reference);
                 (left, right) = (left.less_one(), right.with(whole));
@@ -272,13 +272,6 @@ fn crossing(p: Vec3, q: Vec3, k: usize, at: f32) -> Aabb {
     let (mut lo, mut hi) = (point.map(f32::next_down), point.map(f32::next_up));
     (lo[k], hi[k]) = (at, at);
     Aabb { lo: lo.into(), hi: hi.into() }
-}
-
-/// What two boxes share.
-fn overlap(a: &Aabb, b: &Aabb) -> Option<Aabb> {
-    let lo = vec3(max(a.lo.x, b.lo.x), max(a.lo.y, b.lo.y), max(a.lo.z, b.lo.z));
-    let hi = vec3(min(a.hi.x, b.hi.x), min(a.hi.y, b.hi.y), min(a.hi.z, b.hi.z));
-    (lo.x <= hi.x && lo.y <= hi.y && lo.z <= hi.z).then_some(Aabb { lo, hi })
 }
 
 /// Bins of one width across a box.

@@ -3,7 +3,8 @@
 //! Dynamic programming over the binary tree (Ylitie, Karras and Laine, HPG 2017): for every subtree, the cheapest way to
 //! cover it by at most `k` wide children, for `k` from 1 to 7. A wide child is a node or a leaf of one block.
 
-use crate::bvh::build::{Aabb, Child, Tree};
+use crate::bvh::bounds::Aabb;
+use crate::bvh::fold::{Child, Tree};
 use std::cmp::Reverse;
 
 /// Children of a node.

@@ -1,14 +1,13 @@
 //! Nodes and leaf blocks as the traversal reads them: eight of everything side by side.
 
-use super::collapse::{WIDTH, WideNode, WideTree, collapse};
-use crate::bvh::build::{Aabb, BuildSettings, Child, Reference, build, build_below};
-use crate::bvh::bvh2::{EMPTY, LEAF_BIT};
-use crate::bvh::pieces::{Parts, Pieces};
-use crate::bvh::probe::{LeafPrimitive, instance_boxes};
-use crate::scene::{Mesh, NONE, SPHERE_BIT, SceneData};
+use super::collapse::WIDTH;
+use crate::bvh::build::BuildSettings;
+#[cfg(test)]
+use crate::bvh::bvh2::LEAF_BIT;
+use crate::bvh::probe::LeafPrimitive;
+use crate::scene::{NONE, SPHERE_BIT};
 use crate::vec3::{Vec3, vec3};
 use bytemuck::{Pod, Zeroable};
-use rayon::prelude::*;
 
 /// One number of each of eight things.
 pub(super) type Eight = [f32; WIDTH];
@@ -57,7 +56,7 @@ pub struct Block8 {
 }
 
 impl Block8 {
-    fn new(primitives: &[LeafPrimitive]) -> Self {
+    pub(super) fn new(primitives: &[LeafPrimitive]) -> Self {
         let mut block = Self {
             points: [[[0.0; WIDTH]; 3]; 3],
             primitives: [NONE; WIDTH],
@@ -82,7 +81,7 @@ impl Block8 {
     }
 
     /// Boxes of pieces, each with the lane of its triangle.
-    fn of_boxes(boxes: &[(usize, [Vec3; 2])]) -> Self {
+    pub(super) fn of_boxes(boxes: &[(usize, [Vec3; 2])]) -> Self {
         let mut block = Self { primitives: [0; WIDTH], ..Self::new(&[]) };
         for (place, (lane, corners)) in boxes.iter().enumerate() {
             for (corner, point) in corners.iter().enumerate() {
@@ -115,11 +114,11 @@ impl Block8 {
 pub struct Bvh8 {
     pub(in crate::bvh) nodes: Vec<Node8>,
     pub(in crate::bvh) blocks: Vec<Block8>,
-    /// Root of the tree over instances, or [`EMPTY`].
+    /// Root of the tree over instances, or [`EMPTY`](crate::bvh::EMPTY).
     pub(in crate::bvh) root: u32,
     /// Root of each mesh.
     pub(in crate::bvh) mesh_roots: Vec<u32>,
-    /// World boxes of the instances, see [`instance_boxes`].
+    /// World boxes of the instances, see [`instance_boxes`](crate::bvh::instance_boxes).
     pub(in crate::bvh) instance_boxes: Vec<[Vec3; 2]>,
 }
 
@@ -131,25 +130,6 @@ impl Bvh8 {
         traversal_cost: 0.0,
         optimise: true,
     };
-
-    /// Builds both levels with all threads of the current rayon pool.
-    pub fn build(scene: &SceneData, settings: &BuildSettings) -> Self {
-        let settings = BuildSettings { max_leaf: settings.max_leaf.clamp(1, WIDTH), ..*settings };
-        let meshes: Vec<MeshTree> =
-            scene.meshes.par_iter().map(|mesh| MeshTree::build(scene, mesh, &settings)).collect();
-        let mut bvh = Self {
-            nodes: Vec::new(),
-            blocks: Vec::new(),
-            root: EMPTY,
-            mesh_roots: Vec::new(),
-            instance_boxes: instance_boxes(scene),
-        };
-        bvh.append_instances(&settings);
-        for mesh in meshes {
-            bvh.append_mesh(&mesh);
-        }
-        bvh
-    }
 
     /// Bytes of all arrays.
     pub fn bytes(&self) -> u64 {
@@ -169,84 +149,5 @@ impl Bvh8 {
             }
         }
         deepest
-    }
-
-    fn append_instances(&mut self, settings: &BuildSettings) {
-        let mut references: Vec<Reference> = (0..)
-            .zip(&self.instance_boxes)
-            .map(|(index, b)| Reference { bounds: Aabb { lo: b[0], hi: b[1] }, index })
-            .collect();
-        let tree = collapse(&build(&mut references, &BuildSettings { max_leaf: 1, ..*settings }), 1);
-        self.root = append(&mut self.nodes, &tree, |first, _| LEAF_BIT | references[first as usize].index);
-    }
-
-    fn append_mesh(&mut self, mesh: &MeshTree) {
-        let Self { nodes, blocks, mesh_roots, .. } = self;
-        let leaf = |first: u32, count: u32| {
-            let index = blocks.len();
-            append_block(blocks, &mesh.primitives[first as usize..(first + count) as usize], &mesh.pieces);
-            LEAF_BIT | index as u32
-        };
-        mesh_roots.push(append(nodes, &mesh.tree, leaf));
-    }
-}
-
-/// Appends a block and the blocks of its pieces' boxes, the largest first, since most hits are there.
-fn append_block(blocks: &mut Vec<Block8>, primitives: &[LeafPrimitive], pieces: &Pieces) {
-    let mut block = Block8::new(primitives);
-    let mut boxes: Vec<(usize, [Vec3; 2])> = Vec::new();
-    for (lane, whole) in primitives.iter().enumerate().filter(|(_, p)| p.primitive & SPHERE_BIT == 0) {
-        let of_it = pieces.boxes(whole);
-        block.in_pieces |= u32::from(!of_it.is_empty()) << lane;
-        boxes.extend(of_it.into_iter().map(|(corners, _)| (lane, corners)));
-    }
-    boxes.sort_by(|(_, a), (_, b)| half_area(b).total_cmp(&half_area(a)));
-    block.boxes = boxes.len().div_ceil(WIDTH) as u32;
-    blocks.push(block);
-    blocks.extend(boxes.chunks(WIDTH).map(Block8::of_boxes));
-}
-
-fn half_area([lo, hi]: &[Vec3; 2]) -> f32 {
-    Aabb { lo: *lo, hi: *hi }.half_area()
-}
-
-/// Appends a tree's nodes with renumbered children and returns its root.
-fn append(nodes: &mut Vec<Node8>, tree: &WideTree, mut leaf: impl FnMut(u32, u32) -> u32) -> u32 {
-    let base = nodes.len() as u32;
-    let mut reference = |child: Child| match child {
-        Child::Inner(i) => base + i,
-        Child::Leaf { first, count } => leaf(first, count),
-    };
-    nodes.extend(tree.nodes.iter().map(|node| lay_out(node, &mut reference)));
-    tree.root.map_or(EMPTY, reference)
-}
-
-fn lay_out(node: &WideNode, reference: &mut impl FnMut(Child) -> u32) -> Node8 {
-    let (lo, hi) = ([f32::INFINITY; WIDTH], [f32::NEG_INFINITY; WIDTH]);
-    let mut out = Node8 { planes: [lo, lo, lo, hi, hi, hi], children: [EMPTY; WIDTH] };
-    for (lane, child) in node.iter().enumerate() {
-        let corners = [child.bounds.lo, child.bounds.hi].map(|p| p.to_array());
-        for (plane, value) in out.planes.iter_mut().zip(corners.iter().flatten()) {
-            plane[lane] = *value;
-        }
-        out.children[lane] = reference(child.kind);
-    }
-    out
-}
-
-/// One mesh's wide tree and its primitives in leaf order.
-struct MeshTree {
-    tree: WideTree,
-    primitives: Vec<LeafPrimitive>,
-    pieces: Pieces,
-}
-
-impl MeshTree {
-    /// Its tree is over whole triangles: blocks of eight test one as fast as some, and large ones soon end a ray that any hit
-    /// ends.
-    fn build(scene: &SceneData, mesh: &Mesh, settings: &BuildSettings) -> Self {
-        let (mut parts, pieces) = Parts::whole(scene, mesh);
-        let tree = collapse(&build_below(&parts.top, &mut parts.references, settings), WIDTH as u32);
-        Self { tree, primitives: parts.records(scene, mesh), pieces }
     }
 }

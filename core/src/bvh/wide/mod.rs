@@ -1,5 +1,6 @@
 //! The wide layout: eight children a node and eight primitives a leaf, tested at once.
 
+mod build;
 mod collapse;
 mod few;
 mod lanes;

@@ -1,0 +1,74 @@
+//! Boxes, and primitives as builders see them.
+
+use crate::math::{max, min};
+use crate::vec3::{Vec3, vec3};
+use bytemuck::Zeroable;
+
+/// An axis-aligned box.
+#[derive(Clone, Copy, Debug, Zeroable)]
+#[repr(C)]
+pub(crate) struct Aabb {
+    pub(crate) lo: Vec3,
+    pub(crate) hi: Vec3,
+}
+
+impl Aabb {
+    pub(crate) const EMPTY: Self =
+        Self { lo: Vec3::splat(f32::INFINITY), hi: Vec3::splat(f32::NEG_INFINITY) };
+
+    #[inline(always)]
+    pub(crate) fn include(&mut self, o: &Self) {
+        self.lo = Vec3 { x: min(self.lo.x, o.lo.x), y: min(self.lo.y, o.lo.y), z: min(self.lo.z, o.lo.z) };
+        self.hi = Vec3 { x: max(self.hi.x, o.hi.x), y: max(self.hi.y, o.hi.y), z: max(self.hi.z, o.hi.z) };
+    }
+
+    /// Half the surface area; zero for the empty box.
+    #[inline(always)]
+    pub(crate) fn half_area(&self) -> f32 {
+        let d = self.hi - self.lo;
+        if d.x < 0.0 { 0.0 } else { d.x * d.y + d.y * d.z + d.z * d.x }
+    }
+
+    /// Twice the centre.
+    #[inline(always)]
+    pub(super) fn center2(&self) -> Vec3 {
+        self.lo + self.hi
+    }
+
+    /// What two boxes share.
+    pub(super) fn overlap(&self, o: &Self) -> Option<Self> {
+        let lo = vec3(max(self.lo.x, o.lo.x), max(self.lo.y, o.lo.y), max(self.lo.z, o.lo.z));
+        let hi = vec3(min(self.hi.x, o.hi.x), min(self.hi.y, o.hi.y), min(self.hi.z, o.hi.z));
+        (lo.x <= hi.x && lo.y <= hi.y && lo.z <= hi.z).then_some(Self { lo, hi })
+    }
+}
+
+/// The box around two.
+#[inline(always)]
+pub(super) fn joined(mut a: Aabb, b: Aabb) -> Aabb {
+    a.include(&b);
+    a
+}
+
+/// A primitive, or a part of one, as builders see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reference {
+    pub(crate) bounds: Aabb,
+    pub(crate) index: u32,
+}
+
+pub(super) fn bounds_of(references: &[Reference]) -> Aabb {
+    let mut bounds = Aabb::EMPTY;
+    for reference in references {
+        bounds.include(&reference.bounds);
+    }
+    bounds
+}
+
+pub(super) fn axis(v: Vec3, axis: usize) -> f32 {
+    match axis {
+        0 => v.x,
+        1 => v.y,
+        _ => v.z,
+    }
+}

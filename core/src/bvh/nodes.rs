@@ -1,0 +1,38 @@
+//! A binary tree whose nodes know their parents, as it is built and improved: one reference a leaf.
+
+use super::bounds::{Aabb, Reference};
+use bytemuck::Zeroable;
+
+/// A node that knows its parent. Siblings are neighbours: `2k + 1` and `2k + 2`; the root is 0.
+#[derive(Clone, Copy, Debug, Zeroable)]
+#[repr(C)]
+pub(super) struct Node {
+    pub(super) bounds: Aabb,
+    /// Half the surface area of the box.
+    pub(super) area: f32,
+    pub(super) parent: u32,
+    /// The first child of an inner node, or `LEAF | index of the reference`.
+    pub(super) content: u32,
+}
+
+pub(super) const LEAF: u32 = 1 << 31;
+
+impl Node {
+    pub(super) fn new(bounds: Aabb, parent: u32, content: u32) -> Self {
+        Self { bounds, area: bounds.half_area(), parent, content }
+    }
+
+    pub(super) fn is_leaf(&self) -> bool {
+        self.content & LEAF != 0
+    }
+}
+
+pub(super) fn sibling(node: u32) -> u32 {
+    if node % 2 == 1 { node + 1 } else { node - 1 }
+}
+
+/// The references of a tree's leaves.
+pub(super) fn references(nodes: &[Node]) -> Vec<Reference> {
+    let leaves = nodes.iter().filter(|node| node.is_leaf());
+    leaves.map(|leaf| Reference { bounds: leaf.bounds, index: leaf.content & !LEAF }).collect()
+}
