@@ -12,6 +12,7 @@ mod image_report;
 mod interrupt;
 mod kernels;
 mod ladder;
+mod memory;
 mod output;
 mod pace;
 mod port;
@@ -28,6 +29,9 @@ use clap::Parser;
 
 use cli::{Cli, Command, GoldenCommand, ReportArgs, SetupArgs};
 use exit::{Exit, Failure};
+
+#[global_allocator]
+static ALLOCATOR: memory::LargePages = memory::LargePages;
 
 fn main() -> ExitCode {
     match run(Cli::parse().command) {
