@@ -1,6 +1,6 @@
 //! How a set of references is divided in two: the cheapest plane between bins, or the middle.
 
-use super::bounds::{Aabb, Reference, axis, joined};
+use super::bounds::{Aabb, Lanes, Reference, axis};
 
 /// Bins along an axis at most.
 pub(super) const MAX_BINS: usize = 64;
@@ -19,16 +19,10 @@ pub(super) struct Plane {
     pub(super) cost: f32,
 }
 
-impl Plane {
-    #[inline(always)]
-    fn bin(lowest: f32, scale: f32, bins: usize, center: f32) -> usize {
-        (((center - lowest) * scale) as usize).min(bins - 1)
-    }
-
-    fn is_left(&self, reference: &Reference) -> bool {
-        let center = axis(reference.bounds.center2(), self.axis);
-        Self::bin(self.lowest, self.scale, self.bins, center) < self.right
-    }
+/// The bin of a place so many bins from the first one's start.
+#[inline(always)]
+fn bin_at(place: f32, bins: usize) -> usize {
+    (place as i32).clamp(0, bins as i32 - 1) as usize
 }
 
 /// Larger sets are binned by several tasks.
@@ -50,7 +44,7 @@ pub(super) fn gather<T: Send>(
 
 /// Boxes and numbers of references by bins along each axis.
 struct Bins<const MOST: usize> {
-    boxes: [[Aabb; MOST]; 3],
+    boxes: [[Lanes; MOST]; 3],
     counts: [[u32; MOST]; 3],
 }
 
@@ -66,29 +60,39 @@ impl<const MOST: usize> Bins<MOST> {
     }
 }
 
+/// The box around the centres, all coordinates doubled.
+fn centers_of(references: &[Reference]) -> Lanes {
+    let mut centers = Lanes::EMPTY;
+    for reference in references {
+        let center = Lanes::of(reference).center2();
+        centers.include(&Lanes { lo: center, hi: center });
+    }
+    centers
+}
+
+fn both(mut a: Lanes, b: Lanes) -> Lanes {
+    a.include(&b);
+    a
+}
+
 /// The cheapest plane over all axes; `None` when all centres coincide.
 pub(super) fn best_plane<const MOST: usize>(references: &[Reference], bins: usize) -> Option<Plane> {
-    let centers_of = |references: &[Reference]| {
-        let mut centers = Aabb::EMPTY;
-        for reference in references {
-            let c = reference.bounds.center2();
-            centers.include(&Aabb { lo: c, hi: c });
-        }
-        centers
-    };
-    let centers = gather(references, &centers_of, &joined);
-    let scales = [0, 1, 2].map(|a| {
-        let extent = axis(centers.hi, a) - axis(centers.lo, a);
+    let centers = gather(references, &centers_of, &both);
+    let lowest = centers.lo;
+    let scales = [0, 1, 2, 3].map(|a| {
+        let extent = centers.hi[a] - lowest[a];
         let scale = bins as f32 * 0.999_999 / extent;
-        if extent > 0.0 && scale.is_finite() { scale } else { 0.0 }
+        if a < 3 && extent > 0.0 && scale.is_finite() { scale } else { 0.0 }
     });
     let fill = |references: &[Reference]| {
-        let mut filled = Bins { boxes: [[Aabb::EMPTY; MOST]; 3], counts: [[0u32; MOST]; 3] };
+        let mut filled = Bins { boxes: [[Lanes::EMPTY; MOST]; 3], counts: [[0u32; MOST]; 3] };
         for reference in references {
-            let center = reference.bounds.center2();
-            for (a, &scale) in scales.iter().enumerate() {
-                let bin = Plane::bin(axis(centers.lo, a), scale, bins, axis(center, a));
-                filled.boxes[a][bin].include(&reference.bounds);
+            let bounds = Lanes::of(reference);
+            let center = bounds.center2();
+            let places = [0, 1, 2, 3].map(|a| (center[a] - lowest[a]) * scales[a]);
+            for (a, &place) in places[..3].iter().enumerate() {
+                let bin = bin_at(place, bins);
+                filled.boxes[a][bin].include(&bounds);
                 filled.counts[a][bin] += 1;
             }
         }
@@ -96,26 +100,26 @@ pub(super) fn best_plane<const MOST: usize>(references: &[Reference], bins: usiz
     };
     let Bins { boxes, counts } = gather(references, &fill, &Bins::join);
     let mut best: Option<Plane> = None;
-    for a in (0..3).filter(|&a| scales[a] > 0.0) {
-        let (right, cost) = cheapest_boundary::<MOST>(&boxes[a][..bins], &counts[a][..bins]);
+    for axis in (0..3).filter(|&a| scales[a] > 0.0) {
+        let (right, cost) = cheapest_boundary::<MOST>(&boxes[axis][..bins], &counts[axis][..bins]);
         if cost.is_finite() && best.as_ref().is_none_or(|b| cost < b.cost) {
-            best = Some(Plane { axis: a, lowest: axis(centers.lo, a), scale: scales[a], bins, right, cost });
+            best = Some(Plane { axis, lowest: lowest[axis], scale: scales[axis], bins, right, cost });
         }
     }
     best
 }
 
 /// The bin that best starts the right side and the cost of that split; infinite when one side would be empty.
-fn cheapest_boundary<const MOST: usize>(boxes: &[Aabb], counts: &[u32]) -> (usize, f32) {
+fn cheapest_boundary<const MOST: usize>(boxes: &[Lanes], counts: &[u32]) -> (usize, f32) {
     let mut right_cost = [f32::INFINITY; MOST];
-    let (mut bounds, mut count) = (Aabb::EMPTY, 0);
+    let (mut bounds, mut count) = (Lanes::EMPTY, 0);
     for i in (1..boxes.len()).rev() {
         bounds.include(&boxes[i]);
         count += counts[i];
         right_cost[i] = if count == 0 { f32::INFINITY } else { count as f32 * bounds.half_area() };
     }
     let mut best = (0, f32::INFINITY);
-    (bounds, count) = (Aabb::EMPTY, 0);
+    (bounds, count) = (Lanes::EMPTY, 0);
     for i in 1..boxes.len() {
         bounds.include(&boxes[i - 1]);
         count += counts[i - 1];
@@ -129,14 +133,69 @@ fn cheapest_boundary<const MOST: usize>(boxes: &[Aabb], counts: &[u32]) -> (usiz
 
 /// Moves the left side to the front and returns its length. Both sides are non-empty, since the plane's bins are.
 pub(super) fn partition(references: &mut [Reference], plane: &Plane) -> usize {
+    match plane.axis {
+        0 => partition_by(references, plane, |b| b.lo.x + b.hi.x),
+        1 => partition_by(references, plane, |b| b.lo.y + b.hi.y),
+        _ => partition_by(references, plane, |b| b.lo.z + b.hi.z),
+    }
+}
+
+fn partition_by(references: &mut [Reference], plane: &Plane, center2: impl Fn(&Aabb) -> f32) -> usize {
+    let Plane { lowest, scale, bins, right, .. } = *plane;
     let mut left = 0;
     for i in 0..references.len() {
-        if plane.is_left(&references[i]) {
-            references.swap(i, left);
-            left += 1;
-        }
+        let is_left = bin_at((center2(&references[i].bounds) - lowest) * scale, bins) < right;
+        // Without a jump, which processors could not predict. What is swapped away is a right one.
+        references.swap(i, left);
+        left += usize::from(is_left);
     }
     left
+}
+
+/// Sets up to this are divided by [`split_few`]; bins take longer, and may miss what is best.
+pub(super) const FEW: usize = 8;
+
+/// Divides at least two and at most [`FEW`] references where it is cheapest between any two centres along an axis, and
+/// returns the length of the left side.
+pub(super) fn split_few(references: &mut [Reference]) -> usize {
+    let n = references.len();
+    let mut all = [(Lanes::EMPTY, [0.0f32; 4]); FEW];
+    for (one, reference) in all.iter_mut().zip(&*references) {
+        let bounds = Lanes::of(reference);
+        *one = (bounds, bounds.center2());
+    }
+    let (mut best, mut best_order, mut best_cost) = (1, [0usize; FEW], f32::INFINITY);
+    for axis in 0..3 {
+        let mut order = [0usize; FEW];
+        for i in 1..n {
+            let mut place = i;
+            while place > 0 && all[order[place - 1]].1[axis] > all[i].1[axis] {
+                order[place] = order[place - 1];
+                place -= 1;
+            }
+            order[place] = i;
+        }
+        let mut behind = [0.0; FEW];
+        let mut bounds = Lanes::EMPTY;
+        for i in (1..n).rev() {
+            bounds.include(&all[order[i]].0);
+            behind[i] = (n - i) as f32 * bounds.half_area();
+        }
+        bounds = Lanes::EMPTY;
+        for i in 1..n {
+            bounds.include(&all[order[i - 1]].0);
+            let cost = i as f32 * bounds.half_area() + behind[i];
+            if cost < best_cost {
+                (best, best_order, best_cost) = (i, order, cost);
+            }
+        }
+    }
+    let mut sorted = [Reference { bounds: Aabb::EMPTY, index: 0 }; FEW];
+    for (to, &from) in sorted.iter_mut().zip(&best_order[..n]) {
+        *to = references[from];
+    }
+    references.copy_from_slice(&sorted[..n]);
+    best
 }
 
 /// Orders two references as a plane between them would: every such plane costs the same, so the first axis that tells them

@@ -52,17 +52,65 @@ pub(super) fn joined(mut a: Aabb, b: Aabb) -> Aabb {
 
 /// A primitive, or a part of one, as builders see it.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Reference {
     pub(crate) bounds: Aabb,
     pub(crate) index: u32,
 }
 
-pub(super) fn bounds_of(references: &[Reference]) -> Aabb {
-    let mut bounds = Aabb::EMPTY;
-    for reference in references {
-        bounds.include(&reference.bounds);
+/// The lowest and the highest corner of a box in four lanes each, so that processors compute on all at once. The last lane
+/// holds anything.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(16))]
+pub(super) struct Lanes {
+    pub(super) lo: [f32; 4],
+    pub(super) hi: [f32; 4],
+}
+
+impl Lanes {
+    pub(super) const EMPTY: Self = Self { lo: [f32::INFINITY; 4], hi: [f32::NEG_INFINITY; 4] };
+
+    /// The last lanes are what follows in memory, so that each corner is read at once.
+    #[inline(always)]
+    pub(super) fn of(reference: &Reference) -> Self {
+        let Reference { bounds: Aabb { lo, hi }, index } = *reference;
+        Self { lo: [lo.x, lo.y, lo.z, hi.x], hi: [hi.x, hi.y, hi.z, f32::from_bits(index)] }
     }
-    bounds
+
+    #[inline(always)]
+    pub(super) fn include(&mut self, o: &Self) {
+        for k in 0..4 {
+            self.lo[k] = min(self.lo[k], o.lo[k]);
+            self.hi[k] = max(self.hi[k], o.hi[k]);
+        }
+    }
+
+    /// Twice the centre.
+    #[inline(always)]
+    pub(super) fn center2(&self) -> [f32; 4] {
+        [0, 1, 2, 3].map(|k| self.lo[k] + self.hi[k])
+    }
+
+    /// Half the surface area; zero for the empty box.
+    #[inline(always)]
+    pub(super) fn half_area(&self) -> f32 {
+        Aabb::from(*self).half_area()
+    }
+}
+
+impl From<Lanes> for Aabb {
+    #[inline(always)]
+    fn from(Lanes { lo, hi }: Lanes) -> Self {
+        Self { lo: vec3(lo[0], lo[1], lo[2]), hi: vec3(hi[0], hi[1], hi[2]) }
+    }
+}
+
+pub(super) fn bounds_of(references: &[Reference]) -> Aabb {
+    let mut bounds = Lanes::EMPTY;
+    for reference in references {
+        bounds.include(&Lanes::of(reference));
+    }
+    bounds.into()
 }
 
 pub(super) fn axis(v: Vec3, axis: usize) -> f32 {

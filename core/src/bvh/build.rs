@@ -1,6 +1,6 @@
 //! Top-down construction by the binned surface area heuristic (Wald 2007).
 
-use super::binning::{FEW_BINS, MAX_BINS, best_plane, gather, median, order_pair, partition};
+use super::binning::{FEW, FEW_BINS, MAX_BINS, best_plane, gather, median, order_pair, partition, split_few};
 use super::bounds::{Reference, bounds_of, joined};
 use super::fold::{Tree, fold};
 use super::nodes::{self, LEAF, Node};
@@ -144,6 +144,7 @@ impl Builder {
             return 1;
         }
         match self.split {
+            Split::BinnedSah(_) if references.len() <= FEW => split_few(references),
             Split::BinnedSah(bins) if depth < SAH_DEPTH => {
                 let plane = match bins.clamp(2, MAX_BINS) {
                     bins @ ..=FEW_BINS => best_plane::<FEW_BINS>(references, bins),
