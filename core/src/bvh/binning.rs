@@ -190,7 +190,7 @@ pub(super) fn split_few(references: &mut [Reference]) -> usize {
             }
         }
     }
-    let mut sorted = [Reference { bounds: Aabb::EMPTY, index: 0 }; FEW];
+    let mut sorted = [Reference::NONE; FEW];
     for (to, &from) in sorted.iter_mut().zip(&best_order[..n]) {
         *to = references[from];
     }

@@ -58,6 +58,11 @@ pub(crate) struct Reference {
     pub(crate) index: u32,
 }
 
+impl Reference {
+    /// What fills places until references come.
+    pub(super) const NONE: Self = Self { bounds: Aabb::EMPTY, index: 0 };
+}
+
 /// The lowest and the highest corner of a box in four lanes each, so that processors compute on all at once. The last lane
 /// holds anything.
 #[derive(Clone, Copy, Debug)]

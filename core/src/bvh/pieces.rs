@@ -26,6 +26,8 @@ pub struct Piece {
 #[derive(Clone, Debug, Default)]
 pub struct Pieces {
     all: Vec<Piece>,
+    /// A bit for each triangle up to the last that is in pieces, which few are: most need not be looked for.
+    is_cut: Vec<u64>,
 }
 
 /// Triangles of meshes with fewer stay whole.
@@ -41,6 +43,16 @@ pub(super) struct Parts {
 }
 
 impl Pieces {
+    /// Pieces in the order of their triangles.
+    fn new(all: Vec<Piece>) -> Self {
+        let words = all.last().map_or(0, |last| last.triangle as usize / 64 + 1);
+        let mut is_cut = vec![0; words];
+        for piece in &all {
+            is_cut[piece.triangle as usize / 64] |= 1 << (piece.triangle % 64);
+        }
+        Self { all, is_cut }
+    }
+
     /// The pieces of a mesh's triangles.
     pub fn of(scene: &SceneData, mesh: &Mesh) -> Self {
         divided(scene, mesh)
@@ -49,6 +61,11 @@ impl Pieces {
 
     /// The pieces of a triangle; none where it is whole.
     pub fn of_triangle(&self, triangle: u32) -> &[Piece] {
+        let is_cut =
+            self.is_cut.get(triangle as usize / 64).is_some_and(|bits| bits >> (triangle % 64) & 1 != 0);
+        if !is_cut {
+            return &[];
+        }
         let first = self.all.partition_point(|piece| piece.triangle < triangle);
         let count = self.all[first..].partition_point(|piece| piece.triangle == triangle);
         &self.all[first..first + count]
@@ -184,7 +201,7 @@ fn number(parts: &mut [Reference], triangles: &[[Vec3; 3]], first: u32) -> Piece
             *place += 1;
         }
     }
-    Pieces { all }
+    Pieces::new(all)
 }
 
 /// Steps of a cut along an axis.

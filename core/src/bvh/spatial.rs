@@ -27,46 +27,56 @@ const BINS: usize = 8;
 
 /// The parts that triangles are cut into, by their numbers, and how the surface area heuristic divides them at the top of a
 /// tree. Most triangles have one part, themselves. Deterministic, whatever the number of threads.
-pub(super) fn divide(triangles: &[[Vec3; 3]], whole: Vec<Reference>) -> (Vec<Reference>, Top) {
+pub(super) fn divide(triangles: &[[Vec3; 3]], mut whole: Vec<Reference>) -> (Vec<Reference>, Top) {
     let bounds = gather(&whole, &bounds_of, &joined);
     let divider = Divider { triangles, least: bounds.half_area() * LEAST_OVERLAP };
-    let most = (whole.len() as f32 * MOST_CUTS) as usize;
-    let divided = divider.divide(whole, &bounds, most, 0);
-    let mut parts = Vec::with_capacity(divided.count());
-    let top = divided.collect(&mut parts);
-    (parts, top)
+    let n = whole.len();
+    // Room for parts yet to be cut, all over the tree: moving some to make room costs less than vectors for each node.
+    whole.resize(n + (n as f32 * MOST_CUTS) as usize, Reference::NONE);
+    let divided = divider.divide(&mut whole, n, &bounds, 0);
+    let mut count = 0;
+    let top = divided.collect(&mut whole, 0, &mut count);
+    whole.truncate(count);
+    whole.shrink_to_fit();
+    (whole, top)
 }
 
-/// Parts of triangles, divided or not.
+/// How many parts there are in some room, and how they are divided, if they are.
 enum Divided {
-    Not(Vec<Reference>),
-    In(Box<[Divided; 2]>),
+    Not(usize),
+    In(Box<[Room; 2]>),
+}
+
+/// A place for parts, and what it holds.
+struct Room {
+    size: usize,
+    parts: Divided,
 }
 
 impl Divided {
-    fn count(&self) -> usize {
+    /// Moves the parts in the room from `start` on to the end of the first `count` parts, which lie before it.
+    fn collect(self, all: &mut [Reference], start: usize, count: &mut usize) -> Top {
         match self {
-            Self::Not(all) => all.len(),
-            Self::In(sides) => sides[0].count() + sides[1].count(),
-        }
-    }
-
-    /// Appends all in order.
-    fn collect(self, all: &mut Vec<Reference>) -> Top {
-        match self {
-            Self::Not(some) => {
-                all.extend(some);
+            Self::Not(n) => {
+                all.copy_within(start..start + n, *count);
+                *count += n;
                 Top::Open
             }
-            Self::In(sides) => {
-                let [left, right] = *sides;
-                let start = all.len();
-                let left = left.collect(all);
-                let count = all.len() - start;
-                Top::Divided(count, Box::new([left, right.collect(all)]))
+            Self::In(rooms) => {
+                let [left, right] = *rooms;
+                let before = *count;
+                let first = left.parts.collect(all, start, count);
+                let in_first = *count - before;
+                Top::Divided(in_first, Box::new([first, right.parts.collect(all, start + left.size, count)]))
             }
         }
     }
+}
+
+/// The size of the left side's room, with a share of what is free by its share of all references.
+fn left_size([left, right]: [usize; 2], room: usize) -> usize {
+    let n = left + right;
+    left + ((room - n) as u64 * left as u64 / n as u64) as usize
 }
 
 struct Divider<'a> {
@@ -108,49 +118,48 @@ impl Side {
 }
 
 impl Divider<'_> {
-    /// Divides references, which `bounds` encloses, with so many cuts at most. Sides have vectors of their own, so that what
-    /// they come from is free as soon as possible.
-    fn divide(&self, mut references: Vec<Reference>, bounds: &Aabb, cuts: usize, depth: u32) -> Divided {
-        let n = references.len();
+    /// Divides the first `n` references of a room, which `bounds` encloses. What else is in the room is there to be cut.
+    fn divide(&self, room: &mut [Reference], n: usize, bounds: &Aabb, depth: u32) -> Divided {
+        let cuts = room.len() - n;
+        let (references, _) = room.split_at_mut(n);
         if n <= FEW || depth > DEEPEST || cuts == 0 || bounds.half_area() <= self.least {
-            return Divided::Not(references);
+            return Divided::Not(n);
         }
-        let Some(plane) = best_plane::<FEW_BINS>(&references, FEW_BINS) else {
-            return Divided::Not(references);
+        let Some(plane) = best_plane::<FEW_BINS>(references, FEW_BINS) else {
+            return Divided::Not(n);
         };
-        let middle = partition(&mut references, &plane);
+        let middle = partition(references, &plane);
         let (left, right) = references.split_at(middle);
         let bounds_of_sides = [left, right].map(|side| gather(side, &bounds_of, &joined));
         if bounds_of_sides[0].overlap(&bounds_of_sides[1]).is_some_and(|both| both.half_area() > self.least)
-            && let Some(cutting) = self.cheapest(&references, bounds)
+            && let Some(cutting) = self.cheapest(references, bounds)
             && cutting.cost < plane.cost
         {
-            let sides = self.cut_all(&references, &cutting);
-            let made = sides[0].len() + sides[1].len() - n;
-            if made <= cuts && sides.iter().all(|side| side.len() < n) {
-                drop(references);
-                let bounds_of_sides = [&sides[0], &sides[1]].map(|side| gather(side, &bounds_of, &joined));
-                return self.both(sides, &bounds_of_sides, cuts - made, depth);
+            let [left, right] = self.cut_all(references, &cutting);
+            let counts = [left.len(), right.len()];
+            if counts[0] + counts[1] <= room.len() && counts.iter().all(|&count| count < n) {
+                let bounds_of_sides = [&left, &right].map(|side| gather(side, &bounds_of, &joined));
+                let start = left_size(counts, room.len());
+                room[..counts[0]].copy_from_slice(&left);
+                room[start..start + counts[1]].copy_from_slice(&right);
+                drop((left, right));
+                return self.both(room, counts, &bounds_of_sides, depth);
             }
         }
-        let sides = [references[..middle].to_vec(), references[middle..].to_vec()];
-        drop(references);
-        self.both(sides, &bounds_of_sides, cuts, depth)
+        let counts = [middle, n - middle];
+        room.copy_within(middle..n, left_size(counts, room.len()));
+        self.both(room, counts, &bounds_of_sides, depth)
     }
 
-    fn both(
-        &self,
-        [left, right]: [Vec<Reference>; 2],
-        bounds: &[Aabb; 2],
-        cuts: usize,
-        depth: u32,
-    ) -> Divided {
-        let n = left.len() + right.len();
-        let of_left = (cuts as u64 * left.len() as u64 / n as u64) as usize;
-        let go_left = || self.divide(left, &bounds[0], of_left, depth + 1);
-        let go_right = || self.divide(right, &bounds[1], cuts - of_left, depth + 1);
-        let (a, b) = if n > PARALLEL { rayon::join(go_left, go_right) } else { (go_left(), go_right()) };
-        Divided::In(Box::new([a, b]))
+    /// Divides both sides, which lie where their rooms begin.
+    fn both(&self, room: &mut [Reference], counts: [usize; 2], bounds: &[Aabb; 2], depth: u32) -> Divided {
+        let (left, right) = room.split_at_mut(left_size(counts, room.len()));
+        let sizes = [left.len(), right.len()];
+        let mut go_left = || self.divide(left, counts[0], &bounds[0], depth + 1);
+        let mut go_right = || self.divide(right, counts[1], &bounds[1], depth + 1);
+        let is_large = counts[0] + counts[1] > PARALLEL;
+        let (a, b) = if is_large { rayon::join(go_left, go_right) } else { (go_left(), go_right()) };
+        Divided::In(Box::new([Room { size: sizes[0], parts: a }, Room { size: sizes[1], parts: b }]))
     }
 
     /// The cheapest of the planes between bins that divide a node's box.

@@ -3,8 +3,10 @@
 //! Dynamic programming over the binary tree (Ylitie, Karras and Laine, HPG 2017): for every subtree, the cheapest way to
 //! cover it by at most `k` wide children, for `k` from 1 to 7. A wide child is a node or a leaf of one block.
 
-use crate::bvh::bounds::Aabb;
-use crate::bvh::fold::{Child, Tree};
+use crate::bvh::bounds::{Aabb, joined};
+use crate::bvh::build::PARALLEL;
+use crate::bvh::fold::{Built, Child, Tree};
+use bytemuck::Zeroable;
 use std::cmp::Reverse;
 
 /// Children of a node.
@@ -31,7 +33,7 @@ pub(super) struct WideTree {
 }
 
 /// What covering a subtree costs.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Zeroable)]
 struct Costs {
     /// By at most `k + 1` children.
     by_children: [f32; WIDTH - 1],
@@ -45,8 +47,11 @@ struct Costs {
 /// Collapses `tree`; leaves hold at most `max_leaf` references, except those that the binary tree has made larger.
 pub(super) fn collapse(tree: &Tree, max_leaf: u32) -> WideTree {
     let Some(root) = tree.root else { return WideTree { nodes: Vec::new(), root: None } };
-    let mut collapse = Collapse { tree, costs: Vec::with_capacity(tree.nodes.len()), max_leaf };
-    collapse.cost_all();
+    let mut costs = bytemuck::zeroed_vec(tree.nodes.len());
+    if let Child::Inner(root) = root {
+        cost_all(tree, max_leaf, root, &mut costs);
+    }
+    let collapse = Collapse { tree, costs, max_leaf };
     let mut nodes = Vec::new();
     let root = match root {
         Child::Inner(node) if !collapse.costs[node as usize].is_leaf => collapse.emit(node, &mut nodes),
@@ -61,37 +66,48 @@ struct Collapse<'a> {
     max_leaf: u32,
 }
 
-impl Collapse<'_> {
-    /// Costs of all inner nodes, children before parents: nodes are in depth-first order, so from the last to the first.
-    fn cost_all(&mut self) {
-        let empty = Costs { by_children: [0.0; WIDTH - 1], first: 0, count: 0, is_leaf: false };
-        self.costs.resize(self.tree.nodes.len(), empty);
-        for index in (0..self.tree.nodes.len()).rev() {
-            let node = &self.tree.nodes[index];
-            let mut bounds = node.bounds[0];
-            bounds.include(&node.bounds[1]);
-            let area = bounds.half_area();
-            let [a, b] = [0, 1].map(|i| self.costs_of(node.children[i], &node.bounds[i]));
-            let mut by_children = [f32::INFINITY; WIDTH - 1];
-            let as_node = cheapest_split(&a, &b, WIDTH).0 + NODE_COST * area;
-            let count = a.count + b.count;
-            let as_leaf = if count <= self.max_leaf { area } else { f32::INFINITY };
-            by_children[0] = as_node.min(as_leaf);
-            for k in 1..WIDTH - 1 {
-                by_children[k] = by_children[k - 1].min(cheapest_split(&a, &b, k + 1).0);
-            }
-            self.costs[index] =
-                Costs { by_children, first: a.first.min(b.first), count, is_leaf: as_leaf <= as_node };
-        }
-    }
+/// Fills in the costs of an inner node and all below it, which follow it, since nodes are in depth-first order; returns its
+/// own.
+fn cost_all(tree: &Tree, max_leaf: u32, node: u32, costs: &mut [Costs]) -> Costs {
+    let Built { bounds, children } = &tree.nodes[node as usize];
+    let is_large = costs.len() > PARALLEL;
+    let (own, below) = costs.split_at_mut(1);
+    let of_left = match children[1] {
+        Child::Inner(right) => (right - node - 1) as usize,
+        Child::Leaf { .. } => below.len(),
+    };
+    let (left, right) = below.split_at_mut(of_left);
+    let of_child = |side: usize, below: &mut [Costs]| match children[side] {
+        Child::Inner(child) => cost_all(tree, max_leaf, child, below),
+        Child::Leaf { first, count } => Costs::of_leaf(first, count, &bounds[side], max_leaf),
+    };
+    let (mut left, mut right) = (|| of_child(0, left), || of_child(1, right));
+    let (a, b) = if is_large { rayon::join(left, right) } else { (left(), right()) };
 
+    let area = joined(bounds[0], bounds[1]).half_area();
+    let as_node = cheapest_split(&a, &b, WIDTH).0 + NODE_COST * area;
+    let count = a.count + b.count;
+    let as_leaf = if count <= max_leaf { area } else { f32::INFINITY };
+    let mut by_children = [as_node.min(as_leaf); WIDTH - 1];
+    for k in 1..WIDTH - 1 {
+        by_children[k] = by_children[k - 1].min(cheapest_split(&a, &b, k + 1).0);
+    }
+    own[0] = Costs { by_children, first: a.first.min(b.first), count, is_leaf: as_leaf <= as_node };
+    own[0]
+}
+
+impl Costs {
+    fn of_leaf(first: u32, count: u32, bounds: &Aabb, max_leaf: u32) -> Self {
+        let blocks = count.div_ceil(max_leaf) as f32;
+        Self { by_children: [blocks * bounds.half_area(); WIDTH - 1], first, count, is_leaf: true }
+    }
+}
+
+impl Collapse<'_> {
     fn costs_of(&self, child: Child, bounds: &Aabb) -> Costs {
         match child {
             Child::Inner(node) => self.costs[node as usize],
-            Child::Leaf { first, count } => {
-                let blocks = count.div_ceil(self.max_leaf) as f32;
-                Costs { by_children: [blocks * bounds.half_area(); WIDTH - 1], first, count, is_leaf: true }
-            }
+            Child::Leaf { first, count } => Costs::of_leaf(first, count, bounds, self.max_leaf),
         }
     }
 
