@@ -222,3 +222,80 @@ pub(super) fn median(references: &mut [Reference]) -> usize {
     references.select_nth_unstable_by(middle, |a, b| key(a).total_cmp(&key(b)).then(a.index.cmp(&b.index)));
     middle
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bvh::bounds::{bounds_of, joined};
+    use crate::rng::{pcg4d, uniform};
+    use crate::vec3::vec3;
+
+    /// Boxes in a cube, some of which share a centre.
+    fn references(count: u32, seed: u32) -> Vec<Reference> {
+        let reference = |index: u32| {
+            let at = pcg4d([index - index % 3 / 2, seed, 17, 1]).map(uniform);
+            let size = pcg4d([index, seed, 17, 2]).map(|x| 0.4 * uniform(x).powi(3));
+            let (center, half) = (vec3(at[0], at[1], at[2]), vec3(size[0], size[1], size[2]));
+            Reference { bounds: Aabb { lo: center - half, hi: center + half }, index }
+        };
+        (0..count).map(reference).collect()
+    }
+
+    fn cost(references: &[Reference], middle: usize) -> f32 {
+        let (left, right) = references.split_at(middle);
+        [left, right].iter().map(|side| side.len() as f32 * bounds_of(side).half_area()).sum()
+    }
+
+    fn numbers(references: &[Reference]) -> Vec<u32> {
+        let mut numbers: Vec<u32> = references.iter().map(|r| r.index).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    #[test]
+    fn few_references_are_divided_where_that_costs_least_along_any_axis() {
+        for seed in 0..300 {
+            let all = references(2 + seed % (FEW as u32 - 1), seed);
+            let mut divided = all.clone();
+            let middle = split_few(&mut divided);
+            assert!(0 < middle && middle < all.len());
+            assert_eq!(numbers(&divided), numbers(&all));
+            let found = cost(&divided, middle);
+            for k in 0..3 {
+                let mut sorted = all.clone();
+                sorted.sort_by(|a, b| axis(a.bounds.center2(), k).total_cmp(&axis(b.bounds.center2(), k)));
+                for i in 1..all.len() {
+                    assert!(found <= cost(&sorted, i), "seed {seed}, axis {k}, {i} to the left");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn partition_puts_what_lies_left_of_the_plane_before_the_rest_at_the_cost_that_the_plane_has() {
+        for seed in 0..100 {
+            let all = references(10 + 7 * seed, seed);
+            let mut divided = all.clone();
+            let plane = best_plane::<FEW_BINS>(&all, FEW_BINS).unwrap();
+            let middle = partition(&mut divided, &plane);
+            assert!(0 < middle && middle < all.len());
+            assert_eq!(numbers(&divided), numbers(&all));
+            let center = |r: &Reference| axis(r.bounds.center2(), plane.axis);
+            let last_left = divided[..middle].iter().map(center).fold(f32::NEG_INFINITY, f32::max);
+            let first_right = divided[middle..].iter().map(center).fold(f32::INFINITY, f32::min);
+            assert!(last_left < first_right);
+            assert!((cost(&divided, middle) - plane.cost).abs() <= 1e-5 * plane.cost);
+        }
+    }
+
+    #[test]
+    fn the_last_lane_holds_anything_and_changes_nothing() {
+        for index in [0, 1, 0x7f80_0001, u32::MAX] {
+            let mut all = references(5, 3);
+            all.iter_mut().for_each(|r| r.index = index);
+            let by_three = all.iter().map(|r| r.bounds).fold(Aabb::EMPTY, joined);
+            let by_four = bounds_of(&all);
+            assert_eq!((by_four.lo, by_four.hi), (by_three.lo, by_three.hi));
+        }
+    }
+}

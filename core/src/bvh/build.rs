@@ -87,7 +87,7 @@ pub(crate) fn build_below(top: &Top, references: Vec<Reference>, settings: &Buil
 }
 
 /// The nodes of a tree with one reference a leaf.
-fn top_down(top: &Top, mut references: Vec<Reference>, split: Split) -> Vec<Node> {
+pub(super) fn top_down(top: &Top, mut references: Vec<Reference>, split: Split) -> Vec<Node> {
     if references.is_empty() {
         return Vec::new();
     }
@@ -114,7 +114,7 @@ struct Builder {
 }
 
 impl Builder {
-    /// Builds over `references`, into `pairs`; returns the root's content.
+    /// Builds over at least one reference into `pairs`, and returns the content of the root.
     fn subtree(&self, top: &Top, references: &mut [Reference], pairs: &mut [[Node; 2]], place: Place) -> u32 {
         let Some((own, rest)) = pairs.split_first_mut() else { return LEAF | references[0].index };
         let (middle, tops) = match top {
