@@ -1,6 +1,6 @@
 //! `lockstep study --sweep`: every way in which a target can run its passes, timed in turns and held to the same film.
 //!
-//! Targets tell their variants ([`Renderer::variants`]); the first is their own way. A round times every variant once and
+//! Targets tell their variants (`Renderer::variants`); the first is their own way. A round times every variant once and
 //! the first again at its end, for the floor of the timing. All variants of a target render the same samples of a scene,
 //! as many as a pass of the first takes some time for.
 

@@ -1,9 +1,9 @@
 //! `report.html`: one file that works offline.
 //!
-//! The page is put together from [`sections`], a style sheet, a script and the embedded [`images`]. Every text
-//! that comes from records passes [`escape`], or [`json_for_script`] on its way to the script.
+//! The page is put together from `sections`, a style sheet, a script and the embedded `images`. Every text
+//! that comes from records passes `escape`, or `json_for_script` on its way to the script.
 //!
-//! Pictures share [`BUDGET`]: linear values and maps have a part each, and images what these leave. What does not fit is
+//! Pictures share `BUDGET`: linear values and maps have a part each, and images what these leave. What does not fit is
 //! reduced, and where that does not help left out; captions and warnings say so.
 
 mod images;

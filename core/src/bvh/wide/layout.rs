@@ -18,7 +18,7 @@ pub(super) type Eight = [f32; WIDTH];
 pub struct Node8 {
     /// Lowest x, y and z, then highest x, y and z of every child.
     pub planes: [Eight; 6],
-    /// Index of a node, or with [`LEAF_BIT`] of a block, or of an instance in the upper level.
+    /// Index of a node, or with [`LEAF_BIT`](crate::bvh::LEAF_BIT) of a block, or of an instance in the upper level.
     pub children: [u32; WIDTH],
 }
 
