@@ -295,6 +295,7 @@ impl std::str::FromStr for Pixel {
 /// `lockstep compare`
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
+    #[allow(rustdoc::invalid_html_tags, reason = "help is plain text")]
     /// An image (.exr, .png, .hdr or .pfm), a folder of images named <scene>.<target>.<spp>spp[.s<seed>].<kind>, or a
     /// study's folder
     pub(crate) a: PathBuf,

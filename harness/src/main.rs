@@ -1,8 +1,5 @@
 //! Lockstep's command line.
 
-// What documents an argument is its help, which is plain text.
-#![allow(rustdoc::invalid_html_tags, rustdoc::broken_intra_doc_links)]
-
 mod backends;
 mod bench;
 mod cli;
@@ -15,6 +12,7 @@ mod image_report;
 mod interrupt;
 mod kernels;
 mod ladder;
+#[cfg(target_os = "linux")]
 mod memory;
 mod output;
 mod pace;
@@ -33,6 +31,7 @@ use clap::Parser;
 use cli::{Cli, Command, GoldenCommand, ReportArgs, SetupArgs};
 use exit::{Exit, Failure};
 
+#[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: memory::LargePages = memory::LargePages;
 

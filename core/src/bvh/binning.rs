@@ -70,14 +70,9 @@ fn centers_of(references: &[Reference]) -> Lanes {
     centers
 }
 
-fn both(mut a: Lanes, b: Lanes) -> Lanes {
-    a.include(&b);
-    a
-}
-
 /// The cheapest plane over all axes; `None` when all centres coincide.
 pub(super) fn best_plane<const MOST: usize>(references: &[Reference], bins: usize) -> Option<Plane> {
-    let centers = gather(references, &centers_of, &both);
+    let centers = gather(references, &centers_of, &Lanes::joined);
     let lowest = centers.lo;
     let scales = [0, 1, 2, 3].map(|a| {
         let extent = centers.hi[a] - lowest[a];
@@ -175,19 +170,10 @@ pub(super) fn split_few(references: &mut [Reference]) -> usize {
             }
             order[place] = i;
         }
-        let mut behind = [0.0; FEW];
-        let mut bounds = Lanes::EMPTY;
-        for i in (1..n).rev() {
-            bounds.include(&all[order[i]].0);
-            behind[i] = (n - i) as f32 * bounds.half_area();
-        }
-        bounds = Lanes::EMPTY;
-        for i in 1..n {
-            bounds.include(&all[order[i - 1]].0);
-            let cost = i as f32 * bounds.half_area() + behind[i];
-            if cost < best_cost {
-                (best, best_order, best_cost) = (i, order, cost);
-            }
+        let sorted = order.map(|i| all[i].0);
+        let (left, cost) = cheapest_boundary::<FEW>(&sorted[..n], &[1; FEW][..n]);
+        if cost < best_cost {
+            (best, best_order, best_cost) = (left, order, cost);
         }
     }
     let mut sorted = [Reference::NONE; FEW];

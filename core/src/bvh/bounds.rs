@@ -43,6 +43,13 @@ impl Aabb {
     }
 }
 
+impl From<[Vec3; 2]> for Aabb {
+    #[inline(always)]
+    fn from([lo, hi]: [Vec3; 2]) -> Self {
+        Self { lo, hi }
+    }
+}
+
 /// The box around two.
 #[inline(always)]
 pub(super) fn joined(mut a: Aabb, b: Aabb) -> Aabb {
@@ -88,6 +95,13 @@ impl Lanes {
             self.lo[k] = min(self.lo[k], o.lo[k]);
             self.hi[k] = max(self.hi[k], o.hi[k]);
         }
+    }
+
+    /// The box around both.
+    #[inline(always)]
+    pub(super) fn joined(mut self, o: Self) -> Self {
+        self.include(&o);
+        self
     }
 
     /// Twice the centre.

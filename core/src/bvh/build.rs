@@ -5,6 +5,7 @@ use super::bounds::{Reference, bounds_of, joined};
 use super::fold::{Tree, fold};
 use super::nodes::{self, LEAF, Node};
 use super::optimise::optimise;
+use crate::vec3::Vec3;
 
 /// How to split a set of primitives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +71,12 @@ impl Top {
     }
 }
 
+/// Builds a tree over boxes, one a leaf, by their places.
+pub(crate) fn build_over(boxes: &[[Vec3; 2]], settings: &BuildSettings) -> Tree {
+    let reference = |(index, &corners): (u32, &[Vec3; 2])| Reference { bounds: corners.into(), index };
+    build((0..).zip(boxes).map(reference).collect(), &BuildSettings { max_leaf: 1, ..*settings })
+}
+
 /// Builds a tree; deterministic for equal input, whatever the number of threads. Indices are less than 2^31.
 pub(crate) fn build(references: Vec<Reference>, settings: &BuildSettings) -> Tree {
     build_below(&Top::Open, references, settings)
@@ -87,7 +94,7 @@ pub(crate) fn build_below(top: &Top, references: Vec<Reference>, settings: &Buil
 }
 
 /// The nodes of a tree with one reference a leaf.
-pub(super) fn top_down(top: &Top, mut references: Vec<Reference>, split: Split) -> Vec<Node> {
+fn top_down(top: &Top, mut references: Vec<Reference>, split: Split) -> Vec<Node> {
     if references.is_empty() {
         return Vec::new();
     }

@@ -3,8 +3,8 @@
 //! Both levels share one array of nodes. Inner nodes above the instances lead to leaves that name one instance; inner
 //! nodes of a mesh lead to leaves that name a range of [`LeafPrimitive`]s.
 
-use super::bounds::{Aabb, Reference};
-use super::build::{BuildSettings, Split, build, build_below};
+use super::bounds::Aabb;
+use super::build::{BuildSettings, Split, build_below, build_over};
 use super::fold::{Child, Tree};
 use super::order::sooner_first;
 use super::pieces::Parts;
@@ -130,16 +130,9 @@ impl Bvh2 {
     }
 
     fn append_instances(&mut self, settings: &BuildSettings) {
-        let references: Vec<Reference> = self
-            .instance_boxes
-            .iter()
-            .enumerate()
-            .map(|(i, b)| Reference { bounds: Aabb { lo: b[0], hi: b[1] }, index: i as u32 })
-            .collect();
-        let mut tree = build(references, &BuildSettings { max_leaf: 1, ..*settings });
-        let half_area = |[lo, hi]: [Vec3; 2]| Aabb { lo, hi }.half_area();
-        let areas: Vec<f32> =
-            tree.order.iter().map(|&instance| half_area(self.instance_boxes[instance as usize])).collect();
+        let mut tree = build_over(&self.instance_boxes, settings);
+        let area = |&instance: &u32| Aabb::from(self.instance_boxes[instance as usize]).half_area();
+        let areas: Vec<f32> = tree.order.iter().map(area).collect();
         sooner_first(&mut tree, |at| areas[at as usize]);
         let leaf = |first: u32, _count: u32| LEAF_BIT | tree.order[first as usize];
         self.root = append(&mut self.nodes, &tree, leaf);

@@ -36,3 +36,23 @@ pub(super) fn references(nodes: &[Node]) -> Vec<Reference> {
     let leaves = nodes.iter().filter(|node| node.is_leaf());
     leaves.map(|leaf| Reference { bounds: leaf.bounds, index: leaf.content & !LEAF }).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vec3::Vec3;
+
+    #[test]
+    fn the_references_of_a_tree_are_its_leaves() {
+        let cube = |size| Aabb { lo: Vec3::ZERO, hi: Vec3::splat(size) };
+        let nodes = [
+            Node::new(cube(4.0), 0, 1),
+            Node::new(cube(1.0), 0, LEAF | 7),
+            Node::new(cube(4.0), 0, 3),
+            Node::new(cube(2.0), 2, LEAF),
+            Node::new(cube(4.0), 2, LEAF | 0x7fff_ffff),
+        ];
+        let found: Vec<(f32, u32)> = references(&nodes).iter().map(|r| (r.bounds.hi.x, r.index)).collect();
+        assert_eq!(found, [(1.0, 7), (2.0, 0), (4.0, 0x7fff_ffff)]);
+    }
+}

@@ -226,9 +226,8 @@ fn depth(nodes: &[Node]) -> u32 {
 mod tests {
     use super::*;
     use crate::bvh::bounds::{Aabb, Reference};
-    use crate::bvh::build::{BuildSettings, Top, build, top_down};
+    use crate::bvh::build::{BuildSettings, build};
     use crate::bvh::fold::{Child, Tree};
-    use crate::bvh::nodes;
     use crate::rng::{pcg4d, uniform};
     use crate::vec3::{Vec3, vec3};
 
@@ -269,17 +268,6 @@ mod tests {
             expected.sort_unstable();
             assert_eq!(found, expected, "{take}");
         }
-    }
-
-    #[test]
-    fn the_references_of_a_tree_are_those_that_it_was_built_over() {
-        let all = references(1000);
-        let settings = BuildSettings::default();
-        let of_tree = top_down(&Top::Open, all.clone(), settings.split);
-        let mut again = nodes::references(&of_tree);
-        again.sort_by_key(|r| r.index);
-        let parts = |r: &Reference| (r.bounds.lo, r.bounds.hi, r.index);
-        assert!(all.iter().map(parts).eq(again.iter().map(parts)));
     }
 
     #[test]

@@ -75,8 +75,8 @@ impl Pieces {
     pub fn boxes(&self, whole: &LeafPrimitive) -> Vec<([Vec3; 2], Cut)> {
         let boxed = |piece: &Piece| (whole.with(piece.cut).bounds().into(), piece.cut);
         let mut boxes: Vec<([Vec3; 2], Cut)> = self.of_triangle(whole.primitive).iter().map(boxed).collect();
-        let half_area = |[lo, hi]: [Vec3; 2]| Aabb { lo, hi }.half_area();
-        boxes.sort_by(|(a, _), (b, _)| half_area(*b).total_cmp(&half_area(*a)));
+        let half_area = |(corners, _): &([Vec3; 2], Cut)| Aabb::from(*corners).half_area();
+        boxes.sort_by(|a, b| half_area(b).total_cmp(&half_area(a)));
         boxes
     }
 }

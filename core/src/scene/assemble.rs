@@ -6,12 +6,34 @@ use super::transform::{
     determinant, inverse, similarity_scale, transform_normal, transform_point, transform_vector,
 };
 use super::types::*;
+use crate::bvh::LEAF_COUNT_SHIFT;
 use crate::error::{Error, Result};
 use crate::math;
 use crate::vec3::{Vec3, normalize, vec3};
 
 /// Meshes placed several times are baked while all their copies together stay below this many triangles.
 const BAKED_COPIES: u64 = 65_536;
+
+/// References to vertices have 31 bits.
+const MOST_VERTICES: usize = (1 << 31) - 1;
+
+/// Leaves of the binary hierarchy number 2^28 primitives, and cutting triangles makes up to half as many again.
+const MOST_PRIMITIVES: usize = 5 << 25;
+const _: () = assert!(MOST_PRIMITIVES / 2 * 3 <= 1 << LEAF_COUNT_SHIFT);
+
+/// Says which limit so many vertices and primitives go beyond.
+fn fits(vertices: usize, primitives: usize) -> std::result::Result<(), String> {
+    if vertices > MOST_VERTICES {
+        return Err(format!("{vertices} vertices are more than the {MOST_VERTICES} that are possible"));
+    }
+    if primitives > MOST_PRIMITIVES {
+        return Err(format!(
+            "{primitives} triangles and spheres are more than the {MOST_PRIMITIVES} that are possible; place a mesh \
+             several times in place of copies, or simplify it"
+        ));
+    }
+    Ok(())
+}
 
 /// Grows to include points.
 pub(super) struct Bounds {
@@ -118,15 +140,10 @@ impl<'a> Assembler<'a> {
     /// Appends a mesh's primitives, moved by `map` where there is one.
     fn append(&mut self, mesh: &MeshData, map: Option<&Affine>) -> Result<()> {
         let base = self.scene.positions.len();
-        let limit = SPHERE_BIT as usize;
-        if base + mesh.positions.len() >= limit || self.scene.triangles.len() + mesh.triangles.len() >= limit
-        {
-            return Err(Error::scene(
-                &self.scene.name,
-                "geometry",
-                "at most 2^31 - 1 vertices and triangles are possible",
-            ));
-        }
+        let primitives = self.scene.triangles.len() + self.scene.spheres.len();
+        let more = mesh.triangles.len() + mesh.spheres.len();
+        fits(base + mesh.positions.len(), primitives + more)
+            .map_err(|why| Error::scene(&self.scene.name, "geometry", why))?;
         let defaults = std::iter::repeat_n(Vertex::default(), mesh.positions.len());
         match map {
             None => {
@@ -188,5 +205,17 @@ impl<'a> Assembler<'a> {
     fn inverse_of(&self, map: &Affine) -> Result<Affine> {
         inverse(map)
             .ok_or_else(|| Error::scene(&self.scene.name, "instance", "the transform is not invertible"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leaves_cannot_number_is_refused_and_said() {
+        assert_eq!(fits(MOST_VERTICES, MOST_PRIMITIVES), Ok(()));
+        assert!(fits(MOST_VERTICES + 1, 0).unwrap_err().starts_with("2147483648 vertices"));
+        assert!(fits(0, MOST_PRIMITIVES + 1).unwrap_err().contains("167772161 triangles and spheres"));
     }
 }

@@ -43,6 +43,7 @@ pub(crate) struct CostArgs {
     /// The project's folder
     #[arg(default_value = ".")]
     pub(crate) root: PathBuf,
+    #[allow(rustdoc::broken_intra_doc_links, reason = "help is plain text")]
     /// A TOML file of [[place]] tables with path, backend (`shared` for what all use) and role (`host` or `device`)
     /// [default: core/kernels, core/src, and src and kernels of every backend-NAME]
     #[arg(long, value_name = "FILE")]

@@ -2,8 +2,8 @@
 
 use super::collapse::{WIDTH, WideNode, WideTree, collapse};
 use super::layout::{Block8, Bvh8, Node8};
-use crate::bvh::bounds::{Aabb, Reference};
-use crate::bvh::build::{BuildSettings, build, build_below};
+use crate::bvh::bounds::Aabb;
+use crate::bvh::build::{BuildSettings, build_below, build_over};
 use crate::bvh::bvh2::{EMPTY, LEAF_BIT};
 use crate::bvh::fold::Child;
 use crate::bvh::pieces::{Parts, Pieces};
@@ -20,7 +20,8 @@ impl Bvh8 {
         let meshes: Vec<MeshTree> =
             scene.meshes.par_iter().map(|mesh| MeshTree::build(scene, mesh, &settings)).collect();
         let instance_boxes = instance_boxes(scene);
-        let (instances, order) = instance_tree(&instance_boxes, &settings);
+        let over_instances = build_over(&instance_boxes, &settings);
+        let (instances, order) = (collapse(&over_instances, 1), over_instances.order);
 
         let mut nodes =
             bytemuck::zeroed_vec(instances.nodes.len() + sum(&meshes, |mesh| mesh.tree.nodes.len()));
@@ -55,14 +56,6 @@ fn sum(meshes: &[MeshTree], of: impl Fn(&MeshTree) -> usize) -> usize {
     meshes.iter().map(of).sum()
 }
 
-/// The tree over instances, and these in its leaves' order.
-fn instance_tree(boxes: &[[Vec3; 2]], settings: &BuildSettings) -> (WideTree, Vec<u32>) {
-    let instance = |(index, &[lo, hi]): (u32, &[Vec3; 2])| Reference { bounds: Aabb { lo, hi }, index };
-    let references = (0..).zip(boxes).map(instance).collect();
-    let tree = build(references, &BuildSettings { max_leaf: 1, ..*settings });
-    (collapse(&tree, 1), tree.order)
-}
-
 /// Writes a block and the blocks of its pieces' boxes, the largest first, since most hits are there. Returns how many.
 fn write_block(blocks: &mut [Block8], primitives: &[LeafPrimitive], pieces: &Pieces) -> usize {
     let mut block = Block8::new(primitives);
@@ -72,7 +65,8 @@ fn write_block(blocks: &mut [Block8], primitives: &[LeafPrimitive], pieces: &Pie
         block.in_pieces |= u32::from(!of_it.is_empty()) << lane;
         boxes.extend(of_it.into_iter().map(|(corners, _)| (lane, corners)));
     }
-    boxes.sort_by(|(_, a), (_, b)| half_area(b).total_cmp(&half_area(a)));
+    let half_area = |(_, corners): &(usize, [Vec3; 2])| Aabb::from(*corners).half_area();
+    boxes.sort_by(|a, b| half_area(b).total_cmp(&half_area(a)));
     block.boxes = boxes.len().div_ceil(WIDTH) as u32;
     blocks[0] = block;
     for (block, boxes) in blocks[1..].iter_mut().zip(boxes.chunks(WIDTH)) {
@@ -86,10 +80,6 @@ fn blocks_of(primitives: &[LeafPrimitive], pieces: &Pieces) -> usize {
     let triangles = primitives.iter().filter(|p| p.primitive & SPHERE_BIT == 0);
     let boxes: usize = triangles.map(|p| pieces.of_triangle(p.primitive).len()).sum();
     1 + boxes.div_ceil(WIDTH)
-}
-
-fn half_area([lo, hi]: &[Vec3; 2]) -> f32 {
-    Aabb { lo: *lo, hi: *hi }.half_area()
 }
 
 /// A reference to a child of a tree whose first node is `base`; `leaf` refers to one by its first place in the order and its length.

@@ -2,8 +2,6 @@
 
 use super::collapse::WIDTH;
 use crate::bvh::build::BuildSettings;
-#[cfg(test)]
-use crate::bvh::bvh2::LEAF_BIT;
 use crate::bvh::probe::LeafPrimitive;
 use crate::scene::{NONE, SPHERE_BIT};
 use crate::vec3::{Vec3, vec3};
@@ -144,7 +142,7 @@ impl Bvh8 {
         let mut deepest = 0;
         while let Some((child, depth)) = to_visit.pop() {
             deepest = deepest.max(depth);
-            if child & LEAF_BIT == 0 {
+            if child & crate::bvh::LEAF_BIT == 0 {
                 to_visit.extend(self.nodes[child as usize].children.map(|c| (c, depth + 1)));
             }
         }
