@@ -33,32 +33,21 @@ typedef ulong u64;
 #define LS_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define LS_ATOMIC_ADD(counter, amount) atomic_add(counter, amount)
 
-/* How many work-items of those that run in lockstep do this together, and the next number of a counter for each of them.
- * OpenCL C 1.2 does not know of lockstep; on NVIDIA's devices its first lane adds for all. */
+/* How many work-items of those that run in lockstep do this together. OpenCL C 1.2 does not know of lockstep. */
 #ifdef __NV_CL_C_VERSION
 #define LS_LANES() ((u32)popcount(ls_active_lanes()))
-#define LS_TAKE(counter) ls_take(counter)
 
 LS_FN u32 ls_active_lanes(void) {
     u32 lanes;
     __asm__ volatile("activemask.b32 %0;" : "=r"(lanes));
     return lanes;
 }
-
-LS_FN u32 ls_take(volatile __global u32 *counter) {
-    u32 lanes = ls_active_lanes();
-    u32 before;
-    __asm__("mov.u32 %0, %%lanemask_lt;" : "=r"(before));
-    u32 rank = popcount(lanes & before);
-    u32 first = rank == 0u ? atomic_add(counter, popcount(lanes)) : 0u;
-    u32 lowest = popcount(~lanes & (lanes - 1u));
-    __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, %3;" : "=r"(first) : "r"(first), "r"(lowest), "r"(lanes));
-    return first + rank;
-}
 #else
 #define LS_LANES() 1u
-#define LS_TAKE(counter) atomic_inc(counter)
 #endif
+/* The next number of a counter for each work-item. NVIDIA's assembler makes one addition for all lanes of it, if what is
+ * added is a constant. */
+#define LS_TAKE(counter) atomic_add(counter, 1u)
 
 #define LS_AS_U32(x) as_uint(x)
 #define LS_AS_F32(x) as_float(x)
