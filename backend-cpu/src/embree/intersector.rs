@@ -66,8 +66,27 @@ fn as_near(ray: &Ray, t: f32) -> [f32; 2] {
     [max(ray.t_min, t - about), t + about]
 }
 
+/// The share of a thread's last shadow rays that were blocked, in 4,096ths; the older they are, the less they count.
+#[derive(Default)]
+pub(crate) struct Blocked(u32);
+
+impl Blocked {
+    /// Whether fewer than one in four.
+    #[inline(always)]
+    fn are_few(&self) -> bool {
+        self.0 < 4096 / 4
+    }
+
+    /// Counts up to eight more.
+    #[inline(always)]
+    fn count(&mut self, hits: u32, of: usize) {
+        let here = hits * 4096 / of as u32;
+        self.0 = (7 * self.0 + here) / 8;
+    }
+}
+
 impl Intersector for Embree {
-    type Scratch = ();
+    type Scratch = Blocked;
 
     fn build(scene: &Scene, _: &BvhCache) -> Result<Made<Self>> {
         let threads = rayon::current_num_threads();
@@ -91,7 +110,7 @@ impl Intersector for Embree {
     }
 
     #[inline]
-    fn closest_hit(&self, ray: &Ray, key: RayKey, _: &mut ()) -> Hit {
+    fn closest_hit(&self, ray: &Ray, key: RayKey, _: &mut Blocked) -> Hit {
         if self.world.has_spheres {
             return self.ask_about_partial(&mut Query::new(&self.world, ray, key), ray.t_min);
         }
@@ -103,7 +122,7 @@ impl Intersector for Embree {
         &self,
         count: usize,
         ray: impl Fn(usize) -> (&'r Ray, RayKey),
-        scratch: &mut (),
+        scratch: &mut Blocked,
         mut found: impl FnMut(usize, Hit),
     ) {
         if self.world.has_spheres {
@@ -121,7 +140,7 @@ impl Intersector for Embree {
     }
 
     #[inline]
-    fn any_hit(&self, ray: &Ray, key: RayKey, _: &mut ()) -> bool {
+    fn any_hit(&self, ray: &Ray, key: RayKey, _: &mut Blocked) -> bool {
         let mut traced = to_embree(ray);
         let mut query = Query::new(&self.world, ray, key);
         let context = (&raw mut query).cast();
@@ -132,9 +151,46 @@ impl Intersector for Embree {
         unsafe { rtcOccluded1(self.world.top.raw(), &raw mut traced, &raw mut args) };
         traced.tfar == f32::NEG_INFINITY
     }
+
+    #[inline(always)]
+    fn any_hits<'r>(
+        &self,
+        count: usize,
+        ray: impl Fn(usize) -> (&'r Ray, RayKey),
+        blocked: &mut Blocked,
+        mut found: impl FnMut(usize, bool),
+    ) {
+        let all = [true; packet::WIDTH];
+        for first in (0..count).step_by(packet::WIDTH) {
+            let here = packet::WIDTH.min(count - first);
+            let together = here == packet::WIDTH && self.packs_any_hits(blocked);
+            let asked = if together { packet::may_be_hit(&self.world, |i| ray(first + i).0) } else { all };
+            let mut hits = 0;
+            for (i, asked) in (first..first + here).zip(asked) {
+                let (ray, key) = ray(i);
+                let is_hit = asked && self.any_hit(ray, key, blocked);
+                hits += u32::from(is_hit);
+                found(i, is_hit);
+            }
+            blocked.count(hits, here);
+        }
+    }
 }
 
 impl Embree {
+    /// Whether it pays to ask about eight shadow rays together, and then again about each that may be blocked. Eight together
+    /// take half to nine tenths of the time.
+    #[inline(always)]
+    fn packs_any_hits(&self, blocked: &Blocked) -> bool {
+        blocked.are_few() && !self.world.has_spheres && !self.world.is_placed
+    }
+
+    /// Whether Embree finds eight hits faster together. Where meshes are placed by maps, rays must leave from one point.
+    #[inline(always)]
+    fn packets_pay<'r>(&self, ray: impl Fn(usize) -> &'r Ray) -> bool {
+        !self.world.is_placed || packet::is_coherent(ray)
+    }
+
     /// What Embree finds nearest along rays `0..proposals.len()`, in a scene without spheres.
     #[inline(always)]
     fn propose_all<'w, 'r>(&'w self, proposals: &mut [Option<Proposal<'w>>], ray: impl Fn(usize) -> &'r Ray) {
@@ -142,9 +198,9 @@ impl Embree {
         while next < proposals.len() {
             let rest = &mut proposals[next..];
             let following = |lane| ray(next + lane);
-            let packed = rest.len() >= packet::WIDTH && packet::pays(following);
+            let packed = rest.len() >= packet::WIDTH && self.packets_pay(following);
             let proposed = if packed {
-                rest[..packet::WIDTH].copy_from_slice(&packet::propose(&self.world, following));
+                packet::propose(&self.world, following, rest);
                 packet::WIDTH
             } else {
                 rest[0] = self.propose(ray(next));
@@ -195,14 +251,12 @@ impl Embree {
             let hit = proposal.as_ref().and_then(|Proposal { part, number, .. }| {
                 judged.hit(lane, part.instance, part.primitive(*number))
             });
-            found(
-                lane,
-                match (hit, proposal) {
-                    (Some(hit), Some(_)) if is_plain[lane] && !is_at_edge(&hit) => hit,
-                    (Some(hit), Some(proposal)) => self.look_closer(ray, key, proposal, hit),
-                    _ => self.decide(ray, key, proposal.as_ref()),
-                },
-            );
+            // The usual case apart: its numbers then go from registers to where they are kept.
+            match (hit, proposal) {
+                (Some(hit), Some(_)) if is_plain[lane] && !is_at_edge(&hit) => found(lane, hit),
+                (Some(hit), Some(proposal)) => found(lane, self.look_closer(ray, key, proposal, hit)),
+                _ => found(lane, self.decide(ray, key, proposal.as_ref())),
+            }
         }
     }
 

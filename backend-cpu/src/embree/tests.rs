@@ -1,6 +1,6 @@
 //! The target against the built-in BVH.
 
-use super::intersector::Embree;
+use super::intersector::{Blocked, Embree};
 use crate::intersector::Intersector;
 use crate::{BVH_TARGET, Cpu, EMBREE_TARGET};
 use lockstep_core::bvh::{BuildSettings, Bvh2, BvhCache, Scratch};
@@ -107,9 +107,9 @@ fn instances() -> Scene {
 }
 
 /// One mesh in the world itself.
-fn static_mesh() -> Scene {
+fn static_mesh(spheres: u32) -> Scene {
     let mut b = SceneBuilder::new("static");
-    let mesh = soup(&mut b, 20);
+    let mesh = soup(&mut b, spheres);
     let mesh = b.mesh(mesh);
     b.instance(mesh, IDENTITY);
     b.build().unwrap()
@@ -140,6 +140,30 @@ fn bits(hit: &Hit) -> [u32; 5] {
     [hit.t.to_bits(), hit.u.to_bits(), hit.v.to_bits(), hit.instance, hit.primitive]
 }
 
+/// How rays are handed over.
+#[derive(Clone, Copy)]
+enum Rays {
+    OneByOne,
+    Together,
+}
+
+/// The hits of all rays, and whether anything lies along them.
+fn trace(embree: &Embree, rays: &[Ray], how: Rays) -> (Vec<Hit>, Vec<bool>) {
+    let (mut hits, mut occluded) = (Vec::new(), Vec::new());
+    // Eight with nothing known of others are always traced together.
+    let size = match how {
+        Rays::OneByOne => 1,
+        Rays::Together => 8,
+    };
+    for (first, rays) in (0..).step_by(size).zip(rays.chunks(size)) {
+        let ray = |i: usize| (&rays[i], key(first + i as u32));
+        embree.closest_hits(rays.len(), ray, &mut Blocked::default(), |_, hit| hits.push(hit));
+        embree.any_hits(rays.len(), ray, &mut Blocked::default(), |_, found| occluded.push(found));
+    }
+    embree.check().unwrap();
+    (hits, occluded)
+}
+
 /// How often two intersectors part over some rays.
 #[derive(Debug, Default)]
 struct Partings {
@@ -150,25 +174,22 @@ struct Partings {
 }
 
 /// Compares all hits, to the bit where both choose one primitive.
-fn compare(scene: &Scene, rays: impl Iterator<Item = Ray>) -> Partings {
+fn compare(scene: &Scene, rays: &[Ray], how: Rays) -> Partings {
     let bvh = Bvh2::build(scene, &BuildSettings::default());
-    let embree = embree(scene);
+    let (hits, occluded) = trace(&embree(scene), rays, how);
     let mut scratch = Scratch::default();
     let mut partings = Partings::default();
-    for (i, ray) in (0..).zip(rays) {
-        let expected = bvh.closest_hit(scene, &ray, key(i), &mut scratch);
-        let found = embree.closest_hit(&ray, key(i), &mut ());
+    for ((i, ray), (found, occluded)) in (0..).zip(rays).zip(hits.iter().zip(occluded)) {
+        let expected = bvh.closest_hit(scene, ray, key(i), &mut scratch);
         partings.rays += 1;
         partings.hits += u32::from(expected.is_some());
         if (found.instance, found.primitive) == (expected.instance, expected.primitive) {
-            assert_eq!(bits(&found), bits(&expected), "ray {i} of {}: {ray:?}", scene.name);
+            assert_eq!(bits(found), bits(&expected), "ray {i} of {}: {ray:?}", scene.name);
         } else {
             partings.primitives += 1;
         }
-        let occluded = embree.any_hit(&ray, key(i), &mut ());
         partings.occlusions += u32::from(occluded != expected.is_some());
     }
-    embree.check().unwrap();
     println!("{}: {partings:?}", scene.name);
     partings
 }
@@ -178,8 +199,12 @@ fn hits_are_those_of_the_built_in_bvh_to_the_bit() {
     if !embree_is_here() {
         return;
     }
-    for scene in [instances(), static_mesh(), placed_spheres()] {
-        let partings = compare(&scene, (0..200_000).map(ray));
+    let rays: Vec<Ray> = (0..200_000).map(ray).collect();
+    let scenes = [instances(), static_mesh(20), static_mesh(0), placed_spheres()];
+    for (scene, how) in
+        scenes.into_iter().flat_map(|scene| [Rays::OneByOne, Rays::Together].map(|how| (scene.clone(), how)))
+    {
+        let partings = compare(&scene, &rays, how);
         assert!(partings.hits > partings.rays / 5, "{partings:?} in {}", scene.name);
         let tolerated = (f64::from(partings.rays) * TOLERATED_SHARE) as u32;
         assert!(partings.primitives <= tolerated, "{partings:?} in {}", scene.name);
@@ -212,8 +237,12 @@ fn of_surfaces_that_coincide_the_rule_chooses_one() {
     if !embree_is_here() {
         return;
     }
-    for map in [IDENTITY, placement(3)] {
-        let partings = compare(&doubled(map), (0..200_000).map(ray));
+    let rays: Vec<Ray> = (0..200_000).map(ray).collect();
+    for (map, how) in [IDENTITY, placement(3)]
+        .into_iter()
+        .flat_map(|map| [Rays::OneByOne, Rays::Together].map(|how| (map, how)))
+    {
+        let partings = compare(&doubled(map), &rays, how);
         assert!(partings.hits > partings.rays / 5, "{partings:?}");
         assert!(f64::from(partings.primitives) <= f64::from(partings.rays) * TOLERATED_SHARE, "{partings:?}");
         assert_eq!(partings.occlusions, 0, "{partings:?}");
@@ -283,13 +312,11 @@ fn no_ray_leaks_through_a_closed_mesh() {
     }
     for map in [IDENTITY, placement(3)] {
         let scene = closed_mesh(map, NEAR_EYE);
-        let embree = embree(&scene);
-        for i in 0..150_000 {
-            let ray = outward(&scene, i, i);
-            let stopped = embree.any_hit(&ray, key(i), &mut ());
-            assert!(stopped, "shadow ray {i} leaked: {ray:?}");
-            let found = embree.closest_hit(&ray, key(i), &mut ());
-            assert!(found.is_some(), "ray {i} leaked: {ray:?}");
+        let rays: Vec<Ray> = (0..150_000).map(|i| outward(&scene, i, i)).collect();
+        let (hits, occluded) = trace(&embree(&scene), &rays, Rays::OneByOne);
+        for (i, (hit, occluded)) in hits.iter().zip(occluded).enumerate() {
+            assert!(hit.is_some(), "ray {i} leaked: {:?}", rays[i]);
+            assert!(occluded, "shadow ray {i} leaked: {:?}", rays[i]);
         }
     }
 }
@@ -316,42 +343,59 @@ fn rays_at_edges_from_as_far_as_the_camera_hit_what_the_rule_says() {
     for (map, distance) in [IDENTITY, placement(3)].into_iter().flat_map(|map| FAR_EYES.map(|d| (map, d))) {
         let scene = closed_mesh(map, distance);
         let (embree, bvh) = (embree(&scene), Bvh2::build(&scene, &BuildSettings::default()));
+        let rays: Vec<Ray> = (0..90_000).filter_map(|i| from_afar(&scene, i, distance)).collect();
+        assert!(rays.len() > 25_000, "{}", rays.len());
         let mut scratch = Scratch::default();
-        let mut facing = 0;
-        for i in 0..90_000 {
-            let Some(ray) = from_afar(&scene, i, distance) else { continue };
-            facing += 1;
-            let expected = bvh.closest_hit(&scene, &ray, key(i), &mut scratch);
-            let found = embree.closest_hit(&ray, key(i), &mut ());
-            assert_eq!(bits(&found), bits(&expected), "from {distance}, ray {i}: {ray:?}");
-            assert!(embree.any_hit(&ray, key(i), &mut ()), "from {distance}, shadow ray {i} leaked: {ray:?}");
+        for how in [Rays::OneByOne, Rays::Together] {
+            let (hits, occluded) = trace(&embree, &rays, how);
+            for ((i, ray), (found, occluded)) in (0..).zip(&rays).zip(hits.iter().zip(occluded)) {
+                let expected = bvh.closest_hit(&scene, ray, key(i), &mut scratch);
+                assert_eq!(bits(found), bits(&expected), "from {distance}, ray {i}: {ray:?}");
+                assert!(occluded, "from {distance}, shadow ray {i} leaked: {ray:?}");
+            }
         }
-        assert!(facing > 25_000, "{facing}");
     }
 }
 
-/// Rays from one point go through Embree in packets, whose traversal is another.
+/// Packets have a traversal of their own, and one for rays from one point.
 #[test]
 fn no_ray_of_a_packet_leaks_and_its_hits_are_those_of_the_rule() {
     if !embree_is_here() {
         return;
     }
-    for map in [IDENTITY, placement(3)] {
+    for (map, from_one_point) in [(IDENTITY, 24), (placement(3), 24), (IDENTITY, 1)] {
         let scene = closed_mesh(map, NEAR_EYE);
         let (embree, bvh) = (embree(&scene), Bvh2::build(&scene, &BuildSettings::default()));
-        let rays: Vec<Ray> = (0..150_000).map(|i| outward(&scene, i, i / 24)).collect();
+        let rays: Vec<Ray> = (0..150_000).map(|i| outward(&scene, i, i / from_one_point)).collect();
+        let (hits, occluded) = trace(&embree, &rays, Rays::Together);
         let mut scratch = Scratch::default();
-        embree.closest_hits(
-            rays.len(),
-            |i| (&rays[i], key(i as u32)),
-            &mut (),
-            |i, found| {
-                assert!(found.is_some(), "ray {i} leaked: {:?}", rays[i]);
-                let expected = bvh.closest_hit(&scene, &rays[i], key(i as u32), &mut scratch);
-                assert_eq!(bits(&found), bits(&expected), "ray {i}: {:?}", rays[i]);
-            },
-        );
+        for ((i, ray), (found, occluded)) in (0..).zip(&rays).zip(hits.iter().zip(occluded)) {
+            assert!(found.is_some(), "ray {i} leaked: {ray:?}");
+            let expected = bvh.closest_hit(&scene, ray, key(i), &mut scratch);
+            assert_eq!(bits(found), bits(&expected), "ray {i}: {ray:?}");
+            assert!(occluded, "shadow ray {i} leaked: {ray:?}");
+        }
     }
+}
+
+/// Few shadow rays are blocked, then all, then few again.
+#[test]
+fn shadow_rays_are_told_alike_however_many_are_blocked() {
+    if !embree_is_here() {
+        return;
+    }
+    let scene = static_mesh(0);
+    let embree = embree(&scene);
+    let short = |i: u32| Ray { t_max: 1e-3, ..ray(i) };
+    let rays: Vec<Ray> =
+        (0..6_000).map(|i| if (2_000..4_000).contains(&i) { ray(i) } else { short(i) }).collect();
+    let mut found = Vec::new();
+    let keyed = |i: usize| (&rays[i], key(i as u32));
+    embree.any_hits(rays.len(), keyed, &mut Blocked::default(), |_, hit| found.push(hit));
+    let (_, alone) = trace(&embree, &rays, Rays::OneByOne);
+    assert_eq!(found, alone);
+    let blocked = found.iter().filter(|hit| **hit).count();
+    assert!((300..3_000).contains(&blocked), "{blocked}");
 }
 
 #[test]
@@ -360,8 +404,8 @@ fn scenes_without_geometry_are_traceable() {
         return;
     }
     let embree = embree(&SceneBuilder::new("empty").build().unwrap());
-    assert!(!embree.closest_hit(&ray(0), key(0), &mut ()).is_some());
-    assert!(!embree.any_hit(&ray(0), key(0), &mut ()));
+    assert!(!embree.closest_hit(&ray(0), key(0), &mut Blocked::default()).is_some());
+    assert!(!embree.any_hit(&ray(0), key(0), &mut Blocked::default()));
 }
 
 #[test]
@@ -382,8 +426,8 @@ fn denormal_numbers_survive_embree() {
     if !embree_is_here() {
         return;
     }
-    let embree = embree(&static_mesh());
-    embree.closest_hit(&ray(0), key(0), &mut ());
+    let embree = embree(&static_mesh(20));
+    embree.closest_hit(&ray(0), key(0), &mut Blocked::default());
     let tiny = std::hint::black_box(f32::MIN_POSITIVE);
     assert_ne!(tiny * 0.5, 0.0, "results flushed to zero would differ from the other targets'");
     assert_ne!(std::hint::black_box(tiny * 0.5) * 2.0, 0.0, "operands taken as zero would differ likewise");

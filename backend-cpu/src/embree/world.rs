@@ -29,6 +29,8 @@ pub(super) struct World {
     pub(super) has_partial: bool,
     /// Whether there are spheres.
     pub(super) has_spheres: bool,
+    /// Whether any mesh is placed by a map.
+    pub(super) is_placed: bool,
     /// The scene that this is.
     pub(super) scene: Scene,
     /// World boxes of the instances.
@@ -116,8 +118,19 @@ impl World {
         device.check("building the top-level tree")?;
         let any = |asks| all_parts.iter().flatten().any(|part| part.asks == asks);
         let (has_partial, has_spheres) = (any(partial_asks), any(Asks::Spheres));
+        let is_placed = !instanced.is_empty();
         let (scene, parts) = (scene.clone(), all_parts);
-        Ok(Self { top, _instanced: instanced, parts, has_partial, has_spheres, scene, boxes, device })
+        Ok(Self {
+            top,
+            _instanced: instanced,
+            parts,
+            has_partial,
+            has_spheres,
+            is_placed,
+            scene,
+            boxes,
+            device,
+        })
     }
 
     /// What Embree has found at a distance.
