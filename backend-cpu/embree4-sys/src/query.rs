@@ -7,7 +7,10 @@ use std::ptr;
 use crate::function_table::embree_functions;
 use crate::geometry::{RTCIntersectFunctionN, RTCOccludedFunctionN};
 use crate::values::named_bits;
-use crate::{RTC_INVALID_GEOMETRY_ID, RTCHitN, RTCRay, RTCRay8, RTCRayHit, RTCRayHit8, RTCRayN, RTCScene};
+use crate::{
+    RTC_INVALID_GEOMETRY_ID, RTCHitN, RTCRay, RTCRay8, RTCRay16, RTCRayHit, RTCRayHit8, RTCRayHit16, RTCRayN,
+    RTCScene,
+};
 
 named_bits! {
     /// What a query should optimise for and call.
@@ -172,6 +175,14 @@ embree_functions! { query:
         args: *mut RTCIntersectArguments,
     ) = ();
 
+    /// Finds the closest hits of the rays whose word of the 16 at `valid`, aligned to 64 bytes, is -1.
+    fn rtcIntersect16(
+        valid: *const c_int,
+        scene: RTCScene,
+        rayhit: *mut RTCRayHit16,
+        args: *mut RTCIntersectArguments,
+    ) = ();
+
     /// Asks whether anything is between a ray's ends; if so its `tfar` becomes minus infinity.
     fn rtcOccluded1(scene: RTCScene, ray: *mut RTCRay, args: *mut RTCOccludedArguments) = ();
 
@@ -180,6 +191,14 @@ embree_functions! { query:
         valid: *const c_int,
         scene: RTCScene,
         ray: *mut RTCRay8,
+        args: *mut RTCOccludedArguments,
+    ) = ();
+
+    /// Asks for 16 rays at once, as [`rtcIntersect16`] does.
+    fn rtcOccluded16(
+        valid: *const c_int,
+        scene: RTCScene,
+        ray: *mut RTCRay16,
         args: *mut RTCOccludedArguments,
     ) = ();
 }

@@ -1,4 +1,4 @@
-//! Rays and hits, single and in packets of 8.
+//! Rays and hits, single and in packets of 8 and 16.
 //!
 //! Distances are in units of the direction's length. Packets hold each component as an array over
 //! the rays.
@@ -113,106 +113,120 @@ pub struct RTCRayHit {
     pub hit: RTCHit,
 }
 
-/// A packet of 8 rays.
-#[repr(C, align(32))]
+/// A packet of `N` rays, 8 or 16.
+///
+/// Aligned to 64 bytes, as C asks for 16 rays; for 8 it asks for 32.
+#[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RTCRay8 {
+pub struct RTCRayNt<const N: usize> {
     /// Origins' x.
-    pub org_x: [f32; 8],
+    pub org_x: [f32; N],
     /// Origins' y.
-    pub org_y: [f32; 8],
+    pub org_y: [f32; N],
     /// Origins' z.
-    pub org_z: [f32; 8],
+    pub org_z: [f32; N],
     /// Near ends.
-    pub tnear: [f32; 8],
+    pub tnear: [f32; N],
     /// Directions' x.
-    pub dir_x: [f32; 8],
+    pub dir_x: [f32; N],
     /// Directions' y.
-    pub dir_y: [f32; 8],
+    pub dir_y: [f32; N],
     /// Directions' z.
-    pub dir_z: [f32; 8],
+    pub dir_z: [f32; N],
     /// Times.
-    pub time: [f32; 8],
+    pub time: [f32; N],
     /// Far ends, set as in [`RTCRay::tfar`].
-    pub tfar: [f32; 8],
+    pub tfar: [f32; N],
     /// Masks.
-    pub mask: [u32; 8],
+    pub mask: [u32; N],
     /// The caller's numbers.
-    pub id: [u32; 8],
+    pub id: [u32; N],
     /// Must be 0.
-    pub flags: [u32; 8],
+    pub flags: [u32; N],
 }
 
-impl Default for RTCRay8 {
-    /// Eight rays as in [`RTCRay::default`].
+impl<const N: usize> Default for RTCRayNt<N> {
+    /// Rays as in [`RTCRay::default`].
     fn default() -> Self {
         Self {
-            org_x: [0.0; 8],
-            org_y: [0.0; 8],
-            org_z: [0.0; 8],
-            tnear: [0.0; 8],
-            dir_x: [0.0; 8],
-            dir_y: [0.0; 8],
-            dir_z: [0.0; 8],
-            time: [0.0; 8],
-            tfar: [f32::INFINITY; 8],
-            mask: [u32::MAX; 8],
-            id: [0; 8],
-            flags: [0; 8],
+            org_x: [0.0; N],
+            org_y: [0.0; N],
+            org_z: [0.0; N],
+            tnear: [0.0; N],
+            dir_x: [0.0; N],
+            dir_y: [0.0; N],
+            dir_z: [0.0; N],
+            time: [0.0; N],
+            tfar: [f32::INFINITY; N],
+            mask: [u32::MAX; N],
+            id: [0; N],
+            flags: [0; N],
         }
     }
 }
 
-/// The closest hits of a packet of 8.
-#[repr(C, align(32))]
+/// The closest hits of a packet of `N`.
+#[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RTCHit8 {
+pub struct RTCHitNt<const N: usize> {
     /// x of the geometric normals.
-    pub Ng_x: [f32; 8],
+    pub Ng_x: [f32; N],
     /// y of the geometric normals.
-    pub Ng_y: [f32; 8],
+    pub Ng_y: [f32; N],
     /// z of the geometric normals.
-    pub Ng_z: [f32; 8],
+    pub Ng_z: [f32; N],
     /// Barycentric weights of the second vertices.
-    pub u: [f32; 8],
+    pub u: [f32; N],
     /// Barycentric weights of the third vertices.
-    pub v: [f32; 8],
+    pub v: [f32; N],
     /// The primitives.
-    pub primID: [u32; 8],
+    pub primID: [u32; N],
     /// The geometries.
-    pub geomID: [u32; 8],
+    pub geomID: [u32; N],
     /// The instances.
-    pub instID: [[u32; 8]; 1],
+    pub instID: [[u32; N]; 1],
     /// The elements of instance arrays; Embree before 4.3 leaves it alone.
-    pub instPrimID: [[u32; 8]; 1],
+    pub instPrimID: [[u32; N]; 1],
 }
 
-impl Default for RTCHit8 {
+impl<const N: usize> Default for RTCHitNt<N> {
     /// No hits.
     fn default() -> Self {
         Self {
-            Ng_x: [0.0; 8],
-            Ng_y: [0.0; 8],
-            Ng_z: [0.0; 8],
-            u: [0.0; 8],
-            v: [0.0; 8],
-            primID: [RTC_INVALID_GEOMETRY_ID; 8],
-            geomID: [RTC_INVALID_GEOMETRY_ID; 8],
-            instID: [[RTC_INVALID_GEOMETRY_ID; 8]],
-            instPrimID: [[RTC_INVALID_GEOMETRY_ID; 8]],
+            Ng_x: [0.0; N],
+            Ng_y: [0.0; N],
+            Ng_z: [0.0; N],
+            u: [0.0; N],
+            v: [0.0; N],
+            primID: [RTC_INVALID_GEOMETRY_ID; N],
+            geomID: [RTC_INVALID_GEOMETRY_ID; N],
+            instID: [[RTC_INVALID_GEOMETRY_ID; N]],
+            instPrimID: [[RTC_INVALID_GEOMETRY_ID; N]],
         }
     }
 }
 
-/// A packet of 8 rays and their closest hits.
-#[repr(C, align(32))]
+/// A packet of `N` rays and their closest hits.
+#[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct RTCRayHit8 {
+pub struct RTCRayHitNt<const N: usize> {
     /// The rays.
-    pub ray: RTCRay8,
+    pub ray: RTCRayNt<N>,
     /// What they hit.
-    pub hit: RTCHit8,
+    pub hit: RTCHitNt<N>,
 }
+
+/// A packet of 8 rays.
+pub type RTCRay8 = RTCRayNt<8>;
+
+/// A packet of 8 rays and their closest hits.
+pub type RTCRayHit8 = RTCRayHitNt<8>;
+
+/// A packet of 16 rays.
+pub type RTCRay16 = RTCRayNt<16>;
+
+/// A packet of 16 rays and their closest hits.
+pub type RTCRayHit16 = RTCRayHitNt<16>;
 
 /// Rays of a packet whose size is known at run time, in callbacks: twelve arrays of `N` words in the
 /// order of [`RTCRay`]'s fields.
@@ -221,7 +235,7 @@ pub struct RTCRayN {
     private: [u8; 0],
 }
 
-/// Hits of such a packet: arrays of `N` words in the order of [`RTCHit8`]'s fields.
+/// Hits of such a packet: arrays of `N` words in the order of [`RTCHitNt`]'s fields.
 #[repr(C)]
 pub struct RTCHitN {
     private: [u8; 0],
@@ -242,10 +256,13 @@ const _: () = {
     assert!(offset_of!(RTCHit, geomID) == 24 && offset_of!(RTCHit, instID) == 28);
     assert!(size_of::<RTCRayHit>() == 96 && align_of::<RTCRayHit>() == 32);
     assert!(offset_of!(RTCRayHit, hit) == 48);
-    assert!(size_of::<RTCRay8>() == 384 && align_of::<RTCRay8>() == 32);
-    assert!(offset_of!(RTCRay8, tfar) == 256 && offset_of!(RTCRay8, flags) == 352);
-    assert!(size_of::<RTCHit8>() == 288 && align_of::<RTCHit8>() == 32);
-    assert!(offset_of!(RTCHit8, geomID) == 192 && offset_of!(RTCHit8, instPrimID) == 256);
-    assert!(size_of::<RTCRayHit8>() == 672 && align_of::<RTCRayHit8>() == 32);
-    assert!(offset_of!(RTCRayHit8, hit) == 384);
+    assert!(size_of::<RTCRay8>() == 384 && size_of::<RTCRay16>() == 768);
+    assert!(offset_of!(RTCRay8, tfar) == 256 && offset_of!(RTCRay16, tfar) == 512);
+    assert!(offset_of!(RTCRay8, flags) == 352 && offset_of!(RTCRay16, flags) == 704);
+    assert!(size_of::<RTCHitNt<8>>() == 288 && size_of::<RTCHitNt<16>>() == 576);
+    assert!(offset_of!(RTCHitNt<8>, geomID) == 192 && offset_of!(RTCHitNt<16>, geomID) == 384);
+    assert!(offset_of!(RTCHitNt<8>, instPrimID) == 256 && offset_of!(RTCHitNt<16>, instPrimID) == 512);
+    assert!(offset_of!(RTCRayHit8, hit) == 384 && offset_of!(RTCRayHit16, hit) == 768);
+    assert!(size_of::<RTCRayHit8>() >= 672 && align_of::<RTCRayHit8>() >= 32);
+    assert!(size_of::<RTCRayHit16>() == 1344 && align_of::<RTCRayHit16>() == 64);
 };

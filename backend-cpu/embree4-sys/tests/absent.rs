@@ -11,6 +11,7 @@ fn calls_before_loading_answer_with_errors_and_nulls() {
     let mut rayhit = RTCRayHit { ray: RTCRay { dir_z: 1.0, ..RTCRay::default() }, ..RTCRayHit::default() };
     let before = rayhit;
     let mut packet = RTCRayHit8::default();
+    let mut wide = RTCRayHit16::default();
     let mut bounds = RTCBounds::default();
     // SAFETY: no library is loaded, so any argument is allowed.
     unsafe {
@@ -27,12 +28,14 @@ fn calls_before_loading_answer_with_errors_and_nulls() {
         rtcIntersect1(ptr::null_mut(), &raw mut rayhit, ptr::null_mut());
         rtcOccluded1(ptr::null_mut(), &raw mut rayhit.ray, ptr::null_mut());
         rtcIntersect8([-1; 8].as_ptr(), ptr::null_mut(), &raw mut packet, ptr::null_mut());
+        rtcIntersect16([-1; 16].as_ptr(), ptr::null_mut(), &raw mut wide, ptr::null_mut());
         rtcGetSceneBounds(ptr::null_mut(), &raw mut bounds);
         rtcReleaseScene(ptr::null_mut());
         rtcReleaseDevice(null_device);
     }
     assert_eq!(rayhit, before);
     assert_eq!(packet, RTCRayHit8::default());
+    assert_eq!(wide, RTCRayHit16::default());
     assert_eq!(bounds, RTCBounds::default());
     assert_eq!(loaded(), None);
 }

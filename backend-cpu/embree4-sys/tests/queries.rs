@@ -15,8 +15,8 @@ use support::rounded;
 const NEVER: f32 = f32::NEG_INFINITY;
 
 /// All lanes of a packet, aligned as packets are.
-#[repr(align(32))]
-struct Lanes([i32; 8]);
+#[repr(align(64))]
+struct Lanes<const N: usize>([i32; N]);
 
 /// A device, and scenes that are released with it.
 struct World {
@@ -168,17 +168,30 @@ fn occlusion_looks_between_the_rays_ends_only() {
 }
 
 #[test]
-fn a_packet_of_eight_finds_what_eight_single_rays_find() {
+fn a_packet_finds_what_single_rays_find() {
     if !support::embree_is_here() {
         return;
     }
+    a_packet_of_finds::<8>(rtcIntersect8, rtcOccluded8);
+    a_packet_of_finds::<16>(rtcIntersect16, rtcOccluded16);
+}
+
+/// Asks about a packet of closest hits.
+type Closest<const N: usize> =
+    unsafe fn(*const i32, RTCScene, *mut RTCRayHitNt<N>, *mut RTCIntersectArguments);
+
+/// Asks about a packet of shadow rays.
+type Any<const N: usize> = unsafe fn(*const i32, RTCScene, *mut RTCRayNt<N>, *mut RTCOccludedArguments);
+
+/// The last ray of the packet is left out.
+fn a_packet_of_finds<const N: usize>(packet_closest: Closest<N>, packet_any: Any<N>) {
     let mut world = World::new();
     let mesh = world.triangles(&[3.0, 1.0]);
     let inner = world.scene(RTCSceneFlags::ROBUST, &[mesh]);
     let instances = [world.instance(inner, 0.0), world.instance(inner, 2.0)];
     let scene = world.scene(RTCSceneFlags::ROBUST, &instances);
-    let rays: [RTCRay; 8] = std::array::from_fn(|lane| ray_at(0.375 * lane as f32 + 0.125, 0.25));
-    let mut packet = RTCRayHit8::default();
+    let rays: [RTCRay; N] = std::array::from_fn(|lane| ray_at(0.375 * lane as f32 + 0.125, 0.25));
+    let mut packet = RTCRayHitNt::<N>::default();
     for (lane, ray) in rays.iter().enumerate() {
         packet.ray.org_x[lane] = ray.org_x;
         packet.ray.org_y[lane] = ray.org_y;
@@ -186,13 +199,13 @@ fn a_packet_of_eight_finds_what_eight_single_rays_find() {
         packet.ray.dir_z[lane] = ray.dir_z;
     }
     let mut shadow = packet.ray;
-    let valid = Lanes([-1, -1, -1, -1, -1, -1, -1, 0]);
+    let valid = Lanes::<N>(std::array::from_fn(|lane| if lane + 1 < N { -1 } else { 0 }));
     // SAFETY: the scene is committed, the lanes aligned, null asks for the defaults.
     unsafe {
-        rtcIntersect8(valid.0.as_ptr(), scene, &raw mut packet, ptr::null_mut());
-        rtcOccluded8(valid.0.as_ptr(), scene, &raw mut shadow, ptr::null_mut());
+        packet_closest(valid.0.as_ptr(), scene, &raw mut packet, ptr::null_mut());
+        packet_any(valid.0.as_ptr(), scene, &raw mut shadow, ptr::null_mut());
     }
-    let hits = (0..7).filter(|&lane| {
+    let hits = (0..N - 1).filter(|&lane| {
         let single = closest(scene, rays[lane], &mut RTCIntersectArguments::default());
         assert_eq!(packet.ray.tfar[lane], single.ray.tfar, "lane {lane}");
         assert_eq!(packet.hit.primID[lane], single.hit.primID, "lane {lane}");
@@ -205,7 +218,7 @@ fn a_packet_of_eight_finds_what_eight_single_rays_find() {
     });
     assert_eq!(hits.collect::<Vec<_>>(), [0, 1, 5, 6]);
     assert_eq!(packet.hit.instID[0][5], 1);
-    assert_eq!((packet.ray.tfar[7], packet.hit.geomID[7]), (f32::INFINITY, RTC_INVALID_GEOMETRY_ID));
+    assert_eq!((packet.ray.tfar[N - 1], packet.hit.geomID[N - 1]), (f32::INFINITY, RTC_INVALID_GEOMETRY_ID));
     world.assert_no_error();
 }
 

@@ -150,10 +150,10 @@ enum Rays {
 /// The hits of all rays, and whether anything lies along them.
 fn trace(embree: &Embree, rays: &[Ray], how: Rays) -> (Vec<Hit>, Vec<bool>) {
     let (mut hits, mut occluded) = (Vec::new(), Vec::new());
-    // Eight with nothing known of others are always traced together.
+    // Sixteen with nothing known of others are always traced together.
     let size = match how {
         Rays::OneByOne => 1,
-        Rays::Together => 8,
+        Rays::Together => 16,
     };
     for (first, rays) in (0..).step_by(size).zip(rays.chunks(size)) {
         let ray = |i: usize| (&rays[i], key(first + i as u32));
