@@ -1,6 +1,6 @@
 //! What Embree calls while it traces a ray or builds a tree.
 //!
-//! All queries are of single rays, so the packets that callbacks receive hold one ray each, laid out like [`RTCRay`]
+//! All queries that call back are of single rays, so the packets that callbacks receive hold one each, laid out like [`RTCRay`]
 //! and [`RTCRayHit`]. None of these functions can unwind: they index only with numbers that the scene was checked for.
 
 use super::geometry::Part;
