@@ -37,7 +37,7 @@ pub(super) struct Part {
     /// The mesh it is part of.
     pub(super) mesh: u32,
     /// The instance, for a mesh that is placed once and untransformed and so belongs to the world itself; else
-    /// [`NONE`].
+    /// [`lockstep_core::scene::NONE`].
     pub(super) instance: u32,
     /// Every triangle. Empty for spheres.
     triangles: Vec<Triangle>,
@@ -228,7 +228,7 @@ impl Part {
 pub(super) const MAX_PARTS: u32 = 4;
 
 /// The parts of a mesh, in a slice that must outlive all scenes with their geometries: these point into it. `instance` is
-/// [`NONE`] unless the mesh belongs to the world itself. Triangles grow by
+/// [`lockstep_core::scene::NONE`] unless the mesh belongs to the world itself. Triangles grow by
 /// `overlap`, a distance, on all sides.
 ///
 /// # Errors

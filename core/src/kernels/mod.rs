@@ -1,7 +1,7 @@
 //! The kernel dialect: one source for all GPU backends, and how to launch it.
 //!
 //! The code lies in `core/kernels/*.h`, the twin of this crate's path tracer, in a C99 subset that is OpenCL C 1.2 and
-//! CUDA C++ at once. A backend puts its `compat.h` in front, which defines the neutral words; [`assemble`] does that.
+//! CUDA C++ at once. A backend puts its `compat.h` in front, which defines the neutral words; [`assemble()`] does that.
 //! [`launch`] declares what each entry kernel takes.
 //!
 //! # The wavefront

@@ -8,7 +8,7 @@
 //! | `mse` | 8-bit sRGB | mean of `(A − B)²` over pixels and channels | 0 to 65025 |
 //! | `rmse` | 8-bit sRGB | `√mse` | 0 to 255 |
 //! | `psnr` | 8-bit sRGB | `10 log₁₀(255² / mse)` dB | 0 to ∞, infinite when `mse` is 0 |
-//! | `ssim` | 8-bit luma | disjoint boxes of 8×8, see [`ssim`] | −1 to 1, 1 when equal |
+//! | `ssim` | 8-bit luma | disjoint boxes of 8×8, see [`ssim()`] | −1 to 1, 1 when equal |
 //! | `mse_linear` | linear f32 | mean of `(a − b)²` over pixels and channels | 0 and up |
 //! | `rmse_linear` | linear f32 | `√mse_linear` | 0 and up |
 //! | `rel_mse` | linear f32 | mean of `(a − b)² / (b² + 0.01)` (Rousselle, Knaus and Zwicker 2011) | 0 and up |
@@ -16,7 +16,7 @@
 //! | `psnr_linear` | linear f32 | `10 log₁₀(1 / mse_linear)` dB, for a white of 1 | any, infinite when equal |
 //! | `max_abs` | linear f32 | greatest `\|a − b\|` of any channel | 0 and up |
 //! | `pixels_differing` | linear f32 | pixels in which any channel is unequal | 0 to all |
-//! | `ssim_gaussian` | luma in f32 | Gaussian window of 11×11, σ 1.5, see [`ssim_gaussian`] | −1 to 1, 1 when equal |
+//! | `ssim_gaussian` | luma in f32 | Gaussian window of 11×11, σ 1.5, see [`ssim_gaussian()`] | −1 to 1, 1 when equal |
 //! | `flip` | sRGB in f32 | mean of LDR-FLIP, see [`flip_ldr`] | 0 to 1, 0 when equal |
 //! | `flip_hdr` | linear f32 | mean of HDR-FLIP, see [`flip_hdr`] | 0 to 1, 0 when equal |
 //!

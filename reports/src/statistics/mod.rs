@@ -1,6 +1,6 @@
 //! Telling bias from noise.
 //!
-//! [`judge`] takes one or more images of each of two renderers and answers `identical`, `within noise`, `biased` or
+//! [`judge()`] takes one or more images of each of two renderers and answers `identical`, `within noise`, `biased` or
 //! `broken`, with the evidence:
 //!
 //! ```
