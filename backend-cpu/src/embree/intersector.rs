@@ -141,7 +141,7 @@ impl Intersector for Embree {
         if self.world.has_spheres {
             return self.each_closest_hit(count, ray, scratch, found);
         }
-        let (mut proposals, mut together) = ([None; BATCH], Proposals8::default());
+        let mut proposals = [None; BATCH];
         for first in (0..count).step_by(BATCH) {
             let here = BATCH.min(count - first);
             let proposals = &mut proposals[..here];
@@ -152,7 +152,7 @@ impl Intersector for Embree {
                 Width::Sixteen => self.propose_all::<16>(proposals, following),
             }
             for (eight, start) in proposals.chunks(EIGHT).zip((first..).step_by(EIGHT)) {
-                self.decide_all(eight, &mut together, |i| ray(start + i), |i, hit| found(start + i, hit));
+                self.decide_all(eight, |i| ray(start + i), |i, hit| found(start + i, hit));
             }
         }
     }
@@ -260,16 +260,15 @@ impl Embree {
         self.world.name(found.ray.tfar, &found.hit)
     }
 
-    /// What up to eight proposals count as, judged `together` where Embree has them in the world itself.
+    /// What up to eight proposals count as, judged together where Embree has them in the world itself.
     #[inline(always)]
     fn decide_all<'r>(
         &self,
         proposals: &[Option<Proposal<'_>>],
-        together: &mut Proposals8,
         ray: impl Fn(usize) -> (&'r Ray, RayKey),
         mut found: impl FnMut(usize, Hit),
     ) {
-        together.clear();
+        let mut together = Proposals8::default();
         let mut is_plain = [false; EIGHT];
         for (lane, proposal) in proposals.iter().enumerate() {
             if let Some(Proposal { part, number, .. }) = proposal

@@ -219,11 +219,11 @@ fn hits_do_not_depend_on_the_hierarchy() {
 fn eight_proposals_judged_together_are_judged_as_each_by_itself() {
     let scene = closed_mesh(12, 24);
     let boxes = instance_boxes(&scene);
-    let (mut together, mut taken, mut left) = (Proposals8::default(), 0, 0);
+    let (mut taken, mut left) = (0, 0);
     for first in (0..40_000).step_by(8) {
-        together.clear();
         let lanes: Vec<(Ray, LeafPrimitive)> = (first..first + 8).map(|i| proposal(&scene, i)).collect();
         let skipped = first as usize / 8 % 9;
+        let mut together = Proposals8::default();
         for (lane, (ray, triangle)) in lanes.iter().enumerate().filter(|(lane, _)| *lane != skipped) {
             together.put(lane, ray, triangle);
         }

@@ -190,6 +190,7 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("bvh/wide/traverse::planes", "inline in wide_slabs_new"),
     ("bvh/wide/traverse::WideSlabs::interval", "inline in wide_slabs_meet and wide_slabs_meet_triangles"),
     ("bvh/wide/triangles::boxes", "inline in wide_slabs_meet_triangles"),
+    ("bvh/wide/triangles::corner", "inline in wide_slabs_meet_triangles"),
     ("bvh/wide/triangles::Tested::new", "inline in wide_shear_test"),
     ("bvh/wide/triangles::Tested::none", "inline in wide_shear_test"),
     ("bvh/wide/triangles::Tested::passed", "inline in wide_shear_test"),

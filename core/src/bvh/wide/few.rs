@@ -7,6 +7,7 @@ use super::layout::Eight;
 use super::proposals::{interval, inverse};
 use super::traverse::splat;
 use super::triangles::Tested;
+use super::turn::Turn;
 use crate::bvh::pieces::LEAST_TRIANGLES;
 use crate::bvh::probe::{LeafPrimitive, Probe};
 use crate::intersect::{Hit, Ray, Slabs};
@@ -208,9 +209,8 @@ impl Few {
         let [x, y, z] = turn.rotate(dx, dy, dz);
         let (sx, sy, sz) = (x.div(z), y.div(z), L::splat(1.0).div(z));
         for (to, point) in seen.points.iter_mut().zip(&self.points) {
-            let [px, py, pz] = splat::<L>(*point);
-            let [x, y, z] = turn.rotate(px.sub(ox), py.sub(oy), pz.sub(oz));
-            *to = [x.sub(sx.mul(z)).store(), y.sub(sy.mul(z)).store(), z.store()];
+            let [x, y, z] = turn.shear(splat(*point), [ox, oy, oz], [sx, sy]);
+            *to = [x.store(), y.store(), z.store()];
         }
         Rays8 { origin: [ox, oy, oz], inverse: [inverse(dx), inverse(dy), inverse(dz)], t_min, t_max, sz }
     }
@@ -326,33 +326,6 @@ fn place<T>(items: &mut Vec<T>, item: T, same: impl Fn(&T) -> bool, most: usize)
 
 /// All lanes.
 const ALL: u32 = 0xff;
-
-/// How each ray's axes turn so that the longest of its direction comes last.
-struct Turn<L> {
-    along_x: L,
-    along_y: L,
-}
-
-impl<L: Lanes> Turn<L> {
-    /// The choice of [`crate::intersect::longest_axis`].
-    #[inline(always)]
-    fn new(x: L, y: L, z: L) -> Self {
-        let (x, y, z) = (x.abs(), y.abs(), z.abs());
-        let beyond_y = y.below(x);
-        Self { along_x: beyond_y.and(z.below(x)), along_y: z.below(y).and_not(beyond_y) }
-    }
-
-    /// [`crate::intersect::rotate_to`] for each ray's axis.
-    #[inline(always)]
-    fn rotate(&self, x: L, y: L, z: L) -> [L; 3] {
-        let Self { along_x, along_y } = *self;
-        [
-            along_x.select(y, along_y.select(z, x)),
-            along_x.select(z, along_y.select(x, y)),
-            along_x.select(x, along_y.select(y, z)),
-        ]
-    }
-}
 
 impl<L: Lanes> Rays8<L> {
     /// The distances that hits count with, and which rays meet the triangle's own box.

@@ -8,6 +8,7 @@ mod layout;
 mod proposals;
 mod traverse;
 mod triangles;
+mod turn;
 
 pub use few::{Few, FewScratch, RAYS};
 pub use layout::{Block8, Bvh8, Node8};

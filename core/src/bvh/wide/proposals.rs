@@ -5,21 +5,23 @@ use super::lanes::Avx2;
 use super::lanes::{Lanes, Plain};
 use super::layout::Eight;
 use super::triangles::{Tested, boxes};
+use super::turn::Turn;
 use crate::bvh::probe::LeafPrimitive;
-use crate::intersect::{FAR_WIDENING, Hit, Ray, SMALLEST_DIRECTION, longest_axis};
+use crate::intersect::{FAR_WIDENING, Hit, Ray, SMALLEST_DIRECTION};
+use crate::vec3::Vec3;
 
-/// Eight rays and a triangle for each. The axes of each lane are in the order in which a shear turns its ray's: tests of
-/// triangles need them so, and tests of boxes need no order.
-#[derive(Clone, Debug, Default)]
-#[repr(C, align(32))]
-pub struct Proposals8 {
-    points: [[Eight; 3]; 3],
-    origin: [Eight; 3],
-    direction: [Eight; 3],
-    t_min: Eight,
-    t_max: Eight,
+/// Eight rays and a triangle for each.
+#[derive(Clone, Copy, Debug)]
+pub struct Proposals8<'a> {
+    rays: [&'a Ray; 8],
+    triangles: [&'a LeafPrimitive; 8],
     lanes: u32,
 }
+
+/// What lanes hold in which nothing was put.
+static NO_RAY: Ray = Ray { origin: Vec3::ZERO, t_min: 0.0, direction: Vec3::ZERO, t_max: 0.0 };
+static NO_TRIANGLE: LeafPrimitive =
+    LeafPrimitive { p0: Vec3::ZERO, primitive: 0, p1: Vec3::ZERO, flags: 0, p2: Vec3::ZERO, cut_above: 0 };
 
 /// What eight proposals count as.
 #[derive(Clone, Copy, Debug)]
@@ -30,29 +32,20 @@ pub struct Judged8 {
     taken: u32,
 }
 
-impl Proposals8 {
-    /// Forgets all proposals.
+impl Default for Proposals8<'_> {
+    /// No proposals.
     #[inline(always)]
-    pub fn clear(&mut self) {
-        self.lanes = 0;
+    fn default() -> Self {
+        Self { rays: [&NO_RAY; 8], triangles: [&NO_TRIANGLE; 8], lanes: 0 }
     }
+}
 
+impl<'a> Proposals8<'a> {
     /// Adds a ray and a triangle of an instance that is not transformed, in a lane below 8.
     #[inline(always)]
-    pub fn put(&mut self, lane: usize, ray: &Ray, triangle: &LeafPrimitive) {
-        let last = longest_axis(ray.direction) as usize;
-        let axes = [(last + 1) % 3, (last + 2) % 3, last];
-        let (origin, direction) = (ray.origin.to_array(), ray.direction.to_array());
-        let points = [triangle.p0.to_array(), triangle.p1.to_array(), triangle.p2.to_array()];
-        for (i, axis) in axes.into_iter().enumerate() {
-            self.origin[i][lane] = origin[axis];
-            self.direction[i][lane] = direction[axis];
-            for (to, point) in self.points.iter_mut().zip(&points) {
-                to[i][lane] = point[axis];
-            }
-        }
-        self.t_min[lane] = ray.t_min;
-        self.t_max[lane] = ray.t_max;
+    pub fn put(&mut self, lane: usize, ray: &'a Ray, triangle: &'a LeafPrimitive) {
+        self.rays[lane] = ray;
+        self.triangles[lane] = triangle;
         self.lanes |= 1 << lane;
     }
 
@@ -75,34 +68,45 @@ impl Proposals8 {
 
     #[inline(always)]
     fn judge_by<L: Lanes>(&self) -> Judged8 {
-        let [dx, dy, dz] = &self.direction;
-        let (dx, dy, dz) = (L::load(dx), L::load(dy), L::load(dz));
-        let shear = [dx.div(dz), dy.div(dz)];
-        let [a, b, c] = &self.points;
-        let corners = [self.corner(a, shear), self.corner(b, shear), self.corner(c, shear)];
-        let (t_min, t_max) = (L::load(&self.t_min), L::load(&self.t_max));
-        let tested = Tested::new(corners, L::splat(1.0).div(dz), self.lanes, t_min, t_max);
-        let [ox, oy, oz] = &self.origin;
-        let origin = [L::load(ox), L::load(oy), L::load(oz)];
-        let (entry, exit) = interval(&boxes(&self.points), origin, [inverse(dx), inverse(dy), inverse(dz)]);
+        let [ox, oy, oz, t_min, dx, dy, dz, t_max] = L::transpose(self.rays.map(bytemuck::cast_ref));
+        let points = self.points::<L>();
+        let turn = Turn::new(dx, dy, dz);
+        let [x, y, z] = turn.rotate(dx, dy, dz);
+        let (sx, sy, sz) = (x.div(z), y.div(z), L::splat(1.0).div(z));
+        let origin = [ox, oy, oz];
+        let [a, b, c] = points;
+        let corners = [
+            turn.shear(a, origin, [sx, sy]),
+            turn.shear(b, origin, [sx, sy]),
+            turn.shear(c, origin, [sx, sy]),
+        ];
+        let tested = Tested::new(corners, sz, self.lanes, t_min, t_max);
+        let (entry, exit) = interval(&boxes(points), origin, [inverse(dx), inverse(dy), inverse(dz)]);
         let entry = entry.max(t_min);
         let raised = tested.t.max(entry);
         let taken = tested.hit & entry.at_most(exit) & raised.at_most(t_max);
         Judged8 { t: raised.store(), u: tested.u.store(), v: tested.v.store(), taken }
     }
 
-    /// A corner of all triangles, sheared.
+    /// The corners of the triangles.
     #[inline(always)]
-    fn corner<L: Lanes>(&self, corner: &[Eight; 3], [sx, sy]: [L; 2]) -> [L; 3] {
-        let [x, y, z]: [L; 3] = [self.seen(corner, 0), self.seen(corner, 1), self.seen(corner, 2)];
-        [x.sub(sx.mul(z)), y.sub(sy.mul(z)), z]
+    fn points<L: Lanes>(&self) -> [[L; 3]; 3] {
+        // A record is twelve words, with a number behind each corner.
+        let words = self.triangles.map(bytemuck::cast_ref::<LeafPrimitive, [f32; 12]>);
+        let [ax, ay, az, _, bx, by, bz, _] = L::transpose(words.map(first_eight));
+        let [.., cx, cy, cz, _] = L::transpose(words.map(last_eight));
+        [[ax, ay, az], [bx, by, bz], [cx, cy, cz]]
     }
+}
 
-    /// One component of a corner of all triangles, as seen from the rays' origins.
-    #[inline(always)]
-    fn seen<L: Lanes>(&self, corner: &[Eight; 3], i: usize) -> L {
-        L::load(&corner[i]).sub(L::load(&self.origin[i]))
-    }
+#[inline(always)]
+fn first_eight([first @ .., _, _, _, _]: &[f32; 12]) -> &Eight {
+    first
+}
+
+#[inline(always)]
+fn last_eight([_, _, _, _, last @ ..]: &[f32; 12]) -> &Eight {
+    last
 }
 
 /// Entries of eight rays into boxes, lowest corners first, and widened exits, as [`crate::intersect::Slabs::interval`]

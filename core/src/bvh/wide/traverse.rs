@@ -8,7 +8,7 @@
 use super::lanes::Avx2;
 use super::lanes::{Lanes, Plain};
 use super::layout::{Block8, Bvh8, Eight, Node8};
-use super::triangles::{Tested, boxes};
+use super::triangles::{Tested, boxes, corner};
 use crate::bvh::STACK_SIZE;
 use crate::bvh::bvh2::{EMPTY, LEAF_BIT};
 use crate::bvh::probe::Probe;
@@ -284,7 +284,11 @@ impl<'a, L: Lanes> InMesh<'a, L> {
             let tested = self.shear.test(block, triangles, self.probe.t_min, best.t);
             each |= tested.undecided;
             if tested.hit != 0 {
-                let (entry, met) = self.slabs.meet_boxes(&boxes(&block.points));
+                let (entry, met) = self.slabs.meet_boxes(&boxes([
+                    corner(&block.points[0]),
+                    corner(&block.points[1]),
+                    corner(&block.points[2]),
+                ]));
                 // Distances are raised to the entries of the triangle's and of the instance's box.
                 let raised = tested.t.max(entry).max(L::splat(self.probe.t_floor));
                 let hit = tested.hit & met & raised.at_most(L::splat(best.t));

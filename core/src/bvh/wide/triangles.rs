@@ -71,14 +71,19 @@ impl<L: Lanes> Tested<L> {
     }
 }
 
-/// The padded boxes of triangles by the components of their corners, as [`crate::intersect::triangle_box`] makes them:
-/// lowest, then highest corners.
+/// The components of a corner of eight triangles.
 #[inline(always)]
-pub(super) fn boxes<L: Lanes>(points: &[[Eight; 3]; 3]) -> [L; 6] {
-    let [a, b, c] = points;
-    let (lx, hx) = extent::<L>(&a[0], &b[0], &c[0]);
-    let (ly, hy) = extent::<L>(&a[1], &b[1], &c[1]);
-    let (lz, hz) = extent::<L>(&a[2], &b[2], &c[2]);
+pub(super) fn corner<L: Lanes>([x, y, z]: &[Eight; 3]) -> [L; 3] {
+    [L::load(x), L::load(y), L::load(z)]
+}
+
+/// The padded boxes of triangles by their corners, as [`crate::intersect::triangle_box`] makes them: lowest, then highest
+/// corners.
+#[inline(always)]
+pub(super) fn boxes<L: Lanes>([a, b, c]: [[L; 3]; 3]) -> [L; 6] {
+    let (lx, hx) = extent(a[0], b[0], c[0]);
+    let (ly, hy) = extent(a[1], b[1], c[1]);
+    let (lz, hz) = extent(a[2], b[2], c[2]);
     let lo = lx.abs().max(ly.abs().max(lz.abs()));
     let hi = hx.abs().max(hy.abs().max(hz.abs()));
     let pad = lo.max(hi).mul(L::splat(BOX_PADDING));
@@ -87,7 +92,6 @@ pub(super) fn boxes<L: Lanes>(points: &[[Eight; 3]; 3]) -> [L; 6] {
 
 /// Least and greatest of three.
 #[inline(always)]
-fn extent<L: Lanes>(a: &Eight, b: &Eight, c: &Eight) -> (L, L) {
-    let (a, b, c) = (L::load(a), L::load(b), L::load(c));
+fn extent<L: Lanes>(a: L, b: L, c: L) -> (L, L) {
     (a.min(b).min(c), a.max(b).max(c))
 }
