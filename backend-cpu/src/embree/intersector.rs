@@ -2,13 +2,13 @@
 
 use super::callbacks;
 use super::geometry::{Asks, Triangle};
-use super::packet::{self, Packet, Width};
+use super::packet::{self, AllRays, Packet, Width};
 use super::query::{Query, to_embree};
 use super::world::{Making, Proposal, World};
 use crate::intersector::{Intersector, Made};
 use embree4_sys::{
     RTCFilterFunctionN, RTCFilterFunctionNArguments, RTCIntersectArguments, RTCOccludedArguments, RTCRayHit,
-    RTCRayHitNt, RTCRayQueryFlags, RTCSceneFlags, rtcIntersect1, rtcOccluded1,
+    RTCRayQueryFlags, RTCSceneFlags, rtcIntersect1, rtcOccluded1,
 };
 use lockstep_core::Result;
 use lockstep_core::bvh::{BvhCache, Proposals8, judge};
@@ -199,7 +199,7 @@ impl Embree {
         blocked: &mut Blocked,
         mut found: impl FnMut(usize, bool),
     ) where
-        RTCRayHitNt<N>: Packet,
+        AllRays: Packet<N>,
     {
         for first in (0..count).step_by(N) {
             let here = N.min(count - first);
@@ -225,7 +225,7 @@ impl Embree {
         proposals: &mut [Option<Proposal<'w>>],
         ray: impl Fn(usize) -> &'r Ray,
     ) where
-        RTCRayHitNt<N>: Packet,
+        AllRays: Packet<N>,
     {
         for (packet, first) in proposals.chunks_mut(N).zip((0..).step_by(N)) {
             let ray = |lane| ray(first + lane);

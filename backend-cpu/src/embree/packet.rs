@@ -3,7 +3,7 @@
 use super::device::Device;
 use super::world::{Proposal, World};
 use embree4_sys::{
-    RTCDeviceProperty, RTCHit, RTCIntersectArguments, RTCOccludedArguments, RTCRayHitNt, RTCRayNt,
+    RTCDeviceProperty, RTCHit, RTCHitNt, RTCIntersectArguments, RTCOccludedArguments, RTCRayHitNt, RTCRayNt,
     RTCRayQueryFlags, RTCScene, rtcGetDeviceProperty, rtcIntersect8, rtcIntersect16, rtcOccluded8,
     rtcOccluded16,
 };
@@ -41,48 +41,52 @@ struct Valid([i32; 16]);
 
 static ALL: Valid = Valid([-1; 16]);
 
-/// Rays that Embree traces together.
-pub(super) trait Packet {
-    /// [`rtcIntersect8`] or [`rtcIntersect16`], of all rays.
+/// Embree's queries of `N` rays.
+pub(super) trait Packet<const N: usize> {
+    /// Finds the nearest hit of each ray.
     ///
     /// # Safety
     /// The scene must be committed and live, and call nothing back.
-    unsafe fn intersect(&mut self, scene: RTCScene, args: &mut RTCIntersectArguments);
+    unsafe fn intersect(rays: &mut RTCRayHitNt<N>, scene: RTCScene, args: &mut RTCIntersectArguments);
 
-    /// [`rtcOccluded8`] or [`rtcOccluded16`], of all rays.
+    /// Asks whether anything lies along each ray.
     ///
     /// # Safety
     /// As for [`Packet::intersect`].
-    unsafe fn occluded(&mut self, scene: RTCScene, args: &mut RTCOccludedArguments);
+    unsafe fn occluded(rays: &mut RTCRayNt<N>, scene: RTCScene, args: &mut RTCOccludedArguments);
 }
 
-impl Packet for RTCRayHitNt<8> {
-    #[inline(always)]
-    unsafe fn intersect(&mut self, scene: RTCScene, args: &mut RTCIntersectArguments) {
-        // SAFETY: as the caller promises; all words are valid and aligned, and so is the packet by its type.
-        unsafe { rtcIntersect8(ALL.0.as_ptr(), scene, self, args) };
-    }
+/// Every ray of a packet.
+pub(super) struct AllRays;
 
-    #[inline(always)]
-    unsafe fn occluded(&mut self, scene: RTCScene, args: &mut RTCOccludedArguments) {
-        // SAFETY: as above.
-        unsafe { rtcOccluded8(ALL.0.as_ptr(), scene, &raw mut self.ray, args) };
-    }
+macro_rules! packet {
+    ($width:literal, $intersect:ident, $occluded:ident) => {
+        impl Packet<$width> for AllRays {
+            #[inline(always)]
+            unsafe fn intersect(
+                rays: &mut RTCRayHitNt<$width>,
+                scene: RTCScene,
+                args: &mut RTCIntersectArguments,
+            ) {
+                // SAFETY: as the caller promises; all words are valid and aligned, and so are the rays by their type.
+                unsafe { $intersect(ALL.0.as_ptr(), scene, rays, args) };
+            }
+
+            #[inline(always)]
+            unsafe fn occluded(
+                rays: &mut RTCRayNt<$width>,
+                scene: RTCScene,
+                args: &mut RTCOccludedArguments,
+            ) {
+                // SAFETY: as above.
+                unsafe { $occluded(ALL.0.as_ptr(), scene, rays, args) };
+            }
+        }
+    };
 }
 
-impl Packet for RTCRayHitNt<16> {
-    #[inline(always)]
-    unsafe fn intersect(&mut self, scene: RTCScene, args: &mut RTCIntersectArguments) {
-        // SAFETY: as for eight.
-        unsafe { rtcIntersect16(ALL.0.as_ptr(), scene, self, args) };
-    }
-
-    #[inline(always)]
-    unsafe fn occluded(&mut self, scene: RTCScene, args: &mut RTCOccludedArguments) {
-        // SAFETY: as for eight.
-        unsafe { rtcOccluded16(ALL.0.as_ptr(), scene, &raw mut self.ray, args) };
-    }
-}
+packet!(8, rtcIntersect8, rtcOccluded8);
+packet!(16, rtcIntersect16, rtcOccluded16);
 
 /// Whether rays leave from one point, as a pinhole camera's do: then most visit the same nodes.
 #[inline(always)]
@@ -93,16 +97,15 @@ pub(super) fn is_coherent<'r, const N: usize>(ray: impl Fn(usize) -> &'r Ray) ->
 
 /// Rays as Embree takes them.
 #[inline(always)]
-fn to_embree<'r, const N: usize>(ray: impl Fn(usize) -> &'r Ray) -> RTCRayHitNt<N> {
-    let mut packet = RTCRayHitNt::default();
-    let to: &mut RTCRayNt<N> = &mut packet.ray;
+fn to_embree<'r, const N: usize>(ray: impl Fn(usize) -> &'r Ray) -> RTCRayNt<N> {
+    let mut to = RTCRayNt::<N>::default();
     for lane in 0..N {
         let Ray { origin, t_min, direction, t_max } = *ray(lane);
         (to.org_x[lane], to.org_y[lane], to.org_z[lane]) = (origin.x, origin.y, origin.z);
         (to.dir_x[lane], to.dir_y[lane], to.dir_z[lane]) = (direction.x, direction.y, direction.z);
         (to.tnear[lane], to.tfar[lane]) = (t_min, t_max);
     }
-    packet
+    to
 }
 
 /// Puts the hits that Embree finds nearest to the first of `proposals`, with Embree's numbers.
@@ -112,13 +115,13 @@ pub(super) fn propose<'w, 'r, const N: usize>(
     ray: impl Fn(usize) -> &'r Ray,
     proposals: &mut [Option<Proposal<'w>>],
 ) where
-    RTCRayHitNt<N>: Packet,
+    AllRays: Packet<N>,
 {
-    let mut packet = to_embree::<N>(&ray);
+    let mut packet = RTCRayHitNt { ray: to_embree::<N>(&ray), hit: RTCHitNt::default() };
     let flags = if is_coherent::<N>(ray) { RTCRayQueryFlags::COHERENT } else { RTCRayQueryFlags::INCOHERENT };
     let mut args = RTCIntersectArguments { flags, ..RTCIntersectArguments::default() };
     // SAFETY: the scene is committed, lives, and calls nothing back where it has no spheres.
-    unsafe { packet.intersect(world.top.raw(), &mut args) };
+    unsafe { AllRays::intersect(&mut packet, world.top.raw(), &mut args) };
     let RTCRayHitNt { ray, hit } = &packet;
     for (lane, proposal) in proposals.iter_mut().enumerate().take(N) {
         let named = RTCHit {
@@ -138,10 +141,10 @@ pub(super) fn propose<'w, 'r, const N: usize>(
 #[inline(always)]
 pub(super) fn may_be_hit<'r, const N: usize>(world: &World, ray: impl Fn(usize) -> &'r Ray) -> [bool; N]
 where
-    RTCRayHitNt<N>: Packet,
+    AllRays: Packet<N>,
 {
-    let mut packet = to_embree::<N>(ray);
+    let mut rays = to_embree::<N>(ray);
     // SAFETY: as in `propose`.
-    unsafe { packet.occluded(world.top.raw(), &mut RTCOccludedArguments::default()) };
-    packet.ray.tfar.map(|far| far == f32::NEG_INFINITY)
+    unsafe { AllRays::occluded(&mut rays, world.top.raw(), &mut RTCOccludedArguments::default()) };
+    rays.tfar.map(|far| far == f32::NEG_INFINITY)
 }
