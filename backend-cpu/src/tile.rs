@@ -7,7 +7,7 @@ use crate::intersector::Intersector;
 use lockstep_core::camera::CameraFrame;
 use lockstep_core::film::{Flaws, quantize};
 use lockstep_core::intersect::Hit;
-use lockstep_core::path::{Batch, Connection, ENDED, Outcome, PathState, shade};
+use lockstep_core::path::{Batch, Outgoing, PathState, ShadowRay, shade};
 use lockstep_core::renderer::{BounceCounts, Settings};
 use lockstep_core::rng::{RayKey, SampleKey};
 use lockstep_core::scene::Scene;
@@ -112,9 +112,8 @@ pub(crate) struct Wavefront<S> {
     hits: Vec<Hit>,
     active: Vec<u32>,
     sorted: Vec<u32>,
-    going: Vec<u32>,
     batch: Batch,
-    connections: Vec<(u32, Connection)>,
+    outgoing: Outgoing,
     occluded: Vec<bool>,
     scratch: S,
 }
@@ -126,9 +125,8 @@ impl<S: Default> Default for Wavefront<S> {
             hits: Vec::new(),
             active: Vec::new(),
             sorted: Vec::new(),
-            going: Vec::new(),
             batch: Batch::default(),
-            connections: Vec::new(),
+            outgoing: Outgoing::default(),
             occluded: Vec::new(),
             scratch: S::default(),
         }
@@ -208,34 +206,23 @@ impl<S: Default> Wavefront<S> {
         let start = Instant::now();
         let counts = tally.bounce(bounce);
         counts.extension_rays += self.active.len() as u64;
-        let Self { paths, hits, active, connections, going, batch, .. } = self;
+        let Self { paths, hits, active, outgoing, batch, .. } = self;
         counts.hits += hits.iter().filter(|hit| hit.is_some()).count() as u64;
-        // Every path leaves a shadow ray and itself, and what is of no use is overwritten by the next.
-        connections.resize(active.len(), (0, Outcome::from(ENDED).connection));
-        going.resize(active.len(), 0);
-        let (mut connected, mut gone_on) = (0, 0);
-        let shaded = |i: usize, outcome: &Outcome| {
-            connections[connected] = (active[i], outcome.connection);
-            going[gone_on] = active[i];
-            connected += usize::from(outcome.connects);
-            gone_on += usize::from(outcome.continues);
-        };
         if job.batches {
-            batch.shade(job.scene, &job.settings, bounce, paths, active, hits, shaded);
+            batch.shade(job.scene, &job.settings, bounce, paths, active, hits, outgoing);
         } else {
-            let mut shaded = shaded;
-            for (i, (index, hit)) in active.iter().zip(hits).enumerate() {
+            outgoing.begin(active.len());
+            for (index, hit) in active.iter().zip(hits) {
                 let path = &mut paths[*index as usize];
-                shaded(i, &shade(job.scene, &job.settings, bounce, path, hit, &mut ()).into());
+                outgoing.push(*index, &shade(job.scene, &job.settings, bounce, path, hit, &mut ()));
             }
         }
-        connections.truncate(connected);
-        going.truncate(gone_on);
-        std::mem::swap(active, going);
+        counts.shadow_rays += outgoing.shadow_rays().len() as u64;
+        active.clear();
+        active.extend_from_slice(outgoing.going());
         if job.order == Order::Octants {
             self.sort_by_octant();
         }
-        counts.shadow_rays += self.connections.len() as u64;
         tally.shade += start.elapsed();
     }
 
@@ -267,20 +254,21 @@ impl<S: Default> Wavefront<S> {
     fn connect<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
         let mut unoccluded = 0;
-        let Self { paths, connections, occluded, scratch, .. } = self;
+        let Self { paths, outgoing, occluded, scratch, .. } = self;
+        let shadow_rays = outgoing.shadow_rays();
         occluded.clear();
         let ray = |i: usize| {
-            let (index, connection) = &connections[i];
-            (&connection.ray, RayKey::shadow(paths[*index as usize].key, bounce))
+            let ShadowRay { connection, path } = &shadow_rays[i];
+            (&connection.ray, RayKey::shadow(paths[*path as usize].key, bounce))
         };
         if job.rays == Rays::Single {
-            job.intersector.each_any_hit(connections.len(), ray, scratch, |_, found| occluded.push(found));
+            job.intersector.each_any_hit(shadow_rays.len(), ray, scratch, |_, found| occluded.push(found));
         } else {
-            job.intersector.any_hits(connections.len(), ray, scratch, |_, found| occluded.push(found));
+            job.intersector.any_hits(shadow_rays.len(), ray, scratch, |_, found| occluded.push(found));
         }
-        for ((index, connection), _) in connections.iter().zip(occluded).filter(|(_, occluded)| !**occluded) {
-            let path = &mut paths[*index as usize];
-            path.radiance = path.radiance + connection.radiance;
+        for (ray, _) in shadow_rays.iter().zip(occluded).filter(|(_, occluded)| !**occluded) {
+            let path = &mut paths[ray.path as usize];
+            path.radiance = path.radiance + ray.connection.radiance;
             unoccluded += 1;
         }
         tally.bounce(bounce).unoccluded += unoccluded;

@@ -15,6 +15,7 @@ pub mod film;
 pub mod folders;
 pub mod intersect;
 pub mod kernels;
+mod lanes;
 pub mod lights;
 pub mod math;
 pub mod null;

@@ -23,13 +23,14 @@ use crate::vec3::{Vec3, cross, dot, max_abs_component, max_component, normalize,
 
 mod batch;
 
-pub use batch::{Batch, Outcome, can_batch};
+pub use batch::{Batch, Outgoing, ShadowRay, can_batch};
 
 /// Shadow rays end this share before their light, so that the light's own surface does not occlude.
 pub const SHADOW_SHORTENING: f32 = 0.999;
 
 /// A path between two stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
 pub struct PathState {
     /// The extension ray.
     pub ray: Ray,
@@ -45,6 +46,7 @@ pub struct PathState {
 
 /// A shadow ray and what it adds if nothing is in its way.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
 pub struct Connection {
     /// From the surface to just before the light.
     pub ray: Ray,

@@ -1,9 +1,5 @@
 //! Scenes of so few triangles that eight rays against every one of them are faster than any hierarchy.
 
-#[cfg(target_arch = "x86_64")]
-use super::lanes::Avx2;
-use super::lanes::{Lanes, Plain};
-use super::layout::Eight;
 use super::proposals::{interval, inverse};
 use super::traverse::splat;
 use super::triangles::Tested;
@@ -11,6 +7,9 @@ use super::turn::Turn;
 use crate::bvh::pieces::LEAST_TRIANGLES;
 use crate::bvh::probe::{LeafPrimitive, Probe};
 use crate::intersect::{Hit, Ray, Slabs};
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::Avx2;
+use crate::lanes::{Eight, Lanes, Plain};
 use crate::rng::RayKey;
 use crate::scene::{Instance, NONE, SceneData};
 use crate::vec3::Vec3;

@@ -3,12 +3,10 @@
 use super::collapse::WIDTH;
 use crate::bvh::build::BuildSettings;
 use crate::bvh::probe::LeafPrimitive;
+use crate::lanes::Eight;
 use crate::scene::{NONE, SPHERE_BIT};
 use crate::vec3::{Vec3, vec3};
 use bytemuck::{Pod, Zeroable};
-
-/// One number of each of eight things.
-pub(super) type Eight = [f32; WIDTH];
 
 /// Boxes and references of up to eight children. A box that is never hit fills each place that is left.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]

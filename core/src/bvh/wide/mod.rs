@@ -3,7 +3,6 @@
 mod build;
 mod collapse;
 mod few;
-mod lanes;
 mod layout;
 mod proposals;
 mod traverse;

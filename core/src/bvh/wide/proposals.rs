@@ -1,13 +1,12 @@
 //! Triangles that another intersector proposes, one for each of eight rays, judged at once.
 
-#[cfg(target_arch = "x86_64")]
-use super::lanes::Avx2;
-use super::lanes::{Lanes, Plain};
-use super::layout::Eight;
 use super::triangles::{Tested, boxes};
 use super::turn::Turn;
 use crate::bvh::probe::LeafPrimitive;
 use crate::intersect::{FAR_WIDENING, Hit, Ray, SMALLEST_DIRECTION};
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::Avx2;
+use crate::lanes::{Eight, Lanes, Plain};
 use crate::vec3::Vec3;
 
 /// Eight rays and a triangle for each.

@@ -4,15 +4,15 @@
 //! [`Probe::test`] decides about what those leave open: spheres, triangles with partial coverage, and triangles that the
 //! ray passes at an edge within rounding.
 
-#[cfg(target_arch = "x86_64")]
-use super::lanes::Avx2;
-use super::lanes::{Lanes, Plain};
-use super::layout::{Block8, Bvh8, Eight, Node8};
+use super::layout::{Block8, Bvh8, Node8};
 use super::triangles::{Tested, boxes, corner};
 use crate::bvh::STACK_SIZE;
 use crate::bvh::bvh2::{EMPTY, LEAF_BIT};
 use crate::bvh::probe::Probe;
 use crate::intersect::{FAR_WIDENING, Hit, MISSED, Ray, Shear, Slabs};
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::Avx2;
+use crate::lanes::{Eight, Lanes, Plain};
 use crate::math::min;
 use crate::rng::RayKey;
 use crate::scene::{Instance, SceneData};

@@ -1,8 +1,7 @@
 //! Eight triangles and their boxes at once, by the operations of the hit rule lane by lane.
 
-use super::lanes::Lanes;
-use super::layout::Eight;
 use crate::intersect::BOX_PADDING;
+use crate::lanes::{Eight, Lanes};
 
 /// What testing eight triangles, each against the line of a ray, gave.
 pub(super) struct Tested<L> {

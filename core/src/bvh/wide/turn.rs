@@ -1,6 +1,6 @@
 //! Eight rays, each with its own longest axis.
 
-use super::lanes::Lanes;
+use crate::lanes::Lanes;
 
 /// How each ray's axes turn so that the longest of its direction comes last.
 pub(super) struct Turn<L> {

@@ -1,10 +1,11 @@
 use super::*;
 use crate::bvh::BruteForce;
 use crate::camera::Camera;
-use crate::path::generate;
-use crate::rng::{RayKey, SampleKey};
-use crate::scene::{IDENTITY, MeshData, PunctualLight, Scene, SceneBuilder, Sphere, Vertex};
+use crate::path::{Connection, Shaded, Strategy, generate};
+use crate::rng::{RayKey, SampleKey, pcg4d, uniform};
+use crate::scene::{IDENTITY, Material, MeshData, PunctualLight, Scene, SceneBuilder, Sphere, Vertex};
 use crate::vec3::normalize;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn random(i: u32, stream: u32) -> [f32; 4] {
     pcg4d([i, stream, 3, 4]).map(uniform)
@@ -91,14 +92,25 @@ fn shade_both(scene: &Scene, settings: &Settings, bounce: u32) -> [usize; 4] {
         expected.push(shade(scene, settings, bounce, &mut alone[i as usize], hit, &mut ()));
     }
     let mut together = start;
-    let mut next = 0;
-    Batch::default().shade(scene, settings, bounce, &mut together, &active, &hits, |i, outcome| {
-        assert_eq!(i, next);
-        next += 1;
-        assert_eq!(outcome.continues, expected[i].continues, "path {i}, bounce {bounce}, {settings:?}");
-        assert_eq!(outcome.connects.then_some(outcome.connection), expected[i].connection, "path {i}");
-    });
-    assert_eq!(next, active.len());
+    let mut outgoing = Outgoing::default();
+    Batch::default().shade(scene, settings, bounce, &mut together, &active, &hits, &mut outgoing);
+    let shaded = || active.iter().zip(&expected);
+    let shadow_ray =
+        |(&path, shaded): (&u32, &Shaded)| shaded.connection.map(|connection| (path, connection));
+    let of_lights: BTreeMap<u32, Connection> = shaded().filter_map(shadow_ray).collect();
+    let found = outgoing.shadow_rays();
+    assert_eq!(found.len(), of_lights.len(), "bounce {bounce}, {settings:?}");
+    for ShadowRay { connection, path } in found {
+        assert_eq!(of_lights.get(path), Some(connection), "path {path}, bounce {bounce}, {settings:?}");
+    }
+    let onwards: BTreeSet<u32> =
+        shaded().filter(|(_, shaded)| shaded.continues).map(|(&path, _)| path).collect();
+    assert_eq!(
+        outgoing.going().iter().copied().collect::<BTreeSet<_>>(),
+        onwards,
+        "bounce {bounce}, {settings:?}"
+    );
+    assert_eq!(outgoing.going().len(), onwards.len());
     for (&i, expected) in active.iter().zip(&expected) {
         let (alone, together) = (&alone[i as usize], &together[i as usize]);
         assert_eq!(rest(together, expected.continues), rest(alone, expected.continues), "path {i}");

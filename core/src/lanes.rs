@@ -3,12 +3,13 @@
 //! Only operations that round as scalar code does are here, so what is computed lane by lane equals what
 //! [`crate::intersect`] computes.
 
-use super::layout::Eight;
+/// Eight numbers side by side.
+pub(crate) type Eight = [f32; 8];
 
 /// A way to compute with eight numbers. `max` and `min` take the second operand where unordered, as
 /// [`crate::math::max`] and [`crate::math::min`] do. Comparisons give bit `i` for lane `i`; a *mask* has all bits of a
 /// lane's number set or none.
-pub(super) trait Lanes: Copy {
+pub(crate) trait Lanes: Copy {
     fn splat(value: f32) -> Self;
     fn load(values: &Eight) -> Self;
     fn store(self) -> Eight;
@@ -25,6 +26,10 @@ pub(super) trait Lanes: Copy {
     fn equal(self, other: Self) -> u32;
     /// Number `i` of every row.
     fn transpose(rows: [&Eight; 8]) -> [Self; 8];
+    /// The same of rows of four.
+    fn transpose4(rows: [&[f32; 4]; 8]) -> [Self; 4];
+    /// The same of rows of three.
+    fn transpose3(rows: [&[f32; 3]; 8]) -> [Self; 3];
     /// The mask of the lanes whose bits are set.
     fn mask(bits: u32) -> Self;
     /// The mask of the lanes that are less.
@@ -49,7 +54,7 @@ pub(super) trait Lanes: Copy {
 
 /// Plain arrays, for any processor.
 #[derive(Clone, Copy)]
-pub(super) struct Plain(Eight);
+pub(crate) struct Plain(Eight);
 
 impl Plain {
     #[inline(always)]
@@ -130,13 +135,15 @@ impl Lanes for Plain {
     }
     #[inline(always)]
     fn transpose(rows: [&Eight; 8]) -> [Self; 8] {
-        let mut columns = [Self([0.0; 8]); 8];
-        for (i, row) in rows.into_iter().enumerate() {
-            for (column, value) in columns.iter_mut().zip(row) {
-                column.0[i] = *value;
-            }
-        }
-        columns
+        columns(rows)
+    }
+    #[inline(always)]
+    fn transpose4(rows: [&[f32; 4]; 8]) -> [Self; 4] {
+        columns(rows)
+    }
+    #[inline(always)]
+    fn transpose3(rows: [&[f32; 3]; 8]) -> [Self; 3] {
+        columns(rows)
     }
     #[inline(always)]
     fn mask(bits: u32) -> Self {
@@ -190,6 +197,18 @@ impl Lanes for Plain {
     }
 }
 
+/// Number `i` of every row.
+#[inline(always)]
+fn columns<const N: usize>(rows: [&[f32; N]; 8]) -> [Plain; N] {
+    let mut columns = [Plain([0.0; 8]); N];
+    for (i, row) in rows.into_iter().enumerate() {
+        for (column, value) in columns.iter_mut().zip(row) {
+            column.0[i] = *value;
+        }
+    }
+    columns
+}
+
 /// All bits or none.
 #[inline(always)]
 fn whole(set: bool) -> f32 {
@@ -197,7 +216,7 @@ fn whole(set: bool) -> f32 {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(super) use avx2::Avx2;
+pub(crate) use avx2::Avx2;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
@@ -207,21 +226,28 @@ mod avx2 {
     /// One 256-bit register. To be used only within functions that enable AVX2, where its methods become single
     /// instructions.
     #[derive(Clone, Copy)]
-    pub(in crate::bvh::wide) struct Avx2(__m256);
+    pub(crate) struct Avx2(__m256);
 
-    /// Numbers `FIRST` to `FIRST + 3` of rows `i` and `i + 4`.
+    /// Two rows of four side by side.
     #[inline(always)]
-    fn pair<const FIRST: usize>(rows: [&Eight; 8], i: usize) -> __m256 {
-        let (low, high) = (&rows[i][FIRST..FIRST + 4], &rows[i + 4][FIRST..FIRST + 4]);
-        // SAFETY: only functions that enable AVX2 call this; each slice is of four floats.
+    fn pair(low: &[f32; 4], high: &[f32; 4]) -> __m256 {
+        // SAFETY: only functions that enable AVX2 call this; each row is of four floats.
         unsafe { _mm256_set_m128(_mm_loadu_ps(high.as_ptr()), _mm_loadu_ps(low.as_ptr())) }
     }
 
-    /// Columns `FIRST` to `FIRST + 3` of eight rows.
+    /// Two rows of three, with zeros behind them.
     #[inline(always)]
-    fn quarters<const FIRST: usize>(rows: [&Eight; 8]) -> [Avx2; 4] {
-        let (a, b) = (pair::<FIRST>(rows, 0), pair::<FIRST>(rows, 1));
-        let (c, d) = (pair::<FIRST>(rows, 2), pair::<FIRST>(rows, 3));
+    fn short_pair(low: &[f32; 3], high: &[f32; 3]) -> __m256 {
+        // SAFETY: only functions that enable AVX2 call this; of each row the mask has three floats read.
+        unsafe {
+            let three = _mm_setr_epi32(-1, -1, -1, 0);
+            _mm256_set_m128(_mm_maskload_ps(high.as_ptr(), three), _mm_maskload_ps(low.as_ptr(), three))
+        }
+    }
+
+    /// The columns of rows that come in pairs, each with the row four further on.
+    #[inline(always)]
+    fn columns([a, b, c, d]: [__m256; 4]) -> [Avx2; 4] {
         // SAFETY: only functions that enable AVX2 call this.
         unsafe {
             let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
@@ -233,6 +259,18 @@ mod avx2 {
                 Avx2(_mm256_shuffle_ps::<0xee>(ef, gh)),
             ]
         }
+    }
+
+    /// The first half of a row.
+    #[inline(always)]
+    fn low_half([low @ .., _, _, _, _]: &Eight) -> &[f32; 4] {
+        low
+    }
+
+    /// The second.
+    #[inline(always)]
+    fn high_half([_, _, _, _, high @ ..]: &Eight) -> &[f32; 4] {
+        high
     }
 
     macro_rules! by {
@@ -292,8 +330,37 @@ mod avx2 {
         }
         #[inline(always)]
         fn transpose(rows: [&Eight; 8]) -> [Self; 8] {
-            let ([a, b, c, d], [e, f, g, h]) = (quarters::<0>(rows), quarters::<4>(rows));
+            let [a, b, c, d] = Self::transpose4([
+                low_half(rows[0]),
+                low_half(rows[1]),
+                low_half(rows[2]),
+                low_half(rows[3]),
+                low_half(rows[4]),
+                low_half(rows[5]),
+                low_half(rows[6]),
+                low_half(rows[7]),
+            ]);
+            let [e, f, g, h] = Self::transpose4([
+                high_half(rows[0]),
+                high_half(rows[1]),
+                high_half(rows[2]),
+                high_half(rows[3]),
+                high_half(rows[4]),
+                high_half(rows[5]),
+                high_half(rows[6]),
+                high_half(rows[7]),
+            ]);
             [a, b, c, d, e, f, g, h]
+        }
+        #[inline(always)]
+        fn transpose4([a, b, c, d, e, f, g, h]: [&[f32; 4]; 8]) -> [Self; 4] {
+            columns([pair(a, e), pair(b, f), pair(c, g), pair(d, h)])
+        }
+        #[inline(always)]
+        fn transpose3([a, b, c, d, e, f, g, h]: [&[f32; 3]; 8]) -> [Self; 3] {
+            let [x, y, z, _] =
+                columns([short_pair(a, e), short_pair(b, f), short_pair(c, g), short_pair(d, h)]);
+            [x, y, z]
         }
         #[inline(always)]
         fn mask(bits: u32) -> Self {
@@ -340,5 +407,40 @@ mod avx2 {
         by!(and => _mm256_and_ps, or => _mm256_or_ps, xor => _mm256_xor_ps, add => _mm256_add_ps, sub => _mm256_sub_ps, mul => _mm256_mul_ps, div => _mm256_div_ps,
             max => _mm256_max_ps, min => _mm256_min_ps);
         compare_by!(less => _CMP_LT_OQ, at_most => _CMP_LE_OQ, equal => _CMP_EQ_OQ);
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    /// Rows of `N` numbers, no two alike.
+    fn rows<const N: usize>() -> [[f32; N]; 8] {
+        std::array::from_fn(|row| std::array::from_fn(|column| (10 * row + column) as f32 - 7.5))
+    }
+
+    fn columns_by<L: Lanes>() -> Vec<Eight> {
+        let (eight, four, three) = (rows::<8>(), rows::<4>(), rows::<3>());
+        let columns = L::transpose(eight.each_ref()).into_iter();
+        let columns = columns.chain(L::transpose4(four.each_ref())).chain(L::transpose3(three.each_ref()));
+        columns.map(L::store).collect()
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn columns_by_avx2() -> Vec<Eight> {
+        columns_by::<Avx2>()
+    }
+
+    #[test]
+    fn columns_are_the_numbers_of_rows() {
+        let plain = columns_by::<Plain>();
+        let number = |column: usize| (0..8).map(|row| (10 * row + column) as f32 - 7.5).collect::<Vec<_>>();
+        for (found, column) in plain.iter().zip((0..8).chain(0..4).chain(0..3)) {
+            assert_eq!(found.to_vec(), number(column));
+        }
+        if crate::bvh::has_avx2() {
+            // SAFETY: the processor has the features.
+            assert_eq!(unsafe { columns_by_avx2() }, plain);
+        }
     }
 }
