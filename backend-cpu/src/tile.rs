@@ -188,15 +188,18 @@ impl<S: Default> Wavefront<S> {
     fn extend<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
         let Self { paths, hits, active, scratch, .. } = self;
-        hits.clear();
+        if hits.len() < active.len() {
+            hits.resize(active.len(), Hit::none(0.0));
+        }
+        let hits = &mut hits[..active.len()];
         let ray = |i: usize| {
             let path = &paths[active[i] as usize];
             (&path.ray, RayKey::extension(path.key, bounce))
         };
         if job.rays == Rays::Single {
-            job.intersector.each_closest_hit(active.len(), ray, scratch, |_, hit| hits.push(hit));
+            job.intersector.each_closest_hit(active.len(), ray, scratch, |i, hit| hits[i] = hit);
         } else {
-            job.intersector.closest_hits(active.len(), ray, scratch, |_, hit| hits.push(hit));
+            job.intersector.closest_hits(active.len(), ray, scratch, |i, hit| hits[i] = hit);
         }
         tally.extend += start.elapsed();
     }
@@ -207,6 +210,7 @@ impl<S: Default> Wavefront<S> {
         let counts = tally.bounce(bounce);
         counts.extension_rays += self.active.len() as u64;
         let Self { paths, hits, active, outgoing, batch, .. } = self;
+        let hits = &hits[..active.len()];
         counts.hits += hits.iter().filter(|hit| hit.is_some()).count() as u64;
         if job.batches {
             batch.shade(job.scene, &job.settings, bounce, paths, active, hits, outgoing);
@@ -256,15 +260,18 @@ impl<S: Default> Wavefront<S> {
         let mut unoccluded = 0;
         let Self { paths, outgoing, occluded, scratch, .. } = self;
         let shadow_rays = outgoing.shadow_rays();
-        occluded.clear();
+        if occluded.len() < shadow_rays.len() {
+            occluded.resize(shadow_rays.len(), false);
+        }
+        let occluded = &mut occluded[..shadow_rays.len()];
         let ray = |i: usize| {
             let ShadowRay { connection, path } = &shadow_rays[i];
             (&connection.ray, RayKey::shadow(paths[*path as usize].key, bounce))
         };
         if job.rays == Rays::Single {
-            job.intersector.each_any_hit(shadow_rays.len(), ray, scratch, |_, found| occluded.push(found));
+            job.intersector.each_any_hit(shadow_rays.len(), ray, scratch, |i, found| occluded[i] = found);
         } else {
-            job.intersector.any_hits(shadow_rays.len(), ray, scratch, |_, found| occluded.push(found));
+            job.intersector.any_hits(shadow_rays.len(), ray, scratch, |i, found| occluded[i] = found);
         }
         for (ray, _) in shadow_rays.iter().zip(occluded).filter(|(_, occluded)| !**occluded) {
             let path = &mut paths[ray.path as usize];

@@ -195,7 +195,7 @@ impl Part {
     }
 
     /// Points the geometry back at `self`, which must not move from now on and outlive all scenes with the geometry.
-    fn register(&self) {
+    pub(super) fn register(&self) {
         let data = ptr::from_ref(self).cast_mut().cast::<c_void>();
         let geometry = self.raw();
         // SAFETY: the geometry is live; callbacks only read the part.
@@ -224,23 +224,20 @@ impl Part {
     }
 }
 
-/// The most parts of a mesh, a power of two.
-pub(super) const MAX_PARTS: u32 = 4;
-
-/// The parts of a mesh, in a slice that must outlive all scenes with their geometries: these point into it. `instance` is
+/// Adds the parts of a mesh. Each must be registered before scenes are made of them. `instance` is
 /// [`lockstep_core::scene::NONE`] unless the mesh belongs to the world itself. Triangles grow by
 /// `overlap`, a distance, on all sides.
 ///
 /// # Errors
 /// [`lockstep_core::Error::Device`] when Embree runs out of memory.
-pub(super) fn parts(
+pub(super) fn add_parts(
+    parts: &mut Vec<Part>,
     device: &Device,
     scene: &Scene,
-    mesh: u32,
-    instance: u32,
+    [mesh, instance]: [u32; 2],
     making: Making,
     overlap: f32,
-) -> Result<Box<[Part]>> {
+) -> Result<()> {
     let record = scene.meshes[mesh as usize];
     let triangles = record.triangle_count;
     let of = |i: u32| &scene.triangles[(record.first_triangle + i) as usize];
@@ -257,7 +254,6 @@ pub(super) fn parts(
     };
     let cells = coincident(&corners);
     let in_pieces = Pieces::of(scene, &record);
-    let mut parts = Vec::new();
     for (numbers, asks) in [(opaque, Asks::Nothing), (partial, making.partial_asks)] {
         if numbers.is_empty() {
             continue;
@@ -284,10 +280,7 @@ pub(super) fn parts(
         let (boxes, cuts) = (Vec::new(), Vec::new());
         parts.push(Part { geometry, asks, scene, mesh, instance, triangles, boxes, cuts });
     }
-    let parts = parts.into_boxed_slice();
-    parts.iter().for_each(Part::register);
-    device.check("copying geometry")?;
-    Ok(parts)
+    device.check(&format!("copying mesh {mesh}"))
 }
 
 /// The farthest that a corner moves, over twice the distance that its edges do.

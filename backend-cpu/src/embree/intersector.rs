@@ -8,10 +8,10 @@ use super::world::{Making, Proposal, World};
 use crate::intersector::{Intersector, Made};
 use embree4_sys::{
     RTCFilterFunctionN, RTCFilterFunctionNArguments, RTCIntersectArguments, RTCOccludedArguments, RTCRayHit,
-    RTCRayQueryFlags, RTCSceneFlags, rtcIntersect1, rtcOccluded1,
+    RTCRayHitNt, RTCRayNt, RTCRayQueryFlags, RTCSceneFlags, rtcIntersect1, rtcOccluded1,
 };
 use lockstep_core::Result;
-use lockstep_core::bvh::{BvhCache, Proposals8, judge};
+use lockstep_core::bvh::{BvhCache, Proposals8, Rays8, judge};
 use lockstep_core::intersect::{Hit, Ray, Slabs, covers};
 use lockstep_core::math::{max, min};
 use lockstep_core::rng::RayKey;
@@ -136,24 +136,14 @@ impl Intersector for Embree {
         count: usize,
         ray: impl Fn(usize) -> (&'r Ray, RayKey),
         scratch: &mut Blocked,
-        mut found: impl FnMut(usize, Hit),
+        found: impl FnMut(usize, Hit),
     ) {
         if self.world.has_spheres {
             return self.each_closest_hit(count, ray, scratch, found);
         }
-        let mut proposals = [None; BATCH];
-        for first in (0..count).step_by(BATCH) {
-            let here = BATCH.min(count - first);
-            let proposals = &mut proposals[..here];
-            let following = |i| ray(first + i).0;
-            match self.width {
-                Width::One => self.propose_each(proposals, following),
-                Width::Eight => self.propose_all::<8>(proposals, following),
-                Width::Sixteen => self.propose_all::<16>(proposals, following),
-            }
-            for (eight, start) in proposals.chunks(EIGHT).zip((first..).step_by(EIGHT)) {
-                self.decide_all(eight, |i| ray(start + i), |i, hit| found(start + i, hit));
-            }
+        match self.width {
+            Width::Sixteen => self.closest_hits_by::<16>(count, ray, found),
+            Width::Eight | Width::One => self.closest_hits_by::<8>(count, ray, found),
         }
     }
 
@@ -189,6 +179,34 @@ impl Intersector for Embree {
 }
 
 impl Embree {
+    /// [`Intersector::closest_hits`] in a scene without spheres, with packets of `N`.
+    #[inline(always)]
+    fn closest_hits_by<'r, const N: usize>(
+        &self,
+        count: usize,
+        ray: impl Fn(usize) -> (&'r Ray, RayKey),
+        mut found: impl FnMut(usize, Hit),
+    ) where
+        AllRays: Packet<N>,
+    {
+        let mut packet = RTCRayHitNt::<N>::default();
+        let mut rays = [Rays8::default(); BATCH / EIGHT];
+        let mut proposals = [None; BATCH];
+        for first in (0..count).step_by(BATCH) {
+            let here = BATCH.min(count - first);
+            let proposals = &mut proposals[..here];
+            let rays = &mut rays[..here.div_ceil(EIGHT)];
+            for (rays, start) in rays.iter_mut().zip((0..).step_by(EIGHT)) {
+                // Behind the last ray stand copies of it.
+                *rays = Rays8::new(|lane| ray(first + (start + lane).min(here - 1)).0);
+            }
+            self.propose_all(proposals, &mut packet, rays, |i| ray(first + i).0);
+            for ((eight, rays), start) in proposals.chunks(EIGHT).zip(rays).zip((first..).step_by(EIGHT)) {
+                self.decide_all(eight, rays, |i| ray(start + i), |i, hit| found(start + i, hit));
+            }
+        }
+    }
+
     /// [`Intersector::any_hits`] with `N` rays asked about together, and then again each that may be blocked, while that pays.
     /// Together they take a third to nine tenths of the time.
     #[inline(always)]
@@ -201,15 +219,26 @@ impl Embree {
     ) where
         AllRays: Packet<N>,
     {
+        let mut packet = RTCRayNt::<N>::default();
+        let mut rays = [Rays8::default(); BATCH / EIGHT];
         for first in (0..count).step_by(N) {
             let here = N.min(count - first);
             let together = here == N && blocked.are_few();
-            let asked =
-                if together { packet::may_be_hit(&self.world, |i| ray(first + i).0) } else { [true; N] };
+            let asked = if together {
+                let rays = &mut rays[..N / EIGHT];
+                for (rays, start) in rays.iter_mut().zip((first..).step_by(EIGHT)) {
+                    *rays = Rays8::new(|lane| ray(start + lane).0);
+                }
+                packet::may_be_hit(&self.world, &mut packet, rays)
+            } else {
+                [true; N]
+            };
             let mut hits = 0;
             for (i, asked) in (first..first + here).zip(asked) {
-                let (ray, key) = ray(i);
-                let is_hit = asked && self.any_hit(ray, key, blocked);
+                let is_hit = asked && {
+                    let (ray, key) = ray(i);
+                    self.any_hit(ray, key, blocked)
+                };
                 hits += u32::from(is_hit);
                 found(i, is_hit);
             }
@@ -217,23 +246,27 @@ impl Embree {
         }
     }
 
-    /// What Embree finds nearest along rays `0..proposals.len()`, in a scene without spheres, `N` together. Packets are slow to
-    /// enter meshes that are placed, unless all rays leave from one point.
+    /// What Embree finds nearest along rays `0..proposals.len()`, in a scene without spheres, `N` together where it can. Packets
+    /// are slow to enter meshes that are placed, unless all rays leave from one point.
     #[inline(always)]
     fn propose_all<'w, 'r, const N: usize>(
         &'w self,
         proposals: &mut [Option<Proposal<'w>>],
+        packet: &mut RTCRayHitNt<N>,
+        rays: &[Rays8],
         ray: impl Fn(usize) -> &'r Ray,
     ) where
         AllRays: Packet<N>,
     {
-        for (packet, first) in proposals.chunks_mut(N).zip((0..).step_by(N)) {
-            let ray = |lane| ray(first + lane);
-            if packet.len() == N && (!self.world.is_placed || packet::is_coherent::<N>(ray)) {
-                packet::propose::<N>(&self.world, ray, packet);
-                prefetch(packet);
+        for ((proposals, rays), first) in
+            proposals.chunks_mut(N).zip(rays.chunks(N / EIGHT)).zip((0..).step_by(N))
+        {
+            let is_full = proposals.len() == N && self.width != Width::One;
+            if is_full && (!self.world.is_placed || packet::is_coherent(rays)) {
+                packet::propose(&self.world, packet, rays, proposals);
+                prefetch(proposals);
             } else {
-                self.propose_each(packet, ray);
+                self.propose_each(proposals, |lane| ray(first + lane));
             }
         }
     }
@@ -265,34 +298,40 @@ impl Embree {
     fn decide_all<'r>(
         &self,
         proposals: &[Option<Proposal<'_>>],
+        rays: &Rays8,
         ray: impl Fn(usize) -> (&'r Ray, RayKey),
         mut found: impl FnMut(usize, Hit),
     ) {
-        let mut together = Proposals8::default();
+        let mut together = Proposals8::new(rays);
         let mut is_plain = [false; EIGHT];
         for (lane, proposal) in proposals.iter().enumerate() {
             if let Some(Proposal { part, number, .. }) = proposal
                 && part.instance != NONE
                 && let Some(triangle) = part.triangle(*number)
             {
-                together.put(lane, ray(lane).0, &triangle.record);
+                together.put(lane, &triangle.record);
                 is_plain[lane] = triangle.is_plain();
                 if triangle.is_in_pieces() {
                     part.prefetch_pieces(triangle);
                 }
             }
         }
-        let judged = together.judge();
+        let judged = together.judge(EDGE);
         for (lane, proposal) in proposals.iter().enumerate() {
-            let (ray, key) = ray(lane);
             let hit = proposal.as_ref().and_then(|Proposal { part, number, .. }| {
                 judged.hit(lane, part.instance, part.primitive(*number))
             });
             // The usual case apart: its numbers then go from registers to where they are kept.
             match (hit, proposal) {
-                (Some(hit), Some(_)) if is_plain[lane] && !is_at_edge(&hit) => found(lane, hit),
-                (Some(hit), Some(proposal)) => found(lane, self.look_closer(ray, key, proposal, hit)),
-                _ => found(lane, self.decide(ray, key, proposal.as_ref())),
+                (Some(hit), _) if is_plain[lane] && judged.is_inside(lane) => found(lane, hit),
+                (Some(hit), Some(proposal)) => {
+                    let (ray, key) = ray(lane);
+                    found(lane, self.look_closer(ray, key, proposal, hit));
+                }
+                _ => {
+                    let (ray, key) = ray(lane);
+                    found(lane, self.decide(ray, key, proposal.as_ref()));
+                }
             }
         }
     }

@@ -3,11 +3,11 @@
 use super::device::Device;
 use super::world::{Proposal, World};
 use embree4_sys::{
-    RTCDeviceProperty, RTCHit, RTCHitNt, RTCIntersectArguments, RTCOccludedArguments, RTCRayHitNt, RTCRayNt,
-    RTCRayQueryFlags, RTCScene, rtcGetDeviceProperty, rtcIntersect8, rtcIntersect16, rtcOccluded8,
-    rtcOccluded16,
+    RTC_INVALID_GEOMETRY_ID, RTCDeviceProperty, RTCHit, RTCIntersectArguments, RTCOccludedArguments,
+    RTCRayHitNt, RTCRayNt, RTCRayQueryFlags, RTCScene, rtcGetDeviceProperty, rtcIntersect8, rtcIntersect16,
+    rtcOccluded8, rtcOccluded16,
 };
-use lockstep_core::intersect::Ray;
+use lockstep_core::bvh::Rays8;
 
 /// How many rays Embree traces at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,39 +90,53 @@ packet!(16, rtcIntersect16, rtcOccluded16);
 
 /// Whether rays leave from one point, as a pinhole camera's do: then most visit the same nodes.
 #[inline(always)]
-pub(super) fn is_coherent<'r, const N: usize>(ray: impl Fn(usize) -> &'r Ray) -> bool {
-    let first = ray(0).origin;
-    (1..N).all(|lane| ray(lane).origin == first)
+pub(super) fn is_coherent(rays: &[Rays8]) -> bool {
+    let Some(Rays8 { origin: first, .. }) = rays.first() else { return true };
+    let start_there = |rays: &Rays8| {
+        rays.origin.iter().zip(first).all(|(starts, first)| starts.iter().all(|start| *start == first[0]))
+    };
+    rays.iter().all(start_there)
 }
 
-/// Rays as Embree takes them.
+/// Puts rays, eight at a time, where Embree takes them.
 #[inline(always)]
-fn to_embree<'r, const N: usize>(ray: impl Fn(usize) -> &'r Ray) -> RTCRayNt<N> {
-    let mut to = RTCRayNt::<N>::default();
-    for lane in 0..N {
-        let Ray { origin, t_min, direction, t_max } = *ray(lane);
-        (to.org_x[lane], to.org_y[lane], to.org_z[lane]) = (origin.x, origin.y, origin.z);
-        (to.dir_x[lane], to.dir_y[lane], to.dir_z[lane]) = (direction.x, direction.y, direction.z);
-        (to.tnear[lane], to.tfar[lane]) = (t_min, t_max);
+fn fill<const N: usize>(to: &mut RTCRayNt<N>, rays: &[Rays8]) {
+    for (k, Rays8 { origin, t_min, direction, t_max }) in rays.iter().enumerate() {
+        let [[x, y, z], [dx, dy, dz]] = [origin, direction];
+        put(&mut to.org_x, k, x);
+        put(&mut to.org_y, k, y);
+        put(&mut to.org_z, k, z);
+        put(&mut to.tnear, k, t_min);
+        put(&mut to.dir_x, k, dx);
+        put(&mut to.dir_y, k, dy);
+        put(&mut to.dir_z, k, dz);
+        put(&mut to.tfar, k, t_max);
     }
-    to
+}
+
+/// Puts eight numbers in their place.
+#[inline(always)]
+fn put<const N: usize>(to: &mut [f32; N], k: usize, eight: &[f32; 8]) {
+    to.as_chunks_mut().0[k] = *eight;
 }
 
 /// Puts the hits that Embree finds nearest to the first of `proposals`, with Embree's numbers.
 #[inline(always)]
-pub(super) fn propose<'w, 'r, const N: usize>(
+pub(super) fn propose<'w, const N: usize>(
     world: &'w World,
-    ray: impl Fn(usize) -> &'r Ray,
+    packet: &mut RTCRayHitNt<N>,
+    rays: &[Rays8],
     proposals: &mut [Option<Proposal<'w>>],
 ) where
     AllRays: Packet<N>,
 {
-    let mut packet = RTCRayHitNt { ray: to_embree::<N>(&ray), hit: RTCHitNt::default() };
-    let flags = if is_coherent::<N>(ray) { RTCRayQueryFlags::COHERENT } else { RTCRayQueryFlags::INCOHERENT };
+    fill(&mut packet.ray, rays);
+    packet.hit.geomID = [RTC_INVALID_GEOMETRY_ID; N];
+    let flags = if is_coherent(rays) { RTCRayQueryFlags::COHERENT } else { RTCRayQueryFlags::INCOHERENT };
     let mut args = RTCIntersectArguments { flags, ..RTCIntersectArguments::default() };
     // SAFETY: the scene is committed, lives, and calls nothing back where it has no spheres.
-    unsafe { AllRays::intersect(&mut packet, world.top.raw(), &mut args) };
-    let RTCRayHitNt { ray, hit } = &packet;
+    unsafe { AllRays::intersect(packet, world.top.raw(), &mut args) };
+    let RTCRayHitNt { ray, hit } = &*packet;
     for (lane, proposal) in proposals.iter_mut().enumerate().take(N) {
         let named = RTCHit {
             u: hit.u[lane],
@@ -139,12 +153,12 @@ pub(super) fn propose<'w, 'r, const N: usize>(
 /// Whether Embree finds anything along each of the rays, with partial coverage taken for opaque. Where it finds nothing there is
 /// nothing; what it finds the hit rule may turn away.
 #[inline(always)]
-pub(super) fn may_be_hit<'r, const N: usize>(world: &World, ray: impl Fn(usize) -> &'r Ray) -> [bool; N]
+pub(super) fn may_be_hit<const N: usize>(world: &World, packet: &mut RTCRayNt<N>, rays: &[Rays8]) -> [bool; N]
 where
     AllRays: Packet<N>,
 {
-    let mut rays = to_embree::<N>(ray);
+    fill(packet, rays);
     // SAFETY: as in `propose`.
-    unsafe { AllRays::occluded(&mut rays, world.top.raw(), &mut RTCOccludedArguments::default()) };
-    rays.tfar.map(|far| far == f32::NEG_INFINITY)
+    unsafe { AllRays::occluded(packet, world.top.raw(), &mut RTCOccludedArguments::default()) };
+    packet.tfar.map(|far| far == f32::NEG_INFINITY)
 }

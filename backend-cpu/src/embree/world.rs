@@ -5,7 +5,7 @@
 //! rays a level.
 
 use super::device::Device;
-use super::geometry::{Asks, MAX_PARTS, Part, parts};
+use super::geometry::{Asks, Part, add_parts};
 use super::handles::{GeometryHandle, SceneHandle};
 use embree4_sys::{
     RTC_INVALID_GEOMETRY_ID, RTCFormat, RTCGeometryType, RTCHit, RTCSceneFlags, rtcSetGeometryInstancedScene,
@@ -23,8 +23,12 @@ pub(super) struct World {
     pub(super) top: SceneHandle,
     /// The scene of every mesh that is instanced; they live as long as the instances.
     _instanced: Vec<SceneHandle>,
-    /// The parts of every mesh.
-    parts: Vec<Box<[Part]>>,
+    /// The parts of all meshes. Geometries point at them, so they stay where they are.
+    parts: Box<[Part]>,
+    /// Where those of every mesh begin.
+    first_part: Vec<u32>,
+    /// In the top-level scene the numbers below this are instances, and parts follow.
+    first_direct: u32,
     /// Whether any triangle has partial coverage.
     pub(super) has_partial: bool,
     /// Whether there are spheres.
@@ -88,46 +92,49 @@ impl World {
         let mut top = SceneHandle::new(&device, flags)?;
         let boxes = instance_boxes(scene);
         let farthest = farthest_start(scene, &boxes);
-        let (mut instanced, mut all_parts) = (Vec::new(), Vec::new());
-        for (mesh, placements) in (0u32..).zip(placements(scene)) {
-            let lone = match placements[..] {
-                [only] if scene.instances[only as usize].flags & Instance::IDENTITY != 0 => only,
-                _ => NONE,
-            };
-            let overlap = making.growth * reach(scene, &placements, farthest);
-            let parts = parts(&device, scene, mesh, lone, making, overlap)?;
-            if lone != NONE {
-                for (number, part) in (0..).zip(&parts) {
-                    top.attach(part.raw(), first_direct(scene) + mesh * MAX_PARTS + number);
-                }
-            } else {
-                let mut inner = SceneHandle::new(&device, flags)?;
-                for (number, part) in (0..).zip(&parts) {
-                    inner.attach(part.raw(), number);
-                }
-                inner.commit();
-                device.check(&format!("building the tree of mesh {mesh}"))?;
-                for instance in placements {
-                    place(&device, &mut top, &inner, instance, &scene.instances[instance as usize])?;
-                }
-                instanced.push(inner);
+        let placements = placements(scene);
+        let (mut parts, mut first_part) = (Vec::new(), Vec::new());
+        for (mesh, placements) in (0u32..).zip(&placements) {
+            let overlap = making.growth * reach(scene, placements, farthest);
+            first_part.push(parts.len() as u32);
+            add_parts(&mut parts, &device, scene, [mesh, lone(scene, placements)], making, overlap)?;
+        }
+        let parts = parts.into_boxed_slice();
+        parts.iter().for_each(Part::register);
+        device.check("adding geometry")?;
+
+        let first_direct = scene.instances.len() as u32;
+        let mut instanced = Vec::new();
+        for (mesh, placements) in placements.into_iter().enumerate() {
+            let first = first_part[mesh];
+            let end = first_part.get(mesh + 1).copied().unwrap_or(parts.len() as u32);
+            let numbered = (first..).zip(&parts[first as usize..end as usize]);
+            if lone(scene, &placements) != NONE {
+                numbered.for_each(|(number, part)| top.attach(part.raw(), first_direct + number));
+                continue;
             }
-            all_parts.push(parts);
+            let mut inner = SceneHandle::new(&device, flags)?;
+            numbered.for_each(|(number, part)| inner.attach(part.raw(), number - first));
+            inner.commit();
+            device.check(&format!("building the tree of mesh {mesh}"))?;
+            for instance in placements {
+                place(&device, &mut top, &inner, instance, &scene.instances[instance as usize])?;
+            }
+            instanced.push(inner);
         }
         top.commit();
         device.check("building the top-level tree")?;
-        let any = |asks| all_parts.iter().flatten().any(|part| part.asks == asks);
-        let (has_partial, has_spheres) = (any(partial_asks), any(Asks::Spheres));
-        let is_placed = !instanced.is_empty();
-        let (scene, parts) = (scene.clone(), all_parts);
+        let any = |asks| parts.iter().any(|part| part.asks == asks);
         Ok(Self {
+            has_partial: any(partial_asks),
+            has_spheres: any(Asks::Spheres),
+            is_placed: !instanced.is_empty(),
             top,
             _instanced: instanced,
             parts,
-            has_partial,
-            has_spheres,
-            is_placed,
-            scene,
+            first_part,
+            first_direct,
+            scene: scene.clone(),
             boxes,
             device,
         })
@@ -142,20 +149,13 @@ impl World {
         let (u, v, number) = (hit.u, hit.v, hit.primID);
         let placed = hit.instID[0];
         if placed == RTC_INVALID_GEOMETRY_ID {
-            let direct = hit.geomID - first_direct(&self.scene);
-            let part = &self.parts[(direct / MAX_PARTS) as usize][(direct % MAX_PARTS) as usize];
+            let part = &self.parts[(hit.geomID - self.first_direct) as usize];
             return Some(Proposal { t, u, v, instance: part.instance, part, number });
         }
         let mesh = self.scene.instances[placed as usize].mesh;
-        let part = &self.parts[mesh as usize][hit.geomID as usize];
+        let part = &self.parts[(self.first_part[mesh as usize] + hit.geomID) as usize];
         Some(Proposal { t, u, v, instance: placed, part, number })
     }
-}
-
-/// In the top-level scene, the numbers below this are instances, and [`MAX_PARTS`] numbers for each mesh follow.
-#[inline(always)]
-fn first_direct(scene: &Scene) -> u32 {
-    scene.instances.len() as u32
 }
 
 /// The instances of every mesh.
@@ -165,6 +165,14 @@ fn placements(scene: &Scene) -> Vec<Vec<u32>> {
         placements[instance.mesh as usize].push(number as u32);
     }
     placements
+}
+
+/// The one instance of a mesh that belongs to the world itself, else [`NONE`].
+fn lone(scene: &Scene, placements: &[u32]) -> u32 {
+    match placements {
+        [only] if scene.instances[*only as usize].flags & Instance::IDENTITY != 0 => *only,
+        _ => NONE,
+    }
 }
 
 /// The largest coordinate at which rays start that come from the camera or from a surface.

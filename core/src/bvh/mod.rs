@@ -31,7 +31,7 @@ pub use quality::NODE_COST;
 pub use traverse::Scratch;
 #[cfg(target_arch = "x86_64")]
 pub use wide::has_avx2;
-pub use wide::{Block8, Bvh8, Few, FewScratch, Judged8, Node8, Proposals8, RAYS, Scratch8};
+pub use wide::{Block8, Bvh8, Few, FewScratch, Judged8, Node8, Proposals8, RAYS, Rays8, Scratch8};
 
 /// Entries of the traversal stack; the builder keeps both levels' depth within it.
 pub const STACK_SIZE: usize = 96;

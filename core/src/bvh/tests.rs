@@ -219,21 +219,27 @@ fn hits_do_not_depend_on_the_hierarchy() {
 fn eight_proposals_judged_together_are_judged_as_each_by_itself() {
     let scene = closed_mesh(12, 24);
     let boxes = instance_boxes(&scene);
-    let (mut taken, mut left) = (0, 0);
+    const EDGE: f32 = 1.0 / 64.0;
+    let (mut taken, mut inside, mut left) = (0, 0, 0);
     for first in (0..40_000).step_by(8) {
         let lanes: Vec<(Ray, LeafPrimitive)> = (first..first + 8).map(|i| proposal(&scene, i)).collect();
         let skipped = first as usize / 8 % 9;
-        let mut together = Proposals8::default();
-        for (lane, (ray, triangle)) in lanes.iter().enumerate().filter(|(lane, _)| *lane != skipped) {
-            together.put(lane, ray, triangle);
+        let rays = Rays8::new(|lane| &lanes[lane].0);
+        let mut together = Proposals8::new(&rays);
+        for (lane, (_, triangle)) in lanes.iter().enumerate().filter(|(lane, _)| *lane != skipped) {
+            together.put(lane, triangle);
         }
-        let judged = together.judge();
+        let judged = together.judge(EDGE);
         for (lane, (ray, triangle)) in lanes.iter().enumerate() {
             let alone = judge(&scene, &boxes, ray, key(first), 0, [*triangle].into_iter())
                 .filter(|_| lane != skipped);
             let hit = judged.hit(lane, 0, triangle.primitive);
+            assert!(hit.is_some() || !judged.is_inside(lane));
             if let Some(hit) = hit {
                 assert_eq!(Some(bits(&hit)), alone.map(|hit| bits(&hit)), "{ray:?} {triangle:?}");
+                let is_inside = hit.u.min(hit.v).min(1.0 - hit.u - hit.v) >= EDGE;
+                assert_eq!(judged.is_inside(lane), is_inside, "{hit:?}");
+                inside += u32::from(is_inside);
                 taken += 1;
             } else {
                 let inside = (first + lane as u32) % 5 > 1;
@@ -242,6 +248,7 @@ fn eight_proposals_judged_together_are_judged_as_each_by_itself() {
         }
     }
     assert!(taken > 5_000, "{taken} taken");
+    assert!(inside > taken / 2 && inside < taken, "{inside} inside of {taken} taken");
     assert!(left < taken / 100, "{left} hits within triangles left to the scalar rule, {taken} taken");
 }
 

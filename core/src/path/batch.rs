@@ -145,6 +145,16 @@ fn is_white(scene: &SceneData, vertices: [u32; 3]) -> bool {
     color(a) & color(b) & color(c) == u32::MAX
 }
 
+/// Whether the processor has AVX2 and AVX-512 with what all that have it for floats and words have beside it.
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    crate::bvh::has_avx2()
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512bw")
+}
+
 impl Batch {
     /// Starts the paths of one sample of `pixels`, as [`super::generate`] does.
     pub fn generate(
@@ -224,11 +234,28 @@ impl Batch {
         outgoing: &mut Outgoing,
     ) {
         #[cfg(target_arch = "x86_64")]
-        if crate::bvh::has_avx2() {
+        if has_avx512() {
             // SAFETY: the processor has the features.
+            return unsafe { self.step_by_avx512(scene, settings, bounce, count, paths, outgoing) };
+        } else if crate::bvh::has_avx2() {
+            // SAFETY: as above.
             return unsafe { self.step_by_avx2(scene, settings, bounce, count, paths, outgoing) };
         }
         self.step_by::<Plain>(scene, settings, bounce, count, paths, outgoing);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,avx512f,avx512vl,avx512dq,avx512bw")]
+    fn step_by_avx512(
+        &mut self,
+        scene: &SceneData,
+        settings: &Settings,
+        bounce: u32,
+        count: usize,
+        paths: &mut [PathState],
+        outgoing: &mut Outgoing,
+    ) {
+        self.step_by::<crate::lanes::Avx2>(scene, settings, bounce, count, paths, outgoing);
     }
 
     #[cfg(target_arch = "x86_64")]

@@ -9,16 +9,59 @@ use crate::lanes::Avx2;
 use crate::lanes::{Eight, Lanes, Plain};
 use crate::vec3::Vec3;
 
+/// Eight rays, number by number.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rays8 {
+    /// Where they start.
+    pub origin: [Eight; 3],
+    /// Their first distances.
+    pub t_min: Eight,
+    /// Where they go.
+    pub direction: [Eight; 3],
+    /// Their last distances.
+    pub t_max: Eight,
+}
+
+impl Rays8 {
+    /// The rays `ray(0)` to `ray(7)`.
+    #[inline(always)]
+    pub fn new<'r>(ray: impl Fn(usize) -> &'r Ray) -> Self {
+        let rays = [ray(0), ray(1), ray(2), ray(3), ray(4), ray(5), ray(6), ray(7)];
+        #[cfg(target_arch = "x86_64")]
+        if super::has_avx2() {
+            // SAFETY: the processor has the features.
+            return unsafe { Self::turned_by_avx2(rays) };
+        }
+        Self::turned_by::<Plain>(rays)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn turned_by_avx2(rays: [&Ray; 8]) -> Self {
+        Self::turned_by::<Avx2>(rays)
+    }
+
+    #[inline(always)]
+    fn turned_by<L: Lanes>(rays: [&Ray; 8]) -> Self {
+        let [x, y, z, t_min, dx, dy, dz, t_max] = L::transpose(rays.map(bytemuck::cast_ref));
+        Self {
+            origin: [x.store(), y.store(), z.store()],
+            t_min: t_min.store(),
+            direction: [dx.store(), dy.store(), dz.store()],
+            t_max: t_max.store(),
+        }
+    }
+}
+
 /// Eight rays and a triangle for each.
 #[derive(Clone, Copy, Debug)]
 pub struct Proposals8<'a> {
-    rays: [&'a Ray; 8],
+    rays: &'a Rays8,
     triangles: [&'a LeafPrimitive; 8],
     lanes: u32,
 }
 
 /// What lanes hold in which nothing was put.
-static NO_RAY: Ray = Ray { origin: Vec3::ZERO, t_min: 0.0, direction: Vec3::ZERO, t_max: 0.0 };
 static NO_TRIANGLE: LeafPrimitive =
     LeafPrimitive { p0: Vec3::ZERO, primitive: 0, p1: Vec3::ZERO, flags: 0, p2: Vec3::ZERO, cut_above: 0 };
 
@@ -29,45 +72,46 @@ pub struct Judged8 {
     u: Eight,
     v: Eight,
     taken: u32,
-}
-
-impl Default for Proposals8<'_> {
-    /// No proposals.
-    #[inline(always)]
-    fn default() -> Self {
-        Self { rays: [&NO_RAY; 8], triangles: [&NO_TRIANGLE; 8], lanes: 0 }
-    }
+    inside: u32,
 }
 
 impl<'a> Proposals8<'a> {
-    /// Adds a ray and a triangle of an instance that is not transformed, in a lane below 8.
+    /// No proposals yet for these rays.
     #[inline(always)]
-    pub fn put(&mut self, lane: usize, ray: &'a Ray, triangle: &'a LeafPrimitive) {
-        self.rays[lane] = ray;
+    pub fn new(rays: &'a Rays8) -> Self {
+        Self { rays, triangles: [&NO_TRIANGLE; 8], lanes: 0 }
+    }
+
+    /// Adds a triangle of an instance that is not transformed for the ray of a lane, which is below 8.
+    #[inline(always)]
+    pub fn put(&mut self, lane: usize, triangle: &'a LeafPrimitive) {
         self.triangles[lane] = triangle;
         self.lanes |= 1 << lane;
     }
 
-    /// Judges all of them as [`crate::bvh::judge`] does, but for coverage.
+    /// Judges all of them as [`crate::bvh::judge`] does, but for coverage. Hits all of whose barycentric coordinates are at
+    /// least `edge` are inside.
     #[inline(always)]
-    pub fn judge(&self) -> Judged8 {
+    pub fn judge(&self, edge: f32) -> Judged8 {
         #[cfg(target_arch = "x86_64")]
         if super::has_avx2() {
             // SAFETY: the processor has the features.
-            return unsafe { self.judge_by_avx2() };
+            return unsafe { self.judge_by_avx2(edge) };
         }
-        self.judge_by::<Plain>()
+        self.judge_by::<Plain>(edge)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn judge_by_avx2(&self) -> Judged8 {
-        self.judge_by::<Avx2>()
+    fn judge_by_avx2(&self, edge: f32) -> Judged8 {
+        self.judge_by::<Avx2>(edge)
     }
 
     #[inline(always)]
-    fn judge_by<L: Lanes>(&self) -> Judged8 {
-        let [ox, oy, oz, t_min, dx, dy, dz, t_max] = L::transpose(self.rays.map(bytemuck::cast_ref));
+    fn judge_by<L: Lanes>(&self, edge: f32) -> Judged8 {
+        let Rays8 { origin: [ox, oy, oz], t_min, direction: [dx, dy, dz], t_max } = self.rays;
+        let (ox, oy, oz, t_min) = (L::load(ox), L::load(oy), L::load(oz), L::load(t_min));
+        let (dx, dy, dz, t_max) = (L::load(dx), L::load(dy), L::load(dz), L::load(t_max));
         let points = self.points::<L>();
         let turn = Turn::new(dx, dy, dz);
         let [x, y, z] = turn.rotate(dx, dy, dz);
@@ -84,7 +128,9 @@ impl<'a> Proposals8<'a> {
         let entry = entry.max(t_min);
         let raised = tested.t.max(entry);
         let taken = tested.hit & entry.at_most(exit) & raised.at_most(t_max);
-        Judged8 { t: raised.store(), u: tested.u.store(), v: tested.v.store(), taken }
+        let (u, v) = (tested.u, tested.v);
+        let at_edge = u.min(v).min(L::splat(1.0).sub(u).sub(v)).less(L::splat(edge));
+        Judged8 { t: raised.store(), u: u.store(), v: v.store(), taken, inside: taken & !at_edge }
     }
 
     /// The corners of the triangles.
@@ -139,7 +185,13 @@ impl Judged8 {
     /// must decide, or where there is none.
     #[inline(always)]
     pub fn hit(&self, lane: usize, instance: u32, primitive: u32) -> Option<Hit> {
-        let Self { t, u, v, taken } = self;
+        let Self { t, u, v, taken, .. } = self;
         (taken >> lane & 1 != 0).then(|| Hit { t: t[lane], u: u[lane], v: v[lane], instance, primitive })
+    }
+
+    /// Whether there is a hit and it is inside.
+    #[inline(always)]
+    pub fn is_inside(&self, lane: usize) -> bool {
+        self.inside >> lane & 1 != 0
     }
 }
