@@ -86,14 +86,6 @@ impl Blocked {
     }
 }
 
-/// Asks for what judging proposals will read.
-#[inline(always)]
-fn prefetch(proposals: &[Option<Proposal<'_>>]) {
-    for proposal in proposals.iter().flatten() {
-        proposal.part.prefetch(proposal.number);
-    }
-}
-
 impl Intersector for Embree {
     type Scratch = Blocked;
 
@@ -191,7 +183,10 @@ impl Embree {
     {
         let mut packet = RTCRayHitNt::<N>::default();
         let mut rays = [Rays8::default(); BATCH / EIGHT];
-        let mut proposals = [None; BATCH];
+        let Some(any) = self.world.any() else {
+            return (0..count).for_each(|i| found(i, Hit::none(ray(i).0.t_max)));
+        };
+        let mut proposals = [any; BATCH];
         for first in (0..count).step_by(BATCH) {
             let here = BATCH.min(count - first);
             let proposals = &mut proposals[..here];
@@ -200,9 +195,16 @@ impl Embree {
                 // Behind the last ray stand copies of it.
                 *rays = Rays8::new(|lane| ray(first + (start + lane).min(here - 1)).0);
             }
-            self.propose_all(proposals, &mut packet, rays, |i| ray(first + i).0);
-            for ((eight, rays), start) in proposals.chunks(EIGHT).zip(rays).zip((first..).step_by(EIGHT)) {
-                self.decide_all(eight, rays, |i| ray(start + i), |i, hit| found(start + i, hit));
+            let met = self.propose_all(proposals, &mut packet, rays, |i| ray(first + i).0);
+            for ((eight, rays), start) in proposals.chunks(EIGHT).zip(rays).zip((0..).step_by(EIGHT)) {
+                let start_of_all = first + start;
+                self.decide_all(
+                    eight,
+                    met >> start,
+                    rays,
+                    |i| ray(start_of_all + i),
+                    |i, hit| found(start_of_all + i, hit),
+                );
             }
         }
     }
@@ -246,42 +248,39 @@ impl Embree {
         }
     }
 
-    /// What Embree finds nearest along rays `0..proposals.len()`, in a scene without spheres, `N` together where it can. Packets
-    /// are slow to enter meshes that are placed, unless all rays leave from one point.
+    /// What Embree finds nearest along rays `0..proposals.len()`, in a scene without spheres, `N` together where it can, with
+    /// bits of those that hit anything. Packets are slow to enter meshes that are placed, unless all rays leave from one
+    /// point.
     #[inline(always)]
     fn propose_all<'w, 'r, const N: usize>(
         &'w self,
-        proposals: &mut [Option<Proposal<'w>>],
+        proposals: &mut [Proposal<'w>],
         packet: &mut RTCRayHitNt<N>,
         rays: &[Rays8],
         ray: impl Fn(usize) -> &'r Ray,
-    ) where
+    ) -> u32
+    where
         AllRays: Packet<N>,
     {
+        let mut met = 0;
         for ((proposals, rays), first) in
             proposals.chunks_mut(N).zip(rays.chunks(N / EIGHT)).zip((0..).step_by(N))
         {
             let is_full = proposals.len() == N && self.width != Width::One;
             if is_full && (!self.world.is_placed || packet::is_coherent(rays)) {
-                packet::propose(&self.world, packet, rays, proposals);
-                prefetch(proposals);
+                met |= packet::propose(&self.world, packet, rays, proposals) << first;
+                proposals.iter().for_each(Proposal::prefetch);
             } else {
-                self.propose_each(proposals, |lane| ray(first + lane));
+                for (i, proposal) in (first..).zip(proposals) {
+                    if let Some(found) = self.propose(ray(i)) {
+                        found.prefetch();
+                        *proposal = found;
+                        met |= 1 << i;
+                    }
+                }
             }
         }
-    }
-
-    /// The same, one by one.
-    #[inline(always)]
-    fn propose_each<'w, 'r>(
-        &'w self,
-        proposals: &mut [Option<Proposal<'w>>],
-        ray: impl Fn(usize) -> &'r Ray,
-    ) {
-        for (i, proposal) in proposals.iter_mut().enumerate() {
-            *proposal = self.propose(ray(i));
-            prefetch(std::slice::from_ref(proposal));
-        }
+        met
     }
 
     /// What Embree finds nearest in a scene without spheres, with partial coverage taken for opaque.
@@ -293,45 +292,42 @@ impl Embree {
         self.world.name(found.ray.tfar, &found.hit)
     }
 
-    /// What up to eight proposals count as, judged together where Embree has them in the world itself.
+    /// What up to eight proposals count as, judged together where Embree has them in the world itself; of those without a bit in
+    /// `met` nothing.
     #[inline(always)]
     fn decide_all<'r>(
         &self,
-        proposals: &[Option<Proposal<'_>>],
+        proposals: &[Proposal<'_>],
+        met: u32,
         rays: &Rays8,
         ray: impl Fn(usize) -> (&'r Ray, RayKey),
         mut found: impl FnMut(usize, Hit),
     ) {
         let mut together = Proposals8::new(rays);
-        let mut is_plain = [false; EIGHT];
-        for (lane, proposal) in proposals.iter().enumerate() {
-            if let Some(Proposal { part, number, .. }) = proposal
-                && part.instance != NONE
-                && let Some(triangle) = part.triangle(*number)
-            {
-                together.put(lane, &triangle.record);
-                is_plain[lane] = triangle.is_plain();
+        let mut plain = 0;
+        for (lane, Proposal { part, number, .. }) in proposals.iter().enumerate() {
+            if let Some(triangle) = part.triangle(*number) {
+                together.put(lane, &triangle.record, met >> lane & 1 != 0 && part.instance != NONE);
+                plain |= u32::from(triangle.is_plain()) << lane;
                 if triangle.is_in_pieces() {
                     part.prefetch_pieces(triangle);
                 }
             }
         }
         let judged = together.judge(EDGE);
+        // The usual case apart and without asking what is usual: its numbers then go from registers to where they are kept.
+        let usual = judged.inside() & plain | !met;
         for (lane, proposal) in proposals.iter().enumerate() {
-            let hit = proposal.as_ref().and_then(|Proposal { part, number, .. }| {
-                judged.hit(lane, part.instance, part.primitive(*number))
-            });
-            // The usual case apart: its numbers then go from registers to where they are kept.
-            match (hit, proposal) {
-                (Some(hit), _) if is_plain[lane] && judged.is_inside(lane) => found(lane, hit),
-                (Some(hit), Some(proposal)) => {
-                    let (ray, key) = ray(lane);
-                    found(lane, self.look_closer(ray, key, proposal, hit));
-                }
-                _ => {
-                    let (ray, key) = ray(lane);
-                    found(lane, self.decide(ray, key, proposal.as_ref()));
-                }
+            if usual >> lane & 1 != 0 {
+                found(lane, judged.hit(lane, proposal.part.instance));
+                continue;
+            }
+            let (ray, key) = ray(lane);
+            if judged.is_hit(lane) {
+                let hit = judged.hit(lane, proposal.part.instance);
+                found(lane, self.look_closer(ray, key, proposal, hit));
+            } else {
+                found(lane, self.decide(ray, key, Some(proposal)));
             }
         }
     }

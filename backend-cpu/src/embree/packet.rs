@@ -120,23 +120,27 @@ fn put<const N: usize>(to: &mut [f32; N], k: usize, eight: &[f32; 8]) {
     to.as_chunks_mut().0[k] = *eight;
 }
 
-/// Puts the hits that Embree finds nearest to the first of `proposals`, with Embree's numbers.
+/// Puts the hits that Embree finds nearest to the first `N` of `proposals`, with Embree's numbers, and returns bits of the rays
+/// that hit anything. The world must not be empty.
 #[inline(always)]
 pub(super) fn propose<'w, const N: usize>(
     world: &'w World,
     packet: &mut RTCRayHitNt<N>,
     rays: &[Rays8],
-    proposals: &mut [Option<Proposal<'w>>],
-) where
+    proposals: &mut [Proposal<'w>],
+) -> u32
+where
     AllRays: Packet<N>,
 {
     fill(&mut packet.ray, rays);
     packet.hit.geomID = [RTC_INVALID_GEOMETRY_ID; N];
+    packet.hit.instID = [[RTC_INVALID_GEOMETRY_ID; N]];
     let flags = if is_coherent(rays) { RTCRayQueryFlags::COHERENT } else { RTCRayQueryFlags::INCOHERENT };
     let mut args = RTCIntersectArguments { flags, ..RTCIntersectArguments::default() };
     // SAFETY: the scene is committed, lives, and calls nothing back where it has no spheres.
     unsafe { AllRays::intersect(packet, world.top.raw(), &mut args) };
     let RTCRayHitNt { ray, hit } = &*packet;
+    let mut met = 0;
     for (lane, proposal) in proposals.iter_mut().enumerate().take(N) {
         let named = RTCHit {
             u: hit.u[lane],
@@ -146,8 +150,10 @@ pub(super) fn propose<'w, const N: usize>(
             instID: [hit.instID[0][lane]],
             ..RTCHit::default()
         };
-        *proposal = world.name(ray.tfar[lane], &named);
+        *proposal = world.look_up(ray.tfar[lane], &named);
+        met |= u32::from(named.geomID != RTC_INVALID_GEOMETRY_ID) << lane;
     }
+    met
 }
 
 /// Whether Embree finds anything along each of the rays, with partial coverage taken for opaque. Where it finds nothing there is

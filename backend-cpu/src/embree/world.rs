@@ -60,6 +60,12 @@ pub(super) struct Proposal<'a> {
 }
 
 impl Proposal<'_> {
+    /// Asks for what judging it will read.
+    #[inline(always)]
+    pub(super) fn prefetch(&self) {
+        self.part.prefetch(self.number);
+    }
+
     /// As a hit.
     #[inline(always)]
     pub(super) fn hit(&self) -> Hit {
@@ -143,18 +149,28 @@ impl World {
     /// What Embree has found at a distance.
     #[inline(always)]
     pub(super) fn name(&self, t: f32, hit: &RTCHit) -> Option<Proposal<'_>> {
-        if hit.geomID == RTC_INVALID_GEOMETRY_ID {
-            return None;
-        }
-        let (u, v, number) = (hit.u, hit.v, hit.primID);
-        let placed = hit.instID[0];
+        (hit.geomID != RTC_INVALID_GEOMETRY_ID).then(|| self.look_up(t, hit))
+    }
+
+    /// The same without asking whether anything is found, in a world that is not empty: if not, some primitive.
+    #[inline(always)]
+    pub(super) fn look_up(&self, t: f32, hit: &RTCHit) -> Proposal<'_> {
+        let (u, v, placed) = (hit.u, hit.v, hit.instID[0]);
+        let number = if hit.geomID == RTC_INVALID_GEOMETRY_ID { 0 } else { hit.primID };
         if placed == RTC_INVALID_GEOMETRY_ID {
-            let part = &self.parts[(hit.geomID - self.first_direct) as usize];
-            return Some(Proposal { t, u, v, instance: part.instance, part, number });
+            let last = self.parts.len() - 1;
+            let part = &self.parts[(hit.geomID.wrapping_sub(self.first_direct) as usize).min(last)];
+            return Proposal { t, u, v, instance: part.instance, part, number };
         }
         let mesh = self.scene.instances[placed as usize].mesh;
         let part = &self.parts[(self.first_part[mesh as usize] + hit.geomID) as usize];
-        Some(Proposal { t, u, v, instance: placed, part, number })
+        Proposal { t, u, v, instance: placed, part, number }
+    }
+
+    /// Some primitive; `None` where there are none.
+    pub(super) fn any(&self) -> Option<Proposal<'_>> {
+        let part = self.parts.first()?;
+        Some(Proposal { t: 0.0, u: 0.0, v: 0.0, instance: part.instance, part, number: 0 })
     }
 }
 

@@ -226,22 +226,23 @@ fn eight_proposals_judged_together_are_judged_as_each_by_itself() {
         let skipped = first as usize / 8 % 9;
         let rays = Rays8::new(|lane| &lanes[lane].0);
         let mut together = Proposals8::new(&rays);
-        for (lane, (_, triangle)) in lanes.iter().enumerate().filter(|(lane, _)| *lane != skipped) {
-            together.put(lane, triangle);
+        for (lane, (_, triangle)) in lanes.iter().enumerate() {
+            together.put(lane, triangle, lane != skipped);
         }
         let judged = together.judge(EDGE);
         for (lane, (ray, triangle)) in lanes.iter().enumerate() {
             let alone = judge(&scene, &boxes, ray, key(first), 0, [*triangle].into_iter())
                 .filter(|_| lane != skipped);
-            let hit = judged.hit(lane, 0, triangle.primitive);
-            assert!(hit.is_some() || !judged.is_inside(lane));
-            if let Some(hit) = hit {
+            let (hit, judged_inside) = (judged.hit(lane, 0), judged.inside() >> lane & 1 != 0);
+            assert_eq!(judged.is_hit(lane), hit.is_some());
+            if judged.is_hit(lane) {
                 assert_eq!(Some(bits(&hit)), alone.map(|hit| bits(&hit)), "{ray:?} {triangle:?}");
                 let is_inside = hit.u.min(hit.v).min(1.0 - hit.u - hit.v) >= EDGE;
-                assert_eq!(judged.is_inside(lane), is_inside, "{hit:?}");
+                assert_eq!(judged_inside, is_inside, "{hit:?}");
                 inside += u32::from(is_inside);
                 taken += 1;
             } else {
+                assert_eq!((bits(&hit), judged_inside), (bits(&Hit::none(ray.t_max)), false));
                 let inside = (first + lane as u32) % 5 > 1;
                 left += u32::from(alone.is_some() && inside);
             }

@@ -71,6 +71,8 @@ pub struct Judged8 {
     t: Eight,
     u: Eight,
     v: Eight,
+    /// Bits of the triangles' numbers.
+    primitive: Eight,
     taken: u32,
     inside: u32,
 }
@@ -82,11 +84,11 @@ impl<'a> Proposals8<'a> {
         Self { rays, triangles: [&NO_TRIANGLE; 8], lanes: 0 }
     }
 
-    /// Adds a triangle of an instance that is not transformed for the ray of a lane, which is below 8.
+    /// Adds a triangle of an instance that is not transformed for the ray of a lane, which is below 8, if it `counts`.
     #[inline(always)]
-    pub fn put(&mut self, lane: usize, triangle: &'a LeafPrimitive) {
+    pub fn put(&mut self, lane: usize, triangle: &'a LeafPrimitive, counts: bool) {
         self.triangles[lane] = triangle;
-        self.lanes |= 1 << lane;
+        self.lanes |= u32::from(counts) << lane;
     }
 
     /// Judges all of them as [`crate::bvh::judge`] does, but for coverage. Hits all of whose barycentric coordinates are at
@@ -112,7 +114,7 @@ impl<'a> Proposals8<'a> {
         let Rays8 { origin: [ox, oy, oz], t_min, direction: [dx, dy, dz], t_max } = self.rays;
         let (ox, oy, oz, t_min) = (L::load(ox), L::load(oy), L::load(oz), L::load(t_min));
         let (dx, dy, dz, t_max) = (L::load(dx), L::load(dy), L::load(dz), L::load(t_max));
-        let points = self.points::<L>();
+        let (points, primitives) = self.points::<L>();
         let turn = Turn::new(dx, dy, dz);
         let [x, y, z] = turn.rotate(dx, dy, dz);
         let (sx, sy, sz) = (x.div(z), y.div(z), L::splat(1.0).div(z));
@@ -130,17 +132,25 @@ impl<'a> Proposals8<'a> {
         let taken = tested.hit & entry.at_most(exit) & raised.at_most(t_max);
         let (u, v) = (tested.u, tested.v);
         let at_edge = u.min(v).min(L::splat(1.0).sub(u).sub(v)).less(L::splat(edge));
-        Judged8 { t: raised.store(), u: u.store(), v: v.store(), taken, inside: taken & !at_edge }
+        let hit = L::mask(taken);
+        Judged8 {
+            t: hit.select(raised, t_max).store(),
+            u: hit.and(u).store(),
+            v: hit.and(v).store(),
+            primitive: primitives.store(),
+            taken,
+            inside: taken & !at_edge,
+        }
     }
 
-    /// The corners of the triangles.
+    /// The corners of the triangles, and bits of their numbers.
     #[inline(always)]
-    fn points<L: Lanes>(&self) -> [[L; 3]; 3] {
+    fn points<L: Lanes>(&self) -> ([[L; 3]; 3], L) {
         // A record is twelve words, with a number behind each corner.
         let words = self.triangles.map(bytemuck::cast_ref::<LeafPrimitive, [f32; 12]>);
-        let [ax, ay, az, _, bx, by, bz, _] = L::transpose(words.map(first_eight));
+        let [ax, ay, az, primitives, bx, by, bz, _] = L::transpose(words.map(first_eight));
         let [.., cx, cy, cz, _] = L::transpose(words.map(last_eight));
-        [[ax, ay, az], [bx, by, bz], [cx, cy, cz]]
+        ([[ax, ay, az], [bx, by, bz], [cx, cy, cz]], primitives)
     }
 }
 
@@ -181,17 +191,25 @@ pub(super) fn inverse<L: Lanes>(component: L) -> L {
 }
 
 impl Judged8 {
-    /// The hit of a lane as that of this primitive; nothing where the rule rejects the proposal, or where the scalar rule
-    /// must decide, or where there is none.
+    /// Whether there is a hit.
     #[inline(always)]
-    pub fn hit(&self, lane: usize, instance: u32, primitive: u32) -> Option<Hit> {
-        let Self { t, u, v, taken, .. } = self;
-        (taken >> lane & 1 != 0).then(|| Hit { t: t[lane], u: u[lane], v: v[lane], instance, primitive })
+    pub fn is_hit(&self, lane: usize) -> bool {
+        self.taken >> lane & 1 != 0
     }
 
-    /// Whether there is a hit and it is inside.
+    /// Bits of the hits that are inside.
     #[inline(always)]
-    pub fn is_inside(&self, lane: usize) -> bool {
-        self.inside >> lane & 1 != 0
+    pub fn inside(&self) -> u32 {
+        self.inside
+    }
+
+    /// The hit of a lane, as one of this instance; no hit where the rule rejects the proposal, or where the scalar rule must
+    /// decide, or where there is none.
+    #[inline(always)]
+    pub fn hit(&self, lane: usize, instance: u32) -> Hit {
+        let Self { t, u, v, primitive, .. } = self;
+        let none = u32::from(!self.is_hit(lane)).wrapping_neg();
+        let primitive = primitive[lane].to_bits() | none;
+        Hit { t: t[lane], u: u[lane], v: v[lane], instance: instance | none, primitive }
     }
 }
