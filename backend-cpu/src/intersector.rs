@@ -58,7 +58,7 @@ pub(crate) trait Intersector: Sized + Sync {
     /// The nearest surface along a ray.
     fn closest_hit(&self, ray: &Ray, key: RayKey, scratch: &mut Self::Scratch) -> Hit;
 
-    /// The nearest surfaces along rays `0..count`, which `ray` gives one by one; `found` takes them in the same order.
+    /// The nearest surfaces along rays `0..count`, which `ray` gives one by one; `found` takes each once, in any order.
     #[inline(always)]
     fn closest_hits<'r>(
         &self,
@@ -88,7 +88,7 @@ pub(crate) trait Intersector: Sized + Sync {
     /// Whether anything lies along a ray.
     fn any_hit(&self, ray: &Ray, key: RayKey, scratch: &mut Self::Scratch) -> bool;
 
-    /// Whether anything lies along rays `0..count`, which `ray` gives one by one; `found` takes it in the same order.
+    /// Whether anything lies along rays `0..count`, which `ray` gives one by one; `found` takes it for each once, in any order.
     #[inline(always)]
     fn any_hits<'r>(
         &self,

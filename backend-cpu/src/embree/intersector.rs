@@ -2,6 +2,7 @@
 
 use super::callbacks;
 use super::geometry::{Asks, Triangle};
+use super::octants::Octants;
 use super::packet::{self, AllRays, Packet, Width};
 use super::query::{Query, to_embree};
 use super::world::{Making, Proposal, World};
@@ -83,6 +84,14 @@ impl Blocked {
     fn count(&mut self, hits: u32, of: usize) {
         let here = hits * 4096 / of as u32;
         self.0 = (7 * self.0 + here) / 8;
+    }
+}
+
+/// Puts the rays `ray(0)` onwards in lanes.
+#[inline(always)]
+fn turn<'r>(rays: &mut [Rays8], ray: impl Fn(usize) -> &'r Ray) {
+    for (rays, start) in rays.iter_mut().zip((0..).step_by(EIGHT)) {
+        *rays = Rays8::new(|lane| ray(start + lane));
     }
 }
 
@@ -186,15 +195,16 @@ impl Embree {
         let Some(any) = self.world.any() else {
             return (0..count).for_each(|i| found(i, Hit::none(ray(i).0.t_max)));
         };
+        if self.takes_octants() {
+            return self.closest_hits_by_octant(any, &mut packet, count, ray, found);
+        }
         let mut proposals = [any; BATCH];
         for first in (0..count).step_by(BATCH) {
             let here = BATCH.min(count - first);
             let proposals = &mut proposals[..here];
             let rays = &mut rays[..here.div_ceil(EIGHT)];
-            for (rays, start) in rays.iter_mut().zip((0..).step_by(EIGHT)) {
-                // Behind the last ray stand copies of it.
-                *rays = Rays8::new(|lane| ray(first + (start + lane).min(here - 1)).0);
-            }
+            // Behind the last ray stand copies of it.
+            turn(rays, |lane| ray(first + lane.min(here - 1)).0);
             let met = self.propose_all(proposals, &mut packet, rays, |i| ray(first + i).0);
             for ((eight, rays), start) in proposals.chunks(EIGHT).zip(rays).zip((0..).step_by(EIGHT)) {
                 let start_of_all = first + start;
@@ -228,10 +238,8 @@ impl Embree {
             let together = here == N && blocked.are_few();
             let asked = if together {
                 let rays = &mut rays[..N / EIGHT];
-                for (rays, start) in rays.iter_mut().zip((first..).step_by(EIGHT)) {
-                    *rays = Rays8::new(|lane| ray(start + lane).0);
-                }
-                packet::may_be_hit(&self.world, &mut packet, rays)
+                turn(rays, |lane| ray(first + lane).0);
+                packet::may_be_hit(&self.world, &mut packet, rays, packet::flags(false))
             } else {
                 [true; N]
             };
@@ -245,6 +253,46 @@ impl Embree {
                 found(i, is_hit);
             }
             blocked.count(hits, here);
+        }
+    }
+
+    /// Whether [`Intersector::closest_hits`] puts rays in packets by their octants.
+    #[inline(always)]
+    pub(super) fn takes_octants(&self) -> bool {
+        self.width != Width::One && self.world.is_small
+    }
+
+    /// [`Intersector::closest_hits`] in a small world, in packets of one octant.
+    #[inline(always)]
+    fn closest_hits_by_octant<'w, 'r, const N: usize>(
+        &'w self,
+        any: Proposal<'w>,
+        packet: &mut RTCRayHitNt<N>,
+        count: usize,
+        ray: impl Fn(usize) -> (&'r Ray, RayKey),
+        mut found: impl FnMut(usize, Hit),
+    ) where
+        AllRays: Packet<N>,
+    {
+        let mut rays = [Rays8::default(); BATCH / EIGHT];
+        let rays = &mut rays[..N / EIGHT];
+        let mut proposals = [any; N];
+        let mut octants = Octants::<N>::new();
+        while let Some(group) = octants.next(count, |i| ray(i).0) {
+            let number = |lane: usize| group.rays[lane];
+            turn(rays, |lane| ray(number(lane)).0);
+            let flags = packet::flags(group.is_of_one);
+            let met = packet::propose(&self.world, packet, rays, flags, &mut proposals);
+            let proposals = &proposals[..group.count];
+            for ((eight, rays), start) in proposals.chunks(EIGHT).zip(&*rays).zip((0..).step_by(EIGHT)) {
+                self.decide_all(
+                    eight,
+                    met >> start,
+                    rays,
+                    |i| ray(number(start + i)),
+                    |i, hit| found(number(start + i), hit),
+                );
+            }
         }
     }
 
@@ -267,8 +315,10 @@ impl Embree {
             proposals.chunks_mut(N).zip(rays.chunks(N / EIGHT)).zip((0..).step_by(N))
         {
             let is_full = proposals.len() == N && self.width != Width::One;
-            if is_full && (!self.world.is_placed || packet::is_coherent(rays)) {
-                met |= packet::propose(&self.world, packet, rays, proposals) << first;
+            let is_coherent = packet::is_coherent(rays);
+            if is_full && (!self.world.is_placed || is_coherent) {
+                let flags = packet::flags(is_coherent);
+                met |= packet::propose(&self.world, packet, rays, flags, proposals) << first;
                 proposals.iter().for_each(Proposal::prefetch);
             } else {
                 for (i, proposal) in (first..).zip(proposals) {

@@ -29,6 +29,7 @@ mod geometry;
 mod handles;
 mod intersector;
 pub mod library;
+mod octants;
 mod packet;
 mod plain;
 mod query;

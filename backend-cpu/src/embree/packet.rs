@@ -98,6 +98,12 @@ pub(super) fn is_coherent(rays: &[Rays8]) -> bool {
     rays.iter().all(start_there)
 }
 
+/// What to tell Embree of rays.
+#[inline(always)]
+pub(super) fn flags(is_coherent: bool) -> RTCRayQueryFlags {
+    if is_coherent { RTCRayQueryFlags::COHERENT } else { RTCRayQueryFlags::INCOHERENT }
+}
+
 /// Puts rays, eight at a time, where Embree takes them.
 #[inline(always)]
 fn fill<const N: usize>(to: &mut RTCRayNt<N>, rays: &[Rays8]) {
@@ -127,6 +133,7 @@ pub(super) fn propose<'w, const N: usize>(
     world: &'w World,
     packet: &mut RTCRayHitNt<N>,
     rays: &[Rays8],
+    flags: RTCRayQueryFlags,
     proposals: &mut [Proposal<'w>],
 ) -> u32
 where
@@ -135,7 +142,6 @@ where
     fill(&mut packet.ray, rays);
     packet.hit.geomID = [RTC_INVALID_GEOMETRY_ID; N];
     packet.hit.instID = [[RTC_INVALID_GEOMETRY_ID; N]];
-    let flags = if is_coherent(rays) { RTCRayQueryFlags::COHERENT } else { RTCRayQueryFlags::INCOHERENT };
     let mut args = RTCIntersectArguments { flags, ..RTCIntersectArguments::default() };
     // SAFETY: the scene is committed, lives, and calls nothing back where it has no spheres.
     unsafe { AllRays::intersect(packet, world.top.raw(), &mut args) };
@@ -159,12 +165,18 @@ where
 /// Whether Embree finds anything along each of the rays, with partial coverage taken for opaque. Where it finds nothing there is
 /// nothing; what it finds the hit rule may turn away.
 #[inline(always)]
-pub(super) fn may_be_hit<const N: usize>(world: &World, packet: &mut RTCRayNt<N>, rays: &[Rays8]) -> [bool; N]
+pub(super) fn may_be_hit<const N: usize>(
+    world: &World,
+    packet: &mut RTCRayNt<N>,
+    rays: &[Rays8],
+    flags: RTCRayQueryFlags,
+) -> [bool; N]
 where
     AllRays: Packet<N>,
 {
     fill(packet, rays);
+    let mut args = RTCOccludedArguments { flags, ..RTCOccludedArguments::default() };
     // SAFETY: as in `propose`.
-    unsafe { AllRays::occluded(packet, world.top.raw(), &mut RTCOccludedArguments::default()) };
+    unsafe { AllRays::occluded(packet, world.top.raw(), &mut args) };
     packet.tfar.map(|far| far == f32::NEG_INFINITY)
 }

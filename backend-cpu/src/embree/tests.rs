@@ -145,23 +145,29 @@ fn bits(hit: &Hit) -> [u32; 5] {
 enum Rays {
     OneByOne,
     Together,
+    AllAtOnce,
 }
 
 /// The hits of all rays, and whether anything lies along them.
 fn trace(embree: &Embree, rays: &[Ray], how: Rays) -> (Vec<Hit>, Vec<bool>) {
-    let (mut hits, mut occluded) = (Vec::new(), Vec::new());
+    let (mut hits, mut occluded) = (vec![None; rays.len()], vec![None; rays.len()]);
     // Sixteen with nothing known of others are always traced together.
     let size = match how {
         Rays::OneByOne => 1,
         Rays::Together => 16,
+        Rays::AllAtOnce => rays.len(),
     };
     for (first, rays) in (0..).step_by(size).zip(rays.chunks(size)) {
-        let ray = |i: usize| (&rays[i], key(first + i as u32));
-        embree.closest_hits(rays.len(), ray, &mut Blocked::default(), |_, hit| hits.push(hit));
-        embree.any_hits(rays.len(), ray, &mut Blocked::default(), |_, found| occluded.push(found));
+        let ray = |i: usize| (&rays[i], key((first + i) as u32));
+        embree.closest_hits(rays.len(), ray, &mut Blocked::default(), |i, hit| {
+            assert_eq!(hits[first + i].replace(hit), None);
+        });
+        embree.any_hits(rays.len(), ray, &mut Blocked::default(), |i, found| {
+            assert_eq!(occluded[first + i].replace(found), None);
+        });
     }
     embree.check().unwrap();
-    (hits, occluded)
+    (hits.into_iter().map(Option::unwrap).collect(), occluded.into_iter().map(Option::unwrap).collect())
 }
 
 /// How often two intersectors part over some rays.
@@ -251,7 +257,10 @@ fn of_surfaces_that_coincide_the_rule_chooses_one() {
 
 /// A closed sphere mesh with shared vertices, of radius 1 before it is placed, and an eye as far from the world's origin.
 fn closed_mesh(map: Affine, eye: f32) -> Scene {
-    let (rings, segments) = (24, 48);
+    closed_mesh_of(24, 48, map, eye)
+}
+
+fn closed_mesh_of(rings: u32, segments: u32, map: Affine, eye: f32) -> Scene {
     let mut b = SceneBuilder::new("closed");
     b.camera.eye = vec3(0.0, 0.0, eye);
     b.flatten = Flatten::Never;
@@ -375,6 +384,19 @@ fn no_ray_of_a_packet_leaks_and_its_hits_are_those_of_the_rule() {
     }
 }
 
+/// Among few triangles packets of rays in one octant have the traversal of rays from one point.
+#[test]
+fn no_ray_leaks_through_few_triangles_and_its_hits_are_those_of_the_rule() {
+    if !embree_is_here() {
+        return;
+    }
+    let scene = closed_mesh_of(4, 10, IDENTITY, NEAR_EYE);
+    // Where processors have packets.
+    assert_eq!(embree(&scene).takes_octants(), embree(&scene).has_packets());
+    let rays: Vec<Ray> = (0..150_000).map(|i| outward(&scene, i, i)).collect();
+    assert_all_meet_what_the_rule_says(&scene, &rays, Rays::AllAtOnce);
+}
+
 /// Few shadow rays are blocked, then all, then few again.
 #[test]
 fn shadow_rays_are_told_alike_however_many_are_blocked() {
@@ -386,9 +408,7 @@ fn shadow_rays_are_told_alike_however_many_are_blocked() {
     let short = |i: u32| Ray { t_max: 1e-3, ..ray(i) };
     let rays: Vec<Ray> =
         (0..6_000).map(|i| if (2_000..4_000).contains(&i) { ray(i) } else { short(i) }).collect();
-    let mut found = Vec::new();
-    let keyed = |i: usize| (&rays[i], key(i as u32));
-    embree.any_hits(rays.len(), keyed, &mut Blocked::default(), |_, hit| found.push(hit));
+    let (_, found) = trace(&embree, &rays, Rays::AllAtOnce);
     let (_, alone) = trace(&embree, &rays, Rays::OneByOne);
     assert_eq!(found, alone);
     let blocked = found.iter().filter(|hit| **hit).count();

@@ -35,6 +35,8 @@ pub(super) struct World {
     pub(super) has_spheres: bool,
     /// Whether any mesh is placed by a map.
     pub(super) is_placed: bool,
+    /// Whether there are so few triangles that rays which go the same way visit the same nodes.
+    pub(super) is_small: bool,
     /// The scene that this is.
     pub(super) scene: Scene,
     /// World boxes of the instances.
@@ -73,6 +75,10 @@ impl Proposal<'_> {
         Hit { t, u, v, instance, primitive: part.primitive(number) }
     }
 }
+
+/// The most triangles of a small world. In rooms of boxes, where rays go everywhere, finding closest hits by octant takes
+/// 0.78 of the time with 48 triangles, 0.97 with 72 and 96, 0.9 to 1.05 with 144 to 384 and 1.2 with 768.
+const SMALL: usize = 64;
 
 /// How a world is made.
 #[derive(Clone, Copy)]
@@ -135,6 +141,7 @@ impl World {
             has_partial: any(partial_asks),
             has_spheres: any(Asks::Spheres),
             is_placed: !instanced.is_empty(),
+            is_small: instanced.is_empty() && scene.triangles.len() <= SMALL,
             top,
             _instanced: instanced,
             parts,
