@@ -95,6 +95,9 @@ impl<'a> Proposals8<'a> {
     /// least `edge` are inside.
     #[inline(always)]
     pub fn judge(&self, edge: f32) -> Judged8 {
+        if self.lanes == 0 {
+            return Judged8::none(self.rays);
+        }
         #[cfg(target_arch = "x86_64")]
         if super::has_avx2() {
             // SAFETY: the processor has the features.
@@ -191,6 +194,13 @@ pub(super) fn inverse<L: Lanes>(component: L) -> L {
 }
 
 impl Judged8 {
+    /// No hits.
+    #[inline(always)]
+    fn none(rays: &Rays8) -> Self {
+        let zero = [0.0; 8];
+        Self { t: rays.t_max, u: zero, v: zero, primitive: zero, taken: 0, inside: 0 }
+    }
+
     /// Whether there is a hit.
     #[inline(always)]
     pub fn is_hit(&self, lane: usize) -> bool {
