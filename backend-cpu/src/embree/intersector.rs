@@ -206,15 +206,9 @@ impl Embree {
             // Behind the last ray stand copies of it.
             turn(rays, |lane| ray(first + lane.min(here - 1)).0);
             let met = self.propose_all(proposals, &mut packet, rays, |i| ray(first + i).0);
-            for ((eight, rays), start) in proposals.chunks(EIGHT).zip(rays).zip((0..).step_by(EIGHT)) {
-                let start_of_all = first + start;
-                self.decide_all(
-                    eight,
-                    met >> start,
-                    rays,
-                    |i| ray(start_of_all + i),
-                    |i, hit| found(start_of_all + i, hit),
-                );
+            for ((eight, rays), start) in proposals.chunks(EIGHT).zip(rays).zip((first..).step_by(EIGHT)) {
+                let met = met >> (start - first);
+                self.decide_all(eight, met, rays, |i| ray(start + i), |i, hit| found(start + i, hit));
             }
         }
     }
@@ -259,7 +253,7 @@ impl Embree {
     /// Whether [`Intersector::closest_hits`] puts rays in packets by their octants.
     #[inline(always)]
     pub(super) fn takes_octants(&self) -> bool {
-        self.width != Width::One && self.world.is_small
+        self.has_packets() && self.world.is_small
     }
 
     /// [`Intersector::closest_hits`] in a small world, in packets of one octant.
