@@ -133,11 +133,20 @@ impl<S: Default> Default for Wavefront<S> {
     }
 }
 
+/// The first `count` places of a queue, which hold whatever they held.
+#[inline(always)]
+fn room<T: Clone>(queue: &mut Vec<T>, count: usize, filling: T) -> &mut [T] {
+    if queue.len() < count {
+        queue.resize(count, filling);
+    }
+    &mut queue[..count]
+}
+
 impl<S: Default> Wavefront<S> {
     /// Adds all samples of the job to a tile, by the widest instructions that the processor has. All round alike.
     pub(crate) fn render<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, tile: &mut Tile) -> Tally {
         #[cfg(target_arch = "x86_64")]
-        if lockstep_core::bvh::has_avx2() {
+        if lockstep_core::has_avx2() {
             // SAFETY: the processor has the features.
             return unsafe { self.render_by_avx2(job, tile) };
         }
@@ -188,10 +197,7 @@ impl<S: Default> Wavefront<S> {
     fn extend<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
         let Self { paths, hits, active, scratch, .. } = self;
-        if hits.len() < active.len() {
-            hits.resize(active.len(), Hit::none(0.0));
-        }
-        let hits = &mut hits[..active.len()];
+        let hits = room(hits, active.len(), Hit::none(0.0));
         let ray = |i: usize| {
             let path = &paths[active[i] as usize];
             (&path.ray, RayKey::extension(path.key, bounce))
@@ -260,10 +266,7 @@ impl<S: Default> Wavefront<S> {
         let mut unoccluded = 0;
         let Self { paths, outgoing, occluded, scratch, .. } = self;
         let shadow_rays = outgoing.shadow_rays();
-        if occluded.len() < shadow_rays.len() {
-            occluded.resize(shadow_rays.len(), false);
-        }
-        let occluded = &mut occluded[..shadow_rays.len()];
+        let occluded = room(occluded, shadow_rays.len(), false);
         let ray = |i: usize| {
             let ShadowRay { connection, path } = &shadow_rays[i];
             (&connection.ray, RayKey::shadow(paths[*path as usize].key, bounce))

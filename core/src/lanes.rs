@@ -6,6 +6,28 @@
 /// Eight numbers side by side.
 pub(crate) type Eight = [f32; 8];
 
+/// Whether the processor has AVX2 and what came with it: FMA, BMI1, BMI2 and LZCNT.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+}
+
+/// Whether it has that and AVX-512 with all that comes with it on processors for servers and desks.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) fn has_avx512() -> bool {
+    has_avx2()
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512bw")
+}
+
 /// A way to compute with eight numbers. `max` and `min` take the second operand where unordered, as
 /// [`crate::math::max`] and [`crate::math::min`] do. Comparisons give bit `i` for lane `i`; a *mask* has all bits of a
 /// lane's number set or none.
@@ -330,26 +352,8 @@ mod avx2 {
         }
         #[inline(always)]
         fn transpose(rows: [&Eight; 8]) -> [Self; 8] {
-            let [a, b, c, d] = Self::transpose4([
-                low_half(rows[0]),
-                low_half(rows[1]),
-                low_half(rows[2]),
-                low_half(rows[3]),
-                low_half(rows[4]),
-                low_half(rows[5]),
-                low_half(rows[6]),
-                low_half(rows[7]),
-            ]);
-            let [e, f, g, h] = Self::transpose4([
-                high_half(rows[0]),
-                high_half(rows[1]),
-                high_half(rows[2]),
-                high_half(rows[3]),
-                high_half(rows[4]),
-                high_half(rows[5]),
-                high_half(rows[6]),
-                high_half(rows[7]),
-            ]);
+            let [a, b, c, d] = Self::transpose4(rows.map(low_half));
+            let [e, f, g, h] = Self::transpose4(rows.map(high_half));
             [a, b, c, d, e, f, g, h]
         }
         #[inline(always)]
@@ -438,7 +442,7 @@ mod tests {
         for (found, column) in plain.iter().zip((0..8).chain(0..4).chain(0..3)) {
             assert_eq!(found.to_vec(), number(column));
         }
-        if crate::bvh::has_avx2() {
+        if has_avx2() {
             // SAFETY: the processor has the features.
             assert_eq!(unsafe { columns_by_avx2() }, plain);
         }

@@ -192,13 +192,13 @@ impl Embree {
     {
         let mut packet = RTCRayHitNt::<N>::default();
         let mut rays = [Rays8::default(); BATCH / EIGHT];
-        let Some(any) = self.world.any() else {
+        let Some(placeholder) = self.world.placeholder() else {
             return (0..count).for_each(|i| found(i, Hit::none(ray(i).0.t_max)));
         };
         if self.takes_octants() {
-            return self.closest_hits_by_octant(any, &mut packet, count, ray, found);
+            return self.closest_hits_by_octant(placeholder, &mut packet, count, ray, found);
         }
-        let mut proposals = [any; BATCH];
+        let mut proposals = [placeholder; BATCH];
         for first in (0..count).step_by(BATCH) {
             let here = BATCH.min(count - first);
             let proposals = &mut proposals[..here];
@@ -206,10 +206,7 @@ impl Embree {
             // Behind the last ray stand copies of it.
             turn(rays, |lane| ray(first + lane.min(here - 1)).0);
             let met = self.propose_all(proposals, &mut packet, rays, |i| ray(first + i).0);
-            for ((eight, rays), start) in proposals.chunks(EIGHT).zip(rays).zip((first..).step_by(EIGHT)) {
-                let met = met >> (start - first);
-                self.decide_all(eight, met, rays, |i| ray(start + i), |i, hit| found(start + i, hit));
-            }
+            self.decide_all(proposals, met, rays, |i| ray(first + i), |i, hit| found(first + i, hit));
         }
     }
 
@@ -260,7 +257,7 @@ impl Embree {
     #[inline(always)]
     fn closest_hits_by_octant<'w, 'r, const N: usize>(
         &'w self,
-        any: Proposal<'w>,
+        placeholder: Proposal<'w>,
         packet: &mut RTCRayHitNt<N>,
         count: usize,
         ray: impl Fn(usize) -> (&'r Ray, RayKey),
@@ -270,23 +267,19 @@ impl Embree {
     {
         let mut rays = [Rays8::default(); BATCH / EIGHT];
         let rays = &mut rays[..N / EIGHT];
-        let mut proposals = [any; N];
+        let mut proposals = [placeholder; N];
         let mut octants = Octants::<N>::new();
         while let Some(group) = octants.next(count, |i| ray(i).0) {
-            let number = |lane: usize| group.rays[lane];
-            turn(rays, |lane| ray(number(lane)).0);
-            let flags = packet::flags(group.is_of_one);
+            turn(rays, |lane| ray(group.rays[lane]).0);
+            let flags = packet::flags(group.is_one_octant);
             let met = packet::propose(&self.world, packet, rays, flags, &mut proposals);
-            let proposals = &proposals[..group.count];
-            for ((eight, rays), start) in proposals.chunks(EIGHT).zip(&*rays).zip((0..).step_by(EIGHT)) {
-                self.decide_all(
-                    eight,
-                    met >> start,
-                    rays,
-                    |i| ray(number(start + i)),
-                    |i, hit| found(number(start + i), hit),
-                );
-            }
+            self.decide_all(
+                &proposals[..group.count],
+                met,
+                rays,
+                |lane| ray(group.rays[lane]),
+                |lane, hit| found(group.rays[lane], hit),
+            );
         }
     }
 
@@ -336,10 +329,24 @@ impl Embree {
         self.world.name(found.ray.tfar, &found.hit)
     }
 
-    /// What up to eight proposals count as, judged together where Embree has them in the world itself; of those without a bit in
-    /// `met` nothing.
+    /// What proposals count as; of those without a bit in `met` nothing.
     #[inline(always)]
     fn decide_all<'r>(
+        &self,
+        proposals: &[Proposal<'_>],
+        met: u32,
+        rays: &[Rays8],
+        ray: impl Fn(usize) -> (&'r Ray, RayKey),
+        mut found: impl FnMut(usize, Hit),
+    ) {
+        for ((eight, rays), first) in proposals.chunks(EIGHT).zip(rays).zip((0..).step_by(EIGHT)) {
+            self.decide_eight(eight, met >> first, rays, |i| ray(first + i), |i, hit| found(first + i, hit));
+        }
+    }
+
+    /// The same of up to eight, judged together where Embree has them in the world itself.
+    #[inline(always)]
+    fn decide_eight<'r>(
         &self,
         proposals: &[Proposal<'_>],
         met: u32,

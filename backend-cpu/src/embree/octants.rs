@@ -20,7 +20,7 @@ pub(super) struct Grouped<const N: usize> {
     pub(super) rays: [usize; N],
     pub(super) count: usize,
     /// Whether all are of one octant.
-    pub(super) is_of_one: bool,
+    pub(super) is_one_octant: bool,
 }
 
 impl<const N: usize> Octants<N> {
@@ -40,7 +40,7 @@ impl<const N: usize> Octants<N> {
             *next += 1;
             counts[octant] = (place + 1) % N;
             if place + 1 == N {
-                return Some(Grouped { rays: waiting[octant], count: N, is_of_one: true });
+                return Some(Grouped { rays: waiting[octant], count: N, is_one_octant: true });
             }
         }
         self.rest()
@@ -60,7 +60,7 @@ impl<const N: usize> Octants<N> {
         }
         let last = *rays[..count].last()?;
         rays[count..].fill(last);
-        Some(Grouped { rays, count, is_of_one: octants == 1 })
+        Some(Grouped { rays, count, is_one_octant: octants == 1 })
     }
 }
 
@@ -88,12 +88,14 @@ mod tests {
         for total in [0, 1, 15, 16, 17, 700] {
             let rays: Vec<Ray> = (0..total).map(towards).collect();
             let (mut octants, mut seen, mut pure) = (Octants::<16>::new(), vec![0; total], 0);
-            while let Some(Grouped { rays: numbers, count, is_of_one }) = octants.next(total, |i| &rays[i]) {
+            while let Some(Grouped { rays: numbers, count, is_one_octant }) =
+                octants.next(total, |i| &rays[i])
+            {
                 numbers[..count].iter().for_each(|&i| seen[i] += 1);
                 assert!(numbers[count..].iter().all(|&i| i == numbers[count - 1]));
                 let first = octant(&rays[numbers[0]]);
-                assert_eq!(numbers.iter().all(|&i| octant(&rays[i]) == first), is_of_one);
-                pure += usize::from(is_of_one && count == 16);
+                assert_eq!(numbers.iter().all(|&i| octant(&rays[i]) == first), is_one_octant);
+                pure += usize::from(is_one_octant && count == 16);
             }
             assert!(seen.iter().all(|&times| times == 1), "{seen:?}");
             assert!(pure >= total / 16 - total.min(8 * 15) / 16, "{pure} of {total}");

@@ -25,7 +25,7 @@ pub(super) struct World {
     _instanced: Vec<SceneHandle>,
     /// The parts of all meshes. Geometries point at them, so they stay where they are.
     parts: Box<[Part]>,
-    /// Where those of every mesh begin.
+    /// Where those of every mesh begin, and the end.
     first_part: Vec<u32>,
     /// In the top-level scene the numbers below this are instances, and parts follow.
     first_direct: u32,
@@ -111,6 +111,7 @@ impl World {
             first_part.push(parts.len() as u32);
             add_parts(&mut parts, &device, scene, [mesh, lone(scene, placements)], making, overlap)?;
         }
+        first_part.push(parts.len() as u32);
         let parts = parts.into_boxed_slice();
         parts.iter().for_each(Part::register);
         device.check("adding geometry")?;
@@ -118,8 +119,7 @@ impl World {
         let first_direct = scene.instances.len() as u32;
         let mut instanced = Vec::new();
         for (mesh, placements) in placements.into_iter().enumerate() {
-            let first = first_part[mesh];
-            let end = first_part.get(mesh + 1).copied().unwrap_or(parts.len() as u32);
+            let (first, end) = (first_part[mesh], first_part[mesh + 1]);
             let numbered = (first..).zip(&parts[first as usize..end as usize]);
             if lone(scene, &placements) != NONE {
                 numbered.for_each(|(number, part)| top.attach(part.raw(), first_direct + number));
@@ -174,8 +174,8 @@ impl World {
         Proposal { t, u, v, instance: placed, part, number }
     }
 
-    /// Some primitive; `None` where there are none.
-    pub(super) fn any(&self) -> Option<Proposal<'_>> {
+    /// What stands where nothing is proposed yet, some primitive; `None` in a world that is empty.
+    pub(super) fn placeholder(&self) -> Option<Proposal<'_>> {
         let part = self.parts.first()?;
         Some(Proposal { t: 0.0, u: 0.0, v: 0.0, instance: part.instance, part, number: 0 })
     }

@@ -29,8 +29,6 @@ pub use pieces::{Piece, Pieces};
 pub use probe::{BruteForce, LeafPrimitive, Probe, instance_boxes, judge};
 pub use quality::NODE_COST;
 pub use traverse::Scratch;
-#[cfg(target_arch = "x86_64")]
-pub use wide::has_avx2;
 pub use wide::{Block8, Bvh8, Few, FewScratch, Judged8, Node8, Proposals8, RAYS, Rays8, Scratch8};
 
 /// Entries of the traversal stack; the builder keeps both levels' depth within it.

@@ -198,7 +198,6 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("bvh/wide/traverse::InMesh::new", "inline in bvh_walk"),
     ("bvh/wide/traverse::InMesh::$closest", "walk, compiled for one processor"),
     ("bvh/wide/traverse::InMesh::$any", "walk, compiled for one processor"),
-    ("bvh/wide/traverse::has_avx2", "asked by the host"),
     ("bvh/wide/traverse::Bvh8::closest_hit_portable", "bvh_closest_hit without AVX2"),
     ("bvh/wide/traverse::Bvh8::any_hit_portable", "bvh_any_hit without AVX2"),
     ("film::Flaws::is_clean", "films are judged on the host"),

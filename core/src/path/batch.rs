@@ -9,7 +9,7 @@ use super::{
     max_component, shade, vec3,
 };
 use crate::camera::CameraFrame;
-use crate::lanes::{Eight, Lanes, Plain};
+use crate::lanes::{self, Eight, Lanes, Plain};
 use crate::path::Block;
 use crate::rng::SampleKey;
 use crate::scene::{Light, LightKind};
@@ -145,14 +145,15 @@ fn is_white(scene: &SceneData, vertices: [u32; 3]) -> bool {
     color(a) & color(b) & color(c) == u32::MAX
 }
 
-/// Whether the processor has AVX2 and AVX-512 with what all that have it for floats and words have beside it.
-#[cfg(target_arch = "x86_64")]
-fn has_avx512() -> bool {
-    crate::bvh::has_avx2()
-        && is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512bw")
+/// A batch to shade, and where it goes.
+struct Round<'a> {
+    scene: &'a SceneData,
+    settings: &'a Settings,
+    bounce: u32,
+    /// Lanes that are taken, from the first on.
+    count: usize,
+    paths: &'a mut [PathState],
+    outgoing: &'a mut Outgoing,
 }
 
 impl Batch {
@@ -210,7 +211,7 @@ impl Batch {
                     self.arrived.put(count, index, path, hit, triangle);
                     count += 1;
                     if count == LANES {
-                        self.step(scene, settings, bounce, count, paths, outgoing);
+                        self.step(Round { scene, settings, bounce, count, paths, outgoing });
                         count = 0;
                     }
                 }
@@ -218,71 +219,40 @@ impl Batch {
             }
         }
         if count > 0 {
-            self.step(scene, settings, bounce, count, paths, outgoing);
+            self.step(Round { scene, settings, bounce, count, paths, outgoing });
         }
     }
 
-    /// Shades the first `count` lanes, by the widest instructions that the processor has.
+    /// Shades a batch by the widest instructions that the processor has.
     #[inline]
-    fn step(
-        &mut self,
-        scene: &SceneData,
-        settings: &Settings,
-        bounce: u32,
-        count: usize,
-        paths: &mut [PathState],
-        outgoing: &mut Outgoing,
-    ) {
+    fn step(&mut self, round: Round<'_>) {
         #[cfg(target_arch = "x86_64")]
-        if has_avx512() {
+        if lanes::has_avx512() {
             // SAFETY: the processor has the features.
-            return unsafe { self.step_by_avx512(scene, settings, bounce, count, paths, outgoing) };
-        } else if crate::bvh::has_avx2() {
+            return unsafe { self.step_by_avx512(round) };
+        } else if lanes::has_avx2() {
             // SAFETY: as above.
-            return unsafe { self.step_by_avx2(scene, settings, bounce, count, paths, outgoing) };
+            return unsafe { self.step_by_avx2(round) };
         }
-        self.step_by::<Plain>(scene, settings, bounce, count, paths, outgoing);
+        self.step_by::<Plain>(round);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,avx512f,avx512vl,avx512dq,avx512bw")]
-    fn step_by_avx512(
-        &mut self,
-        scene: &SceneData,
-        settings: &Settings,
-        bounce: u32,
-        count: usize,
-        paths: &mut [PathState],
-        outgoing: &mut Outgoing,
-    ) {
-        self.step_by::<crate::lanes::Avx2>(scene, settings, bounce, count, paths, outgoing);
+    fn step_by_avx512(&mut self, round: Round<'_>) {
+        self.step_by::<lanes::Avx2>(round);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
-    fn step_by_avx2(
-        &mut self,
-        scene: &SceneData,
-        settings: &Settings,
-        bounce: u32,
-        count: usize,
-        paths: &mut [PathState],
-        outgoing: &mut Outgoing,
-    ) {
-        self.step_by::<crate::lanes::Avx2>(scene, settings, bounce, count, paths, outgoing);
+    fn step_by_avx2(&mut self, round: Round<'_>) {
+        self.step_by::<lanes::Avx2>(round);
     }
 
     #[inline(always)]
-    fn step_by<L: Lanes>(
-        &mut self,
-        scene: &SceneData,
-        settings: &Settings,
-        bounce: u32,
-        count: usize,
-        paths: &mut [PathState],
-        outgoing: &mut Outgoing,
-    ) {
+    fn step_by<L: Lanes>(&mut self, round: Round<'_>) {
         let Self { arrived, surface, light, shadow, onward, .. } = self;
+        let Round { scene, settings, bounce, count, paths, outgoing } = round;
         arrived.look_up::<L>(scene, paths, count);
         surface.place(arrived);
         arrived.draw(settings.seed, Block::Light.at(bounce), &mut light.words);

@@ -182,7 +182,7 @@ impl Few {
         scratch: &mut FewScratch,
     ) -> [Hit; RAYS] {
         #[cfg(target_arch = "x86_64")]
-        if super::has_avx2() {
+        if crate::lanes::has_avx2() {
             // SAFETY: the processor has the features.
             return unsafe { closest_avx2(self, scene, rays, &mut scratch.0) };
         }
@@ -193,7 +193,7 @@ impl Few {
     #[inline(always)]
     pub fn any_hits(&self, scene: &SceneData, rays: [&Ray; RAYS], scratch: &mut FewScratch) -> u32 {
         #[cfg(target_arch = "x86_64")]
-        if super::has_avx2() {
+        if crate::lanes::has_avx2() {
             // SAFETY: the processor has the features.
             return unsafe { any_avx2(self, scene, rays, &mut scratch.0) };
         }

@@ -13,5 +13,3 @@ pub use few::{Few, FewScratch, RAYS};
 pub use layout::{Block8, Bvh8, Node8};
 pub use proposals::{Judged8, Proposals8, Rays8};
 pub use traverse::Scratch8;
-#[cfg(target_arch = "x86_64")]
-pub use traverse::has_avx2;

@@ -28,7 +28,7 @@ impl Rays8 {
     pub fn new<'r>(ray: impl Fn(usize) -> &'r Ray) -> Self {
         let rays = [ray(0), ray(1), ray(2), ray(3), ray(4), ray(5), ray(6), ray(7)];
         #[cfg(target_arch = "x86_64")]
-        if super::has_avx2() {
+        if crate::lanes::has_avx2() {
             // SAFETY: the processor has the features.
             return unsafe { Self::turned_by_avx2(rays) };
         }
@@ -99,7 +99,7 @@ impl<'a> Proposals8<'a> {
             return Judged8::none(self.rays);
         }
         #[cfg(target_arch = "x86_64")]
-        if super::has_avx2() {
+        if crate::lanes::has_avx2() {
             // SAFETY: the processor has the features.
             return unsafe { self.judge_by_avx2(edge) };
         }

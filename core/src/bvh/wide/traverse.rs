@@ -431,23 +431,12 @@ traversals!(Plain, closest_plain, any_plain);
 #[cfg(target_arch = "x86_64")]
 traversals!(Avx2, closest_avx2, any_avx2, "avx2,fma,bmi1,bmi2,lzcnt");
 
-/// Whether the processor has AVX2 and what came with it: FMA, BMI1, BMI2 and LZCNT.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-pub fn has_avx2() -> bool {
-    is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("fma")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-}
-
 impl Bvh8 {
     /// The nearest surface along a ray. `key` identifies the ray for stochastic coverage.
     #[inline]
     pub fn closest_hit(&self, scene: &SceneData, ray: &Ray, key: RayKey, scratch: &mut Scratch8) -> Hit {
         #[cfg(target_arch = "x86_64")]
-        if has_avx2() {
+        if crate::lanes::has_avx2() {
             // SAFETY: the processor has the features.
             return unsafe { closest_avx2(self, scene, ray, key, scratch) };
         }
@@ -458,7 +447,7 @@ impl Bvh8 {
     #[inline]
     pub fn any_hit(&self, scene: &SceneData, ray: &Ray, key: RayKey, scratch: &mut Scratch8) -> bool {
         #[cfg(target_arch = "x86_64")]
-        if has_avx2() {
+        if crate::lanes::has_avx2() {
             // SAFETY: the processor has the features.
             return unsafe { any_avx2(self, scene, ray, key, scratch) };
         }

@@ -19,7 +19,7 @@ impl Started {
     #[inline]
     pub(super) fn aim(&mut self, camera: &CameraFrame, key: SampleKey) {
         #[cfg(target_arch = "x86_64")]
-        if crate::bvh::has_avx2() {
+        if crate::lanes::has_avx2() {
             // SAFETY: the processor has the features.
             return unsafe { self.aim_by_avx2(camera, key) };
         }
