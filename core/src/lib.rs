@@ -18,6 +18,7 @@ pub mod kernels;
 mod lanes;
 pub mod lights;
 pub mod math;
+mod mode;
 pub mod null;
 #[cfg(feature = "conformance")]
 pub mod parity;
@@ -26,6 +27,7 @@ pub mod renderer;
 pub mod rng;
 pub mod sampling;
 pub mod scene;
+mod target_id;
 pub mod texture;
 pub mod trace;
 pub mod variant;
@@ -35,6 +37,10 @@ pub mod wavefront;
 pub use backend::{Absence, Backend, OpenOptions, TargetStatus};
 pub use error::{Error, Result};
 pub use film::Film;
+#[cfg(target_arch = "x86_64")]
+pub use lanes::has_avx2;
+pub use mode::Mode;
 pub use renderer::{DeviceInfo, LoadReport, PassReport, Renderer, Settings};
 pub use scene::{Scene, SceneBuilder};
+pub use target_id::TargetId;
 pub use variant::Variant;

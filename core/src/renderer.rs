@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::film::{Film, Flaws};
 use crate::intersect::{Hit, Ray};
 use crate::kernels::KernelResources;
+pub use crate::mode::Mode;
 use crate::rng::{RayKey, SampleKey};
 use crate::scene::Scene;
 pub use crate::trace::{PathRequest, PathVertex};
@@ -170,17 +171,6 @@ pub struct DeviceInfo {
     /// A remark for people, such as why this device is preferred to others of its backend; often empty.
     #[serde(default)]
     pub note: String,
-}
-
-/// Which arithmetic the target runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// Contraction off, our own transcendentals: bit-identical across targets.
-    #[default]
-    Exact,
-    /// The compiler may contract and approximate; judged statistically.
-    Fast,
 }
 
 /// Which estimator of direct light runs. All three have the same mean.
