@@ -1,10 +1,10 @@
 //! The built-in BVH as an intersector: the reference that every exact target equals.
 
 use crate::intersector::{Intersector, Made};
+use lockstep_bvh::{Bvh8, BvhCache, Fetched, Few, FewScratch, RAYS, Scratch8};
 use lockstep_core::Result;
-use lockstep_core::bvh::{Bvh8, BvhCache, Fetched, Few, FewScratch, RAYS, Scratch8};
-use lockstep_core::intersect::{Hit, Ray};
-use lockstep_core::rng::RayKey;
+use lockstep_core::geometry::{Hit, Ray};
+use lockstep_core::math::rng::RayKey;
 use lockstep_core::scene::Scene;
 
 /// A BVH with eight children a node, and its scene; where that has few triangles, those besides, for eight rays at once.

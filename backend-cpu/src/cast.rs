@@ -1,8 +1,8 @@
 //! Given rays, traced by all threads and by nothing else.
 
 use crate::intersector::Intersector;
-use lockstep_core::intersect::{Hit, Ray};
-use lockstep_core::renderer::{Query, cast_key};
+use lockstep_core::geometry::{Hit, Ray};
+use lockstep_core::{Query, ray_query_key};
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ pub(crate) fn cast<I: Intersector>(intersector: &I, rays: &[Ray], query: Query, 
         I::Scratch::default,
         |scratch, (chunk, (rays, hits))| {
             let first = (chunk * CHUNK) as u32;
-            let ray = |i: usize| (&rays[i], cast_key(query, first + i as u32));
+            let ray = |i: usize| (&rays[i], ray_query_key(query, first + i as u32));
             match query {
                 Query::Closest => intersector.closest_hits(rays.len(), ray, scratch, |i, hit| hits[i] = hit),
                 Query::Any => intersector.any_hits(rays.len(), ray, scratch, |i, occluded| {

@@ -1,9 +1,10 @@
 //! What the tiles need of an intersector.
 
+use lockstep_bvh::BvhCache;
+use lockstep_core::BvhReport;
 use lockstep_core::Result;
-use lockstep_core::bvh::{BvhCache, HierarchyReport};
-use lockstep_core::intersect::{Hit, Ray};
-use lockstep_core::rng::RayKey;
+use lockstep_core::geometry::{Hit, Ray};
+use lockstep_core::math::rng::RayKey;
 use lockstep_core::scene::Scene;
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Made<I> {
     pub(crate) intersector: I,
     /// What there is to say of its hierarchy, if that is one of the built-in ones.
-    pub(crate) report: Option<HierarchyReport>,
+    pub(crate) report: Option<BvhReport>,
     /// How long building or reading it took.
     pub(crate) took: Duration,
 }

@@ -11,6 +11,7 @@ mod renderer;
 mod tile;
 
 use bvh::BuiltIn;
+use lockstep_bvh::BvhCache;
 use lockstep_core::{Backend, Error, OpenOptions, Renderer, Result, TargetStatus};
 use renderer::CpuRenderer;
 
@@ -40,7 +41,7 @@ impl Backend for Cpu {
         match target {
             BVH_TARGET => {
                 let info = device::describe(target, threads, BUILT_IN.into(), true);
-                Ok(Box::new(CpuRenderer::<BuiltIn>::new(info, options.hierarchies.clone())?))
+                Ok(Box::new(CpuRenderer::<BuiltIn>::new(info, BvhCache::new(options.bvh_cache.clone()))?))
             }
             EMBREE_TARGET => embree::target::open(threads),
             _ => Err(Error::Unavailable {

@@ -3,17 +3,17 @@
 use crate::cast::cast;
 use crate::intersector::{Intersector, Made};
 use crate::tile::{Job, Tally, Tile, Wavefront, cover, tile_size};
-use lockstep_core::bvh::BvhCache;
-use lockstep_core::film::Flaws;
-use lockstep_core::intersect::{Hit, Ray};
-use lockstep_core::null::{check_range, nothing_loaded};
-use lockstep_core::path::can_batch;
-use lockstep_core::renderer::{CastReport, Mode, PathRequest, PathVertex, Query, StageTimes, VaryReport};
-use lockstep_core::rng::SampleKey;
+use lockstep_bvh::BvhCache;
+use lockstep_core::film::InvalidSamples;
+use lockstep_core::geometry::{Hit, Ray};
+use lockstep_core::math::rng::SampleKey;
 use lockstep_core::scene::Scene;
-use lockstep_core::trace::trace;
-use lockstep_core::variant::{Order, Rays, Variant};
+use lockstep_core::{ConfigureReport, Mode, PathRequest, PathVertex, Query, StageTimes, TraceRaysReport};
 use lockstep_core::{DeviceInfo, Error, Film, LoadReport, PassReport, Renderer, Result, Settings};
+use lockstep_core::{KernelConfig, Order, Rays};
+use lockstep_core::{check_range, nothing_loaded};
+use lockstep_transport::record_path;
+use lockstep_transport::simd::can_batch;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -38,7 +38,7 @@ struct Loaded<I> {
     rays: Rays,
     order: Order,
     spp: u32,
-    flaws: Flaws,
+    invalid: InvalidSamples,
 }
 
 impl<I: Intersector> CpuRenderer<I> {
@@ -80,19 +80,17 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             settings: *settings,
             intersector,
             batches: can_batch(scene),
-            tiles: cover(settings.width, settings.height, tile_size(&Variant::default(), settings.width)),
+            tiles: cover(
+                settings.width,
+                settings.height,
+                tile_size(&KernelConfig::default(), settings.width),
+            ),
             rays: Rays::default(),
             order: Order::default(),
             spp: 0,
-            flaws: Flaws::default(),
+            invalid: InvalidSamples::default(),
         });
-        Ok(LoadReport {
-            build_ms: ms(took),
-            hierarchy: report,
-            compile_ms: 0.0,
-            upload_ms: 0.0,
-            device_bytes,
-        })
+        Ok(LoadReport { build_ms: ms(took), bvh: report, compile_ms: 0.0, upload_ms: 0.0, device_bytes })
     }
 
     fn accumulate(&mut self, samples: Range<u32>) -> Result<PassReport> {
@@ -100,7 +98,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             return Err(Error::Unsupported { actor: self.info.target.clone(), what: "rendering".into() });
         }
         let loaded = self.loaded.as_mut().ok_or_else(nothing_loaded)?;
-        let Loaded { scene, settings, intersector, batches, tiles, rays, order, spp, flaws } = loaded;
+        let Loaded { scene, settings, intersector, batches, tiles, rays, order, spp, invalid } = loaded;
         let added = check_range(*spp, &samples)?;
         let camera = scene.camera.frame(settings.width, settings.height);
         let (settings, batches, rays, order) = (*settings, *batches, *rays, *order);
@@ -115,8 +113,8 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         let total = start.elapsed();
         intersector.check()?;
         *spp += added;
-        flaws.merge(&tally.flaws);
-        // Threads run different stages at once: a stage's time is its share of all threads' time.
+        invalid.merge(&tally.invalid);
+        // Scheduling run different stages at once: a stage's time is its share of all threads' time.
         let share = |d: Duration| ms(d) / f64::from(self.info.compute_units);
         let stages = StageTimes {
             generate_ms: share(tally.generate),
@@ -125,14 +123,14 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             connect_ms: share(tally.connect),
             total_ms: ms(total),
         };
-        Ok(PassReport { stages, bounces: tally.bounces, flaws: tally.flaws })
+        Ok(PassReport { stages, bounces: tally.bounces, invalid: tally.invalid })
     }
 
     fn read(&mut self, film: &mut Film) -> Result<()> {
         let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
         *film = Film::new(loaded.settings.width, loaded.settings.height)?;
         film.spp = loaded.spp;
-        film.flaws = loaded.flaws;
+        film.invalid = loaded.invalid;
         for tile in &loaded.tiles {
             for (&pixel, sum) in tile.pixels.iter().zip(&tile.sums) {
                 film.sums[pixel as usize] = *sum;
@@ -141,21 +139,22 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         Ok(())
     }
 
-    fn variants(&self) -> Vec<Variant> {
-        let mut variants = vec![Variant::default()];
-        variants.extend(TILES.map(|side| Variant { tile: Some(side), ..Variant::default() }));
-        variants
-            .extend([Order::Scanline, Order::Octants].map(|order| Variant { order, ..Variant::default() }));
+    fn kernel_configs(&self) -> Vec<KernelConfig> {
+        let mut variants = vec![KernelConfig::default()];
+        variants.extend(TILES.map(|side| KernelConfig { tile: Some(side), ..KernelConfig::default() }));
+        variants.extend(
+            [Order::Scanline, Order::Octants].map(|order| KernelConfig { order, ..KernelConfig::default() }),
+        );
         if self.loaded.as_ref().is_some_and(|loaded| loaded.intersector.has_packets()) {
-            variants.push(Variant { rays: Rays::Single, ..Variant::default() });
+            variants.push(KernelConfig { rays: Rays::Single, ..KernelConfig::default() });
         }
         variants
     }
 
-    fn vary(&mut self, variant: &Variant) -> Result<VaryReport> {
+    fn configure(&mut self, variant: &KernelConfig) -> Result<ConfigureReport> {
         let loaded = self.loaded.as_mut().ok_or_else(nothing_loaded)?;
-        let Variant { order, tile, rays, .. } = *variant;
-        let known = Variant { order, tile, rays, ..Variant::default() };
+        let KernelConfig { order, tile, rays, .. } = *variant;
+        let known = KernelConfig { order, tile, rays, ..KernelConfig::default() };
         if *variant != known || tile == Some(0) || (rays == Rays::Single && !loaded.intersector.has_packets())
         {
             let (actor, what) = (self.info.target.clone(), format!("the variant {variant}"));
@@ -164,11 +163,11 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         let Settings { width, height, .. } = loaded.settings;
         loaded.tiles = cover(width, height, tile_size(variant, width));
         (loaded.rays, loaded.order) = (rays, order);
-        (loaded.spp, loaded.flaws) = (0, Flaws::default());
-        Ok(VaryReport::default())
+        (loaded.spp, loaded.invalid) = (0, InvalidSamples::default());
+        Ok(ConfigureReport::default())
     }
 
-    fn trace(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PathVertex>>> {
+    fn record_paths(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PathVertex>>> {
         let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
         let Loaded { scene, settings, intersector, .. } = loaded;
         PathRequest::check(requests, &self.info.target, settings.width, settings.height)?;
@@ -176,7 +175,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         let path = |scratch: &mut [I::Scratch; 2], request: &PathRequest| {
             let key = SampleKey { pixel: request.pixel, sample: request.sample, seed: settings.seed };
             let [closest, any] = scratch;
-            let records = trace(
+            let records = record_path(
                 scene,
                 settings,
                 &camera,
@@ -191,13 +190,13 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         Ok(paths)
     }
 
-    fn cast(
+    fn trace_rays(
         &mut self,
         rays: &[Ray],
         query: Query,
         passes: u32,
         hits: Option<&mut Vec<Hit>>,
-    ) -> Result<CastReport> {
+    ) -> Result<TraceRaysReport> {
         let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
         let mut found = vec![Hit::none(0.0); rays.len()];
         let once = |_| self.pool.install(|| cast(&loaded.intersector, rays, query, &mut found));
@@ -206,7 +205,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         if let Some(hits) = hits {
             *hits = found;
         }
-        Ok(CastReport {
+        Ok(TraceRaysReport {
             ms: took.iter().map(|t| ms(t.wall)).collect(),
             busy_ms: took.iter().map(|t| ms(t.busy)).collect(),
             layout: loaded.intersector.layout(),

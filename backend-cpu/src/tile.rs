@@ -4,14 +4,15 @@
 //! cost nothing.
 
 use crate::intersector::Intersector;
-use lockstep_core::camera::CameraFrame;
-use lockstep_core::film::{Flaws, quantize};
-use lockstep_core::intersect::Hit;
-use lockstep_core::path::{Batch, Outgoing, PathState, ShadowRay, shade};
-use lockstep_core::renderer::{BounceCounts, Settings};
-use lockstep_core::rng::{RayKey, SampleKey};
+use lockstep_core::film::{InvalidSamples, quantize};
+use lockstep_core::geometry::Hit;
+use lockstep_core::math::rng::{RayKey, SampleKey};
 use lockstep_core::scene::Scene;
-use lockstep_core::variant::{Order, Rays, Variant};
+use lockstep_core::scene::camera::CameraFrame;
+use lockstep_core::{BounceCounts, Settings};
+use lockstep_core::{KernelConfig, Order, Rays};
+use lockstep_transport::integrators::path::{PathState, shade};
+use lockstep_transport::simd::{Batch, Outgoing, ShadowRay};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -28,7 +29,7 @@ pub(crate) struct Tile {
 }
 
 /// Width and height of a variant's tiles on a film of this width.
-pub(crate) fn tile_size(variant: &Variant, width: u32) -> [u32; 2] {
+pub(crate) fn tile_size(variant: &KernelConfig, width: u32) -> [u32; 2] {
     let side = variant.tile.unwrap_or(TILE_SIDE).max(1);
     match variant.order {
         Order::Tiles | Order::Octants => [side; 2],
@@ -68,7 +69,7 @@ pub(crate) struct Job<'a, I> {
     pub(crate) order: Order,
 }
 
-/// Thread time by stage, ray counts and flaws of some tiles.
+/// Thread time by stage, ray counts and invalid of some tiles.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) generate: Duration,
@@ -76,7 +77,7 @@ pub(crate) struct Tally {
     pub(crate) shade: Duration,
     pub(crate) connect: Duration,
     pub(crate) bounces: Vec<BounceCounts>,
-    pub(crate) flaws: Flaws,
+    pub(crate) invalid: InvalidSamples,
 }
 
 impl Tally {
@@ -101,7 +102,7 @@ impl Tally {
             sum.shadow_rays += counts.shadow_rays;
             sum.unoccluded += counts.unoccluded;
         }
-        self.flaws.merge(&other.flaws);
+        self.invalid.merge(&other.invalid);
         self
     }
 }
@@ -173,7 +174,7 @@ impl<S: Default> Wavefront<S> {
                 self.connect(job, bounce, &mut tally);
             }
             for (sum, path) in tile.sums.iter_mut().zip(&self.paths) {
-                let value = quantize(path.radiance, &mut tally.flaws);
+                let value = quantize(path.radiance, &mut tally.invalid);
                 for (total, v) in sum.iter_mut().zip(value) {
                     *total += v;
                 }
@@ -289,8 +290,8 @@ impl<S: Default> Wavefront<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_core::path::generate;
-    use lockstep_core::vec3::vec3;
+    use lockstep_core::math::vec3::vec3;
+    use lockstep_transport::integrators::path::generate;
 
     #[test]
     fn paths_that_go_on_are_grouped_by_octant_and_stay_in_order_within_it() {

@@ -1,8 +1,9 @@
 //! The CPU targets keep the contract and get the light right.
 
-use lockstep_core::renderer::Mode;
-use lockstep_core::variant::Structure;
-use lockstep_core::{Backend, OpenOptions, Variant, conformance};
+use lockstep_conformance as conformance;
+use lockstep_core::Mode;
+use lockstep_core::Structure;
+use lockstep_core::{Backend, KernelConfig, OpenOptions};
 use lockstep_cpu::{BVH_TARGET, Cpu, EMBREE_TARGET};
 
 #[test]
@@ -18,9 +19,9 @@ fn the_built_in_bvh_gets_the_light_right() {
 #[test]
 fn no_way_to_run_passes_changes_a_film_and_those_of_kernels_are_refused() {
     let of_kernels = [
-        Variant { group: Some(128), ..Variant::default() },
-        Variant { structure: Structure::Megakernel, ..Variant::default() },
-        Variant::in_mode(Mode::Fast),
+        KernelConfig { group: Some(128), ..KernelConfig::default() },
+        KernelConfig { structure: Structure::Megakernel, ..KernelConfig::default() },
+        KernelConfig::in_mode(Mode::Fast),
     ];
     let refused =
         conformance::variants(&mut || Cpu.open(BVH_TARGET, &OpenOptions::default()), &of_kernels).unwrap();

@@ -8,10 +8,10 @@
 //! name has the word in it; `--inputs` is the number of inputs of each function of the parity list; `--spp` the samples of
 //! the timed passes.
 
-use lockstep_core::conformance::{self, scenes};
-use lockstep_core::renderer::{Mode, Strategy};
-use lockstep_core::variant::{Structure, Variant};
+use lockstep_conformance::{self as conformance, scenes};
 use lockstep_core::{Backend, Error, Film, OpenOptions, Renderer, Scene, Settings, parity};
+use lockstep_core::{KernelConfig, Structure};
+use lockstep_core::{Mode, Strategy};
 use lockstep_cpu::{BVH_TARGET, Cpu};
 use lockstep_cuda::probes::Probes;
 use lockstep_cuda::{Cuda, faults};
@@ -164,7 +164,7 @@ fn physics(target: &str, _: &Asked) -> Finding {
     Ok("right".into())
 }
 
-/// Films, flaws and ray counts against the reference.
+/// Films, invalid and ray counts against the reference.
 fn identity(target: &str, _: &Asked) -> Finding {
     let base = Settings { width: 320, height: 180, ..Settings::default() };
     let everything = scenes::everything().map_err(words)?;
@@ -189,11 +189,12 @@ fn identity(target: &str, _: &Asked) -> Finding {
 
 /// Films and ray counts of every way to run passes, and of blocks as large as any device takes.
 fn variants(target: &str, _: &Asked) -> Finding {
-    let mut blocks = [32, 64, 512, 1024].map(|group| Variant { group: Some(group), ..Variant::default() });
+    let mut blocks =
+        [32, 64, 512, 1024].map(|group| KernelConfig { group: Some(group), ..KernelConfig::default() });
     let mut asked = blocks.to_vec();
     blocks.iter_mut().for_each(|variant| variant.structure = Structure::Megakernel);
     asked.extend(blocks);
-    asked.push(Variant { group: Some(2048), ..Variant::default() });
+    asked.push(KernelConfig { group: Some(2048), ..KernelConfig::default() });
     let refused = conformance::variants(&mut || open(target), &asked).map_err(words)?;
     let words: Vec<String> =
         refused.iter().map(|(variant, reason)| format!("{variant} ({reason})")).collect();
@@ -214,7 +215,7 @@ fn compare(target: &str, scene: &Scene, settings: &Settings, spp: u32) -> Result
     if differing > 0 {
         return Err(format!("{differing} pixels differ on {place}"));
     }
-    if ours.flaws != theirs.flaws || counts.bounces != expected.bounces {
+    if ours.invalid != theirs.invalid || counts.bounces != expected.bounces {
         return Err(format!("the counts differ on {place}: {counts:?} and {expected:?}"));
     }
     Ok((settings.width * settings.height) as usize)

@@ -7,7 +7,7 @@ use crate::version::Version;
 use cust::context::Context;
 use cust::device::{Device, DeviceAttribute};
 use cust::error::{CudaError, CudaResult};
-use lockstep_core::{Absence, DeviceInfo};
+use lockstep_core::{DeviceInfo, Unavailable};
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::{Arc, Mutex};
@@ -113,16 +113,16 @@ fn release_in(text: &str) -> Option<String> {
 /// Every device of the driver, in its order.
 ///
 /// # Errors
-/// An [`Absence`] without a driver or a device.
-pub(crate) fn find() -> Result<Vec<Found>, Absence> {
+/// An [`Unavailable`] without a driver or a device.
+pub(crate) fn find() -> Result<Vec<Found>, Unavailable> {
     let driver = loader::load()?;
-    let refused = |doing: &str, error| Absence {
+    let refused = |doing: &str, error| Unavailable {
         reason: format!("{} fails at {doing}: {}", driver.library.display(), reason(error)),
         remedy: "Check with `nvidia-smi` that the driver works.".into(),
     };
     let count = Device::num_devices().map_err(|error| refused("counting devices", error))?;
     if count == 0 {
-        return Err(Absence {
+        return Err(Unavailable {
             reason: format!("{} offers no device", driver.library.display()),
             remedy:
                 "Check with `nvidia-smi` that a GPU is there, and that CUDA_VISIBLE_DEVICES does not hide it."
@@ -142,10 +142,10 @@ impl Found {
     /// The compiler for this device and what it makes.
     ///
     /// # Errors
-    /// An [`Absence`] when no compiler serves or the device failed earlier in this process.
-    pub(crate) fn compiler(&self) -> Result<(Arc<Compiler>, Architecture), Absence> {
+    /// An [`Unavailable`] when no compiler serves or the device failed earlier in this process.
+    pub(crate) fn compiler(&self) -> Result<(Arc<Compiler>, Architecture), Unavailable> {
         if let Some(error) = lost(self.ordinal) {
-            return Err(Absence {
+            return Err(Unavailable {
                 reason: format!(
                     "{} failed earlier in this process ({error:?}) and its state is lost",
                     self.facts.name

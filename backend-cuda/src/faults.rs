@@ -3,9 +3,9 @@
 use crate::program::Shape;
 use crate::renderer::CudaDevice;
 use crate::wanted;
-use lockstep_core::renderer::Mode;
-use lockstep_core::wavefront::{Device, Value};
+use lockstep_core::Mode;
 use lockstep_core::{Error, Result};
+use lockstep_gpu::driver::{Device, Value};
 
 /// A kernel that writes where there is no memory.
 const WILD_WRITE: &str =

@@ -9,7 +9,6 @@ mod error;
 pub mod faults;
 pub mod loader;
 pub mod nvrtc;
-#[cfg(feature = "conformance")]
 pub mod probes;
 mod program;
 #[cfg(test)]
@@ -22,10 +21,10 @@ mod version;
 pub use version::Version;
 
 use device::Found;
-use lockstep_core::kernels::Listing;
-use lockstep_core::renderer::Mode;
-use lockstep_core::wavefront::Wavefront;
-use lockstep_core::{Absence, Backend, Error, OpenOptions, Renderer, Result, TargetStatus};
+use lockstep_core::Listing;
+use lockstep_core::Mode;
+use lockstep_core::{Backend, Error, OpenOptions, Renderer, Result, TargetStatus, Unavailable};
+use lockstep_gpu::driver::Wavefront;
 use renderer::{CudaDevice, CudaRenderer};
 use std::sync::Arc;
 
@@ -58,15 +57,15 @@ impl Backend for Cuda {
 
     fn open(&self, target: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {
         let renderer: CudaRenderer = Wavefront::new(CudaDevice::open(wanted(target)?, options.mode)?);
-        Ok(Box::new(renderer.keeping(options.hierarchies.clone())))
+        Ok(Box::new(renderer.keeping(lockstep_bvh::BvhCache::new(options.bvh_cache.clone()))))
     }
 }
 
 /// The compiler that serves the first device; where there is no device, any that opens.
 ///
 /// # Errors
-/// An [`Absence`] that says what was tried and what to do.
-pub fn compiler() -> std::result::Result<Arc<nvrtc::Compiler>, Absence> {
+/// An [`Unavailable`] that says what was tried and what to do.
+pub fn compiler() -> std::result::Result<Arc<nvrtc::Compiler>, Unavailable> {
     match device::find().ok().and_then(|found| found.into_iter().next()) {
         Some(first) => first.compiler().map(|(compiler, _)| compiler),
         None => nvrtc::any(),

@@ -1,14 +1,14 @@
-//! The probes of the parity list on a CUDA device: `lockstep_core::parity::run(&mut Probes::build("cuda@0")?, count)`.
+//! The probes of the parity list on a CUDA device: `lockstep_conformance::parity::run(&mut Probes::build("cuda@0")?, count)`.
 
 use crate::program::{self, COMPAT, COMPAT_NAME, Shape};
 use crate::renderer::CudaDevice;
 use crate::{error, wanted};
 use cust::module::Module;
+use lockstep_core::Mode;
 use lockstep_core::Result;
-use lockstep_core::kernels::assemble_probes;
-use lockstep_core::parity::{Call, ProbeDevice};
-use lockstep_core::renderer::Mode;
-use lockstep_core::wavefront::{Device, Value};
+use lockstep_gpu::assemble_probes;
+use lockstep_gpu::driver::{Device, Value};
+use lockstep_gpu::probe::{Call, ProbeDevice};
 
 /// A device with the compiled probes.
 pub struct Probes {

@@ -6,16 +6,14 @@ use crate::nvrtc::{Architecture, Compiler, Image, Refusal};
 use cust::error::CudaResult;
 use cust::function::{BlockSize, Function, FunctionAttribute};
 use cust::module::Module;
-use lockstep_core::bvh::Layout;
+use lockstep_bvh::Layout;
+use lockstep_core::Mode;
 use lockstep_core::cache::{self, Key};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::folders;
-use lockstep_core::kernels::launch::Kernel;
-use lockstep_core::kernels::{
-    Content, KernelResources, Listing, Options, Part, Source, assemble, from_ptxas,
-};
-use lockstep_core::renderer::Mode;
-use lockstep_core::variant::{Threads, Variant};
+use lockstep_core::{KernelConfig, Scheduling};
+use lockstep_gpu::signatures::Kernel;
+use lockstep_gpu::{Content, KernelResources, KernelSource, Listing, Options, Part, assemble, from_ptxas};
 use std::collections::HashMap;
 
 /// This backend's words of the kernel dialect, and the name that compile errors give the file.
@@ -51,7 +49,7 @@ pub(crate) enum Bound {
 
 impl Bound {
     /// What a variant's blocks ask for; nothing for the usual program.
-    pub(crate) fn of(variant: &Variant) -> Option<Self> {
+    pub(crate) fn of(variant: &KernelConfig) -> Option<Self> {
         let block = variant.group.unwrap_or(LARGEST_BLOCK);
         if block <= LARGEST_BLOCK {
             return None;
@@ -69,12 +67,12 @@ impl Bound {
 }
 
 /// The source for a mode, of kernels that take every scene.
-pub(crate) fn source(mode: Mode, part: Part) -> Source {
+pub(crate) fn source(mode: Mode, part: Part) -> KernelSource {
     source_for(mode, part, Content::ALL)
 }
 
 /// The source for a mode and scenes with no more than this content.
-pub(crate) fn source_for(mode: Mode, part: Part, content: Content) -> Source {
+pub(crate) fn source_for(mode: Mode, part: Part, content: Content) -> KernelSource {
     assemble(COMPAT_NAME, COMPAT, &Options { content, ..options(mode) }, part)
 }
 
@@ -107,7 +105,7 @@ pub(crate) fn flags(mode: Mode) -> &'static [&'static str] {
     }
 }
 
-/// Threads that run in step on every device so far.
+/// Scheduling that run in step on every device so far.
 const WARP: u64 = 32;
 
 /// What tells programs apart.
@@ -121,7 +119,7 @@ pub(crate) struct ProgramKey {
 
 impl ProgramKey {
     /// The program that a variant's passes launch over scenes with no more than this content.
-    pub(crate) fn of(variant: &Variant, content: Content) -> Self {
+    pub(crate) fn of(variant: &KernelConfig, content: Content) -> Self {
         Self { mode: variant.mode, part: Part::of(variant), bound: Bound::of(variant), content }
     }
 
@@ -134,7 +132,7 @@ impl ProgramKey {
 /// How a kernel is launched, and what it takes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
-    /// Threads of a block.
+    /// Scheduling of a block.
     pub(crate) block: u32,
     /// Blocks that the device runs at once.
     pub(crate) resident_blocks: u32,
@@ -171,7 +169,7 @@ impl Shape {
         found: &Found,
         name: &str,
         function: &Function<'_>,
-        variant: &Variant,
+        variant: &KernelConfig,
     ) -> Result<Self> {
         let mut shape = self;
         if let Some(block) = variant.group {
@@ -179,9 +177,9 @@ impl Shape {
             shape.resident_blocks = resident_blocks(found, name, function, block)?;
         }
         shape.most_blocks = match variant.threads {
-            Threads::Own => shape.resident_blocks.saturating_mul(BLOCKS_PER_RESIDENT_BLOCK),
-            Threads::PerRay => u32::MAX,
-            Threads::Persistent => shape.resident_blocks,
+            Scheduling::Default => shape.resident_blocks.saturating_mul(BLOCKS_PER_RESIDENT_BLOCK),
+            Scheduling::OneThreadPerRay => u32::MAX,
+            Scheduling::PersistentThreads => shape.resident_blocks,
         };
         Ok(shape)
     }
@@ -268,7 +266,11 @@ impl Program {
     ///
     /// # Errors
     /// [`Error::Device`] for blocks that the device does not take.
-    pub(crate) fn shapes_of(&self, found: &Found, variant: &Variant) -> Result<HashMap<&'static str, Shape>> {
+    pub(crate) fn shapes_of(
+        &self,
+        found: &Found,
+        variant: &KernelConfig,
+    ) -> Result<HashMap<&'static str, Shape>> {
         let of = |kernel: &&'static Kernel| {
             let name = kernel.name;
             let failed = |e| device_error(&found.target, format!("finding kernel {name}"), e);

@@ -10,12 +10,12 @@ use cust::event::{Event, EventFlags, EventStatus};
 use cust::function::Function;
 use cust::memory::{CopyDestination, DeviceBuffer, DeviceSlice};
 use cust::stream::{Stream, StreamFlags};
+use lockstep_core::KernelConfig;
 use lockstep_core::error::{Error, Result};
-use lockstep_core::kernels::launch::Kernel;
-use lockstep_core::kernels::{Content, KernelResources, Part};
-use lockstep_core::renderer::{DeviceInfo, Mode};
-use lockstep_core::variant::Variant;
-use lockstep_core::wavefront::{self, Kind, Limits, Span, Value, Wavefront};
+use lockstep_core::{DeviceInfo, Mode};
+use lockstep_gpu::driver::{Device, Kind, Limits, Span, Value, Wavefront};
+use lockstep_gpu::signatures::Kernel;
+use lockstep_gpu::{Content, KernelResources, Part};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::rc::Rc;
@@ -33,7 +33,7 @@ pub(crate) struct CudaDevice {
     info: DeviceInfo,
     programs: HashMap<ProgramKey, Program>,
     /// How launches run.
-    variant: Variant,
+    variant: KernelConfig,
     /// What the loaded scene has.
     content: Content,
     /// How the kernels of the variant's program are launched.
@@ -83,7 +83,7 @@ impl CudaDevice {
             architecture,
             info,
             programs: HashMap::new(),
-            variant: Variant::in_mode(mode),
+            variant: KernelConfig::in_mode(mode),
             content: Content::ALL,
             shapes: HashMap::new(),
             latest: None,
@@ -117,7 +117,6 @@ impl CudaDevice {
     }
 
     /// Compiles another source for this device and loads it.
-    #[cfg(feature = "conformance")]
     pub(crate) fn load(&self, text: &str, flags: &[&str]) -> Result<cust::module::Module> {
         self.enter()?;
         let image = program::compile(&self.found.target, &self.compiler, self.architecture, text, flags)?;
@@ -196,7 +195,7 @@ pub(crate) fn info(found: &Found, compiler: &Compiler, architecture: Architectur
     found.facts.info(&found.target, compiler, &flags, &source.hash, mode == Mode::Exact)
 }
 
-impl wavefront::Device for CudaDevice {
+impl Device for CudaDevice {
     type Buffer = Buffer;
     type Event = Launch;
 
@@ -215,7 +214,7 @@ impl wavefront::Device for CudaDevice {
         }
     }
 
-    fn prepare(&mut self, variant: &Variant, content: Content) -> Result<Duration> {
+    fn prepare(&mut self, variant: &KernelConfig, content: Content) -> Result<Duration> {
         self.enter()?;
         let start = Instant::now();
         let key = ProgramKey::of(variant, content);
@@ -265,7 +264,8 @@ impl wavefront::Device for CudaDevice {
         // Kernels that are no part of a variant's program run as by default.
         let usual = || {
             let mode = self.variant.mode;
-            let programs = [ProgramKey::of(&Variant::in_mode(mode), self.content), ProgramKey::trace(mode)];
+            let programs =
+                [ProgramKey::of(&KernelConfig::in_mode(mode), self.content), ProgramKey::trace(mode)];
             let mut programs = programs.iter().filter_map(|key| self.programs.get(key));
             programs.find_map(|program| program.kernel(kernel.name))
         };

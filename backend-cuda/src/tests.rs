@@ -3,11 +3,11 @@
 use crate::nvrtc::{self, Architecture, Compiler, Refusal};
 use crate::program::{self, Bound, COMPAT, COMPAT_NAME};
 use crate::ptx;
-use lockstep_core::bvh::Layout;
-use lockstep_core::kernels::launch::Passing;
-use lockstep_core::kernels::{Build, Content, Options, Part, assemble, assemble_probes, from_ptxas};
-use lockstep_core::renderer::Mode;
-use lockstep_core::variant::{Order, Structure, Threads, Variant};
+use lockstep_bvh::Layout;
+use lockstep_core::Mode;
+use lockstep_core::{KernelConfig, Order, Scheduling, Structure};
+use lockstep_gpu::signatures::Passing;
+use lockstep_gpu::{Build, Content, Options, Part, assemble, assemble_probes, from_ptxas};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -50,13 +50,13 @@ fn the_exact_build_has_our_arithmetic_and_no_other() {
 fn builds() -> [Part; 7] {
     let build = |structure, threads, order| Part::Other(Build { structure, threads, order });
     [
-        build(Structure::Wavefront, Threads::Persistent, Order::Tiles),
-        build(Structure::Wavefront, Threads::PerRay, Order::Tiles),
-        build(Structure::Wavefront, Threads::Own, Order::Scanline),
-        build(Structure::Wavefront, Threads::Own, Order::Octants),
-        build(Structure::InPlace, Threads::Own, Order::Tiles),
-        build(Structure::Megakernel, Threads::Own, Order::Tiles),
-        build(Structure::Megakernel, Threads::Persistent, Order::Scanline),
+        build(Structure::Wavefront, Scheduling::PersistentThreads, Order::Tiles),
+        build(Structure::Wavefront, Scheduling::OneThreadPerRay, Order::Tiles),
+        build(Structure::Wavefront, Scheduling::Default, Order::Scanline),
+        build(Structure::Wavefront, Scheduling::Default, Order::Octants),
+        build(Structure::NoCompaction, Scheduling::Default, Order::Tiles),
+        build(Structure::Megakernel, Scheduling::Default, Order::Tiles),
+        build(Structure::Megakernel, Scheduling::PersistentThreads, Order::Scanline),
     ]
 }
 
@@ -84,7 +84,7 @@ fn kernels_for_large_blocks_leave_registers_for_all_their_threads() {
         for part in
             [Part::Render, Part::Other(Build { structure: Structure::Megakernel, ..Build::default() })]
         {
-            let bound = Bound::of(&Variant { group: Some(group), ..Variant::default() });
+            let bound = Bound::of(&KernelConfig { group: Some(group), ..KernelConfig::default() });
             let mut flags = program::all_flags(Mode::Exact, bound);
             flags.push("--ptxas-options=-v");
             let text = program::source(Mode::Exact, part).text;
@@ -98,8 +98,8 @@ fn kernels_for_large_blocks_leave_registers_for_all_their_threads() {
         }
     }
     assert_eq!(
-        Bound::of(&Variant { group: Some(128), ..Variant::default() }),
-        Bound::of(&Variant::default())
+        Bound::of(&KernelConfig { group: Some(128), ..KernelConfig::default() }),
+        Bound::of(&KernelConfig::default())
     );
 }
 

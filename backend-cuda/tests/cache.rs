@@ -6,8 +6,8 @@
 
 mod support;
 
+use lockstep_conformance::{self as conformance, scenes};
 use lockstep_core::Settings;
-use lockstep_core::conformance::{self, scenes};
 use std::fs;
 use std::path::{Path, PathBuf};
 use support::{open, present};

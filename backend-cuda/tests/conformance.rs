@@ -4,10 +4,10 @@
 
 mod support;
 
-use lockstep_core::conformance::{self, scenes};
-use lockstep_core::renderer::{Mode, Strategy};
-use lockstep_core::trace::ladder;
+use lockstep_conformance::{self as conformance, scenes};
+use lockstep_core::path_record::divergence;
 use lockstep_core::{Backend, OpenOptions, Renderer, Scene, Settings};
+use lockstep_core::{Mode, Strategy};
 use lockstep_cpu::{BVH_TARGET, Cpu};
 use support::{open, present};
 
@@ -37,7 +37,7 @@ fn assert_identical(scene: &Scene, settings: &Settings, spp: u32) {
         let (other, counts) = conformance::render(renderer.as_mut(), scene, settings, spp).unwrap();
         let differing = film.pixels_differing(&other);
         assert_eq!(differing, 0, "{target} on {} under {settings:?}", scene.name);
-        assert_eq!(film.flaws, other.flaws, "{target} on {}", scene.name);
+        assert_eq!(film.invalid, other.invalid, "{target} on {}", scene.name);
         assert_eq!(report.bounces, counts.bounces, "{target} on {}", scene.name);
     }
 }
@@ -83,9 +83,9 @@ fn traced_paths_are_those_of_the_reference() {
     for target in present() {
         let mut renderer = open(&target).unwrap();
         renderer.load(&scene, &settings).unwrap();
-        let found = ladder::climb(renderer.as_mut(), reference.as_mut(), 0..60 * 40, 0..2).unwrap();
+        let found = divergence::climb(renderer.as_mut(), reference.as_mut(), 0..60 * 40, 0..2).unwrap();
         assert!(found.iter().all(|rung| rung.paths == 60 * 40 * 2));
-        assert_eq!(ladder::first(&found), None, "{target}");
+        assert_eq!(divergence::first(&found), None, "{target}");
     }
 }
 
@@ -132,7 +132,7 @@ fn every_function_and_record_of_the_kernels_is_that_of_the_reference() {
     let inputs = std::env::var("LOCKSTEP_PARITY_INPUTS").ok().and_then(|n| n.parse().ok()).unwrap_or(INPUTS);
     for target in present() {
         let mut probes = lockstep_cuda::probes::Probes::build(&target).unwrap();
-        let verdicts = lockstep_core::parity::run(&mut probes, inputs).unwrap();
+        let verdicts = lockstep_conformance::parity::run(&mut probes, inputs).unwrap();
         let words: Vec<String> = verdicts.iter().map(ToString::to_string).collect();
         assert!(words.is_empty(), "{target}:\n{}", words.join("\n"));
     }

@@ -6,7 +6,7 @@
 
 mod support;
 
-use lockstep_core::conformance::scenes;
+use lockstep_conformance::scenes;
 use lockstep_core::{Backend, Error, OpenOptions, Settings};
 use lockstep_cpu::{BVH_TARGET, Cpu};
 use lockstep_cuda::{Cuda, faults};

@@ -5,8 +5,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use lockstep_core::conformance::scenes;
-use lockstep_core::{Absence, Backend, Error, OpenOptions, Settings, TargetStatus};
+use lockstep_conformance::scenes;
+use lockstep_core::{Backend, Error, OpenOptions, Settings, TargetStatus, Unavailable};
 use lockstep_cuda::{Cuda, Version, loader, nvrtc};
 use std::path::Path;
 use std::process::Command;
@@ -22,7 +22,7 @@ fn unset(name: &str) {
 }
 
 /// The one target there is, which is absent.
-fn absence() -> Absence {
+fn absence() -> Unavailable {
     let targets = Cuda.targets();
     assert_eq!(targets.len(), 1);
     assert_eq!(targets[0].name, "cuda");

@@ -1,8 +1,8 @@
 //! The devices of every platform: their facts, their names on the command line, and which is best.
 
 use crate::loader;
-use lockstep_core::wavefront::Kind;
-use lockstep_core::{Absence, DeviceInfo};
+use lockstep_core::{DeviceInfo, Unavailable};
+use lockstep_gpu::driver::Kind;
 use ocl::{Device, Platform, ffi};
 use std::sync::{Mutex, PoisonError};
 
@@ -169,8 +169,8 @@ fn text(device: &Device, kind: u32) -> String {
 /// and some crash when two threads ask at once.
 ///
 /// # Errors
-/// An [`Absence`] without a library, a platform or a device; the next call looks again.
-pub(crate) fn find() -> Result<Vec<Found>, Absence> {
+/// An [`Unavailable`] without a library, a platform or a device; the next call looks again.
+pub(crate) fn find() -> Result<Vec<Found>, Unavailable> {
     static FOUND: Mutex<Vec<Found>> = Mutex::new(Vec::new());
     // A panic elsewhere cannot have left the list half written.
     let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
@@ -180,7 +180,7 @@ pub(crate) fn find() -> Result<Vec<Found>, Absence> {
     Ok(found.clone())
 }
 
-fn look() -> Result<Vec<Found>, Absence> {
+fn look() -> Result<Vec<Found>, Unavailable> {
     let library = loader::load()?;
     let platforms = if loader::platform_count() == 0 { Vec::new() } else { Platform::list() };
     let mut devices = Vec::new();
@@ -194,7 +194,7 @@ fn look() -> Result<Vec<Found>, Absence> {
         }
     }
     if devices.is_empty() {
-        return Err(Absence {
+        return Err(Unavailable {
             reason: format!("{} offers no device", library.display()),
             remedy:
                 "Install your GPU's OpenCL driver, or run `lockstep setup opencl-intel` or `lockstep setup \

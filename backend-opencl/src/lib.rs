@@ -13,10 +13,10 @@ mod stack;
 #[cfg(test)]
 mod tests;
 
-use lockstep_core::kernels::Listing;
-use lockstep_core::renderer::Mode;
-use lockstep_core::wavefront::Wavefront;
+use lockstep_core::Listing;
+use lockstep_core::Mode;
 use lockstep_core::{Backend, Error, OpenOptions, Renderer, Result, TargetStatus};
+use lockstep_gpu::driver::Wavefront;
 use renderer::{OpenclDevice, OpenclRenderer};
 
 /// The backend's name, and the target that stands for it where there is no device.
@@ -27,7 +27,7 @@ const NAME: &str = "opencl";
 /// # Errors
 /// As [`Backend::open`]; an edit that does not fit is [`Error::Contract`] when a scene is loaded.
 #[cfg(feature = "conformance")]
-pub fn open_edited(target: &str, edits: &[lockstep_core::kernels::Edit]) -> Result<Box<dyn Renderer>> {
+pub fn open_edited(target: &str, edits: &[lockstep_gpu::Edit]) -> Result<Box<dyn Renderer>> {
     let mut device = OpenclDevice::open(found(target)?, Mode::Exact)?;
     device.edits = edits.to_vec();
     let renderer: OpenclRenderer = Wavefront::new(device);
@@ -72,6 +72,6 @@ impl Backend for Opencl {
 
     fn open(&self, target: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {
         let renderer: OpenclRenderer = Wavefront::new(OpenclDevice::open(found(target)?, options.mode)?);
-        Ok(Box::new(renderer.keeping(options.hierarchies.clone())))
+        Ok(Box::new(renderer.keeping(lockstep_bvh::BvhCache::new(options.bvh_cache.clone()))))
     }
 }

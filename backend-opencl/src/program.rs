@@ -2,16 +2,14 @@
 
 use crate::device::{Found, vendor_word};
 use crate::error::device_error;
+use lockstep_core::KernelConfig;
+use lockstep_core::Mode;
 use lockstep_core::cache::{self, Key};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::folders;
-use lockstep_core::kernels::launch::Kernel;
-use lockstep_core::kernels::{
-    Content, KernelResources, Listing, Options, Part, Source, assemble, from_ptxas,
-};
-use lockstep_core::renderer::Mode;
-use lockstep_core::variant::Variant;
-use lockstep_core::wavefront::Kind;
+use lockstep_gpu::driver::Kind;
+use lockstep_gpu::signatures::Kernel;
+use lockstep_gpu::{Content, KernelResources, KernelSource, Listing, Options, Part, assemble, from_ptxas};
 use ocl::Context;
 use ocl::core::{self, KernelWorkGroupInfo, KernelWorkGroupInfoResult, ProgramBuildInfo};
 use ocl::core::{ProgramBuildInfoResult, ProgramInfo, ProgramInfoResult};
@@ -42,7 +40,7 @@ pub(crate) struct ProgramKey {
 impl ProgramKey {
     /// The program that a variant's passes launch over scenes with this content. On CPUs, whose compilers take seconds,
     /// one program takes every scene.
-    pub(crate) fn of(variant: &Variant, kind: Kind, content: Content) -> Self {
+    pub(crate) fn of(variant: &KernelConfig, kind: Kind, content: Content) -> Self {
         let content = if kind == Kind::Gpu { content } else { Content::ALL };
         Self { mode: variant.mode, part: Part::of(variant), content }
     }
@@ -54,7 +52,7 @@ impl ProgramKey {
 }
 
 /// The source of a device's program.
-pub(crate) fn source(found: &Found, key: ProgramKey) -> Source {
+pub(crate) fn source(found: &Found, key: ProgramKey) -> KernelSource {
     let options = Options { content: key.content, ..options(found.kind(), key.mode) };
     assemble(COMPAT_NAME, COMPAT, &options, key.part)
 }
@@ -128,7 +126,7 @@ impl Program {
     pub(crate) fn build(
         found: &Found,
         context: &Context,
-        source: &Source,
+        source: &KernelSource,
         ProgramKey { mode, part, .. }: ProgramKey,
     ) -> Result<Self> {
         let flags = flags(found, mode);
@@ -190,7 +188,7 @@ fn keeps_programs(found: &Found) -> bool {
 fn kernels(
     found: &Found,
     context: &Context,
-    source: &Source,
+    source: &KernelSource,
     flags: &str,
     part: Part,
     wanted: fn(&Kernel) -> bool,

@@ -5,13 +5,13 @@ use crate::error::device_error;
 use crate::program::{self, Program, ProgramKey};
 use crate::stack;
 use lockstep_core::error::{Error, Result};
+use lockstep_core::{DeviceInfo, Mode};
+use lockstep_core::{KernelConfig, Scheduling, Structure};
 #[cfg(feature = "conformance")]
-use lockstep_core::kernels::Edit;
-use lockstep_core::kernels::launch::Kernel;
-use lockstep_core::kernels::{Content, ITEMS_IN_TURN, KernelResources, Source};
-use lockstep_core::renderer::{DeviceInfo, Mode};
-use lockstep_core::variant::{Structure, Threads, Variant};
-use lockstep_core::wavefront::{self, Limits, Span, Value, Wavefront};
+use lockstep_gpu::Edit;
+use lockstep_gpu::driver::{self, Limits, Span, Value, Wavefront};
+use lockstep_gpu::signatures::Kernel;
+use lockstep_gpu::{Content, ITEMS_IN_TURN, KernelResources, KernelSource};
 use ocl::core::{self, ArgVal, Event, Mem, ProfilingInfo, ProfilingInfoResult};
 use ocl::{Context, Queue, flags};
 use std::collections::HashMap;
@@ -38,7 +38,7 @@ pub(crate) struct OpenclDevice {
     info: DeviceInfo,
     programs: HashMap<ProgramKey, Program>,
     /// How launches run.
-    variant: Variant,
+    variant: KernelConfig,
     /// What the loaded scene has.
     content: Content,
     /// Changes of the kernels' source, for proofs that a mistake would be found.
@@ -65,7 +65,7 @@ impl OpenclDevice {
             queue,
             info,
             programs: HashMap::new(),
-            variant: Variant::in_mode(mode),
+            variant: KernelConfig::in_mode(mode),
             content: Content::ALL,
             #[cfg(feature = "conformance")]
             edits: Vec::new(),
@@ -79,7 +79,7 @@ impl OpenclDevice {
     }
 
     /// The program that a variant's passes launch.
-    fn key(&self, variant: &Variant) -> ProgramKey {
+    fn key(&self, variant: &KernelConfig) -> ProgramKey {
         ProgramKey::of(variant, self.found.kind(), self.content)
     }
 
@@ -95,14 +95,14 @@ impl OpenclDevice {
     }
 
     #[cfg(not(feature = "conformance"))]
-    fn source(&self, key: ProgramKey) -> Result<Source> {
+    fn source(&self, key: ProgramKey) -> Result<KernelSource> {
         Ok(program::source(&self.found, key))
     }
 
     #[cfg(feature = "conformance")]
-    fn source(&self, key: ProgramKey) -> Result<Source> {
+    fn source(&self, key: ProgramKey) -> Result<KernelSource> {
         let source = program::source(&self.found, key);
-        self.edits.iter().try_fold(source, Source::edited)
+        self.edits.iter().try_fold(source, lockstep_gpu::edited)
     }
 
     fn error(&self, action: impl Into<String>, error: &ocl::OclCoreError) -> Error {
@@ -126,22 +126,22 @@ impl OpenclDevice {
     }
 
     /// Global and local size for about `items` work-items.
-    pub(crate) fn sizes(&self, items: u32, variant: &Variant) -> [usize; 2] {
+    pub(crate) fn sizes(&self, items: u32, variant: &KernelConfig) -> [usize; 2] {
         let facts = &self.found.facts;
         let (units, gpu) = (facts.compute_units.max(1) as usize, facts.class != Class::Cpu);
         let group = variant.group.map_or(self.own_group(), |group| group.max(1) as usize);
         let most = match variant.threads {
-            Threads::Own if gpu => GPU_ITEMS_PER_UNIT * units,
-            Threads::Own | Threads::PerRay => usize::MAX,
-            Threads::Persistent if gpu => units * GPU_RESIDENT_ITEMS_PER_UNIT.max(group),
-            Threads::Persistent => units * group,
+            Scheduling::Default if gpu => GPU_ITEMS_PER_UNIT * units,
+            Scheduling::Default | Scheduling::OneThreadPerRay => usize::MAX,
+            Scheduling::PersistentThreads if gpu => units * GPU_RESIDENT_ITEMS_PER_UNIT.max(group),
+            Scheduling::PersistentThreads => units * group,
         };
         let items = if gpu { items } else { items.div_ceil(ITEMS_IN_TURN) };
         [(items as usize).clamp(1, most).next_multiple_of(group), group]
     }
 
     /// Refuses groups that are larger than a program's kernels, the device or its driver take.
-    fn check_group(&self, program: &Program, variant: &Variant, group: u32) -> Result<()> {
+    fn check_group(&self, program: &Program, variant: &KernelConfig, group: u32) -> Result<()> {
         let refuse = |reason: String| {
             let action = format!("running work-groups of {group} work-items");
             Err(Error::Device { actor: self.found.target.clone(), action, reason })
@@ -204,12 +204,12 @@ impl OpenclDevice {
 
 /// A device in a mode, as every number names it.
 pub(crate) fn info(found: &Found, mode: Mode) -> DeviceInfo {
-    let key = ProgramKey::of(&Variant::in_mode(mode), found.kind(), Content::ALL);
+    let key = ProgramKey::of(&KernelConfig::in_mode(mode), found.kind(), Content::ALL);
     let source = program::source(found, key);
     found.facts.info(&found.target, &program::all_flags(found, mode), &source.hash, mode == Mode::Exact)
 }
 
-impl wavefront::Device for OpenclDevice {
+impl driver::Device for OpenclDevice {
     type Buffer = Mem;
     type Event = Event;
 
@@ -228,7 +228,7 @@ impl wavefront::Device for OpenclDevice {
         }
     }
 
-    fn prepare(&mut self, variant: &Variant, content: Content) -> Result<Duration> {
+    fn prepare(&mut self, variant: &KernelConfig, content: Content) -> Result<Duration> {
         let start = Instant::now();
         let key = ProgramKey::of(variant, self.found.kind(), content);
         let fresh = self.build(key)?;
@@ -275,7 +275,7 @@ impl wavefront::Device for OpenclDevice {
         // Kernels that passes do not launch run as by default.
         let key = self.key(&self.variant);
         let own = key.part.of_passes().contains(&kernel).then_some((key, self.variant));
-        let usual = Variant::in_mode(self.variant.mode);
+        let usual = KernelConfig::in_mode(self.variant.mode);
         let others = [(self.key(&usual), usual), (ProgramKey::trace(usual.mode), usual)];
         let found = own.into_iter().chain(others).find_map(|(key, variant)| {
             let [global, local] = self.sizes(items, &variant);

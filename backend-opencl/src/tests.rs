@@ -3,17 +3,18 @@
 use crate::device::{self, Class, Found};
 use crate::program;
 use crate::renderer::OpenclDevice;
+use lockstep_bvh::Layout;
+use lockstep_conformance::parity;
+use lockstep_conformance::{self as conformance, scenes};
+use lockstep_core::KernelConfig;
 use lockstep_core::Settings;
-use lockstep_core::bvh::Layout;
-use lockstep_core::conformance::{self, scenes};
 use lockstep_core::error::{Error, Result};
-use lockstep_core::intersect::{FAR, Ray};
-use lockstep_core::kernels::assemble_probes;
-use lockstep_core::parity::{self, Call, ProbeDevice};
-use lockstep_core::renderer::{Mode, Query, Renderer};
-use lockstep_core::variant::Variant;
-use lockstep_core::vec3::{Vec3, vec3};
-use lockstep_core::wavefront::{Device, Value, Wavefront};
+use lockstep_core::geometry::{FAR, Ray};
+use lockstep_core::math::vec3::{Vec3, vec3};
+use lockstep_core::{Mode, Query, Renderer};
+use lockstep_gpu::assemble_probes;
+use lockstep_gpu::driver::{Device, Value, Wavefront};
+use lockstep_gpu::probe::{Call, ProbeDevice};
 use ocl::core;
 use std::collections::HashMap;
 
@@ -77,7 +78,7 @@ impl ProbeDevice for Probes {
             None => core::create_kernel(&self.program, name).expect("the probe is in the source"),
         };
         self.kernels.insert(name, kernel.clone());
-        device.enqueue(&kernel, name, device.sizes(call.count, &Variant::default()), &arguments)?;
+        device.enqueue(&kernel, name, device.sizes(call.count, &KernelConfig::default()), &arguments)?;
         let mut output = zeroes.clone();
         device.download(&our_buffers[1], bytemuck::cast_slice_mut(&mut output), name)?;
         Ok(output)
@@ -135,7 +136,7 @@ fn given_rays_meet_the_same_by_the_kernels_for_gpus() {
             let mut renderer = Wavefront::new(OpenclDevice::open(device, Mode::Exact).unwrap());
             renderer.load(&scene, &Settings { width: 8, height: 8, ..Settings::default() }).unwrap();
             let mut hits = Vec::new();
-            renderer.cast(rays, query, 3, Some(&mut hits)).unwrap();
+            renderer.trace_rays(rays, query, 3, Some(&mut hits)).unwrap();
             hits
         };
         for (from_all_over, query) in
@@ -172,7 +173,7 @@ fn runtimes_for_processors_tell_the_processor_time_of_casts() {
         let target = found.target.clone();
         let mut renderer = Wavefront::new(OpenclDevice::open(found, Mode::Exact).unwrap());
         renderer.load(&scene, &Settings { width: 8, height: 8, ..Settings::default() }).unwrap();
-        let report = renderer.cast(&rays, Query::Closest, 3, None).unwrap();
+        let report = renderer.trace_rays(&rays, Query::Closest, 3, None).unwrap();
         assert_eq!(report.busy_ms.len(), 3, "{target}");
         assert!(report.busy_ms.iter().all(|&ms| ms > 0.0), "{target}: {:?}", report.busy_ms);
     }

@@ -3,10 +3,10 @@
 
 mod support;
 
-use lockstep_core::conformance::{self, scenes};
-use lockstep_core::renderer::{Mode, Strategy};
-use lockstep_core::trace::ladder;
-use lockstep_core::{Backend, OpenOptions, Renderer, Scene, Settings, Variant};
+use lockstep_conformance::{self as conformance, scenes};
+use lockstep_core::path_record::divergence;
+use lockstep_core::{Backend, KernelConfig, OpenOptions, Renderer, Scene, Settings};
+use lockstep_core::{Mode, Strategy};
 use lockstep_cpu::{BVH_TARGET, Cpu};
 use support::{open, present};
 
@@ -36,7 +36,7 @@ fn assert_identical(scene: &Scene, settings: &Settings, spp: u32) {
             conformance::render(open(&target).unwrap().as_mut(), scene, settings, spp).unwrap();
         let differing = film.pixels_differing(&other);
         assert_eq!(differing, 0, "{target} on {} under {settings:?}", scene.name);
-        assert_eq!(film.flaws, other.flaws, "{target} on {}", scene.name);
+        assert_eq!(film.invalid, other.invalid, "{target} on {}", scene.name);
         assert_eq!(report.bounces, counts.bounces, "{target} on {}", scene.name);
     }
 }
@@ -82,9 +82,9 @@ fn traced_paths_are_those_of_the_reference() {
     for target in present() {
         let mut renderer = open(&target).unwrap();
         renderer.load(&scene, &settings).unwrap();
-        let found = ladder::climb(renderer.as_mut(), reference.as_mut(), 0..60 * 40, 0..2).unwrap();
+        let found = divergence::climb(renderer.as_mut(), reference.as_mut(), 0..60 * 40, 0..2).unwrap();
         assert!(found.iter().all(|rung| rung.paths == 60 * 40 * 2));
-        assert_eq!(ladder::first(&found), None, "{target}");
+        assert_eq!(divergence::first(&found), None, "{target}");
     }
 }
 
@@ -124,8 +124,8 @@ fn the_fast_mode_is_labelled_and_its_mean_is_the_exact_one() {
 #[test]
 fn no_way_to_run_passes_changes_a_film_and_impossible_groups_are_refused() {
     let impossible = [
-        Variant { group: Some(1 << 20), ..Variant::default() },
-        Variant { tile: Some(8), ..Variant::default() },
+        KernelConfig { group: Some(1 << 20), ..KernelConfig::default() },
+        KernelConfig { tile: Some(8), ..KernelConfig::default() },
     ];
     for target in present() {
         let refused = conformance::variants(&mut || open(&target), &impossible).unwrap();

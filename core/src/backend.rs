@@ -1,9 +1,9 @@
-//! How the harness finds renderers: one [`Backend`] per API, each with its targets.
+//! The registry's view of a backend: one [`Backend`] per API, each with its targets.
 
-use crate::bvh::BvhCache;
+use crate::Listing;
 use crate::error::Result;
-use crate::kernels::Listing;
-use crate::renderer::{DeviceInfo, Mode, Renderer};
+use crate::{DeviceInfo, Mode, Renderer};
+use std::path::PathBuf;
 
 /// An API with the devices it reaches on this machine. A new backend implements this and gets one row in the harness's
 /// registry.
@@ -38,20 +38,20 @@ pub struct TargetStatus {
     /// Name on the command line, such as `cpu-bvh` or `cuda@0`.
     pub name: String,
     /// Its device, or why it is absent.
-    pub state: std::result::Result<DeviceInfo, Absence>,
+    pub state: std::result::Result<DeviceInfo, Unavailable>,
 }
 
 /// Why a target is absent and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Absence {
+pub struct Unavailable {
     /// What is missing, as a sentence without its full stop.
     pub reason: String,
     /// What the user can do, as a sentence.
     pub remedy: String,
 }
 
-impl From<Absence> for crate::Error {
-    fn from(absence: Absence) -> Self {
+impl From<Unavailable> for crate::Error {
+    fn from(absence: Unavailable) -> Self {
         Self::Unavailable { what: absence.reason, remedy: absence.remedy }
     }
 }
@@ -64,6 +64,6 @@ pub struct OpenOptions {
     /// The mode that [`Renderer::device`] describes until a scene is loaded, which has its own in
     /// [`crate::Settings::mode`].
     pub mode: Mode,
-    /// Where built hierarchies are kept from run to run; nowhere by default.
-    pub hierarchies: BvhCache,
+    /// Folder that keeps built BVHs between runs; `None`, the default, builds each anew.
+    pub bvh_cache: Option<PathBuf>,
 }

@@ -4,7 +4,7 @@
 //! any order, any split of the samples over calls, threads or devices, gives the same bits.
 
 use crate::error::{Error, Result};
-use crate::vec3::Vec3;
+use crate::math::vec3::Vec3;
 use serde::{Deserialize, Serialize};
 
 /// Fractional bits of a film sum. One unit is 1.2e-7 in radiance, the precision of f32 at 1.
@@ -19,7 +19,7 @@ pub const MAX_SPP: u32 = 65_536;
 
 /// Samples that were not taken as they came. All zero in a sound renderer of a tame scene.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Flaws {
+pub struct InvalidSamples {
     /// Samples with an infinite or NaN channel; they count as black.
     pub non_finite: u64,
     /// Samples with a negative channel, which counts as zero.
@@ -28,9 +28,9 @@ pub struct Flaws {
     pub clamped: u64,
 }
 
-impl Flaws {
+impl InvalidSamples {
     /// True when every sample was taken as it came.
-    pub fn is_clean(&self) -> bool {
+    pub fn is_zero(&self) -> bool {
         *self == Self::default()
     }
 
@@ -44,7 +44,7 @@ impl Flaws {
 
 /// Columns and rows of the tiles in which a device goes through a film, so that neighbours in a group of 32 threads see
 /// neighbouring pixels.
-pub(crate) const TILE: [u32; 2] = [8, 4];
+pub const TILE: [u32; 2] = [8, 4];
 
 /// The pixel that comes at position `i` when a film is gone through tile by tile, rows of tiles from top to bottom. Tiles
 /// at the right and lower edges are as small as need be. `i` is below `width * height`.
@@ -62,19 +62,19 @@ pub fn tiled(i: u32, width: u32, height: u32) -> u32 {
 
 /// One sample's radiance in film units, rounded towards zero, counting what had to be altered.
 #[inline(always)]
-pub fn quantize(radiance: Vec3, flaws: &mut Flaws) -> [i64; 3] {
+pub fn quantize(radiance: Vec3, invalid: &mut InvalidSamples) -> [i64; 3] {
     let c = radiance.to_array();
     if !radiance.is_finite() {
-        flaws.non_finite += 1;
+        invalid.non_finite += 1;
         return [0; 3];
     }
     let within = c.iter().all(|&v| (0.0..=MAX_SAMPLE_RADIANCE).contains(&v));
     if !within {
         if c.iter().any(|&v| v < 0.0) {
-            flaws.negative += 1;
+            invalid.negative += 1;
         }
         if c.iter().any(|&v| v > MAX_SAMPLE_RADIANCE) {
-            flaws.clamped += 1;
+            invalid.clamped += 1;
         }
     }
     let units = |v: f32| (crate::math::clamp(v, 0.0, MAX_SAMPLE_RADIANCE) * UNITS_PER_RADIANCE) as i64;
@@ -91,7 +91,7 @@ pub struct Film {
     /// `width * height` pixels of red, green and blue sums in units of 2^-23 radiance, [`FRACTION_BITS`].
     pub sums: Vec<[i64; 3]>,
     /// Samples that had to be altered.
-    pub flaws: Flaws,
+    pub invalid: InvalidSamples,
 }
 
 impl Film {
@@ -109,7 +109,7 @@ impl Film {
             });
         }
         let pixels = width as usize * height as usize;
-        Ok(Self { width, height, spp: 0, sums: vec![[0; 3]; pixels], flaws: Flaws::default() })
+        Ok(Self { width, height, spp: 0, sums: vec![[0; 3]; pixels], invalid: InvalidSamples::default() })
     }
 
     /// Pixels a row.
@@ -148,7 +148,7 @@ impl Film {
             }
         }
         self.spp += other.spp;
-        self.flaws.merge(&other.flaws);
+        self.invalid.merge(&other.invalid);
         Ok(())
     }
 
@@ -171,7 +171,7 @@ impl Film {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vec3::vec3;
+    use crate::math::vec3::vec3;
     use proptest::prelude::*;
 
     /// Units of the largest sample.
@@ -179,30 +179,30 @@ mod tests {
 
     #[test]
     fn the_largest_sum_fits() {
-        let mut flaws = Flaws::default();
-        let q = quantize(Vec3::splat(f32::MAX), &mut flaws)[0];
-        assert_eq!(flaws, Flaws { clamped: 1, ..Flaws::default() });
+        let mut invalid = InvalidSamples::default();
+        let q = quantize(Vec3::splat(f32::MAX), &mut invalid)[0];
+        assert_eq!(invalid, InvalidSamples { clamped: 1, ..InvalidSamples::default() });
         assert_eq!(q, LARGEST);
         assert_eq!(q.checked_mul(i64::from(MAX_SPP)), Some(i64::MAX - ((1 << 39) - 1)));
     }
 
     #[test]
     fn the_limit_itself_is_within_the_range_and_the_next_float_is_not() {
-        let mut flaws = Flaws::default();
-        assert_eq!(quantize(Vec3::splat(MAX_SAMPLE_RADIANCE), &mut flaws), [LARGEST; 3]);
-        assert!(flaws.is_clean());
-        assert_eq!(quantize(Vec3::splat(MAX_SAMPLE_RADIANCE.next_up()), &mut flaws), [LARGEST; 3]);
-        assert_eq!(flaws.clamped, 1);
+        let mut invalid = InvalidSamples::default();
+        assert_eq!(quantize(Vec3::splat(MAX_SAMPLE_RADIANCE), &mut invalid), [LARGEST; 3]);
+        assert!(invalid.is_zero());
+        assert_eq!(quantize(Vec3::splat(MAX_SAMPLE_RADIANCE.next_up()), &mut invalid), [LARGEST; 3]);
+        assert_eq!(invalid.clamped, 1);
     }
 
     #[test]
     fn flawed_samples_are_counted_and_cannot_poison_a_sum() {
-        let mut flaws = Flaws::default();
-        assert_eq!(quantize(vec3(f32::NAN, 1.0, 1.0), &mut flaws), [0; 3]);
-        assert_eq!(quantize(vec3(f32::INFINITY, 1.0, 1.0), &mut flaws), [0; 3]);
-        assert_eq!(quantize(vec3(-1.0, 1.0, 0.0), &mut flaws), [0, 1 << FRACTION_BITS, 0]);
-        assert_eq!(flaws, Flaws { non_finite: 2, negative: 1, clamped: 0 });
-        assert!(!flaws.is_clean());
+        let mut invalid = InvalidSamples::default();
+        assert_eq!(quantize(vec3(f32::NAN, 1.0, 1.0), &mut invalid), [0; 3]);
+        assert_eq!(quantize(vec3(f32::INFINITY, 1.0, 1.0), &mut invalid), [0; 3]);
+        assert_eq!(quantize(vec3(-1.0, 1.0, 0.0), &mut invalid), [0, 1 << FRACTION_BITS, 0]);
+        assert_eq!(invalid, InvalidSamples { non_finite: 2, negative: 1, clamped: 0 });
+        assert!(!invalid.is_zero());
     }
 
     proptest! {
@@ -210,16 +210,16 @@ mod tests {
         #[test]
         fn every_radiance_in_range_becomes_its_whole_units(bits in 0..=MAX_SAMPLE_RADIANCE.to_bits()) {
             let v = f32::from_bits(bits);
-            let mut flaws = Flaws::default();
-            let units = quantize(Vec3::splat(v), &mut flaws)[0];
+            let mut invalid = InvalidSamples::default();
+            let units = quantize(Vec3::splat(v), &mut invalid)[0];
             prop_assert_eq!(units, (f64::from(v) * 2f64.powi(FRACTION_BITS as i32)).floor() as i64);
-            prop_assert!(flaws.is_clean());
+            prop_assert!(invalid.is_zero());
         }
 
         #[test]
         fn sums_do_not_depend_on_order(values in prop::collection::vec(0.0f32..20_000_000.0, 1..64), cut in 0usize..64) {
-            let mut flaws = Flaws::default();
-            let q: Vec<i64> = values.iter().map(|&v| quantize(Vec3::splat(v), &mut flaws)[0]).collect();
+            let mut invalid = InvalidSamples::default();
+            let q: Vec<i64> = values.iter().map(|&v| quantize(Vec3::splat(v), &mut invalid)[0]).collect();
             let forward: i64 = q.iter().sum();
             let cut = cut.min(q.len());
             let split: i64 = q[cut..].iter().rev().sum::<i64>() + q[..cut].iter().sum::<i64>();

@@ -1,46 +1,38 @@
-//! What every backend of Lockstep shares: the [`Renderer`] trait, scenes, the film, the BVH and the reference path
-//! tracer.
+//! The contract and the data that all of Lockstep shares: the [`Renderer`] trait, scenes, rays and hits, and the film.
 //!
 //! Start at [`renderer`]: it is the contract of a backend. [`null::NullRenderer`] is the smallest complete one.
 
 pub mod backend;
-pub mod bsdf;
-pub mod bvh;
 pub mod cache;
-pub mod camera;
-#[cfg(feature = "conformance")]
-pub mod conformance;
+mod config;
+mod device_info;
 pub mod error;
 pub mod film;
 pub mod folders;
-pub mod intersect;
-pub mod kernels;
-mod lanes;
-pub mod lights;
+pub mod geometry;
+mod kernel_source;
 pub mod math;
 mod mode;
 pub mod null;
-#[cfg(feature = "conformance")]
-pub mod parity;
-pub mod path;
+pub mod path_record;
 pub mod renderer;
-pub mod rng;
-pub mod sampling;
+mod report;
 pub mod scene;
+mod settings;
 mod target_id;
-pub mod texture;
-pub mod trace;
-pub mod variant;
-pub mod vec3;
-pub mod wavefront;
 
-pub use backend::{Absence, Backend, OpenOptions, TargetStatus};
+pub use backend::{Backend, OpenOptions, TargetStatus, Unavailable};
+pub use config::*;
+pub use device_info::DeviceInfo;
 pub use error::{Error, Result};
 pub use film::Film;
+pub use kernel_source::{KernelSource, Listing};
 #[cfg(target_arch = "x86_64")]
-pub use lanes::has_avx2;
+pub use math::simd::{has_avx2, has_avx512};
 pub use mode::Mode;
-pub use renderer::{DeviceInfo, LoadReport, PassReport, Renderer, Settings};
+pub use path_record::{PathRequest, PathVertex};
+pub use renderer::{Query, Renderer, check_range, nothing_loaded, ray_query_key};
+pub use report::*;
 pub use scene::{Scene, SceneBuilder};
+pub use settings::{MAX_BOUNCES, Settings, Strategy};
 pub use target_id::TargetId;
-pub use variant::Variant;

@@ -3,11 +3,12 @@
 //! It exists to be read, and to test harness and conformance suite without tracing a ray. A real backend differs in
 //! what happens inside `accumulate`, not in the shape of these four methods.
 
-use crate::error::{Error, Result};
-use crate::film::{Film, Flaws, MAX_SPP, quantize};
-use crate::renderer::{BounceCounts, DeviceInfo, LoadReport, PassReport, Renderer, Settings};
-use crate::scene::Scene;
-use crate::vec3::Vec3;
+use crate::error::Result;
+use crate::film::{Film, InvalidSamples, quantize};
+use crate::math::rng::{Block, SampleKey, draw, uniforms};
+use crate::scene::{Scene, environment_radiance};
+use crate::{BounceCounts, DeviceInfo, LoadReport, PassReport, Renderer, Settings};
+use crate::{check_range, nothing_loaded};
 use std::ops::Range;
 
 /// Renders the radiance that camera rays would find in a scene without surfaces.
@@ -54,64 +55,26 @@ impl Renderer for NullRenderer {
         let Loaded { scene, settings, film } = loaded;
         let count = check_range(film.spp, &samples)?;
         let camera = scene.camera.frame(settings.width, settings.height);
-        let mut flaws = Flaws::default();
+        let mut invalid = InvalidSamples::default();
         for (pixel, sum) in film.sums.iter_mut().enumerate() {
             for sample in samples.clone() {
-                let key = crate::rng::SampleKey { pixel: pixel as u32, sample, seed: settings.seed };
-                let path = crate::path::generate(&camera, key);
-                let radiance: Vec3 = crate::lights::environment_radiance(
-                    &scene.environment,
-                    &scene.environment_texels,
-                    path.ray.direction,
-                );
-                for (total, value) in sum.iter_mut().zip(quantize(radiance, &mut flaws)) {
+                let key = SampleKey { pixel: pixel as u32, sample, seed: settings.seed };
+                let (_, direction) = camera.ray(key.pixel, uniforms(draw(key, Block::Camera, 0)));
+                let radiance = environment_radiance(&scene.environment, &scene.environment_texels, direction);
+                for (total, value) in sum.iter_mut().zip(quantize(radiance, &mut invalid)) {
                     *total += value;
                 }
             }
         }
         film.spp += count;
-        film.flaws.merge(&flaws);
+        film.invalid.merge(&invalid);
         let rays = film.sums.len() as u64 * u64::from(count);
         let bounces = vec![BounceCounts { extension_rays: rays, ..BounceCounts::default() }];
-        Ok(PassReport { bounces, flaws, ..PassReport::default() })
+        Ok(PassReport { bounces, invalid, ..PassReport::default() })
     }
 
     fn read(&mut self, film: &mut Film) -> Result<()> {
         film.clone_from(&self.loaded.as_ref().ok_or_else(nothing_loaded)?.film);
         Ok(())
-    }
-}
-
-/// The error of a call before `load`.
-pub fn nothing_loaded() -> Error {
-    Error::Contract { actor: "renderer".into(), message: "no scene is loaded; call `load` first".into() }
-}
-
-/// How many samples a pass adds, if a film that holds `spp` can take them.
-///
-/// # Errors
-/// [`Error::Contract`] when the range is reversed or the film would exceed [`MAX_SPP`].
-pub fn check_range(spp: u32, samples: &Range<u32>) -> Result<u32> {
-    let count = samples.end.checked_sub(samples.start);
-    match count {
-        Some(count) if spp.saturating_add(count) <= MAX_SPP => Ok(count),
-        _ => Err(Error::Contract {
-            actor: "renderer".into(),
-            message: format!(
-                "samples {}..{} cannot be added to {} of at most {MAX_SPP}",
-                samples.start, samples.end, spp
-            ),
-        }),
-    }
-}
-
-#[cfg(all(test, feature = "conformance"))]
-mod tests {
-    use super::*;
-    use crate::conformance;
-
-    #[test]
-    fn the_smallest_renderer_keeps_the_contract() {
-        conformance::contract(&mut || Ok(Box::new(NullRenderer::new()))).unwrap();
     }
 }

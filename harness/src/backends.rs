@@ -2,9 +2,9 @@
 
 mod null;
 
-use lockstep_core::kernels::Listing;
-use lockstep_core::renderer::Mode;
-use lockstep_core::{Absence, Backend, DeviceInfo, OpenOptions, Renderer, TargetStatus};
+use lockstep_core::Listing;
+use lockstep_core::Mode;
+use lockstep_core::{Backend, DeviceInfo, OpenOptions, Renderer, TargetStatus, Unavailable};
 use lockstep_reports::records;
 
 use crate::exit::Failure;
@@ -33,7 +33,7 @@ pub(crate) struct Target {
     /// The arithmetic that it runs.
     pub(crate) mode: Mode,
     /// Its device, or why it is absent.
-    pub(crate) state: Result<DeviceInfo, Absence>,
+    pub(crate) state: Result<DeviceInfo, Unavailable>,
 }
 
 impl Target {
@@ -270,7 +270,7 @@ mod tests {
             mode: Mode::Exact,
             state: Ok(DeviceInfo { device: device.into(), ..DeviceInfo::default() }),
         };
-        let absence = Absence { reason: "no driver".into(), remedy: "Install one.".into() };
+        let absence = Unavailable { reason: "no driver".into(), remedy: "Install one.".into() };
         vec![
             present("cpu-bvh", "Some CPU"),
             present("opencl@pocl", "pthread-cpu"),

@@ -8,7 +8,7 @@ mod measure;
 mod rays;
 mod text;
 
-use lockstep_core::renderer::Query;
+use lockstep_core::Query;
 use lockstep_core::{DeviceInfo, Error, OpenOptions, Scene, Settings};
 use lockstep_reports::image_io::atomic_write_text;
 use lockstep_reports::records::{HostInfo, utc_now};
@@ -91,7 +91,7 @@ fn load(scene: &Scene, runners: &mut Vec<Runner>) -> Result<Vec<Structure>, Fail
         let loaded = runner
             .renderer
             .load(scene, &settings)
-            .and_then(|report| Ok((report, runner.renderer.cast(&[], Query::Closest, 0, None)?)));
+            .and_then(|report| Ok((report, runner.renderer.trace_rays(&[], Query::Closest, 0, None)?)));
         match loaded {
             Ok((report, cast)) => {
                 structures.push(Structure::new(scene, &runner.name, &cast.layout, &report));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep_core::film::MAX_SPP;
-use lockstep_core::renderer::{MAX_BOUNCES, Mode, Settings};
+use lockstep_core::{MAX_BOUNCES, Mode, Settings};
 
 use crate::ladder::{Ladder, Seconds, Size};
 use crate::port::args::PortCommand;

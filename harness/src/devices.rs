@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn absent_targets_show_reason_and_remedy() {
-        let mut target = backends::one("cpu-bvh", lockstep_core::renderer::Mode::Exact).unwrap();
+        let mut target = backends::one("cpu-bvh", lockstep_core::Mode::Exact).unwrap();
         let info = DeviceInfo {
             device: "Some CPU".into(),
             backend: "cpu".into(),
@@ -97,7 +97,7 @@ mod tests {
         target.state = Ok(info);
         let mut absent = target.clone();
         absent.name = "cuda@0".into();
-        absent.state = Err(lockstep_core::Absence {
+        absent.state = Err(lockstep_core::Unavailable {
             reason: "no CUDA driver is installed".into(),
             remedy: "Install NVIDIA's driver.".into(),
         });

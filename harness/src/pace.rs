@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use lockstep_core::renderer::BounceCounts;
+use lockstep_core::BounceCounts;
 use lockstep_core::{PassReport, Renderer};
 
 use crate::exit::Failure;
@@ -76,7 +76,7 @@ fn add(sum: &mut PassReport, pass: PassReport) {
     sum.stages.shade_ms += pass.stages.shade_ms;
     sum.stages.connect_ms += pass.stages.connect_ms;
     sum.stages.total_ms += pass.stages.total_ms;
-    sum.flaws.merge(&pass.flaws);
+    sum.invalid.merge(&pass.invalid);
     if sum.bounces.len() < pass.bounces.len() {
         sum.bounces.resize(pass.bounces.len(), BounceCounts::default());
     }
@@ -92,9 +92,9 @@ fn add(sum: &mut PassReport, pass: PassReport) {
 mod tests {
     use super::*;
     use crate::render::read_film;
+    use lockstep_core::math::vec3::vec3;
     use lockstep_core::null::NullRenderer;
     use lockstep_core::scene::{SceneBuilder, Sky};
-    use lockstep_core::vec3::vec3;
     use lockstep_core::{Film, Settings};
 
     fn film_of(passes: &[Range<u32>]) -> (Film, u64) {

@@ -49,10 +49,10 @@ pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     let seconds = report.stages.total_ms / 1e3;
     let samples = u64::from(args.spp) * film.sums.len() as u64;
     say(&format!("{}: {samples} samples in {seconds:.2} s on {}", args.out.display(), target.name));
-    if film.flaws.is_clean() {
+    if film.invalid.is_zero() {
         return Ok(Exit::Fine);
     }
-    say(&format!("lockstep: {} made samples that had to be altered: {:?}", target.name, film.flaws));
+    say(&format!("lockstep: {} made samples that had to be altered: {:?}", target.name, film.invalid));
     Ok(Exit::Differs)
 }
 

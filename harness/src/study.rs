@@ -27,7 +27,7 @@ mod sweep;
 
 use std::path::Path;
 
-use lockstep_core::renderer::Mode;
+use lockstep_core::Mode;
 use lockstep_reports::study::{Study, files};
 use lockstep_reports::verdict::verdict;
 use serde_json::{Value, json};

@@ -3,8 +3,8 @@
 mod show;
 
 use lockstep_core::Settings;
-use lockstep_core::trace::compare::{Divergence, first_difference};
-use lockstep_core::trace::{PathRequest, PathVertex};
+use lockstep_core::path_record::compare::{Divergence, first_difference};
+use lockstep_core::path_record::{PathRequest, PathVertex};
 use serde_json::{Value, json};
 
 use crate::backends::{self, Target};
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
         let mut renderer = target.open(&hierarchies::keeping(args.threads))?;
         let report = renderer.load(&scene, &Settings { mode: target.mode, ..settings })?;
         hierarchies::tell_of_damage(&scene.name, &report);
-        paths.push(renderer.trace(&[request])?.pop().unwrap_or_default());
+        paths.push(renderer.record_paths(&[request])?.pop().unwrap_or_default());
     }
     let first = match paths.as_slice() {
         [a, b] => first_difference(a, b),

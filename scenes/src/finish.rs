@@ -4,8 +4,8 @@ use crate::registry::{LoadOptions, LoadedScene};
 use crate::suggest;
 use crate::warning::Warnings;
 use lockstep_core::Result;
+use lockstep_core::math::vec3::{Vec3, length, normalize, vec3};
 use lockstep_core::scene::{Camera, SceneBuilder, Sky};
-use lockstep_core::vec3::{Vec3, length, normalize, vec3};
 
 /// What a reader found besides geometry.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! Changes that a scene.toml makes to a file's materials.
 
+use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Material, MaterialKind, NONE};
-use lockstep_core::vec3::Vec3;
 use serde::Deserialize;
 
 /// What to change of the material of this name; what is absent stays as the file has it.

@@ -62,7 +62,7 @@ pub(crate) fn decode_radiance(bytes: &[u8], limits: &Limits) -> Result<RadianceP
     let encoded = !matches!(header(bytes, limits)?.format, ImageFormat::Hdr | ImageFormat::OpenExr);
     let (width, height, rgb): (u32, u32, Vec<[f32; 3]>) = if encoded {
         let image = open(bytes, limits)?.into_rgb8();
-        let table = &*lockstep_core::texture::SRGB_TO_LINEAR;
+        let table = &*lockstep_core::scene::texture::SRGB_TO_LINEAR;
         (image.width(), image.height(), image.pixels().map(|p| p.0.map(|c| table[usize::from(c)])).collect())
     } else {
         let image = open(bytes, limits)?.into_rgb32f();

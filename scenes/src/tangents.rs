@@ -1,8 +1,8 @@
 //! Tangents for normal maps where a file has none.
 
 use lockstep_core::math;
+use lockstep_core::math::vec3::{Vec3, cross, dot, normalize, vec3};
 use lockstep_core::scene::Vertex;
-use lockstep_core::vec3::{Vec3, cross, dot, normalize, vec3};
 
 /// Gives every vertex the mean direction of increasing u over its triangles, weighted by their areas and
 /// made orthogonal to its normal (Lengyel, *Foundations of Game Engine Development 2*, section 7.5).

@@ -10,7 +10,7 @@ use embree4_sys::{
     RTCBounds, RTCBoundsFunctionArguments, RTCFilterFunctionNArguments, RTCIntersectFunctionNArguments,
     RTCOccludedFunctionNArguments, RTCRay, RTCRayHit,
 };
-use lockstep_core::bvh::LeafPrimitive;
+use lockstep_bvh::LeafPrimitive;
 use lockstep_core::scene::SPHERE_BIT;
 
 /// The words of a single-ray hit that hold its barycentrics and its primitive, behind the normal.

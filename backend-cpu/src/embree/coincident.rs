@@ -1,8 +1,8 @@
 //! Which triangles of a mesh lie on others, so that rounding decides which of them a ray meets first.
 
-use lockstep_core::intersect::{coordinate_scale, longest_axis, rotate_to};
+use lockstep_core::geometry::{coordinate_scale, longest_axis, rotate_to};
+use lockstep_core::math::vec3::{Vec3, cross, dot, length, normalize, vec3};
 use lockstep_core::math::{max, min};
-use lockstep_core::vec3::{Vec3, cross, dot, length, normalize, vec3};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The corners of a triangle.
@@ -247,7 +247,7 @@ fn overlap(a: &[[f32; 2]], b: &[[f32; 2]], by: f32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_core::rng::{pcg4d, uniform};
+    use lockstep_core::math::rng::{pcg4d, uniform};
     use rayon::prelude::*;
 
     const QUAD: [Vec3; 4] =

@@ -16,12 +16,12 @@ use embree4_sys::{
     rtcSetGeometryIntersectFunction, rtcSetGeometryOccludedFilterFunction, rtcSetGeometryOccludedFunction,
     rtcSetGeometryUserData, rtcSetGeometryUserPrimitiveCount,
 };
+use lockstep_bvh::{LeafPrimitive, Pieces};
 use lockstep_core::Result;
-use lockstep_core::bvh::{LeafPrimitive, Pieces};
-use lockstep_core::intersect::{Cut, Hit, Slabs};
+use lockstep_core::geometry::{Cut, Hit, Slabs};
 use lockstep_core::math::max;
+use lockstep_core::math::vec3::{Vec3, cross, length, normalize};
 use lockstep_core::scene::{Mesh, SPHERE_BIT, Scene, SceneData};
-use lockstep_core::vec3::{Vec3, cross, length, normalize};
 use rayon::prelude::*;
 use std::ffi::c_void;
 use std::ops::Range;
@@ -320,7 +320,7 @@ fn grow(corners: Corners, by: f32) -> Corners {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_core::vec3::{Vec3, dot, vec3};
+    use lockstep_core::math::vec3::{Vec3, dot, vec3};
 
     /// How far a point lies from the line through two others.
     fn from_line(p: Vec3, [a, b]: [Vec3; 2]) -> f32 {

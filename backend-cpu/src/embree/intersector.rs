@@ -11,13 +11,13 @@ use embree4_sys::{
     RTCFilterFunctionN, RTCFilterFunctionNArguments, RTCIntersectArguments, RTCOccludedArguments, RTCRayHit,
     RTCRayHitNt, RTCRayNt, RTCRayQueryFlags, RTCSceneFlags, rtcIntersect1, rtcOccluded1,
 };
+use lockstep_bvh::{BvhCache, Proposals8, Rays8, judge};
 use lockstep_core::Result;
-use lockstep_core::bvh::{BvhCache, Proposals8, Rays8, judge};
-use lockstep_core::intersect::{Hit, Ray, Slabs, covers};
+use lockstep_core::geometry::{Hit, Ray, Slabs, covers};
+use lockstep_core::math::rng::RayKey;
+use lockstep_core::math::vec3::max_abs_component;
 use lockstep_core::math::{max, min};
-use lockstep_core::rng::RayKey;
 use lockstep_core::scene::{NONE, SPHERE_BIT, Scene};
-use lockstep_core::vec3::max_abs_component;
 use std::ptr;
 
 /// Rays whose proposals are collected before they are judged: so many that what judging reads has arrived from memory by

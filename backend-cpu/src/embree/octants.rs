@@ -3,7 +3,7 @@
 //! A packet whose rays go the same way Embree can take through its tree as one, testing boxes and triangles against all of
 //! them. That pays where the tree is so small that they visit the same nodes anyway.
 
-use lockstep_core::intersect::Ray;
+use lockstep_core::geometry::Ray;
 
 /// The octants so that of two in a row one sign differs.
 const IN_TURN: [usize; 8] = [0, 1, 3, 2, 6, 7, 5, 4];
@@ -74,8 +74,8 @@ fn octant(ray: &Ray) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_core::intersect::FAR;
-    use lockstep_core::vec3::{Vec3, vec3};
+    use lockstep_core::geometry::FAR;
+    use lockstep_core::math::vec3::{Vec3, vec3};
 
     fn towards(i: usize) -> Ray {
         let sign = |bit: usize| if (i * i) >> bit & 1 == 0 { 1.0 } else { -1.0 };

@@ -7,7 +7,7 @@ use embree4_sys::{
     RTCRayHitNt, RTCRayNt, RTCRayQueryFlags, RTCScene, rtcGetDeviceProperty, rtcIntersect8, rtcIntersect16,
     rtcOccluded8, rtcOccluded16,
 };
-use lockstep_core::bvh::Rays8;
+use lockstep_bvh::Rays8;
 
 /// How many rays Embree traces at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use crate::intersector::{Intersector, Made};
 use embree4_sys::{
     RTCIntersectArguments, RTCOccludedArguments, RTCRayHit, RTCSceneFlags, rtcIntersect1, rtcOccluded1,
 };
-use lockstep_core::bvh::BvhCache;
-use lockstep_core::intersect::{Hit, Ray};
-use lockstep_core::rng::RayKey;
+use lockstep_bvh::BvhCache;
+use lockstep_core::geometry::{Hit, Ray};
+use lockstep_core::math::rng::RayKey;
 use lockstep_core::scene::Scene;
 use lockstep_core::{Error, Result};
 use std::ptr;

@@ -3,9 +3,9 @@
 use super::geometry::Part;
 use super::world::{Proposal, World};
 use embree4_sys::{RTC_INVALID_GEOMETRY_ID, RTCRay, RTCRayQueryContext};
-use lockstep_core::bvh::Probe;
-use lockstep_core::intersect::{Hit, Ray, Slabs};
-use lockstep_core::rng::RayKey;
+use lockstep_bvh::Probe;
+use lockstep_core::geometry::{Hit, Ray, Slabs};
+use lockstep_core::math::rng::RayKey;
 use lockstep_core::scene::{NONE, SceneData};
 
 /// A ray on its way through Embree.

@@ -6,8 +6,8 @@ use super::plain::Plain;
 use super::{PLAIN_TARGET, TARGET};
 use crate::device::describe;
 use crate::renderer::CpuRenderer;
-use lockstep_core::bvh::BvhCache;
-use lockstep_core::{Absence, DeviceInfo, Renderer, Result, TargetStatus};
+use lockstep_bvh::BvhCache;
+use lockstep_core::{DeviceInfo, Renderer, Result, TargetStatus, Unavailable};
 
 /// The target as it is listed. The first call loads Embree, which takes some tens of milliseconds.
 pub(crate) fn status(threads: usize) -> TargetStatus {
@@ -37,10 +37,10 @@ pub(crate) fn open_plain(threads: usize) -> Result<Box<dyn Renderer>> {
 
 /// Loads Embree and describes it. It promises no bit-identity, since it decides by its own rounding which primitive a
 /// ray meets.
-fn device(target: &str, threads: usize) -> Result<DeviceInfo, Absence> {
+fn device(target: &str, threads: usize) -> Result<DeviceInfo, Unavailable> {
     match library::load() {
         Ok(loaded) => Ok(describe(target, threads, driver(loaded), false)),
-        Err(error) => Err(Absence { reason: error.reason(), remedy: capitalized(&error.remedy()) }),
+        Err(error) => Err(Unavailable { reason: error.reason(), remedy: capitalized(&error.remedy()) }),
     }
 }
 

@@ -11,11 +11,11 @@ use embree4_sys::{
     RTC_INVALID_GEOMETRY_ID, RTCFormat, RTCGeometryType, RTCHit, RTCSceneFlags, rtcSetGeometryInstancedScene,
     rtcSetGeometryTransform,
 };
+use lockstep_bvh::instance_boxes;
 use lockstep_core::Result;
-use lockstep_core::bvh::instance_boxes;
-use lockstep_core::intersect::{Hit, coordinate_scale};
+use lockstep_core::geometry::{Hit, coordinate_scale};
+use lockstep_core::math::vec3::{Vec3, max_abs_component};
 use lockstep_core::scene::{Instance, NONE, Scene};
-use lockstep_core::vec3::{Vec3, max_abs_component};
 
 /// Everything that rays are traced in. Fields are dropped in order, the device last.
 pub(super) struct World {

@@ -6,7 +6,7 @@ mod functions;
 
 use crate::version::Version;
 use libloading::Library;
-use lockstep_core::Absence;
+use lockstep_core::Unavailable;
 use std::env;
 use std::error::Error as _;
 use std::ffi::{CStr, OsStr, c_int, c_uint, c_void};
@@ -41,8 +41,8 @@ unsafe extern "C" {
 /// Opens the library and initialises the driver, once.
 ///
 /// # Errors
-/// An [`Absence`] that names the library, what was tried, and what to do. Another call tries again.
-pub fn load() -> Result<Driver, Absence> {
+/// An [`Unavailable`] that names the library, what was tried, and what to do. Another call tries again.
+pub fn load() -> Result<Driver, Unavailable> {
     // A panic elsewhere cannot have left the driver half written.
     let mut loaded = LOADED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     if let Some(driver) = &*loaded {
@@ -54,7 +54,7 @@ pub fn load() -> Result<Driver, Absence> {
 }
 
 /// Opens the library and fills the table of functions; returns what it was opened by.
-fn open() -> Result<PathBuf, Absence> {
+fn open() -> Result<PathBuf, Unavailable> {
     let named = env::var_os(VARIABLE).filter(|value| !value.is_empty());
     let names: Vec<&OsStr> = match &named {
         Some(named) => vec![named],
@@ -79,21 +79,24 @@ fn open() -> Result<PathBuf, Absence> {
     } else {
         "Install NVIDIA's driver if this machine has an NVIDIA GPU.".to_owned()
     };
-    Err(Absence { reason: format!("the CUDA driver could not be opened: {}", complaints.join("; ")), remedy })
+    Err(Unavailable {
+        reason: format!("the CUDA driver could not be opened: {}", complaints.join("; ")),
+        remedy,
+    })
 }
 
-fn initialise(library: &std::path::Path) -> Result<Version, Absence> {
+fn initialise(library: &std::path::Path) -> Result<Version, Unavailable> {
     // SAFETY: the table is filled, and zero is the only flag there is.
     let status = unsafe { cuInit(0) };
     if let Some((reason, remedy)) = refusal(status) {
         let reason = format!("{} does not start: {reason}", library.display());
-        return Err(Absence { reason, remedy: remedy.into() });
+        return Err(Unavailable { reason, remedy: remedy.into() });
     }
     let mut number = 0;
     // SAFETY: writes one integer.
     match unsafe { cuDriverGetVersion(&raw mut number) } {
         0 => Ok(Version::of_number(number)),
-        code => Err(Absence {
+        code => Err(Unavailable {
             reason: format!("{} does not tell its version (CUDA error {code})", library.display()),
             remedy: "Reinstall NVIDIA's driver.".into(),
         }),

@@ -11,7 +11,7 @@ use crate::loader;
 use crate::version::Version;
 use functions::{Functions, Handle, bytes, text, words};
 use libloading::Library;
-use lockstep_core::Absence;
+use lockstep_core::Unavailable;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int};
 use std::fmt;
@@ -75,8 +75,8 @@ static OPENED: Mutex<Option<HashMap<PathBuf, Arc<Compiler>>>> = Mutex::new(None)
 /// first whose PTX the driver can compile for it.
 ///
 /// # Errors
-/// An [`Absence`] that says what was tried and what to do.
-pub fn choose(driver: Version, capability: u32) -> Result<(Arc<Compiler>, Architecture), Absence> {
+/// An [`Unavailable`] that says what was tried and what to do.
+pub fn choose(driver: Version, capability: u32) -> Result<(Arc<Compiler>, Architecture), Unavailable> {
     let mut complaints = Vec::new();
     let mut second_best = None;
     for place in places::places() {
@@ -99,8 +99,8 @@ pub fn choose(driver: Version, capability: u32) -> Result<(Arc<Compiler>, Archit
 /// Any compiler, for work that needs no device.
 ///
 /// # Errors
-/// An [`Absence`] that says what was tried and what to do.
-pub fn any() -> Result<Arc<Compiler>, Absence> {
+/// An [`Unavailable`] that says what was tried and what to do.
+pub fn any() -> Result<Arc<Compiler>, Unavailable> {
     let mut complaints = Vec::new();
     for place in places::places() {
         match open(&place) {
@@ -130,8 +130,8 @@ fn suits(compiler: Version, known: &[u32], driver: Version, capability: u32) -> 
     }
 }
 
-fn absence(complaints: &[String]) -> Absence {
-    Absence {
+fn absence(complaints: &[String]) -> Unavailable {
+    Unavailable {
         reason: format!("no NVRTC, the compiler of CUDA kernels, serves here: {}", complaints.join("; ")),
         remedy: format!(
             "Run `lockstep setup nvrtc`, or set {VARIABLE} to the libnvrtc of a CUDA toolkit that knows the device \

@@ -12,7 +12,7 @@ mod vendors;
 
 use libloading::Library;
 use libloading::os::unix::{self, RTLD_GLOBAL, RTLD_NOW};
-use lockstep_core::Absence;
+use lockstep_core::Unavailable;
 use ocl::ffi::{c_void, cl_uint, clGetPlatformIDs};
 use std::env;
 use std::error::Error as _;
@@ -35,8 +35,8 @@ static LOADED: Mutex<Option<PathBuf>> = Mutex::new(None);
 /// Opens the library, once; returns the file or name it was opened by.
 ///
 /// # Errors
-/// An [`Absence`] that names the library, what was tried, and what to do. Another call tries again.
-pub fn load() -> Result<PathBuf, Absence> {
+/// An [`Unavailable`] that names the library, what was tried, and what to do. Another call tries again.
+pub fn load() -> Result<PathBuf, Unavailable> {
     // A panic elsewhere cannot have left the path half written.
     let mut loaded = LOADED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     if let Some(path) = &*loaded {
@@ -122,7 +122,7 @@ fn show_fetched_drivers() {
     }
 }
 
-fn absence(complaints: &[String], named: bool) -> Absence {
+fn absence(complaints: &[String], named: bool) -> Unavailable {
     let remedy = if named {
         format!("Set {VARIABLE} to an OpenCL loader such as libOpenCL.so.1, or unset it.")
     } else {
@@ -130,7 +130,10 @@ fn absence(complaints: &[String], named: bool) -> Absence {
          package ocl-icd-libopencl1."
             .to_owned()
     };
-    Absence { reason: format!("the OpenCL library could not be opened: {}", complaints.join("; ")), remedy }
+    Unavailable {
+        reason: format!("the OpenCL library could not be opened: {}", complaints.join("; ")),
+        remedy,
+    }
 }
 
 /// The system's own words for an error.

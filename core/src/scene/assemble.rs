@@ -1,15 +1,14 @@
 //! From placed meshes to a scene's flat arrays.
 
-use super::SceneData;
-use super::builder::{Flatten, MeshData};
-use super::transform::{
-    determinant, inverse, similarity_scale, transform_normal, transform_point, transform_vector,
-};
-use super::types::*;
-use crate::bvh::LEAF_COUNT_SHIFT;
 use crate::error::{Error, Result};
 use crate::math;
-use crate::vec3::{Vec3, normalize, vec3};
+use crate::math::transform::{
+    determinant, inverse, similarity_scale, transform_normal, transform_point, transform_vector,
+};
+use crate::math::vec3::{Vec3, normalize, vec3};
+use crate::scene::SceneData;
+use crate::scene::builder::{Flatten, MeshData};
+use crate::scene::types::*;
 
 /// Meshes placed several times are baked while all their copies together stay below this many triangles.
 const BAKED_COPIES: u64 = 65_536;
@@ -17,9 +16,8 @@ const BAKED_COPIES: u64 = 65_536;
 /// References to vertices have 31 bits.
 const MOST_VERTICES: usize = (1 << 31) - 1;
 
-/// Leaves of the binary hierarchy number 2^28 primitives, and cutting triangles makes up to half as many again.
-const MOST_PRIMITIVES: usize = 5 << 25;
-const _: () = assert!(MOST_PRIMITIVES / 2 * 3 <= 1 << LEAF_COUNT_SHIFT);
+/// Primitives of a scene: leaves of a BVH number 2^28 references, and pre-splitting adds up to half as many.
+pub const MOST_PRIMITIVES: usize = 5 << 25;
 
 /// Says which limit so many vertices and primitives go beyond.
 fn fits(vertices: usize, primitives: usize) -> std::result::Result<(), String> {

@@ -1,12 +1,12 @@
 //! The way into a [`Scene`]: collect, check once, derive.
 
-use super::assemble::{Assembler, Bounds};
-use super::image::{ImageId, ImageRegion, Sampler, TextureTransform};
-use super::lighting::{self, PunctualLight, Sky};
-use super::types::*;
-use super::{Camera, Scene, SceneData};
 use crate::error::{Error, Result};
-use crate::vec3::Vec3;
+use crate::math::vec3::Vec3;
+use crate::scene::assemble::{Assembler, Bounds};
+use crate::scene::image::{ImageId, ImageRegion, Sampler, TextureTransform};
+use crate::scene::lighting::{self, PunctualLight, Sky};
+use crate::scene::types::*;
+use crate::scene::{Camera, Scene, SceneData};
 
 /// Whether `build` may bake instances into world space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -181,7 +181,7 @@ impl SceneBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vec3::{normalize, vec3};
+    use crate::math::vec3::{normalize, vec3};
 
     fn quad(material: u32) -> MeshData {
         MeshData {
@@ -242,7 +242,7 @@ mod tests {
             map[0][0] = -1.0;
             b.instance(mesh, map);
             let light = b.build().unwrap().lights[0];
-            normalize(crate::vec3::cross(light.edge1, light.edge2) * light.intensity.x)
+            normalize(crate::math::vec3::cross(light.edge1, light.edge2) * light.intensity.x)
         };
         assert_eq!(front(Flatten::Never), vec3(0.0, 0.0, 1.0));
         assert_eq!(front(Flatten::Auto), front(Flatten::Never));

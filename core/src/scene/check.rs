@@ -1,12 +1,12 @@
 //! What a [`SceneBuilder`] refuses.
 
-use super::builder::{MeshData, SceneBuilder};
-use super::lighting::{PunctualLight, Sky};
-use super::transform::{inverse, similarity_scale};
-use super::types::*;
 use crate::error::{Error, Result};
 use crate::math;
-use crate::vec3::{Vec3, max_abs_component, normalize, vec3};
+use crate::math::transform::{inverse, similarity_scale};
+use crate::math::vec3::{Vec3, max_abs_component, normalize, vec3};
+use crate::scene::builder::{MeshData, SceneBuilder};
+use crate::scene::lighting::{PunctualLight, Sky};
+use crate::scene::types::*;
 
 /// Coordinates beyond this are refused: differences and products of smaller ones cannot overflow in the intersector.
 const MAX_COORDINATE: f32 = 1e15;

@@ -1,9 +1,9 @@
 //! Images and textures on their way into a scene.
 
-use super::types::{Texture, Wrap};
 use crate::math::sin_cos_turns;
+use crate::scene::types::{Texture, Wrap};
 
-/// An image registered with a [`super::SceneBuilder`].
+/// An image registered with a [`crate::scene::SceneBuilder`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImageId(pub(crate) u32);
 

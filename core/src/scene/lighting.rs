@@ -1,10 +1,10 @@
 //! From surfaces, punctual lights and sky to what next-event estimation samples.
 
-use super::types::*;
-use super::{SceneData, transform_point};
+use crate::math::vec3::{Vec3, cross, length, luminance, vec3};
 use crate::math::{PI, sin_cos_turns};
-use crate::texture;
-use crate::vec3::{Vec3, cross, length, luminance, vec3};
+use crate::scene::texture;
+use crate::scene::types::*;
+use crate::scene::{SceneData, transform_point};
 
 /// A light without extent, after glTF's KHR_lights_punctual, in world space.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -244,7 +244,7 @@ fn punctual_light(light: &PunctualLight, scene_radius: f32) -> Option<(Light, f6
                 Light {
                     kind: LightKind::Spot as u32,
                     position,
-                    edge1: crate::vec3::normalize(direction),
+                    edge1: crate::math::vec3::normalize(direction),
                     edge2: vec3(scale, -outer_cos * scale, 0.0),
                     intensity,
                     ..DARK
@@ -255,7 +255,7 @@ fn punctual_light(light: &PunctualLight, scene_radius: f32) -> Option<(Light, f6
         PunctualLight::Directional { direction, irradiance } => (
             Light {
                 kind: LightKind::Directional as u32,
-                position: -crate::vec3::normalize(direction),
+                position: -crate::math::vec3::normalize(direction),
                 intensity: irradiance,
                 ..DARK
             },
@@ -323,7 +323,7 @@ fn cell_luminance(scene: &SceneData, x: u32, y: u32) -> f64 {
         let ring = crate::math::safe_sqrt(1.0 - height * height);
         let (sin, cos) = sin_cos_turns((x as f32 + u) / environment.grid_width as f32);
         let direction = vec3(ring * cos, height, ring * sin);
-        let radiance = crate::lights::environment_radiance(environment, &scene.environment_texels, direction);
+        let radiance = crate::scene::environment_radiance(environment, &scene.environment_texels, direction);
         let value = f64::from(luminance(radiance));
         sum += value;
         peak = peak.max(value);
@@ -334,7 +334,7 @@ fn cell_luminance(scene: &SceneData, x: u32, y: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sampling::pick;
+    use crate::math::sampling::pick;
 
     #[test]
     fn alias_tables_reproduce_their_weights() {

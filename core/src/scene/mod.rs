@@ -5,20 +5,23 @@
 
 mod assemble;
 mod builder;
+pub mod camera;
 mod check;
+mod environment;
 mod image;
 mod lighting;
-mod transform;
+pub mod texture;
 mod types;
 
-pub use crate::camera::Camera;
+pub use crate::math::transform::{compose, inverse, transform_normal, transform_point, transform_vector};
 pub use builder::{Flatten, MeshData, SceneBuilder};
+pub use camera::{Camera, CameraFrame};
+pub use environment::environment_radiance;
 pub use image::{ImageId, Sampler, TextureTransform};
 pub use lighting::{AliasTable, PunctualLight, Sky};
-pub use transform::{compose, inverse, transform_normal, transform_point, transform_vector};
 pub use types::*;
 
-use crate::vec3::Vec3;
+use crate::math::vec3::Vec3;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -27,7 +30,6 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Scene(Arc<SceneData>);
 
-#[cfg(feature = "conformance")]
 impl Scene {
     /// A copy with a fault planted, for tests that are to find it. Nothing is checked or derived again, so what is
     /// changed must leave the arrays valid and the lights as they are; the hash stays that of the sound scene.

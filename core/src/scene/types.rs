@@ -3,7 +3,7 @@
 //! All are plain old data of 4-byte scalars in 16-byte groups, without padding, so that the kernel dialect can mirror
 //! them byte for byte. Indices are `u32`; [`NONE`] means absent.
 
-use crate::vec3::{Vec3, vec3};
+use crate::math::vec3::{Vec3, vec3};
 use bytemuck::{Pod, Zeroable};
 
 /// The index that stands for "none".
@@ -12,7 +12,7 @@ pub const NONE: u32 = u32::MAX;
 /// Set in a primitive index when it names a sphere instead of a triangle.
 pub const SPHERE_BIT: u32 = 0x8000_0000;
 
-/// Shading attributes of one mesh vertex; its position lives in [`super::SceneData::positions`] at the same index.
+/// Shading attributes of one mesh vertex; its position lives in [`crate::scene::SceneData::positions`] at the same index.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Vertex {
@@ -127,7 +127,7 @@ pub enum MaterialKind {
     /// Lambertian reflection.
     Diffuse = 0,
     /// Metal with Schlick Fresnel; `base_color` is the reflectance at normal incidence. Smooth when `roughness` is
-    /// below [`crate::bsdf::SMOOTH_ROUGHNESS`], else GGX.
+    /// below [`lockstep_transport::bsdf::SMOOTH_ROUGHNESS`], else GGX.
     Conductor = 1,
     /// Glass with exact Fresnel from `ior`, tinted by `base_color`. Smooth or GGX likewise.
     Dielectric = 2,
@@ -147,7 +147,7 @@ pub enum AlphaMode {
     Blend = 2,
 }
 
-/// A surface. Texture fields are indices into [`super::SceneData::textures`] or [`NONE`]; a texture multiplies its factor.
+/// A surface. Texture fields are indices into [`crate::scene::SceneData::textures`] or [`NONE`]; a texture multiplies its factor.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Material {
@@ -266,7 +266,7 @@ pub enum Wrap {
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Texture {
-    /// First texel in [`super::SceneData::texels`]; rows follow from the top.
+    /// First texel in [`crate::scene::SceneData::texels`]; rows follow from the top.
     pub first_texel: u32,
     /// Texels a row.
     pub width: u32,

@@ -2,8 +2,8 @@
 
 use super::rays::RaySet;
 use crate::exit::Failure;
+use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Scene, transform_point};
-use lockstep_core::vec3::Vec3;
 use lockstep_reports::image_io::atomic_write;
 use std::io::Write;
 use std::path::Path;

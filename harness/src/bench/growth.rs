@@ -4,7 +4,7 @@
 //! grows besides, in steps, as the hierarchy leaves one cache after the other. The criterion leaves room for that, and for
 //! no power of the triangles beyond about the sixth root: see [`Growth::allowed`].
 
-use lockstep_core::renderer::Query;
+use lockstep_core::Query;
 use lockstep_reports::plots::{LinePlot, PlotError, Series, SeriesKind, XAxis, YScale, draw_lines};
 use serde::Serialize;
 

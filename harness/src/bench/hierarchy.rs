@@ -1,7 +1,7 @@
 //! What targets traverse: layout, time to build, size and expected costs.
 
+use lockstep_bvh::{Hierarchy, Layout};
 use lockstep_core::LoadReport;
-use lockstep_core::bvh::{Hierarchy, Layout};
 use lockstep_core::scene::Scene;
 use serde::Serialize;
 
@@ -34,8 +34,8 @@ impl Structure {
             target: target.to_owned(),
             layout: layout.to_owned(),
             build_ms: report.build_ms,
-            bytes: report.hierarchy.map(|hierarchy| hierarchy.bytes),
-            sah: report.hierarchy.map(|hierarchy| hierarchy.sah),
+            bytes: report.bvh.map(|bvh| bvh.bytes),
+            sah: report.bvh.map(|bvh| bvh.sah),
             epo: None,
         }
     }
@@ -78,7 +78,7 @@ pub(crate) fn table(structures: &[Structure]) -> String {
 mod tests {
     use super::*;
     use lockstep_core::OpenOptions;
-    use lockstep_core::renderer::{Query, Settings};
+    use lockstep_core::{Query, Settings};
 
     #[test]
     fn what_a_target_reports_is_what_its_layout_is_built_to() {
@@ -86,7 +86,7 @@ mod tests {
         let target = &crate::backends::select(&["cpu-bvh".to_owned()]).unwrap()[0];
         let mut renderer = target.open(&OpenOptions::default()).unwrap();
         let report = renderer.load(&scene, &Settings { width: 8, height: 8, ..Settings::default() }).unwrap();
-        let layout = renderer.cast(&[], Query::Closest, 0, None).unwrap().layout;
+        let layout = renderer.trace_rays(&[], Query::Closest, 0, None).unwrap().layout;
         let mut structures = [Structure::new(&scene, &target.name, &layout, &report)];
         add_overlap(&mut structures, &scene);
         let built = Hierarchy::build(&scene, Layout::Bvh8);

@@ -3,9 +3,9 @@
 use super::clocks::clocks_now;
 use super::rays::{Kind, RaySet};
 use crate::exit::Failure;
+use lockstep_core::Query;
 use lockstep_core::Renderer;
-use lockstep_core::intersect::Hit;
-use lockstep_core::renderer::Query;
+use lockstep_core::geometry::Hit;
 use serde::Serialize;
 
 /// An open target with the scene loaded.
@@ -73,7 +73,7 @@ pub(crate) fn measure(
     let mut rows = Vec::new();
     for runner in runners.iter_mut() {
         let mut hits = Vec::new();
-        let report = runner.renderer.cast(&set.rays, query, 1, Some(&mut hits))?;
+        let report = runner.renderer.trace_rays(&set.rays, query, 1, Some(&mut hits))?;
         let info = runner.renderer.device();
         let differing = first_exact.as_ref().map(|expected| differing(expected, &hits));
         rows.push(Row {
@@ -101,7 +101,7 @@ pub(crate) fn measure(
     }
     for _ in 0..repeats.rounds {
         for ((runner, times), row) in runners.iter_mut().zip(&mut times).zip(&mut rows) {
-            let report = runner.renderer.cast(&set.rays, query, repeats.passes, None)?;
+            let report = runner.renderer.trace_rays(&set.rays, query, repeats.passes, None)?;
             times.wall.extend(report.ms);
             times.busy.extend(report.busy_ms);
             row.clocks = clocks_now(runner.renderer.device());

@@ -1,13 +1,13 @@
 //! Sets of rays as a path tracer makes them, from a seed: whoever has the scene can make them again.
 
-use lockstep_core::bvh::{BuildSettings, Bvh2, Scratch};
-use lockstep_core::camera::CameraFrame;
-use lockstep_core::intersect::Ray;
-use lockstep_core::path::{Connection, generate, shade};
-use lockstep_core::renderer::{Query, Settings};
-use lockstep_core::rng::{RayKey, SampleKey};
+use lockstep_bvh::{BuildSettings, Bvh2, Scratch};
+use lockstep_core::geometry::Ray;
+use lockstep_core::math::rng::{RayKey, SampleKey};
+use lockstep_core::math::vec3::Vec3;
+use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::scene::{Material, MaterialKind, NONE, Scene, SceneData};
-use lockstep_core::vec3::Vec3;
+use lockstep_core::{Query, Settings};
+use lockstep_transport::integrators::path::{Connection, generate, shade};
 use rayon::prelude::*;
 use serde::{Serialize, Serializer};
 
@@ -163,7 +163,7 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_core::vec3::length;
+    use lockstep_core::math::vec3::length;
 
     fn cornell() -> Scene {
         lockstep_scenes::load("cornell", &lockstep_scenes::LoadOptions::default()).unwrap().scene

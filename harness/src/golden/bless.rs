@@ -1,6 +1,6 @@
 //! `lockstep golden bless`
 
-use lockstep_core::renderer::Mode;
+use lockstep_core::Mode;
 use lockstep_core::{DeviceInfo, OpenOptions, Scene};
 use lockstep_reports::metrics::compare;
 use lockstep_reports::records::utc_now;
@@ -48,10 +48,10 @@ pub(crate) fn run(args: &GoldenBlessArgs) -> Result<Exit, Failure> {
         let scene_hash = scene.hash.clone();
         let mut golden = Golden { image: blank, scene_hash, settings, spp: args.spp, commit };
         let film = render(renderer.as_mut(), &scene, &golden)?;
-        if !film.flaws.is_clean() {
+        if !film.invalid.is_zero() {
             return Err(Failure::Input(format!(
                 "{spec} on {} has samples that had to be altered ({:?}); such an image is no golden",
-                target.name, film.flaws
+                target.name, film.invalid
             )));
         }
         golden.image = image_of(&film)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use lockstep_core::renderer::Mode;
+use lockstep_core::Mode;
 use lockstep_core::{Film, OpenOptions, Renderer, Scene};
 use lockstep_reports::image_io::{LinearImage, atomic_write_text};
 use lockstep_reports::metrics::Metrics;

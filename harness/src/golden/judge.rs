@@ -23,7 +23,7 @@ pub(super) fn judge(
     film: &Film,
     image: &LinearImage,
 ) -> Result<Verdict, Failure> {
-    if !film.flaws.is_clean() {
+    if !film.invalid.is_zero() {
         return Ok(Verdict::Flawed);
     }
     if same_bits(image, &golden.image) {

@@ -1,6 +1,6 @@
 //! How to look into a check that failed: the exact command.
 
-use lockstep_core::renderer::Mode;
+use lockstep_core::Mode;
 use lockstep_core::{OpenOptions, Renderer, Scene};
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::records::Environment;

@@ -1,6 +1,6 @@
 //! Why two targets' films differ: their paths, traced and compared vertex by vertex.
 
-use lockstep_core::trace::{PathRequest, PathVertex, compare};
+use lockstep_core::path_record::{PathRequest, PathVertex, compare};
 use lockstep_core::{Error, Film, Renderer};
 use lockstep_reports::records::{Hits, Mode};
 
@@ -97,7 +97,7 @@ fn trace_all(
     let requests = pixels.iter().flat_map(|&pixel| samples().map(move |sample| (pixel as u32, sample)));
     let requests: Vec<PathRequest> =
         requests.take(MAX_PATHS).map(|(pixel, sample)| PathRequest { pixel, sample }).collect();
-    let (paths_a, paths_b) = (a.trace(&requests)?, b.trace(&requests)?);
+    let (paths_a, paths_b) = (a.record_paths(&requests)?, b.record_paths(&requests)?);
     let mut tally = Tally::default();
     let pairs = paths_a.chunks(samples().len()).zip(paths_b.chunks(samples().len()));
     for (of_pixel_a, of_pixel_b) in pairs {
@@ -162,7 +162,7 @@ fn sentence(tally: &Tally) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_core::trace::{LightVertex, ShadowVertex, SurfaceVertex};
+    use lockstep_core::path_record::{LightVertex, ShadowVertex, SurfaceVertex};
 
     const SURFACE: SurfaceVertex = SurfaceVertex {
         instance: 0,

@@ -1,7 +1,7 @@
 //! The verdict on two targets at a rung.
 
 use lockstep_core::Film;
-use lockstep_core::film::{Flaws, UNITS_PER_RADIANCE};
+use lockstep_core::film::{InvalidSamples, UNITS_PER_RADIANCE};
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::records::{Difference, Tests};
 use lockstep_reports::statistics::{Agreement, Rule, Seeds, judge, p_value_map};
@@ -26,7 +26,7 @@ pub(super) fn verdict(
         reason,
         ..record.clone()
     };
-    if let Some(reason) = flaws(a).or_else(|| flaws(b)) {
+    if let Some(reason) = invalid(a).or_else(|| invalid(b)) {
         return Ok((told(Agreement::Broken, reason), None));
     }
     if record.identical {
@@ -45,9 +45,9 @@ pub(super) fn verdict(
 }
 
 /// What was wrong with an outcome's samples, if anything.
-fn flaws(outcome: &Outcome) -> Option<String> {
-    let Flaws { non_finite, negative, clamped } = outcome.film.flaws;
-    (!outcome.film.flaws.is_clean()).then(|| {
+fn invalid(outcome: &Outcome) -> Option<String> {
+    let InvalidSamples { non_finite, negative, clamped } = outcome.film.invalid;
+    (!outcome.film.invalid.is_zero()).then(|| {
         format!(
             "{} made samples that are not finite ({non_finite}), negative ({negative}) or beyond the film's range \
              ({clamped})",
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_film_with_flaws_is_broken_even_where_it_is_identical() {
         let mut flawed = outcome("a", 0);
-        flawed.film.flaws.non_finite = 3;
+        flawed.film.invalid.non_finite = 3;
         let found =
             verdict(&STEP, (&flawed, &flawed), Difference { identical: true, ..Difference::default() });
         let found = found.unwrap().0;

@@ -1,9 +1,9 @@
 //! The parity ladder of a study: which quantity two targets' paths part at, over the whole image.
 
 use lockstep_core::Error;
+use lockstep_core::Renderer;
 use lockstep_core::Settings;
-use lockstep_core::renderer::Renderer;
-use lockstep_core::trace::ladder::{RungFound, Worst, climb};
+use lockstep_core::path_record::divergence::{RungFound, Worst, climb};
 use lockstep_reports::records::{Mode, Rung, WorstPath};
 
 use crate::exit::Failure;
@@ -86,7 +86,7 @@ impl<'a> Parity<'a> {
         let Settings { width, height, bounces, seed, .. } = self.settings;
         let (x, y) = (worst.request.pixel % width, worst.request.pixel / width);
         let found = &worst.divergence;
-        let shown = |value: &Option<lockstep_core::trace::compare::Value>| {
+        let shown = |value: &Option<lockstep_core::path_record::compare::Value>| {
             value.map_or_else(|| "none".to_owned(), |value| value.to_string())
         };
         WorstPath {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use lockstep_core::kernels::KernelResources;
+use lockstep_core::KernelResources;
 use lockstep_core::{DeviceInfo, Film, LoadReport, Renderer, Scene, Settings};
 use lockstep_reports::records::{self, KernelInfo, TargetInfo};
 

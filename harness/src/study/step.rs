@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use lockstep_core::bvh::Origin;
+use lockstep_core::BvhOrigin;
 use lockstep_core::{Film, PassReport};
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::records::{Bounce, Load, Mode, Record, RejectedSamples, Timing};
@@ -187,16 +187,16 @@ pub(crate) fn bounces<'a>(step: &'a Step<'_>, outcome: &'a Outcome) -> impl Iter
 
 /// The samples that a film had to alter; nothing when there are none.
 pub(crate) fn rejected(step: &Step<'_>, outcome: &Outcome) -> Option<Record> {
-    let flaws = outcome.film.flaws;
-    (!flaws.is_clean()).then(|| {
+    let invalid = outcome.film.invalid;
+    (!invalid.is_zero()).then(|| {
         RejectedSamples {
             scene: step.scene.to_owned(),
             target: outcome.target.clone(),
             spp: step.to,
             seed: u64::from(step.seed),
-            non_finite: flaws.non_finite,
-            negative: flaws.negative,
-            clamped: flaws.clamped,
+            non_finite: invalid.non_finite,
+            negative: invalid.negative,
+            clamped: invalid.clamped,
             mode: Mode::split(&outcome.target).1,
         }
         .into()
@@ -209,7 +209,7 @@ pub(crate) fn load(scene: &lockstep_core::Scene, target: &str, report: &lockstep
         scene: scene.name.clone(),
         target: target.to_owned(),
         build_ms: report.build_ms,
-        cached: report.hierarchy.map(|hierarchy| hierarchy.origin == Origin::Cached),
+        cached: report.bvh.map(|bvh| bvh.origin == BvhOrigin::Cached),
         compile_ms: report.compile_ms,
         upload_ms: report.upload_ms,
         triangles: scene.triangles.len() as u64,

@@ -6,9 +6,9 @@
 
 use std::ops::ControlFlow;
 
-use lockstep_core::renderer::{Mode, VaryReport};
-use lockstep_core::variant::{Structure, Variant};
+use lockstep_core::{ConfigureReport, Mode};
 use lockstep_core::{Error, PassReport, Scene, Settings};
+use lockstep_core::{KernelConfig, Structure};
 use lockstep_reports::records::Sweep;
 use lockstep_reports::study::{Study, files};
 use lockstep_reports::sweep::{Swept, swept};
@@ -103,7 +103,7 @@ struct Series<'a> {
     participant: &'a mut Participant,
     asked: &'a Asked,
     folder: &'a mut Folder,
-    variants: Vec<Variant>,
+    variants: Vec<KernelConfig>,
     /// Samples of every pixel in a pass.
     spp: u32,
     /// Film and rays of the first variant's pass.
@@ -118,7 +118,7 @@ impl<'a> Series<'a> {
         asked: &'a Asked,
         folder: &'a mut Folder,
     ) -> Result<Self, Failure> {
-        let variants = participant.renderer().variants();
+        let variants = participant.renderer().kernel_configs();
         let of_default = |s: &&Sweep| s.scene == scene.name && s.target == participant.name && s.default;
         let before = folder.sweeps().iter().find(of_default);
         let expected = before.map(|s| (s.film.clone(), s.rays));
@@ -138,7 +138,7 @@ impl<'a> Series<'a> {
         let longest = |spp| if spp < WANTED_SPP { LONGEST_PASS_MS } else { wanted };
         let mut spp = 1;
         loop {
-            self.turn_to(&Variant::default())?;
+            self.turn_to(&KernelConfig::default())?;
             let pass = self.participant.renderer().accumulate(0..spp)?;
             if pass.stages.total_ms * 2.0 > longest(spp) || spp >= MOST_SPP || interrupt::requested() {
                 return Ok(spp);
@@ -148,12 +148,12 @@ impl<'a> Series<'a> {
     }
 
     /// Turns the renderer to a variant; one that knows none but its own way is loaded anew.
-    fn turn_to(&mut self, variant: &Variant) -> Result<VaryReport, Error> {
+    fn turn_to(&mut self, variant: &KernelConfig) -> Result<ConfigureReport, Error> {
         let renderer = self.participant.renderer();
-        match renderer.vary(variant) {
-            Err(Error::Unsupported { .. }) if *variant == Variant::default() => {
+        match renderer.configure(variant) {
+            Err(Error::Unsupported { .. }) if *variant == KernelConfig::default() => {
                 renderer.load(self.scene, &self.asked.settings)?;
-                Ok(VaryReport::default())
+                Ok(ConfigureReport::default())
             }
             other => other,
         }
@@ -185,7 +185,7 @@ impl<'a> Series<'a> {
     }
 
     /// One variant in one round, unless it is on disk or was refused before.
-    fn point(&mut self, variant: &Variant, repeat: u32, again: bool) -> Result<(), Failure> {
+    fn point(&mut self, variant: &KernelConfig, repeat: u32, again: bool) -> Result<(), Failure> {
         let key = self.key(variant, repeat, again);
         let is_same = |s: &Sweep| {
             (&s.scene, &s.target, &s.variant) == (&key.scene, &key.target, &key.variant)
@@ -207,7 +207,7 @@ impl<'a> Series<'a> {
     }
 
     /// Renders a pass in a variant.
-    fn pass(&mut self, variant: &Variant, key: Sweep) -> Result<Sweep, Failure> {
+    fn pass(&mut self, variant: &KernelConfig, key: Sweep) -> Result<Sweep, Failure> {
         let turned = self.turn_to(variant)?;
         let pass = self.participant.renderer().accumulate(0..self.spp)?;
         let film = step::film_hash(&self.participant.film()?);
@@ -220,8 +220,8 @@ impl<'a> Series<'a> {
     }
 
     /// What a point is about, before it is measured.
-    fn key(&self, variant: &Variant, repeat: u32, again: bool) -> Sweep {
-        let in_grid = *variant == Variant { group: variant.group, ..variant.scheduling() };
+    fn key(&self, variant: &KernelConfig, repeat: u32, again: bool) -> Sweep {
+        let in_grid = *variant == KernelConfig { group: variant.group, ..variant.scheduling() };
         Sweep {
             scene: self.scene.name.clone(),
             target: self.participant.name.clone(),
@@ -229,7 +229,7 @@ impl<'a> Series<'a> {
             scheduling: variant.scheduling().to_string(),
             group: variant.group,
             in_grid,
-            default: *variant == Variant::default(),
+            default: *variant == KernelConfig::default(),
             repeat,
             again,
             spp: self.spp,
@@ -242,7 +242,7 @@ impl<'a> Series<'a> {
 }
 
 /// Fills in the times of a pass.
-fn timed(sweep: Sweep, variant: &Variant, pass: &PassReport) -> Sweep {
+fn timed(sweep: Sweep, variant: &KernelConfig, pass: &PassReport) -> Sweep {
     let stages = &pass.stages;
     let (trace, shade) = (stages.extend_ms + stages.connect_ms, stages.shade_ms);
     let [trace_ms, shade_ms, queue_ms] = match variant.structure {

@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::path::Path;
 
+use lockstep_core::math::vec3::Vec3;
 use lockstep_core::null::NullRenderer;
+use lockstep_core::path_record::{PathRequest, PathVertex, SurfaceVertex};
 use lockstep_core::scene::Sky;
-use lockstep_core::trace::{PathRequest, PathVertex, SurfaceVertex};
-use lockstep_core::vec3::Vec3;
 use lockstep_core::{
     DeviceInfo, Film, LoadReport, OpenOptions, PassReport, Renderer, Scene, SceneBuilder, Settings,
 };
@@ -67,7 +67,7 @@ impl Renderer for Planted {
             return Err(lockstep_core::Error::Unsupported { actor, what });
         }
         let (_, mode) = Mode::split(&self.info.target);
-        assert_eq!(settings.mode == lockstep_core::renderer::Mode::Fast, mode == Mode::Fast);
+        assert_eq!(settings.mode == lockstep_core::Mode::Fast, mode == Mode::Fast);
         self.loads += 1;
         self.inner.load(scene, settings)
     }
@@ -81,7 +81,7 @@ impl Renderer for Planted {
 
     fn read(&mut self, film: &mut Film) -> lockstep_core::Result<()> {
         self.inner.read(film)?;
-        film.flaws.non_finite = self.fault.non_finite;
+        film.invalid.non_finite = self.fault.non_finite;
         film.sums.iter_mut().flatten().for_each(|sum| *sum += *sum / 100 * self.fault.gain);
         if let Some((from, bump)) = self.fault.bump
             && film.spp >= from
@@ -94,7 +94,7 @@ impl Renderer for Planted {
         Ok(())
     }
 
-    fn trace(&mut self, requests: &[PathRequest]) -> lockstep_core::Result<Vec<Vec<PathVertex>>> {
+    fn record_paths(&mut self, requests: &[PathRequest]) -> lockstep_core::Result<Vec<Vec<PathVertex>>> {
         let primitive = self.fault.bump.map_or(1, |_| 2);
         let surface = Some(SurfaceVertex { primitive, ..SurfaceVertex::default() });
         let vertex = PathVertex { surface, ..PathVertex::default() };

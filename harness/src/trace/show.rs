@@ -1,7 +1,7 @@
 //! Paths in words: a line for every quantity, the first that differs marked.
 
-use lockstep_core::trace::PathVertex;
-use lockstep_core::trace::compare::{Divergence, Field, Value, distance, fields};
+use lockstep_core::path_record::PathVertex;
+use lockstep_core::path_record::compare::{Divergence, Field, Value, distance, fields};
 
 /// Width of the names of quantities.
 const NAME: usize = 28;
@@ -86,7 +86,7 @@ fn verdict(names: &[&str], vertices: usize, first: Option<&Divergence>) -> Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_core::trace::compare::first_difference;
+    use lockstep_core::path_record::compare::first_difference;
 
     fn miss(t: f32, radiance: f32) -> Vec<PathVertex> {
         vec![PathVertex { t, radiance: [radiance; 3], direction: [0.0, 0.0, 1.0], ..PathVertex::default() }]

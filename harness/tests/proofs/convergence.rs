@@ -1,7 +1,7 @@
 //! Error falls as one over the number of samples.
 
 use crate::{full, scene};
-use lockstep_core::conformance::statistics::log_log_slope;
+use lockstep_conformance::statistics::log_log_slope;
 use lockstep_core::{Backend, Film, OpenOptions, Renderer, Scene, Settings};
 use lockstep_cpu::{BVH_TARGET, Cpu};
 

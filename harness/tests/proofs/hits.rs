@@ -2,12 +2,12 @@
 //! give the same bits.
 
 use crate::{full, scene};
-use lockstep_core::bvh::{BruteForce, BuildSettings, Bvh2, Bvh8, Scratch, Scratch8, Split};
-use lockstep_core::intersect::{FAR, Hit, Ray};
-use lockstep_core::rng::{RayKey, SampleKey, pcg4d, uniform};
-use lockstep_core::sampling::{cosine_hemisphere, frame};
+use lockstep_bvh::{BruteForce, BuildSettings, Bvh2, Bvh8, Scratch, Scratch8, Split};
+use lockstep_core::geometry::{FAR, Hit, Ray};
+use lockstep_core::math::rng::{RayKey, SampleKey, pcg4d, uniform};
+use lockstep_core::math::sampling::{cosine_hemisphere, frame};
+use lockstep_core::math::vec3::{Vec3, cross, length, normalize, vec3};
 use lockstep_core::scene::{Scene, transform_point};
-use lockstep_core::vec3::{Vec3, cross, length, normalize, vec3};
 use rayon::prelude::*;
 
 const BUILDS: [BuildSettings; 3] = [

@@ -7,10 +7,10 @@ use crate::overrides::MaterialOverrides;
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::math::clamp;
+use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{
     AlphaMode, ImageId, Material, NONE, Sampler, SceneBuilder, TextureTransform, Wrap,
 };
-use lockstep_core::vec3::Vec3;
 
 /// What meshes must know of a material.
 #[derive(Clone, Copy, Debug)]

@@ -8,9 +8,9 @@ use crate::limits::GeometryBudget;
 use crate::tangents;
 use crate::warning::Warnings;
 use lockstep_core::Result;
+use lockstep_core::math::vec3::{Vec3, cross, dot, normalize};
 use lockstep_core::math::{saturate, with_sign_of};
 use lockstep_core::scene::{MeshData, Vertex};
-use lockstep_core::vec3::{Vec3, cross, dot, normalize};
 use std::collections::HashMap;
 
 /// The accessors of a primitive's attributes.

@@ -1,6 +1,6 @@
 use crate::{LoadOptions, LoadedScene, load};
+use lockstep_core::math::vec3::{Vec3, length, vec3};
 use lockstep_core::scene::{LightKind, Material, NONE, Texture, Wrap};
-use lockstep_core::vec3::{Vec3, length, vec3};
 use serde_json::{Value, json};
 
 /// A file with one triangle and whatever `change` does to it.
@@ -130,7 +130,7 @@ fn strips_and_fans_keep_their_front() {
         assert_eq!(scene.triangles.len(), 2);
         for t in &scene.triangles {
             let [a, b, c] = t.vertices.map(|v| Vec3::from(scene.positions[v as usize]));
-            assert_eq!(lockstep_core::vec3::cross(b - a, c - a), vec3(0.0, 0.0, 1.0));
+            assert_eq!(lockstep_core::math::vec3::cross(b - a, c - a), vec3(0.0, 0.0, 1.0));
         }
     }
 }

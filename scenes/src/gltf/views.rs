@@ -3,9 +3,9 @@
 use super::json::Item;
 use super::nodes::{Map, Placed};
 use crate::warning::Warnings;
+use lockstep_core::math::vec3::{Vec3, normalize, vec3};
 use lockstep_core::math::{PI, TWO_PI, sin_cos_turns};
 use lockstep_core::scene::{Camera, PunctualLight, SceneBuilder};
-use lockstep_core::vec3::{Vec3, normalize, vec3};
 
 fn column(map: &Map, index: usize) -> Vec3 {
     vec3(map[0][index] as f32, map[1][index] as f32, map[2][index] as f32)

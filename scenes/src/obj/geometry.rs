@@ -7,8 +7,8 @@ use crate::tangents;
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::math::saturate;
+use lockstep_core::math::vec3::{Vec3, cross, normalize};
 use lockstep_core::scene::{MeshData, Vertex};
-use lockstep_core::vec3::{Vec3, cross, normalize};
 use std::collections::HashMap;
 
 /// "No index".

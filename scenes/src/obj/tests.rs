@@ -1,6 +1,6 @@
 use crate::{LoadOptions, LoadedScene, load};
+use lockstep_core::math::vec3::vec3;
 use lockstep_core::scene::{AlphaMode, MaterialKind};
-use lockstep_core::vec3::vec3;
 
 fn loaded(obj: &str, mtl: Option<&str>) -> Result<LoadedScene, String> {
     let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
 //! The Cornell box: measured geometry in millimetres (Cornell University Program of Graphics, *Cornell Box Data*),
 //! reflectances and lamp as their usual conversion from the measured spectra to linear Rec. 709 RGB.
 
+use lockstep_core::math::vec3::vec3;
 use lockstep_core::scene::{Camera, IDENTITY, Material, MeshData, SceneBuilder};
-use lockstep_core::vec3::vec3;
 use lockstep_core::{Result, Scene};
 
 type Quad = [[f32; 3]; 4];

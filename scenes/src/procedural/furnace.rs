@@ -3,8 +3,8 @@
 
 use super::shapes::icosphere;
 use super::unknown_parameter;
+use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::{Camera, IDENTITY, Material, MeshData, SceneBuilder, Sky, Sphere};
-use lockstep_core::vec3::{Vec3, vec3};
 use lockstep_core::{Result, Scene};
 
 /// What the parameter may be, for people.

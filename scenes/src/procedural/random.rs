@@ -1,8 +1,8 @@
 //! Random numbers for building scenes, from the core's hash.
 
+use lockstep_core::math::rng::{index_below, pcg4d, uniform};
 use lockstep_core::math::sin_cos_turns;
-use lockstep_core::rng::{index_below, pcg4d, uniform};
-use lockstep_core::vec3::{Vec3, vec3};
+use lockstep_core::math::vec3::{Vec3, vec3};
 
 /// A stream of draws; streams of different seeds are independent.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ impl Random {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_core::vec3::{cross, dot, length};
+    use lockstep_core::math::vec3::{cross, dot, length};
 
     #[test]
     fn rotations_are_right_handed_and_orthonormal() {

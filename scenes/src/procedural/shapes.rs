@@ -1,8 +1,8 @@
 //! Meshes made from formulas.
 
 use lockstep_core::math::sin_cos_turns;
+use lockstep_core::math::vec3::{Vec3, cross, dot, normalize, vec3};
 use lockstep_core::scene::{MeshData, Vertex};
-use lockstep_core::vec3::{Vec3, cross, dot, normalize, vec3};
 use std::collections::HashMap;
 
 /// The unit sphere as an icosahedron whose faces are divided `levels` times into four, with flat shading.

@@ -1,8 +1,8 @@
 use super::coincidence;
 use crate::{LoadOptions, load};
 use lockstep_core::Scene;
+use lockstep_core::math::vec3::{Vec3, cross, dot, length};
 use lockstep_core::scene::Instance;
-use lockstep_core::vec3::{Vec3, cross, dot, length};
 
 fn scene(spec: &str) -> Scene {
     load(spec, &LoadOptions::default()).unwrap().scene

@@ -1,8 +1,8 @@
 //! The final scene of Shirley, Black and Hollasch, *Ray Tracing in One Weekend* (version 4), from a fixed seed.
 
 use super::random::Random;
+use lockstep_core::math::vec3::{Vec3, length, vec3};
 use lockstep_core::scene::{Camera, IDENTITY, Material, MeshData, SceneBuilder, Sky, Sphere};
-use lockstep_core::vec3::{Vec3, length, vec3};
 use lockstep_core::{Result, Scene};
 
 const SEED: u32 = 1;

@@ -1,7 +1,7 @@
 use super::*;
 use lockstep_core::null::NullRenderer;
-use lockstep_core::renderer::{BounceCounts, LoadReport, StageTimes};
 use lockstep_core::scene::SceneBuilder;
+use lockstep_core::{BounceCounts, LoadReport, StageTimes};
 use lockstep_core::{DeviceInfo, Film, Renderer};
 use lockstep_reports::records::{Record, read_records};
 use std::ops::Range;
@@ -9,22 +9,22 @@ use std::ops::Range;
 /// A target with a variant that is faster, one that is refused and one whose film is another.
 struct Faulty {
     info: DeviceInfo,
-    variant: Variant,
+    variant: KernelConfig,
     spp: u32,
 }
 
-const REFUSED: Variant = Variant { group: Some(1024), ..FASTER };
-const FASTER: Variant = Variant {
-    structure: Structure::InPlace,
+const REFUSED: KernelConfig = KernelConfig { group: Some(1024), ..FASTER };
+const FASTER: KernelConfig = KernelConfig {
+    structure: Structure::NoCompaction,
     mode: Mode::Exact,
-    threads: lockstep_core::variant::Threads::Own,
+    threads: lockstep_core::Scheduling::Default,
     group: None,
-    order: lockstep_core::variant::Order::Tiles,
+    order: lockstep_core::Order::Tiles,
     samples: None,
     tile: None,
-    rays: lockstep_core::variant::Rays::Packets,
+    rays: lockstep_core::Rays::Packets,
 };
-const WRONG: Variant = Variant { structure: Structure::Megakernel, ..FASTER };
+const WRONG: KernelConfig = KernelConfig { structure: Structure::Megakernel, ..FASTER };
 
 impl Renderer for Faulty {
     fn device(&self) -> &DeviceInfo {
@@ -32,7 +32,7 @@ impl Renderer for Faulty {
     }
 
     fn load(&mut self, _: &Scene, _: &Settings) -> lockstep_core::Result<LoadReport> {
-        (self.variant, self.spp) = (Variant::default(), 0);
+        (self.variant, self.spp) = (KernelConfig::default(), 0);
         Ok(LoadReport::default())
     }
 
@@ -52,17 +52,17 @@ impl Renderer for Faulty {
         Ok(())
     }
 
-    fn variants(&self) -> Vec<Variant> {
-        vec![Variant::default(), FASTER, REFUSED, WRONG]
+    fn kernel_configs(&self) -> Vec<KernelConfig> {
+        vec![KernelConfig::default(), FASTER, REFUSED, WRONG]
     }
 
-    fn vary(&mut self, variant: &Variant) -> lockstep_core::Result<VaryReport> {
+    fn configure(&mut self, variant: &KernelConfig) -> lockstep_core::Result<ConfigureReport> {
         if *variant == REFUSED {
             let (action, reason) = ("running groups of 1024".into(), "at most 64".into());
             return Err(Error::Device { actor: "faulty".into(), action, reason });
         }
         (self.variant, self.spp) = (*variant, 0);
-        Ok(VaryReport { compile_ms: 1.0, group: Some(32) })
+        Ok(ConfigureReport { compile_ms: 1.0, group: Some(32) })
     }
 }
 
@@ -105,7 +105,7 @@ fn sweep(renderer: Box<dyn Renderer>, root: &std::path::Path, rounds: u32) -> Ve
 }
 
 fn faulty() -> Box<dyn Renderer> {
-    Box::new(Faulty { info: DeviceInfo::default(), variant: Variant::default(), spp: 0 })
+    Box::new(Faulty { info: DeviceInfo::default(), variant: KernelConfig::default(), spp: 0 })
 }
 
 #[test]

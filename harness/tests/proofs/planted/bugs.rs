@@ -1,7 +1,7 @@
 //! Mistakes that ports of path tracers make, each as a change of the kernels' source.
 
-use lockstep_core::kernels::Edit;
-use lockstep_core::trace::compare::Rung;
+use lockstep_core::path_record::compare::Rung;
+use lockstep_gpu::Edit;
 
 /// A mistake and what must be named.
 pub(super) struct Bug {
@@ -25,7 +25,7 @@ pub(super) const BUGS: [Bug; 15] = [
     Bug {
         name: "wrong alpha cutoff comparison: > for >=",
         edits: &[edit(
-            "core/kernels/intersect.h",
+            "core/gpu/kernels/geometry/intersect.h",
             "return alpha >= material.alpha_cutoff;",
             "return alpha > material.alpha_cutoff;",
         )],
@@ -35,7 +35,11 @@ pub(super) const BUGS: [Bug; 15] = [
     },
     Bug {
         name: "missing normal flip on back faces",
-        edits: &[edit("core/kernels/path.h", "float side = outside ? 1.0f : -1.0f;", "float side = 1.0f;")],
+        edits: &[edit(
+            "core/gpu/kernels/integrators/path.h",
+            "float side = outside ? 1.0f : -1.0f;",
+            "float side = 1.0f;",
+        )],
         rung: Rung::ShadingNormal,
         quantities: &["shading normal"],
         masked: false,
@@ -44,12 +48,12 @@ pub(super) const BUGS: [Bug; 15] = [
         name: "swapped barycentrics",
         edits: &[
             edit(
-                "core/kernels/intersect.h",
+                "core/gpu/kernels/geometry/intersect.h",
                 "    hit.u = v * inverse;\n    hit.v = w * inverse;",
                 "    hit.u = w * inverse;\n    hit.v = v * inverse;",
             ),
             edit(
-                "core/kernels/wide.h",
+                "core/gpu/kernels/bvh/bvh8.h",
                 "    tested.u = LS_F32X8_MUL(v, inverse);\n    tested.v = LS_F32X8_MUL(w, inverse);",
                 "    tested.u = LS_F32X8_MUL(w, inverse);\n    tested.v = LS_F32X8_MUL(v, inverse);",
             ),
@@ -61,7 +65,7 @@ pub(super) const BUGS: [Bug; 15] = [
     Bug {
         name: "sRGB decoded twice",
         edits: &[edit(
-            "core/kernels/texture.h",
+            "core/gpu/kernels/scene/texture.h",
             "    if ((flags & TEXTURE_SRGB) != 0u) {\n        return vec3_new(load_srgb_to_linear(scene, texel & 255u), \
              load_srgb_to_linear(scene, (texel >> 8) & 255u),\n                        load_srgb_to_linear(scene, \
              (texel >> 16) & 255u));\n    }",
@@ -78,7 +82,7 @@ pub(super) const BUGS: [Bug; 15] = [
     Bug {
         name: "light pdf without the cosine",
         edits: &[edit(
-            "core/kernels/lights.h",
+            "core/gpu/kernels/scene/lights.h",
             "return material.light_pdf_area * (distance2 / cosine);",
             "return material.light_pdf_area * distance2;",
         )],
@@ -89,7 +93,7 @@ pub(super) const BUGS: [Bug; 15] = [
     Bug {
         name: "off by one in the light table",
         edits: &[edit(
-            "core/kernels/sampling.h",
+            "core/gpu/kernels/math/sampling.h",
             "u32 column = rng_index_below(index_word, scene.constants.light_count);",
             "u32 column = rng_index_below(index_word, scene.constants.light_count - 1u);",
         )],
@@ -100,7 +104,7 @@ pub(super) const BUGS: [Bug; 15] = [
     Bug {
         name: "RNG dimension used twice",
         edits: &[edit(
-            "core/kernels/path.h",
+            "core/gpu/kernels/integrators/path.h",
             "bsdf_sample(here.surface, here.wo, u.u[0], u.u[1], u.u[2])",
             "bsdf_sample(here.surface, here.wo, u.u[0], u.u[1], u.u[1])",
         )],
@@ -111,7 +115,7 @@ pub(super) const BUGS: [Bug; 15] = [
     Bug {
         name: "missing square root in roughness",
         edits: &[edit(
-            "core/kernels/path.h",
+            "core/gpu/kernels/integrators/interaction.h",
             "surface.roughness = material.roughness;",
             "surface.roughness = material.roughness * material.roughness;",
         )],
@@ -122,7 +126,7 @@ pub(super) const BUGS: [Bug; 15] = [
     Bug {
         name: "shadow ray too long",
         edits: &[edit(
-            "core/kernels/path.h",
+            "core/gpu/kernels/integrators/path.h",
             "#define SHADOW_SHORTENING 0.999f",
             "#define SHADOW_SHORTENING 1.001f",
         )],
@@ -133,7 +137,7 @@ pub(super) const BUGS: [Bug; 15] = [
     Bug {
         name: "texture wrap clamp instead of repeat",
         edits: &[edit(
-            "core/kernels/texture.h",
+            "core/gpu/kernels/scene/texture.h",
             "    if (wrap == WRAP_REPEAT) {\n        return math_fract(u);",
             "    if (wrap == WRAP_REPEAT) {\n        return math_clamp(u, 0.0f, 1.0f);",
         )],
@@ -144,7 +148,7 @@ pub(super) const BUGS: [Bug; 15] = [
     Bug {
         name: "float3 stride: 16 bytes for 12",
         edits: &[edit(
-            "core/kernels/scene.h",
+            "core/gpu/kernels/scene/scene.h",
             "    p.x = scene.positions[3u * i];\n    p.y = scene.positions[3u * i + 1u];\n    p.z = \
              scene.positions[3u * i + 2u];",
             "    p.x = scene.positions[4u * i];\n    p.y = scene.positions[4u * i + 1u];\n    p.z = \
@@ -157,7 +161,7 @@ pub(super) const BUGS: [Bug; 15] = [
     Bug {
         name: "throughput not applied on the last bounce",
         edits: &[edit(
-            "core/kernels/path.h",
+            "core/gpu/kernels/integrators/path.h",
             "    path->throughput = throughput;\n    path->bsdf_pdf",
             "    path->throughput = bounce + 1u == pass.bounces ? path->throughput : throughput;\n    path->bsdf_pdf",
         )],
@@ -168,7 +172,7 @@ pub(super) const BUGS: [Bug; 15] = [
     Bug {
         name: "tangent handedness dropped",
         edits: &[edit(
-            "core/kernels/path.h",
+            "core/gpu/kernels/integrators/interaction.h",
             "vec3_scale(vec3_cross(n, tangent), at.vertices[0].tangent_sign * turned)",
             "vec3_scale(vec3_cross(n, tangent), turned)",
         )],
@@ -179,7 +183,7 @@ pub(super) const BUGS: [Bug; 15] = [
     Bug {
         name: "normals transformed like directions",
         edits: &[edit(
-            "core/kernels/path.h",
+            "core/gpu/kernels/integrators/interaction.h",
             "shading = transform_normal(instance.world_to_object, shading);",
             "shading = transform_vector(m, shading);",
         )],
@@ -190,7 +194,7 @@ pub(super) const BUGS: [Bug; 15] = [
     Bug {
         name: "power heuristic without the squares",
         edits: &[edit(
-            "core/kernels/sampling.h",
+            "core/gpu/kernels/math/sampling.h",
             "        float r = b / a;\n        return 1.0f / (1.0f + r * r);",
             "        float r = b / a;\n        return 1.0f / (1.0f + r);",
         )],

@@ -12,12 +12,12 @@ mod bugs;
 mod workshop;
 
 use bugs::{BUGS, Bug};
-use lockstep_core::bvh::Layout;
-use lockstep_core::conformance::render;
-use lockstep_core::kernels::{Edit, Source};
-use lockstep_core::trace::ladder::{self, Quantity, RungFound};
+use lockstep_bvh::Layout;
+use lockstep_conformance::render;
+use lockstep_core::path_record::divergence::{self, Quantity, RungFound};
 use lockstep_core::{Backend, OpenOptions, Renderer, Scene, Settings};
 use lockstep_cpu::{BVH_TARGET, Cpu};
+use lockstep_gpu::Edit;
 use lockstep_opencl::{Opencl, open_edited};
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::statistics::{Agreement, Judgement, Rule, Seeds, judge};
@@ -28,8 +28,8 @@ const SETTINGS: Settings = Settings {
     height: 48,
     bounces: 3,
     seed: 11,
-    mode: lockstep_core::renderer::Mode::Exact,
-    strategy: lockstep_core::renderer::Strategy::Mis,
+    mode: lockstep_core::Mode::Exact,
+    strategy: lockstep_core::Strategy::Mis,
     roulette_from: None,
 };
 const SPP: u32 = 64;
@@ -47,7 +47,7 @@ impl Found {
 
     /// The first rung that differs, and what most of the paths that part there part at.
     fn first(&self) -> Option<(&RungFound, &Quantity)> {
-        let rung = ladder::first(&self.rungs)?;
+        let rung = divergence::first(&self.rungs)?;
         Some((rung, rung.quantities.first()?))
     }
 
@@ -105,7 +105,7 @@ impl Stage {
         let truth = std::slice::from_ref(&self.truth);
         let judgement = judge(truth, &[image], Seeds::Paired, &Rule::default()).unwrap();
         let pixels = 0..SETTINGS.width * SETTINGS.height;
-        let rungs = ladder::climb(self.reference.as_mut(), renderer.as_mut(), pixels, 0..1).unwrap();
+        let rungs = divergence::climb(self.reference.as_mut(), renderer.as_mut(), pixels, 0..1).unwrap();
         Found { judgement, rungs }
     }
 }
@@ -117,7 +117,7 @@ fn planted_mistakes_are_convicted_and_the_wrong_quantity_is_named() {
     for stage in &mut stages {
         let sound = stage.look(&target, &[]);
         assert_eq!(sound.judgement.agreement, Agreement::Identical, "without a mistake");
-        assert_eq!(ladder::first(&sound.rungs), None, "without a mistake");
+        assert_eq!(divergence::first(&sound.rungs), None, "without a mistake");
     }
     println!("| mistake | verdict at {SPP} spp | p | first rung that differs | most part at | right |");
     println!("|---|---|---|---|---|---|");
@@ -138,13 +138,13 @@ fn planted_mistakes_are_convicted_and_the_wrong_quantity_is_named() {
 
 #[test]
 fn every_planted_mistake_fits_the_source() {
-    use lockstep_core::kernels::{self, Options, Part};
+    use lockstep_gpu::{Options, Part};
     // The runtime is asked for nothing but its name: an edit that does not fit is refused before any compiler runs.
     for layout in [Layout::Bvh2, Layout::Bvh8] {
         let source =
-            kernels::assemble("compat.h", "", &Options { layout, ..Options::default() }, Part::Trace);
+            lockstep_gpu::assemble("compat.h", "", &Options { layout, ..Options::default() }, Part::Trace);
         for bug in &BUGS {
-            let changed = bug.edits.iter().try_fold(source.clone(), Source::edited).unwrap();
+            let changed = bug.edits.iter().try_fold(source.clone(), lockstep_gpu::edited).unwrap();
             assert_ne!(changed.hash, source.hash, "{}", bug.name);
         }
     }

@@ -1,10 +1,10 @@
 //! A small room in which every planted mistake has something to spoil.
 
-use lockstep_core::camera::Camera;
+use lockstep_core::math::vec3::{Vec3, normalize, vec3};
+use lockstep_core::scene::camera::Camera;
 use lockstep_core::scene::{
     Affine, Flatten, IDENTITY, Material, MeshData, Sampler, Sky, Sphere, TextureTransform, Vertex, Wrap,
 };
-use lockstep_core::vec3::{Vec3, normalize, vec3};
 use lockstep_core::{Result, Scene, SceneBuilder};
 
 /// The alpha of the holes' rims, which is the cutoff to the bit: 51 of 255 as the lookup gives it.
@@ -59,7 +59,7 @@ fn textures(b: &mut SceneBuilder) -> Result<[u32; 3]> {
 fn quad(corners: [[f32; 3]; 4], repeats: f32, material: u32) -> MeshData {
     let [a, b, _, d] = corners.map(Vec3::from);
     let tangent = normalize(b - a);
-    let normal = normalize(lockstep_core::vec3::cross(b - a, d - a));
+    let normal = normalize(lockstep_core::math::vec3::cross(b - a, d - a));
     let vertex = |uv0| Vertex { normal, tangent, tangent_sign: -1.0, uv0, ..Vertex::PLAIN };
     MeshData {
         positions: corners.to_vec(),

@@ -2,8 +2,8 @@
 
 use super::materials::Finishes;
 use super::patch::{Finish, Frame, Plan, Point};
+use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::math::{PI, atan2_turns, sin_cos_turns};
-use lockstep_core::vec3::{Vec3, vec3};
 
 /// Distance between columns.
 pub(super) const BAY: f32 = 4.0;

@@ -4,7 +4,7 @@ use super::architecture::{BAY, GALLERY};
 use super::materials::Finishes;
 use super::patch::{Finish, Frame, Plan, Point};
 use lockstep_core::math::sin_cos_turns;
-use lockstep_core::vec3::vec3;
+use lockstep_core::math::vec3::vec3;
 
 /// Cloth that hangs from the balustrade of every second bay, in three colours by turns.
 pub(super) fn banners(plan: &mut Plan, frame: Frame, bays: u32, phase: u32, f: &Finishes) {

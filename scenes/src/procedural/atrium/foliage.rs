@@ -3,8 +3,8 @@
 use super::super::random::Random;
 use super::architecture::{BAY, GALLERY};
 use super::patch::Frame;
+use lockstep_core::math::vec3::{Vec3, cross, length, normalize, vec3};
 use lockstep_core::scene::{MeshData, Vertex};
-use lockstep_core::vec3::{Vec3, cross, length, normalize, vec3};
 
 /// Triangles of a leaf.
 pub(super) const TRIANGLES_PER_LEAF: u64 = 4;

@@ -10,8 +10,8 @@ mod textures;
 
 use architecture::{BAY, NAVE};
 use foliage::{Plant, TRIANGLES_PER_LEAF};
+use lockstep_core::math::vec3::vec3;
 use lockstep_core::scene::{Camera, IDENTITY, MeshData, PunctualLight, SceneBuilder, Sky};
-use lockstep_core::vec3::vec3;
 use lockstep_core::{Error, Result, Scene};
 use materials::Finishes;
 use patch::{Frame, Plan};

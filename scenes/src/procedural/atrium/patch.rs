@@ -2,8 +2,8 @@
 
 use crate::tangents;
 use lockstep_core::math::sin_cos_turns;
+use lockstep_core::math::vec3::{Vec3, cross, normalize, vec3};
 use lockstep_core::scene::{MeshData, Vertex};
-use lockstep_core::vec3::{Vec3, cross, normalize, vec3};
 
 /// A point of a surface: where it is in its frame, and its texture coordinates.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +105,7 @@ impl Plan {
         divisions: [f32; 2],
         finish: Finish,
     ) {
-        let length = |e: Vec3| lockstep_core::vec3::length(e);
+        let length = |e: Vec3| lockstep_core::math::vec3::length(e);
         let (lu, lv) = (length(u) * finish.scale, length(v) * finish.scale);
         self.surface(frame, divisions, [1, 1], finish, move |s, t| Point {
             at: corner + u * s + v * t,

@@ -1,7 +1,7 @@
 //! Images made from noise: colours, normals, roughness and cut-outs.
 
+use lockstep_core::math::rng::{pcg4d, uniform};
 use lockstep_core::math::{floor_to_i32, saturate, sin_cos_turns};
-use lockstep_core::rng::{pcg4d, uniform};
 
 /// RGBA, 8 bits a channel.
 pub(super) struct Image {

@@ -1,0 +1,287 @@
+//! How a set of references is divided in two: the cheapest plane between bins, or the middle.
+
+use crate::aabb::{Aabb, Lanes, Reference, axis};
+
+/// Bins along an axis at most.
+pub(crate) const MAX_BINS: usize = 64;
+
+/// As many as are usual: clearing more takes longer than filling them where references are few.
+pub(crate) const FEW_BINS: usize = 16;
+
+/// A splitting plane between two bins.
+pub(crate) struct Plane {
+    axis: usize,
+    lowest: f32,
+    scale: f32,
+    bins: usize,
+    /// The first bin of the right side.
+    right: usize,
+    pub(crate) cost: f32,
+}
+
+/// The bin of a place so many bins from the first one's start.
+#[inline(always)]
+fn bin_at(place: f32, bins: usize) -> usize {
+    (place as i32).clamp(0, bins as i32 - 1) as usize
+}
+
+/// Larger sets are binned by several tasks.
+const PARALLEL_BINNING: usize = 1 << 15;
+
+/// What a pass over references finds, by tasks on parts of them where they are many. `join` must not mind the order.
+pub(crate) fn gather<T: Send>(
+    references: &[Reference],
+    of: &(impl Fn(&[Reference]) -> T + Sync),
+    join: &(impl Fn(T, T) -> T + Sync),
+) -> T {
+    if references.len() <= PARALLEL_BINNING {
+        return of(references);
+    }
+    let (left, right) = references.split_at(references.len() / 2);
+    let (left, right) = rayon::join(|| gather(left, of, join), || gather(right, of, join));
+    join(left, right)
+}
+
+/// Boxes and numbers of references by bins along each axis.
+struct Bins<const MOST: usize> {
+    boxes: [[Lanes; MOST]; 3],
+    counts: [[u32; MOST]; 3],
+}
+
+impl<const MOST: usize> Bins<MOST> {
+    fn join(mut self, other: Self) -> Self {
+        for a in 0..3 {
+            for bin in 0..MOST {
+                self.boxes[a][bin].include(&other.boxes[a][bin]);
+                self.counts[a][bin] += other.counts[a][bin];
+            }
+        }
+        self
+    }
+}
+
+/// The box around the centres, all coordinates doubled.
+fn centers_of(references: &[Reference]) -> Lanes {
+    let mut centers = Lanes::EMPTY;
+    for reference in references {
+        let center = Lanes::of(reference).center2();
+        centers.include(&Lanes { lo: center, hi: center });
+    }
+    centers
+}
+
+/// The cheapest plane over all axes; `None` when all centres coincide.
+pub(crate) fn best_plane<const MOST: usize>(references: &[Reference], bins: usize) -> Option<Plane> {
+    let centers = gather(references, &centers_of, &Lanes::joined);
+    let lowest = centers.lo;
+    let scales = [0, 1, 2, 3].map(|a| {
+        let extent = centers.hi[a] - lowest[a];
+        let scale = bins as f32 * 0.999_999 / extent;
+        if a < 3 && extent > 0.0 && scale.is_finite() { scale } else { 0.0 }
+    });
+    let fill = |references: &[Reference]| {
+        let mut filled = Bins { boxes: [[Lanes::EMPTY; MOST]; 3], counts: [[0u32; MOST]; 3] };
+        for reference in references {
+            let bounds = Lanes::of(reference);
+            let center = bounds.center2();
+            let places = [0, 1, 2, 3].map(|a| (center[a] - lowest[a]) * scales[a]);
+            for (a, &place) in places[..3].iter().enumerate() {
+                let bin = bin_at(place, bins);
+                filled.boxes[a][bin].include(&bounds);
+                filled.counts[a][bin] += 1;
+            }
+        }
+        filled
+    };
+    let Bins { boxes, counts } = gather(references, &fill, &Bins::join);
+    let mut best: Option<Plane> = None;
+    for axis in (0..3).filter(|&a| scales[a] > 0.0) {
+        let (right, cost) = cheapest_boundary::<MOST>(&boxes[axis][..bins], &counts[axis][..bins]);
+        if cost.is_finite() && best.as_ref().is_none_or(|b| cost < b.cost) {
+            best = Some(Plane { axis, lowest: lowest[axis], scale: scales[axis], bins, right, cost });
+        }
+    }
+    best
+}
+
+/// The bin that best starts the right side and the cost of that split; infinite when one side would be empty.
+fn cheapest_boundary<const MOST: usize>(boxes: &[Lanes], counts: &[u32]) -> (usize, f32) {
+    let mut right_cost = [f32::INFINITY; MOST];
+    let (mut bounds, mut count) = (Lanes::EMPTY, 0);
+    for i in (1..boxes.len()).rev() {
+        bounds.include(&boxes[i]);
+        count += counts[i];
+        right_cost[i] = if count == 0 { f32::INFINITY } else { count as f32 * bounds.half_area() };
+    }
+    let mut best = (0, f32::INFINITY);
+    (bounds, count) = (Lanes::EMPTY, 0);
+    for i in 1..boxes.len() {
+        bounds.include(&boxes[i - 1]);
+        count += counts[i - 1];
+        let cost = count as f32 * bounds.half_area() + right_cost[i];
+        if count > 0 && cost < best.1 {
+            best = (i, cost);
+        }
+    }
+    best
+}
+
+/// Moves the left side to the front and returns its length. Both sides are non-empty, since the plane's bins are.
+pub(crate) fn partition(references: &mut [Reference], plane: &Plane) -> usize {
+    match plane.axis {
+        0 => partition_by(references, plane, |b| b.lo.x + b.hi.x),
+        1 => partition_by(references, plane, |b| b.lo.y + b.hi.y),
+        _ => partition_by(references, plane, |b| b.lo.z + b.hi.z),
+    }
+}
+
+fn partition_by(references: &mut [Reference], plane: &Plane, center2: impl Fn(&Aabb) -> f32) -> usize {
+    let Plane { lowest, scale, bins, right, .. } = *plane;
+    let mut left = 0;
+    for i in 0..references.len() {
+        let is_left = bin_at((center2(&references[i].bounds) - lowest) * scale, bins) < right;
+        // Without a jump, which processors could not predict. What is swapped away is a right one.
+        references.swap(i, left);
+        left += usize::from(is_left);
+    }
+    left
+}
+
+/// Sets up to this are divided by [`split_few`]; bins take longer, and may miss what is best.
+pub(crate) const FEW: usize = 8;
+
+/// Divides at least two and at most [`FEW`] references where it is cheapest between any two centres along an axis, and
+/// returns the length of the left side.
+pub(crate) fn split_few(references: &mut [Reference]) -> usize {
+    let n = references.len();
+    let mut all = [(Lanes::EMPTY, [0.0f32; 4]); FEW];
+    for (one, reference) in all.iter_mut().zip(&*references) {
+        let bounds = Lanes::of(reference);
+        *one = (bounds, bounds.center2());
+    }
+    let (mut best, mut best_order, mut best_cost) = (1, [0usize; FEW], f32::INFINITY);
+    for axis in 0..3 {
+        let mut order = [0usize; FEW];
+        for i in 1..n {
+            let mut place = i;
+            while place > 0 && all[order[place - 1]].1[axis] > all[i].1[axis] {
+                order[place] = order[place - 1];
+                place -= 1;
+            }
+            order[place] = i;
+        }
+        let sorted = order.map(|i| all[i].0);
+        let (left, cost) = cheapest_boundary::<FEW>(&sorted[..n], &[1; FEW][..n]);
+        if cost < best_cost {
+            (best, best_order, best_cost) = (left, order, cost);
+        }
+    }
+    let mut sorted = [Reference::NONE; FEW];
+    for (to, &from) in sorted.iter_mut().zip(&best_order[..n]) {
+        *to = references[from];
+    }
+    references.copy_from_slice(&sorted[..n]);
+    best
+}
+
+/// Orders two references as a plane between them would: every such plane costs the same, so the first axis that tells them
+/// apart decides. Many nodes are over two, and need no bins.
+pub(crate) fn order_pair(a: &mut Reference, b: &mut Reference) {
+    let [of_a, of_b] = [&*a, &*b].map(|r| (r.bounds.center2().to_array(), r.index));
+    if of_b < of_a {
+        std::mem::swap(a, b);
+    }
+}
+
+/// Splits in half along the axis where centres spread most.
+pub(crate) fn median(references: &mut [Reference]) -> usize {
+    let mut centers = Aabb::EMPTY;
+    for reference in references.iter() {
+        let c = reference.bounds.center2();
+        centers.include(&Aabb { lo: c, hi: c });
+    }
+    let extent = centers.hi - centers.lo;
+    let widest =
+        if extent.x >= extent.y && extent.x >= extent.z { 0 } else { 1 + usize::from(extent.z > extent.y) };
+    let middle = references.len() / 2;
+    let key = |r: &Reference| axis(r.bounds.center2(), widest);
+    references.select_nth_unstable_by(middle, |a, b| key(a).total_cmp(&key(b)).then(a.index.cmp(&b.index)));
+    middle
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aabb::{bounds_of, joined};
+    use lockstep_core::math::rng::{pcg4d, uniform};
+    use lockstep_core::math::vec3::vec3;
+
+    /// Boxes in a cube, some of which share a centre.
+    fn references(count: u32, seed: u32) -> Vec<Reference> {
+        let reference = |index: u32| {
+            let at = pcg4d([index - index % 3 / 2, seed, 17, 1]).map(uniform);
+            let size = pcg4d([index, seed, 17, 2]).map(|x| 0.4 * uniform(x).powi(3));
+            let (center, half) = (vec3(at[0], at[1], at[2]), vec3(size[0], size[1], size[2]));
+            Reference { bounds: Aabb { lo: center - half, hi: center + half }, index }
+        };
+        (0..count).map(reference).collect()
+    }
+
+    fn cost(references: &[Reference], middle: usize) -> f32 {
+        let (left, right) = references.split_at(middle);
+        [left, right].iter().map(|side| side.len() as f32 * bounds_of(side).half_area()).sum()
+    }
+
+    fn numbers(references: &[Reference]) -> Vec<u32> {
+        let mut numbers: Vec<u32> = references.iter().map(|r| r.index).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    #[test]
+    fn few_references_are_divided_where_that_costs_least_along_any_axis() {
+        for seed in 0..300 {
+            let all = references(2 + seed % (FEW as u32 - 1), seed);
+            let mut divided = all.clone();
+            let middle = split_few(&mut divided);
+            assert!(0 < middle && middle < all.len());
+            assert_eq!(numbers(&divided), numbers(&all));
+            let found = cost(&divided, middle);
+            for k in 0..3 {
+                let mut sorted = all.clone();
+                sorted.sort_by(|a, b| axis(a.bounds.center2(), k).total_cmp(&axis(b.bounds.center2(), k)));
+                for i in 1..all.len() {
+                    assert!(found <= cost(&sorted, i), "seed {seed}, axis {k}, {i} to the left");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn partition_puts_what_lies_left_of_the_plane_before_the_rest_at_the_cost_that_the_plane_has() {
+        for seed in 0..100 {
+            let all = references(10 + 7 * seed, seed);
+            let mut divided = all.clone();
+            let plane = best_plane::<FEW_BINS>(&all, FEW_BINS).unwrap();
+            let middle = partition(&mut divided, &plane);
+            assert!(0 < middle && middle < all.len());
+            assert_eq!(numbers(&divided), numbers(&all));
+            let center = |r: &Reference| axis(r.bounds.center2(), plane.axis);
+            let last_left = divided[..middle].iter().map(center).fold(f32::NEG_INFINITY, f32::max);
+            let first_right = divided[middle..].iter().map(center).fold(f32::INFINITY, f32::min);
+            assert!(last_left < first_right);
+            assert!((cost(&divided, middle) - plane.cost).abs() <= 1e-5 * plane.cost);
+        }
+    }
+
+    #[test]
+    fn the_last_lane_holds_anything_and_changes_nothing() {
+        for index in [0, 1, 0x7f80_0001, u32::MAX] {
+            let mut all = references(5, 3);
+            all.iter_mut().for_each(|r| r.index = index);
+            let by_three = all.iter().map(|r| r.bounds).fold(Aabb::EMPTY, joined);
+            let by_four = bounds_of(&all);
+            assert_eq!((by_four.lo, by_four.hi), (by_three.lo, by_three.hi));
+        }
+    }
+}

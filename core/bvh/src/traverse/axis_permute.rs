@@ -1,0 +1,37 @@
+//! Eight rays, each with its own longest axis.
+
+use lockstep_core::math::simd::Lanes;
+
+/// How each ray's axes turn so that the longest of its direction comes last.
+pub(crate) struct Turn<L> {
+    along_x: L,
+    along_y: L,
+}
+
+impl<L: Lanes> Turn<L> {
+    /// The choice of [`lockstep_core::geometry::longest_axis`].
+    #[inline(always)]
+    pub(crate) fn new(x: L, y: L, z: L) -> Self {
+        let (x, y, z) = (x.abs(), y.abs(), z.abs());
+        let beyond_y = y.below(x);
+        Self { along_x: beyond_y.and(z.below(x)), along_y: z.below(y).and_not(beyond_y) }
+    }
+
+    /// [`lockstep_core::geometry::rotate_to`] for each ray's axis.
+    #[inline(always)]
+    pub(crate) fn rotate(&self, x: L, y: L, z: L) -> [L; 3] {
+        let Self { along_x, along_y } = *self;
+        [
+            along_x.select(y, along_y.select(z, x)),
+            along_x.select(z, along_y.select(x, y)),
+            along_x.select(x, along_y.select(y, z)),
+        ]
+    }
+
+    /// Corners as seen from the rays' origins, turned, and sheared so that the rays go along the last axis.
+    #[inline(always)]
+    pub(crate) fn shear(&self, [x, y, z]: [L; 3], [ox, oy, oz]: [L; 3], [sx, sy]: [L; 2]) -> [L; 3] {
+        let [x, y, z] = self.rotate(x.sub(ox), y.sub(oy), z.sub(oz));
+        [x.sub(sx.mul(z)), y.sub(sy.mul(z)), z]
+    }
+}

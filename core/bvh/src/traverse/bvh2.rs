@@ -1,0 +1,170 @@
+//! Closest-hit and any-hit traversal of [`Bvh2`].
+
+use crate::STACK_SIZE;
+use crate::layout::bvh2::{Bvh2, EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, Node};
+use crate::object_ray::{LeafPrimitive, Probe};
+use lockstep_core::geometry::{Hit, MISSED, Ray, Slabs};
+use lockstep_core::math::rng::RayKey;
+use lockstep_core::math::{max, min};
+use lockstep_core::scene::SceneData;
+
+/// Entry distances of a node's children, [`MISSED`] where the ray misses.
+#[inline(always)]
+fn child_entries(node: &Node, slabs: &Slabs, t_min: f32, t_last: f32) -> [f32; 2] {
+    let entry = |child| {
+        let (lo, hi) = node.child_box(child);
+        let (entry, exit) = slabs.interval(lo, hi);
+        if max(entry, t_min) <= min(exit, t_last) { entry } else { MISSED }
+    };
+    [entry(0), entry(1)]
+}
+
+/// Working memory of a traversal, kept from ray to ray because clearing it would cost as much as a short ray.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    top: Stack,
+    bottom: Stack,
+}
+
+/// Subtrees still to be visited, each with its entry distance.
+#[derive(Clone, Debug)]
+struct Stack {
+    items: [(u32, f32); STACK_SIZE],
+    len: usize,
+}
+
+impl Default for Stack {
+    fn default() -> Self {
+        Self { items: [(EMPTY, 0.0); STACK_SIZE], len: 0 }
+    }
+}
+
+impl Stack {
+    #[inline(always)]
+    fn push(&mut self, child: u32, entry: f32) {
+        self.items[self.len] = (child, entry);
+        self.len += 1;
+    }
+
+    /// The last subtree pushed that is not beyond `t_last`, or [`EMPTY`].
+    #[inline(always)]
+    fn pop(&mut self, t_last: f32) -> u32 {
+        while self.len > 0 {
+            self.len -= 1;
+            let (child, entry) = self.items[self.len];
+            if entry <= t_last {
+                return child;
+            }
+        }
+        EMPTY
+    }
+}
+
+/// Walks a tree nearest child first and hands its leaves to `leaf`, which returns the new last distance of interest, or
+/// `None` to stop.
+#[inline(always)]
+fn walk(
+    nodes: &[Node],
+    root: u32,
+    slabs: &Slabs,
+    t_min: f32,
+    mut t_last: f32,
+    stack: &mut Stack,
+    mut leaf: impl FnMut(u32) -> Option<f32>,
+) {
+    stack.len = 0;
+    let mut current = root;
+    while current != EMPTY {
+        if current & LEAF_BIT != 0 {
+            match leaf(current & !LEAF_BIT) {
+                Some(t) => t_last = t,
+                None => return,
+            }
+            current = stack.pop(t_last);
+            continue;
+        }
+        let node = &nodes[current as usize];
+        let [a, b] = child_entries(node, slabs, t_min, t_last);
+        let [first, second] = node.children;
+        current = match (a < MISSED, b < MISSED) {
+            (true, true) if a <= b => {
+                stack.push(second, b);
+                first
+            }
+            (true, true) => {
+                stack.push(first, a);
+                second
+            }
+            (true, false) => first,
+            (false, true) => second,
+            (false, false) => stack.pop(t_last),
+        };
+    }
+}
+
+/// The primitives that a mesh leaf names.
+#[inline(always)]
+fn leaf_primitives(bvh: &Bvh2, leaf: u32) -> &[LeafPrimitive] {
+    let first = (leaf & ((1 << LEAF_COUNT_SHIFT) - 1)) as usize;
+    let count = (leaf >> LEAF_COUNT_SHIFT) as usize + 1;
+    &bvh.primitives[first..first + count]
+}
+
+impl Bvh2 {
+    /// The nearest surface along a ray. `key` identifies the ray for stochastic coverage.
+    pub fn closest_hit(&self, scene: &SceneData, ray: &Ray, key: RayKey, scratch: &mut Scratch) -> Hit {
+        let Scratch { top, bottom } = scratch;
+        let mut best = Hit::none(ray.t_max);
+        let slabs = Slabs::new(ray.origin, ray.direction);
+        walk(&self.nodes, self.root, &slabs, ray.t_min, ray.t_max, top, |instance| {
+            if let Some(probe) = Probe::enter(scene, &self.instance_boxes, ray, &slabs, instance, key, best.t)
+            {
+                self.closest_in_mesh(scene, &probe, &mut best, bottom);
+            }
+            Some(best.t)
+        });
+        best
+    }
+
+    #[inline(always)]
+    fn closest_in_mesh(&self, scene: &SceneData, probe: &Probe, best: &mut Hit, stack: &mut Stack) {
+        let root = self.mesh_roots[scene.instances[probe.instance as usize].mesh as usize];
+        walk(&self.nodes, root, &probe.slabs, probe.t_min, best.t, stack, |leaf| {
+            for candidate in leaf_primitives(self, leaf) {
+                if let Some(hit) = probe.test(scene, candidate, best.t)
+                    && best.yields_to(&hit)
+                {
+                    *best = hit;
+                }
+            }
+            Some(best.t)
+        });
+    }
+
+    /// Whether any surface lies along a ray.
+    pub fn any_hit(&self, scene: &SceneData, ray: &Ray, key: RayKey, scratch: &mut Scratch) -> bool {
+        let Scratch { top, bottom } = scratch;
+        let mut found = false;
+        let slabs = Slabs::new(ray.origin, ray.direction);
+        walk(&self.nodes, self.root, &slabs, ray.t_min, ray.t_max, top, |instance| {
+            if let Some(probe) =
+                Probe::enter(scene, &self.instance_boxes, ray, &slabs, instance, key, ray.t_max)
+            {
+                found = self.any_in_mesh(scene, &probe, ray.t_max, bottom);
+            }
+            (!found).then_some(ray.t_max)
+        });
+        found
+    }
+
+    #[inline(always)]
+    fn any_in_mesh(&self, scene: &SceneData, probe: &Probe, t_max: f32, stack: &mut Stack) -> bool {
+        let root = self.mesh_roots[scene.instances[probe.instance as usize].mesh as usize];
+        let mut found = false;
+        walk(&self.nodes, root, &probe.slabs, probe.t_min, t_max, stack, |leaf| {
+            found = leaf_primitives(self, leaf).iter().any(|c| probe.test(scene, c, t_max).is_some());
+            (!found).then_some(t_max)
+        });
+        found
+    }
+}

@@ -1,0 +1,225 @@
+//! Triangles that another intersector proposes, one for each of eight rays, judged at once.
+
+use crate::object_ray::LeafPrimitive;
+use crate::traverse::axis_permute::Turn;
+use crate::traverse::triangles8::{Tested, boxes};
+use lockstep_core::geometry::{FAR_WIDENING, Hit, Ray, SMALLEST_DIRECTION};
+#[cfg(target_arch = "x86_64")]
+use lockstep_core::math::simd::Avx2;
+use lockstep_core::math::simd::{Eight, Lanes, Plain};
+use lockstep_core::math::vec3::Vec3;
+
+/// Eight rays, number by number.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rays8 {
+    /// Where they start.
+    pub origin: [Eight; 3],
+    /// Their first distances.
+    pub t_min: Eight,
+    /// Where they go.
+    pub direction: [Eight; 3],
+    /// Their last distances.
+    pub t_max: Eight,
+}
+
+impl Rays8 {
+    /// The rays `ray(0)` to `ray(7)`.
+    #[inline(always)]
+    pub fn new<'r>(ray: impl Fn(usize) -> &'r Ray) -> Self {
+        let rays = [ray(0), ray(1), ray(2), ray(3), ray(4), ray(5), ray(6), ray(7)];
+        #[cfg(target_arch = "x86_64")]
+        if lockstep_core::math::simd::has_avx2() {
+            // SAFETY: the processor has the features.
+            return unsafe { Self::turned_by_avx2(rays) };
+        }
+        Self::turned_by::<Plain>(rays)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn turned_by_avx2(rays: [&Ray; 8]) -> Self {
+        Self::turned_by::<Avx2>(rays)
+    }
+
+    #[inline(always)]
+    fn turned_by<L: Lanes>(rays: [&Ray; 8]) -> Self {
+        let [x, y, z, t_min, dx, dy, dz, t_max] = L::transpose(rays.map(bytemuck::cast_ref));
+        Self {
+            origin: [x.store(), y.store(), z.store()],
+            t_min: t_min.store(),
+            direction: [dx.store(), dy.store(), dz.store()],
+            t_max: t_max.store(),
+        }
+    }
+}
+
+/// Eight rays and a triangle for each.
+#[derive(Clone, Copy, Debug)]
+pub struct Proposals8<'a> {
+    rays: &'a Rays8,
+    triangles: [&'a LeafPrimitive; 8],
+    lanes: u32,
+}
+
+/// What lanes hold in which nothing was put.
+static NO_TRIANGLE: LeafPrimitive =
+    LeafPrimitive { p0: Vec3::ZERO, primitive: 0, p1: Vec3::ZERO, flags: 0, p2: Vec3::ZERO, cut_above: 0 };
+
+/// What eight proposals count as.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged8 {
+    t: Eight,
+    u: Eight,
+    v: Eight,
+    /// Bits of the triangles' numbers.
+    primitive: Eight,
+    taken: u32,
+    inside: u32,
+}
+
+impl<'a> Proposals8<'a> {
+    /// No proposals yet for these rays.
+    #[inline(always)]
+    pub fn new(rays: &'a Rays8) -> Self {
+        Self { rays, triangles: [&NO_TRIANGLE; 8], lanes: 0 }
+    }
+
+    /// Adds a triangle of an instance that is not transformed for the ray of a lane, which is below 8, if it `counts`.
+    #[inline(always)]
+    pub fn put(&mut self, lane: usize, triangle: &'a LeafPrimitive, counts: bool) {
+        self.triangles[lane] = triangle;
+        self.lanes |= u32::from(counts) << lane;
+    }
+
+    /// Judges all of them as [`crate::judge`] does, but for coverage. Hits all of whose barycentric coordinates are at
+    /// least `edge` are inside.
+    #[inline(always)]
+    pub fn judge(&self, edge: f32) -> Judged8 {
+        if self.lanes == 0 {
+            return Judged8::none(self.rays);
+        }
+        #[cfg(target_arch = "x86_64")]
+        if lockstep_core::math::simd::has_avx2() {
+            // SAFETY: the processor has the features.
+            return unsafe { self.judge_by_avx2(edge) };
+        }
+        self.judge_by::<Plain>(edge)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn judge_by_avx2(&self, edge: f32) -> Judged8 {
+        self.judge_by::<Avx2>(edge)
+    }
+
+    #[inline(always)]
+    fn judge_by<L: Lanes>(&self, edge: f32) -> Judged8 {
+        let Rays8 { origin: [ox, oy, oz], t_min, direction: [dx, dy, dz], t_max } = self.rays;
+        let (ox, oy, oz, t_min) = (L::load(ox), L::load(oy), L::load(oz), L::load(t_min));
+        let (dx, dy, dz, t_max) = (L::load(dx), L::load(dy), L::load(dz), L::load(t_max));
+        let (points, primitives) = self.points::<L>();
+        let turn = Turn::new(dx, dy, dz);
+        let [x, y, z] = turn.rotate(dx, dy, dz);
+        let (sx, sy, sz) = (x.div(z), y.div(z), L::splat(1.0).div(z));
+        let origin = [ox, oy, oz];
+        let [a, b, c] = points;
+        let corners = [
+            turn.shear(a, origin, [sx, sy]),
+            turn.shear(b, origin, [sx, sy]),
+            turn.shear(c, origin, [sx, sy]),
+        ];
+        let tested = Tested::new(corners, sz, self.lanes, t_min, t_max);
+        let (entry, exit) = interval(&boxes(points), origin, [inverse(dx), inverse(dy), inverse(dz)]);
+        let entry = entry.max(t_min);
+        let raised = tested.t.max(entry);
+        let taken = tested.hit & entry.at_most(exit) & raised.at_most(t_max);
+        let (u, v) = (tested.u, tested.v);
+        let at_edge = u.min(v).min(L::splat(1.0).sub(u).sub(v)).less(L::splat(edge));
+        let hit = L::mask(taken);
+        Judged8 {
+            t: hit.select(raised, t_max).store(),
+            u: hit.and(u).store(),
+            v: hit.and(v).store(),
+            primitive: primitives.store(),
+            taken,
+            inside: taken & !at_edge,
+        }
+    }
+
+    /// The corners of the triangles, and bits of their numbers.
+    #[inline(always)]
+    fn points<L: Lanes>(&self) -> ([[L; 3]; 3], L) {
+        // A record is twelve words, with a number behind each corner.
+        let words = self.triangles.map(bytemuck::cast_ref::<LeafPrimitive, [f32; 12]>);
+        let [ax, ay, az, primitives, bx, by, bz, _] = L::transpose(words.map(first_eight));
+        let [.., cx, cy, cz, _] = L::transpose(words.map(last_eight));
+        ([[ax, ay, az], [bx, by, bz], [cx, cy, cz]], primitives)
+    }
+}
+
+#[inline(always)]
+fn first_eight([first @ .., _, _, _, _]: &[f32; 12]) -> &Eight {
+    first
+}
+
+#[inline(always)]
+fn last_eight([_, _, _, _, last @ ..]: &[f32; 12]) -> &Eight {
+    last
+}
+
+/// Entries of eight rays into boxes, lowest corners first, and widened exits, as [`lockstep_core::geometry::Slabs::interval`]
+/// finds them.
+#[inline(always)]
+pub(crate) fn interval<L: Lanes>(boxes: &[L; 6], origin: [L; 3], inverse: [L; 3]) -> (L, L) {
+    let (x, y, z) = (
+        across(boxes, origin, inverse, 0),
+        across(boxes, origin, inverse, 1),
+        across(boxes, origin, inverse, 2),
+    );
+    (x.0.max(y.0).max(z.0), x.1.min(y.1).min(z.1).mul(L::splat(FAR_WIDENING)))
+}
+
+/// Where rays enter and leave what lies between the planes of an axis.
+#[inline(always)]
+fn across<L: Lanes>(boxes: &[L; 6], origin: [L; 3], inverse: [L; 3], axis: usize) -> (L, L) {
+    let low = boxes[axis].sub(origin[axis]).mul(inverse[axis]);
+    let high = boxes[axis + 3].sub(origin[axis]).mul(inverse[axis]);
+    (low.min(high), low.max(high))
+}
+
+/// One over components of directions, finite.
+#[inline(always)]
+pub(crate) fn inverse<L: Lanes>(component: L) -> L {
+    L::splat(1.0).div(component.abs().max(L::splat(SMALLEST_DIRECTION)).with_sign_of(component))
+}
+
+impl Judged8 {
+    /// No hits.
+    #[inline(always)]
+    fn none(rays: &Rays8) -> Self {
+        let zero = [0.0; 8];
+        Self { t: rays.t_max, u: zero, v: zero, primitive: zero, taken: 0, inside: 0 }
+    }
+
+    /// Whether there is a hit.
+    #[inline(always)]
+    pub fn is_hit(&self, lane: usize) -> bool {
+        self.taken >> lane & 1 != 0
+    }
+
+    /// Bits of the hits that are inside.
+    #[inline(always)]
+    pub fn inside(&self) -> u32 {
+        self.inside
+    }
+
+    /// The hit of a lane, as one of this instance; no hit where the rule rejects the proposal, or where the scalar rule must
+    /// decide, or where there is none.
+    #[inline(always)]
+    pub fn hit(&self, lane: usize, instance: u32) -> Hit {
+        let Self { t, u, v, primitive, .. } = self;
+        let none = u32::from(!self.is_hit(lane)).wrapping_neg();
+        let primitive = primitive[lane].to_bits() | none;
+        Hit { t: t[lane], u: u[lane], v: v[lane], instance: instance | none, primitive }
+    }
+}

@@ -1,0 +1,97 @@
+use crate::BruteForce;
+use crate::tests::{bits, key, random_point, ray};
+use crate::traverse::small_scene::*;
+use lockstep_core::scene::{AlphaMode, Flatten, IDENTITY, Material, MeshData, Scene, SceneBuilder};
+
+/// Two meshes in place with `triangles` in all: random ones, flat ones, neighbours, and duplicates for ties.
+fn scene(seed: u32, triangles: u32, material: Material) -> Scene {
+    let mut b = SceneBuilder::new("few");
+    b.flatten = Flatten::Never;
+    let material = b.material(material);
+    let mut meshes = [MeshData::default(), MeshData::default()];
+    for i in 0..triangles {
+        let mesh = &mut meshes[(i % 2) as usize];
+        let base = mesh.positions.len() as u32;
+        let corners = match i % 5 {
+            // The first point is that of the triangle before, or all are.
+            1 | 2 if base > 2 => [base - 2, base - 1, base],
+            3 if base > 2 => [base - 2, base - 3, base - 1],
+            _ => [base, base + 1, base + 2],
+        };
+        for k in base..=corners[2].max(corners[0]) {
+            let p = random_point(seed * 1_000 + i, k % 3, 3.0);
+            mesh.positions.push(if i % 7 == 0 { [p.x, 1.0, p.z] } else { p.to_array() });
+        }
+        mesh.triangles.push(corners);
+        mesh.materials.push(material);
+    }
+    for mesh in meshes {
+        let mesh = b.mesh(mesh);
+        b.instance(mesh, IDENTITY);
+    }
+    b.build().unwrap()
+}
+
+fn diffuse() -> Material {
+    Material::diffuse([0.5; 3])
+}
+
+/// Holds all queries of eight rays to the rule, and returns what it says.
+fn check(few: &Few, scene: &Scene, rays: [&Ray; RAYS], scratch: &mut FewScratch) -> [Hit; RAYS] {
+    let definition = BruteForce::new(scene);
+    let closest = few.closest_hits(scene, rays, scratch);
+    let portable = closest_plain(few, scene, rays, &mut scratch.0);
+    let any = few.any_hits(scene, rays, scratch);
+    assert_eq!(any, any_plain(few, scene, rays, &mut scratch.0));
+    let expected = rays.map(|ray| definition.closest_hit(ray, key(0)));
+    for lane in 0..RAYS {
+        assert_eq!(bits(&closest[lane]), bits(&expected[lane]), "{:?}", rays[lane]);
+        assert_eq!(bits(&portable[lane]), bits(&expected[lane]), "{:?}, portably", rays[lane]);
+        assert_eq!(any >> lane & 1 != 0, expected[lane].is_some(), "{:?}", rays[lane]);
+    }
+    expected
+}
+
+#[test]
+fn eight_rays_hit_few_triangles_as_the_rule_says() {
+    let (mut found, mut close) = (0, 0);
+    for seed in 0..12 {
+        let scene = scene(seed, 3 + 3 * seed % 25, diffuse());
+        let few = Few::of(&scene).unwrap();
+        let mut scratch = FewScratch::default();
+        for first in (0..4_000).step_by(RAYS) {
+            // Rays of all kinds together, then some of which none is at an edge.
+            let number = |lane: u32| if first % 3 == 0 { first + lane } else { 6 * (first + lane) };
+            let eight: [Ray; RAYS] = std::array::from_fn(|lane| ray(&scene, number(lane as u32)));
+            let hits = check(&few, &scene, eight.each_ref(), &mut scratch);
+            found += hits.iter().filter(|hit| hit.is_some()).count();
+            // Up to just where they hit, just before, and from there on.
+            let mut ends = eight;
+            for (lane, (end, hit)) in
+                ends.iter_mut().zip(hits).enumerate().filter(|(_, (_, hit))| hit.is_some())
+            {
+                match lane % 3 {
+                    0 => end.t_max = hit.t,
+                    1 => end.t_max = hit.t.next_down().max(0.0),
+                    _ => end.t_min = hit.t,
+                }
+            }
+            check(&few, &scene, ends.each_ref(), &mut scratch);
+            few.see::<Plain>(eight.each_ref(), &mut scratch.0);
+            close += u32::from(few.pass::<Plain>(&mut scratch.0) != 0);
+        }
+    }
+    assert!(found > 5_000, "only {found} rays hit anything");
+    assert!((500..4_000).contains(&close), "{close} packets of 6,000 were left to the rule");
+}
+
+#[test]
+fn where_there_are_more_or_other_things_the_hierarchy_is_asked() {
+    assert!(Few::of(&scene(1, 20, diffuse())).is_some());
+    assert!(Few::of(&scene(1, 100, diffuse())).is_none(), "more triangles");
+    let partial = Material { alpha: 0.5, alpha_mode: AlphaMode::Blend as u32, ..diffuse() };
+    assert!(Few::of(&scene(1, 20, partial)).is_none(), "partial coverage");
+    let mut narrow = SceneData::clone(&scene(1, 20, diffuse()));
+    narrow.triangles[0].vertices[1] = narrow.triangles[0].vertices[0];
+    assert!(Few::of(&narrow).is_none(), "two corners");
+}

@@ -1,0 +1,96 @@
+//! Eight triangles and their boxes at once, by the operations of the hit rule lane by lane.
+
+use lockstep_core::geometry::BOX_PADDING;
+use lockstep_core::math::simd::{Eight, Lanes};
+
+/// What testing eight triangles, each against the line of a ray, gave.
+pub(crate) struct Tested<L> {
+    pub(crate) t: L,
+    /// Barycentric coordinates.
+    pub(crate) u: L,
+    pub(crate) v: L,
+    /// Triangles met within range, whose boxes are still to be asked.
+    pub(crate) hit: u32,
+    /// Triangles that only the scalar test can decide about.
+    pub(crate) undecided: u32,
+}
+
+impl<L: Lanes> Tested<L> {
+    /// Tests the triangles `lanes` by their sheared corners as seen from a ray's origin. `sz` scales the longest axis. Same
+    /// operations as [`lockstep_core::geometry::triangle`], except that triangles with an edge function of zero are left to it.
+    #[inline(always)]
+    pub(crate) fn new(corners: [[L; 3]; 3], sz: L, lanes: u32, t_min: L, t_last: L) -> Self {
+        let [[ax, ay, az], [bx, by, bz], [cx, cy, cz]] = corners;
+        let u = cx.mul(by).sub(cy.mul(bx));
+        let v = ax.mul(cy).sub(ay.mul(cx));
+        let w = bx.mul(ay).sub(by.mul(ax));
+        let zero = L::splat(0.0);
+        let (least, most) = (u.min(v).min(w), u.max(v).max(w));
+        let passed_by = least.less(zero) & zero.less(most);
+        let possible = lanes & !passed_by;
+        if possible == 0 {
+            return Self::none();
+        }
+        // Of three numbers that have no two signs one is zero where the least or the greatest is.
+        let undecided = possible & (least.equal(zero) | most.equal(zero));
+        let decided = possible & !undecided;
+        Self { undecided, ..Self::passed::<false>([u, v, w], [az, bz, cz], sz, decided, t_min, t_last) }
+    }
+
+    #[inline(always)]
+    fn none() -> Self {
+        let zero = L::splat(0.0);
+        Self { t: zero, u: zero, v: zero, hit: 0, undecided: 0 }
+    }
+
+    /// Tests the triangles `lanes`, whose edges the ray passes on one side, by the edge functions and the corners' depths.
+    /// With `EARLY` those behind the ray are told before the division, which pays where they often are.
+    #[inline(always)]
+    pub(crate) fn passed<const EARLY: bool>(
+        [u, v, w]: [L; 3],
+        [az, bz, cz]: [L; 3],
+        sz: L,
+        mut lanes: u32,
+        t_min: L,
+        t_last: L,
+    ) -> Self {
+        let determinant = u.add(v).add(w);
+        let depth = u.mul(az).add(v.mul(bz)).add(w.mul(cz)).mul(sz);
+        if EARLY {
+            lanes &= !depth.xor(determinant).signs();
+            if lanes == 0 {
+                return Self::none();
+            }
+        }
+        let inverse = L::splat(1.0).div(determinant);
+        let t = depth.mul(inverse);
+        let in_range = t_min.less(t) & t.at_most(t_last);
+        // The second and third vertex's shares come first and second in a hit.
+        Self { t, u: v.mul(inverse), v: w.mul(inverse), hit: lanes & in_range, undecided: 0 }
+    }
+}
+
+/// The components of a corner of eight triangles.
+#[inline(always)]
+pub(crate) fn corner<L: Lanes>([x, y, z]: &[Eight; 3]) -> [L; 3] {
+    [L::load(x), L::load(y), L::load(z)]
+}
+
+/// The padded boxes of triangles by their corners, as [`lockstep_core::geometry::triangle_box`] makes them: lowest, then highest
+/// corners.
+#[inline(always)]
+pub(crate) fn boxes<L: Lanes>([a, b, c]: [[L; 3]; 3]) -> [L; 6] {
+    let (lx, hx) = extent(a[0], b[0], c[0]);
+    let (ly, hy) = extent(a[1], b[1], c[1]);
+    let (lz, hz) = extent(a[2], b[2], c[2]);
+    let lo = lx.abs().max(ly.abs().max(lz.abs()));
+    let hi = hx.abs().max(hy.abs().max(hz.abs()));
+    let pad = lo.max(hi).mul(L::splat(BOX_PADDING));
+    [lx.sub(pad), ly.sub(pad), lz.sub(pad), hx.add(pad), hy.add(pad), hz.add(pad)]
+}
+
+/// Least and greatest of three.
+#[inline(always)]
+fn extent<L: Lanes>(a: L, b: L, c: L) -> (L, L) {
+    (a.min(b).min(c), a.max(b).max(c))
+}

@@ -1,0 +1,234 @@
+//! The promises of the [`Renderer`] trait, for any renderer.
+
+use crate::trace_rays::cast_answers_as_the_hit_rule_says;
+use crate::{During, Open, Verdict, accumulate, blank, film_of, load, made, opened, render, scenes};
+use lockstep_core::error::Error;
+use lockstep_core::film::{Film, InvalidSamples, MAX_SPP, quantize};
+use lockstep_core::path_record::{PathRequest, PathVertex};
+use lockstep_core::scene::{Scene, SceneBuilder};
+use lockstep_core::{BounceCounts, Renderer, Settings};
+use std::ops::Range;
+
+/// The film's size in these checks: not a multiple of any tile or work-group.
+const SETTINGS: Settings = Settings {
+    width: 37,
+    height: 23,
+    bounces: 3,
+    seed: 5,
+    mode: lockstep_core::Mode::Exact,
+    strategy: lockstep_core::Strategy::Mis,
+    roulette_from: None,
+};
+
+/// Checks the contract of [`Renderer`] on a scene that uses every feature.
+///
+/// # Errors
+/// A renderer that fails where it must work.
+///
+/// # Panics
+/// When a promise is broken.
+pub fn contract(open: &mut Open<'_>) -> Verdict {
+    let scene = made(scenes::everything())?;
+    names_its_device(open)?;
+    refuses_use_before_load(open)?;
+    refuses_bad_settings(open, &scene)?;
+    any_split_gives_the_same_bits(open, &scene)?;
+    a_second_renderer_gives_the_same_bits(open, &scene)?;
+    load_clears_the_film(open, &scene)?;
+    seeds_and_samples_select_other_noise(open, &scene)?;
+    ray_counts_add_up(open, &scene)?;
+    refuses_more_samples_than_a_film_holds(open, &scene)?;
+    renders_a_scene_without_geometry(open)?;
+    renders_one_pixel(open, &scene)?;
+    cast_answers_as_the_hit_rule_says(open, &scene)?;
+    traces_are_the_samples_of_the_film(open, &scene)
+}
+
+fn names_its_device(open: &mut Open<'_>) -> Verdict {
+    let renderer = opened(open)?;
+    let device = renderer.device();
+    assert!(
+        !device.target.is_empty() && !device.backend.is_empty(),
+        "a renderer names its target: {device:?}"
+    );
+    Ok(())
+}
+
+fn refuses_use_before_load(open: &mut Open<'_>) -> Verdict {
+    let mut renderer = opened(open)?;
+    let mut film = blank()?;
+    assert!(
+        matches!(renderer.accumulate(0..1), Err(Error::Contract { .. })),
+        "accumulate before load is refused"
+    );
+    assert!(matches!(renderer.read(&mut film), Err(Error::Contract { .. })), "read before load is refused");
+    Ok(())
+}
+
+fn refuses_bad_settings(open: &mut Open<'_>, scene: &Scene) -> Verdict {
+    let mut renderer = opened(open)?;
+    for bad in [Settings { width: 0, ..SETTINGS }, Settings { bounces: 1_000_000, ..SETTINGS }] {
+        assert!(renderer.load(scene, &bad).is_err(), "{bad:?} is refused");
+    }
+    renderer.load(scene, &SETTINGS).during(|| "loading after a refusal".into())?;
+    Ok(())
+}
+
+fn accumulated(renderer: &mut dyn Renderer, scene: &Scene, parts: &[Range<u32>]) -> Verdict<Film> {
+    load(renderer, scene, &SETTINGS)?;
+    for part in parts {
+        accumulate(renderer, scene, part.clone())?;
+    }
+    film_of(renderer, scene)
+}
+
+fn any_split_gives_the_same_bits(open: &mut Open<'_>, scene: &Scene) -> Verdict {
+    let mut renderer = opened(open)?;
+    let whole = accumulated(renderer.as_mut(), scene, std::slice::from_ref(&(0..64)))?;
+    assert_eq!(
+        (whole.spp, whole.width(), whole.height()),
+        (64, 37, 23),
+        "the film has the size that was asked for"
+    );
+    let singles: Vec<Range<u32>> = (0..64).map(|i| i..i + 1).collect();
+    let backwards: Vec<Range<u32>> = singles.iter().rev().cloned().collect();
+    let uneven = [40..64, 0..1, 1..3, 3..3, 3..40];
+    for parts in [&singles[..], &backwards[..], &uneven[..]] {
+        let split = accumulated(renderer.as_mut(), scene, parts)?;
+        assert_eq!(split.pixels_differing(&whole), 0, "0..64 equals the split {parts:?}");
+        assert_eq!(split.invalid, whole.invalid, "invalid do not depend on the split");
+    }
+    // Two devices that share the samples.
+    let mut other = opened(open)?;
+    let mut first = accumulated(renderer.as_mut(), scene, std::slice::from_ref(&(0..17)))?;
+    let second = accumulated(other.as_mut(), scene, std::slice::from_ref(&(17..64)))?;
+    first.merge(&second).during(|| "adding films of one size".into())?;
+    assert_eq!(first.pixels_differing(&whole), 0, "films of two renderers add up to the whole");
+    Ok(())
+}
+
+fn a_second_renderer_gives_the_same_bits(open: &mut Open<'_>, scene: &Scene) -> Verdict {
+    let (a, _) = render(opened(open)?.as_mut(), scene, &SETTINGS, 8)?;
+    let (b, _) = render(opened(open)?.as_mut(), scene, &SETTINGS, 8)?;
+    assert_eq!(a, b, "two renderers of one target agree to the bit");
+    Ok(())
+}
+
+fn load_clears_the_film(open: &mut Open<'_>, scene: &Scene) -> Verdict {
+    let mut renderer = opened(open)?;
+    let (a, _) = render(renderer.as_mut(), scene, &SETTINGS, 2)?;
+    let (b, _) = render(renderer.as_mut(), scene, &SETTINGS, 2)?;
+    assert_eq!(a, b, "load starts a new film");
+    load(renderer.as_mut(), scene, &Settings { width: 8, height: 9, ..SETTINGS })?;
+    let empty = film_of(renderer.as_mut(), scene)?;
+    assert_eq!((empty.spp, empty.width(), empty.height()), (0, 8, 9), "load takes the new size");
+    assert!(empty.sums.iter().all(|s| *s == [0; 3]), "a new film is black");
+    Ok(())
+}
+
+fn seeds_and_samples_select_other_noise(open: &mut Open<'_>, scene: &Scene) -> Verdict {
+    let mut renderer = opened(open)?;
+    let (a, _) = render(renderer.as_mut(), scene, &SETTINGS, 1)?;
+    let (b, _) = render(renderer.as_mut(), scene, &Settings { seed: 6, ..SETTINGS }, 1)?;
+    let second = accumulated(renderer.as_mut(), scene, std::slice::from_ref(&(1..2)))?;
+    assert!(a.pixels_differing(&b) > 0, "another seed gives other noise");
+    assert!(a.pixels_differing(&second) > 0, "another sample gives other noise");
+    Ok(())
+}
+
+fn ray_counts_add_up(open: &mut Open<'_>, scene: &Scene) -> Verdict {
+    let (_, report) = render(opened(open)?.as_mut(), scene, &SETTINGS, 3)?;
+    let camera_rays = report.bounces.first().map(|counts| counts.extension_rays);
+    assert_eq!(camera_rays, Some(37 * 23 * 3), "every sample has one camera ray");
+    assert!(report.bounces.len() <= SETTINGS.bounces as usize + 1, "no bounce beyond the last");
+    for (bounce, counts) in report.bounces.iter().enumerate() {
+        assert!(counts.hits <= counts.extension_rays, "hits at bounce {bounce} are extension rays");
+        assert!(counts.shadow_rays <= counts.hits, "at most one shadow ray a hit at bounce {bounce}");
+        assert!(
+            counts.unoccluded <= counts.shadow_rays,
+            "unoccluded rays at bounce {bounce} are shadow rays"
+        );
+    }
+    for pair in report.bounces.windows(2) {
+        assert!(pair[1].extension_rays <= pair[0].hits, "paths go on only from hits");
+    }
+    let stages = &report.stages;
+    let sum = stages.generate_ms + stages.extend_ms + stages.shade_ms + stages.connect_ms;
+    assert!(sum <= stages.total_ms * 1.02 + 0.05, "stages fit into the pass: {stages:?}");
+    Ok(())
+}
+
+fn refuses_more_samples_than_a_film_holds(open: &mut Open<'_>, scene: &Scene) -> Verdict {
+    let mut renderer = opened(open)?;
+    load(renderer.as_mut(), scene, &SETTINGS)?;
+    assert!(
+        matches!(renderer.accumulate(0..MAX_SPP + 1), Err(Error::Contract { .. })),
+        "an overflow is refused"
+    );
+    renderer.accumulate(0..1).during(|| "rendering after a refusal".into())?;
+    Ok(())
+}
+
+fn renders_a_scene_without_geometry(open: &mut Open<'_>) -> Verdict {
+    let mut b = SceneBuilder::new("empty");
+    b.sky = lockstep_core::scene::Sky::Constant(lockstep_core::math::vec3::Vec3::splat(0.5));
+    let scene = made(b.build())?;
+    let (film, report) = render(opened(open)?.as_mut(), &scene, &SETTINGS, 4)?;
+    assert!(film.mean().iter().all(|p| *p == [0.5; 3]), "nothing but sky shows the sky");
+    assert!(report.invalid.is_zero());
+    Ok(())
+}
+
+fn renders_one_pixel(open: &mut Open<'_>, scene: &Scene) -> Verdict {
+    let (film, _) = render(opened(open)?.as_mut(), scene, &Settings { width: 1, height: 1, ..SETTINGS }, 5)?;
+    assert_eq!((film.sums.len(), film.spp), (1, 5), "a film of one pixel is possible");
+    Ok(())
+}
+
+/// Where a renderer can trace single paths, these are the paths that its film is made of, ray by ray.
+fn traces_are_the_samples_of_the_film(open: &mut Open<'_>, scene: &Scene) -> Verdict {
+    let mut renderer = opened(open)?;
+    let settings = Settings { roulette_from: Some(2), bounces: 5, ..SETTINGS };
+    let (film, report) = render(renderer.as_mut(), scene, &settings, 2)?;
+    let pixels = 0..settings.width * settings.height;
+    let requests: Vec<PathRequest> =
+        pixels.flat_map(|pixel| [0, 1].map(|sample| PathRequest { pixel, sample })).collect();
+    let paths = match renderer.record_paths(&requests) {
+        Err(Error::Unsupported { .. }) => return Ok(()),
+        other => other.during(|| "tracing a path of every sample".into())?,
+    };
+    assert_eq!(paths.len(), requests.len(), "one path for each request");
+    assert!(paths.iter().all(|path| !path.is_empty()), "a path has a vertex");
+    let mut invalid = InvalidSamples::default();
+    for (pixel, (of_pixel, sum)) in paths.chunks(2).zip(&film.sums).enumerate() {
+        let last = of_pixel.iter().filter_map(|path| path.last());
+        let values = last.map(|vertex| quantize(vertex.radiance.into(), &mut invalid));
+        let total = values.fold([0; 3], |t, v| [t[0] + v[0], t[1] + v[1], t[2] + v[2]]);
+        assert_eq!(total, *sum, "the traced samples of pixel {pixel} add up to the film's");
+    }
+    assert_eq!(invalid, film.invalid, "traces have the film's invalid");
+    assert_eq!(rays_of(&paths), report.bounces, "traces have the film's rays");
+    assert_eq!(film_of(renderer.as_mut(), scene)?, film, "a trace leaves the film as it is");
+    let outside = PathRequest { pixel: settings.width * settings.height, sample: 0 };
+    assert!(
+        matches!(renderer.record_paths(&[outside]), Err(Error::Contract { .. })),
+        "a pixel outside is refused"
+    );
+    let none = renderer.record_paths(&[]).during(|| "tracing no path".into())?;
+    assert_eq!(none, Vec::<Vec<PathVertex>>::new());
+    Ok(())
+}
+
+/// The rays of traced paths by bounce.
+fn rays_of(paths: &[Vec<PathVertex>]) -> Vec<BounceCounts> {
+    let longest = paths.iter().map(Vec::len).max().unwrap_or(0);
+    let mut bounces = vec![BounceCounts::default(); longest];
+    for vertex in paths.iter().flatten() {
+        let counts = &mut bounces[vertex.bounce as usize];
+        counts.extension_rays += 1;
+        counts.hits += u64::from(vertex.surface.is_some());
+        counts.shadow_rays += u64::from(vertex.connected().is_some());
+        counts.unoccluded += u64::from(vertex.connected() == Some(true));
+    }
+    bounces
+}

@@ -1,0 +1,98 @@
+//! The fast build against the exact one, by their means over many seeds.
+
+use crate::statistics::{mean_and_variance, welch_t};
+use crate::{Open, Verdict, made, mean, opened, render, scenes, tolerances};
+use lockstep_core::scene::{Material, Scene};
+use lockstep_core::{Mode, Settings};
+
+/// Seeds of each build. The builds share none, so their noise is independent, as the test assumes.
+const SEEDS: u32 = 32;
+/// Samples per pixel of an image: with 32x32 pixels and 32 seeds the standard error of every mean below is under 0.25 %.
+const SPP: u32 = 64;
+
+/// The means of one scene's images, one for each seed.
+#[derive(Clone, Debug)]
+pub struct Means {
+    /// The scene.
+    pub scene: String,
+    /// Of the exact build.
+    pub exact: Vec<f64>,
+    /// Of the fast build, under other seeds.
+    pub fast: Vec<f64>,
+}
+
+impl Means {
+    /// Why the two builds cannot have the same mean; nothing when they may.
+    pub fn disagreement(&self) -> Option<String> {
+        let ((exact, _), (fast, _)) = (mean_and_variance(&self.exact), mean_and_variance(&self.fast));
+        let off = (fast - exact) / exact;
+        let t = welch_t(&self.exact, &self.fast);
+        let differs = t.abs() > tolerances::WELCH_FAST && off.abs() > tolerances::FAST_ROUNDING;
+        // A mean that is not a number agrees with nothing.
+        (differs || !off.is_finite()).then(|| {
+            format!(
+                "{}: the fast mean {fast} is {off:.2e} off the exact mean {exact}, t = {t:.2}",
+                self.scene
+            )
+        })
+    }
+}
+
+/// Renders several scenes under many seeds in both modes.
+///
+/// # Errors
+/// A scene that does not render.
+///
+/// # Panics
+/// When a film has samples that had to be altered.
+pub fn fast_means(open: &mut Open<'_>) -> Verdict<Vec<Means>> {
+    let mut renderer = opened(open)?;
+    let all = [
+        scenes::everything(),
+        scenes::small_and_large_light(),
+        scenes::furnace(Material::dielectric(1.5, 0.4)),
+        scenes::floor_under_ball(0.5, 10.0, [1.5, 1.5, -0.5], 0.3),
+    ];
+    let mut means = |scene: &Scene, mode, first: u32| -> Verdict<Vec<f64>> {
+        (first..first + SEEDS)
+            .map(|seed| {
+                let settings =
+                    Settings { width: 32, height: 32, bounces: 3, seed, mode, ..Settings::default() };
+                let (film, _) = render(renderer.as_mut(), scene, &settings, SPP)?;
+                assert!(film.invalid.is_zero(), "{} in {mode:?} mode: {:?}", scene.name, film.invalid);
+                Ok(mean(&film))
+            })
+            .collect()
+    };
+    let of_scene = |scene| {
+        let scene = made(scene)?;
+        let (exact, fast) = (means(&scene, Mode::Exact, 0)?, means(&scene, Mode::Fast, SEEDS)?);
+        Ok(Means { scene: scene.name.clone(), exact, fast })
+    };
+    all.into_iter().map(of_scene).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn means(fast: f64) -> Means {
+        let around = |middle: f64| (0..SEEDS).map(|i| middle + 5e-3 * f64::from(i % 5)).collect();
+        Means { scene: "s".into(), exact: around(1.0), fast: around(fast) }
+    }
+
+    #[test]
+    fn noise_agrees_and_one_percent_of_darkening_does_not() {
+        assert_eq!(means(1.0005).disagreement(), None);
+        let told = means(0.99).disagreement().unwrap();
+        assert!(told.contains("off the exact mean"), "{told}");
+        assert!(means(f64::NAN).disagreement().is_some());
+    }
+
+    #[test]
+    fn rounding_agrees_where_there_is_no_noise() {
+        let constant = |fast| Means { scene: "s".into(), exact: vec![1.0; 32], fast: vec![fast; 32] };
+        assert_eq!(constant(1.0 + 1e-6).disagreement(), None);
+        assert!(constant(0.99).disagreement().is_some());
+    }
+}

@@ -1,0 +1,108 @@
+//! Named constants of the kernels against this crate's.
+
+use crate::parity::run::{Verdict, compare_words};
+use lockstep_bvh::{EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, LeafPrimitive, NODE_WIDENING, STACK_SIZE};
+use lockstep_core::Strategy;
+use lockstep_core::error::Result;
+use lockstep_core::film::{MAX_SAMPLE_RADIANCE, TILE, UNITS_PER_RADIANCE};
+use lockstep_core::geometry::{BOX_PADDING, FAR, FAR_WIDENING, MISSED, ORIGIN_OFFSET, SMALLEST_DIRECTION};
+use lockstep_core::math::rng::{BLOCKS_PER_BOUNCE, Block};
+use lockstep_core::math::{INV_FOUR_PI, INV_PI, PI, TWO_PI};
+use lockstep_core::path_record::VertexRecord;
+use lockstep_core::scene::*;
+use lockstep_gpu::probe::ProbeDevice;
+use lockstep_transport::bsdf::{MIN_ALPHA, SMOOTH_ROUGHNESS};
+use lockstep_transport::integrators::path::SHADOW_SHORTENING;
+use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
+
+/// The floats and then the integers that `ls_probe_constants` of `kernels/layout.h` writes, in its order.
+const FLOATS: &[(&str, f32)] = &[
+    ("MATH_PI", PI),
+    ("MATH_FRAC_PI_2", FRAC_PI_2),
+    ("MATH_FRAC_PI_4", FRAC_PI_4),
+    ("MATH_INV_PI", INV_PI),
+    ("MATH_TWO_PI", TWO_PI),
+    ("MATH_INV_FOUR_PI", INV_FOUR_PI),
+    ("FAR_WIDENING", FAR_WIDENING),
+    ("BOX_PADDING", BOX_PADDING),
+    ("SMALLEST_DIRECTION", SMALLEST_DIRECTION),
+    ("ORIGIN_OFFSET", ORIGIN_OFFSET),
+    ("FAR", FAR),
+    ("MISSED", MISSED),
+    ("SMOOTH_ROUGHNESS", SMOOTH_ROUGHNESS),
+    ("MIN_ALPHA", MIN_ALPHA),
+    ("MATCHED_INDEX", lockstep_transport::bsdf::MATCHED_INDEX),
+    ("SHADOW_SHORTENING", SHADOW_SHORTENING),
+    ("MIN_COSINE", lockstep_transport::interaction::MIN_COSINE),
+    ("UNITS_PER_RADIANCE", UNITS_PER_RADIANCE),
+    ("MAX_SAMPLE_RADIANCE", MAX_SAMPLE_RADIANCE),
+];
+
+const INTEGERS: &[(&str, u32)] = &[
+    ("NONE", NONE),
+    ("SPHERE_BIT", SPHERE_BIT),
+    ("INSTANCE_IDENTITY", Instance::IDENTITY),
+    ("INSTANCE_MIRRORED", Instance::MIRRORED),
+    ("MATERIAL_DIFFUSE", MaterialKind::Diffuse as u32),
+    ("MATERIAL_CONDUCTOR", MaterialKind::Conductor as u32),
+    ("MATERIAL_DIELECTRIC", MaterialKind::Dielectric as u32),
+    ("MATERIAL_PRINCIPLED", MaterialKind::Principled as u32),
+    ("ALPHA_OPAQUE", AlphaMode::Opaque as u32),
+    ("ALPHA_MASK", AlphaMode::Mask as u32),
+    ("ALPHA_BLEND", AlphaMode::Blend as u32),
+    ("MATERIAL_TWO_SIDED_EMISSION", Material::TWO_SIDED_EMISSION),
+    ("WRAP_REPEAT", Wrap::Repeat as u32),
+    ("WRAP_CLAMP", Wrap::Clamp as u32),
+    ("WRAP_MIRROR", Wrap::Mirror as u32),
+    ("TEXTURE_NEAREST", Texture::NEAREST),
+    ("TEXTURE_SRGB", Texture::SRGB),
+    ("TEXTURE_UV_SET_1", Texture::UV_SET_1),
+    ("LIGHT_TRIANGLE", LightKind::Triangle as u32),
+    ("LIGHT_SPHERE", LightKind::Sphere as u32),
+    ("LIGHT_POINT", LightKind::Point as u32),
+    ("LIGHT_SPOT", LightKind::Spot as u32),
+    ("LIGHT_DIRECTIONAL", LightKind::Directional as u32),
+    ("LIGHT_ENVIRONMENT", LightKind::Environment as u32),
+    ("ENVIRONMENT_CONSTANT", EnvironmentKind::Constant as u32),
+    ("ENVIRONMENT_GRADIENT", EnvironmentKind::Gradient as u32),
+    ("ENVIRONMENT_IMAGE", EnvironmentKind::Image as u32),
+    ("LEAF_BIT", LEAF_BIT),
+    ("LEAF_COUNT_SHIFT", LEAF_COUNT_SHIFT),
+    ("EMPTY", EMPTY),
+    ("STACK_SIZE", STACK_SIZE as u32),
+    ("NODE_WIDENING", NODE_WIDENING),
+    ("LEAF_ALPHA", LeafPrimitive::ALPHA),
+    ("LEAF_CUT_SHIFT", LeafPrimitive::CUT_SHIFT),
+    ("STRATEGY_MIS", Strategy::Mis as u32),
+    ("STRATEGY_LIGHT_ONLY", Strategy::LightOnly as u32),
+    ("STRATEGY_BSDF_ONLY", Strategy::BsdfOnly as u32),
+    ("BLOCK_CAMERA", Block::Camera as u32),
+    ("BLOCK_LIGHT", Block::Light as u32),
+    ("BLOCK_BSDF", Block::Bsdf as u32),
+    ("BLOCK_EXTENSION_COVERAGE", Block::ExtensionCoverage as u32),
+    ("BLOCK_SHADOW_COVERAGE", Block::ShadowCoverage as u32),
+    ("BLOCK_SKY", Block::Sky as u32),
+    ("BLOCKS_PER_BOUNCE", BLOCKS_PER_BOUNCE),
+    ("TILE_WIDTH", TILE[0]),
+    ("TILE_HEIGHT", TILE[1]),
+    ("VERTEX_HIT", VertexRecord::HIT),
+    ("VERTEX_SHADED", VertexRecord::SHADED),
+    ("VERTEX_LIGHT", VertexRecord::LIGHT),
+    ("VERTEX_SHADOW", VertexRecord::SHADOW),
+    ("VERTEX_REACHED", VertexRecord::REACHED),
+    ("VERTEX_SCATTER", VertexRecord::SCATTER),
+    ("VERTEX_CONTINUES", VertexRecord::CONTINUES),
+];
+
+/// The names in the order of the kernel.
+#[cfg(test)]
+pub(super) fn names() -> Vec<&'static str> {
+    FLOATS.iter().map(|(name, _)| *name).chain(INTEGERS.iter().map(|(name, _)| *name)).collect()
+}
+
+/// Compares every constant.
+pub(super) fn compare(device: &mut dyn ProbeDevice) -> Result<Option<Verdict>> {
+    let floats = FLOATS.iter().map(|(_, value)| value.to_bits());
+    let words: Vec<u32> = floats.chain(INTEGERS.iter().map(|(_, value)| *value)).collect();
+    compare_words(device, "constants", "ls_probe_constants", &words)
+}

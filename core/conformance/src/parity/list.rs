@@ -1,0 +1,542 @@
+//! The list of what is compared.
+
+use crate::parity::domain::Domain::{self, *};
+use crate::parity::fixtures::Animal;
+use crate::parity::words::{In, Out};
+use lockstep_bvh::{LeafPrimitive, Scratch};
+use lockstep_core::film::{self, InvalidSamples, quantize};
+use lockstep_core::geometry::{self, Cut, Hit, Shear, Slabs};
+use lockstep_core::math;
+use lockstep_core::math::rng::{self, Block, RayKey};
+use lockstep_core::math::sampling;
+use lockstep_core::math::vec3::{self, Vec3};
+use lockstep_core::scene::{
+    Affine, SPHERE_BIT, Texture, Vertex, transform_normal, transform_point, transform_vector,
+};
+use lockstep_core::scene::{environment_radiance, texture};
+use lockstep_core::{Settings, Strategy};
+use lockstep_transport::bsdf::{self, Surface};
+use lockstep_transport::integrators::path::{self, PathState};
+use lockstep_transport::lights;
+
+/// How the host computes a result.
+#[derive(Clone, Copy)]
+pub(super) enum Function {
+    /// From the input words alone.
+    OfValues(fn(In<'_>, &mut Out<'_>)),
+    /// From a scene too.
+    OfScene(fn(&Animal, In<'_>, &mut Out<'_>)),
+}
+
+/// One entry: a kernel and its twin.
+pub(super) struct Probe {
+    /// What is compared; also the kernel's name after `ls_probe_`.
+    pub(super) name: &'static str,
+    /// The kernel.
+    pub(super) kernel: &'static str,
+    /// Where inputs come from.
+    pub(super) inputs: &'static [Domain],
+    /// A letter for each output word: `f` float, `u` integer.
+    pub(super) outputs: &'static str,
+    pub(super) function: Function,
+}
+
+impl Probe {
+    pub(super) fn input_words(&self) -> usize {
+        self.inputs.iter().map(|d| d.words()).sum()
+    }
+
+    /// True when the results have the same bits, or NaN in the same places.
+    pub(super) fn agree(&self, host: &[u32], device: &[u32]) -> bool {
+        let nan = |bits: u32| f32::from_bits(bits).is_nan();
+        host.len() == self.outputs.len()
+            && device.len() == host.len()
+            && self
+                .outputs
+                .bytes()
+                .zip(host.iter().zip(device))
+                .all(|(kind, (&a, &b))| a == b || (kind == b'f' && nan(a) && nan(b)))
+    }
+}
+
+macro_rules! value {
+    ($name:literal, $inputs:expr, $outputs:literal, $function:expr) => {
+        Probe {
+            name: $name,
+            kernel: concat!("ls_probe_", $name),
+            inputs: &$inputs,
+            outputs: $outputs,
+            function: Function::OfValues($function),
+        }
+    };
+}
+
+macro_rules! scene {
+    ($name:literal, $inputs:expr, $outputs:literal, $function:expr) => {
+        Probe {
+            name: $name,
+            kernel: concat!("ls_probe_", $name),
+            inputs: &$inputs,
+            outputs: $outputs,
+            function: Function::OfScene($function),
+        }
+    };
+}
+
+/// Radius of a lens, often zero.
+const LENS: Domain = Range(0.0, 0.5);
+/// A film's side less one.
+const SIDE: Domain = Below(4096);
+/// Kind, base colour, roughness, metallic, index of refraction, transmission, side.
+const SURFACE: [Domain; 9] = [
+    Below(4),
+    Range(0.0, 1.0),
+    Range(0.0, 1.0),
+    Range(0.0, 1.0),
+    Range(0.0, 1.0),
+    Range(0.0, 1.0),
+    Range(1.0, 2.5),
+    Range(0.0, 1.0),
+    Word,
+];
+/// [`SURFACE`] and more.
+const fn surface_and<const N: usize, const M: usize>(more: [Domain; N]) -> [Domain; M] {
+    let mut all = [Word; M];
+    let mut i = 0;
+    while i < M {
+        all[i] = if i < SURFACE.len() { SURFACE[i] } else { more[i - SURFACE.len()] };
+        i += 1;
+    }
+    all
+}
+
+fn surface(x: In<'_>) -> Surface {
+    Surface {
+        kind: x.u(0),
+        base_color: x.v(1),
+        roughness: x.f(4),
+        metallic: x.f(5),
+        ior: x.f(6),
+        transmission: x.f(7),
+        outside: x.u(8) & 1 != 0,
+    }
+}
+
+fn affine(x: In<'_>) -> Affine {
+    std::array::from_fn(|row| std::array::from_fn(|column| x.f(4 * row + column)))
+}
+
+fn uv_vertex(x: In<'_>, i: usize) -> Vertex {
+    Vertex { uv0: [x.f(i), x.f(i + 1)], uv1: [x.f(i + 2), x.f(i + 3)], ..Vertex::PLAIN }
+}
+
+fn probe_hit(t: f32, instance: u32, primitive: u32) -> Hit {
+    Hit { instance, primitive, ..Hit::none(t) }
+}
+
+fn found(out: &mut Out<'_>, values: Option<&[f32]>, absent: usize) {
+    out.b(values.is_some());
+    match values {
+        Some(values) => values.iter().for_each(|&v| out.f(v)),
+        None => (0..absent).for_each(|_| out.f(0.0)),
+    }
+}
+
+/// Every function that is compared, by the smallest probe that reaches it.
+pub(super) const PROBES: &[Probe] = &[
+    // The dialect's words.
+    value!("word_bits", [Bits], "f", |x, out| out.f(x.f(0))),
+    value!("word_fma", [Bits, Bits, Bits], "f", |x, out| out.f(x.f(0).mul_add(x.f(1), x.f(2)))),
+    value!("word_sqrt", [Bits], "f", |x, out| out.f(x.f(0).sqrt())),
+    // Either zero may come of zeros of both signs; adding zero makes them one.
+    value!("word_min", [Finite, Finite], "f", |x, out| out.f(math::min(x.f(0), x.f(1)) + 0.0)),
+    value!("word_max", [Finite, Finite], "f", |x, out| out.f(math::max(x.f(0), x.f(1)) + 0.0)),
+    value!("word_abs", [Bits], "f", |x, out| out.f(x.f(0).abs())),
+    value!("word_lowest_bit", [Word], "u", |x, out| out.u((x.u(0) | 1 << 31).trailing_zeros())),
+    value!(
+        "word_f32x8",
+        [Bits; 16],
+        "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffuuuffffffff",
+        |x, out| {
+            let lanes: [(f32, f32); 8] = std::array::from_fn(|i| (x.f(i), x.f(8 + i)));
+            let lanewise: [fn(f32, f32) -> f32; 7] = [
+                |a, b| a + b,
+                |a, b| a - b,
+                |a, b| a * b,
+                |a, b| a / b,
+                math::min,
+                math::max,
+                |a, _| a.abs(),
+            ];
+            lanewise.iter().for_each(|f| lanes.iter().for_each(|&(a, b)| out.f(f(a, b))));
+            let compare =
+                |f: fn(f32, f32) -> bool| (0..8).map(|i| u32::from(f(lanes[i].0, lanes[i].1)) << i).sum();
+            out.u(compare(|a, b| a < b));
+            out.u(compare(|a, b| a <= b));
+            out.u(compare(|a, b| a == b));
+            lanes.iter().for_each(|_| out.f(x.f(0)));
+        }
+    ),
+    value!("word_constant", [Word], "u", |x, out| out.u([2, 3, 5, 7][(x.u(0) & 3) as usize])),
+    value!("word_arithmetic", [Bits, Bits], "ffff", |x, out| {
+        let (a, b) = (x.f(0), x.f(1));
+        [a + b, a - b, a * b, a / b].into_iter().for_each(|v| out.f(v));
+    }),
+    value!("word_multiply_add", [Finite, Finite, Finite], "ff", |x, out| {
+        out.f(x.f(0) * x.f(1) + x.f(2));
+        out.f(x.f(2) - x.f(0) * x.f(1));
+    }),
+    value!("word_comparisons", [Bits, Bits], "u", |x, out| {
+        let (a, b) = (x.f(0), x.f(1));
+        let bits = [a < b, a <= b, a > b, a >= b, a == b, a != b];
+        out.u(bits.iter().enumerate().map(|(i, &set)| u32::from(set) << i).sum());
+    }),
+    value!("word_integers", [Word, Word], "uuuuuffu", |x, out| {
+        let (a, b) = (x.u(0), x.u(1) | 1);
+        let (signed, divisor) = (a as i32, (b >> 1 | 1) as i32);
+        out.u(((u64::from(a) * u64::from(b)) >> 32) as u32);
+        out.u(a / b);
+        out.u(a % b);
+        out.u((signed / divisor) as u32);
+        out.u((signed % divisor) as u32);
+        out.f(a as f32);
+        out.f(signed as f32);
+        out.u(((i64::from(signed) * i64::from(b as i32)) >> 16) as u32);
+    }),
+    // math
+    value!("math_min", [Bits, Bits], "f", |x, out| out.f(math::min(x.f(0), x.f(1)))),
+    value!("math_max", [Bits, Bits], "f", |x, out| out.f(math::max(x.f(0), x.f(1)))),
+    value!("math_clamp", [Bits, Bits, Bits], "f", |x, out| out.f(math::clamp(x.f(0), x.f(1), x.f(2)))),
+    value!("math_saturate", [Bits], "f", |x, out| out.f(math::saturate(x.f(0)))),
+    value!("math_clamp_i32", [Word], "u", |x, out| out.u((x.u(0) as i32).clamp(-5, 1000) as u32)),
+    value!("math_is_finite", [Bits], "u", |x, out| out.b(x.f(0).is_finite())),
+    value!("math_sqr", [Bits], "f", |x, out| out.f(math::sqr(x.f(0)))),
+    value!("math_safe_sqrt", [Bits], "f", |x, out| out.f(math::safe_sqrt(x.f(0)))),
+    value!("math_with_sign_of", [Bits, Bits], "f", |x, out| out.f(math::with_sign_of(x.f(0), x.f(1)))),
+    value!("math_floor_to_i32", [Bits], "u", |x, out| out.u(math::floor_to_i32(x.f(0)) as u32)),
+    value!("math_fract", [Bits], "f", |x, out| out.f(math::fract(x.f(0)))),
+    value!("math_sin_cos_turns", [Range(-4.0, 4.0)], "ff", |x, out| {
+        let (s, c) = math::sin_cos_turns(x.f(0));
+        out.f(s);
+        out.f(c);
+    }),
+    value!("math_atan2_turns", [Bits, Bits], "f", |x, out| out.f(math::atan2_turns(x.f(0), x.f(1)))),
+    value!("math_acos", [Range(-1.1, 1.1)], "f", |x, out| out.f(math::acos(x.f(0)))),
+    // vec3 and transform
+    value!("vec3_arithmetic", [Point, Point, Bits], "fffffffffffffff", |x, out| {
+        let (a, b) = (x.v(0), x.v(3));
+        [a + b, a - b, a * b, a * x.f(6), -a].into_iter().for_each(|v| out.v(v));
+    }),
+    value!("vec3_dot", [Point, Point], "f", |x, out| out.f(vec3::dot(x.v(0), x.v(3)))),
+    value!("vec3_cross", [Point, Point], "fff", |x, out| out.v(vec3::cross(x.v(0), x.v(3)))),
+    value!("vec3_normalize", [Point], "fff", |x, out| out.v(vec3::normalize(x.v(0)))),
+    value!("vec3_components", [Bits, Bits, Bits], "fffu", |x, out| {
+        out.f(vec3::max_component(x.v(0)));
+        out.f(vec3::max_abs_component(x.v(0)));
+        out.f(vec3::luminance(x.v(0)));
+        out.b(x.v(0).is_finite());
+    }),
+    value!("vec3_lerp", [Point, Point, Unit], "fff", |x, out| out.v(vec3::lerp(x.v(0), x.v(3), x.f(6)))),
+    value!("vec3_weigh", [Point, Point, Point, Unit, Unit, Unit], "fff", |x, out| {
+        out.v(x.v(0) * x.f(9) + x.v(3) * x.f(10) + x.v(6) * x.f(11));
+    }),
+    value!("transform", [Point, Point, Point, Point, Point], "fffffffff", |x, out| {
+        let (m, v) = (affine(x), x.v(12));
+        [transform_point(&m, v), transform_vector(&m, v), transform_normal(&m, v)]
+            .into_iter()
+            .for_each(|v| out.v(v));
+    }),
+    // rng
+    value!("rng_pcg4d", [Word, Word, Word, Word], "uuuu", |x, out| {
+        rng::pcg4d([x.u(0), x.u(1), x.u(2), x.u(3)]).into_iter().for_each(|w| out.u(w));
+    }),
+    value!("rng_draw", [Word, Word, Word, Word], "uuuu", |x, out| {
+        rng::draw(x.key(0), Block::Sky, x.u(3) & 255).into_iter().for_each(|w| out.u(w));
+    }),
+    value!("rng_uniforms", [Word, Word, Word, Word], "ffff", |x, out| {
+        (0..4).for_each(|i| out.f(rng::uniform(x.u(i))));
+    }),
+    value!("rng_index_below", [Word, Word], "u", |x, out| out.u(rng::index_below(x.u(0), x.u(1)))),
+    value!("rng_coverage_uniform", [Word, Word, Word, Word, Word, Word], "ff", |x, out| {
+        let bounce = x.u(3) & 255;
+        out.f(rng::coverage_uniform(RayKey::extension(x.key(0), bounce), x.u(4), x.u(5)));
+        out.f(rng::coverage_uniform(RayKey::shadow(x.key(0), bounce), x.u(4), x.u(5)));
+    }),
+    // sampling and camera
+    value!("sampling_uniform_disk", [Unit, Unit], "ff", |x, out| {
+        sampling::uniform_disk(x.f(0), x.f(1)).into_iter().for_each(|v| out.f(v));
+    }),
+    value!("sampling_cosine_hemisphere", [Unit, Unit], "fff", |x, out| {
+        out.v(sampling::cosine_hemisphere(x.f(0), x.f(1)));
+    }),
+    value!("sampling_uniform_cone", [Unit, Unit, Range(0.0, 2.0)], "fff", |x, out| {
+        out.v(sampling::uniform_cone(x.f(0), x.f(1), x.f(2)));
+    }),
+    value!("sampling_uniform_triangle", [Unit, Unit], "ff", |x, out| {
+        sampling::uniform_triangle(x.f(0), x.f(1)).into_iter().for_each(|v| out.f(v));
+    }),
+    value!("sampling_frame", [Unit3], "ffffff", |x, out| {
+        let (s, t) = sampling::frame(x.v(0));
+        out.v(s);
+        out.v(t);
+    }),
+    scene!("sampling_pick", [Word, Word], "u", |animal, x, out| {
+        out.u(sampling::pick(&animal.scene.light_alias, x.u(0), x.u(1)));
+    }),
+    value!("sampling_power_heuristic", [Bits, Bits], "f", |x, out| {
+        out.f(sampling::power_heuristic(x.f(0), x.f(1)));
+    }),
+    value!(
+        "camera_frame_ray",
+        [
+            Point,
+            LENS,
+            Point,
+            Range(0.1, 9.0),
+            Point,
+            SIDE,
+            Unit3,
+            SIDE,
+            Below(1 << 24),
+            Unit,
+            Unit,
+            Unit,
+            Unit
+        ],
+        "ffffff",
+        |x, out| {
+            let (origin, direction) = x.camera().ray(x.u(16), [x.f(17), x.f(18), x.f(19), x.f(20)]);
+            out.v(origin);
+            out.v(direction);
+        }
+    ),
+    // texture
+    scene!("texture_texel_rgb", [Word, Word], "fff", |_, x, out| out.v(texture::texel_rgb(x.u(0), x.u(1)))),
+    value!("texture_wrap_index", [Word, Below(16_384), Below(3)], "u", |x, out| {
+        out.u(texture::wrap_index(x.u(0) as i32 >> 8, x.u(1) + 1, x.u(2)));
+    }),
+    value!("texture_wrap_coordinate", [Bits, Below(3)], "f", |x, out| {
+        out.f(texture::wrap_coordinate(x.f(0), x.u(1)));
+    }),
+    value!(
+        "texture_coordinates",
+        [Below(128), Point, Point, Point, Point, Point, Finite, Finite, Finite, Unit, Unit, Unit],
+        "ff",
+        |x, out| {
+            let row = |i: usize| [x.f(i), x.f(i + 1), x.f(i + 2), 0.0];
+            let texture =
+                Texture { first_texel: 0, width: 1, height: 1, flags: x.u(0), transform: [row(1), row(4)] };
+            let vertices = [7, 11, 15].map(|i| uv_vertex(x, i));
+            texture::coordinates(&texture, vertices.each_ref(), [x.f(19), x.f(20), x.f(21)])
+                .into_iter()
+                .for_each(|v| out.f(v));
+        }
+    ),
+    scene!("texture_sample", [Below(3), Bits, Bits], "ffff", |animal, x, out| {
+        let value = texture::sample(&animal.scene, &animal.scene.textures[x.u(0) as usize], [x.f(1), x.f(2)]);
+        out.v(value.rgb);
+        out.f(value.a);
+    }),
+    // intersect
+    // Of zeros the sign is open: adding zero makes it positive.
+    value!("intersect_slabs_interval", [Point, Direction, Point, Point], "ff", |x, out| {
+        let (entry, exit) = Slabs::new(x.v(0), x.v(3)).interval(x.v(6), x.v(9));
+        out.f(entry + 0.0);
+        out.f(exit + 0.0);
+    }),
+    value!("intersect_triangle", [Point, Direction, Point, Point, Point], "ufff", |x, out| {
+        let hit = geometry::triangle(x.v(0), &Shear::new(x.v(3)), [x.v(6), x.v(9), x.v(12)]);
+        found(out, hit.map(|(t, u, v)| [t, u, v]).as_ref().map(|h| &h[..]), 3);
+    }),
+    value!("intersect_sphere", [Point, Direction, Point, Range(0.0, 4.0)], "uff", |x, out| {
+        let hit = geometry::sphere(x.v(0), x.v(3), x.v(6), x.f(9));
+        found(out, hit.map(|(a, b)| [a, b]).as_ref().map(|h| &h[..]), 2);
+    }),
+    // Every second triangle is whole.
+    value!("bvh_leaf_primitive_bounds", [Point, Point, Point, Word, Word, Word], "ffffff", |x, out| {
+        let cut = if x.u(10) & 1 == 0 { Cut::NONE } else { Cut { below: x.u(10) >> 2, above: x.u(11) >> 2 } };
+        let (p0, p1, p2) = (x.v(0), x.v(3), x.v(6));
+        let leaf = LeafPrimitive { p0, p1, p2, primitive: x.u(9), flags: 0, cut_above: 0 }.with(cut);
+        let (lo, hi) = leaf.bounds();
+        out.v(lo + Vec3::ZERO);
+        out.v(hi + Vec3::ZERO);
+    }),
+    value!("intersect_accept", [Point, Direction, Point, Point, Finite, Range(0.0, 1.0)], "uf", |x, out| {
+        let slabs = Slabs::new(x.v(0), x.v(3));
+        let accepted = geometry::accept(&slabs, (x.v(6), x.v(9)), x.f(12), x.f(13));
+        found(out, accepted.map(|t| [t]).as_ref().map(|t| &t[..]), 1);
+    }),
+    value!(
+        "intersect_hit_yields_to",
+        [Range(1.0, 1.000_001), Below(2), Below(3), Range(1.0, 1.000_001), Below(2), Below(3)],
+        "u",
+        |x, out| out.b(probe_hit(x.f(0), x.u(1), x.u(2)).yields_to(&probe_hit(x.f(3), x.u(4), x.u(5))))
+    ),
+    value!("intersect_triangle_normal", [Point, Point, Point], "fff", |x, out| {
+        out.v(geometry::triangle_normal([x.v(0), x.v(3), x.v(6)]));
+    }),
+    value!("intersect_offset_origin", [Point, Unit3, Unit3, Range(0.0, 100.0)], "fff", |x, out| {
+        out.v(geometry::offset_origin(x.v(0), x.v(3), x.v(6), x.f(9)));
+    }),
+    value!("intersect_coordinate_scale", [Point, Point], "f", |x, out| {
+        out.f(geometry::coordinate_scale(x.v(0), x.v(3)));
+    }),
+    scene!("intersect_covers", [Below(3), Word, Unit, Unit, Word, Word, Word], "u", |animal, x, out| {
+        let scene = &animal.scene;
+        let mesh = &scene.meshes[scene.instances[x.u(0) as usize].mesh as usize];
+        let of_triangle = if mesh.triangle_count > 0 { x.u(1) % mesh.triangle_count } else { SPHERE_BIT };
+        let primitive = if x.u(1) & 1024 != 0 && mesh.sphere_count > 0 {
+            SPHERE_BIT | (x.u(1) % mesh.sphere_count)
+        } else {
+            of_triangle
+        };
+        out.b(geometry::covers(scene, x.u(0), primitive, x.f(2), x.f(3), RayKey::shadow(x.key(4), 1)));
+    }),
+    // bsdf
+    value!("bsdf_surface_is_smooth", SURFACE, "u", |x, out| out.b(surface(x).is_specular())),
+    value!("bsdf_schlick", [Unit, Unit, Unit, Range(-0.5, 1.5)], "fff", |x, out| {
+        out.v(bsdf::schlick(x.v(0), x.f(3)));
+    }),
+    value!("bsdf_fresnel_dielectric", [Range(-0.5, 1.5), Range(0.25, 4.0)], "f", |x, out| {
+        out.f(bsdf::fresnel_dielectric(x.f(0), x.f(1)));
+    }),
+    value!("bsdf_ggx_d", [Upper, Range(0.0009, 1.0)], "f", |x, out| out.f(bsdf::ggx_d(x.v(0), x.f(3)))),
+    value!("bsdf_ggx_lambda", [Upper, Range(0.0009, 1.0)], "f", |x, out| out
+        .f(bsdf::ggx_lambda(x.v(0), x.f(3)))),
+    value!("bsdf_ggx_sample", [Upper, Range(0.0009, 1.0), Unit, Unit], "fff", |x, out| {
+        out.v(bsdf::ggx_sample(x.v(0), x.f(3), x.f(4), x.f(5)));
+    }),
+    value!("bsdf_evaluate", surface_and::<2, 11>([Upper, Unit3]), "ffff", |x, out| {
+        let e = bsdf::evaluate(&surface(x), x.v(9), x.v(12));
+        out.v(e.value);
+        out.f(e.pdf);
+    }),
+    value!("bsdf_sample", surface_and::<4, 13>([Upper, Unit, Unit, Unit]), "fffffff", |x, out| {
+        let s = bsdf::sample(&surface(x), x.v(9), [x.f(12), x.f(13), x.f(14)]);
+        out.v(s.wi);
+        out.v(s.weight);
+        out.f(s.pdf);
+    }),
+    // lights
+    scene!("lights_sample", [Point, Word, Word, Word, Word], "ffffffffu", |animal, x, out| {
+        let s = lights::sample(&animal.scene, x.v(0), x.key(3), x.u(6) & 255, &mut ());
+        out.v(s.direction);
+        out.f(s.distance);
+        out.v(s.radiance);
+        out.f(s.pdf);
+        out.b(s.delta);
+    }),
+    scene!("lights_environment", [Unit3], "ffff", |animal, x, out| {
+        let scene = &animal.scene;
+        out.v(environment_radiance(&scene.environment, &scene.environment_texels, x.v(0)));
+        out.f(lights::environment_pdf(scene, x.v(0)));
+    }),
+    scene!(
+        "lights_densities",
+        [Below(10), Range(-1.0, 1.0), Range(0.01, 100.0), Point, Range(0.1, 4.0), Point, Range(0.0, 1.0)],
+        "fff",
+        |animal, x, out| {
+            let material = &animal.scene.materials[x.u(0) as usize];
+            out.f(lights::emission_cosine(material, x.f(1)));
+            out.f(lights::area_to_solid_angle(material, x.f(2), x.f(1)));
+            out.f(lights::sphere_pdf(material, x.v(3), x.f(6), x.v(7), x.f(2), x.f(10)));
+        }
+    ),
+    // Traversal.
+    scene!("bvh_closest_hit", RAY, "fffuu", |animal, x, out| {
+        let key = RayKey::extension(x.key(7), 2);
+        let hit = animal.bvh.closest_hit(&animal.scene, &x.ray(), key, &mut Scratch::default());
+        [hit.t, hit.u, hit.v].into_iter().for_each(|v| out.f(v));
+        out.u(hit.instance);
+        out.u(hit.primitive);
+    }),
+    scene!("bvh_any_hit", RAY, "u", |animal, x, out| {
+        let key = RayKey::shadow(x.key(7), 2);
+        out.b(animal.bvh.any_hit(&animal.scene, &x.ray(), key, &mut Scratch::default()));
+    }),
+    // path and film
+    value!(
+        "path_generate",
+        [Point, LENS, Point, Range(0.1, 9.0), Point, SIDE, Unit3, SIDE, Below(1 << 24), Word, Word],
+        "ffffff",
+        |x, out| {
+            let path = path::generate(&x.camera(), x.key(16));
+            out.v(path.ray.origin);
+            out.v(path.ray.direction);
+        }
+    ),
+    scene!(
+        "path_shade",
+        [
+            Point,
+            Unit3,
+            Range(0.5, 20.0),
+            Word,
+            Word,
+            Word,
+            Unit,
+            Unit,
+            Unit,
+            Unit,
+            Unit,
+            Unit,
+            Below(4),
+            Below(3),
+            Below(4)
+        ],
+        "ffffffffffffffuuffffffffff",
+        shade
+    ),
+    value!("film_tiled", [Word, Below(300), Below(300)], "u", |x, out| {
+        let (width, height) = (x.u(1) + 1, x.u(2) + 1);
+        out.u(film::tiled(x.u(0) % (width * height), width, height));
+    }),
+    value!("film_quantize", [Bits, Bits, Bits], "uuuuuuuuu", |x, out| {
+        let mut invalid = InvalidSamples::default();
+        for channel in quantize(x.v(0), &mut invalid) {
+            out.u(channel as u32);
+            out.u((channel >> 32) as u32);
+        }
+        [invalid.non_finite, invalid.negative, invalid.clamped]
+            .into_iter()
+            .for_each(|count| out.u(count as u32));
+    }),
+];
+
+/// Ray and sample key.
+const RAY: [Domain; 6] = [Point, Direction, Range(0.5, 20.0), Word, Word, Word];
+
+/// Traces the ray first, so that what is shaded is a hit that can be.
+fn shade(animal: &Animal, x: In<'_>, out: &mut Out<'_>) {
+    let scene = &animal.scene;
+    let strategy = [Strategy::Mis, Strategy::LightOnly, Strategy::BsdfOnly][x.u(17) as usize];
+    let roulette_from = (x.u(18) < 2).then_some(x.u(18));
+    let settings = Settings { strategy, bounces: 3, roulette_from, ..Settings::default() };
+    let bounce = x.u(16);
+    let mut path = PathState {
+        ray: x.ray(),
+        throughput: x.v(10),
+        bsdf_pdf: if x.u(7) & 1 != 0 { x.f(10) } else { 0.0 },
+        radiance: x.v(13),
+        key: x.key(7),
+    };
+    let key = RayKey::extension(path.key, bounce);
+    let hit = animal.bvh.closest_hit(scene, &path.ray, key, &mut Scratch::default());
+    let shaded = path::shade(scene, &settings, bounce, &mut path, &hit, &mut ());
+    out.v(path.ray.origin);
+    out.v(path.ray.direction);
+    out.f(path.ray.t_max);
+    out.v(path.throughput);
+    out.f(path.bsdf_pdf);
+    out.v(path.radiance);
+    out.b(shaded.continues);
+    out.b(shaded.connection.is_some());
+    let (origin, direction, t_max, radiance) =
+        shaded.connection.map_or((Vec3::ZERO, Vec3::ZERO, 0.0, Vec3::ZERO), |c| {
+            (c.ray.origin, c.ray.direction, c.ray.t_max, c.radiance)
+        });
+    out.v(origin);
+    out.v(direction);
+    out.f(t_max);
+    out.v(radiance);
+}

@@ -1,0 +1,161 @@
+//! Giving a device and this crate the same inputs.
+
+use crate::parity::domain::Stream;
+use crate::parity::fixtures::{Animal, zoo};
+use crate::parity::list::{Function, PROBES, Probe};
+use crate::parity::words::{In, Out};
+use crate::parity::{constants, group, layout};
+use lockstep_bvh::Layout;
+use lockstep_core::error::Result;
+use lockstep_gpu::probe::{Call, ProbeDevice, probe_kernel};
+use lockstep_gpu::{scene_arrays, scene_constants};
+use rayon::prelude::*;
+
+/// A function of which device and host disagree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The entry of the list.
+    pub probe: String,
+    /// Items compared.
+    pub items: u64,
+    /// Items that differ.
+    pub differing: u64,
+    /// The first of them: its input words, the host's result, the device's.
+    pub first: [Vec<u32>; 3],
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [inputs, host, device] = &self.first;
+        write!(
+            f,
+            "{}: {} of {} items differ, first for {inputs:08x?}: host {host:08x?}, device {device:08x?}",
+            self.probe, self.differing, self.items
+        )
+    }
+}
+
+/// Items per launch: bounds memory on both sides.
+const CHUNK: u32 = 1 << 17;
+
+/// Compares sizes, offsets and constants, and every function of the list over `count` inputs. Returns the functions on
+/// which device and host disagree.
+///
+/// # Errors
+/// Whatever the device reports.
+pub fn run(device: &mut dyn ProbeDevice, count: u32) -> Result<Vec<Verdict>> {
+    let mut verdicts = Vec::new();
+    verdicts.extend(layout::compare(device)?);
+    verdicts.extend(constants::compare(device)?);
+    verdicts.extend(group::compare(device, count.min(CHUNK))?);
+    let zoo = zoo()?;
+    for (index, probe) in PROBES.iter().enumerate() {
+        let mut tally = Tally::default();
+        let mut first = 0;
+        while first < count {
+            let items = CHUNK.min(count - first);
+            // Scenes take turns.
+            let animal = &zoo[(first / CHUNK) as usize % zoo.len()];
+            compare(device, probe, index as u32, first, items, animal, &mut tally)?;
+            first += items;
+        }
+        verdicts.extend(tally.verdict(probe.name));
+    }
+    Ok(verdicts)
+}
+
+#[derive(Default)]
+struct Tally {
+    items: u64,
+    differing: u64,
+    first: Option<[Vec<u32>; 3]>,
+}
+
+impl Tally {
+    fn verdict(self, probe: &str) -> Option<Verdict> {
+        let (items, differing) = (self.items, self.differing);
+        self.first.map(|first| Verdict { probe: probe.into(), items, differing, first })
+    }
+}
+
+fn compare(
+    device: &mut dyn ProbeDevice,
+    probe: &Probe,
+    index: u32,
+    first: u32,
+    items: u32,
+    animal: &Animal,
+    tally: &mut Tally,
+) -> Result<()> {
+    let inputs: Vec<u32> = (first..first + items)
+        .into_par_iter()
+        .flat_map_iter(|item| {
+            let mut words = Vec::with_capacity(probe.input_words());
+            let mut stream = Stream::new(index, item);
+            for &domain in probe.inputs {
+                stream.append(domain, &mut words);
+            }
+            words
+        })
+        .collect();
+    let (words_in, words_out) = (probe.input_words(), probe.outputs.len());
+    let bvh = match device.layout() {
+        Layout::Bvh2 => &animal.binary,
+        Layout::Bvh8 => &animal.wide,
+    };
+    let arrays = scene_arrays(&animal.scene, bvh);
+    let takes_scene = matches!(probe.function, Function::OfScene(_));
+    let found = device.probe(&Call {
+        kernel: probe_kernel(probe.kernel, takes_scene),
+        scene: takes_scene.then(|| (scene_constants(&animal.scene, bvh), &arrays[..])),
+        count: items,
+        inputs: &inputs,
+        output_words: items as usize * words_out,
+    })?;
+    let expected: Vec<u32> = inputs
+        .par_chunks(words_in)
+        .flat_map_iter(|item| {
+            let mut words = Vec::with_capacity(words_out);
+            match probe.function {
+                Function::OfValues(function) => function(In(item), &mut Out(&mut words)),
+                Function::OfScene(function) => function(animal, In(item), &mut Out(&mut words)),
+            }
+            words
+        })
+        .collect();
+    tally.items += u64::from(items);
+    for (i, item) in inputs.chunks(words_in).enumerate() {
+        let range = i * words_out..(i + 1) * words_out;
+        let host = &expected[range.clone()];
+        let given = found.get(range).unwrap_or_default();
+        if !probe.agree(host, given) {
+            tally.differing += 1;
+            tally.first.get_or_insert_with(|| [item.to_vec(), host.to_vec(), given.to_vec()]);
+        }
+    }
+    Ok(())
+}
+
+/// Compares words that a probe without items writes.
+pub(super) fn compare_words(
+    device: &mut dyn ProbeDevice,
+    name: &str,
+    kernel: &'static str,
+    expected: &[u32],
+) -> Result<Option<Verdict>> {
+    let found = device.probe(&Call {
+        kernel: probe_kernel(kernel, false),
+        scene: None,
+        count: 1,
+        inputs: &[0],
+        output_words: expected.len(),
+    })?;
+    let differs = |i: &usize| found.get(*i) != Some(&expected[*i]);
+    let differing: Vec<usize> = (0..expected.len()).filter(differs).collect();
+    Ok(differing.first().map(|&i| Verdict {
+        probe: name.into(),
+        items: expected.len() as u64,
+        differing: differing.len() as u64,
+        first: [vec![i as u32], vec![expected[i]], found.get(i).copied().into_iter().collect()],
+    }))
+}

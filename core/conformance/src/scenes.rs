@@ -1,0 +1,271 @@
+//! The suite's scenes: small, self-contained, most with a closed-form answer.
+
+use lockstep_core::error::Result;
+use lockstep_core::math::vec3::{Vec3, vec3};
+use lockstep_core::scene::camera::Camera;
+use lockstep_core::scene::{
+    Flatten, IDENTITY, Material, MeshData, PunctualLight, Sampler, Scene, SceneBuilder, Sky, Sphere,
+    TextureTransform, Vertex,
+};
+
+/// A horizontal square about the origin, facing up.
+fn floor(half: f32, material: u32) -> MeshData {
+    MeshData {
+        positions: vec![[-half, 0.0, -half], [-half, 0.0, half], [half, 0.0, half], [half, 0.0, -half]],
+        triangles: vec![[0, 1, 2], [0, 2, 3]],
+        materials: vec![material],
+        ..MeshData::default()
+    }
+}
+
+fn ball(center: [f32; 3], radius: f32, material: u32) -> MeshData {
+    let spheres = vec![Sphere { center: center.into(), radius, material, reserved: [0; 3] }];
+    MeshData { spheres, ..MeshData::default() }
+}
+
+fn place(b: &mut SceneBuilder, mesh: MeshData) {
+    let mesh = b.mesh(mesh);
+    b.instance(mesh, IDENTITY);
+}
+
+/// A narrow view from `eye` to `target`.
+fn spot_camera(eye: Vec3, target: Vec3, degrees: f32) -> Camera {
+    let direction = target - eye;
+    let up =
+        if direction.x.abs() + direction.z.abs() < 1e-3 { vec3(0.0, 0.0, -1.0) } else { vec3(0.0, 1.0, 0.0) };
+    Camera { eye, direction, up, vertical_fov: degrees.to_radians(), ..Camera::default() }
+}
+
+/// A sphere of this material that fills the view, under a sky of radiance one.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn furnace(material: Material) -> Result<Scene> {
+    let mut b = SceneBuilder::new("furnace");
+    b.sky = Sky::Constant(Vec3::ONE);
+    b.camera = spot_camera(vec3(0.0, 0.0, 4.0), Vec3::ZERO, 20.0);
+    let m = b.material(material);
+    place(&mut b, ball([0.0; 3], 1.0, m));
+    b.build()
+}
+
+/// A point of a diffuse floor of this albedo, seen obliquely under a uniform sky: radiance `albedo * sky`.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn floor_under_sky(albedo: f32, sky: f32) -> Result<Scene> {
+    let mut b = SceneBuilder::new("floor-under-sky");
+    b.sky = Sky::Constant(Vec3::splat(sky));
+    b.camera = spot_camera(vec3(1.0, 2.0, 3.0), Vec3::ZERO, 0.1);
+    let m = b.material(Material::diffuse([albedo; 3]));
+    place(&mut b, floor(5.0, m));
+    b.build()
+}
+
+/// The origin of a diffuse floor under a spherical light at `center`: radiance `albedo * L * (r / d)^2 * cos`.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn floor_under_ball(albedo: f32, radiance: f32, center: [f32; 3], radius: f32) -> Result<Scene> {
+    let mut b = SceneBuilder::new("floor-under-ball");
+    b.camera = spot_camera(vec3(-2.0, 1.0, 2.0), Vec3::ZERO, 0.02);
+    let m = b.material(Material::diffuse([albedo; 3]));
+    let light = b.material(Material::emitter([radiance; 3]));
+    place(&mut b, floor(5.0, m));
+    place(&mut b, ball(center, radius, light));
+    b.build()
+}
+
+/// A mirror floor seen at `degrees` from its normal under a sky of radiance one: radiance is its reflectance.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn mirror(f0: f32, degrees: f32) -> Result<Scene> {
+    let mut b = SceneBuilder::new("mirror");
+    b.sky = Sky::Constant(Vec3::ONE);
+    let (sin, cos) = lockstep_core::math::sin_cos_turns(degrees / 360.0);
+    b.camera = spot_camera(vec3(4.0 * sin, 4.0 * cos, 0.0), Vec3::ZERO, 0.02);
+    let m = b.material(Material::conductor([f0; 3], 0.0));
+    place(&mut b, floor(50.0, m));
+    b.build()
+}
+
+/// A glass sphere met at `degrees` from its normal under a sky of radiance one. With one bounce only the light that is
+/// reflected off the outside arrives: radiance is Fresnel's reflectance.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn glass_ball(ior: f32, degrees: f32) -> Result<Scene> {
+    let mut b = SceneBuilder::new("glass-ball");
+    b.sky = Sky::Constant(Vec3::ONE);
+    let (sin, cos) = lockstep_core::math::sin_cos_turns(degrees / 360.0);
+    // The point of the unit sphere whose normal makes that angle with the z axis.
+    b.camera = spot_camera(vec3(0.0, sin, 4.0), vec3(0.0, sin, cos), 0.02);
+    let m = b.material(Material::dielectric(ior, 0.0));
+    place(&mut b, ball([0.0; 3], 1.0, m));
+    b.build()
+}
+
+/// A glossy floor between a small bright and a large dim light: each strategy alone is poor at one of them.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn small_and_large_light() -> Result<Scene> {
+    let mut b = SceneBuilder::new("small-and-large-light");
+    b.camera = spot_camera(vec3(0.0, 2.0, 4.0), vec3(0.0, 0.3, 0.0), 40.0);
+    let matte = b.material(Material::diffuse([0.6; 3]));
+    let glossy = b.material(Material::conductor([0.9; 3], 0.25));
+    let small = b.material(Material::emitter([400.0; 3]));
+    let large = b.material(Material::emitter([2.0; 3]));
+    place(&mut b, floor(3.0, matte));
+    place(&mut b, ball([-0.6, 0.5, 0.0], 0.5, glossy));
+    place(&mut b, ball([0.7, 0.5, 0.2], 0.5, matte));
+    place(&mut b, ball([-1.5, 2.5, -1.0], 0.05, small));
+    let mut ceiling = floor(1.5, large);
+    for p in &mut ceiling.positions {
+        *p = [p[0] + 1.0, 3.0, p[2]];
+    }
+    for t in &mut ceiling.triangles {
+        t.swap(1, 2);
+    }
+    place(&mut b, ceiling);
+    b.build()
+}
+
+/// Every feature at once, for tests of bits rather than of physics: instances (rotated, stretched, mirrored), spheres,
+/// all materials, textures in all wrap modes, normal map, alpha mask and blend, all kinds of light, a thin lens.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn everything() -> Result<Scene> {
+    let mut b = SceneBuilder::new("everything");
+    b.flatten = Flatten::Never;
+    b.sky =
+        Sky::Image { width: 16, height: 8, texels: sky_texels(), scale: vec3(0.8, 0.9, 1.0), rotation: 0.2 };
+    b.camera = Camera {
+        lens_radius: 0.03,
+        focus_distance: 5.0,
+        ..spot_camera(vec3(0.5, 2.2, 5.0), vec3(0.0, 0.6, 0.0), 50.0)
+    };
+    let textures = checkers(&mut b)?;
+    let floor_material = b.material(Material {
+        base_color_texture: textures[0],
+        metallic_roughness_texture: textures[1],
+        normal_texture: textures[2],
+        normal_scale: 0.7,
+        ..Material::principled([0.9; 3], 0.3, 0.6)
+    });
+    let mut ground = floor(4.0, floor_material);
+    ground.vertices = [[0.0, 0.0], [0.0, 3.0], [3.0, 3.0], [3.0, 0.0]]
+        .map(|uv| Vertex {
+            normal: vec3(0.0, 1.0, 0.0),
+            tangent: vec3(1.0, 0.0, 0.0),
+            uv0: uv,
+            uv1: [uv[1], -uv[0]],
+            color: 0xffc0_e0ff,
+            ..Vertex::PLAIN
+        })
+        .to_vec();
+    place(&mut b, ground);
+    let balls = [
+        Material::diffuse([0.7, 0.3, 0.2]),
+        Material::conductor([0.95, 0.8, 0.4], 0.0),
+        Material::conductor([0.9, 0.9, 0.95], 0.3),
+        Material::dielectric(1.5, 0.0),
+        Material::dielectric(1.4, 0.25),
+        Material { transmission: 0.8, ..Material::principled([0.4, 0.8, 0.5], 0.0, 0.2) },
+        Material { alpha: 0.4, alpha_mode: 2, ..Material::diffuse([0.2, 0.4, 0.9]) },
+        Material { flags: Material::TWO_SIDED_EMISSION, ..Material::emitter([3.0, 2.0, 1.0]) },
+    ];
+    for (i, material) in balls.into_iter().enumerate() {
+        let m = b.material(material);
+        let (sin, cos) = lockstep_core::math::sin_cos_turns(i as f32 / 8.0);
+        place(&mut b, ball([1.8 * cos, 0.45, 1.8 * sin], 0.4, m));
+    }
+    leaves(&mut b, textures[3]);
+    for light in lights() {
+        b.light(light);
+    }
+    b.build()
+}
+
+/// A sky with a gradient and one bright texel.
+fn sky_texels() -> Vec<[f32; 3]> {
+    (0..128)
+        .map(|i| {
+            let up = 1.0 - (i / 16) as f32 / 8.0;
+            if i == 37 { [40.0, 36.0, 30.0] } else { [0.2 + 0.3 * up, 0.3 + 0.3 * up, 0.4 + 0.5 * up] }
+        })
+        .collect()
+}
+
+/// Textures: colour, roughness with metal, normals, and colour with holes.
+fn checkers(b: &mut SceneBuilder) -> Result<[u32; 4]> {
+    use lockstep_core::scene::Wrap;
+    let pixels =
+        |f: &dyn Fn(u32, u32) -> [u8; 4]| -> Vec<u8> { (0..64).flat_map(|i| f(i % 8, i / 8)).collect() };
+    let color =
+        b.image(8, 8, &pixels(&|x, y| [(x * 30) as u8, (y * 30) as u8, ((x ^ y) * 30) as u8, 255]))?;
+    let rough = b.image(8, 8, &pixels(&|x, y| [0, (40 + x * 25) as u8, (y * 30) as u8, 255]))?;
+    let bumps = b.image(8, 8, &pixels(&|x, y| [(96 + x * 9) as u8, (160 - y * 9) as u8, 230, 255]))?;
+    let holes = b.image(8, 8, &pixels(&|x, y| [60, 160, 70, if (x + y) % 3 == 0 { 20 } else { 230 }]))?;
+    let sampler = |wrap_u, wrap_v, nearest| Sampler { wrap_u, wrap_v, nearest };
+    let turned = TextureTransform { offset: [0.1, -0.2], rotation: 0.5, scale: [1.5, 0.7] };
+    let plain = TextureTransform::default();
+    Ok([
+        b.texture(color, true, sampler(Wrap::Repeat, Wrap::Mirror, false), 0, turned),
+        b.texture(rough, false, sampler(Wrap::Clamp, Wrap::Repeat, false), 1, plain),
+        b.texture(bumps, false, sampler(Wrap::Repeat, Wrap::Repeat, false), 0, plain),
+        b.texture(holes, true, sampler(Wrap::Mirror, Wrap::Clamp, true), 0, plain),
+    ])
+}
+
+/// Instances of an alpha-masked, smoothly shaded leaf: rotated, stretched and mirrored.
+fn leaves(b: &mut SceneBuilder, holes: u32) {
+    let material = b.material(Material {
+        base_color_texture: holes,
+        alpha_mode: 1,
+        alpha_cutoff: 0.5,
+        ..Material::principled([1.0; 3], 0.0, 0.5)
+    });
+    let corner = |x: f32, y: f32| Vertex {
+        normal: lockstep_core::math::vec3::normalize(vec3(0.3 * x, 0.3 * y, 1.0)),
+        tangent: vec3(1.0, 0.0, 0.0),
+        uv0: [x, y],
+        ..Vertex::PLAIN
+    };
+    let leaf = b.mesh(MeshData {
+        positions: vec![[-0.5, 0.0, 0.0], [0.5, 0.0, 0.0], [0.5, 1.0, 0.1], [-0.5, 1.0, 0.1]],
+        vertices: vec![corner(-1.0, 1.0), corner(1.0, 1.0), corner(1.0, -1.0), corner(-1.0, -1.0)],
+        triangles: vec![[0, 1, 2], [0, 2, 3]],
+        materials: vec![material],
+        spheres: Vec::new(),
+    });
+    for i in 0..7u32 {
+        let (sin, cos) = lockstep_core::math::sin_cos_turns(i as f32 / 7.0 + 0.05);
+        let (width, height) = (0.5 + 0.1 * i as f32, 0.6 + 0.15 * (i % 3) as f32);
+        let mirror = if i % 2 == 0 { 1.0 } else { -1.0 };
+        b.instance(
+            leaf,
+            [
+                [cos * width * mirror, 0.1, sin, 0.9 * cos],
+                [0.0, height, 0.0, 0.1],
+                [-sin * width * mirror, 0.0, cos, 0.9 * sin],
+            ],
+        );
+    }
+}
+
+fn lights() -> [PunctualLight; 3] {
+    [
+        PunctualLight::Point { position: vec3(-1.0, 2.0, 1.5), intensity: vec3(2.0, 1.5, 1.0) },
+        PunctualLight::Spot {
+            position: vec3(1.5, 2.5, 1.0),
+            direction: vec3(-0.5, -1.0, -0.2),
+            intensity: vec3(3.0, 4.0, 6.0),
+            inner_cos: 0.95,
+            outer_cos: 0.7,
+        },
+        PunctualLight::Directional { direction: vec3(0.3, -1.0, -0.4), irradiance: vec3(1.0, 0.9, 0.7) },
+    ]
+}

@@ -1,0 +1,224 @@
+/* Surface interactions: geometry, textures and shading frame at a hit point, which all integrators share. The
+ * counterpart of core/transport/src/interaction.rs. */
+
+/* The least cosine between the direction back and a shading normal. */
+#define MIN_COSINE 1e-4f
+
+
+/* A point on a surface, in world space. */
+typedef struct {
+    Vec3 position;
+    /* Unit geometric normal on the front side. */
+    Vec3 geometric;
+    /* Unit shading normal on the front side, before any normal map. */
+    Vec3 shading;
+    /* Bounds the coordinates from which the position was computed. */
+    float scale;
+    Vertex vertices[3];
+    Vec3 barycentrics;
+    u32 material;
+    /* Triangle of the scene, or NONE on a sphere. */
+    u32 triangle;
+    /* Centre and radius of a sphere in world space. */
+    Vec3 sphere_center;
+    float sphere_radius;
+} Interaction;
+
+/* A surface in its shading frame. */
+typedef struct {
+    Vec3 s;
+    Vec3 t;
+    /* The shading normal, on the side that the path came from. */
+    Vec3 normal;
+    /* The geometric normal, on the same side. */
+    Vec3 geometric;
+    Vec3 wo;
+    Surface surface;
+} ShadingFrame;
+
+/* The translation of an affine map. */
+LS_FN Vec3 surface_translation(Affine a) {
+    return vec3_new(a.m[0][3], a.m[1][3], a.m[2][3]);
+}
+
+LS_FN Vertex surface_plain_vertex(void) {
+    Vertex v;
+    v.normal = vec3_splat(0.0f);
+    v.color = 0xffffffffu;
+    v.tangent = vec3_splat(0.0f);
+    v.tangent_sign = 1.0f;
+    v.uv0[0] = 0.0f;
+    v.uv0[1] = 0.0f;
+    v.uv1[0] = 0.0f;
+    v.uv1[1] = 0.0f;
+    return v;
+}
+
+LS_FN Interaction surface_interaction_on_triangle(SceneRef scene, Instance instance, Hit hit) {
+    Mesh mesh = load_mesh(scene, instance.mesh);
+    u32 index = mesh.first_triangle + hit.primitive;
+    Triangle triangle = load_triangle(scene, index);
+    Vec3 b = vec3_new(1.0f - hit.u - hit.v, hit.u, hit.v);
+    Vec3 p0 = load_position(scene, triangle.vertices[0]);
+    Vec3 p1 = load_position(scene, triangle.vertices[1]);
+    Vec3 p2 = load_position(scene, triangle.vertices[2]);
+    Interaction at;
+    at.vertices[0] = load_vertex(scene, triangle.vertices[0]);
+    at.vertices[1] = load_vertex(scene, triangle.vertices[1]);
+    at.vertices[2] = load_vertex(scene, triangle.vertices[2]);
+    Vec3 position = vec3_weigh(p0, p1, p2, b);
+    Vec3 normal = intersect_triangle_normal(p0, p1, p2);
+    Vec3 shading = vec3_weigh(at.vertices[0].normal, at.vertices[1].normal, at.vertices[2].normal, b);
+    float scale = math_max(intersect_coordinate_scale(p0, p1), vec3_max_abs_component(p2));
+    if ((instance.flags & INSTANCE_IDENTITY) == 0u) {
+        Affine m = instance.object_to_world;
+        position = transform_point(m, position);
+        Vec3 c0 = transform_point(m, p0);
+        Vec3 c1 = transform_point(m, p1);
+        Vec3 c2 = transform_point(m, p2);
+        float turned = (instance.flags & INSTANCE_MIRRORED) != 0u ? -1.0f : 1.0f;
+        Vec3 edge1 = transform_vector(m, vec3_sub(p1, p0));
+        Vec3 edge2 = transform_vector(m, vec3_sub(p2, p0));
+        normal = vec3_scale(vec3_cross(edge1, edge2), turned);
+        shading = transform_normal(instance.world_to_object, shading);
+        scale = math_max(intersect_coordinate_scale(c0, c1), vec3_max_abs_component(c2));
+        scale = math_max(scale, vec3_max_abs_component(surface_translation(m)));
+    }
+    at.position = position;
+    at.geometric = vec3_normalize(normal);
+    shading = vec3_normalize(shading);
+    at.shading = vec3_dot(shading, shading) > 0.0f ? shading : at.geometric;
+    at.scale = scale;
+    at.barycentrics = b;
+    at.material = triangle.material;
+    at.triangle = index;
+    at.sphere_center = vec3_splat(0.0f);
+    at.sphere_radius = 0.0f;
+    return at;
+}
+
+LS_FN Interaction surface_interaction_on_sphere(SceneRef scene, Instance instance, Ray ray, Hit hit) {
+    Mesh mesh = load_mesh(scene, instance.mesh);
+    Sphere sphere = load_sphere(scene, mesh.first_sphere + (hit.primitive & ~SPHERE_BIT));
+    bool identity = (instance.flags & INSTANCE_IDENTITY) != 0u;
+    Affine back = instance.world_to_object;
+    Affine m = instance.object_to_world;
+    Vec3 origin = identity ? ray.origin : transform_point(back, ray.origin);
+    Vec3 direction = identity ? ray.direction : transform_vector(back, ray.direction);
+    /* Project the rounded hit point back onto the sphere. */
+    Vec3 from_center = vec3_sub(vec3_add(origin, vec3_scale(direction, hit.t)), sphere.center);
+    Vec3 local_normal = vec3_normalize(from_center);
+    Vec3 point = vec3_add(sphere.center, vec3_scale(local_normal, sphere.radius));
+    Interaction at;
+    at.position = identity ? point : transform_point(m, point);
+    at.geometric = identity ? local_normal : vec3_normalize(transform_normal(back, local_normal));
+    at.shading = at.geometric;
+    at.sphere_center = identity ? sphere.center : transform_point(m, sphere.center);
+    at.sphere_radius = sphere.radius * instance.scale;
+    at.scale = math_max(vec3_max_abs_component(at.sphere_center) + at.sphere_radius,
+                        vec3_max_abs_component(surface_translation(m)));
+    at.vertices[0] = surface_plain_vertex();
+    at.vertices[1] = surface_plain_vertex();
+    at.vertices[2] = surface_plain_vertex();
+    at.barycentrics = vec3_new(1.0f, 0.0f, 0.0f);
+    at.material = sphere.material;
+    at.triangle = NONE;
+    return at;
+}
+
+LS_FN Interaction surface_interaction_new(SceneRef scene, Ray ray, Hit hit) {
+    Instance instance = load_instance(scene, hit.instance);
+    if ((hit.primitive & SPHERE_BIT) != 0u) {
+        return surface_interaction_on_sphere(scene, instance, ray, hit);
+    }
+    return surface_interaction_on_triangle(scene, instance, hit);
+}
+
+/* A texture's value here; white on spheres, which have no texture coordinates. */
+LS_FN Rgba surface_interaction_texture(SceneRef scene, Interaction at, u32 index) {
+    if (index == NONE || at.triangle == NONE) {
+        Rgba white;
+        white.rgb = vec3_splat(1.0f);
+        white.a = 1.0f;
+        return white;
+    }
+    Texture texture = load_texture(scene, index);
+    Vec2 uv = texture_coordinates(texture, at.vertices[0], at.vertices[1], at.vertices[2], at.barycentrics);
+    return texture_sample(scene, texture, uv);
+}
+
+/* The shading normal perturbed by the material's normal map. */
+LS_FN Vec3 surface_interaction_perturbed_normal(SceneRef scene, Interaction at, Instance instance, Material material) {
+    if (material.normal_texture == NONE || at.triangle == NONE) {
+        return at.shading;
+    }
+    Vec3 along =
+        vec3_weigh(at.vertices[0].tangent, at.vertices[1].tangent, at.vertices[2].tangent, at.barycentrics);
+    if ((instance.flags & INSTANCE_IDENTITY) == 0u) {
+        along = transform_vector(instance.object_to_world, along);
+    }
+    Vec3 n = at.shading;
+    Vec3 tangent = vec3_normalize(vec3_sub(along, vec3_scale(n, vec3_dot(n, along))));
+    if (vec3_dot(tangent, tangent) == 0.0f) {
+        return n;
+    }
+    float turned = (instance.flags & INSTANCE_MIRRORED) != 0u ? -1.0f : 1.0f;
+    Vec3 bitangent = vec3_scale(vec3_cross(n, tangent), at.vertices[0].tangent_sign * turned);
+    Vec3 texel = surface_interaction_texture(scene, at, material.normal_texture).rgb;
+    float x = (2.0f * texel.x - 1.0f) * material.normal_scale;
+    float y = (2.0f * texel.y - 1.0f) * material.normal_scale;
+    float z = 2.0f * texel.z - 1.0f;
+    Vec3 perturbed = vec3_normalize(vec3_weigh(tangent, bitangent, n, vec3_new(x, y, z)));
+    return vec3_dot(perturbed, perturbed) > 0.0f ? perturbed : n;
+}
+
+LS_FN Vec3 surface_interaction_vertex_color(Interaction at) {
+    u32 c0 = at.vertices[0].color;
+    u32 c1 = at.vertices[1].color;
+    u32 c2 = at.vertices[2].color;
+    if (c0 == 0xffffffffu && c1 == 0xffffffffu && c2 == 0xffffffffu) {
+        return vec3_splat(1.0f);
+    }
+    return vec3_weigh(texture_linear_rgb(c0), texture_linear_rgb(c1), texture_linear_rgb(c2), at.barycentrics);
+}
+
+/* The material with its textures looked up. */
+LS_FN Surface surface_interaction_surface(SceneRef scene, Interaction at, Material material, bool outside) {
+    Surface surface;
+    surface.kind = material.kind;
+    surface.base_color = vec3_mul(material.base_color, surface_interaction_vertex_color(at));
+    if (material.base_color_texture != NONE) {
+        surface.base_color =
+            vec3_mul(surface.base_color, surface_interaction_texture(scene, at, material.base_color_texture).rgb);
+    }
+    surface.roughness = material.roughness;
+    surface.metallic = material.metallic;
+    surface.ior = material.ior;
+    surface.transmission = material.transmission;
+    surface.outside = outside;
+    if (material.kind == MATERIAL_PRINCIPLED) {
+        if (material.metallic_roughness_texture != NONE) {
+            Vec3 texel = surface_interaction_texture(scene, at, material.metallic_roughness_texture).rgb;
+            surface.roughness = surface.roughness * texel.y;
+            surface.metallic = surface.metallic * texel.z;
+        }
+        if (material.transmission_texture != NONE) {
+            Vec3 texel = surface_interaction_texture(scene, at, material.transmission_texture).rgb;
+            surface.transmission = surface.transmission * texel.x;
+        }
+    }
+    return surface;
+}
+
+LS_FN Vec3 surface_shading_frame_to_local(ShadingFrame here, Vec3 world) {
+    return vec3_new(vec3_dot(world, here.s), vec3_dot(world, here.t), vec3_dot(world, here.normal));
+}
+
+LS_FN Vec3 surface_shading_frame_to_world(ShadingFrame here, Vec3 v) {
+    return vec3_normalize(vec3_weigh(here.s, here.t, here.normal, v));
+}
+
+/* True when the geometric and the shading normal agree on which side `world` lies. */
+LS_FN bool surface_shading_frame_same_side(ShadingFrame here, Vec3 world, float local_z) {
+    return vec3_dot(here.geometric, world) * local_z > 0.0f;
+}

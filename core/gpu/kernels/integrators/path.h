@@ -1,0 +1,230 @@
+/* The path tracer, one stage at a time. The counterpart of core/transport/src/integrators/path.rs. */
+
+#define SHADOW_SHORTENING 0.999f
+/* A path between two stages. */
+typedef struct {
+    Ray ray;
+    Vec3 throughput;
+    float bsdf_pdf;
+    Vec3 radiance;
+    SampleKey key;
+} PathState;
+
+/* A shadow ray and what it adds if nothing is in its way. */
+typedef struct {
+    bool wanted;
+    Ray ray;
+    Vec3 radiance;
+} Connection;
+
+/* What shading leads to. */
+typedef struct {
+    bool continues;
+    Connection connection;
+} Shaded;
+
+LS_FN Ray path_ray(Vec3 origin, Vec3 direction, float t_max) {
+    Ray ray;
+    ray.origin = origin;
+    ray.t_min = 0.0f;
+    ray.direction = direction;
+    ray.t_max = t_max;
+    return ray;
+}
+
+LS_FN Connection path_connection(bool wanted, Ray ray, Vec3 radiance) {
+    Connection c;
+    c.wanted = wanted;
+    c.ray = ray;
+    c.radiance = radiance;
+    return c;
+}
+
+LS_FN Connection path_no_connection(void) {
+    return path_connection(false, path_ray(vec3_splat(0.0f), vec3_splat(0.0f), 0.0f), vec3_splat(0.0f));
+}
+
+LS_FN Shaded path_ended(void) {
+    Shaded shaded;
+    shaded.continues = false;
+    shaded.connection = path_no_connection();
+    return shaded;
+}
+
+/* Starts the path of a sample. */
+LS_FN PathState path_generate(CameraFrame camera, SampleKey key) {
+    Uniforms u = rng_uniforms(rng_draw(key, BLOCK_CAMERA, 0u));
+    CameraRay ray = camera_frame_ray(camera, key.pixel, u);
+    PathState path;
+    path.ray = path_ray(ray.origin, ray.direction, FAR);
+    path.throughput = vec3_splat(1.0f);
+    path.bsdf_pdf = 0.0f;
+    path.radiance = vec3_splat(0.0f);
+    path.key = key;
+    return path;
+}
+
+/* The weight of light found by following the BSDF where light sampling has density `light_pdf`. */
+LS_FN float path_hit_weight(Pass pass, float bsdf_pdf, float light_pdf) {
+    if (bsdf_pdf == 0.0f || pass.strategy == STRATEGY_BSDF_ONLY) {
+        return 1.0f;
+    }
+    if (pass.strategy == STRATEGY_LIGHT_ONLY) {
+        /* What light sampling cannot find must still be counted. */
+        return light_pdf > 0.0f ? 0.0f : 1.0f;
+    }
+    return sampling_power_heuristic(bsdf_pdf, light_pdf);
+}
+
+LS_FN Vec3 path_add_environment(SceneRef scene, Pass pass, PathState path) {
+    Vec3 direction = path.ray.direction;
+    Vec3 radiance = environment_radiance(scene, direction);
+    float weight = 1.0f;
+    if (path.bsdf_pdf > 0.0f) {
+        weight = path_hit_weight(pass, path.bsdf_pdf, lights_environment_pdf(scene, direction));
+    }
+    return vec3_add(path.radiance, vec3_scale(vec3_mul(path.throughput, radiance), weight));
+}
+
+LS_FN Vec3 path_add_emission(SceneRef scene, Pass pass, PathState path, Interaction at, Material material, float t) {
+    if (vec3_max_component(material.emission) <= 0.0f) {
+        return path.radiance;
+    }
+    float cosine = lights_emission_cosine(material, -vec3_dot(at.geometric, path.ray.direction));
+    if (cosine <= 0.0f) {
+        return path.radiance;
+    }
+    bool on_triangle = at.triangle != NONE;
+    Vec3 emission = material.emission;
+    if (on_triangle) {
+        Vec2 b;
+        b.x = at.barycentrics.y;
+        b.y = at.barycentrics.z;
+        emission = lights_triangle_emission(scene, material, at.triangle, b);
+    }
+    float weight = 1.0f;
+    if (path.bsdf_pdf > 0.0f) {
+        float distance2 = t * t;
+        float light_pdf = on_triangle ? lights_area_to_solid_angle(material, distance2, cosine)
+                                      : lights_sphere_pdf(material, at.sphere_center, at.sphere_radius,
+                                                          path.ray.origin, distance2, cosine);
+        weight = path_hit_weight(pass, path.bsdf_pdf, light_pdf);
+    }
+    return vec3_add(path.radiance, vec3_scale(vec3_mul(path.throughput, emission), weight));
+}
+
+/* Next-event estimation: a shadow ray to a sampled light. */
+LS_FN Connection path_connect_to_light(SceneRef scene, Pass pass, u32 bounce, PathState path, Interaction at,
+                                       ShadingFrame here, VertexRecord *record) {
+    if (scene.constants.light_count == 0u || bsdf_surface_is_specular(here.surface)) {
+        return path_no_connection();
+    }
+    LightSample light = lights_sample(scene, at.position, path.key, bounce, record);
+    record->light_direction = light.direction;
+    record->light_distance = light.distance;
+    record->light_radiance = light.radiance;
+    record->light_pdf = light.pdf;
+    if (light.pdf <= 0.0f || (pass.strategy == STRATEGY_BSDF_ONLY && !light.delta)) {
+        return path_no_connection();
+    }
+    Vec3 wi = surface_shading_frame_to_local(here, light.direction);
+    if (!surface_shading_frame_same_side(here, light.direction, wi.z)) {
+        return path_no_connection();
+    }
+    Evaluation scattered = bsdf_evaluate(here.surface, here.wo, wi);
+    record->light_bsdf = scattered.value;
+    record->light_bsdf_pdf = scattered.pdf;
+    float weight = 1.0f;
+    if (!light.delta && pass.strategy == STRATEGY_MIS) {
+        weight = sampling_power_heuristic(light.pdf, scattered.pdf);
+    }
+    Vec3 radiance = vec3_scale(vec3_mul(vec3_mul(path.throughput, scattered.value), light.radiance),
+                               weight / light.pdf);
+    if (vec3_max_component(radiance) <= 0.0f) {
+        return path_no_connection();
+    }
+    Vec3 origin = intersect_offset_origin(at.position, here.geometric, light.direction, at.scale);
+    float t_max = math_min(light.distance * SHADOW_SHORTENING, FAR);
+    record->flags |= VERTEX_SHADOW;
+    record->shadow_origin = origin;
+    record->shadow_t_max = t_max;
+    record->shadow_radiance = radiance;
+    return path_connection(true, path_ray(origin, light.direction, t_max), radiance);
+}
+
+/* Chooses the next extension ray; false when the path ends. */
+LS_FN bool path_scatter(Pass pass, u32 bounce, PathState *path, Interaction at, ShadingFrame here, VertexRecord *record) {
+    Words words = rng_draw(path->key, BLOCK_BSDF, bounce);
+    Uniforms u = rng_uniforms(words);
+    Scatter scattered = bsdf_sample(here.surface, here.wo, u.u[0], u.u[1], u.u[2]);
+    Vec3 direction = surface_shading_frame_to_world(here, scattered.wi);
+    Vec3 throughput = vec3_mul(path->throughput, scattered.weight);
+    record->flags |= VERTEX_SCATTER;
+    rng_record(words, record->scatter_words);
+    record->scatter_direction = direction;
+    record->scatter_pdf = scattered.pdf;
+    record->scatter_throughput = throughput;
+    if (vec3_max_component(throughput) <= 0.0f || !surface_shading_frame_same_side(here, direction, scattered.wi.z)) {
+        return false;
+    }
+    if (pass.roulette_from != NONE && bounce >= pass.roulette_from) {
+        float survival = math_min(vec3_max_component(throughput), 0.95f);
+        if (u.u[3] >= survival) {
+            return false;
+        }
+        throughput = vec3_scale(throughput, 1.0f / survival);
+    }
+    record->flags |= VERTEX_CONTINUES;
+    record->scatter_throughput = throughput;
+    path->throughput = throughput;
+    path->bsdf_pdf = scattered.pdf;
+    Vec3 origin = intersect_offset_origin(at.position, here.geometric, direction, at.scale);
+    path->ray = path_ray(origin, direction, FAR);
+    return true;
+}
+
+/* Shades what the extension ray found: updates the path's radiance, throughput and ray. `record` takes what was
+ * computed on the way; a compiler drops it from a kernel that does not read it. */
+LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, Hit hit, VertexRecord *record) {
+    if (!intersect_hit_is_some(hit)) {
+        path->radiance = path_add_environment(scene, pass, *path);
+        record->gathered = path->radiance;
+        return path_ended();
+    }
+    Interaction at = surface_interaction_new(scene, path->ray, hit);
+    record->flags |= VERTEX_HIT;
+    record->geometric = at.geometric;
+    record->material = at.material;
+    Instance instance = load_instance(scene, hit.instance);
+    Material material = load_material(scene, at.material);
+    Vec3 back = vec3_neg(path->ray.direction);
+    bool outside = vec3_dot(at.geometric, back) > 0.0f;
+    path->radiance = path_add_emission(scene, pass, *path, at, material, hit.t);
+    record->gathered = path->radiance;
+    if (bounce == pass.bounces) {
+        return path_ended();
+    }
+
+    /* Set up the local frame on the side that the path came from. */
+    float side = outside ? 1.0f : -1.0f;
+    ShadingFrame here;
+    here.geometric = vec3_scale(at.geometric, side);
+    Vec3 perturbed = vec3_scale(surface_interaction_perturbed_normal(scene, at, instance, material), side);
+    here.normal = vec3_dot(perturbed, back) > MIN_COSINE ? perturbed : here.geometric;
+    Frame frame = sampling_frame(here.normal);
+    here.s = frame.s;
+    here.t = frame.t;
+    here.wo = vec3_new(vec3_dot(back, here.s), vec3_dot(back, here.t),
+                        math_max(vec3_dot(back, here.normal), MIN_COSINE));
+    here.surface = surface_interaction_surface(scene, at, material, outside);
+    record->flags |= VERTEX_SHADED;
+    record->base_color = here.surface.base_color;
+    record->roughness = here.surface.roughness;
+    record->metallic = here.surface.metallic;
+    record->normal = here.normal;
+
+    Shaded shaded;
+    shaded.connection = path_connect_to_light(scene, pass, bounce, *path, at, here, record);
+    shaded.continues = path_scatter(pass, bounce, path, at, here, record);
+    return shaded;
+}

@@ -1,0 +1,59 @@
+/* From radiance to film units. The twin of src/film.rs. */
+
+#define UNITS_PER_RADIANCE 8388608.0f
+#define MAX_SAMPLE_RADIANCE 16777215.0f
+#define INVALID_NON_FINITE 0
+#define INVALID_NEGATIVE 1
+#define INVALID_CLAMPED 2
+
+#define TILE_WIDTH 8u
+#define TILE_HEIGHT 4u
+
+typedef struct {
+    u32 count[3];
+} InvalidSamples;
+
+typedef struct {
+    i64 channel[3];
+} Units;
+
+LS_FN i64 film_units(float v) {
+    return (i64)(math_clamp(v, 0.0f, MAX_SAMPLE_RADIANCE) * UNITS_PER_RADIANCE);
+}
+
+/* One sample's radiance in film units, counting what had to be altered. */
+LS_FN Units film_quantize(Vec3 radiance, InvalidSamples *invalid) {
+    Units units;
+    if (!vec3_is_finite(radiance)) {
+        invalid->count[INVALID_NON_FINITE] += 1u;
+        units.channel[0] = 0;
+        units.channel[1] = 0;
+        units.channel[2] = 0;
+        return units;
+    }
+    if (radiance.x < 0.0f || radiance.y < 0.0f || radiance.z < 0.0f) {
+        invalid->count[INVALID_NEGATIVE] += 1u;
+    }
+    if (radiance.x > MAX_SAMPLE_RADIANCE || radiance.y > MAX_SAMPLE_RADIANCE || radiance.z > MAX_SAMPLE_RADIANCE) {
+        invalid->count[INVALID_CLAMPED] += 1u;
+    }
+    units.channel[0] = film_units(radiance.x);
+    units.channel[1] = film_units(radiance.y);
+    units.channel[2] = film_units(radiance.z);
+    return units;
+}
+
+/* The pixel that comes at position `i` when a film is gone through tile by tile, rows of tiles from top to bottom. Tiles at
+ * the right and lower edges are as small as need be. */
+LS_FN u32 film_tiled(u32 i, u32 width, u32 height) {
+    u32 band = i / (TILE_HEIGHT * width);
+    u32 below = height - TILE_HEIGHT * band;
+    u32 rows = below < TILE_HEIGHT ? below : TILE_HEIGHT;
+    u32 in_band = i - TILE_HEIGHT * width * band;
+    u32 tile = in_band / (TILE_WIDTH * rows);
+    u32 beside = width - TILE_WIDTH * tile;
+    u32 columns = beside < TILE_WIDTH ? beside : TILE_WIDTH;
+    u32 in_tile = in_band - TILE_WIDTH * rows * tile;
+    u32 row = in_tile / columns;
+    return (TILE_HEIGHT * band + row) * width + TILE_WIDTH * tile + (in_tile - row * columns);
+}

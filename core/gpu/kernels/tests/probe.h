@@ -1,0 +1,679 @@
+/* One kernel per entry of the parity list (src/parity/list.rs), built only for tests: item `i` reads its words from
+ * `inputs`, calls the function and writes the words of the result to `outputs`. */
+
+#define IN_U(i) (x[i])
+#define IN_F(i) LS_AS_F32(x[i])
+#define IN_V(i) vec3_new(IN_F(i), IN_F((i) + 1), IN_F((i) + 2))
+#define OUT_U(i, value) y[i] = (u32)(value)
+#define OUT_F(i, value) y[i] = LS_AS_U32(value)
+
+LS_FN void store_vec3(LS_GLOBAL u32 *y, Vec3 v) {
+    y[0] = LS_AS_U32(v.x);
+    y[1] = LS_AS_U32(v.y);
+    y[2] = LS_AS_U32(v.z);
+}
+
+#define OUT_V(i, value) store_vec3(y + (i), value)
+
+/* A probe of a function of values alone, with so many words in and out. */
+#define LS_PROBE(name, words_in, words_out)                                                                     \
+    LS_FN void probe_##name(LS_GLOBAL const u32 *x, LS_GLOBAL u32 *y);                                          \
+    LS_KERNEL void ls_probe_##name(u32 count, LS_GLOBAL const u32 *LS_RESTRICT inputs,                          \
+                                   LS_GLOBAL u32 *LS_RESTRICT outputs) {                                        \
+        for (u32 i = LS_GLOBAL_ID(); i < count; i += LS_GLOBAL_SIZE()) {                                        \
+            probe_##name(inputs + i * words_in, outputs + i * words_out);                                       \
+        }                                                                                                       \
+    }                                                                                                           \
+    LS_FN void probe_##name(LS_GLOBAL const u32 *x, LS_GLOBAL u32 *y)
+
+/* The same for a function that reads the scene. */
+#define LS_SCENE_PROBE(name, words_in, words_out)                                                               \
+    LS_FN void probe_##name(SceneRef scene, LS_GLOBAL const u32 *x, LS_GLOBAL u32 *y);                          \
+    LS_KERNEL void ls_probe_##name(LS_SCENE_PARAMETERS, u32 count, LS_GLOBAL const u32 *LS_RESTRICT inputs,     \
+                                   LS_GLOBAL u32 *LS_RESTRICT outputs) {                                        \
+        LS_SCENE_REF(scene);                                                                                    \
+        for (u32 i = LS_GLOBAL_ID(); i < count; i += LS_GLOBAL_SIZE()) {                                        \
+            probe_##name(scene, inputs + i * words_in, outputs + i * words_out);                                \
+        }                                                                                                       \
+    }                                                                                                           \
+    LS_FN void probe_##name(SceneRef scene, LS_GLOBAL const u32 *x, LS_GLOBAL u32 *y)
+
+/* ---- The dialect's words ---- */
+
+LS_CONSTANT u32 probe_table[4] = {2u, 3u, 5u, 7u};
+
+LS_PROBE(word_bits, 1, 1) {
+    OUT_F(0, IN_F(0));
+}
+
+LS_PROBE(word_fma, 3, 1) {
+    OUT_F(0, LS_FMA(IN_F(0), IN_F(1), IN_F(2)));
+}
+
+LS_PROBE(word_sqrt, 1, 1) {
+    OUT_F(0, LS_SQRT(IN_F(0)));
+}
+
+LS_PROBE(word_min, 2, 1) {
+    OUT_F(0, LS_MIN(IN_F(0), IN_F(1)) + 0.0f);
+}
+
+LS_PROBE(word_max, 2, 1) {
+    OUT_F(0, LS_MAX(IN_F(0), IN_F(1)) + 0.0f);
+}
+
+LS_PROBE(word_abs, 1, 1) {
+    OUT_F(0, LS_ABS(IN_F(0)));
+}
+
+LS_PROBE(word_lowest_bit, 1, 1) {
+    OUT_U(0, LS_LOWEST_BIT(IN_U(0) | 0x80000000u));
+}
+
+LS_FN void store_f32x8(LS_GLOBAL u32 *y, LS_F32X8 v) {
+    float lanes[8];
+    LS_F32X8_STORE(v, lanes);
+    for (u32 i = 0u; i < 8u; i++) {
+        OUT_F(i, lanes[i]);
+    }
+}
+
+LS_PROBE(word_f32x8, 16, 67) {
+    LS_F32X8 a = LS_F32X8_LOAD((LS_GLOBAL const float *)x);
+    LS_F32X8 b = LS_F32X8_LOAD((LS_GLOBAL const float *)(x + 8));
+    store_f32x8(y, LS_F32X8_ADD(a, b));
+    store_f32x8(y + 8, LS_F32X8_SUB(a, b));
+    store_f32x8(y + 16, LS_F32X8_MUL(a, b));
+    store_f32x8(y + 24, LS_F32X8_DIV(a, b));
+    store_f32x8(y + 32, LS_F32X8_MIN(a, b));
+    store_f32x8(y + 40, LS_F32X8_MAX(a, b));
+    store_f32x8(y + 48, LS_F32X8_ABS(a));
+    OUT_U(56, LS_F32X8_LESS(a, b));
+    OUT_U(57, LS_F32X8_AT_MOST(a, b));
+    OUT_U(58, LS_F32X8_EQUAL(a, b));
+    store_f32x8(y + 59, LS_F32X8_SPLAT(IN_F(0)));
+}
+
+LS_PROBE(word_constant, 1, 1) {
+    OUT_U(0, probe_table[IN_U(0) & 3u]);
+}
+
+LS_PROBE(word_arithmetic, 2, 4) {
+    OUT_F(0, IN_F(0) + IN_F(1));
+    OUT_F(1, IN_F(0) - IN_F(1));
+    OUT_F(2, IN_F(0) * IN_F(1));
+    OUT_F(3, IN_F(0) / IN_F(1));
+}
+
+/* What a compiler would contract if it were allowed to. */
+LS_PROBE(word_multiply_add, 3, 2) {
+    OUT_F(0, IN_F(0) * IN_F(1) + IN_F(2));
+    OUT_F(1, IN_F(2) - IN_F(0) * IN_F(1));
+}
+
+LS_PROBE(word_comparisons, 2, 1) {
+    float a = IN_F(0);
+    float b = IN_F(1);
+    OUT_U(0, (a < b ? 1u : 0u) | (a <= b ? 2u : 0u) | (a > b ? 4u : 0u) | (a >= b ? 8u : 0u) | (a == b ? 16u : 0u)
+                 | (a != b ? 32u : 0u));
+}
+
+LS_PROBE(word_integers, 2, 8) {
+    u32 a = IN_U(0);
+    u32 b = IN_U(1) | 1u;
+    u64 product = (u64)a * (u64)b;
+    OUT_U(0, (u32)(product >> 32));
+    OUT_U(1, a / b);
+    OUT_U(2, a % b);
+    OUT_U(3, (i32)a / (i32)(b >> 1 | 1u));
+    OUT_U(4, (i32)a % (i32)(b >> 1 | 1u));
+    OUT_F(5, (float)a);
+    OUT_F(6, (float)(i32)a);
+    OUT_U(7, (u32)(((i64)(i32)a * (i64)(i32)b) >> 16));
+}
+
+/* Local memory, barriers and both kinds of atomics: a group's first item tells the others its index, all of them count
+ * themselves, and each takes one ticket from `outputs[2 * count]`. */
+LS_KERNEL void ls_probe_word_group(u32 count, LS_GLOBAL const u32 *LS_RESTRICT inputs,
+                                   LS_GLOBAL u32 *LS_RESTRICT outputs) {
+    LS_LOCAL u32 box[2];
+    u32 lane = LS_LOCAL_ID();
+    for (u32 first = LS_GLOBAL_ID() - lane; first < count; first += LS_GLOBAL_SIZE()) {
+        if (lane == 0u) {
+            box[0] = first;
+            box[1] = 0u;
+        }
+        LS_BARRIER();
+        u32 earlier = LS_ATOMIC_ADD(&box[1], 1u);
+        LS_BARRIER();
+        u32 i = first + lane;
+        if (i < count) {
+            bool counted = earlier < box[1] && lane < box[1];
+            outputs[2u * i] = counted ? box[0] + lane + inputs[i] : NONE;
+            outputs[2u * i + 1u] = LS_ATOMIC_ADD(&outputs[2u * count], 1u);
+        }
+        LS_BARRIER();
+    }
+}
+
+/* ---- math ---- */
+
+LS_PROBE(math_min, 2, 1) {
+    OUT_F(0, math_min(IN_F(0), IN_F(1)));
+}
+
+LS_PROBE(math_max, 2, 1) {
+    OUT_F(0, math_max(IN_F(0), IN_F(1)));
+}
+
+LS_PROBE(math_clamp, 3, 1) {
+    OUT_F(0, math_clamp(IN_F(0), IN_F(1), IN_F(2)));
+}
+
+LS_PROBE(math_saturate, 1, 1) {
+    OUT_F(0, math_saturate(IN_F(0)));
+}
+
+LS_PROBE(math_clamp_i32, 1, 1) {
+    OUT_U(0, math_clamp_i32((i32)IN_U(0), -5, 1000));
+}
+
+LS_PROBE(math_is_finite, 1, 1) {
+    OUT_U(0, math_is_finite(IN_F(0)) ? 1u : 0u);
+}
+
+LS_PROBE(math_sqr, 1, 1) {
+    OUT_F(0, math_sqr(IN_F(0)));
+}
+
+LS_PROBE(math_safe_sqrt, 1, 1) {
+    OUT_F(0, math_safe_sqrt(IN_F(0)));
+}
+
+LS_PROBE(math_with_sign_of, 2, 1) {
+    OUT_F(0, math_with_sign_of(IN_F(0), IN_F(1)));
+}
+
+LS_PROBE(math_floor_to_i32, 1, 1) {
+    OUT_U(0, math_floor_to_i32(IN_F(0)));
+}
+
+LS_PROBE(math_fract, 1, 1) {
+    OUT_F(0, math_fract(IN_F(0)));
+}
+
+LS_PROBE(math_sin_cos_turns, 1, 2) {
+    SinCos r = math_sin_cos_turns(IN_F(0));
+    OUT_F(0, r.s);
+    OUT_F(1, r.c);
+}
+
+LS_PROBE(math_atan2_turns, 2, 1) {
+    OUT_F(0, math_atan2_turns(IN_F(0), IN_F(1)));
+}
+
+LS_PROBE(math_acos, 1, 1) {
+    OUT_F(0, math_acos(IN_F(0)));
+}
+
+/* ---- vec3 and transform ---- */
+
+LS_PROBE(vec3_arithmetic, 7, 15) {
+    Vec3 a = IN_V(0);
+    Vec3 b = IN_V(3);
+    OUT_V(0, vec3_add(a, b));
+    OUT_V(3, vec3_sub(a, b));
+    OUT_V(6, vec3_mul(a, b));
+    OUT_V(9, vec3_scale(a, IN_F(6)));
+    OUT_V(12, vec3_neg(a));
+}
+
+LS_PROBE(vec3_dot, 6, 1) {
+    OUT_F(0, vec3_dot(IN_V(0), IN_V(3)));
+}
+
+LS_PROBE(vec3_cross, 6, 3) {
+    OUT_V(0, vec3_cross(IN_V(0), IN_V(3)));
+}
+
+LS_PROBE(vec3_normalize, 3, 3) {
+    OUT_V(0, vec3_normalize(IN_V(0)));
+}
+
+LS_PROBE(vec3_components, 3, 4) {
+    Vec3 a = IN_V(0);
+    OUT_F(0, vec3_max_component(a));
+    OUT_F(1, vec3_max_abs_component(a));
+    OUT_F(2, vec3_luminance(a));
+    OUT_U(3, vec3_is_finite(a) ? 1u : 0u);
+}
+
+LS_PROBE(vec3_lerp, 7, 3) {
+    OUT_V(0, vec3_lerp(IN_V(0), IN_V(3), IN_F(6)));
+}
+
+LS_PROBE(vec3_weigh, 12, 3) {
+    OUT_V(0, vec3_weigh(IN_V(0), IN_V(3), IN_V(6), IN_V(9)));
+}
+
+LS_PROBE(transform, 15, 9) {
+    Affine a;
+    for (u32 row = 0u; row < 3u; row++) {
+        for (u32 column = 0u; column < 4u; column++) {
+            a.m[row][column] = IN_F(4u * row + column);
+        }
+    }
+    Vec3 v = IN_V(12);
+    OUT_V(0, transform_point(a, v));
+    OUT_V(3, transform_vector(a, v));
+    OUT_V(6, transform_normal(a, v));
+}
+
+/* ---- rng ---- */
+
+LS_FN SampleKey probe_key(u32 pixel, u32 sample, u32 seed) {
+    SampleKey key;
+    key.pixel = pixel;
+    key.sample = sample;
+    key.seed = seed;
+    return key;
+}
+
+LS_PROBE(rng_pcg4d, 4, 4) {
+    Words w = rng_pcg4d(IN_U(0), IN_U(1), IN_U(2), IN_U(3));
+    OUT_U(0, w.w[0]);
+    OUT_U(1, w.w[1]);
+    OUT_U(2, w.w[2]);
+    OUT_U(3, w.w[3]);
+}
+
+LS_PROBE(rng_draw, 4, 4) {
+    Words w = rng_draw(probe_key(IN_U(0), IN_U(1), IN_U(2)), BLOCK_SKY, IN_U(3) & 255u);
+    OUT_U(0, w.w[0]);
+    OUT_U(1, w.w[1]);
+    OUT_U(2, w.w[2]);
+    OUT_U(3, w.w[3]);
+}
+
+LS_PROBE(rng_uniforms, 4, 4) {
+    Words w;
+    w.w[0] = IN_U(0);
+    w.w[1] = IN_U(1);
+    w.w[2] = IN_U(2);
+    w.w[3] = IN_U(3);
+    Uniforms u = rng_uniforms(w);
+    OUT_F(0, u.u[0]);
+    OUT_F(1, u.u[1]);
+    OUT_F(2, u.u[2]);
+    OUT_F(3, u.u[3]);
+}
+
+LS_PROBE(rng_index_below, 2, 1) {
+    OUT_U(0, rng_index_below(IN_U(0), IN_U(1)));
+}
+
+LS_PROBE(rng_coverage_uniform, 6, 2) {
+    SampleKey key = probe_key(IN_U(0), IN_U(1), IN_U(2));
+    u32 bounce = IN_U(3) & 255u;
+    OUT_F(0, rng_coverage_uniform(rng_ray_key_extension(key, bounce), IN_U(4), IN_U(5)));
+    OUT_F(1, rng_coverage_uniform(rng_ray_key_shadow(key, bounce), IN_U(4), IN_U(5)));
+}
+
+/* ---- sampling and camera ---- */
+
+LS_PROBE(sampling_uniform_disk, 2, 2) {
+    Vec2 d = sampling_uniform_disk(IN_F(0), IN_F(1));
+    OUT_F(0, d.x);
+    OUT_F(1, d.y);
+}
+
+LS_PROBE(sampling_cosine_hemisphere, 2, 3) {
+    OUT_V(0, sampling_cosine_hemisphere(IN_F(0), IN_F(1)));
+}
+
+LS_PROBE(sampling_uniform_cone, 3, 3) {
+    OUT_V(0, sampling_uniform_cone(IN_F(0), IN_F(1), IN_F(2)));
+}
+
+LS_PROBE(sampling_uniform_triangle, 2, 2) {
+    Vec2 b = sampling_uniform_triangle(IN_F(0), IN_F(1));
+    OUT_F(0, b.x);
+    OUT_F(1, b.y);
+}
+
+LS_PROBE(sampling_frame, 3, 6) {
+    Frame f = sampling_frame(IN_V(0));
+    OUT_V(0, f.s);
+    OUT_V(3, f.t);
+}
+
+LS_SCENE_PROBE(sampling_pick, 2, 1) {
+    OUT_U(0, sampling_pick_light(scene, IN_U(0), IN_U(1)));
+}
+
+LS_PROBE(sampling_power_heuristic, 2, 1) {
+    OUT_F(0, sampling_power_heuristic(IN_F(0), IN_F(1)));
+}
+
+LS_FN CameraFrame probe_camera(LS_GLOBAL const u32 *x) {
+    CameraFrame frame;
+    frame.eye = IN_V(0);
+    frame.lens_radius = IN_F(3);
+    frame.right = IN_V(4);
+    frame.focus_distance = IN_F(7);
+    frame.up = IN_V(8);
+    frame.width = IN_U(11) + 1u;
+    frame.forward = IN_V(12);
+    frame.height = IN_U(15) + 1u;
+    return frame;
+}
+
+LS_PROBE(camera_frame_ray, 21, 6) {
+    Uniforms u;
+    u.u[0] = IN_F(17);
+    u.u[1] = IN_F(18);
+    u.u[2] = IN_F(19);
+    u.u[3] = IN_F(20);
+    CameraRay ray = camera_frame_ray(probe_camera(x), IN_U(16), u);
+    OUT_V(0, ray.origin);
+    OUT_V(3, ray.direction);
+}
+
+/* ---- texture ---- */
+
+LS_SCENE_PROBE(texture_texel_rgb, 2, 3) {
+    OUT_V(0, texture_texel_rgb(scene, IN_U(0), IN_U(1)));
+}
+
+LS_PROBE(texture_wrap_index, 3, 1) {
+    OUT_U(0, texture_wrap_index((i32)IN_U(0) >> 8, IN_U(1) + 1u, IN_U(2)));
+}
+
+LS_PROBE(texture_wrap_coordinate, 2, 1) {
+    OUT_F(0, texture_wrap_coordinate(IN_F(0), IN_U(1)));
+}
+
+LS_FN Vertex probe_uv_vertex(LS_GLOBAL const u32 *x) {
+    Vertex v;
+    v.normal = vec3_splat(0.0f);
+    v.color = 0u;
+    v.tangent = vec3_splat(0.0f);
+    v.tangent_sign = 1.0f;
+    v.uv0[0] = IN_F(0);
+    v.uv0[1] = IN_F(1);
+    v.uv1[0] = IN_F(2);
+    v.uv1[1] = IN_F(3);
+    return v;
+}
+
+LS_PROBE(texture_coordinates, 22, 2) {
+    Texture texture;
+    texture.first_texel = 0u;
+    texture.width = 1u;
+    texture.height = 1u;
+    texture.flags = IN_U(0);
+    for (u32 i = 0u; i < 3u; i++) {
+        texture.transform[0][i] = IN_F(1u + i);
+        texture.transform[1][i] = IN_F(4u + i);
+    }
+    texture.transform[0][3] = 0.0f;
+    texture.transform[1][3] = 0.0f;
+    Vec2 uv = texture_coordinates(texture, probe_uv_vertex(x + 7), probe_uv_vertex(x + 11), probe_uv_vertex(x + 15),
+                                  IN_V(19));
+    OUT_F(0, uv.x);
+    OUT_F(1, uv.y);
+}
+
+LS_SCENE_PROBE(texture_sample, 3, 4) {
+    Vec2 uv;
+    uv.x = IN_F(1);
+    uv.y = IN_F(2);
+    Rgba value = texture_sample(scene, load_texture(scene, IN_U(0)), uv);
+    OUT_V(0, value.rgb);
+    OUT_F(3, value.a);
+}
+
+/* ---- intersect ---- */
+
+LS_FN Box probe_box(LS_GLOBAL const u32 *x) {
+    Box box;
+    box.lo = IN_V(0);
+    box.hi = IN_V(3);
+    return box;
+}
+
+/* Of zeros the sign is open: adding zero makes it positive. */
+LS_PROBE(intersect_slabs_interval, 12, 2) {
+    Interval interval = intersect_slabs_interval(intersect_slabs_new(IN_V(0), IN_V(3)), probe_box(x + 6));
+    OUT_F(0, interval.entry + 0.0f);
+    OUT_F(1, interval.exit + 0.0f);
+}
+
+LS_PROBE(intersect_triangle, 15, 4) {
+    TriangleHit hit = intersect_triangle(IN_V(0), intersect_shear_new(IN_V(3)), IN_V(6), IN_V(9), IN_V(12));
+    OUT_U(0, hit.found ? 1u : 0u);
+    OUT_F(1, hit.t);
+    OUT_F(2, hit.u);
+    OUT_F(3, hit.v);
+}
+
+LS_PROBE(intersect_sphere, 10, 3) {
+    SphereHit hit = intersect_sphere(IN_V(0), IN_V(3), IN_V(6), IN_F(9));
+    OUT_U(0, hit.found ? 1u : 0u);
+    OUT_F(1, hit.enters);
+    OUT_F(2, hit.leaves);
+}
+
+LS_PROBE(bvh_leaf_primitive_bounds, 12, 6) {
+    LeafPrimitive p;
+    p.p0 = IN_V(0);
+    p.p1 = IN_V(3);
+    p.p2 = IN_V(6);
+    p.primitive = IN_U(9);
+    bool is_whole = (IN_U(10) & 1u) == 0u;
+    p.flags = is_whole ? 0u : (IN_U(10) >> 2) << LEAF_CUT_SHIFT;
+    p.cut_above = is_whole ? 0u : IN_U(11) >> 2;
+    Box box = bvh_leaf_primitive_bounds(p);
+    OUT_V(0, vec3_add(box.lo, vec3_splat(0.0f)));
+    OUT_V(3, vec3_add(box.hi, vec3_splat(0.0f)));
+}
+
+LS_PROBE(intersect_accept, 14, 2) {
+    Accepted accepted = intersect_accept(intersect_slabs_new(IN_V(0), IN_V(3)), probe_box(x + 6), IN_F(12), IN_F(13));
+    OUT_U(0, accepted.found ? 1u : 0u);
+    OUT_F(1, accepted.found ? accepted.t : 0.0f);
+}
+
+LS_FN Hit probe_hit(float t, u32 instance, u32 primitive) {
+    Hit hit = intersect_hit_none(t);
+    hit.instance = instance;
+    hit.primitive = primitive;
+    return hit;
+}
+
+LS_PROBE(intersect_hit_yields_to, 6, 1) {
+    Hit a = probe_hit(IN_F(0), IN_U(1), IN_U(2));
+    Hit b = probe_hit(IN_F(3), IN_U(4), IN_U(5));
+    OUT_U(0, intersect_hit_yields_to(a, b) ? 1u : 0u);
+}
+
+LS_PROBE(intersect_triangle_normal, 9, 3) {
+    OUT_V(0, intersect_triangle_normal(IN_V(0), IN_V(3), IN_V(6)));
+}
+
+LS_PROBE(intersect_offset_origin, 10, 3) {
+    OUT_V(0, intersect_offset_origin(IN_V(0), IN_V(3), IN_V(6), IN_F(9)));
+}
+
+LS_PROBE(intersect_coordinate_scale, 6, 1) {
+    OUT_F(0, intersect_coordinate_scale(IN_V(0), IN_V(3)));
+}
+
+LS_SCENE_PROBE(intersect_covers, 7, 1) {
+    u32 instance = IN_U(0);
+    Mesh mesh = scene_mesh_of(scene, instance);
+    u32 of_triangle = mesh.triangle_count > 0u ? IN_U(1) % mesh.triangle_count : SPHERE_BIT;
+    u32 primitive = (IN_U(1) & 1024u) != 0u && mesh.sphere_count > 0u ? SPHERE_BIT | (IN_U(1) % mesh.sphere_count)
+                                                                      : of_triangle;
+    RayKey key = rng_ray_key_shadow(probe_key(IN_U(4), IN_U(5), IN_U(6)), 1u);
+    OUT_U(0, intersect_covers(scene, instance, primitive, IN_F(2), IN_F(3), key) ? 1u : 0u);
+}
+
+/* ---- bsdf ---- */
+
+LS_FN Surface probe_surface(LS_GLOBAL const u32 *x) {
+    Surface s;
+    s.kind = IN_U(0);
+    s.base_color = IN_V(1);
+    s.roughness = IN_F(4);
+    s.metallic = IN_F(5);
+    s.ior = IN_F(6);
+    s.transmission = IN_F(7);
+    s.outside = (IN_U(8) & 1u) != 0u;
+    return s;
+}
+
+LS_PROBE(bsdf_surface_is_specular, 9, 1) {
+    OUT_U(0, bsdf_surface_is_specular(probe_surface(x)) ? 1u : 0u);
+}
+
+LS_PROBE(bsdf_schlick, 4, 3) {
+    OUT_V(0, bsdf_schlick(IN_V(0), IN_F(3)));
+}
+
+LS_PROBE(bsdf_fresnel_dielectric, 2, 1) {
+    OUT_F(0, bsdf_fresnel_dielectric(IN_F(0), IN_F(1)));
+}
+
+LS_PROBE(bsdf_ggx_d, 4, 1) {
+    OUT_F(0, bsdf_ggx_d(IN_V(0), IN_F(3)));
+}
+
+LS_PROBE(bsdf_ggx_lambda, 4, 1) {
+    OUT_F(0, bsdf_ggx_lambda(IN_V(0), IN_F(3)));
+}
+
+LS_PROBE(bsdf_ggx_sample, 6, 3) {
+    OUT_V(0, bsdf_ggx_sample(IN_V(0), IN_F(3), IN_F(4), IN_F(5)));
+}
+
+LS_PROBE(bsdf_evaluate, 15, 4) {
+    Evaluation e = bsdf_evaluate(probe_surface(x), IN_V(9), IN_V(12));
+    OUT_V(0, e.value);
+    OUT_F(3, e.pdf);
+}
+
+LS_PROBE(bsdf_sample, 15, 7) {
+    Scatter s = bsdf_sample(probe_surface(x), IN_V(9), IN_F(12), IN_F(13), IN_F(14));
+    OUT_V(0, s.wi);
+    OUT_V(3, s.weight);
+    OUT_F(6, s.pdf);
+}
+
+/* ---- lights ---- */
+
+LS_SCENE_PROBE(lights_sample, 7, 9) {
+    VertexRecord unread;
+    unread.flags = 0u;
+    LightSample s = lights_sample(scene, IN_V(0), probe_key(IN_U(3), IN_U(4), IN_U(5)), IN_U(6) & 255u, &unread);
+    OUT_V(0, s.direction);
+    OUT_F(3, s.distance);
+    OUT_V(4, s.radiance);
+    OUT_F(7, s.pdf);
+    OUT_U(8, s.delta ? 1u : 0u);
+}
+
+LS_SCENE_PROBE(lights_environment, 3, 4) {
+    OUT_V(0, environment_radiance(scene, IN_V(0)));
+    OUT_F(3, lights_environment_pdf(scene, IN_V(0)));
+}
+
+LS_SCENE_PROBE(lights_densities, 11, 3) {
+    Material material = load_material(scene, IN_U(0));
+    OUT_F(0, lights_emission_cosine(material, IN_F(1)));
+    OUT_F(1, lights_area_to_solid_angle(material, IN_F(2), IN_F(1)));
+    OUT_F(2, lights_sphere_pdf(material, IN_V(3), IN_F(6), IN_V(7), IN_F(2), IN_F(10)));
+}
+
+/* ---- traversal ---- */
+
+LS_FN Ray probe_ray(LS_GLOBAL const u32 *x) {
+    Ray ray;
+    ray.origin = IN_V(0);
+    ray.t_min = 0.0f;
+    ray.direction = IN_V(3);
+    ray.t_max = IN_F(6);
+    return ray;
+}
+
+LS_SCENE_PROBE(bvh_closest_hit, 10, 5) {
+    Hit hit = bvh_closest_hit(scene, probe_ray(x), rng_ray_key_extension(probe_key(IN_U(7), IN_U(8), IN_U(9)), 2u));
+    OUT_F(0, hit.t);
+    OUT_F(1, hit.u);
+    OUT_F(2, hit.v);
+    OUT_U(3, hit.instance);
+    OUT_U(4, hit.primitive);
+}
+
+LS_SCENE_PROBE(bvh_any_hit, 10, 1) {
+    RayKey key = rng_ray_key_shadow(probe_key(IN_U(7), IN_U(8), IN_U(9)), 2u);
+    OUT_U(0, bvh_any_hit(scene, probe_ray(x), key) ? 1u : 0u);
+}
+
+/* ---- path and film ---- */
+
+LS_PROBE(path_generate, 19, 6) {
+    PathState path = path_generate(probe_camera(x), probe_key(IN_U(16), IN_U(17), IN_U(18)));
+    OUT_V(0, path.ray.origin);
+    OUT_V(3, path.ray.direction);
+}
+
+/* Traces the ray first, so that what is shaded is a hit that can be. */
+LS_SCENE_PROBE(path_shade, 19, 26) {
+    Pass pass;
+    pass.strategy = IN_U(17);
+    pass.bounces = 3u;
+    pass.roulette_from = IN_U(18) < 2u ? IN_U(18) : NONE;
+    u32 bounce = IN_U(16);
+    PathState path;
+    path.ray = probe_ray(x);
+    path.key = probe_key(IN_U(7), IN_U(8), IN_U(9));
+    path.throughput = IN_V(10);
+    path.radiance = IN_V(13);
+    path.bsdf_pdf = (IN_U(7) & 1u) != 0u ? IN_F(10) : 0.0f;
+    Hit hit = bvh_closest_hit(scene, path.ray, rng_ray_key_extension(path.key, bounce));
+    VertexRecord unread;
+    unread.flags = 0u;
+    Shaded shaded = path_shade(scene, pass, bounce, &path, hit, &unread);
+    OUT_V(0, path.ray.origin);
+    OUT_V(3, path.ray.direction);
+    OUT_F(6, path.ray.t_max);
+    OUT_V(7, path.throughput);
+    OUT_F(10, path.bsdf_pdf);
+    OUT_V(11, path.radiance);
+    OUT_U(14, shaded.continues ? 1u : 0u);
+    OUT_U(15, shaded.connection.wanted ? 1u : 0u);
+    OUT_V(16, shaded.connection.ray.origin);
+    OUT_V(19, shaded.connection.ray.direction);
+    OUT_F(22, shaded.connection.ray.t_max);
+    OUT_V(23, shaded.connection.radiance);
+}
+
+LS_PROBE(film_tiled, 3, 1) {
+    u32 width = IN_U(1) + 1u;
+    u32 height = IN_U(2) + 1u;
+    OUT_U(0, film_tiled(IN_U(0) % (width * height), width, height));
+}
+
+LS_PROBE(film_quantize, 3, 9) {
+    InvalidSamples invalid;
+    invalid.count[0] = 0u;
+    invalid.count[1] = 0u;
+    invalid.count[2] = 0u;
+    Units units = film_quantize(IN_V(0), &invalid);
+    for (u32 i = 0u; i < 3u; i++) {
+        OUT_U(2u * i, (u32)units.channel[i]);
+        OUT_U(2u * i + 1u, (u32)(units.channel[i] >> 32));
+        OUT_U(6u + i, invalid.count[i]);
+    }
+}

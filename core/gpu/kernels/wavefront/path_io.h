@@ -1,0 +1,50 @@
+/* Rays, hits and path state in buffers. */
+
+LS_FN Ray load_ray(LS_GLOBAL const Packed *origins, LS_GLOBAL const Packed *directions, u32 i) {
+    Packed origin = origins[i];
+    Packed direction = directions[i];
+    Ray ray;
+    ray.origin = origin.v;
+    ray.t_min = LS_AS_F32(origin.w);
+    ray.direction = direction.v;
+    ray.t_max = LS_AS_F32(direction.w);
+    return ray;
+}
+
+LS_FN void store_hit(LS_GLOBAL Packed *hits, LS_GLOBAL u32 *hit_primitives, u32 i, Hit hit) {
+    store_packed(hits, i, vec3_new(hit.t, hit.u, hit.v), hit.instance);
+    hit_primitives[i] = hit.primitive;
+}
+
+LS_FN Hit load_hit(LS_GLOBAL const Packed *hits, LS_GLOBAL const u32 *hit_primitives, u32 i) {
+    Packed packed = hits[i];
+    Hit hit;
+    hit.t = packed.v.x;
+    hit.u = packed.v.y;
+    hit.v = packed.v.z;
+    hit.instance = packed.w;
+    hit.primitive = hit_primitives[i];
+    return hit;
+}
+
+/* Loads a path, shades its hit, and stores the path. */
+LS_FN Shaded shade_path(SceneRef scene, Pass pass, u32 bounce, u32 index, Hit hit, LS_GLOBAL Packed *path_origin,
+                        LS_GLOBAL Packed *path_direction, LS_GLOBAL Packed *path_throughput,
+                        LS_GLOBAL Packed *path_radiance) {
+    Packed throughput = path_throughput[index];
+    PathState path;
+    path.ray = load_ray(path_origin, path_direction, index);
+    path.throughput = throughput.v;
+    path.bsdf_pdf = LS_AS_F32(throughput.w);
+    path.radiance = path_radiance[index].v;
+    path.key = path_key(pass, index);
+    VertexRecord unread;
+    unread.flags = 0u;
+    Shaded shaded = path_shade(scene, pass, bounce, &path, hit, &unread);
+    store_packed(path_radiance, index, path.radiance, 0u);
+    if (shaded.continues) {
+        store_ray(path_origin, path_direction, index, path.ray);
+        store_packed(path_throughput, index, path.throughput, LS_AS_U32(path.bsdf_pdf));
+    }
+    return shaded;
+}

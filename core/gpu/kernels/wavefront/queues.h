@@ -1,0 +1,231 @@
+/* What the entry kernels share: how a launch shares out its work, queues and their counters, rays in buffers.
+ *
+ * Queue lengths are the ray counters of the bounce and never leave the device within a pass. Every kernel loops, so any
+ * launch size is right. The programs of variants (core/src/config.rs) are built with LS_FETCH, LS_SCANLINE or LS_OCTANTS, or
+ * without the LS_REFILL that others have for GPUs. */
+
+/* How far two queues had grown before an item's own entries. */
+typedef struct {
+    u32 a;
+    u32 b;
+} Slots;
+
+/* Entries that are reserved together are put into bins, one behind the other: with LS_OCTANTS one for each octant. */
+#ifdef LS_OCTANTS
+#define LS_BINS 8u
+#else
+#define LS_BINS 1u
+#endif
+
+/* Adding to counters. With LS_GROUP_COMPACTION a work-group adds its items' shares in local memory first, and asks each
+ * counter once; all items of a group must then come here together. Without, an item adds its own share. */
+#ifdef LS_GROUP_COMPACTION
+#define LS_SCRATCH(name) LS_LOCAL u32 name[LS_BINS + 3u]
+
+/* Reserves entries of two queues, those of `a` in the bin `bin` of what the group reserves. */
+LS_FN Slots counter_reserve(LS_GLOBAL u32 *a, u32 amount_a, u32 bin, LS_GLOBAL u32 *b, u32 amount_b,
+                            LS_LOCAL_POINTER u32 *scratch) {
+    u32 lane = LS_LOCAL_ID();
+    Slots slots;
+    if (lane == 0u) {
+        for (u32 i = 0u; i <= LS_BINS; i++) {
+            scratch[i] = 0u;
+        }
+    }
+    LS_BARRIER();
+    slots.a = amount_a > 0u ? LS_ATOMIC_ADD(&scratch[bin], amount_a) : 0u;
+    slots.b = amount_b > 0u ? LS_ATOMIC_ADD(&scratch[LS_BINS], amount_b) : 0u;
+    LS_BARRIER();
+    u32 amount_of_group = 0u;
+    for (u32 i = 0u; i < LS_BINS; i++) {
+        slots.a += i < bin ? scratch[i] : 0u;
+        amount_of_group += scratch[i];
+    }
+    if (lane == 0u) {
+        scratch[LS_BINS + 1u] = amount_of_group > 0u ? LS_ATOMIC_ADD(a, amount_of_group) : 0u;
+        scratch[LS_BINS + 2u] = scratch[LS_BINS] > 0u ? LS_ATOMIC_ADD(b, scratch[LS_BINS]) : 0u;
+    }
+    LS_BARRIER();
+    slots.a += scratch[LS_BINS + 1u];
+    slots.b += scratch[LS_BINS + 2u];
+    return slots;
+}
+
+LS_FN void counter_add(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 *scratch) {
+    counter_reserve(counter, amount, 0u, counter, 0u, scratch);
+    /* PoCL 3.1 has given wrong sums where two calls followed each other with nothing but a branch in between. */
+    LS_BARRIER();
+}
+#else
+#define LS_SCRATCH(name) LS_LOCAL_POINTER u32 *name = 0
+
+LS_FN Slots counter_reserve(LS_GLOBAL u32 *a, u32 amount_a, u32 bin, LS_GLOBAL u32 *b, u32 amount_b,
+                            LS_LOCAL_POINTER u32 *scratch) {
+    (void)bin;
+    (void)scratch;
+    Slots slots;
+    slots.a = amount_a > 0u ? LS_ATOMIC_ADD(a, amount_a) : 0u;
+    slots.b = amount_b > 0u ? LS_ATOMIC_ADD(b, amount_b) : 0u;
+    return slots;
+}
+
+LS_FN void counter_add(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 *scratch) {
+    (void)scratch;
+    if (amount > 0u) {
+        LS_ATOMIC_ADD(counter, amount);
+    }
+}
+#endif
+
+/* LS_FOR_SHARE(i, count) goes through a work-item's share of the items below `count`, which the global size decides.
+ * LS_FOR_ITEMS(i, count, head) does the same where LS_FETCH is off; with it the counter at `head`, which is zero before,
+ * gives out the items (Aila and Laine 2009). LS_FOR_ROUNDS(first, count, head) is like LS_FOR_ITEMS, but all work-items of
+ * a group go round together, each with the LS_ROUND items from LS_ITEM_OF(first) on, of which some are `count` or more in
+ * the last round.
+ *
+ * On a GPU neighbouring work-items have neighbouring items. On a CPU, whose groups run their work-items one after the other,
+ * a work-item has LS_ROUND neighbouring items: so it seldom adds to counters that other threads add to, and appends to
+ * queues by whole cache lines. */
+#ifdef LS_GROUP_COMPACTION
+#define LS_ROUND 1u
+#define LS_ITEM_OF(first) ((first) + LS_LOCAL_ID())
+#define LS_FOR_SHARE(i, count) for (u32 i = LS_GLOBAL_ID(); i < (count); i += LS_GLOBAL_SIZE())
+#ifdef LS_FETCH
+#define LS_FOR_ROUNDS(first, count, head)                                     \
+    LS_LOCAL u32 fetched[1];                                                  \
+    for (u32 first = group_fetch(head, fetched); first < (count); first = group_fetch(head, fetched))
+#define LS_FOR_ITEMS(i, count, head)       \
+    LS_FOR_ROUNDS(first, count, head)      \
+    for (u32 i = LS_ITEM_OF(first); i < (count); i = (count))
+
+/* The first of the items that a group takes next. */
+LS_FN u32 group_fetch(LS_GLOBAL u32 *head, LS_LOCAL_POINTER u32 *fetched) {
+    LS_BARRIER();
+    if (LS_LOCAL_ID() == 0u) {
+        fetched[0] = LS_ATOMIC_ADD(head, LS_LOCAL_SIZE());
+    }
+    LS_BARRIER();
+    return fetched[0];
+}
+#else
+#define LS_FOR_ROUNDS(first, count, head) \
+    for (u32 first = LS_GLOBAL_ID() - LS_LOCAL_ID(); first < (count); first += LS_GLOBAL_SIZE())
+#define LS_FOR_ITEMS(i, count, head) LS_FOR_SHARE(i, count)
+#endif
+#else
+#define LS_ITEM_OF(first) (first)
+#define LS_FOR_ROUND(i, first, count) for (u32 i = first; i < first + LS_ROUND && i < (count); i++)
+#define LS_FOR_OWN_ROUNDS(first, count) \
+    for (u32 first = own_round() * LS_ROUND; first < (count); first += LS_GLOBAL_SIZE() * LS_ROUND)
+#define LS_FOR_SHARE(i, count)        \
+    LS_FOR_OWN_ROUNDS(own, count)     \
+    LS_FOR_ROUND(i, own, count)
+#ifdef LS_FETCH
+#define LS_FOR_ROUNDS(first, count, head) \
+    for (u32 first = LS_ATOMIC_ADD(head, LS_ROUND); first < (count); first = LS_ATOMIC_ADD(head, LS_ROUND))
+#else
+#define LS_FOR_ROUNDS(first, count, head) LS_FOR_OWN_ROUNDS(first, count)
+#endif
+#define LS_FOR_ITEMS(i, count, head)      \
+    LS_FOR_ROUNDS(taken, count, head)     \
+    LS_FOR_ROUND(i, taken, count)
+
+/* A work-item's first round. One round after the other goes to another group, so that threads, which are given groups in
+ * blocks, all have work however short a queue has become. */
+LS_FN u32 own_round(void) {
+    u32 groups = LS_GLOBAL_SIZE() / LS_LOCAL_SIZE();
+    return LS_LOCAL_ID() * groups + LS_GLOBAL_ID() / LS_LOCAL_SIZE();
+}
+#endif
+
+/* LS_FOR_RAYS(i, count, head, any, begin, hit, end) traces the rays of the items below `count`. `begin` is an expression that
+ * sets `ray` and `key` for item `i`, and is false where the item has none; `end` one that takes what the ray met, `hit`.
+ * `scene` is in scope. The counter at `head` is zero before. LS_FOR_CLOSEST_HITS is that without `any`, and
+ * LS_FOR_COHERENT_RAYS does the same for rays whose neighbours mostly visit the same nodes, as those of a camera do.
+ *
+ * With LS_REFILL every lane has a ray of its own, and takes the next item from `head` when its ray has ended, as soon as two
+ * thirds of its neighbours wait as well (Aila and Laine 2009): many are started for the price of one. Without, and where rays are
+ * coherent, lanes wait for all. Both in one kernel would cost either a twentieth of its speed. */
+#ifdef LS_REFILL
+#define LS_FOR_RAYS(i, count, head, any, begin, hit, end)              \
+    u64 stack[WALK_STACK_SIZE];                                        \
+    Walk walk = bvh_walk_none();                                       \
+    u32 i = NONE;                                                      \
+    for (;;) {                                                         \
+        u32 lanes = LS_LANES();                                        \
+        if (bvh_walk_has_ended(walk)) {                                \
+            if (3u * LS_LANES() >= 2u * lanes) {                       \
+                if (i != NONE) {                                       \
+                    Hit hit = walk.best;                               \
+                    end;                                               \
+                }                                                      \
+                i = LS_TAKE(head);                                     \
+                if (i >= (count)) {                                    \
+                    break;                                             \
+                }                                                      \
+                Ray ray;                                               \
+                RayKey key;                                            \
+                if (begin) {                                           \
+                    walk = bvh_walk_begin(scene, ray, key, stack);     \
+                } else {                                               \
+                    i = NONE;                                          \
+                }                                                      \
+            }                                                          \
+        }                                                              \
+        if (!bvh_walk_has_ended(walk)) {                               \
+            bvh_walk_on(scene, &walk, stack, any);                     \
+        }                                                              \
+    }
+#else
+#define LS_FOR_RAYS(i, count, head, any, begin, hit, end) \
+    LS_FOR_RAYS_TOGETHER(i, count, head, any, begin, hit, end)
+#endif
+#define LS_FOR_CLOSEST_HITS(i, count, head, begin, hit, end) LS_FOR_RAYS(i, count, head, false, begin, hit, end)
+#define LS_FOR_COHERENT_RAYS(i, count, head, begin, hit, end) \
+    LS_FOR_RAYS_TOGETHER(i, count, head, false, begin, hit, end)
+#define LS_FOR_RAYS_TOGETHER(i, count, head, any, begin, hit, end)     \
+    LS_FOR_ITEMS(i, count, head) {                                     \
+        Ray ray;                                                       \
+        RayKey key;                                                    \
+        if (begin) {                                                   \
+            Hit hit = bvh_walk(scene, ray, key, any);                  \
+            end;                                                       \
+        }                                                              \
+    }
+
+/* The counters that give out the items of a bounce's kernels with LS_FETCH or LS_REFILL: `extension_rays` to extend, `hits`
+ * to shade, `shadow_rays` to connect. They lie behind those of all bounces. */
+#define LS_HEADS(pass, bounce) ((pass).bounces + 2u + (bounce))
+
+LS_FN void store_packed(LS_GLOBAL Packed *buffer, u32 i, Vec3 v, u32 w) {
+    Packed packed;
+    packed.v = v;
+    packed.w = w;
+    buffer[i] = packed;
+}
+
+LS_FN void store_ray(LS_GLOBAL Packed *origins, LS_GLOBAL Packed *directions, u32 i, Ray ray) {
+    store_packed(origins, i, ray.origin, LS_AS_U32(ray.t_min));
+    store_packed(directions, i, ray.direction, LS_AS_U32(ray.t_max));
+}
+
+/* The pixel that comes at a position of the order in which the film is gone through. */
+LS_FN u32 pixel_at(Pass pass, u32 position) {
+#ifdef LS_SCANLINE
+    /* In tiles one pixel wide, which is row by row: as if all rows stood below each other. */
+    return film_tiled(position, 1u, pass.camera.width * pass.camera.height);
+#else
+    return film_tiled(position, pass.camera.width, pass.camera.height);
+#endif
+}
+
+/* What the draws of a path are hashed from: path `sample_in_flight * pixels + i` belongs to the pixel at position
+ * `first_pixel + i`. */
+LS_FN SampleKey path_key(Pass pass, u32 path) {
+    u32 sample = path / pass.pixels;
+    SampleKey key;
+    key.pixel = pixel_at(pass, pass.first_pixel + (path - sample * pass.pixels));
+    key.sample = pass.first_sample + sample;
+    key.seed = pass.seed;
+    return key;
+}

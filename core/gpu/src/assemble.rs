@@ -1,0 +1,209 @@
+//! One source text from a backend's compat header and the shared kernels.
+
+use crate::features::Content;
+use crate::program::{Build, Part};
+use lockstep_bvh::Layout;
+use lockstep_core::KernelSource;
+use lockstep_core::error::{Error, Result};
+use lockstep_core::{Order, Scheduling, Structure};
+
+/// A header and the name that compile errors give it.
+type Header = (&'static str, &'static str);
+
+macro_rules! header {
+    ($name:literal) => {
+        (concat!("core/gpu/kernels/", $name), include_str!(concat!("../kernels/", $name)))
+    };
+}
+
+/// The functions that all programs share, each header after those that it needs.
+const HEADERS: [Header; 17] = [
+    header!("abi.h"),
+    header!("scene/scene.h"),
+    header!("math/scalar.h"),
+    header!("math/vec3.h"),
+    header!("math/transform.h"),
+    header!("math/rng.h"),
+    header!("math/sampling.h"),
+    header!("scene/camera.h"),
+    header!("scene/texture.h"),
+    header!("scene/environment.h"),
+    header!("geometry/intersect.h"),
+    header!("bsdf/bsdf.h"),
+    header!("scene/lights.h"),
+    header!("bvh/object_ray.h"),
+    header!("integrators/interaction.h"),
+    header!("integrators/path.h"),
+    header!("scene/film.h"),
+];
+
+/// BVH traversal; a program has one layout.
+const BVH2: [Header; 1] = [header!("bvh/bvh2.h")];
+const BVH8: [Header; 2] = [header!("bvh/bvh8_boxes.h"), header!("bvh/bvh8.h")];
+
+/// Kernels of renders and of ray queries.
+const RENDER: [Header; 9] = [
+    header!("wavefront/queues.h"),
+    header!("wavefront/path_io.h"),
+    header!("wavefront/generate.h"),
+    header!("wavefront/shade_compact.h"),
+    header!("wavefront/extend.h"),
+    header!("wavefront/connect.h"),
+    header!("wavefront/resolve.h"),
+    header!("wavefront/tally.h"),
+    header!("trace_rays.h"),
+];
+
+/// Stages of the wavefront over compacted queues.
+const WAVEFRONT: [Header; 8] = [
+    header!("wavefront/queues.h"),
+    header!("wavefront/path_io.h"),
+    header!("wavefront/generate.h"),
+    header!("wavefront/shade_compact.h"),
+    header!("wavefront/extend.h"),
+    header!("wavefront/connect.h"),
+    header!("wavefront/resolve.h"),
+    header!("wavefront/tally.h"),
+];
+
+/// Stages of the wavefront without compaction.
+const NO_COMPACTION: [Header; 8] = [
+    header!("wavefront/queues.h"),
+    header!("wavefront/path_io.h"),
+    header!("wavefront/generate.h"),
+    header!("wavefront/shade_in_place.h"),
+    header!("wavefront/extend.h"),
+    header!("wavefront/connect.h"),
+    header!("wavefront/resolve.h"),
+    header!("wavefront/tally.h"),
+];
+
+/// Whole paths in one kernel.
+const MEGAKERNEL: [Header; 5] = [
+    header!("wavefront/queues.h"),
+    header!("wavefront/generate.h"),
+    header!("wavefront/resolve.h"),
+    header!("wavefront/tally.h"),
+    header!("megakernel.h"),
+];
+
+const RECORD_PATHS: [Header; 1] = [header!("record_paths.h")];
+
+const PROBES: [Header; 2] = [header!("tests/probe.h"), header!("tests/layout.h")];
+
+/// Neighbouring items that a work-item takes at once where [`Options::group_compaction`] is off: whole cache lines of a
+/// queue. With one item at once 16 threads made less than a quarter of the samples of `cornell`, since all add to the same
+/// counters; 16 to 64 are alike.
+pub const ITEMS_IN_TURN: u32 = 64;
+
+/// What to build from the one source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Options {
+    /// Leave contraction and approximations to the compiler: the named second build, never the default.
+    pub fast: bool,
+    /// Reserve queue slots once per work-group, by local memory and barriers. For GPUs; CPU devices are faster without.
+    pub group_compaction: bool,
+    /// The layout of the BVH, by which hits are found.
+    pub layout: Layout,
+    /// What the kernels can deal with.
+    pub content: Content,
+}
+
+/// Puts a program's source together. `compat` is the backend's header, `compat_name` what compile errors call it.
+pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Part) -> KernelSource {
+    let Build { structure, threads, order } = part.build();
+    let last: &[Header] = match (part, structure) {
+        (Part::Render, _) => &RENDER,
+        (Part::Trace, _) => &RECORD_PATHS,
+        (Part::Other(_), Structure::Wavefront) => &WAVEFRONT,
+        (Part::Other(_), Structure::NoCompaction) => &NO_COMPACTION,
+        (Part::Other(_), Structure::Megakernel) => &MEGAKERNEL,
+    };
+    // Lanes in lockstep, of which each has a ray of its own, are a GPU's.
+    let refills =
+        options.group_compaction && options.layout == Layout::Bvh2 && threads == Scheduling::Default;
+    let of_build = [
+        ("LS_FETCH", threads == Scheduling::PersistentThreads),
+        ("LS_REFILL", refills),
+        ("LS_SCANLINE", order == Order::Scanline),
+        ("LS_OCTANTS", order == Order::Octants),
+    ];
+    assemble_with(compat_name, compat, options, &of_build, last)
+}
+
+/// The same with the probes of [`lockstep_conformance::parity`] in place of the entry kernels.
+pub fn assemble_probes(compat_name: &str, compat: &str, options: &Options) -> KernelSource {
+    assemble_with(compat_name, compat, options, &[], &PROBES)
+}
+
+fn assemble_with(
+    compat_name: &str,
+    compat: &str,
+    options: &Options,
+    of_build: &[(&str, bool)],
+    last: &[Header],
+) -> KernelSource {
+    let of_options = [
+        ("LS_FAST", options.fast),
+        ("LS_GROUP_COMPACTION", options.group_compaction),
+        ("LS_WIDE", options.layout == Layout::Bvh8),
+        ("LS_INSTANCES", options.content.instances),
+        ("LS_SPHERES", options.content.spheres),
+        ("LS_COVERAGE", options.content.coverage),
+    ];
+    let mut defines = defines(&of_options) + &defines(of_build);
+    if !options.group_compaction {
+        defines.push_str(&format!("#define LS_ROUND {ITEMS_IN_TURN}u\n"));
+    }
+    let mut files = vec![("options.h".to_owned(), defines), (compat_name.to_owned(), compat.to_owned())];
+    let traversal: &[Header] = match options.layout {
+        Layout::Bvh2 => &BVH2,
+        Layout::Bvh8 => &BVH8,
+    };
+    let headers = HEADERS.iter().chain(traversal).chain(last);
+    files.extend(headers.map(|&(name, text)| (name.to_owned(), text.to_owned())));
+    KernelSource::of(files)
+}
+
+/// A source with a patch applied, for proofs that a mistake would be found. A file that this source lacks is passed
+/// over.
+///
+/// # Errors
+/// [`Error::Contract`] unless the file contains the text exactly once.
+pub fn edited(mut source: KernelSource, edit: &Edit) -> Result<KernelSource> {
+    let Some((_, text)) = source.files.iter_mut().find(|(name, _)| name == edit.file) else {
+        return Ok(source);
+    };
+    let found = text.matches(edit.from).count();
+    if found != 1 {
+        return Err(Error::Contract {
+            actor: "the kernels' source".into(),
+            message: format!("{} has {:?} {found} times; a patch needs it once", edit.file, edit.from),
+        });
+    }
+    *text = text.replace(edit.from, edit.to);
+    Ok(KernelSource::of(source.files))
+}
+
+/// A change of the kernels' source, for proofs that a mistake would be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The file, such as `core/kernels/path.h`.
+    pub file: &'static str,
+    /// What it has exactly once.
+    pub from: &'static str,
+    /// What takes its place.
+    pub to: &'static str,
+}
+
+/// A define for each flag that is on.
+fn defines(flags: &[(&str, bool)]) -> String {
+    flags.iter().filter(|(_, on)| *on).map(|(name, _)| format!("#define {name} 1\n")).collect()
+}
+
+/// Every header with its name, probes included.
+pub fn header_texts() -> Vec<Header> {
+    let all = HEADERS.into_iter().chain(BVH2).chain(BVH8).chain(RENDER);
+    let others = [header!("wavefront/shade_in_place.h"), header!("megakernel.h")];
+    all.chain(others).chain(RECORD_PATHS).chain(PROBES).collect()
+}

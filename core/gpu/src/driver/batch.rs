@@ -1,0 +1,66 @@
+//! How a pass is cut into batches of paths in flight.
+
+use crate::driver::device::{Kind, Limits};
+use crate::driver::path_state::{BYTES_PER_PATH, LARGEST_BYTES_PER_PATH};
+use std::ops::Range;
+
+/// Paths in flight on a GPU. The last rays of a launch leave most of the device idle, so launches should be long: on an
+/// H200, 16 million make 7 % more samples a second than 4 million.
+const GPU_PATHS: u64 = 16 << 20;
+/// Paths in flight for each core of a CPU: its share of the path state fits the second-level cache.
+const CPU_PATHS_PER_CORE: u64 = 8 << 10;
+/// The least, so that launches cost little beside their work.
+const CPU_PATHS: u64 = 32 << 10;
+/// The share of memory that path state may take, as a divisor.
+const MEMORY_SHARE: u64 = 4;
+
+/// The samples `samples` of the film pixels `pixels`, traced together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// Positions in the order of [`lockstep_core::film::tiled`].
+    pub pixels: Range<u32>,
+    /// Sample indices.
+    pub samples: Range<u32>,
+}
+
+impl Batch {
+    /// Paths in flight.
+    pub fn paths(&self) -> u32 {
+        self.pixels.len() as u32 * self.samples.len() as u32
+    }
+}
+
+/// How many paths a device should have in flight.
+pub fn paths_in_flight(limits: &Limits) -> u32 {
+    let wanted = match limits.kind {
+        Kind::Gpu => GPU_PATHS,
+        Kind::Cpu => (CPU_PATHS_PER_CORE * u64::from(limits.compute_units)).max(CPU_PATHS),
+    };
+    wanted.min(most_paths(limits)).max(1) as u32
+}
+
+/// How many paths a device has room for.
+pub fn most_paths(limits: &Limits) -> u64 {
+    let fits = limits.memory / MEMORY_SHARE / BYTES_PER_PATH;
+    let fits_one = limits.largest_allocation / LARGEST_BYTES_PER_PATH;
+    fits.min(fits_one).min(1 << 30)
+}
+
+/// Covers every sample of `samples` of every pixel of a film of `film` pixels, with at most `capacity` paths in flight.
+/// Batches of one pass are of nearly equal size.
+pub fn batches(film: u32, samples: Range<u32>, capacity: u32) -> impl Iterator<Item = Batch> {
+    let capacity = capacity.max(1);
+    let ranges = film.div_ceil(capacity).max(1);
+    let samples_at_once = if ranges > 1 { 1 } else { (capacity / film.max(1)).max(1) };
+    let turns = (samples.len() as u32).div_ceil(samples_at_once);
+    let part =
+        |whole: u32, index: u32, parts: u32| (u64::from(whole) * u64::from(index) / u64::from(parts)) as u32;
+    let (first, count) = (samples.start, samples.len() as u32);
+    (0..turns).flat_map(move |turn| {
+        let samples = first + part(count, turn, turns)..first + part(count, turn + 1, turns);
+        (0..ranges).map(move |range| Batch {
+            pixels: part(film, range, ranges)..part(film, range + 1, ranges),
+            samples: samples.clone(),
+        })
+    })
+}

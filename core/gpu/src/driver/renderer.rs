@@ -1,0 +1,279 @@
+//! A renderer over any [`Device`].
+
+use crate::driver::arrays::Array;
+use crate::driver::batch::{Batch, batches, most_paths, paths_in_flight};
+use crate::driver::configs::{lacking, variants};
+use crate::driver::device::Device;
+use crate::driver::fit::{self, Demand};
+use crate::driver::launches::{Launches, SceneOnDevice};
+use crate::driver::path_state::{BYTES_PER_PATH, PathState};
+use crate::driver::record_paths;
+use crate::driver::timeline::Timeline;
+use crate::driver::trace_rays::{self, Took};
+use crate::{
+    Content, KernelResources, Pass, bounces_of_totals, invalid_of_totals, scene_arrays, scene_constants,
+    totals_len,
+};
+use lockstep_bvh::{BvhCache, Fetched};
+use lockstep_core::error::{Error, Result};
+use lockstep_core::film::{Film, InvalidSamples};
+use lockstep_core::geometry::{Hit, Ray};
+use lockstep_core::scene::Scene;
+use lockstep_core::{
+    ConfigureReport, DeviceInfo, LoadReport, PassReport, PathRequest, PathVertex, Query, Renderer, Settings,
+    TraceRaysReport,
+};
+use lockstep_core::{KernelConfig, Structure};
+use lockstep_core::{check_range, nothing_loaded};
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// The path tracer of `core/kernels` on one device.
+pub struct Wavefront<D: Device> {
+    device: D,
+    bvh_cache: BvhCache,
+    loaded: Option<Loaded<D>>,
+}
+
+/// A scene on the device with its film.
+struct Loaded<D: Device> {
+    scene: SceneOnDevice<D>,
+    content: Content,
+    settings: Settings,
+    /// What all batches have in common; each fills in its ranges.
+    pass: Pass,
+    state: PathState<D>,
+    /// Paths that `state` has room for.
+    room: u32,
+    /// Paths in flight, at most.
+    capacity: u32,
+    variant: KernelConfig,
+    film: Array<D>,
+    totals: Array<D>,
+    /// What `totals` held after the last pass.
+    counted: Vec<u64>,
+    spp: u32,
+    invalid: InvalidSamples,
+}
+
+impl<D: Device> Loaded<D> {
+    fn pass_over_nothing(&self) -> Pass {
+        pass_of(&self.pass, &Batch { pixels: 0..0, samples: 0..0 })
+    }
+
+    /// Makes room for the paths that a variant has in flight, and returns how many these are.
+    fn make_room(&mut self, device: &mut D, variant: &KernelConfig) -> Result<u32> {
+        let limits = device.limits();
+        let Some(samples) = variant.samples else {
+            return Ok(paths_in_flight(&limits));
+        };
+        let paths = u64::from(self.pass.pixels) * u64::from(samples.max(1));
+        if paths > most_paths(&limits) {
+            return Err(Error::Device {
+                actor: device.info().target.clone(),
+                action: format!("holding {samples} samples of every pixel in flight"),
+                reason: format!("they are {paths} paths; the device has room for {}", most_paths(&limits)),
+            });
+        }
+        let paths = paths as u32;
+        if paths > self.room {
+            self.state = PathState::new(device, paths, self.settings.bounces)?;
+            self.room = paths;
+        }
+        Ok(paths)
+    }
+}
+
+impl<D: Device> Wavefront<D> {
+    /// A renderer without a scene, which keeps no bvh_cache.
+    pub fn new(device: D) -> Self {
+        Self { device, bvh_cache: BvhCache::default(), loaded: None }
+    }
+
+    /// The same with a place for built bvh_cache.
+    pub fn keeping(self, bvh_cache: BvhCache) -> Self {
+        Self { bvh_cache, ..self }
+    }
+
+    /// Enqueues one batch and lets the device begin.
+    fn run(device: &mut D, loaded: &Loaded<D>, batch: &Batch, timeline: &mut Timeline<D>) -> Result<()> {
+        let pass = pass_of(&loaded.pass, batch);
+        let (scene, state, items) = (&loaded.scene, &loaded.state, batch.paths());
+        let structure = loaded.variant.structure;
+        let launches =
+            Launches { device, scene, state, pass, structure, items }.all(&loaded.film, &loaded.totals)?;
+        device.flush()?;
+        launches.into_iter().try_for_each(|launch| timeline.push(device, launch))
+    }
+
+    /// Runs every kernel over no paths: drivers that finish compiling at a kernel's first launch do it here, where it
+    /// is counted as compiling.
+    fn warm_up(device: &mut D, loaded: &Loaded<D>, structure: Structure) -> Result<()> {
+        let (scene, state, items) = (&loaded.scene, &loaded.state, loaded.capacity);
+        let pass = loaded.pass_over_nothing();
+        let mut launches = Launches { device, scene, state, pass, structure, items };
+        let launches = launches.all(&loaded.film, &loaded.totals)?;
+        device.flush()?;
+        launches.iter().try_for_each(|(_, event)| device.wait(event).map(drop))
+    }
+
+    /// Turns to a variant whose kernels the device has ready.
+    fn turn_to(device: &mut D, loaded: &mut Loaded<D>, variant: &KernelConfig) -> Result<()> {
+        let capacity = loaded.make_room(device, variant)?;
+        // Launches of a variant that was refused halfway may have counted something.
+        loaded.state.counters.clear(device)?;
+        loaded.state.invalid.clear(device)?;
+        Self::warm_up(device, loaded, variant.structure)?;
+        loaded.film.clear(device)?;
+        (loaded.spp, loaded.invalid) = (0, InvalidSamples::default());
+        (loaded.capacity, loaded.variant) = (capacity, *variant);
+        Ok(())
+    }
+}
+
+/// The pass of one batch.
+fn pass_of(film: &Pass, batch: &Batch) -> Pass {
+    Pass {
+        pixels: batch.pixels.len() as u32,
+        first_pixel: batch.pixels.start,
+        samples: batch.samples.len() as u32,
+        first_sample: batch.samples.start,
+        ..*film
+    }
+}
+
+fn ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+impl<D: Device> Renderer for Wavefront<D> {
+    fn device(&self) -> &DeviceInfo {
+        self.device.info()
+    }
+
+    fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport> {
+        settings.validate()?;
+        // The old scene's memory is free before the new one asks for its own.
+        self.loaded = None;
+        let variant = KernelConfig::in_mode(settings.mode);
+        let content = Content::of(scene);
+        let mut compile = self.device.prepare(&variant, content)?;
+        let Fetched { bvh, report, took } =
+            self.bvh_cache.hierarchy(scene, self.device.limits().kind.layout());
+
+        let start = Instant::now();
+        let device = &mut self.device;
+        let pixels = settings.width * settings.height;
+        let capacity = paths_in_flight(&device.limits());
+        let arrays = scene_arrays(scene, &bvh);
+        let film = u64::from(pixels) * size_of::<[i64; 3]>() as u64;
+        let state = u64::from(capacity) * BYTES_PER_PATH;
+        fit::check(device, &Demand { scene: &scene.name, arrays: &arrays, film, state })?;
+        let on_device = SceneOnDevice::upload(device, scene_constants(scene, &bvh), &arrays)?;
+        let device_bytes = on_device.bytes();
+        let totals = totals_len(settings.bounces);
+        let loaded = Loaded {
+            scene: on_device,
+            content,
+            settings: *settings,
+            pass: Pass::new(scene, settings, 0, 0),
+            state: PathState::new(device, capacity, settings.bounces)?,
+            room: capacity,
+            capacity,
+            variant,
+            film: Array::zeroed::<i64>(device, 3 * pixels as usize, "the film")?,
+            totals: Array::zeroed::<u64>(device, totals, "ray totals")?,
+            counted: vec![0; totals],
+            spp: 0,
+            invalid: InvalidSamples::default(),
+        };
+        let upload = start.elapsed();
+        if !compile.is_zero() {
+            let start = Instant::now();
+            Self::warm_up(device, &loaded, variant.structure)?;
+            compile += start.elapsed();
+        }
+        self.loaded = Some(loaded);
+        Ok(LoadReport {
+            build_ms: ms(took),
+            bvh: Some(report),
+            compile_ms: ms(compile),
+            upload_ms: ms(upload),
+            device_bytes,
+        })
+    }
+
+    fn accumulate(&mut self, samples: Range<u32>) -> Result<PassReport> {
+        let Self { device, loaded, .. } = self;
+        let loaded = loaded.as_mut().ok_or_else(nothing_loaded)?;
+        let added = check_range(loaded.spp, &samples)?;
+        let pixels = loaded.settings.width * loaded.settings.height;
+        let mut timeline = Timeline::new();
+        for batch in batches(pixels, samples, loaded.capacity) {
+            Self::run(device, loaded, &batch, &mut timeline)?;
+        }
+        let totals: Vec<u64> = loaded.totals.download(device, loaded.counted.len())?;
+        let stages = timeline.finish(device)?;
+        let fresh: Vec<u64> =
+            totals.iter().zip(&loaded.counted).map(|(now, then)| now.wrapping_sub(*then)).collect();
+        let invalid = invalid_of_totals(&fresh);
+        loaded.counted = totals;
+        loaded.spp += added;
+        loaded.invalid.merge(&invalid);
+        Ok(PassReport { stages, bounces: bounces_of_totals(&fresh), invalid })
+    }
+
+    fn read(&mut self, film: &mut Film) -> Result<()> {
+        let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
+        let mut fresh = Film::new(loaded.settings.width, loaded.settings.height)?;
+        fresh.sums = loaded.film.download(&mut self.device, fresh.sums.len())?;
+        fresh.spp = loaded.spp;
+        fresh.invalid = loaded.invalid;
+        *film = fresh;
+        Ok(())
+    }
+
+    fn kernel_configs(&self) -> Vec<KernelConfig> {
+        variants(&self.device.limits())
+    }
+
+    fn configure(&mut self, variant: &KernelConfig) -> Result<ConfigureReport> {
+        let Self { device, loaded, .. } = self;
+        let loaded = loaded.as_mut().ok_or_else(nothing_loaded)?;
+        if let Some(what) = lacking(variant, device.limits().kind) {
+            return Err(Error::Unsupported { actor: device.info().target.clone(), what });
+        }
+        let start = Instant::now();
+        device.prepare(variant, loaded.content)?;
+        if let Err(refusal) = Self::turn_to(device, loaded, variant) {
+            device.prepare(&loaded.variant, loaded.content)?;
+            return Err(refusal);
+        }
+        let group = variant.group.unwrap_or(device.limits().group);
+        Ok(ConfigureReport { compile_ms: ms(start.elapsed()), group: Some(group) })
+    }
+
+    fn kernel_resources(&self) -> Vec<KernelResources> {
+        self.device.resources()
+    }
+
+    fn record_paths(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PathVertex>>> {
+        let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
+        let Settings { width, height, .. } = loaded.settings;
+        PathRequest::check(requests, &self.device.info().target, width, height)?;
+        record_paths::record_paths(&mut self.device, &loaded.scene, loaded.pass, requests)
+    }
+
+    fn trace_rays(
+        &mut self,
+        rays: &[Ray],
+        query: Query,
+        passes: u32,
+        hits: Option<&mut Vec<Hit>>,
+    ) -> Result<TraceRaysReport> {
+        let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
+        let Took { ms, busy_ms } =
+            trace_rays::trace_rays(&mut self.device, &loaded.scene, rays, query, passes, hits)?;
+        Ok(TraceRaysReport { ms, busy_ms, layout: self.device.limits().kind.layout().name().into() })
+    }
+}

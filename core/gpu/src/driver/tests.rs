@@ -1,0 +1,270 @@
+//! The driver over a device that computes nothing and remembers what it was told.
+
+use crate::Content;
+use crate::driver::batch::{batches, paths_in_flight};
+use crate::driver::*;
+use crate::signatures::Kernel;
+use lockstep_core::error::{Error, Result};
+use lockstep_core::scene::{Material, MeshData, Scene, SceneBuilder, Sphere};
+use lockstep_core::{DeviceInfo, Renderer, Settings};
+use lockstep_core::{KernelConfig, Order, Rays, Scheduling, Structure};
+use proptest::prelude::*;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// What a device was told, in order.
+#[derive(Debug, Default)]
+struct Log {
+    kernels: Vec<&'static str>,
+    allocations: usize,
+    downloads: usize,
+    waits: usize,
+}
+
+struct Recorder {
+    info: DeviceInfo,
+    limits: Limits,
+    log: Rc<RefCell<Log>>,
+    clock: u64,
+}
+
+impl Recorder {
+    fn new(limits: Limits) -> (Self, Rc<RefCell<Log>>) {
+        let log = Rc::new(RefCell::new(Log::default()));
+        let info = DeviceInfo { target: "recorder".into(), ..DeviceInfo::default() };
+        (Self { info, limits, log: log.clone(), clock: 0 }, log)
+    }
+}
+
+impl Device for Recorder {
+    type Buffer = usize;
+    type Event = Span;
+
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn prepare(&mut self, _variant: &KernelConfig, _content: Content) -> Result<Duration> {
+        Ok(Duration::ZERO)
+    }
+
+    fn prepare_trace(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn allocate(&mut self, bytes: u64, _what: &str) -> Result<usize> {
+        assert!(bytes > 0 && bytes <= self.limits.largest_allocation);
+        self.log.borrow_mut().allocations += 1;
+        Ok(bytes as usize)
+    }
+
+    fn upload(&mut self, buffer: &usize, bytes: &[u8], what: &str) -> Result<()> {
+        assert!(bytes.len() <= *buffer, "{what}");
+        Ok(())
+    }
+
+    fn download(&mut self, buffer: &usize, into: &mut [u8], what: &str) -> Result<()> {
+        assert!(into.len() <= *buffer, "{what}");
+        self.log.borrow_mut().downloads += 1;
+        Ok(())
+    }
+
+    fn launch(&mut self, kernel: &Kernel, items: u32, _arguments: &[Value<'_, usize>]) -> Result<Span> {
+        assert!(items > 0);
+        self.log.borrow_mut().kernels.push(kernel.name);
+        self.clock += 3_000_000;
+        Ok(Span { start: self.clock - 1_000_000, end: self.clock })
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn wait(&mut self, event: &Span) -> Result<Span> {
+        self.log.borrow_mut().waits += 1;
+        Ok(*event)
+    }
+}
+
+const ROOMY: Limits =
+    Limits { kind: Kind::Cpu, largest_allocation: 1 << 30, memory: 4 << 30, compute_units: 2, group: 64 };
+
+fn scene() -> Scene {
+    let mut builder = SceneBuilder::new("ball");
+    let material = builder.material(Material::diffuse([0.5; 3]));
+    let sphere = Sphere { radius: 1.0, material, ..Sphere::default() };
+    let mesh = builder.mesh(MeshData { spheres: vec![sphere], ..MeshData::default() });
+    builder.instance(mesh, lockstep_core::scene::IDENTITY);
+    builder.build().unwrap()
+}
+
+#[test]
+fn a_pass_is_one_sequence_of_launches_and_one_wait_for_data() {
+    let (device, log) = Recorder::new(ROOMY);
+    let mut renderer = Wavefront::new(device);
+    renderer.load(&scene(), &Settings { width: 8, height: 8, bounces: 2, ..Settings::default() }).unwrap();
+    let report = renderer.accumulate(0..4).unwrap();
+    let round = ["ls_extend", "ls_shade", "ls_connect"];
+    let expected: Vec<&str> = ["ls_generate", "ls_extend_coherent", "ls_shade", "ls_connect"]
+        .into_iter()
+        .chain(round)
+        .chain(["ls_extend", "ls_shade", "ls_resolve", "ls_tally"])
+        .collect();
+    assert_eq!(log.borrow().kernels, expected);
+    assert_eq!(log.borrow().downloads, 1);
+    // Each launch takes one millisecond, two after the one before.
+    let stages = report.stages;
+    assert_eq!((stages.generate_ms, stages.extend_ms), (1.0, 3.0));
+    assert_eq!((stages.shade_ms, stages.connect_ms), (3.0, 2.0));
+    assert_eq!(stages.total_ms, 3.0 * expected.len() as f64 - 2.0);
+}
+
+#[test]
+fn a_scene_that_no_allocation_can_hold_is_refused_before_anything_is_copied() {
+    let (device, log) = Recorder::new(Limits { largest_allocation: 64, ..ROOMY });
+    let refused = Wavefront::new(device).load(&scene(), &Settings::default());
+    let Err(Error::Device { action, reason, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!(action, "placing the instances of scene ball");
+    assert!(reason.contains("112 bytes") && reason.contains("64 bytes"), "{reason}");
+    assert_eq!(log.borrow().allocations, 0);
+}
+
+#[test]
+fn a_film_that_the_memory_cannot_hold_is_refused_before_anything_is_copied() {
+    let (device, log) = Recorder::new(Limits { memory: 100 << 20, ..ROOMY });
+    let settings = Settings { width: 4000, height: 4000, ..Settings::default() };
+    let refused = Wavefront::new(device).load(&scene(), &settings);
+    let Err(Error::Device { reason, .. }) = refused else { panic!("{refused:?}") };
+    assert!(reason.contains("104.9 MB"), "{reason}");
+    assert_eq!(log.borrow().allocations, 0);
+
+    let (device, log) = Recorder::new(Limits { largest_allocation: 300 << 20, ..ROOMY });
+    let refused = Wavefront::new(device).load(&scene(), &settings);
+    let Err(Error::Device { action, reason, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!(action, "placing the film");
+    assert!(reason.contains("384.0 MB") && reason.contains("314.6 MB"), "{reason}");
+    assert_eq!(log.borrow().allocations, 0);
+}
+
+#[test]
+fn a_long_pass_keeps_few_launches_pending_and_loses_none() {
+    let (device, log) = Recorder::new(ROOMY);
+    let mut renderer = Wavefront::new(device);
+    renderer.load(&scene(), &Settings { width: 400, height: 400, ..Settings::default() }).unwrap();
+    renderer.accumulate(0..200).unwrap();
+    assert!(log.borrow().kernels.len() > 5000);
+    assert_eq!(log.borrow().waits, log.borrow().kernels.len());
+}
+
+/// A renderer with a scene, and what its device was told since.
+fn loaded(limits: Limits) -> (Wavefront<Recorder>, Rc<RefCell<Log>>) {
+    let (device, log) = Recorder::new(limits);
+    let mut renderer = Wavefront::new(device);
+    renderer.load(&scene(), &Settings { width: 8, height: 8, bounces: 1, ..Settings::default() }).unwrap();
+    log.take();
+    (renderer, log)
+}
+
+#[test]
+fn a_pass_of_the_megakernel_is_of_no_stage() {
+    let (mut renderer, log) = loaded(ROOMY);
+    renderer
+        .configure(&KernelConfig { structure: Structure::Megakernel, ..KernelConfig::default() })
+        .unwrap();
+    log.take();
+    let stages = renderer.accumulate(0..4).unwrap().stages;
+    assert_eq!(log.borrow().kernels, ["ls_megakernel", "ls_resolve", "ls_tally"]);
+    assert_eq!((stages.generate_ms, stages.extend_ms, stages.total_ms), (0.0, 0.0, 7.0));
+}
+
+#[test]
+fn samples_in_flight_are_as_many_as_asked_for() {
+    let (mut renderer, log) = loaded(ROOMY);
+    let launches = |renderer: &mut Wavefront<Recorder>, samples, spp| {
+        renderer.configure(&KernelConfig { samples: Some(samples), ..KernelConfig::default() }).unwrap();
+        log.take();
+        renderer.accumulate(0..spp).unwrap();
+        log.borrow().kernels.iter().filter(|&&name| name == "ls_generate").count()
+    };
+    assert_eq!(launches(&mut renderer, 1, 6), 6);
+    assert_eq!(launches(&mut renderer, 4, 6), 2);
+    // More than the device has in flight by itself: 32,768 paths.
+    assert_eq!(launches(&mut renderer, 1024, 2048), 2);
+}
+
+#[test]
+fn a_variant_that_the_device_has_no_room_for_is_refused_and_the_renderer_goes_on() {
+    let (mut renderer, log) = loaded(Limits { memory: 64 << 20, ..ROOMY });
+    let refused = renderer.configure(&KernelConfig { samples: Some(1 << 20), ..KernelConfig::default() });
+    let Err(Error::Device { action, reason, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!(action, "holding 1048576 samples of every pixel in flight");
+    assert!(reason.contains("67108864 paths"), "{reason}");
+    assert_eq!(log.borrow().allocations, 0);
+    let unknown = renderer.configure(&KernelConfig { rays: Rays::Single, ..KernelConfig::default() });
+    assert!(matches!(unknown, Err(Error::Unsupported { .. })), "{unknown:?}");
+    renderer.accumulate(0..1).unwrap();
+}
+
+#[test]
+fn the_default_comes_first_among_the_variants_and_none_twice() {
+    for kind in [Kind::Cpu, Kind::Gpu] {
+        let variants = variants::variants(&Limits { kind, ..ROOMY });
+        assert_eq!(variants[0], KernelConfig::default());
+        let labels: std::collections::BTreeSet<String> =
+            variants.iter().map(KernelConfig::to_string).collect();
+        assert_eq!(labels.len(), variants.len());
+        assert!(labels.contains("megakernel/persistent/group=1024"), "{labels:?}");
+    }
+}
+
+#[test]
+fn rays_are_sorted_only_where_several_are_put_into_a_queue_together() {
+    let octants = KernelConfig { order: Order::Octants, ..KernelConfig::default() };
+    let persistent = KernelConfig { threads: Scheduling::PersistentThreads, ..octants };
+    for kind in [Kind::Cpu, Kind::Gpu] {
+        assert_eq!(variants::lacking(&persistent, kind), None);
+        for structure in [Structure::NoCompaction, Structure::Megakernel] {
+            assert!(
+                variants::lacking(&KernelConfig { structure, ..persistent }, kind).is_some(),
+                "{structure:?}"
+            );
+        }
+    }
+    assert_eq!(variants::lacking(&octants, Kind::Gpu), None);
+    let reason = variants::lacking(&octants, Kind::Cpu);
+    let expected = "the variant wavefront/octants, which puts no rays into a queue together,";
+    assert_eq!(reason.as_deref(), Some(expected));
+}
+
+#[test]
+fn path_state_fits_the_device() {
+    let small = Limits { largest_allocation: 1 << 20, memory: 8 << 20, ..ROOMY };
+    assert!(u64::from(paths_in_flight(&small)) * path_state::BYTES_PER_PATH <= small.memory / 4);
+    let narrow = Limits { kind: Kind::Gpu, largest_allocation: 1 << 16, ..ROOMY };
+    assert!(u64::from(paths_in_flight(&narrow)) * path_state::LARGEST_BYTES_PER_PATH <= 1 << 16);
+    assert!(paths_in_flight(&Limits { memory: 0, ..ROOMY }) >= 1);
+}
+
+proptest! {
+    #[test]
+    fn batches_cover_every_sample_of_every_pixel_once(
+        film in 1u32..500, first in 0u32..1000, count in 0u32..40, capacity in 1u32..600,
+    ) {
+        let mut seen = std::collections::HashSet::new();
+        for batch in batches(film, first..first + count, capacity) {
+            prop_assert!(batch.paths() > 0 && batch.paths() <= capacity);
+            for pixel in batch.pixels.clone() {
+                for sample in batch.samples.clone() {
+                    prop_assert!(pixel < film && (first..first + count).contains(&sample));
+                    prop_assert!(seen.insert((pixel, sample)));
+                }
+            }
+        }
+        prop_assert_eq!(seen.len() as u32, film * count);
+    }
+}

@@ -1,0 +1,174 @@
+//! Given rays, traced by the traversals of the path tracer and by nothing else.
+
+use crate::Packed;
+use crate::driver::arrays::Array;
+use crate::driver::device::Device;
+use crate::driver::launches::{Argument, SceneOnDevice, launch, plain};
+use crate::signatures::{CAST_ANY, CAST_CLOSEST, CAST_COHERENT};
+use lockstep_core::Query;
+use lockstep_core::error::{Error, Result};
+use lockstep_core::geometry::{Hit, Ray};
+use lockstep_core::math::vec3::dot;
+
+/// Milliseconds of each pass.
+pub(super) struct Took {
+    /// Of the device.
+    pub(super) ms: Vec<f64>,
+    /// Of processors; empty where the device does not tell.
+    pub(super) busy_ms: Vec<f64>,
+}
+
+/// Traces all rays `passes` times over. The first rays are traced beforehand, since drivers may finish compiling a kernel at
+/// its first launch.
+pub(super) fn trace_rays<D: Device>(
+    device: &mut D,
+    scene: &SceneOnDevice<D>,
+    rays: &[Ray],
+    query: Query,
+    passes: u32,
+    hits: Option<&mut Vec<Hit>>,
+) -> Result<Took> {
+    let count = u32::try_from(rays.len()).map_err(|_| Error::Contract {
+        actor: device.info().target.clone(),
+        message: format!("{} rays are too many for one cast; at most {} are possible", rays.len(), u32::MAX),
+    })?;
+    let cast = Cast::new(device, rays, passes)?;
+    let first = cast.launch(device, scene, query, count.min(WARM_UP), passes)?;
+    device.wait(&first)?;
+    let mut took = Took { ms: Vec::new(), busy_ms: Vec::new() };
+    // Processor time is that of one pass only if no other runs meanwhile.
+    let mut then = device.processor_time();
+    let at_once = if then.is_some() { 1 } else { passes };
+    for first in (0..passes).step_by(at_once.max(1) as usize) {
+        let launches = (first..passes.min(first + at_once))
+            .map(|pass| cast.launch(device, scene, query, count, pass))
+            .collect::<Result<Vec<_>>>()?;
+        device.flush()?;
+        for event in &launches {
+            took.ms.push(device.wait(event)?.ms());
+        }
+        let now = device.processor_time();
+        took.busy_ms.extend(now.zip(then).map(|(now, then)| (now - then).as_secs_f64() * 1e3));
+        then = now;
+    }
+    if let Some(hits) = hits {
+        *hits = cast.download(device, rays, query)?;
+    }
+    Ok(took)
+}
+
+/// Rays of the launch that is not timed.
+const WARM_UP: u32 = 1024;
+
+/// The cosine of the angle between neighbours among coherent rays.
+const COHERENT: f32 = 0.99;
+
+/// Whether most rays begin where the one before does and go nearly its way, as those of a camera do: neighbours on a GPU then
+/// visit the same nodes, and do it best together.
+fn are_coherent(rays: &[Ray]) -> bool {
+    let alike = |a: &Ray, b: &Ray| {
+        let lengths = (dot(a.direction, a.direction) * dot(b.direction, b.direction)).sqrt();
+        a.origin == b.origin && dot(a.direction, b.direction) > COHERENT * lengths
+    };
+    let pairs = rays.windows(2).filter(|pair| alike(&pair[0], &pair[1])).count();
+    2 * pairs > rays.len()
+}
+
+/// Rays and their answers on the device.
+struct Cast<D: Device> {
+    origins: Array<D>,
+    directions: Array<D>,
+    hits: Array<D>,
+    /// The hits' primitives, or for [`Query::Any`] whether something is in the way.
+    words: Array<D>,
+    /// What gives out the rays of each pass, and those of the launch before them.
+    heads: Array<D>,
+    are_coherent: bool,
+}
+
+impl<D: Device> Cast<D> {
+    fn new(device: &mut D, rays: &[Ray], passes: u32) -> Result<Self> {
+        let origins = rays.iter().map(|ray| Packed { v: ray.origin, w: ray.t_min.to_bits() });
+        let directions = rays.iter().map(|ray| Packed { v: ray.direction, w: ray.t_max.to_bits() });
+        Ok(Self {
+            origins: uploaded(device, &origins.collect::<Vec<_>>(), "ray origins")?,
+            directions: uploaded(device, &directions.collect::<Vec<_>>(), "ray directions")?,
+            hits: Array::uninitialised::<Packed>(device, rays.len(), "hits")?,
+            words: Array::uninitialised::<u32>(device, rays.len(), "hit primitives")?,
+            heads: Array::zeroed::<u32>(device, passes as usize + 1, "heads of casts")?,
+            are_coherent: are_coherent(rays),
+        })
+    }
+
+    /// Enqueues the first `count` rays. `head` is another number for every launch.
+    fn launch(
+        &self,
+        device: &mut D,
+        scene: &SceneOnDevice<D>,
+        query: Query,
+        count: u32,
+        head: u32,
+    ) -> Result<D::Event> {
+        let rays = [plain(&count), Argument::Array(&self.origins), Argument::Array(&self.directions)];
+        let [hits, words, heads] = [&self.hits, &self.words, &self.heads].map(Argument::Array);
+        let (kernel, rest) = match query {
+            Query::Closest => {
+                let kernel = if self.are_coherent { &CAST_COHERENT } else { &CAST_CLOSEST };
+                (kernel, vec![hits, words, plain(&head), heads])
+            }
+            Query::Any => (&CAST_ANY, vec![words, plain(&head), heads]),
+        };
+        launch(device, kernel, count, &scene.with(rays.into_iter().chain(rest)))
+    }
+
+    fn download(&self, device: &mut D, rays: &[Ray], query: Query) -> Result<Vec<Hit>> {
+        let words = self.words.download::<u32>(device, rays.len())?;
+        if query == Query::Any {
+            let answer = |(&occluded, ray): (&u32, &Ray)| {
+                if occluded != 0 { Hit::OCCLUDED } else { Hit::none(ray.t_max) }
+            };
+            return Ok(words.iter().zip(rays).map(answer).collect());
+        }
+        let hits = self.hits.download::<Packed>(device, rays.len())?;
+        let hit = |(packed, &primitive): (&Packed, &u32)| {
+            let Packed { v, w } = *packed;
+            Hit { t: v.x, u: v.y, v: v.z, instance: w, primitive }
+        };
+        Ok(hits.iter().zip(&words).map(hit).collect())
+    }
+}
+
+fn uploaded<D: Device>(device: &mut D, records: &[Packed], what: &'static str) -> Result<Array<D>> {
+    let array = Array::uninitialised::<Packed>(device, records.len(), what)?;
+    array.upload(device, bytemuck::cast_slice(records))?;
+    Ok(array)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockstep_core::geometry::FAR;
+    use lockstep_core::math::vec3::vec3;
+
+    /// Rays one step of `spread` radians after the other, each beginning `apart` after the one before.
+    fn fan(spread: f32, apart: f32) -> Vec<Ray> {
+        let ray = |i: u16| {
+            let (sin, cos) = (f32::from(i) * spread).sin_cos();
+            Ray {
+                origin: vec3(f32::from(i) * apart, 0.0, 0.0),
+                t_min: 0.0,
+                direction: vec3(2.0 * sin, 0.0, 2.0 * cos),
+                t_max: FAR,
+            }
+        };
+        (0..100).map(ray).collect()
+    }
+
+    #[test]
+    fn rays_of_a_camera_are_coherent_and_others_are_not() {
+        assert!(are_coherent(&fan(0.01, 0.0)));
+        assert!(!are_coherent(&fan(0.5, 0.0)), "directions differ");
+        assert!(!are_coherent(&fan(0.01, 0.1)), "they begin elsewhere");
+        assert!(!are_coherent(&[]));
+    }
+}

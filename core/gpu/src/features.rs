@@ -1,0 +1,81 @@
+//! What kernels must be able to deal with.
+
+use lockstep_core::scene::{Instance, SceneData};
+
+/// What a scene has that traversal must deal with. Kernels are built without the rest, which would cost registers and
+/// branches in the innermost loops; those built for everything take every scene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Content {
+    /// A tree over instances: more than one mesh in the world, or one that is placed by a map.
+    pub instances: bool,
+    /// Spheres.
+    pub spheres: bool,
+    /// Surfaces with partial coverage.
+    pub coverage: bool,
+}
+
+impl Content {
+    /// Everything.
+    pub const ALL: Self = Self { instances: true, spheres: true, coverage: true };
+
+    /// What a scene has.
+    pub fn of(scene: &SceneData) -> Self {
+        let in_the_world = |i: &Instance| i.flags & Instance::IDENTITY != 0 && i.mesh == 0;
+        Self {
+            instances: !matches!(scene.instances.as_slice(), [only] if in_the_world(only)),
+            spheres: !scene.spheres.is_empty(),
+            coverage: scene.materials.iter().any(|material| material.has_alpha()),
+        }
+    }
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockstep_core::scene::{Flatten, IDENTITY, Material, MeshData, SceneBuilder, Sphere};
+
+    fn content(edit: impl FnOnce(&mut SceneBuilder, &mut MeshData)) -> Content {
+        let mut builder = SceneBuilder::new("t");
+        builder.material(Material::diffuse([0.5; 3]));
+        let mut mesh = MeshData {
+            positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
+            triangles: vec![[0, 1, 2]],
+            materials: vec![0],
+            ..MeshData::default()
+        };
+        edit(&mut builder, &mut mesh);
+        let mesh = builder.mesh(mesh);
+        builder.instance(mesh, IDENTITY);
+        Content::of(&builder.build().unwrap())
+    }
+
+    #[test]
+    fn only_what_a_scene_has_counts() {
+        let none = Content { instances: false, spheres: false, coverage: false };
+        assert_eq!(content(|_, _| {}), none);
+        let moved = |builder: &mut SceneBuilder, mesh: &mut MeshData| {
+            builder.flatten = Flatten::Never;
+            let mesh = builder.mesh(mesh.clone());
+            builder.instance(mesh, [[1.0, 0.0, 0.0, 2.0], IDENTITY[1], IDENTITY[2]]);
+        };
+        assert_eq!(content(moved), Content { instances: true, ..none });
+        let sphere = |_: &mut SceneBuilder, mesh: &mut MeshData| {
+            mesh.spheres.push(Sphere { radius: 1.0, ..Sphere::default() });
+        };
+        assert_eq!(content(sphere), Content { spheres: true, ..none });
+        let glass = |builder: &mut SceneBuilder, _: &mut MeshData| {
+            builder.material(Material {
+                alpha_mode: lockstep_core::scene::AlphaMode::Blend as u32,
+                alpha: 0.5,
+                ..Material::diffuse([0.5; 3])
+            });
+        };
+        assert_eq!(content(glass), Content { coverage: true, ..none });
+    }
+}

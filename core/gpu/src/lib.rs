@@ -1,0 +1,44 @@
+//! The kernel dialect: one source for all GPU backends, and how to launch it.
+//!
+//! The code lies in `core/kernels/*.h`, the twin of this crate's path tracer, in a C99 subset that is OpenCL C 1.2 and
+//! CUDA C++ at once. A backend puts its `compat.h` in front, which defines the neutral words; [`assemble()`] does that.
+//! [`signatures`] declares what each entry kernel takes.
+//!
+//! # The wavefront
+//!
+//! Path `sample_in_flight * pass.pixels + i` belongs to one sample of the pixel at position `pass.first_pixel + i` of the
+//! film's tiles ([`lockstep_core::film::tiled`]). A driver launches [`signatures::GENERATE`], then for each bounce from 0 to
+//! `pass.bounces` [`signatures::EXTEND`] (for the camera's rays [`signatures::EXTEND_COHERENT`]), [`signatures::SHADE`] and [`signatures::CONNECT`], then [`signatures::RESOLVE`] and
+//! [`signatures::TALLY`]. Kernels share out their queue by the global size, up to a length that stays on the device, so any
+//! global size is right and the host never waits in between. With [`Options::group_compaction`] the global size must be a
+//! multiple of the group's.
+//!
+//! [`Part`] lists the programs: a pass of another structure launches [`signatures::MEGAKERNEL`] in place of all but the last
+//! two, or stages that leave paths in their slots.
+//!
+//! Before the first pass the film, the counters ([`counters_len`]), the invalid (four words) and the totals
+//! ([`totals_len`]) are zero.
+
+mod assemble;
+pub mod driver;
+mod features;
+pub mod probe;
+mod program;
+mod ptxas;
+mod records;
+mod scene_buffers;
+pub mod signatures;
+
+pub use assemble::{Edit, ITEMS_IN_TURN, Options, assemble, assemble_probes, edited, header_texts};
+pub use features::Content;
+pub use lockstep_core::{KernelResources, KernelSource, Listing};
+pub use program::{Build, Part};
+pub use ptxas::from_ptxas;
+pub use records::{
+    BounceCounters, Packed, Pass, SceneConstants, TOTALS_HEADER, bounces_of_totals, counters_len,
+    invalid_of_totals, totals_len,
+};
+pub use scene_buffers::{SceneArray, scene_arrays, scene_constants};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,48 @@
+//! Probes: kernels that call single device functions, for comparing them with their Rust counterparts.
+
+use crate::signatures::{Argument, Kernel, Passing, Type};
+use crate::{SceneArray, SceneConstants};
+use lockstep_bvh::Layout;
+use lockstep_core::error::Result;
+
+/// A launch of one probe.
+pub struct Call<'a> {
+    /// The kernel; [`Kernel::check`] accepts the arguments below in this order.
+    pub kernel: Kernel,
+    /// Comes first, the constants by value, when the kernel takes the scene.
+    pub scene: Option<(SceneConstants, &'a [SceneArray<'a>])>,
+    /// Then how many items there are, by value.
+    pub count: u32,
+    /// Then a buffer of these words; at least one.
+    pub inputs: &'a [u32],
+    /// Last a buffer of this many words, zero before the launch, which the call returns.
+    pub output_words: usize,
+}
+
+/// A device with the kernels of [`crate::assemble_probes`].
+pub trait ProbeDevice {
+    /// Launches a probe with any global size and returns its output words.
+    ///
+    /// # Errors
+    /// Whatever the device reports.
+    fn probe(&mut self, call: &Call<'_>) -> Result<Vec<u32>>;
+
+    /// The layout of the BVH that its probes traverse.
+    fn layout(&self) -> Layout {
+        Layout::default()
+    }
+}
+
+const WORD: Type = Type { name: "u32", size: 4 };
+
+/// The parameters of every probe beside the scene.
+const PROBE_ARGUMENTS: [Argument; 3] = [
+    Argument { name: "count", of: WORD, passing: Passing::Value },
+    Argument { name: "inputs", of: WORD, passing: Passing::Input },
+    Argument { name: "outputs", of: WORD, passing: Passing::Output },
+];
+
+/// The declaration of a probe's kernel.
+pub const fn probe_kernel(name: &'static str, takes_scene: bool) -> Kernel {
+    Kernel { name, takes_scene, traverses: false, own: &PROBE_ARGUMENTS }
+}

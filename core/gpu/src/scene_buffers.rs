@@ -1,0 +1,55 @@
+//! A scene as the kernels take it.
+
+use crate::records::SceneConstants;
+use crate::signatures::{Argument, SCENE_LEN, scene};
+use bytemuck::cast_slice;
+use lockstep_bvh::Hierarchy;
+use lockstep_core::scene::SceneData;
+use lockstep_core::scene::texture::SRGB_TO_LINEAR;
+
+/// One array of the scene, to be copied to the device as it is.
+#[derive(Clone, Copy, Debug)]
+pub struct SceneArray<'a> {
+    /// The parameter that takes it.
+    pub argument: &'static Argument,
+    /// Its bytes; may be empty, where a device that knows no empty buffers gives any buffer.
+    pub bytes: &'a [u8],
+}
+
+/// What kernels take of a scene by value.
+pub fn scene_constants(scene: &SceneData, bvh: &Hierarchy) -> SceneConstants {
+    SceneConstants {
+        environment: scene.environment,
+        light_count: scene.lights.len() as u32,
+        environment_cells: scene.environment_alias.len() as u32,
+        root: bvh.root(),
+        reserved: 0,
+    }
+}
+
+/// What kernels take of a scene as buffers, in the order of [`crate::signatures::scene`] after its first parameter.
+pub fn scene_arrays<'a>(data: &'a SceneData, bvh: &'a Hierarchy) -> [SceneArray<'a>; SCENE_LEN - 1] {
+    let [nodes, leaves, mesh_roots, instance_boxes] = bvh.arrays();
+    let arrays: [&[u8]; SCENE_LEN - 1] = [
+        cast_slice(&data.positions),
+        cast_slice(&data.vertices),
+        cast_slice(&data.triangles),
+        cast_slice(&data.spheres),
+        cast_slice(&data.meshes),
+        cast_slice(&data.instances),
+        cast_slice(&data.materials),
+        cast_slice(&data.textures),
+        cast_slice(&data.texels),
+        cast_slice(&SRGB_TO_LINEAR[..]),
+        cast_slice(&data.lights),
+        cast_slice(&data.light_alias),
+        cast_slice(&data.environment_texels),
+        cast_slice(&data.environment_alias),
+        nodes,
+        leaves,
+        mesh_roots,
+        instance_boxes,
+    ];
+    let arguments = scene(bvh.layout());
+    std::array::from_fn(|i| SceneArray { argument: &arguments[i + 1], bytes: arrays[i] })
+}

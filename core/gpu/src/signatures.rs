@@ -1,0 +1,366 @@
+//! What each entry kernel takes: the one declaration that backends check their launches against, and that a test
+//! compares with the signatures in `kernels/*.h`.
+
+use crate::records::{BounceCounters, Packed, Pass, SceneConstants};
+use lockstep_bvh::Layout;
+use lockstep_core::math::vec3::Vec3;
+use lockstep_core::path_record::VertexRecord;
+use lockstep_core::scene::{AliasEntry, Instance, Light, Material, Mesh, Sphere, Texture, Triangle, Vertex};
+
+/// A type that crosses the boundary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Type {
+    /// Its name in the kernel dialect.
+    pub name: &'static str,
+    /// Bytes of one value.
+    pub size: usize,
+}
+
+const fn of<T>(name: &'static str) -> Type {
+    Type { name, size: size_of::<T>() }
+}
+
+/// How an argument is passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    /// A value, copied at launch.
+    Value,
+    /// A buffer that the kernel reads.
+    Input,
+    /// A buffer that the kernel writes, and may read.
+    Output,
+}
+
+/// One parameter of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// Its name in the signature.
+    pub name: &'static str,
+    /// The value's or the buffer elements' type.
+    pub of: Type,
+    /// By value or as a buffer.
+    pub passing: Passing,
+}
+
+const fn value(name: &'static str, of: Type) -> Argument {
+    Argument { name, of, passing: Passing::Value }
+}
+
+const fn input(name: &'static str, of: Type) -> Argument {
+    Argument { name, of, passing: Passing::Input }
+}
+
+const fn output(name: &'static str, of: Type) -> Argument {
+    Argument { name, of, passing: Passing::Output }
+}
+
+/// An entry kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// Its name in the source.
+    pub name: &'static str,
+    /// True when the [`scene`] precedes its own parameters.
+    pub takes_scene: bool,
+    /// True when it walks the BVH: `LS_TRAVERSAL` in the source. Such a kernel waits for memory, and gains from many
+    /// work-items in flight more than from many registers.
+    pub traverses: bool,
+    /// Its own parameters in order.
+    pub own: &'static [Argument],
+}
+
+/// A launch that does not fit its kernel.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Mismatch {
+    /// More or fewer arguments than parameters.
+    #[error("kernel {kernel} takes {expected} arguments, not {given}")]
+    Count {
+        /// The kernel.
+        kernel: &'static str,
+        /// Its parameters.
+        expected: usize,
+        /// The launch's arguments.
+        given: usize,
+    },
+    /// An argument of another size, or a buffer in place of a value.
+    #[error("kernel {kernel}: argument {argument} is {expected}, not {given}")]
+    Argument {
+        /// The kernel.
+        kernel: &'static str,
+        /// The parameter.
+        argument: &'static str,
+        /// What the declaration asks for.
+        expected: String,
+        /// What the launch gives.
+        given: String,
+    },
+}
+
+/// What a launch gives for one parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// A value of this many bytes.
+    Value(usize),
+    /// A buffer whose elements have this many bytes.
+    Buffer(usize),
+}
+
+impl Kernel {
+    /// All parameters in order.
+    pub fn arguments(&self, layout: Layout) -> impl Iterator<Item = &'static Argument> + use<> {
+        let scene: &[Argument] = if self.takes_scene { scene(layout) } else { &[] };
+        scene.iter().chain(self.own)
+    }
+
+    /// Compares a launch with the declaration.
+    ///
+    /// # Errors
+    /// The first [`Mismatch`].
+    pub fn check(&self, layout: Layout, given: &[Given]) -> Result<(), Mismatch> {
+        let expected = self.arguments(layout).count();
+        if given.len() != expected {
+            let given = given.len();
+            return Err(Mismatch::Count { kernel: self.name, expected, given });
+        }
+        for (argument, &given) in self.arguments(layout).zip(given) {
+            let expected = match argument.passing {
+                Passing::Value => Given::Value(argument.of.size),
+                Passing::Input | Passing::Output => Given::Buffer(argument.of.size),
+            };
+            if given != expected {
+                return Err(Mismatch::Argument {
+                    kernel: self.name,
+                    argument: argument.name,
+                    expected: describe(expected),
+                    given: describe(given),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn describe(given: Given) -> String {
+    match given {
+        Given::Value(size) => format!("a value of {size} bytes"),
+        Given::Buffer(size) => format!("a buffer of {size}-byte elements"),
+    }
+}
+
+const U32: Type = of::<u32>("u32");
+const F32: Type = of::<f32>("float");
+const U64: Type = of::<u64>("u64");
+const I64: Type = of::<i64>("i64");
+const PACKED: Type = of::<Packed>("Packed");
+const PASS: Type = of::<Pass>("Pass");
+const COUNTERS: Type = of::<BounceCounters>("BounceCounters");
+const ALIAS: Type = of::<AliasEntry>("AliasEntry");
+
+/// Parameters of the scene.
+pub const SCENE_LEN: usize = 19;
+
+/// The scene, as [`EXTEND`], [`SHADE`] and [`CONNECT`] take it first: [`SceneConstants`] by value, then the arrays of
+/// [`crate::scene_arrays`] in the same order. Nodes and leaves are those of the layout.
+pub fn scene(layout: Layout) -> &'static [Argument; SCENE_LEN] {
+    static SCENES: [[Argument; SCENE_LEN]; 2] = [scene_of(Layout::Bvh2), scene_of(Layout::Bvh8)];
+    match layout {
+        Layout::Bvh2 => &SCENES[0],
+        Layout::Bvh8 => &SCENES[1],
+    }
+}
+
+const fn scene_of(layout: Layout) -> [Argument; SCENE_LEN] {
+    let [node, leaf] = layout.sizes();
+    [
+        value("constants", of::<SceneConstants>("SceneConstants")),
+        input("positions", F32),
+        input("vertices", of::<Vertex>("Vertex")),
+        input("triangles", of::<Triangle>("Triangle")),
+        input("spheres", of::<Sphere>("Sphere")),
+        input("meshes", of::<Mesh>("Mesh")),
+        input("instances", of::<Instance>("Instance")),
+        input("materials", of::<Material>("Material")),
+        input("textures", of::<Texture>("Texture")),
+        input("texels", U32),
+        input("srgb_to_linear", F32),
+        input("lights", of::<Light>("Light")),
+        input("light_alias", ALIAS),
+        input("environment_texels", PACKED),
+        input("environment_alias", ALIAS),
+        input("nodes", Type { name: "LS_NODE", size: node }),
+        input("primitives", Type { name: "LS_LEAF", size: leaf }),
+        input("mesh_roots", U32),
+        input("instance_boxes", of::<[Vec3; 2]>("Box")),
+    ]
+}
+
+/// Starts every path of the pass, fills the first bounce's queue and sets its length.
+pub const GENERATE: Kernel = Kernel {
+    name: "ls_generate",
+    takes_scene: false,
+    traverses: false,
+    own: &[
+        value("pass", PASS),
+        output("path_origin", PACKED),
+        output("path_direction", PACKED),
+        output("path_throughput", PACKED),
+        output("path_radiance", PACKED),
+        output("queue", U32),
+        output("counters", COUNTERS),
+    ],
+};
+
+/// Finds the closest hit of every extension ray in the bounce's queue. Slot `i` of the hits belongs to slot `i` of the
+/// queue; a hit's instance is the fourth word of `hits`.
+pub const EXTEND: Kernel = Kernel {
+    name: "ls_extend",
+    takes_scene: true,
+    traverses: true,
+    own: &[
+        value("pass", PASS),
+        value("bounce", U32),
+        input("path_origin", PACKED),
+        input("path_direction", PACKED),
+        input("queue", U32),
+        output("hits", PACKED),
+        output("hit_primitives", U32),
+        output("counters", COUNTERS),
+    ],
+};
+
+/// [`EXTEND`] for rays whose neighbours mostly visit the same nodes, which decides nothing but the speed: the camera's.
+pub const EXTEND_COHERENT: Kernel = Kernel { name: "ls_extend_coherent", ..EXTEND };
+
+/// Shades every hit of the bounce: emission, a shadow ray into the shadow queue, the path into the next bounce's queue.
+/// `queue` and `next_queue` must differ; a driver swaps them from bounce to bounce. Runs after [`EXTEND`].
+pub const SHADE: Kernel = Kernel {
+    name: "ls_shade",
+    takes_scene: true,
+    traverses: false,
+    own: &[
+        value("pass", PASS),
+        value("bounce", U32),
+        output("path_origin", PACKED),
+        output("path_direction", PACKED),
+        output("path_throughput", PACKED),
+        output("path_radiance", PACKED),
+        input("hits", PACKED),
+        input("hit_primitives", U32),
+        input("queue", U32),
+        output("next_queue", U32),
+        output("shadow_origin", PACKED),
+        output("shadow_direction", PACKED),
+        output("shadow_radiance", PACKED),
+        output("counters", COUNTERS),
+    ],
+};
+
+/// Adds the light of every unoccluded shadow ray of the bounce to its path. Runs after [`SHADE`].
+pub const CONNECT: Kernel = Kernel {
+    name: "ls_connect",
+    takes_scene: true,
+    traverses: true,
+    own: &[
+        value("pass", PASS),
+        value("bounce", U32),
+        input("shadow_origin", PACKED),
+        input("shadow_direction", PACKED),
+        input("shadow_radiance", PACKED),
+        output("path_radiance", PACKED),
+        output("counters", COUNTERS),
+    ],
+};
+
+/// Adds the paths of the pass to the film, three sums a pixel, and counts their invalid. A work-item owns a pixel.
+pub const RESOLVE: Kernel = Kernel {
+    name: "ls_resolve",
+    takes_scene: false,
+    traverses: false,
+    own: &[value("pass", PASS), input("path_radiance", PACKED), output("film", I64), output("invalid", U32)],
+};
+
+/// Adds the pass's 32-bit counters to the run's 64-bit `totals` ([`crate::totals_len`] of them) and zeroes the counters
+/// for the next pass. One work-item; runs last.
+pub const TALLY: Kernel = Kernel {
+    name: "ls_tally",
+    takes_scene: false,
+    traverses: false,
+    own: &[value("pass", PASS), output("counters", COUNTERS), output("invalid", U32), output("totals", U64)],
+};
+
+/// Finds the closest hit of `count` given rays: ray `i` reads and writes slot `i`. `heads[launch]`, which is zero before, may
+/// give out the rays. Part of no pass.
+pub const CAST_CLOSEST: Kernel = Kernel {
+    name: "ls_cast_closest",
+    takes_scene: true,
+    traverses: true,
+    own: &[
+        value("count", U32),
+        input("ray_origin", PACKED),
+        input("ray_direction", PACKED),
+        output("hits", PACKED),
+        output("hit_primitives", U32),
+        value("launch", U32),
+        output("heads", U32),
+    ],
+};
+
+/// [`CAST_CLOSEST`] for rays whose neighbours mostly visit the same nodes, which decides nothing but the speed.
+pub const CAST_COHERENT: Kernel = Kernel { name: "ls_cast_coherent", ..CAST_CLOSEST };
+
+/// Asks of `count` given rays whether anything is in their way: 1 or 0 in slot `i` of `occluded`. `heads[launch]`
+/// as in [`CAST_CLOSEST`]. Part of no pass.
+pub const CAST_ANY: Kernel = Kernel {
+    name: "ls_cast_any",
+    takes_scene: true,
+    traverses: true,
+    own: &[
+        value("count", U32),
+        input("ray_origin", PACKED),
+        input("ray_direction", PACKED),
+        output("occluded", U32),
+        value("launch", U32),
+        output("heads", U32),
+    ],
+};
+
+/// Traces one sample for every pair (pixel, sample index) of `requests`, `count` of them, and records all vertices of its
+/// path: `pass.bounces + 1` records for each, which are zero before, and how many of them were filled. A program of its
+/// own ([`crate::Part::Trace`]), which runs by itself. It walks the BVH, but is not built for speed.
+pub const TRACE: Kernel = Kernel {
+    name: "ls_trace",
+    takes_scene: true,
+    traverses: false,
+    own: &[
+        value("pass", PASS),
+        value("count", U32),
+        input("requests", U32),
+        output("path_vertices", of::<VertexRecord>("VertexRecord")),
+        output("path_lengths", U32),
+    ],
+};
+
+/// Runs every path of the pass from its camera ray to its end, in place of [`GENERATE`] and all stages, and counts its
+/// rays. It walks the BVH, but also shades, for which it needs its registers.
+pub const MEGAKERNEL: Kernel = Kernel {
+    name: "ls_megakernel",
+    takes_scene: true,
+    traverses: false,
+    own: &[value("pass", PASS), output("path_radiance", PACKED), output("counters", COUNTERS)],
+};
+
+/// Every entry kernel of a render by stages.
+pub const STAGES: [&Kernel; 7] = [&GENERATE, &EXTEND, &EXTEND_COHERENT, &SHADE, &CONNECT, &RESOLVE, &TALLY];
+
+/// Every entry kernel of a render by stages and of a cast.
+pub const KERNELS: [&Kernel; 10] = [
+    &GENERATE,
+    &EXTEND,
+    &EXTEND_COHERENT,
+    &SHADE,
+    &CONNECT,
+    &RESOLVE,
+    &TALLY,
+    &CAST_CLOSEST,
+    &CAST_COHERENT,
+    &CAST_ANY,
+];

@@ -1,0 +1,235 @@
+use crate::signatures::{Given, KERNELS, Kernel, MEGAKERNEL, Mismatch, Passing, TRACE};
+use crate::*;
+use lockstep_bvh::{Hierarchy, Layout};
+use lockstep_core::scene::SceneBuilder;
+use lockstep_core::{Order, Scheduling, Structure};
+
+#[test]
+fn a_launch_that_differs_from_the_declaration_is_refused() {
+    let of_layout =
+        |layout| KERNELS.into_iter().chain([&TRACE, &MEGAKERNEL]).map(move |kernel| (layout, kernel));
+    for (layout, kernel) in of_layout(Layout::Bvh2).chain(of_layout(Layout::Bvh8)) {
+        let right: Vec<Given> = kernel
+            .arguments(layout)
+            .map(|a| match a.passing {
+                Passing::Value => Given::Value(a.of.size),
+                Passing::Input | Passing::Output => Given::Buffer(a.of.size),
+            })
+            .collect();
+        assert_eq!(kernel.check(layout, &right), Ok(()));
+        assert!(matches!(kernel.check(layout, &right[1..]), Err(Mismatch::Count { .. })));
+        for i in 0..right.len() {
+            let mut wrong = right.clone();
+            wrong[i] = match wrong[i] {
+                Given::Value(size) => Given::Value(size + 4),
+                Given::Buffer(size) => Given::Value(size),
+            };
+            let named = kernel.arguments(layout).nth(i).unwrap().name;
+            assert!(
+                matches!(kernel.check(layout, &wrong), Err(Mismatch::Argument { argument, .. }) if argument == named)
+            );
+        }
+    }
+}
+
+#[test]
+fn scene_arrays_hold_whole_elements() {
+    let mut builder = SceneBuilder::new("t");
+    builder.image(1, 1, &[1, 2, 3, 4]).unwrap();
+    let scene = builder.build().unwrap();
+    for layout in [Layout::Bvh2, Layout::Bvh8] {
+        let bvh = Hierarchy::build(&scene, layout);
+        for array in scene_arrays(&scene, &bvh) {
+            assert_eq!(array.bytes.len() % array.argument.of.size, 0, "{}", array.argument.name);
+        }
+    }
+}
+
+/// The text of a header.
+fn header(name: &str) -> &'static str {
+    header_texts().into_iter().find(|(file, _)| file.ends_with(name)).unwrap().1
+}
+
+/// What stands between a macro's name and the first line that does not end in a backslash.
+fn macro_body(text: &str, name: &str) -> String {
+    let start = text.find(&format!("#define {name} ")).unwrap() + "#define ".len() + name.len();
+    let mut body = String::new();
+    for line in text[start..].lines() {
+        body.push_str(line.trim_end_matches('\\'));
+        if !line.ends_with('\\') {
+            break;
+        }
+    }
+    body
+}
+
+/// One parameter as the headers write it: type, name, passing.
+fn parameter(text: &str) -> (String, String, Passing) {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if words[0] != "LS_GLOBAL" {
+        return (words[0].to_owned(), words[1].to_owned(), Passing::Value);
+    }
+    let name = (*words.last().unwrap()).to_owned();
+    if words[1] == "const" {
+        (words[2].to_owned(), name, Passing::Input)
+    } else {
+        (words[1].to_owned(), name, Passing::Output)
+    }
+}
+
+#[test]
+fn entry_kernels_take_what_the_declarations_say() {
+    let scene = macro_body(header("/scene.h"), "LS_SCENE_PARAMETERS");
+    let build = |structure, threads| Part::Other(Build { structure, threads, order: Order::Scanline });
+    let parts = [
+        Part::Render,
+        Part::Trace,
+        build(Structure::Wavefront, Scheduling::PersistentThreads),
+        build(Structure::NoCompaction, Scheduling::Default),
+        build(Structure::Megakernel, Scheduling::Default),
+    ];
+    for part in parts {
+        let text = assemble("compat.h", "", &Options::default(), part).text;
+        let mut found = kernels_in(&text.replace("LS_SCENE_PARAMETERS", &scene));
+        let mut declared: Vec<Declared> = part.kernels().iter().map(|kernel| declared(kernel)).collect();
+        if part == build(Structure::Megakernel, Scheduling::Default) {
+            found.retain(|kernel| kernel.0 != "ls_generate");
+        }
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        declared.sort_by(|a, b| a.0.cmp(&b.0));
+        assert_eq!(found, declared, "{part:?}");
+    }
+}
+
+#[test]
+fn a_cast_is_built_with_the_render_but_part_of_no_pass() {
+    let names = |kernels: &[&Kernel]| kernels.iter().map(|kernel| kernel.name).collect::<Vec<_>>();
+    let (built, launched) = (names(Part::Render.kernels()), names(Part::Render.of_passes()));
+    let others: Vec<_> = built.iter().filter(|name| !launched.contains(name)).copied().collect();
+    assert_eq!(others, ["ls_cast_closest", "ls_cast_coherent", "ls_cast_any"]);
+    assert!(launched.iter().all(|name| built.contains(name)));
+}
+
+/// A kernel's name, whether it is marked as a traversal, and its parameters.
+type Declared = (String, bool, Vec<(String, String, Passing)>);
+
+fn declared(kernel: &Kernel) -> Declared {
+    let parameters =
+        kernel.arguments(Layout::default()).map(|a| (a.of.name.to_owned(), a.name.to_owned(), a.passing));
+    (kernel.name.to_owned(), kernel.traverses, parameters.collect())
+}
+
+fn kernels_in(text: &str) -> Vec<Declared> {
+    let kernels = text.split("LS_KERNEL void ").skip(1).map(|part| {
+        let (words, rest) = part.split_once('(').unwrap();
+        let (marks, name) = words.rsplit_once(' ').unwrap_or(("", words));
+        let parameters = rest.split_once(')').unwrap().0.split(',').map(parameter).collect();
+        (name.to_owned(), marks == "LS_TRAVERSAL", parameters)
+    });
+    kernels.collect()
+}
+
+#[test]
+fn the_source_names_our_files_and_its_hash_follows_every_option() {
+    let assemble =
+        |compat, options: &Options| assemble("backend-x/kernels/compat.h", compat, options, Part::Render);
+    let plain = assemble("#define LS_FN\n", &Options::default());
+    for (name, text) in header_texts() {
+        if !["/probe.h", "/layout.h", "/trace.h", "/in_place.h", "/megakernel.h", "/wide.h", "/wide_boxes.h"]
+            .iter()
+            .any(|other| name.ends_with(other))
+        {
+            assert!(plain.text.contains(&format!("#line 1 \"{name}\"\n{text}")), "{name}");
+        }
+    }
+    assert!(plain.text.contains("#line 1 \"backend-x/kernels/compat.h\"\n#define LS_FN"));
+    let fast = assemble("", &Options { fast: true, ..Options::default() });
+    let grouped = assemble("", &Options { group_compaction: true, ..Options::default() });
+    let wide = assemble("", &Options { layout: Layout::Bvh8, ..Options::default() });
+    assert!(wide.text.contains("kernels/wide.h") && !wide.text.contains("kernels/traverse.h"));
+    let without = |content| assemble("", &Options { content, ..Options::default() });
+    let lesser = [
+        without(Content { instances: false, ..Content::ALL }),
+        without(Content { spheres: false, ..Content::ALL }),
+        without(Content { coverage: false, ..Content::ALL }),
+    ];
+    let hashes: std::collections::BTreeSet<_> =
+        [&plain, &fast, &grouped, &wide].into_iter().chain(&lesser).map(|s| s.hash.clone()).collect();
+    assert_eq!(hashes.len(), 7);
+    assert!(!plain.text.contains("#define LS_FAST") && fast.text.contains("#define LS_FAST"));
+}
+
+/// A C source without comments and strings.
+fn code_of(text: &str) -> String {
+    let mut code = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("/*") {
+        code.push_str(before);
+        rest = after.split_once("*/").map_or("", |(_, tail)| tail);
+    }
+    code + rest
+}
+
+#[test]
+fn kernels_use_no_function_whose_bits_a_vendor_chooses() {
+    let forbidden = [
+        "acos",
+        "atan",
+        "atan2",
+        "cos",
+        "cross",
+        "dot",
+        "double",
+        "exp",
+        "fabs",
+        "fabsf",
+        "float3",
+        "float4",
+        "fma",
+        "fmaf",
+        "fmax",
+        "fmin",
+        "goto",
+        "log",
+        "mad",
+        "mad24",
+        "mul24",
+        "normalize",
+        "pow",
+        "powf",
+        "rsqrt",
+        "sin",
+        "sqrt",
+        "sqrtf",
+        "tan",
+        "template",
+        // What a fast build may take for impossible.
+        "INFINITY",
+        "MATH_INFINITY",
+    ];
+    for (name, text) in header_texts() {
+        let code = code_of(text);
+        for word in code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+            let chosen =
+                forbidden.contains(&word) || word.starts_with("native_") || word.starts_with("half_");
+            assert!(!chosen || word == "half_b", "{name} uses {word}");
+        }
+        // A float literal without its suffix is a double.
+        for (at, _) in code.match_indices('.') {
+            let start =
+                code[..at].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |i| i + 1);
+            if start == at || !code[start..at].bytes().all(|b| b.is_ascii_digit()) {
+                continue;
+            }
+            let tail = code[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit());
+            let tail = tail.strip_prefix('e').map_or(tail, |t| {
+                t.trim_start_matches(['-', '+']).trim_start_matches(|c: char| c.is_ascii_digit())
+            });
+            assert!(
+                tail.starts_with('f'),
+                "{name}: a literal without f near {:?}",
+                &code[at.saturating_sub(12)..at + 8]
+            );
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The description of a target's device.
+
+use serde::{Deserialize, Serialize};
+
+/// A target's device, driver, compiler and flags: enough to repeat a measurement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DeviceInfo {
+    /// The target's name on the command line, such as `cpu-bvh` or `cuda@0`.
+    pub target: String,
+    /// The backend: `cpu`, `opencl`, `cuda`.
+    pub backend: String,
+    /// The device's marketing name.
+    pub device: String,
+    /// Driver or runtime library with its version.
+    pub driver: String,
+    /// The compiler that made the code which runs.
+    pub compiler: String,
+    /// Flags given to that compiler.
+    pub flags: String,
+    /// Hardware threads or compute units used.
+    pub compute_units: u32,
+    /// Clocks as the driver reports them, empty when unknown.
+    pub clocks: String,
+    /// Hash of the device code, empty for the Rust reference.
+    pub kernel_hash: String,
+    /// True when exact mode promises bit-identity with every other exact target.
+    pub exact: bool,
+    /// A remark for people, such as why this device is preferred to others of its backend; often empty.
+    #[serde(default)]
+    pub note: String,
+}

@@ -1,0 +1,279 @@
+//! Where two paths part: their quantities in the order in which they are computed.
+
+use crate::path_record::{PathVertex, ScatterVertex, ShadingVertex, ShadowVertex, SurfaceVertex};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What is compared at the first vertex of a path, in order, each before what follows from it; then the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rung {
+    /// Origin and direction of the camera ray.
+    CameraRay,
+    /// Instance and primitive hit.
+    PrimitiveIndex,
+    /// Distance along the ray.
+    Depth,
+    /// Where on the primitive.
+    Barycentrics,
+    /// The geometric normal.
+    GeometricNormal,
+    /// Texture coordinates.
+    TextureCoordinates,
+    /// Coverage.
+    Alpha,
+    /// Base colour with its texture.
+    Albedo,
+    /// Roughness and metalness with their texture.
+    Roughness,
+    /// The shading normal after the normal map.
+    ShadingNormal,
+    /// Emission, the light sample and its shadow ray.
+    DirectLight,
+    /// The next direction and all that follows.
+    FullPaths,
+}
+
+impl Rung {
+    /// Every rung, from the first to be compared.
+    pub const ALL: [Self; 12] = [
+        Self::CameraRay,
+        Self::PrimitiveIndex,
+        Self::Depth,
+        Self::Barycentrics,
+        Self::GeometricNormal,
+        Self::TextureCoordinates,
+        Self::Alpha,
+        Self::Albedo,
+        Self::Roughness,
+        Self::ShadingNormal,
+        Self::DirectLight,
+        Self::FullPaths,
+    ];
+
+    /// Its name in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CameraRay => "camera ray",
+            Self::PrimitiveIndex => "primitive index",
+            Self::Depth => "depth",
+            Self::Barycentrics => "barycentrics",
+            Self::GeometricNormal => "geometric normal",
+            Self::TextureCoordinates => "texture coordinates",
+            Self::Alpha => "alpha",
+            Self::Albedo => "albedo",
+            Self::Roughness => "roughness",
+            Self::ShadingNormal => "shading normal",
+            Self::DirectLight => "direct light",
+            Self::FullPaths => "full paths",
+        }
+    }
+}
+
+/// A quantity's value.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// Yes or no.
+    Flag(bool),
+    /// An index.
+    Index(u32),
+    /// Random words.
+    Words([u32; 4]),
+    /// A number.
+    One(f32),
+    /// Two numbers.
+    Two([f32; 2]),
+    /// A vector or a colour.
+    Three([f32; 3]),
+}
+
+impl Value {
+    fn floats(&self) -> &[f32] {
+        match self {
+            Self::One(v) => std::slice::from_ref(v),
+            Self::Two(v) => v,
+            Self::Three(v) => v,
+            Self::Flag(_) | Self::Index(_) | Self::Words(_) => &[],
+        }
+    }
+
+    /// Whether every bit is equal.
+    pub fn same(&self, other: &Self) -> bool {
+        let (a, b) = (self.floats(), other.floats());
+        if a.is_empty() {
+            return self == other;
+        }
+        a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.to_bits() == y.to_bits())
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(yes) => f.write_str(if *yes { "yes" } else { "no" }),
+            Self::Index(index) => write!(f, "{index}"),
+            Self::Words(words) => {
+                let words: Vec<String> = words.iter().map(|w| format!("{w:08x}")).collect();
+                f.write_str(&words.join(" "))
+            }
+            Self::One(_) | Self::Two(_) | Self::Three(_) => {
+                let numbers: Vec<String> = self.floats().iter().map(f32::to_string).collect();
+                f.write_str(&numbers.join(" "))
+            }
+        }
+    }
+}
+
+/// One quantity of a vertex.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Field {
+    /// Its name in words.
+    pub name: &'static str,
+    /// The rung that it belongs to at the first vertex; at later vertices all belong to [`Rung::FullPaths`].
+    pub rung: Rung,
+    /// Its value; `None` where the path did not compute it.
+    pub value: Option<Value>,
+}
+
+/// How many quantities a vertex has.
+pub const FIELDS: usize = 35;
+
+/// The quantities of a vertex in the order in which they are computed.
+pub fn fields(vertex: &PathVertex) -> [Field; FIELDS] {
+    let surface = |get: fn(SurfaceVertex) -> Value| vertex.surface.map(get);
+    let shading = |get: fn(ShadingVertex) -> Value| vertex.surface.and_then(|s| s.shading).map(get);
+    let light = |get: fn(crate::path_record::LightVertex) -> Value| vertex.light.map(get);
+    let shadow = |get: fn(ShadowVertex) -> Value| vertex.light.and_then(|l| l.shadow).map(get);
+    let scatter = |get: fn(ScatterVertex) -> Value| vertex.scatter.map(get);
+    let always = |value: Value| Some(value);
+    let rows: [(&'static str, Rung, Option<Value>); FIELDS] = [
+        ("ray origin", Rung::CameraRay, always(Value::Three(vertex.origin))),
+        ("ray direction", Rung::CameraRay, always(Value::Three(vertex.direction))),
+        ("throughput on arrival", Rung::CameraRay, always(Value::Three(vertex.throughput))),
+        ("hit", Rung::PrimitiveIndex, always(Value::Flag(vertex.surface.is_some()))),
+        ("instance", Rung::PrimitiveIndex, surface(|s| Value::Index(s.instance))),
+        ("primitive", Rung::PrimitiveIndex, surface(|s| Value::Index(s.primitive))),
+        ("distance", Rung::Depth, always(Value::One(vertex.t))),
+        ("barycentrics", Rung::Barycentrics, surface(|s| Value::Two(s.barycentrics))),
+        ("geometric normal", Rung::GeometricNormal, surface(|s| Value::Three(s.geometric_normal))),
+        ("texture coordinates", Rung::TextureCoordinates, surface(|s| Value::Two(s.texture_coordinates))),
+        ("alpha", Rung::Alpha, surface(|s| Value::One(s.alpha))),
+        ("material", Rung::Albedo, surface(|s| Value::Index(s.material))),
+        ("base colour", Rung::Albedo, shading(|s| Value::Three(s.base_color))),
+        ("roughness", Rung::Roughness, shading(|s| Value::One(s.roughness))),
+        ("metalness", Rung::Roughness, shading(|s| Value::One(s.metallic))),
+        ("shading normal", Rung::ShadingNormal, shading(|s| Value::Three(s.normal))),
+        ("radiance with emission", Rung::DirectLight, always(Value::Three(vertex.gathered))),
+        ("light draw", Rung::DirectLight, light(|l| Value::Words(l.words))),
+        ("light index", Rung::DirectLight, light(|l| Value::Index(l.index))),
+        ("light direction", Rung::DirectLight, light(|l| Value::Three(l.direction))),
+        ("light distance", Rung::DirectLight, light(|l| Value::One(l.distance))),
+        ("light radiance", Rung::DirectLight, light(|l| Value::Three(l.radiance))),
+        ("light pdf", Rung::DirectLight, light(|l| Value::One(l.pdf))),
+        ("BSDF towards the light", Rung::DirectLight, light(|l| Value::Three(l.bsdf))),
+        ("BSDF pdf towards the light", Rung::DirectLight, light(|l| Value::One(l.bsdf_pdf))),
+        ("shadow ray origin", Rung::DirectLight, shadow(|s| Value::Three(s.origin))),
+        ("shadow ray length", Rung::DirectLight, shadow(|s| Value::One(s.t_max))),
+        ("light sample's share", Rung::DirectLight, shadow(|s| Value::Three(s.radiance))),
+        ("light reached", Rung::DirectLight, shadow(|s| Value::Flag(s.reached))),
+        ("radiance", Rung::DirectLight, always(Value::Three(vertex.radiance))),
+        ("BSDF draw", Rung::FullPaths, scatter(|s| Value::Words(s.words))),
+        ("next direction", Rung::FullPaths, scatter(|s| Value::Three(s.direction))),
+        ("next direction's pdf", Rung::FullPaths, scatter(|s| Value::One(s.pdf))),
+        ("next throughput", Rung::FullPaths, scatter(|s| Value::Three(s.throughput))),
+        ("path goes on", Rung::FullPaths, scatter(|s| Value::Flag(s.continues))),
+    ];
+    rows.map(|(name, rung, value)| {
+        let rung = if vertex.bounce == 0 { rung } else { Rung::FullPaths };
+        Field { name, rung, value }
+    })
+}
+
+/// The first quantity in which two paths differ.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Divergence {
+    /// The vertex.
+    pub bounce: u32,
+    /// The quantity's rung.
+    pub rung: Rung,
+    /// The quantity's name.
+    pub field: &'static str,
+    /// Its value on the first path; `None` where that path did not compute it.
+    pub a: Option<Value>,
+    /// Its value on the second.
+    pub b: Option<Value>,
+    /// How far apart they are, where both are numbers.
+    pub distance: Option<Distance>,
+}
+
+/// How far apart two values are: the largest over their components.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Distance {
+    /// Numbers of binary32 that lie between, plus one.
+    pub ulps: u64,
+    /// Difference over the larger magnitude, 0 to 2.
+    pub relative: f32,
+}
+
+/// How far apart two values are; `None` unless both are numbers of the same kind without NaN.
+pub fn distance(a: &Value, b: &Value) -> Option<Distance> {
+    let (a, b) = (a.floats(), b.floats());
+    if a.is_empty() || a.len() != b.len() || a.iter().chain(b).any(|v| v.is_nan()) {
+        return None;
+    }
+    let pairs = || a.iter().zip(b);
+    let ulps = pairs().map(|(&x, &y)| ulps(x, y)).max()?;
+    let share = |(&x, &y): (&f32, &f32)| if x == y { 0.0 } else { (x - y).abs() / x.abs().max(y.abs()) };
+    Some(Distance { ulps, relative: pairs().map(share).fold(0.0, f32::max) })
+}
+
+/// Steps of binary32 from one number to another; both zeroes are one step apart.
+fn ulps(a: f32, b: f32) -> u64 {
+    let place = |v: f32| {
+        let magnitude = i64::from(v.to_bits() & 0x7fff_ffff);
+        if v.is_sign_negative() { -magnitude - 1 } else { magnitude }
+    };
+    place(a).abs_diff(place(b))
+}
+
+/// Where two paths part first; `None` when they are equal to the bit.
+pub fn first_difference(a: &[PathVertex], b: &[PathVertex]) -> Option<Divergence> {
+    a.iter().zip(b).find_map(|(a, b)| vertex_difference(a, b))
+}
+
+/// The first quantity in which two vertices differ.
+pub fn vertex_difference(a: &PathVertex, b: &PathVertex) -> Option<Divergence> {
+    fields(a).iter().zip(&fields(b)).find_map(|(x, y)| field_difference(a.bounce, x, y))
+}
+
+fn field_difference(bounce: u32, a: &Field, b: &Field) -> Option<Divergence> {
+    let same = match (&a.value, &b.value) {
+        (Some(x), Some(y)) => x.same(y),
+        (None, None) => true,
+        _ => false,
+    };
+    let far = || a.value.zip(b.value).and_then(|(x, y)| distance(&x, &y));
+    (!same).then(|| Divergence {
+        bounce,
+        rung: a.rung,
+        field: a.name,
+        a: a.value,
+        b: b.value,
+        distance: far(),
+    })
+}
+
+/// The rungs at which two paths differ, in order, each once.
+pub fn rungs_differing(a: &[PathVertex], b: &[PathVertex]) -> Vec<Rung> {
+    let mut rungs: Vec<Rung> = Vec::new();
+    for (a, b) in a.iter().zip(b) {
+        for (x, y) in fields(a).iter().zip(&fields(b)) {
+            if field_difference(a.bounce, x, y).is_some() && !rungs.contains(&x.rung) {
+                rungs.push(x.rung);
+            }
+        }
+    }
+    rungs.sort_unstable();
+    rungs
+}

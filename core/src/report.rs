@@ -1,0 +1,143 @@
+//! Reports of the calls of a [`crate::Renderer`]: times, ray counts and sizes.
+
+use crate::film::InvalidSamples;
+use serde::{Deserialize, Serialize};
+
+/// Cost of [`crate::Renderer::load`], times in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadReport {
+    /// Building the acceleration structure, or reading it from the cache.
+    pub build_ms: f64,
+    /// BVH statistics; `None` if the target does not use a built-in BVH.
+    #[serde(default)]
+    pub bvh: Option<BvhReport>,
+    /// Compiling device code; zero when ahead of time or cached.
+    pub compile_ms: f64,
+    /// Copying the scene to the device.
+    pub upload_ms: f64,
+    /// Bytes the scene and its acceleration structure take on the device.
+    pub device_bytes: u64,
+}
+
+/// Cost and outcome of [`crate::Renderer::configure`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ConfigureReport {
+    /// Compiling device code and launching it for the first time, in milliseconds; zero when it was ready.
+    pub compile_ms: f64,
+    /// Work-items of a work-group; `None` on targets without work-groups.
+    pub group: Option<u32>,
+}
+
+/// Device time of one pass by stage, in milliseconds.
+///
+/// On a device with several workers that run different stages at once, a stage's time is its share of all workers'
+/// time, so stages add up to the pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StageTimes {
+    /// Making camera rays.
+    pub generate_ms: f64,
+    /// Closest hits of extension rays.
+    pub extend_ms: f64,
+    /// Emission, light and BSDF sampling, queue compaction.
+    pub shade_ms: f64,
+    /// Occlusion of shadow rays and adding of unoccluded light.
+    pub connect_ms: f64,
+    /// The whole pass on the device; what exceeds the four stages is queue handling and gaps, and kernels that run several
+    /// stages.
+    pub total_ms: f64,
+}
+
+/// Rays of one bounce, summed over the pass. Equal seeds give equal counts on every exact target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BounceCounts {
+    /// Extension rays traced.
+    pub extension_rays: u64,
+    /// Extension rays that hit a surface.
+    pub hits: u64,
+    /// Shadow rays traced.
+    pub shadow_rays: u64,
+    /// Shadow rays that reached their light.
+    pub unoccluded: u64,
+}
+
+/// Work and device time of one [`crate::Renderer::accumulate`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PassReport {
+    /// Device time.
+    pub stages: StageTimes,
+    /// Ray counts, one entry for each bounce reached.
+    pub bounces: Vec<BounceCounts>,
+    /// Samples of this pass that were not finite, negative or clamped.
+    pub invalid: InvalidSamples,
+}
+
+impl PassReport {
+    /// Extension rays over all bounces.
+    pub fn extension_rays(&self) -> u64 {
+        self.bounces.iter().map(|b| b.extension_rays).sum()
+    }
+
+    /// Shadow rays over all bounces.
+    pub fn shadow_rays(&self) -> u64 {
+        self.bounces.iter().map(|b| b.shadow_rays).sum()
+    }
+}
+
+/// Times of [`crate::Renderer::trace_rays`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TraceRaysReport {
+    /// Device time of each pass over all rays, in milliseconds.
+    pub ms: Vec<f64>,
+    /// CPU time of each pass over all threads in milliseconds, which a busy machine does not change; empty where the
+    /// device is not a CPU or cannot measure it.
+    pub busy_ms: Vec<f64>,
+    /// The acceleration structure that was traversed, such as `BVH2`.
+    pub layout: String,
+}
+
+/// Where a BVH came from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BvhOrigin {
+    /// Built.
+    #[default]
+    Built,
+    /// Read from the cache.
+    Cached,
+    /// Built and cached again, since the cached copy was damaged.
+    Rebuilt,
+}
+
+/// BVH statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BvhReport {
+    /// Whether it was built or read from the cache.
+    pub origin: BvhOrigin,
+    /// Bytes of nodes, leaves, roots and instance boxes.
+    pub bytes: u64,
+    /// Expected cost of a ray by the surface area heuristic (MacDonald and Booth 1990), in primitive tests.
+    pub sah: f64,
+}
+
+/// Resources of one compiled kernel; `None` where neither driver nor compiler reports them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KernelResources {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Registers per work-item.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub registers: Option<u64>,
+    /// Bytes of registers spilled to memory per work-item.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spill_bytes: Option<u64>,
+    /// Bytes of private memory per work-item: its stack, spills included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack_bytes: Option<u64>,
+    /// Bytes of shared (local) memory per work-group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_bytes: Option<u64>,
+    /// Warp or sub-group size; a work-group is best a multiple of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<u64>,
+}

@@ -1,0 +1,193 @@
+use crate::bsdf::*;
+use lockstep_core::math::rng::{pcg4d, uniform};
+use lockstep_core::math::vec3::length;
+use lockstep_core::scene::MaterialKind;
+
+fn random(i: u32, stream: u32) -> [f32; 4] {
+    pcg4d([i, stream, 31, 5]).map(uniform)
+}
+
+fn surface(kind: MaterialKind, roughness: f32) -> Surface {
+    Surface {
+        kind: kind as u32,
+        base_color: vec3(0.9, 0.6, 0.3),
+        roughness,
+        metallic: 0.0,
+        ior: 1.5,
+        transmission: 0.0,
+        outside: true,
+    }
+}
+
+/// Every scattering model that has a density, over its parameters.
+fn rough_surfaces() -> Vec<Surface> {
+    let mut all = vec![surface(MaterialKind::Diffuse, 1.0)];
+    for roughness in [0.2, 0.5, 1.0] {
+        all.push(surface(MaterialKind::Conductor, roughness));
+        for outside in [true, false] {
+            all.push(Surface { outside, ..surface(MaterialKind::Dielectric, roughness) });
+        }
+        for metallic in [0.0, 0.5, 1.0] {
+            for transmission in [0.0, 0.7, 1.0] {
+                all.push(Surface { metallic, transmission, ..surface(MaterialKind::Principled, roughness) });
+            }
+        }
+    }
+    all
+}
+
+fn white(s: Surface) -> Surface {
+    Surface { base_color: Vec3::ONE, ..s }
+}
+
+fn outgoing(i: u32) -> Vec3 {
+    let r = random(i, 0);
+    let d = cosine_hemisphere(r[0], r[1]);
+    vec3(d.x, d.y, max(d.z, 0.05))
+}
+
+/// Directions for integrals over the sphere: the centres of cells of equal solid angle.
+const CELLS: u32 = 640;
+
+fn cell(i: u32) -> Vec3 {
+    let z = 1.0 - 2.0 * ((i / CELLS) as f32 + 0.5) / CELLS as f32;
+    let ring = safe_sqrt(1.0 - z * z);
+    let (sin, cos) = sin_cos_turns(((i % CELLS) as f32 + 0.5) / CELLS as f32);
+    vec3(ring * cos, ring * sin, z)
+}
+
+#[test]
+fn densities_integrate_to_at_most_one() {
+    // Below one only by what leaves through the horizon.
+    for s in rough_surfaces() {
+        for view in 0..4 {
+            let wo = normalize(outgoing(view));
+            let n = CELLS * CELLS;
+            let sum: f64 = (0..n).map(|i| f64::from(evaluate(&s, wo, cell(i)).pdf)).sum();
+            let integral = sum / f64::from(n) * 4.0 * std::f64::consts::PI;
+            assert!(integral < 1.002, "{integral} for {s:?} from {wo:?}");
+            assert!(integral > 0.4, "{integral} for {s:?} from {wo:?}");
+        }
+    }
+}
+
+#[test]
+fn samples_follow_the_density_that_is_reported() {
+    // The share of samples in a region equals the integral of the density over it.
+    let region = |w: Vec3| w.x > 0.2 && w.z.abs() > 0.1;
+    for s in rough_surfaces() {
+        let wo = normalize(vec3(0.5, 0.2, 0.7));
+        let n = CELLS * CELLS;
+        let mut inside = 0u32;
+        let mut integral = 0.0f64;
+        for i in 0..n {
+            let r = random(i, 2);
+            let scattered = sample(&s, wo, [r[0], r[1], r[2]]);
+            inside += u32::from(max(scattered.weight.x, scattered.weight.y) > 0.0 && region(scattered.wi));
+            let wi = cell(i);
+            if region(wi) {
+                integral += f64::from(evaluate(&s, wo, wi).pdf);
+            }
+        }
+        let share = f64::from(inside) / f64::from(n);
+        let expected = integral / f64::from(n) * 4.0 * std::f64::consts::PI;
+        assert!((share - expected).abs() < 0.005, "{share} against {expected} for {s:?}");
+    }
+}
+
+#[test]
+fn sample_weights_equal_value_over_density() {
+    for s in rough_surfaces() {
+        for i in 0..2_000 {
+            let wo = normalize(outgoing(i));
+            let r = random(i, 3);
+            let scattered = sample(&s, wo, [r[0], r[1], r[2]]);
+            if scattered.pdf == 0.0 || scattered.wi.z.abs() < 1e-3 {
+                continue;
+            }
+            assert!((length(scattered.wi) - 1.0).abs() < 1e-4);
+            let e = evaluate(&s, wo, scattered.wi);
+            assert!((e.pdf / scattered.pdf - 1.0).abs() < 2e-2, "{} {} {s:?} {wo:?}", e.pdf, scattered.pdf);
+            let ratio = e.value.x / e.pdf;
+            assert!(
+                (ratio - scattered.weight.x).abs() < 2e-2 * max(ratio, 0.1),
+                "{ratio} {:?} {s:?}",
+                scattered.weight
+            );
+        }
+    }
+}
+
+#[test]
+fn reflection_is_reciprocal() {
+    for s in rough_surfaces() {
+        for i in 0..2_000 {
+            let wo = normalize(outgoing(i));
+            let wi = normalize(outgoing(i + 7_777));
+            let there = evaluate(&s, wo, wi).value.x / wi.z;
+            let back = evaluate(&s, wi, wo).value.x / wo.z;
+            assert!((there - back).abs() <= 1e-3 * max(there, back), "{there} {back} {s:?}");
+        }
+    }
+}
+
+#[test]
+fn white_surfaces_never_reflect_more_than_arrives() {
+    for s in rough_surfaces().into_iter().map(white) {
+        for cosine in [0.05f32, 0.3, 0.6, 1.0] {
+            let wo = vec3(safe_sqrt(1.0 - cosine * cosine), 0.0, cosine);
+            let n = 100_000;
+            let mut sum = 0.0f64;
+            for i in 0..n {
+                let r = random(i, 4);
+                let scattered = sample(&s, wo, [r[0], r[1], r[2]]);
+                // Radiance that crosses a dielectric is scaled by the square of the index; undo it to count energy.
+                let crossing = scattered.wi.z < 0.0 && s.kind == MaterialKind::Dielectric as u32;
+                let scale = if crossing { sqr(s.relative_ior()) } else { 1.0 };
+                sum += f64::from(scattered.weight.x * scale);
+            }
+            let albedo = sum / f64::from(n);
+            assert!(albedo < 1.006, "albedo {albedo} at cosine {cosine} for {s:?}");
+        }
+    }
+}
+
+#[test]
+fn smooth_dielectrics_follow_fresnel_and_snell() {
+    let s = white(surface(MaterialKind::Dielectric, 0.0));
+    for i in 0..10_000 {
+        let wo = normalize(outgoing(i));
+        let f = fresnel_dielectric(wo.z, 1.5);
+        let reflected = sample(&s, wo, [f * 0.5, 0.5, 0.5]);
+        assert!(length(reflected.wi - vec3(-wo.x, -wo.y, wo.z)) < 1e-6);
+        let refracted = sample(&s, wo, [f + (1.0 - f) * 0.5, 0.5, 0.5]);
+        let (sin_o, sin_i) = (safe_sqrt(1.0 - wo.z * wo.z), safe_sqrt(1.0 - sqr(refracted.wi.z)));
+        assert!((sin_o / 1.5 - sin_i).abs() < 1e-3 && refracted.wi.z < 0.0);
+        assert!((refracted.weight.x - 1.0 / 2.25).abs() < 1e-6);
+    }
+    // Normal incidence: ((n - 1) / (n + 1))^2; grazing: all; beyond the critical angle from inside: all.
+    assert!((fresnel_dielectric(1.0, 1.5) - 0.04).abs() < 1e-6);
+    assert!(fresnel_dielectric(1e-4, 1.5) > 0.99);
+    assert_eq!(fresnel_dielectric(0.5, 1.0 / 1.5), 1.0);
+}
+
+#[test]
+fn extreme_inputs_stay_finite() {
+    for s in rough_surfaces() {
+        for wo in [vec3(0.0, 0.0, 1.0), normalize(vec3(1.0, 0.0, 1e-4)), normalize(vec3(-0.3, 0.9, 1e-3))] {
+            for u in [0.0, 0.5, 0.999_999_94] {
+                for v in [0.0, 0.25, 0.999_999_94] {
+                    for lobe in [0.0, 0.5, 0.999_999_94] {
+                        let r = sample(&s, wo, [lobe, u, v]);
+                        assert!(
+                            r.weight.is_finite() && r.wi.is_finite() && r.pdf.is_finite(),
+                            "{s:?} {wo:?} {r:?}"
+                        );
+                        let e = evaluate(&s, wo, r.wi);
+                        assert!(e.value.is_finite() && e.pdf.is_finite(), "{s:?} {wo:?} {e:?}");
+                    }
+                }
+            }
+        }
+    }
+}

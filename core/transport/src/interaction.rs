@@ -1,0 +1,228 @@
+//! Surface interactions: the geometry, textures and shading frame at a hit point, which all integrators share. The
+//! counterpart is `kernels/integrators/interaction.h`.
+
+use crate::bsdf::Surface;
+use lockstep_core::geometry::{Hit, Ray, coordinate_scale, triangle_normal};
+use lockstep_core::math::max;
+use lockstep_core::math::transform::{transform_normal, transform_point, transform_vector};
+use lockstep_core::math::vec3::{Vec3, cross, dot, max_abs_component, normalize, vec3};
+use lockstep_core::scene::{Instance, Material, MaterialKind, NONE, SPHERE_BIT, SceneData, Vertex, texture};
+
+/// A point on a surface, in world space.
+pub(crate) struct Interaction<'a> {
+    pub(crate) position: Vec3,
+    /// Unit geometric normal on the front side.
+    pub(crate) geometric: Vec3,
+    /// Unit shading normal on the front side, before any normal map.
+    pub(crate) shading: Vec3,
+    /// Bounds the coordinates from which the position was computed.
+    pub(crate) scale: f32,
+    pub(crate) vertices: [&'a Vertex; 3],
+    pub(crate) barycentrics: [f32; 3],
+    pub(crate) material: u32,
+    /// Triangle of the scene, or [`NONE`] on a sphere.
+    pub(crate) triangle: u32,
+    /// Centre and radius of a sphere in world space.
+    pub(crate) sphere: (Vec3, f32),
+}
+
+impl<'a> Interaction<'a> {
+    #[inline(always)]
+    pub(crate) fn new(scene: &'a SceneData, ray: &Ray, hit: &Hit) -> Self {
+        let instance = &scene.instances[hit.instance as usize];
+        if hit.primitive & SPHERE_BIT != 0 {
+            Self::on_sphere(scene, instance, ray, hit)
+        } else {
+            Self::on_triangle(scene, instance, hit)
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn on_triangle(scene: &'a SceneData, instance: &Instance, hit: &Hit) -> Self {
+        let mesh = &scene.meshes[instance.mesh as usize];
+        let index = mesh.first_triangle + hit.primitive;
+        let triangle = &scene.triangles[index as usize];
+        let b = [1.0 - hit.u - hit.v, hit.u, hit.v];
+        // Arrays are spelled out in hot code, since `map` on them is not always inlined.
+        let [i0, i1, i2] = triangle.vertices;
+        let position = |i: u32| Vec3::from(scene.positions[i as usize]);
+        let p = [position(i0), position(i1), position(i2)];
+        let vertices =
+            [&scene.vertices[i0 as usize], &scene.vertices[i1 as usize], &scene.vertices[i2 as usize]];
+        let mut position = p[0] * b[0] + p[1] * b[1] + p[2] * b[2];
+        let mut normal = triangle_normal(p);
+        let mut shading = vertices[0].normal * b[0] + vertices[1].normal * b[1] + vertices[2].normal * b[2];
+        let mut scale = max(coordinate_scale(p[0], p[1]), max_abs_component(p[2]));
+        if instance.flags & Instance::IDENTITY == 0 {
+            let m = &instance.object_to_world;
+            position = transform_point(m, position);
+            let corners = [transform_point(m, p[0]), transform_point(m, p[1]), transform_point(m, p[2])];
+            let turned = if instance.flags & Instance::MIRRORED != 0 { -1.0 } else { 1.0 };
+            normal = cross(transform_vector(m, p[1] - p[0]), transform_vector(m, p[2] - p[0])) * turned;
+            shading = transform_normal(&instance.world_to_object, shading);
+            scale = max(coordinate_scale(corners[0], corners[1]), max_abs_component(corners[2]));
+            scale = max(scale, max_abs_component(vec3(m[0][3], m[1][3], m[2][3])));
+        }
+        let geometric = normalize(normal);
+        let shading = normalize(shading);
+        Self {
+            position,
+            geometric,
+            shading: if dot(shading, shading) > 0.0 { shading } else { geometric },
+            scale,
+            vertices,
+            barycentrics: b,
+            material: triangle.material,
+            triangle: index,
+            sphere: (Vec3::ZERO, 0.0),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn on_sphere(scene: &'a SceneData, instance: &Instance, ray: &Ray, hit: &Hit) -> Self {
+        let mesh = &scene.meshes[instance.mesh as usize];
+        let sphere = &scene.spheres[(mesh.first_sphere + (hit.primitive & !SPHERE_BIT)) as usize];
+        let identity = instance.flags & Instance::IDENTITY != 0;
+        let (back, m) = (&instance.world_to_object, &instance.object_to_world);
+        let origin = if identity { ray.origin } else { transform_point(back, ray.origin) };
+        let direction = if identity { ray.direction } else { transform_vector(back, ray.direction) };
+        // Project the rounded hit point back onto the sphere.
+        let local_normal = normalize(origin + direction * hit.t - sphere.center);
+        let local = sphere.center + local_normal * sphere.radius;
+        let position = if identity { local } else { transform_point(m, local) };
+        let normal = if identity { local_normal } else { normalize(transform_normal(back, local_normal)) };
+        let center = if identity { sphere.center } else { transform_point(m, sphere.center) };
+        let radius = sphere.radius * instance.scale;
+        let scale =
+            max(max_abs_component(center) + radius, max_abs_component(vec3(m[0][3], m[1][3], m[2][3])));
+        Self {
+            position,
+            geometric: normal,
+            shading: normal,
+            scale,
+            vertices: [&Vertex::PLAIN; 3],
+            barycentrics: [1.0, 0.0, 0.0],
+            material: sphere.material,
+            triangle: NONE,
+            sphere: (center, radius),
+        }
+    }
+
+    /// A texture's value here; white on spheres, which have no texture coordinates.
+    #[inline(always)]
+    pub(crate) fn texture(&self, scene: &SceneData, index: u32) -> texture::Rgba {
+        if index == NONE || self.triangle == NONE {
+            return texture::Rgba { rgb: Vec3::ONE, a: 1.0 };
+        }
+        let t = &scene.textures[index as usize];
+        texture::sample(scene, t, texture::coordinates(t, self.vertices, self.barycentrics))
+    }
+
+    /// The shading normal perturbed by the material's normal map.
+    #[inline(always)]
+    pub(crate) fn perturbed_normal(
+        &self,
+        scene: &SceneData,
+        instance: &Instance,
+        material: &Material,
+    ) -> Vec3 {
+        if material.normal_texture == NONE || self.triangle == NONE {
+            return self.shading;
+        }
+        let b = self.barycentrics;
+        let v = &self.vertices;
+        let along = v[0].tangent * b[0] + v[1].tangent * b[1] + v[2].tangent * b[2];
+        let along = if instance.flags & Instance::IDENTITY != 0 {
+            along
+        } else {
+            transform_vector(&instance.object_to_world, along)
+        };
+        let n = self.shading;
+        let tangent = normalize(along - n * dot(n, along));
+        if dot(tangent, tangent) == 0.0 {
+            return n;
+        }
+        let turned = if instance.flags & Instance::MIRRORED != 0 { -1.0 } else { 1.0 };
+        let bitangent = cross(n, tangent) * (v[0].tangent_sign * turned);
+        let texel = self.texture(scene, material.normal_texture).rgb;
+        let x = (2.0 * texel.x - 1.0) * material.normal_scale;
+        let y = (2.0 * texel.y - 1.0) * material.normal_scale;
+        let z = 2.0 * texel.z - 1.0;
+        let perturbed = normalize(tangent * x + bitangent * y + n * z);
+        if dot(perturbed, perturbed) > 0.0 { perturbed } else { n }
+    }
+
+    /// The material with its textures looked up.
+    #[inline(always)]
+    pub(crate) fn surface(&self, scene: &SceneData, material: &Material, outside: bool) -> Surface {
+        let mut base_color = material.base_color * self.vertex_color();
+        if material.base_color_texture != NONE {
+            base_color = base_color * self.texture(scene, material.base_color_texture).rgb;
+        }
+        let mut surface = Surface {
+            kind: material.kind,
+            base_color,
+            roughness: material.roughness,
+            metallic: material.metallic,
+            ior: material.ior,
+            transmission: material.transmission,
+            outside,
+        };
+        if material.kind == MaterialKind::Principled as u32 {
+            if material.metallic_roughness_texture != NONE {
+                let texel = self.texture(scene, material.metallic_roughness_texture).rgb;
+                surface.roughness *= texel.y;
+                surface.metallic *= texel.z;
+            }
+            if material.transmission_texture != NONE {
+                surface.transmission *= self.texture(scene, material.transmission_texture).rgb.x;
+            }
+        }
+        surface
+    }
+
+    #[inline(always)]
+    pub(crate) fn vertex_color(&self) -> Vec3 {
+        let v = &self.vertices;
+        if v[0].color == u32::MAX && v[1].color == u32::MAX && v[2].color == u32::MAX {
+            return Vec3::ONE;
+        }
+        let b = self.barycentrics;
+        texture::texel_rgb(v[0].color, 0) * b[0]
+            + texture::texel_rgb(v[1].color, 0) * b[1]
+            + texture::texel_rgb(v[2].color, 0) * b[2]
+    }
+}
+
+/// The least cosine between the direction back and a shading normal.
+pub const MIN_COSINE: f32 = 1e-4;
+
+/// A surface in its shading frame.
+pub(crate) struct ShadingFrame {
+    pub(crate) s: Vec3,
+    pub(crate) t: Vec3,
+    /// The shading normal, on the side that the path came from.
+    pub(crate) normal: Vec3,
+    /// The geometric normal, on the same side.
+    pub(crate) geometric: Vec3,
+    pub(crate) wo: Vec3,
+    pub(crate) surface: Surface,
+}
+
+impl ShadingFrame {
+    #[inline(always)]
+    pub(crate) fn to_local(&self, world: Vec3) -> Vec3 {
+        vec3(dot(world, self.s), dot(world, self.t), dot(world, self.normal))
+    }
+
+    #[inline(always)]
+    pub(crate) fn to_world(&self, local: Vec3) -> Vec3 {
+        normalize(self.s * local.x + self.t * local.y + self.normal * local.z)
+    }
+
+    /// True when the geometric and the shading normal agree on which side `world` lies.
+    #[inline(always)]
+    pub(crate) fn same_side(&self, world: Vec3, local_z: f32) -> bool {
+        dot(self.geometric, world) * local_z > 0.0
+    }
+}

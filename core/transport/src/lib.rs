@@ -1,0 +1,10 @@
+//! Light transport in Rust: the reference that the kernels of `core/gpu/kernels` mirror function by function.
+
+pub mod bsdf;
+pub mod integrators;
+pub mod interaction;
+pub mod lights;
+mod record_path;
+pub mod simd;
+
+pub use record_path::record_path;

@@ -1,0 +1,44 @@
+//! Paths where they start.
+
+use crate::simd::{LANES, Numbers, Vectors, Words};
+use lockstep_core::math::rng::{Block, SampleKey, draw, uniforms};
+use lockstep_core::scene::camera::CameraFrame;
+
+/// Paths where they start.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Started {
+    pub(crate) pixel: Words,
+    pub(crate) column: Numbers,
+    pub(crate) row: Numbers,
+    pub(crate) origin: Vectors,
+    pub(crate) direction: Vectors,
+}
+
+impl Started {
+    /// Makes all camera rays, by the widest instructions that the processor has.
+    #[inline]
+    pub(crate) fn aim(&mut self, camera: &CameraFrame, key: SampleKey) {
+        #[cfg(target_arch = "x86_64")]
+        if lockstep_core::math::simd::has_avx2() {
+            // SAFETY: the processor has the features.
+            return unsafe { self.aim_by_avx2(camera, key) };
+        }
+        self.aim_portably(camera, key);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
+    fn aim_by_avx2(&mut self, camera: &CameraFrame, key: SampleKey) {
+        self.aim_portably(camera, key);
+    }
+
+    #[inline(always)]
+    fn aim_portably(&mut self, camera: &CameraFrame, key: SampleKey) {
+        for i in 0..LANES {
+            let u = uniforms(draw(SampleKey { pixel: self.pixel.0[i], ..key }, Block::Camera, 0));
+            let (origin, direction) = camera.ray_through([self.column.0[i], self.row.0[i]], u);
+            self.origin.put(i, origin);
+            self.direction.put(i, direction);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Paths where they arrive.
+
+use crate::integrators::path::PathState;
+use crate::simd::{EIGHT, LANES, Numbers, Vectors, Words};
+use lockstep_core::geometry::Hit;
+use lockstep_core::math::rng::pcg4d;
+use lockstep_core::math::simd::Lanes;
+use lockstep_core::scene::SceneData;
+
+/// Where the numbers of lanes are to come from.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting {
+    /// The paths.
+    pub(crate) paths: [u32; LANES],
+    /// The vertices of the triangles that they hit.
+    corners: [[u32; 3]; LANES],
+    /// The materials of those.
+    materials: [u32; LANES],
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self { paths: [0; LANES], corners: [[0; 3]; LANES], materials: [0; LANES] }
+    }
+}
+
+/// Paths where they arrive.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Arrived {
+    pub(crate) waiting: Waiting,
+    pub(crate) direction: Vectors,
+    pub(crate) throughput: Vectors,
+    pixel: Words,
+    sample: Words,
+    pub(crate) corners: [Vectors; 3],
+    pub(crate) normals: [Vectors; 3],
+    pub(crate) u: Numbers,
+    pub(crate) v: Numbers,
+    pub(crate) base_color: Vectors,
+}
+
+impl Arrived {
+    /// Puts a path into a lane, at a triangle with these vertices and of this material.
+    #[inline(always)]
+    pub(crate) fn put(
+        &mut self,
+        lane: usize,
+        index: u32,
+        path: &PathState,
+        hit: &Hit,
+        (corners, material): ([u32; 3], u32),
+    ) {
+        let (lane, waiting) = (lane % LANES, &mut self.waiting);
+        (waiting.paths[lane], waiting.corners[lane], waiting.materials[lane]) = (index, corners, material);
+        (self.pixel.0[lane], self.sample.0[lane]) = (path.key.pixel, path.key.sample);
+        (self.u.0[lane], self.v.0[lane]) = (hit.u, hit.v);
+    }
+
+    /// Looks up what the first `count` lanes wait for, and for those up to the next eight what the first waits for.
+    #[inline(always)]
+    pub(crate) fn look_up<L: Lanes>(&mut self, scene: &SceneData, paths: &[PathState], count: usize) {
+        let Self { waiting, direction, throughput, corners, normals, base_color, .. } = self;
+        let end = count.next_multiple_of(EIGHT).min(LANES);
+        for lane in count..end {
+            waiting.paths[lane] = waiting.paths[0];
+            waiting.corners[lane] = waiting.corners[0];
+            waiting.materials[lane] = waiting.materials[0];
+        }
+        for first in (0..end).step_by(EIGHT) {
+            let path = |lane: usize| &paths[waiting.paths[lane] as usize];
+            direction.put_eight::<L>(first, |lane| &path(lane).ray.direction);
+            throughput.put_eight::<L>(first, |lane| &path(lane).throughput);
+            base_color
+                .put_eight::<L>(first, |lane| &scene.materials[waiting.materials[lane] as usize].base_color);
+            for (corner, (position, normal)) in corners.iter_mut().zip(normals.iter_mut()).enumerate() {
+                let vertex = |lane: usize| waiting.corners[lane][corner] as usize;
+                position.put_eight::<L>(first, |lane| bytemuck::cast_ref(&scene.positions[vertex(lane)]));
+                normal.put_eight::<L>(first, |lane| &scene.vertices[vertex(lane)].normal);
+            }
+        }
+    }
+
+    /// The four draws of a dimension for every path.
+    #[inline(always)]
+    pub(crate) fn draw(&self, seed: u32, dimension: u32, words: &mut [Words; 4]) {
+        let [a, b, c, d] = words;
+        for i in 0..LANES {
+            let drawn = pcg4d([self.pixel.0[i], self.sample.0[i], dimension, seed]);
+            (a.0[i], b.0[i], c.0[i], d.0[i]) = (drawn[0], drawn[1], drawn[2], drawn[3]);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Starting and shading of many paths at once, for processors with wide registers.
+//!
+//! What [`crate::integrators::path::generate`] does with one pixel, and [`shade`] with one path at a diffuse surface without textures, is done here
+//! with [`LANES`] of them step by step: each step is one loop over numbers that lie side by side, which the compiler turns
+//! into vector instructions. The operations are the same, so no bit differs. Paths elsewhere go through [`shade`].
+
+use crate::integrators::path::{PathState, shade};
+use camera::Started;
+use gather::Arrived;
+use lockstep_core::Settings;
+use lockstep_core::geometry::{FAR, Hit, Ray};
+use lockstep_core::math::rng::{Block, SampleKey};
+use lockstep_core::math::simd::{self, Eight, Lanes, Plain};
+use lockstep_core::math::vec3::{Vec3, max_component, vec3};
+use lockstep_core::scene::camera::CameraFrame;
+use lockstep_core::scene::{Instance, Light, LightKind, MaterialKind, NONE, SPHERE_BIT, SceneData};
+use steps::{Lights, Onward, Shadows, Surfaces};
+
+mod camera;
+mod gather;
+mod scatter;
+mod steps;
+
+pub use scatter::{Outgoing, ShadowRay};
+
+/// Lanes that are moved at once.
+const EIGHT: usize = 8;
+
+/// Paths of a batch: enough to hide what starting a step costs, and few enough for the first cache.
+const LANES: usize = 32;
+
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+struct Numbers([f32; LANES]);
+
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+struct Words([u32; LANES]);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Vectors {
+    x: Numbers,
+    y: Numbers,
+    z: Numbers,
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Self([0.0; LANES])
+    }
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        Self([0; LANES])
+    }
+}
+
+impl Numbers {
+    /// Eight lanes from a multiple of eight on.
+    #[inline(always)]
+    fn eight(&self, first: usize) -> &Eight {
+        &self.0.as_chunks().0[first / EIGHT]
+    }
+
+    #[inline(always)]
+    fn eight_mut(&mut self, first: usize) -> &mut Eight {
+        &mut self.0.as_chunks_mut().0[first / EIGHT]
+    }
+}
+
+impl Vectors {
+    #[inline(always)]
+    fn at(&self, lane: usize) -> Vec3 {
+        vec3(self.x.0[lane], self.y.0[lane], self.z.0[lane])
+    }
+
+    #[inline(always)]
+    fn put(&mut self, lane: usize, v: Vec3) {
+        (self.x.0[lane], self.y.0[lane], self.z.0[lane]) = (v.x, v.y, v.z);
+    }
+
+    /// Puts vectors into eight lanes.
+    #[inline(always)]
+    fn put_eight<'v, L: Lanes>(&mut self, first: usize, vector: impl Fn(usize) -> &'v Vec3) {
+        let row = |i: usize| bytemuck::cast_ref::<Vec3, [f32; 3]>(vector(first + i));
+        let [x, y, z] = L::transpose3([row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)]);
+        *self.x.eight_mut(first) = x.store();
+        *self.y.eight_mut(first) = y.store();
+        *self.z.eight_mut(first) = z.store();
+    }
+
+    /// The components of eight lanes.
+    #[inline(always)]
+    fn eight(&self, first: usize) -> [&Eight; 3] {
+        [self.x.eight(first), self.y.eight(first), self.z.eight(first)]
+    }
+}
+
+/// Working memory of one thread.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    started: Started,
+    arrived: Arrived,
+    surface: Surfaces,
+    light: Lights,
+    shadow: Shadows,
+    onward: Onward,
+}
+
+/// Whether the lights of a scene are such that paths may be shaded together: triangles without textures.
+pub fn can_batch(scene: &SceneData) -> bool {
+    let plain = |light: &Light| {
+        light.kind == LightKind::Triangle as u32
+            && scene.materials[light.material as usize].emission_texture == NONE
+    };
+    !scene.lights.is_empty() && scene.lights.iter().all(plain)
+}
+
+/// The vertices and the material of the triangle that a path may be shaded at with others; `None` where only [`shade`]
+/// will do.
+#[inline(always)]
+fn plain(scene: &SceneData, hit: &Hit) -> Option<([u32; 3], u32)> {
+    if !hit.is_some() || hit.primitive & SPHERE_BIT != 0 {
+        return None;
+    }
+    let instance = &scene.instances[hit.instance as usize];
+    let mesh = &scene.meshes[instance.mesh as usize];
+    let triangle = &scene.triangles[(mesh.first_triangle + hit.primitive) as usize];
+    let material = &scene.materials[triangle.material as usize];
+    let is_plain = instance.flags & Instance::IDENTITY != 0
+        && material.kind == MaterialKind::Diffuse as u32
+        && material.base_color_texture == NONE
+        && material.normal_texture == NONE
+        && max_component(material.emission) <= 0.0;
+    (is_plain && is_white(scene, triangle.vertices)).then_some((triangle.vertices, triangle.material))
+}
+
+/// Whether no vertex is coloured.
+#[inline(always)]
+fn is_white(scene: &SceneData, vertices: [u32; 3]) -> bool {
+    let [a, b, c] = vertices;
+    let color = |vertex: u32| scene.vertices[vertex as usize].color;
+    color(a) & color(b) & color(c) == u32::MAX
+}
+
+/// A batch to shade, and where it goes.
+struct Round<'a> {
+    scene: &'a SceneData,
+    settings: &'a Settings,
+    bounce: u32,
+    /// Lanes that are taken, from the first on.
+    count: usize,
+    paths: &'a mut [PathState],
+    outgoing: &'a mut Outgoing,
+}
+
+impl Batch {
+    /// Starts the paths of one sample of `pixels`, as [`crate::integrators::path::generate`] does.
+    pub fn generate(
+        &mut self,
+        camera: &CameraFrame,
+        pixels: &[u32],
+        key: SampleKey,
+        paths: &mut Vec<PathState>,
+    ) {
+        for chunk in pixels.chunks(LANES) {
+            let started = &mut self.started;
+            for (lane, &pixel) in chunk.iter().enumerate() {
+                started.pixel.0[lane] = pixel;
+                [started.column.0[lane], started.row.0[lane]] = camera.column_and_row(pixel);
+            }
+            started.aim(camera, key);
+            paths.extend(chunk.iter().enumerate().map(|(lane, &pixel)| PathState {
+                ray: Ray {
+                    origin: started.origin.at(lane),
+                    t_min: 0.0,
+                    direction: started.direction.at(lane),
+                    t_max: FAR,
+                },
+                throughput: Vec3::ONE,
+                bsdf_pdf: 0.0,
+                radiance: Vec3::ZERO,
+                key: SampleKey { pixel, ..key },
+            }));
+        }
+    }
+
+    /// Shades paths `active` at their `hits`, as [`shade`] does; `outgoing` takes what they lead to. The scene is one that
+    /// [`can_batch`].
+    #[inline(always)]
+    pub fn shade(
+        &mut self,
+        scene: &SceneData,
+        settings: &Settings,
+        bounce: u32,
+        paths: &mut [PathState],
+        active: &[u32],
+        hits: &[Hit],
+        outgoing: &mut Outgoing,
+    ) {
+        outgoing.begin(active.len());
+        let mut count = 0;
+        for (&index, hit) in active.iter().zip(hits) {
+            let path = &mut paths[index as usize];
+            match plain(scene, hit) {
+                // It has gone as far as it may and finds no light.
+                Some(_) if bounce == settings.bounces => {}
+                Some(triangle) => {
+                    self.arrived.put(count, index, path, hit, triangle);
+                    count += 1;
+                    if count == LANES {
+                        self.step(Round { scene, settings, bounce, count, paths, outgoing });
+                        count = 0;
+                    }
+                }
+                None => outgoing.push(index, &shade(scene, settings, bounce, path, hit, &mut ())),
+            }
+        }
+        if count > 0 {
+            self.step(Round { scene, settings, bounce, count, paths, outgoing });
+        }
+    }
+
+    /// Shades a batch by the widest instructions that the processor has.
+    #[inline]
+    fn step(&mut self, round: Round<'_>) {
+        #[cfg(target_arch = "x86_64")]
+        if simd::has_avx512() {
+            // SAFETY: the processor has the features.
+            return unsafe { self.step_by_avx512(round) };
+        } else if simd::has_avx2() {
+            // SAFETY: as above.
+            return unsafe { self.step_by_avx2(round) };
+        }
+        self.step_by::<Plain>(round);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,avx512f,avx512vl,avx512dq,avx512bw")]
+    fn step_by_avx512(&mut self, round: Round<'_>) {
+        self.step_by::<simd::Avx2>(round);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
+    fn step_by_avx2(&mut self, round: Round<'_>) {
+        self.step_by::<simd::Avx2>(round);
+    }
+
+    #[inline(always)]
+    fn step_by<L: Lanes>(&mut self, round: Round<'_>) {
+        let Self { arrived, surface, light, shadow, onward, .. } = self;
+        let Round { scene, settings, bounce, count, paths, outgoing } = round;
+        arrived.look_up::<L>(scene, paths, count);
+        surface.place(arrived);
+        arrived.draw(settings.seed, Block::Light.at(bounce), &mut light.words);
+        arrived.draw(settings.seed, Block::Bsdf.at(bounce), &mut onward.words);
+        light.pick::<L>(scene, count);
+        shadow.connect(settings, arrived, surface, light);
+        onward.scatter(settings, bounce, arrived, surface);
+        outgoing.take::<L>(shadow, onward, &arrived.waiting.paths, count, paths);
+    }
+}
+
+#[cfg(test)]
+mod tests;

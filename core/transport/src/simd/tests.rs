@@ -1,0 +1,164 @@
+use crate::integrators::path::{Connection, Shaded, Strategy, generate};
+use crate::simd::*;
+use lockstep_bvh::BruteForce;
+use lockstep_core::math::rng::{RayKey, SampleKey, pcg4d, uniform};
+use lockstep_core::math::vec3::normalize;
+use lockstep_core::scene::camera::Camera;
+use lockstep_core::scene::{
+    IDENTITY, Material, MeshData, PunctualLight, Scene, SceneBuilder, Sphere, Vertex,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+fn random(i: u32, stream: u32) -> [f32; 4] {
+    pcg4d([i, stream, 3, 4]).map(uniform)
+}
+
+fn point(i: u32, stream: u32) -> Vec3 {
+    let r = random(i, stream);
+    (vec3(r[0], r[1], r[2]) - Vec3::splat(0.5)) * 4.0
+}
+
+/// Triangles of all sorts under triangle lights: smooth and flat ones, coloured vertices, two-sided and one-sided lights,
+/// glass and metal, a sphere, and an instance out of place.
+fn builder() -> SceneBuilder {
+    let mut b = SceneBuilder::new("batch");
+    let lamp = |flags: u32| Material { emission: vec3(5.0, 4.0, 3.0), flags, ..Material::BLACK };
+    let materials = [
+        Material::diffuse([0.7, 0.5, 0.3]),
+        Material::diffuse([0.0, 0.9, 0.0]),
+        Material { kind: MaterialKind::Conductor as u32, roughness: 0.2, ..Material::diffuse([0.8; 3]) },
+        Material { kind: MaterialKind::Dielectric as u32, roughness: 0.0, ..Material::diffuse([0.9; 3]) },
+        lamp(0),
+        lamp(Material::TWO_SIDED_EMISSION),
+    ]
+    .map(|material| b.material(material));
+    let mut soup = MeshData::default();
+    for i in 0..120 {
+        let (center, base) = (point(i, 0), soup.positions.len() as u32);
+        for k in 0..3 {
+            soup.positions.push((center + point(3 * i + k, 1) * 0.4).to_array());
+            let normal = if i % 3 == 0 { Vec3::ZERO } else { normalize(point(3 * i + k, 2)) };
+            let color = if i % 10 == 0 { 0xff40_80c0 } else { u32::MAX };
+            soup.vertices.push(Vertex { normal, color, ..Vertex::PLAIN });
+        }
+        soup.triangles.push([base, base + 1, base + 2]);
+        let kind = if i % 4 == 3 { i / 4 % 6 } else { i % 2 };
+        soup.materials.push(materials[kind as usize]);
+    }
+    let soup = b.mesh(soup);
+    b.instance(soup, IDENTITY);
+    let ball = Sphere { center: Vec3::ZERO, radius: 0.3, material: materials[0], reserved: [0; 3] };
+    let placed = MeshData {
+        positions: vec![[2.0, -2.0, -2.0], [2.0, 2.0, -2.0], [2.0, 0.0, 2.0]],
+        triangles: vec![[0, 1, 2]],
+        materials: vec![materials[0]],
+        spheres: vec![ball],
+        ..MeshData::default()
+    };
+    let placed = b.mesh(placed);
+    b.flatten = lockstep_core::scene::Flatten::Never;
+    b.instance(placed, [[2.0, 0.0, 0.0, 0.5], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0]]);
+    b
+}
+
+/// A path that has come some way, in a random direction.
+fn path(i: u32) -> PathState {
+    let throughput = random(i, 7);
+    PathState {
+        ray: Ray { origin: point(i, 5), t_min: 0.0, direction: normalize(point(i, 6)), t_max: FAR },
+        throughput: vec3(throughput[0], throughput[1], if i.is_multiple_of(9) { 0.0 } else { throughput[2] }),
+        bsdf_pdf: throughput[3],
+        radiance: point(i, 8),
+        key: SampleKey { pixel: i, sample: i / 3, seed: 77 },
+    }
+}
+
+/// Everything that must be alike of a path after shading: all of it where it goes on, else what it gathered.
+fn rest(path: &PathState, continues: bool) -> Option<PathState> {
+    continues.then_some(*path)
+}
+
+fn shade_both(scene: &Scene, settings: &Settings, bounce: u32) -> [usize; 4] {
+    let definition = BruteForce::new(scene);
+    let start: Vec<PathState> = (0..2_000).map(path).collect();
+    let key = |path: &PathState| RayKey::extension(path.key, bounce);
+    let trace = |path: &PathState| definition.closest_hit(&path.ray, key(path));
+    let hits: Vec<Hit> = start.iter().map(trace).collect();
+    // Not all paths are active, nor in order.
+    let active: Vec<u32> = (0..2_000).rev().filter(|i| i % 7 != 0).collect();
+    let hits: Vec<Hit> = active.iter().map(|&i| hits[i as usize]).collect();
+
+    let mut alone = start.clone();
+    let mut expected = Vec::new();
+    for (&i, hit) in active.iter().zip(&hits) {
+        expected.push(shade(scene, settings, bounce, &mut alone[i as usize], hit, &mut ()));
+    }
+    let mut together = start;
+    let mut outgoing = Outgoing::default();
+    Batch::default().shade(scene, settings, bounce, &mut together, &active, &hits, &mut outgoing);
+    let shaded = || active.iter().zip(&expected);
+    let shadow_ray =
+        |(&path, shaded): (&u32, &Shaded)| shaded.connection.map(|connection| (path, connection));
+    let of_lights: BTreeMap<u32, Connection> = shaded().filter_map(shadow_ray).collect();
+    let found = outgoing.shadow_rays();
+    assert_eq!(found.len(), of_lights.len(), "bounce {bounce}, {settings:?}");
+    for ShadowRay { connection, path } in found {
+        assert_eq!(of_lights.get(path), Some(connection), "path {path}, bounce {bounce}, {settings:?}");
+    }
+    let onwards: BTreeSet<u32> =
+        shaded().filter(|(_, shaded)| shaded.continues).map(|(&path, _)| path).collect();
+    assert_eq!(
+        outgoing.going().iter().copied().collect::<BTreeSet<_>>(),
+        onwards,
+        "bounce {bounce}, {settings:?}"
+    );
+    assert_eq!(outgoing.going().len(), onwards.len());
+    for (&i, expected) in active.iter().zip(&expected) {
+        let (alone, together) = (&alone[i as usize], &together[i as usize]);
+        assert_eq!(rest(together, expected.continues), rest(alone, expected.continues), "path {i}");
+        assert_eq!((together.radiance, together.key), (alone.radiance, alone.key), "path {i}");
+    }
+    let batched = hits.iter().filter(|hit| plain(scene, hit).is_some()).count();
+    let connected = expected.iter().filter(|shaded| shaded.connection.is_some()).count();
+    let continuing = expected.iter().filter(|shaded| shaded.continues).count();
+    [hits.iter().filter(|hit| hit.is_some()).count(), batched, connected, continuing]
+}
+
+#[test]
+fn paths_shaded_together_are_shaded_as_each_by_itself() {
+    let scene = builder().build().unwrap();
+    assert!(can_batch(&scene));
+    for strategy in [Strategy::Mis, Strategy::LightOnly, Strategy::BsdfOnly] {
+        for (bounce, roulette_from) in [(0, None), (1, Some(1)), (2, Some(3)), (3, None)] {
+            let settings = Settings { strategy, roulette_from, seed: 77, ..Settings::default() };
+            let [hit, batched, connected, continuing] = shade_both(&scene, &settings, bounce);
+            assert!(hit > 500 && batched > hit / 2 && batched < hit, "{batched} of {hit} batched");
+            let last = bounce == settings.bounces;
+            assert_eq!(connected > 0, !last && strategy != Strategy::BsdfOnly, "{connected} connected");
+            assert_eq!(continuing > 100, !last, "{continuing} go on");
+        }
+    }
+}
+
+#[test]
+fn paths_started_together_are_started_as_each_by_itself() {
+    for lens_radius in [0.0, 0.1] {
+        let camera = Camera { lens_radius, focus_distance: 3.0, ..Camera::default() }.frame(123, 77);
+        let pixels: Vec<u32> = (0..123 * 77).filter(|pixel| pixel % 5 != 2).collect();
+        let key = SampleKey { pixel: 0, sample: 9, seed: 4 };
+        let mut together = Vec::new();
+        Batch::default().generate(&camera, &pixels, key, &mut together);
+        assert_eq!(together.len(), pixels.len());
+        for (&pixel, started) in pixels.iter().zip(&together) {
+            assert_eq!(*started, generate(&camera, SampleKey { pixel, ..key }), "pixel {pixel}");
+        }
+    }
+}
+
+#[test]
+fn other_lights_than_triangles_are_for_single_paths() {
+    assert!(!can_batch(&SceneBuilder::new("dark").build().unwrap()));
+    let mut lit = builder();
+    lit.light(PunctualLight::Point { position: Vec3::ZERO, intensity: Vec3::ONE });
+    assert!(!can_batch(&lit.build().unwrap()));
+}
