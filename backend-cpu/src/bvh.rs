@@ -1,7 +1,7 @@
 //! The built-in BVH as an intersector: the reference that every exact target equals.
 
 use crate::intersector::{Intersector, Made};
-use lockstep_bvh::{Bvh8, BvhCache, Fetched, Few, FewScratch, RAYS, Scratch8};
+use lockstep_bvh::{Bvh8, BvhCache, Fetched, RAYS, Scratch8, SmallSceneIntersector, SmallSceneScratch};
 use lockstep_core::Result;
 use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::rng::RayKey;
@@ -11,15 +11,15 @@ use lockstep_core::scene::Scene;
 pub(crate) struct BuiltIn {
     scene: Scene,
     bvh: Bvh8,
-    few: Option<Few>,
+    few: Option<SmallSceneIntersector>,
 }
 
 impl Intersector for BuiltIn {
-    type Scratch = (Scratch8, FewScratch);
+    type Scratch = (Scratch8, SmallSceneScratch);
 
     fn build(scene: &Scene, hierarchies: &BvhCache) -> Result<Made<Self>> {
         let Fetched { bvh, report, took } = hierarchies.bvh8(scene);
-        let few = Few::of(scene);
+        let few = SmallSceneIntersector::of(scene);
         let report = few.is_none().then_some(report);
         Ok(Made { intersector: Self { scene: scene.clone(), bvh, few }, report, took })
     }
@@ -33,7 +33,7 @@ impl Intersector for BuiltIn {
     }
 
     fn bytes(&self) -> u64 {
-        self.bvh.bytes() + self.few.as_ref().map_or(0, Few::bytes)
+        self.bvh.bytes() + self.few.as_ref().map_or(0, SmallSceneIntersector::bytes)
     }
 
     #[inline]

@@ -1,4 +1,4 @@
-//! Given rays, traced by all threads and by nothing else.
+//! GivenArgument rays, traced by all threads and by nothing else.
 
 use crate::intersector::Intersector;
 use lockstep_core::geometry::{Hit, Ray};

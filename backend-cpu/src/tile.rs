@@ -12,7 +12,7 @@ use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::{BounceCounts, Settings};
 use lockstep_core::{KernelConfig, Order, Rays};
 use lockstep_transport::integrators::path::{PathState, shade};
-use lockstep_transport::simd::{Batch, Outgoing, ShadowRay};
+use lockstep_transport::simd::{Batch, ShadeOutput, ShadowRay};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -114,7 +114,7 @@ pub(crate) struct Wavefront<S> {
     active: Vec<u32>,
     sorted: Vec<u32>,
     batch: Batch,
-    outgoing: Outgoing,
+    output: ShadeOutput,
     occluded: Vec<bool>,
     scratch: S,
 }
@@ -127,7 +127,7 @@ impl<S: Default> Default for Wavefront<S> {
             active: Vec::new(),
             sorted: Vec::new(),
             batch: Batch::default(),
-            outgoing: Outgoing::default(),
+            output: ShadeOutput::default(),
             occluded: Vec::new(),
             scratch: S::default(),
         }
@@ -216,21 +216,21 @@ impl<S: Default> Wavefront<S> {
         let start = Instant::now();
         let counts = tally.bounce(bounce);
         counts.extension_rays += self.active.len() as u64;
-        let Self { paths, hits, active, outgoing, batch, .. } = self;
+        let Self { paths, hits, active, output, batch, .. } = self;
         let hits = &hits[..active.len()];
         counts.hits += hits.iter().filter(|hit| hit.is_some()).count() as u64;
         if job.batches {
-            batch.shade(job.scene, &job.settings, bounce, paths, active, hits, outgoing);
+            batch.shade(job.scene, &job.settings, bounce, paths, active, hits, output);
         } else {
-            outgoing.begin(active.len());
+            output.begin(active.len());
             for (index, hit) in active.iter().zip(hits) {
                 let path = &mut paths[*index as usize];
-                outgoing.push(*index, &shade(job.scene, &job.settings, bounce, path, hit, &mut ()));
+                output.push(*index, &shade(job.scene, &job.settings, bounce, path, hit, &mut ()));
             }
         }
-        counts.shadow_rays += outgoing.shadow_rays().len() as u64;
+        counts.shadow_rays += output.shadow_rays().len() as u64;
         active.clear();
-        active.extend_from_slice(outgoing.going());
+        active.extend_from_slice(output.going());
         if job.order == Order::Octants {
             self.sort_by_octant();
         }
@@ -265,8 +265,8 @@ impl<S: Default> Wavefront<S> {
     fn connect<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
         let mut unoccluded = 0;
-        let Self { paths, outgoing, occluded, scratch, .. } = self;
-        let shadow_rays = outgoing.shadow_rays();
+        let Self { paths, output, occluded, scratch, .. } = self;
+        let shadow_rays = output.shadow_rays();
         let occluded = room(occluded, shadow_rays.len(), false);
         let ray = |i: usize| {
             let ShadowRay { connection, path } = &shadow_rays[i];

@@ -8,8 +8,9 @@
 //! name has the word in it; `--inputs` is the number of inputs of each function of the parity list; `--spp` the samples of
 //! the timed passes.
 
+use lockstep_conformance::parity;
 use lockstep_conformance::{self as conformance, scenes};
-use lockstep_core::{Backend, Error, Film, OpenOptions, Renderer, Scene, Settings, parity};
+use lockstep_core::{Backend, Error, Film, OpenOptions, Renderer, Scene, Settings};
 use lockstep_core::{KernelConfig, Structure};
 use lockstep_core::{Mode, Strategy};
 use lockstep_cpu::{BVH_TARGET, Cpu};

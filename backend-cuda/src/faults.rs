@@ -5,7 +5,7 @@ use crate::renderer::CudaDevice;
 use crate::wanted;
 use lockstep_core::Mode;
 use lockstep_core::{Error, Result};
-use lockstep_gpu::driver::{Device, Value};
+use lockstep_gpu::driver::{Device, KernelArg};
 
 /// A kernel that writes where there is no memory.
 const WILD_WRITE: &str =
@@ -34,7 +34,7 @@ pub fn lose_device(target: &str) -> Result<()> {
     let refused = |e| crate::error::device_error(target, "finding kernel wild_write", e);
     let function = module.get_function("wild_write").map_err(refused)?;
     let shape = Shape::of(&function).map_err(refused)?;
-    let arguments: [Value<'_, _>; 1] = [Value::Plain(bytemuck::bytes_of(&NOWHERE))];
+    let arguments: [KernelArg<'_, _>; 1] = [KernelArg::Plain(bytemuck::bytes_of(&NOWHERE))];
     let launch = device.enqueue(&function, shape, "wild_write", 1, &arguments)?;
     device.wait(&launch).map(drop)
 }

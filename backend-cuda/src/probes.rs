@@ -7,7 +7,7 @@ use cust::module::Module;
 use lockstep_core::Mode;
 use lockstep_core::Result;
 use lockstep_gpu::assemble_probes;
-use lockstep_gpu::driver::{Device, Value};
+use lockstep_gpu::driver::{Device, KernelArg};
 use lockstep_gpu::probe::{Call, ProbeDevice};
 
 /// A device with the compiled probes.
@@ -51,11 +51,11 @@ impl ProbeDevice for Probes {
         let (scene_buffers, our_buffers) = buffers.split_at(buffers.len() - our_count);
         let mut arguments = Vec::new();
         if let Some((constants, _)) = &call.scene {
-            arguments.push(Value::Plain(bytemuck::bytes_of(constants)));
+            arguments.push(KernelArg::Plain(bytemuck::bytes_of(constants)));
         }
-        arguments.extend(scene_buffers.iter().map(Value::Buffer));
-        arguments.push(Value::Plain(bytemuck::bytes_of(&call.count)));
-        arguments.extend(our_buffers.iter().map(Value::Buffer));
+        arguments.extend(scene_buffers.iter().map(KernelArg::Buffer));
+        arguments.push(KernelArg::Plain(bytemuck::bytes_of(&call.count)));
+        arguments.extend(our_buffers.iter().map(KernelArg::Buffer));
 
         device.enter()?;
         let refused = |e| error::device_error(&self.target, format!("finding kernel {name}"), e);

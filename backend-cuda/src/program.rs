@@ -13,7 +13,9 @@ use lockstep_core::error::{Error, Result};
 use lockstep_core::folders;
 use lockstep_core::{KernelConfig, Scheduling};
 use lockstep_gpu::signatures::Kernel;
-use lockstep_gpu::{Content, KernelResources, KernelSource, Listing, Options, Part, assemble, from_ptxas};
+use lockstep_gpu::{
+    KernelResources, KernelSource, Listing, Options, ProgramKind, SceneFeatures, assemble, from_ptxas,
+};
 use std::collections::HashMap;
 
 /// This backend's words of the kernel dialect, and the name that compile errors give the file.
@@ -67,13 +69,13 @@ impl Bound {
 }
 
 /// The source for a mode, of kernels that take every scene.
-pub(crate) fn source(mode: Mode, part: Part) -> KernelSource {
-    source_for(mode, part, Content::ALL)
+pub(crate) fn source(mode: Mode, part: ProgramKind) -> KernelSource {
+    source_for(mode, part, SceneFeatures::ALL)
 }
 
-/// The source for a mode and scenes with no more than this content.
-pub(crate) fn source_for(mode: Mode, part: Part, content: Content) -> KernelSource {
-    assemble(COMPAT_NAME, COMPAT, &Options { content, ..options(mode) }, part)
+/// The source for a mode and scenes with no more than this features.
+pub(crate) fn source_for(mode: Mode, part: ProgramKind, features: SceneFeatures) -> KernelSource {
+    assemble(COMPAT_NAME, COMPAT, &Options { features, ..options(mode) }, part)
 }
 
 /// The source of every build.
@@ -82,14 +84,19 @@ pub(crate) fn listings() -> Vec<Listing> {
         name: name.into(),
         extension: "cu",
         flags: flags(mode).join(" "),
-        source: source(mode, Part::Render),
+        source: source(mode, ProgramKind::Render),
     };
     [("cuda-exact", Mode::Exact), ("cuda-fast", Mode::Fast)].map(listing).into()
 }
 
 /// What to build from the shared source for a mode.
 pub(crate) fn options(mode: Mode) -> Options {
-    Options { fast: mode == Mode::Fast, group_compaction: true, layout: Layout::Bvh2, content: Content::ALL }
+    Options {
+        fast: mode == Mode::Fast,
+        group_compaction: true,
+        layout: Layout::Bvh2,
+        features: SceneFeatures::ALL,
+    }
 }
 
 /// The compiler's flags for a program, without the architecture.
@@ -112,20 +119,20 @@ const WARP: u64 = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ProgramKey {
     pub(crate) mode: Mode,
-    pub(crate) part: Part,
+    pub(crate) part: ProgramKind,
     pub(crate) bound: Option<Bound>,
-    pub(crate) content: Content,
+    pub(crate) features: SceneFeatures,
 }
 
 impl ProgramKey {
-    /// The program that a variant's passes launch over scenes with no more than this content.
-    pub(crate) fn of(variant: &KernelConfig, content: Content) -> Self {
-        Self { mode: variant.mode, part: Part::of(variant), bound: Bound::of(variant), content }
+    /// The program that a variant's passes launch over scenes with no more than this features.
+    pub(crate) fn of(variant: &KernelConfig, features: SceneFeatures) -> Self {
+        Self { mode: variant.mode, part: ProgramKind::of(variant), bound: Bound::of(variant), features }
     }
 
     /// The program that records paths, which takes every scene.
     pub(crate) fn trace(mode: Mode) -> Self {
-        Self { mode, part: Part::Trace, bound: None, content: Content::ALL }
+        Self { mode, part: ProgramKind::Trace, bound: None, features: SceneFeatures::ALL }
     }
 }
 
@@ -208,7 +215,7 @@ fn resident_blocks(found: &Found, name: &str, function: &Function<'_>, block: u3
 
 /// The kernels of one part in one mode, ready to launch.
 pub(crate) struct Program {
-    part: Part,
+    part: ProgramKind,
     module: Module,
     shapes: HashMap<&'static str, Shape>,
     /// What the compiler's log told.
@@ -221,9 +228,9 @@ impl Program {
         found: &Found,
         compiler: &Compiler,
         architecture: Architecture,
-        ProgramKey { mode, part, bound, content }: ProgramKey,
+        ProgramKey { mode, part, bound, features }: ProgramKey,
     ) -> Result<Self> {
-        let source = source_for(mode, part, content);
+        let source = source_for(mode, part, features);
         let flags = all_flags(mode, bound);
         let made_by = format!("NVRTC {}", compiler.version);
         let made_for = architecture.to_string();
@@ -250,7 +257,7 @@ impl Program {
         Ok(program)
     }
 
-    fn of(found: &Found, image: &Image, part: Part) -> Result<Self> {
+    fn of(found: &Found, image: &Image, part: ProgramKind) -> Result<Self> {
         let module = load(found, &image.bytes)?;
         let mut shapes = HashMap::new();
         for kernel in part.kernels() {

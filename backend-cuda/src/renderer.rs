@@ -13,9 +13,9 @@ use cust::stream::{Stream, StreamFlags};
 use lockstep_core::KernelConfig;
 use lockstep_core::error::{Error, Result};
 use lockstep_core::{DeviceInfo, Mode};
-use lockstep_gpu::driver::{Device, Kind, Limits, Span, Value, Wavefront};
+use lockstep_gpu::driver::{Device, DeviceType, KernelArg, Limits, Timestamps, Wavefront};
 use lockstep_gpu::signatures::Kernel;
-use lockstep_gpu::{Content, KernelResources, Part};
+use lockstep_gpu::{KernelResources, ProgramKind, SceneFeatures};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::rc::Rc;
@@ -35,7 +35,7 @@ pub(crate) struct CudaDevice {
     /// How launches run.
     variant: KernelConfig,
     /// What the loaded scene has.
-    content: Content,
+    features: SceneFeatures,
     /// How the kernels of the variant's program are launched.
     shapes: HashMap<&'static str, Shape>,
     /// The end of the launch that was waited for last, and its time on our clock.
@@ -84,7 +84,7 @@ impl CudaDevice {
             info,
             programs: HashMap::new(),
             variant: KernelConfig::in_mode(mode),
-            content: Content::ALL,
+            features: SceneFeatures::ALL,
             shapes: HashMap::new(),
             latest: None,
             stream,
@@ -98,7 +98,7 @@ impl CudaDevice {
 
     /// The program that passes launch.
     fn key(&self) -> ProgramKey {
-        ProgramKey::of(&self.variant, self.content)
+        ProgramKey::of(&self.variant, self.features)
     }
 
     /// Builds a program unless it is there; true when it was built.
@@ -130,16 +130,16 @@ impl CudaDevice {
         shape: Shape,
         name: &str,
         items: u32,
-        arguments: &[Value<'_, Buffer>],
+        arguments: &[KernelArg<'_, Buffer>],
     ) -> Result<Launch> {
-        let address = |argument: &Value<'_, Buffer>| match argument {
-            Value::Plain(_) => 0,
-            Value::Buffer(buffer) => buffer.memory.as_device_ptr().as_raw(),
+        let address = |argument: &KernelArg<'_, Buffer>| match argument {
+            KernelArg::Plain(_) => 0,
+            KernelArg::Buffer(buffer) => buffer.memory.as_device_ptr().as_raw(),
         };
         let addresses: Vec<u64> = arguments.iter().map(address).collect();
         let places = arguments.iter().zip(&addresses).map(|(argument, address)| match argument {
-            Value::Plain(bytes) => bytes.as_ptr() as *mut c_void,
-            Value::Buffer(_) => std::ptr::from_ref(address) as *mut c_void,
+            KernelArg::Plain(bytes) => bytes.as_ptr() as *mut c_void,
+            KernelArg::Buffer(_) => std::ptr::from_ref(address) as *mut c_void,
         });
         let places: Vec<*mut c_void> = places.collect();
         let blocks = items.max(1).div_ceil(shape.block).min(shape.most_blocks);
@@ -158,12 +158,12 @@ impl CudaDevice {
 
     /// The launch's time on a clock that begins with the first launch that was waited for. Only neighbouring launches
     /// are compared, since the driver tells differences as floats.
-    fn span(&self, launch: &Launch) -> CudaResult<Span> {
+    fn span(&self, launch: &Launch) -> CudaResult<Timestamps> {
         let start = match &self.latest {
             Some((event, time)) => time.saturating_add_signed(between(event, &launch.start)?),
             None => 0,
         };
-        Ok(Span { start, end: start.saturating_add_signed(between(&launch.start, &launch.end)?) })
+        Ok(Timestamps { start, end: start.saturating_add_signed(between(&launch.start, &launch.end)?) })
     }
 }
 
@@ -189,7 +189,7 @@ fn refused(found: &Found, action: impl Into<String>, error: CudaError) -> Error 
 
 /// A device in a mode, as every number names it.
 pub(crate) fn info(found: &Found, compiler: &Compiler, architecture: Architecture, mode: Mode) -> DeviceInfo {
-    let source = program::source(mode, Part::Render);
+    let source = program::source(mode, ProgramKind::Render);
     let compiler = format!("NVRTC {} for {architecture}", compiler.version);
     let flags = program::flags(mode).join(" ");
     found.facts.info(&found.target, compiler, &flags, &source.hash, mode == Mode::Exact)
@@ -206,7 +206,7 @@ impl Device for CudaDevice {
     fn limits(&self) -> Limits {
         let facts = &self.found.facts;
         Limits {
-            kind: Kind::Gpu,
+            kind: DeviceType::Gpu,
             largest_allocation: facts.memory,
             memory: facts.memory,
             compute_units: facts.compute_units,
@@ -214,17 +214,17 @@ impl Device for CudaDevice {
         }
     }
 
-    fn prepare(&mut self, variant: &KernelConfig, content: Content) -> Result<Duration> {
+    fn prepare(&mut self, variant: &KernelConfig, features: SceneFeatures) -> Result<Duration> {
         self.enter()?;
         let start = Instant::now();
-        let key = ProgramKey::of(variant, content);
+        let key = ProgramKey::of(variant, features);
         let fresh = self.build(key)?;
         if let Some(program) = self.programs.get(&key) {
             self.shapes = program.shapes_of(&self.found, variant)?;
             self.info = info(&self.found, &self.compiler, self.architecture, variant.mode);
             self.info.note = format!("{}; {}", self.info.note, program.resources());
         }
-        (self.variant, self.content) = (*variant, content);
+        (self.variant, self.features) = (*variant, features);
         Ok(if fresh { start.elapsed() } else { Duration::ZERO })
     }
 
@@ -257,7 +257,7 @@ impl Device for CudaDevice {
         slice.copy_to(into).map_err(|e| self.error(format!("downloading {what}"), e))
     }
 
-    fn launch(&mut self, kernel: &Kernel, items: u32, arguments: &[Value<'_, Buffer>]) -> Result<Launch> {
+    fn launch(&mut self, kernel: &Kernel, items: u32, arguments: &[KernelArg<'_, Buffer>]) -> Result<Launch> {
         self.enter()?;
         let own = self.programs.get(&self.key()).and_then(|program| program.kernel(kernel.name));
         let own = own.map(|(function, shape)| (function, *self.shapes.get(kernel.name).unwrap_or(&shape)));
@@ -265,7 +265,7 @@ impl Device for CudaDevice {
         let usual = || {
             let mode = self.variant.mode;
             let programs =
-                [ProgramKey::of(&KernelConfig::in_mode(mode), self.content), ProgramKey::trace(mode)];
+                [ProgramKey::of(&KernelConfig::in_mode(mode), self.features), ProgramKey::trace(mode)];
             let mut programs = programs.iter().filter_map(|key| self.programs.get(key));
             programs.find_map(|program| program.kernel(kernel.name))
         };
@@ -282,7 +282,7 @@ impl Device for CudaDevice {
         Ok(())
     }
 
-    fn wait(&mut self, event: &Launch) -> Result<Span> {
+    fn wait(&mut self, event: &Launch) -> Result<Timestamps> {
         self.enter()?;
         // Asking whether a launch is done does not wait; the host waits only for one that is not.
         let done = || match event.end.query()? {

@@ -7,7 +7,9 @@ use lockstep_bvh::Layout;
 use lockstep_core::Mode;
 use lockstep_core::{KernelConfig, Order, Scheduling, Structure};
 use lockstep_gpu::signatures::Passing;
-use lockstep_gpu::{Build, Content, Options, Part, assemble, assemble_probes, from_ptxas};
+use lockstep_gpu::{
+    Options, ProgramKind, ProgramOptions, SceneFeatures, assemble, assemble_probes, from_ptxas,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -29,11 +31,15 @@ fn ptx_of(compiler: &Compiler, text: &str, capability: u32, mode: Mode) -> Strin
 fn the_exact_build_has_our_arithmetic_and_no_other() {
     let Some(compiler) = compiler() else { return };
     let options = program::options(Mode::Exact);
-    let plain = assemble(COMPAT_NAME, COMPAT, &options, Part::Render).text;
-    let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, Part::Render).text;
+    let plain = assemble(COMPAT_NAME, COMPAT, &options, ProgramKind::Render).text;
+    let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, ProgramKind::Render).text;
     for capability in ARCHITECTURES {
-        let trace =
-            ptx_of(&compiler, &program::source(Mode::Exact, Part::Trace).text, capability, Mode::Exact);
+        let trace = ptx_of(
+            &compiler,
+            &program::source(Mode::Exact, ProgramKind::Trace).text,
+            capability,
+            Mode::Exact,
+        );
         assert_eq!(ptx::breaches(&trace), Vec::<String>::new(), "compute_{capability}: traces");
         let exact = ptx_of(&compiler, &plain, capability, Mode::Exact);
         assert_eq!(ptx::breaches(&exact), Vec::<String>::new(), "compute_{capability}");
@@ -47,8 +53,9 @@ fn the_exact_build_has_our_arithmetic_and_no_other() {
 }
 
 /// A program of every kind that variants launch.
-fn builds() -> [Part; 7] {
-    let build = |structure, threads, order| Part::Other(Build { structure, threads, order });
+fn builds() -> [ProgramKind; 7] {
+    let build =
+        |structure, threads, order| ProgramKind::Configured(ProgramOptions { structure, threads, order });
     [
         build(Structure::Wavefront, Scheduling::PersistentThreads, Order::Tiles),
         build(Structure::Wavefront, Scheduling::OneThreadPerRay, Order::Tiles),
@@ -81,9 +88,13 @@ fn kernels_for_large_blocks_leave_registers_for_all_their_threads() {
     const REGISTERS: u64 = 65_536;
     let Some(compiler) = compiler() else { return };
     for (group, threads) in [(512, 512), (1024, 1024)] {
-        for part in
-            [Part::Render, Part::Other(Build { structure: Structure::Megakernel, ..Build::default() })]
-        {
+        for part in [
+            ProgramKind::Render,
+            ProgramKind::Configured(ProgramOptions {
+                structure: Structure::Megakernel,
+                ..ProgramOptions::default()
+            }),
+        ] {
             let bound = Bound::of(&KernelConfig { group: Some(group), ..KernelConfig::default() });
             let mut flags = program::all_flags(Mode::Exact, bound);
             flags.push("--ptxas-options=-v");
@@ -106,22 +117,25 @@ fn kernels_for_large_blocks_leave_registers_for_all_their_threads() {
 #[test]
 fn kernels_for_scenes_with_less_have_our_arithmetic_and_spill_nothing() {
     let Some(compiler) = compiler() else { return };
-    let nothing = Content { instances: false, spheres: false, coverage: false };
-    for content in [nothing, Content { spheres: true, ..nothing }, Content { coverage: true, ..nothing }] {
-        let source = program::source_for(Mode::Exact, Part::Render, content);
-        let options = Options { content, ..program::options(Mode::Exact) };
-        let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, Part::Render).text;
+    let nothing = SceneFeatures { instances: false, spheres: false, alpha: false };
+    for features in
+        [nothing, SceneFeatures { spheres: true, ..nothing }, SceneFeatures { alpha: true, ..nothing }]
+    {
+        let source = program::source_for(Mode::Exact, ProgramKind::Render, features);
+        let options = Options { features, ..program::options(Mode::Exact) };
+        let marked =
+            assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, ProgramKind::Render).text;
         let exact = ptx_of(&compiler, &source.text, 90, Mode::Exact);
-        assert_eq!(ptx::breaches(&exact), Vec::<String>::new(), "{content:?}");
+        assert_eq!(ptx::breaches(&exact), Vec::<String>::new(), "{features:?}");
         let marked = ptx::words_by_kernel(&ptx_of(&compiler, &marked, 90, Mode::Exact));
         for (kernel, [all, _]) in ptx::words_by_kernel(&exact) {
-            assert_eq!([all, all], marked[&kernel], "{content:?}: words and marks of {kernel}");
+            assert_eq!([all, all], marked[&kernel], "{features:?}: words and marks of {kernel}");
         }
         let mut flags = program::all_flags(Mode::Exact, None);
         flags.push("--ptxas-options=-v");
         let image = compiler.compile(&source.text, Architecture::Native(90), &flags).expect("sm_90 is known");
         for kernel in from_ptxas(&image.log) {
-            assert_eq!(kernel.spill_bytes, Some(0), "{content:?}: {}", kernel.kernel);
+            assert_eq!(kernel.spill_bytes, Some(0), "{features:?}: {}", kernel.kernel);
         }
     }
 }
@@ -130,15 +144,19 @@ fn kernels_for_scenes_with_less_have_our_arithmetic_and_spill_nothing() {
 fn the_traversal_for_processors_compiles_to_our_arithmetic_too() {
     let Some(compiler) = compiler() else { return };
     let options = Options { layout: Layout::Bvh8, ..program::options(Mode::Exact) };
-    let exact =
-        ptx_of(&compiler, &assemble(COMPAT_NAME, COMPAT, &options, Part::Render).text, 90, Mode::Exact);
+    let exact = ptx_of(
+        &compiler,
+        &assemble(COMPAT_NAME, COMPAT, &options, ProgramKind::Render).text,
+        90,
+        Mode::Exact,
+    );
     assert_eq!(ptx::breaches(&exact), Vec::<String>::new());
 }
 
 #[test]
 fn the_audit_finds_the_fast_builds_contractions_and_approximations() {
     let Some(compiler) = compiler() else { return };
-    let fast = program::source(Mode::Fast, Part::Render).text;
+    let fast = program::source(Mode::Fast, ProgramKind::Render).text;
     let fast = ptx_of(&compiler, &fast, 90, Mode::Fast);
     let breaches = ptx::breaches(&fast);
     assert!(breaches.iter().any(|line| line.contains(".approx")), "{} breaches", breaches.len());
@@ -163,7 +181,7 @@ fn the_probes_have_our_arithmetic_and_no_other() {
 #[test]
 fn every_kernel_has_the_parameters_of_its_declaration() {
     let Some(compiler) = compiler() else { return };
-    for part in [Part::Render, Part::Trace].into_iter().chain(builds()) {
+    for part in [ProgramKind::Render, ProgramKind::Trace].into_iter().chain(builds()) {
         let ptx = ptx_of(&compiler, &program::source(Mode::Exact, part).text, 90, Mode::Exact);
         for kernel in part.kernels() {
             let start = format!(".entry {}(", kernel.name);
@@ -186,7 +204,7 @@ fn a_render_pays_nothing_for_what_only_traces_record() {
         let line = line.trim_start();
         line.starts_with("record->") || line.starts_with("rng_record(")
     };
-    let source = program::source(Mode::Exact, Part::Render).text;
+    let source = program::source(Mode::Exact, ProgramKind::Render).text;
     let silent =
         source.lines().map(|line| if records(&line) { "" } else { line }).collect::<Vec<_>>().join("\n");
     assert!(source.lines().filter(records).count() > 20, "the source records");
@@ -236,10 +254,10 @@ fn machine_code_is_made_without_a_device_and_only_traversal_spills() {
     let Some(compiler) = compiler() else { return };
     let mut flags = program::flags(Mode::Exact).to_vec();
     flags.push("--ptxas-options=-v");
-    let text = program::source(Mode::Exact, Part::Render).text;
+    let text = program::source(Mode::Exact, ProgramKind::Render).text;
     let image = compiler.compile(&text, Architecture::Native(90), &flags).expect("sm_90 is known");
     assert!(image.bytes.starts_with(b"\x7fELF"));
-    for kernel in Part::Render.kernels() {
+    for kernel in ProgramKind::Render.kernels() {
         let name = format!("'{}'", kernel.name);
         let lines = image.log.lines().skip_while(|line| !line.contains(&name)).skip(1);
         let own: Vec<&str> = lines.take_while(|line| !line.contains("Compiling entry")).collect();

@@ -2,7 +2,7 @@
 
 use crate::loader;
 use lockstep_core::{DeviceInfo, Unavailable};
-use lockstep_gpu::driver::Kind;
+use lockstep_gpu::driver::DeviceType;
 use ocl::{Device, Platform, ffi};
 use std::sync::{Mutex, PoisonError};
 
@@ -18,8 +18,8 @@ pub(crate) struct Found {
 
 impl Found {
     /// The sort of processor, which decides how kernels are built for it.
-    pub(crate) fn kind(&self) -> Kind {
-        if self.facts.class == Class::Cpu { Kind::Cpu } else { Kind::Gpu }
+    pub(crate) fn kind(&self) -> DeviceType {
+        if self.facts.class == Class::Cpu { DeviceType::Cpu } else { DeviceType::Gpu }
     }
 }
 

@@ -27,7 +27,7 @@ const NAME: &str = "opencl";
 /// # Errors
 /// As [`Backend::open`]; an edit that does not fit is [`Error::Contract`] when a scene is loaded.
 #[cfg(feature = "conformance")]
-pub fn open_edited(target: &str, edits: &[lockstep_gpu::Edit]) -> Result<Box<dyn Renderer>> {
+pub fn open_edited(target: &str, edits: &[lockstep_gpu::SourcePatch]) -> Result<Box<dyn Renderer>> {
     let mut device = OpenclDevice::open(found(target)?, Mode::Exact)?;
     device.edits = edits.to_vec();
     let renderer: OpenclRenderer = Wavefront::new(device);

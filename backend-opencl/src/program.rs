@@ -7,9 +7,11 @@ use lockstep_core::Mode;
 use lockstep_core::cache::{self, Key};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::folders;
-use lockstep_gpu::driver::Kind;
+use lockstep_gpu::driver::DeviceType;
 use lockstep_gpu::signatures::Kernel;
-use lockstep_gpu::{Content, KernelResources, KernelSource, Listing, Options, Part, assemble, from_ptxas};
+use lockstep_gpu::{
+    KernelResources, KernelSource, Listing, Options, ProgramKind, SceneFeatures, assemble, from_ptxas,
+};
 use ocl::Context;
 use ocl::core::{self, KernelWorkGroupInfo, KernelWorkGroupInfoResult, ProgramBuildInfo};
 use ocl::core::{ProgramBuildInfoResult, ProgramInfo, ProgramInfoResult};
@@ -33,57 +35,57 @@ const FAST_FLAGS: &str = "-cl-fast-relaxed-math -cl-mad-enable";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ProgramKey {
     pub(crate) mode: Mode,
-    pub(crate) part: Part,
-    pub(crate) content: Content,
+    pub(crate) part: ProgramKind,
+    pub(crate) features: SceneFeatures,
 }
 
 impl ProgramKey {
-    /// The program that a variant's passes launch over scenes with this content. On CPUs, whose compilers take seconds,
+    /// The program that a variant's passes launch over scenes with this features. On CPUs, whose compilers take seconds,
     /// one program takes every scene.
-    pub(crate) fn of(variant: &KernelConfig, kind: Kind, content: Content) -> Self {
-        let content = if kind == Kind::Gpu { content } else { Content::ALL };
-        Self { mode: variant.mode, part: Part::of(variant), content }
+    pub(crate) fn of(variant: &KernelConfig, kind: DeviceType, features: SceneFeatures) -> Self {
+        let features = if kind == DeviceType::Gpu { features } else { SceneFeatures::ALL };
+        Self { mode: variant.mode, part: ProgramKind::of(variant), features }
     }
 
     /// The program that records paths, which takes every scene.
     pub(crate) fn trace(mode: Mode) -> Self {
-        Self { mode, part: Part::Trace, content: Content::ALL }
+        Self { mode, part: ProgramKind::Trace, features: SceneFeatures::ALL }
     }
 }
 
 /// The source of a device's program.
 pub(crate) fn source(found: &Found, key: ProgramKey) -> KernelSource {
-    let options = Options { content: key.content, ..options(found.kind(), key.mode) };
+    let options = Options { features: key.features, ..options(found.kind(), key.mode) };
     assemble(COMPAT_NAME, COMPAT, &options, key.part)
 }
 
 /// What to build from the shared source.
-pub(crate) fn options(kind: Kind, mode: Mode) -> Options {
+pub(crate) fn options(kind: DeviceType, mode: Mode) -> Options {
     Options {
         fast: mode == Mode::Fast,
-        group_compaction: kind == Kind::Gpu,
+        group_compaction: kind == DeviceType::Gpu,
         layout: kind.layout(),
-        content: Content::ALL,
+        features: SceneFeatures::ALL,
     }
 }
 
 /// The source of every build, for CPUs and for GPUs.
 pub(crate) fn listings() -> Vec<Listing> {
     let builds = [
-        ("opencl-exact-cpu", Kind::Cpu, Mode::Exact),
-        ("opencl-exact-gpu", Kind::Gpu, Mode::Exact),
-        ("opencl-fast-cpu", Kind::Cpu, Mode::Fast),
-        ("opencl-fast-gpu", Kind::Gpu, Mode::Fast),
+        ("opencl-exact-cpu", DeviceType::Cpu, Mode::Exact),
+        ("opencl-exact-gpu", DeviceType::Gpu, Mode::Exact),
+        ("opencl-fast-cpu", DeviceType::Cpu, Mode::Fast),
+        ("opencl-fast-gpu", DeviceType::Gpu, Mode::Fast),
     ];
     let flags = |mode| match mode {
         Mode::Fast => format!("{COMMON_FLAGS} {FAST_FLAGS}"),
         Mode::Exact => format!("{COMMON_FLAGS}, and {ROUNDED_FLAG} where the device knows it"),
     };
-    let listing = |(name, kind, mode): (&str, Kind, Mode)| Listing {
+    let listing = |(name, kind, mode): (&str, DeviceType, Mode)| Listing {
         name: name.into(),
         extension: "cl",
         flags: flags(mode),
-        source: assemble(COMPAT_NAME, COMPAT, &options(kind, mode), Part::Render),
+        source: assemble(COMPAT_NAME, COMPAT, &options(kind, mode), ProgramKind::Render),
     };
     builds.map(listing).into()
 }
@@ -114,7 +116,7 @@ pub(crate) fn all_flags(found: &Found, mode: Mode) -> String {
 
 /// The kernels of one part in one mode, ready to launch.
 pub(crate) struct Program {
-    part: Part,
+    part: ProgramKind,
     kernels: Kernels,
     /// Kernels that do not walk the BVH with as few registers as if they did, for groups that are too large otherwise;
     /// empty where flags do not choose.
@@ -132,7 +134,7 @@ impl Program {
         let flags = flags(found, mode);
         let build =
             |flags: &str, wanted: fn(&Kernel) -> bool| kernels(found, context, source, flags, part, wanted);
-        let Some(flag) = traversal_flag(found).filter(|_| part != Part::Trace) else {
+        let Some(flag) = traversal_flag(found).filter(|_| part != ProgramKind::Trace) else {
             return Ok(Self { part, kernels: build(&flags, |_| true)?, lean: Kernels::new() });
         };
         let mut kernels = build(&flags, |kernel| !kernel.traverses)?;
@@ -190,7 +192,7 @@ fn kernels(
     context: &Context,
     source: &KernelSource,
     flags: &str,
-    part: Part,
+    part: ProgramKind,
     wanted: fn(&Kernel) -> bool,
 ) -> Result<Kernels> {
     let facts = &found.facts;
@@ -223,7 +225,7 @@ fn kernels(
 fn made_of(
     found: &Found,
     program: &core::Program,
-    part: Part,
+    part: ProgramKind,
     wanted: fn(&Kernel) -> bool,
 ) -> Result<Kernels> {
     let told = from_ptxas(&log_of(found, program));

@@ -8,10 +8,10 @@ use lockstep_core::error::{Error, Result};
 use lockstep_core::{DeviceInfo, Mode};
 use lockstep_core::{KernelConfig, Scheduling, Structure};
 #[cfg(feature = "conformance")]
-use lockstep_gpu::Edit;
-use lockstep_gpu::driver::{self, Limits, Span, Value, Wavefront};
+use lockstep_gpu::SourcePatch;
+use lockstep_gpu::driver::{self, KernelArg, Limits, Timestamps, Wavefront};
 use lockstep_gpu::signatures::Kernel;
-use lockstep_gpu::{Content, ITEMS_IN_TURN, KernelResources, KernelSource};
+use lockstep_gpu::{ITEMS_IN_TURN, KernelResources, KernelSource, SceneFeatures};
 use ocl::core::{self, ArgVal, Event, Mem, ProfilingInfo, ProfilingInfoResult};
 use ocl::{Context, Queue, flags};
 use std::collections::HashMap;
@@ -40,10 +40,10 @@ pub(crate) struct OpenclDevice {
     /// How launches run.
     variant: KernelConfig,
     /// What the loaded scene has.
-    content: Content,
+    features: SceneFeatures,
     /// Changes of the kernels' source, for proofs that a mistake would be found.
     #[cfg(feature = "conformance")]
-    pub(crate) edits: Vec<Edit>,
+    pub(crate) edits: Vec<SourcePatch>,
 }
 
 impl OpenclDevice {
@@ -66,7 +66,7 @@ impl OpenclDevice {
             info,
             programs: HashMap::new(),
             variant: KernelConfig::in_mode(mode),
-            content: Content::ALL,
+            features: SceneFeatures::ALL,
             #[cfg(feature = "conformance")]
             edits: Vec::new(),
         })
@@ -80,7 +80,7 @@ impl OpenclDevice {
 
     /// The program that a variant's passes launch.
     fn key(&self, variant: &KernelConfig) -> ProgramKey {
-        ProgramKey::of(variant, self.found.kind(), self.content)
+        ProgramKey::of(variant, self.found.kind(), self.features)
     }
 
     /// Builds a program unless it is there; true when it was built.
@@ -102,7 +102,7 @@ impl OpenclDevice {
     #[cfg(feature = "conformance")]
     fn source(&self, key: ProgramKey) -> Result<KernelSource> {
         let source = program::source(&self.found, key);
-        self.edits.iter().try_fold(source, lockstep_gpu::edited)
+        self.edits.iter().try_fold(source, lockstep_gpu::patched)
     }
 
     fn error(&self, action: impl Into<String>, error: &ocl::OclCoreError) -> Error {
@@ -170,13 +170,15 @@ impl OpenclDevice {
         compiled: &core::Kernel,
         name: &str,
         [global, local]: [usize; 2],
-        arguments: &[Value<'_, Mem>],
+        arguments: &[KernelArg<'_, Mem>],
     ) -> Result<Event> {
         for (index, argument) in arguments.iter().enumerate() {
             let value = match argument {
                 // SAFETY: the bytes outlive the call, which copies them.
-                Value::Plain(bytes) => unsafe { ArgVal::from_raw(bytes.len(), bytes.as_ptr().cast(), false) },
-                Value::Buffer(buffer) => ArgVal::mem(buffer),
+                KernelArg::Plain(bytes) => unsafe {
+                    ArgVal::from_raw(bytes.len(), bytes.as_ptr().cast(), false)
+                },
+                KernelArg::Buffer(buffer) => ArgVal::mem(buffer),
             };
             core::set_kernel_arg(compiled, index as u32, value)
                 .map_err(|e| self.error(format!("setting argument {index} of {name}"), &e))?;
@@ -204,7 +206,7 @@ impl OpenclDevice {
 
 /// A device in a mode, as every number names it.
 pub(crate) fn info(found: &Found, mode: Mode) -> DeviceInfo {
-    let key = ProgramKey::of(&KernelConfig::in_mode(mode), found.kind(), Content::ALL);
+    let key = ProgramKey::of(&KernelConfig::in_mode(mode), found.kind(), SceneFeatures::ALL);
     let source = program::source(found, key);
     found.facts.info(&found.target, &program::all_flags(found, mode), &source.hash, mode == Mode::Exact)
 }
@@ -228,14 +230,14 @@ impl driver::Device for OpenclDevice {
         }
     }
 
-    fn prepare(&mut self, variant: &KernelConfig, content: Content) -> Result<Duration> {
+    fn prepare(&mut self, variant: &KernelConfig, features: SceneFeatures) -> Result<Duration> {
         let start = Instant::now();
-        let key = ProgramKey::of(variant, self.found.kind(), content);
+        let key = ProgramKey::of(variant, self.found.kind(), features);
         let fresh = self.build(key)?;
         if let (Some(group), Some(program)) = (variant.group, self.programs.get(&key)) {
             self.check_group(program, variant, group)?;
         }
-        (self.variant, self.content) = (*variant, content);
+        (self.variant, self.features) = (*variant, features);
         self.info = info(&self.found, variant.mode);
         Ok(if fresh { start.elapsed() } else { Duration::ZERO })
     }
@@ -271,7 +273,7 @@ impl driver::Device for OpenclDevice {
         .map_err(|e| self.error(format!("downloading {what}"), &e))
     }
 
-    fn launch(&mut self, kernel: &Kernel, items: u32, arguments: &[Value<'_, Mem>]) -> Result<Event> {
+    fn launch(&mut self, kernel: &Kernel, items: u32, arguments: &[KernelArg<'_, Mem>]) -> Result<Event> {
         // Kernels that passes do not launch run as by default.
         let key = self.key(&self.variant);
         let own = key.part.of_passes().contains(&kernel).then_some((key, self.variant));
@@ -301,13 +303,13 @@ impl driver::Device for OpenclDevice {
         })
     }
 
-    fn wait(&mut self, event: &Event) -> Result<Span> {
+    fn wait(&mut self, event: &Event) -> Result<Timestamps> {
         core::wait_for_event(event).map_err(|e| self.error("waiting for the device", &e))?;
         let time = |kind| match core::get_event_profiling_info(event, kind) {
             Ok(ProfilingInfoResult::Start(time) | ProfilingInfoResult::End(time)) => Ok(time),
             Ok(_) => Ok(0),
             Err(e) => Err(self.error("reading the device's clock", &e)),
         };
-        Ok(Span { start: time(ProfilingInfo::Start)?, end: time(ProfilingInfo::End)? })
+        Ok(Timestamps { start: time(ProfilingInfo::Start)?, end: time(ProfilingInfo::End)? })
     }
 }

@@ -13,7 +13,7 @@ use lockstep_core::geometry::{FAR, Ray};
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::{Mode, Query, Renderer};
 use lockstep_gpu::assemble_probes;
-use lockstep_gpu::driver::{Device, Value, Wavefront};
+use lockstep_gpu::driver::{Device, KernelArg, Wavefront};
 use lockstep_gpu::probe::{Call, ProbeDevice};
 use ocl::core;
 use std::collections::HashMap;
@@ -68,11 +68,11 @@ impl ProbeDevice for Probes {
         let (scene_buffers, our_buffers) = buffers.split_at(buffers.len() - ours.len());
         let mut arguments = Vec::new();
         if let Some((constants, _)) = &call.scene {
-            arguments.push(Value::Plain(bytemuck::bytes_of(constants)));
+            arguments.push(KernelArg::Plain(bytemuck::bytes_of(constants)));
         }
-        arguments.extend(scene_buffers.iter().map(Value::Buffer));
-        arguments.push(Value::Plain(bytemuck::bytes_of(&call.count)));
-        arguments.extend(our_buffers.iter().map(Value::Buffer));
+        arguments.extend(scene_buffers.iter().map(KernelArg::Buffer));
+        arguments.push(KernelArg::Plain(bytemuck::bytes_of(&call.count)));
+        arguments.extend(our_buffers.iter().map(KernelArg::Buffer));
         let kernel = match self.kernels.get(name) {
             Some(kernel) => kernel.clone(),
             None => core::create_kernel(&self.program, name).expect("the probe is in the source"),

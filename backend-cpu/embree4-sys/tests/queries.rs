@@ -16,7 +16,7 @@ const NEVER: f32 = f32::NEG_INFINITY;
 
 /// All lanes of a packet, aligned as packets are.
 #[repr(align(64))]
-struct Lanes<const N: usize>([i32; N]);
+struct F32x8<const N: usize>([i32; N]);
 
 /// A device, and scenes that are released with it.
 struct World {
@@ -199,7 +199,7 @@ fn a_packet_of_finds<const N: usize>(packet_closest: Closest<N>, packet_any: Any
         packet.ray.dir_z[lane] = ray.dir_z;
     }
     let mut shadow = packet.ray;
-    let valid = Lanes::<N>(std::array::from_fn(|lane| if lane + 1 < N { -1 } else { 0 }));
+    let valid = F32x8::<N>(std::array::from_fn(|lane| if lane + 1 < N { -1 } else { 0 }));
     // SAFETY: the scene is committed, the lanes aligned, null asks for the defaults.
     unsafe {
         packet_closest(valid.0.as_ptr(), scene, &raw mut packet, ptr::null_mut());

@@ -5,7 +5,7 @@
 
 use super::geometry::Part;
 use super::query::Query;
-use super::world::Proposal;
+use super::world::Candidate;
 use embree4_sys::{
     RTCBounds, RTCBoundsFunctionArguments, RTCFilterFunctionNArguments, RTCIntersectFunctionNArguments,
     RTCOccludedFunctionNArguments, RTCRay, RTCRayHit,
@@ -75,7 +75,7 @@ pub(super) unsafe extern "C" fn collect(args: *const RTCFilterFunctionNArguments
 #[inline(always)]
 unsafe fn candidate<'a>(
     args: *const RTCFilterFunctionNArguments,
-) -> Option<(&'a mut i32, &'a mut Query<'a>, Proposal<'a>)> {
+) -> Option<(&'a mut i32, &'a mut Query<'a>, Candidate<'a>)> {
     // SAFETY: Embree's arguments.
     let args = unsafe { &*args };
     // SAFETY: one ray, so one word.
@@ -94,7 +94,7 @@ unsafe fn candidate<'a>(
         (ray.tfar, *floats.add(U_WORD), *floats.add(V_WORD), *words.add(PRIMITIVE_WORD))
     };
     let instance = query.instance_of(part);
-    Some((valid, query, Proposal { t, u, v, instance, part, number }))
+    Some((valid, query, Candidate { t, u, v, instance, part, number }))
 }
 
 /// Tests a ray against a sphere.
@@ -117,7 +117,7 @@ pub(super) unsafe extern "C" fn intersect(args: *const RTCIntersectFunctionNArgu
         )
     };
     let instance = query.instance_of(part);
-    let Some(hit) = query.judge(instance, part, args.primID, found.ray.tfar) else { return };
+    let Some(hit) = query.confirm(instance, part, args.primID, found.ray.tfar) else { return };
     if query.passed.is_some() && !query.passed.yields_to(&hit) {
         return;
     }
@@ -148,7 +148,7 @@ pub(super) unsafe extern "C" fn occluded(args: *const RTCOccludedFunctionNArgume
         )
     };
     let instance = query.instance_of(part);
-    if query.judge(instance, part, args.primID, query.t_max()).is_some() {
+    if query.confirm(instance, part, args.primID, query.t_max()).is_some() {
         ray.tfar = f32::NEG_INFINITY;
     }
 }

@@ -16,9 +16,9 @@ use embree4_sys::{
     rtcSetGeometryIntersectFunction, rtcSetGeometryOccludedFilterFunction, rtcSetGeometryOccludedFunction,
     rtcSetGeometryUserData, rtcSetGeometryUserPrimitiveCount,
 };
-use lockstep_bvh::{LeafPrimitive, Pieces};
+use lockstep_bvh::{LeafPrimitive, PreSplit};
 use lockstep_core::Result;
-use lockstep_core::geometry::{Cut, Hit, Slabs};
+use lockstep_core::geometry::{ClipBox, Hit, Slabs};
 use lockstep_core::math::max;
 use lockstep_core::math::vec3::{Vec3, cross, length, normalize};
 use lockstep_core::scene::{Mesh, SPHERE_BIT, Scene, SceneData};
@@ -45,7 +45,7 @@ pub(super) struct Part {
     /// most hits are there.
     boxes: Vec<[Vec3; 2]>,
     /// What makes those pieces.
-    cuts: Vec<Cut>,
+    cuts: Vec<ClipBox>,
 }
 
 /// A triangle as the hit rule takes it: one line of cache instead of the five that its indices, vertices and material lie
@@ -154,7 +154,7 @@ impl Part {
             Some(triangle) => (triangle.record, &self.cuts[triangle.pieces()]),
             None => (LeafPrimitive::of(&self.scene, self.mesh(), SPHERE_BIT | number), [].as_slice()),
         };
-        let itself = pieces.is_empty().then_some(&Cut::NONE);
+        let itself = pieces.is_empty().then_some(&ClipBox::NONE);
         itself.into_iter().chain(pieces).map(move |cut| whole.with(*cut))
     }
 
@@ -253,7 +253,7 @@ pub(super) fn add_parts(
         Vec::new()
     };
     let cells = coincident(&corners);
-    let in_pieces = Pieces::of(scene, &record);
+    let in_pieces = PreSplit::of(scene, &record);
     for (numbers, asks) in [(opaque, Asks::Nothing), (partial, making.partial_asks)] {
         if numbers.is_empty() {
             continue;

@@ -68,7 +68,7 @@ unsafe impl Send for GeometryHandle {}
 unsafe impl Sync for GeometryHandle {}
 
 impl GeometryHandle {
-    /// A geometry without content.
+    /// A geometry without features.
     pub(super) fn new(device: &Device, kind: RTCGeometryType) -> Result<Self> {
         // SAFETY: the device is live.
         let geometry = unsafe { rtcNewGeometry(device.handle(), kind) };

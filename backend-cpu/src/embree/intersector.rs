@@ -5,29 +5,29 @@ use super::geometry::{Asks, Triangle};
 use super::octants::Octants;
 use super::packet::{self, AllRays, Packet, Width};
 use super::query::{Query, to_embree};
-use super::world::{Making, Proposal, World};
+use super::world::{Candidate, Making, World};
 use crate::intersector::{Intersector, Made};
 use embree4_sys::{
     RTCFilterFunctionN, RTCFilterFunctionNArguments, RTCIntersectArguments, RTCOccludedArguments, RTCRayHit,
     RTCRayHitNt, RTCRayNt, RTCRayQueryFlags, RTCSceneFlags, rtcIntersect1, rtcOccluded1,
 };
-use lockstep_bvh::{BvhCache, Proposals8, Rays8, judge};
+use lockstep_bvh::{BvhCache, Candidates8, Rays8, confirm};
 use lockstep_core::Result;
-use lockstep_core::geometry::{Hit, Ray, Slabs, covers};
+use lockstep_core::geometry::{Hit, Ray, Slabs, passes_alpha_test};
 use lockstep_core::math::rng::RayKey;
 use lockstep_core::math::vec3::max_abs_component;
 use lockstep_core::math::{max, min};
 use lockstep_core::scene::{NONE, SPHERE_BIT, Scene};
 use std::ptr;
 
-/// Rays whose proposals are collected before they are judged: so many that what judging reads has arrived from memory by
+/// Rays whose candidates are collected before they are confirmed: so many that what judging reads has arrived from memory by
 /// then, and so few that it is still in the first cache.
 const BATCH: usize = 32;
 
 /// What is as near as something else lies within this share of its distance, and of the coordinates where the ray starts.
 const NEARNESS: f32 = 1.0 / 65_536.0;
 
-/// Proposals that are judged together.
+/// Proposals that are confirmed together.
 const EIGHT: usize = 8;
 
 /// Embree's default test finds the side of an edge that a ray passes on with a few roundings of the distance to where
@@ -128,7 +128,7 @@ impl Intersector for Embree {
         if self.world.has_spheres {
             return self.ask_about_partial(&mut Query::new(&self.world, ray, key), ray.t_min);
         }
-        self.decide(ray, key, self.propose(ray).as_ref())
+        self.decide(ray, key, self.find_candidates(ray).as_ref())
     }
 
     #[inline(always)]
@@ -144,7 +144,7 @@ impl Intersector for Embree {
         }
         match self.width {
             Width::Sixteen => self.closest_hits_by::<16>(count, ray, found),
-            Width::Eight | Width::One => self.closest_hits_by::<8>(count, ray, found),
+            Width::Array8 | Width::One => self.closest_hits_by::<8>(count, ray, found),
         }
     }
 
@@ -172,7 +172,7 @@ impl Intersector for Embree {
         // Callbacks take single rays, and packets are slow to enter meshes that are placed.
         let together = !self.world.has_spheres && !self.world.is_placed;
         match self.width {
-            Width::Eight if together => self.any_hits_by::<8>(count, ray, blocked, found),
+            Width::Array8 if together => self.any_hits_by::<8>(count, ray, blocked, found),
             Width::Sixteen if together => self.any_hits_by::<16>(count, ray, blocked, found),
             _ => self.each_any_hit(count, ray, blocked, found),
         }
@@ -198,15 +198,15 @@ impl Embree {
         if self.takes_octants() {
             return self.closest_hits_by_octant(placeholder, &mut packet, count, ray, found);
         }
-        let mut proposals = [placeholder; BATCH];
+        let mut candidates = [placeholder; BATCH];
         for first in (0..count).step_by(BATCH) {
             let here = BATCH.min(count - first);
-            let proposals = &mut proposals[..here];
+            let candidates = &mut candidates[..here];
             let rays = &mut rays[..here.div_ceil(EIGHT)];
             // Behind the last ray stand copies of it.
             turn(rays, |lane| ray(first + lane.min(here - 1)).0);
-            let met = self.propose_all(proposals, &mut packet, rays, |i| ray(first + i).0);
-            self.decide_all(proposals, met, rays, |i| ray(first + i), |i, hit| found(first + i, hit));
+            let met = self.find_candidates_all(candidates, &mut packet, rays, |i| ray(first + i).0);
+            self.decide_all(candidates, met, rays, |i| ray(first + i), |i, hit| found(first + i, hit));
         }
     }
 
@@ -257,7 +257,7 @@ impl Embree {
     #[inline(always)]
     fn closest_hits_by_octant<'w, 'r, const N: usize>(
         &'w self,
-        placeholder: Proposal<'w>,
+        placeholder: Candidate<'w>,
         packet: &mut RTCRayHitNt<N>,
         count: usize,
         ray: impl Fn(usize) -> (&'r Ray, RayKey),
@@ -267,14 +267,14 @@ impl Embree {
     {
         let mut rays = [Rays8::default(); BATCH / EIGHT];
         let rays = &mut rays[..N / EIGHT];
-        let mut proposals = [placeholder; N];
+        let mut candidates = [placeholder; N];
         let mut octants = Octants::<N>::new();
         while let Some(group) = octants.next(count, |i| ray(i).0) {
             turn(rays, |lane| ray(group.rays[lane]).0);
             let flags = packet::flags(group.is_one_octant);
-            let met = packet::propose(&self.world, packet, rays, flags, &mut proposals);
+            let met = packet::find_candidates(&self.world, packet, rays, flags, &mut candidates);
             self.decide_all(
-                &proposals[..group.count],
+                &candidates[..group.count],
                 met,
                 rays,
                 |lane| ray(group.rays[lane]),
@@ -283,13 +283,13 @@ impl Embree {
         }
     }
 
-    /// What Embree finds nearest along rays `0..proposals.len()`, in a scene without spheres, `N` together where it can, with
+    /// What Embree finds nearest along rays `0..candidates.len()`, in a scene without spheres, `N` together where it can, with
     /// bits of those that hit anything. Packets are slow to enter meshes that are placed, unless all rays leave from one
     /// point.
     #[inline(always)]
-    fn propose_all<'w, 'r, const N: usize>(
+    fn find_candidates_all<'w, 'r, const N: usize>(
         &'w self,
-        proposals: &mut [Proposal<'w>],
+        candidates: &mut [Candidate<'w>],
         packet: &mut RTCRayHitNt<N>,
         rays: &[Rays8],
         ray: impl Fn(usize) -> &'r Ray,
@@ -298,20 +298,20 @@ impl Embree {
         AllRays: Packet<N>,
     {
         let mut met = 0;
-        for ((proposals, rays), first) in
-            proposals.chunks_mut(N).zip(rays.chunks(N / EIGHT)).zip((0..).step_by(N))
+        for ((candidates, rays), first) in
+            candidates.chunks_mut(N).zip(rays.chunks(N / EIGHT)).zip((0..).step_by(N))
         {
-            let is_full = proposals.len() == N && self.width != Width::One;
+            let is_full = candidates.len() == N && self.width != Width::One;
             let is_coherent = packet::is_coherent(rays);
             if is_full && (!self.world.is_placed || is_coherent) {
                 let flags = packet::flags(is_coherent);
-                met |= packet::propose(&self.world, packet, rays, flags, proposals) << first;
-                proposals.iter().for_each(Proposal::prefetch);
+                met |= packet::find_candidates(&self.world, packet, rays, flags, candidates) << first;
+                candidates.iter().for_each(Candidate::prefetch);
             } else {
-                for (i, proposal) in (first..).zip(proposals) {
-                    if let Some(found) = self.propose(ray(i)) {
+                for (i, candidate) in (first..).zip(candidates) {
+                    if let Some(found) = self.find_candidates(ray(i)) {
                         found.prefetch();
-                        *proposal = found;
+                        *candidate = found;
                         met |= 1 << i;
                     }
                 }
@@ -322,41 +322,41 @@ impl Embree {
 
     /// What Embree finds nearest in a scene without spheres, with partial coverage taken for opaque.
     #[inline(always)]
-    fn propose(&self, ray: &Ray) -> Option<Proposal<'_>> {
+    fn find_candidates(&self, ray: &Ray) -> Option<Candidate<'_>> {
         let mut found = RTCRayHit { ray: to_embree(ray), ..RTCRayHit::default() };
         // SAFETY: the scene is committed, lives, and calls nothing back where it has no spheres.
         unsafe { rtcIntersect1(self.world.top.raw(), &raw mut found, ptr::null_mut()) };
         self.world.name(found.ray.tfar, &found.hit)
     }
 
-    /// What proposals count as; of those without a bit in `met` nothing.
+    /// What candidates count as; of those without a bit in `met` nothing.
     #[inline(always)]
     fn decide_all<'r>(
         &self,
-        proposals: &[Proposal<'_>],
+        candidates: &[Candidate<'_>],
         met: u32,
         rays: &[Rays8],
         ray: impl Fn(usize) -> (&'r Ray, RayKey),
         mut found: impl FnMut(usize, Hit),
     ) {
-        for ((eight, rays), first) in proposals.chunks(EIGHT).zip(rays).zip((0..).step_by(EIGHT)) {
+        for ((eight, rays), first) in candidates.chunks(EIGHT).zip(rays).zip((0..).step_by(EIGHT)) {
             self.decide_eight(eight, met >> first, rays, |i| ray(first + i), |i, hit| found(first + i, hit));
         }
     }
 
-    /// The same of up to eight, judged together where Embree has them in the world itself.
+    /// The same of up to eight, confirmed together where Embree has them in the world itself.
     #[inline(always)]
     fn decide_eight<'r>(
         &self,
-        proposals: &[Proposal<'_>],
+        candidates: &[Candidate<'_>],
         met: u32,
         rays: &Rays8,
         ray: impl Fn(usize) -> (&'r Ray, RayKey),
         mut found: impl FnMut(usize, Hit),
     ) {
-        let mut together = Proposals8::new(rays);
+        let mut together = Candidates8::new(rays);
         let mut plain = 0;
-        for (lane, Proposal { part, number, .. }) in proposals.iter().enumerate() {
+        for (lane, Candidate { part, number, .. }) in candidates.iter().enumerate() {
             if let Some(triangle) = part.triangle(*number) {
                 together.put(lane, &triangle.record, met >> lane & 1 != 0 && part.instance != NONE);
                 plain |= u32::from(triangle.is_plain()) << lane;
@@ -365,51 +365,51 @@ impl Embree {
                 }
             }
         }
-        let judged = together.judge(EDGE);
+        let confirmed = together.confirm(EDGE);
         // The usual case apart and without asking what is usual: its numbers then go from registers to where they are kept.
-        let usual = judged.inside() & plain | !met;
-        for (lane, proposal) in proposals.iter().enumerate() {
+        let usual = confirmed.inside() & plain | !met;
+        for (lane, candidate) in candidates.iter().enumerate() {
             if usual >> lane & 1 != 0 {
-                found(lane, judged.hit(lane, proposal.part.instance));
+                found(lane, confirmed.hit(lane, candidate.part.instance));
                 continue;
             }
             let (ray, key) = ray(lane);
-            if judged.is_hit(lane) {
-                let hit = judged.hit(lane, proposal.part.instance);
-                found(lane, self.look_closer(ray, key, proposal, hit));
+            if confirmed.is_hit(lane) {
+                let hit = confirmed.hit(lane, candidate.part.instance);
+                found(lane, self.look_closer(ray, key, candidate, hit));
             } else {
-                found(lane, self.decide(ray, key, Some(proposal)));
+                found(lane, self.decide(ray, key, Some(candidate)));
             }
         }
     }
 
-    /// What the hit of a proposal counts as whose triangle has partial coverage or others on it or is in pieces.
+    /// What the hit of a candidate counts as whose triangle has partial coverage or others on it or is in pieces.
     #[inline(always)]
-    fn look_closer(&self, ray: &Ray, key: RayKey, proposal: &Proposal<'_>, hit: Hit) -> Hit {
-        let part = proposal.part;
-        if let Some(triangle) = part.triangle(proposal.number) {
+    fn look_closer(&self, ray: &Ray, key: RayKey, candidate: &Candidate<'_>, hit: Hit) -> Hit {
+        let part = candidate.part;
+        if let Some(triangle) = part.triangle(candidate.number) {
             let slabs = || Slabs::new(ray.origin, ray.direction);
             if triangle.is_in_pieces() && !part.is_in_piece(triangle, &slabs(), ray.t_min, &hit) {
-                return self.decide(ray, key, Some(proposal));
+                return self.decide(ray, key, Some(candidate));
             }
             if triangle.has_alpha()
-                && !covers(&self.world.scene, hit.instance, hit.primitive, hit.u, hit.v, key)
+                && !passes_alpha_test(&self.world.scene, hit.instance, hit.primitive, hit.u, hit.v, key)
             {
-                return self.look_beyond(ray, key, proposal);
+                return self.look_beyond(ray, key, candidate);
             }
         }
-        self.settle(ray, key, part.triangle(proposal.number), hit)
+        self.settle(ray, key, part.triangle(candidate.number), hit)
     }
 
-    /// What a proposal counts as. One that the rule rejects, as in a hole of a leaf, has the ray traced again.
+    /// What a candidate counts as. One that the rule rejects, as in a hole of a leaf, has the ray traced again.
     #[inline(always)]
-    fn decide(&self, ray: &Ray, key: RayKey, proposal: Option<&Proposal<'_>>) -> Hit {
-        let Some(proposal) = proposal else { return Hit::none(ray.t_max) };
-        let Proposal { instance, part, number, .. } = *proposal;
+    fn decide(&self, ray: &Ray, key: RayKey, candidate: Option<&Candidate<'_>>) -> Hit {
+        let Some(candidate) = candidate else { return Hit::none(ray.t_max) };
+        let Candidate { instance, part, number, .. } = *candidate;
         let World { scene, boxes, .. } = &self.world;
-        match judge(scene, boxes, ray, key, instance, part.candidates(number)) {
+        match confirm(scene, boxes, ray, key, instance, part.candidates(number)) {
             Some(hit) => self.settle(ray, key, part.triangle(number), hit),
-            None => self.look_beyond(ray, key, proposal),
+            None => self.look_beyond(ray, key, candidate),
         }
     }
 
@@ -437,9 +437,9 @@ impl Embree {
         query.passed
     }
 
-    /// What lies beyond a proposal that counts for nothing, or as far.
-    fn look_beyond(&self, ray: &Ray, key: RayKey, proposal: &Proposal<'_>) -> Hit {
-        let [from, _] = as_near(ray, proposal.t);
+    /// What lies beyond a candidate that counts for nothing, or as far.
+    fn look_beyond(&self, ray: &Ray, key: RayKey, candidate: &Candidate<'_>) -> Hit {
+        let [from, _] = as_near(ray, candidate.t);
         self.ask_about_partial(&mut Query::new(&self.world, ray, key), from)
     }
 
@@ -456,7 +456,7 @@ impl Embree {
         }
     }
 
-    /// Traces a ray again whose proposal does not count, such as one at the very start of the ray, now with a say in
+    /// Traces a ray again whose candidate does not count, such as one at the very start of the ray, now with a say in
     /// every candidate, so that what lies behind is found.
     #[cold]
     fn ask_about_all(&self, query: &mut Query<'_>, from: f32) -> Hit {
@@ -476,7 +476,7 @@ impl Embree {
         [from, to]: [f32; 2],
         flags: RTCRayQueryFlags,
         filter: unsafe extern "C" fn(*const RTCFilterFunctionNArguments),
-    ) -> Option<Proposal<'_>> {
+    ) -> Option<Candidate<'_>> {
         let mut found = RTCRayHit { ray: to_embree(query.ray()), ..RTCRayHit::default() };
         (found.ray.tnear, found.ray.tfar) = (from, to);
         let context = ptr::from_mut(query).cast();

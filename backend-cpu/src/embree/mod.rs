@@ -7,7 +7,7 @@
 //! own code in filters, and spheres are tested by it, so scenes of spheres agree to the bit.
 //!
 //! Embree's triangles overlap a little, so that its fast test, which lets rays through between neighbours, proposes one
-//! of them wherever the rule sees a hit; a proposal that the rule turns away has the ray traced again with the rule
+//! of them wherever the rule sees a hit; a candidate that the rule turns away has the ray traced again with the rule
 //! having a say in every candidate.
 //!
 //! Where triangles of one mesh coincide, and where a ray meets an edge, rounding decides which of them Embree finds

@@ -1,7 +1,7 @@
 //! Eight or sixteen rays at once through Embree. The scene must be without spheres, whose callbacks take single rays.
 
 use super::device::Device;
-use super::world::{Proposal, World};
+use super::world::{Candidate, World};
 use embree4_sys::{
     RTC_INVALID_GEOMETRY_ID, RTCDeviceProperty, RTCHit, RTCIntersectArguments, RTCOccludedArguments,
     RTCRayHitNt, RTCRayNt, RTCRayQueryFlags, RTCScene, rtcGetDeviceProperty, rtcIntersect8, rtcIntersect16,
@@ -14,8 +14,8 @@ use lockstep_bvh::Rays8;
 pub(super) enum Width {
     /// One, since the processor's vectors are short.
     One,
-    /// Eight, by AVX.
-    Eight,
+    /// Array8, by AVX.
+    Array8,
     /// Sixteen, by AVX-512.
     Sixteen,
 }
@@ -28,7 +28,7 @@ impl Width {
         if has(RTCDeviceProperty::NATIVE_RAY16_SUPPORTED) {
             Self::Sixteen
         } else if has(RTCDeviceProperty::NATIVE_RAY8_SUPPORTED) {
-            Self::Eight
+            Self::Array8
         } else {
             Self::One
         }
@@ -126,15 +126,15 @@ fn put<const N: usize>(to: &mut [f32; N], k: usize, eight: &[f32; 8]) {
     to.as_chunks_mut().0[k] = *eight;
 }
 
-/// Puts the hits that Embree finds nearest to the first `N` of `proposals`, with Embree's numbers, and returns bits of the rays
+/// Puts the hits that Embree finds nearest to the first `N` of `candidates`, with Embree's numbers, and returns bits of the rays
 /// that hit anything. The world must not be empty.
 #[inline(always)]
-pub(super) fn propose<'w, const N: usize>(
+pub(super) fn find_candidates<'w, const N: usize>(
     world: &'w World,
     packet: &mut RTCRayHitNt<N>,
     rays: &[Rays8],
     flags: RTCRayQueryFlags,
-    proposals: &mut [Proposal<'w>],
+    candidates: &mut [Candidate<'w>],
 ) -> u32
 where
     AllRays: Packet<N>,
@@ -147,7 +147,7 @@ where
     unsafe { AllRays::intersect(packet, world.top.raw(), &mut args) };
     let RTCRayHitNt { ray, hit } = &*packet;
     let mut met = 0;
-    for (lane, proposal) in proposals.iter_mut().enumerate().take(N) {
+    for (lane, candidate) in candidates.iter_mut().enumerate().take(N) {
         let named = RTCHit {
             u: hit.u[lane],
             v: hit.v[lane],
@@ -156,7 +156,7 @@ where
             instID: [hit.instID[0][lane]],
             ..RTCHit::default()
         };
-        *proposal = world.look_up(ray.tfar[lane], &named);
+        *candidate = world.look_up(ray.tfar[lane], &named);
         met |= u32::from(named.geomID != RTC_INVALID_GEOMETRY_ID) << lane;
     }
     met
@@ -176,7 +176,7 @@ where
 {
     fill(packet, rays);
     let mut args = RTCOccludedArguments { flags, ..RTCOccludedArguments::default() };
-    // SAFETY: as in `propose`.
+    // SAFETY: as in `find_candidates`.
     unsafe { AllRays::occluded(packet, world.top.raw(), &mut args) };
     packet.tfar.map(|far| far == f32::NEG_INFINITY)
 }

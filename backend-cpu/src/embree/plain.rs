@@ -19,11 +19,11 @@ const MAKING: Making =
     Making { flags: RTCSceneFlags::NONE, partial_asks: Asks::Always, growth: 0.0, marks_coincident: false };
 
 /// Embree's trees over one scene, with Embree's default flags.
-pub(crate) struct Plain {
+pub(crate) struct PortableF32x8 {
     world: World,
 }
 
-impl Intersector for Plain {
+impl Intersector for PortableF32x8 {
     type Scratch = ();
 
     const RENDERS: bool = false;
@@ -66,7 +66,7 @@ impl Intersector for Plain {
             unsafe { rtcIntersect1(scene, &raw mut found, ptr::null_mut()) };
         }
         let found = self.world.name(found.ray.tfar, &found.hit);
-        found.map_or(Hit::none(ray.t_max), |proposal| proposal.hit())
+        found.map_or(Hit::none(ray.t_max), |candidate| candidate.hit())
     }
 
     #[inline]

@@ -1,9 +1,9 @@
 //! The hit rule for one ray, as the queries and their callbacks apply it.
 
 use super::geometry::Part;
-use super::world::{Proposal, World};
+use super::world::{Candidate, World};
 use embree4_sys::{RTC_INVALID_GEOMETRY_ID, RTCRay, RTCRayQueryContext};
-use lockstep_bvh::Probe;
+use lockstep_bvh::ObjectRay;
 use lockstep_core::geometry::{Hit, Ray, Slabs};
 use lockstep_core::math::rng::RayKey;
 use lockstep_core::scene::{NONE, SceneData};
@@ -18,7 +18,7 @@ pub(super) struct Query<'a> {
     slabs: Slabs,
     key: RayKey,
     /// The ray in the space of the instance `entered`; none where it misses that instance's box.
-    probe: Option<Probe>,
+    probe: Option<ObjectRay>,
     entered: u32,
     /// The last hit that a callback let pass.
     pub(super) passed: Hit,
@@ -42,11 +42,11 @@ impl<'a> Query<'a> {
 
     /// The hit rule for a primitive, up to and including `t_last`.
     #[inline(always)]
-    pub(super) fn judge(&mut self, instance: u32, part: &Part, number: u32, t_last: f32) -> Option<Hit> {
+    pub(super) fn confirm(&mut self, instance: u32, part: &Part, number: u32, t_last: f32) -> Option<Hit> {
         let Self { world, ray, key, .. } = *self;
         let scene: &SceneData = &world.scene;
         if self.entered != instance {
-            self.probe = Probe::enter(scene, &world.boxes, ray, &self.slabs, instance, key, ray.t_max);
+            self.probe = ObjectRay::enter(scene, &world.boxes, ray, &self.slabs, instance, key, ray.t_max);
             self.entered = instance;
         }
         let probe = self.probe.as_ref()?;
@@ -69,13 +69,13 @@ impl<'a> Query<'a> {
 
     /// What a triangle counts as that Embree has found, if the hit rule takes it.
     #[inline(always)]
-    pub(super) fn accept(&mut self, found: &Proposal<'_>) -> Option<Hit> {
-        self.judge(found.instance, found.part, found.number, self.ray.t_max)
+    pub(super) fn accept(&mut self, found: &Candidate<'_>) -> Option<Hit> {
+        self.confirm(found.instance, found.part, found.number, self.ray.t_max)
     }
 
     /// Whether a callback has let this hit of Embree's pass already.
     #[inline(always)]
-    pub(super) fn has_passed(&self, found: &Proposal<'_>) -> bool {
+    pub(super) fn has_passed(&self, found: &Candidate<'_>) -> bool {
         let found = found.hit();
         (found.instance, found.primitive) == (self.passed.instance, self.passed.primitive)
     }

@@ -2,7 +2,7 @@
 
 use super::intersector::Embree;
 use super::library::{self, Loaded};
-use super::plain::Plain;
+use super::plain::PortableF32x8;
 use super::{PLAIN_TARGET, TARGET};
 use crate::device::describe;
 use crate::renderer::CpuRenderer;
@@ -32,7 +32,7 @@ pub(crate) fn open(threads: usize) -> Result<Box<dyn Renderer>> {
 /// # Errors
 /// As for [`open`].
 pub(crate) fn open_plain(threads: usize) -> Result<Box<dyn Renderer>> {
-    Ok(Box::new(CpuRenderer::<Plain>::new(device(PLAIN_TARGET, threads)?, BvhCache::default())?))
+    Ok(Box::new(CpuRenderer::<PortableF32x8>::new(device(PLAIN_TARGET, threads)?, BvhCache::default())?))
 }
 
 /// Loads Embree and describes it. It promises no bit-identity, since it decides by its own rounding which primitive a

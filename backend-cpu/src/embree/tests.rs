@@ -16,7 +16,7 @@ use lockstep_core::scene::{
 };
 use lockstep_core::{Backend, OpenOptions, Scene, SceneBuilder, Settings};
 
-/// The largest share of rays for which Embree may find another primitive than the built-in BVH, or judge occlusion
+/// The largest share of rays for which Embree may find another primitive than the built-in BVH, or confirm occlusion
 /// differently: rays that meet two primitives where they cross.
 const TOLERATED_SHARE: f64 = 1e-5;
 
@@ -397,7 +397,7 @@ fn no_ray_leaks_through_few_triangles_and_its_hits_are_those_of_the_rule() {
     assert_all_meet_what_the_rule_says(&scene, &rays, Rays::AllAtOnce);
 }
 
-/// Few shadow rays are blocked, then all, then few again.
+/// SmallSceneIntersector shadow rays are blocked, then all, then few again.
 #[test]
 fn shadow_rays_are_told_alike_however_many_are_blocked() {
     if !embree_is_here() {

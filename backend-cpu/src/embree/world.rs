@@ -47,7 +47,7 @@ pub(super) struct World {
 
 /// A primitive that Embree finds, with Embree's numbers.
 #[derive(Clone, Copy)]
-pub(super) struct Proposal<'a> {
+pub(super) struct Candidate<'a> {
     /// Distance.
     pub(super) t: f32,
     /// Barycentric coordinates.
@@ -61,7 +61,7 @@ pub(super) struct Proposal<'a> {
     pub(super) number: u32,
 }
 
-impl Proposal<'_> {
+impl Candidate<'_> {
     /// Asks for what judging it will read.
     #[inline(always)]
     pub(super) fn prefetch(&self) {
@@ -155,29 +155,29 @@ impl World {
 
     /// What Embree has found at a distance.
     #[inline(always)]
-    pub(super) fn name(&self, t: f32, hit: &RTCHit) -> Option<Proposal<'_>> {
+    pub(super) fn name(&self, t: f32, hit: &RTCHit) -> Option<Candidate<'_>> {
         (hit.geomID != RTC_INVALID_GEOMETRY_ID).then(|| self.look_up(t, hit))
     }
 
     /// The same without asking whether anything is found, in a world that is not empty: if not, some primitive.
     #[inline(always)]
-    pub(super) fn look_up(&self, t: f32, hit: &RTCHit) -> Proposal<'_> {
+    pub(super) fn look_up(&self, t: f32, hit: &RTCHit) -> Candidate<'_> {
         let (u, v, placed) = (hit.u, hit.v, hit.instID[0]);
         let number = if hit.geomID == RTC_INVALID_GEOMETRY_ID { 0 } else { hit.primID };
         if placed == RTC_INVALID_GEOMETRY_ID {
             let last = self.parts.len() - 1;
             let part = &self.parts[(hit.geomID.wrapping_sub(self.first_direct) as usize).min(last)];
-            return Proposal { t, u, v, instance: part.instance, part, number };
+            return Candidate { t, u, v, instance: part.instance, part, number };
         }
         let mesh = self.scene.instances[placed as usize].mesh;
         let part = &self.parts[(self.first_part[mesh as usize] + hit.geomID) as usize];
-        Proposal { t, u, v, instance: placed, part, number }
+        Candidate { t, u, v, instance: placed, part, number }
     }
 
     /// What stands where nothing is proposed yet, some primitive; `None` in a world that is empty.
-    pub(super) fn placeholder(&self) -> Option<Proposal<'_>> {
+    pub(super) fn placeholder(&self) -> Option<Candidate<'_>> {
         let part = self.parts.first()?;
-        Some(Proposal { t: 0.0, u: 0.0, v: 0.0, instance: part.instance, part, number: 0 })
+        Some(Candidate { t: 0.0, u: 0.0, v: 0.0, instance: part.instance, part, number: 0 })
     }
 }
 

@@ -20,7 +20,7 @@ const SYSTEM: &str = "/etc/OpenCL/vendors";
 /// The `.icd` file that we add. The system's `intel.icd` is another driver, for Intel's GPUs.
 const ADDED: &str = "lockstep-intel-cpu.icd";
 
-/// An `.icd` file's name and content.
+/// An `.icd` file's name and features.
 type Entry = (String, String);
 
 /// The folder into which Intel's runtime was fetched, if it was.
@@ -36,7 +36,7 @@ pub(super) fn intel_folder() -> Option<PathBuf> {
 pub(super) fn merged() -> io::Result<Option<PathBuf>> {
     let Some(intel) = intel_folder() else { return Ok(None) };
     let system = entries(Path::new(SYSTEM));
-    if system.iter().any(|(_, content)| content.contains("libintelocl.so")) {
+    if system.iter().any(|(_, features)| features.contains("libintelocl.so")) {
         return Ok(None);
     }
     let Some(cache) = folders::cache_folder() else { return Ok(None) };
@@ -61,8 +61,8 @@ fn entries(folder: &Path) -> Vec<Entry> {
 /// other drivers do not disturb each other.
 fn place(cache: &Path, entries_wanted: &[Entry]) -> io::Result<PathBuf> {
     let mut hasher = blake3::Hasher::new();
-    for (name, content) in entries_wanted {
-        hasher.update(name.as_bytes()).update(&[0]).update(content.as_bytes()).update(&[0]);
+    for (name, features) in entries_wanted {
+        hasher.update(name.as_bytes()).update(&[0]).update(features.as_bytes()).update(&[0]);
     }
     let folder = cache.join(format!("opencl-vendors-{}", &hasher.finalize().to_hex()[..16]));
     let mut sorted = entries_wanted.to_vec();
@@ -71,9 +71,9 @@ fn place(cache: &Path, entries_wanted: &[Entry]) -> io::Result<PathBuf> {
         return Ok(folder);
     }
     fs::create_dir_all(&folder)?;
-    for (name, content) in entries_wanted {
+    for (name, features) in entries_wanted {
         let temporary = folder.join(format!("{name}.{}", std::process::id()));
-        fs::write(&temporary, content)?;
+        fs::write(&temporary, features)?;
         fs::rename(&temporary, folder.join(name))?;
     }
     Ok(folder)

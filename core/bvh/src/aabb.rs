@@ -74,12 +74,12 @@ impl Reference {
 /// holds anything.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
-pub(crate) struct Lanes {
+pub(crate) struct Aabb4 {
     pub(crate) lo: [f32; 4],
     pub(crate) hi: [f32; 4],
 }
 
-impl Lanes {
+impl Aabb4 {
     pub(crate) const EMPTY: Self = Self { lo: [f32::INFINITY; 4], hi: [f32::NEG_INFINITY; 4] };
 
     /// The last lanes are what follows in memory, so that each corner is read at once.
@@ -117,17 +117,17 @@ impl Lanes {
     }
 }
 
-impl From<Lanes> for Aabb {
+impl From<Aabb4> for Aabb {
     #[inline(always)]
-    fn from(Lanes { lo, hi }: Lanes) -> Self {
+    fn from(Aabb4 { lo, hi }: Aabb4) -> Self {
         Self { lo: vec3(lo[0], lo[1], lo[2]), hi: vec3(hi[0], hi[1], hi[2]) }
     }
 }
 
 pub(crate) fn bounds_of(references: &[Reference]) -> Aabb {
-    let mut bounds = Lanes::EMPTY;
+    let mut bounds = Aabb4::EMPTY;
     for reference in references {
-        bounds.include(&Lanes::of(reference));
+        bounds.include(&Aabb4::of(reference));
     }
     bounds.into()
 }

@@ -11,7 +11,7 @@ pub enum Layout {
     /// Two: for GPUs, whose work-items each test one box after the other.
     #[default]
     Bvh2,
-    /// Eight: for processors, which test as many boxes at once.
+    /// Array8: for processors, which test as many boxes at once.
     Bvh8,
 }
 
@@ -35,14 +35,14 @@ impl Layout {
 
 /// A hierarchy in some layout.
 #[derive(Clone, Debug)]
-pub enum Hierarchy {
+pub enum Bvh {
     /// Of two children a node.
     Bvh2(Bvh2),
     /// Of eight.
     Bvh8(Bvh8),
 }
 
-impl Hierarchy {
+impl Bvh {
     /// Builds a hierarchy with the settings that suit its layout.
     pub fn build(scene: &SceneData, layout: Layout) -> Self {
         match layout {

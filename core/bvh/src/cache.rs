@@ -2,11 +2,11 @@
 //!
 //! An entry is named by a hash of everything that decides a hierarchy: the geometry, the layout with its settings, and the
 //! builders' own source. So it cannot be out of date, only missing or damaged. It is used when its checksum holds and
-//! every walk of it stays within its arrays ([`is_sound`]); else the hierarchy is built, and written over it.
+//! every walk of it stays within its arrays ([`is_valid`]); else the hierarchy is built, and written over it.
 
 use crate::metrics::surface_area_cost;
-use crate::validate::{Stored, is_sound};
-use crate::{Bvh2, Bvh8, Hierarchy, Layout};
+use crate::validate::{Stored, is_valid};
+use crate::{Bvh, Bvh2, Bvh8, Layout};
 use blake3::{Hash, Hasher};
 use bytemuck::{Pod, Zeroable, bytes_of, bytes_of_mut, cast_slice, cast_slice_mut};
 use lockstep_core::scene::{Material, SceneData};
@@ -74,24 +74,24 @@ impl BvhCache {
         Self { folder }
     }
 
-    /// The binary hierarchy of a scene, as [`Hierarchy::build`] makes it.
+    /// The binary hierarchy of a scene, as [`Bvh::build`] makes it.
     pub fn bvh2(&self, scene: &SceneData) -> Fetched<Bvh2> {
         self.fetch(scene)
     }
 
-    /// The hierarchy of a scene with eight children a node, as [`Hierarchy::build`] makes it.
+    /// The hierarchy of a scene with eight children a node, as [`Bvh::build`] makes it.
     pub fn bvh8(&self, scene: &SceneData) -> Fetched<Bvh8> {
         self.fetch(scene)
     }
 
-    /// The hierarchy of a scene in a layout, as [`Hierarchy::build`] makes it.
-    pub fn hierarchy(&self, scene: &SceneData, layout: Layout) -> Fetched<Hierarchy> {
-        fn of<T>(fetched: Fetched<T>, wrap: fn(T) -> Hierarchy) -> Fetched<Hierarchy> {
+    /// The hierarchy of a scene in a layout, as [`Bvh::build`] makes it.
+    pub fn hierarchy(&self, scene: &SceneData, layout: Layout) -> Fetched<Bvh> {
+        fn of<T>(fetched: Fetched<T>, wrap: fn(T) -> Bvh) -> Fetched<Bvh> {
             Fetched { bvh: wrap(fetched.bvh), report: fetched.report, took: fetched.took }
         }
         match layout {
-            Layout::Bvh2 => of(self.bvh2(scene), Hierarchy::Bvh2),
-            Layout::Bvh8 => of(self.bvh8(scene), Hierarchy::Bvh8),
+            Layout::Bvh2 => of(self.bvh2(scene), Bvh::Bvh2),
+            Layout::Bvh8 => of(self.bvh8(scene), Bvh::Bvh8),
         }
     }
 
@@ -203,10 +203,10 @@ fn read<T: Stored>(mut file: File, key: &Hash, scene: &SceneData) -> Option<T> {
         array(&mut file, boxes)?,
     );
     let is_whole = || Header::new(key, &bvh.arrays(), bvh.root()) == header;
-    let (is_whole, is_sound) = rayon::join(is_whole, || is_sound(&bvh, scene));
+    let (is_whole, is_valid) = rayon::join(is_whole, || is_valid(&bvh, scene));
     // For the order in which entries go; one whose time stands still goes too early, no more.
     let _ = file.set_modified(SystemTime::now());
-    (is_whole && is_sound).then_some(bvh)
+    (is_whole && is_valid).then_some(bvh)
 }
 
 /// The next so many bytes of a file as an array.
@@ -311,7 +311,7 @@ mod tests {
     fn the_second_fetch_brings_the_same_bits_from_the_cache() {
         let (dir, scene) = (tempfile::tempdir().unwrap(), big());
         for layout in [Layout::Bvh2, Layout::Bvh8] {
-            let fresh = Hierarchy::build(&scene, layout);
+            let fresh = Bvh::build(&scene, layout);
             for origin in [BvhOrigin::Built, BvhOrigin::Cached] {
                 let fetched = cache(dir.path()).hierarchy(&scene, layout);
                 assert_eq!(fetched.report.origin, origin);
@@ -396,12 +396,12 @@ mod tests {
     fn blocks_of_boxes_that_are_not_there_make_a_hierarchy_unsound() {
         let scene = big();
         let mut bvh = Bvh8::build(&scene, &Bvh8::SETTINGS);
-        assert!(is_sound(&bvh, &scene));
+        assert!(is_valid(&bvh, &scene));
         let behind = bvh.blocks.len() as u32;
         bvh.blocks[7].boxes = behind;
-        assert!(!is_sound(&bvh, &scene));
+        assert!(!is_valid(&bvh, &scene));
         bvh.blocks[7].boxes = behind - 8;
-        assert!(!is_sound(&bvh, &scene), "blocks of primitives are no boxes");
+        assert!(!is_valid(&bvh, &scene), "blocks of primitives are no boxes");
     }
 
     #[test]

@@ -12,18 +12,18 @@ mod object_ray;
 mod traverse;
 mod validate;
 
-pub use build::presplit::{Piece, Pieces};
+pub use build::presplit::{PreSplit, SplitReference};
 pub use build::{BuildSettings, Split};
-pub use bvh::{Hierarchy, Layout};
+pub use bvh::{Bvh, Layout};
 pub use cache::{BvhCache, Fetched};
 pub use layout::bvh2::{Bvh2, EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, MAX_LEAF_PRIMITIVES, NODE_WIDENING, Node};
 pub use layout::bvh8::{Block8, Bvh8, Node8};
 pub use metrics::NODE_COST;
-pub use object_ray::{BruteForce, LeafPrimitive, Probe, instance_boxes, judge};
+pub use object_ray::{BruteForce, LeafPrimitive, ObjectRay, confirm, instance_boxes};
 pub use traverse::bvh2::Scratch;
 pub use traverse::bvh8::Scratch8;
-pub use traverse::confirm::{Judged8, Proposals8, Rays8};
-pub use traverse::small_scene::{Few, FewScratch, RAYS};
+pub use traverse::confirm::{Candidates8, Confirmed8, Rays8};
+pub use traverse::small_scene::{RAYS, SmallSceneIntersector, SmallSceneScratch};
 
 /// Entries of the traversal stack; the builder keeps both levels' depth within it.
 pub const STACK_SIZE: usize = 96;

@@ -78,7 +78,7 @@ fn union_of(children: impl Iterator<Item = (u32, Corners)>) -> Corners {
 
 /// End-point overlap, exact up to rounding: every triangle is clipped against every box it reaches into. Of several meshes
 /// it is the mean weighted by their area in object space times the number of their instances; what instances overlap each
-/// other is not counted, and neither are spheres. Pieces of a triangle count by what of it lies in their boxes. Zero without triangles.
+/// other is not counted, and neither are spheres. PreSplit of a triangle count by what of it lies in their boxes. Zero without triangles.
 pub(crate) fn end_point_overlap<T: Stored>(bvh: &T, scene: &SceneData) -> f64 {
     let mut uses = vec![0.0; scene.meshes.len()];
     for instance in &scene.instances {
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use crate::LeafPrimitive;
     use crate::layout::bvh2::{LEAF_COUNT_SHIFT, Node};
-    use crate::{BuildSettings, Bvh2, Bvh8, Hierarchy};
+    use crate::{BuildSettings, Bvh, Bvh2, Bvh8};
     use lockstep_core::math::rng::{pcg4d, uniform};
     use lockstep_core::math::vec3::vec3;
     use lockstep_core::scene::{Flatten, IDENTITY, Material, MeshData, Scene, SceneBuilder};
@@ -341,11 +341,11 @@ mod tests {
     #[test]
     fn better_builds_cost_less_by_both_measures() {
         let scene = soup(3000);
-        let plain = BuildSettings { optimise: false, ..Bvh2::SETTINGS };
+        let plain = BuildSettings { reinsert: false, ..Bvh2::SETTINGS };
         let median = BuildSettings { split: crate::Split::Median, ..plain };
         let [best, plain, median] =
-            [Bvh2::SETTINGS, plain, median].map(|s| Hierarchy::Bvh2(Bvh2::build(&scene, &s)));
-        let costs = |h: &Hierarchy| [h.surface_area_cost(&scene), h.end_point_overlap(&scene)];
+            [Bvh2::SETTINGS, plain, median].map(|s| Bvh::Bvh2(Bvh2::build(&scene, &s)));
+        let costs = |h: &Bvh| [h.surface_area_cost(&scene), h.end_point_overlap(&scene)];
         let [best, plain, median] = [best, plain, median].map(|h| costs(&h));
         for k in 0..2 {
             assert!(best[k] < plain[k] && plain[k] < median[k], "{best:?} {plain:?} {median:?}");

@@ -1,15 +1,15 @@
 //! The hit rule applied to one primitive of one instance, and to all of them.
 //!
-//! Intersectors that are not ours (Embree) propose a primitive and ask [`judge`]; traversals of our own ask
-//! [`Probe::test`] in their leaves.
+//! Intersectors that are not ours (Embree) find_candidates a primitive and ask [`confirm`]; traversals of our own ask
+//! [`ObjectRay::test`] in their leaves.
 
 use crate::aabb::Aabb;
 use crate::build::polygon::{Polygon, point};
 use crate::build::presplit::Parts;
 use bytemuck::{Pod, Zeroable};
 use lockstep_core::geometry::{
-    Cut, Hit, Ray, Shear, Slabs, accept, box_of, coordinate_scale, covers, cut_box, pad_box, piece_box,
-    sphere, triangle,
+    ClipBox, Hit, Ray, Shear, Slabs, accept, box_of, clip_box, clipped_box, coordinate_scale, pad_box,
+    passes_alpha_test, sphere, triangle,
 };
 use lockstep_core::math::rng::RayKey;
 use lockstep_core::math::vec3::{Vec3, cross, dot, vec3};
@@ -27,7 +27,7 @@ pub struct LeafPrimitive {
     pub primitive: u32,
     /// Second vertex; a sphere's radius is its x.
     pub p1: Vec3,
-    /// [`LeafPrimitive::ALPHA`], and above it what the [`Cut`] of a piece takes away below.
+    /// [`LeafPrimitive::ALPHA`], and above it what the [`ClipBox`] of a piece takes away below.
     pub flags: u32,
     /// Third vertex.
     pub p2: Vec3,
@@ -64,7 +64,7 @@ impl LeafPrimitive {
         if self.primitive & SPHERE_BIT != 0 {
             return 2.0 * std::f32::consts::PI * self.p1.x * self.p1.x;
         }
-        if self.cut() != Cut::NONE {
+        if self.cut() != ClipBox::NONE {
             return self.polygon().area() as f32;
         }
         let twice = cross(self.p1 - self.p0, self.p2 - self.p0);
@@ -75,24 +75,24 @@ impl LeafPrimitive {
     pub(crate) fn polygon(&self) -> Polygon {
         let corners = [self.p0, self.p1, self.p2];
         let whole = Polygon::of(&corners.map(point));
-        if self.cut() == Cut::NONE {
+        if self.cut() == ClipBox::NONE {
             return whole;
         }
-        let (lo, hi) = cut_box(box_of(corners), self.cut());
+        let (lo, hi) = clip_box(box_of(corners), self.cut());
         whole.clipped(&[lo, hi].map(point))
     }
 
     /// That of a piece of the triangle.
     #[inline]
-    pub fn with(self, cut: Cut) -> Self {
+    pub fn with(self, cut: ClipBox) -> Self {
         let alpha = self.flags & Self::ALPHA;
         Self { flags: alpha | cut.below << Self::CUT_SHIFT, cut_above: cut.above, ..self }
     }
 
     /// The part of the triangle's box that counts.
     #[inline(always)]
-    pub fn cut(&self) -> Cut {
-        Cut { below: self.flags >> Self::CUT_SHIFT, above: self.cut_above }
+    pub fn cut(&self) -> ClipBox {
+        ClipBox { below: self.flags >> Self::CUT_SHIFT, above: self.cut_above }
     }
 
     /// The padded box that the hit rule tests.
@@ -106,12 +106,12 @@ impl LeafPrimitive {
         } else {
             [self.p0, self.p1, self.p2]
         };
-        piece_box(corners, self.cut())
+        clipped_box(corners, self.cut())
     }
 }
 
 /// A ray prepared for one instance's object space.
-pub struct Probe {
+pub struct ObjectRay {
     pub(crate) origin: Vec3,
     direction: Vec3,
     pub(crate) slabs: Slabs,
@@ -123,7 +123,7 @@ pub struct Probe {
     key: RayKey,
 }
 
-impl Probe {
+impl ObjectRay {
     #[inline(always)]
     fn new(direction: Vec3, slabs: Slabs, ray: &Ray, instance: u32, t_floor: f32, key: RayKey) -> Self {
         Self {
@@ -211,7 +211,7 @@ impl Probe {
     /// Whether the ray sees the surface of a primitive with partial coverage.
     #[inline(always)]
     pub(crate) fn sees(&self, scene: &SceneData, hit: &Hit) -> bool {
-        covers(scene, self.instance, hit.primitive, hit.u, hit.v, self.key)
+        passes_alpha_test(scene, self.instance, hit.primitive, hit.u, hit.v, self.key)
     }
 }
 
@@ -280,7 +280,7 @@ impl<'a> BruteForce<'a> {
         let mut best = Hit::none(ray.t_max);
         let slabs = Slabs::new(ray.origin, ray.direction);
         for (index, instance) in scene.instances.iter().enumerate() {
-            let Some(probe) = Probe::enter(scene, boxes, ray, &slabs, index as u32, key, best.t) else {
+            let Some(probe) = ObjectRay::enter(scene, boxes, ray, &slabs, index as u32, key, best.t) else {
                 continue;
             };
             for candidate in &meshes[instance.mesh as usize] {
@@ -298,7 +298,7 @@ impl<'a> BruteForce<'a> {
 /// The hit rule applied to the primitive of an instance that another intersector proposes, or to the pieces that it is in;
 /// `None` where the rule rejects it.
 #[inline(always)]
-pub fn judge(
+pub fn confirm(
     scene: &SceneData,
     boxes: &[[Vec3; 2]],
     ray: &Ray,
@@ -307,6 +307,6 @@ pub fn judge(
     proposed: impl Iterator<Item = LeafPrimitive>,
 ) -> Option<Hit> {
     let slabs = Slabs::new(ray.origin, ray.direction);
-    let probe = Probe::enter(scene, boxes, ray, &slabs, instance, key, ray.t_max)?;
+    let probe = ObjectRay::enter(scene, boxes, ray, &slabs, instance, key, ray.t_max)?;
     probe.test_each(scene, proposed, ray.t_max)
 }

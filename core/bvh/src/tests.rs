@@ -1,18 +1,18 @@
 use crate::*;
-use lockstep_core::geometry::{Cut, FAR, Hit, Ray, Slabs};
+use lockstep_core::geometry::{ClipBox, FAR, Hit, Ray, Slabs};
 use lockstep_core::math::rng::{RayKey, SampleKey, pcg4d, uniform};
 use lockstep_core::math::vec3::{Vec3, max_abs_component, normalize, vec3};
 use lockstep_core::scene::{Affine, AlphaMode, Flatten, Material, MeshData, Scene, SceneBuilder, Sphere};
 
 const BUILDS: [BuildSettings; 3] = [
-    BuildSettings { split: Split::BinnedSah(16), max_leaf: 4, traversal_cost: 1.0, optimise: true },
-    BuildSettings { split: Split::BinnedSah(5), max_leaf: 8, traversal_cost: 4.0, optimise: false },
-    BuildSettings { split: Split::Median, max_leaf: 1, traversal_cost: 1.0, optimise: true },
+    BuildSettings { split: Split::BinnedSah(16), max_leaf: 4, traversal_cost: 1.0, reinsert: true },
+    BuildSettings { split: Split::BinnedSah(5), max_leaf: 8, traversal_cost: 4.0, reinsert: false },
+    BuildSettings { split: Split::Median, max_leaf: 1, traversal_cost: 1.0, reinsert: true },
 ];
 
 const WIDE_BUILDS: [BuildSettings; 2] = [
     Bvh8::SETTINGS,
-    BuildSettings { split: Split::Median, max_leaf: 3, traversal_cost: 1.0, optimise: false },
+    BuildSettings { split: Split::Median, max_leaf: 3, traversal_cost: 1.0, reinsert: false },
 ];
 
 fn random(i: u32, stream: u32) -> [f32; 4] {
@@ -171,7 +171,7 @@ pub(crate) fn bits(hit: &Hit) -> [u32; 5] {
 fn hits_do_not_depend_on_the_hierarchy() {
     let scene = mixture();
     let (boxes, definition) = (instance_boxes(&scene), BruteForce::new(&scene));
-    let pieces: Vec<Pieces> = scene.meshes.iter().map(|mesh| Pieces::of(&scene, mesh)).collect();
+    let pieces: Vec<PreSplit> = scene.meshes.iter().map(|mesh| PreSplit::of(&scene, mesh)).collect();
     let trees = BUILDS.map(|b| Bvh2::build(&scene, &b));
     let wide_trees = WIDE_BUILDS.map(|b| Bvh8::build(&scene, &b));
     let (mut scratch, mut scratch8) = (Scratch::default(), Scratch8::default());
@@ -205,16 +205,16 @@ fn hits_do_not_depend_on_the_hierarchy() {
             let of_it = pieces[mesh].of_triangle(expected.primitive);
             in_pieces += u32::from(!of_it.is_empty());
             let cuts = of_it.iter().map(|piece| piece.cut);
-            let proposed = cuts.chain(of_it.is_empty().then_some(Cut::NONE)).map(|cut| whole.with(cut));
-            let judged = judge(&scene, &boxes, &ray, key(i), expected.instance, proposed);
-            assert_eq!(judged.map(|hit| bits(&hit)), Some(bits(&expected)));
+            let proposed = cuts.chain(of_it.is_empty().then_some(ClipBox::NONE)).map(|cut| whole.with(cut));
+            let confirmed = confirm(&scene, &boxes, &ray, key(i), expected.instance, proposed);
+            assert_eq!(confirmed.map(|hit| bits(&hit)), Some(bits(&expected)));
         }
     }
     assert!(found > 10_000, "only {found} rays hit anything");
     assert!(in_pieces > 1_000, "only {in_pieces} rays hit triangles in pieces");
 }
 
-/// Proposals judged eight at a time are those judged one by one, but for those that the scalar rule must decide.
+/// Proposals confirmed eight at a time are those confirmed one by one, but for those that the scalar rule must decide.
 #[test]
 fn eight_proposals_judged_together_are_judged_as_each_by_itself() {
     let scene = closed_mesh(12, 24);
@@ -222,20 +222,20 @@ fn eight_proposals_judged_together_are_judged_as_each_by_itself() {
     const EDGE: f32 = 1.0 / 64.0;
     let (mut taken, mut inside, mut left) = (0, 0, 0);
     for first in (0..40_000).step_by(8) {
-        let lanes: Vec<(Ray, LeafPrimitive)> = (first..first + 8).map(|i| proposal(&scene, i)).collect();
+        let lanes: Vec<(Ray, LeafPrimitive)> = (first..first + 8).map(|i| candidate(&scene, i)).collect();
         let skipped = first as usize / 8 % 9;
         let rays = Rays8::new(|lane| &lanes[lane].0);
-        let mut together = Proposals8::new(&rays);
+        let mut together = Candidates8::new(&rays);
         for (lane, (_, triangle)) in lanes.iter().enumerate() {
             together.put(lane, triangle, lane != skipped);
         }
-        let judged = together.judge(EDGE);
+        let confirmed = together.confirm(EDGE);
         for (lane, (ray, triangle)) in lanes.iter().enumerate() {
-            let alone = judge(&scene, &boxes, ray, key(first), 0, [*triangle].into_iter())
+            let alone = confirm(&scene, &boxes, ray, key(first), 0, [*triangle].into_iter())
                 .filter(|_| lane != skipped);
-            let (hit, judged_inside) = (judged.hit(lane, 0), judged.inside() >> lane & 1 != 0);
-            assert_eq!(judged.is_hit(lane), hit.is_some());
-            if judged.is_hit(lane) {
+            let (hit, judged_inside) = (confirmed.hit(lane, 0), confirmed.inside() >> lane & 1 != 0);
+            assert_eq!(confirmed.is_hit(lane), hit.is_some());
+            if confirmed.is_hit(lane) {
                 assert_eq!(Some(bits(&hit)), alone.map(|hit| bits(&hit)), "{ray:?} {triangle:?}");
                 let is_inside = hit.u.min(hit.v).min(1.0 - hit.u - hit.v) >= EDGE;
                 assert_eq!(judged_inside, is_inside, "{hit:?}");
@@ -255,7 +255,7 @@ fn eight_proposals_judged_together_are_judged_as_each_by_itself() {
 
 /// A ray into the closed mesh, and a triangle that it may meet: at a vertex, an edge, within or nearby, from inside or out,
 /// along an axis or not, and with an end before or behind it.
-fn proposal(scene: &Scene, i: u32) -> (Ray, LeafPrimitive) {
+fn candidate(scene: &Scene, i: u32) -> (Ray, LeafPrimitive) {
     let r = random(i, 71);
     let triangle = LeafPrimitive::of(scene, &scene.meshes[0], (r[0] * scene.triangles.len() as f32) as u32);
     let (a, b, c) = (triangle.p0, triangle.p1, triangle.p2);
@@ -289,7 +289,7 @@ fn no_ray_leaks_through_a_closed_mesh() {
 #[test]
 fn no_ray_leaks_through_a_closed_mesh_in_pieces() {
     let scene = long_among_specks();
-    let pieces = Pieces::of(&scene, &scene.meshes[0]);
+    let pieces = PreSplit::of(&scene, &scene.meshes[0]);
     let many = (0..LONG as u32).filter(|&i| pieces.of_triangle(i).len() > 1).count();
     assert!(many > LONG / 2, "{many} triangles in pieces");
     leaks(&scene, LONG);

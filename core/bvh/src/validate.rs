@@ -61,7 +61,7 @@ pub(crate) trait Stored: Sized + Sync {
 const UNHITTABLE: [Vec3; 2] = [Vec3::splat(f32::INFINITY), Vec3::splat(f32::NEG_INFINITY)];
 
 /// Whether every walk of a hierarchy ends, fits the stacks of traversal, and stays within its arrays and the scene's.
-pub(crate) fn is_sound<T: Stored>(bvh: &T, scene: &SceneData) -> bool {
+pub(crate) fn is_valid<T: Stored>(bvh: &T, scene: &SceneData) -> bool {
     let Parts { nodes, root, mesh_roots, instance_boxes, .. } = bvh.parts();
     let (meshes, instances) = (&scene.meshes, scene.instances.len());
     if mesh_roots.len() != meshes.len() || instance_boxes.len() != instances {

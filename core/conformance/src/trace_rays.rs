@@ -1,4 +1,4 @@
-//! Given rays, answered as the hit rule says.
+//! GivenArgument rays, answered as the hit rule says.
 
 use crate::{During, Open, Verdict, load, opened};
 use lockstep_bvh::BruteForce;

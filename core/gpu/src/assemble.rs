@@ -1,7 +1,7 @@
 //! One source text from a backend's compat header and the shared kernels.
 
-use crate::features::Content;
-use crate::program::{Build, Part};
+use crate::features::SceneFeatures;
+use crate::program::{ProgramKind, ProgramOptions};
 use lockstep_bvh::Layout;
 use lockstep_core::KernelSource;
 use lockstep_core::error::{Error, Result};
@@ -106,18 +106,18 @@ pub struct Options {
     /// The layout of the BVH, by which hits are found.
     pub layout: Layout,
     /// What the kernels can deal with.
-    pub content: Content,
+    pub features: SceneFeatures,
 }
 
 /// Puts a program's source together. `compat` is the backend's header, `compat_name` what compile errors call it.
-pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Part) -> KernelSource {
-    let Build { structure, threads, order } = part.build();
+pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: ProgramKind) -> KernelSource {
+    let ProgramOptions { structure, threads, order } = part.build();
     let last: &[Header] = match (part, structure) {
-        (Part::Render, _) => &RENDER,
-        (Part::Trace, _) => &RECORD_PATHS,
-        (Part::Other(_), Structure::Wavefront) => &WAVEFRONT,
-        (Part::Other(_), Structure::NoCompaction) => &NO_COMPACTION,
-        (Part::Other(_), Structure::Megakernel) => &MEGAKERNEL,
+        (ProgramKind::Render, _) => &RENDER,
+        (ProgramKind::Trace, _) => &RECORD_PATHS,
+        (ProgramKind::Configured(_), Structure::Wavefront) => &WAVEFRONT,
+        (ProgramKind::Configured(_), Structure::NoCompaction) => &NO_COMPACTION,
+        (ProgramKind::Configured(_), Structure::Megakernel) => &MEGAKERNEL,
     };
     // Lanes in lockstep, of which each has a ray of its own, are a GPU's.
     let refills =
@@ -147,9 +147,9 @@ fn assemble_with(
         ("LS_FAST", options.fast),
         ("LS_GROUP_COMPACTION", options.group_compaction),
         ("LS_WIDE", options.layout == Layout::Bvh8),
-        ("LS_INSTANCES", options.content.instances),
-        ("LS_SPHERES", options.content.spheres),
-        ("LS_COVERAGE", options.content.coverage),
+        ("LS_INSTANCES", options.features.instances),
+        ("LS_SPHERES", options.features.spheres),
+        ("LS_ALPHA", options.features.alpha),
     ];
     let mut defines = defines(&of_options) + &defines(of_build);
     if !options.group_compaction {
@@ -170,7 +170,7 @@ fn assemble_with(
 ///
 /// # Errors
 /// [`Error::Contract`] unless the file contains the text exactly once.
-pub fn edited(mut source: KernelSource, edit: &Edit) -> Result<KernelSource> {
+pub fn patched(mut source: KernelSource, edit: &SourcePatch) -> Result<KernelSource> {
     let Some((_, text)) = source.files.iter_mut().find(|(name, _)| name == edit.file) else {
         return Ok(source);
     };
@@ -187,7 +187,7 @@ pub fn edited(mut source: KernelSource, edit: &Edit) -> Result<KernelSource> {
 
 /// A change of the kernels' source, for proofs that a mistake would be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Edit {
+pub struct SourcePatch {
     /// The file, such as `core/kernels/path.h`.
     pub file: &'static str,
     /// What it has exactly once.

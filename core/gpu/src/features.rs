@@ -5,18 +5,18 @@ use lockstep_core::scene::{Instance, SceneData};
 /// What a scene has that traversal must deal with. Kernels are built without the rest, which would cost registers and
 /// branches in the innermost loops; those built for everything take every scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Content {
+pub struct SceneFeatures {
     /// A tree over instances: more than one mesh in the world, or one that is placed by a map.
     pub instances: bool,
     /// Spheres.
     pub spheres: bool,
     /// Surfaces with partial coverage.
-    pub coverage: bool,
+    pub alpha: bool,
 }
 
-impl Content {
+impl SceneFeatures {
     /// Everything.
-    pub const ALL: Self = Self { instances: true, spheres: true, coverage: true };
+    pub const ALL: Self = Self { instances: true, spheres: true, alpha: true };
 
     /// What a scene has.
     pub fn of(scene: &SceneData) -> Self {
@@ -24,12 +24,12 @@ impl Content {
         Self {
             instances: !matches!(scene.instances.as_slice(), [only] if in_the_world(only)),
             spheres: !scene.spheres.is_empty(),
-            coverage: scene.materials.iter().any(|material| material.has_alpha()),
+            alpha: scene.materials.iter().any(|material| material.has_alpha()),
         }
     }
 }
 
-impl Default for Content {
+impl Default for SceneFeatures {
     fn default() -> Self {
         Self::ALL
     }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
     use lockstep_core::scene::{Flatten, IDENTITY, Material, MeshData, SceneBuilder, Sphere};
 
-    fn content(edit: impl FnOnce(&mut SceneBuilder, &mut MeshData)) -> Content {
+    fn features(edit: impl FnOnce(&mut SceneBuilder, &mut MeshData)) -> SceneFeatures {
         let mut builder = SceneBuilder::new("t");
         builder.material(Material::diffuse([0.5; 3]));
         let mut mesh = MeshData {
@@ -52,23 +52,23 @@ mod tests {
         edit(&mut builder, &mut mesh);
         let mesh = builder.mesh(mesh);
         builder.instance(mesh, IDENTITY);
-        Content::of(&builder.build().unwrap())
+        SceneFeatures::of(&builder.build().unwrap())
     }
 
     #[test]
     fn only_what_a_scene_has_counts() {
-        let none = Content { instances: false, spheres: false, coverage: false };
-        assert_eq!(content(|_, _| {}), none);
+        let none = SceneFeatures { instances: false, spheres: false, alpha: false };
+        assert_eq!(features(|_, _| {}), none);
         let moved = |builder: &mut SceneBuilder, mesh: &mut MeshData| {
             builder.flatten = Flatten::Never;
             let mesh = builder.mesh(mesh.clone());
             builder.instance(mesh, [[1.0, 0.0, 0.0, 2.0], IDENTITY[1], IDENTITY[2]]);
         };
-        assert_eq!(content(moved), Content { instances: true, ..none });
+        assert_eq!(features(moved), SceneFeatures { instances: true, ..none });
         let sphere = |_: &mut SceneBuilder, mesh: &mut MeshData| {
             mesh.spheres.push(Sphere { radius: 1.0, ..Sphere::default() });
         };
-        assert_eq!(content(sphere), Content { spheres: true, ..none });
+        assert_eq!(features(sphere), SceneFeatures { spheres: true, ..none });
         let glass = |builder: &mut SceneBuilder, _: &mut MeshData| {
             builder.material(Material {
                 alpha_mode: lockstep_core::scene::AlphaMode::Blend as u32,
@@ -76,6 +76,6 @@ mod tests {
                 ..Material::diffuse([0.5; 3])
             });
         };
-        assert_eq!(content(glass), Content { coverage: true, ..none });
+        assert_eq!(features(glass), SceneFeatures { alpha: true, ..none });
     }
 }

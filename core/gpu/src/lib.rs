@@ -13,7 +13,7 @@
 //! global size is right and the host never waits in between. With [`Options::group_compaction`] the global size must be a
 //! multiple of the group's.
 //!
-//! [`Part`] lists the programs: a pass of another structure launches [`signatures::MEGAKERNEL`] in place of all but the last
+//! [`ProgramKind`] lists the programs: a pass of another structure launches [`signatures::MEGAKERNEL`] in place of all but the last
 //! two, or stages that leave paths in their slots.
 //!
 //! Before the first pass the film, the counters ([`counters_len`]), the invalid (four words) and the totals
@@ -29,10 +29,10 @@ mod records;
 mod scene_buffers;
 pub mod signatures;
 
-pub use assemble::{Edit, ITEMS_IN_TURN, Options, assemble, assemble_probes, edited, header_texts};
-pub use features::Content;
+pub use assemble::{ITEMS_IN_TURN, Options, SourcePatch, assemble, assemble_probes, header_texts, patched};
+pub use features::SceneFeatures;
 pub use lockstep_core::{KernelResources, KernelSource, Listing};
-pub use program::{Build, Part};
+pub use program::{ProgramKind, ProgramOptions};
 pub use ptxas::from_ptxas;
 pub use records::{
     BounceCounters, Packed, Pass, SceneConstants, TOTALS_HEADER, bounces_of_totals, counters_len,

@@ -5,19 +5,19 @@ use lockstep_core::{KernelConfig, Order, Scheduling, Structure};
 
 /// The kernels that one program has, and how they are built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum ProgramKind {
     /// All that renders and casts launch.
     #[default]
     Render,
     /// The kernel that records paths, built when the first is asked for.
     Trace,
     /// What a render launches in another way, built when that is asked for.
-    Other(Build),
+    Configured(ProgramOptions),
 }
 
 /// How the kernels of a render are built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Build {
+pub struct ProgramOptions {
     /// The kernels that a path goes through.
     pub structure: Structure,
     /// How work-items come by their rays.
@@ -26,13 +26,13 @@ pub struct Build {
     pub order: Order,
 }
 
-impl Part {
+impl ProgramKind {
     /// The program that a variant's passes launch.
     pub fn of(variant: &KernelConfig) -> Self {
         let KernelConfig { structure, threads, order, .. } = *variant;
-        match (Build { structure, threads, order }) {
-            build if build == Build::default() => Self::Render,
-            build => Self::Other(build),
+        match (ProgramOptions { structure, threads, order }) {
+            build if build == ProgramOptions::default() => Self::Render,
+            build => Self::Configured(build),
         }
     }
 
@@ -41,8 +41,10 @@ impl Part {
         match self {
             Self::Render => &KERNELS,
             Self::Trace => &[&TRACE],
-            Self::Other(Build { structure: Structure::Megakernel, .. }) => &[&MEGAKERNEL, &RESOLVE, &TALLY],
-            Self::Other(_) => &STAGES,
+            Self::Configured(ProgramOptions { structure: Structure::Megakernel, .. }) => {
+                &[&MEGAKERNEL, &RESOLVE, &TALLY]
+            }
+            Self::Configured(_) => &STAGES,
         }
     }
 
@@ -51,15 +53,15 @@ impl Part {
         match self {
             Self::Render => &STAGES,
             Self::Trace => &[],
-            Self::Other(_) => self.kernels(),
+            Self::Configured(_) => self.kernels(),
         }
     }
 
     /// How its kernels are built.
-    pub(crate) fn build(self) -> Build {
+    pub(crate) fn build(self) -> ProgramOptions {
         match self {
-            Self::Other(build) => build,
-            Self::Render | Self::Trace => Build::default(),
+            Self::Configured(build) => build,
+            Self::Render | Self::Trace => ProgramOptions::default(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::records::SceneConstants;
 use crate::signatures::{Argument, SCENE_LEN, scene};
 use bytemuck::cast_slice;
-use lockstep_bvh::Hierarchy;
+use lockstep_bvh::Bvh;
 use lockstep_core::scene::SceneData;
 use lockstep_core::scene::texture::SRGB_TO_LINEAR;
 
@@ -17,7 +17,7 @@ pub struct SceneArray<'a> {
 }
 
 /// What kernels take of a scene by value.
-pub fn scene_constants(scene: &SceneData, bvh: &Hierarchy) -> SceneConstants {
+pub fn scene_constants(scene: &SceneData, bvh: &Bvh) -> SceneConstants {
     SceneConstants {
         environment: scene.environment,
         light_count: scene.lights.len() as u32,
@@ -28,7 +28,7 @@ pub fn scene_constants(scene: &SceneData, bvh: &Hierarchy) -> SceneConstants {
 }
 
 /// What kernels take of a scene as buffers, in the order of [`crate::signatures::scene`] after its first parameter.
-pub fn scene_arrays<'a>(data: &'a SceneData, bvh: &'a Hierarchy) -> [SceneArray<'a>; SCENE_LEN - 1] {
+pub fn scene_arrays<'a>(data: &'a SceneData, bvh: &'a Bvh) -> [SceneArray<'a>; SCENE_LEN - 1] {
     let [nodes, leaves, mesh_roots, instance_boxes] = bvh.arrays();
     let arrays: [&[u8]; SCENE_LEN - 1] = [
         cast_slice(&data.positions),

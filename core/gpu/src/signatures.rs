@@ -97,7 +97,7 @@ pub enum Mismatch {
 
 /// What a launch gives for one parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum GivenArgument {
     /// A value of this many bytes.
     Value(usize),
     /// A buffer whose elements have this many bytes.
@@ -115,7 +115,7 @@ impl Kernel {
     ///
     /// # Errors
     /// The first [`Mismatch`].
-    pub fn check(&self, layout: Layout, given: &[Given]) -> Result<(), Mismatch> {
+    pub fn check(&self, layout: Layout, given: &[GivenArgument]) -> Result<(), Mismatch> {
         let expected = self.arguments(layout).count();
         if given.len() != expected {
             let given = given.len();
@@ -123,8 +123,8 @@ impl Kernel {
         }
         for (argument, &given) in self.arguments(layout).zip(given) {
             let expected = match argument.passing {
-                Passing::Value => Given::Value(argument.of.size),
-                Passing::Input | Passing::Output => Given::Buffer(argument.of.size),
+                Passing::Value => GivenArgument::Value(argument.of.size),
+                Passing::Input | Passing::Output => GivenArgument::Buffer(argument.of.size),
             };
             if given != expected {
                 return Err(Mismatch::Argument {
@@ -139,10 +139,10 @@ impl Kernel {
     }
 }
 
-fn describe(given: Given) -> String {
+fn describe(given: GivenArgument) -> String {
     match given {
-        Given::Value(size) => format!("a value of {size} bytes"),
-        Given::Buffer(size) => format!("a buffer of {size}-byte elements"),
+        GivenArgument::Value(size) => format!("a value of {size} bytes"),
+        GivenArgument::Buffer(size) => format!("a buffer of {size}-byte elements"),
     }
 }
 
@@ -288,7 +288,7 @@ pub const TALLY: Kernel = Kernel {
 };
 
 /// Finds the closest hit of `count` given rays: ray `i` reads and writes slot `i`. `heads[launch]`, which is zero before, may
-/// give out the rays. Part of no pass.
+/// give out the rays. ProgramKind of no pass.
 pub const CAST_CLOSEST: Kernel = Kernel {
     name: "ls_cast_closest",
     takes_scene: true,
@@ -308,7 +308,7 @@ pub const CAST_CLOSEST: Kernel = Kernel {
 pub const CAST_COHERENT: Kernel = Kernel { name: "ls_cast_coherent", ..CAST_CLOSEST };
 
 /// Asks of `count` given rays whether anything is in their way: 1 or 0 in slot `i` of `occluded`. `heads[launch]`
-/// as in [`CAST_CLOSEST`]. Part of no pass.
+/// as in [`CAST_CLOSEST`]. ProgramKind of no pass.
 pub const CAST_ANY: Kernel = Kernel {
     name: "ls_cast_any",
     takes_scene: true,
@@ -325,7 +325,7 @@ pub const CAST_ANY: Kernel = Kernel {
 
 /// Traces one sample for every pair (pixel, sample index) of `requests`, `count` of them, and records all vertices of its
 /// path: `pass.bounces + 1` records for each, which are zero before, and how many of them were filled. A program of its
-/// own ([`crate::Part::Trace`]), which runs by itself. It walks the BVH, but is not built for speed.
+/// own ([`crate::ProgramKind::Trace`]), which runs by itself. It walks the BVH, but is not built for speed.
 pub const TRACE: Kernel = Kernel {
     name: "ls_trace",
     takes_scene: true,

@@ -1,6 +1,6 @@
-use crate::signatures::{Given, KERNELS, Kernel, MEGAKERNEL, Mismatch, Passing, TRACE};
+use crate::signatures::{GivenArgument, KERNELS, Kernel, MEGAKERNEL, Mismatch, Passing, TRACE};
 use crate::*;
-use lockstep_bvh::{Hierarchy, Layout};
+use lockstep_bvh::{Bvh, Layout};
 use lockstep_core::scene::SceneBuilder;
 use lockstep_core::{Order, Scheduling, Structure};
 
@@ -9,11 +9,11 @@ fn a_launch_that_differs_from_the_declaration_is_refused() {
     let of_layout =
         |layout| KERNELS.into_iter().chain([&TRACE, &MEGAKERNEL]).map(move |kernel| (layout, kernel));
     for (layout, kernel) in of_layout(Layout::Bvh2).chain(of_layout(Layout::Bvh8)) {
-        let right: Vec<Given> = kernel
+        let right: Vec<GivenArgument> = kernel
             .arguments(layout)
             .map(|a| match a.passing {
-                Passing::Value => Given::Value(a.of.size),
-                Passing::Input | Passing::Output => Given::Buffer(a.of.size),
+                Passing::Value => GivenArgument::Value(a.of.size),
+                Passing::Input | Passing::Output => GivenArgument::Buffer(a.of.size),
             })
             .collect();
         assert_eq!(kernel.check(layout, &right), Ok(()));
@@ -21,8 +21,8 @@ fn a_launch_that_differs_from_the_declaration_is_refused() {
         for i in 0..right.len() {
             let mut wrong = right.clone();
             wrong[i] = match wrong[i] {
-                Given::Value(size) => Given::Value(size + 4),
-                Given::Buffer(size) => Given::Value(size),
+                GivenArgument::Value(size) => GivenArgument::Value(size + 4),
+                GivenArgument::Buffer(size) => GivenArgument::Value(size),
             };
             let named = kernel.arguments(layout).nth(i).unwrap().name;
             assert!(
@@ -38,7 +38,7 @@ fn scene_arrays_hold_whole_elements() {
     builder.image(1, 1, &[1, 2, 3, 4]).unwrap();
     let scene = builder.build().unwrap();
     for layout in [Layout::Bvh2, Layout::Bvh8] {
-        let bvh = Hierarchy::build(&scene, layout);
+        let bvh = Bvh::build(&scene, layout);
         for array in scene_arrays(&scene, &bvh) {
             assert_eq!(array.bytes.len() % array.argument.of.size, 0, "{}", array.argument.name);
         }
@@ -80,10 +80,12 @@ fn parameter(text: &str) -> (String, String, Passing) {
 #[test]
 fn entry_kernels_take_what_the_declarations_say() {
     let scene = macro_body(header("/scene.h"), "LS_SCENE_PARAMETERS");
-    let build = |structure, threads| Part::Other(Build { structure, threads, order: Order::Scanline });
+    let build = |structure, threads| {
+        ProgramKind::Configured(ProgramOptions { structure, threads, order: Order::Scanline })
+    };
     let parts = [
-        Part::Render,
-        Part::Trace,
+        ProgramKind::Render,
+        ProgramKind::Trace,
         build(Structure::Wavefront, Scheduling::PersistentThreads),
         build(Structure::NoCompaction, Scheduling::Default),
         build(Structure::Megakernel, Scheduling::Default),
@@ -104,7 +106,7 @@ fn entry_kernels_take_what_the_declarations_say() {
 #[test]
 fn a_cast_is_built_with_the_render_but_part_of_no_pass() {
     let names = |kernels: &[&Kernel]| kernels.iter().map(|kernel| kernel.name).collect::<Vec<_>>();
-    let (built, launched) = (names(Part::Render.kernels()), names(Part::Render.of_passes()));
+    let (built, launched) = (names(ProgramKind::Render.kernels()), names(ProgramKind::Render.of_passes()));
     let others: Vec<_> = built.iter().filter(|name| !launched.contains(name)).copied().collect();
     assert_eq!(others, ["ls_cast_closest", "ls_cast_coherent", "ls_cast_any"]);
     assert!(launched.iter().all(|name| built.contains(name)));
@@ -131,13 +133,22 @@ fn kernels_in(text: &str) -> Vec<Declared> {
 
 #[test]
 fn the_source_names_our_files_and_its_hash_follows_every_option() {
-    let assemble =
-        |compat, options: &Options| assemble("backend-x/kernels/compat.h", compat, options, Part::Render);
+    let assemble = |compat, options: &Options| {
+        assemble("backend-x/kernels/compat.h", compat, options, ProgramKind::Render)
+    };
     let plain = assemble("#define LS_FN\n", &Options::default());
     for (name, text) in header_texts() {
-        if !["/probe.h", "/layout.h", "/trace.h", "/in_place.h", "/megakernel.h", "/wide.h", "/wide_boxes.h"]
-            .iter()
-            .any(|other| name.ends_with(other))
+        if ![
+            "/probe.h",
+            "/layout.h",
+            "/record_paths.h",
+            "/shade_in_place.h",
+            "/megakernel.h",
+            "/bvh8.h",
+            "/bvh8_boxes.h",
+        ]
+        .iter()
+        .any(|other| name.ends_with(other))
         {
             assert!(plain.text.contains(&format!("#line 1 \"{name}\"\n{text}")), "{name}");
         }
@@ -146,12 +157,12 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
     let fast = assemble("", &Options { fast: true, ..Options::default() });
     let grouped = assemble("", &Options { group_compaction: true, ..Options::default() });
     let wide = assemble("", &Options { layout: Layout::Bvh8, ..Options::default() });
-    assert!(wide.text.contains("kernels/wide.h") && !wide.text.contains("kernels/traverse.h"));
-    let without = |content| assemble("", &Options { content, ..Options::default() });
+    assert!(wide.text.contains("kernels/bvh/bvh8.h") && !wide.text.contains("kernels/bvh/bvh2.h"));
+    let without = |features| assemble("", &Options { features, ..Options::default() });
     let lesser = [
-        without(Content { instances: false, ..Content::ALL }),
-        without(Content { spheres: false, ..Content::ALL }),
-        without(Content { coverage: false, ..Content::ALL }),
+        without(SceneFeatures { instances: false, ..SceneFeatures::ALL }),
+        without(SceneFeatures { spheres: false, ..SceneFeatures::ALL }),
+        without(SceneFeatures { alpha: false, ..SceneFeatures::ALL }),
     ];
     let hashes: std::collections::BTreeSet<_> =
         [&plain, &fast, &grouped, &wide].into_iter().chain(&lesser).map(|s| s.hash.clone()).collect();

@@ -9,7 +9,7 @@
 //! * A primitive's hit counts only if the ray also passes the same slab test on the primitive's own box (and, in an
 //!   instance, on the instance's world box); its distance is raised to the entry of those boxes. Hence no enclosing box
 //!   can be cut off by a hit that is not nearer, and the closest hit does not depend on the acceleration structure.
-//! * A large triangle may be in pieces (see [`lockstep_bvh::Pieces`]), which share its edge functions and its distance but have
+//! * A large triangle may be in pieces (see [`lockstep_bvh::PreSplit`]), which share its edge functions and its distance but have
 //!   boxes of their own. They depend on the mesh alone, not on the structure. The triangle counts as the nearest of its
 //!   pieces: one lies wherever on the triangle a ray passes.
 //! * Equal distances go to the lower (instance, primitive).
@@ -248,14 +248,14 @@ pub fn sphere(origin: Vec3, direction: Vec3, center: Vec3, radius: f32) -> Optio
 /// What the box of a piece of a triangle lacks of the triangle's, below and above along each axis: 10 bits an axis, in
 /// 1024ths of the box.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cut {
+pub struct ClipBox {
     /// What is cut off below.
     pub below: u32,
     /// What is cut off above.
     pub above: u32,
 }
 
-impl Cut {
+impl ClipBox {
     /// Nothing is cut off.
     pub const NONE: Self = Self { below: 0, above: 0 };
 
@@ -272,7 +272,7 @@ fn share(steps: u32) -> f32 {
     f32::from_bits(0x3f80_0000 | (steps & 1023) << 13) - 1.0
 }
 
-/// Shares of a box by the bits of a [`Cut`].
+/// Shares of a box by the bits of a [`ClipBox`].
 #[inline(always)]
 fn shares(bits: u32) -> Vec3 {
     vec3(share(bits), share(bits >> 10), share(bits >> 20))
@@ -291,7 +291,7 @@ pub fn box_of(p: [Vec3; 3]) -> (Vec3, Vec3) {
 
 /// What a cut leaves of a triangle's box, without padding.
 #[inline(always)]
-pub fn cut_box((lo, hi): (Vec3, Vec3), cut: Cut) -> (Vec3, Vec3) {
+pub fn clip_box((lo, hi): (Vec3, Vec3), cut: ClipBox) -> (Vec3, Vec3) {
     let extent = hi - lo;
     (lo + extent * shares(cut.below), hi - extent * shares(cut.above))
 }
@@ -299,17 +299,17 @@ pub fn cut_box((lo, hi): (Vec3, Vec3), cut: Cut) -> (Vec3, Vec3) {
 /// The padded box of a triangle, or of a piece of it: what a cut leaves of the triangle's box, with the triangle's padding,
 /// since rounding moves what a ray passes by as much wherever on the triangle it is.
 #[inline(always)]
-pub fn piece_box(p: [Vec3; 3], cut: Cut) -> (Vec3, Vec3) {
+pub fn clipped_box(p: [Vec3; 3], cut: ClipBox) -> (Vec3, Vec3) {
     let whole = box_of(p);
     let pad = padding(whole.0, whole.1);
-    let (lo, hi) = if cut == Cut::NONE { whole } else { cut_box(whole, cut) };
+    let (lo, hi) = if cut == ClipBox::NONE { whole } else { clip_box(whole, cut) };
     (lo - pad, hi + pad)
 }
 
 /// The padded box of a triangle.
 #[inline(always)]
 pub fn triangle_box(p: [Vec3; 3]) -> (Vec3, Vec3) {
-    piece_box(p, Cut::NONE)
+    clipped_box(p, ClipBox::NONE)
 }
 
 /// By how much the box between two corners grows: [`BOX_PADDING`] of its largest coordinate.
@@ -335,7 +335,14 @@ pub fn accept(slabs: &Slabs, boxed: (Vec3, Vec3), t: f32, t_min: f32) -> Option<
 
 /// Whether a ray sees the surface of a primitive with partial coverage. `key` identifies the ray.
 #[inline(always)]
-pub fn covers(scene: &SceneData, instance: u32, primitive: u32, u: f32, v: f32, key: RayKey) -> bool {
+pub fn passes_alpha_test(
+    scene: &SceneData,
+    instance: u32,
+    primitive: u32,
+    u: f32,
+    v: f32,
+    key: RayKey,
+) -> bool {
     let material = &scene.materials[scene.material_of(instance, primitive) as usize];
     if material.alpha_mode == AlphaMode::Opaque as u32 {
         return true;
@@ -344,7 +351,7 @@ pub fn covers(scene: &SceneData, instance: u32, primitive: u32, u: f32, v: f32, 
     if material.alpha_mode == AlphaMode::Mask as u32 {
         return alpha >= material.alpha_cutoff;
     }
-    rng::coverage_uniform(key, instance, primitive) < alpha
+    rng::alpha_uniform(key, instance, primitive) < alpha
 }
 
 /// The coverage of a surface point.

@@ -17,9 +17,9 @@ pub enum Block {
     /// Lobe, direction u, direction v, Russian roulette; per bounce.
     Bsdf = 2,
     /// Key of stochastic coverage along the extension ray; per bounce.
-    ExtensionCoverage = 3,
+    ExtensionAlpha = 3,
     /// Key of stochastic coverage along the shadow ray; per bounce.
-    ShadowCoverage = 4,
+    ShadowAlpha = 4,
     /// Cell index, alias choice, position in the cell of the sky's importance grid; per bounce.
     Sky = 5,
 }
@@ -99,7 +99,7 @@ pub fn index_below(word: u32, n: u32) -> u32 {
 pub struct RayKey {
     /// The sample.
     pub sample: SampleKey,
-    /// The dimension counter of [`Block::ExtensionCoverage`] or [`Block::ShadowCoverage`] at the ray's bounce.
+    /// The dimension counter of [`Block::ExtensionAlpha`] or [`Block::ShadowAlpha`] at the ray's bounce.
     pub dimension: u32,
 }
 
@@ -107,19 +107,19 @@ impl RayKey {
     /// The key of an extension ray.
     #[inline(always)]
     pub const fn extension(sample: SampleKey, bounce: u32) -> Self {
-        Self { sample, dimension: Block::ExtensionCoverage.at(bounce) }
+        Self { sample, dimension: Block::ExtensionAlpha.at(bounce) }
     }
 
     /// The key of a shadow ray.
     #[inline(always)]
     pub const fn shadow(sample: SampleKey, bounce: u32) -> Self {
-        Self { sample, dimension: Block::ShadowCoverage.at(bounce) }
+        Self { sample, dimension: Block::ShadowAlpha.at(bounce) }
     }
 }
 
 /// A uniform for a ray and a hit candidate, so that stochastic coverage does not depend on traversal order.
 #[inline(always)]
-pub fn coverage_uniform(key: RayKey, instance: u32, primitive: u32) -> f32 {
+pub fn alpha_uniform(key: RayKey, instance: u32, primitive: u32) -> f32 {
     let of_ray = pcg4d([key.sample.pixel, key.sample.sample, key.dimension, key.sample.seed]);
     uniform(pcg4d([of_ray[0], of_ray[1], instance, primitive])[0])
 }
@@ -150,9 +150,7 @@ mod tests {
         let mut seen = std::collections::HashSet::new();
         seen.insert(Block::Camera.at(0));
         for bounce in 0..64 {
-            for block in
-                [Block::Light, Block::Bsdf, Block::ExtensionCoverage, Block::ShadowCoverage, Block::Sky]
-            {
+            for block in [Block::Light, Block::Bsdf, Block::ExtensionAlpha, Block::ShadowAlpha, Block::Sky] {
                 assert!(seen.insert(block.at(bounce)), "{block:?} at bounce {bounce}");
             }
         }

@@ -3,10 +3,10 @@
 //! Only operations that round as scalar code does are here, so what is computed lane by lane equals what
 //! [`crate::geometry`] computes.
 
-/// Eight numbers side by side.
-pub type Eight = [f32; 8];
+/// Eight floats in memory.
+pub type Array8 = [f32; 8];
 
-/// Whether the processor has AVX2 and what came with it: FMA, BMI1, BMI2 and LZCNT.
+/// True if the processor has AVX2, FMA, BMI1, BMI2 and LZCNT.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub fn has_avx2() -> bool {
@@ -17,7 +17,7 @@ pub fn has_avx2() -> bool {
         && is_x86_feature_detected!("lzcnt")
 }
 
-/// Whether it has that and AVX-512 with all that comes with it on processors for servers and desks.
+/// True if the processor has AVX2 and AVX-512 F, VL, DQ and BW.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub fn has_avx512() -> bool {
@@ -28,57 +28,71 @@ pub fn has_avx512() -> bool {
         && is_x86_feature_detected!("avx512bw")
 }
 
-/// A way to compute with eight numbers. `max` and `min` take the second operand where unordered, as
-/// [`crate::math::max`] and [`crate::math::min`] do. Comparisons give bit `i` for lane `i`; a *mask* has all bits of a
-/// lane's number set or none.
-pub trait Lanes: Copy {
+/// Eight floats side by side, named after `std::simd`. `max` and `min` return the second operand where unordered, as
+/// [`crate::math::max`] and [`crate::math::min`] do. Comparisons `simd_*` give a bitmask, bit `i` for lane `i`; a *mask*
+/// has all bits of a lane set or none.
+pub trait F32x8: Copy {
+    /// The same value in all lanes.
     fn splat(value: f32) -> Self;
-    fn load(values: &Eight) -> Self;
-    fn store(self) -> Eight;
+    /// Lanes from an array.
+    fn load(values: &Array8) -> Self;
+    /// Lanes to an array.
+    fn store(self) -> Array8;
+    /// Sums.
     fn add(self, other: Self) -> Self;
+    /// Differences.
     fn sub(self, other: Self) -> Self;
+    /// Products.
     fn mul(self, other: Self) -> Self;
+    /// Quotients.
     fn div(self, other: Self) -> Self;
+    /// Larger values; `other` where unordered.
     fn max(self, other: Self) -> Self;
+    /// Smaller values; `other` where unordered.
     fn min(self, other: Self) -> Self;
+    /// Absolute values.
     fn abs(self) -> Self;
+    /// Magnitudes with the signs of `other`.
     fn with_sign_of(self, other: Self) -> Self;
-    fn less(self, other: Self) -> u32;
-    fn at_most(self, other: Self) -> u32;
-    fn equal(self, other: Self) -> u32;
-    /// Number `i` of every row.
-    fn transpose(rows: [&Eight; 8]) -> [Self; 8];
-    /// The same of rows of four.
+    /// Bitmask of `self < other`.
+    fn simd_lt(self, other: Self) -> u32;
+    /// Bitmask of `self <= other`.
+    fn simd_le(self, other: Self) -> u32;
+    /// Bitmask of `self == other`.
+    fn simd_eq(self, other: Self) -> u32;
+    /// Transposes eight rows of eight: result `i` holds element `i` of every row.
+    fn transpose(rows: [&Array8; 8]) -> [Self; 8];
+    /// Transposes eight rows of four.
     fn transpose4(rows: [&[f32; 4]; 8]) -> [Self; 4];
-    /// The same of rows of three.
+    /// Transposes eight rows of three.
     fn transpose3(rows: [&[f32; 3]; 8]) -> [Self; 3];
-    /// The mask of the lanes whose bits are set.
+    /// Mask from a bitmask.
     fn mask(bits: u32) -> Self;
-    /// The mask of the lanes that are less.
-    fn below(self, other: Self) -> Self;
-    /// The mask of the lanes that are zero.
-    fn is_zero(self) -> Self;
-    /// Bits of either.
+    /// Mask of `self < other`.
+    fn mask_lt(self, other: Self) -> Self;
+    /// Mask of `self == 0`.
+    fn mask_zero(self) -> Self;
+    /// Bitwise or.
     fn or(self, other: Self) -> Self;
-    /// Bits of both.
+    /// Bitwise and.
     fn and(self, other: Self) -> Self;
-    /// Bits of one of both.
+    /// Bitwise exclusive or.
     fn xor(self, other: Self) -> Self;
-    /// Bit `i` where number `i` has its sign bit set.
-    fn signs(self) -> u32;
-    /// Bits that the other has not.
+    /// Bitmask of the sign bits.
+    fn sign_bitmask(self) -> u32;
+    /// Bits of `self` that `other` lacks.
     fn and_not(self, other: Self) -> Self;
-    /// Where this mask is set one number, else another.
+    /// `set` where this mask is set, `unset` elsewhere.
     fn select(self, set: Self, unset: Self) -> Self;
-    /// The next number above, of numbers that are positive and finite.
+    /// The next float above each, for positive and finite lanes.
     fn next_up(self) -> Self;
 }
 
-/// Plain arrays, for any processor.
+/// Portable lanes: arrays, for any processor.
 #[derive(Clone, Copy)]
-pub struct Plain(Eight);
+pub struct PortableF32x8(Array8);
 
-impl Plain {
+impl PortableF32x8 {
     #[inline(always)]
     fn map(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
         let mut values = self.0;
@@ -98,17 +112,17 @@ impl Plain {
     }
 }
 
-impl Lanes for Plain {
+impl F32x8 for PortableF32x8 {
     #[inline(always)]
     fn splat(value: f32) -> Self {
         Self([value; 8])
     }
     #[inline(always)]
-    fn load(values: &Eight) -> Self {
+    fn load(values: &Array8) -> Self {
         Self(*values)
     }
     #[inline(always)]
-    fn store(self) -> Eight {
+    fn store(self) -> Array8 {
         self.0
     }
     #[inline(always)]
@@ -144,19 +158,19 @@ impl Lanes for Plain {
         self.map(other, crate::math::with_sign_of)
     }
     #[inline(always)]
-    fn less(self, other: Self) -> u32 {
+    fn simd_lt(self, other: Self) -> u32 {
         self.compare(other, |a, b| a < b)
     }
     #[inline(always)]
-    fn at_most(self, other: Self) -> u32 {
+    fn simd_le(self, other: Self) -> u32 {
         self.compare(other, |a, b| a <= b)
     }
     #[inline(always)]
-    fn equal(self, other: Self) -> u32 {
+    fn simd_eq(self, other: Self) -> u32 {
         self.compare(other, |a, b| a == b)
     }
     #[inline(always)]
-    fn transpose(rows: [&Eight; 8]) -> [Self; 8] {
+    fn transpose(rows: [&Array8; 8]) -> [Self; 8] {
         columns(rows)
     }
     #[inline(always)]
@@ -176,11 +190,11 @@ impl Lanes for Plain {
         Self(lanes)
     }
     #[inline(always)]
-    fn below(self, other: Self) -> Self {
+    fn mask_lt(self, other: Self) -> Self {
         self.map(other, |a, b| whole(a < b))
     }
     #[inline(always)]
-    fn is_zero(self) -> Self {
+    fn mask_zero(self) -> Self {
         self.map(self, |a, _| whole(a == 0.0))
     }
     #[inline(always)]
@@ -196,7 +210,7 @@ impl Lanes for Plain {
         self.map(other, |a, b| f32::from_bits(a.to_bits() ^ b.to_bits()))
     }
     #[inline(always)]
-    fn signs(self) -> u32 {
+    fn sign_bitmask(self) -> u32 {
         self.compare(self, |a, _| a.is_sign_negative())
     }
     #[inline(always)]
@@ -221,8 +235,8 @@ impl Lanes for Plain {
 
 /// Number `i` of every row.
 #[inline(always)]
-fn columns<const N: usize>(rows: [&[f32; N]; 8]) -> [Plain; N] {
-    let mut columns = [Plain([0.0; 8]); N];
+fn columns<const N: usize>(rows: [&[f32; N]; 8]) -> [PortableF32x8; N] {
+    let mut columns = [PortableF32x8([0.0; 8]); N];
     for (i, row) in rows.into_iter().enumerate() {
         for (column, value) in columns.iter_mut().zip(row) {
             column.0[i] = *value;
@@ -238,17 +252,17 @@ fn whole(set: bool) -> f32 {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub use avx2::Avx2;
+pub use avx2::Avx2F32x8;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{Eight, Lanes};
+    use super::{Array8, F32x8};
     use std::arch::x86_64::*;
 
     /// One 256-bit register. To be used only within functions that enable AVX2, where its methods become single
     /// instructions.
     #[derive(Clone, Copy)]
-    pub struct Avx2(__m256);
+    pub struct Avx2F32x8(__m256);
 
     /// Two rows of four side by side.
     #[inline(always)]
@@ -269,29 +283,29 @@ mod avx2 {
 
     /// The columns of rows that come in pairs, each with the row four further on.
     #[inline(always)]
-    fn columns([a, b, c, d]: [__m256; 4]) -> [Avx2; 4] {
+    fn columns([a, b, c, d]: [__m256; 4]) -> [Avx2F32x8; 4] {
         // SAFETY: only functions that enable AVX2 call this.
         unsafe {
             let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
             let (ef, gh) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
             [
-                Avx2(_mm256_shuffle_ps::<0x44>(ab, cd)),
-                Avx2(_mm256_shuffle_ps::<0xee>(ab, cd)),
-                Avx2(_mm256_shuffle_ps::<0x44>(ef, gh)),
-                Avx2(_mm256_shuffle_ps::<0xee>(ef, gh)),
+                Avx2F32x8(_mm256_shuffle_ps::<0x44>(ab, cd)),
+                Avx2F32x8(_mm256_shuffle_ps::<0xee>(ab, cd)),
+                Avx2F32x8(_mm256_shuffle_ps::<0x44>(ef, gh)),
+                Avx2F32x8(_mm256_shuffle_ps::<0xee>(ef, gh)),
             ]
         }
     }
 
     /// The first half of a row.
     #[inline(always)]
-    fn low_half([low @ .., _, _, _, _]: &Eight) -> &[f32; 4] {
+    fn low_half([low @ .., _, _, _, _]: &Array8) -> &[f32; 4] {
         low
     }
 
     /// The second.
     #[inline(always)]
-    fn high_half([_, _, _, _, high @ ..]: &Eight) -> &[f32; 4] {
+    fn high_half([_, _, _, _, high @ ..]: &Array8) -> &[f32; 4] {
         high
     }
 
@@ -319,19 +333,19 @@ mod avx2 {
         };
     }
 
-    impl Lanes for Avx2 {
+    impl F32x8 for Avx2F32x8 {
         #[inline(always)]
         fn splat(value: f32) -> Self {
             // SAFETY: only functions that enable AVX2 use this type.
             Self(unsafe { _mm256_set1_ps(value) })
         }
         #[inline(always)]
-        fn load(values: &Eight) -> Self {
+        fn load(values: &Array8) -> Self {
             // SAFETY: as above; the reference is to eight floats.
             Self(unsafe { _mm256_loadu_ps(values.as_ptr()) })
         }
         #[inline(always)]
-        fn store(self) -> Eight {
+        fn store(self) -> Array8 {
             let mut values = [0.0; 8];
             // SAFETY: as above; the array holds eight floats.
             unsafe { _mm256_storeu_ps(values.as_mut_ptr(), self.0) };
@@ -351,7 +365,7 @@ mod avx2 {
             }
         }
         #[inline(always)]
-        fn transpose(rows: [&Eight; 8]) -> [Self; 8] {
+        fn transpose(rows: [&Array8; 8]) -> [Self; 8] {
             let [a, b, c, d] = Self::transpose4(rows.map(low_half));
             let [e, f, g, h] = Self::transpose4(rows.map(high_half));
             [a, b, c, d, e, f, g, h]
@@ -376,17 +390,17 @@ mod avx2 {
             }
         }
         #[inline(always)]
-        fn below(self, other: Self) -> Self {
+        fn mask_lt(self, other: Self) -> Self {
             // SAFETY: as above.
             Self(unsafe { _mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0) })
         }
         #[inline(always)]
-        fn signs(self) -> u32 {
+        fn sign_bitmask(self) -> u32 {
             // SAFETY: as above.
             unsafe { _mm256_movemask_ps(self.0) as u32 }
         }
         #[inline(always)]
-        fn is_zero(self) -> Self {
+        fn mask_zero(self) -> Self {
             // SAFETY: as above.
             Self(unsafe { _mm256_cmp_ps::<_CMP_EQ_OQ>(self.0, _mm256_setzero_ps()) })
         }
@@ -410,7 +424,7 @@ mod avx2 {
         }
         by!(and => _mm256_and_ps, or => _mm256_or_ps, xor => _mm256_xor_ps, add => _mm256_add_ps, sub => _mm256_sub_ps, mul => _mm256_mul_ps, div => _mm256_div_ps,
             max => _mm256_max_ps, min => _mm256_min_ps);
-        compare_by!(less => _CMP_LT_OQ, at_most => _CMP_LE_OQ, equal => _CMP_EQ_OQ);
+        compare_by!(simd_lt => _CMP_LT_OQ, simd_le => _CMP_LE_OQ, simd_eq => _CMP_EQ_OQ);
     }
 }
 
@@ -423,7 +437,7 @@ mod tests {
         std::array::from_fn(|row| std::array::from_fn(|column| (10 * row + column) as f32 - 7.5))
     }
 
-    fn columns_by<L: Lanes>() -> Vec<Eight> {
+    fn columns_by<L: F32x8>() -> Vec<Array8> {
         let (eight, four, three) = (rows::<8>(), rows::<4>(), rows::<3>());
         let columns = L::transpose(eight.each_ref()).into_iter();
         let columns = columns.chain(L::transpose4(four.each_ref())).chain(L::transpose3(three.each_ref()));
@@ -431,13 +445,13 @@ mod tests {
     }
 
     #[target_feature(enable = "avx2")]
-    fn columns_by_avx2() -> Vec<Eight> {
-        columns_by::<Avx2>()
+    fn columns_by_avx2() -> Vec<Array8> {
+        columns_by::<Avx2F32x8>()
     }
 
     #[test]
     fn columns_are_the_numbers_of_rows() {
-        let plain = columns_by::<Plain>();
+        let plain = columns_by::<PortableF32x8>();
         let number = |column: usize| (0..8).map(|row| (10 * row + column) as f32 - 7.5).collect::<Vec<_>>();
         for (found, column) in plain.iter().zip((0..8).chain(0..4).chain(0..3)) {
             assert_eq!(found.to_vec(), number(column));

@@ -17,7 +17,7 @@ const BAKED_COPIES: u64 = 65_536;
 const MOST_VERTICES: usize = (1 << 31) - 1;
 
 /// Primitives of a scene: leaves of a BVH number 2^28 references, and pre-splitting adds up to half as many.
-pub const MOST_PRIMITIVES: usize = 5 << 25;
+const MOST_PRIMITIVES: usize = 5 << 25;
 
 /// Says which limit so many vertices and primitives go beyond.
 fn fits(vertices: usize, primitives: usize) -> std::result::Result<(), String> {

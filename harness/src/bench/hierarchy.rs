@@ -1,6 +1,6 @@
 //! What targets traverse: layout, time to build, size and expected costs.
 
-use lockstep_bvh::{Hierarchy, Layout};
+use lockstep_bvh::{Bvh, Layout};
 use lockstep_core::LoadReport;
 use lockstep_core::scene::Scene;
 use serde::Serialize;
@@ -19,9 +19,9 @@ pub(crate) struct Structure {
     pub(crate) build_ms: f64,
     /// Bytes of a built-in hierarchy.
     pub(crate) bytes: Option<u64>,
-    /// Its expected cost by the surface area heuristic, see [`Hierarchy::surface_area_cost`].
+    /// Its expected cost by the surface area heuristic, see [`Bvh::surface_area_cost`].
     pub(crate) sah: Option<f64>,
-    /// Its end-point overlap where asked for, see [`Hierarchy::end_point_overlap`].
+    /// Its end-point overlap where asked for, see [`Bvh::end_point_overlap`].
     pub(crate) epo: Option<f64>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn add_overlap(structures: &mut [Structure], scene: &Scene) {
         let mut alike =
             structures.iter_mut().filter(|s| s.sah.is_some() && s.layout == layout.name()).peekable();
         if alike.peek().is_some() {
-            let epo = Hierarchy::build(scene, layout).end_point_overlap(scene);
+            let epo = Bvh::build(scene, layout).end_point_overlap(scene);
             alike.for_each(|structure| structure.epo = Some(epo));
         }
     }
@@ -89,7 +89,7 @@ mod tests {
         let layout = renderer.trace_rays(&[], Query::Closest, 0, None).unwrap().layout;
         let mut structures = [Structure::new(&scene, &target.name, &layout, &report)];
         add_overlap(&mut structures, &scene);
-        let built = Hierarchy::build(&scene, Layout::Bvh8);
+        let built = Bvh::build(&scene, Layout::Bvh8);
         assert_eq!(structures[0].sah, Some(built.surface_area_cost(&scene)));
         assert_eq!(structures[0].epo, Some(built.end_point_overlap(&scene)));
         assert!(table(&structures).contains("BVH8"));

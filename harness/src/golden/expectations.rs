@@ -38,7 +38,7 @@ pub(super) struct Expectation {
 
 impl Expectation {
     /// Whether it is about this check.
-    pub(super) fn covers(&self, scene: &str, target: &str, driver: &str) -> bool {
+    pub(super) fn passes_alpha_test(&self, scene: &str, target: &str, driver: &str) -> bool {
         let api = target.split_once('@').map_or(target, |(api, _)| api);
         let driver_has = driver.to_lowercase().contains(&self.driver.to_lowercase());
         self.scene == scene && (self.target == target || self.target == api) && driver_has
@@ -110,7 +110,7 @@ impl Expectations {
 
     /// The first entry that is about a check.
     pub(super) fn of(&self, scene: &str, target: &str, driver: &str) -> Option<&Expectation> {
-        self.rows.iter().find(|row| row.covers(scene, target, driver))
+        self.rows.iter().find(|row| row.passes_alpha_test(scene, target, driver))
     }
 }
 

@@ -11,9 +11,9 @@ use lockstep_core::scene::{Scene, transform_point};
 use rayon::prelude::*;
 
 const BUILDS: [BuildSettings; 3] = [
-    BuildSettings { split: Split::BinnedSah(16), max_leaf: 4, traversal_cost: 1.0, optimise: true },
-    BuildSettings { split: Split::BinnedSah(6), max_leaf: 8, traversal_cost: 3.0, optimise: false },
-    BuildSettings { split: Split::Median, max_leaf: 2, traversal_cost: 1.0, optimise: true },
+    BuildSettings { split: Split::BinnedSah(16), max_leaf: 4, traversal_cost: 1.0, reinsert: true },
+    BuildSettings { split: Split::BinnedSah(6), max_leaf: 8, traversal_cost: 3.0, reinsert: false },
+    BuildSettings { split: Split::Median, max_leaf: 2, traversal_cost: 1.0, reinsert: true },
 ];
 
 /// The kinds of rays that have broken intersectors.

@@ -1,12 +1,12 @@
 //! How a set of references is divided in two: the cheapest plane between bins, or the middle.
 
-use crate::aabb::{Aabb, Lanes, Reference, axis};
+use crate::aabb::{Aabb, Aabb4, Reference, axis};
 
 /// Bins along an axis at most.
 pub(crate) const MAX_BINS: usize = 64;
 
 /// As many as are usual: clearing more takes longer than filling them where references are few.
-pub(crate) const FEW_BINS: usize = 16;
+pub(crate) const COARSE_BINS: usize = 16;
 
 /// A splitting plane between two bins.
 pub(crate) struct Plane {
@@ -44,7 +44,7 @@ pub(crate) fn gather<T: Send>(
 
 /// Boxes and numbers of references by bins along each axis.
 struct Bins<const MOST: usize> {
-    boxes: [[Lanes; MOST]; 3],
+    boxes: [[Aabb4; MOST]; 3],
     counts: [[u32; MOST]; 3],
 }
 
@@ -61,18 +61,18 @@ impl<const MOST: usize> Bins<MOST> {
 }
 
 /// The box around the centres, all coordinates doubled.
-fn centers_of(references: &[Reference]) -> Lanes {
-    let mut centers = Lanes::EMPTY;
+fn centers_of(references: &[Reference]) -> Aabb4 {
+    let mut centers = Aabb4::EMPTY;
     for reference in references {
-        let center = Lanes::of(reference).center2();
-        centers.include(&Lanes { lo: center, hi: center });
+        let center = Aabb4::of(reference).center2();
+        centers.include(&Aabb4 { lo: center, hi: center });
     }
     centers
 }
 
 /// The cheapest plane over all axes; `None` when all centres coincide.
 pub(crate) fn best_plane<const MOST: usize>(references: &[Reference], bins: usize) -> Option<Plane> {
-    let centers = gather(references, &centers_of, &Lanes::joined);
+    let centers = gather(references, &centers_of, &Aabb4::joined);
     let lowest = centers.lo;
     let scales = [0, 1, 2, 3].map(|a| {
         let extent = centers.hi[a] - lowest[a];
@@ -80,9 +80,9 @@ pub(crate) fn best_plane<const MOST: usize>(references: &[Reference], bins: usiz
         if a < 3 && extent > 0.0 && scale.is_finite() { scale } else { 0.0 }
     });
     let fill = |references: &[Reference]| {
-        let mut filled = Bins { boxes: [[Lanes::EMPTY; MOST]; 3], counts: [[0u32; MOST]; 3] };
+        let mut filled = Bins { boxes: [[Aabb4::EMPTY; MOST]; 3], counts: [[0u32; MOST]; 3] };
         for reference in references {
-            let bounds = Lanes::of(reference);
+            let bounds = Aabb4::of(reference);
             let center = bounds.center2();
             let places = [0, 1, 2, 3].map(|a| (center[a] - lowest[a]) * scales[a]);
             for (a, &place) in places[..3].iter().enumerate() {
@@ -105,16 +105,16 @@ pub(crate) fn best_plane<const MOST: usize>(references: &[Reference], bins: usiz
 }
 
 /// The bin that best starts the right side and the cost of that split; infinite when one side would be empty.
-fn cheapest_boundary<const MOST: usize>(boxes: &[Lanes], counts: &[u32]) -> (usize, f32) {
+fn cheapest_boundary<const MOST: usize>(boxes: &[Aabb4], counts: &[u32]) -> (usize, f32) {
     let mut right_cost = [f32::INFINITY; MOST];
-    let (mut bounds, mut count) = (Lanes::EMPTY, 0);
+    let (mut bounds, mut count) = (Aabb4::EMPTY, 0);
     for i in (1..boxes.len()).rev() {
         bounds.include(&boxes[i]);
         count += counts[i];
         right_cost[i] = if count == 0 { f32::INFINITY } else { count as f32 * bounds.half_area() };
     }
     let mut best = (0, f32::INFINITY);
-    (bounds, count) = (Lanes::EMPTY, 0);
+    (bounds, count) = (Aabb4::EMPTY, 0);
     for i in 1..boxes.len() {
         bounds.include(&boxes[i - 1]);
         count += counts[i - 1];
@@ -147,21 +147,21 @@ fn partition_by(references: &mut [Reference], plane: &Plane, center2: impl Fn(&A
     left
 }
 
-/// Sets up to this are divided by [`split_few`]; bins take longer, and may miss what is best.
-pub(crate) const FEW: usize = 8;
+/// Sets up to this are divided by [`split_small_set`]; bins take longer, and may miss what is best.
+pub(crate) const SMALL_SET: usize = 8;
 
-/// Divides at least two and at most [`FEW`] references where it is cheapest between any two centres along an axis, and
+/// Divides at least two and at most [`SMALL_SET`] references where it is cheapest between any two centres along an axis, and
 /// returns the length of the left side.
-pub(crate) fn split_few(references: &mut [Reference]) -> usize {
+pub(crate) fn split_small_set(references: &mut [Reference]) -> usize {
     let n = references.len();
-    let mut all = [(Lanes::EMPTY, [0.0f32; 4]); FEW];
+    let mut all = [(Aabb4::EMPTY, [0.0f32; 4]); SMALL_SET];
     for (one, reference) in all.iter_mut().zip(&*references) {
-        let bounds = Lanes::of(reference);
+        let bounds = Aabb4::of(reference);
         *one = (bounds, bounds.center2());
     }
-    let (mut best, mut best_order, mut best_cost) = (1, [0usize; FEW], f32::INFINITY);
+    let (mut best, mut best_order, mut best_cost) = (1, [0usize; SMALL_SET], f32::INFINITY);
     for axis in 0..3 {
-        let mut order = [0usize; FEW];
+        let mut order = [0usize; SMALL_SET];
         for i in 1..n {
             let mut place = i;
             while place > 0 && all[order[place - 1]].1[axis] > all[i].1[axis] {
@@ -171,12 +171,12 @@ pub(crate) fn split_few(references: &mut [Reference]) -> usize {
             order[place] = i;
         }
         let sorted = order.map(|i| all[i].0);
-        let (left, cost) = cheapest_boundary::<FEW>(&sorted[..n], &[1; FEW][..n]);
+        let (left, cost) = cheapest_boundary::<SMALL_SET>(&sorted[..n], &[1; SMALL_SET][..n]);
         if cost < best_cost {
             (best, best_order, best_cost) = (left, order, cost);
         }
     }
-    let mut sorted = [Reference::NONE; FEW];
+    let mut sorted = [Reference::NONE; SMALL_SET];
     for (to, &from) in sorted.iter_mut().zip(&best_order[..n]) {
         *to = references[from];
     }
@@ -241,9 +241,9 @@ mod tests {
     #[test]
     fn few_references_are_divided_where_that_costs_least_along_any_axis() {
         for seed in 0..300 {
-            let all = references(2 + seed % (FEW as u32 - 1), seed);
+            let all = references(2 + seed % (SMALL_SET as u32 - 1), seed);
             let mut divided = all.clone();
-            let middle = split_few(&mut divided);
+            let middle = split_small_set(&mut divided);
             assert!(0 < middle && middle < all.len());
             assert_eq!(numbers(&divided), numbers(&all));
             let found = cost(&divided, middle);
@@ -262,7 +262,7 @@ mod tests {
         for seed in 0..100 {
             let all = references(10 + 7 * seed, seed);
             let mut divided = all.clone();
-            let plane = best_plane::<FEW_BINS>(&all, FEW_BINS).unwrap();
+            let plane = best_plane::<COARSE_BINS>(&all, COARSE_BINS).unwrap();
             let middle = partition(&mut divided, &plane);
             assert!(0 < middle && middle < all.len());
             assert_eq!(numbers(&divided), numbers(&all));

@@ -53,7 +53,7 @@ impl Tree {
 }
 
 /// Folds a tree of single references.
-pub(crate) fn fold(nodes: Vec<Node>, settings: &BuildSettings) -> Tree {
+pub(crate) fn collapse_leaves(nodes: Vec<Node>, settings: &BuildSettings) -> Tree {
     if nodes.is_empty() {
         return Tree { order: Vec::new(), nodes: Vec::new(), root: None };
     }

@@ -6,18 +6,18 @@ pub(crate) mod collapse;
 pub(crate) mod collapse_leaves;
 pub(crate) mod occlusion_order;
 pub(crate) mod polygon;
-pub mod presplit;
+pub(crate) mod presplit;
 pub(crate) mod reinsertion;
 pub(crate) mod sbvh;
 pub(crate) mod wide;
 
 use crate::aabb::{Reference, bounds_of, joined};
 use crate::build::binning::{
-    FEW, FEW_BINS, MAX_BINS, best_plane, gather, median, order_pair, partition, split_few,
+    COARSE_BINS, MAX_BINS, SMALL_SET, best_plane, gather, median, order_pair, partition, split_small_set,
 };
 use crate::build::build_node::{LEAF, Node};
-use crate::build::collapse_leaves::{Tree, fold};
-use crate::build::reinsertion::optimise;
+use crate::build::collapse_leaves::{Tree, collapse_leaves};
+use crate::build::reinsertion::reinsert;
 use lockstep_core::math::vec3::Vec3;
 
 /// How to split a set of primitives.
@@ -39,7 +39,7 @@ pub struct BuildSettings {
     /// Cost of visiting a node relative to testing one primitive.
     pub traversal_cost: f32,
     /// Improve the tree by moving subtrees to better places.
-    pub optimise: bool,
+    pub reinsert: bool,
 }
 
 impl Default for BuildSettings {
@@ -100,10 +100,10 @@ pub(crate) fn build_below(top: &Top, references: Vec<Reference>, settings: &Buil
     let top = if matches!(settings.split, Split::BinnedSah(_)) { top } else { &Top::Open };
     // Single references can find a better place than groups; they are grouped at the end.
     let mut nodes = top_down(top, references, settings.split);
-    if settings.optimise && !optimise(&mut nodes) {
+    if settings.reinsert && !reinsert(&mut nodes) {
         nodes = top_down(&Top::Open, build_node::references(&nodes), settings.split);
     }
-    fold(nodes, settings)
+    collapse_leaves(nodes, settings)
 }
 
 /// The nodes of a tree with one reference a leaf.
@@ -164,10 +164,10 @@ impl Builder {
             return 1;
         }
         match self.split {
-            Split::BinnedSah(_) if references.len() <= FEW => split_few(references),
+            Split::BinnedSah(_) if references.len() <= SMALL_SET => split_small_set(references),
             Split::BinnedSah(bins) if depth < SAH_DEPTH => {
                 let plane = match bins.clamp(2, MAX_BINS) {
-                    bins @ ..=FEW_BINS => best_plane::<FEW_BINS>(references, bins),
+                    bins @ ..=COARSE_BINS => best_plane::<COARSE_BINS>(references, bins),
                     bins => best_plane::<MAX_BINS>(references, bins),
                 };
                 match plane {

@@ -22,7 +22,7 @@ impl Subtree {
 
 /// Puts each node's child of greater merit first. `area` is half the surface area of the primitive at a place in the order
 /// of leaves. Nodes stay where they are in memory.
-pub(crate) fn sooner_first(tree: &mut Tree, area: impl Fn(u32) -> f32) {
+pub(crate) fn order_for_occlusion(tree: &mut Tree, area: impl Fn(u32) -> f32) {
     let mut inner = vec![Subtree::default(); tree.nodes.len()];
     // A node lies before its children.
     for i in (0..tree.nodes.len()).rev() {
@@ -72,7 +72,7 @@ mod tests {
         let of_two = |areas: [f32; 3], children: [Child; 2]| {
             let node = Built { bounds: [cube(0.0, 1.0), cube(2.0, 1.0)], children };
             let mut tree = Tree { order: Vec::new(), nodes: vec![node], root: Some(Child::Inner(0)) };
-            sooner_first(&mut tree, |i| areas[i as usize]);
+            order_for_occlusion(&mut tree, |i| areas[i as usize]);
             (tree.nodes[0].bounds[0].lo.x, tree.nodes[0].children)
         };
         let (at, _) = of_two([1.0, 2.0, 0.0], [leaf(0, 1), leaf(1, 1)]);
@@ -108,7 +108,7 @@ mod tests {
             ],
             root: Some(Child::Inner(0)),
         };
-        sooner_first(&mut tree, |i| [1.0, 8.0, 100.0][i as usize]);
+        order_for_occlusion(&mut tree, |i| [1.0, 8.0, 100.0][i as usize]);
         assert!(matches!(tree.nodes[0].children, [Child::Leaf { first: 2, .. }, Child::Inner(1)]));
         assert!(matches!(
             tree.nodes[1].children,

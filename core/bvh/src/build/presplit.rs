@@ -8,24 +8,24 @@ use crate::aabb::{Aabb, Reference};
 use crate::build::Top;
 use crate::build::sbvh::divide;
 use crate::object_ray::LeafPrimitive;
-use lockstep_core::geometry::{Cut, box_of, cut_box};
+use lockstep_core::geometry::{ClipBox, box_of, clip_box};
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Mesh, SPHERE_BIT, SceneData};
 use rayon::prelude::*;
 
 /// A part of a triangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct SplitReference {
     /// The triangle, by its index within the mesh.
     pub triangle: u32,
     /// The part of its box that holds the piece.
-    pub cut: Cut,
+    pub cut: ClipBox,
 }
 
 /// The pieces of a mesh's triangles that are in pieces, by triangle.
 #[derive(Clone, Debug, Default)]
-pub struct Pieces {
-    all: Vec<Piece>,
+pub struct PreSplit {
+    all: Vec<SplitReference>,
     /// A bit for each triangle up to the last that is in pieces, which few are: most need not be looked for.
     is_cut: Vec<u64>,
 }
@@ -39,12 +39,12 @@ pub(crate) struct Parts {
     pub(crate) references: Vec<Reference>,
     /// How the references are divided at the top.
     pub(crate) top: Top,
-    pieces: Pieces,
+    pieces: PreSplit,
 }
 
-impl Pieces {
-    /// Pieces in the order of their triangles.
-    fn new(all: Vec<Piece>) -> Self {
+impl PreSplit {
+    /// PreSplit in the order of their triangles.
+    fn new(all: Vec<SplitReference>) -> Self {
         let words = all.last().map_or(0, |last| last.triangle as usize / 64 + 1);
         let mut is_cut = vec![0; words];
         for piece in &all {
@@ -60,7 +60,7 @@ impl Pieces {
     }
 
     /// The pieces of a triangle; none where it is whole.
-    pub fn of_triangle(&self, triangle: u32) -> &[Piece] {
+    pub fn of_triangle(&self, triangle: u32) -> &[SplitReference] {
         let is_cut =
             self.is_cut.get(triangle as usize / 64).is_some_and(|bits| bits >> (triangle % 64) & 1 != 0);
         if !is_cut {
@@ -72,10 +72,11 @@ impl Pieces {
     }
 
     /// The padded boxes of a whole triangle's pieces, the largest first, and what makes them.
-    pub fn boxes(&self, whole: &LeafPrimitive) -> Vec<([Vec3; 2], Cut)> {
-        let boxed = |piece: &Piece| (whole.with(piece.cut).bounds().into(), piece.cut);
-        let mut boxes: Vec<([Vec3; 2], Cut)> = self.of_triangle(whole.primitive).iter().map(boxed).collect();
-        let half_area = |(corners, _): &([Vec3; 2], Cut)| Aabb::from(*corners).half_area();
+    pub fn boxes(&self, whole: &LeafPrimitive) -> Vec<([Vec3; 2], ClipBox)> {
+        let boxed = |piece: &SplitReference| (whole.with(piece.cut).bounds().into(), piece.cut);
+        let mut boxes: Vec<([Vec3; 2], ClipBox)> =
+            self.of_triangle(whole.primitive).iter().map(boxed).collect();
+        let half_area = |(corners, _): &([Vec3; 2], ClipBox)| Aabb::from(*corners).half_area();
         boxes.sort_by(|a, b| half_area(b).total_cmp(&half_area(a)));
         boxes
     }
@@ -93,9 +94,9 @@ impl Parts {
 
     /// The primitives of a mesh, all whole, and the pieces of its triangles. Those that are in pieces are divided with the
     /// first of them.
-    pub(crate) fn whole(scene: &SceneData, mesh: &Mesh) -> (Self, Pieces) {
+    pub(crate) fn whole(scene: &SceneData, mesh: &Mesh) -> (Self, PreSplit) {
         let Some((triangles, mut parts, top)) = divided(scene, mesh) else {
-            return (Self::undivided(scene, mesh), Pieces::default());
+            return (Self::undivided(scene, mesh), PreSplit::default());
         };
         let mut is_new = vec![true; triangles.len()];
         let is_first: Vec<bool> =
@@ -105,14 +106,14 @@ impl Parts {
         let references: Vec<Reference> = parts.iter().zip(&is_first).filter_map(first).collect();
         let pieces = number(&mut parts, &triangles, mesh.triangle_count + mesh.sphere_count);
         drop((parts, triangles));
-        (Self { references, top, pieces: Pieces::default() }.boxed(scene, mesh), pieces)
+        (Self { references, top, pieces: PreSplit::default() }.boxed(scene, mesh), pieces)
     }
 
     /// The primitives of a mesh whose triangles stay whole.
     fn undivided(scene: &SceneData, mesh: &Mesh) -> Self {
         let whole = |index| Reference { bounds: Aabb::EMPTY, index };
         let references = (0..mesh.triangle_count).map(whole).collect();
-        Self { references, top: Top::Open, pieces: Pieces::default() }.boxed(scene, mesh)
+        Self { references, top: Top::Open, pieces: PreSplit::default() }.boxed(scene, mesh)
     }
 
     /// The same with spheres, and all in their padded boxes.
@@ -177,7 +178,7 @@ fn corners(scene: &SceneData, mesh: &Mesh, triangle: u32) -> [Vec3; 3] {
 }
 
 /// Gives the parts of triangles that have several the numbers from `first` on, and returns these pieces in order.
-fn number(parts: &mut [Reference], triangles: &[[Vec3; 3]], first: u32) -> Pieces {
+fn number(parts: &mut [Reference], triangles: &[[Vec3; 3]], first: u32) -> PreSplit {
     let mut counts = vec![0u32; triangles.len()];
     for part in &*parts {
         counts[part.index as usize] += 1;
@@ -190,25 +191,25 @@ fn number(parts: &mut [Reference], triangles: &[[Vec3; 3]], first: u32) -> Piece
         *count = if own > 0 { total } else { u32::MAX };
         total += own;
     }
-    let mut all = vec![Piece { triangle: 0, cut: Cut::NONE }; total as usize];
+    let mut all = vec![SplitReference { triangle: 0, cut: ClipBox::NONE }; total as usize];
     for part in parts {
         let triangle = part.index;
         let place = &mut next[triangle as usize];
         if *place != u32::MAX {
             let cut = around(triangles[triangle as usize], &part.bounds);
-            all[*place as usize] = Piece { triangle, cut };
+            all[*place as usize] = SplitReference { triangle, cut };
             part.index = first + *place;
             *place += 1;
         }
     }
-    Pieces::new(all)
+    PreSplit::new(all)
 }
 
 /// Steps of a cut along an axis.
 const STEPS: f32 = 1024.0;
 
 /// The cut that takes most away from a triangle's box and leaves a part of it.
-fn around(triangle: [Vec3; 3], part: &Aabb) -> Cut {
+fn around(triangle: [Vec3; 3], part: &Aabb) -> ClipBox {
     let whole = box_of(triangle);
     let (lowest, highest) = (whole.0.to_array(), whole.1.to_array());
     let (lo, hi) = (part.lo.to_array(), part.hi.to_array());
@@ -219,8 +220,8 @@ fn around(triangle: [Vec3; 3], part: &Aabb) -> Cut {
     let mut below = [0, 1, 2].map(|axis| steps(lo[axis] - lowest[axis], axis));
     let mut above = [0, 1, 2].map(|axis| steps(highest[axis] - hi[axis], axis));
     loop {
-        let cut = Cut::new(below, above);
-        let (left_lo, left_hi) = cut_box(whole, cut);
+        let cut = ClipBox::new(below, above);
+        let (left_lo, left_hi) = clip_box(whole, cut);
         let (left_lo, left_hi) = (left_lo.to_array(), left_hi.to_array());
         let mut holds = true;
         for axis in 0..3 {
@@ -276,7 +277,7 @@ mod tests {
         for scale in [1.0, 1e-12, 1e14] {
             let scene = scene(2_000, scale);
             let mesh = &scene.meshes[0];
-            let pieces = Pieces::of(&scene, mesh);
+            let pieces = PreSplit::of(&scene, mesh);
             let mut in_pieces = 0;
             for i in 0..mesh.triangle_count {
                 let of_it = pieces.of_triangle(i);
@@ -325,7 +326,7 @@ mod tests {
         let scene = scene(40_000, 1.0);
         let of = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| Pieces::of(&scene, &scene.meshes[0]).all)
+            pool.install(|| PreSplit::of(&scene, &scene.meshes[0]).all)
         };
         let one = of(1);
         assert!(one.len() > 1_000);
@@ -335,6 +336,6 @@ mod tests {
     #[test]
     fn few_triangles_stay_whole() {
         let scene = scene(LEAST_TRIANGLES - 1, 1.0);
-        assert!(Pieces::of(&scene, &scene.meshes[0]).all.is_empty());
+        assert!(PreSplit::of(&scene, &scene.meshes[0]).all.is_empty());
     }
 }

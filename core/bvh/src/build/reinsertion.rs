@@ -28,7 +28,7 @@ struct Move {
 
 /// Improves a tree whose leaves hold one reference each. Deterministic, whatever the number of threads. False where the
 /// tree grew too deep.
-pub(crate) fn optimise(nodes: &mut [Node]) -> bool {
+pub(crate) fn reinsert(nodes: &mut [Node]) -> bool {
     if nodes.len() < 2 * SMALLEST - 1 {
         return true;
     }
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn the_largest_nodes_are_those_that_sorting_puts_first() {
-        // Few areas, so that many are equal, over many powers of two.
+        // SmallSceneIntersector areas, so that many are equal, over many powers of two.
         let area = |i: u32| 2f32.powi((pcg4d([i, 2, 5, 1])[0] % 40) as i32 - 20);
         let node = |i: u32| Node { bounds: Aabb::EMPTY, area: area(i), parent: 0, content: LEAF };
         let nodes: Vec<Node> = (0..5000).map(node).collect();
@@ -274,7 +274,7 @@ mod tests {
     fn a_tree_costs_less_after_reinsertion_and_its_boxes_enclose_every_reference_once() {
         for max_leaf in [1, 4] {
             let settings = BuildSettings { max_leaf, ..BuildSettings::default() };
-            let before = build(references(3000), &BuildSettings { optimise: false, ..settings });
+            let before = build(references(3000), &BuildSettings { reinsert: false, ..settings });
             let after = build(references(3000), &settings);
             let all = references(3000);
             let ordered: Vec<Reference> = after.order.iter().map(|&index| all[index as usize]).collect();

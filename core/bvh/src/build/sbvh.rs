@@ -5,7 +5,7 @@
 //! a plane runs through. A reference then stands for a part of a triangle, and its box encloses that part.
 
 use crate::aabb::{Aabb, Reference, axis, bounds_of, joined};
-use crate::build::binning::{FEW_BINS, best_plane, gather, partition};
+use crate::build::binning::{COARSE_BINS, best_plane, gather, partition};
 use crate::build::{PARALLEL, Top};
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::math::{max, min};
@@ -17,7 +17,7 @@ const LEAST_OVERLAP: f32 = 1e-3;
 const MOST_CUTS: f32 = 0.5;
 
 /// Sets up to this are not looked at.
-const FEW: usize = 4;
+const SMALL_SET: usize = 4;
 
 /// Deeper nodes are left to the builder.
 const DEEPEST: u32 = 32;
@@ -122,10 +122,10 @@ impl Divider<'_> {
     fn divide(&self, room: &mut [Reference], n: usize, bounds: &Aabb, depth: u32) -> Divided {
         let cuts = room.len() - n;
         let (references, _) = room.split_at_mut(n);
-        if n <= FEW || depth > DEEPEST || cuts == 0 || bounds.half_area() <= self.least {
+        if n <= SMALL_SET || depth > DEEPEST || cuts == 0 || bounds.half_area() <= self.least {
             return Divided::Not(n);
         }
-        let Some(plane) = best_plane::<FEW_BINS>(references, FEW_BINS) else {
+        let Some(plane) = best_plane::<COARSE_BINS>(references, COARSE_BINS) else {
             return Divided::Not(n);
         };
         let middle = partition(references, &plane);

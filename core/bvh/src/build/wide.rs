@@ -3,7 +3,7 @@
 use crate::aabb::Aabb;
 use crate::build::collapse::{WIDTH, WideNode, WideTree, collapse};
 use crate::build::collapse_leaves::Child;
-use crate::build::presplit::{Parts, Pieces};
+use crate::build::presplit::{Parts, PreSplit};
 use crate::build::{BuildSettings, build_below, build_over};
 use crate::layout::bvh2::{EMPTY, LEAF_BIT};
 use crate::layout::bvh8::{Block8, Bvh8, Node8};
@@ -57,7 +57,7 @@ fn sum(meshes: &[MeshTree], of: impl Fn(&MeshTree) -> usize) -> usize {
 }
 
 /// Writes a block and the blocks of its pieces' boxes, the largest first, since most hits are there. Returns how many.
-fn write_block(blocks: &mut [Block8], primitives: &[LeafPrimitive], pieces: &Pieces) -> usize {
+fn write_block(blocks: &mut [Block8], primitives: &[LeafPrimitive], pieces: &PreSplit) -> usize {
     let mut block = Block8::new(primitives);
     let mut boxes: Vec<(usize, [Vec3; 2])> = Vec::new();
     for (lane, whole) in primitives.iter().enumerate().filter(|(_, p)| p.primitive & SPHERE_BIT == 0) {
@@ -76,7 +76,7 @@ fn write_block(blocks: &mut [Block8], primitives: &[LeafPrimitive], pieces: &Pie
 }
 
 /// How many blocks [`write_block`] writes.
-fn blocks_of(primitives: &[LeafPrimitive], pieces: &Pieces) -> usize {
+fn blocks_of(primitives: &[LeafPrimitive], pieces: &PreSplit) -> usize {
     let triangles = primitives.iter().filter(|p| p.primitive & SPHERE_BIT == 0);
     let boxes: usize = triangles.map(|p| pieces.of_triangle(p.primitive).len()).sum();
     1 + boxes.div_ceil(WIDTH)
@@ -107,7 +107,7 @@ fn lay_out(node: &WideNode, base: u32, mut leaf: impl FnMut(u32, u32) -> u32) ->
 struct MeshTree {
     tree: WideTree,
     primitives: Vec<LeafPrimitive>,
-    pieces: Pieces,
+    pieces: PreSplit,
     /// Where the blocks of each node's leaves begin, and where those of the last end.
     starts: Vec<u32>,
 }

@@ -5,7 +5,7 @@
 
 use crate::aabb::Aabb;
 use crate::build::collapse_leaves::{Child, Tree};
-use crate::build::occlusion_order::sooner_first;
+use crate::build::occlusion_order::order_for_occlusion;
 use crate::build::presplit::Parts;
 use crate::build::{BuildSettings, Split, build_below, build_over};
 use crate::object_ray::{LeafPrimitive, instance_boxes};
@@ -107,7 +107,7 @@ pub struct Bvh2 {
 impl Bvh2 {
     /// How it is built by default.
     pub const SETTINGS: BuildSettings =
-        BuildSettings { split: Split::BinnedSah(16), max_leaf: 4, traversal_cost: 1.0, optimise: true };
+        BuildSettings { split: Split::BinnedSah(16), max_leaf: 4, traversal_cost: 1.0, reinsert: true };
 
     /// Builds both levels with all threads of the current rayon pool.
     pub fn build(scene: &SceneData, settings: &BuildSettings) -> Self {
@@ -133,7 +133,7 @@ impl Bvh2 {
         let mut tree = build_over(&self.instance_boxes, settings);
         let area = |&instance: &u32| Aabb::from(self.instance_boxes[instance as usize]).half_area();
         let areas: Vec<f32> = tree.order.iter().map(area).collect();
-        sooner_first(&mut tree, |at| areas[at as usize]);
+        order_for_occlusion(&mut tree, |at| areas[at as usize]);
         let leaf = |first: u32, _count: u32| LEAF_BIT | tree.order[first as usize];
         self.root = append(&mut self.nodes, &tree, leaf);
     }
@@ -171,7 +171,7 @@ impl MeshTree {
         let mut parts = Parts::of(scene, mesh);
         let mut tree = build_below(&parts.top, mem::take(&mut parts.references), settings);
         let primitives = parts.records(scene, mesh, &tree.order);
-        sooner_first(&mut tree, |at| primitives[at as usize].half_area());
+        order_for_occlusion(&mut tree, |at| primitives[at as usize].half_area());
         Self { tree, primitives }
     }
 }

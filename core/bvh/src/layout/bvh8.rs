@@ -4,7 +4,7 @@ use crate::build::BuildSettings;
 use crate::build::collapse::WIDTH;
 use crate::object_ray::LeafPrimitive;
 use bytemuck::{Pod, Zeroable};
-use lockstep_core::math::simd::Eight;
+use lockstep_core::math::simd::Array8;
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::{NONE, SPHERE_BIT};
 
@@ -13,7 +13,7 @@ use lockstep_core::scene::{NONE, SPHERE_BIT};
 #[repr(C, align(32))]
 pub struct Node8 {
     /// Lowest x, y and z, then highest x, y and z of every child.
-    pub planes: [Eight; 6],
+    pub planes: [Array8; 6],
     /// Index of a node, or with [`LEAF_BIT`](crate::LEAF_BIT) of a block, or of an instance in the upper level.
     pub children: [u32; WIDTH],
 }
@@ -33,7 +33,7 @@ impl Node8 {
 pub struct Block8 {
     /// Components of the three points of each primitive; see [`LeafPrimitive`]. Zero where there is none. In a block of
     /// boxes the lowest and the highest corner of each.
-    pub points: [[Eight; 3]; 3],
+    pub points: [[Array8; 3]; 3],
     /// Index of each primitive within the mesh; [`NONE`] where there is none. In a block of boxes, for each triangle of the
     /// block they belong to, a bit for each box that is of a piece of it.
     pub primitives: [u32; WIDTH],
@@ -124,7 +124,7 @@ impl Bvh8 {
         split: crate::Split::BinnedSah(16),
         max_leaf: 1,
         traversal_cost: 0.0,
-        optimise: true,
+        reinsert: true,
     };
 
     /// Bytes of all arrays.

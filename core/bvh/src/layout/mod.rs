@@ -1,4 +1,4 @@
 //! Memory layouts: two children a node for GPUs, eight for CPUs.
 
-pub mod bvh2;
-pub mod bvh8;
+pub(crate) mod bvh2;
+pub(crate) mod bvh8;

@@ -1,20 +1,20 @@
 //! Eight rays, each with its own longest axis.
 
-use lockstep_core::math::simd::Lanes;
+use lockstep_core::math::simd::F32x8;
 
 /// How each ray's axes turn so that the longest of its direction comes last.
-pub(crate) struct Turn<L> {
+pub(crate) struct AxisPermutation<L> {
     along_x: L,
     along_y: L,
 }
 
-impl<L: Lanes> Turn<L> {
+impl<L: F32x8> AxisPermutation<L> {
     /// The choice of [`lockstep_core::geometry::longest_axis`].
     #[inline(always)]
     pub(crate) fn new(x: L, y: L, z: L) -> Self {
         let (x, y, z) = (x.abs(), y.abs(), z.abs());
-        let beyond_y = y.below(x);
-        Self { along_x: beyond_y.and(z.below(x)), along_y: z.below(y).and_not(beyond_y) }
+        let beyond_y = y.mask_lt(x);
+        Self { along_x: beyond_y.and(z.mask_lt(x)), along_y: z.mask_lt(y).and_not(beyond_y) }
     }
 
     /// [`lockstep_core::geometry::rotate_to`] for each ray's axis.

@@ -2,7 +2,7 @@
 
 use crate::STACK_SIZE;
 use crate::layout::bvh2::{Bvh2, EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, Node};
-use crate::object_ray::{LeafPrimitive, Probe};
+use crate::object_ray::{LeafPrimitive, ObjectRay};
 use lockstep_core::geometry::{Hit, MISSED, Ray, Slabs};
 use lockstep_core::math::rng::RayKey;
 use lockstep_core::math::{max, min};
@@ -117,7 +117,8 @@ impl Bvh2 {
         let mut best = Hit::none(ray.t_max);
         let slabs = Slabs::new(ray.origin, ray.direction);
         walk(&self.nodes, self.root, &slabs, ray.t_min, ray.t_max, top, |instance| {
-            if let Some(probe) = Probe::enter(scene, &self.instance_boxes, ray, &slabs, instance, key, best.t)
+            if let Some(probe) =
+                ObjectRay::enter(scene, &self.instance_boxes, ray, &slabs, instance, key, best.t)
             {
                 self.closest_in_mesh(scene, &probe, &mut best, bottom);
             }
@@ -127,7 +128,7 @@ impl Bvh2 {
     }
 
     #[inline(always)]
-    fn closest_in_mesh(&self, scene: &SceneData, probe: &Probe, best: &mut Hit, stack: &mut Stack) {
+    fn closest_in_mesh(&self, scene: &SceneData, probe: &ObjectRay, best: &mut Hit, stack: &mut Stack) {
         let root = self.mesh_roots[scene.instances[probe.instance as usize].mesh as usize];
         walk(&self.nodes, root, &probe.slabs, probe.t_min, best.t, stack, |leaf| {
             for candidate in leaf_primitives(self, leaf) {
@@ -148,7 +149,7 @@ impl Bvh2 {
         let slabs = Slabs::new(ray.origin, ray.direction);
         walk(&self.nodes, self.root, &slabs, ray.t_min, ray.t_max, top, |instance| {
             if let Some(probe) =
-                Probe::enter(scene, &self.instance_boxes, ray, &slabs, instance, key, ray.t_max)
+                ObjectRay::enter(scene, &self.instance_boxes, ray, &slabs, instance, key, ray.t_max)
             {
                 found = self.any_in_mesh(scene, &probe, ray.t_max, bottom);
             }
@@ -158,7 +159,7 @@ impl Bvh2 {
     }
 
     #[inline(always)]
-    fn any_in_mesh(&self, scene: &SceneData, probe: &Probe, t_max: f32, stack: &mut Stack) -> bool {
+    fn any_in_mesh(&self, scene: &SceneData, probe: &ObjectRay, t_max: f32, stack: &mut Stack) -> bool {
         let root = self.mesh_roots[scene.instances[probe.instance as usize].mesh as usize];
         let mut found = false;
         walk(&self.nodes, root, &probe.slabs, probe.t_min, t_max, stack, |leaf| {

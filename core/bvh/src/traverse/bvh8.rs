@@ -1,20 +1,20 @@
 //! Closest-hit and any-hit traversal of [`Bvh8`].
 //!
 //! Boxes and triangles are tested eight at a time, by the operations of the hit rule itself, lane by lane.
-//! [`Probe::test`] decides about what those leave open: spheres, triangles with partial coverage, and triangles that the
+//! [`ObjectRay::test`] decides about what those leave open: spheres, triangles with partial coverage, and triangles that the
 //! ray passes at an edge within rounding.
 
 use crate::STACK_SIZE;
 use crate::layout::bvh2::{EMPTY, LEAF_BIT};
 use crate::layout::bvh8::{Block8, Bvh8, Node8};
-use crate::object_ray::Probe;
+use crate::object_ray::ObjectRay;
 use crate::traverse::triangles8::{Tested, boxes, corner};
 use lockstep_core::geometry::{FAR_WIDENING, Hit, MISSED, Ray, Shear, Slabs};
 use lockstep_core::math::min;
 use lockstep_core::math::rng::RayKey;
 #[cfg(target_arch = "x86_64")]
-use lockstep_core::math::simd::Avx2;
-use lockstep_core::math::simd::{Eight, Lanes, Plain};
+use lockstep_core::math::simd::Avx2F32x8;
+use lockstep_core::math::simd::{Array8, F32x8, PortableF32x8};
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Instance, SceneData};
 
@@ -64,7 +64,7 @@ struct WideSlabs<L> {
 
 /// One of each axis. Spelled out, since closures in `map` would be compiled without the features of their callers.
 #[inline(always)]
-pub(crate) fn splat<L: Lanes>(v: Vec3) -> [L; 3] {
+pub(crate) fn splat<L: F32x8>(v: Vec3) -> [L; 3] {
     [L::splat(v.x), L::splat(v.y), L::splat(v.z)]
 }
 
@@ -74,7 +74,7 @@ fn planes(inverse: f32, axis: usize) -> (usize, usize) {
     if inverse < 0.0 { (axis + 3, axis) } else { (axis, axis + 3) }
 }
 
-impl<L: Lanes> WideSlabs<L> {
+impl<L: F32x8> WideSlabs<L> {
     #[inline(always)]
     fn new(slabs: &Slabs, t_min: f32) -> Self {
         let inverse = slabs.inverse;
@@ -111,7 +111,7 @@ impl<L: Lanes> WideSlabs<L> {
             [L::load(&node.planes[near[0]]), L::load(&node.planes[near[1]]), L::load(&node.planes[near[2]])],
             [L::load(&node.planes[far[0]]), L::load(&node.planes[far[1]]), L::load(&node.planes[far[2]])],
         );
-        (entry, entry.at_most(exit.min(L::splat(t_last))))
+        (entry, entry.simd_le(exit.min(L::splat(t_last))))
     }
 
     /// The same for given boxes, lowest corners first, without a last distance.
@@ -122,7 +122,7 @@ impl<L: Lanes> WideSlabs<L> {
             [boxes[near[0]], boxes[near[1]], boxes[near[2]]],
             [boxes[far[0]], boxes[far[1]], boxes[far[2]]],
         );
-        (entry, entry.at_most(exit))
+        (entry, entry.simd_le(exit))
     }
 }
 
@@ -136,7 +136,7 @@ impl Stack {
     /// The next leaf along the ray that is not beyond `t_last`, roughly nearest first; with `ANY`, fewest primitives
     /// first.
     #[inline(always)]
-    fn next_leaf<L: Lanes, const ANY: bool>(
+    fn next_leaf<L: F32x8, const ANY: bool>(
         &mut self,
         nodes: &[Node8],
         ray: &WideSlabs<L>,
@@ -223,7 +223,7 @@ struct WideShear<L> {
     sz: L,
 }
 
-impl<L: Lanes> WideShear<L> {
+impl<L: F32x8> WideShear<L> {
     #[inline(always)]
     fn new(origin: Vec3, shear: &Shear) -> Self {
         let (last, [sx, sy, sz]) = shear.parts();
@@ -240,13 +240,13 @@ impl<L: Lanes> WideShear<L> {
 
     /// One component of a corner of all triangles, as seen from the ray's origin.
     #[inline(always)]
-    fn component(&self, corner: &[Eight; 3], i: usize) -> L {
+    fn component(&self, corner: &[Array8; 3], i: usize) -> L {
         L::load(&corner[self.axes[i]]).sub(self.origin[i])
     }
 
     /// A corner of all triangles, sheared.
     #[inline(always)]
-    fn corner(&self, corner: &[Eight; 3]) -> [L; 3] {
+    fn corner(&self, corner: &[Array8; 3]) -> [L; 3] {
         let (x, y, z) = (self.component(corner, 0), self.component(corner, 1), self.component(corner, 2));
         [x.sub(self.sx.mul(z)), y.sub(self.sy.mul(z)), z]
     }
@@ -263,14 +263,14 @@ impl<L: Lanes> WideShear<L> {
 /// A mesh's part of a traversal.
 struct InMesh<'a, L> {
     scene: &'a SceneData,
-    probe: &'a Probe,
+    probe: &'a ObjectRay,
     slabs: &'a WideSlabs<L>,
     shear: WideShear<L>,
 }
 
-impl<'a, L: Lanes> InMesh<'a, L> {
+impl<'a, L: F32x8> InMesh<'a, L> {
     #[inline(always)]
-    fn new(scene: &'a SceneData, probe: &'a Probe, slabs: &'a WideSlabs<L>) -> Self {
+    fn new(scene: &'a SceneData, probe: &'a ObjectRay, slabs: &'a WideSlabs<L>) -> Self {
         Self { scene, probe, slabs, shear: WideShear::new(probe.origin, &probe.shear) }
     }
 
@@ -291,7 +291,7 @@ impl<'a, L: Lanes> InMesh<'a, L> {
                 ]));
                 // Distances are raised to the entries of the triangle's and of the instance's box.
                 let raised = tested.t.max(entry).max(L::splat(self.probe.t_floor));
-                let hit = tested.hit & met & raised.at_most(L::splat(best.t));
+                let hit = tested.hit & met & raised.simd_le(L::splat(best.t));
                 if hit != 0 {
                     self.take(blocks, hit, raised.store(), &tested, best);
                 }
@@ -304,7 +304,7 @@ impl<'a, L: Lanes> InMesh<'a, L> {
 
     /// Takes the nearest of the hits of a block, `t` raised to the entries of the triangles' boxes.
     #[inline(always)]
-    fn take(&self, blocks: &[Block8], mut hits: u32, t: Eight, tested: &Tested<L>, best: &mut Hit) {
+    fn take(&self, blocks: &[Block8], mut hits: u32, t: Array8, tested: &Tested<L>, best: &mut Hit) {
         let block = &blocks[0];
         let (u, v) = (tested.u.store(), tested.v.store());
         while hits != 0 {
@@ -338,7 +338,7 @@ impl<'a, L: Lanes> InMesh<'a, L> {
             ];
             let (entry, met) = self.slabs.meet_boxes(&boxes);
             let of_it = met & block.primitives[lane];
-            if of_it & entry.at_most(L::splat(t)) != 0 {
+            if of_it & entry.simd_le(L::splat(t)) != 0 {
                 return t;
             }
             nearest = min(nearest, least_of(&entry.store(), of_it));
@@ -366,7 +366,7 @@ impl<'a, L: Lanes> InMesh<'a, L> {
 
 /// The nearest surface along a ray, or with `ANY` some surface along it.
 #[inline(always)]
-fn walk<L: Lanes, const ANY: bool>(
+fn walk<L: F32x8, const ANY: bool>(
     bvh: &Bvh8,
     scene: &SceneData,
     ray: &Ray,
@@ -379,7 +379,7 @@ fn walk<L: Lanes, const ANY: bool>(
     let wide = WideSlabs::<L>::new(&slabs, ray.t_min);
     top.start(bvh.root);
     while let Some(instance) = top.next_leaf::<L, ANY>(&bvh.nodes, &wide, best.t) {
-        let entered = Probe::enter(scene, &bvh.instance_boxes, ray, &slabs, instance, key, best.t);
+        let entered = ObjectRay::enter(scene, &bvh.instance_boxes, ray, &slabs, instance, key, best.t);
         let Some(probe) = entered else { continue };
         let record = &scene.instances[instance as usize];
         let placed;
@@ -403,7 +403,7 @@ fn walk<L: Lanes, const ANY: bool>(
 
 /// The least of those numbers whose bits are set; [`MISSED`] of none.
 #[inline(always)]
-fn least_of(values: &Eight, mut lanes: u32) -> f32 {
+fn least_of(values: &Array8, mut lanes: u32) -> f32 {
     let mut least = MISSED;
     while lanes != 0 {
         least = min(least, values[lanes.trailing_zeros() as usize & 7]);
@@ -427,9 +427,9 @@ macro_rules! traversals {
     };
 }
 
-traversals!(Plain, closest_plain, any_plain);
+traversals!(PortableF32x8, closest_plain, any_plain);
 #[cfg(target_arch = "x86_64")]
-traversals!(Avx2, closest_avx2, any_avx2, "avx2,fma,bmi1,bmi2,lzcnt");
+traversals!(Avx2F32x8, closest_avx2, any_avx2, "avx2,fma,bmi1,bmi2,lzcnt");
 
 impl Bvh8 {
     /// The nearest surface along a ray. `key` identifies the ray for stochastic coverage.

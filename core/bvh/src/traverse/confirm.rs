@@ -1,25 +1,25 @@
-//! Triangles that another intersector proposes, one for each of eight rays, judged at once.
+//! Triangles that another intersector proposes, one for each of eight rays, confirmed at once.
 
 use crate::object_ray::LeafPrimitive;
-use crate::traverse::axis_permute::Turn;
+use crate::traverse::axis_permute::AxisPermutation;
 use crate::traverse::triangles8::{Tested, boxes};
 use lockstep_core::geometry::{FAR_WIDENING, Hit, Ray, SMALLEST_DIRECTION};
 #[cfg(target_arch = "x86_64")]
-use lockstep_core::math::simd::Avx2;
-use lockstep_core::math::simd::{Eight, Lanes, Plain};
+use lockstep_core::math::simd::Avx2F32x8;
+use lockstep_core::math::simd::{Array8, F32x8, PortableF32x8};
 use lockstep_core::math::vec3::Vec3;
 
 /// Eight rays, number by number.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rays8 {
     /// Where they start.
-    pub origin: [Eight; 3],
+    pub origin: [Array8; 3],
     /// Their first distances.
-    pub t_min: Eight,
+    pub t_min: Array8,
     /// Where they go.
-    pub direction: [Eight; 3],
+    pub direction: [Array8; 3],
     /// Their last distances.
-    pub t_max: Eight,
+    pub t_max: Array8,
 }
 
 impl Rays8 {
@@ -32,17 +32,17 @@ impl Rays8 {
             // SAFETY: the processor has the features.
             return unsafe { Self::turned_by_avx2(rays) };
         }
-        Self::turned_by::<Plain>(rays)
+        Self::turned_by::<PortableF32x8>(rays)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn turned_by_avx2(rays: [&Ray; 8]) -> Self {
-        Self::turned_by::<Avx2>(rays)
+        Self::turned_by::<Avx2F32x8>(rays)
     }
 
     #[inline(always)]
-    fn turned_by<L: Lanes>(rays: [&Ray; 8]) -> Self {
+    fn turned_by<L: F32x8>(rays: [&Ray; 8]) -> Self {
         let [x, y, z, t_min, dx, dy, dz, t_max] = L::transpose(rays.map(bytemuck::cast_ref));
         Self {
             origin: [x.store(), y.store(), z.store()],
@@ -55,7 +55,7 @@ impl Rays8 {
 
 /// Eight rays and a triangle for each.
 #[derive(Clone, Copy, Debug)]
-pub struct Proposals8<'a> {
+pub struct Candidates8<'a> {
     rays: &'a Rays8,
     triangles: [&'a LeafPrimitive; 8],
     lanes: u32,
@@ -65,20 +65,20 @@ pub struct Proposals8<'a> {
 static NO_TRIANGLE: LeafPrimitive =
     LeafPrimitive { p0: Vec3::ZERO, primitive: 0, p1: Vec3::ZERO, flags: 0, p2: Vec3::ZERO, cut_above: 0 };
 
-/// What eight proposals count as.
+/// What eight candidates count as.
 #[derive(Clone, Copy, Debug)]
-pub struct Judged8 {
-    t: Eight,
-    u: Eight,
-    v: Eight,
+pub struct Confirmed8 {
+    t: Array8,
+    u: Array8,
+    v: Array8,
     /// Bits of the triangles' numbers.
-    primitive: Eight,
+    primitive: Array8,
     taken: u32,
     inside: u32,
 }
 
-impl<'a> Proposals8<'a> {
-    /// No proposals yet for these rays.
+impl<'a> Candidates8<'a> {
+    /// No candidates yet for these rays.
     #[inline(always)]
     pub fn new(rays: &'a Rays8) -> Self {
         Self { rays, triangles: [&NO_TRIANGLE; 8], lanes: 0 }
@@ -91,34 +91,34 @@ impl<'a> Proposals8<'a> {
         self.lanes |= u32::from(counts) << lane;
     }
 
-    /// Judges all of them as [`crate::judge`] does, but for coverage. Hits all of whose barycentric coordinates are at
+    /// Judges all of them as [`crate::confirm`] does, but for coverage. Hits all of whose barycentric coordinates are at
     /// least `edge` are inside.
     #[inline(always)]
-    pub fn judge(&self, edge: f32) -> Judged8 {
+    pub fn confirm(&self, edge: f32) -> Confirmed8 {
         if self.lanes == 0 {
-            return Judged8::none(self.rays);
+            return Confirmed8::none(self.rays);
         }
         #[cfg(target_arch = "x86_64")]
         if lockstep_core::math::simd::has_avx2() {
             // SAFETY: the processor has the features.
-            return unsafe { self.judge_by_avx2(edge) };
+            return unsafe { self.confirm_by_avx2(edge) };
         }
-        self.judge_by::<Plain>(edge)
+        self.confirm_by::<PortableF32x8>(edge)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn judge_by_avx2(&self, edge: f32) -> Judged8 {
-        self.judge_by::<Avx2>(edge)
+    fn confirm_by_avx2(&self, edge: f32) -> Confirmed8 {
+        self.confirm_by::<Avx2F32x8>(edge)
     }
 
     #[inline(always)]
-    fn judge_by<L: Lanes>(&self, edge: f32) -> Judged8 {
+    fn confirm_by<L: F32x8>(&self, edge: f32) -> Confirmed8 {
         let Rays8 { origin: [ox, oy, oz], t_min, direction: [dx, dy, dz], t_max } = self.rays;
         let (ox, oy, oz, t_min) = (L::load(ox), L::load(oy), L::load(oz), L::load(t_min));
         let (dx, dy, dz, t_max) = (L::load(dx), L::load(dy), L::load(dz), L::load(t_max));
         let (points, primitives) = self.points::<L>();
-        let turn = Turn::new(dx, dy, dz);
+        let turn = AxisPermutation::new(dx, dy, dz);
         let [x, y, z] = turn.rotate(dx, dy, dz);
         let (sx, sy, sz) = (x.div(z), y.div(z), L::splat(1.0).div(z));
         let origin = [ox, oy, oz];
@@ -132,11 +132,11 @@ impl<'a> Proposals8<'a> {
         let (entry, exit) = interval(&boxes(points), origin, [inverse(dx), inverse(dy), inverse(dz)]);
         let entry = entry.max(t_min);
         let raised = tested.t.max(entry);
-        let taken = tested.hit & entry.at_most(exit) & raised.at_most(t_max);
+        let taken = tested.hit & entry.simd_le(exit) & raised.simd_le(t_max);
         let (u, v) = (tested.u, tested.v);
-        let at_edge = u.min(v).min(L::splat(1.0).sub(u).sub(v)).less(L::splat(edge));
+        let at_edge = u.min(v).min(L::splat(1.0).sub(u).sub(v)).simd_lt(L::splat(edge));
         let hit = L::mask(taken);
-        Judged8 {
+        Confirmed8 {
             t: hit.select(raised, t_max).store(),
             u: hit.and(u).store(),
             v: hit.and(v).store(),
@@ -148,7 +148,7 @@ impl<'a> Proposals8<'a> {
 
     /// The corners of the triangles, and bits of their numbers.
     #[inline(always)]
-    fn points<L: Lanes>(&self) -> ([[L; 3]; 3], L) {
+    fn points<L: F32x8>(&self) -> ([[L; 3]; 3], L) {
         // A record is twelve words, with a number behind each corner.
         let words = self.triangles.map(bytemuck::cast_ref::<LeafPrimitive, [f32; 12]>);
         let [ax, ay, az, primitives, bx, by, bz, _] = L::transpose(words.map(first_eight));
@@ -158,19 +158,19 @@ impl<'a> Proposals8<'a> {
 }
 
 #[inline(always)]
-fn first_eight([first @ .., _, _, _, _]: &[f32; 12]) -> &Eight {
+fn first_eight([first @ .., _, _, _, _]: &[f32; 12]) -> &Array8 {
     first
 }
 
 #[inline(always)]
-fn last_eight([_, _, _, _, last @ ..]: &[f32; 12]) -> &Eight {
+fn last_eight([_, _, _, _, last @ ..]: &[f32; 12]) -> &Array8 {
     last
 }
 
 /// Entries of eight rays into boxes, lowest corners first, and widened exits, as [`lockstep_core::geometry::Slabs::interval`]
 /// finds them.
 #[inline(always)]
-pub(crate) fn interval<L: Lanes>(boxes: &[L; 6], origin: [L; 3], inverse: [L; 3]) -> (L, L) {
+pub(crate) fn interval<L: F32x8>(boxes: &[L; 6], origin: [L; 3], inverse: [L; 3]) -> (L, L) {
     let (x, y, z) = (
         across(boxes, origin, inverse, 0),
         across(boxes, origin, inverse, 1),
@@ -181,7 +181,7 @@ pub(crate) fn interval<L: Lanes>(boxes: &[L; 6], origin: [L; 3], inverse: [L; 3]
 
 /// Where rays enter and leave what lies between the planes of an axis.
 #[inline(always)]
-fn across<L: Lanes>(boxes: &[L; 6], origin: [L; 3], inverse: [L; 3], axis: usize) -> (L, L) {
+fn across<L: F32x8>(boxes: &[L; 6], origin: [L; 3], inverse: [L; 3], axis: usize) -> (L, L) {
     let low = boxes[axis].sub(origin[axis]).mul(inverse[axis]);
     let high = boxes[axis + 3].sub(origin[axis]).mul(inverse[axis]);
     (low.min(high), low.max(high))
@@ -189,11 +189,11 @@ fn across<L: Lanes>(boxes: &[L; 6], origin: [L; 3], inverse: [L; 3], axis: usize
 
 /// One over components of directions, finite.
 #[inline(always)]
-pub(crate) fn inverse<L: Lanes>(component: L) -> L {
+pub(crate) fn inverse<L: F32x8>(component: L) -> L {
     L::splat(1.0).div(component.abs().max(L::splat(SMALLEST_DIRECTION)).with_sign_of(component))
 }
 
-impl Judged8 {
+impl Confirmed8 {
     /// No hits.
     #[inline(always)]
     fn none(rays: &Rays8) -> Self {
@@ -213,7 +213,7 @@ impl Judged8 {
         self.inside
     }
 
-    /// The hit of a lane, as one of this instance; no hit where the rule rejects the proposal, or where the scalar rule must
+    /// The hit of a lane, as one of this instance; no hit where the rule rejects the candidate, or where the scalar rule must
     /// decide, or where there is none.
     #[inline(always)]
     pub fn hit(&self, lane: usize, instance: u32) -> Hit {

@@ -1,16 +1,16 @@
 //! Scenes of so few triangles that eight rays against every one of them are faster than any hierarchy.
 
 use crate::build::presplit::LEAST_TRIANGLES;
-use crate::object_ray::{LeafPrimitive, Probe};
-use crate::traverse::axis_permute::Turn;
+use crate::object_ray::{LeafPrimitive, ObjectRay};
+use crate::traverse::axis_permute::AxisPermutation;
 use crate::traverse::bvh8::splat;
 use crate::traverse::confirm::{interval, inverse};
 use crate::traverse::triangles8::Tested;
 use lockstep_core::geometry::{Hit, Ray, Slabs};
 use lockstep_core::math::rng::RayKey;
 #[cfg(target_arch = "x86_64")]
-use lockstep_core::math::simd::Avx2;
-use lockstep_core::math::simd::{Eight, Lanes, Plain};
+use lockstep_core::math::simd::Avx2F32x8;
+use lockstep_core::math::simd::{Array8, F32x8, PortableF32x8};
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Instance, NONE, SceneData};
 
@@ -35,7 +35,7 @@ const ROOM: Counts = Counts { triangles: 64, edges: 128, points: 64 };
 
 /// All triangles of a scene that has few, opaque and in place.
 #[derive(Clone, Debug)]
-pub struct Few {
+pub struct SmallSceneIntersector {
     points: Vec<Vec3>,
     /// The points at both ends of each edge, the lower one first.
     edges: Vec<[u32; 2]>,
@@ -77,23 +77,23 @@ struct Outline {
 
 /// Working memory of a thread.
 #[derive(Clone, Debug)]
-pub struct FewScratch(Box<Seen>);
+pub struct SmallSceneScratch(Box<Seen>);
 
 /// What eight rays see.
 #[derive(Clone, Debug)]
 #[repr(align(32))]
 struct Seen {
     /// The points, sheared.
-    points: [[Eight; 3]; ROOM.points],
+    points: [[Array8; 3]; ROOM.points],
     /// The edge functions.
-    edges: [Eight; ROOM.edges],
+    edges: [Array8; ROOM.edges],
     /// Bit `i` where an edge function is negative for ray `i`.
     sides: [u8; ROOM.edges],
     /// Triangles whose edges some ray passes on one side, each with such rays' bits above its index.
     passed: [u16; ROOM.triangles],
 }
 
-impl Default for FewScratch {
+impl Default for SmallSceneScratch {
     fn default() -> Self {
         Self(Box::new(Seen {
             points: [[[0.0; RAYS]; 3]; ROOM.points],
@@ -113,7 +113,7 @@ struct Best<L> {
     triangle: L,
 }
 
-impl Few {
+impl SmallSceneIntersector {
     /// The triangles of a scene; `None` where there are more, or some without three corners, or spheres, partial coverage
     /// or transformed instances.
     pub fn of(scene: &SceneData) -> Option<Self> {
@@ -179,7 +179,7 @@ impl Few {
         &self,
         scene: &SceneData,
         rays: [&Ray; RAYS],
-        scratch: &mut FewScratch,
+        scratch: &mut SmallSceneScratch,
     ) -> [Hit; RAYS] {
         #[cfg(target_arch = "x86_64")]
         if lockstep_core::math::simd::has_avx2() {
@@ -191,7 +191,7 @@ impl Few {
 
     /// Whether any surface lies along each of eight rays: a bit for each.
     #[inline(always)]
-    pub fn any_hits(&self, scene: &SceneData, rays: [&Ray; RAYS], scratch: &mut FewScratch) -> u32 {
+    pub fn any_hits(&self, scene: &SceneData, rays: [&Ray; RAYS], scratch: &mut SmallSceneScratch) -> u32 {
         #[cfg(target_arch = "x86_64")]
         if lockstep_core::math::simd::has_avx2() {
             // SAFETY: the processor has the features.
@@ -202,9 +202,9 @@ impl Few {
 
     /// All points as eight rays see them, and what else tests need of the rays.
     #[inline(always)]
-    fn see<L: Lanes>(&self, rays: [&Ray; RAYS], seen: &mut Seen) -> Rays8<L> {
+    fn see<L: F32x8>(&self, rays: [&Ray; RAYS], seen: &mut Seen) -> Rays8<L> {
         let [ox, oy, oz, t_min, dx, dy, dz, t_max] = L::transpose(rays.map(bytemuck::cast_ref));
-        let turn = Turn::new(dx, dy, dz);
+        let turn = AxisPermutation::new(dx, dy, dz);
         let [x, y, z] = turn.rotate(dx, dy, dz);
         let (sx, sy, sz) = (x.div(z), y.div(z), L::splat(1.0).div(z));
         for (to, point) in seen.points.iter_mut().zip(&self.points) {
@@ -217,18 +217,18 @@ impl Few {
     /// All edge functions, each once for the triangles on both sides: the other way round only the sign differs. Returns
     /// a bit for each ray that passes some edge within rounding.
     #[inline(always)]
-    fn pass<L: Lanes>(&self, seen: &mut Seen) -> u32 {
+    fn pass<L: F32x8>(&self, seen: &mut Seen) -> u32 {
         let Seen { points, edges, sides, .. } = seen;
         let mut close = L::splat(0.0);
         for ((function, side), [from, to]) in edges.iter_mut().zip(sides).zip(&self.edges) {
             let ([fx, fy, _], [tx, ty, _]) =
                 (&points[*from as usize % ROOM.points], &points[*to as usize % ROOM.points]);
             let value = L::load(fx).mul(L::load(ty)).sub(L::load(fy).mul(L::load(tx)));
-            close = close.or(value.is_zero());
-            *side = value.signs() as u8;
+            close = close.or(value.mask_zero());
+            *side = value.sign_bitmask() as u8;
             *function = value.store();
         }
-        close.signs()
+        close.sign_bitmask()
     }
 
     /// The number of triangles in `seen.passed`. Without branches, since nothing predicts which they are.
@@ -245,7 +245,7 @@ impl Few {
     }
 
     #[inline(always)]
-    fn closest<L: Lanes>(&self, scene: &SceneData, rays: [&Ray; RAYS], seen: &mut Seen) -> [Hit; RAYS] {
+    fn closest<L: F32x8>(&self, scene: &SceneData, rays: [&Ray; RAYS], seen: &mut Seen) -> [Hit; RAYS] {
         let eight = self.see::<L>(rays, seen);
         if self.pass::<L>(seen) != 0 {
             return rays.map(|ray| self.closest_by_rule(scene, ray));
@@ -268,7 +268,7 @@ impl Few {
 
     /// Some surface along each of eight rays.
     #[inline(always)]
-    fn any<L: Lanes>(&self, scene: &SceneData, rays: [&Ray; RAYS], seen: &mut Seen) -> u32 {
+    fn any<L: F32x8>(&self, scene: &SceneData, rays: [&Ray; RAYS], seen: &mut Seen) -> u32 {
         let eight = self.see::<L>(rays, seen);
         let mut open = ALL;
         for Triangle { points: [a, b, c], bounds, .. } in &self.triangles {
@@ -276,7 +276,7 @@ impl Few {
             let tested = Tested::new(corners, eight.sz, open, eight.t_min, eight.t_max);
             if tested.hit != 0 {
                 let (raised, met) = eight.raise(bounds, tested.t);
-                open &= !(tested.hit & met & raised.at_most(eight.t_max));
+                open &= !(tested.hit & met & raised.simd_le(eight.t_max));
             }
             if tested.undecided != 0 {
                 let hit = |lane: usize| u32::from(self.closest_by_rule(scene, rays[lane]).is_some()) << lane;
@@ -292,7 +292,7 @@ impl Few {
         let slabs = Slabs::new(ray.origin, ray.direction);
         let mut best = Hit::none(ray.t_max);
         for Triangle { instance, record, .. } in &self.triangles {
-            let probe = Probe::enter(scene, &[], ray, &slabs, *instance, RayKey::default(), best.t);
+            let probe = ObjectRay::enter(scene, &[], ray, &slabs, *instance, RayKey::default(), best.t);
             if let Some(hit) = probe.and_then(|probe| probe.test(scene, record, best.t))
                 && best.yields_to(&hit)
             {
@@ -303,7 +303,7 @@ impl Few {
     }
 
     #[inline(always)]
-    fn hits<L: Lanes>(&self, rays: [&Ray; RAYS], best: &Best<L>) -> [Hit; RAYS] {
+    fn hits<L: F32x8>(&self, rays: [&Ray; RAYS], best: &Best<L>) -> [Hit; RAYS] {
         let [t, u, v, triangle] = [best.t.store(), best.u.store(), best.v.store(), best.triangle.store()];
         std::array::from_fn(|lane| match self.triangles.get(triangle[lane].to_bits() as usize) {
             Some(&Triangle { instance, record: LeafPrimitive { primitive, .. }, .. }) => {
@@ -326,18 +326,18 @@ fn place<T>(items: &mut Vec<T>, item: T, same: impl Fn(&T) -> bool, most: usize)
 /// All lanes.
 const ALL: u32 = 0xff;
 
-impl<L: Lanes> Rays8<L> {
+impl<L: F32x8> Rays8<L> {
     /// The distances that hits count with, and which rays meet the triangle's own box.
     #[inline(always)]
     fn raise(&self, bounds: &[Vec3; 2], t: L) -> (L, u32) {
         let ([lx, ly, lz], [hx, hy, hz]) = (splat(bounds[0]), splat(bounds[1]));
         let (entry, exit) = interval(&[lx, ly, lz, hx, hy, hz], self.origin, self.inverse);
         let entry = entry.max(self.t_min);
-        (t.max(entry), entry.at_most(exit))
+        (t.max(entry), entry.simd_le(exit))
     }
 }
 
-impl<L: Lanes> Best<L> {
+impl<L: F32x8> Best<L> {
     #[inline(always)]
     fn none(t: L) -> Self {
         Self { t, u: L::splat(0.0), v: L::splat(0.0), triangle: L::splat(f32::from_bits(NONE)) }
@@ -346,7 +346,7 @@ impl<L: Lanes> Best<L> {
     /// Takes hits of a triangle that are nearer; triangles come in the order in which equal ones count.
     #[inline(always)]
     fn take(&mut self, hit: u32, t: L, tested: &Tested<L>, index: u32) {
-        let nearer = t.below(self.t).and(L::mask(hit));
+        let nearer = t.mask_lt(self.t).and(L::mask(hit));
         self.t = nearer.select(t, self.t);
         self.u = nearer.select(tested.u, self.u);
         self.v = nearer.select(tested.v, self.v);
@@ -356,14 +356,14 @@ impl<L: Lanes> Best<L> {
 
 impl Seen {
     #[inline(always)]
-    fn point<L: Lanes>(&self, index: u32) -> [L; 3] {
+    fn point<L: F32x8>(&self, index: u32) -> [L; 3] {
         let [x, y, z] = &self.points[index as usize % ROOM.points];
         [L::load(x), L::load(y), L::load(z)]
     }
 
     /// An edge function, with its sign changed where the edge is `turned`.
     #[inline(always)]
-    fn edge<L: Lanes>(&self, edge: u8, turned: u32) -> L {
+    fn edge<L: F32x8>(&self, edge: u8, turned: u32) -> L {
         L::load(&self.edges[usize::from(edge) % ROOM.edges]).xor(L::splat(f32::from_bits(turned)))
     }
 
@@ -376,7 +376,7 @@ impl Seen {
 impl Triangle {
     /// Tests the triangle against rays that pass its edges on one side.
     #[inline(always)]
-    fn test<L: Lanes>(
+    fn test<L: F32x8>(
         &self,
         outline: &Outline,
         seen: &Seen,
@@ -395,20 +395,20 @@ impl Triangle {
 macro_rules! queries {
     ($lanes:ty, $closest:ident, $any:ident $(, $feature:literal)?) => {
         $(#[target_feature(enable = $feature)])?
-        fn $closest(few: &Few, scene: &SceneData, rays: [&Ray; RAYS], seen: &mut Seen) -> [Hit; RAYS] {
+        fn $closest(few: &SmallSceneIntersector, scene: &SceneData, rays: [&Ray; RAYS], seen: &mut Seen) -> [Hit; RAYS] {
             few.closest::<$lanes>(scene, rays, seen)
         }
 
         $(#[target_feature(enable = $feature)])?
-        fn $any(few: &Few, scene: &SceneData, rays: [&Ray; RAYS], seen: &mut Seen) -> u32 {
+        fn $any(few: &SmallSceneIntersector, scene: &SceneData, rays: [&Ray; RAYS], seen: &mut Seen) -> u32 {
             few.any::<$lanes>(scene, rays, seen)
         }
     };
 }
 
-queries!(Plain, closest_plain, any_plain);
+queries!(PortableF32x8, closest_plain, any_plain);
 #[cfg(target_arch = "x86_64")]
-queries!(Avx2, closest_avx2, any_avx2, "avx2,fma,bmi1,bmi2,lzcnt");
+queries!(Avx2F32x8, closest_avx2, any_avx2, "avx2,fma,bmi1,bmi2,lzcnt");
 
 #[cfg(test)]
 mod tests;

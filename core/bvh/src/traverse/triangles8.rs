@@ -1,7 +1,7 @@
 //! Eight triangles and their boxes at once, by the operations of the hit rule lane by lane.
 
 use lockstep_core::geometry::BOX_PADDING;
-use lockstep_core::math::simd::{Eight, Lanes};
+use lockstep_core::math::simd::{Array8, F32x8};
 
 /// What testing eight triangles, each against the line of a ray, gave.
 pub(crate) struct Tested<L> {
@@ -15,7 +15,7 @@ pub(crate) struct Tested<L> {
     pub(crate) undecided: u32,
 }
 
-impl<L: Lanes> Tested<L> {
+impl<L: F32x8> Tested<L> {
     /// Tests the triangles `lanes` by their sheared corners as seen from a ray's origin. `sz` scales the longest axis. Same
     /// operations as [`lockstep_core::geometry::triangle`], except that triangles with an edge function of zero are left to it.
     #[inline(always)]
@@ -26,13 +26,13 @@ impl<L: Lanes> Tested<L> {
         let w = bx.mul(ay).sub(by.mul(ax));
         let zero = L::splat(0.0);
         let (least, most) = (u.min(v).min(w), u.max(v).max(w));
-        let passed_by = least.less(zero) & zero.less(most);
+        let passed_by = least.simd_lt(zero) & zero.simd_lt(most);
         let possible = lanes & !passed_by;
         if possible == 0 {
             return Self::none();
         }
         // Of three numbers that have no two signs one is zero where the least or the greatest is.
-        let undecided = possible & (least.equal(zero) | most.equal(zero));
+        let undecided = possible & (least.simd_eq(zero) | most.simd_eq(zero));
         let decided = possible & !undecided;
         Self { undecided, ..Self::passed::<false>([u, v, w], [az, bz, cz], sz, decided, t_min, t_last) }
     }
@@ -57,14 +57,14 @@ impl<L: Lanes> Tested<L> {
         let determinant = u.add(v).add(w);
         let depth = u.mul(az).add(v.mul(bz)).add(w.mul(cz)).mul(sz);
         if EARLY {
-            lanes &= !depth.xor(determinant).signs();
+            lanes &= !depth.xor(determinant).sign_bitmask();
             if lanes == 0 {
                 return Self::none();
             }
         }
         let inverse = L::splat(1.0).div(determinant);
         let t = depth.mul(inverse);
-        let in_range = t_min.less(t) & t.at_most(t_last);
+        let in_range = t_min.simd_lt(t) & t.simd_le(t_last);
         // The second and third vertex's shares come first and second in a hit.
         Self { t, u: v.mul(inverse), v: w.mul(inverse), hit: lanes & in_range, undecided: 0 }
     }
@@ -72,14 +72,14 @@ impl<L: Lanes> Tested<L> {
 
 /// The components of a corner of eight triangles.
 #[inline(always)]
-pub(crate) fn corner<L: Lanes>([x, y, z]: &[Eight; 3]) -> [L; 3] {
+pub(crate) fn corner<L: F32x8>([x, y, z]: &[Array8; 3]) -> [L; 3] {
     [L::load(x), L::load(y), L::load(z)]
 }
 
 /// The padded boxes of triangles by their corners, as [`lockstep_core::geometry::triangle_box`] makes them: lowest, then highest
 /// corners.
 #[inline(always)]
-pub(crate) fn boxes<L: Lanes>([a, b, c]: [[L; 3]; 3]) -> [L; 6] {
+pub(crate) fn boxes<L: F32x8>([a, b, c]: [[L; 3]; 3]) -> [L; 6] {
     let (lx, hx) = extent(a[0], b[0], c[0]);
     let (ly, hy) = extent(a[1], b[1], c[1]);
     let (lz, hz) = extent(a[2], b[2], c[2]);
@@ -91,6 +91,6 @@ pub(crate) fn boxes<L: Lanes>([a, b, c]: [[L; 3]; 3]) -> [L; 6] {
 
 /// Least and greatest of three.
 #[inline(always)]
-fn extent<L: Lanes>(a: L, b: L, c: L) -> (L, L) {
+fn extent<L: F32x8>(a: L, b: L, c: L) -> (L, L) {
     (a.min(b).min(c), a.max(b).max(c))
 }

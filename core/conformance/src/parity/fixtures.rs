@@ -1,21 +1,21 @@
 //! Scenes with one of everything, for probes of functions that read the scene.
 
-use lockstep_bvh::{BuildSettings, Bvh2, Hierarchy, Layout};
+use lockstep_bvh::{BuildSettings, Bvh, Bvh2, Layout};
 use lockstep_core::error::Result;
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::*;
 
 /// A scene with its BVH.
-pub(super) struct Animal {
+pub(super) struct Fixture {
     pub(super) scene: Scene,
     pub(super) bvh: Bvh2,
     /// What devices traverse.
-    pub(super) binary: Hierarchy,
-    pub(super) wide: Hierarchy,
+    pub(super) binary: Bvh,
+    pub(super) wide: Bvh,
 }
 
 /// Three scenes with the same things under different skies: an image, a gradient, a constant.
-pub(super) fn zoo() -> Result<Vec<Animal>> {
+pub(super) fn fixtures() -> Result<Vec<Fixture>> {
     let texel = |i: u32| {
         let b = |shift: u32| (lockstep_core::math::rng::pcg4d([i, 1, 2, 3])[0] >> shift & 255) as f32 / 64.0;
         [b(0), b(8), b(16)]
@@ -32,11 +32,11 @@ pub(super) fn zoo() -> Result<Vec<Animal>> {
         horizon: vec3(1.0, 0.9, 0.8),
         ground: vec3(0.1, 0.1, 0.05),
     };
-    [image, gradient, Sky::Constant(vec3(0.5, 0.25, 0.125))].into_iter().map(animal).collect()
+    [image, gradient, Sky::Constant(vec3(0.5, 0.25, 0.125))].into_iter().map(fixture).collect()
 }
 
-fn animal(sky: Sky) -> Result<Animal> {
-    let mut b = SceneBuilder::new("zoo");
+fn fixture(sky: Sky) -> Result<Fixture> {
+    let mut b = SceneBuilder::new("fixtures");
     b.flatten = Flatten::Never;
     b.sky = sky;
     let materials = materials(&mut b)?;
@@ -57,9 +57,9 @@ fn animal(sky: Sky) -> Result<Animal> {
     b.light(PunctualLight::Directional { direction: vec3(0.2, -1.0, 0.3), irradiance: vec3(1.0, 1.5, 2.0) });
     let scene = b.build()?;
     let bvh = Bvh2::build(&scene, &BuildSettings::default());
-    let binary = Hierarchy::Bvh2(bvh.clone());
-    let wide = Hierarchy::build(&scene, Layout::Bvh8);
-    Ok(Animal { scene, bvh, binary, wide })
+    let binary = Bvh::Bvh2(bvh.clone());
+    let wide = Bvh::build(&scene, Layout::Bvh8);
+    Ok(Fixture { scene, bvh, binary, wide })
 }
 
 /// Every kind of surface, with textures of every kind of lookup.

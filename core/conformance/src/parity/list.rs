@@ -1,11 +1,11 @@
 //! The list of what is compared.
 
 use crate::parity::domain::Domain::{self, *};
-use crate::parity::fixtures::Animal;
+use crate::parity::fixtures::Fixture;
 use crate::parity::words::{In, Out};
 use lockstep_bvh::{LeafPrimitive, Scratch};
 use lockstep_core::film::{self, InvalidSamples, quantize};
-use lockstep_core::geometry::{self, Cut, Hit, Shear, Slabs};
+use lockstep_core::geometry::{self, ClipBox, Hit, Shear, Slabs};
 use lockstep_core::math;
 use lockstep_core::math::rng::{self, Block, RayKey};
 use lockstep_core::math::sampling;
@@ -25,11 +25,11 @@ pub(super) enum Function {
     /// From the input words alone.
     OfValues(fn(In<'_>, &mut Out<'_>)),
     /// From a scene too.
-    OfScene(fn(&Animal, In<'_>, &mut Out<'_>)),
+    OfScene(fn(&Fixture, In<'_>, &mut Out<'_>)),
 }
 
 /// One entry: a kernel and its twin.
-pub(super) struct Probe {
+pub(super) struct ParityCase {
     /// What is compared; also the kernel's name after `ls_probe_`.
     pub(super) name: &'static str,
     /// The kernel.
@@ -41,7 +41,7 @@ pub(super) struct Probe {
     pub(super) function: Function,
 }
 
-impl Probe {
+impl ParityCase {
     pub(super) fn input_words(&self) -> usize {
         self.inputs.iter().map(|d| d.words()).sum()
     }
@@ -61,7 +61,7 @@ impl Probe {
 
 macro_rules! value {
     ($name:literal, $inputs:expr, $outputs:literal, $function:expr) => {
-        Probe {
+        ParityCase {
             name: $name,
             kernel: concat!("ls_probe_", $name),
             inputs: &$inputs,
@@ -73,7 +73,7 @@ macro_rules! value {
 
 macro_rules! scene {
     ($name:literal, $inputs:expr, $outputs:literal, $function:expr) => {
-        Probe {
+        ParityCase {
             name: $name,
             kernel: concat!("ls_probe_", $name),
             inputs: &$inputs,
@@ -143,7 +143,7 @@ fn found(out: &mut Out<'_>, values: Option<&[f32]>, absent: usize) {
 }
 
 /// Every function that is compared, by the smallest probe that reaches it.
-pub(super) const PROBES: &[Probe] = &[
+pub(super) const PROBES: &[ParityCase] = &[
     // The dialect's words.
     value!("word_bits", [Bits], "f", |x, out| out.f(x.f(0))),
     value!("word_fma", [Bits, Bits, Bits], "f", |x, out| out.f(x.f(0).mul_add(x.f(1), x.f(2)))),
@@ -257,10 +257,10 @@ pub(super) const PROBES: &[Probe] = &[
         (0..4).for_each(|i| out.f(rng::uniform(x.u(i))));
     }),
     value!("rng_index_below", [Word, Word], "u", |x, out| out.u(rng::index_below(x.u(0), x.u(1)))),
-    value!("rng_coverage_uniform", [Word, Word, Word, Word, Word, Word], "ff", |x, out| {
+    value!("rng_alpha_uniform", [Word, Word, Word, Word, Word, Word], "ff", |x, out| {
         let bounce = x.u(3) & 255;
-        out.f(rng::coverage_uniform(RayKey::extension(x.key(0), bounce), x.u(4), x.u(5)));
-        out.f(rng::coverage_uniform(RayKey::shadow(x.key(0), bounce), x.u(4), x.u(5)));
+        out.f(rng::alpha_uniform(RayKey::extension(x.key(0), bounce), x.u(4), x.u(5)));
+        out.f(rng::alpha_uniform(RayKey::shadow(x.key(0), bounce), x.u(4), x.u(5)));
     }),
     // sampling and camera
     value!("sampling_uniform_disk", [Unit, Unit], "ff", |x, out| {
@@ -280,8 +280,8 @@ pub(super) const PROBES: &[Probe] = &[
         out.v(s);
         out.v(t);
     }),
-    scene!("sampling_pick", [Word, Word], "u", |animal, x, out| {
-        out.u(sampling::pick(&animal.scene.light_alias, x.u(0), x.u(1)));
+    scene!("sampling_pick", [Word, Word], "u", |fixture, x, out| {
+        out.u(sampling::pick(&fixture.scene.light_alias, x.u(0), x.u(1)));
     }),
     value!("sampling_power_heuristic", [Bits, Bits], "f", |x, out| {
         out.f(sampling::power_heuristic(x.f(0), x.f(1)));
@@ -332,8 +332,9 @@ pub(super) const PROBES: &[Probe] = &[
                 .for_each(|v| out.f(v));
         }
     ),
-    scene!("texture_sample", [Below(3), Bits, Bits], "ffff", |animal, x, out| {
-        let value = texture::sample(&animal.scene, &animal.scene.textures[x.u(0) as usize], [x.f(1), x.f(2)]);
+    scene!("texture_sample", [Below(3), Bits, Bits], "ffff", |fixture, x, out| {
+        let value =
+            texture::sample(&fixture.scene, &fixture.scene.textures[x.u(0) as usize], [x.f(1), x.f(2)]);
         out.v(value.rgb);
         out.f(value.a);
     }),
@@ -354,7 +355,11 @@ pub(super) const PROBES: &[Probe] = &[
     }),
     // Every second triangle is whole.
     value!("bvh_leaf_primitive_bounds", [Point, Point, Point, Word, Word, Word], "ffffff", |x, out| {
-        let cut = if x.u(10) & 1 == 0 { Cut::NONE } else { Cut { below: x.u(10) >> 2, above: x.u(11) >> 2 } };
+        let cut = if x.u(10) & 1 == 0 {
+            ClipBox::NONE
+        } else {
+            ClipBox { below: x.u(10) >> 2, above: x.u(11) >> 2 }
+        };
         let (p0, p1, p2) = (x.v(0), x.v(3), x.v(6));
         let leaf = LeafPrimitive { p0, p1, p2, primitive: x.u(9), flags: 0, cut_above: 0 }.with(cut);
         let (lo, hi) = leaf.bounds();
@@ -381,19 +386,31 @@ pub(super) const PROBES: &[Probe] = &[
     value!("intersect_coordinate_scale", [Point, Point], "f", |x, out| {
         out.f(geometry::coordinate_scale(x.v(0), x.v(3)));
     }),
-    scene!("intersect_covers", [Below(3), Word, Unit, Unit, Word, Word, Word], "u", |animal, x, out| {
-        let scene = &animal.scene;
-        let mesh = &scene.meshes[scene.instances[x.u(0) as usize].mesh as usize];
-        let of_triangle = if mesh.triangle_count > 0 { x.u(1) % mesh.triangle_count } else { SPHERE_BIT };
-        let primitive = if x.u(1) & 1024 != 0 && mesh.sphere_count > 0 {
-            SPHERE_BIT | (x.u(1) % mesh.sphere_count)
-        } else {
-            of_triangle
-        };
-        out.b(geometry::covers(scene, x.u(0), primitive, x.f(2), x.f(3), RayKey::shadow(x.key(4), 1)));
-    }),
+    scene!(
+        "intersect_passes_alpha_test",
+        [Below(3), Word, Unit, Unit, Word, Word, Word],
+        "u",
+        |fixture, x, out| {
+            let scene = &fixture.scene;
+            let mesh = &scene.meshes[scene.instances[x.u(0) as usize].mesh as usize];
+            let of_triangle = if mesh.triangle_count > 0 { x.u(1) % mesh.triangle_count } else { SPHERE_BIT };
+            let primitive = if x.u(1) & 1024 != 0 && mesh.sphere_count > 0 {
+                SPHERE_BIT | (x.u(1) % mesh.sphere_count)
+            } else {
+                of_triangle
+            };
+            out.b(geometry::passes_alpha_test(
+                scene,
+                x.u(0),
+                primitive,
+                x.f(2),
+                x.f(3),
+                RayKey::shadow(x.key(4), 1),
+            ));
+        }
+    ),
     // bsdf
-    value!("bsdf_surface_is_smooth", SURFACE, "u", |x, out| out.b(surface(x).is_specular())),
+    value!("bsdf_surface_is_specular", SURFACE, "u", |x, out| out.b(surface(x).is_specular())),
     value!("bsdf_schlick", [Unit, Unit, Unit, Range(-0.5, 1.5)], "fff", |x, out| {
         out.v(bsdf::schlick(x.v(0), x.f(3)));
     }),
@@ -418,16 +435,16 @@ pub(super) const PROBES: &[Probe] = &[
         out.f(s.pdf);
     }),
     // lights
-    scene!("lights_sample", [Point, Word, Word, Word, Word], "ffffffffu", |animal, x, out| {
-        let s = lights::sample(&animal.scene, x.v(0), x.key(3), x.u(6) & 255, &mut ());
+    scene!("lights_sample", [Point, Word, Word, Word, Word], "ffffffffu", |fixture, x, out| {
+        let s = lights::sample(&fixture.scene, x.v(0), x.key(3), x.u(6) & 255, &mut ());
         out.v(s.direction);
         out.f(s.distance);
         out.v(s.radiance);
         out.f(s.pdf);
         out.b(s.delta);
     }),
-    scene!("lights_environment", [Unit3], "ffff", |animal, x, out| {
-        let scene = &animal.scene;
+    scene!("lights_environment", [Unit3], "ffff", |fixture, x, out| {
+        let scene = &fixture.scene;
         out.v(environment_radiance(&scene.environment, &scene.environment_texels, x.v(0)));
         out.f(lights::environment_pdf(scene, x.v(0)));
     }),
@@ -435,24 +452,24 @@ pub(super) const PROBES: &[Probe] = &[
         "lights_densities",
         [Below(10), Range(-1.0, 1.0), Range(0.01, 100.0), Point, Range(0.1, 4.0), Point, Range(0.0, 1.0)],
         "fff",
-        |animal, x, out| {
-            let material = &animal.scene.materials[x.u(0) as usize];
+        |fixture, x, out| {
+            let material = &fixture.scene.materials[x.u(0) as usize];
             out.f(lights::emission_cosine(material, x.f(1)));
             out.f(lights::area_to_solid_angle(material, x.f(2), x.f(1)));
             out.f(lights::sphere_pdf(material, x.v(3), x.f(6), x.v(7), x.f(2), x.f(10)));
         }
     ),
     // Traversal.
-    scene!("bvh_closest_hit", RAY, "fffuu", |animal, x, out| {
+    scene!("bvh_closest_hit", RAY, "fffuu", |fixture, x, out| {
         let key = RayKey::extension(x.key(7), 2);
-        let hit = animal.bvh.closest_hit(&animal.scene, &x.ray(), key, &mut Scratch::default());
+        let hit = fixture.bvh.closest_hit(&fixture.scene, &x.ray(), key, &mut Scratch::default());
         [hit.t, hit.u, hit.v].into_iter().for_each(|v| out.f(v));
         out.u(hit.instance);
         out.u(hit.primitive);
     }),
-    scene!("bvh_any_hit", RAY, "u", |animal, x, out| {
+    scene!("bvh_any_hit", RAY, "u", |fixture, x, out| {
         let key = RayKey::shadow(x.key(7), 2);
-        out.b(animal.bvh.any_hit(&animal.scene, &x.ray(), key, &mut Scratch::default()));
+        out.b(fixture.bvh.any_hit(&fixture.scene, &x.ray(), key, &mut Scratch::default()));
     }),
     // path and film
     value!(
@@ -507,8 +524,8 @@ pub(super) const PROBES: &[Probe] = &[
 const RAY: [Domain; 6] = [Point, Direction, Range(0.5, 20.0), Word, Word, Word];
 
 /// Traces the ray first, so that what is shaded is a hit that can be.
-fn shade(animal: &Animal, x: In<'_>, out: &mut Out<'_>) {
-    let scene = &animal.scene;
+fn shade(fixture: &Fixture, x: In<'_>, out: &mut Out<'_>) {
+    let scene = &fixture.scene;
     let strategy = [Strategy::Mis, Strategy::LightOnly, Strategy::BsdfOnly][x.u(17) as usize];
     let roulette_from = (x.u(18) < 2).then_some(x.u(18));
     let settings = Settings { strategy, bounces: 3, roulette_from, ..Settings::default() };
@@ -521,7 +538,7 @@ fn shade(animal: &Animal, x: In<'_>, out: &mut Out<'_>) {
         key: x.key(7),
     };
     let key = RayKey::extension(path.key, bounce);
-    let hit = animal.bvh.closest_hit(scene, &path.ray, key, &mut Scratch::default());
+    let hit = fixture.bvh.closest_hit(scene, &path.ray, key, &mut Scratch::default());
     let shaded = path::shade(scene, &settings, bounce, &mut path, &hit, &mut ());
     out.v(path.ray.origin);
     out.v(path.ray.direction);

@@ -1,8 +1,8 @@
 //! Giving a device and this crate the same inputs.
 
 use crate::parity::domain::Stream;
-use crate::parity::fixtures::{Animal, zoo};
-use crate::parity::list::{Function, PROBES, Probe};
+use crate::parity::fixtures::{Fixture, fixtures};
+use crate::parity::list::{Function, PROBES, ParityCase};
 use crate::parity::words::{In, Out};
 use crate::parity::{constants, group, layout};
 use lockstep_bvh::Layout;
@@ -48,15 +48,15 @@ pub fn run(device: &mut dyn ProbeDevice, count: u32) -> Result<Vec<Verdict>> {
     verdicts.extend(layout::compare(device)?);
     verdicts.extend(constants::compare(device)?);
     verdicts.extend(group::compare(device, count.min(CHUNK))?);
-    let zoo = zoo()?;
+    let fixtures = fixtures()?;
     for (index, probe) in PROBES.iter().enumerate() {
         let mut tally = Tally::default();
         let mut first = 0;
         while first < count {
             let items = CHUNK.min(count - first);
             // Scenes take turns.
-            let animal = &zoo[(first / CHUNK) as usize % zoo.len()];
-            compare(device, probe, index as u32, first, items, animal, &mut tally)?;
+            let fixture = &fixtures[(first / CHUNK) as usize % fixtures.len()];
+            compare(device, probe, index as u32, first, items, fixture, &mut tally)?;
             first += items;
         }
         verdicts.extend(tally.verdict(probe.name));
@@ -80,11 +80,11 @@ impl Tally {
 
 fn compare(
     device: &mut dyn ProbeDevice,
-    probe: &Probe,
+    probe: &ParityCase,
     index: u32,
     first: u32,
     items: u32,
-    animal: &Animal,
+    fixture: &Fixture,
     tally: &mut Tally,
 ) -> Result<()> {
     let inputs: Vec<u32> = (first..first + items)
@@ -100,14 +100,14 @@ fn compare(
         .collect();
     let (words_in, words_out) = (probe.input_words(), probe.outputs.len());
     let bvh = match device.layout() {
-        Layout::Bvh2 => &animal.binary,
-        Layout::Bvh8 => &animal.wide,
+        Layout::Bvh2 => &fixture.binary,
+        Layout::Bvh8 => &fixture.wide,
     };
-    let arrays = scene_arrays(&animal.scene, bvh);
+    let arrays = scene_arrays(&fixture.scene, bvh);
     let takes_scene = matches!(probe.function, Function::OfScene(_));
     let found = device.probe(&Call {
         kernel: probe_kernel(probe.kernel, takes_scene),
-        scene: takes_scene.then(|| (scene_constants(&animal.scene, bvh), &arrays[..])),
+        scene: takes_scene.then(|| (scene_constants(&fixture.scene, bvh), &arrays[..])),
         count: items,
         inputs: &inputs,
         output_words: items as usize * words_out,
@@ -118,7 +118,7 @@ fn compare(
             let mut words = Vec::with_capacity(words_out);
             match probe.function {
                 Function::OfValues(function) => function(In(item), &mut Out(&mut words)),
-                Function::OfScene(function) => function(animal, In(item), &mut Out(&mut words)),
+                Function::OfScene(function) => function(fixture, In(item), &mut Out(&mut words)),
             }
             words
         })

@@ -1,5 +1,5 @@
 use crate::parity::domain::Stream;
-use crate::parity::fixtures::zoo;
+use crate::parity::fixtures::fixtures;
 use crate::parity::layout::NAMES;
 use crate::parity::list::{Function, PROBES};
 use crate::parity::names::{device_functions, header};
@@ -45,7 +45,7 @@ fn every_probe_of_the_list_has_a_kernel_of_its_size_and_the_other_way_round() {
 
 #[test]
 fn closures_write_as_many_words_as_they_declare() {
-    let zoo = zoo().unwrap();
+    let fixtures = fixtures().unwrap();
     for (index, probe) in PROBES.iter().enumerate() {
         for item in 0..64 {
             let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
@@ -54,7 +54,7 @@ fn closures_write_as_many_words_as_they_declare() {
             assert_eq!(inputs.len(), probe.input_words(), "{}", probe.name);
             match probe.function {
                 Function::OfValues(function) => function(In(&inputs), &mut Out(&mut outputs)),
-                Function::OfScene(function) => function(&zoo[0], In(&inputs), &mut Out(&mut outputs)),
+                Function::OfScene(function) => function(&fixtures[0], In(&inputs), &mut Out(&mut outputs)),
             }
             assert_eq!(outputs.len(), probe.outputs.len(), "{}", probe.name);
         }
@@ -63,9 +63,10 @@ fn closures_write_as_many_words_as_they_declare() {
 
 #[test]
 fn probes_of_the_scene_reach_every_outcome() {
-    // A zoo whose rays all miss, or whose paths all end alike, would prove little.
-    let zoo = zoo().unwrap();
-    for (name, word, least) in [("bvh_closest_hit", 3, 4), ("bvh_any_hit", 0, 2), ("intersect_covers", 0, 2)]
+    // A fixtures whose rays all miss, or whose paths all end alike, would prove little.
+    let fixtures = fixtures().unwrap();
+    for (name, word, least) in
+        [("bvh_closest_hit", 3, 4), ("bvh_any_hit", 0, 2), ("intersect_passes_alpha_test", 0, 2)]
     {
         let (index, probe) = PROBES.iter().enumerate().find(|(_, p)| p.name == name).unwrap();
         let mut seen = BTreeSet::new();
@@ -74,7 +75,7 @@ fn probes_of_the_scene_reach_every_outcome() {
             let mut stream = Stream::new(index as u32, item);
             probe.inputs.iter().for_each(|&domain| stream.append(domain, &mut inputs));
             let Function::OfScene(function) = probe.function else { panic!("{name} reads the scene") };
-            function(&zoo[0], In(&inputs), &mut Out(&mut outputs));
+            function(&fixtures[0], In(&inputs), &mut Out(&mut outputs));
             seen.insert(outputs[word]);
         }
         assert!(seen.len() >= least, "{name} gave only {seen:?}");
@@ -135,14 +136,15 @@ impl ProbeDevice for Mirror {
         let Some((_, probe)) = PROBES.iter().enumerate().find(|(_, p)| p.kernel == call.kernel.name) else {
             return Ok(vec![0; call.output_words]);
         };
-        let zoo = zoo()?;
+        let fixtures = fixtures()?;
         let given = call.scene.map(|(constants, _)| constants.environment.kind);
-        let animal = zoo.iter().find(|a| Some(a.scene.environment.kind) == given).unwrap_or(&zoo[0]);
+        let fixture =
+            fixtures.iter().find(|a| Some(a.scene.environment.kind) == given).unwrap_or(&fixtures[0]);
         let mut words = Vec::with_capacity(call.output_words);
         for item in call.inputs.chunks(probe.input_words()) {
             match probe.function {
                 Function::OfValues(function) => function(In(item), &mut Out(&mut words)),
-                Function::OfScene(function) => function(animal, In(item), &mut Out(&mut words)),
+                Function::OfScene(function) => function(fixture, In(item), &mut Out(&mut words)),
             }
         }
         if self.lie == Some(probe.name) {

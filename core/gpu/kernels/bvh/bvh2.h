@@ -127,17 +127,17 @@ LS_FN u32 bvh_next_leaf(SceneRef scene, Slabs slabs, float t_last, u64 *stack, u
 }
 
 /* The hit rule for the primitives of a leaf: `best` becomes the nearest of them and itself. */
-LS_FN void bvh_visit(SceneRef scene, Probe probe, u32 leaf, Hit *best) {
+LS_FN void bvh_visit(SceneRef scene, ObjectRay probe, u32 leaf, Hit *best) {
     u32 first = leaf & ((1u << LEAF_COUNT_SHIFT) - 1u);
     u32 end = first + (leaf >> LEAF_COUNT_SHIFT) + 1u;
     for (u32 i = first; i < end; i++) {
-        bvh_probe_test(scene, probe, load_primitive(scene, i), best);
+        bvh_object_ray_test(scene, probe, load_primitive(scene, i), best);
     }
 }
 
 /* A ray on its way through the tree. */
 typedef struct {
-    Probe probe;
+    ObjectRay probe;
     Hit best;
     /* The subtree or leaf that comes next. */
     u32 current;
@@ -182,7 +182,7 @@ LS_FN Walk bvh_walk_begin(SceneRef scene, Ray ray, RayKey key, u64 *stack) {
     walk.length = 0u;
     bvh_stack_push(stack, &walk.length, bvh_waiting(EMPTY, -MISSED));
     walk.best = intersect_hit_none(ray.t_max);
-    walk.probe = bvh_probe_new(ray.origin, ray.direction, ray, 0u, ray.t_min, key);
+    walk.probe = bvh_object_ray_new(ray.origin, ray.direction, ray, 0u, ray.t_min, key);
 #ifdef LS_INSTANCES
     walk.ray = ray;
     walk.key = key;
@@ -213,7 +213,7 @@ LS_FN void bvh_walk_on(SceneRef scene, Walk *walk, u64 *stack, bool any) {
                 walk->current = EMPTY;
                 return;
             }
-        } else if (bvh_probe_enter(scene, walk->ray, walk->slabs, current & ~LEAF_BIT, walk->key, walk->best.t,
+        } else if (bvh_object_ray_enter(scene, walk->ray, walk->slabs, current & ~LEAF_BIT, walk->key, walk->best.t,
                                    &walk->probe)) {
             walk->in_mesh = true;
             walk->slabs = walk->probe.slabs;

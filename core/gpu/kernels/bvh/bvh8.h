@@ -145,7 +145,7 @@ LS_FN WideExtent wide_padded(WideSlabs slabs, WideExtent extent, LS_F32X8 pad, u
     return wide_across(slabs, LS_F32X8_SUB(extent.least, pad), LS_F32X8_ADD(extent.greatest, pad), axis);
 }
 
-/* The same for the padded boxes of a block's triangles, as intersect_piece_box makes them. */
+/* The same for the padded boxes of a block's triangles, as intersect_clipped_box makes them. */
 LS_FN WideMet wide_slabs_meet_triangles(SceneRef scene, WideSlabs slabs, u32 block) {
     WideExtent x = wide_extent(scene, block, 0u);
     WideExtent y = wide_extent(scene, block, 1u);
@@ -186,7 +186,7 @@ LS_FN float wide_raised_to_pieces(SceneRef scene, WideSlabs slabs, u32 block, u3
 }
 
 /* Takes the nearest of the hits of a block, `raised` to the entries of the triangles' boxes. */
-LS_FN void wide_take(SceneRef scene, Probe probe, WideSlabs slabs, u32 block, WideTested tested, LS_F32X8 raised,
+LS_FN void wide_take(SceneRef scene, ObjectRay probe, WideSlabs slabs, u32 block, WideTested tested, LS_F32X8 raised,
                      Hit *best) {
     u32 alpha = load_block_alpha(scene, block);
     u32 in_pieces = load_block_in_pieces(scene, block);
@@ -210,20 +210,20 @@ LS_FN void wide_take(SceneRef scene, Probe probe, WideSlabs slabs, u32 block, Wi
             hit.t = wide_raised_to_pieces(scene, slabs, block, lane, hit.t);
         }
         if (intersect_hit_yields_to(*best, hit)
-            && (((alpha >> lane) & 1u) == 0u || bvh_probe_sees(scene, probe, hit))) {
+            && (((alpha >> lane) & 1u) == 0u || bvh_object_ray_sees(scene, probe, hit))) {
             *best = hit;
         }
     }
 }
 
 /* The hit rule for the primitives `lanes` of a block one by one. */
-LS_FN void wide_visit_each(SceneRef scene, Probe probe, WideSlabs slabs, u32 block, u32 lanes, Hit *best) {
+LS_FN void wide_visit_each(SceneRef scene, ObjectRay probe, WideSlabs slabs, u32 block, u32 lanes, Hit *best) {
     u32 in_pieces = load_block_in_pieces(scene, block);
     while (lanes != 0u) {
         u32 lane = LS_LOWEST_BIT(lanes);
         lanes &= lanes - 1u;
         Hit hit = *best;
-        bvh_probe_test(scene, probe, load_block_primitive(scene, block, lane), &hit);
+        bvh_object_ray_test(scene, probe, load_block_primitive(scene, block, lane), &hit);
         if (!intersect_hit_yields_to(*best, hit)) {
             continue;
         }
@@ -237,7 +237,7 @@ LS_FN void wide_visit_each(SceneRef scene, Probe probe, WideSlabs slabs, u32 blo
 }
 
 /* The hit rule for all primitives of a block: `best` becomes the nearest of them and itself. */
-LS_FN void wide_visit(SceneRef scene, Probe probe, WideSlabs slabs, WideShear shear, u32 block, Hit *best) {
+LS_FN void wide_visit(SceneRef scene, ObjectRay probe, WideSlabs slabs, WideShear shear, u32 block, Hit *best) {
     u32 each = load_block_spheres(scene, block);
     u32 triangles = load_block_all(scene, block) & ~each;
     if (triangles != 0u) {
@@ -267,8 +267,8 @@ LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
     wide_stack_start(&top, scene.constants.root);
     u32 instance = wide_stack_next_leaf(scene, &top, wide, best.t, any);
     while (instance != EMPTY) {
-        Probe probe;
-        if (bvh_probe_enter(scene, ray, slabs, instance, key, best.t, &probe)) {
+        ObjectRay probe;
+        if (bvh_object_ray_enter(scene, ray, slabs, instance, key, best.t, &probe)) {
             WideSlabs in_mesh = wide_slabs_new(probe.slabs, probe.t_min);
             WideShear shear = wide_shear_new(probe.origin, probe.shear);
             wide_stack_start(&bottom, load_mesh_root(scene, load_instance(scene, instance).mesh));

@@ -11,7 +11,7 @@ typedef struct {
     float t_floor;
     u32 instance;
     RayKey key;
-} Probe;
+} ObjectRay;
 
 /* The padded box that the hit rule tests: of a sphere, that of a triangle through opposite corners of its box. */
 LS_FN Box bvh_leaf_primitive_bounds(LeafPrimitive p) {
@@ -23,14 +23,14 @@ LS_FN Box bvh_leaf_primitive_bounds(LeafPrimitive p) {
         p.p0 = vec3_sub(p.p0, radius);
     }
 #endif
-    Cut cut;
+    ClipBox cut;
     cut.below = p.flags >> LEAF_CUT_SHIFT;
     cut.above = p.cut_above;
-    return intersect_piece_box(p.p0, p.p1, p.p2, cut);
+    return intersect_clipped_box(p.p0, p.p1, p.p2, cut);
 }
 
-LS_FN Probe bvh_probe_new(Vec3 origin, Vec3 direction, Ray ray, u32 instance, float t_floor, RayKey key) {
-    Probe probe;
+LS_FN ObjectRay bvh_object_ray_new(Vec3 origin, Vec3 direction, Ray ray, u32 instance, float t_floor, RayKey key) {
+    ObjectRay probe;
     probe.origin = origin;
     probe.direction = direction;
     probe.slabs = intersect_slabs_new(origin, direction);
@@ -44,10 +44,10 @@ LS_FN Probe bvh_probe_new(Vec3 origin, Vec3 direction, Ray ray, u32 instance, fl
 
 /* Prepares the ray for the space of an instance; false when it misses the instance's world box up to `t_last`. `slabs`
  * are the world ray's. */
-LS_FN bool bvh_probe_enter(SceneRef scene, Ray ray, Slabs slabs, u32 instance, RayKey key, float t_last, Probe *probe) {
+LS_FN bool bvh_object_ray_enter(SceneRef scene, Ray ray, Slabs slabs, u32 instance, RayKey key, float t_last, ObjectRay *probe) {
     Instance record = load_instance(scene, instance);
     if ((record.flags & INSTANCE_IDENTITY) != 0u) {
-        *probe = bvh_probe_new(ray.origin, ray.direction, ray, instance, ray.t_min, key);
+        *probe = bvh_object_ray_new(ray.origin, ray.direction, ray, instance, ray.t_min, key);
         return true;
     }
     Interval interval = intersect_slabs_interval(slabs, load_instance_box(scene, instance));
@@ -56,17 +56,17 @@ LS_FN bool bvh_probe_enter(SceneRef scene, Ray ray, Slabs slabs, u32 instance, R
     }
     Vec3 origin = transform_point(record.world_to_object, ray.origin);
     Vec3 direction = transform_vector(record.world_to_object, ray.direction);
-    *probe = bvh_probe_new(origin, direction, ray, instance, interval.entry, key);
+    *probe = bvh_object_ray_new(origin, direction, ray, instance, interval.entry, key);
     return true;
 }
 
 /* Whether the ray sees the surface of a primitive with partial coverage. */
-LS_FN bool bvh_probe_sees(SceneRef scene, Probe probe, Hit hit) {
-    return intersect_covers(scene, probe.instance, hit.primitive, hit.u, hit.v, probe.key);
+LS_FN bool bvh_object_ray_sees(SceneRef scene, ObjectRay probe, Hit hit) {
+    return intersect_passes_alpha_test(scene, probe.instance, hit.primitive, hit.u, hit.v, probe.key);
 }
 
 /* Where the ray's line meets a primitive, before any box or range test. */
-LS_FN TriangleHit bvh_probe_meet(Probe probe, LeafPrimitive candidate) {
+LS_FN TriangleHit bvh_object_ray_meet(ObjectRay probe, LeafPrimitive candidate) {
 #ifdef LS_SPHERES
     if ((candidate.primitive & SPHERE_BIT) != 0u) {
         SphereHit sphere = intersect_sphere(probe.origin, probe.direction, candidate.p0, candidate.p1.x);
@@ -82,19 +82,19 @@ LS_FN TriangleHit bvh_probe_meet(Probe probe, LeafPrimitive candidate) {
 }
 
 /* The distance, in range, that a candidate at `t` counts with by its box. */
-LS_FN Accepted bvh_probe_accept(Probe probe, LeafPrimitive candidate, float t) {
+LS_FN Accepted bvh_object_ray_accept(ObjectRay probe, LeafPrimitive candidate, float t) {
     Accepted accepted = intersect_accept(probe.slabs, bvh_leaf_primitive_bounds(candidate), t, probe.t_min);
     accepted.t = LS_MAX(accepted.t, probe.t_floor);
     return accepted;
 }
 
 /* The hit rule for one primitive: `best` becomes its hit if that is nearer or has precedence. */
-LS_FN void bvh_probe_test(SceneRef scene, Probe probe, LeafPrimitive candidate, Hit *best) {
-    TriangleHit met = bvh_probe_meet(probe, candidate);
+LS_FN void bvh_object_ray_test(SceneRef scene, ObjectRay probe, LeafPrimitive candidate, Hit *best) {
+    TriangleHit met = bvh_object_ray_meet(probe, candidate);
     if (!(met.found && met.t > probe.t_min && met.t <= best->t)) {
         return;
     }
-    Accepted accepted = bvh_probe_accept(probe, candidate, met.t);
+    Accepted accepted = bvh_object_ray_accept(probe, candidate, met.t);
     Hit hit;
     hit.t = accepted.t;
     hit.u = met.u;
@@ -104,8 +104,8 @@ LS_FN void bvh_probe_test(SceneRef scene, Probe probe, LeafPrimitive candidate, 
     if (!accepted.found || !intersect_hit_yields_to(*best, hit)) {
         return;
     }
-#ifdef LS_COVERAGE
-    if ((candidate.flags & LEAF_ALPHA) != 0u && !bvh_probe_sees(scene, probe, hit)) {
+#ifdef LS_ALPHA
+    if ((candidate.flags & LEAF_ALPHA) != 0u && !bvh_object_ray_sees(scene, probe, hit)) {
         return;
     }
 #endif

@@ -50,7 +50,7 @@ typedef struct {
 typedef struct {
     u32 below;
     u32 above;
-} Cut;
+} ClipBox;
 
 /* Nothing found yet before `t`. */
 LS_FN Hit intersect_hit_none(float t) {
@@ -227,7 +227,7 @@ LS_FN Vec3 intersect_shares(u32 bits) {
 }
 
 /* What a cut leaves of a triangle's box, without padding. */
-LS_FN Box intersect_cut_box(Box whole, Cut cut) {
+LS_FN Box intersect_clip_box(Box whole, ClipBox cut) {
     Vec3 extent = vec3_sub(whole.hi, whole.lo);
     Box box;
     box.lo = vec3_add(whole.lo, vec3_mul(extent, intersect_shares(cut.below)));
@@ -236,11 +236,11 @@ LS_FN Box intersect_cut_box(Box whole, Cut cut) {
 }
 
 /* The padded box of a triangle, or of a piece of it: what a cut leaves of the triangle's box, with the triangle's padding. */
-LS_FN Box intersect_piece_box(Vec3 p0, Vec3 p1, Vec3 p2, Cut cut) {
+LS_FN Box intersect_clipped_box(Vec3 p0, Vec3 p1, Vec3 p2, ClipBox cut) {
     Box box = intersect_box_of(p0, p1, p2);
     Vec3 pad = intersect_padding(box.lo, box.hi);
     if ((cut.below | cut.above) != 0u) {
-        box = intersect_cut_box(box, cut);
+        box = intersect_clip_box(box, cut);
     }
     box.lo = vec3_sub(box.lo, pad);
     box.hi = vec3_add(box.hi, pad);
@@ -283,7 +283,7 @@ LS_FN float intersect_alpha(SceneRef scene, Material material, u32 instance, u32
 }
 
 /* Whether a ray sees the surface of a primitive with partial coverage. `key` identifies the ray. */
-LS_FN bool intersect_covers(SceneRef scene, u32 instance, u32 primitive, float u, float v, RayKey key) {
+LS_FN bool intersect_passes_alpha_test(SceneRef scene, u32 instance, u32 primitive, float u, float v, RayKey key) {
     Material material = load_material(scene, scene_material_of(scene, instance, primitive));
     if (material.alpha_mode == ALPHA_OPAQUE) {
         return true;
@@ -292,7 +292,7 @@ LS_FN bool intersect_covers(SceneRef scene, u32 instance, u32 primitive, float u
     if (material.alpha_mode == ALPHA_MASK) {
         return alpha >= material.alpha_cutoff;
     }
-    return rng_coverage_uniform(key, instance, primitive) < alpha;
+    return rng_alpha_uniform(key, instance, primitive) < alpha;
 }
 
 /* Unnormalised geometric normal of a triangle, towards its front. */

@@ -3,8 +3,8 @@
 #define BLOCK_CAMERA 0u
 #define BLOCK_LIGHT 1u
 #define BLOCK_BSDF 2u
-#define BLOCK_EXTENSION_COVERAGE 3u
-#define BLOCK_SHADOW_COVERAGE 4u
+#define BLOCK_EXTENSION_ALPHA 3u
+#define BLOCK_SHADOW_ALPHA 4u
 #define BLOCK_SKY 5u
 #define BLOCKS_PER_BOUNCE 5u
 
@@ -94,7 +94,7 @@ LS_FN u32 rng_index_below(u32 word, u32 n) {
 LS_FN RayKey rng_ray_key_extension(SampleKey sample, u32 bounce) {
     RayKey key;
     key.sample = sample;
-    key.dimension = rng_block_at(BLOCK_EXTENSION_COVERAGE, bounce);
+    key.dimension = rng_block_at(BLOCK_EXTENSION_ALPHA, bounce);
     return key;
 }
 
@@ -102,12 +102,12 @@ LS_FN RayKey rng_ray_key_extension(SampleKey sample, u32 bounce) {
 LS_FN RayKey rng_ray_key_shadow(SampleKey sample, u32 bounce) {
     RayKey key;
     key.sample = sample;
-    key.dimension = rng_block_at(BLOCK_SHADOW_COVERAGE, bounce);
+    key.dimension = rng_block_at(BLOCK_SHADOW_ALPHA, bounce);
     return key;
 }
 
 /* A uniform for a ray and a hit candidate, so that stochastic coverage does not depend on traversal order. */
-LS_FN float rng_coverage_uniform(RayKey key, u32 instance, u32 primitive) {
+LS_FN float rng_alpha_uniform(RayKey key, u32 instance, u32 primitive) {
     Words of_ray = rng_pcg4d(key.sample.pixel, key.sample.sample, key.dimension, key.sample.seed);
     return rng_uniform(rng_pcg4d(of_ray.w[0], of_ray.w[1], instance, primitive).w[0]);
 }

@@ -312,11 +312,11 @@ LS_PROBE(rng_index_below, 2, 1) {
     OUT_U(0, rng_index_below(IN_U(0), IN_U(1)));
 }
 
-LS_PROBE(rng_coverage_uniform, 6, 2) {
+LS_PROBE(rng_alpha_uniform, 6, 2) {
     SampleKey key = probe_key(IN_U(0), IN_U(1), IN_U(2));
     u32 bounce = IN_U(3) & 255u;
-    OUT_F(0, rng_coverage_uniform(rng_ray_key_extension(key, bounce), IN_U(4), IN_U(5)));
-    OUT_F(1, rng_coverage_uniform(rng_ray_key_shadow(key, bounce), IN_U(4), IN_U(5)));
+    OUT_F(0, rng_alpha_uniform(rng_ray_key_extension(key, bounce), IN_U(4), IN_U(5)));
+    OUT_F(1, rng_alpha_uniform(rng_ray_key_shadow(key, bounce), IN_U(4), IN_U(5)));
 }
 
 /* ---- sampling and camera ---- */
@@ -509,14 +509,14 @@ LS_PROBE(intersect_coordinate_scale, 6, 1) {
     OUT_F(0, intersect_coordinate_scale(IN_V(0), IN_V(3)));
 }
 
-LS_SCENE_PROBE(intersect_covers, 7, 1) {
+LS_SCENE_PROBE(intersect_passes_alpha_test, 7, 1) {
     u32 instance = IN_U(0);
     Mesh mesh = scene_mesh_of(scene, instance);
     u32 of_triangle = mesh.triangle_count > 0u ? IN_U(1) % mesh.triangle_count : SPHERE_BIT;
     u32 primitive = (IN_U(1) & 1024u) != 0u && mesh.sphere_count > 0u ? SPHERE_BIT | (IN_U(1) % mesh.sphere_count)
                                                                       : of_triangle;
     RayKey key = rng_ray_key_shadow(probe_key(IN_U(4), IN_U(5), IN_U(6)), 1u);
-    OUT_U(0, intersect_covers(scene, instance, primitive, IN_F(2), IN_F(3), key) ? 1u : 0u);
+    OUT_U(0, intersect_passes_alpha_test(scene, instance, primitive, IN_F(2), IN_F(3), key) ? 1u : 0u);
 }
 
 /* ---- bsdf ---- */

@@ -1,6 +1,6 @@
 //! How a pass is cut into batches of paths in flight.
 
-use crate::driver::device::{Kind, Limits};
+use crate::driver::device::{DeviceType, Limits};
 use crate::driver::path_state::{BYTES_PER_PATH, LARGEST_BYTES_PER_PATH};
 use std::ops::Range;
 
@@ -33,8 +33,8 @@ impl Batch {
 /// How many paths a device should have in flight.
 pub fn paths_in_flight(limits: &Limits) -> u32 {
     let wanted = match limits.kind {
-        Kind::Gpu => GPU_PATHS,
-        Kind::Cpu => (CPU_PATHS_PER_CORE * u64::from(limits.compute_units)).max(CPU_PATHS),
+        DeviceType::Gpu => GPU_PATHS,
+        DeviceType::Cpu => (CPU_PATHS_PER_CORE * u64::from(limits.compute_units)).max(CPU_PATHS),
     };
     wanted.min(most_paths(limits)).max(1) as u32
 }

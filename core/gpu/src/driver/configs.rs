@@ -1,6 +1,6 @@
 //! The ways in which a device under the wavefront can run its passes.
 
-use crate::driver::device::{Kind, Limits};
+use crate::driver::device::{DeviceType, Limits};
 use lockstep_core::Mode;
 use lockstep_core::{KernelConfig, Order, Rays, Scheduling, Structure};
 
@@ -24,8 +24,8 @@ pub(super) fn variants(limits: &Limits) -> Vec<KernelConfig> {
         scheduling(Structure::Megakernel, Scheduling::PersistentThreads),
     ];
     let groups = match limits.kind {
-        Kind::Cpu => CPU_GROUPS,
-        Kind::Gpu => GPU_GROUPS,
+        DeviceType::Cpu => CPU_GROUPS,
+        DeviceType::Gpu => GPU_GROUPS,
     };
     let sized = |scheduling: KernelConfig| {
         // The device's own size comes first, so that the first of all is the default.
@@ -35,13 +35,13 @@ pub(super) fn variants(limits: &Limits) -> Vec<KernelConfig> {
     };
     let mut variants: Vec<KernelConfig> = schedulings.into_iter().flat_map(sized).collect();
     // A CPU has a work-item for every ray by itself.
-    if limits.kind == Kind::Gpu {
+    if limits.kind == DeviceType::Gpu {
         variants.push(scheduling(Structure::Wavefront, Scheduling::OneThreadPerRay));
     }
     variants.push(KernelConfig { order: Order::Scanline, ..KernelConfig::default() });
     let threads = match limits.kind {
-        Kind::Cpu => Scheduling::PersistentThreads,
-        Kind::Gpu => Scheduling::Default,
+        DeviceType::Cpu => Scheduling::PersistentThreads,
+        DeviceType::Gpu => Scheduling::Default,
     };
     variants.push(KernelConfig { threads, order: Order::Octants, ..KernelConfig::default() });
     variants.extend(SAMPLES.map(|n| KernelConfig { samples: Some(n), ..KernelConfig::default() }));
@@ -50,12 +50,12 @@ pub(super) fn variants(limits: &Limits) -> Vec<KernelConfig> {
 }
 
 /// What a device under the wavefront lacks for a variant, in words; nothing where it can be tried.
-pub(super) fn lacking(variant: &KernelConfig, kind: Kind) -> Option<String> {
+pub(super) fn lacking(variant: &KernelConfig, kind: DeviceType) -> Option<String> {
     if variant.tile.is_some() || variant.rays == Rays::Single {
         return Some(format!("the variant {variant}"));
     }
     // Rays are sorted among those that are put into a queue together: by a group, or by a work-item that fetched several.
-    let together = kind == Kind::Gpu || variant.threads == Scheduling::PersistentThreads;
+    let together = kind == DeviceType::Gpu || variant.threads == Scheduling::PersistentThreads;
     let sorts = variant.structure == Structure::Wavefront && together;
     (variant.order == Order::Octants && !sorts)
         .then(|| format!("the variant {variant}, which puts no rays into a queue together,"))

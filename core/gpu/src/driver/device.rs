@@ -1,7 +1,7 @@
 //! What a backend provides.
 
 use crate::signatures::Kernel;
-use crate::{Content, KernelResources};
+use crate::{KernelResources, SceneFeatures};
 use lockstep_bvh::Layout;
 use lockstep_core::DeviceInfo;
 use lockstep_core::KernelConfig;
@@ -23,14 +23,14 @@ pub trait Device {
     /// What the device can hold.
     fn limits(&self) -> Limits;
 
-    /// Builds all kernels for a variant and scenes with no more than this content, or takes them from a cache, and makes later launches use them, in groups of the
+    /// Builds all kernels for a variant and scenes with no more than this features, or takes them from a cache, and makes later launches use them, in groups of the
     /// variant's size and as many as it asks for. Returns the time that took; zero when they were ready. After an error
     /// later launches are as before.
     ///
     /// # Errors
     /// [`lockstep_core::Error::Compile`] with the compiler's log; [`lockstep_core::Error::Unsupported`] for a variant it lacks;
     /// [`lockstep_core::Error::Device`] for a group larger than the device takes.
-    fn prepare(&mut self, variant: &KernelConfig, content: Content) -> Result<Duration>;
+    fn prepare(&mut self, variant: &KernelConfig, features: SceneFeatures) -> Result<Duration>;
 
     /// Builds the kernel that records paths for the mode prepared last, or takes it from a cache. Asked for when the
     /// first path is traced, so that renders need not wait for it.
@@ -72,7 +72,7 @@ pub trait Device {
         &mut self,
         kernel: &Kernel,
         items: u32,
-        arguments: &[Value<'_, Self::Buffer>],
+        arguments: &[KernelArg<'_, Self::Buffer>],
     ) -> Result<Self::Event>;
 
     /// Makes the device begin what has been enqueued, without waiting.
@@ -90,12 +90,12 @@ pub trait Device {
     ///
     /// # Errors
     /// [`lockstep_core::Error::Device`] when the launch failed.
-    fn wait(&mut self, event: &Self::Event) -> Result<Span>;
+    fn wait(&mut self, event: &Self::Event) -> Result<Timestamps>;
 }
 
 /// An argument of a launch.
 #[derive(Debug)]
-pub enum Value<'a, B> {
+pub enum KernelArg<'a, B> {
     /// A value of these bytes.
     Plain(&'a [u8]),
     /// A buffer.
@@ -104,14 +104,14 @@ pub enum Value<'a, B> {
 
 /// When a launch ran, on the device's own clock, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Span {
+pub struct Timestamps {
     /// It began.
     pub start: u64,
     /// It ended.
     pub end: u64,
 }
 
-impl Span {
+impl Timestamps {
     /// Its length in milliseconds.
     pub fn ms(&self) -> f64 {
         self.end.saturating_sub(self.start) as f64 * 1e-6
@@ -120,14 +120,14 @@ impl Span {
 
 /// What sort of processor a device is; decides how many paths are in flight and how hits are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Few fast cores: path state should stay in cache.
+pub enum DeviceType {
+    /// SmallSceneIntersector fast cores: path state should stay in cache.
     Cpu,
     /// Many slow threads: path state should cover them many times over.
     Gpu,
 }
 
-impl Kind {
+impl DeviceType {
     /// The layout of the BVH that its kernels traverse.
     pub fn layout(self) -> Layout {
         match self {
@@ -141,7 +141,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The sort of processor.
-    pub kind: Kind,
+    pub kind: DeviceType,
     /// Bytes of the largest single allocation.
     pub largest_allocation: u64,
     /// Bytes of all memory.

@@ -1,11 +1,12 @@
 //! The launches of one batch, with every argument in its place.
 
 use crate::driver::arrays::Array;
-use crate::driver::device::{Device, Value};
+use crate::driver::device::{Device, KernelArg};
 use crate::driver::path_state::PathState;
 use crate::driver::timeline::Stage;
 use crate::signatures::{
-    CONNECT, EXTEND, EXTEND_COHERENT, GENERATE, Given, Kernel, MEGAKERNEL, RESOLVE, SHADE, TALLY, TRACE,
+    CONNECT, EXTEND, EXTEND_COHERENT, GENERATE, GivenArgument, Kernel, MEGAKERNEL, RESOLVE, SHADE, TALLY,
+    TRACE,
 };
 use crate::{Pass, SceneArray, SceneConstants};
 use lockstep_core::Structure;
@@ -28,15 +29,15 @@ pub(super) fn launch<D: Device>(
     arguments: &[Argument<'_, D>],
 ) -> Result<D::Event> {
     let given = arguments.iter().map(|argument| match argument {
-        Argument::Plain(bytes) => Given::Value(bytes.len()),
-        Argument::Array(array) => Given::Buffer(array.element),
+        Argument::Plain(bytes) => GivenArgument::Value(bytes.len()),
+        Argument::Array(array) => GivenArgument::Buffer(array.element),
     });
     kernel
         .check(device.limits().kind.layout(), &given.collect::<Vec<_>>())
         .map_err(|e| Error::Contract { actor: device.info().target.clone(), message: e.to_string() })?;
     let values = arguments.iter().map(|argument| match argument {
-        Argument::Plain(bytes) => Value::Plain(bytes),
-        Argument::Array(array) => Value::Buffer(&array.buffer),
+        Argument::Plain(bytes) => KernelArg::Plain(bytes),
+        Argument::Array(array) => KernelArg::Buffer(&array.buffer),
     });
     device.launch(kernel, items.max(1), &values.collect::<Vec<_>>())
 }

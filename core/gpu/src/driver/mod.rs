@@ -24,7 +24,7 @@ mod renderer;
 mod timeline;
 mod trace_rays;
 
-pub use device::{Device, Kind, Limits, Span, Value};
+pub use device::{Device, DeviceType, KernelArg, Limits, Timestamps};
 pub use renderer::Wavefront;
 
 #[cfg(test)]

@@ -9,10 +9,10 @@ use crate::driver::launches::{Launches, SceneOnDevice};
 use crate::driver::path_state::{BYTES_PER_PATH, PathState};
 use crate::driver::record_paths;
 use crate::driver::timeline::Timeline;
-use crate::driver::trace_rays::{self, Took};
+use crate::driver::trace_rays::{self, Elapsed};
 use crate::{
-    Content, KernelResources, Pass, bounces_of_totals, invalid_of_totals, scene_arrays, scene_constants,
-    totals_len,
+    KernelResources, Pass, SceneFeatures, bounces_of_totals, invalid_of_totals, scene_arrays,
+    scene_constants, totals_len,
 };
 use lockstep_bvh::{BvhCache, Fetched};
 use lockstep_core::error::{Error, Result};
@@ -38,7 +38,7 @@ pub struct Wavefront<D: Device> {
 /// A scene on the device with its film.
 struct Loaded<D: Device> {
     scene: SceneOnDevice<D>,
-    content: Content,
+    features: SceneFeatures,
     settings: Settings,
     /// What all batches have in common; each fills in its ranges.
     pass: Pass,
@@ -156,8 +156,8 @@ impl<D: Device> Renderer for Wavefront<D> {
         // The old scene's memory is free before the new one asks for its own.
         self.loaded = None;
         let variant = KernelConfig::in_mode(settings.mode);
-        let content = Content::of(scene);
-        let mut compile = self.device.prepare(&variant, content)?;
+        let features = SceneFeatures::of(scene);
+        let mut compile = self.device.prepare(&variant, features)?;
         let Fetched { bvh, report, took } =
             self.bvh_cache.hierarchy(scene, self.device.limits().kind.layout());
 
@@ -174,7 +174,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         let totals = totals_len(settings.bounces);
         let loaded = Loaded {
             scene: on_device,
-            content,
+            features,
             settings: *settings,
             pass: Pass::new(scene, settings, 0, 0),
             state: PathState::new(device, capacity, settings.bounces)?,
@@ -244,9 +244,9 @@ impl<D: Device> Renderer for Wavefront<D> {
             return Err(Error::Unsupported { actor: device.info().target.clone(), what });
         }
         let start = Instant::now();
-        device.prepare(variant, loaded.content)?;
+        device.prepare(variant, loaded.features)?;
         if let Err(refusal) = Self::turn_to(device, loaded, variant) {
-            device.prepare(&loaded.variant, loaded.content)?;
+            device.prepare(&loaded.variant, loaded.features)?;
             return Err(refusal);
         }
         let group = variant.group.unwrap_or(device.limits().group);
@@ -272,7 +272,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         hits: Option<&mut Vec<Hit>>,
     ) -> Result<TraceRaysReport> {
         let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
-        let Took { ms, busy_ms } =
+        let Elapsed { ms, busy_ms } =
             trace_rays::trace_rays(&mut self.device, &loaded.scene, rays, query, passes, hits)?;
         Ok(TraceRaysReport { ms, busy_ms, layout: self.device.limits().kind.layout().name().into() })
     }

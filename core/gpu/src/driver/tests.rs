@@ -1,6 +1,6 @@
 //! The driver over a device that computes nothing and remembers what it was told.
 
-use crate::Content;
+use crate::SceneFeatures;
 use crate::driver::batch::{batches, paths_in_flight};
 use crate::driver::*;
 use crate::signatures::Kernel;
@@ -39,7 +39,7 @@ impl Recorder {
 
 impl Device for Recorder {
     type Buffer = usize;
-    type Event = Span;
+    type Event = Timestamps;
 
     fn info(&self) -> &DeviceInfo {
         &self.info
@@ -49,7 +49,7 @@ impl Device for Recorder {
         self.limits
     }
 
-    fn prepare(&mut self, _variant: &KernelConfig, _content: Content) -> Result<Duration> {
+    fn prepare(&mut self, _variant: &KernelConfig, _content: SceneFeatures) -> Result<Duration> {
         Ok(Duration::ZERO)
     }
 
@@ -74,25 +74,35 @@ impl Device for Recorder {
         Ok(())
     }
 
-    fn launch(&mut self, kernel: &Kernel, items: u32, _arguments: &[Value<'_, usize>]) -> Result<Span> {
+    fn launch(
+        &mut self,
+        kernel: &Kernel,
+        items: u32,
+        _arguments: &[KernelArg<'_, usize>],
+    ) -> Result<Timestamps> {
         assert!(items > 0);
         self.log.borrow_mut().kernels.push(kernel.name);
         self.clock += 3_000_000;
-        Ok(Span { start: self.clock - 1_000_000, end: self.clock })
+        Ok(Timestamps { start: self.clock - 1_000_000, end: self.clock })
     }
 
     fn flush(&mut self) -> Result<()> {
         Ok(())
     }
 
-    fn wait(&mut self, event: &Span) -> Result<Span> {
+    fn wait(&mut self, event: &Timestamps) -> Result<Timestamps> {
         self.log.borrow_mut().waits += 1;
         Ok(*event)
     }
 }
 
-const ROOMY: Limits =
-    Limits { kind: Kind::Cpu, largest_allocation: 1 << 30, memory: 4 << 30, compute_units: 2, group: 64 };
+const ROOMY: Limits = Limits {
+    kind: DeviceType::Cpu,
+    largest_allocation: 1 << 30,
+    memory: 4 << 30,
+    compute_units: 2,
+    group: 64,
+};
 
 fn scene() -> Scene {
     let mut builder = SceneBuilder::new("ball");
@@ -212,8 +222,8 @@ fn a_variant_that_the_device_has_no_room_for_is_refused_and_the_renderer_goes_on
 
 #[test]
 fn the_default_comes_first_among_the_variants_and_none_twice() {
-    for kind in [Kind::Cpu, Kind::Gpu] {
-        let variants = variants::variants(&Limits { kind, ..ROOMY });
+    for kind in [DeviceType::Cpu, DeviceType::Gpu] {
+        let variants = configs::variants(&Limits { kind, ..ROOMY });
         assert_eq!(variants[0], KernelConfig::default());
         let labels: std::collections::BTreeSet<String> =
             variants.iter().map(KernelConfig::to_string).collect();
@@ -226,17 +236,17 @@ fn the_default_comes_first_among_the_variants_and_none_twice() {
 fn rays_are_sorted_only_where_several_are_put_into_a_queue_together() {
     let octants = KernelConfig { order: Order::Octants, ..KernelConfig::default() };
     let persistent = KernelConfig { threads: Scheduling::PersistentThreads, ..octants };
-    for kind in [Kind::Cpu, Kind::Gpu] {
-        assert_eq!(variants::lacking(&persistent, kind), None);
+    for kind in [DeviceType::Cpu, DeviceType::Gpu] {
+        assert_eq!(configs::lacking(&persistent, kind), None);
         for structure in [Structure::NoCompaction, Structure::Megakernel] {
             assert!(
-                variants::lacking(&KernelConfig { structure, ..persistent }, kind).is_some(),
+                configs::lacking(&KernelConfig { structure, ..persistent }, kind).is_some(),
                 "{structure:?}"
             );
         }
     }
-    assert_eq!(variants::lacking(&octants, Kind::Gpu), None);
-    let reason = variants::lacking(&octants, Kind::Cpu);
+    assert_eq!(configs::lacking(&octants, DeviceType::Gpu), None);
+    let reason = configs::lacking(&octants, DeviceType::Cpu);
     let expected = "the variant wavefront/octants, which puts no rays into a queue together,";
     assert_eq!(reason.as_deref(), Some(expected));
 }
@@ -245,7 +255,7 @@ fn rays_are_sorted_only_where_several_are_put_into_a_queue_together() {
 fn path_state_fits_the_device() {
     let small = Limits { largest_allocation: 1 << 20, memory: 8 << 20, ..ROOMY };
     assert!(u64::from(paths_in_flight(&small)) * path_state::BYTES_PER_PATH <= small.memory / 4);
-    let narrow = Limits { kind: Kind::Gpu, largest_allocation: 1 << 16, ..ROOMY };
+    let narrow = Limits { kind: DeviceType::Gpu, largest_allocation: 1 << 16, ..ROOMY };
     assert!(u64::from(paths_in_flight(&narrow)) * path_state::LARGEST_BYTES_PER_PATH <= 1 << 16);
     assert!(paths_in_flight(&Limits { memory: 0, ..ROOMY }) >= 1);
 }

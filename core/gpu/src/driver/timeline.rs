@@ -12,7 +12,7 @@ pub(super) enum Stage {
     Extend,
     Shade,
     Connect,
-    /// Part of the pass, but of no stage: film and counters, and kernels that run all stages.
+    /// ProgramKind of the pass, but of no stage: film and counters, and kernels that run all stages.
     None,
 }
 

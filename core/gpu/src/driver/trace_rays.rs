@@ -1,4 +1,4 @@
-//! Given rays, traced by the traversals of the path tracer and by nothing else.
+//! GivenArgument rays, traced by the traversals of the path tracer and by nothing else.
 
 use crate::Packed;
 use crate::driver::arrays::Array;
@@ -11,7 +11,7 @@ use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::vec3::dot;
 
 /// Milliseconds of each pass.
-pub(super) struct Took {
+pub(super) struct Elapsed {
     /// Of the device.
     pub(super) ms: Vec<f64>,
     /// Of processors; empty where the device does not tell.
@@ -27,7 +27,7 @@ pub(super) fn trace_rays<D: Device>(
     query: Query,
     passes: u32,
     hits: Option<&mut Vec<Hit>>,
-) -> Result<Took> {
+) -> Result<Elapsed> {
     let count = u32::try_from(rays.len()).map_err(|_| Error::Contract {
         actor: device.info().target.clone(),
         message: format!("{} rays are too many for one cast; at most {} are possible", rays.len(), u32::MAX),
@@ -35,7 +35,7 @@ pub(super) fn trace_rays<D: Device>(
     let cast = Cast::new(device, rays, passes)?;
     let first = cast.launch(device, scene, query, count.min(WARM_UP), passes)?;
     device.wait(&first)?;
-    let mut took = Took { ms: Vec::new(), busy_ms: Vec::new() };
+    let mut took = Elapsed { ms: Vec::new(), busy_ms: Vec::new() };
     // Processor time is that of one pass only if no other runs meanwhile.
     let mut then = device.processor_time();
     let at_once = if then.is_some() { 1 } else { passes };

@@ -1,20 +1,20 @@
 //! Paths where they start.
 
-use crate::simd::{LANES, Numbers, Vectors, Words};
+use crate::simd::{F32xN, LANES, U32xN, Vec3xN};
 use lockstep_core::math::rng::{Block, SampleKey, draw, uniforms};
 use lockstep_core::scene::camera::CameraFrame;
 
 /// Paths where they start.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Started {
-    pub(crate) pixel: Words,
-    pub(crate) column: Numbers,
-    pub(crate) row: Numbers,
-    pub(crate) origin: Vectors,
-    pub(crate) direction: Vectors,
+pub(crate) struct CameraRays {
+    pub(crate) pixel: U32xN,
+    pub(crate) column: F32xN,
+    pub(crate) row: F32xN,
+    pub(crate) origin: Vec3xN,
+    pub(crate) direction: Vec3xN,
 }
 
-impl Started {
+impl CameraRays {
     /// Makes all camera rays, by the widest instructions that the processor has.
     #[inline]
     pub(crate) fn aim(&mut self, camera: &CameraFrame, key: SampleKey) {

@@ -1,15 +1,15 @@
 //! Paths where they arrive.
 
 use crate::integrators::path::PathState;
-use crate::simd::{EIGHT, LANES, Numbers, Vectors, Words};
+use crate::simd::{EIGHT, F32xN, LANES, U32xN, Vec3xN};
 use lockstep_core::geometry::Hit;
 use lockstep_core::math::rng::pcg4d;
-use lockstep_core::math::simd::Lanes;
+use lockstep_core::math::simd::F32x8;
 use lockstep_core::scene::SceneData;
 
 /// Where the numbers of lanes are to come from.
 #[derive(Clone, Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct PendingPaths {
     /// The paths.
     pub(crate) paths: [u32; LANES],
     /// The vertices of the triangles that they hit.
@@ -18,7 +18,7 @@ pub(crate) struct Waiting {
     materials: [u32; LANES],
 }
 
-impl Default for Waiting {
+impl Default for PendingPaths {
     fn default() -> Self {
         Self { paths: [0; LANES], corners: [[0; 3]; LANES], materials: [0; LANES] }
     }
@@ -26,20 +26,20 @@ impl Default for Waiting {
 
 /// Paths where they arrive.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Arrived {
-    pub(crate) waiting: Waiting,
-    pub(crate) direction: Vectors,
-    pub(crate) throughput: Vectors,
-    pixel: Words,
-    sample: Words,
-    pub(crate) corners: [Vectors; 3],
-    pub(crate) normals: [Vectors; 3],
-    pub(crate) u: Numbers,
-    pub(crate) v: Numbers,
-    pub(crate) base_color: Vectors,
+pub(crate) struct GatheredHits {
+    pub(crate) waiting: PendingPaths,
+    pub(crate) direction: Vec3xN,
+    pub(crate) throughput: Vec3xN,
+    pixel: U32xN,
+    sample: U32xN,
+    pub(crate) corners: [Vec3xN; 3],
+    pub(crate) normals: [Vec3xN; 3],
+    pub(crate) u: F32xN,
+    pub(crate) v: F32xN,
+    pub(crate) base_color: Vec3xN,
 }
 
-impl Arrived {
+impl GatheredHits {
     /// Puts a path into a lane, at a triangle with these vertices and of this material.
     #[inline(always)]
     pub(crate) fn put(
@@ -58,7 +58,7 @@ impl Arrived {
 
     /// Looks up what the first `count` lanes wait for, and for those up to the next eight what the first waits for.
     #[inline(always)]
-    pub(crate) fn look_up<L: Lanes>(&mut self, scene: &SceneData, paths: &[PathState], count: usize) {
+    pub(crate) fn look_up<L: F32x8>(&mut self, scene: &SceneData, paths: &[PathState], count: usize) {
         let Self { waiting, direction, throughput, corners, normals, base_color, .. } = self;
         let end = count.next_multiple_of(EIGHT).min(LANES);
         for lane in count..end {
@@ -82,7 +82,7 @@ impl Arrived {
 
     /// The four draws of a dimension for every path.
     #[inline(always)]
-    pub(crate) fn draw(&self, seed: u32, dimension: u32, words: &mut [Words; 4]) {
+    pub(crate) fn draw(&self, seed: u32, dimension: u32, words: &mut [U32xN; 4]) {
         let [a, b, c, d] = words;
         for i in 0..LANES {
             let drawn = pcg4d([self.pixel.0[i], self.sample.0[i], dimension, seed]);

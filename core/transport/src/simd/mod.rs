@@ -5,25 +5,25 @@
 //! into vector instructions. The operations are the same, so no bit differs. Paths elsewhere go through [`shade`].
 
 use crate::integrators::path::{PathState, shade};
-use camera::Started;
-use gather::Arrived;
+use camera::CameraRays;
+use gather::GatheredHits;
 use lockstep_core::Settings;
 use lockstep_core::geometry::{FAR, Hit, Ray};
 use lockstep_core::math::rng::{Block, SampleKey};
-use lockstep_core::math::simd::{self, Eight, Lanes, Plain};
+use lockstep_core::math::simd::{self, Array8, F32x8, PortableF32x8};
 use lockstep_core::math::vec3::{Vec3, max_component, vec3};
 use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::scene::{Instance, Light, LightKind, MaterialKind, NONE, SPHERE_BIT, SceneData};
-use steps::{Lights, Onward, Shadows, Surfaces};
+use steps::{Continuations, Interactions, LightSamples, ShadowRays};
 
 mod camera;
 mod gather;
 mod scatter;
 mod steps;
 
-pub use scatter::{Outgoing, ShadowRay};
+pub use scatter::{ShadeOutput, ShadowRay};
 
-/// Lanes that are moved at once.
+/// F32x8 that are moved at once.
 const EIGHT: usize = 8;
 
 /// Paths of a batch: enough to hide what starting a step costs, and few enough for the first cache.
@@ -31,45 +31,45 @@ const LANES: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
-struct Numbers([f32; LANES]);
+pub(crate) struct F32xN([f32; LANES]);
 
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
-struct Words([u32; LANES]);
+pub(crate) struct U32xN([u32; LANES]);
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Vectors {
-    x: Numbers,
-    y: Numbers,
-    z: Numbers,
+pub(crate) struct Vec3xN {
+    x: F32xN,
+    y: F32xN,
+    z: F32xN,
 }
 
-impl Default for Numbers {
+impl Default for F32xN {
     fn default() -> Self {
         Self([0.0; LANES])
     }
 }
 
-impl Default for Words {
+impl Default for U32xN {
     fn default() -> Self {
         Self([0; LANES])
     }
 }
 
-impl Numbers {
+impl F32xN {
     /// Eight lanes from a multiple of eight on.
     #[inline(always)]
-    fn eight(&self, first: usize) -> &Eight {
+    fn eight(&self, first: usize) -> &Array8 {
         &self.0.as_chunks().0[first / EIGHT]
     }
 
     #[inline(always)]
-    fn eight_mut(&mut self, first: usize) -> &mut Eight {
+    fn eight_mut(&mut self, first: usize) -> &mut Array8 {
         &mut self.0.as_chunks_mut().0[first / EIGHT]
     }
 }
 
-impl Vectors {
+impl Vec3xN {
     #[inline(always)]
     fn at(&self, lane: usize) -> Vec3 {
         vec3(self.x.0[lane], self.y.0[lane], self.z.0[lane])
@@ -82,7 +82,7 @@ impl Vectors {
 
     /// Puts vectors into eight lanes.
     #[inline(always)]
-    fn put_eight<'v, L: Lanes>(&mut self, first: usize, vector: impl Fn(usize) -> &'v Vec3) {
+    fn put_eight<'v, L: F32x8>(&mut self, first: usize, vector: impl Fn(usize) -> &'v Vec3) {
         let row = |i: usize| bytemuck::cast_ref::<Vec3, [f32; 3]>(vector(first + i));
         let [x, y, z] = L::transpose3([row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)]);
         *self.x.eight_mut(first) = x.store();
@@ -92,7 +92,7 @@ impl Vectors {
 
     /// The components of eight lanes.
     #[inline(always)]
-    fn eight(&self, first: usize) -> [&Eight; 3] {
+    fn eight(&self, first: usize) -> [&Array8; 3] {
         [self.x.eight(first), self.y.eight(first), self.z.eight(first)]
     }
 }
@@ -100,12 +100,12 @@ impl Vectors {
 /// Working memory of one thread.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
-    started: Started,
-    arrived: Arrived,
-    surface: Surfaces,
-    light: Lights,
-    shadow: Shadows,
-    onward: Onward,
+    camera_rays: CameraRays,
+    gathered: GatheredHits,
+    surface: Interactions,
+    light: LightSamples,
+    shadow: ShadowRays,
+    continuations: Continuations,
 }
 
 /// Whether the lights of a scene are such that paths may be shaded together: triangles without textures.
@@ -149,10 +149,10 @@ struct Round<'a> {
     scene: &'a SceneData,
     settings: &'a Settings,
     bounce: u32,
-    /// Lanes that are taken, from the first on.
+    /// F32x8 that are taken, from the first on.
     count: usize,
     paths: &'a mut [PathState],
-    outgoing: &'a mut Outgoing,
+    output: &'a mut ShadeOutput,
 }
 
 impl Batch {
@@ -165,17 +165,17 @@ impl Batch {
         paths: &mut Vec<PathState>,
     ) {
         for chunk in pixels.chunks(LANES) {
-            let started = &mut self.started;
+            let camera_rays = &mut self.camera_rays;
             for (lane, &pixel) in chunk.iter().enumerate() {
-                started.pixel.0[lane] = pixel;
-                [started.column.0[lane], started.row.0[lane]] = camera.column_and_row(pixel);
+                camera_rays.pixel.0[lane] = pixel;
+                [camera_rays.column.0[lane], camera_rays.row.0[lane]] = camera.column_and_row(pixel);
             }
-            started.aim(camera, key);
+            camera_rays.aim(camera, key);
             paths.extend(chunk.iter().enumerate().map(|(lane, &pixel)| PathState {
                 ray: Ray {
-                    origin: started.origin.at(lane),
+                    origin: camera_rays.origin.at(lane),
                     t_min: 0.0,
-                    direction: started.direction.at(lane),
+                    direction: camera_rays.direction.at(lane),
                     t_max: FAR,
                 },
                 throughput: Vec3::ONE,
@@ -186,7 +186,7 @@ impl Batch {
         }
     }
 
-    /// Shades paths `active` at their `hits`, as [`shade`] does; `outgoing` takes what they lead to. The scene is one that
+    /// Shades paths `active` at their `hits`, as [`shade`] does; `output` takes what they lead to. The scene is one that
     /// [`can_batch`].
     #[inline(always)]
     pub fn shade(
@@ -197,9 +197,9 @@ impl Batch {
         paths: &mut [PathState],
         active: &[u32],
         hits: &[Hit],
-        outgoing: &mut Outgoing,
+        output: &mut ShadeOutput,
     ) {
-        outgoing.begin(active.len());
+        output.begin(active.len());
         let mut count = 0;
         for (&index, hit) in active.iter().zip(hits) {
             let path = &mut paths[index as usize];
@@ -207,18 +207,18 @@ impl Batch {
                 // It has gone as far as it may and finds no light.
                 Some(_) if bounce == settings.bounces => {}
                 Some(triangle) => {
-                    self.arrived.put(count, index, path, hit, triangle);
+                    self.gathered.put(count, index, path, hit, triangle);
                     count += 1;
                     if count == LANES {
-                        self.step(Round { scene, settings, bounce, count, paths, outgoing });
+                        self.step(Round { scene, settings, bounce, count, paths, output });
                         count = 0;
                     }
                 }
-                None => outgoing.push(index, &shade(scene, settings, bounce, path, hit, &mut ())),
+                None => output.push(index, &shade(scene, settings, bounce, path, hit, &mut ())),
             }
         }
         if count > 0 {
-            self.step(Round { scene, settings, bounce, count, paths, outgoing });
+            self.step(Round { scene, settings, bounce, count, paths, output });
         }
     }
 
@@ -233,33 +233,33 @@ impl Batch {
             // SAFETY: as above.
             return unsafe { self.step_by_avx2(round) };
         }
-        self.step_by::<Plain>(round);
+        self.step_by::<PortableF32x8>(round);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,avx512f,avx512vl,avx512dq,avx512bw")]
     fn step_by_avx512(&mut self, round: Round<'_>) {
-        self.step_by::<simd::Avx2>(round);
+        self.step_by::<simd::Avx2F32x8>(round);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
     fn step_by_avx2(&mut self, round: Round<'_>) {
-        self.step_by::<simd::Avx2>(round);
+        self.step_by::<simd::Avx2F32x8>(round);
     }
 
     #[inline(always)]
-    fn step_by<L: Lanes>(&mut self, round: Round<'_>) {
-        let Self { arrived, surface, light, shadow, onward, .. } = self;
-        let Round { scene, settings, bounce, count, paths, outgoing } = round;
-        arrived.look_up::<L>(scene, paths, count);
-        surface.place(arrived);
-        arrived.draw(settings.seed, Block::Light.at(bounce), &mut light.words);
-        arrived.draw(settings.seed, Block::Bsdf.at(bounce), &mut onward.words);
+    fn step_by<L: F32x8>(&mut self, round: Round<'_>) {
+        let Self { gathered, surface, light, shadow, continuations, .. } = self;
+        let Round { scene, settings, bounce, count, paths, output } = round;
+        gathered.look_up::<L>(scene, paths, count);
+        surface.place(gathered);
+        gathered.draw(settings.seed, Block::Light.at(bounce), &mut light.words);
+        gathered.draw(settings.seed, Block::Bsdf.at(bounce), &mut continuations.words);
         light.pick::<L>(scene, count);
-        shadow.connect(settings, arrived, surface, light);
-        onward.scatter(settings, bounce, arrived, surface);
-        outgoing.take::<L>(shadow, onward, &arrived.waiting.paths, count, paths);
+        shadow.connect(settings, gathered, surface, light);
+        continuations.scatter(settings, bounce, gathered, surface);
+        output.take::<L>(shadow, continuations, &gathered.waiting.paths, count, paths);
     }
 }
 

@@ -1,10 +1,10 @@
 //! Paths where they go on, and their shadow rays.
 
 use crate::integrators::path::{Connection, PathState, Shaded};
-use crate::simd::steps::{Onward, Shadows};
+use crate::simd::steps::{Continuations, ShadowRays};
 use crate::simd::{EIGHT, LANES};
 use lockstep_core::geometry::{FAR, Ray};
-use lockstep_core::math::simd::{Eight, Lanes};
+use lockstep_core::math::simd::{Array8, F32x8};
 use lockstep_core::math::vec3::{Vec3, vec3};
 
 /// A shadow ray, what it adds if nothing is in its way, and to which path.
@@ -22,14 +22,14 @@ pub struct ShadowRay {
 /// Each path leaves a shadow ray and itself, and what is of no use is overwritten by the next: what does nothing
 /// predicts, so it costs less than to ask.
 #[derive(Clone, Debug, Default)]
-pub struct Outgoing {
+pub struct ShadeOutput {
     shadow_rays: Vec<ShadowRay>,
     connected: usize,
     going: Vec<u32>,
     gone_on: usize,
 }
 
-impl Outgoing {
+impl ShadeOutput {
     /// Empties it and makes room for what so many paths lead to.
     pub fn begin(&mut self, paths: usize) {
         // One place more, for what the last one leaves that is of no use.
@@ -67,23 +67,24 @@ impl Outgoing {
 
     /// Takes what the first `count` lanes lead to.
     #[inline(always)]
-    pub(crate) fn take<L: Lanes>(
+    pub(crate) fn take<L: F32x8>(
         &mut self,
-        shadow: &Shadows,
-        onward: &Onward,
+        shadow: &ShadowRays,
+        continuations: &Continuations,
         indices: &[u32; LANES],
         count: usize,
         paths: &mut [PathState],
     ) {
-        const ZEROS: &Eight = &[0.0; EIGHT];
+        const ZEROS: &Array8 = &[0.0; EIGHT];
         for first in (0..count).step_by(EIGHT) {
-            let ([x, y, z], [dx, dy, dz]) = (onward.origin.eight(first), onward.direction.eight(first));
+            let ([x, y, z], [dx, dy, dz]) =
+                (continuations.origin.eight(first), continuations.direction.eight(first));
             let rays = L::transpose([x, y, z, ZEROS, dx, dy, dz, &[FAR; EIGHT]]);
             let ([x, y, z], [dx, dy, dz]) = (shadow.origin.eight(first), shadow.direction.eight(first));
             let shadow_rays = L::transpose([x, y, z, ZEROS, dx, dy, dz, shadow.t_max.eight(first)]);
             let ([r, g, b], [red, green, blue]) =
-                (onward.throughput.eight(first), shadow.radiance.eight(first));
-            let rest = L::transpose([r, g, b, onward.pdf.eight(first), red, green, blue, ZEROS]);
+                (continuations.throughput.eight(first), shadow.radiance.eight(first));
+            let rest = L::transpose([r, g, b, continuations.pdf.eight(first), red, green, blue, ZEROS]);
             for i in 0..EIGHT {
                 let lane = first + i;
                 if lane == count {
@@ -95,7 +96,7 @@ impl Outgoing {
                 path.ray = bytemuck::cast(rays[i].store());
                 path.throughput = vec3(r, g, b);
                 path.bsdf_pdf = pdf;
-                self.go_on(index, onward.continues.0[lane] != 0);
+                self.go_on(index, continuations.continues.0[lane] != 0);
                 let connection = Connection {
                     ray: bytemuck::cast(shadow_rays[i].store()),
                     radiance: vec3(red, green, blue),

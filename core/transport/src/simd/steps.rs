@@ -2,12 +2,12 @@
 
 use crate::integrators::path::SHADOW_SHORTENING;
 use crate::interaction::MIN_COSINE;
-use crate::simd::gather::Arrived;
-use crate::simd::{EIGHT, LANES, Numbers, Vectors, Words};
+use crate::simd::gather::GatheredHits;
+use crate::simd::{EIGHT, F32xN, LANES, U32xN, Vec3xN};
 use lockstep_core::geometry::{FAR, coordinate_scale, offset_origin, triangle_normal};
 use lockstep_core::math::rng::uniform;
 use lockstep_core::math::sampling::{cosine_hemisphere, frame, pick, power_heuristic, uniform_triangle};
-use lockstep_core::math::simd::Lanes;
+use lockstep_core::math::simd::F32x8;
 use lockstep_core::math::vec3::{cross, dot, max_abs_component, max_component, normalize};
 use lockstep_core::math::{INV_PI, max, min};
 use lockstep_core::scene::{Material, SceneData};
@@ -15,56 +15,56 @@ use lockstep_core::{Settings, Strategy};
 
 /// The surfaces there, as in [`crate::integrators::path::Local`].
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Surfaces {
-    pub(crate) position: Vectors,
-    pub(crate) scale: Numbers,
-    pub(crate) geometric: Vectors,
-    pub(crate) normal: Vectors,
-    pub(crate) s: Vectors,
-    pub(crate) t: Vectors,
+pub(crate) struct Interactions {
+    pub(crate) position: Vec3xN,
+    pub(crate) scale: F32xN,
+    pub(crate) geometric: Vec3xN,
+    pub(crate) normal: Vec3xN,
+    pub(crate) s: Vec3xN,
+    pub(crate) t: Vec3xN,
 }
 
 /// Points on lights.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Lights {
-    pub(crate) words: [Words; 4],
-    pub(crate) position: Vectors,
-    pub(crate) edge1: Vectors,
-    pub(crate) edge2: Vectors,
-    pub(crate) facing: Numbers,
-    pub(crate) pdf_area: Numbers,
-    pub(crate) two_sided: Words,
-    pub(crate) radiance: Vectors,
+pub(crate) struct LightSamples {
+    pub(crate) words: [U32xN; 4],
+    pub(crate) position: Vec3xN,
+    pub(crate) edge1: Vec3xN,
+    pub(crate) edge2: Vec3xN,
+    pub(crate) facing: F32xN,
+    pub(crate) pdf_area: F32xN,
+    pub(crate) two_sided: U32xN,
+    pub(crate) radiance: Vec3xN,
 }
 
 /// Shadow rays.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shadows {
-    pub(crate) cast: Words,
-    pub(crate) origin: Vectors,
-    pub(crate) direction: Vectors,
-    pub(crate) t_max: Numbers,
-    pub(crate) radiance: Vectors,
+pub(crate) struct ShadowRays {
+    pub(crate) cast: U32xN,
+    pub(crate) origin: Vec3xN,
+    pub(crate) direction: Vec3xN,
+    pub(crate) t_max: F32xN,
+    pub(crate) radiance: Vec3xN,
 }
 
 /// Extension rays.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Onward {
-    pub(crate) words: [Words; 4],
-    pub(crate) continues: Words,
-    pub(crate) throughput: Vectors,
-    pub(crate) pdf: Numbers,
-    pub(crate) origin: Vectors,
-    pub(crate) direction: Vectors,
+pub(crate) struct Continuations {
+    pub(crate) words: [U32xN; 4],
+    pub(crate) continues: U32xN,
+    pub(crate) throughput: Vec3xN,
+    pub(crate) pdf: F32xN,
+    pub(crate) origin: Vec3xN,
+    pub(crate) direction: Vec3xN,
 }
 
-impl Surfaces {
+impl Interactions {
     /// [`crate::integrators::path::Interaction::on_triangle`] of an instance in place, and the frame on the side that the path came from.
     #[inline(always)]
-    pub(crate) fn place(&mut self, arrived: &Arrived) {
-        let ([p0, p1, p2], [n0, n1, n2]) = (&arrived.corners, &arrived.normals);
+    pub(crate) fn place(&mut self, gathered: &GatheredHits) {
+        let ([p0, p1, p2], [n0, n1, n2]) = (&gathered.corners, &gathered.normals);
         for i in 0..LANES {
-            let (u, v) = (arrived.u.0[i], arrived.v.0[i]);
+            let (u, v) = (gathered.u.0[i], gathered.v.0[i]);
             let b = [1.0 - u - v, u, v];
             let p = [p0.at(i), p1.at(i), p2.at(i)];
             self.position.put(i, p[0] * b[0] + p[1] * b[1] + p[2] * b[2]);
@@ -74,7 +74,7 @@ impl Surfaces {
         }
         for i in 0..LANES {
             let (geometric, shading, back) =
-                (self.geometric.at(i), self.normal.at(i), -arrived.direction.at(i));
+                (self.geometric.at(i), self.normal.at(i), -gathered.direction.at(i));
             let shading = if dot(shading, shading) > 0.0 { shading } else { geometric };
             let side = if dot(geometric, back) > 0.0 { 1.0 } else { -1.0 };
             let geometric = geometric * side;
@@ -89,10 +89,10 @@ impl Surfaces {
     }
 }
 
-impl Lights {
+impl LightSamples {
     /// Looks the lights of the first `count` paths up, and of those up to the next eight.
     #[inline(always)]
-    pub(crate) fn pick<L: Lanes>(&mut self, scene: &SceneData, count: usize) {
+    pub(crate) fn pick<L: F32x8>(&mut self, scene: &SceneData, count: usize) {
         let Self { words, position, edge1, edge2, facing, pdf_area, two_sided, radiance } = self;
         for first in (0..count.min(LANES)).step_by(EIGHT) {
             let mut lights = [&scene.lights[0]; EIGHT];
@@ -113,15 +113,15 @@ impl Lights {
     }
 }
 
-impl Shadows {
+impl ShadowRays {
     /// [`crate::integrators::path::connect_to_light`] for points of triangles.
     #[inline(always)]
     pub(crate) fn connect(
         &mut self,
         settings: &Settings,
-        arrived: &Arrived,
-        surface: &Surfaces,
-        light: &Lights,
+        gathered: &GatheredHits,
+        surface: &Interactions,
+        light: &LightSamples,
     ) {
         let with_bsdf = settings.strategy == Strategy::Mis;
         let samples_lights = settings.strategy != Strategy::BsdfOnly;
@@ -139,8 +139,8 @@ impl Shadows {
             let z = dot(direction, surface.normal.at(i));
             let bsdf_pdf = if z <= 0.0 { 0.0 } else { z * INV_PI };
             let weight = if with_bsdf { power_heuristic(pdf, bsdf_pdf) } else { 1.0 };
-            let value = arrived.base_color.at(i) * bsdf_pdf;
-            let radiance = arrived.throughput.at(i) * value * light.radiance.at(i) * (weight / pdf);
+            let value = gathered.base_color.at(i) * bsdf_pdf;
+            let radiance = gathered.throughput.at(i) * value * light.radiance.at(i) * (weight / pdf);
             let dark = (distance2 == 0.0) | (cosine <= 0.0) | (pdf <= 0.0) | (max_component(radiance) <= 0.0);
             let agrees = dot(surface.geometric.at(i), direction) * z > 0.0;
             self.cast.0[i] = u32::from(samples_lights & agrees & !dark);
@@ -153,22 +153,22 @@ impl Shadows {
     }
 }
 
-impl Onward {
+impl Continuations {
     /// [`crate::integrators::path::scatter`] at diffuse surfaces.
     #[inline(always)]
     pub(crate) fn scatter(
         &mut self,
         settings: &Settings,
         bounce: u32,
-        arrived: &Arrived,
-        surface: &Surfaces,
+        gathered: &GatheredHits,
+        surface: &Interactions,
     ) {
         let roulette = settings.roulette_from.is_some_and(|first| bounce >= first);
         for i in 0..LANES {
             let wi = cosine_hemisphere(uniform(self.words[1].0[i]), uniform(self.words[2].0[i]));
             let along = surface.s.at(i) * wi.x + surface.t.at(i) * wi.y + surface.normal.at(i) * wi.z;
             let direction = normalize(along);
-            let throughput = arrived.throughput.at(i) * arrived.base_color.at(i);
+            let throughput = gathered.throughput.at(i) * gathered.base_color.at(i);
             let brightest = max_component(throughput);
             let survival = if roulette { min(brightest, 0.95) } else { 1.0 };
             let agrees = dot(surface.geometric.at(i), direction) * wi.z > 0.0;

@@ -1,6 +1,7 @@
-use crate::integrators::path::{Connection, Shaded, Strategy, generate};
+use crate::integrators::path::{Connection, Shaded, generate};
 use crate::simd::*;
 use lockstep_bvh::BruteForce;
+use lockstep_core::Strategy;
 use lockstep_core::math::rng::{RayKey, SampleKey, pcg4d, uniform};
 use lockstep_core::math::vec3::normalize;
 use lockstep_core::scene::camera::Camera;
@@ -94,13 +95,13 @@ fn shade_both(scene: &Scene, settings: &Settings, bounce: u32) -> [usize; 4] {
         expected.push(shade(scene, settings, bounce, &mut alone[i as usize], hit, &mut ()));
     }
     let mut together = start;
-    let mut outgoing = Outgoing::default();
-    Batch::default().shade(scene, settings, bounce, &mut together, &active, &hits, &mut outgoing);
+    let mut output = ShadeOutput::default();
+    Batch::default().shade(scene, settings, bounce, &mut together, &active, &hits, &mut output);
     let shaded = || active.iter().zip(&expected);
     let shadow_ray =
         |(&path, shaded): (&u32, &Shaded)| shaded.connection.map(|connection| (path, connection));
     let of_lights: BTreeMap<u32, Connection> = shaded().filter_map(shadow_ray).collect();
-    let found = outgoing.shadow_rays();
+    let found = output.shadow_rays();
     assert_eq!(found.len(), of_lights.len(), "bounce {bounce}, {settings:?}");
     for ShadowRay { connection, path } in found {
         assert_eq!(of_lights.get(path), Some(connection), "path {path}, bounce {bounce}, {settings:?}");
@@ -108,11 +109,11 @@ fn shade_both(scene: &Scene, settings: &Settings, bounce: u32) -> [usize; 4] {
     let onwards: BTreeSet<u32> =
         shaded().filter(|(_, shaded)| shaded.continues).map(|(&path, _)| path).collect();
     assert_eq!(
-        outgoing.going().iter().copied().collect::<BTreeSet<_>>(),
+        output.going().iter().copied().collect::<BTreeSet<_>>(),
         onwards,
         "bounce {bounce}, {settings:?}"
     );
-    assert_eq!(outgoing.going().len(), onwards.len());
+    assert_eq!(output.going().len(), onwards.len());
     for (&i, expected) in active.iter().zip(&expected) {
         let (alone, together) = (&alone[i as usize], &together[i as usize]);
         assert_eq!(rest(together, expected.continues), rest(alone, expected.continues), "path {i}");
@@ -149,8 +150,8 @@ fn paths_started_together_are_started_as_each_by_itself() {
         let mut together = Vec::new();
         Batch::default().generate(&camera, &pixels, key, &mut together);
         assert_eq!(together.len(), pixels.len());
-        for (&pixel, started) in pixels.iter().zip(&together) {
-            assert_eq!(*started, generate(&camera, SampleKey { pixel, ..key }), "pixel {pixel}");
+        for (&pixel, camera_rays) in pixels.iter().zip(&together) {
+            assert_eq!(*camera_rays, generate(&camera, SampleKey { pixel, ..key }), "pixel {pixel}");
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Mistakes that ports of path tracers make, each as a change of the kernels' source.
 
 use lockstep_core::path_record::compare::Rung;
-use lockstep_gpu::Edit;
+use lockstep_gpu::SourcePatch;
 
 /// A mistake and what must be named.
 pub(super) struct Bug {
     /// The mistake in words.
     pub(super) name: &'static str,
     /// How it is made, in every file that a device may have it from.
-    pub(super) edits: &'static [Edit],
+    pub(super) edits: &'static [SourcePatch],
     /// The rung at which paths must part.
     pub(super) rung: Rung,
     /// The quantities of a vertex that are the mistake's own; one of them must come first.
@@ -17,8 +17,8 @@ pub(super) struct Bug {
     pub(super) masked: bool,
 }
 
-const fn edit(file: &'static str, from: &'static str, to: &'static str) -> Edit {
-    Edit { file, from, to }
+const fn edit(file: &'static str, from: &'static str, to: &'static str) -> SourcePatch {
+    SourcePatch { file, from, to }
 }
 
 pub(super) const BUGS: [Bug; 15] = [

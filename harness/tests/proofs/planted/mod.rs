@@ -9,7 +9,7 @@
 //! ```
 
 mod bugs;
-mod workshop;
+mod planted_scene;
 
 use bugs::{BUGS, Bug};
 use lockstep_bvh::Layout;
@@ -17,11 +17,11 @@ use lockstep_conformance::render;
 use lockstep_core::path_record::divergence::{self, Quantity, RungFound};
 use lockstep_core::{Backend, OpenOptions, Renderer, Scene, Settings};
 use lockstep_cpu::{BVH_TARGET, Cpu};
-use lockstep_gpu::Edit;
+use lockstep_gpu::SourcePatch;
 use lockstep_opencl::{Opencl, open_edited};
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::statistics::{Agreement, Judgement, Rule, Seeds, judge};
-use workshop::workshop;
+use planted_scene::planted_scene;
 
 const SETTINGS: Settings = Settings {
     width: 64,
@@ -92,14 +92,14 @@ struct Stage {
 
 impl Stage {
     fn set(masked: bool) -> Self {
-        let scene = workshop(masked).unwrap();
+        let scene = planted_scene(masked).unwrap();
         let mut reference = Cpu.open(BVH_TARGET, &OpenOptions::default()).unwrap();
         let truth = image(reference.as_mut(), &scene);
         Self { scene, reference, truth }
     }
 
     /// Renders with these changes of the kernels and compares with the reference.
-    fn look(&mut self, target: &str, edits: &[Edit]) -> Found {
+    fn look(&mut self, target: &str, edits: &[SourcePatch]) -> Found {
         let mut renderer = open_edited(target, edits).unwrap();
         let image = image(renderer.as_mut(), &self.scene);
         let truth = std::slice::from_ref(&self.truth);
@@ -138,13 +138,17 @@ fn planted_mistakes_are_convicted_and_the_wrong_quantity_is_named() {
 
 #[test]
 fn every_planted_mistake_fits_the_source() {
-    use lockstep_gpu::{Options, Part};
+    use lockstep_gpu::{Options, ProgramKind};
     // The runtime is asked for nothing but its name: an edit that does not fit is refused before any compiler runs.
     for layout in [Layout::Bvh2, Layout::Bvh8] {
-        let source =
-            lockstep_gpu::assemble("compat.h", "", &Options { layout, ..Options::default() }, Part::Trace);
+        let source = lockstep_gpu::assemble(
+            "compat.h",
+            "",
+            &Options { layout, ..Options::default() },
+            ProgramKind::Trace,
+        );
         for bug in &BUGS {
-            let changed = bug.edits.iter().try_fold(source.clone(), lockstep_gpu::edited).unwrap();
+            let changed = bug.edits.iter().try_fold(source.clone(), lockstep_gpu::patched).unwrap();
             assert_ne!(changed.hash, source.hash, "{}", bug.name);
         }
     }

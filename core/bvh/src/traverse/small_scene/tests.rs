@@ -37,7 +37,12 @@ fn diffuse() -> Material {
 }
 
 /// Holds all queries of eight rays to the rule, and returns what it says.
-fn check(few: &Few, scene: &Scene, rays: [&Ray; RAYS], scratch: &mut FewScratch) -> [Hit; RAYS] {
+fn check(
+    few: &SmallSceneIntersector,
+    scene: &Scene,
+    rays: [&Ray; RAYS],
+    scratch: &mut SmallSceneScratch,
+) -> [Hit; RAYS] {
     let definition = BruteForce::new(scene);
     let closest = few.closest_hits(scene, rays, scratch);
     let portable = closest_plain(few, scene, rays, &mut scratch.0);
@@ -57,8 +62,8 @@ fn eight_rays_hit_few_triangles_as_the_rule_says() {
     let (mut found, mut close) = (0, 0);
     for seed in 0..12 {
         let scene = scene(seed, 3 + 3 * seed % 25, diffuse());
-        let few = Few::of(&scene).unwrap();
-        let mut scratch = FewScratch::default();
+        let few = SmallSceneIntersector::of(&scene).unwrap();
+        let mut scratch = SmallSceneScratch::default();
         for first in (0..4_000).step_by(RAYS) {
             // Rays of all kinds together, then some of which none is at an edge.
             let number = |lane: u32| if first % 3 == 0 { first + lane } else { 6 * (first + lane) };
@@ -77,8 +82,8 @@ fn eight_rays_hit_few_triangles_as_the_rule_says() {
                 }
             }
             check(&few, &scene, ends.each_ref(), &mut scratch);
-            few.see::<Plain>(eight.each_ref(), &mut scratch.0);
-            close += u32::from(few.pass::<Plain>(&mut scratch.0) != 0);
+            few.see::<PortableF32x8>(eight.each_ref(), &mut scratch.0);
+            close += u32::from(few.pass::<PortableF32x8>(&mut scratch.0) != 0);
         }
     }
     assert!(found > 5_000, "only {found} rays hit anything");
@@ -87,11 +92,11 @@ fn eight_rays_hit_few_triangles_as_the_rule_says() {
 
 #[test]
 fn where_there_are_more_or_other_things_the_hierarchy_is_asked() {
-    assert!(Few::of(&scene(1, 20, diffuse())).is_some());
-    assert!(Few::of(&scene(1, 100, diffuse())).is_none(), "more triangles");
+    assert!(SmallSceneIntersector::of(&scene(1, 20, diffuse())).is_some());
+    assert!(SmallSceneIntersector::of(&scene(1, 100, diffuse())).is_none(), "more triangles");
     let partial = Material { alpha: 0.5, alpha_mode: AlphaMode::Blend as u32, ..diffuse() };
-    assert!(Few::of(&scene(1, 20, partial)).is_none(), "partial coverage");
+    assert!(SmallSceneIntersector::of(&scene(1, 20, partial)).is_none(), "partial coverage");
     let mut narrow = SceneData::clone(&scene(1, 20, diffuse()));
     narrow.triangles[0].vertices[1] = narrow.triangles[0].vertices[0];
-    assert!(Few::of(&narrow).is_none(), "two corners");
+    assert!(SmallSceneIntersector::of(&narrow).is_none(), "two corners");
 }

@@ -11,8 +11,8 @@ use lockstep_core::{Result, Scene, SceneBuilder};
 const RIM: u8 = 51;
 
 /// The room, with or without masked screens in it.
-pub(super) fn workshop(masked: bool) -> Result<Scene> {
-    let mut b = SceneBuilder::new("workshop");
+pub(super) fn planted_scene(masked: bool) -> Result<Scene> {
+    let mut b = SceneBuilder::new("planted_scene");
     b.flatten = Flatten::Never;
     b.sky = Sky::Constant(Vec3::splat(0.15));
     b.camera = Camera {
