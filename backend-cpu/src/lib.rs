@@ -12,7 +12,7 @@ mod tile;
 
 use bvh::BuiltIn;
 use lockstep_bvh::BvhCache;
-use lockstep_core::{Backend, Error, OpenOptions, Renderer, Result, TargetStatus};
+use lockstep_core::{Backend, Error, Integrator, OpenOptions, Renderer, Result, TargetStatus};
 use renderer::CpuRenderer;
 
 /// The target that runs the built-in BVH.
@@ -28,6 +28,10 @@ pub struct Cpu;
 impl Backend for Cpu {
     fn name(&self) -> &'static str {
         "cpu"
+    }
+
+    fn integrators(&self) -> &'static [Integrator] {
+        &Integrator::ALL
     }
 
     fn targets(&self) -> Vec<TargetStatus> {

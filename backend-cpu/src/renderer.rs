@@ -8,7 +8,9 @@ use lockstep_core::film::InvalidSamples;
 use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::rng::SampleKey;
 use lockstep_core::scene::Scene;
-use lockstep_core::{ConfigureReport, Mode, PathRequest, PathVertex, Query, StageTimes, TraceRaysReport};
+use lockstep_core::{
+    ConfigureReport, Mode, PathRequest, PathVertex, Query, StageTimes, TraceRaysReport, stage,
+};
 use lockstep_core::{DeviceInfo, Error, Film, LoadReport, PassReport, Renderer, Result, Settings};
 use lockstep_core::{KernelConfig, Order, Rays};
 use lockstep_core::{check_range, nothing_loaded};
@@ -79,7 +81,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             scene: scene.clone(),
             settings: *settings,
             intersector,
-            batches: can_batch(scene),
+            batches: can_batch(scene, settings.integrator),
             tiles: cover(
                 settings.width,
                 settings.height,
@@ -116,13 +118,11 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         invalid.merge(&tally.invalid);
         // Scheduling run different stages at once: a stage's time is its share of all threads' time.
         let share = |d: Duration| ms(d) / f64::from(self.info.compute_units);
-        let stages = StageTimes {
-            generate_ms: share(tally.generate),
-            extend_ms: share(tally.extend),
-            shade_ms: share(tally.shade),
-            connect_ms: share(tally.connect),
-            total_ms: ms(total),
-        };
+        let mut stages = StageTimes { total_ms: ms(total), ..StageTimes::default() };
+        stages.add(stage::GENERATE, share(tally.generate));
+        stages.add(stage::EXTEND, share(tally.extend));
+        stages.add(stage::SHADE, share(tally.shade));
+        stages.add(stage::CONNECT, share(tally.connect));
         Ok(PassReport { stages, bounces: tally.bounces, invalid: tally.invalid })
     }
 

@@ -11,7 +11,7 @@ use lockstep_core::scene::Scene;
 use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::{BounceCounts, Settings};
 use lockstep_core::{KernelConfig, Order, Rays};
-use lockstep_transport::integrators::path::{PathState, shade};
+use lockstep_transport::integrators::{PathState, shade};
 use lockstep_transport::simd::{Batch, ShadeOutput, ShadowRay};
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -165,7 +165,7 @@ impl<S: Default> Wavefront<S> {
         let mut tally = Tally::default();
         for sample in job.samples.clone() {
             self.generate(job, tile, sample, &mut tally);
-            for bounce in 0..=job.settings.bounces {
+            for bounce in 0..job.settings.integrator.rounds(job.settings.bounces) {
                 if self.active.is_empty() {
                     break;
                 }
@@ -291,7 +291,7 @@ impl<S: Default> Wavefront<S> {
 mod tests {
     use super::*;
     use lockstep_core::math::vec3::vec3;
-    use lockstep_transport::integrators::path::generate;
+    use lockstep_transport::integrators::generate;
 
     #[test]
     fn paths_that_go_on_are_grouped_by_octant_and_stay_in_order_within_it() {

@@ -266,22 +266,22 @@ fn times(target: &str, asked: &Asked) -> Finding {
             let start = Instant::now();
             let report = renderer.accumulate(asked.spp..2 * asked.spp).map_err(words)?;
             let host = start.elapsed().as_secs_f64() * 1e3;
-            let t = report.stages;
-            let gap = 1.0 - (t.generate_ms + t.extend_ms + t.shade_ms + t.connect_ms) / t.total_ms;
+            let t = report.stages.clone();
+            let gap = 1.0 - t.sum_ms() / t.total_ms;
             slowest_gap = slowest_gap.max(gap);
             let rays = (report.extension_rays() + report.shadow_rays()) as f64 * 1e-3;
             println!(
                 "  {name} {mode:?} {} spp: generate {:.3}, extend {:.3}, shade {:.3}, connect {:.3}, total {:.3} ms, \
                  host {host:.3} ms; {:.1} % queues and gaps; {:.0} Mrays/s of all time, {:.0} of trace time",
                 asked.spp,
-                t.generate_ms,
-                t.extend_ms,
-                t.shade_ms,
-                t.connect_ms,
+                t.ms("generate"),
+                t.ms("extend"),
+                t.ms("shade"),
+                t.ms("connect"),
                 t.total_ms,
                 gap * 100.0,
                 rays / t.total_ms,
-                rays / (t.extend_ms + t.connect_ms),
+                rays / t.trace_ms(),
             );
             println!(
                 "    load: build {:.1}, compile {:.1}, upload {:.1} ms; {}",

@@ -23,7 +23,7 @@ pub use version::Version;
 use device::Found;
 use lockstep_core::Listing;
 use lockstep_core::Mode;
-use lockstep_core::{Backend, Error, OpenOptions, Renderer, Result, TargetStatus, Unavailable};
+use lockstep_core::{Backend, Error, Integrator, OpenOptions, Renderer, Result, TargetStatus, Unavailable};
 use lockstep_gpu::driver::Wavefront;
 use renderer::{CudaDevice, CudaRenderer};
 use std::sync::Arc;
@@ -38,6 +38,10 @@ pub struct Cuda;
 impl Backend for Cuda {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn integrators(&self) -> &'static [Integrator] {
+        &Integrator::ALL
     }
 
     fn targets(&self) -> Vec<TargetStatus> {

@@ -7,14 +7,14 @@ use cust::error::CudaResult;
 use cust::function::{BlockSize, Function, FunctionAttribute};
 use cust::module::Module;
 use lockstep_bvh::Layout;
-use lockstep_core::Mode;
 use lockstep_core::cache::{self, Key};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::folders;
+use lockstep_core::{Integrator, Mode};
 use lockstep_core::{KernelConfig, Scheduling};
 use lockstep_gpu::signatures::Kernel;
 use lockstep_gpu::{
-    KernelResources, KernelSource, Listing, Options, ProgramKind, SceneFeatures, assemble, from_ptxas,
+    KernelFeatures, KernelResources, KernelSource, Listing, Options, ProgramKind, assemble, from_ptxas,
 };
 use std::collections::HashMap;
 
@@ -70,11 +70,11 @@ impl Bound {
 
 /// The source for a mode, of kernels that take every scene.
 pub(crate) fn source(mode: Mode, part: ProgramKind) -> KernelSource {
-    source_for(mode, part, SceneFeatures::ALL)
+    source_for(mode, part, KernelFeatures::all(Integrator::Path))
 }
 
 /// The source for a mode and scenes with no more than this features.
-pub(crate) fn source_for(mode: Mode, part: ProgramKind, features: SceneFeatures) -> KernelSource {
+pub(crate) fn source_for(mode: Mode, part: ProgramKind, features: KernelFeatures) -> KernelSource {
     assemble(COMPAT_NAME, COMPAT, &Options { features, ..options(mode) }, part)
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn options(mode: Mode) -> Options {
         fast: mode == Mode::Fast,
         group_compaction: true,
         layout: Layout::Bvh2,
-        features: SceneFeatures::ALL,
+        features: KernelFeatures::all(Integrator::Path),
     }
 }
 
@@ -121,18 +121,18 @@ pub(crate) struct ProgramKey {
     pub(crate) mode: Mode,
     pub(crate) part: ProgramKind,
     pub(crate) bound: Option<Bound>,
-    pub(crate) features: SceneFeatures,
+    pub(crate) features: KernelFeatures,
 }
 
 impl ProgramKey {
     /// The program that a variant's passes launch over scenes with no more than this features.
-    pub(crate) fn of(variant: &KernelConfig, features: SceneFeatures) -> Self {
+    pub(crate) fn of(variant: &KernelConfig, features: KernelFeatures) -> Self {
         Self { mode: variant.mode, part: ProgramKind::of(variant), bound: Bound::of(variant), features }
     }
 
     /// The program that records paths, which takes every scene.
-    pub(crate) fn trace(mode: Mode) -> Self {
-        Self { mode, part: ProgramKind::Trace, bound: None, features: SceneFeatures::ALL }
+    pub(crate) fn trace(mode: Mode, integrator: Integrator) -> Self {
+        Self { mode, part: ProgramKind::Trace, bound: None, features: KernelFeatures::all(integrator) }
     }
 }
 

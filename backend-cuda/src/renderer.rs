@@ -12,10 +12,10 @@ use cust::memory::{CopyDestination, DeviceBuffer, DeviceSlice};
 use cust::stream::{Stream, StreamFlags};
 use lockstep_core::KernelConfig;
 use lockstep_core::error::{Error, Result};
-use lockstep_core::{DeviceInfo, Mode};
+use lockstep_core::{DeviceInfo, Integrator, Mode};
 use lockstep_gpu::driver::{Device, DeviceType, KernelArg, Limits, Timestamps, Wavefront};
 use lockstep_gpu::signatures::Kernel;
-use lockstep_gpu::{KernelResources, ProgramKind, SceneFeatures};
+use lockstep_gpu::{KernelFeatures, KernelResources, ProgramKind};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::rc::Rc;
@@ -35,7 +35,7 @@ pub(crate) struct CudaDevice {
     /// How launches run.
     variant: KernelConfig,
     /// What the loaded scene has.
-    features: SceneFeatures,
+    features: KernelFeatures,
     /// How the kernels of the variant's program are launched.
     shapes: HashMap<&'static str, Shape>,
     /// The end of the launch that was waited for last, and its time on our clock.
@@ -84,7 +84,7 @@ impl CudaDevice {
             info,
             programs: HashMap::new(),
             variant: KernelConfig::in_mode(mode),
-            features: SceneFeatures::ALL,
+            features: KernelFeatures::all(Integrator::Path),
             shapes: HashMap::new(),
             latest: None,
             stream,
@@ -214,7 +214,7 @@ impl Device for CudaDevice {
         }
     }
 
-    fn prepare(&mut self, variant: &KernelConfig, features: SceneFeatures) -> Result<Duration> {
+    fn prepare(&mut self, variant: &KernelConfig, features: KernelFeatures) -> Result<Duration> {
         self.enter()?;
         let start = Instant::now();
         let key = ProgramKey::of(variant, features);
@@ -230,7 +230,7 @@ impl Device for CudaDevice {
 
     fn prepare_trace(&mut self) -> Result<()> {
         self.enter()?;
-        self.build(ProgramKey::trace(self.variant.mode)).map(drop)
+        self.build(ProgramKey::trace(self.variant.mode, self.features.integrator)).map(drop)
     }
 
     fn resources(&self) -> Vec<KernelResources> {
@@ -264,8 +264,10 @@ impl Device for CudaDevice {
         // Kernels that are no part of a variant's program run as by default.
         let usual = || {
             let mode = self.variant.mode;
-            let programs =
-                [ProgramKey::of(&KernelConfig::in_mode(mode), self.features), ProgramKey::trace(mode)];
+            let programs = [
+                ProgramKey::of(&KernelConfig::in_mode(mode), self.features),
+                ProgramKey::trace(mode, self.features.integrator),
+            ];
             let mut programs = programs.iter().filter_map(|key| self.programs.get(key));
             programs.find_map(|program| program.kernel(kernel.name))
         };

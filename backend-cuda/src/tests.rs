@@ -4,11 +4,11 @@ use crate::nvrtc::{self, Architecture, Compiler, Refusal};
 use crate::program::{self, Bound, COMPAT, COMPAT_NAME};
 use crate::ptx;
 use lockstep_bvh::Layout;
-use lockstep_core::Mode;
+use lockstep_core::{Integrator, Mode};
 use lockstep_core::{KernelConfig, Order, Scheduling, Structure};
 use lockstep_gpu::signatures::Passing;
 use lockstep_gpu::{
-    Options, ProgramKind, ProgramOptions, SceneFeatures, assemble, assemble_probes, from_ptxas,
+    KernelFeatures, Options, ProgramKind, ProgramOptions, assemble, assemble_probes, from_ptxas,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -117,9 +117,14 @@ fn kernels_for_large_blocks_leave_registers_for_all_their_threads() {
 #[test]
 fn kernels_for_scenes_with_less_have_our_arithmetic_and_spill_nothing() {
     let Some(compiler) = compiler() else { return };
-    let nothing = SceneFeatures { instances: false, spheres: false, alpha: false };
+    let nothing = KernelFeatures {
+        instances: false,
+        spheres: false,
+        alpha: false,
+        ..KernelFeatures::all(Integrator::Path)
+    };
     for features in
-        [nothing, SceneFeatures { spheres: true, ..nothing }, SceneFeatures { alpha: true, ..nothing }]
+        [nothing, KernelFeatures { spheres: true, ..nothing }, KernelFeatures { alpha: true, ..nothing }]
     {
         let source = program::source_for(Mode::Exact, ProgramKind::Render, features);
         let options = Options { features, ..program::options(Mode::Exact) };

@@ -15,7 +15,7 @@ mod tests;
 
 use lockstep_core::Listing;
 use lockstep_core::Mode;
-use lockstep_core::{Backend, Error, OpenOptions, Renderer, Result, TargetStatus};
+use lockstep_core::{Backend, Error, Integrator, OpenOptions, Renderer, Result, TargetStatus};
 use lockstep_gpu::driver::Wavefront;
 use renderer::{OpenclDevice, OpenclRenderer};
 
@@ -50,6 +50,10 @@ pub struct Opencl;
 impl Backend for Opencl {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn integrators(&self) -> &'static [Integrator] {
+        &Integrator::ALL
     }
 
     fn targets(&self) -> Vec<TargetStatus> {

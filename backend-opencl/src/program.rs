@@ -3,14 +3,14 @@
 use crate::device::{Found, vendor_word};
 use crate::error::device_error;
 use lockstep_core::KernelConfig;
-use lockstep_core::Mode;
 use lockstep_core::cache::{self, Key};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::folders;
+use lockstep_core::{Integrator, Mode};
 use lockstep_gpu::driver::DeviceType;
 use lockstep_gpu::signatures::Kernel;
 use lockstep_gpu::{
-    KernelResources, KernelSource, Listing, Options, ProgramKind, SceneFeatures, assemble, from_ptxas,
+    KernelFeatures, KernelResources, KernelSource, Listing, Options, ProgramKind, assemble, from_ptxas,
 };
 use ocl::Context;
 use ocl::core::{self, KernelWorkGroupInfo, KernelWorkGroupInfoResult, ProgramBuildInfo};
@@ -36,20 +36,21 @@ const FAST_FLAGS: &str = "-cl-fast-relaxed-math -cl-mad-enable";
 pub(crate) struct ProgramKey {
     pub(crate) mode: Mode,
     pub(crate) part: ProgramKind,
-    pub(crate) features: SceneFeatures,
+    pub(crate) features: KernelFeatures,
 }
 
 impl ProgramKey {
     /// The program that a variant's passes launch over scenes with this features. On CPUs, whose compilers take seconds,
     /// one program takes every scene.
-    pub(crate) fn of(variant: &KernelConfig, kind: DeviceType, features: SceneFeatures) -> Self {
-        let features = if kind == DeviceType::Gpu { features } else { SceneFeatures::ALL };
+    pub(crate) fn of(variant: &KernelConfig, kind: DeviceType, features: KernelFeatures) -> Self {
+        let features =
+            if kind == DeviceType::Gpu { features } else { KernelFeatures::all(features.integrator) };
         Self { mode: variant.mode, part: ProgramKind::of(variant), features }
     }
 
     /// The program that records paths, which takes every scene.
-    pub(crate) fn trace(mode: Mode) -> Self {
-        Self { mode, part: ProgramKind::Trace, features: SceneFeatures::ALL }
+    pub(crate) fn trace(mode: Mode, integrator: Integrator) -> Self {
+        Self { mode, part: ProgramKind::Trace, features: KernelFeatures::all(integrator) }
     }
 }
 
@@ -65,7 +66,7 @@ pub(crate) fn options(kind: DeviceType, mode: Mode) -> Options {
         fast: mode == Mode::Fast,
         group_compaction: kind == DeviceType::Gpu,
         layout: kind.layout(),
-        features: SceneFeatures::ALL,
+        features: KernelFeatures::all(Integrator::Path),
     }
 }
 

@@ -5,13 +5,13 @@ use crate::error::device_error;
 use crate::program::{self, Program, ProgramKey};
 use crate::stack;
 use lockstep_core::error::{Error, Result};
-use lockstep_core::{DeviceInfo, Mode};
+use lockstep_core::{DeviceInfo, Integrator, Mode};
 use lockstep_core::{KernelConfig, Scheduling, Structure};
 #[cfg(feature = "conformance")]
 use lockstep_gpu::SourcePatch;
 use lockstep_gpu::driver::{self, KernelArg, Limits, Timestamps, Wavefront};
 use lockstep_gpu::signatures::Kernel;
-use lockstep_gpu::{ITEMS_IN_TURN, KernelResources, KernelSource, SceneFeatures};
+use lockstep_gpu::{ITEMS_IN_TURN, KernelFeatures, KernelResources, KernelSource};
 use ocl::core::{self, ArgVal, Event, Mem, ProfilingInfo, ProfilingInfoResult};
 use ocl::{Context, Queue, flags};
 use std::collections::HashMap;
@@ -40,7 +40,7 @@ pub(crate) struct OpenclDevice {
     /// How launches run.
     variant: KernelConfig,
     /// What the loaded scene has.
-    features: SceneFeatures,
+    features: KernelFeatures,
     /// Changes of the kernels' source, for proofs that a mistake would be found.
     #[cfg(feature = "conformance")]
     pub(crate) edits: Vec<SourcePatch>,
@@ -66,7 +66,7 @@ impl OpenclDevice {
             info,
             programs: HashMap::new(),
             variant: KernelConfig::in_mode(mode),
-            features: SceneFeatures::ALL,
+            features: KernelFeatures::all(Integrator::Path),
             #[cfg(feature = "conformance")]
             edits: Vec::new(),
         })
@@ -206,7 +206,8 @@ impl OpenclDevice {
 
 /// A device in a mode, as every number names it.
 pub(crate) fn info(found: &Found, mode: Mode) -> DeviceInfo {
-    let key = ProgramKey::of(&KernelConfig::in_mode(mode), found.kind(), SceneFeatures::ALL);
+    let key =
+        ProgramKey::of(&KernelConfig::in_mode(mode), found.kind(), KernelFeatures::all(Integrator::Path));
     let source = program::source(found, key);
     found.facts.info(&found.target, &program::all_flags(found, mode), &source.hash, mode == Mode::Exact)
 }
@@ -230,7 +231,7 @@ impl driver::Device for OpenclDevice {
         }
     }
 
-    fn prepare(&mut self, variant: &KernelConfig, features: SceneFeatures) -> Result<Duration> {
+    fn prepare(&mut self, variant: &KernelConfig, features: KernelFeatures) -> Result<Duration> {
         let start = Instant::now();
         let key = ProgramKey::of(variant, self.found.kind(), features);
         let fresh = self.build(key)?;
@@ -243,7 +244,7 @@ impl driver::Device for OpenclDevice {
     }
 
     fn prepare_trace(&mut self) -> Result<()> {
-        self.build(ProgramKey::trace(self.variant.mode)).map(drop)
+        self.build(ProgramKey::trace(self.variant.mode, self.features.integrator)).map(drop)
     }
 
     fn resources(&self) -> Vec<KernelResources> {
@@ -278,7 +279,8 @@ impl driver::Device for OpenclDevice {
         let key = self.key(&self.variant);
         let own = key.part.of_passes().contains(&kernel).then_some((key, self.variant));
         let usual = KernelConfig::in_mode(self.variant.mode);
-        let others = [(self.key(&usual), usual), (ProgramKey::trace(usual.mode), usual)];
+        let others =
+            [(self.key(&usual), usual), (ProgramKey::trace(usual.mode, self.features.integrator), usual)];
         let found = own.into_iter().chain(others).find_map(|(key, variant)| {
             let [global, local] = self.sizes(items, &variant);
             let program = self.programs.get(&key)?;

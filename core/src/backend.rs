@@ -2,7 +2,7 @@
 
 use crate::Listing;
 use crate::error::Result;
-use crate::{DeviceInfo, Mode, Renderer};
+use crate::{DeviceInfo, Integrator, Mode, Renderer};
 use std::path::PathBuf;
 
 /// An API with the devices it reaches on this machine. A new backend implements this and gets one row in the harness's
@@ -18,6 +18,11 @@ pub trait Backend: Sync {
     /// The arithmetic that its targets can run, the default first.
     fn modes(&self) -> &'static [Mode] {
         &[Mode::Exact]
+    }
+
+    /// The integrators that its targets can run, the default first; others answer [`crate::Error::Unsupported`] at `load`.
+    fn integrators(&self) -> &'static [Integrator] {
+        &[Integrator::Path]
     }
 
     /// The device code that its targets compile, one for each build; needs no device.

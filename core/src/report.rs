@@ -2,6 +2,7 @@
 
 use crate::film::InvalidSamples;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Cost of [`crate::Renderer::load`], times in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,23 +29,70 @@ pub struct ConfigureReport {
     pub group: Option<u32>,
 }
 
+/// Names of the stages of a path (Laine, Karras and Aila 2013).
+pub mod stage {
+    /// Camera rays.
+    pub const GENERATE: &str = "generate";
+    /// Closest hits of extension rays.
+    pub const EXTEND: &str = "extend";
+    /// Emission, light and BSDF sampling, queue compaction.
+    pub const SHADE: &str = "shade";
+    /// Occlusion of shadow rays, and adding unoccluded light.
+    pub const CONNECT: &str = "connect";
+}
+
+/// Device time of one stage.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StageTime {
+    /// Its name, such as [`stage::EXTEND`].
+    pub name: Cow<'static, str>,
+    /// Milliseconds.
+    pub ms: f64,
+}
+
 /// Device time of one pass by stage, in milliseconds.
 ///
 /// On a device with several workers that run different stages at once, a stage's time is its share of all workers'
 /// time, so stages add up to the pass.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StageTimes {
-    /// Making camera rays.
-    pub generate_ms: f64,
-    /// Closest hits of extension rays.
-    pub extend_ms: f64,
-    /// Emission, light and BSDF sampling, queue compaction.
-    pub shade_ms: f64,
-    /// Occlusion of shadow rays and adding of unoccluded light.
-    pub connect_ms: f64,
-    /// The whole pass on the device; what exceeds the four stages is queue handling and gaps, and kernels that run several
+    /// The integrator's stages in the order of their first launch.
+    pub stages: Vec<StageTime>,
+    /// The whole pass on the device. The rest beside the stages is queue handling, gaps, and kernels that run several
     /// stages.
     pub total_ms: f64,
+}
+
+impl StageTimes {
+    /// Milliseconds of a stage; 0 where the integrator has no such stage.
+    pub fn ms(&self, name: &str) -> f64 {
+        self.stages.iter().find(|stage| stage.name == name).map_or(0.0, |stage| stage.ms)
+    }
+
+    /// Milliseconds of extension and shadow rays.
+    pub fn trace_ms(&self) -> f64 {
+        self.ms(stage::EXTEND) + self.ms(stage::CONNECT)
+    }
+
+    /// Milliseconds of all stages.
+    pub fn sum_ms(&self) -> f64 {
+        self.stages.iter().map(|stage| stage.ms).sum()
+    }
+
+    /// Adds time to a stage, which is appended if new.
+    pub fn add(&mut self, name: impl Into<Cow<'static, str>>, ms: f64) {
+        let name = name.into();
+        match self.stages.iter_mut().find(|stage| stage.name == name) {
+            Some(stage) => stage.ms += ms,
+            None => self.stages.push(StageTime { name, ms }),
+        }
+    }
+
+    /// Adds the times of another pass.
+    pub fn merge(&mut self, other: &Self) {
+        other.stages.iter().for_each(|stage| self.add(stage.name.clone(), stage.ms));
+        self.total_ms += other.total_ms;
+    }
 }
 
 /// Rays of one bounce, summed over the pass. Equal seeds give equal counts on every exact target.

@@ -4,8 +4,65 @@ use crate::error::{Error, Result};
 use crate::film::Film;
 use crate::mode::Mode;
 use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 
-/// Which estimator of direct light runs. All three have the same mean.
+/// A light transport algorithm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Integrator {
+    /// Path tracing from the camera with next-event estimation (Kajiya 1986; Veach 1997).
+    #[default]
+    Path,
+    /// Ambient occlusion: the share of cosine-weighted directions that leave the scene from the first hit, 0 to 1; black
+    /// where the camera ray escapes.
+    Ao,
+}
+
+impl Integrator {
+    /// Every integrator, the default first.
+    pub const ALL: [Self; 2] = [Self::Path, Self::Ao];
+
+    /// The name on the command line and in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::Ao => "ao",
+        }
+    }
+
+    /// Rounds of extend, shade and connect that a sample of `bounces` bounces takes.
+    pub const fn rounds(self, bounces: u32) -> u32 {
+        match self {
+            Self::Path => bounces + 1,
+            Self::Ao => 1,
+        }
+    }
+}
+
+impl fmt::Display for Integrator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Integrator {
+    type Err = Error;
+
+    /// # Errors
+    /// [`Error::Contract`] with the names that there are.
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|integrator| integrator.as_str() == name).ok_or_else(|| {
+            let names = Self::ALL.map(Self::as_str).join(", ");
+            Error::Contract {
+                actor: "settings".into(),
+                message: format!("there is no integrator {name:?}; choose one of {names}"),
+            }
+        })
+    }
+}
+
+/// Estimator of direct light. All three have the same mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u32)]
@@ -19,7 +76,7 @@ pub enum Strategy {
     BsdfOnly = 2,
 }
 
-/// What to render, apart from the scene.
+/// Size, integrator, estimator and random numbers of a render: all that decides a film besides the scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
     /// Film width in pixels, 1 to 65,535.
@@ -32,7 +89,10 @@ pub struct Settings {
     pub seed: u32,
     /// The arithmetic.
     pub mode: Mode,
-    /// The estimator.
+    /// The light transport algorithm.
+    #[serde(default)]
+    pub integrator: Integrator,
+    /// The estimator of direct light.
     pub strategy: Strategy,
     /// The first bounce after which Russian roulette may end a path; `None` leaves it off.
     pub roulette_from: Option<u32>,
@@ -43,19 +103,23 @@ pub const MAX_BOUNCES: u32 = 255;
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            width: 640,
-            height: 360,
-            bounces: 3,
-            seed: 0,
-            mode: Mode::Exact,
-            strategy: Strategy::Mis,
-            roulette_from: None,
-        }
+        Self::DEFAULT
     }
 }
 
 impl Settings {
+    /// 640×360 pixels, path tracing with three bounces, MIS, no Russian roulette, exact.
+    pub const DEFAULT: Self = Self {
+        width: 640,
+        height: 360,
+        bounces: 3,
+        seed: 0,
+        mode: Mode::Exact,
+        integrator: Integrator::Path,
+        strategy: Strategy::Mis,
+        roulette_from: None,
+    };
+
     /// Checks ranges once, so that backends need not.
     ///
     /// # Errors

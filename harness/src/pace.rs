@@ -71,11 +71,7 @@ impl Pace {
 
 /// Adds one pass's report to another's.
 fn add(sum: &mut PassReport, pass: PassReport) {
-    sum.stages.generate_ms += pass.stages.generate_ms;
-    sum.stages.extend_ms += pass.stages.extend_ms;
-    sum.stages.shade_ms += pass.stages.shade_ms;
-    sum.stages.connect_ms += pass.stages.connect_ms;
-    sum.stages.total_ms += pass.stages.total_ms;
+    sum.stages.merge(&pass.stages);
     sum.invalid.merge(&pass.invalid);
     if sum.bounces.len() < pass.bounces.len() {
         sum.bounces.resize(pass.bounces.len(), BounceCounts::default());

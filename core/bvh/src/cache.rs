@@ -85,7 +85,7 @@ impl BvhCache {
     }
 
     /// The hierarchy of a scene in a layout, as [`Bvh::build`] makes it.
-    pub fn hierarchy(&self, scene: &SceneData, layout: Layout) -> Fetched<Bvh> {
+    pub fn bvh(&self, scene: &SceneData, layout: Layout) -> Fetched<Bvh> {
         fn of<T>(fetched: Fetched<T>, wrap: fn(T) -> Bvh) -> Fetched<Bvh> {
             Fetched { bvh: wrap(fetched.bvh), report: fetched.report, took: fetched.took }
         }
@@ -313,7 +313,7 @@ mod tests {
         for layout in [Layout::Bvh2, Layout::Bvh8] {
             let fresh = Bvh::build(&scene, layout);
             for origin in [BvhOrigin::Built, BvhOrigin::Cached] {
-                let fetched = cache(dir.path()).hierarchy(&scene, layout);
+                let fetched = cache(dir.path()).bvh(&scene, layout);
                 assert_eq!(fetched.report.origin, origin);
                 assert_eq!(fetched.bvh.arrays(), fresh.arrays());
                 assert_eq!(fetched.bvh.root(), fresh.root());

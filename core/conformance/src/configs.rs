@@ -7,15 +7,8 @@ use lockstep_core::film::Film;
 use lockstep_core::{Mode, Settings};
 
 /// The film's size: not a multiple of any tile or work-group.
-const SETTINGS: Settings = Settings {
-    width: 75,
-    height: 41,
-    bounces: 9,
-    seed: 3,
-    mode: Mode::Exact,
-    strategy: lockstep_core::Strategy::Mis,
-    roulette_from: Some(2),
-};
+const SETTINGS: Settings =
+    Settings { width: 75, height: 41, bounces: 9, seed: 3, roulette_from: Some(2), ..Settings::DEFAULT };
 
 /// The one size of a group besides a target's own.
 const GROUP: u32 = 256;

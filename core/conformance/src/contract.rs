@@ -10,15 +10,7 @@ use lockstep_core::{BounceCounts, Renderer, Settings};
 use std::ops::Range;
 
 /// The film's size in these checks: not a multiple of any tile or work-group.
-const SETTINGS: Settings = Settings {
-    width: 37,
-    height: 23,
-    bounces: 3,
-    seed: 5,
-    mode: lockstep_core::Mode::Exact,
-    strategy: lockstep_core::Strategy::Mis,
-    roulette_from: None,
-};
+const SETTINGS: Settings = Settings { width: 37, height: 23, bounces: 3, seed: 5, ..Settings::DEFAULT };
 
 /// Checks the contract of [`Renderer`] on a scene that uses every feature.
 ///
@@ -153,7 +145,7 @@ fn ray_counts_add_up(open: &mut Open<'_>, scene: &Scene) -> Verdict {
         assert!(pair[1].extension_rays <= pair[0].hits, "paths go on only from hits");
     }
     let stages = &report.stages;
-    let sum = stages.generate_ms + stages.extend_ms + stages.shade_ms + stages.connect_ms;
+    let sum = stages.sum_ms();
     assert!(sum <= stages.total_ms * 1.02 + 0.05, "stages fit into the pass: {stages:?}");
     Ok(())
 }

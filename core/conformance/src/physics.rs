@@ -1,10 +1,10 @@
 //! Light transport against closed forms and statistics.
 
 use crate::statistics::{mean_and_variance, welch_t};
-use crate::{Open, Verdict, made, mean, opened, render, scenes, tolerances};
+use crate::{During, Open, Verdict, made, mean, opened, render, scenes, tolerances};
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Material, Scene};
-use lockstep_core::{Settings, Strategy};
+use lockstep_core::{Error, Integrator, Settings, Strategy};
 use lockstep_transport::bsdf::{fresnel_dielectric, schlick};
 
 /// Checks light transport; takes some seconds on two cores.
@@ -18,7 +18,29 @@ pub fn physics(open: &mut Open<'_>) -> Verdict {
     furnaces_are_white(open)?;
     diffuse_floors_reflect_what_arrives(open)?;
     mirrors_and_glass_follow_fresnel(open)?;
-    estimators_agree(open)
+    estimators_agree(open)?;
+    ambient_occlusion_is_what_the_form_factor_leaves(open)
+}
+
+/// The form factor from a point to a parallel square above it is known (Howell, Mengüç, Daun and Siegel, Thermal Radiation
+/// Heat Transfer, appendix C); directions that miss the square leave the scene.
+fn ambient_occlusion_is_what_the_form_factor_leaves(open: &mut Open<'_>) -> Verdict {
+    let integrator = Integrator::Ao;
+    let settings = Settings { integrator, ..square(64, 3) };
+    let scene = made(scenes::floor_below_square())?;
+    match opened(open)?.load(&scene, &settings) {
+        // A backend need not have every integrator.
+        Err(Error::Unsupported { .. }) => return Ok(()),
+        loaded => loaded.map(drop).during(|| format!("loading {} for {integrator}", scene.name))?,
+    }
+    let found = mean_of(open, scenes::floor_below_square(), &settings, 256)?;
+    let half_diagonal = 2f64.sqrt();
+    let form_factor = 4.0 / (half_diagonal * std::f64::consts::PI) * (1.0 / half_diagonal).atan();
+    let expected = 1.0 - form_factor;
+    assert!((found - expected).abs() <= tolerances::AMBIENT_OCCLUSION, "found {found}, expected {expected}");
+    let open_floor = mean_of(open, scenes::floor_under_sky(0.5, 1.0), &settings, 4)?;
+    assert!(open_floor == 1.0, "an open floor is not occluded: {open_floor}");
+    Ok(())
 }
 
 fn square(side: u32, bounces: u32) -> Settings {

@@ -49,6 +49,21 @@ pub fn furnace(material: Material) -> Result<Scene> {
     b.build()
 }
 
+/// A point of a floor below the centre of a parallel square, both of half side 1, at a distance of 1.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn floor_below_square() -> Result<Scene> {
+    let mut b = SceneBuilder::new("floor-below-square");
+    b.camera = spot_camera(vec3(1.5, 0.5, 1.5), Vec3::ZERO, 0.1);
+    let m = b.material(Material::diffuse([0.5; 3]));
+    place(&mut b, floor(1.0, m));
+    let mut ceiling = floor(1.0, m);
+    ceiling.positions.iter_mut().for_each(|p| p[1] = 1.0);
+    place(&mut b, ceiling);
+    b.build()
+}
+
 /// A point of a diffuse floor of this albedo, seen obliquely under a uniform sky: radiance `albedo * sky`.
 ///
 /// # Errors

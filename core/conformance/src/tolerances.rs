@@ -17,3 +17,6 @@ pub const WELCH_FAST: f64 = 3.152;
 /// Relative difference of means that approximate division, roots and contraction may make where there is no noise to
 /// hide it: some thousand roundings of 2^-23.
 pub const FAST_ROUNDING: f64 = 1e-4;
+
+/// Mean of ambient occlusion over 2^20 rays: six standard deviations of a fair coin.
+pub const AMBIENT_OCCLUSION: f64 = 3e-3;

@@ -77,7 +77,7 @@ LS_KERNEL void LS_STAGE ls_megakernel(LS_SCENE_PARAMETERS, Pass pass, LS_GLOBAL 
             if (intersect_hit_is_some(hit)) {
                 tally_count(counters, bounce, HITS, tally);
             }
-            Shaded shaded = path_shade(scene, pass, bounce, &path, hit, &unread);
+            Shaded shaded = LS_SHADE(scene, pass, bounce, &path, hit, &unread);
             if (shaded.connection.wanted) {
                 tally_count(counters, bounce, SHADOW_RAYS, tally);
                 if (!bvh_any_hit(scene, shaded.connection.ray, rng_ray_key_shadow(key, bounce))) {

@@ -40,7 +40,7 @@ LS_FN u32 trace_path(SceneRef scene, Pass pass, SampleKey key, LS_GLOBAL VertexR
         record.t = hit.t;
         record.u = hit.u;
         record.v = hit.v;
-        Shaded shaded = path_shade(scene, pass, length, &path, hit, &record);
+        Shaded shaded = LS_SHADE(scene, pass, length, &path, hit, &record);
         if (intersect_hit_is_some(hit)) {
             Material material = load_material(scene, record.material);
             Vec2 uv = trace_coordinates(scene, hit);

@@ -1,20 +1,25 @@
 //! One source text from a backend's compat header and the shared kernels.
 
-use crate::features::SceneFeatures;
+use crate::features::KernelFeatures;
+use crate::integrators::plan;
 use crate::program::{ProgramKind, ProgramOptions};
 use lockstep_bvh::Layout;
 use lockstep_core::KernelSource;
 use lockstep_core::error::{Error, Result};
-use lockstep_core::{Order, Scheduling, Structure};
+use lockstep_core::{Integrator, Order, Scheduling, Structure};
 
 /// A header and the name that compile errors give it.
-type Header = (&'static str, &'static str);
+pub(crate) type Header = (&'static str, &'static str);
 
 macro_rules! header {
     ($name:literal) => {
-        (concat!("core/gpu/kernels/", $name), include_str!(concat!("../kernels/", $name)))
+        (
+            concat!("core/gpu/kernels/", $name),
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/", $name)),
+        )
     };
 }
+pub(crate) use header;
 
 /// The functions that all programs share, each header after those that it needs.
 const HEADERS: [Header; 17] = [
@@ -33,7 +38,7 @@ const HEADERS: [Header; 17] = [
     header!("scene/lights.h"),
     header!("bvh/object_ray.h"),
     header!("integrators/interaction.h"),
-    header!("integrators/path.h"),
+    header!("integrators/state.h"),
     header!("scene/film.h"),
 ];
 
@@ -106,7 +111,7 @@ pub struct Options {
     /// The layout of the BVH, by which hits are found.
     pub layout: Layout,
     /// What the kernels can deal with.
-    pub features: SceneFeatures,
+    pub features: KernelFeatures,
 }
 
 /// Puts a program's source together. `compat` is the backend's header, `compat_name` what compile errors call it.
@@ -128,12 +133,16 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
         ("LS_SCANLINE", order == Order::Scanline),
         ("LS_OCTANTS", order == Order::Octants),
     ];
-    assemble_with(compat_name, compat, options, &of_build, last)
+    let integrator = plan(options.features.integrator);
+    let last: Vec<Header> = integrator.headers.iter().chain(last).copied().collect();
+    assemble_with(compat_name, compat, options, &of_build, &last)
 }
 
 /// The same with the probes of [`lockstep_conformance::parity`] in place of the entry kernels.
 pub fn assemble_probes(compat_name: &str, compat: &str, options: &Options) -> KernelSource {
-    assemble_with(compat_name, compat, options, &[], &PROBES)
+    let integrators = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).headers);
+    let last: Vec<Header> = integrators.chain(&PROBES).copied().collect();
+    assemble_with(compat_name, compat, options, &[], &last)
 }
 
 fn assemble_with(
@@ -152,6 +161,7 @@ fn assemble_with(
         ("LS_ALPHA", options.features.alpha),
     ];
     let mut defines = defines(&of_options) + &defines(of_build);
+    defines.push_str(&format!("#define LS_SHADE {}\n", plan(options.features.integrator).shade));
     if !options.group_compaction {
         defines.push_str(&format!("#define LS_ROUND {ITEMS_IN_TURN}u\n"));
     }
@@ -205,5 +215,6 @@ fn defines(flags: &[(&str, bool)]) -> String {
 pub fn header_texts() -> Vec<Header> {
     let all = HEADERS.into_iter().chain(BVH2).chain(BVH8).chain(RENDER);
     let others = [header!("wavefront/shade_in_place.h"), header!("megakernel.h")];
-    all.chain(others).chain(RECORD_PATHS).chain(PROBES).collect()
+    let integrators = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).headers).copied();
+    all.chain(integrators).chain(others).chain(RECORD_PATHS).chain(PROBES).collect()
 }

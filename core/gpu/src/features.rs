@@ -1,37 +1,43 @@
-//! What kernels must be able to deal with.
+//! Kernel features: the parts of the source that a program is built with.
 
+use lockstep_core::Integrator;
 use lockstep_core::scene::{Instance, SceneData};
 
-/// What a scene has that traversal must deal with. Kernels are built without the rest, which would cost registers and
-/// branches in the innermost loops; those built for everything take every scene.
+/// Kernel features (as in Cycles): primitives, surfaces and the integrator that a program is built for. Features that a
+/// scene lacks would cost registers and branches in the innermost loops; kernels with all of them take every scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SceneFeatures {
+pub struct KernelFeatures {
     /// A tree over instances: more than one mesh in the world, or one that is placed by a map.
     pub instances: bool,
     /// Spheres.
     pub spheres: bool,
     /// Surfaces with partial coverage.
     pub alpha: bool,
+    /// The integrator that shades.
+    pub integrator: Integrator,
 }
 
-impl SceneFeatures {
-    /// Everything.
-    pub const ALL: Self = Self { instances: true, spheres: true, alpha: true };
+impl KernelFeatures {
+    /// Every feature of scenes, for an integrator.
+    pub const fn all(integrator: Integrator) -> Self {
+        Self { instances: true, spheres: true, alpha: true, integrator }
+    }
 
-    /// What a scene has.
-    pub fn of(scene: &SceneData) -> Self {
+    /// The features that a scene and an integrator need.
+    pub fn of(scene: &SceneData, integrator: Integrator) -> Self {
         let in_the_world = |i: &Instance| i.flags & Instance::IDENTITY != 0 && i.mesh == 0;
         Self {
             instances: !matches!(scene.instances.as_slice(), [only] if in_the_world(only)),
             spheres: !scene.spheres.is_empty(),
             alpha: scene.materials.iter().any(|material| material.has_alpha()),
+            integrator,
         }
     }
 }
 
-impl Default for SceneFeatures {
+impl Default for KernelFeatures {
     fn default() -> Self {
-        Self::ALL
+        Self::all(Integrator::Path)
     }
 }
 
@@ -40,7 +46,7 @@ mod tests {
     use super::*;
     use lockstep_core::scene::{Flatten, IDENTITY, Material, MeshData, SceneBuilder, Sphere};
 
-    fn features(edit: impl FnOnce(&mut SceneBuilder, &mut MeshData)) -> SceneFeatures {
+    fn features(edit: impl FnOnce(&mut SceneBuilder, &mut MeshData)) -> KernelFeatures {
         let mut builder = SceneBuilder::new("t");
         builder.material(Material::diffuse([0.5; 3]));
         let mut mesh = MeshData {
@@ -52,23 +58,28 @@ mod tests {
         edit(&mut builder, &mut mesh);
         let mesh = builder.mesh(mesh);
         builder.instance(mesh, IDENTITY);
-        SceneFeatures::of(&builder.build().unwrap())
+        KernelFeatures::of(&builder.build().unwrap(), Integrator::Path)
     }
 
     #[test]
     fn only_what_a_scene_has_counts() {
-        let none = SceneFeatures { instances: false, spheres: false, alpha: false };
+        let none = KernelFeatures {
+            instances: false,
+            spheres: false,
+            alpha: false,
+            ..KernelFeatures::all(Integrator::Path)
+        };
         assert_eq!(features(|_, _| {}), none);
         let moved = |builder: &mut SceneBuilder, mesh: &mut MeshData| {
             builder.flatten = Flatten::Never;
             let mesh = builder.mesh(mesh.clone());
             builder.instance(mesh, [[1.0, 0.0, 0.0, 2.0], IDENTITY[1], IDENTITY[2]]);
         };
-        assert_eq!(features(moved), SceneFeatures { instances: true, ..none });
+        assert_eq!(features(moved), KernelFeatures { instances: true, ..none });
         let sphere = |_: &mut SceneBuilder, mesh: &mut MeshData| {
             mesh.spheres.push(Sphere { radius: 1.0, ..Sphere::default() });
         };
-        assert_eq!(features(sphere), SceneFeatures { spheres: true, ..none });
+        assert_eq!(features(sphere), KernelFeatures { spheres: true, ..none });
         let glass = |builder: &mut SceneBuilder, _: &mut MeshData| {
             builder.material(Material {
                 alpha_mode: lockstep_core::scene::AlphaMode::Blend as u32,
@@ -76,6 +87,6 @@ mod tests {
                 ..Material::diffuse([0.5; 3])
             });
         };
-        assert_eq!(features(glass), SceneFeatures { alpha: true, ..none });
+        assert_eq!(features(glass), KernelFeatures { alpha: true, ..none });
     }
 }

@@ -22,6 +22,7 @@
 mod assemble;
 pub mod driver;
 mod features;
+pub mod integrators;
 pub mod probe;
 mod program;
 mod ptxas;
@@ -30,7 +31,7 @@ mod scene_buffers;
 pub mod signatures;
 
 pub use assemble::{ITEMS_IN_TURN, Options, SourcePatch, assemble, assemble_probes, header_texts, patched};
-pub use features::SceneFeatures;
+pub use features::KernelFeatures;
 pub use lockstep_core::{KernelResources, KernelSource, Listing};
 pub use program::{ProgramKind, ProgramOptions};
 pub use ptxas::from_ptxas;

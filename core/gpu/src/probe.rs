@@ -1,6 +1,6 @@
 //! Probes: kernels that call single device functions, for comparing them with their Rust counterparts.
 
-use crate::signatures::{Argument, Kernel, Passing, Type};
+use crate::signatures::{Argument, ArgumentType, Kernel, Passing};
 use crate::{SceneArray, SceneConstants};
 use lockstep_bvh::Layout;
 use lockstep_core::error::Result;
@@ -33,7 +33,7 @@ pub trait ProbeDevice {
     }
 }
 
-const WORD: Type = Type { name: "u32", size: 4 };
+const WORD: ArgumentType = ArgumentType { name: "u32", size: 4 };
 
 /// The parameters of every probe beside the scene.
 const PROBE_ARGUMENTS: [Argument; 3] = [

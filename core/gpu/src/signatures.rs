@@ -1,5 +1,5 @@
-//! What each entry kernel takes: the one declaration that backends check their launches against, and that a test
-//! compares with the signatures in `kernels/*.h`.
+//! Parameters of the entry kernels: the one declaration that backends check their launches against, and that a test
+//! compares with the signatures in the headers.
 
 use crate::records::{BounceCounters, Packed, Pass, SceneConstants};
 use lockstep_bvh::Layout;
@@ -9,15 +9,15 @@ use lockstep_core::scene::{AliasEntry, Instance, Light, Material, Mesh, Sphere, 
 
 /// A type that crosses the boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Type {
+pub struct ArgumentType {
     /// Its name in the kernel dialect.
     pub name: &'static str,
     /// Bytes of one value.
     pub size: usize,
 }
 
-const fn of<T>(name: &'static str) -> Type {
-    Type { name, size: size_of::<T>() }
+const fn of<T>(name: &'static str) -> ArgumentType {
+    ArgumentType { name, size: size_of::<T>() }
 }
 
 /// How an argument is passed.
@@ -37,20 +37,20 @@ pub struct Argument {
     /// Its name in the signature.
     pub name: &'static str,
     /// The value's or the buffer elements' type.
-    pub of: Type,
+    pub of: ArgumentType,
     /// By value or as a buffer.
     pub passing: Passing,
 }
 
-const fn value(name: &'static str, of: Type) -> Argument {
+const fn value(name: &'static str, of: ArgumentType) -> Argument {
     Argument { name, of, passing: Passing::Value }
 }
 
-const fn input(name: &'static str, of: Type) -> Argument {
+const fn input(name: &'static str, of: ArgumentType) -> Argument {
     Argument { name, of, passing: Passing::Input }
 }
 
-const fn output(name: &'static str, of: Type) -> Argument {
+const fn output(name: &'static str, of: ArgumentType) -> Argument {
     Argument { name, of, passing: Passing::Output }
 }
 
@@ -146,14 +146,19 @@ fn describe(given: GivenArgument) -> String {
     }
 }
 
-const U32: Type = of::<u32>("u32");
-const F32: Type = of::<f32>("float");
-const U64: Type = of::<u64>("u64");
-const I64: Type = of::<i64>("i64");
-const PACKED: Type = of::<Packed>("Packed");
-const PASS: Type = of::<Pass>("Pass");
-const COUNTERS: Type = of::<BounceCounters>("BounceCounters");
-const ALIAS: Type = of::<AliasEntry>("AliasEntry");
+pub(crate) const U32: ArgumentType = of::<u32>("u32");
+const F32: ArgumentType = of::<f32>("float");
+const U64: ArgumentType = of::<u64>("u64");
+const I64: ArgumentType = of::<i64>("i64");
+pub(crate) const PACKED: ArgumentType = of::<Packed>("Packed");
+pub(crate) const PASS: ArgumentType = of::<Pass>("Pass");
+pub(crate) const COUNTERS: ArgumentType = of::<BounceCounters>("BounceCounters");
+const ALIAS: ArgumentType = of::<AliasEntry>("AliasEntry");
+
+/// The parameter that takes the [`Pass`] by value.
+pub(crate) const PASS_NAME: &str = "pass";
+/// The parameter that takes the round by value.
+pub(crate) const BOUNCE_NAME: &str = "bounce";
 
 /// Parameters of the scene.
 pub const SCENE_LEN: usize = 19;
@@ -186,8 +191,8 @@ const fn scene_of(layout: Layout) -> [Argument; SCENE_LEN] {
         input("light_alias", ALIAS),
         input("environment_texels", PACKED),
         input("environment_alias", ALIAS),
-        input("nodes", Type { name: "LS_NODE", size: node }),
-        input("primitives", Type { name: "LS_LEAF", size: leaf }),
+        input("nodes", ArgumentType { name: "LS_NODE", size: node }),
+        input("primitives", ArgumentType { name: "LS_LEAF", size: leaf }),
         input("mesh_roots", U32),
         input("instance_boxes", of::<[Vec3; 2]>("Box")),
     ]
@@ -288,7 +293,7 @@ pub const TALLY: Kernel = Kernel {
 };
 
 /// Finds the closest hit of `count` given rays: ray `i` reads and writes slot `i`. `heads[launch]`, which is zero before, may
-/// give out the rays. ProgramKind of no pass.
+/// give out the rays. Part of no pass.
 pub const CAST_CLOSEST: Kernel = Kernel {
     name: "ls_cast_closest",
     takes_scene: true,
@@ -308,7 +313,7 @@ pub const CAST_CLOSEST: Kernel = Kernel {
 pub const CAST_COHERENT: Kernel = Kernel { name: "ls_cast_coherent", ..CAST_CLOSEST };
 
 /// Asks of `count` given rays whether anything is in their way: 1 or 0 in slot `i` of `occluded`. `heads[launch]`
-/// as in [`CAST_CLOSEST`]. ProgramKind of no pass.
+/// as in [`CAST_CLOSEST`]. Part of no pass.
 pub const CAST_ANY: Kernel = Kernel {
     name: "ls_cast_any",
     takes_scene: true,

@@ -2,7 +2,7 @@ use crate::signatures::{GivenArgument, KERNELS, Kernel, MEGAKERNEL, Mismatch, Pa
 use crate::*;
 use lockstep_bvh::{Bvh, Layout};
 use lockstep_core::scene::SceneBuilder;
-use lockstep_core::{Order, Scheduling, Structure};
+use lockstep_core::{Integrator, Order, Scheduling, Structure};
 
 #[test]
 fn a_launch_that_differs_from_the_declaration_is_refused() {
@@ -142,6 +142,7 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
             "/probe.h",
             "/layout.h",
             "/record_paths.h",
+            "/ao.h",
             "/shade_in_place.h",
             "/megakernel.h",
             "/bvh8.h",
@@ -160,9 +161,9 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
     assert!(wide.text.contains("kernels/bvh/bvh8.h") && !wide.text.contains("kernels/bvh/bvh2.h"));
     let without = |features| assemble("", &Options { features, ..Options::default() });
     let lesser = [
-        without(SceneFeatures { instances: false, ..SceneFeatures::ALL }),
-        without(SceneFeatures { spheres: false, ..SceneFeatures::ALL }),
-        without(SceneFeatures { alpha: false, ..SceneFeatures::ALL }),
+        without(KernelFeatures { instances: false, ..KernelFeatures::all(Integrator::Path) }),
+        without(KernelFeatures { spheres: false, ..KernelFeatures::all(Integrator::Path) }),
+        without(KernelFeatures { alpha: false, ..KernelFeatures::all(Integrator::Path) }),
     ];
     let hashes: std::collections::BTreeSet<_> =
         [&plain, &fast, &grouped, &wide].into_iter().chain(&lesser).map(|s| s.hash.clone()).collect();

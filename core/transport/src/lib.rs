@@ -1,6 +1,7 @@
 //! Light transport in Rust: the reference that the kernels of `core/gpu/kernels` mirror function by function.
 
 pub mod bsdf;
+pub mod direct_light;
 pub mod integrators;
 pub mod interaction;
 pub mod lights;

@@ -1,6 +1,6 @@
 //! One sample's path with every vertex recorded. The twin is `kernels/trace.h`.
 
-use crate::integrators::path::{generate, shade};
+use crate::integrators::{generate, shade};
 use bytemuck::Zeroable;
 use lockstep_core::Settings;
 use lockstep_core::geometry::{Hit, Ray, alpha};
@@ -21,7 +21,7 @@ pub fn record_path(
 ) -> Vec<VertexRecord> {
     let mut path = generate(camera, key);
     let mut vertices = Vec::new();
-    for bounce in 0..=settings.bounces {
+    for bounce in 0..settings.integrator.rounds(settings.bounces) {
         let mut record = VertexRecord {
             origin: path.ray.origin,
             direction: path.ray.direction,

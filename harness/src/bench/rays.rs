@@ -7,7 +7,7 @@ use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::scene::{Material, MaterialKind, NONE, Scene, SceneData};
 use lockstep_core::{Query, Settings};
-use lockstep_transport::integrators::path::{Connection, generate, shade};
+use lockstep_transport::integrators::{Connection, generate, shade};
 use rayon::prelude::*;
 use serde::{Serialize, Serializer};
 

@@ -45,7 +45,7 @@ pub(crate) struct CostArgs {
     pub(crate) root: PathBuf,
     #[allow(rustdoc::broken_intra_doc_links, reason = "help is plain text")]
     /// A TOML file of [[place]] tables with path, backend (`shared` for what all use) and role (`host` or `device`)
-    /// [default: core/kernels, core/src, and src and kernels of every backend-NAME]
+    /// [default: src and kernels of core, of every backend-NAME and of the packages inside them]
     #[arg(long, value_name = "FILE")]
     pub(crate) layout: Option<PathBuf>,
     /// One place of a layout: `shared:device=kernels`, `cuda:host=src/cuda`; may be given several times

@@ -39,8 +39,8 @@ fn read(path: &Path) -> Result<Layout, Failure> {
     })
 }
 
-/// `core/kernels` is shared device code and `core/src` shared host code; of `backend-NAME`, `kernels` is device code, and
-/// `src`, its own or that of a package in it, host code.
+/// Code of `core` is shared; that of `backend-NAME` is the backend's. In both, and in each package inside them, `src` is
+/// host code and `kernels` device code.
 fn by_name(root: &Path) -> Result<Layout, Failure> {
     let mut places = Vec::new();
     let mut add = |path: String, backend: &str, role| {
@@ -48,14 +48,13 @@ fn by_name(root: &Path) -> Result<Layout, Failure> {
             places.push(Place { path, backend: backend.to_owned(), role });
         }
     };
-    add("core/kernels".into(), SHARED, Role::Device);
-    add("core/src".into(), SHARED, Role::Host);
     for folder in folders(root)? {
-        let Some(backend) = folder.strip_prefix("backend-") else { continue };
-        add(format!("{folder}/src"), backend, Role::Host);
-        add(format!("{folder}/kernels"), backend, Role::Device);
-        for package in folders(&root.join(&folder))? {
-            add(format!("{folder}/{package}/src"), backend, Role::Host);
+        let backend = if folder == "core" { Some(SHARED) } else { folder.strip_prefix("backend-") };
+        let Some(backend) = backend else { continue };
+        let packages = folders(&root.join(&folder))?.into_iter().map(|package| format!("{folder}/{package}"));
+        for package in [folder.clone()].into_iter().chain(packages) {
+            add(format!("{package}/src"), backend, Role::Host);
+            add(format!("{package}/kernels"), backend, Role::Device);
         }
     }
     Ok(Layout { places })
@@ -86,11 +85,11 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let layout = choose(&args(&root)).unwrap();
         assert_eq!(layout.backends(), ["cpu", "cuda", "opencl"]);
-        assert_eq!(
-            layout.place_of("core/kernels/math.h").map(|p| (p.backend.as_str(), p.role)),
-            Some((SHARED, Role::Device))
-        );
-        assert_eq!(layout.place_of("backend-cuda/kernels/compat.h").map(|p| p.role), Some(Role::Device));
+        let place = |path| layout.place_of(path).map(|p| (p.backend.as_str(), p.role));
+        assert_eq!(place("core/src/renderer.rs"), Some((SHARED, Role::Host)));
+        assert_eq!(place("core/transport/src/bsdf.rs"), Some((SHARED, Role::Host)));
+        assert_eq!(place("core/gpu/kernels/math.h"), Some((SHARED, Role::Device)));
+        assert_eq!(place("backend-cuda/kernels/compat.h"), Some(("cuda", Role::Device)));
     }
 
     #[test]

@@ -135,12 +135,12 @@ pub(crate) fn film_hash(film: &Film) -> String {
 pub(crate) fn timing(step: &Step<'_>, participant: &Participant, outcome: &Outcome) -> Timing {
     let (stages, bounces) = (&outcome.pass.stages, &outcome.pass.bounces);
     Timing {
-        generate_ms: stages.generate_ms,
-        extend_ms: stages.extend_ms,
-        shade_ms: stages.shade_ms,
-        connect_ms: stages.connect_ms,
+        generate_ms: stages.ms(lockstep_core::stage::GENERATE),
+        extend_ms: stages.ms(lockstep_core::stage::EXTEND),
+        shade_ms: stages.ms(lockstep_core::stage::SHADE),
+        connect_ms: stages.ms(lockstep_core::stage::CONNECT),
         total_ms: stages.total_ms,
-        trace_ms: stages.extend_ms + stages.connect_ms,
+        trace_ms: stages.trace_ms(),
         extension_rays: outcome.pass.extension_rays(),
         shadow_rays: outcome.pass.shadow_rays(),
         samples: outcome.film.sums.len() as u64 * u64::from(step.to - step.from),

@@ -244,7 +244,7 @@ impl<'a> Series<'a> {
 /// Fills in the times of a pass.
 fn timed(sweep: Sweep, variant: &KernelConfig, pass: &PassReport) -> Sweep {
     let stages = &pass.stages;
-    let (trace, shade) = (stages.extend_ms + stages.connect_ms, stages.shade_ms);
+    let (trace, shade) = (stages.trace_ms(), stages.ms(lockstep_core::stage::SHADE));
     let [trace_ms, shade_ms, queue_ms] = match variant.structure {
         Structure::Megakernel => [f64::NAN; 3],
         _ => [trace, shade, (stages.total_ms - trace - shade).max(0.0)],

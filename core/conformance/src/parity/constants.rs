@@ -12,7 +12,7 @@ use lockstep_core::path_record::VertexRecord;
 use lockstep_core::scene::*;
 use lockstep_gpu::probe::ProbeDevice;
 use lockstep_transport::bsdf::{MIN_ALPHA, SMOOTH_ROUGHNESS};
-use lockstep_transport::integrators::path::SHADOW_SHORTENING;
+use lockstep_transport::direct_light::SHADOW_SHORTENING;
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
 
 /// The floats and then the integers that `ls_probe_constants` of `kernels/layout.h` writes, in its order.

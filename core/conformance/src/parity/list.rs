@@ -5,7 +5,7 @@ use crate::parity::fixtures::Fixture;
 use crate::parity::words::{In, Out};
 use lockstep_bvh::{LeafPrimitive, Scratch};
 use lockstep_core::film::{self, InvalidSamples, quantize};
-use lockstep_core::geometry::{self, ClipBox, Hit, Shear, Slabs};
+use lockstep_core::geometry::{self, ClipBox, Hit, Ray, Shear, Slabs};
 use lockstep_core::math;
 use lockstep_core::math::rng::{self, Block, RayKey};
 use lockstep_core::math::sampling;
@@ -16,7 +16,7 @@ use lockstep_core::scene::{
 use lockstep_core::scene::{environment_radiance, texture};
 use lockstep_core::{Settings, Strategy};
 use lockstep_transport::bsdf::{self, Surface};
-use lockstep_transport::integrators::path::{self, PathState};
+use lockstep_transport::integrators::{Connection, PathState, ao, path};
 use lockstep_transport::lights;
 
 /// How the host computes a result.
@@ -477,7 +477,7 @@ pub(super) const PROBES: &[ParityCase] = &[
         [Point, LENS, Point, Range(0.1, 9.0), Point, SIDE, Unit3, SIDE, Below(1 << 24), Word, Word],
         "ffffff",
         |x, out| {
-            let path = path::generate(&x.camera(), x.key(16));
+            let path = lockstep_transport::integrators::generate(&x.camera(), x.key(16));
             out.v(path.ray.origin);
             out.v(path.ray.direction);
         }
@@ -504,6 +504,26 @@ pub(super) const PROBES: &[ParityCase] = &[
         "ffffffffffffffuuffffffffff",
         shade
     ),
+    scene!("ao_shade", RAY, "ufffffff", |fixture, x, out| {
+        let key = x.key(7);
+        let (throughput, radiance) = (Vec3::ONE, Vec3::ZERO);
+        let path = PathState { ray: x.ray(), throughput, bsdf_pdf: 0.0, radiance, key };
+        let hit = fixture.bvh.closest_hit(
+            &fixture.scene,
+            &path.ray,
+            RayKey::extension(key, 0),
+            &mut Scratch::default(),
+        );
+        let connection = ao::shade(&fixture.scene, &path, &hit, &mut ()).connection;
+        let (dark, zero) = (Vec3::ZERO, Vec3::ZERO);
+        let none =
+            Connection { ray: Ray { origin: zero, t_min: 0.0, direction: zero, t_max: 0.0 }, radiance: dark };
+        out.b(connection.is_some());
+        let ray = connection.unwrap_or(none).ray;
+        out.v(ray.origin);
+        out.v(ray.direction);
+        out.f(ray.t_max);
+    }),
     value!("film_tiled", [Word, Below(300), Below(300)], "u", |x, out| {
         let (width, height) = (x.u(1) + 1, x.u(2) + 1);
         out.u(film::tiled(x.u(0) % (width * height), width, height));

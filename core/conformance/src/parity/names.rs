@@ -27,7 +27,10 @@ pub(super) const MIRRORED: &[(&str, &str, &str)] = &[
     ("bvh8.h", "bvh8", "bvh/src/traverse/bvh8.rs"),
     ("bvh8.h", "triangles8", "bvh/src/traverse/triangles8.rs"),
     ("interaction.h", "surface", "transport/src/interaction.rs"),
+    ("state.h", "path", "transport/src/integrators/state.rs"),
+    ("direct_light.h", "direct_light", "transport/src/direct_light.rs"),
     ("path.h", "path", "transport/src/integrators/path.rs"),
+    ("ao.h", "ao", "transport/src/integrators/ao.rs"),
     ("film.h", "film", "src/film.rs"),
 ];
 

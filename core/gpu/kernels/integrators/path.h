@@ -1,68 +1,4 @@
-/* The path tracer, one stage at a time. The counterpart of core/transport/src/integrators/path.rs. */
-
-#define SHADOW_SHORTENING 0.999f
-/* A path between two stages. */
-typedef struct {
-    Ray ray;
-    Vec3 throughput;
-    float bsdf_pdf;
-    Vec3 radiance;
-    SampleKey key;
-} PathState;
-
-/* A shadow ray and what it adds if nothing is in its way. */
-typedef struct {
-    bool wanted;
-    Ray ray;
-    Vec3 radiance;
-} Connection;
-
-/* What shading leads to. */
-typedef struct {
-    bool continues;
-    Connection connection;
-} Shaded;
-
-LS_FN Ray path_ray(Vec3 origin, Vec3 direction, float t_max) {
-    Ray ray;
-    ray.origin = origin;
-    ray.t_min = 0.0f;
-    ray.direction = direction;
-    ray.t_max = t_max;
-    return ray;
-}
-
-LS_FN Connection path_connection(bool wanted, Ray ray, Vec3 radiance) {
-    Connection c;
-    c.wanted = wanted;
-    c.ray = ray;
-    c.radiance = radiance;
-    return c;
-}
-
-LS_FN Connection path_no_connection(void) {
-    return path_connection(false, path_ray(vec3_splat(0.0f), vec3_splat(0.0f), 0.0f), vec3_splat(0.0f));
-}
-
-LS_FN Shaded path_ended(void) {
-    Shaded shaded;
-    shaded.continues = false;
-    shaded.connection = path_no_connection();
-    return shaded;
-}
-
-/* Starts the path of a sample. */
-LS_FN PathState path_generate(CameraFrame camera, SampleKey key) {
-    Uniforms u = rng_uniforms(rng_draw(key, BLOCK_CAMERA, 0u));
-    CameraRay ray = camera_frame_ray(camera, key.pixel, u);
-    PathState path;
-    path.ray = path_ray(ray.origin, ray.direction, FAR);
-    path.throughput = vec3_splat(1.0f);
-    path.bsdf_pdf = 0.0f;
-    path.radiance = vec3_splat(0.0f);
-    path.key = key;
-    return path;
-}
+/* Path tracing with next-event estimation and multiple importance sampling (Kajiya 1986; Veach 1997). The counterpart of core/transport/src/integrators/path.rs. */
 
 /* The weight of light found by following the BSDF where light sampling has density `light_pdf`. */
 LS_FN float path_hit_weight(Pass pass, float bsdf_pdf, float light_pdf) {
@@ -111,45 +47,6 @@ LS_FN Vec3 path_add_emission(SceneRef scene, Pass pass, PathState path, Interact
         weight = path_hit_weight(pass, path.bsdf_pdf, light_pdf);
     }
     return vec3_add(path.radiance, vec3_scale(vec3_mul(path.throughput, emission), weight));
-}
-
-/* Next-event estimation: a shadow ray to a sampled light. */
-LS_FN Connection path_connect_to_light(SceneRef scene, Pass pass, u32 bounce, PathState path, Interaction at,
-                                       ShadingFrame here, VertexRecord *record) {
-    if (scene.constants.light_count == 0u || bsdf_surface_is_specular(here.surface)) {
-        return path_no_connection();
-    }
-    LightSample light = lights_sample(scene, at.position, path.key, bounce, record);
-    record->light_direction = light.direction;
-    record->light_distance = light.distance;
-    record->light_radiance = light.radiance;
-    record->light_pdf = light.pdf;
-    if (light.pdf <= 0.0f || (pass.strategy == STRATEGY_BSDF_ONLY && !light.delta)) {
-        return path_no_connection();
-    }
-    Vec3 wi = surface_shading_frame_to_local(here, light.direction);
-    if (!surface_shading_frame_same_side(here, light.direction, wi.z)) {
-        return path_no_connection();
-    }
-    Evaluation scattered = bsdf_evaluate(here.surface, here.wo, wi);
-    record->light_bsdf = scattered.value;
-    record->light_bsdf_pdf = scattered.pdf;
-    float weight = 1.0f;
-    if (!light.delta && pass.strategy == STRATEGY_MIS) {
-        weight = sampling_power_heuristic(light.pdf, scattered.pdf);
-    }
-    Vec3 radiance = vec3_scale(vec3_mul(vec3_mul(path.throughput, scattered.value), light.radiance),
-                               weight / light.pdf);
-    if (vec3_max_component(radiance) <= 0.0f) {
-        return path_no_connection();
-    }
-    Vec3 origin = intersect_offset_origin(at.position, here.geometric, light.direction, at.scale);
-    float t_max = math_min(light.distance * SHADOW_SHORTENING, FAR);
-    record->flags |= VERTEX_SHADOW;
-    record->shadow_origin = origin;
-    record->shadow_t_max = t_max;
-    record->shadow_radiance = radiance;
-    return path_connection(true, path_ray(origin, light.direction, t_max), radiance);
 }
 
 /* Chooses the next extension ray; false when the path ends. */
@@ -224,7 +121,7 @@ LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, 
     record->normal = here.normal;
 
     Shaded shaded;
-    shaded.connection = path_connect_to_light(scene, pass, bounce, *path, at, here, record);
+    shaded.connection = direct_light_connect_to_light(scene, pass, bounce, *path, at, here, record);
     shaded.continues = path_scatter(pass, bounce, path, at, here, record);
     return shaded;
 }

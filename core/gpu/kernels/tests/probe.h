@@ -659,6 +659,23 @@ LS_SCENE_PROBE(path_shade, 19, 26) {
     OUT_V(23, shaded.connection.radiance);
 }
 
+/* The same for ambient occlusion. */
+LS_SCENE_PROBE(ao_shade, 10, 8) {
+    Pass pass;
+    PathState path;
+    pass.bounces = 0u;
+    path.ray = probe_ray(x);
+    path.key = probe_key(IN_U(7), IN_U(8), IN_U(9));
+    Hit hit = bvh_closest_hit(scene, path.ray, rng_ray_key_extension(path.key, 0u));
+    VertexRecord unread;
+    unread.flags = 0u;
+    Shaded shaded = ao_shade(scene, pass, 0u, &path, hit, &unread);
+    OUT_U(0, shaded.connection.wanted ? 1u : 0u);
+    OUT_V(1, shaded.connection.ray.origin);
+    OUT_V(4, shaded.connection.ray.direction);
+    OUT_F(7, shaded.connection.ray.t_max);
+}
+
 LS_PROBE(film_tiled, 3, 1) {
     u32 width = IN_U(1) + 1u;
     u32 height = IN_U(2) + 1u;

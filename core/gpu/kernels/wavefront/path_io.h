@@ -40,7 +40,7 @@ LS_FN Shaded shade_path(SceneRef scene, Pass pass, u32 bounce, u32 index, Hit hi
     path.key = path_key(pass, index);
     VertexRecord unread;
     unread.flags = 0u;
-    Shaded shaded = path_shade(scene, pass, bounce, &path, hit, &unread);
+    Shaded shaded = LS_SHADE(scene, pass, bounce, &path, hit, &unread);
     store_packed(path_radiance, index, path.radiance, 0u);
     if (shaded.continues) {
         store_ray(path_origin, path_direction, index, path.ray);

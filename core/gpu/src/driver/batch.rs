@@ -1,7 +1,7 @@
 //! How a pass is cut into batches of paths in flight.
 
 use crate::driver::device::{DeviceType, Limits};
-use crate::driver::path_state::{BYTES_PER_PATH, LARGEST_BYTES_PER_PATH};
+use crate::integrators::Plan;
 use std::ops::Range;
 
 /// Paths in flight on a GPU. The last rays of a launch leave most of the device idle, so launches should be long: on an
@@ -31,18 +31,18 @@ impl Batch {
 }
 
 /// How many paths a device should have in flight.
-pub fn paths_in_flight(limits: &Limits) -> u32 {
+pub fn paths_in_flight(limits: &Limits, plan: &Plan) -> u32 {
     let wanted = match limits.kind {
         DeviceType::Gpu => GPU_PATHS,
         DeviceType::Cpu => (CPU_PATHS_PER_CORE * u64::from(limits.compute_units)).max(CPU_PATHS),
     };
-    wanted.min(most_paths(limits)).max(1) as u32
+    wanted.min(most_paths(limits, plan)).max(1) as u32
 }
 
 /// How many paths a device has room for.
-pub fn most_paths(limits: &Limits) -> u64 {
-    let fits = limits.memory / MEMORY_SHARE / BYTES_PER_PATH;
-    let fits_one = limits.largest_allocation / LARGEST_BYTES_PER_PATH;
+pub fn most_paths(limits: &Limits, plan: &Plan) -> u64 {
+    let fits = limits.memory / MEMORY_SHARE / plan.bytes_per_path();
+    let fits_one = limits.largest_allocation / plan.largest_bytes_per_path();
     fits.min(fits_one).min(1 << 30)
 }
 

@@ -1,7 +1,7 @@
 //! What a backend provides.
 
 use crate::signatures::Kernel;
-use crate::{KernelResources, SceneFeatures};
+use crate::{KernelFeatures, KernelResources};
 use lockstep_bvh::Layout;
 use lockstep_core::DeviceInfo;
 use lockstep_core::KernelConfig;
@@ -30,7 +30,7 @@ pub trait Device {
     /// # Errors
     /// [`lockstep_core::Error::Compile`] with the compiler's log; [`lockstep_core::Error::Unsupported`] for a variant it lacks;
     /// [`lockstep_core::Error::Device`] for a group larger than the device takes.
-    fn prepare(&mut self, variant: &KernelConfig, features: SceneFeatures) -> Result<Duration>;
+    fn prepare(&mut self, variant: &KernelConfig, features: KernelFeatures) -> Result<Duration>;
 
     /// Builds the kernel that records paths for the mode prepared last, or takes it from a cache. Asked for when the
     /// first path is traced, so that renders need not wait for it.

@@ -2,14 +2,11 @@
 
 use crate::driver::arrays::Array;
 use crate::driver::device::{Device, KernelArg};
-use crate::driver::path_state::PathState;
+use crate::driver::path_state::{PathState, unbound};
 use crate::driver::timeline::Stage;
-use crate::signatures::{
-    CONNECT, EXTEND, EXTEND_COHERENT, GENERATE, GivenArgument, Kernel, MEGAKERNEL, RESOLVE, SHADE, TALLY,
-    TRACE,
-};
+use crate::integrators::{self, Step};
+use crate::signatures::{self, GivenArgument, Kernel, TRACE};
 use crate::{Pass, SceneArray, SceneConstants};
-use lockstep_core::Structure;
 use lockstep_core::error::{Error, Result};
 
 /// An argument whose type can be compared with the declaration.
@@ -89,147 +86,59 @@ pub(super) fn trace<D: Device>(
     launch(device, &TRACE, count, &scene.with(own))
 }
 
-/// What the launches of a batch need.
+/// The launches of a batch.
 pub(super) struct Launches<'a, D: Device> {
     pub(super) device: &'a mut D,
     pub(super) scene: &'a SceneOnDevice<D>,
     pub(super) state: &'a PathState<D>,
+    pub(super) film: &'a Array<D>,
+    pub(super) totals: &'a Array<D>,
     pub(super) pass: Pass,
-    /// The kernels that a path goes through.
-    pub(super) structure: Structure,
-    /// Work-items of each launch: as many as paths, as far as results go any number.
+    /// The integrator's launches in the kernel structure of the configuration.
+    pub(super) schedule: &'static [Step],
+    /// Rounds of the schedule's stages.
+    pub(super) rounds: u32,
+    /// Work-items of each launch: as many as paths, though any number gives the same result.
     pub(super) items: u32,
 }
 
 impl<D: Device> Launches<'_, D> {
-    /// All launches of the batch, in order.
-    pub(super) fn all(&mut self, film: &Array<D>, totals: &Array<D>) -> Result<Vec<(Stage, D::Event)>> {
-        let mut sequence = match self.structure {
-            Structure::Wavefront | Structure::NoCompaction => self.stages()?,
-            Structure::Megakernel => vec![self.megakernel()?],
-        };
-        sequence.push(self.resolve(film)?);
-        sequence.push(self.tally(totals)?);
-        Ok(sequence)
-    }
-
-    /// The paths of the batch, stage by stage.
-    fn stages(&mut self) -> Result<Vec<(Stage, D::Event)>> {
-        let bounces = self.pass.bounces;
-        let mut sequence = vec![self.generate()?];
-        for bounce in 0..=bounces {
-            sequence.push(self.extend(bounce)?);
-            sequence.push(self.shade(bounce)?);
-            // The last bounce only adds emission, so it has no shadow rays.
-            if bounce < bounces {
-                sequence.push(self.connect(bounce)?);
+    /// Enqueues all launches of the batch, in order.
+    pub(super) fn all(&mut self) -> Result<Vec<(Stage, D::Event)>> {
+        let mut sequence = Vec::new();
+        for step in self.schedule {
+            match step {
+                Step::Launch(stage) => sequence.push(self.launch(stage, 0)?),
+                Step::Rounds(stages) => {
+                    for round in 0..self.rounds {
+                        let last = round + 1 == self.rounds;
+                        for stage in stages.iter().filter(|stage| stage.in_last_round || !last) {
+                            sequence.push(self.launch(stage, round)?);
+                        }
+                    }
+                }
             }
         }
         Ok(sequence)
     }
 
-    /// The paths of the batch, from end to end.
-    fn megakernel(&mut self) -> Result<(Stage, D::Event)> {
-        let (items, s) = (self.items, self.state);
-        let arguments = self.scene.with([
-            plain(&self.pass),
-            Argument::Array(&s.path_radiance),
-            Argument::Array(&s.counters),
-        ]);
-        Ok((Stage::None, launch(self.device, &MEGAKERNEL, items, &arguments)?))
-    }
-
-    /// Starts the batch's paths.
-    fn generate(&mut self) -> Result<(Stage, D::Event)> {
-        let (items, s) = (self.items, self.state);
-        let arguments = [
-            plain(&self.pass),
-            Argument::Array(&s.path_origin),
-            Argument::Array(&s.path_direction),
-            Argument::Array(&s.path_throughput),
-            Argument::Array(&s.path_radiance),
-            Argument::Array(&s.queues[0]),
-            Argument::Array(&s.counters),
-        ];
-        Ok((Stage::Generate, launch(self.device, &GENERATE, items, &arguments)?))
-    }
-
-    /// Finds the hits of a bounce.
-    fn extend(&mut self, bounce: u32) -> Result<(Stage, D::Event)> {
-        let (items, s) = (self.items, self.state);
-        let arguments = self.scene.with([
-            plain(&self.pass),
-            plain(&bounce),
-            Argument::Array(&s.path_origin),
-            Argument::Array(&s.path_direction),
-            Argument::Array(&s.queues[bounce as usize % 2]),
-            Argument::Array(&s.hits),
-            Argument::Array(&s.hit_primitives),
-            Argument::Array(&s.counters),
-        ]);
-        let kernel = if bounce == 0 { &EXTEND_COHERENT } else { &EXTEND };
-        Ok((Stage::Extend, launch(self.device, kernel, items, &arguments)?))
-    }
-
-    /// Shades the hits of a bounce.
-    fn shade(&mut self, bounce: u32) -> Result<(Stage, D::Event)> {
-        let (items, s) = (self.items, self.state);
-        let (queue, next) = (bounce as usize % 2, (bounce as usize + 1) % 2);
-        let arguments = self.scene.with([
-            plain(&self.pass),
-            plain(&bounce),
-            Argument::Array(&s.path_origin),
-            Argument::Array(&s.path_direction),
-            Argument::Array(&s.path_throughput),
-            Argument::Array(&s.path_radiance),
-            Argument::Array(&s.hits),
-            Argument::Array(&s.hit_primitives),
-            Argument::Array(&s.queues[queue]),
-            Argument::Array(&s.queues[next]),
-            Argument::Array(&s.shadow_origin),
-            Argument::Array(&s.shadow_direction),
-            Argument::Array(&s.shadow_radiance),
-            Argument::Array(&s.counters),
-        ]);
-        Ok((Stage::Shade, launch(self.device, &SHADE, items, &arguments)?))
-    }
-
-    /// Traces the shadow rays of a bounce.
-    fn connect(&mut self, bounce: u32) -> Result<(Stage, D::Event)> {
-        let (items, s) = (self.items, self.state);
-        let arguments = self.scene.with([
-            plain(&self.pass),
-            plain(&bounce),
-            Argument::Array(&s.shadow_origin),
-            Argument::Array(&s.shadow_direction),
-            Argument::Array(&s.shadow_radiance),
-            Argument::Array(&s.path_radiance),
-            Argument::Array(&s.counters),
-        ]);
-        Ok((Stage::Connect, launch(self.device, &CONNECT, items, &arguments)?))
-    }
-
-    /// Adds the finished paths to the film.
-    fn resolve(&mut self, film: &Array<D>) -> Result<(Stage, D::Event)> {
-        let (items, s) = (self.items, self.state);
-        let arguments = [
-            plain(&self.pass),
-            Argument::Array(&s.path_radiance),
-            Argument::Array(film),
-            Argument::Array(&s.invalid),
-        ];
-        Ok((Stage::None, launch(self.device, &RESOLVE, items, &arguments)?))
-    }
-
-    /// Adds the batch's counts to the totals and clears them.
-    fn tally(&mut self, totals: &Array<D>) -> Result<(Stage, D::Event)> {
-        let s = self.state;
-        let arguments = [
-            plain(&self.pass),
-            Argument::Array(&s.counters),
-            Argument::Array(&s.invalid),
-            Argument::Array(totals),
-        ];
-        Ok((Stage::None, launch(self.device, &TALLY, 1, &arguments)?))
+    /// Enqueues one stage, its parameters bound by name.
+    fn launch(&mut self, stage: &integrators::Stage, round: u32) -> Result<(Stage, D::Event)> {
+        let kernel = stage.first.filter(|_| round == 0).unwrap_or(stage.kernel);
+        let bind = |parameter: &signatures::Argument| match parameter.name {
+            signatures::PASS_NAME => Ok(plain(&self.pass)),
+            signatures::BOUNCE_NAME => Ok(plain(&round)),
+            "film" => Ok(Argument::Array(self.film)),
+            "totals" => Ok(Argument::Array(self.totals)),
+            name => self
+                .state
+                .get(name, round)
+                .map(Argument::Array)
+                .ok_or_else(|| unbound(&self.device.info().target, kernel.name, name)),
+        };
+        let own: Vec<Argument<'_, D>> = kernel.own.iter().map(bind).collect::<Result<_>>()?;
+        let arguments = if kernel.takes_scene { self.scene.with(own) } else { own };
+        let items = if stage.single { 1 } else { self.items };
+        Ok((stage.name, launch(self.device, kernel, items, &arguments)?))
     }
 }

@@ -6,12 +6,13 @@ use crate::driver::configs::{lacking, variants};
 use crate::driver::device::Device;
 use crate::driver::fit::{self, Demand};
 use crate::driver::launches::{Launches, SceneOnDevice};
-use crate::driver::path_state::{BYTES_PER_PATH, PathState};
+use crate::driver::path_state::PathState;
 use crate::driver::record_paths;
 use crate::driver::timeline::Timeline;
 use crate::driver::trace_rays::{self, Elapsed};
+use crate::integrators::{Plan, plan};
 use crate::{
-    KernelResources, Pass, SceneFeatures, bounces_of_totals, invalid_of_totals, scene_arrays,
+    KernelFeatures, KernelResources, Pass, bounces_of_totals, invalid_of_totals, scene_arrays,
     scene_constants, totals_len,
 };
 use lockstep_bvh::{BvhCache, Fetched};
@@ -38,10 +39,12 @@ pub struct Wavefront<D: Device> {
 /// A scene on the device with its film.
 struct Loaded<D: Device> {
     scene: SceneOnDevice<D>,
-    features: SceneFeatures,
+    features: KernelFeatures,
     settings: Settings,
     /// What all batches have in common; each fills in its ranges.
     pass: Pass,
+    /// The integrator's buffers and launches.
+    plan: &'static Plan,
     state: PathState<D>,
     /// Paths that `state` has room for.
     room: u32,
@@ -57,6 +60,11 @@ struct Loaded<D: Device> {
 }
 
 impl<D: Device> Loaded<D> {
+    /// Rounds of the integrator's stages.
+    fn rounds(&self) -> u32 {
+        self.settings.integrator.rounds(self.settings.bounces)
+    }
+
     fn pass_over_nothing(&self) -> Pass {
         pass_of(&self.pass, &Batch { pixels: 0..0, samples: 0..0 })
     }
@@ -65,19 +73,22 @@ impl<D: Device> Loaded<D> {
     fn make_room(&mut self, device: &mut D, variant: &KernelConfig) -> Result<u32> {
         let limits = device.limits();
         let Some(samples) = variant.samples else {
-            return Ok(paths_in_flight(&limits));
+            return Ok(paths_in_flight(&limits, self.plan));
         };
         let paths = u64::from(self.pass.pixels) * u64::from(samples.max(1));
-        if paths > most_paths(&limits) {
+        if paths > most_paths(&limits, self.plan) {
             return Err(Error::Device {
                 actor: device.info().target.clone(),
                 action: format!("holding {samples} samples of every pixel in flight"),
-                reason: format!("they are {paths} paths; the device has room for {}", most_paths(&limits)),
+                reason: format!(
+                    "they are {paths} paths; the device has room for {}",
+                    most_paths(&limits, self.plan)
+                ),
             });
         }
         let paths = paths as u32;
         if paths > self.room {
-            self.state = PathState::new(device, paths, self.settings.bounces)?;
+            self.state = PathState::new(device, self.plan, paths, self.settings.bounces)?;
             self.room = paths;
         }
         Ok(paths)
@@ -85,12 +96,12 @@ impl<D: Device> Loaded<D> {
 }
 
 impl<D: Device> Wavefront<D> {
-    /// A renderer without a scene, which keeps no bvh_cache.
+    /// A renderer without a scene and without a BVH cache.
     pub fn new(device: D) -> Self {
         Self { device, bvh_cache: BvhCache::default(), loaded: None }
     }
 
-    /// The same with a place for built bvh_cache.
+    /// The same with a BVH cache.
     pub fn keeping(self, bvh_cache: BvhCache) -> Self {
         Self { bvh_cache, ..self }
     }
@@ -99,9 +110,10 @@ impl<D: Device> Wavefront<D> {
     fn run(device: &mut D, loaded: &Loaded<D>, batch: &Batch, timeline: &mut Timeline<D>) -> Result<()> {
         let pass = pass_of(&loaded.pass, batch);
         let (scene, state, items) = (&loaded.scene, &loaded.state, batch.paths());
-        let structure = loaded.variant.structure;
+        let (film, totals, rounds) = (&loaded.film, &loaded.totals, loaded.rounds());
+        let schedule = loaded.plan.schedule(loaded.variant.structure);
         let launches =
-            Launches { device, scene, state, pass, structure, items }.all(&loaded.film, &loaded.totals)?;
+            Launches { device, scene, state, film, totals, pass, schedule, rounds, items }.all()?;
         device.flush()?;
         launches.into_iter().try_for_each(|launch| timeline.push(device, launch))
     }
@@ -111,8 +123,10 @@ impl<D: Device> Wavefront<D> {
     fn warm_up(device: &mut D, loaded: &Loaded<D>, structure: Structure) -> Result<()> {
         let (scene, state, items) = (&loaded.scene, &loaded.state, loaded.capacity);
         let pass = loaded.pass_over_nothing();
-        let mut launches = Launches { device, scene, state, pass, structure, items };
-        let launches = launches.all(&loaded.film, &loaded.totals)?;
+        let (film, totals, rounds) = (&loaded.film, &loaded.totals, loaded.rounds());
+        let schedule = loaded.plan.schedule(structure);
+        let launches =
+            Launches { device, scene, state, film, totals, pass, schedule, rounds, items }.all()?;
         device.flush()?;
         launches.iter().try_for_each(|(_, event)| device.wait(event).map(drop))
     }
@@ -121,8 +135,7 @@ impl<D: Device> Wavefront<D> {
     fn turn_to(device: &mut D, loaded: &mut Loaded<D>, variant: &KernelConfig) -> Result<()> {
         let capacity = loaded.make_room(device, variant)?;
         // Launches of a variant that was refused halfway may have counted something.
-        loaded.state.counters.clear(device)?;
-        loaded.state.invalid.clear(device)?;
+        loaded.state.clear_counters(device)?;
         Self::warm_up(device, loaded, variant.structure)?;
         loaded.film.clear(device)?;
         (loaded.spp, loaded.invalid) = (0, InvalidSamples::default());
@@ -156,18 +169,18 @@ impl<D: Device> Renderer for Wavefront<D> {
         // The old scene's memory is free before the new one asks for its own.
         self.loaded = None;
         let variant = KernelConfig::in_mode(settings.mode);
-        let features = SceneFeatures::of(scene);
+        let features = KernelFeatures::of(scene, settings.integrator);
+        let plan = plan(settings.integrator);
         let mut compile = self.device.prepare(&variant, features)?;
-        let Fetched { bvh, report, took } =
-            self.bvh_cache.hierarchy(scene, self.device.limits().kind.layout());
+        let Fetched { bvh, report, took } = self.bvh_cache.bvh(scene, self.device.limits().kind.layout());
 
         let start = Instant::now();
         let device = &mut self.device;
         let pixels = settings.width * settings.height;
-        let capacity = paths_in_flight(&device.limits());
+        let capacity = paths_in_flight(&device.limits(), plan);
         let arrays = scene_arrays(scene, &bvh);
         let film = u64::from(pixels) * size_of::<[i64; 3]>() as u64;
-        let state = u64::from(capacity) * BYTES_PER_PATH;
+        let state = u64::from(capacity) * plan.bytes_per_path();
         fit::check(device, &Demand { scene: &scene.name, arrays: &arrays, film, state })?;
         let on_device = SceneOnDevice::upload(device, scene_constants(scene, &bvh), &arrays)?;
         let device_bytes = on_device.bytes();
@@ -177,7 +190,8 @@ impl<D: Device> Renderer for Wavefront<D> {
             features,
             settings: *settings,
             pass: Pass::new(scene, settings, 0, 0),
-            state: PathState::new(device, capacity, settings.bounces)?,
+            plan,
+            state: PathState::new(device, plan, capacity, settings.bounces)?,
             room: capacity,
             capacity,
             variant,

@@ -1,9 +1,11 @@
 //! The driver over a device that computes nothing and remembers what it was told.
 
-use crate::SceneFeatures;
+use crate::KernelFeatures;
 use crate::driver::batch::{batches, paths_in_flight};
 use crate::driver::*;
+use crate::integrators::plan;
 use crate::signatures::Kernel;
+use lockstep_core::Integrator;
 use lockstep_core::error::{Error, Result};
 use lockstep_core::scene::{Material, MeshData, Scene, SceneBuilder, Sphere};
 use lockstep_core::{DeviceInfo, Renderer, Settings};
@@ -49,7 +51,7 @@ impl Device for Recorder {
         self.limits
     }
 
-    fn prepare(&mut self, _variant: &KernelConfig, _content: SceneFeatures) -> Result<Duration> {
+    fn prepare(&mut self, _variant: &KernelConfig, _content: KernelFeatures) -> Result<Duration> {
         Ok(Duration::ZERO)
     }
 
@@ -129,8 +131,8 @@ fn a_pass_is_one_sequence_of_launches_and_one_wait_for_data() {
     assert_eq!(log.borrow().downloads, 1);
     // Each launch takes one millisecond, two after the one before.
     let stages = report.stages;
-    assert_eq!((stages.generate_ms, stages.extend_ms), (1.0, 3.0));
-    assert_eq!((stages.shade_ms, stages.connect_ms), (3.0, 2.0));
+    assert_eq!((stages.ms("generate"), stages.ms("extend")), (1.0, 3.0));
+    assert_eq!((stages.ms("shade"), stages.ms("connect")), (3.0, 2.0));
     assert_eq!(stages.total_ms, 3.0 * expected.len() as f64 - 2.0);
 }
 
@@ -189,7 +191,7 @@ fn a_pass_of_the_megakernel_is_of_no_stage() {
     log.take();
     let stages = renderer.accumulate(0..4).unwrap().stages;
     assert_eq!(log.borrow().kernels, ["ls_megakernel", "ls_resolve", "ls_tally"]);
-    assert_eq!((stages.generate_ms, stages.extend_ms, stages.total_ms), (0.0, 0.0, 7.0));
+    assert_eq!((stages.ms("generate"), stages.ms("extend"), stages.total_ms), (0.0, 0.0, 7.0));
 }
 
 #[test]
@@ -253,11 +255,12 @@ fn rays_are_sorted_only_where_several_are_put_into_a_queue_together() {
 
 #[test]
 fn path_state_fits_the_device() {
+    let path = plan(Integrator::Path);
     let small = Limits { largest_allocation: 1 << 20, memory: 8 << 20, ..ROOMY };
-    assert!(u64::from(paths_in_flight(&small)) * path_state::BYTES_PER_PATH <= small.memory / 4);
+    assert!(u64::from(paths_in_flight(&small, path)) * path.bytes_per_path() <= small.memory / 4);
     let narrow = Limits { kind: DeviceType::Gpu, largest_allocation: 1 << 16, ..ROOMY };
-    assert!(u64::from(paths_in_flight(&narrow)) * path_state::LARGEST_BYTES_PER_PATH <= 1 << 16);
-    assert!(paths_in_flight(&Limits { memory: 0, ..ROOMY }) >= 1);
+    assert!(u64::from(paths_in_flight(&narrow, path)) * path.largest_bytes_per_path() <= 1 << 16);
+    assert!(paths_in_flight(&Limits { memory: 0, ..ROOMY }, path) >= 1);
 }
 
 proptest! {

@@ -5,16 +5,8 @@ use lockstep_core::StageTimes;
 use lockstep_core::error::Result;
 use std::collections::VecDeque;
 
-/// The stage that a launch belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
-    Generate,
-    Extend,
-    Shade,
-    Connect,
-    /// ProgramKind of the pass, but of no stage: film and counters, and kernels that run all stages.
-    None,
-}
+/// The stage that a launch's time counts for; `None` for launches of no stage.
+pub(super) type Stage = Option<&'static str>;
 
 /// The most launches whose events are kept: enough to keep any device busy, few enough to cost no memory.
 const MOST_PENDING: usize = 2048;
@@ -56,12 +48,8 @@ impl<D: Device> Timeline<D> {
         let span = device.wait(&event)?;
         self.first_start.get_or_insert(span.start);
         self.last_end = self.last_end.max(span.end);
-        match stage {
-            Stage::Generate => self.times.generate_ms += span.ms(),
-            Stage::Extend => self.times.extend_ms += span.ms(),
-            Stage::Shade => self.times.shade_ms += span.ms(),
-            Stage::Connect => self.times.connect_ms += span.ms(),
-            Stage::None => {}
+        if let Some(name) = stage {
+            self.times.add(name, span.ms());
         }
         Ok(())
     }

@@ -1,80 +1,22 @@
-//! The path tracer, one stage at a time. The twin is `kernels/path.h`.
-//!
-//! A path is generated at the camera; then, for each bounce, it is *extended* to the closest hit, *shaded* there
-//! (emission, next-event estimation into a shadow ray, a direction onwards) and *connected* (its shadow ray, if
-//! unoccluded, adds light). Stages exchange only the records of this file, so a backend may run them path by path or as
-//! queues of paths.
+//! Path tracing with next-event estimation and multiple importance sampling (Kajiya 1986; Veach 1997). The counterpart is
+//! `kernels/integrators/path.h`.
 
 use crate::bsdf;
+use crate::direct_light::connect_to_light;
+use crate::integrators::{ENDED, PathState, Shaded};
 use crate::interaction::{Interaction, MIN_COSINE, ShadingFrame};
 use crate::lights;
 use lockstep_core::geometry::{FAR, Hit, Ray, offset_origin};
-use lockstep_core::math::rng::{Block, SampleKey, draw, uniforms};
+use lockstep_core::math::rng::{Block, draw, uniforms};
 use lockstep_core::math::sampling::{frame, power_heuristic};
-use lockstep_core::math::vec3::{Vec3, dot, max_component, vec3};
+use lockstep_core::math::vec3::{dot, max_component, vec3};
 use lockstep_core::math::{max, min};
 use lockstep_core::path_record::{Recorder, VertexRecord};
-use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::scene::{Material, NONE, SceneData, environment_radiance};
 use lockstep_core::{Settings, Strategy};
 
-/// Shadow rays end this share before their light, so that the light's own surface does not occlude.
-pub const SHADOW_SHORTENING: f32 = 0.999;
-
-/// A path between two stages.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(C)]
-pub struct PathState {
-    /// The extension ray.
-    pub ray: Ray,
-    /// Product of scattering weights so far.
-    pub throughput: Vec3,
-    /// Density of the ray's direction under BSDF sampling; zero from the camera or a smooth surface.
-    pub bsdf_pdf: f32,
-    /// Radiance gathered so far.
-    pub radiance: Vec3,
-    /// What all draws of this path are hashed from.
-    pub key: SampleKey,
-}
-
-/// A shadow ray and what it adds if nothing is in its way.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(C)]
-pub struct Connection {
-    /// From the surface to just before the light.
-    pub ray: Ray,
-    /// Radiance to add to the path.
-    pub radiance: Vec3,
-}
-
-/// What shading leads to.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shaded {
-    /// True when the path goes on along its new extension ray.
-    pub continues: bool,
-    /// A shadow ray to trace.
-    pub connection: Option<Connection>,
-}
-
-/// A path that ends without more.
-pub const ENDED: Shaded = Shaded { continues: false, connection: None };
-
-/// Starts the path of a sample.
-#[inline(always)]
-pub fn generate(camera: &CameraFrame, key: SampleKey) -> PathState {
-    let u = uniforms(draw(key, Block::Camera, 0));
-    let (origin, direction) = camera.ray(key.pixel, u);
-    PathState {
-        ray: Ray { origin, t_min: 0.0, direction, t_max: FAR },
-        throughput: Vec3::ONE,
-        bsdf_pdf: 0.0,
-        radiance: Vec3::ZERO,
-        key,
-    }
-}
-
-/// Shades what the extension ray found: updates the path's radiance, throughput and ray. `record` is told what was
-/// computed on the way.
+/// Shades the hit of an extension ray: updates the path's radiance, throughput and ray. `record` receives the quantities
+/// computed.
 #[inline(always)]
 pub fn shade(
     scene: &SceneData,
@@ -184,58 +126,6 @@ fn add_emission(
         weight = hit_weight(settings, path.bsdf_pdf, light_pdf);
     }
     path.radiance = path.radiance + path.throughput * emission * weight;
-}
-
-/// Next-event estimation: a shadow ray to a sampled light.
-#[inline(always)]
-fn connect_to_light(
-    scene: &SceneData,
-    settings: &Settings,
-    bounce: u32,
-    path: &PathState,
-    at: &Interaction<'_>,
-    local: &ShadingFrame,
-    record: &mut impl Recorder,
-) -> Option<Connection> {
-    if scene.lights.is_empty() || local.surface.is_specular() {
-        return None;
-    }
-    let light = lights::sample(scene, at.position, path.key, bounce, record);
-    record.note(|r| {
-        r.light_direction = light.direction;
-        r.light_distance = light.distance;
-        r.light_radiance = light.radiance;
-        r.light_pdf = light.pdf;
-    });
-    if light.pdf <= 0.0 || (settings.strategy == Strategy::BsdfOnly && !light.delta) {
-        return None;
-    }
-    let wi = local.to_local(light.direction);
-    if !local.same_side(light.direction, wi.z) {
-        return None;
-    }
-    let scattered = bsdf::evaluate(&local.surface, local.wo, wi);
-    record.note(|r| {
-        r.light_bsdf = scattered.value;
-        r.light_bsdf_pdf = scattered.pdf;
-    });
-    let mut weight = 1.0;
-    if !light.delta && settings.strategy == Strategy::Mis {
-        weight = power_heuristic(light.pdf, scattered.pdf);
-    }
-    let radiance = path.throughput * scattered.value * light.radiance * (weight / light.pdf);
-    if max_component(radiance) <= 0.0 {
-        return None;
-    }
-    let origin = offset_origin(at.position, local.geometric, light.direction, at.scale);
-    let t_max = min(light.distance * SHADOW_SHORTENING, FAR);
-    record.note(|r| {
-        r.flags |= VertexRecord::SHADOW;
-        r.shadow_origin = origin;
-        r.shadow_t_max = t_max;
-        r.shadow_radiance = radiance;
-    });
-    Some(Connection { ray: Ray { origin, t_min: 0.0, direction: light.direction, t_max }, radiance })
 }
 
 /// Chooses the next extension ray; false when the path ends.

@@ -1,6 +1,6 @@
 //! Paths where they arrive.
 
-use crate::integrators::path::PathState;
+use crate::integrators::PathState;
 use crate::simd::{EIGHT, F32xN, LANES, U32xN, Vec3xN};
 use lockstep_core::geometry::Hit;
 use lockstep_core::math::rng::pcg4d;

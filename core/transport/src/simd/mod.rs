@@ -1,19 +1,20 @@
 //! Starting and shading of many paths at once, for processors with wide registers.
 //!
-//! What [`crate::integrators::path::generate`] does with one pixel, and [`shade`] with one path at a diffuse surface without textures, is done here
+//! What [`crate::integrators::generate`] does with one pixel, and [`shade`] with one path at a diffuse surface without textures, is done here
 //! with [`LANES`] of them step by step: each step is one loop over numbers that lie side by side, which the compiler turns
 //! into vector instructions. The operations are the same, so no bit differs. Paths elsewhere go through [`shade`].
 
-use crate::integrators::path::{PathState, shade};
+use crate::integrators::PathState;
+use crate::integrators::path::shade;
 use camera::CameraRays;
 use gather::GatheredHits;
-use lockstep_core::Settings;
 use lockstep_core::geometry::{FAR, Hit, Ray};
 use lockstep_core::math::rng::{Block, SampleKey};
 use lockstep_core::math::simd::{self, Array8, F32x8, PortableF32x8};
 use lockstep_core::math::vec3::{Vec3, max_component, vec3};
 use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::scene::{Instance, Light, LightKind, MaterialKind, NONE, SPHERE_BIT, SceneData};
+use lockstep_core::{Integrator, Settings};
 use steps::{Continuations, Interactions, LightSamples, ShadowRays};
 
 mod camera;
@@ -109,12 +110,12 @@ pub struct Batch {
 }
 
 /// Whether the lights of a scene are such that paths may be shaded together: triangles without textures.
-pub fn can_batch(scene: &SceneData) -> bool {
+pub fn can_batch(scene: &SceneData, integrator: Integrator) -> bool {
     let plain = |light: &Light| {
         light.kind == LightKind::Triangle as u32
             && scene.materials[light.material as usize].emission_texture == NONE
     };
-    !scene.lights.is_empty() && scene.lights.iter().all(plain)
+    integrator == Integrator::Path && !scene.lights.is_empty() && scene.lights.iter().all(plain)
 }
 
 /// The vertices and the material of the triangle that a path may be shaded at with others; `None` where only [`shade`]
@@ -156,7 +157,7 @@ struct Round<'a> {
 }
 
 impl Batch {
-    /// Starts the paths of one sample of `pixels`, as [`crate::integrators::path::generate`] does.
+    /// Starts the paths of one sample of `pixels`, as [`crate::integrators::generate`] does.
     pub fn generate(
         &mut self,
         camera: &CameraFrame,

@@ -1,6 +1,6 @@
 //! Paths where they go on, and their shadow rays.
 
-use crate::integrators::path::{Connection, PathState, Shaded};
+use crate::integrators::{Connection, PathState, Shaded};
 use crate::simd::steps::{Continuations, ShadowRays};
 use crate::simd::{EIGHT, LANES};
 use lockstep_core::geometry::{FAR, Ray};

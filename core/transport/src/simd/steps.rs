@@ -1,6 +1,6 @@
 //! Shading itself, each step a loop over lanes.
 
-use crate::integrators::path::SHADOW_SHORTENING;
+use crate::direct_light::SHADOW_SHORTENING;
 use crate::interaction::MIN_COSINE;
 use crate::simd::gather::GatheredHits;
 use crate::simd::{EIGHT, F32xN, LANES, U32xN, Vec3xN};

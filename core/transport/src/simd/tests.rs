@@ -1,13 +1,13 @@
-use crate::integrators::path::{Connection, Shaded, generate};
+use crate::integrators::{Connection, Shaded, generate};
 use crate::simd::*;
 use lockstep_bvh::BruteForce;
-use lockstep_core::Strategy;
 use lockstep_core::math::rng::{RayKey, SampleKey, pcg4d, uniform};
 use lockstep_core::math::vec3::normalize;
 use lockstep_core::scene::camera::Camera;
 use lockstep_core::scene::{
     IDENTITY, Material, MeshData, PunctualLight, Scene, SceneBuilder, Sphere, Vertex,
 };
+use lockstep_core::{Integrator, Strategy};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn random(i: u32, stream: u32) -> [f32; 4] {
@@ -128,7 +128,7 @@ fn shade_both(scene: &Scene, settings: &Settings, bounce: u32) -> [usize; 4] {
 #[test]
 fn paths_shaded_together_are_shaded_as_each_by_itself() {
     let scene = builder().build().unwrap();
-    assert!(can_batch(&scene));
+    assert!(can_batch(&scene, Integrator::Path));
     for strategy in [Strategy::Mis, Strategy::LightOnly, Strategy::BsdfOnly] {
         for (bounce, roulette_from) in [(0, None), (1, Some(1)), (2, Some(3)), (3, None)] {
             let settings = Settings { strategy, roulette_from, seed: 77, ..Settings::default() };
@@ -158,8 +158,8 @@ fn paths_started_together_are_started_as_each_by_itself() {
 
 #[test]
 fn other_lights_than_triangles_are_for_single_paths() {
-    assert!(!can_batch(&SceneBuilder::new("dark").build().unwrap()));
+    assert!(!can_batch(&SceneBuilder::new("dark").build().unwrap(), Integrator::Path));
     let mut lit = builder();
     lit.light(PunctualLight::Point { position: Vec3::ZERO, intensity: Vec3::ONE });
-    assert!(!can_batch(&lit.build().unwrap()));
+    assert!(!can_batch(&lit.build().unwrap(), Integrator::Path));
 }

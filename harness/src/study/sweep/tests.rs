@@ -39,8 +39,9 @@ impl Renderer for Faulty {
     fn accumulate(&mut self, samples: Range<u32>) -> lockstep_core::Result<PassReport> {
         self.spp += samples.len() as u32;
         let ms = if self.variant == FASTER { 1.0 } else { 2.0 } * samples.len() as f64;
-        let stages =
-            StageTimes { extend_ms: ms * 0.5, shade_ms: ms * 0.25, total_ms: ms, ..StageTimes::default() };
+        let mut stages = StageTimes { total_ms: ms, ..StageTimes::default() };
+        stages.add("extend", ms * 0.5);
+        stages.add("shade", ms * 0.25);
         let bounces = vec![BounceCounts { extension_rays: 7, ..BounceCounts::default() }];
         Ok(PassReport { stages, bounces, ..PassReport::default() })
     }

@@ -23,15 +23,7 @@ use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::statistics::{Agreement, Judgement, Rule, Seeds, judge};
 use planted_scene::planted_scene;
 
-const SETTINGS: Settings = Settings {
-    width: 64,
-    height: 48,
-    bounces: 3,
-    seed: 11,
-    mode: lockstep_core::Mode::Exact,
-    strategy: lockstep_core::Strategy::Mis,
-    roulette_from: None,
-};
+const SETTINGS: Settings = Settings { width: 64, height: 48, bounces: 3, seed: 11, ..Settings::DEFAULT };
 const SPP: u32 = 64;
 
 /// What was found about one mistake.

@@ -1,0 +1,65 @@
+/* The state of a camera path between two stages, which integrators share. The counterpart of
+ * core/transport/src/integrators/state.rs. */
+
+/* A path between two stages. */
+typedef struct {
+    Ray ray;
+    Vec3 throughput;
+    float bsdf_pdf;
+    Vec3 radiance;
+    SampleKey key;
+} PathState;
+
+/* A shadow ray and what it adds if nothing is in its way. */
+typedef struct {
+    bool wanted;
+    Ray ray;
+    Vec3 radiance;
+} Connection;
+
+/* What shading leads to. */
+typedef struct {
+    bool continues;
+    Connection connection;
+} Shaded;
+
+LS_FN Ray path_ray(Vec3 origin, Vec3 direction, float t_max) {
+    Ray ray;
+    ray.origin = origin;
+    ray.t_min = 0.0f;
+    ray.direction = direction;
+    ray.t_max = t_max;
+    return ray;
+}
+
+LS_FN Connection path_connection(bool wanted, Ray ray, Vec3 radiance) {
+    Connection c;
+    c.wanted = wanted;
+    c.ray = ray;
+    c.radiance = radiance;
+    return c;
+}
+
+LS_FN Connection path_no_connection(void) {
+    return path_connection(false, path_ray(vec3_splat(0.0f), vec3_splat(0.0f), 0.0f), vec3_splat(0.0f));
+}
+
+LS_FN Shaded path_ended(void) {
+    Shaded shaded;
+    shaded.continues = false;
+    shaded.connection = path_no_connection();
+    return shaded;
+}
+
+/* Starts the path of a sample. */
+LS_FN PathState path_generate(CameraFrame camera, SampleKey key) {
+    Uniforms u = rng_uniforms(rng_draw(key, BLOCK_CAMERA, 0u));
+    CameraRay ray = camera_frame_ray(camera, key.pixel, u);
+    PathState path;
+    path.ray = path_ray(ray.origin, ray.direction, FAR);
+    path.throughput = vec3_splat(1.0f);
+    path.bsdf_pdf = 0.0f;
+    path.radiance = vec3_splat(0.0f);
+    path.key = key;
+    return path;
+}

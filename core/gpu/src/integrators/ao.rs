@@ -1,0 +1,28 @@
+//! Ambient occlusion on a device: camera rays, one occlusion ray from each hit.
+
+use super::{CAMERA_PATHS, Plan, Stage, Step};
+use crate::assemble::header;
+use crate::signatures::{CONNECT, EXTEND, EXTEND_COHERENT, GENERATE, MEGAKERNEL, RESOLVE, SHADE, TALLY};
+use lockstep_core::{Integrator, stage};
+
+pub(super) const PLAN: Plan = Plan {
+    integrator: Integrator::Ao,
+    headers: &[header!("integrators/ao.h")],
+    shade: "ao_shade",
+    buffers: &CAMERA_PATHS,
+    stages: &[
+        Step::Launch(Stage::new(stage::GENERATE, &GENERATE)),
+        Step::Rounds(&[
+            Stage::new(stage::EXTEND, &EXTEND).first(&EXTEND_COHERENT),
+            Stage::new(stage::SHADE, &SHADE),
+            Stage::new(stage::CONNECT, &CONNECT),
+        ]),
+        Step::Launch(Stage::unnamed(&RESOLVE)),
+        Step::Launch(Stage::unnamed(&TALLY).single()),
+    ],
+    megakernel: &[
+        Step::Launch(Stage::unnamed(&MEGAKERNEL)),
+        Step::Launch(Stage::unnamed(&RESOLVE)),
+        Step::Launch(Stage::unnamed(&TALLY).single()),
+    ],
+};

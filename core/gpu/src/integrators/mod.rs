@@ -1,0 +1,194 @@
+//! Integrators as data: the headers, buffers and schedule of launches that the driver runs.
+//!
+//! A kernel's parameters are bound by name: a parameter `hits` receives the buffer that the integrator declares as
+//! `hits`. So a new integrator is its kernels, one file here and one row in [`plan`].
+
+mod ao;
+mod path;
+
+use crate::signatures::{ArgumentType, COUNTERS, Kernel, PACKED, U32};
+use crate::{assemble::Header, counters_len};
+use lockstep_core::{Integrator, Structure};
+
+/// How an integrator runs on a device.
+#[derive(Debug)]
+pub struct Plan {
+    /// The integrator.
+    pub integrator: Integrator,
+    /// Headers that it needs beside the shared ones, in order.
+    pub(crate) headers: &'static [Header],
+    /// Its shading function, `LS_SHADE` in the kernels that integrators share.
+    pub(crate) shade: &'static str,
+    /// Buffers of the paths in flight.
+    pub buffers: &'static [Buffer],
+    /// Launches of a batch of paths by stages.
+    pub stages: &'static [Step],
+    /// Launches of a batch by one kernel for whole paths.
+    pub megakernel: &'static [Step],
+}
+
+/// A device buffer that lives from stage to stage.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffer {
+    /// The kernel parameter that receives it.
+    pub name: &'static str,
+    /// The parameter that receives it in the next round, for a buffer that is one of two that swap roles; else `name`.
+    pub next: &'static str,
+    /// The type of its elements.
+    pub of: ArgumentType,
+    /// Number of elements.
+    pub len: Len,
+    /// Its contents in words, for messages.
+    pub what: &'static str,
+}
+
+/// Number of elements of a buffer.
+#[derive(Clone, Copy, Debug)]
+pub enum Len {
+    /// One for each path in flight, uninitialised.
+    Paths,
+    /// A function of the most bounces, all zero before the first launch.
+    Bounces(fn(u32) -> usize),
+}
+
+/// A part of a schedule.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// One launch.
+    Launch(Stage),
+    /// [`Integrator::rounds`] rounds of launches.
+    Rounds(&'static [Stage]),
+}
+
+/// A launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Stage {
+    /// The stage that its time counts for; `None` for film and counters, and for kernels that run several stages.
+    pub name: Option<&'static str>,
+    /// The kernel.
+    pub kernel: &'static Kernel,
+    /// The kernel of the first round where that is another.
+    pub first: Option<&'static Kernel>,
+    /// False when the last round goes without it.
+    pub in_last_round: bool,
+    /// True when one work-item does all.
+    pub single: bool,
+}
+
+impl Stage {
+    /// A kernel whose time counts for a stage.
+    pub(crate) const fn new(name: &'static str, kernel: &'static Kernel) -> Self {
+        Self { name: Some(name), kernel, first: None, in_last_round: true, single: false }
+    }
+
+    /// A kernel of no stage.
+    pub(crate) const fn unnamed(kernel: &'static Kernel) -> Self {
+        Self { name: None, kernel, first: None, in_last_round: true, single: false }
+    }
+
+    /// The same with another kernel in the first round.
+    pub(crate) const fn first(self, kernel: &'static Kernel) -> Self {
+        Self { first: Some(kernel), ..self }
+    }
+
+    /// The same in all rounds but the last.
+    pub(crate) const fn not_in_last_round(self) -> Self {
+        Self { in_last_round: false, ..self }
+    }
+
+    /// The same by one work-item.
+    pub(crate) const fn single(self) -> Self {
+        Self { single: true, ..self }
+    }
+}
+
+impl Plan {
+    /// The launches of a batch in a kernel structure.
+    pub fn schedule(&self, structure: Structure) -> &'static [Step] {
+        match structure {
+            Structure::Wavefront | Structure::NoCompaction => self.stages,
+            Structure::Megakernel => self.megakernel,
+        }
+    }
+
+    /// The kernels of a schedule, each once, in the order of their first launch.
+    pub fn kernels(&self, structure: Structure) -> Vec<&'static Kernel> {
+        let mut kernels: Vec<&'static Kernel> = Vec::new();
+        for step in self.schedule(structure) {
+            let stages = match step {
+                Step::Launch(stage) => std::slice::from_ref(stage),
+                Step::Rounds(stages) => stages,
+            };
+            for kernel in stages.iter().flat_map(|stage| stage.first.into_iter().chain([stage.kernel])) {
+                if !kernels.iter().any(|known| known.name == kernel.name) {
+                    kernels.push(kernel);
+                }
+            }
+        }
+        kernels
+    }
+
+    /// Bytes that one path in flight takes in all buffers.
+    pub fn bytes_per_path(&self) -> u64 {
+        self.per_path().sum()
+    }
+
+    /// Bytes that one path takes in the largest of the buffers.
+    pub fn largest_bytes_per_path(&self) -> u64 {
+        self.per_path().max().unwrap_or(1)
+    }
+
+    fn per_path(&self) -> impl Iterator<Item = u64> {
+        self.buffers.iter().filter(|b| matches!(b.len, Len::Paths)).map(|b| b.of.size as u64)
+    }
+}
+
+/// The plan of an integrator.
+pub fn plan(integrator: Integrator) -> &'static Plan {
+    match integrator {
+        Integrator::Path => &path::PLAN,
+        Integrator::Ao => &ao::PLAN,
+    }
+}
+
+/// A record for each path in flight.
+const fn records(name: &'static str, what: &'static str) -> Buffer {
+    Buffer { name, next: name, of: PACKED, len: Len::Paths, what }
+}
+
+/// An index for each path in flight.
+const fn indices(name: &'static str, next: &'static str, what: &'static str) -> Buffer {
+    Buffer { name, next, of: U32, len: Len::Paths, what }
+}
+
+/// Buffers of camera paths with shadow rays.
+pub(crate) const CAMERA_PATHS: [Buffer; 13] = [
+    records("path_origin", "path origins"),
+    records("path_direction", "path directions"),
+    records("path_throughput", "path throughputs"),
+    records("path_radiance", "path radiances"),
+    records("hits", "hits"),
+    records("shadow_origin", "shadow ray origins"),
+    records("shadow_direction", "shadow ray directions"),
+    records("shadow_radiance", "shadow ray radiances"),
+    indices("hit_primitives", "hit_primitives", "hit primitives"),
+    indices("queue", "next_queue", "the path queue"),
+    indices("next_queue", "queue", "the next path queue"),
+    Buffer {
+        name: "counters",
+        next: "counters",
+        of: COUNTERS,
+        len: Len::Bounces(counters_len),
+        what: "ray counters",
+    },
+    Buffer {
+        name: "invalid",
+        next: "invalid",
+        of: U32,
+        len: Len::Bounces(|_| 4),
+        what: "counters of invalid samples",
+    },
+];
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+use super::{Len, plan};
+use crate::ProgramKind;
+use lockstep_core::{Integrator, KernelConfig, Structure};
+
+const STRUCTURES: [Structure; 3] = [Structure::Wavefront, Structure::NoCompaction, Structure::Megakernel];
+
+/// Parameters that the driver binds itself.
+const OF_DRIVER: [&str; 4] = ["pass", "bounce", "film", "totals"];
+
+#[test]
+fn every_parameter_of_every_stage_is_declared_with_its_type() {
+    for integrator in Integrator::ALL {
+        let plan = plan(integrator);
+        assert_eq!(plan.integrator, integrator);
+        for kernel in STRUCTURES.iter().flat_map(|structure| plan.kernels(*structure)) {
+            for argument in kernel.own.iter().filter(|a| !OF_DRIVER.contains(&a.name)) {
+                for name in [|b: &super::Buffer| b.name, |b: &super::Buffer| b.next] {
+                    let bound: Vec<_> = plan.buffers.iter().filter(|b| name(b) == argument.name).collect();
+                    assert_eq!(bound.len(), 1, "{integrator}: {} of {}", argument.name, kernel.name);
+                    assert_eq!(
+                        bound[0].of, argument.of,
+                        "{integrator}: {} of {}",
+                        argument.name, kernel.name
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_program_has_the_kernels_that_its_schedule_launches() {
+    for integrator in Integrator::ALL {
+        for structure in STRUCTURES {
+            let program = ProgramKind::of(&KernelConfig { structure, ..KernelConfig::default() });
+            for kernel in plan(integrator).kernels(structure) {
+                assert!(program.kernels().contains(&kernel), "{integrator}, {structure:?}: {}", kernel.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn path_state_of_a_path_is_eight_records_and_three_indices() {
+    let path = plan(Integrator::Path);
+    assert_eq!((path.bytes_per_path(), path.largest_bytes_per_path()), (8 * 16 + 3 * 4, 16));
+    assert!(
+        path.buffers.iter().any(|b| matches!(b.len, Len::Bounces(len) if len(3) == crate::counters_len(3)))
+    );
+}

@@ -1,0 +1,68 @@
+//! Next-event estimation: sampling a light from a surface. The counterpart is `kernels/integrators/direct_light.h`.
+
+use crate::bsdf;
+use crate::integrators::{Connection, PathState};
+use crate::interaction::{Interaction, ShadingFrame};
+use crate::lights;
+use lockstep_core::geometry::{FAR, Ray, offset_origin};
+use lockstep_core::math::min;
+use lockstep_core::math::sampling::power_heuristic;
+use lockstep_core::math::vec3::max_component;
+use lockstep_core::path_record::{Recorder, VertexRecord};
+use lockstep_core::scene::SceneData;
+use lockstep_core::{Settings, Strategy};
+
+/// Shadow rays end this share before their light, so that the light's own surface does not occlude.
+pub const SHADOW_SHORTENING: f32 = 0.999;
+
+/// Samples a light and builds the shadow ray to it; `None` where no light can arrive.
+#[inline(always)]
+pub(crate) fn connect_to_light(
+    scene: &SceneData,
+    settings: &Settings,
+    bounce: u32,
+    path: &PathState,
+    at: &Interaction<'_>,
+    local: &ShadingFrame,
+    record: &mut impl Recorder,
+) -> Option<Connection> {
+    if scene.lights.is_empty() || local.surface.is_specular() {
+        return None;
+    }
+    let light = lights::sample(scene, at.position, path.key, bounce, record);
+    record.note(|r| {
+        r.light_direction = light.direction;
+        r.light_distance = light.distance;
+        r.light_radiance = light.radiance;
+        r.light_pdf = light.pdf;
+    });
+    if light.pdf <= 0.0 || (settings.strategy == Strategy::BsdfOnly && !light.delta) {
+        return None;
+    }
+    let wi = local.to_local(light.direction);
+    if !local.same_side(light.direction, wi.z) {
+        return None;
+    }
+    let scattered = bsdf::evaluate(&local.surface, local.wo, wi);
+    record.note(|r| {
+        r.light_bsdf = scattered.value;
+        r.light_bsdf_pdf = scattered.pdf;
+    });
+    let mut weight = 1.0;
+    if !light.delta && settings.strategy == Strategy::Mis {
+        weight = power_heuristic(light.pdf, scattered.pdf);
+    }
+    let radiance = path.throughput * scattered.value * light.radiance * (weight / light.pdf);
+    if max_component(radiance) <= 0.0 {
+        return None;
+    }
+    let origin = offset_origin(at.position, local.geometric, light.direction, at.scale);
+    let t_max = min(light.distance * SHADOW_SHORTENING, FAR);
+    record.note(|r| {
+        r.flags |= VertexRecord::SHADOW;
+        r.shadow_origin = origin;
+        r.shadow_t_max = t_max;
+        r.shadow_radiance = radiance;
+    });
+    Some(Connection { ray: Ray { origin, t_min: 0.0, direction: light.direction, t_max }, radiance })
+}

@@ -1,0 +1,59 @@
+//! The state of a camera path between two stages, which integrators share. The counterpart is
+//! `kernels/integrators/state.h`.
+
+use lockstep_core::geometry::{FAR, Ray};
+use lockstep_core::math::rng::{Block, SampleKey, draw, uniforms};
+use lockstep_core::math::vec3::Vec3;
+use lockstep_core::scene::camera::CameraFrame;
+
+/// A path between two stages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct PathState {
+    /// The extension ray.
+    pub ray: Ray,
+    /// Product of scattering weights so far.
+    pub throughput: Vec3,
+    /// Density of the ray's direction under BSDF sampling; zero from the camera or a smooth surface.
+    pub bsdf_pdf: f32,
+    /// Radiance gathered so far.
+    pub radiance: Vec3,
+    /// What all draws of this path are hashed from.
+    pub key: SampleKey,
+}
+
+/// A shadow ray and what it adds if nothing is in its way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Connection {
+    /// From the surface to just before the light.
+    pub ray: Ray,
+    /// Radiance to add to the path.
+    pub radiance: Vec3,
+}
+
+/// What shading leads to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shaded {
+    /// True when the path goes on along its new extension ray.
+    pub continues: bool,
+    /// A shadow ray to trace.
+    pub connection: Option<Connection>,
+}
+
+/// A path that ends without more.
+pub const ENDED: Shaded = Shaded { continues: false, connection: None };
+
+/// Starts the path of a sample.
+#[inline(always)]
+pub fn generate(camera: &CameraFrame, key: SampleKey) -> PathState {
+    let u = uniforms(draw(key, Block::Camera, 0));
+    let (origin, direction) = camera.ray(key.pixel, u);
+    PathState {
+        ray: Ray { origin, t_min: 0.0, direction, t_max: FAR },
+        throughput: Vec3::ONE,
+        bsdf_pdf: 0.0,
+        radiance: Vec3::ZERO,
+        key,
+    }
+}
