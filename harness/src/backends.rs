@@ -2,10 +2,14 @@
 
 mod null;
 
+use lockstep_conformance::Suite;
 use lockstep_core::Listing;
 use lockstep_core::Mode;
 use lockstep_core::{Backend, DeviceInfo, OpenOptions, Renderer, TargetStatus, Unavailable};
+use lockstep_cpu::BVH_TARGET;
+use lockstep_gpu::probe::ProbeDevice;
 use lockstep_reports::records;
+use lockstep_scenes::LoadOptions;
 
 use crate::exit::Failure;
 
@@ -16,6 +20,15 @@ const REGISTRY: &[&dyn Backend] = &[
     &lockstep_cuda::Cuda,
     &null::Null,
     &lockstep_cpu::PlainEmbree,
+];
+
+/// Opens the device of a target for parity by function.
+type OpenProbes = fn(&str) -> lockstep_core::Result<Box<dyn ProbeDevice>>;
+
+/// The backends that compile device code, with their probes.
+const PROBES: &[(&str, OpenProbes)] = &[
+    ("opencl", |target| Ok(Box::new(lockstep_opencl::probes::Probes::build(target)?))),
+    ("cuda", |target| Ok(Box::new(lockstep_cuda::probes::Probes::build(target)?))),
 ];
 
 /// Backends that are there by name and not among all: neither renders what a study could compare.
@@ -71,6 +84,18 @@ impl Target {
     /// The modes that this target can run, the default first.
     pub(crate) fn modes(&self) -> &'static [Mode] {
         self.backend.modes()
+    }
+
+    /// The conformance suite of its backend. The reference for bit identity is `cpu-bvh`, which has none itself.
+    pub(crate) fn suite(&self) -> Suite {
+        let probes = PROBES.iter().find(|(backend, _)| *backend == self.backend.name());
+        Suite {
+            backend: self.backend,
+            reference: (self.name != BVH_TARGET)
+                .then_some(|| lockstep_cpu::Cpu.open(BVH_TARGET, &OpenOptions::default())),
+            probes: probes.map(|(_, open)| *open),
+            scenes: Some(|name| Ok(lockstep_scenes::load(name, &LoadOptions::default())?.scene)),
+        }
     }
 
     /// The same target in a mode; nothing when it lacks that mode.

@@ -1,0 +1,39 @@
+//! Stage times against the time of the whole pass.
+
+use crate::{Checked, During, Outcome, Subject, load};
+use lockstep_core::{Settings, StageTimes};
+
+/// Samples of the pass that is timed, after one of the same size that warms up.
+const SPP: u32 = 16;
+
+/// The largest share of a pass that queue handling and gaps between stages may take.
+const LARGEST_GAP: f64 = 0.1;
+
+/// The sum of all stages, in milliseconds.
+pub(crate) fn sum_of_stages(stages: &StageTimes) -> f64 {
+    stages.generate_ms + stages.extend_ms + stages.shade_ms + stages.connect_ms
+}
+
+/// Stages fill the pass, in which paths through a room take many bounces.
+pub(crate) fn stages_fill_the_pass(subject: &Subject<'_>) -> Checked<Outcome> {
+    let scene = subject.built_in("cornell")?;
+    let settings = Settings { width: 640, height: 360, ..Settings::default() };
+    let mut renderer = subject.open()?;
+    load(renderer.as_mut(), &scene, &settings)?;
+    renderer.accumulate(0..SPP).during(|| "warming up".into())?;
+    let report = renderer.accumulate(SPP..2 * SPP).during(|| "rendering a timed pass".into())?;
+    let sum = sum_of_stages(&report.stages);
+    if sum == 0.0 {
+        return Ok(Outcome::Skipped("the target does not time its stages".into()));
+    }
+    let gap = 1.0 - sum / report.stages.total_ms;
+    let rays = (report.extension_rays() + report.shadow_rays()) as f64 * 1e-3;
+    let found = format!(
+        "{:.0} Mrays/s in {:.1} ms; queues and gaps take {:.1} %",
+        rays / report.stages.total_ms,
+        report.stages.total_ms,
+        gap * 100.0
+    );
+    assert!(gap <= LARGEST_GAP, "{found}, more than {:.0} %", LARGEST_GAP * 100.0);
+    Ok(Outcome::Passed(found))
+}
