@@ -2,12 +2,11 @@
 
 mod null;
 
-use lockstep_conformance::Suite;
+use lockstep_conformance::{OpenReference, OpenTargetProbes, Suite};
 use lockstep_core::Listing;
 use lockstep_core::Mode;
 use lockstep_core::{Backend, DeviceInfo, OpenOptions, Renderer, TargetStatus, Unavailable};
 use lockstep_cpu::BVH_TARGET;
-use lockstep_gpu::probe::ProbeDevice;
 use lockstep_reports::records;
 use lockstep_scenes::LoadOptions;
 
@@ -22,14 +21,14 @@ const REGISTRY: &[&dyn Backend] = &[
     &lockstep_cpu::PlainEmbree,
 ];
 
-/// Opens the device of a target for parity by function.
-type OpenProbes = fn(&str) -> lockstep_core::Result<Box<dyn ProbeDevice>>;
-
 /// The backends that compile device code, with their probes.
-const PROBES: &[(&str, OpenProbes)] = &[
+const PROBES: &[(&str, OpenTargetProbes)] = &[
     ("opencl", |target| Ok(Box::new(lockstep_opencl::probes::Probes::build(target)?))),
     ("cuda", |target| Ok(Box::new(lockstep_cuda::probes::Probes::build(target)?))),
 ];
+
+/// Opens `cpu-bvh`, the reference for bit identity.
+const REFERENCE: OpenReference = || lockstep_cpu::Cpu.open(BVH_TARGET, &OpenOptions::default());
 
 /// Backends that are there by name and not among all: neither renders what a study could compare.
 const HIDDEN: [&str; 2] = [null::NAME, "embree-plain"];
@@ -91,8 +90,7 @@ impl Target {
         let probes = PROBES.iter().find(|(backend, _)| *backend == self.backend.name());
         Suite {
             backend: self.backend,
-            reference: (self.name != BVH_TARGET)
-                .then_some(|| lockstep_cpu::Cpu.open(BVH_TARGET, &OpenOptions::default())),
+            reference: (self.name != BVH_TARGET).then_some(REFERENCE),
             probes: probes.map(|(_, open)| *open),
             scenes: Some(|name| Ok(lockstep_scenes::load(name, &LoadOptions::default())?.scene)),
         }

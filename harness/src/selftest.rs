@@ -30,7 +30,13 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<Exit, Failure> {
         )));
     }
     interrupt::listen()?;
-    let show = |text: &str| if args.json { Ok(say(text.trim_end())) } else { print(text) };
+    let show = |text: &str| match args.json {
+        true => {
+            say(text.trim_end());
+            Ok(())
+        }
+        false => print(text),
+    };
     let mut all = Vec::new();
     for target in &targets {
         show(&table::heading(target))?;

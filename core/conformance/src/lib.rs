@@ -74,7 +74,7 @@ pub use configs::{Refusal, kernel_configs};
 pub use fast::{Means, fast_means};
 pub use lockstep_require as require;
 pub use subject::{Extent, LoadScene, Open, OpenProbes, Subject};
-pub use suite::Suite;
+pub use suite::{OpenReference, OpenTargetProbes, Suite};
 pub use targets::present_targets;
 
 use lockstep_core::error::{Error, Result};

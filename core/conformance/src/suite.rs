@@ -11,15 +11,21 @@ use std::process::ExitCode;
 /// The environment variable with the number of inputs of each function in the parity check.
 const PARITY_INPUTS: &str = "LOCKSTEP_PARITY_INPUTS";
 
+/// Opens the renderer that others are compared with.
+pub type OpenReference = fn() -> Result<Box<dyn Renderer>>;
+
+/// Opens a target's device with the kernels of [`lockstep_gpu::assemble_probes`].
+pub type OpenTargetProbes = fn(&str) -> Result<Box<dyn ProbeDevice>>;
+
 /// A backend and what its targets are tested with. [`crate::conformance_suite!`] makes one.
 #[derive(Clone, Copy)]
 pub struct Suite {
     /// The backend; every target that it lists is tested.
     pub backend: &'static dyn Backend,
     /// Opens the renderer whose films every exact target must equal to the bit.
-    pub reference: Option<fn() -> Result<Box<dyn Renderer>>>,
+    pub reference: Option<OpenReference>,
     /// Opens a target's device for parity by function.
-    pub probes: Option<fn(&str) -> Result<Box<dyn ProbeDevice>>>,
+    pub probes: Option<OpenTargetProbes>,
     /// Loads built-in scenes.
     pub scenes: Option<LoadScene>,
 }
