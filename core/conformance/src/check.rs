@@ -28,7 +28,7 @@ impl From<()> for Outcome {
     }
 }
 
-/// What a check needs of its subject.
+/// A part of a subject that a check needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Need {
     /// A promise of identity.

@@ -10,7 +10,7 @@ const SEEDS: u32 = 32;
 /// Samples per pixel of an image: with 32x32 pixels and 32 seeds the standard error of every mean below is under 0.25 %.
 const SPP: u32 = 64;
 
-/// The means of one scene's images, one for each seed.
+/// Mean radiance of one scene's images, one for each seed.
 #[derive(Clone, Debug)]
 pub struct Means {
     /// The scene.
@@ -117,8 +117,8 @@ mod tests {
     #[test]
     fn noise_agrees_and_one_percent_of_darkening_does_not() {
         assert_eq!(means(1.0005).disagreement(), None);
-        let told = means(0.99).disagreement().unwrap();
-        assert!(told.contains("off the exact mean"), "{told}");
+        let reason = means(0.99).disagreement().unwrap();
+        assert!(reason.contains("off the exact mean"), "{reason}");
         assert!(means(f64::NAN).disagreement().is_some());
     }
 

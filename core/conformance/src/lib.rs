@@ -90,7 +90,7 @@ pub type Checked<T = ()> = std::result::Result<T, Failure>;
 #[derive(Debug, thiserror::Error)]
 #[error("{act}: {source}")]
 pub struct Failure {
-    /// What the suite was doing, with the scene.
+    /// The suite's act, with the scene.
     pub act: String,
     /// Why that failed.
     pub source: Error,
@@ -121,7 +121,7 @@ fn everything() -> Checked<Scene> {
 /// Renders `spp` samples of a scene in one call.
 ///
 /// # Errors
-/// What the renderer says, with the scene.
+/// The renderer's error, with the scene.
 pub fn render(
     renderer: &mut dyn Renderer,
     scene: &Scene,

@@ -150,7 +150,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What a [`Subject`] was given beside its renderer.
+/// The parts of a [`Subject`] besides its renderer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given {
     pub(crate) reference: bool,

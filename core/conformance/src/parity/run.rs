@@ -1,4 +1,4 @@
-//! Giving a device and this crate the same inputs.
+//! Runs device functions and their Rust counterparts on the same inputs.
 
 use crate::parity::domain::Stream;
 use crate::parity::fixtures::{Fixture, fixtures};
@@ -11,7 +11,7 @@ use lockstep_gpu::probe::{Call, ProbeDevice, probe_kernel};
 use lockstep_gpu::{scene_arrays, scene_constants};
 use rayon::prelude::*;
 
-/// A function of which device and host disagree.
+/// A function on which device and host disagree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     /// The entry of the list.
