@@ -100,7 +100,7 @@ pub const CHECKS: &[Check] = &[
     check!(physics::estimators_agree, []),
     check!(fast::the_mode_is_labelled_and_leaves_the_exact_one_alone, [Need::FastMode]),
     check!(fast::means_agree_and_one_percent_would_be_found, [Need::FastMode]),
-    check!(timing::stages_fill_the_pass, [Need::Scenes, Need::FullExtent]),
+    check!(timing::kernels_fill_the_pass, [Need::Scenes, Need::Probes, Need::FullExtent]),
 ];
 
 const BUILT_IN: [Need; 2] = [Need::Reference, Need::Scenes];
@@ -127,7 +127,7 @@ impl Check {
             Need::Exact | Need::Reference if !subject.is_exact() => Some("the target promises no identity"),
             Need::Reference if !given.reference => Some("there is no reference renderer beside the target"),
             Need::Scenes if !given.scenes => Some("no built-in scenes were given"),
-            Need::Probes if !given.probes => Some("the target runs no kernels that could be probed"),
+            Need::Probes if !given.probes => Some("no device for probing kernels was given"),
             Need::FastMode if !subject.has_mode(Mode::Fast) => Some("the target has no fast mode"),
             Need::FullExtent if subject.extent() == Extent::Quick => Some("only in full"),
             _ => None,

@@ -33,15 +33,15 @@ const SPP: u32 = 6;
 /// A configuration that a target refused, and its reason.
 pub type Refusal = (KernelConfig, String);
 
-/// Renders the suite's scene in the configurations that a renderer lists, and in further ones, and compares films and ray
-/// counts with the default's. Returns those that were refused.
+/// Renders the suite's scene in the configurations that a renderer lists, and compares films and ray counts with the
+/// default's. In full, a target that has work-groups takes further sizes. Returns those that were refused.
 ///
 /// # Errors
 /// A refusal other than [`Error::Device`] and [`Error::Unsupported`], and a renderer that fails otherwise.
 ///
 /// # Panics
 /// When a configuration changes a film.
-pub fn kernel_configs(subject: &Subject<'_>, further: &[KernelConfig]) -> Checked<Vec<Refusal>> {
+pub fn kernel_configs(subject: &Subject<'_>) -> Checked<Vec<Refusal>> {
     let mut trial = ConfigTrial::start(subject)?;
     let mut listed = trial.renderer.kernel_configs();
     assert_eq!(
@@ -49,10 +49,10 @@ pub fn kernel_configs(subject: &Subject<'_>, further: &[KernelConfig]) -> Checke
         Some(&KernelConfig::default()),
         "the default is the first of a target's configurations"
     );
-    if subject.extent() == Extent::Quick {
-        listed.retain(|config| config.group.is_none_or(|group| group == GROUP));
+    match subject.extent() {
+        Extent::Quick => listed.retain(|config| config.group.is_none_or(|group| group == GROUP)),
+        Extent::Full => add_groups(&mut listed),
     }
-    listed.extend(further);
     let mut refused = Vec::new();
     for config in listed {
         refused.extend(trial.run(config)?);
@@ -61,18 +61,23 @@ pub fn kernel_configs(subject: &Subject<'_>, further: &[KernelConfig]) -> Checke
     Ok(refused)
 }
 
+/// Adds [`GROUPS`] to the list of a target that has work-groups.
+fn add_groups(listed: &mut Vec<KernelConfig>) {
+    if listed.iter().all(|config| config.group.is_none()) {
+        return;
+    }
+    for structure in [Structure::Wavefront, Structure::Megakernel] {
+        let sized =
+            GROUPS.map(|group| KernelConfig { structure, group: Some(group), ..KernelConfig::default() });
+        let further: Vec<KernelConfig> =
+            sized.into_iter().filter(|config| !listed.contains(config)).collect();
+        listed.extend(further);
+    }
+}
+
 /// Every configuration of the target's list leaves the default's film.
 pub(crate) fn every_configuration_leaves_the_same_film(subject: &Subject<'_>) -> Checked<Outcome> {
-    let further: Vec<KernelConfig> = match subject.extent() {
-        Extent::Quick => Vec::new(),
-        Extent::Full => [Structure::Wavefront, Structure::Megakernel]
-            .into_iter()
-            .flat_map(|structure| {
-                GROUPS.map(|group| KernelConfig { structure, group: Some(group), ..KernelConfig::default() })
-            })
-            .collect(),
-    };
-    let refused = kernel_configs(subject, &further)?;
+    let refused = kernel_configs(subject)?;
     if refused.is_empty() {
         return Ok(Outcome::default());
     }

@@ -6,7 +6,7 @@ use lockstep_core::{Settings, StageTimes};
 /// Samples of the pass that is timed, after one of the same size that warms up.
 const SPP: u32 = 16;
 
-/// The largest share of a pass that queue handling and gaps between stages may take.
+/// The largest share of a pass on a device that queue handling and gaps between kernels may take.
 const LARGEST_GAP: f64 = 0.1;
 
 /// The sum of all stages, in milliseconds.
@@ -14,8 +14,8 @@ pub(crate) fn sum_of_stages(stages: &StageTimes) -> f64 {
     stages.generate_ms + stages.extend_ms + stages.shade_ms + stages.connect_ms
 }
 
-/// Stages fill the pass, in which paths through a room take many bounces.
-pub(crate) fn stages_fill_the_pass(subject: &Subject<'_>) -> Checked<Outcome> {
+/// The kernels of the four stages fill the pass by the device's timestamps.
+pub(crate) fn kernels_fill_the_pass(subject: &Subject<'_>) -> Checked<Outcome> {
     let scene = subject.built_in("cornell")?;
     let settings = Settings { width: 640, height: 360, ..Settings::default() };
     let mut renderer = subject.open()?;
