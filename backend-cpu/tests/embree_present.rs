@@ -3,14 +3,14 @@
 use embree4_rs::geometry::TriangleMeshGeometry;
 use embree4_rs::{Device, Scene, SceneOptions};
 use embree4_sys::RTCRay;
+use lockstep_conformance::require;
+use lockstep_cpu::EMBREE_TARGET;
 use lockstep_cpu::embree::library;
 
 #[test]
 fn a_library_that_was_found_traces_a_ray() {
-    match library::load() {
-        Ok(loaded) => println!("Embree {} at {}", loaded.version, loaded.path.display()),
-        Err(error) => return eprintln!("skipped: {error}"),
-    }
+    let Some(loaded) = require::present(EMBREE_TARGET, library::load()) else { return };
+    println!("Embree {} at {}", loaded.version, loaded.path.display());
     let device = Device::try_new(None).expect("a device");
     let vertices = [(0.0, 0.0, 1.0), (1.0, 0.0, 1.0), (0.0, 1.0, 1.0)];
     let mesh = TriangleMeshGeometry::try_new(&device, &vertices, &[(0, 1, 2)]).expect("a mesh");

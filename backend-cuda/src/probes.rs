@@ -1,4 +1,4 @@
-//! The probes of the parity list on a CUDA device: `lockstep_conformance::parity::run(&mut Probes::build("cuda@0")?, count)`.
+//! The probes of the conformance suite on a CUDA device.
 
 use crate::program::{self, COMPAT, COMPAT_NAME, Shape};
 use crate::renderer::CudaDevice;

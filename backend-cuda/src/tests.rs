@@ -1,9 +1,10 @@
-//! Proofs that need the compiler but no device. Skipped, with the reason printed, where there is no NVRTC.
+//! Tests that need the compiler but no device. Skipped, with the reason shown, where there is no NVRTC.
 
 use crate::nvrtc::{self, Architecture, Compiler, Refusal};
 use crate::program::{self, Bound, COMPAT, COMPAT_NAME};
 use crate::ptx;
 use lockstep_bvh::Layout;
+use lockstep_conformance::require;
 use lockstep_core::{Integrator, Mode};
 use lockstep_core::{KernelConfig, Order, Scheduling, Structure};
 use lockstep_gpu::signatures::Passing;
@@ -17,7 +18,8 @@ use std::sync::Arc;
 const ARCHITECTURES: [u32; 3] = [75, 80, 90];
 
 fn compiler() -> Option<Arc<Compiler>> {
-    nvrtc::any().map_err(|absence| eprintln!("skipped: {}. {}", absence.reason, absence.remedy)).ok()
+    let found = nvrtc::any().map_err(|absence| format!("{}. {}", absence.reason, absence.remedy));
+    require::present("nvrtc", found)
 }
 
 fn ptx_of(compiler: &Compiler, text: &str, capability: u32, mode: Mode) -> String {

@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use lockstep_conformance::scenes;
+use lockstep_conformance::{require, scenes};
 use lockstep_core::{Backend, Error, OpenOptions, Settings, TargetStatus, Unavailable};
 use lockstep_cuda::{Cuda, Version, loader, nvrtc};
 use std::path::Path;
@@ -35,7 +35,7 @@ fn driver(folder: &Path) -> Option<String> {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/fake_driver.c");
     let status = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(source).status();
     if !status.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: there is no C compiler to build the driver with");
+        require::skip(&"There is no C compiler to build a driver with. Install one that runs as `cc`.");
         return None;
     }
     library.to_str().map(str::to_owned)
@@ -55,9 +55,9 @@ fn an_unfit_driver_device_or_compiler_is_an_absence_with_a_remedy() {
 
     drivers_that_do_not_start();
     devices_without_a_compiler(folder.path());
-    match compiler {
-        Ok(compiler) => devices_with_a_compiler(&compiler),
-        Err(absence) => eprintln!("skipped: {}. {}", absence.reason, absence.remedy),
+    let compiler = compiler.map_err(|absence| format!("{}. {}", absence.reason, absence.remedy));
+    if let Some(compiler) = require::present("nvrtc", compiler) {
+        devices_with_a_compiler(&compiler);
     }
 }
 

@@ -7,6 +7,7 @@
 mod device;
 mod error;
 pub mod loader;
+pub mod probes;
 mod program;
 mod renderer;
 mod stack;

@@ -73,7 +73,6 @@ impl OpenclDevice {
     }
 
     /// What programs for this device are built in.
-    #[cfg(test)]
     pub(crate) fn context(&self) -> &Context {
         &self.context
     }

@@ -2,10 +2,13 @@
 
 mod null;
 
+use lockstep_conformance::{OpenReference, OpenTargetProbes, Suite};
 use lockstep_core::Listing;
 use lockstep_core::Mode;
 use lockstep_core::{Backend, DeviceInfo, OpenOptions, Renderer, TargetStatus, Unavailable};
+use lockstep_cpu::BVH_TARGET;
 use lockstep_reports::records;
+use lockstep_scenes::LoadOptions;
 
 use crate::exit::Failure;
 
@@ -17,6 +20,15 @@ const REGISTRY: &[&dyn Backend] = &[
     &null::Null,
     &lockstep_cpu::PlainEmbree,
 ];
+
+/// The backends that compile device code, with their probes.
+const PROBES: &[(&str, OpenTargetProbes)] = &[
+    ("opencl", |target| Ok(Box::new(lockstep_opencl::probes::Probes::build(target)?))),
+    ("cuda", |target| Ok(Box::new(lockstep_cuda::probes::Probes::build(target)?))),
+];
+
+/// Opens `cpu-bvh`, the reference for bit identity.
+const REFERENCE: OpenReference = || lockstep_cpu::Cpu.open(BVH_TARGET, &OpenOptions::default());
 
 /// Backends that are there by name and not among all: neither renders what a study could compare.
 const HIDDEN: [&str; 2] = [null::NAME, "embree-plain"];
@@ -71,6 +83,17 @@ impl Target {
     /// The modes that this target can run, the default first.
     pub(crate) fn modes(&self) -> &'static [Mode] {
         self.backend.modes()
+    }
+
+    /// The conformance suite of its backend. The reference for bit identity is `cpu-bvh`, which has none itself.
+    pub(crate) fn suite(&self) -> Suite {
+        let probes = PROBES.iter().find(|(backend, _)| *backend == self.backend.name());
+        Suite {
+            backend: self.backend,
+            reference: (self.name != BVH_TARGET).then_some(REFERENCE),
+            probes: probes.map(|(_, open)| *open),
+            scenes: Some(|name| Ok(lockstep_scenes::load(name, &LoadOptions::default())?.scene)),
+        }
     }
 
     /// The same target in a mode; nothing when it lacks that mode.

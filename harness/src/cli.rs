@@ -48,6 +48,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Measures how many rays a second targets trace, by kind of rays
     Bench(BenchArgs),
+    /// Runs the conformance suite on this machine's devices: contract, bit identity with `cpu-bvh`, light transport
+    Selftest(SelftestArgs),
     /// Golden-image tests
     #[command(subcommand)]
     Golden(GoldenCommand),
@@ -371,6 +373,29 @@ pub(crate) struct BenchArgs {
     pub(crate) json: bool,
 }
 
+/// `lockstep selftest`
+#[derive(Debug, Args)]
+pub(crate) struct SelftestArgs {
+    /// Targets; `all` is every one present
+    #[arg(
+        short = 'b',
+        long = "targets",
+        value_name = "TARGET",
+        value_delimiter = ',',
+        default_value = "all"
+    )]
+    pub(crate) targets: Vec<String>,
+    /// Smaller films of fewer sizes, and fewer inputs of each device function
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Only the checks whose names contain WORD
+    #[arg(long, value_name = "WORD")]
+    pub(crate) only: Option<String>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// `lockstep golden …`
 #[derive(Debug, Subcommand)]
 pub(crate) enum GoldenCommand {
@@ -510,6 +535,8 @@ mod tests {
             "lockstep compare dir_a dir_b -o out --fresh",
             "lockstep report d",
             "lockstep bench cornell atrium -b cpu-bvh,cuda@0 --rays 2000000,8000000 --quality --json -o d",
+            "lockstep selftest",
+            "lockstep selftest -b cpu-bvh,opencl@pocl --quick --only identity --json",
             "lockstep golden check",
             "lockstep golden check --junit junit.xml --markdown summary.md --json -o dir --fresh",
             "lockstep golden bless cornell --dry-run",

@@ -20,6 +20,7 @@ mod port;
 mod progress;
 mod render;
 mod scenes;
+mod selftest;
 mod setup;
 mod study;
 mod trace;
@@ -55,6 +56,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Selftest(args) => selftest::run(&args),
         Command::Golden(GoldenCommand::Check(args)) => golden::check(&args),
         Command::Golden(GoldenCommand::Bless(args)) => golden::bless(&args),
         Command::Port(command) => port::run(&command),

@@ -86,8 +86,9 @@ mod tests {
         let mut lines =
             map.lines().skip_while(|line| !range(line).is_some_and(|range| range.contains(&middle)));
         let Some(flags) = lines.find(|line| line.starts_with("VmFlags:")) else {
-            eprintln!("skipped: this kernel does not say which advice it took (VmFlags in /proc/self/smaps)");
-            return;
+            return lockstep_conformance::require::skip(
+                &"This kernel does not say which advice it took (VmFlags in /proc/self/smaps).",
+            );
         };
         let is_known = std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists();
         assert_eq!(flags.split(' ').any(|flag| flag == "hg"), is_known, "{flags}");

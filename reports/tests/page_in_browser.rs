@@ -105,7 +105,7 @@ fn instruments(plan: &Plan) -> Vec<Record> {
     records
 }
 
-/// A browser to test with; without one, says so and how to get it.
+/// A browser to test with; the test is skipped where there is none.
 fn chromium() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("LOCKSTEP_CHROMIUM") {
         return Some(named.into());
@@ -114,10 +114,8 @@ fn chromium() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
     let found = names.iter().flat_map(|name| folders.iter().map(move |f| f.join(name))).find(|p| p.is_file());
-    if found.is_none() {
-        eprintln!("skipped: no Chromium was found; install the package chromium or set LOCKSTEP_CHROMIUM");
-    }
-    found
+    let absence = "No Chromium was found. Install the package chromium or set LOCKSTEP_CHROMIUM.";
+    lockstep_require::present("browser", found.ok_or(absence))
 }
 
 /// Opens a page with the script in it and returns what it reports: a line for each step, `ok` or `FAILED` first.

@@ -4,7 +4,7 @@ use super::intersector::{Blocked, Embree};
 use crate::intersector::Intersector;
 use crate::{BVH_TARGET, Cpu, EMBREE_TARGET};
 use lockstep_bvh::{BuildSettings, Bvh2, BvhCache, Scratch};
-use lockstep_conformance::{render, scenes};
+use lockstep_conformance::{render, require, scenes};
 use lockstep_core::geometry::{FAR, Hit, Ray};
 use lockstep_core::math::rng::{RayKey, SampleKey, pcg4d, uniform};
 use lockstep_core::math::sampling::frame;
@@ -20,15 +20,9 @@ use lockstep_core::{Backend, OpenOptions, Scene, SceneBuilder, Settings};
 /// differently: rays that meet two primitives where they cross.
 const TOLERATED_SHARE: f64 = 1e-5;
 
-/// False, with a printed reason, where Embree is not installed.
+/// Whether Embree is installed; the test is skipped where it is not.
 pub(super) fn embree_is_here() -> bool {
-    match super::library::load() {
-        Ok(_) => true,
-        Err(error) => {
-            eprintln!("skipped: {error}");
-            false
-        }
-    }
+    require::present(EMBREE_TARGET, super::library::load()).is_some()
 }
 
 fn embree(scene: &Scene) -> Embree {

@@ -1,18 +1,11 @@
 //! What the tests of CUDA devices share.
 
-use lockstep_core::{Backend, OpenOptions, Renderer, TargetStatus};
+use lockstep_core::{Backend, OpenOptions, Renderer};
 use lockstep_cuda::Cuda;
 
-/// The names of the targets that are present. Prints the reason when one is absent.
+/// The names of the targets that are present; the test is skipped where there is none.
 pub(crate) fn present() -> Vec<String> {
-    let name = |target: TargetStatus| match target.state {
-        Ok(_) => Some(target.name),
-        Err(absence) => {
-            eprintln!("skipped: {}. {}", absence.reason, absence.remedy);
-            None
-        }
-    };
-    Cuda.targets().into_iter().filter_map(name).collect()
+    lockstep_conformance::present_targets(&Cuda)
 }
 
 /// A renderer of a target that is present.

@@ -1,43 +1,19 @@
 //! The promises of the [`Renderer`] trait, for any renderer.
 
-use crate::trace_rays::cast_answers_as_the_hit_rule_says;
-use crate::{During, Open, Verdict, accumulate, blank, film_of, load, made, opened, render, scenes};
+use crate::{Checked, During, Outcome, Subject, accumulate, blank, everything, film_of, load, made, render};
 use lockstep_core::error::Error;
 use lockstep_core::film::{Film, InvalidSamples, MAX_SPP, quantize};
+use lockstep_core::math::vec3::Vec3;
 use lockstep_core::path_record::{PathRequest, PathVertex};
-use lockstep_core::scene::{Scene, SceneBuilder};
+use lockstep_core::scene::{Scene, SceneBuilder, Sky};
 use lockstep_core::{BounceCounts, Renderer, Settings};
 use std::ops::Range;
 
 /// The film's size in these checks: not a multiple of any tile or work-group.
 const SETTINGS: Settings = Settings { width: 37, height: 23, bounces: 3, seed: 5, ..Settings::DEFAULT };
 
-/// Checks the contract of [`Renderer`] on a scene that uses every feature.
-///
-/// # Errors
-/// A renderer that fails where it must work.
-///
-/// # Panics
-/// When a promise is broken.
-pub fn contract(open: &mut Open<'_>) -> Verdict {
-    let scene = made(scenes::everything())?;
-    names_its_device(open)?;
-    refuses_use_before_load(open)?;
-    refuses_bad_settings(open, &scene)?;
-    any_split_gives_the_same_bits(open, &scene)?;
-    a_second_renderer_gives_the_same_bits(open, &scene)?;
-    load_clears_the_film(open, &scene)?;
-    seeds_and_samples_select_other_noise(open, &scene)?;
-    ray_counts_add_up(open, &scene)?;
-    refuses_more_samples_than_a_film_holds(open, &scene)?;
-    renders_a_scene_without_geometry(open)?;
-    renders_one_pixel(open, &scene)?;
-    cast_answers_as_the_hit_rule_says(open, &scene)?;
-    traces_are_the_samples_of_the_film(open, &scene)
-}
-
-fn names_its_device(open: &mut Open<'_>) -> Verdict {
-    let renderer = opened(open)?;
+pub(crate) fn names_its_device(subject: &Subject<'_>) -> Checked {
+    let renderer = subject.open()?;
     let device = renderer.device();
     assert!(
         !device.target.is_empty() && !device.backend.is_empty(),
@@ -46,8 +22,8 @@ fn names_its_device(open: &mut Open<'_>) -> Verdict {
     Ok(())
 }
 
-fn refuses_use_before_load(open: &mut Open<'_>) -> Verdict {
-    let mut renderer = opened(open)?;
+pub(crate) fn refuses_use_before_load(subject: &Subject<'_>) -> Checked {
+    let mut renderer = subject.open()?;
     let mut film = blank()?;
     assert!(
         matches!(renderer.accumulate(0..1), Err(Error::Contract { .. })),
@@ -57,8 +33,9 @@ fn refuses_use_before_load(open: &mut Open<'_>) -> Verdict {
     Ok(())
 }
 
-fn refuses_bad_settings(open: &mut Open<'_>, scene: &Scene) -> Verdict {
-    let mut renderer = opened(open)?;
+pub(crate) fn refuses_bad_settings(subject: &Subject<'_>) -> Checked {
+    let scene = &everything()?;
+    let mut renderer = subject.open()?;
     for bad in [Settings { width: 0, ..SETTINGS }, Settings { bounces: 1_000_000, ..SETTINGS }] {
         assert!(renderer.load(scene, &bad).is_err(), "{bad:?} is refused");
     }
@@ -66,7 +43,7 @@ fn refuses_bad_settings(open: &mut Open<'_>, scene: &Scene) -> Verdict {
     Ok(())
 }
 
-fn accumulated(renderer: &mut dyn Renderer, scene: &Scene, parts: &[Range<u32>]) -> Verdict<Film> {
+fn accumulated(renderer: &mut dyn Renderer, scene: &Scene, parts: &[Range<u32>]) -> Checked<Film> {
     load(renderer, scene, &SETTINGS)?;
     for part in parts {
         accumulate(renderer, scene, part.clone())?;
@@ -74,8 +51,9 @@ fn accumulated(renderer: &mut dyn Renderer, scene: &Scene, parts: &[Range<u32>])
     film_of(renderer, scene)
 }
 
-fn any_split_gives_the_same_bits(open: &mut Open<'_>, scene: &Scene) -> Verdict {
-    let mut renderer = opened(open)?;
+pub(crate) fn any_split_gives_the_same_bits(subject: &Subject<'_>) -> Checked {
+    let scene = &everything()?;
+    let mut renderer = subject.open()?;
     let whole = accumulated(renderer.as_mut(), scene, std::slice::from_ref(&(0..64)))?;
     assert_eq!(
         (whole.spp, whole.width(), whole.height()),
@@ -88,10 +66,10 @@ fn any_split_gives_the_same_bits(open: &mut Open<'_>, scene: &Scene) -> Verdict 
     for parts in [&singles[..], &backwards[..], &uneven[..]] {
         let split = accumulated(renderer.as_mut(), scene, parts)?;
         assert_eq!(split.pixels_differing(&whole), 0, "0..64 equals the split {parts:?}");
-        assert_eq!(split.invalid, whole.invalid, "invalid do not depend on the split");
+        assert_eq!(split.invalid, whole.invalid, "invalid samples do not depend on the split");
     }
     // Two devices that share the samples.
-    let mut other = opened(open)?;
+    let mut other = subject.open()?;
     let mut first = accumulated(renderer.as_mut(), scene, std::slice::from_ref(&(0..17)))?;
     let second = accumulated(other.as_mut(), scene, std::slice::from_ref(&(17..64)))?;
     first.merge(&second).during(|| "adding films of one size".into())?;
@@ -99,15 +77,17 @@ fn any_split_gives_the_same_bits(open: &mut Open<'_>, scene: &Scene) -> Verdict 
     Ok(())
 }
 
-fn a_second_renderer_gives_the_same_bits(open: &mut Open<'_>, scene: &Scene) -> Verdict {
-    let (a, _) = render(opened(open)?.as_mut(), scene, &SETTINGS, 8)?;
-    let (b, _) = render(opened(open)?.as_mut(), scene, &SETTINGS, 8)?;
+pub(crate) fn a_second_renderer_gives_the_same_bits(subject: &Subject<'_>) -> Checked {
+    let scene = &everything()?;
+    let (a, _) = render(subject.open()?.as_mut(), scene, &SETTINGS, 8)?;
+    let (b, _) = render(subject.open()?.as_mut(), scene, &SETTINGS, 8)?;
     assert_eq!(a, b, "two renderers of one target agree to the bit");
     Ok(())
 }
 
-fn load_clears_the_film(open: &mut Open<'_>, scene: &Scene) -> Verdict {
-    let mut renderer = opened(open)?;
+pub(crate) fn load_clears_the_film(subject: &Subject<'_>) -> Checked {
+    let scene = &everything()?;
+    let mut renderer = subject.open()?;
     let (a, _) = render(renderer.as_mut(), scene, &SETTINGS, 2)?;
     let (b, _) = render(renderer.as_mut(), scene, &SETTINGS, 2)?;
     assert_eq!(a, b, "load starts a new film");
@@ -118,8 +98,9 @@ fn load_clears_the_film(open: &mut Open<'_>, scene: &Scene) -> Verdict {
     Ok(())
 }
 
-fn seeds_and_samples_select_other_noise(open: &mut Open<'_>, scene: &Scene) -> Verdict {
-    let mut renderer = opened(open)?;
+pub(crate) fn seeds_and_samples_select_other_noise(subject: &Subject<'_>) -> Checked {
+    let scene = &everything()?;
+    let mut renderer = subject.open()?;
     let (a, _) = render(renderer.as_mut(), scene, &SETTINGS, 1)?;
     let (b, _) = render(renderer.as_mut(), scene, &Settings { seed: 6, ..SETTINGS }, 1)?;
     let second = accumulated(renderer.as_mut(), scene, std::slice::from_ref(&(1..2)))?;
@@ -128,8 +109,9 @@ fn seeds_and_samples_select_other_noise(open: &mut Open<'_>, scene: &Scene) -> V
     Ok(())
 }
 
-fn ray_counts_add_up(open: &mut Open<'_>, scene: &Scene) -> Verdict {
-    let (_, report) = render(opened(open)?.as_mut(), scene, &SETTINGS, 3)?;
+pub(crate) fn ray_counts_add_up(subject: &Subject<'_>) -> Checked {
+    let scene = &everything()?;
+    let (_, report) = render(subject.open()?.as_mut(), scene, &SETTINGS, 3)?;
     let camera_rays = report.bounces.first().map(|counts| counts.extension_rays);
     assert_eq!(camera_rays, Some(37 * 23 * 3), "every sample has one camera ray");
     assert!(report.bounces.len() <= SETTINGS.bounces as usize + 1, "no bounce beyond the last");
@@ -150,8 +132,9 @@ fn ray_counts_add_up(open: &mut Open<'_>, scene: &Scene) -> Verdict {
     Ok(())
 }
 
-fn refuses_more_samples_than_a_film_holds(open: &mut Open<'_>, scene: &Scene) -> Verdict {
-    let mut renderer = opened(open)?;
+pub(crate) fn refuses_more_samples_than_a_film_holds(subject: &Subject<'_>) -> Checked {
+    let scene = &everything()?;
+    let mut renderer = subject.open()?;
     load(renderer.as_mut(), scene, &SETTINGS)?;
     assert!(
         matches!(renderer.accumulate(0..MAX_SPP + 1), Err(Error::Contract { .. })),
@@ -161,33 +144,36 @@ fn refuses_more_samples_than_a_film_holds(open: &mut Open<'_>, scene: &Scene) ->
     Ok(())
 }
 
-fn renders_a_scene_without_geometry(open: &mut Open<'_>) -> Verdict {
+pub(crate) fn renders_a_scene_without_geometry(subject: &Subject<'_>) -> Checked {
     let mut b = SceneBuilder::new("empty");
-    b.sky = lockstep_core::scene::Sky::Constant(lockstep_core::math::vec3::Vec3::splat(0.5));
+    b.sky = Sky::Constant(Vec3::splat(0.5));
     let scene = made(b.build())?;
-    let (film, report) = render(opened(open)?.as_mut(), &scene, &SETTINGS, 4)?;
+    let (film, report) = render(subject.open()?.as_mut(), &scene, &SETTINGS, 4)?;
     assert!(film.mean().iter().all(|p| *p == [0.5; 3]), "nothing but sky shows the sky");
     assert!(report.invalid.is_zero());
     Ok(())
 }
 
-fn renders_one_pixel(open: &mut Open<'_>, scene: &Scene) -> Verdict {
-    let (film, _) = render(opened(open)?.as_mut(), scene, &Settings { width: 1, height: 1, ..SETTINGS }, 5)?;
+pub(crate) fn renders_one_pixel(subject: &Subject<'_>) -> Checked {
+    let scene = &everything()?;
+    let (film, _) =
+        render(subject.open()?.as_mut(), scene, &Settings { width: 1, height: 1, ..SETTINGS }, 5)?;
     assert_eq!((film.sums.len(), film.spp), (1, 5), "a film of one pixel is possible");
     Ok(())
 }
 
-/// Where a renderer can trace single paths, these are the paths that its film is made of, ray by ray.
-fn traces_are_the_samples_of_the_film(open: &mut Open<'_>, scene: &Scene) -> Verdict {
-    let mut renderer = opened(open)?;
+/// Recorded paths are those of the film, ray by ray.
+pub(crate) fn recorded_paths_are_the_samples_of_the_film(subject: &Subject<'_>) -> Checked<Outcome> {
+    let scene = &everything()?;
+    let mut renderer = subject.open()?;
     let settings = Settings { roulette_from: Some(2), bounces: 5, ..SETTINGS };
     let (film, report) = render(renderer.as_mut(), scene, &settings, 2)?;
     let pixels = 0..settings.width * settings.height;
     let requests: Vec<PathRequest> =
         pixels.flat_map(|pixel| [0, 1].map(|sample| PathRequest { pixel, sample })).collect();
     let paths = match renderer.record_paths(&requests) {
-        Err(Error::Unsupported { .. }) => return Ok(()),
-        other => other.during(|| "tracing a path of every sample".into())?,
+        Err(refusal @ Error::Unsupported { .. }) => return Ok(Outcome::Skipped(refusal.to_string())),
+        other => other.during(|| "recording a path of every sample".into())?,
     };
     assert_eq!(paths.len(), requests.len(), "one path for each request");
     assert!(paths.iter().all(|path| !path.is_empty()), "a path has a vertex");
@@ -196,22 +182,22 @@ fn traces_are_the_samples_of_the_film(open: &mut Open<'_>, scene: &Scene) -> Ver
         let last = of_pixel.iter().filter_map(|path| path.last());
         let values = last.map(|vertex| quantize(vertex.radiance.into(), &mut invalid));
         let total = values.fold([0; 3], |t, v| [t[0] + v[0], t[1] + v[1], t[2] + v[2]]);
-        assert_eq!(total, *sum, "the traced samples of pixel {pixel} add up to the film's");
+        assert_eq!(total, *sum, "the recorded samples of pixel {pixel} add up to the film's");
     }
-    assert_eq!(invalid, film.invalid, "traces have the film's invalid");
-    assert_eq!(rays_of(&paths), report.bounces, "traces have the film's rays");
-    assert_eq!(film_of(renderer.as_mut(), scene)?, film, "a trace leaves the film as it is");
+    assert_eq!(invalid, film.invalid, "recorded paths have the film's invalid samples");
+    assert_eq!(rays_of(&paths), report.bounces, "recorded paths have the film's rays");
+    assert_eq!(film_of(renderer.as_mut(), scene)?, film, "recording leaves the film as it is");
     let outside = PathRequest { pixel: settings.width * settings.height, sample: 0 };
     assert!(
         matches!(renderer.record_paths(&[outside]), Err(Error::Contract { .. })),
         "a pixel outside is refused"
     );
-    let none = renderer.record_paths(&[]).during(|| "tracing no path".into())?;
+    let none = renderer.record_paths(&[]).during(|| "recording no path".into())?;
     assert_eq!(none, Vec::<Vec<PathVertex>>::new());
-    Ok(())
+    Ok(Outcome::default())
 }
 
-/// The rays of traced paths by bounce.
+/// The rays of recorded paths by bounce.
 fn rays_of(paths: &[Vec<PathVertex>]) -> Vec<BounceCounts> {
     let longest = paths.iter().map(Vec::len).max().unwrap_or(0);
     let mut bounces = vec![BounceCounts::default(); longest];

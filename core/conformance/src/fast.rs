@@ -1,7 +1,7 @@
-//! The fast build against the exact one, by their means over many seeds.
+//! The fast mode against the exact one, by their means over many seeds.
 
 use crate::statistics::{mean_and_variance, welch_t};
-use crate::{Open, Verdict, made, mean, opened, render, scenes, tolerances};
+use crate::{Checked, Outcome, Subject, everything, made, mean, render, scenes, tolerances};
 use lockstep_core::scene::{Material, Scene};
 use lockstep_core::{Mode, Settings};
 
@@ -10,7 +10,7 @@ const SEEDS: u32 = 32;
 /// Samples per pixel of an image: with 32x32 pixels and 32 seeds the standard error of every mean below is under 0.25 %.
 const SPP: u32 = 64;
 
-/// The means of one scene's images, one for each seed.
+/// Mean radiance of one scene's images, one for each seed.
 #[derive(Clone, Debug)]
 pub struct Means {
     /// The scene.
@@ -45,15 +45,15 @@ impl Means {
 ///
 /// # Panics
 /// When a film has samples that had to be altered.
-pub fn fast_means(open: &mut Open<'_>) -> Verdict<Vec<Means>> {
-    let mut renderer = opened(open)?;
+pub fn fast_means(subject: &Subject<'_>) -> Checked<Vec<Means>> {
+    let mut renderer = subject.open()?;
     let all = [
         scenes::everything(),
         scenes::small_and_large_light(),
         scenes::furnace(Material::dielectric(1.5, 0.4)),
         scenes::floor_under_ball(0.5, 10.0, [1.5, 1.5, -0.5], 0.3),
     ];
-    let mut means = |scene: &Scene, mode, first: u32| -> Verdict<Vec<f64>> {
+    let mut means = |scene: &Scene, mode, first: u32| -> Checked<Vec<f64>> {
         (first..first + SEEDS)
             .map(|seed| {
                 let settings =
@@ -72,6 +72,39 @@ pub fn fast_means(open: &mut Open<'_>) -> Verdict<Vec<Means>> {
     all.into_iter().map(of_scene).collect()
 }
 
+/// The fast mode has the exact mode's mean; a mean that is 1 % lower would be found.
+pub(crate) fn means_agree_and_one_percent_would_be_found(subject: &Subject<'_>) -> Checked {
+    for mut means in fast_means(subject)? {
+        assert_eq!(means.disagreement(), None);
+        means.fast.iter_mut().for_each(|mean| *mean *= 0.99);
+        assert!(means.disagreement().is_some(), "{}: one percent is seen", means.scene);
+    }
+    Ok(())
+}
+
+/// The fast mode promises no identity, has flags of its own, and leaves the exact mode as it was.
+pub(crate) fn the_mode_is_labelled_and_leaves_the_exact_one_alone(subject: &Subject<'_>) -> Checked<Outcome> {
+    let scene = everything()?;
+    let exact = Settings { width: 96, height: 54, ..Settings::default() };
+    let fast = Settings { mode: Mode::Fast, ..exact };
+    let mut renderer = subject.open()?;
+    let (film, _) = render(renderer.as_mut(), &scene, &exact, SPP)?;
+    let (promised, flags) = (renderer.device().exact, renderer.device().flags.clone());
+    let (other, _) = render(renderer.as_mut(), &scene, &fast, SPP)?;
+    assert!(!renderer.device().exact, "the fast mode promises no identity");
+    assert_ne!(renderer.device().flags, flags, "the fast mode has flags of its own");
+    let (exact_mean, fast_mean) = (mean(&film), mean(&other));
+    let off = (fast_mean - exact_mean).abs() / exact_mean;
+    assert!(
+        off < tolerances::FAST_SAME_SEED,
+        "the fast mean {fast_mean} is {off} off the exact mean {exact_mean}"
+    );
+    let (again, _) = render(renderer.as_mut(), &scene, &exact, SPP)?;
+    assert_eq!(again, film, "the exact mode after the fast one");
+    assert_eq!(renderer.device().exact, promised, "the promise of identity after the fast mode");
+    Ok(Outcome::Passed(format!("the means differ by {off:.1e}")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,8 +117,8 @@ mod tests {
     #[test]
     fn noise_agrees_and_one_percent_of_darkening_does_not() {
         assert_eq!(means(1.0005).disagreement(), None);
-        let told = means(0.99).disagreement().unwrap();
-        assert!(told.contains("off the exact mean"), "{told}");
+        let reason = means(0.99).disagreement().unwrap();
+        assert!(reason.contains("off the exact mean"), "{reason}");
         assert!(means(f64::NAN).disagreement().is_some());
     }
 

@@ -1,30 +1,81 @@
-//! What every [`Renderer`] must pass. A backend's test calls both parts:
+//! The conformance suite: the checks that every Lockstep backend passes, inside this repository or outside it.
 //!
-//! ```
+//! - `contract`: the promises of [`Renderer`];
+//! - `trace_rays`: hits of given rays against the intersection predicate by brute force;
+//! - `parity`: device functions, records and constants against their Rust counterparts, function by function;
+//! - `identity`: films, ray counts and recorded paths against a reference renderer, to the bit;
+//! - `configs`: no kernel configuration changes a film, and impossible ones are refused;
+//! - `physics`: light transport against closed forms and statistics;
+//! - `fast`: the fast mode against the exact one, statistically;
+//! - `timing`: stage times against the time of the pass.
+//!
+//! A backend's test, `tests/conformance.rs`, is one invocation of [`conformance_suite!`], with `harness = false` in its
+//! `[[test]]` table. It runs every check on every target of the backend as a test of its own:
+//!
+//! ```no_run
 //! use lockstep_core::null::NullRenderer;
-//! lockstep_conformance::contract(&mut || Ok(Box::new(NullRenderer::new())))?;
-//! // lockstep_conformance::physics(&mut || ...)?; for a renderer that traces rays
-//! # Ok::<(), lockstep_conformance::Failure>(())
+//! use lockstep_core::{Backend, DeviceInfo, OpenOptions, Renderer, Result, TargetStatus};
+//!
+//! struct Null;
+//!
+//! impl Backend for Null {
+//!     fn name(&self) -> &'static str {
+//!         "null"
+//!     }
+//!
+//!     fn targets(&self) -> Vec<TargetStatus> {
+//!         vec![TargetStatus { name: "null".into(), state: Ok(DeviceInfo::default()) }]
+//!     }
+//!
+//!     fn open(&self, _target: &str, _options: &OpenOptions) -> Result<Box<dyn Renderer>> {
+//!         Ok(Box::new(NullRenderer::new()))
+//!     }
+//! }
+//!
+//! lockstep_conformance::conformance_suite! { backend: Null }
 //! ```
 //!
-//! [`contract`] checks the promises of the trait and holds for any renderer, [`physics`] the light transport against
-//! closed forms and statistics, [`variants`] that no way to run passes changes a film. A claim that
-//! does not hold is asserted, as in any test; a renderer that fails where it must work is a [`Failure`].
+//! For bit identity it is also given `reference: || Cpu.open(BVH_TARGET, &OpenOptions::default())` of `lockstep-cpu`, for
+//! parity by function `probes: |target| ...`, and for films of built-in scenes `scenes: |name| ...`.
+//!
+//! A single target is a [`Subject`] made from a closure, and each of [`CHECKS`] runs on it:
+//!
+//! ```
+//! use lockstep_conformance::{CHECKS, CheckResult, Subject};
+//! use lockstep_core::null::NullRenderer;
+//!
+//! let subject = Subject::new(|| Ok(Box::new(NullRenderer::new())));
+//! for check in CHECKS.iter().filter(|check| check.name().starts_with("contract::")) {
+//!     let (result, _) = check.run(&subject);
+//!     assert!(!matches!(result, CheckResult::Failed(_)), "{}: {result:?}", check.name());
+//! }
+//! ```
+//!
+//! A claim that does not hold is asserted, as in any test; a renderer that fails where it must work is a [`Failure`].
 
+mod check;
 mod configs;
 mod contract;
 mod fast;
+mod identity;
 pub mod parity;
 mod physics;
 pub mod scenes;
 pub mod statistics;
+mod subject;
+mod suite;
+mod targets;
+mod timing;
 pub mod tolerances;
 mod trace_rays;
 
-pub use configs::variants;
-pub use contract::contract;
+pub use check::{CHECKS, Check, CheckResult, Outcome};
+pub use configs::{Refusal, kernel_configs};
 pub use fast::{Means, fast_means};
-pub use physics::physics;
+pub use lockstep_require as require;
+pub use subject::{Extent, LoadScene, Open, OpenProbes, Subject};
+pub use suite::{OpenReference, OpenTargetProbes, Suite};
+pub use targets::present_targets;
 
 use lockstep_core::error::{Error, Result};
 use lockstep_core::film::Film;
@@ -32,17 +83,14 @@ use lockstep_core::scene::Scene;
 use lockstep_core::{PassReport, Renderer, Settings};
 use std::ops::Range;
 
-/// Opens a fresh renderer.
-pub type Open<'a> = dyn FnMut() -> Result<Box<dyn Renderer>> + 'a;
-
-/// What the suite returns; claims are asserted on the way.
-pub type Verdict<T = ()> = std::result::Result<T, Failure>;
+/// The result of a part of the suite; claims are asserted on the way.
+pub type Checked<T = ()> = std::result::Result<T, Failure>;
 
 /// A renderer, or a scene of the suite, failed where it must work.
 #[derive(Debug, thiserror::Error)]
 #[error("{act}: {source}")]
 pub struct Failure {
-    /// What the suite was doing, with the scene.
+    /// The suite's act, with the scene.
     pub act: String,
     /// Why that failed.
     pub source: Error,
@@ -51,58 +99,58 @@ pub struct Failure {
 /// Names what the suite was doing.
 trait During<T> {
     /// The value, or a [`Failure`] in this act.
-    fn during(self, act: impl FnOnce() -> String) -> Verdict<T>;
+    fn during(self, act: impl FnOnce() -> String) -> Checked<T>;
 }
 
 impl<T> During<T> for Result<T> {
-    fn during(self, act: impl FnOnce() -> String) -> Verdict<T> {
+    fn during(self, act: impl FnOnce() -> String) -> Checked<T> {
         self.map_err(|source| Failure { act: act(), source })
     }
 }
 
-/// Opens a renderer.
-fn opened(open: &mut Open<'_>) -> Verdict<Box<dyn Renderer>> {
-    open().during(|| "opening the renderer".into())
+/// A scene of the suite.
+fn made(scene: Result<Scene>) -> Checked<Scene> {
+    scene.during(|| "making a scene of the suite".into())
 }
 
-/// A scene of the suite.
-fn made(scene: Result<Scene>) -> Verdict<Scene> {
-    scene.during(|| "making a scene of the suite".into())
+/// The scene that uses every feature.
+fn everything() -> Checked<Scene> {
+    made(scenes::everything())
 }
 
 /// Renders `spp` samples of a scene in one call.
 ///
 /// # Errors
-/// What the renderer says, with the scene.
+/// The renderer's error, with the scene.
 pub fn render(
     renderer: &mut dyn Renderer,
     scene: &Scene,
     settings: &Settings,
     spp: u32,
-) -> Verdict<(Film, PassReport)> {
+) -> Checked<(Film, PassReport)> {
     load(renderer, scene, settings)?;
     let report = accumulate(renderer, scene, 0..spp)?;
     Ok((film_of(renderer, scene)?, report))
 }
 
 /// Loads a scene.
-fn load(renderer: &mut dyn Renderer, scene: &Scene, settings: &Settings) -> Verdict {
+fn load(renderer: &mut dyn Renderer, scene: &Scene, settings: &Settings) -> Checked {
     renderer.load(scene, settings).map(|_| ()).during(|| format!("loading {}", scene.name))
 }
 
 /// Renders samples.
-fn accumulate(renderer: &mut dyn Renderer, scene: &Scene, samples: Range<u32>) -> Verdict<PassReport> {
+fn accumulate(renderer: &mut dyn Renderer, scene: &Scene, samples: Range<u32>) -> Checked<PassReport> {
     let act = format!("rendering samples {samples:?} of {}", scene.name);
     renderer.accumulate(samples).during(|| act)
 }
 
 /// A film for a renderer to fill.
-fn blank() -> Verdict<Film> {
+fn blank() -> Checked<Film> {
     Film::new(1, 1).during(|| "making a film of one pixel".into())
 }
 
 /// The renderer's film.
-fn film_of(renderer: &mut dyn Renderer, scene: &Scene) -> Verdict<Film> {
+fn film_of(renderer: &mut dyn Renderer, scene: &Scene) -> Checked<Film> {
     let mut film = blank()?;
     renderer.read(&mut film).during(|| format!("reading the film of {}", scene.name))?;
     Ok(film)
@@ -118,13 +166,63 @@ pub fn mean(film: &Film) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lockstep_core::null::NullRenderer;
+    use lockstep_core::{DeviceInfo, LoadReport};
 
     #[test]
     fn a_renderer_that_does_not_open_is_a_failure_that_says_so() {
-        let mut open = || Err(Error::Unsupported { actor: "t".into(), what: "anything".into() });
-        for verdict in [contract(&mut open), physics(&mut open), variants(&mut open, &[]).map(|_| ())] {
-            let told = verdict.unwrap_err().to_string();
-            assert!(told.starts_with("opening the renderer: ") && told.contains("anything"), "{told}");
+        let subject = Subject::new(|| Err(Error::Unsupported { actor: "t".into(), what: "anything".into() }));
+        for check in CHECKS.iter().filter(|check| check.lacking(&subject).is_none()) {
+            let (result, _) = check.run(&subject);
+            let CheckResult::Failed(reason) = result else { panic!("{}: {result:?}", check.name()) };
+            assert!(reason.starts_with("opening the renderer: ") && reason.contains("anything"), "{reason}");
+        }
+    }
+
+    #[test]
+    fn names_of_checks_are_unique() {
+        let names: std::collections::BTreeSet<&str> = CHECKS.iter().map(Check::name).collect();
+        assert_eq!(names.len(), CHECKS.len());
+    }
+
+    #[test]
+    fn a_film_that_differs_from_the_reference_fails_with_the_scene() {
+        for brighter in [false, true] {
+            let subject = Subject::new(|| Ok(Box::new(Brighter { inner: NullRenderer::new(), brighter })))
+                .with_reference(|| Ok(Box::new(NullRenderer::new())))
+                .promising_identity(true);
+            let check = CHECKS.iter().find(|check| check.name().ends_with("under_all_settings")).unwrap();
+            assert_eq!(check.lacking(&subject), None);
+            match check.run(&subject).0 {
+                CheckResult::Ended(_) => assert!(!brighter),
+                CheckResult::Failed(reason) => assert!(brighter && reason.contains("everything"), "{reason}"),
+            }
+        }
+    }
+
+    /// Adds the smallest unit to one pixel's film.
+    struct Brighter {
+        inner: NullRenderer,
+        brighter: bool,
+    }
+
+    impl Renderer for Brighter {
+        fn device(&self) -> &DeviceInfo {
+            self.inner.device()
+        }
+
+        fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport> {
+            self.inner.load(scene, settings)
+        }
+
+        fn accumulate(&mut self, samples: Range<u32>) -> Result<PassReport> {
+            self.inner.accumulate(samples)
+        }
+
+        fn read(&mut self, film: &mut Film) -> Result<()> {
+            self.inner.read(film)?;
+            film.sums[0][0] += i64::from(self.brighter);
+            Ok(())
         }
     }
 }

@@ -1,66 +1,30 @@
 //! Light transport against closed forms and statistics.
 
 use crate::statistics::{mean_and_variance, welch_t};
-use crate::{During, Open, Verdict, made, mean, opened, render, scenes, tolerances};
+use crate::{Checked, During, Outcome, Subject, made, mean, render, scenes, tolerances};
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Material, Scene};
 use lockstep_core::{Error, Integrator, Settings, Strategy};
 use lockstep_transport::bsdf::{fresnel_dielectric, schlick};
-
-/// Checks light transport; takes some seconds on two cores.
-///
-/// # Errors
-/// A renderer that fails where it must work.
-///
-/// # Panics
-/// When a mean lies beyond its tolerance.
-pub fn physics(open: &mut Open<'_>) -> Verdict {
-    furnaces_are_white(open)?;
-    diffuse_floors_reflect_what_arrives(open)?;
-    mirrors_and_glass_follow_fresnel(open)?;
-    estimators_agree(open)?;
-    ambient_occlusion_is_what_the_form_factor_leaves(open)
-}
-
-/// The form factor from a point to a parallel square above it is known (Howell, Mengüç, Daun and Siegel, Thermal Radiation
-/// Heat Transfer, appendix C); directions that miss the square leave the scene.
-fn ambient_occlusion_is_what_the_form_factor_leaves(open: &mut Open<'_>) -> Verdict {
-    let integrator = Integrator::Ao;
-    let settings = Settings { integrator, ..square(64, 3) };
-    let scene = made(scenes::floor_below_square())?;
-    match opened(open)?.load(&scene, &settings) {
-        // A backend need not have every integrator.
-        Err(Error::Unsupported { .. }) => return Ok(()),
-        loaded => loaded.map(drop).during(|| format!("loading {} for {integrator}", scene.name))?,
-    }
-    let found = mean_of(open, scenes::floor_below_square(), &settings, 256)?;
-    let half_diagonal = 2f64.sqrt();
-    let form_factor = 4.0 / (half_diagonal * std::f64::consts::PI) * (1.0 / half_diagonal).atan();
-    let expected = 1.0 - form_factor;
-    assert!((found - expected).abs() <= tolerances::AMBIENT_OCCLUSION, "found {found}, expected {expected}");
-    let open_floor = mean_of(open, scenes::floor_under_sky(0.5, 1.0), &settings, 4)?;
-    assert!(open_floor == 1.0, "an open floor is not occluded: {open_floor}");
-    Ok(())
-}
 
 fn square(side: u32, bounces: u32) -> Settings {
     Settings { width: side, height: side, bounces, ..Settings::default() }
 }
 
 fn mean_of(
-    open: &mut Open<'_>,
+    subject: &Subject<'_>,
     scene: lockstep_core::Result<Scene>,
     settings: &Settings,
     spp: u32,
-) -> Verdict<f64> {
+) -> Checked<f64> {
     let scene = made(scene)?;
-    let (film, _) = render(opened(open)?.as_mut(), &scene, settings, spp)?;
+    let (film, _) = render(subject.open()?.as_mut(), &scene, settings, spp)?;
     assert!(film.invalid.is_zero(), "{}: {:?}", scene.name, film.invalid);
     Ok(mean(&film))
 }
 
 /// In a sky of radiance one, what conserves energy is invisible and what loses some is darker.
-fn furnaces_are_white(open: &mut Open<'_>) -> Verdict {
+pub(crate) fn furnaces_are_white(subject: &Subject<'_>) -> Checked {
     let white = [1.0; 3];
     let conserving = [
         ("diffuse", Material::diffuse(white), 3),
@@ -69,7 +33,7 @@ fn furnaces_are_white(open: &mut Open<'_>) -> Verdict {
         ("matched dielectric", Material::dielectric(1.0, 0.0), 8),
     ];
     for (name, material, bounces) in conserving {
-        let found = mean_of(open, scenes::furnace(material), &square(64, bounces), 256)?;
+        let found = mean_of(subject, scenes::furnace(material), &square(64, bounces), 256)?;
         assert!((found - 1.0).abs() <= tolerances::FURNACE, "furnace: {name}: {found}, expected 1");
     }
     let thin = Material { transmission: 1.0, ..Material::principled(white, 0.0, 0.3) };
@@ -81,7 +45,7 @@ fn furnaces_are_white(open: &mut Open<'_>) -> Verdict {
         ("thin wall", thin, 16),
     ];
     for (name, material, bounces) in lossy {
-        let found = mean_of(open, scenes::furnace(material), &square(64, bounces), 64)?;
+        let found = mean_of(subject, scenes::furnace(material), &square(64, bounces), 64)?;
         assert!(found <= 1.0 + tolerances::FURNACE_EXCESS, "furnace: {name}: {found}, expected at most 1");
         assert!(found > 0.5, "furnace: {name}: {found}, expected most of the light back");
     }
@@ -89,17 +53,18 @@ fn furnaces_are_white(open: &mut Open<'_>) -> Verdict {
 }
 
 /// Irradiance over pi times albedo, for a uniform sky and for a ball of light.
-fn diffuse_floors_reflect_what_arrives(open: &mut Open<'_>) -> Verdict {
+pub(crate) fn diffuse_floors_reflect_what_arrives(subject: &Subject<'_>) -> Checked {
     let close = |name: &str, found: f64, expected: f64| {
         assert!(
             (found / expected - 1.0).abs() <= tolerances::IRRADIANCE,
             "{name}: {found}, expected {expected}"
         );
     };
-    let found = mean_of(open, scenes::floor_under_sky(0.6, 2.0), &square(16, 1), 1024)?;
+    let found = mean_of(subject, scenes::floor_under_sky(0.6, 2.0), &square(16, 1), 1024)?;
     close("floor under a sky", found, 1.2);
     for (center, radius) in [([0.0, 2.0, 0.0], 0.5), ([1.5, 1.5, -0.5], 0.3)] {
-        let found = mean_of(open, scenes::floor_under_ball(0.5, 10.0, center, radius), &square(16, 1), 1024)?;
+        let found =
+            mean_of(subject, scenes::floor_under_ball(0.5, 10.0, center, radius), &square(16, 1), 1024)?;
         let distance2: f64 = center.iter().map(|&c| f64::from(c).powi(2)).sum();
         let cosine = f64::from(center[1]) / distance2.sqrt();
         close("floor under a ball", found, 0.5 * 10.0 * f64::from(radius).powi(2) / distance2 * cosine);
@@ -107,16 +72,16 @@ fn diffuse_floors_reflect_what_arrives(open: &mut Open<'_>) -> Verdict {
     Ok(())
 }
 
-fn mirrors_and_glass_follow_fresnel(open: &mut Open<'_>) -> Verdict {
+pub(crate) fn mirrors_and_glass_follow_fresnel(subject: &Subject<'_>) -> Checked {
     for degrees in [5.0f32, 45.0, 70.0, 85.0] {
         let cosine = f64::from(degrees).to_radians().cos() as f32;
-        let found = mean_of(open, scenes::mirror(0.5, degrees), &square(8, 1), 16)?;
+        let found = mean_of(subject, scenes::mirror(0.5, degrees), &square(8, 1), 16)?;
         let expected = f64::from(schlick(Vec3::splat(0.5), cosine).x);
         assert!(
             (found - expected).abs() < tolerances::FRESNEL,
             "mirror at {degrees}: {found}, expected {expected}"
         );
-        let found = mean_of(open, scenes::glass_ball(1.5, degrees), &square(16, 1), 64)?;
+        let found = mean_of(subject, scenes::glass_ball(1.5, degrees), &square(16, 1), 64)?;
         let expected = f64::from(fresnel_dielectric(cosine, 1.5));
         assert!(
             (found - expected).abs() < tolerances::FRESNEL,
@@ -127,10 +92,10 @@ fn mirrors_and_glass_follow_fresnel(open: &mut Open<'_>) -> Verdict {
 }
 
 /// Light sampling, BSDF sampling and their combination estimate the same; the combination is best.
-fn estimators_agree(open: &mut Open<'_>) -> Verdict {
+pub(crate) fn estimators_agree(subject: &Subject<'_>) -> Checked {
     let scene = made(scenes::small_and_large_light())?;
-    let mut renderer = opened(open)?;
-    let mut means = |strategy| -> Verdict<Vec<f64>> {
+    let mut renderer = subject.open()?;
+    let mut means = |strategy| -> Checked<Vec<f64>> {
         (0..32)
             .map(|seed| {
                 let settings = Settings { seed, strategy, ..square(32, 2) };
@@ -154,4 +119,24 @@ fn estimators_agree(open: &mut Open<'_>) -> Verdict {
         assert!(mis < alone, "MIS has less variance than {other:?}: {mis} against {alone}");
     }
     Ok(())
+}
+
+/// The form factor from a point to a parallel square above it is known (Howell, Mengüç, Daun and Siegel, Thermal Radiation
+/// Heat Transfer, appendix C); directions that miss the square leave the scene.
+pub(crate) fn ambient_occlusion_is_what_the_form_factor_leaves(subject: &Subject<'_>) -> Checked<Outcome> {
+    let integrator = Integrator::Ao;
+    let settings = Settings { integrator, ..square(64, 3) };
+    let scene = made(scenes::floor_below_square())?;
+    match subject.open()?.load(&scene, &settings) {
+        Err(refusal @ Error::Unsupported { .. }) => return Ok(Outcome::Skipped(refusal.to_string())),
+        loaded => loaded.map(drop).during(|| format!("loading {} for {integrator}", scene.name))?,
+    }
+    let found = mean_of(subject, scenes::floor_below_square(), &settings, 256)?;
+    let half_diagonal = 2f64.sqrt();
+    let form_factor = 4.0 / (half_diagonal * std::f64::consts::PI) * (1.0 / half_diagonal).atan();
+    let expected = 1.0 - form_factor;
+    assert!((found - expected).abs() <= tolerances::AMBIENT_OCCLUSION, "found {found}, expected {expected}");
+    let open_floor = mean_of(subject, scenes::floor_under_sky(0.5, 1.0), &settings, 4)?;
+    assert!(open_floor == 1.0, "an open floor is not occluded: {open_floor}");
+    Ok(Outcome::default())
 }

@@ -20,3 +20,5 @@ pub const FAST_ROUNDING: f64 = 1e-4;
 
 /// Mean of ambient occlusion over 2^20 rays: six standard deviations of a fair coin.
 pub const AMBIENT_OCCLUSION: f64 = 3e-3;
+/// Relative difference of means between fast and exact mode under one seed, whose noise is mostly the same.
+pub const FAST_SAME_SEED: f64 = 1e-3;

@@ -1,6 +1,6 @@
-//! GivenArgument rays, answered as the hit rule says.
+//! Given rays against the intersection predicate by brute force.
 
-use crate::{During, Open, Verdict, load, opened};
+use crate::{Checked, During, Outcome, Subject, everything, load};
 use lockstep_bvh::BruteForce;
 use lockstep_core::error::Error;
 use lockstep_core::geometry::{FAR, Hit, Ray};
@@ -25,25 +25,23 @@ fn rays(scene: &Scene) -> Vec<Ray> {
     (0..2_000).map(ray).collect()
 }
 
-/// Checks [`lockstep_core::Renderer::cast`] of a renderer that has it and is exact.
-pub(super) fn cast_answers_as_the_hit_rule_says(open: &mut Open<'_>, scene: &Scene) -> Verdict {
-    let mut renderer = opened(open)?;
-    if !renderer.device().exact {
-        return Ok(());
-    }
+/// [`lockstep_core::Renderer::trace_rays`] finds the hits that the intersection predicate gives.
+pub(crate) fn given_rays_find_the_hits_of_brute_force(subject: &Subject<'_>) -> Checked<Outcome> {
+    let mut renderer = subject.open()?;
+    let scene = &everything()?;
     let rays = rays(scene);
     let early = renderer.trace_rays(&rays, Query::Closest, 1, None);
-    if matches!(early, Err(Error::Unsupported { .. })) {
-        return Ok(());
+    if let Err(refusal @ Error::Unsupported { .. }) = early {
+        return Ok(Outcome::Skipped(refusal.to_string()));
     }
-    assert!(matches!(early, Err(Error::Contract { .. })), "cast before load is refused");
+    assert!(matches!(early, Err(Error::Contract { .. })), "tracing rays before load is refused");
     load(renderer.as_mut(), scene, &Settings { width: 8, height: 8, ..Settings::default() })?;
     let definition = BruteForce::new(scene);
     for query in [Query::Closest, Query::Any] {
         let mut hits = Vec::new();
         let report = renderer
             .trace_rays(&rays, query, 2, Some(&mut hits))
-            .during(|| format!("casting rays into {}", scene.name))?;
+            .during(|| format!("tracing rays through {}", scene.name))?;
         assert_eq!(report.ms.len(), 2, "every pass has a time");
         let mut found = 0;
         for ((index, ray), hit) in (0..).zip(&rays).zip(&hits) {
@@ -54,7 +52,7 @@ pub(super) fn cast_answers_as_the_hit_rule_says(open: &mut Open<'_>, scene: &Sce
         }
         assert!(found > 500 && hits.len() == rays.len(), "{found} of {} rays hit anything", hits.len());
     }
-    Ok(())
+    Ok(Outcome::default())
 }
 
 fn bits(hit: &Hit) -> [u32; 5] {

@@ -1,6 +1,7 @@
 //! The verdict on renders: no alarm without bias, and an alarm at one per cent in one material.
 
 use crate::{full, scene};
+use lockstep_conformance::require;
 use lockstep_core::{Backend, Film, OpenOptions, Renderer, Scene, Settings};
 use lockstep_cpu::{BVH_TARGET, Cpu, EMBREE_TARGET};
 use lockstep_reports::image_io::LinearImage;
@@ -52,13 +53,7 @@ fn between(from: &Film, to: &Film) -> LinearImage {
 }
 
 fn renderer(target: &str) -> Option<Box<dyn Renderer>> {
-    match Cpu.open(target, &OpenOptions::default()) {
-        Ok(renderer) => Some(renderer),
-        Err(reason) => {
-            println!("skipped: {target}: {reason}");
-            None
-        }
-    }
+    require::present(target, Cpu.open(target, &OpenOptions::default()))
 }
 
 /// How many of how many verdicts were false alarms.

@@ -11,6 +11,7 @@ mod convergence;
 mod hits;
 mod planted;
 
+use lockstep_conformance::require;
 use lockstep_core::Scene;
 use lockstep_scenes::{LoadOptions, load};
 
@@ -19,14 +20,12 @@ fn full() -> bool {
     std::env::var("LOCKSTEP_PROOFS").is_ok_and(|v| v == "full")
 }
 
-/// A scene, or `None` with the reason printed where its data is absent.
+/// A scene; the test is skipped where its data is absent.
 fn scene(spec: &str) -> Option<Scene> {
-    match load(spec, &LoadOptions::default()) {
-        Ok(loaded) => Some(loaded.scene),
-        Err(reason @ lockstep_core::Error::Unavailable { .. }) => {
-            println!("skipped: {spec}: {reason}");
-            None
-        }
+    let found = match load(spec, &LoadOptions::default()) {
+        Ok(loaded) => Ok(loaded.scene),
+        Err(absence @ lockstep_core::Error::Unavailable { .. }) => Err(absence),
         Err(error) => panic!("{spec}: {error}"),
-    }
+    };
+    require::present("scenes", found)
 }

@@ -1,6 +1,6 @@
 //! Named constants of the kernels against this crate's.
 
-use crate::parity::run::{Verdict, compare_words};
+use crate::parity::run::{Mismatch, compare_words};
 use lockstep_bvh::{EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, LeafPrimitive, NODE_WIDENING, STACK_SIZE};
 use lockstep_core::Strategy;
 use lockstep_core::error::Result;
@@ -101,7 +101,7 @@ pub(super) fn names() -> Vec<&'static str> {
 }
 
 /// Compares every constant.
-pub(super) fn compare(device: &mut dyn ProbeDevice) -> Result<Option<Verdict>> {
+pub(super) fn compare(device: &mut dyn ProbeDevice) -> Result<Option<Mismatch>> {
     let floats = FLOATS.iter().map(|(_, value)| value.to_bits());
     let words: Vec<u32> = floats.chain(INTEGERS.iter().map(|(_, value)| *value)).collect();
     compare_words(device, "constants", "ls_probe_constants", &words)

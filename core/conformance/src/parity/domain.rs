@@ -14,7 +14,7 @@ pub(super) enum Domain {
     Below(u32),
     /// A finite float of any size.
     Finite,
-    /// What [`lockstep_core::math::rng::uniform`] gives, its ends often.
+    /// A result of [`lockstep_core::math::rng::uniform`], its ends often.
     Unit,
     /// A float between two bounds, the bounds often.
     Range(f32, f32),
@@ -28,7 +28,7 @@ pub(super) enum Domain {
     Unit3,
 }
 
-/// Floats at which functions change their ways.
+/// Floats at which functions take another branch.
 const SPECIAL: [f32; 26] = [
     0.0,
     -0.0,

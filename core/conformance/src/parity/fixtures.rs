@@ -9,7 +9,7 @@ use lockstep_core::scene::*;
 pub(super) struct Fixture {
     pub(super) scene: Scene,
     pub(super) bvh: Bvh2,
-    /// What devices traverse.
+    /// The layouts that devices traverse.
     pub(super) binary: Bvh,
     pub(super) wide: Bvh,
 }

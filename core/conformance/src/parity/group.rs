@@ -1,11 +1,11 @@
 //! Local memory, barriers and atomics, whose results depend on the launch.
 
-use crate::parity::run::Verdict;
+use crate::parity::run::Mismatch;
 use lockstep_core::error::Result;
 use lockstep_gpu::probe::{Call, ProbeDevice, probe_kernel};
 
 /// Every item of a group must see what its first item wrote, and no two items may draw the same ticket.
-pub(super) fn compare(device: &mut dyn ProbeDevice, count: u32) -> Result<Option<Verdict>> {
+pub(super) fn compare(device: &mut dyn ProbeDevice, count: u32) -> Result<Option<Mismatch>> {
     let inputs: Vec<u32> = (0..count).map(|i| i.wrapping_mul(2_654_435_761)).collect();
     let found = device.probe(&Call {
         kernel: probe_kernel("ls_probe_word_group", false),
@@ -26,5 +26,5 @@ pub(super) fn compare(device: &mut dyn ProbeDevice, count: u32) -> Result<Option
         }
     }
     let (differing, first) = tally;
-    Ok(first.map(|first| Verdict { probe: "word_group".into(), items: u64::from(count), differing, first }))
+    Ok(first.map(|first| Mismatch { probe: "word_group".into(), items: u64::from(count), differing, first }))
 }

@@ -1,6 +1,6 @@
 //! Sizes and offsets of the records that host and device exchange.
 
-use crate::parity::run::{Verdict, compare_words};
+use crate::parity::run::{Mismatch, compare_words};
 use lockstep_bvh::{Block8, LeafPrimitive, Node, Node8};
 use lockstep_core::error::Result;
 use lockstep_core::geometry::{Hit, Ray};
@@ -73,7 +73,7 @@ layouts! {
 }
 
 /// Compares every size and offset.
-pub(super) fn compare(device: &mut dyn ProbeDevice) -> Result<Option<Verdict>> {
+pub(super) fn compare(device: &mut dyn ProbeDevice) -> Result<Option<Mismatch>> {
     let mut words = expected();
     // A box is two corners, which this crate keeps as an array; an affine map is three rows of four.
     words.extend([size_of::<[Vec3; 2]>() as u32, 0, size_of::<Vec3>() as u32]);

@@ -28,9 +28,9 @@ pub(super) enum Function {
     OfScene(fn(&Fixture, In<'_>, &mut Out<'_>)),
 }
 
-/// One entry: a kernel and its twin.
+/// One entry: a kernel and its Rust counterpart.
 pub(super) struct ParityCase {
-    /// What is compared; also the kernel's name after `ls_probe_`.
+    /// The function's name; also the kernel's after `ls_probe_`.
     pub(super) name: &'static str,
     /// The kernel.
     pub(super) kernel: &'static str,

@@ -1,16 +1,11 @@
-//! Function by function: the kernel dialect against this crate.
+//! Parity by function: the device code against its Rust counterparts.
 //!
 //! `list.rs` is the one list of what is compared. Each entry has a kernel in `kernels/probe.h`, which reads words and
 //! writes the words of a result, and a closure here that computes the same from this crate's functions. [`run`] gives
 //! both the same inputs, edge cases included, and compares bits; where both results are NaN, any NaN will do.
 //!
-//! A backend implements [`lockstep_gpu::probe::ProbeDevice`] and is tested in three lines:
-//!
-//! ```ignore
-//! let source = lockstep_gpu::assemble_probes("backend-x/kernels/compat.h", COMPAT, &Options::default());
-//! let mut device = build(&source)?;
-//! assert_eq!(parity::run(&mut device, 1 << 20)?, Vec::new());
-//! ```
+//! A backend implements [`lockstep_gpu::probe::ProbeDevice`] with the kernels of [`lockstep_gpu::assemble_probes`] and gives
+//! it to [`crate::conformance_suite!`] as `probes`.
 //!
 //! Tests of this module scan both sources: a function on one side only fails them.
 
@@ -23,7 +18,19 @@ mod list;
 mod run;
 mod words;
 
-pub use run::{Verdict, run};
+pub use run::{Mismatch, run};
+
+use crate::{Checked, During, Outcome, Subject};
+
+/// Every function, record and constant of the kernels is that of the reference.
+pub(crate) fn every_function_and_record_agrees(subject: &Subject<'_>) -> Checked<Outcome> {
+    let mut device = subject.probes()?;
+    let inputs = subject.parity_inputs();
+    let mismatches = run(device.as_mut(), inputs).during(|| "running the probes".into())?;
+    let words: Vec<String> = mismatches.iter().map(ToString::to_string).collect();
+    assert!(words.is_empty(), "functions that differ:\n{}", words.join("\n"));
+    Ok(Outcome::Passed(format!("{} functions agree on {inputs} inputs each", list::PROBES.len())))
+}
 
 #[cfg(test)]
 mod names;

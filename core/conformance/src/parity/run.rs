@@ -1,4 +1,4 @@
-//! Giving a device and this crate the same inputs.
+//! Runs device functions and their Rust counterparts on the same inputs.
 
 use crate::parity::domain::Stream;
 use crate::parity::fixtures::{Fixture, fixtures};
@@ -11,9 +11,9 @@ use lockstep_gpu::probe::{Call, ProbeDevice, probe_kernel};
 use lockstep_gpu::{scene_arrays, scene_constants};
 use rayon::prelude::*;
 
-/// A function of which device and host disagree.
+/// A function on which device and host disagree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Mismatch {
     /// The entry of the list.
     pub probe: String,
     /// Items compared.
@@ -24,7 +24,7 @@ pub struct Verdict {
     pub first: [Vec<u32>; 3],
 }
 
-impl std::fmt::Display for Verdict {
+impl std::fmt::Display for Mismatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [inputs, host, device] = &self.first;
         write!(
@@ -43,11 +43,11 @@ const CHUNK: u32 = 1 << 17;
 ///
 /// # Errors
 /// Whatever the device reports.
-pub fn run(device: &mut dyn ProbeDevice, count: u32) -> Result<Vec<Verdict>> {
-    let mut verdicts = Vec::new();
-    verdicts.extend(layout::compare(device)?);
-    verdicts.extend(constants::compare(device)?);
-    verdicts.extend(group::compare(device, count.min(CHUNK))?);
+pub fn run(device: &mut dyn ProbeDevice, count: u32) -> Result<Vec<Mismatch>> {
+    let mut mismatches = Vec::new();
+    mismatches.extend(layout::compare(device)?);
+    mismatches.extend(constants::compare(device)?);
+    mismatches.extend(group::compare(device, count.min(CHUNK))?);
     let fixtures = fixtures()?;
     for (index, probe) in PROBES.iter().enumerate() {
         let mut tally = Tally::default();
@@ -59,9 +59,9 @@ pub fn run(device: &mut dyn ProbeDevice, count: u32) -> Result<Vec<Verdict>> {
             compare(device, probe, index as u32, first, items, fixture, &mut tally)?;
             first += items;
         }
-        verdicts.extend(tally.verdict(probe.name));
+        mismatches.extend(tally.mismatch(probe.name));
     }
-    Ok(verdicts)
+    Ok(mismatches)
 }
 
 #[derive(Default)]
@@ -72,9 +72,9 @@ struct Tally {
 }
 
 impl Tally {
-    fn verdict(self, probe: &str) -> Option<Verdict> {
+    fn mismatch(self, probe: &str) -> Option<Mismatch> {
         let (items, differing) = (self.items, self.differing);
-        self.first.map(|first| Verdict { probe: probe.into(), items, differing, first })
+        self.first.map(|first| Mismatch { probe: probe.into(), items, differing, first })
     }
 }
 
@@ -142,7 +142,7 @@ pub(super) fn compare_words(
     name: &str,
     kernel: &'static str,
     expected: &[u32],
-) -> Result<Option<Verdict>> {
+) -> Result<Option<Mismatch>> {
     let found = device.probe(&Call {
         kernel: probe_kernel(kernel, false),
         scene: None,
@@ -152,7 +152,7 @@ pub(super) fn compare_words(
     })?;
     let differs = |i: &usize| found.get(*i) != Some(&expected[*i]);
     let differing: Vec<usize> = (0..expected.len()).filter(differs).collect();
-    Ok(differing.first().map(|&i| Verdict {
+    Ok(differing.first().map(|&i| Mismatch {
         probe: name.into(),
         items: expected.len() as u64,
         differing: differing.len() as u64,

@@ -162,9 +162,9 @@ fn a_single_wrong_bit_is_found_and_named() {
     assert!(honest.iter().all(|v| unlisted.contains(&v.probe.as_str())), "{honest:?}");
     assert_eq!(honest.len(), unlisted.len());
     for lie in ["rng_pcg4d", "bsdf_evaluate", "texture_sample"] {
-        let verdicts = run(&mut Mirror { lie: Some(lie) }, count).unwrap();
-        let verdict = verdicts.iter().find(|v| v.probe == lie).unwrap();
-        assert_eq!((verdict.items, verdict.differing), (u64::from(count), 1));
+        let mismatches = run(&mut Mirror { lie: Some(lie) }, count).unwrap();
+        let mismatch = mismatches.iter().find(|v| v.probe == lie).unwrap();
+        assert_eq!((mismatch.items, mismatch.differing), (u64::from(count), 1));
     }
 }
 

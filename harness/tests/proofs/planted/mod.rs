@@ -13,7 +13,7 @@ mod planted_scene;
 
 use bugs::{BUGS, Bug};
 use lockstep_bvh::Layout;
-use lockstep_conformance::render;
+use lockstep_conformance::{present_targets, render, require};
 use lockstep_core::path_record::divergence::{self, Quantity, RungFound};
 use lockstep_core::{Backend, OpenOptions, Renderer, Scene, Settings};
 use lockstep_cpu::{BVH_TARGET, Cpu};
@@ -60,14 +60,10 @@ impl Found {
 
 /// The OpenCL CPU runtime that is here; the one that compiles faster where there are several.
 fn runtime() -> Option<String> {
-    let present = Opencl.targets().into_iter().filter(|target| target.state.is_ok());
-    let names: Vec<String> = present.map(|target| target.name).collect();
+    let names = present_targets(&Opencl);
     let wanted = ["opencl@intel", "opencl@pocl"];
     let found = wanted.iter().find_map(|wanted| names.iter().find(|name| name.starts_with(wanted)));
-    if found.is_none() {
-        println!("skipped: no OpenCL CPU runtime is here; `lockstep setup` fetches one");
-    }
-    found.cloned()
+    require::present("opencl", found.cloned().ok_or("No OpenCL CPU runtime is here. Run `lockstep setup`."))
 }
 
 fn image(renderer: &mut dyn Renderer, scene: &Scene) -> LinearImage {

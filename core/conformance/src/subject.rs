@@ -1,0 +1,163 @@
+//! The target under test, and what a suite is given to test it with.
+
+use crate::{Checked, During};
+use lockstep_core::error::{Error, Result};
+use lockstep_core::scene::Scene;
+use lockstep_core::{Mode, Renderer};
+use lockstep_gpu::probe::ProbeDevice;
+
+/// How much the suite does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Extent {
+    /// Small films, some inputs of every function: what tests run.
+    #[default]
+    Quick,
+    /// Larger films of many sizes, all work-group sizes, 2^20 inputs of every function: for a user's own device.
+    Full,
+}
+
+/// Opens a fresh renderer.
+pub type Open<'a> = dyn Fn() -> Result<Box<dyn Renderer>> + 'a;
+
+/// Opens a device with the kernels of [`lockstep_gpu::assemble_probes`].
+pub type OpenProbes<'a> = dyn Fn() -> Result<Box<dyn ProbeDevice>> + 'a;
+
+/// Loads a built-in scene by its name, as `lockstep_scenes::load` does.
+pub type LoadScene = fn(&str) -> Result<Scene>;
+
+/// The target under test. Checks that need what it was not given do not concern it.
+pub struct Subject<'a> {
+    open: Box<Open<'a>>,
+    reference: Option<Box<Open<'a>>>,
+    probes: Option<Box<OpenProbes<'a>>>,
+    scenes: Option<LoadScene>,
+    modes: Vec<Mode>,
+    exact: bool,
+    extent: Extent,
+    parity_inputs: Option<u32>,
+}
+
+impl<'a> Subject<'a> {
+    /// A target that this closure opens, in [`Mode::Exact`] only and without a promise of identity.
+    pub fn new(open: impl Fn() -> Result<Box<dyn Renderer>> + 'a) -> Self {
+        Self {
+            open: Box::new(open),
+            reference: None,
+            probes: None,
+            scenes: None,
+            modes: vec![Mode::Exact],
+            exact: false,
+            extent: Extent::Quick,
+            parity_inputs: None,
+        }
+    }
+
+    /// Opens the renderer whose films an exact target must equal to the bit.
+    #[must_use]
+    pub fn with_reference(self, open: impl Fn() -> Result<Box<dyn Renderer>> + 'a) -> Self {
+        Self { reference: Some(Box::new(open)), ..self }
+    }
+
+    /// Opens the device for parity by function.
+    #[must_use]
+    pub fn with_probes(self, open: impl Fn() -> Result<Box<dyn ProbeDevice>> + 'a) -> Self {
+        Self { probes: Some(Box::new(open)), ..self }
+    }
+
+    /// Loads the built-in scenes that films are compared on.
+    #[must_use]
+    pub fn with_scenes(self, load: LoadScene) -> Self {
+        Self { scenes: Some(load), ..self }
+    }
+
+    /// The arithmetic that the target can run, [`Mode::Exact`] among it.
+    #[must_use]
+    pub fn with_modes(self, modes: &[Mode]) -> Self {
+        Self { modes: modes.to_vec(), ..self }
+    }
+
+    /// Whether the target promises films identical to the reference's.
+    #[must_use]
+    pub fn promising_identity(self, exact: bool) -> Self {
+        Self { exact, ..self }
+    }
+
+    /// How much is done.
+    #[must_use]
+    pub fn to_extent(self, extent: Extent) -> Self {
+        Self { extent, ..self }
+    }
+
+    /// Inputs of each function in the parity check, instead of the extent's number.
+    #[must_use]
+    pub fn with_parity_inputs(self, inputs: Option<u32>) -> Self {
+        Self { parity_inputs: inputs, ..self }
+    }
+
+    /// How much is done.
+    pub(crate) fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    /// Whether the target can run this arithmetic.
+    pub(crate) fn has_mode(&self, mode: Mode) -> bool {
+        self.modes.contains(&mode)
+    }
+
+    /// Whether the target promises identity.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// Whether a reference, probes and scenes were given.
+    pub(crate) fn has(&self) -> Given {
+        Given {
+            reference: self.reference.is_some(),
+            probes: self.probes.is_some(),
+            scenes: self.scenes.is_some(),
+        }
+    }
+
+    /// Inputs of each function in the parity check.
+    pub(crate) fn parity_inputs(&self) -> u32 {
+        self.parity_inputs.unwrap_or(match self.extent {
+            Extent::Quick => 1 << 14,
+            Extent::Full => 1 << 20,
+        })
+    }
+
+    /// A fresh renderer of the target.
+    pub(crate) fn open(&self) -> Checked<Box<dyn Renderer>> {
+        (self.open)().during(|| "opening the renderer".into())
+    }
+
+    /// A fresh reference renderer.
+    pub(crate) fn reference(&self) -> Checked<Box<dyn Renderer>> {
+        let open = self.reference.as_ref().ok_or_else(|| not_given("reference renderer"));
+        open.and_then(|open| open()).during(|| "opening the reference renderer".into())
+    }
+
+    /// A device for parity by function.
+    pub(crate) fn probes(&self) -> Checked<Box<dyn ProbeDevice>> {
+        let open = self.probes.as_ref().ok_or_else(|| not_given("device for probes"));
+        open.and_then(|open| open()).during(|| "building the probes".into())
+    }
+
+    /// A built-in scene.
+    pub(crate) fn built_in(&self, name: &str) -> Checked<Scene> {
+        let load = self.scenes.ok_or_else(|| not_given("loader of scenes"));
+        load.and_then(|load| load(name)).during(|| format!("loading {name}"))
+    }
+}
+
+/// The parts of a [`Subject`] besides its renderer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given {
+    pub(crate) reference: bool,
+    pub(crate) probes: bool,
+    pub(crate) scenes: bool,
+}
+
+fn not_given(what: &str) -> Error {
+    Error::Contract { actor: "conformance suite".into(), message: format!("it was given no {what}") }
+}

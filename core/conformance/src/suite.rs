@@ -1,0 +1,149 @@
+//! The suite over all targets of a backend, as a test program.
+
+use crate::check::{CHECKS, Check, CheckResult, Outcome};
+use crate::{LoadScene, Subject};
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use lockstep_core::error::Result;
+use lockstep_core::{Backend, OpenOptions, Renderer, TargetId, Unavailable};
+use lockstep_gpu::probe::ProbeDevice;
+use std::process::ExitCode;
+
+/// The environment variable with the number of inputs of each function in the parity check.
+const PARITY_INPUTS: &str = "LOCKSTEP_PARITY_INPUTS";
+
+/// Opens the renderer that others are compared with.
+pub type OpenReference = fn() -> Result<Box<dyn Renderer>>;
+
+/// Opens a target's device with the kernels of [`lockstep_gpu::assemble_probes`].
+pub type OpenTargetProbes = fn(&str) -> Result<Box<dyn ProbeDevice>>;
+
+/// A backend and what its targets are tested with. [`crate::conformance_suite!`] makes one.
+#[derive(Clone, Copy)]
+pub struct Suite {
+    /// The backend; every target that it lists is tested.
+    pub backend: &'static dyn Backend,
+    /// Opens the renderer whose films every exact target must equal to the bit.
+    pub reference: Option<OpenReference>,
+    /// Opens a target's device for parity by function.
+    pub probes: Option<OpenTargetProbes>,
+    /// Loads built-in scenes.
+    pub scenes: Option<LoadScene>,
+}
+
+impl Suite {
+    /// One target of the backend.
+    pub fn subject(self, target: &str, exact: bool) -> Subject<'_> {
+        let Self { backend, reference, probes, scenes } = self;
+        let subject = Subject::new(move || backend.open(target, &OpenOptions::default()))
+            .with_modes(backend.modes())
+            .promising_identity(exact);
+        let subject = reference.into_iter().fold(subject, Subject::with_reference);
+        let subject = scenes.into_iter().fold(subject, Subject::with_scenes);
+        match probes {
+            Some(probes) => subject.with_probes(move || probes(target)),
+            None => subject,
+        }
+    }
+
+    /// Runs the quick suite as the `main` of a test with `harness = false`, under libtest's command line. A target that is
+    /// absent has its checks shown as ignored, each with the reason, or as failed where `LOCKSTEP_REQUIRE` names it.
+    pub fn run_as_tests(self) -> ExitCode {
+        libtest_mimic::run(&Arguments::from_args(), self.trials()).exit_code()
+    }
+
+    /// The checks of every target as tests. A check that does not concern a target is not among them.
+    fn trials(self) -> Vec<Trial> {
+        let mut trials = Vec::new();
+        let mut present = Vec::new();
+        let mut listed = Vec::new();
+        for status in self.backend.targets() {
+            listed.push(TargetId::from(status.name.as_str()).backend);
+            // An absent target is shown with what it could have to pass.
+            let exact = status.state.as_ref().map_or(true, |info| info.exact);
+            let words = |absence: Unavailable| format!("{}. {}", absence.reason, absence.remedy);
+            let absence = status.state.err().map(|absence| lockstep_require::one_line(&words(absence)));
+            let subject = self.subject(&status.name, exact);
+            let checks: Vec<Check> =
+                CHECKS.iter().filter(|check| check.lacking(&subject).is_none()).copied().collect();
+            drop(subject);
+            trials.extend(checks.into_iter().map(|check| match &absence {
+                Some(reason) => absent_trial(&status.name, check, reason.clone()),
+                None => self.trial(&status.name, check, exact),
+            }));
+            if absence.is_none() {
+                present.push(status.name);
+            }
+        }
+        let missing = lockstep_require::required().into_iter().filter(|word| {
+            let backend = TargetId::from(word.as_str()).backend;
+            let is_here = |target: &String| target == word || (*word == backend && target.starts_with(word));
+            listed.contains(&backend) && !present.iter().any(is_here)
+        });
+        trials.extend(missing.map(|word| missing_trial(&word)));
+        trials
+    }
+
+    fn trial(self, target: &str, check: Check, exact: bool) -> Trial {
+        let (name, target) = (format!("{target}::{}", check.name()), target.to_owned());
+        Trial::ignorable_test(name, move || {
+            let inputs = std::env::var(PARITY_INPUTS).ok().and_then(|inputs| inputs.parse().ok());
+            let subject = self.subject(&target, exact).with_parity_inputs(inputs);
+            match check.run(&subject).0 {
+                CheckResult::Ended(Outcome::Passed(_)) => Ok(Completion::Completed),
+                CheckResult::Ended(Outcome::Skipped(reason)) => Ok(Completion::ignored_with(reason)),
+                CheckResult::Failed(reason) => Err(Failed::from(reason)),
+            }
+        })
+    }
+}
+
+/// A check of a target that is absent.
+fn absent_trial(target: &str, check: Check, reason: String) -> Trial {
+    let (name, target) = (format!("{target}::{}", check.name()), target.to_owned());
+    Trial::ignorable_test(name, move || {
+        if lockstep_require::is_required(&target) {
+            return Err(Failed::from(lockstep_require::failure(&target, &reason)));
+        }
+        Ok(Completion::ignored_with(reason))
+    })
+}
+
+/// The failure of a target that is required and that the backend does not list as present.
+fn missing_trial(word: &str) -> Trial {
+    let reason = "`lockstep devices` lists what is here, `lockstep setup` fetches run-time libraries.";
+    let failure = lockstep_require::failure(word, &reason);
+    Trial::test(format!("{word}::is_present"), move || Err(Failed::from(failure)))
+}
+
+/// Makes the `main` of a backend's conformance test:
+///
+/// ```text
+/// lockstep_conformance::conformance_suite! {
+///     backend: my_backend::Vulkan,
+///     reference: || Cpu.open(BVH_TARGET, &OpenOptions::default()),
+///     probes: |target| Ok(Box::new(my_backend::Probes::build(target)?)),
+///     scenes: |name| Ok(lockstep_scenes::load(name, &LoadOptions::default())?.scene),
+/// }
+/// ```
+///
+/// `backend` is a unit struct that implements [`lockstep_core::Backend`]; the other three may be left out, in this order,
+/// with the checks that need them. The test's table in `Cargo.toml` has `harness = false`.
+#[macro_export]
+macro_rules! conformance_suite {
+    (
+        backend: $backend:expr
+        $(, reference: $reference:expr)?
+        $(, probes: $probes:expr)?
+        $(, scenes: $scenes:expr)?
+        $(,)?
+    ) => {
+        fn main() -> ::std::process::ExitCode {
+            #[allow(unused_mut, reason = "a backend may have nothing but itself")]
+            let mut suite = $crate::Suite { backend: &$backend, reference: None, probes: None, scenes: None };
+            $(suite.reference = Some($reference);)?
+            $(suite.probes = Some($probes);)?
+            $(suite.scenes = Some($scenes);)?
+            suite.run_as_tests()
+        }
+    };
+}

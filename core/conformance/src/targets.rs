@@ -1,0 +1,39 @@
+//! The targets that a test loops over.
+
+use lockstep_core::{Backend, TargetId};
+
+/// The names of a backend's targets that are present. Where there is none, the running test is reported as skipped, with
+/// the reason.
+///
+/// # Panics
+/// Where `LOCKSTEP_REQUIRE` names a target of the backend that is absent.
+pub fn present_targets(backend: &dyn Backend) -> Vec<String> {
+    let statuses = backend.targets();
+    for word in lockstep_require::required() {
+        let wanted = TargetId::from(word.as_str());
+        let of_backend = |name: &str| TargetId::from(name).backend == wanted.backend;
+        let is_here = |name: &str| word == name || (wanted.device.is_none() && of_backend(name));
+        let listed = statuses.iter().any(|status| of_backend(&status.name));
+        let present = statuses.iter().any(|status| status.state.is_ok() && is_here(&status.name));
+        let absence = statuses.iter().find_map(|status| status.state.as_ref().err());
+        let reason = absence.map_or_else(
+            || "`lockstep setup` fetches run-time libraries.".to_owned(),
+            |absence| format!("{}. {}", absence.reason, absence.remedy),
+        );
+        assert!(!listed || present, "{}", lockstep_require::failure(&word, &reason));
+    }
+    let mut present = Vec::new();
+    let mut reason = None;
+    for status in statuses {
+        match status.state {
+            Ok(_) => present.push(status.name),
+            Err(absence) => {
+                reason.get_or_insert_with(|| format!("{}. {}", absence.reason, absence.remedy));
+            }
+        }
+    }
+    if let (true, Some(reason)) = (present.is_empty(), reason) {
+        lockstep_require::skip(&reason);
+    }
+    present
+}

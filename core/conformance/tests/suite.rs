@@ -1,0 +1,123 @@
+//! The suite as a test program of a backend with a device that is here and one that is not: results, skips and failures.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use lockstep_conformance::{Suite, require};
+use lockstep_core::film::Film;
+use lockstep_core::null::NullRenderer;
+use lockstep_core::scene::Scene;
+use lockstep_core::{
+    Backend, DeviceInfo, Error, LoadReport, OpenOptions, PassReport, Renderer, Result, Settings,
+    TargetStatus, Unavailable,
+};
+use std::ops::Range;
+use std::process::{Command, ExitCode};
+
+/// Set in the process that plays the backend's test program.
+const PLAYS: &str = "LOCKSTEP_CONFORMANCE_PLAYS";
+
+fn main() -> ExitCode {
+    let plays = std::env::var_os(PLAYS).is_some();
+    if plays {
+        return Suite { backend: &Made, reference: None, probes: None, scenes: None }.run_as_tests();
+    }
+    let tests = vec![
+        Trial::test("a_device_that_is_absent_is_skipped_with_its_reason", absent_is_skipped),
+        Trial::test("a_device_that_is_required_and_absent_is_a_failure", required_is_a_failure),
+        Trial::test("a_broken_promise_is_a_failure_that_names_it", broken_promise_is_a_failure),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
+}
+
+/// Runs the program with a filter: its success and its standard output.
+fn play(required: &str, filter: &str) -> std::result::Result<(bool, String), Failed> {
+    let mut this = Command::new(std::env::current_exe()?);
+    this.args(["--color=never", filter]).env(PLAYS, "1").env(require::VARIABLE, required);
+    let output = this.output()?;
+    Ok((output.status.success(), String::from_utf8(output.stdout)?))
+}
+
+fn absent_is_skipped() -> std::result::Result<(), Failed> {
+    let (passes, out) = play("other@gone", "gone::contract::renders_one_pixel")?;
+    assert!(passes, "{out}");
+    assert!(
+        out.contains(
+            "test made@gone::contract::renders_one_pixel ... ignored (it was taken out. Put it in.)"
+        )
+    );
+    assert!(out.contains("0 passed; 0 failed; 1 ignored"), "{out}");
+    let (passes, out) = play("", "here::contract::renders_one_pixel")?;
+    assert!(passes && out.contains("1 passed; 0 failed; 0 ignored"), "{out}");
+    let (_, out) = play("", "here::contract::recorded_paths_are")?;
+    assert!(out.contains("ignored (null: recording paths is not supported)"), "{out}");
+    Ok(())
+}
+
+fn required_is_a_failure() -> std::result::Result<(), Failed> {
+    for (required, filter) in [
+        ("made@gone", "gone::contract::renders_one_pixel"),
+        ("made@never", "made@never"),
+        ("made@gone", "is_present"),
+    ] {
+        let (passes, out) = play(required, filter)?;
+        assert!(!passes && out.contains("0 passed; 1 failed; 0 ignored"), "{out}");
+        assert!(out.contains(&format!("LOCKSTEP_REQUIRE names {required}, which is missing")), "{out}");
+    }
+    let (passes, out) = play("made@here", "here::contract::renders_one_pixel")?;
+    assert!(passes, "{out}");
+    Ok(())
+}
+
+fn broken_promise_is_a_failure() -> std::result::Result<(), Failed> {
+    let (passes, out) = play("", "forgetful::contract::any_split")?;
+    assert!(!passes && out.contains("0..64 equals the split"), "{out}");
+    Ok(())
+}
+
+/// A backend with a sound device, one that forgets a sample, and one that is absent.
+struct Made;
+
+impl Backend for Made {
+    fn name(&self) -> &'static str {
+        "made"
+    }
+
+    fn targets(&self) -> Vec<TargetStatus> {
+        let absence = Unavailable { reason: "it was taken out".into(), remedy: "Put it in.".into() };
+        let status = |name: &str, state| TargetStatus { name: name.into(), state };
+        vec![
+            status("made@here", Ok(DeviceInfo::default())),
+            status("made@forgetful", Ok(DeviceInfo::default())),
+            status("made@gone", Err(absence)),
+        ]
+    }
+
+    fn open(&self, target: &str, _options: &OpenOptions) -> Result<Box<dyn Renderer>> {
+        match target {
+            "made@here" => Ok(Box::new(NullRenderer::new())),
+            "made@forgetful" => Ok(Box::new(Forgetful(NullRenderer::new()))),
+            _ => Err(Error::Unavailable { what: "it was taken out".into(), remedy: "Put it in.".into() }),
+        }
+    }
+}
+
+/// Renders the first sample of a range over and over.
+struct Forgetful(NullRenderer);
+
+impl Renderer for Forgetful {
+    fn device(&self) -> &DeviceInfo {
+        self.0.device()
+    }
+
+    fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport> {
+        self.0.load(scene, settings)
+    }
+
+    fn accumulate(&mut self, samples: Range<u32>) -> Result<PassReport> {
+        let first = samples.start..samples.start + 1;
+        samples.map(|_| self.0.accumulate(first.clone())).last().unwrap_or_else(|| self.0.accumulate(0..0))
+    }
+
+    fn read(&mut self, film: &mut Film) -> Result<()> {
+        self.0.read(film)
+    }
+}
