@@ -11,7 +11,7 @@ use lockstep_core::math::{INV_FOUR_PI, INV_PI, PI, TWO_PI};
 use lockstep_core::path_record::VertexRecord;
 use lockstep_core::scene::*;
 use lockstep_gpu::probe::ProbeDevice;
-use lockstep_transport::bsdf::{MIN_ALPHA, SMOOTH_ROUGHNESS};
+use lockstep_transport::bsdf::{MIN_ALPHA, SPECULAR_ROUGHNESS};
 use lockstep_transport::integrators::path::SHADOW_SHORTENING;
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
 
@@ -29,7 +29,7 @@ const FLOATS: &[(&str, f32)] = &[
     ("ORIGIN_OFFSET", ORIGIN_OFFSET),
     ("FAR", FAR),
     ("MISSED", MISSED),
-    ("SMOOTH_ROUGHNESS", SMOOTH_ROUGHNESS),
+    ("SPECULAR_ROUGHNESS", SPECULAR_ROUGHNESS),
     ("MIN_ALPHA", MIN_ALPHA),
     ("MATCHED_INDEX", lockstep_transport::bsdf::MATCHED_INDEX),
     ("SHADOW_SHORTENING", SHADOW_SHORTENING),

@@ -1,7 +1,7 @@
 //! The functions of both sides by name.
 //!
-//! A header's function is named after its Rust counterpart: `bsdf.rs`'s `Surface::is_specular` is
-//! `bsdf_surface_is_smooth`, `fresnel_dielectric` is `bsdf_fresnel_dielectric`. Where a name differs or one side has no
+//! A header's function is named after its Rust counterpart: `bsdf`'s `Surface::is_specular` is
+//! `bsdf_surface_is_specular`, `fresnel_dielectric` is `bsdf_fresnel_dielectric`. Where a name differs or one side has no
 //! counterpart, the tables here say why.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +18,13 @@ pub(super) const MIRRORED: &[(&str, &str, &str)] = &[
     ("texture.h", "texture", "src/scene/texture.rs"),
     ("environment.h", "environment", "src/scene/environment.rs"),
     ("intersect.h", "intersect", "src/geometry/mod.rs"),
+    ("surface.h", "bsdf", "transport/src/bsdf/surface.rs"),
+    ("fresnel.h", "bsdf", "transport/src/bsdf/fresnel.rs"),
+    ("microfacet.h", "bsdf", "transport/src/bsdf/microfacet.rs"),
+    ("diffuse.h", "bsdf_diffuse", "transport/src/bsdf/diffuse.rs"),
+    ("conductor.h", "bsdf_conductor", "transport/src/bsdf/conductor.rs"),
+    ("dielectric.h", "bsdf_dielectric", "transport/src/bsdf/dielectric.rs"),
+    ("principled.h", "bsdf_principled", "transport/src/bsdf/principled.rs"),
     ("bsdf.h", "bsdf", "transport/src/bsdf/mod.rs"),
     ("lights.h", "lights", "transport/src/lights.rs"),
     ("object_ray.h", "bvh/object_ray", "bvh/src/object_ray.rs"),
