@@ -28,7 +28,7 @@ const MOST_BYTES: u64 = 4 << 30;
 const MAGIC: u64 = u64::from_be_bytes(*b"lockBVH1");
 
 /// What makes hierarchies. A changed builder makes other entries, not other hierarchies under the same name.
-const SOURCES: [&[u8]; 20] = [
+const SOURCES: [&[u8]; 25] = [
     include_bytes!("aabb.rs"),
     include_bytes!("build/binning.rs"),
     include_bytes!("build/build_node.rs"),
@@ -44,7 +44,12 @@ const SOURCES: [&[u8]; 20] = [
     include_bytes!("layout/bvh2.rs"),
     include_bytes!("layout/bvh8.rs"),
     include_bytes!("object_ray.rs"),
+    include_bytes!("../../src/geometry/clip_box.rs"),
     include_bytes!("../../src/geometry/mod.rs"),
+    include_bytes!("../../src/geometry/slab.rs"),
+    include_bytes!("../../src/geometry/sphere.rs"),
+    include_bytes!("../../src/geometry/triangle.rs"),
+    include_bytes!("../../src/geometry/offset.rs"),
     include_bytes!("../../src/math/mod.rs"),
     include_bytes!("../../src/math/transform.rs"),
     include_bytes!("../../src/math/vec3.rs"),
