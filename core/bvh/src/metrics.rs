@@ -20,9 +20,9 @@ pub const NODE_COST: f64 = 1.2;
 /// Expected cost of a line through the scene's box by the surface area heuristic; a leaf over instances costs what the
 /// instance's mesh does. Zero without geometry.
 pub(crate) fn surface_area_cost<T: Stored>(bvh: &T, scene: &SceneData) -> f64 {
-    let meshes: Vec<f64> = bvh.parts().mesh_roots.par_iter().map(|&root| mesh_cost(bvh, root)).collect();
+    let meshes: Vec<f64> = bvh.view().mesh_roots.par_iter().map(|&root| mesh_cost(bvh, root)).collect();
     let of_leaf = |instance: u32| meshes[scene.instances[instance as usize].mesh as usize];
-    tree_cost(bvh, bvh.parts().root, &of_leaf)
+    tree_cost(bvh, bvh.view().root, &of_leaf)
 }
 
 fn mesh_cost<T: Stored>(bvh: &T, root: u32) -> f64 {
@@ -30,7 +30,7 @@ fn mesh_cost<T: Stored>(bvh: &T, root: u32) -> f64 {
 }
 
 fn leaf_cost<T: Stored>(bvh: &T, leaf: u32) -> f64 {
-    bvh.primitives(leaf).map_or(0.0, |primitives| primitives.count().div_ceil(T::TESTED_TOGETHER) as f64)
+    bvh.primitives(leaf).map_or(0.0, |primitives| primitives.count().div_ceil(T::LEAF_WIDTH) as f64)
 }
 
 /// Costs of nodes and leaves weighted by the chance that a line through the root's box meets theirs.
@@ -41,7 +41,7 @@ fn tree_cost<T: Stored>(bvh: &T, root: u32, leaf: &dyn Fn(u32) -> f64) -> f64 {
     if root & LEAF_BIT != 0 {
         return leaf(root & !LEAF_BIT);
     }
-    let nodes = bvh.parts().nodes;
+    let nodes = bvh.view().nodes;
     let (mut sum, mut open) = (0.0, vec![root]);
     while let Some(node) = open.pop() {
         for (child, bounds) in T::children(&nodes[node as usize]) {
@@ -84,7 +84,7 @@ pub(crate) fn end_point_overlap<T: Stored>(bvh: &T, scene: &SceneData) -> f64 {
     for instance in &scene.instances {
         uses[instance.mesh as usize] += 1.0;
     }
-    let roots = bvh.parts().mesh_roots;
+    let roots = bvh.view().mesh_roots;
     let sums = roots.iter().zip(&uses).map(|(&root, uses)| {
         let [overlap, area] = Flat::of(bvh, root).overlap_and_area();
         [overlap * uses, area * uses]
@@ -111,7 +111,7 @@ impl Flat {
     fn of<T: Stored>(bvh: &T, root: u32) -> Self {
         let mut flat = Self { nodes: Vec::new(), triangles: Vec::new() };
         if root & LEAF_BIT == 0 {
-            let bounds = union_of(T::children(&bvh.parts().nodes[root as usize]));
+            let bounds = union_of(T::children(&bvh.view().nodes[root as usize]));
             flat.append(bvh, root, bounds);
         } else if root != EMPTY {
             // No box is tested, so that none overlaps anything; the triangles still have their area.
@@ -124,7 +124,7 @@ impl Flat {
         let index = self.nodes.len();
         self.nodes.push(FlatNode { bounds: bounds.map(point), cost: NODE_COST, end: 0 });
         if child & LEAF_BIT == 0 {
-            for (child, bounds) in T::children(&bvh.parts().nodes[child as usize]) {
+            for (child, bounds) in T::children(&bvh.view().nodes[child as usize]) {
                 if child != EMPTY {
                     self.append(bvh, child, bounds);
                 }

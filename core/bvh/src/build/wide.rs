@@ -3,11 +3,12 @@
 use crate::aabb::Aabb;
 use crate::build::collapse::{WIDTH, WideNode, WideTree, collapse};
 use crate::build::collapse_leaves::Child;
-use crate::build::presplit::{Parts, PreSplit};
+use crate::build::presplit::{MeshReferences, PreSplit};
 use crate::build::{BuildSettings, build_below, build_over};
+use crate::instance_boxes::instance_boxes;
 use crate::layout::bvh2::{EMPTY, LEAF_BIT};
 use crate::layout::bvh8::{Block8, Bvh8, Node8};
-use crate::object_ray::{LeafPrimitive, instance_boxes};
+use crate::leaf::LeafPrimitive;
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Mesh, SPHERE_BIT, SceneData};
 use rayon::prelude::*;
@@ -62,7 +63,7 @@ fn write_block(blocks: &mut [Block8], primitives: &[LeafPrimitive], pieces: &Pre
     let mut boxes: Vec<(usize, [Vec3; 2])> = Vec::new();
     for (lane, whole) in primitives.iter().enumerate().filter(|(_, p)| p.primitive & SPHERE_BIT == 0) {
         let of_it = pieces.boxes(whole);
-        block.in_pieces |= u32::from(!of_it.is_empty()) << lane;
+        block.presplit |= u32::from(!of_it.is_empty()) << lane;
         boxes.extend(of_it.into_iter().map(|(corners, _)| (lane, corners)));
     }
     let half_area = |(_, corners): &(usize, [Vec3; 2])| Aabb::from(*corners).half_area();
@@ -116,7 +117,7 @@ impl MeshTree {
     /// Its tree is over whole triangles: blocks of eight test one as fast as some, and large ones soon end a ray that any hit
     /// ends.
     fn build(scene: &SceneData, mesh: &Mesh, settings: &BuildSettings) -> Self {
-        let (mut parts, pieces) = Parts::whole(scene, mesh);
+        let (mut parts, pieces) = MeshReferences::whole(scene, mesh);
         let tree = build_below(&parts.top, mem::take(&mut parts.references), settings);
         let primitives = parts.records(scene, mesh, &tree.order);
         let mut mesh = Self { tree: collapse(&tree, WIDTH as u32), primitives, pieces, starts: Vec::new() };

@@ -6,9 +6,10 @@
 use crate::aabb::Aabb;
 use crate::build::collapse_leaves::{Child, Tree};
 use crate::build::occlusion_order::order_for_occlusion;
-use crate::build::presplit::Parts;
+use crate::build::presplit::MeshReferences;
 use crate::build::{BuildSettings, Split, build_below, build_over};
-use crate::object_ray::{LeafPrimitive, instance_boxes};
+use crate::instance_boxes::instance_boxes;
+use crate::leaf::LeafPrimitive;
 use bytemuck::{Pod, Zeroable};
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::{Mesh, SceneData};
@@ -168,7 +169,7 @@ struct MeshTree {
 
 impl MeshTree {
     fn build(scene: &SceneData, mesh: &Mesh, settings: &BuildSettings) -> Self {
-        let mut parts = Parts::of(scene, mesh);
+        let mut parts = MeshReferences::of(scene, mesh);
         let mut tree = build_below(&parts.top, mem::take(&mut parts.references), settings);
         let primitives = parts.records(scene, mesh, &tree.order);
         order_for_occlusion(&mut tree, |at| primitives[at as usize].half_area());

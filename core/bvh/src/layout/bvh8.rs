@@ -2,7 +2,7 @@
 
 use crate::build::BuildSettings;
 use crate::build::collapse::WIDTH;
-use crate::object_ray::LeafPrimitive;
+use crate::leaf::LeafPrimitive;
 use bytemuck::{Pod, Zeroable};
 use lockstep_core::math::simd::Array8;
 use lockstep_core::math::vec3::{Vec3, vec3};
@@ -44,7 +44,7 @@ pub struct Block8 {
     /// A bit for each that is a sphere.
     pub spheres: u32,
     /// A bit for each triangle that is in pieces.
-    pub in_pieces: u32,
+    pub presplit: u32,
     /// Blocks of boxes that follow.
     pub boxes: u32,
     /// Zero.
@@ -59,7 +59,7 @@ impl Block8 {
             all: (1u32 << primitives.len()) - 1,
             alpha: 0,
             spheres: 0,
-            in_pieces: 0,
+            presplit: 0,
             boxes: 0,
             reserved: [0; 3],
         };
@@ -100,7 +100,7 @@ impl Block8 {
             p1: vec3(bx[lane], by[lane], bz[lane]),
             flags: if self.alpha >> lane & 1 != 0 { LeafPrimitive::ALPHA } else { 0 },
             p2: vec3(cx[lane], cy[lane], cz[lane]),
-            cut_above: 0,
+            clip_above: 0,
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::STACK_SIZE;
 use crate::layout::bvh2::{Bvh2, EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, Node};
-use crate::object_ray::{LeafPrimitive, ObjectRay};
+use crate::leaf::LeafPrimitive;
+use crate::object_ray::ObjectRay;
 use lockstep_core::geometry::{Hit, MISSED, Ray, Slabs};
 use lockstep_core::math::rng::RayKey;
 use lockstep_core::math::{max, min};
@@ -117,10 +118,10 @@ impl Bvh2 {
         let mut best = Hit::none(ray.t_max);
         let slabs = Slabs::new(ray.origin, ray.direction);
         walk(&self.nodes, self.root, &slabs, ray.t_min, ray.t_max, top, |instance| {
-            if let Some(probe) =
+            if let Some(object_ray) =
                 ObjectRay::enter(scene, &self.instance_boxes, ray, &slabs, instance, key, best.t)
             {
-                self.closest_in_mesh(scene, &probe, &mut best, bottom);
+                self.closest_in_mesh(scene, &object_ray, &mut best, bottom);
             }
             Some(best.t)
         });
@@ -128,11 +129,11 @@ impl Bvh2 {
     }
 
     #[inline(always)]
-    fn closest_in_mesh(&self, scene: &SceneData, probe: &ObjectRay, best: &mut Hit, stack: &mut Stack) {
-        let root = self.mesh_roots[scene.instances[probe.instance as usize].mesh as usize];
-        walk(&self.nodes, root, &probe.slabs, probe.t_min, best.t, stack, |leaf| {
+    fn closest_in_mesh(&self, scene: &SceneData, object_ray: &ObjectRay, best: &mut Hit, stack: &mut Stack) {
+        let root = self.mesh_roots[scene.instances[object_ray.instance as usize].mesh as usize];
+        walk(&self.nodes, root, &object_ray.slabs, object_ray.t_min, best.t, stack, |leaf| {
             for candidate in leaf_primitives(self, leaf) {
-                if let Some(hit) = probe.test(scene, candidate, best.t)
+                if let Some(hit) = object_ray.test(scene, candidate, best.t)
                     && best.yields_to(&hit)
                 {
                     *best = hit;
@@ -148,10 +149,10 @@ impl Bvh2 {
         let mut found = false;
         let slabs = Slabs::new(ray.origin, ray.direction);
         walk(&self.nodes, self.root, &slabs, ray.t_min, ray.t_max, top, |instance| {
-            if let Some(probe) =
+            if let Some(object_ray) =
                 ObjectRay::enter(scene, &self.instance_boxes, ray, &slabs, instance, key, ray.t_max)
             {
-                found = self.any_in_mesh(scene, &probe, ray.t_max, bottom);
+                found = self.any_in_mesh(scene, &object_ray, ray.t_max, bottom);
             }
             (!found).then_some(ray.t_max)
         });
@@ -159,11 +160,11 @@ impl Bvh2 {
     }
 
     #[inline(always)]
-    fn any_in_mesh(&self, scene: &SceneData, probe: &ObjectRay, t_max: f32, stack: &mut Stack) -> bool {
-        let root = self.mesh_roots[scene.instances[probe.instance as usize].mesh as usize];
+    fn any_in_mesh(&self, scene: &SceneData, object_ray: &ObjectRay, t_max: f32, stack: &mut Stack) -> bool {
+        let root = self.mesh_roots[scene.instances[object_ray.instance as usize].mesh as usize];
         let mut found = false;
-        walk(&self.nodes, root, &probe.slabs, probe.t_min, t_max, stack, |leaf| {
-            found = leaf_primitives(self, leaf).iter().any(|c| probe.test(scene, c, t_max).is_some());
+        walk(&self.nodes, root, &object_ray.slabs, object_ray.t_min, t_max, stack, |leaf| {
+            found = leaf_primitives(self, leaf).iter().any(|c| object_ray.test(scene, c, t_max).is_some());
             (!found).then_some(t_max)
         });
         found

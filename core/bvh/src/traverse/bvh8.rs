@@ -263,15 +263,15 @@ impl<L: F32x8> WideShear<L> {
 /// A mesh's part of a traversal.
 struct InMesh<'a, L> {
     scene: &'a SceneData,
-    probe: &'a ObjectRay,
+    object_ray: &'a ObjectRay,
     slabs: &'a WideSlabs<L>,
     shear: WideShear<L>,
 }
 
 impl<'a, L: F32x8> InMesh<'a, L> {
     #[inline(always)]
-    fn new(scene: &'a SceneData, probe: &'a ObjectRay, slabs: &'a WideSlabs<L>) -> Self {
-        Self { scene, probe, slabs, shear: WideShear::new(probe.origin, &probe.shear) }
+    fn new(scene: &'a SceneData, object_ray: &'a ObjectRay, slabs: &'a WideSlabs<L>) -> Self {
+        Self { scene, object_ray, slabs, shear: WideShear::new(object_ray.origin, &object_ray.shear) }
     }
 
     /// The hit rule for all primitives of a block: `best` becomes the nearest of them and itself.
@@ -281,7 +281,7 @@ impl<'a, L: F32x8> InMesh<'a, L> {
         let triangles = block.all & !block.spheres;
         let mut each = block.spheres;
         if triangles != 0 {
-            let tested = self.shear.test(block, triangles, self.probe.t_min, best.t);
+            let tested = self.shear.test(block, triangles, self.object_ray.t_min, best.t);
             each |= tested.undecided;
             if tested.hit != 0 {
                 let (entry, met) = self.slabs.meet_boxes(&boxes([
@@ -290,7 +290,7 @@ impl<'a, L: F32x8> InMesh<'a, L> {
                     corner(&block.points[2]),
                 ]));
                 // Distances are raised to the entries of the triangle's and of the instance's box.
-                let raised = tested.t.max(entry).max(L::splat(self.probe.t_floor));
+                let raised = tested.t.max(entry).max(L::splat(self.object_ray.t_floor));
                 let hit = tested.hit & met & raised.simd_le(L::splat(best.t));
                 if hit != 0 {
                     self.take(blocks, hit, raised.store(), &tested, best);
@@ -310,12 +310,14 @@ impl<'a, L: F32x8> InMesh<'a, L> {
         while hits != 0 {
             let lane = hits.trailing_zeros() as usize & 7;
             hits &= hits - 1;
-            let (instance, primitive) = (self.probe.instance, block.primitives[lane]);
+            let (instance, primitive) = (self.object_ray.instance, block.primitives[lane]);
             let mut hit = Hit { t: t[lane], u: u[lane], v: v[lane], instance, primitive };
-            if block.in_pieces >> lane & 1 != 0 {
-                hit.t = self.raised_to_pieces(blocks, lane, hit.t);
+            if block.presplit >> lane & 1 != 0 {
+                hit.t = self.raised_to_clip_boxes(blocks, lane, hit.t);
             }
-            if best.yields_to(&hit) && (block.alpha >> lane & 1 == 0 || self.probe.sees(self.scene, &hit)) {
+            if best.yields_to(&hit)
+                && (block.alpha >> lane & 1 == 0 || self.object_ray.passes_alpha_test(self.scene, &hit))
+            {
                 *best = hit;
             }
         }
@@ -324,7 +326,7 @@ impl<'a, L: F32x8> InMesh<'a, L> {
     /// The distance of a hit of a triangle in pieces, raised to the first entry of a piece's box; beyond all where the ray
     /// meets none. `t` is raised to the entry of the triangle's box already, which lies before those.
     #[inline(always)]
-    fn raised_to_pieces(&self, blocks: &[Block8], lane: usize, t: f32) -> f32 {
+    fn raised_to_clip_boxes(&self, blocks: &[Block8], lane: usize, t: f32) -> f32 {
         let mut nearest = MISSED;
         for block in &blocks[1..=blocks[0].boxes as usize] {
             let [lo, hi, _] = &block.points;
@@ -353,9 +355,11 @@ impl<'a, L: F32x8> InMesh<'a, L> {
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize & 7;
             lanes &= lanes - 1;
-            let Some(mut hit) = self.probe.test(self.scene, &block.primitive(lane), best.t) else { continue };
-            if block.in_pieces >> lane & 1 != 0 {
-                hit.t = self.raised_to_pieces(blocks, lane, hit.t);
+            let Some(mut hit) = self.object_ray.test(self.scene, &block.primitive(lane), best.t) else {
+                continue;
+            };
+            if block.presplit >> lane & 1 != 0 {
+                hit.t = self.raised_to_clip_boxes(blocks, lane, hit.t);
             }
             if best.yields_to(&hit) {
                 *best = hit;
@@ -380,16 +384,16 @@ fn walk<L: F32x8, const ANY: bool>(
     top.start(bvh.root);
     while let Some(instance) = top.next_leaf::<L, ANY>(&bvh.nodes, &wide, best.t) {
         let entered = ObjectRay::enter(scene, &bvh.instance_boxes, ray, &slabs, instance, key, best.t);
-        let Some(probe) = entered else { continue };
+        let Some(object_ray) = entered else { continue };
         let record = &scene.instances[instance as usize];
         let placed;
         let slabs = if record.flags & Instance::IDENTITY != 0 {
             &wide
         } else {
-            placed = WideSlabs::new(&probe.slabs, ray.t_min);
+            placed = WideSlabs::new(&object_ray.slabs, ray.t_min);
             &placed
         };
-        let mesh = InMesh::<L>::new(scene, &probe, slabs);
+        let mesh = InMesh::<L>::new(scene, &object_ray, slabs);
         bottom.start(bvh.mesh_roots[record.mesh as usize]);
         while let Some(block) = bottom.next_leaf::<L, ANY>(&bvh.nodes, mesh.slabs, best.t) {
             mesh.visit(&bvh.blocks[block as usize..], &mut best);

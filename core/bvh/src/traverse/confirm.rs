@@ -1,6 +1,6 @@
 //! Triangles that another intersector proposes, one for each of eight rays, confirmed at once.
 
-use crate::object_ray::LeafPrimitive;
+use crate::leaf::LeafPrimitive;
 use crate::traverse::axis_permute::AxisPermutation;
 use crate::traverse::triangles8::{Tested, boxes};
 use lockstep_core::geometry::{FAR_WIDENING, Hit, Ray, SMALLEST_DIRECTION};
@@ -63,7 +63,7 @@ pub struct Candidates8<'a> {
 
 /// What lanes hold in which nothing was put.
 static NO_TRIANGLE: LeafPrimitive =
-    LeafPrimitive { p0: Vec3::ZERO, primitive: 0, p1: Vec3::ZERO, flags: 0, p2: Vec3::ZERO, cut_above: 0 };
+    LeafPrimitive { p0: Vec3::ZERO, primitive: 0, p1: Vec3::ZERO, flags: 0, p2: Vec3::ZERO, clip_above: 0 };
 
 /// What eight candidates count as.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,8 @@
 //! Scenes of so few triangles that eight rays against every one of them are faster than any hierarchy.
 
 use crate::build::presplit::LEAST_TRIANGLES;
-use crate::object_ray::{LeafPrimitive, ObjectRay};
+use crate::leaf::LeafPrimitive;
+use crate::object_ray::ObjectRay;
 use crate::traverse::axis_permute::AxisPermutation;
 use crate::traverse::bvh8::splat;
 use crate::traverse::confirm::{interval, inverse};
@@ -292,8 +293,8 @@ impl SmallSceneIntersector {
         let slabs = Slabs::new(ray.origin, ray.direction);
         let mut best = Hit::none(ray.t_max);
         for Triangle { instance, record, .. } in &self.triangles {
-            let probe = ObjectRay::enter(scene, &[], ray, &slabs, *instance, RayKey::default(), best.t);
-            if let Some(hit) = probe.and_then(|probe| probe.test(scene, record, best.t))
+            let object_ray = ObjectRay::enter(scene, &[], ray, &slabs, *instance, RayKey::default(), best.t);
+            if let Some(hit) = object_ray.and_then(|object_ray| object_ray.test(scene, record, best.t))
                 && best.yields_to(&hit)
             {
                 best = hit;
