@@ -94,7 +94,7 @@ mod tests {
     use crate::render::read_film;
     use lockstep_core::math::vec3::vec3;
     use lockstep_core::null::NullRenderer;
-    use lockstep_core::scene::{SceneBuilder, EnvironmentLight};
+    use lockstep_core::scene::{EnvironmentLight, SceneBuilder};
     use lockstep_core::{Film, Settings};
 
     fn film_of(passes: &[Range<u32>]) -> (Film, u64) {

@@ -5,7 +5,7 @@ use crate::suggest;
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::math::vec3::{Vec3, length, normalize, vec3};
-use lockstep_core::scene::{Camera, SceneBuilder, EnvironmentLight};
+use lockstep_core::scene::{Camera, EnvironmentLight, SceneBuilder};
 
 /// What a reader found besides geometry.
 #[derive(Debug, Default)]
@@ -79,7 +79,10 @@ pub(crate) fn add_missing_light(builder: &mut SceneBuilder, emits: bool, warning
     if emits || builder.light_count() > 0 || builder.environment != EnvironmentLight::default() {
         return;
     }
-    builder.environment =
-        EnvironmentLight::Gradient { zenith: vec3(0.5, 0.7, 1.0), horizon: Vec3::splat(1.0), ground: Vec3::splat(0.4) };
+    builder.environment = EnvironmentLight::Gradient {
+        zenith: vec3(0.5, 0.7, 1.0),
+        horizon: Vec3::splat(1.0),
+        ground: Vec3::splat(0.4),
+    };
     warnings.add("sky", "the file has no light; a bright sky was added");
 }

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_overlaps_anothers_box_counts_by_its_area_there() {
+    fn overlap_counts_by_the_area_inside_the_other_box() {
         // The first covers x + y <= 2, the second, mirrored, x - y >= 1; half a unit of each is in the other's box.
         let scene = scene(&[right(0.0, 0.0, 1.0), right(3.0, 0.0, -1.0)], 1);
         let boxes = [[[0.0; 3], [2.0, 2.0, 0.0]], [[1.0, 0.0, 0.0], [3.0, 2.0, 0.0]]];

@@ -171,7 +171,8 @@ fn refuses_more_samples_than_a_film_holds(open: &mut Open<'_>, scene: &Scene) ->
 
 fn renders_a_scene_without_geometry(open: &mut Open<'_>) -> Verdict {
     let mut b = SceneBuilder::new("empty");
-    b.environment = lockstep_core::scene::EnvironmentLight::Constant(lockstep_core::math::vec3::Vec3::splat(0.5));
+    b.environment =
+        lockstep_core::scene::EnvironmentLight::Constant(lockstep_core::math::vec3::Vec3::splat(0.5));
     let scene = made(b.build())?;
     let (film, report) = render(opened(open)?.as_mut(), &scene, &SETTINGS, 4)?;
     assert!(film.mean().iter().all(|p| *p == [0.5; 3]), "nothing but sky shows the sky");

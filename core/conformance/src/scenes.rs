@@ -4,8 +4,8 @@ use lockstep_core::error::Result;
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::camera::Camera;
 use lockstep_core::scene::{
-    Flatten, IDENTITY, Material, MeshData, PunctualLight, Sampler, Scene, SceneBuilder, EnvironmentLight, Sphere,
-    TextureTransform, Vertex,
+    EnvironmentLight, Flatten, IDENTITY, Material, MeshData, PunctualLight, Sampler, Scene, SceneBuilder,
+    Sphere, TextureTransform, Vertex,
 };
 
 /// A horizontal square about the origin, facing up.
@@ -140,8 +140,13 @@ pub fn small_and_large_light() -> Result<Scene> {
 pub fn everything() -> Result<Scene> {
     let mut b = SceneBuilder::new("everything");
     b.flatten = Flatten::Never;
-    b.environment =
-        EnvironmentLight::Image { width: 16, height: 8, texels: sky_texels(), scale: vec3(0.8, 0.9, 1.0), rotation: 0.2 };
+    b.environment = EnvironmentLight::Image {
+        width: 16,
+        height: 8,
+        texels: sky_texels(),
+        scale: vec3(0.8, 0.9, 1.0),
+        rotation: 0.2,
+    };
     b.camera = Camera {
         lens_radius: 0.03,
         focus_distance: 5.0,

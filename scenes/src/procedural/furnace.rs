@@ -4,7 +4,7 @@
 use super::shapes::icosphere;
 use super::unknown_parameter;
 use lockstep_core::math::vec3::{Vec3, vec3};
-use lockstep_core::scene::{Camera, IDENTITY, Material, MeshData, SceneBuilder, EnvironmentLight, Sphere};
+use lockstep_core::scene::{Camera, EnvironmentLight, IDENTITY, Material, MeshData, SceneBuilder, Sphere};
 use lockstep_core::{Result, Scene};
 
 /// What the parameter may be, for people.

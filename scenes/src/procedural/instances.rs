@@ -4,7 +4,9 @@ use super::random::Random;
 use super::shapes::{bumpy_sphere, cube, icosphere, torus};
 use lockstep_core::math::sin_cos_turns;
 use lockstep_core::math::vec3::{Vec3, vec3};
-use lockstep_core::scene::{Affine, Camera, Flatten, IDENTITY, Material, PunctualLight, SceneBuilder, EnvironmentLight};
+use lockstep_core::scene::{
+    Affine, Camera, EnvironmentLight, Flatten, IDENTITY, Material, PunctualLight, SceneBuilder,
+};
 use lockstep_core::{Result, Scene};
 
 /// Instances along each of the two directions of the field.

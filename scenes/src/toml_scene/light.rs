@@ -6,7 +6,7 @@ use crate::pixels::decode_radiance;
 use crate::registry::LoadOptions;
 use lockstep_core::math::sin_cos_turns;
 use lockstep_core::math::vec3::Vec3;
-use lockstep_core::scene::{PunctualLight, SceneBuilder, EnvironmentLight};
+use lockstep_core::scene::{EnvironmentLight, PunctualLight, SceneBuilder};
 use lockstep_core::{Error, Result};
 use std::path::Path;
 use toml::Spanned;
@@ -93,9 +93,11 @@ fn sky(
                 rotation: t.rotation.unwrap_or(0.0) / 360.0,
             })
         }
-        (SkyKind::Gradient, _) => {
-            Ok(EnvironmentLight::Gradient { zenith: color(t.zenith), horizon: color(t.horizon), ground: color(t.ground) })
-        }
+        (SkyKind::Gradient, _) => Ok(EnvironmentLight::Gradient {
+            zenith: color(t.zenith),
+            horizon: color(t.horizon),
+            ground: color(t.ground),
+        }),
         _ => Ok(EnvironmentLight::Constant(color(t.radiance))),
     }
 }

@@ -20,14 +20,14 @@ fn child_entries(node: &Node, slabs: &Slabs, t_min: f32, t_last: f32) -> [f32; 2
     [entry(0), entry(1)]
 }
 
-/// Working memory of a traversal, kept from ray to ray because clearing it would cost as much as a short ray.
+/// Scratch memory of a traversal, kept from ray to ray: clearing it would cost as much as a short ray.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     top: Stack,
     bottom: Stack,
 }
 
-/// Subtrees still to be visited, each with its entry distance.
+/// A traversal stack of subtrees with their entry distances.
 #[derive(Clone, Debug)]
 struct Stack {
     items: [(u32, f32); STACK_SIZE],
@@ -47,7 +47,7 @@ impl Stack {
         self.len += 1;
     }
 
-    /// The last subtree pushed that is not beyond `t_last`, or [`EMPTY`].
+    /// Pops the uppermost subtree that is not beyond `t_last`; [`EMPTY`] when there is none.
     #[inline(always)]
     fn pop(&mut self, t_last: f32) -> u32 {
         while self.len > 0 {
@@ -61,8 +61,7 @@ impl Stack {
     }
 }
 
-/// Walks a tree nearest child first and hands its leaves to `leaf`, which returns the new last distance of interest, or
-/// `None` to stop.
+/// Traverses a tree nearest child first. `leaf` processes a leaf and returns the new `t_last`, or `None` to stop.
 #[inline(always)]
 fn walk(
     nodes: &[Node],
@@ -76,6 +75,7 @@ fn walk(
     stack.len = 0;
     let mut current = root;
     while current != EMPTY {
+        // Process a leaf
         if current & LEAF_BIT != 0 {
             match leaf(current & !LEAF_BIT) {
                 Some(t) => t_last = t,
@@ -84,6 +84,7 @@ fn walk(
             current = stack.pop(t_last);
             continue;
         }
+        // Slab test of both children; descend to the nearer, push the other
         let node = &nodes[current as usize];
         let [a, b] = child_entries(node, slabs, t_min, t_last);
         let [first, second] = node.children;
@@ -103,7 +104,7 @@ fn walk(
     }
 }
 
-/// The primitives that a mesh leaf names.
+/// The primitives of a leaf of a mesh.
 #[inline(always)]
 fn leaf_primitives(bvh: &Bvh2, leaf: u32) -> &[LeafPrimitive] {
     let first = (leaf & ((1 << LEAF_COUNT_SHIFT) - 1)) as usize;
@@ -112,7 +113,7 @@ fn leaf_primitives(bvh: &Bvh2, leaf: u32) -> &[LeafPrimitive] {
 }
 
 impl Bvh2 {
-    /// The nearest surface along a ray. `key` identifies the ray for stochastic coverage.
+    /// Finds the closest hit of a ray. `key` identifies the ray for stochastic transparency.
     pub fn closest_hit(&self, scene: &SceneData, ray: &Ray, key: RayKey, scratch: &mut Scratch) -> Hit {
         let Scratch { top, bottom } = scratch;
         let mut best = Hit::none(ray.t_max);
@@ -143,7 +144,7 @@ impl Bvh2 {
         });
     }
 
-    /// Whether any surface lies along a ray.
+    /// True when a ray hits any surface.
     pub fn any_hit(&self, scene: &SceneData, ray: &Ray, key: RayKey, scratch: &mut Scratch) -> bool {
         let Scratch { top, bottom } = scratch;
         let mut found = false;

@@ -158,8 +158,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         let variant = KernelConfig::in_mode(settings.mode);
         let features = SceneFeatures::of(scene);
         let mut compile = self.device.prepare(&variant, features)?;
-        let Fetched { bvh, report, elapsed } =
-            self.bvh_cache.bvh(scene, self.device.limits().kind.layout());
+        let Fetched { bvh, report, elapsed } = self.bvh_cache.bvh(scene, self.device.limits().kind.layout());
 
         let start = Instant::now();
         let device = &mut self.device;

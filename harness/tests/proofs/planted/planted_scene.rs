@@ -3,7 +3,8 @@
 use lockstep_core::math::vec3::{Vec3, normalize, vec3};
 use lockstep_core::scene::camera::Camera;
 use lockstep_core::scene::{
-    Affine, Flatten, IDENTITY, Material, MeshData, Sampler, EnvironmentLight, Sphere, TextureTransform, Vertex, Wrap,
+    Affine, EnvironmentLight, Flatten, IDENTITY, Material, MeshData, Sampler, Sphere, TextureTransform,
+    Vertex, Wrap,
 };
 use lockstep_core::{Result, Scene, SceneBuilder};
 

@@ -11,7 +11,7 @@ mod textures;
 use architecture::{BAY, NAVE};
 use foliage::{Plant, TRIANGLES_PER_LEAF};
 use lockstep_core::math::vec3::vec3;
-use lockstep_core::scene::{Camera, IDENTITY, MeshData, PunctualLight, SceneBuilder, EnvironmentLight};
+use lockstep_core::scene::{Camera, EnvironmentLight, IDENTITY, MeshData, PunctualLight, SceneBuilder};
 use lockstep_core::{Error, Result, Scene};
 use materials::Finishes;
 use patch::{Frame, Plan};
