@@ -18,7 +18,7 @@ impl Intersector for BuiltIn {
     type Scratch = (Scratch8, SmallSceneScratch);
 
     fn build(scene: &Scene, hierarchies: &BvhCache) -> Result<Made<Self>> {
-        let Fetched { bvh, report, took } = hierarchies.bvh8(scene);
+        let Fetched { bvh, report, elapsed: took } = hierarchies.bvh8(scene);
         let few = SmallSceneIntersector::of(scene);
         let report = few.is_none().then_some(report);
         Ok(Made { intersector: Self { scene: scene.clone(), bvh, few }, report, took })

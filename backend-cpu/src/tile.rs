@@ -230,7 +230,7 @@ impl<S: Default> Wavefront<S> {
         }
         counts.shadow_rays += output.shadow_rays().len() as u64;
         active.clear();
-        active.extend_from_slice(output.going());
+        active.extend_from_slice(output.surviving_paths());
         if job.order == Order::Octants {
             self.sort_by_octant();
         }

@@ -90,13 +90,13 @@ mod tests {
     use crate::render::read_film;
     use lockstep_core::math::vec3::vec3;
     use lockstep_core::null::NullRenderer;
-    use lockstep_core::scene::{SceneBuilder, Sky};
+    use lockstep_core::scene::{EnvironmentLight, SceneBuilder};
     use lockstep_core::{Film, Settings};
 
     fn film_of(passes: &[Range<u32>]) -> (Film, u64) {
         let mut builder = SceneBuilder::new("sky");
         let (zenith, ground) = (vec3(0.1, 0.2, 0.9), vec3(0.3, 0.2, 0.1));
-        builder.sky = Sky::Gradient { zenith, horizon: vec3(1.0, 1.0, 1.0), ground };
+        builder.environment = EnvironmentLight::Gradient { zenith, horizon: vec3(1.0, 1.0, 1.0), ground };
         let mut renderer = NullRenderer::new();
         let settings = Settings { width: 8, height: 8, ..Settings::default() };
         renderer.load(&builder.build().unwrap(), &settings).unwrap();

@@ -5,7 +5,7 @@ use crate::suggest;
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::math::vec3::{Vec3, length, normalize, vec3};
-use lockstep_core::scene::{Camera, SceneBuilder, Sky};
+use lockstep_core::scene::{Camera, EnvironmentLight, SceneBuilder};
 
 /// What a reader found besides geometry.
 #[derive(Debug, Default)]
@@ -76,10 +76,13 @@ fn fitted(builder: &SceneBuilder, warnings: &mut Warnings) -> Camera {
 
 /// Gives a scene without any light a bright sky.
 pub(crate) fn add_missing_light(builder: &mut SceneBuilder, emits: bool, warnings: &mut Warnings) {
-    if emits || builder.light_count() > 0 || builder.sky != Sky::default() {
+    if emits || builder.light_count() > 0 || builder.environment != EnvironmentLight::default() {
         return;
     }
-    builder.sky =
-        Sky::Gradient { zenith: vec3(0.5, 0.7, 1.0), horizon: Vec3::splat(1.0), ground: Vec3::splat(0.4) };
+    builder.environment = EnvironmentLight::Gradient {
+        zenith: vec3(0.5, 0.7, 1.0),
+        horizon: Vec3::splat(1.0),
+        ground: Vec3::splat(0.4),
+    };
     warnings.add("sky", "the file has no light; a bright sky was added");
 }

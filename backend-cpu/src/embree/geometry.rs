@@ -155,7 +155,7 @@ impl Part {
             None => (LeafPrimitive::of(&self.scene, self.mesh(), SPHERE_BIT | number), [].as_slice()),
         };
         let itself = pieces.is_empty().then_some(&ClipBox::NONE);
-        itself.into_iter().chain(pieces).map(move |cut| whole.with(*cut))
+        itself.into_iter().chain(pieces).map(move |cut| whole.clipped(*cut))
     }
 
     /// Whether a hit by the whole of a triangle is what its pieces make of it: whether the ray is in the box of one by
@@ -253,7 +253,7 @@ pub(super) fn add_parts(
         Vec::new()
     };
     let cells = coincident(&corners);
-    let in_pieces = PreSplit::of(scene, &record);
+    let presplit = PreSplit::of(scene, &record);
     for (numbers, asks) in [(opaque, Asks::Nothing), (partial, making.partial_asks)] {
         if numbers.is_empty() {
             continue;
@@ -263,7 +263,7 @@ pub(super) fn add_parts(
         let triangle = |&i: &u32| {
             let whole = LeafPrimitive::of(scene, &record, i);
             let first_piece = boxes.len();
-            for (piece_box, cut) in in_pieces.boxes(&whole) {
+            for (piece_box, cut) in presplit.boxes(&whole) {
                 boxes.push(piece_box);
                 cuts.push(cut);
             }

@@ -1,4 +1,4 @@
-//! Boxes, and primitives as builders see them.
+//! Axis-aligned bounding boxes, and references to primitives for builders.
 
 use bytemuck::Zeroable;
 use lockstep_core::math::vec3::{Vec3, vec3};
@@ -35,7 +35,7 @@ impl Aabb {
         self.lo + self.hi
     }
 
-    /// What two boxes share.
+    /// The intersection of two boxes.
     pub(crate) fn overlap(&self, o: &Self) -> Option<Self> {
         let lo = vec3(max(self.lo.x, o.lo.x), max(self.lo.y, o.lo.y), max(self.lo.z, o.lo.z));
         let hi = vec3(min(self.hi.x, o.hi.x), min(self.hi.y, o.hi.y), min(self.hi.z, o.hi.z));
@@ -50,14 +50,14 @@ impl From<[Vec3; 2]> for Aabb {
     }
 }
 
-/// The box around two.
+/// The union of two boxes.
 #[inline(always)]
 pub(crate) fn joined(mut a: Aabb, b: Aabb) -> Aabb {
     a.include(&b);
     a
 }
 
-/// A primitive, or a part of one, as builders see it.
+/// A reference to a primitive: its box, possibly clipped, and its number.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Reference {
@@ -66,12 +66,11 @@ pub(crate) struct Reference {
 }
 
 impl Reference {
-    /// What fills places until references come.
+    /// Fills slots before references are written.
     pub(crate) const NONE: Self = Self { bounds: Aabb::EMPTY, index: 0 };
 }
 
-/// The lowest and the highest corner of a box in four lanes each, so that processors compute on all at once. The last lane
-/// holds anything.
+/// A box as two four-lane vectors. The last lane of each is arbitrary.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
 pub(crate) struct Aabb4 {
@@ -82,7 +81,7 @@ pub(crate) struct Aabb4 {
 impl Aabb4 {
     pub(crate) const EMPTY: Self = Self { lo: [f32::INFINITY; 4], hi: [f32::NEG_INFINITY; 4] };
 
-    /// The last lanes are what follows in memory, so that each corner is read at once.
+    /// Loads a reference's box. The last lanes are the words that follow in memory, so that each corner is one load.
     #[inline(always)]
     pub(crate) fn of(reference: &Reference) -> Self {
         let Reference { bounds: Aabb { lo, hi }, index } = *reference;
@@ -97,7 +96,7 @@ impl Aabb4 {
         }
     }
 
-    /// The box around both.
+    /// The union of both boxes.
     #[inline(always)]
     pub(crate) fn joined(mut self, o: Self) -> Self {
         self.include(&o);

@@ -1,17 +1,17 @@
-//! The hierarchies that kernels traverse.
+//! A BVH in either layout.
 
 use crate::metrics;
 use crate::validate::Stored;
 use crate::{Block8, Bvh2, Bvh8, LeafPrimitive, Node, Node8};
 use lockstep_core::scene::SceneData;
 
-/// How many children a node has.
+/// Memory layout of a BVH.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Layout {
-    /// Two: for GPUs, whose work-items each test one box after the other.
+    /// Two children per node: for GPUs, whose work-items test one box after the other.
     #[default]
     Bvh2,
-    /// Array8: for processors, which test as many boxes at once.
+    /// Eight children per node: for CPUs, which test eight boxes with one SIMD instruction.
     Bvh8,
 }
 
@@ -24,7 +24,7 @@ impl Layout {
         }
     }
 
-    /// Bytes of a node and of what leaves are made of.
+    /// Sizes in bytes of a node and of a leaf record.
     pub const fn sizes(self) -> [usize; 2] {
         match self {
             Self::Bvh2 => [size_of::<Node>(), size_of::<LeafPrimitive>()],
@@ -33,17 +33,17 @@ impl Layout {
     }
 }
 
-/// A hierarchy in some layout.
+/// A BVH in either layout.
 #[derive(Clone, Debug)]
 pub enum Bvh {
-    /// Of two children a node.
+    /// Two children per node.
     Bvh2(Bvh2),
-    /// Of eight.
+    /// Eight children per node.
     Bvh8(Bvh8),
 }
 
 impl Bvh {
-    /// Builds a hierarchy with the settings that suit its layout.
+    /// Builds a BVH with the default settings of its layout.
     pub fn build(scene: &SceneData, layout: Layout) -> Self {
         match layout {
             Layout::Bvh2 => Self::Bvh2(Bvh2::build(scene, &Bvh2::SETTINGS)),
@@ -59,7 +59,7 @@ impl Bvh {
         }
     }
 
-    /// Bytes of nodes, of leaves, of the meshes' roots and of the instances' boxes.
+    /// The arrays as bytes: nodes, leaves, mesh roots and instance boxes.
     pub fn arrays(&self) -> [&[u8]; 4] {
         match self {
             Self::Bvh2(bvh) => bvh.arrays(),
@@ -67,8 +67,10 @@ impl Bvh {
         }
     }
 
-    /// Expected cost of a ray by the surface area heuristic, in tests of what a leaf of this layout holds together: a
-    /// triangle of [`Bvh2`], a block of [`Bvh8`]. A node costs [`crate::NODE_COST`]. `scene` is what it was built over.
+    /// Expected cost of a ray by the surface area heuristic (SAH), in leaf tests: of a triangle in [`Bvh2`], of a block in
+    /// [`Bvh8`].
+    ///
+    /// A node costs [`crate::NODE_COST`]. `scene` is the one it was built over.
     pub fn surface_area_cost(&self, scene: &SceneData) -> f64 {
         match self {
             Self::Bvh2(bvh) => metrics::surface_area_cost(bvh, scene),
@@ -76,8 +78,10 @@ impl Bvh {
         }
     }
 
-    /// What a ray is expected to cost besides, because it begins or ends on a surface where boxes overlap, in the same
-    /// unit (Aila, Karras and Laine, HPG 2013). Takes seconds; with all threads of the current rayon pool.
+    /// End-point overlap (EPO), in the unit of the SAH (Aila, Karras and Laine, HPG 2013).
+    ///
+    /// The additional cost of rays that start or end on surfaces where boxes overlap. Takes seconds, with all threads of
+    /// the current rayon pool.
     pub fn end_point_overlap(&self, scene: &SceneData) -> f64 {
         match self {
             Self::Bvh2(bvh) => metrics::end_point_overlap(bvh, scene),

@@ -1,10 +1,10 @@
-//! How good a hierarchy is, by what a ray is expected to cost in it.
+//! Quality metrics of a BVH: the expected cost of a ray.
 //!
-//! Two measures, both in units of testing what a leaf holds together, a triangle in [`Bvh2`](crate::Bvh2) and a block in
+//! Both metrics are in units of one leaf test, of a triangle in [`Bvh2`](crate::Bvh2) and a block in
 //! [`Bvh8`](crate::Bvh8); visiting a node costs [`NODE_COST`]. The *surface area heuristic* (Goldsmith and Salmon 1987;
 //! MacDonald and Booth 1990) is the cost of a random line through the root's box that meets no surface. The *end-point
-//! overlap* (Aila, Karras and Laine, "On Quality Metrics of Bounding Volume Hierarchies", HPG 2013) is what it costs
-//! besides that rays begin and end on surfaces: the area of the triangles inside a node's box that are not in its subtree,
+//! overlap* (Aila, Karras and Laine, "On Quality Metrics of Bounding Volume Hierarchies", HPG 2013) is the additional cost
+//! of rays that start and end on surfaces: the area of the triangles inside a node's box that are not in its subtree,
 //! times the node's cost, summed over all nodes, over the area of all triangles.
 
 use crate::build::polygon::{Point, Polygon, point};
@@ -17,12 +17,13 @@ use rayon::prelude::*;
 /// Cost of visiting a node.
 pub const NODE_COST: f64 = 1.2;
 
-/// Expected cost of a line through the scene's box by the surface area heuristic; a leaf over instances costs what the
-/// instance's mesh does. Zero without geometry.
+/// Expected cost of a line through the scene's box by the surface area heuristic; zero without geometry.
+///
+/// A leaf of the top level costs as much as its instance's mesh.
 pub(crate) fn surface_area_cost<T: Stored>(bvh: &T, scene: &SceneData) -> f64 {
-    let meshes: Vec<f64> = bvh.parts().mesh_roots.par_iter().map(|&root| mesh_cost(bvh, root)).collect();
+    let meshes: Vec<f64> = bvh.view().mesh_roots.par_iter().map(|&root| mesh_cost(bvh, root)).collect();
     let of_leaf = |instance: u32| meshes[scene.instances[instance as usize].mesh as usize];
-    tree_cost(bvh, bvh.parts().root, &of_leaf)
+    tree_cost(bvh, bvh.view().root, &of_leaf)
 }
 
 fn mesh_cost<T: Stored>(bvh: &T, root: u32) -> f64 {
@@ -30,10 +31,10 @@ fn mesh_cost<T: Stored>(bvh: &T, root: u32) -> f64 {
 }
 
 fn leaf_cost<T: Stored>(bvh: &T, leaf: u32) -> f64 {
-    bvh.primitives(leaf).map_or(0.0, |primitives| primitives.count().div_ceil(T::TESTED_TOGETHER) as f64)
+    bvh.primitives(leaf).map_or(0.0, |primitives| primitives.count().div_ceil(T::LEAF_WIDTH) as f64)
 }
 
-/// Costs of nodes and leaves weighted by the chance that a line through the root's box meets theirs.
+/// Sums the costs of nodes and leaves, weighted by the probability that a line through the root's box hits theirs.
 fn tree_cost<T: Stored>(bvh: &T, root: u32, leaf: &dyn Fn(u32) -> f64) -> f64 {
     if root == EMPTY {
         return 0.0;
@@ -41,7 +42,7 @@ fn tree_cost<T: Stored>(bvh: &T, root: u32, leaf: &dyn Fn(u32) -> f64) -> f64 {
     if root & LEAF_BIT != 0 {
         return leaf(root & !LEAF_BIT);
     }
-    let nodes = bvh.parts().nodes;
+    let nodes = bvh.view().nodes;
     let (mut sum, mut open) = (0.0, vec![root]);
     while let Some(node) = open.pop() {
         for (child, bounds) in T::children(&nodes[node as usize]) {
@@ -76,15 +77,16 @@ fn union_of(children: impl Iterator<Item = (u32, Corners)>) -> Corners {
     real.reduce(join).unwrap_or([Vec3::ZERO; 2])
 }
 
-/// End-point overlap, exact up to rounding: every triangle is clipped against every box it reaches into. Of several meshes
-/// it is the mean weighted by their area in object space times the number of their instances; what instances overlap each
-/// other is not counted, and neither are spheres. PreSplit of a triangle count by what of it lies in their boxes. Zero without triangles.
+/// End-point overlap, exact up to rounding: every triangle is clipped to every box it overlaps. Zero without triangles.
+///
+/// For several meshes it is the mean weighted by object-space area times the number of instances. Overlap between
+/// instances and spheres are not counted. A split reference counts by the part of the triangle in its clip box.
 pub(crate) fn end_point_overlap<T: Stored>(bvh: &T, scene: &SceneData) -> f64 {
     let mut uses = vec![0.0; scene.meshes.len()];
     for instance in &scene.instances {
         uses[instance.mesh as usize] += 1.0;
     }
-    let roots = bvh.parts().mesh_roots;
+    let roots = bvh.view().mesh_roots;
     let sums = roots.iter().zip(&uses).map(|(&root, uses)| {
         let [overlap, area] = Flat::of(bvh, root).overlap_and_area();
         [overlap * uses, area * uses]
@@ -93,17 +95,17 @@ pub(crate) fn end_point_overlap<T: Stored>(bvh: &T, scene: &SceneData) -> f64 {
     if area > 0.0 { overlap / area } else { 0.0 }
 }
 
-/// Nodes and leaves of one mesh, parents before their children and subtrees one after the other.
+/// Nodes and leaves of one mesh in depth-first order.
 struct Flat {
     nodes: Vec<FlatNode>,
-    /// Each triangle or piece of one, and the leaf that holds it.
+    /// Each triangle, clipped for split references, and the leaf that holds it.
     triangles: Vec<(usize, Polygon)>,
 }
 
 struct FlatNode {
     bounds: [Point; 2],
     cost: f64,
-    /// The first node behind its subtree.
+    /// End of its subtree.
     end: usize,
 }
 
@@ -111,10 +113,10 @@ impl Flat {
     fn of<T: Stored>(bvh: &T, root: u32) -> Self {
         let mut flat = Self { nodes: Vec::new(), triangles: Vec::new() };
         if root & LEAF_BIT == 0 {
-            let bounds = union_of(T::children(&bvh.parts().nodes[root as usize]));
+            let bounds = union_of(T::children(&bvh.view().nodes[root as usize]));
             flat.append(bvh, root, bounds);
         } else if root != EMPTY {
-            // No box is tested, so that none overlaps anything; the triangles still have their area.
+            // A single leaf has no box to overlap; its triangles still have their area
             flat.append(bvh, root, [Vec3::splat(f32::NEG_INFINITY); 2]);
         }
         flat
@@ -124,7 +126,7 @@ impl Flat {
         let index = self.nodes.len();
         self.nodes.push(FlatNode { bounds: bounds.map(point), cost: NODE_COST, end: 0 });
         if child & LEAF_BIT == 0 {
-            for (child, bounds) in T::children(&bvh.parts().nodes[child as usize]) {
+            for (child, bounds) in T::children(&bvh.view().nodes[child as usize]) {
                 if child != EMPTY {
                     self.append(bvh, child, bounds);
                 }
@@ -139,8 +141,9 @@ impl Flat {
         self.nodes[index].end = self.nodes.len();
     }
 
-    /// The overlap of all triangles with all boxes, weighted by cost, and the area of all triangles; summed in one order,
-    /// whatever the number of threads.
+    /// The overlap of all triangles with all boxes, weighted by cost, and the area of all triangles.
+    ///
+    /// The order of summation does not depend on the number of threads.
     fn overlap_and_area(&self) -> [f64; 2] {
         let add = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], a[1] + b[1]];
         let of_one = |(leaf, polygon): &(usize, Polygon)| [self.overlap(0, polygon, *leaf), polygon.area()];
@@ -149,14 +152,14 @@ impl Flat {
         sums.into_iter().fold([0.0; 2], add)
     }
 
-    /// Cost of the boxes of `node` and below that `polygon`, a part of a triangle in `leaf`, reaches into, times the area
-    /// inside.
+    /// Costs of the boxes in the subtree of `node` that overlap `polygon`, weighted by the area inside; the triangle is of
+    /// `leaf`.
     fn overlap(&self, node: usize, polygon: &Polygon, leaf: usize) -> f64 {
         let FlatNode { bounds, cost, end } = &self.nodes[node];
         if (node..*end).contains(&leaf) {
             return self.children(node).map(|child| self.overlap(child, polygon, leaf)).sum();
         }
-        if !polygon.reaches_into(bounds) {
+        if !polygon.overlaps(bounds) {
             return 0.0;
         }
         let inside = polygon.clipped(bounds);
@@ -214,7 +217,7 @@ mod tests {
         LEAF_BIT | (count - 1) << LEAF_COUNT_SHIFT | first
     }
 
-    /// A hierarchy over one instance, with these nodes of its mesh.
+    /// A BVH over one instance, with these nodes of its mesh.
     fn by_hand(scene: &Scene, nodes: Vec<Node>) -> Bvh2 {
         let mesh = &scene.meshes[0];
         let primitives = (0..mesh.triangle_count).map(|i| LeafPrimitive::of(scene, mesh, i)).collect();
@@ -241,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reaches_into_anothers_box_counts_by_its_area_there() {
+    fn overlap_counts_by_the_area_inside_the_other_box() {
         // The first covers x + y <= 2, the second, mirrored, x - y >= 1; half a unit of each is in the other's box.
         let scene = scene(&[right(0.0, 0.0, 1.0), right(3.0, 0.0, -1.0)], 1);
         let boxes = [[[0.0; 3], [2.0, 2.0, 0.0]], [[1.0, 0.0, 0.0], [3.0, 2.0, 0.0]]];
@@ -298,7 +301,7 @@ mod tests {
         scene(&triangles, 1)
     }
 
-    /// The definition without a hierarchy's help: every triangle against every node's box.
+    /// The definition, without pruning: every triangle against every node's box.
     fn overlap_by_definition(flat: &Flat) -> f64 {
         let [mut overlap, mut area] = [0.0; 2];
         for (leaf, triangle) in &flat.triangles {
@@ -310,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn overlap_is_what_its_definition_says() {
+    fn overlap_equals_its_definition() {
         let scene = soup(300);
         let (bvh2, bvh8) = (Bvh2::build(&scene, &Bvh2::SETTINGS), Bvh8::build(&scene, &Bvh8::SETTINGS));
         let flat2 = Flat::of(&bvh2, bvh2.mesh_roots[0]);
@@ -357,8 +360,9 @@ mod tests {
         let scene = SceneBuilder::new("empty").build().unwrap();
         let bvh = Bvh2::build(&scene, &Bvh2::SETTINGS);
         assert_eq!([surface_area_cost(&bvh, &scene), end_point_overlap(&bvh, &scene)], [0.0; 2]);
-        let cut = Polygon::of(&[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]).clipped(&[[2.0; 3], [3.0; 3]]);
-        assert_eq!(cut.area(), 0.0);
+        let clipped =
+            Polygon::of(&[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]).clipped(&[[2.0; 3], [3.0; 3]]);
+        assert_eq!(clipped.area(), 0.0);
         assert_eq!(half_area(&[vec3(0.0, 0.0, 0.0), vec3(1.0, 2.0, 3.0)]), 11.0);
     }
 }

@@ -85,7 +85,7 @@ fn closed_mesh(rings: u32, segments: u32) -> Scene {
 /// The triangles of the closed mesh in [`long_among_specks`].
 const LONG: usize = 80;
 
-/// A closed mesh of few long triangles, and outside of it many small ones, for which it pays to cut the long.
+/// A closed mesh of few long triangles, and outside of it many small ones, so that the long ones are split.
 fn long_among_specks() -> Scene {
     closed(3, 20, |data, material| {
         for i in 0..4_000 {
@@ -168,14 +168,14 @@ pub(crate) fn bits(hit: &Hit) -> [u32; 5] {
 }
 
 #[test]
-fn hits_do_not_depend_on_the_hierarchy() {
+fn hits_do_not_depend_on_the_bvh() {
     let scene = mixture();
     let (boxes, definition) = (instance_boxes(&scene), BruteForce::new(&scene));
-    let pieces: Vec<PreSplit> = scene.meshes.iter().map(|mesh| PreSplit::of(&scene, mesh)).collect();
+    let splits: Vec<PreSplit> = scene.meshes.iter().map(|mesh| PreSplit::of(&scene, mesh)).collect();
     let trees = BUILDS.map(|b| Bvh2::build(&scene, &b));
     let wide_trees = WIDE_BUILDS.map(|b| Bvh8::build(&scene, &b));
     let (mut scratch, mut scratch8) = (Scratch::default(), Scratch8::default());
-    let (mut found, mut in_pieces) = (0, 0);
+    let (mut found, mut presplit) = (0, 0);
     for i in 0..30_000 {
         let ray = ray(&scene, i);
         let expected = definition.closest_hit(&ray, key(i));
@@ -202,21 +202,21 @@ fn hits_do_not_depend_on_the_hierarchy() {
         if expected.is_some() {
             let mesh = scene.instances[expected.instance as usize].mesh as usize;
             let whole = LeafPrimitive::of(&scene, &scene.meshes[mesh], expected.primitive);
-            let of_it = pieces[mesh].of_triangle(expected.primitive);
-            in_pieces += u32::from(!of_it.is_empty());
-            let cuts = of_it.iter().map(|piece| piece.cut);
-            let proposed = cuts.chain(of_it.is_empty().then_some(ClipBox::NONE)).map(|cut| whole.with(cut));
-            let confirmed = confirm(&scene, &boxes, &ray, key(i), expected.instance, proposed);
+            let of_it = splits[mesh].of_triangle(expected.primitive);
+            presplit += u32::from(!of_it.is_empty());
+            let clips = of_it.iter().map(|reference| reference.clip);
+            let candidates = clips.chain(of_it.is_empty().then_some(ClipBox::NONE)).map(|c| whole.clipped(c));
+            let confirmed = confirm(&scene, &boxes, &ray, key(i), expected.instance, candidates);
             assert_eq!(confirmed.map(|hit| bits(&hit)), Some(bits(&expected)));
         }
     }
     assert!(found > 10_000, "only {found} rays hit anything");
-    assert!(in_pieces > 1_000, "only {in_pieces} rays hit triangles in pieces");
+    assert!(presplit > 1_000, "only {presplit} rays hit split triangles");
 }
 
-/// Proposals confirmed eight at a time are those confirmed one by one, but for those that the scalar rule must decide.
+/// Candidates confirmed eight at a time equal those confirmed one by one, except those left to the scalar test.
 #[test]
-fn eight_proposals_judged_together_are_judged_as_each_by_itself() {
+fn eight_candidates_are_confirmed_as_each_alone() {
     let scene = closed_mesh(12, 24);
     let boxes = instance_boxes(&scene);
     const EDGE: f32 = 1.0 / 64.0;
@@ -233,16 +233,16 @@ fn eight_proposals_judged_together_are_judged_as_each_by_itself() {
         for (lane, (ray, triangle)) in lanes.iter().enumerate() {
             let alone = confirm(&scene, &boxes, ray, key(first), 0, [*triangle].into_iter())
                 .filter(|_| lane != skipped);
-            let (hit, judged_inside) = (confirmed.hit(lane, 0), confirmed.inside() >> lane & 1 != 0);
+            let (hit, confirmed_inside) = (confirmed.hit(lane, 0), confirmed.inside() >> lane & 1 != 0);
             assert_eq!(confirmed.is_hit(lane), hit.is_some());
             if confirmed.is_hit(lane) {
                 assert_eq!(Some(bits(&hit)), alone.map(|hit| bits(&hit)), "{ray:?} {triangle:?}");
                 let is_inside = hit.u.min(hit.v).min(1.0 - hit.u - hit.v) >= EDGE;
-                assert_eq!(judged_inside, is_inside, "{hit:?}");
+                assert_eq!(confirmed_inside, is_inside, "{hit:?}");
                 inside += u32::from(is_inside);
                 taken += 1;
             } else {
-                assert_eq!((bits(&hit), judged_inside), (bits(&Hit::none(ray.t_max)), false));
+                assert_eq!((bits(&hit), confirmed_inside), (bits(&Hit::none(ray.t_max)), false));
                 let inside = (first + lane as u32) % 5 > 1;
                 left += u32::from(alone.is_some() && inside);
             }
@@ -250,7 +250,7 @@ fn eight_proposals_judged_together_are_judged_as_each_by_itself() {
     }
     assert!(taken > 5_000, "{taken} taken");
     assert!(inside > taken / 2 && inside < taken, "{inside} inside of {taken} taken");
-    assert!(left < taken / 100, "{left} hits within triangles left to the scalar rule, {taken} taken");
+    assert!(left < taken / 100, "{left} hits within triangles left to the scalar test, {taken} taken");
 }
 
 /// A ray into the closed mesh, and a triangle that it may meet: at a vertex, an edge, within or nearby, from inside or out,
@@ -287,11 +287,11 @@ fn no_ray_leaks_through_a_closed_mesh() {
 }
 
 #[test]
-fn no_ray_leaks_through_a_closed_mesh_in_pieces() {
+fn no_ray_leaks_through_a_closed_mesh_of_split_triangles() {
     let scene = long_among_specks();
-    let pieces = PreSplit::of(&scene, &scene.meshes[0]);
-    let many = (0..LONG as u32).filter(|&i| pieces.of_triangle(i).len() > 1).count();
-    assert!(many > LONG / 2, "{many} triangles in pieces");
+    let split = PreSplit::of(&scene, &scene.meshes[0]);
+    let many = (0..LONG as u32).filter(|&i| split.of_triangle(i).len() > 1).count();
+    assert!(many > LONG / 2, "{many} triangles split");
     leaks(&scene, LONG);
 }
 
@@ -381,9 +381,9 @@ fn scenes_without_geometry_are_traversable() {
     assert!(!tree.any_hit(&scene, &ray, key(0), &mut scratch));
 }
 
-/// The slab test of `bvh_enter` in `kernels/traverse.h`, on a node's first child, which is its second, with so many units in
-/// the last place to spare.
-fn kernel_meets(node: &Node, slabs: &Slabs, t_last: f32, widening: u32) -> bool {
+/// The slab test of `bvh_enter` in `kernels/bvh/bvh2.h` on a node's first child, with exits widened by `widening` units in the
+/// last place.
+fn kernel_hits(node: &Node, slabs: &Slabs, t_last: f32, widening: u32) -> bool {
     let [cx, hx, cy, hy] = node.xy0;
     let [cz, hz, ..] = node.z;
     let (o, i) = ((slabs.origin * slabs.inverse).to_array(), slabs.inverse.to_array());
@@ -400,7 +400,7 @@ fn kernel_meets(node: &Node, slabs: &Slabs, t_last: f32, widening: u32) -> bool 
 }
 
 #[test]
-fn who_meets_a_box_meets_every_node_around_it() {
+fn a_ray_that_hits_a_box_hits_every_node_around_it() {
     let (mut met, mut from_afar, mut closely) = (0, 0, 0);
     for i in 0..2_000_000u32 {
         let [r, s] = [random(i, 70), random(i, 71)];
@@ -439,8 +439,8 @@ fn who_meets_a_box_meets_every_node_around_it() {
         if nearest <= exit {
             met += 1;
             from_afar += u32::from(max_abs_component(origin) > 4.0 * farthest);
-            closely += u32::from(!kernel_meets(&node, &slabs, nearest, 0));
-            let holds = kernel_meets(&node, &slabs, nearest, NODE_WIDENING);
+            closely += u32::from(!kernel_hits(&node, &slabs, nearest, 0));
+            let holds = kernel_hits(&node, &slabs, nearest, NODE_WIDENING);
             assert!(holds, "{i}: {lo:?} {hi:?} {around:?} {slabs:?}");
         }
     }

@@ -1,15 +1,15 @@
-//! Whether a hierarchy that comes from elsewhere can be walked.
+//! Validation of a BVH that was read from disk.
 
 use crate::layout::bvh2::{Bvh2, EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, Node};
-use crate::object_ray::LeafPrimitive;
+use crate::leaf::LeafPrimitive;
 use crate::{Block8, Bvh8, Node8};
 use crate::{BuildSettings, Layout, STACK_SIZE};
 use bytemuck::{Pod, cast_slice};
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Mesh, SPHERE_BIT, SceneData};
 
-/// The arrays of a hierarchy.
-pub(crate) struct Parts<'a, N, L> {
+/// A view of the arrays of a BVH.
+pub(crate) struct BvhArrays<'a, N, L> {
     pub(crate) nodes: &'a [N],
     pub(crate) leaves: &'a [L],
     pub(crate) root: u32,
@@ -17,20 +17,20 @@ pub(crate) struct Parts<'a, N, L> {
     pub(crate) instance_boxes: &'a [[Vec3; 2]],
 }
 
-/// A hierarchy that consists of four arrays and a root.
+/// A BVH that consists of four arrays and a root.
 pub(crate) trait Stored: Sized + Sync {
     type Node: Pod + Sync;
     type Leaf: Pod + Sync;
     /// Its layout.
     const LAYOUT: Layout;
-    /// What it is built with where it is to be kept.
+    /// Settings of cached builds.
     const SETTINGS: BuildSettings;
-    /// Primitives of a leaf that are tested at once.
-    const TESTED_TOGETHER: usize;
+    /// Primitives of a leaf that are tested together.
+    const LEAF_WIDTH: usize;
 
     fn build(scene: &SceneData, settings: &BuildSettings) -> Self;
 
-    fn of_arrays(
+    fn from_arrays(
         nodes: Vec<Self::Node>,
         leaves: Vec<Self::Leaf>,
         root: u32,
@@ -38,37 +38,37 @@ pub(crate) trait Stored: Sized + Sync {
         instance_boxes: Vec<[Vec3; 2]>,
     ) -> Self;
 
-    fn parts(&self) -> Parts<'_, Self::Node, Self::Leaf>;
+    fn view(&self) -> BvhArrays<'_, Self::Node, Self::Leaf>;
 
-    /// Child references of a node with their boxes, lowest and highest corner; [`EMPTY`] where there is none.
+    /// Child references of a node with their boxes as lowest and highest corner; [`EMPTY`] for a missing child.
     fn children(node: &Self::Node) -> impl Iterator<Item = (u32, [Vec3; 2])>;
 
-    /// Primitives of a mesh's leaf; `None` where the arrays have no such leaf.
+    /// Primitives of a leaf of a mesh; `None` where the arrays have no such leaf.
     fn primitives(&self, leaf: u32) -> Option<impl Iterator<Item = LeafPrimitive>>;
 
     fn root(&self) -> u32 {
-        self.parts().root
+        self.view().root
     }
 
-    /// Bytes of nodes, of leaves, of the meshes' roots and of the instances' boxes.
+    /// The arrays as bytes: nodes, leaves, mesh roots and instance boxes.
     fn arrays(&self) -> [&[u8]; 4] {
-        let Parts { nodes, leaves, mesh_roots, instance_boxes, .. } = self.parts();
+        let BvhArrays { nodes, leaves, mesh_roots, instance_boxes, .. } = self.view();
         [cast_slice(nodes), cast_slice(leaves), cast_slice(mesh_roots), cast_slice(instance_boxes)]
     }
 }
 
-/// The box where a node has no child.
+/// The box of a missing child.
 const UNHITTABLE: [Vec3; 2] = [Vec3::splat(f32::INFINITY), Vec3::splat(f32::NEG_INFINITY)];
 
-/// Whether every walk of a hierarchy ends, fits the stacks of traversal, and stays within its arrays and the scene's.
+/// True when every traversal ends, fits its stacks, and stays within the arrays of the BVH and the scene.
 pub(crate) fn is_valid<T: Stored>(bvh: &T, scene: &SceneData) -> bool {
-    let Parts { nodes, root, mesh_roots, instance_boxes, .. } = bvh.parts();
+    let BvhArrays { nodes, root, mesh_roots, instance_boxes, .. } = bvh.view();
     let (meshes, instances) = (&scene.meshes, scene.instances.len());
     if mesh_roots.len() != meshes.len() || instance_boxes.len() != instances {
         return false;
     }
-    // A tree has each node once, so who meets more nodes than there are walks no tree.
-    let mut unmet = nodes.len();
+    // A tree has each node once: visiting more nodes than there are means a cycle.
+    let mut unvisited = nodes.len();
     let mut walk = |root: u32, leaf: &mut dyn FnMut(u32) -> bool| {
         let mut open = vec![(root, 0)];
         while let Some((reference, depth)) = open.pop() {
@@ -78,10 +78,11 @@ pub(crate) fn is_valid<T: Stored>(bvh: &T, scene: &SceneData) -> bool {
                 }
                 continue;
             }
-            let (Some(node), true) = (nodes.get(reference as usize), depth < STACK_SIZE && unmet > 0) else {
+            let (Some(node), true) = (nodes.get(reference as usize), depth < STACK_SIZE && unvisited > 0)
+            else {
                 return false;
             };
-            unmet -= 1;
+            unvisited -= 1;
             for (child, bounds) in T::children(node) {
                 if child != EMPTY {
                     open.push((child, depth + 1));
@@ -110,13 +111,13 @@ impl Stored for Bvh2 {
     type Leaf = LeafPrimitive;
     const LAYOUT: Layout = Layout::Bvh2;
     const SETTINGS: BuildSettings = Self::SETTINGS;
-    const TESTED_TOGETHER: usize = 1;
+    const LEAF_WIDTH: usize = 1;
 
     fn build(scene: &SceneData, settings: &BuildSettings) -> Self {
         Self::build(scene, settings)
     }
 
-    fn of_arrays(
+    fn from_arrays(
         nodes: Vec<Node>,
         primitives: Vec<LeafPrimitive>,
         root: u32,
@@ -126,9 +127,9 @@ impl Stored for Bvh2 {
         Self { nodes, primitives, root, mesh_roots, instance_boxes }
     }
 
-    fn parts(&self) -> Parts<'_, Node, LeafPrimitive> {
+    fn view(&self) -> BvhArrays<'_, Node, LeafPrimitive> {
         let Self { nodes, primitives: leaves, root, mesh_roots, instance_boxes } = self;
-        Parts { nodes, leaves, root: *root, mesh_roots, instance_boxes }
+        BvhArrays { nodes, leaves, root: *root, mesh_roots, instance_boxes }
     }
 
     fn children(node: &Node) -> impl Iterator<Item = (u32, [Vec3; 2])> {
@@ -147,13 +148,13 @@ impl Stored for Bvh8 {
     type Leaf = Block8;
     const LAYOUT: Layout = Layout::Bvh8;
     const SETTINGS: BuildSettings = Self::SETTINGS;
-    const TESTED_TOGETHER: usize = 8;
+    const LEAF_WIDTH: usize = 8;
 
     fn build(scene: &SceneData, settings: &BuildSettings) -> Self {
         Self::build(scene, settings)
     }
 
-    fn of_arrays(
+    fn from_arrays(
         nodes: Vec<Node8>,
         blocks: Vec<Block8>,
         root: u32,
@@ -163,9 +164,9 @@ impl Stored for Bvh8 {
         Self { nodes, blocks, root, mesh_roots, instance_boxes }
     }
 
-    fn parts(&self) -> Parts<'_, Node8, Block8> {
+    fn view(&self) -> BvhArrays<'_, Node8, Block8> {
         let Self { nodes, blocks: leaves, root, mesh_roots, instance_boxes } = self;
-        Parts { nodes, leaves, root: *root, mesh_roots, instance_boxes }
+        BvhArrays { nodes, leaves, root: *root, mesh_roots, instance_boxes }
     }
 
     fn children(node: &Node8) -> impl Iterator<Item = (u32, [Vec3; 2])> {
@@ -176,7 +177,7 @@ impl Stored for Bvh8 {
         let (block, rest) = self.blocks.get(leaf as usize..)?.split_first()?;
         let lanes = (0..8).filter(|lane| block.all >> lane & 1 != 0);
         let known = block.all < 1 << 8
-            && (block.alpha | block.spheres | block.in_pieces) & !block.all == 0
+            && (block.alpha | block.spheres | block.presplit) & !block.all == 0
             && rest
                 .get(..block.boxes as usize)?
                 .iter()

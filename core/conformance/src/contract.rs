@@ -5,7 +5,7 @@ use lockstep_core::error::Error;
 use lockstep_core::film::{Film, InvalidSamples, MAX_SPP, quantize};
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::path_record::{PathRequest, PathVertex};
-use lockstep_core::scene::{Scene, SceneBuilder, Sky};
+use lockstep_core::scene::{EnvironmentLight, Scene, SceneBuilder};
 use lockstep_core::{BounceCounts, Renderer, Settings};
 use std::ops::Range;
 
@@ -146,7 +146,7 @@ pub(crate) fn refuses_more_samples_than_a_film_holds(subject: &Subject<'_>) -> C
 
 pub(crate) fn renders_a_scene_without_geometry(subject: &Subject<'_>) -> Checked {
     let mut b = SceneBuilder::new("empty");
-    b.sky = Sky::Constant(Vec3::splat(0.5));
+    b.environment = EnvironmentLight::Constant(Vec3::splat(0.5));
     let scene = made(b.build())?;
     let (film, report) = render(subject.open()?.as_mut(), &scene, &SETTINGS, 4)?;
     assert!(film.mean().iter().all(|p| *p == [0.5; 3]), "nothing but sky shows the sky");

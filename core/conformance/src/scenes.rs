@@ -4,8 +4,8 @@ use lockstep_core::error::Result;
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::camera::Camera;
 use lockstep_core::scene::{
-    Flatten, IDENTITY, Material, MeshData, PunctualLight, Sampler, Scene, SceneBuilder, Sky, Sphere,
-    TextureTransform, Vertex,
+    EnvironmentLight, Flatten, IDENTITY, Material, MeshData, PunctualLight, Sampler, Scene, SceneBuilder,
+    Sphere, TextureTransform, Vertex,
 };
 
 /// A horizontal square about the origin, facing up.
@@ -42,7 +42,7 @@ fn spot_camera(eye: Vec3, target: Vec3, degrees: f32) -> Camera {
 /// As [`SceneBuilder::build`].
 pub fn furnace(material: Material) -> Result<Scene> {
     let mut b = SceneBuilder::new("furnace");
-    b.sky = Sky::Constant(Vec3::ONE);
+    b.environment = EnvironmentLight::Constant(Vec3::ONE);
     b.camera = spot_camera(vec3(0.0, 0.0, 4.0), Vec3::ZERO, 20.0);
     let m = b.material(material);
     place(&mut b, ball([0.0; 3], 1.0, m));
@@ -70,7 +70,7 @@ pub fn floor_below_square() -> Result<Scene> {
 /// As [`SceneBuilder::build`].
 pub fn floor_under_sky(albedo: f32, sky: f32) -> Result<Scene> {
     let mut b = SceneBuilder::new("floor-under-sky");
-    b.sky = Sky::Constant(Vec3::splat(sky));
+    b.environment = EnvironmentLight::Constant(Vec3::splat(sky));
     b.camera = spot_camera(vec3(1.0, 2.0, 3.0), Vec3::ZERO, 0.1);
     let m = b.material(Material::diffuse([albedo; 3]));
     place(&mut b, floor(5.0, m));
@@ -97,7 +97,7 @@ pub fn floor_under_ball(albedo: f32, radiance: f32, center: [f32; 3], radius: f3
 /// As [`SceneBuilder::build`].
 pub fn mirror(f0: f32, degrees: f32) -> Result<Scene> {
     let mut b = SceneBuilder::new("mirror");
-    b.sky = Sky::Constant(Vec3::ONE);
+    b.environment = EnvironmentLight::Constant(Vec3::ONE);
     let (sin, cos) = lockstep_core::math::sin_cos_turns(degrees / 360.0);
     b.camera = spot_camera(vec3(4.0 * sin, 4.0 * cos, 0.0), Vec3::ZERO, 0.02);
     let m = b.material(Material::conductor([f0; 3], 0.0));
@@ -112,7 +112,7 @@ pub fn mirror(f0: f32, degrees: f32) -> Result<Scene> {
 /// As [`SceneBuilder::build`].
 pub fn glass_ball(ior: f32, degrees: f32) -> Result<Scene> {
     let mut b = SceneBuilder::new("glass-ball");
-    b.sky = Sky::Constant(Vec3::ONE);
+    b.environment = EnvironmentLight::Constant(Vec3::ONE);
     let (sin, cos) = lockstep_core::math::sin_cos_turns(degrees / 360.0);
     // The point of the unit sphere whose normal makes that angle with the z axis.
     b.camera = spot_camera(vec3(0.0, sin, 4.0), vec3(0.0, sin, cos), 0.02);
@@ -155,8 +155,13 @@ pub fn small_and_large_light() -> Result<Scene> {
 pub fn everything() -> Result<Scene> {
     let mut b = SceneBuilder::new("everything");
     b.flatten = Flatten::Never;
-    b.sky =
-        Sky::Image { width: 16, height: 8, texels: sky_texels(), scale: vec3(0.8, 0.9, 1.0), rotation: 0.2 };
+    b.environment = EnvironmentLight::Image {
+        width: 16,
+        height: 8,
+        texels: sky_texels(),
+        scale: vec3(0.8, 0.9, 1.0),
+        rotation: 0.2,
+    };
     b.camera = Camera {
         lens_radius: 0.03,
         focus_distance: 5.0,

@@ -182,7 +182,7 @@ typedef struct LS_ALIGN16 {
 } Node;
 
 #define LEAF_ALPHA 1u
-#define LEAF_CUT_SHIFT 1u
+#define LEAF_CLIP_SHIFT 1u
 
 typedef struct LS_ALIGN16 {
     Vec3 p0;
@@ -190,7 +190,7 @@ typedef struct LS_ALIGN16 {
     Vec3 p1;
     u32 flags;
     Vec3 p2;
-    u32 cut_above;
+    u32 clip_above;
 } LeafPrimitive;
 
 typedef struct LS_ALIGN16 {
@@ -204,7 +204,7 @@ typedef struct LS_ALIGN16 {
     u32 all;
     u32 alpha;
     u32 spheres;
-    u32 in_pieces;
+    u32 presplit;
     u32 boxes;
     u32 reserved[3];
 } Block8;

@@ -22,7 +22,7 @@ macro_rules! header {
 pub(crate) use header;
 
 /// The functions that all programs share, each header after those that it needs.
-const HEADERS: [Header; 17] = [
+const HEADERS: [Header; 24] = [
     header!("abi.h"),
     header!("scene/scene.h"),
     header!("math/scalar.h"),
@@ -34,6 +34,13 @@ const HEADERS: [Header; 17] = [
     header!("scene/texture.h"),
     header!("scene/environment.h"),
     header!("geometry/intersect.h"),
+    header!("bsdf/surface.h"),
+    header!("bsdf/fresnel.h"),
+    header!("bsdf/microfacet.h"),
+    header!("bsdf/diffuse.h"),
+    header!("bsdf/conductor.h"),
+    header!("bsdf/dielectric.h"),
+    header!("bsdf/principled.h"),
     header!("bsdf/bsdf.h"),
     header!("scene/lights.h"),
     header!("bvh/object_ray.h"),

@@ -20,8 +20,8 @@ pub enum Block {
     ExtensionAlpha = 3,
     /// Key of stochastic coverage along the shadow ray; per bounce.
     ShadowAlpha = 4,
-    /// Cell index, alias choice, position in the cell of the sky's importance grid; per bounce.
-    Sky = 5,
+    /// Cell index, alias choice, position in the cell of the environment's importance grid; per bounce.
+    Environment = 5,
 }
 
 /// Dimension blocks from one bounce to the next.
@@ -150,7 +150,9 @@ mod tests {
         let mut seen = std::collections::HashSet::new();
         seen.insert(Block::Camera.at(0));
         for bounce in 0..64 {
-            for block in [Block::Light, Block::Bsdf, Block::ExtensionAlpha, Block::ShadowAlpha, Block::Sky] {
+            for block in
+                [Block::Light, Block::Bsdf, Block::ExtensionAlpha, Block::ShadowAlpha, Block::Environment]
+            {
                 assert!(seen.insert(block.at(bounce)), "{block:?} at bounce {bounce}");
             }
         }

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::math::vec3::Vec3;
 use crate::scene::assemble::{Assembler, Bounds};
 use crate::scene::image::{ImageId, ImageRegion, Sampler, TextureTransform};
-use crate::scene::lighting::{self, PunctualLight, Sky};
+use crate::scene::lighting::{self, EnvironmentLight, PunctualLight};
 use crate::scene::types::*;
 use crate::scene::{Camera, Scene, SceneData};
 
@@ -40,7 +40,7 @@ pub struct SceneBuilder {
     /// The view; [`Camera::default`] until set.
     pub camera: Camera,
     /// The sky; black until set.
-    pub sky: Sky,
+    pub environment: EnvironmentLight,
     /// Whether instances may be baked.
     pub flatten: Flatten,
     pub(super) materials: Vec<Material>,
@@ -172,7 +172,7 @@ impl SceneBuilder {
             hash: String::new(),
         };
         Assembler::new(&mut scene).place(self.flatten, self.meshes, &self.instances)?;
-        lighting::prepare(&mut scene, &self.punctual, &self.sky);
+        lighting::prepare(&mut scene, &self.punctual, &self.environment);
         scene.hash = scene.compute_hash();
         Ok(Scene(std::sync::Arc::new(scene)))
     }
@@ -279,7 +279,7 @@ mod tests {
         b.material(Material { roughness: 2.0, ..Material::BLACK });
         refused(b, "material 1: roughness");
         let mut b = base();
-        b.sky = Sky::Constant(Vec3::splat(-1.0));
-        refused(b, "sky");
+        b.environment = EnvironmentLight::Constant(Vec3::splat(-1.0));
+        refused(b, "environment");
     }
 }

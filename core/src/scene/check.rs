@@ -5,7 +5,7 @@ use crate::math;
 use crate::math::transform::{inverse, similarity_scale};
 use crate::math::vec3::{Vec3, max_abs_component, normalize, vec3};
 use crate::scene::builder::{MeshData, SceneBuilder};
-use crate::scene::lighting::{PunctualLight, Sky};
+use crate::scene::lighting::{EnvironmentLight, PunctualLight};
 use crate::scene::types::*;
 
 /// Coordinates beyond this are refused: differences and products of smaller ones cannot overflow in the intersector.
@@ -15,7 +15,7 @@ impl SceneBuilder {
     /// Checks every part against every other.
     pub(super) fn check(&self) -> Result<()> {
         self.camera.validate(&self.name)?;
-        self.check_sky()?;
+        self.check_environment()?;
         self.check_lights()?;
         for (index, material) in self.materials.iter().enumerate() {
             self.check_material(index, material)?;
@@ -33,20 +33,22 @@ impl SceneBuilder {
         Error::scene(&self.name, place, message)
     }
 
-    fn check_sky(&self) -> Result<()> {
-        let radiances: &[Vec3] = match &self.sky {
-            Sky::Constant(radiance) => &[*radiance],
-            Sky::Gradient { zenith, horizon, ground } => &[*zenith, *horizon, *ground],
-            Sky::Image { width, height, texels, scale, rotation } => {
+    fn check_environment(&self) -> Result<()> {
+        let radiances: &[Vec3] = match &self.environment {
+            EnvironmentLight::Constant(radiance) => &[*radiance],
+            EnvironmentLight::Gradient { zenith, horizon, ground } => &[*zenith, *horizon, *ground],
+            EnvironmentLight::Image { width, height, texels, scale, rotation } => {
                 if u64::from(*width) * u64::from(*height) != texels.len() as u64 || texels.is_empty() {
-                    return Err(
-                        self.error("sky", format!("{width}x{height} does not match {} texels", texels.len()))
-                    );
+                    return Err(self.error(
+                        "environment",
+                        format!("{width}x{height} does not match {} texels", texels.len()),
+                    ));
                 }
                 if !texels.iter().flatten().all(|&v| is_radiance(v)) || !rotation.is_finite() {
-                    return Err(
-                        self.error("sky", "texels must be finite and not negative, the rotation finite")
-                    );
+                    return Err(self.error(
+                        "environment",
+                        "texels must be finite and not negative, the rotation finite",
+                    ));
                 }
                 &[*scale]
             }
@@ -54,7 +56,7 @@ impl SceneBuilder {
         if radiances.iter().all(|&r| is_color(r)) {
             Ok(())
         } else {
-            Err(self.error("sky", "radiance must be finite and not negative"))
+            Err(self.error("environment", "radiance must be finite and not negative"))
         }
     }
 

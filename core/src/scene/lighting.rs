@@ -40,7 +40,7 @@ pub enum PunctualLight {
 
 /// The surrounding radiance.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Sky {
+pub enum EnvironmentLight {
     /// The same from everywhere.
     Constant(Vec3),
     /// Linear in the height of the direction.
@@ -67,7 +67,7 @@ pub enum Sky {
     },
 }
 
-impl Default for Sky {
+impl Default for EnvironmentLight {
     fn default() -> Self {
         Self::Constant(Vec3::ZERO)
     }
@@ -122,8 +122,8 @@ impl AliasTable {
 }
 
 /// Fills the scene's light table, sky and the materials' light densities.
-pub(super) fn prepare(scene: &mut SceneData, punctual: &[PunctualLight], sky: &Sky) {
-    prepare_sky(scene, sky);
+pub(super) fn prepare(scene: &mut SceneData, punctual: &[PunctualLight], light: &EnvironmentLight) {
+    prepare_environment(scene, light);
     let mut weighted: Vec<(Light, f64)> = Vec::new();
     let emitted: Vec<f64> = scene.materials.iter().map(|m| mean_emission(scene, m)).collect();
     for instance in &scene.instances {
@@ -131,7 +131,7 @@ pub(super) fn prepare(scene: &mut SceneData, punctual: &[PunctualLight], sky: &S
     }
     let radius = 0.5 * length(scene.bounds[1] - scene.bounds[0]);
     weighted.extend(punctual.iter().filter_map(|light| punctual_light(light, radius)));
-    weighted.extend(sky_light(scene, radius));
+    weighted.extend(environment_light(scene, radius));
 
     let weights: Vec<f64> = weighted.iter().map(|(_, w)| *w).collect();
     let total: f64 = weights.iter().sum();
@@ -266,7 +266,7 @@ fn punctual_light(light: &PunctualLight, scene_radius: f32) -> Option<(Light, f6
 }
 
 /// The sky as a light with its power through the scene's bounding sphere; `None` when it is black.
-fn sky_light(scene: &SceneData, scene_radius: f32) -> Option<(Light, f64)> {
+fn environment_light(scene: &SceneData, scene_radius: f32) -> Option<(Light, f64)> {
     if scene.environment_alias.is_empty() {
         return None;
     }
@@ -280,20 +280,20 @@ fn sky_light(scene: &SceneData, scene_radius: f32) -> Option<(Light, f64)> {
 }
 
 /// Copies the sky into the scene and builds its importance grid.
-fn prepare_sky(scene: &mut SceneData, sky: &Sky) {
+fn prepare_environment(scene: &mut SceneData, light: &EnvironmentLight) {
     let environment = &mut scene.environment;
-    (environment.grid_width, environment.grid_height) = match sky {
-        Sky::Constant(radiance) => {
+    (environment.grid_width, environment.grid_height) = match light {
+        EnvironmentLight::Constant(radiance) => {
             environment.kind = EnvironmentKind::Constant as u32;
             environment.zenith = *radiance;
             (1, 1)
         }
-        Sky::Gradient { zenith, horizon, ground } => {
+        EnvironmentLight::Gradient { zenith, horizon, ground } => {
             environment.kind = EnvironmentKind::Gradient as u32;
             (environment.zenith, environment.horizon, environment.ground) = (*zenith, *horizon, *ground);
             (1, 64)
         }
-        Sky::Image { width, height, texels, scale, rotation } => {
+        EnvironmentLight::Image { width, height, texels, scale, rotation } => {
             environment.kind = EnvironmentKind::Image as u32;
             environment.zenith = *scale;
             (environment.image_width, environment.image_height) = (*width, *height);

@@ -18,7 +18,7 @@ pub use builder::{Flatten, MeshData, SceneBuilder};
 pub use camera::{Camera, CameraFrame};
 pub use environment::environment_radiance;
 pub use image::{ImageId, Sampler, TextureTransform};
-pub use lighting::{AliasTable, PunctualLight, Sky};
+pub use lighting::{AliasTable, EnvironmentLight, PunctualLight};
 pub use types::*;
 
 use crate::math::vec3::Vec3;

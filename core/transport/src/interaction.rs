@@ -8,7 +8,7 @@ use lockstep_core::math::transform::{transform_normal, transform_point, transfor
 use lockstep_core::math::vec3::{Vec3, cross, dot, max_abs_component, normalize, vec3};
 use lockstep_core::scene::{Instance, Material, MaterialKind, NONE, SPHERE_BIT, SceneData, Vertex, texture};
 
-/// A point on a surface, in world space.
+/// A point on a surface, in world space, with the data that its material needs.
 pub(crate) struct Interaction<'a> {
     pub(crate) position: Vec3,
     /// Unit geometric normal on the front side.
@@ -27,6 +27,7 @@ pub(crate) struct Interaction<'a> {
 }
 
 impl<'a> Interaction<'a> {
+    /// The interaction at a hit.
     #[inline(always)]
     pub(crate) fn new(scene: &'a SceneData, ray: &Ray, hit: &Hit) -> Self {
         let instance = &scene.instances[hit.instance as usize];
@@ -37,32 +38,37 @@ impl<'a> Interaction<'a> {
         }
     }
 
+    /// The interaction at a hit of a triangle.
     #[inline(always)]
     pub(crate) fn on_triangle(scene: &'a SceneData, instance: &Instance, hit: &Hit) -> Self {
         let mesh = &scene.meshes[instance.mesh as usize];
         let index = mesh.first_triangle + hit.primitive;
         let triangle = &scene.triangles[index as usize];
         let b = [1.0 - hit.u - hit.v, hit.u, hit.v];
+        // Load vertices
         // Arrays are spelled out in hot code, since `map` on them is not always inlined.
         let [i0, i1, i2] = triangle.vertices;
         let position = |i: u32| Vec3::from(scene.positions[i as usize]);
         let p = [position(i0), position(i1), position(i2)];
         let vertices =
             [&scene.vertices[i0 as usize], &scene.vertices[i1 as usize], &scene.vertices[i2 as usize]];
+        // Interpolate in object space
         let mut position = p[0] * b[0] + p[1] * b[1] + p[2] * b[2];
         let mut normal = triangle_normal(p);
         let mut shading = vertices[0].normal * b[0] + vertices[1].normal * b[1] + vertices[2].normal * b[2];
         let mut scale = max(coordinate_scale(p[0], p[1]), max_abs_component(p[2]));
+        // Transform to world space
         if instance.flags & Instance::IDENTITY == 0 {
             let m = &instance.object_to_world;
             position = transform_point(m, position);
             let corners = [transform_point(m, p[0]), transform_point(m, p[1]), transform_point(m, p[2])];
-            let turned = if instance.flags & Instance::MIRRORED != 0 { -1.0 } else { 1.0 };
-            normal = cross(transform_vector(m, p[1] - p[0]), transform_vector(m, p[2] - p[0])) * turned;
+            let handedness = if instance.flags & Instance::MIRRORED != 0 { -1.0 } else { 1.0 };
+            normal = cross(transform_vector(m, p[1] - p[0]), transform_vector(m, p[2] - p[0])) * handedness;
             shading = transform_normal(&instance.world_to_object, shading);
             scale = max(coordinate_scale(corners[0], corners[1]), max_abs_component(corners[2]));
             scale = max(scale, max_abs_component(vec3(m[0][3], m[1][3], m[2][3])));
         }
+        // Normalise; a degenerate shading normal falls back to the geometric one
         let geometric = normalize(normal);
         let shading = normalize(shading);
         Self {
@@ -78,19 +84,23 @@ impl<'a> Interaction<'a> {
         }
     }
 
+    /// The interaction at a hit of a sphere.
     #[inline(always)]
     pub(crate) fn on_sphere(scene: &'a SceneData, instance: &Instance, ray: &Ray, hit: &Hit) -> Self {
         let mesh = &scene.meshes[instance.mesh as usize];
         let sphere = &scene.spheres[(mesh.first_sphere + (hit.primitive & !SPHERE_BIT)) as usize];
         let identity = instance.flags & Instance::IDENTITY != 0;
-        let (back, m) = (&instance.world_to_object, &instance.object_to_world);
-        let origin = if identity { ray.origin } else { transform_point(back, ray.origin) };
-        let direction = if identity { ray.direction } else { transform_vector(back, ray.direction) };
-        // Project the rounded hit point back onto the sphere.
+        // Transform the ray to object space
+        let (to_object, m) = (&instance.world_to_object, &instance.object_to_world);
+        let origin = if identity { ray.origin } else { transform_point(to_object, ray.origin) };
+        let direction = if identity { ray.direction } else { transform_vector(to_object, ray.direction) };
+        // Project the rounded hit point onto the sphere
         let local_normal = normalize(origin + direction * hit.t - sphere.center);
         let local = sphere.center + local_normal * sphere.radius;
+        // Transform to world space
         let position = if identity { local } else { transform_point(m, local) };
-        let normal = if identity { local_normal } else { normalize(transform_normal(back, local_normal)) };
+        let normal =
+            if identity { local_normal } else { normalize(transform_normal(to_object, local_normal)) };
         let center = if identity { sphere.center } else { transform_point(m, sphere.center) };
         let radius = sphere.radius * instance.scale;
         let scale =
@@ -108,7 +118,7 @@ impl<'a> Interaction<'a> {
         }
     }
 
-    /// A texture's value here; white on spheres, which have no texture coordinates.
+    /// Samples a texture; white on spheres, which have no texture coordinates.
     #[inline(always)]
     pub(crate) fn texture(&self, scene: &SceneData, index: u32) -> texture::Rgba {
         if index == NONE || self.triangle == NONE {
@@ -129,6 +139,7 @@ impl<'a> Interaction<'a> {
         if material.normal_texture == NONE || self.triangle == NONE {
             return self.shading;
         }
+        // Interpolate the tangent
         let b = self.barycentrics;
         let v = &self.vertices;
         let along = v[0].tangent * b[0] + v[1].tangent * b[1] + v[2].tangent * b[2];
@@ -137,13 +148,15 @@ impl<'a> Interaction<'a> {
         } else {
             transform_vector(&instance.object_to_world, along)
         };
+        // Orthonormal tangent frame
         let n = self.shading;
         let tangent = normalize(along - n * dot(n, along));
         if dot(tangent, tangent) == 0.0 {
             return n;
         }
-        let turned = if instance.flags & Instance::MIRRORED != 0 { -1.0 } else { 1.0 };
-        let bitangent = cross(n, tangent) * (v[0].tangent_sign * turned);
+        let handedness = if instance.flags & Instance::MIRRORED != 0 { -1.0 } else { 1.0 };
+        let bitangent = cross(n, tangent) * (v[0].tangent_sign * handedness);
+        // Decode and apply the normal map
         let texel = self.texture(scene, material.normal_texture).rgb;
         let x = (2.0 * texel.x - 1.0) * material.normal_scale;
         let y = (2.0 * texel.y - 1.0) * material.normal_scale;
@@ -152,9 +165,10 @@ impl<'a> Interaction<'a> {
         if dot(perturbed, perturbed) > 0.0 { perturbed } else { n }
     }
 
-    /// The material with its textures looked up.
+    /// Evaluates the material's textures.
     #[inline(always)]
     pub(crate) fn surface(&self, scene: &SceneData, material: &Material, outside: bool) -> Surface {
+        // Base colour: material, vertices and texture
         let mut base_color = material.base_color * self.vertex_color();
         if material.base_color_texture != NONE {
             base_color = base_color * self.texture(scene, material.base_color_texture).rgb;
@@ -168,6 +182,7 @@ impl<'a> Interaction<'a> {
             transmission: material.transmission,
             outside,
         };
+        // Textures of the principled material
         if material.kind == MaterialKind::Principled as u32 {
             if material.metallic_roughness_texture != NONE {
                 let texel = self.texture(scene, material.metallic_roughness_texture).rgb;
@@ -181,6 +196,7 @@ impl<'a> Interaction<'a> {
         surface
     }
 
+    /// The interpolated vertex colour; white where no vertex has one.
     #[inline(always)]
     pub(crate) fn vertex_color(&self) -> Vec3 {
         let v = &self.vertices;
@@ -194,33 +210,35 @@ impl<'a> Interaction<'a> {
     }
 }
 
-/// The least cosine between the direction back and a shading normal.
+/// Smallest cosine between `wo` and the shading normal; below it the geometric normal is used.
 pub const MIN_COSINE: f32 = 1e-4;
 
-/// A surface in its shading frame.
+/// A surface and its shading frame, on the side of the incoming ray.
 pub(crate) struct ShadingFrame {
     pub(crate) s: Vec3,
     pub(crate) t: Vec3,
-    /// The shading normal, on the side that the path came from.
+    /// The shading normal, towards `wo`.
     pub(crate) normal: Vec3,
-    /// The geometric normal, on the same side.
+    /// The geometric normal, towards `wo`.
     pub(crate) geometric: Vec3,
     pub(crate) wo: Vec3,
     pub(crate) surface: Surface,
 }
 
 impl ShadingFrame {
+    /// Transforms a direction from world space to the shading frame.
     #[inline(always)]
     pub(crate) fn to_local(&self, world: Vec3) -> Vec3 {
         vec3(dot(world, self.s), dot(world, self.t), dot(world, self.normal))
     }
 
+    /// Transforms a direction from the shading frame to world space, to unit length.
     #[inline(always)]
     pub(crate) fn to_world(&self, local: Vec3) -> Vec3 {
         normalize(self.s * local.x + self.t * local.y + self.normal * local.z)
     }
 
-    /// True when the geometric and the shading normal agree on which side `world` lies.
+    /// True when `world` is on the same side of the geometric and the shading normal.
     #[inline(always)]
     pub(crate) fn same_side(&self, world: Vec3, local_z: f32) -> bool {
         dot(self.geometric, world) * local_z > 0.0

@@ -1,5 +1,5 @@
-//! Light sampling for next-event estimation, and the densities that multiple importance sampling needs. The twin is
-//! `kernels/lights.h`.
+//! Light sampling for next-event estimation, and the densities that multiple importance sampling needs. The counterpart is
+//! `kernels/scene/lights.h`.
 
 use lockstep_core::geometry::FAR;
 use lockstep_core::math::rng::{Block, SampleKey, draw, uniform};
@@ -12,18 +12,18 @@ use lockstep_core::path_record::{Recorder, VertexRecord};
 use lockstep_core::scene::texture;
 use lockstep_core::scene::{Light, LightKind, Material, NONE, SceneData, environment_radiance};
 
-/// A direction towards light.
+/// A sampled direction towards a light.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LightSample {
     /// Unit direction from the shaded point.
     pub direction: Vec3,
-    /// Distance to the light; [`FAR`] for what is infinitely far.
+    /// Distance to the light; [`FAR`] for directional and environment lights.
     pub distance: f32,
-    /// Radiance from there; for lights without extent, what multiplies the BSDF in place of an integral.
+    /// Incident radiance; irradiance perpendicular to the direction for delta lights.
     pub radiance: Vec3,
-    /// Density per solid angle, or the probability of a light without extent; zero when nothing arrives.
+    /// Density per solid angle, or the discrete probability of a delta light; zero when no light arrives.
     pub pdf: f32,
-    /// True for lights without extent, which no ray can hit.
+    /// True for delta lights (point, spot, directional), which no ray can hit.
     pub delta: bool,
 }
 
@@ -39,6 +39,7 @@ pub fn sample(
     bounce: u32,
     record: &mut impl Recorder,
 ) -> LightSample {
+    // Pick a light in proportion to its power
     let words = draw(key, Block::Light, bounce);
     let index = pick(&scene.light_alias, words[0], words[1]);
     record.note(|r| {
@@ -46,6 +47,7 @@ pub fn sample(
         r.light = index;
         r.light_words = words;
     });
+    // Sample a direction towards it
     let light = &scene.lights[index as usize];
     let u = uniform(words[2]);
     let v = uniform(words[3]);
@@ -54,7 +56,7 @@ pub fn sample(
     } else if light.kind == LightKind::Sphere as u32 {
         sample_sphere(scene, light, p, u, v)
     } else if light.kind == LightKind::Environment as u32 {
-        sample_environment(scene, draw(key, Block::Sky, bounce))
+        sample_environment(scene, draw(key, Block::Environment, bounce))
     } else {
         sample_punctual(light, p)
     }
@@ -86,13 +88,13 @@ fn sample_triangle(scene: &SceneData, light: &Light, p: Vec3, u: f32, v: f32) ->
     }
 }
 
-/// The cosine under which a surface shows its emitting side; not positive where it shows none.
+/// The cosine at an emissive surface; not positive on a side that does not emit.
 #[inline(always)]
 pub fn emission_cosine(material: &Material, cosine: f32) -> f32 {
     if material.flags & Material::TWO_SIDED_EMISSION != 0 { cosine.abs() } else { cosine }
 }
 
-/// Density per solid angle of light sampling choosing a point of an emissive triangle.
+/// Density per solid angle with which light sampling chooses a point of an emissive triangle.
 #[inline(always)]
 pub fn area_to_solid_angle(material: &Material, distance2: f32, cosine: f32) -> f32 {
     material.light_pdf_area * (distance2 / cosine)
@@ -111,14 +113,14 @@ pub fn triangle_emission(scene: &SceneData, material: &Material, triangle: u32, 
     material.emission * texture::sample(scene, t, uv).rgb
 }
 
-/// One minus the cosine of the half-angle that a sphere subtends; zero or negative from inside.
+/// One minus the cosine of the half-angle that a sphere subtends; zero from inside.
 #[inline(always)]
 fn subtended(distance2: f32, radius: f32) -> f32 {
     let sin2 = radius * radius / distance2;
     if sin2 >= 1.0 { 0.0 } else { sin2 / (1.0 + safe_sqrt(1.0 - sin2)) }
 }
 
-/// Outside, uniform over the subtended cone; inside, uniform over the surface.
+/// Samples a sphere: uniformly over the subtended cone from outside, over the surface from inside.
 #[inline(always)]
 fn sample_sphere(scene: &SceneData, light: &Light, p: Vec3, u: f32, v: f32) -> LightSample {
     let material = &scene.materials[light.material as usize];
@@ -126,6 +128,7 @@ fn sample_sphere(scene: &SceneData, light: &Light, p: Vec3, u: f32, v: f32) -> L
     let to_center = light.position - p;
     let distance2 = dot(to_center, to_center);
     let one_minus_cos = subtended(distance2, radius);
+    // From outside: sample the subtended cone
     if one_minus_cos > 0.0 {
         let axis = normalize(to_center);
         let (s, t) = frame(axis);
@@ -142,6 +145,7 @@ fn sample_sphere(scene: &SceneData, light: &Light, p: Vec3, u: f32, v: f32) -> L
             delta: false,
         };
     }
+    // From inside: sample the surface
     if material.flags & Material::TWO_SIDED_EMISSION == 0 {
         return DARK;
     }
@@ -170,7 +174,7 @@ fn unit_sphere(u: f32, v: f32) -> Vec3 {
     vec3(ring * cos, ring * sin, z)
 }
 
-/// Density per solid angle of light sampling from `p` choosing the direction to a point of an emissive sphere.
+/// Density per solid angle with which light sampling from `p` chooses the direction to a point of an emissive sphere.
 #[inline(always)]
 pub fn sphere_pdf(
     material: &Material,
@@ -222,7 +226,7 @@ fn sample_punctual(light: &Light, p: Vec3) -> LightSample {
     }
 }
 
-/// Uniform within a cell of the importance grid, which is uniform in height and longitude.
+/// Samples the environment: a cell of the importance grid, then uniformly in height and longitude within it.
 #[inline(always)]
 fn sample_environment(scene: &SceneData, words: [u32; 4]) -> LightSample {
     let environment = &scene.environment;
@@ -248,7 +252,7 @@ fn cell_pdf(scene: &SceneData, cell: u32) -> f32 {
     scene.environment.pmf * scene.environment_alias[cell as usize].pmf * (cells * INV_FOUR_PI)
 }
 
-/// Density per solid angle of light sampling choosing a direction into the sky.
+/// Density per solid angle with which light sampling chooses a direction of the environment.
 #[inline(always)]
 pub fn environment_pdf(scene: &SceneData, direction: Vec3) -> f32 {
     let environment = &scene.environment;

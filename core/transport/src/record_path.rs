@@ -1,4 +1,4 @@
-//! One sample's path with every vertex recorded. The twin is `kernels/trace.h`.
+//! Records every vertex of one sample's path. The counterpart is `kernels/record_paths.h`.
 
 use crate::integrators::{generate, shade};
 use bytemuck::Zeroable;
@@ -10,7 +10,9 @@ use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::scene::texture;
 use lockstep_core::scene::{AlphaMode, NONE, SPHERE_BIT, SceneData};
 
-/// Traces a sample by the functions that renders run. `closest_hit` and `any_hit` are the target's intersector.
+/// Records the path of a sample, traced by the functions that renders run.
+///
+/// `closest_hit` and `any_hit` are the target's intersector.
 pub fn record_path(
     scene: &SceneData,
     settings: &Settings,
@@ -57,7 +59,7 @@ pub fn record_path(
     vertices
 }
 
-/// Texture coordinates at a hit as the base colour's texture is looked up, else of the first set as they are.
+/// Texture coordinates at a hit: those of the base colour texture, or the first set untransformed without one.
 fn coordinates(scene: &SceneData, hit: &Hit) -> [f32; 2] {
     if hit.primitive & SPHERE_BIT != 0 {
         return [0.0; 2];

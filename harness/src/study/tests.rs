@@ -6,7 +6,7 @@ use std::path::Path;
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::null::NullRenderer;
 use lockstep_core::path_record::{PathRequest, PathVertex, SurfaceVertex};
-use lockstep_core::scene::Sky;
+use lockstep_core::scene::EnvironmentLight;
 use lockstep_core::{
     DeviceInfo, Film, LoadReport, OpenOptions, PassReport, Renderer, Scene, SceneBuilder, Settings,
 };
@@ -104,7 +104,7 @@ impl Renderer for Planted {
 
 fn plan(repeats: u32) -> Plan {
     let mut builder = SceneBuilder::new("sky");
-    builder.sky = Sky::Constant(Vec3::splat(0.5));
+    builder.environment = EnvironmentLight::Constant(Vec3::splat(0.5));
     let image = LinearImage::from_fn(8, 8, |_, _| [0.5; 3]);
     Plan::of(
         vec![builder.build().unwrap()],

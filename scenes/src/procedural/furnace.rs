@@ -4,7 +4,7 @@
 use super::shapes::icosphere;
 use super::unknown_parameter;
 use lockstep_core::math::vec3::{Vec3, vec3};
-use lockstep_core::scene::{Camera, IDENTITY, Material, MeshData, SceneBuilder, Sky, Sphere};
+use lockstep_core::scene::{Camera, EnvironmentLight, IDENTITY, Material, MeshData, SceneBuilder, Sphere};
 use lockstep_core::{Result, Scene};
 
 /// What the parameter may be, for people.
@@ -27,7 +27,7 @@ const MATERIALS: [(&str, Material); 7] = [
 pub(super) fn build(parameter: Option<&str>) -> Result<Scene> {
     let name = parameter.map_or("furnace".to_string(), |p| format!("furnace-{p}"));
     let mut b = SceneBuilder::new(name);
-    b.sky = Sky::Constant(Vec3::ONE);
+    b.environment = EnvironmentLight::Constant(Vec3::ONE);
     b.camera = Camera { eye: vec3(0.0, 0.0, 4.0), ..Camera::default() };
     match parameter {
         Some(parameter) => {

@@ -4,7 +4,9 @@ use super::random::Random;
 use super::shapes::{bumpy_sphere, cube, icosphere, torus};
 use lockstep_core::math::sin_cos_turns;
 use lockstep_core::math::vec3::{Vec3, vec3};
-use lockstep_core::scene::{Affine, Camera, Flatten, IDENTITY, Material, PunctualLight, SceneBuilder, Sky};
+use lockstep_core::scene::{
+    Affine, Camera, EnvironmentLight, Flatten, IDENTITY, Material, PunctualLight, SceneBuilder,
+};
 use lockstep_core::{Result, Scene};
 
 /// Instances along each of the two directions of the field.
@@ -21,7 +23,7 @@ pub(super) fn build() -> Result<Scene> {
         vertical_fov: std::f32::consts::FRAC_PI_4,
         ..Camera::default()
     };
-    b.sky = Sky::Gradient {
+    b.environment = EnvironmentLight::Gradient {
         zenith: vec3(0.35, 0.5, 0.85),
         horizon: vec3(0.9, 0.9, 0.95),
         ground: Vec3::splat(0.3),

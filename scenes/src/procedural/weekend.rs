@@ -2,7 +2,7 @@
 
 use super::random::Random;
 use lockstep_core::math::vec3::{Vec3, length, vec3};
-use lockstep_core::scene::{Camera, IDENTITY, Material, MeshData, SceneBuilder, Sky, Sphere};
+use lockstep_core::scene::{Camera, EnvironmentLight, IDENTITY, Material, MeshData, SceneBuilder, Sphere};
 use lockstep_core::{Result, Scene};
 
 const SEED: u32 = 1;
@@ -22,7 +22,8 @@ pub(super) fn build() -> Result<Scene> {
     };
     // The book blends white into blue from straight down to straight up.
     let blue = vec3(0.5, 0.7, 1.0);
-    b.sky = Sky::Gradient { zenith: blue, horizon: (blue + Vec3::ONE) * 0.5, ground: Vec3::ONE };
+    b.environment =
+        EnvironmentLight::Gradient { zenith: blue, horizon: (blue + Vec3::ONE) * 0.5, ground: Vec3::ONE };
 
     let mut spheres = Vec::new();
     let mut add = |b: &mut SceneBuilder, center: Vec3, radius: f32, material: Material| {

@@ -1,4 +1,4 @@
-//! Sky, sun and lights of a document.
+//! The sky, sun and lights of a document.
 
 use super::document::{Document, LightKind, LightTable, SkyKind, SkyTable};
 use super::{Text, find};
@@ -6,7 +6,7 @@ use crate::pixels::decode_radiance;
 use crate::registry::LoadOptions;
 use lockstep_core::math::sin_cos_turns;
 use lockstep_core::math::vec3::Vec3;
-use lockstep_core::scene::{PunctualLight, SceneBuilder, Sky};
+use lockstep_core::scene::{EnvironmentLight, PunctualLight, SceneBuilder};
 use lockstep_core::{Error, Result};
 use std::path::Path;
 use toml::Spanned;
@@ -20,7 +20,7 @@ pub(super) fn apply(
     builder: &mut SceneBuilder,
 ) -> Result<()> {
     if let Some(table) = &document.sky {
-        builder.sky = sky(table, source, folder, options)?;
+        builder.environment = sky(table, source, folder, options)?;
     }
     if let Some(table) = &document.sun {
         let sun = table.get_ref();
@@ -56,7 +56,7 @@ fn sky(
     source: &Text<'_>,
     folder: Option<&Path>,
     options: &LoadOptions,
-) -> Result<Sky> {
+) -> Result<EnvironmentLight> {
     let wrong = |message: String| Err(source.error(table.span().start, message));
     let t = table.get_ref();
     let present = [
@@ -85,7 +85,7 @@ fn sky(
             let bytes = options.limits.read(&path)?;
             let image = decode_radiance(&bytes, &options.limits)
                 .map_err(|message| Error::scene(path.to_string_lossy(), "image", message))?;
-            Ok(Sky::Image {
+            Ok(EnvironmentLight::Image {
                 width: image.width,
                 height: image.height,
                 texels: image.rgb,
@@ -93,10 +93,12 @@ fn sky(
                 rotation: t.rotation.unwrap_or(0.0) / 360.0,
             })
         }
-        (SkyKind::Gradient, _) => {
-            Ok(Sky::Gradient { zenith: color(t.zenith), horizon: color(t.horizon), ground: color(t.ground) })
-        }
-        _ => Ok(Sky::Constant(color(t.radiance))),
+        (SkyKind::Gradient, _) => Ok(EnvironmentLight::Gradient {
+            zenith: color(t.zenith),
+            horizon: color(t.horizon),
+            ground: color(t.ground),
+        }),
+        _ => Ok(EnvironmentLight::Constant(color(t.radiance))),
     }
 }
 

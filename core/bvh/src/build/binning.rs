@@ -1,14 +1,14 @@
-//! How a set of references is divided in two: the cheapest plane between bins, or the middle.
+//! Object splits: binned SAH (Wald 2007), exact SAH for small sets, and the median.
 
 use crate::aabb::{Aabb, Aabb4, Reference, axis};
 
-/// Bins along an axis at most.
+/// Maximum number of bins along an axis.
 pub(crate) const MAX_BINS: usize = 64;
 
-/// As many as are usual: clearing more takes longer than filling them where references are few.
+/// The usual number of bins; for few references, clearing more takes longer than filling them.
 pub(crate) const COARSE_BINS: usize = 16;
 
-/// A splitting plane between two bins.
+/// An object split at the boundary between two bins.
 pub(crate) struct Plane {
     axis: usize,
     lowest: f32,
@@ -16,19 +16,20 @@ pub(crate) struct Plane {
     bins: usize,
     /// The first bin of the right side.
     right: usize,
+    /// Sum over both sides of the reference count times half the surface area.
     pub(crate) cost: f32,
 }
 
-/// The bin of a place so many bins from the first one's start.
+/// The bin of a coordinate in units of bins.
 #[inline(always)]
 fn bin_at(place: f32, bins: usize) -> usize {
     (place as i32).clamp(0, bins as i32 - 1) as usize
 }
 
-/// Larger sets are binned by several tasks.
+/// Larger sets are processed by several tasks.
 const PARALLEL_BINNING: usize = 1 << 15;
 
-/// What a pass over references finds, by tasks on parts of them where they are many. `join` must not mind the order.
+/// Parallel reduction over references. `join` must be associative and commutative.
 pub(crate) fn gather<T: Send>(
     references: &[Reference],
     of: &(impl Fn(&[Reference]) -> T + Sync),
@@ -42,7 +43,7 @@ pub(crate) fn gather<T: Send>(
     join(left, right)
 }
 
-/// Boxes and numbers of references by bins along each axis.
+/// Bounds and counts of the bins along each axis.
 struct Bins<const MOST: usize> {
     boxes: [[Aabb4; MOST]; 3],
     counts: [[u32; MOST]; 3],
@@ -60,7 +61,7 @@ impl<const MOST: usize> Bins<MOST> {
     }
 }
 
-/// The box around the centres, all coordinates doubled.
+/// The box around the centroids, all coordinates doubled.
 fn centers_of(references: &[Reference]) -> Aabb4 {
     let mut centers = Aabb4::EMPTY;
     for reference in references {
@@ -70,8 +71,9 @@ fn centers_of(references: &[Reference]) -> Aabb4 {
     centers
 }
 
-/// The cheapest plane over all axes; `None` when all centres coincide.
+/// The cheapest object split over all axes; `None` when all centroids coincide.
 pub(crate) fn best_plane<const MOST: usize>(references: &[Reference], bins: usize) -> Option<Plane> {
+    // Bound the centroids
     let centers = gather(references, &centers_of, &Aabb4::joined);
     let lowest = centers.lo;
     let scales = [0, 1, 2, 3].map(|a| {
@@ -79,6 +81,7 @@ pub(crate) fn best_plane<const MOST: usize>(references: &[Reference], bins: usiz
         let scale = bins as f32 * 0.999_999 / extent;
         if a < 3 && extent > 0.0 && scale.is_finite() { scale } else { 0.0 }
     });
+    // Bin references along all axes
     let fill = |references: &[Reference]| {
         let mut filled = Bins { boxes: [[Aabb4::EMPTY; MOST]; 3], counts: [[0u32; MOST]; 3] };
         for reference in references {
@@ -94,6 +97,7 @@ pub(crate) fn best_plane<const MOST: usize>(references: &[Reference], bins: usiz
         filled
     };
     let Bins { boxes, counts } = gather(references, &fill, &Bins::join);
+    // Sweep the boundaries of each axis
     let mut best: Option<Plane> = None;
     for axis in (0..3).filter(|&a| scales[a] > 0.0) {
         let (right, cost) = cheapest_boundary::<MOST>(&boxes[axis][..bins], &counts[axis][..bins]);
@@ -104,8 +108,9 @@ pub(crate) fn best_plane<const MOST: usize>(references: &[Reference], bins: usiz
     best
 }
 
-/// The bin that best starts the right side and the cost of that split; infinite when one side would be empty.
+/// The first bin of the right side in the cheapest split, and its cost; infinite when one side would be empty.
 fn cheapest_boundary<const MOST: usize>(boxes: &[Aabb4], counts: &[u32]) -> (usize, f32) {
+    // Right-to-left sweep: cost of the right sides
     let mut right_cost = [f32::INFINITY; MOST];
     let (mut bounds, mut count) = (Aabb4::EMPTY, 0);
     for i in (1..boxes.len()).rev() {
@@ -113,6 +118,7 @@ fn cheapest_boundary<const MOST: usize>(boxes: &[Aabb4], counts: &[u32]) -> (usi
         count += counts[i];
         right_cost[i] = if count == 0 { f32::INFINITY } else { count as f32 * bounds.half_area() };
     }
+    // Left-to-right sweep
     let mut best = (0, f32::INFINITY);
     (bounds, count) = (Aabb4::EMPTY, 0);
     for i in 1..boxes.len() {
@@ -126,7 +132,7 @@ fn cheapest_boundary<const MOST: usize>(boxes: &[Aabb4], counts: &[u32]) -> (usi
     best
 }
 
-/// Moves the left side to the front and returns its length. Both sides are non-empty, since the plane's bins are.
+/// Moves the left side to the front and returns its length. Neither side is empty, since the split's bins are not.
 pub(crate) fn partition(references: &mut [Reference], plane: &Plane) -> usize {
     match plane.axis {
         0 => partition_by(references, plane, |b| b.lo.x + b.hi.x),
@@ -140,18 +146,17 @@ fn partition_by(references: &mut [Reference], plane: &Plane, center2: impl Fn(&A
     let mut left = 0;
     for i in 0..references.len() {
         let is_left = bin_at((center2(&references[i].bounds) - lowest) * scale, bins) < right;
-        // Without a jump, which processors could not predict. What is swapped away is a right one.
+        // Branch-free: an unconditional swap with the first right one.
         references.swap(i, left);
         left += usize::from(is_left);
     }
     left
 }
 
-/// Sets up to this are divided by [`split_small_set`]; bins take longer, and may miss what is best.
+/// Sets up to this size are split by [`split_small_set`]; binning takes longer and may miss the best split.
 pub(crate) const SMALL_SET: usize = 8;
 
-/// Divides at least two and at most [`SMALL_SET`] references where it is cheapest between any two centres along an axis, and
-/// returns the length of the left side.
+/// Splits 2 to [`SMALL_SET`] references by the exact SAH sweep, and returns the length of the left side.
 pub(crate) fn split_small_set(references: &mut [Reference]) -> usize {
     let n = references.len();
     let mut all = [(Aabb4::EMPTY, [0.0f32; 4]); SMALL_SET];
@@ -161,6 +166,7 @@ pub(crate) fn split_small_set(references: &mut [Reference]) -> usize {
     }
     let (mut best, mut best_order, mut best_cost) = (1, [0usize; SMALL_SET], f32::INFINITY);
     for axis in 0..3 {
+        // Insertion sort by centroid
         let mut order = [0usize; SMALL_SET];
         for i in 1..n {
             let mut place = i;
@@ -170,12 +176,14 @@ pub(crate) fn split_small_set(references: &mut [Reference]) -> usize {
             }
             order[place] = i;
         }
+        // Sweep
         let sorted = order.map(|i| all[i].0);
         let (left, cost) = cheapest_boundary::<SMALL_SET>(&sorted[..n], &[1; SMALL_SET][..n]);
         if cost < best_cost {
             (best, best_order, best_cost) = (left, order, cost);
         }
     }
+    // Reorder by the best axis
     let mut sorted = [Reference::NONE; SMALL_SET];
     for (to, &from) in sorted.iter_mut().zip(&best_order[..n]) {
         *to = references[from];
@@ -184,8 +192,7 @@ pub(crate) fn split_small_set(references: &mut [Reference]) -> usize {
     best
 }
 
-/// Orders two references as a plane between them would: every such plane costs the same, so the first axis that tells them
-/// apart decides. Many nodes are over two, and need no bins.
+/// Orders two references by centroid, then index. All splits of two cost the same, so this needs no bins.
 pub(crate) fn order_pair(a: &mut Reference, b: &mut Reference) {
     let [of_a, of_b] = [&*a, &*b].map(|r| (r.bounds.center2().to_array(), r.index));
     if of_b < of_a {
@@ -193,7 +200,7 @@ pub(crate) fn order_pair(a: &mut Reference, b: &mut Reference) {
     }
 }
 
-/// Splits in half along the axis where centres spread most.
+/// Splits at the object median along the axis of the largest centroid extent, and returns the length of the left side.
 pub(crate) fn median(references: &mut [Reference]) -> usize {
     let mut centers = Aabb::EMPTY;
     for reference in references.iter() {
@@ -239,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn few_references_are_divided_where_that_costs_least_along_any_axis() {
+    fn small_sets_are_split_where_that_costs_least_along_any_axis() {
         for seed in 0..300 {
             let all = references(2 + seed % (SMALL_SET as u32 - 1), seed);
             let mut divided = all.clone();
@@ -258,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn partition_puts_what_lies_left_of_the_plane_before_the_rest_at_the_cost_that_the_plane_has() {
+    fn partition_matches_the_split_and_its_cost() {
         for seed in 0..100 {
             let all = references(10 + 7 * seed, seed);
             let mut divided = all.clone();

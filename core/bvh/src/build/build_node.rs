@@ -1,9 +1,9 @@
-//! A binary tree whose nodes know their parents, as it is built and improved: one reference a leaf.
+//! The build-time binary tree: nodes with parent links, one reference per leaf.
 
 use crate::aabb::{Aabb, Reference};
 use bytemuck::Zeroable;
 
-/// A node that knows its parent. Siblings are neighbours: `2k + 1` and `2k + 2`; the root is 0.
+/// A node of the build-time tree. Siblings are adjacent, at `2k + 1` and `2k + 2`; the root is 0.
 #[derive(Clone, Copy, Debug, Zeroable)]
 #[repr(C)]
 pub(crate) struct Node {
@@ -15,6 +15,7 @@ pub(crate) struct Node {
     pub(crate) content: u32,
 }
 
+/// Set in the content of a leaf.
 pub(crate) const LEAF: u32 = 1 << 31;
 
 impl Node {
@@ -27,6 +28,7 @@ impl Node {
     }
 }
 
+/// The index of a node's sibling.
 pub(crate) fn sibling(node: u32) -> u32 {
     if node % 2 == 1 { node + 1 } else { node - 1 }
 }

@@ -1,7 +1,7 @@
-//! From a binary tree to one of eight children a node, at least cost.
+//! Collapses a binary tree to an 8-wide one at minimal SAH cost.
 //!
-//! Dynamic programming over the binary tree (Ylitie, Karras and Laine, HPG 2017): for every subtree, the cheapest way to
-//! cover it by at most `k` wide children, for `k` from 1 to 7. A wide child is a node or a leaf of one block.
+//! Dynamic programming over the binary tree (Ylitie, Karras and Laine, HPG 2017): for every subtree, the minimal cost of
+//! representing it by a forest of at most `k` wide children, `k` from 1 to 7. A wide child is a node or a leaf block.
 
 use crate::aabb::{Aabb, joined};
 use crate::build::PARALLEL;
@@ -9,7 +9,7 @@ use crate::build::collapse_leaves::{Built, Child, Tree};
 use bytemuck::Zeroable;
 use std::cmp::Reverse;
 
-/// Children of a node.
+/// Maximum number of children of a wide node.
 pub(crate) const WIDTH: usize = 8;
 
 /// Cost of visiting a wide node relative to testing one block of triangles.
@@ -32,19 +32,19 @@ pub(crate) struct WideTree {
     pub(crate) root: Option<Child>,
 }
 
-/// What covering a subtree costs.
+/// Minimal costs of a subtree.
 #[derive(Clone, Copy, Zeroable)]
 struct Costs {
-    /// By at most `k + 1` children.
+    /// As a forest of at most `k + 1` wide children.
     by_children: [f32; WIDTH - 1],
-    /// References below: first and count.
+    /// Range of its references in the tree's order.
     first: u32,
     count: u32,
-    /// Whether one child that covers it is a leaf.
+    /// True when its cheapest single child is a leaf.
     is_leaf: bool,
 }
 
-/// Collapses `tree`; leaves hold at most `max_leaf` references, except those that the binary tree has made larger.
+/// Collapses `tree`; leaves hold at most `max_leaf` references, except leaves of the binary tree that are larger.
 pub(crate) fn collapse(tree: &Tree, max_leaf: u32) -> WideTree {
     let Some(root) = tree.root else { return WideTree { nodes: Vec::new(), root: None } };
     let mut costs = bytemuck::zeroed_vec(tree.nodes.len());
@@ -66,8 +66,7 @@ struct Collapse<'a> {
     max_leaf: u32,
 }
 
-/// Fills in the costs of an inner node and all below it, which follow it, since nodes are in depth-first order; returns its
-/// own.
+/// Computes the costs of a subtree bottom-up, and returns its root's. Nodes are in depth-first order.
 fn cost_all(tree: &Tree, max_leaf: u32, node: u32, costs: &mut [Costs]) -> Costs {
     let Built { bounds, children } = &tree.nodes[node as usize];
     let is_large = costs.len() > PARALLEL;
@@ -121,14 +120,14 @@ impl Collapse<'_> {
         }
     }
 
-    /// Appends the wide node of a binary one and all below it; parents come before children.
+    /// Appends the wide nodes of a subtree; parents come before children.
     fn emit(&self, node: u32, nodes: &mut Vec<WideNode>) -> Child {
         let index = nodes.len();
         nodes.push(Vec::new());
         let mut children = Vec::with_capacity(WIDTH);
         self.gather(node, WIDTH, &mut children);
-        // Any-hit traversal takes the last first: of boxes about as large, the one with the fewest primitives has the
-        // largest, which are likely to be in the way, and is through soonest.
+        // Any-hit traversal visits the last child first. Of boxes of like size, the one with the fewest primitives has
+        // the largest ones, which are likely occluders, and is traversed soonest.
         children.sort_by_key(|child| Reverse(self.costs_of(child.kind, &child.bounds).count));
         for child in &mut children {
             child.kind = match child.kind {
@@ -140,7 +139,7 @@ impl Collapse<'_> {
         Child::Inner(index as u32)
     }
 
-    /// The children that cover both halves of a binary node by at most `slots`.
+    /// Gathers at most `slots` wide children of a binary node, by the minimal cost.
     fn gather(&self, node: u32, slots: usize, into: &mut Vec<WideChild>) {
         let node = &self.tree.nodes[node as usize];
         let [a, b] = [0, 1].map(|i| self.costs_of(node.children[i], &node.bounds[i]));
@@ -155,13 +154,13 @@ impl Collapse<'_> {
     }
 }
 
-/// The cheapest way to give `slots` slots to two subtrees: its cost, and the first one's share.
+/// The cheapest distribution of `slots` children to two subtrees: its cost, and the first one's number.
 fn cheapest_split(a: &Costs, b: &Costs, slots: usize) -> (f32, usize) {
     let cost = |left: usize| a.by_children[left - 1] + b.by_children[slots - left - 1];
     (1..slots).map(|left| (cost(left), left)).fold((f32::INFINITY, 1), |x, y| if y.0 < x.0 { y } else { x })
 }
 
-/// The fewest slots with which a subtree costs no more than with `slots`.
+/// The smallest number of children at which a subtree costs no more than with `slots`.
 fn fewest(costs: &Costs, slots: usize) -> usize {
     (1..=slots).find(|&k| costs.by_children[k - 1] <= costs.by_children[slots - 1]).unwrap_or(slots)
 }

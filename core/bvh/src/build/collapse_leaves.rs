@@ -1,5 +1,5 @@
-//! From a tree of single references to one with leaves of several where the surface area heuristic says so, in depth-first
-//! order.
+//! Collapses leaves: merges subtrees into leaves of several references where the SAH favours it (Aila and Laine 2009).
+//! The resulting nodes are in depth-first order.
 
 use crate::aabb::Aabb;
 use crate::build::build_node::{LEAF, Node};
@@ -16,9 +16,9 @@ pub(crate) enum Child {
     Inner(u32),
     /// A range of the tree's order.
     Leaf {
-        /// Where it begins.
+        /// First place in the order.
         first: u32,
-        /// How many; at least 1.
+        /// Number of references, at least 1.
         count: u32,
     },
 }
@@ -31,7 +31,7 @@ pub(crate) struct Built {
 }
 
 impl Built {
-    /// What fills places until nodes come.
+    /// Fills slots before nodes are written.
     const NONE: Self = Self { bounds: [Aabb::EMPTY; 2], children: [Child::Leaf { first: 0, count: 0 }; 2] };
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// The largest absolute coordinate of its boxes; zero of a tree without inner nodes.
+    /// The largest absolute coordinate of its boxes; zero for a tree without inner nodes.
     pub(crate) fn farthest(&self) -> f32 {
         let Some(Child::Inner(root)) = self.root else { return 0.0 };
         let corners = self.nodes[root as usize].bounds.iter().flat_map(|b| [b.lo, b.hi]);
@@ -52,56 +52,57 @@ impl Tree {
     }
 }
 
-/// Folds a tree of single references.
+/// Collapses the leaves of a tree with one reference per leaf.
 pub(crate) fn collapse_leaves(nodes: Vec<Node>, settings: &BuildSettings) -> Tree {
     if nodes.is_empty() {
         return Tree { order: Vec::new(), nodes: Vec::new(), root: None };
     }
     let sizes = (0..nodes.len()).into_par_iter().map(|_| Size::default()).collect();
-    let folding = Folding { nodes, settings, sizes };
-    let whole = folding.weigh(0, 0);
+    let collapse = Collapse { nodes, settings, sizes };
+    let whole = collapse.measure(0, 0);
     let mut order = vec![0; whole.references as usize];
-    let mut folded: Vec<Built> = (0..whole.inner).into_par_iter().map(|_| Built::NONE).collect();
-    let root = folding.write(0, &mut order, &mut folded, 0, 0);
-    Tree { order, nodes: folded, root: Some(root) }
+    let mut built: Vec<Built> = (0..whole.inner).into_par_iter().map(|_| Built::NONE).collect();
+    let root = collapse.write(0, &mut order, &mut built, 0, 0);
+    Tree { order, nodes: built, root: Some(root) }
 }
 
-/// What lies below a node.
+/// Size of a subtree after collapsing.
 #[derive(Default)]
 struct Size {
     references: AtomicU32,
-    /// Inner nodes of the folded tree, the node itself among them; none where it becomes a leaf.
+    /// Inner nodes, the root included; zero where it becomes a leaf.
     inner: AtomicU32,
 }
 
-/// What lies below a node and what it costs.
+/// Size and SAH cost of a subtree after collapsing.
 #[derive(Clone, Copy)]
-struct Weight {
+struct Measure {
     references: u32,
     inner: u32,
     cost: f32,
 }
 
-/// Subtrees less deep than this are weighed by two tasks.
+/// Nodes above this depth are measured by two tasks.
 const SPLIT_DEPTH: u32 = 12;
 
-struct Folding<'a> {
+struct Collapse<'a> {
     nodes: Vec<Node>,
     settings: &'a BuildSettings,
     sizes: Vec<Size>,
 }
 
-impl Folding<'_> {
-    /// Weighs a subtree and says the sizes of all in it.
-    fn weigh(&self, node: u32, depth: u32) -> Weight {
+impl Collapse<'_> {
+    /// Decides bottom-up which subtrees become leaves, and stores the sizes of all.
+    fn measure(&self, node: u32, depth: u32) -> Measure {
         let Node { area, content, .. } = self.nodes[node as usize];
         if content & LEAF != 0 {
             self.sizes[node as usize].references.store(1, Ordering::Relaxed);
-            return Weight { references: 1, inner: 0, cost: area };
+            return Measure { references: 1, inner: 0, cost: area };
         }
-        let (left, right) = (|| self.weigh(content, depth + 1), || self.weigh(content + 1, depth + 1));
+        let (left, right) = (|| self.measure(content, depth + 1), || self.measure(content + 1, depth + 1));
         let (a, b) = if depth < SPLIT_DEPTH { rayon::join(left, right) } else { (left(), right()) };
         let references = a.references + b.references;
+        // SAH cost as an inner node and as a leaf
         let split = self.settings.traversal_cost * area + a.cost + b.cost;
         let together = area * references as f32;
         let is_leaf = references as usize <= self.settings.max_leaf && together <= split;
@@ -109,7 +110,7 @@ impl Folding<'_> {
         let size = &self.sizes[node as usize];
         size.references.store(references, Ordering::Relaxed);
         size.inner.store(inner, Ordering::Relaxed);
-        Weight { references, inner, cost }
+        Measure { references, inner, cost }
     }
 
     fn references_below(&self, node: u32) -> usize {
@@ -120,10 +121,9 @@ impl Folding<'_> {
         self.sizes[node as usize].inner.load(Ordering::Relaxed) as usize
     }
 
-    /// Writes the order below a node, which begins at `first` in the tree's, and its inner nodes, the first of which is the
-    /// tree's `base`.
-    fn write(&self, node: u32, order: &mut [u32], folded: &mut [Built], first: u32, base: u32) -> Child {
-        let Some((own, rest)) = folded.split_first_mut() else {
+    /// Writes a subtree: its order, which begins at `first`, and its inner nodes, which begin at `base`.
+    fn write(&self, node: u32, order: &mut [u32], built: &mut [Built], first: u32, base: u32) -> Child {
+        let Some((own, rest)) = built.split_first_mut() else {
             self.write_leaf(node, order);
             return Child::Leaf { first, count: order.len() as u32 };
         };
@@ -132,11 +132,11 @@ impl Folding<'_> {
         let (references, inner) = (self.references_below(left), self.inner_below(left));
         let is_large = order.len() > PARALLEL;
         let (left_order, right_order) = order.split_at_mut(references);
-        let (left_folded, right_folded) = rest.split_at_mut(inner);
+        let (left_built, right_built) = rest.split_at_mut(inner);
         let right_first = first + references as u32;
         let right_base = base + 1 + inner as u32;
-        let mut write_left = || self.write(left, left_order, left_folded, first, base + 1);
-        let mut write_right = || self.write(right, right_order, right_folded, right_first, right_base);
+        let mut write_left = || self.write(left, left_order, left_built, first, base + 1);
+        let mut write_right = || self.write(right, right_order, right_built, right_first, right_base);
         let (a, b) =
             if is_large { rayon::join(write_left, write_right) } else { (write_left(), write_right()) };
         let bounds = [left, right].map(|child| self.nodes[child as usize].bounds);
@@ -144,7 +144,7 @@ impl Folding<'_> {
         Child::Inner(base)
     }
 
-    /// Writes the order below a node that becomes a leaf.
+    /// Writes the order of a subtree that becomes a leaf.
     fn write_leaf(&self, node: u32, order: &mut [u32]) {
         let content = self.nodes[node as usize].content;
         if content & LEAF != 0 {

@@ -1,4 +1,4 @@
-//! Top-down construction by the binned surface area heuristic (Wald 2007).
+//! Top-down construction by the binned surface area heuristic (SAH; Wald 2007).
 
 pub(crate) mod binning;
 pub(crate) mod build_node;
@@ -20,25 +20,25 @@ use crate::build::collapse_leaves::{Tree, collapse_leaves};
 use crate::build::reinsertion::reinsert;
 use lockstep_core::math::vec3::Vec3;
 
-/// How to split a set of primitives.
+/// The split criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
     /// The cheapest of the planes between this many bins along each axis; 2 to 64.
     BinnedSah(usize),
-    /// Half the primitives on each side, along the widest axis.
+    /// The object median along the widest axis.
     Median,
 }
 
 /// Parameters of the builder. None of them can change an image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BuildSettings {
-    /// How to split.
+    /// Split criterion.
     pub split: Split,
-    /// The most primitives in a leaf, 1 to [`crate::MAX_LEAF_PRIMITIVES`].
+    /// Maximum number of primitives in a leaf, 1 to [`crate::MAX_LEAF_PRIMITIVES`].
     pub max_leaf: usize,
     /// Cost of visiting a node relative to testing one primitive.
     pub traversal_cost: f32,
-    /// Improve the tree by moving subtrees to better places.
+    /// Optimise the tree by reinsertion of subtrees.
     pub reinsert: bool,
 }
 
@@ -48,35 +48,35 @@ impl Default for BuildSettings {
     }
 }
 
-/// Below this depth splits are by median, which bounds the depth by that of a balanced tree more.
+/// Depth below which splits are object medians. That bounds the depth of the tree: a balanced subtree follows.
 const SAH_DEPTH: u32 = 40;
 
-/// Sets larger than this are looked at by two tasks.
+/// Larger sets are processed by two tasks.
 pub(crate) const PARALLEL: usize = 8192;
 
-/// How references are divided at the top of a tree.
+/// Splits already decided at the top of a tree.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Top {
-    /// That is for the builder to decide.
+    /// Not decided; the builder splits.
     #[default]
     Open,
-    /// So many go left, the others right; and how each of the two is divided.
-    Divided(usize, Box<[Top; 2]>),
+    /// The number of references on the left, and the splits of both sides.
+    Split(usize, Box<[Top; 2]>),
 }
 
 impl Top {
-    /// How those of `count` references are divided that `kept` says are kept, one after the other; and how many they are.
-    pub(crate) fn of_those(self, kept: &mut impl Iterator<Item = bool>, count: usize) -> (usize, Self) {
+    /// Removes the references of `count` for which `kept` yields false. Returns the number kept and their splits.
+    pub(crate) fn retain(self, kept: &mut impl Iterator<Item = bool>, count: usize) -> (usize, Self) {
         match self {
             Self::Open => (kept.take(count).filter(|&kept| kept).count(), Self::Open),
-            Self::Divided(left, sides) => {
+            Self::Split(left, sides) => {
                 let [a, b] = *sides;
-                let (of_a, a) = a.of_those(kept, left);
-                let (of_b, b) = b.of_those(kept, count - left);
+                let (of_a, a) = a.retain(kept, left);
+                let (of_b, b) = b.retain(kept, count - left);
                 let top = match (of_a, of_b) {
                     (0, _) => b,
                     (_, 0) => a,
-                    _ => Self::Divided(of_a, Box::new([a, b])),
+                    _ => Self::Split(of_a, Box::new([a, b])),
                 };
                 (of_a + of_b, top)
             }
@@ -84,7 +84,7 @@ impl Top {
     }
 }
 
-/// Builds a tree over boxes, one a leaf, by their places.
+/// Builds a tree over boxes, one per leaf. Its order holds indices of boxes.
 pub(crate) fn build_over(boxes: &[[Vec3; 2]], settings: &BuildSettings) -> Tree {
     let reference = |(index, &corners): (u32, &[Vec3; 2])| Reference { bounds: corners.into(), index };
     build((0..).zip(boxes).map(reference).collect(), &BuildSettings { max_leaf: 1, ..*settings })
@@ -95,10 +95,10 @@ pub(crate) fn build(references: Vec<Reference>, settings: &BuildSettings) -> Tre
     build_below(&Top::Open, references, settings)
 }
 
-/// The same where the surface area heuristic has divided the references at the top already.
+/// [`build`] below splits that are already decided.
 pub(crate) fn build_below(top: &Top, references: Vec<Reference>, settings: &BuildSettings) -> Tree {
     let top = if matches!(settings.split, Split::BinnedSah(_)) { top } else { &Top::Open };
-    // Single references can find a better place than groups; they are grouped at the end.
+    // Reinsertion works on single references; leaves are collapsed at the end.
     let mut nodes = top_down(top, references, settings.split);
     if settings.reinsert && !reinsert(&mut nodes) {
         nodes = top_down(&Top::Open, build_node::references(&nodes), settings.split);
@@ -106,7 +106,7 @@ pub(crate) fn build_below(top: &Top, references: Vec<Reference>, settings: &Buil
     collapse_leaves(nodes, settings)
 }
 
-/// The nodes of a tree with one reference a leaf.
+/// Builds the nodes of a tree with one reference per leaf.
 fn top_down(top: &Top, mut references: Vec<Reference>, split: Split) -> Vec<Node> {
     if references.is_empty() {
         return Vec::new();
@@ -120,11 +120,11 @@ fn top_down(top: &Top, mut references: Vec<Reference>, split: Split) -> Vec<Node
     nodes
 }
 
-/// Where a subtree goes.
+/// Position of a subtree in the array of nodes.
 struct Place {
-    /// The number of its root.
+    /// Index of its root.
     node: u32,
-    /// The first of its pairs of siblings: a tree over n references has n - 1, so each subtree has its own range.
+    /// Its first pair of siblings. A tree over n references has n - 1 pairs, so each subtree has its own range.
     pair: u32,
     depth: u32,
 }
@@ -137,13 +137,16 @@ impl Builder {
     /// Builds over at least one reference into `pairs`, and returns the content of the root.
     fn subtree(&self, top: &Top, references: &mut [Reference], pairs: &mut [[Node; 2]], place: Place) -> u32 {
         let Some((own, rest)) = pairs.split_first_mut() else { return LEAF | references[0].index };
+        // Partition the references
         let (middle, tops) = match top {
-            Top::Divided(middle, tops) => (*middle, &**tops),
+            Top::Split(middle, tops) => (*middle, &**tops),
             Top::Open => (self.split(references, place.depth), const { &[Top::Open, Top::Open] }),
         };
+        // Bound both sides
         let is_large = references.len() > PARALLEL;
         let (left, right) = references.split_at_mut(middle);
         let bounds = [&*left, &*right].map(|side| gather(side, &bounds_of, &joined));
+        // Recurse into disjoint ranges of pairs
         let (left_pairs, right_pairs) = rest.split_at_mut(middle - 1);
         let Place { node: parent, pair, depth } = place;
         let node = 2 * pair + 1;
@@ -157,7 +160,7 @@ impl Builder {
         node
     }
 
-    /// Orders two references or more so that the first part, whose length it returns, goes left.
+    /// Partitions at least two references, and returns the length of the left side.
     fn split(&self, references: &mut [Reference], depth: u32) -> usize {
         if let [a, b] = references {
             order_pair(a, b);

@@ -1,30 +1,31 @@
-//! The order of a binary node's children: first the one that sooner ends a ray which any hit ends.
+//! Child order for any-hit rays, by expected hit rate per cost (surface area traversal order, SATO; Nah and Manocha 2014).
 
 use crate::aabb::Aabb;
 use crate::build::collapse_leaves::{Child, Tree};
 
-/// What is known of a subtree.
+/// Occlusion statistics of a subtree.
 #[derive(Clone, Copy, Default)]
 struct Subtree {
     /// Half the surface area of its primitives.
     area: f32,
-    /// Expected nodes and primitives that a ray tests which meets its box, by the surface area heuristic.
+    /// Expected number of nodes and primitives tested by a ray that hits its box, by the surface area heuristic.
     cost: f32,
 }
 
 impl Subtree {
-    /// How soon the subtree is expected to end a ray. Area over cost is the rate at which tests find hits; the cost counts
-    /// twice because a ray that is not ended pays it besides.
+    /// Priority of the subtree. Area over cost is the hit rate per test; the cost is squared, since an unoccluded ray pays it
+    /// in addition.
     fn merit(self) -> f32 {
         self.area / ((1.0 + self.cost) * (1.0 + self.cost))
     }
 }
 
-/// Puts each node's child of greater merit first. `area` is half the surface area of the primitive at a place in the order
-/// of leaves. Nodes stay where they are in memory.
+/// Puts each node's child of greater merit first.
+///
+/// `area` is half the surface area of the primitive at a place in the order of leaves. Nodes keep their place in memory.
 pub(crate) fn order_for_occlusion(tree: &mut Tree, area: impl Fn(u32) -> f32) {
     let mut inner = vec![Subtree::default(); tree.nodes.len()];
-    // A node lies before its children.
+    // Bottom-up: nodes precede their children.
     for i in (0..tree.nodes.len()).rev() {
         let node = &mut tree.nodes[i];
         let children = node.children.map(|child| match child {
@@ -45,7 +46,7 @@ pub(crate) fn order_for_occlusion(tree: &mut Tree, area: impl Fn(u32) -> f32) {
 fn joined(bounds: &[Aabb; 2], [a, b]: [Subtree; 2]) -> Subtree {
     let mut around = bounds[0];
     around.include(&bounds[1]);
-    // A box without area is met as often as what it holds.
+    // A box without area is hit as often as its content.
     let share = |inside: &Aabb| match around.half_area() {
         whole if whole > 0.0 => inside.half_area() / whole,
         _ => 1.0,

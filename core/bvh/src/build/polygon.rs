@@ -1,15 +1,16 @@
-//! Triangles cut by planes across the axes.
+//! Clipping of triangles to boxes, in double precision.
 
 use lockstep_core::math::vec3::Vec3;
 
 /// A point in double precision.
 pub(crate) type Point = [f64; 3];
 
+/// A point in double precision.
 pub(crate) fn point(p: Vec3) -> Point {
     p.to_array().map(f64::from)
 }
 
-/// Corners of a convex polygon: of a triangle three, and of each plane that cuts it at most one more.
+/// A convex polygon: a triangle, and at most one more corner for each of six clip planes.
 #[derive(Clone, Copy)]
 pub(crate) struct Polygon {
     corners: [Point; 9],
@@ -35,27 +36,27 @@ impl Polygon {
         }
     }
 
-    /// Whether its box and `bounds` overlap.
-    pub(crate) fn reaches_into(&self, [lo, hi]: &[Point; 2]) -> bool {
+    /// True when its bounding box and `bounds` overlap.
+    pub(crate) fn overlaps(&self, [lo, hi]: &[Point; 2]) -> bool {
         (0..3).all(|k| self.all().iter().any(|p| p[k] >= lo[k]) && self.all().iter().any(|p| p[k] <= hi[k]))
     }
 
-    /// What of it is inside a box (Sutherland and Hodgman 1974).
+    /// Clips the polygon to a box (Sutherland and Hodgman 1974).
     pub(crate) fn clipped(&self, [lo, hi]: &[Point; 2]) -> Self {
         let mut rest = *self;
         for k in 0..3 {
             if rest.all().iter().any(|p| p[k] < lo[k]) {
-                rest = rest.cut(k, lo[k], 1.0);
+                rest = rest.clipped_to_side(k, lo[k], 1.0);
             }
             if rest.all().iter().any(|p| p[k] > hi[k]) {
-                rest = rest.cut(k, hi[k], -1.0);
+                rest = rest.clipped_to_side(k, hi[k], -1.0);
             }
         }
         rest
     }
 
-    /// What of it is on one side of a plane across axis `k`: above for `side` 1, below for -1.
-    fn cut(&self, k: usize, plane: f64, side: f64) -> Self {
+    /// Clips the polygon to one side of a plane across axis `k`: above for `side` 1, below for -1.
+    fn clipped_to_side(&self, k: usize, plane: f64, side: f64) -> Self {
         let mut kept = Self { corners: [[0.0; 3]; 9], count: 0 };
         let all = self.all();
         for (i, p) in all.iter().enumerate() {

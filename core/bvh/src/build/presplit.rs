@@ -1,79 +1,79 @@
-//! Triangles in pieces: those whose boxes would overlap many others are put into the hierarchies several times, each time
-//! with the box of a part of them.
+//! Triangle pre-splitting: large triangles get several references, each with a clip box (Ernst and Greiner 2007).
 //!
-//! Which triangles are in pieces depends on nothing but their mesh. So pieces are part of the hit rule (see
-//! [`lockstep_core::geometry`]): whatever traces a ray has the same, and hits still do not depend on the hierarchy.
+//! The splits are those of a spatial-split BVH over the mesh (see [`super::sbvh`]), and so depend on the mesh alone. They
+//! are part of the intersection predicate (see [`lockstep_core::geometry`]): every intersector has the same, and hits do
+//! not depend on the BVH.
 
 use crate::aabb::{Aabb, Reference};
 use crate::build::Top;
-use crate::build::sbvh::divide;
-use crate::object_ray::LeafPrimitive;
+use crate::build::sbvh::spatial_splits;
+use crate::leaf::LeafPrimitive;
 use lockstep_core::geometry::{ClipBox, box_of, clip_box};
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Mesh, SPHERE_BIT, SceneData};
 use rayon::prelude::*;
 
-/// A part of a triangle.
+/// One of several references to a triangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SplitReference {
     /// The triangle, by its index within the mesh.
     pub triangle: u32,
-    /// The part of its box that holds the piece.
-    pub cut: ClipBox,
+    /// The part of the triangle's box that the reference covers.
+    pub clip: ClipBox,
 }
 
-/// The pieces of a mesh's triangles that are in pieces, by triangle.
+/// The split references of a mesh, sorted by triangle. Triangles that stay whole have none.
 #[derive(Clone, Debug, Default)]
 pub struct PreSplit {
     all: Vec<SplitReference>,
-    /// A bit for each triangle up to the last that is in pieces, which few are: most need not be looked for.
-    is_cut: Vec<u64>,
+    /// A bit for each triangle up to the last split one. It saves the search for the many that are whole.
+    is_split: Vec<u64>,
 }
 
-/// Triangles of meshes with fewer stay whole.
+/// Meshes with fewer triangles are not split.
 pub(crate) const LEAST_TRIANGLES: u32 = 64;
 
-/// What a mesh's tree is built over.
-pub(crate) struct Parts {
-    /// Its primitives and pieces of them; `index` is the number that [`Self::record`] takes.
+/// The references that a mesh's BVH is built over.
+pub(crate) struct MeshReferences {
+    /// Primitives and split references; `index` is the number that [`Self::record`] takes.
     pub(crate) references: Vec<Reference>,
-    /// How the references are divided at the top.
+    /// The splits already decided at the top of the tree.
     pub(crate) top: Top,
-    pieces: PreSplit,
+    split: PreSplit,
 }
 
 impl PreSplit {
-    /// PreSplit in the order of their triangles.
+    /// Takes references sorted by triangle.
     fn new(all: Vec<SplitReference>) -> Self {
         let words = all.last().map_or(0, |last| last.triangle as usize / 64 + 1);
-        let mut is_cut = vec![0; words];
-        for piece in &all {
-            is_cut[piece.triangle as usize / 64] |= 1 << (piece.triangle % 64);
+        let mut is_split = vec![0; words];
+        for reference in &all {
+            is_split[reference.triangle as usize / 64] |= 1 << (reference.triangle % 64);
         }
-        Self { all, is_cut }
+        Self { all, is_split }
     }
 
-    /// The pieces of a mesh's triangles.
+    /// Splits the triangles of a mesh.
     pub fn of(scene: &SceneData, mesh: &Mesh) -> Self {
-        divided(scene, mesh)
-            .map_or_else(Self::default, |(triangles, mut parts, _)| number(&mut parts, &triangles, 0))
+        let Some((triangles, mut references, _)) = split_mesh(scene, mesh) else { return Self::default() };
+        number(&mut references, &triangles, 0)
     }
 
-    /// The pieces of a triangle; none where it is whole.
+    /// The split references of a triangle; empty where it is whole.
     pub fn of_triangle(&self, triangle: u32) -> &[SplitReference] {
-        let is_cut =
-            self.is_cut.get(triangle as usize / 64).is_some_and(|bits| bits >> (triangle % 64) & 1 != 0);
-        if !is_cut {
+        let word = self.is_split.get(triangle as usize / 64);
+        if !word.is_some_and(|bits| bits >> (triangle % 64) & 1 != 0) {
             return &[];
         }
-        let first = self.all.partition_point(|piece| piece.triangle < triangle);
-        let count = self.all[first..].partition_point(|piece| piece.triangle == triangle);
+        let first = self.all.partition_point(|reference| reference.triangle < triangle);
+        let count = self.all[first..].partition_point(|reference| reference.triangle == triangle);
         &self.all[first..first + count]
     }
 
-    /// The padded boxes of a whole triangle's pieces, the largest first, and what makes them.
+    /// The padded boxes of a triangle's split references with their clip boxes, the largest first.
     pub fn boxes(&self, whole: &LeafPrimitive) -> Vec<([Vec3; 2], ClipBox)> {
-        let boxed = |piece: &SplitReference| (whole.with(piece.cut).bounds().into(), piece.cut);
+        let boxed =
+            |reference: &SplitReference| (whole.clipped(reference.clip).bounds().into(), reference.clip);
         let mut boxes: Vec<([Vec3; 2], ClipBox)> =
             self.of_triangle(whole.primitive).iter().map(boxed).collect();
         let half_area = |(corners, _): &([Vec3; 2], ClipBox)| Aabb::from(*corners).half_area();
@@ -82,41 +82,43 @@ impl PreSplit {
     }
 }
 
-impl Parts {
-    /// The primitives of a mesh and the pieces that are in the place of some.
+impl MeshReferences {
+    /// The primitives of a mesh, split triangles replaced by their references.
     pub(crate) fn of(scene: &SceneData, mesh: &Mesh) -> Self {
-        let Some((triangles, mut parts, top)) = divided(scene, mesh) else {
-            return Self::undivided(scene, mesh);
+        let Some((triangles, mut references, top)) = split_mesh(scene, mesh) else {
+            return Self::unsplit(scene, mesh);
         };
-        let pieces = number(&mut parts, &triangles, mesh.triangle_count + mesh.sphere_count);
-        Self { references: parts, top, pieces }.boxed(scene, mesh)
+        let split = number(&mut references, &triangles, mesh.triangle_count + mesh.sphere_count);
+        Self { references, top, split }.boxed(scene, mesh)
     }
 
-    /// The primitives of a mesh, all whole, and the pieces of its triangles. Those that are in pieces are divided with the
-    /// first of them.
+    /// The primitives of a mesh, all whole, and the split references of its triangles.
+    ///
+    /// A split triangle goes where the first of its references went at the top of the tree.
     pub(crate) fn whole(scene: &SceneData, mesh: &Mesh) -> (Self, PreSplit) {
-        let Some((triangles, mut parts, top)) = divided(scene, mesh) else {
-            return (Self::undivided(scene, mesh), PreSplit::default());
+        let Some((triangles, mut references, top)) = split_mesh(scene, mesh) else {
+            return (Self::unsplit(scene, mesh), PreSplit::default());
         };
+        // Keep the first reference of each triangle, in the order of the tree
         let mut is_new = vec![true; triangles.len()];
         let is_first: Vec<bool> =
-            parts.iter().map(|part| std::mem::take(&mut is_new[part.index as usize])).collect();
-        let (_, top) = top.of_those(&mut is_first.iter().copied(), is_first.len());
-        let first = |(part, &is_first): (&Reference, &bool)| is_first.then_some(*part);
-        let references: Vec<Reference> = parts.iter().zip(&is_first).filter_map(first).collect();
-        let pieces = number(&mut parts, &triangles, mesh.triangle_count + mesh.sphere_count);
-        drop((parts, triangles));
-        (Self { references, top, pieces: PreSplit::default() }.boxed(scene, mesh), pieces)
+            references.iter().map(|r| std::mem::take(&mut is_new[r.index as usize])).collect();
+        let (_, top) = top.retain(&mut is_first.iter().copied(), is_first.len());
+        let first = |(reference, &is_first): (&Reference, &bool)| is_first.then_some(*reference);
+        let kept: Vec<Reference> = references.iter().zip(&is_first).filter_map(first).collect();
+        let split = number(&mut references, &triangles, mesh.triangle_count + mesh.sphere_count);
+        drop((references, triangles));
+        (Self { references: kept, top, split: PreSplit::default() }.boxed(scene, mesh), split)
     }
 
-    /// The primitives of a mesh whose triangles stay whole.
-    fn undivided(scene: &SceneData, mesh: &Mesh) -> Self {
+    /// The primitives of a mesh that is not split.
+    fn unsplit(scene: &SceneData, mesh: &Mesh) -> Self {
         let whole = |index| Reference { bounds: Aabb::EMPTY, index };
         let references = (0..mesh.triangle_count).map(whole).collect();
-        Self { references, top: Top::Open, pieces: PreSplit::default() }.boxed(scene, mesh)
+        Self { references, top: Top::Open, split: PreSplit::default() }.boxed(scene, mesh)
     }
 
-    /// The same with spheres, and all in their padded boxes.
+    /// Adds spheres, and gives all references their padded boxes.
     fn boxed(mut self, scene: &SceneData, mesh: &Mesh) -> Self {
         if mesh.sphere_count > 0 {
             let spheres = mesh.triangle_count..mesh.triangle_count + mesh.sphere_count;
@@ -133,15 +135,15 @@ impl Parts {
         Reference { bounds: Aabb { lo, hi }, index }
     }
 
-    /// The record of what a reference stands for, by its number: triangles, then spheres, then pieces.
+    /// The leaf record of a reference by its number: triangles, then spheres, then split references.
     #[inline]
     pub(crate) fn record(&self, scene: &SceneData, mesh: &Mesh, number: u32) -> LeafPrimitive {
         let triangles = mesh.triangle_count;
         if number < triangles {
             return LeafPrimitive::of(scene, mesh, number);
         }
-        match self.pieces.all.get(number.wrapping_sub(triangles + mesh.sphere_count) as usize) {
-            Some(piece) => LeafPrimitive::of(scene, mesh, piece.triangle).with(piece.cut),
+        match self.split.all.get(number.wrapping_sub(triangles + mesh.sphere_count) as usize) {
+            Some(reference) => LeafPrimitive::of(scene, mesh, reference.triangle).clipped(reference.clip),
             None => LeafPrimitive::of(scene, mesh, (number - triangles) | SPHERE_BIT),
         }
     }
@@ -151,14 +153,16 @@ impl Parts {
         self.references.iter().map(|r| r.index).collect()
     }
 
-    /// The records of references by their numbers.
+    /// The leaf records of references by their numbers.
     pub(crate) fn records(&self, scene: &SceneData, mesh: &Mesh, numbers: &[u32]) -> Vec<LeafPrimitive> {
         numbers.par_iter().map(|&number| self.record(scene, mesh, number)).collect()
     }
 }
 
-/// The triangles of a mesh, their parts, and how these are divided; `None` where all stay whole.
-fn divided(scene: &SceneData, mesh: &Mesh) -> Option<(Vec<[Vec3; 3]>, Vec<Reference>, Top)> {
+/// The triangles of a mesh, its references after spatial splits, and the splits at the top of the tree.
+///
+/// `None` where all triangles stay whole.
+fn split_mesh(scene: &SceneData, mesh: &Mesh) -> Option<(Vec<[Vec3; 3]>, Vec<Reference>, Top)> {
     if mesh.triangle_count < LEAST_TRIANGLES {
         return None;
     }
@@ -168,8 +172,8 @@ fn divided(scene: &SceneData, mesh: &Mesh) -> Option<(Vec<[Vec3; 3]>, Vec<Refere
         let (lo, hi) = box_of(corners);
         Reference { bounds: Aabb { lo, hi }, index: i as u32 }
     };
-    let (parts, top) = divide(&triangles, triangles.par_iter().enumerate().map(tight).collect());
-    Some((triangles, parts, top))
+    let (references, top) = spatial_splits(&triangles, triangles.par_iter().enumerate().map(tight).collect());
+    Some((triangles, references, top))
 }
 
 fn corners(scene: &SceneData, mesh: &Mesh, triangle: u32) -> [Vec3; 3] {
@@ -177,42 +181,44 @@ fn corners(scene: &SceneData, mesh: &Mesh, triangle: u32) -> [Vec3; 3] {
     [p0, p1, p2]
 }
 
-/// Gives the parts of triangles that have several the numbers from `first` on, and returns these pieces in order.
-fn number(parts: &mut [Reference], triangles: &[[Vec3; 3]], first: u32) -> PreSplit {
+/// Numbers the references of split triangles from `first` on, and returns them sorted by triangle.
+fn number(references: &mut [Reference], triangles: &[[Vec3; 3]], first: u32) -> PreSplit {
+    // Count the references of each triangle
     let mut counts = vec![0u32; triangles.len()];
-    for part in &*parts {
-        counts[part.index as usize] += 1;
+    for reference in &*references {
+        counts[reference.index as usize] += 1;
     }
+    // Prefix sum over split triangles; whole ones get no range
     let mut next = counts;
     let mut total = 0;
     for count in &mut next {
-        // A triangle without pieces has no place.
         let own = if *count > 1 { *count } else { 0 };
         *count = if own > 0 { total } else { u32::MAX };
         total += own;
     }
-    let mut all = vec![SplitReference { triangle: 0, cut: ClipBox::NONE }; total as usize];
-    for part in parts {
-        let triangle = part.index;
-        let place = &mut next[triangle as usize];
-        if *place != u32::MAX {
-            let cut = around(triangles[triangle as usize], &part.bounds);
-            all[*place as usize] = SplitReference { triangle, cut };
-            part.index = first + *place;
-            *place += 1;
+    // Scatter references to the ranges of their triangles
+    let mut all = vec![SplitReference { triangle: 0, clip: ClipBox::NONE }; total as usize];
+    for reference in references {
+        let triangle = reference.index;
+        let slot = &mut next[triangle as usize];
+        if *slot != u32::MAX {
+            let clip = enclosing_clip_box(triangles[triangle as usize], &reference.bounds);
+            all[*slot as usize] = SplitReference { triangle, clip };
+            reference.index = first + *slot;
+            *slot += 1;
         }
     }
     PreSplit::new(all)
 }
 
-/// Steps of a cut along an axis.
+/// Steps of a clip box along an axis.
 const STEPS: f32 = 1024.0;
 
-/// The cut that takes most away from a triangle's box and leaves a part of it.
-fn around(triangle: [Vec3; 3], part: &Aabb) -> ClipBox {
+/// The smallest clip box of a triangle's box that encloses `bounds`.
+fn enclosing_clip_box(triangle: [Vec3; 3], bounds: &Aabb) -> ClipBox {
     let whole = box_of(triangle);
     let (lowest, highest) = (whole.0.to_array(), whole.1.to_array());
-    let (lo, hi) = (part.lo.to_array(), part.hi.to_array());
+    let (lo, hi) = (bounds.lo.to_array(), bounds.hi.to_array());
     let steps = |cut_off: f32, axis: usize| {
         let extent = highest[axis] - lowest[axis];
         if extent > 0.0 { (cut_off / extent * STEPS).min(STEPS - 1.0) as u32 } else { 0 }
@@ -220,21 +226,21 @@ fn around(triangle: [Vec3; 3], part: &Aabb) -> ClipBox {
     let mut below = [0, 1, 2].map(|axis| steps(lo[axis] - lowest[axis], axis));
     let mut above = [0, 1, 2].map(|axis| steps(highest[axis] - hi[axis], axis));
     loop {
-        let cut = ClipBox::new(below, above);
-        let (left_lo, left_hi) = clip_box(whole, cut);
-        let (left_lo, left_hi) = (left_lo.to_array(), left_hi.to_array());
-        let mut holds = true;
+        let clip = ClipBox::new(below, above);
+        let (clip_lo, clip_hi) = clip_box(whole, clip);
+        let (clip_lo, clip_hi) = (clip_lo.to_array(), clip_hi.to_array());
+        let mut encloses = true;
         for axis in 0..3 {
-            // Rounding may have moved a plane into the part.
-            if below[axis] > 0 && left_lo[axis] > lo[axis] {
-                (below[axis], holds) = (below[axis] - 1, false);
+            // Rounding may have moved a plane into the bounds.
+            if below[axis] > 0 && clip_lo[axis] > lo[axis] {
+                (below[axis], encloses) = (below[axis] - 1, false);
             }
-            if above[axis] > 0 && left_hi[axis] < hi[axis] {
-                (above[axis], holds) = (above[axis] - 1, false);
+            if above[axis] > 0 && clip_hi[axis] < hi[axis] {
+                (above[axis], encloses) = (above[axis] - 1, false);
             }
         }
-        if holds {
-            return cut;
+        if encloses {
+            return clip;
         }
     }
 }
@@ -273,18 +279,19 @@ mod tests {
     }
 
     #[test]
-    fn every_point_of_a_triangle_in_pieces_is_in_the_box_of_one() {
+    fn split_references_cover_their_triangle() {
         for scale in [1.0, 1e-12, 1e14] {
             let scene = scene(2_000, scale);
             let mesh = &scene.meshes[0];
-            let pieces = PreSplit::of(&scene, mesh);
-            let mut in_pieces = 0;
+            let split = PreSplit::of(&scene, mesh);
+            let mut presplit = 0;
             for i in 0..mesh.triangle_count {
-                let of_it = pieces.of_triangle(i);
-                assert_ne!(of_it.len(), 1, "a triangle with one piece is whole");
-                in_pieces += u32::from(!of_it.is_empty());
+                let of_it = split.of_triangle(i);
+                assert_ne!(of_it.len(), 1, "a triangle with one reference is whole");
+                presplit += u32::from(!of_it.is_empty());
                 let whole = LeafPrimitive::of(&scene, mesh, i);
-                let boxes: Vec<_> = of_it.iter().map(|piece| whole.with(piece.cut).bounds()).collect();
+                let boxes: Vec<_> =
+                    of_it.iter().map(|reference| whole.clipped(reference.clip).bounds()).collect();
                 let [a, b, c] = [whole.p0, whole.p1, whole.p2].map(point);
                 for sample in 0..if boxes.is_empty() { 0 } else { 300 } {
                     let [u, v, ..] = pcg4d([i, sample, 11, 13]).map(uniform).map(f64::from);
@@ -299,15 +306,15 @@ mod tests {
                     assert!(is_inside(point(lo), around) && is_inside(point(hi), around));
                 }
             }
-            assert!(in_pieces > 50, "{in_pieces} triangles in pieces at scale {scale}");
+            assert!(presplit > 50, "{presplit} triangles split at scale {scale}");
         }
     }
 
     #[test]
-    fn pieces_have_smaller_boxes_and_are_few() {
+    fn split_references_have_smaller_boxes_and_are_few() {
         let scene = scene(2_000, 1.0);
         let mesh = &scene.meshes[0];
-        let parts = Parts::of(&scene, mesh);
+        let references = MeshReferences::of(&scene, mesh);
         let area = |records: &[LeafPrimitive]| -> f64 {
             let of_one = |record: &LeafPrimitive| {
                 let (lo, hi) = record.bounds();
@@ -316,13 +323,13 @@ mod tests {
             records.iter().map(of_one).sum()
         };
         let whole: Vec<_> = (0..mesh.triangle_count).map(|i| LeafPrimitive::of(&scene, mesh, i)).collect();
-        let records = parts.records(&scene, mesh, &parts.numbers());
+        let records = references.records(&scene, mesh, &references.numbers());
         assert!(records.len() > 2_100 && records.len() <= 3_000, "{} references", records.len());
         assert!(area(&records) < 0.9 * area(&whole), "{} of {}", area(&records), area(&whole));
     }
 
     #[test]
-    fn pieces_do_not_depend_on_the_number_of_threads() {
+    fn splits_do_not_depend_on_the_number_of_threads() {
         let scene = scene(40_000, 1.0);
         let of = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

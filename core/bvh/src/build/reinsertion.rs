@@ -1,24 +1,24 @@
-//! Improvement of a built tree by reinsertion (Bittner, Hapala and Havran 2013; in parallel, Meister and Bittner 2018).
+//! Insertion-based optimisation of a built tree (Bittner, Hapala and Havran 2013; in parallel, Meister and Bittner 2018).
 //!
-//! A subtree is taken out where its parent's box is large and put back where it enlarges boxes least. Boxes only ever
-//! enclose what they enclosed before, so the hit rule holds for the result as for any tree.
+//! A subtree is removed where its parent's box is large, and reinserted where it enlarges boxes least. The result is a
+//! valid BVH like any other, so hits do not change.
 
 use crate::aabb::joined;
 use crate::build::build_node::{LEAF, Node, sibling};
 use rayon::prelude::*;
 
-/// Rounds at most. Each takes the share [`CANDIDATES`] of all nodes.
+/// Maximum number of rounds.
 const ROUNDS: usize = 8;
-/// One node in this many, by area, looks for a better place in a round.
+/// One node in this many, by area, is a candidate in a round.
 const CANDIDATES: usize = 8;
-/// Rounds end when one gains less than this share of the tree's area.
+/// A round that gains less than this fraction of the tree's area is the last.
 const LEAST_GAIN: f64 = 2e-3;
-/// Deeper trees would overflow the traversal stack with both levels in it; a tree that grows beyond is given up.
+/// Maximum depth, for which the traversal stack holds both levels; a deeper tree is discarded.
 const MAX_DEPTH: u32 = 90;
-/// Trees over fewer references are in cache whatever their shape.
+/// Trees over fewer references are not optimised.
 const SMALLEST: usize = 8;
 
-/// A subtree, the node it should become the sibling of, and the area that saves.
+/// A reinsertion: the subtree, its new sibling, and the area it saves.
 #[derive(Clone, Copy)]
 struct Move {
     node: u32,
@@ -26,8 +26,9 @@ struct Move {
     gain: f32,
 }
 
-/// Improves a tree whose leaves hold one reference each. Deterministic, whatever the number of threads. False where the
-/// tree grew too deep.
+/// Optimises a tree with one reference per leaf; false where it grew too deep.
+///
+/// Deterministic, whatever the number of threads.
 pub(crate) fn reinsert(nodes: &mut [Node]) -> bool {
     if nodes.len() < 2 * SMALLEST - 1 {
         return true;
@@ -40,10 +41,12 @@ fn improve(nodes: &mut [Node]) {
     let take = ((nodes.len() - 1) / CANDIDATES).max(1);
     let mut touched = vec![false; nodes.len()];
     for _ in 0..ROUNDS {
+        // Find the best position of each candidate
         let candidates = largest(nodes, take);
         let found = candidates.par_iter().with_min_len(64).filter_map(|&node| best_place(nodes, node));
         let mut moves: Vec<Move> = found.collect();
         moves.par_sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(a.node.cmp(&b.node)));
+        // Apply the moves that do not conflict, best first
         let whole = total_area(nodes);
         touched.fill(false);
         let mut gained = 0.0;
@@ -59,19 +62,19 @@ fn improve(nodes: &mut [Node]) {
     }
 }
 
-/// Nodes that a task looks at, always the same ones whatever the number of threads.
+/// Nodes per task, fixed so that sums do not depend on the number of threads.
 const CHUNK: usize = 1 << 14;
 
-/// The sum of all nodes' areas, in one order.
+/// The sum of all nodes' areas, in a fixed order.
 fn total_area(nodes: &[Node]) -> f64 {
     let of_chunk = |chunk: &[Node]| chunk.iter().map(|n| f64::from(n.area)).sum();
     let sums: Vec<f64> = nodes.par_chunks(CHUNK).map(of_chunk).collect();
     sums.iter().sum()
 }
 
-/// The `take` nodes of largest area but the root, in no order that means anything; of equal ones the first.
+/// Selects the `take` nodes of largest area except the root, unordered; of equal ones the first.
 fn largest(nodes: &[Node], take: usize) -> Vec<u32> {
-    // Areas are not negative, so they are ordered as their bits are.
+    // Areas are not negative, so their bits are in the same order
     let class = |node: u32| (nodes[node as usize].area.to_bits() >> 16) as usize;
     let all = || (1..nodes.len() as u32).into_par_iter().with_min_len(CHUNK);
     let empty = || vec![0usize; 1 << 16];
@@ -83,12 +86,14 @@ fn largest(nodes: &[Node], take: usize) -> Vec<u32> {
         a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
         a
     };
+    // Histogram by the upper bits
     let counts = all().fold(empty, count).reduce(empty, add);
     let (mut above, mut last) = (0, counts.len() - 1);
     while last > 0 && above + counts[last] < take {
         above += counts[last];
         last -= 1;
     }
+    // All above the border class, and the largest within it
     let mut chosen: Vec<u32> = all().filter(|&node| class(node) > last).collect();
     let mut border: Vec<u32> = all().filter(|&node| class(node) == last).collect();
     let area = |node: u32| nodes[node as usize].area;
@@ -97,7 +102,7 @@ fn largest(nodes: &[Node], take: usize) -> Vec<u32> {
     chosen
 }
 
-/// The place where a subtree would cost least area, if that is less than where it is.
+/// The position of least area for a subtree, by branch-and-bound search; `None` where its own is the best.
 fn best_place(nodes: &[Node], node: u32) -> Option<Move> {
     let at = |i: u32| &nodes[i as usize];
     let (moved, parent) = (at(node), at(node).parent);
@@ -105,7 +110,7 @@ fn best_place(nodes: &[Node], node: u32) -> Option<Move> {
         return None;
     }
     let mut best = Move { node, beside: node, gain: 0.0 };
-    // What removal saves below and at the pivot, an ancestor whose other child is searched next.
+    // Area saved by removal up to the pivot, an ancestor whose other child is searched next
     let mut saved = at(parent).area;
     let mut pivot = parent;
     let mut shrunk = at(sibling(node)).bounds;
@@ -114,7 +119,7 @@ fn best_place(nodes: &[Node], node: u32) -> Option<Move> {
     loop {
         open.push((saved, other));
         while let Some((gain, place)) = open.pop() {
-            // A box around both is at least as large as the subtree's own.
+            // Prune: a box around both is at least as large as the subtree's own
             if gain - moved.area <= best.gain {
                 continue;
             }
@@ -130,6 +135,7 @@ fn best_place(nodes: &[Node], node: u32) -> Option<Move> {
                 }
             }
         }
+        // Move the pivot up and shrink its box
         if pivot == 0 {
             break;
         }
@@ -143,7 +149,7 @@ fn best_place(nodes: &[Node], node: u32) -> Option<Move> {
     (best.beside != sibling(node) && best.gain > 0.0).then_some(best)
 }
 
-/// Marks what a move changes; false when an earlier move of this round changes some of it.
+/// Locks the nodes of a move; false when an earlier move of this round has locked one of them.
 fn claim(nodes: &[Node], touched: &mut [bool], m: &Move) -> bool {
     let parent = nodes[m.node as usize].parent;
     let involved = [
@@ -163,6 +169,7 @@ fn claim(nodes: &[Node], touched: &mut [bool], m: &Move) -> bool {
     true
 }
 
+/// Removes a subtree and reinserts it beside another.
 fn apply(nodes: &mut [Node], m: &Move) {
     let parent = nodes[m.node as usize].parent;
     let freed = sibling(m.node);
@@ -188,7 +195,7 @@ fn relocate(nodes: &mut [Node], from: u32, to: u32) {
     }
 }
 
-/// Makes the boxes from a node upwards fit again, up to where they do already.
+/// Refits the boxes from a node upwards, up to the first that does not change.
 fn refit(nodes: &mut [Node], mut node: u32) {
     loop {
         let content = nodes[node as usize].content;
@@ -256,7 +263,7 @@ mod tests {
 
     #[test]
     fn the_largest_nodes_are_those_that_sorting_puts_first() {
-        // SmallSceneIntersector areas, so that many are equal, over many powers of two.
+        // Few areas, so that many are equal, over many powers of two.
         let area = |i: u32| 2f32.powi((pcg4d([i, 2, 5, 1])[0] % 40) as i32 - 20);
         let node = |i: u32| Node { bounds: Aabb::EMPTY, area: area(i), parent: 0, content: LEAF };
         let nodes: Vec<Node> = (0..5000).map(node).collect();

@@ -1,8 +1,8 @@
-//! Which triangles are worth cutting, and where: the upper part of a tree with spatial splits (Stich, Friedrich and Dietrich,
-//! "Spatial Splits in Bounding Volume Hierarchies", HPG 2009).
+//! The top of a split BVH: object and spatial splits (Stich, Friedrich and Dietrich, "Spatial Splits in Bounding Volume
+//! Hierarchies", HPG 2009).
 //!
-//! Where a node's children overlap, because no plane has whole triangles on its sides, it may be cheaper to cut those that
-//! a plane runs through. A reference then stands for a part of a triangle, and its box encloses that part.
+//! Where the best object split leaves overlapping children, a spatial split may be cheaper: triangles that straddle the
+//! plane get a reference on each side, whose box encloses the part of the triangle there.
 
 use crate::aabb::{Aabb, Reference, axis, bounds_of, joined};
 use crate::build::binning::{COARSE_BINS, best_plane, gather, partition};
@@ -10,99 +10,103 @@ use crate::build::{PARALLEL, Top};
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::math::{max, min};
 
-/// Children that overlap by less than this share of the whole's surface area are not worth a cut.
+/// Spatial splits are tried where children overlap by more than this fraction of the root's surface area (alpha in the
+/// paper).
 const LEAST_OVERLAP: f32 = 1e-3;
 
-/// Cuts at most, as a share of the number of triangles.
-const MOST_CUTS: f32 = 0.5;
+/// Upper limit of added references, as a fraction of the number of triangles.
+const MOST_ADDED: f32 = 0.5;
 
-/// Sets up to this are not looked at.
+/// Sets up to this size are left to the builder.
 const SMALL_SET: usize = 4;
 
 /// Deeper nodes are left to the builder.
 const DEEPEST: u32 = 32;
 
-/// Planes between as many bins along each axis are tried.
+/// Bins of spatial splits along each axis.
 const BINS: usize = 8;
 
-/// The parts that triangles are cut into, by their numbers, and how the surface area heuristic divides them at the top of a
-/// tree. Most triangles have one part, themselves. Deterministic, whatever the number of threads.
-pub(crate) fn divide(triangles: &[[Vec3; 3]], mut whole: Vec<Reference>) -> (Vec<Reference>, Top) {
+/// Splits references at the top of a tree by the surface area heuristic, and returns them with the splits.
+///
+/// Most triangles keep one reference. Deterministic, whatever the number of threads.
+pub(crate) fn spatial_splits(triangles: &[[Vec3; 3]], mut whole: Vec<Reference>) -> (Vec<Reference>, Top) {
     let bounds = gather(&whole, &bounds_of, &joined);
-    let divider = Divider { triangles, least: bounds.half_area() * LEAST_OVERLAP };
+    let splitter = Splitter { triangles, least_overlap: bounds.half_area() * LEAST_OVERLAP };
     let n = whole.len();
-    // Room for parts yet to be cut, all over the tree: moving some to make room costs less than vectors for each node.
-    whole.resize(n + (n as f32 * MOST_CUTS) as usize, Reference::NONE);
-    let divided = divider.divide(&mut whole, n, &bounds, 0);
+    // Slack for references yet to be added, distributed over the tree: moving some costs less than vectors for each node.
+    whole.resize(n + (n as f32 * MOST_ADDED) as usize, Reference::NONE);
+    let split = splitter.split(&mut whole, n, &bounds, 0);
     let mut count = 0;
-    let top = divided.collect(&mut whole, 0, &mut count);
+    let top = split.collect(&mut whole, 0, &mut count);
     whole.truncate(count);
     whole.shrink_to_fit();
     (whole, top)
 }
 
-/// How many parts there are in some room, and how they are divided, if they are.
-enum Divided {
-    Not(usize),
-    In(Box<[Room; 2]>),
+/// A subtree over a range of references with slack.
+enum Subtree {
+    /// The number of references; the builder splits them further.
+    Open(usize),
+    /// Both sides of a split.
+    Split(Box<[Side; 2]>),
 }
 
-/// A place for parts, and what it holds.
-struct Room {
+/// One side of a split and the size of its range, slack included.
+struct Side {
     size: usize,
-    parts: Divided,
+    subtree: Subtree,
 }
 
-impl Divided {
-    /// Moves the parts in the room from `start` on to the end of the first `count` parts, which lie before it.
+impl Subtree {
+    /// Compacts the references in the range from `start` on behind the first `count` references, which lie before it.
     fn collect(self, all: &mut [Reference], start: usize, count: &mut usize) -> Top {
         match self {
-            Self::Not(n) => {
+            Self::Open(n) => {
                 all.copy_within(start..start + n, *count);
                 *count += n;
                 Top::Open
             }
-            Self::In(rooms) => {
-                let [left, right] = *rooms;
+            Self::Split(sides) => {
+                let [left, right] = *sides;
                 let before = *count;
-                let first = left.parts.collect(all, start, count);
+                let first = left.subtree.collect(all, start, count);
                 let in_first = *count - before;
-                Top::Divided(in_first, Box::new([first, right.parts.collect(all, start + left.size, count)]))
+                Top::Split(in_first, Box::new([first, right.subtree.collect(all, start + left.size, count)]))
             }
         }
     }
 }
 
-/// The size of the left side's room, with a share of what is free by its share of all references.
-fn left_size([left, right]: [usize; 2], room: usize) -> usize {
+/// The size of the left side's range: slack is distributed in proportion to references.
+fn left_size([left, right]: [usize; 2], size: usize) -> usize {
     let n = left + right;
-    left + ((room - n) as u64 * left as u64 / n as u64) as usize
+    left + ((size - n) as u64 * left as u64 / n as u64) as usize
 }
 
-struct Divider<'a> {
+struct Splitter<'a> {
     triangles: &'a [[Vec3; 3]],
-    /// Half the surface area that children must share to be worth a cut.
-    least: f32,
+    /// Least half surface area of the children's overlap for which spatial splits are tried.
+    least_overlap: f32,
 }
 
-/// A plane that triangles may be cut by.
-struct Cutting {
+/// A spatial split.
+struct SpatialSplit {
     axis: usize,
     at: f32,
-    /// What a ray through the node is expected to cost, as of [`crate::build::binning::Plane`].
+    /// Cost by the surface area heuristic, in the unit of [`crate::build::binning::Plane`].
     cost: f32,
-    sides: [Side; 2],
+    sides: [SideCost; 2],
 }
 
-/// What lies on one side of a plane.
+/// Bounds and count of the references on one side of a plane.
 #[derive(Clone, Copy)]
-struct Side {
+struct SideCost {
     bounds: Aabb,
     count: u32,
 }
 
-impl Side {
-    const NOTHING: Self = Self { bounds: Aabb::EMPTY, count: 0 };
+impl SideCost {
+    const EMPTY: Self = Self { bounds: Aabb::EMPTY, count: 0 };
 
     fn cost(&self) -> f32 {
         self.count as f32 * self.bounds.half_area()
@@ -117,134 +121,151 @@ impl Side {
     }
 }
 
-impl Divider<'_> {
-    /// Divides the first `n` references of a room, which `bounds` encloses. What else is in the room is there to be cut.
-    fn divide(&self, room: &mut [Reference], n: usize, bounds: &Aabb, depth: u32) -> Divided {
-        let cuts = room.len() - n;
-        let (references, _) = room.split_at_mut(n);
-        if n <= SMALL_SET || depth > DEEPEST || cuts == 0 || bounds.half_area() <= self.least {
-            return Divided::Not(n);
+impl Splitter<'_> {
+    /// Splits the first `n` references of a range, which `bounds` encloses. The rest of the range is slack.
+    fn split(&self, range: &mut [Reference], n: usize, bounds: &Aabb, depth: u32) -> Subtree {
+        let slack = range.len() - n;
+        let (references, _) = range.split_at_mut(n);
+        if n <= SMALL_SET || depth > DEEPEST || slack == 0 || bounds.half_area() <= self.least_overlap {
+            return Subtree::Open(n);
         }
+        // Object split
         let Some(plane) = best_plane::<COARSE_BINS>(references, COARSE_BINS) else {
-            return Divided::Not(n);
+            return Subtree::Open(n);
         };
         let middle = partition(references, &plane);
         let (left, right) = references.split_at(middle);
         let bounds_of_sides = [left, right].map(|side| gather(side, &bounds_of, &joined));
-        if bounds_of_sides[0].overlap(&bounds_of_sides[1]).is_some_and(|both| both.half_area() > self.least)
-            && let Some(cutting) = self.cheapest(references, bounds)
-            && cutting.cost < plane.cost
+        // Spatial split, where the object split's children overlap
+        if bounds_of_sides[0]
+            .overlap(&bounds_of_sides[1])
+            .is_some_and(|both| both.half_area() > self.least_overlap)
+            && let Some(spatial) = self.best_spatial_split(references, bounds)
+            && spatial.cost < plane.cost
         {
-            let [left, right] = self.cut_all(references, &cutting);
+            let [left, right] = self.partition(references, &spatial);
             let counts = [left.len(), right.len()];
-            if counts[0] + counts[1] <= room.len() && counts.iter().all(|&count| count < n) {
+            if counts[0] + counts[1] <= range.len() && counts.iter().all(|&count| count < n) {
                 let bounds_of_sides = [&left, &right].map(|side| gather(side, &bounds_of, &joined));
-                let start = left_size(counts, room.len());
-                room[..counts[0]].copy_from_slice(&left);
-                room[start..start + counts[1]].copy_from_slice(&right);
+                let start = left_size(counts, range.len());
+                range[..counts[0]].copy_from_slice(&left);
+                range[start..start + counts[1]].copy_from_slice(&right);
                 drop((left, right));
-                return self.both(room, counts, &bounds_of_sides, depth);
+                return self.split_both(range, counts, &bounds_of_sides, depth);
             }
         }
         let counts = [middle, n - middle];
-        room.copy_within(middle..n, left_size(counts, room.len()));
-        self.both(room, counts, &bounds_of_sides, depth)
+        range.copy_within(middle..n, left_size(counts, range.len()));
+        self.split_both(range, counts, &bounds_of_sides, depth)
     }
 
-    /// Divides both sides, which lie where their rooms begin.
-    fn both(&self, room: &mut [Reference], counts: [usize; 2], bounds: &[Aabb; 2], depth: u32) -> Divided {
-        let (left, right) = room.split_at_mut(left_size(counts, room.len()));
+    /// Splits both sides, which lie at the beginning of their ranges.
+    fn split_both(
+        &self,
+        range: &mut [Reference],
+        counts: [usize; 2],
+        bounds: &[Aabb; 2],
+        depth: u32,
+    ) -> Subtree {
+        let (left, right) = range.split_at_mut(left_size(counts, range.len()));
         let sizes = [left.len(), right.len()];
-        let mut go_left = || self.divide(left, counts[0], &bounds[0], depth + 1);
-        let mut go_right = || self.divide(right, counts[1], &bounds[1], depth + 1);
+        let mut go_left = || self.split(left, counts[0], &bounds[0], depth + 1);
+        let mut go_right = || self.split(right, counts[1], &bounds[1], depth + 1);
         let is_large = counts[0] + counts[1] > PARALLEL;
         let (a, b) = if is_large { rayon::join(go_left, go_right) } else { (go_left(), go_right()) };
-        Divided::In(Box::new([Room { size: sizes[0], parts: a }, Room { size: sizes[1], parts: b }]))
+        Subtree::Split(Box::new([Side { size: sizes[0], subtree: a }, Side { size: sizes[1], subtree: b }]))
     }
 
-    /// The cheapest of the planes between bins that divide a node's box.
-    fn cheapest(&self, references: &[Reference], bounds: &Aabb) -> Option<Cutting> {
+    /// The cheapest spatial split at the boundaries of bins.
+    fn best_spatial_split(&self, references: &[Reference], bounds: &Aabb) -> Option<SpatialSplit> {
+        // Bin clipped references along each axis
         let grids = [0, 1, 2].map(|axis| Grid::new(bounds, axis));
         let fill = |references: &[Reference]| {
             let mut bins = Bins::EMPTY;
             for reference in references {
                 for (axis, grid) in grids.iter().enumerate() {
                     if let Some(grid) = grid {
-                        self.put(reference, axis, grid, &mut bins.0[axis]);
+                        self.bin(reference, axis, grid, &mut bins.0[axis]);
                     }
                 }
             }
             bins
         };
         let bins = gather(references, &fill, &Bins::join);
-        let mut best: Option<Cutting> = None;
+        // Sweep the boundaries
+        let mut best: Option<SpatialSplit> = None;
         for (axis, grid) in grids.iter().enumerate() {
             let Some(grid) = grid else { continue };
             let sides = bins.0[axis].sides();
             for (i, [left, right]) in sides.into_iter().enumerate() {
                 let cost = left.cost() + right.cost();
                 if left.count > 0 && right.count > 0 && best.as_ref().is_none_or(|best| cost < best.cost) {
-                    best = Some(Cutting { axis, at: grid.plane(i + 1), cost, sides: [left, right] });
+                    best = Some(SpatialSplit { axis, at: grid.plane(i + 1), cost, sides: [left, right] });
                 }
             }
         }
         best
     }
 
-    /// Puts what of a reference lies in each bin there.
+    /// Clips a reference to each bin that it overlaps.
     #[inline(always)]
-    fn put(&self, reference: &Reference, k: usize, grid: &Grid, bins: &mut AxisBins) {
+    fn bin(&self, reference: &Reference, k: usize, grid: &Grid, bins: &mut AxisBins) {
         let first = grid.bin(axis(reference.bounds.lo, k));
         let last = grid.bin(axis(reference.bounds.hi, k));
-        bins.first[first] += 1;
-        bins.last[last] += 1;
+        bins.entries[first] += 1;
+        bins.exits[last] += 1;
         let mut rest = *reference;
         for bin in first..last {
-            let [here, beyond] = self.cut(&rest, k, grid.plane(bin + 1));
+            let [here, beyond] = self.split_reference(&rest, k, grid.plane(bin + 1));
             bins.boxes[bin].include(&here.bounds);
             rest = beyond;
         }
         bins.boxes[last].include(&rest.bounds);
     }
 
-    /// Both sides of a plane. A reference that it runs through stays whole where that is cheaper.
-    fn cut_all(&self, references: &[Reference], plane: &Cutting) -> [Vec<Reference>; 2] {
+    /// Partitions references by a spatial split. A straddling reference stays whole where that is cheaper (reference
+    /// unsplitting).
+    fn partition(&self, references: &[Reference], plane: &SpatialSplit) -> [Vec<Reference>; 2] {
         let k = plane.axis;
         let [mut left, mut right] = plane.sides;
-        let mut parts = [left, right].map(|side| Vec::with_capacity(side.count as usize));
+        let mut out = [left, right].map(|side| Vec::with_capacity(side.count as usize));
         for reference in references {
             if axis(reference.bounds.hi, k) <= plane.at {
-                parts[0].push(*reference);
+                out[0].push(*reference);
                 continue;
             }
             if axis(reference.bounds.lo, k) >= plane.at {
-                parts[1].push(*reference);
+                out[1].push(*reference);
                 continue;
             }
+            // Cost of splitting it, and of keeping it on either side
             let whole = &reference.bounds;
             let both = left.cost() + right.cost();
             let only_left = left.with(whole).cost() + right.less_one().cost();
             let only_right = left.less_one().cost() + right.with(whole).cost();
-            let cut = self.cut(reference, k, plane.at);
-            let is_void = |side: usize| cut[side].bounds.overlap(whole).is_none();
-            if is_void(0) || (!is_void(1) && only_right < both && only_right <= only_left) {
-                parts[1].push(*reference);
+            let split = self.split_reference(reference, k, plane.at);
+            let is_empty = |side: usize| split[side].bounds.overlap(whole).is_none();
+            if is_empty(0) || (!is_empty(1) && only_right < both && only_right <= only_left) {
+                out[1].push(*reference);
                 (left, right) = (left.less_one(), right.with(whole));
-            } else if is_void(1) || only_left < both {
-                parts[0].push(*reference);
+            } else if is_empty(1) || only_left < both {
+                out[0].push(*reference);
                 (left, right) = (left.with(whole), right.less_one());
             } else {
-                parts[0].push(cut[0]);
-                parts[1].push(cut[1]);
+                out[0].push(split[0]);
+                out[1].push(split[1]);
             }
         }
-        parts
+        out
     }
 
-    /// The parts of a reference below and above a plane. Each box encloses what of the triangle is in the reference's box and
-    /// on that side; it is void where there is nothing.
+    /// Splits a reference by a plane across axis `k`, below and above.
+    ///
+    /// Each box encloses the part of the triangle that is in the reference's box and on that side; it is empty where there
+    /// is none.
     #[inline(always)]
-    fn cut(&self, reference: &Reference, k: usize, at: f32) -> [Reference; 2] {
+    fn split_reference(&self, reference: &Reference, k: usize, at: f32) -> [Reference; 2] {
+        // Bound vertices and edge crossings on each side
         let corners = &self.triangles[reference.index as usize];
         let mut sides = [Aabb::EMPTY; 2];
         for (i, &p) in corners.iter().enumerate() {
@@ -262,6 +283,7 @@ impl Divider<'_> {
                 sides[1].include(&crossing);
             }
         }
+        // Intersect with the reference's box
         let whole = &reference.bounds;
         sides.map(|side| {
             let lo = vec3(max(side.lo.x, whole.lo.x), max(side.lo.y, whole.lo.y), max(side.lo.z, whole.lo.z));
@@ -271,7 +293,7 @@ impl Divider<'_> {
     }
 }
 
-/// A box around the point where an edge crosses a plane across axis `k`, wider by the rounding of that point.
+/// A box around the point at which an edge crosses a plane across axis `k`, widened by the rounding of that point.
 #[inline(always)]
 fn crossing(p: Vec3, q: Vec3, k: usize, at: f32) -> Aabb {
     let (from, to) = (f64::from(axis(p, k)), f64::from(axis(q, k)));
@@ -283,7 +305,7 @@ fn crossing(p: Vec3, q: Vec3, k: usize, at: f32) -> Aabb {
     Aabb { lo: lo.into(), hi: hi.into() }
 }
 
-/// Bins of one width across a box.
+/// Bins of equal width along one axis of a box.
 struct Grid {
     lowest: f32,
     width: f32,
@@ -291,7 +313,7 @@ struct Grid {
 }
 
 impl Grid {
-    /// Bins along an axis; `None` where the box has no extent to speak of.
+    /// `None` where the box has no extent along the axis.
     fn new(bounds: &Aabb, k: usize) -> Option<Self> {
         let (lowest, highest) = (axis(bounds.lo, k), axis(bounds.hi, k));
         let width = (highest - lowest) / BINS as f32;
@@ -304,35 +326,35 @@ impl Grid {
         (((x - self.lowest) * self.scale) as usize).min(BINS - 1)
     }
 
-    /// The plane before a bin.
+    /// The lower boundary of a bin.
     #[inline(always)]
     fn plane(&self, bin: usize) -> f32 {
         self.lowest + self.width * bin as f32
     }
 }
 
-/// What lies in the bins along one axis, and how many references begin and end in each.
+/// Clipped bounds of the bins along one axis, and how many references start and end in each.
 #[derive(Clone, Copy)]
 struct AxisBins {
     boxes: [Aabb; BINS],
-    first: [u32; BINS],
-    last: [u32; BINS],
+    entries: [u32; BINS],
+    exits: [u32; BINS],
 }
 
 impl AxisBins {
-    const EMPTY: Self = Self { boxes: [Aabb::EMPTY; BINS], first: [0; BINS], last: [0; BINS] };
+    const EMPTY: Self = Self { boxes: [Aabb::EMPTY; BINS], entries: [0; BINS], exits: [0; BINS] };
 
-    /// What lies before and behind each plane between bins.
-    fn sides(&self) -> [[Side; 2]; BINS - 1] {
-        let mut sides = [[Side::NOTHING; 2]; BINS - 1];
-        let (mut left, mut right) = (Side::NOTHING, Side::NOTHING);
+    /// Both sides of each boundary between bins.
+    fn sides(&self) -> [[SideCost; 2]; BINS - 1] {
+        let mut sides = [[SideCost::EMPTY; 2]; BINS - 1];
+        let (mut left, mut right) = (SideCost::EMPTY, SideCost::EMPTY);
         for i in 0..BINS - 1 {
             left.bounds.include(&self.boxes[i]);
-            left.count += self.first[i];
+            left.count += self.entries[i];
             sides[i][0] = left;
             let from_end = BINS - 1 - i;
             right.bounds.include(&self.boxes[from_end]);
-            right.count += self.last[from_end];
+            right.count += self.exits[from_end];
             sides[from_end - 1][1] = right;
         }
         sides
@@ -348,8 +370,8 @@ impl Bins {
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
             for bin in 0..BINS {
                 mine.boxes[bin].include(&theirs.boxes[bin]);
-                mine.first[bin] += theirs.first[bin];
-                mine.last[bin] += theirs.last[bin];
+                mine.entries[bin] += theirs.entries[bin];
+                mine.exits[bin] += theirs.exits[bin];
             }
         }
         self

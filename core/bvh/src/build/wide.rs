@@ -1,13 +1,14 @@
-//! How a wide hierarchy is built: a binary tree for each mesh, collapsed, and laid out with its leaves as blocks.
+//! Builds a [`Bvh8`]: a binary tree for each mesh, collapsed to eight children, with leaves laid out as blocks.
 
 use crate::aabb::Aabb;
 use crate::build::collapse::{WIDTH, WideNode, WideTree, collapse};
 use crate::build::collapse_leaves::Child;
-use crate::build::presplit::{Parts, PreSplit};
+use crate::build::presplit::{MeshReferences, PreSplit};
 use crate::build::{BuildSettings, build_below, build_over};
+use crate::instance_boxes::instance_boxes;
 use crate::layout::bvh2::{EMPTY, LEAF_BIT};
 use crate::layout::bvh8::{Block8, Bvh8, Node8};
-use crate::object_ray::{LeafPrimitive, instance_boxes};
+use crate::leaf::LeafPrimitive;
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Mesh, SPHERE_BIT, SceneData};
 use rayon::prelude::*;
@@ -56,13 +57,13 @@ fn sum(meshes: &[MeshTree], of: impl Fn(&MeshTree) -> usize) -> usize {
     meshes.iter().map(of).sum()
 }
 
-/// Writes a block and the blocks of its pieces' boxes, the largest first, since most hits are there. Returns how many.
-fn write_block(blocks: &mut [Block8], primitives: &[LeafPrimitive], pieces: &PreSplit) -> usize {
+/// Writes a block of primitives and the blocks of its clip boxes, the largest first. Returns the number of blocks.
+fn write_block(blocks: &mut [Block8], primitives: &[LeafPrimitive], split: &PreSplit) -> usize {
     let mut block = Block8::new(primitives);
     let mut boxes: Vec<(usize, [Vec3; 2])> = Vec::new();
     for (lane, whole) in primitives.iter().enumerate().filter(|(_, p)| p.primitive & SPHERE_BIT == 0) {
-        let of_it = pieces.boxes(whole);
-        block.in_pieces |= u32::from(!of_it.is_empty()) << lane;
+        let of_it = split.boxes(whole);
+        block.presplit |= u32::from(!of_it.is_empty()) << lane;
         boxes.extend(of_it.into_iter().map(|(corners, _)| (lane, corners)));
     }
     let half_area = |(_, corners): &(usize, [Vec3; 2])| Aabb::from(*corners).half_area();
@@ -75,14 +76,14 @@ fn write_block(blocks: &mut [Block8], primitives: &[LeafPrimitive], pieces: &Pre
     1 + block.boxes as usize
 }
 
-/// How many blocks [`write_block`] writes.
-fn blocks_of(primitives: &[LeafPrimitive], pieces: &PreSplit) -> usize {
+/// Number of blocks that [`write_block`] writes.
+fn blocks_of(primitives: &[LeafPrimitive], split: &PreSplit) -> usize {
     let triangles = primitives.iter().filter(|p| p.primitive & SPHERE_BIT == 0);
-    let boxes: usize = triangles.map(|p| pieces.of_triangle(p.primitive).len()).sum();
+    let boxes: usize = triangles.map(|p| split.of_triangle(p.primitive).len()).sum();
     1 + boxes.div_ceil(WIDTH)
 }
 
-/// A reference to a child of a tree whose first node is `base`; `leaf` refers to one by its first place in the order and its length.
+/// The child reference of a tree whose first node is `base`; `leaf` encodes a leaf by its range of the order.
 fn reference(child: Child, base: u32, leaf: impl FnOnce(u32, u32) -> u32) -> u32 {
     match child {
         Child::Inner(i) => base + i,
@@ -103,30 +104,29 @@ fn lay_out(node: &WideNode, base: u32, mut leaf: impl FnMut(u32, u32) -> u32) ->
     out
 }
 
-/// One mesh's wide tree and its primitives in leaf order.
+/// The wide tree of one mesh, and its primitives in leaf order.
 struct MeshTree {
     tree: WideTree,
     primitives: Vec<LeafPrimitive>,
-    pieces: PreSplit,
-    /// Where the blocks of each node's leaves begin, and where those of the last end.
+    split: PreSplit,
+    /// First block of each node's leaves, and the end of the last.
     starts: Vec<u32>,
 }
 
 impl MeshTree {
-    /// Its tree is over whole triangles: blocks of eight test one as fast as some, and large ones soon end a ray that any hit
-    /// ends.
+    /// Builds over whole triangles: a block tests eight as fast as one, and large triangles end any-hit rays soon.
     fn build(scene: &SceneData, mesh: &Mesh, settings: &BuildSettings) -> Self {
-        let (mut parts, pieces) = Parts::whole(scene, mesh);
-        let tree = build_below(&parts.top, mem::take(&mut parts.references), settings);
-        let primitives = parts.records(scene, mesh, &tree.order);
-        let mut mesh = Self { tree: collapse(&tree, WIDTH as u32), primitives, pieces, starts: Vec::new() };
+        let (mut references, split) = MeshReferences::whole(scene, mesh);
+        let tree = build_below(&references.top, mem::take(&mut references.references), settings);
+        let primitives = references.records(scene, mesh, &tree.order);
+        let mut mesh = Self { tree: collapse(&tree, WIDTH as u32), primitives, split, starts: Vec::new() };
         mesh.starts = mesh.count_blocks();
         mesh
     }
 
     fn count_blocks(&self) -> Vec<u32> {
         let of_child = |child: Child| match child {
-            Child::Leaf { first, count } => blocks_of(self.leaf(first, count), &self.pieces) as u32,
+            Child::Leaf { first, count } => blocks_of(self.leaf(first, count), &self.split) as u32,
             Child::Inner(_) => 0,
         };
         let of_node = |node: &WideNode| node.iter().map(|child| of_child(child.kind)).sum();
@@ -150,22 +150,22 @@ impl MeshTree {
     }
 }
 
-/// What the nodes and blocks of a mesh are written to.
+/// A range of a mesh's nodes to write, with their blocks.
 struct Fill<'a> {
     mesh: &'a MeshTree,
-    /// The numbers of the mesh's first node and block among all.
+    /// Index of the mesh's first node and block.
     base: (u32, u32),
-    /// The first of the mesh's nodes that are written.
+    /// First of the mesh's nodes in the range.
     first: usize,
     nodes: &'a mut [Node8],
     blocks: &'a mut [Block8],
 }
 
-/// Nodes that a task writes.
+/// Nodes that one task writes.
 const NODES_OF_TASK: usize = 1 << 10;
 
 impl Fill<'_> {
-    /// Writes them, by tasks on parts where they are many.
+    /// Writes the range, in parallel where it is long.
     fn all(self) {
         let Self { mesh, base, first, nodes, blocks } = self;
         if nodes.len() <= NODES_OF_TASK {
@@ -187,7 +187,7 @@ impl Fill<'_> {
         let before = mesh.starts[first];
         let mut write_leaf = |first: u32, count: u32| {
             let block = base.1 + before + written as u32;
-            written += write_block(&mut blocks[written..], mesh.leaf(first, count), &mesh.pieces);
+            written += write_block(&mut blocks[written..], mesh.leaf(first, count), &mesh.split);
             LEAF_BIT | block
         };
         if let Some(Child::Leaf { first, count }) = mesh.tree.root {

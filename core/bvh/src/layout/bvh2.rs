@@ -1,40 +1,40 @@
 //! The binary layout: 64-byte nodes that hold both children's boxes (Aila and Laine 2009).
 //!
-//! Both levels share one array of nodes. Inner nodes above the instances lead to leaves that name one instance; inner
-//! nodes of a mesh lead to leaves that name a range of [`LeafPrimitive`]s.
+//! Both levels share one array of nodes. Leaves of the top level reference one instance, leaves of a mesh a range of
+//! [`LeafPrimitive`]s.
 
 use crate::aabb::Aabb;
 use crate::build::collapse_leaves::{Child, Tree};
 use crate::build::occlusion_order::order_for_occlusion;
-use crate::build::presplit::Parts;
+use crate::build::presplit::MeshReferences;
 use crate::build::{BuildSettings, Split, build_below, build_over};
-use crate::object_ray::{LeafPrimitive, instance_boxes};
+use crate::instance_boxes::instance_boxes;
+use crate::leaf::LeafPrimitive;
 use bytemuck::{Pod, Zeroable};
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::{Mesh, SceneData};
 use rayon::prelude::*;
 use std::mem;
 
-/// Set in a child reference that names a leaf.
+/// Set in a child reference to a leaf.
 pub const LEAF_BIT: u32 = 0x8000_0000;
-/// A leaf's primitive count less one sits above this bit, its first primitive below.
+/// Position of a leaf's primitive count less one; the index of its first primitive lies below.
 pub const LEAF_COUNT_SHIFT: u32 = 28;
-/// The most primitives a leaf can hold.
+/// Maximum number of primitives in a leaf.
 pub const MAX_LEAF_PRIMITIVES: usize = 8;
-/// The root of nothing.
+/// The root of an empty tree, and a missing child.
 pub const EMPTY: u32 = u32::MAX;
 
 /// Two boxes and two children. A child reference is the index of a node, or has [`LEAF_BIT`] set.
 ///
-/// A box is kept as its centre and half its extent, so that a ray's entry and exit are `c - h` and `c + h` for whichever
-/// way it runs: a minimum and a maximum an axis less than with two planes. The first child is that which sooner ends a ray
-/// that any hit ends.
+/// A box is stored as centre and half extent, so that a ray's entry and exit are `c - h` and `c + h` whatever the sign of
+/// its direction, which saves a minimum and a maximum per axis. The first child is the one that any-hit rays visit first.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Node {
     /// Centre and half extent in x, then in y, of the first child's box.
     pub xy0: [f32; 4],
-    /// The same of the second child's.
+    /// The same of the second child's box.
     pub xy1: [f32; 4],
     /// Centre and half extent in z of the first child's box, then of the second's.
     pub z: [f32; 4],
@@ -44,18 +44,19 @@ pub struct Node {
     pub reserved: [u32; 2],
 }
 
-/// Half extents grow by this share of the farthest coordinate of their tree: by more than rounding the product of a ray's
-/// origin and its inverse direction moves a box (see `bvh_enter` in `kernels/traverse.h`). It must be small: a ray that
-/// begins on a surface should begin outside its box.
+/// Half extents grow by this fraction of the largest coordinate of their tree.
+///
+/// The margin exceeds the shift of a box by rounding the product of a ray's origin and inverse direction (see `bvh_enter`
+/// in `kernels/bvh/bvh2.h`). It must be small: a ray that starts on a surface should start outside its box.
 const MARGIN: f64 = 1.0 / 4_194_304.0;
 
-/// What the farthest coordinate counts at least: margins are then normal numbers.
+/// Lower limit of the largest coordinate, which keeps margins normal numbers.
 const LEAST_FARTHEST: f32 = 1e-18;
 
-/// By so many units in the last place the kernels widen what a ray leaves a node at.
+/// ULPs by which kernels widen a node's exit distance.
 pub const NODE_WIDENING: u32 = 48;
 
-/// Centre and half extent of an interval that holds all from `lo` to `hi`, with a margin.
+/// Centre and half extent of an interval that encloses `[lo, hi]` with a margin.
 fn centred(lo: f32, hi: f32, farthest: f32) -> [f32; 2] {
     let center = ((f64::from(lo) + f64::from(hi)) * 0.5) as f32;
     let half = f64::max(f64::from(hi) - f64::from(center), f64::from(center) - f64::from(lo));
@@ -63,8 +64,7 @@ fn centred(lo: f32, hi: f32, farthest: f32) -> [f32; 2] {
 }
 
 impl Node {
-    /// A node of two boxes, each its lowest and its highest corner. `farthest` is the largest absolute coordinate in its
-    /// tree.
+    /// A node of two boxes, each as lowest and highest corner. `farthest` is the largest absolute coordinate of its tree.
     pub fn new(boxes: [[Vec3; 2]; 2], children: [u32; 2], farthest: f32) -> Self {
         let [a, b] = boxes.map(|[lo, hi]| {
             [centred(lo.x, hi.x, farthest), centred(lo.y, hi.y, farthest), centred(lo.z, hi.z, farthest)]
@@ -78,8 +78,9 @@ impl Node {
         }
     }
 
-    /// Lowest and highest corner of a child's box. It holds the box that the node was made of: rounding is monotonic, and
-    /// that box's planes are numbers.
+    /// Lowest and highest corner of a child's box.
+    ///
+    /// It encloses the box given to [`Self::new`], since rounding is monotonic.
     #[inline(always)]
     pub fn child_box(&self, child: usize) -> (Vec3, Vec3) {
         let xy = if child == 0 { &self.xy0 } else { &self.xy1 };
@@ -105,7 +106,7 @@ pub struct Bvh2 {
 }
 
 impl Bvh2 {
-    /// How it is built by default.
+    /// Default build settings.
     pub const SETTINGS: BuildSettings =
         BuildSettings { split: Split::BinnedSah(16), max_leaf: 4, traversal_cost: 1.0, reinsert: true };
 
@@ -168,9 +169,9 @@ struct MeshTree {
 
 impl MeshTree {
     fn build(scene: &SceneData, mesh: &Mesh, settings: &BuildSettings) -> Self {
-        let mut parts = Parts::of(scene, mesh);
-        let mut tree = build_below(&parts.top, mem::take(&mut parts.references), settings);
-        let primitives = parts.records(scene, mesh, &tree.order);
+        let mut references = MeshReferences::of(scene, mesh);
+        let mut tree = build_below(&references.top, mem::take(&mut references.references), settings);
+        let primitives = references.records(scene, mesh, &tree.order);
         order_for_occlusion(&mut tree, |at| primitives[at as usize].half_area());
         Self { tree, primitives }
     }

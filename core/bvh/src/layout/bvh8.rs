@@ -1,18 +1,18 @@
-//! Nodes and leaf blocks as the traversal reads them: eight of everything side by side.
+//! The 8-wide layout: nodes and leaf blocks as structures of arrays of eight.
 
 use crate::build::BuildSettings;
 use crate::build::collapse::WIDTH;
-use crate::object_ray::LeafPrimitive;
+use crate::leaf::LeafPrimitive;
 use bytemuck::{Pod, Zeroable};
 use lockstep_core::math::simd::Array8;
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::{NONE, SPHERE_BIT};
 
-/// Boxes and references of up to eight children. A box that is never hit fills each place that is left.
+/// Boxes and references of up to eight children. Unused lanes hold a box that no ray hits.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(32))]
 pub struct Node8 {
-    /// Lowest x, y and z, then highest x, y and z of every child.
+    /// Lowest x, y and z, then highest x, y and z, of every child.
     pub planes: [Array8; 6],
     /// Index of a node, or with [`LEAF_BIT`](crate::LEAF_BIT) of a block, or of an instance in the upper level.
     pub children: [u32; WIDTH],
@@ -26,26 +26,28 @@ impl Node8 {
     }
 }
 
-/// Up to eight primitives of a leaf. Triangles are whole, and lie in the tree by their own boxes; the boxes of the pieces that
-/// some are in follow in blocks of their own, and are asked when a ray meets such a triangle.
+/// Up to eight primitives of a leaf, or up to eight clip boxes.
+///
+/// Triangles are whole in the tree. The clip boxes of split triangles follow in blocks of their own, and are tested when a
+/// ray hits such a triangle.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(32))]
 pub struct Block8 {
-    /// Components of the three points of each primitive; see [`LeafPrimitive`]. Zero where there is none. In a block of
-    /// boxes the lowest and the highest corner of each.
+    /// Components of the three points of each primitive, see [`LeafPrimitive`]; zero in unused lanes. In a block of clip
+    /// boxes, the lowest and the highest corner of each.
     pub points: [[Array8; 3]; 3],
-    /// Index of each primitive within the mesh; [`NONE`] where there is none. In a block of boxes, for each triangle of the
-    /// block they belong to, a bit for each box that is of a piece of it.
+    /// Index of each primitive within the mesh; [`NONE`] in unused lanes. In a block of clip boxes, a bit mask of the boxes
+    /// of each triangle.
     pub primitives: [u32; WIDTH],
-    /// A bit for each primitive.
+    /// Bit mask of the lanes in use.
     pub all: u32,
-    /// A bit for each that has partial coverage.
+    /// Bit mask of the primitives that need an alpha test.
     pub alpha: u32,
-    /// A bit for each that is a sphere.
+    /// Bit mask of the spheres.
     pub spheres: u32,
-    /// A bit for each triangle that is in pieces.
-    pub in_pieces: u32,
-    /// Blocks of boxes that follow.
+    /// Bit mask of the split triangles.
+    pub presplit: u32,
+    /// Number of blocks of clip boxes that follow.
     pub boxes: u32,
     /// Zero.
     pub reserved: [u32; 3],
@@ -59,7 +61,7 @@ impl Block8 {
             all: (1u32 << primitives.len()) - 1,
             alpha: 0,
             spheres: 0,
-            in_pieces: 0,
+            presplit: 0,
             boxes: 0,
             reserved: [0; 3],
         };
@@ -76,7 +78,7 @@ impl Block8 {
         block
     }
 
-    /// Boxes of pieces, each with the lane of its triangle.
+    /// A block of clip boxes, each with the lane of its triangle.
     pub(crate) fn of_boxes(boxes: &[(usize, [Vec3; 2])]) -> Self {
         let mut block = Self { primitives: [0; WIDTH], ..Self::new(&[]) };
         for (place, (lane, corners)) in boxes.iter().enumerate() {
@@ -90,7 +92,7 @@ impl Block8 {
         block
     }
 
-    /// One primitive by itself.
+    /// The leaf record of one lane.
     #[inline(always)]
     pub(crate) fn primitive(&self, lane: usize) -> LeafPrimitive {
         let [[ax, ay, az], [bx, by, bz], [cx, cy, cz]] = &self.points;
@@ -100,12 +102,12 @@ impl Block8 {
             p1: vec3(bx[lane], by[lane], bz[lane]),
             flags: if self.alpha >> lane & 1 != 0 { LeafPrimitive::ALPHA } else { 0 },
             p2: vec3(cx[lane], cy[lane], cz[lane]),
-            cut_above: 0,
+            clip_above: 0,
         }
     }
 }
 
-/// A two-level BVH of a scene with eight children a node, for processors with wide registers.
+/// A two-level 8-wide BVH of a scene, for CPUs with SIMD registers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bvh8 {
     pub(crate) nodes: Vec<Node8>,
@@ -119,7 +121,7 @@ pub struct Bvh8 {
 }
 
 impl Bvh8 {
-    /// How the binary trees are built that this one is collapsed from: fine, since collapsing makes the leaves.
+    /// Default settings of the binary trees before collapsing, with one reference per leaf.
     pub const SETTINGS: BuildSettings = BuildSettings {
         split: crate::Split::BinnedSah(16),
         max_leaf: 1,
@@ -133,7 +135,7 @@ impl Bvh8 {
         (trees + size_of_val(&self.mesh_roots[..]) + size_of_val(&self.instance_boxes[..])) as u64
     }
 
-    /// Nodes on the longest way from a mesh's root to a leaf.
+    /// Depth of the deepest mesh tree.
     #[cfg(test)]
     pub(crate) fn depth(&self) -> usize {
         let mut to_visit: Vec<(u32, usize)> = self.mesh_roots.iter().map(|&root| (root, 0)).collect();

@@ -1,4 +1,4 @@
-//! Memory layouts: two children a node for GPUs, eight for CPUs.
+//! Memory layouts: two children per node for GPUs, eight for CPUs.
 
 pub(crate) mod bvh2;
 pub(crate) mod bvh8;

@@ -2,7 +2,8 @@
 
 use crate::STACK_SIZE;
 use crate::layout::bvh2::{Bvh2, EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, Node};
-use crate::object_ray::{LeafPrimitive, ObjectRay};
+use crate::leaf::LeafPrimitive;
+use crate::object_ray::ObjectRay;
 use lockstep_core::geometry::{Hit, MISSED, Ray, Slabs};
 use lockstep_core::math::rng::RayKey;
 use lockstep_core::math::{max, min};
@@ -19,14 +20,14 @@ fn child_entries(node: &Node, slabs: &Slabs, t_min: f32, t_last: f32) -> [f32; 2
     [entry(0), entry(1)]
 }
 
-/// Working memory of a traversal, kept from ray to ray because clearing it would cost as much as a short ray.
+/// Scratch memory of a traversal, kept from ray to ray: clearing it would cost as much as a short ray.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     top: Stack,
     bottom: Stack,
 }
 
-/// Subtrees still to be visited, each with its entry distance.
+/// A traversal stack of subtrees with their entry distances.
 #[derive(Clone, Debug)]
 struct Stack {
     items: [(u32, f32); STACK_SIZE],
@@ -46,7 +47,7 @@ impl Stack {
         self.len += 1;
     }
 
-    /// The last subtree pushed that is not beyond `t_last`, or [`EMPTY`].
+    /// Pops the uppermost subtree that is not beyond `t_last`; [`EMPTY`] when there is none.
     #[inline(always)]
     fn pop(&mut self, t_last: f32) -> u32 {
         while self.len > 0 {
@@ -60,8 +61,7 @@ impl Stack {
     }
 }
 
-/// Walks a tree nearest child first and hands its leaves to `leaf`, which returns the new last distance of interest, or
-/// `None` to stop.
+/// Traverses a tree nearest child first. `leaf` processes a leaf and returns the new `t_last`, or `None` to stop.
 #[inline(always)]
 fn walk(
     nodes: &[Node],
@@ -75,6 +75,7 @@ fn walk(
     stack.len = 0;
     let mut current = root;
     while current != EMPTY {
+        // Process a leaf
         if current & LEAF_BIT != 0 {
             match leaf(current & !LEAF_BIT) {
                 Some(t) => t_last = t,
@@ -83,6 +84,7 @@ fn walk(
             current = stack.pop(t_last);
             continue;
         }
+        // Slab test of both children; descend to the nearer, push the other
         let node = &nodes[current as usize];
         let [a, b] = child_entries(node, slabs, t_min, t_last);
         let [first, second] = node.children;
@@ -102,7 +104,7 @@ fn walk(
     }
 }
 
-/// The primitives that a mesh leaf names.
+/// The primitives of a leaf of a mesh.
 #[inline(always)]
 fn leaf_primitives(bvh: &Bvh2, leaf: u32) -> &[LeafPrimitive] {
     let first = (leaf & ((1 << LEAF_COUNT_SHIFT) - 1)) as usize;
@@ -111,16 +113,16 @@ fn leaf_primitives(bvh: &Bvh2, leaf: u32) -> &[LeafPrimitive] {
 }
 
 impl Bvh2 {
-    /// The nearest surface along a ray. `key` identifies the ray for stochastic coverage.
+    /// Finds the closest hit of a ray. `key` identifies the ray for stochastic transparency.
     pub fn closest_hit(&self, scene: &SceneData, ray: &Ray, key: RayKey, scratch: &mut Scratch) -> Hit {
         let Scratch { top, bottom } = scratch;
         let mut best = Hit::none(ray.t_max);
         let slabs = Slabs::new(ray.origin, ray.direction);
         walk(&self.nodes, self.root, &slabs, ray.t_min, ray.t_max, top, |instance| {
-            if let Some(probe) =
+            if let Some(object_ray) =
                 ObjectRay::enter(scene, &self.instance_boxes, ray, &slabs, instance, key, best.t)
             {
-                self.closest_in_mesh(scene, &probe, &mut best, bottom);
+                self.closest_in_mesh(scene, &object_ray, &mut best, bottom);
             }
             Some(best.t)
         });
@@ -128,11 +130,11 @@ impl Bvh2 {
     }
 
     #[inline(always)]
-    fn closest_in_mesh(&self, scene: &SceneData, probe: &ObjectRay, best: &mut Hit, stack: &mut Stack) {
-        let root = self.mesh_roots[scene.instances[probe.instance as usize].mesh as usize];
-        walk(&self.nodes, root, &probe.slabs, probe.t_min, best.t, stack, |leaf| {
+    fn closest_in_mesh(&self, scene: &SceneData, object_ray: &ObjectRay, best: &mut Hit, stack: &mut Stack) {
+        let root = self.mesh_roots[scene.instances[object_ray.instance as usize].mesh as usize];
+        walk(&self.nodes, root, &object_ray.slabs, object_ray.t_min, best.t, stack, |leaf| {
             for candidate in leaf_primitives(self, leaf) {
-                if let Some(hit) = probe.test(scene, candidate, best.t)
+                if let Some(hit) = object_ray.test(scene, candidate, best.t)
                     && best.yields_to(&hit)
                 {
                     *best = hit;
@@ -142,16 +144,16 @@ impl Bvh2 {
         });
     }
 
-    /// Whether any surface lies along a ray.
+    /// True when a ray hits any surface.
     pub fn any_hit(&self, scene: &SceneData, ray: &Ray, key: RayKey, scratch: &mut Scratch) -> bool {
         let Scratch { top, bottom } = scratch;
         let mut found = false;
         let slabs = Slabs::new(ray.origin, ray.direction);
         walk(&self.nodes, self.root, &slabs, ray.t_min, ray.t_max, top, |instance| {
-            if let Some(probe) =
+            if let Some(object_ray) =
                 ObjectRay::enter(scene, &self.instance_boxes, ray, &slabs, instance, key, ray.t_max)
             {
-                found = self.any_in_mesh(scene, &probe, ray.t_max, bottom);
+                found = self.any_in_mesh(scene, &object_ray, ray.t_max, bottom);
             }
             (!found).then_some(ray.t_max)
         });
@@ -159,11 +161,11 @@ impl Bvh2 {
     }
 
     #[inline(always)]
-    fn any_in_mesh(&self, scene: &SceneData, probe: &ObjectRay, t_max: f32, stack: &mut Stack) -> bool {
-        let root = self.mesh_roots[scene.instances[probe.instance as usize].mesh as usize];
+    fn any_in_mesh(&self, scene: &SceneData, object_ray: &ObjectRay, t_max: f32, stack: &mut Stack) -> bool {
+        let root = self.mesh_roots[scene.instances[object_ray.instance as usize].mesh as usize];
         let mut found = false;
-        walk(&self.nodes, root, &probe.slabs, probe.t_min, t_max, stack, |leaf| {
-            found = leaf_primitives(self, leaf).iter().any(|c| probe.test(scene, c, t_max).is_some());
+        walk(&self.nodes, root, &object_ray.slabs, object_ray.t_min, t_max, stack, |leaf| {
+            found = leaf_primitives(self, leaf).iter().any(|c| object_ray.test(scene, c, t_max).is_some());
             (!found).then_some(t_max)
         });
         found

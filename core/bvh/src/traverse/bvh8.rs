@@ -1,8 +1,7 @@
 //! Closest-hit and any-hit traversal of [`Bvh8`].
 //!
-//! Boxes and triangles are tested eight at a time, by the operations of the hit rule itself, lane by lane.
-//! [`ObjectRay::test`] decides about what those leave open: spheres, triangles with partial coverage, and triangles that the
-//! ray passes at an edge within rounding.
+//! Eight boxes or triangles are tested at a time, with the operations of the scalar intersection predicate in each lane.
+//! [`ObjectRay::test`] decides the rest: spheres, and triangles with an edge function of zero.
 
 use crate::STACK_SIZE;
 use crate::layout::bvh2::{EMPTY, LEAF_BIT};
@@ -18,18 +17,19 @@ use lockstep_core::math::simd::{Array8, F32x8, PortableF32x8};
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Instance, SceneData};
 
-/// Working memory of a traversal, kept from ray to ray because clearing it would cost as much as a short ray.
+/// Scratch memory of a traversal, kept from ray to ray: clearing it would cost as much as a short ray.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch8 {
     top: Stack,
     bottom: Stack,
 }
 
-/// Up to seven children stay behind at each level.
+/// Up to seven children are pushed at each level.
 const STACK8_SIZE: usize = 7 * STACK_SIZE + 1;
 
-/// Subtrees still to be visited: the bits of the entry distance, which is not negative, above the child. So the order of
-/// items is that of distances.
+/// A traversal stack of subtrees.
+///
+/// An item holds the bits of the entry distance, which is not negative, above the child. So items are ordered by distance.
 #[derive(Clone, Debug)]
 struct Stack {
     items: Box<[u64; STACK8_SIZE]>,
@@ -52,23 +52,23 @@ fn entry_of(item: u64) -> f32 {
     f32::from_bits((item >> 32) as u32)
 }
 
-/// What box tests need of a ray.
+/// A ray prepared for eight slab tests at a time.
 struct WideSlabs<L> {
     origin: [L; 3],
     inverse: [L; 3],
     t_min: L,
-    /// Where the nearer and the farther plane of each axis lies in a node.
+    /// Index in a node of the nearer and the farther plane of each axis.
     near: [usize; 3],
     far: [usize; 3],
 }
 
-/// One of each axis. Spelled out, since closures in `map` would be compiled without the features of their callers.
+/// Broadcasts a vector. Spelled out, since closures in `map` would be compiled without the target features of the caller.
 #[inline(always)]
 pub(crate) fn splat<L: F32x8>(v: Vec3) -> [L; 3] {
     [L::splat(v.x), L::splat(v.y), L::splat(v.z)]
 }
 
-/// Where the nearer and the farther plane of an axis lie in a node.
+/// Index in a node of the nearer and the farther plane of an axis.
 #[inline(always)]
 fn planes(inverse: f32, axis: usize) -> (usize, usize) {
     if inverse < 0.0 { (axis + 3, axis) } else { (axis, axis + 3) }
@@ -88,14 +88,16 @@ impl<L: F32x8> WideSlabs<L> {
         }
     }
 
-    /// Distances to planes across an axis.
+    /// Distances to eight planes across an axis.
     #[inline(always)]
     fn at(&self, planes: L, axis: usize) -> L {
         planes.sub(self.origin[axis]).mul(self.inverse[axis])
     }
 
-    /// Entry, not before `t_min`, and widened exit by the nearer and farther planes of each axis. Same operations as
-    /// [`Slabs::interval`], where the nearer plane is the one with the lesser distance since rounding is monotonic.
+    /// Entry, not before `t_min`, and widened exit, from the nearer and farther planes of each axis.
+    ///
+    /// The operations are those of [`Slabs::interval`]: the nearer plane has the lesser distance, since rounding is
+    /// monotonic.
     #[inline(always)]
     fn interval(&self, near: [L; 3], far: [L; 3]) -> (L, L) {
         let entry = self.at(near[0], 0).max(self.at(near[1], 1)).max(self.at(near[2], 2));
@@ -103,9 +105,9 @@ impl<L: F32x8> WideSlabs<L> {
         (entry.max(self.t_min), exit.mul(L::splat(FAR_WIDENING)))
     }
 
-    /// Entry distances of a node's children, and which of them the ray meets up to `t_last`.
+    /// Entry distances of a node's children, and the bit mask of those hit up to `t_last`.
     #[inline(always)]
-    fn meet(&self, node: &Node8, t_last: f32) -> (L, u32) {
+    fn intersect(&self, node: &Node8, t_last: f32) -> (L, u32) {
         let (near, far) = (&self.near, &self.far);
         let (entry, exit) = self.interval(
             [L::load(&node.planes[near[0]]), L::load(&node.planes[near[1]]), L::load(&node.planes[near[2]])],
@@ -114,9 +116,9 @@ impl<L: F32x8> WideSlabs<L> {
         (entry, entry.simd_le(exit.min(L::splat(t_last))))
     }
 
-    /// The same for given boxes, lowest corners first, without a last distance.
+    /// Entry distances of eight boxes, lowest corners first, and the bit mask of those hit.
     #[inline(always)]
-    fn meet_boxes(&self, boxes: &[L; 6]) -> (L, u32) {
+    fn intersect_boxes(&self, boxes: &[L; 6]) -> (L, u32) {
         let (near, far) = (&self.near, &self.far);
         let (entry, exit) = self.interval(
             [boxes[near[0]], boxes[near[1]], boxes[near[2]]],
@@ -133,8 +135,7 @@ impl Stack {
         self.len = usize::from(root != EMPTY);
     }
 
-    /// The next leaf along the ray that is not beyond `t_last`, roughly nearest first; with `ANY`, fewest primitives
-    /// first.
+    /// Descends to the next leaf that is not beyond `t_last`, roughly nearest first; with `ANY`, fewest primitives first.
     #[inline(always)]
     fn next_leaf<L: F32x8, const ANY: bool>(
         &mut self,
@@ -143,6 +144,7 @@ impl Stack {
         t_last: f32,
     ) -> Option<u32> {
         while self.len > 0 {
+            // Pop a subtree, unless a nearer hit culls it
             self.len -= 1;
             let top = self.items[self.len];
             if entry_of(top) > t_last {
@@ -150,12 +152,14 @@ impl Stack {
             }
             let mut current = top as u32;
             while current & LEAF_BIT == 0 {
+                // Slab test of all children
                 let node = &nodes[current as usize];
-                let (entries, mut met) = ray.meet(node, t_last);
+                let (entries, mut met) = ray.intersect(node, t_last);
                 if met == 0 {
                     current = EMPTY;
                     break;
                 }
+                // Descend to one child, push the others
                 let first = met.trailing_zeros() as usize & 7;
                 met &= met - 1;
                 if met == 0 {
@@ -176,7 +180,7 @@ impl Stack {
         None
     }
 
-    /// Pushes the children `first` and `rest` but for the last, which is returned.
+    /// Pushes the children `first` and `rest` except the last, which is returned.
     #[inline(always)]
     fn push_unsorted(&mut self, node: &Node8, first: usize, mut rest: u32) -> u32 {
         let mut next = node.children[first];
@@ -189,7 +193,7 @@ impl Stack {
         next
     }
 
-    /// Pushes the children `first` and `rest`, farthest first, but for the nearest, which is returned.
+    /// Pushes the children `first` and `rest`, farthest first, except the nearest, which is returned.
     #[inline(always)]
     fn push_sorted(&mut self, node: &Node8, entries: &[f32; 8], first: usize, mut rest: u32) -> u32 {
         let base = self.len;
@@ -201,6 +205,7 @@ impl Stack {
             if next < nearest {
                 std::mem::swap(&mut next, &mut nearest);
             }
+            // Insertion sort
             let mut at = self.len;
             while at > base && self.items[at - 1] < next {
                 self.items[at] = self.items[at - 1];
@@ -213,9 +218,9 @@ impl Stack {
     }
 }
 
-/// What triangle tests need of a ray.
+/// A ray prepared for eight triangle tests at a time.
 struct WideShear<L> {
-    /// The axes in the order in which the shear turns them.
+    /// The axes as the shear permutes them.
     axes: [usize; 3],
     origin: [L; 3],
     sx: L,
@@ -238,13 +243,13 @@ impl<L: F32x8> WideShear<L> {
         }
     }
 
-    /// One component of a corner of all triangles, as seen from the ray's origin.
+    /// One component of a vertex of all triangles, relative to the ray's origin.
     #[inline(always)]
     fn component(&self, corner: &[Array8; 3], i: usize) -> L {
         L::load(&corner[self.axes[i]]).sub(self.origin[i])
     }
 
-    /// A corner of all triangles, sheared.
+    /// A vertex of all triangles, sheared.
     #[inline(always)]
     fn corner(&self, corner: &[Array8; 3]) -> [L; 3] {
         let (x, y, z) = (self.component(corner, 0), self.component(corner, 1), self.component(corner, 2));
@@ -260,49 +265,51 @@ impl<L: F32x8> WideShear<L> {
     }
 }
 
-/// A mesh's part of a traversal.
+/// Traversal within one mesh.
 struct InMesh<'a, L> {
     scene: &'a SceneData,
-    probe: &'a ObjectRay,
+    object_ray: &'a ObjectRay,
     slabs: &'a WideSlabs<L>,
     shear: WideShear<L>,
 }
 
 impl<'a, L: F32x8> InMesh<'a, L> {
     #[inline(always)]
-    fn new(scene: &'a SceneData, probe: &'a ObjectRay, slabs: &'a WideSlabs<L>) -> Self {
-        Self { scene, probe, slabs, shear: WideShear::new(probe.origin, &probe.shear) }
+    fn new(scene: &'a SceneData, object_ray: &'a ObjectRay, slabs: &'a WideSlabs<L>) -> Self {
+        Self { scene, object_ray, slabs, shear: WideShear::new(object_ray.origin, &object_ray.shear) }
     }
 
-    /// The hit rule for all primitives of a block: `best` becomes the nearest of them and itself.
+    /// Tests all primitives of a block: `best` becomes the nearest of their hits and itself.
     #[inline(always)]
     fn visit(&self, blocks: &[Block8], best: &mut Hit) {
+        // Test all triangles at once
         let block = &blocks[0];
         let triangles = block.all & !block.spheres;
         let mut each = block.spheres;
         if triangles != 0 {
-            let tested = self.shear.test(block, triangles, self.probe.t_min, best.t);
+            let tested = self.shear.test(block, triangles, self.object_ray.t_min, best.t);
             each |= tested.undecided;
             if tested.hit != 0 {
-                let (entry, met) = self.slabs.meet_boxes(&boxes([
+                let (entry, met) = self.slabs.intersect_boxes(&boxes([
                     corner(&block.points[0]),
                     corner(&block.points[1]),
                     corner(&block.points[2]),
                 ]));
-                // Distances are raised to the entries of the triangle's and of the instance's box.
-                let raised = tested.t.max(entry).max(L::splat(self.probe.t_floor));
+                // Slab test of their boxes, which raises distances to the entries of the triangle's and the instance's box
+                let raised = tested.t.max(entry).max(L::splat(self.object_ray.t_floor));
                 let hit = tested.hit & met & raised.simd_le(L::splat(best.t));
                 if hit != 0 {
                     self.take(blocks, hit, raised.store(), &tested, best);
                 }
             }
         }
+        // Test the rest one by one
         if each != 0 {
             self.visit_each(blocks, each, best);
         }
     }
 
-    /// Takes the nearest of the hits of a block, `t` raised to the entries of the triangles' boxes.
+    /// Commits the nearest of a block's hits. `t` is raised to the entries of the triangles' boxes.
     #[inline(always)]
     fn take(&self, blocks: &[Block8], mut hits: u32, t: Array8, tested: &Tested<L>, best: &mut Hit) {
         let block = &blocks[0];
@@ -310,21 +317,23 @@ impl<'a, L: F32x8> InMesh<'a, L> {
         while hits != 0 {
             let lane = hits.trailing_zeros() as usize & 7;
             hits &= hits - 1;
-            let (instance, primitive) = (self.probe.instance, block.primitives[lane]);
+            let (instance, primitive) = (self.object_ray.instance, block.primitives[lane]);
             let mut hit = Hit { t: t[lane], u: u[lane], v: v[lane], instance, primitive };
-            if block.in_pieces >> lane & 1 != 0 {
-                hit.t = self.raised_to_pieces(blocks, lane, hit.t);
+            if block.presplit >> lane & 1 != 0 {
+                hit.t = self.raised_to_clip_boxes(blocks, lane, hit.t);
             }
-            if best.yields_to(&hit) && (block.alpha >> lane & 1 == 0 || self.probe.sees(self.scene, &hit)) {
+            if best.yields_to(&hit)
+                && (block.alpha >> lane & 1 == 0 || self.object_ray.passes_alpha_test(self.scene, &hit))
+            {
                 *best = hit;
             }
         }
     }
 
-    /// The distance of a hit of a triangle in pieces, raised to the first entry of a piece's box; beyond all where the ray
-    /// meets none. `t` is raised to the entry of the triangle's box already, which lies before those.
+    /// The distance of a hit of a split triangle, raised to the first entry of its clip boxes; [`MISSED`] where the ray
+    /// misses all of them. `t` is raised to the entry of the triangle's box already, which is not later.
     #[inline(always)]
-    fn raised_to_pieces(&self, blocks: &[Block8], lane: usize, t: f32) -> f32 {
+    fn raised_to_clip_boxes(&self, blocks: &[Block8], lane: usize, t: f32) -> f32 {
         let mut nearest = MISSED;
         for block in &blocks[1..=blocks[0].boxes as usize] {
             let [lo, hi, _] = &block.points;
@@ -336,7 +345,7 @@ impl<'a, L: F32x8> InMesh<'a, L> {
                 L::load(&hi[1]),
                 L::load(&hi[2]),
             ];
-            let (entry, met) = self.slabs.meet_boxes(&boxes);
+            let (entry, met) = self.slabs.intersect_boxes(&boxes);
             let of_it = met & block.primitives[lane];
             if of_it & entry.simd_le(L::splat(t)) != 0 {
                 return t;
@@ -346,16 +355,18 @@ impl<'a, L: F32x8> InMesh<'a, L> {
         nearest
     }
 
-    /// The same one by one, for what the wide test cannot decide.
+    /// Tests primitives of a block one by one, where the SIMD test cannot decide.
     #[cold]
     fn visit_each(&self, blocks: &[Block8], mut lanes: u32, best: &mut Hit) {
         let block = &blocks[0];
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize & 7;
             lanes &= lanes - 1;
-            let Some(mut hit) = self.probe.test(self.scene, &block.primitive(lane), best.t) else { continue };
-            if block.in_pieces >> lane & 1 != 0 {
-                hit.t = self.raised_to_pieces(blocks, lane, hit.t);
+            let Some(mut hit) = self.object_ray.test(self.scene, &block.primitive(lane), best.t) else {
+                continue;
+            };
+            if block.presplit >> lane & 1 != 0 {
+                hit.t = self.raised_to_clip_boxes(blocks, lane, hit.t);
             }
             if best.yields_to(&hit) {
                 *best = hit;
@@ -364,7 +375,7 @@ impl<'a, L: F32x8> InMesh<'a, L> {
     }
 }
 
-/// The nearest surface along a ray, or with `ANY` some surface along it.
+/// Finds the closest hit of a ray, or with `ANY` any hit.
 #[inline(always)]
 fn walk<L: F32x8, const ANY: bool>(
     bvh: &Bvh8,
@@ -377,19 +388,22 @@ fn walk<L: F32x8, const ANY: bool>(
     let mut best = Hit::none(ray.t_max);
     let slabs = Slabs::new(ray.origin, ray.direction);
     let wide = WideSlabs::<L>::new(&slabs, ray.t_min);
+    // Traverse the top level
     top.start(bvh.root);
     while let Some(instance) = top.next_leaf::<L, ANY>(&bvh.nodes, &wide, best.t) {
         let entered = ObjectRay::enter(scene, &bvh.instance_boxes, ray, &slabs, instance, key, best.t);
-        let Some(probe) = entered else { continue };
+        let Some(object_ray) = entered else { continue };
         let record = &scene.instances[instance as usize];
-        let placed;
+        // Transform the ray to object space
+        let transformed;
         let slabs = if record.flags & Instance::IDENTITY != 0 {
             &wide
         } else {
-            placed = WideSlabs::new(&probe.slabs, ray.t_min);
-            &placed
+            transformed = WideSlabs::new(&object_ray.slabs, ray.t_min);
+            &transformed
         };
-        let mesh = InMesh::<L>::new(scene, &probe, slabs);
+        // Traverse the mesh
+        let mesh = InMesh::<L>::new(scene, &object_ray, slabs);
         bottom.start(bvh.mesh_roots[record.mesh as usize]);
         while let Some(block) = bottom.next_leaf::<L, ANY>(&bvh.nodes, mesh.slabs, best.t) {
             mesh.visit(&bvh.blocks[block as usize..], &mut best);
@@ -401,7 +415,7 @@ fn walk<L: F32x8, const ANY: bool>(
     best
 }
 
-/// The least of those numbers whose bits are set; [`MISSED`] of none.
+/// The least of the selected lanes; [`MISSED`] for none.
 #[inline(always)]
 fn least_of(values: &Array8, mut lanes: u32) -> f32 {
     let mut least = MISSED;
@@ -412,7 +426,7 @@ fn least_of(values: &Array8, mut lanes: u32) -> f32 {
     least
 }
 
-/// Instantiates both traversals for a processor.
+/// Instantiates both traversals for an instruction set.
 macro_rules! traversals {
     ($lanes:ty, $closest:ident, $any:ident $(, $feature:literal)?) => {
         $(#[target_feature(enable = $feature)])?
@@ -432,7 +446,7 @@ traversals!(PortableF32x8, closest_plain, any_plain);
 traversals!(Avx2F32x8, closest_avx2, any_avx2, "avx2,fma,bmi1,bmi2,lzcnt");
 
 impl Bvh8 {
-    /// The nearest surface along a ray. `key` identifies the ray for stochastic coverage.
+    /// Finds the closest hit of a ray. `key` identifies the ray for stochastic transparency.
     #[inline]
     pub fn closest_hit(&self, scene: &SceneData, ray: &Ray, key: RayKey, scratch: &mut Scratch8) -> Hit {
         #[cfg(target_arch = "x86_64")]
@@ -443,7 +457,7 @@ impl Bvh8 {
         self.closest_hit_portable(scene, ray, key, scratch)
     }
 
-    /// Whether any surface lies along a ray.
+    /// True when a ray hits any surface.
     #[inline]
     pub fn any_hit(&self, scene: &SceneData, ray: &Ray, key: RayKey, scratch: &mut Scratch8) -> bool {
         #[cfg(target_arch = "x86_64")]
@@ -454,7 +468,7 @@ impl Bvh8 {
         self.any_hit_portable(scene, ray, key, scratch)
     }
 
-    /// [`Self::closest_hit`] without instructions that not every processor has.
+    /// [`Self::closest_hit`] for any processor.
     pub fn closest_hit_portable(
         &self,
         scene: &SceneData,
@@ -465,7 +479,7 @@ impl Bvh8 {
         closest_plain(self, scene, ray, key, scratch)
     }
 
-    /// [`Self::any_hit`] without instructions that not every processor has.
+    /// [`Self::any_hit`] for any processor.
     pub fn any_hit_portable(
         &self,
         scene: &SceneData,

@@ -1,6 +1,6 @@
-//! Triangles that another intersector proposes, one for each of eight rays, confirmed at once.
+//! Confirms candidates of another intersector, one for each of eight rays, with SIMD.
 
-use crate::object_ray::LeafPrimitive;
+use crate::leaf::LeafPrimitive;
 use crate::traverse::axis_permute::AxisPermutation;
 use crate::traverse::triangles8::{Tested, boxes};
 use lockstep_core::geometry::{FAR_WIDENING, Hit, Ray, SMALLEST_DIRECTION};
@@ -9,40 +9,40 @@ use lockstep_core::math::simd::Avx2F32x8;
 use lockstep_core::math::simd::{Array8, F32x8, PortableF32x8};
 use lockstep_core::math::vec3::Vec3;
 
-/// Eight rays, number by number.
+/// Eight rays as a structure of arrays.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rays8 {
-    /// Where they start.
+    /// Origins.
     pub origin: [Array8; 3],
-    /// Their first distances.
+    /// Starts of their intervals.
     pub t_min: Array8,
-    /// Where they go.
+    /// Directions.
     pub direction: [Array8; 3],
-    /// Their last distances.
+    /// Ends of their intervals.
     pub t_max: Array8,
 }
 
 impl Rays8 {
-    /// The rays `ray(0)` to `ray(7)`.
+    /// Transposes the rays `ray(0)` to `ray(7)`.
     #[inline(always)]
     pub fn new<'r>(ray: impl Fn(usize) -> &'r Ray) -> Self {
         let rays = [ray(0), ray(1), ray(2), ray(3), ray(4), ray(5), ray(6), ray(7)];
         #[cfg(target_arch = "x86_64")]
         if lockstep_core::math::simd::has_avx2() {
             // SAFETY: the processor has the features.
-            return unsafe { Self::turned_by_avx2(rays) };
+            return unsafe { Self::transposed_by_avx2(rays) };
         }
-        Self::turned_by::<PortableF32x8>(rays)
+        Self::transposed_by::<PortableF32x8>(rays)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn turned_by_avx2(rays: [&Ray; 8]) -> Self {
-        Self::turned_by::<Avx2F32x8>(rays)
+    fn transposed_by_avx2(rays: [&Ray; 8]) -> Self {
+        Self::transposed_by::<Avx2F32x8>(rays)
     }
 
     #[inline(always)]
-    fn turned_by<L: F32x8>(rays: [&Ray; 8]) -> Self {
+    fn transposed_by<L: F32x8>(rays: [&Ray; 8]) -> Self {
         let [x, y, z, t_min, dx, dy, dz, t_max] = L::transpose(rays.map(bytemuck::cast_ref));
         Self {
             origin: [x.store(), y.store(), z.store()],
@@ -53,7 +53,7 @@ impl Rays8 {
     }
 }
 
-/// Eight rays and a triangle for each.
+/// Eight rays with a candidate triangle for each.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidates8<'a> {
     rays: &'a Rays8,
@@ -61,19 +61,21 @@ pub struct Candidates8<'a> {
     lanes: u32,
 }
 
-/// What lanes hold in which nothing was put.
+/// Fills lanes without a candidate.
 static NO_TRIANGLE: LeafPrimitive =
-    LeafPrimitive { p0: Vec3::ZERO, primitive: 0, p1: Vec3::ZERO, flags: 0, p2: Vec3::ZERO, cut_above: 0 };
+    LeafPrimitive { p0: Vec3::ZERO, primitive: 0, p1: Vec3::ZERO, flags: 0, p2: Vec3::ZERO, clip_above: 0 };
 
-/// What eight candidates count as.
+/// The hits that eight candidates commit.
 #[derive(Clone, Copy, Debug)]
 pub struct Confirmed8 {
     t: Array8,
     u: Array8,
     v: Array8,
-    /// Bits of the triangles' numbers.
+    /// Triangle indices, as the bits of floats.
     primitive: Array8,
-    taken: u32,
+    /// Bit mask of the committed hits.
+    committed: u32,
+    /// Bit mask of those away from edges.
     inside: u32,
 }
 
@@ -84,15 +86,16 @@ impl<'a> Candidates8<'a> {
         Self { rays, triangles: [&NO_TRIANGLE; 8], lanes: 0 }
     }
 
-    /// Adds a triangle of an instance that is not transformed for the ray of a lane, which is below 8, if it `counts`.
+    /// Sets the candidate of a lane, below 8, if `counts`. The triangle is of an untransformed instance.
     #[inline(always)]
     pub fn put(&mut self, lane: usize, triangle: &'a LeafPrimitive, counts: bool) {
         self.triangles[lane] = triangle;
         self.lanes |= u32::from(counts) << lane;
     }
 
-    /// Judges all of them as [`crate::confirm`] does, but for coverage. Hits all of whose barycentric coordinates are at
-    /// least `edge` are inside.
+    /// Confirms all candidates as [`crate::confirm`] does, without the alpha test.
+    ///
+    /// Hits count as inside when all barycentric coordinates are at least `edge`.
     #[inline(always)]
     pub fn confirm(&self, edge: f32) -> Confirmed8 {
         if self.lanes == 0 {
@@ -118,38 +121,42 @@ impl<'a> Candidates8<'a> {
         let (ox, oy, oz, t_min) = (L::load(ox), L::load(oy), L::load(oz), L::load(t_min));
         let (dx, dy, dz, t_max) = (L::load(dx), L::load(dy), L::load(dz), L::load(t_max));
         let (points, primitives) = self.points::<L>();
-        let turn = AxisPermutation::new(dx, dy, dz);
-        let [x, y, z] = turn.rotate(dx, dy, dz);
+        // Shear of each ray
+        let permutation = AxisPermutation::new(dx, dy, dz);
+        let [x, y, z] = permutation.rotate(dx, dy, dz);
         let (sx, sy, sz) = (x.div(z), y.div(z), L::splat(1.0).div(z));
+        // Test the triangles
         let origin = [ox, oy, oz];
         let [a, b, c] = points;
         let corners = [
-            turn.shear(a, origin, [sx, sy]),
-            turn.shear(b, origin, [sx, sy]),
-            turn.shear(c, origin, [sx, sy]),
+            permutation.shear(a, origin, [sx, sy]),
+            permutation.shear(b, origin, [sx, sy]),
+            permutation.shear(c, origin, [sx, sy]),
         ];
         let tested = Tested::new(corners, sz, self.lanes, t_min, t_max);
+        // Test their boxes and raise distances
         let (entry, exit) = interval(&boxes(points), origin, [inverse(dx), inverse(dy), inverse(dz)]);
         let entry = entry.max(t_min);
         let raised = tested.t.max(entry);
-        let taken = tested.hit & entry.simd_le(exit) & raised.simd_le(t_max);
+        let committed = tested.hit & entry.simd_le(exit) & raised.simd_le(t_max);
+        // Classify hits near edges
         let (u, v) = (tested.u, tested.v);
         let at_edge = u.min(v).min(L::splat(1.0).sub(u).sub(v)).simd_lt(L::splat(edge));
-        let hit = L::mask(taken);
+        let hit = L::mask(committed);
         Confirmed8 {
             t: hit.select(raised, t_max).store(),
             u: hit.and(u).store(),
             v: hit.and(v).store(),
             primitive: primitives.store(),
-            taken,
-            inside: taken & !at_edge,
+            committed,
+            inside: committed & !at_edge,
         }
     }
 
-    /// The corners of the triangles, and bits of their numbers.
+    /// Transposes the triangles: vertices, and indices as the bits of floats.
     #[inline(always)]
     fn points<L: F32x8>(&self) -> ([[L; 3]; 3], L) {
-        // A record is twelve words, with a number behind each corner.
+        // A record is twelve words: three vertices, each followed by an index or flags
         let words = self.triangles.map(bytemuck::cast_ref::<LeafPrimitive, [f32; 12]>);
         let [ax, ay, az, primitives, bx, by, bz, _] = L::transpose(words.map(first_eight));
         let [.., cx, cy, cz, _] = L::transpose(words.map(last_eight));
@@ -167,8 +174,8 @@ fn last_eight([_, _, _, _, last @ ..]: &[f32; 12]) -> &Array8 {
     last
 }
 
-/// Entries of eight rays into boxes, lowest corners first, and widened exits, as [`lockstep_core::geometry::Slabs::interval`]
-/// finds them.
+/// Entry and widened exit distances of eight rays, each with its own box, lowest corners first; as
+/// [`lockstep_core::geometry::Slabs::interval`].
 #[inline(always)]
 pub(crate) fn interval<L: F32x8>(boxes: &[L; 6], origin: [L; 3], inverse: [L; 3]) -> (L, L) {
     let (x, y, z) = (
@@ -179,7 +186,7 @@ pub(crate) fn interval<L: F32x8>(boxes: &[L; 6], origin: [L; 3], inverse: [L; 3]
     (x.0.max(y.0).max(z.0), x.1.min(y.1).min(z.1).mul(L::splat(FAR_WIDENING)))
 }
 
-/// Where rays enter and leave what lies between the planes of an axis.
+/// Entry and exit distances of the slab of one axis.
 #[inline(always)]
 fn across<L: F32x8>(boxes: &[L; 6], origin: [L; 3], inverse: [L; 3], axis: usize) -> (L, L) {
     let low = boxes[axis].sub(origin[axis]).mul(inverse[axis]);
@@ -187,7 +194,7 @@ fn across<L: F32x8>(boxes: &[L; 6], origin: [L; 3], inverse: [L; 3], axis: usize
     (low.min(high), low.max(high))
 }
 
-/// One over components of directions, finite.
+/// Reciprocal direction components, finite.
 #[inline(always)]
 pub(crate) fn inverse<L: F32x8>(component: L) -> L {
     L::splat(1.0).div(component.abs().max(L::splat(SMALLEST_DIRECTION)).with_sign_of(component))
@@ -198,23 +205,24 @@ impl Confirmed8 {
     #[inline(always)]
     fn none(rays: &Rays8) -> Self {
         let zero = [0.0; 8];
-        Self { t: rays.t_max, u: zero, v: zero, primitive: zero, taken: 0, inside: 0 }
+        Self { t: rays.t_max, u: zero, v: zero, primitive: zero, committed: 0, inside: 0 }
     }
 
-    /// Whether there is a hit.
+    /// True when the candidate of a lane is a hit.
     #[inline(always)]
     pub fn is_hit(&self, lane: usize) -> bool {
-        self.taken >> lane & 1 != 0
+        self.committed >> lane & 1 != 0
     }
 
-    /// Bits of the hits that are inside.
+    /// Bit mask of the hits that are inside.
     #[inline(always)]
     pub fn inside(&self) -> u32 {
         self.inside
     }
 
-    /// The hit of a lane, as one of this instance; no hit where the rule rejects the candidate, or where the scalar rule must
-    /// decide, or where there is none.
+    /// The hit of a lane, of the given instance.
+    ///
+    /// A miss where there is no candidate, where it is rejected, or where the scalar test must decide.
     #[inline(always)]
     pub fn hit(&self, lane: usize, instance: u32) -> Hit {
         let Self { t, u, v, primitive, .. } = self;

@@ -1,7 +1,8 @@
-//! Scenes of so few triangles that eight rays against every one of them are faster than any hierarchy.
+//! SIMD brute force for tiny scenes: eight rays against every triangle, without a BVH.
 
 use crate::build::presplit::LEAST_TRIANGLES;
-use crate::object_ray::{LeafPrimitive, ObjectRay};
+use crate::leaf::LeafPrimitive;
+use crate::object_ray::ObjectRay;
 use crate::traverse::axis_permute::AxisPermutation;
 use crate::traverse::bvh8::splat;
 use crate::traverse::confirm::{interval, inverse};
@@ -14,49 +15,50 @@ use lockstep_core::math::simd::{Array8, F32x8, PortableF32x8};
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Instance, NONE, SceneData};
 
-/// Rays that are traced together.
+/// Rays per packet.
 pub const RAYS: usize = 8;
 
-/// Numbers of things.
+/// Counts of triangles and of shared edges and points.
 struct Counts {
     triangles: usize,
     edges: usize,
     points: usize,
 }
 
-/// The most that this is for: with more the hierarchy is faster, at the latest where one looks at the scene from outside.
-const MOST: Counts = Counts { triangles: 48, edges: 72, points: 64 };
+/// Upper limits; above them the BVH wins, even with the camera outside the scene.
+const LIMITS: Counts = Counts { triangles: 48, edges: 72, points: 64 };
 
-// Each of them is whole.
-const _: () = assert!(MOST.triangles < LEAST_TRIANGLES as usize);
+// Small scenes have no split triangles.
+const _: () = assert!(LIMITS.triangles < LEAST_TRIANGLES as usize);
 
-/// Room for them: powers of two, by which an index is cheaply known to be within.
-const ROOM: Counts = Counts { triangles: 64, edges: 128, points: 64 };
+/// Capacity of the scratch arrays: powers of two, so that a mask elides the bounds check.
+const CAPACITY: Counts = Counts { triangles: 64, edges: 128, points: 64 };
 
-/// All triangles of a scene that has few, opaque and in place.
+/// The triangles of a small scene, all opaque and in untransformed instances.
 #[derive(Clone, Debug)]
 pub struct SmallSceneIntersector {
     points: Vec<Vec3>,
-    /// The points at both ends of each edge, the lower one first.
+    /// Point indices at both ends of each edge, the lower one first.
     edges: Vec<[u32; 2]>,
-    /// In the order of instances and primitives: of equal hits the first counts.
+    /// Sorted by instance and primitive: of equal hits the first counts.
     triangles: Vec<Triangle>,
-    /// The edges of each.
+    /// The edges of each triangle.
     outlines: Vec<Outline>,
 }
 
+/// A triangle with shared points.
 #[derive(Clone, Debug)]
 struct Triangle {
     points: [u32; 3],
-    /// The sign bit for each edge that it has the other way round.
-    turned: [u32; 3],
+    /// The sign bit for each edge that runs the other way in this triangle.
+    flipped: [u32; 3],
     /// Lowest, then highest corner of its padded box.
     bounds: [Vec3; 2],
     instance: u32,
     record: LeafPrimitive,
 }
 
-/// Eight rays, lane by lane.
+/// Eight rays as a structure of arrays.
 struct Rays8<L> {
     origin: [L; 3],
     inverse: [L; 3],
@@ -66,45 +68,45 @@ struct Rays8<L> {
     sz: L,
 }
 
-/// The edges of a triangle, by which side of them a ray passes.
+/// The edges of a triangle, for the sign test.
 #[derive(Clone, Copy, Debug)]
 struct Outline {
-    /// Across from its corners, in their order.
+    /// Opposite to its vertices, in their order.
     edges: [u8; 3],
-    /// All lanes where the first and the second edge, or the second and the third, go round the other way.
+    /// All bits set where the first and second edge, or the second and third, have opposite orientation.
     differ: [u8; 2],
 }
 
-/// Working memory of a thread.
+/// Scratch memory of a thread.
 #[derive(Clone, Debug)]
-pub struct SmallSceneScratch(Box<Seen>);
+pub struct SmallSceneScratch(Box<Sheared>);
 
-/// What eight rays see.
+/// The scene as sheared for eight rays.
 #[derive(Clone, Debug)]
 #[repr(align(32))]
-struct Seen {
-    /// The points, sheared.
-    points: [[Array8; 3]; ROOM.points],
-    /// The edge functions.
-    edges: [Array8; ROOM.edges],
-    /// Bit `i` where an edge function is negative for ray `i`.
-    sides: [u8; ROOM.edges],
-    /// Triangles whose edges some ray passes on one side, each with such rays' bits above its index.
-    passed: [u16; ROOM.triangles],
+struct Sheared {
+    /// Sheared points.
+    points: [[Array8; 3]; CAPACITY.points],
+    /// Edge functions.
+    edges: [Array8; CAPACITY.edges],
+    /// Bit `i` is set where an edge function is negative for ray `i`.
+    sides: [u8; CAPACITY.edges],
+    /// Candidate triangles: the bit mask of rays without opposite edge signs above the index.
+    candidates: [u16; CAPACITY.triangles],
 }
 
 impl Default for SmallSceneScratch {
     fn default() -> Self {
-        Self(Box::new(Seen {
-            points: [[[0.0; RAYS]; 3]; ROOM.points],
-            edges: [[0.0; RAYS]; ROOM.edges],
-            sides: [0; ROOM.edges],
-            passed: [0; ROOM.triangles],
+        Self(Box::new(Sheared {
+            points: [[[0.0; RAYS]; 3]; CAPACITY.points],
+            edges: [[0.0; RAYS]; CAPACITY.edges],
+            sides: [0; CAPACITY.edges],
+            candidates: [0; CAPACITY.triangles],
         }))
     }
 }
 
-/// The nearest hits so far.
+/// The nearest hits of eight rays so far.
 struct Best<L> {
     t: L,
     u: L,
@@ -114,23 +116,22 @@ struct Best<L> {
 }
 
 impl SmallSceneIntersector {
-    /// The triangles of a scene; `None` where there are more, or some without three corners, or spheres, partial coverage
-    /// or transformed instances.
+    /// Takes a scene; `None` above the limits, or with degenerate triangles, spheres, alpha or transformed instances.
     pub fn of(scene: &SceneData) -> Option<Self> {
-        let mut few =
+        let mut small =
             Self { points: Vec::new(), edges: Vec::new(), triangles: Vec::new(), outlines: Vec::new() };
         for (instance, record) in (0..).zip(&scene.instances) {
             let mesh = &scene.meshes[record.mesh as usize];
-            let room = MOST.triangles - few.triangles.len();
-            let in_place = record.flags & Instance::IDENTITY != 0;
-            if !in_place || mesh.sphere_count > 0 || mesh.triangle_count as usize > room {
+            let free = LIMITS.triangles - small.triangles.len();
+            let untransformed = record.flags & Instance::IDENTITY != 0;
+            if !untransformed || mesh.sphere_count > 0 || mesh.triangle_count as usize > free {
                 return None;
             }
             for primitive in 0..mesh.triangle_count {
-                few.push(instance, LeafPrimitive::of(scene, mesh, primitive))?;
+                small.push(instance, LeafPrimitive::of(scene, mesh, primitive))?;
             }
         }
-        Some(few)
+        Some(small)
     }
 
     fn push(&mut self, instance: u32, record: LeafPrimitive) -> Option<()> {
@@ -142,27 +143,27 @@ impl SmallSceneIntersector {
         let [a, b, c] = points;
         let ends = [[c, b], [a, c], [b, a]];
         let edges = [self.edge(ends[0])?, self.edge(ends[1])?, self.edge(ends[2])?];
-        let turned = ends.map(|[from, to]| u32::from(to < from) << 31);
+        let flipped = ends.map(|[from, to]| u32::from(to < from) << 31);
         let differ =
-            [turned[0] ^ turned[1], turned[1] ^ turned[2]].map(|sign| if sign != 0 { 0xff } else { 0 });
+            [flipped[0] ^ flipped[1], flipped[1] ^ flipped[2]].map(|sign| if sign != 0 { 0xff } else { 0 });
         self.outlines.push(Outline { edges: edges.map(|edge| edge as u8), differ });
-        self.triangles.push(Triangle { points, turned, bounds, instance, record });
+        self.triangles.push(Triangle { points, flipped, bounds, instance, record });
         Some(())
     }
 
-    /// The index of the edge between two points; `None` where they are one, which every ray would pass closely.
+    /// The index of the edge between two points; `None` where they are the same, since all its edge functions are zero.
     fn edge(&mut self, [from, to]: [u32; 2]) -> Option<u32> {
         if from == to {
             return None;
         }
         let ends = [from.min(to), from.max(to)];
-        place(&mut self.edges, ends, |edge| *edge == ends, MOST.edges)
+        intern(&mut self.edges, ends, |edge| *edge == ends, LIMITS.edges)
     }
 
-    /// The index of a point, the same for the same bits.
+    /// The index of a point; equal bits share one.
     fn point(&mut self, point: Vec3) -> Option<u32> {
         let bits = |p: &Vec3| p.to_array().map(f32::to_bits);
-        place(&mut self.points, point, |p| bits(p) == bits(&point), MOST.points)
+        intern(&mut self.points, point, |p| bits(p) == bits(&point), LIMITS.points)
     }
 
     /// Bytes of all arrays.
@@ -173,7 +174,7 @@ impl SmallSceneIntersector {
             + size_of_val(&self.outlines[..])) as u64
     }
 
-    /// The nearest surfaces along eight rays.
+    /// Finds the closest hits of eight rays.
     #[inline(always)]
     pub fn closest_hits(
         &self,
@@ -189,7 +190,7 @@ impl SmallSceneIntersector {
         closest_plain(self, scene, rays, &mut scratch.0)
     }
 
-    /// Whether any surface lies along each of eight rays: a bit for each.
+    /// Bit mask of the rays that hit any surface.
     #[inline(always)]
     pub fn any_hits(&self, scene: &SceneData, rays: [&Ray; RAYS], scratch: &mut SmallSceneScratch) -> u32 {
         #[cfg(target_arch = "x86_64")]
@@ -200,100 +201,104 @@ impl SmallSceneIntersector {
         any_plain(self, scene, rays, &mut scratch.0)
     }
 
-    /// All points as eight rays see them, and what else tests need of the rays.
+    /// Shears all points for eight rays, and prepares the rays.
     #[inline(always)]
-    fn see<L: F32x8>(&self, rays: [&Ray; RAYS], seen: &mut Seen) -> Rays8<L> {
+    fn shear<L: F32x8>(&self, rays: [&Ray; RAYS], sheared: &mut Sheared) -> Rays8<L> {
         let [ox, oy, oz, t_min, dx, dy, dz, t_max] = L::transpose(rays.map(bytemuck::cast_ref));
-        let turn = AxisPermutation::new(dx, dy, dz);
-        let [x, y, z] = turn.rotate(dx, dy, dz);
+        let permutation = AxisPermutation::new(dx, dy, dz);
+        let [x, y, z] = permutation.rotate(dx, dy, dz);
         let (sx, sy, sz) = (x.div(z), y.div(z), L::splat(1.0).div(z));
-        for (to, point) in seen.points.iter_mut().zip(&self.points) {
-            let [x, y, z] = turn.shear(splat(*point), [ox, oy, oz], [sx, sy]);
+        for (to, point) in sheared.points.iter_mut().zip(&self.points) {
+            let [x, y, z] = permutation.shear(splat(*point), [ox, oy, oz], [sx, sy]);
             *to = [x.store(), y.store(), z.store()];
         }
         Rays8 { origin: [ox, oy, oz], inverse: [inverse(dx), inverse(dy), inverse(dz)], t_min, t_max, sz }
     }
 
-    /// All edge functions, each once for the triangles on both sides: the other way round only the sign differs. Returns
-    /// a bit for each ray that passes some edge within rounding.
+    /// Computes each edge function once; for the triangle on the other side only the sign differs.
+    ///
+    /// Returns the bit mask of rays with an edge function of zero.
     #[inline(always)]
-    fn pass<L: F32x8>(&self, seen: &mut Seen) -> u32 {
-        let Seen { points, edges, sides, .. } = seen;
-        let mut close = L::splat(0.0);
+    fn edge_functions<L: F32x8>(&self, sheared: &mut Sheared) -> u32 {
+        let Sheared { points, edges, sides, .. } = sheared;
+        let mut zero = L::splat(0.0);
         for ((function, side), [from, to]) in edges.iter_mut().zip(sides).zip(&self.edges) {
             let ([fx, fy, _], [tx, ty, _]) =
-                (&points[*from as usize % ROOM.points], &points[*to as usize % ROOM.points]);
+                (&points[*from as usize % CAPACITY.points], &points[*to as usize % CAPACITY.points]);
             let value = L::load(fx).mul(L::load(ty)).sub(L::load(fy).mul(L::load(tx)));
-            close = close.or(value.mask_zero());
+            zero = zero.or(value.mask_zero());
             *side = value.sign_bitmask() as u8;
             *function = value.store();
         }
-        close.sign_bitmask()
+        zero.sign_bitmask()
     }
 
-    /// The number of triangles in `seen.passed`. Without branches, since nothing predicts which they are.
+    /// Compacts the candidate triangles and returns their number. Branch-free, since candidates are unpredictable.
     #[inline(always)]
-    fn list(&self, seen: &mut Seen) -> usize {
+    fn list_candidates(&self, sheared: &mut Sheared) -> usize {
         let mut count = 0;
         for (index, Outline { edges: [u, v, w], differ }) in (0..).zip(&self.outlines) {
-            let (u, v, w) = (seen.side(*u), seen.side(*v), seen.side(*w));
+            let (u, v, w) = (sheared.side(*u), sheared.side(*v), sheared.side(*w));
             let one_side = !((u ^ v ^ differ[0]) | (v ^ w ^ differ[1]));
-            seen.passed[count % ROOM.triangles] = u16::from(one_side) << 8 | index;
+            sheared.candidates[count % CAPACITY.triangles] = u16::from(one_side) << 8 | index;
             count += usize::from(one_side != 0);
         }
         count
     }
 
+    /// The closest hits of eight rays.
     #[inline(always)]
-    fn closest<L: F32x8>(&self, scene: &SceneData, rays: [&Ray; RAYS], seen: &mut Seen) -> [Hit; RAYS] {
-        let eight = self.see::<L>(rays, seen);
-        if self.pass::<L>(seen) != 0 {
-            return rays.map(|ray| self.closest_by_rule(scene, ray));
+    fn closest<L: F32x8>(&self, scene: &SceneData, rays: [&Ray; RAYS], sheared: &mut Sheared) -> [Hit; RAYS] {
+        // Shear points and compute edge functions; rays on an edge go to the scalar test
+        let eight = self.shear::<L>(rays, sheared);
+        if self.edge_functions::<L>(sheared) != 0 {
+            return rays.map(|ray| self.closest_scalar(scene, ray));
         }
-        let count = self.list(seen);
-        // What is as far as a ray reaches counts.
+        // Select candidate triangles
+        let count = self.list_candidates(sheared);
+        // Test candidates. Hits at t_max count, so the first limit is above it
         let mut best = Best::none(eight.t_max.next_up());
-        for passed in &seen.passed[..count] {
-            let (index, lanes) = (passed & 0xff, u32::from(passed >> 8));
+        for candidate in &sheared.candidates[..count] {
+            let (index, lanes) = (candidate & 0xff, u32::from(candidate >> 8));
             let (triangle, outline) =
                 (&self.triangles[usize::from(index)], &self.outlines[usize::from(index)]);
-            let tested = triangle.test(outline, seen, &eight, lanes, best.t);
+            let tested = triangle.test(outline, sheared, &eight, lanes, best.t);
             if tested.hit != 0 {
-                let (raised, met) = eight.raise(&triangle.bounds, tested.t);
-                best.take(tested.hit & met, raised, &tested, u32::from(index));
+                let (raised, in_box) = eight.raise(&triangle.bounds, tested.t);
+                best.take(tested.hit & in_box, raised, &tested, u32::from(index));
             }
         }
         self.hits(rays, &best)
     }
 
-    /// Some surface along each of eight rays.
+    /// Bit mask of the rays that hit any surface.
     #[inline(always)]
-    fn any<L: F32x8>(&self, scene: &SceneData, rays: [&Ray; RAYS], seen: &mut Seen) -> u32 {
-        let eight = self.see::<L>(rays, seen);
+    fn any<L: F32x8>(&self, scene: &SceneData, rays: [&Ray; RAYS], sheared: &mut Sheared) -> u32 {
+        let eight = self.shear::<L>(rays, sheared);
         let mut open = ALL;
         for Triangle { points: [a, b, c], bounds, .. } in &self.triangles {
-            let corners = [seen.point(*a), seen.point(*b), seen.point(*c)];
+            let corners = [sheared.point(*a), sheared.point(*b), sheared.point(*c)];
             let tested = Tested::new(corners, eight.sz, open, eight.t_min, eight.t_max);
             if tested.hit != 0 {
-                let (raised, met) = eight.raise(bounds, tested.t);
-                open &= !(tested.hit & met & raised.simd_le(eight.t_max));
+                let (raised, in_box) = eight.raise(bounds, tested.t);
+                open &= !(tested.hit & in_box & raised.simd_le(eight.t_max));
             }
             if tested.undecided != 0 {
-                let hit = |lane: usize| u32::from(self.closest_by_rule(scene, rays[lane]).is_some()) << lane;
+                let hit = |lane: usize| u32::from(self.closest_scalar(scene, rays[lane]).is_some()) << lane;
                 return ALL & !open | (0..RAYS).map(hit).sum::<u32>();
             }
         }
         ALL & !open
     }
 
-    /// The rule itself, for a ray that passes an edge so closely that only exact products tell on which side.
+    /// The scalar predicate, for rays with an edge function of zero.
     #[cold]
-    fn closest_by_rule(&self, scene: &SceneData, ray: &Ray) -> Hit {
+    fn closest_scalar(&self, scene: &SceneData, ray: &Ray) -> Hit {
         let slabs = Slabs::new(ray.origin, ray.direction);
         let mut best = Hit::none(ray.t_max);
         for Triangle { instance, record, .. } in &self.triangles {
-            let probe = ObjectRay::enter(scene, &[], ray, &slabs, *instance, RayKey::default(), best.t);
-            if let Some(hit) = probe.and_then(|probe| probe.test(scene, record, best.t))
+            let object_ray = ObjectRay::enter(scene, &[], ray, &slabs, *instance, RayKey::default(), best.t);
+            if let Some(hit) = object_ray.and_then(|object_ray| object_ray.test(scene, record, best.t))
                 && best.yields_to(&hit)
             {
                 best = hit;
@@ -314,8 +319,8 @@ impl SmallSceneIntersector {
     }
 }
 
-/// The index of an item that may be among others; `None` where it is not and there are `most` already.
-fn place<T>(items: &mut Vec<T>, item: T, same: impl Fn(&T) -> bool, most: usize) -> Option<u32> {
+/// The index of an item, appended if it is new; `None` beyond `most` items.
+fn intern<T>(items: &mut Vec<T>, item: T, same: impl Fn(&T) -> bool, most: usize) -> Option<u32> {
     let index = items.iter().position(same).unwrap_or(items.len());
     if index == items.len() {
         items.push(item);
@@ -327,7 +332,7 @@ fn place<T>(items: &mut Vec<T>, item: T, same: impl Fn(&T) -> bool, most: usize)
 const ALL: u32 = 0xff;
 
 impl<L: F32x8> Rays8<L> {
-    /// The distances that hits count with, and which rays meet the triangle's own box.
+    /// Distances raised to the entries of a triangle's box, and the bit mask of rays that hit the box.
     #[inline(always)]
     fn raise(&self, bounds: &[Vec3; 2], t: L) -> (L, u32) {
         let ([lx, ly, lz], [hx, hy, hz]) = (splat(bounds[0]), splat(bounds[1]));
@@ -343,7 +348,7 @@ impl<L: F32x8> Best<L> {
         Self { t, u: L::splat(0.0), v: L::splat(0.0), triangle: L::splat(f32::from_bits(NONE)) }
     }
 
-    /// Takes hits of a triangle that are nearer; triangles come in the order in which equal ones count.
+    /// Commits hits of a triangle that are nearer. Triangles come in the order in which equal hits count.
     #[inline(always)]
     fn take(&mut self, hit: u32, t: L, tested: &Tested<L>, index: u32) {
         let nearer = t.mask_lt(self.t).and(L::mask(hit));
@@ -354,54 +359,54 @@ impl<L: F32x8> Best<L> {
     }
 }
 
-impl Seen {
+impl Sheared {
     #[inline(always)]
     fn point<L: F32x8>(&self, index: u32) -> [L; 3] {
-        let [x, y, z] = &self.points[index as usize % ROOM.points];
+        let [x, y, z] = &self.points[index as usize % CAPACITY.points];
         [L::load(x), L::load(y), L::load(z)]
     }
 
-    /// An edge function, with its sign changed where the edge is `turned`.
+    /// An edge function, negated where the edge is `flipped`.
     #[inline(always)]
-    fn edge<L: F32x8>(&self, edge: u8, turned: u32) -> L {
-        L::load(&self.edges[usize::from(edge) % ROOM.edges]).xor(L::splat(f32::from_bits(turned)))
+    fn edge<L: F32x8>(&self, edge: u8, flipped: u32) -> L {
+        L::load(&self.edges[usize::from(edge) % CAPACITY.edges]).xor(L::splat(f32::from_bits(flipped)))
     }
 
     #[inline(always)]
     fn side(&self, edge: u8) -> u8 {
-        self.sides[usize::from(edge) % ROOM.edges]
+        self.sides[usize::from(edge) % CAPACITY.edges]
     }
 }
 
 impl Triangle {
-    /// Tests the triangle against rays that pass its edges on one side.
+    /// Tests the triangle for the rays `lanes`, whose edge functions have no opposite signs.
     #[inline(always)]
     fn test<L: F32x8>(
         &self,
         outline: &Outline,
-        seen: &Seen,
+        sheared: &Sheared,
         rays: &Rays8<L>,
         lanes: u32,
         t_last: L,
     ) -> Tested<L> {
-        let ([a, b, c], [u, v, w], turned) = (self.points, outline.edges, self.turned);
-        let edges = [seen.edge(u, turned[0]), seen.edge(v, turned[1]), seen.edge(w, turned[2])];
-        let [[.., az], [.., bz], [.., cz]] = [seen.point(a), seen.point(b), seen.point(c)];
+        let ([a, b, c], [u, v, w], flipped) = (self.points, outline.edges, self.flipped);
+        let edges = [sheared.edge(u, flipped[0]), sheared.edge(v, flipped[1]), sheared.edge(w, flipped[2])];
+        let [[.., az], [.., bz], [.., cz]] = [sheared.point(a), sheared.point(b), sheared.point(c)];
         Tested::passed::<true>(edges, [az, bz, cz], rays.sz, lanes, rays.t_min, t_last)
     }
 }
 
-/// Instantiates both queries for a processor.
+/// Instantiates both queries for an instruction set.
 macro_rules! queries {
     ($lanes:ty, $closest:ident, $any:ident $(, $feature:literal)?) => {
         $(#[target_feature(enable = $feature)])?
-        fn $closest(few: &SmallSceneIntersector, scene: &SceneData, rays: [&Ray; RAYS], seen: &mut Seen) -> [Hit; RAYS] {
-            few.closest::<$lanes>(scene, rays, seen)
+        fn $closest(small: &SmallSceneIntersector, scene: &SceneData, rays: [&Ray; RAYS], sheared: &mut Sheared) -> [Hit; RAYS] {
+            small.closest::<$lanes>(scene, rays, sheared)
         }
 
         $(#[target_feature(enable = $feature)])?
-        fn $any(few: &SmallSceneIntersector, scene: &SceneData, rays: [&Ray; RAYS], seen: &mut Seen) -> u32 {
-            few.any::<$lanes>(scene, rays, seen)
+        fn $any(small: &SmallSceneIntersector, scene: &SceneData, rays: [&Ray; RAYS], sheared: &mut Sheared) -> u32 {
+            small.any::<$lanes>(scene, rays, sheared)
         }
     };
 }

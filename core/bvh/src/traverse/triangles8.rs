@@ -1,25 +1,28 @@
-//! Eight triangles and their boxes at once, by the operations of the hit rule lane by lane.
+//! Eight triangle and box tests at a time, with the operations of the scalar predicate in each lane.
 
 use lockstep_core::geometry::BOX_PADDING;
 use lockstep_core::math::simd::{Array8, F32x8};
 
-/// What testing eight triangles, each against the line of a ray, gave.
+/// Results of eight ray-triangle tests.
 pub(crate) struct Tested<L> {
     pub(crate) t: L,
     /// Barycentric coordinates.
     pub(crate) u: L,
     pub(crate) v: L,
-    /// Triangles met within range, whose boxes are still to be asked.
+    /// Bit mask of triangles hit within range; their boxes are not tested yet.
     pub(crate) hit: u32,
-    /// Triangles that only the scalar test can decide about.
+    /// Bit mask of triangles that only the scalar test can decide.
     pub(crate) undecided: u32,
 }
 
 impl<L: F32x8> Tested<L> {
-    /// Tests the triangles `lanes` by their sheared corners as seen from a ray's origin. `sz` scales the longest axis. Same
-    /// operations as [`lockstep_core::geometry::triangle`], except that triangles with an edge function of zero are left to it.
+    /// Tests the triangles `lanes` by their sheared vertices relative to the ray's origin. `sz` scales the longest axis.
+    ///
+    /// The operations are those of [`lockstep_core::geometry::triangle`], which decides triangles with an edge function of
+    /// zero.
     #[inline(always)]
     pub(crate) fn new(corners: [[L; 3]; 3], sz: L, lanes: u32, t_min: L, t_last: L) -> Self {
+        // Edge functions
         let [[ax, ay, az], [bx, by, bz], [cx, cy, cz]] = corners;
         let u = cx.mul(by).sub(cy.mul(bx));
         let v = ax.mul(cy).sub(ay.mul(cx));
@@ -31,7 +34,7 @@ impl<L: F32x8> Tested<L> {
         if possible == 0 {
             return Self::none();
         }
-        // Of three numbers that have no two signs one is zero where the least or the greatest is.
+        // Of three values without opposite signs, one is zero where the least or the greatest is
         let undecided = possible & (least.simd_eq(zero) | most.simd_eq(zero));
         let decided = possible & !undecided;
         Self { undecided, ..Self::passed::<false>([u, v, w], [az, bz, cz], sz, decided, t_min, t_last) }
@@ -43,8 +46,9 @@ impl<L: F32x8> Tested<L> {
         Self { t: zero, u: zero, v: zero, hit: 0, undecided: 0 }
     }
 
-    /// Tests the triangles `lanes`, whose edges the ray passes on one side, by the edge functions and the corners' depths.
-    /// With `EARLY` those behind the ray are told before the division, which pays where they often are.
+    /// Distances and barycentrics of the triangles `lanes`, whose edge functions have no opposite signs.
+    ///
+    /// With `EARLY`, triangles behind the ray are rejected before the division, which pays where they are frequent.
     #[inline(always)]
     pub(crate) fn passed<const EARLY: bool>(
         [u, v, w]: [L; 3],
@@ -65,19 +69,18 @@ impl<L: F32x8> Tested<L> {
         let inverse = L::splat(1.0).div(determinant);
         let t = depth.mul(inverse);
         let in_range = t_min.simd_lt(t) & t.simd_le(t_last);
-        // The second and third vertex's shares come first and second in a hit.
+        // A hit stores the barycentrics of the second and third vertex
         Self { t, u: v.mul(inverse), v: w.mul(inverse), hit: lanes & in_range, undecided: 0 }
     }
 }
 
-/// The components of a corner of eight triangles.
+/// Loads one vertex of eight triangles.
 #[inline(always)]
 pub(crate) fn corner<L: F32x8>([x, y, z]: &[Array8; 3]) -> [L; 3] {
     [L::load(x), L::load(y), L::load(z)]
 }
 
-/// The padded boxes of triangles by their corners, as [`lockstep_core::geometry::triangle_box`] makes them: lowest, then highest
-/// corners.
+/// The padded boxes of eight triangles, lowest, then highest corners, as [`lockstep_core::geometry::triangle_box`].
 #[inline(always)]
 pub(crate) fn boxes<L: F32x8>([a, b, c]: [[L; 3]; 3]) -> [L; 6] {
     let (lx, hx) = extent(a[0], b[0], c[0]);
@@ -89,7 +92,7 @@ pub(crate) fn boxes<L: F32x8>([a, b, c]: [[L; 3]; 3]) -> [L; 6] {
     [lx.sub(pad), ly.sub(pad), lz.sub(pad), hx.add(pad), hy.add(pad), hz.add(pad)]
 }
 
-/// Least and greatest of three.
+/// Minimum and maximum of three.
 #[inline(always)]
 fn extent<L: F32x8>(a: L, b: L, c: L) -> (L, L) {
     (a.min(b).min(c), a.max(b).max(c))

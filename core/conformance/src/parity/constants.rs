@@ -11,7 +11,7 @@ use lockstep_core::math::{INV_FOUR_PI, INV_PI, PI, TWO_PI};
 use lockstep_core::path_record::VertexRecord;
 use lockstep_core::scene::*;
 use lockstep_gpu::probe::ProbeDevice;
-use lockstep_transport::bsdf::{MIN_ALPHA, SMOOTH_ROUGHNESS};
+use lockstep_transport::bsdf::{MIN_ALPHA, SPECULAR_ROUGHNESS};
 use lockstep_transport::direct_light::SHADOW_SHORTENING;
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
 
@@ -29,7 +29,7 @@ const FLOATS: &[(&str, f32)] = &[
     ("ORIGIN_OFFSET", ORIGIN_OFFSET),
     ("FAR", FAR),
     ("MISSED", MISSED),
-    ("SMOOTH_ROUGHNESS", SMOOTH_ROUGHNESS),
+    ("SPECULAR_ROUGHNESS", SPECULAR_ROUGHNESS),
     ("MIN_ALPHA", MIN_ALPHA),
     ("MATCHED_INDEX", lockstep_transport::bsdf::MATCHED_INDEX),
     ("SHADOW_SHORTENING", SHADOW_SHORTENING),
@@ -72,7 +72,7 @@ const INTEGERS: &[(&str, u32)] = &[
     ("STACK_SIZE", STACK_SIZE as u32),
     ("NODE_WIDENING", NODE_WIDENING),
     ("LEAF_ALPHA", LeafPrimitive::ALPHA),
-    ("LEAF_CUT_SHIFT", LeafPrimitive::CUT_SHIFT),
+    ("LEAF_CLIP_SHIFT", LeafPrimitive::CLIP_SHIFT),
     ("STRATEGY_MIS", Strategy::Mis as u32),
     ("STRATEGY_LIGHT_ONLY", Strategy::LightOnly as u32),
     ("STRATEGY_BSDF_ONLY", Strategy::BsdfOnly as u32),
@@ -81,7 +81,7 @@ const INTEGERS: &[(&str, u32)] = &[
     ("BLOCK_BSDF", Block::Bsdf as u32),
     ("BLOCK_EXTENSION_ALPHA", Block::ExtensionAlpha as u32),
     ("BLOCK_SHADOW_ALPHA", Block::ShadowAlpha as u32),
-    ("BLOCK_SKY", Block::Sky as u32),
+    ("BLOCK_ENVIRONMENT", Block::Environment as u32),
     ("BLOCKS_PER_BOUNCE", BLOCKS_PER_BOUNCE),
     ("TILE_WIDTH", TILE[0]),
     ("TILE_HEIGHT", TILE[1]),

@@ -20,25 +20,25 @@ pub(super) fn fixtures() -> Result<Vec<Fixture>> {
         let b = |shift: u32| (lockstep_core::math::rng::pcg4d([i, 1, 2, 3])[0] >> shift & 255) as f32 / 64.0;
         [b(0), b(8), b(16)]
     };
-    let image = Sky::Image {
+    let image = EnvironmentLight::Image {
         width: 16,
         height: 8,
         texels: (0..128).map(texel).collect(),
         scale: vec3(1.0, 0.5, 2.0),
         rotation: 0.3,
     };
-    let gradient = Sky::Gradient {
+    let gradient = EnvironmentLight::Gradient {
         zenith: vec3(0.2, 0.4, 1.0),
         horizon: vec3(1.0, 0.9, 0.8),
         ground: vec3(0.1, 0.1, 0.05),
     };
-    [image, gradient, Sky::Constant(vec3(0.5, 0.25, 0.125))].into_iter().map(fixture).collect()
+    [image, gradient, EnvironmentLight::Constant(vec3(0.5, 0.25, 0.125))].into_iter().map(fixture).collect()
 }
 
-fn fixture(sky: Sky) -> Result<Fixture> {
+fn fixture(sky: EnvironmentLight) -> Result<Fixture> {
     let mut b = SceneBuilder::new("fixtures");
     b.flatten = Flatten::Never;
-    b.sky = sky;
+    b.environment = sky;
     let materials = materials(&mut b)?;
     let mesh = b.mesh(mesh(&materials));
     let turned: Affine = [[0.6, 0.0, 0.8, 2.5], [0.0, 1.0, 0.0, 0.25], [-0.8, 0.0, 0.6, -1.5]];

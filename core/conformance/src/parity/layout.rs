@@ -53,9 +53,9 @@ layouts! {
     }
     CameraFrame { eye, lens_radius, right, focus_distance, up, width, forward, height }
     Node { xy0, xy1, z, children, reserved }
-    LeafPrimitive { p0, primitive, p1, flags, p2, cut_above }
+    LeafPrimitive { p0, primitive, p1, flags, p2, clip_above }
     Node8 { planes, children }
-    Block8 { points, primitives, all, alpha, spheres, in_pieces, boxes, reserved }
+    Block8 { points, primitives, all, alpha, spheres, presplit, boxes, reserved }
     Ray { origin, t_min, direction, t_max }
     Hit { t, u, v, instance, primitive }
     Pass {

@@ -251,7 +251,7 @@ pub(super) const PROBES: &[ParityCase] = &[
         rng::pcg4d([x.u(0), x.u(1), x.u(2), x.u(3)]).into_iter().for_each(|w| out.u(w));
     }),
     value!("rng_draw", [Word, Word, Word, Word], "uuuu", |x, out| {
-        rng::draw(x.key(0), Block::Sky, x.u(3) & 255).into_iter().for_each(|w| out.u(w));
+        rng::draw(x.key(0), Block::Environment, x.u(3) & 255).into_iter().for_each(|w| out.u(w));
     }),
     value!("rng_uniforms", [Word, Word, Word, Word], "ffff", |x, out| {
         (0..4).for_each(|i| out.f(rng::uniform(x.u(i))));
@@ -361,7 +361,7 @@ pub(super) const PROBES: &[ParityCase] = &[
             ClipBox { below: x.u(10) >> 2, above: x.u(11) >> 2 }
         };
         let (p0, p1, p2) = (x.v(0), x.v(3), x.v(6));
-        let leaf = LeafPrimitive { p0, p1, p2, primitive: x.u(9), flags: 0, cut_above: 0 }.with(cut);
+        let leaf = LeafPrimitive { p0, p1, p2, primitive: x.u(9), flags: 0, clip_above: 0 }.clipped(cut);
         let (lo, hi) = leaf.bounds();
         out.v(lo + Vec3::ZERO);
         out.v(hi + Vec3::ZERO);

@@ -131,7 +131,7 @@ LS_FN WideExtent wide_across(WideSlabs slabs, LS_F32X8 lo, LS_F32X8 hi, u32 axis
 }
 
 /* Entries into boxes, by the distances across each axis, and which of them the ray meets. */
-LS_FN WideMet wide_slabs_meet_boxes(WideSlabs slabs, WideExtent x, WideExtent y, WideExtent z) {
+LS_FN WideMet wide_slabs_intersect_boxes(WideSlabs slabs, WideExtent x, WideExtent y, WideExtent z) {
     LS_F32X8 exit = LS_F32X8_MIN(LS_F32X8_MIN(x.greatest, y.greatest), z.greatest);
     exit = LS_F32X8_MUL(exit, LS_F32X8_SPLAT(FAR_WIDENING));
     WideMet met;
@@ -146,31 +146,31 @@ LS_FN WideExtent wide_padded(WideSlabs slabs, WideExtent extent, LS_F32X8 pad, u
 }
 
 /* The same for the padded boxes of a block's triangles, as intersect_clipped_box makes them. */
-LS_FN WideMet wide_slabs_meet_triangles(SceneRef scene, WideSlabs slabs, u32 block) {
+LS_FN WideMet wide_slabs_intersect_triangles(SceneRef scene, WideSlabs slabs, u32 block) {
     WideExtent x = wide_extent(scene, block, 0u);
     WideExtent y = wide_extent(scene, block, 1u);
     WideExtent z = wide_extent(scene, block, 2u);
     LS_F32X8 pad = LS_F32X8_MUL(LS_F32X8_MAX(wide_max_abs(x.least, y.least, z.least),
                                              wide_max_abs(x.greatest, y.greatest, z.greatest)),
                                 LS_F32X8_SPLAT(BOX_PADDING));
-    return wide_slabs_meet_boxes(slabs, wide_padded(slabs, x, pad, 0u), wide_padded(slabs, y, pad, 1u),
+    return wide_slabs_intersect_boxes(slabs, wide_padded(slabs, x, pad, 0u), wide_padded(slabs, y, pad, 1u),
                                  wide_padded(slabs, z, pad, 2u));
 }
 
 /* Distances to both sides of the boxes of a block of boxes across an axis. */
-LS_FN WideExtent wide_across_pieces(SceneRef scene, WideSlabs slabs, u32 block, u32 axis) {
+LS_FN WideExtent wide_across_clip_boxes(SceneRef scene, WideSlabs slabs, u32 block, u32 axis) {
     return wide_across(slabs, load_points(scene, block, 0u, axis), load_points(scene, block, 1u, axis), axis);
 }
 
 /* The distance of a hit of a triangle in pieces, raised to the first entry of a piece's box; beyond all where the ray meets
  * none. `t` is raised to the entry of the triangle's box already, which lies before those. */
-LS_FN float wide_raised_to_pieces(SceneRef scene, WideSlabs slabs, u32 block, u32 lane, float t) {
+LS_FN float wide_raised_to_clip_boxes(SceneRef scene, WideSlabs slabs, u32 block, u32 lane, float t) {
     float nearest = MISSED;
     u32 last = block + load_block_boxes(scene, block);
     for (u32 i = block + 1u; i <= last; i++) {
-        WideMet met = wide_slabs_meet_boxes(slabs, wide_across_pieces(scene, slabs, i, 0u),
-                                            wide_across_pieces(scene, slabs, i, 1u),
-                                            wide_across_pieces(scene, slabs, i, 2u));
+        WideMet met = wide_slabs_intersect_boxes(slabs, wide_across_clip_boxes(scene, slabs, i, 0u),
+                                            wide_across_clip_boxes(scene, slabs, i, 1u),
+                                            wide_across_clip_boxes(scene, slabs, i, 2u));
         u32 of_it = met.lanes & load_block_index(scene, i, lane);
         if ((of_it & LS_F32X8_AT_MOST(met.entry, LS_F32X8_SPLAT(t))) != 0u) {
             return t;
@@ -189,7 +189,7 @@ LS_FN float wide_raised_to_pieces(SceneRef scene, WideSlabs slabs, u32 block, u3
 LS_FN void wide_take(SceneRef scene, ObjectRay probe, WideSlabs slabs, u32 block, WideTested tested, LS_F32X8 raised,
                      Hit *best) {
     u32 alpha = load_block_alpha(scene, block);
-    u32 in_pieces = load_block_in_pieces(scene, block);
+    u32 presplit = load_block_presplit(scene, block);
     float t[8];
     float u[8];
     float v[8];
@@ -206,11 +206,11 @@ LS_FN void wide_take(SceneRef scene, ObjectRay probe, WideSlabs slabs, u32 block
         hit.v = v[lane];
         hit.instance = probe.instance;
         hit.primitive = load_block_index(scene, block, lane);
-        if (((in_pieces >> lane) & 1u) != 0u) {
-            hit.t = wide_raised_to_pieces(scene, slabs, block, lane, hit.t);
+        if (((presplit >> lane) & 1u) != 0u) {
+            hit.t = wide_raised_to_clip_boxes(scene, slabs, block, lane, hit.t);
         }
         if (intersect_hit_yields_to(*best, hit)
-            && (((alpha >> lane) & 1u) == 0u || bvh_object_ray_sees(scene, probe, hit))) {
+            && (((alpha >> lane) & 1u) == 0u || bvh_object_ray_passes_alpha_test(scene, probe, hit))) {
             *best = hit;
         }
     }
@@ -218,7 +218,7 @@ LS_FN void wide_take(SceneRef scene, ObjectRay probe, WideSlabs slabs, u32 block
 
 /* The hit rule for the primitives `lanes` of a block one by one. */
 LS_FN void wide_visit_each(SceneRef scene, ObjectRay probe, WideSlabs slabs, u32 block, u32 lanes, Hit *best) {
-    u32 in_pieces = load_block_in_pieces(scene, block);
+    u32 presplit = load_block_presplit(scene, block);
     while (lanes != 0u) {
         u32 lane = LS_LOWEST_BIT(lanes);
         lanes &= lanes - 1u;
@@ -227,8 +227,8 @@ LS_FN void wide_visit_each(SceneRef scene, ObjectRay probe, WideSlabs slabs, u32
         if (!intersect_hit_yields_to(*best, hit)) {
             continue;
         }
-        if (((in_pieces >> lane) & 1u) != 0u) {
-            hit.t = wide_raised_to_pieces(scene, slabs, block, lane, hit.t);
+        if (((presplit >> lane) & 1u) != 0u) {
+            hit.t = wide_raised_to_clip_boxes(scene, slabs, block, lane, hit.t);
         }
         if (intersect_hit_yields_to(*best, hit)) {
             *best = hit;
@@ -244,7 +244,7 @@ LS_FN void wide_visit(SceneRef scene, ObjectRay probe, WideSlabs slabs, WideShea
         WideTested tested = wide_shear_test(scene, shear, block, triangles, probe.t_min, best->t);
         each |= tested.undecided;
         if (tested.hit != 0u) {
-            WideMet met = wide_slabs_meet_triangles(scene, slabs, block);
+            WideMet met = wide_slabs_intersect_triangles(scene, slabs, block);
             LS_F32X8 raised =
                 LS_F32X8_MAX(LS_F32X8_MAX(tested.t, met.entry), LS_F32X8_SPLAT(probe.t_floor));
             tested.hit &= met.lanes & LS_F32X8_AT_MOST(raised, LS_F32X8_SPLAT(best->t));

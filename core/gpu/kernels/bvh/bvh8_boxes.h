@@ -67,7 +67,7 @@ LS_FN LS_F32X8 wide_slabs_farther(SceneRef scene, WideSlabs slabs, u32 node, u32
 }
 
 /* Entry distances of a node's children, not before t_min, and which of them the ray meets up to `t_last`. */
-LS_FN WideMet wide_slabs_meet(SceneRef scene, WideSlabs slabs, u32 node, float t_last) {
+LS_FN WideMet wide_slabs_intersect(SceneRef scene, WideSlabs slabs, u32 node, float t_last) {
     LS_F32X8 entry = LS_F32X8_MAX(LS_F32X8_MAX(wide_slabs_nearer(scene, slabs, node, 0u),
                                                wide_slabs_nearer(scene, slabs, node, 1u)),
                                   wide_slabs_nearer(scene, slabs, node, 2u));
@@ -136,7 +136,7 @@ LS_FN u32 wide_stack_next_leaf(SceneRef scene, WideStack *stack, WideSlabs slabs
         u64 top = stack->items[stack->length];
         u32 current = wide_entry_of(top) > t_last ? EMPTY : (u32)top;
         while ((current & LEAF_BIT) == 0u) {
-            WideMet met = wide_slabs_meet(scene, slabs, current, t_last);
+            WideMet met = wide_slabs_intersect(scene, slabs, current, t_last);
             if (met.lanes == 0u) {
                 current = EMPTY;
             } else if (any) {

@@ -24,8 +24,8 @@ LS_FN Box bvh_leaf_primitive_bounds(LeafPrimitive p) {
     }
 #endif
     ClipBox cut;
-    cut.below = p.flags >> LEAF_CUT_SHIFT;
-    cut.above = p.cut_above;
+    cut.below = p.flags >> LEAF_CLIP_SHIFT;
+    cut.above = p.clip_above;
     return intersect_clipped_box(p.p0, p.p1, p.p2, cut);
 }
 
@@ -61,12 +61,12 @@ LS_FN bool bvh_object_ray_enter(SceneRef scene, Ray ray, Slabs slabs, u32 instan
 }
 
 /* Whether the ray sees the surface of a primitive with partial coverage. */
-LS_FN bool bvh_object_ray_sees(SceneRef scene, ObjectRay probe, Hit hit) {
+LS_FN bool bvh_object_ray_passes_alpha_test(SceneRef scene, ObjectRay probe, Hit hit) {
     return intersect_passes_alpha_test(scene, probe.instance, hit.primitive, hit.u, hit.v, probe.key);
 }
 
 /* Where the ray's line meets a primitive, before any box or range test. */
-LS_FN TriangleHit bvh_object_ray_meet(ObjectRay probe, LeafPrimitive candidate) {
+LS_FN TriangleHit bvh_object_ray_intersect(ObjectRay probe, LeafPrimitive candidate) {
 #ifdef LS_SPHERES
     if ((candidate.primitive & SPHERE_BIT) != 0u) {
         SphereHit sphere = intersect_sphere(probe.origin, probe.direction, candidate.p0, candidate.p1.x);
@@ -90,7 +90,7 @@ LS_FN Accepted bvh_object_ray_accept(ObjectRay probe, LeafPrimitive candidate, f
 
 /* The hit rule for one primitive: `best` becomes its hit if that is nearer or has precedence. */
 LS_FN void bvh_object_ray_test(SceneRef scene, ObjectRay probe, LeafPrimitive candidate, Hit *best) {
-    TriangleHit met = bvh_object_ray_meet(probe, candidate);
+    TriangleHit met = bvh_object_ray_intersect(probe, candidate);
     if (!(met.found && met.t > probe.t_min && met.t <= best->t)) {
         return;
     }
@@ -105,7 +105,7 @@ LS_FN void bvh_object_ray_test(SceneRef scene, ObjectRay probe, LeafPrimitive ca
         return;
     }
 #ifdef LS_ALPHA
-    if ((candidate.flags & LEAF_ALPHA) != 0u && !bvh_object_ray_sees(scene, probe, hit)) {
+    if ((candidate.flags & LEAF_ALPHA) != 0u && !bvh_object_ray_passes_alpha_test(scene, probe, hit)) {
         return;
     }
 #endif

@@ -217,21 +217,21 @@ LS_FN Box intersect_box_of(Vec3 p0, Vec3 p1, Vec3 p2) {
 }
 
 /* A share of a box from 10 bits, by the bits of a number from one to two. */
-LS_FN float intersect_share(u32 steps) {
+LS_FN float intersect_fraction(u32 steps) {
     return LS_AS_F32(0x3f800000u | ((steps & 1023u) << 13)) - 1.0f;
 }
 
 /* Shares of a box by the bits of a cut. */
-LS_FN Vec3 intersect_shares(u32 bits) {
-    return vec3_new(intersect_share(bits), intersect_share(bits >> 10), intersect_share(bits >> 20));
+LS_FN Vec3 intersect_fractions(u32 bits) {
+    return vec3_new(intersect_fraction(bits), intersect_fraction(bits >> 10), intersect_fraction(bits >> 20));
 }
 
 /* What a cut leaves of a triangle's box, without padding. */
 LS_FN Box intersect_clip_box(Box whole, ClipBox cut) {
     Vec3 extent = vec3_sub(whole.hi, whole.lo);
     Box box;
-    box.lo = vec3_add(whole.lo, vec3_mul(extent, intersect_shares(cut.below)));
-    box.hi = vec3_sub(whole.hi, vec3_mul(extent, intersect_shares(cut.above)));
+    box.lo = vec3_add(whole.lo, vec3_mul(extent, intersect_fractions(cut.below)));
+    box.hi = vec3_sub(whole.hi, vec3_mul(extent, intersect_fractions(cut.above)));
     return box;
 }
 

@@ -5,7 +5,7 @@
 #define BLOCK_BSDF 2u
 #define BLOCK_EXTENSION_ALPHA 3u
 #define BLOCK_SHADOW_ALPHA 4u
-#define BLOCK_SKY 5u
+#define BLOCK_ENVIRONMENT 5u
 #define BLOCKS_PER_BOUNCE 5u
 
 /* Identity of one sample of one pixel: what every draw along its path is hashed from. */

@@ -207,7 +207,7 @@ LS_FN LightSample lights_sample(SceneRef scene, Vec3 p, SampleKey key, u32 bounc
         return lights_sample_sphere(scene, light, p, u, v);
     }
     if (light.kind == LIGHT_ENVIRONMENT) {
-        return lights_sample_environment(scene, rng_draw(key, BLOCK_SKY, bounce));
+        return lights_sample_environment(scene, rng_draw(key, BLOCK_ENVIRONMENT, bounce));
     }
     return lights_sample_punctual(light, p);
 }

@@ -166,8 +166,8 @@ LS_FN u32 load_block_alpha(SceneRef scene, u32 block) {
 }
 
 /* A bit for each triangle that is in pieces. */
-LS_FN u32 load_block_in_pieces(SceneRef scene, u32 block) {
-    return scene.primitives[block].in_pieces;
+LS_FN u32 load_block_presplit(SceneRef scene, u32 block) {
+    return scene.primitives[block].presplit;
 }
 
 /* Blocks of pieces' boxes that follow. */
@@ -194,7 +194,7 @@ LS_FN LeafPrimitive load_block_primitive(SceneRef scene, u32 block, u32 lane) {
     p.p2.z = scene.primitives[block].points[2][2][lane];
     p.primitive = load_block_index(scene, block, lane);
     p.flags = ((load_block_alpha(scene, block) >> lane) & 1u) != 0u ? LEAF_ALPHA : 0u;
-    p.cut_above = 0u;
+    p.clip_above = 0u;
     return p;
 }
 

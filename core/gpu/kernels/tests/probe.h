@@ -288,7 +288,7 @@ LS_PROBE(rng_pcg4d, 4, 4) {
 }
 
 LS_PROBE(rng_draw, 4, 4) {
-    Words w = rng_draw(probe_key(IN_U(0), IN_U(1), IN_U(2)), BLOCK_SKY, IN_U(3) & 255u);
+    Words w = rng_draw(probe_key(IN_U(0), IN_U(1), IN_U(2)), BLOCK_ENVIRONMENT, IN_U(3) & 255u);
     OUT_U(0, w.w[0]);
     OUT_U(1, w.w[1]);
     OUT_U(2, w.w[2]);
@@ -471,8 +471,8 @@ LS_PROBE(bvh_leaf_primitive_bounds, 12, 6) {
     p.p2 = IN_V(6);
     p.primitive = IN_U(9);
     bool is_whole = (IN_U(10) & 1u) == 0u;
-    p.flags = is_whole ? 0u : (IN_U(10) >> 2) << LEAF_CUT_SHIFT;
-    p.cut_above = is_whole ? 0u : IN_U(11) >> 2;
+    p.flags = is_whole ? 0u : (IN_U(10) >> 2) << LEAF_CLIP_SHIFT;
+    p.clip_above = is_whole ? 0u : IN_U(11) >> 2;
     Box box = bvh_leaf_primitive_bounds(p);
     OUT_V(0, vec3_add(box.lo, vec3_splat(0.0f)));
     OUT_V(3, vec3_add(box.hi, vec3_splat(0.0f)));

@@ -172,7 +172,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         let features = KernelFeatures::of(scene, settings.integrator);
         let plan = plan(settings.integrator);
         let mut compile = self.device.prepare(&variant, features)?;
-        let Fetched { bvh, report, took } = self.bvh_cache.bvh(scene, self.device.limits().kind.layout());
+        let Fetched { bvh, report, elapsed } = self.bvh_cache.bvh(scene, self.device.limits().kind.layout());
 
         let start = Instant::now();
         let device = &mut self.device;
@@ -209,7 +209,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         }
         self.loaded = Some(loaded);
         Ok(LoadReport {
-            build_ms: ms(took),
+            build_ms: ms(elapsed),
             bvh: Some(report),
             compile_ms: ms(compile),
             upload_ms: ms(upload),

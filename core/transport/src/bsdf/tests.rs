@@ -1,7 +1,8 @@
 use crate::bsdf::*;
 use lockstep_core::math::rng::{pcg4d, uniform};
-use lockstep_core::math::vec3::length;
-use lockstep_core::scene::MaterialKind;
+use lockstep_core::math::sampling::cosine_hemisphere;
+use lockstep_core::math::vec3::{length, normalize, vec3};
+use lockstep_core::math::{max, safe_sqrt, sin_cos_turns, sqr};
 
 fn random(i: u32, stream: u32) -> [f32; 4] {
     pcg4d([i, stream, 31, 5]).map(uniform)
@@ -132,6 +133,28 @@ fn reflection_is_reciprocal() {
 }
 
 #[test]
+fn transmission_is_reciprocal_up_to_the_squared_index() {
+    // Seen from beyond the surface: exchanged, mirrored to positive z, and with the other medium outside.
+    let mirror = |w: Vec3| vec3(w.x, w.y, -w.z);
+    let mut compared = 0;
+    for s in rough_surfaces() {
+        let beyond = Surface { outside: !s.outside, ..s };
+        // Radiance is scaled by the squared ratio of indices where it crosses a boundary between media.
+        let crosses = s.kind == MaterialKind::Dielectric as u32;
+        let scale = if crosses { sqr(s.relative_ior()) } else { 1.0 };
+        for i in 0..2_000 {
+            let (wo, wi) = (normalize(outgoing(i)), mirror(normalize(outgoing(i + 7_777))));
+            let there = evaluate(&s, wo, wi).value.x / -wi.z * scale;
+            let back = evaluate(&beyond, mirror(wi), mirror(wo)).value.x / wo.z;
+            // Close to the critical angle, where next to nothing passes, Fresnel's terms cancel.
+            assert!((there - back).abs() <= 1e-3 * max(there, back) + 1e-5, "{there} {back} {s:?}");
+            compared += u32::from(there > 0.0);
+        }
+    }
+    assert!(compared > 10_000, "{compared} transmitted");
+}
+
+#[test]
 fn white_surfaces_never_reflect_more_than_arrives() {
     for s in rough_surfaces().into_iter().map(white) {
         for cosine in [0.05f32, 0.3, 0.6, 1.0] {
@@ -153,7 +176,7 @@ fn white_surfaces_never_reflect_more_than_arrives() {
 }
 
 #[test]
-fn smooth_dielectrics_follow_fresnel_and_snell() {
+fn specular_dielectrics_follow_fresnel_and_snell() {
     let s = white(surface(MaterialKind::Dielectric, 0.0));
     for i in 0..10_000 {
         let wo = normalize(outgoing(i));

@@ -1,6 +1,6 @@
 use crate::lights::*;
 use lockstep_core::math::rng::pcg4d;
-use lockstep_core::scene::{MeshData, PunctualLight, SceneBuilder, Sky, Sphere};
+use lockstep_core::scene::{EnvironmentLight, MeshData, PunctualLight, SceneBuilder, Sphere};
 
 fn key(sample: u32) -> SampleKey {
     SampleKey { pixel: 3, sample, seed: 11 }
@@ -11,30 +11,30 @@ fn anywhere(i: u32) -> Vec3 {
     unit_sphere(r[0], r[1])
 }
 
-/// Sky images with a bright spot, and the two analytic skies.
-fn skies() -> Vec<Sky> {
+/// The three kinds of environment light; the image has a bright spot.
+fn environments() -> Vec<EnvironmentLight> {
     let texels = (0..64 * 32).map(|i| if i == 64 * 9 + 20 { [500.0; 3] } else { [0.3, 0.4, 0.5] }).collect();
     vec![
-        Sky::Constant(vec3(0.5, 0.6, 0.7)),
-        Sky::Gradient {
+        EnvironmentLight::Constant(vec3(0.5, 0.6, 0.7)),
+        EnvironmentLight::Gradient {
             zenith: vec3(0.1, 0.3, 1.0),
             horizon: vec3(1.0, 0.9, 0.8),
             ground: vec3(0.05, 0.04, 0.03),
         },
-        Sky::Image { width: 64, height: 32, texels, scale: Vec3::ONE, rotation: 0.3 },
+        EnvironmentLight::Image { width: 64, height: 32, texels, scale: Vec3::ONE, rotation: 0.3 },
     ]
 }
 
-fn under(sky: Sky) -> lockstep_core::Scene {
+fn under(light: EnvironmentLight) -> lockstep_core::Scene {
     let mut b = SceneBuilder::new("sky");
-    b.sky = sky;
+    b.environment = light;
     b.build().unwrap()
 }
 
 #[test]
-fn sky_densities_integrate_to_one() {
-    for sky in skies() {
-        let scene = under(sky);
+fn environment_densities_integrate_to_one() {
+    for light in environments() {
+        let scene = under(light);
         let n = 200_000;
         let sum: f64 = (0..n).map(|i| f64::from(environment_pdf(&scene, anywhere(i)))).sum();
         let integral = sum / f64::from(n) * 4.0 * std::f64::consts::PI;
@@ -43,9 +43,9 @@ fn sky_densities_integrate_to_one() {
 }
 
 #[test]
-fn sky_samples_report_the_density_of_their_direction() {
-    for sky in skies() {
-        let scene = under(sky);
+fn environment_samples_report_the_density_of_their_direction() {
+    for light in environments() {
+        let scene = under(light);
         let mut disagreeing = 0;
         for i in 0..20_000 {
             let s = sample(&scene, Vec3::ZERO, key(i), 0, &mut ());
@@ -58,9 +58,9 @@ fn sky_samples_report_the_density_of_their_direction() {
 }
 
 #[test]
-fn sky_sampling_and_uniform_sampling_agree_on_irradiance() {
-    for sky in skies() {
-        let scene = under(sky);
+fn environment_sampling_and_uniform_sampling_agree_on_irradiance() {
+    for light in environments() {
+        let scene = under(light);
         let n = 400_000;
         let (mut sampled, mut uniform_sum) = (0.0f64, 0.0f64);
         for i in 0..n {

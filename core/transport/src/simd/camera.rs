@@ -1,10 +1,10 @@
-//! Paths where they start.
+//! Camera rays of a batch.
 
 use crate::simd::{F32xN, LANES, U32xN, Vec3xN};
 use lockstep_core::math::rng::{Block, SampleKey, draw, uniforms};
 use lockstep_core::scene::camera::CameraFrame;
 
-/// Paths where they start.
+/// Pixels and camera rays, one per lane.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CameraRays {
     pub(crate) pixel: U32xN,
@@ -15,7 +15,7 @@ pub(crate) struct CameraRays {
 }
 
 impl CameraRays {
-    /// Makes all camera rays, by the widest instructions that the processor has.
+    /// Computes all camera rays with the widest instructions of the processor.
     #[inline]
     pub(crate) fn aim(&mut self, camera: &CameraFrame, key: SampleKey) {
         #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,4 @@
-//! Paths where they arrive.
+//! Gathers paths, vertices and materials into lanes.
 
 use crate::integrators::PathState;
 use crate::simd::{EIGHT, F32xN, LANES, U32xN, Vec3xN};
@@ -7,14 +7,14 @@ use lockstep_core::math::rng::pcg4d;
 use lockstep_core::math::simd::F32x8;
 use lockstep_core::scene::SceneData;
 
-/// Where the numbers of lanes are to come from.
+/// Indices from which the lanes are gathered.
 #[derive(Clone, Debug)]
 pub(crate) struct PendingPaths {
-    /// The paths.
+    /// Indices of the paths.
     pub(crate) paths: [u32; LANES],
-    /// The vertices of the triangles that they hit.
+    /// Vertex indices of the triangles they hit.
     corners: [[u32; 3]; LANES],
-    /// The materials of those.
+    /// Material indices of the triangles.
     materials: [u32; LANES],
 }
 
@@ -24,10 +24,10 @@ impl Default for PendingPaths {
     }
 }
 
-/// Paths where they arrive.
+/// Paths and the triangles they hit, one per lane.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GatheredHits {
-    pub(crate) waiting: PendingPaths,
+    pub(crate) pending: PendingPaths,
     pub(crate) direction: Vec3xN,
     pub(crate) throughput: Vec3xN,
     pixel: U32xN,
@@ -40,7 +40,7 @@ pub(crate) struct GatheredHits {
 }
 
 impl GatheredHits {
-    /// Puts a path into a lane, at a triangle with these vertices and of this material.
+    /// Assigns a path to a lane, at a triangle with these vertices and this material.
     #[inline(always)]
     pub(crate) fn put(
         &mut self,
@@ -50,37 +50,39 @@ impl GatheredHits {
         hit: &Hit,
         (corners, material): ([u32; 3], u32),
     ) {
-        let (lane, waiting) = (lane % LANES, &mut self.waiting);
-        (waiting.paths[lane], waiting.corners[lane], waiting.materials[lane]) = (index, corners, material);
+        let (lane, pending) = (lane % LANES, &mut self.pending);
+        (pending.paths[lane], pending.corners[lane], pending.materials[lane]) = (index, corners, material);
         (self.pixel.0[lane], self.sample.0[lane]) = (path.key.pixel, path.key.sample);
         (self.u.0[lane], self.v.0[lane]) = (hit.u, hit.v);
     }
 
-    /// Looks up what the first `count` lanes wait for, and for those up to the next eight what the first waits for.
+    /// Gathers the data of the first `count` lanes.
     #[inline(always)]
     pub(crate) fn look_up<L: F32x8>(&mut self, scene: &SceneData, paths: &[PathState], count: usize) {
-        let Self { waiting, direction, throughput, corners, normals, base_color, .. } = self;
+        let Self { pending, direction, throughput, corners, normals, base_color, .. } = self;
+        // Pad to a multiple of eight with the first lane
         let end = count.next_multiple_of(EIGHT).min(LANES);
         for lane in count..end {
-            waiting.paths[lane] = waiting.paths[0];
-            waiting.corners[lane] = waiting.corners[0];
-            waiting.materials[lane] = waiting.materials[0];
+            pending.paths[lane] = pending.paths[0];
+            pending.corners[lane] = pending.corners[0];
+            pending.materials[lane] = pending.materials[0];
         }
+        // Transpose eight lanes at a time
         for first in (0..end).step_by(EIGHT) {
-            let path = |lane: usize| &paths[waiting.paths[lane] as usize];
+            let path = |lane: usize| &paths[pending.paths[lane] as usize];
             direction.put_eight::<L>(first, |lane| &path(lane).ray.direction);
             throughput.put_eight::<L>(first, |lane| &path(lane).throughput);
             base_color
-                .put_eight::<L>(first, |lane| &scene.materials[waiting.materials[lane] as usize].base_color);
+                .put_eight::<L>(first, |lane| &scene.materials[pending.materials[lane] as usize].base_color);
             for (corner, (position, normal)) in corners.iter_mut().zip(normals.iter_mut()).enumerate() {
-                let vertex = |lane: usize| waiting.corners[lane][corner] as usize;
+                let vertex = |lane: usize| pending.corners[lane][corner] as usize;
                 position.put_eight::<L>(first, |lane| bytemuck::cast_ref(&scene.positions[vertex(lane)]));
                 normal.put_eight::<L>(first, |lane| &scene.vertices[vertex(lane)].normal);
             }
         }
     }
 
-    /// The four draws of a dimension for every path.
+    /// Draws the four random words of a dimension for every path.
     #[inline(always)]
     pub(crate) fn draw(&self, seed: u32, dimension: u32, words: &mut [U32xN; 4]) {
         let [a, b, c, d] = words;

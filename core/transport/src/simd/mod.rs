@@ -1,8 +1,8 @@
-//! Starting and shading of many paths at once, for processors with wide registers.
+//! SIMD camera rays and shading: structure-of-arrays batches of [`LANES`] paths.
 //!
-//! What [`crate::integrators::generate`] does with one pixel, and [`shade`] with one path at a diffuse surface without textures, is done here
-//! with [`LANES`] of them step by step: each step is one loop over numbers that lie side by side, which the compiler turns
-//! into vector instructions. The operations are the same, so no bit differs. Paths elsewhere go through [`shade`].
+//! Covers [`crate::integrators::generate`], and [`shade`] at untextured diffuse surfaces. Each step is one loop over
+//! the lanes, which the compiler vectorises. The operations are those of the scalar code, so the bits are the same. All
+//! other paths go through [`shade`].
 
 use crate::integrators::PathState;
 use crate::integrators::path::shade;
@@ -24,20 +24,23 @@ mod steps;
 
 pub use scatter::{ShadeOutput, ShadowRay};
 
-/// F32x8 that are moved at once.
+/// Lanes that are loaded and stored together.
 const EIGHT: usize = 8;
 
-/// Paths of a batch: enough to hide what starting a step costs, and few enough for the first cache.
+/// Lanes of a batch: enough to amortise the overhead of a step, few enough for the L1 cache.
 const LANES: usize = 32;
 
+/// One float per lane.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(crate) struct F32xN([f32; LANES]);
 
+/// One word per lane.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(crate) struct U32xN([u32; LANES]);
 
+/// One vector per lane.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Vec3xN {
     x: F32xN,
@@ -58,7 +61,7 @@ impl Default for U32xN {
 }
 
 impl F32xN {
-    /// Eight lanes from a multiple of eight on.
+    /// Eight lanes from `first` on, a multiple of eight.
     #[inline(always)]
     fn eight(&self, first: usize) -> &Array8 {
         &self.0.as_chunks().0[first / EIGHT]
@@ -81,7 +84,7 @@ impl Vec3xN {
         (self.x.0[lane], self.y.0[lane], self.z.0[lane]) = (v.x, v.y, v.z);
     }
 
-    /// Puts vectors into eight lanes.
+    /// Gathers vectors into eight lanes from `first` on.
     #[inline(always)]
     fn put_eight<'v, L: F32x8>(&mut self, first: usize, vector: impl Fn(usize) -> &'v Vec3) {
         let row = |i: usize| bytemuck::cast_ref::<Vec3, [f32; 3]>(vector(first + i));
@@ -91,14 +94,14 @@ impl Vec3xN {
         *self.z.eight_mut(first) = z.store();
     }
 
-    /// The components of eight lanes.
+    /// The components of eight lanes from `first` on.
     #[inline(always)]
     fn eight(&self, first: usize) -> [&Array8; 3] {
         [self.x.eight(first), self.y.eight(first), self.z.eight(first)]
     }
 }
 
-/// Working memory of one thread.
+/// Scratch memory of one thread.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     camera_rays: CameraRays,
@@ -109,7 +112,7 @@ pub struct Batch {
     continuations: Continuations,
 }
 
-/// Whether the lights of a scene are such that paths may be shaded together: triangles without textures.
+/// True when batched shading covers the integrator and all lights of the scene: path tracing, untextured triangles.
 pub fn can_batch(scene: &SceneData, integrator: Integrator) -> bool {
     let plain = |light: &Light| {
         light.kind == LightKind::Triangle as u32
@@ -118,10 +121,9 @@ pub fn can_batch(scene: &SceneData, integrator: Integrator) -> bool {
     integrator == Integrator::Path && !scene.lights.is_empty() && scene.lights.iter().all(plain)
 }
 
-/// The vertices and the material of the triangle that a path may be shaded at with others; `None` where only [`shade`]
-/// will do.
+/// Vertices and material of a hit that can be shaded in a batch; `None` where [`shade`] must be used.
 #[inline(always)]
-fn plain(scene: &SceneData, hit: &Hit) -> Option<([u32; 3], u32)> {
+fn batchable(scene: &SceneData, hit: &Hit) -> Option<([u32; 3], u32)> {
     if !hit.is_some() || hit.primitive & SPHERE_BIT != 0 {
         return None;
     }
@@ -129,15 +131,15 @@ fn plain(scene: &SceneData, hit: &Hit) -> Option<([u32; 3], u32)> {
     let mesh = &scene.meshes[instance.mesh as usize];
     let triangle = &scene.triangles[(mesh.first_triangle + hit.primitive) as usize];
     let material = &scene.materials[triangle.material as usize];
-    let is_plain = instance.flags & Instance::IDENTITY != 0
+    let is_batchable = instance.flags & Instance::IDENTITY != 0
         && material.kind == MaterialKind::Diffuse as u32
         && material.base_color_texture == NONE
         && material.normal_texture == NONE
         && max_component(material.emission) <= 0.0;
-    (is_plain && is_white(scene, triangle.vertices)).then_some((triangle.vertices, triangle.material))
+    (is_batchable && is_white(scene, triangle.vertices)).then_some((triangle.vertices, triangle.material))
 }
 
-/// Whether no vertex is coloured.
+/// True when no vertex has a colour.
 #[inline(always)]
 fn is_white(scene: &SceneData, vertices: [u32; 3]) -> bool {
     let [a, b, c] = vertices;
@@ -145,19 +147,19 @@ fn is_white(scene: &SceneData, vertices: [u32; 3]) -> bool {
     color(a) & color(b) & color(c) == u32::MAX
 }
 
-/// A batch to shade, and where it goes.
+/// Arguments of shading one batch.
 struct Round<'a> {
     scene: &'a SceneData,
     settings: &'a Settings,
     bounce: u32,
-    /// F32x8 that are taken, from the first on.
+    /// Lanes in use, from the first on.
     count: usize,
     paths: &'a mut [PathState],
     output: &'a mut ShadeOutput,
 }
 
 impl Batch {
-    /// Starts the paths of one sample of `pixels`, as [`crate::integrators::generate`] does.
+    /// Generates the camera rays of one sample of `pixels`, as [`crate::integrators::generate`] does.
     pub fn generate(
         &mut self,
         camera: &CameraFrame,
@@ -166,11 +168,13 @@ impl Batch {
         paths: &mut Vec<PathState>,
     ) {
         for chunk in pixels.chunks(LANES) {
+            // Load the pixels into lanes
             let camera_rays = &mut self.camera_rays;
             for (lane, &pixel) in chunk.iter().enumerate() {
                 camera_rays.pixel.0[lane] = pixel;
                 [camera_rays.column.0[lane], camera_rays.row.0[lane]] = camera.column_and_row(pixel);
             }
+            // Compute their camera rays and start their paths
             camera_rays.aim(camera, key);
             paths.extend(chunk.iter().enumerate().map(|(lane, &pixel)| PathState {
                 ray: Ray {
@@ -187,8 +191,9 @@ impl Batch {
         }
     }
 
-    /// Shades paths `active` at their `hits`, as [`shade`] does; `output` takes what they lead to. The scene is one that
-    /// [`can_batch`].
+    /// Shades the paths `active` at their `hits`, as [`shade`] does, into `output`.
+    ///
+    /// The scene must satisfy [`can_batch`].
     #[inline(always)]
     pub fn shade(
         &mut self,
@@ -204,8 +209,8 @@ impl Batch {
         let mut count = 0;
         for (&index, hit) in active.iter().zip(hits) {
             let path = &mut paths[index as usize];
-            match plain(scene, hit) {
-                // It has gone as far as it may and finds no light.
+            match batchable(scene, hit) {
+                // The last vertex adds no emission here, since batched surfaces do not emit.
                 Some(_) if bounce == settings.bounces => {}
                 Some(triangle) => {
                     self.gathered.put(count, index, path, hit, triangle);
@@ -223,7 +228,7 @@ impl Batch {
         }
     }
 
-    /// Shades a batch by the widest instructions that the processor has.
+    /// Shades a batch with the widest instructions of the processor.
     #[inline]
     fn step(&mut self, round: Round<'_>) {
         #[cfg(target_arch = "x86_64")]
@@ -253,14 +258,20 @@ impl Batch {
     fn step_by<L: F32x8>(&mut self, round: Round<'_>) {
         let Self { gathered, surface, light, shadow, continuations, .. } = self;
         let Round { scene, settings, bounce, count, paths, output } = round;
+        // Gather paths, vertices and materials
         gathered.look_up::<L>(scene, paths, count);
-        surface.place(gathered);
+        // Compute surface interactions
+        surface.compute(gathered);
+        // Draw random numbers
         gathered.draw(settings.seed, Block::Light.at(bounce), &mut light.words);
         gathered.draw(settings.seed, Block::Bsdf.at(bounce), &mut continuations.words);
+        // Sample direct lighting
         light.pick::<L>(scene, count);
         shadow.connect(settings, gathered, surface, light);
+        // Sample the BSDF
         continuations.scatter(settings, bounce, gathered, surface);
-        output.take::<L>(shadow, continuations, &gathered.waiting.paths, count, paths);
+        // Scatter the results, compacted
+        output.scatter::<L>(shadow, continuations, &gathered.pending.paths, count, paths);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Paths where they go on, and their shadow rays.
+//! Scatters a batch: surviving paths and shadow rays, compacted.
 
 use crate::integrators::{Connection, PathState, Shaded};
 use crate::simd::steps::{Continuations, ShadowRays};
@@ -7,67 +7,66 @@ use lockstep_core::geometry::{FAR, Ray};
 use lockstep_core::math::simd::{Array8, F32x8};
 use lockstep_core::math::vec3::{Vec3, vec3};
 
-/// A shadow ray, what it adds if nothing is in its way, and to which path.
+/// A shadow ray, the radiance it adds if unoccluded, and its path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct ShadowRay {
-    /// Ray and radiance.
+    /// Shadow ray and radiance.
     pub connection: Connection,
     /// Index of the path.
     pub path: u32,
 }
 
-/// What shading many paths leads to: shadow rays, and the paths that go on.
+/// Output of shading: shadow rays and surviving paths.
 ///
-/// Each path leaves a shadow ray and itself, and what is of no use is overwritten by the next: what does nothing
-/// predicts, so it costs less than to ask.
+/// Compaction is branch-free: every lane is written, and the cursor advances only past live ones.
 #[derive(Clone, Debug, Default)]
 pub struct ShadeOutput {
     shadow_rays: Vec<ShadowRay>,
-    connected: usize,
-    going: Vec<u32>,
-    gone_on: usize,
+    shadow_ray_count: usize,
+    paths: Vec<u32>,
+    path_count: usize,
 }
 
 impl ShadeOutput {
-    /// Empties it and makes room for what so many paths lead to.
+    /// Clears the output and reserves space for `paths` paths.
     pub fn begin(&mut self, paths: usize) {
-        // One place more, for what the last one leaves that is of no use.
+        // One entry more, for a dead lane behind the last live one
         let connection = Connection { ray: Ray::default(), radiance: Vec3::ZERO };
         self.shadow_rays.resize(paths + 1, ShadowRay { connection, path: 0 });
-        self.going.resize(paths + 1, 0);
-        (self.connected, self.gone_on) = (0, 0);
+        self.paths.resize(paths + 1, 0);
+        (self.shadow_ray_count, self.path_count) = (0, 0);
     }
 
-    /// Adds what shading a path led to.
+    /// Appends the result of shading one path.
     #[inline(always)]
     pub fn push(&mut self, path: u32, shaded: &Shaded) {
         if let Some(connection) = shaded.connection {
-            self.shadow_rays[self.connected] = ShadowRay { connection, path };
-            self.connected += 1;
+            self.shadow_rays[self.shadow_ray_count] = ShadowRay { connection, path };
+            self.shadow_ray_count += 1;
         }
-        self.go_on(path, shaded.continues);
+        self.push_path(path, shaded.continues);
     }
 
     #[inline(always)]
-    fn go_on(&mut self, path: u32, continues: bool) {
-        self.going[self.gone_on] = path;
-        self.gone_on += usize::from(continues);
+    fn push_path(&mut self, path: u32, continues: bool) {
+        self.paths[self.path_count] = path;
+        self.path_count += usize::from(continues);
     }
 
     /// The shadow rays.
     pub fn shadow_rays(&self) -> &[ShadowRay] {
-        &self.shadow_rays[..self.connected]
+        &self.shadow_rays[..self.shadow_ray_count]
     }
 
-    /// The paths that go on.
-    pub fn going(&self) -> &[u32] {
-        &self.going[..self.gone_on]
+    /// Indices of the paths that continue.
+    pub fn surviving_paths(&self) -> &[u32] {
+        &self.paths[..self.path_count]
     }
 
-    /// Takes what the first `count` lanes lead to.
+    /// Writes back the first `count` lanes, and appends their shadow rays and surviving paths.
     #[inline(always)]
-    pub(crate) fn take<L: F32x8>(
+    pub(crate) fn scatter<L: F32x8>(
         &mut self,
         shadow: &ShadowRays,
         continuations: &Continuations,
@@ -76,6 +75,7 @@ impl ShadeOutput {
         paths: &mut [PathState],
     ) {
         const ZEROS: &Array8 = &[0.0; EIGHT];
+        // Transpose eight lanes at a time from arrays to records
         for first in (0..count).step_by(EIGHT) {
             let ([x, y, z], [dx, dy, dz]) =
                 (continuations.origin.eight(first), continuations.direction.eight(first));
@@ -92,17 +92,19 @@ impl ShadeOutput {
                 }
                 let index = indices[lane];
                 let [r, g, b, pdf, red, green, blue, _] = rest[i].store();
+                // Extension ray
                 let path = &mut paths[index as usize];
                 path.ray = bytemuck::cast(rays[i].store());
                 path.throughput = vec3(r, g, b);
                 path.bsdf_pdf = pdf;
-                self.go_on(index, continuations.continues.0[lane] != 0);
+                self.push_path(index, continuations.continues.0[lane] != 0);
+                // Shadow ray
                 let connection = Connection {
                     ray: bytemuck::cast(shadow_rays[i].store()),
                     radiance: vec3(red, green, blue),
                 };
-                self.shadow_rays[self.connected] = ShadowRay { connection, path: index };
-                self.connected += usize::from(shadow.cast.0[lane] != 0);
+                self.shadow_rays[self.shadow_ray_count] = ShadowRay { connection, path: index };
+                self.shadow_ray_count += usize::from(shadow.active.0[lane] != 0);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Shading itself, each step a loop over lanes.
+//! The steps of shading, each a loop over lanes.
 
 use crate::direct_light::SHADOW_SHORTENING;
 use crate::interaction::MIN_COSINE;
@@ -13,7 +13,7 @@ use lockstep_core::math::{INV_PI, max, min};
 use lockstep_core::scene::{Material, SceneData};
 use lockstep_core::{Settings, Strategy};
 
-/// The surfaces there, as in [`crate::integrators::path::Local`].
+/// Surface interactions with their shading frames, as in [`crate::interaction`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interactions {
     pub(crate) position: Vec3xN,
@@ -24,7 +24,7 @@ pub(crate) struct Interactions {
     pub(crate) t: Vec3xN,
 }
 
-/// Points on lights.
+/// Sampled lights.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LightSamples {
     pub(crate) words: [U32xN; 4],
@@ -37,17 +37,18 @@ pub(crate) struct LightSamples {
     pub(crate) radiance: Vec3xN,
 }
 
-/// Shadow rays.
+/// Shadow rays of next-event estimation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShadowRays {
-    pub(crate) cast: U32xN,
+    /// Not zero where the ray must be traced.
+    pub(crate) active: U32xN,
     pub(crate) origin: Vec3xN,
     pub(crate) direction: Vec3xN,
     pub(crate) t_max: F32xN,
     pub(crate) radiance: Vec3xN,
 }
 
-/// Extension rays.
+/// Extension rays, sampled from the BSDF.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Continuations {
     pub(crate) words: [U32xN; 4],
@@ -59,10 +60,11 @@ pub(crate) struct Continuations {
 }
 
 impl Interactions {
-    /// [`crate::integrators::path::Interaction::on_triangle`] of an instance in place, and the frame on the side that the path came from.
+    /// Computes interactions on triangles of untransformed instances, and shading frames on the side of the incoming ray.
     #[inline(always)]
-    pub(crate) fn place(&mut self, gathered: &GatheredHits) {
+    pub(crate) fn compute(&mut self, gathered: &GatheredHits) {
         let ([p0, p1, p2], [n0, n1, n2]) = (&gathered.corners, &gathered.normals);
+        // Interpolate positions and normals
         for i in 0..LANES {
             let (u, v) = (gathered.u.0[i], gathered.v.0[i]);
             let b = [1.0 - u - v, u, v];
@@ -72,14 +74,15 @@ impl Interactions {
             self.geometric.put(i, normalize(triangle_normal(p)));
             self.normal.put(i, normalize(n0.at(i) * b[0] + n1.at(i) * b[1] + n2.at(i) * b[2]));
         }
+        // Orient normals and build shading frames
         for i in 0..LANES {
             let (geometric, shading, back) =
                 (self.geometric.at(i), self.normal.at(i), -gathered.direction.at(i));
             let shading = if dot(shading, shading) > 0.0 { shading } else { geometric };
             let side = if dot(geometric, back) > 0.0 { 1.0 } else { -1.0 };
             let geometric = geometric * side;
-            let bent = shading * side;
-            let normal = if dot(bent, back) > MIN_COSINE { bent } else { geometric };
+            let oriented = shading * side;
+            let normal = if dot(oriented, back) > MIN_COSINE { oriented } else { geometric };
             let (s, t) = frame(normal);
             self.geometric.put(i, geometric);
             self.normal.put(i, normal);
@@ -90,7 +93,7 @@ impl Interactions {
 }
 
 impl LightSamples {
-    /// Looks the lights of the first `count` paths up, and of those up to the next eight.
+    /// Picks a light for each of the first `count` lanes, padded to a multiple of eight.
     #[inline(always)]
     pub(crate) fn pick<L: F32x8>(&mut self, scene: &SceneData, count: usize) {
         let Self { words, position, edge1, edge2, facing, pdf_area, two_sided, radiance } = self;
@@ -114,7 +117,7 @@ impl LightSamples {
 }
 
 impl ShadowRays {
-    /// [`crate::integrators::path::connect_to_light`] for points of triangles.
+    /// Connects to points on triangle lights, as next-event estimation of the scalar path tracer does.
     #[inline(always)]
     pub(crate) fn connect(
         &mut self,
@@ -126,24 +129,28 @@ impl ShadowRays {
         let with_bsdf = settings.strategy == Strategy::Mis;
         let samples_lights = settings.strategy != Strategy::BsdfOnly;
         for i in 0..LANES {
+            // Sample a point on the light
             let b = uniform_triangle(uniform(light.words[2].0[i]), uniform(light.words[3].0[i]));
             let (edge1, edge2) = (light.edge1.at(i), light.edge2.at(i));
             let to_light = light.position.at(i) + edge1 * b[0] + edge2 * b[1] - surface.position.at(i);
             let distance2 = dot(to_light, to_light);
             let distance = distance2.sqrt();
             let direction = to_light * (1.0 / distance);
+            // Density of the direction by light sampling
             let facing = normalize(cross(edge1, edge2)) * light.facing.0[i];
             let cosine = -dot(facing, direction);
             let cosine = if light.two_sided.0[i] != 0 { cosine.abs() } else { cosine };
             let pdf = light.pdf_area.0[i] * (distance2 / cosine);
+            // Evaluate the diffuse BSDF and the MIS weight
             let z = dot(direction, surface.normal.at(i));
             let bsdf_pdf = if z <= 0.0 { 0.0 } else { z * INV_PI };
             let weight = if with_bsdf { power_heuristic(pdf, bsdf_pdf) } else { 1.0 };
             let value = gathered.base_color.at(i) * bsdf_pdf;
             let radiance = gathered.throughput.at(i) * value * light.radiance.at(i) * (weight / pdf);
+            // Store the shadow ray; a lane without contribution is inactive
             let dark = (distance2 == 0.0) | (cosine <= 0.0) | (pdf <= 0.0) | (max_component(radiance) <= 0.0);
             let agrees = dot(surface.geometric.at(i), direction) * z > 0.0;
-            self.cast.0[i] = u32::from(samples_lights & agrees & !dark);
+            self.active.0[i] = u32::from(samples_lights & agrees & !dark);
             self.direction.put(i, direction);
             self.t_max.0[i] = min(distance * SHADOW_SHORTENING, FAR);
             self.radiance.put(i, radiance);
@@ -154,7 +161,7 @@ impl ShadowRays {
 }
 
 impl Continuations {
-    /// [`crate::integrators::path::scatter`] at diffuse surfaces.
+    /// Samples the diffuse BSDF and applies Russian roulette.
     #[inline(always)]
     pub(crate) fn scatter(
         &mut self,
@@ -165,12 +172,15 @@ impl Continuations {
     ) {
         let roulette = settings.roulette_from.is_some_and(|first| bounce >= first);
         for i in 0..LANES {
+            // Sample the cosine-weighted hemisphere
             let wi = cosine_hemisphere(uniform(self.words[1].0[i]), uniform(self.words[2].0[i]));
             let along = surface.s.at(i) * wi.x + surface.t.at(i) * wi.y + surface.normal.at(i) * wi.z;
             let direction = normalize(along);
+            // Russian roulette
             let throughput = gathered.throughput.at(i) * gathered.base_color.at(i);
             let brightest = max_component(throughput);
             let survival = if roulette { min(brightest, 0.95) } else { 1.0 };
+            // Store the extension ray
             let agrees = dot(surface.geometric.at(i), direction) * wi.z > 0.0;
             let ends = (brightest <= 0.0) | (roulette & (uniform(self.words[3].0[i]) >= survival));
             self.continues.0[i] = u32::from(agrees & !ends);

@@ -19,8 +19,8 @@ fn point(i: u32, stream: u32) -> Vec3 {
     (vec3(r[0], r[1], r[2]) - Vec3::splat(0.5)) * 4.0
 }
 
-/// Triangles of all sorts under triangle lights: smooth and flat ones, coloured vertices, two-sided and one-sided lights,
-/// glass and metal, a sphere, and an instance out of place.
+/// Triangles under triangle lights: smooth and flat normals, coloured vertices, two-sided and one-sided lights, glass and
+/// metal, a sphere, and a transformed instance.
 fn builder() -> SceneBuilder {
     let mut b = SceneBuilder::new("batch");
     let lamp = |flags: u32| Material { emission: vec3(5.0, 4.0, 3.0), flags, ..Material::BLACK };
@@ -49,20 +49,20 @@ fn builder() -> SceneBuilder {
     let soup = b.mesh(soup);
     b.instance(soup, IDENTITY);
     let ball = Sphere { center: Vec3::ZERO, radius: 0.3, material: materials[0], reserved: [0; 3] };
-    let placed = MeshData {
+    let transformed = MeshData {
         positions: vec![[2.0, -2.0, -2.0], [2.0, 2.0, -2.0], [2.0, 0.0, 2.0]],
         triangles: vec![[0, 1, 2]],
         materials: vec![materials[0]],
         spheres: vec![ball],
         ..MeshData::default()
     };
-    let placed = b.mesh(placed);
+    let transformed = b.mesh(transformed);
     b.flatten = lockstep_core::scene::Flatten::Never;
-    b.instance(placed, [[2.0, 0.0, 0.0, 0.5], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0]]);
+    b.instance(transformed, [[2.0, 0.0, 0.0, 0.5], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0]]);
     b
 }
 
-/// A path that has come some way, in a random direction.
+/// A path after some bounces, in a random direction.
 fn path(i: u32) -> PathState {
     let throughput = random(i, 7);
     PathState {
@@ -74,8 +74,8 @@ fn path(i: u32) -> PathState {
     }
 }
 
-/// Everything that must be alike of a path after shading: all of it where it goes on, else what it gathered.
-fn rest(path: &PathState, continues: bool) -> Option<PathState> {
+/// The state of a path after shading that must be equal: all of it if the path continues.
+fn surviving(path: &PathState, continues: bool) -> Option<PathState> {
     continues.then_some(*path)
 }
 
@@ -106,27 +106,27 @@ fn shade_both(scene: &Scene, settings: &Settings, bounce: u32) -> [usize; 4] {
     for ShadowRay { connection, path } in found {
         assert_eq!(of_lights.get(path), Some(connection), "path {path}, bounce {bounce}, {settings:?}");
     }
-    let onwards: BTreeSet<u32> =
+    let survivors: BTreeSet<u32> =
         shaded().filter(|(_, shaded)| shaded.continues).map(|(&path, _)| path).collect();
     assert_eq!(
-        output.going().iter().copied().collect::<BTreeSet<_>>(),
-        onwards,
+        output.surviving_paths().iter().copied().collect::<BTreeSet<_>>(),
+        survivors,
         "bounce {bounce}, {settings:?}"
     );
-    assert_eq!(output.going().len(), onwards.len());
+    assert_eq!(output.surviving_paths().len(), survivors.len());
     for (&i, expected) in active.iter().zip(&expected) {
         let (alone, together) = (&alone[i as usize], &together[i as usize]);
-        assert_eq!(rest(together, expected.continues), rest(alone, expected.continues), "path {i}");
+        assert_eq!(surviving(together, expected.continues), surviving(alone, expected.continues), "path {i}");
         assert_eq!((together.radiance, together.key), (alone.radiance, alone.key), "path {i}");
     }
-    let batched = hits.iter().filter(|hit| plain(scene, hit).is_some()).count();
+    let batched = hits.iter().filter(|hit| batchable(scene, hit).is_some()).count();
     let connected = expected.iter().filter(|shaded| shaded.connection.is_some()).count();
     let continuing = expected.iter().filter(|shaded| shaded.continues).count();
     [hits.iter().filter(|hit| hit.is_some()).count(), batched, connected, continuing]
 }
 
 #[test]
-fn paths_shaded_together_are_shaded_as_each_by_itself() {
+fn batched_shading_equals_scalar_shading() {
     let scene = builder().build().unwrap();
     assert!(can_batch(&scene, Integrator::Path));
     for strategy in [Strategy::Mis, Strategy::LightOnly, Strategy::BsdfOnly] {
@@ -136,13 +136,13 @@ fn paths_shaded_together_are_shaded_as_each_by_itself() {
             assert!(hit > 500 && batched > hit / 2 && batched < hit, "{batched} of {hit} batched");
             let last = bounce == settings.bounces;
             assert_eq!(connected > 0, !last && strategy != Strategy::BsdfOnly, "{connected} connected");
-            assert_eq!(continuing > 100, !last, "{continuing} go on");
+            assert_eq!(continuing > 100, !last, "{continuing} continue");
         }
     }
 }
 
 #[test]
-fn paths_started_together_are_started_as_each_by_itself() {
+fn batched_camera_rays_equal_scalar_ones() {
     for lens_radius in [0.0, 0.1] {
         let camera = Camera { lens_radius, focus_distance: 3.0, ..Camera::default() }.frame(123, 77);
         let pixels: Vec<u32> = (0..123 * 77).filter(|pixel| pixel % 5 != 2).collect();
@@ -157,7 +157,7 @@ fn paths_started_together_are_started_as_each_by_itself() {
 }
 
 #[test]
-fn other_lights_than_triangles_are_for_single_paths() {
+fn lights_other_than_triangles_are_not_batched() {
     assert!(!can_batch(&SceneBuilder::new("dark").build().unwrap(), Integrator::Path));
     let mut lit = builder();
     lit.light(PunctualLight::Point { position: Vec3::ZERO, intensity: Vec3::ONE });

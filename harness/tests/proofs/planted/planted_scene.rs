@@ -3,7 +3,8 @@
 use lockstep_core::math::vec3::{Vec3, normalize, vec3};
 use lockstep_core::scene::camera::Camera;
 use lockstep_core::scene::{
-    Affine, Flatten, IDENTITY, Material, MeshData, Sampler, Sky, Sphere, TextureTransform, Vertex, Wrap,
+    Affine, EnvironmentLight, Flatten, IDENTITY, Material, MeshData, Sampler, Sphere, TextureTransform,
+    Vertex, Wrap,
 };
 use lockstep_core::{Result, Scene, SceneBuilder};
 
@@ -14,7 +15,7 @@ const RIM: u8 = 51;
 pub(super) fn planted_scene(masked: bool) -> Result<Scene> {
     let mut b = SceneBuilder::new("planted_scene");
     b.flatten = Flatten::Never;
-    b.sky = Sky::Constant(Vec3::splat(0.15));
+    b.environment = EnvironmentLight::Constant(Vec3::splat(0.15));
     b.camera = Camera {
         eye: vec3(0.0, 1.6, 4.6),
         direction: vec3(0.0, -0.14, -1.0),

@@ -11,7 +11,7 @@ mod textures;
 use architecture::{BAY, NAVE};
 use foliage::{Plant, TRIANGLES_PER_LEAF};
 use lockstep_core::math::vec3::vec3;
-use lockstep_core::scene::{Camera, IDENTITY, MeshData, PunctualLight, SceneBuilder, Sky};
+use lockstep_core::scene::{Camera, EnvironmentLight, IDENTITY, MeshData, PunctualLight, SceneBuilder};
 use lockstep_core::{Error, Result, Scene};
 use materials::Finishes;
 use patch::{Frame, Plan};
@@ -47,7 +47,7 @@ pub(super) fn build(parameter: Option<&str>) -> Result<Scene> {
         vertical_fov: 1.1,
         ..Camera::default()
     };
-    b.sky = Sky::Gradient {
+    b.environment = EnvironmentLight::Gradient {
         zenith: vec3(1.0, 1.5, 2.6),
         horizon: vec3(1.7, 1.9, 2.3),
         ground: vec3(0.5, 0.45, 0.4),

@@ -82,8 +82,8 @@ fn eight_rays_hit_few_triangles_as_the_rule_says() {
                 }
             }
             check(&few, &scene, ends.each_ref(), &mut scratch);
-            few.see::<PortableF32x8>(eight.each_ref(), &mut scratch.0);
-            close += u32::from(few.pass::<PortableF32x8>(&mut scratch.0) != 0);
+            few.shear::<PortableF32x8>(eight.each_ref(), &mut scratch.0);
+            close += u32::from(few.edge_functions::<PortableF32x8>(&mut scratch.0) != 0);
         }
     }
     assert!(found > 5_000, "only {found} rays hit anything");

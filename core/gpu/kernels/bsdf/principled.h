@@ -1,0 +1,80 @@
+/* glTF metallic-roughness: a diffuse base, a GGX reflection lobe and thin-wall transmission. The counterpart is
+ * bsdf/principled.rs.
+ *
+ * The diffuse base is dimmed by the Fresnel loss on the way in and out, a reciprocal coupling that never reflects more
+ * than arrives (Ashikhmin and Shirley 2000). */
+
+/* The lobes of a principled surface and the probabilities of choosing them. */
+typedef struct {
+    Vec3 f0;
+    float f0_dielectric;
+    Vec3 diffuse;
+    Vec3 transmitted;
+    float p_specular;
+    float p_diffuse;
+    float p_transmitted;
+} Lobes;
+
+LS_FN Lobes bsdf_principled_lobes_new(Surface s, Vec3 wo) {
+    Lobes l;
+    /* Colours of the lobes */
+    l.f0_dielectric = math_sqr((s.ior - 1.0f) / (s.ior + 1.0f));
+    l.f0 = vec3_lerp(vec3_splat(l.f0_dielectric), s.base_color, s.metallic);
+    Vec3 body = vec3_scale(s.base_color, 1.0f - s.metallic);
+    l.transmitted = vec3_scale(body, s.transmission);
+    l.diffuse = vec3_scale(body, 1.0f - s.transmission);
+    /* Estimated albedo of each lobe for wo */
+    float below = 1.0f - bsdf_schlick_scalar(l.f0_dielectric, wo.z);
+    float w_specular = vec3_luminance(bsdf_schlick(l.f0, wo.z));
+    float w_diffuse = vec3_luminance(l.diffuse) * below;
+    float w_transmitted = vec3_luminance(l.transmitted) * below;
+    float w_body = w_diffuse + w_transmitted;
+    /* Probabilities, with a tenth kept for the lobe that the estimate undervalues */
+    l.p_specular = w_body > 0.0f ? 0.1f + 0.8f * (w_specular / (w_specular + w_body)) : 1.0f;
+    l.p_diffuse = w_body > 0.0f ? (1.0f - l.p_specular) * (w_diffuse / w_body) : 0.0f;
+    l.p_transmitted = w_body > 0.0f ? (1.0f - l.p_specular) * (w_transmitted / w_body) : 0.0f;
+    return l;
+}
+
+/* BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`. */
+LS_FN Evaluation bsdf_principled_evaluate(Surface s, Vec3 wo, Vec3 wi) {
+    Lobes l = bsdf_principled_lobes_new(s, wo);
+    /* Reflection: specular and diffuse lobe */
+    if (wi.z > 0.0f) {
+        ReflectionTerms r = bsdf_reflection_terms(wo, wi, bsdf_surface_alpha(s));
+        float losses = (1.0f - bsdf_schlick_scalar(l.f0_dielectric, wo.z))
+                       * (1.0f - bsdf_schlick_scalar(l.f0_dielectric, wi.z));
+        Vec3 specular = vec3_scale(bsdf_schlick(l.f0, r.cosine), r.d_over_4 * r.g2);
+        float cosine_pdf = wi.z * MATH_INV_PI;
+        return bsdf_evaluation(vec3_add(specular, vec3_scale(l.diffuse, losses * cosine_pdf)),
+                               l.p_specular * (r.d_over_4 * r.g1) + l.p_diffuse * cosine_pdf);
+    }
+    /* Transmission: a thin wall transmits as if it reflected to the other side */
+    Vec3 mirrored = vec3_new(wi.x, wi.y, -wi.z);
+    ReflectionTerms r = bsdf_reflection_terms(wo, mirrored, bsdf_surface_alpha(s));
+    float through = 1.0f - bsdf_schlick_scalar(l.f0_dielectric, r.cosine);
+    return bsdf_evaluation(vec3_scale(l.transmitted, through * r.d_over_4 * r.g2),
+                           l.p_transmitted * (r.d_over_4 * r.g1));
+}
+
+/* Samples one lobe, weighted by all of them. */
+LS_FN Scatter bsdf_principled_sample(Surface s, Vec3 wo, float u0, float u1, float u2) {
+    /* Choose a lobe and sample it */
+    Lobes l = bsdf_principled_lobes_new(s, wo);
+    Vec3 wi;
+    if (u0 < l.p_diffuse) {
+        wi = sampling_cosine_hemisphere(u1, u2);
+    } else {
+        Vec3 r = bsdf_reflect(wo, bsdf_ggx_sample(wo, bsdf_surface_alpha(s), u1, u2));
+        if (r.z <= 0.0f) {
+            return bsdf_absorbed();
+        }
+        wi = u0 < l.p_diffuse + l.p_transmitted ? vec3_new(r.x, r.y, -r.z) : r;
+    }
+    /* Weight by the mixture's density */
+    Evaluation e = bsdf_principled_evaluate(s, wo, wi);
+    if (e.pdf > 0.0f) {
+        return bsdf_scatter(wi, vec3_scale(e.value, 1.0f / e.pdf), e.pdf);
+    }
+    return bsdf_absorbed();
+}

@@ -1,0 +1,55 @@
+//! The alpha test at an intersection: alpha mask, and alpha blend as stochastic transparency (Enderton et al. 2010).
+
+use crate::math::rng::{self, RayKey};
+use crate::scene::texture;
+use crate::scene::{AlphaMode, Material, NONE, SPHERE_BIT, SceneData};
+
+/// True when a ray hits a primitive that has alpha, false when it passes through. `key` identifies the ray.
+#[inline(always)]
+pub fn passes_alpha_test(
+    scene: &SceneData,
+    instance: u32,
+    primitive: u32,
+    u: f32,
+    v: f32,
+    key: RayKey,
+) -> bool {
+    let material = &scene.materials[scene.material_of(instance, primitive) as usize];
+    if material.alpha_mode == AlphaMode::Opaque as u32 {
+        return true;
+    }
+    let alpha = alpha(scene, material, instance, primitive, u, v);
+    if material.alpha_mode == AlphaMode::Mask as u32 {
+        return alpha >= material.alpha_cutoff;
+    }
+    rng::alpha_uniform(key, instance, primitive) < alpha
+}
+
+/// The alpha of a surface point.
+#[inline(always)]
+pub fn alpha(scene: &SceneData, material: &Material, instance: u32, primitive: u32, u: f32, v: f32) -> f32 {
+    if primitive & SPHERE_BIT != 0 {
+        return material.alpha;
+    }
+    let mesh = &scene.meshes[scene.instances[instance as usize].mesh as usize];
+    let triangle = &scene.triangles[(mesh.first_triangle + primitive) as usize];
+    let [i0, i1, i2] = triangle.vertices;
+    let vertices = [&scene.vertices[i0 as usize], &scene.vertices[i1 as usize], &scene.vertices[i2 as usize]];
+    // Alpha of the material and the vertices
+    let b = [1.0 - u - v, u, v];
+    let of_vertices = vertex_alpha(vertices[0].color) * b[0]
+        + vertex_alpha(vertices[1].color) * b[1]
+        + vertex_alpha(vertices[2].color) * b[2];
+    let mut alpha = material.alpha * of_vertices;
+    // Alpha of the base colour texture
+    if material.base_color_texture != NONE {
+        let t = &scene.textures[material.base_color_texture as usize];
+        alpha *= texture::sample(scene, t, texture::coordinates(t, vertices, b)).a;
+    }
+    alpha
+}
+
+#[inline(always)]
+fn vertex_alpha(color: u32) -> f32 {
+    (color >> 24) as f32 * (1.0 / 255.0)
+}

@@ -1,0 +1,67 @@
+//! The GGX microfacet distribution with height-correlated Smith masking-shadowing (Walter et al. 2007; Heitz 2014).
+
+use lockstep_core::math::vec3::{Vec3, dot, normalize, vec3};
+use lockstep_core::math::{PI, max, safe_sqrt, sin_cos_turns};
+
+/// GGX density of microfacet normals (Walter et al. 2007, equation 33).
+#[inline(always)]
+pub fn ggx_d(h: Vec3, alpha: f32) -> f32 {
+    let a2 = alpha * alpha;
+    let t = (h.x * h.x + h.y * h.y) / a2 + h.z * h.z;
+    1.0 / (PI * a2 * t * t)
+}
+
+/// Smith's Lambda for GGX (Heitz 2014, equation 72).
+#[inline(always)]
+pub fn ggx_lambda(v: Vec3, alpha: f32) -> f32 {
+    let slope2 = alpha * alpha * (v.x * v.x + v.y * v.y) / (v.z * v.z);
+    0.5 * ((1.0 + slope2).sqrt() - 1.0)
+}
+
+/// Samples a visible microfacet normal for `wo` by spherical caps (Heitz 2018; Dupuy and Benyoub 2023).
+#[inline(always)]
+pub fn ggx_sample(wo: Vec3, alpha: f32, u: f32, v: f32) -> Vec3 {
+    // Stretch to the hemisphere configuration
+    let stretched = normalize(vec3(alpha * wo.x, alpha * wo.y, wo.z));
+    // Sample the spherical cap of reflected directions
+    let z = (1.0 - u) * (1.0 + stretched.z) - stretched.z;
+    let ring = safe_sqrt((1.0 - z) * (1.0 + z));
+    let (sin, cos) = sin_cos_turns(v);
+    // Half vector, stretched back to the ellipsoid
+    let h = vec3(ring * cos, ring * sin, z) + stretched;
+    normalize(vec3(alpha * h.x, alpha * h.y, max(h.z, 0.0)))
+}
+
+/// Smith masking of `wo` alone, and masking-shadowing of both directions.
+#[inline(always)]
+pub(super) fn ggx_masking(wo: Vec3, wi: Vec3, alpha: f32) -> (f32, f32) {
+    let lambda_o = ggx_lambda(wo, alpha);
+    let lambda_i = ggx_lambda(wi, alpha);
+    (1.0 / (1.0 + lambda_o), 1.0 / (1.0 + lambda_o + lambda_i))
+}
+
+/// `wo` mirrored about the microfacet normal `h`.
+#[inline(always)]
+pub(super) fn reflect(wo: Vec3, h: Vec3) -> Vec3 {
+    h * (2.0 * dot(wo, h)) - wo
+}
+
+/// `wo` refracted at the microfacet normal `h`; the zero vector on total internal reflection.
+#[inline(always)]
+pub(super) fn refract(wo: Vec3, h: Vec3, eta: f32) -> Vec3 {
+    let c = dot(wo, h);
+    let sin2_beyond = (1.0 - c * c) / (eta * eta);
+    if sin2_beyond >= 1.0 {
+        return Vec3::ZERO;
+    }
+    h * (c / eta - safe_sqrt(1.0 - sin2_beyond)) - wo * (1.0 / eta)
+}
+
+/// The factors of a microfacet reflection lobe: `D / (4 cos wo)`, masking of one and of both directions, and the
+/// cosine at the microfacet.
+#[inline(always)]
+pub(super) fn reflection_terms(wo: Vec3, wi: Vec3, alpha: f32) -> (f32, f32, f32, f32) {
+    let h = normalize(wo + wi);
+    let (g1, g2) = ggx_masking(wo, wi, alpha);
+    (ggx_d(h, alpha) / (4.0 * wo.z), g1, g2, dot(wo, h))
+}

@@ -1,0 +1,92 @@
+//! glTF metallic-roughness: a diffuse base, a GGX reflection lobe and thin-wall transmission.
+//!
+//! The diffuse base is dimmed by the Fresnel loss on the way in and out, a reciprocal coupling that never reflects
+//! more than arrives (Ashikhmin and Shirley 2000).
+
+use crate::bsdf::fresnel::{schlick, schlick_scalar};
+use crate::bsdf::microfacet::{ggx_sample, reflect, reflection_terms};
+use crate::bsdf::surface::{ABSORBED, Evaluation, Scatter, Surface};
+use lockstep_core::math::sampling::cosine_hemisphere;
+use lockstep_core::math::vec3::{Vec3, lerp, luminance, vec3};
+use lockstep_core::math::{INV_PI, sqr};
+
+/// The lobes of a principled surface and the probabilities of choosing them.
+struct Lobes {
+    /// Reflectance at normal incidence of the specular lobe.
+    f0: Vec3,
+    /// The same of its dielectric part.
+    f0_dielectric: f32,
+    diffuse: Vec3,
+    transmitted: Vec3,
+    p_specular: f32,
+    p_diffuse: f32,
+    p_transmitted: f32,
+}
+
+impl Lobes {
+    #[inline(always)]
+    fn new(s: &Surface, wo: Vec3) -> Self {
+        // Colours of the lobes
+        let f0_dielectric = sqr((s.ior - 1.0) / (s.ior + 1.0));
+        let f0 = lerp(Vec3::splat(f0_dielectric), s.base_color, s.metallic);
+        let body = s.base_color * (1.0 - s.metallic);
+        let transmitted = body * s.transmission;
+        let diffuse = body * (1.0 - s.transmission);
+        // Estimated albedo of each lobe for wo
+        let below = 1.0 - schlick_scalar(f0_dielectric, wo.z);
+        let w_specular = luminance(schlick(f0, wo.z));
+        let w_diffuse = luminance(diffuse) * below;
+        let w_transmitted = luminance(transmitted) * below;
+        let w_body = w_diffuse + w_transmitted;
+        // Probabilities, with a tenth kept for the lobe that the estimate undervalues
+        let p_specular = if w_body > 0.0 { 0.1 + 0.8 * (w_specular / (w_specular + w_body)) } else { 1.0 };
+        let p_diffuse = if w_body > 0.0 { (1.0 - p_specular) * (w_diffuse / w_body) } else { 0.0 };
+        let p_transmitted = if w_body > 0.0 { (1.0 - p_specular) * (w_transmitted / w_body) } else { 0.0 };
+        Self { f0, f0_dielectric, diffuse, transmitted, p_specular, p_diffuse, p_transmitted }
+    }
+}
+
+/// BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`.
+#[inline(always)]
+pub(super) fn evaluate(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
+    let lobes = Lobes::new(s, wo);
+    // Reflection: specular and diffuse lobe
+    if wi.z > 0.0 {
+        let (d_over_4, g1, g2, cosine) = reflection_terms(wo, wi, s.alpha());
+        let losses = (1.0 - schlick_scalar(lobes.f0_dielectric, wo.z))
+            * (1.0 - schlick_scalar(lobes.f0_dielectric, wi.z));
+        let specular = schlick(lobes.f0, cosine) * (d_over_4 * g2);
+        let cosine_pdf = wi.z * INV_PI;
+        return Evaluation {
+            value: specular + lobes.diffuse * (losses * cosine_pdf),
+            pdf: lobes.p_specular * (d_over_4 * g1) + lobes.p_diffuse * cosine_pdf,
+        };
+    }
+    // Transmission: a thin wall transmits as if it reflected to the other side
+    let mirrored = vec3(wi.x, wi.y, -wi.z);
+    let (d_over_4, g1, g2, cosine) = reflection_terms(wo, mirrored, s.alpha());
+    let through = 1.0 - schlick_scalar(lobes.f0_dielectric, cosine);
+    Evaluation {
+        value: lobes.transmitted * (through * d_over_4 * g2),
+        pdf: lobes.p_transmitted * (d_over_4 * g1),
+    }
+}
+
+/// Samples one lobe, weighted by all of them.
+#[inline(always)]
+pub(super) fn sample(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
+    // Choose a lobe and sample it
+    let lobes = Lobes::new(s, wo);
+    let wi = if u[0] < lobes.p_diffuse {
+        cosine_hemisphere(u[1], u[2])
+    } else {
+        let r = reflect(wo, ggx_sample(wo, s.alpha(), u[1], u[2]));
+        if r.z <= 0.0 {
+            return ABSORBED;
+        }
+        if u[0] < lobes.p_diffuse + lobes.p_transmitted { vec3(r.x, r.y, -r.z) } else { r }
+    };
+    // Weight by the mixture's density
+    let e = evaluate(s, wo, wi);
+    if e.pdf > 0.0 { Scatter { wi, weight: e.value * (1.0 / e.pdf), pdf: e.pdf } } else { ABSORBED }
+}
