@@ -1,15 +1,16 @@
 //! The OpenCL functions, under the names that `ocl` links to.
 //!
-//! Each looks up its address in a table, which [`super`] fills from the library it opened, and passes its arguments on.
-//! Without an address it answers [`NOT_LOADED`] and, where the function has a parameter for it, writes that too.
-//! Parameters have single letters because nothing but their order and type matters; the types are compared with the
-//! bindings' when this compiles.
+//! Each looks up its address in a table, which [`super`] fills from the library it opened, and passes its
+//! arguments on. Without an address it answers [`NOT_LOADED`] and, where the function has a parameter for it,
+//! writes that too. Parameters have single letters because nothing but their order and type matters; the
+//! types are compared with the bindings' when this compiles.
 
 use ocl::ffi::*;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// What every function answers while no library is loaded, or where the loaded one lacks it: `CL_INVALID_OPERATION`.
+/// What every function answers while no library is loaded, or where the loaded one lacks it:
+/// `CL_INVALID_OPERATION`.
 pub(super) const NOT_LOADED: cl_int = -59;
 
 /// What a function without an address answers.
