@@ -54,7 +54,7 @@ LS_FN u32 ls_active_lanes(void) {
 #define LS_FMA(a, b, c) fma(a, b, c)
 #define LS_SQRT(x) sqrt(x)
 #define LS_ABS(x) fabs(x)
-/* Minimum and maximum of operands without NaN. GPUs have an instruction for fmin, CPUs one for the comparison. */
+/* Minimum and maximum without NaN. GPUs have an instruction for fmin, CPUs one for the comparison. */
 #ifdef LS_GROUP_COMPACTION
 #define LS_MIN(a, b) fmin(a, b)
 #define LS_MAX(a, b) fmax(a, b)
@@ -67,8 +67,7 @@ LS_FN u32 ls_active_lanes(void) {
 #define LS_LOWEST_BIT(x) popcount(~(x) & ((x) - 1u))
 
 /* 8-wide SIMD. Minimum and maximum return the second operand where unordered, as math_min and math_max do.
- * Comparisons return a bit mask of lanes; without AVX, a multiplication gathers a bit of each lane in the highest
- * byte. */
+ * Comparisons return a bit mask of lanes; without AVX, a multiplication gathers a bit of each lane. */
 #define LS_F32X8 float8
 #define LS_F32X8_SPLAT(x) ((float8)(x))
 #define LS_F32X8_LOAD(from) vload8(0, from)

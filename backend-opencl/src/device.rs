@@ -118,8 +118,8 @@ impl DeviceProperties {
         let clock =
             if self.clock_mhz == 0 { "unknown clock".into() } else { format!("{} MHz", self.clock_mhz) };
         format!(
-            "listed by class (discrete GPU, integrated GPU, CPU), then estimated speed: {class}, {} units x {clock} x \
-             {} lanes",
+            "listed by class (discrete GPU, integrated GPU, CPU), then estimated speed: {class}, {} units x \
+             {clock} x {} lanes",
             self.compute_units, self.lanes
         )
     }

@@ -129,8 +129,8 @@ fn unavailable(failures: &[String], named: bool) -> Unavailable {
     let remedy = if named {
         format!("Set {VARIABLE} to an OpenCL loader such as libOpenCL.so.1, or unset it.")
     } else {
-        "Run `lockstep setup opencl-intel` or `lockstep setup opencl-pocl`, or install your GPU's OpenCL driver and the \
-         package ocl-icd-libopencl1."
+        "Run `lockstep setup opencl-intel` or `lockstep setup opencl-pocl`, or install your GPU's OpenCL \
+         driver and the package ocl-icd-libopencl1."
             .to_owned()
     };
     Unavailable { reason: format!("the OpenCL library could not be opened: {}", failures.join("; ")), remedy }
