@@ -32,13 +32,21 @@ pub(crate) struct PassJob<'a, I> {
 
 /// The queues of one thread, reused from tile to tile.
 pub(crate) struct TileRenderer<S> {
+    /// Path state by pixel of the tile.
     paths: Vec<PathState>,
+    /// Closest hits of the active paths.
     hits: Vec<Hit>,
+    /// Indices of the paths that are still traced.
     active: Vec<u32>,
+    /// Target of sorting `active`.
     sorted: Vec<u32>,
+    /// Working memory of SIMD shading.
     batch: Batch,
+    /// Surviving paths and shadow rays of a bounce.
     output: ShadeOutput,
+    /// Answers to the shadow rays.
     occluded: Vec<bool>,
+    /// Working memory of the intersector.
     scratch: S,
 }
 

@@ -193,7 +193,8 @@ mod tests {
 
     #[test]
     fn the_release_is_found_in_the_kernel_modules_text() {
-        let open = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (a@b)\n\
+        let open = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  \
+                    (a@b)\n\
                     GCC version:  gcc version 13.3.0";
         assert_eq!(release_in(open).as_deref(), Some("580.159.04"));
         assert_eq!(release_in("535.54\n").as_deref(), Some("535.54"));

@@ -57,8 +57,8 @@ fn remedy(error: CudaError) -> Option<&'static str> {
         CudaError::NotInitialized => "the driver is not loaded or lacks this function",
         CudaError::UnknownError => "the driver's error code has no name here; see the system's log",
         error if is_sticky(error) => {
-            "the device's state is lost for this process, other targets are not; start again, and if it comes \
-             back, run the program under compute-sanitizer"
+            "the device's state is lost for this process, other targets are not; start again, and if it \
+             comes back, run the program under compute-sanitizer"
         }
         _ => return None,
     })

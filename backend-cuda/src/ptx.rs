@@ -15,7 +15,7 @@
 use std::collections::BTreeMap;
 
 /// Comment of a marked instruction.
-const MARK: &str = "marked";
+const MARK: &str = "dialect word";
 
 /// Words of the kernel dialect that compile to one instruction: name, parameters, instruction.
 const WORDS: [(&str, &[&str], &str); 3] = [
@@ -151,16 +151,17 @@ mod tests {
     fn instructions_of_words_are_counted_in_their_kernel() {
         let ptx = ".visible .entry a(\n)\n{\n\tfma.rn.f32 \t%f1, %f2, %f3, %f4;\n\tmin.f32 \t%f1, %f2, %f3;\n\
                    \tmax.f32 \t%f1, %f2, 0f00000000;\n}\n.visible .entry b(\n)\n{\n\
-                   \tfma.rn.f32 %f1, %f2, %f3, %f4; // marked\n}\n";
+                   \tfma.rn.f32 %f1, %f2, %f3, %f4; // dialect word\n}\n";
         let counts = words_by_kernel(ptx);
         assert_eq!((counts["a"], counts["b"]), ([2, 0], [1, 1]));
     }
 
     #[test]
     fn marked_words_are_functions_of_one_instruction() {
-        let compat = "#define LS_FMA(a, b, c) f(a, b, c)\n#define LS_MIN(a, b) f(a, b)\n#define LS_MAX(a, b) f(a, b)\nx";
+        let compat = "#define LS_FMA(a, b, c) f(a, b, c)\n#define LS_MIN(a, b) f(a, b)\n\
+                      #define LS_MAX(a, b) f(a, b)\nx";
         let marked = with_marked_words(compat);
-        assert!(marked.contains("asm(\"min.f32 %0, %1, %2; // marked\" : \"=f\"(r) : \"f\"(a), \"f\"(b))"));
+        assert!(marked.contains("asm(\"min.f32 %0, %1, %2; // dialect word\" : \"=f\"(r) : \"f\"(a), \"f\"(b))"));
         assert!(marked.contains("#define LS_FMA(a, b, c) marked_LS_FMA(a, b, c)") && marked.ends_with("\nx"));
     }
 }

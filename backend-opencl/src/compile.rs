@@ -66,15 +66,15 @@ fn build(device: &DiscoveredDevice, program: &core::Program, flags: &str) -> Res
     let flags = CString::new(flags).map_err(|e| failed(device, e.to_string()))?;
     let result = core::build_program(program, Some(&[device.device]), &flags, None, None);
     // `ocl` reports a failure without a log as a success, so the status decides.
-    let ask = |what| core::get_program_build_info(program, device.device, what);
+    let query = |info| core::get_program_build_info(program, device.device, info);
     let succeeded = matches!(
-        ask(ProgramBuildInfo::BuildStatus),
+        query(ProgramBuildInfo::BuildStatus),
         Ok(ProgramBuildInfoResult::BuildStatus(core::ProgramBuildStatus::Success))
     );
     if result.is_ok() && succeeded {
         return Ok(());
     }
-    match ask(ProgramBuildInfo::BuildLog) {
+    match query(ProgramBuildInfo::BuildLog) {
         Ok(ProgramBuildInfoResult::BuildLog(log)) if !log.trim().is_empty() => Err(failed(device, log)),
         _ => match result {
             Err(error) => Err(device_error(&device.target, "building the kernels", &error)),

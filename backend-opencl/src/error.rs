@@ -22,8 +22,8 @@ fn reason(error: &ocl::OclCoreError) -> String {
 fn remedy(status: Status) -> Option<&'static str> {
     Some(match status {
         Status::CL_MEM_OBJECT_ALLOCATION_FAILURE | Status::CL_OUT_OF_RESOURCES => {
-            "the device is out of memory or failed while running; close other programs that use it, or choose \
-             a smaller scene or film"
+            "the device is out of memory or failed while running; close other programs that use it, or \
+             choose a smaller scene or film"
         }
         Status::CL_OUT_OF_HOST_MEMORY => "this machine is out of memory",
         Status::CL_INVALID_BUFFER_SIZE => "the device cannot hold a buffer of this size",
