@@ -161,7 +161,9 @@ mod tests {
         let compat = "#define LS_FMA(a, b, c) f(a, b, c)\n#define LS_MIN(a, b) f(a, b)\n\
                       #define LS_MAX(a, b) f(a, b)\nx";
         let marked = with_marked_words(compat);
-        assert!(marked.contains("asm(\"min.f32 %0, %1, %2; // dialect word\" : \"=f\"(r) : \"f\"(a), \"f\"(b))"));
+        assert!(
+            marked.contains("asm(\"min.f32 %0, %1, %2; // dialect word\" : \"=f\"(r) : \"f\"(a), \"f\"(b))")
+        );
         assert!(marked.contains("#define LS_FMA(a, b, c) marked_LS_FMA(a, b, c)") && marked.ends_with("\nx"));
     }
 }
