@@ -51,7 +51,8 @@ fn remedy(error: CudaError) -> Option<&'static str> {
             "the hardware failed; see `nvidia-smi -q` and the system's log"
         }
         CudaError::NoBinaryForGpu | CudaError::InvalidImage | CudaError::InvalidPtx => {
-            "the driver cannot run what NVRTC made; update the driver, or set LOCKSTEP_NVRTC to an older NVRTC"
+            "the driver cannot run what NVRTC made; update the driver, or set LOCKSTEP_NVRTC to an older \
+             NVRTC"
         }
         CudaError::InvalidDevice => "the device is gone; see the system's log for the driver's message",
         CudaError::NotInitialized => "the driver is not loaded or lacks this function",

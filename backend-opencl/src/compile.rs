@@ -1,4 +1,4 @@
-//! Compiles kernels and reads what the compiler reports.
+//! Compiles kernels and reads the compiler's logs.
 
 use crate::device::DiscoveredDevice;
 use crate::error::device_error;

@@ -67,7 +67,7 @@ fn open() -> Result<PathBuf, Unavailable> {
         match unsafe { Library::new(name) } {
             Ok(library) if symbol(&library, c"cuInit").is_some() => {
                 functions::fill(|function| symbol(&library, function));
-                // The driver starts threads that outlive every use of ours, so it stays mapped.
+                // The driver starts threads that outlive this backend, so it stays mapped.
                 std::mem::forget(library);
                 return Ok(name.into());
             }

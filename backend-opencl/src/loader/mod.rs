@@ -50,7 +50,7 @@ pub fn load() -> Result<PathBuf, Unavailable> {
         match place.open() {
             Ok(library) => {
                 fill_table(&library);
-                // Drivers start threads that outlive every use of ours, so the library stays mapped.
+                // Drivers start threads that outlive this backend, so the library stays mapped.
                 std::mem::forget(library);
                 return Ok(loaded.insert(place.file).clone());
             }
