@@ -1,8 +1,8 @@
-//! What the CPU is called and how many threads render on it.
+//! The CPU as a device: its name, clock and hardware threads.
 
 use lockstep_core::DeviceInfo;
 
-/// The device behind a CPU target.
+/// Describes the CPU as the device of a target; `driver` names the intersector and its version.
 pub(crate) fn describe(target: &str, threads: usize, driver: String, exact: bool) -> DeviceInfo {
     DeviceInfo {
         target: target.into(),
@@ -19,12 +19,12 @@ pub(crate) fn describe(target: &str, threads: usize, driver: String, exact: bool
     }
 }
 
-/// All hardware threads that this process may use.
+/// Number of hardware threads that this process may use; at least one.
 pub(crate) fn hardware_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// A field of the first processor in `/proc/cpuinfo`, where there is one.
+/// A field of the first processor in `/proc/cpuinfo`; `None` where the file or the field is missing.
 fn cpuinfo(field: &str) -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == field))?;

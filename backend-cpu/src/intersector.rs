@@ -1,4 +1,4 @@
-//! What the tiles need of an intersector.
+//! The interface between the tile renderer and an acceleration structure.
 
 use lockstep_bvh::BvhCache;
 use lockstep_core::BvhReport;
@@ -9,20 +9,20 @@ use lockstep_core::scene::Scene;
 use std::time::{Duration, Instant};
 
 /// An intersector, fresh from [`Intersector::build`].
-pub(crate) struct Made<I> {
+pub(crate) struct Built<I> {
     pub(crate) intersector: I,
-    /// What there is to say of its hierarchy, if that is one of the built-in ones.
-    pub(crate) report: Option<BvhReport>,
-    /// How long building or reading it took.
-    pub(crate) took: Duration,
+    /// BVH statistics; `None` unless queries go through a built-in BVH.
+    pub(crate) bvh_report: Option<BvhReport>,
+    /// Time spent building the structure or reading it from the cache.
+    pub(crate) elapsed: Duration,
 }
 
-impl<I> Made<I> {
-    /// What `build` makes without a hierarchy of the built-in ones, timed.
+impl<I> Built<I> {
+    /// Runs `build` and times it, for structures without BVH statistics.
     pub(crate) fn timed(build: impl FnOnce() -> Result<I>) -> Result<Self> {
         let start = Instant::now();
         let intersector = build()?;
-        Ok(Self { intersector, report: None, took: start.elapsed() })
+        Ok(Self { intersector, bvh_report: None, elapsed: start.elapsed() })
     }
 }
 
@@ -31,24 +31,24 @@ pub(crate) trait Intersector: Sized + Sync {
     /// Working memory of one thread.
     type Scratch: Default + Send;
 
-    /// Whether paths may be rendered with it; if not, it only casts rays.
+    /// Whether images may be rendered with it; otherwise it answers ray queries only.
     const RENDERS: bool = true;
 
-    /// Builds the structure with the threads of the current rayon pool; a built-in hierarchy may come from `hierarchies`.
-    fn build(scene: &Scene, hierarchies: &BvhCache) -> Result<Made<Self>>;
+    /// Builds the structure with the threads of the current rayon pool. A built-in BVH may come from `cache`.
+    fn build(scene: &Scene, cache: &BvhCache) -> Result<Built<Self>>;
 
-    /// Whether [`Intersector::closest_hits`] or [`Intersector::any_hits`] traces several rays together.
+    /// Whether [`Intersector::closest_hits`] or [`Intersector::any_hits`] traces ray packets.
     fn has_packets(&self) -> bool {
         false
     }
 
-    /// What the structure is called in benchmarks.
+    /// Name of the structure in benchmarks.
     fn layout(&self) -> String;
 
-    /// Bytes of the structure, beside the scene's.
+    /// Bytes of the structure, without the scene's.
     fn bytes(&self) -> u64;
 
-    /// Asked after a pass: whether any of its queries went wrong.
+    /// Reports errors of queries; called after each pass.
     ///
     /// # Errors
     /// [`lockstep_core::Error::Device`] with the library's reason.
@@ -56,10 +56,11 @@ pub(crate) trait Intersector: Sized + Sync {
         Ok(())
     }
 
-    /// The nearest surface along a ray.
+    /// The closest hit along a ray.
     fn closest_hit(&self, ray: &Ray, key: RayKey, scratch: &mut Self::Scratch) -> Hit;
 
-    /// The nearest surfaces along rays `0..count`, which `ray` gives one by one; `found` takes each once, in any order.
+    /// The closest hits of rays `0..count`. `ray` returns a ray by its index; `found` receives each hit once,
+    /// in any order.
     #[inline(always)]
     fn closest_hits<'r>(
         &self,
@@ -68,12 +69,12 @@ pub(crate) trait Intersector: Sized + Sync {
         scratch: &mut Self::Scratch,
         found: impl FnMut(usize, Hit),
     ) {
-        self.each_closest_hit(count, ray, scratch, found);
+        self.closest_hits_singly(count, ray, scratch, found);
     }
 
-    /// The same, one by one.
+    /// [`Intersector::closest_hits`] one ray at a time, in order.
     #[inline(always)]
-    fn each_closest_hit<'r>(
+    fn closest_hits_singly<'r>(
         &self,
         count: usize,
         ray: impl Fn(usize) -> (&'r Ray, RayKey),
@@ -86,10 +87,11 @@ pub(crate) trait Intersector: Sized + Sync {
         }
     }
 
-    /// Whether anything lies along a ray.
+    /// Whether a ray is occluded.
     fn any_hit(&self, ray: &Ray, key: RayKey, scratch: &mut Self::Scratch) -> bool;
 
-    /// Whether anything lies along rays `0..count`, which `ray` gives one by one; `found` takes it for each once, in any order.
+    /// Whether rays `0..count` are occluded. `ray` returns a ray by its index; `found` receives each answer
+    /// once, in any order.
     #[inline(always)]
     fn any_hits<'r>(
         &self,
@@ -98,12 +100,12 @@ pub(crate) trait Intersector: Sized + Sync {
         scratch: &mut Self::Scratch,
         found: impl FnMut(usize, bool),
     ) {
-        self.each_any_hit(count, ray, scratch, found);
+        self.any_hits_singly(count, ray, scratch, found);
     }
 
-    /// The same, one by one.
+    /// [`Intersector::any_hits`] one ray at a time, in order.
     #[inline(always)]
-    fn each_any_hit<'r>(
+    fn any_hits_singly<'r>(
         &self,
         count: usize,
         ray: impl Fn(usize) -> (&'r Ray, RayKey),

@@ -1,27 +1,29 @@
 //! Lockstep's CPU backend: the built-in BVH (`cpu-bvh`) and Embree 4 (`cpu-embree`).
 //!
-//! Both targets run the reference path tracer of `lockstep-core`; they differ only in who finds the hits.
+//! Both targets run the reference integrators of `lockstep-transport`; they differ only in the intersector.
 
 mod bvh;
-mod cast;
 mod device;
 pub mod embree;
 mod intersector;
 mod renderer;
-mod tile;
+mod tally;
+mod tile_renderer;
+mod tiling;
+mod trace_rays;
 
 use bvh::BuiltIn;
 use lockstep_bvh::BvhCache;
 use lockstep_core::{Backend, Error, Integrator, OpenOptions, Renderer, Result, TargetStatus};
 use renderer::CpuRenderer;
 
-/// The target that runs the built-in BVH.
+/// Name of the target that runs the built-in BVH.
 pub const BVH_TARGET: &str = "cpu-bvh";
 
-/// The target that runs Embree 4, present where its library is found.
+/// Name of the target that runs Embree 4; it is present where Embree's library is found.
 pub const EMBREE_TARGET: &str = embree::TARGET;
 
-/// The CPU as a backend.
+/// The CPU backend, with targets [`BVH_TARGET`] and [`EMBREE_TARGET`].
 #[derive(Debug)]
 pub struct Cpu;
 
@@ -36,7 +38,7 @@ impl Backend for Cpu {
 
     fn targets(&self) -> Vec<TargetStatus> {
         let threads = device::hardware_threads();
-        let built_in = device::describe(BVH_TARGET, threads, BUILT_IN.into(), true);
+        let built_in = device::describe(BVH_TARGET, threads, BUILT_IN_DRIVER.into(), true);
         vec![TargetStatus { name: BVH_TARGET.into(), state: Ok(built_in) }, embree::target::status(threads)]
     }
 
@@ -44,7 +46,7 @@ impl Backend for Cpu {
         let threads = options.threads.unwrap_or_else(device::hardware_threads).max(1);
         match target {
             BVH_TARGET => {
-                let info = device::describe(target, threads, BUILT_IN.into(), true);
+                let info = device::describe(target, threads, BUILT_IN_DRIVER.into(), true);
                 Ok(Box::new(CpuRenderer::<BuiltIn>::new(info, BvhCache::new(options.bvh_cache.clone()))?))
             }
             EMBREE_TARGET => embree::target::open(threads),
@@ -56,8 +58,9 @@ impl Backend for Cpu {
     }
 }
 
-/// Embree called from a plain loop, the yardstick of benchmarks: a backend of its own, so that who lists the CPU's targets
-/// does not meet it.
+/// Embree called from a plain loop: a baseline for benchmarks that answers ray queries and does not render.
+///
+/// It is a backend of its own, so that the list of [`Cpu`]'s targets does not contain it.
 #[derive(Debug)]
 pub struct PlainEmbree;
 
@@ -75,5 +78,5 @@ impl Backend for PlainEmbree {
     }
 }
 
-/// What stands in the place of a driver for the built-in intersector.
-const BUILT_IN: &str = concat!("built-in BVH8 ", env!("CARGO_PKG_VERSION"));
+/// The driver field of [`BVH_TARGET`]: the intersector and its version.
+const BUILT_IN_DRIVER: &str = concat!("built-in BVH8 ", env!("CARGO_PKG_VERSION"));

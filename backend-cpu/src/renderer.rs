@@ -1,8 +1,10 @@
-//! The CPU renderer: tiles over rayon, a wavefront per tile.
+//! The CPU renderer: rayon tasks over tiles, a wavefront path tracer per tile.
 
-use crate::cast::cast;
-use crate::intersector::{Intersector, Made};
-use crate::tile::{Job, Tally, Tile, Wavefront, cover, tile_size};
+use crate::intersector::{Built, Intersector};
+use crate::tally::Tally;
+use crate::tile_renderer::{PassJob, TileRenderer};
+use crate::tiling::{Tile, split_into_tiles, tile_size};
+use crate::trace_rays::trace_rays;
 use lockstep_bvh::BvhCache;
 use lockstep_core::film::InvalidSamples;
 use lockstep_core::geometry::{Hit, Ray};
@@ -20,14 +22,14 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Sides of tiles that are compared with the usual one.
-const TILES: [u32; 4] = [8, 16, 64, 128];
+/// Tile sides in pixels that tuning compares with the default.
+const TUNED_TILE_SIDES: [u32; 4] = [8, 16, 64, 128];
 
 /// A renderer over one kind of intersector.
 pub(crate) struct CpuRenderer<I> {
     info: DeviceInfo,
     pool: rayon::ThreadPool,
-    hierarchies: BvhCache,
+    bvh_cache: BvhCache,
     loaded: Option<Loaded<I>>,
 }
 
@@ -44,11 +46,11 @@ struct Loaded<I> {
 }
 
 impl<I: Intersector> CpuRenderer<I> {
-    /// A renderer with its own pool of `info.compute_units` threads, and a place for built hierarchies.
+    /// A renderer with its own pool of `info.compute_units` threads, and a cache of BVHs.
     ///
     /// # Errors
     /// [`Error::Device`] when the system refuses the threads.
-    pub(crate) fn new(info: DeviceInfo, hierarchies: BvhCache) -> Result<Self> {
+    pub(crate) fn new(info: DeviceInfo, bvh_cache: BvhCache) -> Result<Self> {
         let threads = info.compute_units as usize;
         let pool =
             rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Device {
@@ -56,7 +58,7 @@ impl<I: Intersector> CpuRenderer<I> {
                 action: format!("starting {threads} threads"),
                 reason: e.to_string(),
             })?;
-        Ok(Self { info, pool, hierarchies, loaded: None })
+        Ok(Self { info, pool, bvh_cache, loaded: None })
     }
 }
 
@@ -75,14 +77,15 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             return Err(Error::Unsupported { actor: self.info.target.clone(), what: "fast mode".into() });
         }
         self.loaded = None;
-        let Made { intersector, report, took } = self.pool.install(|| I::build(scene, &self.hierarchies))?;
+        let Built { intersector, bvh_report, elapsed } =
+            self.pool.install(|| I::build(scene, &self.bvh_cache))?;
         let device_bytes = scene.bytes() + intersector.bytes();
         self.loaded = Some(Loaded {
             scene: scene.clone(),
             settings: *settings,
             intersector,
             batches: can_batch(scene, settings.integrator),
-            tiles: cover(
+            tiles: split_into_tiles(
                 settings.width,
                 settings.height,
                 tile_size(&KernelConfig::default(), settings.width),
@@ -92,7 +95,13 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             spp: 0,
             invalid: InvalidSamples::default(),
         });
-        Ok(LoadReport { build_ms: ms(took), bvh: report, compile_ms: 0.0, upload_ms: 0.0, device_bytes })
+        Ok(LoadReport {
+            build_ms: ms(elapsed),
+            bvh: bvh_report,
+            compile_ms: 0.0,
+            upload_ms: 0.0,
+            device_bytes,
+        })
     }
 
     fn accumulate(&mut self, samples: Range<u32>) -> Result<PassReport> {
@@ -104,19 +113,19 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         let added = check_range(*spp, &samples)?;
         let camera = scene.camera.frame(settings.width, settings.height);
         let (settings, batches, rays, order) = (*settings, *batches, *rays, *order);
-        let job = Job { scene, intersector, camera, settings, samples, rays, batches, order };
+        let job = PassJob { scene, intersector, camera, settings, samples, rays, batches, order };
         let start = Instant::now();
         let tally = self.pool.install(|| {
             tiles
                 .par_iter_mut()
-                .map_init(Wavefront::default, |wavefront, tile| wavefront.render(&job, tile))
+                .map_init(TileRenderer::default, |renderer, tile| renderer.render(&job, tile))
                 .reduce(Tally::default, Tally::merge)
         });
         let total = start.elapsed();
         intersector.check()?;
         *spp += added;
         invalid.merge(&tally.invalid);
-        // Scheduling run different stages at once: a stage's time is its share of all threads' time.
+        // Threads run different stages at once: a stage's time is its share of all threads' time.
         let share = |d: Duration| ms(d) / f64::from(self.info.compute_units);
         let mut stages = StageTimes { total_ms: ms(total), ..StageTimes::default() };
         stages.add(stage::GENERATE, share(tally.generate));
@@ -140,28 +149,30 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
     }
 
     fn kernel_configs(&self) -> Vec<KernelConfig> {
-        let mut variants = vec![KernelConfig::default()];
-        variants.extend(TILES.map(|side| KernelConfig { tile: Some(side), ..KernelConfig::default() }));
-        variants.extend(
+        let mut configs = vec![KernelConfig::default()];
+        configs.extend(
+            TUNED_TILE_SIDES.map(|side| KernelConfig { tile: Some(side), ..KernelConfig::default() }),
+        );
+        configs.extend(
             [Order::Scanline, Order::Octants].map(|order| KernelConfig { order, ..KernelConfig::default() }),
         );
         if self.loaded.as_ref().is_some_and(|loaded| loaded.intersector.has_packets()) {
-            variants.push(KernelConfig { rays: Rays::Single, ..KernelConfig::default() });
+            configs.push(KernelConfig { rays: Rays::Single, ..KernelConfig::default() });
         }
-        variants
+        configs
     }
 
-    fn configure(&mut self, variant: &KernelConfig) -> Result<ConfigureReport> {
+    fn configure(&mut self, config: &KernelConfig) -> Result<ConfigureReport> {
         let loaded = self.loaded.as_mut().ok_or_else(nothing_loaded)?;
-        let KernelConfig { order, tile, rays, .. } = *variant;
+        let KernelConfig { order, tile, rays, .. } = *config;
         let known = KernelConfig { order, tile, rays, ..KernelConfig::default() };
-        if *variant != known || tile == Some(0) || (rays == Rays::Single && !loaded.intersector.has_packets())
+        if *config != known || tile == Some(0) || (rays == Rays::Single && !loaded.intersector.has_packets())
         {
-            let (actor, what) = (self.info.target.clone(), format!("the variant {variant}"));
+            let (actor, what) = (self.info.target.clone(), format!("the kernel configuration {config}"));
             return Err(Error::Unsupported { actor, what });
         }
         let Settings { width, height, .. } = loaded.settings;
-        loaded.tiles = cover(width, height, tile_size(variant, width));
+        loaded.tiles = split_into_tiles(width, height, tile_size(config, width));
         (loaded.rays, loaded.order) = (rays, order);
         (loaded.spp, loaded.invalid) = (0, InvalidSamples::default());
         Ok(ConfigureReport::default())
@@ -199,15 +210,15 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
     ) -> Result<TraceRaysReport> {
         let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
         let mut found = vec![Hit::none(0.0); rays.len()];
-        let once = |_| self.pool.install(|| cast(&loaded.intersector, rays, query, &mut found));
-        let took: Vec<_> = (0..passes).map(once).collect();
+        let once = |_| self.pool.install(|| trace_rays(&loaded.intersector, rays, query, &mut found));
+        let elapsed: Vec<_> = (0..passes).map(once).collect();
         loaded.intersector.check()?;
         if let Some(hits) = hits {
             *hits = found;
         }
         Ok(TraceRaysReport {
-            ms: took.iter().map(|t| ms(t.wall)).collect(),
-            busy_ms: took.iter().map(|t| ms(t.busy)).collect(),
+            ms: elapsed.iter().map(|e| ms(e.wall)).collect(),
+            busy_ms: elapsed.iter().map(|e| ms(e.busy)).collect(),
             layout: loaded.intersector.layout(),
         })
     }

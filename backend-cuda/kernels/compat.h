@@ -1,4 +1,4 @@
-/* The kernel dialect's words in CUDA C++ for NVRTC, and nothing else. */
+/* The kernel dialect in CUDA C++ for NVRTC. */
 
 typedef int i32;
 typedef unsigned int u32;
@@ -7,9 +7,9 @@ typedef unsigned long long u64;
 
 #define LS_FN static __device__ __forceinline__
 #define LS_KERNEL extern "C" __global__
-/* Traversal waits for memory most of the time: eight groups of 128 in flight, at 64 registers each, hide more of it than
- * the registers that must then be spilled cost. LS_GROUP makes kernels for groups of up to so many threads, at as many
- * registers as these leave. */
+/* Launch bounds. Traversal is bound by memory latency: eight resident blocks of 128 threads, at 64 registers
+ * each, gain more than spilling costs. LS_GROUP is the block size of kernels for large blocks; it limits
+ * their registers. */
 #ifdef LS_GROUP
 #define LS_TRAVERSAL __launch_bounds__(LS_GROUP, 1024 / LS_GROUP)
 #define LS_STAGE __launch_bounds__(LS_GROUP)
@@ -31,8 +31,7 @@ typedef unsigned long long u64;
 #define LS_BARRIER() __syncthreads()
 #define LS_ATOMIC_ADD(counter, amount) atomicAdd(counter, amount)
 
-/* How many work-items of those that run in lockstep do this together, and the next number of a counter for each of them, by
- * one addition for all. */
+/* Active lanes of the warp. Warp-aggregated atomic increment; returns the old value. */
 #define LS_LANES() ((u32)__popc(__activemask()))
 #define LS_TAKE(counter) atomicAdd(counter, 1u)
 
@@ -44,10 +43,10 @@ typedef unsigned long long u64;
 #define LS_MIN(a, b) fminf(a, b)
 #define LS_MAX(a, b) fmaxf(a, b)
 
-/* The lowest bit set of a word that is not zero. */
+/* Index of the lowest set bit of a non-zero word. */
 #define LS_LOWEST_BIT(x) ((u32)(__ffs((int)(x)) - 1))
 
-/* Eight numbers at a time, for a traversal that GPUs do not use: it compiles here as everywhere. */
+/* 8-wide SIMD, emulated by loops: only BVH8 traversal uses it, which GPUs do not run but tests compile. */
 typedef struct {
     float lanes[8];
 } LsF32x8;
@@ -76,12 +75,12 @@ typedef struct {
         return result;                                      \
     }
 #define LS_F32X8_COMPARISON(name, comparison)                          \
-    LS_FN u32 name(LsF32x8 a, LsF32x8 b) {                           \
-        u32 bits = 0u;                                               \
-        for (int i = 0; i < 8; i++) {                                \
+    LS_FN u32 name(LsF32x8 a, LsF32x8 b) {                             \
+        u32 bits = 0u;                                                 \
+        for (int i = 0; i < 8; i++) {                                  \
             bits |= (a.lanes[i] comparison b.lanes[i] ? 1u : 0u) << i; \
-        }                                                            \
-        return bits;                                                 \
+        }                                                              \
+        return bits;                                                   \
     }
 
 LS_F32X8_LANEWISE(ls_f32x8_splat, (float x), x)

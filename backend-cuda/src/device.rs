@@ -1,4 +1,4 @@
-//! The driver's devices: their facts, their names on the command line, and whether each can be used.
+//! Discovery of the driver's devices: their properties, target names, compilers and contexts.
 
 use crate::error::reason;
 use crate::loader::{self, Driver};
@@ -12,20 +12,20 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::{Arc, Mutex};
 
-/// A device and what decides how it is used.
+/// A device with its properties.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
-    /// Name on the command line: `cuda@0`.
+pub(crate) struct DiscoveredDevice {
+    /// Target name: `cuda@0`.
     pub(crate) target: String,
     /// Its number among the driver's devices, the fastest first unless `CUDA_DEVICE_ORDER` says otherwise.
     pub(crate) ordinal: u32,
     pub(crate) device: Device,
-    pub(crate) facts: Facts,
+    pub(crate) properties: DeviceProperties,
 }
 
-/// What a device says of itself.
+/// Properties of a device, as its driver reports them.
 #[derive(Clone, Debug)]
-pub(crate) struct Facts {
+pub(crate) struct DeviceProperties {
     pub(crate) name: String,
     /// The CUDA version that the driver supports.
     pub(crate) cuda: Version,
@@ -36,10 +36,11 @@ pub(crate) struct Facts {
     pub(crate) compute_units: u32,
     pub(crate) clock_khz: u32,
     pub(crate) memory_clock_khz: u32,
+    /// Global memory in bytes.
     pub(crate) memory: u64,
 }
 
-impl Facts {
+impl DeviceProperties {
     fn of(driver: &Driver, device: Device) -> CudaResult<Self> {
         let number = |attribute| device.get_attribute(attribute).map(|value| value.max(0) as u32);
         let major = number(DeviceAttribute::ComputeCapabilityMajor)?;
@@ -49,7 +50,7 @@ impl Facts {
             release: release(),
             capability: 10 * major + number(DeviceAttribute::ComputeCapabilityMinor)?,
             compute_units: number(DeviceAttribute::MultiprocessorCount)?,
-            // Newer drivers may stop telling clocks, which nothing depends on.
+            // Newer drivers may stop reporting clocks, which nothing depends on.
             clock_khz: number(DeviceAttribute::ClockRate).unwrap_or(0),
             memory_clock_khz: number(DeviceAttribute::MemoryClockRate).unwrap_or(0),
             memory: device.total_memory()? as u64,
@@ -59,7 +60,7 @@ impl Facts {
     fn clocks(&self) -> String {
         let known = [(self.clock_khz, "MHz at most"), (self.memory_clock_khz, "MHz memory")];
         let words =
-            known.iter().filter(|(khz, _)| *khz > 0).map(|(khz, what)| format!("{} {what}", khz / 1000));
+            known.iter().filter(|(khz, _)| *khz > 0).map(|(khz, label)| format!("{} {label}", khz / 1000));
         words.collect::<Vec<_>>().join(", ")
     }
 
@@ -68,7 +69,7 @@ impl Facts {
         format!("compute capability {}.{}, {:.1} GB", capability / 10, capability % 10, *memory as f64 * 1e-9)
     }
 
-    /// The device as every number names it. What the compiler did and the rest belong to the mode.
+    /// The description recorded with every result. The arguments after `target` are those of a mode.
     pub(crate) fn info(
         &self,
         target: &str,
@@ -95,7 +96,7 @@ impl Facts {
     }
 }
 
-/// The driver's release, as its kernel module tells it.
+/// The driver's release, as its kernel module reports it; empty when unknown.
 fn release() -> String {
     let text = ["/sys/module/nvidia/version", "/proc/driver/nvidia/version"].map(fs::read_to_string);
     text.into_iter().flatten().find_map(|text| release_in(&text)).unwrap_or_default()
@@ -113,11 +114,11 @@ fn release_in(text: &str) -> Option<String> {
 /// Every device of the driver, in its order.
 ///
 /// # Errors
-/// An [`Unavailable`] without a driver or a device.
-pub(crate) fn find() -> Result<Vec<Found>, Unavailable> {
+/// [`Unavailable`] without a driver or a device.
+pub(crate) fn discover() -> Result<Vec<DiscoveredDevice>, Unavailable> {
     let driver = loader::load()?;
-    let refused = |doing: &str, error| Unavailable {
-        reason: format!("{} fails at {doing}: {}", driver.library.display(), reason(error)),
+    let refused = |action: &str, error| Unavailable {
+        reason: format!("{} fails at {action}: {}", driver.library.display(), reason(error)),
         remedy: "Check with `nvidia-smi` that the driver works.".into(),
     };
     let count = Device::num_devices().map_err(|error| refused("counting devices", error))?;
@@ -131,32 +132,34 @@ pub(crate) fn find() -> Result<Vec<Found>, Unavailable> {
     }
     let describe = |ordinal| {
         let device = Device::get_device(ordinal)?;
-        let facts = Facts::of(&driver, device)?;
-        Ok(Found { target: format!("{}@{ordinal}", crate::NAME), ordinal, device, facts })
+        let properties = DeviceProperties::of(&driver, device)?;
+        let target = format!("{}@{ordinal}", crate::NAME);
+        Ok(DiscoveredDevice { target, ordinal, device, properties })
     };
-    let all: CudaResult<Vec<Found>> = (0..count).map(describe).collect();
+    let all: CudaResult<Vec<DiscoveredDevice>> = (0..count).map(describe).collect();
     all.map_err(|error| refused("describing devices", error))
 }
 
-impl Found {
-    /// The compiler for this device and what it makes.
+impl DiscoveredDevice {
+    /// The compiler for this device, and the architecture to compile for.
     ///
     /// # Errors
-    /// An [`Unavailable`] when no compiler serves or the device failed earlier in this process.
+    /// [`Unavailable`] without a suitable compiler, or if the device failed earlier in this process.
     pub(crate) fn compiler(&self) -> Result<(Arc<Compiler>, Architecture), Unavailable> {
-        if let Some(error) = lost(self.ordinal) {
+        if let Some(error) = lost_by(self.ordinal) {
             return Err(Unavailable {
                 reason: format!(
                     "{} failed earlier in this process ({error:?}) and its state is lost",
-                    self.facts.name
+                    self.properties.name
                 ),
                 remedy: "Start again; if it comes back, run the program under compute-sanitizer.".into(),
             });
         }
-        nvrtc::choose(self.facts.cuda, self.facts.capability)
+        nvrtc::choose(self.properties.cuda, self.properties.capability)
     }
 
-    /// The device's primary context, which lives as long as the process: making one takes a good part of a second.
+    /// The device's primary context. It lives as long as the process, since making one takes a good part of a
+    /// second.
     pub(crate) fn context(&self) -> CudaResult<&'static Context> {
         // A panic elsewhere cannot have left the map half written.
         let mut contexts = CONTEXTS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -171,16 +174,16 @@ impl Found {
 
 static CONTEXTS: Mutex<BTreeMap<u32, &'static Context>> = Mutex::new(BTreeMap::new());
 
-/// Devices whose context is lost, and by what.
+/// Devices whose context is lost, with the error.
 static LOST: Mutex<BTreeMap<u32, CudaError>> = Mutex::new(BTreeMap::new());
 
-/// What a device was lost by in this process.
-pub(crate) fn lost(ordinal: u32) -> Option<CudaError> {
+/// The error by which a device's context was lost in this process, if it was.
+pub(crate) fn lost_by(ordinal: u32) -> Option<CudaError> {
     LOST.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&ordinal).copied()
 }
 
-/// Notes that a device is lost; the first error is the one that tells.
-pub(crate) fn lose(ordinal: u32, error: CudaError) {
+/// Records that a device's context is lost. The first error is kept, since later ones are its consequences.
+pub(crate) fn mark_lost(ordinal: u32, error: CudaError) {
     LOST.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).entry(ordinal).or_insert(error);
 }
 
@@ -189,8 +192,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_release_is_found_in_the_kernel_modules_words() {
-        let open = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release ProgramOptions  (a@b)\n\
+    fn the_release_is_found_in_the_kernel_modules_text() {
+        let open = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  \
+                    (a@b)\n\
                     GCC version:  gcc version 13.3.0";
         assert_eq!(release_in(open).as_deref(), Some("580.159.04"));
         assert_eq!(release_in("535.54\n").as_deref(), Some("535.54"));
@@ -199,10 +203,10 @@ mod tests {
 
     #[test]
     fn the_first_error_of_a_lost_device_is_kept() {
-        const NO_DEVICE_HAS_IT: u32 = u32::MAX;
-        assert_eq!(lost(NO_DEVICE_HAS_IT), None);
-        lose(NO_DEVICE_HAS_IT, CudaError::IllegalAddress);
-        lose(NO_DEVICE_HAS_IT, CudaError::ContextIsDestroyed);
-        assert_eq!(lost(NO_DEVICE_HAS_IT), Some(CudaError::IllegalAddress));
+        const UNUSED_ORDINAL: u32 = u32::MAX;
+        assert_eq!(lost_by(UNUSED_ORDINAL), None);
+        mark_lost(UNUSED_ORDINAL, CudaError::IllegalAddress);
+        mark_lost(UNUSED_ORDINAL, CudaError::ContextIsDestroyed);
+        assert_eq!(lost_by(UNUSED_ORDINAL), Some(CudaError::IllegalAddress));
     }
 }

@@ -1,11 +1,12 @@
-//! CUDA's errors in the terms of the seam.
+//! Maps CUDA's errors to Lockstep's.
 //!
-//! Errors are named, never printed by `cust`, which would ask the driver for the words: there may be none.
+//! Messages use the error's name and never `cust`'s text, for which it would call the driver: there may be
+//! none.
 
 use cust::error::CudaError;
 use lockstep_core::Error;
 
-/// Maps what the driver refused. `action` is in the progressive form ("uploading hits").
+/// An error of the driver. `action` is in the progressive form ("uploading hits").
 pub(crate) fn device_error(actor: &str, action: impl Into<String>, error: CudaError) -> Error {
     Error::Device { actor: actor.into(), action: action.into(), reason: reason(error) }
 }
@@ -18,8 +19,8 @@ pub(crate) fn reason(error: CudaError) -> String {
     }
 }
 
-/// Whether the device's context is lost with this error: every later call fails with it too.
-pub(crate) fn is_lasting(error: CudaError) -> bool {
+/// Whether an error is sticky: the context is lost, and every later call fails with it too.
+pub(crate) fn is_sticky(error: CudaError) -> bool {
     matches!(
         error,
         CudaError::IllegalAddress
@@ -50,14 +51,15 @@ fn remedy(error: CudaError) -> Option<&'static str> {
             "the hardware failed; see `nvidia-smi -q` and the system's log"
         }
         CudaError::NoBinaryForGpu | CudaError::InvalidImage | CudaError::InvalidPtx => {
-            "the driver cannot run what NVRTC made; update the driver, or set LOCKSTEP_NVRTC to an older NVRTC"
+            "the driver cannot run what NVRTC made; update the driver, or set LOCKSTEP_NVRTC to an older \
+             NVRTC"
         }
-        CudaError::InvalidDevice => "the device is gone; see the system's log for the driver's words",
+        CudaError::InvalidDevice => "the device is gone; see the system's log for the driver's message",
         CudaError::NotInitialized => "the driver is not loaded or lacks this function",
-        CudaError::UnknownError => "the driver's code for it has no name here; see the system's log",
-        error if is_lasting(error) => {
-            "the device's state is lost for this process, other targets are not; start again, and if it comes back, \
-             run the program under compute-sanitizer"
+        CudaError::UnknownError => "the driver's error code has no name here; see the system's log",
+        error if is_sticky(error) => {
+            "the device's state is lost for this process, other targets are not; start again, and if it \
+             comes back, run the program under compute-sanitizer"
         }
         _ => return None,
     })
@@ -75,9 +77,9 @@ mod tests {
     }
 
     #[test]
-    fn an_illegal_address_lasts_and_a_full_memory_does_not() {
-        assert!(is_lasting(CudaError::IllegalAddress));
+    fn an_illegal_address_is_sticky_and_full_memory_is_not() {
+        assert!(is_sticky(CudaError::IllegalAddress));
         assert!(reason(CudaError::IllegalAddress).contains("start again"));
-        assert!(!is_lasting(CudaError::OutOfMemory));
+        assert!(!is_sticky(CudaError::OutOfMemory));
     }
 }

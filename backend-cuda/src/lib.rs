@@ -1,26 +1,32 @@
-//! Lockstep's CUDA backend: the path tracer of `core/kernels` on NVIDIA's GPUs.
+//! Lockstep's CUDA backend: the kernels of `core/gpu/kernels` on NVIDIA's GPUs.
 //!
-//! Targets are `cuda@0`, `cuda@1` and so on in the driver's order, the fastest first; `cuda` is the first. The driver is
-//! opened at run time by [`loader`] and the compiler by [`nvrtc`], so a program with this backend starts anywhere.
+//! Targets are `cuda@0`, `cuda@1` and so on in the driver's order, the fastest first; `cuda` is the first.
+//! [`loader`] opens the driver at run time and [`nvrtc`] the compiler, so a program with this backend starts
+//! on machines without them.
 
+mod compile;
 mod device;
 mod error;
 #[cfg(feature = "conformance")]
 pub mod faults;
+mod flags;
+mod launch_shape;
 pub mod loader;
 pub mod nvrtc;
 pub mod probes;
 mod program;
+mod program_cache;
 #[cfg(test)]
 mod ptx;
 mod renderer;
+mod source;
 #[cfg(test)]
 mod tests;
 mod version;
 
 pub use version::Version;
 
-use device::Found;
+use device::DiscoveredDevice;
 use lockstep_core::Listing;
 use lockstep_core::Mode;
 use lockstep_core::{Backend, Error, Integrator, OpenOptions, Renderer, Result, TargetStatus, Unavailable};
@@ -28,10 +34,10 @@ use lockstep_gpu::driver::Wavefront;
 use renderer::{CudaDevice, CudaRenderer};
 use std::sync::Arc;
 
-/// The backend's name, and the target that stands for the first device.
+/// The backend's name, and the name of the first device's target.
 const NAME: &str = "cuda";
 
-/// CUDA as a backend.
+/// The CUDA backend, with a target for every device of the driver.
 #[derive(Debug)]
 pub struct Cuda;
 
@@ -45,9 +51,9 @@ impl Backend for Cuda {
     }
 
     fn targets(&self) -> Vec<TargetStatus> {
-        match device::find() {
-            Ok(found) => found.iter().map(status).collect(),
-            Err(absence) => vec![TargetStatus { name: NAME.into(), state: Err(absence) }],
+        match device::discover() {
+            Ok(devices) => devices.iter().map(status).collect(),
+            Err(unavailable) => vec![TargetStatus { name: NAME.into(), state: Err(unavailable) }],
         }
     }
 
@@ -56,37 +62,40 @@ impl Backend for Cuda {
     }
 
     fn kernels(&self) -> Vec<Listing> {
-        program::listings()
+        source::listings()
     }
 
     fn open(&self, target: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {
-        let renderer: CudaRenderer = Wavefront::new(CudaDevice::open(wanted(target)?, options.mode)?);
+        let renderer: CudaRenderer = Wavefront::new(CudaDevice::open(find_device(target)?, options.mode)?);
         Ok(Box::new(renderer.keeping(lockstep_bvh::BvhCache::new(options.bvh_cache.clone()))))
     }
 }
 
-/// The compiler that serves the first device; where there is no device, any that opens.
+/// The compiler for the first device; without a device, any NVRTC that can be loaded.
 ///
 /// # Errors
-/// An [`Unavailable`] that says what was tried and what to do.
+/// [`Unavailable`] with the libraries tried, the reasons and the remedy.
 pub fn compiler() -> std::result::Result<Arc<nvrtc::Compiler>, Unavailable> {
-    match device::find().ok().and_then(|found| found.into_iter().next()) {
+    match device::discover().ok().and_then(|devices| devices.into_iter().next()) {
         Some(first) => first.compiler().map(|(compiler, _)| compiler),
         None => nvrtc::any(),
     }
 }
 
-fn status(found: &Found) -> TargetStatus {
-    let described = found.compiler();
-    let state = described.map(|(compiler, made_for)| renderer::info(found, &compiler, made_for, Mode::Exact));
-    TargetStatus { name: found.target.clone(), state }
+fn status(device: &DiscoveredDevice) -> TargetStatus {
+    let info = |(compiler, architecture): (Arc<nvrtc::Compiler>, _)| {
+        renderer::info(device, &compiler, architecture, Mode::Exact)
+    };
+    TargetStatus { name: device.target.clone(), state: device.compiler().map(info) }
 }
 
-/// The device of a target; the first one answers to the plain name too.
-fn wanted(target: &str) -> Result<Found> {
-    let found = device::find().map_err(Error::from)?;
-    found.into_iter().find(|f| target == NAME || f.target == target).ok_or_else(|| Error::Unavailable {
-        what: format!("CUDA has no target `{target}` here"),
-        remedy: "`lockstep devices` lists all targets.".into(),
+/// The device of a target; the plain backend name means the first device.
+fn find_device(target: &str) -> Result<DiscoveredDevice> {
+    let devices = device::discover().map_err(Error::from)?;
+    devices.into_iter().find(|device| target == NAME || device.target == target).ok_or_else(|| {
+        Error::Unavailable {
+            what: format!("CUDA has no target `{target}` here"),
+            remedy: "`lockstep devices` lists all targets.".into(),
+        }
     })
 }

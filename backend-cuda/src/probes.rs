@@ -1,8 +1,13 @@
-//! The probes of the conformance suite on a CUDA device.
+//! Probe kernels of the parity list on a CUDA device.
+//!
+//! `lockstep_conformance::parity::run(&mut Probes::build("cuda@0")?, count)` compares them with the
+//! reference.
 
-use crate::program::{self, COMPAT, COMPAT_NAME, Shape};
+use crate::flags::flags;
+use crate::launch_shape::LaunchShape;
 use crate::renderer::CudaDevice;
-use crate::{error, wanted};
+use crate::source::{COMPAT, COMPAT_NAME, options};
+use crate::{error, find_device};
 use cust::module::Module;
 use lockstep_core::Mode;
 use lockstep_core::Result;
@@ -10,7 +15,7 @@ use lockstep_gpu::assemble_probes;
 use lockstep_gpu::driver::{Device, KernelArg};
 use lockstep_gpu::probe::{Call, ProbeDevice};
 
-/// A device with the compiled probes.
+/// A device with compiled probe kernels.
 pub struct Probes {
     module: Module,
     device: CudaDevice,
@@ -18,15 +23,15 @@ pub struct Probes {
 }
 
 impl Probes {
-    /// Compiles the probes for a target, with the flags of the exact mode.
+    /// Compiles the probe kernels for a target, with the flags of exact mode.
     ///
     /// # Errors
     /// [`lockstep_core::Error::Unavailable`] for an absent target; [`lockstep_core::Error::Compile`] or
-    /// [`lockstep_core::Error::Device`] when the probes are refused.
+    /// [`lockstep_core::Error::Device`] when the driver refuses the kernels.
     pub fn build(target: &str) -> Result<Self> {
-        let device = CudaDevice::open(wanted(target)?, Mode::Exact)?;
-        let source = assemble_probes(COMPAT_NAME, COMPAT, &program::options(Mode::Exact));
-        let module = device.load(&source.text, program::flags(Mode::Exact))?;
+        let device = CudaDevice::open(find_device(target)?, Mode::Exact)?;
+        let source = assemble_probes(COMPAT_NAME, COMPAT, &options(Mode::Exact));
+        let module = device.load(&source.text, flags(Mode::Exact))?;
         Ok(Self { module, device, target: target.into() })
     }
 }
@@ -41,7 +46,7 @@ impl ProbeDevice for Probes {
         let ours = [bytemuck::cast_slice(call.inputs), bytemuck::cast_slice(&output)];
         let our_count = ours.len();
         for bytes in arrays.chain(ours) {
-            // There are no empty buffers; a record takes sixteen bytes.
+            // Buffers must not be empty; a record has sixteen bytes.
             let buffer = device.allocate(bytes.len().max(16) as u64, name)?;
             if !bytes.is_empty() {
                 device.upload(&buffer, bytes, name)?;
@@ -60,7 +65,7 @@ impl ProbeDevice for Probes {
         device.enter()?;
         let refused = |e| error::device_error(&self.target, format!("finding kernel {name}"), e);
         let function = self.module.get_function(name).map_err(refused)?;
-        let shape = Shape::of(&function).map_err(refused)?;
+        let shape = LaunchShape::of(&function).map_err(refused)?;
         device.enqueue(&function, shape, name, call.count, &arguments)?;
         if let Some(buffer) = our_buffers.last() {
             device.download(buffer, bytemuck::cast_slice_mut(&mut output), name)?;

@@ -1,30 +1,30 @@
-//! What may and may not be in the PTX of an exact build.
+//! Audit of the PTX of exact builds.
 //!
 //! The rules, for every instruction on floats:
 //!
-//! * `add`, `sub` and `mul` say `.rn`: those that leave the rounding open may be contracted by the driver's assembler.
-//! * `div`, `rcp` and `sqrt` say `.rn`.
-//! * No instruction says `.approx`, `.full`, `.ftz` or `.sat`, none is a `mad`, and none computes in 64 bits.
-//! * `min` and `max` with a constant operand have none that is a NaN, since only then are they the comparison that we
-//!   wrote; such a `min` has no zero, whose sign it treats otherwise.
-//! * Every `fma`, and every `min` and `max` without a constant operand, is one that we wrote. [`with_marked_words`] gives
-//!   a source whose `LS_FMA`, `LS_MIN` and `LS_MAX` leave a mark beside their instruction; each kernel of the plain build
-//!   must have as many of them as it has marks there, which counts every inlined copy, and the marked build none
-//!   without a mark.
+//! * `add`, `sub` and `mul` have `.rn`: without it, the driver's assembler may contract them.
+//! * `div`, `rcp` and `sqrt` have `.rn`.
+//! * No instruction has `.approx`, `.full`, `.ftz` or `.sat`, none is a `mad`, and none computes in 64 bits.
+//! * A constant operand of `min` or `max` is no NaN, since only then do they equal the comparison in the
+//!   source; that of `min` is no zero either, whose sign it treats otherwise.
+//! * Every `fma`, and every `min` and `max` without a constant operand, is written in the source.
+//!   [`with_marked_words`] returns a source whose `LS_FMA`, `LS_MIN` and `LS_MAX` put a mark beside their
+//!   instruction. Each kernel of the plain build must have as many such instructions as the marked build has
+//!   marks, which counts every inlined copy, and the marked build has none without a mark.
 
 use std::collections::BTreeMap;
 
-/// Begins the comment that a marked instruction leaves.
-const MARK: &str = "a word was here";
+/// Comment of a marked instruction.
+const MARK: &str = "dialect word";
 
-/// The words that are one instruction, with their parameters and that instruction.
+/// Words of the kernel dialect that compile to one instruction: name, parameters, instruction.
 const WORDS: [(&str, &[&str], &str); 3] = [
     ("LS_FMA", &["a", "b", "c"], "fma.rn.f32"),
     ("LS_MIN", &["a", "b"], "min.f32"),
     ("LS_MAX", &["a", "b"], "max.f32"),
 ];
 
-/// A compat header whose [`WORDS`] are the same instructions with a mark.
+/// A compat header whose [`WORDS`] compile to the same instructions with a mark.
 pub(crate) fn with_marked_words(compat: &str) -> String {
     let mut lines: Vec<String> = compat.lines().map(str::to_owned).collect();
     for (word, parameters, instruction) in WORDS {
@@ -44,7 +44,7 @@ pub(crate) fn with_marked_words(compat: &str) -> String {
     lines.join("\n")
 }
 
-/// Instructions that only [`WORDS`] may make, and marks, of each kernel.
+/// For each kernel, the number of instructions that only [`WORDS`] may compile to, and of marks.
 pub(crate) fn words_by_kernel(ptx: &str) -> BTreeMap<String, [usize; 2]> {
     let mut counts: BTreeMap<String, [usize; 2]> = BTreeMap::new();
     let mut kernel = String::new();
@@ -69,9 +69,9 @@ fn is_of_a_word((opcode, operands): (&str, &str)) -> bool {
     is("fma.") || ((is("min.f32") || is("max.f32")) && last_constant(operands).is_none())
 }
 
-/// Instructions that break a rule other than the last.
-pub(crate) fn breaches(ptx: &str) -> Vec<String> {
-    ptx.lines().filter(|line| instruction(line).is_some_and(breaks_a_rule)).map(str::to_owned).collect()
+/// Instructions that violate a rule other than the last.
+pub(crate) fn violations(ptx: &str) -> Vec<String> {
+    ptx.lines().filter(|line| instruction(line).is_some_and(violates_a_rule)).map(str::to_owned).collect()
 }
 
 /// Opcode and operands of a line, without its predicate.
@@ -83,7 +83,7 @@ fn instruction(line: &str) -> Option<(&str, &str)> {
     (is_opcode && operands.ends_with(';')).then(|| (opcode, operands.trim_end_matches(';').trim()))
 }
 
-fn breaks_a_rule((opcode, operands): (&str, &str)) -> bool {
+fn violates_a_rule((opcode, operands): (&str, &str)) -> bool {
     let parts: Vec<&str> = opcode.split('.').collect();
     let has = |part: &str| parts.contains(&part);
     if has("f64") || ["approx", "full", "ftz", "sat"].into_iter().any(has) {
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_that_break_a_rule_are_found() {
+    fn violations_are_found() {
         let bad = [
             "\tadd.f32 \t%f1, %f2, %f3;",
             "\tmul.rn.ftz.f32 \t%f1, %f2, %f3;",
@@ -126,12 +126,12 @@ mod tests {
             "\tmad.rn.f32 \t%f1, %f2, %f3, %f4;",
         ];
         for line in bad {
-            assert_eq!(breaches(line), [line], "{line}");
+            assert_eq!(violations(line), [line], "{line}");
         }
     }
 
     #[test]
-    fn lines_that_keep_the_rules_are_not() {
+    fn valid_lines_are_not_violations() {
         let good = [
             "\tadd.rn.f32 \t%f1, %f2, %f3;",
             "\tmul.lo.s32 \t%r1, %r2, %r3;",
@@ -143,7 +143,7 @@ mod tests {
             ".visible .entry ls_generate(",
         ];
         for line in good {
-            assert!(breaches(line).is_empty(), "{line}");
+            assert!(violations(line).is_empty(), "{line}");
         }
     }
 
@@ -151,18 +151,18 @@ mod tests {
     fn instructions_of_words_are_counted_in_their_kernel() {
         let ptx = ".visible .entry a(\n)\n{\n\tfma.rn.f32 \t%f1, %f2, %f3, %f4;\n\tmin.f32 \t%f1, %f2, %f3;\n\
                    \tmax.f32 \t%f1, %f2, 0f00000000;\n}\n.visible .entry b(\n)\n{\n\
-                   \tfma.rn.f32 %f1, %f2, %f3, %f4; // a word was here\n}\n";
+                   \tfma.rn.f32 %f1, %f2, %f3, %f4; // dialect word\n}\n";
         let counts = words_by_kernel(ptx);
         assert_eq!((counts["a"], counts["b"]), ([2, 0], [1, 1]));
     }
 
     #[test]
     fn marked_words_are_functions_of_one_instruction() {
-        let compat = "#define LS_FMA(a, b, c) f(a, b, c)\n#define LS_MIN(a, b) f(a, b)\n#define LS_MAX(a, b) f(a, b)\nx";
+        let compat = "#define LS_FMA(a, b, c) f(a, b, c)\n#define LS_MIN(a, b) f(a, b)\n\
+                      #define LS_MAX(a, b) f(a, b)\nx";
         let marked = with_marked_words(compat);
         assert!(
-            marked
-                .contains("asm(\"min.f32 %0, %1, %2; // a word was here\" : \"=f\"(r) : \"f\"(a), \"f\"(b))")
+            marked.contains("asm(\"min.f32 %0, %1, %2; // dialect word\" : \"=f\"(r) : \"f\"(a), \"f\"(b))")
         );
         assert!(marked.contains("#define LS_FMA(a, b, c) marked_LS_FMA(a, b, c)") && marked.ends_with("\nx"));
     }

@@ -1,8 +1,10 @@
-//! Tests that need the compiler but no device. Skipped, with the reason shown, where there is no NVRTC.
+//! Tests that need the compiler but no device. They are skipped, with the reason printed, where there is no
+//! NVRTC.
 
+use crate::flags::{BlockBound, VERBOSE_FLAG, all_flags, flags};
 use crate::nvrtc::{self, Architecture, Compiler, Refusal};
-use crate::program::{self, Bound, COMPAT, COMPAT_NAME};
 use crate::ptx;
+use crate::source::{COMPAT, COMPAT_NAME, options, source, source_for};
 use lockstep_bvh::Layout;
 use lockstep_conformance::require;
 use lockstep_core::{Integrator, Mode};
@@ -23,28 +25,23 @@ fn compiler() -> Option<Arc<Compiler>> {
 }
 
 fn ptx_of(compiler: &Compiler, text: &str, capability: u32, mode: Mode) -> String {
-    let made = compiler.compile(text, Architecture::Ptx(capability), program::flags(mode));
-    let image = made.unwrap_or_else(|refusal| panic!("compute_{capability}: {refusal:?}"));
-    assert_eq!(image.log, "", "compute_{capability}: the compiler has no complaint");
+    let compiled = compiler.compile(text, Architecture::Ptx(capability), flags(mode));
+    let image = compiled.unwrap_or_else(|refusal| panic!("compute_{capability}: {refusal:?}"));
+    assert_eq!(image.log, "", "compute_{capability}: the compiler has no warnings");
     String::from_utf8_lossy(&image.bytes).into_owned()
 }
 
 #[test]
-fn the_exact_build_has_our_arithmetic_and_no_other() {
+fn the_exact_build_passes_the_audit() {
     let Some(compiler) = compiler() else { return };
-    let options = program::options(Mode::Exact);
+    let options = options(Mode::Exact);
     let plain = assemble(COMPAT_NAME, COMPAT, &options, ProgramKind::Render).text;
     let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, ProgramKind::Render).text;
     for capability in ARCHITECTURES {
-        let trace = ptx_of(
-            &compiler,
-            &program::source(Mode::Exact, ProgramKind::Trace).text,
-            capability,
-            Mode::Exact,
-        );
-        assert_eq!(ptx::breaches(&trace), Vec::<String>::new(), "compute_{capability}: traces");
+        let trace = ptx_of(&compiler, &source(Mode::Exact, ProgramKind::Trace).text, capability, Mode::Exact);
+        assert_eq!(ptx::violations(&trace), Vec::<String>::new(), "compute_{capability}: traces");
         let exact = ptx_of(&compiler, &plain, capability, Mode::Exact);
-        assert_eq!(ptx::breaches(&exact), Vec::<String>::new(), "compute_{capability}");
+        assert_eq!(ptx::violations(&exact), Vec::<String>::new(), "compute_{capability}");
         let marked = ptx::words_by_kernel(&ptx_of(&compiler, &marked, capability, Mode::Exact));
         let written: usize = marked.values().map(|[_, marks]| marks).sum();
         assert!(written > 0, "the intersector's words are in the kernels");
@@ -54,8 +51,8 @@ fn the_exact_build_has_our_arithmetic_and_no_other() {
     }
 }
 
-/// A program of every kind that variants launch.
-fn builds() -> [ProgramKind; 7] {
+/// A program of every kind that kernel configurations launch.
+fn configured_programs() -> [ProgramKind; 7] {
     let build =
         |structure, threads, order| ProgramKind::Configured(ProgramOptions { structure, threads, order });
     [
@@ -70,16 +67,16 @@ fn builds() -> [ProgramKind; 7] {
 }
 
 #[test]
-fn every_way_to_run_passes_has_our_arithmetic_and_no_other() {
+fn every_kernel_configuration_passes_the_audit() {
     let Some(compiler) = compiler() else { return };
-    for part in builds() {
-        let options = program::options(Mode::Exact);
-        let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, part).text;
-        let exact = ptx_of(&compiler, &program::source(Mode::Exact, part).text, 90, Mode::Exact);
-        assert_eq!(ptx::breaches(&exact), Vec::<String>::new(), "{part:?}");
+    for kind in configured_programs() {
+        let options = options(Mode::Exact);
+        let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, kind).text;
+        let exact = ptx_of(&compiler, &source(Mode::Exact, kind).text, 90, Mode::Exact);
+        assert_eq!(ptx::violations(&exact), Vec::<String>::new(), "{kind:?}");
         let marked = ptx::words_by_kernel(&ptx_of(&compiler, &marked, 90, Mode::Exact));
         for (kernel, [all, _]) in ptx::words_by_kernel(&exact) {
-            assert_eq!([all, all], marked[&kernel], "{part:?}: words and marks of {kernel}");
+            assert_eq!([all, all], marked[&kernel], "{kind:?}: words and marks of {kernel}");
         }
     }
 }
@@ -90,34 +87,34 @@ fn kernels_for_large_blocks_leave_registers_for_all_their_threads() {
     const REGISTERS: u64 = 65_536;
     let Some(compiler) = compiler() else { return };
     for (group, threads) in [(512, 512), (1024, 1024)] {
-        for part in [
+        for kind in [
             ProgramKind::Render,
             ProgramKind::Configured(ProgramOptions {
                 structure: Structure::Megakernel,
                 ..ProgramOptions::default()
             }),
         ] {
-            let bound = Bound::of(&KernelConfig { group: Some(group), ..KernelConfig::default() });
-            let mut flags = program::all_flags(Mode::Exact, bound);
-            flags.push("--ptxas-options=-v");
-            let text = program::source(Mode::Exact, part).text;
-            let image = compiler.compile(&text, Architecture::Native(90), &flags).expect("sm_90 is known");
-            let told = from_ptxas(&image.log);
-            assert_eq!(told.len(), text.matches("LS_KERNEL void").count(), "{part:?}");
-            for kernel in told {
-                let registers = kernel.registers.expect("the log tells registers");
+            let bound = BlockBound::of(&KernelConfig { group: Some(group), ..KernelConfig::default() });
+            let mut verbose = all_flags(Mode::Exact, bound);
+            verbose.push(VERBOSE_FLAG);
+            let text = source(Mode::Exact, kind).text;
+            let image = compiler.compile(&text, Architecture::Native(90), &verbose).expect("sm_90 is known");
+            let logged = from_ptxas(&image.log);
+            assert_eq!(logged.len(), text.matches("LS_KERNEL void").count(), "{kind:?}");
+            for kernel in logged {
+                let registers = kernel.registers.expect("the log lists registers");
                 assert!(registers * threads <= REGISTERS, "{group}: {kernel:?}");
             }
         }
     }
     assert_eq!(
-        Bound::of(&KernelConfig { group: Some(128), ..KernelConfig::default() }),
-        Bound::of(&KernelConfig::default())
+        BlockBound::of(&KernelConfig { group: Some(128), ..KernelConfig::default() }),
+        BlockBound::of(&KernelConfig::default())
     );
 }
 
 #[test]
-fn kernels_for_scenes_with_less_have_our_arithmetic_and_spill_nothing() {
+fn kernels_for_fewer_scene_features_pass_the_audit_and_spill_nothing() {
     let Some(compiler) = compiler() else { return };
     let nothing = KernelFeatures {
         instances: false,
@@ -128,19 +125,20 @@ fn kernels_for_scenes_with_less_have_our_arithmetic_and_spill_nothing() {
     for features in
         [nothing, KernelFeatures { spheres: true, ..nothing }, KernelFeatures { alpha: true, ..nothing }]
     {
-        let source = program::source_for(Mode::Exact, ProgramKind::Render, features);
-        let options = Options { features, ..program::options(Mode::Exact) };
+        let unmarked = source_for(Mode::Exact, ProgramKind::Render, features);
+        let options = Options { features, ..options(Mode::Exact) };
         let marked =
             assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, ProgramKind::Render).text;
-        let exact = ptx_of(&compiler, &source.text, 90, Mode::Exact);
-        assert_eq!(ptx::breaches(&exact), Vec::<String>::new(), "{features:?}");
+        let exact = ptx_of(&compiler, &unmarked.text, 90, Mode::Exact);
+        assert_eq!(ptx::violations(&exact), Vec::<String>::new(), "{features:?}");
         let marked = ptx::words_by_kernel(&ptx_of(&compiler, &marked, 90, Mode::Exact));
         for (kernel, [all, _]) in ptx::words_by_kernel(&exact) {
             assert_eq!([all, all], marked[&kernel], "{features:?}: words and marks of {kernel}");
         }
-        let mut flags = program::all_flags(Mode::Exact, None);
-        flags.push("--ptxas-options=-v");
-        let image = compiler.compile(&source.text, Architecture::Native(90), &flags).expect("sm_90 is known");
+        let mut verbose = all_flags(Mode::Exact, None);
+        verbose.push(VERBOSE_FLAG);
+        let image =
+            compiler.compile(&unmarked.text, Architecture::Native(90), &verbose).expect("sm_90 is known");
         for kernel in from_ptxas(&image.log) {
             assert_eq!(kernel.spill_bytes, Some(0), "{features:?}: {}", kernel.kernel);
         }
@@ -148,36 +146,36 @@ fn kernels_for_scenes_with_less_have_our_arithmetic_and_spill_nothing() {
 }
 
 #[test]
-fn the_traversal_for_processors_compiles_to_our_arithmetic_too() {
+fn bvh8_traversal_passes_the_audit_too() {
     let Some(compiler) = compiler() else { return };
-    let options = Options { layout: Layout::Bvh8, ..program::options(Mode::Exact) };
+    let options = Options { layout: Layout::Bvh8, ..options(Mode::Exact) };
     let exact = ptx_of(
         &compiler,
         &assemble(COMPAT_NAME, COMPAT, &options, ProgramKind::Render).text,
         90,
         Mode::Exact,
     );
-    assert_eq!(ptx::breaches(&exact), Vec::<String>::new());
+    assert_eq!(ptx::violations(&exact), Vec::<String>::new());
 }
 
 #[test]
 fn the_audit_finds_the_fast_builds_contractions_and_approximations() {
     let Some(compiler) = compiler() else { return };
-    let fast = program::source(Mode::Fast, ProgramKind::Render).text;
+    let fast = source(Mode::Fast, ProgramKind::Render).text;
     let fast = ptx_of(&compiler, &fast, 90, Mode::Fast);
-    let breaches = ptx::breaches(&fast);
-    assert!(breaches.iter().any(|line| line.contains(".approx")), "{} breaches", breaches.len());
-    assert!(breaches.iter().any(|line| line.contains(".ftz")));
+    let violations = ptx::violations(&fast);
+    assert!(violations.iter().any(|line| line.contains(".approx")), "{} violations", violations.len());
+    assert!(violations.iter().any(|line| line.contains(".ftz")));
     let [all, _] = ptx::words_by_kernel(&fast)["ls_shade"];
     assert!(all > 100, "the fast build contracts shading, which has no fma of ours: {all}");
 }
 
 #[test]
-fn the_probes_have_our_arithmetic_and_no_other() {
+fn probe_kernels_pass_the_audit() {
     let Some(compiler) = compiler() else { return };
-    let source = assemble_probes(COMPAT_NAME, COMPAT, &program::options(Mode::Exact));
+    let source = assemble_probes(COMPAT_NAME, COMPAT, &options(Mode::Exact));
     let exact = ptx_of(&compiler, &source.text, 90, Mode::Exact);
-    assert_eq!(ptx::breaches(&exact), Vec::<String>::new());
+    assert_eq!(ptx::violations(&exact), Vec::<String>::new());
     let words = ptx::words_by_kernel(&exact);
     for word in ["fma", "min", "max"] {
         assert_eq!(words[&format!("ls_probe_word_{word}")], [1, 0], "{word}");
@@ -188,9 +186,9 @@ fn the_probes_have_our_arithmetic_and_no_other() {
 #[test]
 fn every_kernel_has_the_parameters_of_its_declaration() {
     let Some(compiler) = compiler() else { return };
-    for part in [ProgramKind::Render, ProgramKind::Trace].into_iter().chain(builds()) {
-        let ptx = ptx_of(&compiler, &program::source(Mode::Exact, part).text, 90, Mode::Exact);
-        for kernel in part.kernels() {
+    for kind in [ProgramKind::Render, ProgramKind::Trace].into_iter().chain(configured_programs()) {
+        let ptx = ptx_of(&compiler, &source(Mode::Exact, kind).text, 90, Mode::Exact);
+        for kernel in kind.kernels() {
             let start = format!(".entry {}(", kernel.name);
             let (_, signature) = ptx.split_once(&start).expect("every kernel is an entry");
             let (signature, _) = signature.split_once("\n)").expect("a signature ends");
@@ -205,13 +203,13 @@ fn every_kernel_has_the_parameters_of_its_declaration() {
 }
 
 #[test]
-fn a_render_pays_nothing_for_what_only_traces_record() {
+fn rendering_does_not_pay_for_path_records() {
     let Some(compiler) = compiler() else { return };
     let records = |line: &&str| {
         let line = line.trim_start();
         line.starts_with("record->") || line.starts_with("rng_record(")
     };
-    let source = program::source(Mode::Exact, ProgramKind::Render).text;
+    let source = source(Mode::Exact, ProgramKind::Render).text;
     let silent =
         source.lines().map(|line| if records(&line) { "" } else { line }).collect::<Vec<_>>().join("\n");
     assert!(source.lines().filter(records).count() > 20, "the source records");
@@ -220,7 +218,7 @@ fn a_render_pays_nothing_for_what_only_traces_record() {
     assert_eq!(with, without, "instructions of every kernel, by opcode");
 }
 
-/// How often each opcode occurs in each kernel.
+/// Number of instructions of each opcode in each kernel.
 fn instructions(ptx: &str) -> BTreeMap<(String, String), usize> {
     let mut counts = BTreeMap::new();
     let mut kernel = String::new();
@@ -247,11 +245,11 @@ fn parameter_bytes(line: &str) -> Option<usize> {
     bits.parse::<usize>().ok().map(|bits| bits / 8)
 }
 
-/// What a walk through the tree may spill, as the compiler counts: bytes over all places in the code, not of one thread's
-/// state. Closest hit spills 164 where the limit of 64 registers made Sponza's extension rays 17 % faster.
-const MOST_SPILLED_BYTES: u32 = 192;
+/// Most bytes that traversal may spill, as the compiler counts: the sum over the code, not a thread's state.
+/// Closest hit spills 164 at the limit of 64 registers, which made Sponza's extension rays 17 % faster.
+const MAX_SPILLED_BYTES: u32 = 192;
 
-/// The number before some words of a compiler's log.
+/// The number before a phrase in a compiler's log.
 fn bytes_before(log: &str, words: &str) -> Option<u32> {
     log.split_once(words)?.0.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
@@ -259,10 +257,10 @@ fn bytes_before(log: &str, words: &str) -> Option<u32> {
 #[test]
 fn machine_code_is_made_without_a_device_and_only_traversal_spills() {
     let Some(compiler) = compiler() else { return };
-    let mut flags = program::flags(Mode::Exact).to_vec();
-    flags.push("--ptxas-options=-v");
-    let text = program::source(Mode::Exact, ProgramKind::Render).text;
-    let image = compiler.compile(&text, Architecture::Native(90), &flags).expect("sm_90 is known");
+    let mut verbose = flags(Mode::Exact).to_vec();
+    verbose.push(VERBOSE_FLAG);
+    let text = source(Mode::Exact, ProgramKind::Render).text;
+    let image = compiler.compile(&text, Architecture::Native(90), &verbose).expect("sm_90 is known");
     assert!(image.bytes.starts_with(b"\x7fELF"));
     for kernel in ProgramKind::Render.kernels() {
         let name = format!("'{}'", kernel.name);
@@ -270,25 +268,25 @@ fn machine_code_is_made_without_a_device_and_only_traversal_spills() {
         let own: Vec<&str> = lines.take_while(|line| !line.contains("Compiling entry")).collect();
         let own = own.join("\n");
         println!("{name}: {own}");
-        // Traversal trades registers for groups in flight; its spills are a few words outside the loop over nodes.
-        let most = if kernel.traverses { MOST_SPILLED_BYTES } else { 0 };
+        // Traversal trades registers for occupancy; it spills a few words outside the loop over nodes.
+        let limit = if kernel.traverses { MAX_SPILLED_BYTES } else { 0 };
         let spilled = bytes_before(&own, " bytes spill stores");
-        assert!(spilled.is_some_and(|bytes| bytes <= most), "{name}: {own}");
+        assert!(spilled.is_some_and(|bytes| bytes <= limit), "{name}: {own}");
     }
 }
 
 #[test]
-fn a_build_error_names_our_file_and_line() {
+fn a_build_error_names_file_and_line() {
     let Some(compiler) = compiler() else { return };
     let source =
-        "#line 41 \"core/kernels/example.h\"\nextern \"C\" __global__ void f() { return nothing; }\n";
+        "#line 41 \"core/gpu/kernels/example.h\"\nextern \"C\" __global__ void f() { return nothing; }\n";
     let refused = compiler.compile(source, Architecture::Ptx(90), &[]);
     let Err(Refusal::Log(log)) = refused else { panic!("it built") };
-    assert!(log.contains("core/kernels/example.h(41)"), "{log}");
+    assert!(log.contains("core/gpu/kernels/example.h(41)"), "{log}");
 }
 
 #[test]
-fn a_flag_that_the_compiler_does_not_know_is_its_refusal() {
+fn an_unknown_flag_is_an_error_of_the_compiler() {
     let Some(compiler) = compiler() else { return };
     let source = "extern \"C\" __global__ void f() {}\n";
     let refused = compiler.compile(source, Architecture::Ptx(90), &["--no-such-flag"]);

@@ -1,18 +1,18 @@
-//! CUDA's version numbers, which decide whose code a driver runs.
+//! CUDA's version numbers, which decide the code that a driver accepts.
 
 use std::fmt;
 
-/// A version of CUDA: what a driver supports, or what a compiler belongs to.
+/// A version of CUDA: the latest that a driver supports, or the toolkit's that a compiler belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
-    /// Drivers run machine code of every compiler of their major version and of older ones.
+    /// The major version. Drivers run machine code of compilers up to their own major version.
     pub major: i32,
-    /// Drivers run PTX of every compiler up to their own version.
+    /// The minor version. Drivers compile PTX of compilers up to their own version, minor included.
     pub minor: i32,
 }
 
 impl Version {
-    /// From the driver's number: 12,080 is 12.8.
+    /// Decodes the driver's number: 12,080 is 12.8.
     pub(crate) fn of_number(number: i32) -> Self {
         Self { major: number / 1000, minor: number % 1000 / 10 }
     }

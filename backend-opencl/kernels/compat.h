@@ -1,4 +1,4 @@
-/* The kernel dialect's words in OpenCL C 1.2, and nothing else. */
+/* The kernel dialect in OpenCL C 1.2. */
 
 #ifndef LS_FAST
 #pragma OPENCL FP_CONTRACT OFF
@@ -10,13 +10,13 @@ typedef long i64;
 typedef ulong u64;
 
 #define LS_FN static inline __attribute__((always_inline))
-/* A vectorizer that runs neighbouring paths in one vector loses: they part at the first node. */
+/* No vectorisation across work-items: neighbouring rays diverge at the first node. */
 #ifdef cl_intel_vec_len_hint
 #define LS_KERNEL __kernel __attribute__((intel_vec_len_hint(1)))
 #else
 #define LS_KERNEL __kernel
 #endif
-/* What of a device's registers a kernel gets is chosen by compiler flags. */
+/* Launch bounds. OpenCL has none: compiler flags limit registers. */
 #define LS_TRAVERSAL
 #define LS_STAGE
 #define LS_GLOBAL __global
@@ -33,7 +33,7 @@ typedef ulong u64;
 #define LS_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define LS_ATOMIC_ADD(counter, amount) atomic_add(counter, amount)
 
-/* How many work-items of those that run in lockstep do this together. OpenCL C 1.2 does not know of lockstep. */
+/* Active lanes of the warp. OpenCL C 1.2 has no subgroups; without NVIDIA's assembly a warp has one lane. */
 #ifdef __NV_CL_C_VERSION
 #define LS_LANES() ((u32)popcount(ls_active_lanes()))
 
@@ -45,8 +45,8 @@ LS_FN u32 ls_active_lanes(void) {
 #else
 #define LS_LANES() 1u
 #endif
-/* The next number of a counter for each work-item. NVIDIA's assembler makes one addition for all lanes of it, if what is
- * added is a constant. */
+/* Atomic increment; returns the old value. NVIDIA's assembler makes it warp-aggregated, since the operand is
+ * constant. */
 #define LS_TAKE(counter) atomic_add(counter, 1u)
 
 #define LS_AS_U32(x) as_uint(x)
@@ -54,7 +54,7 @@ LS_FN u32 ls_active_lanes(void) {
 #define LS_FMA(a, b, c) fma(a, b, c)
 #define LS_SQRT(x) sqrt(x)
 #define LS_ABS(x) fabs(x)
-/* A GPU has an instruction for fmin, a CPU for the comparison. */
+/* Minimum and maximum without NaN. GPUs have an instruction for fmin, CPUs one for the comparison. */
 #ifdef LS_GROUP_COMPACTION
 #define LS_MIN(a, b) fmin(a, b)
 #define LS_MAX(a, b) fmax(a, b)
@@ -63,11 +63,11 @@ LS_FN u32 ls_active_lanes(void) {
 #define LS_MAX(a, b) math_max(a, b)
 #endif
 
-/* The lowest bit set of a word that is not zero. */
+/* Index of the lowest set bit of a non-zero word. */
 #define LS_LOWEST_BIT(x) popcount(~(x) & ((x) - 1u))
 
-/* Eight numbers at a time. Least and greatest are the second where unordered, as math_min and math_max are; comparisons
- * give a bit for each lane: one of each byte of all lanes is gathered into the highest byte. */
+/* 8-wide SIMD. Minimum and maximum return the second operand where unordered, as math_min and math_max do.
+ * Comparisons return a bit mask of lanes; without AVX, a multiplication gathers a bit of each lane. */
 #define LS_F32X8 float8
 #define LS_F32X8_SPLAT(x) ((float8)(x))
 #define LS_F32X8_LOAD(from) vload8(0, from)

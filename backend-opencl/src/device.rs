@@ -1,4 +1,4 @@
-//! The devices of every platform: their facts, their names on the command line, and which is best.
+//! Discovery of the devices of every platform: their properties, target names and ranking.
 
 use crate::loader;
 use lockstep_core::{DeviceInfo, Unavailable};
@@ -6,35 +6,35 @@ use lockstep_gpu::driver::DeviceType;
 use ocl::{Device, Platform, ffi};
 use std::sync::{Mutex, PoisonError};
 
-/// A device and what decides how it is used.
+/// A device with its properties.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
-    /// Name on the command line: `opencl@pocl`.
+pub(crate) struct DiscoveredDevice {
+    /// Target name: `opencl@pocl`.
     pub(crate) target: String,
     pub(crate) platform: Platform,
     pub(crate) device: Device,
-    pub(crate) facts: Facts,
+    pub(crate) properties: DeviceProperties,
 }
 
-impl Found {
-    /// The sort of processor, which decides how kernels are built for it.
-    pub(crate) fn kind(&self) -> DeviceType {
-        if self.facts.class == Class::Cpu { DeviceType::Cpu } else { DeviceType::Gpu }
+impl DiscoveredDevice {
+    /// CPU or GPU, which decides how kernels are built.
+    pub(crate) fn device_type(&self) -> DeviceType {
+        if self.properties.class == DeviceClass::Cpu { DeviceType::Cpu } else { DeviceType::Gpu }
     }
 }
 
-/// The class of a device, best last.
+/// Class of a device, in ascending order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Class {
+pub(crate) enum DeviceClass {
     Cpu,
     IntegratedGpu,
     DiscreteGpu,
 }
 
-/// What a device says of itself.
+/// Properties of a device, as its driver reports them.
 #[derive(Clone, Debug)]
-pub(crate) struct Facts {
-    pub(crate) class: Class,
+pub(crate) struct DeviceProperties {
+    pub(crate) class: DeviceClass,
     pub(crate) name: String,
     pub(crate) platform_name: String,
     pub(crate) platform_version: String,
@@ -43,24 +43,28 @@ pub(crate) struct Facts {
     pub(crate) driver: String,
     pub(crate) compute_units: u32,
     pub(crate) clock_mhz: u32,
-    /// Lanes of one compute unit: the vector width of a CPU's core, an estimate for a GPU.
+    /// SIMD lanes of one compute unit: the vector width of a CPU core; for a GPU an estimate by vendor.
     pub(crate) lanes: u32,
+    /// Size of the largest allocation, in bytes.
     pub(crate) largest_allocation: u64,
+    /// Global memory in bytes.
     pub(crate) memory: u64,
+    /// Most work-items of a group.
     pub(crate) max_group: usize,
-    float: u64,
+    /// Bits of `CL_DEVICE_SINGLE_FP_CONFIG`.
+    float_config: u64,
 }
 
-impl Facts {
+impl DeviceProperties {
     fn of(platform: &Platform, device: &Device) -> Self {
-        let number = |kind| number(device, kind);
-        let kind = number(ffi::CL_DEVICE_TYPE);
-        let class = if kind & ffi::CL_DEVICE_TYPE_CPU != 0 {
-            Class::Cpu
+        let number = |info| number(device, info);
+        let device_type = number(ffi::CL_DEVICE_TYPE);
+        let class = if device_type & ffi::CL_DEVICE_TYPE_CPU != 0 {
+            DeviceClass::Cpu
         } else if number(ffi::CL_DEVICE_HOST_UNIFIED_MEMORY) != 0 {
-            Class::IntegratedGpu
+            DeviceClass::IntegratedGpu
         } else {
-            Class::DiscreteGpu
+            DeviceClass::DiscreteGpu
         };
         let platform_name = platform.name().unwrap_or_default();
         let vector = number(ffi::CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT) as u32;
@@ -73,50 +77,54 @@ impl Facts {
             driver: text(device, ffi::CL_DRIVER_VERSION),
             compute_units: number(ffi::CL_DEVICE_MAX_COMPUTE_UNITS) as u32,
             clock_mhz: number(ffi::CL_DEVICE_MAX_CLOCK_FREQUENCY) as u32,
-            lanes: if class == Class::Cpu { vector.max(1) } else { gpu_lanes(&vendor_word(&platform_name)) },
+            lanes: if class == DeviceClass::Cpu {
+                vector.max(1)
+            } else {
+                gpu_lanes(&vendor_word(&platform_name))
+            },
             largest_allocation: number(ffi::CL_DEVICE_MAX_MEM_ALLOC_SIZE),
             memory: number(ffi::CL_DEVICE_GLOBAL_MEM_SIZE),
             max_group: (number(ffi::CL_DEVICE_MAX_WORK_GROUP_SIZE) as usize).max(1),
-            float: number(ffi::CL_DEVICE_SINGLE_FP_CONFIG),
+            float_config: number(ffi::CL_DEVICE_SINGLE_FP_CONFIG),
             platform_name,
         }
     }
 
-    /// Whether the device knows the flag for correctly rounded division and square root.
+    /// Whether the compiler supports the flag for correctly rounded division and square root.
     pub(crate) fn rounds_division(&self) -> bool {
-        self.float & ffi::CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0
+        self.float_config & ffi::CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0
     }
 
-    /// Whether the device's arithmetic can be that of the other exact targets. CPUs divide and take roots correctly
-    /// rounded with or without the flag, which Intel's runtime does not know.
-    pub(crate) fn exact(&self) -> bool {
+    /// Whether the device's arithmetic supports exact mode. Division and square root of CPUs are correctly
+    /// rounded without the flag too, which Intel's runtime does not support.
+    pub(crate) fn supports_exact(&self) -> bool {
         let needed = ffi::CL_FP_DENORM | ffi::CL_FP_INF_NAN | ffi::CL_FP_ROUND_TO_NEAREST;
-        (self.rounds_division() || self.class == Class::Cpu) && self.float & needed == needed
+        (self.rounds_division() || self.class == DeviceClass::Cpu) && self.float_config & needed == needed
     }
 
-    /// Estimated throughput in units, clock and lanes; only compared within a class. Units and lanes decide where a
-    /// driver does not tell the clock.
+    /// Estimated throughput, only comparable within a class: units times clock times lanes, without the clock
+    /// where the driver does not report it.
     fn throughput(&self) -> u64 {
         u64::from(self.compute_units) * u64::from(self.clock_mhz.max(1)) * u64::from(self.lanes)
     }
 
-    /// What decides the device's place among all, in words.
+    /// A note that explains the device's place in the ranking.
     fn rank(&self) -> String {
         let class = match self.class {
-            Class::Cpu => "CPU",
-            Class::IntegratedGpu => "integrated GPU",
-            Class::DiscreteGpu => "discrete GPU",
+            DeviceClass::Cpu => "CPU",
+            DeviceClass::IntegratedGpu => "integrated GPU",
+            DeviceClass::DiscreteGpu => "discrete GPU",
         };
         let clock =
             if self.clock_mhz == 0 { "unknown clock".into() } else { format!("{} MHz", self.clock_mhz) };
         format!(
-            "listed by class (discrete GPU, integrated GPU, CPU), then estimated speed: {class}, {} units x {clock} x \
-             {} lanes",
+            "listed by class (discrete GPU, integrated GPU, CPU), then estimated speed: {class}, {} units x \
+             {clock} x {} lanes",
             self.compute_units, self.lanes
         )
     }
 
-    /// The device as every number names it. `flags` and `kernel_hash` belong to the mode.
+    /// The description recorded with every result. `flags` and `kernel_hash` are those of a mode.
     pub(crate) fn info(&self, target: &str, flags: &str, kernel_hash: &str, exact: bool) -> DeviceInfo {
         DeviceInfo {
             target: target.into(),
@@ -132,13 +140,13 @@ impl Facts {
                 format!("{} MHz at most", self.clock_mhz)
             },
             kernel_hash: kernel_hash.into(),
-            exact: exact && self.exact(),
+            exact: exact && self.supports_exact(),
             note: self.rank(),
         }
     }
 }
 
-/// Lanes of a GPU's compute unit, by vendor; OpenCL does not tell.
+/// SIMD lanes of a GPU's compute unit, by vendor; OpenCL does not report them.
 fn gpu_lanes(vendor: &str) -> u32 {
     match vendor {
         "nvidia" => 128,
@@ -148,39 +156,39 @@ fn gpu_lanes(vendor: &str) -> u32 {
     }
 }
 
-fn raw(device: &Device, kind: u32) -> Vec<u8> {
-    device.info_raw(kind).unwrap_or_default()
+fn raw(device: &Device, info: u32) -> Vec<u8> {
+    device.info_raw(info).unwrap_or_default()
 }
 
-/// An integer of any width; zero where the device does not know the question.
-fn number(device: &Device, kind: u32) -> u64 {
-    let bytes = raw(device, kind);
+/// An integer property of any width; zero where the driver does not know it.
+fn number(device: &Device, info: u32) -> u64 {
+    let bytes = raw(device, info);
     let mut wide = [0; 8];
     let len = bytes.len().min(8);
     wide[..len].copy_from_slice(&bytes[..len]);
     u64::from_le_bytes(wide)
 }
 
-fn text(device: &Device, kind: u32) -> String {
-    String::from_utf8_lossy(&raw(device, kind)).trim_matches(['\0', ' ']).to_owned()
+fn text(device: &Device, info: u32) -> String {
+    String::from_utf8_lossy(&raw(device, info)).trim_matches(['\0', ' ']).to_owned()
 }
 
-/// Every device of every platform, the best first. They are asked once in a process: asking takes drivers up to a second,
-/// and some crash when two threads ask at once.
+/// Every device of every platform, the best first. Drivers are queried once per process: that takes up to a
+/// second, and some crash when two threads query them at once.
 ///
 /// # Errors
-/// An [`Unavailable`] without a library, a platform or a device; the next call looks again.
-pub(crate) fn find() -> Result<Vec<Found>, Unavailable> {
-    static FOUND: Mutex<Vec<Found>> = Mutex::new(Vec::new());
+/// An [`Unavailable`] without a library, a platform or a device; the next call searches again.
+pub(crate) fn discover() -> Result<Vec<DiscoveredDevice>, Unavailable> {
+    static DISCOVERED: Mutex<Vec<DiscoveredDevice>> = Mutex::new(Vec::new());
     // A panic elsewhere cannot have left the list half written.
-    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-    if found.is_empty() {
-        *found = look()?;
+    let mut discovered = DISCOVERED.lock().unwrap_or_else(PoisonError::into_inner);
+    if discovered.is_empty() {
+        *discovered = query_platforms()?;
     }
-    Ok(found.clone())
+    Ok(discovered.clone())
 }
 
-fn look() -> Result<Vec<Found>, Unavailable> {
+fn query_platforms() -> Result<Vec<DiscoveredDevice>, Unavailable> {
     let library = loader::load()?;
     let platforms = if loader::platform_count() == 0 { Vec::new() } else { Platform::list() };
     let mut devices = Vec::new();
@@ -189,7 +197,7 @@ fn look() -> Result<Vec<Found>, Unavailable> {
             if number(&device, ffi::CL_DEVICE_AVAILABLE) != 0
                 && number(&device, ffi::CL_DEVICE_COMPILER_AVAILABLE) != 0
             {
-                devices.push((platform, device, Facts::of(&platform, &device)));
+                devices.push((platform, device, DeviceProperties::of(&platform, &device)));
             }
         }
     }
@@ -202,25 +210,25 @@ fn look() -> Result<Vec<Found>, Unavailable> {
                     .into(),
         });
     }
-    devices.sort_by_key(|(_, _, facts)| std::cmp::Reverse((facts.class, facts.throughput())));
-    let words: Vec<String> = devices.iter().map(|(_, _, facts)| word(facts)).collect();
+    devices.sort_by_key(|(_, _, properties)| std::cmp::Reverse((properties.class, properties.throughput())));
+    let words: Vec<String> = devices.iter().map(|(_, _, properties)| device_word(properties)).collect();
     let names = distinct(&words);
-    let make = |((platform, device, facts), name)| Found {
+    let make = |((platform, device, properties), name)| DiscoveredDevice {
         target: format!("{}@{name}", crate::NAME),
         platform,
         device,
-        facts,
+        properties,
     };
     Ok(devices.into_iter().zip(names).map(make).collect())
 }
 
-/// A device's short name.
-fn word(facts: &Facts) -> String {
-    let vendor = vendor_word(&facts.platform_name);
-    if vendor == "intel" && facts.class != Class::Cpu { "intel-gpu".into() } else { vendor }
+/// A device's short name, for its target name.
+fn device_word(properties: &DeviceProperties) -> String {
+    let vendor = vendor_word(&properties.platform_name);
+    if vendor == "intel" && properties.class != DeviceClass::Cpu { "intel-gpu".into() } else { vendor }
 }
 
-/// A platform's short name: the vendor's, else the platform's in lower-case letters and digits.
+/// A platform's short name: the vendor's if known, else the platform's in lower-case letters and digits.
 pub(crate) fn vendor_word(platform: &str) -> String {
     let known = [
         ("portable computing language", "pocl"),
@@ -242,7 +250,7 @@ pub(crate) fn vendor_word(platform: &str) -> String {
     if letters.is_empty() { "device".into() } else { letters.join("-") }
 }
 
-/// The same words, with an index behind each that occurs several times.
+/// Makes words distinct: appends an index to each that occurs several times.
 fn distinct(words: &[String]) -> Vec<String> {
     let name = |(i, word): (usize, &String)| {
         let same = words.iter().filter(|w| *w == word).count();
@@ -275,6 +283,9 @@ mod tests {
 
     #[test]
     fn a_discrete_gpu_is_better_than_any_other() {
-        assert!(Class::DiscreteGpu > Class::IntegratedGpu && Class::IntegratedGpu > Class::Cpu);
+        assert!(
+            DeviceClass::DiscreteGpu > DeviceClass::IntegratedGpu
+                && DeviceClass::IntegratedGpu > DeviceClass::Cpu
+        );
     }
 }

@@ -1,9 +1,9 @@
-//! OpenCL's errors in the terms of the seam.
+//! Maps OpenCL's errors to Lockstep's.
 
 use lockstep_core::Error;
 use ocl::core::Status;
 
-/// Maps what the driver refused. `action` is in the progressive form ("uploading hits").
+/// An error of the driver. `action` is in the progressive form ("uploading hits").
 pub(crate) fn device_error(actor: &str, action: impl Into<String>, error: &ocl::OclCoreError) -> Error {
     Error::Device { actor: actor.into(), action: action.into(), reason: reason(error) }
 }
@@ -22,12 +22,14 @@ fn reason(error: &ocl::OclCoreError) -> String {
 fn remedy(status: Status) -> Option<&'static str> {
     Some(match status {
         Status::CL_MEM_OBJECT_ALLOCATION_FAILURE | Status::CL_OUT_OF_RESOURCES => {
-            "the device is out of memory or failed while running; close other programs that use it, or choose a \
-             smaller scene or film"
+            "the device is out of memory or failed while running; close other programs that use it, or \
+             choose a smaller scene or film"
         }
         Status::CL_OUT_OF_HOST_MEMORY => "this machine is out of memory",
         Status::CL_INVALID_BUFFER_SIZE => "the device cannot hold a buffer of this size",
-        Status::CL_DEVICE_NOT_AVAILABLE => "the device is gone; see the system's log for the driver's words",
+        Status::CL_DEVICE_NOT_AVAILABLE => {
+            "the device is gone; see the system's log for the driver's message"
+        }
         Status::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST => {
             "the device failed while running; its state is lost, so start again"
         }
@@ -36,7 +38,7 @@ fn remedy(status: Status) -> Option<&'static str> {
     })
 }
 
-/// `ocl` frames its messages with lines of symbols; this is the first line with words.
+/// The first line of a message with words; `ocl` frames its messages with lines of symbols.
 fn first_line(text: &str) -> String {
     let words = |line: &&str| line.chars().any(char::is_alphanumeric);
     text.lines().find(words).unwrap_or(text).trim().to_owned()

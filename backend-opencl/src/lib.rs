@@ -1,15 +1,20 @@
-//! Lockstep's OpenCL backend: the path tracer of `core/kernels` on every device of every OpenCL platform.
+//! Lockstep's OpenCL backend: the kernels of `core/gpu/kernels` on every device of every OpenCL platform.
 //!
-//! Targets are `opencl@pocl`, `opencl@intel`, `opencl@nvidia` and so on, the best first: a discrete GPU before an
-//! integrated one before a CPU, then by compute units, clock and lanes. The library is opened at run time by [`loader`],
-//! so a program with this backend starts anywhere.
+//! Targets are `opencl@pocl`, `opencl@intel`, `opencl@nvidia` and so on, the best first: discrete GPUs, then
+//! integrated GPUs, then CPUs; within a class by compute units, clock and lanes. [`loader`] opens the OpenCL
+//! library at run time, so a program with this backend starts on machines without it.
 
+mod compile;
 mod device;
 mod error;
+mod flags;
+mod launch_shape;
 pub mod loader;
 pub mod probes;
 mod program;
+mod program_cache;
 mod renderer;
+mod source;
 mod stack;
 #[cfg(test)]
 mod tests;
@@ -20,31 +25,33 @@ use lockstep_core::{Backend, Error, Integrator, OpenOptions, Renderer, Result, T
 use lockstep_gpu::driver::Wavefront;
 use renderer::{OpenclDevice, OpenclRenderer};
 
-/// The backend's name, and the target that stands for it where there is no device.
+/// The backend's name, and the target listed where there is no device.
 const NAME: &str = "opencl";
 
-/// Opens a target whose kernels have been changed, for proofs that a mistake would be found.
+/// Opens a target with patched kernels, for mutation tests.
 ///
 /// # Errors
-/// As [`Backend::open`]; an edit that does not fit is [`Error::Contract`] when a scene is loaded.
+/// As [`Backend::open`]; a patch that does not apply is [`Error::Contract`] when a scene is loaded.
 #[cfg(feature = "conformance")]
-pub fn open_edited(target: &str, edits: &[lockstep_gpu::SourcePatch]) -> Result<Box<dyn Renderer>> {
-    let mut device = OpenclDevice::open(found(target)?, Mode::Exact)?;
-    device.edits = edits.to_vec();
+pub fn open_patched(target: &str, patches: &[lockstep_gpu::SourcePatch]) -> Result<Box<dyn Renderer>> {
+    let mut device = OpenclDevice::open(find_device(target)?, Mode::Exact)?;
+    device.patches = patches.to_vec();
     let renderer: OpenclRenderer = Wavefront::new(device);
     Ok(Box::new(renderer))
 }
 
-/// The device of a target. The best device comes first and answers to the plain name.
-fn found(target: &str) -> Result<device::Found> {
-    let found = device::find().map_err(Error::from)?;
-    found.into_iter().find(|f| target == NAME || f.target == target).ok_or_else(|| Error::Unavailable {
-        what: format!("OpenCL has no target `{target}` here"),
-        remedy: "`lockstep devices` lists all targets.".into(),
+/// The device of a target; the plain backend name means the best device.
+fn find_device(target: &str) -> Result<device::DiscoveredDevice> {
+    let devices = device::discover().map_err(Error::from)?;
+    devices.into_iter().find(|device| target == NAME || device.target == target).ok_or_else(|| {
+        Error::Unavailable {
+            what: format!("OpenCL has no target `{target}` here"),
+            remedy: "`lockstep devices` lists all targets.".into(),
+        }
     })
 }
 
-/// OpenCL as a backend.
+/// The OpenCL backend, with a target for every device.
 #[derive(Debug)]
 pub struct Opencl;
 
@@ -58,12 +65,13 @@ impl Backend for Opencl {
     }
 
     fn targets(&self) -> Vec<TargetStatus> {
-        match device::find() {
-            Ok(found) => found
-                .iter()
-                .map(|f| TargetStatus { name: f.target.clone(), state: Ok(renderer::info(f, Mode::Exact)) })
-                .collect(),
-            Err(absence) => vec![TargetStatus { name: NAME.into(), state: Err(absence) }],
+        let status = |device: &device::DiscoveredDevice| TargetStatus {
+            name: device.target.clone(),
+            state: Ok(renderer::info(device, Mode::Exact)),
+        };
+        match device::discover() {
+            Ok(devices) => devices.iter().map(status).collect(),
+            Err(unavailable) => vec![TargetStatus { name: NAME.into(), state: Err(unavailable) }],
         }
     }
 
@@ -72,11 +80,12 @@ impl Backend for Opencl {
     }
 
     fn kernels(&self) -> Vec<Listing> {
-        program::listings()
+        source::listings()
     }
 
     fn open(&self, target: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {
-        let renderer: OpenclRenderer = Wavefront::new(OpenclDevice::open(found(target)?, options.mode)?);
+        let renderer: OpenclRenderer =
+            Wavefront::new(OpenclDevice::open(find_device(target)?, options.mode)?);
         Ok(Box::new(renderer.keeping(lockstep_bvh::BvhCache::new(options.bvh_cache.clone()))))
     }
 }

@@ -1,8 +1,11 @@
 //! The probes of the conformance suite on an OpenCL device.
 
+use crate::compile::from_source;
 use crate::error::device_error;
-use crate::program;
+use crate::flags::flags;
+use crate::launch_shape::LaunchShape;
 use crate::renderer::OpenclDevice;
+use crate::source::{COMPAT, COMPAT_NAME, options};
 use lockstep_bvh::Layout;
 use lockstep_core::{KernelConfig, Mode, Result};
 use lockstep_gpu::assemble_probes;
@@ -26,12 +29,12 @@ impl Probes {
     /// [`lockstep_core::Error::Unavailable`] for an absent target; [`lockstep_core::Error::Compile`] or
     /// [`lockstep_core::Error::Device`] when the probes are refused.
     pub fn build(target: &str) -> Result<Self> {
-        let found = crate::found(target)?;
-        let options = program::options(found.kind(), Mode::Exact);
-        let source = assemble_probes(program::COMPAT_NAME, program::COMPAT, &options);
-        let flags = program::flags(&found, Mode::Exact);
+        let found = crate::find_device(target)?;
+        let options = options(found.device_type(), Mode::Exact);
+        let source = assemble_probes(COMPAT_NAME, COMPAT, &options);
+        let flags = flags(&found, Mode::Exact);
         let device = OpenclDevice::open(found.clone(), Mode::Exact)?;
-        let program = program::from_source(&found, device.context(), &source.text, &flags)?;
+        let program = from_source(&found, device.context(), &source.text, &flags)?;
         Ok(Self { device, program, kernels: HashMap::new(), target: found.target })
     }
 
@@ -77,7 +80,8 @@ impl ProbeDevice for Probes {
         arguments.extend(scene_buffers.iter().map(KernelArg::Buffer));
         arguments.push(KernelArg::Plain(bytemuck::bytes_of(&call.count)));
         arguments.extend(our_buffers.iter().map(KernelArg::Buffer));
-        device.enqueue(&kernel, name, device.sizes(call.count, &KernelConfig::default()), &arguments)?;
+        let shape = LaunchShape::of(device.discovered(), call.count, &KernelConfig::default());
+        device.enqueue(&kernel, name, shape, &arguments)?;
         if let Some(buffer) = our_buffers.last() {
             device.download(buffer, bytemuck::cast_slice_mut(&mut output), name)?;
         }

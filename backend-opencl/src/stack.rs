@@ -1,26 +1,26 @@
-//! How many work-items fit the stack of one of PoCL's threads.
+//! Work-items that fit the stack of one of PoCL's threads.
 //!
-//! PoCL runs a work-group on one thread and keeps on its stack what the work-items own. It reports neither how much that is
-//! nor the limit, and crashes beyond.
+//! PoCL runs a work-group on one thread and keeps the work-items' private memory on its stack. It reports
+//! neither its size nor the limit, and crashes beyond it.
 
 use rustix::process::{Resource, getrlimit};
 
-/// Bytes of a work-item's own that a traversal takes in what PoCL makes of it: two stacks of the BVH8's, with little
-/// beside them.
+/// Private memory of a traversal as PoCL compiles it, in bytes: two stacks of the BVH8's, with little beside
+/// them.
 const TRAVERSAL_BYTES: usize = 11 << 10;
 
-/// Bytes of a thread's stack where nothing limits the main thread's: glibc's choice.
+/// Stack of a thread in bytes where nothing limits the main thread's: glibc's choice.
 const UNLIMITED: u64 = 2 << 20;
 
-/// Bytes of the stack of a thread that starts now: as many as the main thread may have (`ulimit -s`).
-pub(crate) fn of_a_thread() -> usize {
+/// Stack of a thread that starts now, in bytes: the limit of the main thread's (`ulimit -s`).
+pub(crate) fn thread_stack_bytes() -> usize {
     let limit = getrlimit(Resource::Stack).current.unwrap_or(UNLIMITED);
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
-/// The most work-items of a group whose kernel holds so many traversals at once, on a stack of so many bytes, a quarter of
-/// which is for everything else; at least one.
-pub(crate) fn most_work_items(stack: usize, traversals: usize) -> usize {
+/// Most work-items of a group, at least one, whose kernel holds `traversals` traversals at once, on a stack
+/// of `stack` bytes. A quarter of the stack is kept for everything else.
+pub(crate) fn max_work_items(stack: usize, traversals: usize) -> usize {
     (stack / 4 * 3 / (TRAVERSAL_BYTES * traversals)).max(1)
 }
 
@@ -29,11 +29,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_shrink_with_the_stack_and_with_what_a_work_item_owns() {
-        assert_eq!(most_work_items(8 << 20, 1), 558);
-        assert_eq!(most_work_items(8 << 20, 2), 279);
-        assert_eq!(most_work_items(512 << 10, 2), 17);
-        assert_eq!(most_work_items(0, 2), 1);
+    fn groups_shrink_with_the_stack_and_with_private_memory() {
+        assert_eq!(max_work_items(8 << 20, 1), 558);
+        assert_eq!(max_work_items(8 << 20, 2), 279);
+        assert_eq!(max_work_items(512 << 10, 2), 17);
+        assert_eq!(max_work_items(0, 2), 1);
     }
 
     #[test]
@@ -41,8 +41,8 @@ mod tests {
         let limit = std::process::Command::new("sh").args(["-c", "ulimit -s"]).output().unwrap();
         let limit = String::from_utf8(limit.stdout).unwrap();
         match limit.trim().parse::<usize>() {
-            Ok(kibibytes) => assert_eq!(of_a_thread(), kibibytes << 10),
-            Err(_) => assert_eq!((limit.trim(), of_a_thread()), ("unlimited", 2 << 20)),
+            Ok(kibibytes) => assert_eq!(thread_stack_bytes(), kibibytes << 10),
+            Err(_) => assert_eq!((limit.trim(), thread_stack_bytes()), ("unlimited", 2 << 20)),
         }
     }
 }

@@ -1,8 +1,10 @@
-//! Tests that need a device and what is private to this crate. Skipped, with the reason shown, where there is none.
+//! Tests that need a device and this crate's internals. They are skipped, with the reason printed, where there
+//! is none.
 
-use crate::device::{Class, Found};
+use crate::compile::from_source;
+use crate::device::{DeviceClass, DiscoveredDevice};
 use crate::renderer::OpenclDevice;
-use crate::{Opencl, found, program};
+use crate::{Opencl, find_device};
 use lockstep_conformance::{self as conformance, Subject, require, scenes};
 use lockstep_core::Settings;
 use lockstep_core::error::Error;
@@ -12,16 +14,17 @@ use lockstep_core::{Mode, Query, Renderer};
 use lockstep_gpu::driver::{Device, Wavefront};
 
 /// The devices that are present.
-fn present() -> Vec<Found> {
+fn present() -> Vec<DiscoveredDevice> {
     let targets = conformance::present_targets(&Opencl);
-    targets.iter().map(|target| found(target).unwrap()).collect()
+    targets.iter().map(|target| find_device(target).unwrap()).collect()
 }
 
-/// The devices that run the kernels for GPUs. PoCL 3.1 miscompiles barriers behind loops of uneven length; none of the
-/// kernels for CPUs has barriers.
-fn with_barriers() -> Vec<Found> {
+/// The devices that run the kernels for GPUs. PoCL 3.1 miscompiles barriers behind loops of uneven length; none of
+/// the kernels for CPUs has barriers.
+fn with_barriers() -> Vec<DiscoveredDevice> {
     let all = present();
-    let others: Vec<Found> = all.iter().filter(|found| !found.target.contains("pocl")).cloned().collect();
+    let others: Vec<DiscoveredDevice> =
+        all.iter().filter(|found| !found.target.contains("pocl")).cloned().collect();
     if others.is_empty() && !all.is_empty() {
         require::skip(&"PoCL miscompiles barriers. Run `lockstep setup opencl-intel` for another runtime.");
     }
@@ -29,64 +32,69 @@ fn with_barriers() -> Vec<Found> {
 }
 
 #[test]
-fn the_kernels_for_gpus_give_the_same_bits() {
+fn gpu_kernels_give_the_same_bits() {
     let scene = scenes::everything().unwrap();
     let settings = Settings { width: 64, height: 48, ..Settings::default() };
     for found in with_barriers() {
         let film = |class| {
             let mut device = found.clone();
-            device.facts.class = class;
+            device.properties.class = class;
             let mut renderer = Wavefront::new(OpenclDevice::open(device, Mode::Exact).unwrap());
             conformance::render(&mut renderer, &scene, &settings, 3).unwrap()
         };
-        let ((cpu, counts), (gpu, gpu_counts)) = (film(Class::Cpu), film(Class::DiscreteGpu));
+        let ((cpu, counts), (gpu, gpu_counts)) = (film(DeviceClass::Cpu), film(DeviceClass::DiscreteGpu));
         assert_eq!(cpu.pixels_differing(&gpu), 0, "{}", found.target);
         assert_eq!(counts.bounces, gpu_counts.bounces, "{}", found.target);
     }
 }
 
-/// Rays from one point, as a camera's; or from all over, each its own way.
-fn rays(from_all_over: bool) -> Vec<Ray> {
+/// Rays from one origin, as a camera's; or from random origins in random directions.
+fn rays(incoherent: bool) -> Vec<Ray> {
     let ray = |i: u16| {
-        let turn = f32::from(i) * if from_all_over { 2.4 } else { 0.001 };
-        let height = f32::from(i % 7) * if from_all_over { 0.3 } else { 0.0 } - 0.5;
-        let origin = if from_all_over { vec3(height, 0.5 - height, turn.sin()) } else { vec3(0.1, 0.2, 4.0) };
+        let turn = f32::from(i) * if incoherent { 2.4 } else { 0.001 };
+        let height = f32::from(i % 7) * if incoherent { 0.3 } else { 0.0 } - 0.5;
+        let origin = if incoherent { vec3(height, 0.5 - height, turn.sin()) } else { vec3(0.1, 0.2, 4.0) };
         Ray { origin, t_min: 0.0, direction: vec3(turn.sin(), height, -turn.cos()), t_max: FAR }
     };
     (0..3001).map(ray).collect()
 }
 
 #[test]
-fn given_rays_meet_the_same_by_the_kernels_for_gpus() {
+fn gpu_kernels_trace_rays_to_the_same_hits() {
     let scene = scenes::everything().unwrap();
     for found in with_barriers() {
-        let cast = |class, rays: &[Ray], query| {
+        let trace = |class, rays: &[Ray], query| {
             let mut device = found.clone();
-            device.facts.class = class;
+            device.properties.class = class;
             let mut renderer = Wavefront::new(OpenclDevice::open(device, Mode::Exact).unwrap());
             renderer.load(&scene, &Settings { width: 8, height: 8, ..Settings::default() }).unwrap();
             let mut hits = Vec::new();
             renderer.trace_rays(rays, query, 3, Some(&mut hits)).unwrap();
             hits
         };
-        for (from_all_over, query) in
+        for (incoherent, query) in
             [(false, Query::Closest), (true, Query::Closest), (false, Query::Any), (true, Query::Any)]
         {
-            let rays = rays(from_all_over);
-            let expected = cast(Class::Cpu, &rays, query);
+            let rays = rays(incoherent);
+            let expected = trace(DeviceClass::Cpu, &rays, query);
             let found_some = expected.iter().filter(|hit| hit.is_some()).count();
-            assert!(found_some > rays.len() / 10, "{found_some} rays of {from_all_over} hit");
-            assert_eq!(cast(Class::DiscreteGpu, &rays, query), expected, "{}: {query:?}", found.target);
+            assert!(found_some > rays.len() / 10, "{found_some} rays hit, incoherent: {incoherent}");
+            assert_eq!(
+                trace(DeviceClass::DiscreteGpu, &rays, query),
+                expected,
+                "{}: {query:?}",
+                found.target
+            );
         }
     }
 }
 
 #[test]
-fn no_way_to_run_passes_on_gpus_changes_a_film() {
+fn no_kernel_configuration_for_gpus_changes_a_film() {
     for found in with_barriers() {
         let subject = Subject::new(|| {
             let mut device = found.clone();
-            device.facts.class = Class::DiscreteGpu;
+            device.properties.class = DeviceClass::DiscreteGpu;
             Ok(Box::new(Wavefront::new(OpenclDevice::open(device, Mode::Exact)?)))
         });
         let refused = conformance::kernel_configs(&subject).unwrap();
@@ -95,11 +103,11 @@ fn no_way_to_run_passes_on_gpus_changes_a_film() {
 }
 
 #[test]
-fn runtimes_for_processors_tell_the_processor_time_of_casts() {
+fn cpu_runtimes_report_processor_time_of_ray_queries() {
     let scene = scenes::everything().unwrap();
     let rays =
         vec![Ray { origin: Vec3::ZERO, t_min: 0.0, direction: vec3(0.0, 0.0, 1.0), t_max: FAR }; 1 << 18];
-    for found in present().into_iter().filter(|found| found.facts.class == Class::Cpu) {
+    for found in present().into_iter().filter(|found| found.properties.class == DeviceClass::Cpu) {
         let target = found.target.clone();
         let mut renderer = Wavefront::new(OpenclDevice::open(found, Mode::Exact).unwrap());
         renderer.load(&scene, &Settings { width: 8, height: 8, ..Settings::default() }).unwrap();
@@ -110,21 +118,21 @@ fn runtimes_for_processors_tell_the_processor_time_of_casts() {
 }
 
 #[test]
-fn a_build_error_names_our_file_and_line() {
+fn a_build_error_names_file_and_line() {
     for found in present() {
         let device = OpenclDevice::open(found.clone(), Mode::Exact).unwrap();
-        let source = "#line 41 \"core/kernels/example.h\"\n__kernel void f(void) { return nothing; }\n";
-        let built = program::from_source(&found, device.context(), source, "-cl-std=CL1.2");
+        let source = "#line 41 \"core/gpu/kernels/example.h\"\n__kernel void f(void) { return nothing; }\n";
+        let built = from_source(&found, device.context(), source, "-cl-std=CL1.2");
         let Err(Error::Compile { actor, log, .. }) = built else { panic!("{}: it built", found.target) };
         assert_eq!(actor, found.target);
-        assert!(log.contains("core/kernels/example.h") && log.contains("41"), "{log}");
+        assert!(log.contains("core/gpu/kernels/example.h") && log.contains("41"), "{log}");
     }
 }
 
 #[test]
 fn memory_that_a_device_does_not_have_is_an_error() {
     for found in present() {
-        let too_much = found.facts.memory.saturating_mul(64);
+        let too_much = found.properties.memory.saturating_mul(64);
         let mut device = OpenclDevice::open(found.clone(), Mode::Exact).unwrap();
         // NVIDIA's driver promises any amount and refuses at the first use.
         let used = device.allocate(too_much, "a test").and_then(|b| device.upload(&b, &[1], "a test"));

@@ -1,31 +1,68 @@
-//! What Embree calls while it traces a ray or builds a tree.
+//! Callbacks that Embree makes while it builds a BVH or traces a ray.
 //!
-//! All queries that call back are of single rays, so the packets that callbacks receive hold one each, laid out like [`RTCRay`]
-//! and [`RTCRayHit`]. None of these functions can unwind: they index only with numbers that the scene was checked for.
+//! All queries with callbacks are of single rays, so the packets that callbacks receive hold one ray each,
+//! laid out like [`RTCRay`] and [`RTCRayHit`]. None of these functions can unwind: they index only with
+//! numbers that were validated with the scene.
 
-use super::geometry::Part;
+use super::build_options::CallbackKind;
+use super::candidate::Candidate;
+use super::geometry::{EmbreeGeometry, Shape};
 use super::query::Query;
-use super::world::Candidate;
 use embree4_sys::{
     RTCBounds, RTCBoundsFunctionArguments, RTCFilterFunctionNArguments, RTCIntersectFunctionNArguments,
-    RTCOccludedFunctionNArguments, RTCRay, RTCRayHit,
+    RTCOccludedFunctionNArguments, RTCRay, RTCRayHit, rtcCommitGeometry, rtcSetGeometryBoundsFunction,
+    rtcSetGeometryEnableFilterFunctionFromArguments, rtcSetGeometryIntersectFilterFunction,
+    rtcSetGeometryIntersectFunction, rtcSetGeometryOccludedFilterFunction, rtcSetGeometryOccludedFunction,
+    rtcSetGeometryUserData, rtcSetGeometryUserPrimitiveCount,
 };
 use lockstep_bvh::LeafPrimitive;
 use lockstep_core::scene::SPHERE_BIT;
+use std::ffi::c_void;
+use std::ptr;
 
-/// The words of a single-ray hit that hold its barycentrics and its primitive, behind the normal.
+/// Word offsets of the barycentrics and the `primID` in a single-ray hit, behind the normal.
 const U_WORD: usize = 3;
 const V_WORD: usize = 4;
-const PRIMITIVE_WORD: usize = 5;
+const PRIM_ID_WORD: usize = 5;
 
-/// Writes the box of a sphere.
+/// Sets a geometry's callbacks and commits it. From now on `geometry` must not move, and it must outlive all
+/// scenes that the geometry is attached to.
+pub(super) fn register(geometry: &EmbreeGeometry) {
+    let data = ptr::from_ref(geometry).cast_mut().cast::<c_void>();
+    let raw = geometry.raw();
+    // SAFETY: the geometry is live; callbacks only read `geometry`.
+    unsafe { rtcSetGeometryUserData(raw, data) };
+    match (&geometry.shape, geometry.callback) {
+        // SAFETY: as above; the filter expects an `EmbreeGeometry`.
+        (Shape::Triangles(_), CallbackKind::GeometryFilter) => unsafe {
+            rtcSetGeometryIntersectFilterFunction(raw, Some(filter));
+            rtcSetGeometryOccludedFilterFunction(raw, Some(filter));
+        },
+        // SAFETY: the geometry is live.
+        (Shape::Triangles(_), CallbackKind::ArgumentFilter) => unsafe {
+            rtcSetGeometryEnableFilterFunctionFromArguments(raw, true);
+        },
+        (Shape::Triangles(_), CallbackKind::None | CallbackKind::UserGeometry) => {}
+        // SAFETY: as above; the callbacks expect an `EmbreeGeometry`.
+        (Shape::Spheres(_), _) => unsafe {
+            rtcSetGeometryUserPrimitiveCount(raw, geometry.mesh().sphere_count);
+            rtcSetGeometryBoundsFunction(raw, Some(bounds), data);
+            rtcSetGeometryIntersectFunction(raw, Some(intersect));
+            rtcSetGeometryOccludedFunction(raw, Some(occluded));
+        },
+    }
+    // SAFETY: the geometry is live.
+    unsafe { rtcCommitGeometry(raw) };
+}
+
+/// Computes the bounding box of a sphere.
 ///
 /// # Safety
-/// The arguments must come from Embree for a geometry registered with a [`Part`].
-pub(super) unsafe extern "C" fn bounds(args: *const RTCBoundsFunctionArguments) {
-    // SAFETY: Embree's arguments, and the part that the geometry was registered with.
-    let (args, part) = unsafe { (&*args, &*(*args).geometryUserPtr.cast::<Part>()) };
-    let (lo, hi) = LeafPrimitive::of(&part.scene, part.mesh(), SPHERE_BIT | args.primID).bounds();
+/// The arguments must come from Embree for a geometry registered with an [`EmbreeGeometry`].
+unsafe extern "C" fn bounds(args: *const RTCBoundsFunctionArguments) {
+    // SAFETY: Embree's arguments, and the user data that the geometry was registered with.
+    let (args, geometry) = unsafe { (&*args, &*(*args).geometryUserPtr.cast::<EmbreeGeometry>()) };
+    let (lo, hi) = LeafPrimitive::of(&geometry.scene, geometry.mesh(), SPHERE_BIT | args.primID).bounds();
     let bounds = RTCBounds {
         lower_x: lo.x,
         lower_y: lo.y,
@@ -39,36 +76,39 @@ pub(super) unsafe extern "C" fn bounds(args: *const RTCBoundsFunctionArguments) 
     unsafe { args.bounds_o.write(bounds) };
 }
 
-/// Lets a candidate triangle pass if the hit rule does.
+/// Filter function: commits a candidate triangle that the intersection predicate confirms, and rejects
+/// others.
 ///
 /// # Safety
-/// The arguments must come from Embree for a geometry registered with a [`Part`], in a query of one ray whose context
-/// heads a [`Query`].
+/// The arguments must come from Embree for a geometry registered with an [`EmbreeGeometry`], in a query of
+/// one ray whose context heads a [`Query`].
 pub(super) unsafe extern "C" fn filter(args: *const RTCFilterFunctionNArguments) {
     // SAFETY: as the caller promises.
-    let Some((valid, query, found)) = (unsafe { candidate(args) }) else { return };
-    match query.accept(&found) {
-        Some(hit) => query.passed = hit,
+    let Some((valid, query, candidate)) = (unsafe { candidate(args) }) else { return };
+    match query.accept(&candidate) {
+        Some(hit) => query.committed = hit,
         None => *valid = 0,
     }
 }
 
-/// Keeps the nearest candidate triangle by the hit rule and lets none pass, so that Embree goes on to all of them.
+/// Filter function: keeps the nearest confirmed candidate and rejects all in Embree, so that it visits every
+/// one.
 ///
 /// # Safety
 /// As for [`filter`].
 pub(super) unsafe extern "C" fn collect(args: *const RTCFilterFunctionNArguments) {
     // SAFETY: as the caller promises.
-    let Some((valid, query, found)) = (unsafe { candidate(args) }) else { return };
-    if let Some(hit) = query.accept(&found)
-        && query.passed.yields_to(&hit)
+    let Some((valid, query, candidate)) = (unsafe { candidate(args) }) else { return };
+    if let Some(hit) = query.accept(&candidate)
+        && query.committed.yields_to(&hit)
     {
-        query.passed = hit;
+        query.committed = hit;
     }
     *valid = 0;
 }
 
-/// What a filter is asked about, by which query, and where it answers; none where it need not.
+/// The arguments of a filter function: the valid mask, the query and the candidate. `None` where the mask is
+/// clear.
 ///
 /// # Safety
 /// As for [`filter`].
@@ -83,25 +123,25 @@ unsafe fn candidate<'a>(
     if *valid == 0 {
         return None;
     }
-    // SAFETY: the part and the query that geometry and context were registered with; the caller of the query leaves it
-    // alone meanwhile.
-    let (part, query) =
-        unsafe { (&*args.geometryUserPtr.cast::<Part>(), &mut *args.context.cast::<Query<'a>>()) };
-    // SAFETY: one ray and one hit, with words of these kinds at these places.
-    let (t, u, v, number) = unsafe {
+    // SAFETY: the geometry and the query that user data and context were registered with; the caller of the
+    // query does not use it meanwhile.
+    let (geometry, query) =
+        unsafe { (&*args.geometryUserPtr.cast::<EmbreeGeometry>(), &mut *args.context.cast::<Query<'a>>()) };
+    // SAFETY: one ray and one hit, with words of these types at these offsets.
+    let (t, u, v, prim_id) = unsafe {
         let (floats, words) = (args.hit.cast::<f32>(), args.hit.cast::<u32>());
         let ray = &*args.ray.cast::<RTCRay>();
-        (ray.tfar, *floats.add(U_WORD), *floats.add(V_WORD), *words.add(PRIMITIVE_WORD))
+        (ray.tfar, *floats.add(U_WORD), *floats.add(V_WORD), *words.add(PRIM_ID_WORD))
     };
-    let instance = query.instance_of(part);
-    Some((valid, query, Candidate { t, u, v, instance, part, number }))
+    let instance = query.instance_of(geometry);
+    Some((valid, query, Candidate { t, u, v, instance, geometry, prim_id }))
 }
 
-/// Tests a ray against a sphere.
+/// Intersects a ray with a sphere.
 ///
 /// # Safety
 /// As for [`filter`].
-pub(super) unsafe extern "C" fn intersect(args: *const RTCIntersectFunctionNArguments) {
+unsafe extern "C" fn intersect(args: *const RTCIntersectFunctionNArguments) {
     // SAFETY: Embree's arguments.
     let args = unsafe { &*args };
     // SAFETY: one ray, so one word.
@@ -109,30 +149,30 @@ pub(super) unsafe extern "C" fn intersect(args: *const RTCIntersectFunctionNArgu
         return;
     }
     // SAFETY: as in `filter`; one ray and its hit.
-    let (part, query, found) = unsafe {
+    let (geometry, query, ray_hit) = unsafe {
         (
-            &*args.geometryUserPtr.cast::<Part>(),
+            &*args.geometryUserPtr.cast::<EmbreeGeometry>(),
             &mut *args.context.cast::<Query<'_>>(),
             &mut *args.rayhit.cast::<RTCRayHit>(),
         )
     };
-    let instance = query.instance_of(part);
-    let Some(hit) = query.confirm(instance, part, args.primID, found.ray.tfar) else { return };
-    if query.passed.is_some() && !query.passed.yields_to(&hit) {
+    let instance = query.instance_of(geometry);
+    let Some(hit) = query.confirm(instance, geometry, args.primID, ray_hit.ray.tfar) else { return };
+    if query.committed.is_some() && !query.committed.yields_to(&hit) {
         return;
     }
-    query.passed = hit;
-    found.ray.tfar = hit.t;
-    found.hit.primID = args.primID;
-    found.hit.geomID = args.geomID;
-    found.hit.instID = query.context.instID;
+    query.committed = hit;
+    ray_hit.ray.tfar = hit.t;
+    ray_hit.hit.primID = args.primID;
+    ray_hit.hit.geomID = args.geomID;
+    ray_hit.hit.instID = query.context.instID;
 }
 
-/// Tests whether a ray meets a sphere.
+/// Tests whether a sphere occludes a ray.
 ///
 /// # Safety
 /// As for [`filter`].
-pub(super) unsafe extern "C" fn occluded(args: *const RTCOccludedFunctionNArguments) {
+unsafe extern "C" fn occluded(args: *const RTCOccludedFunctionNArguments) {
     // SAFETY: Embree's arguments.
     let args = unsafe { &*args };
     // SAFETY: one ray, so one word.
@@ -140,15 +180,15 @@ pub(super) unsafe extern "C" fn occluded(args: *const RTCOccludedFunctionNArgume
         return;
     }
     // SAFETY: as in `filter`; one ray.
-    let (part, query, ray) = unsafe {
+    let (geometry, query, ray) = unsafe {
         (
-            &*args.geometryUserPtr.cast::<Part>(),
+            &*args.geometryUserPtr.cast::<EmbreeGeometry>(),
             &mut *args.context.cast::<Query<'_>>(),
             &mut *args.ray.cast::<RTCRay>(),
         )
     };
-    let instance = query.instance_of(part);
-    if query.confirm(instance, part, args.primID, query.t_max()).is_some() {
+    let instance = query.instance_of(geometry);
+    if query.confirm(instance, geometry, args.primID, query.t_max()).is_some() {
         ray.tfar = f32::NEG_INFINITY;
     }
 }

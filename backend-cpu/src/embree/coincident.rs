@@ -1,80 +1,48 @@
-//! Which triangles of a mesh lie on others, so that rounding decides which of them a ray meets first.
+//! Finds triangles of a mesh that coincide with others, so that rounding decides which of them a ray meets
+//! first.
 
-use lockstep_core::geometry::{coordinate_scale, longest_axis, rotate_to};
-use lockstep_core::math::vec3::{Vec3, cross, dot, length, normalize, vec3};
+use super::overlap::{ALL_CELLS, Corners, THICKNESS, cells_under, lie_on_each_other, scaled_normal};
+use lockstep_core::geometry::{coordinate_scale, longest_axis};
+use lockstep_core::math::vec3::{Vec3, dot, length, normalize, vec3};
 use lockstep_core::math::{max, min};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The corners of a triangle.
-pub(super) type Corners = [Vec3; 3];
+/// Least height of a triangle over its longest edge, as a share of its largest coordinate, at which its
+/// normal is accurate enough to rule out coincidence.
+const MIN_HEIGHT: f32 = 1.0 / 4_096.0;
 
-/// How far apart surfaces are at most that count as one, over the coordinates of their triangles: distances to them are
-/// rounded by about as much.
-const THICKNESS: f32 = 1.0 / 262_144.0;
+/// Cosine of the greatest angle between the planes of coincident triangles.
+const MIN_COSINE: f32 = 0.999;
 
-/// So far must triangles reach into each other at least, over their coordinates: neighbours that share an edge do not.
-const OVERLAP: f32 = 1.0 / 1_048_576.0;
+/// Sets up to this size are compared pair by pair.
+const MAX_ALL_PAIRS: usize = 32;
 
-/// Cells along an edge: barycentric coordinates from 0 to 1 fall into so many intervals, and a pair of them into a cell.
-const CELLS: u32 = 5;
+/// Most comparisons of one triangle in a set that no plane divides. It bounds the cost of heaps of triangles
+/// at one place; coincidences beyond it are left to rounding.
+const MAX_COMPARISONS: usize = 1_024;
 
-/// The cells in which hits lie: barycentric coordinates of a triangle add up to 1 at most.
-const ALL_CELLS: u32 = {
-    let (mut cells, mut i) = (0, 0);
-    while i < CELLS * CELLS {
-        if i % CELLS + i / CELLS < CELLS {
-            cells |= 1 << i;
-        }
-        i += 1;
-    }
-    cells
-};
+/// Sets from this size on are searched in parallel.
+const MIN_PARALLEL: usize = 4_096;
 
-/// By so much of a cell reaches farther what lies in it, for the rounding of barycentric coordinates.
-const CELL_MARGIN: f32 = 1.0 / 16.0;
+/// Number of triangles whose centers are sampled for a median.
+const MEDIAN_SAMPLES: usize = 33;
 
-/// From this height over its longest edge on, over its coordinates, a triangle's normal tells which others it cannot lie
-/// on: those that are steeper to it than [`STEEP`], the cosine of their angle.
-const TELLING_HEIGHT: f32 = 1.0 / 4_096.0;
-const STEEP: f32 = 0.999;
-
-/// So few triangles are compared with each other.
-const FEW: usize = 32;
-
-/// With so many others at most is a triangle compared that no plane parts from them, so that heaps of triangles at one
-/// place cost little. Of those that are left out rounding decides.
-const MOST_OTHERS: usize = 1_024;
-
-/// So many triangles are worth a second thread.
-const MANY: usize = 4_096;
-
-/// So many of them tell where their middle is.
-const SAMPLES: usize = 33;
-
-/// For every triangle its cells on which others lie, as bits by [`cell`].
+/// For every triangle, the cells on which others lie, as bits of [`super::overlap::cell`].
 pub(super) fn coincident(triangles: &[Corners]) -> Vec<u32> {
-    let found = triangles.iter().map(|_| AtomicU32::new(0)).collect();
-    let search = Search { triangles, found };
-    search.among((0..).zip(triangles).map(|(number, corners)| Item::new(number, corners)).collect());
-    search.found.into_iter().map(AtomicU32::into_inner).collect()
+    let cells = triangles.iter().map(|_| AtomicU32::new(0)).collect();
+    let search = Search { triangles, cells };
+    search.search((0..).zip(triangles).map(|(number, corners)| Item::new(number, corners)).collect());
+    search.cells.into_iter().map(AtomicU32::into_inner).collect()
 }
 
-/// The bit of the cell in which a hit lies.
-#[inline(always)]
-pub(super) fn cell(u: f32, v: f32) -> u32 {
-    let interval = |x: f32, last: u32| ((x * CELLS as f32) as u32).min(last);
-    let y = interval(v, CELLS - 1);
-    1 << (y * CELLS + interval(u, CELLS - 1 - y))
-}
-
-/// A triangle and what tells that it lies on none of many others.
+/// A triangle with its bounds and normal, which rule out most pairs.
 #[derive(Clone, Copy)]
 struct Item {
-    /// The box around all that counts as lying on it.
+    /// Bounding box, padded by the thickness of coincident surfaces.
     lo: [f32; 3],
     hi: [f32; 3],
     number: u32,
-    /// Of length 1; zero where the triangle is too narrow for it to tell.
+    /// Unit normal; zero where the triangle is too narrow for an accurate one.
     normal: Vec3,
 }
 
@@ -84,53 +52,57 @@ impl Item {
         let scale = max(coordinate_scale(a, b), coordinate_scale(c, c));
         let pad = Vec3::splat(scale * THICKNESS);
         let [lo, hi] = [min, max].map(|pick| by_axis(by_axis(a, b, pick), c, pick));
-        let (across, edge) = (across(corners), [b - a, c - b, a - c].map(length).into_iter().fold(0.0, max));
-        let tells = length(across) >= edge * scale * TELLING_HEIGHT;
-        let normal = if tells { normalize(across) } else { Vec3::ZERO };
+        let (scaled, edge) =
+            (scaled_normal(corners), [b - a, c - b, a - c].map(length).into_iter().fold(0.0, max));
+        let is_accurate = length(scaled) >= edge * scale * MIN_HEIGHT;
+        let normal = if is_accurate { normalize(scaled) } else { Vec3::ZERO };
         Self { lo: (lo - pad).to_array(), hi: (hi + pad).to_array(), number, normal }
     }
 
+    /// Whether bounds and normals allow that two triangles lie on each other.
     #[inline(always)]
     fn may_lie_on(&self, other: &Self) -> bool {
-        let meets = (0..3).fold(true, |meets, axis| {
-            meets & (self.lo[axis] <= other.hi[axis]) & (other.lo[axis] <= self.hi[axis])
+        let boxes_overlap = (0..3).fold(true, |overlap, axis| {
+            overlap & (self.lo[axis] <= other.hi[axis]) & (other.lo[axis] <= self.hi[axis])
         });
-        let tell = self.normal != Vec3::ZERO && other.normal != Vec3::ZERO;
-        meets && !(tell && dot(self.normal, other.normal).abs() < STEEP)
+        let has_normals = self.normal != Vec3::ZERO && other.normal != Vec3::ZERO;
+        boxes_overlap && !(has_normals && dot(self.normal, other.normal).abs() < MIN_COSINE)
     }
 }
 
+/// A search over all triangles of a mesh.
 struct Search<'a> {
     triangles: &'a [Corners],
-    found: Vec<AtomicU32>,
+    cells: Vec<AtomicU32>,
 }
 
 impl Search<'_> {
-    /// Marks those of some triangles that lie on others of them.
-    fn among(&self, items: Vec<Item>) {
-        if items.len() <= FEW {
-            return self.compare_all(&items);
+    /// Marks coincident triangles of a set: divides it in halves until it is small enough to compare all
+    /// pairs.
+    fn search(&self, items: Vec<Item>) {
+        if items.len() <= MAX_ALL_PAIRS {
+            return self.compare_all_pairs(&items);
         }
-        let Some([before, behind]) = halves(&items) else { return self.sweep(items) };
-        if items.len() >= MANY {
+        let Some([below, above]) = median_split(&items) else { return self.sweep(items) };
+        if items.len() >= MIN_PARALLEL {
             drop(items);
-            rayon::join(|| self.among(before), || self.among(behind));
+            rayon::join(|| self.search(below), || self.search(above));
         } else {
-            self.among(before);
-            self.among(behind);
+            self.search(below);
+            self.search(above);
         }
     }
 
-    /// The same for triangles that no plane parts: each with those that begin, along an axis, before it ends.
+    /// Marks coincident triangles of a set that no plane divides (sweep and prune along the x axis).
     fn sweep(&self, mut items: Vec<Item>) {
         items.sort_unstable_by(|a, b| a.lo[0].total_cmp(&b.lo[0]));
         for (k, a) in items.iter().enumerate() {
             let others = items[k + 1..].iter().take_while(|b| b.lo[0] <= a.hi[0]);
-            others.take(MOST_OTHERS).for_each(|b| self.compare(a, b));
+            others.take(MAX_COMPARISONS).for_each(|b| self.compare(a, b));
         }
     }
 
-    fn compare_all(&self, items: &[Item]) {
+    fn compare_all_pairs(&self, items: &[Item]) {
         for (k, a) in items.iter().enumerate() {
             items[k + 1..].iter().for_each(|b| self.compare(a, b));
         }
@@ -143,109 +115,48 @@ impl Search<'_> {
         }
     }
 
+    /// Marks two triangles if they lie on each other.
     fn mark(&self, a: &Item, b: &Item) {
         let (i, j) = (a.number as usize, b.number as usize);
-        let known = |i: usize| self.found[i].load(Ordering::Relaxed) == ALL_CELLS;
+        let is_complete = |i: usize| self.cells[i].load(Ordering::Relaxed) == ALL_CELLS;
         let (a, b) = (&self.triangles[i], &self.triangles[j]);
-        if !(known(i) && known(j)) && lie_on_each_other(a, b) {
-            self.found[i].fetch_or(cells_under(a, b), Ordering::Relaxed);
-            self.found[j].fetch_or(cells_under(b, a), Ordering::Relaxed);
+        if !(is_complete(i) && is_complete(j)) && lie_on_each_other(a, b) {
+            self.cells[i].fetch_or(cells_under(a, b), Ordering::Relaxed);
+            self.cells[j].fetch_or(cells_under(b, a), Ordering::Relaxed);
         }
     }
 }
 
-/// Those before and those behind a plane about the middle; who reaches through it is in both. None where that are too
-/// many for halves to be worth it.
-fn halves(items: &[Item]) -> Option<[Vec<Item>; 2]> {
-    let samples = || items.iter().step_by(items.len().div_ceil(SAMPLES));
+/// Divides a set by a plane near the median of its longest axis. Triangles that the plane intersects are in
+/// both halves; `None` where there are too many of them for the division to pay.
+fn median_split(items: &[Item]) -> Option<[Vec<Item>; 2]> {
+    // Choose the axis along which sampled centers spread most
+    let samples = || items.iter().step_by(items.len().div_ceil(MEDIAN_SAMPLES));
     let center = |item: &Item, axis: usize| 0.5 * (item.lo[axis] + item.hi[axis]);
     let extent = |axis| {
-        let places = samples().map(|item| center(item, axis));
-        let (lo, hi) = places.fold((f32::MAX, f32::MIN), |(lo, hi), place| (min(lo, place), max(hi, place)));
+        let centers = samples().map(|item| center(item, axis));
+        let (lo, hi) = centers.fold((f32::MAX, f32::MIN), |(lo, hi), at| (min(lo, at), max(hi, at)));
         hi - lo
     };
     let axis = longest_axis(vec3(extent(0), extent(1), extent(2))) as usize;
-    let mut places: Vec<f32> = samples().map(|item| center(item, axis)).collect();
-    let half = places.len() / 2;
-    let middle = *places.select_nth_unstable_by(half, f32::total_cmp).1;
-    let before: Vec<Item> = items.iter().filter(|item| item.lo[axis] <= middle).copied().collect();
-    let behind: Vec<Item> = items.iter().filter(|item| item.hi[axis] >= middle).copied().collect();
-    let (sum, larger) = (before.len() + behind.len(), before.len().max(behind.len()));
-    (2 * sum <= 3 * items.len() && 8 * larger <= 7 * items.len()).then_some([before, behind])
+
+    // Split at their median
+    let mut centers: Vec<f32> = samples().map(|item| center(item, axis)).collect();
+    let half = centers.len() / 2;
+    let median = *centers.select_nth_unstable_by(half, f32::total_cmp).1;
+    let below: Vec<Item> = items.iter().filter(|item| item.lo[axis] <= median).copied().collect();
+    let above: Vec<Item> = items.iter().filter(|item| item.hi[axis] >= median).copied().collect();
+    let (sum, larger) = (below.len() + above.len(), below.len().max(above.len()));
+    (2 * sum <= 3 * items.len() && 8 * larger <= 7 * items.len()).then_some([below, above])
 }
 
 fn by_axis(a: Vec3, b: Vec3, pick: fn(f32, f32) -> f32) -> Vec3 {
     vec3(pick(a.x, b.x), pick(a.y, b.y), pick(a.z, b.z))
 }
 
-/// Whether two triangles share more than an edge of one surface.
-fn lie_on_each_other(a: &Corners, b: &Corners) -> bool {
-    let scale = a.iter().chain(b).fold(0.0, |scale, &p| max(scale, coordinate_scale(p, p)));
-    [(a, b), (b, a)].into_iter().any(|(ground, other)| {
-        let across = across(ground);
-        let area = length(across);
-        let height = |p: &Vec3| dot(across, *p - ground[0]).abs();
-        area > 0.0 && other.iter().all(|p| height(p) <= area * scale * THICKNESS) && {
-            let flat = |corners: &Corners| corners.map(|p| without(p, longest_axis(across)));
-            overlap(&flat(ground), &flat(other), scale * OVERLAP)
-        }
-    })
-}
-
-/// The cells of a triangle on which another one lies; all of them where the first is too narrow to tell.
-fn cells_under(ground: &Corners, other: &Corners) -> u32 {
-    let axis = longest_axis(across(ground));
-    let [a, b, c] = ground.map(|p| without(p, axis));
-    let by = |p: [f32; 2], q: [f32; 2]| (p[0] - a[0]) * (q[1] - a[1]) - (p[1] - a[1]) * (q[0] - a[0]);
-    let area = by(b, c);
-    let barycentric = |p: Vec3| {
-        let p = without(p, axis);
-        [by(p, c) / area, by(b, p) / area].map(|x| x * CELLS as f32)
-    };
-    let other = other.map(barycentric);
-    if !other.as_flattened().iter().all(|x| x.is_finite()) {
-        return ALL_CELLS;
-    }
-    let under = |cell: &u32| {
-        let [x, y] = [cell % CELLS, cell / CELLS].map(|x| x as f32);
-        let square = [[x, y], [x + 1.0, y], [x + 1.0, y + 1.0], [x, y + 1.0]];
-        overlap(&square, &other, -CELL_MARGIN)
-    };
-    let cells = (0..CELLS * CELLS).filter(|cell| ALL_CELLS >> cell & 1 == 1);
-    cells.filter(under).fold(0, |cells, cell| cells | 1 << cell)
-}
-
-/// A triangle's normal, of twice its area.
-fn across([a, b, c]: &Corners) -> Vec3 {
-    cross(*b - *a, *c - *a)
-}
-
-/// A point of a plane whose normal is longest along an axis, by its other two coordinates.
-fn without(p: Vec3, axis: u32) -> [f32; 2] {
-    let Vec3 { x, y, .. } = rotate_to(p, axis);
-    [x, y]
-}
-
-/// Whether two convex polygons of a plane reach into each other by more than a distance, so that no edge of one has the
-/// other beyond it.
-#[inline(always)]
-fn overlap(a: &[[f32; 2]], b: &[[f32; 2]], by: f32) -> bool {
-    let parted = |own: &[[f32; 2]], other: &[[f32; 2]]| {
-        (0..own.len()).any(|i| {
-            let (p, q) = (own[i], own[(i + 1) % own.len()]);
-            let [x, y] = [q[0] - p[0], q[1] - p[1]];
-            let side = |s: &[f32; 2]| x * (s[1] - p[1]) - y * (s[0] - p[0]);
-            let inward =
-                own.iter().map(side).fold(0.0, |most: f32, s| if s.abs() > most.abs() { s } else { most });
-            let length = (x * x + y * y).sqrt();
-            length > 0.0 && other.iter().all(|s| side(s) * inward.signum() <= by * length)
-        })
-    };
-    !parted(a, b) && !parted(b, a)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::overlap::cell;
     use super::*;
     use lockstep_core::math::rng::{pcg4d, uniform};
     use rayon::prelude::*;
@@ -262,8 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_triangle_lies_on_one_of_the_same_corners_in_any_order_and_on_the_other_half_of_a_quad_split_otherwise()
-     {
+    fn a_triangle_lies_on_its_permutations_and_on_the_halves_of_a_quad_split_along_the_other_diagonal() {
         let on = |a, b| coincident(&[a, b]).into_iter().all(|cells| cells != 0);
         for order in [[0, 1, 2], [1, 2, 0], [2, 1, 0]] {
             assert!(on(pick([0, 1, 2]), pick(order)));
@@ -327,8 +237,8 @@ mod tests {
     }
 
     #[test]
-    fn halves_and_sweeps_find_what_comparing_all_finds() {
-        for triangles in [scattered(6_000), vec![pick([0, 1, 2]); 200], scattered(FEW as u32)] {
+    fn splits_and_sweeps_find_the_same_as_comparing_all_pairs() {
+        for triangles in [scattered(6_000), vec![pick([0, 1, 2]); 200], scattered(MAX_ALL_PAIRS as u32)] {
             let under = |i: usize, j: usize| {
                 let (a, b) = (&triangles[i], &triangles[j]);
                 if i != j && lie_on_each_other(a, b) { cells_under(a, b) } else { 0 }
@@ -339,7 +249,7 @@ mod tests {
             let differing = expected.iter().zip(&found).filter(|(a, b)| a != b).count();
             assert_eq!(differing, 0, "of {}", triangles.len());
         }
-        let heap = coincident(&vec![pick([0, 1, 2]); 3 * MOST_OTHERS]);
+        let heap = coincident(&vec![pick([0, 1, 2]); 3 * MAX_COMPARISONS]);
         assert!(heap.iter().all(|&cells| cells == ALL_CELLS));
         let found = coincident(&scattered(6_000));
         let share = found.iter().filter(|&&cells| cells != 0).count() as f64 / found.len() as f64;

@@ -7,10 +7,10 @@ use embree4_sys::{
 };
 use lockstep_core::Result;
 
-/// A scene: a set of geometries with the hierarchy over them.
+/// An Embree scene: a set of geometries with the BVH over them.
 ///
-/// Not `embree4-rs`'s, which owns its device, so that no two scenes can share one and none can be an instance of
-/// another, and keeps its handle private, without which there is no occlusion query.
+/// The scene of `embree4-rs` does not serve: it owns its device, so no two scenes share one and none can
+/// instance another, and it keeps its handle private, which occlusion queries need.
 pub(super) struct SceneHandle(RTCScene);
 
 // SAFETY: Embree's objects may be used and released by any thread.
@@ -33,19 +33,19 @@ impl SceneHandle {
         Ok(scene)
     }
 
-    /// Adds a committed geometry under a number. The scene keeps a reference of its own.
-    pub(super) fn attach(&mut self, geometry: RTCGeometry, number: u32) {
+    /// Attaches a committed geometry under a `geomID`. The scene keeps a reference of its own.
+    pub(super) fn attach(&mut self, geometry: RTCGeometry, geom_id: u32) {
         // SAFETY: both handles are live.
-        unsafe { rtcAttachGeometryByID(self.0, geometry, number) }
+        unsafe { rtcAttachGeometryByID(self.0, geometry, geom_id) }
     }
 
-    /// Builds the hierarchy.
+    /// Builds the BVH.
     pub(super) fn commit(&mut self) {
         // SAFETY: the scene is live.
         unsafe { rtcCommitScene(self.0) }
     }
 
-    /// For Embree's functions, while `self` lives.
+    /// The raw handle, valid while `self` lives.
     #[inline(always)]
     pub(super) fn raw(&self) -> RTCScene {
         self.0
@@ -59,7 +59,7 @@ impl Drop for SceneHandle {
     }
 }
 
-/// A geometry of a kind that `embree4-rs` does not make.
+/// An Embree geometry of a type that `embree4-rs` does not offer.
 pub(super) struct GeometryHandle(RTCGeometry);
 
 // SAFETY: Embree's objects may be used and released by any thread.
@@ -68,25 +68,25 @@ unsafe impl Send for GeometryHandle {}
 unsafe impl Sync for GeometryHandle {}
 
 impl GeometryHandle {
-    /// A geometry without features.
-    pub(super) fn new(device: &Device, kind: RTCGeometryType) -> Result<Self> {
+    /// An empty geometry.
+    pub(super) fn new(device: &Device, geometry_type: RTCGeometryType) -> Result<Self> {
         // SAFETY: the device is live.
-        let geometry = unsafe { rtcNewGeometry(device.handle(), kind) };
+        let geometry = unsafe { rtcNewGeometry(device.handle(), geometry_type) };
         if geometry.is_null() {
-            let action = format!("making a geometry of kind {kind:?}");
+            let action = format!("making a geometry of type {geometry_type:?}");
             device.check(&action)?;
             return Err(failure(&action, "no handle"));
         }
         Ok(Self(geometry))
     }
 
-    /// Makes what was set take effect.
+    /// Applies all settings of the geometry.
     pub(super) fn commit(&self) {
         // SAFETY: the geometry is live.
         unsafe { rtcCommitGeometry(self.0) }
     }
 
-    /// For Embree's functions, while `self` lives.
+    /// The raw handle, valid while `self` lives.
     pub(super) fn raw(&self) -> RTCGeometry {
         self.0
     }

@@ -1,114 +1,96 @@
-//! Embree as the intersector of the CPU renderer.
+//! Embree as the intersector of the CPU renderer: collects candidates of single rays and packets.
 
+use super::build_options::{BuildOptions, CallbackKind};
 use super::callbacks;
-use super::geometry::{Asks, Triangle};
+use super::candidate::Candidate;
 use super::octants::Octants;
 use super::packet::{self, AllRays, Packet, Width};
 use super::query::{Query, to_embree};
-use super::world::{Candidate, Making, World};
-use crate::intersector::{Intersector, Made};
+use super::scene::EmbreeScene;
+use crate::intersector::{Built, Intersector};
 use embree4_sys::{
-    RTCFilterFunctionN, RTCFilterFunctionNArguments, RTCIntersectArguments, RTCOccludedArguments, RTCRayHit,
-    RTCRayHitNt, RTCRayNt, RTCRayQueryFlags, RTCSceneFlags, rtcIntersect1, rtcOccluded1,
+    RTCFilterFunctionN, RTCOccludedArguments, RTCRayHit, RTCRayHitNt, RTCRayNt, RTCRayQueryFlags,
+    RTCSceneFlags, rtcIntersect1, rtcOccluded1,
 };
-use lockstep_bvh::{BvhCache, Candidates8, Rays8, confirm};
+use lockstep_bvh::{BvhCache, Rays8};
 use lockstep_core::Result;
-use lockstep_core::geometry::{Hit, Ray, Slabs, passes_alpha_test};
+use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::rng::RayKey;
-use lockstep_core::math::vec3::max_abs_component;
-use lockstep_core::math::{max, min};
-use lockstep_core::scene::{NONE, SPHERE_BIT, Scene};
+use lockstep_core::scene::Scene;
 use std::ptr;
 
-/// Rays whose candidates are collected before they are confirmed: so many that what judging reads has arrived from memory by
-/// then, and so few that it is still in the first cache.
+/// Number of rays whose candidates are collected before they are confirmed: enough that prefetches have
+/// arrived by then, and few enough that they are still in the first-level cache.
 const BATCH: usize = 32;
 
-/// What is as near as something else lies within this share of its distance, and of the coordinates where the ray starts.
-const NEARNESS: f32 = 1.0 / 65_536.0;
+/// Number of candidates that are confirmed together.
+pub(super) const EIGHT: usize = 8;
 
-/// Proposals that are confirmed together.
-const EIGHT: usize = 8;
+/// Distance by which triangles are enlarged, as a share of the largest coordinate of a ray origin.
+///
+/// Embree's default test decides on which side of an edge a ray passes with a few roundings of the distance
+/// to the ray's origin, and its boxes are as tight. Of rays from inside a closed mesh that aim at edges to
+/// the last bit, 6 % slip through, and 22 % of those that aim at vertices. With this enlargement none do,
+/// from any surface or camera. With half of it some do on transformed meshes, and in Sponza three times as
+/// many hits differ from the predicate's. The predicate rejects hits on the added margin. Embree's own robust
+/// mode takes a tenth to a fifth longer.
+const ENLARGEMENT: f32 = 1.0 / 1_048_576.0;
 
-/// Embree's default test finds the side of an edge that a ray passes on with a few roundings of the distance to where
-/// it starts, and its boxes are as tight: of rays from inside at edges of a closed mesh to the last bit 6 % slip
-/// through, of those at vertices 22 %. Where triangles overlap by this share of the farthest start none do, from
-/// wherever there are surfaces or the camera; with half of it some do where the mesh is placed by a map, and in
-/// Sponza three times as many hits differ from the rule's. What is hit by the overlap alone the rule turns away.
-/// Embree's own watertight mode takes a tenth to a fifth longer.
-const GROWTH: f32 = 1.0 / 1_048_576.0;
-
-/// Ready for queries that ask us about every candidate.
-const MAKING: Making = Making {
+/// Options for queries that may confirm every candidate in an argument filter.
+const OPTIONS: BuildOptions = BuildOptions {
     flags: RTCSceneFlags::FILTER_FUNCTION_IN_ARGUMENTS,
-    partial_asks: Asks::WithFilter,
-    growth: GROWTH,
+    alpha_callback: CallbackKind::ArgumentFilter,
+    enlargement: ENLARGEMENT,
     marks_coincident: true,
 };
 
-/// Embree's trees over one scene.
+/// Embree's acceleration structures over one scene.
 pub(crate) struct Embree {
-    world: World,
+    pub(super) scene: EmbreeScene,
     width: Width,
 }
 
-/// A hit of a triangle so close to an edge, in barycentric coordinates, may be one of the neighbour as well.
-const EDGE: f32 = 1.0 / 1_024.0;
-
-/// Whether a hit may be one of a neighbouring triangle as well.
-#[inline(always)]
-fn is_at_edge(hit: &Hit) -> bool {
-    min(min(hit.u, hit.v), 1.0 - hit.u - hit.v) < EDGE && hit.primitive & SPHERE_BIT == 0
-}
-
-/// Between which distances lies what is as near as something at a distance of its own.
-#[inline(always)]
-fn as_near(ray: &Ray, t: f32) -> [f32; 2] {
-    let about = NEARNESS * (t + max_abs_component(ray.origin) / max_abs_component(ray.direction));
-    [max(ray.t_min, t - about), t + about]
-}
-
-/// The share of a thread's last shadow rays that were blocked, in 4,096ths; the older they are, the less they count.
+/// Moving average of the share of a thread's shadow rays that were occluded, in 4,096ths.
 #[derive(Default)]
-pub(crate) struct Blocked(u32);
+pub(crate) struct OcclusionRate(u32);
 
-impl Blocked {
-    /// Whether fewer than one in four.
+impl OcclusionRate {
+    /// Whether fewer than one in four rays were occluded.
     #[inline(always)]
-    fn are_few(&self) -> bool {
+    fn is_low(&self) -> bool {
         self.0 < 4096 / 4
     }
 
-    /// Counts a packet more.
+    /// Adds a packet to the average.
     #[inline(always)]
-    fn count(&mut self, hits: u32, of: usize) {
+    fn add(&mut self, hits: u32, of: usize) {
         let here = hits * 4096 / of as u32;
         self.0 = (7 * self.0 + here) / 8;
     }
 }
 
-/// Puts the rays `ray(0)` onwards in lanes.
+/// Transposes the rays `ray(0)`, `ray(1)` and so on into 8-wide structures of arrays.
 #[inline(always)]
-fn turn<'r>(rays: &mut [Rays8], ray: impl Fn(usize) -> &'r Ray) {
+fn transpose<'r>(rays: &mut [Rays8], ray: impl Fn(usize) -> &'r Ray) {
     for (rays, start) in rays.iter_mut().zip((0..).step_by(EIGHT)) {
         *rays = Rays8::new(|lane| ray(start + lane));
     }
 }
 
 impl Intersector for Embree {
-    type Scratch = Blocked;
+    type Scratch = OcclusionRate;
 
-    fn build(scene: &Scene, _: &BvhCache) -> Result<Made<Self>> {
+    fn build(scene: &Scene, _: &BvhCache) -> Result<Built<Self>> {
         let threads = rayon::current_num_threads();
-        Made::timed(|| {
-            let world = World::build(scene, threads, MAKING)?;
-            let width = Width::of(&world.device);
-            Ok(Self { world, width })
+        Built::timed(|| {
+            let scene = EmbreeScene::build(scene, threads, OPTIONS)?;
+            let width = Width::of(&scene.device);
+            Ok(Self { scene, width })
         })
     }
 
     fn has_packets(&self) -> bool {
-        !self.world.has_spheres && self.width != Width::One
+        !self.scene.has_spheres && self.width != Width::One
     }
 
     fn layout(&self) -> String {
@@ -116,19 +98,19 @@ impl Intersector for Embree {
     }
 
     fn bytes(&self) -> u64 {
-        self.world.device.bytes()
+        self.scene.device.bytes()
     }
 
     fn check(&self) -> Result<()> {
-        self.world.device.check("tracing rays")
+        self.scene.device.check("tracing rays")
     }
 
     #[inline]
-    fn closest_hit(&self, ray: &Ray, key: RayKey, _: &mut Blocked) -> Hit {
-        if self.world.has_spheres {
-            return self.ask_about_partial(&mut Query::new(&self.world, ray, key), ray.t_min);
+    fn closest_hit(&self, ray: &Ray, key: RayKey, _: &mut OcclusionRate) -> Hit {
+        if self.scene.has_spheres {
+            return self.trace_with_alpha_filter(&mut Query::new(&self.scene, ray, key), ray.t_min);
         }
-        self.decide(ray, key, self.find_candidates(ray).as_ref())
+        self.confirm_candidate(ray, key, self.find_candidate(ray).as_ref())
     }
 
     #[inline(always)]
@@ -136,28 +118,28 @@ impl Intersector for Embree {
         &self,
         count: usize,
         ray: impl Fn(usize) -> (&'r Ray, RayKey),
-        scratch: &mut Blocked,
+        scratch: &mut OcclusionRate,
         found: impl FnMut(usize, Hit),
     ) {
-        if self.world.has_spheres {
-            return self.each_closest_hit(count, ray, scratch, found);
+        if self.scene.has_spheres {
+            return self.closest_hits_singly(count, ray, scratch, found);
         }
         match self.width {
-            Width::Sixteen => self.closest_hits_by::<16>(count, ray, found),
-            Width::Array8 | Width::One => self.closest_hits_by::<8>(count, ray, found),
+            Width::Sixteen => self.closest_hits_in_packets::<16>(count, ray, found),
+            Width::Eight | Width::One => self.closest_hits_in_packets::<8>(count, ray, found),
         }
     }
 
     #[inline]
-    fn any_hit(&self, ray: &Ray, key: RayKey, _: &mut Blocked) -> bool {
+    fn any_hit(&self, ray: &Ray, key: RayKey, _: &mut OcclusionRate) -> bool {
         let mut traced = to_embree(ray);
-        let mut query = Query::new(&self.world, ray, key);
+        let mut query = Query::new(&self.scene, ray, key);
         let context = (&raw mut query).cast();
         let flags = RTCRayQueryFlags::INVOKE_ARGUMENT_FILTER;
         let filter: RTCFilterFunctionN = Some(callbacks::filter);
         let mut args = RTCOccludedArguments { flags, context, filter, ..RTCOccludedArguments::default() };
         // SAFETY: the scene is committed and lives; the context heads a query, as the callbacks expect.
-        unsafe { rtcOccluded1(self.world.top.raw(), &raw mut traced, &raw mut args) };
+        unsafe { rtcOccluded1(self.scene.top.raw(), &raw mut traced, &raw mut args) };
         traced.tfar == f32::NEG_INFINITY
     }
 
@@ -166,15 +148,15 @@ impl Intersector for Embree {
         &self,
         count: usize,
         ray: impl Fn(usize) -> (&'r Ray, RayKey),
-        blocked: &mut Blocked,
+        occlusion: &mut OcclusionRate,
         found: impl FnMut(usize, bool),
     ) {
-        // Callbacks take single rays, and packets are slow to enter meshes that are placed.
-        let together = !self.world.has_spheres && !self.world.is_placed;
+        // Callbacks take single rays, and packets are slow to enter instances.
+        let in_packets = !self.scene.has_spheres && !self.scene.has_instances;
         match self.width {
-            Width::Array8 if together => self.any_hits_by::<8>(count, ray, blocked, found),
-            Width::Sixteen if together => self.any_hits_by::<16>(count, ray, blocked, found),
-            _ => self.each_any_hit(count, ray, blocked, found),
+            Width::Eight if in_packets => self.any_hits_in_packets::<8>(count, ray, occlusion, found),
+            Width::Sixteen if in_packets => self.any_hits_in_packets::<16>(count, ray, occlusion, found),
+            _ => self.any_hits_singly(count, ray, occlusion, found),
         }
     }
 }
@@ -182,7 +164,7 @@ impl Intersector for Embree {
 impl Embree {
     /// [`Intersector::closest_hits`] in a scene without spheres, with packets of `N`.
     #[inline(always)]
-    fn closest_hits_by<'r, const N: usize>(
+    fn closest_hits_in_packets<'r, const N: usize>(
         &self,
         count: usize,
         ray: impl Fn(usize) -> (&'r Ray, RayKey),
@@ -192,32 +174,35 @@ impl Embree {
     {
         let mut packet = RTCRayHitNt::<N>::default();
         let mut rays = [Rays8::default(); BATCH / EIGHT];
-        let Some(placeholder) = self.world.placeholder() else {
+        let Some(placeholder) = self.scene.placeholder() else {
             return (0..count).for_each(|i| found(i, Hit::none(ray(i).0.t_max)));
         };
-        if self.takes_octants() {
+        if self.sorts_by_octant() {
             return self.closest_hits_by_octant(placeholder, &mut packet, count, ray, found);
         }
         let mut candidates = [placeholder; BATCH];
         for first in (0..count).step_by(BATCH) {
+            // Transpose a batch of rays; copies of the last ray fill it up
             let here = BATCH.min(count - first);
             let candidates = &mut candidates[..here];
             let rays = &mut rays[..here.div_ceil(EIGHT)];
-            // Behind the last ray stand copies of it.
-            turn(rays, |lane| ray(first + lane.min(here - 1)).0);
-            let met = self.find_candidates_all(candidates, &mut packet, rays, |i| ray(first + i).0);
-            self.decide_all(candidates, met, rays, |i| ray(first + i), |i, hit| found(first + i, hit));
+            transpose(rays, |lane| ray(first + lane.min(here - 1)).0);
+
+            // Collect Embree's candidates, then confirm them
+            let hit_mask = self.find_candidates(candidates, &mut packet, rays, |i| ray(first + i).0);
+            self.confirm_all(candidates, hit_mask, rays, |i| ray(first + i), |i, hit| found(first + i, hit));
         }
     }
 
-    /// [`Intersector::any_hits`] with `N` rays asked about together, and then again each that may be blocked, while that pays.
-    /// Together they take a third to nine tenths of the time.
+    /// [`Intersector::any_hits`] with packets of `N`: Embree sorts out rays without candidates, and each of
+    /// the others is traced again with a filter. It takes a third to nine tenths of the time of single rays
+    /// while few are occluded; otherwise rays are traced singly.
     #[inline(always)]
-    fn any_hits_by<'r, const N: usize>(
+    fn any_hits_in_packets<'r, const N: usize>(
         &self,
         count: usize,
         ray: impl Fn(usize) -> (&'r Ray, RayKey),
-        blocked: &mut Blocked,
+        occlusion: &mut OcclusionRate,
         mut found: impl FnMut(usize, bool),
     ) where
         AllRays: Packet<N>,
@@ -225,39 +210,42 @@ impl Embree {
         let mut packet = RTCRayNt::<N>::default();
         let mut rays = [Rays8::default(); BATCH / EIGHT];
         for first in (0..count).step_by(N) {
+            // Test a full packet for candidates, if that pays
             let here = N.min(count - first);
-            let together = here == N && blocked.are_few();
-            let asked = if together {
+            let in_packet = here == N && occlusion.is_low();
+            let has_candidate = if in_packet {
                 let rays = &mut rays[..N / EIGHT];
-                turn(rays, |lane| ray(first + lane).0);
-                packet::may_be_hit(&self.world, &mut packet, rays, packet::flags(false))
+                transpose(rays, |lane| ray(first + lane).0);
+                packet::may_be_occluded(&self.scene, &mut packet, rays, packet::flags(false))
             } else {
                 [true; N]
             };
+
+            // Trace the rest singly, confirming candidates in the filter
             let mut hits = 0;
-            for (i, asked) in (first..first + here).zip(asked) {
-                let is_hit = asked && {
+            for (i, has_candidate) in (first..first + here).zip(has_candidate) {
+                let is_hit = has_candidate && {
                     let (ray, key) = ray(i);
-                    self.any_hit(ray, key, blocked)
+                    self.any_hit(ray, key, occlusion)
                 };
                 hits += u32::from(is_hit);
                 found(i, is_hit);
             }
-            blocked.count(hits, here);
+            occlusion.add(hits, here);
         }
     }
 
-    /// Whether [`Intersector::closest_hits`] puts rays in packets by their octants.
+    /// Whether [`Intersector::closest_hits`] sorts rays into packets by octant.
     #[inline(always)]
-    pub(super) fn takes_octants(&self) -> bool {
-        self.has_packets() && self.world.is_small
+    pub(super) fn sorts_by_octant(&self) -> bool {
+        self.has_packets() && self.scene.is_small
     }
 
-    /// [`Intersector::closest_hits`] in a small world, in packets of one octant.
+    /// [`Intersector::closest_hits`] in a small scene, in packets of one octant.
     #[inline(always)]
-    fn closest_hits_by_octant<'w, 'r, const N: usize>(
-        &'w self,
-        placeholder: Candidate<'w>,
+    fn closest_hits_by_octant<'s, 'r, const N: usize>(
+        &'s self,
+        placeholder: Candidate<'s>,
         packet: &mut RTCRayHitNt<N>,
         count: usize,
         ray: impl Fn(usize) -> (&'r Ray, RayKey),
@@ -270,12 +258,15 @@ impl Embree {
         let mut candidates = [placeholder; N];
         let mut octants = Octants::<N>::new();
         while let Some(group) = octants.next(count, |i| ray(i).0) {
-            turn(rays, |lane| ray(group.rays[lane]).0);
+            // Collect candidates of a packet
+            transpose(rays, |lane| ray(group.rays[lane]).0);
             let flags = packet::flags(group.is_one_octant);
-            let met = packet::find_candidates(&self.world, packet, rays, flags, &mut candidates);
-            self.decide_all(
+            let hit_mask = packet::find_candidates(&self.scene, packet, rays, flags, &mut candidates);
+
+            // Confirm them
+            self.confirm_all(
                 &candidates[..group.count],
-                met,
+                hit_mask,
                 rays,
                 |lane| ray(group.rays[lane]),
                 |lane, hit| found(group.rays[lane], hit),
@@ -283,13 +274,14 @@ impl Embree {
         }
     }
 
-    /// What Embree finds nearest along rays `0..candidates.len()`, in a scene without spheres, `N` together where it can, with
-    /// bits of those that hit anything. Packets are slow to enter meshes that are placed, unless all rays leave from one
-    /// point.
+    /// Finds Embree's nearest candidates along rays `0..candidates.len()`, in a scene without spheres, and
+    /// returns a mask of the rays that have one. Full packets of `N` are traced together where Embree
+    /// supports them, but for packets of several origins in scenes with instances, which they are slow to
+    /// enter.
     #[inline(always)]
-    fn find_candidates_all<'w, 'r, const N: usize>(
-        &'w self,
-        candidates: &mut [Candidate<'w>],
+    fn find_candidates<'s, 'r, const N: usize>(
+        &'s self,
+        candidates: &mut [Candidate<'s>],
         packet: &mut RTCRayHitNt<N>,
         rays: &[Rays8],
         ray: impl Fn(usize) -> &'r Ray,
@@ -297,193 +289,38 @@ impl Embree {
     where
         AllRays: Packet<N>,
     {
-        let mut met = 0;
+        let mut hit_mask = 0;
         for ((candidates, rays), first) in
             candidates.chunks_mut(N).zip(rays.chunks(N / EIGHT)).zip((0..).step_by(N))
         {
             let is_full = candidates.len() == N && self.width != Width::One;
             let is_coherent = packet::is_coherent(rays);
-            if is_full && (!self.world.is_placed || is_coherent) {
+            if is_full && (!self.scene.has_instances || is_coherent) {
+                // Trace a packet
                 let flags = packet::flags(is_coherent);
-                met |= packet::find_candidates(&self.world, packet, rays, flags, candidates) << first;
+                hit_mask |= packet::find_candidates(&self.scene, packet, rays, flags, candidates) << first;
                 candidates.iter().for_each(Candidate::prefetch);
             } else {
+                // Trace single rays
                 for (i, candidate) in (first..).zip(candidates) {
-                    if let Some(found) = self.find_candidates(ray(i)) {
+                    if let Some(found) = self.find_candidate(ray(i)) {
                         found.prefetch();
                         *candidate = found;
-                        met |= 1 << i;
+                        hit_mask |= 1 << i;
                     }
                 }
             }
         }
-        met
+        hit_mask
     }
 
-    /// What Embree finds nearest in a scene without spheres, with partial coverage taken for opaque.
+    /// Finds Embree's nearest candidate along a ray, in a scene without spheres. Triangles with alpha count
+    /// as opaque.
     #[inline(always)]
-    fn find_candidates(&self, ray: &Ray) -> Option<Candidate<'_>> {
+    fn find_candidate(&self, ray: &Ray) -> Option<Candidate<'_>> {
         let mut found = RTCRayHit { ray: to_embree(ray), ..RTCRayHit::default() };
-        // SAFETY: the scene is committed, lives, and calls nothing back where it has no spheres.
-        unsafe { rtcIntersect1(self.world.top.raw(), &raw mut found, ptr::null_mut()) };
-        self.world.name(found.ray.tfar, &found.hit)
-    }
-
-    /// What candidates count as; of those without a bit in `met` nothing.
-    #[inline(always)]
-    fn decide_all<'r>(
-        &self,
-        candidates: &[Candidate<'_>],
-        met: u32,
-        rays: &[Rays8],
-        ray: impl Fn(usize) -> (&'r Ray, RayKey),
-        mut found: impl FnMut(usize, Hit),
-    ) {
-        for ((eight, rays), first) in candidates.chunks(EIGHT).zip(rays).zip((0..).step_by(EIGHT)) {
-            self.decide_eight(eight, met >> first, rays, |i| ray(first + i), |i, hit| found(first + i, hit));
-        }
-    }
-
-    /// The same of up to eight, confirmed together where Embree has them in the world itself.
-    #[inline(always)]
-    fn decide_eight<'r>(
-        &self,
-        candidates: &[Candidate<'_>],
-        met: u32,
-        rays: &Rays8,
-        ray: impl Fn(usize) -> (&'r Ray, RayKey),
-        mut found: impl FnMut(usize, Hit),
-    ) {
-        let mut together = Candidates8::new(rays);
-        let mut plain = 0;
-        for (lane, Candidate { part, number, .. }) in candidates.iter().enumerate() {
-            if let Some(triangle) = part.triangle(*number) {
-                together.put(lane, &triangle.record, met >> lane & 1 != 0 && part.instance != NONE);
-                plain |= u32::from(triangle.is_plain()) << lane;
-                if triangle.is_in_pieces() {
-                    part.prefetch_pieces(triangle);
-                }
-            }
-        }
-        let confirmed = together.confirm(EDGE);
-        // The usual case apart and without asking what is usual: its numbers then go from registers to where they are kept.
-        let usual = confirmed.inside() & plain | !met;
-        for (lane, candidate) in candidates.iter().enumerate() {
-            if usual >> lane & 1 != 0 {
-                found(lane, confirmed.hit(lane, candidate.part.instance));
-                continue;
-            }
-            let (ray, key) = ray(lane);
-            if confirmed.is_hit(lane) {
-                let hit = confirmed.hit(lane, candidate.part.instance);
-                found(lane, self.look_closer(ray, key, candidate, hit));
-            } else {
-                found(lane, self.decide(ray, key, Some(candidate)));
-            }
-        }
-    }
-
-    /// What the hit of a candidate counts as whose triangle has partial coverage or others on it or is in pieces.
-    #[inline(always)]
-    fn look_closer(&self, ray: &Ray, key: RayKey, candidate: &Candidate<'_>, hit: Hit) -> Hit {
-        let part = candidate.part;
-        if let Some(triangle) = part.triangle(candidate.number) {
-            let slabs = || Slabs::new(ray.origin, ray.direction);
-            if triangle.is_in_pieces() && !part.is_in_piece(triangle, &slabs(), ray.t_min, &hit) {
-                return self.decide(ray, key, Some(candidate));
-            }
-            if triangle.has_alpha()
-                && !passes_alpha_test(&self.world.scene, hit.instance, hit.primitive, hit.u, hit.v, key)
-            {
-                return self.look_beyond(ray, key, candidate);
-            }
-        }
-        self.settle(ray, key, part.triangle(candidate.number), hit)
-    }
-
-    /// What a candidate counts as. One that the rule rejects, as in a hole of a leaf, has the ray traced again.
-    #[inline(always)]
-    fn decide(&self, ray: &Ray, key: RayKey, candidate: Option<&Candidate<'_>>) -> Hit {
-        let Some(candidate) = candidate else { return Hit::none(ray.t_max) };
-        let Candidate { instance, part, number, .. } = *candidate;
-        let World { scene, boxes, .. } = &self.world;
-        match confirm(scene, boxes, ray, key, instance, part.candidates(number)) {
-            Some(hit) => self.settle(ray, key, part.triangle(number), hit),
-            None => self.look_beyond(ray, key, candidate),
-        }
-    }
-
-    /// The hit that a triangle counts as, or where others lie on it the one that the rule puts first.
-    #[inline(always)]
-    fn settle(&self, ray: &Ray, key: RayKey, triangle: Option<&Triangle>, hit: Hit) -> Hit {
-        if is_at_edge(&hit) || triangle.is_some_and(|triangle| triangle.is_coincident(&hit)) {
-            self.first_of_coincident(ray, key, hit)
-        } else {
-            hit
-        }
-    }
-
-    /// The first of all hits that are as near as one.
-    #[cold]
-    fn first_of_coincident(&self, ray: &Ray, key: RayKey, hit: Hit) -> Hit {
-        let mut query = Query::new(&self.world, ray, key);
-        query.passed = hit;
-        self.ask(
-            &mut query,
-            as_near(ray, hit.t),
-            RTCRayQueryFlags::INVOKE_ARGUMENT_FILTER,
-            callbacks::collect,
-        );
-        query.passed
-    }
-
-    /// What lies beyond a candidate that counts for nothing, or as far.
-    fn look_beyond(&self, ray: &Ray, key: RayKey, candidate: &Candidate<'_>) -> Hit {
-        let [from, _] = as_near(ray, candidate.t);
-        self.ask_about_partial(&mut Query::new(&self.world, ray, key), from)
-    }
-
-    /// The nearest surface from a distance on, where Embree asks us about spheres and triangles with partial coverage.
-    fn ask_about_partial(&self, query: &mut Query<'_>, from: f32) -> Hit {
-        let range = [from, query.t_max()];
-        let Some(found) = self.ask(query, range, RTCRayQueryFlags::INCOHERENT, callbacks::filter) else {
-            return Hit::none(query.t_max());
-        };
-        let hit = if query.has_passed(&found) { Some(query.passed) } else { query.accept(&found) };
-        match hit {
-            Some(hit) => self.settle(query.ray(), query.key(), found.part.triangle(found.number), hit),
-            None => self.ask_about_all(query, from),
-        }
-    }
-
-    /// Traces a ray again whose candidate does not count, such as one at the very start of the ray, now with a say in
-    /// every candidate, so that what lies behind is found.
-    #[cold]
-    fn ask_about_all(&self, query: &mut Query<'_>, from: f32) -> Hit {
-        query.passed = Hit::none(query.t_max());
-        let range = [from, query.t_max()];
-        self.ask(query, range, RTCRayQueryFlags::INVOKE_ARGUMENT_FILTER, callbacks::filter);
-        let found = query.passed;
-        if found.is_some() { self.first_of_coincident(query.ray(), query.key(), found) } else { found }
-    }
-
-    /// The hit that Embree finds nearest in a range, with Embree's numbers, asking us about spheres and by `filter` about
-    /// partial coverage, with [`RTCRayQueryFlags::INVOKE_ARGUMENT_FILTER`] about every candidate.
-    #[inline(always)]
-    fn ask(
-        &self,
-        query: &mut Query<'_>,
-        [from, to]: [f32; 2],
-        flags: RTCRayQueryFlags,
-        filter: unsafe extern "C" fn(*const RTCFilterFunctionNArguments),
-    ) -> Option<Candidate<'_>> {
-        let mut found = RTCRayHit { ray: to_embree(query.ray()), ..RTCRayHit::default() };
-        (found.ray.tnear, found.ray.tfar) = (from, to);
-        let context = ptr::from_mut(query).cast();
-        let filter: RTCFilterFunctionN = Some(filter);
-        let mut args = RTCIntersectArguments { flags, context, filter, ..RTCIntersectArguments::default() };
-        // SAFETY: the scene is committed and lives; the context heads a query, as the callbacks expect.
-        unsafe { rtcIntersect1(self.world.top.raw(), &raw mut found, &raw mut args) };
-        self.world.name(found.ray.tfar, &found.hit)
+        // SAFETY: the scene is committed, lives, and has no callbacks where it has no spheres.
+        unsafe { rtcIntersect1(self.scene.top.raw(), &raw mut found, ptr::null_mut()) };
+        self.scene.candidate(found.ray.tfar, &found.hit)
     }
 }

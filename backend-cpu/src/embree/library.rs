@@ -1,7 +1,7 @@
-//! Where Embree is looked for, and how it is loaded.
+//! Finds Embree's library and loads it.
 //!
-//! In order: the file or folder that `LOCKSTEP_EMBREE` names, and then nothing else; the data folder
-//! that `lockstep setup` fills; the program's own folder; the system's loader path.
+//! If `LOCKSTEP_EMBREE` names a file or folder, only that is searched. Otherwise the search order is the data
+//! folder that `lockstep setup` fills, the program's own folder, and the system's loader path.
 
 use std::env;
 use std::ffi::OsString;
@@ -17,16 +17,16 @@ pub const INSTALLED_AS: &str = "embree-4.4.0";
 /// The environment variable that names the library or the folder that holds it.
 pub const VARIABLE: &str = "LOCKSTEP_EMBREE";
 
-/// One place where the library may be.
+/// A place to search for the library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The file or folder that [`VARIABLE`] names.
     Named(PathBuf),
-    /// What `lockstep setup` fetched.
+    /// The folder that `lockstep setup` fetches Embree into.
     Data(PathBuf),
     /// The folder of the running program.
     Program(PathBuf),
-    /// Wherever the system's loader looks.
+    /// The search path of the system's loader.
     System,
 }
 
@@ -51,14 +51,14 @@ impl fmt::Display for Place {
     }
 }
 
-/// A place where nothing usable was found, and why.
+/// A place without a usable library, with the reason.
 #[derive(Debug)]
 pub struct Miss {
-    /// The place.
+    /// The place searched.
     pub place: Place,
-    /// The reason in short, as it was at the time of the search.
+    /// A short reason, as of the time of the search.
     pub reason: String,
-    /// What loading from there said.
+    /// The loader's error.
     pub error: LoadError,
 }
 
@@ -86,21 +86,22 @@ impl fmt::Display for Miss {
     }
 }
 
-/// Embree is in none of the places, or in none in a usable form.
+/// No place has a usable Embree library.
 #[derive(Debug, thiserror::Error)]
 #[error("{}. Remedy: {}", reason(misses), remedy(misses))]
 pub struct LibraryError {
-    /// The places, in the order they were searched.
+    /// The places searched, in order.
     pub misses: Vec<Miss>,
 }
 
 impl LibraryError {
-    /// What was looked for and what was wrong in every place, as a sentence without its full stop.
+    /// The reason: the library's name and each place with what is wrong there, as a sentence without its full
+    /// stop.
     pub fn reason(&self) -> String {
         reason(&self.misses)
     }
 
-    /// What the user can do about it, as one sentence.
+    /// The remedy for the user, as one sentence.
     pub fn remedy(&self) -> String {
         remedy(&self.misses)
     }
@@ -120,14 +121,14 @@ fn remedy(misses: &[Miss]) -> String {
     }
 }
 
-/// Loads Embree from the first place that has it. The first success holds for the process: later
-/// calls return it at once.
+/// Loads Embree from the first of [`search_paths`] that has it. After the first success, later calls return
+/// the same library at once.
 ///
 /// # Errors
 ///
-/// [`LibraryError`] names every place and what was wrong there. Another call searches again.
+/// [`LibraryError`] names every place and what is wrong there. After an error, the next call searches again.
 pub fn load() -> Result<&'static Loaded, LibraryError> {
-    load_from(places())
+    load_from(search_paths())
 }
 
 /// Loads Embree from the first of `places` that has it, as [`load`] does.
@@ -146,14 +147,14 @@ pub fn load_from(places: Vec<Place>) -> Result<&'static Loaded, LibraryError> {
     Err(LibraryError { misses })
 }
 
-/// Which kind of place a loaded library came from, in a few words.
+/// A short phrase for the place that a library was loaded from, such as "fetched by lockstep setup".
 pub fn kind_of(file: &Path) -> &'static str {
     let same = |place: &Path| {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         let (place, file) = (real(place), real(file));
         file == place || file.parent() == Some(&place)
     };
-    let from = places().into_iter().find(|place| place.path().is_some_and(same));
+    let from = search_paths().into_iter().find(|place| place.path().is_some_and(same));
     match from {
         Some(Place::Named(_)) => "named by LOCKSTEP_EMBREE",
         Some(Place::Data(_)) => "fetched by lockstep setup",
@@ -163,12 +164,12 @@ pub fn kind_of(file: &Path) -> &'static str {
 }
 
 /// The places that [`load`] searches, in order.
-pub fn places() -> Vec<Place> {
+pub fn search_paths() -> Vec<Place> {
     let program = env::current_exe().ok().and_then(|file| Some(file.parent()?.to_path_buf()));
-    places_for(set(VARIABLE).map(PathBuf::from), data_folder(), program)
+    search_paths_for(non_empty_variable(VARIABLE).map(PathBuf::from), data_folder(), program)
 }
 
-fn places_for(named: Option<PathBuf>, data: Option<PathBuf>, program: Option<PathBuf>) -> Vec<Place> {
+fn search_paths_for(named: Option<PathBuf>, data: Option<PathBuf>, program: Option<PathBuf>) -> Vec<Place> {
     if let Some(named) = named {
         return vec![Place::Named(named)];
     }
@@ -176,8 +177,8 @@ fn places_for(named: Option<PathBuf>, data: Option<PathBuf>, program: Option<Pat
     data.into_iter().chain(program.map(Place::Program)).chain([Place::System]).collect()
 }
 
-/// An environment variable that is set and not empty.
-fn set(name: &str) -> Option<OsString> {
+/// The value of an environment variable; `None` if it is unset or empty.
+fn non_empty_variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
@@ -187,15 +188,15 @@ mod tests {
 
     #[test]
     fn a_named_library_is_the_only_place() {
-        let places = places_for(Some("/a".into()), Some("/b".into()), Some("/c".into()));
+        let places = search_paths_for(Some("/a".into()), Some("/b".into()), Some("/c".into()));
         assert_eq!(places, [Place::Named("/a".into())]);
     }
 
     #[test]
     fn the_data_folder_comes_before_the_program_and_the_system() {
-        let places = places_for(None, Some("/data".into()), Some("/bin".into()));
+        let places = search_paths_for(None, Some("/data".into()), Some("/bin".into()));
         let data = Place::Data(PathBuf::from("/data").join(INSTALLED_AS));
         assert_eq!(places, [data, Place::Program("/bin".into()), Place::System]);
-        assert_eq!(places_for(None, None, None), [Place::System]);
+        assert_eq!(search_paths_for(None, None, None), [Place::System]);
     }
 }

@@ -1,40 +1,50 @@
 //! Embree 4 as an intersector: the target `cpu-embree`.
 //!
-//! # The hit rule
+//! # Confirmation of candidates
 //!
-//! Embree proposes a primitive; its distance and barycentrics are recomputed with our own test, so that whenever Embree
-//! and the built-in BVH choose the same primitive, the hits are the same to the bit. Partial coverage is decided by our
-//! own code in filters, and spheres are tested by it, so scenes of spheres agree to the bit.
+//! Embree finds a candidate primitive; Lockstep's own intersection predicate then recomputes its distance and
+//! barycentrics. So whenever Embree and the built-in BVH choose the same primitive, the hits are identical to
+//! the bit. Alpha tests run in Embree's filter functions and spheres are user geometry; both use Lockstep's
+//! own code, so scenes of spheres agree to the bit.
 //!
-//! Embree's triangles overlap a little, so that its fast test, which lets rays through between neighbours, proposes one
-//! of them wherever the rule sees a hit; a candidate that the rule turns away has the ray traced again with the rule
-//! having a say in every candidate.
+//! Embree's fast triangle test is not watertight: rays slip through between neighbours. Triangles are
+//! therefore enlarged until they overlap slightly, so that Embree finds one of them wherever the predicate
+//! sees a hit. A candidate that the predicate rejects has the ray traced again, this time with every
+//! candidate confirmed in a filter.
 //!
-//! Where triangles of one mesh coincide, and where a ray meets an edge, rounding decides which of them Embree finds
-//! nearer: there the rule chooses among all that are as near. What is left to Embree are surfaces that cross just where
-//! a ray meets them, and two meshes that coincide: less than a ray in a million. Shadow rays are blocked by what the
-//! rule takes alone.
+//! Where triangles of one mesh coincide, and where a ray meets an edge, rounding decides which triangle
+//! Embree finds nearer. There the ray is traced again over a short interval, and the predicate chooses among
+//! all candidates. Two cases remain with Embree's rounding, together less than one ray in a million: surfaces
+//! that cross exactly where a ray meets them, and two meshes that coincide. Shadow rays are occluded by
+//! confirmed hits alone.
 //!
 //! # The two packages
 //!
-//! `embree4-rs` makes the device and the triangle meshes. Its scenes cannot share a device, so there is no instancing;
-//! it has no filters and no occlusion queries, hides the handles that would allow them, and asks for errors after every
-//! ray, which costs as much as a twentieth of a query. Scenes, spheres, instances, filters and queries therefore go to
-//! the functions of `embree4-sys`.
+//! `embree4-rs` makes the device and the triangle meshes. Its scenes cannot share a device, so there is no
+//! instancing; it has no filters and no occlusion queries, hides the handles that would allow them, and asks
+//! for errors after every ray, which costs up to a twentieth of a query. Scenes, spheres, instances, filters
+//! and queries therefore call `embree4-sys` directly.
 
+mod build;
+mod build_options;
 mod callbacks;
+mod candidate;
 mod coincident;
+mod confirm;
 mod device;
+mod enlarge;
 mod geometry;
 mod handles;
 mod intersector;
 pub mod library;
+mod mesh_geometries;
 mod octants;
+mod overlap;
 mod packet;
 mod plain;
 mod query;
+mod scene;
 pub(crate) mod target;
-mod world;
 
 #[cfg(test)]
 mod tests;
@@ -42,5 +52,6 @@ mod tests;
 /// The target's name.
 pub(crate) const TARGET: &str = "cpu-embree";
 
-/// The name of Embree in a plain loop, a yardstick for benchmarks: it casts rays and renders nothing.
+/// Name of the target that calls Embree from a plain loop: a baseline for benchmarks that answers ray queries
+/// only.
 pub(crate) const PLAIN_TARGET: &str = "embree-plain";

@@ -1,70 +1,73 @@
-//! Rays in packets by the octants of their directions.
+//! Sorts rays into packets by the octants of their directions.
 //!
-//! A packet whose rays go the same way Embree can take through its tree as one, testing boxes and triangles against all of
-//! them. That pays where the tree is so small that they visit the same nodes anyway.
+//! Embree traverses a packet of one octant as one, testing boxes and triangles against all its rays. That
+//! pays where the BVH is so small that all rays visit the same nodes anyway.
 
 use lockstep_core::geometry::Ray;
 
-/// The octants so that of two in a row one sign differs.
-const IN_TURN: [usize; 8] = [0, 1, 3, 2, 6, 7, 5, 4];
+/// The octants in Gray code: neighbours differ in one sign.
+const GRAY_CODE: [usize; 8] = [0, 1, 3, 2, 6, 7, 5, 4];
 
-/// Rays that wait until `N` of their octant have come.
+/// A bin of ray indices per octant, each emitted as a packet when it holds `N`.
 pub(super) struct Octants<const N: usize> {
-    waiting: [[usize; N]; 8],
+    bins: [[usize; N]; 8],
     counts: [usize; 8],
     next: usize,
 }
 
-/// The numbers of `N` rays. Behind the first `count` stand copies of the last.
-pub(super) struct Grouped<const N: usize> {
+/// The indices of a packet's rays. Copies of the last fill the lanes behind the first `count`.
+pub(super) struct RayGroup<const N: usize> {
     pub(super) rays: [usize; N],
     pub(super) count: usize,
-    /// Whether all are of one octant.
+    /// Whether all rays are of one octant.
     pub(super) is_one_octant: bool,
 }
 
 impl<const N: usize> Octants<N> {
-    /// No rays yet.
+    /// Empty bins.
     pub(super) fn new() -> Self {
-        Self { waiting: [[0; N]; 8], counts: [0; 8], next: 0 }
+        Self { bins: [[0; N]; 8], counts: [0; 8], next: 0 }
     }
 
-    /// The next of rays `0..count`, each of which comes once; `None` after the last.
+    /// The next packet of rays `0..count`; each ray is in one packet. `None` after the last.
     #[inline(always)]
-    pub(super) fn next<'r>(&mut self, count: usize, ray: impl Fn(usize) -> &'r Ray) -> Option<Grouped<N>> {
-        let Self { waiting, counts, next } = self;
+    pub(super) fn next<'r>(&mut self, count: usize, ray: impl Fn(usize) -> &'r Ray) -> Option<RayGroup<N>> {
+        // Distribute rays to bins until one is full
+        let Self { bins, counts, next } = self;
         while *next < count {
             let octant = octant(ray(*next));
-            let place = counts[octant];
-            waiting[octant][place] = *next;
+            let slot = counts[octant];
+            bins[octant][slot] = *next;
             *next += 1;
-            counts[octant] = (place + 1) % N;
-            if place + 1 == N {
-                return Some(Grouped { rays: waiting[octant], count: N, is_one_octant: true });
+            counts[octant] = (slot + 1) % N;
+            if slot + 1 == N {
+                return Some(RayGroup { rays: bins[octant], count: N, is_one_octant: true });
             }
         }
-        self.rest()
+
+        // Flush the bins
+        self.flush()
     }
 
-    /// The next of the rays for which no more of their octant will come.
+    /// The next packet of the rays that are left in bins, neighbouring octants together.
     #[inline(never)]
-    fn rest(&mut self) -> Option<Grouped<N>> {
+    fn flush(&mut self) -> Option<RayGroup<N>> {
         let (mut rays, mut count, mut octants) = ([0; N], 0, 0);
-        for octant in IN_TURN {
+        for octant in GRAY_CODE {
             let taken = self.counts[octant].min(N - count);
             self.counts[octant] -= taken;
             let first = self.counts[octant];
-            rays[count..count + taken].copy_from_slice(&self.waiting[octant][first..first + taken]);
+            rays[count..count + taken].copy_from_slice(&self.bins[octant][first..first + taken]);
             count += taken;
             octants += usize::from(taken > 0);
         }
         let last = *rays[..count].last()?;
         rays[count..].fill(last);
-        Some(Grouped { rays, count, is_one_octant: octants == 1 })
+        Some(RayGroup { rays, count, is_one_octant: octants == 1 })
     }
 }
 
-/// Which of eight a ray's direction lies in.
+/// The octant of a ray's direction: a bit per negative component.
 #[inline(always)]
 fn octant(ray: &Ray) -> usize {
     let [x, y, z] = ray.direction.to_array().map(|component| (component.to_bits() >> 31) as usize);
@@ -84,21 +87,21 @@ mod tests {
     }
 
     #[test]
-    fn each_ray_comes_once_and_those_of_one_octant_together() {
+    fn each_ray_is_in_one_packet_and_packets_hold_one_octant() {
         for total in [0, 1, 15, 16, 17, 700] {
             let rays: Vec<Ray> = (0..total).map(towards).collect();
-            let (mut octants, mut seen, mut pure) = (Octants::<16>::new(), vec![0; total], 0);
-            while let Some(Grouped { rays: numbers, count, is_one_octant }) =
+            let (mut octants, mut seen, mut full) = (Octants::<16>::new(), vec![0; total], 0);
+            while let Some(RayGroup { rays: numbers, count, is_one_octant }) =
                 octants.next(total, |i| &rays[i])
             {
                 numbers[..count].iter().for_each(|&i| seen[i] += 1);
                 assert!(numbers[count..].iter().all(|&i| i == numbers[count - 1]));
                 let first = octant(&rays[numbers[0]]);
                 assert_eq!(numbers.iter().all(|&i| octant(&rays[i]) == first), is_one_octant);
-                pure += usize::from(is_one_octant && count == 16);
+                full += usize::from(is_one_octant && count == 16);
             }
             assert!(seen.iter().all(|&times| times == 1), "{seen:?}");
-            assert!(pure >= total / 16 - total.min(8 * 15) / 16, "{pure} of {total}");
+            assert!(full >= total / 16 - total.min(8 * 15) / 16, "{full} of {total}");
         }
     }
 }

@@ -1,7 +1,9 @@
-//! Eight or sixteen rays at once through Embree. The scene must be without spheres, whose callbacks take single rays.
+//! Embree's queries of 8- and 16-ray packets. Scenes must be without spheres, whose callbacks take single
+//! rays.
 
+use super::candidate::Candidate;
 use super::device::Device;
-use super::world::{Candidate, World};
+use super::scene::EmbreeScene;
 use embree4_sys::{
     RTC_INVALID_GEOMETRY_ID, RTCDeviceProperty, RTCHit, RTCIntersectArguments, RTCOccludedArguments,
     RTCRayHitNt, RTCRayNt, RTCRayQueryFlags, RTCScene, rtcGetDeviceProperty, rtcIntersect8, rtcIntersect16,
@@ -9,33 +11,33 @@ use embree4_sys::{
 };
 use lockstep_bvh::Rays8;
 
-/// How many rays Embree traces at once.
+/// Number of rays that Embree traces together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Width {
-    /// One, since the processor's vectors are short.
+    /// One: the processor has neither AVX nor AVX-512.
     One,
-    /// Array8, by AVX.
-    Array8,
+    /// Eight, by AVX.
+    Eight,
     /// Sixteen, by AVX-512.
     Sixteen,
 }
 
 impl Width {
-    /// What Embree does natively here.
+    /// The widest packets that Embree supports natively on this processor.
     pub(super) fn of(device: &Device) -> Self {
         // SAFETY: the device is live.
         let has = |property| unsafe { rtcGetDeviceProperty(device.handle(), property) } != 0;
         if has(RTCDeviceProperty::NATIVE_RAY16_SUPPORTED) {
             Self::Sixteen
         } else if has(RTCDeviceProperty::NATIVE_RAY8_SUPPORTED) {
-            Self::Array8
+            Self::Eight
         } else {
             Self::One
         }
     }
 }
 
-/// As many words as rays, aligned as Embree asks.
+/// A valid mask: a word per ray, aligned as Embree demands.
 #[repr(C, align(64))]
 struct Valid([i32; 16]);
 
@@ -43,20 +45,20 @@ static ALL: Valid = Valid([-1; 16]);
 
 /// Embree's queries of `N` rays.
 pub(super) trait Packet<const N: usize> {
-    /// Finds the nearest hit of each ray.
+    /// Finds the closest hit of each ray.
     ///
     /// # Safety
-    /// The scene must be committed and live, and call nothing back.
+    /// The scene must be committed and live, and have no callbacks.
     unsafe fn intersect(rays: &mut RTCRayHitNt<N>, scene: RTCScene, args: &mut RTCIntersectArguments);
 
-    /// Asks whether anything lies along each ray.
+    /// Tests whether each ray is occluded.
     ///
     /// # Safety
     /// As for [`Packet::intersect`].
     unsafe fn occluded(rays: &mut RTCRayNt<N>, scene: RTCScene, args: &mut RTCOccludedArguments);
 }
 
-/// Every ray of a packet.
+/// Queries with all rays of a packet active.
 pub(super) struct AllRays;
 
 macro_rules! packet {
@@ -68,7 +70,8 @@ macro_rules! packet {
                 scene: RTCScene,
                 args: &mut RTCIntersectArguments,
             ) {
-                // SAFETY: as the caller promises; all words are valid and aligned, and so are the rays by their type.
+                // SAFETY: as the caller promises; all words are valid and aligned, and so are the rays by
+                // their type.
                 unsafe { $intersect(ALL.0.as_ptr(), scene, rays, args) };
             }
 
@@ -88,23 +91,23 @@ macro_rules! packet {
 packet!(8, rtcIntersect8, rtcOccluded8);
 packet!(16, rtcIntersect16, rtcOccluded16);
 
-/// Whether rays leave from one point, as a pinhole camera's do: then most visit the same nodes.
+/// Whether all rays have one origin, as a pinhole camera's do, so that most visit the same nodes.
 #[inline(always)]
 pub(super) fn is_coherent(rays: &[Rays8]) -> bool {
     let Some(Rays8 { origin: first, .. }) = rays.first() else { return true };
-    let start_there = |rays: &Rays8| {
+    let have_first_origin = |rays: &Rays8| {
         rays.origin.iter().zip(first).all(|(starts, first)| starts.iter().all(|start| *start == first[0]))
     };
-    rays.iter().all(start_there)
+    rays.iter().all(have_first_origin)
 }
 
-/// What to tell Embree of rays.
+/// Embree's flag for coherent or incoherent rays.
 #[inline(always)]
 pub(super) fn flags(is_coherent: bool) -> RTCRayQueryFlags {
     if is_coherent { RTCRayQueryFlags::COHERENT } else { RTCRayQueryFlags::INCOHERENT }
 }
 
-/// Puts rays, eight at a time, where Embree takes them.
+/// Copies rays to an Embree packet, eight at a time.
 #[inline(always)]
 fn fill<const N: usize>(to: &mut RTCRayNt<N>, rays: &[Rays8]) {
     for (k, Rays8 { origin, t_min, direction, t_max }) in rays.iter().enumerate() {
@@ -120,35 +123,38 @@ fn fill<const N: usize>(to: &mut RTCRayNt<N>, rays: &[Rays8]) {
     }
 }
 
-/// Puts eight numbers in their place.
+/// Copies eight values to chunk `k` of an array.
 #[inline(always)]
 fn put<const N: usize>(to: &mut [f32; N], k: usize, eight: &[f32; 8]) {
     to.as_chunks_mut().0[k] = *eight;
 }
 
-/// Puts the hits that Embree finds nearest to the first `N` of `candidates`, with Embree's numbers, and returns bits of the rays
-/// that hit anything. The world must not be empty.
+/// Writes Embree's nearest candidates along `N` rays to `candidates`, and returns a mask of the rays that
+/// have one. The scene must not be empty.
 #[inline(always)]
-pub(super) fn find_candidates<'w, const N: usize>(
-    world: &'w World,
+pub(super) fn find_candidates<'s, const N: usize>(
+    scene: &'s EmbreeScene,
     packet: &mut RTCRayHitNt<N>,
     rays: &[Rays8],
     flags: RTCRayQueryFlags,
-    candidates: &mut [Candidate<'w>],
+    candidates: &mut [Candidate<'s>],
 ) -> u32
 where
     AllRays: Packet<N>,
 {
+    // Trace the packet
     fill(&mut packet.ray, rays);
     packet.hit.geomID = [RTC_INVALID_GEOMETRY_ID; N];
     packet.hit.instID = [[RTC_INVALID_GEOMETRY_ID; N]];
     let mut args = RTCIntersectArguments { flags, ..RTCIntersectArguments::default() };
-    // SAFETY: the scene is committed, lives, and calls nothing back where it has no spheres.
-    unsafe { AllRays::intersect(packet, world.top.raw(), &mut args) };
+    // SAFETY: the scene is committed, lives, and has no callbacks where it has no spheres.
+    unsafe { AllRays::intersect(packet, scene.top.raw(), &mut args) };
+
+    // Scatter hits to candidates
     let RTCRayHitNt { ray, hit } = &*packet;
-    let mut met = 0;
+    let mut hit_mask = 0;
     for (lane, candidate) in candidates.iter_mut().enumerate().take(N) {
-        let named = RTCHit {
+        let lane_hit = RTCHit {
             u: hit.u[lane],
             v: hit.v[lane],
             primID: hit.primID[lane],
@@ -156,17 +162,17 @@ where
             instID: [hit.instID[0][lane]],
             ..RTCHit::default()
         };
-        *candidate = world.look_up(ray.tfar[lane], &named);
-        met |= u32::from(named.geomID != RTC_INVALID_GEOMETRY_ID) << lane;
+        *candidate = scene.candidate_or_any(ray.tfar[lane], &lane_hit);
+        hit_mask |= u32::from(lane_hit.geomID != RTC_INVALID_GEOMETRY_ID) << lane;
     }
-    met
+    hit_mask
 }
 
-/// Whether Embree finds anything along each of the rays, with partial coverage taken for opaque. Where it finds nothing there is
-/// nothing; what it finds the hit rule may turn away.
+/// Whether each ray has a candidate, with triangles with alpha taken as opaque. Rays without one are
+/// unoccluded; others must be confirmed.
 #[inline(always)]
-pub(super) fn may_be_hit<const N: usize>(
-    world: &World,
+pub(super) fn may_be_occluded<const N: usize>(
+    scene: &EmbreeScene,
     packet: &mut RTCRayNt<N>,
     rays: &[Rays8],
     flags: RTCRayQueryFlags,
@@ -177,6 +183,6 @@ where
     fill(packet, rays);
     let mut args = RTCOccludedArguments { flags, ..RTCOccludedArguments::default() };
     // SAFETY: as in `find_candidates`.
-    unsafe { AllRays::occluded(packet, world.top.raw(), &mut args) };
+    unsafe { AllRays::occluded(packet, scene.top.raw(), &mut args) };
     packet.tfar.map(|far| far == f32::NEG_INFINITY)
 }

@@ -1,10 +1,10 @@
-//! Embree called from a plain loop, as a program would that has no hit rule: the yardstick of benchmarks.
+//! Embree called from a plain loop, without confirmation of candidates: a baseline for benchmarks.
 
 use super::PLAIN_TARGET;
-use super::geometry::Asks;
+use super::build_options::{BuildOptions, CallbackKind};
 use super::query::{Query, to_embree};
-use super::world::{Making, World};
-use crate::intersector::{Intersector, Made};
+use super::scene::EmbreeScene;
+use crate::intersector::{Built, Intersector};
 use embree4_sys::{
     RTCIntersectArguments, RTCOccludedArguments, RTCRayHit, RTCSceneFlags, rtcIntersect1, rtcOccluded1,
 };
@@ -15,20 +15,24 @@ use lockstep_core::scene::Scene;
 use lockstep_core::{Error, Result};
 use std::ptr;
 
-const MAKING: Making =
-    Making { flags: RTCSceneFlags::NONE, partial_asks: Asks::Always, growth: 0.0, marks_coincident: false };
+const OPTIONS: BuildOptions = BuildOptions {
+    flags: RTCSceneFlags::NONE,
+    alpha_callback: CallbackKind::GeometryFilter,
+    enlargement: 0.0,
+    marks_coincident: false,
+};
 
-/// Embree's trees over one scene, with Embree's default flags.
-pub(crate) struct PortableF32x8 {
-    world: World,
+/// Embree's acceleration structures over one scene, built with Embree's default flags.
+pub(crate) struct PlainEmbree {
+    scene: EmbreeScene,
 }
 
-impl Intersector for PortableF32x8 {
+impl Intersector for PlainEmbree {
     type Scratch = ();
 
     const RENDERS: bool = false;
 
-    fn build(scene: &Scene, _: &BvhCache) -> Result<Made<Self>> {
+    fn build(scene: &Scene, _: &BvhCache) -> Result<Built<Self>> {
         if !scene.spheres.is_empty() {
             return Err(Error::Unsupported {
                 actor: PLAIN_TARGET.into(),
@@ -36,7 +40,7 @@ impl Intersector for PortableF32x8 {
             });
         }
         let threads = rayon::current_num_threads();
-        Made::timed(|| Ok(Self { world: World::build(scene, threads, MAKING)? }))
+        Built::timed(|| Ok(Self { scene: EmbreeScene::build(scene, threads, OPTIONS)? }))
     }
 
     fn layout(&self) -> String {
@@ -44,19 +48,19 @@ impl Intersector for PortableF32x8 {
     }
 
     fn bytes(&self) -> u64 {
-        self.world.device.bytes()
+        self.scene.device.bytes()
     }
 
     fn check(&self) -> Result<()> {
-        self.world.device.check("tracing rays")
+        self.scene.device.check("tracing rays")
     }
 
     #[inline]
     fn closest_hit(&self, ray: &Ray, key: RayKey, _: &mut ()) -> Hit {
         let mut found = RTCRayHit { ray: to_embree(ray), ..RTCRayHit::default() };
-        let scene = self.world.top.raw();
-        if self.world.has_partial {
-            let mut query = Query::new(&self.world, ray, key);
+        let scene = self.scene.top.raw();
+        if self.scene.has_alpha {
+            let mut query = Query::new(&self.scene, ray, key);
             let context = (&raw mut query).cast();
             let mut args = RTCIntersectArguments { context, ..RTCIntersectArguments::default() };
             // SAFETY: the scene is committed and lives; the context heads a query, as the callbacks expect.
@@ -65,16 +69,16 @@ impl Intersector for PortableF32x8 {
             // SAFETY: the scene is committed and lives.
             unsafe { rtcIntersect1(scene, &raw mut found, ptr::null_mut()) };
         }
-        let found = self.world.name(found.ray.tfar, &found.hit);
-        found.map_or(Hit::none(ray.t_max), |candidate| candidate.hit())
+        let candidate = self.scene.candidate(found.ray.tfar, &found.hit);
+        candidate.map_or(Hit::none(ray.t_max), |candidate| candidate.hit())
     }
 
     #[inline]
     fn any_hit(&self, ray: &Ray, key: RayKey, _: &mut ()) -> bool {
         let mut traced = to_embree(ray);
-        let scene = self.world.top.raw();
-        if self.world.has_partial {
-            let mut query = Query::new(&self.world, ray, key);
+        let scene = self.scene.top.raw();
+        if self.scene.has_alpha {
+            let mut query = Query::new(&self.scene, ray, key);
             let context = (&raw mut query).cast();
             let mut args = RTCOccludedArguments { context, ..RTCOccludedArguments::default() };
             // SAFETY: as in `closest_hit`.

@@ -1,83 +1,97 @@
-//! The hit rule for one ray, as the queries and their callbacks apply it.
+//! Confirms candidates of one ray, in queries and in their callbacks.
 
-use super::geometry::Part;
-use super::world::{Candidate, World};
+use super::candidate::Candidate;
+use super::geometry::EmbreeGeometry;
+use super::scene::EmbreeScene;
 use embree4_sys::{RTC_INVALID_GEOMETRY_ID, RTCRay, RTCRayQueryContext};
 use lockstep_bvh::ObjectRay;
 use lockstep_core::geometry::{Hit, Ray, Slabs};
 use lockstep_core::math::rng::RayKey;
 use lockstep_core::scene::{NONE, SceneData};
 
-/// A ray on its way through Embree.
+/// A ray in Embree's traversal, with the state that its callbacks need.
 #[repr(C)]
 pub(super) struct Query<'a> {
-    /// What Embree sees of it, and hands to callbacks: first, so that its address is the query's.
+    /// The context that Embree hands to callbacks. It comes first, so that its address is the query's.
     pub(super) context: RTCRayQueryContext,
-    world: &'a World,
+    embree: &'a EmbreeScene,
     ray: &'a Ray,
     slabs: Slabs,
     key: RayKey,
-    /// The ray in the space of the instance `entered`; none where it misses that instance's box.
-    probe: Option<ObjectRay>,
+    /// The ray in the object space of the instance `entered`; `None` where it misses that instance's bounds.
+    object_ray: Option<ObjectRay>,
     entered: u32,
-    /// The last hit that a callback let pass.
-    pub(super) passed: Hit,
+    /// The committed hit: the last one that a callback accepted.
+    pub(super) committed: Hit,
 }
 
 impl<'a> Query<'a> {
-    /// A ray that has met nothing yet.
+    /// A ray without a committed hit.
     #[inline(always)]
-    pub(super) fn new(world: &'a World, ray: &'a Ray, key: RayKey) -> Self {
+    pub(super) fn new(embree: &'a EmbreeScene, ray: &'a Ray, key: RayKey) -> Self {
         Self {
             context: RTCRayQueryContext::default(),
-            world,
+            embree,
             ray,
             slabs: Slabs::new(ray.origin, ray.direction),
             key,
-            probe: None,
+            object_ray: None,
             entered: NONE,
-            passed: Hit::none(ray.t_max),
+            committed: Hit::none(ray.t_max),
         }
     }
 
-    /// The hit rule for a primitive, up to and including `t_last`.
+    /// The hit of a primitive by the intersection predicate, at distances up to and including `t_last`.
     #[inline(always)]
-    pub(super) fn confirm(&mut self, instance: u32, part: &Part, number: u32, t_last: f32) -> Option<Hit> {
-        let Self { world, ray, key, .. } = *self;
-        let scene: &SceneData = &world.scene;
+    pub(super) fn confirm(
+        &mut self,
+        instance: u32,
+        geometry: &EmbreeGeometry,
+        prim_id: u32,
+        t_last: f32,
+    ) -> Option<Hit> {
+        let Self { embree, ray, key, .. } = *self;
+        let scene: &SceneData = &embree.scene;
+
+        // Transform the ray to object space, once per instance
         if self.entered != instance {
-            self.probe = ObjectRay::enter(scene, &world.boxes, ray, &self.slabs, instance, key, ray.t_max);
+            let bounds = &embree.instance_bounds;
+            self.object_ray = ObjectRay::enter(scene, bounds, ray, &self.slabs, instance, key, ray.t_max);
             self.entered = instance;
         }
-        let probe = self.probe.as_ref()?;
-        let Some(triangle) = part.triangle(number) else {
-            return probe.test_each(scene, part.candidates(number), t_last);
+        let object_ray = self.object_ray.as_ref()?;
+
+        // Test a sphere
+        let Some(triangle) = geometry.triangle(prim_id) else {
+            return object_ray.test_each(scene, geometry.leaf_primitives(prim_id), t_last);
         };
-        let hit = probe.test(scene, &triangle.record, t_last)?;
-        if triangle.is_in_pieces() && !part.is_in_piece(triangle, probe.slabs(), ray.t_min, &hit) {
-            return probe.test_each(scene, part.candidates(number), t_last);
+
+        // Test a triangle; if it is split, the hit must lie in one of its references
+        let hit = object_ray.test(scene, &triangle.leaf, t_last)?;
+        if triangle.is_split() && !geometry.is_in_reference(triangle, object_ray.slabs(), ray.t_min, &hit) {
+            return object_ray.test_each(scene, geometry.leaf_primitives(prim_id), t_last);
         }
         Some(hit)
     }
 
-    /// The instance whose part a callback is asked about.
+    /// The instance for which Embree calls back about a geometry.
     #[inline(always)]
-    pub(super) fn instance_of(&self, part: &Part) -> u32 {
-        let placed = self.context.instID[0];
-        if placed == RTC_INVALID_GEOMETRY_ID { part.instance } else { placed }
+    pub(super) fn instance_of(&self, geometry: &EmbreeGeometry) -> u32 {
+        let inst_id = self.context.instID[0];
+        if inst_id == RTC_INVALID_GEOMETRY_ID { geometry.instance } else { inst_id }
     }
 
-    /// What a triangle counts as that Embree has found, if the hit rule takes it.
+    /// The hit of a candidate by the intersection predicate, at any distance along the ray.
     #[inline(always)]
-    pub(super) fn accept(&mut self, found: &Candidate<'_>) -> Option<Hit> {
-        self.confirm(found.instance, found.part, found.number, self.ray.t_max)
+    pub(super) fn accept(&mut self, candidate: &Candidate<'_>) -> Option<Hit> {
+        self.confirm(candidate.instance, candidate.geometry, candidate.prim_id, self.ray.t_max)
     }
 
-    /// Whether a callback has let this hit of Embree's pass already.
+    /// Whether the committed hit is on this candidate.
     #[inline(always)]
-    pub(super) fn has_passed(&self, found: &Candidate<'_>) -> bool {
-        let found = found.hit();
-        (found.instance, found.primitive) == (self.passed.instance, self.passed.primitive)
+    pub(super) fn has_committed(&self, candidate: &Candidate<'_>) -> bool {
+        let hit = candidate.hit();
+        (hit.instance, hit.primitive) == (self.committed.instance, self.committed.primitive)
     }
 
     /// The ray.
@@ -86,20 +100,20 @@ impl<'a> Query<'a> {
         self.ray
     }
 
-    /// What identifies it for stochastic coverage.
+    /// Key of the ray's random numbers, for stochastic alpha.
     #[inline(always)]
     pub(super) fn key(&self) -> RayKey {
         self.key
     }
 
-    /// The last distance that counts.
+    /// The ray's greatest distance.
     #[inline(always)]
     pub(super) fn t_max(&self) -> f32 {
         self.ray.t_max
     }
 }
 
-/// A ray as Embree takes it.
+/// Converts a ray to Embree's structure.
 #[inline(always)]
 pub(super) fn to_embree(ray: &Ray) -> RTCRay {
     let Ray { origin, t_min, direction, t_max } = *ray;

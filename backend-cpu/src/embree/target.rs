@@ -1,25 +1,25 @@
-//! The target `cpu-embree`: whether it is present, and how it is opened.
+//! Status and opening of the Embree targets.
 
 use super::intersector::Embree;
 use super::library::{self, Loaded};
-use super::plain::PortableF32x8;
+use super::plain::PlainEmbree;
 use super::{PLAIN_TARGET, TARGET};
 use crate::device::describe;
 use crate::renderer::CpuRenderer;
 use lockstep_bvh::BvhCache;
 use lockstep_core::{DeviceInfo, Renderer, Result, TargetStatus, Unavailable};
 
-/// The target as it is listed. The first call loads Embree, which takes some tens of milliseconds.
+/// Status of the target `cpu-embree`. The first call loads Embree, which takes some tens of milliseconds.
 pub(crate) fn status(threads: usize) -> TargetStatus {
     TargetStatus { name: TARGET.into(), state: device(TARGET, threads) }
 }
 
-/// The yardstick as it is listed.
+/// Status of the baseline target `embree-plain`.
 pub(crate) fn plain_status(threads: usize) -> TargetStatus {
     TargetStatus { name: PLAIN_TARGET.into(), state: device(PLAIN_TARGET, threads) }
 }
 
-/// A renderer over Embree.
+/// Opens the target `cpu-embree`.
 ///
 /// # Errors
 /// [`lockstep_core::Error::Unavailable`] where Embree is not installed.
@@ -27,15 +27,15 @@ pub(crate) fn open(threads: usize) -> Result<Box<dyn Renderer>> {
     Ok(Box::new(CpuRenderer::<Embree>::new(device(TARGET, threads)?, BvhCache::default())?))
 }
 
-/// The yardstick of benchmarks.
+/// Opens the baseline target `embree-plain`.
 ///
 /// # Errors
 /// As for [`open`].
 pub(crate) fn open_plain(threads: usize) -> Result<Box<dyn Renderer>> {
-    Ok(Box::new(CpuRenderer::<PortableF32x8>::new(device(PLAIN_TARGET, threads)?, BvhCache::default())?))
+    Ok(Box::new(CpuRenderer::<PlainEmbree>::new(device(PLAIN_TARGET, threads)?, BvhCache::default())?))
 }
 
-/// Loads Embree and describes it. It promises no bit-identity, since it decides by its own rounding which primitive a
+/// Loads Embree and describes it. The target is not exact, since Embree's rounding decides which primitive a
 /// ray meets.
 fn device(target: &str, threads: usize) -> Result<DeviceInfo, Unavailable> {
     match library::load() {

@@ -1,23 +1,24 @@
-//! The target against the built-in BVH.
+//! Compares Embree's hits with those of the built-in BVH.
 
-use super::intersector::{Blocked, Embree};
+mod fixtures;
+
+use super::intersector::{Embree, OcclusionRate};
 use crate::intersector::Intersector;
 use crate::{BVH_TARGET, Cpu, EMBREE_TARGET};
+use fixtures::{
+    closed_mesh, closed_mesh_of, doubled, instanced_spheres, instances, placement, random, random_direction,
+    random_point, static_mesh,
+};
 use lockstep_bvh::{BuildSettings, Bvh2, BvhCache, Scratch};
 use lockstep_conformance::{render, require, scenes};
 use lockstep_core::geometry::{FAR, Hit, Ray};
-use lockstep_core::math::rng::{RayKey, SampleKey, pcg4d, uniform};
-use lockstep_core::math::sampling::frame;
-use lockstep_core::math::sin_cos_turns;
-use lockstep_core::math::vec3::{Vec3, dot, normalize, vec3};
-use lockstep_core::scene::{
-    Affine, AlphaMode, Flatten, IDENTITY, Material, MeshData, Sampler, Sphere, TextureTransform, Vertex,
-    transform_point,
-};
+use lockstep_core::math::rng::{RayKey, SampleKey};
+use lockstep_core::math::vec3::{Vec3, dot, normalize};
+use lockstep_core::scene::{IDENTITY, transform_point};
 use lockstep_core::{Backend, OpenOptions, Scene, SceneBuilder, Settings};
 
-/// The largest share of rays for which Embree may find another primitive than the built-in BVH, or confirm occlusion
-/// differently: rays that meet two primitives where they cross.
+/// Largest share of rays for which Embree may find another primitive than the built-in BVH, or another
+/// occlusion: rays that meet two primitives where they cross.
 const TOLERATED_SHARE: f64 = 1e-5;
 
 /// Whether Embree is installed; the test is skipped where it is not.
@@ -27,97 +28,6 @@ pub(super) fn embree_is_here() -> bool {
 
 fn embree(scene: &Scene) -> Embree {
     Embree::build(scene, &BvhCache::default()).unwrap().intersector
-}
-
-fn random(i: u32, stream: u32) -> [f32; 4] {
-    pcg4d([i, stream, 77, 5]).map(uniform)
-}
-
-fn random_point(i: u32, stream: u32, extent: f32) -> Vec3 {
-    let r = random(i, stream);
-    (vec3(r[0], r[1], r[2]) - Vec3::splat(0.5)) * (2.0 * extent)
-}
-
-fn random_direction(i: u32) -> Vec3 {
-    normalize(random_point(i, 33, 1.0))
-}
-
-/// A rotation, stretch and shift; mirrored for odd `i`.
-fn placement(i: u32) -> Affine {
-    let n = normalize(random_point(i, 40, 1.0));
-    let (s, t) = frame(n);
-    let r = random(i, 41);
-    let (a, b, c) = (0.5 + r[0], 0.5 + r[1], if i % 2 == 1 { -0.5 - r[2] } else { 0.5 + r[2] });
-    let p = random_point(i, 42, 8.0);
-    [[s.x * a, t.x * b, n.x * c, p.x], [s.y * a, t.y * b, n.y * c, p.y], [s.z * a, t.z * b, n.z * c, p.z]]
-}
-
-/// Random triangles, some of them blended, masked by a texture, or twice at one place; and spheres, some blended.
-fn soup(b: &mut SceneBuilder, spheres: u32) -> MeshData {
-    let checkers =
-        [[255, 255, 255, 255], [255, 255, 255, 0], [255, 255, 255, 0], [255, 255, 255, 255]].concat();
-    let image = b.image(2, 2, &checkers).unwrap();
-    let leaf = b.texture(image, true, Sampler::default(), 0, TextureTransform::default());
-    let opaque = b.material(Material::diffuse([0.5; 3]));
-    let blend = AlphaMode::Blend as u32;
-    let blended = b.material(Material { alpha: 0.5, alpha_mode: blend, ..Material::diffuse([0.5; 3]) });
-    let mask = AlphaMode::Mask as u32;
-    let masked =
-        b.material(Material { base_color_texture: leaf, alpha_mode: mask, ..Material::diffuse([0.5; 3]) });
-    let mut mesh = MeshData::default();
-    for i in 0..400 {
-        let center = random_point(i, 0, 3.0);
-        let base = mesh.positions.len() as u32;
-        for k in 0..3 {
-            mesh.positions.push((center + random_point(i, 1 + k, 0.7)).to_array());
-            let r = random(i, 4 + k);
-            mesh.vertices.push(Vertex { uv0: [r[0] * 3.0, r[1] * 3.0], ..Vertex::PLAIN });
-        }
-        mesh.triangles.push([base, base + 1, base + 2]);
-        mesh.materials.push([opaque, blended, masked, opaque][i as usize % 4]);
-    }
-    mesh.spheres = (0..spheres)
-        .map(|i| {
-            let material = if i % 3 == 0 { blended } else { opaque };
-            Sphere { center: random_point(i, 9, 4.0), radius: 0.3, material, reserved: [0; 3] }
-        })
-        .collect();
-    mesh
-}
-
-/// Instances of a soup, and a mesh with spheres that belongs to the world itself.
-fn instances() -> Scene {
-    let mut b = SceneBuilder::new("instances");
-    b.flatten = Flatten::Never;
-    let mesh = soup(&mut b, 0);
-    let mesh = b.mesh(mesh);
-    for i in 0..6 {
-        b.instance(mesh, placement(i));
-    }
-    let world = soup(&mut b, 20);
-    let world = b.mesh(world);
-    b.instance(world, IDENTITY);
-    b.build().unwrap()
-}
-
-/// One mesh in the world itself.
-fn static_mesh(spheres: u32) -> Scene {
-    let mut b = SceneBuilder::new("static");
-    let mesh = soup(&mut b, spheres);
-    let mesh = b.mesh(mesh);
-    b.instance(mesh, IDENTITY);
-    b.build().unwrap()
-}
-
-/// Spheres with a placement of their own, which shrinks and turns them.
-fn placed_spheres() -> Scene {
-    let mut b = SceneBuilder::new("spheres");
-    b.flatten = Flatten::Never;
-    let mesh = MeshData { spheres: soup(&mut b, 40).spheres, ..MeshData::default() };
-    let mesh = b.mesh(mesh);
-    b.instance(mesh, IDENTITY);
-    b.instance(mesh, [[0.0, -2.0, 0.0, 1.0], [2.0, 0.0, 0.0, 2.0], [0.0, 0.0, 2.0, -3.0]]);
-    b.build().unwrap()
 }
 
 fn ray(i: u32) -> Ray {
@@ -134,29 +44,29 @@ fn bits(hit: &Hit) -> [u32; 5] {
     [hit.t.to_bits(), hit.u.to_bits(), hit.v.to_bits(), hit.instance, hit.primitive]
 }
 
-/// How rays are handed over.
+/// How many rays a call traces.
 #[derive(Clone, Copy, Debug)]
 enum Rays {
-    OneByOne,
-    Together,
-    AllAtOnce,
+    Single,
+    Packets,
+    All,
 }
 
-/// The hits of all rays, and whether anything lies along them.
+/// The closest hits of all rays, and whether they are occluded.
 fn trace(embree: &Embree, rays: &[Ray], how: Rays) -> (Vec<Hit>, Vec<bool>) {
     let (mut hits, mut occluded) = (vec![None; rays.len()], vec![None; rays.len()]);
-    // Sixteen with nothing known of others are always traced together.
+    // A first packet of sixteen is always traced together, since no occlusion rate is known yet.
     let size = match how {
-        Rays::OneByOne => 1,
-        Rays::Together => 16,
-        Rays::AllAtOnce => rays.len(),
+        Rays::Single => 1,
+        Rays::Packets => 16,
+        Rays::All => rays.len(),
     };
     for (first, rays) in (0..).step_by(size).zip(rays.chunks(size)) {
         let ray = |i: usize| (&rays[i], key((first + i) as u32));
-        embree.closest_hits(rays.len(), ray, &mut Blocked::default(), |i, hit| {
+        embree.closest_hits(rays.len(), ray, &mut OcclusionRate::default(), |i, hit| {
             assert_eq!(hits[first + i].replace(hit), None);
         });
-        embree.any_hits(rays.len(), ray, &mut Blocked::default(), |i, found| {
+        embree.any_hits(rays.len(), ray, &mut OcclusionRate::default(), |i, found| {
             assert_eq!(occluded[first + i].replace(found), None);
         });
     }
@@ -164,34 +74,34 @@ fn trace(embree: &Embree, rays: &[Ray], how: Rays) -> (Vec<Hit>, Vec<bool>) {
     (hits.into_iter().map(Option::unwrap).collect(), occluded.into_iter().map(Option::unwrap).collect())
 }
 
-/// How often two intersectors part over some rays.
+/// Differences between two intersectors over some rays.
 #[derive(Debug, Default)]
-struct Partings {
+struct Differences {
     rays: u32,
     hits: u32,
     primitives: u32,
     occlusions: u32,
 }
 
-/// Compares all hits, to the bit where both choose one primitive.
-fn compare(scene: &Scene, rays: &[Ray], how: Rays) -> Partings {
+/// Compares all hits with the built-in BVH's, to the bit where both choose one primitive.
+fn compare(scene: &Scene, rays: &[Ray], how: Rays) -> Differences {
     let bvh = Bvh2::build(scene, &BuildSettings::default());
     let (hits, occluded) = trace(&embree(scene), rays, how);
     let mut scratch = Scratch::default();
-    let mut partings = Partings::default();
+    let mut differences = Differences::default();
     for ((i, ray), (found, occluded)) in (0..).zip(rays).zip(hits.iter().zip(occluded)) {
         let expected = bvh.closest_hit(scene, ray, key(i), &mut scratch);
-        partings.rays += 1;
-        partings.hits += u32::from(expected.is_some());
+        differences.rays += 1;
+        differences.hits += u32::from(expected.is_some());
         if (found.instance, found.primitive) == (expected.instance, expected.primitive) {
             assert_eq!(bits(found), bits(&expected), "ray {i} of {}: {ray:?}", scene.name);
         } else {
-            partings.primitives += 1;
+            differences.primitives += 1;
         }
-        partings.occlusions += u32::from(occluded != expected.is_some());
+        differences.occlusions += u32::from(occluded != expected.is_some());
     }
-    println!("{}: {partings:?}", scene.name);
-    partings
+    println!("{}: {differences:?}", scene.name);
+    differences
 }
 
 #[test]
@@ -200,94 +110,40 @@ fn hits_are_those_of_the_built_in_bvh_to_the_bit() {
         return;
     }
     let rays: Vec<Ray> = (0..200_000).map(ray).collect();
-    let scenes = [instances(), static_mesh(20), static_mesh(0), placed_spheres()];
+    let scenes = [instances(), static_mesh(20), static_mesh(0), instanced_spheres()];
     for (scene, how) in
-        scenes.into_iter().flat_map(|scene| [Rays::OneByOne, Rays::Together].map(|how| (scene.clone(), how)))
+        scenes.into_iter().flat_map(|scene| [Rays::Single, Rays::Packets].map(|how| (scene.clone(), how)))
     {
-        let partings = compare(&scene, &rays, how);
-        assert!(partings.hits > partings.rays / 5, "{partings:?} in {}", scene.name);
-        let tolerated = (f64::from(partings.rays) * TOLERATED_SHARE) as u32;
-        assert!(partings.primitives <= tolerated, "{partings:?} in {}", scene.name);
-        assert!(partings.occlusions <= tolerated, "{partings:?} in {}", scene.name);
+        let differences = compare(&scene, &rays, how);
+        assert!(differences.hits > differences.rays / 5, "{differences:?} in {}", scene.name);
+        let tolerated = (f64::from(differences.rays) * TOLERATED_SHARE) as u32;
+        assert!(differences.primitives <= tolerated, "{differences:?} in {}", scene.name);
+        assert!(differences.occlusions <= tolerated, "{differences:?} in {}", scene.name);
     }
-}
-
-/// Quads, each split along one diagonal, along the other and once more the other way round.
-fn doubled(map: Affine) -> Scene {
-    let mut b = SceneBuilder::new("doubled");
-    b.flatten = Flatten::Never;
-    let material = b.material(Material::diffuse([0.5; 3]));
-    let mut mesh = MeshData::default();
-    for i in 0..200 {
-        let (corner, x) = (random_point(i, 0, 4.0), random_point(i, 1, 1.0));
-        let y = random_point(i, 2, 1.0);
-        let base = mesh.positions.len() as u32;
-        mesh.positions.extend([corner, corner + x, corner + x + y, corner + y].map(Vec3::to_array));
-        let split = [[0, 1, 2], [0, 2, 3], [0, 1, 3], [1, 2, 3], [2, 1, 0], [3, 2, 0]];
-        mesh.triangles.extend(split.map(|corners| corners.map(|k| base + k)));
-    }
-    mesh.materials = vec![material; mesh.triangles.len()];
-    let mesh = b.mesh(mesh);
-    b.instance(mesh, map);
-    b.build().unwrap()
 }
 
 #[test]
-fn of_surfaces_that_coincide_the_rule_chooses_one() {
+fn coincident_surfaces_are_resolved_as_by_the_built_in_bvh() {
     if !embree_is_here() {
         return;
     }
     let rays: Vec<Ray> = (0..200_000).map(ray).collect();
     for (map, how) in [IDENTITY, placement(3)]
         .into_iter()
-        .flat_map(|map| [Rays::OneByOne, Rays::Together].map(|how| (map, how)))
+        .flat_map(|map| [Rays::Single, Rays::Packets].map(|how| (map, how)))
     {
-        let partings = compare(&doubled(map), &rays, how);
-        assert!(partings.hits > partings.rays / 5, "{partings:?}");
-        assert!(f64::from(partings.primitives) <= f64::from(partings.rays) * TOLERATED_SHARE, "{partings:?}");
-        assert_eq!(partings.occlusions, 0, "{partings:?}");
+        let differences = compare(&doubled(map), &rays, how);
+        assert!(differences.hits > differences.rays / 5, "{differences:?}");
+        assert!(
+            f64::from(differences.primitives) <= f64::from(differences.rays) * TOLERATED_SHARE,
+            "{differences:?}"
+        );
+        assert_eq!(differences.occlusions, 0, "{differences:?}");
     }
 }
 
-/// A closed sphere mesh with shared vertices, of radius 1 before it is placed, and an eye as far from the world's origin.
-fn closed_mesh(map: Affine, eye: f32) -> Scene {
-    closed_mesh_of(24, 48, map, eye)
-}
-
-fn closed_mesh_of(rings: u32, segments: u32, map: Affine, eye: f32) -> Scene {
-    let mut b = SceneBuilder::new("closed");
-    b.camera.eye = vec3(0.0, 0.0, eye);
-    b.flatten = Flatten::Never;
-    let material = b.material(Material::diffuse([0.5; 3]));
-    let mut mesh = MeshData { materials: vec![material], ..MeshData::default() };
-    for ring in 0..=rings {
-        let (sin, cos) = sin_cos_turns(0.5 * ring as f32 / rings as f32);
-        for segment in 0..segments {
-            let (s, c) = sin_cos_turns(segment as f32 / segments as f32);
-            mesh.positions.push([sin * c, cos, sin * s]);
-        }
-    }
-    let at = |ring: u32, segment: u32| {
-        if ring == 0 || ring == rings { ring * segments } else { ring * segments + segment % segments }
-    };
-    for ring in 0..rings {
-        for k in 0..segments {
-            let corners = [at(ring, k), at(ring, k + 1), at(ring + 1, k + 1), at(ring + 1, k)];
-            if ring > 0 {
-                mesh.triangles.push([corners[0], corners[1], corners[2]]);
-            }
-            if ring + 1 < rings {
-                mesh.triangles.push([corners[0], corners[2], corners[3]]);
-            }
-        }
-    }
-    let mesh = b.mesh(mesh);
-    b.instance(mesh, map);
-    b.build().unwrap()
-}
-
-/// A ray from inside the closed mesh towards a vertex, an edge or a face, by `i % 3`. It leaves from the point of number
-/// `from`.
+/// A ray from inside the closed mesh towards a vertex, an edge or a face, by `i % 3`. It leaves from the
+/// point of number `from`.
 fn outward(scene: &Scene, i: u32, from: u32) -> Ray {
     let triangle = &scene.triangles[i as usize % scene.triangles.len()];
     let p = triangle.vertices.map(|v| Vec3::from(scene.positions[v as usize]));
@@ -302,7 +158,7 @@ fn outward(scene: &Scene, i: u32, from: u32) -> Ray {
     Ray { origin, t_min: 0.0, direction: world(target) - origin, t_max: FAR }
 }
 
-/// As far as the placed mesh.
+/// As far as the instanced mesh.
 const NEAR_EYE: f32 = 8.0;
 const FAR_EYES: [f32; 3] = [15.0, 100.0, 1_000.0];
 const VERTEX: u32 = 0;
@@ -316,7 +172,7 @@ fn no_ray_leaks_through_a_closed_mesh() {
     for map in [IDENTITY, placement(3)] {
         let scene = closed_mesh(map, NEAR_EYE);
         let rays: Vec<Ray> = (0..150_000).map(|i| outward(&scene, i, i)).collect();
-        let (hits, occluded) = trace(&embree(&scene), &rays, Rays::OneByOne);
+        let (hits, occluded) = trace(&embree(&scene), &rays, Rays::Single);
         for (i, (hit, occluded)) in hits.iter().zip(occluded).enumerate() {
             assert!(hit.is_some(), "ray {i} leaked: {:?}", rays[i]);
             assert!(occluded, "shadow ray {i} leaked: {:?}", rays[i]);
@@ -324,7 +180,7 @@ fn no_ray_leaks_through_a_closed_mesh() {
     }
 }
 
-/// A ray from afar at a vertex, an edge or a face of the closed mesh, by `i % 3`, on the side that it comes from.
+/// A ray from afar at a vertex, an edge or a face of the closed mesh, by `i % 3`, on the side that faces it.
 fn from_afar(scene: &Scene, i: u32, distance: f32) -> Option<Ray> {
     let Ray { origin, direction, .. } = outward(scene, i, i);
     let target = origin + direction;
@@ -338,8 +194,8 @@ fn from_afar(scene: &Scene, i: u32, distance: f32) -> Option<Ray> {
     })
 }
 
-/// Demands that all rays meet what the hit rule says, and that all are blocked.
-fn assert_all_meet_what_the_rule_says(scene: &Scene, rays: &[Ray], how: Rays) {
+/// Asserts that all hits are the built-in BVH's to the bit, and that all rays are occluded.
+fn assert_all_hits_are_exact(scene: &Scene, rays: &[Ray], how: Rays) {
     let bvh = Bvh2::build(scene, &BuildSettings::default());
     let (hits, occluded) = trace(&embree(scene), rays, how);
     let mut scratch = Scratch::default();
@@ -352,7 +208,7 @@ fn assert_all_meet_what_the_rule_says(scene: &Scene, rays: &[Ray], how: Rays) {
 }
 
 #[test]
-fn rays_at_edges_from_as_far_as_the_camera_hit_what_the_rule_says() {
+fn hits_at_edges_are_exact_from_as_far_as_the_camera() {
     if !embree_is_here() {
         return;
     }
@@ -360,40 +216,40 @@ fn rays_at_edges_from_as_far_as_the_camera_hit_what_the_rule_says() {
         let scene = closed_mesh(map, distance);
         let rays: Vec<Ray> = (0..90_000).filter_map(|i| from_afar(&scene, i, distance)).collect();
         assert!(rays.len() > 25_000, "{} from {distance}", rays.len());
-        assert_all_meet_what_the_rule_says(&scene, &rays, Rays::OneByOne);
-        assert_all_meet_what_the_rule_says(&scene, &rays, Rays::Together);
+        assert_all_hits_are_exact(&scene, &rays, Rays::Single);
+        assert_all_hits_are_exact(&scene, &rays, Rays::Packets);
     }
 }
 
-/// Packets have a traversal of their own, and one for rays from one point.
+/// Embree traverses packets by code of their own, with a special case for rays from one origin.
 #[test]
-fn no_ray_of_a_packet_leaks_and_its_hits_are_those_of_the_rule() {
+fn no_ray_of_a_packet_leaks_and_its_hits_are_exact() {
     if !embree_is_here() {
         return;
     }
     for (map, from_one_point) in [(IDENTITY, 48), (placement(3), 48), (IDENTITY, 1)] {
         let scene = closed_mesh(map, NEAR_EYE);
         let rays: Vec<Ray> = (0..150_000).map(|i| outward(&scene, i, i / from_one_point)).collect();
-        assert_all_meet_what_the_rule_says(&scene, &rays, Rays::Together);
+        assert_all_hits_are_exact(&scene, &rays, Rays::Packets);
     }
 }
 
-/// Among few triangles packets of rays in one octant have the traversal of rays from one point.
+/// In small scenes, packets of one octant are traversed like rays from one origin.
 #[test]
-fn no_ray_leaks_through_few_triangles_and_its_hits_are_those_of_the_rule() {
+fn no_ray_leaks_in_a_small_scene_and_its_hits_are_exact() {
     if !embree_is_here() {
         return;
     }
     let scene = closed_mesh_of(4, 10, IDENTITY, NEAR_EYE);
-    // Where processors have packets.
-    assert_eq!(embree(&scene).takes_octants(), embree(&scene).has_packets());
+    // On processors with packets.
+    assert_eq!(embree(&scene).sorts_by_octant(), embree(&scene).has_packets());
     let rays: Vec<Ray> = (0..150_000).map(|i| outward(&scene, i, i)).collect();
-    assert_all_meet_what_the_rule_says(&scene, &rays, Rays::AllAtOnce);
+    assert_all_hits_are_exact(&scene, &rays, Rays::All);
 }
 
-/// SmallSceneIntersector shadow rays are blocked, then all, then few again.
+/// Few shadow rays are occluded, then many, then few again.
 #[test]
-fn shadow_rays_are_told_alike_however_many_are_blocked() {
+fn occlusion_does_not_depend_on_how_many_rays_are_occluded() {
     if !embree_is_here() {
         return;
     }
@@ -402,11 +258,11 @@ fn shadow_rays_are_told_alike_however_many_are_blocked() {
     let short = |i: u32| Ray { t_max: 1e-3, ..ray(i) };
     let rays: Vec<Ray> =
         (0..6_000).map(|i| if (2_000..4_000).contains(&i) { ray(i) } else { short(i) }).collect();
-    let (_, found) = trace(&embree, &rays, Rays::AllAtOnce);
-    let (_, alone) = trace(&embree, &rays, Rays::OneByOne);
+    let (_, found) = trace(&embree, &rays, Rays::All);
+    let (_, alone) = trace(&embree, &rays, Rays::Single);
     assert_eq!(found, alone);
-    let blocked = found.iter().filter(|hit| **hit).count();
-    assert!((300..3_000).contains(&blocked), "{blocked}");
+    let occluded = found.iter().filter(|hit| **hit).count();
+    assert!((300..3_000).contains(&occluded), "{occluded}");
 }
 
 #[test]
@@ -415,19 +271,19 @@ fn scenes_without_geometry_are_traceable() {
         return;
     }
     let embree = embree(&SceneBuilder::new("empty").build().unwrap());
-    assert!(!embree.closest_hit(&ray(0), key(0), &mut Blocked::default()).is_some());
-    assert!(!embree.any_hit(&ray(0), key(0), &mut Blocked::default()));
+    assert!(!embree.closest_hit(&ray(0), key(0), &mut OcclusionRate::default()).is_some());
+    assert!(!embree.any_hit(&ray(0), key(0), &mut OcclusionRate::default()));
 }
 
 #[test]
-fn memory_is_counted_and_given_back() {
+fn memory_is_counted() {
     if !embree_is_here() {
         return;
     }
     let embree = embree(&instances());
     let triangles = 800.0;
-    // At least the vertices and indices of both soups, at most a few hundred bytes a triangle and the blocks that
-    // Embree allocates at once.
+    // At least the vertices and indices of both soups, at most a few hundred bytes a triangle and the blocks
+    // that Embree allocates at once.
     let bytes = embree.bytes() as f64;
     assert!((48.0 * triangles..4e6 + 1_000.0 * triangles).contains(&bytes), "{bytes}");
 }
@@ -438,7 +294,7 @@ fn denormal_numbers_survive_embree() {
         return;
     }
     let embree = embree(&static_mesh(20));
-    embree.closest_hit(&ray(0), key(0), &mut Blocked::default());
+    embree.closest_hit(&ray(0), key(0), &mut OcclusionRate::default());
     let tiny = std::hint::black_box(f32::MIN_POSITIVE);
     assert_ne!(tiny * 0.5, 0.0, "results flushed to zero would differ from the other targets'");
     assert_ne!(std::hint::black_box(tiny * 0.5) * 2.0, 0.0, "operands taken as zero would differ likewise");

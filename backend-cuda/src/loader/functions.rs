@@ -1,22 +1,22 @@
 //! The driver's functions, under the names that `cust` links to.
 //!
-//! Each is a jump to the address that a table holds for it, so arguments and results pass through untouched, whatever
-//! their types. [`super`] fills the table from the library it opened; until then every address is [`not_loaded`]'s.
+//! Each is a trampoline: it jumps to its address in a table, so arguments and results of any type pass
+//! through. [`super`] fills the table from the loaded library; until then every address is [`not_loaded`]'s.
 
 use std::arch::naked_asm;
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// What every function answers while no library is loaded, or where the loaded one lacks it:
+/// Error code of every function while no library is loaded, or if the library lacks it:
 /// `CUDA_ERROR_NOT_INITIALIZED`.
 pub(super) const NOT_LOADED: u32 = 3;
 
-/// Answers for the driver; arguments are left where the caller put them.
+/// Returns [`NOT_LOADED`]; ignores all arguments.
 extern "C" fn not_loaded() -> u32 {
     NOT_LOADED
 }
 
-/// A jump to an entry of the table; its register is the caller's to lose.
+/// Jumps to an entry of the table. It uses caller-saved registers only.
 #[cfg(target_arch = "x86_64")]
 macro_rules! jump {
     ($offset:expr) => {
@@ -54,7 +54,7 @@ macro_rules! jump {
 
 macro_rules! forward {
     ($($name:ident)*) => {
-        /// Positions in the table of addresses.
+        /// Indices into the table of addresses.
         #[derive(Clone, Copy)]
         #[allow(non_camel_case_types, clippy::enum_variant_names)]
         enum Function { $($name),* }
@@ -80,14 +80,14 @@ macro_rules! forward {
     };
 }
 
-/// Fills the table: asks `find` for every function.
+/// Fills the table; `find` looks up a function by its name.
 pub(super) fn fill(find: impl Fn(&CStr) -> Option<*mut c_void>) {
     for (name, address) in NAMES.iter().zip(&ADDRESSES) {
         address.store(find(name).unwrap_or(not_loaded as *mut c_void), Ordering::Release);
     }
 }
 
-// Every function that `cust` refers to.
+// Every function that `cust` links to.
 forward! {
     cuArray3DCreate_v2
     cuArray3DGetDescriptor_v2

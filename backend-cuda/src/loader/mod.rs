@@ -1,6 +1,6 @@
 //! Opens libcuda, the driver's library, at run time.
 //!
-//! Looked for in this order: the file that `LOCKSTEP_CUDA` names, and then nothing else; the system's `libcuda.so.1`.
+//! If `LOCKSTEP_CUDA` names a file, only that is tried; otherwise the system's `libcuda.so.1`.
 
 mod functions;
 
@@ -27,21 +27,22 @@ static LOADED: Mutex<Option<Driver>> = Mutex::new(None);
 pub struct Driver {
     /// The file or name it was opened by.
     pub library: PathBuf,
-    /// The CUDA version that it supports.
+    /// The latest CUDA version that it supports.
     pub version: Version,
 }
 
-// The two functions that are asked before any other. Declared here because `cust` turns codes that it does not know
-// into one, and the remedies differ.
+// The first two functions called. They are declared here because `cust` maps all codes that it does not know
+// to one, and their remedies differ.
 unsafe extern "C" {
     fn cuInit(flags: c_uint) -> c_uint;
     fn cuDriverGetVersion(version: *mut c_int) -> c_uint;
 }
 
-/// Opens the library and initialises the driver, once.
+/// Opens the driver's library and initialises the driver, once per process.
 ///
 /// # Errors
-/// An [`Unavailable`] that names the library, what was tried, and what to do. Another call tries again.
+/// [`Unavailable`] with the files tried, the reasons and the remedy. After an error, the next call tries
+/// again.
 pub fn load() -> Result<Driver, Unavailable> {
     // A panic elsewhere cannot have left the driver half written.
     let mut loaded = LOADED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -53,25 +54,25 @@ pub fn load() -> Result<Driver, Unavailable> {
     Ok(loaded.insert(Driver { library, version }).clone())
 }
 
-/// Opens the library and fills the table of functions; returns what it was opened by.
+/// Opens the library and fills the table of functions; returns the file or name it was opened by.
 fn open() -> Result<PathBuf, Unavailable> {
     let named = env::var_os(VARIABLE).filter(|value| !value.is_empty());
     let names: Vec<&OsStr> = match &named {
         Some(named) => vec![named],
         None => SYSTEM.iter().map(OsStr::new).collect(),
     };
-    let mut complaints = Vec::new();
+    let mut failures = Vec::new();
     for name in names {
         // SAFETY: runs the driver's initialisers, as every CUDA program would.
         match unsafe { Library::new(name) } {
             Ok(library) if symbol(&library, c"cuInit").is_some() => {
                 functions::fill(|function| symbol(&library, function));
-                // The driver starts threads that outlive every use of ours, so it stays mapped.
+                // The driver starts threads that outlive this backend, so it stays mapped.
                 std::mem::forget(library);
                 return Ok(name.into());
             }
-            Ok(_) => complaints.push(format!("{} is no CUDA driver", name.to_string_lossy())),
-            Err(error) => complaints.push(words(&error)),
+            Ok(_) => failures.push(format!("{} is no CUDA driver", name.to_string_lossy())),
+            Err(error) => failures.push(message(&error)),
         }
     }
     let remedy = if named.is_some() {
@@ -80,7 +81,7 @@ fn open() -> Result<PathBuf, Unavailable> {
         "Install NVIDIA's driver if this machine has an NVIDIA GPU.".to_owned()
     };
     Err(Unavailable {
-        reason: format!("the CUDA driver could not be opened: {}", complaints.join("; ")),
+        reason: format!("the CUDA driver could not be opened: {}", failures.join("; ")),
         remedy,
     })
 }
@@ -97,13 +98,13 @@ fn initialise(library: &std::path::Path) -> Result<Version, Unavailable> {
     match unsafe { cuDriverGetVersion(&raw mut number) } {
         0 => Ok(Version::of_number(number)),
         code => Err(Unavailable {
-            reason: format!("{} does not tell its version (CUDA error {code})", library.display()),
+            reason: format!("{} does not report its version (CUDA error {code})", library.display()),
             remedy: "Reinstall NVIDIA's driver.".into(),
         }),
     }
 }
 
-/// Why a driver does not start, and what to do; `None` when it does.
+/// The reason that a driver does not start, and the remedy; `None` if it starts.
 fn refusal(status: c_uint) -> Option<(String, &'static str)> {
     Some(match status {
         0 => return None,
@@ -122,7 +123,7 @@ fn refusal(status: c_uint) -> Option<(String, &'static str)> {
         ),
         code => (
             format!("CUDA error {code}"),
-            "Check with `nvidia-smi` that the driver works; the system's log has its words.",
+            "Check with `nvidia-smi` that the driver works; see the system's log.",
         ),
     })
 }
@@ -131,12 +132,12 @@ fn refusal(status: c_uint) -> Option<(String, &'static str)> {
 const NO_DEVICE: c_uint = 100;
 
 fn symbol(library: &Library, name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: only the address is taken; who calls it knows the function's type.
+    // SAFETY: only takes the address; callers know the function's type.
     let address = unsafe { library.get::<*mut c_void>(name) }.ok()?;
     Some(*address).filter(|address| !address.is_null())
 }
 
-/// The system's own words for an error.
-pub(crate) fn words(error: &libloading::Error) -> String {
+/// The system's message for an error.
+pub(crate) fn message(error: &libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }

@@ -1,4 +1,4 @@
-//! NVRTC's functions, from a library opened at run time.
+//! NVRTC's functions, from the library that is opened at run time.
 
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -9,18 +9,18 @@ pub(super) type Handle = *mut c_void;
 /// Declares the functions with their types, and how to look them all up.
 macro_rules! functions {
     ($($field:ident = $name:literal($($t:ty),*);)*) => {
-        /// The functions that are used, as CUDA 11.2 and later have them.
+        /// The functions in use, as of CUDA 11.2.
         #[derive(Debug)]
         pub(super) struct Functions {
             $(pub(super) $field: unsafe extern "C" fn($($t),*) -> c_int,)*
         }
 
         impl Functions {
-            /// Looks up all of them; an error names the one that is missing.
+            /// Looks up all functions; the error is the name of a missing one.
             pub(super) fn of(library: &Library) -> Result<Self, &'static str> {
                 Ok(Self {
                     $($field: {
-                        // SAFETY: NVRTC fixes the type of the function of this name.
+                        // SAFETY: NVRTC specifies the type of the function of this name.
                         let found = unsafe {
                             library.get::<unsafe extern "C" fn($($t),*) -> c_int>($name)
                         };
@@ -49,8 +49,8 @@ functions! {
     cubin = "nvrtcGetCUBIN"(Handle, *mut c_char);
 }
 
-/// A code in words.
-pub(super) fn words(code: c_int) -> String {
+/// The text of an error code.
+pub(super) fn message(code: c_int) -> String {
     let name = match code {
         1 => "out of memory",
         2 => "program creation failure",
@@ -65,7 +65,8 @@ pub(super) fn words(code: c_int) -> String {
     name.to_owned()
 }
 
-/// Text that a pair of functions gives: its size, NUL included, and then itself.
+/// Reads bytes of a program by a pair of functions: one for the size, one for the bytes, with the NUL of a
+/// text.
 pub(super) fn bytes(
     program: Handle,
     size: unsafe extern "C" fn(Handle, *mut usize) -> c_int,

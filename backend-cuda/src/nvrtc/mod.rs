@@ -1,15 +1,15 @@
 //! NVRTC, the compiler of CUDA C++, opened at run time.
 //!
-//! Which of the libraries on a machine serves depends on the driver, since a driver runs no machine code of a newer
-//! major version than its own, and on the device, since compilers drop old architectures and do not know later ones:
-//! [`choose`] asks for both.
+//! The choice among a machine's libraries depends on the driver, which runs no machine code of a newer major
+//! version than its own, and on the device, since compilers drop old architectures and do not know later
+//! ones. [`choose`] takes both.
 
 mod functions;
-mod places;
+mod search_paths;
 
 use crate::loader;
 use crate::version::Version;
-use functions::{Functions, Handle, bytes, text, words};
+use functions::{Functions, Handle, bytes, message, text};
 use libloading::Library;
 use lockstep_core::Unavailable;
 use std::collections::HashMap;
@@ -18,14 +18,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-pub use places::{INSTALLED_AS, VARIABLE};
+pub use search_paths::{INSTALLED_AS, VARIABLE};
 
-/// What a program is compiled for.
+/// The architecture that a program is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Architecture {
     /// Machine code for this compute capability, as in `sm_90`.
     Native(u32),
-    /// PTX for this one, which the driver compiles for the device: `compute_90`.
+    /// PTX for this compute capability, which the driver compiles for the device: `compute_90`.
     Ptx(u32),
 }
 
@@ -43,19 +43,19 @@ impl fmt::Display for Architecture {
 pub struct Compiler {
     /// The file or name it was opened by.
     pub library: PathBuf,
-    /// The CUDA version that it belongs to.
+    /// The CUDA version of its toolkit.
     pub version: Version,
     /// The compute capabilities that it knows, in ascending order: 90 is 9.0.
     pub capabilities: Vec<u32>,
     functions: Functions,
 }
 
-/// Why a program was not compiled.
+/// A failed compilation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The source is at fault; the log names our files and lines.
+    /// The source has errors: the compiler's log, which names the kernels' files and lines.
     Log(String),
-    /// The compiler is: what it was doing, and its words.
+    /// The compiler failed: its action and its message.
     Compiler(String),
 }
 
@@ -64,55 +64,61 @@ pub enum Refusal {
 pub struct Image {
     /// Machine code, or PTX as text that ends with a NUL.
     pub bytes: Vec<u8>,
-    /// What the compiler had to say: warnings, and resources if flags ask for them.
+    /// The compiler's log: warnings, and each kernel's resources if flags ask for them.
     pub log: String,
 }
 
-/// Opens every NVRTC once; a library stays mapped, since compilers keep threads and caches.
+/// Compilers by the file they were opened from. Libraries stay mapped, since compilers keep threads and
+/// caches.
 static OPENED: Mutex<Option<HashMap<PathBuf, Arc<Compiler>>>> = Mutex::new(None);
 
-/// A compiler for a device of this compute capability under this driver; the first that knows the device, else the
-/// first whose PTX the driver can compile for it.
+/// The compiler for a device of this compute capability under this driver: the first that knows the device,
+/// else the first whose PTX the driver can compile for it.
 ///
 /// # Errors
-/// An [`Unavailable`] that says what was tried and what to do.
+/// [`Unavailable`] with the libraries tried, the reasons and the remedy.
 pub fn choose(driver: Version, capability: u32) -> Result<(Arc<Compiler>, Architecture), Unavailable> {
-    let mut complaints = Vec::new();
-    let mut second_best = None;
-    for place in places::places() {
-        let compiler = match open(&place) {
+    let mut failures = Vec::new();
+    let mut ptx_compiler = None;
+    for path in search_paths::search_paths() {
+        let compiler = match open(&path) {
             Ok(compiler) => compiler,
-            Err(complaint) => {
-                complaints.push(complaint);
+            Err(failure) => {
+                failures.push(failure);
                 continue;
             }
         };
-        match suits(compiler.version, &compiler.capabilities, driver, capability) {
+        match architecture_for(compiler.version, &compiler.capabilities, driver, capability) {
             Ok(native @ Architecture::Native(_)) => return Ok((compiler, native)),
-            Ok(ptx) => second_best = second_best.or(Some((compiler, ptx))),
-            Err(reason) => complaints.push(format!("{}: {reason}", compiler.library.display())),
+            Ok(ptx) => ptx_compiler = ptx_compiler.or(Some((compiler, ptx))),
+            Err(reason) => failures.push(format!("{}: {reason}", compiler.library.display())),
         }
     }
-    second_best.ok_or_else(|| absence(&complaints))
+    ptx_compiler.ok_or_else(|| unavailable(&failures))
 }
 
-/// Any compiler, for work that needs no device.
+/// The first compiler that can be opened, for work that needs no device.
 ///
 /// # Errors
-/// An [`Unavailable`] that says what was tried and what to do.
+/// [`Unavailable`] with the libraries tried, the reasons and the remedy.
 pub fn any() -> Result<Arc<Compiler>, Unavailable> {
-    let mut complaints = Vec::new();
-    for place in places::places() {
-        match open(&place) {
+    let mut failures = Vec::new();
+    for path in search_paths::search_paths() {
+        match open(&path) {
             Ok(compiler) => return Ok(compiler),
-            Err(complaint) => complaints.push(complaint),
+            Err(failure) => failures.push(failure),
         }
     }
-    Err(absence(&complaints))
+    Err(unavailable(&failures))
 }
 
-/// What a compiler can make for a device under a driver, or why it cannot.
-fn suits(compiler: Version, known: &[u32], driver: Version, capability: u32) -> Result<Architecture, String> {
+/// The architecture by which a compiler serves a device under a driver, or the reason that it cannot.
+fn architecture_for(
+    compiler: Version,
+    known: &[u32],
+    driver: Version,
+    capability: u32,
+) -> Result<Architecture, String> {
     if compiler.major > driver.major {
         return Err(format!("NVRTC {compiler} is too new for the driver, which supports CUDA {driver}"));
     }
@@ -122,49 +128,49 @@ fn suits(compiler: Version, known: &[u32], driver: Version, capability: u32) -> 
     let newest = known.iter().copied().filter(|&known| known < capability).max();
     match newest {
         Some(_) if compiler > driver => Err(format!(
-            "NVRTC {compiler} does not know compute capability {capability}, and the driver, which supports CUDA \
-             {driver}, cannot compile its PTX"
+            "NVRTC {compiler} does not know compute capability {capability}, and the driver, which supports \
+             CUDA {driver}, cannot compile its PTX"
         )),
         Some(newest) => Ok(Architecture::Ptx(newest)),
         None => Err(format!("NVRTC {compiler} no longer knows compute capability {capability}")),
     }
 }
 
-fn absence(complaints: &[String]) -> Unavailable {
+fn unavailable(failures: &[String]) -> Unavailable {
     Unavailable {
-        reason: format!("no NVRTC, the compiler of CUDA kernels, serves here: {}", complaints.join("; ")),
+        reason: format!("no NVRTC, the compiler of CUDA kernels, serves here: {}", failures.join("; ")),
         remedy: format!(
-            "Run `lockstep setup nvrtc`, or set {VARIABLE} to the libnvrtc of a CUDA toolkit that knows the device \
-             and is no newer than the driver."
+            "Run `lockstep setup nvrtc`, or set {VARIABLE} to the libnvrtc of a CUDA toolkit that knows the \
+             device and is no newer than the driver."
         ),
     }
 }
 
-fn open(place: &Path) -> Result<Arc<Compiler>, String> {
+fn open(path: &Path) -> Result<Arc<Compiler>, String> {
     // A panic elsewhere cannot have left the map half written.
     let mut opened = OPENED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let opened = opened.get_or_insert_default();
-    if let Some(compiler) = opened.get(place) {
+    if let Some(compiler) = opened.get(path) {
         return Ok(compiler.clone());
     }
-    let compiler = Arc::new(Compiler::open(place)?);
-    opened.insert(place.into(), compiler.clone());
+    let compiler = Arc::new(Compiler::open(path)?);
+    opened.insert(path.into(), compiler.clone());
     Ok(compiler)
 }
 
 impl Compiler {
-    fn open(place: &Path) -> Result<Self, String> {
-        if !places::is_bare(place) {
-            for builtins in places::builtins_beside(place) {
-                // SAFETY: runs the initialisers of a library that NVRTC itself opens. Without it compiling fails, and
-                // says so.
+    fn open(path: &Path) -> Result<Self, String> {
+        if !search_paths::is_bare(path) {
+            for builtins in search_paths::builtins_beside(path) {
+                // SAFETY: runs the initialisers of a library that NVRTC itself opens. Without it compiling
+                // fails, and says so.
                 std::mem::forget(unsafe { Library::new(builtins) });
             }
         }
         // SAFETY: runs NVRTC's initialisers, as every program that uses it would.
-        let library = unsafe { Library::new(place) }.map_err(|error| loader::words(&error))?;
+        let library = unsafe { Library::new(path) }.map_err(|error| loader::message(&error))?;
         let functions = Functions::of(&library).map_err(|missing| {
-            format!("{} is no NVRTC of CUDA 11.2 or later: it has no {missing}", place.display())
+            format!("{} is no NVRTC of CUDA 11.2 or later: it has no {missing}", path.display())
         })?;
         std::mem::forget(library);
         let (mut major, mut minor, mut count) = (0, 0, 0);
@@ -176,17 +182,17 @@ impl Compiler {
         // SAFETY: there is room for as many integers as the library said.
         let last = unsafe { (functions.supported)(capabilities.as_mut_ptr()) };
         if let Some(code) = codes.into_iter().chain([last]).find(|&code| code != 0) {
-            return Err(format!("{} does not describe itself: {}", place.display(), words(code)));
+            return Err(format!("{} does not describe itself: {}", path.display(), message(code)));
         }
         let mut capabilities: Vec<u32> = capabilities.into_iter().map(|c| c.max(0) as u32).collect();
         capabilities.sort_unstable();
-        Ok(Self { library: place.into(), version: Version { major, minor }, capabilities, functions })
+        Ok(Self { library: path.into(), version: Version { major, minor }, capabilities, functions })
     }
 
     /// Compiles a source. `flags` are NVRTC's own, without the architecture.
     ///
     /// # Errors
-    /// A [`Refusal`].
+    /// A [`Refusal`] with the compiler's log or message.
     pub fn compile(
         &self,
         source: &str,
@@ -209,13 +215,14 @@ impl Compiler {
             return Err(Refusal::Log(log));
         }
         if code != 0 {
-            return Err(Refusal::Compiler(format!("compiling: {}. {log}", words(code))));
+            return Err(Refusal::Compiler(format!("compiling: {}. {log}", message(code))));
         }
         let image = match architecture {
             Architecture::Native(_) => bytes(program.handle, functions.cubin_size, functions.cubin),
             Architecture::Ptx(_) => bytes(program.handle, functions.ptx_size, functions.ptx),
         };
-        let refused = |code| Refusal::Compiler(format!("handing out the compiled program: {}", words(code)));
+        let refused =
+            |code| Refusal::Compiler(format!("handing out the compiled program: {}", message(code)));
         Ok(Image { bytes: image.map_err(refused)?, log })
     }
 }
@@ -223,7 +230,7 @@ impl Compiler {
 /// `NVRTC_ERROR_COMPILATION`.
 const COMPILATION_FAILED: c_int = 6;
 
-/// A program in NVRTC's hands.
+/// An NVRTC program, destroyed when dropped.
 struct Program<'a> {
     functions: &'a Functions,
     handle: Handle,
@@ -236,10 +243,10 @@ impl<'a> Program<'a> {
         let none = std::ptr::null();
         // SAFETY: source and name are NUL-terminated and copied; there are no headers.
         let code = unsafe {
-            (functions.create)(&raw mut handle, source.as_ptr(), c"core/kernels".as_ptr(), 0, none, none)
+            (functions.create)(&raw mut handle, source.as_ptr(), c"core/gpu/kernels".as_ptr(), 0, none, none)
         };
         if code != 0 {
-            return Err(Refusal::Compiler(format!("taking the source: {}", words(code))));
+            return Err(Refusal::Compiler(format!("taking the source: {}", message(code))));
         }
         Ok(Self { functions, handle })
     }
@@ -247,7 +254,7 @@ impl<'a> Program<'a> {
 
 impl Drop for Program<'_> {
     fn drop(&mut self) {
-        // SAFETY: the handle is alive and not used again; nothing is to be done about a failure.
+        // SAFETY: the handle is alive and not used again; a failure has no remedy.
         unsafe { (self.functions.destroy)(&raw mut self.handle) };
     }
 }
@@ -261,22 +268,22 @@ mod tests {
 
     #[test]
     fn a_known_device_gets_machine_code() {
-        assert_eq!(suits(CUDA_13, &[75, 80, 90], CUDA_13, 90), Ok(Architecture::Native(90)));
+        assert_eq!(architecture_for(CUDA_13, &[75, 80, 90], CUDA_13, 90), Ok(Architecture::Native(90)));
         // Within a major version, the compiler may be newer than the driver.
         let newer = Version { major: 13, minor: 5 };
-        assert_eq!(suits(newer, &[75, 80, 90], CUDA_13, 90), Ok(Architecture::Native(90)));
+        assert_eq!(architecture_for(newer, &[75, 80, 90], CUDA_13, 90), Ok(Architecture::Native(90)));
     }
 
     #[test]
     fn a_later_device_gets_the_newest_ptx_that_its_driver_can_compile() {
-        assert_eq!(suits(CUDA_12, &[75, 80, 90], CUDA_13, 100), Ok(Architecture::Ptx(90)));
+        assert_eq!(architecture_for(CUDA_12, &[75, 80, 90], CUDA_13, 100), Ok(Architecture::Ptx(90)));
         let newer = Version { major: 12, minor: 9 };
-        assert!(suits(newer, &[75, 80, 90], CUDA_12, 100).unwrap_err().contains("PTX"));
+        assert!(architecture_for(newer, &[75, 80, 90], CUDA_12, 100).unwrap_err().contains("PTX"));
     }
 
     #[test]
     fn a_compiler_newer_than_the_driver_or_without_the_device_says_so() {
-        assert!(suits(CUDA_13, &[75, 90], CUDA_12, 90).unwrap_err().contains("too new"));
-        assert!(suits(CUDA_13, &[75, 90], CUDA_13, 61).unwrap_err().contains("no longer"));
+        assert!(architecture_for(CUDA_13, &[75, 90], CUDA_12, 90).unwrap_err().contains("too new"));
+        assert!(architecture_for(CUDA_13, &[75, 90], CUDA_13, 61).unwrap_err().contains("no longer"));
     }
 }

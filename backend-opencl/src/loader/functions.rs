@@ -1,18 +1,19 @@
-//! The OpenCL functions, under the names that `ocl` links to.
+//! OpenCL's functions, under the names that `ocl` links to.
 //!
-//! Each looks up its address in a table, which [`super`] fills from the library it opened, and passes its arguments on.
-//! Without an address it answers [`NOT_LOADED`] and, where the function has a parameter for it, writes that too.
-//! Parameters have single letters because nothing but their order and type matters; the types are compared with the
-//! bindings' when this compiles.
+//! Each reads its address from a table, which [`super`] fills from the loaded library, and forwards its
+//! arguments. Without an address it returns [`NOT_LOADED`], in the error parameter too if it has one.
+//! Parameters have single letters, because only their order and types matter; these are compared with the
+//! bindings' at compile time.
 
 use ocl::ffi::*;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// What every function answers while no library is loaded, or where the loaded one lacks it: `CL_INVALID_OPERATION`.
+/// Error code of every function while no library is loaded, or if the library lacks it:
+/// `CL_INVALID_OPERATION`.
 pub(super) const NOT_LOADED: cl_int = -59;
 
-/// What a function without an address answers.
+/// Result of a function without an address.
 trait Answer {
     const NONE: Self;
 }
@@ -27,7 +28,7 @@ impl Answer for *mut c_void {
 
 macro_rules! forward {
     ($($name:ident($($p:ident: $t:ty),* $(; $error:ident)?) -> $r:ty;)*) => {
-        /// Positions in the table of addresses.
+        /// Indices into the table of addresses.
         #[derive(Clone, Copy)]
         #[allow(non_camel_case_types, clippy::enum_variant_names)]
         enum Function { $($name),* }
@@ -54,7 +55,7 @@ macro_rules! forward {
             if address.is_null() {
                 return <$r as Answer>::NONE;
             }
-            // SAFETY: the address is the loaded library's function of this name, whose type OpenCL fixes.
+            // SAFETY: the address is the loaded library's function of this name, whose type OpenCL specifies.
             let function = unsafe {
                 std::mem::transmute::<*mut c_void, unsafe extern "system" fn($($t),*) -> $r>(address)
             };
@@ -75,9 +76,12 @@ macro_rules! forward {
                 }
                 return <$r as Answer>::NONE;
             }
-            // SAFETY: the address is the loaded library's function of this name, whose type OpenCL fixes.
+            // SAFETY: the address is the loaded library's function of this name, whose type OpenCL specifies.
             let function = unsafe {
-                std::mem::transmute::<*mut c_void, unsafe extern "system" fn($($t,)* *mut cl_int) -> $r>(address)
+                std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "system" fn($($t,)* *mut cl_int) -> $r,
+                >(address)
             };
             // SAFETY: the arguments are the caller's, under the same contract.
             unsafe { function($($p,)* $error) }
@@ -85,7 +89,7 @@ macro_rules! forward {
     };
 }
 
-/// Fills the table: asks `find` for every function.
+/// Fills the table; `find` looks up a function by its name.
 pub(super) fn fill(find: impl Fn(&CStr) -> Option<*mut c_void>) {
     for (name, address) in NAMES.iter().zip(&ADDRESSES) {
         address.store(find(name).unwrap_or(std::ptr::null_mut()), Ordering::Release);

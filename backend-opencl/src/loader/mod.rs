@@ -1,11 +1,11 @@
 //! Opens libOpenCL at run time.
 //!
-//! Looked for in this order: the file that `LOCKSTEP_OPENCL` names, and then nothing else; the system's `libOpenCL.so.1`;
-//! the one in Intel's runtime, where `lockstep setup opencl-intel` fetched it.
+//! If `LOCKSTEP_OPENCL` names a file, only that is tried. Otherwise the search order is the system's
+//! `libOpenCL.so.1`, then the one in Intel's runtime, where `lockstep setup opencl-intel` fetches it.
 //!
-//! Unless the user has set `OCL_ICD_VENDORS` or `OPENCL_VENDOR_PATH`, the first load sets `OCL_ICD_VENDORS` to a folder
-//! that lists the system's drivers and the fetched ones, so that both are seen in one process. Call [`load`] early,
-//! before other threads read the environment.
+//! Unless the user has set `OCL_ICD_VENDORS` or `OPENCL_VENDOR_PATH`, the first load sets `OCL_ICD_VENDORS`
+//! to a folder that lists the system's drivers and the fetched ones, so that one process sees both. Call
+//! [`load`] early, before other threads read the environment.
 
 mod functions;
 mod vendors;
@@ -26,72 +26,75 @@ pub const VARIABLE: &str = "LOCKSTEP_OPENCL";
 /// The library's name where the system's loader finds it.
 const SYSTEM: &str = "libOpenCL.so.1";
 
-/// Libraries that Intel's loader needs and would not find beside itself, each after those it needs.
-const INTEL_NEEDS: [&str; 4] = ["libintlc.so.5", "libimf.so", "libirng.so", "libsvml.so"];
+/// Libraries that Intel's driver depends on and would not find in its own folder; dependencies come first.
+const INTEL_DEPENDENCIES: [&str; 4] = ["libintlc.so.5", "libimf.so", "libirng.so", "libsvml.so"];
 
-/// Where the loaded library came from; set once.
+/// File or name that the library was opened by; set once.
 static LOADED: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// Opens the library, once; returns the file or name it was opened by.
+/// Opens the OpenCL library, once per process, and returns the file or name it was opened by.
 ///
 /// # Errors
-/// An [`Unavailable`] that names the library, what was tried, and what to do. Another call tries again.
+/// [`Unavailable`] with the files tried, the reasons and the remedy. After an error, the next call tries
+/// again.
 pub fn load() -> Result<PathBuf, Unavailable> {
     // A panic elsewhere cannot have left the path half written.
     let mut loaded = LOADED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     if let Some(path) = &*loaded {
         return Ok(path.clone());
     }
-    show_fetched_drivers();
+    expose_fetched_drivers();
     let named = env::var_os(VARIABLE).filter(|value| !value.is_empty());
-    let mut complaints = Vec::new();
-    for place in places(named.as_deref()) {
+    let mut failures = Vec::new();
+    for place in search_paths(named.as_deref()) {
         match place.open() {
             Ok(library) => {
                 fill_table(&library);
-                // Drivers start threads that outlive every use of ours, so the library stays mapped.
+                // Drivers start threads that outlive this backend, so the library stays mapped.
                 std::mem::forget(library);
                 return Ok(loaded.insert(place.file).clone());
             }
-            Err(complaint) => complaints.push(complaint),
+            Err(failure) => failures.push(failure),
         }
     }
-    Err(absence(&complaints, named.is_some()))
+    Err(unavailable(&failures, named.is_some()))
 }
 
-/// How many platforms the loaded library offers; zero too when it complains, which `ocl` would take for a reason to wait.
+/// Number of platforms of the loaded library; zero on errors too, on which `ocl` would wait.
 pub(crate) fn platform_count() -> u32 {
     let mut count: cl_uint = 0;
-    // SAFETY: asks for the count only.
+    // SAFETY: queries the count only.
     let status = unsafe { clGetPlatformIDs(0, std::ptr::null_mut(), &raw mut count) };
     if status == 0 { count } else { 0 }
 }
 
-/// A file to try and the folder of libraries that it needs first.
-struct Place {
+/// A file to try, with the folder of the dependencies to load first.
+struct SearchPath {
     file: PathBuf,
-    needs_from: Option<PathBuf>,
+    dependencies: Option<PathBuf>,
 }
 
-fn places(named: Option<&OsStr>) -> Vec<Place> {
+fn search_paths(named: Option<&OsStr>) -> Vec<SearchPath> {
     if let Some(named) = named {
-        return vec![Place { file: named.into(), needs_from: None }];
+        return vec![SearchPath { file: named.into(), dependencies: None }];
     }
-    let system = Place { file: SYSTEM.into(), needs_from: None };
+    let system = SearchPath { file: SYSTEM.into(), dependencies: None };
     let intel = vendors::intel_folder().map(|folder| folder.join("lib"));
-    let intel = intel.map(|folder| Place { file: folder.join(SYSTEM), needs_from: Some(folder) });
+    let intel = intel.map(|folder| SearchPath { file: folder.join(SYSTEM), dependencies: Some(folder) });
     [system].into_iter().chain(intel).collect()
 }
 
-impl Place {
+impl SearchPath {
     fn open(&self) -> Result<Library, String> {
-        for name in self.needs_from.iter().flat_map(|folder| INTEL_NEEDS.map(|name| folder.join(name))) {
-            // SAFETY: runs the initialisers of maths libraries that Intel's driver would open too.
+        for name in
+            self.dependencies.iter().flat_map(|folder| INTEL_DEPENDENCIES.map(|name| folder.join(name)))
+        {
+            // SAFETY: runs the initialisers of maths libraries that Intel's driver opens too.
             let library = unsafe { unix::Library::open(Some(&name), RTLD_NOW | RTLD_GLOBAL) };
-            std::mem::forget(library.map_err(words)?);
+            std::mem::forget(library.map_err(message)?);
         }
         // SAFETY: runs the loader's initialisers, as every OpenCL program would.
-        let library = unsafe { Library::new(&self.file) }.map_err(words)?;
+        let library = unsafe { Library::new(&self.file) }.map_err(message)?;
         if symbol(&library, c"clGetPlatformIDs").is_none() {
             return Err(format!("{} is no OpenCL library", self.file.display()));
         }
@@ -104,39 +107,36 @@ fn fill_table(library: &Library) {
 }
 
 fn symbol(library: &Library, name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: only the address is taken; who calls it knows the function's type.
+    // SAFETY: only takes the address; callers know the function's type.
     let address = unsafe { library.get::<*mut c_void>(name) }.ok()?;
     Some(*address).filter(|address| !address.is_null())
 }
 
-/// Points the loader that is about to be opened to a folder which also lists the fetched drivers.
-fn show_fetched_drivers() {
+/// Points the loader, before it is opened, to a folder that also lists the fetched drivers.
+fn expose_fetched_drivers() {
     let chosen = ["OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH"].iter().any(|name| env::var_os(name).is_some());
     if chosen {
         return;
     }
-    // A cache folder that cannot be written leaves the system's drivers, which is what there would be without ours.
+    // Without a writable cache folder, the system's drivers remain.
     if let Ok(Some(folder)) = vendors::merged() {
-        // SAFETY: `load` is asked first by a program's start, before it has threads that read the environment.
+        // SAFETY: programs call `load` at their start, before other threads read the environment.
         unsafe { env::set_var("OCL_ICD_VENDORS", folder) };
     }
 }
 
-fn absence(complaints: &[String], named: bool) -> Unavailable {
+fn unavailable(failures: &[String], named: bool) -> Unavailable {
     let remedy = if named {
         format!("Set {VARIABLE} to an OpenCL loader such as libOpenCL.so.1, or unset it.")
     } else {
-        "Run `lockstep setup opencl-intel` or `lockstep setup opencl-pocl`, or install your GPU's OpenCL driver and the \
-         package ocl-icd-libopencl1."
+        "Run `lockstep setup opencl-intel` or `lockstep setup opencl-pocl`, or install your GPU's OpenCL \
+         driver and the package ocl-icd-libopencl1."
             .to_owned()
     };
-    Unavailable {
-        reason: format!("the OpenCL library could not be opened: {}", complaints.join("; ")),
-        remedy,
-    }
+    Unavailable { reason: format!("the OpenCL library could not be opened: {}", failures.join("; ")), remedy }
 }
 
-/// The system's own words for an error.
-fn words(error: libloading::Error) -> String {
+/// The system's message for an error.
+fn message(error: libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }

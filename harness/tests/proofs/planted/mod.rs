@@ -18,7 +18,7 @@ use lockstep_core::path_record::divergence::{self, Quantity, RungFound};
 use lockstep_core::{Backend, OpenOptions, Renderer, Scene, Settings};
 use lockstep_cpu::{BVH_TARGET, Cpu};
 use lockstep_gpu::SourcePatch;
-use lockstep_opencl::{Opencl, open_edited};
+use lockstep_opencl::{Opencl, open_patched};
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::statistics::{Agreement, Judgement, Rule, Seeds, judge};
 use planted_scene::planted_scene;
@@ -88,7 +88,7 @@ impl Stage {
 
     /// Renders with these changes of the kernels and compares with the reference.
     fn look(&mut self, target: &str, edits: &[SourcePatch]) -> Found {
-        let mut renderer = open_edited(target, edits).unwrap();
+        let mut renderer = open_patched(target, edits).unwrap();
         let image = image(renderer.as_mut(), &self.scene);
         let truth = std::slice::from_ref(&self.truth);
         let judgement = judge(truth, &[image], Seeds::Paired, &Rule::default()).unwrap();

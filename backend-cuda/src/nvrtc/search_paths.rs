@@ -1,4 +1,4 @@
-//! Where NVRTC is looked for.
+//! Search paths of NVRTC.
 
 use lockstep_core::folders;
 use std::env;
@@ -6,18 +6,18 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The environment variable that names NVRTC or its folder.
+/// The environment variable that names NVRTC's library or its folder.
 pub const VARIABLE: &str = "LOCKSTEP_NVRTC";
 
-/// The folder in the data folder into which `lockstep setup nvrtc` puts it.
+/// The folder under the data folder into which `lockstep setup nvrtc` puts it.
 pub const INSTALLED_AS: &str = "nvrtc-12.9.86";
 
 /// The library's names where the system's loader finds it, the newest first.
 const SYSTEM: [&str; 4] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"];
 
-/// Libraries to try, in order: the file or folder that [`VARIABLE`] names, and then nothing else; the fetched one;
-/// those of CUDA toolkits, the newest first; the system loader's.
-pub(super) fn places() -> Vec<PathBuf> {
+/// Libraries to try, in order. If [`VARIABLE`] names a file or folder, only its libraries; otherwise the
+/// fetched one, those of CUDA toolkits, the newest first, and the system loader's.
+pub(super) fn search_paths() -> Vec<PathBuf> {
     if let Some(named) = env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
         let named = PathBuf::from(named);
         let inside = in_folder(&named);
@@ -40,7 +40,7 @@ fn library_folders(toolkit: &Path) -> [PathBuf; 3] {
     ["lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"].map(|folder| toolkit.join(folder))
 }
 
-/// `cuda` and then `cuda-*`, the newest first.
+/// The folders `cuda` and then `cuda-*`, the newest first.
 fn toolkits_in(folder: &Path) -> Vec<PathBuf> {
     let mut versioned = names(folder, |name| name.starts_with("cuda-"));
     versioned.sort_by_key(|name| std::cmp::Reverse(numbers(name)));
@@ -48,7 +48,8 @@ fn toolkits_in(folder: &Path) -> Vec<PathBuf> {
     names.map(|name| folder.join(name)).collect()
 }
 
-/// The NVRTC libraries of a folder, the newest first, each under one of its names: the shortest with a version.
+/// The NVRTC libraries of a folder, the newest first, each under one of its names: the shortest with a
+/// version.
 fn in_folder(folder: &Path) -> Vec<PathBuf> {
     let mut found = names(folder, |name| name.starts_with("libnvrtc.so."));
     found.sort_by_key(|name| (std::cmp::Reverse(numbers(name).first().copied()), name.len()));
@@ -56,7 +57,7 @@ fn in_folder(folder: &Path) -> Vec<PathBuf> {
     found.iter().map(|name| folder.join(name)).collect()
 }
 
-/// The libraries of built-in functions beside a library, which it would not find there by itself.
+/// The libraries of built-in functions in a library's folder, where NVRTC itself would not find them.
 pub(super) fn builtins_beside(library: &Path) -> Vec<PathBuf> {
     let Some(folder) = library.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
         return Vec::new();
@@ -71,12 +72,12 @@ fn names(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<String> {
     names.filter(|name| wanted(name)).collect()
 }
 
-/// The numbers of a file's name, in order.
+/// The numbers in a file's name, in order.
 fn numbers(name: &str) -> Vec<u32> {
     name.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect()
 }
 
-/// Whether a name is left to the system's loader to find.
+/// Whether a library is a bare name, which the system's loader searches for.
 pub(super) fn is_bare(library: &Path) -> bool {
     library.parent().is_none_or(|folder| folder.as_os_str() == OsStr::new(""))
 }

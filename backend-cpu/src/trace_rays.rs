@@ -1,4 +1,5 @@
-//! GivenArgument rays, traced by all threads and by nothing else.
+//! Ray queries without shading, for `Renderer::trace_rays`: all threads trace the caller's rays and do
+//! nothing else.
 
 use crate::intersector::Intersector;
 use lockstep_core::geometry::{Hit, Ray};
@@ -6,19 +7,24 @@ use lockstep_core::{Query, ray_query_key};
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
-/// Rays of one task: few enough to balance the threads, enough that starting a task costs nothing beside it.
+/// Rays of one task: small enough to balance the threads, large enough to amortise the start of a task.
 const CHUNK: usize = 4096;
 
-/// How long a pass took.
-pub(crate) struct Took {
-    /// By the clock.
+/// Duration of a pass over all rays.
+pub(crate) struct Elapsed {
+    /// Wall-clock time.
     pub(crate) wall: Duration,
     /// Processor time of all threads.
     pub(crate) busy: Duration,
 }
 
-/// Traces all rays once with the threads of the current rayon pool, into `hits`, of which there are as many.
-pub(crate) fn cast<I: Intersector>(intersector: &I, rays: &[Ray], query: Query, hits: &mut [Hit]) -> Took {
+/// Traces all rays once with the threads of the current rayon pool. `hits` has one entry per ray.
+pub(crate) fn trace_rays<I: Intersector>(
+    intersector: &I,
+    rays: &[Ray],
+    query: Query,
+    hits: &mut [Hit],
+) -> Elapsed {
     let (start, busy) = (Instant::now(), processor_time());
     rays.par_chunks(CHUNK).zip(hits.par_chunks_mut(CHUNK)).enumerate().for_each_init(
         I::Scratch::default,
@@ -33,7 +39,7 @@ pub(crate) fn cast<I: Intersector>(intersector: &I, rays: &[Ray], query: Query, 
             }
         },
     );
-    Took { wall: start.elapsed(), busy: processor_time().saturating_sub(busy) }
+    Elapsed { wall: start.elapsed(), busy: processor_time().saturating_sub(busy) }
 }
 
 /// Processor time of this process so far.

@@ -1,125 +1,56 @@
-//! One tile of the film: its sums, and the wavefront that adds samples to it.
-//!
-//! A tile is small enough for its queues to stay in cache and large enough for the clock readings between stages to
-//! cost nothing.
+//! The tile renderer: the stages of wavefront path tracing, run by one thread on one tile.
 
 use crate::intersector::Intersector;
-use lockstep_core::film::{InvalidSamples, quantize};
+use crate::tally::Tally;
+use crate::tiling::Tile;
+use lockstep_core::film::quantize;
 use lockstep_core::geometry::Hit;
 use lockstep_core::math::rng::{RayKey, SampleKey};
 use lockstep_core::scene::Scene;
 use lockstep_core::scene::camera::CameraFrame;
-use lockstep_core::{BounceCounts, Settings};
-use lockstep_core::{KernelConfig, Order, Rays};
+use lockstep_core::{Order, Rays, Settings};
 use lockstep_transport::integrators::{PathState, shade};
 use lockstep_transport::simd::{Batch, ShadeOutput, ShadowRay};
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// Pixels along a tile's side where a variant does not say.
-const TILE_SIDE: u32 = 32;
-
-/// A rectangle of pixels with its sums.
-#[derive(Debug)]
-pub(crate) struct Tile {
-    /// Film indices (`y * width + x`) of the tile's pixels.
-    pub(crate) pixels: Vec<u32>,
-    /// Their sums.
-    pub(crate) sums: Vec<[i64; 3]>,
-}
-
-/// Width and height of a variant's tiles on a film of this width.
-pub(crate) fn tile_size(variant: &KernelConfig, width: u32) -> [u32; 2] {
-    let side = variant.tile.unwrap_or(TILE_SIDE).max(1);
-    match variant.order {
-        Order::Tiles | Order::Octants => [side; 2],
-        // Whole rows, together about as many pixels as a tile.
-        Order::Scanline => [width, (side.saturating_mul(side) / width.max(1)).max(1)],
-    }
-}
-
-/// The tiles of this size that cover a film.
-pub(crate) fn cover(width: u32, height: u32, [tile_width, tile_height]: [u32; 2]) -> Vec<Tile> {
-    let starts = |size: u32, step: u32| (0..size).step_by(step as usize);
-    let mut tiles = Vec::new();
-    for y0 in starts(height, tile_height) {
-        for x0 in starts(width, tile_width) {
-            let rows = y0..(y0 + tile_height).min(height);
-            let columns = x0..(x0 + tile_width).min(width);
-            let pixels: Vec<u32> = rows.flat_map(|y| columns.clone().map(move |x| y * width + x)).collect();
-            let sums = vec![[0; 3]; pixels.len()];
-            tiles.push(Tile { pixels, sums });
-        }
-    }
-    tiles
-}
-
-/// What tiles render.
-pub(crate) struct Job<'a, I> {
+/// The work of a pass, the same for all tiles.
+pub(crate) struct PassJob<'a, I> {
     pub(crate) scene: &'a Scene,
     pub(crate) intersector: &'a I,
     pub(crate) camera: CameraFrame,
     pub(crate) settings: Settings,
+    /// Sample indices to add to each pixel.
     pub(crate) samples: Range<u32>,
-    /// Whether rays are traced together where the intersector can.
+    /// Single rays, or packets where the intersector has them.
     pub(crate) rays: Rays,
-    /// Whether paths are shaded together.
+    /// Whether paths are shaded in SIMD batches.
     pub(crate) batches: bool,
     /// The order of a tile's extension rays.
     pub(crate) order: Order,
 }
 
-/// Thread time by stage, ray counts and invalid of some tiles.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Tally {
-    pub(crate) generate: Duration,
-    pub(crate) extend: Duration,
-    pub(crate) shade: Duration,
-    pub(crate) connect: Duration,
-    pub(crate) bounces: Vec<BounceCounts>,
-    pub(crate) invalid: InvalidSamples,
-}
-
-impl Tally {
-    fn bounce(&mut self, bounce: u32) -> &mut BounceCounts {
-        let index = bounce as usize;
-        if self.bounces.len() <= index {
-            self.bounces.resize(index + 1, BounceCounts::default());
-        }
-        &mut self.bounces[index]
-    }
-
-    /// Adds another tally.
-    pub(crate) fn merge(mut self, other: Self) -> Self {
-        self.generate += other.generate;
-        self.extend += other.extend;
-        self.shade += other.shade;
-        self.connect += other.connect;
-        for (bounce, counts) in other.bounces.iter().enumerate() {
-            let sum = self.bounce(bounce as u32);
-            sum.extension_rays += counts.extension_rays;
-            sum.hits += counts.hits;
-            sum.shadow_rays += counts.shadow_rays;
-            sum.unoccluded += counts.unoccluded;
-        }
-        self.invalid.merge(&other.invalid);
-        self
-    }
-}
-
-/// The queues of one thread, kept from tile to tile.
-pub(crate) struct Wavefront<S> {
+/// The queues of one thread, reused from tile to tile.
+pub(crate) struct TileRenderer<S> {
+    /// Path state by pixel of the tile.
     paths: Vec<PathState>,
+    /// Closest hits of the active paths.
     hits: Vec<Hit>,
+    /// Indices of the paths that are still traced.
     active: Vec<u32>,
+    /// Target of sorting `active`.
     sorted: Vec<u32>,
+    /// Working memory of SIMD shading.
     batch: Batch,
+    /// Surviving paths and shadow rays of a bounce.
     output: ShadeOutput,
+    /// Answers to the shadow rays.
     occluded: Vec<bool>,
+    /// Working memory of the intersector.
     scratch: S,
 }
 
-impl<S: Default> Default for Wavefront<S> {
+impl<S: Default> Default for TileRenderer<S> {
     fn default() -> Self {
         Self {
             paths: Vec::new(),
@@ -134,37 +65,50 @@ impl<S: Default> Default for Wavefront<S> {
     }
 }
 
-/// The first `count` places of a queue, which hold whatever they held.
+/// The first `count` entries of a queue, with stale contents; grows the queue with `filling` where it is
+/// shorter.
 #[inline(always)]
-fn room<T: Clone>(queue: &mut Vec<T>, count: usize, filling: T) -> &mut [T] {
+fn prefix_mut<T: Clone>(queue: &mut Vec<T>, count: usize, filling: T) -> &mut [T] {
     if queue.len() < count {
         queue.resize(count, filling);
     }
     &mut queue[..count]
 }
 
-impl<S: Default> Wavefront<S> {
-    /// Adds all samples of the job to a tile, by the widest instructions that the processor has. All round alike.
-    pub(crate) fn render<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, tile: &mut Tile) -> Tally {
+impl<S: Default> TileRenderer<S> {
+    /// Adds the pass's samples to a tile, compiled for AVX2 where the processor has it. Both builds round
+    /// alike.
+    pub(crate) fn render<I: Intersector<Scratch = S>>(
+        &mut self,
+        job: &PassJob<'_, I>,
+        tile: &mut Tile,
+    ) -> Tally {
         #[cfg(target_arch = "x86_64")]
         if lockstep_core::has_avx2() {
             // SAFETY: the processor has the features.
-            return unsafe { self.render_by_avx2(job, tile) };
+            return unsafe { self.render_avx2(job, tile) };
         }
-        self.render_portably(job, tile)
+        self.render_portable(job, tile)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
-    fn render_by_avx2<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, tile: &mut Tile) -> Tally {
-        self.render_portably(job, tile)
+    fn render_avx2<I: Intersector<Scratch = S>>(&mut self, job: &PassJob<'_, I>, tile: &mut Tile) -> Tally {
+        self.render_portable(job, tile)
     }
 
     #[inline(always)]
-    fn render_portably<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, tile: &mut Tile) -> Tally {
+    fn render_portable<I: Intersector<Scratch = S>>(
+        &mut self,
+        job: &PassJob<'_, I>,
+        tile: &mut Tile,
+    ) -> Tally {
         let mut tally = Tally::default();
         for sample in job.samples.clone() {
+            // Generate camera rays
             self.generate(job, tile, sample, &mut tally);
+
+            // Trace the wavefront, bounce by bounce, until no path survives
             for bounce in 0..job.settings.integrator.rounds(job.settings.bounces) {
                 if self.active.is_empty() {
                     break;
@@ -173,6 +117,8 @@ impl<S: Default> Wavefront<S> {
                 self.shade(job, bounce, &mut tally);
                 self.connect(job, bounce, &mut tally);
             }
+
+            // Resolve: add each path's radiance to its pixel
             for (sum, path) in tile.sums.iter_mut().zip(&self.paths) {
                 let value = quantize(path.radiance, &mut tally.invalid);
                 for (total, v) in sum.iter_mut().zip(value) {
@@ -183,8 +129,9 @@ impl<S: Default> Wavefront<S> {
         tally
     }
 
+    /// Starts a path in every pixel of the tile, with its camera ray.
     #[inline(always)]
-    fn generate<I>(&mut self, job: &Job<'_, I>, tile: &Tile, sample: u32, tally: &mut Tally) {
+    fn generate<I>(&mut self, job: &PassJob<'_, I>, tile: &Tile, sample: u32, tally: &mut Tally) {
         let start = Instant::now();
         let key = SampleKey { pixel: 0, sample, seed: job.settings.seed };
         self.paths.clear();
@@ -194,31 +141,37 @@ impl<S: Default> Wavefront<S> {
         tally.generate += start.elapsed();
     }
 
+    /// Finds the closest hit of every active path's extension ray.
     #[inline(always)]
-    fn extend<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, bounce: u32, tally: &mut Tally) {
+    fn extend<I: Intersector<Scratch = S>>(&mut self, job: &PassJob<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
         let Self { paths, hits, active, scratch, .. } = self;
-        let hits = room(hits, active.len(), Hit::none(0.0));
+        let hits = prefix_mut(hits, active.len(), Hit::none(0.0));
         let ray = |i: usize| {
             let path = &paths[active[i] as usize];
             (&path.ray, RayKey::extension(path.key, bounce))
         };
         if job.rays == Rays::Single {
-            job.intersector.each_closest_hit(active.len(), ray, scratch, |i, hit| hits[i] = hit);
+            job.intersector.closest_hits_singly(active.len(), ray, scratch, |i, hit| hits[i] = hit);
         } else {
             job.intersector.closest_hits(active.len(), ray, scratch, |i, hit| hits[i] = hit);
         }
         tally.extend += start.elapsed();
     }
 
+    /// Shades the hits: adds emission, queues shadow rays, samples BSDFs, and keeps the surviving paths
+    /// active.
     #[inline(always)]
-    fn shade<I>(&mut self, job: &Job<'_, I>, bounce: u32, tally: &mut Tally) {
+    fn shade<I>(&mut self, job: &PassJob<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
+        // Count rays and hits
         let counts = tally.bounce(bounce);
         counts.extension_rays += self.active.len() as u64;
         let Self { paths, hits, active, output, batch, .. } = self;
         let hits = &hits[..active.len()];
         counts.hits += hits.iter().filter(|hit| hit.is_some()).count() as u64;
+
+        // Shade, eight paths at a time where the scene allows it
         if job.batches {
             batch.shade(job.scene, &job.settings, bounce, paths, active, hits, output);
         } else {
@@ -229,6 +182,8 @@ impl<S: Default> Wavefront<S> {
             }
         }
         counts.shadow_rays += output.shadow_rays().len() as u64;
+
+        // Compact: keep the surviving paths, in order or sorted by octant
         active.clear();
         active.extend_from_slice(output.surviving_paths());
         if job.order == Order::Octants {
@@ -237,46 +192,54 @@ impl<S: Default> Wavefront<S> {
         tally.shade += start.elapsed();
     }
 
-    /// Puts the paths that go on in the order of the octants of their directions.
+    /// Sorts the active paths by the octants of their directions; a stable counting sort.
     fn sort_by_octant(&mut self) {
         let Self { paths, active, sorted, .. } = self;
         let octant = |&index: &u32| {
             let signs = paths[index as usize].ray.direction.to_array().map(|v| usize::from(v < 0.0));
             signs[0] + 2 * signs[1] + 4 * signs[2]
         };
+        // Count the paths of each octant, and turn counts into start offsets
         let mut counts = [0; 8];
         active.iter().for_each(|index| counts[octant(index)] += 1);
         let mut end = 0;
-        let mut places = counts.map(|count| {
+        let mut offsets = counts.map(|count| {
             end += count;
             end - count
         });
+
+        // Scatter path indices to their octant's range
         sorted.clear();
         sorted.resize(active.len(), 0);
         for index in active.iter() {
-            let place = &mut places[octant(index)];
-            sorted[*place] = *index;
-            *place += 1;
+            let offset = &mut offsets[octant(index)];
+            sorted[*offset] = *index;
+            *offset += 1;
         }
         std::mem::swap(active, sorted);
     }
 
+    /// Traces the shadow rays and adds the radiance of the unoccluded ones.
     #[inline(always)]
-    fn connect<I: Intersector<Scratch = S>>(&mut self, job: &Job<'_, I>, bounce: u32, tally: &mut Tally) {
+    fn connect<I: Intersector<Scratch = S>>(&mut self, job: &PassJob<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
         let mut unoccluded = 0;
         let Self { paths, output, occluded, scratch, .. } = self;
+
+        // Trace shadow rays
         let shadow_rays = output.shadow_rays();
-        let occluded = room(occluded, shadow_rays.len(), false);
+        let occluded = prefix_mut(occluded, shadow_rays.len(), false);
         let ray = |i: usize| {
             let ShadowRay { connection, path } = &shadow_rays[i];
             (&connection.ray, RayKey::shadow(paths[*path as usize].key, bounce))
         };
         if job.rays == Rays::Single {
-            job.intersector.each_any_hit(shadow_rays.len(), ray, scratch, |i, found| occluded[i] = found);
+            job.intersector.any_hits_singly(shadow_rays.len(), ray, scratch, |i, found| occluded[i] = found);
         } else {
             job.intersector.any_hits(shadow_rays.len(), ray, scratch, |i, found| occluded[i] = found);
         }
+
+        // Accumulate direct lighting
         for (ray, _) in shadow_rays.iter().zip(occluded).filter(|(_, occluded)| !**occluded) {
             let path = &mut paths[ray.path as usize];
             path.radiance = path.radiance + ray.connection.radiance;
@@ -294,25 +257,25 @@ mod tests {
     use lockstep_transport::integrators::generate;
 
     #[test]
-    fn paths_that_go_on_are_grouped_by_octant_and_stay_in_order_within_it() {
+    fn surviving_paths_are_sorted_by_octant_and_stay_in_order_within_it() {
         let scene = lockstep_core::scene::SceneBuilder::new("nothing").build().unwrap();
         let camera = scene.camera.frame(1, 1);
-        let going = |x: f32, y: f32, z: f32| {
+        let path_towards = |x: f32, y: f32, z: f32| {
             let mut path = generate(&camera, SampleKey { pixel: 0, sample: 0, seed: 0 });
             path.ray.direction = vec3(x, y, z);
             path
         };
         let paths = vec![
-            going(-1.0, -1.0, -1.0),
-            going(1.0, 1.0, 1.0),
-            going(0.5, -0.0, 2.0),
-            going(-1.0, 1.0, 1.0),
-            going(1.0, 1.0, -1.0),
-            going(2.0, 1.0, 1.0),
+            path_towards(-1.0, -1.0, -1.0),
+            path_towards(1.0, 1.0, 1.0),
+            path_towards(0.5, -0.0, 2.0),
+            path_towards(-1.0, 1.0, 1.0),
+            path_towards(1.0, 1.0, -1.0),
+            path_towards(2.0, 1.0, 1.0),
         ];
         let active = vec![4, 0, 5, 1, 3, 2];
-        let mut wavefront = Wavefront::<()> { paths, active, ..Wavefront::default() };
-        wavefront.sort_by_octant();
-        assert_eq!(wavefront.active, [5, 1, 2, 3, 4, 0]);
+        let mut renderer = TileRenderer::<()> { paths, active, ..TileRenderer::default() };
+        renderer.sort_by_octant();
+        assert_eq!(renderer.active, [5, 1, 2, 3, 4, 0]);
     }
 }
