@@ -298,9 +298,16 @@ typedef struct LS_ALIGN16 {
     u32 reserved4;
 } VertexRecord;
 
+/* A sphere around all geometry. */
+typedef struct LS_ALIGN16 {
+    Vec3 center;
+    float radius;
+} BoundingSphere;
+
 /* What of the scene is not an array. */
 typedef struct LS_ALIGN16 {
     Environment environment;
+    BoundingSphere bounds;
     u32 light_count;
     u32 environment_cells;
     u32 root;

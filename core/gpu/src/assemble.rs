@@ -101,6 +101,10 @@ const MEGAKERNEL: [Header; 5] = [
 
 const RECORD_PATHS: [Header; 1] = [header!("record_paths.h")];
 
+/// Functions of integrators that also trace paths from lights.
+pub(crate) const BIDIRECTIONAL: [Header; 3] =
+    [header!("bsdf/bidirectional.h"), header!("scene/camera_importance.h"), header!("scene/emission.h")];
+
 const PROBES: [Header; 2] = [header!("tests/probe.h"), header!("tests/layout.h")];
 
 /// Neighbouring items that a work-item takes at once where [`Options::group_compaction`] is off: whole cache lines of a
@@ -148,7 +152,7 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
 /// The same with the probes of [`lockstep_conformance::parity`] in place of the entry kernels.
 pub fn assemble_probes(compat_name: &str, compat: &str, options: &Options) -> KernelSource {
     let integrators = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).headers);
-    let last: Vec<Header> = integrators.chain(&PROBES).copied().collect();
+    let last: Vec<Header> = integrators.chain(&BIDIRECTIONAL).chain(&PROBES).copied().collect();
     assemble_with(compat_name, compat, options, &[], &last)
 }
 
@@ -223,5 +227,5 @@ pub fn header_texts() -> Vec<Header> {
     let all = HEADERS.into_iter().chain(BVH2).chain(BVH8).chain(RENDER);
     let others = [header!("wavefront/shade_in_place.h"), header!("megakernel.h")];
     let integrators = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).headers).copied();
-    all.chain(integrators).chain(others).chain(RECORD_PATHS).chain(PROBES).collect()
+    all.chain(integrators).chain(BIDIRECTIONAL).chain(others).chain(RECORD_PATHS).chain(PROBES).collect()
 }

@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::camera::CameraFrame;
-use lockstep_core::scene::{Environment, NONE, SceneData};
+use lockstep_core::scene::{BoundingSphere, Environment, NONE, SceneData};
 use lockstep_core::{BounceCounts, Settings};
 
 /// A vector and a fourth word, whose meaning depends on the buffer.
@@ -64,6 +64,8 @@ impl Pass {
 pub struct SceneConstants {
     /// The sky.
     pub environment: Environment,
+    /// The sphere around all geometry.
+    pub bounds: BoundingSphere,
     /// Entries of the light list and of its alias table.
     pub light_count: u32,
     /// Entries of the sky's alias table.

@@ -20,6 +20,7 @@ pub struct SceneArray<'a> {
 pub fn scene_constants(scene: &SceneData, bvh: &Bvh) -> SceneConstants {
     SceneConstants {
         environment: scene.environment,
+        bounds: scene.bounding_sphere(),
         light_count: scene.lights.len() as u32,
         environment_cells: scene.environment_alias.len() as u32,
         root: bvh.root(),

@@ -21,7 +21,7 @@ pub use image::{ImageId, Sampler, TextureTransform};
 pub use lighting::{AliasTable, EnvironmentLight, PunctualLight};
 pub use types::*;
 
-use crate::math::vec3::Vec3;
+use crate::math::vec3::{Vec3, length};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -107,6 +107,15 @@ impl SceneData {
     /// Triangles over all instances, as a ray tracer without instancing would count them.
     pub fn instanced_triangles(&self) -> u64 {
         self.instances.iter().map(|i| u64::from(self.meshes[i.mesh as usize].triangle_count)).sum()
+    }
+
+    /// The sphere around [`bounds`](Self::bounds), from which lights at infinity shine on the scene.
+    #[inline(always)]
+    pub fn bounding_sphere(&self) -> BoundingSphere {
+        let [lowest, highest] = self.bounds;
+        let radius = 0.5 * length(highest - lowest);
+        let center = (lowest + highest) * 0.5;
+        BoundingSphere { center, radius: if radius > 0.0 { radius } else { 1.0 } }
     }
 
     /// Material of a primitive of an instance.

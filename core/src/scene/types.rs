@@ -334,6 +334,16 @@ pub struct Light {
     pub pmf: f32,
 }
 
+/// A sphere around the geometry of a scene.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct BoundingSphere {
+    /// Centre.
+    pub center: Vec3,
+    /// Radius, positive; one for a scene without extent.
+    pub radius: f32,
+}
+
 /// One column of an alias table (Walker 1977; Vose 1991).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]

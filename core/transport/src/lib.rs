@@ -1,7 +1,9 @@
 //! Light transport in Rust: the reference that the kernels of `core/gpu/kernels` mirror function by function.
 
 pub mod bsdf;
+pub mod camera_importance;
 pub mod direct_light;
+pub mod emission;
 pub mod integrators;
 pub mod interaction;
 pub mod lights;

@@ -167,7 +167,7 @@ fn sample_sphere(scene: &SceneData, light: &Light, p: Vec3, u: f32, v: f32) -> L
 
 /// A direction uniform over the sphere.
 #[inline(always)]
-fn unit_sphere(u: f32, v: f32) -> Vec3 {
+pub(crate) fn unit_sphere(u: f32, v: f32) -> Vec3 {
     let z = 1.0 - 2.0 * u;
     let ring = safe_sqrt((1.0 - z) * (1.0 + z));
     let (sin, cos) = sin_cos_turns(v);
@@ -228,7 +228,7 @@ fn sample_punctual(light: &Light, p: Vec3) -> LightSample {
 
 /// Samples the environment: a cell of the importance grid, then uniformly in height and longitude within it.
 #[inline(always)]
-fn sample_environment(scene: &SceneData, words: [u32; 4]) -> LightSample {
+pub(crate) fn sample_environment(scene: &SceneData, words: [u32; 4]) -> LightSample {
     let environment = &scene.environment;
     let cell = pick(&scene.environment_alias, words[0], words[1]);
     let row = cell / environment.grid_width;

@@ -8,7 +8,8 @@ use lockstep_core::math::vec3::Vec3;
 use lockstep_core::path_record::VertexRecord;
 use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::scene::{
-    AliasEntry, Environment, Instance, Light, Material, Mesh, Sphere, Texture, Triangle, Vertex,
+    AliasEntry, BoundingSphere, Environment, Instance, Light, Material, Mesh, Sphere, Texture, Triangle,
+    Vertex,
 };
 use lockstep_gpu::probe::ProbeDevice;
 use lockstep_gpu::{BounceCounters, Packed, Pass, SceneConstants};
@@ -61,7 +62,8 @@ layouts! {
     Pass {
         camera, pixels, samples, first_sample, seed, bounces, strategy, roulette_from, first_pixel
     }
-    SceneConstants { environment, light_count, environment_cells, root, reserved }
+    BoundingSphere { center, radius }
+    SceneConstants { environment, bounds, light_count, environment_cells, root, reserved }
     BounceCounters { extension_rays, hits, shadow_rays, unoccluded }
     VertexRecord {
         origin, flags, direction, instance, throughput, primitive, t, u, v, alpha, geometric, material, coordinates,

@@ -11,13 +11,13 @@ use lockstep_core::math::rng::{self, Block, RayKey};
 use lockstep_core::math::sampling;
 use lockstep_core::math::vec3::{self, Vec3};
 use lockstep_core::scene::{
-    Affine, SPHERE_BIT, Texture, Vertex, transform_normal, transform_point, transform_vector,
+    Affine, NONE, SPHERE_BIT, Texture, Vertex, transform_normal, transform_point, transform_vector,
 };
 use lockstep_core::scene::{environment_radiance, texture};
 use lockstep_core::{Settings, Strategy};
 use lockstep_transport::bsdf::{self, Surface};
 use lockstep_transport::integrators::{Connection, PathState, ao, path};
-use lockstep_transport::lights;
+use lockstep_transport::{camera_importance, emission, lights};
 
 /// How the host computes a result.
 #[derive(Clone, Copy)]
@@ -310,6 +310,18 @@ pub(super) const PROBES: &[ParityCase] = &[
             out.v(direction);
         }
     ),
+    value!(
+        "camera_importance_connect",
+        [Point, LENS, Point, Range(0.1, 9.0), Point, SIDE, Unit3, SIDE, Point, Unit, Unit],
+        "ufffff",
+        |x, out| {
+            let s = camera_importance::connect(&x.camera(), x.v(16), [x.f(19), x.f(20)]);
+            out.u(s.map_or(NONE, |s| s.pixel));
+            out.v(s.map_or(Vec3::ZERO, |s| s.direction));
+            out.f(s.map_or(0.0, |s| s.distance));
+            out.f(s.map_or(0.0, |s| s.importance));
+        }
+    ),
     // texture
     scene!("texture_texel_rgb", [Word, Word], "fff", |_, x, out| out.v(texture::texel_rgb(x.u(0), x.u(1)))),
     value!("texture_wrap_index", [Word, Below(16_384), Below(3)], "u", |x, out| {
@@ -434,6 +446,15 @@ pub(super) const PROBES: &[ParityCase] = &[
         out.v(s.weight);
         out.f(s.pdf);
     }),
+    value!("bsdf_evaluate_bidirectional", surface_and::<3, 12>([Upper, Unit3, Word]), "fffff", |x, out| {
+        let e = bsdf::evaluate_bidirectional(&surface(x), x.v(9), x.v(12), x.u(15) & 1 != 0);
+        out.v(e.value);
+        out.f(e.pdf);
+        out.f(e.reverse_pdf);
+    }),
+    value!("bsdf_shading_normal_correction", [Bits, Bits, Bits, Bits], "f", |x, out| {
+        out.f(bsdf::shading_normal_correction([x.f(0), x.f(1)], [x.f(2), x.f(3)]));
+    }),
     // lights
     scene!("lights_sample", [Point, Word, Word, Word, Word], "ffffffffu", |fixture, x, out| {
         let s = lights::sample(&fixture.scene, x.v(0), x.key(3), x.u(6) & 255, &mut ());
@@ -459,6 +480,22 @@ pub(super) const PROBES: &[ParityCase] = &[
             out.f(lights::sphere_pdf(material, x.v(3), x.f(6), x.v(7), x.f(2), x.f(10)));
         }
     ),
+    // emission
+    scene!(
+        "emission_sample",
+        [Word, Word, Word, Word, Word, Word, Word, Word],
+        "ufffffffffffffff",
+        |fixture, x, out| {
+            let words = |i: usize| [x.u(i), x.u(i + 1), x.u(i + 2), x.u(i + 3)];
+            let s = emission::sample(&fixture.scene, words(0), words(4));
+            out.u(s.light);
+            [s.origin, s.direction, s.normal, s.radiance].into_iter().for_each(|v| out.v(v));
+            [s.cosine, s.pdf_position, s.pdf_direction].into_iter().for_each(|v| out.f(v));
+        }
+    ),
+    scene!("emission_direction_pdf", [Below(10), Range(-1.0, 1.0)], "f", |fixture, x, out| {
+        out.f(emission::direction_pdf(&fixture.scene.materials[x.u(0) as usize], x.f(1)));
+    }),
     // Traversal.
     scene!("bvh_closest_hit", RAY, "fffuu", |fixture, x, out| {
         let key = RayKey::extension(x.key(7), 2);

@@ -379,6 +379,14 @@ LS_PROBE(camera_frame_ray, 21, 6) {
     OUT_V(3, ray.direction);
 }
 
+LS_PROBE(camera_importance_connect, 21, 6) {
+    CameraSample s = camera_importance_connect(probe_camera(x), IN_V(16), IN_F(19), IN_F(20));
+    OUT_U(0, s.pixel);
+    OUT_V(1, s.direction);
+    OUT_F(4, s.distance);
+    OUT_F(5, s.importance);
+}
+
 /* ---- texture ---- */
 
 LS_SCENE_PROBE(texture_texel_rgb, 2, 3) {
@@ -570,6 +578,24 @@ LS_PROBE(bsdf_sample, 15, 7) {
     OUT_F(6, s.pdf);
 }
 
+LS_PROBE(bsdf_evaluate_bidirectional, 16, 5) {
+    BidirectionalEvaluation e =
+        bsdf_evaluate_bidirectional(probe_surface(x), IN_V(9), IN_V(12), (IN_U(15) & 1u) != 0u);
+    OUT_V(0, e.value);
+    OUT_F(3, e.pdf);
+    OUT_F(4, e.reverse_pdf);
+}
+
+LS_PROBE(bsdf_shading_normal_correction, 4, 1) {
+    Vec2 wo;
+    wo.x = IN_F(0);
+    wo.y = IN_F(1);
+    Vec2 wi;
+    wi.x = IN_F(2);
+    wi.y = IN_F(3);
+    OUT_F(0, bsdf_shading_normal_correction(wo, wi));
+}
+
 /* ---- lights ---- */
 
 LS_SCENE_PROBE(lights_sample, 7, 9) {
@@ -593,6 +619,28 @@ LS_SCENE_PROBE(lights_densities, 11, 3) {
     OUT_F(0, lights_emission_cosine(material, IN_F(1)));
     OUT_F(1, lights_area_to_solid_angle(material, IN_F(2), IN_F(1)));
     OUT_F(2, lights_sphere_pdf(material, IN_V(3), IN_F(6), IN_V(7), IN_F(2), IN_F(10)));
+}
+
+LS_SCENE_PROBE(emission_sample, 8, 16) {
+    Words position;
+    Words direction;
+    for (u32 i = 0u; i < 4u; i++) {
+        position.w[i] = IN_U(i);
+        direction.w[i] = IN_U(4u + i);
+    }
+    EmissionSample s = emission_sample(scene, position, direction);
+    OUT_U(0, s.light);
+    OUT_V(1, s.origin);
+    OUT_V(4, s.direction);
+    OUT_V(7, s.normal);
+    OUT_V(10, s.radiance);
+    OUT_F(13, s.cosine);
+    OUT_F(14, s.pdf_position);
+    OUT_F(15, s.pdf_direction);
+}
+
+LS_SCENE_PROBE(emission_direction_pdf, 2, 1) {
+    OUT_F(0, emission_direction_pdf(load_material(scene, IN_U(0)), IN_F(1)));
 }
 
 /* ---- traversal ---- */

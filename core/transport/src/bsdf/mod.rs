@@ -3,9 +3,9 @@
 //! Directions are in the local frame whose z axis is the shading normal on the side of `wo`, and point away from the
 //! surface. `wo` points back along the path, `wi` towards the next vertex; both have unit length and `wo.z > 0`.
 //!
-//! [`evaluate`] also gives the reverse direction: exchange its arguments, and for transmission mirror both about the
-//! surface and negate [`Surface::outside`], so that the first again has a positive z.
+//! Paths that start at lights use [`evaluate_bidirectional`].
 
+mod bidirectional;
 mod conductor;
 mod dielectric;
 mod diffuse;
@@ -14,6 +14,9 @@ mod microfacet;
 mod principled;
 mod surface;
 
+pub use bidirectional::{
+    BidirectionalEvaluation, adjoint_factor, evaluate_bidirectional, reverse_pdf, shading_normal_correction,
+};
 pub use fresnel::{fresnel_dielectric, schlick};
 pub use microfacet::{ggx_d, ggx_lambda, ggx_sample};
 pub use surface::{Evaluation, MATCHED_INDEX, MIN_ALPHA, SPECULAR_ROUGHNESS, Scatter, Surface};

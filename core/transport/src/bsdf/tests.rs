@@ -214,3 +214,37 @@ fn extreme_inputs_stay_finite() {
         }
     }
 }
+
+#[test]
+fn the_adjoint_is_the_bsdf_with_its_directions_exchanged() {
+    let mirror = |w: Vec3| vec3(w.x, w.y, -w.z);
+    let mut transmitted = 0;
+    for s in rough_surfaces() {
+        let beyond = Surface { outside: !s.outside, ..s };
+        for i in 0..2_000 {
+            let (wo, up) = (normalize(outgoing(i)), normalize(outgoing(i + 7_777)));
+            let wi = if i % 2 == 0 { up } else { mirror(up) };
+            let back =
+                if i % 2 == 0 { evaluate(&s, wi, wo) } else { evaluate(&beyond, mirror(wi), mirror(wo)) };
+            let adjoint = evaluate_bidirectional(&s, wo, wi, true);
+            // Values include the cosine of the direction that is chosen.
+            let (there, back_value) = (adjoint.value.x / wi.z.abs(), back.value.x / wo.z);
+            assert!(
+                (there - back_value).abs() <= 1e-3 * max(there, back_value) + 1e-5,
+                "{there} {back_value} {s:?}"
+            );
+            assert_eq!(adjoint.reverse_pdf, back.pdf, "{s:?}");
+            assert_eq!(adjoint.pdf, evaluate(&s, wo, wi).pdf, "{s:?}");
+            assert_eq!(evaluate_bidirectional(&s, wo, wi, false).value, evaluate(&s, wo, wi).value, "{s:?}");
+            transmitted += u32::from(wi.z < 0.0 && there > 0.0);
+        }
+    }
+    assert!(transmitted > 5_000, "{transmitted}");
+}
+
+#[test]
+fn shading_normals_correct_importance_by_the_ratio_of_cosines() {
+    assert_eq!(shading_normal_correction([0.5, 0.5], [0.25, 0.25]), 1.0);
+    assert_eq!(shading_normal_correction([0.5, 0.25], [0.5, 0.75]), 3.0);
+    assert_eq!(shading_normal_correction([0.5, 0.0], [0.5, 0.75]), 0.0);
+}

@@ -50,8 +50,8 @@ pub fn shade(
     // Set up the local frame on the side that the path came from.
     let side = if outside { 1.0 } else { -1.0 };
     let geometric = at.geometric * side;
-    let bent = at.perturbed_normal(scene, instance, material) * side;
-    let normal = if dot(bent, back) > MIN_COSINE { bent } else { geometric };
+    let perturbed = at.perturbed_normal(scene, instance, material) * side;
+    let normal = if dot(perturbed, back) > MIN_COSINE { perturbed } else { geometric };
     let (s, t) = frame(normal);
     let wo = vec3(dot(back, s), dot(back, t), max(dot(back, normal), MIN_COSINE));
     let surface = at.surface(scene, material, outside);

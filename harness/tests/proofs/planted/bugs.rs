@@ -126,7 +126,7 @@ pub(super) const BUGS: [Bug; 15] = [
     Bug {
         name: "shadow ray too long",
         edits: &[edit(
-            "core/gpu/kernels/integrators/path.h",
+            "core/gpu/kernels/integrators/direct_light.h",
             "#define SHADOW_SHORTENING 0.999f",
             "#define SHADOW_SHORTENING 1.001f",
         )],
