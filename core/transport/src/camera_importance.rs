@@ -44,7 +44,7 @@ pub fn connect(frame: &CameraFrame, p: Vec3, u: [f32; 2]) -> Option<CameraSample
     }
     let to_point = p - lens;
     let depth = dot(to_point, frame.forward);
-    if !(depth > 0.0) {
+    if depth.is_nan() || depth <= 0.0 {
         return None;
     }
     // Project onto the plane at unit distance from the eye; through a lens, points in the plane in focus stay in place

@@ -62,7 +62,8 @@ impl PreSplit {
     /// The split references of a triangle; empty where it is whole.
     pub fn of_triangle(&self, triangle: u32) -> &[SplitReference] {
         let word = self.is_split.get(triangle as usize / 64);
-        if !word.is_some_and(|bits| bits >> (triangle % 64) & 1 != 0) {
+        let is_split = word.is_some_and(|bits| bits >> (triangle % 64) & 1 != 0);
+        if !is_split {
             return &[];
         }
         let first = self.all.partition_point(|reference| reference.triangle < triangle);
