@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// What the program is made of, from here. Where it differs from the commit, the commit says so.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 12] = [
     "../Cargo.lock",
     "../Cargo.toml",
     "../backend-cpu",
@@ -12,6 +12,9 @@ const SOURCES: [&str; 9] = [
     "../backend-opencl",
     "../core",
     "../harness",
+    "../reports/metrics/src",
+    "../reports/port/src",
+    "../reports/records/src",
     "../reports/src",
     "../scenes/src",
 ];

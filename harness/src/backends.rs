@@ -4,10 +4,8 @@ mod null;
 
 use lockstep_conformance::{OpenReference, OpenTargetProbes, Suite};
 use lockstep_core::Listing;
-use lockstep_core::Mode;
-use lockstep_core::{Backend, DeviceInfo, OpenOptions, Renderer, TargetStatus, Unavailable};
+use lockstep_core::{Backend, DeviceInfo, Mode, OpenOptions, Renderer, TargetId, TargetStatus, Unavailable};
 use lockstep_cpu::BVH_TARGET;
-use lockstep_reports::records;
 use lockstep_scenes::LoadOptions;
 
 use crate::exit::Failure;
@@ -70,9 +68,9 @@ impl Target {
     /// [`Failure::TargetAbsent`] when it is not here, [`Failure::Core`] when its device refuses.
     pub(crate) fn open(&self, options: &OpenOptions) -> Result<Box<dyn Renderer>, Failure> {
         self.absent().map_or(Ok(()), Err)?;
-        let (own_name, _) = records::Mode::split(&self.name);
+        let own_name = TargetId::from(self.name.as_str()).device_label();
         let options = OpenOptions { mode: self.mode, ..options.clone() };
-        self.backend.open(own_name, &options).map_err(|error| match error {
+        self.backend.open(&own_name, &options).map_err(|error| match error {
             lockstep_core::Error::Unavailable { what, remedy } => {
                 Failure::TargetAbsent { target: self.name.clone(), reason: what, remedy }
             }
@@ -98,9 +96,8 @@ impl Target {
 
     /// The same target in a mode; nothing when it lacks that mode.
     fn in_mode(&self, mode: Mode) -> Option<Self> {
-        let (own_name, _) = records::Mode::split(&self.name);
         let mut twin = self.clone();
-        twin.name = recorded(mode).label(own_name);
+        twin.name = TargetId::from(self.name.as_str()).in_mode(mode).to_string();
         twin.mode = mode;
         if let (Mode::Fast, Ok(info)) = (mode, &mut twin.state) {
             info.exact = false;
@@ -138,22 +135,6 @@ impl Target {
     }
 }
 
-/// A mode as records name it.
-pub(crate) fn recorded(mode: Mode) -> records::Mode {
-    match mode {
-        Mode::Exact => records::Mode::Exact,
-        Mode::Fast => records::Mode::Fast,
-    }
-}
-
-/// The mode that a target's label names.
-pub(crate) fn mode_of(label: &str) -> Mode {
-    match records::Mode::split(label) {
-        (_, records::Mode::Fast) => Mode::Fast,
-        _ => Mode::Exact,
-    }
-}
-
 /// What stands before the `@` of a name.
 fn api(name: &str) -> &str {
     name.split_once('@').map_or(name, |(api, _)| api)
@@ -162,8 +143,8 @@ fn api(name: &str) -> &str {
 /// Whether a word of the command line may mean a target, which need not be there: it is `all` or names the target's API.
 pub(crate) fn may_mean(word: &str, target: &str) -> bool {
     let lower = word.to_ascii_lowercase();
-    let plain = records::Mode::split(&lower).0;
-    plain == ALL || api(plain) == api(target)
+    let plain = TargetId::from(lower.as_str()).device_label();
+    plain == ALL || api(&plain) == api(target)
 }
 
 /// Every target of every backend, present or not, as `lockstep devices` lists them.
@@ -205,9 +186,11 @@ fn select_from(known: &[Target], words: &[String], modes: &[Mode]) -> Result<Vec
     let mut selected: Vec<Target> = Vec::new();
     for word in words {
         let lower = word.to_ascii_lowercase();
-        let (word, modes) = match records::Mode::split(&lower) {
-            (plain, records::Mode::Fast) => (plain, &[Mode::Fast][..]),
-            _ => (word.as_str(), modes),
+        let named = TargetId::from(lower.as_str());
+        let plain = named.device_label();
+        let (word, modes) = match named.mode {
+            Mode::Fast => (plain.as_str(), &[Mode::Fast][..]),
+            Mode::Exact => (word.as_str(), modes),
         };
         let found: Vec<&Target> = if word.eq_ignore_ascii_case(ALL) {
             known.iter().filter(|t| t.state.is_ok() && !HIDDEN.contains(&t.backend.name())).collect()

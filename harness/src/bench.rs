@@ -86,7 +86,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
 fn load(scene: &Scene, runners: &mut Vec<Runner>) -> Result<Vec<Structure>, Failure> {
     let (mut able, mut structures) = (Vec::new(), Vec::new());
     for mut runner in runners.drain(..) {
-        let mode = backends::mode_of(&runner.name);
+        let mode = lockstep_core::TargetId::from(runner.name.as_str()).mode;
         let settings = Settings { width: 64, height: 64, mode, ..Settings::default() };
         let loaded = runner
             .renderer

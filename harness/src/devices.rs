@@ -33,7 +33,7 @@ fn to_json(target: &Target) -> Value {
             "driver": info.driver, "compiler": info.compiler, "flags": info.flags,
             "compute_units": info.compute_units, "clocks": info.clocks, "kernel_hash": info.kernel_hash,
             "exact": info.exact, "note": info.note,
-            "modes": target.modes().iter().map(|&mode| backends::recorded(mode)).collect::<Vec<_>>(),
+            "modes": target.modes(),
         }),
         Err(absence) => json!({
             "target": target.name, "present": false, "reason": absence.reason, "remedy": absence.remedy,

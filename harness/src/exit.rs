@@ -2,9 +2,9 @@
 
 use lockstep_reports::ReportError;
 use lockstep_reports::image_io::{ReadError, WriteError};
-use lockstep_reports::maps::MapError;
 use lockstep_reports::metrics::MetricError;
 use lockstep_reports::port::sources::SourceError;
+use lockstep_reports::records::MapError;
 use lockstep_reports::records::RecordError;
 use lockstep_reports::statistics::JudgeError;
 use lockstep_reports::study::StudyError;

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use lockstep_reports::image_io::{ImageKind, ImageMetadata, ImageName, LinearImage, write_exr, write_png};
-use lockstep_reports::maps::{MapOf, write_maps};
 use lockstep_reports::metrics::Metrics;
 use lockstep_reports::records::{
     Difference, Environment, HostInfo, Note, Record, RecordLog, StudySettings, TargetInfo, utc_now,
 };
+use lockstep_reports::records::{MapOf, write_maps};
 use lockstep_reports::study::files;
 use lockstep_reports::write_report;
 

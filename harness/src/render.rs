@@ -42,7 +42,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     let film = read_film(renderer.as_mut())?;
     let metadata = ImageMetadata::of_render(&scene.name, &target.name, args.spp, u64::from(settings.seed))
         .with("bounces", &settings.bounces.to_string())
-        .with("mode", backends::recorded(target.mode).as_str())
+        .with("mode", target.mode.as_str())
         .with("scene-hash", &scene.hash)
         .with("device", &renderer.device().device);
     write_image(&args.out, &image_of(&film)?, &metadata)?;

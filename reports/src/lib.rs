@@ -1,35 +1,34 @@
-//! Metrics, tables, plots and the report page of Lockstep, all made from records.
+//! Tables, plots and the report page of Lockstep, all made from records.
 //!
 //! A study folder holds `records.jsonl`, `environment.json` and `images/`; everything else in it is made from
 //! those by [`write_report`], so a report can be remade on a machine without any of the devices.
 //!
-//! - [`records`]: what was measured, one JSON object a line, and how it is kept through a kill.
-//! - [`image_io`]: linear images from and to files, and files that are whole or absent.
-//! - [`metrics`]: the numbers between two images.
-//! - [`maps`]: pictures of where they differ.
-//! - [`statistics`]: telling bias from noise.
-//! - [`study`]: a study folder, read.
-//! - [`sweep`]: what a sweep over variants found.
-//! - [`verdict`]: what a study found, in words.
+//! - [`sweep`]: kernel configurations, compared.
+//! - [`verdict`]: the conclusions of a study, in words.
+//! - [`stages`]: stage times, summed.
+//! - [`portability`]: performance portability of each application.
 //! - [`tables`]: tables as Markdown, CSV and JSON, and the summary for pull requests.
 //! - [`plots`]: errors over samples, stage times and ray rates as SVG.
 //! - [`page`]: the report as one HTML file.
-//! - [`port`]: how alike ports are and what one costs, from their source text.
-//! - [`portability`]: how near one application comes to the best on every device.
+//! - [`port_markdown`]: the answers of `lockstep port` as Markdown.
+//!
+//! Below it are `lockstep-metrics` (images, error metrics, statistics), `lockstep-records` (the data model, its log and
+//! study folders) and `lockstep-port` (similarity and cost of ports), re-exported here.
 
-pub mod image_io;
-pub mod maps;
-pub mod metrics;
+mod labels;
+mod markup;
 pub mod page;
 pub mod plots;
-pub mod port;
+pub mod port_markdown;
 pub mod portability;
-pub mod records;
 mod report;
-pub mod statistics;
-pub mod study;
+pub mod stages;
 pub mod sweep;
 pub mod tables;
 pub mod verdict;
 
+pub use lockstep_metrics::{float, format, image_io, maps, metrics, statistics};
+pub use lockstep_port as port;
+pub use lockstep_records as records;
+pub use lockstep_records::study;
 pub use report::{ReportError, ReportFiles, write_report};

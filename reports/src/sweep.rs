@@ -123,7 +123,7 @@ fn row(times: &[&Sweep], base: &[&Sweep], floor: Option<&MedianInterval>) -> Opt
             .find(|why| !why.is_empty())
             .unwrap_or("")
             .to_owned(),
-        mode: first.mode.clone(),
+        mode: first.mode,
     })
 }
 

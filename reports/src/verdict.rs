@@ -1,9 +1,9 @@
 //! What a study found, in words.
 
+use crate::format::{count, number, plural};
 use crate::records::{Difference, Mode};
 use crate::study::{Study, push_new};
 use crate::sweep::{Swept, swept};
-use crate::tables::format::{count, number};
 
 /// What all comparisons of one pair of targets say together.
 #[derive(Debug, Clone, PartialEq)]
@@ -339,11 +339,6 @@ fn severity(d: &Difference) -> u32 {
         "broken" => 3,
         _ => 0,
     }
-}
-
-/// A number and a noun, with an s where it belongs.
-pub(crate) fn plural(n: usize, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{} {noun}s", count(n as u64)) }
 }
 
 #[cfg(test)]

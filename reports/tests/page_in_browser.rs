@@ -8,13 +8,13 @@
 mod support;
 
 use lockstep_reports::image_io::read_image;
-use lockstep_reports::maps::{MapOf, write_maps};
 use lockstep_reports::metrics::{FloatMetrics, Metrics};
 use lockstep_reports::port::cost::{Cost, Lines, PortCost};
 use lockstep_reports::port::lexer::Language;
 use lockstep_reports::port::similarity::compare as compare_sources;
 use lockstep_reports::port::sources::Source;
 use lockstep_reports::records::{EqualTime, PortSimilarity, Record, RecordLog, Scaling, Timing};
+use lockstep_reports::records::{MapOf, write_maps};
 use lockstep_reports::study::files;
 use lockstep_reports::write_report;
 use std::path::{Path, PathBuf};

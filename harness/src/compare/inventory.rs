@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use lockstep_reports::image_io::is_map_name;
 use lockstep_reports::image_io::{ImageName, read_exr_metadata};
-use lockstep_reports::maps::is_map_name;
 use lockstep_reports::study::files;
 
 use crate::exit::Failure;

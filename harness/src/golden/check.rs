@@ -218,15 +218,7 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
 /// A target as reports describe it.
 fn describe(target: &Target) -> TargetInfo {
     let info = target.state.clone().unwrap_or_default();
-    TargetInfo {
-        target: target.name.clone(),
-        backend: info.backend,
-        device: info.device,
-        driver: info.driver,
-        compiler: info.compiler,
-        flags: info.flags,
-        ..TargetInfo::default()
-    }
+    TargetInfo { target: target.name.clone(), promises_identity: None, ..TargetInfo::from(&info) }
 }
 
 /// Renders a scene as its golden was.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use lockstep_reports::port::cost::{Layout, cost};
-use lockstep_reports::port::cost_table::{cost_markdown, history_markdown};
 use lockstep_reports::port::history::history;
 use lockstep_reports::port::sources::read_sources;
+use lockstep_reports::port_markdown::{cost_markdown, history_markdown};
 use lockstep_reports::records::Record;
 use serde_json::json;
 

@@ -1,8 +1,8 @@
 //! `lockstep port similarity A B`
 
 use lockstep_reports::port::similarity::compare;
-use lockstep_reports::port::similarity_table::markdown;
 use lockstep_reports::port::sources::read_sources;
+use lockstep_reports::port_markdown::similarity_markdown;
 use lockstep_reports::records::PortSimilarity;
 
 use super::args::SimilarityArgs;
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &SimilarityArgs) -> Result<Exit, Failure> {
     if args.json {
         print_json(&similarity)?;
     } else {
-        print(&markdown(&similarity, args.top))?;
+        print(&similarity_markdown(&similarity, args.top))?;
     }
     Ok(Exit::Fine)
 }

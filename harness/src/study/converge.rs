@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use lockstep_reports::image_io::{ImageKind, LinearImage, read_image};
 use lockstep_reports::metrics::{Metrics, compare_all};
-use lockstep_reports::records::{Convergence, Mode};
+use lockstep_reports::records::{Convergence, FilmHash, TargetId};
 
-use super::folder::{Folder, film_record};
+use super::folder::Folder;
 use super::reference::Reference;
 use super::step::Step;
 use crate::exit::Failure;
@@ -21,7 +21,7 @@ pub(super) fn convergence_key(step: &Step<'_>, target: &str) -> Convergence {
         target: target.to_owned(),
         spp: step.to,
         seed: u64::from(step.seed),
-        mode: Mode::split(target).1,
+        mode: TargetId::from(target).mode,
         ..Convergence::default()
     }
 }
@@ -42,7 +42,7 @@ pub(super) fn first_climb(
         .filter(|(step, name)| !folder.has(convergence_key(step, name)))
         .collect();
     let film = |step: &Step<'_>, name: &str| {
-        let record = film_record(step.scene, name, step.to, step.seed, "");
+        let record = FilmHash::new(step.scene, name, step.to, u64::from(step.seed), "");
         (step.to, folder.film_hash(&record).unwrap_or(name).to_owned())
     };
     let mut distinct = BTreeMap::new();

@@ -2,7 +2,7 @@
 
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::metrics::{Metrics, compare, compare_all};
-use lockstep_reports::records::{Convergence, Difference, Mode};
+use lockstep_reports::records::{Convergence, Difference, pair_mode};
 
 use super::judge;
 use super::reference::Reference;
@@ -41,7 +41,7 @@ pub(crate) fn pair_key(step: &Step<'_>, a: &str, b: &str) -> Difference {
         b: b.to_owned(),
         spp: step.to,
         seed: u64::from(step.seed),
-        mode: Mode::of_pair(a, b),
+        mode: pair_mode(a, b),
         ..Difference::default()
     }
 }

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use lockstep_core::Scene;
 use lockstep_core::film::MAX_SPP;
 use lockstep_reports::metrics::compare;
-use lockstep_reports::records::{EqualTime, Mode};
+use lockstep_reports::records::{EqualTime, TargetId};
 
 use super::folder::Folder;
 use super::participant::Participant;
@@ -31,7 +31,7 @@ fn key(plan: &Plan, scene: &Scene, target: &str, seconds: f64) -> EqualTime {
         target: target.to_owned(),
         seed: u64::from(plan.settings.seed),
         seconds,
-        mode: Mode::split(target).1,
+        mode: TargetId::from(target).mode,
         ..EqualTime::default()
     }
 }

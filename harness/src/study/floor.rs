@@ -5,9 +5,9 @@
 
 use lockstep_reports::image_io::{ImageKind, read_image};
 use lockstep_reports::metrics::squared_errors;
-use lockstep_reports::records::{Mode, Noise, Record};
+use lockstep_reports::records::{FilmHash, Noise, Record, TargetId};
 
-use super::folder::{Folder, film_record};
+use super::folder::Folder;
 use super::participant::Participant;
 use super::plan::Plan;
 use super::reference::speed;
@@ -27,7 +27,9 @@ pub(super) struct Group {
 pub(super) fn groups(plan: &Plan, folder: &Folder, scene: &str, participants: &[Participant]) -> Vec<Group> {
     let timings: Vec<_> = folder.timings().iter().filter(|t| t.scene == scene).collect();
     let hashes = |name: &str| -> Vec<Option<&str>> {
-        let hash = |&spp: &u32| folder.film_hash(&film_record(scene, name, spp, plan.settings.seed, ""));
+        let hash = |&spp: &u32| {
+            folder.film_hash(&FilmHash::new(scene, name, spp, u64::from(plan.settings.seed), ""))
+        };
         plan.ladder.rungs.iter().map(hash).collect()
     };
     let mut groups: Vec<Group> = Vec::new();
@@ -55,7 +57,7 @@ pub(super) fn noise_key(plan: &Plan, step: &Step<'_>, target: &str) -> Noise {
         spp: step.to,
         seed: u64::from(plan.settings.seed),
         other_seed: u64::from(step.seed),
-        mode: Mode::split(target).1,
+        mode: TargetId::from(target).mode,
         ..Noise::default()
     }
 }

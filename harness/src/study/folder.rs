@@ -5,9 +5,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
 use lockstep_reports::image_io::{ImageKind, ImageName, p_map_name};
-use lockstep_reports::records::{Environment, KernelInfo, Mode, Record, RecordLog, Sweep, Timing};
+use lockstep_reports::records::{Environment, FilmHash, KernelResources, Record, RecordLog, Sweep, Timing};
 use lockstep_reports::study::files;
-use serde_json::{Map, Value};
 
 use super::resume;
 use crate::exit::Failure;
@@ -77,7 +76,7 @@ impl Folder {
 
     /// Whether a record about the same point is there.
     pub(crate) fn has(&self, record: impl Into<Record>) -> bool {
-        key(&record.into()).is_some_and(|key| self.keys.contains(&key))
+        record.into().key().is_some_and(|key| self.keys.contains(&key))
     }
 
     /// Appends the records of one point, except those that are there, in one write, and waits for the disk.
@@ -86,7 +85,7 @@ impl Folder {
     /// [`Failure::Records`], naming the file.
     pub(crate) fn append(&mut self, records: Vec<Record>) -> Result<(), Failure> {
         let new: Vec<Record> =
-            records.into_iter().filter(|r| key(r).is_none_or(|key| !self.keys.contains(&key))).collect();
+            records.into_iter().filter(|r| r.key().is_none_or(|key| !self.keys.contains(&key))).collect();
         if !new.is_empty() {
             self.log.append(&new)?;
             new.into_iter().for_each(|record| self.remember(record));
@@ -98,7 +97,7 @@ impl Folder {
     ///
     /// # Errors
     /// [`Failure::Records`], naming the file.
-    pub(crate) fn tell_kernels(&self, target: &str, kernels: Vec<KernelInfo>) -> Result<(), Failure> {
+    pub(crate) fn tell_kernels(&self, target: &str, kernels: Vec<KernelResources>) -> Result<(), Failure> {
         let path = self.root.join(files::ENVIRONMENT);
         let mut environment = Environment::read(&path)?;
         let told = environment.targets.iter_mut().find(|t| t.target == target);
@@ -109,9 +108,9 @@ impl Folder {
         Ok(())
     }
 
-    /// The recorded hash of a film.
-    pub(crate) fn film_hash(&self, record: &Record) -> Option<&str> {
-        self.films.get(&key(record)?).map(String::as_str)
+    /// The recorded hash of a film, whatever the hash in `film`.
+    pub(crate) fn film_hash(&self, film: &FilmHash) -> Option<&str> {
+        self.films.get(&Record::from(film.clone()).key()?).map(String::as_str)
     }
 
     /// All timings, in the order measured.
@@ -142,36 +141,20 @@ impl Folder {
     }
 
     fn remember(&mut self, record: Record) {
-        let Some(key) = key(&record) else { return };
+        let Some(key) = record.key() else { return };
         match record {
             Record::Timing(timing) => self.timings.push(timing),
             Record::Sweep(sweep) => self.sweeps.push(sweep),
             Record::Hits(hits) => {
                 self.explained.insert([hits.scene, hits.a, hits.b]);
             }
-            Record::Other(fields) => {
-                if let Some(hash) = fields.get("hash").and_then(Value::as_str) {
-                    self.films.insert(key.clone(), hash.to_owned());
-                }
+            Record::Film(film) => {
+                self.films.insert(key.clone(), film.hash);
             }
             _ => {}
         }
         self.keys.insert(key);
     }
-}
-
-/// The hash of a film's integers, as a record: it lets a resumed study, or another machine, tell whether it renders
-/// the same film.
-pub(crate) fn film_record(scene: &str, target: &str, spp: u32, seed: u32, hash: &str) -> Record {
-    let mut fields = Map::new();
-    fields.insert("kind".into(), "film".into());
-    fields.insert("scene".into(), scene.into());
-    fields.insert("target".into(), target.into());
-    fields.insert("spp".into(), spp.into());
-    fields.insert("seed".into(), seed.into());
-    fields.insert("mode".into(), Mode::split(target).1.as_str().into());
-    fields.insert("hash".into(), hash.into());
-    Record::Other(fields)
 }
 
 /// Adds records to a study that no other program writes to at the moment.
@@ -187,13 +170,6 @@ pub(crate) fn append_to_study(root: &Path, records: &[Record]) -> Result<(), Fai
     }
     let _lock = lock(root)?;
     Ok(RecordLog::resume(&path)?.log.append(records)?)
-}
-
-/// What a record is about: of two with the same key one is enough.
-fn key(record: &Record) -> Option<String> {
-    let Record::Other(fields) = record else { return record.key() };
-    let text = |name: &str| fields.get(name).map(Value::to_string).unwrap_or_default();
-    (record.kind() == "film").then(|| ["kind", "scene", "target", "spp", "seed"].map(text).join("\u{1f}"))
 }
 
 fn without_environment(root: &Path) -> Failure {

@@ -2,7 +2,7 @@
 
 use lockstep_core::path_record::{PathRequest, PathVertex, compare};
 use lockstep_core::{Error, Film, Renderer};
-use lockstep_reports::records::{Hits, Mode};
+use lockstep_reports::records::{Hits, pair_mode};
 
 use super::step::Step;
 use crate::exit::Failure;
@@ -74,7 +74,7 @@ pub(crate) fn explain(
         pixels_differing: pixels.len() as u64,
         share: pixels.len() as f64 / all as f64,
         why,
-        mode: Mode::of_pair(names.0, names.1),
+        mode: pair_mode(names.0, names.1),
     })
 }
 

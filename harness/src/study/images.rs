@@ -7,8 +7,8 @@
 
 use lockstep_core::Settings;
 use lockstep_reports::image_io::{ImageKind, ImageMetadata, LinearImage, write_exr, write_png};
-use lockstep_reports::maps::{MapOf, write_maps};
 use lockstep_reports::records::{Difference, Record};
+use lockstep_reports::records::{MapOf, write_maps};
 
 use super::folder::Folder;
 use super::plan::Plan;

@@ -4,7 +4,7 @@ use lockstep_core::Error;
 use lockstep_core::Renderer;
 use lockstep_core::Settings;
 use lockstep_core::path_record::divergence::{RungFound, Worst, climb};
-use lockstep_reports::records::{Mode, Rung, WorstPath};
+use lockstep_reports::records::{Rung, WorstPath, pair_mode};
 
 use crate::exit::Failure;
 
@@ -15,7 +15,7 @@ const MOST_SAMPLES: u32 = 16;
 
 /// What identifies the comparison of two targets' paths, by its first rung.
 pub(crate) fn key(scene: &str, a: &str, b: &str, seed: u32) -> Rung {
-    let mode = Mode::of_pair(a, b);
+    let mode = pair_mode(a, b);
     let (scene, a, b) = (scene.to_owned(), a.to_owned(), b.to_owned());
     Rung { scene, a, b, seed: u64::from(seed), mode, ..Rung::default() }
 }
@@ -78,7 +78,7 @@ impl<'a> Parity<'a> {
                 .map(|q| format!("bounce {}: {} ({})", q.bounce, q.name, q.paths))
                 .collect(),
             worst: found.worst.iter().map(|worst| self.worst(names, worst)).collect(),
-            mode: Mode::of_pair(names.0, names.1),
+            mode: pair_mode(names.0, names.1),
         }
     }
 

@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use lockstep_core::KernelResources;
 use lockstep_core::{DeviceInfo, Film, LoadReport, Renderer, Scene, Settings};
-use lockstep_reports::records::{self, KernelInfo, TargetInfo};
+use lockstep_reports::records::{Mode, TargetId, TargetInfo, host_threads};
 
-use crate::backends;
 use crate::exit::Failure;
 use crate::hierarchies;
 use crate::pace::{Pace, Pass};
@@ -51,7 +50,7 @@ impl Participant {
         self.spp = 0;
         self.last = None;
         self.pace = Pace::default();
-        let mode = backends::mode_of(&self.name);
+        let mode = TargetId::from(self.name.as_str()).mode;
         let report = self.renderer.load(scene, &Settings { mode, ..*settings })?;
         hierarchies::tell_of_damage(&scene.name, &report);
         Ok(report)
@@ -94,44 +93,27 @@ impl Participant {
     }
 
     /// How it is compiled.
-    pub(crate) fn mode(&self) -> records::Mode {
-        records::Mode::split(&self.name).1
+    pub(crate) fn mode(&self) -> Mode {
+        TargetId::from(self.name.as_str()).mode
     }
 
     /// What its kernels take of the device; empty before the first scene.
-    pub(crate) fn kernels(&self) -> Vec<KernelInfo> {
-        let info = |k: KernelResources| KernelInfo {
-            kernel: k.kernel,
-            registers: k.registers,
-            spill_bytes: k.spill_bytes,
-            stack_bytes: k.stack_bytes,
-            shared_bytes: k.shared_bytes,
-            width: k.width,
-        };
-        self.renderer.kernel_resources().into_iter().map(info).collect()
+    pub(crate) fn kernels(&self) -> Vec<KernelResources> {
+        self.renderer.kernel_resources()
     }
 
     /// Host threads that render; zero for a device.
     pub(crate) fn threads(&self) -> u32 {
-        if self.info.backend == "cpu" { self.info.compute_units } else { 0 }
+        host_threads(&self.info)
     }
 
     /// The target as `environment.json` has it.
     pub(crate) fn describe(&self) -> TargetInfo {
-        let info = &self.info;
         TargetInfo {
             target: self.name.clone(),
-            backend: info.backend.clone(),
-            device: info.device.clone(),
-            driver: info.driver.clone(),
-            compiler: info.compiler.clone(),
-            flags: info.flags.clone(),
-            clocks: info.clocks.clone(),
-            threads: self.threads(),
             mode: self.mode(),
-            kernel_hash: info.kernel_hash.clone(),
             kernels: self.kernels(),
-            promises_identity: Some(info.exact),
+            ..TargetInfo::from(&self.info)
         }
     }
 }

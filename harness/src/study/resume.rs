@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lockstep_reports::image_io::ImageName;
-use lockstep_reports::maps::is_map_name;
+use lockstep_reports::image_io::is_map_name;
 use lockstep_reports::records::{Environment, TargetInfo};
 use lockstep_reports::study::files;
 

@@ -4,13 +4,13 @@ use std::ops::ControlFlow;
 
 use lockstep_core::{Error, Scene, Settings};
 use lockstep_reports::image_io::ImageKind;
-use lockstep_reports::records::{Difference, Mode, Note, Record, Skip, utc_now};
+use lockstep_reports::records::{Difference, FilmHash, Mode, Note, Record, Skip, utc_now};
 use lockstep_reports::tables::speedups;
 
 use super::again::Again;
 use super::converge::{self, convergence_key};
 use super::differences::{self, pair_key};
-use super::folder::{Folder, film_record};
+use super::folder::Folder;
 use super::parity::{self, Parity};
 use super::participant::Participant;
 use super::plan::Plan;
@@ -135,7 +135,10 @@ impl Run<'_> {
             };
             let mut records = Vec::new();
             for outcome in &outcomes {
-                records.push(film_record(step.scene, &outcome.target, step.to, step.seed, &outcome.hash));
+                records.push(
+                    FilmHash::new(step.scene, &outcome.target, step.to, u64::from(step.seed), &outcome.hash)
+                        .into(),
+                );
                 for group in groups.iter().filter(|group| group.renders == outcome.target) {
                     records.extend(floor::noise(self.plan, self.folder, step, outcome, &group.members)?);
                 }
@@ -301,7 +304,10 @@ impl Run<'_> {
                 self.check_repeat(step, outcome)?;
                 continue;
             }
-            records.push(film_record(step.scene, &outcome.target, step.to, step.seed, &outcome.hash));
+            records.push(
+                FilmHash::new(step.scene, &outcome.target, step.to, u64::from(step.seed), &outcome.hash)
+                    .into(),
+            );
             if first_seed {
                 records.extend(step::bounces(step, outcome));
                 images::write(self.folder, step, &self.plan.settings, outcome)?;
@@ -333,7 +339,7 @@ impl Run<'_> {
 
     /// A target that renders the same samples again must make the same film.
     fn check_repeat(&self, step: &Step<'_>, outcome: &Outcome) -> Result<(), Failure> {
-        let record = film_record(step.scene, &outcome.target, step.to, step.seed, &outcome.hash);
+        let record = FilmHash::new(step.scene, &outcome.target, step.to, u64::from(step.seed), &outcome.hash);
         match self.folder.film_hash(&record) {
             Some(first) if first != outcome.hash => Err(Failure::Input(format!(
                 "{} broke its contract: it rendered {} at {} spp twice and made two different films",

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use lockstep_core::film::MAX_SPP;
 use lockstep_core::{OpenOptions, Scene};
-use lockstep_reports::records::{Mode, Record, Scaling};
+use lockstep_reports::records::{Record, Scaling, TargetId};
 use lockstep_reports::statistics::timing::LEAST_ROUNDS;
 
 use super::folder::Folder;
@@ -47,7 +47,7 @@ fn key(plan: &Plan, scene: &Scene, target: &str, threads: u32) -> Scaling {
         target: target.to_owned(),
         seed: u64::from(plan.settings.seed),
         threads,
-        mode: Mode::split(target).1,
+        mode: TargetId::from(target).mode,
         ..Scaling::default()
     }
 }

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use lockstep_core::BvhOrigin;
 use lockstep_core::{Film, PassReport};
 use lockstep_reports::image_io::LinearImage;
-use lockstep_reports::records::{Bounce, Load, Mode, Record, RejectedSamples, Timing};
+use lockstep_reports::records::{Bounce, FilmHash, Load, Record, RejectedSamples, TargetId, Timing};
 
-use super::folder::{Folder, film_record};
+use super::folder::Folder;
 use super::participant::Participant;
 use crate::exit::Failure;
 use crate::pace::Pass;
@@ -107,7 +107,7 @@ fn catch_up(
     let film = participant.film()?;
     let hash = film_hash(&film);
     participant.last = Some(film);
-    let record = film_record(step.scene, &participant.name, step.from, step.seed, &hash);
+    let record = FilmHash::new(step.scene, &participant.name, step.from, u64::from(step.seed), &hash);
     match folder.film_hash(&record) {
         Some(recorded) if recorded != hash => Err(Failure::Input(format!(
             "{} no longer renders {} at {} spp as it did when {} was begun: its code, driver or device has changed; add \
@@ -161,7 +161,7 @@ pub(crate) fn timing_key(step: &Step<'_>, target: &str) -> Timing {
         spp_to: step.to,
         seed: u64::from(step.seed),
         repeat: step.repeat,
-        mode: Mode::split(target).1,
+        mode: TargetId::from(target).mode,
         ..Timing::default()
     }
 }
@@ -179,7 +179,7 @@ pub(crate) fn bounces<'a>(step: &'a Step<'_>, outcome: &'a Outcome) -> impl Iter
             hits: counts.hits,
             shadow_rays: counts.shadow_rays,
             unoccluded: counts.unoccluded,
-            mode: Mode::split(&outcome.target).1,
+            mode: TargetId::from(outcome.target.as_str()).mode,
         }
         .into()
     })
@@ -197,7 +197,7 @@ pub(crate) fn rejected(step: &Step<'_>, outcome: &Outcome) -> Option<Record> {
             non_finite: invalid.non_finite,
             negative: invalid.negative,
             clamped: invalid.clamped,
-            mode: Mode::split(&outcome.target).1,
+            mode: TargetId::from(outcome.target.as_str()).mode,
         }
         .into()
     })
@@ -214,7 +214,7 @@ pub(crate) fn load(scene: &lockstep_core::Scene, target: &str, report: &lockstep
         upload_ms: report.upload_ms,
         triangles: scene.triangles.len() as u64,
         device_bytes: report.device_bytes,
-        mode: Mode::split(target).1,
+        mode: TargetId::from(target).mode,
     }
     .into()
 }

@@ -235,7 +235,7 @@ impl<'a> Series<'a> {
             spp: self.spp,
             seed: u64::from(self.asked.settings.seed),
             promised: self.participant.info.exact && variant.mode == Mode::Exact,
-            mode: backends::recorded(variant.mode),
+            mode: variant.mode,
             ..Sweep::default()
         }
     }

@@ -11,7 +11,7 @@ use lockstep_core::{
     DeviceInfo, Film, LoadReport, OpenOptions, PassReport, Renderer, Scene, SceneBuilder, Settings,
 };
 use lockstep_reports::image_io::LinearImage;
-use lockstep_reports::records::{HostInfo, Mode, Record, read_records};
+use lockstep_reports::records::{HostInfo, Mode, Record, TargetId, read_records};
 use lockstep_reports::study::Study;
 
 use super::again::Again;
@@ -50,7 +50,7 @@ struct Planted {
 
 impl Planted {
     fn participant(name: &str, fault: Fault) -> Participant {
-        let exact = Mode::split(name).1 == Mode::Exact;
+        let exact = TargetId::from(name).mode == Mode::Exact;
         let info = DeviceInfo { target: name.into(), exact, ..DeviceInfo::default() };
         Participant::new(name, Box::new(Self { inner: NullRenderer::new(), info, fault, loads: 0 }))
     }
@@ -66,8 +66,8 @@ impl Renderer for Planted {
             let (actor, what) = (self.info.target.clone(), "this scene".into());
             return Err(lockstep_core::Error::Unsupported { actor, what });
         }
-        let (_, mode) = Mode::split(&self.info.target);
-        assert_eq!(settings.mode == lockstep_core::Mode::Fast, mode == Mode::Fast);
+        let mode = TargetId::from(self.info.target.as_str()).mode;
+        assert_eq!(settings.mode, mode);
         self.loads += 1;
         self.inner.load(scene, settings)
     }

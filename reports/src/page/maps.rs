@@ -21,7 +21,7 @@ pub(super) struct MapImage {
     b: String,
     spp: u32,
     quantity: String,
-    #[serde(with = "crate::records::float")]
+    #[serde(with = "lockstep_metrics::float")]
     scale: f64,
     factor: u32,
     /// Index of its picture.

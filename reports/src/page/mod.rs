@@ -12,6 +12,7 @@ mod maps;
 mod pairs;
 mod sections;
 
+use crate::markup::escape;
 use crate::plots::Plot;
 use crate::study::Study;
 use crate::tables::Table;
@@ -65,9 +66,9 @@ struct PairAt<'a> {
     a: &'a str,
     b: &'a str,
     spp: u32,
-    #[serde(with = "crate::records::float")]
+    #[serde(with = "lockstep_metrics::float")]
     mse: f64,
-    #[serde(with = "crate::records::float")]
+    #[serde(with = "lockstep_metrics::float")]
     ssim: f64,
     pixels: u64,
     identical: bool,
@@ -126,7 +127,7 @@ fn embed(study: &Study) -> images::Embedded {
         embedded.warnings.push(format!("linear values could not be encoded for the page: {e}"));
     }
     if maps.left_out > 0 {
-        let count = crate::verdict::plural(maps.left_out, "map");
+        let count = crate::format::plural(maps.left_out, "map");
         embedded.remarks.push(format!("{count} did not fit into this page; they lie in images/ beside it."));
     }
     embedded.maps = maps;
@@ -150,22 +151,6 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     }
     filled.push_str(rest);
     filled
-}
-
-/// Text as it must stand in HTML and SVG, inside elements and quoted attributes alike.
-pub(crate) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }
 
 /// JSON that cannot end the script element it stands in.

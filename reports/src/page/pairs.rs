@@ -1,8 +1,8 @@
 //! The table of every pair at every rung: the one to sort, to filter and to find images from.
 
+use crate::format::{count, number, similarity};
 use crate::records::Difference;
 use crate::study::Study;
-use crate::tables::format::{count, number, similarity};
 use crate::tables::{Cell, Table, noise_floor, pair_name};
 
 const NUMBERS: [&str; 10] = [

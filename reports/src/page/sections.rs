@@ -1,12 +1,13 @@
 //! The parts of the page as HTML.
 
-use super::escape;
 use super::images::Embedded;
 use super::pairs::pairs_table;
+use crate::format::{self, plural};
+use crate::markup::escape;
 use crate::plots::Plot;
 use crate::study::Study;
-use crate::tables::{Cell, Column, Table, format, host_line};
-use crate::verdict::{Verdict, plural};
+use crate::tables::{Cell, Column, Table, host_line};
+use crate::verdict::Verdict;
 
 /// A part with a heading of its own.
 pub(super) struct Section {

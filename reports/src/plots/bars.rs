@@ -4,7 +4,7 @@ use super::PlotError;
 use super::data::{Bar, BarPlot, Segment};
 use super::lines::nice_step;
 use super::style::{GRID, INK, MUTED, Mark, UNITS, colour, draw_svg, one_line, text, text_width, with_marks};
-use crate::tables::format;
+use crate::format;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};

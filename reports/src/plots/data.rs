@@ -1,7 +1,8 @@
 //! What plots show, before any drawing.
 
+use crate::format;
+use crate::stages::{StageTimes, stage_times};
 use crate::study::{Study, push_new};
-use crate::tables::{StageTimes, format, stage_times};
 
 /// What a line stands for, which decides how it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,7 +156,7 @@ fn target_series(
     for (index, target) in study.targets().into_iter().enumerate() {
         let mut modes = Vec::new();
         let of_target = || study.convergences.iter().filter(|c| c.scene == scene && c.target == target);
-        of_target().for_each(|c| push_new(&mut modes, (c.mode.clone(), c.seed)));
+        of_target().for_each(|c| push_new(&mut modes, (c.mode, c.seed)));
         // One line a target: its first mode and seed; the tables have the others.
         let Some(first) = modes.first() else { continue };
         let points = of_target().filter(|c| (&c.mode, c.seed) == (&first.0, first.1));

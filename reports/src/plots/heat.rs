@@ -2,7 +2,7 @@
 
 use super::PlotError;
 use super::style::{INK, MUTED, Mark, UNITS, draw_svg, one_line, text, text_width, with_marks};
-use crate::tables::format;
+use crate::format;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};

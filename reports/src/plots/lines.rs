@@ -5,7 +5,7 @@ use super::data::{LinePlot, Series, SeriesKind, YScale};
 use super::style::{
     GRID, GUIDE, INK, MUTED, Mark, PALETTE, UNITS, colour, draw_svg, one_line, text, text_width, with_marks,
 };
-use crate::tables::format;
+use crate::format;
 use plotters::coord::Shift;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;

@@ -76,7 +76,7 @@ pub(super) fn draw_svg(
     Ok(format!(
         "<svg class=\"ls-plot\" xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"{view}\" role=\"img\" aria-label=\"{}\">\n<style>{}</style>{body}",
-        crate::page::escape(title),
+        crate::markup::escape(title),
         style_sheet()
     ))
 }
@@ -100,7 +100,7 @@ pub(super) fn with_marks(svg: &str, marks: &[Mark]) -> String {
         format!(
             "<rect class=\"mark\" x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\" \
              fill=\"none\" pointer-events=\"all\"><title>{}</title></rect>\n",
-            crate::page::escape(&one_line(&m.says))
+            crate::markup::escape(&one_line(&m.says))
         )
     };
     let body = svg.trim_end().strip_suffix("</svg>").unwrap_or(svg);

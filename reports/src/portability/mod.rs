@@ -18,9 +18,9 @@
 pub mod navigation;
 pub mod variants;
 
-use crate::records::{Mode, TargetInfo};
+use crate::records::{TargetId, TargetInfo};
+use crate::stages::stage_times;
 use crate::study::{Study, push_new};
-use crate::tables::stage_times;
 
 /// A device with a scene.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,8 +92,7 @@ fn device_of(study: &Study, target: &str) -> String {
 
 /// The application that a target belongs to: its name without the device.
 fn application_of(target: &str) -> String {
-    let (name, mode) = Mode::split(target);
-    mode.label(name.split_once('@').map_or(name, |(api, _)| api))
+    TargetId::from(target).application()
 }
 
 /// Pennycook's metric: the harmonic mean of efficiencies, and 0 where any is 0 or there are none.

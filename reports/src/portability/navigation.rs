@@ -11,7 +11,7 @@
 
 use super::{Rate, harmonic_mean, rates};
 use crate::port::cost::{Cost, PortCost};
-use crate::records::Mode;
+use crate::records::{Mode, TargetId};
 use crate::statistics::Agreement;
 use crate::study::{Study, push_new};
 
@@ -37,7 +37,7 @@ pub struct Choice {
 pub fn choices(study: &Study) -> Vec<Choice> {
     let rates: Vec<Rate> = rates(study)
         .into_iter()
-        .filter(|rate| Mode::split(&rate.target).1 == Mode::Exact && !rate.backend.is_empty())
+        .filter(|rate| TargetId::from(rate.target.as_str()).mode == Mode::Exact && !rate.backend.is_empty())
         .collect();
     let mut backends: Vec<&str> = Vec::new();
     rates.iter().for_each(|rate| push_new(&mut backends, rate.backend.as_str()));

@@ -1,8 +1,9 @@
 //! Verdicts, the noise floor, and what the verdicts rest on.
 
-use super::build::{difference_table, qualifier, rungs, varies};
-use super::format::{count, number, percent};
+use super::build::{difference_table, rungs};
 use super::{Cell, Table};
+use crate::format::{count, number, percent};
+use crate::labels::{qualifier, varies};
 use crate::records::{Difference, Noise};
 use crate::statistics::{Rule, fit_bias};
 use crate::study::{Study, push_new};
@@ -67,7 +68,7 @@ pub(crate) fn pair_name(study: &Study, d: &Difference) -> String {
 }
 
 fn pair(d: &Difference, many_seeds: bool) -> String {
-    format!("{} : {}{}", d.a, d.b, qualifier(&d.mode, &[&d.a, &d.b], d.seed, many_seeds))
+    format!("{} : {}{}", d.a, d.b, qualifier(d.mode, &[&d.a, &d.b], d.seed, many_seeds))
 }
 
 /// Linear error of every target against itself under another seed, by rung.
@@ -78,13 +79,13 @@ fn noise_table(study: &Study) -> Table {
             "Mean squared error over linear radiance of a target against itself under another seed, the mean over the \
              other seeds. Targets whose films are identical at every rung share the render under the other seed.",
         );
-    let key = |n: &Noise| (n.scene.clone(), n.target.clone(), n.mode.clone());
+    let key = |n: &Noise| (n.scene.clone(), n.target.clone(), n.mode);
     let mut rows = Vec::new();
     study.noise.iter().for_each(|n| push_new(&mut rows, key(n)));
     for row in rows {
         let mut cells = vec![
             Cell::text(&row.0),
-            Cell::text(format!("{}{}", row.1, qualifier(&row.2, &[&row.1], 0, false))),
+            Cell::text(format!("{}{}", row.1, qualifier(row.2, &[&row.1], 0, false))),
         ];
         cells.extend(rungs.iter().map(|&spp| {
             let found = study.noise.iter().filter(|n| n.spp == spp && key(n) == row).map(|n| n.mse_linear);
@@ -124,7 +125,7 @@ fn bias_table(study: &Study) -> Table {
          difference at 1 spp, b the squared bias averaged over the image. Where the interval of b reaches 0 or below, no \
          bias shows.",
     );
-    let key = |d: &Difference| (d.scene.clone(), d.a.clone(), d.b.clone(), d.mode.clone());
+    let key = |d: &Difference| (d.scene.clone(), d.a.clone(), d.b.clone(), d.mode);
     let mut rows = Vec::new();
     study.differences.iter().filter(|d| !d.identical).for_each(|d| push_new(&mut rows, key(d)));
     for row in rows {
@@ -134,7 +135,7 @@ fn bias_table(study: &Study) -> Table {
         let Ok(fit) = fit_bias(&points) else { continue };
         let mut cells = vec![
             Cell::text(&row.0),
-            Cell::text(format!("{} : {}{}", row.1, row.2, qualifier(&row.3, &[&row.1, &row.2], 0, false))),
+            Cell::text(format!("{} : {}{}", row.1, row.2, qualifier(row.3, &[&row.1, &row.2], 0, false))),
         ];
         cells.extend([fit.a, fit.b, fit.b_low, fit.b_high].map(|v| Cell::number(v, number(v))));
         cells.push(Cell::count(fit.points as u64));

@@ -1,8 +1,8 @@
 //! Every metric of every comparison in one table: the one to sort and search.
 
-use super::build::{qualifier, varies};
-use super::format::{count, number, similarity};
 use super::{Cell, Table};
+use crate::format::{count, number, similarity};
+use crate::labels::{qualifier, varies};
 use crate::metrics::{FLIP_DEFINITION, FloatMetrics, SSIM_DEFINITION, SSIM_GAUSSIAN_DEFINITION};
 use crate::study::Study;
 
@@ -31,7 +31,7 @@ pub fn all_metrics_table(study: &Study) -> Table {
     table.notes = definitions();
     let many_seeds = varies(study.differences.iter().map(|d| d.seed));
     for d in &study.differences {
-        let pair = format!("{} : {}{}", d.a, d.b, qualifier(&d.mode, &[&d.a, &d.b], d.seed, many_seeds));
+        let pair = format!("{} : {}{}", d.a, d.b, qualifier(d.mode, &[&d.a, &d.b], d.seed, many_seeds));
         let of = |get: fn(&FloatMetrics) -> f64| d.float.as_ref().map(get);
         let mut row = vec![Cell::text(&d.scene), Cell::text(pair), Cell::count(u64::from(d.spp))];
         row.push(Cell { text: count(d.pixels_differing), value: d.pixels_differing.into() });

@@ -1,7 +1,7 @@
 //! What became of the rays, bounce by bounce and target by target.
 
-use super::format::count;
 use super::{Cell, Column, Table};
+use crate::format::count;
 use crate::study::Study;
 
 /// Rays of one bounce on one target, summed over the ladder.

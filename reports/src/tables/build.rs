@@ -1,10 +1,12 @@
 //! The tables of a report, each from one kind of record.
 
 use super::float_metrics::FLOAT_METRICS;
-use super::format::{count, fixed, number, percent, similarity};
 use super::{Cell, Column, Table};
-use crate::metrics::{SSIM_DEFINITION, fit_log_log_slope};
+use crate::format::{count, fixed, number, percent, similarity};
+use crate::labels::{qualifier, varies};
+use crate::metrics::SSIM_DEFINITION;
 use crate::records::{Convergence, Difference, Mode};
+use crate::statistics::fit_log_log_slope;
 use crate::study::{Study, push_new};
 
 /// Differences of every pair by rung: 8-bit MSE, linear MSE, SSIM, and whether the films are identical.
@@ -54,12 +56,12 @@ pub(super) fn difference_table(
     let rungs = rungs(study.differences.iter().map(|d| d.spp));
     let mut table = Table::new(id, title, &["Scene", "Pair"], &[]).with_rungs(&rungs);
     let many_seeds = varies(study.differences.iter().map(|d| d.seed));
-    let key = |d: &Difference| (d.scene.clone(), d.a.clone(), d.b.clone(), d.mode.clone(), d.seed);
+    let key = |d: &Difference| (d.scene.clone(), d.a.clone(), d.b.clone(), d.mode, d.seed);
     let mut rows = Vec::new();
     study.differences.iter().for_each(|d| push_new(&mut rows, key(d)));
     for row in rows {
         let (scene, a, b, mode, seed) = &row;
-        let pair = format!("{a} : {b}{}", qualifier(mode, &[a, b], *seed, many_seeds));
+        let pair = format!("{a} : {b}{}", qualifier(*mode, &[a, b], *seed, many_seeds));
         let mut cells = vec![Cell::text(scene), Cell::text(pair)];
         cells.extend(rungs.iter().map(|&spp| {
             let found = study.differences.iter().find(|d| d.spp == spp && key(d) == row);
@@ -110,7 +112,7 @@ fn references(study: &Study) -> Vec<&str> {
 type ConvergenceKey = (String, String, Mode, u64, String);
 
 fn convergence_key(c: &Convergence) -> ConvergenceKey {
-    (c.scene.clone(), c.target.clone(), c.mode.clone(), c.seed, c.against.clone())
+    (c.scene.clone(), c.target.clone(), c.mode, c.seed, c.against.clone())
 }
 
 fn convergence_rows(study: &Study) -> Vec<ConvergenceKey> {
@@ -136,7 +138,7 @@ fn convergence_table(
     let many_seeds = varies(study.convergences.iter().map(|c| c.seed));
     for row in convergence_rows(study) {
         let (scene, target, mode, seed, against) = &row;
-        let target = format!("{target}{}", qualifier(mode, &[target], *seed, many_seeds));
+        let target = format!("{target}{}", qualifier(*mode, &[target], *seed, many_seeds));
         let mut cells = vec![Cell::text(scene), Cell::text(target)];
         if references.len() > 1 {
             cells.push(Cell::text(against));
@@ -219,7 +221,7 @@ pub fn load_table(study: &Study) -> Table {
         let kept = if l.cached == Some(true) { " (cached)" } else { "" };
         table.rows.push(vec![
             Cell::text(&l.scene),
-            Cell::text(format!("{}{}", l.target, qualifier(&l.mode, &[&l.target], 0, false))),
+            Cell::text(format!("{}{}", l.target, qualifier(l.mode, &[&l.target], 0, false))),
             Cell::count(l.triangles),
             Cell::number(l.build_ms, format!("{}{}", number(l.build_ms), kept)),
             Cell::number(l.compile_ms, number(l.compile_ms)),
@@ -255,18 +257,6 @@ impl Table {
         self.columns.extend(rungs.iter().map(|spp| Column { title: format!("{spp} spp"), numeric: true }));
         self
     }
-}
-
-/// What tells rows of the same targets apart: the mode unless exact or told by a label, the seed where there are several.
-pub(super) fn qualifier(mode: &Mode, labels: &[&str], seed: u64, many_seeds: bool) -> String {
-    let told = labels.iter().any(|label| Mode::split(label).1 == *mode);
-    let mode = if told || *mode == Mode::Exact { String::new() } else { format!(", {}", mode.as_str()) };
-    let seed = if many_seeds { format!(", seed {seed}") } else { String::new() };
-    mode + &seed
-}
-
-pub(super) fn varies(mut seeds: impl Iterator<Item = u64>) -> bool {
-    seeds.next().is_some_and(|first| seeds.any(|seed| seed != first))
 }
 
 pub(super) fn rungs(spp: impl Iterator<Item = u32>) -> Vec<u32> {

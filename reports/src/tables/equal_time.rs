@@ -1,8 +1,8 @@
 //! Errors after given times.
 
-use super::build::qualifier;
-use super::format::{number, percent};
 use super::{Cell, Table};
+use crate::format::{number, percent};
+use crate::labels::qualifier;
 use crate::records::mega_per_second;
 use crate::study::Study;
 
@@ -39,7 +39,7 @@ pub fn equal_time_table(study: &Study) -> Table {
         let share = e.reference_share();
         table.rows.push(vec![
             Cell::text(&e.scene),
-            Cell::text(format!("{}{}", e.target, qualifier(&e.mode, &[&e.target], 0, false))),
+            Cell::text(format!("{}{}", e.target, qualifier(e.mode, &[&e.target], 0, false))),
             Cell::number(e.seconds, e.seconds.to_string()),
             shown(e.render_ms / 1e3),
             Cell { text: format!("{}{full}", spp.text), value: spp.value },

@@ -1,7 +1,7 @@
 //! The metrics in floating point that have tables of their own.
 
 use super::Cell;
-use super::format::{number, similarity};
+use crate::format::{number, similarity};
 use crate::metrics::{FLIP_DEFINITION, FloatMetrics, SSIM_GAUSSIAN_DEFINITION};
 
 /// A metric in floating point that has tables of its own.

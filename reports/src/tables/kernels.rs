@@ -26,11 +26,11 @@ pub fn kernel_table(study: &Study) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::{Environment, KernelInfo, TargetInfo};
+    use crate::records::{Environment, KernelResources, TargetInfo};
 
     #[test]
     fn what_is_not_told_is_empty_and_targets_without_kernels_have_no_row() {
-        let kernel = KernelInfo { kernel: "ls_shade".into(), registers: Some(80), ..Default::default() };
+        let kernel = KernelResources { kernel: "ls_shade".into(), registers: Some(80), ..Default::default() };
         let told = TargetInfo { target: "cuda@0".into(), kernels: vec![kernel], ..Default::default() };
         let targets = vec![TargetInfo { target: "cpu-bvh".into(), ..Default::default() }, told];
         let study = Study::from_records(Vec::new(), Environment { targets, ..Default::default() });

@@ -6,7 +6,6 @@ mod bounces;
 mod build;
 mod equal_time;
 mod float_metrics;
-pub mod format;
 mod kernels;
 mod paths;
 mod port;
@@ -34,8 +33,9 @@ pub use speedup::{speedup_table, speedups};
 pub(crate) use summary::host as host_line;
 pub use summary::summary_markdown;
 pub use sweep::{sweep_best_table, sweep_table};
-pub use timing::{StageTimes, stage_times, timing_table};
+pub use timing::timing_table;
 
+use crate::format;
 use crate::study::Study;
 use serde_json::{Map, Value, json};
 
@@ -59,7 +59,7 @@ impl Cell {
     /// records use.
     pub fn number(value: f64, text: String) -> Self {
         let json = serde_json::Number::from_f64(value)
-            .map_or_else(|| Value::String(crate::records::float::text_of(value)), Value::Number);
+            .map_or_else(|| Value::String(lockstep_metrics::float::text_of(value)), Value::Number);
         Self { text, value: json }
     }
 

@@ -1,7 +1,7 @@
 //! The parity ladder: what single paths of two targets part at.
 
-use super::format::count;
 use super::{Cell, Column, Table};
+use crate::format::count;
 use crate::records::Rung;
 use crate::study::{Study, push_new};
 

@@ -1,11 +1,11 @@
 //! What source texts tell of ports.
 
-use super::format::{count, fixed, percent};
 use super::{Cell, Column, Table};
+use crate::format::{count, fixed, percent};
 use crate::port::cost::{EXPLANATION as COST, SHARED};
 use crate::port::level::Level;
+use crate::port::similarity::EXPLANATION as SIMILARITY;
 use crate::port::similarity::Part;
-use crate::port::similarity_table::EXPLANATION as SIMILARITY;
 use crate::study::Study;
 
 /// Lines of one side found on the other: by folder, then by pair of files.

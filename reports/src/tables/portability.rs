@@ -1,7 +1,7 @@
 //! Performance portability, and what it costs in code.
 
-use super::format::{count, fixed, percent};
 use super::{Cell, Column, Table};
+use crate::format::{count, fixed, percent};
 use crate::portability::navigation::choices;
 use crate::portability::variants::variants;
 use crate::portability::{Portability, harmonic_mean};

@@ -1,7 +1,7 @@
 //! Targets against the first, over rounds of timing, beside the floor of the timing itself.
 
-use super::format::{fixed, number, percent};
 use super::{Cell, Table};
+use crate::format::{fixed, number, percent};
 use crate::records::Timing;
 use crate::statistics::timing::{Change, LEAST_ROUNDS, MedianInterval, in_words};
 use crate::study::{Study, push_new};

@@ -1,7 +1,7 @@
 //! CPU targets by number of threads.
 
-use super::format::{count, fixed, number, percent};
 use super::{Cell, Table};
+use crate::format::{count, fixed, number, percent};
 use crate::records::Scaling;
 use crate::statistics::timing::MedianInterval;
 use crate::study::Study;

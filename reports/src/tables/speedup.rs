@@ -1,22 +1,23 @@
 //! Fast builds against their exact twins.
 
-use super::timing::{StageTimes, stage_times_of};
 use super::{Cell, Table};
-use crate::records::{Mode, Speedup, Timing};
+use crate::records::{Mode, Speedup, TargetId, Timing};
+use crate::stages::{StageTimes, stage_times_of};
 use crate::study::Study;
 
 /// The speed of every fast build over that of the exact build of the same target, scene and seed, where both reached
 /// the same rung.
 pub fn speedups(timings: &[Timing]) -> Vec<Speedup> {
     let times = stage_times_of(timings);
-    let twin = |fast: &StageTimes| {
-        let (target, mode) = Mode::split(&fast.target);
+    let exact = |fast: &StageTimes| {
+        let id = TargetId::from(fast.target.as_str());
+        let target = id.device_label();
         let same = |t: &&StageTimes| {
             t.target == target && (&t.scene, t.seed, t.spp) == (&fast.scene, fast.seed, fast.spp)
         };
-        times.iter().find(same).filter(|_| mode == Mode::Fast)
+        times.iter().find(same).filter(|_| id.mode == Mode::Fast)
     };
-    times.iter().filter_map(|fast| twin(fast).map(|exact| ratio(exact, fast))).collect()
+    times.iter().filter_map(|fast| exact(fast).map(|exact| ratio(exact, fast))).collect()
 }
 
 fn ratio(exact: &StageTimes, fast: &StageTimes) -> Speedup {
@@ -72,7 +73,7 @@ mod tests {
             spp_to: to,
             shade_ms,
             total_ms: 2.0 * shade_ms,
-            mode: Mode::split(target).1,
+            mode: TargetId::from(target).mode,
             ..Default::default()
         }
     }

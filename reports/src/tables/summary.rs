@@ -1,6 +1,7 @@
 //! `summary.md`, to be pasted into a pull request.
 
-use super::{all_tables, escape_markdown, format, said_of_paths, said_of_rounds};
+use super::{all_tables, escape_markdown, said_of_paths, said_of_rounds};
+use crate::format;
 use crate::study::Study;
 use crate::verdict::verdict;
 
@@ -80,7 +81,7 @@ fn environment(study: &Study) -> String {
 /// The computer in a line.
 pub(crate) fn host(study: &Study) -> String {
     let h = &study.environment.host;
-    let cores = if h.cores > 0 { crate::verdict::plural(h.cores as usize, "core") } else { String::new() };
+    let cores = if h.cores > 0 { crate::format::plural(h.cores as usize, "core") } else { String::new() };
     let memory = if h.memory_bytes > 0 { format::bytes(h.memory_bytes) } else { String::new() };
     let parts = [h.name.as_str(), h.cpu.as_str(), cores.as_str(), memory.as_str(), h.os.as_str()];
     parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(", ")

@@ -1,7 +1,7 @@
 //! Variants of every target against its own way.
 
-use super::format::{fixed, number};
 use super::{Cell, Table};
+use crate::format::{fixed, number};
 use crate::records::Mode;
 use crate::statistics::timing::{MedianInterval, in_words};
 use crate::study::{Study, push_new};

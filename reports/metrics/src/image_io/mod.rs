@@ -1,0 +1,82 @@
+//! Images between files and linear RGB.
+//!
+//! Inside Lockstep an image is linear radiance in f32, red, green and blue with the primaries of sRGB, row by
+//! row from the top. Written as `.exr` it keeps every bit; written as `.png` it is encoded by the transfer
+//! function of [`srgb`] and quantised to 8 bits. Neither tone mapping nor exposure is applied.
+
+mod atomic;
+mod name;
+mod pfm;
+mod read;
+pub mod srgb;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use atomic::{AtomicFile, WriteError, atomic_write, atomic_write_text};
+pub use name::{ImageKind, ImageName, decode_name, encode_name, is_map_name, p_map_name};
+pub use read::{
+    ReadError, ReadLimits, Srgb8Image, read_exr_metadata, read_image, read_image_limited, read_srgb8,
+};
+pub use write::{ImageMetadata, encode_png, encode_png_rgb8, write_exr, write_image, write_png};
+
+/// A linear RGB image.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearImage {
+    width: u32,
+    height: u32,
+    data: Vec<[f32; 3]>,
+}
+
+/// The number of pixels given for an image is not its width times its height.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an image of {width}×{height} has {expected} pixels, {given} were given", expected = u64::from(*width) * u64::from(*height))]
+pub struct SizeMismatch {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Pixels given.
+    pub given: usize,
+}
+
+impl LinearImage {
+    /// An image from its pixels, row by row from the top, each red, green, blue.
+    ///
+    /// # Errors
+    /// [`SizeMismatch`] when `data` does not have `width × height` elements.
+    pub fn new(width: u32, height: u32, data: Vec<[f32; 3]>) -> Result<Self, SizeMismatch> {
+        if data.len() as u64 == u64::from(width) * u64::from(height) {
+            Ok(Self { width, height, data })
+        } else {
+            Err(SizeMismatch { width, height, given: data.len() })
+        }
+    }
+
+    /// An image whose pixel at column `x` from the left and row `y` from the top is `pixel(x, y)`.
+    pub fn from_fn(width: u32, height: u32, mut pixel: impl FnMut(u32, u32) -> [f32; 3]) -> Self {
+        let data =
+            (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).map(|(x, y)| pixel(x, y)).collect();
+        Self { width, height, data }
+    }
+
+    /// Width in pixels.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Height in pixels.
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// Pixels row by row from the top.
+    pub fn pixels(&self) -> &[[f32; 3]] {
+        &self.data
+    }
+
+    /// The image as 8-bit sRGB, three bytes a pixel, row by row from the top. NaN becomes 0.
+    pub fn to_srgb8(&self) -> Vec<u8> {
+        self.data.iter().flat_map(|pixel| pixel.map(srgb::encode8)).collect()
+    }
+}

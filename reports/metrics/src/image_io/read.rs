@@ -1,0 +1,243 @@
+//! Reading images of any program, with limits.
+
+use super::{LinearImage, pfm, srgb};
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, RgbImage};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// How large an image may be. A file that asks for more is refused before memory is set aside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadLimits {
+    /// Greatest width and height in pixels.
+    pub max_side: u32,
+    /// Greatest number of pixels.
+    pub max_pixels: u64,
+}
+
+impl Default for ReadLimits {
+    /// Sides up to 32768 and as many pixels as 8192 × 4320, which take 425 MB as linear RGB.
+    fn default() -> Self {
+        Self { max_side: 32_768, max_pixels: 8192 * 4320 }
+    }
+}
+
+/// No format of ours stores an honest image in fewer bytes than this many pixels a byte: deflate, the best of
+/// them, reaches 1030 to 1 on bytes and a pixel has at least one. So a file of a hundred bytes cannot ask for
+/// a gigabyte.
+const MAX_PIXELS_PER_BYTE: u64 = 1100;
+
+/// Why an image could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file could not be opened or read.
+    #[error("cannot read image {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// The content is none of the formats that are read.
+    #[error("cannot read image {}: neither EXR, PNG, Radiance HDR nor PFM", path.display())]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The image is larger than the limits allow, or than its file can hold.
+    #[error("image {} claims {width}×{height} pixels, {why}", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Width it claims.
+        width: u32,
+        /// Height it claims.
+        height: u32,
+        /// Which limit that breaks.
+        why: String,
+    },
+    /// The content is damaged, or uses a variant that is not read.
+    #[error("cannot decode {format} image {}: {message}", path.display())]
+    Decode {
+        /// The file.
+        path: PathBuf,
+        /// `EXR`, `PNG`, `HDR` or `PFM`.
+        format: &'static str,
+        /// What the decoder said.
+        message: String,
+    },
+}
+
+/// Reads an .exr, .png, .hdr or .pfm file, told apart by content, as linear RGB within [`ReadLimits::default`].
+///
+/// PNG values are decoded from sRGB, whatever `gAMA` or colour profile the file has; the others are taken as
+/// linear. Alpha is dropped; EXR colours are premultiplied, so that shows the image over black.
+///
+/// # Errors
+/// [`ReadError`], naming the file.
+pub fn read_image(path: &Path) -> Result<LinearImage, ReadError> {
+    read_image_limited(path, ReadLimits::default())
+}
+
+/// [`read_image`] within other limits.
+///
+/// # Errors
+/// [`ReadError`], naming the file.
+pub fn read_image_limited(path: &Path, limits: ReadLimits) -> Result<LinearImage, ReadError> {
+    match decode(path, limits)? {
+        Decoded::Linear(image) => Ok(image),
+        Decoded::Codes(codes) => {
+            let linear = codes.pixels().map(|p| p.0.map(srgb::decode8)).collect();
+            LinearImage::new(codes.width(), codes.height(), linear).map_err(|e| ReadError::Decode {
+                path: path.to_owned(),
+                format: "PNG",
+                message: e.to_string(),
+            })
+        }
+    }
+}
+
+/// An image as 8-bit sRGB.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Srgb8Image {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Three bytes a pixel, row by row from the top.
+    pub codes: Vec<u8>,
+}
+
+/// Reads an image as 8-bit sRGB. The same as [`LinearImage::to_srgb8`] of [`read_image`], without the way there
+/// and back for files that have 8 bits.
+///
+/// # Errors
+/// [`ReadError`], naming the file.
+pub fn read_srgb8(path: &Path) -> Result<Srgb8Image, ReadError> {
+    Ok(match decode(path, ReadLimits::default())? {
+        Decoded::Linear(image) => {
+            Srgb8Image { width: image.width(), height: image.height(), codes: image.to_srgb8() }
+        }
+        Decoded::Codes(codes) => {
+            Srgb8Image { width: codes.width(), height: codes.height(), codes: codes.into_raw() }
+        }
+    })
+}
+
+/// What a file holds: linear values, or 8-bit sRGB.
+enum Decoded {
+    Linear(LinearImage),
+    Codes(RgbImage),
+}
+
+fn decode(path: &Path, limits: ReadLimits) -> Result<Decoded, ReadError> {
+    let io = |source| ReadError::Io { path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(io)?;
+    let bytes = file.metadata().map_err(io)?.len();
+    let mut start = Vec::with_capacity(12);
+    file.by_ref().take(12).read_to_end(&mut start).map_err(io)?;
+    file.seek(SeekFrom::Start(0)).map_err(io)?;
+    let source = Source { path, bytes, limits, reader: BufReader::new(file) };
+    match start.as_slice() {
+        [0x76, 0x2f, 0x31, 0x01, ..] => source.read_with_image(ImageFormat::OpenExr, "EXR"),
+        [0x89, b'P', b'N', b'G', ..] => source.read_with_image(ImageFormat::Png, "PNG"),
+        s if s.starts_with(b"#?RADIANCE") => source.read_with_image(ImageFormat::Hdr, "HDR"),
+        [b'P', b'F' | b'f', b' ' | b'\n' | b'\r' | b'\t', ..] => source.read_pfm(),
+        _ => Err(ReadError::UnknownFormat { path: path.to_owned() }),
+    }
+}
+
+struct Source<'a> {
+    path: &'a Path,
+    bytes: u64,
+    limits: ReadLimits,
+    reader: BufReader<File>,
+}
+
+impl Source<'_> {
+    fn read_with_image(self, format: ImageFormat, name: &'static str) -> Result<Decoded, ReadError> {
+        let path = self.path;
+        let decode = |message: String| ReadError::Decode { path: path.to_owned(), format: name, message };
+        let (bytes, limits) = (self.bytes, self.limits);
+        let mut reader = ImageReader::with_format(self.reader, format);
+        reader.limits(decoder_limits(limits));
+        let decoder = reader.into_decoder().map_err(|e| decode(e.to_string()))?;
+        let (width, height) = decoder.dimensions();
+        check_size(path, width, height, bytes, limits)?;
+        let image = DynamicImage::from_decoder(decoder).map_err(|e| decode(e.to_string()))?;
+        let linear: Vec<[f32; 3]> = match image {
+            DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => {
+                image.into_rgb32f().pixels().map(|p| p.0).collect()
+            }
+            DynamicImage::ImageLuma16(_)
+            | DynamicImage::ImageLumaA16(_)
+            | DynamicImage::ImageRgb16(_)
+            | DynamicImage::ImageRgba16(_) => {
+                image.into_rgb16().pixels().map(|p| p.0.map(srgb::decode16)).collect()
+            }
+            _ => return Ok(Decoded::Codes(image.into_rgb8())),
+        };
+        LinearImage::new(width, height, linear).map(Decoded::Linear).map_err(|e| decode(e.to_string()))
+    }
+
+    fn read_pfm(mut self) -> Result<Decoded, ReadError> {
+        let path = self.path;
+        let decode = |message| ReadError::Decode { path: path.to_owned(), format: "PFM", message };
+        let header = pfm::read_header(&mut self.reader).map_err(decode)?;
+        check_size(path, header.width, header.height, self.bytes, self.limits)?;
+        pfm::read_pixels(&mut self.reader, &header).map(Decoded::Linear).map_err(decode)
+    }
+}
+
+/// Room for the largest allowed image at 16 bytes a pixel, and for what a decoder needs besides.
+fn decoder_limits(limits: ReadLimits) -> Limits {
+    let mut inner = Limits::default();
+    inner.max_image_width = Some(limits.max_side);
+    inner.max_image_height = Some(limits.max_side);
+    inner.max_alloc = Some(limits.max_pixels.saturating_mul(16).saturating_add(1 << 26));
+    inner
+}
+
+fn check_size(path: &Path, width: u32, height: u32, bytes: u64, limits: ReadLimits) -> Result<(), ReadError> {
+    let pixels = u64::from(width) * u64::from(height);
+    let refuse = |why| Err(ReadError::TooLarge { path: path.to_owned(), width, height, why });
+    if pixels == 0 {
+        refuse("and an image has at least one".to_owned())
+    } else if width > limits.max_side || height > limits.max_side {
+        refuse(format!("more than {} on a side", limits.max_side))
+    } else if pixels > limits.max_pixels {
+        refuse(format!("more than {} in all", limits.max_pixels))
+    } else if pixels > bytes.saturating_mul(MAX_PIXELS_PER_BYTE) {
+        refuse(format!("more than its {bytes} bytes can hold"))
+    } else {
+        Ok(())
+    }
+}
+
+/// The text attributes of an EXR file, such as those that [`super::write_exr`] wrote, of its first layer.
+///
+/// # Errors
+/// [`ReadError::Decode`] when the header is damaged.
+pub fn read_exr_metadata(path: &Path) -> Result<BTreeMap<String, String>, ReadError> {
+    let meta = exr::meta::MetaData::read_from_file(path, false).map_err(|e| ReadError::Decode {
+        path: path.to_owned(),
+        format: "EXR",
+        message: e.to_string(),
+    })?;
+    let mut texts = BTreeMap::new();
+    if let Some(header) = meta.headers.first() {
+        let attributes = header.shared_attributes.other.iter().chain(&header.own_attributes.other);
+        for (name, value) in attributes {
+            if let exr::meta::attribute::AttributeValue::Text(text) = value {
+                // Bytes above 127 are stored as they are, so UTF-8 text comes back as it was written.
+                texts.insert(text_of(name), text_of(text));
+            }
+        }
+    }
+    Ok(texts)
+}
+
+fn text_of(text: &exr::meta::attribute::Text) -> String {
+    String::from_utf8_lossy(text.as_slice()).into_owned()
+}

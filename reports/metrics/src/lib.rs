@@ -1,0 +1,15 @@
+//! Images and numbers about them; nothing here knows of records.
+//!
+//! - [`image_io`]: linear images from and to files, and files that are whole or absent.
+//! - [`metrics`]: error metrics between two images.
+//! - [`maps`]: false-colour pictures of differences.
+//! - [`statistics`]: tests that tell bias from noise.
+//! - [`mod@format`]: numbers as people read them.
+//! - [`float`]: numbers that survive JSON.
+
+pub mod float;
+pub mod format;
+pub mod image_io;
+pub mod maps;
+pub mod metrics;
+pub mod statistics;

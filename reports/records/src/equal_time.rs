@@ -1,0 +1,59 @@
+//! The error that a target reaches in a given time.
+
+use super::Errors;
+use lockstep_core::Mode;
+use lockstep_metrics::float;
+use lockstep_metrics::metrics::{FloatMetrics, Metrics};
+use serde::{Deserialize, Serialize};
+
+/// One target's image after a given time, against the scene's reference. Time is what [`super::Timing`] counts as
+/// `total_ms`; loading, compiling, reading films and comparing are not counted.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EqualTime {
+    /// Scene name.
+    pub scene: String,
+    /// The target.
+    pub target: String,
+    /// Random seed.
+    pub seed: u64,
+    /// The time given, in seconds.
+    #[serde(with = "float")]
+    pub seconds: f64,
+    /// The time taken, in milliseconds: as many whole samples of every pixel as fit, and at least one.
+    #[serde(with = "float")]
+    pub render_ms: f64,
+    /// Samples of every pixel.
+    pub spp: u32,
+    /// Samples in all: pixels times `spp`.
+    pub samples: u64,
+    /// Whether the film was full before the time was up.
+    pub full: bool,
+    /// How far the image is from the reference.
+    #[serde(flatten)]
+    pub errors: Errors,
+    /// What the reference is: a file, or target, samples per pixel and seed.
+    pub against: String,
+    /// Samples per pixel of the reference, whose own noise adds to the error; nothing for a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference_spp: Option<u32>,
+    /// How the target was compiled.
+    pub mode: Mode,
+    /// As in [`super::Difference`].
+    #[serde(flatten)]
+    pub float: Option<FloatMetrics>,
+}
+
+impl EqualTime {
+    /// The same with the errors of a comparison with the reference.
+    pub fn with_errors(self, m: &Metrics) -> Self {
+        Self { errors: Errors::from(m), float: Some(m.float), ..self }
+    }
+
+    /// The share of the linear MSE that is expected to be the reference's own noise, 0 to 1: with errors that fall as 1/N
+    /// and independent seeds, N over the sum of N and the reference's samples. Nothing for a reference from a file.
+    pub fn reference_share(&self) -> Option<f64> {
+        let (own, reference) = (f64::from(self.spp), f64::from(self.reference_spp?));
+        (own + reference > 0.0).then(|| own / (own + reference))
+    }
+}

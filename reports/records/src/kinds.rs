@@ -1,0 +1,462 @@
+//! The kinds of record and their fields.
+//!
+//! Field names are part of the file format: fields and kinds may be added, none changes its meaning. Every
+//! struct has a `Default`, so that code which fills one with `..Default::default()` keeps compiling.
+
+use super::pair_mode;
+use lockstep_core::{Mode, TargetId};
+use lockstep_metrics::float;
+use lockstep_metrics::metrics::{FloatMetrics, Metrics};
+use lockstep_metrics::statistics::{Evidence, Rule};
+use serde::{Deserialize, Serialize};
+
+/// Errors between two images, as fields of every record that compares some. Their formulas are in [`lockstep_metrics::metrics`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Errors {
+    /// Mean squared error over 8-bit sRGB values, 0 to 65025.
+    #[serde(with = "float")]
+    pub mse: f64,
+    /// Mean squared error over linear radiance.
+    #[serde(with = "float")]
+    pub mse_linear: f64,
+    /// Square root of `mse`, 0 to 255.
+    #[serde(with = "float")]
+    pub rmse: f64,
+    /// Peak signal-to-noise ratio in dB from `mse`, peak 255; infinite when `mse` is 0.
+    #[serde(with = "float")]
+    pub psnr: f64,
+    /// Structural similarity over 8×8 boxes of 8-bit luma, at most 1.
+    #[serde(with = "float")]
+    pub ssim: f64,
+}
+
+impl From<&Metrics> for Errors {
+    fn from(m: &Metrics) -> Self {
+        Self { mse: m.mse, mse_linear: m.mse_linear, rmse: m.rmse, psnr: m.psnr, ssim: m.ssim }
+    }
+}
+
+/// Two targets' images of one scene at one rung, compared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Difference {
+    /// Scene name.
+    pub scene: String,
+    /// First target.
+    pub a: String,
+    /// Second target.
+    pub b: String,
+    /// Samples per pixel of both images.
+    pub spp: u32,
+    /// Random seed of both images.
+    pub seed: u64,
+    /// How far one image is from the other.
+    #[serde(flatten)]
+    pub errors: Errors,
+    /// Greatest absolute difference of a linear channel.
+    #[serde(with = "float")]
+    pub max_abs: f64,
+    /// Pixels in which any linear channel differs.
+    pub pixels_differing: u64,
+    /// Whether the two films' integers are equal.
+    pub identical: bool,
+    /// How both targets were compiled; `fast` when either was.
+    pub mode: Mode,
+    /// Metrics in floating point, as fields of the record; records of the first version have none.
+    #[serde(flatten)]
+    pub float: Option<FloatMetrics>,
+    /// Mean squared error over linear radiance of the samples that this rung adds to the one below, which no other
+    /// rung has; nothing where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_mse_linear: Option<f64>,
+    /// Samples per pixel that this rung adds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_spp: Option<u32>,
+    /// `identical`, `within noise`, `biased` or `broken` by the rule of [`lockstep_metrics::statistics`]; empty where it was not
+    /// applied.
+    pub verdict: String,
+    /// Why, in a sentence; empty for identical films.
+    pub reason: String,
+    /// The tests behind the verdict; nothing where films are identical or broken.
+    #[serde(flatten)]
+    pub tests: Option<Tests>,
+}
+
+/// The tests behind the verdict on a pair.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tests {
+    /// `differences` or `welch`.
+    pub test: String,
+    /// The probability of a false alarm that the rule allows.
+    #[serde(with = "float")]
+    pub alpha: f64,
+    /// Least p-value, corrected for the number of tests.
+    #[serde(with = "float")]
+    pub p: f64,
+    /// Tests: tiles of all scales times three channels.
+    pub tests: u64,
+    /// Tests that reject.
+    pub tests_rejected: u64,
+    /// Tiles of the finest scale.
+    pub tiles: u64,
+    /// Tiles of the finest scale that reject in any channel.
+    pub tiles_rejected: u64,
+    /// Left edge of the most significant tile, in pixels.
+    pub worst_x: u32,
+    /// Its upper edge.
+    pub worst_y: u32,
+    /// Its side.
+    pub worst_side: u32,
+    /// The difference of its mean, A − B, over the mean of both.
+    #[serde(with = "float")]
+    pub worst_relative: f64,
+}
+
+impl Tests {
+    /// The figures of a judgement's evidence.
+    pub fn new(evidence: &Evidence, rule: &Rule) -> Self {
+        Self {
+            test: evidence.method.as_str().to_owned(),
+            alpha: rule.alpha,
+            p: evidence.p,
+            tests: evidence.tests as u64,
+            tests_rejected: evidence.tests_rejected as u64,
+            tiles: evidence.tiles as u64,
+            tiles_rejected: evidence.tiles_rejected as u64,
+            worst_x: evidence.worst.x,
+            worst_y: evidence.worst.y,
+            worst_side: evidence.worst.side,
+            worst_relative: evidence.worst.relative,
+        }
+    }
+}
+
+impl Difference {
+    /// A record of one comparison. `identical` is the verdict on the films' integers, which the images alone
+    /// cannot give.
+    pub fn new(scene: &str, pair: (&str, &str), spp: u32, seed: u64, m: &Metrics, identical: bool) -> Self {
+        Self {
+            scene: scene.to_owned(),
+            a: pair.0.to_owned(),
+            b: pair.1.to_owned(),
+            spp,
+            seed,
+            errors: Errors::from(m),
+            max_abs: m.max_abs,
+            pixels_differing: m.pixels_differing,
+            identical,
+            mode: pair_mode(pair.0, pair.1),
+            float: Some(m.float),
+            ..Self::default()
+        }
+    }
+}
+
+/// The noise floor: one target's image at one rung against its own under another seed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Noise {
+    /// Scene name.
+    pub scene: String,
+    /// The target.
+    pub target: String,
+    /// Samples per pixel of both images.
+    pub spp: u32,
+    /// Seed of the one.
+    pub seed: u64,
+    /// Seed of the other.
+    pub other_seed: u64,
+    /// Mean squared error over 8-bit sRGB values, 0 to 65025.
+    #[serde(with = "float")]
+    pub mse: f64,
+    /// Mean squared error over linear radiance.
+    #[serde(with = "float")]
+    pub mse_linear: f64,
+    /// The target that rendered under the other seed: one whose films under the first are identical at every rung.
+    pub rendered_by: String,
+    /// How the target was compiled.
+    pub mode: Mode,
+}
+
+/// One target's image at one rung against the scene's reference.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Convergence {
+    /// Scene name.
+    pub scene: String,
+    /// The target that rendered the image.
+    pub target: String,
+    /// Samples per pixel of the image.
+    pub spp: u32,
+    /// Random seed of the image.
+    pub seed: u64,
+    /// How far the image is from the reference.
+    #[serde(flatten)]
+    pub errors: Errors,
+    /// What the reference is: a file, or target, samples per pixel and seed.
+    pub against: String,
+    /// How the target was compiled.
+    pub mode: Mode,
+    /// As in [`Difference`].
+    #[serde(flatten)]
+    pub float: Option<FloatMetrics>,
+}
+
+impl Convergence {
+    /// A record of one comparison with the reference.
+    pub fn new(scene: &str, target: &str, spp: u32, seed: u64, m: &Metrics, against: &str) -> Self {
+        Self {
+            scene: scene.to_owned(),
+            target: target.to_owned(),
+            spp,
+            seed,
+            errors: Errors::from(m),
+            against: against.to_owned(),
+            mode: TargetId::from(target).mode,
+            float: Some(m.float),
+        }
+    }
+}
+
+/// Time and rays of one step of the ladder: the samples `spp_from..spp_to` of every pixel.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Timing {
+    /// Scene name.
+    pub scene: String,
+    /// The target.
+    pub target: String,
+    /// First sample index of the step.
+    pub spp_from: u32,
+    /// One past its last sample index.
+    pub spp_to: u32,
+    /// Random seed.
+    pub seed: u64,
+    /// Which repeat of the same step, from 0.
+    pub repeat: u32,
+    /// Making camera rays, in milliseconds.
+    #[serde(with = "float")]
+    pub generate_ms: f64,
+    /// Closest-hit traversal, in milliseconds.
+    #[serde(with = "float")]
+    pub extend_ms: f64,
+    /// Shading and sampling, in milliseconds.
+    #[serde(with = "float")]
+    pub shade_ms: f64,
+    /// Any-hit traversal and adding the light that arrives, in milliseconds.
+    #[serde(with = "float")]
+    pub connect_ms: f64,
+    /// What `total_ms` has beyond the four stages: scheduling, clearing, resolving.
+    #[serde(with = "float")]
+    pub other_ms: f64,
+    /// The whole step, in milliseconds.
+    #[serde(with = "float")]
+    pub total_ms: f64,
+    /// Traversal alone, `extend_ms` plus the traversal inside connect, in milliseconds.
+    #[serde(with = "float")]
+    pub trace_ms: f64,
+    /// Camera and extension rays traced.
+    pub extension_rays: u64,
+    /// Shadow rays traced.
+    pub shadow_rays: u64,
+    /// All rays over `total_ms`, in million rays a second; NaN when no time passed.
+    #[serde(with = "float")]
+    pub mrays_inclusive: f64,
+    /// All rays over `trace_ms`, in million rays a second; NaN when no time passed.
+    #[serde(with = "float")]
+    pub mrays_exclusive: f64,
+    /// Samples taken in the step: pixels times `spp_to - spp_from`.
+    pub samples: u64,
+    /// Host threads that took part; 0 when the work was a device's.
+    pub threads: u32,
+    /// Extension rays of each bounce, camera rays first; empty when not counted.
+    pub extension_rays_by_bounce: Vec<u64>,
+    /// Shadow rays of each bounce; empty when not counted.
+    pub shadow_rays_by_bounce: Vec<u64>,
+    /// How the target was compiled.
+    pub mode: Mode,
+}
+
+impl Timing {
+    /// Fills `other_ms`, `mrays_inclusive` and `mrays_exclusive` from the times and ray counts.
+    pub fn with_derived(mut self) -> Self {
+        let stages = self.generate_ms + self.extend_ms + self.shade_ms + self.connect_ms;
+        self.other_ms = (self.total_ms - stages).max(0.0);
+        let rays = self.extension_rays + self.shadow_rays;
+        self.mrays_inclusive = mega_per_second(rays, self.total_ms);
+        self.mrays_exclusive = mega_per_second(rays, self.trace_ms);
+        self
+    }
+}
+
+/// Million a second from a count and milliseconds; NaN when no time passed.
+pub fn mega_per_second(count: u64, ms: f64) -> f64 {
+    if ms > 0.0 { count as f64 / ms / 1e3 } else { f64::NAN }
+}
+
+/// Taking a scene to a target.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Load {
+    /// Scene name.
+    pub scene: String,
+    /// The target.
+    pub target: String,
+    /// Building the acceleration structure or reading it from the cache, in milliseconds.
+    #[serde(with = "float")]
+    pub build_ms: f64,
+    /// Whether the acceleration structure was read from the cache; nothing where it is none that is kept there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached: Option<bool>,
+    /// Compiling kernels, in milliseconds; 0 where there are none.
+    #[serde(with = "float")]
+    pub compile_ms: f64,
+    /// Copying to the device, in milliseconds.
+    #[serde(with = "float")]
+    pub upload_ms: f64,
+    /// Triangles in the scene, instances not multiplied out.
+    pub triangles: u64,
+    /// Bytes the target holds for the scene.
+    pub device_bytes: u64,
+    /// How the target was compiled.
+    pub mode: Mode,
+}
+
+/// Rays of one bounce of one step of the ladder.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Bounce {
+    /// Scene name.
+    pub scene: String,
+    /// The target.
+    pub target: String,
+    /// First sample index of the step.
+    pub spp_from: u32,
+    /// One past its last sample index.
+    pub spp_to: u32,
+    /// Bounce number; 0 is the camera rays.
+    pub bounce: u32,
+    /// Extension rays traced.
+    pub extension_rays: u64,
+    /// How many of them hit a surface.
+    pub hits: u64,
+    /// Shadow rays traced from those hits.
+    pub shadow_rays: u64,
+    /// How many of them reached their light.
+    pub unoccluded: u64,
+    /// How the target was compiled.
+    pub mode: Mode,
+}
+
+/// How often two targets' intersectors chose different primitives for the same ray, and what that did to the
+/// image.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Hits {
+    /// Scene name.
+    pub scene: String,
+    /// First target.
+    pub a: String,
+    /// Second target.
+    pub b: String,
+    /// Samples per pixel of the images compared.
+    pub spp: u32,
+    /// Random seed.
+    pub seed: u64,
+    /// Rays asked of both.
+    pub rays: u64,
+    /// Rays for which they named another instance or primitive.
+    pub primitive_differs: u64,
+    /// Rays that hit for one and missed for the other; counted in `primitive_differs` too.
+    pub hit_or_miss_differs: u64,
+    /// Rays with the same primitive but another distance or barycentrics.
+    pub distance_differs: u64,
+    /// Pixels of the image.
+    pub pixels: u64,
+    /// Pixels that differ.
+    pub pixels_differing: u64,
+    /// `pixels_differing` over `pixels`, 0 to 1.
+    #[serde(with = "float")]
+    pub share: f64,
+    /// Why, in a sentence.
+    pub why: String,
+    /// How both targets were compiled; `fast` when either was.
+    pub mode: Mode,
+}
+
+/// Samples that a film refused or altered. Any of them fails a study.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RejectedSamples {
+    /// Scene name.
+    pub scene: String,
+    /// The target.
+    pub target: String,
+    /// Samples per pixel so far.
+    pub spp: u32,
+    /// Random seed.
+    pub seed: u64,
+    /// Samples with a NaN or an infinity.
+    pub non_finite: u64,
+    /// Samples with a negative channel.
+    pub negative: u64,
+    /// Samples above the film's range.
+    pub clamped: u64,
+    /// How the target was compiled.
+    pub mode: Mode,
+}
+
+/// A target, or a scene on a target, that was left out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Skip {
+    /// The target, or empty when a whole scene was left out.
+    pub target: String,
+    /// The scene, or nothing when the target is absent altogether.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scene: Option<String>,
+    /// What is missing.
+    pub reason: String,
+    /// What a person can do about it.
+    pub remedy: String,
+}
+
+/// A remark for the reader of the report: interrupted, resumed, reference taken from a cache.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Note {
+    /// The scene that it is about, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scene: Option<String>,
+    /// The target that it is about, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// The remark.
+    pub text: String,
+}
+
+/// A picture of where two targets' images differ.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Map {
+    /// Scene name.
+    pub scene: String,
+    /// First target.
+    pub a: String,
+    /// Second target.
+    pub b: String,
+    /// Samples per pixel of the images compared.
+    pub spp: u32,
+    /// Random seed.
+    pub seed: u64,
+    /// What the picture shows: `flip`, `flip-hdr`, `difference`, `p-value`.
+    pub quantity: String,
+    /// The file, relative to the study's folder, with slashes.
+    pub file: String,
+    /// What values were multiplied by before they were drawn.
+    #[serde(with = "float")]
+    pub scale: f64,
+    /// How both targets were compiled; `fast` when either was.
+    pub mode: Mode,
+}

@@ -1,0 +1,87 @@
+//! What a study measured, one record a line, and how it is kept.
+//!
+//! A study folder's `records.jsonl` is the only source of every table, plot and page. Records are never
+//! changed once written; a point that is measured again is appended again, and the later record of the same
+//! [`Record::key`] counts. Fields and kinds that this version does not know are tolerated on reading, so an
+//! older program can remake the report of a newer study.
+
+mod csv_export;
+mod environment;
+mod equal_time;
+mod film;
+mod host;
+mod kinds;
+mod log;
+mod map_files;
+mod mode;
+mod port;
+mod record;
+mod rung;
+mod scaling;
+mod speedup;
+pub mod study;
+mod sweep;
+
+pub use csv_export::{records_to_csv, write_records_csv};
+pub use environment::{Environment, StudySettings, TargetInfo, host_threads};
+pub use equal_time::EqualTime;
+pub use film::FilmHash;
+pub use host::{HostInfo, utc_now};
+pub use kinds::{
+    Bounce, Convergence, Difference, Errors, Hits, Load, Map, Noise, Note, RejectedSamples, Skip, Tests,
+    Timing, mega_per_second,
+};
+pub use lockstep_core::{KernelResources, Mode, TargetId};
+pub use log::{DroppedLine, RecordLog, Resumed, read_records};
+pub use map_files::{MapError, MapOf, write_maps};
+pub use mode::pair_mode;
+pub use port::PortSimilarity;
+pub use record::Record;
+pub use rung::{Rung, WorstPath};
+pub use scaling::Scaling;
+pub use speedup::Speedup;
+pub use sweep::Sweep;
+
+use std::path::PathBuf;
+
+/// Why records or an environment could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The file could not be opened, read, written or synced.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was attempted, as a verb: `open`, `read`, `append to`.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// A line of a record file is not a record.
+    #[error("{}:{line}: {message}; mend or delete that line and try again", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Line number, from 1.
+        line: usize,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A record could not be turned into JSON or CSV.
+    #[error("cannot encode a record for {}: {message}", path.display())]
+    Encode {
+        /// The file it was meant for.
+        path: PathBuf,
+        /// What the encoder said.
+        message: String,
+    },
+    /// A new log was asked for where one exists.
+    #[error("{} exists already; resume it, or choose another folder", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file could not be replaced in one step.
+    #[error(transparent)]
+    Write(#[from] lockstep_metrics::image_io::WriteError),
+}

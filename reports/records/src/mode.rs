@@ -1,0 +1,46 @@
+//! The mode of a record.
+
+use lockstep_core::{Mode, TargetId};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+/// The mode of a comparison of two targets, given by their labels: fast when either is.
+pub fn pair_mode(a: &str, b: &str) -> Mode {
+    TargetId::from(a).mode.max(TargetId::from(b).mode)
+}
+
+/// The mode of a name in a file. A name that this version does not know is read as [`Mode::Fast`]: it stands for an
+/// arithmetic of which no bit identity can be expected.
+fn named(name: &str) -> Mode {
+    if name == Mode::Exact.as_str() { Mode::Exact } else { Mode::Fast }
+}
+
+/// Reads a mode, whether or not this version knows it.
+pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Mode, D::Error> {
+    String::deserialize(deserializer).map(|name| named(&name))
+}
+
+/// Replaces the mode of a record by one that this version knows.
+pub(crate) fn make_known(record: &mut Map<String, Value>) {
+    if let Some(Value::String(name)) = record.get_mut("mode") {
+        *name = named(name).to_string();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_is_fast_when_either_is() {
+        assert_eq!(pair_mode("a", "b"), Mode::Exact);
+        assert_eq!(pair_mode("a", "b+fast"), Mode::Fast);
+        assert_eq!(pair_mode("a+fast", "b"), Mode::Fast);
+        assert_eq!(pair_mode("a+fast", "b+fast"), Mode::Fast);
+    }
+
+    #[test]
+    fn only_the_exact_mode_is_read_as_exact() {
+        assert_eq!(["exact", "fast", "quick"].map(named), [Mode::Exact, Mode::Fast, Mode::Fast]);
+    }
+}

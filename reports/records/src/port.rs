@@ -1,0 +1,42 @@
+//! What source texts tell of ports.
+
+use lockstep_port::similarity::{Pair, Part, Similarity};
+use serde::{Deserialize, Serialize};
+
+/// How alike two folders of sources are: [`Similarity`] without the files that are in no pair.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PortSimilarity {
+    /// What the first side is called.
+    pub a: String,
+    /// What the second is called.
+    pub b: String,
+    /// The shortest run of tokens that counted.
+    pub shortest: usize,
+    /// All of the first side, then its folders.
+    pub a_parts: Vec<Part>,
+    /// All of the second side, then its folders.
+    pub b_parts: Vec<Part>,
+    /// The pairs of files that share the most lines.
+    pub pairs: Vec<Pair>,
+    /// How many more pairs share something.
+    pub further_pairs: usize,
+}
+
+impl PortSimilarity {
+    /// An answer with its first `most` pairs.
+    pub fn new(similarity: &Similarity, most: usize) -> Self {
+        let parts = |side: &lockstep_port::similarity::Side| {
+            std::iter::once(&side.whole).chain(&side.folders).cloned().collect()
+        };
+        Self {
+            a: similarity.a.name.clone(),
+            b: similarity.b.name.clone(),
+            shortest: similarity.shortest,
+            a_parts: parts(&similarity.a),
+            b_parts: parts(&similarity.b),
+            pairs: similarity.pairs.iter().take(most).cloned().collect(),
+            further_pairs: similarity.pairs.len().saturating_sub(most),
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The record: one line of the log, of any kind.
+
+use crate::{
+    Bounce, Convergence, Difference, EqualTime, FilmHash, Hits, Load, Map, Noise, Note, PortSimilarity,
+    RejectedSamples, Rung, Scaling, Skip, Speedup, Sweep, Timing, mode,
+};
+use lockstep_port::cost::Cost;
+use lockstep_port::history::History;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Separates the fields of a key.
+const SEPARATOR: &str = "\u{1f}";
+
+/// Declares the kinds of records, each in one line: `variant(fields) = kind, key [fields of the key]`. A variant is made
+/// from its fields by `From`, unless it is declared by `only`: its fields are those of another variant.
+macro_rules! record_kinds {
+    ($(
+        $(#[doc = $doc:literal])*
+        $($only:ident)? [$variant:ident] $fields:ident = $kind:literal key [$($field:ident),*];
+    )*) => {
+        /// One line of `records.jsonl`, told apart by its field `kind`.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "kind")]
+        pub enum Record {
+            $($(#[doc = $doc])* #[serde(rename = $kind)] $variant($fields),)*
+            /// A kind that this version does not know, kept as it was read.
+            #[serde(untagged, skip_deserializing)]
+            Other(serde_json::Map<String, Value>),
+        }
+
+        /// Whether this version knows a kind.
+        fn is_known(kind: &str) -> bool {
+            [$($kind),*].contains(&kind)
+        }
+
+        impl Record {
+            /// The value of the field `kind`.
+            pub fn kind(&self) -> &str {
+                match self {
+                    $(Record::$variant(_) => $kind,)*
+                    Record::Other(object) => object.get("kind").and_then(Value::as_str).unwrap_or(""),
+                }
+            }
+
+            /// Identifies the point that was measured, apart from the result. Of several records with the same key
+            /// the last one counts. Records of unknown kinds have no key.
+            pub fn key(&self) -> Option<String> {
+                let fields: Vec<String> = match self {
+                    $(Record::$variant(_r) => vec![$(_r.$field.key_text()),*],)*
+                    Record::Other(_) => return None,
+                };
+                Some(format!("{}{SEPARATOR}{}", self.kind(), fields.join(SEPARATOR)))
+            }
+        }
+
+        $(record_kinds!(@from $($only)? $variant $fields);)*
+    };
+    (@from only $variant:ident $fields:ident) => {};
+    (@from $variant:ident $fields:ident) => {
+        impl From<$fields> for Record {
+            fn from(record: $fields) -> Self {
+                Record::$variant(record)
+            }
+        }
+    };
+}
+
+record_kinds! {
+    /// Two targets' images, compared.
+    [Difference] Difference = "difference" key [scene, a, b, spp, seed, mode];
+    /// A target's image against the reference.
+    [Convergence] Convergence = "convergence" key [scene, target, spp, seed, mode];
+    /// Stage times and rays of one step.
+    [Timing] Timing = "timing" key [scene, target, spp_from, spp_to, seed, repeat, mode];
+    /// Loading a scene.
+    [Load] Load = "load" key [scene, target, mode];
+    /// Rays of one bounce.
+    [Bounce] Bounce = "bounce" key [scene, target, spp_from, spp_to, bounce];
+    /// A target against itself under another seed.
+    [Noise] Noise = "noise" key [scene, target, spp, seed, other_seed, mode];
+    /// Two targets' intersectors, compared ray by ray.
+    [Hits] Hits = "hits" key [scene, a, b, spp, seed];
+    /// A picture of where two images differ.
+    [Map] Map = "map" key [scene, a, b, spp, seed, quantity];
+    /// One quantity of single paths, compared between two targets.
+    [Rung] Rung = "rung" key [scene, a, b, seed, place];
+    /// Samples that a film refused or altered.
+    [Rejected] RejectedSamples = "rejected" key [scene, target, spp, seed];
+    /// A target or scene that was left out.
+    [Skip] Skip = "skip" key [target, scene];
+    /// A remark.
+    [Note] Note = "note" key [scene, target, text];
+    /// A fast build's speed over the exact one's.
+    [Speedup] Speedup = "speedup" key [scene, target, seed];
+    /// One kernel configuration, timed.
+    [Sweep] Sweep = "sweep" key [scene, target, variant, repeat, again];
+    /// The first target of a study, timed a second time in the same round as if it were another (A/A).
+    only [Again] Timing = "again" key [scene, target, spp_from, spp_to, seed, repeat, mode];
+    /// The error that a target reaches in a given time.
+    [EqualTime] EqualTime = "equal_time" key [scene, target, seconds, seed];
+    /// The time of a CPU target by number of threads.
+    [Scaling] Scaling = "scaling" key [scene, target, threads, seed];
+    /// The hash of a film.
+    [Film] FilmHash = "film" key [scene, target, spp, seed];
+    /// Similarity of two folders of sources.
+    [PortSimilarity] PortSimilarity = "port_similarity" key [a, b, shortest];
+    /// Lines of the ports. A study is of one project: a new count replaces the old.
+    [PortCost] Cost = "port_cost" key [];
+    /// Changes to the ports. A new count replaces the old.
+    [PortHistory] History = "port_history" key [];
+}
+
+/// The text of a field in a key.
+trait KeyText {
+    fn key_text(&self) -> String;
+}
+
+macro_rules! key_text {
+    ($($field:ty),*) => {
+        $(impl KeyText for $field {
+            fn key_text(&self) -> String {
+                self.to_string()
+            }
+        })*
+    };
+}
+key_text!(String, u32, u64, usize, f64, bool, crate::Mode);
+
+impl KeyText for Option<String> {
+    fn key_text(&self) -> String {
+        self.clone().unwrap_or_default()
+    }
+}
+
+impl Record {
+    /// Reads one line of JSON. A kind that is not known becomes [`Record::Other`]; a mode that is not known is read as
+    /// [`crate::Mode::Fast`].
+    ///
+    /// # Errors
+    /// Text that is not a JSON object with a string `kind`, and fields of a known kind with the wrong type.
+    pub fn from_json(line: &str) -> Result<Self, String> {
+        let value: Value = serde_json::from_str(line).map_err(|e| format!("not JSON: {e}"))?;
+        let Value::Object(mut object) = value else {
+            return Err("not a JSON object".to_owned());
+        };
+        match object.get("kind").and_then(Value::as_str) {
+            None => Err("no field \"kind\" with a string".to_owned()),
+            Some(kind) if is_known(kind) => {
+                let kind = kind.to_owned();
+                mode::make_known(&mut object);
+                serde_json::from_value(Value::Object(object)).map_err(|e| format!("kind \"{kind}\": {e}"))
+            }
+            Some(_) => Ok(Record::Other(object)),
+        }
+    }
+
+    /// The record as one line of JSON, without the line's end.
+    ///
+    /// # Errors
+    /// None for records made by this crate; the encoder's message otherwise.
+    pub fn to_json(&self) -> Result<String, String> {
+        serde_json::to_string(self).map_err(|e| e.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Errors, Mode, WorstPath};
+    use lockstep_metrics::metrics::Metrics;
+
+    #[test]
+    fn a_difference_has_the_documented_fields() {
+        let errors = Errors { psnr: f64::INFINITY, ..Default::default() };
+        let record = Record::from(Difference { errors, identical: true, ..Default::default() });
+        let json: Value = serde_json::from_str(&record.to_json().unwrap()).unwrap();
+        for field in [
+            "kind",
+            "scene",
+            "a",
+            "b",
+            "spp",
+            "seed",
+            "mse",
+            "mse_linear",
+            "psnr",
+            "ssim",
+            "max_abs",
+            "pixels_differing",
+            "identical",
+        ] {
+            assert!(json.get(field).is_some(), "{field}");
+        }
+        assert_eq!(json["kind"], "difference");
+        assert_eq!(json["psnr"], "inf");
+    }
+
+    #[test]
+    fn errors_are_fields_of_the_record_between_what_was_compared_and_how() {
+        let errors = Errors { mse: 0.5, psnr: f64::INFINITY, ..Default::default() };
+        let record = Record::from(Convergence { errors, ..Default::default() });
+        let expected = r#"{"kind":"convergence","scene":"","target":"","spp":0,"seed":0,"mse":0.5,"mse_linear":0.0,"rmse":0.0,"psnr":"inf","ssim":0.0,"against":"","mode":"exact"}"#;
+        assert_eq!(record.to_json().unwrap(), expected);
+    }
+
+    #[test]
+    fn every_kind_reads_back_as_it_was_written() {
+        let errors = Errors { mse: 0.5, psnr: f64::INFINITY, ..Default::default() };
+        let records = [
+            Record::from(Difference { scene: "s\"<é".into(), errors, ..Default::default() }),
+            Difference { float: Some(Metrics::EQUAL.float), ..Default::default() }.into(),
+            Convergence { errors, mode: Mode::Fast, ..Default::default() }.into(),
+            Timing { extension_rays_by_bounce: vec![3, 2, 1], ..Default::default() }.into(),
+            Load { device_bytes: u64::MAX, ..Default::default() }.into(),
+            Bounce { bounce: 2, ..Default::default() }.into(),
+            Hits { share: 0.25, ..Default::default() }.into(),
+            Map { quantity: "flip".into(), ..Default::default() }.into(),
+            Rung { worst: vec![WorstPath { ulps: Some(3), ..Default::default() }], ..Default::default() }
+                .into(),
+            RejectedSamples { clamped: 1, ..Default::default() }.into(),
+            Skip { scene: Some("x".into()), ..Default::default() }.into(),
+            Note { text: "stopped".into(), ..Default::default() }.into(),
+            Speedup { total: 1.25, mode: Mode::Fast, ..Default::default() }.into(),
+            Record::Again(Timing { repeat: 2, ..Default::default() }),
+            EqualTime { seconds: 0.5, reference_spp: Some(64), ..Default::default() }.into(),
+            Scaling { times_ms: vec![1.5, 2.0], ..Default::default() }.into(),
+            PortSimilarity { pairs: vec![Default::default()], ..Default::default() }.into(),
+            Record::PortCost(Cost { ports: vec![Default::default()], ..Default::default() }),
+            Record::PortHistory(History { changes: 3, ..Default::default() }),
+            Sweep { variant: "megakernel".into(), ..Default::default() }.into(),
+            FilmHash::new("s", "cuda@0+fast", 4, 1, "ab12").into(),
+        ];
+        for record in records {
+            assert_eq!(Record::from_json(&record.to_json().unwrap()).unwrap(), record);
+            assert!(is_known(record.kind()));
+        }
+    }
+
+    #[test]
+    fn unknown_kinds_fields_and_modes_are_tolerated_and_kept() {
+        let later = r#"{"kind":"welch","scene":"a","p":[0.5,1]}"#;
+        let record = Record::from_json(later).unwrap();
+        assert_eq!(record.kind(), "welch");
+        assert_eq!(
+            serde_json::from_str::<Value>(&record.to_json().unwrap()).unwrap(),
+            serde_json::from_str::<Value>(later).unwrap()
+        );
+        let more = r#"{"kind":"difference","scene":"a","noise_floor":2.0,"mode":"quick"}"#;
+        let Record::Difference(d) = Record::from_json(more).unwrap() else { panic!() };
+        assert_eq!((d.scene.as_str(), d.mode), ("a", Mode::Fast));
+    }
+
+    #[test]
+    fn what_is_not_a_record_is_refused_with_a_reason() {
+        assert!(Record::from_json("{").unwrap_err().starts_with("not JSON"));
+        assert_eq!(Record::from_json("[1]").unwrap_err(), "not a JSON object");
+        assert!(Record::from_json(r#"{"scene":"a"}"#).unwrap_err().contains("kind"));
+        assert!(Record::from_json(r#"{"kind":"load","triangles":-1}"#).unwrap_err().contains("load"));
+    }
+
+    #[test]
+    fn rates_follow_from_rays_and_times() {
+        let t = Timing {
+            generate_ms: 1.0,
+            extend_ms: 4.0,
+            shade_ms: 2.0,
+            connect_ms: 2.0,
+            total_ms: 10.0,
+            trace_ms: 5.0,
+            extension_rays: 15_000,
+            shadow_rays: 5_000,
+            ..Default::default()
+        }
+        .with_derived();
+        assert_eq!((t.other_ms, t.mrays_inclusive, t.mrays_exclusive), (1.0, 2.0, 4.0));
+        assert!(Timing::default().with_derived().mrays_inclusive.is_nan());
+    }
+
+    #[test]
+    fn keys_tell_points_apart_and_ignore_measurements() {
+        let mse = |mse| Errors { mse, ..Default::default() };
+        let a = Record::from(Difference { spp: 1, errors: mse(1.0), ..Default::default() });
+        let again = Record::from(Difference { spp: 1, errors: mse(2.0), ..Default::default() });
+        let other = Record::from(Difference { spp: 2, errors: mse(1.0), ..Default::default() });
+        assert_eq!(a.key(), again.key());
+        assert_ne!(a.key(), other.key());
+    }
+
+    #[test]
+    fn a_film_is_told_by_scene_target_spp_and_seed_and_reads_as_older_versions_wrote_it() {
+        let line = r#"{"hash":"ab12","kind":"film","mode":"fast","scene":"s","seed":1,"spp":4,"target":"cuda@0+fast"}"#;
+        let film = FilmHash::new("s", "cuda@0+fast", 4, 1, "ab12");
+        assert_eq!(Record::from_json(line).unwrap(), film.clone().into());
+        assert_eq!(
+            Record::from(film.clone()).key(),
+            Record::from(FilmHash { hash: String::new(), ..film }).key()
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! What exactness costs: a fast build's speed over the exact one's.
+
+use lockstep_core::Mode;
+use lockstep_metrics::float;
+use serde::{Deserialize, Serialize};
+
+/// Speed of a target's fast build over that of its exact build on one scene: exact time over fast time, stage by stage,
+/// summed over the ladder. NaN for a stage in which the fast build spent no time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Speedup {
+    /// Scene name.
+    pub scene: String,
+    /// Label of the fast build.
+    pub target: String,
+    /// Label of the exact build.
+    pub exact: String,
+    /// Highest samples per pixel reached by both.
+    pub spp: u32,
+    /// Random seed of both.
+    pub seed: u64,
+    /// Repeats of each step, the least of any; of several the median counts.
+    pub repeats: u32,
+    /// Making camera rays.
+    #[serde(with = "float")]
+    pub generate: f64,
+    /// Closest-hit traversal.
+    #[serde(with = "float")]
+    pub extend: f64,
+    /// Shading and sampling.
+    #[serde(with = "float")]
+    pub shade: f64,
+    /// Any-hit traversal and adding the light that arrives.
+    #[serde(with = "float")]
+    pub connect: f64,
+    /// Traversal alone.
+    #[serde(with = "float")]
+    pub trace: f64,
+    /// Everything.
+    #[serde(with = "float")]
+    pub total: f64,
+    /// The mode that `target` was compiled in.
+    pub mode: Mode,
+}

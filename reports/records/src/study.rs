@@ -1,0 +1,307 @@
+//! A study as it lies in its folder.
+
+use crate::{
+    Bounce, Convergence, Difference, Environment, EqualTime, Hits, Load, Map, Noise, Note, PortSimilarity,
+    Record, RecordError, RejectedSamples, Rung, Scaling, Skip, Sweep, Timing, read_records,
+};
+use lockstep_metrics::image_io::{ImageKind, ImageName};
+use lockstep_port::cost::Cost;
+use lockstep_port::history::History;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+/// File names inside a study folder.
+pub mod files {
+    /// The records, one JSON object a line.
+    pub const RECORDS: &str = "records.jsonl";
+    /// The same, flat.
+    pub const RECORDS_CSV: &str = "records.csv";
+    /// Where, with what and how the study ran.
+    pub const ENVIRONMENT: &str = "environment.json";
+    /// Folder of images.
+    pub const IMAGES: &str = "images";
+    /// Folder of plots.
+    pub const PLOTS: &str = "plots";
+    /// Folder of tables as CSV.
+    pub const TABLES: &str = "tables";
+    /// All tables as JSON.
+    pub const TABLES_JSON: &str = "tables.json";
+    /// The summary for pull requests.
+    pub const SUMMARY: &str = "summary.md";
+    /// The page.
+    pub const PAGE: &str = "report.html";
+}
+
+/// One rendered image of a study.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StudyImage {
+    /// Scene name.
+    pub scene: String,
+    /// Target name.
+    pub target: String,
+    /// Samples per pixel.
+    pub spp: u32,
+    /// The linear file, if there is one.
+    pub exr: Option<PathBuf>,
+    /// The sRGB file, if there is one.
+    pub png: Option<PathBuf>,
+}
+
+/// Everything that a report is made from: all records, each point once, with the environment and the images
+/// found. A study that was interrupted is one with fewer records.
+#[derive(Debug, Clone, Default)]
+pub struct Study {
+    /// The folder it lies in; nothing for one made from records alone.
+    pub folder: Option<PathBuf>,
+    /// Where, with what and how.
+    pub environment: Environment,
+    /// Pairs compared.
+    pub differences: Vec<Difference>,
+    /// Targets against the reference.
+    pub convergences: Vec<Convergence>,
+    /// Times.
+    pub timings: Vec<Timing>,
+    /// Second times of the first target, one for each of its `timings` where rounds were timed for a floor.
+    pub again: Vec<Timing>,
+    /// Errors after given times.
+    pub equal_times: Vec<EqualTime>,
+    /// CPU targets by number of threads.
+    pub scalings: Vec<Scaling>,
+    /// Pairs of folders of sources.
+    pub similarities: Vec<PortSimilarity>,
+    /// Lines of the ports.
+    pub cost: Option<Cost>,
+    /// Changes to the ports.
+    pub history: Option<History>,
+    /// Loads.
+    pub loads: Vec<Load>,
+    /// Rays by bounce.
+    pub bounces: Vec<Bounce>,
+    /// Targets against themselves under another seed.
+    pub noise: Vec<Noise>,
+    /// Disagreements about primitives.
+    pub hits: Vec<Hits>,
+    /// Pictures of where targets differ.
+    pub maps: Vec<Map>,
+    /// Single paths of pairs, quantity by quantity.
+    pub rungs_of_paths: Vec<Rung>,
+    /// Variants of targets, timed.
+    pub sweeps: Vec<Sweep>,
+    /// Samples that films refused.
+    pub rejected: Vec<RejectedSamples>,
+    /// What was left out.
+    pub skips: Vec<Skip>,
+    /// Remarks.
+    pub notes: Vec<Note>,
+    /// Images on disk, by scene, then target, then samples per pixel.
+    pub images: Vec<StudyImage>,
+}
+
+/// Why a study could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyError {
+    /// The records or the environment are missing or damaged.
+    #[error(transparent)]
+    Records(#[from] RecordError),
+    /// The folder of images could not be listed.
+    #[error("cannot list the images in {}: {source}", path.display())]
+    Images {
+        /// The folder.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+}
+
+impl Study {
+    /// Reads a study folder. `environment.json` and `images/` may be missing, `records.jsonl` may not.
+    ///
+    /// # Errors
+    /// [`StudyError`], naming the file.
+    pub fn load(folder: &Path) -> Result<Self, StudyError> {
+        Self::with_records(folder, read_records(&folder.join(files::RECORDS))?)
+    }
+
+    /// [`Study::load`] for records that were read already.
+    pub fn with_records(folder: &Path, records: Vec<Record>) -> Result<Self, StudyError> {
+        let environment_path = folder.join(files::ENVIRONMENT);
+        let environment = match Environment::read(&environment_path) {
+            Err(RecordError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+                Environment::default()
+            }
+            other => other?,
+        };
+        let mut study = Self::from_records(records, environment);
+        study.folder = Some(folder.to_owned());
+        study.images = list_images(&folder.join(files::IMAGES))?;
+        Ok(study)
+    }
+
+    /// Sorts records by kind, keeping order; of several with the same [`Record::key`] the last one counts, in
+    /// the place of the first.
+    pub fn from_records(records: Vec<Record>, environment: Environment) -> Self {
+        let mut place: HashMap<String, usize> = HashMap::new();
+        let mut unique: Vec<Record> = Vec::with_capacity(records.len());
+        for record in records {
+            match record.key().and_then(|key| place.insert(key.clone(), unique.len()).map(|old| (key, old))) {
+                Some((key, old)) => {
+                    place.insert(key, old);
+                    unique[old] = record;
+                }
+                None => unique.push(record),
+            }
+        }
+        let mut study = Self { environment, ..Default::default() };
+        for record in unique {
+            match record {
+                Record::Difference(r) => study.differences.push(r),
+                Record::Convergence(r) => study.convergences.push(r),
+                Record::Timing(r) => study.timings.push(r),
+                Record::Again(r) => study.again.push(r),
+                Record::EqualTime(r) => study.equal_times.push(r),
+                Record::Scaling(r) => study.scalings.push(r),
+                Record::PortSimilarity(r) => study.similarities.push(r),
+                Record::PortCost(r) => study.cost = Some(r),
+                Record::PortHistory(r) => study.history = Some(r),
+                Record::Load(r) => study.loads.push(r),
+                Record::Bounce(r) => study.bounces.push(r),
+                Record::Noise(r) => study.noise.push(r),
+                Record::Hits(r) => study.hits.push(r),
+                Record::Map(r) => study.maps.push(r),
+                Record::Rung(r) => study.rungs_of_paths.push(r),
+                Record::Rejected(r) => study.rejected.push(r),
+                Record::Skip(r) => study.skips.push(r),
+                Record::Note(r) => study.notes.push(r),
+                Record::Sweep(r) => study.sweeps.push(r),
+                // Speed-ups are made again from timings; no table is of films or of what this version does not know.
+                Record::Speedup(_) | Record::Film(_) | Record::Other(_) => {}
+            }
+        }
+        study
+    }
+
+    /// Scenes in the order in which they were measured.
+    pub fn scenes(&self) -> Vec<&str> {
+        let mut scenes = Vec::new();
+        let named = (self.loads.iter().map(|r| &r.scene))
+            .chain(self.timings.iter().map(|r| &r.scene))
+            .chain(self.differences.iter().map(|r| &r.scene))
+            .chain(self.convergences.iter().map(|r| &r.scene))
+            .chain(self.equal_times.iter().map(|r| &r.scene))
+            .chain(self.scalings.iter().map(|r| &r.scene))
+            .chain(self.images.iter().map(|r| &r.scene));
+        for scene in named {
+            push_new(&mut scenes, scene.as_str());
+        }
+        scenes
+    }
+
+    /// Targets that took part, in the environment's order, then in the order in which they were measured.
+    pub fn targets(&self) -> Vec<&str> {
+        let measured: Vec<&str> = (self.timings.iter().map(|r| r.target.as_str()))
+            .chain(self.loads.iter().map(|r| r.target.as_str()))
+            .chain(self.convergences.iter().map(|r| r.target.as_str()))
+            .chain(self.equal_times.iter().map(|r| r.target.as_str()))
+            .chain(self.scalings.iter().map(|r| r.target.as_str()))
+            .chain(self.differences.iter().flat_map(|r| [r.a.as_str(), r.b.as_str()]))
+            .chain(self.images.iter().map(|r| r.target.as_str()))
+            .collect();
+        let mut targets = Vec::new();
+        let listed = self.environment.targets.iter().map(|t| t.target.as_str());
+        for target in listed.filter(|t| measured.contains(t)).chain(measured.iter().copied()) {
+            push_new(&mut targets, target);
+        }
+        targets
+    }
+
+    /// Every number of samples per pixel at which something was compared or an image kept, ascending.
+    pub fn rungs(&self) -> Vec<u32> {
+        let mut rungs: Vec<u32> = (self.differences.iter().map(|r| r.spp))
+            .chain(self.convergences.iter().map(|r| r.spp))
+            .chain(self.images.iter().map(|r| r.spp))
+            .collect();
+        rungs.sort_unstable();
+        rungs.dedup();
+        rungs
+    }
+
+    /// Pixels of one image, 0 when the environment does not tell.
+    pub fn pixels(&self) -> u64 {
+        u64::from(self.environment.settings.width) * u64::from(self.environment.settings.height)
+    }
+}
+
+/// Adds an item unless it is there already.
+pub fn push_new<T: PartialEq>(items: &mut Vec<T>, item: T) {
+    if !items.contains(&item) {
+        items.push(item);
+    }
+}
+
+fn list_images(folder: &Path) -> Result<Vec<StudyImage>, StudyError> {
+    let fail = |source| StudyError::Images { path: folder.to_owned(), source };
+    let entries = match std::fs::read_dir(folder) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(fail)?,
+    };
+    let mut images: BTreeMap<(String, String, u32), StudyImage> = BTreeMap::new();
+    for entry in entries {
+        let path = entry.map_err(fail)?.path();
+        let Some(name) = path.file_name().and_then(|n| n.to_str()).and_then(ImageName::parse) else {
+            continue;
+        };
+        // One image of a point is enough to look at.
+        if name.seed.is_some() {
+            continue;
+        }
+        let image = images.entry((name.scene.clone(), name.target.clone(), name.spp)).or_insert_with(|| {
+            StudyImage { scene: name.scene, target: name.target, spp: name.spp, exr: None, png: None }
+        });
+        match name.kind {
+            ImageKind::Exr => image.exr = Some(path),
+            ImageKind::Png => image.png = Some(path),
+        }
+    }
+    Ok(images.into_values().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Errors;
+
+    #[test]
+    fn a_point_measured_again_replaces_the_old_one() {
+        let mse = |mse| Errors { mse, ..Default::default() };
+        let old = Difference { scene: "a".into(), spp: 1, errors: mse(5.0), ..Default::default() };
+        let new = Difference { errors: mse(6.0), ..old.clone() };
+        let next = Difference { spp: 2, ..old.clone() };
+        let records = vec![old.into(), next.clone().into(), new.clone().into()];
+        let study = Study::from_records(records, Environment::default());
+        assert_eq!(study.differences, [new, next]);
+    }
+
+    #[test]
+    fn a_folder_without_records_is_an_error_that_names_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = Study::load(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("records.jsonl"), "{error}");
+    }
+
+    #[test]
+    fn images_are_found_by_name_and_other_files_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let images = dir.path().join(files::IMAGES);
+        std::fs::create_dir(&images).unwrap();
+        std::fs::write(dir.path().join(files::RECORDS), "").unwrap();
+        for name in
+            ["b.cpu.2spp.exr", "b.cpu.2spp.png", "b.cpu.1spp.png", "notes.txt", ".b.cpu.4spp.exr.1.0.tmp"]
+        {
+            std::fs::write(images.join(name), "").unwrap();
+        }
+        let study = Study::load(dir.path()).unwrap();
+        let found: Vec<_> = study.images.iter().map(|i| (i.spp, i.exr.is_some(), i.png.is_some())).collect();
+        assert_eq!(found, [(1, false, true), (2, true, true)]);
+        assert_eq!((study.scenes(), study.targets(), study.rungs()), (vec!["b"], vec!["cpu"], vec![1, 2]));
+    }
+}

@@ -1,0 +1,62 @@
+//! One way of running passes, timed.
+
+use lockstep_core::Mode;
+use lockstep_metrics::float;
+use serde::{Deserialize, Serialize};
+
+/// One pass of one target in one variant: the samples `0..spp` of every pixel. A variant that was refused has one record,
+/// without times.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sweep {
+    /// Scene name.
+    pub scene: String,
+    /// The target.
+    pub target: String,
+    /// The variant's label, such as `megakernel/group=256`.
+    pub variant: String,
+    /// What of the label is structure and threads, such as `megakernel/persistent`.
+    pub scheduling: String,
+    /// Work-items of a work-group; nothing where there are no groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
+    /// Whether nothing but scheduling and group is other than by default, so that the two make a grid.
+    pub in_grid: bool,
+    /// Whether it is the target's own way, which the others are divided by.
+    pub default: bool,
+    /// Which round, from 0. A round times every variant once.
+    pub repeat: u32,
+    /// Whether it is the default's second time in the round, for the floor of the timing.
+    pub again: bool,
+    /// Samples per pixel.
+    pub spp: u32,
+    /// Random seed.
+    pub seed: u64,
+    /// Traversal alone, in milliseconds; NaN where one kernel traces and shades.
+    #[serde(with = "float")]
+    pub trace_ms: f64,
+    /// Shading and sampling, in milliseconds; NaN where one kernel traces and shades.
+    #[serde(with = "float")]
+    pub shade_ms: f64,
+    /// What `total_ms` has beyond the two: camera rays, the film, counters and gaps; NaN where one kernel does all.
+    #[serde(with = "float")]
+    pub queue_ms: f64,
+    /// The whole pass, in milliseconds.
+    #[serde(with = "float")]
+    pub total_ms: f64,
+    /// Compiling and first launching its kernels, in milliseconds, when it was turned to in this round.
+    #[serde(with = "float")]
+    pub compile_ms: f64,
+    /// Extension and shadow rays.
+    pub rays: u64,
+    /// Hash of the film's integers.
+    pub film: String,
+    /// Whether film and ray counts are the default's.
+    pub identical: bool,
+    /// Whether they must be: the target is exact, and so is the variant's arithmetic.
+    pub promised: bool,
+    /// Why the target or its device refused the variant; empty where it ran.
+    pub refused: String,
+    /// How the kernels were compiled.
+    pub mode: Mode,
+}

@@ -1,0 +1,17 @@
+//! Labels that tell measurements of one target apart.
+
+use crate::records::Mode;
+use lockstep_core::TargetId;
+
+/// Tells rows of the same targets apart: the mode unless it is exact or part of a label, the seed where there are several.
+pub(crate) fn qualifier(mode: Mode, labels: &[&str], seed: u64, many_seeds: bool) -> String {
+    let in_label = labels.iter().any(|&label| TargetId::from(label).mode == mode);
+    let mode = if in_label || mode == Mode::Exact { String::new() } else { format!(", {mode}") };
+    let seed = if many_seeds { format!(", seed {seed}") } else { String::new() };
+    mode + &seed
+}
+
+/// Whether there are two different seeds or more.
+pub(crate) fn varies(mut seeds: impl Iterator<Item = u64>) -> bool {
+    seeds.next().is_some_and(|first| seeds.any(|seed| seed != first))
+}

@@ -1,0 +1,126 @@
+//! Stage times of a study, summed over its steps.
+
+use crate::labels::{qualifier, varies};
+use crate::records::{Mode, Timing, mega_per_second};
+use crate::study::{Study, push_new};
+
+/// Times and rays of one target on one scene, summed over the steps of the ladder. A step that was repeated
+/// counts with the repeat whose total is the median.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StageTimes {
+    /// Scene name.
+    pub scene: String,
+    /// Target name as in records.
+    pub target: String,
+    /// Random seed.
+    pub seed: u64,
+    /// Target name, with its mode unless exact and its seed where there are several.
+    pub label: String,
+    /// Highest sample index reached.
+    pub spp: u32,
+    /// Milliseconds in generate, extend, shade, connect, and between them.
+    pub stages: [f64; 5],
+    /// Milliseconds in all.
+    pub total_ms: f64,
+    /// Milliseconds of traversal.
+    pub trace_ms: f64,
+    /// Extension and shadow rays.
+    pub rays: u64,
+    /// Samples.
+    pub samples: u64,
+    /// Repeats of each step, the least of any.
+    pub repeats: usize,
+}
+
+impl StageTimes {
+    /// Names of the stages, in the order of `stages`.
+    pub const NAMES: [&'static str; 5] = ["generate", "extend", "shade", "connect", "other"];
+
+    /// Million rays a second over the whole time.
+    pub fn mrays_inclusive(&self) -> f64 {
+        mega_per_second(self.rays, self.total_ms)
+    }
+
+    /// Million rays a second over the time of traversal.
+    pub fn mrays_exclusive(&self) -> f64 {
+        mega_per_second(self.rays, self.trace_ms)
+    }
+}
+
+/// Sums the timings of a study by scene and target.
+pub fn stage_times(study: &Study) -> Vec<StageTimes> {
+    stage_times_of(&study.timings)
+}
+
+pub(crate) fn stage_times_of(timings: &[Timing]) -> Vec<StageTimes> {
+    let many_seeds = varies(timings.iter().map(|t| t.seed));
+    let key =
+        |t: &Timing| -> (String, String, Mode, u64) { (t.scene.clone(), t.target.clone(), t.mode, t.seed) };
+    let mut keys = Vec::new();
+    timings.iter().for_each(|t| push_new(&mut keys, key(t)));
+    keys.into_iter()
+        .map(|group| {
+            let own: Vec<&Timing> = timings.iter().filter(|t| key(t) == group).collect();
+            let label = format!("{}{}", group.1, qualifier(group.2, &[&group.1], group.3, many_seeds));
+            sum_steps(
+                StageTimes {
+                    scene: group.0,
+                    target: group.1,
+                    seed: group.3,
+                    label,
+                    repeats: usize::MAX,
+                    ..Default::default()
+                },
+                &own,
+            )
+        })
+        .collect()
+}
+
+fn sum_steps(mut sum: StageTimes, timings: &[&Timing]) -> StageTimes {
+    let mut steps = Vec::new();
+    timings.iter().for_each(|t| push_new(&mut steps, (t.spp_from, t.spp_to)));
+    for step in steps {
+        let mut repeats: Vec<&Timing> =
+            timings.iter().filter(|t| (t.spp_from, t.spp_to) == step).copied().collect();
+        repeats.sort_by(|a, b| a.total_ms.total_cmp(&b.total_ms));
+        let t = repeats[(repeats.len() - 1) / 2];
+        let stages = [t.generate_ms, t.extend_ms, t.shade_ms, t.connect_ms, t.other_ms];
+        sum.stages.iter_mut().zip(stages).for_each(|(total, ms)| *total += ms);
+        sum.total_ms += t.total_ms;
+        sum.trace_ms += t.trace_ms;
+        sum.rays += t.extension_rays + t.shadow_rays;
+        sum.samples += t.samples;
+        sum.spp = sum.spp.max(t.spp_to);
+        sum.repeats = sum.repeats.min(repeats.len());
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::{Environment, Record};
+
+    #[test]
+    fn steps_are_summed_and_repeats_count_by_their_median() {
+        let step = |from: u32, to: u32, repeat: u32, total_ms: f64| -> Record {
+            Timing {
+                spp_from: from,
+                spp_to: to,
+                repeat,
+                total_ms,
+                extend_ms: total_ms / 2.0,
+                trace_ms: total_ms / 2.0,
+                extension_rays: 1000,
+                ..Default::default()
+            }
+            .into()
+        };
+        let records = vec![step(0, 1, 0, 9.0), step(0, 1, 1, 1.0), step(0, 1, 2, 2.0), step(1, 2, 0, 4.0)];
+        let times = stage_times(&Study::from_records(records, Environment::default()));
+        assert_eq!(times.len(), 1);
+        assert_eq!((times[0].total_ms, times[0].trace_ms, times[0].rays, times[0].spp), (6.0, 3.0, 2000, 2));
+        assert_eq!((times[0].stages[1], times[0].repeats), (3.0, 1));
+    }
+}
