@@ -1,20 +1,11 @@
-//! What a file may leave out: its camera and its light.
+//! Default camera and light for files without their own.
 
-use crate::registry::{LoadOptions, LoadedScene};
+use crate::loaded::{Contents, LoadOptions, LoadedScene};
 use crate::suggest;
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::math::vec3::{Vec3, length, normalize, vec3};
 use lockstep_core::scene::{Camera, EnvironmentLight, SceneBuilder};
-
-/// What a reader found besides geometry.
-#[derive(Debug, Default)]
-pub(crate) struct Contents {
-    /// Cameras with their names, which may be empty.
-    pub(crate) cameras: Vec<(String, Camera)>,
-    /// Some material emits light.
-    pub(crate) emits: bool,
-}
 
 /// Builds the scene of a file, with a camera fitted and a sky added where it has none.
 pub(crate) fn finish(

@@ -8,9 +8,11 @@
 //! Procedural scenes use no functions of the standard library that differ between hosts, so their bits are the same
 //! everywhere.
 
+mod files;
 mod finish;
 mod gltf;
 mod limits;
+mod loaded;
 mod obj;
 mod overrides;
 mod pixels;
@@ -22,5 +24,6 @@ mod toml_scene;
 mod warning;
 
 pub use limits::Limits;
-pub use registry::{Builtin, LoadOptions, LoadedScene, builtins, load};
+pub use loaded::{LoadOptions, LoadedScene};
+pub use registry::{Builtin, builtins, load};
 pub use warning::Warning;

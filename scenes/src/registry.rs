@@ -1,52 +1,25 @@
-//! From what a user types to a scene.
+//! The built-in scenes, and loading by name or path.
 
-use crate::finish::{self, Contents};
-use crate::limits::Limits;
+use crate::files::{extension, read_file, stem};
+use crate::loaded::{LoadOptions, LoadedScene};
 use crate::overrides::MaterialOverrides;
-use crate::warning::{Warning, Warnings};
-use crate::{gltf, obj, procedural, suggest, toml_scene};
+use crate::warning::Warnings;
+use crate::{finish, procedural, suggest, toml_scene};
 use lockstep_core::scene::SceneBuilder;
-use lockstep_core::{Error, Result, Scene};
-use std::path::{Path, PathBuf};
-
-/// How to load.
-#[derive(Clone, Debug, Default)]
-pub struct LoadOptions {
-    /// Folder with the data of bundled scenes; `None` asks the environment variable `LOCKSTEP_SCENES`.
-    pub data_folder: Option<PathBuf>,
-    /// Camera of a glTF file, by name or index; the first when absent.
-    pub camera: Option<String>,
-    /// What a file may ask for.
-    pub limits: Limits,
-}
-
-/// A scene and what was left out of it.
-#[derive(Clone, Debug)]
-pub struct LoadedScene {
-    /// Ready to be rendered.
-    pub scene: Scene,
-    /// What was ignored, replaced or guessed, in the order of discovery.
-    pub warnings: Vec<Warning>,
-}
+use lockstep_core::{Error, Result};
+use std::path::Path;
 
 /// A scene that can be named without a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Builtin {
-    /// What to type.
+    /// Its name, as `SCENE` on the command line.
     pub name: &'static str,
     /// One line about it.
     pub description: &'static str,
     /// Parameters that may follow a colon, for people; empty when there are none.
     pub parameters: &'static str,
-    /// `None` when it can be loaded, else what is missing and what to do.
+    /// `None` if the scene can be loaded, else the missing data and the remedy.
     pub missing: Option<String>,
-}
-
-impl LoadOptions {
-    /// The folder with the data of bundled scenes, if any is known.
-    pub(crate) fn data_folder(&self) -> Option<PathBuf> {
-        self.data_folder.clone().or_else(|| std::env::var_os("LOCKSTEP_SCENES").map(PathBuf::from))
-    }
 }
 
 /// All built-in scenes: procedural ones first, then bundled `scene.toml` files with whether their data is present.
@@ -97,32 +70,6 @@ pub fn load(spec: &str, options: &LoadOptions) -> Result<LoadedScene> {
         }
         _ => Err(unknown(spec, name)),
     }
-}
-
-/// Reads a glTF or OBJ file into a builder.
-pub(crate) fn read_file(
-    path: &Path,
-    options: &LoadOptions,
-    builder: &mut SceneBuilder,
-    overrides: &mut MaterialOverrides,
-    warnings: &mut Warnings,
-) -> Result<Contents> {
-    let bytes = options.limits.read(path)?;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    match extension(path).as_deref() {
-        Some("gltf" | "glb") => gltf::load(&bytes, folder, &options.limits, builder, overrides, warnings),
-        Some("obj") => obj::load(&bytes, folder, &options.limits, builder, overrides, warnings),
-        _ => Err(warnings.error("file", "only .gltf, .glb and .obj files hold geometry")),
-    }
-}
-
-fn extension(path: &Path) -> Option<String> {
-    Some(path.extension()?.to_str()?.to_ascii_lowercase())
-}
-
-/// A file's name without folder and extension: what records and pictures are named after.
-pub(crate) fn stem(path: &Path) -> String {
-    path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 fn unknown(spec: &str, name: &str) -> Error {

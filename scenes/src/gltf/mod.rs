@@ -20,8 +20,8 @@ mod schema;
 mod uri;
 mod views;
 
-use crate::finish::Contents;
 use crate::limits::Limits;
+use crate::loaded::Contents;
 use crate::overrides::MaterialOverrides;
 use crate::warning::Warnings;
 use json::Item;

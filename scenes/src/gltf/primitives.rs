@@ -5,7 +5,7 @@ use super::accessors::{Accessor, Component};
 use super::json::Item;
 use super::materials::Surface;
 use crate::limits::GeometryBudget;
-use crate::tangents;
+use crate::tangents::{self, VertexArrays};
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::math::vec3::{Vec3, cross, dot, normalize};
@@ -315,7 +315,8 @@ fn complete(
         make_flat(part);
     }
     if attributes.tangent.is_none() || attributes.normal.is_none() {
-        tangents::compute(&part.positions, &mut part.vertices, &part.triangles, uv_set);
+        let vertices = VertexArrays { positions: &mut part.positions, vertices: &mut part.vertices };
+        tangents::generate(vertices, &mut part.triangles, uv_set, &item.at, warnings);
     }
 }
 

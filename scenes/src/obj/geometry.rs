@@ -1,34 +1,31 @@
-//! Vertices and faces.
+//! Parsing of vertices and faces.
 
-use super::surfaces::Surface;
 use super::{lines, number, shorten};
 use crate::limits::{GeometryBudget, Limits};
-use crate::tangents;
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::math::saturate;
-use lockstep_core::math::vec3::{Vec3, cross, normalize};
-use lockstep_core::scene::{MeshData, Vertex};
 use std::collections::HashMap;
 
 /// "No index".
 const ABSENT: u32 = u32::MAX;
 
 /// Indices of a corner's position, texture coordinates and normal.
-type Corner = [u32; 3];
+pub(super) type Corner = [u32; 3];
 
 /// A file's content before materials are known.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
-    positions: Vec<[f32; 3]>,
-    colors: Vec<u32>,
-    coordinates: Vec<[f32; 2]>,
-    normals: Vec<[f32; 3]>,
-    /// Distinct corners and the triangles over them.
-    corners: Vec<Corner>,
-    triangles: Vec<[u32; 3]>,
+    pub(super) positions: Vec<[f32; 3]>,
+    pub(super) colors: Vec<u32>,
+    pub(super) coordinates: Vec<[f32; 2]>,
+    pub(super) normals: Vec<[f32; 3]>,
+    /// Distinct corners.
+    pub(super) corners: Vec<Corner>,
+    /// Triangles as indices into `corners`.
+    pub(super) triangles: Vec<[u32; 3]>,
     /// Index into `materials` of each triangle.
-    triangle_materials: Vec<u32>,
+    pub(super) triangle_materials: Vec<u32>,
     /// Material names in order of first use, with the line; the empty name stands for none.
     pub(super) materials: Vec<(usize, String)>,
     /// Names of material libraries, with the line.
@@ -198,45 +195,4 @@ impl Reader<'_> {
             _ => fail(format!("index {number} is out of range; {count} elements are known here")),
         }
     }
-}
-
-/// The mesh, with normals and tangents where materials need them.
-pub(super) fn assemble(parsed: Parsed, surfaces: &[Surface]) -> MeshData {
-    let of = |triangle: usize| surfaces[parsed.triangle_materials[triangle] as usize];
-    let mut mesh = MeshData { triangles: parsed.triangles, ..MeshData::default() };
-    for &[position, coordinates, normal] in &parsed.corners {
-        mesh.positions.push(parsed.positions[position as usize]);
-        mesh.vertices.push(Vertex {
-            normal: parsed.normals.get(normal as usize).map_or(Vec3::ZERO, |&n| normalize(n.into())),
-            color: parsed.colors[position as usize],
-            uv0: parsed.coordinates.get(coordinates as usize).copied().unwrap_or([0.0; 2]),
-            ..Vertex::default()
-        });
-    }
-    mesh.materials = (0..mesh.triangles.len()).map(|i| of(i).material).collect();
-    let mapped: Vec<usize> = (0..mesh.triangles.len()).filter(|&i| of(i).normal_map).collect();
-    if !mapped.is_empty() {
-        for &i in &mapped {
-            flatten_if_needed(&mut mesh, i);
-        }
-        let triangles: Vec<[u32; 3]> = mapped.iter().map(|&i| mesh.triangles[i]).collect();
-        tangents::compute(&mesh.positions, &mut mesh.vertices, &triangles, 0);
-    }
-    mesh
-}
-
-/// A normal map needs normals: a triangle without them gets its own three vertices.
-fn flatten_if_needed(mesh: &mut MeshData, triangle: usize) {
-    let corners = mesh.triangles[triangle].map(|v| v as usize);
-    if corners.iter().all(|&v| mesh.vertices[v].normal != Vec3::ZERO) {
-        return;
-    }
-    let p = corners.map(|v| Vec3::from(mesh.positions[v]));
-    let normal = normalize(cross(p[1] - p[0], p[2] - p[0]));
-    let base = mesh.positions.len() as u32;
-    for v in corners {
-        mesh.positions.push(mesh.positions[v]);
-        mesh.vertices.push(Vertex { normal, ..mesh.vertices[v] });
-    }
-    mesh.triangles[triangle] = [base, base + 1, base + 2];
 }

@@ -4,11 +4,12 @@
 //! habits of exporters: negative indices, polygons, colours behind positions, `norm` and physically based additions.
 
 mod geometry;
+mod mesh;
 mod mtl;
 mod surfaces;
 
-use crate::finish::Contents;
 use crate::limits::Limits;
+use crate::loaded::Contents;
 use crate::overrides::MaterialOverrides;
 use crate::warning::Warnings;
 use lockstep_core::Result;
@@ -39,7 +40,7 @@ pub(crate) fn load(
     }
     let surfaces = surfaces::build(&parsed, &library, folder, limits, builder, overrides, warnings)?;
     let emits = surfaces.iter().any(|s| s.emits);
-    let mesh = geometry::assemble(parsed, &surfaces);
+    let mesh = mesh::assemble(parsed, &surfaces, warnings);
     if !mesh.triangles.is_empty() {
         let mesh = builder.mesh(mesh);
         builder.instance(mesh, IDENTITY);

@@ -1,7 +1,7 @@
 //! The `scene.toml` files that come with the program; their data does not.
 
 use super::{Text, document, load};
-use crate::registry::{LoadOptions, LoadedScene};
+use crate::loaded::{LoadOptions, LoadedScene};
 use lockstep_core::{Error, Result};
 
 /// A document within the program.

@@ -2,8 +2,8 @@
 
 use super::document::{Document, LightKind, LightTable, SkyKind, SkyTable};
 use super::{Text, find};
+use crate::loaded::LoadOptions;
 use crate::pixels::decode_radiance;
-use crate::registry::LoadOptions;
 use lockstep_core::math::sin_cos_turns;
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{EnvironmentLight, PunctualLight, SceneBuilder};

@@ -6,9 +6,10 @@ mod light;
 
 pub(crate) use bundled::BUNDLED;
 
+use crate::files::{read_file, stem};
 use crate::finish::{add_missing_light, choose};
+use crate::loaded::{LoadOptions, LoadedScene};
 use crate::overrides::MaterialOverrides;
-use crate::registry::{LoadOptions, LoadedScene, read_file, stem};
 use crate::warning::Warnings;
 use document::CameraTable;
 use lockstep_core::math::vec3::Vec3;

@@ -6,6 +6,7 @@ mod details;
 mod foliage;
 mod materials;
 mod patch;
+mod tangents;
 mod textures;
 
 use architecture::{BAY, NAVE};

@@ -1,6 +1,6 @@
 //! Curved surfaces over the unit square, cut into quadrilaterals.
 
-use crate::tangents;
+use super::tangents;
 use lockstep_core::math::sin_cos_turns;
 use lockstep_core::math::vec3::{Vec3, cross, normalize, vec3};
 use lockstep_core::scene::{MeshData, Vertex};
@@ -193,7 +193,7 @@ impl Patch {
             }
         }
         if self.tangents {
-            tangents::compute(&mesh.positions, &mut mesh.vertices, &mesh.triangles, 0);
+            tangents::compute(&mesh.positions, &mut mesh.vertices, &mesh.triangles);
         }
         mesh
     }

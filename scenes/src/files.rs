@@ -1,0 +1,36 @@
+//! Scene files by their extension.
+
+use crate::loaded::{Contents, LoadOptions};
+use crate::overrides::MaterialOverrides;
+use crate::warning::Warnings;
+use crate::{gltf, obj};
+use lockstep_core::Result;
+use lockstep_core::scene::SceneBuilder;
+use std::path::Path;
+
+/// Reads a glTF or OBJ file into a builder.
+pub(crate) fn read_file(
+    path: &Path,
+    options: &LoadOptions,
+    builder: &mut SceneBuilder,
+    overrides: &mut MaterialOverrides,
+    warnings: &mut Warnings,
+) -> Result<Contents> {
+    let bytes = options.limits.read(path)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    match extension(path).as_deref() {
+        Some("gltf" | "glb") => gltf::load(&bytes, folder, &options.limits, builder, overrides, warnings),
+        Some("obj") => obj::load(&bytes, folder, &options.limits, builder, overrides, warnings),
+        _ => Err(warnings.error("file", "only .gltf, .glb and .obj files hold geometry")),
+    }
+}
+
+/// A path's extension in lower case.
+pub(crate) fn extension(path: &Path) -> Option<String> {
+    Some(path.extension()?.to_str()?.to_ascii_lowercase())
+}
+
+/// A file's name without folder and extension; records and images are named after it.
+pub(crate) fn stem(path: &Path) -> String {
+    path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default()
+}
