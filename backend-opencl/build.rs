@@ -1,7 +1,7 @@
 //! Satisfies the linker's `-lOpenCL`, which the bindings under `ocl` ask for, with an empty archive.
 //!
-//! The functions themselves are in `src/loader`, which forwards them to the library that it opens at run time; so the
-//! program links no driver, and a machine that builds it needs none.
+//! The functions themselves are in `src/loader`, which forwards them to the library that it opens at run
+//! time; so the program links no driver, and a machine that builds it needs none.
 
 use std::path::PathBuf;
 

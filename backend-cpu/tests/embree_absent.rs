@@ -40,8 +40,8 @@ fn a_broken_library_is_told_apart_from_a_missing_one() {
     assert!(broken.misses[0].reason.contains("libembree4.so.4"), "{broken}");
 }
 
-/// Runs itself once more with a library named that does not exist, since a process may not change its own environment
-/// while other threads read it.
+/// Runs itself once more with a library named that does not exist, since a process may not change its own
+/// environment while other threads read it.
 #[test]
 fn the_target_is_listed_as_absent_and_refuses_to_open() {
     const NAMED: &str = "/no/such/libembree4.so.4";

@@ -7,9 +7,9 @@ typedef unsigned long long u64;
 
 #define LS_FN static __device__ __forceinline__
 #define LS_KERNEL extern "C" __global__
-/* Launch bounds. Traversal is bound by memory latency: eight resident blocks of 128 threads, at 64 registers
- * each, gain more than spilling costs. LS_GROUP is the block size of kernels for large blocks; it limits
- * their registers. */
+/* Launch bounds. Traversal is bound by memory latency: eight resident blocks of 128 threads, at 64
+ * registers each, gain more than spilling costs. LS_GROUP is the block size of kernels for large blocks;
+ * it limits their registers. */
 #ifdef LS_GROUP
 #define LS_TRAVERSAL __launch_bounds__(LS_GROUP, 1024 / LS_GROUP)
 #define LS_STAGE __launch_bounds__(LS_GROUP)

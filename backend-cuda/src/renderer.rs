@@ -239,7 +239,7 @@ impl Device for CudaDevice {
         Ok(if is_new { start.elapsed() } else { Duration::ZERO })
     }
 
-    fn prepare_trace(&mut self) -> Result<()> {
+    fn prepare_record_paths(&mut self) -> Result<()> {
         self.enter()?;
         self.build(ProgramKey::record_paths(self.config.mode, self.features.integrator)).map(drop)
     }

@@ -38,7 +38,8 @@ fn the_exact_build_passes_the_audit() {
     let plain = assemble(COMPAT_NAME, COMPAT, &options, ProgramKind::Render).text;
     let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, ProgramKind::Render).text;
     for capability in ARCHITECTURES {
-        let trace = ptx_of(&compiler, &source(Mode::Exact, ProgramKind::Trace).text, capability, Mode::Exact);
+        let trace =
+            ptx_of(&compiler, &source(Mode::Exact, ProgramKind::RecordPaths).text, capability, Mode::Exact);
         assert_eq!(ptx::violations(&trace), Vec::<String>::new(), "compute_{capability}: traces");
         let exact = ptx_of(&compiler, &plain, capability, Mode::Exact);
         assert_eq!(ptx::violations(&exact), Vec::<String>::new(), "compute_{capability}");
@@ -186,7 +187,7 @@ fn probe_kernels_pass_the_audit() {
 #[test]
 fn every_kernel_has_the_parameters_of_its_declaration() {
     let Some(compiler) = compiler() else { return };
-    for kind in [ProgramKind::Render, ProgramKind::Trace].into_iter().chain(configured_programs()) {
+    for kind in [ProgramKind::Render, ProgramKind::RecordPaths].into_iter().chain(configured_programs()) {
         let ptx = ptx_of(&compiler, &source(Mode::Exact, kind).text, 90, Mode::Exact);
         for kernel in kind.kernels() {
             let start = format!(".entry {}(", kernel.name);

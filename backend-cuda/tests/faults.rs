@@ -1,4 +1,4 @@
-//! What a device's faults leave behind.
+//! State of a target after a fault of its device.
 //!
 //! One test in a process of its own, since it costs the process the device.
 

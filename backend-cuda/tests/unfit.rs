@@ -1,7 +1,7 @@
 //! Every way in which driver, devices and compiler can be unfit, told by a driver made for this test.
 //!
-//! One test in a process of its own, since it decides which libraries the process opens. Skipped where there is no C
-//! compiler; what needs NVRTC is skipped where there is none.
+//! One test in a process of its own, since it decides which libraries the process opens. Skipped where there
+//! is no C compiler; what needs NVRTC is skipped where there is none.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

@@ -189,7 +189,7 @@ impl driver::Device for OpenclDevice {
         Ok(if is_new { start.elapsed() } else { Duration::ZERO })
     }
 
-    fn prepare_trace(&mut self) -> Result<()> {
+    fn prepare_record_paths(&mut self) -> Result<()> {
         self.build(ProgramKey::record_paths(self.config.mode, self.features.integrator)).map(drop)
     }
 

@@ -1,5 +1,5 @@
-//! Tests that need a device and this crate's internals. They are skipped, with the reason printed, where there
-//! is none.
+//! Tests that need a device and this crate's internals. They are skipped, with the reason printed, where
+//! there is none.
 
 use crate::compile::from_source;
 use crate::device::{DeviceClass, DiscoveredDevice};
@@ -19,8 +19,8 @@ fn present() -> Vec<DiscoveredDevice> {
     targets.iter().map(|target| find_device(target).unwrap()).collect()
 }
 
-/// The devices that run the kernels for GPUs. PoCL 3.1 miscompiles barriers behind loops of uneven length; none of
-/// the kernels for CPUs has barriers.
+/// The devices that run the kernels for GPUs. PoCL 3.1 miscompiles barriers behind loops of uneven length;
+/// none of the kernels for CPUs has barriers.
 fn with_barriers() -> Vec<DiscoveredDevice> {
     let all = present();
     let others: Vec<DiscoveredDevice> =

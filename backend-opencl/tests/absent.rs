@@ -6,7 +6,7 @@ use lockstep_core::{Backend, Error, OpenOptions};
 use lockstep_opencl::{Opencl, loader};
 use ocl::ffi;
 
-/// What forwarded functions answer while no library is loaded.
+/// Result of forwarded functions while no library is loaded.
 const INVALID_OPERATION: i32 = -59;
 
 #[test]

@@ -1,31 +1,32 @@
-//! The registry's view of a backend: one [`Backend`] per API, each with its targets.
+//! Backends and their targets: one [`Backend`] per API.
 
 use crate::Listing;
 use crate::error::Result;
 use crate::{DeviceInfo, Integrator, Mode, Renderer};
 use std::path::PathBuf;
 
-/// An API with the devices it reaches on this machine. A new backend implements this and gets one row in the harness's
-/// registry.
+/// An API with the devices it reaches on this machine. A new backend implements this trait and gets one row
+/// in the harness's registry.
 pub trait Backend: Sync {
     /// The name before the `@` on the command line: `cpu`, `opencl`, `cuda`.
     fn name(&self) -> &'static str;
 
-    /// Every target this backend could offer, present or not. Must not fail or panic on a machine without the
-    /// backend's driver, and must not be slow: it is asked at every start.
+    /// Every target of this backend, present or not. Must not fail or panic on a machine without the
+    /// backend's driver, and must be fast: it runs at every start.
     fn targets(&self) -> Vec<TargetStatus>;
 
-    /// The arithmetic that its targets can run, the default first.
+    /// Arithmetic modes that its targets support, the default first.
     fn modes(&self) -> &'static [Mode] {
         &[Mode::Exact]
     }
 
-    /// The integrators that its targets can run, the default first; others answer [`crate::Error::Unsupported`] at `load`.
+    /// Integrators that its targets support, the default first; for others `load` returns
+    /// [`crate::Error::Unsupported`].
     fn integrators(&self) -> &'static [Integrator] {
         &[Integrator::Path]
     }
 
-    /// The device code that its targets compile, one for each build; needs no device.
+    /// Device code that its targets compile, one source per build; needs no device.
     fn kernels(&self) -> Vec<Listing> {
         Vec::new()
     }
@@ -42,16 +43,16 @@ pub trait Backend: Sync {
 pub struct TargetStatus {
     /// Name on the command line, such as `cpu-bvh` or `cuda@0`.
     pub name: String,
-    /// Its device, or why it is absent.
+    /// Its device, or the reason for its absence.
     pub state: std::result::Result<DeviceInfo, Unavailable>,
 }
 
-/// Why a target is absent and what to do about it.
+/// Reason and remedy of an absent target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {
-    /// What is missing, as a sentence without its full stop.
+    /// The missing part, as a sentence without its full stop.
     pub reason: String,
-    /// What the user can do, as a sentence.
+    /// Remedy for the user, as a sentence.
     pub remedy: String,
 }
 
@@ -61,12 +62,12 @@ impl From<Unavailable> for crate::Error {
     }
 }
 
-/// How to open a target.
+/// Options of opening a target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenOptions {
     /// Worker threads of CPU targets; all hardware threads when `None`.
     pub threads: Option<usize>,
-    /// The mode that [`Renderer::device`] describes until a scene is loaded, which has its own in
+    /// The mode that [`Renderer::device`] describes until a scene is loaded with a mode of its own,
     /// [`crate::Settings::mode`].
     pub mode: Mode,
     /// Folder that keeps built BVHs between runs; `None`, the default, builds each anew.

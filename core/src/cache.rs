@@ -1,23 +1,23 @@
-//! Compiled programs kept on disk.
+//! On-disk cache of compiled programs.
 //!
-//! An entry is a file named by everything that decides the binary. It begins with a checksum: what does not match is as
-//! good as missing, and is written anew.
+//! An entry is a file named by a hash of its key. It begins with a checksum; an entry that does not match is
+//! treated as missing and written anew.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Begins every entry, with the format's version.
+/// First bytes of every entry, with the format's version.
 const MAGIC: &[u8] = b"lockstep program 1\n";
 
-/// What decides a binary.
+/// Key of a compiled program: everything that determines the binary.
 #[derive(Clone, Copy, Debug)]
 pub struct Key<'a> {
     /// The backend; also the name of the folder in the cache folder.
     pub backend: &'a str,
     /// BLAKE3 of the source.
     pub source: &'a str,
-    /// What the program runs on and what makes it: device, driver and compiler with their versions.
+    /// Device, driver and compiler, with their versions.
     pub device: &'a [&'a str],
     /// The compiler's flags.
     pub flags: &'a str,
@@ -33,17 +33,18 @@ impl Key<'_> {
     }
 }
 
-/// The binary of a key in the cache folder ([`crate::folders::cache_folder`]); `None` when it is missing or damaged.
+/// Loads a binary from the cache folder ([`crate::folders::cache_folder`]); `None` if it is missing or
+/// damaged.
 pub fn read(folder: &Path, key: &Key<'_>) -> Option<Vec<u8>> {
     let entry = fs::read(key.file(folder)).ok()?;
     let (sum, binary) = entry.strip_prefix(MAGIC)?.split_at_checked(blake3::OUT_LEN)?;
     (blake3::hash(binary).as_bytes() == sum).then(|| binary.to_vec())
 }
 
-/// Keeps a binary.
+/// Stores a binary.
 ///
 /// # Errors
-/// When the folder cannot be written; the cache is then as it was.
+/// When the folder cannot be written; the cache is then unchanged.
 pub fn write(folder: &Path, key: &Key<'_>, binary: &[u8]) -> io::Result<()> {
     let file = key.file(folder);
     let temporary = file.with_extension(format!("{}.tmp", std::process::id()));
@@ -52,14 +53,14 @@ pub fn write(folder: &Path, key: &Key<'_>, binary: &[u8]) -> io::Result<()> {
     }
     let entry = [MAGIC, blake3::hash(binary).as_bytes(), binary].concat();
     fs::write(&temporary, entry).and_then(|()| fs::rename(&temporary, &file)).inspect_err(|_| {
-        // The reason for the failure is the one to report.
+        // The first failure is the one to report.
         let _ = fs::remove_file(&temporary);
     })
 }
 
-/// Forgets a key whose binary turned out to be unusable.
+/// Removes an entry whose binary turned out to be unusable.
 pub fn remove(folder: &Path, key: &Key<'_>) {
-    // What cannot be removed will be overwritten.
+    // An entry that cannot be removed will be overwritten.
     let _ = fs::remove_file(key.file(folder));
 }
 

@@ -1,95 +1,98 @@
-//! The ways in which a target can run its passes: what a sweep compares.
+//! Kernel configurations: the tuning parameters that `lockstep tune` compares.
 //!
-//! Which one is best differs from device to device (Laine, Karras and Aila 2013 on wavefront and megakernel; Aila and
-//! Laine 2009 on persistent threads). None changes a bit of an exact target's film.
+//! The best configuration differs from device to device (Laine, Karras and Aila 2013 on wavefront and
+//! megakernel; Aila and Laine 2009 on persistent threads). None changes a bit of an exact target's film.
 
 use crate::Mode;
 use std::fmt;
 
-/// One way to run passes. The default is what [`crate::Renderer::load`] leaves: every target's own choice.
+/// A kernel configuration. The default is the active one after [`crate::Renderer::load`]: every target's own
+/// choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct KernelConfig {
-    /// The arithmetic. Films of [`Mode::Fast`] are not those of [`Mode::Exact`].
+    /// Arithmetic. Films of [`Mode::Fast`] are not those of [`Mode::Exact`].
     pub mode: Mode,
-    /// The kernels that a path goes through.
+    /// Kernel structure.
     pub structure: Structure,
-    /// How work-items come by their rays.
+    /// Assignment of rays to work-items.
     pub threads: Scheduling,
-    /// Work-items of a work-group; the target's own number when `None`.
+    /// Work-group size; the target's own when `None`.
     pub group: Option<u32>,
-    /// The order in which pixels and rays are gone through.
+    /// Traversal order of pixels and rays.
     pub order: Order,
-    /// Samples of every pixel in flight at once, at most; as many as the target has room for when `None`.
+    /// Upper limit of samples in flight per pixel; as many as the target has room for when `None`.
     pub samples: Option<u32>,
-    /// Pixels along a tile's side on targets that render tiles; the target's own number when `None`.
+    /// Side of a tile in pixels on targets that render tiles; the target's own when `None`.
     pub tile: Option<u32>,
-    /// How many rays are traced together on targets that can trace packets.
+    /// Ray packets or single rays, on targets that can trace packets.
     pub rays: Rays,
 }
 
-/// The kernels that a path goes through.
+/// Kernel structure of a render.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Structure {
-    /// A kernel for each stage, over queues from which ended paths have gone.
+    /// Wavefront: a kernel per stage, over compacted queues.
     #[default]
     Wavefront,
-    /// A kernel for each stage, without compaction: paths stay in their slots, and those that have ended are passed over.
+    /// Wavefront without compaction: paths stay in their slots, and terminated ones are skipped.
     NoCompaction,
-    /// One kernel for whole paths.
+    /// Megakernel: one kernel for whole paths.
     Megakernel,
 }
 
-/// How work-items come by their rays.
+/// Assignment of rays to work-items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Scheduling {
-    /// The target's own choice: on a GPU a few groups for each that the device runs at once, every work-item striding
-    /// through the queue by the number of them all, but for rays that are not a camera's: a work-item whose ray has ended
-    /// takes another from a counter while its neighbours go on; on a CPU a work-item for every few neighbouring rays.
+    /// The target's own choice. GPU: a grid-stride loop, a few work-groups per resident group; for secondary
+    /// rays, lanes whose ray has terminated fetch a new one (dynamic ray fetch). CPU: one work-item for
+    /// several neighbouring rays.
     #[default]
     Default,
-    /// A work-item for every ray, on a GPU, which waits for its neighbours; on a CPU the same as [`Scheduling::Default`].
+    /// One work-item per ray on a GPU, where each waits for its neighbours; on a CPU the same as
+    /// [`Scheduling::Default`].
     OneThreadPerRay,
-    /// As many groups as the device runs at once, each fetching rays from a counter until none is left.
+    /// Persistent threads: as many work-groups as are resident, each fetching rays from a counter until none
+    /// is left.
     PersistentThreads,
 }
 
-/// The order in which pixels and rays are gone through.
+/// Traversal order of pixels and rays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// In small tiles, so that neighbouring work-items see neighbouring pixels.
+    /// Small tiles, so that neighbouring work-items have neighbouring pixels.
     #[default]
     Tiles,
     /// Row by row.
     Scanline,
-    /// In small tiles; the extension rays after a bounce by the octants of their directions, among those that are put into
-    /// the queue together: those of a work-group, of what a work-item fetches on a CPU, or of a tile.
+    /// Small tiles, and secondary rays sorted by the octants of their directions, among those put into the
+    /// queue together: by a work-group, by a CPU work-item's fetch, or in a tile.
     Octants,
 }
 
-/// How many rays are traced together.
+/// Ray packets or single rays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Rays {
-    /// In packets where the target has any.
+    /// Packets where the target has them.
     #[default]
     Packets,
-    /// One by one.
+    /// Single rays.
     Single,
 }
 
 impl KernelConfig {
-    /// Every way at its default, in a mode.
+    /// The default configuration in a mode.
     pub fn in_mode(mode: Mode) -> Self {
         Self { mode, ..Self::default() }
     }
 
-    /// The scheduling alone, of which a group's size is independent: structure and threads.
+    /// Structure and scheduling alone, without the work-group size.
     pub fn scheduling(&self) -> Self {
         Self { structure: self.structure, threads: self.threads, ..Self::default() }
     }
 }
 
 impl fmt::Display for KernelConfig {
-    /// The label: the structure, then what differs from the default, as in `wavefront/group=256`.
+    /// The label: the structure, then all that differs from the default, as in `wavefront/group=256`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.structure {
             Structure::Wavefront => "wavefront",

@@ -1,27 +1,27 @@
-//! The one error type that crosses the seam between harness and backends.
+//! The error type shared by harness and backends.
 //!
-//! A backend maps its own errors to these at its edge, so the harness can tell a skip from a failure without knowing
-//! any backend.
+//! A backend maps its own errors to these at its edge, so the harness can tell a skip from a failure without
+//! knowing any backend.
 
 use std::path::PathBuf;
 
-/// What can go wrong in a scene, a renderer or a file, in the terms a user can act on.
+/// A failure of a scene, a renderer or a file, in terms a user can act on.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The target is absent on this machine. A skip, unless the user required it.
     #[error("{what}. {remedy}")]
     Unavailable {
-        /// What is missing, as a sentence without its full stop.
+        /// The missing part, as a sentence without its full stop.
         what: String,
-        /// What the user can do about it, as a sentence.
+        /// Remedy for the user, as a sentence.
         remedy: String,
     },
-    /// The target is present but cannot do this.
+    /// The target is present but does not support the request.
     #[error("{actor}: {what} is not supported")]
     Unsupported {
         /// The target or component that refuses.
         actor: String,
-        /// What was asked of it.
+        /// The request.
         what: String,
     },
     /// Device code did not compile.
@@ -39,9 +39,9 @@ pub enum Error {
     Device {
         /// The target.
         actor: String,
-        /// What was being done, in the progressive form ("uploading 1.2 GB of triangles").
+        /// The action, in the progressive form ("uploading 1.2 GB of triangles").
         action: String,
-        /// The driver's words, and the remedy where one is known.
+        /// The driver's message, and the remedy where one is known.
         reason: String,
     },
     /// A scene is not renderable.
@@ -51,13 +51,13 @@ pub enum Error {
         path: String,
         /// Line, byte offset or JSON pointer of the offending item.
         place: String,
-        /// What is wrong and what was expected.
+        /// The fault, and the expected value.
         message: String,
     },
     /// A file could not be read or written.
     #[error("{action} {}: {source}", path.display())]
     Io {
-        /// What was being done ("reading", "writing").
+        /// The action ("reading", "writing").
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -69,7 +69,7 @@ pub enum Error {
     Contract {
         /// The component that noticed.
         actor: String,
-        /// What was asked and what the contract wants instead.
+        /// The call, and the contract's requirement.
         message: String,
     },
 }

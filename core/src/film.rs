@@ -1,7 +1,7 @@
-//! The accumulator: exact sums of radiance, independent of order.
+//! The film: exact sums of radiance, independent of order.
 //!
-//! Each sample's radiance is turned into a fixed-point integer before it is added. Integer addition is associative, so
-//! any order, any split of the samples over calls, threads or devices, gives the same bits.
+//! Each sample's radiance is turned into a fixed-point integer before it is added. Integer addition is
+//! associative, so any order, any split of the samples over calls, threads or devices, gives the same bits.
 
 use crate::error::{Error, Result};
 use crate::math::vec3::Vec3;
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 pub const FRACTION_BITS: u32 = 23;
 /// `2^FRACTION_BITS` as the factor from radiance to film units; a power of two, so the product is exact.
 pub const UNITS_PER_RADIANCE: f32 = 8_388_608.0;
-/// Samples are limited to this radiance, 2^24 - 1: a sample takes at most 47 bits, and [`MAX_SPP`] of them at most 63, so a
-/// sum cannot overflow. The sun, reflected in nearly smooth metal, exceeds 2^20.
+/// Upper limit of a sample's radiance, 2^24 - 1: a sample takes at most 47 bits, and [`MAX_SPP`] of them at
+/// most 63, so a sum cannot overflow. The sun, reflected in nearly smooth metal, exceeds 2^20.
 pub const MAX_SAMPLE_RADIANCE: f32 = 16_777_215.0;
 /// The most samples per pixel a film can hold, 2^16.
 pub const MAX_SPP: u32 = 65_536;
 
-/// Samples that were not taken as they came. All zero in a sound renderer of a tame scene.
+/// Counts of invalid samples. All zero for a correct renderer and an ordinary scene.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InvalidSamples {
     /// Samples with an infinite or NaN channel; they count as black.
@@ -29,7 +29,7 @@ pub struct InvalidSamples {
 }
 
 impl InvalidSamples {
-    /// True when every sample was taken as it came.
+    /// True when there is no invalid sample.
     pub fn is_zero(&self) -> bool {
         *self == Self::default()
     }
@@ -42,12 +42,12 @@ impl InvalidSamples {
     }
 }
 
-/// Columns and rows of the tiles in which a device goes through a film, so that neighbours in a group of 32 threads see
+/// Columns and rows of the tiles in which a device traverses a film, so that neighbours in a warp have
 /// neighbouring pixels.
 pub const TILE: [u32; 2] = [8, 4];
 
-/// The pixel that comes at position `i` when a film is gone through tile by tile, rows of tiles from top to bottom. Tiles
-/// at the right and lower edges are as small as need be. `i` is below `width * height`.
+/// The pixel at position `i` of tiled order: tile by tile, rows of tiles from top to bottom. Tiles at the
+/// right and lower edges are as small as need be. `i` is below `width * height`.
 pub fn tiled(i: u32, width: u32, height: u32) -> u32 {
     let [tile_width, tile_height] = TILE;
     let band = i / (tile_height * width);
@@ -60,7 +60,7 @@ pub fn tiled(i: u32, width: u32, height: u32) -> u32 {
     (tile_height * band + row) * width + tile_width * tile + (in_tile - row * columns)
 }
 
-/// One sample's radiance in film units, rounded towards zero, counting what had to be altered.
+/// Quantises one sample's radiance to film units, rounded towards zero, and counts invalid samples.
 #[inline(always)]
 pub fn quantize(radiance: Vec3, invalid: &mut InvalidSamples) -> [i64; 3] {
     let c = radiance.to_array();
@@ -81,7 +81,7 @@ pub fn quantize(radiance: Vec3, invalid: &mut InvalidSamples) -> [i64; 3] {
     [units(c[0]), units(c[1]), units(c[2])]
 }
 
-/// Sums of radiance per pixel, row by row from the top left, and how many samples each pixel holds.
+/// A film: sums of radiance per pixel, row by row from the top left, and the number of samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Film {
     width: u32,
@@ -90,7 +90,7 @@ pub struct Film {
     pub spp: u32,
     /// `width * height` pixels of red, green and blue sums in units of 2^-23 radiance, [`FRACTION_BITS`].
     pub sums: Vec<[i64; 3]>,
-    /// Samples that had to be altered.
+    /// Invalid samples.
     pub invalid: InvalidSamples,
 }
 

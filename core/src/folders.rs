@@ -1,18 +1,18 @@
-//! The folders that Lockstep keeps between runs.
+//! Folders of data and caches kept between runs.
 
 use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The per-user folder for what `lockstep setup` fetches: `LOCKSTEP_HOME`, else `lockstep` under `XDG_DATA_HOME`, else
-/// `.local/share/lockstep` in the home folder; `None` where there is no home.
+/// The data folder that `lockstep setup` fills: `LOCKSTEP_HOME`, else `lockstep` under `XDG_DATA_HOME`, else
+/// `.local/share/lockstep` in the home folder; `None` without a home.
 pub fn data_folder() -> Option<PathBuf> {
     data_folder_for(set("LOCKSTEP_HOME"), set("XDG_DATA_HOME"), env::home_dir())
 }
 
-/// The per-user folder for what can be made again at any time, such as compiled kernels: `LOCKSTEP_CACHE`, else `cache`
-/// under `LOCKSTEP_HOME`, else `lockstep` under `XDG_CACHE_HOME`, else `.cache/lockstep` in the home folder; `None` where
-/// there is no home.
+/// The cache folder, whose contents can be made again at any time: `LOCKSTEP_CACHE`, else `cache` under
+/// `LOCKSTEP_HOME`, else `lockstep` under `XDG_CACHE_HOME`, else `.cache/lockstep` in the home folder; `None`
+/// without a home.
 pub fn cache_folder() -> Option<PathBuf> {
     let own = set("LOCKSTEP_CACHE").and_then(|own| std::path::absolute(own).ok());
     own.or_else(|| cache_folder_for(set("LOCKSTEP_HOME"), set("XDG_CACHE_HOME"), env::home_dir()))

@@ -1,4 +1,4 @@
-//! Assembled device code, as compilers get it and as `--dump-kernels` writes it.
+//! Assembled device code, as compilers receive it and as `--dump-kernels` writes it.
 
 /// Hexadecimal digits of a source's hash in a file name.
 const DIGITS: usize = 16;
@@ -15,7 +15,7 @@ pub struct KernelSource {
 }
 
 impl KernelSource {
-    /// Joins files, a `#line` directive before each, so that compile errors name the file.
+    /// Joins files, each behind a `#line` directive, so that compile errors name the file.
     pub fn of(files: Vec<(String, String)>) -> Self {
         let text: String = files.iter().map(|(name, part)| format!("#line 1 \"{name}\"\n{part}\n")).collect();
         let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
@@ -23,12 +23,12 @@ impl KernelSource {
     }
 }
 
-/// One assembled source and how it is compiled.
+/// One assembled source with its compiler flags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
     /// Dialect and build: `opencl-exact-gpu`.
     pub name: String,
-    /// What files of the dialect end in: `cl`, `cu`.
+    /// File extension of the dialect: `cl`, `cu`.
     pub extension: &'static str,
     /// The compiler's flags.
     pub flags: String,
@@ -37,14 +37,14 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// A file name that tells the dialect, the build and the source's hash.
+    /// A file name with the dialect, the build and the source's hash.
     pub fn file_name(&self) -> String {
         let hash = self.source.hash.get(..DIGITS).unwrap_or(&self.source.hash);
         format!("{}.{hash}.{}", self.name, self.extension)
     }
 
-    /// The file's text: a comment that says how it was made, then the source as compilers get it. `program` is name and
-    /// version of the program that writes it.
+    /// The file's text: a comment on its origin, then the source as compilers receive it. `program` is name
+    /// and version of the writing program.
     pub fn text(&self, program: &str) -> String {
         format!(
             "/* The kernels of {program}: {}.\n\

@@ -1,6 +1,8 @@
-//! The contract and the data that all of Lockstep shares: the [`Renderer`] trait, scenes, rays and hits, and the film.
+//! The contract and the data that all of Lockstep shares: the [`Renderer`] trait, scenes, rays and hits, and
+//! the film.
 //!
-//! Start at [`renderer`]: it is the contract of a backend. [`null::NullRenderer`] is the smallest complete one.
+//! Start at [`renderer`]: it is the contract of a backend. [`null::NullRenderer`] is the smallest complete
+//! one.
 
 pub mod backend;
 pub mod cache;

@@ -1,16 +1,16 @@
-//! The arithmetic that a target runs.
+//! Arithmetic modes.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The arithmetic that a target runs.
+/// The arithmetic of a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Contraction off, correctly rounded operations, our own transcendentals: bit-identical across targets.
     #[default]
     Exact,
-    /// The compiler may contract and approximate: images are judged statistically.
+    /// The compiler may contract and approximate; images are compared statistically.
     Fast,
 }
 

@@ -1,7 +1,7 @@
-//! The smallest complete renderer: every pixel of every sample shows the sky straight ahead.
+//! The smallest complete renderer: every pixel of every sample shows the environment straight ahead.
 //!
-//! It exists to be read, and to test harness and conformance suite without tracing a ray. A real backend differs in
-//! what happens inside `accumulate`, not in the shape of these four methods.
+//! It is an example, and tests harness and conformance suite without tracing a ray. A real backend differs in
+//! the body of `accumulate`, not in the shape of these four methods.
 
 use crate::error::Result;
 use crate::film::{Film, InvalidSamples, quantize};
@@ -11,7 +11,7 @@ use crate::{BounceCounts, DeviceInfo, LoadReport, PassReport, Renderer, Settings
 use crate::{check_range, nothing_loaded};
 use std::ops::Range;
 
-/// Renders the radiance that camera rays would find in a scene without surfaces.
+/// Renders the radiance of camera rays in a scene without surfaces.
 #[derive(Debug, Default)]
 pub struct NullRenderer {
     info: DeviceInfo,

@@ -1,8 +1,8 @@
-//! The seam: the contract that a backend implements to be studied.
+//! The renderer trait: the contract that a backend implements.
 //!
-//! A new backend implements [`Renderer`] and gets the whole study: films at 1, 2, 4 … samples per pixel, pairwise
-//! differences, timings, plots, goldens and the conformance suite. [`crate::null::NullRenderer`] is the smallest
-//! complete example.
+//! A new backend implements [`Renderer`] and gets the whole study: films at 1, 2, 4 … samples per pixel,
+//! pairwise differences, timings, plots, goldens and the conformance suite. [`crate::null::NullRenderer`] is
+//! the smallest complete example.
 
 use crate::DeviceInfo;
 use crate::KernelConfig;
@@ -21,21 +21,24 @@ use std::ops::Range;
 ///
 /// # Contract
 ///
-/// * **A sample index determines its contributions.** What sample `i` adds to the film, wherever it lands, depends on
-///   `i`, [`Settings`] (seed and integrator among them) and the scene alone: not on the range it was asked for in, the
-///   calls before, the number of threads or the device's scheduling. So `accumulate(0..4)` leaves the same film as
-///   `0..1` then `1..4`, and any number of devices can share an image. For path tracing, sample `i` of a pixel lands in
-///   that pixel; integrators that trace paths from lights splat into others.
-/// * **Sums are integers.** The film adds [`crate::film::quantize`]d samples. A target in [`crate::Mode::Exact`] that
-///   runs the intersector of [`crate::geometry`] is bit-identical to every other such target.
-/// * **Calls are synchronous.** When a method returns, the device is done, and the times in its report are the
-///   device's own.
-/// * **Errors leave the renderer usable.** After an error other than [`Error::Device`], `load` may be called again.
+/// * **A sample index determines its contributions.** What sample `i` adds to the film, wherever it lands,
+///   depends on `i`, [`Settings`] (seed and integrator among them) and the scene alone: not on the range it
+///   was asked for in, the calls before, the number of threads or the device's scheduling. So
+///   `accumulate(0..4)` leaves the same film as `0..1` then `1..4`, and any number of devices can share an
+///   image. For path tracing, sample `i` of a pixel lands in that pixel; integrators that trace paths from
+///   lights splat into others.
+/// * **Sums are integers.** The film adds [`crate::film::quantize`]d samples. A target in
+///   [`crate::Mode::Exact`] that runs the intersector of [`crate::geometry`] is bit-identical to every other
+///   such target.
+/// * **Calls are synchronous.** When a method returns, the device is done, and the times in its report are
+///   the device's own.
+/// * **Errors leave the renderer usable.** After an error other than [`Error::Device`], `load` may be called
+///   again.
 ///
 /// Renderers need not be `Send`: several libraries that backends wrap are not.
 ///
-/// The four methods without a body are the contract. The others are optional powers: by default they answer
-/// [`Error::Unsupported`] or that there is nothing.
+/// The four methods without a body are the contract. The others are optional: by default they return
+/// [`Error::Unsupported`] or an empty answer.
 pub trait Renderer {
     /// Backend, device, driver, compiler and flags: printed beside every number.
     fn device(&self) -> &DeviceInfo;
@@ -43,8 +46,8 @@ pub trait Renderer {
     /// Uploads a scene, builds its acceleration structure, and clears the film to the size in `settings`.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a mode, integrator or feature that this target lacks, [`Error::Compile`] when device
-    /// code does not build, [`Error::Device`] when the scene does not fit.
+    /// [`Error::Unsupported`] for a mode, integrator or feature that this target lacks, [`Error::Compile`]
+    /// when device code does not build, [`Error::Device`] when the scene does not fit.
     fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport>;
 
     /// Adds these sample indices of every pixel to the film; returns when the device is done.
@@ -59,42 +62,44 @@ pub trait Renderer {
     /// [`Error::Contract`] before the first `load`.
     fn read(&mut self, film: &mut Film) -> Result<()>;
 
-    /// Records the paths of chosen samples, vertex by vertex, to find where two targets diverge. Runs the renderer's own
-    /// path code: the last vertex's radiance is the film's contribution of that sample. The film stays as it is.
+    /// Records the paths of chosen samples, vertex by vertex, to find where two targets diverge. Runs the
+    /// renderer's own path code: the last vertex's radiance is the film's contribution of that sample. The
+    /// film stays as it is.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] by default; [`Error::Contract`] before the first `load` or for a pixel outside the film.
+    /// [`Error::Unsupported`] by default; [`Error::Contract`] before the first `load` or for a pixel outside
+    /// the film.
     fn record_paths(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PathVertex>>> {
         let _ = requests;
         Err(self.unsupported("recording paths"))
     }
 
-    /// Kernel configurations worth comparing on this target for the loaded scene, the default first. Some may still be
-    /// refused by [`Renderer::configure`].
+    /// Kernel configurations worth comparing on this target for the loaded scene, the default first.
+    /// [`Renderer::configure`] may still refuse some.
     fn kernel_configs(&self) -> Vec<KernelConfig> {
         vec![KernelConfig::default()]
     }
 
-    /// Selects a kernel configuration and clears the film; the scene stays resident. The configuration holds until the
-    /// next `load`. An exact target leaves the same film and ray counts in each. On error the previous configuration
-    /// stays active.
+    /// Selects a kernel configuration and clears the film; the scene stays resident. The configuration holds
+    /// until the next `load`. An exact target leaves the same film and ray counts in each. On error the
+    /// previous configuration stays active.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] by default, and for a configuration that this target does not know; [`Error::Device`]
-    /// with the driver's reason for one that the device refuses, such as a work-group too large for it;
-    /// [`Error::Contract`] before the first `load`.
+    /// [`Error::Unsupported`] by default, and for a configuration that this target does not know;
+    /// [`Error::Device`] with the driver's reason for one that the device refuses, such as a work-group too
+    /// large for it; [`Error::Contract`] before the first `load`.
     fn configure(&mut self, config: &KernelConfig) -> Result<ConfigureReport> {
         Err(self.unsupported(&format!("the kernel configuration {config}")))
     }
 
-    /// Registers, stack and shared memory of the compiled kernels. Empty before the first `load`, and where no device
-    /// code is compiled.
+    /// Registers, stack and shared memory of the compiled kernels. Empty before the first `load`, and on
+    /// targets without compiled device code.
     fn kernel_resources(&self) -> Vec<KernelResources> {
         Vec::new()
     }
 
-    /// Traces given rays through the loaded scene, `passes` times over, for measuring traversal and for comparing hits.
-    /// Films are not touched. Stochastic alpha of ray `i` is keyed by [`ray_query_key`].
+    /// Traces given rays through the loaded scene, `passes` times, to measure traversal or to compare hits.
+    /// The film stays as it is. The random number key of ray `i` is [`ray_query_key`].
     ///
     /// Where `hits` is given it receives each ray's hit, in the order of `rays`. An any-hit query finds
     /// [`Hit::OCCLUDED`] or a miss.
@@ -128,7 +133,7 @@ pub enum Query {
     Any,
 }
 
-/// The key of stochastic alpha along ray `index` of [`Renderer::trace_rays`]: that of pixel `index` in sample 0 under
+/// The random number key of ray `index` of [`Renderer::trace_rays`]: that of pixel `index` in sample 0 under
 /// seed 0, of the camera ray for [`Query::Closest`] and of the first shadow ray for [`Query::Any`].
 #[inline(always)]
 pub const fn ray_query_key(query: Query, index: u32) -> RayKey {

@@ -52,19 +52,19 @@ pub struct StageTime {
 
 /// Device time of one pass by stage, in milliseconds.
 ///
-/// On a device with several workers that run different stages at once, a stage's time is its share of all workers'
-/// time, so stages add up to the pass.
+/// On a device with several workers that run different stages at once, a stage's time is its share of all
+/// workers' time, so stages add up to the pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StageTimes {
     /// The integrator's stages in the order of their first launch.
     pub stages: Vec<StageTime>,
-    /// The whole pass on the device. The rest beside the stages is queue handling, gaps, and kernels that run several
-    /// stages.
+    /// The whole pass on the device. The difference to the stages' sum is queue handling, gaps, and kernels
+    /// that run several stages.
     pub total_ms: f64,
 }
 
 impl StageTimes {
-    /// Milliseconds of a stage; 0 where the integrator has no such stage.
+    /// Milliseconds of a stage; 0 if the integrator has no such stage.
     pub fn ms(&self, name: &str) -> f64 {
         self.stages.iter().find(|stage| stage.name == name).map_or(0.0, |stage| stage.ms)
     }
@@ -136,14 +136,14 @@ impl PassReport {
 pub struct TraceRaysReport {
     /// Device time of each pass over all rays, in milliseconds.
     pub ms: Vec<f64>,
-    /// CPU time of each pass over all threads in milliseconds, which a busy machine does not change; empty where the
-    /// device is not a CPU or cannot measure it.
+    /// CPU time of each pass over all threads in milliseconds, which a busy machine does not change; empty
+    /// where the device is not a CPU or cannot measure it.
     pub busy_ms: Vec<f64>,
-    /// The acceleration structure that was traversed, such as `BVH2`.
+    /// The traversed acceleration structure, such as `BVH2`.
     pub layout: String,
 }
 
-/// Where a BVH came from.
+/// Origin of a BVH.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BvhOrigin {

@@ -14,8 +14,8 @@ pub enum Integrator {
     /// Path tracing from the camera with next-event estimation (Kajiya 1986; Veach 1997).
     #[default]
     Path,
-    /// Ambient occlusion: the share of cosine-weighted directions that leave the scene from the first hit, 0 to 1; black
-    /// where the camera ray escapes.
+    /// Ambient occlusion: the share of cosine-weighted directions that leave the scene from the first hit, 0
+    /// to 1; black where the camera ray escapes.
     Ao,
 }
 
@@ -76,7 +76,8 @@ pub enum Strategy {
     BsdfOnly = 2,
 }
 
-/// Size, integrator, estimator and random numbers of a render: all that decides a film besides the scene.
+/// Settings of a render: size, integrator, estimator and random numbers. With the scene they determine the
+/// film.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
     /// Film width in pixels, 1 to 65,535.
@@ -87,9 +88,9 @@ pub struct Settings {
     pub bounces: u32,
     /// Selects the random numbers. Studies that share a seed share every draw.
     pub seed: u32,
-    /// The arithmetic.
+    /// Arithmetic mode.
     pub mode: Mode,
-    /// The light transport algorithm.
+    /// Light transport algorithm.
     #[serde(default)]
     pub integrator: Integrator,
     /// The estimator of direct light.

@@ -23,7 +23,7 @@ pub(crate) fn finish(
     Ok(LoadedScene { scene: builder.build()?, warnings: warnings.finish() })
 }
 
-/// The camera asked for by name or index, else the first.
+/// The requested camera by name or index, else the first.
 pub(crate) fn choose(
     cameras: &[(String, Camera)],
     wanted: Option<&str>,
@@ -65,7 +65,7 @@ fn fitted(builder: &SceneBuilder, warnings: &mut Warnings) -> Camera {
     camera
 }
 
-/// Gives a scene without any light a bright sky.
+/// Adds a bright environment to a scene without any light.
 pub(crate) fn add_missing_light(builder: &mut SceneBuilder, emits: bool, warnings: &mut Warnings) {
     if emits || builder.light_count() > 0 || builder.environment != EnvironmentLight::default() {
         return;

@@ -1,12 +1,12 @@
-//! Scenes for Lockstep: procedural ones, glTF 2.0 and Wavefront OBJ files, and `scene.toml` files that add a camera and
-//! light to either.
+//! Scenes for Lockstep: procedural ones, glTF 2.0 and Wavefront OBJ files, and `scene.toml` files that add a
+//! camera and light to either.
 //!
-//! [`load`] takes what a user types: a built-in name, with an optional parameter after a colon, or a path. [`builtins`]
-//! lists the names. Whatever a loader ignores, replaces or guesses is a [`Warning`]; whatever would make it render the
-//! wrong thing is an error that names the file and the place in it.
+//! [`load`] takes a built-in name, with an optional parameter after a colon, or a path. [`builtins`] lists
+//! the names. A loader reports everything it ignores, replaces or guesses as a [`Warning`]; a fault that
+//! would change the image is an error that names the file and the place in it.
 //!
-//! Procedural scenes use no functions of the standard library that differ between hosts, so their bits are the same
-//! everywhere.
+//! Procedural scenes use no functions of the standard library that differ between hosts, so their bits are
+//! the same everywhere.
 
 mod files;
 mod finish;

@@ -1,4 +1,4 @@
-//! What a file may ask for.
+//! Limits on scene files.
 
 use crate::warning::Warnings;
 use lockstep_core::{Error, Result};
@@ -11,11 +11,11 @@ pub struct Limits {
     pub file_bytes: u64,
     /// Largest side of an image, in texels.
     pub image_side: u32,
-    /// Most texels of one image; decoding takes up to 16 bytes each.
+    /// Maximum texels of one image; decoding takes up to 16 bytes each.
     pub image_texels: u64,
-    /// Most texels of all images of a scene together; they take 4 bytes each.
+    /// Maximum texels of all images of a scene together; they take 4 bytes each.
     pub scene_texels: u64,
-    /// Most triangles of all meshes of a file together, before instancing.
+    /// Maximum triangles of all meshes of a file together, before instancing.
     pub triangles: u64,
 }
 
@@ -47,9 +47,9 @@ impl Limits {
     }
 }
 
-/// Counts decoded geometry against what its file could reasonably hold.
+/// Budget of decoded geometry.
 ///
-/// A small file can name one stretch of bytes thousands of times over; what it unfolds to is therefore limited by its
+/// A small file can refer to the same bytes thousands of times; its decoded size is therefore limited by its
 /// own size as well as by [`Limits::triangles`].
 #[derive(Debug)]
 pub(crate) struct GeometryBudget {

@@ -4,7 +4,7 @@ use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Material, MaterialKind, NONE};
 use serde::Deserialize;
 
-/// What to change of the material of this name; what is absent stays as the file has it.
+/// Changes of the material of this name; absent fields keep the file's values.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MaterialOverride {
@@ -17,7 +17,7 @@ pub(crate) struct MaterialOverride {
     metallic: Option<f32>,
     ior: Option<f32>,
     transmission: Option<f32>,
-    /// False takes the normal map away.
+    /// False removes the normal map.
     normal_map: Option<bool>,
 }
 
@@ -30,7 +30,7 @@ enum Kind {
     Principled,
 }
 
-/// All overrides, and which of them found their material.
+/// All overrides, with whether their material was found.
 #[derive(Debug, Default)]
 pub(crate) struct MaterialOverrides {
     list: Vec<(MaterialOverride, bool)>,
@@ -56,7 +56,7 @@ impl MaterialOverrides {
         }
     }
 
-    /// Names of overrides that met no material, each with the most similar name in the file.
+    /// Names of overrides without a material, each with the most similar name in the file.
     pub(crate) fn unused(&self) -> Vec<(&str, Option<&str>)> {
         let unused = self.list.iter().filter(|(_, found)| !found);
         unused

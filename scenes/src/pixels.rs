@@ -20,7 +20,7 @@ pub(crate) struct RadiancePixels {
     pub(crate) rgb: Vec<[f32; 3]>,
 }
 
-/// What an image's header says.
+/// Format and size from an image's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) format: ImageFormat,

@@ -22,7 +22,8 @@ pub struct Builtin {
     pub missing: Option<String>,
 }
 
-/// All built-in scenes: procedural ones first, then bundled `scene.toml` files with whether their data is present.
+/// All built-in scenes: procedural ones first, then bundled `scene.toml` files with whether their data is
+/// present.
 pub fn builtins(options: &LoadOptions) -> Vec<Builtin> {
     let procedural = procedural::ALL.iter().map(|p| Builtin {
         name: p.name,

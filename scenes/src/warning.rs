@@ -1,10 +1,10 @@
-//! What a loader had to leave out, replace or guess.
+//! Warnings of loaders: everything ignored, replaced or guessed.
 
 use lockstep_core::Error;
 use std::collections::HashMap;
 use std::fmt;
 
-/// Kinds of warnings beyond which further ones are only counted.
+/// Number of distinct warnings beyond which further ones are only counted.
 const MAX_WARNINGS: usize = 200;
 
 /// Places of one warning beyond which further ones are only counted.
@@ -15,13 +15,13 @@ const MAX_OTHERS: usize = 31;
 pub struct Warning {
     /// The file, or the name of a built-in scene.
     pub path: String,
-    /// JSON pointer, `byte N`, `line N`, or what was guessed (`camera`, `sky`).
+    /// JSON pointer, `byte N`, `line N`, or the guessed part (`camera`, `sky`).
     pub place: String,
-    /// What is wrong and what was done about it.
+    /// The fault, and its treatment.
     pub message: String,
     /// Further places with the same message, at most the first 31 of them.
     pub others: Vec<String>,
-    /// How many places have this message, all told.
+    /// Number of places with this message.
     pub count: usize,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Warnings {
 }
 
 impl Warnings {
-    /// None yet, about the file of this name.
+    /// No warnings yet, about the file of this name.
     pub(crate) fn new(path: impl Into<String>) -> Self {
         Self { path: path.into(), list: Vec::new(), by_message: HashMap::new(), omitted: 0 }
     }
@@ -77,7 +77,7 @@ impl Warnings {
         Warning { path: self.path.clone(), place, message, others: Vec::new(), count: 1 }
     }
 
-    /// Turns an error in a part that nothing uses into a warning.
+    /// Turns an error in an unused part into a warning.
     pub(crate) fn add_error(&mut self, error: Error) {
         match error {
             Error::Scene { place, message, .. } => self.add(place, message),

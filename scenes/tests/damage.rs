@@ -1,4 +1,5 @@
-//! Damaged files: whatever is cut off or flipped, loading ends soon, with a scene or an error, and never panics.
+//! Damaged files: whatever is cut off or flipped, loading ends soon, with a scene or an error, and never
+//! panics.
 
 #![allow(clippy::unwrap_used)]
 
@@ -139,7 +140,7 @@ fn undamaged_files_load() {
     assert!(survive("t.toml", TOML.as_bytes(), &beside()));
 }
 
-/// What happens to a file: it is cut off, and some of its bits are flipped or bytes replaced.
+/// Damage to a file: truncation, flipped bits, replaced bytes.
 fn damaged(bytes: &[u8], cut: Option<usize>, changes: &[(usize, u8)]) -> Vec<u8> {
     let mut out = bytes.to_vec();
     for &(at, change) in changes {

@@ -1,8 +1,9 @@
-//! Khronos' glTF-Validator has hundreds of small files, most of them wrong on purpose, each with a report. The loader
-//! must refuse or mention every error it reports, load every file without errors, and survive them all.
+//! Khronos' glTF-Validator has hundreds of small files, most of them wrong on purpose, each with a report.
+//! The loader must refuse or mention every error it reports, load every file without errors, and survive them
+//! all.
 //!
-//! The files are read from `$LOCKSTEP_SCENES/gltf-validator`, or `shared/scenes/gltf-validator` beside the repository;
-//! without them the test is skipped.
+//! The files are read from `$LOCKSTEP_SCENES/gltf-validator`, or `shared/scenes/gltf-validator` beside the
+//! repository; without them the test is skipped.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,9 +12,9 @@ use lockstep_scenes::{LoadOptions, load};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Files whose error we mention at another place than the report, with that place. Where the validator blames a mesh for
-/// lacking what an extension needs, we mention the extension, which is ignored. Numbers beyond the range of doubles are
-/// refused by the JSON parser, which knows bytes and no pointers.
+/// Files whose error we report at another place than the validator, with that place. Where the validator
+/// blames a mesh for lacking an attribute that an extension needs, we name the extension, which is ignored.
+/// Numbers beyond the range of doubles are refused by the JSON parser, which knows bytes and no pointers.
 const ELSEWHERE: &[(&str, &str)] = &[
     (
         "KHR_materials_anisotropy/data/material/no_tangent_space.gltf",

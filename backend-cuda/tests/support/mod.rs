@@ -1,4 +1,4 @@
-//! What the tests of CUDA devices share.
+//! Shared by the tests of CUDA devices.
 
 use lockstep_core::{Backend, OpenOptions, Renderer};
 use lockstep_cuda::Cuda;

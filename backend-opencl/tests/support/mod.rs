@@ -1,4 +1,4 @@
-//! What the tests of OpenCL devices share.
+//! Shared by the tests of OpenCL devices.
 
 use lockstep_core::{Backend, OpenOptions, Renderer};
 use lockstep_opencl::Opencl;

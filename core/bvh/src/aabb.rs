@@ -81,7 +81,8 @@ pub(crate) struct Aabb4 {
 impl Aabb4 {
     pub(crate) const EMPTY: Self = Self { lo: [f32::INFINITY; 4], hi: [f32::NEG_INFINITY; 4] };
 
-    /// Loads a reference's box. The last lanes are the words that follow in memory, so that each corner is one load.
+    /// Loads a reference's box. The last lanes are the words that follow in memory, so that each corner is
+    /// one load.
     #[inline(always)]
     pub(crate) fn of(reference: &Reference) -> Self {
         let Reference { bounds: Aabb { lo, hi }, index } = *reference;

@@ -9,7 +9,8 @@ use lockstep_core::math::rng::RayKey;
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Mesh, SceneData};
 
-/// The intersection predicate applied to every primitive of every instance: the definition that traversals reproduce.
+/// The intersection predicate applied to every primitive of every instance: the definition that traversals
+/// reproduce.
 pub struct BruteForce<'a> {
     scene: &'a SceneData,
     boxes: Vec<[Vec3; 2]>,

@@ -51,7 +51,7 @@ impl Bvh {
         }
     }
 
-    /// Root of the tree over instances, or [`crate::EMPTY`].
+    /// Root of the BVH over instances, or [`crate::EMPTY`].
     pub fn root(&self) -> u32 {
         match self {
             Self::Bvh2(bvh) => bvh.root,
@@ -67,8 +67,8 @@ impl Bvh {
         }
     }
 
-    /// Expected cost of a ray by the surface area heuristic (SAH), in leaf tests: of a triangle in [`Bvh2`], of a block in
-    /// [`Bvh8`].
+    /// Expected cost of a ray by the surface area heuristic (SAH), in leaf tests: of a triangle in [`Bvh2`],
+    /// of a block in [`Bvh8`].
     ///
     /// A node costs [`crate::NODE_COST`]. `scene` is the one it was built over.
     pub fn surface_area_cost(&self, scene: &SceneData) -> f64 {
@@ -80,8 +80,8 @@ impl Bvh {
 
     /// End-point overlap (EPO), in the unit of the SAH (Aila, Karras and Laine, HPG 2013).
     ///
-    /// The additional cost of rays that start or end on surfaces where boxes overlap. Takes seconds, with all threads of
-    /// the current rayon pool.
+    /// The additional cost of rays that start or end on surfaces where boxes overlap. Takes seconds, with all
+    /// threads of the current rayon pool.
     pub fn end_point_overlap(&self, scene: &SceneData) -> f64 {
         match self {
             Self::Bvh2(bvh) => metrics::end_point_overlap(bvh, scene),

@@ -1,11 +1,12 @@
 //! Quality metrics of a BVH: the expected cost of a ray.
 //!
 //! Both metrics are in units of one leaf test, of a triangle in [`Bvh2`](crate::Bvh2) and a block in
-//! [`Bvh8`](crate::Bvh8); visiting a node costs [`NODE_COST`]. The *surface area heuristic* (Goldsmith and Salmon 1987;
-//! MacDonald and Booth 1990) is the cost of a random line through the root's box that meets no surface. The *end-point
-//! overlap* (Aila, Karras and Laine, "On Quality Metrics of Bounding Volume Hierarchies", HPG 2013) is the additional cost
-//! of rays that start and end on surfaces: the area of the triangles inside a node's box that are not in its subtree,
-//! times the node's cost, summed over all nodes, over the area of all triangles.
+//! [`Bvh8`](crate::Bvh8); visiting a node costs [`NODE_COST`]. The *surface area heuristic* (Goldsmith and
+//! Salmon 1987; MacDonald and Booth 1990) is the cost of a random line through the root's box that meets no
+//! surface. The *end-point overlap* (Aila, Karras and Laine, "On Quality Metrics of Bounding Volume
+//! Hierarchies", HPG 2013) is the additional cost of rays that start and end on surfaces: the area of the
+//! triangles inside a node's box that are not in its subtree, times the node's cost, summed over all nodes,
+//! over the area of all triangles.
 
 use crate::build::polygon::{Point, Polygon, point};
 use crate::layout::bvh2::{EMPTY, LEAF_BIT};
@@ -34,7 +35,8 @@ fn leaf_cost<T: Stored>(bvh: &T, leaf: u32) -> f64 {
     bvh.primitives(leaf).map_or(0.0, |primitives| primitives.count().div_ceil(T::LEAF_WIDTH) as f64)
 }
 
-/// Sums the costs of nodes and leaves, weighted by the probability that a line through the root's box hits theirs.
+/// Sums the costs of nodes and leaves, weighted by the probability that a line through the root's box hits
+/// theirs.
 fn tree_cost<T: Stored>(bvh: &T, root: u32, leaf: &dyn Fn(u32) -> f64) -> f64 {
     if root == EMPTY {
         return 0.0;
@@ -77,10 +79,12 @@ fn union_of(children: impl Iterator<Item = (u32, Corners)>) -> Corners {
     real.reduce(join).unwrap_or([Vec3::ZERO; 2])
 }
 
-/// End-point overlap, exact up to rounding: every triangle is clipped to every box it overlaps. Zero without triangles.
+/// End-point overlap, exact up to rounding: every triangle is clipped to every box it overlaps. Zero without
+/// triangles.
 ///
-/// For several meshes it is the mean weighted by object-space area times the number of instances. Overlap between
-/// instances and spheres are not counted. A split reference counts by the part of the triangle in its clip box.
+/// For several meshes it is the mean weighted by object-space area times the number of instances. Overlap
+/// between instances and spheres are not counted. A split reference counts by the part of the triangle in its
+/// clip box.
 pub(crate) fn end_point_overlap<T: Stored>(bvh: &T, scene: &SceneData) -> f64 {
     let mut uses = vec![0.0; scene.meshes.len()];
     for instance in &scene.instances {
@@ -152,8 +156,8 @@ impl Flat {
         sums.into_iter().fold([0.0; 2], add)
     }
 
-    /// Costs of the boxes in the subtree of `node` that overlap `polygon`, weighted by the area inside; the triangle is of
-    /// `leaf`.
+    /// Costs of the boxes in the subtree of `node` that overlap `polygon`, weighted by the area inside; the
+    /// triangle is of `leaf`.
     fn overlap(&self, node: usize, polygon: &Polygon, leaf: usize) -> f64 {
         let FlatNode { bounds, cost, end } = &self.nodes[node];
         if (node..*end).contains(&leaf) {
@@ -245,7 +249,8 @@ mod tests {
 
     #[test]
     fn overlap_counts_by_the_area_inside_the_other_box() {
-        // The first covers x + y <= 2, the second, mirrored, x - y >= 1; half a unit of each is in the other's box.
+        // The first covers x + y <= 2, the second, mirrored, x - y >= 1; half a unit of each is in the
+        // other's box.
         let scene = scene(&[right(0.0, 0.0, 1.0), right(3.0, 0.0, -1.0)], 1);
         let boxes = [[[0.0; 3], [2.0, 2.0, 0.0]], [[1.0, 0.0, 0.0], [3.0, 2.0, 0.0]]];
         let bvh = by_hand(&scene, vec![node(boxes, [leaf(0, 1), leaf(1, 1)])]);
@@ -255,8 +260,8 @@ mod tests {
 
     #[test]
     fn nodes_and_leaves_weigh_what_they_cost() {
-        // Two parallel triangles in one leaf, a third in a node of its own that holds another far away; all of the first
-        // two is in the node's box, and nothing is in the leaves below it.
+        // Two parallel triangles in one leaf, a third in a node of its own that holds another far away; all
+        // of the first two is in the node's box, and nothing is in the leaves below it.
         let all = [right(0.0, 1.0, 1.0), right(0.0, 2.0, 1.0), right(0.0, 0.0, 1.0), right(0.0, 3.0, 1.0)];
         let scene = scene(&all, 1);
         let flat = |z: f32| [[0.0, 0.0, z], [2.0, 2.0, z]];
@@ -284,7 +289,8 @@ mod tests {
         let settings = BuildSettings { max_leaf: 1, ..Bvh2::SETTINGS };
         let [a, b] = [&one, &three].map(|scene| Bvh2::build(scene, &settings));
         assert!(near(end_point_overlap(&b, &three), end_point_overlap(&a, &one)));
-        // Three boxes of 3 x 2 in one of 203 x 2, two of them in one of 103 x 2; boxes of instances are padded.
+        // Three boxes of 3 x 2 in one of 203 x 2, two of them in one of 103 x 2; boxes of instances are
+        // padded.
         let mesh = surface_area_cost(&a, &one);
         let expected = 1.2 + (103.0 * 1.2 + 3.0 * 3.0 * mesh) / 203.0;
         assert!((surface_area_cost(&b, &three) - expected).abs() < 0.02 * expected);

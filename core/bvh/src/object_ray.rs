@@ -1,7 +1,7 @@
 //! A ray in object space, and the intersection predicate for one primitive.
 //!
-//! Traversals here call [`ObjectRay::test`] in their leaves. Other intersectors (Embree) find candidates, which
-//! [`confirm`] commits or rejects.
+//! Traversals here call [`ObjectRay::test`] in their leaves. Other intersectors (Embree) find candidates,
+//! which [`confirm`] commits or rejects.
 
 use crate::leaf::LeafPrimitive;
 use lockstep_core::geometry::{Hit, Ray, Shear, Slabs, accept, passes_alpha_test, sphere, triangle};
@@ -38,7 +38,8 @@ impl ObjectRay {
         }
     }
 
-    /// Transforms a ray into the space of an instance; `None` when it misses the instance's world box up to `t_last`.
+    /// Transforms a ray into the space of an instance; `None` when it misses the instance's world box up to
+    /// `t_last`.
     ///
     /// `boxes` are the [`instance_boxes`](crate::instance_boxes), `slabs` the world ray's.
     #[inline(always)]
@@ -122,7 +123,8 @@ impl ObjectRay {
     }
 }
 
-/// Confirms a candidate of another intersector: the hit that the predicate commits, or `None` where it rejects.
+/// Confirms a candidate of another intersector: the hit that the predicate commits, or `None` where it
+/// rejects.
 ///
 /// `candidates` is the primitive, or all split references of the triangle.
 #[inline(always)]

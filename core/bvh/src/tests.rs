@@ -34,7 +34,8 @@ fn placement(i: u32) -> Affine {
     [[s.x * a, t.x * b, n.x * c, p.x], [s.y * a, t.y * b, n.y * c, p.y], [s.z * a, t.z * b, n.z * c, p.z]]
 }
 
-/// Random triangles, large ones among them, duplicated ones for ties, flat ones, masked ones, spheres; and several instances of them.
+/// Random triangles, large ones among them, duplicated ones for ties, flat ones, masked ones, spheres; and
+/// several instances of them.
 fn mixture() -> Scene {
     let mut b = SceneBuilder::new("mixture");
     b.flatten = Flatten::Never;
@@ -130,7 +131,8 @@ fn closed(rings: u32, segments: u32, more: impl FnOnce(&mut MeshData, u32)) -> S
     b.build().unwrap()
 }
 
-/// Rays of all kinds that have broken intersectors: random, axis-aligned, through vertices and edges, grazing, far.
+/// Rays of all kinds that have broken intersectors: random, axis-aligned, through vertices and edges,
+/// grazing, far.
 pub(crate) fn ray(scene: &Scene, i: u32) -> Ray {
     let r = random(i, 20);
     let n = scene.triangles.len() as u32;
@@ -214,7 +216,8 @@ fn hits_do_not_depend_on_the_bvh() {
     assert!(presplit > 1_000, "only {presplit} rays hit split triangles");
 }
 
-/// Candidates confirmed eight at a time equal those confirmed one by one, except those left to the scalar test.
+/// Candidates confirmed eight at a time equal those confirmed one by one, except those left to the scalar
+/// test.
 #[test]
 fn eight_candidates_are_confirmed_as_each_alone() {
     let scene = closed_mesh(12, 24);
@@ -253,8 +256,8 @@ fn eight_candidates_are_confirmed_as_each_alone() {
     assert!(left < taken / 100, "{left} hits within triangles left to the scalar test, {taken} taken");
 }
 
-/// A ray into the closed mesh, and a triangle that it may meet: at a vertex, an edge, within or nearby, from inside or out,
-/// along an axis or not, and with an end before or behind it.
+/// A ray into the closed mesh, and a triangle that it may meet: at a vertex, an edge, within or nearby, from
+/// inside or out, along an axis or not, and with an end before or behind it.
 fn candidate(scene: &Scene, i: u32) -> (Ray, LeafPrimitive) {
     let r = random(i, 71);
     let triangle = LeafPrimitive::of(scene, &scene.meshes[0], (r[0] * scene.triangles.len() as f32) as u32);
@@ -381,8 +384,8 @@ fn scenes_without_geometry_are_traversable() {
     assert!(!tree.any_hit(&scene, &ray, key(0), &mut scratch));
 }
 
-/// The slab test of `bvh_enter` in `kernels/bvh/bvh2.h` on a node's first child, with exits widened by `widening` units in the
-/// last place.
+/// The slab test of `bvh_enter` in `kernels/bvh/bvh2.h` on a node's first child, with exits widened by
+/// `widening` units in the last place.
 fn kernel_hits(node: &Node, slabs: &Slabs, t_last: f32, widening: u32) -> bool {
     let [cx, hx, cy, hy] = node.xy0;
     let [cz, hz, ..] = node.z;
@@ -417,7 +420,8 @@ fn a_ray_that_hits_a_box_hits_every_node_around_it() {
         let around = [lo - more[0], hi + more[1]];
         let farthest = f32::max(max_abs_component(around[0]), max_abs_component(around[1]));
         let node = Node::new([around; 2], [0; 2], farthest);
-        // A ray at a corner, an edge, a face or the inside, some along an axis, some from within a face's plane.
+        // A ray at a corner, an edge, a face or the inside, some along an axis, some from within a face's
+        // plane.
         let target = |k: usize| {
             let at = [0.0, 1.0, r[2], s[1]][(s[k] * 4.0) as usize];
             lo.to_array()[k] + at * size[k]

@@ -40,7 +40,8 @@ pub(crate) trait Stored: Sized + Sync {
 
     fn view(&self) -> BvhArrays<'_, Self::Node, Self::Leaf>;
 
-    /// Child references of a node with their boxes as lowest and highest corner; [`EMPTY`] for a missing child.
+    /// Child references of a node with their boxes as lowest and highest corner; [`EMPTY`] for a missing
+    /// child.
     fn children(node: &Self::Node) -> impl Iterator<Item = (u32, [Vec3; 2])>;
 
     /// Primitives of a leaf of a mesh; `None` where the arrays have no such leaf.

@@ -1,4 +1,4 @@
-//! The list of checks, and running one.
+//! The list of checks, and how one is run.
 
 use crate::{
     Checked, Extent, Subject, configs, contract, fast, identity, parity, physics, timing, trace_rays,
@@ -7,12 +7,12 @@ use lockstep_core::Mode;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// The end of a check that did not fail.
+/// Outcome of a check that did not fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The claim holds; with a remark, which may be empty.
     Passed(String),
-    /// The target lacks what the check is about; with the reason.
+    /// The target lacks the feature under test; with the reason.
     Skipped(String),
 }
 
@@ -28,12 +28,12 @@ impl From<()> for Outcome {
     }
 }
 
-/// A part of a subject that a check needs.
+/// A prerequisite of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Need {
     /// A promise of identity.
     Exact,
-    /// A reference renderer to equal to the bit; implies [`Need::Exact`].
+    /// A reference renderer with identical films; implies [`Need::Exact`].
     Reference,
     /// Built-in scenes.
     Scenes,
@@ -109,7 +109,7 @@ const BUILT_IN: [Need; 2] = [Need::Reference, Need::Scenes];
 /// The result of running a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckResult {
-    /// The claim holds, or the target lacks what the check is about.
+    /// The claim holds, or the target lacks the feature under test.
     Ended(Outcome),
     /// The claim does not hold, or the renderer failed where it must work; with the reason.
     Failed(String),
@@ -121,7 +121,7 @@ impl Check {
         self.name
     }
 
-    /// Why the check does not concern a target; `None` where it does.
+    /// The reason that the check does not apply to a target; `None` where it applies.
     pub fn lacking(&self, subject: &Subject<'_>) -> Option<&'static str> {
         let given = subject.has();
         self.needs.iter().find_map(|need| match need {
@@ -135,7 +135,8 @@ impl Check {
         })
     }
 
-    /// Runs the check and takes its time. A panic of the claim or the renderer is a failure with the panic's message.
+    /// Runs the check and measures its time. A panic of the claim or the renderer is a failure with the
+    /// panic's message.
     pub fn run(&self, subject: &Subject<'_>) -> (CheckResult, Duration) {
         let start = Instant::now();
         let result = match catch_unwind(AssertUnwindSafe(|| (self.claim)(subject))) {

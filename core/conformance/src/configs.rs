@@ -10,8 +10,8 @@ use lockstep_core::{KernelConfig, Mode, PassReport, Renderer, Settings, Structur
 const SETTINGS: Settings =
     Settings { width: 75, height: 41, bounces: 9, seed: 3, roulette_from: Some(2), ..Settings::DEFAULT };
 
-/// The one work-group size that the quick suite takes besides a target's own: some compilers build all kernels anew for
-/// each.
+/// The one work-group size that the quick suite tests besides a target's own: some compilers build all
+/// kernels anew for each.
 const GROUP: u32 = 256;
 
 /// Work-group sizes that the full suite adds to a target's list.
@@ -26,11 +26,11 @@ const SPP: u32 = 6;
 /// A configuration that a target refused, and its reason.
 pub type Refusal = (KernelConfig, String);
 
-/// Renders the suite's scene in the configurations that a renderer lists, and compares films and ray counts with the
-/// default's. In full, a target that has work-groups takes further sizes. Returns those that were refused.
+/// Renders the suite's scene in the configurations that a renderer lists, and compares films and ray counts
+/// with the default's. The full suite adds further work-group sizes. Returns the refused configurations.
 ///
 /// # Errors
-/// A refusal other than [`Error::Device`] and [`Error::Unsupported`], and a renderer that fails otherwise.
+/// A refusal other than [`Error::Device`] and [`Error::Unsupported`], and any other failure of the renderer.
 ///
 /// # Panics
 /// When a configuration changes a film.
@@ -78,7 +78,8 @@ pub(crate) fn every_configuration_leaves_the_same_film(subject: &Subject<'_>) ->
     Ok(Outcome::Passed(format!("refused: {}", words.join(", "))))
 }
 
-/// A work-group that is too large, and what the target's list and modes lack, is refused.
+/// A work-group that is too large is refused, and so is any configuration that the target's list and modes
+/// lack.
 pub(crate) fn impossible_configurations_are_refused(subject: &Subject<'_>) -> Checked {
     let mut trial = ConfigTrial::start(subject)?;
     let listed = trial.renderer.kernel_configs();
@@ -145,7 +146,7 @@ impl ConfigTrial {
         Ok(None)
     }
 
-    /// After whatever was refused last, the renderer goes on.
+    /// After a refusal, the renderer still works.
     fn finish(mut self) -> Checked {
         let (film, _) = render(self.renderer.as_mut(), &self.scene, &SETTINGS, SPP)?;
         self.assert_same_film(&film, &KernelConfig::default());

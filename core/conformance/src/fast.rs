@@ -7,7 +7,8 @@ use lockstep_core::{Mode, Settings};
 
 /// Seeds of each build. The builds share none, so their noise is independent, as the test assumes.
 const SEEDS: u32 = 32;
-/// Samples per pixel of an image: with 32x32 pixels and 32 seeds the standard error of every mean below is under 0.25 %.
+/// Samples per pixel of an image: with 32x32 pixels and 32 seeds the standard error of every mean below is
+/// under 0.25 %.
 const SPP: u32 = 64;
 
 /// Mean radiance of one scene's images, one for each seed.
@@ -22,7 +23,7 @@ pub struct Means {
 }
 
 impl Means {
-    /// Why the two builds cannot have the same mean; nothing when they may.
+    /// The difference of means beyond noise, as a sentence; `None` where there is none.
     pub fn disagreement(&self) -> Option<String> {
         let ((exact, _), (fast, _)) = (mean_and_variance(&self.exact), mean_and_variance(&self.fast));
         let off = (fast - exact) / exact;
@@ -44,7 +45,7 @@ impl Means {
 /// A scene that does not render.
 ///
 /// # Panics
-/// When a film has samples that had to be altered.
+/// When a film has invalid samples.
 pub fn fast_means(subject: &Subject<'_>) -> Checked<Vec<Means>> {
     let mut renderer = subject.open()?;
     let all = [
@@ -72,7 +73,7 @@ pub fn fast_means(subject: &Subject<'_>) -> Checked<Vec<Means>> {
     all.into_iter().map(of_scene).collect()
 }
 
-/// The fast mode has the exact mode's mean; a mean that is 1 % lower would be found.
+/// The fast mode has the exact mode's mean; the test would find a mean that is 1 % lower.
 pub(crate) fn means_agree_and_one_percent_would_be_found(subject: &Subject<'_>) -> Checked {
     for mut means in fast_means(subject)? {
         assert_eq!(means.disagreement(), None);
@@ -82,7 +83,7 @@ pub(crate) fn means_agree_and_one_percent_would_be_found(subject: &Subject<'_>) 
     Ok(())
 }
 
-/// The fast mode promises no identity, has flags of its own, and leaves the exact mode as it was.
+/// The fast mode promises no identity, has flags of its own, and leaves the exact mode unchanged.
 pub(crate) fn the_mode_is_labelled_and_leaves_the_exact_one_alone(subject: &Subject<'_>) -> Checked<Outcome> {
     let scene = everything()?;
     let exact = Settings { width: 96, height: 54, ..Settings::default() };

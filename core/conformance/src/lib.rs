@@ -1,4 +1,5 @@
-//! The conformance suite: the checks that every Lockstep backend passes, inside this repository or outside it.
+//! The conformance suite: the checks that every Lockstep backend passes, inside this repository or outside
+//! it.
 //!
 //! - `contract`: the promises of [`Renderer`];
 //! - `trace_rays`: hits of given rays against the intersection predicate by brute force;
@@ -9,8 +10,8 @@
 //! - `fast`: the fast mode against the exact one, statistically;
 //! - `timing`: stage times against the time of the pass.
 //!
-//! A backend's test, `tests/conformance.rs`, is one invocation of [`conformance_suite!`], with `harness = false` in its
-//! `[[test]]` table. It runs every check on every target of the backend as a test of its own:
+//! A backend's test, `tests/conformance.rs`, is one invocation of [`conformance_suite!`], with `harness =
+//! false` in its `[[test]]` table. It runs every check on every target of the backend as a test of its own:
 //!
 //! ```no_run
 //! use lockstep_core::null::NullRenderer;
@@ -35,8 +36,9 @@
 //! lockstep_conformance::conformance_suite! { backend: Null }
 //! ```
 //!
-//! For bit identity it is also given `reference: || Cpu.open(BVH_TARGET, &OpenOptions::default())` of `lockstep-cpu`, for
-//! parity by function `probes: |target| ...`, and for films of built-in scenes `scenes: |name| ...`.
+//! For bit identity it is also given `reference: || Cpu.open(BVH_TARGET, &OpenOptions::default())` of
+//! `lockstep-cpu`, for parity by function `probes: |target| ...`, and for films of built-in scenes `scenes:
+//! |name| ...`.
 //!
 //! A single target is a [`Subject`] made from a closure, and each of [`CHECKS`] runs on it:
 //!
@@ -51,7 +53,8 @@
 //! }
 //! ```
 //!
-//! A claim that does not hold is asserted, as in any test; a renderer that fails where it must work is a [`Failure`].
+//! A claim that does not hold is asserted, as in any test; a renderer that fails where it must work is a
+//! [`Failure`].
 
 mod check;
 mod configs;
@@ -83,22 +86,22 @@ use lockstep_core::scene::Scene;
 use lockstep_core::{PassReport, Renderer, Settings};
 use std::ops::Range;
 
-/// The result of a part of the suite; claims are asserted on the way.
+/// The result of a part of the suite; failed claims panic on the way.
 pub type Checked<T = ()> = std::result::Result<T, Failure>;
 
 /// A renderer, or a scene of the suite, failed where it must work.
 #[derive(Debug, thiserror::Error)]
 #[error("{act}: {source}")]
 pub struct Failure {
-    /// The suite's act, with the scene.
+    /// The suite's action, with the scene.
     pub act: String,
-    /// Why that failed.
+    /// The cause.
     pub source: Error,
 }
 
-/// Names what the suite was doing.
+/// Adds the suite's action to an error.
 trait During<T> {
-    /// The value, or a [`Failure`] in this act.
+    /// The value, or a [`Failure`] of this action.
     fn during(self, act: impl FnOnce() -> String) -> Checked<T>;
 }
 

@@ -23,7 +23,8 @@ fn mean_of(
     Ok(mean(&film))
 }
 
-/// In a sky of radiance one, what conserves energy is invisible and what loses some is darker.
+/// White furnace: under an environment of radiance one, energy-conserving surfaces are invisible and lossy
+/// ones darker.
 pub(crate) fn furnaces_are_white(subject: &Subject<'_>) -> Checked {
     let white = [1.0; 3];
     let conserving = [
@@ -121,8 +122,8 @@ pub(crate) fn estimators_agree(subject: &Subject<'_>) -> Checked {
     Ok(())
 }
 
-/// The form factor from a point to a parallel square above it is known (Howell, Mengüç, Daun and Siegel, Thermal Radiation
-/// Heat Transfer, appendix C); directions that miss the square leave the scene.
+/// The form factor from a point to a parallel square above it is known (Howell, Mengüç, Daun and Siegel,
+/// Thermal Radiation Heat Transfer, appendix C); directions that miss the square leave the scene.
 pub(crate) fn ambient_occlusion_is_what_the_form_factor_leaves(subject: &Subject<'_>) -> Checked<Outcome> {
     let integrator = Integrator::Ao;
     let settings = Settings { integrator, ..square(64, 3) };

@@ -36,7 +36,7 @@ fn spot_camera(eye: Vec3, target: Vec3, degrees: f32) -> Camera {
     Camera { eye, direction, up, vertical_fov: degrees.to_radians(), ..Camera::default() }
 }
 
-/// A sphere of this material that fills the view, under a sky of radiance one.
+/// A sphere of this material that fills the view, in an environment of radiance one.
 ///
 /// # Errors
 /// As [`SceneBuilder::build`].
@@ -77,7 +77,8 @@ pub fn floor_under_sky(albedo: f32, sky: f32) -> Result<Scene> {
     b.build()
 }
 
-/// The origin of a diffuse floor under a spherical light at `center`: radiance `albedo * L * (r / d)^2 * cos`.
+/// The origin of a diffuse floor under a spherical light at `center`: radiance `albedo * L * (r / d)^2 *
+/// cos`.
 ///
 /// # Errors
 /// As [`SceneBuilder::build`].
@@ -105,8 +106,8 @@ pub fn mirror(f0: f32, degrees: f32) -> Result<Scene> {
     b.build()
 }
 
-/// A glass sphere met at `degrees` from its normal under a sky of radiance one. With one bounce only the light that is
-/// reflected off the outside arrives: radiance is Fresnel's reflectance.
+/// A glass sphere met at `degrees` from its normal under a sky of radiance one. With one bounce only the
+/// light that is reflected off the outside arrives: radiance is Fresnel's reflectance.
 ///
 /// # Errors
 /// As [`SceneBuilder::build`].
@@ -147,10 +148,12 @@ pub fn small_and_large_light() -> Result<Scene> {
     b.build()
 }
 
-/// Every feature at once, for tests of bits rather than of physics: instances (rotated, stretched, mirrored), spheres,
-/// all materials, textures in all wrap modes, normal map, alpha mask and blend, all kinds of light, a thin lens.
+/// A scene with every feature, for tests of bits rather than of physics: instances (rotated, stretched,
+/// mirrored), spheres, all materials, textures in all wrap modes, normal map, alpha mask and blend, all kinds
+/// of light, a thin lens.
 ///
 /// # Errors
+/// As [`SceneBuilder::build`].
 /// As [`SceneBuilder::build`].
 pub fn everything() -> Result<Scene> {
     let mut b = SceneBuilder::new("everything");
@@ -209,7 +212,7 @@ pub fn everything() -> Result<Scene> {
     b.build()
 }
 
-/// A sky with a gradient and one bright texel.
+/// An environment with a gradient and one bright texel.
 fn sky_texels() -> Vec<[f32; 3]> {
     (0..128)
         .map(|i| {

@@ -1,4 +1,4 @@
-//! The little statistics that the suite needs.
+//! Statistics for the suite.
 
 /// Sample mean and unbiased sample variance.
 pub fn mean_and_variance(values: &[f64]) -> (f64, f64) {

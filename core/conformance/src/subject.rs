@@ -1,4 +1,4 @@
-//! The target under test, and what a suite is given to test it with.
+//! The target under test, with its reference, probes and scenes.
 
 use crate::{Checked, During};
 use lockstep_core::error::{Error, Result};
@@ -6,13 +6,14 @@ use lockstep_core::scene::Scene;
 use lockstep_core::{Mode, Renderer};
 use lockstep_gpu::probe::ProbeDevice;
 
-/// How much the suite does.
+/// Extent of the suite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Extent {
-    /// Small films, some inputs of every function: what tests run.
+    /// Quick: small films, some inputs of every function. For tests.
     #[default]
     Quick,
-    /// Larger films of many sizes, all work-group sizes, 2^20 inputs of every function: for a user's own device.
+    /// Full: larger films of many sizes, all work-group sizes, 2^20 inputs of every function. For `lockstep
+    /// selftest`.
     Full,
 }
 
@@ -25,7 +26,7 @@ pub type OpenProbes<'a> = dyn Fn() -> Result<Box<dyn ProbeDevice>> + 'a;
 /// Loads a built-in scene by its name, as `lockstep_scenes::load` does.
 pub type LoadScene = fn(&str) -> Result<Scene>;
 
-/// The target under test. Checks that need what it was not given do not concern it.
+/// The target under test. Checks whose prerequisites are missing do not apply to it.
 pub struct Subject<'a> {
     open: Box<Open<'a>>,
     reference: Option<Box<Open<'a>>>,
@@ -52,7 +53,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Opens the renderer whose films an exact target must equal to the bit.
+    /// Sets the renderer with whose films an exact target's must be identical.
     #[must_use]
     pub fn with_reference(self, open: impl Fn() -> Result<Box<dyn Renderer>> + 'a) -> Self {
         Self { reference: Some(Box::new(open)), ..self }
@@ -64,42 +65,42 @@ impl<'a> Subject<'a> {
         Self { probes: Some(Box::new(open)), ..self }
     }
 
-    /// Loads the built-in scenes that films are compared on.
+    /// Sets the loader of built-in scenes, for comparing films.
     #[must_use]
     pub fn with_scenes(self, load: LoadScene) -> Self {
         Self { scenes: Some(load), ..self }
     }
 
-    /// The arithmetic that the target can run, [`Mode::Exact`] among it.
+    /// Sets the modes that the target supports, [`Mode::Exact`] among them.
     #[must_use]
     pub fn with_modes(self, modes: &[Mode]) -> Self {
         Self { modes: modes.to_vec(), ..self }
     }
 
-    /// Whether the target promises films identical to the reference's.
+    /// Sets whether the target promises films identical to the reference's.
     #[must_use]
     pub fn promising_identity(self, exact: bool) -> Self {
         Self { exact, ..self }
     }
 
-    /// How much is done.
+    /// Sets the extent of the suite.
     #[must_use]
     pub fn to_extent(self, extent: Extent) -> Self {
         Self { extent, ..self }
     }
 
-    /// Inputs of each function in the parity check, instead of the extent's number.
+    /// Sets the number of inputs per function of the parity check.
     #[must_use]
     pub fn with_parity_inputs(self, inputs: Option<u32>) -> Self {
         Self { parity_inputs: inputs, ..self }
     }
 
-    /// How much is done.
+    /// The extent of the suite.
     pub(crate) fn extent(&self) -> Extent {
         self.extent
     }
 
-    /// Whether the target can run this arithmetic.
+    /// Whether the target supports this mode.
     pub(crate) fn has_mode(&self, mode: Mode) -> bool {
         self.modes.contains(&mode)
     }
@@ -109,7 +110,7 @@ impl<'a> Subject<'a> {
         self.exact
     }
 
-    /// Whether a reference, probes and scenes were given.
+    /// Whether the subject has a reference, probes and scenes.
     pub(crate) fn has(&self) -> Given {
         Given {
             reference: self.reference.is_some(),
@@ -118,7 +119,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Inputs of each function in the parity check.
+    /// Number of inputs per function of the parity check.
     pub(crate) fn parity_inputs(&self) -> u32 {
         self.parity_inputs.unwrap_or(match self.extent {
             Extent::Quick => 1 << 14,

@@ -8,21 +8,21 @@ use lockstep_core::{Backend, OpenOptions, Renderer, TargetId, Unavailable};
 use lockstep_gpu::probe::ProbeDevice;
 use std::process::ExitCode;
 
-/// The environment variable with the number of inputs of each function in the parity check.
+/// The environment variable with the number of inputs per function of the parity check.
 const PARITY_INPUTS: &str = "LOCKSTEP_PARITY_INPUTS";
 
-/// Opens the renderer that others are compared with.
+/// Opens the reference renderer.
 pub type OpenReference = fn() -> Result<Box<dyn Renderer>>;
 
 /// Opens a target's device with the kernels of [`lockstep_gpu::assemble_probes`].
 pub type OpenTargetProbes = fn(&str) -> Result<Box<dyn ProbeDevice>>;
 
-/// A backend and what its targets are tested with. [`crate::conformance_suite!`] makes one.
+/// A backend with its reference, probes and scenes. [`crate::conformance_suite!`] makes one.
 #[derive(Clone, Copy)]
 pub struct Suite {
     /// The backend; every target that it lists is tested.
     pub backend: &'static dyn Backend,
-    /// Opens the renderer whose films every exact target must equal to the bit.
+    /// Opens the renderer with whose films every exact target's must be identical.
     pub reference: Option<OpenReference>,
     /// Opens a target's device for parity by function.
     pub probes: Option<OpenTargetProbes>,
@@ -45,20 +45,21 @@ impl Suite {
         }
     }
 
-    /// Runs the quick suite as the `main` of a test with `harness = false`, under libtest's command line. A target that is
-    /// absent has its checks shown as ignored, each with the reason, or as failed where `LOCKSTEP_REQUIRE` names it.
+    /// Runs the quick suite as the `main` of a test with `harness = false`, under libtest's command line.
+    /// Checks of an absent target are shown as ignored, each with the reason, or as failed where
+    /// `LOCKSTEP_REQUIRE` names it.
     pub fn run_as_tests(self) -> ExitCode {
         libtest_mimic::run(&Arguments::from_args(), self.trials()).exit_code()
     }
 
-    /// The checks of every target as tests. A check that does not concern a target is not among them.
+    /// The checks of every target as tests, without those that do not apply to a target.
     fn trials(self) -> Vec<Trial> {
         let mut trials = Vec::new();
         let mut present = Vec::new();
         let mut listed = Vec::new();
         for status in self.backend.targets() {
             listed.push(TargetId::from(status.name.as_str()).backend);
-            // An absent target is shown with what it could have to pass.
+            // Absent targets are shown with all checks that could apply.
             let exact = status.state.as_ref().map_or(true, |info| info.exact);
             let words = |absence: Unavailable| format!("{}. {}", absence.reason, absence.remedy);
             let absence = status.state.err().map(|absence| lockstep_require::one_line(&words(absence)));
@@ -126,8 +127,8 @@ fn missing_trial(word: &str) -> Trial {
 /// }
 /// ```
 ///
-/// `backend` is a unit struct that implements [`lockstep_core::Backend`]; the other three may be left out, in this order,
-/// with the checks that need them. The test's table in `Cargo.toml` has `harness = false`.
+/// `backend` is a unit struct that implements [`lockstep_core::Backend`]; the other three may be left out, in
+/// this order, with the checks that need them. The test's table in `Cargo.toml` has `harness = false`.
 #[macro_export]
 macro_rules! conformance_suite {
     (

@@ -1,9 +1,9 @@
-//! The targets that a test loops over.
+//! The present targets, for tests that loop over them.
 
 use lockstep_core::{Backend, TargetId};
 
-/// The names of a backend's targets that are present. Where there is none, the running test is reported as skipped, with
-/// the reason.
+/// Names of a backend's present targets. If there are none, the running test is reported as skipped, with the
+/// reason.
 ///
 /// # Panics
 /// Where `LOCKSTEP_REQUIRE` names a target of the backend that is absent.

@@ -3,10 +3,10 @@
 use crate::{Checked, During, Outcome, Subject, load};
 use lockstep_core::Settings;
 
-/// Samples of the pass that is timed, after one of the same size that warms up.
+/// Samples of the timed pass, which follows one of the same size as warm-up.
 const SPP: u32 = 16;
 
-/// The largest share of a pass on a device that queue handling and gaps between kernels may take.
+/// Largest share of a pass on a device that queue handling and gaps between kernels may take.
 const LARGEST_GAP: f64 = 0.1;
 
 /// The kernels of the four stages fill the pass by the device's timestamps.

@@ -1,21 +1,22 @@
 //! Every tolerance of the suite, each with its reason.
 
-/// Mean radiance of the furnace against 1. At 64x64 pixels and 256 spp the standard error of the noisiest estimator is
-/// 3e-4.
+/// Mean radiance of the furnace against 1. At 64x64 pixels and 256 spp the standard error of the noisiest
+/// estimator is 3e-4.
 pub const FURNACE: f64 = 1e-3;
 /// How far above 1 a lossy material may appear in the furnace: three standard errors of its noise.
 pub const FURNACE_EXCESS: f64 = 1e-3;
 /// Irradiance against its closed form, relative; what published validation of light transport uses.
 pub const IRRADIANCE: f64 = 5e-3;
-/// Fresnel reflectance against its formula, absolute. The pixel averages over a cone of 0.02 degrees, and choosing
-/// between reflection and refraction leaves a standard error of 1e-3 at 16,384 samples.
+/// Fresnel reflectance against its formula, absolute. The pixel averages over a cone of 0.02 degrees, and
+/// choosing between reflection and refraction leaves a standard error of 1e-3 at 16,384 samples.
 pub const FRESNEL: f64 = 5e-3;
 /// Two-sided critical value of Student's t at 1 % for the 62 degrees of freedom of two sets of 32 seeds.
 pub const WELCH_1_PERCENT: f64 = 2.657;
-/// The same at 0.25 %: 1 % shared among the four scenes on which the fast build is compared with the exact one.
+/// The same at 0.25 %: 1 % shared among the four scenes on which the fast build is compared with the exact
+/// one.
 pub const WELCH_FAST: f64 = 3.152;
-/// Relative difference of means that approximate division, roots and contraction may make where there is no noise to
-/// hide it: some thousand roundings of 2^-23.
+/// Relative difference of means that approximate division, roots and contraction may make where there is no
+/// noise to hide it: some thousand roundings of 2^-23.
 pub const FAST_ROUNDING: f64 = 1e-4;
 
 /// Mean of ambient occlusion over 2^20 rays: six standard deviations of a fair coin.

@@ -1,4 +1,5 @@
-//! The suite as a test program of a backend with a device that is here and one that is not: results, skips and failures.
+//! The suite as a test program of a backend with a device that is here and one that is not: results, skips
+//! and failures.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use lockstep_conformance::{Suite, require};

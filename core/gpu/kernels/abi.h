@@ -1,8 +1,9 @@
-/* The records that host and device exchange, byte for byte those of the Rust types of the same name.
+/* Records that host and device exchange, byte for byte the Rust types of the same name.
  *
- * 4-byte scalars in 16-byte groups, without padding: LS_ALIGN16 only lets a device load a group at once. `Packed`,
- * `Pass`, `SceneConstants` and `BounceCounters` are declared in core/gpu/src/records.rs, the others beside the code
- * that they serve, `VertexRecord` in src/trace/record.rs. A probe kernel writes all sizes and offsets, which a test compares with Rust's. */
+ * 4-byte scalars in 16-byte groups, without padding: LS_ALIGN16 only lets a device load a group at once.
+ * `Packed`, `Pass`, `SceneConstants` and `BounceCounters` are declared in core/gpu/src/records.rs,
+ * `VertexRecord` in core/src/path_record/vertex.rs, the others beside the code that they serve. A probe
+ * kernel writes all sizes and offsets, and a test compares them with Rust's. */
 
 /* The index that stands for "none". */
 #define NONE 0xffffffffu
@@ -170,7 +171,7 @@ typedef struct LS_ALIGN16 {
 #define EMPTY 0xffffffffu
 #define STACK_SIZE 96
 
-/* By so many units in the last place is widened what a ray leaves a node at. */
+/* ULPs by which a node's exit distance is widened. */
 #define NODE_WIDENING 48u
 
 typedef struct LS_ALIGN16 {
@@ -234,7 +235,7 @@ typedef struct {
 #define STRATEGY_LIGHT_ONLY 1u
 #define STRATEGY_BSDF_ONLY 2u
 
-/* What the samples in flight have in common. */
+/* Parameters shared by the samples in flight. */
 typedef struct LS_ALIGN16 {
     CameraFrame camera;
     u32 pixels;
@@ -255,7 +256,7 @@ typedef struct LS_ALIGN16 {
 #define VERTEX_SCATTER 32u
 #define VERTEX_CONTINUES 64u
 
-/* All that a path computes at one vertex; `flags` tells which parts it reached. */
+/* Quantities that a path computes at one vertex; `flags` marks the parts it reached. */
 typedef struct LS_ALIGN16 {
     Vec3 origin;
     u32 flags;
@@ -298,13 +299,13 @@ typedef struct LS_ALIGN16 {
     u32 reserved4;
 } VertexRecord;
 
-/* A sphere around all geometry. */
+/* Bounding sphere of all geometry. */
 typedef struct LS_ALIGN16 {
     Vec3 center;
     float radius;
 } BoundingSphere;
 
-/* What of the scene is not an array. */
+/* Scene data outside its arrays. */
 typedef struct LS_ALIGN16 {
     Environment environment;
     BoundingSphere bounds;

@@ -1,8 +1,8 @@
-/* The kernel that runs whole paths, one a work-item: the stages of the wavefront in a loop. core/gpu/src/signatures.rs declares its
- * parameters. */
+/* Whole paths in one kernel, one path per work-item: the stages of the wavefront in a loop. Parameters are
+ * declared in core/gpu/src/signatures.rs. */
 
-/* Rays of the bounces of a path. With LS_GROUP_COMPACTION a work-group counts the first bounces in local memory, and asks
- * each counter once at the end. */
+/* Ray counts of a path's bounces. With LS_GROUP_COMPACTION a work-group counts the first bounces in local
+ * memory and adds to each counter once at the end. */
 #define EXTENSION_RAYS 0u
 #define HITS 1u
 #define SHADOW_RAYS 2u
@@ -13,7 +13,7 @@ LS_FN LS_GLOBAL u32 *counter_of(LS_GLOBAL BounceCounters *counters, u32 index) {
 }
 
 #ifdef LS_GROUP_COMPACTION
-/* Counters of a group: those of eight bounces. */
+/* Counters of a work-group, for the first eight bounces. */
 #define GROUP_COUNTERS 32u
 #define LS_GROUP_TALLY(name) LS_LOCAL u32 name[GROUP_COUNTERS]
 

@@ -1,7 +1,8 @@
-/* The kernel that traces chosen samples and records every vertex of their paths: the stages of the wavefront, path by path.
- * The twin of core/transport/src/record_path.rs; core/gpu/src/signatures.rs declares its parameters. */
+/* Records every vertex of chosen samples' paths: the stages of the wavefront, path by path. The
+ * counterpart of core/transport/src/record_path.rs; parameters are declared in core/gpu/src/signatures.rs. */
 
-/* Texture coordinates at a hit as the base colour's texture is looked up, else of the first set as they are. */
+/* Texture coordinates at a hit: those of the base colour texture, or the first set untransformed without
+ * one. */
 LS_FN Vec2 trace_coordinates(SceneRef scene, Hit hit) {
     Vec2 uv;
     uv.x = 0.0f;
@@ -24,7 +25,8 @@ LS_FN Vec2 trace_coordinates(SceneRef scene, Hit hit) {
     return uv;
 }
 
-/* Traces one sample. `vertices` has room for every bounce and is all zero. Returns how many vertices the path has. */
+/* Records one sample. `vertices` has room for every bounce and is all zero. Returns the number of vertices
+ * of the path. */
 LS_FN u32 trace_path(SceneRef scene, Pass pass, SampleKey key, LS_GLOBAL VertexRecord *vertices) {
     PathState path = path_generate(pass.camera, key);
     u32 length = 0u;
@@ -64,7 +66,7 @@ LS_FN u32 trace_path(SceneRef scene, Pass pass, SampleKey key, LS_GLOBAL VertexR
     return length;
 }
 
-LS_KERNEL void ls_trace(LS_SCENE_PARAMETERS, Pass pass, u32 count, LS_GLOBAL const u32 *LS_RESTRICT requests,
+LS_KERNEL void ls_record_paths(LS_SCENE_PARAMETERS, Pass pass, u32 count, LS_GLOBAL const u32 *LS_RESTRICT requests,
                         LS_GLOBAL VertexRecord *LS_RESTRICT path_vertices, LS_GLOBAL u32 *LS_RESTRICT path_lengths) {
     LS_SCENE_REF(scene);
     for (u32 i = LS_GLOBAL_ID(); i < count; i += LS_GLOBAL_SIZE()) {

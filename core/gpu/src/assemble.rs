@@ -1,4 +1,4 @@
-//! One source text from a backend's compat header and the shared kernels.
+//! Assembly of kernel source from a backend's compat header and the shared headers.
 
 use crate::features::KernelFeatures;
 use crate::integrators::plan;
@@ -8,7 +8,7 @@ use lockstep_core::KernelSource;
 use lockstep_core::error::{Error, Result};
 use lockstep_core::{Integrator, Order, Scheduling, Structure};
 
-/// A header and the name that compile errors give it.
+/// A header, and its name in compile errors.
 pub(crate) type Header = (&'static str, &'static str);
 
 macro_rules! header {
@@ -21,7 +21,7 @@ macro_rules! header {
 }
 pub(crate) use header;
 
-/// The functions that all programs share, each header after those that it needs.
+/// Functions that all programs share, each header after those it needs.
 const HEADERS: [Header; 24] = [
     header!("abi.h"),
     header!("scene/scene.h"),
@@ -107,35 +107,36 @@ pub(crate) const BIDIRECTIONAL: [Header; 3] =
 
 const PROBES: [Header; 2] = [header!("tests/probe.h"), header!("tests/layout.h")];
 
-/// Neighbouring items that a work-item takes at once where [`Options::group_compaction`] is off: whole cache lines of a
-/// queue. With one item at once 16 threads made less than a quarter of the samples of `cornell`, since all add to the same
-/// counters; 16 to 64 are alike.
+/// Neighbouring items that a work-item takes at once where [`Options::group_compaction`] is off: whole cache
+/// lines of a queue. One item at a time made less than a quarter of the samples of `cornell` on 16 threads,
+/// since all add to the same counters; 16 to 64 are alike.
 pub const ITEMS_IN_TURN: u32 = 64;
 
-/// What to build from the one source.
+/// Options of a program's source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Options {
-    /// Leave contraction and approximations to the compiler: the named second build, never the default.
+    /// Leaves contraction and approximations to the compiler: the second build, never the default.
     pub fast: bool,
-    /// Reserve queue slots once per work-group, by local memory and barriers. For GPUs; CPU devices are faster without.
+    /// Reserves queue slots once per work-group, by local memory and barriers. For GPUs; CPU devices are
+    /// faster without.
     pub group_compaction: bool,
-    /// The layout of the BVH, by which hits are found.
+    /// The layout of the BVH to traverse.
     pub layout: Layout,
-    /// What the kernels can deal with.
+    /// The kernel features to include.
     pub features: KernelFeatures,
 }
 
-/// Puts a program's source together. `compat` is the backend's header, `compat_name` what compile errors call it.
+/// Assembles a program's source. `compat` is the backend's header, `compat_name` its name in compile errors.
 pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: ProgramKind) -> KernelSource {
     let ProgramOptions { structure, threads, order } = part.build();
     let last: &[Header] = match (part, structure) {
         (ProgramKind::Render, _) => &RENDER,
-        (ProgramKind::Trace, _) => &RECORD_PATHS,
+        (ProgramKind::RecordPaths, _) => &RECORD_PATHS,
         (ProgramKind::Configured(_), Structure::Wavefront) => &WAVEFRONT,
         (ProgramKind::Configured(_), Structure::NoCompaction) => &NO_COMPACTION,
         (ProgramKind::Configured(_), Structure::Megakernel) => &MEGAKERNEL,
     };
-    // Lanes in lockstep, of which each has a ray of its own, are a GPU's.
+    // Only on a GPU does each lane of a warp have a ray of its own.
     let refills =
         options.group_compaction && options.layout == Layout::Bvh2 && threads == Scheduling::Default;
     let of_build = [
@@ -149,7 +150,7 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
     assemble_with(compat_name, compat, options, &of_build, &last)
 }
 
-/// The same with the probes of [`lockstep_conformance::parity`] in place of the entry kernels.
+/// Assembles the probes of [`lockstep_conformance::parity`] in place of the entry kernels.
 pub fn assemble_probes(compat_name: &str, compat: &str, options: &Options) -> KernelSource {
     let integrators = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).headers);
     let last: Vec<Header> = integrators.chain(&BIDIRECTIONAL).chain(&PROBES).copied().collect();
@@ -186,8 +187,7 @@ fn assemble_with(
     KernelSource::of(files)
 }
 
-/// A source with a patch applied, for proofs that a mistake would be found. A file that this source lacks is passed
-/// over.
+/// Applies a patch to a source, for mutation tests. A file that this source lacks is skipped.
 ///
 /// # Errors
 /// [`Error::Contract`] unless the file contains the text exactly once.
@@ -206,14 +206,14 @@ pub fn patched(mut source: KernelSource, edit: &SourcePatch) -> Result<KernelSou
     Ok(KernelSource::of(source.files))
 }
 
-/// A change of the kernels' source, for proofs that a mistake would be found.
+/// A change of the kernels' source, for mutation tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourcePatch {
-    /// The file, such as `core/kernels/path.h`.
+    /// The file, such as `kernels/integrators/path.h`.
     pub file: &'static str,
-    /// What it has exactly once.
+    /// The text to replace, which occurs exactly once.
     pub from: &'static str,
-    /// What takes its place.
+    /// Its replacement.
     pub to: &'static str,
 }
 

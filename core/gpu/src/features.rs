@@ -3,15 +3,16 @@
 use lockstep_core::Integrator;
 use lockstep_core::scene::{Instance, SceneData};
 
-/// Kernel features (as in Cycles): primitives, surfaces and the integrator that a program is built for. Features that a
-/// scene lacks would cost registers and branches in the innermost loops; kernels with all of them take every scene.
+/// Kernel features (as in Cycles): primitives, surfaces and the integrator that a program is built for.
+/// Features that a scene lacks would cost registers and branches in the innermost loops; kernels with all of
+/// them take every scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KernelFeatures {
-    /// A tree over instances: more than one mesh in the world, or one that is placed by a map.
+    /// A BVH over instances: several meshes in the world, or a transformed one.
     pub instances: bool,
     /// Spheres.
     pub spheres: bool,
-    /// Surfaces with partial coverage.
+    /// Surfaces with alpha.
     pub alpha: bool,
     /// The integrator that shades.
     pub integrator: Integrator,

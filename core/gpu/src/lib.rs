@@ -1,23 +1,24 @@
 //! The kernel dialect: one source for all GPU backends, and how to launch it.
 //!
-//! The code lies in `core/kernels/*.h`, the twin of this crate's path tracer, in a C99 subset that is OpenCL C 1.2 and
-//! CUDA C++ at once. A backend puts its `compat.h` in front, which defines the neutral words; [`assemble()`] does that.
-//! [`signatures`] declares what each entry kernel takes.
+//! The code lies in `core/gpu/kernels`, the counterpart of `core/transport` and `core/bvh`, in a C99 subset
+//! that is OpenCL C 1.2 and CUDA C++ at once. A backend's `compat.h` defines the dialect's words;
+//! [`assemble()`] puts it in front. [`signatures`] declares the parameters of each entry kernel.
 //!
 //! # The wavefront
 //!
-//! Path `sample_in_flight * pass.pixels + i` belongs to one sample of the pixel at position `pass.first_pixel + i` of the
-//! film's tiles ([`lockstep_core::film::tiled`]). A driver launches [`signatures::GENERATE`], then for each bounce from 0 to
-//! `pass.bounces` [`signatures::EXTEND`] (for the camera's rays [`signatures::EXTEND_COHERENT`]), [`signatures::SHADE`] and [`signatures::CONNECT`], then [`signatures::RESOLVE`] and
-//! [`signatures::TALLY`]. Kernels share out their queue by the global size, up to a length that stays on the device, so any
-//! global size is right and the host never waits in between. With [`Options::group_compaction`] the global size must be a
-//! multiple of the group's.
+//! Path `sample_in_flight * pass.pixels + i` belongs to one sample of the pixel at position `pass.first_pixel
+//! + i` of the film's tiles ([`lockstep_core::film::tiled`]). An integrator declares its stages and buffers
+//! ([`integrators`]), and the [`driver`] launches them: [`signatures::GENERATE`]; in each round
+//! [`signatures::EXTEND`] (for camera rays [`signatures::EXTEND_COHERENT`]), [`signatures::SHADE`] and
+//! [`signatures::CONNECT`]; then [`signatures::RESOLVE`] and [`signatures::TALLY`]. Kernels are grid-stride
+//! loops over queues whose lengths stay on the device, so any global size is right and the host never waits
+//! in between. With [`Options::group_compaction`] the global size must be a multiple of the work-group size.
 //!
-//! [`ProgramKind`] lists the programs: a pass of another structure launches [`signatures::MEGAKERNEL`] in place of all but the last
-//! two, or stages that leave paths in their slots.
+//! [`ProgramKind`] lists the programs: other kernel structures launch [`signatures::MEGAKERNEL`] in place of
+//! all but the last two, or stages without compaction.
 //!
-//! Before the first pass the film, the counters ([`counters_len`]), the invalid (four words) and the totals
-//! ([`totals_len`]) are zero.
+//! Before the first pass the film, the counters ([`counters_len`]), the invalid samples (four words) and the
+//! totals ([`totals_len`]) are zero.
 
 mod assemble;
 pub mod driver;

@@ -1,21 +1,21 @@
-//! Probes: kernels that call single device functions, for comparing them with their Rust counterparts.
+//! Probes: kernels that call single device functions, to compare them with their Rust counterparts.
 
 use crate::signatures::{Argument, ArgumentType, Kernel, Passing};
 use crate::{SceneArray, SceneConstants};
 use lockstep_bvh::Layout;
 use lockstep_core::error::Result;
 
-/// A launch of one probe.
+/// A launch of one probe. Its arguments follow in the order of the fields.
 pub struct Call<'a> {
     /// The kernel; [`Kernel::check`] accepts the arguments below in this order.
     pub kernel: Kernel,
-    /// Comes first, the constants by value, when the kernel takes the scene.
+    /// The scene constants, by value, if the kernel takes the scene.
     pub scene: Option<(SceneConstants, &'a [SceneArray<'a>])>,
-    /// Then how many items there are, by value.
+    /// Number of items, by value.
     pub count: u32,
-    /// Then a buffer of these words; at least one.
+    /// Contents of the input buffer; at least one word.
     pub inputs: &'a [u32],
-    /// Last a buffer of this many words, zero before the launch, which the call returns.
+    /// Words of the output buffer, zero before the launch, which the call returns.
     pub output_words: usize,
 }
 
@@ -24,7 +24,7 @@ pub trait ProbeDevice {
     /// Launches a probe with any global size and returns its output words.
     ///
     /// # Errors
-    /// Whatever the device reports.
+    /// Any error of the device.
     fn probe(&mut self, call: &Call<'_>) -> Result<Vec<u32>>;
 
     /// The layout of the BVH that its probes traverse.

@@ -1,46 +1,46 @@
-//! The programs that are made of the one source.
+//! Programs that are assembled from the shared source.
 
-use crate::signatures::{KERNELS, Kernel, MEGAKERNEL, RESOLVE, STAGES, TALLY, TRACE};
+use crate::signatures::{KERNELS, Kernel, MEGAKERNEL, RECORD_PATHS, RESOLVE, STAGES, TALLY};
 use lockstep_core::{KernelConfig, Order, Scheduling, Structure};
 
-/// The kernels that one program has, and how they are built.
+/// A program: its kernels and how they are built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ProgramKind {
-    /// All that renders and casts launch.
+    /// Renders and ray queries in the default configuration.
     #[default]
     Render,
-    /// The kernel that records paths, built when the first is asked for.
-    Trace,
-    /// What a render launches in another way, built when that is asked for.
+    /// The kernel that records paths, built on first use.
+    RecordPaths,
+    /// Renders in another kernel configuration, built on first use.
     Configured(ProgramOptions),
 }
 
-/// How the kernels of a render are built.
+/// The part of a kernel configuration that is compiled into a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ProgramOptions {
-    /// The kernels that a path goes through.
+    /// Kernel structure.
     pub structure: Structure,
-    /// How work-items come by their rays.
+    /// Assignment of rays to work-items.
     pub threads: Scheduling,
-    /// The order in which pixels and rays are gone through.
+    /// Traversal order of pixels and rays.
     pub order: Order,
 }
 
 impl ProgramKind {
-    /// The program that a variant's passes launch.
-    pub fn of(variant: &KernelConfig) -> Self {
-        let KernelConfig { structure, threads, order, .. } = *variant;
+    /// The program that passes of a configuration launch.
+    pub fn of(config: &KernelConfig) -> Self {
+        let KernelConfig { structure, threads, order, .. } = *config;
         match (ProgramOptions { structure, threads, order }) {
             build if build == ProgramOptions::default() => Self::Render,
             build => Self::Configured(build),
         }
     }
 
-    /// Its kernels.
+    /// The program's kernels.
     pub fn kernels(self) -> &'static [&'static Kernel] {
         match self {
             Self::Render => &KERNELS,
-            Self::Trace => &[&TRACE],
+            Self::RecordPaths => &[&RECORD_PATHS],
             Self::Configured(ProgramOptions { structure: Structure::Megakernel, .. }) => {
                 &[&MEGAKERNEL, &RESOLVE, &TALLY]
             }
@@ -48,20 +48,20 @@ impl ProgramKind {
         }
     }
 
-    /// Those of its kernels that passes launch. The others run as by default, whatever a variant asks for.
+    /// Kernels that a pass launches; others ignore the configuration.
     pub fn of_passes(self) -> &'static [&'static Kernel] {
         match self {
             Self::Render => &STAGES,
-            Self::Trace => &[],
+            Self::RecordPaths => &[],
             Self::Configured(_) => self.kernels(),
         }
     }
 
-    /// How its kernels are built.
+    /// The options that the program is built with.
     pub(crate) fn build(self) -> ProgramOptions {
         match self {
             Self::Configured(build) => build,
-            Self::Render | Self::Trace => ProgramOptions::default(),
+            Self::Render | Self::RecordPaths => ProgramOptions::default(),
         }
     }
 }

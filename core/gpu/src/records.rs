@@ -1,4 +1,4 @@
-//! Records that only devices and their drivers exchange. The twin is `kernels/abi.h`.
+//! Records that only devices and their drivers exchange. The counterpart is `kernels/abi.h`.
 
 use bytemuck::{Pod, Zeroable};
 use lockstep_core::math::vec3::Vec3;
@@ -16,18 +16,18 @@ pub struct Packed {
     pub w: u32,
 }
 
-/// What the samples in flight have in common; passed by value.
+/// Parameters of a batch of samples in flight; passed by value.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Pass {
     /// The camera, fitted to the film.
     pub camera: CameraFrame,
-    /// Pixels that the samples in flight belong to: positions `first_pixel .. first_pixel + pixels` of the film's tiles
+    /// Number of pixels in flight: positions `first_pixel .. first_pixel + pixels` in tiled order
     /// ([`lockstep_core::film::tiled`]).
     pub pixels: u32,
-    /// Samples of each pixel in flight. `pixels * samples` paths, below 2^31.
+    /// Samples in flight per pixel. `pixels * samples` paths, below 2^31.
     pub samples: u32,
-    /// Index of the first of them.
+    /// Index of the first sample in flight.
     pub first_sample: u32,
     /// Selects the random numbers.
     pub seed: u32,
@@ -37,12 +37,13 @@ pub struct Pass {
     pub strategy: u32,
     /// First bounce of Russian roulette, or [`NONE`].
     pub roulette_from: u32,
-    /// Film index of the first of them. A film that does not fit the path state is rendered in ranges of pixels.
+    /// Position of the first pixel in flight. A film that does not fit the path state is rendered in ranges
+    /// of pixels.
     pub first_pixel: u32,
 }
 
 impl Pass {
-    /// The samples `first_sample .. first_sample + samples` of every pixel.
+    /// Parameters of the samples `first_sample .. first_sample + samples` of every pixel.
     pub fn new(scene: &SceneData, settings: &Settings, first_sample: u32, samples: u32) -> Self {
         Self {
             camera: scene.camera.frame(settings.width, settings.height),
@@ -58,26 +59,26 @@ impl Pass {
     }
 }
 
-/// What of a scene is not an array; passed by value.
+/// Scene data outside its arrays; passed by value.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct SceneConstants {
-    /// The sky.
+    /// The environment.
     pub environment: Environment,
-    /// The sphere around all geometry.
+    /// Bounding sphere of all geometry.
     pub bounds: BoundingSphere,
     /// Entries of the light list and of its alias table.
     pub light_count: u32,
-    /// Entries of the sky's alias table.
+    /// Entries of the environment's alias table.
     pub environment_cells: u32,
-    /// Root of the tree over instances, or [`lockstep_bvh::EMPTY`].
+    /// Root of the BVH over instances, or [`lockstep_bvh::EMPTY`].
     pub root: u32,
     /// Zero.
     pub reserved: u32,
 }
 
-/// Rays of one bounce of the samples in flight. `extension_rays` and `shadow_rays` are also the lengths of that
-/// bounce's queues.
+/// Rays of one bounce of the samples in flight. `extension_rays` and `shadow_rays` are also the lengths of
+/// that bounce's queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct BounceCounters {
@@ -91,17 +92,18 @@ pub struct BounceCounters {
     pub unoccluded: u32,
 }
 
-/// Words of [`crate::signatures::TALLY`]'s totals before the first bounce's: invalid that are not finite, negative, clamped; zero.
+/// Words of [`crate::signatures::TALLY`]'s totals before those of the first bounce: samples that are not
+/// finite, negative, clamped; zero.
 pub const TOTALS_HEADER: usize = 4;
 
-/// How many 64-bit totals a run with this many bounces keeps: the header, then four for each bounce in the order of
+/// Number of 64-bit totals of a run with this many bounces: the header, then four per bounce in the order of
 /// [`BounceCounters`].
 pub const fn totals_len(bounces: u32) -> usize {
     TOTALS_HEADER + 4 * (bounces as usize + 1)
 }
 
-/// How many [`BounceCounters`] a run with this many bounces needs: one for each bounce, and one that stays zero; then as
-/// many again, from which work-items that fetch their rays are given them.
+/// Number of [`BounceCounters`] of a run with this many bounces: one per bounce and one that stays zero; then
+/// as many again, the counters from which work-items fetch rays.
 pub const fn counters_len(bounces: u32) -> usize {
     2 * (bounces as usize + 2)
 }
@@ -117,7 +119,7 @@ pub fn bounces_of_totals(totals: &[u64]) -> Vec<BounceCounts> {
         .collect()
 }
 
-/// The invalid in `totals`.
+/// The invalid samples in `totals`.
 pub fn invalid_of_totals(totals: &[u64]) -> lockstep_core::film::InvalidSamples {
     let word = |i: usize| totals.get(i).copied().unwrap_or(0);
     lockstep_core::film::InvalidSamples { non_finite: word(0), negative: word(1), clamped: word(2) }

@@ -1,4 +1,4 @@
-//! A scene as the kernels take it.
+//! The scene as kernel arguments.
 
 use crate::records::SceneConstants;
 use crate::signatures::{Argument, SCENE_LEN, scene};
@@ -7,16 +7,16 @@ use lockstep_bvh::Bvh;
 use lockstep_core::scene::SceneData;
 use lockstep_core::scene::texture::SRGB_TO_LINEAR;
 
-/// One array of the scene, to be copied to the device as it is.
+/// One array of the scene, copied to the device as it is.
 #[derive(Clone, Copy, Debug)]
 pub struct SceneArray<'a> {
-    /// The parameter that takes it.
+    /// The kernel parameter it is bound to.
     pub argument: &'static Argument,
-    /// Its bytes; may be empty, where a device that knows no empty buffers gives any buffer.
+    /// Its bytes; may be empty, in which case any buffer can be bound.
     pub bytes: &'a [u8],
 }
 
-/// What kernels take of a scene by value.
+/// Scene data that kernels take by value.
 pub fn scene_constants(scene: &SceneData, bvh: &Bvh) -> SceneConstants {
     SceneConstants {
         environment: scene.environment,
@@ -28,7 +28,7 @@ pub fn scene_constants(scene: &SceneData, bvh: &Bvh) -> SceneConstants {
     }
 }
 
-/// What kernels take of a scene as buffers, in the order of [`crate::signatures::scene`] after its first parameter.
+/// The scene's arrays, in the order of [`crate::signatures::scene`] after its first parameter.
 pub fn scene_arrays<'a>(data: &'a SceneData, bvh: &'a Bvh) -> [SceneArray<'a>; SCENE_LEN - 1] {
     let [nodes, leaves, mesh_roots, instance_boxes] = bvh.arrays();
     let arrays: [&[u8]; SCENE_LEN - 1] = [

@@ -1,5 +1,5 @@
-//! Parameters of the entry kernels: the one declaration that backends check their launches against, and that a test
-//! compares with the signatures in the headers.
+//! Parameters of the entry kernels: the one declaration that backends check their launches against, and that
+//! a test compares with the signatures in the headers.
 
 use crate::records::{BounceCounters, Packed, Pass, SceneConstants};
 use lockstep_bvh::Layout;
@@ -61,14 +61,14 @@ pub struct Kernel {
     pub name: &'static str,
     /// True when the [`scene`] precedes its own parameters.
     pub takes_scene: bool,
-    /// True when it walks the BVH: `LS_TRAVERSAL` in the source. Such a kernel waits for memory, and gains from many
-    /// work-items in flight more than from many registers.
+    /// True for BVH traversal, `LS_TRAVERSAL` in the source. Such a kernel is bound by memory latency, and
+    /// gains more from many work-items in flight than from many registers.
     pub traverses: bool,
     /// Its own parameters in order.
     pub own: &'static [Argument],
 }
 
-/// A launch that does not fit its kernel.
+/// A mismatch between a launch and its kernel.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Mismatch {
     /// More or fewer arguments than parameters.
@@ -88,14 +88,14 @@ pub enum Mismatch {
         kernel: &'static str,
         /// The parameter.
         argument: &'static str,
-        /// What the declaration asks for.
+        /// The declaration.
         expected: String,
-        /// What the launch gives.
+        /// The argument given.
         given: String,
     },
 }
 
-/// What a launch gives for one parameter.
+/// The type of a launch's argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GivenArgument {
     /// A value of this many bytes.
@@ -155,16 +155,16 @@ pub(crate) const PASS: ArgumentType = of::<Pass>("Pass");
 pub(crate) const COUNTERS: ArgumentType = of::<BounceCounters>("BounceCounters");
 const ALIAS: ArgumentType = of::<AliasEntry>("AliasEntry");
 
-/// The parameter that takes the [`Pass`] by value.
+/// The parameter that receives the [`Pass`] by value.
 pub(crate) const PASS_NAME: &str = "pass";
-/// The parameter that takes the round by value.
+/// The parameter that receives the round by value.
 pub(crate) const BOUNCE_NAME: &str = "bounce";
 
 /// Parameters of the scene.
 pub const SCENE_LEN: usize = 19;
 
-/// The scene, as [`EXTEND`], [`SHADE`] and [`CONNECT`] take it first: [`SceneConstants`] by value, then the arrays of
-/// [`crate::scene_arrays`] in the same order. Nodes and leaves are those of the layout.
+/// The scene, which [`EXTEND`], [`SHADE`] and [`CONNECT`] take first: [`SceneConstants`] by value, then the
+/// arrays of [`crate::scene_arrays`] in the same order. Nodes and leaves are those of the layout.
 pub fn scene(layout: Layout) -> &'static [Argument; SCENE_LEN] {
     static SCENES: [[Argument; SCENE_LEN]; 2] = [scene_of(Layout::Bvh2), scene_of(Layout::Bvh8)];
     match layout {
@@ -214,8 +214,8 @@ pub const GENERATE: Kernel = Kernel {
     ],
 };
 
-/// Finds the closest hit of every extension ray in the bounce's queue. Slot `i` of the hits belongs to slot `i` of the
-/// queue; a hit's instance is the fourth word of `hits`.
+/// Finds the closest hit of every extension ray in the bounce's queue. Slot `i` of the hits belongs to slot
+/// `i` of the queue; a hit's instance is the fourth word of `hits`.
 pub const EXTEND: Kernel = Kernel {
     name: "ls_extend",
     takes_scene: true,
@@ -232,11 +232,13 @@ pub const EXTEND: Kernel = Kernel {
     ],
 };
 
-/// [`EXTEND`] for rays whose neighbours mostly visit the same nodes, which decides nothing but the speed: the camera's.
+/// [`EXTEND`] for coherent rays, such as camera rays: neighbours mostly visit the same nodes. Affects speed
+/// only.
 pub const EXTEND_COHERENT: Kernel = Kernel { name: "ls_extend_coherent", ..EXTEND };
 
-/// Shades every hit of the bounce: emission, a shadow ray into the shadow queue, the path into the next bounce's queue.
-/// `queue` and `next_queue` must differ; a driver swaps them from bounce to bounce. Runs after [`EXTEND`].
+/// Shades every hit of the bounce: emission, a shadow ray into the shadow queue, the path into the next
+/// bounce's queue. `queue` and `next_queue` must differ; a driver swaps them from bounce to bounce. Runs
+/// after [`EXTEND`].
 pub const SHADE: Kernel = Kernel {
     name: "ls_shade",
     takes_scene: true,
@@ -275,7 +277,8 @@ pub const CONNECT: Kernel = Kernel {
     ],
 };
 
-/// Adds the paths of the pass to the film, three sums a pixel, and counts their invalid. A work-item owns a pixel.
+/// Adds the paths of the pass to the film, three sums a pixel, and counts invalid samples. A work-item owns a
+/// pixel.
 pub const RESOLVE: Kernel = Kernel {
     name: "ls_resolve",
     takes_scene: false,
@@ -283,8 +286,8 @@ pub const RESOLVE: Kernel = Kernel {
     own: &[value("pass", PASS), input("path_radiance", PACKED), output("film", I64), output("invalid", U32)],
 };
 
-/// Adds the pass's 32-bit counters to the run's 64-bit `totals` ([`crate::totals_len`] of them) and zeroes the counters
-/// for the next pass. One work-item; runs last.
+/// Adds the pass's 32-bit counters to the run's 64-bit `totals` ([`crate::totals_len`] of them) and zeroes
+/// the counters for the next pass. One work-item; runs last.
 pub const TALLY: Kernel = Kernel {
     name: "ls_tally",
     takes_scene: false,
@@ -292,10 +295,10 @@ pub const TALLY: Kernel = Kernel {
     own: &[value("pass", PASS), output("counters", COUNTERS), output("invalid", U32), output("totals", U64)],
 };
 
-/// Finds the closest hit of `count` given rays: ray `i` reads and writes slot `i`. `heads[launch]`, which is zero before, may
-/// give out the rays. Part of no pass.
-pub const CAST_CLOSEST: Kernel = Kernel {
-    name: "ls_cast_closest",
+/// Finds the closest hit of `count` given rays: ray `i` reads and writes slot `i`. Rays may be fetched from
+/// the counter `heads[launch]`, zero before. Part of no pass.
+pub const TRACE_CLOSEST: Kernel = Kernel {
+    name: "ls_trace_closest",
     takes_scene: true,
     traverses: true,
     own: &[
@@ -309,13 +312,13 @@ pub const CAST_CLOSEST: Kernel = Kernel {
     ],
 };
 
-/// [`CAST_CLOSEST`] for rays whose neighbours mostly visit the same nodes, which decides nothing but the speed.
-pub const CAST_COHERENT: Kernel = Kernel { name: "ls_cast_coherent", ..CAST_CLOSEST };
+/// [`TRACE_CLOSEST`] for coherent rays. Affects speed only.
+pub const TRACE_COHERENT: Kernel = Kernel { name: "ls_trace_coherent", ..TRACE_CLOSEST };
 
-/// Asks of `count` given rays whether anything is in their way: 1 or 0 in slot `i` of `occluded`. `heads[launch]`
-/// as in [`CAST_CLOSEST`]. Part of no pass.
-pub const CAST_ANY: Kernel = Kernel {
-    name: "ls_cast_any",
+/// Tests `count` given rays for occlusion: 1 or 0 in slot `i` of `occluded`. `heads[launch]` as in
+/// [`TRACE_CLOSEST`]. Part of no pass.
+pub const TRACE_ANY: Kernel = Kernel {
+    name: "ls_trace_any",
     takes_scene: true,
     traverses: true,
     own: &[
@@ -328,11 +331,11 @@ pub const CAST_ANY: Kernel = Kernel {
     ],
 };
 
-/// Traces one sample for every pair (pixel, sample index) of `requests`, `count` of them, and records all vertices of its
-/// path: `pass.bounces + 1` records for each, which are zero before, and how many of them were filled. A program of its
-/// own ([`crate::ProgramKind::Trace`]), which runs by itself. It walks the BVH, but is not built for speed.
-pub const TRACE: Kernel = Kernel {
-    name: "ls_trace",
+/// Records all vertices of one path for each of `count` pairs (pixel, sample index) in `requests`:
+/// `pass.bounces + 1` records per path, zero before, and the number filled. In a program of its own,
+/// [`crate::ProgramKind::RecordPaths`]. It traverses the BVH, but is not built for speed.
+pub const RECORD_PATHS: Kernel = Kernel {
+    name: "ls_record_paths",
     takes_scene: true,
     traverses: false,
     own: &[
@@ -344,8 +347,8 @@ pub const TRACE: Kernel = Kernel {
     ],
 };
 
-/// Runs every path of the pass from its camera ray to its end, in place of [`GENERATE`] and all stages, and counts its
-/// rays. It walks the BVH, but also shades, for which it needs its registers.
+/// Runs every path of the pass from its camera ray to its end, in place of [`GENERATE`] and all stages, and
+/// counts its rays. It traverses the BVH, but also shades, for which it needs its registers.
 pub const MEGAKERNEL: Kernel = Kernel {
     name: "ls_megakernel",
     takes_scene: true,
@@ -353,10 +356,10 @@ pub const MEGAKERNEL: Kernel = Kernel {
     own: &[value("pass", PASS), output("path_radiance", PACKED), output("counters", COUNTERS)],
 };
 
-/// Every entry kernel of a render by stages.
+/// Entry kernels of a wavefront render.
 pub const STAGES: [&Kernel; 7] = [&GENERATE, &EXTEND, &EXTEND_COHERENT, &SHADE, &CONNECT, &RESOLVE, &TALLY];
 
-/// Every entry kernel of a render by stages and of a cast.
+/// Entry kernels of a wavefront render and of ray queries.
 pub const KERNELS: [&Kernel; 10] = [
     &GENERATE,
     &EXTEND,
@@ -365,7 +368,7 @@ pub const KERNELS: [&Kernel; 10] = [
     &CONNECT,
     &RESOLVE,
     &TALLY,
-    &CAST_CLOSEST,
-    &CAST_COHERENT,
-    &CAST_ANY,
+    &TRACE_CLOSEST,
+    &TRACE_COHERENT,
+    &TRACE_ANY,
 ];

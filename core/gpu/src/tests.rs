@@ -1,4 +1,4 @@
-use crate::signatures::{GivenArgument, KERNELS, Kernel, MEGAKERNEL, Mismatch, Passing, TRACE};
+use crate::signatures::{GivenArgument, KERNELS, Kernel, MEGAKERNEL, Mismatch, Passing, RECORD_PATHS};
 use crate::*;
 use lockstep_bvh::{Bvh, Layout};
 use lockstep_core::scene::SceneBuilder;
@@ -7,7 +7,7 @@ use lockstep_core::{Integrator, Order, Scheduling, Structure};
 #[test]
 fn a_launch_that_differs_from_the_declaration_is_refused() {
     let of_layout =
-        |layout| KERNELS.into_iter().chain([&TRACE, &MEGAKERNEL]).map(move |kernel| (layout, kernel));
+        |layout| KERNELS.into_iter().chain([&RECORD_PATHS, &MEGAKERNEL]).map(move |kernel| (layout, kernel));
     for (layout, kernel) in of_layout(Layout::Bvh2).chain(of_layout(Layout::Bvh8)) {
         let right: Vec<GivenArgument> = kernel
             .arguments(layout)
@@ -50,7 +50,7 @@ fn header(name: &str) -> &'static str {
     header_texts().into_iter().find(|(file, _)| file.ends_with(name)).unwrap().1
 }
 
-/// What stands between a macro's name and the first line that does not end in a backslash.
+/// The body of a macro: from its name to the first line without a trailing backslash.
 fn macro_body(text: &str, name: &str) -> String {
     let start = text.find(&format!("#define {name} ")).unwrap() + "#define ".len() + name.len();
     let mut body = String::new();
@@ -63,7 +63,7 @@ fn macro_body(text: &str, name: &str) -> String {
     body
 }
 
-/// One parameter as the headers write it: type, name, passing.
+/// One parameter as written in a header: type, name, passing.
 fn parameter(text: &str) -> (String, String, Passing) {
     let words: Vec<&str> = text.split_whitespace().collect();
     if words[0] != "LS_GLOBAL" {
@@ -85,7 +85,7 @@ fn entry_kernels_take_what_the_declarations_say() {
     };
     let parts = [
         ProgramKind::Render,
-        ProgramKind::Trace,
+        ProgramKind::RecordPaths,
         build(Structure::Wavefront, Scheduling::PersistentThreads),
         build(Structure::NoCompaction, Scheduling::Default),
         build(Structure::Megakernel, Scheduling::Default),
@@ -108,7 +108,7 @@ fn a_cast_is_built_with_the_render_but_part_of_no_pass() {
     let names = |kernels: &[&Kernel]| kernels.iter().map(|kernel| kernel.name).collect::<Vec<_>>();
     let (built, launched) = (names(ProgramKind::Render.kernels()), names(ProgramKind::Render.of_passes()));
     let others: Vec<_> = built.iter().filter(|name| !launched.contains(name)).copied().collect();
-    assert_eq!(others, ["ls_cast_closest", "ls_cast_coherent", "ls_cast_any"]);
+    assert_eq!(others, ["ls_trace_closest", "ls_trace_coherent", "ls_trace_any"]);
     assert!(launched.iter().all(|name| built.contains(name)));
 }
 
@@ -218,7 +218,7 @@ fn kernels_use_no_function_whose_bits_a_vendor_chooses() {
         "sqrtf",
         "tan",
         "template",
-        // What a fast build may take for impossible.
+        // Values that a fast build may assume never to occur.
         "INFINITY",
         "MATH_INFINITY",
     ];

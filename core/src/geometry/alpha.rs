@@ -1,4 +1,5 @@
-//! The alpha test at an intersection: alpha mask, and alpha blend as stochastic transparency (Enderton et al. 2010).
+//! The alpha test at an intersection: alpha mask, and alpha blend as stochastic transparency (Enderton et al.
+//! 2010).
 
 use crate::math::rng::{self, RayKey};
 use crate::scene::texture;

@@ -8,7 +8,8 @@ pub const BOX_PADDING: f32 = 1.0 / 2_097_152.0;
 
 /// The part of a triangle's bounding box that one split reference covers.
 ///
-/// Stored as the fractions cut off at the lower and the upper end of each axis: 10 bits an axis, in 1024ths of the box.
+/// Stored as the fractions cut off at the lower and the upper end of each axis: 10 bits an axis, in 1024ths
+/// of the box.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClipBox {
     /// Fractions cut off below.
@@ -60,7 +61,8 @@ pub fn clip_box((lo, hi): (Vec3, Vec3), clip: ClipBox) -> (Vec3, Vec3) {
 
 /// The padded bounding box of a triangle, or of a split reference to it.
 ///
-/// A clipped box keeps the whole triangle's padding, since rounding is as large wherever on the triangle a ray hits.
+/// A clipped box keeps the whole triangle's padding, since rounding is as large wherever on the triangle a
+/// ray hits.
 #[inline(always)]
 pub fn clipped_box(p: [Vec3; 3], clip: ClipBox) -> (Vec3, Vec3) {
     let whole = box_of(p);

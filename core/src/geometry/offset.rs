@@ -8,8 +8,8 @@ pub const ORIGIN_OFFSET: f32 = 1.0 / 262_144.0;
 
 /// Moves `p` off a surface of unit normal `n`, to the side that `direction` points to.
 ///
-/// The distance is large enough that rounding cannot put the origin behind the surface. `scale` bounds the coordinates
-/// that `p` was computed from.
+/// The distance is large enough that rounding cannot put the origin behind the surface. `scale` bounds the
+/// coordinates that `p` was computed from.
 #[inline(always)]
 pub fn offset_origin(p: Vec3, n: Vec3, direction: Vec3, scale: f32) -> Vec3 {
     let distance = scale * ORIGIN_OFFSET;

@@ -3,13 +3,13 @@
 use crate::math::vec3::{Vec3, vec3};
 use crate::math::{max, min, with_sign_of};
 
-/// Factor on the exit distance of a slab test (Ize, JCGT 2(2), 2013). It covers the rounding of both distances and of
-/// the triangle test.
+/// Factor on the exit distance of a slab test (Ize, JCGT 2(2), 2013). It covers the rounding of both
+/// distances and of the triangle test.
 pub const FAR_WIDENING: f32 = 1.0 + 1.0 / 1_048_576.0;
 /// Direction components smaller than this count as this in the slab test, which keeps it free of infinities.
 pub const SMALLEST_DIRECTION: f32 = 5.421_011e-20;
-/// The entry distance of a box that a ray misses: beyond every distance, and finite, since a compiler that assumes finite
-/// math takes `x < infinity` for true.
+/// The entry distance of a box that a ray misses: beyond every distance, and finite, since a compiler that
+/// assumes finite math takes `x < infinity` for true.
 pub const MISSED: f32 = f32::MAX;
 
 /// A ray prepared for slab tests.
@@ -47,8 +47,8 @@ impl Slabs {
     }
 }
 
-/// The distance at which a candidate at `t` counts: raised to the entry of its own box. `None` when the distance is not
-/// above `t_min` or the ray misses that box.
+/// The distance at which a candidate at `t` counts: raised to the entry of its own box. `None` when the
+/// distance is not above `t_min` or the ray misses that box.
 #[inline(always)]
 pub fn accept(slabs: &Slabs, boxed: (Vec3, Vec3), t: f32, t_min: f32) -> Option<f32> {
     let (entry, exit) = slabs.interval(boxed.0, boxed.1);

@@ -5,8 +5,8 @@ use crate::math::{max, min, with_sign_of};
 
 /// Distances at which the ray's line enters and leaves a sphere; `None` for a miss.
 ///
-/// The discriminant from the distance vector keeps precision for far spheres (Haines et al., Ray Tracing Gems,
-/// chapter 7).
+/// The discriminant from the distance vector keeps precision for far spheres (Haines et al., Ray Tracing
+/// Gems, chapter 7).
 #[inline(always)]
 pub fn sphere(origin: Vec3, direction: Vec3, center: Vec3, radius: f32) -> Option<(f32, f32)> {
     // Discriminant

@@ -1,7 +1,8 @@
-//! Scalar functions whose bits are ours.
+//! Scalar functions with the same bits on every target.
 //!
-//! Vendors' sines differ in the last bit, so every transcendental here is a fixed polynomial in `+ - * /` and `sqrt`.
-//! The twin is `kernels/math.h`. Polynomials: Moshier, *Methods and Programs for Mathematical Functions* (1989).
+//! Vendors' sines differ in the last bit, so every transcendental here is a fixed polynomial in `+ - * /` and
+//! `sqrt`. The counterpart is `kernels/math/scalar.h`. Polynomials: Moshier, *Methods and Programs for
+//! Mathematical Functions* (1989).
 
 pub mod rng;
 pub mod sampling;
@@ -85,7 +86,7 @@ pub fn sin_cos_turns(turns: f32) -> (f32, f32) {
     let z = a * a;
     let s = ((-1.951_529_6e-4 * z + 8.332_161e-3) * z - 1.666_665_5e-1) * z * a + a;
     let c = ((2.443_315_7e-5 * z - 1.388_731_6e-3) * z + 4.166_664_6e-2) * z * z - 0.5 * z + 1.0;
-    // Choices rather than cases: which quadrant it is nothing predicts.
+    // Selects, not branches: the quadrant is unpredictable.
     let (along, across) = if quadrant & 1 == 0 { (s, c) } else { (c, s) };
     (if quadrant & 2 == 0 { along } else { -along }, if (quadrant + 1) & 2 == 0 { across } else { -across })
 }

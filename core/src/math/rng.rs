@@ -1,12 +1,13 @@
 //! Counter-based random numbers with named dimensions.
 //!
-//! A draw is a hash of (pixel, sample, dimension, seed): it needs no state, so any sample of any pixel can be computed
-//! alone, on any device, in any order. The hash is pcg4d (Jarzynski and Olano, *Hash Functions for GPU Rendering*,
-//! JCGT 9(3), 2020), integers only. One call gives the four words of one *block* of dimensions.
+//! A draw is a hash of (pixel, sample, dimension, seed): it needs no state, so any sample of any pixel can be
+//! computed alone, on any device, in any order. The hash is pcg4d (Jarzynski and Olano, *Hash Functions for
+//! GPU Rendering*, JCGT 9(3), 2020), integers only. One call gives the four words of one *block* of
+//! dimensions.
 
 use bytemuck::{Pod, Zeroable};
 
-/// What a block of four draws is for. Blocks of one path never coincide.
+/// Purpose of a block of four draws. Blocks of one path never coincide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Block {
@@ -16,9 +17,9 @@ pub enum Block {
     Light = 1,
     /// Lobe, direction u, direction v, Russian roulette; per bounce.
     Bsdf = 2,
-    /// Key of stochastic coverage along the extension ray; per bounce.
+    /// Key of stochastic alpha along the extension ray; per bounce.
     ExtensionAlpha = 3,
-    /// Key of stochastic coverage along the shadow ray; per bounce.
+    /// Key of stochastic alpha along the shadow ray; per bounce.
     ShadowAlpha = 4,
     /// Cell index, alias choice, position in the cell of the environment's importance grid; per bounce.
     Environment = 5,
@@ -35,7 +36,7 @@ impl Block {
     }
 }
 
-/// Identity of one sample of one pixel: what every draw along its path is hashed from.
+/// Identity of one sample of one pixel, the key of every draw along its path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct SampleKey {
@@ -93,7 +94,7 @@ pub fn index_below(word: u32, n: u32) -> u32 {
     ((u64::from(word) * u64::from(n)) >> 32) as u32
 }
 
-/// Identity of one ray of one sample, for stochastic coverage.
+/// Identity of one ray of one sample, the key of stochastic alpha.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct RayKey {
@@ -117,7 +118,7 @@ impl RayKey {
     }
 }
 
-/// A uniform for a ray and a hit candidate, so that stochastic coverage does not depend on traversal order.
+/// A uniform for a ray and a hit candidate, so that stochastic alpha does not depend on traversal order.
 #[inline(always)]
 pub fn alpha_uniform(key: RayKey, instance: u32, primitive: u32) -> f32 {
     let of_ray = pcg4d([key.sample.pixel, key.sample.sample, key.dimension, key.sample.seed]);
@@ -130,7 +131,8 @@ mod tests {
 
     #[test]
     fn hash_is_frozen() {
-        // Goldens depend on these words; computed from the published definition with 64-bit integers reduced mod 2^32.
+        // Goldens depend on these words; computed from the published definition with 64-bit integers reduced
+        // mod 2^32.
         let m = |x: u64| x & 0xffff_ffff;
         let mut v = [1u64, 2, 3, 4].map(|w| m(w * 1_664_525 + 1_013_904_223));
         for round in 0..2 {

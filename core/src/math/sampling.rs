@@ -1,4 +1,4 @@
-//! Maps from uniforms to directions, and alias tables. The twin is `kernels/sampling.h`.
+//! Maps from uniforms to directions, and alias tables. The counterpart is `kernels/math/sampling.h`.
 
 use crate::math::rng::index_below;
 use crate::math::vec3::{Vec3, vec3};
@@ -20,7 +20,8 @@ pub fn cosine_hemisphere(u: f32, v: f32) -> Vec3 {
     vec3(d[0], d[1], safe_sqrt(1.0 - u))
 }
 
-/// A direction within the cone about +z whose half-angle has `1 - cos` equal to `one_minus_cos`, uniform by solid angle.
+/// A direction within the cone about +z whose half-angle has `1 - cos` equal to `one_minus_cos`, uniform by
+/// solid angle.
 #[inline(always)]
 pub fn uniform_cone(u: f32, v: f32, one_minus_cos: f32) -> Vec3 {
     let below = u * one_minus_cos;
@@ -45,7 +46,7 @@ pub fn frame(n: Vec3) -> (Vec3, Vec3) {
     (vec3(1.0 + sign * n.x * n.x * a, sign * b, -sign * n.x), vec3(b, sign + n.y * n.y * a, -n.y))
 }
 
-/// The index an alias table gives for two independent words.
+/// The index that an alias table gives for two independent words.
 #[inline(always)]
 pub fn pick(table: &[AliasEntry], index_word: u32, choice_word: u32) -> u32 {
     let column = index_below(index_word, table.len() as u32);
@@ -53,8 +54,8 @@ pub fn pick(table: &[AliasEntry], index_word: u32, choice_word: u32) -> u32 {
     if choice_word < entry.threshold { column } else { entry.alias }
 }
 
-/// The weight of a sample whose technique has density `a` where the other technique has density `b`: Veach's power
-/// heuristic with exponent two, written so that large densities do not overflow.
+/// MIS weight of a sample of density `a` where the other technique has density `b`: Veach's power heuristic
+/// with exponent two, in a form in which large densities do not overflow.
 #[inline(always)]
 pub fn power_heuristic(a: f32, b: f32) -> f32 {
     if a >= b {

@@ -1,7 +1,6 @@
-//! Eight numbers at a time: by AVX2 where the processor has it, else by plain arrays that give the same bits.
+//! Eight-wide SIMD: AVX2 where the processor has it, else arrays that give the same bits.
 //!
-//! Only operations that round as scalar code does are here, so what is computed lane by lane equals what
-//! [`crate::geometry`] computes.
+//! All operations round as scalar code does, so each lane computes the values of [`crate::geometry`].
 
 /// Eight floats in memory.
 pub type Array8 = [f32; 8];
@@ -28,9 +27,9 @@ pub fn has_avx512() -> bool {
         && is_x86_feature_detected!("avx512bw")
 }
 
-/// Eight floats side by side, named after `std::simd`. `max` and `min` return the second operand where unordered, as
-/// [`crate::math::max`] and [`crate::math::min`] do. Comparisons `simd_*` give a bitmask, bit `i` for lane `i`; a *mask*
-/// has all bits of a lane set or none.
+/// Eight floats side by side, named after `std::simd`. `max` and `min` return the second operand where
+/// unordered, as [`crate::math::max`] and [`crate::math::min`] do. Comparisons `simd_*` give a bitmask, bit
+/// `i` for lane `i`; a *mask* has all bits of a lane set or none.
 pub trait F32x8: Copy {
     /// The same value in all lanes.
     fn splat(value: f32) -> Self;
@@ -259,7 +258,7 @@ mod avx2 {
     use super::{Array8, F32x8};
     use std::arch::x86_64::*;
 
-    /// One 256-bit register. To be used only within functions that enable AVX2, where its methods become single
+    /// One 256-bit register. Use it only within functions that enable AVX2, where its methods become single
     /// instructions.
     #[derive(Clone, Copy)]
     pub struct Avx2F32x8(__m256);

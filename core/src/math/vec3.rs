@@ -1,6 +1,7 @@
-//! Three floats and the handful of operations the path tracer needs.
+//! Three floats and the handful of operations a path tracer needs.
 //!
-//! Every function fixes one order of operations, because the kernels' twin in `kernels/vec3.h` must round the same way.
+//! Every function fixes one order of operations, since the counterpart `kernels/math/vec3.h` must round the
+//! same way.
 
 use bytemuck::{Pod, Zeroable};
 use std::ops::{Add, Mul, Neg, Sub};

@@ -13,13 +13,14 @@ use crate::scene::types::*;
 /// Meshes placed several times are baked while all their copies together stay below this many triangles.
 const BAKED_COPIES: u64 = 65_536;
 
-/// References to vertices have 31 bits.
+/// Upper limit of vertices: references to them have 31 bits.
 const MOST_VERTICES: usize = (1 << 31) - 1;
 
-/// Primitives of a scene: leaves of a BVH number 2^28 references, and pre-splitting adds up to half as many.
+/// Upper limit of primitives: leaves of a BVH number 2^28 references, and pre-splitting adds up to half as
+/// many.
 const MOST_PRIMITIVES: usize = 5 << 25;
 
-/// Says which limit so many vertices and primitives go beyond.
+/// The error of a scene with more vertices or primitives than its limits.
 fn fits(vertices: usize, primitives: usize) -> std::result::Result<(), String> {
     if vertices > MOST_VERTICES {
         return Err(format!("{vertices} vertices are more than the {MOST_VERTICES} that are possible"));
@@ -65,7 +66,7 @@ impl Bounds {
     }
 }
 
-/// Copies meshes and instances into a scene, baking what should be static.
+/// Copies meshes and instances into a scene, baking static instances.
 pub(super) struct Assembler<'a> {
     scene: &'a mut SceneData,
 }
@@ -135,7 +136,7 @@ impl<'a> Assembler<'a> {
         filled
     }
 
-    /// Appends a mesh's primitives, moved by `map` where there is one.
+    /// Appends a mesh's primitives, transformed by `map` where there is one.
     fn append(&mut self, mesh: &MeshData, map: Option<&Affine>) -> Result<()> {
         let base = self.scene.positions.len();
         let primitives = self.scene.triangles.len() + self.scene.spheres.len();
@@ -168,7 +169,7 @@ impl<'a> Assembler<'a> {
                 }
             }
         }
-        // Mirrored triangles are turned so that their front stays their front.
+        // Triangles of mirrored meshes are reversed to keep their front.
         let mirrored = map.is_some_and(|m| determinant(m) < 0.0);
         for (i, t) in mesh.triangles.iter().enumerate() {
             let [a, b, c] = t.map(|v| v + base as u32);

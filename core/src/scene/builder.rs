@@ -1,4 +1,4 @@
-//! The way into a [`Scene`]: collect, check once, derive.
+//! The scene builder: collects parts, checks them once and derives the rest.
 
 use crate::error::{Error, Result};
 use crate::math::vec3::Vec3;
@@ -39,7 +39,7 @@ pub struct SceneBuilder {
     pub(super) name: String,
     /// The view; [`Camera::default`] until set.
     pub camera: Camera,
-    /// The sky; black until set.
+    /// The environment; black until set.
     pub environment: EnvironmentLight,
     /// Whether instances may be baked.
     pub flatten: Flatten,
@@ -53,7 +53,7 @@ pub struct SceneBuilder {
 }
 
 impl SceneBuilder {
-    /// An empty scene of this name: black sky, default camera.
+    /// An empty scene of this name: black environment, default camera.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
@@ -77,8 +77,8 @@ impl SceneBuilder {
     /// Adds an RGBA image of 8 bits a channel, row by row from the top.
     ///
     /// # Errors
-    /// [`Error::Scene`] when a side is zero, the data's length does not match, or all images together exceed 2^32 - 1
-    /// texels.
+    /// [`Error::Scene`] when a side is zero, the data's length does not match, or all images together exceed
+    /// 2^32 - 1 texels.
     pub fn image(&mut self, width: u32, height: u32, rgba: &[u8]) -> Result<ImageId> {
         let texels = u64::from(width) * u64::from(height);
         let place = || format!("image {}", self.images.len());
@@ -94,7 +94,8 @@ impl SceneBuilder {
         Ok(ImageId((self.images.len() - 1) as u32))
     }
 
-    /// Adds a texture over an image and returns its index for [`Material`]'s texture fields. `uv_set` is 0 or 1.
+    /// Adds a texture over an image and returns its index for [`Material`]'s texture fields. `uv_set` is 0 or
+    /// 1.
     pub fn texture(
         &mut self,
         image: ImageId,
@@ -124,7 +125,7 @@ impl SceneBuilder {
         self.punctual.push(light);
     }
 
-    /// How many lights without extent there are.
+    /// The number of lights without extent.
     pub fn light_count(&self) -> usize {
         self.punctual.len()
     }
@@ -140,7 +141,7 @@ impl SceneBuilder {
         bounds.get()
     }
 
-    /// Checks everything and derives lights, sky distribution, bounds and hash.
+    /// Checks everything and derives lights, environment distribution, bounds and hash.
     ///
     /// # Errors
     /// [`Error::Scene`] naming the first item that is out of range, not finite, singular or inconsistent.

@@ -1,6 +1,6 @@
 //! Pinhole and thin-lens cameras with a box pixel filter.
 //!
-//! The twin of [`CameraFrame::ray`] is `kernels/camera.h`.
+//! The counterpart of [`CameraFrame::ray`] is `kernels/scene/camera.h`.
 
 use crate::error::{Error, Result};
 use crate::math;
@@ -15,7 +15,7 @@ pub struct Camera {
     pub eye: Vec3,
     /// Viewing direction; any length but zero.
     pub direction: Vec3,
-    /// Which way is up; not parallel to `direction`.
+    /// Up direction; not parallel to `direction`.
     pub up: Vec3,
     /// Vertical field of view in radians, above 0 and below pi.
     pub vertical_fov: f32,
@@ -38,7 +38,7 @@ impl Default for Camera {
     }
 }
 
-/// A camera fitted to a film: what devices receive.
+/// A camera fitted to a film, as devices receive it.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct CameraFrame {
@@ -64,7 +64,7 @@ impl Camera {
     /// Checks that the view is well defined.
     ///
     /// # Errors
-    /// [`Error::Scene`] naming the field that is wrong.
+    /// [`Error::Scene`] naming the invalid field.
     pub fn validate(&self, scene: &str) -> Result<()> {
         let wrong = |message: &str| Err(Error::scene(scene, "camera", message));
         if !(self.eye.is_finite() && self.direction.is_finite() && self.up.is_finite()) {
@@ -128,14 +128,14 @@ impl Camera {
 }
 
 impl CameraFrame {
-    /// The camera ray through `pixel` (`y * width + x`) for the draws `u` (film x, film y, lens u, lens v): origin and
-    /// unit direction.
+    /// The camera ray through `pixel` (`y * width + x`) for the draws `u` (film x, film y, lens u, lens v):
+    /// origin and unit direction.
     #[inline(always)]
     pub fn ray(&self, pixel: u32, u: [f32; 4]) -> (Vec3, Vec3) {
         self.ray_through(self.column_and_row(pixel), u)
     }
 
-    /// Where a pixel is on the film.
+    /// The position of a pixel on the film.
     #[inline(always)]
     pub fn column_and_row(&self, pixel: u32) -> [f32; 2] {
         let row = pixel / self.width;

@@ -1,4 +1,4 @@
-//! What a [`SceneBuilder`] refuses.
+//! Validation of a scene under construction.
 
 use crate::error::{Error, Result};
 use crate::math;
@@ -8,7 +8,7 @@ use crate::scene::builder::{MeshData, SceneBuilder};
 use crate::scene::lighting::{EnvironmentLight, PunctualLight};
 use crate::scene::types::*;
 
-/// Coordinates beyond this are refused: differences and products of smaller ones cannot overflow in the intersector.
+/// Upper limit of coordinates: differences and products of smaller ones cannot overflow in the intersector.
 const MAX_COORDINATE: f32 = 1e15;
 
 impl SceneBuilder {

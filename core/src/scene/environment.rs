@@ -4,7 +4,7 @@ use super::{Environment, EnvironmentKind};
 use crate::math::vec3::{Vec3, lerp, vec3};
 use crate::math::{PI, acos, atan2_turns, floor_to_i32, fract, saturate};
 
-/// Radiance from the sky. An image's columns run from +x over +z; `rotation` turns it.
+/// Radiance of the environment. An image's columns run from +x over +z; `rotation` turns it.
 #[inline(always)]
 pub fn environment_radiance(environment: &Environment, texels: &[[f32; 4]], direction: Vec3) -> Vec3 {
     if environment.kind == EnvironmentKind::Constant as u32 {

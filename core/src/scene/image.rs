@@ -1,4 +1,4 @@
-//! Images and textures on their way into a scene.
+//! Images and textures as scene builders take them.
 
 use crate::math::sin_cos_turns;
 use crate::scene::types::{Texture, Wrap};
@@ -7,7 +7,7 @@ use crate::scene::types::{Texture, Wrap};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImageId(pub(crate) u32);
 
-/// Where an image's texels lie.
+/// Position of an image's texels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ImageRegion {
     pub(crate) first_texel: u32,
@@ -15,7 +15,7 @@ pub(crate) struct ImageRegion {
     pub(crate) height: u32,
 }
 
-/// How an image is looked up.
+/// Sampler: addressing and filtering of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sampler {
     /// Beyond the left and right edge.

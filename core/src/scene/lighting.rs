@@ -1,4 +1,4 @@
-//! From surfaces, punctual lights and sky to what next-event estimation samples.
+//! Derives the light table from surfaces, punctual lights and environment.
 
 use crate::math::vec3::{Vec3, cross, length, luminance, vec3};
 use crate::math::{PI, sin_cos_turns};
@@ -9,16 +9,16 @@ use crate::scene::{SceneData, transform_point};
 /// A light without extent, after glTF's KHR_lights_punctual, in world space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PunctualLight {
-    /// Shines alike in all directions.
+    /// Point light: the same in all directions.
     Point {
-        /// Where.
+        /// Position.
         position: Vec3,
         /// Radiant intensity, W/sr.
         intensity: Vec3,
     },
-    /// Shines into a cone.
+    /// Spot light: a cone.
     Spot {
-        /// Where.
+        /// Position.
         position: Vec3,
         /// The axis; any length but zero.
         direction: Vec3,
@@ -31,14 +31,14 @@ pub enum PunctualLight {
     },
     /// Parallel light from infinitely far away.
     Directional {
-        /// The way the light travels; any length but zero.
+        /// Direction of travel; any length but zero.
         direction: Vec3,
         /// Irradiance on a surface that faces the light, W/m2.
         irradiance: Vec3,
     },
 }
 
-/// The surrounding radiance.
+/// Environment light.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EnvironmentLight {
     /// The same from everywhere.
@@ -78,8 +78,8 @@ impl Default for EnvironmentLight {
 pub struct AliasTable(pub Vec<AliasEntry>);
 
 impl AliasTable {
-    /// A table that picks index `i` with probability proportional to `weights[i]`; empty when all weights are zero.
-    /// Negative and non-finite weights count as zero.
+    /// A table that picks index `i` with probability proportional to `weights[i]`; empty when all weights are
+    /// zero. Negative and non-finite weights count as zero.
     pub fn new(weights: &[f64]) -> Self {
         let weights: Vec<f64> =
             weights.iter().map(|&w| if w > 0.0 && w.is_finite() { w } else { 0.0 }).collect();
@@ -110,7 +110,7 @@ impl AliasTable {
                 small.push(l);
             }
         }
-        // What rounding left over keeps its own column, except columns that must never be picked.
+        // Columns that rounding left over keep their own index, except those that must never be picked.
         if let Some(heaviest) = (0..n).max_by(|&a, &b| weights[a].total_cmp(&weights[b])) {
             for i in small.into_iter().filter(|&i| weights[i] == 0.0) {
                 table[i].threshold = 0;
@@ -121,7 +121,7 @@ impl AliasTable {
     }
 }
 
-/// Fills the scene's light table, sky and the materials' light densities.
+/// Fills the scene's light table, environment and the materials' light densities.
 pub(super) fn prepare(scene: &mut SceneData, punctual: &[PunctualLight], light: &EnvironmentLight) {
     prepare_environment(scene, light);
     let mut weighted: Vec<(Light, f64)> = Vec::new();
@@ -231,7 +231,7 @@ const DARK: Light = Light {
     pmf: 0.0,
 };
 
-/// A punctual light and its power; `None` when it is dark.
+/// A punctual light and its power; `None` when it is black.
 fn punctual_light(light: &PunctualLight, scene_radius: f32) -> Option<(Light, f64)> {
     let (record, power) = match *light {
         PunctualLight::Point { position, intensity } => (
@@ -265,7 +265,7 @@ fn punctual_light(light: &PunctualLight, scene_radius: f32) -> Option<(Light, f6
     (power > 0.0).then_some((record, f64::from(power)))
 }
 
-/// The sky as a light with its power through the scene's bounding sphere; `None` when it is black.
+/// The environment as a light with its power through the scene's bounding sphere; `None` when it is black.
 fn environment_light(scene: &SceneData, scene_radius: f32) -> Option<(Light, f64)> {
     if scene.environment_alias.is_empty() {
         return None;
@@ -279,7 +279,7 @@ fn environment_light(scene: &SceneData, scene_radius: f32) -> Option<(Light, f64
     (power > 0.0).then_some((Light { kind: LightKind::Environment as u32, ..DARK }, power))
 }
 
-/// Copies the sky into the scene and builds its importance grid.
+/// Copies the environment into the scene and builds its importance grid.
 fn prepare_environment(scene: &mut SceneData, light: &EnvironmentLight) {
     let environment = &mut scene.environment;
     (environment.grid_width, environment.grid_height) = match light {
@@ -311,8 +311,8 @@ fn prepare_environment(scene: &mut SceneData, light: &EnvironmentLight) {
     }
 }
 
-/// Mean luminance of a cell of the importance grid, from 4 by 4 points, never below a tenth of its brightest point so
-/// that no texel the grid blurs over becomes a firefly.
+/// Mean luminance of a cell of the importance grid, from 4 by 4 points, but at least a tenth of its brightest
+/// point, so that no texel that the grid averages away becomes a firefly.
 fn cell_luminance(scene: &SceneData, x: u32, y: u32) -> f64 {
     let environment = &scene.environment;
     let (mut sum, mut peak) = (0.0f64, 0.0f64);

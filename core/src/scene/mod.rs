@@ -1,7 +1,7 @@
 //! The scene as a renderer receives it: flat, valid, index-based.
 //!
-//! Loaders fill a [`SceneBuilder`]; its `build` checks every index and number once and derives what all backends need
-//! alike (light table, importance grid, bounds, hash). Backends may trust a [`Scene`].
+//! Loaders fill a [`SceneBuilder`]; its `build` checks every index and number once and derives what all
+//! backends need alike (light table, importance grid, bounds, hash). Backends may trust a [`Scene`].
 
 mod assemble;
 mod builder;
@@ -25,14 +25,14 @@ use crate::math::vec3::{Vec3, length};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Everything to be rendered. Made by [`SceneBuilder::build`]; valid by construction, and cheap to clone: clones share
-/// their [`SceneData`].
+/// Everything to be rendered. Made by [`SceneBuilder::build`]; valid by construction, and cheap to clone:
+/// clones share their [`SceneData`].
 #[derive(Clone, Debug)]
 pub struct Scene(Arc<SceneData>);
 
 impl Scene {
-    /// A copy with a fault planted, for tests that are to find it. Nothing is checked or derived again, so what is
-    /// changed must leave the arrays valid and the lights as they are; the hash stays that of the sound scene.
+    /// A copy with a planted fault, for mutation tests. Nothing is checked or derived again, so the change
+    /// must leave the arrays valid and the lights as they are; the hash stays that of the original scene.
     pub fn with_fault(&self, plant: impl FnOnce(&mut SceneData)) -> Self {
         let mut data = SceneData::clone(&self.0);
         plant(&mut data);
@@ -50,7 +50,7 @@ impl Deref for Scene {
 }
 
 impl Scene {
-    /// A copy whose surfaces let no ray pass, under another name: its own with `-opaque` behind.
+    /// A copy with all surfaces opaque, under the name with `-opaque` appended.
     pub fn opaque(&self) -> Self {
         let mut data = SceneData::clone(self);
         data.name.push_str("-opaque");
@@ -87,15 +87,15 @@ pub struct SceneData {
     pub textures: Vec<Texture>,
     /// RGBA8 texels of all images, red lowest.
     pub texels: Vec<u32>,
-    /// Everything next-event estimation can pick.
+    /// Lights for next-event estimation.
     pub lights: Vec<Light>,
-    /// Picks a light; as many entries as lights.
+    /// Alias table that picks a light; as many entries as lights.
     pub light_alias: Vec<AliasEntry>,
-    /// The sky.
+    /// The environment.
     pub environment: Environment,
-    /// Texels of the sky's image, linear RGB; the fourth value is zero.
+    /// Texels of the environment image, linear RGB; the fourth value is zero.
     pub environment_texels: Vec<[f32; 4]>,
-    /// Picks a cell of the sky's importance grid.
+    /// Alias table that picks a cell of the environment's importance grid.
     pub environment_alias: Vec<AliasEntry>,
     /// World-space bounds of all geometry: lowest and highest corner; zero for a scene without geometry.
     pub bounds: [Vec3; 2],
@@ -104,7 +104,7 @@ pub struct SceneData {
 }
 
 impl SceneData {
-    /// Triangles over all instances, as a ray tracer without instancing would count them.
+    /// Number of triangles over all instances.
     pub fn instanced_triangles(&self) -> u64 {
         self.instances.iter().map(|i| u64::from(self.meshes[i.mesh as usize].triangle_count)).sum()
     }

@@ -1,4 +1,4 @@
-//! Texture lookup. The twin is `kernels/texture.h`.
+//! Texture lookup. The counterpart is `kernels/scene/texture.h`.
 
 use crate::math::vec3::{Vec3, vec3};
 use crate::math::{clamp, floor_to_i32, fract};
@@ -19,7 +19,7 @@ pub static SRGB_TO_LINEAR: LazyLock<[f32; 256]> = LazyLock::new(|| {
 pub struct Rgba {
     /// Linear colour.
     pub rgb: Vec3,
-    /// Coverage.
+    /// Alpha.
     pub a: f32,
 }
 
@@ -65,7 +65,8 @@ pub fn wrap_index(i: i32, size: u32, wrap: u32) -> u32 {
     (if r < n { r } else { period - 1 - r }) as u32
 }
 
-/// Brings a coordinate into the range where its texel index fits 24 bits, without changing what it addresses.
+/// Brings a coordinate into the range where its texel index fits 24 bits, without changing the texel it
+/// addresses.
 #[inline(always)]
 pub fn wrap_coordinate(u: f32, wrap: u32) -> f32 {
     if wrap == Wrap::Clamp as u32 {
@@ -77,7 +78,7 @@ pub fn wrap_coordinate(u: f32, wrap: u32) -> f32 {
     }
 }
 
-/// Texture coordinates of set 0 or 1 as the texture asks, interpolated with barycentrics `(w, u, v)` and transformed.
+/// Texture coordinates of set 0 or 1, interpolated with barycentrics `(w, u, v)` and transformed.
 #[inline(always)]
 pub fn coordinates(texture: &Texture, vertices: [&Vertex; 3], b: [f32; 3]) -> [f32; 2] {
     let second = texture.flags & Texture::UV_SET_1 != 0;

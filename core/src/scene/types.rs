@@ -1,7 +1,7 @@
 //! The flat records that scenes are made of, as every device sees them.
 //!
-//! All are plain old data of 4-byte scalars in 16-byte groups, without padding, so that the kernel dialect can mirror
-//! them byte for byte. Indices are `u32`; [`NONE`] means absent.
+//! All are plain old data of 4-byte scalars in 16-byte groups, without padding, so that the kernel dialect
+//! can mirror them byte for byte. Indices are `u32`; [`NONE`] means absent.
 
 use crate::math::vec3::{Vec3, vec3};
 use bytemuck::{Pod, Zeroable};
@@ -12,7 +12,8 @@ pub const NONE: u32 = u32::MAX;
 /// Set in a primitive index when it names a sphere instead of a triangle.
 pub const SPHERE_BIT: u32 = 0x8000_0000;
 
-/// Shading attributes of one mesh vertex; its position lives in [`crate::scene::SceneData::positions`] at the same index.
+/// Shading attributes of one mesh vertex; its position lives in [`crate::scene::SceneData::positions`] at the
+/// same index.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Vertex {
@@ -74,8 +75,8 @@ pub struct Sphere {
 
 /// A range of triangles and one of spheres that share an object space.
 ///
-/// Primitive `p` of a mesh is triangle `first_triangle + p`, or sphere `first_sphere + (p & !SPHERE_BIT)` when
-/// [`SPHERE_BIT`] is set.
+/// Primitive `p` of a mesh is triangle `first_triangle + p`, or sphere `first_sphere + (p & !SPHERE_BIT)`
+/// when [`SPHERE_BIT`] is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Mesh {
@@ -126,8 +127,8 @@ impl Instance {
 pub enum MaterialKind {
     /// Lambertian reflection.
     Diffuse = 0,
-    /// Metal with Schlick Fresnel; `base_color` is the reflectance at normal incidence. Smooth when `roughness` is
-    /// below [`lockstep_transport::bsdf::SPECULAR_ROUGHNESS`], else GGX.
+    /// Metal with Schlick Fresnel; `base_color` is the reflectance at normal incidence. Smooth when
+    /// `roughness` is below [`lockstep_transport::bsdf::SPECULAR_ROUGHNESS`], else GGX.
     Conductor = 1,
     /// Glass with exact Fresnel from `ior`, tinted by `base_color`. Smooth or GGX likewise.
     Dielectric = 2,
@@ -135,7 +136,7 @@ pub enum MaterialKind {
     Principled = 3,
 }
 
-/// How `base_color`'s alpha decides whether a ray sees the surface.
+/// The alpha mode: how `base_color`'s alpha decides whether a ray sees the surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum AlphaMode {
@@ -147,13 +148,14 @@ pub enum AlphaMode {
     Blend = 2,
 }
 
-/// A surface. Texture fields are indices into [`crate::scene::SceneData::textures`] or [`NONE`]; a texture multiplies its factor.
+/// A surface. Texture fields are indices into [`crate::scene::SceneData::textures`] or [`NONE`]; a texture
+/// multiplies its factor.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Material {
     /// Linear RGB; albedo, reflectance at normal incidence or tint, by kind.
     pub base_color: Vec3,
-    /// Coverage factor, 0 to 1.
+    /// Alpha factor, 0 to 1.
     pub alpha: f32,
     /// Emitted radiance, linear RGB, from the front side.
     pub emission: Vec3,
@@ -185,8 +187,8 @@ pub struct Material {
     pub flags: u32,
     /// R times `transmission`.
     pub transmission_texture: u32,
-    /// Probability density per unit of world area that next-event estimation picks a point on a surface of this
-    /// material. Derived by the builder; zero for surfaces that do not emit.
+    /// Probability density per unit of world area that next-event estimation picks a point on a surface of
+    /// this material. Derived by the builder; zero for surfaces that do not emit.
     pub light_pdf_area: f32,
     /// Zero.
     pub reserved: [u32; 2],
@@ -250,7 +252,7 @@ impl Material {
     }
 }
 
-/// What lies beyond a texture's edge.
+/// Texture addressing outside an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Wrap {
@@ -306,7 +308,7 @@ pub enum LightKind {
     Spot = 3,
     /// Parallel light (glTF `directional`).
     Directional = 4,
-    /// The surrounding sky.
+    /// The environment.
     Environment = 5,
 }
 
@@ -322,13 +324,13 @@ pub struct Light {
     pub edge1: Vec3,
     /// Material of the emissive primitive, else [`NONE`].
     pub material: u32,
-    /// Second edge; for spheres x is the radius; for spot lights x and y are the scale and offset that turn the cosine
-    /// off the axis into the glTF falloff.
+    /// Second edge; for spheres x is the radius; for spot lights x and y are the scale and offset that turn
+    /// the cosine off the axis into the glTF falloff.
     pub edge2: Vec3,
     /// Index into the scene's triangles of an emissive triangle, else [`NONE`].
     pub triangle: u32,
-    /// Punctual lights: radiant intensity in W/sr, or irradiance in W/m2 for directional ones. Triangles: x is -1 when
-    /// the instance mirrors them, so that `x * cross(edge1, edge2)` is the front side, else 1.
+    /// Punctual lights: radiant intensity in W/sr, or irradiance in W/m2 for directional ones. Triangles: x
+    /// is -1 when the instance mirrors them, so that `x * cross(edge1, edge2)` is the front side, else 1.
     pub intensity: Vec3,
     /// Probability of being picked.
     pub pmf: f32,
@@ -370,7 +372,7 @@ pub enum EnvironmentKind {
     Image = 2,
 }
 
-/// The sky.
+/// The environment light.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Environment {
@@ -386,13 +388,14 @@ pub struct Environment {
     pub ground: Vec3,
     /// Rows of the image.
     pub image_height: u32,
-    /// Cells around the axis in the importance grid, which divides the sphere into cells of equal solid angle.
+    /// Cells around the axis in the importance grid, which divides the sphere into cells of equal solid
+    /// angle.
     pub grid_width: u32,
-    /// Cells along the axis; zero when the sky is black.
+    /// Cells along the axis; zero when the environment is black.
     pub grid_height: u32,
     /// Rotation about +y in turns.
     pub rotation: f32,
-    /// Probability that next-event estimation picks the sky.
+    /// Probability that next-event estimation picks the environment.
     pub pmf: f32,
 }
 

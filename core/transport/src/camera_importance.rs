@@ -1,5 +1,5 @@
-//! Connections of light paths to the camera, and the density of camera rays (Veach 1997, section 8.3.2; Pharr, Jakob and
-//! Humphreys, Physically Based Rendering, 4th edition, section 5.4). The counterpart is
+//! Connections of light paths to the camera, and the density of camera rays (Veach 1997, section 8.3.2;
+//! Pharr, Jakob and Humphreys, Physically Based Rendering, 4th edition, section 5.4). The counterpart is
 //! `kernels/scene/camera_importance.h`.
 
 use lockstep_core::math::floor_to_i32;
@@ -16,11 +16,12 @@ pub struct CameraSample {
     pub direction: Vec3,
     /// Distance to the lens.
     pub distance: f32,
-    /// Importance of the pixel times the cosine at the lens, over the density of the point on the lens. An area A that
-    /// shows radiance L under a cosine adds `L * importance * A * cosine / distance²` to the pixel.
+    /// Importance of the pixel times the cosine at the lens, over the density of the point on the lens. An
+    /// area A that shows radiance L under a cosine adds `L * importance * A * cosine / distance²` to the
+    /// pixel.
     ///
-    /// Camera rays are sampled in proportion to importance, with the weight one. So this is also the density per solid
-    /// angle with which [`CameraFrame::ray`] chooses the opposite direction for this pixel.
+    /// Camera rays are sampled in proportion to importance, with the weight one. So this is also the density
+    /// per solid angle with which [`CameraFrame::ray`] chooses the opposite direction for this pixel.
     pub importance: f32,
 }
 
@@ -32,8 +33,8 @@ fn pixel_area(frame: &CameraFrame) -> f32 {
     4.0 * (right * up).sqrt() / (frame.width as f32 * frame.height as f32)
 }
 
-/// Connects a point of the scene to a point of the lens chosen by the draws `u`; `None` for points that the film does not
-/// show.
+/// Connects a point of the scene to a point of the lens chosen by the draws `u`; `None` for points that the
+/// film does not show.
 #[inline(always)]
 pub fn connect(frame: &CameraFrame, p: Vec3, u: [f32; 2]) -> Option<CameraSample> {
     // Sample the lens
@@ -47,7 +48,8 @@ pub fn connect(frame: &CameraFrame, p: Vec3, u: [f32; 2]) -> Option<CameraSample
     if depth.is_nan() || depth <= 0.0 {
         return None;
     }
-    // Project onto the plane at unit distance from the eye; through a lens, points in the plane in focus stay in place
+    // Project onto the plane at unit distance from the eye; through a lens, points in the plane in focus stay
+    // in place
     let mut through = to_point * (1.0 / depth);
     if frame.lens_radius > 0.0 {
         let focus = lens + through * frame.focus_distance;

@@ -1,4 +1,5 @@
-//! Next-event estimation: sampling a light from a surface. The counterpart is `kernels/integrators/direct_light.h`.
+//! Next-event estimation: sampling a light from a surface. The counterpart is
+//! `kernels/integrators/direct_light.h`.
 
 use crate::bsdf;
 use crate::integrators::{Connection, PathState};

@@ -1,5 +1,6 @@
-//! Sampling of rays that leave lights, where light paths start (Veach 1997, section 10.2; Pharr, Jakob and Humphreys,
-//! Physically Based Rendering, 4th edition, section 12.2). The counterpart is `kernels/scene/emission.h`.
+//! Sampling of rays that leave lights, where light paths start (Veach 1997, section 10.2; Pharr, Jakob and
+//! Humphreys, Physically Based Rendering, 4th edition, section 12.2). The counterpart is
+//! `kernels/scene/emission.h`.
 
 use crate::lights::{sample_environment, triangle_emission, unit_sphere};
 use lockstep_core::math::rng::uniform;
@@ -15,21 +16,21 @@ use lockstep_core::scene::{BoundingSphere, Light, LightKind, Material, SceneData
 pub struct EmissionSample {
     /// Index of the light in the scene's list.
     pub light: u32,
-    /// Origin: on the light's surface, at the position of point and spot lights, or on a disk that covers the scene for
-    /// directional lights and the environment.
+    /// Origin: on the light's surface, at the position of point and spot lights, or on a disk that covers the
+    /// scene for directional lights and the environment.
     pub origin: Vec3,
     /// Unit direction of travel.
     pub direction: Vec3,
-    /// Unit normal of the emitting surface or disk, on the side of `direction`; `direction` itself for point and spot
-    /// lights.
+    /// Unit normal of the emitting surface or disk, on the side of `direction`; `direction` itself for point
+    /// and spot lights.
     pub normal: Vec3,
-    /// Emitted radiance in W/(m² sr); intensity in W/sr for point and spot lights; irradiance in W/m² for directional
-    /// lights.
+    /// Emitted radiance in W/(m² sr); intensity in W/sr for point and spot lights; irradiance in W/m² for
+    /// directional lights.
     pub radiance: Vec3,
     /// Cosine between `normal` and `direction`.
     pub cosine: f32,
-    /// Density per area of `origin`, the choice of the light included; the probability of choosing it for point and spot
-    /// lights. For the environment without that probability, which `pdf_direction` includes.
+    /// Density per area of `origin`, the choice of the light included; the probability of choosing it for
+    /// point and spot lights. For the environment without that probability, which `pdf_direction` includes.
     pub pdf_position: f32,
     /// Density per solid angle of `direction`; one for directional lights. Zero when no light leaves.
     pub pdf_direction: f32,
@@ -53,8 +54,8 @@ pub fn disk_pdf(bounds: &BoundingSphere) -> f32 {
     INV_PI / (bounds.radius * bounds.radius)
 }
 
-/// Samples a ray of one light for two blocks of random words. The first gives the light and the position, the second the
-/// direction. The scene must have lights.
+/// Samples a ray of one light for two blocks of random words. The first gives the light and the position, the
+/// second the direction. The scene must have lights.
 #[inline(always)]
 pub fn sample(scene: &SceneData, position: [u32; 4], direction: [u32; 4]) -> EmissionSample {
     let index = pick(&scene.light_alias, position[0], position[1]);

@@ -1,5 +1,5 @@
-//! Surface interactions: the geometry, textures and shading frame at a hit point, which all integrators share. The
-//! counterpart is `kernels/integrators/interaction.h`.
+//! Surface interactions: the geometry, textures and shading frame at a hit point, which all integrators
+//! share. The counterpart is `kernels/integrators/interaction.h`.
 
 use crate::bsdf::Surface;
 use lockstep_core::geometry::{Hit, Ray, coordinate_scale, triangle_normal};

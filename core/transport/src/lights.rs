@@ -1,5 +1,5 @@
-//! Light sampling for next-event estimation, and the densities that multiple importance sampling needs. The counterpart is
-//! `kernels/scene/lights.h`.
+//! Light sampling for next-event estimation, and the densities that multiple importance sampling needs. The
+//! counterpart is `kernels/scene/lights.h`.
 
 use lockstep_core::geometry::FAR;
 use lockstep_core::math::rng::{Block, SampleKey, draw, uniform};
@@ -174,7 +174,8 @@ pub(crate) fn unit_sphere(u: f32, v: f32) -> Vec3 {
     vec3(ring * cos, ring * sin, z)
 }
 
-/// Density per solid angle with which light sampling from `p` chooses the direction to a point of an emissive sphere.
+/// Density per solid angle with which light sampling from `p` chooses the direction to a point of an emissive
+/// sphere.
 #[inline(always)]
 pub fn sphere_pdf(
     material: &Material,

@@ -59,7 +59,8 @@ pub fn record_path(
     vertices
 }
 
-/// Texture coordinates at a hit: those of the base colour texture, or the first set untransformed without one.
+/// Texture coordinates at a hit: those of the base colour texture, or the first set untransformed without
+/// one.
 fn coordinates(scene: &SceneData, hit: &Hit) -> [f32; 2] {
     if hit.primitive & SPHERE_BIT != 0 {
         return [0.0; 2];

@@ -94,15 +94,16 @@ pub(super) struct Accessor<'a> {
     sparse: Option<Sparse<'a>>,
     /// The stride that the view declares.
     pub(super) declared_stride: Option<usize>,
-    /// All bytes that it refers to are there.
+    /// All referenced bytes are present.
     complete: bool,
 }
 
 impl<'a> Accessor<'a> {
-    /// Opens the accessor of this index to read from it.
+    /// Opens the accessor of this index for reading.
     ///
     /// # Errors
-    /// [`lockstep_core::Error::Scene`] when its type is unknown, it does not fit into its view, or its bytes are missing.
+    /// [`lockstep_core::Error::Scene`] when its type is unknown, it does not fit into its view, or its bytes
+    /// are missing.
     pub(super) fn open(
         root: &Item<'_>,
         buffers: &'a Buffers<'_>,
@@ -119,7 +120,7 @@ impl<'a> Accessor<'a> {
         Err(warnings.error(out.at, "its bytes are missing"))
     }
 
-    /// The accessor of this index, whether its bytes are there or not; those that are not read as zeros.
+    /// The accessor of this index; missing bytes read as zeros.
     fn describe(
         root: &Item<'_>,
         buffers: &'a Buffers<'_>,
@@ -285,7 +286,7 @@ impl<'a> Accessor<'a> {
         self.raw(index, 0) as u32
     }
 
-    /// The first `N` components of an element, normalised if asked for; components that are missing are zero.
+    /// The first `N` components of an element, normalised if the accessor is; missing components are zero.
     #[inline]
     pub(super) fn vector<const N: usize>(&self, index: usize) -> [f32; N] {
         let Some((bytes, at)) = self.locate(index) else {
@@ -314,7 +315,7 @@ impl<'a> Accessor<'a> {
     }
 }
 
-/// Where elements lie within a view.
+/// Layout of elements within a view.
 struct Layout {
     offset: u64,
     stride: usize,
@@ -354,8 +355,8 @@ pub(super) fn views(root: &Item<'_>, accessor: usize) -> Vec<usize> {
         .collect()
 }
 
-/// Checks every accessor: that it fits and, where its bytes are there, that its numbers are finite and within its
-/// bounds.
+/// Checks every accessor: that it fits and, where its bytes are there, that its numbers are finite and within
+/// its bounds.
 pub(super) fn check_all(root: &Item<'_>, buffers: &Buffers<'_>, warnings: &mut Warnings) -> Result<()> {
     for (index, item) in root.items("accessors").iter().enumerate() {
         let known = item.text("type").and_then(shape).is_some()

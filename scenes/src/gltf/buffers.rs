@@ -8,27 +8,27 @@ use lockstep_core::{Error, Result};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// The bytes of all buffers. A buffer that could not be read is an error only when something is read from it.
+/// The bytes of all buffers. An unreadable buffer is an error only when it is used.
 pub(super) struct Buffers<'a> {
     list: Vec<Result<Cow<'a, [u8]>, Missing>>,
 }
 
-/// Why a buffer has no bytes.
+/// The reason that a buffer has no bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Missing {
     /// JSON pointer.
     at: String,
     message: String,
-    /// The file does not say where the bytes are, which is legal.
+    /// The file leaves the location of the bytes open, which is legal.
     unspecified: bool,
 }
 
-/// A stretch of a buffer.
+/// A range of a buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View<'a> {
     /// Its bytes; empty when they are missing.
     pub(super) bytes: &'a [u8],
-    /// How many bytes it has, there or not.
+    /// Its length, whether or not the bytes are present.
     pub(super) length: usize,
     pub(super) offset: usize,
     pub(super) stride: Option<usize>,
@@ -36,7 +36,7 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The same view, if its bytes are there.
+    /// The view itself, if its bytes are present.
     ///
     /// # Errors
     /// [`Error::Scene`] with the reason why they are not.
@@ -47,7 +47,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Whether its bytes are there.
+    /// Whether its bytes are present.
     pub(super) fn has_data(&self) -> bool {
         self.missing.is_none()
     }
@@ -79,7 +79,7 @@ impl<'a> Buffers<'a> {
         self.list.iter().flatten().map(|b| b.len() as u64).sum()
     }
 
-    /// Whether a view is of a buffer of which the file does not say where its bytes are.
+    /// Whether a view is of a buffer whose location the file leaves open.
     pub(super) fn is_unspecified(&self, root: &Item<'_>, view: usize) -> bool {
         let buffer = root.item("bufferViews", view).and_then(|v| v.index("buffer"));
         matches!(buffer.and_then(|b| self.list.get(b)), Some(Err(Missing { unspecified: true, .. })))
@@ -165,7 +165,7 @@ fn read<'a>(
     Ok(bytes)
 }
 
-/// Checks every view: extent, stride, and what it is used for.
+/// Checks every view: extent, stride and usage.
 pub(super) fn check_views(root: &Item<'_>, warnings: &mut Warnings) -> Result<()> {
     let lengths: Vec<usize> = root.items("buffers").iter().map(|b| extent(b).1).collect();
     for item in root.items("bufferViews") {

@@ -1,7 +1,7 @@
-//! Walks a document along the schema: types, ranges, references, extensions, properties nobody knows.
+//! Validates a document against the schema: types, ranges, references, extensions, unknown properties.
 //!
-//! What cannot be read is an error. What a renderer of still images can do without (unknown properties, empty arrays,
-//! anything wrong in animations and skins) is a warning. After this, readers may trust the types they find.
+//! Unreadable content is an error. Faults that do not affect a still image (unknown properties, empty arrays,
+//! anything in animations and skins) are warnings. Readers that run afterwards may rely on the types.
 
 use super::json::{push_key, whole};
 use super::schema::{IGNORABLE, Kind, Object, Property, ROOT, SUPPORTED};
@@ -31,7 +31,7 @@ struct Checker<'a> {
     root: &'a Value,
     used: HashSet<&'a str>,
     warnings: &'a mut Warnings,
-    /// Pointer of the value being looked at.
+    /// Pointer of the current value.
     at: String,
     /// Inside a part that is not rendered.
     ignored: bool,
@@ -283,7 +283,7 @@ impl Checker<'_> {
         }
     }
 
-    /// glTF 2.x is read; what a later minor version adds is ignored, unless the file says that it needs it.
+    /// glTF 2.x is read; additions of later minor versions are ignored, unless the file requires them.
     fn version(&mut self, root: &Map<String, Value>) -> Result<()> {
         let text = |key: &str| root.get("asset").and_then(|a| a.get(key)).and_then(Value::as_str);
         let needed = text("minVersion").map(|v| ("minVersion", v));

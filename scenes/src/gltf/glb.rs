@@ -12,7 +12,7 @@ const BIN: u32 = 0x004e_4942;
 pub(super) struct Container<'a> {
     /// The document.
     pub(super) json: &'a [u8],
-    /// Where the document begins in the file.
+    /// Offset of the document in the file.
     pub(super) json_offset: usize,
     /// The binary chunk, if there is one.
     pub(super) binary: Option<&'a [u8]>,
@@ -23,7 +23,7 @@ pub(super) fn is_container(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
-/// Takes a container apart.
+/// Splits a container into its chunks.
 pub(super) fn parse<'a>(bytes: &'a [u8], warnings: &mut Warnings) -> Result<Container<'a>> {
     let fail = |warnings: &Warnings, offset: usize, message: String| {
         Err(warnings.error(format!("byte {offset}"), message))
@@ -45,7 +45,7 @@ pub(super) fn parse<'a>(bytes: &'a [u8], warnings: &mut Warnings) -> Result<Cont
         return fail(warnings, 8, format!("a length of {length} is too small for a container"));
     }
     if length > bytes.len() {
-        // The place of the first chunk that is cut off says more than the length alone.
+        // The position of the first truncated chunk says more than the length alone.
         if let Some((offset, message)) = first_cut(bytes) {
             return fail(warnings, offset, message);
         }
@@ -104,7 +104,7 @@ pub(super) fn parse<'a>(bytes: &'a [u8], warnings: &mut Warnings) -> Result<Cont
     }
 }
 
-/// The first chunk that the end of the file cuts off.
+/// The first chunk that the end of the file truncates.
 fn first_cut(bytes: &[u8]) -> Option<(usize, String)> {
     let mut offset = 12usize;
     while offset < bytes.len() {

@@ -1,4 +1,4 @@
-//! Images: where their bytes lie, what they hold.
+//! Images: location and decoding of their bytes.
 
 use super::buffers::Buffers;
 use super::json::Item;
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Decodes the images that `used` marks and gives them to the builder; the others are only looked at.
+/// Decodes the images that `used` marks and adds them to the builder; the others are only validated.
 ///
 /// # Errors
 /// [`Error::Scene`] when an image in use is missing, damaged or too large.
@@ -44,7 +44,7 @@ pub(super) fn load(
                 sources.push(Some(bytes));
             }
             Ok((bytes, _)) => {
-                // Nothing shows this image, so a damaged one does no harm.
+                // An unused image may be damaged.
                 if bytes.len() <= SMALL
                     && let Err(message) = decode(&bytes, limits)
                 {
@@ -76,7 +76,7 @@ pub(super) fn load(
     Ok(out)
 }
 
-/// Unused images up to this many bytes are decoded all the same, to tell whether they are sound.
+/// Unused images up to this many bytes are decoded too, to validate them.
 const SMALL: usize = 64 * 1024;
 
 fn find<'a>(

@@ -1,7 +1,7 @@
-//! JSON values with the way to them.
+//! JSON values with their pointers.
 //!
-//! The schema check runs first, so these helpers answer `None` for anything absent or of another type instead of
-//! failing a second time.
+//! The schema check runs first, so these helpers return `None` for anything absent or of another type instead
+//! of failing a second time.
 
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub(super) fn push_key(pointer: &mut String, key: &str) {
     }
 }
 
-/// A number that is whole, however it was written.
+/// A whole number, in any notation.
 pub(super) fn whole(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| {
         let number = value.as_f64()?;
@@ -69,7 +69,7 @@ impl<'a> Item<'a> {
         Some(Self { value, at: format!("{}/{index}", self.pointer(key)) })
     }
 
-    /// How many elements an array property has.
+    /// Number of elements of an array property.
     pub(super) fn len(&self, key: &str) -> usize {
         self.value.get(key).and_then(Value::as_array).map_or(0, Vec::len)
     }
@@ -128,7 +128,7 @@ impl<'a> Item<'a> {
         self.get("extensions")?.get(name)
     }
 
-    /// What a reader may call this: its name if it has one.
+    /// A name for messages, if the object has one.
     pub(super) fn name(&self) -> Option<&'a str> {
         self.text("name").filter(|name| !name.is_empty())
     }

@@ -12,7 +12,7 @@ use lockstep_core::scene::{
     AlphaMode, ImageId, Material, NONE, Sampler, SceneBuilder, TextureTransform, Wrap,
 };
 
-/// What meshes must know of a material.
+/// Properties of a material that meshes depend on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Surface {
     /// Its index in the scene.
@@ -60,7 +60,7 @@ pub(super) fn load(
     Ok(out)
 }
 
-/// The texture slots of a material that are rendered, with their objects.
+/// The rendered texture slots of a material, with their objects.
 fn slots<'a>(item: &Item<'a>) -> [Option<Item<'a>>; 5] {
     let pbr = item.get("pbrMetallicRoughness");
     let of_pbr = |key: &str| pbr.as_ref().and_then(|p| p.get(key));
@@ -92,7 +92,7 @@ fn used_images(root: &Item<'_>) -> Vec<bool> {
     used
 }
 
-/// A texture as the scene knows it: what it shows, how, and where.
+/// Key of a texture in the scene: image, sampler, transform.
 type TextureKey = (usize, bool, u32, TextureTransform);
 
 struct Reader<'a, 'b> {

@@ -1,4 +1,4 @@
-//! Meshes: their primitives, and checks of what primitives refer to.
+//! Meshes: their primitives, and checks of the primitives' references.
 
 use super::Source;
 use super::accessors::{self, Accessor};
@@ -11,8 +11,8 @@ use lockstep_core::Result;
 use lockstep_core::scene::{MeshData, SceneBuilder};
 use std::collections::HashMap;
 
-/// Reads the meshes that `used` marks into the builder; the others are only checked, and what is wrong with them is a
-/// warning. Gives each mesh's index in the scene.
+/// Reads the meshes that `used` marks into the builder; the others are only validated, with warnings for
+/// their faults. Returns each mesh's index in the scene.
 pub(super) fn load(
     source: &Source<'_>,
     surfaces: &[Surface],
@@ -49,7 +49,7 @@ pub(super) fn load(
     Ok(out)
 }
 
-/// Whether a primitive reads from a buffer of which the file does not say where its bytes are.
+/// Whether a primitive reads from a buffer whose location the file leaves open.
 fn lacks_data(item: &Item<'_>, source: &Source<'_>) -> bool {
     let attributes = item.get("attributes").map(|a| a.entries()).unwrap_or_default();
     let accessors =
@@ -60,7 +60,7 @@ fn lacks_data(item: &Item<'_>, source: &Source<'_>) -> bool {
         .any(|view| source.buffers.is_unspecified(&source.root, view))
 }
 
-/// Morph targets are not applied; what is wrong with them is only mentioned.
+/// Warns of morph targets, which are not applied.
 fn check_morphs(mesh: &Item<'_>, warnings: &mut Warnings) {
     let primitives = mesh.items("primitives");
     let counts: Vec<usize> = primitives.iter().map(|p| p.len("targets")).collect();
@@ -79,14 +79,14 @@ fn check_morphs(mesh: &Item<'_>, warnings: &mut Warnings) {
     }
 }
 
-/// What a buffer view serves.
+/// Usage of a buffer view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Usage {
     Vertices,
     Indices,
 }
 
-/// Mentions what other readers refuse although it can be read.
+/// Warns of faults that other readers refuse although the data can be read.
 fn check_primitive(
     item: &Item<'_>,
     source: &Source<'_>,
@@ -183,7 +183,7 @@ fn check_name(name: &str, at: &str, warnings: &mut Warnings) {
     }
 }
 
-/// Sets of one kind of attribute are numbered from zero without gaps.
+/// Warns of gaps in the numbering of attribute sets.
 fn check_numbering(attributes: Option<&Item<'_>>, warnings: &mut Warnings) {
     let Some(attributes) = attributes else {
         return;

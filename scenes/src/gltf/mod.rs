@@ -1,8 +1,9 @@
 //! glTF 2.0: `.gltf` with files beside it, and `.glb`.
 //!
-//! The reader is strict where data would be misread and lenient where a still image does not depend on it. The way
-//! through a file: container ([`glb`]), types and references ([`check`] along [`schema`]), bytes ([`buffers`],
-//! [`accessors`], [`images`]), then what is rendered ([`materials`], [`meshes`], [`nodes`], [`views`]).
+//! The reader is strict about data that would be misread and lenient about data that a still image does not
+//! depend on. Its steps: container ([`glb`]), types and references ([`check`] along [`schema`]), bytes
+//! ([`buffers`], [`accessors`], [`images`]), then rendered content ([`materials`], [`meshes`], [`nodes`],
+//! [`views`]).
 //!
 //! Specification: Khronos, *glTF 2.0*, ISO/IEC 12113:2022.
 
@@ -30,7 +31,7 @@ use lockstep_core::scene::{SceneBuilder, inverse};
 use serde_json::Value;
 use std::path::Path;
 
-/// What the modules below read from.
+/// A document with its buffers and options.
 struct Source<'a> {
     root: Item<'a>,
     buffers: buffers::Buffers<'a>,
@@ -40,7 +41,7 @@ struct Source<'a> {
     quantized: bool,
 }
 
-/// Reads a file's bytes into a builder; URIs are relative to `folder`. Gives what else the file holds.
+/// Reads a file's bytes into a builder; URIs are relative to `folder`. Returns cameras and emission.
 ///
 /// # Errors
 /// [`lockstep_core::Error::Scene`] with a JSON pointer or byte offset.
@@ -109,7 +110,7 @@ fn parse_json(text: &[u8], offset: usize, warnings: &Warnings) -> Result<Value> 
     })
 }
 
-/// Says once what a still image does without.
+/// Warns of features that a still image ignores.
 fn mention_ignored(root: &Item<'_>, warnings: &mut Warnings) {
     for animation in root.items("animations") {
         warnings.add(animation.at, "animations are ignored; the scene is rendered at rest");

@@ -1,11 +1,11 @@
-//! The node hierarchy: where meshes, lights and cameras stand.
+//! The node graph: transforms of meshes, lights and cameras.
 
 use super::json::Item;
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::scene::{Affine, IDENTITY};
 
-/// An affine map in double precision, so that deep hierarchies do not drift.
+/// An affine map in double precision, so that deep graphs do not drift.
 pub(super) type Map = [[f64; 4]; 3];
 
 /// A visible node.
@@ -16,12 +16,12 @@ pub(super) struct Placed<'a> {
     pub(super) to_world: Map,
 }
 
-/// The map as a renderer takes it.
+/// The map in single precision.
 pub(super) fn to_affine(map: &Map) -> Affine {
     map.map(|row| row.map(|v| v as f32))
 }
 
-/// All visible nodes of the scene that the file shows by default, parents before children.
+/// All visible nodes of the default scene, parents before children.
 ///
 /// # Errors
 /// [`lockstep_core::Error::Scene`] when nodes do not form a forest, or a transform is no affine map.
@@ -60,7 +60,7 @@ fn children(node: &Item<'_>) -> Vec<usize> {
     list
 }
 
-/// Each node's parent; refuses nodes with two parents and loops, so that walking down ends.
+/// Each node's parent; refuses nodes with two parents and cycles, so that traversal ends.
 fn parents(nodes: &[Item<'_>], warnings: &Warnings) -> Result<Vec<Option<usize>>> {
     let mut parents: Vec<Option<usize>> = vec![None; nodes.len()];
     for (index, node) in nodes.iter().enumerate() {
@@ -84,7 +84,7 @@ fn parents(nodes: &[Item<'_>], warnings: &Warnings) -> Result<Vec<Option<usize>>
     }
 }
 
-/// The top nodes of the scene to be shown.
+/// Root nodes of the default scene.
 fn roots(root: &Item<'_>, parents: &[Option<usize>], warnings: &mut Warnings) -> Result<Vec<usize>> {
     let count = root.len("scenes");
     for (i, scene) in root.items("scenes").iter().enumerate() {

@@ -58,7 +58,7 @@ pub(super) fn append(
     Ok(())
 }
 
-/// Opens the attributes that are rendered and checks their formats; `None` without positions.
+/// Opens the rendered attributes and checks their formats; `None` without positions.
 fn open_attributes<'a>(
     item: &Item<'_>,
     source: &'a Source<'_>,
@@ -111,7 +111,7 @@ fn open_attributes<'a>(
     Ok(Some(Attributes { position, normal, tangent, uv, color }))
 }
 
-/// Indices of the corners, three for each triangle, all below `vertex_count`.
+/// Vertex indices of the triangles, all below `vertex_count`.
 fn triangles(
     item: &Item<'_>,
     source: &Source<'_>,
@@ -178,8 +178,8 @@ fn triangles(
     Ok(out)
 }
 
-/// Copies the vertices that triangles use, numbering them in order of first use where the primitive shares a larger
-/// array with others.
+/// Copies the vertices that the triangles use, renumbered in order of first use where the primitive shares a
+/// larger array with others.
 fn gather(
     attributes: &Attributes<'_>,
     triangles: Vec<[u32; 3]>,
@@ -210,7 +210,7 @@ fn gather(
     Ok(part)
 }
 
-/// What was found wrong with vertices and put right.
+/// Corrected faults of vertices.
 #[derive(Default)]
 struct Notes {
     normal_length: bool,
@@ -287,7 +287,8 @@ fn vertex(attributes: &Attributes<'_>, index: usize, notes: &mut Notes) -> Verte
     out
 }
 
-/// Adds what the material needs and the primitive lacks: flat normals and tangents for a normal map.
+/// Adds attributes that the material needs and the primitive lacks: flat normals and tangents for a normal
+/// map.
 fn complete(
     part: &mut Part,
     attributes: &Attributes<'_>,

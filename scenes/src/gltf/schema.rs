@@ -1,7 +1,7 @@
-//! glTF 2.0's JSON schema as tables: which properties an object has, of which type and range, and which extensions
-//! may extend it. [`super::check`] walks a document along them.
+//! glTF 2.0's JSON schema as tables: properties of objects with types, ranges and extensions.
+//! [`super::check`] validates a document against them.
 
-/// What a property may hold.
+/// Type and range of a property.
 pub(super) enum Kind {
     /// True or false.
     Flag,
@@ -25,7 +25,7 @@ pub(super) enum Kind {
     List(&'static Kind, usize, usize),
     /// An array whose elements differ.
     Set(&'static Kind),
-    /// An object with names of the file's own choice.
+    /// An object with property names of the file's choice.
     Map(&'static Kind),
     /// An object of this shape.
     Object(&'static Object),
@@ -37,9 +37,9 @@ pub(super) struct Object {
     pub(super) properties: &'static [Property],
     /// Extensions that may appear in it, and their shapes.
     pub(super) extensions: &'static [(&'static str, &'static Object)],
-    /// Of these properties exactly one must be present, unless the list is empty.
+    /// Exactly one of these properties must be present, unless the list is empty.
     pub(super) one_of: &'static [&'static str],
-    /// The first property makes no sense without the second.
+    /// The first property requires the second.
     pub(super) needs: &'static [(&'static str, &'static str)],
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Property {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
     pub(super) required: bool,
-    /// No renderer of still images reads it, so that mistakes in it are warnings.
+    /// No renderer of still images reads it, so faults in it are warnings.
     pub(super) ignored: bool,
 }
 
@@ -358,7 +358,7 @@ static ANIMATION_SAMPLER: Object = object(&[
     must("output", Kind::Index("accessors")),
 ]);
 
-/// Extensions that this reader follows.
+/// Extensions that this reader supports.
 pub(super) const SUPPORTED: &[&str] = &[
     "EXT_texture_webp",
     "KHR_lights_punctual",
@@ -370,7 +370,8 @@ pub(super) const SUPPORTED: &[&str] = &[
     "KHR_texture_transform",
 ];
 
-/// Ratified extensions that only refine the look: a file that requires one is rendered without it, with a warning.
+/// Ratified extensions that only refine the appearance: a file that requires one is rendered without it, with
+/// a warning.
 pub(super) const IGNORABLE: &[&str] = &[
     "KHR_animation_pointer",
     "KHR_materials_anisotropy",

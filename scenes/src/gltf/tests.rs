@@ -3,7 +3,7 @@ use lockstep_core::math::vec3::{Vec3, length, vec3};
 use lockstep_core::scene::{LightKind, Material, NONE, Texture, Wrap};
 use serde_json::{Value, json};
 
-/// A file with one triangle and whatever `change` does to it.
+/// A file with one triangle, modified by `change`.
 fn with(change: impl FnOnce(&mut Value)) -> Result<LoadedScene, String> {
     let positions: Vec<u8> =
         [0.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0].iter().flat_map(|v| v.to_le_bytes()).collect();
@@ -31,7 +31,7 @@ fn data(bytes: &[u8]) -> String {
     )
 }
 
-/// Appends a buffer, a view and an accessor of these bytes; gives the accessor's index.
+/// Appends a buffer, a view and an accessor of these bytes; returns the accessor's index.
 fn accessor(
     document: &mut Value,
     bytes: &[u8],

@@ -5,7 +5,7 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use std::path::{Path, PathBuf};
 
-/// Where a URI leads.
+/// Target of a URI.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     /// Bytes within the URI, with their media type.
@@ -19,7 +19,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Follows a URI from a document in `folder`; the error is a sentence.
+/// Resolves a URI of a document in `folder`; the error is a sentence.
 pub(super) fn resolve(uri: &str, folder: &Path) -> Result<Target, String> {
     if let Some(rest) = uri.strip_prefix("data:") {
         return data(rest);

@@ -11,7 +11,7 @@ fn column(map: &Map, index: usize) -> Vec3 {
     vec3(map[0][index] as f32, map[1][index] as f32, map[2][index] as f32)
 }
 
-/// All perspective cameras in the scene, with the names of their nodes or themselves.
+/// All perspective cameras in the scene, named after their nodes or themselves.
 pub(super) fn cameras(
     root: &Item<'_>,
     nodes: &[Placed<'_>],
@@ -66,7 +66,8 @@ fn check_cameras(root: &Item<'_>, warnings: &mut Warnings) {
     }
 }
 
-/// Adds the scene's lights. Candela and lux are taken as watts per steradian and per square metre, as radiance is.
+/// Adds the scene's lights. Candela and lux are taken as watts per steradian and per square metre, as
+/// radiance is.
 pub(super) fn lights(
     root: &Item<'_>,
     nodes: &[Placed<'_>],

@@ -103,7 +103,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Up to `N` numbers, of which `needed` must be there; the others are zero.
+    /// Up to `N` numbers; the first `needed` are required, and the others default to zero.
     fn numbers<const N: usize>(&self, rest: &str, needed: usize, line: usize) -> Result<[f32; N]> {
         let mut out = [0.0; N];
         let mut found = 0;

@@ -36,7 +36,7 @@ pub(super) fn assemble(parsed: Parsed, surfaces: &[Surface], warnings: &mut Warn
     mesh
 }
 
-/// A normal map needs normals: a triangle without them gets its own three vertices.
+/// Gives a triangle without normals its own vertices with the geometric normal, since a normal map needs one.
 fn flatten_if_needed(mesh: &mut MeshData, triangle: usize) {
     let corners = mesh.triangles[triangle].map(|v| v as usize);
     if corners.iter().all(|&v| mesh.vertices[v].normal != Vec3::ZERO) {

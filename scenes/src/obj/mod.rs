@@ -1,7 +1,8 @@
 //! Wavefront OBJ and MTL.
 //!
-//! The format has no normative reference; this follows Wavefront's *Advanced Visualizer Manual*, appendix B1, and the
-//! habits of exporters: negative indices, polygons, colours behind positions, `norm` and physically based additions.
+//! The format has no normative reference; this follows Wavefront's *Advanced Visualizer Manual*, appendix B1,
+//! and the habits of exporters: negative indices, polygons, colours behind positions, `norm` and physically
+//! based additions.
 
 mod geometry;
 mod mesh;

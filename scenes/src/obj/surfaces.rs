@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What the geometry must know of a material.
+/// Properties of a material that the mesh depends on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Surface {
     /// Its index in the scene.
@@ -62,7 +62,8 @@ pub(super) fn build(
 
 type Images = BTreeMap<String, Pixels>;
 
-/// Decodes every image once, several at a time. A missing or damaged one is left out with a warning, as is customary.
+/// Decodes every image once, several at a time. A missing or damaged one is left out with a warning, as is
+/// customary.
 fn read_images<'a>(
     entries: impl Iterator<Item = &'a &'a Entry>,
     folder: &Path,
@@ -136,8 +137,8 @@ fn material(entry: &Entry, images: &Images, builder: &mut SceneBuilder) -> Resul
 /// The scattering model: glass and metal where the entry says so, else plastic, else a matt surface.
 fn surface_model(entry: &Entry, diffuse: [f32; 3]) -> Material {
     let specular = entry.specular.unwrap_or([0.0; 3]).map(|v| clamp(v, 0.0, 1.0));
-    // A Phong exponent n has about the width of a microfacet distribution of alpha = sqrt(2 / (n + 2)) (Walter et al.
-    // 2007), and perceptual roughness is the root of alpha.
+    // A Phong exponent n has about the width of a microfacet distribution of alpha = sqrt(2 / (n + 2))
+    // (Walter et al. 2007), and perceptual roughness is the root of alpha.
     let from_shininess = |n: f32| (2.0 / (n.max(0.0) + 2.0)).sqrt().sqrt();
     let roughness = entry.roughness.unwrap_or_else(|| entry.shininess.map_or(1.0, from_shininess));
     let roughness = clamp(roughness, 0.0, 1.0);

@@ -1,10 +1,10 @@
-//! Finds surfaces that lie on one another: which of the two a ray hits depends on the intersector's rounding.
+//! Finds coincident surfaces, where the hit depends on the intersector's rounding.
 
 use lockstep_core::Scene;
 use std::collections::{HashMap, HashSet};
 
-/// Surfaces nearer than this share of the scene's longest side count as one, and overlaps narrower than it as edges that
-/// touch. It is some fifty times the rounding of coordinates.
+/// Surfaces nearer than this share of the scene's longest side count as one, and overlaps narrower than it as
+/// edges that touch. It is some fifty times the rounding of coordinates.
 const APART: f64 = 3e-6;
 /// Cells of the grid along the scene's longest side.
 const CELLS: f64 = 64.0;
@@ -12,7 +12,7 @@ const CELLS: f64 = 64.0;
 type Point = [f64; 3];
 type Corners = [Point; 3];
 
-/// Pairs of triangles that are coplanar and overlap, for scenes whose instances all stand where their meshes do.
+/// Pairs of coplanar, overlapping triangles, in scenes whose instances are all untransformed.
 pub(super) fn overlapping(scene: &Scene) -> Vec<[usize; 2]> {
     let corners =
         |t: &lockstep_core::scene::Triangle| t.vertices.map(|v| scene.positions[v as usize].map(f64::from));
@@ -78,7 +78,7 @@ fn shared_width(polygon: &[[f64; 2]]) -> f64 {
     if longest > 0.0 { area / longest } else { 0.0 }
 }
 
-/// What of a polygon is inside a triangle (Sutherland and Hodgman 1974).
+/// Clips a polygon to a triangle (Sutherland and Hodgman 1974).
 fn clipped(mut polygon: Vec<[f64; 2]>, triangle: &[[f64; 2]; 3]) -> Vec<[f64; 2]> {
     let side =
         |a: [f64; 2], b: [f64; 2], p: [f64; 2]| (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]);

@@ -1,5 +1,5 @@
-//! The Cornell box: measured geometry in millimetres (Cornell University Program of Graphics, *Cornell Box Data*),
-//! reflectances and lamp as their usual conversion from the measured spectra to linear Rec. 709 RGB.
+//! The Cornell box: measured geometry in millimetres (Cornell University Program of Graphics, *Cornell Box
+//! Data*), reflectances and lamp as their usual conversion from the measured spectra to linear Rec. 709 RGB.
 
 use lockstep_core::math::vec3::vec3;
 use lockstep_core::scene::{Camera, IDENTITY, Material, MeshData, SceneBuilder};

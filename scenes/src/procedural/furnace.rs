@@ -1,5 +1,5 @@
-//! White objects under a sky of radiance one. A surface that loses no energy cannot be told from the sky, so every
-//! pixel is 1: the white furnace test.
+//! The white furnace test: white objects in an environment of radiance one. A surface that conserves energy
+//! is invisible, so every pixel is 1.
 
 use super::shapes::icosphere;
 use super::unknown_parameter;
@@ -7,12 +7,12 @@ use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::{Camera, EnvironmentLight, IDENTITY, Material, MeshData, SceneBuilder, Sphere};
 use lockstep_core::{Result, Scene};
 
-/// What the parameter may be, for people.
+/// Parameters, for messages.
 pub(super) const PARAMETERS: &str = "a material, on a sphere or, with -mesh behind it, on a mesh: diffuse, mirror, \
                                      rough-metal, glass, rough-glass, plastic, metal";
 
-/// Materials by name. The rough ones lose the light that scatters more than once between microfacets, and `plastic`
-/// what its coat reflects inwards: they stay below 1.
+/// Materials by name. The rough ones lose the light that scatters more than once between microfacets, and
+/// `plastic` the light that its coat reflects inwards: they stay below 1.
 const MATERIALS: [(&str, Material); 7] = [
     ("diffuse", Material::diffuse([1.0; 3])),
     ("mirror", Material::conductor([1.0; 3], 0.0)),

@@ -1,4 +1,5 @@
-//! Scenes made by code. The same bits on every host: only `+ - * / sqrt` and the core's own functions are used.
+//! Scenes made by code. The same bits on every host: only `+ - * / sqrt` and the core's own functions are
+//! used.
 
 mod atrium;
 #[cfg(test)]
@@ -13,16 +14,16 @@ mod weekend;
 use crate::suggest;
 use lockstep_core::{Error, Result, Scene};
 
-/// A scene that code makes.
+/// A scene made by code.
 pub(crate) struct Procedural {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
-    /// What may follow a colon.
+    /// Parameters that may follow a colon.
     pub(crate) parameters: &'static str,
     pub(crate) build: fn(Option<&str>) -> Result<Scene>,
 }
 
-/// All of them.
+/// All procedural scenes.
 pub(crate) const ALL: &[Procedural] = &[
     Procedural {
         name: "cornell",

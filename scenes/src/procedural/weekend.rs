@@ -1,4 +1,5 @@
-//! The final scene of Shirley, Black and Hollasch, *Ray Tracing in One Weekend* (version 4), from a fixed seed.
+//! The final scene of Shirley, Black and Hollasch, *Ray Tracing in One Weekend* (version 4), from a fixed
+//! seed.
 
 use super::random::Random;
 use lockstep_core::math::vec3::{Vec3, length, vec3};
@@ -64,9 +65,9 @@ fn small_material(choice: f32, random: &mut Random) -> Material {
     }
 }
 
-/// The book adds a point of a sphere of radius `fuzz` to the mirrored direction. That turns the half vector by about
-/// `0.4 fuzz` (half of the sphere's root mean square extent across the direction), which is the slope a microfacet
-/// distribution of that width has; perceptual roughness is its square root.
+/// The book adds a point of a sphere of radius `fuzz` to the mirrored direction. That turns the half vector
+/// by about `0.4 fuzz` (half of the sphere's root mean square extent across the direction), which is the
+/// slope a microfacet distribution of that width has; perceptual roughness is its square root.
 fn roughness_of_fuzz(fuzz: f32) -> f32 {
     (0.4 * fuzz).sqrt()
 }

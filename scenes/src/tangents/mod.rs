@@ -1,9 +1,9 @@
 //! MikkTSpace tangents, which glTF asks for where a normal-mapped primitive has none.
 //!
-//! MikkTSpace works on triangle corners: it welds equal ones, groups them around each vertex, separates mirrored
-//! texture coordinates, and weights each triangle's tangent by its angle at the vertex (Mikkelsen, *Simulation of
-//! Wrinkled Surfaces Revisited*, 2008). Corners of one vertex may therefore get different tangents; the vertex is then
-//! split.
+//! MikkTSpace works on triangle corners: it welds equal ones, groups them around each vertex, separates
+//! mirrored texture coordinates, and weights each triangle's tangent by its angle at the vertex (Mikkelsen,
+//! *Simulation of Wrinkled Surfaces Revisited*, 2008). Corners of one vertex may therefore get different
+//! tangents; the vertex is then split.
 
 use crate::warning::Warnings;
 use bevy_mikktspace::{Geometry, Ops, TangentSpace, generate_tangents};
@@ -30,10 +30,11 @@ struct Tangent {
     sign: f32,
 }
 
-/// Gives the vertices of `triangles` tangents. Split vertices are appended, and the triangles index the copies.
+/// Gives the vertices of `triangles` tangents. Split vertices are appended, and the triangles index the
+/// copies.
 ///
-/// `uv_set` selects the texture coordinates of the normal map. Where these have no area, any tangent orthogonal to the
-/// normal is used. Vertices without a normal stay without a tangent.
+/// `uv_set` selects the texture coordinates of the normal map. Where these have no area, any tangent
+/// orthogonal to the normal is used. Vertices without a normal stay without a tangent.
 pub(crate) fn generate(
     mut arrays: VertexArrays<'_>,
     triangles: &mut [[u32; 3]],

@@ -12,7 +12,8 @@ struct Mesh {
 }
 
 impl Mesh {
-    /// A grid of `columns` times `rows` quads; `at` gives position, normal and texture coordinates at `(s, t)`.
+    /// A grid of `columns` times `rows` quads; `at` gives position, normal and texture coordinates at `(s,
+    /// t)`.
     fn grid(columns: u32, rows: u32, at: impl Fn(f32, f32) -> (Vec3, Vec3, [f32; 2])) -> Self {
         let mut mesh = Self::default();
         for row in 0..=rows {
@@ -179,8 +180,8 @@ fn height_field(heights: &[f32], bend: f32) -> Mesh {
     })
 }
 
-/// MikkTSpace's definition without its bookkeeping: the mean of the triangles' u directions in the tangent plane,
-/// weighted by the angle at the vertex in that plane.
+/// MikkTSpace's definition without its bookkeeping: the mean of the triangles' u directions in the tangent
+/// plane, weighted by the angle at the vertex in that plane.
 fn by_definition(mesh: &Mesh, vertex: u32) -> Vec3 {
     let n = mesh.vertices[vertex as usize].normal;
     let project = |v: Vec3| normalize(v - n * dot(n, v));
@@ -234,7 +235,8 @@ proptest! {
         prop_assert!(a.corners().eq(b.corners()));
     }
 
-    /// Any triangles at all, with shared, crossing and mirrored faces, get usable tangents and keep their corners.
+    /// Any triangles at all, with shared, crossing and mirrored faces, get usable tangents and keep their
+    /// corners.
     #[test]
     fn arbitrary_meshes_get_unit_tangents(
         points in proptest::collection::vec((0u8..4, 0u8..4, 0u8..3, 0u8..4, 0u8..4), 1..12),

@@ -1,15 +1,15 @@
-//! The `scene.toml` files that come with the program; their data does not.
+//! Bundled `scene.toml` files; their data is not included.
 
 use super::{Text, document, load};
 use crate::loaded::{LoadOptions, LoadedScene};
 use lockstep_core::{Error, Result};
 
-/// A document within the program.
+/// A bundled document.
 #[derive(Debug)]
 pub(crate) struct Bundled {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
-    /// What to get, and from where.
+    /// The data to get, with its source.
     source: &'static str,
     text: &'static str,
 }
@@ -17,7 +17,7 @@ pub(crate) struct Bundled {
 const PICA: &str = "PICA PICA - Mini Diorama 01 by SEED (sketchfab.com, CC BY-NC 4.0) as pica/scene.gltf";
 const SPONZA: &str = "Crytek Sponza by Frank Meinl (CC BY 3.0) as sponza/Sponza.gltf";
 
-/// All of them.
+/// All bundled documents.
 pub(crate) const BUNDLED: &[Bundled] = &[
     Bundled {
         name: "pica-wide",
@@ -46,7 +46,7 @@ pub(crate) const BUNDLED: &[Bundled] = &[
 ];
 
 impl Bundled {
-    /// Why it cannot be loaded; `None` when its data is there.
+    /// The error of missing data; `None` if the data is present.
     pub(crate) fn missing(&self, options: &LoadOptions) -> Option<Error> {
         let remedy = format!("Set LOCKSTEP_SCENES to a folder that holds {}", self.source);
         let Some(folder) = options.data_folder() else {
@@ -64,7 +64,7 @@ impl Bundled {
         Some(Error::Unavailable { what, remedy })
     }
 
-    /// Loads it.
+    /// Loads the scene.
     pub(crate) fn load(&self, options: &LoadOptions) -> Result<LoadedScene> {
         match self.missing(options) {
             Some(error) => Err(error),

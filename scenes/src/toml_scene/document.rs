@@ -94,8 +94,8 @@ pub(super) fn parse(source: &Text<'_>) -> Result<Document> {
     })
 }
 
-/// The expected name nearest to the unknown one, from the deserializer's words: "unknown field `a`, expected one of
-/// `b`, `c`".
+/// The expected name nearest to the unknown one, from the deserializer's message: "unknown field `a`,
+/// expected one of `b`, `c`".
 fn suggestion(message: &str) -> Option<&str> {
     let rest = message.strip_prefix("unknown field ").or_else(|| message.strip_prefix("unknown variant "))?;
     let mut names = rest.split('`').skip(1).step_by(2);

@@ -11,7 +11,7 @@ use lockstep_core::{Error, Result};
 use std::path::Path;
 use toml::Spanned;
 
-/// Adds what the document says to the scene.
+/// Adds the document's environment, sun and lights to the scene.
 pub(super) fn apply(
     document: &Document,
     source: &Text<'_>,

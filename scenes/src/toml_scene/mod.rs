@@ -25,7 +25,7 @@ pub(crate) fn load_file(path: &Path, options: &LoadOptions) -> Result<LoadedScen
     let text = String::from_utf8(bytes).map_err(|error| {
         Error::scene(&name, format!("byte {}", error.utf8_error().valid_up_to()), "the file is not UTF-8")
     })?;
-    // Files named scene.toml are told apart by their folders.
+    // Files named scene.toml are named after their folders.
     let own = stem(path);
     let folder_name = path.parent().map(stem).filter(|f| own == "scene" && !f.is_empty());
     let source = Text { name: &name, text: &text };
@@ -48,7 +48,8 @@ impl Text<'_> {
     }
 }
 
-/// Loads a document. `folder` is where its relative paths lead first; then comes the folder with scene data.
+/// Loads a document. Relative paths are resolved against `folder` first, then against the folder with scene
+/// data.
 fn load(
     source: &Text<'_>,
     default_name: &str,
@@ -116,7 +117,7 @@ fn find(
     Err(source.error(file.span().start, format!("none of these files is there: {}", listed.join(", "))))
 }
 
-/// The camera that a document describes, or picks from its file.
+/// The camera of a document, or the one it picks from its file.
 fn camera(
     table: &Spanned<CameraTable>,
     source: &Text<'_>,

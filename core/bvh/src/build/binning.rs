@@ -108,7 +108,8 @@ pub(crate) fn best_plane<const MOST: usize>(references: &[Reference], bins: usiz
     best
 }
 
-/// The first bin of the right side in the cheapest split, and its cost; infinite when one side would be empty.
+/// The first bin of the right side in the cheapest split, and its cost; infinite when one side would be
+/// empty.
 fn cheapest_boundary<const MOST: usize>(boxes: &[Aabb4], counts: &[u32]) -> (usize, f32) {
     // Right-to-left sweep: cost of the right sides
     let mut right_cost = [f32::INFINITY; MOST];
@@ -132,7 +133,8 @@ fn cheapest_boundary<const MOST: usize>(boxes: &[Aabb4], counts: &[u32]) -> (usi
     best
 }
 
-/// Moves the left side to the front and returns its length. Neither side is empty, since the split's bins are not.
+/// Moves the left side to the front and returns its length. Neither side is empty, since the split's bins are
+/// not.
 pub(crate) fn partition(references: &mut [Reference], plane: &Plane) -> usize {
     match plane.axis {
         0 => partition_by(references, plane, |b| b.lo.x + b.hi.x),
@@ -200,7 +202,8 @@ pub(crate) fn order_pair(a: &mut Reference, b: &mut Reference) {
     }
 }
 
-/// Splits at the object median along the axis of the largest centroid extent, and returns the length of the left side.
+/// Splits at the object median along the axis of the largest centroid extent, and returns the length of the
+/// left side.
 pub(crate) fn median(references: &mut [Reference]) -> usize {
     let mut centers = Aabb::EMPTY;
     for reference in references.iter() {

@@ -1,7 +1,8 @@
 //! Collapses a binary tree to an 8-wide one at minimal SAH cost.
 //!
-//! Dynamic programming over the binary tree (Ylitie, Karras and Laine, HPG 2017): for every subtree, the minimal cost of
-//! representing it by a forest of at most `k` wide children, `k` from 1 to 7. A wide child is a node or a leaf block.
+//! Dynamic programming over the binary tree (Ylitie, Karras and Laine, HPG 2017): for every subtree, the
+//! minimal cost of representing it by a forest of at most `k` wide children, `k` from 1 to 7. A wide child is
+//! a node or a leaf block.
 
 use crate::aabb::{Aabb, joined};
 use crate::build::PARALLEL;
@@ -25,8 +26,8 @@ pub(crate) struct WideChild {
 /// A wide node: its children, at least two and at most [`WIDTH`].
 pub(crate) type WideNode = Vec<WideChild>;
 
-/// A wide tree. Inner children are indices into `nodes`; leaves are ranges of the references that the binary tree is
-/// over.
+/// A wide tree. Inner children are indices into `nodes`; leaves are ranges of the references that the binary
+/// tree is over.
 pub(crate) struct WideTree {
     pub(crate) nodes: Vec<WideNode>,
     pub(crate) root: Option<Child>,
@@ -44,7 +45,8 @@ struct Costs {
     is_leaf: bool,
 }
 
-/// Collapses `tree`; leaves hold at most `max_leaf` references, except leaves of the binary tree that are larger.
+/// Collapses `tree`; leaves hold at most `max_leaf` references, except leaves of the binary tree that are
+/// larger.
 pub(crate) fn collapse(tree: &Tree, max_leaf: u32) -> WideTree {
     let Some(root) = tree.root else { return WideTree { nodes: Vec::new(), root: None } };
     let mut costs = bytemuck::zeroed_vec(tree.nodes.len());
@@ -126,8 +128,8 @@ impl Collapse<'_> {
         nodes.push(Vec::new());
         let mut children = Vec::with_capacity(WIDTH);
         self.gather(node, WIDTH, &mut children);
-        // Any-hit traversal visits the last child first. Of boxes of like size, the one with the fewest primitives has
-        // the largest ones, which are likely occluders, and is traversed soonest.
+        // Any-hit traversal visits the last child first. Of boxes of like size, the one with the fewest
+        // primitives has the largest ones, which are likely occluders, and is traversed soonest.
         children.sort_by_key(|child| Reverse(self.costs_of(child.kind, &child.bounds).count));
         for child in &mut children {
             child.kind = match child.kind {

@@ -1,5 +1,5 @@
-//! Collapses leaves: merges subtrees into leaves of several references where the SAH favours it (Aila and Laine 2009).
-//! The resulting nodes are in depth-first order.
+//! Collapses leaves: merges subtrees into leaves of several references where the SAH favours it (Aila and
+//! Laine 2009). The resulting nodes are in depth-first order.
 
 use crate::aabb::Aabb;
 use crate::build::build_node::{LEAF, Node};

@@ -48,7 +48,8 @@ impl Default for BuildSettings {
     }
 }
 
-/// Depth below which splits are object medians. That bounds the depth of the tree: a balanced subtree follows.
+/// Depth below which splits are object medians. That bounds the depth of the tree: a balanced subtree
+/// follows.
 const SAH_DEPTH: u32 = 40;
 
 /// Larger sets are processed by two tasks.
@@ -65,7 +66,8 @@ pub(crate) enum Top {
 }
 
 impl Top {
-    /// Removes the references of `count` for which `kept` yields false. Returns the number kept and their splits.
+    /// Removes the references of `count` for which `kept` yields false. Returns the number kept and their
+    /// splits.
     pub(crate) fn retain(self, kept: &mut impl Iterator<Item = bool>, count: usize) -> (usize, Self) {
         match self {
             Self::Open => (kept.take(count).filter(|&kept| kept).count(), Self::Open),
@@ -124,7 +126,8 @@ fn top_down(top: &Top, mut references: Vec<Reference>, split: Split) -> Vec<Node
 struct Place {
     /// Index of its root.
     node: u32,
-    /// Its first pair of siblings. A tree over n references has n - 1 pairs, so each subtree has its own range.
+    /// Its first pair of siblings. A tree over n references has n - 1 pairs, so each subtree has its own
+    /// range.
     pair: u32,
     depth: u32,
 }

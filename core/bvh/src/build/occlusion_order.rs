@@ -1,4 +1,5 @@
-//! Child order for any-hit rays, by expected hit rate per cost (surface area traversal order, SATO; Nah and Manocha 2014).
+//! Child order for any-hit rays, by expected hit rate per cost (surface area traversal order, SATO; Nah and
+//! Manocha 2014).
 
 use crate::aabb::Aabb;
 use crate::build::collapse_leaves::{Child, Tree};
@@ -8,13 +9,14 @@ use crate::build::collapse_leaves::{Child, Tree};
 struct Subtree {
     /// Half the surface area of its primitives.
     area: f32,
-    /// Expected number of nodes and primitives tested by a ray that hits its box, by the surface area heuristic.
+    /// Expected number of nodes and primitives tested by a ray that hits its box, by the surface area
+    /// heuristic.
     cost: f32,
 }
 
 impl Subtree {
-    /// Priority of the subtree. Area over cost is the hit rate per test; the cost is squared, since an unoccluded ray pays it
-    /// in addition.
+    /// Priority of the subtree. Area over cost is the hit rate per test; the cost is squared, since an
+    /// unoccluded ray pays it in addition.
     fn merit(self) -> f32 {
         self.area / ((1.0 + self.cost) * (1.0 + self.cost))
     }
@@ -22,7 +24,8 @@ impl Subtree {
 
 /// Puts each node's child of greater merit first.
 ///
-/// `area` is half the surface area of the primitive at a place in the order of leaves. Nodes keep their place in memory.
+/// `area` is half the surface area of the primitive at a place in the order of leaves. Nodes keep their place
+/// in memory.
 pub(crate) fn order_for_occlusion(tree: &mut Tree, area: impl Fn(u32) -> f32) {
     let mut inner = vec![Subtree::default(); tree.nodes.len()];
     // Bottom-up: nodes precede their children.

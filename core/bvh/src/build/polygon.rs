@@ -29,7 +29,8 @@ impl Polygon {
     }
 
     fn push(&mut self, corner: Point) {
-        // A convex polygon has room; rounding may bend one so that it would gain a corner too many, on the plane.
+        // A convex polygon has room; rounding may bend one so that it would gain a corner too many, on the
+        // plane.
         if self.count < self.corners.len() {
             self.corners[self.count] = corner;
             self.count += 1;

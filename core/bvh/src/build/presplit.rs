@@ -1,8 +1,9 @@
-//! Triangle pre-splitting: large triangles get several references, each with a clip box (Ernst and Greiner 2007).
+//! Triangle pre-splitting: large triangles get several references, each with a clip box (Ernst and Greiner
+//! 2007).
 //!
-//! The splits are those of a spatial-split BVH over the mesh (see [`super::sbvh`]), and so depend on the mesh alone. They
-//! are part of the intersection predicate (see [`lockstep_core::geometry`]): every intersector has the same, and hits do
-//! not depend on the BVH.
+//! The splits are those of a spatial-split BVH over the mesh (see [`super::sbvh`]), and so depend on the mesh
+//! alone. They are part of the intersection predicate (see [`lockstep_core::geometry`]): every intersector
+//! has the same, and hits do not depend on the BVH.
 
 use crate::aabb::{Aabb, Reference};
 use crate::build::Top;

@@ -1,7 +1,8 @@
-//! Insertion-based optimisation of a built tree (Bittner, Hapala and Havran 2013; in parallel, Meister and Bittner 2018).
+//! Insertion-based optimisation of a built tree (Bittner, Hapala and Havran 2013; in parallel, Meister and
+//! Bittner 2018).
 //!
-//! A subtree is removed where its parent's box is large, and reinserted where it enlarges boxes least. The result is a
-//! valid BVH like any other, so hits do not change.
+//! A subtree is removed where its parent's box is large, and reinserted where it enlarges boxes least. The
+//! result is a valid BVH like any other, so hits do not change.
 
 use crate::aabb::joined;
 use crate::build::build_node::{LEAF, Node, sibling};

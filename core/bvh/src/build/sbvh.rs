@@ -1,8 +1,8 @@
-//! The top of a split BVH: object and spatial splits (Stich, Friedrich and Dietrich, "Spatial Splits in Bounding Volume
-//! Hierarchies", HPG 2009).
+//! The top of a split BVH: object and spatial splits (Stich, Friedrich and Dietrich, "Spatial Splits in
+//! Bounding Volume Hierarchies", HPG 2009).
 //!
-//! Where the best object split leaves overlapping children, a spatial split may be cheaper: triangles that straddle the
-//! plane get a reference on each side, whose box encloses the part of the triangle there.
+//! Where the best object split leaves overlapping children, a spatial split may be cheaper: triangles that
+//! straddle the plane get a reference on each side, whose box encloses the part of the triangle there.
 
 use crate::aabb::{Aabb, Reference, axis, bounds_of, joined};
 use crate::build::binning::{COARSE_BINS, best_plane, gather, partition};
@@ -10,8 +10,8 @@ use crate::build::{PARALLEL, Top};
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::math::{max, min};
 
-/// Spatial splits are tried where children overlap by more than this fraction of the root's surface area (alpha in the
-/// paper).
+/// Spatial splits are tried where children overlap by more than this fraction of the root's surface area
+/// (alpha in the paper).
 const LEAST_OVERLAP: f32 = 1e-3;
 
 /// Upper limit of added references, as a fraction of the number of triangles.
@@ -33,7 +33,8 @@ pub(crate) fn spatial_splits(triangles: &[[Vec3; 3]], mut whole: Vec<Reference>)
     let bounds = gather(&whole, &bounds_of, &joined);
     let splitter = Splitter { triangles, least_overlap: bounds.half_area() * LEAST_OVERLAP };
     let n = whole.len();
-    // Slack for references yet to be added, distributed over the tree: moving some costs less than vectors for each node.
+    // Slack for references yet to be added, distributed over the tree: moving some costs less than vectors
+    // for each node.
     whole.resize(n + (n as f32 * MOST_ADDED) as usize, Reference::NONE);
     let split = splitter.split(&mut whole, n, &bounds, 0);
     let mut count = 0;
@@ -58,7 +59,8 @@ struct Side {
 }
 
 impl Subtree {
-    /// Compacts the references in the range from `start` on behind the first `count` references, which lie before it.
+    /// Compacts the references in the range from `start` on behind the first `count` references, which lie
+    /// before it.
     fn collect(self, all: &mut [Reference], start: usize, count: &mut usize) -> Top {
         match self {
             Self::Open(n) => {
@@ -223,8 +225,8 @@ impl Splitter<'_> {
         bins.boxes[last].include(&rest.bounds);
     }
 
-    /// Partitions references by a spatial split. A straddling reference stays whole where that is cheaper (reference
-    /// unsplitting).
+    /// Partitions references by a spatial split. A straddling reference stays whole where that is cheaper
+    /// (reference unsplitting).
     fn partition(&self, references: &[Reference], plane: &SpatialSplit) -> [Vec<Reference>; 2] {
         let k = plane.axis;
         let [mut left, mut right] = plane.sides;
@@ -261,8 +263,8 @@ impl Splitter<'_> {
 
     /// Splits a reference by a plane across axis `k`, below and above.
     ///
-    /// Each box encloses the part of the triangle that is in the reference's box and on that side; it is empty where there
-    /// is none.
+    /// Each box encloses the part of the triangle that is in the reference's box and on that side; it is
+    /// empty where there is none.
     #[inline(always)]
     fn split_reference(&self, reference: &Reference, k: usize, at: f32) -> [Reference; 2] {
         // Bound vertices and edge crossings on each side
@@ -293,7 +295,8 @@ impl Splitter<'_> {
     }
 }
 
-/// A box around the point at which an edge crosses a plane across axis `k`, widened by the rounding of that point.
+/// A box around the point at which an edge crosses a plane across axis `k`, widened by the rounding of that
+/// point.
 #[inline(always)]
 fn crossing(p: Vec3, q: Vec3, k: usize, at: f32) -> Aabb {
     let (from, to) = (f64::from(axis(p, k)), f64::from(axis(q, k)));

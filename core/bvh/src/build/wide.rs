@@ -1,4 +1,5 @@
-//! Builds a [`Bvh8`]: a binary tree for each mesh, collapsed to eight children, with leaves laid out as blocks.
+//! Builds a [`Bvh8`]: a binary tree for each mesh, collapsed to eight children, with leaves laid out as
+//! blocks.
 
 use crate::aabb::Aabb;
 use crate::build::collapse::{WIDTH, WideNode, WideTree, collapse};
@@ -57,7 +58,8 @@ fn sum(meshes: &[MeshTree], of: impl Fn(&MeshTree) -> usize) -> usize {
     meshes.iter().map(of).sum()
 }
 
-/// Writes a block of primitives and the blocks of its clip boxes, the largest first. Returns the number of blocks.
+/// Writes a block of primitives and the blocks of its clip boxes, the largest first. Returns the number of
+/// blocks.
 fn write_block(blocks: &mut [Block8], primitives: &[LeafPrimitive], split: &PreSplit) -> usize {
     let mut block = Block8::new(primitives);
     let mut boxes: Vec<(usize, [Vec3; 2])> = Vec::new();
@@ -114,7 +116,8 @@ struct MeshTree {
 }
 
 impl MeshTree {
-    /// Builds over whole triangles: a block tests eight as fast as one, and large triangles end any-hit rays soon.
+    /// Builds over whole triangles: a block tests eight as fast as one, and large triangles end any-hit rays
+    /// soon.
     fn build(scene: &SceneData, mesh: &Mesh, settings: &BuildSettings) -> Self {
         let (mut references, split) = MeshReferences::whole(scene, mesh);
         let tree = build_below(&references.top, mem::take(&mut references.references), settings);

@@ -13,7 +13,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
 
-/// Magic number with the format's version. It is a number, so that files of the other byte order do not match.
+/// Magic number with the format's version. It is a number, so that files of the other byte order do not
+/// match.
 const MAGIC: u64 = u64::from_be_bytes(*b"lockBVH1");
 
 /// The header of an entry.

@@ -6,7 +6,8 @@ use bytemuck::cast_slice;
 use lockstep_core::scene::{Material, SceneData};
 use rayon::prelude::*;
 
-/// The source files that decide a BVH. A changed builder makes other entries, not other BVHs under the same name.
+/// The source files that decide a BVH. A changed builder makes other entries, not other BVHs under the same
+/// name.
 const SOURCES: [&[u8]; 22] = [
     include_bytes!("../../../src/geometry/clip_box.rs"),
     include_bytes!("../../../src/geometry/offset.rs"),

@@ -1,9 +1,9 @@
 //! A folder of built BVHs on disk.
 //!
-//! An entry is named by a hash of everything that decides a BVH: the geometry, the layout with its settings, and the
-//! builders' own source. So it cannot be out of date, only missing or damaged. It is used when its checksum holds and every
-//! traversal of it stays within its arrays ([`crate::validate::is_valid`]); otherwise the BVH is built and the entry
-//! replaced.
+//! An entry is named by a hash of everything that decides a BVH: the geometry, the layout with its settings,
+//! and the builders' own source. So it cannot be out of date, only missing or damaged. It is used when its
+//! checksum holds and every traversal of it stays within its arrays ([`crate::validate::is_valid`]);
+//! otherwise the BVH is built and the entry replaced.
 
 mod entry;
 mod eviction;

@@ -1,7 +1,7 @@
 //! The binary layout: 64-byte nodes that hold both children's boxes (Aila and Laine 2009).
 //!
-//! Both levels share one array of nodes. Leaves of the top level reference one instance, leaves of a mesh a range of
-//! [`LeafPrimitive`]s.
+//! Both levels share one array of nodes. Leaves of the top level reference one instance, leaves of a mesh a
+//! range of [`LeafPrimitive`]s.
 
 use crate::aabb::Aabb;
 use crate::build::collapse_leaves::{Child, Tree};
@@ -27,8 +27,9 @@ pub const EMPTY: u32 = u32::MAX;
 
 /// Two boxes and two children. A child reference is the index of a node, or has [`LEAF_BIT`] set.
 ///
-/// A box is stored as centre and half extent, so that a ray's entry and exit are `c - h` and `c + h` whatever the sign of
-/// its direction, which saves a minimum and a maximum per axis. The first child is the one that any-hit rays visit first.
+/// A box is stored as centre and half extent, so that a ray's entry and exit are `c - h` and `c + h` whatever
+/// the sign of its direction, which saves a minimum and a maximum per axis. The first child is the one that
+/// any-hit rays visit first.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Node {
@@ -46,8 +47,9 @@ pub struct Node {
 
 /// Half extents grow by this fraction of the largest coordinate of their tree.
 ///
-/// The margin exceeds the shift of a box by rounding the product of a ray's origin and inverse direction (see `bvh_enter`
-/// in `kernels/bvh/bvh2.h`). It must be small: a ray that starts on a surface should start outside its box.
+/// The margin exceeds the shift of a box by rounding the product of a ray's origin and inverse direction (see
+/// `bvh_enter` in `kernels/bvh/bvh2.h`). It must be small: a ray that starts on a surface should start
+/// outside its box.
 const MARGIN: f64 = 1.0 / 4_194_304.0;
 
 /// Lower limit of the largest coordinate, which keeps margins normal numbers.
@@ -64,7 +66,8 @@ fn centred(lo: f32, hi: f32, farthest: f32) -> [f32; 2] {
 }
 
 impl Node {
-    /// A node of two boxes, each as lowest and highest corner. `farthest` is the largest absolute coordinate of its tree.
+    /// A node of two boxes, each as lowest and highest corner. `farthest` is the largest absolute coordinate
+    /// of its tree.
     pub fn new(boxes: [[Vec3; 2]; 2], children: [u32; 2], farthest: f32) -> Self {
         let [a, b] = boxes.map(|[lo, hi]| {
             [centred(lo.x, hi.x, farthest), centred(lo.y, hi.y, farthest), centred(lo.z, hi.z, farthest)]

@@ -14,7 +14,8 @@ use lockstep_core::scene::{NONE, SPHERE_BIT};
 pub struct Node8 {
     /// Lowest x, y and z, then highest x, y and z, of every child.
     pub planes: [Array8; 6],
-    /// Index of a node, or with [`LEAF_BIT`](crate::LEAF_BIT) of a block, or of an instance in the upper level.
+    /// Index of a node, or with [`LEAF_BIT`](crate::LEAF_BIT) of a block, or of an instance in the upper
+    /// level.
     pub children: [u32; WIDTH],
 }
 
@@ -28,16 +29,16 @@ impl Node8 {
 
 /// Up to eight primitives of a leaf, or up to eight clip boxes.
 ///
-/// Triangles are whole in the tree. The clip boxes of split triangles follow in blocks of their own, and are tested when a
-/// ray hits such a triangle.
+/// Triangles are whole in the tree. The clip boxes of split triangles follow in blocks of their own, and are
+/// tested when a ray hits such a triangle.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(32))]
 pub struct Block8 {
-    /// Components of the three points of each primitive, see [`LeafPrimitive`]; zero in unused lanes. In a block of clip
-    /// boxes, the lowest and the highest corner of each.
+    /// Components of the three points of each primitive, see [`LeafPrimitive`]; zero in unused lanes. In a
+    /// block of clip boxes, the lowest and the highest corner of each.
     pub points: [[Array8; 3]; 3],
-    /// Index of each primitive within the mesh; [`NONE`] in unused lanes. In a block of clip boxes, a bit mask of the boxes
-    /// of each triangle.
+    /// Index of each primitive within the mesh; [`NONE`] in unused lanes. In a block of clip boxes, a bit
+    /// mask of the boxes of each triangle.
     pub primitives: [u32; WIDTH],
     /// Bit mask of the lanes in use.
     pub all: u32,

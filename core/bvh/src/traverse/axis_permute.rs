@@ -28,7 +28,8 @@ impl<L: F32x8> AxisPermutation<L> {
         ]
     }
 
-    /// Translates vertices to the rays' origins, permutes their axes, and shears them so that rays run along the last axis.
+    /// Translates vertices to the rays' origins, permutes their axes, and shears them so that rays run along
+    /// the last axis.
     #[inline(always)]
     pub(crate) fn shear(&self, [x, y, z]: [L; 3], [ox, oy, oz]: [L; 3], [sx, sy]: [L; 2]) -> [L; 3] {
         let [x, y, z] = self.rotate(x.sub(ox), y.sub(oy), z.sub(oz));

@@ -61,7 +61,8 @@ impl Stack {
     }
 }
 
-/// Traverses a tree nearest child first. `leaf` processes a leaf and returns the new `t_last`, or `None` to stop.
+/// Traverses a tree nearest child first. `leaf` processes a leaf and returns the new `t_last`, or `None` to
+/// stop.
 #[inline(always)]
 fn walk(
     nodes: &[Node],

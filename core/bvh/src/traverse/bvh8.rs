@@ -1,7 +1,7 @@
 //! Closest-hit and any-hit traversal of [`Bvh8`].
 //!
-//! Eight boxes or triangles are tested at a time, with the operations of the scalar intersection predicate in each lane.
-//! [`ObjectRay::test`] decides the rest: spheres, and triangles with an edge function of zero.
+//! Eight boxes or triangles are tested at a time, with the operations of the scalar intersection predicate in
+//! each lane. [`ObjectRay::test`] decides the rest: spheres, and triangles with an edge function of zero.
 
 use crate::STACK_SIZE;
 use crate::layout::bvh2::{EMPTY, LEAF_BIT};
@@ -29,7 +29,8 @@ const STACK8_SIZE: usize = 7 * STACK_SIZE + 1;
 
 /// A traversal stack of subtrees.
 ///
-/// An item holds the bits of the entry distance, which is not negative, above the child. So items are ordered by distance.
+/// An item holds the bits of the entry distance, which is not negative, above the child. So items are ordered
+/// by distance.
 #[derive(Clone, Debug)]
 struct Stack {
     items: Box<[u64; STACK8_SIZE]>,
@@ -62,7 +63,8 @@ struct WideSlabs<L> {
     far: [usize; 3],
 }
 
-/// Broadcasts a vector. Spelled out, since closures in `map` would be compiled without the target features of the caller.
+/// Broadcasts a vector. Spelled out, since closures in `map` would be compiled without the target features of
+/// the caller.
 #[inline(always)]
 pub(crate) fn splat<L: F32x8>(v: Vec3) -> [L; 3] {
     [L::splat(v.x), L::splat(v.y), L::splat(v.z)]
@@ -96,8 +98,8 @@ impl<L: F32x8> WideSlabs<L> {
 
     /// Entry, not before `t_min`, and widened exit, from the nearer and farther planes of each axis.
     ///
-    /// The operations are those of [`Slabs::interval`]: the nearer plane has the lesser distance, since rounding is
-    /// monotonic.
+    /// The operations are those of [`Slabs::interval`]: the nearer plane has the lesser distance, since
+    /// rounding is monotonic.
     #[inline(always)]
     fn interval(&self, near: [L; 3], far: [L; 3]) -> (L, L) {
         let entry = self.at(near[0], 0).max(self.at(near[1], 1)).max(self.at(near[2], 2));
@@ -135,7 +137,8 @@ impl Stack {
         self.len = usize::from(root != EMPTY);
     }
 
-    /// Descends to the next leaf that is not beyond `t_last`, roughly nearest first; with `ANY`, fewest primitives first.
+    /// Descends to the next leaf that is not beyond `t_last`, roughly nearest first; with `ANY`, fewest
+    /// primitives first.
     #[inline(always)]
     fn next_leaf<L: F32x8, const ANY: bool>(
         &mut self,
@@ -295,7 +298,8 @@ impl<'a, L: F32x8> InMesh<'a, L> {
                     corner(&block.points[1]),
                     corner(&block.points[2]),
                 ]));
-                // Slab test of their boxes, which raises distances to the entries of the triangle's and the instance's box
+                // Slab test of their boxes, which raises distances to the entries of the triangle's and the
+                // instance's box
                 let raised = tested.t.max(entry).max(L::splat(self.object_ray.t_floor));
                 let hit = tested.hit & met & raised.simd_le(L::splat(best.t));
                 if hit != 0 {
@@ -330,8 +334,9 @@ impl<'a, L: F32x8> InMesh<'a, L> {
         }
     }
 
-    /// The distance of a hit of a split triangle, raised to the first entry of its clip boxes; [`MISSED`] where the ray
-    /// misses all of them. `t` is raised to the entry of the triangle's box already, which is not later.
+    /// The distance of a hit of a split triangle, raised to the first entry of its clip boxes; [`MISSED`]
+    /// where the ray misses all of them. `t` is raised to the entry of the triangle's box already, which is
+    /// not later.
     #[inline(always)]
     fn raised_to_clip_boxes(&self, blocks: &[Block8], lane: usize, t: f32) -> f32 {
         let mut nearest = MISSED;

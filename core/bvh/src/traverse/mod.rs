@@ -1,4 +1,5 @@
-//! Traversal of both layouts, the brute-force intersector of small scenes, and the confirmation of candidate hits.
+//! Traversal of both layouts, the brute-force intersector of small scenes, and the confirmation of candidate
+//! hits.
 
 mod axis_permute;
 pub(crate) mod bvh2;

@@ -116,7 +116,8 @@ struct Best<L> {
 }
 
 impl SmallSceneIntersector {
-    /// Takes a scene; `None` above the limits, or with degenerate triangles, spheres, alpha or transformed instances.
+    /// Takes a scene; `None` above the limits, or with degenerate triangles, spheres, alpha or transformed
+    /// instances.
     pub fn of(scene: &SceneData) -> Option<Self> {
         let mut small =
             Self { points: Vec::new(), edges: Vec::new(), triangles: Vec::new(), outlines: Vec::new() };
@@ -151,7 +152,8 @@ impl SmallSceneIntersector {
         Some(())
     }
 
-    /// The index of the edge between two points; `None` where they are the same, since all its edge functions are zero.
+    /// The index of the edge between two points; `None` where they are the same, since all its edge functions
+    /// are zero.
     fn edge(&mut self, [from, to]: [u32; 2]) -> Option<u32> {
         if from == to {
             return None;
@@ -233,7 +235,8 @@ impl SmallSceneIntersector {
         zero.sign_bitmask()
     }
 
-    /// Compacts the candidate triangles and returns their number. Branch-free, since candidates are unpredictable.
+    /// Compacts the candidate triangles and returns their number. Branch-free, since candidates are
+    /// unpredictable.
     #[inline(always)]
     fn list_candidates(&self, sheared: &mut Sheared) -> usize {
         let mut count = 0;

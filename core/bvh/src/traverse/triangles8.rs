@@ -16,10 +16,11 @@ pub(crate) struct Tested<L> {
 }
 
 impl<L: F32x8> Tested<L> {
-    /// Tests the triangles `lanes` by their sheared vertices relative to the ray's origin. `sz` scales the longest axis.
+    /// Tests the triangles `lanes` by their sheared vertices relative to the ray's origin. `sz` scales the
+    /// longest axis.
     ///
-    /// The operations are those of [`lockstep_core::geometry::triangle`], which decides triangles with an edge function of
-    /// zero.
+    /// The operations are those of [`lockstep_core::geometry::triangle`], which decides triangles with an
+    /// edge function of zero.
     #[inline(always)]
     pub(crate) fn new(corners: [[L; 3]; 3], sz: L, lanes: u32, t_min: L, t_last: L) -> Self {
         // Edge functions
@@ -48,7 +49,8 @@ impl<L: F32x8> Tested<L> {
 
     /// Distances and barycentrics of the triangles `lanes`, whose edge functions have no opposite signs.
     ///
-    /// With `EARLY`, triangles behind the ray are rejected before the division, which pays where they are frequent.
+    /// With `EARLY`, triangles behind the ray are rejected before the division, which pays where they are
+    /// frequent.
     #[inline(always)]
     pub(crate) fn passed<const EARLY: bool>(
         [u, v, w]: [L; 3],
@@ -80,7 +82,8 @@ pub(crate) fn corner<L: F32x8>([x, y, z]: &[Array8; 3]) -> [L; 3] {
     [L::load(x), L::load(y), L::load(z)]
 }
 
-/// The padded boxes of eight triangles, lowest, then highest corners, as [`lockstep_core::geometry::triangle_box`].
+/// The padded boxes of eight triangles, lowest, then highest corners, as
+/// [`lockstep_core::geometry::triangle_box`].
 #[inline(always)]
 pub(crate) fn boxes<L: F32x8>([a, b, c]: [[L; 3]; 3]) -> [L; 6] {
     let (lx, hx) = extent(a[0], b[0], c[0]);

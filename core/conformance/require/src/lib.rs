@@ -1,7 +1,8 @@
 //! Requirements of tests: devices, libraries, programs and data sets that a machine may lack.
 //!
-//! A test that lacks one calls [`present`] and returns. It is then shown as skipped: libtest captures what passing tests
-//! print, so the line goes to the process's standard error itself, where `cargo test` shows it and a script can count it:
+//! A test that lacks one calls [`present`] and returns. It is then shown as skipped: libtest captures what
+//! passing tests print, so the line goes to the process's standard error itself, where `cargo test` shows it
+//! and a script can count it:
 //!
 //! ```text
 //! skipped: tests::a_kernel_compiles: NVRTC could not be loaded. Run `lockstep setup nvrtc`.
@@ -42,13 +43,13 @@ fn asks_for(word: &str, name: &str) -> bool {
     word == name || word.split_once('@').is_some_and(|(backend, _)| backend == name)
 }
 
-/// The failure of a test that lacks what [`VARIABLE`] names. `reason` says what is missing and what to do.
+/// The failure message of a test whose requirement, named in [`VARIABLE`], is missing; `reason` includes the remedy.
 pub fn failure(name: &str, reason: &dyn Display) -> String {
     format!("{VARIABLE} names {name}, which is missing: {reason}")
 }
 
-/// What was found; otherwise reports the running test as skipped and answers `None`. The error says what is missing and
-/// what to do about it.
+/// Returns a found requirement, or reports the running test as skipped and returns `None`. The error names the
+/// missing part and the remedy.
 ///
 /// # Panics
 /// Where [`VARIABLE`] names the requirement.
@@ -75,7 +76,8 @@ pub fn skip(reason: &dyn Display) {
     if test.is_some_and(|test| !reported.insert(test.to_owned())) {
         return;
     }
-    // One write, so that lines of tests that run at once do not mix. Nobody can be told if standard error is closed.
+    // One write, so that lines of tests that run at once do not mix. Nobody can be told if standard error is
+    // closed.
     let _ = std::io::stderr().write_all(line(test.unwrap_or("a test"), reason).as_bytes());
 }
 

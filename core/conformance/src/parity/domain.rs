@@ -1,9 +1,9 @@
-//! Where the inputs of probes come from.
+//! Input domains of probes.
 
 use lockstep_core::math::rng::pcg4d;
 use lockstep_core::math::vec3::{Vec3, normalize, vec3};
 
-/// The values that one input, or a group of inputs, takes.
+/// The domain of one input, or a group of inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Domain {
     /// Any 32 bits read as a float: NaN, infinities and denormals as often as not.
@@ -18,7 +18,8 @@ pub(super) enum Domain {
     Unit,
     /// A float between two bounds, the bounds often.
     Range(f32, f32),
-    /// Three coordinates: on a small grid, where ties and exact zeros are common, or anywhere near, far or huge.
+    /// Three coordinates: on a small grid, where ties and exact zeros are common, or anywhere near, far or
+    /// huge.
     Point,
     /// Three components of a direction of any length: often along an axis or a diagonal, never zero.
     Direction,
@@ -58,7 +59,7 @@ const SPECIAL: [f32; 26] = [
     -2_147_483_648.0,
 ];
 
-/// A stream of random words: those of one probe's one input item.
+/// A stream of random words, one stream per input item of a probe.
 pub(super) struct Stream {
     probe: u32,
     item: u32,
@@ -182,7 +183,7 @@ impl Stream {
 }
 
 impl Domain {
-    /// Words that the domain gives.
+    /// Number of words of the domain.
     pub(super) const fn words(self) -> usize {
         match self {
             Self::Point | Self::Direction | Self::Upper | Self::Unit3 => 3,

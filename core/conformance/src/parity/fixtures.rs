@@ -1,4 +1,4 @@
-//! Scenes with one of everything, for probes of functions that read the scene.
+//! Fixtures: scenes with every feature, for probes of functions that read the scene.
 
 use lockstep_bvh::{BuildSettings, Bvh, Bvh2, Layout};
 use lockstep_core::error::Result;
@@ -14,7 +14,7 @@ pub(super) struct Fixture {
     pub(super) wide: Bvh,
 }
 
-/// Three scenes with the same things under different skies: an image, a gradient, a constant.
+/// Three scenes with the same geometry and different environments: an image, a gradient, a constant.
 pub(super) fn fixtures() -> Result<Vec<Fixture>> {
     let texel = |i: u32| {
         let b = |shift: u32| (lockstep_core::math::rng::pcg4d([i, 1, 2, 3])[0] >> shift & 255) as f32 / 64.0;
@@ -110,7 +110,7 @@ fn materials(b: &mut SceneBuilder) -> Result<Vec<u32>> {
     Ok(all.into_iter().map(|m| b.material(m)).collect())
 }
 
-/// A quilt of triangles that share edges on a grid, one material after another, and spheres above it.
+/// A grid of triangles with shared edges, one material after another, and spheres above it.
 fn mesh(materials: &[u32]) -> MeshData {
     const SIDE: u32 = 6;
     let mut data = MeshData::default();

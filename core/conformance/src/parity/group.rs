@@ -4,7 +4,7 @@ use crate::parity::run::Mismatch;
 use lockstep_core::error::Result;
 use lockstep_gpu::probe::{Call, ProbeDevice, probe_kernel};
 
-/// Every item of a group must see what its first item wrote, and no two items may draw the same ticket.
+/// Every work-item of a group sees the value that its first one wrote, and no two draw the same ticket.
 pub(super) fn compare(device: &mut dyn ProbeDevice, count: u32) -> Result<Option<Mismatch>> {
     let inputs: Vec<u32> = (0..count).map(|i| i.wrapping_mul(2_654_435_761)).collect();
     let found = device.probe(&Call {

@@ -1,4 +1,4 @@
-//! The list of what is compared.
+//! The list of compared functions.
 
 use crate::parity::domain::Domain::{self, *};
 use crate::parity::fixtures::Fixture;
@@ -19,7 +19,7 @@ use lockstep_transport::bsdf::{self, Surface};
 use lockstep_transport::integrators::{Connection, PathState, ao, path};
 use lockstep_transport::{camera_importance, emission, lights};
 
-/// How the host computes a result.
+/// The host's computation of a result.
 #[derive(Clone, Copy)]
 pub(super) enum Function {
     /// From the input words alone.
@@ -34,7 +34,7 @@ pub(super) struct ParityCase {
     pub(super) name: &'static str,
     /// The kernel.
     pub(super) kernel: &'static str,
-    /// Where inputs come from.
+    /// Input domains.
     pub(super) inputs: &'static [Domain],
     /// A letter for each output word: `f` float, `u` integer.
     pub(super) outputs: &'static str,
@@ -142,7 +142,7 @@ fn found(out: &mut Out<'_>, values: Option<&[f32]>, absent: usize) {
     }
 }
 
-/// Every function that is compared, by the smallest probe that reaches it.
+/// Every compared function, by the smallest probe that reaches it.
 pub(super) const PROBES: &[ParityCase] = &[
     // The dialect's words.
     value!("word_bits", [Bits], "f", |x, out| out.f(x.f(0))),
@@ -351,7 +351,7 @@ pub(super) const PROBES: &[ParityCase] = &[
         out.f(value.a);
     }),
     // intersect
-    // Of zeros the sign is open: adding zero makes it positive.
+    // The sign of zero is open: adding zero makes it positive.
     value!("intersect_slabs_interval", [Point, Direction, Point, Point], "ff", |x, out| {
         let (entry, exit) = Slabs::new(x.v(0), x.v(3)).interval(x.v(6), x.v(9));
         out.f(entry + 0.0);
@@ -580,7 +580,7 @@ pub(super) const PROBES: &[ParityCase] = &[
 /// Ray and sample key.
 const RAY: [Domain; 6] = [Point, Direction, Range(0.5, 20.0), Word, Word, Word];
 
-/// Traces the ray first, so that what is shaded is a hit that can be.
+/// Traces the ray first, so that the shaded hit is a possible one.
 fn shade(fixture: &Fixture, x: In<'_>, out: &mut Out<'_>) {
     let scene = &fixture.scene;
     let strategy = [Strategy::Mis, Strategy::LightOnly, Strategy::BsdfOnly][x.u(17) as usize];

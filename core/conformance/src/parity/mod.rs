@@ -1,11 +1,12 @@
 //! Parity by function: the device code against its Rust counterparts.
 //!
-//! `list.rs` is the one list of what is compared. Each entry has a kernel in `kernels/probe.h`, which reads words and
-//! writes the words of a result, and a closure here that computes the same from this crate's functions. [`run`] gives
-//! both the same inputs, edge cases included, and compares bits; where both results are NaN, any NaN will do.
+//! `list.rs` is the one list of compared functions. Each entry has a kernel in `kernels/tests/probe.h`, which
+//! reads input words and writes result words, and a closure that computes the same with the Rust functions.
+//! [`run`] gives both the same inputs, edge cases included, and compares bits; where both results are NaN,
+//! any NaN will do.
 //!
-//! A backend implements [`lockstep_gpu::probe::ProbeDevice`] with the kernels of [`lockstep_gpu::assemble_probes`] and gives
-//! it to [`crate::conformance_suite!`] as `probes`.
+//! A backend implements [`lockstep_gpu::probe::ProbeDevice`] with the kernels of
+//! [`lockstep_gpu::assemble_probes`] and gives it to [`crate::conformance_suite!`] as `probes`.
 //!
 //! Tests of this module scan both sources: a function on one side only fails them.
 
@@ -22,7 +23,7 @@ pub use run::{Mismatch, run};
 
 use crate::{Checked, During, Outcome, Subject};
 
-/// Every function, record and constant of the kernels is that of the reference.
+/// Every function, record and constant of the kernels equals that of the reference.
 pub(crate) fn every_function_and_record_agrees(subject: &Subject<'_>) -> Checked<Outcome> {
     let mut device = subject.probes()?;
     let inputs = subject.parity_inputs();

@@ -1,8 +1,8 @@
 //! The functions of both sides by name.
 //!
 //! A header's function is named after its Rust counterpart: `bsdf`'s `Surface::is_specular` is
-//! `bsdf_surface_is_specular`, `fresnel_dielectric` is `bsdf_fresnel_dielectric`. Where a name differs or one side has no
-//! counterpart, the tables here say why.
+//! `bsdf_surface_is_specular`, `fresnel_dielectric` is `bsdf_fresnel_dielectric`. Where a name differs or one
+//! side has no counterpart, the tables here say why.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -51,8 +51,8 @@ pub(super) const MIRRORED: &[(&str, &str, &str)] = &[
     ("film.h", "film", "src/film.rs"),
 ];
 
-/// Headers without a counterpart: loads and stores, and entry kernels, which the identity of films and of recorded paths
-/// proves.
+/// Headers without a counterpart: loads and stores, and entry kernels, which the identity of films and of
+/// recorded paths proves.
 const UNPAIRED_HEADERS: &[&str] = &[
     "scene.h",
     "queues.h",
@@ -69,7 +69,7 @@ const UNPAIRED_HEADERS: &[&str] = &[
     "record_paths.h",
 ];
 
-/// Device functions under another name than the rule gives, and the Rust function that they mirror.
+/// Device functions that are named differently, and the Rust functions that they mirror.
 const RENAMED: &[(&str, &str)] = &[
     ("math_clamp_i32", "std: i32::clamp"),
     ("math_is_finite", "std: f32::is_finite"),
@@ -164,7 +164,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("film_units", "closure: `units` in film::quantize"),
 ];
 
-/// Rust functions of twin files that have no device function.
+/// Rust functions of mirrored files that have no device function.
 const HOST_ONLY: &[(&str, &str)] = &[
     ("math::tan", "cameras are fitted on the host"),
     ("vec3::length", "used by host code only"),
@@ -222,7 +222,7 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("bvh8::InMesh::$any", "walk, compiled for one processor"),
     ("bvh8::Bvh8::closest_hit_portable", "bvh_closest_hit without AVX2"),
     ("bvh8::Bvh8::any_hit_portable", "bvh_any_hit without AVX2"),
-    ("film::InvalidSamples::is_zero", "films are judged on the host"),
+    ("film::InvalidSamples::is_zero", "films are validated on the host"),
     ("film::InvalidSamples::merge", "films are merged on the host"),
     ("film::Film::new", "films are read on the host"),
     ("film::Film::width", "films are read on the host"),
@@ -276,7 +276,7 @@ pub(super) fn device_functions() -> Vec<DeviceFunction> {
 /// Every `fn` of a Rust source before its tests, as `file::Type::name`.
 fn rust_functions(module: &str, source: &str) -> BTreeSet<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(source);
-    let text = std::fs::read_to_string(path).expect("the twin exists");
+    let text = std::fs::read_to_string(path).expect("the counterpart exists");
     let text = text.split("#[cfg(test)]").next().expect("a split has a first part");
     let mut found = BTreeSet::new();
     let mut owner = String::new();
@@ -314,7 +314,7 @@ fn device_name(rust: &str) -> String {
 }
 
 #[test]
-fn every_rust_function_has_a_twin_or_a_reason() {
+fn every_rust_function_has_a_counterpart_or_a_reason() {
     let device: BTreeSet<String> = device_functions().into_iter().map(|f| f.name).collect();
     let renamed: BTreeSet<&str> = RENAMED.iter().map(|(_, rust)| *rust).collect();
     let host: BTreeMap<&str, &str> = HOST_ONLY.iter().copied().collect();
@@ -336,7 +336,7 @@ fn every_rust_function_has_a_twin_or_a_reason() {
 }
 
 #[test]
-fn every_device_function_has_a_twin() {
+fn every_device_function_has_a_counterpart() {
     let renamed: BTreeMap<&str, &str> = RENAMED.iter().copied().collect();
     let mut by_rule = BTreeSet::new();
     let mut rust = BTreeSet::new();
@@ -353,9 +353,12 @@ fn every_device_function_has_a_twin() {
         .map(|f| f.name.as_str())
         .collect();
     assert!(orphans.is_empty(), "without a Rust function: {orphans:#?}");
-    for (name, twin) in RENAMED {
+    for (name, counterpart) in RENAMED {
         assert!(functions.iter().any(|f| f.name == *name), "{name} is not in the headers");
-        assert!(twin.contains(": ") || rust.contains(*twin), "{name}: {twin} is not in the sources");
+        assert!(
+            counterpart.contains(": ") || rust.contains(*counterpart),
+            "{name}: {counterpart} is not in the sources"
+        );
     }
 }
 

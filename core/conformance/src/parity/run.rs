@@ -20,7 +20,7 @@ pub struct Mismatch {
     pub items: u64,
     /// Items that differ.
     pub differing: u64,
-    /// The first of them: its input words, the host's result, the device's.
+    /// The first differing item: its input words, the host's result, the device's.
     pub first: [Vec<u32>; 3],
 }
 
@@ -38,11 +38,11 @@ impl std::fmt::Display for Mismatch {
 /// Items per launch: bounds memory on both sides.
 const CHUNK: u32 = 1 << 17;
 
-/// Compares sizes, offsets and constants, and every function of the list over `count` inputs. Returns the functions on
-/// which device and host disagree.
+/// Compares sizes, offsets and constants, and every function of the list over `count` inputs. Returns the
+/// functions on which device and host disagree.
 ///
 /// # Errors
-/// Whatever the device reports.
+/// Any error of the device.
 pub fn run(device: &mut dyn ProbeDevice, count: u32) -> Result<Vec<Mismatch>> {
     let mut mismatches = Vec::new();
     mismatches.extend(layout::compare(device)?);
@@ -54,7 +54,7 @@ pub fn run(device: &mut dyn ProbeDevice, count: u32) -> Result<Vec<Mismatch>> {
         let mut first = 0;
         while first < count {
             let items = CHUNK.min(count - first);
-            // Scenes take turns.
+            // Scenes alternate.
             let fixture = &fixtures[(first / CHUNK) as usize % fixtures.len()];
             compare(device, probe, index as u32, first, items, fixture, &mut tally)?;
             first += items;
@@ -136,7 +136,7 @@ fn compare(
     Ok(())
 }
 
-/// Compares words that a probe without items writes.
+/// Compares the words of a probe without items.
 pub(super) fn compare_words(
     device: &mut dyn ProbeDevice,
     name: &str,

@@ -63,7 +63,7 @@ fn closures_write_as_many_words_as_they_declare() {
 
 #[test]
 fn probes_of_the_scene_reach_every_outcome() {
-    // A fixtures whose rays all miss, or whose paths all end alike, would prove little.
+    // Fixtures whose rays all miss, or whose paths all end alike, would test little.
     let fixtures = fixtures().unwrap();
     for (name, word, least) in
         [("bvh_closest_hit", 3, 4), ("bvh_any_hit", 0, 2), ("intersect_passes_alpha_test", 0, 2)]
@@ -126,7 +126,7 @@ fn the_constants_kernel_lists_every_constant_of_the_headers() {
     }
 }
 
-/// A device that computes with the list's own closures, and may lie about one probe.
+/// A device that computes with the list's own closures, and may be wrong about one probe.
 struct Mirror {
     lie: Option<&'static str>,
 }

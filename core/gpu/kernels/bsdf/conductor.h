@@ -1,4 +1,5 @@
-/* Conductors: a specular or GGX reflection lobe with Schlick's Fresnel term. The counterpart is bsdf/conductor.rs. */
+/* Conductors: a specular or GGX reflection lobe with Schlick's Fresnel term. The counterpart is
+ * bsdf/conductor.rs. */
 
 /* BSDF times cosine of a rough conductor, and its density. */
 LS_FN Evaluation bsdf_conductor_evaluate(Surface s, Vec3 wo, Vec3 wi) {

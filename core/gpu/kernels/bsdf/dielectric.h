@@ -28,7 +28,8 @@ LS_FN Evaluation bsdf_dielectric_transmission(Surface s, Vec3 wo, Vec3 wi) {
     return bsdf_evaluation(vec3_scale(s.base_color, common * m.g2 / (eta * eta)), common * m.g1);
 }
 
-/* BSDF times cosine of a rough dielectric, and its density. For radiance: transmission carries the factor 1 / eta^2. */
+/* BSDF times cosine of a rough dielectric, and its density. For radiance: transmission carries the factor
+ * 1 / eta^2. */
 LS_FN Evaluation bsdf_dielectric_evaluate(Surface s, Vec3 wo, Vec3 wi) {
     return wi.z > 0.0f ? bsdf_dielectric_reflection(s, wo, wi) : bsdf_dielectric_transmission(s, wo, wi);
 }

@@ -15,8 +15,8 @@ LS_FN float bsdf_schlick_scalar(float f0, float cosine) {
     return f0 + (1.0f - f0) * (m2 * m2 * m);
 }
 
-/* Fresnel reflectance of a dielectric boundary for unpolarised light; `eta` is the index of refraction beyond the
- * boundary over the index before it. */
+/* Fresnel reflectance of a dielectric boundary for unpolarised light; `eta` is the index of refraction
+ * beyond the boundary over the index before it. */
 LS_FN float bsdf_fresnel_dielectric(float cosine, float eta) {
     /* Snell's law; no real angle beyond is total internal reflection. */
     float c = math_clamp(cosine, 0.0f, 1.0f);

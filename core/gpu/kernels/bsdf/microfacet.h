@@ -1,5 +1,5 @@
-/* The GGX microfacet distribution with height-correlated Smith masking-shadowing (Walter et al. 2007; Heitz 2014). The
- * counterpart is bsdf/microfacet.rs. */
+/* The GGX microfacet distribution with height-correlated Smith masking-shadowing (Walter et al. 2007;
+ * Heitz 2014). The counterpart is bsdf/microfacet.rs. */
 
 /* Smith masking of `wo` alone, and masking-shadowing of both directions. */
 typedef struct {
@@ -7,8 +7,8 @@ typedef struct {
     float g2;
 } Masking;
 
-/* The factors of a microfacet reflection lobe: D / (4 cos wo), masking of one and of both directions, and the cosine at
- * the microfacet. */
+/* The factors of a microfacet reflection lobe: D / (4 cos wo), masking of one and of both directions, and
+ * the cosine at the microfacet. */
 typedef struct {
     float d_over_4;
     float g1;

@@ -1,8 +1,8 @@
-/* glTF metallic-roughness: a diffuse base, a GGX reflection lobe and thin-wall transmission. The counterpart is
- * bsdf/principled.rs.
+/* glTF metallic-roughness: a diffuse base, a GGX reflection lobe and thin-wall transmission. The
+ * counterpart is bsdf/principled.rs.
  *
- * The diffuse base is dimmed by the Fresnel loss on the way in and out, a reciprocal coupling that never reflects more
- * than arrives (Ashikhmin and Shirley 2000). */
+ * The diffuse base is dimmed by the Fresnel loss on the way in and out, a reciprocal coupling that never
+ * reflects more than arrives (Ashikhmin and Shirley 2000). */
 
 /* The lobes of a principled surface and the probabilities of choosing them. */
 typedef struct {

@@ -1,4 +1,5 @@
-/* A material at one point, and the values that scattering functions return. The counterpart is bsdf/surface.rs. */
+/* A material at one point, and the values that scattering functions return. The counterpart is
+ * bsdf/surface.rs. */
 
 #define SPECULAR_ROUGHNESS 0.03f
 #define MIN_ALPHA 0.0009f
@@ -21,8 +22,8 @@ typedef struct {
     float pdf;
 } Evaluation;
 
-/* A sampled direction, `z < 0` when transmitted; BSDF times cosine over density; density per solid angle, zero for a
- * delta distribution. */
+/* A sampled direction, `z < 0` when transmitted; BSDF times cosine over density; density per solid angle,
+ * zero for a delta distribution. */
 typedef struct {
     Vec3 wi;
     Vec3 weight;

@@ -1,8 +1,8 @@
-/* Triangles tested eight at a time, and with wide_boxes.h closest-hit and any-hit traversal of the two-level BVH8, for
- * devices with wide registers. The twin of src/bvh/wide/triangles.rs and of the lower part of
- * src/bvh/wide/traverse.rs, where the reasons stand. */
+/* Triangle tests eight at a time, and with bvh8_boxes.h closest-hit and any-hit traversal of the two-level
+ * BVH8, for devices with wide registers. The counterpart of core/bvh/src/traverse/triangles8.rs and of the
+ * leaf part of core/bvh/src/traverse/bvh8.rs, which gives the reasons. */
 
-/* What triangle tests need of a ray; the axes in the order in which the shear turns them. */
+/* A ray prepared for triangle tests; axes in the cyclic order of the shear. */
 typedef struct {
     u32 axes[3];
     LS_F32X8 origin[3];
@@ -18,8 +18,8 @@ typedef struct {
     LS_F32X8 z;
 } WideCorner;
 
-/* What testing a block of triangles against a ray's line gave: a bit for each met within range, and for each that only
- * the scalar test can decide about. */
+/* Result of testing a block of triangles: a bit for each hit in range, and for each that only the scalar
+ * test can decide. */
 typedef struct {
     LS_F32X8 t;
     LS_F32X8 u;
@@ -28,7 +28,7 @@ typedef struct {
     u32 undecided;
 } WideTested;
 
-/* Least and greatest of three. */
+/* Minimum and maximum of three. */
 typedef struct {
     LS_F32X8 least;
     LS_F32X8 greatest;
@@ -49,12 +49,12 @@ LS_FN WideShear wide_shear_new(Vec3 origin, Shear shear) {
     return wide;
 }
 
-/* One component of a corner of all triangles of a block, as seen from the ray's origin. */
+/* One component of a vertex of all triangles of a block, relative to the ray's origin. */
 LS_FN LS_F32X8 wide_shear_component(SceneRef scene, WideShear shear, u32 block, u32 corner, u32 i) {
     return LS_F32X8_SUB(load_points(scene, block, corner, shear.axes[i]), shear.origin[i]);
 }
 
-/* A corner of all triangles of a block, sheared. */
+/* A vertex of all triangles of a block, sheared. */
 LS_FN WideCorner wide_shear_corner(SceneRef scene, WideShear shear, u32 block, u32 i) {
     WideCorner corner;
     corner.z = wide_shear_component(scene, shear, block, i, 2u);
@@ -67,12 +67,15 @@ LS_FN LS_F32X8 wide_edge_function(LS_F32X8 a, LS_F32X8 b, LS_F32X8 c, LS_F32X8 d
     return LS_F32X8_SUB(LS_F32X8_MUL(a, b), LS_F32X8_MUL(c, d));
 }
 
-/* Tests the triangles `lanes` of a block: the operations of intersect_triangle, but triangles with an edge function of
- * zero are left to it. */
+/* Tests the triangles `lanes` of a block by the operations of intersect_triangle; triangles with an edge
+ * function of zero are left to the scalar test. */
 LS_FN WideTested wide_shear_test(SceneRef scene, WideShear shear, u32 block, u32 lanes, float t_min, float t_last) {
+    /* Vertices, sheared */
     WideCorner a = wide_shear_corner(scene, shear, block, 0u);
     WideCorner b = wide_shear_corner(scene, shear, block, 1u);
     WideCorner c = wide_shear_corner(scene, shear, block, 2u);
+
+    /* Edge functions: a hit has no two of opposite sign */
     LS_F32X8 u = wide_edge_function(c.x, b.y, c.y, b.x);
     LS_F32X8 v = wide_edge_function(a.x, c.y, a.y, c.x);
     LS_F32X8 w = wide_edge_function(b.x, a.y, b.y, a.x);
@@ -89,6 +92,8 @@ LS_FN WideTested wide_shear_test(SceneRef scene, WideShear shear, u32 block, u32
         tested.v = zero;
         return tested;
     }
+
+    /* Distance and barycentrics */
     LS_F32X8 determinant = LS_F32X8_ADD(LS_F32X8_ADD(u, v), w);
     LS_F32X8 inverse = LS_F32X8_DIV(LS_F32X8_SPLAT(1.0f), determinant);
     LS_F32X8 depth =
@@ -96,6 +101,8 @@ LS_FN WideTested wide_shear_test(SceneRef scene, WideShear shear, u32 block, u32
     tested.t = LS_F32X8_MUL(LS_F32X8_MUL(depth, shear.sz), inverse);
     tested.u = LS_F32X8_MUL(v, inverse);
     tested.v = LS_F32X8_MUL(w, inverse);
+
+    /* Hits in range; zero edge functions are undecided */
     u32 in_range =
         LS_F32X8_LESS(LS_F32X8_SPLAT(t_min), tested.t) & LS_F32X8_AT_MOST(tested.t, LS_F32X8_SPLAT(t_last));
     tested.undecided =
@@ -120,7 +127,7 @@ LS_FN LS_F32X8 wide_max_abs(LS_F32X8 x, LS_F32X8 y, LS_F32X8 z) {
     return LS_F32X8_MAX(LS_F32X8_ABS(x), LS_F32X8_MAX(LS_F32X8_ABS(y), LS_F32X8_ABS(z)));
 }
 
-/* Distances to both sides of boxes across an axis. */
+/* Distances to both planes of boxes along an axis. */
 LS_FN WideExtent wide_across(WideSlabs slabs, LS_F32X8 lo, LS_F32X8 hi, u32 axis) {
     LS_F32X8 a = wide_slabs_at(slabs, lo, axis);
     LS_F32X8 b = wide_slabs_at(slabs, hi, axis);
@@ -130,7 +137,7 @@ LS_FN WideExtent wide_across(WideSlabs slabs, LS_F32X8 lo, LS_F32X8 hi, u32 axis
     return distances;
 }
 
-/* Entries into boxes, by the distances across each axis, and which of them the ray meets. */
+/* Combines the distances along all axes to entry distances and a bit for each box that the ray meets. */
 LS_FN WideMet wide_slabs_intersect_boxes(WideSlabs slabs, WideExtent x, WideExtent y, WideExtent z) {
     LS_F32X8 exit = LS_F32X8_MIN(LS_F32X8_MIN(x.greatest, y.greatest), z.greatest);
     exit = LS_F32X8_MUL(exit, LS_F32X8_SPLAT(FAR_WIDENING));
@@ -140,12 +147,12 @@ LS_FN WideMet wide_slabs_intersect_boxes(WideSlabs slabs, WideExtent x, WideExte
     return met;
 }
 
-/* Distances to both sides of padded boxes across an axis. */
+/* Distances to both planes of padded boxes along an axis. */
 LS_FN WideExtent wide_padded(WideSlabs slabs, WideExtent extent, LS_F32X8 pad, u32 axis) {
     return wide_across(slabs, LS_F32X8_SUB(extent.least, pad), LS_F32X8_ADD(extent.greatest, pad), axis);
 }
 
-/* The same for the padded boxes of a block's triangles, as intersect_clipped_box makes them. */
+/* The same for the padded boxes of a block's triangles, as intersect_clipped_box computes them. */
 LS_FN WideMet wide_slabs_intersect_triangles(SceneRef scene, WideSlabs slabs, u32 block) {
     WideExtent x = wide_extent(scene, block, 0u);
     WideExtent y = wide_extent(scene, block, 1u);
@@ -157,13 +164,14 @@ LS_FN WideMet wide_slabs_intersect_triangles(SceneRef scene, WideSlabs slabs, u3
                                  wide_padded(slabs, z, pad, 2u));
 }
 
-/* Distances to both sides of the boxes of a block of boxes across an axis. */
+/* Distances to both planes of the boxes of a block of clip boxes along an axis. */
 LS_FN WideExtent wide_across_clip_boxes(SceneRef scene, WideSlabs slabs, u32 block, u32 axis) {
     return wide_across(slabs, load_points(scene, block, 0u, axis), load_points(scene, block, 1u, axis), axis);
 }
 
-/* The distance of a hit of a triangle in pieces, raised to the first entry of a piece's box; beyond all where the ray meets
- * none. `t` is raised to the entry of the triangle's box already, which lies before those. */
+/* The distance of a hit on a triangle with split references, raised to the first entry of a clipped box;
+ * beyond all if the ray misses every clipped box. `t` is already raised to the entry of the triangle's own
+ * box, which precedes those. */
 LS_FN float wide_raised_to_clip_boxes(SceneRef scene, WideSlabs slabs, u32 block, u32 lane, float t) {
     float nearest = MISSED;
     u32 last = block + load_block_boxes(scene, block);
@@ -185,7 +193,8 @@ LS_FN float wide_raised_to_clip_boxes(SceneRef scene, WideSlabs slabs, u32 block
     return nearest;
 }
 
-/* Takes the nearest of the hits of a block, `raised` to the entries of the triangles' boxes. */
+/* Keeps the closest hit of a block; `raised` holds the distances raised to the entries of the triangles'
+ * boxes. */
 LS_FN void wide_take(SceneRef scene, ObjectRay probe, WideSlabs slabs, u32 block, WideTested tested, LS_F32X8 raised,
                      Hit *best) {
     u32 alpha = load_block_alpha(scene, block);
@@ -216,7 +225,7 @@ LS_FN void wide_take(SceneRef scene, ObjectRay probe, WideSlabs slabs, u32 block
     }
 }
 
-/* The hit rule for the primitives `lanes` of a block one by one. */
+/* Intersects the primitives `lanes` of a block one by one. */
 LS_FN void wide_visit_each(SceneRef scene, ObjectRay probe, WideSlabs slabs, u32 block, u32 lanes, Hit *best) {
     u32 presplit = load_block_presplit(scene, block);
     while (lanes != 0u) {
@@ -236,14 +245,16 @@ LS_FN void wide_visit_each(SceneRef scene, ObjectRay probe, WideSlabs slabs, u32
     }
 }
 
-/* The hit rule for all primitives of a block: `best` becomes the nearest of them and itself. */
+/* Intersects all primitives of a block: `best` becomes the closest of them and itself. */
 LS_FN void wide_visit(SceneRef scene, ObjectRay probe, WideSlabs slabs, WideShear shear, u32 block, Hit *best) {
+    /* Test all triangles at once */
     u32 each = load_block_spheres(scene, block);
     u32 triangles = load_block_all(scene, block) & ~each;
     if (triangles != 0u) {
         WideTested tested = wide_shear_test(scene, shear, block, triangles, probe.t_min, best->t);
         each |= tested.undecided;
         if (tested.hit != 0u) {
+            /* Test their boxes, raise the distances and keep the closest hit */
             WideMet met = wide_slabs_intersect_triangles(scene, slabs, block);
             LS_F32X8 raised =
                 LS_F32X8_MAX(LS_F32X8_MAX(tested.t, met.entry), LS_F32X8_SPLAT(probe.t_floor));
@@ -251,24 +262,27 @@ LS_FN void wide_visit(SceneRef scene, ObjectRay probe, WideSlabs slabs, WideShea
             wide_take(scene, probe, slabs, block, tested, raised, best);
         }
     }
+    /* Spheres, and triangles that the SIMD test left undecided */
     if (each != 0u) {
         wide_visit_each(scene, probe, slabs, block, each, best);
     }
 }
 
-/* The nearest surface along a ray, or with `any` some surface along it. `key` identifies the ray for stochastic
- * coverage. */
+/* The closest hit of a ray, or with `any` any hit. `key` identifies the ray for stochastic alpha. */
 LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
     WideStack top;
     WideStack bottom;
     Hit best = intersect_hit_none(ray.t_max);
     Slabs slabs = intersect_slabs_new(ray.origin, ray.direction);
     WideSlabs wide = wide_slabs_new(slabs, ray.t_min);
+
+    /* Traverse the BVH over instances */
     wide_stack_start(&top, scene.constants.root);
     u32 instance = wide_stack_next_leaf(scene, &top, wide, best.t, any);
     while (instance != EMPTY) {
         ObjectRay probe;
         if (bvh_object_ray_enter(scene, ray, slabs, instance, key, best.t, &probe)) {
+            /* Traverse the instance's mesh */
             WideSlabs in_mesh = wide_slabs_new(probe.slabs, probe.t_min);
             WideShear shear = wide_shear_new(probe.origin, probe.shear);
             wide_stack_start(&bottom, load_mesh_root(scene, load_instance(scene, instance).mesh));
@@ -286,12 +300,12 @@ LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
     return best;
 }
 
-/* The nearest surface along a ray. */
+/* The closest hit of a ray. */
 LS_FN Hit bvh_closest_hit(SceneRef scene, Ray ray, RayKey key) {
     return bvh_walk(scene, ray, key, false);
 }
 
-/* Whether any surface lies along a ray. */
+/* True if any surface occludes the ray. */
 LS_FN bool bvh_any_hit(SceneRef scene, Ray ray, RayKey key) {
     return intersect_hit_is_some(bvh_walk(scene, ray, key, true));
 }

@@ -1,16 +1,16 @@
-/* Boxes of the BVH8 tested eight at a time, and the subtrees that are left to visit. The twin of the upper part of
- * src/bvh/wide/traverse.rs, where the reasons stand. */
+/* Box tests of the BVH8 eight at a time, and its traversal stack. The counterpart of the node part of
+ * core/bvh/src/traverse/bvh8.rs, which gives the reasons. */
 
-/* Up to seven children stay behind at each level. */
+/* Stack size: each level leaves up to seven children. */
 #define WIDE_STACK_SIZE (7 * STACK_SIZE + 1)
 
-/* Subtrees still to be visited: the bits of the entry distance above the child. */
+/* The traversal stack: the bits of the entry distance above the child. */
 typedef struct {
     u64 items[WIDE_STACK_SIZE];
     u32 length;
 } WideStack;
 
-/* What box tests need of a ray; where the nearer and the farther plane of each axis lies in a node. */
+/* A ray prepared for box tests, with the positions of each axis's near and far planes in a node. */
 typedef struct {
     LS_F32X8 origin[3];
     LS_F32X8 inverse[3];
@@ -19,7 +19,7 @@ typedef struct {
     u32 farther[3];
 } WideSlabs;
 
-/* Entries into eight boxes, and a bit for each that the ray meets. */
+/* Entry distances of eight boxes, and a bit for each that the ray meets. */
 typedef struct {
     LS_F32X8 entry;
     u32 lanes;
@@ -51,22 +51,23 @@ LS_FN WideSlabs wide_slabs_new(Slabs slabs, float t_min) {
     return wide;
 }
 
-/* Distances to planes across an axis. */
+/* Distances to planes along an axis. */
 LS_FN LS_F32X8 wide_slabs_at(WideSlabs slabs, LS_F32X8 planes, u32 axis) {
     return LS_F32X8_MUL(LS_F32X8_SUB(planes, slabs.origin[axis]), slabs.inverse[axis]);
 }
 
-/* Distances to the nearer planes of a node across an axis. */
+/* Distances to a node's near planes along an axis. */
 LS_FN LS_F32X8 wide_slabs_nearer(SceneRef scene, WideSlabs slabs, u32 node, u32 axis) {
     return wide_slabs_at(slabs, load_planes(scene, node, slabs.nearer[axis]), axis);
 }
 
-/* Distances to the farther planes of a node across an axis. */
+/* Distances to a node's far planes along an axis. */
 LS_FN LS_F32X8 wide_slabs_farther(SceneRef scene, WideSlabs slabs, u32 node, u32 axis) {
     return wide_slabs_at(slabs, load_planes(scene, node, slabs.farther[axis]), axis);
 }
 
-/* Entry distances of a node's children, not before t_min, and which of them the ray meets up to `t_last`. */
+/* Entry distances of a node's children, at least t_min, and a bit for each that the ray meets up to
+ * `t_last`. */
 LS_FN WideMet wide_slabs_intersect(SceneRef scene, WideSlabs slabs, u32 node, float t_last) {
     LS_F32X8 entry = LS_F32X8_MAX(LS_F32X8_MAX(wide_slabs_nearer(scene, slabs, node, 0u),
                                                wide_slabs_nearer(scene, slabs, node, 1u)),
@@ -81,7 +82,7 @@ LS_FN WideMet wide_slabs_intersect(SceneRef scene, WideSlabs slabs, u32 node, fl
     return met;
 }
 
-/* Pushes the children `lanes` but for the last, which is returned. */
+/* Pushes the children `lanes` except the last, which is returned. */
 LS_FN u32 wide_stack_push_unsorted(SceneRef scene, WideStack *stack, u32 node, u32 lanes) {
     u32 next = load_child(scene, node, LS_LOWEST_BIT(lanes));
     lanes &= lanes - 1u;
@@ -94,7 +95,7 @@ LS_FN u32 wide_stack_push_unsorted(SceneRef scene, WideStack *stack, u32 node, u
     return next;
 }
 
-/* Pushes the children `lanes`, farthest first, but for the nearest, which is returned. */
+/* Pushes the children `lanes` farthest first, except the nearest, which is returned. */
 LS_FN u32 wide_stack_push_sorted(SceneRef scene, WideStack *stack, u32 node, WideMet met) {
     u32 lanes = met.lanes;
     u32 lane = LS_LOWEST_BIT(lanes);
@@ -104,6 +105,7 @@ LS_FN u32 wide_stack_push_sorted(SceneRef scene, WideStack *stack, u32 node, Wid
     }
     float entries[8];
     LS_F32X8_STORE(met.entry, entries);
+    /* Insertion sort: the stack stays farthest first */
     u32 base = stack->length;
     u64 nearest = wide_item(entries[lane], load_child(scene, node, lane));
     while (lanes != 0u) {
@@ -128,13 +130,15 @@ LS_FN void wide_stack_start(WideStack *stack, u32 root) {
     stack->length = root != EMPTY ? 1u : 0u;
 }
 
-/* The next leaf along the ray that is not beyond `t_last`, roughly nearest first; with `any`, fewest primitives first. EMPTY when
- * there is none. */
+/* The next leaf along the ray up to `t_last`, roughly nearest first; with `any`, fewest primitives first.
+ * EMPTY if there is none. */
 LS_FN u32 wide_stack_next_leaf(SceneRef scene, WideStack *stack, WideSlabs slabs, float t_last, bool any) {
     while (stack->length > 0u) {
+        /* Pop a subtree, unless a closer hit was found */
         stack->length -= 1u;
         u64 top = stack->items[stack->length];
         u32 current = wide_entry_of(top) > t_last ? EMPTY : (u32)top;
+        /* Descend to a leaf */
         while ((current & LEAF_BIT) == 0u) {
             WideMet met = wide_slabs_intersect(scene, slabs, current, t_last);
             if (met.lanes == 0u) {

@@ -1,4 +1,4 @@
-/* The hit rule applied to one primitive of one instance. The twin of src/bvh/probe.rs. */
+/* Intersection of one primitive of one instance. The counterpart of core/bvh/src/object_ray.rs. */
 
 /* A ray prepared for one instance's object space. */
 typedef struct {
@@ -7,13 +7,14 @@ typedef struct {
     Slabs slabs;
     Shear shear;
     float t_min;
-    /* Hits count at least with this distance: the entry of the instance's world box. */
+    /* Smallest distance at which hits count: the entry of the instance's world box. */
     float t_floor;
     u32 instance;
     RayKey key;
 } ObjectRay;
 
-/* The padded box that the hit rule tests: of a sphere, that of a triangle through opposite corners of its box. */
+/* The padded box of the intersection test; a sphere's is that of a triangle through opposite corners of
+ * its box. */
 LS_FN Box bvh_leaf_primitive_bounds(LeafPrimitive p) {
 #ifdef LS_SPHERES
     if ((p.primitive & SPHERE_BIT) != 0u) {
@@ -42,8 +43,8 @@ LS_FN ObjectRay bvh_object_ray_new(Vec3 origin, Vec3 direction, Ray ray, u32 ins
     return probe;
 }
 
-/* Prepares the ray for the space of an instance; false when it misses the instance's world box up to `t_last`. `slabs`
- * are the world ray's. */
+/* Transforms the ray to the space of an instance; false if it misses the instance's world box up to
+ * `t_last`. `slabs` is the prepared world ray. */
 LS_FN bool bvh_object_ray_enter(SceneRef scene, Ray ray, Slabs slabs, u32 instance, RayKey key, float t_last, ObjectRay *probe) {
     Instance record = load_instance(scene, instance);
     if ((record.flags & INSTANCE_IDENTITY) != 0u) {
@@ -60,12 +61,12 @@ LS_FN bool bvh_object_ray_enter(SceneRef scene, Ray ray, Slabs slabs, u32 instan
     return true;
 }
 
-/* Whether the ray sees the surface of a primitive with partial coverage. */
+/* The alpha test of a primitive with alpha. */
 LS_FN bool bvh_object_ray_passes_alpha_test(SceneRef scene, ObjectRay probe, Hit hit) {
     return intersect_passes_alpha_test(scene, probe.instance, hit.primitive, hit.u, hit.v, probe.key);
 }
 
-/* Where the ray's line meets a primitive, before any box or range test. */
+/* Intersects the ray's line with a primitive, before any box or range test. */
 LS_FN TriangleHit bvh_object_ray_intersect(ObjectRay probe, LeafPrimitive candidate) {
 #ifdef LS_SPHERES
     if ((candidate.primitive & SPHERE_BIT) != 0u) {
@@ -81,14 +82,14 @@ LS_FN TriangleHit bvh_object_ray_intersect(ObjectRay probe, LeafPrimitive candid
     return intersect_triangle(probe.origin, probe.shear, candidate.p0, candidate.p1, candidate.p2);
 }
 
-/* The distance, in range, that a candidate at `t` counts with by its box. */
+/* The distance at which a candidate at `t` counts: raised to the entry of its own box. */
 LS_FN Accepted bvh_object_ray_accept(ObjectRay probe, LeafPrimitive candidate, float t) {
     Accepted accepted = intersect_accept(probe.slabs, bvh_leaf_primitive_bounds(candidate), t, probe.t_min);
     accepted.t = LS_MAX(accepted.t, probe.t_floor);
     return accepted;
 }
 
-/* The hit rule for one primitive: `best` becomes its hit if that is nearer or has precedence. */
+/* Intersects one primitive: `best` becomes its hit if that is closer or has precedence. */
 LS_FN void bvh_object_ray_test(SceneRef scene, ObjectRay probe, LeafPrimitive candidate, Hit *best) {
     TriangleHit met = bvh_object_ray_intersect(probe, candidate);
     if (!(met.found && met.t > probe.t_min && met.t <= best->t)) {

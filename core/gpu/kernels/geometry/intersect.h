@@ -1,5 +1,5 @@
-/* The hit rule: a hit is a function of the ray and the primitives alone. The twin of src/intersect.rs, where the reasons
- * stand. */
+/* The canonical intersection tests: a hit is a function of the ray and the primitives alone. The
+ * counterpart of core/src/geometry, which gives the reasons. */
 
 #define FAR_WIDENING (1.0f + 1.0f / 1048576.0f)
 #define BOX_PADDING (1.0f / 2097152.0f)
@@ -8,19 +8,19 @@
 #define FAR 3.0e38f
 #define MISSED 3.402823466e38f
 
-/* What slab tests need of a ray: its origin and one over its direction, finite. */
+/* A ray prepared for slab tests: its origin and its finite reciprocal direction. */
 typedef struct {
     Vec3 origin;
     Vec3 inverse;
 } Slabs;
 
-/* Entry and widened exit of a ray through a box. */
+/* Entry and widened exit distance of a box. */
 typedef struct {
     float entry;
     float exit;
 } Interval;
 
-/* The shear that turns a ray into the z axis. */
+/* The shear that aligns a ray with the z axis. */
 typedef struct {
     u32 axis;
     float sx;
@@ -46,13 +46,14 @@ typedef struct {
     float t;
 } Accepted;
 
-/* What a piece's box lacks of its triangle's, below and above along each axis: 10 bits an axis, in 1024ths. */
+/* Fractions that a clip box cuts off its triangle's box below and above along each axis: 10 bits an axis,
+ * in 1024ths. */
 typedef struct {
     u32 below;
     u32 above;
 } ClipBox;
 
-/* Nothing found yet before `t`. */
+/* A miss up to the distance `t`. */
 LS_FN Hit intersect_hit_none(float t) {
     Hit hit;
     hit.t = t;
@@ -63,12 +64,12 @@ LS_FN Hit intersect_hit_none(float t) {
     return hit;
 }
 
-/* True when a surface was found. */
+/* True for a hit. */
 LS_FN bool intersect_hit_is_some(Hit hit) {
     return hit.instance != NONE;
 }
 
-/* True when `other` is nearer, or as near with lower (instance, primitive). */
+/* True if `other` is closer, or at the same distance with lower (instance, primitive). */
 LS_FN bool intersect_hit_yields_to(Hit hit, Hit other) {
     return other.t < hit.t
            || (other.t == hit.t
@@ -76,7 +77,7 @@ LS_FN bool intersect_hit_yields_to(Hit hit, Hit other) {
                    || (other.instance == hit.instance && other.primitive < hit.primitive)));
 }
 
-/* One over a direction's component, finite. */
+/* The finite reciprocal of a direction component. */
 LS_FN float intersect_inverse(float d) {
     return 1.0f / (LS_ABS(d) < SMALLEST_DIRECTION ? math_with_sign_of(SMALLEST_DIRECTION, d) : d);
 }
@@ -89,8 +90,9 @@ LS_FN Slabs intersect_slabs_new(Vec3 origin, Vec3 direction) {
     return slabs;
 }
 
-/* The ray meets the box between `a` and `b` when `max(entry, a) <= min(exit, b)`. Here and in the boxes of primitives it is
- * open which of two zeros LS_MIN and LS_MAX take: distances that count are above zero. */
+/* The ray intersects the box within `[a, b]` when `max(entry, a) <= min(exit, b)`. It does not matter,
+ * here and for boxes of primitives, which of two zeros LS_MIN and LS_MAX return: distances that count are
+ * positive. */
 LS_FN Interval intersect_slabs_interval(Slabs slabs, Box box) {
     float x0 = (box.lo.x - slabs.origin.x) * slabs.inverse.x;
     float x1 = (box.hi.x - slabs.origin.x) * slabs.inverse.x;
@@ -104,7 +106,7 @@ LS_FN Interval intersect_slabs_interval(Slabs slabs, Box box) {
     return r;
 }
 
-/* The components of `v` in cyclic order, so that component `axis` comes last. */
+/* Permutes the components of `v` cyclically, so that component `axis` comes last. */
 LS_FN Vec3 intersect_rotate_to(Vec3 v, u32 axis) {
     return vec3_new(axis == 0u ? v.y : (axis == 1u ? v.z : v.x), axis == 0u ? v.z : (axis == 1u ? v.x : v.y),
                     axis == 0u ? v.x : (axis == 1u ? v.y : v.z));
@@ -135,8 +137,8 @@ LS_FN float intersect_edge_function(float a, float b, float c, float d) {
     return difference == 0.0f ? intersect_exact_difference(a, b, c, d, p, q) : difference;
 }
 
-/* Distance and barycentrics where the ray's line meets the triangle, before any box or range test; not found for a miss
- * or an edge-on triangle. */
+/* Distance and barycentrics at which the ray's line intersects the triangle, before any box or range test.
+ * A miss for an edge-on triangle. */
 LS_FN TriangleHit intersect_triangle(Vec3 origin, Shear shear, Vec3 p0, Vec3 p1, Vec3 p2) {
     TriangleHit hit;
     hit.found = false;
@@ -171,7 +173,7 @@ LS_FN TriangleHit intersect_triangle(Vec3 origin, Shear shear, Vec3 p0, Vec3 p1,
     return hit;
 }
 
-/* Distances where the ray's line enters and leaves a sphere. */
+/* Distances at which the ray's line enters and leaves a sphere. */
 LS_FN SphereHit intersect_sphere(Vec3 origin, Vec3 direction, Vec3 center, float radius) {
     SphereHit hit;
     hit.found = false;
@@ -198,7 +200,7 @@ LS_FN SphereHit intersect_sphere(Vec3 origin, Vec3 direction, Vec3 center, float
     return hit;
 }
 
-/* By how much the box between two corners grows. */
+/* The amount by which the box between two corners grows. */
 LS_FN Vec3 intersect_padding(Vec3 lo, Vec3 hi) {
     float x = LS_MAX(LS_ABS(lo.x), LS_ABS(hi.x));
     float y = LS_MAX(LS_ABS(lo.y), LS_ABS(hi.y));
@@ -206,7 +208,7 @@ LS_FN Vec3 intersect_padding(Vec3 lo, Vec3 hi) {
     return vec3_splat(LS_MAX(LS_MAX(x, y), z) * BOX_PADDING);
 }
 
-/* The box of a triangle. */
+/* The bounding box of a triangle. */
 LS_FN Box intersect_box_of(Vec3 p0, Vec3 p1, Vec3 p2) {
     Box box;
     box.lo = vec3_new(LS_MIN(LS_MIN(p0.x, p1.x), p2.x), LS_MIN(LS_MIN(p0.y, p1.y), p2.y),
@@ -216,17 +218,17 @@ LS_FN Box intersect_box_of(Vec3 p0, Vec3 p1, Vec3 p2) {
     return box;
 }
 
-/* A share of a box from 10 bits, by the bits of a number from one to two. */
+/* A fraction from 10 bits, as the mantissa of a number from one to two. */
 LS_FN float intersect_fraction(u32 steps) {
     return LS_AS_F32(0x3f800000u | ((steps & 1023u) << 13)) - 1.0f;
 }
 
-/* Shares of a box by the bits of a cut. */
+/* The fractions of all axes from one field of a clip box. */
 LS_FN Vec3 intersect_fractions(u32 bits) {
     return vec3_new(intersect_fraction(bits), intersect_fraction(bits >> 10), intersect_fraction(bits >> 20));
 }
 
-/* What a cut leaves of a triangle's box, without padding. */
+/* Clips a triangle's bounding box, without padding. */
 LS_FN Box intersect_clip_box(Box whole, ClipBox cut) {
     Vec3 extent = vec3_sub(whole.hi, whole.lo);
     Box box;
@@ -235,7 +237,7 @@ LS_FN Box intersect_clip_box(Box whole, ClipBox cut) {
     return box;
 }
 
-/* The padded box of a triangle, or of a piece of it: what a cut leaves of the triangle's box, with the triangle's padding. */
+/* The padded bounding box of a triangle, or of a split reference to it, with the whole triangle's padding. */
 LS_FN Box intersect_clipped_box(Vec3 p0, Vec3 p1, Vec3 p2, ClipBox cut) {
     Box box = intersect_box_of(p0, p1, p2);
     Vec3 pad = intersect_padding(box.lo, box.hi);
@@ -247,8 +249,8 @@ LS_FN Box intersect_clipped_box(Vec3 p0, Vec3 p1, Vec3 p2, ClipBox cut) {
     return box;
 }
 
-/* The distance a candidate at `t` counts with: raised to the entry of its own box. Not found when the distance is not
- * above `t_min` or the ray misses that box. */
+/* The distance at which a candidate at `t` counts: raised to the entry of its own box. A miss when the
+ * distance is not above `t_min` or the ray misses that box. */
 LS_FN Accepted intersect_accept(Slabs slabs, Box box, float t, float t_min) {
     Interval interval = intersect_slabs_interval(slabs, box);
     Accepted accepted;
@@ -261,7 +263,7 @@ LS_FN float intersect_vertex_alpha(u32 color) {
     return (float)(color >> 24) * (1.0f / 255.0f);
 }
 
-/* The coverage of a surface point. */
+/* The alpha of a surface point. */
 LS_FN float intersect_alpha(SceneRef scene, Material material, u32 instance, u32 primitive, float u, float v) {
     if ((primitive & SPHERE_BIT) != 0u) {
         return material.alpha;
@@ -282,7 +284,8 @@ LS_FN float intersect_alpha(SceneRef scene, Material material, u32 instance, u32
     return alpha;
 }
 
-/* Whether a ray sees the surface of a primitive with partial coverage. `key` identifies the ray. */
+/* The alpha test: true when a ray hits a primitive that has alpha, false when it passes through. `key`
+ * identifies the ray. */
 LS_FN bool intersect_passes_alpha_test(SceneRef scene, u32 instance, u32 primitive, float u, float v, RayKey key) {
     Material material = load_material(scene, scene_material_of(scene, instance, primitive));
     if (material.alpha_mode == ALPHA_OPAQUE) {
@@ -300,8 +303,8 @@ LS_FN Vec3 intersect_triangle_normal(Vec3 p0, Vec3 p1, Vec3 p2) {
     return vec3_cross(vec3_sub(p1, p0), vec3_sub(p2, p0));
 }
 
-/* `p` moved off a surface of unit normal `n` to the side that `direction` leaves to. `scale` bounds the coordinates that
- * `p` was computed from. */
+/* Moves `p` off a surface of unit normal `n`, to the side that `direction` points to. `scale` bounds the
+ * coordinates that `p` was computed from. */
 LS_FN Vec3 intersect_offset_origin(Vec3 p, Vec3 n, Vec3 direction, float scale) {
     float distance = scale * ORIGIN_OFFSET;
     if (vec3_dot(n, direction) < 0.0f) {

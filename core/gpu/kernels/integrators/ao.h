@@ -1,4 +1,5 @@
-/* Ambient occlusion (Zhukov, Iones and Kronin 1998). The counterpart of core/transport/src/integrators/ao.rs. */
+/* Ambient occlusion (Zhukov, Iones and Kronin 1998). The counterpart of
+ * core/transport/src/integrators/ao.rs. */
 
 /* Sends one occlusion ray from the hit of a camera ray; unoccluded it adds 1. */
 LS_FN Shaded ao_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, Hit hit, VertexRecord *record) {

@@ -1,6 +1,8 @@
-/* Next-event estimation: sampling a light from a surface. The counterpart of core/transport/src/direct_light.rs. */
+/* Next-event estimation: sampling a light from a surface. The counterpart of
+ * core/transport/src/direct_light.rs. */
 
-/* Share of the distance to a light at which shadow rays end, so that the light's own surface does not occlude. */
+/* Share of the distance to a light at which shadow rays end, so that the light's own surface does not
+ * occlude. */
 #define SHADOW_SHORTENING 0.999f
 
 /* Samples a light and builds the shadow ray to it. */

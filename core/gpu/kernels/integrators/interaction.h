@@ -1,7 +1,7 @@
 /* Surface interactions: geometry, textures and shading frame at a hit point, which all integrators share. The
  * counterpart of core/transport/src/interaction.rs. */
 
-/* The least cosine between the direction back and a shading normal. */
+/* Smallest cosine between `wo` and the shading normal. */
 #define MIN_COSINE 1e-4f
 
 
@@ -24,13 +24,13 @@ typedef struct {
     float sphere_radius;
 } Interaction;
 
-/* A surface in its shading frame. */
+/* A surface and its shading frame. */
 typedef struct {
     Vec3 s;
     Vec3 t;
-    /* The shading normal, on the side that the path came from. */
+    /* The shading normal, towards `wo`. */
     Vec3 normal;
-    /* The geometric normal, on the same side. */
+    /* The geometric normal, towards `wo`. */
     Vec3 geometric;
     Vec3 wo;
     Surface surface;
@@ -134,7 +134,7 @@ LS_FN Interaction surface_interaction_new(SceneRef scene, Ray ray, Hit hit) {
     return surface_interaction_on_triangle(scene, instance, hit);
 }
 
-/* A texture's value here; white on spheres, which have no texture coordinates. */
+/* Samples a texture; white on spheres, which have no texture coordinates. */
 LS_FN Rgba surface_interaction_texture(SceneRef scene, Interaction at, u32 index) {
     if (index == NONE || at.triangle == NONE) {
         Rgba white;
@@ -182,7 +182,7 @@ LS_FN Vec3 surface_interaction_vertex_color(Interaction at) {
     return vec3_weigh(texture_linear_rgb(c0), texture_linear_rgb(c1), texture_linear_rgb(c2), at.barycentrics);
 }
 
-/* The material with its textures looked up. */
+/* Evaluates the material's textures. */
 LS_FN Surface surface_interaction_surface(SceneRef scene, Interaction at, Material material, bool outside) {
     Surface surface;
     surface.kind = material.kind;
@@ -218,7 +218,7 @@ LS_FN Vec3 surface_shading_frame_to_world(ShadingFrame here, Vec3 v) {
     return vec3_normalize(vec3_weigh(here.s, here.t, here.normal, v));
 }
 
-/* True when the geometric and the shading normal agree on which side `world` lies. */
+/* True when `world` is on the same side of the geometric and the shading normal. */
 LS_FN bool surface_shading_frame_same_side(ShadingFrame here, Vec3 world, float local_z) {
     return vec3_dot(here.geometric, world) * local_z > 0.0f;
 }

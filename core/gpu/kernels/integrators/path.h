@@ -1,12 +1,13 @@
-/* Path tracing with next-event estimation and multiple importance sampling (Kajiya 1986; Veach 1997). The counterpart of core/transport/src/integrators/path.rs. */
+/* Path tracing with next-event estimation and multiple importance sampling (Kajiya 1986; Veach 1997). The
+ * counterpart of core/transport/src/integrators/path.rs. */
 
-/* The weight of light found by following the BSDF where light sampling has density `light_pdf`. */
+/* MIS weight of a BSDF sample that hits a light of light-sampling density `light_pdf`. */
 LS_FN float path_hit_weight(Pass pass, float bsdf_pdf, float light_pdf) {
     if (bsdf_pdf == 0.0f || pass.strategy == STRATEGY_BSDF_ONLY) {
         return 1.0f;
     }
     if (pass.strategy == STRATEGY_LIGHT_ONLY) {
-        /* What light sampling cannot find must still be counted. */
+        /* Light that light sampling cannot find must still be counted. */
         return light_pdf > 0.0f ? 0.0f : 1.0f;
     }
     return sampling_power_heuristic(bsdf_pdf, light_pdf);
@@ -49,8 +50,9 @@ LS_FN Vec3 path_add_emission(SceneRef scene, Pass pass, PathState path, Interact
     return vec3_add(path.radiance, vec3_scale(vec3_mul(path.throughput, emission), weight));
 }
 
-/* Chooses the next extension ray; false when the path ends. */
+/* Samples the next extension ray; false if the path terminates. */
 LS_FN bool path_scatter(Pass pass, u32 bounce, PathState *path, Interaction at, ShadingFrame here, VertexRecord *record) {
+    /* Sample the BSDF */
     Words words = rng_draw(path->key, BLOCK_BSDF, bounce);
     Uniforms u = rng_uniforms(words);
     Scatter scattered = bsdf_sample(here.surface, here.wo, u.u[0], u.u[1], u.u[2]);
@@ -64,6 +66,8 @@ LS_FN bool path_scatter(Pass pass, u32 bounce, PathState *path, Interaction at, 
     if (vec3_max_component(throughput) <= 0.0f || !surface_shading_frame_same_side(here, direction, scattered.wi.z)) {
         return false;
     }
+
+    /* Russian roulette */
     if (pass.roulette_from != NONE && bounce >= pass.roulette_from) {
         float survival = math_min(vec3_max_component(throughput), 0.95f);
         if (u.u[3] >= survival) {
@@ -71,6 +75,8 @@ LS_FN bool path_scatter(Pass pass, u32 bounce, PathState *path, Interaction at, 
         }
         throughput = vec3_scale(throughput, 1.0f / survival);
     }
+
+    /* Spawn the next ray */
     record->flags |= VERTEX_CONTINUES;
     record->scatter_throughput = throughput;
     path->throughput = throughput;
@@ -80,14 +86,17 @@ LS_FN bool path_scatter(Pass pass, u32 bounce, PathState *path, Interaction at, 
     return true;
 }
 
-/* Shades what the extension ray found: updates the path's radiance, throughput and ray. `record` takes what was
- * computed on the way; a compiler drops it from a kernel that does not read it. */
+/* Shades the hit of an extension ray: updates the path's radiance, throughput and ray. `record` receives
+ * the quantities computed. */
 LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, Hit hit, VertexRecord *record) {
+    /* Add the environment to an escaped ray */
     if (!intersect_hit_is_some(hit)) {
         path->radiance = path_add_environment(scene, pass, *path);
         record->gathered = path->radiance;
         return path_ended();
     }
+
+    /* Compute the surface interaction */
     Interaction at = surface_interaction_new(scene, path->ray, hit);
     record->flags |= VERTEX_HIT;
     record->geometric = at.geometric;
@@ -96,13 +105,15 @@ LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, 
     Material material = load_material(scene, at.material);
     Vec3 back = vec3_neg(path->ray.direction);
     bool outside = vec3_dot(at.geometric, back) > 0.0f;
+
+    /* Add emission */
     path->radiance = path_add_emission(scene, pass, *path, at, material, hit.t);
     record->gathered = path->radiance;
     if (bounce == pass.bounces) {
         return path_ended();
     }
 
-    /* Set up the local frame on the side that the path came from. */
+    /* Build the shading frame on the side of the incoming ray */
     float side = outside ? 1.0f : -1.0f;
     ShadingFrame here;
     here.geometric = vec3_scale(at.geometric, side);
@@ -113,6 +124,8 @@ LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, 
     here.t = frame.t;
     here.wo = vec3_new(vec3_dot(back, here.s), vec3_dot(back, here.t),
                         math_max(vec3_dot(back, here.normal), MIN_COSINE));
+
+    /* Evaluate the material's textures */
     here.surface = surface_interaction_surface(scene, at, material, outside);
     record->flags |= VERTEX_SHADED;
     record->base_color = here.surface.base_color;
@@ -120,8 +133,11 @@ LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, 
     record->metallic = here.surface.metallic;
     record->normal = here.normal;
 
+    /* Sample direct lighting */
     Shaded shaded;
     shaded.connection = direct_light_connect_to_light(scene, pass, bounce, *path, at, here, record);
+
+    /* Sample the next extension ray */
     shaded.continues = path_scatter(pass, bounce, path, at, here, record);
     return shaded;
 }

@@ -10,14 +10,14 @@ typedef struct {
     SampleKey key;
 } PathState;
 
-/* A shadow ray and what it adds if nothing is in its way. */
+/* A shadow ray and the radiance it adds if unoccluded. */
 typedef struct {
     bool wanted;
     Ray ray;
     Vec3 radiance;
 } Connection;
 
-/* What shading leads to. */
+/* Result of shading. */
 typedef struct {
     bool continues;
     Connection connection;

@@ -1,4 +1,4 @@
-/* Counter-based random numbers with named dimensions. The twin of src/rng.rs. */
+/* Counter-based random numbers with named dimensions. The counterpart of core/src/math/rng.rs. */
 
 #define BLOCK_CAMERA 0u
 #define BLOCK_LIGHT 1u
@@ -8,14 +8,14 @@
 #define BLOCK_ENVIRONMENT 5u
 #define BLOCKS_PER_BOUNCE 5u
 
-/* Identity of one sample of one pixel: what every draw along its path is hashed from. */
+/* Identity of one sample of one pixel, the key of every draw along its path. */
 typedef struct {
     u32 pixel;
     u32 sample;
     u32 seed;
 } SampleKey;
 
-/* Identity of one ray of one sample, for stochastic coverage. */
+/* Identity of one ray of one sample, the key of stochastic alpha. */
 typedef struct {
     SampleKey sample;
     u32 dimension;
@@ -77,7 +77,7 @@ LS_FN Uniforms rng_uniforms(Words words) {
     return r;
 }
 
-/* Keeps words for whoever reads a record. */
+/* Keeps the draws in a path record. */
 LS_FN void rng_record(Words words, u32 *record) {
     record[0] = words.w[0];
     record[1] = words.w[1];
@@ -106,7 +106,7 @@ LS_FN RayKey rng_ray_key_shadow(SampleKey sample, u32 bounce) {
     return key;
 }
 
-/* A uniform for a ray and a hit candidate, so that stochastic coverage does not depend on traversal order. */
+/* A uniform for a ray and a hit candidate, so that stochastic alpha does not depend on traversal order. */
 LS_FN float rng_alpha_uniform(RayKey key, u32 instance, u32 primitive) {
     Words of_ray = rng_pcg4d(key.sample.pixel, key.sample.sample, key.dimension, key.sample.seed);
     return rng_uniform(rng_pcg4d(of_ray.w[0], of_ray.w[1], instance, primitive).w[0]);

@@ -1,4 +1,4 @@
-/* Maps from uniforms to directions, and alias tables. The twin of src/sampling.rs. */
+/* Maps from uniforms to directions, and alias tables. The counterpart of core/src/math/sampling.rs. */
 
 typedef struct {
     float x;
@@ -26,8 +26,8 @@ LS_FN Vec3 sampling_cosine_hemisphere(float u, float v) {
     return vec3_new(d.x, d.y, math_safe_sqrt(1.0f - u));
 }
 
-/* A direction within the cone about +z whose half-angle has `1 - cos` equal to `one_minus_cos`, uniform by solid
- * angle. */
+/* A direction within the cone about +z whose half-angle has `1 - cos` equal to `one_minus_cos`, uniform by
+ * solid angle. */
 LS_FN Vec3 sampling_uniform_cone(float u, float v, float one_minus_cos) {
     float below = u * one_minus_cos;
     float r = math_safe_sqrt(below * (2.0f - below));
@@ -55,7 +55,7 @@ LS_FN Frame sampling_frame(Vec3 n) {
     return f;
 }
 
-/* The index that a column of an alias table gives for a word. */
+/* The index that an alias table's column gives for a word. */
 LS_FN u32 sampling_choose(u32 column, AliasEntry entry, u32 choice_word) {
     return choice_word < entry.threshold ? column : entry.alias;
 }
@@ -72,8 +72,8 @@ LS_FN u32 sampling_pick_cell(SceneRef scene, u32 index_word, u32 choice_word) {
     return sampling_choose(column, load_environment_alias(scene, column), choice_word);
 }
 
-/* The weight of a sample whose technique has density `a` where the other technique has density `b`: Veach's power
- * heuristic with exponent two, written so that large densities do not overflow. */
+/* The weight of a sample whose technique has density `a` where the other technique has density `b`:
+ * Veach's power heuristic with exponent two, written so that large densities do not overflow. */
 LS_FN float sampling_power_heuristic(float a, float b) {
     if (a >= b) {
         float r = b / a;

@@ -1,4 +1,4 @@
-/* Scalar functions whose bits are ours. The twin of src/math.rs. */
+/* Scalar functions with the same bits on every target. The counterpart of core/src/math/mod.rs. */
 
 #define MATH_PI 3.14159265358979323846f
 #define MATH_FRAC_PI_2 1.57079632679489661923f

@@ -1,4 +1,4 @@
-/* Affine maps. The twin of src/scene/transform.rs. */
+/* Affine maps. The counterpart of core/src/math/transform.rs. */
 
 /* The image of a point. */
 LS_FN Vec3 transform_point(Affine a, Vec3 p) {

@@ -1,4 +1,5 @@
-/* Three floats and the handful of operations the path tracer needs. The twin of src/vec3.rs. */
+/* Three floats and the handful of operations a path tracer needs. The counterpart of
+ * core/src/math/vec3.rs. */
 
 LS_FN Vec3 vec3_new(float x, float y, float z) {
     Vec3 v;

@@ -1,12 +1,12 @@
-/* Camera rays. The twin of src/camera.rs. */
+/* Camera rays. The counterpart of core/src/scene/camera.rs. */
 
 typedef struct {
     Vec3 origin;
     Vec3 direction;
 } CameraRay;
 
-/* The camera ray through `pixel` (`y * width + x`) for the draws `u` (film x, film y, lens u, lens v): origin and unit
- * direction. */
+/* The camera ray through `pixel` (`y * width + x`) for the draws `u` (film x, film y, lens u, lens v):
+ * origin and unit direction. */
 LS_FN CameraRay camera_frame_ray(CameraFrame frame, u32 pixel, Uniforms u) {
     u32 row = pixel / frame.width;
     u32 column = pixel - row * frame.width;

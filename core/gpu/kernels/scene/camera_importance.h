@@ -1,9 +1,9 @@
-/* Connections of light paths to the camera, and the density of camera rays (Veach 1997, section 8.3.2). The counterpart is
- * core/transport/src/camera_importance.rs. */
+/* Connections of light paths to the camera, and the density of camera rays (Veach 1997, section 8.3.2).
+ * The counterpart is core/transport/src/camera_importance.rs. */
 
-/* A sampled point of the lens, seen from a point of the scene: the pixel, or NONE for points that the film does not show;
- * unit direction and distance to the lens; importance times the cosine at the lens over the density on the lens, which
- * is also the density per solid angle of the camera ray. */
+/* A sampled point of the lens, seen from a point of the scene: the pixel, or NONE for points that the film
+ * does not show; unit direction and distance to the lens; importance times the cosine at the lens over the
+ * density on the lens, which is also the density per solid angle of the camera ray. */
 typedef struct {
     u32 pixel;
     Vec3 direction;
@@ -43,7 +43,8 @@ LS_FN CameraSample camera_importance_connect(CameraFrame frame, Vec3 p, float u,
     if (!(depth > 0.0f)) {
         return camera_importance_unseen();
     }
-    /* Project onto the plane at unit distance from the eye; through a lens, points in the plane in focus stay in place */
+    /* Project onto the plane at unit distance from the eye; through a lens, points in the plane in focus
+     * stay in place */
     Vec3 through = vec3_scale(to_point, 1.0f / depth);
     if (frame.lens_radius > 0.0f) {
         Vec3 focus = vec3_add(lens, vec3_scale(through, frame.focus_distance));

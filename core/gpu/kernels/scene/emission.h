@@ -1,8 +1,8 @@
 /* Sampling of rays that leave lights, where light paths start (Veach 1997, section 10.2). The counterpart is
  * core/transport/src/emission.rs. */
 
-/* A ray that leaves a light. Its throughput is `radiance * cosine / (pdf_position * pdf_direction)`. For what the fields
- * mean at lights without a surface see the counterpart. */
+/* A ray that leaves a light. Its throughput is `radiance * cosine / (pdf_position * pdf_direction)`. The
+ * fields for each kind of light are described in the counterpart. */
 typedef struct {
     u32 light;
     Vec3 origin;
@@ -18,7 +18,8 @@ typedef struct {
     float pdf_direction;
 } EmissionSample;
 
-/* Density per solid angle with which emission_sample chooses a direction at an emissive surface under a cosine. */
+/* Density per solid angle with which emission_sample chooses a direction at an emissive surface under a
+ * cosine. */
 LS_FN float emission_direction_pdf(Material material, float cosine) {
     if ((material.flags & MATERIAL_TWO_SIDED_EMISSION) != 0u) {
         return LS_ABS(cosine) * (0.5f * MATH_INV_PI);
@@ -97,7 +98,8 @@ LS_FN EmissionSample emission_from_point(u32 index, Light light, float u, float 
     return s;
 }
 
-/* Samples a ray of one light for two blocks of random words: light and position, direction. The scene must have lights. */
+/* Samples a ray of one light for two blocks of random words: light and position, direction. The scene must
+ * have lights. */
 LS_FN EmissionSample emission_sample(SceneRef scene, Words position, Words direction) {
     u32 index = sampling_pick_light(scene, position.w[0], position.w[1]);
     Light light = load_light(scene, index);

@@ -1,4 +1,4 @@
-/* From radiance to film units. The twin of src/film.rs. */
+/* From radiance to film units. The counterpart of core/src/film.rs. */
 
 #define UNITS_PER_RADIANCE 8388608.0f
 #define MAX_SAMPLE_RADIANCE 16777215.0f
@@ -21,7 +21,7 @@ LS_FN i64 film_units(float v) {
     return (i64)(math_clamp(v, 0.0f, MAX_SAMPLE_RADIANCE) * UNITS_PER_RADIANCE);
 }
 
-/* One sample's radiance in film units, counting what had to be altered. */
+/* One sample's radiance in film units, counting invalid samples. */
 LS_FN Units film_quantize(Vec3 radiance, InvalidSamples *invalid) {
     Units units;
     if (!vec3_is_finite(radiance)) {
@@ -43,8 +43,8 @@ LS_FN Units film_quantize(Vec3 radiance, InvalidSamples *invalid) {
     return units;
 }
 
-/* The pixel that comes at position `i` when a film is gone through tile by tile, rows of tiles from top to bottom. Tiles at
- * the right and lower edges are as small as need be. */
+/* The pixel at position `i` of tiled order: tile by tile, rows of tiles from top to bottom. Tiles at the
+ * right and lower edges are as small as need be. */
 LS_FN u32 film_tiled(u32 i, u32 width, u32 height) {
     u32 band = i / (TILE_HEIGHT * width);
     u32 below = height - TILE_HEIGHT * band;

@@ -1,9 +1,9 @@
-/* Light sampling for next-event estimation, and the densities that multiple importance sampling needs. The twin of
- * src/lights.rs. */
+/* Light sampling for next-event estimation, and the densities that multiple importance sampling needs. The
+ * counterpart of core/transport/src/lights.rs. */
 
-/* A direction towards light: unit direction from the shaded point; distance, FAR for what is infinitely far; radiance
- * from there, or for lights without extent what multiplies the BSDF in place of an integral; density per solid angle or
- * the probability of a light without extent, zero when nothing arrives; true for lights without extent. */
+/* A sampled direction towards a light: unit direction from the shaded point; distance, FAR for lights at
+ * infinity; incident radiance, or irradiance perpendicular to the direction for delta lights; density per
+ * solid angle, or the probability of a delta light, zero when no light arrives; true for delta lights. */
 typedef struct {
     Vec3 direction;
     float distance;
@@ -26,7 +26,7 @@ LS_FN LightSample lights_dark(void) {
     return lights_light_sample(vec3_splat(0.0f), 0.0f, vec3_splat(0.0f), 0.0f, false);
 }
 
-/* The cosine under which a surface shows its emitting side; not positive where it shows none. */
+/* The cosine at an emissive surface; not positive on a side that does not emit. */
 LS_FN float lights_emission_cosine(Material material, float cosine) {
     return (material.flags & MATERIAL_TWO_SIDED_EMISSION) != 0u ? LS_ABS(cosine) : cosine;
 }
@@ -122,7 +122,8 @@ LS_FN LightSample lights_sample_sphere(SceneRef scene, Light light, Vec3 p, floa
     return lights_light_sample(direction, distance, material.emission, pdf, false);
 }
 
-/* Density per solid angle of light sampling from `p` choosing the direction to a point of an emissive sphere. */
+/* Density per solid angle of light sampling from `p` choosing the direction to a point of an emissive
+ * sphere. */
 LS_FN float lights_sphere_pdf(Material material, Vec3 center, float radius, Vec3 p, float distance2, float cosine) {
     Vec3 to_center = vec3_sub(center, p);
     float one_minus_cos = lights_subtended(vec3_dot(to_center, to_center), radius);

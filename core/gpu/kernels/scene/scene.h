@@ -1,4 +1,5 @@
-/* The scene as kernels see it. Only the load functions here read its memory; all else takes private values. */
+/* The scene in device memory. Only the load functions here read it; all other functions take private
+ * values. */
 
 /* Nodes and leaves of the BVH: eight wide for devices with wide registers, else binary. */
 #ifdef LS_WIDE
@@ -31,7 +32,7 @@ typedef struct {
     LS_GLOBAL const Box *instance_boxes;
 } SceneRef;
 
-/* The parameters by which a kernel takes the scene, and the SceneRef made of them. */
+/* Kernel parameters of the scene, and the SceneRef made of them. */
 #define LS_SCENE_PARAMETERS                                  \
     SceneConstants constants,                                \
     LS_GLOBAL const float *LS_RESTRICT positions,            \
@@ -150,7 +151,7 @@ LS_FN LS_F32X8 load_points(SceneRef scene, u32 block, u32 corner, u32 axis) {
     return LS_F32X8_LOAD(scene.primitives[block].points[corner][axis]);
 }
 
-/* Index of a block's primitive within the mesh. */
+/* Index of a primitive of a block within its mesh. */
 LS_FN u32 load_block_index(SceneRef scene, u32 block, u32 lane) {
     return scene.primitives[block].primitives[lane];
 }
@@ -160,27 +161,27 @@ LS_FN u32 load_block_all(SceneRef scene, u32 block) {
     return scene.primitives[block].all;
 }
 
-/* A bit for each that has partial coverage. */
+/* A bit for each primitive that has alpha. */
 LS_FN u32 load_block_alpha(SceneRef scene, u32 block) {
     return scene.primitives[block].alpha;
 }
 
-/* A bit for each triangle that is in pieces. */
+/* A bit for each triangle with split references. */
 LS_FN u32 load_block_presplit(SceneRef scene, u32 block) {
     return scene.primitives[block].presplit;
 }
 
-/* Blocks of pieces' boxes that follow. */
+/* Number of blocks of clip boxes that follow. */
 LS_FN u32 load_block_boxes(SceneRef scene, u32 block) {
     return scene.primitives[block].boxes;
 }
 
-/* A bit for each that is a sphere. */
+/* A bit for each sphere. */
 LS_FN u32 load_block_spheres(SceneRef scene, u32 block) {
     return scene.primitives[block].spheres;
 }
 
-/* One primitive of a block by itself. */
+/* One primitive of a block. */
 LS_FN LeafPrimitive load_block_primitive(SceneRef scene, u32 block, u32 lane) {
     LeafPrimitive p;
     p.p0.x = scene.primitives[block].points[0][0][lane];
@@ -217,7 +218,7 @@ LS_FN Box load_instance_box(SceneRef scene, u32 i) {
     return scene.instance_boxes[i];
 }
 
-/* The mesh of an instance. Where the world is one mesh, that is known without looking. */
+/* The mesh of an instance, known without a load where the world is one mesh. */
 LS_FN Mesh scene_mesh_of(SceneRef scene, u32 instance) {
 #ifdef LS_INSTANCES
     return load_mesh(scene, load_instance(scene, instance).mesh);

@@ -1,4 +1,4 @@
-/* Texture lookup. The twin of src/texture.rs. */
+/* Texture lookup. The counterpart of core/src/scene/texture.rs. */
 
 typedef struct {
     Vec3 rgb;
@@ -10,7 +10,7 @@ LS_FN float texture_unorm(u32 texel, u32 shift) {
     return (float)((texel >> shift) & 255u) * (1.0f / 255.0f);
 }
 
-/* The colour of a texel that holds linear values. */
+/* The linear colour of a texel. */
 LS_FN Vec3 texture_linear_rgb(u32 texel) {
     return vec3_new(texture_unorm(texel, 0u), texture_unorm(texel, 8u), texture_unorm(texel, 16u));
 }
@@ -44,7 +44,8 @@ LS_FN u32 texture_wrap_index(i32 i, u32 size, u32 wrap) {
     return (u32)(r < n ? r : period - 1 - r);
 }
 
-/* Brings a coordinate into the range where its texel index fits 24 bits, without changing what it addresses. */
+/* Brings a coordinate into the range where its texel index fits 24 bits, without changing what it
+ * addresses. */
 LS_FN float texture_wrap_coordinate(float u, u32 wrap) {
     if (wrap == WRAP_CLAMP) {
         return math_clamp(u, -1.0f, 2.0f);
@@ -55,7 +56,7 @@ LS_FN float texture_wrap_coordinate(float u, u32 wrap) {
     return 2.0f * math_fract(0.5f * u);
 }
 
-/* Texture coordinates of set 0 or 1 as the texture asks, interpolated with barycentrics `(w, u, v)` and transformed. */
+/* Texture coordinates of set 0 or 1, interpolated with barycentrics `(w, u, v)` and transformed. */
 LS_FN Vec2 texture_coordinates(Texture texture, Vertex a, Vertex b, Vertex c, Vec3 weights) {
     bool second = (texture.flags & TEXTURE_UV_SET_1) != 0u;
     float pu = second ? a.uv1[0] : a.uv0[0];

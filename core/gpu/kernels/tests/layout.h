@@ -1,5 +1,5 @@
-/* Sizes and offsets of the records that host and device exchange, and the named constants, built only for tests.
- * src/parity/{layout,constants}.rs hold what they must be. */
+/* Sizes and offsets of the records that host and device exchange, and the named constants, built only for
+ * tests. src/parity/{layout,constants}.rs hold what they must be. */
 
 #define LAYOUT_SIZE(type)          \
     {                              \

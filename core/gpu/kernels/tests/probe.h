@@ -1,5 +1,5 @@
-/* One kernel per entry of the parity list (src/parity/list.rs), built only for tests: item `i` reads its words from
- * `inputs`, calls the function and writes the words of the result to `outputs`. */
+/* One kernel per entry of the parity list (src/parity/list.rs), built only for tests: item `i` reads its
+ * words from `inputs`, calls the function and writes the words of the result to `outputs`. */
 
 #define IN_U(i) (x[i])
 #define IN_F(i) LS_AS_F32(x[i])
@@ -132,8 +132,8 @@ LS_PROBE(word_integers, 2, 8) {
     OUT_U(7, (u32)(((i64)(i32)a * (i64)(i32)b) >> 16));
 }
 
-/* Local memory, barriers and both kinds of atomics: a group's first item tells the others its index, all of them count
- * themselves, and each takes one ticket from `outputs[2 * count]`. */
+/* Local memory, barriers and both kinds of atomics: a group's first item tells the others its index, all
+ * of them count themselves, and each takes one ticket from `outputs[2 * count]`. */
 LS_KERNEL void ls_probe_word_group(u32 count, LS_GLOBAL const u32 *LS_RESTRICT inputs,
                                    LS_GLOBAL u32 *LS_RESTRICT outputs) {
     LS_LOCAL u32 box[2];

@@ -9,7 +9,7 @@ LS_FN u32 connect_end(Packed light, Hit hit, LS_GLOBAL Packed *path_radiance) {
     return 1u;
 }
 
-/* The shadow ray in a slot, for the light that is added to `path`. */
+/* Traces the shadow ray in a slot and adds its light to `path`. */
 LS_FN bool connect_begin(Pass pass, u32 bounce, u32 slot, u32 path, LS_GLOBAL const Packed *shadow_origin,
                          LS_GLOBAL const Packed *shadow_direction, Ray *ray, RayKey *key) {
     if (!IS_WAITING(path)) {

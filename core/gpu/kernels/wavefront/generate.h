@@ -1,4 +1,4 @@
-/* Generates the camera rays of a batch. core/gpu/src/signatures.rs declares its parameters. */
+/* Generates the camera rays of a batch. Parameters are declared in core/gpu/src/signatures.rs. */
 
 LS_KERNEL void LS_STAGE ls_generate(Pass pass, LS_GLOBAL Packed *LS_RESTRICT path_origin,
                            LS_GLOBAL Packed *LS_RESTRICT path_direction,

@@ -1,28 +1,30 @@
-/* What the entry kernels share: how a launch shares out its work, queues and their counters, rays in buffers.
+/* Shared by the entry kernels: work distribution, queues with their counters, rays in buffers.
  *
- * Queue lengths are the ray counters of the bounce and never leave the device within a pass. Every kernel loops, so any
- * launch size is right. The programs of variants (core/src/config.rs) are built with LS_FETCH, LS_SCANLINE or LS_OCTANTS, or
- * without the LS_REFILL that others have for GPUs. */
+ * Queue lengths are the ray counters of the bounce and never leave the device within a pass. Every kernel
+ * loops over its items, so any launch size is right. Kernel configurations (core/src/config.rs) define
+ * LS_FETCH, LS_SCANLINE or LS_OCTANTS, or leave out the LS_REFILL that GPUs have by default. */
 
-/* How far two queues had grown before an item's own entries. */
+/* Lengths of two queues before a work-item's own entries. */
 typedef struct {
     u32 a;
     u32 b;
 } Slots;
 
-/* Entries that are reserved together are put into bins, one behind the other: with LS_OCTANTS one for each octant. */
+/* Queue entries are reserved in bins, one behind the other: with LS_OCTANTS one bin per octant of
+ * directions. */
 #ifdef LS_OCTANTS
 #define LS_BINS 8u
 #else
 #define LS_BINS 1u
 #endif
 
-/* Adding to counters. With LS_GROUP_COMPACTION a work-group adds its items' shares in local memory first, and asks each
- * counter once; all items of a group must then come here together. Without, an item adds its own share. */
+/* Counter updates. With LS_GROUP_COMPACTION a work-group sums in local memory first and adds to each
+ * counter once; all its work-items must then reach the call together. Without it, each work-item adds on
+ * its own. */
 #ifdef LS_GROUP_COMPACTION
 #define LS_SCRATCH(name) LS_LOCAL u32 name[LS_BINS + 3u]
 
-/* Reserves entries of two queues, those of `a` in the bin `bin` of what the group reserves. */
+/* Reserves entries of two queues; those of `a` lie in bin `bin` of the group's reservation. */
 LS_FN Slots counter_reserve(LS_GLOBAL u32 *a, u32 amount_a, u32 bin, LS_GLOBAL u32 *b, u32 amount_b,
                             LS_LOCAL_POINTER u32 *scratch) {
     u32 lane = LS_LOCAL_ID();
@@ -53,7 +55,7 @@ LS_FN Slots counter_reserve(LS_GLOBAL u32 *a, u32 amount_a, u32 bin, LS_GLOBAL u
 
 LS_FN void counter_add(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 *scratch) {
     counter_reserve(counter, amount, 0u, counter, 0u, scratch);
-    /* PoCL 3.1 has given wrong sums where two calls followed each other with nothing but a branch in between. */
+    /* PoCL 3.1 has given wrong sums where two calls followed each other with only a branch in between. */
     LS_BARRIER();
 }
 #else
@@ -77,15 +79,15 @@ LS_FN void counter_add(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 
 }
 #endif
 
-/* LS_FOR_SHARE(i, count) goes through a work-item's share of the items below `count`, which the global size decides.
- * LS_FOR_ITEMS(i, count, head) does the same where LS_FETCH is off; with it the counter at `head`, which is zero before,
- * gives out the items (Aila and Laine 2009). LS_FOR_ROUNDS(first, count, head) is like LS_FOR_ITEMS, but all work-items of
- * a group go round together, each with the LS_ROUND items from LS_ITEM_OF(first) on, of which some are `count` or more in
- * the last round.
+/* LS_FOR_SHARE(i, count) is a grid-stride loop over the items below `count`. LS_FOR_ITEMS(i, count, head)
+ * is the same unless LS_FETCH is defined; then items are fetched from the counter at `head`, zero before
+ * the launch (persistent threads, Aila and Laine 2009). LS_FOR_ROUNDS(first, count, head) is LS_FOR_ITEMS
+ * with all work-items of a group in step: each handles the LS_ROUND items from LS_ITEM_OF(first) on, some
+ * of which are `count` or more in the last round.
  *
- * On a GPU neighbouring work-items have neighbouring items. On a CPU, whose groups run their work-items one after the other,
- * a work-item has LS_ROUND neighbouring items: so it seldom adds to counters that other threads add to, and appends to
- * queues by whole cache lines. */
+ * On a GPU neighbouring work-items take neighbouring items. On a CPU, whose groups run their work-items
+ * one after the other, a work-item takes LS_ROUND neighbouring items: it then seldom adds to counters that
+ * other threads add to, and appends to queues by whole cache lines. */
 #ifdef LS_GROUP_COMPACTION
 #define LS_ROUND 1u
 #define LS_ITEM_OF(first) ((first) + LS_LOCAL_ID())
@@ -98,7 +100,7 @@ LS_FN void counter_add(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 
     LS_FOR_ROUNDS(first, count, head)      \
     for (u32 i = LS_ITEM_OF(first); i < (count); i = (count))
 
-/* The first of the items that a group takes next. */
+/* Fetches the first of the group's next items. */
 LS_FN u32 group_fetch(LS_GLOBAL u32 *head, LS_LOCAL_POINTER u32 *fetched) {
     LS_BARRIER();
     if (LS_LOCAL_ID() == 0u) {
@@ -130,22 +132,24 @@ LS_FN u32 group_fetch(LS_GLOBAL u32 *head, LS_LOCAL_POINTER u32 *fetched) {
     LS_FOR_ROUNDS(taken, count, head)     \
     LS_FOR_ROUND(i, taken, count)
 
-/* A work-item's first round. One round after the other goes to another group, so that threads, which are given groups in
- * blocks, all have work however short a queue has become. */
+/* A work-item's first round. Rounds alternate between groups, so that threads, which run groups in blocks,
+ * all have work however short a queue is. */
 LS_FN u32 own_round(void) {
     u32 groups = LS_GLOBAL_SIZE() / LS_LOCAL_SIZE();
     return LS_LOCAL_ID() * groups + LS_GLOBAL_ID() / LS_LOCAL_SIZE();
 }
 #endif
 
-/* LS_FOR_RAYS(i, count, head, any, begin, hit, end) traces the rays of the items below `count`. `begin` is an expression that
- * sets `ray` and `key` for item `i`, and is false where the item has none; `end` one that takes what the ray met, `hit`.
- * `scene` is in scope. The counter at `head` is zero before. LS_FOR_CLOSEST_HITS is that without `any`, and
- * LS_FOR_COHERENT_RAYS does the same for rays whose neighbours mostly visit the same nodes, as those of a camera do.
+/* LS_FOR_RAYS(i, count, head, any, begin, hit, end) traces the rays of the items below `count`. The
+ * expression `begin` sets `ray` and `key` for item `i` and is false for an item without a ray; `end`
+ * consumes the result `hit`. `scene` must be in scope, and the counter at `head` be zero before.
+ * LS_FOR_CLOSEST_HITS has no `any`; LS_FOR_COHERENT_RAYS is for rays whose neighbours mostly visit the
+ * same nodes, such as camera rays.
  *
- * With LS_REFILL every lane has a ray of its own, and takes the next item from `head` when its ray has ended, as soon as two
- * thirds of its neighbours wait as well (Aila and Laine 2009): many are started for the price of one. Without, and where rays are
- * coherent, lanes wait for all. Both in one kernel would cost either a twentieth of its speed. */
+ * With LS_REFILL, lanes whose ray has terminated fetch the next item from `head` once two thirds of the
+ * warp wait (dynamic ray fetch, Aila and Laine 2009), so that many rays start together. Without it, and
+ * for coherent rays, lanes wait for all. Both variants in one kernel would cost either a twentieth of its
+ * speed. */
 #ifdef LS_REFILL
 #define LS_FOR_RAYS(i, count, head, any, begin, hit, end)              \
     u64 stack[WALK_STACK_SIZE];                                        \
@@ -193,8 +197,8 @@ LS_FN u32 own_round(void) {
         }                                                              \
     }
 
-/* The counters that give out the items of a bounce's kernels with LS_FETCH or LS_REFILL: `extension_rays` to extend, `hits`
- * to shade, `shadow_rays` to connect. They lie behind those of all bounces. */
+/* Counters from which items are fetched with LS_FETCH or LS_REFILL: `extension_rays` for extend, `hits`
+ * for shade, `shadow_rays` for connect. They lie behind the ray counters of all bounces. */
 #define LS_HEADS(pass, bounce) ((pass).bounces + 2u + (bounce))
 
 LS_FN void store_packed(LS_GLOBAL Packed *buffer, u32 i, Vec3 v, u32 w) {
@@ -209,17 +213,17 @@ LS_FN void store_ray(LS_GLOBAL Packed *origins, LS_GLOBAL Packed *directions, u3
     store_packed(directions, i, ray.direction, LS_AS_U32(ray.t_max));
 }
 
-/* The pixel that comes at a position of the order in which the film is gone through. */
+/* The pixel at a position of the film's traversal order. */
 LS_FN u32 pixel_at(Pass pass, u32 position) {
 #ifdef LS_SCANLINE
-    /* In tiles one pixel wide, which is row by row: as if all rows stood below each other. */
+    /* Row by row, which is tiles one pixel wide: as if all rows stood below each other. */
     return film_tiled(position, 1u, pass.camera.width * pass.camera.height);
 #else
     return film_tiled(position, pass.camera.width, pass.camera.height);
 #endif
 }
 
-/* What the draws of a path are hashed from: path `sample_in_flight * pixels + i` belongs to the pixel at position
+/* The random number key of a path: path `sample_in_flight * pixels + i` belongs to the pixel at position
  * `first_pixel + i`. */
 LS_FN SampleKey path_key(Pass pass, u32 path) {
     u32 sample = path / pass.pixels;

@@ -1,4 +1,4 @@
-/* Adds a batch's radiance to the film. core/gpu/src/signatures.rs declares its parameters. */
+/* Adds a batch's radiance to the film. Parameters are declared in core/gpu/src/signatures.rs. */
 
 LS_KERNEL void LS_STAGE ls_resolve(Pass pass, LS_GLOBAL const Packed *LS_RESTRICT path_radiance,
                           LS_GLOBAL i64 *LS_RESTRICT film, LS_GLOBAL u32 *LS_RESTRICT invalid) {

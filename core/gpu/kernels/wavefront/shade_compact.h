@@ -1,9 +1,10 @@
-/* Shading over compacted queues: appends surviving paths and shadow rays, so queues hold live entries only. */
+/* Shading over compacted queues: appends surviving paths and shadow rays, so queues hold live entries
+ * only. */
 
 #define QUEUE_LENGTH(pass, counted) (counted)
 #define IS_WAITING(path) true
 
-/* The bin of a ray in the queue: with LS_OCTANTS one for each octant of directions. */
+/* The bin of a ray in the queue: its octant of directions with LS_OCTANTS, else 0. */
 LS_FN u32 bin_of(Vec3 direction) {
 #ifdef LS_OCTANTS
     return (direction.x < 0.0f ? 1u : 0u) + (direction.y < 0.0f ? 2u : 0u) + (direction.z < 0.0f ? 4u : 0u);
@@ -24,7 +25,7 @@ LS_KERNEL void LS_STAGE ls_shade(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_
     LS_SCRATCH(scratch);
     LS_SCENE_REF(scene);
     u32 count = QUEUE_LENGTH(pass, counters[bounce].extension_rays);
-    /* All items of a round reserve together. */
+    /* All work-items of a round reserve together. */
     LS_FOR_ROUNDS(first, count, &counters[LS_HEADS(pass, bounce)].hits) {
         u32 own = LS_ITEM_OF(first);
         Shaded shaded[LS_ROUND];

@@ -1,5 +1,5 @@
-/* Shading without compaction: path `i` keeps slot `i` of every queue, and NONE in a queue marks a terminated path, or a
- * path without a shadow ray. */
+/* Shading without compaction: path `i` keeps slot `i` of every queue, and NONE in a queue marks a
+ * terminated path, or a path without a shadow ray. */
 
 #define QUEUE_LENGTH(pass, counted) ((pass).pixels * (pass).samples)
 #define IS_WAITING(path) ((path) != NONE)

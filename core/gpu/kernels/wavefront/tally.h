@@ -1,4 +1,5 @@
-/* Moves a batch's ray counts and invalid samples to the totals of the pass. core/gpu/src/signatures.rs declares its parameters. */
+/* Moves a batch's ray counts and invalid samples to the totals of the pass. Parameters are declared in
+ * core/gpu/src/signatures.rs. */
 
 LS_KERNEL void LS_STAGE ls_tally(Pass pass, LS_GLOBAL BounceCounters *LS_RESTRICT counters, LS_GLOBAL u32 *LS_RESTRICT invalid,
                         LS_GLOBAL u64 *LS_RESTRICT totals) {

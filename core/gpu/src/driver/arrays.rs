@@ -16,8 +16,8 @@ pub(super) struct Array<D: Device> {
 }
 
 impl<D: Device> Array<D> {
-    /// Memory for `len` elements of `element` bytes. An empty array still has room for one, since APIs know no empty
-    /// buffers.
+    /// Memory for `len` elements of `element` bytes. An empty array still has room for one, since APIs know
+    /// no empty buffers.
     pub(super) fn of_size(device: &mut D, element: usize, len: usize, what: &'static str) -> Result<Self> {
         let bytes = (element * len) as u64;
         let buffer = device.allocate(bytes.max(element as u64), what)?;
@@ -29,7 +29,7 @@ impl<D: Device> Array<D> {
         Self::of_size(device, size_of::<T>(), len, what)
     }
 
-    /// The same, all zero.
+    /// Memory for `len` zeroed elements of type `T`.
     pub(super) fn zeroed<T: Pod>(device: &mut D, len: usize, what: &'static str) -> Result<Self> {
         let array = Self::uninitialised::<T>(device, len, what)?;
         array.clear(device)?;

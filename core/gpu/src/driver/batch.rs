@@ -1,15 +1,15 @@
-//! How a pass is cut into batches of paths in flight.
+//! Batches of paths in flight.
 
 use crate::driver::device::{DeviceType, Limits};
 use crate::integrators::Plan;
 use std::ops::Range;
 
-/// Paths in flight on a GPU. The last rays of a launch leave most of the device idle, so launches should be long: on an
-/// H200, 16 million make 7 % more samples a second than 4 million.
+/// Paths in flight on a GPU. The last rays of a launch leave most of the device idle, so launches should be
+/// long: on an H200, 16 million give 7 % more samples a second than 4 million.
 const GPU_PATHS: u64 = 16 << 20;
 /// Paths in flight for each core of a CPU: its share of the path state fits the second-level cache.
 const CPU_PATHS_PER_CORE: u64 = 8 << 10;
-/// The least, so that launches cost little beside their work.
+/// Smallest number of paths in flight, so that launches cost little beside their work.
 const CPU_PATHS: u64 = 32 << 10;
 /// The share of memory that path state may take, as a divisor.
 const MEMORY_SHARE: u64 = 4;
@@ -30,7 +30,7 @@ impl Batch {
     }
 }
 
-/// How many paths a device should have in flight.
+/// The number of paths that a device should have in flight.
 pub fn paths_in_flight(limits: &Limits, plan: &Plan) -> u32 {
     let wanted = match limits.kind {
         DeviceType::Gpu => GPU_PATHS,
@@ -39,15 +39,15 @@ pub fn paths_in_flight(limits: &Limits, plan: &Plan) -> u32 {
     wanted.min(most_paths(limits, plan)).max(1) as u32
 }
 
-/// How many paths a device has room for.
+/// The number of paths that a device has room for.
 pub fn most_paths(limits: &Limits, plan: &Plan) -> u64 {
     let fits = limits.memory / MEMORY_SHARE / plan.bytes_per_path();
     let fits_one = limits.largest_allocation / plan.largest_bytes_per_path();
     fits.min(fits_one).min(1 << 30)
 }
 
-/// Covers every sample of `samples` of every pixel of a film of `film` pixels, with at most `capacity` paths in flight.
-/// Batches of one pass are of nearly equal size.
+/// Covers every sample of `samples` of every pixel of a film of `film` pixels, with at most `capacity` paths
+/// in flight. Batches of one pass are of nearly equal size.
 pub fn batches(film: u32, samples: Range<u32>, capacity: u32) -> impl Iterator<Item = Batch> {
     let capacity = capacity.max(1);
     let ranges = film.div_ceil(capacity).max(1);

@@ -1,20 +1,21 @@
-//! The ways in which a device under the wavefront can run its passes.
+//! Kernel configurations of GPU backends.
 
 use crate::driver::device::{DeviceType, Limits};
 use lockstep_core::Mode;
 use lockstep_core::{KernelConfig, Order, Rays, Scheduling, Structure};
 
-/// Work-items of a work-group that are compared on GPUs: from their width to the most that any takes.
+/// Work-group sizes to compare on GPUs: from the warp size to the largest that any GPU takes.
 const GPU_GROUPS: &[u32] = &[32, 64, 128, 256, 512, 1024];
 
-/// The same on CPUs. They are fewer, since some compilers make all kernels anew for each.
+/// Work-group sizes to compare on CPUs; fewer, since some compilers make all kernels anew for each.
 const CPU_GROUPS: &[u32] = &[32, 64, 256, 1024];
 
-/// Samples of every pixel in flight that are compared.
+/// Samples in flight per pixel to compare.
 const SAMPLES: [u32; 3] = [1, 4, 16];
 
-/// What is worth comparing on a device: every scheduling with every size of a group; then all others one at a time.
-pub(super) fn variants(limits: &Limits) -> Vec<KernelConfig> {
+/// Configurations worth comparing on a device: every scheduling with every work-group size; then all else one
+/// at a time.
+pub(super) fn compared(limits: &Limits) -> Vec<KernelConfig> {
     let scheduling = |structure, threads| KernelConfig { structure, threads, ..KernelConfig::default() };
     let schedulings = [
         KernelConfig::default(),
@@ -28,35 +29,35 @@ pub(super) fn variants(limits: &Limits) -> Vec<KernelConfig> {
         DeviceType::Gpu => GPU_GROUPS,
     };
     let sized = |scheduling: KernelConfig| {
-        // The device's own size comes first, so that the first of all is the default.
+        // The device's own size comes first, so that the default is the first of all.
         let others = groups.iter().copied().filter(|&group| group != limits.group);
         let sizes = [None].into_iter().chain(others.map(Some));
         sizes.map(move |group| KernelConfig { group, ..scheduling })
     };
-    let mut variants: Vec<KernelConfig> = schedulings.into_iter().flat_map(sized).collect();
-    // A CPU has a work-item for every ray by itself.
+    let mut configs: Vec<KernelConfig> = schedulings.into_iter().flat_map(sized).collect();
+    // CPUs always have one work-item per ray.
     if limits.kind == DeviceType::Gpu {
-        variants.push(scheduling(Structure::Wavefront, Scheduling::OneThreadPerRay));
+        configs.push(scheduling(Structure::Wavefront, Scheduling::OneThreadPerRay));
     }
-    variants.push(KernelConfig { order: Order::Scanline, ..KernelConfig::default() });
+    configs.push(KernelConfig { order: Order::Scanline, ..KernelConfig::default() });
     let threads = match limits.kind {
         DeviceType::Cpu => Scheduling::PersistentThreads,
         DeviceType::Gpu => Scheduling::Default,
     };
-    variants.push(KernelConfig { threads, order: Order::Octants, ..KernelConfig::default() });
-    variants.extend(SAMPLES.map(|n| KernelConfig { samples: Some(n), ..KernelConfig::default() }));
-    variants.push(KernelConfig::in_mode(Mode::Fast));
-    variants
+    configs.push(KernelConfig { threads, order: Order::Octants, ..KernelConfig::default() });
+    configs.extend(SAMPLES.map(|n| KernelConfig { samples: Some(n), ..KernelConfig::default() }));
+    configs.push(KernelConfig::in_mode(Mode::Fast));
+    configs
 }
 
-/// What a device under the wavefront lacks for a variant, in words; nothing where it can be tried.
-pub(super) fn lacking(variant: &KernelConfig, kind: DeviceType) -> Option<String> {
-    if variant.tile.is_some() || variant.rays == Rays::Single {
-        return Some(format!("the variant {variant}"));
+/// The feature of a configuration that a device lacks, in words; `None` where it can be tried.
+pub(super) fn lacking(config: &KernelConfig, kind: DeviceType) -> Option<String> {
+    if config.tile.is_some() || config.rays == Rays::Single {
+        return Some(format!("the configuration {config}"));
     }
-    // Rays are sorted among those that are put into a queue together: by a group, or by a work-item that fetched several.
-    let together = kind == DeviceType::Gpu || variant.threads == Scheduling::PersistentThreads;
-    let sorts = variant.structure == Structure::Wavefront && together;
-    (variant.order == Order::Octants && !sorts)
-        .then(|| format!("the variant {variant}, which puts no rays into a queue together,"))
+    // Rays are sorted among those reserved together: by a work-group, or by a work-item that fetched several.
+    let together = kind == DeviceType::Gpu || config.threads == Scheduling::PersistentThreads;
+    let sorts = config.structure == Structure::Wavefront && together;
+    (config.order == Order::Octants && !sorts)
+        .then(|| format!("the configuration {config}, which puts no rays into a queue together,"))
 }

@@ -1,4 +1,4 @@
-//! What a backend provides.
+//! The interface that a GPU backend implements.
 
 use crate::signatures::Kernel;
 use crate::{KernelFeatures, KernelResources};
@@ -14,32 +14,33 @@ use std::time::Duration;
 pub trait Device {
     /// A block of device memory, freed when dropped.
     type Buffer;
-    /// A launch that can be waited for.
+    /// A launch to wait for.
     type Event;
 
-    /// Who this is, with the flags and the kernel hash of the mode prepared last.
+    /// The device, with the flags and the kernel hash of the mode prepared last.
     fn info(&self) -> &DeviceInfo;
 
-    /// What the device can hold.
+    /// The device's capacities.
     fn limits(&self) -> Limits;
 
-    /// Builds all kernels for a variant and scenes with no more than this features, or takes them from a cache, and makes later launches use them, in groups of the
-    /// variant's size and as many as it asks for. Returns the time that took; zero when they were ready. After an error
-    /// later launches are as before.
+    /// Builds all kernels of a configuration for scenes with these features, or takes them from a cache.
+    /// Later launches use them, with the configuration's work-group size and number. Returns the build time,
+    /// zero if they were ready. After an error the previous kernels stay active.
     ///
     /// # Errors
-    /// [`lockstep_core::Error::Compile`] with the compiler's log; [`lockstep_core::Error::Unsupported`] for a variant it lacks;
-    /// [`lockstep_core::Error::Device`] for a group larger than the device takes.
-    fn prepare(&mut self, variant: &KernelConfig, features: KernelFeatures) -> Result<Duration>;
+    /// [`lockstep_core::Error::Compile`] with the compiler's log; [`lockstep_core::Error::Unsupported`] for a
+    /// configuration it lacks; [`lockstep_core::Error::Device`] for a work-group larger than the device
+    /// takes.
+    fn prepare(&mut self, config: &KernelConfig, features: KernelFeatures) -> Result<Duration>;
 
-    /// Builds the kernel that records paths for the mode prepared last, or takes it from a cache. Asked for when the
-    /// first path is traced, so that renders need not wait for it.
+    /// Builds the kernel that records paths for the mode prepared last, or takes it from a cache. Called when
+    /// the first path is recorded, so that renders need not wait for it.
     ///
     /// # Errors
     /// As [`Device::prepare`].
-    fn prepare_trace(&mut self) -> Result<()>;
+    fn prepare_record_paths(&mut self) -> Result<()>;
 
-    /// What the kernels of the mode prepared last take; empty before that, and where the driver does not tell.
+    /// Resources of the kernels prepared last; empty before that, and where the driver does not report them.
     fn resources(&self) -> Vec<KernelResources> {
         Vec::new()
     }
@@ -62,9 +63,9 @@ pub trait Device {
     /// [`lockstep_core::Error::Device`] when that work or the copy failed.
     fn download(&mut self, buffer: &Self::Buffer, into: &mut [u8], what: &str) -> Result<()>;
 
-    /// Enqueues a kernel of the variant prepared last with at least one and at most about `items` work-items; kernels loop,
-    /// so any number is right.
-    /// `arguments` have been checked against the declaration.
+    /// Enqueues a kernel of the configuration prepared last with at least one and at most about `items`
+    /// work-items; kernels loop, so any number is right. `arguments` have been checked against the
+    /// declaration.
     ///
     /// # Errors
     /// [`lockstep_core::Error::Device`] when the driver refuses.
@@ -75,18 +76,18 @@ pub trait Device {
         arguments: &[KernelArg<'_, Self::Buffer>],
     ) -> Result<Self::Event>;
 
-    /// Makes the device begin what has been enqueued, without waiting.
+    /// Flushes the queue without waiting.
     ///
     /// # Errors
     /// [`lockstep_core::Error::Device`] when the driver refuses.
     fn flush(&mut self) -> Result<()>;
 
-    /// Processor time of this process so far, where what the device does is a part of it.
+    /// Processor time of this process so far, where the device runs within it.
     fn processor_time(&self) -> Option<Duration> {
         None
     }
 
-    /// Waits for a launch and tells when it ran.
+    /// Waits for a launch and returns its timestamps.
     ///
     /// # Errors
     /// [`lockstep_core::Error::Device`] when the launch failed.
@@ -102,33 +103,33 @@ pub enum KernelArg<'a, B> {
     Buffer(&'a B),
 }
 
-/// When a launch ran, on the device's own clock, in nanoseconds.
+/// Start and end of a launch by the device's own clock, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timestamps {
-    /// It began.
+    /// Start.
     pub start: u64,
-    /// It ended.
+    /// End.
     pub end: u64,
 }
 
 impl Timestamps {
-    /// Its length in milliseconds.
+    /// Duration in milliseconds.
     pub fn ms(&self) -> f64 {
         self.end.saturating_sub(self.start) as f64 * 1e-6
     }
 }
 
-/// What sort of processor a device is; decides how many paths are in flight and how hits are found.
+/// Processor type of a device; decides the number of paths in flight and the BVH layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceType {
-    /// SmallSceneIntersector fast cores: path state should stay in cache.
+    /// Few fast cores: path state should stay in cache.
     Cpu,
     /// Many slow threads: path state should cover them many times over.
     Gpu,
 }
 
 impl DeviceType {
-    /// The layout of the BVH that its kernels traverse.
+    /// The BVH layout that its kernels traverse.
     pub fn layout(self) -> Layout {
         match self {
             Self::Cpu => Layout::Bvh8,
@@ -137,10 +138,10 @@ impl DeviceType {
     }
 }
 
-/// What a device can hold.
+/// A device's capacities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The sort of processor.
+    /// Processor type.
     pub kind: DeviceType,
     /// Bytes of the largest single allocation.
     pub largest_allocation: u64,
@@ -148,6 +149,6 @@ pub struct Limits {
     pub memory: u64,
     /// Compute units.
     pub compute_units: u32,
-    /// Work-items of a work-group where a variant does not say.
+    /// Default work-group size.
     pub group: u32,
 }

@@ -1,10 +1,10 @@
-//! Whether a scene and its film fit a device, asked before the first byte is copied.
+//! Memory check of a scene and its film, before the first byte is copied.
 
 use crate::SceneArray;
 use crate::driver::device::{Device, Limits};
 use lockstep_core::error::{Error, Result};
 
-/// What a load will place on the device.
+/// Memory demand of a load.
 pub(super) struct Demand<'a> {
     /// The scene's name.
     pub(super) scene: &'a str,
@@ -16,10 +16,10 @@ pub(super) struct Demand<'a> {
     pub(super) state: u64,
 }
 
-/// Compares a demand with what the device can hold.
+/// Compares a demand with the device's memory.
 ///
 /// # Errors
-/// [`Error::Device`] with what is too large, its size and the device's.
+/// [`Error::Device`] with the part that is too large, its size and the device's.
 pub(super) fn check<D: Device>(device: &D, demand: &Demand<'_>) -> Result<()> {
     let Limits { largest_allocation: largest, memory, .. } = device.limits();
     let scene = demand.scene;
@@ -51,7 +51,7 @@ pub(super) fn check<D: Device>(device: &D, demand: &Demand<'_>) -> Result<()> {
 
 const REMEDY: &str = "use a smaller scene or film, or another target";
 
-/// A size in the unit that suits it.
+/// A size in a readable unit.
 fn in_words(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),

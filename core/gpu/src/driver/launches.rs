@@ -1,15 +1,15 @@
-//! The launches of one batch, with every argument in its place.
+//! Launches of one batch, with their arguments.
 
 use crate::driver::arrays::Array;
 use crate::driver::device::{Device, KernelArg};
 use crate::driver::path_state::{PathState, unbound};
 use crate::driver::timeline::Stage;
 use crate::integrators::{self, Step};
-use crate::signatures::{self, GivenArgument, Kernel, TRACE};
+use crate::signatures::{self, GivenArgument, Kernel, RECORD_PATHS};
 use crate::{Pass, SceneArray, SceneConstants};
 use lockstep_core::error::{Error, Result};
 
-/// An argument whose type can be compared with the declaration.
+/// An argument with its type, to compare with the declaration.
 pub(super) enum Argument<'a, D: Device> {
     Plain(&'a [u8]),
     Array(&'a Array<D>),
@@ -74,7 +74,7 @@ impl<D: Device> SceneOnDevice<D> {
     }
 }
 
-/// Traces `count` requests into records, which are zero. `arrays` are requests, records and lengths.
+/// Records the paths of `count` requests. `arrays` are requests, records (zero before) and lengths.
 pub(super) fn trace<D: Device>(
     device: &mut D,
     scene: &SceneOnDevice<D>,
@@ -83,7 +83,7 @@ pub(super) fn trace<D: Device>(
     arrays: [&Array<D>; 3],
 ) -> Result<D::Event> {
     let own = [plain(pass), plain(&count)].into_iter().chain(arrays.map(Argument::Array));
-    launch(device, &TRACE, count, &scene.with(own))
+    launch(device, &RECORD_PATHS, count, &scene.with(own))
 }
 
 /// The launches of a batch.
@@ -98,7 +98,7 @@ pub(super) struct Launches<'a, D: Device> {
     pub(super) schedule: &'static [Step],
     /// Rounds of the schedule's stages.
     pub(super) rounds: u32,
-    /// Work-items of each launch: as many as paths, though any number gives the same result.
+    /// Work-items of each launch: one per path, though any number gives the same result.
     pub(super) items: u32,
 }
 

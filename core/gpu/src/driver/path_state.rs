@@ -1,4 +1,4 @@
-//! The buffers that hold paths between stages, as an integrator declares them.
+//! Buffers that hold paths between stages, as an integrator declares them.
 
 use crate::driver::arrays::Array;
 use crate::driver::device::Device;
@@ -11,7 +11,7 @@ pub(super) struct PathState<D: Device> {
 }
 
 impl<D: Device> PathState<D> {
-    /// Room for `paths` paths of up to `bounces` bounces; buffers of fixed length are zero.
+    /// Allocates for `paths` paths of up to `bounces` bounces; buffers of fixed length are zero.
     pub(super) fn new(device: &mut D, plan: &'static Plan, paths: u32, bounces: u32) -> Result<Self> {
         let allocate = |buffer: &'static Buffer| {
             let array = match buffer.len {
@@ -27,7 +27,7 @@ impl<D: Device> PathState<D> {
         Ok(Self { buffers: plan.buffers.iter().map(allocate).collect::<Result<_>>()? })
     }
 
-    /// The buffer of a kernel parameter in a round.
+    /// The buffer bound to a kernel parameter in a round.
     pub(super) fn get(&self, parameter: &str, round: u32) -> Option<&Array<D>> {
         let name = |buffer: &Buffer| if round.is_multiple_of(2) { buffer.name } else { buffer.next };
         self.buffers.iter().find(|(buffer, _)| name(buffer) == parameter).map(|(_, array)| array)
@@ -40,7 +40,7 @@ impl<D: Device> PathState<D> {
     }
 }
 
-/// The error of a kernel parameter that an integrator declares no buffer for.
+/// The error of a kernel parameter without a declared buffer.
 pub(super) fn unbound(actor: &str, kernel: &str, parameter: &str) -> Error {
     Error::Contract {
         actor: actor.into(),

@@ -1,4 +1,4 @@
-//! Chosen paths, recorded by a kernel of their own.
+//! Recording of chosen paths.
 
 use crate::Pass;
 use crate::driver::arrays::Array;
@@ -12,14 +12,14 @@ use lockstep_core::{PathRequest, PathVertex};
 /// Bytes of records in one launch.
 const BYTES_AT_ONCE: usize = 32 << 20;
 
-/// Traces the requests in as many launches as their records need.
+/// Records the requested paths, in as many launches as their records need.
 pub(super) fn record_paths<D: Device>(
     device: &mut D,
     scene: &SceneOnDevice<D>,
     pass: Pass,
     requests: &[PathRequest],
 ) -> Result<Vec<Vec<PathVertex>>> {
-    device.prepare_trace()?;
+    device.prepare_record_paths()?;
     let vertices = pass.bounces as usize + 1;
     let at_once = (BYTES_AT_ONCE / (vertices * size_of::<VertexRecord>())).max(1).min(requests.len());
     let mut paths = Vec::with_capacity(requests.len());

@@ -2,7 +2,7 @@
 
 use crate::driver::arrays::Array;
 use crate::driver::batch::{Batch, batches, most_paths, paths_in_flight};
-use crate::driver::configs::{lacking, variants};
+use crate::driver::configs::{compared, lacking};
 use crate::driver::device::Device;
 use crate::driver::fit::{self, Demand};
 use crate::driver::launches::{Launches, SceneOnDevice};
@@ -29,7 +29,7 @@ use lockstep_core::{check_range, nothing_loaded};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// The path tracer of `core/kernels` on one device.
+/// The integrators of `core/gpu/kernels` on one device.
 pub struct Wavefront<D: Device> {
     device: D,
     bvh_cache: BvhCache,
@@ -41,19 +41,19 @@ struct Loaded<D: Device> {
     scene: SceneOnDevice<D>,
     features: KernelFeatures,
     settings: Settings,
-    /// What all batches have in common; each fills in its ranges.
+    /// Parameters common to all batches; each fills in its ranges.
     pass: Pass,
     /// The integrator's buffers and launches.
     plan: &'static Plan,
     state: PathState<D>,
     /// Paths that `state` has room for.
     room: u32,
-    /// Paths in flight, at most.
+    /// Upper limit of paths in flight.
     capacity: u32,
-    variant: KernelConfig,
+    config: KernelConfig,
     film: Array<D>,
     totals: Array<D>,
-    /// What `totals` held after the last pass.
+    /// Contents of `totals` after the last pass.
     counted: Vec<u64>,
     spp: u32,
     invalid: InvalidSamples,
@@ -69,10 +69,10 @@ impl<D: Device> Loaded<D> {
         pass_of(&self.pass, &Batch { pixels: 0..0, samples: 0..0 })
     }
 
-    /// Makes room for the paths that a variant has in flight, and returns how many these are.
-    fn make_room(&mut self, device: &mut D, variant: &KernelConfig) -> Result<u32> {
+    /// Allocates path state for a configuration, and returns its number of paths in flight.
+    fn make_room(&mut self, device: &mut D, config: &KernelConfig) -> Result<u32> {
         let limits = device.limits();
-        let Some(samples) = variant.samples else {
+        let Some(samples) = config.samples else {
             return Ok(paths_in_flight(&limits, self.plan));
         };
         let paths = u64::from(self.pass.pixels) * u64::from(samples.max(1));
@@ -101,25 +101,25 @@ impl<D: Device> Wavefront<D> {
         Self { device, bvh_cache: BvhCache::default(), loaded: None }
     }
 
-    /// The same with a BVH cache.
+    /// A renderer with a BVH cache.
     pub fn keeping(self, bvh_cache: BvhCache) -> Self {
         Self { bvh_cache, ..self }
     }
 
-    /// Enqueues one batch and lets the device begin.
+    /// Enqueues one batch and flushes the queue.
     fn run(device: &mut D, loaded: &Loaded<D>, batch: &Batch, timeline: &mut Timeline<D>) -> Result<()> {
         let pass = pass_of(&loaded.pass, batch);
         let (scene, state, items) = (&loaded.scene, &loaded.state, batch.paths());
         let (film, totals, rounds) = (&loaded.film, &loaded.totals, loaded.rounds());
-        let schedule = loaded.plan.schedule(loaded.variant.structure);
+        let schedule = loaded.plan.schedule(loaded.config.structure);
         let launches =
             Launches { device, scene, state, film, totals, pass, schedule, rounds, items }.all()?;
         device.flush()?;
         launches.into_iter().try_for_each(|launch| timeline.push(device, launch))
     }
 
-    /// Runs every kernel over no paths: drivers that finish compiling at a kernel's first launch do it here, where it
-    /// is counted as compiling.
+    /// Launches every kernel over no paths: drivers that finish compiling at a kernel's first launch do it
+    /// here, where it counts as compiling.
     fn warm_up(device: &mut D, loaded: &Loaded<D>, structure: Structure) -> Result<()> {
         let (scene, state, items) = (&loaded.scene, &loaded.state, loaded.capacity);
         let pass = loaded.pass_over_nothing();
@@ -131,15 +131,15 @@ impl<D: Device> Wavefront<D> {
         launches.iter().try_for_each(|(_, event)| device.wait(event).map(drop))
     }
 
-    /// Turns to a variant whose kernels the device has ready.
-    fn turn_to(device: &mut D, loaded: &mut Loaded<D>, variant: &KernelConfig) -> Result<()> {
-        let capacity = loaded.make_room(device, variant)?;
-        // Launches of a variant that was refused halfway may have counted something.
+    /// Activates a configuration whose kernels the device has ready.
+    fn turn_to(device: &mut D, loaded: &mut Loaded<D>, config: &KernelConfig) -> Result<()> {
+        let capacity = loaded.make_room(device, config)?;
+        // Launches of a configuration that was refused halfway may have counted something.
         loaded.state.clear_counters(device)?;
-        Self::warm_up(device, loaded, variant.structure)?;
+        Self::warm_up(device, loaded, config.structure)?;
         loaded.film.clear(device)?;
         (loaded.spp, loaded.invalid) = (0, InvalidSamples::default());
-        (loaded.capacity, loaded.variant) = (capacity, *variant);
+        (loaded.capacity, loaded.config) = (capacity, *config);
         Ok(())
     }
 }
@@ -168,10 +168,10 @@ impl<D: Device> Renderer for Wavefront<D> {
         settings.validate()?;
         // The old scene's memory is free before the new one asks for its own.
         self.loaded = None;
-        let variant = KernelConfig::in_mode(settings.mode);
+        let config = KernelConfig::in_mode(settings.mode);
         let features = KernelFeatures::of(scene, settings.integrator);
         let plan = plan(settings.integrator);
-        let mut compile = self.device.prepare(&variant, features)?;
+        let mut compile = self.device.prepare(&config, features)?;
         let Fetched { bvh, report, elapsed } = self.bvh_cache.bvh(scene, self.device.limits().kind.layout());
 
         let start = Instant::now();
@@ -194,7 +194,7 @@ impl<D: Device> Renderer for Wavefront<D> {
             state: PathState::new(device, plan, capacity, settings.bounces)?,
             room: capacity,
             capacity,
-            variant,
+            config,
             film: Array::zeroed::<i64>(device, 3 * pixels as usize, "the film")?,
             totals: Array::zeroed::<u64>(device, totals, "ray totals")?,
             counted: vec![0; totals],
@@ -204,7 +204,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         let upload = start.elapsed();
         if !compile.is_zero() {
             let start = Instant::now();
-            Self::warm_up(device, &loaded, variant.structure)?;
+            Self::warm_up(device, &loaded, config.structure)?;
             compile += start.elapsed();
         }
         self.loaded = Some(loaded);
@@ -248,22 +248,22 @@ impl<D: Device> Renderer for Wavefront<D> {
     }
 
     fn kernel_configs(&self) -> Vec<KernelConfig> {
-        variants(&self.device.limits())
+        compared(&self.device.limits())
     }
 
-    fn configure(&mut self, variant: &KernelConfig) -> Result<ConfigureReport> {
+    fn configure(&mut self, config: &KernelConfig) -> Result<ConfigureReport> {
         let Self { device, loaded, .. } = self;
         let loaded = loaded.as_mut().ok_or_else(nothing_loaded)?;
-        if let Some(what) = lacking(variant, device.limits().kind) {
+        if let Some(what) = lacking(config, device.limits().kind) {
             return Err(Error::Unsupported { actor: device.info().target.clone(), what });
         }
         let start = Instant::now();
-        device.prepare(variant, loaded.features)?;
-        if let Err(refusal) = Self::turn_to(device, loaded, variant) {
-            device.prepare(&loaded.variant, loaded.features)?;
+        device.prepare(config, loaded.features)?;
+        if let Err(refusal) = Self::turn_to(device, loaded, config) {
+            device.prepare(&loaded.config, loaded.features)?;
             return Err(refusal);
         }
-        let group = variant.group.unwrap_or(device.limits().group);
+        let group = config.group.unwrap_or(device.limits().group);
         Ok(ConfigureReport { compile_ms: ms(start.elapsed()), group: Some(group) })
     }
 

@@ -1,4 +1,4 @@
-//! The driver over a device that computes nothing and remembers what it was told.
+//! The driver over a device that computes nothing and logs its calls.
 
 use crate::KernelFeatures;
 use crate::driver::batch::{batches, paths_in_flight};
@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What a device was told, in order.
+/// Log of a device's calls.
 #[derive(Debug, Default)]
 struct Log {
     kernels: Vec<&'static str>,
@@ -51,11 +51,11 @@ impl Device for Recorder {
         self.limits
     }
 
-    fn prepare(&mut self, _variant: &KernelConfig, _content: KernelFeatures) -> Result<Duration> {
+    fn prepare(&mut self, _variant: &KernelConfig, _features: KernelFeatures) -> Result<Duration> {
         Ok(Duration::ZERO)
     }
 
-    fn prepare_trace(&mut self) -> Result<()> {
+    fn prepare_record_paths(&mut self) -> Result<()> {
         Ok(())
     }
 
@@ -173,7 +173,7 @@ fn a_long_pass_keeps_few_launches_pending_and_loses_none() {
     assert_eq!(log.borrow().waits, log.borrow().kernels.len());
 }
 
-/// A renderer with a scene, and what its device was told since.
+/// A renderer with a scene, and the log of its device since.
 fn loaded(limits: Limits) -> (Wavefront<Recorder>, Rc<RefCell<Log>>) {
     let (device, log) = Recorder::new(limits);
     let mut renderer = Wavefront::new(device);
@@ -210,7 +210,7 @@ fn samples_in_flight_are_as_many_as_asked_for() {
 }
 
 #[test]
-fn a_variant_that_the_device_has_no_room_for_is_refused_and_the_renderer_goes_on() {
+fn a_configuration_that_the_device_has_no_room_for_is_refused_and_the_renderer_goes_on() {
     let (mut renderer, log) = loaded(Limits { memory: 64 << 20, ..ROOMY });
     let refused = renderer.configure(&KernelConfig { samples: Some(1 << 20), ..KernelConfig::default() });
     let Err(Error::Device { action, reason, .. }) = refused else { panic!("{refused:?}") };
@@ -223,13 +223,13 @@ fn a_variant_that_the_device_has_no_room_for_is_refused_and_the_renderer_goes_on
 }
 
 #[test]
-fn the_default_comes_first_among_the_variants_and_none_twice() {
+fn the_default_comes_first_among_the_configurations_and_none_twice() {
     for kind in [DeviceType::Cpu, DeviceType::Gpu] {
-        let variants = configs::variants(&Limits { kind, ..ROOMY });
-        assert_eq!(variants[0], KernelConfig::default());
+        let configs = configs::compared(&Limits { kind, ..ROOMY });
+        assert_eq!(configs[0], KernelConfig::default());
         let labels: std::collections::BTreeSet<String> =
-            variants.iter().map(KernelConfig::to_string).collect();
-        assert_eq!(labels.len(), variants.len());
+            configs.iter().map(KernelConfig::to_string).collect();
+        assert_eq!(labels.len(), configs.len());
         assert!(labels.contains("megakernel/persistent/group=1024"), "{labels:?}");
     }
 }
@@ -249,7 +249,7 @@ fn rays_are_sorted_only_where_several_are_put_into_a_queue_together() {
     }
     assert_eq!(configs::lacking(&octants, DeviceType::Gpu), None);
     let reason = configs::lacking(&octants, DeviceType::Cpu);
-    let expected = "the variant wavefront/octants, which puts no rays into a queue together,";
+    let expected = "the configuration wavefront/octants, which puts no rays into a queue together,";
     assert_eq!(reason.as_deref(), Some(expected));
 }
 

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// The stage that a launch's time counts for; `None` for launches of no stage.
 pub(super) type Stage = Option<&'static str>;
 
-/// The most launches whose events are kept: enough to keep any device busy, few enough to cost no memory.
+/// Upper limit of kept events: enough to keep any device busy, few enough to cost no memory.
 const MOST_PENDING: usize = 2048;
 
 /// Launches of one pass, oldest first, and the times of those that are done.

@@ -1,10 +1,10 @@
-//! GivenArgument rays, traced by the traversals of the path tracer and by nothing else.
+//! Ray queries: traces given rays with the integrators' traversal alone.
 
 use crate::Packed;
 use crate::driver::arrays::Array;
 use crate::driver::device::Device;
 use crate::driver::launches::{Argument, SceneOnDevice, launch, plain};
-use crate::signatures::{CAST_ANY, CAST_CLOSEST, CAST_COHERENT};
+use crate::signatures::{TRACE_ANY, TRACE_CLOSEST, TRACE_COHERENT};
 use lockstep_core::Query;
 use lockstep_core::error::{Error, Result};
 use lockstep_core::geometry::{Hit, Ray};
@@ -12,14 +12,14 @@ use lockstep_core::math::vec3::dot;
 
 /// Milliseconds of each pass.
 pub(super) struct Elapsed {
-    /// Of the device.
+    /// Device time.
     pub(super) ms: Vec<f64>,
-    /// Of processors; empty where the device does not tell.
+    /// Processor time; empty where the device does not report it.
     pub(super) busy_ms: Vec<f64>,
 }
 
-/// Traces all rays `passes` times over. The first rays are traced beforehand, since drivers may finish compiling a kernel at
-/// its first launch.
+/// Traces all rays `passes` times over. The first rays are traced once beforehand, since drivers may finish
+/// compiling a kernel at its first launch.
 pub(super) fn trace_rays<D: Device>(
     device: &mut D,
     scene: &SceneOnDevice<D>,
@@ -30,10 +30,10 @@ pub(super) fn trace_rays<D: Device>(
 ) -> Result<Elapsed> {
     let count = u32::try_from(rays.len()).map_err(|_| Error::Contract {
         actor: device.info().target.clone(),
-        message: format!("{} rays are too many for one cast; at most {} are possible", rays.len(), u32::MAX),
+        message: format!("{} rays are too many for one call; at most {} are possible", rays.len(), u32::MAX),
     })?;
-    let cast = Cast::new(device, rays, passes)?;
-    let first = cast.launch(device, scene, query, count.min(WARM_UP), passes)?;
+    let given = GivenRays::new(device, rays, passes)?;
+    let first = given.launch(device, scene, query, count.min(WARM_UP), passes)?;
     device.wait(&first)?;
     let mut took = Elapsed { ms: Vec::new(), busy_ms: Vec::new() };
     // Processor time is that of one pass only if no other runs meanwhile.
@@ -41,7 +41,7 @@ pub(super) fn trace_rays<D: Device>(
     let at_once = if then.is_some() { 1 } else { passes };
     for first in (0..passes).step_by(at_once.max(1) as usize) {
         let launches = (first..passes.min(first + at_once))
-            .map(|pass| cast.launch(device, scene, query, count, pass))
+            .map(|pass| given.launch(device, scene, query, count, pass))
             .collect::<Result<Vec<_>>>()?;
         device.flush()?;
         for event in &launches {
@@ -52,19 +52,19 @@ pub(super) fn trace_rays<D: Device>(
         then = now;
     }
     if let Some(hits) = hits {
-        *hits = cast.download(device, rays, query)?;
+        *hits = given.download(device, rays, query)?;
     }
     Ok(took)
 }
 
-/// Rays of the launch that is not timed.
+/// Number of rays of the untimed launch.
 const WARM_UP: u32 = 1024;
 
-/// The cosine of the angle between neighbours among coherent rays.
+/// Smallest cosine of the angle between neighbours among coherent rays.
 const COHERENT: f32 = 0.99;
 
-/// Whether most rays begin where the one before does and go nearly its way, as those of a camera do: neighbours on a GPU then
-/// visit the same nodes, and do it best together.
+/// True if most rays start where the previous one does, in nearly the same direction, as camera rays do.
+/// Neighbouring GPU lanes then visit the same nodes, and are faster in step.
 fn are_coherent(rays: &[Ray]) -> bool {
     let alike = |a: &Ray, b: &Ray| {
         let lengths = (dot(a.direction, a.direction) * dot(b.direction, b.direction)).sqrt();
@@ -74,19 +74,19 @@ fn are_coherent(rays: &[Ray]) -> bool {
     2 * pairs > rays.len()
 }
 
-/// Rays and their answers on the device.
-struct Cast<D: Device> {
+/// Rays and results on the device.
+struct GivenRays<D: Device> {
     origins: Array<D>,
     directions: Array<D>,
     hits: Array<D>,
-    /// The hits' primitives, or for [`Query::Any`] whether something is in the way.
+    /// Primitives of the hits, or for [`Query::Any`] whether the ray is occluded.
     words: Array<D>,
-    /// What gives out the rays of each pass, and those of the launch before them.
+    /// Fetch counters of each pass, and one of the untimed launch.
     heads: Array<D>,
     are_coherent: bool,
 }
 
-impl<D: Device> Cast<D> {
+impl<D: Device> GivenRays<D> {
     fn new(device: &mut D, rays: &[Ray], passes: u32) -> Result<Self> {
         let origins = rays.iter().map(|ray| Packed { v: ray.origin, w: ray.t_min.to_bits() });
         let directions = rays.iter().map(|ray| Packed { v: ray.direction, w: ray.t_max.to_bits() });
@@ -95,12 +95,12 @@ impl<D: Device> Cast<D> {
             directions: uploaded(device, &directions.collect::<Vec<_>>(), "ray directions")?,
             hits: Array::uninitialised::<Packed>(device, rays.len(), "hits")?,
             words: Array::uninitialised::<u32>(device, rays.len(), "hit primitives")?,
-            heads: Array::zeroed::<u32>(device, passes as usize + 1, "heads of casts")?,
+            heads: Array::zeroed::<u32>(device, passes as usize + 1, "ray counters")?,
             are_coherent: are_coherent(rays),
         })
     }
 
-    /// Enqueues the first `count` rays. `head` is another number for every launch.
+    /// Enqueues the first `count` rays. `head` is the index of the launch's fetch counter.
     fn launch(
         &self,
         device: &mut D,
@@ -113,10 +113,10 @@ impl<D: Device> Cast<D> {
         let [hits, words, heads] = [&self.hits, &self.words, &self.heads].map(Argument::Array);
         let (kernel, rest) = match query {
             Query::Closest => {
-                let kernel = if self.are_coherent { &CAST_COHERENT } else { &CAST_CLOSEST };
+                let kernel = if self.are_coherent { &TRACE_COHERENT } else { &TRACE_CLOSEST };
                 (kernel, vec![hits, words, plain(&head), heads])
             }
-            Query::Any => (&CAST_ANY, vec![words, plain(&head), heads]),
+            Query::Any => (&TRACE_ANY, vec![words, plain(&head), heads]),
         };
         launch(device, kernel, count, &scene.with(rays.into_iter().chain(rest)))
     }
@@ -150,7 +150,7 @@ mod tests {
     use lockstep_core::geometry::FAR;
     use lockstep_core::math::vec3::vec3;
 
-    /// Rays one step of `spread` radians after the other, each beginning `apart` after the one before.
+    /// Rays that turn by `spread` radians from one to the next, their origins `apart`.
     fn fan(spread: f32, apart: f32) -> Vec<Ray> {
         let ray = |i: u16| {
             let (sin, cos) = (f32::from(i) * spread).sin_cos();

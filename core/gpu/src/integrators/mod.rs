@@ -1,7 +1,7 @@
 //! Integrators as data: the headers, buffers and schedule of launches that the driver runs.
 //!
-//! A kernel's parameters are bound by name: a parameter `hits` receives the buffer that the integrator declares as
-//! `hits`. So a new integrator is its kernels, one file here and one row in [`plan`].
+//! A kernel's parameters are bound by name: a parameter `hits` receives the buffer that the integrator
+//! declares as `hits`. So a new integrator is its kernels, one file here and one row in [`plan`].
 
 mod ao;
 mod path;
@@ -32,7 +32,8 @@ pub struct Plan {
 pub struct Buffer {
     /// The kernel parameter that receives it.
     pub name: &'static str,
-    /// The parameter that receives it in the next round, for a buffer that is one of two that swap roles; else `name`.
+    /// The parameter that receives it in the next round, for a buffer that is one of two that swap roles;
+    /// else `name`.
     pub next: &'static str,
     /// The type of its elements.
     pub of: ArgumentType,
@@ -63,7 +64,8 @@ pub enum Step {
 /// A launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Stage {
-    /// The stage that its time counts for; `None` for film and counters, and for kernels that run several stages.
+    /// The stage that its time counts for; `None` for film and counters, and for kernels that run several
+    /// stages.
     pub name: Option<&'static str>,
     /// The kernel.
     pub kernel: &'static Kernel,

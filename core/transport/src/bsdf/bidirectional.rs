@@ -1,5 +1,5 @@
-//! The BSDF seen from both ends of a path, for integrators that also trace paths from lights (Veach 1997, chapter 5). The
-//! counterpart is `kernels/bsdf/bidirectional.h`.
+//! The BSDF seen from both ends of a path, for integrators that also trace paths from lights (Veach 1997,
+//! chapter 5). The counterpart is `kernels/bsdf/bidirectional.h`.
 
 use crate::bsdf::evaluate;
 use crate::bsdf::surface::Surface;
@@ -19,9 +19,9 @@ pub struct BidirectionalEvaluation {
 
 /// The adjoint BSDF over the BSDF for a path that leaves by `wi`.
 ///
-/// Light that crosses a boundary of dielectrics changes its solid angle, so radiance carries the factor `1 / eta²` and
-/// importance does not (Veach 1997, section 5.2). All other lobes are symmetric. Shading normals break the symmetry too:
-/// see [`shading_normal_correction`].
+/// Light that crosses a boundary of dielectrics changes its solid angle, so radiance carries the factor `1 /
+/// eta²` and importance does not (Veach 1997, section 5.2). All other lobes are symmetric. Shading normals
+/// break the symmetry too: see [`shading_normal_correction`].
 #[inline(always)]
 pub fn adjoint_factor(s: &Surface, wi: Vec3) -> f32 {
     if s.kind != MaterialKind::Dielectric as u32 || wi.z >= 0.0 {
@@ -31,16 +31,17 @@ pub fn adjoint_factor(s: &Surface, wi: Vec3) -> f32 {
     eta * eta
 }
 
-/// The factor of a path that carries importance at a surface whose shading normal differs from its geometric normal
-/// (Veach 1997, equation 5.19). Each direction is given by its cosines to the shading and to the geometric normal. Zero
-/// where the path grazes the geometric surface.
+/// The factor of a path that carries importance at a surface whose shading normal differs from its geometric
+/// normal (Veach 1997, equation 5.19). Each direction is given by its cosines to the shading and to the
+/// geometric normal. Zero where the path grazes the geometric surface.
 #[inline(always)]
 pub fn shading_normal_correction(wo: [f32; 2], wi: [f32; 2]) -> f32 {
     let below = (wo[1] * wi[0]).abs();
     if below > 0.0 { (wo[0] * wi[1]).abs() / below } else { 0.0 }
 }
 
-/// The density per solid angle with which a path that arrives along `wi` chooses `wo`. Zero for specular surfaces.
+/// The density per solid angle with which a path that arrives along `wi` chooses `wo`. Zero for specular
+/// surfaces.
 #[inline(always)]
 pub fn reverse_pdf(s: &Surface, wo: Vec3, wi: Vec3) -> f32 {
     if wi.z > 0.0 {
@@ -51,8 +52,8 @@ pub fn reverse_pdf(s: &Surface, wo: Vec3, wi: Vec3) -> f32 {
     evaluate(&beyond, vec3(wi.x, wi.y, -wi.z), vec3(wo.x, wo.y, -wo.z)).pdf
 }
 
-/// Evaluates the BSDF, or its adjoint for a path that carries importance, with the densities of both directions of
-/// travel. All are zero for specular surfaces.
+/// Evaluates the BSDF, or its adjoint for a path that carries importance, with the densities of both
+/// directions of travel. All are zero for specular surfaces.
 #[inline(always)]
 pub fn evaluate_bidirectional(s: &Surface, wo: Vec3, wi: Vec3, adjoint: bool) -> BidirectionalEvaluation {
     let forward = evaluate(s, wo, wi);

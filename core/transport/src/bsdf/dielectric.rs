@@ -5,7 +5,8 @@ use crate::bsdf::microfacet::{ggx_d, ggx_masking, ggx_sample, reflect, reflectio
 use crate::bsdf::surface::{ABSORBED, BLACK, Evaluation, Scatter, Surface};
 use lockstep_core::math::vec3::{Vec3, dot, normalize, vec3};
 
-/// BSDF times cosine of a rough dielectric, and its density. For radiance: transmission carries the factor `1 / eta²`.
+/// BSDF times cosine of a rough dielectric, and its density. For radiance: transmission carries the factor `1
+/// / eta²`.
 #[inline(always)]
 pub(super) fn evaluate(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
     if wi.z > 0.0 { reflection(s, wo, wi) } else { transmission(s, wo, wi) }

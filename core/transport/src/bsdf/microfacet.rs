@@ -1,4 +1,5 @@
-//! The GGX microfacet distribution with height-correlated Smith masking-shadowing (Walter et al. 2007; Heitz 2014).
+//! The GGX microfacet distribution with height-correlated Smith masking-shadowing (Walter et al. 2007; Heitz
+//! 2014).
 
 use lockstep_core::math::vec3::{Vec3, dot, normalize, vec3};
 use lockstep_core::math::{PI, max, safe_sqrt, sin_cos_turns};
@@ -57,8 +58,8 @@ pub(super) fn refract(wo: Vec3, h: Vec3, eta: f32) -> Vec3 {
     h * (c / eta - safe_sqrt(1.0 - sin2_beyond)) - wo * (1.0 / eta)
 }
 
-/// The factors of a microfacet reflection lobe: `D / (4 cos wo)`, masking of one and of both directions, and the
-/// cosine at the microfacet.
+/// The factors of a microfacet reflection lobe: `D / (4 cos wo)`, masking of one and of both directions, and
+/// the cosine at the microfacet.
 #[inline(always)]
 pub(super) fn reflection_terms(wo: Vec3, wi: Vec3, alpha: f32) -> (f32, f32, f32, f32) {
     let h = normalize(wo + wi);

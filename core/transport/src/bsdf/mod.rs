@@ -1,7 +1,8 @@
 //! Bidirectional scattering distribution functions, one file per lobe. The counterpart is `kernels/bsdf/`.
 //!
-//! Directions are in the local frame whose z axis is the shading normal on the side of `wo`, and point away from the
-//! surface. `wo` points back along the path, `wi` towards the next vertex; both have unit length and `wo.z > 0`.
+//! Directions are in the local frame whose z axis is the shading normal on the side of `wo`, and point away
+//! from the surface. `wo` points back along the path, `wi` towards the next vertex; both have unit length and
+//! `wo.z > 0`.
 //!
 //! Paths that start at lights use [`evaluate_bidirectional`].
 

@@ -1,7 +1,7 @@
 //! glTF metallic-roughness: a diffuse base, a GGX reflection lobe and thin-wall transmission.
 //!
-//! The diffuse base is dimmed by the Fresnel loss on the way in and out, a reciprocal coupling that never reflects
-//! more than arrives (Ashikhmin and Shirley 2000).
+//! The diffuse base is dimmed by the Fresnel loss on the way in and out, a reciprocal coupling that never
+//! reflects more than arrives (Ashikhmin and Shirley 2000).
 
 use crate::bsdf::fresnel::{schlick, schlick_scalar};
 use crate::bsdf::microfacet::{ggx_sample, reflect, reflection_terms};

@@ -4,11 +4,13 @@ use lockstep_core::math::max;
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::MaterialKind;
 
-/// Conductors and dielectrics below this perceptual roughness are specular: their BSDF is a delta distribution.
+/// Conductors and dielectrics below this perceptual roughness are specular: their BSDF is a delta
+/// distribution.
 pub const SPECULAR_ROUGHNESS: f32 = 0.03;
 /// Smallest GGX alpha of a rough surface.
 pub const MIN_ALPHA: f32 = 0.0009;
-/// Dielectrics whose relative index of refraction is this close to one are specular: all light passes straight.
+/// Dielectrics whose relative index of refraction is this close to one are specular: all light passes
+/// straight.
 pub const MATCHED_INDEX: f32 = 1e-4;
 
 /// A material at one point, its textures looked up.

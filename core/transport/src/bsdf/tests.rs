@@ -164,7 +164,8 @@ fn white_surfaces_never_reflect_more_than_arrives() {
             for i in 0..n {
                 let r = random(i, 4);
                 let scattered = sample(&s, wo, [r[0], r[1], r[2]]);
-                // Radiance that crosses a dielectric is scaled by the square of the index; undo it to count energy.
+                // Radiance that crosses a dielectric is scaled by the square of the index; undo it to count
+                // energy.
                 let crossing = scattered.wi.z < 0.0 && s.kind == MaterialKind::Dielectric as u32;
                 let scale = if crossing { sqr(s.relative_ior()) } else { 1.0 };
                 sum += f64::from(scattered.weight.x * scale);

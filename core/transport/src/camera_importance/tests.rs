@@ -39,8 +39,8 @@ fn points_behind_the_camera_and_beside_the_film_are_not_seen() {
 
 #[test]
 fn the_importance_of_a_pixel_integrates_to_one() {
-    // A plane of unit radiance across the view fills the film: each pixel's mean radiance is one. Splat points of the
-    // plane, and the mean over the film must be the same.
+    // A plane of unit radiance across the view fills the film: each pixel's mean radiance is one. Splat
+    // points of the plane, and the mean over the film must be the same.
     for frame in cameras() {
         let (n, half) = (400_000, 20.0f32);
         let mut sum = 0.0f64;

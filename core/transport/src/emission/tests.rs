@@ -115,7 +115,8 @@ fn directions_are_chosen_with_the_density_that_is_reported() {
     let one_sided = Material::emitter([1.0; 3]);
     let two_sided = Material { flags: Material::TWO_SIDED_EMISSION, ..one_sided };
     for material in [one_sided, two_sided] {
-        // The density depends on the cosine alone: the integral over the sphere is 2 pi times that over the cosine.
+        // The density depends on the cosine alone: the integral over the sphere is 2 pi times that over the
+        // cosine.
         let n = 10_000;
         let cosine = |i: u32| 2.0 * (i as f32 + 0.5) / n as f32 - 1.0;
         let sum: f64 = (0..n).map(|i| f64::from(direction_pdf(&material, cosine(i)))).sum();

@@ -1,5 +1,5 @@
-//! Ambient occlusion: the share of cosine-weighted directions that leave the scene from the first hit (Zhukov, Iones and
-//! Kronin 1998). The counterpart is `kernels/integrators/ao.h`.
+//! Ambient occlusion: the share of cosine-weighted directions that leave the scene from the first hit
+//! (Zhukov, Iones and Kronin 1998). The counterpart is `kernels/integrators/ao.h`.
 
 use crate::integrators::{Connection, ENDED, PathState, Shaded};
 use crate::interaction::Interaction;
@@ -10,8 +10,8 @@ use lockstep_core::math::vec3::{Vec3, dot, normalize};
 use lockstep_core::path_record::{Recorder, VertexRecord};
 use lockstep_core::scene::SceneData;
 
-/// Sends one occlusion ray from the hit of a camera ray; unoccluded it adds 1. Occlusion is of the geometry: normal maps
-/// and interpolated normals have no part in it.
+/// Sends one occlusion ray from the hit of a camera ray; unoccluded it adds 1. Occlusion is of the geometry:
+/// normal maps and interpolated normals have no part in it.
 #[inline(always)]
 pub fn shade(scene: &SceneData, path: &PathState, hit: &Hit, record: &mut impl Recorder) -> Shaded {
     if !hit.is_some() {

@@ -1,9 +1,9 @@
 //! Integrators: estimators of the radiance that arrives at a pixel.
 //!
-//! A sample starts at the camera ([`generate`]). Then, in rounds, its ray is *extended* to the closest hit, *shaded*
-//! there ([`shade`]: emission, a shadow ray, perhaps a new extension ray) and *connected* (its shadow ray, if unoccluded,
-//! adds light). Stages exchange only the records of [`state`], so a backend may run them path by path or as queues of
-//! paths. [`lockstep_core::Integrator::rounds`] bounds the rounds.
+//! A sample starts at the camera ([`generate`]). Then, in rounds, its ray is *extended* to the closest hit,
+//! *shaded* there ([`shade`]: emission, a shadow ray, perhaps a new extension ray) and *connected* (its
+//! shadow ray, if unoccluded, adds light). Stages exchange only the records of [`state`], so a backend may
+//! run them path by path or as queues of paths. [`lockstep_core::Integrator::rounds`] bounds the rounds.
 
 pub mod ao;
 pub mod path;
@@ -16,7 +16,8 @@ use lockstep_core::path_record::Recorder;
 use lockstep_core::scene::SceneData;
 use lockstep_core::{Integrator, Settings};
 
-/// Shades the hit of an extension ray by the integrator of the settings. `record` receives the quantities computed.
+/// Shades the hit of an extension ray by the integrator of the settings. `record` receives the quantities
+/// computed.
 #[inline(always)]
 pub fn shade(
     scene: &SceneData,

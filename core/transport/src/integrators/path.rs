@@ -1,5 +1,5 @@
-//! Path tracing with next-event estimation and multiple importance sampling (Kajiya 1986; Veach 1997). The counterpart is
-//! `kernels/integrators/path.h`.
+//! Path tracing with next-event estimation and multiple importance sampling (Kajiya 1986; Veach 1997). The
+//! counterpart is `kernels/integrators/path.h`.
 
 use crate::bsdf;
 use crate::direct_light::connect_to_light;
@@ -15,8 +15,8 @@ use lockstep_core::path_record::{Recorder, VertexRecord};
 use lockstep_core::scene::{Material, NONE, SceneData, environment_radiance};
 use lockstep_core::{Settings, Strategy};
 
-/// Shades the hit of an extension ray: updates the path's radiance, throughput and ray. `record` receives the quantities
-/// computed.
+/// Shades the hit of an extension ray: updates the path's radiance, throughput and ray. `record` receives the
+/// quantities computed.
 #[inline(always)]
 pub fn shade(
     scene: &SceneData,
@@ -26,11 +26,14 @@ pub fn shade(
     hit: &Hit,
     record: &mut impl Recorder,
 ) -> Shaded {
+    // Add the environment to an escaped ray
     if !hit.is_some() {
         add_environment(scene, settings, path);
         record.note(|r| r.gathered = path.radiance);
         return ENDED;
     }
+
+    // Compute the surface interaction
     let at = Interaction::new(scene, &path.ray, hit);
     record.note(|r| {
         r.flags |= VertexRecord::HIT;
@@ -41,19 +44,23 @@ pub fn shade(
     let material = &scene.materials[at.material as usize];
     let back = -path.ray.direction;
     let outside = dot(at.geometric, back) > 0.0;
+
+    // Add emission
     add_emission(scene, settings, path, &at, material, hit.t);
     record.note(|r| r.gathered = path.radiance);
     if bounce == settings.bounces {
         return ENDED;
     }
 
-    // Set up the local frame on the side that the path came from.
+    // Build the shading frame on the side of the incoming ray
     let side = if outside { 1.0 } else { -1.0 };
     let geometric = at.geometric * side;
     let perturbed = at.perturbed_normal(scene, instance, material) * side;
     let normal = if dot(perturbed, back) > MIN_COSINE { perturbed } else { geometric };
     let (s, t) = frame(normal);
     let wo = vec3(dot(back, s), dot(back, t), max(dot(back, normal), MIN_COSINE));
+
+    // Evaluate the material's textures
     let surface = at.surface(scene, material, outside);
     let local = ShadingFrame { s, t, normal, geometric, wo, surface };
     record.note(|r| {
@@ -64,24 +71,28 @@ pub fn shade(
         r.normal = local.normal;
     });
 
+    // Sample direct lighting
     let connection = connect_to_light(scene, settings, bounce, path, &at, &local, record);
+
+    // Sample the next extension ray
     let continues = scatter(settings, bounce, path, &at, &local, record);
     Shaded { continues, connection }
 }
 
-/// The weight of light found by following the BSDF where light sampling has density `light_pdf`.
+/// MIS weight of a BSDF sample that hits a light of light-sampling density `light_pdf`.
 #[inline(always)]
 fn hit_weight(settings: &Settings, bsdf_pdf: f32, light_pdf: f32) -> f32 {
     if bsdf_pdf == 0.0 || settings.strategy == Strategy::BsdfOnly {
         return 1.0;
     }
     if settings.strategy == Strategy::LightOnly {
-        // What light sampling cannot find must still be counted.
+        // Light that light sampling cannot find must still be counted.
         return if light_pdf > 0.0 { 0.0 } else { 1.0 };
     }
     power_heuristic(bsdf_pdf, light_pdf)
 }
 
+/// Adds the environment's radiance along an escaped ray.
 #[inline(always)]
 fn add_environment(scene: &SceneData, settings: &Settings, path: &mut PathState) {
     let direction = path.ray.direction;
@@ -93,6 +104,7 @@ fn add_environment(scene: &SceneData, settings: &Settings, path: &mut PathState)
     path.radiance = path.radiance + path.throughput * radiance * weight;
 }
 
+/// Adds the radiance that the surface emits, weighted by MIS.
 #[inline(always)]
 fn add_emission(
     scene: &SceneData,
@@ -128,7 +140,7 @@ fn add_emission(
     path.radiance = path.radiance + path.throughput * emission * weight;
 }
 
-/// Chooses the next extension ray; false when the path ends.
+/// Samples the next extension ray; false if the path terminates.
 #[inline(always)]
 fn scatter(
     settings: &Settings,
@@ -138,6 +150,7 @@ fn scatter(
     local: &ShadingFrame,
     record: &mut impl Recorder,
 ) -> bool {
+    // Sample the BSDF
     let words = draw(path.key, Block::Bsdf, bounce);
     let u = uniforms(words);
     let scattered = bsdf::sample(&local.surface, local.wo, [u[0], u[1], u[2]]);
@@ -153,6 +166,8 @@ fn scatter(
     if max_component(throughput) <= 0.0 || !local.same_side(direction, scattered.wi.z) {
         return false;
     }
+
+    // Russian roulette
     if let Some(first) = settings.roulette_from
         && bounce >= first
     {
@@ -162,6 +177,8 @@ fn scatter(
         }
         throughput = throughput * (1.0 / survival);
     }
+
+    // Spawn the next ray
     record.note(|r| {
         r.flags |= VertexRecord::CONTINUES;
         r.scatter_throughput = throughput;

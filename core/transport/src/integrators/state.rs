@@ -18,11 +18,11 @@ pub struct PathState {
     pub bsdf_pdf: f32,
     /// Radiance gathered so far.
     pub radiance: Vec3,
-    /// What all draws of this path are hashed from.
+    /// The key of all draws of this path.
     pub key: SampleKey,
 }
 
-/// A shadow ray and what it adds if nothing is in its way.
+/// A shadow ray and the radiance it adds if unoccluded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Connection {
@@ -32,16 +32,16 @@ pub struct Connection {
     pub radiance: Vec3,
 }
 
-/// What shading leads to.
+/// Result of shading.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shaded {
-    /// True when the path goes on along its new extension ray.
+    /// True when the path continues along its new extension ray.
     pub continues: bool,
     /// A shadow ray to trace.
     pub connection: Option<Connection>,
 }
 
-/// A path that ends without more.
+/// A path that terminates without a shadow ray.
 pub const ENDED: Shaded = Shaded { continues: false, connection: None };
 
 /// Starts the path of a sample.

@@ -1,8 +1,8 @@
 //! SIMD camera rays and shading: structure-of-arrays batches of [`LANES`] paths.
 //!
-//! Covers [`crate::integrators::generate`], and [`shade`] at untextured diffuse surfaces. Each step is one loop over
-//! the lanes, which the compiler vectorises. The operations are those of the scalar code, so the bits are the same. All
-//! other paths go through [`shade`].
+//! Covers [`crate::integrators::generate`], and [`shade`] at untextured diffuse surfaces. Each step is one
+//! loop over the lanes, which the compiler vectorises. The operations are those of the scalar code, so the
+//! bits are the same. All other paths go through [`shade`].
 
 use crate::integrators::PathState;
 use crate::integrators::path::shade;
@@ -112,7 +112,8 @@ pub struct Batch {
     continuations: Continuations,
 }
 
-/// True when batched shading covers the integrator and all lights of the scene: path tracing, untextured triangles.
+/// True when batched shading covers the integrator and all lights of the scene: path tracing, untextured
+/// triangles.
 pub fn can_batch(scene: &SceneData, integrator: Integrator) -> bool {
     let plain = |light: &Light| {
         light.kind == LightKind::Triangle as u32

@@ -60,7 +60,8 @@ pub(crate) struct Continuations {
 }
 
 impl Interactions {
-    /// Computes interactions on triangles of untransformed instances, and shading frames on the side of the incoming ray.
+    /// Computes interactions on triangles of untransformed instances, and shading frames on the side of the
+    /// incoming ray.
     #[inline(always)]
     pub(crate) fn compute(&mut self, gathered: &GatheredHits) {
         let ([p0, p1, p2], [n0, n1, n2]) = (&gathered.corners, &gathered.normals);

@@ -19,8 +19,8 @@ fn point(i: u32, stream: u32) -> Vec3 {
     (vec3(r[0], r[1], r[2]) - Vec3::splat(0.5)) * 4.0
 }
 
-/// Triangles under triangle lights: smooth and flat normals, coloured vertices, two-sided and one-sided lights, glass and
-/// metal, a sphere, and a transformed instance.
+/// Triangles under triangle lights: smooth and flat normals, coloured vertices, two-sided and one-sided
+/// lights, glass and metal, a sphere, and a transformed instance.
 fn builder() -> SceneBuilder {
     let mut b = SceneBuilder::new("batch");
     let lamp = |flags: u32| Material { emission: vec3(5.0, 4.0, 3.0), flags, ..Material::BLACK };

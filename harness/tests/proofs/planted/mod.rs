@@ -133,7 +133,7 @@ fn every_planted_mistake_fits_the_source() {
             "compat.h",
             "",
             &Options { layout, ..Options::default() },
-            ProgramKind::Trace,
+            ProgramKind::RecordPaths,
         );
         for bug in &BUGS {
             let changed = bug.edits.iter().try_fold(source.clone(), lockstep_gpu::patched).unwrap();

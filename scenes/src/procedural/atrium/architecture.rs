@@ -13,17 +13,17 @@ pub(super) const NAVE: f32 = 4.2;
 pub(super) const AISLE: f32 = 3.6;
 /// Thickness of the arcades' walls.
 const WALL: f32 = 0.8;
-/// Where the lower arches begin, and where their wall ends.
+/// Heights where the lower arches begin, and where their wall ends.
 const LOWER: [f32; 2] = [4.0, 6.2];
 /// The gallery's floor.
 pub(super) const GALLERY: f32 = 6.7;
-/// Where the upper arches begin, and where their wall ends.
+/// Heights where the upper arches begin, and where their wall ends.
 const UPPER: [f32; 2] = [9.3, 11.6];
-/// The top of everything.
+/// Height of the hall.
 const TOP: f32 = 12.1;
-/// How far a part goes into what it stands against, so that no two surfaces lie on one another.
+/// Depth by which touching parts intersect, so that no surfaces coincide.
 const EMBEDDED: f32 = 0.04;
-/// How far the top of a cornice is above the floor or roof behind it.
+/// Height of a cornice's top above the floor or roof behind it.
 const RAISED: f32 = 0.004;
 
 /// One long side of the hall: `frame` stands in the middle of its arcade, its z axis towards the nave.
@@ -77,7 +77,7 @@ pub(super) fn end(plan: &mut Plan, frame: Frame, f: &Finishes) {
         plan.cuboid(jamb, vec3(-0.45, 0.0, -WALL * 0.5), vec3(0.45, 3.6, WALL * 0.5), f.stone, false);
         column(plan, frame.moved(x * 2.35, 0.0, 0.85), 3.6, 0.28, f, true);
     }
-    // What the portal opens to: a shallow room.
+    // Behind the portal: a shallow room.
     let room = frame.moved(0.0, 0.0, -2.4);
     plan.quad(room, vec3(-3.0, 0.0, 0.0), vec3(6.0, 0.0, 0.0), vec3(0.0, 6.5, 0.0), [4.0, 4.0], f.plaster);
     plan.quad(room, vec3(-3.0, 0.0, 2.1), vec3(0.0, 0.0, -2.1), vec3(0.0, 6.5, 0.0), [2.0, 4.0], f.plaster);
@@ -88,7 +88,8 @@ pub(super) fn end(plan: &mut Plan, frame: Frame, f: &Finishes) {
     cornice(plan, frame.moved(0.0, low, WALL * 0.5), width * 0.5, TOP + 2.0 * RAISED - low, f.marble);
 }
 
-/// A column with base and capital; the shaft swells a little, and is fluted if there are enough divisions to show it.
+/// A column with base and capital; the shaft swells a little, and is fluted if there are enough divisions to
+/// show it.
 fn column(plan: &mut Plan, frame: Frame, height: f32, radius: f32, f: &Finishes, fluted: bool) {
     let base = radius * 1.1;
     let foot = radius * 1.45;
@@ -134,8 +135,8 @@ fn pilaster(plan: &mut Plan, frame: Frame, f: &Finishes) {
     plan.cuboid(frame, vec3(-0.45, 4.6, -2.0 * EMBEDDED), vec3(0.45, 4.9, 0.32), f.marble, true);
 }
 
-/// A wall of `width` between two heights with a half-round opening of `radius` in its middle, seen from both sides,
-/// with a moulding around the opening in front.
+/// A wall of `width` between two heights with a half-round opening of `radius` in its middle, seen from both
+/// sides, with a moulding around the opening in front.
 #[allow(clippy::too_many_arguments)]
 fn arch(
     plan: &mut Plan,
@@ -197,7 +198,8 @@ fn vault(plan: &mut Plan, frame: Frame, f: &Finishes) {
     });
 }
 
-/// A moulding along x: flat faces that step outwards as they rise. The frame's z axis points away from the wall.
+/// A moulding along x: flat faces that step outwards as they rise. The frame's z axis points away from the
+/// wall.
 fn cornice(plan: &mut Plan, frame: Frame, half: f32, height: f32, finish: Finish) {
     const STEPS: [[f32; 2]; 8] = [
         [0.0, 0.0],

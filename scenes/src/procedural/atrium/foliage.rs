@@ -9,14 +9,15 @@ use lockstep_core::scene::{MeshData, Vertex};
 /// Triangles of a leaf.
 pub(super) const TRIANGLES_PER_LEAF: u64 = 4;
 
-/// Where leaves grow.
+/// Shape of a plant.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Plant {
     /// A ball of leaves: centre and radius.
     Bush(Vec3, f32),
     /// A crown of several balls about a centre.
     Crown(Vec3),
-    /// Strands that hang from a line: its middle, its direction times half its length, and away from the wall.
+    /// Strands that hang from a line: its middle, its direction times half its length, and away from the
+    /// wall.
     Ivy(Vec3, Vec3, Vec3),
 }
 
@@ -30,7 +31,7 @@ impl Plant {
         }
     }
 
-    /// Grows `count` leaves. The more there are, the smaller they get, so that plants keep their looks.
+    /// Adds `count` leaves. The more there are, the smaller they get, so that plants keep their looks.
     pub(super) fn grow(&self, count: u64, seed: u32, materials: [u32; 2]) -> MeshData {
         let mut random = Random::new(seed);
         let typical = 60.0 * self.weight() as f32;
@@ -45,7 +46,7 @@ impl Plant {
         mesh
     }
 
-    /// A random place for a leaf, and roughly where it points.
+    /// A random position for a leaf, and its rough direction.
     fn spot(&self, random: &mut Random) -> (Vec3, Vec3) {
         match *self {
             Self::Bush(center, radius) => {

@@ -1,5 +1,5 @@
-//! A hall with two storeys of arcades around a nave that is open to the sky, with trees, ivy, banners and a fountain:
-//! something of everything that ports of path tracers get wrong. Its size is a parameter.
+//! A hall with two storeys of arcades around a nave that is open to the sky, with trees, ivy, banners and a
+//! fountain: instanced and alpha-masked geometry, normal maps, glass and metal. Its size is a parameter.
 
 mod architecture;
 mod details;
@@ -97,7 +97,7 @@ fn plan_for(target: u64, bays: u32, finishes: &Finishes) -> (Plan, Vec<Plant>) {
     plan(low, bays, finishes)
 }
 
-/// Everything in the hall, cut `density` times as finely as by default.
+/// All patches of the hall, at `density` times the default resolution.
 fn plan(density: f32, bays: u32, f: &Finishes) -> (Plan, Vec<Plant>) {
     let length = bays as f32 * BAY;
     let (sides, ends) = architecture::frames(length);
@@ -132,7 +132,7 @@ fn cut(plan: Plan) -> Vec<MeshData> {
     plan.patches.into_par_iter().map(|patch| patch.cut()).collect()
 }
 
-/// Shares the leaves out among the plants.
+/// Distributes the leaves over the plants.
 fn grow(plants: &[Plant], leaves: u64, materials: [u32; 2]) -> Vec<MeshData> {
     let total: u64 = plants.iter().map(Plant::weight).sum();
     let grown = plants

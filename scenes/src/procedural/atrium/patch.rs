@@ -1,11 +1,11 @@
-//! Curved surfaces over the unit square, cut into quadrilaterals.
+//! Parametric patches, tessellated to quadrilaterals.
 
 use super::tangents;
 use lockstep_core::math::sin_cos_turns;
 use lockstep_core::math::vec3::{Vec3, cross, normalize, vec3};
 use lockstep_core::scene::{MeshData, Vertex};
 
-/// A point of a surface: where it is in its frame, and its texture coordinates.
+/// A point of a surface: position in its frame, and texture coordinates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     pub(super) at: Vec3,
@@ -43,7 +43,7 @@ impl Frame {
 
 type Surface = Box<dyn Fn(f32, f32) -> Point + Send + Sync>;
 
-/// A surface and how finely it is cut. The front is where `d/du x d/dv` points.
+/// A surface with its resolution. The front is where `d/du x d/dv` points.
 pub(super) struct Patch {
     nu: u32,
     nv: u32,
@@ -54,7 +54,7 @@ pub(super) struct Patch {
     surface: Surface,
 }
 
-/// What a scene consists of before it is cut.
+/// The patches of a scene.
 pub(super) struct Plan {
     /// Factor on the divisions of every patch in each direction.
     density: f32,
@@ -66,7 +66,7 @@ impl Plan {
         Self { density, patches: Vec::new() }
     }
 
-    /// How many parts `n` divisions become.
+    /// The number of divisions for `n` at density one.
     pub(super) fn divisions(&self, n: f32) -> u32 {
         ((n * self.density + 0.5) as u32).max(1)
     }
@@ -128,7 +128,8 @@ impl Plan {
         }
     }
 
-    /// A surface of revolution about the frame's vertical: `profile` gives radius and height from bottom to top.
+    /// A surface of revolution about the frame's vertical: `profile` gives radius and height from bottom to
+    /// top.
     pub(super) fn revolved(
         &mut self,
         frame: Frame,
@@ -162,7 +163,8 @@ pub(super) struct Finish {
 }
 
 impl Patch {
-    /// Cuts the surface. Normals come from differences in the patch's own frame, where numbers are small.
+    /// Tessellates the patch. Normals are finite differences in the patch's own frame, where numbers are
+    /// small.
     pub(super) fn cut(&self) -> MeshData {
         const STEP: f32 = 1.0 / 1024.0;
         let mut mesh = MeshData { materials: vec![self.material], ..MeshData::default() };

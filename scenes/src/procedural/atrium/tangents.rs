@@ -1,14 +1,15 @@
 //! Tangents of normal-mapped patches.
 //!
-//! Patches neither mirror nor weld texture coordinates, so a mean per vertex serves; files get MikkTSpace instead.
+//! Patches neither mirror nor weld texture coordinates, so a mean per vertex serves; files get MikkTSpace
+//! instead.
 
 use crate::tangents::any_orthogonal;
 use lockstep_core::math;
 use lockstep_core::math::vec3::{Vec3, cross, dot, normalize};
 use lockstep_core::scene::Vertex;
 
-/// Gives every vertex the area-weighted mean direction of increasing u over its triangles, orthogonal to its normal
-/// (Lengyel, *Foundations of Game Engine Development 2*, section 7.5).
+/// Gives every vertex the area-weighted mean direction of increasing u over its triangles, orthogonal to its
+/// normal (Lengyel, *Foundations of Game Engine Development 2*, section 7.5).
 pub(super) fn compute(positions: &[[f32; 3]], vertices: &mut [Vertex], triangles: &[[u32; 3]]) {
     let mut along_u = vec![Vec3::ZERO; vertices.len()];
     let mut along_v = vec![Vec3::ZERO; vertices.len()];

@@ -72,7 +72,7 @@ fn step(edge: f32, width: f32, x: f32) -> f32 {
     t * t * (3.0 - 2.0 * t)
 }
 
-/// Where a point lies within its block of stone: distance from the joint, and the block's number.
+/// Position of a point within its block of stone: distance from the joint, and the block's number.
 fn block(u: f32, v: f32) -> (f32, u32) {
     let rows = 4.0;
     let y = v * rows;

@@ -91,7 +91,7 @@ fn eight_rays_hit_few_triangles_as_the_rule_says() {
 }
 
 #[test]
-fn where_there_are_more_or_other_things_the_hierarchy_is_asked() {
+fn above_the_limits_and_for_other_primitives_the_bvh_is_used() {
     assert!(SmallSceneIntersector::of(&scene(1, 20, diffuse())).is_some());
     assert!(SmallSceneIntersector::of(&scene(1, 100, diffuse())).is_none(), "more triangles");
     let partial = Material { alpha: 0.5, alpha_mode: AlphaMode::Blend as u32, ..diffuse() };
