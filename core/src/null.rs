@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::film::{Film, InvalidSamples, quantize};
 use crate::math::rng::{Block, SampleKey, draw, uniforms};
 use crate::scene::{Scene, environment_radiance};
-use crate::{BounceCounts, DeviceInfo, LoadReport, PassReport, Renderer, Settings};
+use crate::{BounceCounts, DeviceInfo, Integrator, LoadReport, PassReport, Renderer, Settings};
 use crate::{check_range, nothing_loaded};
 use std::ops::Range;
 
@@ -45,6 +45,9 @@ impl Renderer for NullRenderer {
 
     fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport> {
         settings.validate()?;
+        if settings.integrator != Integrator::Path {
+            return Err(self.unsupported(&format!("the integrator {}", settings.integrator)));
+        }
         let film = Film::new(settings.width, settings.height)?;
         self.loaded = Some(Loaded { scene: scene.clone(), settings: *settings, film });
         Ok(LoadReport { device_bytes: scene.bytes(), ..LoadReport::default() })

@@ -72,6 +72,7 @@ pub const CHECKS: &[Check] = &[
     check!(contract::names_its_device, []),
     check!(contract::refuses_use_before_load, []),
     check!(contract::refuses_bad_settings, []),
+    check!(contract::loads_or_refuses_every_integrator, []),
     check!(contract::any_split_gives_the_same_bits, []),
     check!(contract::a_second_renderer_gives_the_same_bits, []),
     check!(contract::load_clears_the_film, []),

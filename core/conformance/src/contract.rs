@@ -6,7 +6,7 @@ use lockstep_core::film::{Film, InvalidSamples, MAX_SPP, quantize};
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::path_record::{PathRequest, PathVertex};
 use lockstep_core::scene::{EnvironmentLight, Scene, SceneBuilder};
-use lockstep_core::{BounceCounts, Renderer, Settings};
+use lockstep_core::{BounceCounts, Integrator, Renderer, Settings};
 use std::ops::Range;
 
 /// The film's size in these checks: not a multiple of any tile or work-group.
@@ -40,6 +40,25 @@ pub(crate) fn refuses_bad_settings(subject: &Subject<'_>) -> Checked {
         assert!(renderer.load(scene, &bad).is_err(), "{bad:?} is refused");
     }
     renderer.load(scene, &SETTINGS).during(|| "loading after a refusal".into())?;
+    Ok(())
+}
+
+/// Integrators of the backend's list load; others are refused as unsupported, and the renderer works afterwards.
+pub(crate) fn loads_or_refuses_every_integrator(subject: &Subject<'_>) -> Checked {
+    let scene = &everything()?;
+    let mut renderer = subject.open()?;
+    for integrator in Integrator::ALL {
+        let loaded = renderer.load(scene, &Settings { integrator, ..SETTINGS });
+        let listed = subject.lists_integrator(integrator);
+        match loaded {
+            Ok(_) => assert_ne!(listed, Some(false), "the backend does not list {integrator}, but loads it"),
+            Err(Error::Unsupported { .. }) => {
+                assert_ne!(listed, Some(true), "the backend lists {integrator}, but refuses it");
+            }
+            Err(other) => return Err(other).during(|| format!("loading a scene for {integrator}")),
+        }
+    }
+    renderer.load(scene, &SETTINGS).during(|| "loading for the default integrator".into())?;
     Ok(())
 }
 

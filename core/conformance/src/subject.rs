@@ -3,7 +3,7 @@
 use crate::{Checked, During};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::scene::Scene;
-use lockstep_core::{Mode, Renderer};
+use lockstep_core::{Integrator, Mode, Renderer};
 use lockstep_gpu::probe::ProbeDevice;
 
 /// Extent of the suite.
@@ -33,6 +33,7 @@ pub struct Subject<'a> {
     probes: Option<Box<OpenProbes<'a>>>,
     scenes: Option<LoadScene>,
     modes: Vec<Mode>,
+    integrators: Option<&'static [Integrator]>,
     exact: bool,
     extent: Extent,
     parity_inputs: Option<u32>,
@@ -47,6 +48,7 @@ impl<'a> Subject<'a> {
             probes: None,
             scenes: None,
             modes: vec![Mode::Exact],
+            integrators: None,
             exact: false,
             extent: Extent::Quick,
             parity_inputs: None,
@@ -77,6 +79,12 @@ impl<'a> Subject<'a> {
         Self { modes: modes.to_vec(), ..self }
     }
 
+    /// Sets the integrators that the target supports.
+    #[must_use]
+    pub fn with_integrators(self, integrators: &'static [Integrator]) -> Self {
+        Self { integrators: Some(integrators), ..self }
+    }
+
     /// Sets whether the target promises films identical to the reference's.
     #[must_use]
     pub fn promising_identity(self, exact: bool) -> Self {
@@ -103,6 +111,11 @@ impl<'a> Subject<'a> {
     /// Whether the target supports this mode.
     pub(crate) fn has_mode(&self, mode: Mode) -> bool {
         self.modes.contains(&mode)
+    }
+
+    /// Whether the target is said to support this integrator; `None` where nothing is said.
+    pub(crate) fn lists_integrator(&self, integrator: Integrator) -> Option<bool> {
+        self.integrators.map(|listed| listed.contains(&integrator))
     }
 
     /// Whether the target promises identity.

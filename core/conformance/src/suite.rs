@@ -36,6 +36,7 @@ impl Suite {
         let Self { backend, reference, probes, scenes } = self;
         let subject = Subject::new(move || backend.open(target, &OpenOptions::default()))
             .with_modes(backend.modes())
+            .with_integrators(backend.integrators())
             .promising_identity(exact);
         let subject = reference.into_iter().fold(subject, Subject::with_reference);
         let subject = scenes.into_iter().fold(subject, Subject::with_scenes);
