@@ -2,10 +2,10 @@
 
 use embree4_rs::geometry::TriangleMeshGeometry;
 use embree4_rs::{Device, Scene, SceneOptions};
-use embree4_sys::RTCRay;
 use lockstep_conformance::require;
 use lockstep_cpu::EMBREE_TARGET;
 use lockstep_cpu::embree::library;
+use lockstep_embree_sys::RTCRay;
 
 #[test]
 fn a_library_that_was_found_traces_a_ray() {

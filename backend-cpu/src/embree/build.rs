@@ -6,12 +6,14 @@ use super::device::Device;
 use super::handles::{GeometryHandle, SceneHandle};
 use super::mesh_geometries::add_geometries;
 use super::scene::EmbreeScene;
-use embree4_sys::{RTCFormat, RTCGeometryType, rtcSetGeometryInstancedScene, rtcSetGeometryTransform};
 use lockstep_bvh::instance_boxes;
 use lockstep_core::Result;
 use lockstep_core::geometry::coordinate_scale;
 use lockstep_core::math::vec3::{Vec3, max_abs_component};
 use lockstep_core::scene::{Instance, NONE, Scene};
+use lockstep_embree_sys::{
+    RTCFormat, RTCGeometryType, rtcSetGeometryInstancedScene, rtcSetGeometryTransform,
+};
 
 /// Most triangles of a small scene, where packets of one octant pay. In rooms of boxes, where rays go
 /// everywhere, finding closest hits by octant takes 0.78 of the time with 48 triangles, 0.97 with 72 and 96,

@@ -1,6 +1,6 @@
 //! Options of an Embree scene.
 
-use embree4_sys::RTCSceneFlags;
+use lockstep_embree_sys::RTCSceneFlags;
 
 /// How a scene is copied to Embree.
 #[derive(Clone, Copy)]

@@ -8,15 +8,15 @@ use super::build_options::CallbackKind;
 use super::candidate::Candidate;
 use super::geometry::{EmbreeGeometry, Shape};
 use super::query::Query;
-use embree4_sys::{
+use lockstep_bvh::LeafPrimitive;
+use lockstep_core::scene::SPHERE_BIT;
+use lockstep_embree_sys::{
     RTCBounds, RTCBoundsFunctionArguments, RTCFilterFunctionNArguments, RTCIntersectFunctionNArguments,
     RTCOccludedFunctionNArguments, RTCRay, RTCRayHit, rtcCommitGeometry, rtcSetGeometryBoundsFunction,
     rtcSetGeometryEnableFilterFunctionFromArguments, rtcSetGeometryIntersectFilterFunction,
     rtcSetGeometryIntersectFunction, rtcSetGeometryOccludedFilterFunction, rtcSetGeometryOccludedFunction,
     rtcSetGeometryUserData, rtcSetGeometryUserPrimitiveCount,
 };
-use lockstep_bvh::LeafPrimitive;
-use lockstep_core::scene::SPHERE_BIT;
 use std::ffi::c_void;
 use std::ptr;
 

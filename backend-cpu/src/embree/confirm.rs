@@ -10,16 +10,16 @@ use super::geometry::TriangleRecord;
 use super::intersector::{EIGHT, Embree};
 use super::query::{Query, to_embree};
 use super::scene::EmbreeScene;
-use embree4_sys::{
-    RTCFilterFunctionN, RTCFilterFunctionNArguments, RTCIntersectArguments, RTCRayHit, RTCRayQueryFlags,
-    rtcIntersect1,
-};
 use lockstep_bvh::{Candidates8, Rays8, confirm};
 use lockstep_core::geometry::{Hit, Ray, Slabs, passes_alpha_test};
 use lockstep_core::math::rng::RayKey;
 use lockstep_core::math::vec3::max_abs_component;
 use lockstep_core::math::{max, min};
 use lockstep_core::scene::{NONE, SPHERE_BIT};
+use lockstep_embree_sys::{
+    RTCFilterFunctionN, RTCFilterFunctionNArguments, RTCIntersectArguments, RTCRayHit, RTCRayQueryFlags,
+    rtcIntersect1,
+};
 use std::ptr;
 
 /// Greatest difference between distances that Embree's rounding may swap, as a share of the distance and of

@@ -1,9 +1,12 @@
 //! An Embree device that records its errors and counts its memory.
 
 use super::TARGET;
-use embree4_sys::{RTCDevice, RTCError, rtcSetDeviceErrorFunction, rtcSetDeviceMemoryMonitorFunction};
 use lockstep_core::{Error, Result};
-use std::ffi::{CStr, c_char, c_void};
+use lockstep_embree_sys::{
+    RTCDevice, RTCError, rtcGetDeviceError, rtcNewDevice, rtcReleaseDevice, rtcSetDeviceErrorFunction,
+    rtcSetDeviceMemoryMonitorFunction,
+};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,8 +14,8 @@ use std::sync::{Mutex, PoisonError};
 /// The device that owns the Embree scenes and geometries of one loaded scene. It must be dropped after all of
 /// them.
 pub(super) struct Device {
-    /// Dropped first, since Embree calls back with the monitor as long as the device lives.
-    inner: embree4_rs::Device,
+    handle: RTCDevice,
+    /// Embree calls back with its address as long as the device lives.
     monitor: Box<Monitor>,
 }
 
@@ -39,12 +42,21 @@ impl Device {
     /// # Errors
     /// [`Error::Device`] with Embree's reason.
     pub(super) fn new(threads: usize) -> Result<Self> {
-        let threads = threads.max(2);
-        // `try_new` hands Embree the bytes as they are, so the NUL that ends a C string is part of them.
-        let config = format!("threads={threads}\0");
-        let inner = embree4_rs::Device::try_new(Some(&config))
-            .map_err(|e| failure(&format!("making a device with {threads} threads"), &e.to_string()))?;
-        let device = Self { inner, monitor: Box::default() };
+        Self::with_config(&format!("threads={}", threads.max(2)))
+    }
+
+    /// A device with options as Embree's documentation of `rtcNewDevice` lists them.
+    fn with_config(config: &str) -> Result<Self> {
+        let action = || format!("making a device ({config})");
+        let text = CString::new(config).map_err(|e| failure(&action(), &e.to_string()))?;
+        // SAFETY: a C string that outlives the call.
+        let handle = unsafe { rtcNewDevice(text.as_ptr()) };
+        if handle.is_null() {
+            // SAFETY: without a device, it returns the error of this thread's last device creation.
+            let error = unsafe { rtcGetDeviceError(ptr::null_mut()) };
+            return Err(failure(&action(), &error.to_string()));
+        }
+        let device = Self { handle, monitor: Box::default() };
         let monitor = ptr::from_ref::<Monitor>(&device.monitor).cast_mut().cast();
         // SAFETY: the device is live, and the monitor, which its callbacks only read, outlives it.
         unsafe {
@@ -54,20 +66,9 @@ impl Device {
         Ok(device)
     }
 
-    /// The device of `embree4-rs`.
-    pub(super) fn wrapper(&self) -> &embree4_rs::Device {
-        &self.inner
-    }
-
-    /// The raw handle. `embree4-rs` keeps it private; it is the only field of its device.
+    /// The raw handle, valid while `self` lives.
     pub(super) fn handle(&self) -> RTCDevice {
-        const {
-            assert!(size_of::<embree4_rs::Device>() == size_of::<RTCDevice>());
-            assert!(align_of::<embree4_rs::Device>() == align_of::<RTCDevice>());
-        }
-        // SAFETY: the release of `embree4-rs` that Cargo.toml pins stores one field, the handle, and the
-        // assertions show that there is no room for another.
-        unsafe { ptr::from_ref(&self.inner).cast::<RTCDevice>().read() }
+        self.handle
     }
 
     /// Bytes that Embree has currently allocated.
@@ -82,6 +83,13 @@ impl Device {
     pub(super) fn check(&self, action: &str) -> Result<()> {
         let error = self.monitor.error.lock().unwrap_or_else(PoisonError::into_inner).take();
         error.map_or(Ok(()), |reason| Err(failure(action, &reason)))
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        // SAFETY: made by `with_config`, released once; the monitor is still there.
+        unsafe { rtcReleaseDevice(self.handle) }
     }
 }
 
@@ -113,7 +121,9 @@ unsafe extern "C" fn count_memory(monitor: *mut c_void, bytes: isize, _done: boo
 mod tests {
     use super::super::tests::embree_is_here;
     use super::*;
-    use embree4_sys::{RTCDeviceProperty, RTCGeometryType, loaded, rtcGetDeviceProperty, rtcNewGeometry};
+    use lockstep_embree_sys::{
+        RTCDeviceProperty, RTCGeometryType, loaded, rtcGetDeviceProperty, rtcNewGeometry,
+    };
 
     #[test]
     fn the_handle_is_the_devices() {
@@ -125,6 +135,18 @@ mod tests {
         let version = unsafe { rtcGetDeviceProperty(device.handle(), RTCDeviceProperty::VERSION) };
         let expected = loaded().unwrap().version;
         assert_eq!(version, (expected.major * 10_000 + expected.minor * 100 + expected.patch) as isize);
+    }
+
+    #[test]
+    fn options_that_embree_refuses_are_an_error_with_its_reason() {
+        if !embree_is_here() {
+            return;
+        }
+        let message = Device::with_config("verbose=loud").err().unwrap().to_string();
+        let expected = "cpu-embree: making a device (verbose=loud) failed: Embree: ";
+        assert!(message.starts_with(expected), "{message}");
+        let message = Device::with_config("verbose=0\0").err().unwrap().to_string();
+        assert!(message.contains("nul"), "{message}");
     }
 
     #[test]

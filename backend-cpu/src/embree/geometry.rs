@@ -7,13 +7,12 @@
 use super::build_options::CallbackKind;
 use super::handles::GeometryHandle;
 use super::overlap::cell;
-use embree4_rs::geometry::{Geometry, TriangleMeshGeometry};
-use embree4_sys::RTCGeometry;
 use lockstep_bvh::LeafPrimitive;
 use lockstep_core::geometry::{ClipBox, Hit, Slabs};
 use lockstep_core::math::max;
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Mesh, SPHERE_BIT, Scene};
+use lockstep_embree_sys::RTCGeometry;
 use std::ops::Range;
 
 /// One Embree geometry of a mesh.
@@ -39,7 +38,7 @@ pub(super) struct EmbreeGeometry {
 
 /// The handle of a geometry.
 pub(super) enum Shape {
-    Triangles(TriangleMeshGeometry),
+    Triangles(GeometryHandle),
     Spheres(GeometryHandle),
 }
 
@@ -175,8 +174,7 @@ impl EmbreeGeometry {
     /// The raw handle, valid while `self` lives.
     pub(super) fn raw(&self) -> RTCGeometry {
         match &self.shape {
-            Shape::Triangles(triangles) => *triangles.handle(),
-            Shape::Spheres(spheres) => spheres.raw(),
+            Shape::Triangles(geometry) | Shape::Spheres(geometry) => geometry.raw(),
         }
     }
 }

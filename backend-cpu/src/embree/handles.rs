@@ -1,16 +1,13 @@
 //! Embree's scenes and geometries, released when dropped.
 
 use super::device::{Device, failure};
-use embree4_sys::{
+use lockstep_core::Result;
+use lockstep_embree_sys::{
     RTCGeometry, RTCGeometryType, RTCScene, RTCSceneFlags, rtcAttachGeometryByID, rtcCommitGeometry,
     rtcCommitScene, rtcNewGeometry, rtcNewScene, rtcReleaseGeometry, rtcReleaseScene, rtcSetSceneFlags,
 };
-use lockstep_core::Result;
 
 /// An Embree scene: a set of geometries with the BVH over them.
-///
-/// The scene of `embree4-rs` does not serve: it owns its device, so no two scenes share one and none can
-/// instance another, and it keeps its handle private, which occlusion queries need.
 pub(super) struct SceneHandle(RTCScene);
 
 // SAFETY: Embree's objects may be used and released by any thread.
@@ -59,7 +56,7 @@ impl Drop for SceneHandle {
     }
 }
 
-/// An Embree geometry of a type that `embree4-rs` does not offer.
+/// An Embree geometry.
 pub(super) struct GeometryHandle(RTCGeometry);
 
 // SAFETY: Embree's objects may be used and released by any thread.

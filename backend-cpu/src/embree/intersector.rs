@@ -8,15 +8,15 @@ use super::packet::{self, AllRays, Packet, Width};
 use super::query::{Query, to_embree};
 use super::scene::EmbreeScene;
 use crate::intersector::{Built, Intersector};
-use embree4_sys::{
-    RTCFilterFunctionN, RTCOccludedArguments, RTCRayHit, RTCRayHitNt, RTCRayNt, RTCRayQueryFlags,
-    RTCSceneFlags, rtcIntersect1, rtcOccluded1,
-};
 use lockstep_bvh::{BvhCache, Rays8};
 use lockstep_core::Result;
 use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::rng::RayKey;
 use lockstep_core::scene::Scene;
+use lockstep_embree_sys::{
+    RTCFilterFunctionN, RTCOccludedArguments, RTCRayHit, RTCRayHitNt, RTCRayNt, RTCRayQueryFlags,
+    RTCSceneFlags, rtcIntersect1, rtcOccluded1,
+};
 use std::ptr;
 
 /// Number of rays whose candidates are collected before they are confirmed: enough that prefetches have

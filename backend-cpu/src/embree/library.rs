@@ -8,8 +8,8 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-pub use embree4_sys::{LoadError, Loaded, Version, loaded};
 pub use lockstep_core::folders::data_folder;
+pub use lockstep_embree_sys::{LoadError, Loaded, Version, loaded};
 
 /// The folder under [`data_folder`] into which `lockstep setup` puts Embree.
 pub const INSTALLED_AS: &str = "embree-4.4.0";
@@ -109,7 +109,7 @@ impl LibraryError {
 
 fn reason(misses: &[Miss]) -> String {
     let places = misses.iter().map(Miss::to_string).collect::<Vec<_>>().join("; ");
-    format!("Embree 4 ({}) could not be loaded. Searched: {places}", embree4_sys::file_names()[0])
+    format!("Embree 4 ({}) could not be loaded. Searched: {places}", lockstep_embree_sys::file_names()[0])
 }
 
 fn remedy(misses: &[Miss]) -> String {
@@ -139,7 +139,7 @@ pub fn load() -> Result<&'static Loaded, LibraryError> {
 pub fn load_from(places: Vec<Place>) -> Result<&'static Loaded, LibraryError> {
     let mut misses = Vec::new();
     for place in places {
-        match embree4_sys::load(place.path()) {
+        match lockstep_embree_sys::load(place.path()) {
             Ok(loaded) => return Ok(loaded),
             Err(error) => misses.push(Miss::new(place, error)),
         }

@@ -2,16 +2,17 @@
 
 use super::build_options::{BuildOptions, CallbackKind};
 use super::coincident::coincident;
-use super::device::{Device, failure};
+use super::device::Device;
 use super::enlarge::enlarge;
 use super::geometry::{EmbreeGeometry, Shape, TriangleRecord};
 use super::handles::GeometryHandle;
 use super::overlap::Corners;
-use embree4_rs::geometry::TriangleMeshGeometry;
-use embree4_sys::RTCGeometryType;
+use super::triangle_mesh::triangle_mesh;
 use lockstep_bvh::{LeafPrimitive, PreSplit};
 use lockstep_core::Result;
+use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Mesh, Scene, SceneData};
+use lockstep_embree_sys::RTCGeometryType;
 use rayon::prelude::*;
 
 /// Appends the geometries of a mesh. Each must be registered with its callbacks before it is attached to a
@@ -109,13 +110,11 @@ fn triangle_geometry(
     mesh: &Mesh,
     numbers: &[u32],
     enlargement: f32,
-) -> Result<TriangleMeshGeometry> {
-    let enlarged = |&i: &u32| enlarge(corners(scene, mesh, i), enlargement).map(|p| (p.x, p.y, p.z));
-    let vertices: Vec<(f32, f32, f32)> = numbers.par_iter().flat_map_iter(enlarged).collect();
-    let indices: Vec<(u32, u32, u32)> =
-        (0..numbers.len() as u32).map(|i| (3 * i, 3 * i + 1, 3 * i + 2)).collect();
-    TriangleMeshGeometry::try_new(device.wrapper(), &vertices, &indices)
-        .map_err(|e| failure(&format!("copying {} triangles", indices.len()), &e.to_string()))
+) -> Result<GeometryHandle> {
+    let enlarged = |&i: &u32| enlarge(corners(scene, mesh, i), enlargement).map(Vec3::to_array);
+    let vertices: Vec<[f32; 3]> = numbers.par_iter().flat_map_iter(enlarged).collect();
+    let triangles: Vec<[u32; 3]> = (0..numbers.len() as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+    triangle_mesh(device, &vertices, &triangles)
 }
 
 fn corners(scene: &SceneData, mesh: &Mesh, triangle: u32) -> Corners {

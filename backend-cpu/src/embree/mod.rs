@@ -18,12 +18,11 @@
 //! that cross exactly where a ray meets them, and two meshes that coincide. Shadow rays are occluded by
 //! confirmed hits alone.
 //!
-//! # The two packages
+//! # Bindings
 //!
-//! `embree4-rs` makes the device and the triangle meshes. Its scenes cannot share a device, so there is no
-//! instancing; it has no filters and no occlusion queries, hides the handles that would allow them, and asks
-//! for errors after every ray, which costs up to a twentieth of a query. Scenes, spheres, instances, filters
-//! and queries therefore call `embree4-sys` directly.
+//! `lockstep-embree-sys` binds Embree's C interface and opens the library at run time; `Device`,
+//! `GeometryHandle` and `SceneHandle` own its objects. The published `embree4-rs` 0.0.16 serves as an
+//! independent check in tests: the same triangles must give the same hits through both.
 
 mod build;
 mod build_options;
@@ -45,6 +44,7 @@ mod plain;
 mod query;
 mod scene;
 pub(crate) mod target;
+mod triangle_mesh;
 
 #[cfg(test)]
 mod tests;

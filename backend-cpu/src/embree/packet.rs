@@ -4,12 +4,12 @@
 use super::candidate::Candidate;
 use super::device::Device;
 use super::scene::EmbreeScene;
-use embree4_sys::{
+use lockstep_bvh::Rays8;
+use lockstep_embree_sys::{
     RTC_INVALID_GEOMETRY_ID, RTCDeviceProperty, RTCHit, RTCIntersectArguments, RTCOccludedArguments,
     RTCRayHitNt, RTCRayNt, RTCRayQueryFlags, RTCScene, rtcGetDeviceProperty, rtcIntersect8, rtcIntersect16,
     rtcOccluded8, rtcOccluded16,
 };
-use lockstep_bvh::Rays8;
 
 /// Number of rays that Embree traces together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

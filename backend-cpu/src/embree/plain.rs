@@ -5,14 +5,14 @@ use super::build_options::{BuildOptions, CallbackKind};
 use super::query::{Query, to_embree};
 use super::scene::EmbreeScene;
 use crate::intersector::{Built, Intersector};
-use embree4_sys::{
-    RTCIntersectArguments, RTCOccludedArguments, RTCRayHit, RTCSceneFlags, rtcIntersect1, rtcOccluded1,
-};
 use lockstep_bvh::BvhCache;
 use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::rng::RayKey;
 use lockstep_core::scene::Scene;
 use lockstep_core::{Error, Result};
+use lockstep_embree_sys::{
+    RTCIntersectArguments, RTCOccludedArguments, RTCRayHit, RTCSceneFlags, rtcIntersect1, rtcOccluded1,
+};
 use std::ptr;
 
 const OPTIONS: BuildOptions = BuildOptions {

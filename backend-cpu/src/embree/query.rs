@@ -3,11 +3,11 @@
 use super::candidate::Candidate;
 use super::geometry::EmbreeGeometry;
 use super::scene::EmbreeScene;
-use embree4_sys::{RTC_INVALID_GEOMETRY_ID, RTCRay, RTCRayQueryContext};
 use lockstep_bvh::ObjectRay;
 use lockstep_core::geometry::{Hit, Ray, Slabs};
 use lockstep_core::math::rng::RayKey;
 use lockstep_core::scene::{NONE, SceneData};
+use lockstep_embree_sys::{RTC_INVALID_GEOMETRY_ID, RTCRay, RTCRayQueryContext};
 
 /// A ray in Embree's traversal, with the state that its callbacks need.
 #[repr(C)]

@@ -8,9 +8,9 @@ use super::candidate::Candidate;
 use super::device::Device;
 use super::geometry::EmbreeGeometry;
 use super::handles::SceneHandle;
-use embree4_sys::{RTC_INVALID_GEOMETRY_ID, RTCHit};
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::Scene;
+use lockstep_embree_sys::{RTC_INVALID_GEOMETRY_ID, RTCHit};
 
 /// A scene with its Embree acceleration structures. Fields are dropped in order, the device last.
 pub(super) struct EmbreeScene {

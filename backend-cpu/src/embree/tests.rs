@@ -1,5 +1,6 @@
 //! Compares Embree's hits with those of the built-in BVH.
 
+mod embree4_rs;
 mod fixtures;
 
 use super::intersector::{Embree, OcclusionRate};

@@ -6,7 +6,7 @@ mod support;
 
 use embree4_rs::geometry::{TriangleMeshGeometry, UserGeometry, UserGeometryImpl};
 use embree4_rs::{CommittedScene, Device, Scene, SceneOptions};
-use embree4_sys::*;
+use lockstep_embree_sys::*;
 use support::rounded;
 
 /// A ray along z from z = -2.

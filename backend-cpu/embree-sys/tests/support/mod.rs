@@ -3,7 +3,8 @@
 use lockstep_core::folders::data_folder;
 use std::path::PathBuf;
 
-/// The folder of the user's data folder into which `lockstep setup` puts Embree, as `lockstep_cpu::embree::library` says.
+/// The folder, in the user's data folder, into which `lockstep setup` puts Embree; as in
+/// `lockstep_cpu::embree::library`.
 const INSTALLED_AS: &str = "embree-4.4.0";
 
 /// Loads the library that `LOCKSTEP_EMBREE` names, or else the one that `lockstep setup` fetched, or else the system's.
@@ -12,13 +13,13 @@ const INSTALLED_AS: &str = "embree-4.4.0";
 pub(crate) fn embree_is_here() -> bool {
     let named = std::env::var_os("LOCKSTEP_EMBREE").filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(named) = named {
-        match embree4_sys::load(Some(&named)) {
+        match lockstep_embree_sys::load(Some(&named)) {
             Ok(_) => return true,
             Err(error) => panic!("LOCKSTEP_EMBREE: {error}"),
         }
     }
     let fetched = data_folder().map(|folder| folder.join(INSTALLED_AS)).filter(|folder| folder.is_dir());
-    let found = embree4_sys::load(fetched.as_deref()).map_err(|error| {
+    let found = lockstep_embree_sys::load(fetched.as_deref()).map_err(|error| {
         format!("{error}. Run `lockstep setup embree`, or set LOCKSTEP_EMBREE to the library or its folder.")
     });
     lockstep_require::present("cpu-embree", found).is_some()

@@ -1,10 +1,11 @@
 //! Embree 4's C interface, opened at run time.
 //!
-//! This package stands in for the published `embree4-sys` 0.0.10 (see `[patch.crates-io]` in the
-//! workspace), so that `embree4-rs` builds on a machine that has neither Embree nor libclang. Types
-//! and functions bear the names of [Embree's own documentation](https://github.com/RenderKit/embree),
-//! which says what each one does in full; the comments here give the meaning in short, the units and
-//! what differs.
+//! It builds on machines that have neither Embree nor libclang. Types and functions bear the names of
+//! [Embree's own documentation](https://github.com/RenderKit/embree), which describes each one in full;
+//! the comments here give the meaning in short, the units and the differences.
+//!
+//! A superset of the published `embree4-sys` 0.0.10 that `embree4-rs` 0.0.16 uses, so this workspace's
+//! tests run `embree4-rs` over it.
 //!
 //! # Opening the library
 //!

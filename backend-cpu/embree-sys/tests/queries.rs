@@ -9,7 +9,7 @@ use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use embree4_sys::*;
+use lockstep_embree_sys::*;
 use support::rounded;
 
 const NEVER: f32 = f32::NEG_INFINITY;
@@ -183,14 +183,13 @@ type Closest<const N: usize> =
 /// Asks about a packet of shadow rays.
 type Any<const N: usize> = unsafe fn(*const i32, RTCScene, *mut RTCRayNt<N>, *mut RTCOccludedArguments);
 
-/// The last ray of the packet is left out.
+/// The last ray of the packet is inactive. Rays keep clear of edges, where processors round differently.
 fn a_packet_of_finds<const N: usize>(packet_closest: Closest<N>, packet_any: Any<N>) {
     let mut world = World::new();
     let mesh = world.triangles(&[3.0, 1.0]);
     let inner = world.scene(RTCSceneFlags::ROBUST, &[mesh]);
     let instances = [world.instance(inner, 0.0), world.instance(inner, 2.0)];
     let scene = world.scene(RTCSceneFlags::ROBUST, &instances);
-    // No ray meets an edge, where instruction sets may decide otherwise.
     let rays: [RTCRay; N] = std::array::from_fn(|lane| ray_at(0.375 * lane as f32 + 0.0625, 0.25));
     let mut packet = RTCRayHitNt::<N>::default();
     for (lane, ray) in rays.iter().enumerate() {

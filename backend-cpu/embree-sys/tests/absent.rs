@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::ptr;
 
-use embree4_sys::*;
+use lockstep_embree_sys::*;
 
 #[test]
 fn calls_before_loading_answer_with_errors_and_nulls() {
