@@ -1,7 +1,8 @@
-//! Satisfies the linker's `-lcuda`, which the bindings under `cust` ask for, with an empty archive.
+//! Satisfies the linker's `-lcuda` with an empty archive.
 //!
-//! The functions themselves are in `src/loader`, which jumps to the library that it opens at run time; so the
-//! program links no driver, and a machine that builds it needs none.
+//! The published `find_cuda_helper` under `cust` asks for it; the crate that this workspace puts in its place
+//! does not. The functions themselves are in `src/loader`, which jumps to the library that it opens at run
+//! time, so the program links no driver, and a machine that builds it needs none.
 
 use std::path::PathBuf;
 

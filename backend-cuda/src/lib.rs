@@ -3,6 +3,22 @@
 //! Targets are `cuda@0`, `cuda@1` and so on in the driver's order, the fastest first; `cuda` is the first.
 //! [`loader`] opens the driver at run time and [`nvrtc`] the compiler, so a program with this backend starts
 //! on machines without them.
+//!
+//! # Building in another workspace
+//!
+//! `cust`, through which this backend calls the driver, stops with "Could not find a cuda installation" where
+//! its build script finds no CUDA toolkit, though none is needed. One line in the root manifest of the
+//! workspace that builds the program prevents that:
+//!
+//! ```toml
+//! [patch.crates-io]
+//! find_cuda_helper = { git = "…" } # the repository that lockstep-cuda comes from
+//! ```
+//!
+//! With a path dependency, it is `find_cuda_helper = { path = "…/backend-cuda/find-cuda-helper" }`. Cargo
+//! ignores the `[patch]` of dependencies, so this crate cannot bring the line along. Two alternatives need no
+//! line: a CUDA toolkit under `/usr/local/cuda` or `/opt/cuda`, or the variable `CUDA_LIBRARY_PATH` set to any
+//! folder that contains a folder `lib64`, such as `/usr`.
 
 mod compile;
 mod device;
