@@ -97,9 +97,9 @@ pub struct VerdictLine {
     /// Whether it tells of targets that may differ and do so within noise.
     pub within_noise: bool,
     /// The targets that it is about.
-    pub what: String,
+    pub subject: String,
     /// What is said of them.
-    pub said: String,
+    pub sentence: String,
 }
 
 /// The verdict of a study.
@@ -159,8 +159,8 @@ pub fn verdict(study: &Study) -> Verdict {
         lines.push(VerdictLine {
             identical: pair.is_identical(),
             within_noise: pair.is_within_noise(),
-            what: format!("{} : {} ({})", pair.a, pair.b, pair.mode),
-            said: format!("promise no identity: {}", pair.sentence(study.pixels())),
+            subject: format!("{} : {} ({})", pair.a, pair.b, pair.mode),
+            sentence: format!("promise no identity: {}", pair.sentence(study.pixels())),
         });
     }
     let compared = !pairs.is_empty() || !study.sweeps.is_empty();
@@ -258,21 +258,21 @@ fn group_lines(groups: &[Vec<&str>], pairs: &[&PairVerdict], pixels: u64) -> Vec
         lines.push(VerdictLine {
             identical: true,
             within_noise: false,
-            what: group.join(" = "),
-            said: format!("identical to the bit in {said}"),
+            subject: group.join(" = "),
+            sentence: format!("identical to the bit in {said}"),
         });
     }
     for (i, left) in groups.iter().enumerate() {
         for right in &groups[i + 1..] {
             if let Some(pair) = most_pixels(between(pairs, left, right)) {
                 let mode = if pair.mode == "exact" { String::new() } else { format!(" ({})", pair.mode) };
-                let said = pair.sentence(pixels);
+                let sentence = pair.sentence(pixels);
                 lines.push(VerdictLine {
                     identical: false,
                     within_noise: between(pairs, left, right)
                         .all(|p| p.is_identical() || p.is_within_noise()),
-                    what: format!("{} : {}{mode}", left[0], right[0]),
-                    said,
+                    subject: format!("{} : {}{mode}", left[0], right[0]),
+                    sentence,
                 });
             }
         }
@@ -436,7 +436,7 @@ mod tests {
     fn films_that_differ_below_the_resolution_of_images_are_not_called_identical() {
         let v = verdict_of(vec![Difference { identical: false, ..difference("y", 1, 0) }.into()]);
         assert_eq!((v.headline.as_str(), v.good), ("x and y differ in their films only", false));
-        assert_eq!(v.lines[0].said, "films differ in 1 of 1 comparison, images in none");
+        assert_eq!(v.lines[0].sentence, "films differ in 1 of 1 comparison, images in none");
     }
 
     #[test]
@@ -451,9 +451,9 @@ mod tests {
             pair("y", "z", 0),
         ]);
         assert_eq!(v.headline, "3 of 4 targets are identical to the bit; e differs in up to 7 pixels");
-        let lines: Vec<_> = v.lines.iter().map(|l| (l.identical, l.what.as_str())).collect();
+        let lines: Vec<_> = v.lines.iter().map(|l| (l.identical, l.subject.as_str())).collect();
         assert_eq!(lines, [(true, "x = y = z"), (false, "x : e")]);
-        assert_eq!(v.lines[0].said, "identical to the bit in all 3 comparisons");
+        assert_eq!(v.lines[0].sentence, "identical to the bit in all 3 comparisons");
     }
 
     #[test]

@@ -83,7 +83,7 @@ fn hostile_names_stay_text() {
     let page = std::fs::read_to_string(&made.page).unwrap();
     assert!(!page.contains("<img") && !page.contains("<b>a"));
     assert_eq!(page.matches("</script>").count(), 2, "the data's end and the script's end");
-    assert!(page.contains("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;{{data}}"));
+    assert!(page.contains("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&quot;'&amp;{{data}}"));
     let summary = std::fs::read_to_string(&made.summary).unwrap();
     assert!(!summary.contains("<img") && !summary.contains("</script>"));
     assert!(made.plots.iter().all(|p| p.parent() == Some(dir.path().join(files::PLOTS).as_path())));

@@ -3,52 +3,59 @@
 use super::images::Embedded;
 use super::pairs::pairs_table;
 use crate::format::{self, plural};
-use crate::markup::escape;
 use crate::plots::Plot;
 use crate::study::Study;
 use crate::tables::{Cell, Column, Table, host_line};
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, VerdictLine};
+use maud::{Markup, PreEscaped, html};
 
 /// A part with a heading of its own.
 pub(super) struct Section {
     id: String,
     heading: String,
-    body: String,
+    body: Markup,
 }
 
-/// The top of the page: verdict, facts, one line for each pair and each target that was left out.
-pub(super) fn header(study: &Study, verdict: &Verdict) -> String {
-    let mut lines = String::new();
-    for verdict in &verdict.lines {
-        let badge = if verdict.identical {
-            ("same", "identical")
-        } else if verdict.within_noise {
-            ("same", "within noise")
-        } else {
-            ("differs", "differs")
-        };
-        lines.push_str(&line(badge, &verdict.what, &verdict.said));
-    }
-    for skip in &study.skips {
+/// The top of the page: verdict, the study in a line, one line for each pair and each skipped target.
+pub(super) fn header(study: &Study, verdict: &Verdict) -> Markup {
+    let skipped = study.skips.iter().map(|skip| {
         let names = [skip.target.as_str(), skip.scene.as_deref().unwrap_or_default()];
         let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
-        let said = format!("{}. {}", skip.reason.trim_end_matches('.'), capitalised(&skip.remedy));
-        lines.push_str(&line(("skipped", "skipped"), &names.join(" on "), &said));
+        let sentence = format!("{}. {}", skip.reason.trim_end_matches('.'), capitalised(&skip.remedy));
+        line(("skipped", "skipped"), &names.join(" on "), &sentence)
+    });
+    let lines: Vec<Markup> = verdict.lines.iter().map(verdict_line).chain(skipped).collect();
+    html! {
+        header {
+            p.eyebrow { "Lockstep study" }
+            h1 { (verdict.headline) }
+            p.overview { (overview(study)) }
+            @if !lines.is_empty() {
+                ul.verdicts { @for line in &lines { (line) } }
+            }
+        }
     }
-    let list = if lines.is_empty() { String::new() } else { format!("<ul class=\"verdicts\">{lines}</ul>") };
-    format!(
-        "<header>\n<p class=\"eyebrow\">Lockstep study</p>\n<h1>{}</h1>\n<p class=\"facts\">{}</p>\n{list}</header>",
-        escape(&verdict.headline),
-        escape(&facts(study))
-    )
 }
 
-fn line((class, badge): (&str, &str), what: &str, said: &str) -> String {
-    format!(
-        "<li><span class=\"badge {class}\">{badge}</span><span class=\"what\">{}</span><span class=\"said\">{}</span></li>",
-        escape(what),
-        escape(said)
-    )
+fn verdict_line(verdict: &VerdictLine) -> Markup {
+    let badge = if verdict.identical {
+        ("same", "identical")
+    } else if verdict.within_noise {
+        ("same", "within noise")
+    } else {
+        ("differs", "differs")
+    };
+    line(badge, &verdict.subject, &verdict.sentence)
+}
+
+fn line((class, badge): (&str, &str), subject: &str, sentence: &str) -> Markup {
+    html! {
+        li {
+            span class={ "badge " (class) } { (badge) }
+            span.subject { (subject) }
+            span.sentence { (sentence) }
+        }
+    }
 }
 
 fn capitalised(text: &str) -> String {
@@ -56,217 +63,202 @@ fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn facts(study: &Study) -> String {
+/// Size and circumstances of a study in one line.
+fn overview(study: &Study) -> String {
     let s = &study.environment.settings;
-    let mut facts = vec![plural(study.scenes().len(), "scene"), plural(study.targets().len(), "target")];
+    let mut parts = vec![plural(study.scenes().len(), "scene"), plural(study.targets().len(), "target")];
     if s.width > 0 {
-        facts.push(format!("{}×{}", s.width, s.height));
+        parts.push(format!("{}×{}", s.width, s.height));
     }
     match (study.rungs().first(), study.rungs().last()) {
-        (Some(low), Some(high)) if low < high => facts.push(format!("{low} to {high} samples per pixel")),
-        (Some(only), _) => facts.push(format!("{only} samples per pixel")),
+        (Some(low), Some(high)) if low < high => parts.push(format!("{low} to {high} samples per pixel")),
+        (Some(only), _) => parts.push(format!("{only} samples per pixel")),
         _ => {}
     }
     if s.bounces > 0 {
-        facts.push(plural(s.bounces as usize, "bounce"));
+        parts.push(plural(s.bounces as usize, "bounce"));
     }
-    facts.push(study.environment.host.cpu.clone());
-    facts.push(study.environment.started_utc.replace('T', " ").replace('Z', " UTC"));
-    facts.retain(|fact| !fact.is_empty());
-    facts.join(" · ")
+    parts.push(study.environment.host.cpu.clone());
+    parts.push(study.environment.started_utc.replace('T', " ").replace('Z', " UTC"));
+    parts.retain(|part| !part.is_empty());
+    parts.join(" · ")
 }
 
 /// Everything below the header, in reading order; parts with nothing to show are left out.
 pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded: &Embedded) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
-    let pairs = if study.differences.is_empty() { String::new() } else { all_pairs(study) };
+    let pairs = html! { @if !study.differences.is_empty() { (all_pairs(study)) } };
     sections.push(Section { id: "pairs".to_owned(), heading: "Pairs".to_owned(), body: pairs });
     for (index, scene) in study.scenes().into_iter().enumerate() {
         let place = embedded.scenes.iter().position(|s| s.name == scene);
-        let mut body = place.map_or_else(String::new, viewer);
-        let own = figures_named(plots, &["error.", "ssim."], |p| p.scene.as_deref() == Some(scene));
-        body.push_str(&own);
+        let own = figures(plots, &["error.", "ssim."], |p| p.scene.as_deref() == Some(scene));
+        let body = html! { @if let Some(place) = place { (viewer(place)) } (own) };
         sections.push(Section { id: format!("scene-{index}"), heading: scene.to_owned(), body });
     }
-    let group = |prefixes: &[&str]| -> String {
-        let chosen = tables.iter().filter(|t| prefixes.iter().any(|prefix| t.id.starts_with(prefix)));
-        chosen.map(table).collect()
+    let part = |plot_names: &[&str], table_ids: &[&str]| {
+        let chosen = tables.iter().filter(|t| table_ids.iter().any(|id| t.id.starts_with(id)));
+        html! {
+            (figures(plots, plot_names, |_| true))
+            @for chosen in chosen { (table(chosen)) }
+        }
     };
-    let about_all = |names: &[&str]| figures_named(plots, names, |_| true);
-    let speed = about_all(&["stages.", "rates."]) + &group(&["timing", "speedup", "bounces", "load"]);
+    let remarks = remarks(study, &[&embedded.warnings[..], &embedded.remarks].concat());
+    let environment = html! { (environment(study)) (part(&[], &["kernels"])) };
     let parts = [
-        (
-            "agreement",
-            "Agreement",
-            group(&[
-                "verdict",
-                "evidence",
-                "noise",
-                "bias",
-                "identical",
-                "difference",
-                "ladder",
-                "hits",
-                "rejected",
-            ]),
-        ),
-        ("convergence", "Convergence", group(&["convergence"])),
-        ("variants", "Variants", about_all(&["sweep-"]) + &group(&["sweep"])),
-        ("speed", "Speed", speed),
-        ("equal-time", "Equal time", about_all(&["equal-time."]) + &group(&["equal-time"])),
-        ("scaling", "Thread scaling", about_all(&["scaling."]) + &group(&["scaling"])),
-        (
-            "portability",
-            "Portability",
-            about_all(&["cascade.", "navigation."]) + &group(&["portability", "navigation"]),
-        ),
-        ("ports", "Ports", group(&["port-"])),
-        ("skipped", "Skipped", group(&["skipped"])),
-        ("notes", "Remarks", remarks(study, &[&embedded.warnings[..], &embedded.remarks].concat())),
-        ("environment", "Environment", environment(study) + &group(&["kernels"])),
+        ("agreement", "Agreement", part(&[], &AGREEMENT_TABLES)),
+        ("convergence", "Convergence", part(&[], &["convergence"])),
+        ("variants", "Variants", part(&["sweep-"], &["sweep"])),
+        ("speed", "Speed", part(&["stages.", "rates."], &["timing", "speedup", "bounces", "load"])),
+        ("equal-time", "Equal time", part(&["equal-time."], &["equal-time"])),
+        ("scaling", "Thread scaling", part(&["scaling."], &["scaling"])),
+        ("portability", "Portability", part(&["cascade.", "navigation."], &["portability", "navigation"])),
+        ("ports", "Ports", part(&[], &["port-"])),
+        ("skipped", "Skipped", part(&[], &["skipped"])),
+        ("notes", "Remarks", remarks),
+        ("environment", "Environment", environment),
         ("repeat", "To repeat this", repeat(study)),
     ];
     for (id, heading, body) in parts {
         sections.push(Section { id: id.to_owned(), heading: heading.to_owned(), body });
     }
-    sections.retain(|section| !section.body.is_empty());
+    sections.retain(|section| !section.body.0.is_empty());
     sections
 }
 
+/// The tables about agreement, by the beginning of their names.
+const AGREEMENT_TABLES: [&str; 9] =
+    ["verdict", "evidence", "noise", "bias", "identical", "difference", "ladder", "hits", "rejected"];
+
 /// Links to all sections.
-pub(super) fn navigation(sections: &[Section]) -> String {
-    let link = |s: &Section| format!("<li><a href=\"#{}\">{}</a></li>", s.id, escape(&s.heading));
-    format!("<ul>{}</ul>", sections.iter().map(link).collect::<String>())
+pub(super) fn navigation(sections: &[Section]) -> Markup {
+    html! {
+        ul { @for section in sections { li { a href={ "#" (section.id) } { (section.heading) } } } }
+    }
 }
 
 /// The sections one after another.
-pub(super) fn join(sections: &[Section]) -> String {
-    let section = |s: &Section| {
-        format!("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", s.id, escape(&s.heading), s.body)
-    };
-    sections.iter().map(section).collect()
+pub(super) fn join(sections: &[Section]) -> Markup {
+    html! {
+        @for section in sections {
+            section id=(section.id) { h2 { (section.heading) } (section.body) }
+        }
+    }
 }
 
-fn viewer(index: usize) -> String {
-    format!(
-        "<div class=\"viewer\" data-scene=\"{index}\" tabindex=\"0\" role=\"region\" aria-label=\"Images\">\
-         <noscript><p class=\"keys\">The images are shown by a script inside this page; the files lie in images/ \
-         beside it.</p></noscript></div>\n"
-    )
+fn viewer(index: usize) -> Markup {
+    html! {
+        div.viewer data-scene=(index) tabindex="0" role="region" aria-label="Images" {
+            noscript {
+                p.keys {
+                    "The images are shown by a script inside this page; the files lie in images/ beside it."
+                }
+            }
+        }
+    }
 }
 
-fn figures<'a>(plots: impl Iterator<Item = &'a Plot>) -> String {
-    let figures: String = plots.map(|plot| format!("<figure>{}</figure>\n", plot.svg)).collect();
-    if figures.is_empty() { figures } else { format!("<div class=\"plots\">{figures}</div>\n") }
-}
-
-/// The plots whose file names begin with one of these, and of which `holds` says so.
-fn figures_named(plots: &[Plot], names: &[&str], holds: impl Fn(&Plot) -> bool) -> String {
+/// The plots whose file names begin with one of these and that `wanted` accepts.
+fn figures(plots: &[Plot], names: &[&str], wanted: impl Fn(&Plot) -> bool) -> Markup {
     let named = |p: &&Plot| names.iter().any(|name| p.file_name.starts_with(name));
-    figures(plots.iter().filter(named).filter(|p| holds(p)))
+    let mut chosen = plots.iter().filter(named).filter(|p| wanted(p)).peekable();
+    html! {
+        @if chosen.peek().is_some() {
+            div.plots { @for plot in chosen { figure { (PreEscaped(&plot.svg)) } } }
+        }
+    }
 }
 
-/// The table of all pairs, each row telling the script which comparison it is of.
-fn all_pairs(study: &Study) -> String {
-    table_with(&pairs_table(study), |row| format!(" data-pair=\"{row}\""))
+/// The table of all pairs; each row names its comparison for the script.
+fn all_pairs(study: &Study) -> Markup {
+    table_with(&pairs_table(study), true)
 }
 
-fn table(table: &Table) -> String {
-    table_with(table, |_| String::new())
+fn table(table: &Table) -> Markup {
+    table_with(table, false)
 }
 
-/// A table with attributes of every row's number.
-fn table_with(table: &Table, attributes: impl Fn(usize) -> String) -> String {
-    let head: String = table
-        .columns
-        .iter()
-        .map(|c| format!("<th scope=\"col\"{}>{}</th>", numeric(c), escape(&c.title)))
-        .collect();
-    let mut rows = String::new();
-    let mut previous = None;
-    for (number, row) in table.rows.iter().enumerate() {
-        let repeats = previous.is_some() && row.first() == previous;
-        previous = row.first();
-        let cells = row.iter().zip(&table.columns).enumerate();
-        let cells: String =
-            cells.map(|(i, (cell, column))| data_cell(cell, column, i == 0 && repeats)).collect();
-        rows.push_str(&format!("<tr{}>{cells}</tr>\n", attributes(number)));
+/// A table, whose rows are numbered for the script where they are pairs.
+fn table_with(table: &Table, pairs: bool) -> Markup {
+    let repeats = |i: usize| i > 0 && table.rows[i - 1].first() == table.rows[i].first();
+    html! {
+        @if table.id != "skipped" { h3 { (table.title) } }
+        div.table tabindex="0" role="region" aria-label=(table.title) {
+            table {
+                thead {
+                    tr {
+                        @for column in &table.columns {
+                            th scope="col" class=[column.numeric.then_some("n")] { (column.title) }
+                        }
+                    }
+                }
+                tbody {
+                    @for (number, row) in table.rows.iter().enumerate() {
+                        tr data-pair=[pairs.then_some(number)] {
+                            @for (i, (cell, column)) in row.iter().zip(&table.columns).enumerate() {
+                                (data_cell(cell, column, i == 0 && repeats(number)))
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        @if !table.notes.is_empty() { p.note { (table.notes.join(" ")) } }
     }
-    let note = if table.notes.is_empty() {
-        String::new()
-    } else {
-        format!("<p class=\"note\">{}</p>\n", escape(&table.notes.join(" ")))
-    };
-    let heading =
-        if table.id == "skipped" { String::new() } else { format!("<h3>{}</h3>\n", escape(&table.title)) };
-    format!(
-        "{heading}<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>\n<thead><tr>{head}</tr></thead>\n\
-         <tbody>\n{rows}</tbody></table></div>\n{note}",
-        escape(&table.title)
-    )
 }
 
-fn numeric(column: &Column) -> &'static str {
-    if column.numeric { " class=\"n\"" } else { "" }
-}
-
-fn data_cell(cell: &Cell, column: &Column, again: bool) -> String {
-    let mut classes = Vec::new();
-    if column.numeric {
-        classes.push("n");
-    }
-    match &cell.value {
-        serde_json::Value::Bool(true) => classes.push("same"),
-        serde_json::Value::Bool(false) => classes.push("differs"),
-        _ => {}
-    }
-    if again {
-        classes.push("again");
-    }
-    if !column.numeric && cell.text.chars().count() > 32 {
-        classes.push("long");
-    }
-    let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
-    format!("<td{class}{}>{}</td>", sorted_by(cell, column), escape(&cell.text))
+fn data_cell(cell: &Cell, column: &Column, repeats: bool) -> Markup {
+    let long = !column.numeric && cell.text.chars().count() > 32;
+    let classes = [
+        (column.numeric, "n"),
+        (cell.value == serde_json::Value::Bool(true), "same"),
+        (cell.value == serde_json::Value::Bool(false), "differs"),
+        (repeats, "again"),
+        (long, "long"),
+    ];
+    let classes: Vec<&str> = classes.iter().filter(|(holds, _)| *holds).map(|(_, class)| *class).collect();
+    let class = (!classes.is_empty()).then(|| classes.join(" "));
+    html! { td class=[class] data-v=[sort_value(cell, column)] { (cell.text) } }
 }
 
 /// The number that a cell is sorted by, where its text does not show it as a program would.
-fn sorted_by(cell: &Cell, column: &Column) -> String {
+fn sort_value(cell: &Cell, column: &Column) -> Option<String> {
     let value = match &cell.value {
         serde_json::Value::Number(number) => number.to_string(),
         serde_json::Value::String(text) if column.numeric => text.clone(),
-        _ => return String::new(),
+        _ => return None,
     };
-    if value == cell.text { String::new() } else { format!(" data-v=\"{}\"", escape(&value)) }
+    (value != cell.text).then_some(value)
 }
 
-fn remarks(study: &Study, warnings: &[String]) -> String {
+fn remarks(study: &Study, warnings: &[String]) -> Markup {
     let about = |part: &Option<String>| part.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
     let notes = study.notes.iter().map(|n| format!("{}{}{}", about(&n.scene), about(&n.target), n.text));
-    let items: String =
-        notes.chain(warnings.iter().cloned()).map(|text| format!("<li>{}</li>\n", escape(&text))).collect();
-    if items.is_empty() { items } else { format!("<ul>{items}</ul>\n") }
+    let items: Vec<String> = notes.chain(warnings.iter().cloned()).collect();
+    html! {
+        @if !items.is_empty() {
+            ul { @for item in &items { li { (item) } } }
+        }
+    }
 }
 
-fn environment(study: &Study) -> String {
+fn environment(study: &Study) -> Markup {
     let e = &study.environment;
-    let mut list = String::new();
-    let mut add = |name: &str, value: &str| {
-        if !value.is_empty() {
-            list.push_str(&format!("<dt>{}</dt><dd>{}</dd>\n", escape(name), escape(value)));
-        }
-    };
     let version = [e.lockstep.as_str(), e.commit.as_deref().unwrap_or_default()].join(" ");
-    add("Lockstep", version.trim());
-    add("Started", &e.started_utc);
-    add("Host", &host_line(study));
-    add("Kernel source", e.kernel_hash.as_deref().unwrap_or_default());
-    for (scene, hash) in &e.scenes {
-        add(&format!("Scene {scene}"), hash);
-    }
+    let mut entries = vec![
+        ("Lockstep".to_owned(), version.trim().to_owned()),
+        ("Started".to_owned(), e.started_utc.clone()),
+        ("Host".to_owned(), host_line(study)),
+        ("Kernel source".to_owned(), e.kernel_hash.clone().unwrap_or_default()),
+    ];
+    entries.extend(e.scenes.iter().map(|(scene, hash)| (format!("Scene {scene}"), hash.clone())));
+    entries.retain(|(_, value)| !value.is_empty());
     let targets = targets_table(study);
-    let targets = if targets.rows.is_empty() { String::new() } else { table(&targets) };
-    if list.is_empty() { targets } else { format!("<dl>{list}</dl>\n{targets}") }
+    html! {
+        @if !entries.is_empty() {
+            dl { @for (name, value) in &entries { dt { (name) } dd { (value) } } }
+        }
+        @if !targets.rows.is_empty() { (table(&targets)) }
+    }
 }
 
 fn targets_table(study: &Study) -> Table {
@@ -296,36 +288,27 @@ fn targets_table(study: &Study) -> Table {
     table
 }
 
-fn repeat(study: &Study) -> String {
+fn repeat(study: &Study) -> Markup {
     let e = &study.environment;
     if e.command.is_empty() {
-        return String::new();
+        return Markup::default();
     }
     let s = &e.settings;
-    let ladder: Vec<String> = s.spp.iter().map(|&spp| format::count(u64::from(spp))).collect();
-    let seeds = if s.seeds > 1 {
-        format!(", {} seeds from {}", s.seeds, s.seed)
-    } else {
-        format!(", seed {}", s.seed)
-    };
-    let settings = if s.width > 0 {
-        format!(
-            "<p>Images of {}×{} with up to {}{seeds}{}.</p>\n",
-            s.width,
-            s.height,
-            plural(s.bounces as usize, "bounce"),
-            if ladder.is_empty() {
-                String::new()
-            } else {
-                format!(", at {} samples per pixel", ladder.join(", "))
+    let levels: Vec<String> = s.spp.iter().map(|&spp| format::count(u64::from(spp))).collect();
+    html! {
+        pre { code { (e.command_line()) } }
+        @if s.width > 0 {
+            p {
+                "Images of " (s.width) "×" (s.height) " with up to " (plural(s.bounces as usize, "bounce"))
+                @if s.seeds > 1 { ", " (s.seeds) " seeds from " (s.seed) } @else { ", seed " (s.seed) }
+                @if !levels.is_empty() { ", at " (levels.join(", ")) " samples per pixel" }
+                "."
             }
-        )
-    } else {
-        String::new()
-    };
-    format!(
-        "<pre><code>{}</code></pre>\n{settings}<p>Tables, plots and this page are made from the records alone: \
-         <code>lockstep report</code> with this folder makes them again, without any of the devices.</p>\n",
-        escape(&e.command_line())
-    )
+        }
+        p {
+            "Tables, plots and this page are made from the records alone: "
+            code { "lockstep report" }
+            " with this folder makes them again, without any of the devices."
+        }
+    }
 }

@@ -10,7 +10,11 @@ pub fn summary_markdown(study: &Study) -> String {
     let verdict = verdict(study);
     let mut text = format!("# {}\n\n", escape_markdown(&verdict.headline));
     for line in &verdict.lines {
-        text.push_str(&format!("- **{}** {}\n", escape_markdown(&line.what), escape_markdown(&line.said)));
+        text.push_str(&format!(
+            "- **{}** {}\n",
+            escape_markdown(&line.subject),
+            escape_markdown(&line.sentence)
+        ));
     }
     for sentence in said_of_paths(study) {
         text.push_str(&format!("- paths: {}\n", escape_markdown(&sentence)));

@@ -1,12 +1,12 @@
 //! Files that are either whole or absent.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use tempfile::NamedTempFile;
 
-/// What [`atomic_write`] lets its caller write to.
-pub type AtomicFile = BufWriter<File>;
+/// The buffered file that [`atomic_write`] lets its caller fill.
+pub type AtomicFile<'a> = BufWriter<&'a File>;
 
 /// Why a file could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +51,7 @@ fn remedy(error: &std::io::Error) -> &'static str {
 /// [`WriteError`], naming `path`.
 pub fn atomic_write(
     path: &Path,
-    fill: impl FnOnce(&mut AtomicFile) -> std::io::Result<()>,
+    fill: impl FnOnce(&mut AtomicFile<'_>) -> std::io::Result<()>,
 ) -> Result<(), WriteError> {
     let Some(name) = path.file_name() else {
         return Err(WriteError::NotAFile { path: path.to_owned() });
@@ -60,25 +60,18 @@ pub fn atomic_write(
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let temporary = folder.join(temporary_name(&name.to_string_lossy()));
     let io = |action| move |source| WriteError::Io { action, path: path.to_owned(), source };
-    let file = OpenOptions::new().write(true).create_new(true).open(&temporary).map_err(|source| {
+    let temporary = temporary(&name.to_string_lossy(), folder).map_err(|source| {
         if source.kind() == ErrorKind::NotFound {
             WriteError::NoFolder { path: path.to_owned() }
         } else {
             io("create a file beside")(source)
         }
     })?;
-    let written = write_and_sync(file, fill).map_err(io("write")).and_then(|()| {
-        std::fs::rename(&temporary, path).map_err(|source| {
-            if path.is_dir() { WriteError::NotAFile { path: path.to_owned() } } else { io("replace")(source) }
-        })
-    });
-    if written.is_err() {
-        // The first error is the one to tell.
-        let _ = std::fs::remove_file(&temporary);
-        return written;
-    }
+    write_and_sync(temporary.as_file(), fill).map_err(io("write"))?;
+    temporary.persist(path).map_err(|e| {
+        if path.is_dir() { WriteError::NotAFile { path: path.to_owned() } } else { io("replace")(e.error) }
+    })?;
     sync_folder(folder).map_err(io("sync the folder of"))
 }
 
@@ -91,13 +84,13 @@ pub fn atomic_write_text(path: &Path, text: &str) -> Result<(), WriteError> {
 }
 
 fn write_and_sync(
-    file: File,
-    fill: impl FnOnce(&mut AtomicFile) -> std::io::Result<()>,
+    file: &File,
+    fill: impl FnOnce(&mut AtomicFile<'_>) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
     let mut writer = BufWriter::with_capacity(1 << 16, file);
     fill(&mut writer)?;
     writer.flush()?;
-    writer.get_ref().sync_all()
+    file.sync_all()
 }
 
 /// A rename lasts through a power cut only when the folder is synced; only Unix can open a folder for that.
@@ -105,11 +98,16 @@ fn sync_folder(folder: &Path) -> std::io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-fn temporary_name(name: &str) -> String {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+/// A hidden file that is removed unless it is renamed. A kill can leave it behind, as `.NAME.RANDOM.tmp`.
+fn temporary(name: &str, folder: &Path) -> std::io::Result<NamedTempFile> {
     let short: String = name.chars().take(40).collect();
-    format!(".{short}.{}.{count}.tmp", std::process::id())
+    let prefix = format!(".{short}.");
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(".tmp");
+    // A temporary file is private by default; this one is to have the permissions of any other new file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
 }
 
 #[cfg(test)]
@@ -156,8 +154,8 @@ mod tests {
         if !full.exists() {
             return;
         }
-        let file = OpenOptions::new().write(true).open(full).unwrap();
-        let error = write_and_sync(file, |w| w.write_all(b"anything")).unwrap_err();
+        let file = std::fs::OpenOptions::new().write(true).open(full).unwrap();
+        let error = write_and_sync(&file, |w| w.write_all(b"anything")).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::StorageFull);
     }
 
@@ -171,5 +169,17 @@ mod tests {
         let error = atomic_write(&dir.path().join("folder"), |w| w.write_all(b"x")).unwrap_err();
         assert!(matches!(error, WriteError::NotAFile { .. }));
         assert_eq!(names_in(dir.path()), ["folder"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_has_the_permissions_of_any_new_file() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let (ours, plain) = (dir.path().join("a.txt"), dir.path().join("b.txt"));
+        atomic_write(&ours, |w| w.write_all(b"x")).unwrap();
+        std::fs::write(&plain, "x").unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&ours), mode(&plain));
     }
 }
