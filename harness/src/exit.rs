@@ -8,10 +8,9 @@ use lockstep_reports::records::MapError;
 use lockstep_reports::records::RecordError;
 use lockstep_reports::statistics::JudgeError;
 use lockstep_reports::study::StudyError;
+use lockstep_setup::SetupError;
 use std::path::PathBuf;
 use std::process::ExitCode;
-
-use crate::setup::SetupError;
 
 /// What the exit code tells a script. The numbers are part of the command line's contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

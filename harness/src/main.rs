@@ -21,7 +21,6 @@ mod progress;
 mod render;
 mod scenes;
 mod selftest;
-mod setup;
 mod study;
 mod trace;
 
@@ -65,9 +64,10 @@ fn run(command: Command) -> Result<Exit, Failure> {
 
 /// `lockstep setup [ITEM…]`
 fn set_up(args: &SetupArgs) -> Result<Exit, Failure> {
-    let items = setup::select(&args.items)?;
-    let rows = setup::fetch_missing(&items, &setup::Host::here()?, &setup::Progress::on_stderr());
-    Ok(if rows.iter().all(setup::Row::is_there) { Exit::Fine } else { Exit::Input })
+    let items = lockstep_setup::select(&args.items)?;
+    let progress = lockstep_setup::Progress::on_stderr();
+    let rows = lockstep_setup::fetch_missing(&items, &lockstep_setup::Host::here()?, &progress);
+    Ok(if rows.iter().all(lockstep_setup::Row::is_there) { Exit::Fine } else { Exit::Input })
 }
 
 /// `lockstep report DIR`

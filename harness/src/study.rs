@@ -27,9 +27,10 @@ mod sweep;
 
 use std::path::Path;
 
-use lockstep_core::Mode;
+use lockstep_core::{Mode, TargetId};
 use lockstep_reports::study::{Study, files};
 use lockstep_reports::verdict::verdict;
+use lockstep_setup as setup;
 use serde_json::{Value, json};
 
 pub(crate) use folder::append_to_study;
@@ -43,7 +44,6 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::kernels;
 use crate::output::{print, print_json, say};
-use crate::setup;
 use folder::Folder;
 use plan::Plan;
 use run::{Run, remark};
@@ -97,12 +97,12 @@ fn is_offline() -> bool {
 fn set_up_missing(words: &[String]) {
     let targets = backends::targets();
     let asked = |name: &str| words.iter().any(|word| backends::may_mean(word, name));
-    let absent: Vec<&str> = targets
+    let absent: Vec<TargetId> = targets
         .iter()
         .filter(|target| target.state.is_err() && asked(&target.name))
-        .map(|target| target.name.as_str())
+        .map(|target| target.name.as_str().into())
         .collect();
-    let wanted = |item: &setup::Item| absent.iter().any(|target| item.purpose.contains(target));
+    let wanted = |item: &setup::Item| absent.iter().any(|target| item.serves(target));
     match (setup::select(&[]), setup::Host::here()) {
         (Ok(items), Ok(host)) => {
             let items: Vec<setup::Item> = items.into_iter().filter(wanted).collect();

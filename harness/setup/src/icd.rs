@@ -1,4 +1,4 @@
-//! Asks OpenCL drivers whether they work, each by itself, and whether there is a loader.
+//! Checks each OpenCL driver by itself, and whether the system has a loader.
 
 use std::error::Error;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -22,15 +22,16 @@ const LOADER: &str = "libOpenCL.so.1";
 /// Whether the system has an OpenCL loader; an error has the complaint.
 pub(super) fn open_loader() -> Result<(), String> {
     // SAFETY: runs the loader's initialisers, as every OpenCL program would.
-    unsafe { Library::new(LOADER) }.map(drop).map_err(words)
+    unsafe { Library::new(LOADER) }.map(drop).map_err(message)
 }
 
 /// How many platforms a driver offers here; an error has the loader's or the driver's complaint.
 pub(super) fn platforms(driver: &Path) -> Result<u32, String> {
     // SAFETY: runs the driver's initialisers, as every OpenCL program would.
-    let library = unsafe { Library::new(driver) }.map_err(words)?;
+    let library = unsafe { Library::new(driver) }.map_err(message)?;
     // SAFETY: the function's type is as cl_khr_icd has it.
-    let address_of = unsafe { library.get::<AddressOf>(c"clGetExtensionFunctionAddress") }.map_err(words)?;
+    let address_of =
+        unsafe { library.get::<AddressOf>(c"clGetExtensionFunctionAddress") }.map_err(message)?;
     // SAFETY: a NUL-terminated name.
     let address = unsafe { address_of(PLATFORM_IDS.as_ptr()) };
     if address.is_null() {
@@ -46,8 +47,8 @@ pub(super) fn platforms(driver: &Path) -> Result<u32, String> {
     if status == 0 { Ok(count) } else { Err(format!("it offers no platform (OpenCL error {status})")) }
 }
 
-/// The system's own words for an error.
-fn words(error: libloading::Error) -> String {
+/// The system's message for an error.
+fn message(error: libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 

@@ -1,11 +1,11 @@
-//! What can go wrong in a set-up.
+//! Errors of a set-up.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why an item could not be fetched: who did what where, and what to do.
+/// The reason that an item could not be fetched: actor, act, place and remedy.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SetupError {
+pub enum SetupError {
     /// A name that is no item's.
     #[error("there is nothing called {name} to fetch; there are {}", known.join(", "))]
     UnknownItem {
@@ -16,41 +16,45 @@ pub(crate) enum SetupError {
     },
     /// There is nowhere to put things.
     #[error(
-        "no data folder: neither LOCKSTEP_HOME nor XDG_DATA_HOME nor a home folder is set; set LOCKSTEP_HOME to a folder"
+        "no data folder: neither LOCKSTEP_HOME nor XDG_DATA_HOME nor a home folder is set; set LOCKSTEP_HOME \
+         to a folder"
     )]
     NoDataFolder,
     /// The file system refused.
-    #[error("could not {act} {}: {source}; check its permissions and free space, or set LOCKSTEP_HOME to another folder", path.display())]
+    #[error(
+        "could not {act} {}: {source}; check its permissions and free space, or set LOCKSTEP_HOME to another \
+         folder", path.display()
+    )]
     Io {
-        /// What was being done, as in "could not create".
+        /// The act, as in "could not create".
         act: &'static str,
-        /// To which file or folder.
+        /// The file or folder.
         path: PathBuf,
         /// The system's reason.
         source: io::Error,
     },
-    /// A setting of the user's stands in the way.
+    /// A setting of the user's prevents it.
     #[error("fetching {item} would not help: {reason}")]
     Blocked {
         /// The item.
         item: &'static str,
-        /// The setting, and what to do.
+        /// The setting, and the remedy.
         reason: String,
     },
     /// Nothing is known to work on this system.
     #[error("there is no ready-made {item} for {} on {}; {remedy}", system.0, system.1)]
-    NoWay {
+    NoMethod {
         /// The item.
         item: &'static str,
         /// Operating system and architecture.
         system: (&'static str, &'static str),
-        /// What to do by hand.
+        /// The remedy by hand.
         remedy: &'static str,
     },
     /// A program or package is missing, and this user may not install it.
     #[error("{what} is missing; {remedy}")]
     ProgramMissing {
-        /// What is missing.
+        /// The missing program or package.
         what: String,
         /// The command that installs it.
         remedy: String,
@@ -72,13 +76,16 @@ pub(crate) enum SetupError {
         status: String,
         /// The last lines that it printed.
         output: String,
-        /// What to look at.
+        /// The remedy.
         remedy: &'static str,
     },
     /// pip ended well without the file that was asked for.
-    #[error("pip left no single wheel in {} for {requirement}; update pip, then run `lockstep setup` again", folder.display())]
+    #[error(
+        "pip left no single wheel in {} for {requirement}; update pip, then run `lockstep setup` again",
+        folder.display()
+    )]
     NoWheel {
-        /// What was asked for.
+        /// The requirement, in pip's notation.
         requirement: String,
         /// Where it should be.
         folder: PathBuf,
@@ -110,25 +117,25 @@ pub(crate) enum SetupError {
         /// The archive.
         archive: PathBuf,
     },
-    /// A way ended well, and yet the item cannot be used.
-    #[error("{way} went well, but {item} still cannot be used: {reason}")]
+    /// A method succeeded, but the item still cannot be used.
+    #[error("{method} succeeded, but {item} still cannot be used: {reason}")]
     StillMissing {
         /// The item.
         item: &'static str,
-        /// The way.
-        way: String,
+        /// The method.
+        method: String,
         /// The item's complaint.
         reason: String,
     },
-    /// Every way failed.
+    /// Every method failed.
     #[error(
         "{}; if neither can be put right, {by_hand}",
         failures.iter().map(ToString::to_string).collect::<Vec<_>>().join("; or else: ")
     )]
-    EveryWayFailed {
-        /// Why, way by way.
+    EveryMethodFailed {
+        /// The reason, for each method.
         failures: Vec<SetupError>,
-        /// What to do by hand.
+        /// The remedy by hand.
         by_hand: &'static str,
     },
 }

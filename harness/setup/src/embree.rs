@@ -1,25 +1,27 @@
 //! Embree 4, for the target `cpu-embree`.
 
+use lockstep_cpu::EMBREE_TARGET;
 use lockstep_cpu::embree::library::{self, Place};
 
-use super::error::SetupError;
-use super::host::Host;
-use super::item::{Item, Presence, Way};
-use super::wheel::{Bundle, Tags, Wheel};
+use crate::error::SetupError;
+use crate::host::Host;
+use crate::item::{Item, Method, Presence};
+use crate::wheel::{Bundle, Tags, Wheel};
 
 /// The row for Embree.
 pub(super) fn item() -> Item {
     Item {
         name: "embree",
-        purpose: "for the target cpu-embree",
+        target: EMBREE_TARGET.into(),
+        licence: None,
         on_request: false,
         presence,
-        ways,
+        methods,
         by_hand: "install Embree 4 yourself and set LOCKSTEP_EMBREE to the library or its folder.",
     }
 }
 
-/// Loads it as the backend will, which is the one proof that it can be used.
+/// Loads it as the backend does: the only proof that it can be used.
 fn presence(_: &Host) -> Result<Presence, SetupError> {
     match library::load() {
         Ok(loaded) => Ok(Presence::There(format!("Embree {} at {}", loaded.version, loaded.path.display()))),
@@ -31,10 +33,10 @@ fn presence(_: &Host) -> Result<Presence, SetupError> {
 }
 
 /// The wheel where there is one, else the distribution's package.
-fn ways(host: &Host) -> Vec<Way> {
-    let package = Way::Apt(&["libembree4-4"]);
+fn methods(host: &Host) -> Vec<Method> {
+    let package = Method::Apt(&["libembree4-4"]);
     match host.system() {
-        ("linux", "x86_64") => vec![Way::Wheels(bundle()), package],
+        ("linux", "x86_64") => vec![Method::Wheels(bundle()), package],
         ("linux", "aarch64") => vec![package],
         _ => Vec::new(),
     }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::error::SetupError;
-use super::host::Host;
+use crate::error::SetupError;
+use crate::host::Host;
 
 const SETTINGS: &[(&str, &str)] = &[("DEBIAN_FRONTEND", "noninteractive")];
 const REMEDY: &str = "check the network and apt's sources";

@@ -3,9 +3,9 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::apt;
-use super::error::SetupError;
-use super::host::Host;
+use crate::apt;
+use crate::error::SetupError;
+use crate::host::Host;
 
 /// Keeps pip from asking questions, and from refusing to download outside a virtual environment:
 /// nothing is installed, so no environment is touched.
@@ -17,7 +17,7 @@ const REMEDY: &str = "check the network and pip's settings (`pip config list`)";
 /// The Debian package that brings it.
 const PACKAGES: &[&str] = &["python3-pip"];
 
-/// A pip that runs, as a program and the words before its own.
+/// A pip that runs: a program and its first arguments.
 pub(super) struct Pip {
     program: PathBuf,
     first: &'static [&'static str],

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::icd;
-use super::item::{Item, Presence, Way};
-use super::wheel::{Bundle, Tags, Wheel};
+use crate::icd;
+use crate::item::{Item, Method, Presence};
+use crate::wheel::{Bundle, Tags, Wheel};
 
 /// Intel's runtime in the data folder: drivers and compiler under `lib`, and in `vendors` the file
 /// that an OpenCL loader reads if `OCL_ICD_VENDORS` names that folder.
@@ -18,11 +18,12 @@ const VENDORS: &str = "/etc/OpenCL/vendors";
 pub(super) fn intel() -> Item {
     Item {
         name: "opencl-intel",
-        purpose: "for the target opencl@intel; under Intel's End User License Agreement for Developer Tools",
+        target: "opencl@intel".into(),
+        licence: Some("Intel's End User License Agreement for Developer Tools"),
         on_request: true,
         presence: |host| Ok(answer(&driver(&host.data.join(INTEL)))),
-        ways: |host| match host.system() {
-            ("linux", "x86_64") => vec![Way::Wheels(bundle())],
+        methods: |host| match host.system() {
+            ("linux", "x86_64") => vec![Method::Wheels(bundle())],
             _ => Vec::new(),
         },
         by_hand: "use PoCL instead: `lockstep setup opencl-pocl`.",
@@ -33,14 +34,15 @@ pub(super) fn intel() -> Item {
 pub(super) fn pocl() -> Item {
     Item {
         name: "opencl-pocl",
-        purpose: "for the target opencl@pocl",
+        target: "opencl@pocl".into(),
+        licence: None,
         on_request: true,
         presence: |_| match icd::open_loader() {
             Ok(()) => Ok(installed("pocl", Path::new(VENDORS))),
             Err(complaint) => Ok(Presence::Missing(complaint)),
         },
-        ways: |host| match host.system() {
-            ("linux", _) => vec![Way::Apt(&["pocl-opencl-icd", "ocl-icd-libopencl1"])],
+        methods: |host| match host.system() {
+            ("linux", _) => vec![Method::Apt(&["pocl-opencl-icd", "ocl-icd-libopencl1"])],
             _ => Vec::new(),
         },
         by_hand: "install PoCL with this system's package manager.",

@@ -5,9 +5,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use lockstep_cpu::embree::library;
+use lockstep_core::folders::data_folder;
 
-use super::error::SetupError;
+use crate::error::SetupError;
 
 /// How much of a failed program's output an error repeats, in lines.
 const OUTPUT_LINES: usize = 4;
@@ -16,7 +16,7 @@ const LINE_LENGTH: usize = 160;
 
 /// A machine and a user on it.
 #[derive(Clone, Debug)]
-pub(crate) struct Host {
+pub struct Host {
     /// Where things are put.
     pub(crate) data: PathBuf,
     /// Where programs are looked for, as in `PATH`.
@@ -29,11 +29,10 @@ impl Host {
     /// This machine and this user.
     ///
     /// # Errors
-    ///
     /// [`SetupError::NoDataFolder`] where neither the environment nor a home folder gives one.
-    pub(crate) fn here() -> Result<Self, SetupError> {
+    pub fn here() -> Result<Self, SetupError> {
         Ok(Self {
-            data: library::data_folder().ok_or(SetupError::NoDataFolder)?,
+            data: data_folder().ok_or(SetupError::NoDataFolder)?,
             programs: env::var_os("PATH").unwrap_or_default(),
             is_root: is_root(),
         })

@@ -8,10 +8,10 @@ use std::path::{Component, Path, PathBuf};
 use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 
-use super::error::SetupError;
-use super::host::Host;
-use super::install::Staging;
-use super::pip::Pip;
+use crate::error::SetupError;
+use crate::host::Host;
+use crate::install::Staging;
+use crate::pip::Pip;
 
 /// Wheels whose files go into one folder.
 #[derive(Clone, Debug)]

@@ -10,9 +10,9 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
 
-use super::item::{Presence, Way};
-use super::wheel::{Bundle, Tags, Wheel};
-use super::{Host, Item};
+use crate::item::{Method, Presence};
+use crate::wheel::{Bundle, Tags, Wheel};
+use crate::{Host, Item};
 
 /// The machine; its folders vanish with it.
 pub(super) struct Machine {
@@ -48,7 +48,7 @@ impl Machine {
         assert!(status.expect("the program `install`").success());
     }
 
-    /// What `python3` does on a machine that has pip.
+    /// The script of a `python3` that has pip.
     pub(super) fn pip_script(&self) -> String {
         let wheel = self.root.path().join("thing-1-py3-none-any.whl");
         let mut archive = zip::ZipWriter::new(File::create(&wheel).expect("a file"));
@@ -71,7 +71,7 @@ impl Machine {
         text.lines().map(str::to_owned).collect()
     }
 
-    /// Where its programs note what they were asked to do.
+    /// The file in which its programs log their arguments.
     pub(super) fn log(&self) -> PathBuf {
         self.root.path().join("log")
     }
@@ -103,10 +103,11 @@ fn keep(member: &str) -> Option<&str> {
 }
 
 /// An item that is there once its library is in the data folder.
-pub(super) fn item(ways: fn(&Host) -> Vec<Way>) -> Item {
+pub(super) fn item(methods: fn(&Host) -> Vec<Method>) -> Item {
     Item {
         name: "thing",
-        purpose: "for tests",
+        target: "thing".into(),
+        licence: None,
         on_request: false,
         presence: |host| {
             let file = host.data.join("thing-1/libs/libthing.so");
@@ -114,7 +115,7 @@ pub(super) fn item(ways: fn(&Host) -> Vec<Way>) -> Item {
             let place = file.display().to_string();
             Ok(if found { Presence::There(place) } else { Presence::Missing(place) })
         },
-        ways,
+        methods,
         by_hand: "make one yourself.",
     }
 }

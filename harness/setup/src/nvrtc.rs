@@ -2,24 +2,25 @@
 
 use lockstep_cuda::{loader, nvrtc};
 
-use super::error::SetupError;
-use super::host::Host;
-use super::item::{Item, Presence, Way};
-use super::wheel::{Bundle, Tags, Wheel};
+use crate::error::SetupError;
+use crate::host::Host;
+use crate::item::{Item, Method, Presence};
+use crate::wheel::{Bundle, Tags, Wheel};
 
 /// The row for NVRTC. Without a driver nothing would use it, so it is then fetched on request only.
 pub(super) fn item() -> Item {
     Item {
         name: "nvrtc",
-        purpose: "for the target cuda; under NVIDIA's CUDA Toolkit End User License Agreement",
+        target: "cuda".into(),
+        licence: Some("NVIDIA's CUDA Toolkit End User License Agreement"),
         on_request: loader::load().is_err(),
         presence,
-        ways,
+        methods,
         by_hand: "install a CUDA toolkit yourself and set LOCKSTEP_NVRTC to its libnvrtc.",
     }
 }
 
-/// Opens it as the backend will, which is the one proof that it can be used.
+/// Opens it as the backend does: the only proof that it can be used.
 fn presence(_: &Host) -> Result<Presence, SetupError> {
     match lockstep_cuda::compiler() {
         Ok(found) => Ok(Presence::There(format!("NVRTC {} at {}", found.version, found.library.display()))),
@@ -31,15 +32,15 @@ fn presence(_: &Host) -> Result<Presence, SetupError> {
     }
 }
 
-fn ways(host: &Host) -> Vec<Way> {
+fn methods(host: &Host) -> Vec<Method> {
     match host.system() {
-        ("linux", "x86_64") => vec![Way::Wheels(bundle())],
+        ("linux", "x86_64") => vec![Method::Wheels(bundle())],
         _ => Vec::new(),
     }
 }
 
-/// CUDA 12's last: drivers of CUDA 12 and 13 run its code, and it knows every architecture from Maxwell to Blackwell,
-/// where CUDA 13's knows Turing and later only.
+/// The last NVRTC of CUDA 12: drivers of CUDA 12 and 13 run its code, and it compiles for every architecture
+/// from Maxwell to Blackwell. That of CUDA 13 compiles for Turing and later only.
 fn bundle() -> Bundle {
     let wheel = Wheel {
         package: "nvidia-cuda-nvrtc-cu12",

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::error::SetupError;
+use crate::error::SetupError;
 
 /// Begins the names of folders that are being filled.
 const STAGING: &str = ".staging-";
@@ -49,8 +49,8 @@ impl Lock {
     }
 }
 
-/// Removes what killed set-ups left; nobody else stages while the lock is held. What cannot be
-/// removed is in nobody's way.
+/// Removes the folders of killed set-ups. The lock is held, so no other set-up is filling one. A folder that
+/// cannot be removed does no harm.
 fn remove_leftovers(data: &Path) {
     for entry in fs::read_dir(data).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(STAGING) {
@@ -82,8 +82,7 @@ impl Staging {
         Ok(path)
     }
 
-    /// Renames a complete folder to its final name. A folder that is there already was not usable
-    /// and gives way.
+    /// Renames a complete folder to its final name. It replaces an unusable folder of that name.
     pub(super) fn put_in_place(&self, folder: &Path, target: &Path) -> Result<(), SetupError> {
         if fs::rename(folder, target).is_ok() {
             return Ok(());

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Shows what is going on.
-pub(crate) struct Progress {
+/// Reports progress to the user.
+pub struct Progress {
     /// Whether standard error is a terminal that people look at.
     spins: bool,
     spinner: RefCell<ProgressBar>,
@@ -17,12 +17,12 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// On standard error. Colours follow `NO_COLOR` and `CLICOLOR`.
-    pub(crate) fn on_stderr() -> Self {
+    pub fn on_stderr() -> Self {
         let print = |line: &str| eprintln!("{line}");
         Self { spins: stderr().is_terminal(), spinner: RefCell::new(ProgressBar::hidden()), print }
     }
 
-    /// Says nothing.
+    /// Without any output.
     #[cfg(unix)]
     #[cfg(test)]
     pub(super) fn silent() -> Self {
@@ -43,7 +43,7 @@ impl Progress {
         self.spinner.replace(spinner);
     }
 
-    /// Says what is being done for the item.
+    /// Shows the current step of the item.
     pub(super) fn step(&self, message: &str) {
         self.spinner.borrow().set_message(message.to_owned());
     }

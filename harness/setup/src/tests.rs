@@ -4,9 +4,9 @@ use std::fs;
 use std::sync::OnceLock;
 use std::thread;
 
-use super::fixtures::{Machine, bundle, item};
-use super::item::Way;
-use super::*;
+use crate::fixtures::{Machine, bundle, item};
+use crate::item::Method;
+use crate::*;
 
 fn fetch_on(machine: &Machine, item: Item) -> Row {
     fetch_missing(&[item], &machine.host, &Progress::silent()).remove(0)
@@ -27,11 +27,11 @@ fn digest() -> &'static str {
 }
 
 fn wheel_item() -> Item {
-    item(|_| vec![Way::Wheels(bundle(digest()))])
+    item(|_| vec![Method::Wheels(bundle(digest()))])
 }
 
 fn apt_item() -> Item {
-    item(|_| vec![Way::Apt(&["libthing1"])])
+    item(|_| vec![Method::Apt(&["libthing1"])])
 }
 
 #[test]
@@ -88,8 +88,10 @@ fn a_broken_installation_is_fetched_anew() {
 #[test]
 fn a_file_with_another_digest_is_thrown_away() {
     let machine = Machine::with_pip();
-    let row = fetch_on(&machine, item(|_| vec![Way::Wheels(bundle("0123"))]));
-    let Outcome::Failed(SetupError::EveryWayFailed { failures, .. }) = &row.outcome else { panic!("{row}") };
+    let row = fetch_on(&machine, item(|_| vec![Method::Wheels(bundle("0123"))]));
+    let Outcome::Failed(SetupError::EveryMethodFailed { failures, .. }) = &row.outcome else {
+        panic!("{row}")
+    };
     assert!(matches!(failures[..], [SetupError::Digest { .. }]), "{row}");
     assert_eq!(names_in(&machine.host.data), ["setup.lock"]);
 }
@@ -160,7 +162,8 @@ fn a_package_that_does_not_bring_the_library_is_reported() {
 #[test]
 fn the_next_way_is_tried_when_one_fails() {
     let machine = Machine::with_pip();
-    let row = fetch_on(&machine, item(|_| vec![Way::Apt(&["libthing1"]), Way::Wheels(bundle(digest()))]));
+    let row =
+        fetch_on(&machine, item(|_| vec![Method::Apt(&["libthing1"]), Method::Wheels(bundle(digest()))]));
     assert!(row.is_there(), "{row}");
 }
 

@@ -1,9 +1,9 @@
-//! `lockstep setup`: fetches run-time libraries that are missing and need no GPU.
+//! Fetches the run-time libraries of Lockstep's targets: Embree, NVRTC and OpenCL runtimes for CPUs.
 //!
-//! Each thing that can be fetched is an [`Item`]: a row in [`items`]. Everything goes through the
-//! machine's own package clients as they are configured there (pip, apt), so mirrors and proxies
-//! are honoured, and lands in a per-user data folder under a temporary name that is renamed when
-//! complete. Two set-ups at once wait for each other; a second one finds everything there.
+//! Two calls are the whole interface: [`select`] names what to fetch, and [`fetch_missing`] fetches what is
+//! missing of it. Each library is an [`Item`], a row in one table. Downloads go through the machine's own pip
+//! and apt as they are configured, so mirrors and proxies are honoured. Files go to a per-user data folder
+//! under a temporary name that is renamed when complete. Set-ups that run at once wait for each other.
 
 mod apt;
 mod embree;
@@ -22,28 +22,25 @@ mod wheel;
 #[cfg(test)]
 mod fixtures;
 
-use std::fmt;
-use std::time::{Duration, Instant};
+pub use error::SetupError;
+pub use host::Host;
+pub use item::Item;
+pub use progress::Progress;
 
 use item::Presence;
-
-pub(crate) use error::SetupError;
-pub(crate) use host::Host;
-pub(crate) use item::Item;
-pub(crate) use progress::Progress;
+use std::fmt;
+use std::time::{Duration, Instant};
 
 /// Everything that can be fetched, in the order it is fetched.
 fn items() -> Vec<Item> {
     vec![embree::item(), nvrtc::item(), opencl::intel(), opencl::pocl()]
 }
 
-/// The items of these names, in their order; those that are not fetched on request only, if no name
-/// is given.
+/// The items of these names, in their order. Without names, all items but those fetched on request only.
 ///
 /// # Errors
-///
 /// [`SetupError::UnknownItem`] for a name that is no item's.
-pub(crate) fn select(names: &[String]) -> Result<Vec<Item>, SetupError> {
+pub fn select(names: &[String]) -> Result<Vec<Item>, SetupError> {
     let all = items();
     if names.is_empty() {
         return Ok(all.into_iter().filter(|item| !item.on_request).collect());
@@ -57,29 +54,29 @@ pub(crate) fn select(names: &[String]) -> Result<Vec<Item>, SetupError> {
     names.iter().map(find).collect()
 }
 
-/// What became of one item.
+/// The result of fetching one item.
 #[derive(Debug)]
-pub(crate) enum Outcome {
-    /// It was there before; what and where.
+pub enum Outcome {
+    /// It was present before: release and place.
     AlreadyThere(String),
-    /// It was fetched; what, where and how long that took.
+    /// It was fetched: release and place, and the time it took.
     Fetched(String, Duration),
-    /// It is not there.
+    /// It is missing still, with the reason.
     Failed(SetupError),
 }
 
-/// One line of the answer: an item and what became of it.
+/// An item with its outcome: one line for the user.
 #[derive(Debug)]
-pub(crate) struct Row {
+pub struct Row {
     /// The item's name.
-    pub(crate) name: &'static str,
-    /// What became of it.
-    pub(crate) outcome: Outcome,
+    pub name: &'static str,
+    /// The outcome.
+    pub outcome: Outcome,
 }
 
 impl Row {
     /// Whether the item can be used now.
-    pub(crate) fn is_there(&self) -> bool {
+    pub fn is_there(&self) -> bool {
         !matches!(self.outcome, Outcome::Failed(_))
     }
 }
@@ -96,9 +93,9 @@ impl fmt::Display for Row {
     }
 }
 
-/// Fetches what is missing of `items` and tells `progress`, item by item. An item that fails does
-/// not keep the next from being tried.
-pub(crate) fn fetch_missing(items: &[Item], host: &Host, progress: &Progress) -> Vec<Row> {
+/// Fetches the missing ones of `items`, one after another, and reports each to `progress`. After a failure it
+/// goes on with the next item.
+pub fn fetch_missing(items: &[Item], host: &Host, progress: &Progress) -> Vec<Row> {
     let fetch = |item: &Item| {
         progress.begin(&format!("{}: looking for it", item.name));
         let outcome = fetch_item(item, host, progress).unwrap_or_else(Outcome::Failed);
@@ -121,25 +118,29 @@ fn fetch_item(item: &Item, host: &Host, progress: &Progress) -> Result<Outcome, 
     if let Presence::There(what) = (item.presence)(host)? {
         return Ok(Outcome::AlreadyThere(what));
     }
-    let ways = (item.ways)(host);
-    if ways.is_empty() {
-        return Err(SetupError::NoWay { item: item.name, system: host.system(), remedy: item.by_hand });
+    let methods = (item.methods)(host);
+    if methods.is_empty() {
+        return Err(SetupError::NoMethod { item: item.name, system: host.system(), remedy: item.by_hand });
     }
     let mut failures = Vec::new();
-    for way in &ways {
-        progress.step(&format!("{} ({}): {way}", item.name, item.purpose));
-        match way.go(host).and_then(|()| (item.presence)(host)) {
+    for method in &methods {
+        progress.step(&format!("{} ({}): {method}", item.name, item.purpose()));
+        match method.run(host).and_then(|()| (item.presence)(host)) {
             Ok(Presence::There(what)) => {
-                let what = format!("{what} ({})", item.purpose);
+                let what = format!("{what} ({})", item.purpose());
                 return Ok(Outcome::Fetched(what, start.elapsed()));
             }
             Ok(Presence::Missing(reason)) => {
-                failures.push(SetupError::StillMissing { item: item.name, way: way.to_string(), reason });
+                failures.push(SetupError::StillMissing {
+                    item: item.name,
+                    method: method.to_string(),
+                    reason,
+                });
             }
             Err(error) => failures.push(error),
         }
     }
-    Err(SetupError::EveryWayFailed { failures, by_hand: item.by_hand })
+    Err(SetupError::EveryMethodFailed { failures, by_hand: item.by_hand })
 }
 
 #[cfg(unix)]
