@@ -39,6 +39,7 @@ typedef unsigned long long u64;
 #define LS_AS_F32(x) __uint_as_float(x)
 #define LS_FMA(a, b, c) __fmaf_rn(a, b, c)
 #define LS_SQRT(x) sqrtf(x)
+#define LS_DIV(a, b) ((a) / (b))
 #define LS_ABS(x) fabsf(x)
 #define LS_MIN(a, b) fminf(a, b)
 #define LS_MAX(a, b) fmaxf(a, b)

@@ -53,6 +53,7 @@ LS_FN u32 ls_active_lanes(void) {
 #define LS_AS_F32(x) as_float(x)
 #define LS_FMA(a, b, c) fma(a, b, c)
 #define LS_SQRT(x) sqrt(x)
+#define LS_DIV(a, b) ((a) / (b))
 #define LS_ABS(x) fabs(x)
 /* Minimum and maximum without NaN. GPUs have an instruction for fmin, CPUs one for the comparison. */
 #ifdef LS_GROUP_COMPACTION

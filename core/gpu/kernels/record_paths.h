@@ -3,7 +3,7 @@
 
 /* Texture coordinates at a hit: those of the base colour texture, or the first set untransformed without
  * one. */
-LS_FN Vec2 trace_coordinates(SceneRef scene, Hit hit) {
+LS_FN Vec2 record_coordinates(SceneRef scene, Hit hit) {
     Vec2 uv;
     uv.x = 0.0f;
     uv.y = 0.0f;
@@ -27,7 +27,7 @@ LS_FN Vec2 trace_coordinates(SceneRef scene, Hit hit) {
 
 /* Records one sample. `vertices` has room for every bounce and is all zero. Returns the number of vertices
  * of the path. */
-LS_FN u32 trace_path(SceneRef scene, Pass pass, SampleKey key, LS_GLOBAL VertexRecord *vertices) {
+LS_FN u32 record_path(SceneRef scene, Pass pass, SampleKey key, LS_GLOBAL VertexRecord *vertices) {
     PathState path = path_generate(pass.camera, key);
     u32 length = 0u;
     bool continues = true;
@@ -45,7 +45,7 @@ LS_FN u32 trace_path(SceneRef scene, Pass pass, SampleKey key, LS_GLOBAL VertexR
         Shaded shaded = LS_SHADE(scene, pass, length, &path, hit, &record);
         if (intersect_hit_is_some(hit)) {
             Material material = load_material(scene, record.material);
-            Vec2 uv = trace_coordinates(scene, hit);
+            Vec2 uv = record_coordinates(scene, hit);
             record.alpha = 1.0f;
             if (material.alpha_mode != ALPHA_OPAQUE) {
                 record.alpha = intersect_alpha(scene, material, hit.instance, hit.primitive, hit.u, hit.v);
@@ -74,6 +74,6 @@ LS_KERNEL void ls_record_paths(LS_SCENE_PARAMETERS, Pass pass, u32 count, LS_GLO
         key.pixel = requests[2u * i];
         key.sample = requests[2u * i + 1u];
         key.seed = pass.seed;
-        path_lengths[i] = trace_path(scene, pass, key, path_vertices + i * (pass.bounces + 1u));
+        path_lengths[i] = record_path(scene, pass, key, path_vertices + i * (pass.bounces + 1u));
     }
 }

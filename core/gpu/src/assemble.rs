@@ -1,25 +1,13 @@
 //! Assembly of kernel source from a backend's compat header and the shared headers.
 
 use crate::features::KernelFeatures;
+use crate::header::{Header, header};
 use crate::integrators::plan;
 use crate::program::{ProgramKind, ProgramOptions};
 use lockstep_bvh::Layout;
 use lockstep_core::KernelSource;
 use lockstep_core::error::{Error, Result};
 use lockstep_core::{Integrator, Order, Scheduling, Structure};
-
-/// A header, and its name in compile errors.
-pub(crate) type Header = (&'static str, &'static str);
-
-macro_rules! header {
-    ($name:literal) => {
-        (
-            concat!("core/gpu/kernels/", $name),
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/", $name)),
-        )
-    };
-}
-pub(crate) use header;
 
 /// Functions that all programs share, each header after those it needs.
 const HEADERS: [Header; 24] = [

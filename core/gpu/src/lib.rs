@@ -23,6 +23,7 @@
 mod assemble;
 pub mod driver;
 mod features;
+mod header;
 pub mod integrators;
 pub mod probe;
 mod program;

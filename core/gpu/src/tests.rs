@@ -185,6 +185,41 @@ fn code_of(text: &str) -> String {
     code + rest
 }
 
+/// Vulkan, for one, rounds `/` to 2.5 ULP; a dialect can replace `LS_DIV`, but not an operator.
+#[test]
+fn kernels_divide_floats_by_ls_div() {
+    let integers = [
+        "pixel / frame.width",
+        "i / (TILE_HEIGHT",
+        "in_band / (TILE_WIDTH",
+        "in_tile / columns",
+        "cell / environment.grid_width",
+        "(LS_LANES() + 2u) / 3u",
+        "LS_GLOBAL_SIZE() / LS_LOCAL_SIZE()",
+        "LS_GLOBAL_ID() / LS_LOCAL_SIZE()",
+        "path / pass.pixels",
+    ];
+    let is_constant = |operand: &str| {
+        operand.starts_with("MATH_")
+            || (operand.ends_with('f') && operand.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    for (name, text) in header_texts().into_iter().filter(|(name, _)| !name.contains("/tests/")) {
+        let code = code_of(text);
+        for line in code.lines().filter(|line| !line.starts_with("#line")) {
+            for (at, _) in line.match_indices(" / ") {
+                let end = |c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.';
+                let before = line[..at].rsplit(end).next().unwrap_or_default();
+                let after = line[at + 3..].split(end).next().unwrap_or_default();
+                let is_integer = integers.iter().any(|integer| line.contains(integer));
+                assert!(
+                    is_integer || (is_constant(before) && is_constant(after)),
+                    "{name} divides without LS_DIV, unless integers: {line}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn kernels_use_no_function_whose_bits_a_vendor_chooses() {
     let forbidden = [

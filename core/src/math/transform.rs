@@ -1,7 +1,12 @@
 //! Affine maps.
 
 use crate::math::vec3::{Vec3, vec3};
-use crate::scene::Affine;
+
+/// Rows of an affine map: `out[i] = ((m[i][0] x + m[i][1] y) + m[i][2] z) + m[i][3]`.
+pub type Affine = [[f32; 4]; 3];
+
+/// The affine identity.
+pub const IDENTITY: Affine = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
 
 /// The image of a point.
 #[inline(always)]

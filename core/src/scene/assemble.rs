@@ -3,11 +3,12 @@
 use crate::error::{Error, Result};
 use crate::math;
 use crate::math::transform::{
-    determinant, inverse, similarity_scale, transform_normal, transform_point, transform_vector,
+    Affine, IDENTITY, determinant, inverse, similarity_scale, transform_normal, transform_point,
+    transform_vector,
 };
 use crate::math::vec3::{Vec3, normalize, vec3};
 use crate::scene::SceneData;
-use crate::scene::builder::{Flatten, MeshData};
+use crate::scene::mesh::{Flatten, MeshData};
 use crate::scene::types::*;
 
 /// Meshes placed several times are baked while all their copies together stay below this many triangles.

@@ -1,37 +1,14 @@
 //! The scene builder: collects parts, checks them once and derives the rest.
 
 use crate::error::{Error, Result};
+use crate::math::transform::Affine;
 use crate::math::vec3::Vec3;
 use crate::scene::assemble::{Assembler, Bounds};
 use crate::scene::image::{ImageId, ImageRegion, Sampler, TextureTransform};
 use crate::scene::lighting::{self, EnvironmentLight, PunctualLight};
+use crate::scene::mesh::{Flatten, MeshData};
 use crate::scene::types::*;
 use crate::scene::{Camera, Scene, SceneData};
-
-/// Whether `build` may bake instances into world space.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Flatten {
-    /// Meshes placed once, and small ones, become part of one static mesh: fewer transforms while tracing.
-    #[default]
-    Auto,
-    /// Every placement stays an instance.
-    Never,
-}
-
-/// One mesh in object space, as loaders produce it.
-#[derive(Clone, Debug, Default)]
-pub struct MeshData {
-    /// Vertex positions.
-    pub positions: Vec<[f32; 3]>,
-    /// Shading attributes: as many as positions, or none for defaults.
-    pub vertices: Vec<Vertex>,
-    /// Vertex indices within this mesh, counter-clockwise seen from the front.
-    pub triangles: Vec<[u32; 3]>,
-    /// Material of each triangle: as many as triangles, or one for all.
-    pub materials: Vec<u32>,
-    /// Spheres with their materials.
-    pub spheres: Vec<Sphere>,
-}
 
 /// Collects a scene's parts.
 #[derive(Clone, Debug, Default)]
@@ -183,6 +160,7 @@ impl SceneBuilder {
 mod tests {
     use super::*;
     use crate::math::vec3::{normalize, vec3};
+    use crate::scene::IDENTITY;
 
     fn quad(material: u32) -> MeshData {
         MeshData {

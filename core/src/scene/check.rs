@@ -2,10 +2,11 @@
 
 use crate::error::{Error, Result};
 use crate::math;
-use crate::math::transform::{inverse, similarity_scale};
+use crate::math::transform::{Affine, inverse, similarity_scale};
 use crate::math::vec3::{Vec3, max_abs_component, normalize, vec3};
-use crate::scene::builder::{MeshData, SceneBuilder};
+use crate::scene::builder::SceneBuilder;
 use crate::scene::lighting::{EnvironmentLight, PunctualLight};
+use crate::scene::mesh::MeshData;
 use crate::scene::types::*;
 
 /// Upper limit of coordinates: differences and products of smaller ones cannot overflow in the intersector.

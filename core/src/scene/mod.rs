@@ -10,15 +10,19 @@ mod check;
 mod environment;
 mod image;
 mod lighting;
+mod mesh;
 pub mod texture;
 mod types;
 
-pub use crate::math::transform::{compose, inverse, transform_normal, transform_point, transform_vector};
-pub use builder::{Flatten, MeshData, SceneBuilder};
+pub use crate::math::transform::{
+    Affine, IDENTITY, compose, inverse, transform_normal, transform_point, transform_vector,
+};
+pub use builder::SceneBuilder;
 pub use camera::{Camera, CameraFrame};
 pub use environment::environment_radiance;
 pub use image::{ImageId, Sampler, TextureTransform};
 pub use lighting::{AliasTable, EnvironmentLight, PunctualLight};
+pub use mesh::{Flatten, MeshData};
 pub use types::*;
 
 use crate::math::vec3::{Vec3, length};

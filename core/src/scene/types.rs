@@ -3,6 +3,7 @@
 //! All are plain old data of 4-byte scalars in 16-byte groups, without padding, so that the kernel dialect
 //! can mirror them byte for byte. Indices are `u32`; [`NONE`] means absent.
 
+use crate::math::transform::Affine;
 use crate::math::vec3::{Vec3, vec3};
 use bytemuck::{Pod, Zeroable};
 
@@ -89,12 +90,6 @@ pub struct Mesh {
     /// How many spheres.
     pub sphere_count: u32,
 }
-
-/// Rows of an affine map: `out[i] = ((m[i][0] x + m[i][1] y) + m[i][2] z) + m[i][3]`.
-pub type Affine = [[f32; 4]; 3];
-
-/// The affine identity.
-pub const IDENTITY: Affine = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
 
 /// One placement of a mesh in the world.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]

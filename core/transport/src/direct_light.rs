@@ -30,6 +30,8 @@ pub(crate) fn connect_to_light(
     if scene.lights.is_empty() || local.surface.is_specular() {
         return None;
     }
+
+    // Sample a light
     let light = lights::sample(scene, at.position, path.key, bounce, record);
     record.note(|r| {
         r.light_direction = light.direction;
@@ -44,6 +46,8 @@ pub(crate) fn connect_to_light(
     if !local.same_side(light.direction, wi.z) {
         return None;
     }
+
+    // Evaluate the BSDF and the MIS weight
     let scattered = bsdf::evaluate(&local.surface, local.wo, wi);
     record.note(|r| {
         r.light_bsdf = scattered.value;
@@ -57,6 +61,8 @@ pub(crate) fn connect_to_light(
     if max_component(radiance) <= 0.0 {
         return None;
     }
+
+    // Build the shadow ray
     let origin = offset_origin(at.position, local.geometric, light.direction, at.scale);
     let t_max = min(light.distance * SHADOW_SHORTENING, FAR);
     record.note(|r| {

@@ -1,6 +1,6 @@
 //! Named constants of the kernels against this crate's.
 
-use crate::parity::run::{Mismatch, compare_words};
+use crate::parity::mismatch::{Mismatch, compare_words};
 use lockstep_bvh::{EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, LeafPrimitive, NODE_WIDENING, STACK_SIZE};
 use lockstep_core::Strategy;
 use lockstep_core::error::Result;

@@ -1,6 +1,6 @@
 //! Local memory, barriers and atomics, whose results depend on the launch.
 
-use crate::parity::run::Mismatch;
+use crate::parity::mismatch::Mismatch;
 use lockstep_core::error::Result;
 use lockstep_gpu::probe::{Call, ProbeDevice, probe_kernel};
 

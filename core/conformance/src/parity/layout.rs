@@ -1,6 +1,6 @@
 //! Sizes and offsets of the records that host and device exchange.
 
-use crate::parity::run::{Mismatch, compare_words};
+use crate::parity::mismatch::{Mismatch, compare_words};
 use lockstep_bvh::{Block8, LeafPrimitive, Node, Node8};
 use lockstep_core::error::Result;
 use lockstep_core::geometry::{Hit, Ray};

@@ -16,10 +16,12 @@ mod fixtures;
 mod group;
 mod layout;
 mod list;
+mod mismatch;
 mod run;
 mod words;
 
-pub use run::{Mismatch, run};
+pub use mismatch::Mismatch;
+pub use run::run;
 
 use crate::{Checked, During, Outcome, Subject};
 

@@ -23,7 +23,7 @@ LS_FN float bsdf_adjoint_factor(Surface s, Vec3 wi) {
  * equation 5.19). Each direction is given by its cosines to the shading and to the geometric normal. */
 LS_FN float bsdf_shading_normal_correction(Vec2 wo, Vec2 wi) {
     float below = LS_ABS(wo.y * wi.x);
-    return below > 0.0f ? LS_ABS(wo.x * wi.y) / below : 0.0f;
+    return below > 0.0f ? LS_DIV(LS_ABS(wo.x * wi.y), below) : 0.0f;
 }
 
 /* The density per solid angle with which a path that arrives along `wi` chooses `wo`. Zero for specular

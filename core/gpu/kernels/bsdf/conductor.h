@@ -24,6 +24,6 @@ LS_FN Scatter bsdf_conductor_sample(Surface s, Vec3 wo, float u, float v) {
         return bsdf_absorbed();
     }
     Masking m = bsdf_ggx_masking(wo, wi, alpha);
-    float pdf = m.g1 * bsdf_ggx_d(h, alpha) / (4.0f * wo.z);
-    return bsdf_scatter(wi, vec3_scale(bsdf_schlick(s.base_color, vec3_dot(wo, h)), m.g2 / m.g1), pdf);
+    float pdf = LS_DIV(m.g1 * bsdf_ggx_d(h, alpha), 4.0f * wo.z);
+    return bsdf_scatter(wi, vec3_scale(bsdf_schlick(s.base_color, vec3_dot(wo, h)), LS_DIV(m.g2, m.g1)), pdf);
 }

@@ -23,9 +23,9 @@ LS_FN Evaluation bsdf_dielectric_transmission(Surface s, Vec3 wo, Vec3 wi) {
     float alpha = bsdf_surface_alpha(s);
     Masking m = bsdf_ggx_masking(wo, wi, alpha);
     float f = bsdf_fresnel_dielectric(cos_o, eta);
-    float root = cos_i + cos_o / eta;
-    float common = (1.0f - f) * bsdf_ggx_d(h, alpha) * cos_o * -cos_i / (wo.z * root * root);
-    return bsdf_evaluation(vec3_scale(s.base_color, common * m.g2 / (eta * eta)), common * m.g1);
+    float root = cos_i + LS_DIV(cos_o, eta);
+    float common = LS_DIV((1.0f - f) * bsdf_ggx_d(h, alpha) * cos_o * -cos_i, wo.z * root * root);
+    return bsdf_evaluation(vec3_scale(s.base_color, LS_DIV(common * m.g2, eta * eta)), common * m.g1);
 }
 
 /* BSDF times cosine of a rough dielectric, and its density. For radiance: transmission carries the factor
@@ -50,20 +50,20 @@ LS_FN Scatter bsdf_dielectric_sample(Surface s, Vec3 wo, float u0, float u1, flo
         return bsdf_absorbed();
     }
     /* Radiance is compressed into a smaller cone on its way into the denser side. */
-    float compression = reflected ? 1.0f : 1.0f / (eta * eta);
+    float compression = reflected ? 1.0f : LS_DIV(1.0f, eta * eta);
     if (specular) {
         return bsdf_scatter(wi, vec3_scale(s.base_color, compression), 0.0f);
     }
     /* Density of wi: the visible normals' times the Jacobian of reflection or refraction */
     Masking m = bsdf_ggx_masking(wo, wi, alpha);
-    float visible = m.g1 * bsdf_ggx_d(h, alpha) / wo.z;
+    float visible = LS_DIV(m.g1 * bsdf_ggx_d(h, alpha), wo.z);
     float pdf;
     if (reflected) {
         pdf = f * visible * 0.25f;
     } else {
         float cos_i = vec3_dot(wi, h);
-        float root = cos_i + cosine / eta;
-        pdf = (1.0f - f) * visible * cosine * -cos_i / (root * root);
+        float root = cos_i + LS_DIV(cosine, eta);
+        pdf = LS_DIV((1.0f - f) * visible * cosine * -cos_i, root * root);
     }
-    return bsdf_scatter(wi, vec3_scale(s.base_color, compression * m.g2 / m.g1), pdf);
+    return bsdf_scatter(wi, vec3_scale(s.base_color, LS_DIV(compression * m.g2, m.g1)), pdf);
 }

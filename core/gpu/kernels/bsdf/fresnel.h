@@ -20,13 +20,13 @@ LS_FN float bsdf_schlick_scalar(float f0, float cosine) {
 LS_FN float bsdf_fresnel_dielectric(float cosine, float eta) {
     /* Snell's law; no real angle beyond is total internal reflection. */
     float c = math_clamp(cosine, 0.0f, 1.0f);
-    float sin2_beyond = (1.0f - c * c) / (eta * eta);
+    float sin2_beyond = LS_DIV(1.0f - c * c, eta * eta);
     if (sin2_beyond >= 1.0f) {
         return 1.0f;
     }
     /* Mean of both polarisations. */
     float beyond = math_safe_sqrt(1.0f - sin2_beyond);
-    float parallel = (eta * c - beyond) / (eta * c + beyond);
-    float perpendicular = (c - eta * beyond) / (c + eta * beyond);
+    float parallel = LS_DIV(eta * c - beyond, eta * c + beyond);
+    float perpendicular = LS_DIV(c - eta * beyond, c + eta * beyond);
     return 0.5f * (parallel * parallel + perpendicular * perpendicular);
 }

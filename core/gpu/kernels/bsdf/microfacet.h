@@ -19,13 +19,13 @@ typedef struct {
 /* GGX density of microfacet normals (Walter et al. 2007, equation 33). */
 LS_FN float bsdf_ggx_d(Vec3 h, float alpha) {
     float a2 = alpha * alpha;
-    float t = (h.x * h.x + h.y * h.y) / a2 + h.z * h.z;
-    return 1.0f / (MATH_PI * a2 * t * t);
+    float t = LS_DIV(h.x * h.x + h.y * h.y, a2) + h.z * h.z;
+    return LS_DIV(1.0f, MATH_PI * a2 * t * t);
 }
 
 /* Smith's Lambda for GGX (Heitz 2014, equation 72). */
 LS_FN float bsdf_ggx_lambda(Vec3 v, float alpha) {
-    float slope2 = alpha * alpha * (v.x * v.x + v.y * v.y) / (v.z * v.z);
+    float slope2 = LS_DIV(alpha * alpha * (v.x * v.x + v.y * v.y), v.z * v.z);
     return 0.5f * (LS_SQRT(1.0f + slope2) - 1.0f);
 }
 
@@ -46,8 +46,8 @@ LS_FN Masking bsdf_ggx_masking(Vec3 wo, Vec3 wi, float alpha) {
     float lambda_o = bsdf_ggx_lambda(wo, alpha);
     float lambda_i = bsdf_ggx_lambda(wi, alpha);
     Masking m;
-    m.g1 = 1.0f / (1.0f + lambda_o);
-    m.g2 = 1.0f / (1.0f + lambda_o + lambda_i);
+    m.g1 = LS_DIV(1.0f, 1.0f + lambda_o);
+    m.g2 = LS_DIV(1.0f, 1.0f + lambda_o + lambda_i);
     return m;
 }
 
@@ -59,18 +59,19 @@ LS_FN Vec3 bsdf_reflect(Vec3 wo, Vec3 h) {
 /* `wo` refracted at the microfacet normal `h`; the zero vector on total internal reflection. */
 LS_FN Vec3 bsdf_refract(Vec3 wo, Vec3 h, float eta) {
     float c = vec3_dot(wo, h);
-    float sin2_beyond = (1.0f - c * c) / (eta * eta);
+    float sin2_beyond = LS_DIV(1.0f - c * c, eta * eta);
     if (sin2_beyond >= 1.0f) {
         return vec3_splat(0.0f);
     }
-    return vec3_sub(vec3_scale(h, c / eta - math_safe_sqrt(1.0f - sin2_beyond)), vec3_scale(wo, 1.0f / eta));
+    return vec3_sub(vec3_scale(h, LS_DIV(c, eta) - math_safe_sqrt(1.0f - sin2_beyond)),
+                    vec3_scale(wo, LS_DIV(1.0f, eta)));
 }
 
 LS_FN ReflectionTerms bsdf_reflection_terms(Vec3 wo, Vec3 wi, float alpha) {
     Vec3 h = vec3_normalize(vec3_add(wo, wi));
     Masking m = bsdf_ggx_masking(wo, wi, alpha);
     ReflectionTerms r;
-    r.d_over_4 = bsdf_ggx_d(h, alpha) / (4.0f * wo.z);
+    r.d_over_4 = LS_DIV(bsdf_ggx_d(h, alpha), 4.0f * wo.z);
     r.g1 = m.g1;
     r.g2 = m.g2;
     r.cosine = vec3_dot(wo, h);

@@ -18,7 +18,7 @@ typedef struct {
 LS_FN Lobes bsdf_principled_lobes_new(Surface s, Vec3 wo) {
     Lobes l;
     /* Colours of the lobes */
-    l.f0_dielectric = math_sqr((s.ior - 1.0f) / (s.ior + 1.0f));
+    l.f0_dielectric = math_sqr(LS_DIV(s.ior - 1.0f, s.ior + 1.0f));
     l.f0 = vec3_lerp(vec3_splat(l.f0_dielectric), s.base_color, s.metallic);
     Vec3 body = vec3_scale(s.base_color, 1.0f - s.metallic);
     l.transmitted = vec3_scale(body, s.transmission);
@@ -30,9 +30,9 @@ LS_FN Lobes bsdf_principled_lobes_new(Surface s, Vec3 wo) {
     float w_transmitted = vec3_luminance(l.transmitted) * below;
     float w_body = w_diffuse + w_transmitted;
     /* Probabilities, with a tenth kept for the lobe that the estimate undervalues */
-    l.p_specular = w_body > 0.0f ? 0.1f + 0.8f * (w_specular / (w_specular + w_body)) : 1.0f;
-    l.p_diffuse = w_body > 0.0f ? (1.0f - l.p_specular) * (w_diffuse / w_body) : 0.0f;
-    l.p_transmitted = w_body > 0.0f ? (1.0f - l.p_specular) * (w_transmitted / w_body) : 0.0f;
+    l.p_specular = w_body > 0.0f ? 0.1f + 0.8f * LS_DIV(w_specular, w_specular + w_body) : 1.0f;
+    l.p_diffuse = w_body > 0.0f ? (1.0f - l.p_specular) * LS_DIV(w_diffuse, w_body) : 0.0f;
+    l.p_transmitted = w_body > 0.0f ? (1.0f - l.p_specular) * LS_DIV(w_transmitted, w_body) : 0.0f;
     return l;
 }
 
@@ -74,7 +74,7 @@ LS_FN Scatter bsdf_principled_sample(Surface s, Vec3 wo, float u0, float u1, flo
     /* Weight by the mixture's density */
     Evaluation e = bsdf_principled_evaluate(s, wo, wi);
     if (e.pdf > 0.0f) {
-        return bsdf_scatter(wi, vec3_scale(e.value, 1.0f / e.pdf), e.pdf);
+        return bsdf_scatter(wi, vec3_scale(e.value, LS_DIV(1.0f, e.pdf)), e.pdf);
     }
     return bsdf_absorbed();
 }

@@ -70,5 +70,5 @@ LS_FN float bsdf_surface_alpha(Surface s) {
 
 /* Index of refraction beyond the surface over the index on `wo`'s side. */
 LS_FN float bsdf_surface_relative_ior(Surface s) {
-    return s.outside ? s.ior : 1.0f / s.ior;
+    return s.outside ? s.ior : LS_DIV(1.0f, s.ior);
 }

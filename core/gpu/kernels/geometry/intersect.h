@@ -79,7 +79,7 @@ LS_FN bool intersect_hit_yields_to(Hit hit, Hit other) {
 
 /* The finite reciprocal of a direction component. */
 LS_FN float intersect_inverse(float d) {
-    return 1.0f / (LS_ABS(d) < SMALLEST_DIRECTION ? math_with_sign_of(SMALLEST_DIRECTION, d) : d);
+    return LS_DIV(1.0f, LS_ABS(d) < SMALLEST_DIRECTION ? math_with_sign_of(SMALLEST_DIRECTION, d) : d);
 }
 
 LS_FN Slabs intersect_slabs_new(Vec3 origin, Vec3 direction) {
@@ -119,9 +119,9 @@ LS_FN Shear intersect_shear_new(Vec3 direction) {
     Shear shear;
     shear.axis = ax > ay ? (ax > az ? 0u : 2u) : (ay > az ? 1u : 2u);
     Vec3 d = intersect_rotate_to(direction, shear.axis);
-    shear.sx = d.x / d.z;
-    shear.sy = d.y / d.z;
-    shear.sz = 1.0f / d.z;
+    shear.sx = LS_DIV(d.x, d.z);
+    shear.sy = LS_DIV(d.y, d.z);
+    shear.sz = LS_DIV(1.0f, d.z);
     return shear;
 }
 
@@ -145,6 +145,8 @@ LS_FN TriangleHit intersect_triangle(Vec3 origin, Shear shear, Vec3 p0, Vec3 p1,
     hit.t = 0.0f;
     hit.u = 0.0f;
     hit.v = 0.0f;
+
+    /* Vertices relative to the origin, axes permuted, sheared and projected */
     Vec3 a = intersect_rotate_to(vec3_sub(p0, origin), shear.axis);
     Vec3 b = intersect_rotate_to(vec3_sub(p1, origin), shear.axis);
     Vec3 c = intersect_rotate_to(vec3_sub(p2, origin), shear.axis);
@@ -154,6 +156,8 @@ LS_FN TriangleHit intersect_triangle(Vec3 origin, Shear shear, Vec3 p0, Vec3 p1,
     float by = b.y - shear.sy * b.z;
     float cx = c.x - shear.sx * c.z;
     float cy = c.y - shear.sy * c.z;
+
+    /* Edge functions: a hit has no two of opposite sign */
     float u = intersect_edge_function(cx, by, cy, bx);
     float v = intersect_edge_function(ax, cy, ay, cx);
     float w = intersect_edge_function(bx, ay, by, ax);
@@ -164,7 +168,7 @@ LS_FN TriangleHit intersect_triangle(Vec3 origin, Shear shear, Vec3 p0, Vec3 p1,
     if (determinant == 0.0f) {
         return hit;
     }
-    float inverse = 1.0f / determinant;
+    float inverse = LS_DIV(1.0f, determinant);
     float depth = u * a.z + v * b.z + w * c.z;
     hit.found = true;
     hit.t = depth * shear.sz * inverse;
@@ -182,7 +186,7 @@ LS_FN SphereHit intersect_sphere(Vec3 origin, Vec3 direction, Vec3 center, float
     Vec3 to_center = vec3_sub(center, origin);
     float a = vec3_dot(direction, direction);
     float half_b = vec3_dot(to_center, direction);
-    Vec3 closest = vec3_sub(to_center, vec3_scale(direction, half_b / a));
+    Vec3 closest = vec3_sub(to_center, vec3_scale(direction, LS_DIV(half_b, a)));
     float discriminant = radius * radius - vec3_dot(closest, closest);
     if (discriminant < 0.0f) {
         return hit;
@@ -192,8 +196,8 @@ LS_FN SphereHit intersect_sphere(Vec3 origin, Vec3 direction, Vec3 center, float
     if (q == 0.0f) {
         return hit;
     }
-    float t0 = c / q;
-    float t1 = q / a;
+    float t0 = LS_DIV(c, q);
+    float t1 = LS_DIV(q, a);
     hit.found = true;
     hit.enters = math_min(t0, t1);
     hit.leaves = math_max(t0, t1);

@@ -11,6 +11,8 @@ LS_FN Connection direct_light_connect_to_light(SceneRef scene, Pass pass, u32 bo
     if (scene.constants.light_count == 0u || bsdf_surface_is_specular(here.surface)) {
         return path_no_connection();
     }
+
+    /* Sample a light */
     LightSample light = lights_sample(scene, at.position, path.key, bounce, record);
     record->light_direction = light.direction;
     record->light_distance = light.distance;
@@ -23,6 +25,8 @@ LS_FN Connection direct_light_connect_to_light(SceneRef scene, Pass pass, u32 bo
     if (!surface_shading_frame_same_side(here, light.direction, wi.z)) {
         return path_no_connection();
     }
+
+    /* Evaluate the BSDF and the MIS weight */
     Evaluation scattered = bsdf_evaluate(here.surface, here.wo, wi);
     record->light_bsdf = scattered.value;
     record->light_bsdf_pdf = scattered.pdf;
@@ -31,10 +35,12 @@ LS_FN Connection direct_light_connect_to_light(SceneRef scene, Pass pass, u32 bo
         weight = sampling_power_heuristic(light.pdf, scattered.pdf);
     }
     Vec3 radiance = vec3_scale(vec3_mul(vec3_mul(path.throughput, scattered.value), light.radiance),
-                               weight / light.pdf);
+                               LS_DIV(weight, light.pdf));
     if (vec3_max_component(radiance) <= 0.0f) {
         return path_no_connection();
     }
+
+    /* Build the shadow ray */
     Vec3 origin = intersect_offset_origin(at.position, here.geometric, light.direction, at.scale);
     float t_max = math_min(light.distance * SHADOW_SHORTENING, FAR);
     record->flags |= VERTEX_SHADOW;

@@ -73,7 +73,7 @@ LS_FN bool path_scatter(Pass pass, u32 bounce, PathState *path, Interaction at, 
         if (u.u[3] >= survival) {
             return false;
         }
-        throughput = vec3_scale(throughput, 1.0f / survival);
+        throughput = vec3_scale(throughput, LS_DIV(1.0f, survival));
     }
 
     /* Spawn the next ray */

@@ -47,7 +47,7 @@ LS_FN Vec2 sampling_uniform_triangle(float u, float v) {
 /* A right-handed frame whose third axis is the unit vector `n` (Duff et al., JCGT 6(1), 2017). */
 LS_FN Frame sampling_frame(Vec3 n) {
     float sign = math_with_sign_of(1.0f, n.z);
-    float a = -1.0f / (sign + n.z);
+    float a = LS_DIV(-1.0f, sign + n.z);
     float b = n.x * n.y * a;
     Frame f;
     f.s = vec3_new(1.0f + sign * n.x * n.x * a, sign * b, -sign * n.x);
@@ -76,9 +76,9 @@ LS_FN u32 sampling_pick_cell(SceneRef scene, u32 index_word, u32 choice_word) {
  * Veach's power heuristic with exponent two, written so that large densities do not overflow. */
 LS_FN float sampling_power_heuristic(float a, float b) {
     if (a >= b) {
-        float r = b / a;
-        return 1.0f / (1.0f + r * r);
+        float r = LS_DIV(b, a);
+        return LS_DIV(1.0f, 1.0f + r * r);
     }
-    float r = a / b;
-    return r * r / (1.0f + r * r);
+    float r = LS_DIV(a, b);
+    return LS_DIV(r * r, 1.0f + r * r);
 }

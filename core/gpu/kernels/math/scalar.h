@@ -93,7 +93,7 @@ LS_FN SinCos math_sin_cos_turns(float turns) {
 LS_FN float math_atan_unit(float x) {
     /* Beyond tan(pi/8), use atan(x) = pi/4 + atan((x - 1) / (x + 1)). */
     bool high = x > 0.41421357f;
-    float r = high ? (x - 1.0f) / (x + 1.0f) : x;
+    float r = high ? LS_DIV(x - 1.0f, x + 1.0f) : x;
     float z = r * r;
     float p = (((8.053745e-2f * z - 1.3877686e-1f) * z + 1.9977711e-1f) * z - 3.333295e-1f) * z * r + r;
     return high ? p + MATH_FRAC_PI_4 : p;
@@ -108,7 +108,7 @@ LS_FN float math_atan2_turns(float y, float x) {
         return 0.0f;
     }
     /* Fold into the first octant, then unfold. */
-    float a = math_atan_unit(math_min(ax, ay) / largest);
+    float a = math_atan_unit(LS_DIV(math_min(ax, ay), largest));
     if (ay > ax) {
         a = MATH_FRAC_PI_2 - a;
     }

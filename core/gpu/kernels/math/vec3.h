@@ -53,7 +53,7 @@ LS_FN Vec3 vec3_cross(Vec3 a, Vec3 b) {
 LS_FN Vec3 vec3_normalize(Vec3 a) {
     float squared = vec3_dot(a, a);
     if (squared > 0.0f) {
-        return vec3_scale(a, 1.0f / LS_SQRT(squared));
+        return vec3_scale(a, LS_DIV(1.0f, LS_SQRT(squared)));
     }
     return vec3_splat(0.0f);
 }

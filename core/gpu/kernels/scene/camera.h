@@ -10,8 +10,8 @@ typedef struct {
 LS_FN CameraRay camera_frame_ray(CameraFrame frame, u32 pixel, Uniforms u) {
     u32 row = pixel / frame.width;
     u32 column = pixel - row * frame.width;
-    float x = 2.0f * (((float)column + u.u[0]) / (float)frame.width) - 1.0f;
-    float y = 1.0f - 2.0f * (((float)row + u.u[1]) / (float)frame.height);
+    float x = 2.0f * LS_DIV((float)column + u.u[0], (float)frame.width) - 1.0f;
+    float y = 1.0f - 2.0f * LS_DIV((float)row + u.u[1], (float)frame.height);
     Vec3 through = vec3_add(vec3_add(vec3_scale(frame.right, x), vec3_scale(frame.up, y)), frame.forward);
     CameraRay ray;
     if (frame.lens_radius == 0.0f) {

@@ -24,7 +24,7 @@ LS_FN CameraSample camera_importance_unseen(void) {
 LS_FN float camera_importance_pixel_area(CameraFrame frame) {
     float right = vec3_dot(frame.right, frame.right);
     float up = vec3_dot(frame.up, frame.up);
-    return 4.0f * LS_SQRT(right * up) / ((float)frame.width * (float)frame.height);
+    return LS_DIV(4.0f * LS_SQRT(right * up), (float)frame.width * (float)frame.height);
 }
 
 /* Connects a point of the scene to a point of the lens chosen by the draws `u` and `v`. */
@@ -45,13 +45,13 @@ LS_FN CameraSample camera_importance_connect(CameraFrame frame, Vec3 p, float u,
     }
     /* Project onto the plane at unit distance from the eye; through a lens, points in the plane in focus
      * stay in place */
-    Vec3 through = vec3_scale(to_point, 1.0f / depth);
+    Vec3 through = vec3_scale(to_point, LS_DIV(1.0f, depth));
     if (frame.lens_radius > 0.0f) {
         Vec3 focus = vec3_add(lens, vec3_scale(through, frame.focus_distance));
-        through = vec3_scale(vec3_sub(focus, frame.eye), 1.0f / frame.focus_distance);
+        through = vec3_scale(vec3_sub(focus, frame.eye), LS_DIV(1.0f, frame.focus_distance));
     }
-    float x = vec3_dot(through, frame.right) / vec3_dot(frame.right, frame.right);
-    float y = vec3_dot(through, frame.up) / vec3_dot(frame.up, frame.up);
+    float x = LS_DIV(vec3_dot(through, frame.right), vec3_dot(frame.right, frame.right));
+    float y = LS_DIV(vec3_dot(through, frame.up), vec3_dot(frame.up, frame.up));
     /* Find the pixel */
     float column = 0.5f * (x + 1.0f) * (float)frame.width;
     float row = 0.5f * (1.0f - y) * (float)frame.height;
@@ -62,8 +62,8 @@ LS_FN CameraSample camera_importance_connect(CameraFrame frame, Vec3 p, float u,
     s.pixel = (u32)math_floor_to_i32(row) * frame.width + (u32)math_floor_to_i32(column);
     /* Importance of the pixel: its mean radiance is the integral of importance times radiance */
     s.distance = LS_SQRT(vec3_dot(to_point, to_point));
-    float cosine = depth / s.distance;
-    s.importance = 1.0f / (camera_importance_pixel_area(frame) * cosine * cosine * cosine);
-    s.direction = vec3_scale(to_point, -1.0f / s.distance);
+    float cosine = LS_DIV(depth, s.distance);
+    s.importance = LS_DIV(1.0f, camera_importance_pixel_area(frame) * cosine * cosine * cosine);
+    s.direction = vec3_scale(to_point, LS_DIV(-1.0f, s.distance));
     return s;
 }

@@ -29,7 +29,7 @@ LS_FN float emission_direction_pdf(Material material, float cosine) {
 
 /* Density per area with which emission_sample chooses a point of the disk of a light at infinity. */
 LS_FN float emission_disk_pdf(BoundingSphere bounds) {
-    return MATH_INV_PI / (bounds.radius * bounds.radius);
+    return LS_DIV(MATH_INV_PI, bounds.radius * bounds.radius);
 }
 
 /* A direction of the cosine-weighted hemisphere; of both sides where both emit. */
@@ -82,11 +82,11 @@ LS_FN EmissionSample emission_from_point(u32 index, Light light, float u, float 
         /* The falloff ends where the cosine times the scale plus the offset is zero */
         float scale = light.edge2.x;
         float offset = light.edge2.y;
-        float one_minus_cos = 1.0f + offset / scale;
+        float one_minus_cos = 1.0f + LS_DIV(offset, scale);
         Vec3 wi = sampling_uniform_cone(u, v, one_minus_cos);
         Frame f = sampling_frame(light.edge1);
         s.direction = vec3_normalize(vec3_weigh(f.s, f.t, light.edge1, wi));
-        s.pdf_direction = 1.0f / (MATH_TWO_PI * one_minus_cos);
+        s.pdf_direction = LS_DIV(1.0f, MATH_TWO_PI * one_minus_cos);
         float linear = math_saturate(wi.z * scale + offset);
         s.radiance = vec3_scale(light.intensity, linear * linear);
     }

@@ -33,7 +33,7 @@ LS_FN float lights_emission_cosine(Material material, float cosine) {
 
 /* Density per solid angle of light sampling choosing a point of an emissive triangle. */
 LS_FN float lights_area_to_solid_angle(Material material, float distance2, float cosine) {
-    return material.light_pdf_area * (distance2 / cosine);
+    return material.light_pdf_area * LS_DIV(distance2, cosine);
 }
 
 /* Emission at barycentrics `b` of a triangle of the scene. */
@@ -59,7 +59,7 @@ LS_FN LightSample lights_sample_triangle(SceneRef scene, Light light, Vec3 p, fl
         return lights_dark();
     }
     float distance = LS_SQRT(distance2);
-    Vec3 direction = vec3_scale(to_light, 1.0f / distance);
+    Vec3 direction = vec3_scale(to_light, LS_DIV(1.0f, distance));
     Vec3 normal = vec3_scale(vec3_normalize(vec3_cross(light.edge1, light.edge2)), light.intensity.x);
     Material material = load_material(scene, light.material);
     float cosine = lights_emission_cosine(material, -vec3_dot(normal, direction));
@@ -73,8 +73,8 @@ LS_FN LightSample lights_sample_triangle(SceneRef scene, Light light, Vec3 p, fl
 
 /* One minus the cosine of the half-angle that a sphere subtends; zero or negative from inside. */
 LS_FN float lights_subtended(float distance2, float radius) {
-    float sin2 = radius * radius / distance2;
-    return sin2 >= 1.0f ? 0.0f : sin2 / (1.0f + math_safe_sqrt(1.0f - sin2));
+    float sin2 = LS_DIV(radius * radius, distance2);
+    return sin2 >= 1.0f ? 0.0f : LS_DIV(sin2, 1.0f + math_safe_sqrt(1.0f - sin2));
 }
 
 /* A direction uniform over the sphere. */
@@ -100,7 +100,7 @@ LS_FN LightSample lights_sample_sphere(SceneRef scene, Light light, Vec3 p, floa
             vec3_add(vec3_add(vec3_scale(f.s, cone.x), vec3_scale(f.t, cone.y)), vec3_scale(axis, cone.z));
         float sin2 = math_max(1.0f - cone.z * cone.z, 0.0f);
         float distance = LS_SQRT(distance2) * cone.z - math_safe_sqrt(radius * radius - distance2 * sin2);
-        float pdf = light.pmf / (MATH_TWO_PI * one_minus_cos);
+        float pdf = LS_DIV(light.pmf, MATH_TWO_PI * one_minus_cos);
         return lights_light_sample(direction, math_max(distance, 0.0f), material.emission, pdf, false);
     }
     if ((material.flags & MATERIAL_TWO_SIDED_EMISSION) == 0u) {
@@ -113,7 +113,7 @@ LS_FN LightSample lights_sample_sphere(SceneRef scene, Light light, Vec3 p, floa
         return lights_dark();
     }
     float distance = LS_SQRT(squared);
-    Vec3 direction = vec3_scale(to_light, 1.0f / distance);
+    Vec3 direction = vec3_scale(to_light, LS_DIV(1.0f, distance));
     float cosine = LS_ABS(vec3_dot(normal, direction));
     if (cosine <= 0.0f) {
         return lights_dark();
@@ -129,7 +129,7 @@ LS_FN float lights_sphere_pdf(Material material, Vec3 center, float radius, Vec3
     float one_minus_cos = lights_subtended(vec3_dot(to_center, to_center), radius);
     if (one_minus_cos > 0.0f) {
         float pmf = material.light_pdf_area * (4.0f * MATH_PI * radius * radius);
-        return pmf / (MATH_TWO_PI * one_minus_cos);
+        return LS_DIV(pmf, MATH_TWO_PI * one_minus_cos);
     }
     return lights_area_to_solid_angle(material, distance2, cosine);
 }
@@ -144,13 +144,14 @@ LS_FN LightSample lights_sample_punctual(Light light, Vec3 p) {
         return lights_dark();
     }
     float distance = LS_SQRT(distance2);
-    Vec3 direction = vec3_scale(to_light, 1.0f / distance);
+    Vec3 direction = vec3_scale(to_light, LS_DIV(1.0f, distance));
     float falloff = 1.0f;
     if (light.kind == LIGHT_SPOT) {
         float linear = math_saturate(-vec3_dot(light.edge1, direction) * light.edge2.x + light.edge2.y);
         falloff = linear * linear;
     }
-    return lights_light_sample(direction, distance, vec3_scale(light.intensity, falloff / distance2), light.pmf, true);
+    return lights_light_sample(direction, distance, vec3_scale(light.intensity, LS_DIV(falloff, distance2)),
+                               light.pmf, true);
 }
 
 LS_FN float lights_cell_pdf(SceneRef scene, u32 cell) {
@@ -165,9 +166,9 @@ LS_FN LightSample lights_sample_environment(SceneRef scene, Words words) {
     u32 cell = sampling_pick_cell(scene, words.w[0], words.w[1]);
     u32 row = cell / environment.grid_width;
     u32 column = cell - row * environment.grid_width;
-    float height = 1.0f - 2.0f * (((float)row + rng_uniform(words.w[3])) / (float)environment.grid_height);
+    float height = 1.0f - 2.0f * LS_DIV((float)row + rng_uniform(words.w[3]), (float)environment.grid_height);
     float ring = math_safe_sqrt((1.0f - height) * (1.0f + height));
-    SinCos angle = math_sin_cos_turns(((float)column + rng_uniform(words.w[2])) / (float)environment.grid_width);
+    SinCos angle = math_sin_cos_turns(LS_DIV((float)column + rng_uniform(words.w[2]), (float)environment.grid_width));
     Vec3 direction = vec3_new(ring * angle.c, height, ring * angle.s);
     return lights_light_sample(direction, FAR, environment_radiance(scene, direction),
                                lights_cell_pdf(scene, cell), false);

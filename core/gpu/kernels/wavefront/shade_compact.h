@@ -32,6 +32,8 @@ LS_KERNEL void LS_STAGE ls_shade(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_
         u32 bins[LS_ROUND];
         u32 continued = 0u;
         u32 connected = 0u;
+
+        /* Shade this work-item's paths */
         for (u32 k = 0u; k < LS_ROUND; k++) {
             shaded[k] = path_ended();
             bins[k] = 0u;
@@ -44,8 +46,12 @@ LS_KERNEL void LS_STAGE ls_shade(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_
             continued += shaded[k].continues ? 1u : 0u;
             connected += shaded[k].connection.wanted ? 1u : 0u;
         }
+
+        /* Reserve entries of both queues */
         Slots slots = counter_reserve(&counters[bounce + 1u].extension_rays, continued, bins[0],
                                       &counters[bounce].shadow_rays, connected, scratch);
+
+        /* Append surviving paths */
         for (u32 bin = 0u; bin < LS_BINS; bin++) {
             for (u32 k = 0u; k < LS_ROUND; k++) {
                 if (shaded[k].continues && bins[k] == bin) {
@@ -53,6 +59,8 @@ LS_KERNEL void LS_STAGE ls_shade(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_
                 }
             }
         }
+
+        /* Append shadow rays */
         for (u32 k = 0u; k < LS_ROUND; k++) {
             if (shaded[k].connection.wanted) {
                 store_ray(shadow_origin, shadow_direction, slots.b, shaded[k].connection.ray);

@@ -1,7 +1,7 @@
 //! Ambient occlusion on a device: camera rays, one occlusion ray from each hit.
 
 use super::{CAMERA_PATHS, Plan, Stage, Step};
-use crate::assemble::header;
+use crate::header::header;
 use crate::signatures::{CONNECT, EXTEND, EXTEND_COHERENT, GENERATE, MEGAKERNEL, RESOLVE, SHADE, TALLY};
 use lockstep_core::{Integrator, stage};
 

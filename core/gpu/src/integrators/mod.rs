@@ -6,8 +6,9 @@
 mod ao;
 mod path;
 
+use crate::counters_len;
+use crate::header::Header;
 use crate::signatures::{ArgumentType, COUNTERS, Kernel, PACKED, U32};
-use crate::{assemble::Header, counters_len};
 use lockstep_core::{Integrator, Structure};
 
 /// How an integrator runs on a device.

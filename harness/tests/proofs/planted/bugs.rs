@@ -83,7 +83,7 @@ pub(super) const BUGS: [Bug; 15] = [
         name: "light pdf without the cosine",
         edits: &[edit(
             "core/gpu/kernels/scene/lights.h",
-            "return material.light_pdf_area * (distance2 / cosine);",
+            "return material.light_pdf_area * LS_DIV(distance2, cosine);",
             "return material.light_pdf_area * distance2;",
         )],
         rung: Rung::DirectLight,
@@ -195,8 +195,8 @@ pub(super) const BUGS: [Bug; 15] = [
         name: "power heuristic without the squares",
         edits: &[edit(
             "core/gpu/kernels/math/sampling.h",
-            "        float r = b / a;\n        return 1.0f / (1.0f + r * r);",
-            "        float r = b / a;\n        return 1.0f / (1.0f + r);",
+            "        float r = LS_DIV(b, a);\n        return LS_DIV(1.0f, 1.0f + r * r);",
+            "        float r = LS_DIV(b, a);\n        return LS_DIV(1.0f, 1.0f + r);",
         )],
         rung: Rung::DirectLight,
         quantities: &["light sample's share"],
