@@ -6,7 +6,7 @@ use lockstep_reports::metrics::MetricError;
 use lockstep_reports::port::sources::SourceError;
 use lockstep_reports::records::MapError;
 use lockstep_reports::records::RecordError;
-use lockstep_reports::statistics::JudgeError;
+use lockstep_reports::statistics::ComparisonError;
 use lockstep_reports::study::StudyError;
 use lockstep_setup::SetupError;
 use std::path::PathBuf;
@@ -93,7 +93,7 @@ pub(crate) enum Failure {
     Metric(#[from] MetricError),
     /// Stacks of images that cannot be judged.
     #[error(transparent)]
-    Judge(#[from] JudgeError),
+    Judge(#[from] ComparisonError),
     /// Sources that cannot be read.
     #[error(transparent)]
     Sources(#[from] SourceError),

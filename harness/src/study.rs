@@ -191,10 +191,10 @@ pub(crate) fn print_verdict(folder: &Path) -> Result<(), Failure> {
     for hits in &study.hits {
         text.push_str(&format!("  why, on {} at {} spp: {}\n", hits.scene, hits.spp, hits.why));
     }
-    for sentence in lockstep_reports::tables::said_of_paths(&study) {
+    for sentence in lockstep_reports::tables::path_sentences(&study) {
         text.push_str(&format!("  path by path, {sentence}\n"));
     }
-    for sentence in lockstep_reports::tables::said_of_rounds(&study) {
+    for sentence in lockstep_reports::tables::round_sentences(&study) {
         text.push_str(&format!("  {sentence}\n"));
     }
     text.push_str(&format!("{}\n", folder.join(files::PAGE).display()));
@@ -226,7 +226,7 @@ fn to_json(study: &Study, folder: &Path, stopped: bool) -> Value {
     json!({
         "folder": folder.to_string_lossy(), "report": folder.join(files::PAGE).to_string_lossy(),
         "headline": verdict.headline, "good": verdict.good, "stopped": stopped,
-        "scenes": study.scenes(), "targets": study.targets(), "rungs": study.rungs(),
+        "scenes": study.scenes(), "targets": study.targets(), "rungs": study.spp_levels(),
         "pairs": pairs, "why": why, "times": lockstep_reports::tables::compared(study),
     })
 }

@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let large = support::Plan {
         scenes: &["cornell", "weekend", "atrium", "sponza-wide"],
         targets: &["cpu-bvh", "cpu-embree", "opencl@pocl", "opencl@intel", "cuda@0"],
-        rungs: &[1, 2, 4, 8, 16, 32, 64],
+        levels: &[1, 2, 4, 8, 16, 32, 64],
         size: (1280, 720),
     };
     let plan = if is_large { &large } else { &support::SMALL };

@@ -3,8 +3,8 @@
 //! A study folder holds `records.jsonl`, `environment.json` and `images/`; everything else in it is made from
 //! those by [`write_report`], so a report can be remade on a machine without any of the devices.
 //!
-//! - [`sweep`]: kernel configurations, compared.
-//! - [`verdict`]: the conclusions of a study, in words.
+//! - [`verdict`]: the verdict of a study.
+//! - [`tuning`]: kernel configurations, compared.
 //! - [`stages`]: stage times, summed.
 //! - [`portability`]: performance portability of each application.
 //! - [`tables`]: tables as Markdown, CSV and JSON, and the summary for pull requests.
@@ -23,8 +23,8 @@ pub mod port_markdown;
 pub mod portability;
 mod report;
 pub mod stages;
-pub mod sweep;
 pub mod tables;
+pub mod tuning;
 pub mod verdict;
 
 pub use lockstep_metrics::{float, format, image_io, maps, metrics, statistics};

@@ -4,7 +4,7 @@ use crate::labels::{qualifier, varies};
 use crate::records::{Mode, Timing, mega_per_second};
 use crate::study::{Study, push_new};
 
-/// Times and rays of one target on one scene, summed over the steps of the ladder. A step that was repeated
+/// Times and rays of one target on one scene, summed over the steps of the schedule. A step that was repeated
 /// counts with the repeat whose total is the median.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StageTimes {

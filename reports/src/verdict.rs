@@ -1,11 +1,11 @@
-//! What a study found, in words.
+//! The verdict of a study.
 
 use crate::format::{count, number, plural};
 use crate::records::{Difference, Mode};
 use crate::study::{Study, push_new};
-use crate::sweep::{Swept, swept};
+use crate::tuning::{Tuned, tuned};
 
-/// What all comparisons of one pair of targets say together.
+/// The comparisons of one pair of targets, summed up.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairVerdict {
     /// First target.
@@ -16,17 +16,17 @@ pub struct PairVerdict {
     pub mode: String,
     /// Whether both targets promise identical films.
     pub promised: bool,
-    /// Comparisons, over scenes, rungs and seeds.
+    /// Comparisons, over scenes, levels and seeds.
     pub points: usize,
     /// How many of them found the films equal to the bit.
     pub identical: usize,
-    /// The first comparison, by scene and rung, that did not.
+    /// The first comparison, by scene and level, that did not.
     pub first_difference: Option<Difference>,
     /// The comparison with the most differing pixels.
     pub worst: Option<Difference>,
     /// The first comparison that was judged worst, broken before biased before within noise; nothing where none was
     /// judged.
-    pub judged: Option<Difference>,
+    pub worst_verdict: Option<Difference>,
 }
 
 impl PairVerdict {
@@ -38,12 +38,13 @@ impl PairVerdict {
     /// Whether nothing speaks against the pair: its films are identical where that is promised, and nowhere biased or
     /// broken elsewhere.
     pub fn is_good(&self) -> bool {
-        self.is_identical() || (!self.promised && self.judged.as_ref().is_none_or(|d| severity(d) <= 1))
+        self.is_identical()
+            || (!self.promised && self.worst_verdict.as_ref().is_none_or(|d| severity(d) <= 1))
     }
 
     /// Whether the pair may differ, and was found to do so within noise.
     fn is_within_noise(&self) -> bool {
-        self.judged.is_some() && !self.is_identical() && self.is_good()
+        self.worst_verdict.is_some() && !self.is_identical() && self.is_good()
     }
 
     /// One sentence. `pixels` is the number of pixels of an image, 0 if unknown.
@@ -74,7 +75,7 @@ impl PairVerdict {
         } else {
             String::new()
         };
-        let judged = self.judged.as_ref().map(|d| match d.verdict.as_str() {
+        let judged = self.worst_verdict.as_ref().map(|d| match d.verdict.as_str() {
             "biased" | "broken" => format!("; {} on {} at {} spp: {}", d.verdict, d.scene, d.spp, d.reason),
             _ => "; within noise".to_owned(),
         });
@@ -92,19 +93,19 @@ impl PairVerdict {
 /// One line below the headline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerdictLine {
-    /// Whether it tells of films that are identical.
+    /// Whether their films are identical.
     pub identical: bool,
-    /// Whether it tells of targets that may differ and do so within noise.
+    /// Whether they may differ and do so within noise.
     pub within_noise: bool,
     /// The targets that it is about.
     pub subject: String,
-    /// What is said of them.
+    /// The finding about them, in a sentence.
     pub sentence: String,
 }
 
 /// The verdict of a study.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Verdict {
+pub struct StudyVerdict {
     /// One line for the top of a page.
     pub headline: String,
     /// Whether the study found nothing amiss: pairs identical where promised, within noise elsewhere, and no sample
@@ -117,8 +118,8 @@ pub struct Verdict {
     pub pairs: Vec<PairVerdict>,
 }
 
-/// What a sweep found, in one line.
-fn sweep_headline(rows: &[Swept]) -> String {
+/// The outcome of tuning in one line.
+fn tuning_headline(rows: &[Tuned]) -> String {
     let mut targets = Vec::new();
     rows.iter().for_each(|row| push_new(&mut targets, row.target.as_str()));
     let bugs = rows.iter().filter(|row| row.is_bug()).count();
@@ -128,23 +129,23 @@ fn sweep_headline(rows: &[Swept]) -> String {
         .count();
     let on = plural(targets.len(), "target");
     if bugs > 0 {
-        return format!("{} of {ran} exact variants on {on} change the film", count(bugs as u64));
+        return format!("{} of {ran} exact configurations on {on} change the film", count(bugs as u64));
     }
-    format!("{ran} exact variants on {on}: films identical to the bit")
+    format!("{ran} exact configurations on {on}: films identical to the bit")
 }
 
 /// Draws the verdict from a study's records.
-pub fn verdict(study: &Study) -> Verdict {
+pub fn verdict(study: &Study) -> StudyVerdict {
     let pairs = pair_verdicts(study);
     let refused: u64 = study.rejected.iter().map(|r| r.non_finite + r.negative + r.clamped).sum();
     // Fast builds may differ, so they do not make the headline where there are exact ones.
     let has_exact = pairs.iter().any(|p| p.mode == "exact");
-    let judged: Vec<&PairVerdict> = pairs.iter().filter(|p| !has_exact || p.mode == "exact").collect();
-    let groups = groups(&judged);
+    let headlined: Vec<&PairVerdict> = pairs.iter().filter(|p| !has_exact || p.mode == "exact").collect();
+    let groups = groups(&headlined);
     let headline = if refused > 0 {
         format!("Broken: films refused {} samples", count(refused))
-    } else if pairs.is_empty() && !study.sweeps.is_empty() {
-        sweep_headline(&swept(study))
+    } else if pairs.is_empty() && !study.tunes.is_empty() {
+        tuning_headline(&tuned(study))
     } else if pairs.is_empty() {
         match study.targets().len() {
             0 => "Nothing was measured".to_owned(),
@@ -152,9 +153,9 @@ pub fn verdict(study: &Study) -> Verdict {
             _ => "Targets were measured but not yet compared".to_owned(),
         }
     } else {
-        headline(&groups, &judged)
+        headline(&groups, &headlined)
     };
-    let mut lines = group_lines(&groups, &judged, study.pixels());
+    let mut lines = group_lines(&groups, &headlined, study.pixels());
     for pair in pairs.iter().filter(|p| has_exact && p.mode != "exact") {
         lines.push(VerdictLine {
             identical: pair.is_identical(),
@@ -163,10 +164,10 @@ pub fn verdict(study: &Study) -> Verdict {
             sentence: format!("promise no identity: {}", pair.sentence(study.pixels())),
         });
     }
-    let compared = !pairs.is_empty() || !study.sweeps.is_empty();
-    let sound = pairs.iter().all(PairVerdict::is_good) && !swept(study).iter().any(Swept::is_bug);
+    let compared = !pairs.is_empty() || !study.tunes.is_empty();
+    let sound = pairs.iter().all(PairVerdict::is_good) && !tuned(study).iter().any(Tuned::is_bug);
     let good = refused == 0 && compared && sound;
-    Verdict { headline, good, lines, pairs }
+    StudyVerdict { headline, good, lines, pairs }
 }
 
 /// Targets sorted into groups that are identical among themselves.
@@ -303,14 +304,14 @@ fn pair_verdicts(study: &Study) -> Vec<PairVerdict> {
                 identical: 0,
                 first_difference: None,
                 worst: None,
-                judged: None,
+                worst_verdict: None,
             });
             pairs.len() - 1
         });
         let pair = &mut pairs[index];
         pair.points += 1;
-        if severity(d) > pair.judged.as_ref().map_or(0, severity) {
-            pair.judged = Some(d.clone());
+        if severity(d) > pair.worst_verdict.as_ref().map_or(0, severity) {
+            pair.worst_verdict = Some(d.clone());
         }
         if d.identical {
             pair.identical += 1;
@@ -359,7 +360,7 @@ mod tests {
         }
     }
 
-    fn verdict_of(records: Vec<Record>) -> Verdict {
+    fn verdict_of(records: Vec<Record>) -> StudyVerdict {
         verdict(&Study::from_records(records, Environment::default()))
     }
 

@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::{Plan, SMALL, write_study};
 
-/// Makes a study in which `cpu-embree` differs from the others, with maps of its top rung, and its page.
+/// Makes a study in which `cpu-embree` differs from the others, with maps of its top level, and its page.
 fn page(folder: &Path) -> String {
-    let plan = Plan { rungs: &[1, 2, 4, 8], ..SMALL };
+    let plan = Plan { levels: &[1, 2, 4, 8], ..SMALL };
     write_study(folder, &plan);
     let image = |target: &str| read_image(&folder.join(format!("images/cornell.{target}.8spp.exr"))).unwrap();
     let of = MapOf { scene: "cornell", a: "cpu-bvh", b: "cpu-embree", spp: 8, seed: 1 };
@@ -51,7 +51,7 @@ fn instruments(plan: &Plan) -> Vec<Record> {
     };
     let rounds = |target: &str, ms: f64| -> Vec<Timing> {
         let steps: Vec<(u32, u32)> =
-            std::iter::once(0).chain(plan.rungs.iter().copied()).zip(plan.rungs.iter().copied()).collect();
+            std::iter::once(0).chain(plan.levels.iter().copied()).zip(plan.levels.iter().copied()).collect();
         (1..6).flat_map(|repeat| steps.iter().map(move |&spp| step(target, repeat, spp, ms))).collect()
     };
     let after = |target: &str, seconds: f64, faster: f64| {

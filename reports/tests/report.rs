@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use support::{Plan, SMALL, write_study};
 
-const TINY: Plan<'static> = Plan { rungs: &[1, 2, 4], size: (32, 24), ..SMALL };
+const TINY: Plan<'static> = Plan { levels: &[1, 2, 4], size: (32, 24), ..SMALL };
 
 fn made_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut made = BTreeMap::new();
@@ -98,7 +98,7 @@ fn hostile_names_stay_text() {
 fn a_study_cut_off_at_any_line_or_byte_still_makes_a_report() {
     let dir = tempfile::tempdir().unwrap();
     let plan =
-        Plan { scenes: &["cornell"], targets: &["cpu-bvh", "cpu-embree"], rungs: &[1, 2], size: (16, 12) };
+        Plan { scenes: &["cornell"], targets: &["cpu-bvh", "cpu-embree"], levels: &[1, 2], size: (16, 12) };
     write_study(dir.path(), &plan);
     let records = dir.path().join(files::RECORDS);
     let whole = std::fs::read(&records).unwrap();
@@ -247,7 +247,7 @@ fn the_summary_reads_as_intended() {
         remedy: "install a driver".into(),
         ..Default::default()
     };
-    let note = Note { text: "stopped by Ctrl-C after 2 of 3 rungs".into(), ..Default::default() };
+    let note = Note { text: "stopped by Ctrl-C after 2 of 3 levels".into(), ..Default::default() };
     let records = vec![
         load.into(),
         pair(1, 0.0, 0).into(),
@@ -272,7 +272,7 @@ fn the_summary_reads_as_intended() {
 
     - **cpu-bvh : cpu-embree** differ in at most 31 of 400,000 pixels, on cornell at 2 spp with an 8-bit MSE of 0.2500 (1 of 2 comparisons identical)
     - skipped **cuda**: libcuda.so.1 was not found. Remedy: install a driver
-    - note: stopped by Ctrl-C after 2 of 3 rungs
+    - note: stopped by Ctrl-C after 2 of 3 levels
 
     ## Identical films
 
@@ -342,7 +342,7 @@ fn the_summary_reads_as_intended() {
     | :--- | :--- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
     | cornell | cpu-bvh | 2 | 1.000 | 40.00 | 20.00 | 30.00 | 9.000 | 100.0 | 60.0 % | 1,200,000 | 12.00 | 20.00 | 4.000 |
 
-    Summed over the ladder; a repeated step counts with its median. Inclusive: all rays over the total time. Exclusive: all rays over the time of traversal, whose share of the total is the trace share.
+    Summed over the spp schedule; a repeated step counts with its median. Inclusive: all rays over the total time. Exclusive: all rays over the time of traversal, whose share of the total is the trace share.
 
     ## Rays by bounce
 
@@ -352,7 +352,7 @@ fn the_summary_reads_as_intended() {
     | cornell | cpu-bvh | 1 | 300,000 |  | 100,000 | 100,000 |  |  |
     | cornell | cpu-bvh | 2 | 200,000 |  | 200,000 | 50,000 |  |  |
 
-    Summed over the ladder under the first seed; bounce 0 is the camera rays. A path is terminated at a bounce when it has no ray to the next. The last column compares with the first target of the bounce: under equal seeds exact targets have equal counts, and where a divergence begins, it shows here first.
+    Summed over the spp schedule under the first seed; bounce 0 is the camera rays. A path is terminated at a bounce when it has no ray to the next. The last column compares with the first target of the bounce: under equal seeds exact targets have equal counts, and where a divergence begins, it shows here first.
 
     ## Loading
 

@@ -3,7 +3,9 @@
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::metrics::{MetricError, compare};
 use lockstep_reports::records::{Difference, Noise, Tests};
-use lockstep_reports::statistics::{Agreement, JudgeError, NoiseFloor, Rule, Seeds, judge};
+use lockstep_reports::statistics::{
+    Agreement, ComparisonError, DecisionRule, NoiseFloor, Pairing, compare_images,
+};
 
 use super::folders::Compared;
 use super::matching::Match;
@@ -27,17 +29,17 @@ pub(super) struct Verdict {
 /// [`Failure::Input`] for images that are asked about wrongly.
 pub(super) fn of(m: &Match, compared: &[Compared]) -> Result<Verdict, Failure> {
     let side = |of: fn(&Compared) -> &LinearImage| compared.iter().map(|c| of(c).clone()).collect::<Vec<_>>();
-    let (rule, about) = (Rule::default(), format!("{} and {} of {}", m.a, m.b, m.scene));
-    match judge(&side(|c| &c.a), &side(|c| &c.b), Seeds::Paired, &rule) {
+    let (rule, about) = (DecisionRule::default(), format!("{} and {} of {}", m.a, m.b, m.scene));
+    match compare_images(&side(|c| &c.a), &side(|c| &c.b), Pairing::Paired, &rule) {
         Ok(found) => Ok(Verdict {
             agreement: Some(found.agreement),
             reason: found.reason,
-            tests: found.evidence.as_ref().map(|evidence| Tests::new(evidence, &rule)),
+            tests: found.test.as_ref().map(|evidence| Tests::new(evidence, &rule)),
             seeds: compared.len(),
-            noise: found.evidence.map(|evidence| evidence.noise),
+            noise: found.test.map(|evidence| evidence.noise),
         }),
-        Err(JudgeError::NoImages { .. }) => Ok(Verdict::default()),
-        Err(error @ JudgeError::SameImageTwice { .. }) => {
+        Err(ComparisonError::NoImages { .. }) => Ok(Verdict::default()),
+        Err(error @ ComparisonError::SameImageTwice { .. }) => {
             say(&format!("lockstep: {about}: {error}"));
             Ok(Verdict::default())
         }

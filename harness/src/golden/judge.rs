@@ -3,7 +3,7 @@
 use lockstep_core::Film;
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::metrics::compare;
-use lockstep_reports::statistics::{Rule, Seeds, judge as judge_images};
+use lockstep_reports::statistics::{DecisionRule, Pairing, compare_images};
 
 use super::store::Golden;
 use super::tolerance;
@@ -12,7 +12,7 @@ use crate::backends::Target;
 use crate::exit::Failure;
 
 /// Judges what a target rendered. One that promises identity must keep it. Another must agree within noise, as
-/// [`Rule`] has it for images of one seed, and stay within its row of the tolerance table where it has one.
+/// [`DecisionRule`] has it for images of one seed, and stay within its row of the tolerance table where it has one.
 ///
 /// # Errors
 /// [`Failure::Metric`] and [`Failure::Input`] for images that cannot be compared.
@@ -34,7 +34,7 @@ pub(super) fn judge(
         return Ok(Verdict::Differs(metrics, "the target promises identity".into()));
     }
     let (images, goldens) = (std::slice::from_ref(image), std::slice::from_ref(&golden.image));
-    let found = judge_images(images, goldens, Seeds::Paired, &Rule::default())
+    let found = compare_images(images, goldens, Pairing::Paired, &DecisionRule::default())
         .map_err(|e| Failure::Input(format!("{scene} on {}: {e}", target.name)))?;
     if !found.agreement.is_good() {
         return Ok(Verdict::Differs(metrics, format!("{}: {}", found.agreement, found.reason)));

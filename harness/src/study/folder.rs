@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
 use lockstep_reports::image_io::{ImageKind, ImageName, p_map_name};
-use lockstep_reports::records::{Environment, FilmHash, KernelResources, Record, RecordLog, Sweep, Timing};
+use lockstep_reports::records::{Environment, FilmHash, KernelResources, Record, RecordLog, Timing, Tune};
 use lockstep_reports::study::files;
 
 use super::resume;
@@ -23,7 +23,7 @@ pub(crate) struct Folder {
     keys: HashSet<String>,
     films: HashMap<String, String>,
     timings: Vec<Timing>,
-    sweeps: Vec<Sweep>,
+    sweeps: Vec<Tune>,
     explained: HashSet<[String; 3]>,
     _lock: File,
 }
@@ -119,7 +119,7 @@ impl Folder {
     }
 
     /// All points of a sweep, in the order measured.
-    pub(crate) fn sweeps(&self) -> &[Sweep] {
+    pub(crate) fn sweeps(&self) -> &[Tune] {
         &self.sweeps
     }
 
@@ -144,7 +144,7 @@ impl Folder {
         let Some(key) = record.key() else { return };
         match record {
             Record::Timing(timing) => self.timings.push(timing),
-            Record::Sweep(sweep) => self.sweeps.push(sweep),
+            Record::Tune(sweep) => self.sweeps.push(sweep),
             Record::Hits(hits) => {
                 self.explained.insert([hits.scene, hits.a, hits.b]);
             }

@@ -4,7 +4,7 @@ use lockstep_core::Film;
 use lockstep_core::film::{InvalidSamples, UNITS_PER_RADIANCE};
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::records::{Difference, Tests};
-use lockstep_reports::statistics::{Agreement, Rule, Seeds, judge, p_value_map};
+use lockstep_reports::statistics::{Agreement, DecisionRule, Pairing, compare_images, p_value_map};
 
 use super::step::{Outcome, Step};
 use crate::exit::Failure;
@@ -32,15 +32,15 @@ pub(super) fn verdict(
     if record.identical {
         return Ok((told(Agreement::Identical, String::new()), None));
     }
-    let rule = Rule::default();
+    let rule = DecisionRule::default();
     let images = (std::slice::from_ref(&a.image), std::slice::from_ref(&b.image));
-    let found = judge(images.0, images.1, Seeds::Paired, &rule)?;
+    let found = compare_images(images.0, images.1, Pairing::Paired, &rule)?;
     if found.agreement == Agreement::Identical {
         let reason = "the films differ by less than their images can show".to_owned();
         return Ok((told(Agreement::WithinNoise, reason), None));
     }
-    let tests = found.evidence.as_ref().map(|evidence| Tests::new(evidence, &rule));
-    let map = found.evidence.as_ref().map(p_value_map);
+    let tests = found.test.as_ref().map(|evidence| Tests::new(evidence, &rule));
+    let map = found.test.as_ref().map(p_value_map);
     Ok((Difference { tests, ..told(found.agreement, found.reason) }, map))
 }
 

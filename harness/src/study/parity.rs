@@ -4,7 +4,7 @@ use lockstep_core::Error;
 use lockstep_core::Renderer;
 use lockstep_core::Settings;
 use lockstep_core::path_record::divergence::{RungFound, Worst, climb};
-use lockstep_reports::records::{Rung, WorstPath, pair_mode};
+use lockstep_reports::records::{FirstDivergence, WorstPath, pair_mode};
 
 use crate::exit::Failure;
 
@@ -14,10 +14,10 @@ const PATHS: u32 = 1 << 18;
 const MOST_SAMPLES: u32 = 16;
 
 /// What identifies the comparison of two targets' paths, by its first rung.
-pub(crate) fn key(scene: &str, a: &str, b: &str, seed: u32) -> Rung {
+pub(crate) fn key(scene: &str, a: &str, b: &str, seed: u32) -> FirstDivergence {
     let mode = pair_mode(a, b);
     let (scene, a, b) = (scene.to_owned(), a.to_owned(), b.to_owned());
-    Rung { scene, a, b, seed: u64::from(seed), mode, ..Rung::default() }
+    FirstDivergence { scene, a, b, seed: u64::from(seed), mode, ..FirstDivergence::default() }
 }
 
 /// What is compared.
@@ -48,7 +48,7 @@ impl<'a> Parity<'a> {
         &self,
         names: (&str, &str),
         (a, b): (&mut dyn Renderer, &mut dyn Renderer),
-    ) -> Result<Vec<Rung>, Failure> {
+    ) -> Result<Vec<FirstDivergence>, Failure> {
         let pixels = self.settings.width * self.settings.height;
         match climb(a, b, 0..pixels, 0..self.samples) {
             Ok(found) => {
@@ -59,15 +59,15 @@ impl<'a> Parity<'a> {
         }
     }
 
-    fn record(&self, names: (&str, &str), place: u32, found: &RungFound) -> Rung {
+    fn record(&self, names: (&str, &str), place: u32, found: &RungFound) -> FirstDivergence {
         let quantities = found.quantities.iter();
-        Rung {
+        FirstDivergence {
             scene: self.scene.to_owned(),
             a: names.0.to_owned(),
             b: names.1.to_owned(),
             seed: u64::from(self.settings.seed),
             place,
-            rung: found.rung.name().to_owned(),
+            quantity: found.rung.name().to_owned(),
             samples: self.samples,
             paths: found.paths,
             differing: found.differing,

@@ -9,9 +9,9 @@ use std::ops::ControlFlow;
 use lockstep_core::{ConfigureReport, Mode};
 use lockstep_core::{Error, PassReport, Scene, Settings};
 use lockstep_core::{KernelConfig, Structure};
-use lockstep_reports::records::Sweep;
+use lockstep_reports::records::Tune;
 use lockstep_reports::study::{Study, files};
-use lockstep_reports::sweep::{Swept, swept};
+use lockstep_reports::tuning::{Tuned, tuned};
 use lockstep_reports::verdict::verdict;
 use serde_json::{Value, json};
 
@@ -119,7 +119,7 @@ impl<'a> Series<'a> {
         folder: &'a mut Folder,
     ) -> Result<Self, Failure> {
         let variants = participant.renderer().kernel_configs();
-        let of_default = |s: &&Sweep| s.scene == scene.name && s.target == participant.name && s.default;
+        let of_default = |s: &&Tune| s.scene == scene.name && s.target == participant.name && s.default;
         let before = folder.sweeps().iter().find(of_default);
         let expected = before.map(|s| (s.film.clone(), s.rays));
         let spp = asked.spp.or(before.map(|s| s.spp));
@@ -187,7 +187,7 @@ impl<'a> Series<'a> {
     /// One variant in one round, unless it is on disk or was refused before.
     fn point(&mut self, variant: &KernelConfig, repeat: u32, again: bool) -> Result<(), Failure> {
         let key = self.key(variant, repeat, again);
-        let is_same = |s: &Sweep| {
+        let is_same = |s: &Tune| {
             (&s.scene, &s.target, &s.variant) == (&key.scene, &key.target, &key.variant)
                 && !s.refused.is_empty()
         };
@@ -200,29 +200,28 @@ impl<'a> Series<'a> {
             Err(failure) if key.default => return Err(failure),
             Err(Failure::Core(
                 error @ (Error::Device { .. } | Error::Unsupported { .. } | Error::Compile { .. }),
-            )) => Sweep { refused: reason(&error), ..key },
+            )) => Tune { refused: reason(&error), ..key },
             Err(other) => return Err(other),
         };
         self.folder.append(vec![record.into()])
     }
 
     /// Renders a pass in a variant.
-    fn pass(&mut self, variant: &KernelConfig, key: Sweep) -> Result<Sweep, Failure> {
+    fn pass(&mut self, variant: &KernelConfig, key: Tune) -> Result<Tune, Failure> {
         let turned = self.turn_to(variant)?;
         let pass = self.participant.renderer().accumulate(0..self.spp)?;
         let film = step::film_hash(&self.participant.film()?);
         let rays = pass.extension_rays() + pass.shadow_rays();
         let (expected, expected_rays) = self.expected.get_or_insert_with(|| (film.clone(), rays));
         let identical = *expected == film && *expected_rays == rays;
-        let sweep =
-            Sweep { group: turned.group, compile_ms: turned.compile_ms, rays, film, identical, ..key };
+        let sweep = Tune { group: turned.group, compile_ms: turned.compile_ms, rays, film, identical, ..key };
         Ok(timed(sweep, variant, &pass))
     }
 
     /// What a point is about, before it is measured.
-    fn key(&self, variant: &KernelConfig, repeat: u32, again: bool) -> Sweep {
+    fn key(&self, variant: &KernelConfig, repeat: u32, again: bool) -> Tune {
         let in_grid = *variant == KernelConfig { group: variant.group, ..variant.scheduling() };
-        Sweep {
+        Tune {
             scene: self.scene.name.clone(),
             target: self.participant.name.clone(),
             variant: variant.to_string(),
@@ -236,20 +235,20 @@ impl<'a> Series<'a> {
             seed: u64::from(self.asked.settings.seed),
             promised: self.participant.info.exact && variant.mode == Mode::Exact,
             mode: variant.mode,
-            ..Sweep::default()
+            ..Tune::default()
         }
     }
 }
 
 /// Fills in the times of a pass.
-fn timed(sweep: Sweep, variant: &KernelConfig, pass: &PassReport) -> Sweep {
+fn timed(sweep: Tune, variant: &KernelConfig, pass: &PassReport) -> Tune {
     let stages = &pass.stages;
     let (trace, shade) = (stages.trace_ms(), stages.ms(lockstep_core::stage::SHADE));
     let [trace_ms, shade_ms, queue_ms] = match variant.structure {
         Structure::Megakernel => [f64::NAN; 3],
         _ => [trace, shade, (stages.total_ms - trace - shade).max(0.0)],
     };
-    Sweep { trace_ms, shade_ms, queue_ms, total_ms: stages.total_ms, ..sweep }
+    Tune { trace_ms, shade_ms, queue_ms, total_ms: stages.total_ms, ..sweep }
 }
 
 /// A refusal without the target's name, which stands beside it.
@@ -266,7 +265,7 @@ fn finish(args: &StudyArgs, stopped: bool) -> Result<Exit, Failure> {
     let made = lockstep_reports::write_report(&args.out)?;
     made.warnings.iter().for_each(|warning| say(&format!("lockstep: {warning}")));
     let study = Study::load(&args.out)?;
-    let rows = swept(&study);
+    let rows = tuned(&study);
     let headline = verdict(&study).headline;
     let page = args.out.join(files::PAGE);
     if args.json {
@@ -285,14 +284,14 @@ fn finish(args: &StudyArgs, stopped: bool) -> Result<Exit, Failure> {
             row.variant, row.target, row.scene
         ));
     }
-    Ok(match (stopped, rows.iter().any(Swept::is_bug)) {
+    Ok(match (stopped, rows.iter().any(Tuned::is_bug)) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Differs,
         (false, false) => Exit::Fine,
     })
 }
 
-fn best_in_words(row: &Swept) -> String {
+fn best_in_words(row: &Tuned) -> String {
     let place = format!("{} on {}", row.scene, row.target);
     match row.ratio {
         Some(ratio) if !row.default => format!(
@@ -303,7 +302,7 @@ fn best_in_words(row: &Swept) -> String {
     }
 }
 
-fn to_json(row: &Swept) -> Value {
+fn to_json(row: &Tuned) -> Value {
     json!({
         "scene": row.scene, "target": row.target, "variant": row.variant, "group": row.group, "spp": row.spp,
         "default": row.default, "again": row.again, "best": row.best, "identical": row.identical,

@@ -5,7 +5,7 @@ use lockstep_conformance::require;
 use lockstep_core::{Backend, Film, OpenOptions, Renderer, Scene, Settings};
 use lockstep_cpu::{BVH_TARGET, Cpu, EMBREE_TARGET};
 use lockstep_reports::image_io::LinearImage;
-use lockstep_reports::statistics::{Agreement, Judgement, Rule, Seeds, judge};
+use lockstep_reports::statistics::{Agreement, DecisionRule, ImageComparison, Pairing, compare_images};
 
 /// Samples per pixel at which pairs are judged.
 const RUNGS: [u32; 3] = [1, 8, 64];
@@ -64,7 +64,7 @@ struct Count {
 }
 
 impl Count {
-    fn add(&mut self, found: &Judgement) {
+    fn add(&mut self, found: &ImageComparison) {
         assert_ne!(found.agreement, Agreement::Broken, "{}", found.reason);
         self.verdicts += 1;
         self.alarms += u32::from(found.agreement == Agreement::Biased);
@@ -83,23 +83,26 @@ impl Count {
 fn raises_no_alarm(name: &str) {
     let Some(scene) = scene(name) else { return };
     let Some(mut renderer) = renderer(BVH_TARGET) else { return };
-    let rule = Rule::default();
+    let rule = DecisionRule::default();
     let mut counts: [[Count; 2]; RUNGS.len()] = Default::default();
     let mut paired = Count::default();
     let mut recent: Vec<Vec<LinearImage>> = vec![Vec::new(); RUNGS.len()];
     for seed in 0..seeds() + 3 {
         let films = climb(renderer.as_mut(), &scene, settings(48, seed), &[1, 8, 32, 64, 96]);
-        let overlapping = judge(&[image(&films[3])], &[between(&films[2], &films[4])], Seeds::Paired, &rule);
+        let overlapping =
+            compare_images(&[image(&films[3])], &[between(&films[2], &films[4])], Pairing::Paired, &rule);
         paired.add(&overlapping.unwrap());
         for ((film, images), [single, welch]) in [0, 1, 3].iter().zip(&mut recent).zip(&mut counts) {
             images.push(image(&films[*film]));
             let n = images.len();
             if n >= 2 {
-                single
-                    .add(&judge(&images[n - 2..n - 1], &images[n - 1..], Seeds::Independent, &rule).unwrap());
+                single.add(
+                    &compare_images(&images[n - 2..n - 1], &images[n - 1..], Pairing::Independent, &rule)
+                        .unwrap(),
+                );
             }
             if n == 4 {
-                welch.add(&judge(&images[..2], &images[2..], Seeds::Independent, &rule).unwrap());
+                welch.add(&compare_images(&images[..2], &images[2..], Pairing::Independent, &rule).unwrap());
                 images.remove(0);
             }
         }
@@ -120,7 +123,10 @@ fn embree_is_within_noise(name: &str) {
         let settings = settings(48, seed);
         let a = climb(bvh.as_mut(), &scene, settings, &[64]);
         let b = climb(embree.as_mut(), &scene, settings, &[64]);
-        count.add(&judge(&[image(&a[0])], &[image(&b[0])], Seeds::Paired, &Rule::default()).unwrap());
+        count.add(
+            &compare_images(&[image(&a[0])], &[image(&b[0])], Pairing::Paired, &DecisionRule::default())
+                .unwrap(),
+        );
     }
     count.check(&format!("{name} at 64 spp, cpu-bvh against cpu-embree, same seeds"));
 }
@@ -142,12 +148,12 @@ fn finds_one_per_cent(name: &str, material: usize) {
         let a: Vec<_> = (0..2).map(|i| render(&planted, 4 * trial + i)).collect();
         let b: Vec<_> = (0..4).map(|i| render(&sound, 4 * trial + i)).collect();
         let cases = [
-            (&a[..1], &b[..1], Seeds::Paired),
-            (&a[..1], &b[2..3], Seeds::Independent),
-            (&a[..], &b[2..], Seeds::Independent),
+            (&a[..1], &b[..1], Pairing::Paired),
+            (&a[..1], &b[2..3], Pairing::Independent),
+            (&a[..], &b[2..], Pairing::Independent),
         ];
         for (count, (a, b, seeds)) in found.iter_mut().zip(cases) {
-            let judgement = judge(a, b, seeds, &Rule::default()).unwrap();
+            let judgement = compare_images(a, b, seeds, &DecisionRule::default()).unwrap();
             *count += u32::from(judgement.agreement == Agreement::Biased);
         }
     }

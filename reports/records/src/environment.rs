@@ -113,7 +113,7 @@ pub struct StudySettings {
     pub seeds: u32,
     /// How often each timing was repeated.
     pub repeats: u32,
-    /// The ladder, in samples per pixel, ascending.
+    /// The spp levels, ascending.
     pub spp: Vec<u32>,
 }
 

@@ -7,7 +7,7 @@ use super::pair_mode;
 use lockstep_core::{Mode, TargetId};
 use lockstep_metrics::float;
 use lockstep_metrics::metrics::{FloatMetrics, Metrics};
-use lockstep_metrics::statistics::{Evidence, Rule};
+use lockstep_metrics::statistics::{DecisionRule, TestResult};
 use serde::{Deserialize, Serialize};
 
 /// Errors between two images, as fields of every record that compares some. Their formulas are in [`lockstep_metrics::metrics`].
@@ -37,7 +37,7 @@ impl From<&Metrics> for Errors {
     }
 }
 
-/// Two targets' images of one scene at one rung, compared.
+/// Two targets' images of one scene at one level, compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Difference {
@@ -66,11 +66,11 @@ pub struct Difference {
     /// Metrics in floating point, as fields of the record; records of the first version have none.
     #[serde(flatten)]
     pub float: Option<FloatMetrics>,
-    /// Mean squared error over linear radiance of the samples that this rung adds to the one below, which no other
-    /// rung has; nothing where that is not known.
+    /// Mean squared error over linear radiance of the samples that this level adds to the one below, which no other
+    /// level has; nothing where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_mse_linear: Option<f64>,
-    /// Samples per pixel that this rung adds.
+    /// Samples per pixel that this level adds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_spp: Option<u32>,
     /// `identical`, `within noise`, `biased` or `broken` by the rule of [`lockstep_metrics::statistics`]; empty where it was not
@@ -115,7 +115,7 @@ pub struct Tests {
 
 impl Tests {
     /// The figures of a judgement's evidence.
-    pub fn new(evidence: &Evidence, rule: &Rule) -> Self {
+    pub fn new(evidence: &TestResult, rule: &DecisionRule) -> Self {
         Self {
             test: evidence.method.as_str().to_owned(),
             alpha: rule.alpha,
@@ -153,7 +153,7 @@ impl Difference {
     }
 }
 
-/// The noise floor: one target's image at one rung against its own under another seed.
+/// The noise floor: one target's image at one level against its own under another seed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Noise {
@@ -173,13 +173,13 @@ pub struct Noise {
     /// Mean squared error over linear radiance.
     #[serde(with = "float")]
     pub mse_linear: f64,
-    /// The target that rendered under the other seed: one whose films under the first are identical at every rung.
+    /// The target that rendered under the other seed: one whose films under the first are identical at every level.
     pub rendered_by: String,
     /// How the target was compiled.
     pub mode: Mode,
 }
 
-/// One target's image at one rung against the scene's reference.
+/// One target's image at one level against the scene's reference.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Convergence {
@@ -219,7 +219,7 @@ impl Convergence {
     }
 }
 
-/// Time and rays of one step of the ladder: the samples `spp_from..spp_to` of every pixel.
+/// Time and rays of one step of the schedule: the samples `spp_from..spp_to` of every pixel.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Timing {
@@ -323,7 +323,7 @@ pub struct Load {
     pub mode: Mode,
 }
 
-/// Rays of one bounce of one step of the ladder.
+/// Rays of one bounce of one step of the schedule.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Bounce {

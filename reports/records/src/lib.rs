@@ -6,6 +6,7 @@
 //! older program can remake the report of a newer study.
 
 mod csv_export;
+mod divergence;
 mod environment;
 mod equal_time;
 mod film;
@@ -16,13 +17,13 @@ mod map_files;
 mod mode;
 mod port;
 mod record;
-mod rung;
 mod scaling;
 mod speedup;
 pub mod study;
-mod sweep;
+mod tune;
 
 pub use csv_export::{records_to_csv, write_records_csv};
+pub use divergence::{FirstDivergence, WorstPath};
 pub use environment::{Environment, StudySettings, TargetInfo, host_threads};
 pub use equal_time::EqualTime;
 pub use film::FilmHash;
@@ -37,10 +38,9 @@ pub use map_files::{MapError, MapOf, write_maps};
 pub use mode::pair_mode;
 pub use port::PortSimilarity;
 pub use record::Record;
-pub use rung::{Rung, WorstPath};
 pub use scaling::Scaling;
 pub use speedup::Speedup;
-pub use sweep::Sweep;
+pub use tune::Tune;
 
 use std::path::PathBuf;
 

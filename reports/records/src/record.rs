@@ -1,8 +1,8 @@
 //! The record: one line of the log, of any kind.
 
 use crate::{
-    Bounce, Convergence, Difference, EqualTime, FilmHash, Hits, Load, Map, Noise, Note, PortSimilarity,
-    RejectedSamples, Rung, Scaling, Skip, Speedup, Sweep, Timing, mode,
+    Bounce, Convergence, Difference, EqualTime, FilmHash, FirstDivergence, Hits, Load, Map, Noise, Note,
+    PortSimilarity, RejectedSamples, Scaling, Skip, Speedup, Timing, Tune, mode,
 };
 use lockstep_port::cost::Cost;
 use lockstep_port::history::History;
@@ -12,18 +12,18 @@ use serde_json::Value;
 /// Separates the fields of a key.
 const SEPARATOR: &str = "\u{1f}";
 
-/// Declares the kinds of records, each in one line: `variant(fields) = kind, key [fields of the key]`. A variant is made
-/// from its fields by `From`, unless it is declared by `only`: its fields are those of another variant.
+/// Declares the kinds of records: `[variant] fields = kind or kind in older files, key [fields of the key]`. A variant is
+/// made from its fields by `From`, unless it is declared by `only`: its fields are those of another variant.
 macro_rules! record_kinds {
     ($(
         $(#[doc = $doc:literal])*
-        $($only:ident)? [$variant:ident] $fields:ident = $kind:literal key [$($field:ident),*];
+        $($only:ident)? [$variant:ident] $fields:ident = $kind:literal $(or $old:literal)? key [$($field:ident),*];
     )*) => {
         /// One line of `records.jsonl`, told apart by its field `kind`.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "kind")]
         pub enum Record {
-            $($(#[doc = $doc])* #[serde(rename = $kind)] $variant($fields),)*
+            $($(#[doc = $doc])* #[serde(rename = $kind $(, alias = $old)?)] $variant($fields),)*
             /// A kind that this version does not know, kept as it was read.
             #[serde(untagged, skip_deserializing)]
             Other(serde_json::Map<String, Value>),
@@ -31,7 +31,7 @@ macro_rules! record_kinds {
 
         /// Whether this version knows a kind.
         fn is_known(kind: &str) -> bool {
-            [$($kind),*].contains(&kind)
+            [$($kind, $($old,)?)*].contains(&kind)
         }
 
         impl Record {
@@ -84,7 +84,7 @@ record_kinds! {
     /// A picture of where two images differ.
     [Map] Map = "map" key [scene, a, b, spp, seed, quantity];
     /// One quantity of single paths, compared between two targets.
-    [Rung] Rung = "rung" key [scene, a, b, seed, place];
+    [Divergence] FirstDivergence = "divergence" or "rung" key [scene, a, b, seed, place];
     /// Samples that a film refused or altered.
     [Rejected] RejectedSamples = "rejected" key [scene, target, spp, seed];
     /// A target or scene that was left out.
@@ -94,7 +94,7 @@ record_kinds! {
     /// A fast build's speed over the exact one's.
     [Speedup] Speedup = "speedup" key [scene, target, seed];
     /// One kernel configuration, timed.
-    [Sweep] Sweep = "sweep" key [scene, target, variant, repeat, again];
+    [Tune] Tune = "tune" or "sweep" key [scene, target, variant, repeat, again];
     /// The first target of a study, timed a second time in the same round as if it were another (A/A).
     only [Again] Timing = "again" key [scene, target, spp_from, spp_to, seed, repeat, mode];
     /// The error that a target reaches in a given time.
@@ -216,8 +216,11 @@ mod tests {
             Bounce { bounce: 2, ..Default::default() }.into(),
             Hits { share: 0.25, ..Default::default() }.into(),
             Map { quantity: "flip".into(), ..Default::default() }.into(),
-            Rung { worst: vec![WorstPath { ulps: Some(3), ..Default::default() }], ..Default::default() }
-                .into(),
+            FirstDivergence {
+                worst: vec![WorstPath { ulps: Some(3), ..Default::default() }],
+                ..Default::default()
+            }
+            .into(),
             RejectedSamples { clamped: 1, ..Default::default() }.into(),
             Skip { scene: Some("x".into()), ..Default::default() }.into(),
             Note { text: "stopped".into(), ..Default::default() }.into(),
@@ -228,7 +231,7 @@ mod tests {
             PortSimilarity { pairs: vec![Default::default()], ..Default::default() }.into(),
             Record::PortCost(Cost { ports: vec![Default::default()], ..Default::default() }),
             Record::PortHistory(History { changes: 3, ..Default::default() }),
-            Sweep { variant: "megakernel".into(), ..Default::default() }.into(),
+            Tune { variant: "megakernel".into(), ..Default::default() }.into(),
             FilmHash::new("s", "cuda@0+fast", 4, 1, "ab12").into(),
         ];
         for record in records {
@@ -296,5 +299,18 @@ mod tests {
             Record::from(film.clone()).key(),
             Record::from(FilmHash { hash: String::new(), ..film }).key()
         );
+    }
+
+    #[test]
+    fn kinds_and_fields_are_read_by_the_names_that_older_files_have() {
+        let old = r#"{"kind":"rung","scene":"s","rung":"depth"}"#;
+        let new = FirstDivergence { scene: "s".into(), quantity: "depth".into(), ..Default::default() };
+        assert_eq!(Record::from_json(old).unwrap(), new.into());
+        let old = Record::from_json(r#"{"kind":"sweep","scene":"s","variant":"megakernel"}"#).unwrap();
+        assert_eq!(
+            old,
+            Tune { scene: "s".into(), variant: "megakernel".into(), ..Default::default() }.into()
+        );
+        assert!(old.to_json().unwrap().starts_with(r#"{"kind":"tune","#));
     }
 }

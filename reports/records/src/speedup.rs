@@ -5,7 +5,7 @@ use lockstep_metrics::float;
 use serde::{Deserialize, Serialize};
 
 /// Speed of a target's fast build over that of its exact build on one scene: exact time over fast time, stage by stage,
-/// summed over the ladder. NaN for a stage in which the fast build spent no time.
+/// summed over the spp schedule. NaN for a stage in which the fast build spent no time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Speedup {

@@ -1,8 +1,8 @@
 //! A study as it lies in its folder.
 
 use crate::{
-    Bounce, Convergence, Difference, Environment, EqualTime, Hits, Load, Map, Noise, Note, PortSimilarity,
-    Record, RecordError, RejectedSamples, Rung, Scaling, Skip, Sweep, Timing, read_records,
+    Bounce, Convergence, Difference, Environment, EqualTime, FirstDivergence, Hits, Load, Map, Noise, Note,
+    PortSimilarity, Record, RecordError, RejectedSamples, Scaling, Skip, Timing, Tune, read_records,
 };
 use lockstep_metrics::image_io::{ImageKind, ImageName};
 use lockstep_port::cost::Cost;
@@ -83,10 +83,10 @@ pub struct Study {
     pub hits: Vec<Hits>,
     /// Pictures of where targets differ.
     pub maps: Vec<Map>,
-    /// Single paths of pairs, quantity by quantity.
-    pub rungs_of_paths: Vec<Rung>,
-    /// Variants of targets, timed.
-    pub sweeps: Vec<Sweep>,
+    /// Single paths of pairs, compared quantity by quantity.
+    pub divergences: Vec<FirstDivergence>,
+    /// Kernel configurations, timed.
+    pub tunes: Vec<Tune>,
     /// Samples that films refused.
     pub rejected: Vec<RejectedSamples>,
     /// What was left out.
@@ -168,11 +168,11 @@ impl Study {
                 Record::Noise(r) => study.noise.push(r),
                 Record::Hits(r) => study.hits.push(r),
                 Record::Map(r) => study.maps.push(r),
-                Record::Rung(r) => study.rungs_of_paths.push(r),
+                Record::Divergence(r) => study.divergences.push(r),
                 Record::Rejected(r) => study.rejected.push(r),
                 Record::Skip(r) => study.skips.push(r),
                 Record::Note(r) => study.notes.push(r),
-                Record::Sweep(r) => study.sweeps.push(r),
+                Record::Tune(r) => study.tunes.push(r),
                 // Speed-ups are made again from timings; no table is of films or of what this version does not know.
                 Record::Speedup(_) | Record::Film(_) | Record::Other(_) => {}
             }
@@ -215,14 +215,14 @@ impl Study {
     }
 
     /// Every number of samples per pixel at which something was compared or an image kept, ascending.
-    pub fn rungs(&self) -> Vec<u32> {
-        let mut rungs: Vec<u32> = (self.differences.iter().map(|r| r.spp))
+    pub fn spp_levels(&self) -> Vec<u32> {
+        let mut levels: Vec<u32> = (self.differences.iter().map(|r| r.spp))
             .chain(self.convergences.iter().map(|r| r.spp))
             .chain(self.images.iter().map(|r| r.spp))
             .collect();
-        rungs.sort_unstable();
-        rungs.dedup();
-        rungs
+        levels.sort_unstable();
+        levels.dedup();
+        levels
     }
 
     /// Pixels of one image, 0 when the environment does not tell.
@@ -302,6 +302,9 @@ mod tests {
         let study = Study::load(dir.path()).unwrap();
         let found: Vec<_> = study.images.iter().map(|i| (i.spp, i.exr.is_some(), i.png.is_some())).collect();
         assert_eq!(found, [(1, false, true), (2, true, true)]);
-        assert_eq!((study.scenes(), study.targets(), study.rungs()), (vec!["b"], vec!["cpu"], vec![1, 2]));
+        assert_eq!(
+            (study.scenes(), study.targets(), study.spp_levels()),
+            (vec!["b"], vec!["cpu"], vec![1, 2])
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Which images a page holds, and how they fit into it.
 //!
-//! Of every rung, the first target's image is stored as PNG. Another target's image is stored as its
+//! Of every level, the first target's image is stored as PNG. Another target's image is stored as its
 //! byte-wise difference from the first, modulo 256, where that is smaller, as it is for images that nearly
 //! agree; and not at all where it is equal. Nothing is lost by that. Where full size does not fit the page,
 //! images are reduced by whole factors, averaging linear radiance over boxes, and the page says so.
@@ -19,12 +19,12 @@ const MAX_FACTOR: u32 = 8;
 #[derive(Debug, Serialize)]
 pub(super) struct SceneImages {
     pub(super) name: String,
-    pub(super) rungs: Vec<RungImages>,
+    pub(super) levels: Vec<LevelImages>,
 }
 
-/// The images of one scene at one rung, all of one size.
+/// The images of one scene at one level, all of one size.
 #[derive(Debug, Serialize)]
-pub(super) struct RungImages {
+pub(super) struct LevelImages {
     pub(super) spp: u32,
     pub(super) width: u32,
     pub(super) height: u32,
@@ -57,18 +57,18 @@ pub(super) struct Embedded {
     pub(super) remarks: Vec<String>,
 }
 
-/// Images of one rung by target, three bytes a pixel: 8-bit sRGB, or one byte of every linear value.
-pub(super) struct Rung {
+/// Images of one level by target, three bytes a pixel: 8-bit sRGB, or one byte of every linear value.
+pub(super) struct LevelCodes {
     pub(super) width: u32,
     pub(super) height: u32,
     pub(super) targets: Vec<(String, Vec<u8>)>,
 }
 
-/// Picks and encodes the images of a study so that they take at most `budget` bytes, apart from the top rung
+/// Picks and encodes the images of a study so that they take at most `budget` bytes, apart from the top level
 /// of every scene, which is always there.
 pub(super) fn embed(study: &Study, budget: usize) -> Embedded {
     let mut jobs = jobs(study);
-    let empty = |name: &str| SceneImages { name: name.to_owned(), rungs: Vec::new() };
+    let empty = |name: &str| SceneImages { name: name.to_owned(), levels: Vec::new() };
     let scenes = study.scenes().into_iter().map(empty).collect();
     let mut embedded = Embedded { scenes, maps: Maps::default(), warnings: Vec::new(), remarks: Vec::new() };
     let mut left = budget;
@@ -77,24 +77,24 @@ pub(super) fn embed(study: &Study, budget: usize) -> Embedded {
     for job in jobs {
         let share = left / weights.max(1) * job.weight;
         weights -= job.weight;
-        let Some(rung) = load(study, &job, &mut embedded.warnings) else { continue };
-        match fit(&rung, job.spp, share, job.is_top) {
+        let Some(level) = load(study, &job, &mut embedded.warnings) else { continue };
+        match fit(&level, job.spp, share, job.is_top) {
             Ok(Some((images, bytes))) => {
                 left = left.saturating_sub(bytes);
-                embedded.scenes[job.scene].rungs.push(images);
+                embedded.scenes[job.scene].levels.push(images);
             }
             Ok(None) => {}
             Err(e) => embedded.warnings.push(format!("an image could not be encoded for the page: {e}")),
         }
     }
     for scene in &mut embedded.scenes {
-        scene.rungs.sort_by_key(|rung| rung.spp);
+        scene.levels.sort_by_key(|level| level.spp);
     }
-    embedded.scenes.retain(|scene| !scene.rungs.is_empty());
+    embedded.scenes.retain(|scene| !scene.levels.is_empty());
     embedded
 }
 
-/// One rung of one scene, and its share of the room.
+/// One level of one scene, and its share of the room.
 pub(super) struct Job {
     pub(super) scene: usize,
     pub(super) spp: u32,
@@ -102,15 +102,15 @@ pub(super) struct Job {
     pub(super) is_top: bool,
 }
 
-/// All rungs of all scenes; the top rung of a scene has the largest share of room, the lowest comes next.
+/// All levels of all scenes; the top level of a scene has the largest share of room, the lowest comes next.
 pub(super) fn jobs(study: &Study) -> Vec<Job> {
     let mut jobs = Vec::new();
     for (index, scene) in study.scenes().into_iter().enumerate() {
-        let mut rungs: Vec<u32> = study.images.iter().filter(|i| i.scene == scene).map(|i| i.spp).collect();
-        rungs.sort_unstable();
-        rungs.dedup();
-        for (i, &spp) in rungs.iter().enumerate() {
-            let is_top = i + 1 == rungs.len();
+        let mut levels: Vec<u32> = study.images.iter().filter(|i| i.scene == scene).map(|i| i.spp).collect();
+        levels.sort_unstable();
+        levels.dedup();
+        for (i, &spp) in levels.iter().enumerate() {
+            let is_top = i + 1 == levels.len();
             let weight = if is_top {
                 12
             } else if i == 0 {
@@ -124,32 +124,32 @@ pub(super) fn jobs(study: &Study) -> Vec<Job> {
     jobs
 }
 
-/// Reads the images of a rung. Those that cannot be read, or have another size than the first, are left out
+/// Reads the images of a level. Those that cannot be read, or have another size than the first, are left out
 /// with a warning.
-fn load(study: &Study, job: &Job, warnings: &mut Vec<String>) -> Option<Rung> {
+fn load(study: &Study, job: &Job, warnings: &mut Vec<String>) -> Option<LevelCodes> {
     let scenes = study.scenes();
     let scene = scenes.get(job.scene)?;
-    let mut rung: Option<Rung> = None;
+    let mut level: Option<LevelCodes> = None;
     for target in study.targets() {
         let found = study.images.iter().find(|i| i.scene == *scene && i.target == target && i.spp == job.spp);
         let Some(read) = found.and_then(read_any) else { continue };
-        match (read, &mut rung) {
+        match (read, &mut level) {
             (Err(e), _) => warnings.push(e.to_string()),
             (Ok(Srgb8Image { width, height, codes }), None) => {
-                rung = Some(Rung { width, height, targets: vec![(target.to_owned(), codes)] });
+                level = Some(LevelCodes { width, height, targets: vec![(target.to_owned(), codes)] });
             }
-            (Ok(Srgb8Image { width, height, codes }), Some(rung))
-                if (width, height) == (rung.width, rung.height) =>
+            (Ok(Srgb8Image { width, height, codes }), Some(level))
+                if (width, height) == (level.width, level.height) =>
             {
-                rung.targets.push((target.to_owned(), codes));
+                level.targets.push((target.to_owned(), codes));
             }
-            (Ok(Srgb8Image { width, height, .. }), Some(rung)) => warnings.push(format!(
+            (Ok(Srgb8Image { width, height, .. }), Some(level)) => warnings.push(format!(
                 "{scene} at {} spp: the image of {target} is {width}×{height}, that of {} is {}×{}; left out",
-                job.spp, rung.targets[0].0, rung.width, rung.height
+                job.spp, level.targets[0].0, level.width, level.height
             )),
         }
     }
-    rung
+    level
 }
 
 fn read_any(image: &StudyImage) -> Option<Result<Srgb8Image, ReadError>> {
@@ -157,12 +157,17 @@ fn read_any(image: &StudyImage) -> Option<Result<Srgb8Image, ReadError>> {
     Some(read_srgb8(path))
 }
 
-/// Encodes a rung at the least reduction with which it takes at most `share` bytes; nothing when none does,
+/// Encodes a level at the least reduction with which it takes at most `share` bytes; nothing when none does,
 /// unless it `must` be there.
-fn fit(rung: &Rung, spp: u32, share: usize, must: bool) -> std::io::Result<Option<(RungImages, usize)>> {
+fn fit(
+    level: &LevelCodes,
+    spp: u32,
+    share: usize,
+    must: bool,
+) -> std::io::Result<Option<(LevelImages, usize)>> {
     let mut factor = 1;
     loop {
-        let images = encode(rung, spp, factor)?;
+        let images = encode(level, spp, factor)?;
         let bytes = bytes_of(&images.targets);
         if bytes <= share || (must && factor >= MAX_FACTOR) {
             return Ok(Some((images, bytes)));
@@ -181,23 +186,23 @@ pub(super) fn bytes_of(images: &[TargetImage]) -> usize {
     images.iter().filter_map(|t| t.uri.as_ref()).map(String::len).sum()
 }
 
-fn encode(rung: &Rung, spp: u32, factor: u32) -> std::io::Result<RungImages> {
-    let (width, height) = (rung.width.div_ceil(factor), rung.height.div_ceil(factor));
-    let targets = store(rung, factor)?;
-    Ok(RungImages { spp, width, height, factor, targets, linear: None })
+fn encode(level: &LevelCodes, spp: u32, factor: u32) -> std::io::Result<LevelImages> {
+    let (width, height) = (level.width.div_ceil(factor), level.height.div_ceil(factor));
+    let targets = store(level, factor)?;
+    Ok(LevelImages { spp, width, height, factor, targets, linear: None })
 }
 
 /// Each image whole, or as its difference from the first, or not at all.
-pub(super) fn store(rung: &Rung, factor: u32) -> std::io::Result<Vec<TargetImage>> {
-    let (width, height) = (rung.width.div_ceil(factor), rung.height.div_ceil(factor));
+pub(super) fn store(level: &LevelCodes, factor: u32) -> std::io::Result<Vec<TargetImage>> {
+    let (width, height) = (level.width.div_ceil(factor), level.height.div_ceil(factor));
     let mut first: Option<Vec<u8>> = None;
     let mut targets = Vec::new();
-    for (i, (target, codes)) in rung.targets.iter().enumerate() {
-        let equal = rung.targets[..i].iter().position(|(_, earlier)| earlier == codes);
+    for (i, (target, codes)) in level.targets.iter().enumerate() {
+        let equal = level.targets[..i].iter().position(|(_, earlier)| earlier == codes);
         let (base, uri) = match equal {
             Some(equal) => (Some(equal), None),
             None => {
-                let codes = reduce(codes, (rung.width, rung.height), factor);
+                let codes = reduce(codes, (level.width, level.height), factor);
                 let stored = smaller_of_two(&codes, first.as_ref(), (width, height))?;
                 first.get_or_insert(codes);
                 stored
@@ -287,7 +292,7 @@ mod tests {
         let other = noise(40, 30, 2);
         let named = [("a", &first), ("b", &near), ("c", &first), ("d", &other)];
         let targets = named.map(|(name, codes)| (name.to_owned(), codes.clone())).to_vec();
-        let images = encode(&Rung { width: 40, height: 30, targets }, 1, 1).unwrap();
+        let images = encode(&LevelCodes { width: 40, height: 30, targets }, 1, 1).unwrap();
         let t = &images.targets;
         assert_eq!((t[0].base, t[1].base, t[2].base), (None, Some(0), Some(0)));
         assert!(t[2].uri.is_none(), "an equal image is not stored again");
@@ -300,14 +305,14 @@ mod tests {
 
     #[test]
     fn images_are_reduced_until_they_fit_and_left_out_if_they_never_do() {
-        let rung = Rung { width: 64, height: 50, targets: vec![("a".into(), noise(64, 50, 1))] };
-        let (full, bytes) = fit(&rung, 1, usize::MAX, false).unwrap().unwrap();
+        let level = LevelCodes { width: 64, height: 50, targets: vec![("a".into(), noise(64, 50, 1))] };
+        let (full, bytes) = fit(&level, 1, usize::MAX, false).unwrap().unwrap();
         assert_eq!((full.factor, full.width, full.height), (1, 64, 50));
-        let (small, less) = fit(&rung, 1, bytes / 3, false).unwrap().unwrap();
+        let (small, less) = fit(&level, 1, bytes / 3, false).unwrap().unwrap();
         assert!(small.factor >= 2 && less <= bytes / 3);
         assert_eq!(small.height, 50u32.div_ceil(small.factor));
-        assert!(fit(&rung, 1, 10, false).unwrap().is_none());
-        assert_eq!(fit(&rung, 1, 10, true).unwrap().unwrap().0.factor, MAX_FACTOR);
+        assert!(fit(&level, 1, 10, false).unwrap().is_none());
+        assert_eq!(fit(&level, 1, 10, true).unwrap().unwrap().0.factor, MAX_FACTOR);
     }
 
     #[test]

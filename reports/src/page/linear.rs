@@ -4,7 +4,7 @@
 //! bytes are stored as images of their own, as [`super::images`] stores any: the high bytes compress well, and what
 //! targets have in common is stored once.
 
-use super::images::{Job, Rung, SceneImages, TargetImage, bytes_of, jobs, store};
+use super::images::{Job, LevelCodes, SceneImages, TargetImage, bytes_of, jobs, store};
 use crate::image_io::{LinearImage, read_image};
 use crate::study::Study;
 use half::f16;
@@ -13,7 +13,7 @@ use serde::Serialize;
 /// No image is reduced further than this: means of larger boxes say little about a pixel.
 const MAX_FACTOR: u32 = 4;
 
-/// Linear values of one scene at one rung.
+/// Linear values of one scene at one level.
 #[derive(Debug, Serialize)]
 pub(super) struct LinearImages {
     /// How many pixels of the original make one of these, on a side.
@@ -22,8 +22,8 @@ pub(super) struct LinearImages {
     low: Vec<TargetImage>,
 }
 
-/// Adds linear values to the top rung of every scene, reduced to fit its part of `budget` bytes, then to lower rungs at
-/// full size while there is room. Only rungs whose images are all linear files get any. Returns the bytes used.
+/// Adds linear values to the top level of every scene, reduced to fit its part of `budget` bytes, then to lower levels at
+/// full size while there is room. Only levels whose images are all linear files get any. Returns the bytes used.
 ///
 /// # Errors
 /// What the PNG encoder says.
@@ -36,11 +36,11 @@ pub(super) fn add(study: &Study, scenes: &mut [SceneImages], budget: usize) -> s
         let (share, most) = if job.is_top { (left / tops_left.max(1), MAX_FACTOR) } else { (left, 1) };
         tops_left -= usize::from(job.is_top);
         let Some(scene) = scenes.iter_mut().find(|s| s.name == names[job.scene]) else { continue };
-        let Some(rung) = scene.rungs.iter_mut().find(|r| r.spp == job.spp) else { continue };
-        let targets: Vec<&str> = rung.targets.iter().map(|t| t.target.as_str()).collect();
+        let Some(level) = scene.levels.iter_mut().find(|r| r.spp == job.spp) else { continue };
+        let targets: Vec<&str> = level.targets.iter().map(|t| t.target.as_str()).collect();
         let Some(images) = load(study, &scene.name, &targets, job.spp) else { continue };
         if let Some((linear, bytes)) = fit(&images, share, most)? {
-            rung.linear = Some(linear);
+            level.linear = Some(linear);
             left -= bytes;
         }
     }
@@ -76,7 +76,7 @@ fn fit(
 }
 
 /// One byte of every value, the high one first, of images averaged over boxes of `factor × factor` pixels.
-fn bytes(images: &[(String, LinearImage)], factor: u32, byte: usize) -> Rung {
+fn bytes(images: &[(String, LinearImage)], factor: u32, byte: usize) -> LevelCodes {
     let size =
         |of: fn(&LinearImage) -> u32| images.first().map_or(0, |(_, image)| of(image).div_ceil(factor));
     let (width, height) = (size(LinearImage::width), size(LinearImage::height));
@@ -85,7 +85,7 @@ fn bytes(images: &[(String, LinearImage)], factor: u32, byte: usize) -> Rung {
         let values = (0..height).flat_map(place).flat_map(|(x, y)| mean(image, factor, x, y));
         (name.clone(), values.map(|v| f16::from_f32(v).to_be_bytes()[byte]).collect())
     };
-    Rung { width, height, targets: images.iter().map(target).collect() }
+    LevelCodes { width, height, targets: images.iter().map(target).collect() }
 }
 
 /// The mean of a box, smaller at the right and lower border.

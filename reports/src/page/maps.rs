@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 /// No map is reduced further than this.
 const MAX_FACTOR: u32 = 4;
 
-/// What p-value maps are called where records call maps by their quantity.
+/// The quantity of p-value maps.
 const P_VALUE: &str = "p-value";
 
 /// A map of where two targets differ.
@@ -33,19 +33,19 @@ pub(super) struct MapImage {
 pub(super) struct Maps {
     pub(super) maps: Vec<MapImage>,
     pub(super) pictures: Vec<String>,
-    pub(super) left_out: usize,
+    pub(super) skipped: usize,
     pub(super) bytes: usize,
 }
 
 /// A map on disk.
-struct Found {
+struct MapFile {
     map: MapImage,
     path: PathBuf,
     /// Those with a lesser rank come first.
     rank: (usize, bool, usize),
 }
 
-/// Embeds the maps of a study while they fit into `budget` bytes: of every scene the highest rung first, at each rung
+/// Embeds the maps of a study while they fit into `budget` bytes: of every scene the highest level first, at each level
 /// p-values before FLIP before differences. Each has an even part of what is left, and is reduced to fit it.
 pub(super) fn embed(study: &Study, budget: usize) -> Maps {
     let mut found = find(study);
@@ -53,9 +53,9 @@ pub(super) fn embed(study: &Study, budget: usize) -> Maps {
     let mut maps = Maps::default();
     let mut seen: HashMap<Vec<u8>, (usize, u32)> = HashMap::new();
     let tops = found.iter().filter(|f| f.rank.0 == 0).count();
-    for (i, Found { mut map, path, .. }) in found.into_iter().enumerate() {
+    for (i, MapFile { mut map, path, .. }) in found.into_iter().enumerate() {
         let Ok(file) = std::fs::read(&path) else { continue };
-        // Lower rungs are asked for seldom, so those of the top need not leave room for them.
+        // Lower levels are asked for seldom, so those of the top need not leave room for them.
         let share = budget.saturating_sub(maps.bytes) / tops.saturating_sub(i).max(1);
         let stored = match seen.get(&file) {
             Some(&known) => Some(known),
@@ -71,14 +71,14 @@ pub(super) fn embed(study: &Study, budget: usize) -> Maps {
                 (map.picture, map.factor) = (picture, factor);
                 maps.maps.push(map);
             }
-            None => maps.left_out += 1,
+            None => maps.skipped += 1,
         }
     }
     maps
 }
 
 /// The maps that records tell of, and the p-value maps of pairs compared, as far as their files are there.
-fn find(study: &Study) -> Vec<Found> {
+fn find(study: &Study) -> Vec<MapFile> {
     let Some(folder) = &study.folder else { return Vec::new() };
     let told = study.maps.iter().map(|m| {
         let map = MapImage {
@@ -106,7 +106,7 @@ fn find(study: &Study) -> Vec<Found> {
         };
         (map, Path::new(files::IMAGES).join(p_map_name(&d.scene, &d.a, &d.b, d.spp)))
     });
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<MapFile> = Vec::new();
     for (map, file) in told.chain(of_p) {
         let known = found.iter().any(|f| is_same(&f.map, &map));
         let path = folder.join(&file);
@@ -114,7 +114,7 @@ fn find(study: &Study) -> Vec<Found> {
         let inside = file.components().all(|part| matches!(part, Component::Normal(_)));
         if !known && inside && path.is_file() {
             let rank = rank(study, &map);
-            found.push(Found { map, path, rank });
+            found.push(MapFile { map, path, rank });
         }
     }
     found
@@ -125,7 +125,7 @@ fn is_same(one: &MapImage, other: &MapImage) -> bool {
     key(one) == key(other)
 }
 
-/// How many rungs of the scene lie above, whether it is p-values, and the place of its quantity.
+/// How many levels of the scene lie above, whether it is p-values, and the place of its quantity.
 fn rank(study: &Study, map: &MapImage) -> (usize, bool, usize) {
     let mut above: Vec<u32> =
         study.differences.iter().filter(|d| d.scene == map.scene && d.spp > map.spp).map(|d| d.spp).collect();
@@ -191,12 +191,12 @@ mod tests {
     }
 
     #[test]
-    fn the_top_rung_comes_first_and_equal_pictures_are_stored_once() {
+    fn the_top_level_comes_first_and_equal_pictures_are_stored_once() {
         let dir = tempfile::tempdir().unwrap();
         let maps = embed(&study(dir.path()), usize::MAX);
         let said: Vec<_> = maps.maps.iter().map(|m| (m.spp, m.quantity.as_str(), m.picture)).collect();
         assert_eq!(said, [(2, P_VALUE, 0), (2, "flip", 1), (1, P_VALUE, 0), (1, "flip", 2)]);
-        assert_eq!((maps.pictures.len(), maps.left_out), (3, 0));
+        assert_eq!((maps.pictures.len(), maps.skipped), (3, 0));
     }
 
     #[test]
@@ -207,6 +207,6 @@ mod tests {
         let some = embed(&study, all / 3);
         assert!(some.bytes <= all / 3 && some.maps.iter().any(|m| m.factor > 1));
         let none = embed(&study, 10);
-        assert_eq!((none.maps.len(), none.left_out), (0, 4));
+        assert_eq!((none.maps.len(), none.skipped), (0, 4));
     }
 }

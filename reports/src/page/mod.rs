@@ -3,8 +3,8 @@
 //! The page is put together from `sections`, a style sheet, a script and the embedded `images`. `maud` escapes every
 //! text that comes from records; `json_for_script` does so on the way to the script.
 //!
-//! Pictures share `BUDGET`: linear values and maps have a part each, and images what these leave. What does not fit is
-//! reduced, and where that does not help left out; captions and warnings say so.
+//! Pictures share `BUDGET`: linear values and maps have a part each, and images the rest. Pictures that do not fit are
+//! reduced, and where that does not help skipped; captions and warnings say so.
 
 mod images;
 mod linear;
@@ -54,7 +54,7 @@ pub struct Page {
     pub warnings: Vec<String>,
 }
 
-/// What the script needs.
+/// The data that the script reads.
 #[derive(Serialize)]
 struct Data<'a> {
     scenes: Vec<images::SceneImages>,
@@ -82,7 +82,7 @@ struct PairAt<'a> {
 /// Makes the page of a study from its finished tables and plots.
 ///
 /// # Errors
-/// What the JSON encoder says, which is nothing for studies that were read from a folder.
+/// The JSON encoder's error; none for studies that were read from a folder.
 pub fn page(study: &Study, tables: &[Table], plots: &[Plot]) -> Result<Page, serde_json::Error> {
     let embedded = embed(study);
     let differences = study.differences.iter().map(|d| PairAt {
@@ -135,15 +135,15 @@ pub fn page(study: &Study, tables: &[Table], plots: &[Plot]) -> Result<Page, ser
 /// The pictures of a page within their budgets.
 fn embed(study: &Study) -> images::Embedded {
     let maps = maps::embed(study, MAP_BUDGET);
-    // What a rung's linear values take is known only after its images are, so their room is kept free.
+    // The size of a level's linear values is known only after its images are, so their room is kept free.
     let linear_files = study.images.iter().any(|image| image.exr.is_some());
     let kept = if linear_files { LINEAR_BUDGET } else { 0 };
     let mut embedded = images::embed(study, BUDGET - kept - maps.bytes);
     if let Err(e) = linear::add(study, &mut embedded.scenes, kept) {
         embedded.warnings.push(format!("linear values could not be encoded for the page: {e}"));
     }
-    if maps.left_out > 0 {
-        let count = crate::format::plural(maps.left_out, "map");
+    if maps.skipped > 0 {
+        let count = crate::format::plural(maps.skipped, "map");
         embedded.remarks.push(format!("{count} did not fit into this page; they lie in images/ beside it."));
     }
     embedded.maps = maps;

@@ -1,4 +1,4 @@
-//! The table of every pair at every rung: the one to sort, to filter and to find images from.
+//! The table of every pair at every level: the one to sort, to filter and to find images from.
 
 use crate::format::{count, number, similarity};
 use crate::records::Difference;
@@ -21,7 +21,7 @@ const NUMBERS: [&str; 10] = [
 /// A row for every comparison, in the order of the study's records.
 pub(super) fn pairs_table(study: &Study) -> Table {
     let mut table =
-        Table::new("pairs", "Every pair at every rung", &["Scene", "Pair", "Verdict"], &NUMBERS).noted(
+        Table::new("pairs", "Every pair at every spp level", &["Scene", "Pair", "Verdict"], &NUMBERS).noted(
             "A heading sorts; a pair leads to its images. Over noise floor: linear MSE between the targets over that of a \
              target against itself under another seed. The rule of the verdict, and every formula, stand under Agreement.",
         );

@@ -6,7 +6,7 @@ use crate::format::{self, plural};
 use crate::plots::Plot;
 use crate::study::Study;
 use crate::tables::{Cell, Column, Table, host_line};
-use crate::verdict::{Verdict, VerdictLine};
+use crate::verdict::{StudyVerdict, VerdictLine};
 use maud::{Markup, PreEscaped, html};
 
 /// A part with a heading of its own.
@@ -17,7 +17,7 @@ pub(super) struct Section {
 }
 
 /// The top of the page: verdict, the study in a line, one line for each pair and each skipped target.
-pub(super) fn header(study: &Study, verdict: &Verdict) -> Markup {
+pub(super) fn header(study: &Study, verdict: &StudyVerdict) -> Markup {
     let skipped = study.skips.iter().map(|skip| {
         let names = [skip.target.as_str(), skip.scene.as_deref().unwrap_or_default()];
         let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
@@ -70,7 +70,7 @@ fn overview(study: &Study) -> String {
     if s.width > 0 {
         parts.push(format!("{}×{}", s.width, s.height));
     }
-    match (study.rungs().first(), study.rungs().last()) {
+    match (study.spp_levels().first(), study.spp_levels().last()) {
         (Some(low), Some(high)) if low < high => parts.push(format!("{low} to {high} samples per pixel")),
         (Some(only), _) => parts.push(format!("{only} samples per pixel")),
         _ => {}
@@ -90,9 +90,9 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
     let pairs = html! { @if !study.differences.is_empty() { (all_pairs(study)) } };
     sections.push(Section { id: "pairs".to_owned(), heading: "Pairs".to_owned(), body: pairs });
     for (index, scene) in study.scenes().into_iter().enumerate() {
-        let place = embedded.scenes.iter().position(|s| s.name == scene);
+        let index_there = embedded.scenes.iter().position(|s| s.name == scene);
         let own = figures(plots, &["error.", "ssim."], |p| p.scene.as_deref() == Some(scene));
-        let body = html! { @if let Some(place) = place { (viewer(place)) } (own) };
+        let body = html! { @if let Some(i) = index_there { (viewer(i)) } (own) };
         sections.push(Section { id: format!("scene-{index}"), heading: scene.to_owned(), body });
     }
     let part = |plot_names: &[&str], table_ids: &[&str]| {
@@ -107,7 +107,7 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
     let parts = [
         ("agreement", "Agreement", part(&[], &AGREEMENT_TABLES)),
         ("convergence", "Convergence", part(&[], &["convergence"])),
-        ("variants", "Variants", part(&["sweep-"], &["sweep"])),
+        ("tuning", "Tuning", part(&["tune-"], &["tune"])),
         ("speed", "Speed", part(&["stages.", "rates."], &["timing", "speedup", "bounces", "load"])),
         ("equal-time", "Equal time", part(&["equal-time."], &["equal-time"])),
         ("scaling", "Thread scaling", part(&["scaling."], &["scaling"])),
@@ -127,7 +127,7 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
 
 /// The tables about agreement, by the beginning of their names.
 const AGREEMENT_TABLES: [&str; 9] =
-    ["verdict", "evidence", "noise", "bias", "identical", "difference", "ladder", "hits", "rejected"];
+    ["verdict", "evidence", "noise", "bias", "identical", "difference", "divergence", "hits", "rejected"];
 
 /// Links to all sections.
 pub(super) fn navigation(sections: &[Section]) -> Markup {

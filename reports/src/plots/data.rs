@@ -42,7 +42,7 @@ pub struct XAxis {
 }
 
 impl XAxis {
-    /// Samples per pixel, marked at every rung of these lines.
+    /// Samples per pixel, marked at every level of these lines.
     fn samples(series: &[Series]) -> Self {
         let mut ticks: Vec<f64> = series.iter().flat_map(|s| &s.points).map(|p| p.0).collect();
         ticks.sort_by(f64::total_cmp);
@@ -145,7 +145,7 @@ pub(super) fn drawable(plot: LinePlot) -> Option<LinePlot> {
     plot.series.iter().any(|s| !s.points.is_empty()).then_some(plot)
 }
 
-/// A line for every target; targets with the same values at the same rungs share one.
+/// A line for every target; targets with the same values at the same levels share one.
 fn target_series(
     study: &Study,
     scene: &str,

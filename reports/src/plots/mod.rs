@@ -10,7 +10,7 @@ mod instruments;
 mod lines;
 mod portability;
 mod style;
-mod sweep;
+mod tuning;
 
 pub use data::{Bar, BarPlot, LinePlot, Segment, Series, SeriesKind, XAxis, YScale};
 
@@ -89,25 +89,25 @@ pub fn all_plots(study: &Study) -> Result<Vec<Plot>, PlotError> {
             plots.push(Plot { file_name: name.to_owned(), svg, title: data.title, scene: None });
         }
     }
-    plots.extend(sweep_plots(study)?);
+    plots.extend(tuning_plots(study)?);
     Ok(plots)
 }
 
-/// Heat map and bars of the variants of every scene that was swept.
-fn sweep_plots(study: &Study) -> Result<Vec<Plot>, PlotError> {
-    let rows = crate::sweep::swept(study);
+/// Heat map and bars of the kernel configurations of every scene.
+fn tuning_plots(study: &Study) -> Result<Vec<Plot>, PlotError> {
+    let rows = crate::tuning::tuned(study);
     let mut plots = Vec::new();
     for scene in study.scenes() {
         let plot = |kind: &str, title: &str, svg: String| Plot {
-            file_name: format!("sweep-{kind}.{}.svg", encode_name(scene)),
+            file_name: format!("tune-{kind}.{}.svg", encode_name(scene)),
             title: title.to_owned(),
             scene: None,
             svg,
         };
-        if let Some(map) = sweep::heat_map(&rows, scene) {
+        if let Some(map) = tuning::heat_map(&rows, scene) {
             plots.push(plot("grid", &map.title, heat::draw(&map)?));
         }
-        if let Some(data) = sweep::bars(&rows, scene) {
+        if let Some(data) = tuning::bars(&rows, scene) {
             plots.push(plot("bars", &data.title, bars::draw(&data)?));
         }
     }

@@ -42,7 +42,7 @@ pub struct Rate {
     pub application: String,
     /// The backend, `cpu`, `opencl` or `cuda`; empty when unknown.
     pub backend: String,
-    /// Samples a millisecond over the whole ladder, whose repeated steps count with their median.
+    /// Samples a millisecond over the whole spp schedule, whose repeated steps count with their median.
     pub samples_per_ms: f64,
     /// That over the most of any target on the platform, 0 to 1.
     pub efficiency: f64,

@@ -1,4 +1,4 @@
-//! Portability of variants: how near one way of running passes comes to the best way, on every target of a sweep.
+//! Portability of kernel configurations: how near each comes to the best one on every target.
 //!
 //! A platform is a target with a scene. A variant's efficiency there is the least median time of any exact variant over
 //! its own, 0 to 1; 0 where it was refused. Its portability is the harmonic mean over all platforms
@@ -7,7 +7,7 @@
 use super::harmonic_mean;
 use crate::records::Mode;
 use crate::study::{Study, push_new};
-use crate::sweep::{Swept, swept};
+use crate::tuning::{Tuned, tuned};
 
 /// One variant on all targets.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,9 +22,9 @@ pub struct VariantPortability {
     pub portability: f64,
 }
 
-/// Every exact variant of a sweep over two targets or more, the most portable first; nothing for a single target.
+/// Every exact configuration that two targets or more were tuned over, the most portable first; nothing for a single target.
 pub fn variants(study: &Study) -> Vec<VariantPortability> {
-    let rows: Vec<Swept> = swept(study)
+    let rows: Vec<Tuned> = tuned(study)
         .into_iter()
         .filter(|row| row.mode == Mode::Exact && !row.again && !row.is_bug())
         .collect();
@@ -58,12 +58,12 @@ pub fn variants(study: &Study) -> Vec<VariantPortability> {
 }
 
 /// The median time of a variant that ran.
-fn ms(row: &Swept) -> Option<f64> {
+fn ms(row: &Tuned) -> Option<f64> {
     row.total.map(|total| total.median).filter(|ms| row.refused.is_empty() && *ms > 0.0)
 }
 
-/// The least time on a platform over that of a variant, 0 where it did not run; nothing where the platform was not swept.
-fn efficiency(rows: &[Swept], label: &str, target: &str, scene: &str) -> Option<f64> {
+/// The least time on a platform over that of a variant, 0 where it did not run; nothing where the platform was not timed.
+fn efficiency(rows: &[Tuned], label: &str, target: &str, scene: &str) -> Option<f64> {
     let here = || rows.iter().filter(|row| row.target == target && row.scene == scene);
     let best = here().filter_map(ms).min_by(f64::total_cmp)?;
     Some(here().find(|row| row.variant == label).and_then(ms).map_or(0.0, |ms| best / ms))
@@ -72,12 +72,12 @@ fn efficiency(rows: &[Swept], label: &str, target: &str, scene: &str) -> Option<
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::records::{Environment, Record, Sweep};
+    use crate::records::{Environment, Record, Tune};
 
-    /// A sweep of one scene: target, variant and milliseconds; refused without.
+    /// A tuning run on one scene: target, variant and milliseconds; refused without.
     pub(crate) fn study(rows: &[(&str, &str, Option<f64>)]) -> Study {
         let record = |&(target, variant, ms): &(&str, &str, Option<f64>)| -> Record {
-            Sweep {
+            Tune {
                 scene: "s".into(),
                 target: target.into(),
                 variant: variant.into(),
@@ -86,7 +86,7 @@ pub(crate) mod tests {
                 identical: true,
                 promised: true,
                 refused: if ms.is_some() { String::new() } else { "too large".into() },
-                ..Sweep::default()
+                ..Tune::default()
             }
             .into()
         };

@@ -1,11 +1,11 @@
 //! Verdicts, the noise floor, and what the verdicts rest on.
 
-use super::build::{difference_table, rungs};
+use super::build::{difference_table, spp_levels};
 use super::{Cell, Table};
 use crate::format::{count, number, percent};
 use crate::labels::{qualifier, varies};
 use crate::records::{Difference, Noise};
-use crate::statistics::{Rule, fit_bias};
+use crate::statistics::{DecisionRule, fit_bias};
 use crate::study::{Study, push_new};
 
 /// The tables of a study whose pairs were judged; without rows for one whose pairs were not.
@@ -19,7 +19,7 @@ pub fn agreement_tables(study: &Study) -> Vec<Table> {
     ]
 }
 
-/// Verdicts of every pair by rung.
+/// Verdicts of every pair by level.
 fn verdict_table(study: &Study) -> Table {
     let verdict = |d: &Difference| match d.verdict.as_str() {
         "" => Cell::empty(),
@@ -28,7 +28,7 @@ fn verdict_table(study: &Study) -> Table {
     if study.differences.iter().all(|d| d.verdict.is_empty()) {
         return Table::new("verdict", "Verdicts", &[], &[]);
     }
-    difference_table(study, "verdict", "Verdicts", verdict).noted(&Rule::default().in_words())
+    difference_table(study, "verdict", "Verdicts", verdict).noted(&DecisionRule::default().in_words())
 }
 
 /// What the tests of pairs that are not identical found.
@@ -71,13 +71,13 @@ fn pair(d: &Difference, many_seeds: bool) -> String {
     format!("{} : {}{}", d.a, d.b, qualifier(d.mode, &[&d.a, &d.b], d.seed, many_seeds))
 }
 
-/// Linear error of every target against itself under another seed, by rung.
+/// Linear error of every target against itself under another seed, by level.
 fn noise_table(study: &Study) -> Table {
-    let rungs = rungs(study.noise.iter().map(|n| n.spp));
+    let levels = spp_levels(study.noise.iter().map(|n| n.spp));
     let mut table =
-        Table::new("noise", "Noise floor, linear MSE", &["Scene", "Target"], &[]).with_rungs(&rungs).noted(
+        Table::new("noise", "Noise floor, linear MSE", &["Scene", "Target"], &[]).with_levels(&levels).noted(
             "Mean squared error over linear radiance of a target against itself under another seed, the mean over the \
-             other seeds. Targets whose films are identical at every rung share the render under the other seed.",
+             other seeds. Targets whose films are identical at every level share the render under the other seed.",
         );
     let key = |n: &Noise| (n.scene.clone(), n.target.clone(), n.mode);
     let mut rows = Vec::new();
@@ -87,7 +87,7 @@ fn noise_table(study: &Study) -> Table {
             Cell::text(&row.0),
             Cell::text(format!("{}{}", row.1, qualifier(row.2, &[&row.1], 0, false))),
         ];
-        cells.extend(rungs.iter().map(|&spp| {
+        cells.extend(levels.iter().map(|&spp| {
             let found = study.noise.iter().filter(|n| n.spp == spp && key(n) == row).map(|n| n.mse_linear);
             mean(found).map_or_else(Cell::empty, |floor| Cell::number(floor, number(floor)))
         }));
@@ -96,7 +96,7 @@ fn noise_table(study: &Study) -> Table {
     table
 }
 
-/// Errors of every pair over the noise floor, by rung.
+/// Errors of every pair over the noise floor, by level.
 fn ratio_table(study: &Study) -> Table {
     if study.noise.is_empty() {
         return Table::new("noise-ratio", "Error over noise floor", &[], &[]);
@@ -111,17 +111,17 @@ fn ratio_table(study: &Study) -> Table {
     )
 }
 
-/// The noise floor of a pair at a rung: the mean over both targets and all other seeds.
+/// The noise floor of a pair at a level: the mean over both targets and all other seeds.
 pub(crate) fn noise_floor(study: &Study, d: &Difference) -> Option<f64> {
     let of_pair = |n: &&Noise| n.scene == d.scene && n.spp == d.spp && (n.target == d.a || n.target == d.b);
     mean(study.noise.iter().filter(of_pair).map(|n| n.mse_linear)).filter(|floor| *floor > 0.0)
 }
 
-/// Noise and bias of pairs that are not identical, over the steps of the ladder and all seeds.
+/// Noise and bias of pairs that are not identical, over the steps of the schedule and all seeds.
 fn bias_table(study: &Study) -> Table {
     let numbers = ["Noise a", "Bias² b", "b, 95 % from", "to", "Points"];
     let mut table = Table::new("bias", "Noise and bias", &["Scene", "Pair"], &numbers).noted(
-        "Fit of linear MSE = a/N + b over the steps of the ladder, which share no samples: a is the noise of the \
+        "Fit of linear MSE = a/N + b over the steps of the schedule, which share no samples: a is the noise of the \
          difference at 1 spp, b the squared bias averaged over the image. Where the interval of b reaches 0 or below, no \
          bias shows.",
     );

@@ -24,7 +24,7 @@ const COLUMNS: [&str; 15] = [
     "HDR-FLIP",
 ];
 
-/// A column for each metric, a row for each pair, rung and seed.
+/// A column for each metric, a row for each pair, level and seed.
 pub fn all_metrics_table(study: &Study) -> Table {
     let mut table =
         Table::new("difference-all", "Every metric between targets", &["Scene", "Pair"], &COLUMNS);

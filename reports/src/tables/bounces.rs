@@ -4,7 +4,7 @@ use super::{Cell, Column, Table};
 use crate::format::count;
 use crate::study::Study;
 
-/// Rays of one bounce on one target, summed over the ladder.
+/// Rays of one bounce on one target, summed over the spp schedule.
 struct Account<'a> {
     scene: &'a str,
     target: &'a str,
@@ -51,7 +51,7 @@ impl Counts {
 pub fn bounce_table(study: &Study) -> Table {
     let numbers = ["Bounce", "Extension rays", "Hits", "Terminated", "Shadow rays", "Unoccluded"];
     let mut table = Table::new("bounces", "Rays by bounce", &["Scene", "Target"], &numbers).noted(
-        "Summed over the ladder under the first seed; bounce 0 is the camera rays. A path is terminated at a bounce when \
+        "Summed over the spp schedule under the first seed; bounce 0 is the camera rays. A path is terminated at a bounce when \
          it has no ray to the next. The last column compares with the first target of the bounce: under equal seeds exact \
          targets have equal counts, and where a divergence begins, it shows here first.",
     );

@@ -9,7 +9,7 @@ use crate::records::{Convergence, Difference, Mode};
 use crate::statistics::fit_log_log_slope;
 use crate::study::{Study, push_new};
 
-/// Differences of every pair by rung: 8-bit MSE, linear MSE, SSIM, and whether the films are identical.
+/// Differences of every pair by level: 8-bit MSE, linear MSE, SSIM, and whether the films are identical.
 pub fn difference_tables(study: &Study) -> Vec<Table> {
     let identical = |d: &Difference| {
         if d.identical {
@@ -53,8 +53,8 @@ pub(super) fn difference_table(
     title: &str,
     cell: impl Fn(&Difference) -> Cell,
 ) -> Table {
-    let rungs = rungs(study.differences.iter().map(|d| d.spp));
-    let mut table = Table::new(id, title, &["Scene", "Pair"], &[]).with_rungs(&rungs);
+    let levels = spp_levels(study.differences.iter().map(|d| d.spp));
+    let mut table = Table::new(id, title, &["Scene", "Pair"], &[]).with_levels(&levels);
     let many_seeds = varies(study.differences.iter().map(|d| d.seed));
     let key = |d: &Difference| (d.scene.clone(), d.a.clone(), d.b.clone(), d.mode, d.seed);
     let mut rows = Vec::new();
@@ -63,7 +63,7 @@ pub(super) fn difference_table(
         let (scene, a, b, mode, seed) = &row;
         let pair = format!("{a} : {b}{}", qualifier(*mode, &[a, b], *seed, many_seeds));
         let mut cells = vec![Cell::text(scene), Cell::text(pair)];
-        cells.extend(rungs.iter().map(|&spp| {
+        cells.extend(levels.iter().map(|&spp| {
             let found = study.differences.iter().find(|d| d.spp == spp && key(d) == row);
             found.map_or_else(Cell::empty, &cell)
         }));
@@ -72,7 +72,7 @@ pub(super) fn difference_table(
     table
 }
 
-/// Errors of every target against the reference by rung: linear MSE with its slope, 8-bit MSE, SSIM.
+/// Errors of every target against the reference by level: linear MSE with its slope, 8-bit MSE, SSIM.
 pub fn convergence_tables(study: &Study) -> Vec<Table> {
     let metric = |get: fn(&Convergence) -> f64| move |c: &Convergence| Cell::number(get(c), number(get(c)));
     let ssim = |c: &Convergence| Cell::number(c.errors.ssim, similarity(c.errors.ssim));
@@ -127,11 +127,11 @@ fn convergence_table(
     title: &str,
     cell: impl Fn(&Convergence) -> Cell,
 ) -> Table {
-    let rungs = rungs(study.convergences.iter().map(|c| c.spp));
+    let levels = spp_levels(study.convergences.iter().map(|c| c.spp));
     let references = references(study);
     let texts: &[&str] =
         if references.len() > 1 { &["Scene", "Target", "Against"] } else { &["Scene", "Target"] };
-    let mut table = Table::new(id, title, texts, &[]).with_rungs(&rungs);
+    let mut table = Table::new(id, title, texts, &[]).with_levels(&levels);
     if let [only] = references.as_slice() {
         table.notes.push(format!("The reference is {only}."));
     }
@@ -143,7 +143,7 @@ fn convergence_table(
         if references.len() > 1 {
             cells.push(Cell::text(against));
         }
-        cells.extend(rungs.iter().map(|&spp| {
+        cells.extend(levels.iter().map(|&spp| {
             let found = study.convergences.iter().find(|c| c.spp == spp && convergence_key(c) == row);
             found.map_or_else(Cell::empty, &cell)
         }));
@@ -253,17 +253,17 @@ impl Table {
         self
     }
 
-    pub(super) fn with_rungs(mut self, rungs: &[u32]) -> Self {
-        self.columns.extend(rungs.iter().map(|spp| Column { title: format!("{spp} spp"), numeric: true }));
+    pub(super) fn with_levels(mut self, levels: &[u32]) -> Self {
+        self.columns.extend(levels.iter().map(|spp| Column { title: format!("{spp} spp"), numeric: true }));
         self
     }
 }
 
-pub(super) fn rungs(spp: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut rungs: Vec<u32> = spp.collect();
-    rungs.sort_unstable();
-    rungs.dedup();
-    rungs
+pub(super) fn spp_levels(spp: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut levels: Vec<u32> = spp.collect();
+    levels.sort_unstable();
+    levels.dedup();
+    levels
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub fn equal_time_table(study: &Study) -> Table {
         );
     table.notes.push(
         "Reference: the share of the linear MSE that is expected to be the reference's own noise, N over N plus the \
-         reference's samples per pixel. Where it is large, targets look more alike than they are; a higher top rung \
+         reference's samples per pixel. Where it is large, targets look more alike than they are; a higher top spp level \
          (--spp) makes a better reference, or --reference names one."
             .to_owned(),
     );

@@ -4,36 +4,36 @@ mod agreement;
 mod all_metrics;
 mod bounces;
 mod build;
+mod divergence;
 mod equal_time;
 mod float_metrics;
 mod kernels;
-mod paths;
 mod port;
 mod portability;
 mod rounds;
 mod scaling;
 mod speedup;
 mod summary;
-mod sweep;
 mod timing;
+mod tuning;
 
 pub use agreement::agreement_tables;
 pub(crate) use agreement::{noise_floor, pair_name};
 pub use all_metrics::all_metrics_table;
 pub use bounces::bounce_table;
 pub use build::{convergence_tables, difference_tables, hits_table, load_table, rejected_table, skip_table};
+pub use divergence::{divergence_tables, path_sentences};
 pub use equal_time::equal_time_table;
 pub use kernels::kernel_table;
-pub use paths::{path_tables, said_of_paths};
 pub use port::{cost_table, history_table, similarity_tables};
 pub use portability::{navigation_table, portability_table, variant_portability_table};
-pub use rounds::{Compared, compared, rounds_table, said_of_rounds};
+pub use rounds::{Compared, compared, round_sentences, rounds_table};
 pub use scaling::{Speed, scaling_table, speeds};
 pub use speedup::{speedup_table, speedups};
 pub(crate) use summary::host as host_line;
 pub use summary::summary_markdown;
-pub use sweep::{sweep_best_table, sweep_table};
 pub use timing::timing_table;
+pub use tuning::{tuning_best_table, tuning_table};
 
 use crate::format;
 use crate::study::Study;
@@ -186,7 +186,7 @@ pub fn all_tables(study: &Study) -> Vec<Table> {
     if study.differences.iter().any(|d| d.float.is_some()) {
         tables.push(all_metrics_table(study));
     }
-    tables.extend(path_tables(study));
+    tables.extend(divergence_tables(study));
     tables.push(hits_table(study));
     tables.push(rejected_table(study));
     tables.extend(convergence_tables(study));
@@ -198,8 +198,8 @@ pub fn all_tables(study: &Study) -> Vec<Table> {
     tables.push(portability_table(study));
     tables.push(navigation_table(study));
     tables.push(variant_portability_table(study));
-    tables.push(sweep_best_table(study));
-    tables.push(sweep_table(study));
+    tables.push(tuning_best_table(study));
+    tables.push(tuning_table(study));
     tables.push(bounce_table(study));
     tables.push(load_table(study));
     tables.push(kernel_table(study));

@@ -47,7 +47,7 @@ pub fn portability_table(study: &Study) -> Table {
     table
 }
 
-/// What could be shipped: portability, divergence of the code, lines, and the verdict on the images.
+/// Sets of backends that could be shipped: portability, divergence of the code, lines, and the verdict on the images.
 pub fn navigation_table(study: &Study) -> Table {
     let texts = ["Backends", "Where", "Images"];
     let numbers = ["Portability", "Code divergence", "Lines"];
@@ -55,12 +55,12 @@ pub fn navigation_table(study: &Study) -> Table {
         Table::new("navigation", "Portability and divergence of the code", &texts, &numbers).noted(
             "Sets of backends from which every device gets the one that is the most efficient there; exact builds alone. \
              Portability: the harmonic mean of efficiencies over all devices and scenes. Code divergence: the mean Jaccard \
-             distance between the lines compiled for two devices, 0 for one source (Harrell et al. 2018), by the places that \
+             distance between the lines compiled for two devices, 0 for one source (Harrell et al. 2018), by the folders that \
              lockstep port cost --into counted; files count as a whole. Images: the worst verdict on two targets of the \
              set.",
         );
     for choice in choices(study) {
-        let places = choice
+        let devices = choice
             .devices
             .iter()
             .map(|(device, backend)| format!("{} on {device}", backend.as_deref().unwrap_or("nothing")));
@@ -70,7 +70,7 @@ pub fn navigation_table(study: &Study) -> Table {
         });
         table.rows.push(vec![
             Cell::text(choice.backends.join(" + ")),
-            Cell::text(places.collect::<Vec<_>>().join(", ")),
+            Cell::text(devices.collect::<Vec<_>>().join(", ")),
             images,
             Cell::number(choice.portability, percent(choice.portability)),
             choice.divergence.map_or_else(Cell::empty, |d| Cell::number(d, fixed(d, 3))),
@@ -84,19 +84,19 @@ pub fn navigation_table(study: &Study) -> Table {
     table
 }
 
-/// How near every variant of a sweep comes to the best of each target.
+/// How near every kernel configuration comes to the best of each target.
 pub fn variant_portability_table(study: &Study) -> Table {
-    let mut table = Table::new("portability-variants", "Portability of variants", &["Variant"], &[]).noted(
-        "Efficiency: the least median time of any exact variant on a target over this variant's, as the harmonic mean over \
+    let mut table = Table::new("portability-variants", "Portability of kernel configurations", &["Configuration"], &[]).noted(
+        "Efficiency: the least median time of any exact configuration on a target over this one's, as the harmonic mean over \
          the scenes; “–” where the target refused it. Portability: the harmonic mean over all targets and scenes, 0 where \
-         it was refused anywhere: what a program gives up that is tuned for none of them.",
+         it was refused anywhere: the cost of a program that is tuned for none of them.",
     );
     let found = variants(study);
     let targets = found.first().map(|variant| variant.targets.clone()).unwrap_or_default();
     let titles = targets.iter().map(|(target, _)| target.as_str()).chain(["Portability"]);
     table.columns.extend(titles.map(|title| Column { title: title.to_owned(), numeric: true }));
     for variant in found {
-        let own = if variant.own { ", the targets' own way" } else { "" };
+        let own = if variant.own { ", the targets' default" } else { "" };
         let mut row = vec![Cell::text(format!("{}{own}", variant.variant))];
         let mean = |mean: f64| Cell::number(mean, if mean > 0.0 { percent(mean) } else { "–".into() });
         row.extend(variant.targets.iter().map(|(_, efficiency)| mean(*efficiency)));
@@ -131,7 +131,7 @@ mod tests {
         let table = variant_portability_table(&study(&TWO));
         let rows: Vec<Vec<_>> =
             table.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
-        assert_eq!(rows[0], ["wavefront, the targets' own way", "50.0 %", "80.0 %", "61.5 %"]);
+        assert_eq!(rows[0], ["wavefront, the targets' default", "50.0 %", "80.0 %", "61.5 %"]);
         assert_eq!(rows[2], ["group=1024", "100.0 %", "–", "0 %"]);
         assert!(variant_portability_table(&study(&TWO[..3])).rows.is_empty());
     }

@@ -26,7 +26,7 @@ pub struct Compared {
     pub again: bool,
     /// What was timed: `total`, `trace`, `shade`.
     pub quantity: &'static str,
-    /// Milliseconds of the whole ladder.
+    /// Milliseconds of the whole spp schedule.
     pub time: MedianInterval,
     /// Time over the first target's; nothing for the first target itself.
     pub ratio: Option<MedianInterval>,
@@ -79,7 +79,7 @@ fn compared_targets(
     of_first.into_iter().chain(others).flatten().collect()
 }
 
-/// The sum over the ladder of one target's steps, for every round in which all steps were timed.
+/// The sum over the spp schedule of one target's steps, for every round in which all steps were timed.
 fn rounds(timings: &[Timing], scene: &str, target: &str, quantity: Quantity) -> BTreeMap<Round, f64> {
     let own = || timings.iter().filter(|t| t.scene == scene && t.target == target);
     let steps = own().map(|t| (t.spp_from, t.spp_to)).collect::<BTreeSet<_>>().len();
@@ -100,7 +100,7 @@ fn ratio(times: &BTreeMap<Round, f64>, base: &BTreeMap<Round, f64>) -> Option<Me
 }
 
 /// A sentence for every target and scene whose whole time was compared with the first target's.
-pub fn said_of_rounds(study: &Study) -> Vec<String> {
+pub fn round_sentences(study: &Study) -> Vec<String> {
     let found: Vec<Compared> = compared(study).into_iter().filter(|c| c.quantity == "total").collect();
     let first = |scene: &str| found.iter().find(|c| c.scene == scene && c.ratio.is_none());
     let sentence = |c: &Compared| {
@@ -125,7 +125,7 @@ pub fn rounds_table(study: &Study) -> Table {
         ["Ratio", "Ratio low", "Ratio high", "Median ms", "Low ms", "High ms", "Rounds", "Coverage"];
     let mut table = Table::new("timing-rounds", "Times over rounds", &texts, &numbers).noted(&in_words());
     table.notes.push(
-        "Summed over the ladder. Ratio: time over that of the scene's first target; its second time (A/A) is the floor. \
+        "Summed over the spp schedule. Ratio: time over that of the scene's first target; its second time (A/A) is the floor. \
          Coverage: the probability with which the intervals enclose the median."
             .to_owned(),
     );
@@ -198,7 +198,7 @@ mod tests {
         assert!((ratio.low - 1.1).abs() < 1e-12 && (ratio.high - 1.1).abs() < 1e-12, "the drift cancels");
         assert_eq!(other.change, Some(Change::Slower));
         assert_eq!(
-            said_of_rounds(&study(3)),
+            round_sentences(&study(3)),
             ["b is slower than a on s: their ratio is 1.100 (1.100 to 1.100, 3 rounds)"]
         );
     }

@@ -1,4 +1,4 @@
-//! Fast builds against their exact twins.
+//! Fast builds against the exact builds of the same targets.
 
 use super::{Cell, Table};
 use crate::records::{Mode, Speedup, TargetId, Timing};
@@ -6,7 +6,7 @@ use crate::stages::{StageTimes, stage_times_of};
 use crate::study::Study;
 
 /// The speed of every fast build over that of the exact build of the same target, scene and seed, where both reached
-/// the same rung.
+/// the same level.
 pub fn speedups(timings: &[Timing]) -> Vec<Speedup> {
     let times = stage_times_of(timings);
     let exact = |fast: &StageTimes| {
@@ -46,7 +46,7 @@ pub fn speedup_table(study: &Study) -> Table {
     let numbers = ["spp", "Seed", "Repeats", "Generate", "Extend", "Shade", "Connect", "Trace", "Total"];
     let mut table = Table::new("speedup", "Speed of fast over exact builds", &texts, &numbers);
     table.notes.push(
-        "Exact time over fast time, summed over the ladder; above 1 the fast build is faster. Fast builds may contract \
+        "Exact time over fast time, summed over the spp schedule; above 1 the fast build is faster. Fast builds may contract \
          and approximate, so their images are judged statistically."
             .to_owned(),
     );
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fast_build_is_compared_with_its_own_exact_twin() {
+    fn each_fast_build_is_compared_with_its_own_exact_build() {
         let timings = [step("a", 4, 3.0), step("a+fast", 4, 2.0), step("b", 4, 9.0), step("c+fast", 4, 1.0)];
         let found = speedups(&timings);
         assert_eq!(found.len(), 1);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn ladders_of_unequal_height_are_not_compared() {
+    fn schedules_of_unequal_height_are_not_compared() {
         assert!(speedups(&[step("a", 4, 3.0), step("a+fast", 2, 2.0)]).is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! `summary.md`, to be pasted into a pull request.
 
-use super::{all_tables, escape_markdown, said_of_paths, said_of_rounds};
+use super::{all_tables, escape_markdown, path_sentences, round_sentences};
 use crate::format;
 use crate::study::Study;
 use crate::verdict::verdict;
@@ -16,10 +16,10 @@ pub fn summary_markdown(study: &Study) -> String {
             escape_markdown(&line.sentence)
         ));
     }
-    for sentence in said_of_paths(study) {
+    for sentence in path_sentences(study) {
         text.push_str(&format!("- paths: {}\n", escape_markdown(&sentence)));
     }
-    for sentence in said_of_rounds(study) {
+    for sentence in round_sentences(study) {
         text.push_str(&format!("- times: {}\n", escape_markdown(&sentence)));
     }
     for skip in &study.skips {

@@ -1,4 +1,4 @@
-//! Stage times over a whole ladder.
+//! Stage times over a whole spp schedule.
 
 use super::{Cell, Table};
 use crate::format::{count, number, percent};
@@ -23,7 +23,7 @@ pub fn timing_table(study: &Study) -> Table {
         "Msamples/s",
     ];
     let mut table = Table::new("timing", "Times and rates", &["Scene", "Target"], &numbers);
-    table.notes.push("Summed over the ladder; a repeated step counts with its median.".to_owned());
+    table.notes.push("Summed over the spp schedule; a repeated step counts with its median.".to_owned());
     table.notes.push(
         "Inclusive: all rays over the total time. Exclusive: all rays over the time of traversal, whose share of \
          the total is the trace share."

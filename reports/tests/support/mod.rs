@@ -16,7 +16,7 @@ use std::path::Path;
 pub(crate) struct Plan<'a> {
     pub(crate) scenes: &'a [&'a str],
     pub(crate) targets: &'a [&'a str],
-    pub(crate) rungs: &'a [u32],
+    pub(crate) levels: &'a [u32],
     pub(crate) size: (u32, u32),
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Plan<'a> {
 pub(crate) const SMALL: Plan<'static> = Plan {
     scenes: &["cornell", "weekend"],
     targets: &["cpu-bvh", "cpu-embree", "opencl@pocl"],
-    rungs: &[1, 2, 4, 8, 16, 32, 64],
+    levels: &[1, 2, 4, 8, 16, 32, 64],
     size: (160, 120),
 };
 
@@ -54,7 +54,7 @@ fn write_scene(folder: &Path, plan: &Plan, scene: &str, index: u32, log: &mut Re
     let loads = plan.targets.iter().enumerate().map(|(t, target)| load(scene, target, t, index));
     log.append(&loads.collect::<Vec<_>>()).unwrap();
     let mut from = 0;
-    for &spp in plan.rungs {
+    for &spp in plan.levels {
         let mut point: Vec<Record> = Vec::new();
         let images: Vec<LinearImage> =
             plan.targets.iter().map(|target| render(&truth, target.contains("embree"), spp)).collect();
@@ -69,7 +69,7 @@ fn write_scene(folder: &Path, plan: &Plan, scene: &str, index: u32, log: &mut Re
                 let metrics = compare(image, reference).unwrap();
                 let same = image == reference;
                 point.push(Difference::new(scene, (target, other), spp, 1, &metrics, same).into());
-                if other.contains("embree") && spp == plan.rungs[0] {
+                if other.contains("embree") && spp == plan.levels[0] {
                     point.push(hits(scene, target, other, spp, &metrics, plan.size).into());
                 }
             }
@@ -232,7 +232,7 @@ fn environment(plan: &Plan) -> Environment {
             seed: 1,
             seeds: 1,
             repeats: 1,
-            spp: plan.rungs.to_vec(),
+            spp: plan.levels.to_vec(),
         },
         ..Default::default()
     }

@@ -113,11 +113,11 @@ fn faulty() -> Box<dyn Renderer> {
 fn a_sweep_times_every_variant_in_every_round_and_finds_the_one_that_changes_the_film() {
     let folder = tempfile::tempdir().unwrap();
     let records = sweep(faulty(), folder.path(), 3);
-    let sweeps: Vec<&Sweep> =
-        records.iter().filter_map(|r| if let Record::Sweep(s) = r { Some(s) } else { None }).collect();
+    let sweeps: Vec<&Tune> =
+        records.iter().filter_map(|r| if let Record::Tune(s) = r { Some(s) } else { None }).collect();
     // The refused one is not asked for again.
     assert_eq!(sweeps.len(), 3 * 4 + 1);
-    let rows = swept(&Study::load(folder.path()).unwrap());
+    let rows = tuned(&Study::load(folder.path()).unwrap());
     let found: Vec<(String, bool, bool)> =
         rows.iter().map(|row| (row.variant.clone(), row.best, row.is_bug())).collect();
     let row = |label: &str, best, bug| (label.to_owned(), best, bug);
@@ -143,7 +143,7 @@ fn a_sweep_that_was_stopped_goes_on_where_it_was() {
     // As text, since a megakernel's parts are no numbers.
     let texts = |records: &[Record]| records.iter().map(|r| r.to_json().unwrap()).collect::<Vec<_>>();
     assert_eq!(texts(&more)[..first.len()], texts(&first), "nothing is measured again");
-    let timed = more.iter().filter(|r| matches!(r, Record::Sweep(s) if s.refused.is_empty())).count();
+    let timed = more.iter().filter(|r| matches!(r, Record::Tune(s) if s.refused.is_empty())).count();
     assert_eq!(timed, 4 * 4);
 }
 
@@ -151,8 +151,8 @@ fn a_sweep_that_was_stopped_goes_on_where_it_was() {
 fn a_target_that_knows_no_variants_is_swept_by_its_own_way_alone() {
     let folder = tempfile::tempdir().unwrap();
     let records = sweep(Box::new(NullRenderer::new()), folder.path(), 3);
-    let variants: Vec<&Sweep> =
-        records.iter().filter_map(|r| if let Record::Sweep(s) = r { Some(s) } else { None }).collect();
+    let variants: Vec<&Tune> =
+        records.iter().filter_map(|r| if let Record::Tune(s) = r { Some(s) } else { None }).collect();
     assert_eq!(variants.len(), 6, "twice a round");
     assert!(variants.iter().all(|s| s.default && s.identical));
 }

@@ -20,7 +20,7 @@ use lockstep_cpu::{BVH_TARGET, Cpu};
 use lockstep_gpu::SourcePatch;
 use lockstep_opencl::{Opencl, open_patched};
 use lockstep_reports::image_io::LinearImage;
-use lockstep_reports::statistics::{Agreement, Judgement, Rule, Seeds, judge};
+use lockstep_reports::statistics::{Agreement, DecisionRule, ImageComparison, Pairing, compare_images};
 use planted_scene::planted_scene;
 
 const SETTINGS: Settings = Settings { width: 64, height: 48, bounces: 3, seed: 11, ..Settings::DEFAULT };
@@ -28,7 +28,7 @@ const SPP: u32 = 64;
 
 /// What was found about one mistake.
 struct Found {
-    judgement: Judgement,
+    judgement: ImageComparison,
     rungs: Vec<RungFound>,
 }
 
@@ -48,7 +48,7 @@ impl Found {
     }
 
     fn row(&self, bug: &Bug) -> String {
-        let p = self.judgement.evidence.as_ref().map_or_else(|| "–".to_owned(), |e| format!("{:.1e}", e.p));
+        let p = self.judgement.test.as_ref().map_or_else(|| "–".to_owned(), |e| format!("{:.1e}", e.p));
         let (rung, quantity) = self.first().map_or(("none".to_owned(), String::new()), |(rung, top)| {
             let share = format!("{} of {}", rung.parting, rung.paths);
             (format!("{} ({share})", rung.rung.name()), format!("bounce {}: {}", top.bounce, top.name))
@@ -91,7 +91,7 @@ impl Stage {
         let mut renderer = open_patched(target, edits).unwrap();
         let image = image(renderer.as_mut(), &self.scene);
         let truth = std::slice::from_ref(&self.truth);
-        let judgement = judge(truth, &[image], Seeds::Paired, &Rule::default()).unwrap();
+        let judgement = compare_images(truth, &[image], Pairing::Paired, &DecisionRule::default()).unwrap();
         let pixels = 0..SETTINGS.width * SETTINGS.height;
         let rungs = divergence::climb(self.reference.as_mut(), renderer.as_mut(), pixels, 0..1).unwrap();
         Found { judgement, rungs }

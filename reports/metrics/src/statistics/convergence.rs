@@ -13,8 +13,8 @@ pub struct SlopeFit {
     pub at_one: f64,
     /// Points that were used.
     pub points: usize,
-    /// Points that were left out because their error was 0, NaN or infinite.
-    pub left_out: usize,
+    /// Points that were skipped because their error was 0, NaN or infinite.
+    pub skipped: usize,
 }
 
 impl SlopeFit {
@@ -27,8 +27,8 @@ impl SlopeFit {
 /// Why no line could be fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FitError {
-    /// Fewer than two points with a positive, finite error at different rungs.
-    #[error("a slope needs errors above 0 at two rungs or more, there are {usable}")]
+    /// Fewer than two points with a positive, finite error at different spp levels.
+    #[error("a slope needs errors above 0 at two spp levels or more, there are {usable}")]
     TooFewPoints {
         /// Usable points.
         usable: usize,
@@ -37,7 +37,7 @@ pub enum FitError {
 
 /// Fits `log(error) = log(at_one) + slope · log(spp)` by ordinary least squares; `points` are pairs of samples
 /// per pixel and error. The confidence interval is Student's, `t(0.975, n − 2)` standard errors to each side.
-/// Rungs of one ladder share samples, so the scatter is somewhat correlated and the interval a guide only.
+/// Levels of one schedule share samples, so the scatter is somewhat correlated and the interval a guide only.
 ///
 /// # Errors
 /// [`FitError::TooFewPoints`].
@@ -69,7 +69,7 @@ pub fn fit_log_log_slope(points: &[(u32, f64)]) -> Result<SlopeFit, FitError> {
         half_width_95,
         at_one: intercept.exp(),
         points: logs.len(),
-        left_out: points.len() - logs.len(),
+        skipped: points.len() - logs.len(),
     })
 }
 
@@ -97,15 +97,15 @@ mod tests {
     }
 
     #[test]
-    fn errors_without_a_logarithm_are_left_out_and_counted() {
+    fn errors_without_a_logarithm_are_skipped_and_counted() {
         let fit =
             fit_log_log_slope(&[(1, 1.0), (2, 0.5), (4, 0.0), (8, f64::NAN), (16, 1.0 / 16.0)]).unwrap();
-        assert_eq!((fit.points, fit.left_out), (3, 2));
+        assert_eq!((fit.points, fit.skipped), (3, 2));
         assert!((fit.slope + 1.0).abs() < 1e-12);
     }
 
     #[test]
-    fn too_few_rungs_have_no_slope_and_two_have_no_interval() {
+    fn too_few_levels_have_no_slope_and_two_have_no_interval() {
         assert_eq!(fit_log_log_slope(&[(1, 1.0)]), Err(FitError::TooFewPoints { usable: 1 }));
         assert_eq!(fit_log_log_slope(&[(4, 1.0), (4, 2.0)]), Err(FitError::TooFewPoints { usable: 2 }));
         assert!(fit_log_log_slope(&[(1, 1.0), (2, 0.5)]).unwrap().half_width_95.is_nan());

@@ -1,4 +1,4 @@
-//! Noise and bias over a ladder: `MSE = a/N + b`.
+//! Noise and bias over spp levels: `MSE = a/N + b`.
 //!
 //! The mean squared difference of two unbiased images of N samples per pixel falls as `a/N`; what they differ by in the
 //! limit adds a constant `b`, the squared bias averaged over pixels and channels.
@@ -32,13 +32,13 @@ impl BiasFit {
 pub enum BiasFitError {
     /// An interval on two unknowns needs three points, at two numbers of samples or more.
     #[error(
-        "noise and bias need finite errors of 3 renders at 2 different rungs or more, there are {usable} at {rungs}"
+        "noise and bias need finite errors of 3 renders at 2 different spp levels or more, there are {usable} at {levels}"
     )]
     TooFewPoints {
         /// Usable points.
         usable: usize,
         /// Different numbers of samples among them.
-        rungs: usize,
+        levels: usize,
     },
 }
 
@@ -47,7 +47,7 @@ const ROUNDS: usize = 30;
 
 /// Fits `MSE = a/N + b` by least squares, each point weighted by the inverse square of the value fitted to it, since
 /// the scatter of a mean squared error is proportional to its size. `points` are numbers of samples per pixel and mean
-/// squared differences of *disjoint* samples: the steps of a ladder (samples 0..1, 1..2, 2..4, …), not its cumulative
+/// squared differences of *disjoint* samples: the steps of a schedule (samples 0..1, 1..2, 2..4, …), not its cumulative
 /// images, which share samples. The interval is Student's with two degrees of freedom fewer than points.
 ///
 /// # Errors
@@ -58,11 +58,11 @@ pub fn fit_bias(points: &[(u32, f64)]) -> Result<BiasFit, BiasFitError> {
         .filter(|(spp, mse)| *spp > 0 && *mse > 0.0 && mse.is_finite())
         .map(|&(spp, mse)| (1.0 / f64::from(spp), mse))
         .collect();
-    let mut rungs: Vec<u64> = usable.iter().map(|(x, _)| x.to_bits()).collect();
-    rungs.sort_unstable();
-    rungs.dedup();
-    if usable.len() < 3 || rungs.len() < 2 {
-        return Err(BiasFitError::TooFewPoints { usable: usable.len(), rungs: rungs.len() });
+    let mut levels: Vec<u64> = usable.iter().map(|(x, _)| x.to_bits()).collect();
+    levels.sort_unstable();
+    levels.dedup();
+    if usable.len() < 3 || levels.len() < 2 {
+        return Err(BiasFitError::TooFewPoints { usable: usable.len(), levels: levels.len() });
     }
     let mut line = Line::through(&usable, |_, mse| mse);
     for _ in 0..ROUNDS {
@@ -132,9 +132,9 @@ mod tests {
     }
 
     #[test]
-    fn two_points_or_one_rung_tell_nothing() {
-        assert_eq!(fit_bias(&[(1, 1.0), (2, 0.5)]), Err(BiasFitError::TooFewPoints { usable: 2, rungs: 2 }));
+    fn two_points_or_one_level_tell_nothing() {
+        assert_eq!(fit_bias(&[(1, 1.0), (2, 0.5)]), Err(BiasFitError::TooFewPoints { usable: 2, levels: 2 }));
         let same = [(4, 1.0), (4, 1.1), (4, 0.9), (8, f64::NAN)];
-        assert_eq!(fit_bias(&same), Err(BiasFitError::TooFewPoints { usable: 3, rungs: 1 }));
+        assert_eq!(fit_bias(&same), Err(BiasFitError::TooFewPoints { usable: 3, levels: 1 }));
     }
 }

@@ -1,6 +1,6 @@
 //! The p-value map: where two images part.
 
-use super::evidence::Evidence;
+use super::test_result::TestResult;
 use super::tiles::TILE;
 use crate::image_io::{LinearImage, srgb};
 
@@ -17,7 +17,7 @@ const ALMOST: f64 = 0.45;
 /// have full colour, red where A is brighter and blue where B is; others fade to white in proportion to the logarithm of
 /// their p-value, and those too small to be tested are grey. A larger tile that rejects is shown only where no finer
 /// one inside it does.
-pub fn p_value_map(evidence: &Evidence) -> LinearImage {
+pub fn p_value_map(evidence: &TestResult) -> LinearImage {
     let map = &evidence.map;
     LinearImage::from_fn(map.width, map.height, |x, y| {
         let (p, sign) = map.cells[(y / TILE * map.columns + x / TILE) as usize];

@@ -22,7 +22,7 @@
 //! the test holds only as far as a tile's mean is normal.
 //!
 //! Every tile of every scale with 32 pixels or more is tested in red, green and blue, against the margin of
-//! [`super::Rule`], and all p-values are corrected together ([`super::correction`]). Nested tiles and channels depend
+//! [`super::DecisionRule`], and all p-values are corrected together ([`super::correction`]). Nested tiles and channels depend
 //! on each other positively, so the correction is conservative.
 
 use super::tiles::Sums;

@@ -42,7 +42,7 @@ impl fmt::Display for Agreement {
 
 /// When a difference counts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Rule {
+pub struct DecisionRule {
     /// The probability, above 0 and below 1, with which all tests of one comparison together may call images biased
     /// that are not.
     pub alpha: f64,
@@ -52,13 +52,13 @@ pub struct Rule {
     pub margin: f64,
 }
 
-impl Default for Rule {
+impl Default for DecisionRule {
     fn default() -> Self {
         Self { alpha: 0.001, margin: 1e-4 }
     }
 }
 
-impl Rule {
+impl DecisionRule {
     /// The rule in words, for tables and pages.
     pub fn in_words(&self) -> String {
         format!(

@@ -57,8 +57,8 @@ fn bright_corner(x: u32, y: u32) -> f64 {
     gradient(x, y) * if x < 32 && y < 24 { 1.1 } else { 1.0 }
 }
 
-fn verdict(a: &[LinearImage], b: &[LinearImage], seeds: Seeds) -> Agreement {
-    judge(a, b, seeds, &Rule::default()).unwrap().agreement
+fn verdict(a: &[LinearImage], b: &[LinearImage], pairing: Pairing) -> Agreement {
+    compare_images(a, b, pairing, &DecisionRule::default()).unwrap().agreement
 }
 
 /// Made by SciPy 1.17.1: `2 * scipy.stats.t.sf(t, freedom)`.
@@ -141,12 +141,12 @@ fn a_local_bias_is_found_where_it_is_by_either_method() {
         |scene| -> Vec<_> { (0..2).map(|_| render(&mut noise, 64, exponential, scene)).collect() };
     let (a, b) = (images(bright_corner), images(gradient));
     for (a, b, seeds, method) in [
-        (&a[..], &b[..], Seeds::Independent, Method::Welch),
-        (&a[..1], &b[..1], Seeds::Independent, Method::Differences),
-        (&a[..], &b[..], Seeds::Paired, Method::Differences),
+        (&a[..], &b[..], Pairing::Independent, Method::Welch),
+        (&a[..1], &b[..1], Pairing::Independent, Method::Differences),
+        (&a[..], &b[..], Pairing::Paired, Method::Differences),
     ] {
-        let found = judge(a, b, seeds, &Rule::default()).unwrap();
-        let evidence = found.evidence.unwrap();
+        let found = compare_images(a, b, seeds, &DecisionRule::default()).unwrap();
+        let evidence = found.test.unwrap();
         assert_eq!((found.agreement, evidence.method), (Agreement::Biased, method), "{}", found.reason);
         let worst = evidence.worst;
         assert!(worst.difference > 0.0 && worst.x + worst.side <= 32 && worst.y < 24, "{worst:?}");
@@ -163,9 +163,9 @@ fn shared_random_numbers_show_a_bias_that_independent_ones_cannot() {
     let darker =
         |x: u32, y: u32| a.pixels()[(y * 64 + x) as usize].map(|v| v * if x < 16 { 0.99 } else { 1.0 });
     let b = LinearImage::from_fn(64, 48, darker);
-    assert_eq!(verdict(&[a], std::slice::from_ref(&b), Seeds::Paired), Agreement::Biased);
+    assert_eq!(verdict(&[a], std::slice::from_ref(&b), Pairing::Paired), Agreement::Biased);
     let other = render(&mut Noise(6), 4, exponential, gradient);
-    assert_eq!(verdict(&[other], &[b], Seeds::Paired), Agreement::WithinNoise);
+    assert_eq!(verdict(&[other], &[b], Pairing::Paired), Agreement::WithinNoise);
 }
 
 #[test]
@@ -173,13 +173,13 @@ fn rounding_is_not_called_bias() {
     let a = render(&mut Noise(5), 4, exponential, gradient);
     let nudged = |x: u32, y: u32| a.pixels()[(y * 64 + x) as usize].map(|v| v * (1.0 + 3e-6));
     let b = LinearImage::from_fn(64, 48, nudged);
-    assert_eq!(verdict(&[a], &[b], Seeds::Paired), Agreement::WithinNoise);
+    assert_eq!(verdict(&[a], &[b], Pairing::Paired), Agreement::WithinNoise);
 }
 
 #[test]
 fn a_difference_without_any_noise_is_a_bias() {
     let flat = |value: f32| LinearImage::from_fn(16, 16, |_, _| [value; 3]);
-    assert_eq!(verdict(&[flat(0.5)], &[flat(0.505)], Seeds::Paired), Agreement::Biased);
+    assert_eq!(verdict(&[flat(0.5)], &[flat(0.505)], Pairing::Paired), Agreement::Biased);
 }
 
 #[test]
@@ -193,9 +193,9 @@ fn false_alarms_are_as_rare_as_the_rule_says_even_with_fireflies() {
         for _ in 0..500 {
             let images: Vec<_> = (0..4).map(|_| render(&mut noise, 2, value, gradient)).collect();
             let (a, b) = images.split_at(2);
-            alarms[0] += u32::from(verdict(a, b, Seeds::Independent) == Agreement::Biased);
-            alarms[1] += u32::from(verdict(&a[..1], &b[..1], Seeds::Independent) == Agreement::Biased);
-            alarms[1] += u32::from(verdict(&a[1..], &b[1..], Seeds::Independent) == Agreement::Biased);
+            alarms[0] += u32::from(verdict(a, b, Pairing::Independent) == Agreement::Biased);
+            alarms[1] += u32::from(verdict(&a[..1], &b[..1], Pairing::Independent) == Agreement::Biased);
+            alarms[1] += u32::from(verdict(&a[1..], &b[1..], Pairing::Independent) == Agreement::Biased);
         }
         assert!(
             alarms[0] <= 4 && alarms[1] <= 5,
@@ -210,17 +210,21 @@ fn false_alarms_are_as_rare_as_the_rule_says_even_with_fireflies() {
 fn the_noise_floor_is_the_error_between_seeds_of_one_side() {
     let mut noise = Noise(3);
     let images: Vec<_> = (0..4).map(|_| render(&mut noise, 8, exponential, gradient)).collect();
-    let found = judge(&images[..2], &images[2..], Seeds::Independent, &Rule::default()).unwrap();
-    let noise = found.evidence.unwrap().noise;
+    let found =
+        compare_images(&images[..2], &images[2..], Pairing::Independent, &DecisionRule::default()).unwrap();
+    let noise = found.test.unwrap().noise;
     assert!((noise.ratio().unwrap() - 1.0).abs() < 0.1, "{noise:?}");
-    let found = judge(&images[..1], &images[1..2], Seeds::Paired, &Rule::default()).unwrap();
-    assert_eq!(found.evidence.unwrap().noise.ratio(), None);
+    let found =
+        compare_images(&images[..1], &images[1..2], Pairing::Paired, &DecisionRule::default()).unwrap();
+    assert_eq!(found.test.unwrap().noise.ratio(), None);
 }
 
 #[test]
 fn equal_and_broken_images_are_told() {
     let image = |value: f32| LinearImage::from_fn(9, 9, |x, _| [value * x as f32; 3]);
-    let one = |a: LinearImage, b: LinearImage| judge(&[a], &[b], Seeds::Paired, &Rule::default()).unwrap();
+    let one = |a: LinearImage, b: LinearImage| {
+        compare_images(&[a], &[b], Pairing::Paired, &DecisionRule::default()).unwrap()
+    };
     assert_eq!(one(image(1.0), image(1.0)).agreement, Agreement::Identical);
     assert_eq!(one(image(0.0), image(0.0)).agreement, Agreement::Identical);
     let empty = LinearImage::from_fn(0, 0, |_, _| [0.0; 3]);
@@ -239,15 +243,15 @@ fn equal_and_broken_images_are_told() {
 
 #[test]
 fn stacks_that_are_none_are_refused() {
-    let rule = Rule::default();
+    let rule = DecisionRule::default();
     let image = |value: f32| LinearImage::from_fn(9, 9, |x, _| [value * x as f32; 3]);
     let twice = [image(1.0), image(2.0), image(1.0)];
-    let error = judge(&twice, &[image(3.0)], Seeds::Independent, &rule).unwrap_err();
-    assert_eq!(error, JudgeError::SameImageTwice { side: Side::A, first: 0, second: 2 });
-    let error = judge(&[image(1.0)], &[], Seeds::Independent, &rule).unwrap_err();
-    assert_eq!(error, JudgeError::NoImages { side: Side::B });
-    let error = judge(&[image(1.0)], &twice, Seeds::Paired, &rule).unwrap_err();
-    assert_eq!(error, JudgeError::CountsDiffer { a: 1, b: 3 });
+    let error = compare_images(&twice, &[image(3.0)], Pairing::Independent, &rule).unwrap_err();
+    assert_eq!(error, ComparisonError::SameImageTwice { side: Side::A, first: 0, second: 2 });
+    let error = compare_images(&[image(1.0)], &[], Pairing::Independent, &rule).unwrap_err();
+    assert_eq!(error, ComparisonError::NoImages { side: Side::B });
+    let error = compare_images(&[image(1.0)], &twice, Pairing::Paired, &rule).unwrap_err();
+    assert_eq!(error, ComparisonError::CountsDiffer { a: 1, b: 3 });
 }
 
 #[test]
@@ -256,6 +260,6 @@ fn an_image_smaller_than_a_tile_is_one_tile() {
     let mut image =
         |level: f64| LinearImage::from_fn(5, 3, |_, _| [(level + 0.01 * noise.normal()) as f32; 3]);
     let (a, b, c) = (image(1.0), image(1.0), image(1.5));
-    assert_eq!(verdict(std::slice::from_ref(&a), &[b], Seeds::Paired), Agreement::WithinNoise);
-    assert_eq!(verdict(&[a], &[c], Seeds::Paired), Agreement::Biased);
+    assert_eq!(verdict(std::slice::from_ref(&a), &[b], Pairing::Paired), Agreement::WithinNoise);
+    assert_eq!(verdict(&[a], &[c], Pairing::Paired), Agreement::Biased);
 }

@@ -5,10 +5,10 @@ function buildControls(viewer) {
   const range = (min, max, step, value, input) =>
     element("input", { type: "range", min, max, step, value, oninput: input });
   const show = () => viewer.show();
-  viewer.rungInput = range(0, scene.rungs.length - 1, 1, viewer.rung, () => viewer.setRung(+viewer.rungInput.value));
+  viewer.levelInput = range(0, scene.levels.length - 1, 1, viewer.level, () => viewer.setLevel(+viewer.levelInput.value));
   viewer.gainInput = range(0, 10, 1, 4, show);
   viewer.exposureInput = range(-10, 10, 0.5, 0, show);
-  [viewer.rungOutput, viewer.gainOutput, viewer.exposureOutput, viewer.zoomOutput] =
+  [viewer.levelOutput, viewer.gainOutput, viewer.exposureOutput, viewer.zoomOutput] =
     [0, 0, 0, 0].map(() => element("output"));
   viewer.ringsInput = element("input", { type: "checkbox", checked: true, onchange: show });
   const select = (side) => {
@@ -29,7 +29,7 @@ function buildControls(viewer) {
   viewer.exposureLabel = label("Exposure", viewer.exposureInput, viewer.exposureOutput);
   const parts = [
     element("span", { className: "modes", role: "group", ariaLabel: "View" }, ...viewer.modeButtons),
-    label("Samples per pixel", viewer.rungInput, viewer.rungOutput),
+    label("Samples per pixel", viewer.levelInput, viewer.levelOutput),
     ...viewer.pairLabels, viewer.exposureLabel, viewer.gainLabel, viewer.ringsLabel,
     label("Zoom", viewer.zoomOutput),
   ];
@@ -58,9 +58,9 @@ function keyHints(viewer) {
   return keys;
 }
 
-function updateControls(viewer, rung) {
-  viewer.rungOutput.textContent = `${rung.spp} spp`;
-  viewer.rungInput.setAttribute("aria-valuetext", `${rung.spp} samples per pixel`);
+function updateControls(viewer, level) {
+  viewer.levelOutput.textContent = `${level.spp} spp`;
+  viewer.levelInput.setAttribute("aria-valuetext", `${level.spp} samples per pixel`);
   const gain = 2 ** +viewer.gainInput.value;
   viewer.gainOutput.textContent = `${gain}×`;
   viewer.gainInput.setAttribute("aria-valuetext", `${gain} times`);
@@ -75,7 +75,7 @@ function updateControls(viewer, rung) {
 // How far a frame may be enlarged: until one pixel of its image is about 40 wide.
 function mostZoom(viewer) {
   const frame = viewer.frames[0];
-  return frame ? Math.max(8, 40 * viewer.shown.rung.width / Math.max(1, frame.clientWidth)) : 8;
+  return frame ? Math.max(8, 40 * viewer.shown.level.width / Math.max(1, frame.clientWidth)) : 8;
 }
 
 function viewerKey(viewer, event) {
@@ -93,8 +93,8 @@ function viewerKey(viewer, event) {
     viewer.setMode(kinds[(kinds.indexOf(viewer.mode) + 1) % kinds.length]);
   };
   const plain = {
-    ArrowLeft: () => viewer.setRung(viewer.rung - 1),
-    ArrowRight: () => viewer.setRung(viewer.rung + 1),
+    ArrowLeft: () => viewer.setLevel(viewer.level - 1),
+    ArrowRight: () => viewer.setLevel(viewer.level + 1),
     s: pair && (() => viewer.setMode("side")),
     f: pair && (() => (viewer.mode === "flip" ? viewer.flip() : viewer.setMode("flip"))),
     d: pair && (() => viewer.setMode("difference")),

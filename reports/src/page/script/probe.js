@@ -1,6 +1,6 @@
 // The pixel that is read: its place in the image as it was rendered, and its values on every side ------------
 
-function fullSize({ rung }) { return [rung.width * rung.factor, rung.height * rung.factor]; }
+function fullSize({ level }) { return [level.width * level.factor, level.height * level.factor]; }
 
 // Reads the pixel at a place given in shares of the image.
 function setProbe(viewer, x, y) {
@@ -13,7 +13,7 @@ function setProbe(viewer, x, y) {
 
 function moveProbe(viewer, dx, dy) {
   const [width, height] = fullSize(viewer.shown);
-  const step = viewer.shown.rung.factor;
+  const step = viewer.shown.level.factor;
   const from = viewer.probe ?? { x: width >> 1, y: height >> 1 };
   const [x, y] = [(from.x + dx * step + 0.5) / width, (from.y + dy * step + 0.5) / height];
   viewer.view.reveal(x, y);
@@ -22,15 +22,15 @@ function moveProbe(viewer, dx, dy) {
 }
 
 // Values of one target at a pixel: linear where the page has them, and 8-bit codes.
-function valuesAt({ rung, images }, i, { x, y }) {
+function valuesAt({ level, images }, i, { x, y }) {
   const at = (image, factor) => {
     const column = Math.min(image.width - 1, Math.floor(x / factor));
     return 4 * (Math.min(image.height - 1, Math.floor(y / factor)) * image.width + column);
   };
   const codes = images.codes[i];
-  const k = at(codes, rung.factor);
+  const k = at(codes, level.factor);
   const half = images.half?.[i];
-  const h = half ? at(half, rung.linear.factor) : 0;
+  const h = half ? at(half, level.linear.factor) : 0;
   return {
     codes: [...codes.data.slice(k, k + 3)],
     linear: half ? [...half.bits.slice(h, h + 3)].map(halfValue) : null,
@@ -40,16 +40,16 @@ function valuesAt({ rung, images }, i, { x, y }) {
 function readPixel(viewer) {
   const { shown, probe, reading } = viewer;
   if (!probe) return reading.replaceChildren("Point at a pixel to read it.");
-  const { rung } = shown;
+  const { level } = shown;
   const line = (name, { codes, linear }) => element("span", { className: "value" },
     element("b", { textContent: name }),
     ...(linear ? [element("span", { className: "linear", textContent: linear.map(number).join(" ") })] : []),
     element("span", { className: "codes", textContent: `sRGB ${codes.join(" ")}` }));
   const parts = [element("span", { textContent: `pixel ${probe.x}, ${probe.y}` })];
   if (viewer.mode === "side") {
-    parts.push(...rung.targets.map((t, i) => line(t.target, valuesAt(shown, i, probe))));
+    parts.push(...level.targets.map((t, i) => line(t.target, valuesAt(shown, i, probe))));
   } else {
-    const [i, j] = [viewer.a, viewer.b].map((side) => viewer.find(rung, viewer.names[side]));
+    const [i, j] = [viewer.a, viewer.b].map((side) => viewer.find(level, viewer.names[side]));
     const [a, b] = [i, j].map((k) => (k < 0 ? null : valuesAt(shown, k, probe)));
     if (a) parts.push(line(`A ${viewer.names[viewer.a]}`, a));
     if (b) parts.push(line(`B ${viewer.names[viewer.b]}`, b));
@@ -58,13 +58,13 @@ function readPixel(viewer) {
       parts.push(line("A − B", { codes: minus("codes"), linear: minus("linear") }));
     }
   }
-  parts.push(element("span", { className: "how", textContent: precision(rung) }));
+  parts.push(element("span", { className: "how", textContent: precision(level) }));
   reading.replaceChildren(...parts);
 }
 
 // How exactly the page knows the values that it tells.
-function precision(rung) {
+function precision(level) {
   const mean = (factor) => (factor > 1 ? `, means of ${factor}×${factor} pixels` : "");
-  const codes = `8 bits${mean(rung.factor)}`;
-  return rung.linear ? `linear values in 16-bit floats${mean(rung.linear.factor)}; sRGB in ${codes}` : `sRGB in ${codes}`;
+  const codes = `8 bits${mean(level.factor)}`;
+  return level.linear ? `linear values in 16-bit floats${mean(level.linear.factor)}; sRGB in ${codes}` : `sRGB in ${codes}`;
 }

@@ -12,8 +12,8 @@ class Viewer {
   constructor(root, scene) {
     this.root = root;
     this.scene = scene;
-    this.rung = scene.rungs.length - 1;
-    this.names = [...new Set(scene.rungs.flatMap((r) => r.targets.map((t) => t.target)))];
+    this.level = scene.levels.length - 1;
+    this.names = [...new Set(scene.levels.flatMap((r) => r.targets.map((t) => t.target)))];
     this.maps = data.maps.filter((m) => m.scene === scene.name);
     this.mapKinds = Object.keys(MAPS).filter((kind) => this.maps.some((m) => `map-${m.quantity}` === kind));
     [this.a, this.b] = this.startingPair();
@@ -28,28 +28,28 @@ class Viewer {
     this.show();
   }
 
-  // The first two targets that differ at the top rung, else the first two.
+  // The first two targets that differ at the top level, else the first two.
   startingPair() {
-    const top = this.scene.rungs.at(-1).spp;
+    const top = this.scene.levels.at(-1).spp;
     const pair = data.differences.find((d) => d.scene === this.scene.name && d.spp === top && !d.identical);
     const found = pair ? [this.names.indexOf(pair.a), this.names.indexOf(pair.b)] : [-1];
     return found.includes(-1) ? [0, Math.min(1, this.names.length - 1)] : found;
   }
 
-  // Shows a pair at a rung, as a row of a table asks.
+  // Shows a pair at a level, as a row of a table asks.
   select(a, b, spp) {
     [this.a, this.b] = [a, b].map((name) => Math.max(0, this.names.indexOf(name)));
     [this.aInput.value, this.bInput.value] = [this.a, this.b];
     if (this.mode === "side" && this.names.length > 1) this.mode = "flip";
-    const rung = this.scene.rungs.findIndex((r) => r.spp === spp);
-    this.setRung(rung < 0 ? this.rung : rung);
+    const level = this.scene.levels.findIndex((r) => r.spp === spp);
+    this.setLevel(level < 0 ? this.level : level);
     this.root.scrollIntoView({ block: "nearest" });
     this.root.focus({ preventScroll: true });
   }
 
-  setRung(index) {
-    this.rung = Math.max(0, Math.min(this.scene.rungs.length - 1, index));
-    this.rungInput.value = this.rung;
+  setLevel(index) {
+    this.level = Math.max(0, Math.min(this.scene.levels.length - 1, index));
+    this.levelInput.value = this.level;
     this.show();
   }
 
@@ -57,37 +57,37 @@ class Viewer {
 
   flip() { this.showsB = !this.showsB; this.show(); }
 
-  // Pixels of a rung: 8-bit codes of every target, and linear values where the page has them.
-  images(rung) {
-    if (!this.decoded.has(rung)) {
-      const linear = rung.linear ? decodeLinear(rung.linear) : Promise.resolve(null);
-      this.decoded.set(rung, Promise.all([decode(rung.targets), linear]).then(([codes, half]) => ({ codes, half })));
+  // Pixels of a level: 8-bit codes of every target, and linear values where the page has them.
+  images(level) {
+    if (!this.decoded.has(level)) {
+      const linear = level.linear ? decodeLinear(level.linear) : Promise.resolve(null);
+      this.decoded.set(level, Promise.all([decode(level.targets), linear]).then(([codes, half]) => ({ codes, half })));
     }
-    return this.decoded.get(rung);
+    return this.decoded.get(level);
   }
 
   async show() {
-    const rung = this.scene.rungs[this.rung];
-    updateControls(this, rung);
+    const level = this.scene.levels[this.level];
+    updateControls(this, level);
     const turn = (this.turn = (this.turn ?? 0) + 1);
     try {
-      const images = await this.images(rung);
-      const map = this.mode in MAPS ? this.findMap(rung) : null;
+      const images = await this.images(level);
+      const map = this.mode in MAPS ? this.findMap(level) : null;
       const picture = map ? await pixelsOf(data.pictures[map.picture]) : null;
       // A later request has overtaken this one.
       if (turn !== this.turn) return;
-      this.shown = { rung, images };
-      if (this.mode === "side") this.side(rung, images);
-      else if (this.mode === "flip") this.flipped(rung, images);
-      else if (this.mode === "difference") this.differing(rung, images);
-      else this.mapped(rung, map, picture);
+      this.shown = { level, images };
+      if (this.mode === "side") this.side(level, images);
+      else if (this.mode === "flip") this.flipped(level, images);
+      else if (this.mode === "difference") this.differing(level, images);
+      else this.mapped(level, map, picture);
       this.look();
     } catch (error) {
       this.say(error.message);
     }
   }
 
-  find(rung, name) { return rung.targets.findIndex((t) => t.target === name); }
+  find(level, name) { return level.targets.findIndex((t) => t.target === name); }
 
   say(textContent) { this.place([], element("p", { className: "keys", textContent })); }
 
@@ -108,9 +108,9 @@ class Viewer {
     return element("figure", {}, frame, element("figcaption", {}, ...caption));
   }
 
-  caption(rung, name, ...more) {
+  caption(level, name, ...more) {
     const parts = [element("b", { textContent: name }), ...more.map((textContent) => element("span", { textContent }))];
-    if (rung.factor > 1) parts.push(element("span", { textContent: `reduced 1:${rung.factor}` }));
+    if (level.factor > 1) parts.push(element("span", { textContent: `reduced 1:${level.factor}` }));
     return parts;
   }
 
@@ -136,69 +136,69 @@ class Viewer {
     return [expose(images.codes[i], linear, stops), [linear ? said : `${said}, of 8-bit values`]];
   }
 
-  side(rung, images) {
-    const first = rung.targets[0].target;
-    this.place(rung.targets.map((t, i) => {
+  side(level, images) {
+    const first = level.targets[0].target;
+    this.place(level.targets.map((t, i) => {
       const [image, said] = this.exposed(images, i);
-      const more = i === 0 ? [] : this.compared(rung.spp, first, t.target, `film identical to ${first}`);
-      return this.figure(image, this.caption(rung, t.target, ...more, ...said));
+      const more = i === 0 ? [] : this.compared(level.spp, first, t.target, `film identical to ${first}`);
+      return this.figure(image, this.caption(level, t.target, ...more, ...said));
     }));
   }
 
   // The chosen two, or nothing with a word about the one that is missing.
-  pair(rung) {
+  pair(level) {
     const [a, b] = [this.names[this.a], this.names[this.b]];
-    const [i, j] = [this.find(rung, a), this.find(rung, b)];
+    const [i, j] = [this.find(level, a), this.find(level, b)];
     if (i >= 0 && j >= 0) return { a, b, i, j };
-    this.say(`No image of ${i < 0 ? a : b} at ${rung.spp} spp.`);
+    this.say(`No image of ${i < 0 ? a : b} at ${level.spp} spp.`);
     return null;
   }
 
-  flipped(rung, images) {
-    const pair = this.pair(rung);
+  flipped(level, images) {
+    const pair = this.pair(level);
     if (!pair) return;
     const [image, said] = this.exposed(images, this.showsB ? pair.j : pair.i);
     const name = this.showsB ? `B: ${pair.b}` : `A: ${pair.a}`;
-    const figure = this.figure(image, this.caption(rung, name, ...this.compared(rung.spp, pair.a, pair.b), ...said));
+    const figure = this.figure(image, this.caption(level, name, ...this.compared(level.spp, pair.a, pair.b), ...said));
     figure.classList.add("flip");
     figure.title = "Click, or press f, to see the other";
     this.place([figure]);
   }
 
-  differing(rung, images) {
-    const pair = this.pair(rung);
+  differing(level, images) {
+    const pair = this.pair(level);
     if (!pair) return;
     const gain = 2 ** +this.gainInput.value;
     const { image, places } = difference(images.codes[pair.i], images.codes[pair.j], gain);
     const seen = places.length === 0 ? "no 8-bit value differs" : `${places.length.toLocaleString("en")} px differ in 8 bits`;
-    const figure = this.figure(image, this.caption(rung, `|A − B| × ${gain}`, `${pair.a} : ${pair.b}`, seen));
+    const figure = this.figure(image, this.caption(level, `|A − B| × ${gain}`, `${pair.a} : ${pair.b}`, seen));
     if (this.ringsInput.checked && places.length <= 500) figure.querySelector(".sheet").append(rings(image, places));
     this.place([figure]);
   }
 
-  findMap(rung) {
+  findMap(level) {
     const pair = [this.names[this.a], this.names[this.b]];
     return this.maps.find((m) =>
-      `map-${m.quantity}` === this.mode && m.spp === rung.spp && m.a !== m.b && pair.includes(m.a) && pair.includes(m.b));
+      `map-${m.quantity}` === this.mode && m.spp === level.spp && m.a !== m.b && pair.includes(m.a) && pair.includes(m.b));
   }
 
-  mapped(rung, map, picture) {
+  mapped(level, map, picture) {
     const [a, b] = [this.names[this.a], this.names[this.b]];
     if (map) {
       const [name, meaning] = MAPS[this.mode];
       const scale = map.quantity === "difference" ? [`× ${number(map.scale)}`] : [];
       return this.place([this.figure(picture, this.caption(map, name, `A ${map.a} : B ${map.b}`, ...scale, meaning))]);
     }
-    const record = this.record(rung.spp, a, b);
+    const record = this.record(level.spp, a, b);
     const why = a === b ? "A and B are one target" : record?.identical ? "their films are identical" :
       record ? "the page holds none; look in images/" : "they were not compared";
-    return this.say(`No ${MAPS[this.mode][0]} map of ${a} and ${b} at ${rung.spp} spp: ${why}.`);
+    return this.say(`No ${MAPS[this.mode][0]} map of ${a} and ${b} at ${level.spp} spp: ${why}.`);
   }
 
   // Brings every frame to the part that is seen, and the mark to the pixel that is read.
   look() {
-    const { rung } = this.shown;
-    const [width, height] = [rung.width * rung.factor, rung.height * rung.factor];
+    const { level } = this.shown;
+    const [width, height] = [level.width * level.factor, level.height * level.factor];
     for (const frame of this.frames) {
       const sheet = frame.firstChild;
       this.view.apply(sheet);

@@ -1,8 +1,8 @@
 //! What the tests of a comparison found.
 
-use super::Rule;
+use super::DecisionRule;
+use super::comparison::Pairing;
 use super::correction::{sidak, sidak_threshold};
-use super::judge::Seeds;
 use super::methods::{Method, difference_sums, welch_sums};
 use super::noise::NoiseFloor;
 use super::tiles::{LEAST_VALUES, Scale, scales};
@@ -33,7 +33,7 @@ pub struct Region {
 
 /// What the tests found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Evidence {
+pub struct TestResult {
     /// Which test.
     pub method: Method,
     /// Tests in all: tiles of all scales times three channels.
@@ -68,7 +68,7 @@ pub(super) struct PMap {
     pub(super) cells: Vec<(f64, f64)>,
 }
 
-impl Evidence {
+impl TestResult {
     /// Tiles of the finest scale that reject over those tested; 0 where none was.
     pub fn share_rejected(&self) -> f64 {
         if self.tiles == 0 { 0.0 } else { self.tiles_rejected as f64 / self.tiles as f64 }
@@ -97,9 +97,14 @@ impl Evidence {
 }
 
 /// Tests all tiles of two stacks of finite images of one size.
-pub(super) fn gather(a: &[LinearImage], b: &[LinearImage], seeds: Seeds, rule: &Rule) -> Evidence {
+pub(super) fn run_tests(
+    a: &[LinearImage],
+    b: &[LinearImage],
+    pairing: Pairing,
+    rule: &DecisionRule,
+) -> TestResult {
     let several = a.len() > 1 && b.len() > 1;
-    let method = if seeds == Seeds::Independent && several { Method::Welch } else { Method::Differences };
+    let method = if pairing == Pairing::Independent && several { Method::Welch } else { Method::Differences };
     let scales = match method {
         Method::Welch => scales(a, b, |pixel, channel| welch_sums(a, b, pixel, channel)),
         Method::Differences => scales(a, b, |pixel, channel| difference_sums(a, b, pixel, channel)),
@@ -111,7 +116,7 @@ pub(super) fn gather(a: &[LinearImage], b: &[LinearImage], seeds: Seeds, rule: &
     let rejects = |region: &&Region| region.p < threshold;
     let finest = &regions[0];
     let worst = regions.iter().flatten().copied().reduce(worse).unwrap_or(NO_REGION);
-    Evidence {
+    TestResult {
         method,
         tests,
         threshold,
@@ -135,7 +140,7 @@ fn worse(a: Region, b: Region) -> Region {
 
 /// Tests the tiles of one scale that have pixels enough, three channels each; the only tile of an image that is smaller
 /// than that is tested all the same.
-fn test(scale: &Scale, scales: &[Scale], method: Method, rule: &Rule) -> Vec<Region> {
+fn test(scale: &Scale, scales: &[Scale], method: Method, rule: &DecisionRule) -> Vec<Region> {
     let Some(whole) = scales.last().and_then(|coarsest| coarsest.tiles.first()) else {
         return Vec::new();
     };

@@ -5,10 +5,10 @@ use lockstep_metrics::float;
 use serde::{Deserialize, Serialize};
 
 /// One quantity of single paths, compared between two targets. Quantities are compared in the order in which a path
-/// computes them, so the first rung that differs is the place to look.
+/// computes them, so the first that differs is where to look. Written as `divergence`; older files call it `rung`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Rung {
+pub struct FirstDivergence {
     /// Scene name.
     pub scene: String,
     /// First target.
@@ -19,8 +19,9 @@ pub struct Rung {
     pub seed: u64,
     /// Position in the order of comparison, from 0.
     pub place: u32,
-    /// What is compared, such as `depth`.
-    pub rung: String,
+    /// The quantity, such as `depth`; older files call the field `rung`.
+    #[serde(alias = "rung")]
+    pub quantity: String,
     /// Samples of every pixel whose paths were compared.
     pub samples: u32,
     /// Paths compared.
@@ -33,7 +34,7 @@ pub struct Rung {
     pub pixels_parting: u64,
     /// The largest distance at which a number parts here, in steps of binary32.
     pub largest_ulps: u64,
-    /// What the paths part at, in words with their number, the most frequent first.
+    /// Details in which paths part here, each with its count, the most frequent first.
     pub quantities: Vec<String>,
     /// The worst of the paths that part here, each of another pixel.
     pub worst: Vec<WorstPath>,
@@ -53,7 +54,7 @@ pub struct WorstPath {
     pub sample: u32,
     /// The vertex where the paths part; 0 is what the camera ray found.
     pub bounce: u32,
-    /// What they part at.
+    /// The detail in which they part.
     pub quantity: String,
     /// Its value on the first target.
     pub a: String,

@@ -1,31 +1,31 @@
-//! Variants of every target against its own way.
+//! Kernel configurations of every target against its default.
 
 use super::{Cell, Table};
 use crate::format::{fixed, number};
 use crate::records::Mode;
 use crate::statistics::timing::{MedianInterval, in_words};
 use crate::study::{Study, push_new};
-use crate::sweep::{Swept, swept};
+use crate::tuning::{Tuned, tuned};
 
-/// What a row says besides its numbers.
-fn remark(row: &Swept) -> String {
+/// The finding of a row in a few words.
+fn remark(row: &Tuned) -> String {
     if !row.refused.is_empty() {
         return format!("refused: {}", row.refused);
     }
     if row.is_bug() {
         return "BUG: its film is not the default's".to_owned();
     }
-    let word = match row.change {
+    let finding = match row.change {
         _ if row.again => "the floor",
         _ if row.default => "the default",
         Some(change) => change.as_str(),
         None => "too few rounds",
     };
-    if row.best { format!("{word}, best") } else { word.to_owned() }
+    if row.best { format!("{finding}, best") } else { finding.to_owned() }
 }
 
 /// Whether the film is the default's.
-fn film(row: &Swept) -> Cell {
+fn film(row: &Tuned) -> Cell {
     match (row.refused.is_empty(), row.identical, row.promised) {
         (false, ..) => Cell::empty(),
         (true, true, _) => Cell::flag(true, "="),
@@ -34,9 +34,9 @@ fn film(row: &Swept) -> Cell {
     }
 }
 
-/// Times of every variant by scene and target: median with its interval, and the ratio to the default.
-pub fn sweep_table(study: &Study) -> Table {
-    let texts = ["Scene", "Target", "Variant", "Finding", "Film"];
+/// Times of every kernel configuration by scene and target: median with its interval, and the ratio to the default.
+pub fn tuning_table(study: &Study) -> Table {
+    let texts = ["Scene", "Target", "Configuration", "Finding", "Film"];
     let numbers = [
         "Ratio",
         "Ratio low",
@@ -51,14 +51,14 @@ pub fn sweep_table(study: &Study) -> Table {
         "spp",
         "Rounds",
     ];
-    let mut table = Table::new("sweep", "Variants", &texts, &numbers).noted(&in_words());
+    let mut table = Table::new("tune", "Kernel configurations", &texts, &numbers).noted(&in_words());
     table.notes.push(
-        "Ratio: total time over that of the target's own way, the first row of each; the second is the same timed again \
-         (A/A). Best: the least ratio of the exact variants. Queue: camera rays, film, counters and gaps; a megakernel's \
+        "Ratio: total time over that of the target's default, the first row of each; the second is the same timed again \
+         (A/A). Best: the least ratio of the exact configurations. Queue: camera rays, film, counters and gaps; a megakernel's \
          parts cannot be told apart. Film: = where film and ray counts are the default's to the bit in every round."
             .to_owned(),
     );
-    for row in swept(study) {
+    for row in tuned(study) {
         let label = if row.again { format!("{}, again (A/A)", row.variant) } else { row.variant.clone() };
         let mut cells = vec![Cell::text(&row.scene), Cell::text(&row.target), Cell::text(label)];
         cells.extend([Cell::text(remark(&row)), film(&row)]);
@@ -75,10 +75,10 @@ pub fn sweep_table(study: &Study) -> Table {
     table
 }
 
-/// A heading, and which variants are meant by it.
-type Factor = (&'static str, fn(&Swept) -> bool);
+/// A heading and the configurations under it.
+type Factor = (&'static str, fn(&Tuned) -> bool);
 
-/// The kinds of variants that are columns of [`sweep_best_table`].
+/// The kinds of configurations that are columns of [`tuning_best_table`].
 const FACTORS: [Factor; 8] = [
     ("Wavefront", |row| row.in_grid && row.scheduling == "wavefront"),
     ("Persistent", |row| row.in_grid && row.scheduling == "wavefront/persistent"),
@@ -90,20 +90,25 @@ const FACTORS: [Factor; 8] = [
     ("Fast", |row| row.mode == Mode::Fast),
 ];
 
-/// The best variant of every target on every scene, and the best of every kind of variant.
-pub fn sweep_best_table(study: &Study) -> Table {
+/// The best configuration of every target on every scene, and the best of every kind.
+pub fn tuning_best_table(study: &Study) -> Table {
     let numbers: Vec<&str> =
         ["Default ms", "Best"].into_iter().chain(FACTORS.map(|(name, _)| name)).collect();
-    let mut table = Table::new("sweep-best", "The best variants", &["Scene", "Target", "Variant"], &numbers);
+    let mut table = Table::new(
+        "tune-best",
+        "The best kernel configurations",
+        &["Scene", "Target", "Configuration"],
+        &numbers,
+    );
     table.notes.push(
-        "Ratios of time to the target's own way, below 1 faster. Of each kind the best size of a work-group counts; the \
-         intervals are in the table of all variants."
+        "Ratios of time to the target's default, below 1 faster. Of each kind the best size of a work-group counts; the \
+         intervals are in the table of all configurations."
             .to_owned(),
     );
-    let all = swept(study);
-    let mut places = Vec::new();
-    all.iter().for_each(|row| push_new(&mut places, (row.scene.as_str(), row.target.as_str())));
-    for (scene, target) in places {
+    let all = tuned(study);
+    let mut groups = Vec::new();
+    all.iter().for_each(|row| push_new(&mut groups, (row.scene.as_str(), row.target.as_str())));
+    for (scene, target) in groups {
         let own = || {
             all.iter()
                 .filter(|row| (row.scene.as_str(), row.target.as_str()) == (scene, target) && !row.again)
@@ -114,11 +119,11 @@ pub fn sweep_best_table(study: &Study) -> Table {
         let mut cells = vec![Cell::text(scene), Cell::text(target)];
         cells.push(best.map_or_else(Cell::empty, |row| Cell::text(&row.variant)));
         cells.push(default.map_or_else(Cell::empty, |t| Cell::number(t.median, number(t.median))));
-        cells.push(best.and_then(Swept::relative).map_or_else(Cell::empty, ratio));
+        cells.push(best.and_then(Tuned::relative).map_or_else(Cell::empty, ratio));
         cells.extend(FACTORS.map(|(_, is)| {
             let least = own()
                 .filter(|row| is(row) && !row.is_bug())
-                .filter_map(Swept::relative)
+                .filter_map(Tuned::relative)
                 .min_by(f64::total_cmp);
             least.map_or_else(Cell::empty, ratio)
         }));
@@ -130,7 +135,7 @@ pub fn sweep_best_table(study: &Study) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::tests::study;
+    use crate::tuning::tests::study;
 
     #[test]
     fn every_variant_has_a_row_with_its_finding() {
@@ -142,7 +147,7 @@ mod tests {
             ("wavefront/fast", 9.0, false),
         ];
         let study = study(&variants, 6);
-        let mut table = sweep_table(&study);
+        let mut table = tuning_table(&study);
         // Scene and target are the same throughout, and the ends of intervals are proved where the rule is.
         let kept = |i: &usize| ![0, 1, 6, 7, 9, 10].contains(i);
         let keep = |row: Vec<Cell>| {
@@ -152,7 +157,7 @@ mod tests {
         table.columns =
             table.columns.into_iter().enumerate().filter(|(i, _)| kept(i)).map(|(_, c)| c).collect();
         insta::assert_snapshot!(table.to_markdown(), @r"
-        | Variant | Finding | Film | Ratio | Total ms | Trace ms | Shade ms | Queue ms | Group | spp | Rounds |
+        | Configuration | Finding | Film | Ratio | Total ms | Trace ms | Shade ms | Queue ms | Group | spp | Rounds |
         | :--- | :--- | :--- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
         | wavefront | the default | = |  | 10.02 | 5.000 | 3.000 | 2.000 | 128 | 4 | 6 |
         | wavefront, again (A/A) | the floor | = | 1.002 | 10.05 | 5.010 | 3.006 | 2.004 | 128 | 4 | 6 |
@@ -161,8 +166,8 @@ mod tests {
         | megakernel | slower | = | 1.500 | 15.04 |  |  |  | 128 | 4 | 6 |
         | wavefront/fast | faster | ≠ | 0.900 | 9.023 | 4.500 | 2.700 | 1.800 | 128 | 4 | 6 |
         ");
-        insta::assert_snapshot!(sweep_best_table(&study).to_markdown(), @r"
-        | Scene | Target | Variant | Default ms | Best | Wavefront | Persistent | One item a ray | No compaction | Megakernel | Scanlines | Octants | Fast |
+        insta::assert_snapshot!(tuning_best_table(&study).to_markdown(), @r"
+        | Scene | Target | Configuration | Default ms | Best | Wavefront | Persistent | One item a ray | No compaction | Megakernel | Scanlines | Octants | Fast |
         | :--- | :--- | :--- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
         | cornell | gpu | wavefront/group=64 | 10.02 | 0.800 | 0.800 |  |  |  | 1.500 |  |  | 0.900 |
         ");

@@ -1,20 +1,20 @@
-//! What a sweep over variants found: every variant of a target against the target's own way.
+//! Kernel configurations of each target, compared with the target's default.
 //!
-//! Variants are timed in rounds, each of them once a round and the default twice. [`crate::statistics::timing`] has the
+//! Configurations are timed in rounds, each of them once a round and the default twice. [`crate::statistics::timing`] has the
 //! rule by which one is called faster or slower.
 
-use crate::records::{Mode, Sweep};
+use crate::records::{Mode, Tune};
 use crate::statistics::timing::{Change, LEAST_ROUNDS, MedianInterval};
 use crate::study::{Study, push_new};
 
-/// One variant of one target on one scene.
+/// One kernel configuration of one target on one scene.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Swept {
+pub struct Tuned {
     /// Scene name.
     pub scene: String,
     /// The target.
     pub target: String,
-    /// The variant's label.
+    /// The configuration's label.
     pub variant: String,
     /// Structure and threads.
     pub scheduling: String,
@@ -22,7 +22,7 @@ pub struct Swept {
     pub group: Option<u32>,
     /// Whether it belongs to the grid of scheduling and group.
     pub in_grid: bool,
-    /// Whether it is the target's own way.
+    /// Whether it is the target's default.
     pub default: bool,
     /// Whether it is the default's second time in each round: the floor.
     pub again: bool,
@@ -34,9 +34,9 @@ pub struct Swept {
     pub total: Option<MedianInterval>,
     /// Time over the default's, round by round; nothing for the default itself, and where rounds are too few.
     pub ratio: Option<MedianInterval>,
-    /// The word for the ratio; nothing where there is none, and for the floor.
+    /// Faster, slower or the same; nothing where there is none, and for the floor.
     pub change: Option<Change>,
-    /// Whether it has the least time of the target's exact variants on the scene.
+    /// Whether it has the least time of the target's exact configurations on the scene.
     pub best: bool,
     /// Whether film and ray counts are the default's in every round.
     pub identical: bool,
@@ -48,8 +48,8 @@ pub struct Swept {
     pub mode: Mode,
 }
 
-impl Swept {
-    /// Whether the variant breaks the promise that no way to run passes changes an exact film.
+impl Tuned {
+    /// Whether it breaks the promise that no kernel configuration changes an exact film.
     pub fn is_bug(&self) -> bool {
         self.refused.is_empty() && self.promised && !self.identical
     }
@@ -60,31 +60,31 @@ impl Swept {
     }
 }
 
-/// Every variant of every target of every scene, in the order in which they were first timed.
-pub fn swept(study: &Study) -> Vec<Swept> {
-    let mut places = Vec::new();
-    study.sweeps.iter().for_each(|s| push_new(&mut places, (s.scene.as_str(), s.target.as_str())));
-    places.into_iter().flat_map(|(scene, target)| of_target(&study.sweeps, scene, target)).collect()
+/// Every configuration of every target of every scene, in the order in which they were first timed.
+pub fn tuned(study: &Study) -> Vec<Tuned> {
+    let mut groups = Vec::new();
+    study.tunes.iter().for_each(|s| push_new(&mut groups, (s.scene.as_str(), s.target.as_str())));
+    groups.into_iter().flat_map(|(scene, target)| of_target(&study.tunes, scene, target)).collect()
 }
 
-fn of_target(sweeps: &[Sweep], scene: &str, target: &str) -> Vec<Swept> {
-    let own: Vec<&Sweep> = sweeps.iter().filter(|s| s.scene == scene && s.target == target).collect();
-    let base: Vec<&Sweep> = own.iter().filter(|s| s.default && !s.again).copied().collect();
-    let again: Vec<&Sweep> = own.iter().filter(|s| s.again).copied().collect();
+fn of_target(tunes: &[Tune], scene: &str, target: &str) -> Vec<Tuned> {
+    let own: Vec<&Tune> = tunes.iter().filter(|s| s.scene == scene && s.target == target).collect();
+    let base: Vec<&Tune> = own.iter().filter(|s| s.default && !s.again).copied().collect();
+    let again: Vec<&Tune> = own.iter().filter(|s| s.again).copied().collect();
     let floor = ratio(&again, &base);
     let mut keys = Vec::new();
     own.iter().for_each(|s| push_new(&mut keys, (s.again, s.variant.as_str())));
     // The floor stands beside the default.
     keys.sort_by_key(|(again, variant)| (!own.iter().any(|s| s.default && s.variant == *variant), *again));
     let rows = keys.into_iter().filter_map(|key| {
-        let times: Vec<&Sweep> =
+        let times: Vec<&Tune> =
             own.iter().filter(|s| (s.again, s.variant.as_str()) == key).copied().collect();
         row(&times, &base, floor.as_ref())
     });
-    let mut rows: Vec<Swept> = rows.collect();
+    let mut rows: Vec<Tuned> = rows.collect();
     // The default is the best of several only where others have a ratio too.
     let enough = rows.iter().any(|row| row.ratio.is_some());
-    let candidate = |row: &Swept| {
+    let candidate = |row: &Tuned| {
         let timed = enough && row.mode == Mode::Exact && !row.again && !row.is_bug();
         row.relative().filter(|_| timed)
     };
@@ -93,14 +93,14 @@ fn of_target(sweeps: &[Sweep], scene: &str, target: &str) -> Vec<Swept> {
     rows
 }
 
-/// One variant from its times in all rounds.
-fn row(times: &[&Sweep], base: &[&Sweep], floor: Option<&MedianInterval>) -> Option<Swept> {
+/// One configuration from its times in all rounds.
+fn row(times: &[&Tune], base: &[&Tune], floor: Option<&MedianInterval>) -> Option<Tuned> {
     let first = times.first()?;
-    let ran: Vec<&Sweep> = times.iter().filter(|s| s.refused.is_empty()).copied().collect();
-    let all = |get: fn(&Sweep) -> f64| ran.iter().map(|s| get(s)).collect::<Vec<f64>>();
+    let ran: Vec<&Tune> = times.iter().filter(|s| s.refused.is_empty()).copied().collect();
+    let all = |get: fn(&Tune) -> f64| ran.iter().map(|s| get(s)).collect::<Vec<f64>>();
     let median = |get| MedianInterval::of(&all(get)).map_or(f64::NAN, |found| found.median);
     let ratio = ratio(&ran, base).filter(|_| !first.default || first.again);
-    Some(Swept {
+    Some(Tuned {
         scene: first.scene.clone(),
         target: first.target.clone(),
         variant: first.variant.clone(),
@@ -128,8 +128,8 @@ fn row(times: &[&Sweep], base: &[&Sweep], floor: Option<&MedianInterval>) -> Opt
 }
 
 /// The ratio of total times over the rounds that both have.
-fn ratio(times: &[&Sweep], base: &[&Sweep]) -> Option<MedianInterval> {
-    let of_round = |s: &&Sweep| {
+fn ratio(times: &[&Tune], base: &[&Tune]) -> Option<MedianInterval> {
+    let of_round = |s: &&Tune| {
         let base = base.iter().find(|b| b.repeat == s.repeat)?;
         Some((s.total_ms, base.total_ms))
     };
@@ -142,13 +142,13 @@ pub(crate) mod tests {
     use super::*;
     use crate::records::{Environment, Record};
 
-    /// Rounds of a sweep: label, milliseconds and whether the film is the default's.
+    /// Rounds of a tuning run: label, milliseconds and whether the film is the default's.
     pub(crate) fn study(variants: &[(&str, f64, bool)], rounds: u32) -> Study {
         let record = |repeat: u32, again: bool, (label, ms, identical): (&str, f64, bool)| -> Record {
             let group = label.split_once("group=").and_then(|(_, group)| group.parse().ok());
             let mega = label.starts_with("mega");
             let part = |share: f64| if mega { f64::NAN } else { ms * share };
-            Sweep {
+            Tune {
                 scene: "cornell".into(),
                 target: "gpu".into(),
                 variant: label.into(),
@@ -166,7 +166,7 @@ pub(crate) mod tests {
                 identical,
                 promised: !label.contains("fast"),
                 mode: if label.contains("fast") { Mode::Fast } else { Mode::Exact },
-                ..Sweep::default()
+                ..Tune::default()
             }
             .into()
         };
@@ -180,7 +180,7 @@ pub(crate) mod tests {
 
     #[test]
     fn the_best_is_the_least_time_of_exact_variants_and_the_floor_has_no_word() {
-        let found = swept(&study(
+        let found = tuned(&study(
             &[
                 ("wavefront", 10.0, true),
                 ("wavefront/group=64", 8.0, true),
@@ -192,37 +192,37 @@ pub(crate) mod tests {
         let labels: Vec<&str> = found.iter().map(|row| row.variant.as_str()).collect();
         assert_eq!(labels, ["wavefront", "wavefront", "wavefront/group=64", "megakernel", "wavefront/fast"]);
         assert_eq!(found.iter().map(|row| row.best).collect::<Vec<_>>(), [false, false, true, false, false]);
-        let words: Vec<Option<Change>> = found.iter().map(|row| row.change).collect();
+        let changes: Vec<Option<Change>> = found.iter().map(|row| row.change).collect();
         use Change::{Faster, Slower};
-        assert_eq!(words, [None, None, Some(Faster), Some(Slower), Some(Faster)]);
+        assert_eq!(changes, [None, None, Some(Faster), Some(Slower), Some(Faster)]);
         assert!(found.iter().all(|row| !row.is_bug()), "fast films may differ");
         assert!(found[3].parts[0].is_nan() && found[2].parts[0] > 3.9);
     }
 
     #[test]
     fn an_exact_variant_with_another_film_is_a_bug_and_never_the_best() {
-        let found = swept(&study(&[("wavefront", 10.0, true), ("in-place", 1.0, false)], 3));
+        let found = tuned(&study(&[("wavefront", 10.0, true), ("in-place", 1.0, false)], 3));
         assert!(found[2].is_bug() && !found[2].best && found[0].best);
     }
 
     #[test]
     fn too_few_rounds_have_no_best() {
-        let found = swept(&study(&[("wavefront", 10.0, true), ("megakernel", 1.0, true)], 2));
+        let found = tuned(&study(&[("wavefront", 10.0, true), ("megakernel", 1.0, true)], 2));
         assert!(found.iter().all(|row| !row.best && row.change.is_none()));
     }
 
     #[test]
     fn a_refused_variant_has_no_time() {
         let mut study = study(&[("wavefront", 10.0, true)], 3);
-        study.sweeps.push(Sweep {
+        study.tunes.push(Tune {
             scene: "cornell".into(),
             target: "gpu".into(),
             variant: "wavefront/group=1024".into(),
             refused: "too large".into(),
             promised: true,
-            ..Sweep::default()
+            ..Tune::default()
         });
-        let found = swept(&study);
+        let found = tuned(&study);
         assert_eq!((found[2].total, found[2].relative(), found[2].is_bug()), (None, None, false));
         assert_eq!(found[2].refused, "too large");
     }

@@ -1,18 +1,18 @@
-//! What plots of a sweep show: bars of the best of every kind, and the grid of scheduling and group.
+//! Plots of kernel configurations: bars of the best of every kind, and the grid of scheduling and group.
 
 use super::data::{Bar, BarPlot, Segment};
 use super::heat::{HeatCell, HeatMap, HeatPanel};
 use crate::study::push_new;
-use crate::sweep::Swept;
+use crate::tuning::Tuned;
 
 /// The parts of a bar.
 const PARTS: [&str; 4] = ["trace", "shade", "one kernel", "queue"];
 
 /// Times of one scene's variants: of every scheduling the best group, and all other variants.
-pub(super) fn bars(rows: &[Swept], scene: &str) -> Option<BarPlot> {
+pub(super) fn bars(rows: &[Tuned], scene: &str) -> Option<BarPlot> {
     let mut bars = Vec::new();
     for target in targets(rows, scene) {
-        let own: Vec<&Swept> =
+        let own: Vec<&Tuned> =
             rows.iter().filter(|r| r.scene == scene && r.target == target && !r.again).collect();
         bars.extend(shown(&own).into_iter().map(|row| bar(row, target)));
     }
@@ -26,24 +26,24 @@ pub(super) fn bars(rows: &[Swept], scene: &str) -> Option<BarPlot> {
 }
 
 /// The default first; of every scheduling the group with the least time; all that is in no grid.
-fn shown<'a>(own: &[&'a Swept]) -> Vec<&'a Swept> {
+fn shown<'a>(own: &[&'a Tuned]) -> Vec<&'a Tuned> {
     let ran = || own.iter().filter(|row| row.total.is_some());
     let mut schedulings = Vec::new();
     ran().filter(|row| row.in_grid).for_each(|row| push_new(&mut schedulings, row.scheduling.as_str()));
-    let median = |row: &Swept| row.total.map_or(f64::INFINITY, |total| total.median);
+    let median = |row: &Tuned| row.total.map_or(f64::INFINITY, |total| total.median);
     let best = schedulings.into_iter().filter_map(|scheduling| {
         ran()
             .filter(|row| row.in_grid && row.scheduling == scheduling)
             .min_by(|a, b| median(a).total_cmp(&median(b)))
     });
-    let mut shown: Vec<&Swept> = ran().filter(|row| row.default).copied().collect();
+    let mut shown: Vec<&Tuned> = ran().filter(|row| row.default).copied().collect();
     for row in best.copied().chain(ran().filter(|row| !row.in_grid).copied()) {
         push_new(&mut shown, row);
     }
     shown
 }
 
-fn bar(row: &Swept, target: &str) -> Bar {
+fn bar(row: &Tuned, target: &str) -> Bar {
     let [trace, shade, queue] = row.parts;
     let total = row.total.map_or(0.0, |total| total.median);
     let segments = if trace.is_nan() {
@@ -55,7 +55,7 @@ fn bar(row: &Swept, target: &str) -> Bar {
 }
 
 /// Scheduling by size of a work-group, a panel for each target that has such a grid.
-pub(super) fn heat_map(rows: &[Swept], scene: &str) -> Option<HeatMap> {
+pub(super) fn heat_map(rows: &[Tuned], scene: &str) -> Option<HeatMap> {
     let panels: Vec<HeatPanel> =
         targets(rows, scene).into_iter().filter_map(|target| panel(rows, scene, target)).collect();
     (!panels.is_empty()).then(|| HeatMap {
@@ -65,7 +65,7 @@ pub(super) fn heat_map(rows: &[Swept], scene: &str) -> Option<HeatMap> {
     })
 }
 
-fn panel(rows: &[Swept], scene: &str, target: &str) -> Option<HeatPanel> {
+fn panel(rows: &[Tuned], scene: &str, target: &str) -> Option<HeatPanel> {
     let own = || rows.iter().filter(|r| r.scene == scene && r.target == target && r.in_grid && !r.again);
     let (mut names, mut groups) = (Vec::new(), Vec::new());
     for row in own().filter(|row| row.group.is_some()) {
@@ -74,7 +74,7 @@ fn panel(rows: &[Swept], scene: &str, target: &str) -> Option<HeatPanel> {
     }
     groups.sort_unstable();
     groups.dedup();
-    let least = own().filter_map(Swept::relative).min_by(f64::total_cmp)?;
+    let least = own().filter_map(Tuned::relative).min_by(f64::total_cmp)?;
     let cell = |name: &String, group: u32| {
         let found = own().find(|row| row.scheduling == *name && row.group == Some(group));
         match found {
@@ -93,7 +93,7 @@ fn panel(rows: &[Swept], scene: &str, target: &str) -> Option<HeatPanel> {
     })
 }
 
-fn targets<'a>(rows: &'a [Swept], scene: &str) -> Vec<&'a str> {
+fn targets<'a>(rows: &'a [Tuned], scene: &str) -> Vec<&'a str> {
     let mut targets = Vec::new();
     rows.iter().filter(|r| r.scene == scene).for_each(|r| push_new(&mut targets, r.target.as_str()));
     targets
@@ -102,10 +102,10 @@ fn targets<'a>(rows: &'a [Swept], scene: &str) -> Vec<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::{swept, tests::study};
+    use crate::tuning::{tests::study, tuned};
 
-    fn rows() -> Vec<Swept> {
-        let mut rows = swept(&study(
+    fn rows() -> Vec<Tuned> {
+        let mut rows = tuned(&study(
             &[
                 ("wavefront", 10.0, true),
                 ("wavefront/group=64", 8.0, true),
@@ -115,7 +115,7 @@ mod tests {
             ],
             3,
         ));
-        rows.push(Swept {
+        rows.push(Tuned {
             refused: "too large".into(),
             variant: "megakernel/group=1024".into(),
             group: Some(1024),

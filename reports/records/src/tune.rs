@@ -1,30 +1,30 @@
-//! One way of running passes, timed.
+//! Passes of one kernel configuration, timed.
 
 use lockstep_core::Mode;
 use lockstep_metrics::float;
 use serde::{Deserialize, Serialize};
 
-/// One pass of one target in one variant: the samples `0..spp` of every pixel. A variant that was refused has one record,
-/// without times.
+/// One pass of one target in one kernel configuration: the samples `0..spp` of every pixel. A configuration that was
+/// refused has one record, without times. Written as `tune`; older files call it `sweep`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Sweep {
+pub struct Tune {
     /// Scene name.
     pub scene: String,
     /// The target.
     pub target: String,
-    /// The variant's label, such as `megakernel/group=256`.
+    /// The configuration's label, such as `megakernel/group=256`.
     pub variant: String,
-    /// What of the label is structure and threads, such as `megakernel/persistent`.
+    /// The part of the label that names structure and scheduling, such as `megakernel/persistent`.
     pub scheduling: String,
     /// Work-items of a work-group; nothing where there are no groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<u32>,
     /// Whether nothing but scheduling and group is other than by default, so that the two make a grid.
     pub in_grid: bool,
-    /// Whether it is the target's own way, which the others are divided by.
+    /// Whether it is the target's default, by whose time the others are divided.
     pub default: bool,
-    /// Which round, from 0. A round times every variant once.
+    /// Which round, from 0. A round times every configuration once.
     pub repeat: u32,
     /// Whether it is the default's second time in the round, for the floor of the timing.
     pub again: bool,
@@ -38,13 +38,13 @@ pub struct Sweep {
     /// Shading and sampling, in milliseconds; NaN where one kernel traces and shades.
     #[serde(with = "float")]
     pub shade_ms: f64,
-    /// What `total_ms` has beyond the two: camera rays, the film, counters and gaps; NaN where one kernel does all.
+    /// The rest of `total_ms`: camera rays, the film, counters and gaps; NaN where one kernel does all.
     #[serde(with = "float")]
     pub queue_ms: f64,
     /// The whole pass, in milliseconds.
     #[serde(with = "float")]
     pub total_ms: f64,
-    /// Compiling and first launching its kernels, in milliseconds, when it was turned to in this round.
+    /// Compiling and first launching its kernels, in milliseconds, when it was selected in this round.
     #[serde(with = "float")]
     pub compile_ms: f64,
     /// Extension and shadow rays.
@@ -53,9 +53,9 @@ pub struct Sweep {
     pub film: String,
     /// Whether film and ray counts are the default's.
     pub identical: bool,
-    /// Whether they must be: the target is exact, and so is the variant's arithmetic.
+    /// Whether they must be: the target is exact, and so is the arithmetic.
     pub promised: bool,
-    /// Why the target or its device refused the variant; empty where it ran.
+    /// Why the target or its device refused the configuration; empty where it ran.
     pub refused: String,
     /// How the kernels were compiled.
     pub mode: Mode,

@@ -1,13 +1,13 @@
 //! Two stacks of images, judged.
 
-use super::evidence::{Evidence, gather};
-use super::{Agreement, Rule};
+use super::test_result::{TestResult, run_tests};
+use super::{Agreement, DecisionRule};
 use crate::image_io::LinearImage;
 use crate::metrics::Side;
 
 /// How the random numbers of the two sides relate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seeds {
+pub enum Pairing {
     /// The i-th image of A and the i-th of B may share random numbers, as two targets of a study under one seed do, so
     /// the sides have equally many images. What they share cancels in their difference, which makes this by far the
     /// sharper test where they do, and it holds where they do not: in doubt, say this.
@@ -18,27 +18,27 @@ pub enum Seeds {
 
 /// A verdict with what it rests on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judgement {
+pub struct ImageComparison {
     /// The verdict.
     pub agreement: Agreement,
     /// Why, in one sentence without a full stop.
     pub reason: String,
     /// The tests; nothing where images are identical or broken.
-    pub evidence: Option<Evidence>,
+    pub test: Option<TestResult>,
 }
 
 /// A comparison that was asked for wrongly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum JudgeError {
+pub enum ComparisonError {
     /// A side has no images.
-    #[error("cannot judge: side {side:?} has no images; give one or more, each rendered with another seed")]
+    #[error("cannot compare: side {side:?} has no images; give one or more, each rendered with another seed")]
     NoImages {
         /// The side.
         side: Side,
     },
     /// Paired sides have different numbers of images.
     #[error(
-        "cannot judge: {a} images are to be paired with {b}; give equally many, or call the seeds independent"
+        "cannot compare: {a} images are to be paired with {b}; give equally many, or call the seeds independent"
     )]
     CountsDiffer {
         /// Images of A.
@@ -48,7 +48,7 @@ pub enum JudgeError {
     },
     /// Two images of one side are equal, so that they tell nothing of noise.
     #[error(
-        "cannot judge: images {first} and {second} of side {side:?} are equal; render each with a seed of its own"
+        "cannot compare: images {first} and {second} of side {side:?} are equal; render each with a seed of its own"
     )]
     SameImageTwice {
         /// The side.
@@ -68,33 +68,33 @@ pub enum JudgeError {
 /// or a sampler that correlates pixels makes tiles look less noisy than they are. [`super::methods`] has the formulas.
 ///
 /// # Errors
-/// [`JudgeError`] when the images given are not two such stacks. Images that are broken are a verdict, not an error.
-pub fn judge(
+/// [`ComparisonError`] when the images given are not two such stacks. Images that are broken are a verdict, not an error.
+pub fn compare_images(
     a: &[LinearImage],
     b: &[LinearImage],
-    seeds: Seeds,
-    rule: &Rule,
-) -> Result<Judgement, JudgeError> {
+    pairing: Pairing,
+    rule: &DecisionRule,
+) -> Result<ImageComparison, ComparisonError> {
     for (side, images) in [(Side::A, a), (Side::B, b)] {
         if images.is_empty() {
-            return Err(JudgeError::NoImages { side });
+            return Err(ComparisonError::NoImages { side });
         }
     }
-    if seeds == Seeds::Paired && a.len() != b.len() {
-        return Err(JudgeError::CountsDiffer { a: a.len(), b: b.len() });
+    if pairing == Pairing::Paired && a.len() != b.len() {
+        return Err(ComparisonError::CountsDiffer { a: a.len(), b: b.len() });
     }
     if let Some(reason) = broken(a, b) {
-        return Ok(Judgement { agreement: Agreement::Broken, reason, evidence: None });
+        return Ok(ImageComparison { agreement: Agreement::Broken, reason, test: None });
     }
     if a == b {
         let reason = "every value is equal to the bit".to_owned();
-        return Ok(Judgement { agreement: Agreement::Identical, reason, evidence: None });
+        return Ok(ImageComparison { agreement: Agreement::Identical, reason, test: None });
     }
     check_distinct(a, Side::A)?;
     check_distinct(b, Side::B)?;
-    let evidence = gather(a, b, seeds, rule);
-    let agreement = if evidence.p < rule.alpha { Agreement::Biased } else { Agreement::WithinNoise };
-    Ok(Judgement { agreement, reason: evidence.sentence(), evidence: Some(evidence) })
+    let test = run_tests(a, b, pairing, rule);
+    let agreement = if test.p < rule.alpha { Agreement::Biased } else { Agreement::WithinNoise };
+    Ok(ImageComparison { agreement, reason: test.sentence(), test: Some(test) })
 }
 
 /// What keeps the images from being compared, if anything.
@@ -127,10 +127,10 @@ fn broken(a: &[LinearImage], b: &[LinearImage]) -> Option<String> {
 }
 
 /// Whether every image of a side differs from the others.
-fn check_distinct(images: &[LinearImage], side: Side) -> Result<(), JudgeError> {
+fn check_distinct(images: &[LinearImage], side: Side) -> Result<(), ComparisonError> {
     for (second, image) in images.iter().enumerate() {
         if let Some(first) = images[..second].iter().position(|earlier| earlier == image) {
-            return Err(JudgeError::SameImageTwice { side, first, second });
+            return Err(ComparisonError::SameImageTwice { side, first, second });
         }
     }
     Ok(())

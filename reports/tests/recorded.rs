@@ -1,0 +1,44 @@
+//! Studies recorded by earlier versions: their tables are remade with the same numbers.
+
+#![allow(clippy::unwrap_used, reason = "a helper that fails must fail its test")]
+
+use lockstep_reports::study::{Study, files};
+use lockstep_reports::tables::summary_markdown;
+use std::path::Path;
+
+/// A term in the rows of older summaries, and the present one.
+const RENAMED: (&str, &str) = ("the targets' own way", "the targets' default");
+
+/// Rows of a summary's tables, without headings.
+fn rows(summary: &str) -> impl Iterator<Item = &str> {
+    let lines: Vec<&str> = summary.lines().collect();
+    let is_heading = move |i: usize| lines.get(i + 1).is_some_and(|next| next.starts_with("| :---"));
+    summary
+        .lines()
+        .enumerate()
+        .filter(move |(i, line)| line.starts_with("| ") && !line.starts_with("| :---") && !is_heading(*i))
+        .map(|(_, line)| line)
+}
+
+/// Whether a row has the cells of an older one in their order. A later version may have added columns.
+fn holds(row: &str, older: &str) -> bool {
+    let mut cells = row.split('|').map(str::trim);
+    older.split('|').map(str::trim).all(|old| cells.any(|cell| cell == old))
+}
+
+#[test]
+fn every_row_of_a_recorded_summary_is_remade_from_its_records() {
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("recorded");
+    let folders = std::fs::read_dir(recorded).unwrap().map(|entry| entry.unwrap().path());
+    let mut compared = 0;
+    for folder in folders.filter(|folder| folder.join(files::RECORDS).is_file()) {
+        let old = std::fs::read_to_string(folder.join(files::SUMMARY)).unwrap().replace(RENAMED.0, RENAMED.1);
+        let new = summary_markdown(&Study::load(&folder).unwrap());
+        let remade: Vec<&str> = rows(&new).collect();
+        let is_remade = |old: &str| remade.iter().any(|new| holds(new, old));
+        let missing: Vec<&str> = rows(&old).filter(|row| !is_remade(row)).collect();
+        assert!(missing.is_empty(), "{}: {missing:#?}", folder.display());
+        compared += rows(&old).count();
+    }
+    assert!(compared > 1000, "{compared} rows");
+}
