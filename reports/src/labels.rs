@@ -3,7 +3,8 @@
 use crate::records::Mode;
 use lockstep_core::TargetId;
 
-/// Tells rows of the same targets apart: the mode unless it is exact or part of a label, the seed where there are several.
+/// Tells rows of the same targets apart: the mode unless it is exact or part of a label, the seed where there
+/// are several.
 pub(crate) fn qualifier(mode: Mode, labels: &[&str], seed: u64, many_seeds: bool) -> String {
     let in_label = labels.iter().any(|&label| TargetId::from(label).mode == mode);
     let mode = if in_label || mode == Mode::Exact { String::new() } else { format!(", {mode}") };

@@ -12,8 +12,8 @@
 //! - [`page`]: the report as one HTML file.
 //! - [`port_markdown`]: the answers of `lockstep port` as Markdown.
 //!
-//! Below it are `lockstep-metrics` (images, error metrics, statistics), `lockstep-records` (the data model, its log and
-//! study folders) and `lockstep-port` (similarity and cost of ports), re-exported here.
+//! Below it are `lockstep-metrics` (images, error metrics, statistics), `lockstep-records` (the data model,
+//! its log and study folders) and `lockstep-port` (similarity and cost of ports), re-exported here.
 
 mod labels;
 mod markup;

@@ -25,7 +25,7 @@ pub struct ReportFiles {
     pub tables: Vec<PathBuf>,
     /// `plots/*.svg`
     pub plots: Vec<PathBuf>,
-    /// What could not be shown, and why: images that are damaged or missing.
+    /// Images that could not be shown, and why: damaged or missing ones.
     pub warnings: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ pub enum ReportError {
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// A plot could not be drawn.
@@ -57,7 +57,7 @@ pub enum ReportError {
     Encode {
         /// The file it was meant for.
         path: PathBuf,
-        /// What the encoder said.
+        /// The encoder's error.
         message: String,
     },
 }

@@ -1,7 +1,7 @@
 //! Kernel configurations of each target, compared with the target's default.
 //!
-//! Configurations are timed in rounds, each of them once a round and the default twice. [`crate::statistics::timing`] has the
-//! rule by which one is called faster or slower.
+//! Configurations are timed in rounds, each of them once a round and the default twice.
+//! [`crate::statistics::timing`] has the rule by which one is called faster or slower.
 
 use crate::records::{Mode, Tune};
 use crate::statistics::timing::{Change, LEAST_ROUNDS, MedianInterval};

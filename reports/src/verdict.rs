@@ -24,8 +24,8 @@ pub struct PairVerdict {
     pub first_difference: Option<Difference>,
     /// The comparison with the most differing pixels.
     pub worst: Option<Difference>,
-    /// The first comparison that was judged worst, broken before biased before within noise; nothing where none was
-    /// judged.
+    /// The first comparison that was judged worst, broken before biased before within noise; nothing where
+    /// none was judged.
     pub worst_verdict: Option<Difference>,
 }
 
@@ -35,8 +35,8 @@ impl PairVerdict {
         self.points > 0 && self.identical == self.points
     }
 
-    /// Whether nothing speaks against the pair: its films are identical where that is promised, and nowhere biased or
-    /// broken elsewhere.
+    /// Whether nothing speaks against the pair: its films are identical where that is promised, and nowhere
+    /// biased or broken elsewhere.
     pub fn is_good(&self) -> bool {
         self.is_identical()
             || (!self.promised && self.worst_verdict.as_ref().is_none_or(|d| severity(d) <= 1))
@@ -108,8 +108,8 @@ pub struct VerdictLine {
 pub struct StudyVerdict {
     /// One line for the top of a page.
     pub headline: String,
-    /// Whether the study found nothing amiss: pairs identical where promised, within noise elsewhere, and no sample
-    /// refused.
+    /// Whether the study found nothing amiss: pairs identical where promised, within noise elsewhere, and no
+    /// sample refused.
     pub good: bool,
     /// A line for each group of targets that are identical among themselves, and one for each two groups that
     /// differ.

@@ -1,7 +1,8 @@
 //! The page in headless Chromium: a script uses it as a person would, and every error it raises is reported.
 //!
-//! The script, `page_in_browser.js`, is added to a copy of the page and writes what it found into the document, which
-//! Chromium prints. Without Chromium the tests are skipped; `LOCKSTEP_CHROMIUM` names one that is not in `PATH`.
+//! The script, `page_in_browser.js`, is added to a copy of the page and writes what it found into the
+//! document, which Chromium prints. Without Chromium the tests are skipped; `LOCKSTEP_CHROMIUM` names one
+//! that is not in `PATH`.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails must fail its test")]
 
@@ -34,7 +35,7 @@ fn page(folder: &Path) -> String {
     std::fs::read_to_string(write_report(folder).unwrap().page).unwrap()
 }
 
-/// What the study's instruments would have measured: rounds with a floor, equal time, threads, and the ports' sources.
+/// Made-up measurements of a study: rounds with a floor, equal time, threads, and the ports' sources.
 fn instruments(plan: &Plan) -> Vec<Record> {
     let step = |target: &str, repeat: u32, (spp_from, spp_to): (u32, u32), ms: f64| Timing {
         scene: "cornell".into(),
@@ -118,7 +119,8 @@ fn chromium() -> Option<PathBuf> {
     lockstep_require::present("browser", found.ok_or(absence))
 }
 
-/// Opens a page with the script in it and returns what it reports: a line for each step, `ok` or `FAILED` first.
+/// Opens a page with the script in it and returns what it reports: a line for each step, `ok` or `FAILED`
+/// first.
 fn used_in(browser: &Path, folder: &Path, page: &str) -> Vec<String> {
     let catch = "<script>const raised = []; addEventListener('error', (e) => raised.push(e.message)); \
                  addEventListener('unhandledrejection', (e) => raised.push(String(e.reason))); \
@@ -146,7 +148,7 @@ fn used_in(browser: &Path, folder: &Path, page: &str) -> Vec<String> {
         || vec!["FAILED: the script did not come to its end".to_owned()],
         |(found, _)| found.lines().map(str::to_owned).collect(),
     );
-    // What the browser itself has to say, such as a breach of the page's content security policy.
+    // Messages of the browser itself, such as a breach of the page's content security policy.
     let log = String::from_utf8_lossy(&output.stderr);
     let console = log.lines().filter(|line| line.contains(":CONSOLE"));
     lines.extend(console.map(|line| format!("FAILED: console: {line}")));

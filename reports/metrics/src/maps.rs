@@ -3,8 +3,8 @@
 use crate::image_io::{LinearImage, srgb};
 use crate::metrics::FlipMap;
 
-/// Colours of FLIP from 0 to 1 as 8-bit sRGB, straight lines between: nine points of the colour map "magma" (Smith and
-/// van der Walt 2015, CC0), in which lightness rises evenly.
+/// Colours of FLIP from 0 to 1 as 8-bit sRGB, straight lines between: nine points of the colour map "magma"
+/// (Smith and van der Walt 2015, CC0), in which lightness rises evenly.
 const MAGMA: [[u8; 3]; 9] = [
     [0, 0, 4],
     [28, 16, 68],
@@ -35,11 +35,11 @@ fn magma(value: f32) -> [u8; 3] {
     })
 }
 
-/// What the mean of a difference is shown as, in linear light: middle grey.
+/// The brightness of a mean difference in its picture, in linear light: middle grey.
 const MIDDLE_GREY: f64 = 0.18;
 
-/// The absolute difference of linear values, multiplied by the power of two that brings its mean nearest below middle
-/// grey, and that factor; black, and 1, for equal images. The images have one size.
+/// The absolute difference of linear values, multiplied by the power of two that brings its mean nearest
+/// below middle grey, and that factor; black, and 1, for equal images. The images have one size.
 pub fn difference_picture(a: &LinearImage, b: &LinearImage) -> (LinearImage, f64) {
     let difference =
         |i: usize| -> [f32; 3] { std::array::from_fn(|c| (a.pixels()[i][c] - b.pixels()[i][c]).abs()) };

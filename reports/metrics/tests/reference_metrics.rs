@@ -1,5 +1,5 @@
-//! Our metrics against public implementations: `checks/figures.tsv` holds what `checks/reference_metrics.py` printed
-//! about the image pairs in `checks/pairs`, which `checks/make_pairs.py` made.
+//! Our metrics against public implementations: `checks/figures.tsv` holds what `checks/reference_metrics.py`
+//! printed about the image pairs in `checks/pairs`, which `checks/make_pairs.py` made.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a helper that fails must fail its test")]
 
@@ -8,7 +8,7 @@ use lockstep_metrics::metrics::{Metrics, compare};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Agreement that is asked for, relative where the value is above 1 (SSIM and FLIP never are).
+/// Required agreement, relative where the value is above 1 (SSIM and FLIP never are).
 const TOLERANCE: f64 = 1e-4;
 
 fn checks() -> PathBuf {

@@ -1,4 +1,4 @@
-//! What a port costs, from lines of code (Mooney, Bringing Portability to the Software Process, 1997).
+//! The cost of a port, from lines of code (Mooney, Bringing Portability to the Software Process, 1997).
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ wherever it stands, that a backend needs all shared lines and changes none, and 
 Lines are those with a token on them: comments and empty lines never count.
 ";
 
-/// What a line of code is for.
+/// The purpose of a line of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -86,7 +86,7 @@ impl Lines {
     }
 }
 
-/// What one backend costs.
+/// The cost of one backend.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PortCost {
@@ -96,14 +96,14 @@ pub struct PortCost {
     pub files: usize,
     /// Its own lines: the cost of the port.
     pub own: Lines,
-    /// Mooney's degree of portability, from 0 (nothing is shared) to 1 (nothing need be written); none where there are
-    /// no lines at all.
+    /// Mooney's degree of portability, from 0 (nothing is shared) to 1 (nothing need be written); none where
+    /// there are no lines at all.
     pub degree: Option<f64>,
-    /// Hours that the user says it took.
+    /// Hours of work, as the user gives them.
     pub hours: Option<f64>,
 }
 
-/// What all backends cost.
+/// The cost of all backends.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cost {

@@ -1,8 +1,8 @@
 //! One table of the words that mean the same in CUDA, OpenCL C, C and Rust.
 //!
-//! A row's words are lexed and looked for in a file's tokens, longest first; what is found becomes the row's neutral
-//! word, or nothing. `{x}` and `{0}` stand for the axes `x`, `y`, `z` and `0`, `1`, `2`; `{n}` for 2, 3, 4, 8 and 16;
-//! `{f}` for a mathematical function.
+//! A row's words are lexed and looked for in a file's tokens, longest first; what is found becomes the row's
+//! neutral word, or nothing. `{x}` and `{0}` stand for the axes `x`, `y`, `z` and `0`, `1`, `2`; `{n}` for 2,
+//! 3, 4, 8 and 16; `{f}` for a mathematical function.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ use super::lexer::{Language, Token, tokens};
 
 /// Words with one meaning.
 struct Row {
-    /// What all of them become; empty for words that only a compiler needs.
+    /// The neutral word for all of them; empty for words that only a compiler needs.
     neutral: &'static str,
     words: &'static [&'static str],
 }

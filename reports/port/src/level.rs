@@ -15,12 +15,13 @@ use super::lexer::{Kind, Language, Token};
 pub enum Level {
     /// Nothing: tokens as they are written.
     Raw,
-    /// Words of CUDA, OpenCL, C and Rust that mean the same become one (the table in [`super::dialect`]), suffixes of
-    /// numbers go, and so do attributes.
+    /// Words of CUDA, OpenCL, C and Rust that mean the same become one (the table in [`super::dialect`]),
+    /// suffixes of numbers go, and so do attributes.
     Dialect,
-    /// In addition a name becomes how many other names ago it was last used (parameterized matching: Baker, A theory of
-    /// parameterized pattern matching, STOC 1993), so that consistent renaming changes nothing; and what only one of C
-    /// and Rust writes goes: declared types, casts, `let`, `mut`, `return`, semicolons, and brackets of conditions.
+    /// In addition a name becomes how many other names ago it was last used (parameterized matching: Baker, A
+    /// theory of parameterized pattern matching, STOC 1993), so that consistent renaming changes nothing; and
+    /// what only one of C and Rust writes goes: declared types, casts, `let`, `mut`, `return`, semicolons,
+    /// and brackets of conditions.
     Names,
 }
 
@@ -28,7 +29,7 @@ impl Level {
     /// All, from the least taken out.
     pub const ALL: [Self; 3] = [Self::Raw, Self::Dialect, Self::Names];
 
-    /// What headers of tables say.
+    /// The heading in tables.
     pub fn label(self) -> &'static str {
         match self {
             Self::Raw => "raw",
@@ -38,7 +39,7 @@ impl Level {
     }
 }
 
-/// One compared token: a 64-bit hash of what it says, and its line.
+/// One compared token: a 64-bit hash of its text, and its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol {
     /// Equal for tokens that count as equal.

@@ -1,7 +1,7 @@
 //! Tokens of Rust, C, C++, CUDA and OpenCL C.
 //!
-//! Comments, white space and line continuations are no tokens. Text that no compiler would accept still gives tokens:
-//! what is not closed ends with the file.
+//! Comments, white space and line continuations are no tokens. Text that no compiler would accept still gives
+//! tokens: what is not closed ends with the file.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ impl Language {
     /// Extensions of the files that are read.
     pub const EXTENSIONS: [&str; 9] = ["rs", "c", "h", "cu", "cuh", "cl", "cpp", "hpp", "cc"];
 
-    /// The language that a file's extension says, in any case.
+    /// The language of a file extension, in upper or lower case.
     pub fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "rs" => Some(Self::Rust),
@@ -31,7 +31,7 @@ impl Language {
     }
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A name or a keyword; in Rust also a lifetime.
@@ -47,7 +47,7 @@ pub enum Kind {
 /// A token and where it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token<'a> {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// As it is written.
     pub text: &'a str,
@@ -152,7 +152,8 @@ impl<'a> Lexer<'a> {
         Some(after[open..].find(&close).map_or(after.len(), |at| open + at + close.len()))
     }
 
-    /// Length of a quoted text whose quote is at `quote_at`. Outside Rust it ends with its line at the latest.
+    /// Length of a quoted text whose quote is at `quote_at`. Outside Rust it ends with its line at the
+    /// latest.
     fn quoted(&self, rest: &str, quote_at: usize) -> usize {
         let bytes = rest.as_bytes();
         let quote = bytes[quote_at];

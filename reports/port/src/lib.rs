@@ -1,4 +1,4 @@
-//! How alike the ports of a program are, and what a port costs, told from their source text.
+//! Similarity and cost of a program's ports, from their source text.
 //!
 //! - [`sources`]: source files of a folder.
 //! - [`lexer`]: a file as tokens; comments and white space are gone.

@@ -1,8 +1,8 @@
 //! Lines of code of a file.
 //!
-//! A line of code is one on which a token stands, by the lexer that [similarity](super::similarity) uses, so that both
-//! answers share one denominator. (The counter `tokei` 15 was weighed and left: it knows neither `.cuh` files nor `//`
-//! comments in OpenCL C, and brings in some seventy packages.)
+//! A line of code is one on which a token stands, by the lexer that [similarity](super::similarity) uses, so
+//! that both answers share one denominator. (The counter `tokei` 15 was weighed and left: it knows neither
+//! `.cuh` files nor `//` comments in OpenCL C, and brings in some seventy packages.)
 
 use super::lexer::tokens;
 use super::sources::Source;

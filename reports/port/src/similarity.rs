@@ -20,12 +20,12 @@ Lines matched are those of the level that matches most. What a level takes out d
 that dialect or names may match a little less than raw.
 ";
 
-/// The shortest run of tokens that counts as a match, unless asked otherwise: two to three lines of code. Idioms such
-/// as the head of a `for` loop are shorter.
+/// The shortest run of tokens that counts as a match, unless asked otherwise: two to three lines of code.
+/// Idioms such as the head of a `for` loop are shorter.
 pub const SHORTEST: usize = 20;
 
-/// Lines of code, and how many are found on the other side. A line with a token on it is a line of code, and is found
-/// when more than half of its tokens that count are in tiles.
+/// Lines of code, and how many are found on the other side. A line with a token on it is a line of code, and
+/// is found when more than half of its tokens that count are in tiles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Matched {
     /// Lines with a token that counts at this level.
@@ -69,7 +69,7 @@ pub struct Pair {
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Side {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// All of it.
     pub whole: Part,
@@ -92,8 +92,8 @@ pub struct Similarity {
     pub pairs: Vec<Pair>,
 }
 
-/// Compares every file of one side with every file of the other. Winnowing finds the pairs that share a run of
-/// `shortest` tokens, greedy string tiling the lines they share.
+/// Compares every file of one side with every file of the other. Winnowing finds the pairs that share a run
+/// of `shortest` tokens, greedy string tiling the lines they share.
 pub fn compare(a: (&str, &[Source]), b: (&str, &[Source]), shortest: usize) -> Similarity {
     let found: Vec<Comparison> =
         Level::ALL.par_iter().map(|&level| at_level(a.1, b.1, level, shortest)).collect();
@@ -131,7 +131,7 @@ fn sum(a: Levels, b: Levels) -> Levels {
     std::array::from_fn(|level| a[level].add(b[level]))
 }
 
-/// What one level found.
+/// The matches at one level.
 struct Comparison {
     /// Of each file of the first side, what is found in any file of the second.
     a: Vec<Matched>,
@@ -170,8 +170,8 @@ fn at_level(a: &[Source], b: &[Source], level: Level, shortest: usize) -> Compar
     Comparison { a: count(&files_a, &covered_a), b: count(&files_b, &covered_b), pairs }
 }
 
-/// Pairs of files that share a fingerprint, in order. A file shorter than the shortest run has the hash of all of it for
-/// fingerprint, so that small files that are equal are found.
+/// Pairs of files that share a fingerprint, in order. A file shorter than the shortest run has the hash of
+/// all of it for fingerprint, so that small files that are equal are found.
 fn candidates(a: &[Vec<Symbol>], b: &[Vec<Symbol>], shortest: usize) -> Vec<(usize, usize)> {
     let winnowing = Winnowing::for_runs(shortest);
     let prints = |file: &Vec<Symbol>| match file.len() {

@@ -13,11 +13,11 @@ const SKIPPED: [&str; 3] = ["target", "node_modules", "build"];
 /// One source file.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// Path below the folder that was asked for, with `/`; for a single file, its name.
+    /// Path below the given folder, with `/`; for a single file, its name.
     pub name: String,
-    /// What language its extension says.
+    /// Its language, by its extension.
     pub language: Language,
-    /// What it says. Bytes that are not UTF-8 are replaced.
+    /// Its content. Bytes that are not UTF-8 are replaced.
     pub text: String,
 }
 
@@ -47,8 +47,8 @@ pub enum SourceError {
     },
 }
 
-/// Reads a source file, or all below a folder, sorted by name. Hidden folders and `target`, `build` and `node_modules`
-/// are left out, and links to folders are not followed.
+/// Reads a source file, or all below a folder, sorted by name. Hidden folders and `target`, `build` and
+/// `node_modules` are left out, and links to folders are not followed.
 ///
 /// # Errors
 /// [`SourceError`] for what cannot be read and where there is no source at all.

@@ -1,5 +1,5 @@
-//! Greedy string tiling (Wise, String Similarity via Greedy String Tiling and Running Karp-Rabin Matching, 1993): the
-//! longest runs that two files share, each symbol in one run at most.
+//! Greedy string tiling (Wise, String Similarity via Greedy String Tiling and Running Karp-Rabin Matching,
+//! 1993): the longest runs that two files share, each symbol in one run at most.
 
 use std::collections::{BinaryHeap, HashMap};
 
@@ -17,11 +17,12 @@ pub struct Tile {
     pub b: usize,
 }
 
-/// Of places in the second file that begin alike, so many are looked at: a table of thousands of equal rows would else
-/// be compared with itself row by row. What is missed is in such tables alone.
+/// At most this many positions of the second file that begin alike are compared: a table of thousands of
+/// equal rows would else be compared with itself row by row. Matches are missed in such tables alone.
 const MOST_ALIKE: usize = 64;
 
-/// The tiles of at least `shortest` symbols, longest first. Files that are equal as a whole are one tile of any length.
+/// The tiles of at least `shortest` symbols, longest first. Files that are equal as a whole are one tile of
+/// any length.
 pub fn tiles(a: &[Symbol], b: &[Symbol], shortest: usize) -> Vec<Tile> {
     let same = |(a, b): (&Symbol, &Symbol)| a.code == b.code;
     if a.len() == b.len() && !a.is_empty() && a.iter().zip(b).all(same) {

@@ -1,5 +1,5 @@
-//! Document fingerprints by winnowing (Schleimer, Wilkerson and Aiken, Winnowing: Local Algorithms for Document
-//! Fingerprinting, SIGMOD 2003).
+//! Document fingerprints by winnowing (Schleimer, Wilkerson and Aiken, Winnowing: Local Algorithms for
+//! Document Fingerprinting, SIGMOD 2003).
 
 use super::level::Symbol;
 
@@ -13,7 +13,7 @@ pub struct Winnowing {
 }
 
 impl Winnowing {
-    /// What finds every shared run of at least `shortest` symbols.
+    /// Parameters that find every shared run of at least `shortest` symbols.
     pub fn for_runs(shortest: usize) -> Self {
         let gram = (shortest / 2 + 1).min(shortest.max(1));
         Self { gram, window: shortest.max(1) - gram + 1 }

@@ -4,8 +4,9 @@ use lockstep_core::Mode;
 use lockstep_metrics::float;
 use serde::{Deserialize, Serialize};
 
-/// One quantity of single paths, compared between two targets. Quantities are compared in the order in which a path
-/// computes them, so the first that differs is where to look. Written as `divergence`; older files call it `rung`.
+/// One quantity of single paths, compared between two targets. Quantities are compared in the order in which
+/// a path computes them, so the first that differs is where to look. Written as `divergence`; older files
+/// call it `rung`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FirstDivergence {

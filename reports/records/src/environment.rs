@@ -23,14 +23,14 @@ pub struct Environment {
     pub command: Vec<String>,
     /// The computer.
     pub host: HostInfo,
-    /// What every target was.
+    /// Every target and its device.
     pub targets: Vec<TargetInfo>,
     /// Hash of the assembled kernel source, for targets that compile it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel_hash: Option<String>,
     /// Scene name to hash of the scene as renderers receive it.
     pub scenes: BTreeMap<String, String>,
-    /// What was asked for.
+    /// The options of the study.
     pub settings: StudySettings,
     /// Fields of later versions.
     #[serde(flatten)]
@@ -53,7 +53,7 @@ pub struct TargetInfo {
     pub compiler: String,
     /// Flags given to the compiler.
     pub flags: String,
-    /// Clocks, as the driver tells them.
+    /// Clocks, as the driver reports them.
     pub clocks: String,
     /// Host threads used; 0 for a device.
     pub threads: u32,
@@ -63,11 +63,11 @@ pub struct TargetInfo {
     /// Hash of its device code; empty where there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub kernel_hash: String,
-    /// What its kernels take of the device, known once they were compiled; empty where it is not told.
+    /// Resources of its kernels, known once they were compiled; empty where none are reported.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<KernelResources>,
-    /// Whether it promises films identical to those of every other target that does; nothing in records that do not
-    /// tell.
+    /// Whether it promises films identical to those of every other target that does; nothing in older
+    /// records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub promises_identity: Option<bool>,
 }
@@ -151,7 +151,7 @@ impl Environment {
         self.command.iter().map(|word| shell_quote(word)).collect::<Vec<_>>().join(" ")
     }
 
-    /// What is known of a target, if it took part.
+    /// The description of a target, if it took part.
     pub fn target(&self, name: &str) -> Option<&TargetInfo> {
         self.targets.iter().find(|t| t.target == name)
     }

@@ -6,8 +6,8 @@ use lockstep_metrics::float;
 use lockstep_metrics::metrics::{FloatMetrics, Metrics};
 use serde::{Deserialize, Serialize};
 
-/// One target's image after a given time, against the scene's reference. Time is what [`super::Timing`] counts as
-/// `total_ms`; loading, compiling, reading films and comparing are not counted.
+/// One target's image after a given time, against the scene's reference. Time is what [`super::Timing`]
+/// counts as `total_ms`; loading, compiling, reading films and comparing are not counted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EqualTime {
@@ -32,7 +32,7 @@ pub struct EqualTime {
     /// How far the image is from the reference.
     #[serde(flatten)]
     pub errors: Errors,
-    /// What the reference is: a file, or target, samples per pixel and seed.
+    /// The reference: a file, or target, samples per pixel and seed.
     pub against: String,
     /// Samples per pixel of the reference, whose own noise adds to the error; nothing for a file.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,8 +50,9 @@ impl EqualTime {
         Self { errors: Errors::from(m), float: Some(m.float), ..self }
     }
 
-    /// The share of the linear MSE that is expected to be the reference's own noise, 0 to 1: with errors that fall as 1/N
-    /// and independent seeds, N over the sum of N and the reference's samples. Nothing for a reference from a file.
+    /// The share of the linear MSE that is expected to be the reference's own noise, 0 to 1: with errors that
+    /// fall as 1/N and independent seeds, N over the sum of N and the reference's samples. Nothing for a
+    /// reference from a file.
     pub fn reference_share(&self) -> Option<f64> {
         let (own, reference) = (f64::from(self.spp), f64::from(self.reference_spp?));
         (own + reference > 0.0).then(|| own / (own + reference))

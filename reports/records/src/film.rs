@@ -3,7 +3,8 @@
 use lockstep_core::{Mode, TargetId};
 use serde::{Deserialize, Serialize};
 
-/// The hash of a film's integers. It tells a resumed study, or another machine, whether it renders the same film.
+/// The hash of a film's integers. It tells a resumed study, or another machine, whether it renders the same
+/// film.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FilmHash {

@@ -1,4 +1,4 @@
-//! What the computer is, from what the operating system tells without a library.
+//! The computer, as the operating system describes it without a library.
 
 use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -10,7 +10,8 @@ use lockstep_metrics::metrics::{FloatMetrics, Metrics};
 use lockstep_metrics::statistics::{DecisionRule, TestResult};
 use serde::{Deserialize, Serialize};
 
-/// Errors between two images, as fields of every record that compares some. Their formulas are in [`lockstep_metrics::metrics`].
+/// Errors between two images, as fields of every record that compares some. Their formulas are in
+/// [`lockstep_metrics::metrics`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Errors {
@@ -66,15 +67,15 @@ pub struct Difference {
     /// Metrics in floating point, as fields of the record; records of the first version have none.
     #[serde(flatten)]
     pub float: Option<FloatMetrics>,
-    /// Mean squared error over linear radiance of the samples that this level adds to the one below, which no other
-    /// level has; nothing where that is not known.
+    /// Mean squared error over linear radiance of the samples that this level adds to the one below, which no
+    /// other level has; nothing where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_mse_linear: Option<f64>,
     /// Samples per pixel that this level adds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_spp: Option<u32>,
-    /// `identical`, `within noise`, `biased` or `broken` by the rule of [`lockstep_metrics::statistics`]; empty where it was not
-    /// applied.
+    /// `identical`, `within noise`, `biased` or `broken` by the rule of [`lockstep_metrics::statistics`];
+    /// empty where it was not applied.
     pub verdict: String,
     /// Why, in a sentence; empty for identical films.
     pub reason: String,
@@ -173,7 +174,8 @@ pub struct Noise {
     /// Mean squared error over linear radiance.
     #[serde(with = "float")]
     pub mse_linear: f64,
-    /// The target that rendered under the other seed: one whose films under the first are identical at every level.
+    /// The target that rendered under the other seed: one whose films under the first are identical at every
+    /// level.
     pub rendered_by: String,
     /// How the target was compiled.
     pub mode: Mode,
@@ -194,7 +196,7 @@ pub struct Convergence {
     /// How far the image is from the reference.
     #[serde(flatten)]
     pub errors: Errors,
-    /// What the reference is: a file, or target, samples per pixel and seed.
+    /// The reference: a file, or target, samples per pixel and seed.
     pub against: String,
     /// How the target was compiled.
     pub mode: Mode,
@@ -247,7 +249,7 @@ pub struct Timing {
     /// Any-hit traversal and adding the light that arrives, in milliseconds.
     #[serde(with = "float")]
     pub connect_ms: f64,
-    /// What `total_ms` has beyond the four stages: scheduling, clearing, resolving.
+    /// The rest of `total_ms` beyond the four stages: scheduling, clearing, resolving.
     #[serde(with = "float")]
     pub other_ms: f64,
     /// The whole step, in milliseconds.
@@ -306,7 +308,8 @@ pub struct Load {
     /// Building the acceleration structure or reading it from the cache, in milliseconds.
     #[serde(with = "float")]
     pub build_ms: f64,
-    /// Whether the acceleration structure was read from the cache; nothing where it is none that is kept there.
+    /// Whether the acceleration structure was read from the cache; nothing where it is none that is kept
+    /// there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<bool>,
     /// Compiling kernels, in milliseconds; 0 where there are none.
@@ -364,7 +367,7 @@ pub struct Hits {
     pub spp: u32,
     /// Random seed.
     pub seed: u64,
-    /// Rays asked of both.
+    /// Rays traced by both.
     pub rays: u64,
     /// Rays for which they named another instance or primitive.
     pub primitive_differs: u64,
@@ -416,9 +419,9 @@ pub struct Skip {
     /// The scene, or nothing when the target is absent altogether.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scene: Option<String>,
-    /// What is missing.
+    /// The missing thing.
     pub reason: String,
-    /// What a person can do about it.
+    /// The remedy, for a person to apply.
     pub remedy: String,
 }
 
@@ -450,11 +453,11 @@ pub struct Map {
     pub spp: u32,
     /// Random seed.
     pub seed: u64,
-    /// What the picture shows: `flip`, `flip-hdr`, `difference`, `p-value`.
+    /// The quantity shown: `flip`, `flip-hdr`, `difference`, `p-value`.
     pub quantity: String,
     /// The file, relative to the study's folder, with slashes.
     pub file: String,
-    /// What values were multiplied by before they were drawn.
+    /// The factor by which values were multiplied before they were drawn.
     #[serde(with = "float")]
     pub scale: f64,
     /// How both targets were compiled; `fast` when either was.

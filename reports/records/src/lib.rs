@@ -1,4 +1,4 @@
-//! What a study measured, one record a line, and how it is kept.
+//! The data model of a study: its records, their log, and the study folder.
 //!
 //! A study folder's `records.jsonl` is the only source of every table, plot and page. Records are never
 //! changed once written; a point that is measured again is appended again, and the later record of the same
@@ -50,11 +50,11 @@ pub enum RecordError {
     /// The file could not be opened, read, written or synced.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was attempted, as a verb: `open`, `read`, `append to`.
+        /// The attempt, as a verb: `open`, `read`, `append to`.
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// A line of a record file is not a record.
@@ -64,7 +64,7 @@ pub enum RecordError {
         path: PathBuf,
         /// Line number, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The defect.
         message: String,
     },
     /// A record could not be turned into JSON or CSV.
@@ -72,10 +72,10 @@ pub enum RecordError {
     Encode {
         /// The file it was meant for.
         path: PathBuf,
-        /// What the encoder said.
+        /// The encoder's error.
         message: String,
     },
-    /// A new log was asked for where one exists.
+    /// The log exists already.
     #[error("{} exists already; resume it, or choose another folder", path.display())]
     Exists {
         /// The file.

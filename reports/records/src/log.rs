@@ -61,7 +61,7 @@ impl RecordLog {
     }
 
     /// Opens a log to go on with it, making it where there is none. A last line that was cut short by a kill
-    /// or a full disk is removed from the file and told in [`Resumed::dropped`].
+    /// or a full disk is removed from the file and reported in [`Resumed::dropped`].
     ///
     /// # Errors
     /// [`RecordError::Malformed`] when any other line is not a record; [`RecordError::Io`] when the file
@@ -106,7 +106,7 @@ impl RecordLog {
                 Ok(())
             }
             Err(source) => {
-                // The first error is the one to tell.
+                // The first error is the one to report.
                 let _ = self.file.set_len(self.length);
                 Err(RecordError::Io { action: "append to", path: self.path.clone(), source })
             }

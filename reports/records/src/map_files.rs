@@ -1,8 +1,8 @@
 //! Maps of where two images differ, as files of a study.
 //!
 //! A map is a PNG in a study's `images/` with a [`Map`] record. Its name,
-//! `<scene>.<a>.<b>.<spp>spp.s<seed>.<quantity>.png`, is none that [`lockstep_metrics::image_io::ImageName`] takes for a
-//! render.
+//! `<scene>.<a>.<b>.<spp>spp.s<seed>.<quantity>.png`, is none that [`lockstep_metrics::image_io::ImageName`]
+//! takes for a render.
 
 use crate::study::files;
 use crate::{Map, pair_mode};
@@ -38,8 +38,8 @@ pub struct MapOf<'a> {
 }
 
 impl MapOf<'_> {
-    /// Writes a picture of some quantity into the study in `folder` and returns its record. The folder of images must
-    /// exist.
+    /// Writes a picture of some quantity into the study in `folder` and returns its record. The folder of
+    /// images must exist.
     ///
     /// # Errors
     /// [`WriteError`], naming the file.

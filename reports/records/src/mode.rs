@@ -9,8 +9,8 @@ pub fn pair_mode(a: &str, b: &str) -> Mode {
     TargetId::from(a).mode.max(TargetId::from(b).mode)
 }
 
-/// The mode of a name in a file. A name that this version does not know is read as [`Mode::Fast`]: it stands for an
-/// arithmetic of which no bit identity can be expected.
+/// The mode of a name in a file. A name that this version does not know is read as [`Mode::Fast`]: it stands
+/// for an arithmetic of which no bit identity can be expected.
 fn named(name: &str) -> Mode {
     if name == Mode::Exact.as_str() { Mode::Exact } else { Mode::Fast }
 }

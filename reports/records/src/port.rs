@@ -1,4 +1,4 @@
-//! What source texts tell of ports.
+//! Similarity of ports.
 
 use lockstep_port::similarity::{Pair, Part, Similarity};
 use serde::{Deserialize, Serialize};
@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PortSimilarity {
-    /// What the first side is called.
+    /// Name of the first side.
     pub a: String,
-    /// What the second is called.
+    /// Name of the second side.
     pub b: String,
     /// The shortest run of tokens that counted.
     pub shortest: usize,

@@ -12,8 +12,9 @@ use serde_json::Value;
 /// Separates the fields of a key.
 const SEPARATOR: &str = "\u{1f}";
 
-/// Declares the kinds of records: `[variant] fields = kind or kind in older files, key [fields of the key]`. A variant is
-/// made from its fields by `From`, unless it is declared by `only`: its fields are those of another variant.
+/// Declares the kinds of records: `[variant] fields = kind or kind in older files, key [fields of the key]`.
+/// A variant is made from its fields by `From`, unless it is declared by `only`: its fields are those of
+/// another variant.
 macro_rules! record_kinds {
     ($(
         $(#[doc = $doc:literal])*
@@ -43,8 +44,8 @@ macro_rules! record_kinds {
                 }
             }
 
-            /// Identifies the point that was measured, apart from the result. Of several records with the same key
-            /// the last one counts. Records of unknown kinds have no key.
+            /// Identifies the point that was measured, apart from the result. Of several records with the
+            /// same key the last one counts. Records of unknown kinds have no key.
             pub fn key(&self) -> Option<String> {
                 let fields: Vec<String> = match self {
                     $(Record::$variant(_r) => vec![$(_r.$field.key_text()),*],)*
@@ -134,8 +135,8 @@ impl KeyText for Option<String> {
 }
 
 impl Record {
-    /// Reads one line of JSON. A kind that is not known becomes [`Record::Other`]; a mode that is not known is read as
-    /// [`crate::Mode::Fast`].
+    /// Reads one line of JSON. A kind that is not known becomes [`Record::Other`]; a mode that is not known
+    /// is read as [`crate::Mode::Fast`].
     ///
     /// # Errors
     /// Text that is not a JSON object with a string `kind`, and fields of a known kind with the wrong type.

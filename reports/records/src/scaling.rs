@@ -3,8 +3,8 @@
 use lockstep_core::Mode;
 use serde::{Deserialize, Serialize};
 
-/// The passes of one CPU target with so many threads, timed in rounds with its other numbers of threads: pass `i` of all
-/// of them takes the same samples.
+/// The passes of one CPU target with one number of threads, timed in rounds with its other numbers of
+/// threads: pass `i` takes the same samples with each.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Scaling {

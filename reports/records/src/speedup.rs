@@ -1,11 +1,11 @@
-//! What exactness costs: a fast build's speed over the exact one's.
+//! The cost of exactness: a fast build's speed over the exact one's.
 
 use lockstep_core::Mode;
 use lockstep_metrics::float;
 use serde::{Deserialize, Serialize};
 
-/// Speed of a target's fast build over that of its exact build on one scene: exact time over fast time, stage by stage,
-/// summed over the spp schedule. NaN for a stage in which the fast build spent no time.
+/// Speed of a target's fast build over that of its exact build on one scene: exact time over fast time, stage
+/// by stage, summed over the spp schedule. NaN for a stage in which the fast build spent no time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Speedup {

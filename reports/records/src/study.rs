@@ -89,7 +89,7 @@ pub struct Study {
     pub tunes: Vec<Tune>,
     /// Samples that films refused.
     pub rejected: Vec<RejectedSamples>,
-    /// What was left out.
+    /// Skipped targets and scenes.
     pub skips: Vec<Skip>,
     /// Remarks.
     pub notes: Vec<Note>,
@@ -108,7 +108,7 @@ pub enum StudyError {
     Images {
         /// The folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
 }
@@ -173,7 +173,8 @@ impl Study {
                 Record::Skip(r) => study.skips.push(r),
                 Record::Note(r) => study.notes.push(r),
                 Record::Tune(r) => study.tunes.push(r),
-                // Speed-ups are made again from timings; no table is of films or of what this version does not know.
+                // Speed-ups are made again from timings; no table is of films or of what this version does
+                // not know.
                 Record::Speedup(_) | Record::Film(_) | Record::Other(_) => {}
             }
         }
@@ -225,7 +226,7 @@ impl Study {
         levels
     }
 
-    /// Pixels of one image, 0 when the environment does not tell.
+    /// Pixels of one image, 0 when the environment does not have them.
     pub fn pixels(&self) -> u64 {
         u64::from(self.environment.settings.width) * u64::from(self.environment.settings.height)
     }

@@ -4,8 +4,8 @@ use lockstep_core::Mode;
 use lockstep_metrics::float;
 use serde::{Deserialize, Serialize};
 
-/// One pass of one target in one kernel configuration: the samples `0..spp` of every pixel. A configuration that was
-/// refused has one record, without times. Written as `tune`; older files call it `sweep`.
+/// One pass of one target in one kernel configuration: the samples `0..spp` of every pixel. A configuration
+/// that was refused has one record, without times. Written as `tune`; older files call it `sweep`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tune {

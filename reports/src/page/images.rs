@@ -46,14 +46,14 @@ pub(super) struct TargetImage {
     pub(super) uri: Option<String>,
 }
 
-/// What was embedded, and what could not be.
+/// The embedded pictures, with remarks about the rest.
 #[derive(Debug)]
 pub(super) struct Embedded {
     pub(super) scenes: Vec<SceneImages>,
     pub(super) maps: Maps,
-    /// What could not be read.
+    /// Files that could not be read.
     pub(super) warnings: Vec<String>,
-    /// What the page leaves out for want of room.
+    /// Pictures that the page skips for want of room.
     pub(super) remarks: Vec<String>,
 }
 

@@ -1,8 +1,8 @@
 //! Linear values for exposure and for reading pixels.
 //!
-//! Values are rounded to 16-bit floats (IEEE 754 binary16: 11 significant bits, up to 65504), whose high and low
-//! bytes are stored as images of their own, as [`super::images`] stores any: the high bytes compress well, and what
-//! targets have in common is stored once.
+//! Values are rounded to 16-bit floats (IEEE 754 binary16: 11 significant bits, up to 65504), whose high and
+//! low bytes are stored as images of their own, as [`super::images`] stores any: the high bytes compress
+//! well, and what targets have in common is stored once.
 
 use super::images::{Job, LevelCodes, SceneImages, TargetImage, bytes_of, jobs, store};
 use crate::image_io::{LinearImage, read_image};
@@ -22,11 +22,12 @@ pub(super) struct LinearImages {
     low: Vec<TargetImage>,
 }
 
-/// Adds linear values to the top level of every scene, reduced to fit its part of `budget` bytes, then to lower levels at
-/// full size while there is room. Only levels whose images are all linear files get any. Returns the bytes used.
+/// Adds linear values to the top level of every scene, reduced to fit its part of `budget` bytes, then to
+/// lower levels at full size while there is room. Only levels whose images are all linear files get any.
+/// Returns the bytes used.
 ///
 /// # Errors
-/// What the PNG encoder says.
+/// The PNG encoder's error.
 pub(super) fn add(study: &Study, scenes: &mut [SceneImages], budget: usize) -> std::io::Result<usize> {
     let names = study.scenes();
     let (tops, lower): (Vec<Job>, Vec<Job>) = jobs(study).into_iter().partition(|job| job.is_top);

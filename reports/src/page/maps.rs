@@ -45,8 +45,9 @@ struct MapFile {
     rank: (usize, bool, usize),
 }
 
-/// Embeds the maps of a study while they fit into `budget` bytes: of every scene the highest level first, at each level
-/// p-values before FLIP before differences. Each has an even part of what is left, and is reduced to fit it.
+/// Embeds the maps of a study while they fit into `budget` bytes: of every scene the highest level first, at
+/// each level p-values before FLIP before differences. Each has an even part of what is left, and is reduced
+/// to fit it.
 pub(super) fn embed(study: &Study, budget: usize) -> Maps {
     let mut found = find(study);
     found.sort_by_key(|f| f.rank);
@@ -55,7 +56,7 @@ pub(super) fn embed(study: &Study, budget: usize) -> Maps {
     let tops = found.iter().filter(|f| f.rank.0 == 0).count();
     for (i, MapFile { mut map, path, .. }) in found.into_iter().enumerate() {
         let Ok(file) = std::fs::read(&path) else { continue };
-        // Lower levels are asked for seldom, so those of the top need not leave room for them.
+        // Lower levels are seldom viewed, so those of the top need not leave room for them.
         let share = budget.saturating_sub(maps.bytes) / tops.saturating_sub(i).max(1);
         let stored = match seen.get(&file) {
             Some(&known) => Some(known),
@@ -77,7 +78,7 @@ pub(super) fn embed(study: &Study, budget: usize) -> Maps {
     maps
 }
 
-/// The maps that records tell of, and the p-value maps of pairs compared, as far as their files are there.
+/// The maps that records name, and the p-value maps of pairs compared, as far as their files are there.
 fn find(study: &Study) -> Vec<MapFile> {
     let Some(folder) = &study.folder else { return Vec::new() };
     let told = study.maps.iter().map(|m| {

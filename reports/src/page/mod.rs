@@ -1,10 +1,10 @@
 //! `report.html`: one file that works offline.
 //!
-//! The page is put together from `sections`, a style sheet, a script and the embedded `images`. `maud` escapes every
-//! text that comes from records; `json_for_script` does so on the way to the script.
+//! The page is put together from `sections`, a style sheet, a script and the embedded `images`. `maud`
+//! escapes every text that comes from records; `json_for_script` does so on the way to the script.
 //!
-//! Pictures share `BUDGET`: linear values and maps have a part each, and images the rest. Pictures that do not fit are
-//! reduced, and where that does not help skipped; captions and warnings say so.
+//! Pictures share `BUDGET`: linear values and maps have a part each, and images the rest. Pictures that do
+//! not fit are reduced, and where that does not help skipped; captions and warnings say so.
 
 mod images;
 mod linear;

@@ -272,7 +272,7 @@ fn targets_table(study: &Study) -> Table {
         row.push(if t.threads > 0 { Cell::count(u64::from(t.threads)) } else { Cell::empty() });
         table.rows.push(row);
     }
-    // A column that no target fills says nothing.
+    // Columns without an entry are dropped.
     let filled: Vec<bool> =
         (0..table.columns.len()).map(|i| table.rows.iter().any(|row| !row[i].text.is_empty())).collect();
     let keep = |i: &mut usize| {

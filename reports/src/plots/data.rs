@@ -1,10 +1,10 @@
-//! What plots show, before any drawing.
+//! The data of plots, before any drawing.
 
 use crate::format;
 use crate::stages::{StageTimes, stage_times};
 use crate::study::{Study, push_new};
 
-/// What a line stands for, which decides how it looks.
+/// The meaning of a line, which decides how it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeriesKind {
     /// A target against the reference; its number picks the colour.
@@ -20,9 +20,9 @@ pub enum SeriesKind {
 /// One line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// What is written at its end.
+    /// The text at its end.
     pub label: String,
-    /// What it stands for.
+    /// Its meaning.
     pub kind: SeriesKind,
     /// Place on the horizontal axis and value, ascending.
     pub points: Vec<(f64, f64)>,
@@ -31,9 +31,9 @@ pub struct Series {
 /// The horizontal axis of a plot of lines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct XAxis {
-    /// What it means.
+    /// The axis's title.
     pub label: String,
-    /// What stands behind a number when a point is read out: `spp`.
+    /// The unit of a point that is read out: `spp`.
     pub unit: String,
     /// Whether it is logarithmic.
     pub log: bool,
@@ -71,7 +71,7 @@ pub struct LinePlot {
     pub title: String,
     /// The horizontal axis.
     pub x: XAxis,
-    /// What the vertical axis means.
+    /// The title of the vertical axis.
     pub y_label: String,
     /// How the vertical axis runs.
     pub y: YScale,
@@ -93,7 +93,7 @@ pub struct Segment {
 pub struct Bar {
     /// The group that it stands in, a scene.
     pub group: String,
-    /// What it stands for, a target.
+    /// The target that it stands for.
     pub label: String,
     /// Its parts.
     pub segments: Vec<Segment>,
@@ -104,7 +104,7 @@ pub struct Bar {
 pub struct BarPlot {
     /// Heading.
     pub title: String,
-    /// What the horizontal axis means.
+    /// The title of the horizontal axis.
     pub x_label: String,
     /// Names of the parts.
     pub parts: Vec<String>,

@@ -21,7 +21,7 @@ pub(super) enum HeatCell {
 /// One grid.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct HeatPanel {
-    /// What it is about.
+    /// The target.
     pub(super) heading: String,
     /// Names of the rows.
     pub(super) rows: Vec<String>,
@@ -36,7 +36,7 @@ pub(super) struct HeatPanel {
 pub(super) struct HeatMap {
     /// Heading.
     pub(super) title: String,
-    /// What the columns mean.
+    /// The title of the columns.
     pub(super) columns_mean: String,
     /// The grids.
     pub(super) panels: Vec<HeatPanel>,
@@ -161,7 +161,7 @@ fn colour(ratio: f64) -> RGBColor {
     RGBColor(mix(0), mix(1), mix(2))
 }
 
-/// What is read on a ratio's colour, on light and dark pages alike.
+/// The colour of text on a ratio's colour, for light and dark pages alike.
 fn ink(ratio: f64) -> RGBColor {
     if share(ratio) < 0.5 { RGBColor(0x10, 0x14, 0x18) } else { RGBColor(0xff, 0xff, 0xff) }
 }

@@ -1,4 +1,4 @@
-//! What the plots of equal time and of thread scaling show.
+//! The data of the plots of equal time and of thread scaling.
 
 use super::data::{LinePlot, Series, SeriesKind, XAxis, YScale, add_merged, drawable};
 use crate::study::{Study, push_new};

@@ -22,7 +22,7 @@ use crate::study::Study;
 pub struct Plot {
     /// File name without folder, ending in `.svg`.
     pub file_name: String,
-    /// What it shows, in words.
+    /// Its title.
     pub title: String,
     /// The scene that it is about, or nothing when it is about all.
     pub scene: Option<String>,
@@ -36,7 +36,7 @@ pub struct Plot {
 pub struct PlotError {
     /// Its title.
     pub title: String,
-    /// What the drawing library said.
+    /// The drawing library's error.
     pub message: String,
 }
 
@@ -48,8 +48,8 @@ pub fn draw_lines(plot: &LinePlot) -> Result<String, PlotError> {
     lines::draw(plot)
 }
 
-/// Every plot that a study has data for: for each scene the errors, the similarities, the errors over time and the
-/// speed-ups by threads, then the stage times, the ray rates and the performance portability of all.
+/// Every plot that a study has data for: for each scene the errors, the similarities, the errors over time
+/// and the speed-ups by threads, then the stage times, the ray rates and the performance portability of all.
 ///
 /// # Errors
 /// [`PlotError`].

@@ -1,12 +1,12 @@
-//! What the plots of performance portability show.
+//! The data of the plots of performance portability.
 
 use super::data::{LinePlot, Series, SeriesKind, XAxis, YScale, add_merged};
 use crate::portability::navigation::choices;
 use crate::portability::{Portability, cascade};
 use crate::study::Study;
 
-/// Every application's efficiencies from the best platform to the worst, and the harmonic mean so far; nothing for one
-/// application or one platform.
+/// Every application's efficiencies from the best platform to the worst, and the harmonic mean so far;
+/// nothing for one application or one platform.
 pub(super) fn cascade_plot(study: &Study) -> Option<LinePlot> {
     let portability = Portability::of(study);
     if portability.applications.len() < 2 || portability.platforms.len() < 2 {
@@ -31,8 +31,8 @@ pub(super) fn cascade_plot(study: &Study) -> Option<LinePlot> {
     Some(LinePlot { title, x, y_label: "application efficiency".to_owned(), y: YScale::Share, series })
 }
 
-/// Portability over convergence of the code (1 − divergence), a point for every set of backends that runs on all devices;
-/// nothing without divergences.
+/// Portability over convergence of the code (1 − divergence), a point for every set of backends that runs on
+/// all devices; nothing without divergences.
 pub(super) fn navigation_plot(study: &Study) -> Option<LinePlot> {
     let mut series = Vec::new();
     for (index, choice) in choices(study).into_iter().enumerate() {

@@ -27,7 +27,7 @@ pub(super) const PALETTE: [RGBColor; 6] = [
     RGBColor(0x56, 0xb4, 0xe9),
 ];
 
-/// What stands for a colour on a dark page.
+/// Colours of a dark page for those of a light one.
 const DARK: [(RGBColor, &str); 7] = [
     (INK, "#E6EDF3"),
     (MUTED, "#9198A1"),
@@ -81,13 +81,13 @@ pub(super) fn draw_svg(
     ))
 }
 
-/// A place in a drawing that says its value: a circle or a rectangle, in drawing units.
+/// An area of a drawing that shows its value on hover: a circle or a rectangle, in drawing units.
 pub(super) struct Mark {
     /// Left, upper, right and lower edge.
     pub(super) place: (i32, i32, i32, i32),
     /// Whether it is round.
     pub(super) round: bool,
-    /// What it says.
+    /// The text that it shows.
     pub(super) says: String,
 }
 

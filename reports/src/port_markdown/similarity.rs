@@ -1,5 +1,5 @@
-//! Similarity as Markdown, in the form in which plagiarism detectors publish it: each side's lines, the share of them
-//! that is found on the other side, and how many lines match.
+//! Similarity as Markdown, in the form in which plagiarism detectors publish it: each side's lines, the share
+//! of them that is found on the other side, and how many lines match.
 
 use crate::format::{count, fixed};
 use lockstep_port::level::Level;
@@ -67,8 +67,8 @@ fn lines(part: &Part) -> [String; 2] {
     [count(part.levels[0].lines as u64), count(most as u64)]
 }
 
-/// Rows with the header first, padded so that they read as well on a terminal. Columns that are not among the first
-/// `words` are aligned to the right when they hold no letters.
+/// Rows with the header first, padded so that they read as well on a terminal. Columns that are not among the
+/// first `words` are aligned to the right when they hold no letters.
 pub(super) fn table(rows: &[Vec<String>], words: usize) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(3);

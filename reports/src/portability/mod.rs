@@ -1,19 +1,21 @@
 //! Performance portability: how near one application comes to the best on every device.
 //!
-//! **Platform.** A device with a scene. Targets are on the same device where its name is the same, and on the host's
-//! processor where their device's name contains that (PoCL puts words around it).
+//! **Platform.** A device with a scene. Targets are on the same device where its name is the same, and on the
+//! host's processor where their device's name contains that (PoCL puts words around it).
 //!
-//! **Application.** What one would ship: `opencl` on all its devices, `cuda`, `cpu-bvh`, `cpu-embree`, each fast build for
-//! itself. On a device it counts with the fastest of its targets there.
+//! **Application.** A unit that is shipped: `opencl` on all its devices, `cuda`, `cpu-bvh`, `cpu-embree`,
+//! each fast build for itself. On a device it counts with the fastest of its targets there.
 //!
-//! **Efficiency.** Application efficiency (Pennycook, Sewall and Lee 2016, "A Metric for Performance Portability"): the
-//! application's samples a second over the most that any target of the study reached on the same platform, 0 to 1; 0 where
-//! the application does not run.
+//! **Efficiency.** Application efficiency (Pennycook, Sewall and Lee 2016, "A Metric for Performance
+//! Portability"): the application's samples a second over the most that any target of the study reached on
+//! the same platform, 0 to 1; 0 where the application does not run.
 //!
 //! **Portability.** The harmonic mean of the efficiencies, `n / Σ 1/eᵢ`, and 0 where any is 0
-//! ([`harmonic_mean`]; Pennycook, Sewall and Lee 2019, "Implications of a metric for performance portability").
+//! ([`harmonic_mean`]; Pennycook, Sewall and Lee 2019, "Implications of a metric for performance
+//! portability").
 //!
-//! [`navigation`] joins it with how much the code diverges; [`variants`] asks the same of ways to run passes.
+//! [`navigation`] joins it with how much the code diverges; [`variants`] does the same for kernel
+//! configurations.
 
 pub mod navigation;
 pub mod variants;
@@ -31,7 +33,7 @@ pub struct Platform {
     pub scene: String,
 }
 
-/// What one target reached on one platform.
+/// The rate of one target on one platform.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rate {
     /// Where.
@@ -80,7 +82,8 @@ fn info_of<'a>(study: &'a Study, target: &str) -> Option<&'a TargetInfo> {
     study.environment.targets.iter().find(|info| info.target == target)
 }
 
-/// The name of a target's device: the host's processor where the device is that; the target's own name when unknown.
+/// The name of a target's device: the host's processor where the device is that; the target's own name when
+/// unknown.
 fn device_of(study: &Study, target: &str) -> String {
     let host = &study.environment.host.cpu;
     match info_of(study, target).map(|info| info.device.as_str()) {
@@ -157,8 +160,9 @@ impl Portability {
     }
 }
 
-/// Efficiencies from the best to the worst, and the harmonic mean of those up to each: a cascade (Sewall, Pennycook,
-/// Jacobsen, Deakin and McIntosh-Smith 2020, "Interpreting and Visualizing Performance Portability Metrics").
+/// Efficiencies from the best to the worst, and the harmonic mean of those up to each: a cascade (Sewall,
+/// Pennycook, Jacobsen, Deakin and McIntosh-Smith 2020, "Interpreting and Visualizing Performance Portability
+/// Metrics").
 pub fn cascade(efficiencies: &[f64]) -> Vec<(f64, f64)> {
     let mut sorted = efficiencies.to_vec();
     sorted.sort_by(|a, b| b.total_cmp(a));
@@ -170,7 +174,8 @@ pub(crate) mod tests {
     use super::*;
     use crate::records::{Environment, HostInfo, Record, Timing};
 
-    /// A study on a processor and a graphics card; milliseconds that each target takes for 1,000 samples of a scene.
+    /// A study on a processor and a graphics card; milliseconds that each target takes for 1,000 samples of a
+    /// scene.
     pub(crate) fn study(times: &[(&str, &str, f64)]) -> Study {
         let info = |target: &str, backend: &str, device: &str| TargetInfo {
             target: target.into(),
@@ -194,7 +199,8 @@ pub(crate) mod tests {
         Study::from_records(times.iter().map(timing).collect(), environment)
     }
 
-    /// CUDA is twice as fast as OpenCL on the card; Intel's OpenCL is faster than PoCL's and the CPU backend than both.
+    /// CUDA is twice as fast as OpenCL on the card; Intel's OpenCL is faster than PoCL's and the CPU backend
+    /// than both.
     pub(crate) const BOTH: [(&str, &str, f64); 5] = [
         ("s", "cpu-bvh", 100.0),
         ("s", "opencl@pocl", 400.0),

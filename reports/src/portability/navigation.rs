@@ -1,13 +1,13 @@
-//! Portability against the divergence of the code: what could be shipped, how near it comes to the best everywhere, and
-//! how much code the devices do not share.
+//! Performance portability against code divergence, for every set of backends that could be shipped.
 //!
-//! **Choice.** A set of backends, of which every device gets the one that is the most efficient there over all scenes.
+//! **Choice.** A set of backends. Every device gets the backend that is the most efficient there over all
+//! scenes.
 //!
-//! **Divergence** (Harrell et al. 2018, "Effective Performance Portability"): the mean over all pairs of devices of the
-//! Jaccard distance `1 − |a ∩ b| / |a ∪ b|` between the lines of code that are compiled for them. Lines come from the
-//! record of `lockstep port cost`, by place: shared host code is in every backend's set, shared device code in that of
-//! backends with device code of their own, and a backend's own code in its set alone. Files count as a whole, whatever a
-//! preprocessor takes out.
+//! **Divergence** (Harrell et al. 2018, "Effective Performance Portability"): the mean over all pairs of
+//! devices of the Jaccard distance `1 − |a ∩ b| / |a ∪ b|` between the lines of code that are compiled for
+//! them. Lines come from the record of `lockstep port cost`, by place: shared host code is in every backend's
+//! set, shared device code in that of backends with device code of their own, and a backend's own code in its
+//! set alone. Files count as a whole, whatever a preprocessor takes out.
 
 use super::{Rate, harmonic_mean, rates};
 use crate::port::cost::{Cost, PortCost};
@@ -24,16 +24,18 @@ pub struct Choice {
     pub devices: Vec<(String, Option<String>)>,
     /// The harmonic mean of efficiencies over all devices and scenes, 0 where a device is left out.
     pub portability: f64,
-    /// Mean Jaccard distance, 0 to 1; nothing for a single device, or without a record of lines for every backend.
+    /// Mean Jaccard distance, 0 to 1; nothing for a single device, or without a record of lines for every
+    /// backend.
     pub divergence: Option<f64>,
     /// Lines of code that all its devices together need.
     pub lines: Option<usize>,
-    /// The worst verdict on images of two of its targets, and the number of comparisons; nothing where there are none.
+    /// The worst verdict on images of two of its targets, and the number of comparisons; nothing where there
+    /// are none.
     pub images: Option<(String, usize)>,
 }
 
-/// Every choice from a study's exact builds, those that need the fewest backends first. A set of which a backend is the
-/// best nowhere is left out.
+/// Every choice from a study's exact builds, those that need the fewest backends first. A set of which a
+/// backend is the best nowhere is left out.
 pub fn choices(study: &Study) -> Vec<Choice> {
     let rates: Vec<Rate> = rates(study)
         .into_iter()
@@ -103,7 +105,8 @@ fn distance(cost: &Cost, a: &PortCost, b: &PortCost) -> f64 {
     if any == 0 { 0.0 } else { 1.0 - both as f64 / any as f64 }
 }
 
-/// The mean distance over all pairs of devices; nothing where there is one device, or a device gets no backend.
+/// The mean distance over all pairs of devices; nothing where there is one device, or a device gets no
+/// backend.
 fn divergence(cost: &Cost, used: &[(String, Option<String>)]) -> Option<f64> {
     let ports: Option<Vec<&PortCost>> = used.iter().map(|(_, name)| port(cost, name.as_deref()?)).collect();
     let ports = ports?;

@@ -1,8 +1,8 @@
 //! Portability of kernel configurations: how near each comes to the best one on every target.
 //!
-//! A platform is a target with a scene. A variant's efficiency there is the least median time of any exact variant over
-//! its own, 0 to 1; 0 where it was refused. Its portability is the harmonic mean over all platforms
-//! ([`harmonic_mean`]). Targets that can run their own way alone take no part.
+//! A platform is a target with a scene. A variant's efficiency there is the least median time of any exact
+//! variant over its own, 0 to 1; 0 where it was refused. Its portability is the harmonic mean over all
+//! platforms ([`harmonic_mean`]). Targets that can run their own way alone take no part.
 
 use super::harmonic_mean;
 use crate::records::Mode;
@@ -16,13 +16,15 @@ pub struct VariantPortability {
     pub variant: String,
     /// Whether it is every target's own way.
     pub own: bool,
-    /// Each target with the harmonic mean of the variant's efficiencies over the scenes, 0 where it was refused.
+    /// Each target with the harmonic mean of the variant's efficiencies over the scenes, 0 where it was
+    /// refused.
     pub targets: Vec<(String, f64)>,
     /// The harmonic mean over all targets and scenes.
     pub portability: f64,
 }
 
-/// Every exact configuration that two targets or more were tuned over, the most portable first; nothing for a single target.
+/// Every exact configuration that two targets or more were tuned over, the most portable first; nothing for a
+/// single target.
 pub fn variants(study: &Study) -> Vec<VariantPortability> {
     let rows: Vec<Tuned> = tuned(study)
         .into_iter()
@@ -62,7 +64,8 @@ fn ms(row: &Tuned) -> Option<f64> {
     row.total.map(|total| total.median).filter(|ms| row.refused.is_empty() && *ms > 0.0)
 }
 
-/// The least time on a platform over that of a variant, 0 where it did not run; nothing where the platform was not timed.
+/// The least time on a platform over that of a variant, 0 where it did not run; nothing where the platform
+/// was not timed.
 fn efficiency(rows: &[Tuned], label: &str, target: &str, scene: &str) -> Option<f64> {
     let here = || rows.iter().filter(|row| row.target == target && row.scene == scene);
     let best = here().filter_map(ms).min_by(f64::total_cmp)?;

@@ -31,7 +31,7 @@ fn verdict_table(study: &Study) -> Table {
     difference_table(study, "verdict", "Verdicts", verdict).noted(&DecisionRule::default().in_words())
 }
 
-/// What the tests of pairs that are not identical found.
+/// Test results of pairs that are not identical.
 fn evidence_table(study: &Study) -> Table {
     let numbers = ["spp", "Tiles rejected", "Share", "p, corrected", "Greatest difference"];
     let mut table = Table::new("evidence", "Tests of tiles", &["Scene", "Pair"], &numbers)
@@ -77,7 +77,7 @@ fn noise_table(study: &Study) -> Table {
     let mut table =
         Table::new("noise", "Noise floor, linear MSE", &["Scene", "Target"], &[]).with_levels(&levels).noted(
             "Mean squared error over linear radiance of a target against itself under another seed, the mean over the \
-             other seeds. Targets whose films are identical at every level share the render under the other seed.",
+             other seeds. Targets whose films are identical at every spp level share the render under the other seed.",
         );
     let key = |n: &Noise| (n.scene.clone(), n.target.clone(), n.mode);
     let mut rows = Vec::new();

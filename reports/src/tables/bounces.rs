@@ -1,4 +1,4 @@
-//! What became of the rays, bounce by bounce and target by target.
+//! Rays by bounce and target: hits, terminations, shadow rays.
 
 use super::{Cell, Column, Table};
 use crate::format::count;
@@ -35,7 +35,7 @@ impl Counts {
         ]
     }
 
-    /// What differs from another target's counts, such as `hits +3`; empty when nothing does.
+    /// Differences from another target's counts, such as `hits +3`; empty when there are none.
     fn against(&self, other: &Self) -> String {
         let pairs = self.named().into_iter().zip(other.named());
         let differing = pairs.filter(|((_, a), (_, b))| a != b).map(|((name, a), (_, b))| {
@@ -46,8 +46,8 @@ impl Counts {
     }
 }
 
-/// Rays, hits, ends and shadow rays of every bounce, all targets of a bounce one below the other, with what differs from
-/// the first of them.
+/// Rays, hits, ends and shadow rays of every bounce, all targets of a bounce one below the other, with what
+/// differs from the first of them.
 pub fn bounce_table(study: &Study) -> Table {
     let numbers = ["Bounce", "Extension rays", "Hits", "Terminated", "Shadow rays", "Unoccluded"];
     let mut table = Table::new("bounces", "Rays by bounce", &["Scene", "Target"], &numbers).noted(

@@ -102,7 +102,7 @@ pub fn convergence_tables(study: &Study) -> Vec<Table> {
     tables
 }
 
-/// What the study's images were compared with, each once.
+/// The references of a study's images, each once.
 fn references(study: &Study) -> Vec<&str> {
     let mut references = Vec::new();
     study.convergences.iter().for_each(|c| push_new(&mut references, c.against.as_str()));
@@ -232,7 +232,7 @@ pub fn load_table(study: &Study) -> Table {
     table
 }
 
-/// What was left out, why, and what can be done.
+/// Skipped targets and scenes, each with its reason and remedy.
 pub fn skip_table(study: &Study) -> Table {
     let mut table = Table::new("skipped", "Skipped", &["Target", "Scene", "Reason", "Remedy"], &[]);
     for s in &study.skips {

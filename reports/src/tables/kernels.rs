@@ -1,9 +1,9 @@
-//! What compiled kernels take of their devices.
+//! Resources of compiled kernels.
 
 use super::{Cell, Table};
 use crate::study::Study;
 
-/// Registers, spills, stack and shared memory of every kernel of every target that tells them.
+/// Registers, spills, stack and shared memory of every kernel of every target that reports them.
 pub fn kernel_table(study: &Study) -> Table {
     let numbers = ["Registers", "Spill bytes", "Stack bytes", "Shared bytes", "Width"];
     let mut table = Table::new("kernels", "Kernel resources", &["Target", "Kernel"], &numbers);

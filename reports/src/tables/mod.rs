@@ -95,7 +95,7 @@ pub struct Table {
     pub id: &'static str,
     /// Its heading.
     pub title: String,
-    /// What a reader must know to read it, one sentence each.
+    /// Definitions that a reader needs, one sentence each.
     pub notes: Vec<String>,
     /// Its columns.
     pub columns: Vec<Column>,
@@ -125,7 +125,7 @@ impl Table {
     /// The table as CSV with unrounded numbers.
     ///
     /// # Errors
-    /// What the encoder says.
+    /// The encoder's error.
     pub fn to_csv(&self) -> Result<String, csv::Error> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(self.columns.iter().map(|c| &c.title))?;

@@ -1,4 +1,4 @@
-//! What source texts tell of ports.
+//! Similarity and cost of ports.
 
 use super::{Cell, Column, Table};
 use crate::format::{count, fixed, percent};

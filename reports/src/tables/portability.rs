@@ -47,7 +47,8 @@ pub fn portability_table(study: &Study) -> Table {
     table
 }
 
-/// Sets of backends that could be shipped: portability, divergence of the code, lines, and the verdict on the images.
+/// Sets of backends that could be shipped: portability, divergence of the code, lines, and the verdict on the
+/// images.
 pub fn navigation_table(study: &Study) -> Table {
     let texts = ["Backends", "Where", "Images"];
     let numbers = ["Portability", "Code divergence", "Lines"];

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Milliseconds of a step.
 type Quantity = fn(&Timing) -> f64;
 
-/// What is compared, and how it is read from a step.
+/// The compared times, and how each is read from a step.
 const QUANTITIES: [(&str, Quantity); 3] =
     [("total", |t| t.total_ms), ("trace", |t| t.trace_ms), ("shade", |t| t.shade_ms)];
 
@@ -24,7 +24,7 @@ pub struct Compared {
     pub target: String,
     /// Whether this is the first target's second time: the floor.
     pub again: bool,
-    /// What was timed: `total`, `trace`, `shade`.
+    /// The compared time: `total`, `trace`, `shade`.
     pub quantity: &'static str,
     /// Milliseconds of the whole spp schedule.
     pub time: MedianInterval,
@@ -37,7 +37,8 @@ pub struct Compared {
 /// Seed and repeat: which round.
 type Round = (u64, u32);
 
-/// Every quantity and target of every scene that has [`LEAST_ROUNDS`] rounds or more in which all steps were timed.
+/// Every quantity and target of every scene that has [`LEAST_ROUNDS`] rounds or more in which all steps were
+/// timed.
 pub fn compared(study: &Study) -> Vec<Compared> {
     let mut keys = Vec::new();
     study.timings.iter().for_each(|t| push_new(&mut keys, (t.scene.as_str(), t.target.as_str())));

@@ -6,10 +6,10 @@ use crate::records::Scaling;
 use crate::statistics::timing::MedianInterval;
 use crate::study::Study;
 
-/// Speed of one target with so many threads over that with its fewest.
+/// Speed of one target with some number of threads over that with its fewest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Speed<'a> {
-    /// What was measured.
+    /// The measurement.
     pub record: &'a Scaling,
     /// Milliseconds of a pass.
     pub time: MedianInterval,

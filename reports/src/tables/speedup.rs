@@ -5,8 +5,8 @@ use crate::records::{Mode, Speedup, TargetId, Timing};
 use crate::stages::{StageTimes, stage_times_of};
 use crate::study::Study;
 
-/// The speed of every fast build over that of the exact build of the same target, scene and seed, where both reached
-/// the same level.
+/// The speed of every fast build over that of the exact build of the same target, scene and seed, where both
+/// reached the same level.
 pub fn speedups(timings: &[Timing]) -> Vec<Speedup> {
     let times = stage_times_of(timings);
     let exact = |fast: &StageTimes| {
@@ -40,7 +40,7 @@ fn ratio(exact: &StageTimes, fast: &StageTimes) -> Speedup {
     }
 }
 
-/// What exactness costs, by scene and target.
+/// The cost of exactness: speed of fast builds over exact ones, by scene and target.
 pub fn speedup_table(study: &Study) -> Table {
     let texts = ["Scene", "Fast build", "Exact build"];
     let numbers = ["spp", "Seed", "Repeats", "Generate", "Extend", "Shade", "Connect", "Trace", "Total"];

@@ -34,7 +34,8 @@ fn film(row: &Tuned) -> Cell {
     }
 }
 
-/// Times of every kernel configuration by scene and target: median with its interval, and the ratio to the default.
+/// Times of every kernel configuration by scene and target: median with its interval, and the ratio to the
+/// default.
 pub fn tuning_table(study: &Study) -> Table {
     let texts = ["Scene", "Target", "Configuration", "Finding", "Film"];
     let numbers = [

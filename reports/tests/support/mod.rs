@@ -12,7 +12,7 @@ use lockstep_reports::records::{
 use lockstep_reports::study::files;
 use std::path::Path;
 
-/// What to make up.
+/// The study to make up.
 pub(crate) struct Plan<'a> {
     pub(crate) scenes: &'a [&'a str],
     pub(crate) targets: &'a [&'a str],

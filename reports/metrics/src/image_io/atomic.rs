@@ -26,11 +26,11 @@ pub enum WriteError {
     /// The operating system refused.
     #[error("cannot {action} {}: {source}{}", path.display(), remedy(source))]
     Io {
-        /// What was attempted, as a verb.
+        /// The attempt, as a verb.
         action: &'static str,
         /// The file that was to be written.
         path: PathBuf,
-        /// What the operating system or the encoder said.
+        /// The error of the operating system or the encoder.
         source: std::io::Error,
     },
 }

@@ -1,5 +1,5 @@
-//! Names of image files: `<scene>.<target>.<spp>spp.<kind>`, and `<scene>.<target>.<spp>spp.s<seed>.<kind>` for another seed
-//! than a study's first.
+//! Names of image files: `<scene>.<target>.<spp>spp.<kind>`, and `<scene>.<target>.<spp>spp.s<seed>.<kind>`
+//! for another seed than a study's first.
 //!
 //! Scene and target names are free text, so characters other than ASCII letters, digits, `_`, `-` and `@` are
 //! written as `%` and two hexadecimal digits for each byte of their UTF-8 form. The dots between the parts
@@ -25,7 +25,7 @@ impl ImageKind {
     }
 }
 
-/// What an image file shows.
+/// The name of an image file in parts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ImageName {
     /// Scene name.

@@ -1,5 +1,5 @@
 //! Portable float map (Debevec): `PF` or `Pf`, width, height, scale, then rows of f32 from the bottom. The
-//! sign of the scale tells the byte order, negative for little-endian; its size multiplies the values.
+//! sign of the scale gives the byte order, negative for little-endian; its size multiplies the values.
 
 use super::LinearImage;
 use std::io::Read;

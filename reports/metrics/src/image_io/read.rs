@@ -36,7 +36,7 @@ pub enum ReadError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// The content is none of the formats that are read.
@@ -64,12 +64,13 @@ pub enum ReadError {
         path: PathBuf,
         /// `EXR`, `PNG`, `HDR` or `PFM`.
         format: &'static str,
-        /// What the decoder said.
+        /// The decoder's error.
         message: String,
     },
 }
 
-/// Reads an .exr, .png, .hdr or .pfm file, told apart by content, as linear RGB within [`ReadLimits::default`].
+/// Reads an .exr, .png, .hdr or .pfm file, recognised by content, as linear RGB within
+/// [`ReadLimits::default`].
 ///
 /// PNG values are decoded from sRGB, whatever `gAMA` or colour profile the file has; the others are taken as
 /// linear. Alpha is dropped; EXR colours are premultiplied, so that shows the image over black.
@@ -109,8 +110,8 @@ pub struct Srgb8Image {
     pub codes: Vec<u8>,
 }
 
-/// Reads an image as 8-bit sRGB. The same as [`LinearImage::to_srgb8`] of [`read_image`], without the way there
-/// and back for files that have 8 bits.
+/// Reads an image as 8-bit sRGB. The same as [`LinearImage::to_srgb8`] of [`read_image`], without the way
+/// there and back for files that have 8 bits.
 ///
 /// # Errors
 /// [`ReadError`], naming the file.
@@ -125,7 +126,7 @@ pub fn read_srgb8(path: &Path) -> Result<Srgb8Image, ReadError> {
     })
 }
 
-/// What a file holds: linear values, or 8-bit sRGB.
+/// The content of a file: linear values, or 8-bit sRGB.
 enum Decoded {
     Linear(LinearImage),
     Codes(RgbImage),

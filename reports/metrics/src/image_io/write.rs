@@ -8,7 +8,7 @@ use exr::prelude::{
 use std::io::Write;
 use std::path::Path;
 
-/// What is written into an image file about its making: `scene`, `target`, `spp`, `seed`, `device`, `command`
+/// Metadata of an image file: `scene`, `target`, `spp`, `seed`, `device`, `command`
 /// and whatever else is worth knowing. In EXR each entry is a text attribute `lockstep.<key>`, in PNG an
 /// `iTXt` chunk with the same keyword.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub fn write_png(path: &Path, image: &LinearImage, metadata: &ImageMetadata) -> 
 /// Encodes 8-bit sRGB as PNG.
 ///
 /// # Errors
-/// What the writer says, and `InvalidInput` for an image without pixels.
+/// The writer's error, and `InvalidInput` for an image without pixels.
 pub fn encode_png(image: &LinearImage, metadata: &ImageMetadata, writer: impl Write) -> std::io::Result<()> {
     let codes = image.to_srgb8();
     encode_png_rgb8(&codes, (image.width(), image.height()), png::Compression::Balanced, metadata, writer)
@@ -117,7 +117,7 @@ fn png_error(error: png::EncodingError) -> std::io::Error {
     }
 }
 
-/// Writes the kind that the file's extension tells, `.exr` or `.png`.
+/// Writes the kind that the file's extension names, `.exr` or `.png`.
 ///
 /// # Errors
 /// [`WriteError`], naming the file; [`WriteError::Io`] of kind `Unsupported` for another extension.

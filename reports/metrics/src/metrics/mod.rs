@@ -1,7 +1,8 @@
 //! Differences between two images, as numbers.
 //!
-//! `a`, `b` are the linear images; `A`, `B` the same as sRGB values by [`crate::image_io::srgb`]: no exposure, no tone
-//! mapping, values outside 0 to 1 clamped. Where a metric needs a reference, it is the second image.
+//! `a`, `b` are the linear images; `A`, `B` the same as sRGB values by [`crate::image_io::srgb`]: no
+//! exposure, no tone mapping, values outside 0 to 1 clamped. Where a metric needs a reference, it is the
+//! second image.
 //!
 //! | metric | over | formula | range |
 //! |---|---|---|---|
@@ -20,8 +21,8 @@
 //! | `flip` | sRGB in f32 | mean of LDR-FLIP, see [`flip_ldr`] | 0 to 1, 0 when equal |
 //! | `flip_hdr` | linear f32 | mean of HDR-FLIP, see [`flip_hdr`] | 0 to 1, 0 when equal |
 //!
-//! Means are taken in f64. `reports/metrics/checks` holds image pairs, what public implementations say about them, and the
-//! script that asked them; `tests/reference_metrics.rs` compares.
+//! Means are taken in f64. `reports/metrics/checks` holds image pairs, the values of public implementations,
+//! and the script that computes it; `tests/reference_metrics.rs` compares.
 
 mod error;
 mod flip;
@@ -42,8 +43,8 @@ use error::check_comparable;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// All metrics of one pair of images. In JSON they are one flat object, in which a number that is not finite is a
-/// text such as `"inf"`, as in records.
+/// All metrics of one pair of images. In JSON they are one flat object, in which a number that is not finite
+/// is a text such as `"inf"`, as in records.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
     /// Mean squared error over 8-bit sRGB values.
@@ -93,7 +94,7 @@ pub struct FloatMetrics {
 }
 
 impl Metrics {
-    /// What the metrics of two equal images are, by definition.
+    /// The metrics of two equal images, by definition.
     pub const EQUAL: Self = Self {
         mse: 0.0,
         mse_linear: 0.0,
@@ -123,8 +124,8 @@ pub fn compare(a: &LinearImage, b: &LinearImage) -> Result<Metrics, MetricError>
     compare_all(&[a], b).map(|found| found[0])
 }
 
-/// Compares every image with one reference, in their order: what [`compare`] finds for each, in less time, since what
-/// HDR-FLIP sees of the reference is found once for all.
+/// Compares every image with one reference, in their order: what [`compare`] finds for each, in less time,
+/// since what HDR-FLIP sees of the reference is found once for all.
 ///
 /// # Errors
 /// [`MetricError`] as for [`compare`].
@@ -170,7 +171,8 @@ fn compare_values(a: &LinearImage, b: &LinearImage) -> Result<Metrics, MetricErr
     })
 }
 
-/// Mean squared errors of two images: over 8-bit sRGB values and over linear radiance, as [`Metrics`] has them.
+/// Mean squared errors of two images: over 8-bit sRGB values and over linear radiance, as [`Metrics`] has
+/// them.
 ///
 /// # Errors
 /// [`MetricError`] as for [`compare`].

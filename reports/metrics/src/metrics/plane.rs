@@ -22,8 +22,8 @@ impl Plane {
         Self { width, height, data }
     }
 
-    /// Correlates rows with `across` and columns with `down`, whose middle elements fall on the pixel; beyond the border
-    /// the outermost pixel goes on. Numbers of taps are odd.
+    /// Correlates rows with `across` and columns with `down`, whose middle elements fall on the pixel; beyond
+    /// the border the outermost pixel goes on. Numbers of taps are odd.
     pub(super) fn filtered(&self, across: &[f32], down: &[f32]) -> Self {
         let mut data = vec![0.0; self.data.len()];
         if !data.is_empty() {
@@ -57,11 +57,11 @@ impl Plane {
     }
 }
 
-/// Rows that one task filters: few enough that they stay in a core's cache, many enough that the rows above and below
-/// them, which are filtered once more, cost little.
+/// Rows that one task filters: few enough that they stay in a core's cache, many enough that the rows above
+/// and below them, which are filtered once more, cost little.
 const BAND: usize = 48;
 
-/// What a task needs while it filters.
+/// Buffers of a task that filters.
 #[derive(Default)]
 struct Scratch {
     rows: Vec<f32>,

@@ -2,7 +2,7 @@
 
 use crate::image_io::LinearImage;
 
-/// What is added to the square of the reference in `LinearErrors::rel_mse`, so that black pixels do not rule it.
+/// Added to the square of the reference in `LinearErrors::rel_mse`, so that black pixels do not dominate it.
 pub const REL_MSE_EPSILON: f64 = 0.01;
 
 /// Errors over linear values, in f64.

@@ -18,9 +18,9 @@ pub const SSIM_DEFINITION: &str = "SSIM of 8-bit BT.601 luma of sRGB values, ove
 /// `(2 μ_x μ_y + C₁)(2 S_xy + C₂) / ((μ_x² + μ_y² + C₁)(S_xx + S_yy + C₂))`, `C₁ = 2.55²`, `C₂ = 7.65²`,
 ///
 /// and the result is the mean over boxes, weighted by their pixels. Wang, Bovik, Sheikh and Simoncelli (2004)
-/// have variances where `image-compare` has sums, which are 64 times as large in a full box, so `C₂` counts 64
-/// times less here and flat, noisy boxes score lower; and they slide a Gaussian window, 11×11, σ 1.5, over the
-/// image. Numbers of the two definitions cannot be compared.
+/// have variances where `image-compare` has sums, which are 64 times as large in a full box, so `C₂` counts
+/// 64 times less here and flat, noisy boxes score lower; and they slide a Gaussian window, 11×11, σ 1.5, over
+/// the image. Numbers of the two definitions cannot be compared.
 ///
 /// # Errors
 /// [`MetricError`] as for [`super::compare`].

@@ -15,12 +15,13 @@ const SIGMA: f64 = 1.5;
 const C1: f32 = 0.01 * 0.01;
 const C2: f32 = 0.03 * 0.03;
 
-/// Structural similarity by Z. Wang, A. C. Bovik, H. R. Sheikh and E. P. Simoncelli, "Image Quality Assessment: From
-/// Error Visibility to Structural Similarity", IEEE Trans. Image Process. 13(4), 2004. −1 to 1, 1 when equal.
+/// Structural similarity by Z. Wang, A. C. Bovik, H. R. Sheikh and E. P. Simoncelli, "Image Quality
+/// Assessment: From Error Visibility to Structural Similarity", IEEE Trans. Image Process. 13(4), 2004. −1 to
+/// 1, 1 when equal.
 ///
-/// Of the luma `Y = 0.299 R + 0.587 G + 0.114 B` of sRGB values, clamped to 0 to 1 and not quantised, means `μ`,
-/// variances `σ²` and the covariance `σ_xy` are taken under a Gaussian window of 11×11 pixels, σ 1.5, sum 1, with
-/// `C₁ = 0.01²`, `C₂ = 0.03²`:
+/// Of the luma `Y = 0.299 R + 0.587 G + 0.114 B` of sRGB values, clamped to 0 to 1 and not quantised, means
+/// `μ`, variances `σ²` and the covariance `σ_xy` are taken under a Gaussian window of 11×11 pixels, σ 1.5,
+/// sum 1, with `C₁ = 0.01²`, `C₂ = 0.03²`:
 ///
 /// `(2 μ_x μ_y + C₁)(2 σ_xy + C₂) / ((μ_x² + μ_y² + C₁)(σ_x² + σ_y² + C₂))`
 ///

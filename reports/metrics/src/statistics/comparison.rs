@@ -1,4 +1,4 @@
-//! Two stacks of images, judged.
+//! The comparison of two stacks of images.
 
 use super::test_result::{TestResult, run_tests};
 use super::{Agreement, DecisionRule};
@@ -8,15 +8,15 @@ use crate::metrics::Side;
 /// How the random numbers of the two sides relate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pairing {
-    /// The i-th image of A and the i-th of B may share random numbers, as two targets of a study under one seed do, so
-    /// the sides have equally many images. What they share cancels in their difference, which makes this by far the
-    /// sharper test where they do, and it holds where they do not: in doubt, say this.
+    /// The i-th image of A and the i-th of B may share random numbers, as two targets of a study under one
+    /// seed do, so the sides have equally many images. What they share cancels in their difference, which
+    /// makes this by far the sharper test where they do, and it holds where they do not: in doubt, say this.
     Paired,
     /// No image shares random numbers with any other.
     Independent,
 }
 
-/// A verdict with what it rests on.
+/// The verdict on two stacks of images, with the test behind it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImageComparison {
     /// The verdict.
@@ -27,7 +27,7 @@ pub struct ImageComparison {
     pub test: Option<TestResult>,
 }
 
-/// A comparison that was asked for wrongly.
+/// Arguments that cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ComparisonError {
     /// A side has no images.
@@ -46,7 +46,7 @@ pub enum ComparisonError {
         /// Images of B.
         b: usize,
     },
-    /// Two images of one side are equal, so that they tell nothing of noise.
+    /// Two images of one side are equal, so that they carry no noise.
     #[error(
         "cannot compare: images {first} and {second} of side {side:?} are equal; render each with a seed of its own"
     )]
@@ -62,13 +62,15 @@ pub enum ComparisonError {
 
 /// Judges whether two renderers make the same image, from one or more images of each.
 ///
-/// The images are linear radiance, all of one scene and size; those of one side are all of one renderer with equally
-/// many samples per pixel, each with a seed of its own. The sides may have different numbers of samples. Pixels must be
-/// independent of each other, as those of a box filter one pixel wide are: a wider reconstruction filter, a denoiser
-/// or a sampler that correlates pixels makes tiles look less noisy than they are. [`super::methods`] has the formulas.
+/// The images are linear radiance, all of one scene and size; those of one side are all of one renderer with
+/// equally many samples per pixel, each with a seed of its own. The sides may have different numbers of
+/// samples. Pixels must be independent of each other, as those of a box filter one pixel wide are: a wider
+/// reconstruction filter, a denoiser or a sampler that correlates pixels makes tiles look less noisy than
+/// they are. [`super::methods`] has the formulas.
 ///
 /// # Errors
-/// [`ComparisonError`] when the images given are not two such stacks. Images that are broken are a verdict, not an error.
+/// [`ComparisonError`] when the images given are not two such stacks. Images that are broken are a verdict,
+/// not an error.
 pub fn compare_images(
     a: &[LinearImage],
     b: &[LinearImage],
@@ -97,7 +99,7 @@ pub fn compare_images(
     Ok(ImageComparison { agreement, reason: test.sentence(), test: Some(test) })
 }
 
-/// What keeps the images from being compared, if anything.
+/// The reason why images cannot be compared, if there is one.
 fn broken(a: &[LinearImage], b: &[LinearImage]) -> Option<String> {
     let size = |image: &LinearImage| (image.width(), image.height());
     let all = || (a.iter().map(|i| (Side::A, i))).chain(b.iter().map(|i| (Side::B, i)));

@@ -35,9 +35,10 @@ pub enum FitError {
     },
 }
 
-/// Fits `log(error) = log(at_one) + slope · log(spp)` by ordinary least squares; `points` are pairs of samples
-/// per pixel and error. The confidence interval is Student's, `t(0.975, n − 2)` standard errors to each side.
-/// Levels of one schedule share samples, so the scatter is somewhat correlated and the interval a guide only.
+/// Fits `log(error) = log(at_one) + slope · log(spp)` by ordinary least squares; `points` are pairs of
+/// samples per pixel and error. The confidence interval is Student's, `t(0.975, n − 2)` standard errors to
+/// each side. Levels of one schedule share samples, so the scatter is somewhat correlated and the interval a
+/// guide only.
 ///
 /// # Errors
 /// [`FitError::TooFewPoints`].

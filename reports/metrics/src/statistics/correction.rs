@@ -1,12 +1,12 @@
 //! Many tests at once (Šidák 1967).
 
-/// Probability that the least p-value of so many independent tests is at most `p`: `1 − (1 − p)ⁿ`. Tests that depend
-/// on each other positively, as those of nested tiles do, make it an upper bound.
+/// Probability that the least p-value of `tests` independent tests is at most `p`: `1 − (1 − p)ⁿ`. Tests that
+/// depend on each other positively, as those of nested tiles do, make it an upper bound.
 pub fn sidak(p: f64, tests: usize) -> f64 {
     -(tests as f64 * (-p).ln_1p()).exp_m1()
 }
 
-/// The p-value below which one of so many tests is significant at the level `alpha` of all together:
+/// The p-value below which one of `tests` tests is significant at the level `alpha` of all together:
 /// `1 − (1 − α)^(1/n)`; the inverse of [`sidak`].
 pub fn sidak_threshold(alpha: f64, tests: usize) -> f64 {
     -((-alpha).ln_1p() / tests as f64).exp_m1()

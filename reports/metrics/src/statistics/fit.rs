@@ -1,7 +1,7 @@
 //! Noise and bias over spp levels: `MSE = a/N + b`.
 //!
-//! The mean squared difference of two unbiased images of N samples per pixel falls as `a/N`; what they differ by in the
-//! limit adds a constant `b`, the squared bias averaged over pixels and channels.
+//! The mean squared difference of two unbiased images of N samples per pixel falls as `a/N`; what they differ
+//! by in the limit adds a constant `b`, the squared bias averaged over pixels and channels.
 
 use super::student::quantile;
 
@@ -45,10 +45,11 @@ pub enum BiasFitError {
 /// Reweighting converges to far below the interval's width in this many rounds.
 const ROUNDS: usize = 30;
 
-/// Fits `MSE = a/N + b` by least squares, each point weighted by the inverse square of the value fitted to it, since
-/// the scatter of a mean squared error is proportional to its size. `points` are numbers of samples per pixel and mean
-/// squared differences of *disjoint* samples: the steps of a schedule (samples 0..1, 1..2, 2..4, …), not its cumulative
-/// images, which share samples. The interval is Student's with two degrees of freedom fewer than points.
+/// Fits `MSE = a/N + b` by least squares, each point weighted by the inverse square of the value fitted to
+/// it, since the scatter of a mean squared error is proportional to its size. `points` are numbers of samples
+/// per pixel and mean squared differences of *disjoint* samples: the steps of a schedule (samples 0..1, 1..2,
+/// 2..4, …), not its cumulative images, which share samples. The interval is Student's with two degrees of
+/// freedom fewer than points.
 ///
 /// # Errors
 /// [`BiasFitError::TooFewPoints`].

@@ -13,10 +13,10 @@ const B_BRIGHTER: [u8; 3] = [33, 102, 172];
 /// How far towards full colour a tile goes that only just fails to reject, 0 to 1.
 const ALMOST: f64 = 0.45;
 
-/// The least p-value over the channels of each finest tile, as an image of the size of those compared. Tiles that reject
-/// have full colour, red where A is brighter and blue where B is; others fade to white in proportion to the logarithm of
-/// their p-value, and those too small to be tested are grey. A larger tile that rejects is shown only where no finer
-/// one inside it does.
+/// The least p-value over the channels of each finest tile, as an image of the size of those compared. Tiles
+/// that reject have full colour, red where A is brighter and blue where B is; others fade to white in
+/// proportion to the logarithm of their p-value, and those too small to be tested are grey. A larger tile
+/// that rejects is shown only where no finer one inside it does.
 pub fn p_value_map(evidence: &TestResult) -> LinearImage {
     let map = &evidence.map;
     LinearImage::from_fn(map.width, map.height, |x, y| {

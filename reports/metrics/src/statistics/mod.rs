@@ -1,7 +1,7 @@
 //! Telling bias from noise.
 //!
-//! [`compare_images()`] takes one or more images of each of two renderers and answers `identical`, `within noise`, `biased` or
-//! `broken`, with the evidence:
+//! [`compare_images()`] takes one or more images of each of two renderers and answers `identical`, `within
+//! noise`, `biased` or `broken`, with the evidence:
 //!
 //! ```
 //! use lockstep_metrics::image_io::LinearImage;
@@ -15,9 +15,9 @@
 //! # Ok::<(), lockstep_metrics::statistics::ComparisonError>(())
 //! ```
 //!
-//! - [`DecisionRule`] says when a difference counts, and prints itself.
-//! - [`methods`] are the tests, with their formulas and assumptions; [`welch`], [`student`] and [`correction`] what they
-//!   are made of.
+//! - [`DecisionRule`] decides when a difference counts, and prints itself.
+//! - [`methods`] are the tests, with their formulas and assumptions; [`welch`], [`student`] and
+//!   [`correction`] what they are made of.
 //! - [`p_value_map`] shows where images part.
 //! - [`fit_bias`] separates noise from bias over a schedule of spp levels.
 //! - [`timing`] tells a change of speed from the noise of timing.

@@ -5,8 +5,8 @@ use crate::image_io::LinearImage;
 /// Mean squared errors over linear radiance between two stacks of images, and between images of one stack.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NoiseFloor {
-    /// Between an image of A and one of B: the mean over the pairs i, i, or over all pairs where the sides have
-    /// different numbers of images.
+    /// Between an image of A and one of B: the mean over the pairs i, i, or over all pairs where the sides
+    /// have different numbers of images.
     pub between: f64,
     /// Between two images of A, the mean over all pairs; nothing for one image.
     pub within_a: Option<f64>,
@@ -24,13 +24,14 @@ impl NoiseFloor {
         Self { between: between.unwrap_or(0.0), within_a: within(a), within_b: within(b) }
     }
 
-    /// The floor: the mean of what is known of `within_a` and `within_b`. Two images of different renderers without
-    /// bias and with independent seeds are as far apart as this.
+    /// The floor: the mean of what is known of `within_a` and `within_b`. Two images of different renderers
+    /// without bias and with independent seeds are as far apart as this.
     pub fn floor(&self) -> Option<f64> {
         mean(self.within_a.into_iter().chain(self.within_b))
     }
 
-    /// `between` over the floor: near 1 for independent seeds without bias, below 1 for shared seeds, above 1 for bias.
+    /// `between` over the floor: near 1 for independent seeds without bias, below 1 for shared seeds, above 1
+    /// for bias.
     pub fn ratio(&self) -> Option<f64> {
         self.floor().filter(|floor| *floor > 0.0).map(|floor| self.between / floor)
     }

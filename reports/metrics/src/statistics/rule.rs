@@ -1,4 +1,4 @@
-//! What the verdicts mean, and the rule that they follow.
+//! The verdicts on two images, and the rule that decides.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -43,12 +43,12 @@ impl fmt::Display for Agreement {
 /// When a difference counts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DecisionRule {
-    /// The probability, above 0 and below 1, with which all tests of one comparison together may call images biased
-    /// that are not.
+    /// The probability, above 0 and below 1, with which all tests of one comparison together may call images
+    /// biased that are not.
     pub alpha: f64,
-    /// The difference of a tile's mean that does not count, relative to the mean of the tile plus a hundredth of that
-    /// of the image; 0 or more. Renderers that share random numbers are told apart down to rounding; this keeps
-    /// rounding from being called bias.
+    /// The difference of a tile's mean that does not count, relative to the mean of the tile plus a hundredth
+    /// of that of the image; 0 or more. Renderers that share random numbers are told apart down to rounding;
+    /// this keeps rounding from being called bias.
     pub margin: f64,
 }
 
@@ -59,7 +59,7 @@ impl Default for DecisionRule {
 }
 
 impl DecisionRule {
-    /// The rule in words, for tables and pages.
+    /// The rule as text, for tables and pages.
     pub fn in_words(&self) -> String {
         format!(
             "Identical: every value equal to the bit. Biased: the mean of a tile, in any channel and at any scale from \

@@ -1,4 +1,4 @@
-//! What the tests of a comparison found.
+//! Tests of tiles and their result.
 
 use super::DecisionRule;
 use super::comparison::Pairing;
@@ -31,17 +31,17 @@ pub struct Region {
     pub p: f64,
 }
 
-/// What the tests found.
+/// The result of all tests of one comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestResult {
-    /// Which test.
+    /// The test.
     pub method: Method,
     /// Tests in all: tiles of all scales times three channels.
     pub tests: usize,
     /// The p-value below which one test rejects.
     pub threshold: f64,
-    /// The least p-value, corrected for the number of tests: the probability of one as small in the whole image
-    /// without bias, at most.
+    /// The least p-value, corrected for the number of tests: the probability of one as small in the whole
+    /// image without bias, at most.
     pub p: f64,
     /// Tests that reject, over all scales.
     pub tests_rejected: usize,
@@ -53,11 +53,11 @@ pub struct TestResult {
     pub worst: Region,
     /// Errors between the sides and within them.
     pub noise: NoiseFloor,
-    /// What the p-value map shows.
+    /// The p-values of the map.
     pub(super) map: PMap,
 }
 
-/// Signed evidence per finest tile.
+/// A signed p-value for each of the finest tiles.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PMap {
     pub(super) columns: u32,
@@ -138,8 +138,8 @@ fn worse(a: Region, b: Region) -> Region {
     if (b.p, -b.t.abs(), -b.relative.abs()) < (a.p, -a.t.abs(), -a.relative.abs()) { b } else { a }
 }
 
-/// Tests the tiles of one scale that have pixels enough, three channels each; the only tile of an image that is smaller
-/// than that is tested all the same.
+/// Tests the tiles of one scale that have pixels enough, three channels each; the only tile of an image that
+/// is smaller than that is tested all the same.
 fn test(scale: &Scale, scales: &[Scale], method: Method, rule: &DecisionRule) -> Vec<Region> {
     let Some(whole) = scales.last().and_then(|coarsest| coarsest.tiles.first()) else {
         return Vec::new();
@@ -168,8 +168,8 @@ fn test(scale: &Scale, scales: &[Scale], method: Method, rule: &DecisionRule) ->
     regions
 }
 
-/// The estimate with the greatest p-value, and that. Without two values there is no standard error, and so nothing to
-/// reject by: then the p-value is 1.
+/// The estimate with the greatest p-value, and that. Without two values there is no standard error, and so
+/// nothing to reject by: then the p-value is 1.
 fn strictest((first, second): (Estimate, Option<Estimate>), margin: f64) -> (Estimate, f64) {
     let p = |estimate: &Estimate| Some(estimate.p(margin)).filter(|p| !p.is_nan()).unwrap_or(1.0);
     match second {
@@ -178,8 +178,8 @@ fn strictest((first, second): (Estimate, Option<Estimate>), margin: f64) -> (Est
     }
 }
 
-/// The least p-value over the channels of each finest tile. A coarser tile that rejects covers those inside it, unless
-/// one of them rejects and so shows better where the images part.
+/// The least p-value over the channels of each finest tile. A coarser tile that rejects covers those inside
+/// it, unless one of them rejects and so shows better where the images part.
 fn map(regions: &[Vec<Region>], finest: &Scale, (width, height): (u32, u32), threshold: f64) -> PMap {
     let mut cells = vec![(f64::NAN, 0.0); finest.tiles.len()];
     for region in regions.iter().flatten().filter(|r| r.side == finest.side || r.p < threshold) {

@@ -1,16 +1,16 @@
 //! Square tiles of an image at every scale, and what is summed in them.
 //!
-//! Tiles of [`TILE`] pixels a side cover the image; four of them make one of the next scale, up to one that covers
-//! the whole. Small tiles find a bias that is local, large ones a bias that is small: the noise of a tile's mean falls
-//! with its side. All sums are additive, so a coarser scale costs next to nothing.
+//! Tiles of [`TILE`] pixels a side cover the image; four of them make one of the next scale, up to one that
+//! covers the whole. Small tiles find a bias that is local, large ones a bias that is small: the noise of a
+//! tile's mean falls with its side. All sums are additive, so a coarser scale costs next to nothing.
 
 use crate::image_io::LinearImage;
 
 /// Side of the finest tiles in pixels.
 pub const TILE: u32 = 8;
 
-/// The least number of values that a tile is tested with. The finest tiles at the right and lower edge may have fewer;
-/// their pixels count in the coarser tiles.
+/// The least number of values that a tile is tested with. The finest tiles at the right and lower edge may
+/// have fewer; their pixels count in the coarser tiles.
 pub(super) const LEAST_VALUES: f64 = 32.0;
 
 /// Sums over the pixels of a tile, for one channel.
@@ -26,7 +26,8 @@ pub(super) struct Sums {
     pub(super) square: f64,
     /// Welch's estimated variances of the difference; 0 for differences of pairs.
     pub(super) variance: f64,
-    /// Squares of Welch's estimated variances, each side's over its degrees of freedom; 0 for differences of pairs.
+    /// Squares of Welch's estimated variances, each side's over its degrees of freedom; 0 for differences of
+    /// pairs.
     pub(super) weight: f64,
 }
 

@@ -1,21 +1,22 @@
 //! Telling a change of speed from the noise of timing.
 //!
-//! Times are taken in rounds: every round times each target once, one after the other (A/B/A/B), so that a machine whose
-//! clock drifts drifts for all alike. A median speaks for a target, and the ratio of two targets is the median of their
-//! ratios round by round.
+//! Times are taken in rounds: every round times each target once, one after the other (A/B/A/B), so that a
+//! machine whose clock drifts drifts for all alike. A median speaks for a target, and the ratio of two
+//! targets is the median of their ratios round by round.
 //!
-//! **Interval.** `[x₍ₖ₎, x₍ₙ₊₁₋ₖ₎]` of the n sorted values encloses the median of their distribution, whatever that is,
-//! with the probability `1 − 2 P(Binomial(n, ½) < k)` (Conover 1999, "Practical Nonparametric Statistics", section 3.2).
-//! k is the greatest whose probability is at least [`COVERAGE`]. Fewer than six values do not get that far: their
-//! interval is their whole range, and [`MedianInterval::coverage`] tells how probable it is.
+//! **Interval.** `[x₍ₖ₎, x₍ₙ₊₁₋ₖ₎]` of the n sorted values encloses the median of their distribution,
+//! whatever that is, with the probability `1 − 2 P(Binomial(n, ½) < k)` (Conover 1999, "Practical
+//! Nonparametric Statistics", section 3.2). k is the greatest whose probability is at least [`COVERAGE`].
+//! Fewer than six values do not get that far: their interval is their whole range, and
+//! [`MedianInterval::coverage`] is its probability.
 //!
-//! **Floor.** One target is timed twice in every round as if it were two (A/A). The interval of the ratio of these two
-//! is what the machine calls equal.
+//! **Floor.** One target is timed twice in every round as if it were two (A/A). The interval of the ratio of
+//! these two is what the machine calls equal.
 //!
-//! **Word.** A change is [`Change::Faster`] or [`Change::Slower`] where its interval lies outside both 1 and the floor.
-//! For fewer than six rounds the rule asks that every ratio of the change lie beyond every one of the floor. Were these
-//! 2n ratios independent, equal targets would be told apart with a probability of at most 2 in `C(2n, n)`: 10 % for
-//! three rounds, 0.8 % for five.
+//! **Word.** A change is [`Change::Faster`] or [`Change::Slower`] where its interval lies outside both 1 and
+//! the floor. For fewer than six rounds the rule demands that every ratio of the change lie beyond every one
+//! of the floor. Were these 2n ratios independent, equal targets would be told apart with a probability of at
+//! most 2 in `C(2n, n)`: 10 % for three rounds, 0.8 % for five.
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};
@@ -55,9 +56,9 @@ impl MedianInterval {
         Some(Self { median, low: sorted[place], high: sorted[last - place], coverage, count: sorted.len() })
     }
 
-    /// The ratio of two series that were timed round by round: `times[i]` and `base[i]` in the same round. It is taken of
-    /// logarithms, so that exchanging the series inverts it. Nothing where the series differ in length, are empty, or
-    /// hold a time that is not above 0.
+    /// The ratio of two series that were timed round by round: `times[i]` and `base[i]` in the same round. It
+    /// is taken of logarithms, so that exchanging the series inverts it. Nothing where the series differ in
+    /// length, are empty, or hold a time that is not above 0.
     pub fn of_ratio(times: &[f64], base: &[f64]) -> Option<Self> {
         let same_length = times.len() == base.len();
         let logarithms: Vec<f64> = times.iter().zip(base).map(|(time, base)| time.ln() - base.ln()).collect();
@@ -89,12 +90,13 @@ pub enum Change {
     Faster,
     /// More time, beyond the floor.
     Slower,
-    /// No difference that the machine can tell.
+    /// No difference beyond the noise of the machine.
     Same,
 }
 
 impl Change {
-    /// The word for a ratio of times, given the floor: the ratio of one target timed twice in the same rounds.
+    /// The word for a ratio of times, given the floor: the ratio of one target timed twice in the same
+    /// rounds.
     pub fn of(ratio: &MedianInterval, floor: &MedianInterval) -> Self {
         if ratio.high < floor.low.min(1.0) {
             Self::Faster
@@ -105,7 +107,7 @@ impl Change {
         }
     }
 
-    /// The word that tables use.
+    /// The name in tables.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -115,7 +117,7 @@ impl Change {
     }
 }
 
-/// The rule in words, for tables and pages.
+/// The rule as text, for tables and pages.
 pub fn in_words() -> String {
     format!(
         "Every round times each target once, in turn. The interval of a median is that of order statistics: it encloses \

@@ -56,7 +56,8 @@ impl Estimate {
     }
 
     /// How many standard errors the difference lies beyond a margin to either side of 0, with the sign of the
-    /// difference; 0 within the margin. Infinite where a difference beyond the margin has no standard error at all.
+    /// difference; 0 within the margin. Infinite where a difference beyond the margin has no standard error
+    /// at all.
     pub fn t(&self, margin: f64) -> f64 {
         let beyond = self.difference.abs() - margin;
         if beyond <= 0.0 { 0.0 } else { self.difference.signum() * beyond / self.standard_error }

@@ -3,8 +3,8 @@
 use super::{Symbol, Word, code};
 use crate::lexer::Language;
 
-/// A name used longer ago than this many other names counts as one never seen, so that what stands far away does not
-/// change how a stretch of code looks.
+/// A name used longer ago than this many other names counts as one never seen, so that what stands far away
+/// does not change how a stretch of code looks.
 const MEMORY: usize = 24;
 
 /// Types that a compiler knows.

@@ -90,8 +90,8 @@ pub(super) fn opponent_to_rgb([y, cx, cz]: [f32; 3]) -> Rgb {
     times(&RELATIVE_TO_RGB, [y + cx / 500.0, y, y - cz / 200.0])
 }
 
-/// Linear RGB to CIELab, with chroma multiplied by `0.01 L` for the effect that Hunt (1952) found: colours look more
-/// colourful in brighter light.
+/// Linear RGB to CIELab, with chroma multiplied by `0.01 L` for the effect that Hunt (1952) found: colours
+/// look more colourful in brighter light.
 #[inline(always)]
 pub(super) fn hunt_lab(rgb: Rgb) -> [f32; 3] {
     let [x, y, z] = times(&RGB_TO_RELATIVE, rgb);
@@ -108,8 +108,9 @@ fn lab_curve(t: f32) -> f32 {
     if t > DELTA * DELTA * DELTA { cube_root(t) } else { straight }
 }
 
-/// The cube root of a positive normal number to within 4 ulp: a third of its logarithm, read from its bits, and two steps
-/// of Halley's method, each of which triples the right digits. Unlike a library's, it fits eight lanes.
+/// The cube root of a positive normal number to within 4 ulp: a third of its logarithm, read from its bits,
+/// and two steps of Halley's method, each of which triples the right digits. Unlike a library's, it fits
+/// eight lanes.
 #[inline(always)]
 fn cube_root(x: f32) -> f32 {
     /// Two thirds of the exponent's bias in place, less what makes the first guess's error even.

@@ -4,12 +4,12 @@ use super::colour::luminance;
 use crate::image_io::LinearImage;
 use rayon::prelude::*;
 
-/// Numerator and denominator of the ACES curve that Narkowicz (2016) fitted, `(2.51 x² + 0.03 x) / (2.43 x² + 0.59 x +
-/// 0.14)`, at the exposure of 0.6 with which FLIP uses it.
+/// Numerator and denominator of the ACES curve that Narkowicz (2016) fitted, `(2.51 x² + 0.03 x) / (2.43 x² +
+/// 0.59 x + 0.14)`, at the exposure of 0.6 with which FLIP uses it.
 const NUMERATOR: [f32; 3] = [0.36 * 2.51, 0.6 * 0.03, 0.0];
 const DENOMINATOR: [f32; 3] = [0.36 * 2.43, 0.6 * 0.59, 0.14];
 
-/// What the brightest pixel is shown as at the first exposure, and the median one at the last.
+/// Brightness on screen of the brightest pixel at the first exposure, and of the median one at the last.
 const SHOWN: f64 = 0.85;
 
 /// A range of exposures in stops (powers of two), cut into equal steps.
@@ -24,8 +24,8 @@ pub struct ExposureRange {
 }
 
 impl ExposureRange {
-    /// The range that suits an image; nothing for one whose every luminance is 0. A median of 0 counts as 2⁻²³, the
-    /// precision of f32.
+    /// The range that suits an image; nothing for one whose every luminance is 0. A median of 0 counts as
+    /// 2⁻²³, the precision of f32.
     pub fn of(image: &LinearImage) -> Option<Self> {
         let mut luminances: Vec<f32> = image.pixels().par_iter().map(|&p| luminance(p).max(0.0)).collect();
         luminances.par_sort_unstable_by(f32::total_cmp);
@@ -42,7 +42,7 @@ impl ExposureRange {
         Some(Self { start, stop, count: (stop - start).ceil().max(2.0) as u32 })
     }
 
-    /// What radiance is multiplied by at each exposure.
+    /// The factor on radiance at each exposure.
     pub(super) fn scales(&self) -> impl Iterator<Item = f32> + use<> {
         let (start, count) = (self.start, self.count);
         let step = (self.stop - self.start) / (count.max(2) - 1) as f32;

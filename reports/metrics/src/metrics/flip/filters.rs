@@ -1,4 +1,5 @@
-//! Filters of FLIP: the eye's contrast sensitivity, and detectors of edges and points. All are sums of separable ones.
+//! Filters of FLIP: the eye's contrast sensitivity, and detectors of edges and points. All are sums of
+//! separable ones.
 
 use super::PIXELS_PER_DEGREE;
 use std::f64::consts::PI;
@@ -9,8 +10,8 @@ struct Term {
     b: f64,
 }
 
-/// Contrast sensitivity to luminance, red-green and blue-yellow: the sum of two Gaussians each, after Mullen (1985),
-/// fitted by Johnson and Fairchild (2003). The second term of the first two is 0.
+/// Contrast sensitivity to luminance, red-green and blue-yellow: the sum of two Gaussians each, after Mullen
+/// (1985), fitted by Johnson and Fairchild (2003). The second term of the first two is 0.
 const SENSITIVITY: [&[Term]; 3] = [
     &[Term { a: 1.0, b: 0.0047 }],
     &[Term { a: 1.0, b: 0.0053 }],
@@ -33,7 +34,7 @@ pub(super) struct Separable {
 /// Every filter of FLIP.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Filters {
-    /// What the eye resolves of Y, C_x and C_z: the sum of these, each with sum 1 in all.
+    /// Contrast sensitivity filters of Y, C_x and C_z: each the sum of these, with sum 1 in all.
     pub(super) contrast: [Vec<Separable>; 3],
     /// First derivatives of a Gaussian of half the feature width along rows and along columns.
     pub(super) edges: [Separable; 2],
@@ -95,8 +96,8 @@ fn trimmed(taps: &[f64]) -> &[f64] {
     &taps[skip..taps.len() - skip]
 }
 
-/// A Gaussian with sum 1, and its first and second derivatives, whose positive taps have sum 1 and whose negative
-/// taps −1.
+/// A Gaussian with sum 1, and its first and second derivatives, whose positive taps have sum 1 and whose
+/// negative taps −1.
 fn feature_taps() -> [Vec<f32>; 3] {
     let sigma = 0.5 * FEATURE_WIDTH * f64::from(PIXELS_PER_DEGREE);
     let radius = (3.0 * sigma).ceil() as i32;

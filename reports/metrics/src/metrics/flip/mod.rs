@@ -1,12 +1,13 @@
 //! FLIP, a map of the differences that a person sees when two images are flipped between.
 //!
-//! For low dynamic range: P. Andersson, J. Nilsson, T. Akenine-Möller, M. Oskarsson, K. Åström and M. D. Fairchild,
-//! "FLIP: A Difference Evaluator for Alternating Images", Proc. ACM Comput. Graph. Interact. Tech. 3(2), 2020. For high
-//! dynamic range: P. Andersson, J. Nilsson, P. Shirley and T. Akenine-Möller, "Visualizing Errors in Rendered High
-//! Dynamic Range Images", Eurographics Short Papers 2021. Written from the papers, in f32.
+//! For low dynamic range: P. Andersson, J. Nilsson, T. Akenine-Möller, M. Oskarsson, K. Åström and M. D.
+//! Fairchild, "FLIP: A Difference Evaluator for Alternating Images", Proc. ACM Comput. Graph. Interact. Tech.
+//! 3(2), 2020. For high dynamic range: P. Andersson, J. Nilsson, P. Shirley and T. Akenine-Möller,
+//! "Visualizing Errors in Rendered High Dynamic Range Images", Eurographics Short Papers 2021. Written from
+//! the papers, in f32.
 //!
-//! Every map has a value from 0 (no visible difference) to 1 for each pixel; the metric is the map's mean. The viewer
-//! sits 0.7 m from a screen 0.7 m wide with 3840 pixels: [`PIXELS_PER_DEGREE`].
+//! Every map has a value from 0 (no visible difference) to 1 for each pixel; the metric is the map's mean.
+//! The viewer sits 0.7 m from a screen 0.7 m wide with 3840 pixels: [`PIXELS_PER_DEGREE`].
 
 mod colour;
 mod exposure;
@@ -36,7 +37,7 @@ pub const FLIP_DEFINITION: &str = "FLIP by Andersson et al.: mean over all pixel
 const COLOUR_EXPONENT: f32 = 0.7;
 /// Share of the greatest colour difference, `p_c`, that maps to [`KNEE`].
 const KNEE_AT: f32 = 0.4;
-/// What that share maps to, `p_t`.
+/// The error that this share maps to, `p_t`.
 const KNEE: f32 = 0.95;
 
 /// The perceived difference of every pixel, 0 to 1.
@@ -66,8 +67,9 @@ pub fn flip_ldr(a: &LinearImage, b: &LinearImage) -> Result<FlipMap, MetricError
     Ok(one(b, ldr_maps(&[a], b)))
 }
 
-/// HDR-FLIP of two images: the greatest LDR-FLIP of each pixel over the exposures of [`ExposureRange::of`] the
-/// reference `b`. Not symmetric, as the exposures are those that suit `b`; where `b` is black they are those of `a`.
+/// HDR-FLIP of two images: the greatest LDR-FLIP of each pixel over the exposures of [`ExposureRange::of`]
+/// the reference `b`. Not symmetric, as the exposures are those that suit `b`; where `b` is black they are
+/// those of `a`.
 ///
 /// # Errors
 /// [`MetricError`] as for [`super::compare`].
@@ -101,7 +103,8 @@ fn one(image: &LinearImage, mut maps: Vec<Vec<f32>>) -> FlipMap {
     FlipMap { width: image.width(), height: image.height(), values: maps.pop().unwrap_or_default() }
 }
 
-/// For every image the greatest FLIP of each pixel over several screens. The reference is perceived once for all.
+/// For every image the greatest FLIP of each pixel over several screens. The reference is perceived once for
+/// all.
 fn greatest_over(images: &[&LinearImage], reference: &LinearImage, screens: &[Screen]) -> Vec<Vec<f32>> {
     let filters = Filters::new();
     let greatest_colour = greatest_colour_difference();

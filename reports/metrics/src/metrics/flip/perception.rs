@@ -1,6 +1,7 @@
-//! What an eye perceives of an image on a screen: colours after its contrast filter, and edges and points.
+//! An image as an eye perceives it on a screen: colours after its contrast filter, and edges and points.
 //!
-//! An image is taken in bands of rows, so that everything between its pixels and the result stays in a core's cache.
+//! An image is taken in bands of rows, so that everything between its pixels and the result stays in a core's
+//! cache.
 
 use super::super::plane::correlate;
 use super::colour;
@@ -8,11 +9,11 @@ use super::filters::{Filters, Separable};
 use super::screen::Screen;
 use crate::image_io::LinearImage;
 
-/// Rows of a band: few enough that a band and what lies between stay in a core's cache, many enough that the rows above
-/// and below it, which are filtered as well, cost little.
+/// Rows of a band: few enough that a band and what lies between stay in a core's cache, many enough that the
+/// rows above and below it, which are filtered as well, cost little.
 pub(super) const BAND: usize = 32;
 
-/// What one band of an image gives to the comparison, row by row; each as many values as the band has pixels.
+/// One band of an image as it is compared, row by row; each list has as many values as the band has pixels.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Perceived {
     /// CIELab colours with Hunt's adjustment: lightness and the two chroma axes.
@@ -23,7 +24,7 @@ pub(super) struct Perceived {
     pub(super) points: Vec<f32>,
 }
 
-/// What a task needs between an image's pixels and [`Perceived`].
+/// Buffers of a task between an image's pixels and [`Perceived`].
 #[derive(Default)]
 pub(super) struct Scratch {
     /// Y, C_x and C_z of the band's rows and those around them, the border's pixels going on to both sides.
@@ -53,7 +54,8 @@ impl View<'_> {
         self.perceive_anywhere(top, scratch)
     }
 
-    /// [`Self::perceive_anywhere`] compiled for eight lanes. It contracts nothing, so its results are the same.
+    /// [`Self::perceive_anywhere`] compiled for eight lanes. It contracts nothing, so its results are the
+    /// same.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn perceive_avx2(&self, top: usize, scratch: &mut Scratch) -> Perceived {
@@ -111,7 +113,8 @@ impl View<'_> {
     }
 }
 
-/// Features are those of luminance from 0 to 1, `(Y + 16) / 116`; their filters take no notice of what is added.
+/// Features are those of luminance from 0 to 1, `(Y + 16) / 116`; their filters take no notice of what is
+/// added.
 const LUMINANCE_PER_Y: f32 = 1.0 / 116.0;
 
 /// The sizes of a band.

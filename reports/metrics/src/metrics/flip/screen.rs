@@ -1,4 +1,4 @@
-//! What a screen shows of linear radiance.
+//! Linear radiance on a screen.
 
 use super::exposure::aces;
 
@@ -12,7 +12,7 @@ pub(super) enum Screen {
 }
 
 impl Screen {
-    /// What is shown of one channel's value.
+    /// The value of one channel on the screen.
     #[inline(always)]
     pub(super) fn shows(self, value: f32) -> f32 {
         match self {
