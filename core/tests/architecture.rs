@@ -1,9 +1,10 @@
-//! The drawing of crates in `core/README.md` is the dependency graph of the manifests.
+//! The drawing of crates in `core/README.md` is the dependency graph of the manifests; links of pages lead somewhere.
 
 #![allow(clippy::expect_used, reason = "a helper of a test may fail the test")]
 
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 #[derive(Deserialize)]
@@ -81,11 +82,33 @@ fn every_crate_is_in_the_table_of_crates() {
     }
 }
 
+/// The pages of the repository, without what builds and studies leave.
+fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = name.to_string_lossy();
+        if path.is_dir() {
+            let generated = name.starts_with("target") || name == "study" || name == ".git";
+            if !generated && !path.is_symlink() {
+                pages(&path, found);
+            }
+        } else if name.ends_with(".md") {
+            found.push(path);
+        }
+    }
+}
+
 #[test]
-fn every_file_and_folder_that_the_page_links_to_exists() {
-    let readme = include_str!("../README.md");
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let targets = readme.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
-    let missing: Vec<_> = targets.filter(|target| !folder.join(target).exists()).collect();
-    assert!(missing.is_empty(), "core/README.md links to {missing:?}");
+fn every_file_and_folder_that_pages_link_to_exists() {
+    let mut found = Vec::new();
+    pages(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut found);
+    assert!(found.len() > 10, "{found:?}");
+    for page in found {
+        let text = std::fs::read_to_string(&page).expect("a page");
+        let folder = page.parent().expect("a folder");
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+        let local = targets.filter(|target| !target.is_empty() && !target.contains("://"));
+        let missing: Vec<_> = local.filter(|target| !folder.join(target).exists()).collect();
+        assert!(missing.is_empty(), "{} links to {missing:?}", page.display());
+    }
 }
