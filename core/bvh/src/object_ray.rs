@@ -41,7 +41,7 @@ impl ObjectRay {
     /// Transforms a ray into the space of an instance; `None` when it misses the instance's world box up to
     /// `t_last`.
     ///
-    /// `boxes` are the [`instance_boxes`](crate::instance_boxes), `slabs` the world ray's.
+    /// `boxes` are the [`instance_boxes`](crate::instance_boxes()), `slabs` the world ray's.
     #[inline(always)]
     pub fn enter(
         scene: &SceneData,

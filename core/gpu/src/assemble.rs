@@ -138,7 +138,7 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
     assemble_with(compat_name, compat, options, &of_build, &last)
 }
 
-/// Assembles the probes of [`lockstep_conformance::parity`] in place of the entry kernels.
+/// Assembles the probes of `lockstep_conformance::parity` in place of the entry kernels.
 pub fn assemble_probes(compat_name: &str, compat: &str, options: &Options) -> KernelSource {
     let integrators = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).headers);
     let last: Vec<Header> = integrators.chain(&BIDIRECTIONAL).chain(&PROBES).copied().collect();

@@ -61,7 +61,7 @@ pub struct Worst {
 /// Compares the paths of `samples` of every pixel among `pixels`, as two loaded renderers trace them.
 ///
 /// # Errors
-/// What [`Renderer::trace`] says.
+/// As for [`Renderer::record_paths`].
 pub fn climb(
     a: &mut dyn Renderer,
     b: &mut dyn Renderer,

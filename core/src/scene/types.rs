@@ -123,7 +123,7 @@ pub enum MaterialKind {
     /// Lambertian reflection.
     Diffuse = 0,
     /// Metal with Schlick Fresnel; `base_color` is the reflectance at normal incidence. Smooth when
-    /// `roughness` is below [`lockstep_transport::bsdf::SPECULAR_ROUGHNESS`], else GGX.
+    /// `roughness` is below `lockstep_transport::bsdf::SPECULAR_ROUGHNESS`, else GGX.
     Conductor = 1,
     /// Glass with exact Fresnel from `ior`, tinted by `base_color`. Smooth or GGX likewise.
     Dielectric = 2,

@@ -117,7 +117,7 @@ pub struct Bvh8 {
     pub(crate) root: u32,
     /// Root of each mesh.
     pub(crate) mesh_roots: Vec<u32>,
-    /// World boxes of the instances, see [`instance_boxes`](crate::instance_boxes).
+    /// World boxes of the instances, see [`instance_boxes`](crate::instance_boxes()).
     pub(crate) instance_boxes: Vec<[Vec3; 2]>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `list.rs` is the one list of compared functions. Each entry has a kernel in `kernels/tests/probe.h`, which
 //! reads input words and writes result words, and a closure that computes the same with the Rust functions.
-//! [`run`] gives both the same inputs, edge cases included, and compares bits; where both results are NaN,
+//! [`run()`] gives both the same inputs, edge cases included, and compares bits; where both results are NaN,
 //! any NaN will do.
 //!
 //! A backend implements [`lockstep_gpu::probe::ProbeDevice`] with the kernels of

@@ -1,4 +1,4 @@
-//! SIMD camera rays and shading: structure-of-arrays batches of [`LANES`] paths.
+//! SIMD camera rays and shading: structure-of-arrays batches of `LANES` paths.
 //!
 //! Covers [`crate::integrators::generate`], and [`shade`] at untextured diffuse surfaces. Each step is one
 //! loop over the lanes, which the compiler vectorises. The operations are those of the scalar code, so the
