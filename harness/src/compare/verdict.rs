@@ -34,9 +34,9 @@ pub(super) fn of(m: &Match, compared: &[Compared]) -> Result<Verdict, Failure> {
         Ok(found) => Ok(Verdict {
             agreement: Some(found.agreement),
             reason: found.reason,
-            tests: found.test.as_ref().map(|evidence| Tests::new(evidence, &rule)),
+            tests: found.test.as_ref().map(|test| Tests::new(test, &rule)),
             seeds: compared.len(),
-            noise: found.test.map(|evidence| evidence.noise),
+            noise: found.test.map(|test| test.noise),
         }),
         Err(ComparisonError::NoImages { .. }) => Ok(Verdict::default()),
         Err(error @ ComparisonError::SameImageTwice { .. }) => {

@@ -39,7 +39,7 @@ pub(super) fn verdict(
         let reason = "the films differ by less than their images can show".to_owned();
         return Ok((told(Agreement::WithinNoise, reason), None));
     }
-    let tests = found.test.as_ref().map(|evidence| Tests::new(evidence, &rule));
+    let tests = found.test.as_ref().map(|test| Tests::new(test, &rule));
     let map = found.test.as_ref().map(p_value_map);
     Ok((Difference { tests, ..told(found.agreement, found.reason) }, map))
 }

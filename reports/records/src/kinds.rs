@@ -115,20 +115,20 @@ pub struct Tests {
 }
 
 impl Tests {
-    /// The figures of a judgement's evidence.
-    pub fn new(evidence: &TestResult, rule: &DecisionRule) -> Self {
+    /// The figures of a test result.
+    pub fn new(result: &TestResult, rule: &DecisionRule) -> Self {
         Self {
-            test: evidence.method.as_str().to_owned(),
+            test: result.method.as_str().to_owned(),
             alpha: rule.alpha,
-            p: evidence.p,
-            tests: evidence.tests as u64,
-            tests_rejected: evidence.tests_rejected as u64,
-            tiles: evidence.tiles as u64,
-            tiles_rejected: evidence.tiles_rejected as u64,
-            worst_x: evidence.worst.x,
-            worst_y: evidence.worst.y,
-            worst_side: evidence.worst.side,
-            worst_relative: evidence.worst.relative,
+            p: result.p,
+            tests: result.tests as u64,
+            tests_rejected: result.tests_rejected as u64,
+            tiles: result.tiles as u64,
+            tiles_rejected: result.tiles_rejected as u64,
+            worst_x: result.worst.x,
+            worst_y: result.worst.y,
+            worst_side: result.worst.side,
+            worst_relative: result.worst.relative,
         }
     }
 }

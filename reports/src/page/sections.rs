@@ -127,7 +127,7 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
 
 /// The tables about agreement, by the beginning of their names.
 const AGREEMENT_TABLES: [&str; 9] =
-    ["verdict", "evidence", "noise", "bias", "identical", "difference", "divergence", "hits", "rejected"];
+    ["verdict", "tile-tests", "noise", "bias", "identical", "difference", "divergence", "hits", "rejected"];
 
 /// Links to all sections.
 pub(super) fn navigation(sections: &[Section]) -> Markup {

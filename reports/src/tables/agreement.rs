@@ -10,13 +10,7 @@ use crate::study::{Study, push_new};
 
 /// The tables of a study whose pairs were judged; without rows for one whose pairs were not.
 pub fn agreement_tables(study: &Study) -> Vec<Table> {
-    vec![
-        verdict_table(study),
-        evidence_table(study),
-        noise_table(study),
-        ratio_table(study),
-        bias_table(study),
-    ]
+    vec![verdict_table(study), test_table(study), noise_table(study), ratio_table(study), bias_table(study)]
 }
 
 /// Verdicts of every pair by level.
@@ -32,9 +26,9 @@ fn verdict_table(study: &Study) -> Table {
 }
 
 /// Test results of pairs that are not identical.
-fn evidence_table(study: &Study) -> Table {
+fn test_table(study: &Study) -> Table {
     let numbers = ["spp", "Tiles rejected", "Share", "p, corrected", "Greatest difference"];
-    let mut table = Table::new("evidence", "Tests of tiles", &["Scene", "Pair"], &numbers)
+    let mut table = Table::new("tile-tests", "Tests of tiles", &["Scene", "Pair"], &numbers)
         .noted(
             "Share of the tiles of 8×8 pixels that reject on their own; the most significant tile of any scale with \
              its mean difference. A difference of a tile that does not reject is noise. Targets of a study share their \
@@ -192,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn verdicts_stand_beside_the_rule_and_their_evidence() {
+    fn verdicts_stand_beside_the_rule_and_their_tests() {
         let tables = agreement_tables(&study());
         assert_eq!(texts(&tables[0]), [["s", "x : y", "within noise", "within noise", "biased", "biased"]]);
         assert!(tables[0].notes[0].contains("Šidák") && tables[0].notes[0].contains("0.001"));

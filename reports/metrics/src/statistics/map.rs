@@ -17,8 +17,8 @@ const ALMOST: f64 = 0.45;
 /// that reject have full colour, red where A is brighter and blue where B is; others fade to white in
 /// proportion to the logarithm of their p-value, and those too small to be tested are grey. A larger tile
 /// that rejects is shown only where no finer one inside it does.
-pub fn p_value_map(evidence: &TestResult) -> LinearImage {
-    let map = &evidence.map;
+pub fn p_value_map(result: &TestResult) -> LinearImage {
+    let map = &result.map;
     LinearImage::from_fn(map.width, map.height, |x, y| {
         let (p, sign) = map.cells[(y / TILE * map.columns + x / TILE) as usize];
         colour(p, sign, map.threshold).map(srgb::decode8)

@@ -1,7 +1,7 @@
 //! Telling bias from noise.
 //!
-//! [`compare_images()`] takes one or more images of each of two renderers and answers `identical`, `within
-//! noise`, `biased` or `broken`, with the evidence:
+//! [`compare_images()`] takes one or more images of each of two renderers. Its verdict is `identical`,
+//! `within noise`, `biased` or `broken`, with the test behind it:
 //!
 //! ```
 //! use lockstep_metrics::image_io::LinearImage;

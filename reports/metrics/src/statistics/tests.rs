@@ -126,7 +126,7 @@ fn statistics_are_those_of_scipy() {
 }
 
 #[test]
-fn what_lies_within_the_margin_is_no_evidence() {
+fn a_difference_within_the_margin_is_not_bias() {
     let estimate = Estimate { difference: -0.5, standard_error: 0.01, freedom: 9.0 };
     assert_eq!((estimate.t(0.5), estimate.p(0.5)), (0.0, 1.0));
     assert!((estimate.t(0.4) + 10.0).abs() < 1e-12);
@@ -146,11 +146,11 @@ fn a_local_bias_is_found_where_it_is_by_either_method() {
         (&a[..], &b[..], Pairing::Paired, Method::Differences),
     ] {
         let found = compare_images(a, b, seeds, &DecisionRule::default()).unwrap();
-        let evidence = found.test.unwrap();
-        assert_eq!((found.agreement, evidence.method), (Agreement::Biased, method), "{}", found.reason);
-        let worst = evidence.worst;
+        let result = found.test.unwrap();
+        assert_eq!((found.agreement, result.method), (Agreement::Biased, method), "{}", found.reason);
+        let worst = result.worst;
         assert!(worst.difference > 0.0 && worst.x + worst.side <= 32 && worst.y < 24, "{worst:?}");
-        let map = p_value_map(&evidence);
+        let map = p_value_map(&result);
         let [red, _, blue] = map.pixels()[0];
         assert!(red > 2.0 * blue, "A is brighter there");
         assert!(map.pixels()[64 * 48 - 1][2] > 0.5, "and nothing is the matter at the other end");
