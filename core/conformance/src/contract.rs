@@ -43,7 +43,8 @@ pub(crate) fn refuses_bad_settings(subject: &Subject<'_>) -> Checked {
     Ok(())
 }
 
-/// Integrators of the backend's list load; others are refused as unsupported, and the renderer works afterwards.
+/// Integrators of the backend's list load; others are refused as unsupported, and the renderer works
+/// afterwards.
 pub(crate) fn loads_or_refuses_every_integrator(subject: &Subject<'_>) -> Checked {
     let scene = &everything()?;
     let mut renderer = subject.open()?;

@@ -43,7 +43,8 @@ fn asks_for(word: &str, name: &str) -> bool {
     word == name || word.split_once('@').is_some_and(|(backend, _)| backend == name)
 }
 
-/// The failure message of a test whose requirement, named in [`VARIABLE`], is missing; `reason` includes the remedy.
+/// The failure message of a test whose requirement, named in [`VARIABLE`], is missing; `reason` includes the
+/// remedy.
 pub fn failure(name: &str, reason: &dyn Display) -> String {
     format!("{VARIABLE} names {name}, which is missing: {reason}")
 }
