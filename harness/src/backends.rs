@@ -1,10 +1,12 @@
-//! The registry of backends: the one file that knows them all, and how a user's words select their targets.
+//! The registry of backends, the one file that knows them all, and the selection of targets by a user's
+//! words.
 
 mod null;
 
 use lockstep_conformance::{OpenReference, OpenTargetProbes, Suite};
 use lockstep_core::Listing;
-use lockstep_core::{Backend, DeviceInfo, Mode, OpenOptions, Renderer, TargetId, TargetStatus, Unavailable};
+use lockstep_core::Mode;
+use lockstep_core::{Backend, DeviceInfo, OpenOptions, Renderer, TargetId, TargetStatus, Unavailable};
 use lockstep_cpu::BVH_TARGET;
 use lockstep_scenes::LoadOptions;
 
@@ -38,20 +40,18 @@ const ALL: &str = "all";
 #[derive(Clone)]
 pub(crate) struct Target {
     backend: &'static dyn Backend,
-    /// Its label on the command line and in records: `opencl@pocl`, or `opencl@pocl+fast` for the fast build.
-    pub(crate) name: String,
-    /// The arithmetic that it runs.
-    pub(crate) mode: Mode,
+    /// Its backend, device and mode.
+    pub(crate) id: TargetId,
     /// Its device, or why it is absent.
     pub(crate) state: Result<DeviceInfo, Unavailable>,
 }
 
 impl Target {
-    /// The error of needing this target where it is absent.
+    /// The error where it is needed and absent.
     pub(crate) fn absent(&self) -> Option<Failure> {
         let absence = self.state.as_ref().err()?;
         Some(Failure::TargetAbsent {
-            target: self.name.clone(),
+            target: self.id.to_string(),
             reason: absence.reason.clone(),
             remedy: absence.remedy.clone(),
         })
@@ -68,11 +68,10 @@ impl Target {
     /// [`Failure::TargetAbsent`] when it is not here, [`Failure::Core`] when its device refuses.
     pub(crate) fn open(&self, options: &OpenOptions) -> Result<Box<dyn Renderer>, Failure> {
         self.absent().map_or(Ok(()), Err)?;
-        let own_name = TargetId::from(self.name.as_str()).device_label();
-        let options = OpenOptions { mode: self.mode, ..options.clone() };
-        self.backend.open(&own_name, &options).map_err(|error| match error {
+        let options = OpenOptions { mode: self.id.mode, ..options.clone() };
+        self.backend.open(&self.id.device_label(), &options).map_err(|error| match error {
             lockstep_core::Error::Unavailable { what, remedy } => {
-                Failure::TargetAbsent { target: self.name.clone(), reason: what, remedy }
+                Failure::TargetAbsent { target: self.id.to_string(), reason: what, remedy }
             }
             other => other.into(),
         })
@@ -83,73 +82,73 @@ impl Target {
         self.backend.modes()
     }
 
-    /// The conformance suite of its backend. The reference for bit identity is `cpu-bvh`, which has none itself.
+    /// The conformance suite of its backend. The reference for bit identity is `cpu-bvh`, which has none
+    /// itself.
     pub(crate) fn suite(&self) -> Suite {
         let probes = PROBES.iter().find(|(backend, _)| *backend == self.backend.name());
         Suite {
             backend: self.backend,
-            reference: (self.name != BVH_TARGET).then_some(REFERENCE),
+            reference: (self.id != BVH_TARGET.into()).then_some(REFERENCE),
             probes: probes.map(|(_, open)| *open),
             scenes: Some(|name| Ok(lockstep_scenes::load(name, &LoadOptions::default())?.scene)),
         }
     }
 
-    /// The same target in a mode; nothing when it lacks that mode.
+    /// The same target in a mode; `None` when it lacks that mode.
     fn in_mode(&self, mode: Mode) -> Option<Self> {
-        let mut twin = self.clone();
-        twin.name = TargetId::from(self.name.as_str()).in_mode(mode).to_string();
-        twin.mode = mode;
-        if let (Mode::Fast, Ok(info)) = (mode, &mut twin.state) {
+        let mut other = self.clone();
+        other.id.mode = mode;
+        if let (Mode::Fast, Ok(info)) = (mode, &mut other.state) {
             info.exact = false;
         }
-        self.backend.modes().contains(&mode).then_some(twin)
+        self.backend.modes().contains(&mode).then_some(other)
     }
 
-    /// Whether a user's word means this target: its name, its backend's name, or name and device as in `opencl@pocl`.
+    /// Whether a user's word means this target: its name, its backend's name, or name and device as in
+    /// `opencl@pocl`.
     fn answers_to(&self, word: &str, index: usize) -> bool {
-        let word = word.to_ascii_lowercase();
-        let name = self.name.to_ascii_lowercase();
-        if word == name || word == self.backend.name() || word == api(&name) {
-            return true;
-        }
-        let Some((wanted_api, device)) = word.split_once('@') else {
-            return false;
-        };
-        if wanted_api != api(&name) || device.is_empty() {
-            return false;
-        }
-        match device.parse::<usize>() {
-            Ok(wanted) => wanted == index,
-            Err(_) => self.device_words().iter().any(|w| w.to_ascii_lowercase().contains(device)),
+        let wanted = TargetId::from(word.to_ascii_lowercase().as_str());
+        let own_backend = self.id.backend.to_ascii_lowercase();
+        match wanted.device.as_deref() {
+            None => wanted.backend == own_backend || wanted.backend == self.backend.name(),
+            Some("") => false,
+            Some(device) if wanted.backend == own_backend => match device.parse::<usize>() {
+                Ok(wanted) => wanted == index,
+                Err(_) => self.device_words().iter().any(|w| w.to_ascii_lowercase().contains(device)),
+            },
+            Some(_) => false,
         }
     }
 
     /// The texts that a device's part of a name is looked for in.
     fn device_words(&self) -> Vec<&str> {
-        let own = self.name.split_once('@').map(|(_, device)| device);
         let info = self.state.as_ref().ok();
-        own.into_iter()
+        self.id
+            .device
+            .as_deref()
+            .into_iter()
             .chain(info.map(|i| i.device.as_str()))
             .chain(info.map(|i| i.driver.as_str()))
             .collect()
     }
 }
 
-/// What stands before the `@` of a name.
-fn api(name: &str) -> &str {
-    name.split_once('@').map_or(name, |(api, _)| api)
-}
-
-/// Whether a word of the command line may mean a target, which need not be there: it is `all` or names the target's API.
-pub(crate) fn may_mean(word: &str, target: &str) -> bool {
-    let lower = word.to_ascii_lowercase();
-    let plain = TargetId::from(lower.as_str()).device_label();
-    plain == ALL || api(&plain) == api(target)
+/// Whether a word of the command line may mean a target, which need not be there: it is `all` or names the
+/// target's backend.
+pub(crate) fn may_mean(word: &str, target: &TargetId) -> bool {
+    let word = TargetId::from(word.to_ascii_lowercase().as_str());
+    word.device_label() == ALL || word.backend == target.backend
 }
 
 /// Every target of every backend, present or not, as `lockstep devices` lists them.
 pub(crate) fn targets() -> Vec<Target> {
     REGISTRY.iter().filter(|b| !HIDDEN.contains(&b.name())).flat_map(|&b| targets_of(b)).collect()
+}
+
+/// The names of the backends whose targets are among `all`.
+#[cfg(test)]
+pub(crate) fn names() -> Vec<&'static str> {
+    REGISTRY.iter().map(|backend| backend.name()).filter(|name| !HIDDEN.contains(name)).collect()
 }
 
 /// The device code of every backend, one listing for each build.
@@ -158,13 +157,12 @@ pub(crate) fn kernels() -> Vec<Listing> {
 }
 
 fn targets_of(backend: &'static dyn Backend) -> Vec<Target> {
-    let make =
-        |status: TargetStatus| Target { backend, name: status.name, mode: Mode::Exact, state: status.state };
+    let make = |status: TargetStatus| Target { backend, id: status.name.into(), state: status.state };
     backend.targets().into_iter().map(make).collect()
 }
 
-/// The targets that a user's words select, each once, in the order of the words; `all` selects those present, and a
-/// word that ends in `+fast` the fast builds of what it means.
+/// The targets that a user's words select, each once, in the order of the words; `all` selects those present,
+/// and a word that ends in `+fast` the fast builds of what it means.
 ///
 /// # Errors
 /// [`Failure::Usage`] for a word that means no target.
@@ -172,8 +170,8 @@ pub(crate) fn select(words: &[String]) -> Result<Vec<Target>, Failure> {
     select_in_modes(words, &[Mode::Exact])
 }
 
-/// The same with each target in these modes, one after the other, as far as it has them. A word that names a mode means
-/// that mode alone.
+/// [`select`] with each target in these modes, one after the other, as far as it has them. A word that names
+/// a mode means that mode alone.
 ///
 /// # Errors
 /// [`Failure::Usage`] for a word that means no target, or when none has a mode that was asked for.
@@ -185,31 +183,29 @@ pub(crate) fn select_in_modes(words: &[String], modes: &[Mode]) -> Result<Vec<Ta
 fn select_from(known: &[Target], words: &[String], modes: &[Mode]) -> Result<Vec<Target>, Failure> {
     let mut selected: Vec<Target> = Vec::new();
     for word in words {
-        let lower = word.to_ascii_lowercase();
-        let named = TargetId::from(lower.as_str());
-        let plain = named.device_label();
-        let (word, modes) = match named.mode {
-            Mode::Fast => (plain.as_str(), &[Mode::Fast][..]),
-            Mode::Exact => (word.as_str(), modes),
-        };
-        let found: Vec<&Target> = if word.eq_ignore_ascii_case(ALL) {
+        let wanted = TargetId::from(word.to_ascii_lowercase().as_str());
+        let modes = if wanted.mode == Mode::Fast { &[Mode::Fast] } else { modes };
+        let word = wanted.device_label();
+        let found: Vec<&Target> = if word == ALL {
             known.iter().filter(|t| t.state.is_ok() && !HIDDEN.contains(&t.backend.name())).collect()
         } else {
-            matching(known, word)
+            matching(known, &word)
         };
         if found.is_empty() {
-            return Err(unknown(known, word));
+            return Err(unknown(known, &word));
         }
         for target in found.iter().flat_map(|t| modes.iter().filter_map(|&mode| t.in_mode(mode))) {
-            if !selected.iter().any(|s| s.name == target.name) {
+            if !selected.iter().any(|s| s.id == target.id) {
                 selected.push(target);
             }
         }
     }
     if selected.is_empty() && !words.is_empty() {
+        let fast = REGISTRY.iter().filter(|backend| backend.modes().contains(&Mode::Fast));
         return Err(Failure::Usage(format!(
-            "none of the targets `{}` has a fast build; OpenCL and CUDA targets do",
-            words.join(", ")
+            "none of the targets `{}` has a fast build; targets of these backends do: {}",
+            words.join(", "),
+            fast.map(|backend| backend.name()).collect::<Vec<_>>().join(", ")
         )));
     }
     Ok(selected)
@@ -217,18 +213,18 @@ fn select_from(known: &[Target], words: &[String], modes: &[Mode]) -> Result<Vec
 
 /// The targets that one word means; an exact name means that target alone.
 fn matching<'a>(known: &'a [Target], word: &str) -> Vec<&'a Target> {
-    if let Some(exact) = known.iter().find(|t| t.name.eq_ignore_ascii_case(word)) {
+    if let Some(exact) = known.iter().find(|t| t.id.device_label().eq_ignore_ascii_case(word)) {
         return vec![exact];
     }
     let position = |target: &Target| {
-        let same_api = known.iter().filter(|t| api(&t.name) == api(&target.name));
-        same_api.take_while(|t| t.name != target.name).count()
+        let same_backend = known.iter().filter(|t| t.id.backend == target.id.backend);
+        same_backend.take_while(|t| t.id != target.id).count()
     };
     known.iter().filter(|t| t.answers_to(word, position(t))).collect()
 }
 
 fn unknown(known: &[Target], word: &str) -> Failure {
-    let names: Vec<&str> = known.iter().map(|t| t.name.as_str()).collect();
+    let names: Vec<String> = known.iter().map(|t| t.id.to_string()).collect();
     Failure::Usage(format!("there is no target `{word}`; there are {}, or `{ALL}`", names.join(", ")))
 }
 
@@ -272,8 +268,7 @@ mod tests {
     fn made_up() -> Vec<Target> {
         let present = |name: &str, device: &str| Target {
             backend: backend_of(name),
-            name: name.into(),
-            mode: Mode::Exact,
+            id: name.into(),
             state: Ok(DeviceInfo { device: device.into(), ..DeviceInfo::default() }),
         };
         let absence = Unavailable { reason: "no driver".into(), remedy: "Install one.".into() };
@@ -282,12 +277,7 @@ mod tests {
             present("opencl@pocl", "pthread-cpu"),
             present("opencl@nvidia", "NVIDIA H200"),
             present("cuda@0", "NVIDIA H200"),
-            Target {
-                backend: backend_of("cuda@1"),
-                name: "cuda@1".into(),
-                mode: Mode::Exact,
-                state: Err(absence),
-            },
+            Target { backend: backend_of("cuda@1"), id: "cuda@1".into(), state: Err(absence) },
         ]
     }
 
@@ -298,7 +288,7 @@ mod tests {
     fn names_in(words: &[&str], modes: &[Mode]) -> Vec<String> {
         let words: Vec<String> = words.iter().map(|&w| w.to_owned()).collect();
         select_from(&made_up(), &words, modes)
-            .map(|found| found.into_iter().map(|t| t.name).collect())
+            .map(|found| found.into_iter().map(|t| t.id.to_string()).collect())
             .unwrap_or_default()
     }
 
@@ -317,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn fast_builds_stand_behind_their_exact_twins_where_there_are_any() {
+    fn fast_builds_stand_behind_their_exact_builds_where_there_are_any() {
         let both = [Mode::Exact, Mode::Fast];
         assert_eq!(names_in(&["cpu", "opencl@pocl"], &both), ["cpu-bvh", "opencl@pocl", "opencl@pocl+fast"]);
         assert_eq!(
@@ -325,7 +315,7 @@ mod tests {
             ["opencl@pocl+fast", "opencl@nvidia+fast", "cuda@0+fast"]
         );
         let fast = select_from(&made_up(), &["opencl@pocl".to_owned()], &[Mode::Fast]).unwrap();
-        assert!(!fast[0].is_exact() && fast[0].mode == Mode::Fast);
+        assert!(!fast[0].is_exact() && fast[0].id.mode == Mode::Fast);
     }
 
     #[test]
@@ -337,9 +327,9 @@ mod tests {
     }
 
     #[test]
-    fn a_word_may_mean_the_targets_of_its_api() {
-        assert!(may_mean("all", "cpu-embree") && may_mean("OpenCL@intel", "opencl@pocl"));
-        assert!(may_mean("cuda@0+fast", "cuda") && !may_mean("cuda@0", "cpu-embree"));
+    fn a_word_may_mean_the_targets_of_its_backend() {
+        assert!(may_mean("all", &"cpu-embree".into()) && may_mean("OpenCL@intel", &"opencl@pocl".into()));
+        assert!(may_mean("cuda@0+fast", &"cuda".into()) && !may_mean("cuda@0", &"cpu-embree".into()));
     }
 
     #[test]
@@ -364,7 +354,7 @@ mod tests {
     #[test]
     fn the_null_target_is_there_by_name_and_not_among_all() {
         assert_eq!(select(&["null".into()]).unwrap().len(), 1);
-        assert!(select(&["all".into()]).unwrap().iter().all(|t| t.name != "null"));
-        assert!(targets().iter().all(|t| t.name != "null"));
+        assert!(select(&["all".into()]).unwrap().iter().all(|t| t.id != "null".into()));
+        assert!(targets().iter().all(|t| t.id != "null".into()));
     }
 }

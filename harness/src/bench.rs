@@ -1,9 +1,9 @@
 //! `lockstep bench`: ray throughput per target, scene, kind of rays and query.
 
+mod bvh;
 mod clocks;
 mod dump;
 mod growth;
-mod hierarchy;
 mod measure;
 mod rays;
 mod text;
@@ -20,8 +20,8 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::output::{print, print_json, say};
 use crate::scenes;
+use bvh::Structure;
 use growth::Growth;
-use hierarchy::Structure;
 use measure::{Repeats, Row, Runner, measure};
 use rays::{Kind, RaySet, Source};
 
@@ -31,13 +31,14 @@ const PASSES: u32 = 3;
 /// Measures, prints, and writes files where a folder is given.
 ///
 /// # Errors
-/// [`Failure`] for a scene, target or file that cannot be used. Targets that cannot cast rays are left out.
+/// [`Failure`] for a scene, target or file that cannot be used. Targets that cannot trace given rays are
+/// skipped.
 pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     let targets = backends::select(&args.targets)?;
     let mut runners = Vec::new();
     for target in &targets {
         let renderer = target.open(&OpenOptions { threads: args.threads, ..OpenOptions::default() })?;
-        runners.push(Runner { name: target.name.clone(), renderer });
+        runners.push(Runner { id: target.id.clone(), renderer });
     }
     interrupt::listen()?;
     if let Some(folder) = &args.out {
@@ -52,17 +53,18 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
         let scene = if args.opaque { loaded.opaque() } else { loaded };
         let mut of_scene = load(&scene, &mut runners)?;
         if args.quality {
-            say(&format!("lockstep: {}: overlap of hierarchies", scene.name));
-            hierarchy::add_overlap(&mut of_scene, &scene);
+            say(&format!("lockstep: {}: end-point overlap", scene.name));
+            bvh::add_overlap(&mut of_scene, &scene);
         }
         structures.extend(of_scene);
         rows.extend(bench_scene(&scene, args, &mut runners)?);
     }
-    let against = args.against.as_deref().or(targets.first().map(|t| t.name.as_str())).unwrap_or_default();
+    let first = targets.first().map(|target| target.id.to_string());
+    let against = args.against.clone().or(first).unwrap_or_default();
     let infos: Vec<&DeviceInfo> = runners.iter().map(|r| r.renderer.device()).collect();
     let growth = growth::of(&rows);
     let document = document(&rows, &structures, &growth, &infos);
-    let tables = [text::table(&rows, against), hierarchy::table(&structures), growth::table(&growth)];
+    let tables = [text::table(&rows, &against), bvh::table(&structures), growth::table(&growth)];
     let table = tables.into_iter().filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n");
     if let Some(folder) = &args.out {
         let json = serde_json::to_string_pretty(&document)
@@ -82,11 +84,11 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     Ok(verdict(&rows))
 }
 
-/// Takes a scene to all targets that can load it and cast rays; the others are left out from here on.
+/// Takes a scene to all targets that can load it and trace given rays; the others are skipped from here on.
 fn load(scene: &Scene, runners: &mut Vec<Runner>) -> Result<Vec<Structure>, Failure> {
     let (mut able, mut structures) = (Vec::new(), Vec::new());
     for mut runner in runners.drain(..) {
-        let mode = lockstep_core::TargetId::from(runner.name.as_str()).mode;
+        let mode = runner.id.mode;
         let settings = Settings { width: 64, height: 64, mode, ..Settings::default() };
         let loaded = runner
             .renderer
@@ -94,11 +96,11 @@ fn load(scene: &Scene, runners: &mut Vec<Runner>) -> Result<Vec<Structure>, Fail
             .and_then(|report| Ok((report, runner.renderer.trace_rays(&[], Query::Closest, 0, None)?)));
         match loaded {
             Ok((report, cast)) => {
-                structures.push(Structure::new(scene, &runner.name, &cast.layout, &report));
+                structures.push(Structure::new(scene, &runner.id, &cast.layout, &report));
                 able.push(runner);
             }
             Err(Error::Unsupported { actor, what }) => {
-                say(&format!("lockstep: {actor} is left out: {what} is not supported"))
+                say(&format!("lockstep: {actor} is skipped: {what} is not supported"))
             }
             Err(other) => return Err(other.into()),
         }
@@ -141,7 +143,7 @@ fn document(rows: &[Row], structures: &[Structure], growth: &[Growth], targets: 
     })
 }
 
-/// How this was asked for.
+/// The command line.
 fn command_line() -> String {
     let words = std::iter::once("lockstep".to_owned()).chain(std::env::args().skip(1));
     words.collect::<Vec<_>>().join(" ")
@@ -153,7 +155,7 @@ fn verdict(rows: &[Row]) -> Exit {
     for row in rows.iter().filter(|row| row.exact && row.differing.is_some_and(|n| n > 0)) {
         let (kind, rays) = (row.kind.name(), row.rays);
         say(&format!(
-            "lockstep: {} answers {} of {rays} {kind} rays of {} otherwise than the first exact target",
+            "lockstep: {} answers {} of {rays} {kind} rays of {} unlike the first exact target",
             row.target,
             row.differing.unwrap_or(0),
             row.scene

@@ -6,8 +6,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep_core::film::MAX_SPP;
 use lockstep_core::{MAX_BOUNCES, Mode, Settings};
 
-use crate::ladder::{Ladder, Seconds, Size};
+use crate::exit::Failure;
 use crate::port::args::PortCommand;
+use crate::values::{Seconds, Size, SppSchedule};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine; 1 images differ or a check failed; 2 usage; 3 a golden is missing or sizes differ;
@@ -18,12 +19,12 @@ scene.toml file. A TARGET is a name that `lockstep devices` lists, with a device
 by index or by a part of its name: `cpu-bvh`, `opencl@pocl`, `cuda@0`. With +fast behind it, as in `opencl@pocl+fast`,
 it is the build whose arithmetic the compiler may contract and approximate.";
 
-/// Renders the same scenes with the same random numbers on several backends, and reports whether the images agree,
-/// how fast each stage ran and what the port cost.
+/// Renders the same scenes with the same random numbers on several backends, and reports whether the images
+/// agree, how fast each stage ran and what the port cost.
 #[derive(Debug, Parser)]
 #[command(name = "lockstep", version, after_help = EXIT_CODES, max_term_width = 110)]
 pub(crate) struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -37,28 +38,31 @@ pub(crate) enum Command {
     Setup(SetupArgs),
     /// Renders one image
     Render(RenderArgs),
-    /// Renders scenes on every target at every rung of a ladder of samples per pixel, compares and times them, and
-    /// writes a report
+    /// Renders scenes on every target at rising samples per pixel, compares and times them, and writes a
+    /// report
     Study(StudyArgs),
-    /// Prints one sample's path vertex by vertex, and where two targets part
+    /// Times every kernel configuration of every target and checks that all produce the same film
+    Tune(TuneArgs),
+    /// Prints one sample's path vertex by vertex, and the first difference of two targets
     Trace(TraceArgs),
     /// Compares images of any program: two files, or two folders in a report like a study's
     Compare(CompareArgs),
     /// Remakes tables, plots and page of a study from its records
     Report(ReportArgs),
-    /// Measures how many rays a second targets trace, by kind of rays
+    /// Measures ray throughput by target, BVH layout and kind of rays
     Bench(BenchArgs),
-    /// Runs the conformance suite on this machine's devices: contract, bit identity with `cpu-bvh`, light transport
+    /// Runs the conformance suite on this machine's devices: contract, bit identity with `cpu-bvh`, light
+    /// transport
     Selftest(SelftestArgs),
     /// Golden-image tests
     #[command(subcommand)]
     Golden(GoldenCommand),
-    /// How alike ports are, and what a port costs
+    /// Similarity and cost of ports
     #[command(subcommand)]
     Port(PortCommand),
 }
 
-/// What every command that compiles device code can write besides.
+/// The option of every command that compiles device code.
 #[derive(Debug, Args)]
 pub(crate) struct KernelArgs {
     /// Write the device code of every dialect and build, as compilers get it, into this folder
@@ -82,12 +86,12 @@ pub(crate) struct DevicesArgs {
 /// `lockstep setup`
 #[derive(Debug, Args)]
 pub(crate) struct SetupArgs {
-    /// What to fetch; by default everything that is neither large nor asks for agreement to a licence
+    /// The libraries [default: all that are small and need no agreement to a licence]
     #[arg(value_name = "ITEM")]
     pub(crate) items: Vec<String>,
 }
 
-/// What to render, apart from the scene.
+/// The settings of a render.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ImageArgs {
     /// Size of the images in pixels [default: 320x240, for a golden 64x64]
@@ -152,7 +156,12 @@ pub(crate) struct RenderArgs {
     #[arg(short = 'b', long = "target", value_name = "TARGET", default_value = "all")]
     pub(crate) target: String,
     /// Samples per pixel
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SPP)))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 64,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SPP))
+    )]
     pub(crate) spp: u32,
     #[command(flatten)]
     pub(crate) image: ImageArgs,
@@ -172,88 +181,177 @@ pub(crate) struct RenderArgs {
     pub(crate) out: PathBuf,
 }
 
+/// The options of a command that keeps its records in a folder.
+#[derive(Debug, Args)]
+pub(crate) struct FolderArgs {
+    /// Worker threads of CPU targets [default: all hardware threads]
+    #[arg(long, value_name = "N", value_parser = parse_threads, help_heading = RUN)]
+    pub(crate) threads: Option<usize>,
+    /// Start over instead of resuming what DIR holds
+    #[arg(long, help_heading = RUN)]
+    pub(crate) fresh: bool,
+    /// Do not fetch missing libraries, like LOCKSTEP_OFFLINE=1
+    #[arg(long, help_heading = RUN)]
+    pub(crate) no_setup: bool,
+    /// Fail with exit code 5 unless these targets are present
+    #[arg(long, value_name = "TARGET", value_delimiter = ',', help_heading = RUN)]
+    pub(crate) require: Vec<String>,
+    /// Print the verdict as one JSON document
+    #[arg(long, help_heading = RUN)]
+    pub(crate) json: bool,
+}
+
+/// Headings of `lockstep study --help`.
+const RENDER: &str = "Rendering";
+const MEASURE: &str = "Measurements";
+const REFERENCE: &str = "Reference";
+const RUN: &str = "Run and output";
+
 /// `lockstep study`
 #[derive(Debug, Args)]
 pub(crate) struct StudyArgs {
     /// The scenes [default: cornell weekend atrium:10k]
     #[arg(value_name = "SCENE")]
     pub(crate) scenes: Vec<String>,
-    /// Targets, in this order; `all` is every one present
+    /// Targets in their order; `all` is every one present
     #[arg(
         short = 'b',
         long = "targets",
         value_name = "TARGET",
         value_delimiter = ',',
-        default_value = "all"
+        default_value = "all",
+        help_heading = RENDER
     )]
     pub(crate) targets: Vec<String>,
-    #[command(flatten)]
-    pub(crate) kernels: KernelArgs,
-    /// The arithmetic: with `exact,fast`, targets that have a fast build take part with both
-    #[arg(long = "mode", value_enum, value_name = "MODE", value_delimiter = ',', default_value = "exact")]
+    /// The arithmetic; `exact,fast` adds the fast builds of targets that have one
+    #[arg(
+        long = "mode",
+        value_enum,
+        value_name = "MODE",
+        value_delimiter = ',',
+        default_value = "exact",
+        help_heading = RENDER
+    )]
     pub(crate) modes: Vec<ModeArg>,
-    /// The ladder of samples per pixel: doubling from A to B [default: 1..32; in a sweep as many as take some time]
-    #[arg(long, value_name = "A..B")]
-    pub(crate) spp: Option<Ladder>,
-    #[command(flatten)]
+    /// Levels of samples per pixel, doubling from A to B [default: 1..32]
+    #[arg(long, value_name = "A..B", help_heading = RENDER)]
+    pub(crate) spp: Option<SppSchedule>,
+    #[command(flatten, next_help_heading = RENDER)]
     pub(crate) image: ImageArgs,
-    /// Render with N seeds on every target: the first, and those that follow it [default: 2, the second for the noise
-    /// floor alone, and on one only of targets whose films are identical]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    /// Seeds rendered on every target, counting up from the first [default: 1, and a second for the noise
+    /// floor]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=65_536),
+        help_heading = MEASURE
+    )]
     pub(crate) seeds: Option<u32>,
-    /// Also take the error that every target reaches in these times, as in 10s,60s,300s
-    #[arg(long = "time", value_name = "TIME", value_delimiter = ',')]
-    pub(crate) times: Vec<Seconds>,
-    /// Also time CPU targets with 1, 2, 4 … and all threads, in rounds, at the ladder's top rung
-    #[arg(long)]
-    pub(crate) scaling: bool,
-    /// Climb the ladder N times, to time every step N times [default: 1; in a sweep 6]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    /// Times that every level is timed [default: 1]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1_000),
+        help_heading = MEASURE
+    )]
     pub(crate) repeats: Option<u32>,
-    /// Time every way in which a target can run its passes instead: megakernel, no compaction, persistent threads, sizes of
-    /// work-groups, ray order, samples in flight, fast arithmetic; all but the last must leave the same film
-    #[arg(long, conflicts_with_all = ["seeds", "times", "scaling", "ladder", "reference", "reference_budget"])]
-    pub(crate) sweep: bool,
-    /// Also compare single paths of every pair of targets, quantity by quantity, and name the first that differs
-    #[arg(long)]
-    pub(crate) ladder: bool,
-    /// Take this image as the reference (one scene only) instead of rendering one
-    #[arg(long, value_name = "FILE")]
+    /// Measure the error after these render times, as in 10s,60s,300s
+    #[arg(long = "time", value_name = "TIME", value_delimiter = ',', help_heading = MEASURE)]
+    pub(crate) times: Vec<Seconds>,
+    /// Time CPU targets with 1, 2, 4 … and all threads
+    #[arg(long, help_heading = MEASURE)]
+    pub(crate) scaling: bool,
+    /// Compare single paths of every pair of targets and name the first quantity that differs
+    #[arg(long, help_heading = MEASURE)]
+    pub(crate) diagnose: bool,
+    /// The reference image of a single scene, instead of a rendered one
+    #[arg(long, value_name = "FILE", help_heading = REFERENCE)]
     pub(crate) reference: Option<PathBuf>,
-    /// Let rendering a scene's reference take about this long: where 16 times the top rung would not fit, fewer samples
-    /// per pixel are taken, but at least 4 times the top rung [default: the longer of 20 s and twice the time of the scene's ladder; a study that nothing makes longer than the default: at most what two minutes leave]
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    /// Time for rendering a reference of 4 to 16 times the last level [default: 20 s or twice the time of the
+    /// levels]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = REFERENCE)]
     pub(crate) reference_budget: Option<f64>,
-    /// Worker threads of CPU targets [default: all hardware threads]
-    #[arg(long, value_name = "N", value_parser = parse_threads)]
-    pub(crate) threads: Option<usize>,
-    /// Start over where DIR has a study already; without it, a study goes on where it stopped
-    #[arg(long)]
-    pub(crate) fresh: bool,
-    /// Fetch nothing; LOCKSTEP_OFFLINE=1 does the same
-    #[arg(long)]
-    pub(crate) no_setup: bool,
-    /// Fail with exit code 5 unless these targets are present
-    #[arg(long, value_name = "TARGET", value_delimiter = ',')]
-    pub(crate) require: Vec<String>,
     /// The study's folder
-    #[arg(short, long = "out", value_name = "DIR", default_value = "study")]
+    #[arg(short, long = "out", value_name = "DIR", default_value = "study", help_heading = RUN)]
     pub(crate) out: PathBuf,
-    /// Print the verdict as one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) folder: FolderArgs,
+    #[command(flatten, next_help_heading = RUN)]
+    pub(crate) kernels: KernelArgs,
+    /// The former name of `lockstep tune`
+    #[arg(long, hide = true)]
+    sweep: bool,
+    /// The former name of `--diagnose`
+    #[arg(long, hide = true)]
+    ladder: bool,
 }
 
 impl StudyArgs {
+    /// Fails for options that have other names now.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] with the name.
+    pub(crate) fn check_renamed(&self) -> Result<(), Failure> {
+        let scenes = if self.scenes.is_empty() { "SCENE".to_owned() } else { self.scenes.join(" ") };
+        let now = match (self.sweep, self.ladder) {
+            (true, _) => format!("`study --sweep` is a command of its own: lockstep tune {scenes}"),
+            (false, true) => format!("`--ladder` is called `--diagnose`: lockstep study {scenes} --diagnose"),
+            (false, false) => return Ok(()),
+        };
+        Err(Failure::Usage(now))
+    }
+
     /// Whether nothing asks for other scenes, samples, pixels or measurements than the default study's.
     pub(crate) fn is_default_work(&self) -> bool {
-        let more =
-            self.seeds.is_some() || self.repeats.is_some() || self.scaling || self.ladder || self.sweep;
+        let more = self.seeds.is_some() || self.repeats.is_some() || self.scaling || self.diagnose;
         self.scenes.is_empty()
             && self.modes == [ModeArg::Exact]
             && (self.spp.is_none() && self.image.size.is_none() && self.times.is_empty() && !more)
             && self.image.bounces == Settings::default().bounces
     }
+}
+
+/// `lockstep tune`
+#[derive(Debug, Args)]
+pub(crate) struct TuneArgs {
+    /// The scenes [default: cornell weekend atrium:10k]
+    #[arg(value_name = "SCENE")]
+    pub(crate) scenes: Vec<String>,
+    /// Targets in their order; `all` is every one present
+    #[arg(
+        short = 'b',
+        long = "targets",
+        value_name = "TARGET",
+        value_delimiter = ',',
+        default_value = "all",
+        help_heading = RENDER
+    )]
+    pub(crate) targets: Vec<String>,
+    /// Samples per pixel of a pass [default: as many as take long enough to time]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SPP)),
+        help_heading = RENDER
+    )]
+    pub(crate) spp: Option<u32>,
+    #[command(flatten, next_help_heading = RENDER)]
+    pub(crate) image: ImageArgs,
+    /// Times that every configuration is timed [default: 6]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1_000),
+        help_heading = RENDER
+    )]
+    pub(crate) repeats: Option<u32>,
+    /// The folder of the records
+    #[arg(short, long = "out", value_name = "DIR", default_value = "tune", help_heading = RUN)]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) folder: FolderArgs,
+    #[command(flatten, next_help_heading = RUN)]
+    pub(crate) kernels: KernelArgs,
 }
 
 /// `lockstep trace`
@@ -268,7 +366,12 @@ pub(crate) struct TraceArgs {
     #[arg(long, value_name = "X,Y")]
     pub(crate) pixel: Pixel,
     /// The sample's index within the pixel
-    #[arg(long, value_name = "I", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..i64::from(MAX_SPP)))]
+    #[arg(
+        long,
+        value_name = "I",
+        default_value_t = 0,
+        value_parser = clap::value_parser!(u32).range(0..i64::from(MAX_SPP))
+    )]
     pub(crate) sample: u32,
     #[command(flatten)]
     pub(crate) image: ImageArgs,
@@ -298,8 +401,8 @@ impl std::str::FromStr for Pixel {
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
     #[allow(rustdoc::invalid_html_tags, reason = "help is plain text")]
-    /// An image (.exr, .png, .hdr or .pfm), a folder of images named <scene>.<target>.<spp>spp[.s<seed>].<kind>, or a
-    /// study's folder
+    /// An image (.exr, .png, .hdr or .pfm), a folder of images named
+    /// <scene>.<target>.<spp>spp[.s<seed>].<kind>, or a study's folder
     pub(crate) a: PathBuf,
     /// Another, whose images have the same sizes; the reference of metrics that need one
     pub(crate) b: PathBuf,
@@ -309,8 +412,8 @@ pub(crate) struct CompareArgs {
     /// Start over where DIR has a report already
     #[arg(long, requires = "out")]
     pub(crate) fresh: bool,
-    /// Count images as equal up to this mean squared error over 8-bit sRGB values [default: only if every value is
-    /// equal]
+    /// Count images as equal up to this mean squared error over 8-bit sRGB values [default: only if every
+    /// value is equal]
     #[arg(long, value_name = "MSE", value_parser = parse_seconds)]
     pub(crate) tolerance: Option<f64>,
     /// Print one JSON document
@@ -340,17 +443,22 @@ pub(crate) struct BenchArgs {
         default_value = "all"
     )]
     pub(crate) targets: Vec<String>,
-    /// At least so many rays a set; several numbers measure several sizes
+    /// Least number of rays of a set; several numbers measure several sizes
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "2000000",
         value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     pub(crate) rays: Vec<u32>,
     /// Rounds over all targets, each of three passes over the rays; one more before them warms up
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 5,
+        value_parser = clap::value_parser!(u32).range(1..=1_000)
+    )]
     pub(crate) repeats: u32,
     /// Selects the rays
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u32,
-    /// The target that others are divided by [default: the first]
+    /// The baseline target [default: the first]
     #[arg(long, value_name = "TARGET")]
     pub(crate) against: Option<String>,
     /// Worker threads of CPU targets [default: all hardware threads]
@@ -359,13 +467,13 @@ pub(crate) struct BenchArgs {
     /// Write bench.json and bench.md to this folder
     #[arg(short, long = "out", value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Also write the rays and the scene's triangles there, as little-endian floats, for measuring other programs
+    /// Write the rays and the scene's triangles there, as little-endian floats, for measuring other programs
     #[arg(long, requires = "out")]
     pub(crate) dump_rays: bool,
-    /// Measure with all surfaces opaque, as tracers without partial coverage have them; names end in `-opaque`
+    /// Measure with all surfaces opaque, for tracers without alpha; scene names end in `-opaque`
     #[arg(long)]
     pub(crate) opaque: bool,
-    /// Also compute how much the boxes of each hierarchy overlap surfaces that are not theirs
+    /// Compute the end-point overlap of each BVH
     #[arg(long)]
     pub(crate) quality: bool,
     /// Print one JSON document
@@ -426,7 +534,8 @@ pub(crate) struct GoldenCheckArgs {
     /// Fail with exit code 5 unless these targets are present
     #[arg(long, value_name = "TARGET", value_delimiter = ',')]
     pub(crate) require: Vec<String>,
-    /// Write a report to this folder: junit.xml, golden.json, golden.md, and a page with the images of checks that fail
+    /// Write a report to this folder: junit.xml, golden.json, golden.md, and a page with the images of checks
+    /// that fail
     #[arg(short, long = "out", value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Replace the report that DIR has
@@ -456,7 +565,12 @@ pub(crate) struct GoldenBlessArgs {
     #[arg(short = 'b', long = "target", value_name = "TARGET", default_value = "cpu-bvh")]
     pub(crate) target: String,
     /// Samples per pixel
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SPP)))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 4,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SPP))
+    )]
     pub(crate) spp: u32,
     /// Show what would change, and change nothing
     #[arg(long)]
@@ -510,11 +624,24 @@ mod tests {
             "--repeats 2",
             "--time 10s",
             "--scaling",
-            "--ladder",
+            "--diagnose",
             "--mode exact,fast",
         ] {
             assert!(!is_default(&format!("lockstep study {more}")), "{more}");
         }
+    }
+
+    #[test]
+    fn options_of_former_versions_name_their_successors() {
+        let now = |line: &str| match Cli::try_parse_from(line.split(' ')).map(|cli| cli.command) {
+            Ok(Command::Study(args)) => args.check_renamed().map_err(|failure| failure.to_string()),
+            other => panic!("{line}: {other:?}"),
+        };
+        assert_eq!(now("lockstep study cornell --diagnose"), Ok(()));
+        let sweep = now("lockstep study --sweep cornell sponza").unwrap_err();
+        assert!(sweep.ends_with("lockstep tune cornell sponza"), "{sweep}");
+        let ladder = now("lockstep study cornell --ladder").unwrap_err();
+        assert!(ladder.ends_with("lockstep study cornell --diagnose"), "{ladder}");
     }
 
     #[test]
@@ -528,8 +655,9 @@ mod tests {
             "lockstep study",
             "lockstep study cornell --mode exact,fast",
             "lockstep study cornell weekend -b cpu-bvh,cpu-embree --spp 1..64 --size 320x240 --seeds 2 --repeats 3 -o d",
-            "lockstep study cornell --ladder",
-            "lockstep study --sweep cornell sponza -b cpu-bvh --spp 4 --repeats 3 -o d",
+            "lockstep study cornell --diagnose",
+            "lockstep tune",
+            "lockstep tune cornell sponza -b cpu-bvh --spp 4 --repeats 3 -o d",
             "lockstep trace cornell -b cpu-bvh,opencl@pocl --pixel 12,34 --sample 5 --json",
             "lockstep compare a.png b.png --json",
             "lockstep compare dir_a dir_b -o out --fresh",

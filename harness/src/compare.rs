@@ -20,8 +20,8 @@ use crate::output::{json_number, print, print_json};
 /// Compares two files, or with `--out` two files or folders.
 ///
 /// # Errors
-/// [`Failure::Usage`] for folders without `--out`, [`Failure::Read`] for a file that is no image, [`Failure::Metric`] for sizes that differ or values that are not
-/// finite.
+/// [`Failure::Usage`] for folders without `--out`, [`Failure::Read`] for a file that is no image,
+/// [`Failure::Metric`] for sizes that differ or values that are not finite.
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     if let Some(out) = &args.out {
         return folders::run(args, out);

@@ -25,25 +25,25 @@ pub(crate) fn run(args: &DevicesArgs) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-/// One target as JSON: its device's facts, or why it is absent.
+/// One target as JSON: its device, or why it is absent.
 fn to_json(target: &Target) -> Value {
     match &target.state {
         Ok(info) => json!({
-            "target": target.name, "present": true, "backend": info.backend, "device": info.device,
+            "target": target.id, "present": true, "backend": info.backend, "device": info.device,
             "driver": info.driver, "compiler": info.compiler, "flags": info.flags,
             "compute_units": info.compute_units, "clocks": info.clocks, "kernel_hash": info.kernel_hash,
             "exact": info.exact, "note": info.note,
             "modes": target.modes(),
         }),
         Err(absence) => json!({
-            "target": target.name, "present": false, "reason": absence.reason, "remedy": absence.remedy,
+            "target": target.id, "present": false, "reason": absence.reason, "remedy": absence.remedy,
         }),
     }
 }
 
 /// A paragraph a target, its name in the first column.
 fn text(targets: &[Target]) -> String {
-    let width = targets.iter().map(|t| t.name.len()).max().unwrap_or(0);
+    let width = targets.iter().map(|t| t.id.to_string().len()).max().unwrap_or(0);
     let mut text = String::new();
     for target in targets {
         let rows = match &target.state {
@@ -53,7 +53,7 @@ fn text(targets: &[Target]) -> String {
             }
         };
         for (i, (label, value)) in rows.into_iter().filter(|(_, value)| !value.is_empty()).enumerate() {
-            let name = if i == 0 { target.name.as_str() } else { "" };
+            let name = if i == 0 { target.id.to_string() } else { String::new() };
             text.push_str(&format!("{name:width$}  {label:8}  {value}\n"));
         }
     }
@@ -96,7 +96,7 @@ mod tests {
         };
         target.state = Ok(info);
         let mut absent = target.clone();
-        absent.name = "cuda@0".into();
+        absent.id = "cuda@0".into();
         absent.state = Err(lockstep_core::Unavailable {
             reason: "no CUDA driver is installed".into(),
             remedy: "Install NVIDIA's driver.".into(),

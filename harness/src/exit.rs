@@ -12,7 +12,7 @@ use lockstep_setup::SetupError;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What the exit code tells a script. The numbers are part of the command line's contract.
+/// The exit codes. The numbers are part of the command line's contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
@@ -55,15 +55,15 @@ pub(crate) enum Failure {
     TargetAbsent {
         /// The target.
         target: String,
-        /// What is missing.
+        /// The missing part.
         reason: String,
-        /// What the user can do.
+        /// The remedy.
         remedy: String,
     },
     /// The file system refused.
     #[error("cannot {action} {}: {source}{}", path.display(), remedy(source))]
     Io {
-        /// What was attempted, as a verb.
+        /// The attempt, as a verb.
         action: &'static str,
         /// The file or folder.
         path: PathBuf,

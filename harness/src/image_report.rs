@@ -5,15 +5,13 @@ use std::path::{Path, PathBuf};
 use lockstep_reports::image_io::{ImageKind, ImageMetadata, ImageName, LinearImage, write_exr, write_png};
 use lockstep_reports::metrics::Metrics;
 use lockstep_reports::records::{
-    Difference, Environment, HostInfo, Note, Record, RecordLog, StudySettings, TargetInfo, utc_now,
+    Difference, Environment, HostInfo, MapOf, Note, Record, RecordLog, StudySettings, TargetInfo, utc_now,
+    write_maps,
 };
-use lockstep_reports::records::{MapOf, write_maps};
-use lockstep_reports::study::files;
-use lockstep_reports::write_report;
+use lockstep_reports::study::{Study, files};
 
 use crate::exit::Failure;
-use crate::output::say;
-use crate::study::{COMMIT, clear_study, command};
+use crate::study::{COMMIT, clear_study, command, write_report};
 
 /// Two images of one scene.
 #[derive(Clone, Copy, Debug)]
@@ -46,10 +44,12 @@ pub(crate) struct ImageReport {
 }
 
 impl ImageReport {
-    /// Begins a report in a folder, which is made where there is none. `fresh` removes a report or study first.
+    /// Begins a report in a folder, which is made where there is none. `fresh` removes a report or study
+    /// first.
     ///
     /// # Errors
-    /// [`Failure::Records`] when the folder has records already, [`Failure::Io`] when it cannot be written to.
+    /// [`Failure::Records`] when the folder has records already, [`Failure::Io`] when it cannot be written
+    /// to.
     pub(crate) fn begin(folder: &Path, fresh: bool) -> Result<Self, Failure> {
         let images = folder.join(files::IMAGES);
         std::fs::create_dir_all(&images).map_err(Failure::io("make the folder", &images))?;
@@ -128,11 +128,11 @@ impl ImageReport {
         Ok(write_exr(&path(ImageKind::Exr), image, &metadata)?)
     }
 
-    /// Writes the environment, tables and page.
+    /// Writes the environment, tables and page, and returns the study that they are about.
     ///
     /// # Errors
     /// [`Failure::Records`] and [`Failure::Report`], naming the file.
-    pub(crate) fn finish(self, targets: Vec<TargetInfo>, seeds: u32) -> Result<(), Failure> {
+    pub(crate) fn finish(self, targets: Vec<TargetInfo>, seeds: u32) -> Result<Study, Failure> {
         let environment = Environment {
             lockstep: env!("CARGO_PKG_VERSION").into(),
             commit: (!COMMIT.is_empty()).then(|| COMMIT.to_owned()),
@@ -144,9 +144,6 @@ impl ImageReport {
             ..Environment::default()
         };
         environment.write(&self.folder.join(files::ENVIRONMENT))?;
-        for warning in write_report(&self.folder)?.warnings {
-            say(&format!("lockstep: {warning}"));
-        }
-        Ok(())
+        write_report(&self.folder)
     }
 }

@@ -7,8 +7,8 @@ use crate::output::say;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// From now on the first signal asks the work to stop after its current pass, and the second ends the program at once;
-/// the files of a study are valid at any moment.
+/// From now on the first signal asks the work to stop after its current pass, and the second ends the program
+/// at once; the files of a study are valid at any moment.
 ///
 /// # Errors
 /// [`Failure::Input`] when the system refuses a handler.

@@ -2,20 +2,19 @@
 
 mod backends;
 mod bench;
+mod bvh_cache;
+mod chunking;
 mod cli;
 mod compare;
 mod devices;
 mod exit;
 mod golden;
-mod hierarchies;
 mod image_report;
 mod interrupt;
 mod kernels;
-mod ladder;
 #[cfg(target_os = "linux")]
 mod memory;
 mod output;
-mod pace;
 mod port;
 mod progress;
 mod render;
@@ -23,6 +22,8 @@ mod scenes;
 mod selftest;
 mod study;
 mod trace;
+mod tune;
+mod values;
 
 use std::process::ExitCode;
 
@@ -51,6 +52,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Setup(args) => set_up(&args),
         Command::Render(args) => render::run(&args),
         Command::Study(args) => study::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report(&args),
@@ -72,10 +74,7 @@ fn set_up(args: &SetupArgs) -> Result<Exit, Failure> {
 
 /// `lockstep report DIR`
 fn report(args: &ReportArgs) -> Result<Exit, Failure> {
-    let made = lockstep_reports::write_report(&args.folder)?;
-    for warning in &made.warnings {
-        output::say(&format!("lockstep: {warning}"));
-    }
-    study::print_verdict(&args.folder)?;
+    let study = study::write_report(&args.folder)?;
+    study::print_study(&study, &args.folder, false, false)?;
     Ok(Exit::Fine)
 }

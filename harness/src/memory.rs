@@ -1,8 +1,9 @@
 //! Large blocks of memory in large pages.
 //!
-//! Scenes, hierarchies and films are arrays of megabytes to gigabytes. In pages of 4 KiB the kernel takes longer to hand
-//! them out than some passes over them take, and walks of a hierarchy miss the processor's table of pages. Linux backs a
-//! block by pages of 2 MiB where it is asked to, and where its administrator has not forbidden that.
+//! Scenes, BVHs and films are arrays of megabytes to gigabytes. In pages of 4 KiB the kernel takes longer to
+//! hand them out than some passes over them take, and traversals of a BVH miss the processor's table of
+//! pages. Linux backs a block by pages of 2 MiB where it is asked to, and where its administrator has not
+//! forbidden that.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
@@ -22,8 +23,8 @@ fn advise(block: *mut u8, size: usize) {
     }
     let start = block.addr().next_multiple_of(PAGE);
     let end = (block.addr() + size) / PAGE * PAGE;
-    // SAFETY: these pages lie within the block, and the advice changes nothing that they hold. Where it is refused, all
-    // stays as it is.
+    // SAFETY: these pages lie within the block, and the advice changes nothing that they hold. Where it is
+    // refused, all stays as it is.
     unsafe { libc::madvise(block.with_addr(start).cast(), end - start, libc::MADV_HUGEPAGE) };
 }
 

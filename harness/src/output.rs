@@ -1,6 +1,7 @@
-//! What goes to standard output and what to standard error.
+//! Standard output and standard error.
 //!
-//! Results go to standard output, everything else to standard error. A reader that has gone (`| head`) is no error.
+//! Results go to standard output, everything else to standard error. A reader that has gone (`| head`) is no
+//! error.
 
 use std::io::{ErrorKind, Write};
 
@@ -31,8 +32,8 @@ pub(crate) fn print_json(document: &impl Serialize) -> Result<(), Failure> {
     print(&(text + "\n"))
 }
 
-/// Says something about the work to standard error. What standard error does not take is lost: there is no better
-/// place to complain.
+/// Says something about the work to standard error. What standard error does not take is lost: there is no
+/// better place to complain.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
-    /// A bar of so many samples.
+    /// A bar of `samples` in all.
     pub(crate) fn new(message: &str, samples: u64) -> Self {
         let bar = ProgressBar::new(samples);
         let template = "{msg:32} {bar:32.cyan} {pos:>6}/{len} spp  {elapsed:.dim} left {eta:.dim}";
@@ -21,17 +21,22 @@ impl Bar {
         Self(bar)
     }
 
-    /// So many samples more are done.
+    /// A bar that shows nothing.
+    pub(crate) fn hidden() -> Self {
+        Self(ProgressBar::hidden())
+    }
+
+    /// Counts samples as done.
     pub(crate) fn add(&self, samples: u64) {
         self.0.inc(samples);
     }
 
-    /// So many samples more are to be done than was thought.
+    /// Adds samples to those that are to be done.
     pub(crate) fn lengthen(&self, samples: u64) {
         self.0.inc_length(samples);
     }
 
-    /// Says what is being done.
+    /// Shows a message before the bar.
     pub(crate) fn say(&self, message: &str) {
         self.0.set_message(message.to_owned());
     }

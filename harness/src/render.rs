@@ -4,16 +4,16 @@ use lockstep_core::{Film, Renderer, Settings};
 use lockstep_reports::image_io::{ImageMetadata, LinearImage, write_image};
 
 use crate::backends;
+use crate::bvh_cache;
+use crate::chunking::{Chunking, Pass};
 use crate::cli::{OutputKind, RenderArgs};
 use crate::exit::{Exit, Failure};
-use crate::hierarchies;
 use crate::interrupt;
 use crate::kernels;
-use crate::ladder::Size;
 use crate::output::say;
-use crate::pace::{Pace, Pass};
 use crate::progress::Bar;
 use crate::scenes;
+use crate::values::Size;
 
 /// The size of an image whose size is not given.
 pub(crate) const DEFAULT_SIZE: Size = Size { width: 320, height: 240 };
@@ -28,31 +28,33 @@ pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
     let target = backends::one(&args.target, args.mode.into())?;
     let scene = scenes::load(&args.scene)?;
-    let settings = Settings { mode: target.mode, ..args.image.settings(DEFAULT_SIZE) };
-    let mut renderer = target.open(&hierarchies::keeping(args.threads))?;
+    let settings = Settings { mode: target.id.mode, ..args.image.settings(DEFAULT_SIZE) };
+    let mut renderer = target.open(&bvh_cache::options(args.threads))?;
     interrupt::listen()?;
-    hierarchies::tell_of_damage(&scene.name, &renderer.load(&scene, &settings)?);
-    let bar = Bar::new(&format!("{} on {}", scene.name, target.name), u64::from(args.spp));
-    let pass = Pace::default().accumulate(renderer.as_mut(), 0..args.spp, &mut |samples| bar.add(samples))?;
+    bvh_cache::warn_if_rebuilt(&scene.name, &renderer.load(&scene, &settings)?);
+    let bar = Bar::new(&format!("{} on {}", scene.name, target.id), u64::from(args.spp));
+    let pass =
+        Chunking::default().accumulate(renderer.as_mut(), 0..args.spp, &mut |samples| bar.add(samples))?;
     bar.clear();
     let Pass::Done(report) = pass else {
         say("lockstep: stopped; no image was written");
         return Ok(Exit::Interrupted);
     };
     let film = read_film(renderer.as_mut())?;
-    let metadata = ImageMetadata::of_render(&scene.name, &target.name, args.spp, u64::from(settings.seed))
-        .with("bounces", &settings.bounces.to_string())
-        .with("mode", target.mode.as_str())
-        .with("scene-hash", &scene.hash)
-        .with("device", &renderer.device().device);
+    let metadata =
+        ImageMetadata::of_render(&scene.name, &target.id.to_string(), args.spp, u64::from(settings.seed))
+            .with("bounces", &settings.bounces.to_string())
+            .with("mode", target.id.mode.as_str())
+            .with("scene-hash", &scene.hash)
+            .with("device", &renderer.device().device);
     write_image(&args.out, &image_of(&film)?, &metadata)?;
     let seconds = report.stages.total_ms / 1e3;
     let samples = u64::from(args.spp) * film.sums.len() as u64;
-    say(&format!("{}: {samples} samples in {seconds:.2} s on {}", args.out.display(), target.name));
+    say(&format!("{}: {samples} samples in {seconds:.2} s on {}", args.out.display(), target.id));
     if film.invalid.is_zero() {
         return Ok(Exit::Fine);
     }
-    say(&format!("lockstep: {} made samples that had to be altered: {:?}", target.name, film.invalid));
+    say(&format!("lockstep: {} made samples that had to be altered: {:?}", target.id, film.invalid));
     Ok(Exit::Differs)
 }
 

@@ -6,7 +6,7 @@ use lockstep_scenes::LoadOptions;
 use crate::exit::Failure;
 use crate::output::say;
 
-/// Loads a scene and says what was left out of it.
+/// Loads a scene, and warns of parts of its file that were skipped.
 ///
 /// # Errors
 /// [`Failure::Core`]; of kind `Unavailable` for a built-in scene whose data is not here.

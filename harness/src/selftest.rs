@@ -17,8 +17,8 @@ use table::{CheckRow, Tally, TargetRows};
 /// Runs the suite on every selected target and prints a row for each check as it ends.
 ///
 /// # Errors
-/// [`Failure::Usage`] for a word that means no target, a fast build or no check, [`Failure::TargetAbsent`] for a target that is
-/// named and absent.
+/// [`Failure::Usage`] for a word that means no target, a fast build or no check, [`Failure::TargetAbsent`]
+/// for a target that is named and absent.
 pub(crate) fn run(args: &SelftestArgs) -> Result<Exit, Failure> {
     let targets = selected(&args.targets)?;
     let only = args.only.as_deref().unwrap_or_default();
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<Exit, Failure> {
     let mut all = Vec::new();
     for target in &targets {
         show(&table::heading(target))?;
-        all.push(TargetRows { name: target.name.clone(), rows: quietly(|| test(target, args, &show))? });
+        all.push(TargetRows { name: target.id.to_string(), rows: quietly(|| test(target, args, &show))? });
         if interrupt::requested() {
             break;
         }
@@ -62,10 +62,10 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<Exit, Failure> {
 fn selected(words: &[String]) -> Result<Vec<Target>, Failure> {
     backends::require(words)?;
     let targets = backends::select(words)?;
-    if let Some(fast) = targets.iter().find(|target| target.mode == Mode::Fast) {
+    if let Some(fast) = targets.iter().find(|target| target.id.mode == Mode::Fast) {
         let message = format!(
             "{} cannot be tested alone; the suite compares both builds of a target that is named without +fast",
-            fast.name
+            fast.id
         );
         return Err(Failure::Usage(message));
     }
@@ -80,7 +80,8 @@ fn test(
 ) -> Result<Vec<CheckRow>, Failure> {
     let extent = if args.quick { Extent::Quick } else { Extent::Full };
     let suite = target.suite();
-    let subject: Subject<'_> = suite.subject(&target.name, target.is_exact()).to_extent(extent);
+    let label = target.id.to_string();
+    let subject: Subject<'_> = suite.subject(&label, target.is_exact()).to_extent(extent);
     let only = args.only.as_deref().unwrap_or_default();
     let mut rows = Vec::new();
     for check in CHECKS.iter().filter(|check| check.name().contains(only)) {

@@ -1,106 +1,111 @@
-//! `lockstep study`: the ladder of samples per pixel on every target, compared, timed and reported.
+//! `lockstep study`: scenes on every target at every level of samples per pixel, compared, timed and
+//! reported.
 //!
-//! A study can be stopped at any moment and gone on with by the same command. Its log is the only memory: a step of the
-//! ladder whose records and images are there is not measured again. Films are not kept; since a sample is a function of
-//! its indices alone, the samples before the first unfinished step are rendered again, untimed, and the hash of the film
-//! that they make must be the recorded one.
+//! A study is a list of measurements ([`plan`]), made one after the other by one [`runner`], each unless its
+//! results are in the folder already. So a study can be stopped at any moment and resumed by the same
+//! command; its folder is the only memory. Films are not kept; since a sample is a function of its indices
+//! alone, the samples before the first level that is not recorded are rendered again, untimed, and the hash
+//! of the film that they make must be the recorded one.
 
-mod again;
-mod cache;
-mod converge;
 mod differences;
-mod equal_time;
-mod floor;
+mod divergence;
 mod folder;
-mod hits;
 mod images;
-mod judge;
-mod parity;
-mod participant;
+mod lab;
+mod level;
+pub(crate) mod measurements;
 mod plan;
 mod reference;
+mod reference_cache;
 mod resume;
-mod run;
-mod scaling;
-mod step;
-mod sweep;
+mod runner;
+mod target_session;
+mod verdicts;
 
 use std::path::Path;
 
 use lockstep_core::{Mode, TargetId};
+use lockstep_reports::records::DivergenceScope;
 use lockstep_reports::study::{Study, files};
-use lockstep_reports::verdict::verdict;
+use lockstep_reports::verdict::{StudyVerdict, verdict};
 use lockstep_setup as setup;
 use serde_json::{Value, json};
 
-pub(crate) use folder::append_to_study;
-pub(crate) use plan::{COMMIT, command};
+pub(crate) use folder::{Folder, append_to_study};
+pub(crate) use lab::{Lab, remark};
+pub(crate) use level::film_hash;
+pub(crate) use plan::{COMMIT, Plan, command, open};
 pub(crate) use resume::clear as clear_study;
-pub(crate) use step::film_hash;
+pub(crate) use runner::run as run_measurements;
 
 use crate::backends;
-use crate::cli::StudyArgs;
+use crate::cli::{FolderArgs, StudyArgs};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::kernels;
 use crate::output::{print, print_json, say};
-use folder::Folder;
-use plan::Plan;
-use run::{Run, remark};
+use measurements::{AaControl, Pool};
 
 /// Set to anything but nothing or 0, it keeps a study from fetching run-time libraries.
 const OFFLINE: &str = "LOCKSTEP_OFFLINE";
 
-/// Runs a study, or goes on with one.
+/// Runs a study, or resumes one.
 ///
 /// # Errors
-/// [`Failure`] for a command line, scene, target or file that cannot be used. What was recorded before stays.
+/// [`Failure`] for a command line, scene, target or file that cannot be used. Earlier records stay.
 pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
-    if !args.no_setup && !is_offline() {
-        set_up_missing(&args.targets);
-    }
-    backends::require(&args.require)?;
+    args.check_renamed()?;
+    set_up(&args.folder, &args.targets)?;
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
-    if args.sweep {
-        return sweep::run(args);
-    }
-    let mut left_out = Vec::new();
+    let mut skipped = Vec::new();
     let modes: Vec<Mode> = args.modes.iter().map(|&mode| mode.into()).collect();
     let targets = backends::select_in_modes(&args.targets, &modes)?;
-    let plan = Plan::make(args, &mut left_out)?;
-    let participants = plan::open(&targets, &plan.options, &mut left_out)?;
-    let again = again::Again::open(&targets, &participants, &plan)?;
-    let environment = plan.environment(&participants);
-    let (mut folder, goes_on) = Folder::open(&args.out, &environment, args.fresh)?;
-    if goes_on {
-        say(&format!("lockstep: going on with the study in {}; --fresh starts over", args.out.display()));
+    let plan = Plan::of_study(args, &mut skipped)?;
+    let sessions = open(&targets, &plan.options, &mut skipped)?;
+    let control = AaControl::open(&targets, &sessions, &plan)?;
+    let (mut folder, resumes) = Folder::open(&args.out, &plan.environment(&sessions), args.folder.fresh)?;
+    if resumes {
+        say(&format!("lockstep: resuming the study in {}; --fresh starts over", args.out.display()));
     }
-    folder.append(left_out)?;
+    folder.append(skipped)?;
     interrupt::listen()?;
-    let exact: Vec<String> = participants.iter().filter(|p| p.info.exact).map(|p| p.name.clone()).collect();
-    let pools = if args.scaling { scaling::pools(&targets, &participants) } else { Vec::new() };
-    let mut stopped =
-        Run { plan: &plan, folder: &mut folder, participants, again, goes_on }.all()?.is_break();
-    stopped = stopped || scaling::all(&plan, &pools, &mut folder)?.is_break();
+    let exact: Vec<TargetId> = sessions.iter().filter(|s| s.info.exact).map(|s| s.id.clone()).collect();
+    let ids: Vec<TargetId> = sessions.iter().map(|session| session.id.clone()).collect();
+    let pools = if args.scaling { Pool::of(&targets, &sessions) } else { Vec::new() };
+    let mut lab = Lab::new(&plan, folder, sessions, resumes).with_control(control);
+    let stopped = run_measurements(&plan.series(&ids, &pools), &mut lab)?.is_break();
     if stopped {
-        folder.append(vec![remark("stopped by the user; the same command goes on with it")])?;
+        lab.folder.append(vec![remark("stopped by the user; the same command resumes it")])?;
     }
+    drop(lab);
     finish(args, &exact, stopped)
+}
+
+/// Fetches missing run-time libraries unless that is forbidden, and fails unless required targets are
+/// present.
+///
+/// # Errors
+/// [`Failure::Usage`] for an unknown target, [`Failure::TargetAbsent`] for a required one that is absent.
+pub(crate) fn set_up(args: &FolderArgs, targets: &[String]) -> Result<(), Failure> {
+    if !args.no_setup && !is_offline() {
+        set_up_missing(targets);
+    }
+    backends::require(&args.require)
 }
 
 fn is_offline() -> bool {
     std::env::var_os(OFFLINE).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// Fetches what absent targets lack that `words` ask for. A set-up that fails leaves its target absent, and is no failure
-/// of the study.
+/// Fetches libraries of absent targets that `words` may mean. A set-up that fails leaves its target absent,
+/// and is no failure of the study.
 fn set_up_missing(words: &[String]) {
     let targets = backends::targets();
-    let asked = |name: &str| words.iter().any(|word| backends::may_mean(word, name));
+    let is_asked = |id: &TargetId| words.iter().any(|word| backends::may_mean(word, id));
     let absent: Vec<TargetId> = targets
         .iter()
-        .filter(|target| target.state.is_err() && asked(&target.name))
-        .map(|target| target.name.as_str().into())
+        .filter(|target| target.state.is_err() && is_asked(&target.id))
+        .map(|target| target.id.clone())
         .collect();
     let wanted = |item: &setup::Item| absent.iter().any(|target| item.serves(target));
     match (setup::select(&[]), setup::Host::here()) {
@@ -113,37 +118,42 @@ fn set_up_missing(words: &[String]) {
 }
 
 /// Writes the report, prints the verdict and derives the exit code.
-fn finish(args: &StudyArgs, exact: &[String], stopped: bool) -> Result<Exit, Failure> {
-    let made = lockstep_reports::write_report(&args.out)?;
-    for warning in &made.warnings {
-        say(&format!("lockstep: {warning}"));
-    }
-    let study = Study::load(&args.out)?;
-    if args.json {
-        print_json(&to_json(&study, &args.out, stopped))?;
-    } else {
-        print_verdict(&args.out)?;
-    }
-    for sentence in failures(&study, exact) {
+fn finish(args: &StudyArgs, exact: &[TargetId], stopped: bool) -> Result<Exit, Failure> {
+    let study = write_report(&args.out)?;
+    print_study(&study, &args.out, args.folder.json, stopped)?;
+    let failures = failures(&study, exact);
+    for sentence in &failures {
         say(&format!("lockstep: {sentence}"));
     }
-    Ok(match (stopped, failures(&study, exact).is_empty()) {
+    Ok(match (stopped, failures.is_empty()) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Fine,
         (false, false) => Exit::Differs,
     })
 }
 
-/// What fails a study: samples that had to be altered, targets that promise identity but differ, targets that differ by
-/// more than noise or are broken, and films that depend on the number of threads.
-fn failures(study: &Study, exact: &[String]) -> Vec<String> {
-    let flawed = study.rejected.iter().map(|r| {
+/// Writes the report of the study in a folder and returns the study. Warnings go to standard error.
+///
+/// # Errors
+/// [`Failure::Report`], naming the file.
+pub(crate) fn write_report(folder: &Path) -> Result<Study, Failure> {
+    let (study, made) = lockstep_reports::report_on(folder)?;
+    for warning in &made.warnings {
+        say(&format!("lockstep: {warning}"));
+    }
+    Ok(study)
+}
+
+/// The findings that fail a study: invalid samples, targets that promise identity but differ, targets that
+/// differ by more than noise or are broken, and films that depend on the number of threads.
+fn failures(study: &Study, exact: &[TargetId]) -> Vec<String> {
+    let invalid = study.rejected.iter().map(|r| {
         format!(
             "{} on {} at {} spp: {} samples were not finite, {} negative, {} clamped",
             r.scene, r.target, r.spp, r.non_finite, r.negative, r.clamped
         )
     });
-    let promises = |name: &String| exact.contains(name);
+    let promises = |label: &String| exact.contains(&TargetId::from(label.as_str()));
     let differing = study.differences.iter().filter(|d| !d.identical && promises(&d.a) && promises(&d.b));
     let broken = differing.map(|d| {
         format!(
@@ -152,7 +162,7 @@ fn failures(study: &Study, exact: &[String]) -> Vec<String> {
         )
     });
     let open = study.differences.iter().filter(|d| !promises(&d.a) || !promises(&d.b));
-    let judged = open.filter_map(|d| {
+    let biased = open.filter_map(|d| {
         let finding = match d.verdict.as_str() {
             "biased" => "differ by more than noise",
             "broken" => "cannot be compared",
@@ -166,24 +176,24 @@ fn failures(study: &Study, exact: &[String]) -> Vec<String> {
             s.target, s.scene, s.threads
         )
     });
-    flawed.chain(broken).chain(judged).chain(threads).collect()
+    invalid.chain(broken).chain(biased).chain(threads).collect()
 }
 
-/// Prints what the study in a folder found, for people or as one JSON document.
+/// Prints the findings of a study, for people or as one JSON document.
 ///
 /// # Errors
-/// [`Failure::Study`] when the folder cannot be read.
-pub(crate) fn print_report(folder: &Path, json: bool) -> Result<(), Failure> {
-    if json { print_json(&to_json(&Study::load(folder)?, folder, false)) } else { print_verdict(folder) }
+/// [`Failure::Io`] when standard output refuses.
+pub(crate) fn print_study(study: &Study, folder: &Path, json: bool, stopped: bool) -> Result<(), Failure> {
+    let verdict = verdict(study);
+    if json {
+        print_json(&to_json(study, &verdict, folder, stopped))
+    } else {
+        print(&text(study, &verdict, folder))
+    }
 }
 
-/// Prints what a study found: a line for it, one for every pair, and where the page is.
-///
-/// # Errors
-/// [`Failure::Study`] when the folder cannot be read.
-pub(crate) fn print_verdict(folder: &Path) -> Result<(), Failure> {
-    let study = Study::load(folder)?;
-    let verdict = verdict(&study);
+/// A line for the study, one for every pair and every finding, and the path of the page.
+fn text(study: &Study, verdict: &StudyVerdict, folder: &Path) -> String {
     let mut text = format!("{}\n", verdict.headline);
     for pair in &verdict.pairs {
         text.push_str(&format!("  {} and {} {}\n", pair.a, pair.b, pair.sentence(study.pixels())));
@@ -191,18 +201,16 @@ pub(crate) fn print_verdict(folder: &Path) -> Result<(), Failure> {
     for hits in &study.hits {
         text.push_str(&format!("  why, on {} at {} spp: {}\n", hits.scene, hits.spp, hits.why));
     }
-    for sentence in lockstep_reports::tables::path_sentences(&study) {
+    for sentence in lockstep_reports::tables::path_sentences(study) {
         text.push_str(&format!("  path by path, {sentence}\n"));
     }
-    for sentence in lockstep_reports::tables::round_sentences(&study) {
+    for sentence in lockstep_reports::tables::round_sentences(study) {
         text.push_str(&format!("  {sentence}\n"));
     }
-    text.push_str(&format!("{}\n", folder.join(files::PAGE).display()));
-    print(&text)
+    text + &format!("{}\n", folder.join(files::PAGE).display())
 }
 
-fn to_json(study: &Study, folder: &Path, stopped: bool) -> Value {
-    let verdict = verdict(study);
+fn to_json(study: &Study, verdict: &StudyVerdict, folder: &Path, stopped: bool) -> Value {
     let pairs: Vec<Value> = verdict
         .pairs
         .iter()
@@ -213,21 +221,24 @@ fn to_json(study: &Study, folder: &Path, stopped: bool) -> Value {
             })
         })
         .collect();
-    let why: Vec<Value> = study
-        .hits
-        .iter()
-        .map(|h| {
-            json!({
-                "scene": h.scene, "a": h.a, "b": h.b, "spp": h.spp,
-                "pixels_differing": h.pixels_differing, "pixels": h.pixels, "why": h.why,
-            })
+    let hits = study.hits.iter().map(|h| {
+        json!({
+            "scene": h.scene, "a": h.a, "b": h.b, "spp": h.spp,
+            "pixels_differing": h.pixels_differing, "pixels": h.pixels, "why": h.why,
         })
-        .collect();
+    });
+    let triaged = study.divergences.iter().filter(|d| d.scope == DivergenceScope::DifferingPixels).map(|d| {
+        json!({
+            "scene": d.scene, "a": d.a, "b": d.b, "spp": d.spp,
+            "pixels_differing": d.pixels_differing, "pixels": d.pixels, "why": d.sentence(),
+        })
+    });
     json!({
         "folder": folder.to_string_lossy(), "report": folder.join(files::PAGE).to_string_lossy(),
         "headline": verdict.headline, "good": verdict.good, "stopped": stopped,
         "scenes": study.scenes(), "targets": study.targets(), "rungs": study.spp_levels(),
-        "pairs": pairs, "why": why, "times": lockstep_reports::tables::compared(study),
+        "pairs": pairs, "why": hits.chain(triaged).collect::<Vec<Value>>(),
+        "times": lockstep_reports::tables::compared(study),
     })
 }
 

@@ -8,9 +8,9 @@ use lockstep_core::path_record::{PathRequest, PathVertex};
 use serde_json::{Value, json};
 
 use crate::backends::{self, Target};
+use crate::bvh_cache;
 use crate::cli::TraceArgs;
 use crate::exit::{Exit, Failure};
-use crate::hierarchies;
 use crate::output::{print, print_json};
 use crate::render::DEFAULT_SIZE;
 use crate::scenes;
@@ -33,16 +33,16 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     let request = PathRequest { pixel: y * settings.width + x, sample: args.sample };
     let mut paths = Vec::new();
     for target in &targets {
-        let mut renderer = target.open(&hierarchies::keeping(args.threads))?;
-        let report = renderer.load(&scene, &Settings { mode: target.mode, ..settings })?;
-        hierarchies::tell_of_damage(&scene.name, &report);
+        let mut renderer = target.open(&bvh_cache::options(args.threads))?;
+        let report = renderer.load(&scene, &Settings { mode: target.id.mode, ..settings })?;
+        bvh_cache::warn_if_rebuilt(&scene.name, &report);
         paths.push(renderer.record_paths(&[request])?.pop().unwrap_or_default());
     }
     let first = match paths.as_slice() {
         [a, b] => first_difference(a, b),
         _ => None,
     };
-    let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+    let names: Vec<String> = targets.iter().map(|target| target.id.to_string()).collect();
     if args.json {
         print_json(&to_json(args, &names, &paths, first.as_ref()))?;
     } else {
@@ -57,7 +57,7 @@ fn one_or_two(words: &[String]) -> Result<Vec<Target>, Failure> {
     match targets.len() {
         1 | 2 => Ok(targets),
         n => {
-            let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+            let names: Vec<String> = targets.iter().map(|target| target.id.to_string()).collect();
             Err(Failure::Usage(format!(
                 "a trace takes one target or two, as in -b cpu-bvh,opencl@pocl; {n} were asked for: {}",
                 names.join(", ")
@@ -66,7 +66,12 @@ fn one_or_two(words: &[String]) -> Result<Vec<Target>, Failure> {
     }
 }
 
-fn to_json(args: &TraceArgs, names: &[&str], paths: &[Vec<PathVertex>], first: Option<&Divergence>) -> Value {
+fn to_json(
+    args: &TraceArgs,
+    names: &[String],
+    paths: &[Vec<PathVertex>],
+    first: Option<&Divergence>,
+) -> Value {
     let settings = args.image.settings(DEFAULT_SIZE);
     let traced: Vec<Value> =
         names.iter().zip(paths).map(|(name, path)| json!({ "target": name, "vertices": path })).collect();

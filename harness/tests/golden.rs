@@ -64,7 +64,7 @@ fn one_bit_in_one_pixel_fails_with_one() {
     let dir = tempfile::tempdir().unwrap();
     expect(dir.path(), &BLESS, 0);
     let path = dir.path().join("g/cornell/golden.exr");
-    let (image, facts) = (read_image(&path).unwrap(), read_exr_metadata(&path).unwrap());
+    let (image, attributes) = (read_image(&path).unwrap(), read_exr_metadata(&path).unwrap());
     let mut pixels = image.pixels().to_vec();
     let lit = pixels.iter().position(|p| p[1] > 0.0).unwrap();
     pixels[lit][1] = pixels[lit][1].next_up();
@@ -72,7 +72,7 @@ fn one_bit_in_one_pixel_fails_with_one() {
     let keep = |m: ImageMetadata, (key, value): (&String, &String)| {
         m.with(key.strip_prefix("lockstep.").unwrap_or(key), value)
     };
-    write_exr(&path, &other, &facts.iter().fold(ImageMetadata::default(), keep)).unwrap();
+    write_exr(&path, &other, &attributes.iter().fold(ImageMetadata::default(), keep)).unwrap();
     let (out, _) = expect(dir.path(), &CHECK, 1);
     assert!(out.contains("DIFFERS") && out.contains("1 pixels"), "{out}");
 }

@@ -25,39 +25,38 @@ fn a_study_leaves_every_documented_file_and_record() {
         }
     }
     let records = records(&folder);
-    // Four rungs; timings for two seeds and two repeats each; films and convergence once a seed.
+    // Four levels; timings for two seeds and two repeats each; films and convergence once a seed.
     assert_eq!(count(&records, "timing"), 4 * 2 * 2);
     assert_eq!(count(&records, "convergence"), 4 * 2);
     assert_eq!(count(&records, "film"), 4 * 2);
     assert_eq!((count(&records, "load"), count(&records, "bounce")), (1, 4 * 4));
     assert_eq!(count(&records, "noise"), 4);
     let converged = records.iter().find(|(key, _)| key.starts_with("\"convergence\"")).unwrap().1;
-    assert!(converged.contains("cpu-bvh, 128 spp, seed "), "16 times the top rung: {converged}");
+    assert!(converged.contains("cpu-bvh, 128 spp, seed "), "16 times the last level: {converged}");
 }
 
 #[test]
-fn a_sweep_leaves_a_page_with_every_variant_and_goes_on_where_it_was() {
+fn a_tuning_leaves_a_page_with_every_configuration_and_is_resumed_where_it_was() {
     let dir = tempfile::tempdir().unwrap();
-    let asked =
-        "study --sweep furnace -b cpu-bvh --spp 2 --repeats 3 --size 40x24 --threads=1 --no-setup -o s";
+    let asked = "tune furnace -b cpu-bvh --spp 2 --repeats 3 --size 40x24 --threads=1 --no-setup -o s";
     let asked: Vec<&str> = asked.split(' ').collect();
     let (out, _) = expect(dir.path(), &asked, 0);
     assert!(out.contains("exact variants on 1 target: films identical to the bit"), "{out}");
     let folder = dir.path().join("s");
     let before = records(&folder);
-    // Seven variants, the first twice a round.
-    assert_eq!(count(&before, "sweep"), 3 * 8);
+    // Seven configurations, the default twice a round.
+    assert_eq!(count(&before, "tune"), 3 * 8);
     let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
     for variant in ["wavefront/tile=8", "wavefront/scanline", "wavefront/octants", "wavefront, again (A/A)"] {
         assert!(page.contains(variant), "{variant}");
     }
     let (_, err) = expect(dir.path(), &asked, 0);
-    assert!(err.contains("going on with the sweep"), "{err}");
+    assert!(err.contains("resuming the tuning"), "{err}");
     assert_eq!(records(&folder), before, "nothing is measured again");
 }
 
 #[test]
-fn every_pair_is_compared_at_every_rung() {
+fn every_pair_is_compared_at_every_level() {
     let dir = tempfile::tempdir().unwrap();
     let study = [
         "study",
@@ -74,13 +73,13 @@ fn every_pair_is_compared_at_every_rung() {
     ];
     // `null` shows the sky alone, and the box has none.
     let (out, err) = expect(dir.path(), &study, 1);
-    assert!(out.contains("cannot trace single paths"), "why they differ is asked, and answered: {out}");
+    assert!(out.contains("null cannot record paths"), "why they differ is asked, and answered: {out}");
     assert!(
         err.contains("cpu-bvh (A) and null (B) cannot be compared on cornell at 4 spp: side B is black"),
         "{err}"
     );
     let records = records(&dir.path().join("s"));
-    assert_eq!((count(&records, "difference"), count(&records, "hits")), (3, 1));
+    assert_eq!((count(&records, "difference"), count(&records, "divergence")), (3, 1));
     assert_eq!(count(&records, "noise"), 2 * 3, "each against itself under another seed");
     let summary = std::fs::read_to_string(dir.path().join("s/summary.md")).unwrap();
     assert!(summary.contains("## Verdicts") && summary.contains("| broken |"), "{summary}");
@@ -119,7 +118,7 @@ fn a_study_that_is_done_is_not_done_again_and_a_changed_one_is_refused() {
     expect(dir.path(), &same, 0);
     let before = records(&dir.path().join("s"));
     let (_, err) = expect(dir.path(), &same, 0);
-    assert!(err.contains("going on with the study in s"), "{err}");
+    assert!(err.contains("resuming the study in s"), "{err}");
     assert_eq!(records(&dir.path().join("s")), before);
     let (_, err) = expect(dir.path(), &study(&["-o", "s", "--bounces", "5"]), 2);
     assert!(err.contains("bounces there 3, now 5") && err.contains("--fresh"), "{err}");
@@ -187,8 +186,8 @@ fn studies_killed_at_any_moment_leave_whole_files_and_end_like_undisturbed_ones(
     assert!(left.filter(|f| f.file_name().to_string_lossy().ends_with(".tmp")).count() == 0);
 }
 
-/// Every file in a study's folder is one that its program could read: all lines of the records but a torn last one,
-/// all images, all JSON.
+/// Every file in a study's folder is one that its program could read: all lines of the records but a torn
+/// last one, all images, all JSON.
 fn check_whole(study: &Path) {
     let Ok(entries) = std::fs::read_dir(study) else { return };
     for entry in

@@ -31,4 +31,4 @@ pub use lockstep_metrics::{float, format, image_io, maps, metrics, statistics};
 pub use lockstep_port as port;
 pub use lockstep_records as records;
 pub use lockstep_records::study;
-pub use report::{ReportError, ReportFiles, write_report};
+pub use report::{ReportError, ReportFiles, report_on, write_report};

@@ -3,7 +3,7 @@
 use crate::image_io::{WriteError, atomic_write_text};
 use crate::page::page;
 use crate::plots::{Plot, PlotError, all_plots};
-use crate::records::{RecordError, read_records, write_records_csv};
+use crate::records::{Record, RecordError, read_records, write_records_csv};
 use crate::study::{Study, StudyError, files};
 use crate::tables::{Table, all_tables, summary_markdown};
 use serde_json::Value;
@@ -62,6 +62,17 @@ pub enum ReportError {
     },
 }
 
+/// Makes the report of a folder as [`write_report`] does, and returns the study that it is about.
+///
+/// # Errors
+/// As [`write_report`].
+pub fn report_on(folder: &Path) -> Result<(Study, ReportFiles), ReportError> {
+    let records = read_records(&folder.join(files::RECORDS))?;
+    let study = Study::with_records(folder, records.clone())?;
+    let made = write_files(folder, &study, &records)?;
+    Ok((study, made))
+}
+
 /// Remakes `records.csv`, `summary.md`, `tables.json`, `tables/*.csv`, `plots/*.svg` and `report.html` in a
 /// study folder from its `records.jsonl`, `environment.json` and `images/`. Works on the folder of a study
 /// that was interrupted; needs no device. Every file is replaced in one step.
@@ -69,8 +80,10 @@ pub enum ReportError {
 /// # Errors
 /// [`ReportError`], naming the file. Images that cannot be read are warnings, not errors.
 pub fn write_report(folder: &Path) -> Result<ReportFiles, ReportError> {
-    let records = read_records(&folder.join(files::RECORDS))?;
-    let study = Study::with_records(folder, records.clone())?;
+    report_on(folder).map(|(_, made)| made)
+}
+
+fn write_files(folder: &Path, study: &Study, records: &[Record]) -> Result<ReportFiles, ReportError> {
     let mut made = ReportFiles {
         records_csv: folder.join(files::RECORDS_CSV),
         summary: folder.join(files::SUMMARY),
@@ -78,14 +91,14 @@ pub fn write_report(folder: &Path) -> Result<ReportFiles, ReportError> {
         page: folder.join(files::PAGE),
         ..Default::default()
     };
-    write_records_csv(&made.records_csv, &records)?;
-    atomic_write_text(&made.summary, &summary_markdown(&study))?;
-    let tables = all_tables(&study);
+    write_records_csv(&made.records_csv, records)?;
+    atomic_write_text(&made.summary, &summary_markdown(study))?;
+    let tables = all_tables(study);
     write_tables_json(&made.tables_json, &tables)?;
     made.tables = write_tables_csv(&folder.join(files::TABLES), &tables)?;
-    let plots = all_plots(&study)?;
+    let plots = all_plots(study)?;
     made.plots = write_plots(&folder.join(files::PLOTS), &plots)?;
-    let page = page(&study, &tables, &plots)
+    let page = page(study, &tables, &plots)
         .map_err(|e| ReportError::Encode { path: made.page.clone(), message: e.to_string() })?;
     atomic_write_text(&made.page, &page.html)?;
     made.warnings = page.warnings;

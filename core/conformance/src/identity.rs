@@ -88,9 +88,13 @@ pub(crate) fn recorded_paths_do_not_diverge(subject: &Subject<'_>) -> Checked {
     load(reference.as_mut(), &scene, &settings)?;
     load(renderer.as_mut(), &scene, &settings)?;
     let paths = settings.width * settings.height;
-    let found = divergence::climb(renderer.as_mut(), reference.as_mut(), 0..paths, 0..2)
-        .during(|| "recording the paths of target and reference".into())?;
-    assert!(found.iter().all(|rung| rung.paths == u64::from(paths) * 2), "every path is compared");
+    let found = divergence::compare_paths(
+        renderer.as_mut(),
+        reference.as_mut(),
+        &divergence::all_paths(0..paths, 0..2),
+    )
+    .during(|| "recording the paths of target and reference".into())?;
+    assert!(found.iter().all(|row| row.paths == u64::from(paths) * 2), "every path is compared");
     assert_eq!(divergence::first(&found), None, "the first divergence");
     Ok(())
 }

@@ -1,20 +1,21 @@
-//! Where two paths part: their quantities in the order in which they are computed.
+//! The divergence of two paths: their fields in the order in which they are computed.
 
 use crate::path_record::{PathVertex, ScatterVertex, ShadingVertex, ShadowVertex, SurfaceVertex};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What is compared at the first vertex of a path, in order, each before what follows from it; then the rest.
+/// A quantity of a path's first vertex, in the order in which a path computes them; the last is everything
+/// after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Rung {
+pub enum Quantity {
     /// Origin and direction of the camera ray.
     CameraRay,
     /// Instance and primitive hit.
     PrimitiveIndex,
     /// Distance along the ray.
     Depth,
-    /// Where on the primitive.
+    /// Barycentric coordinates on the primitive.
     Barycentrics,
     /// The geometric normal.
     GeometricNormal,
@@ -34,8 +35,8 @@ pub enum Rung {
     FullPaths,
 }
 
-impl Rung {
-    /// Every rung, from the first to be compared.
+impl Quantity {
+    /// Every quantity, from the first to be compared.
     pub const ALL: [Self; 12] = [
         Self::CameraRay,
         Self::PrimitiveIndex,
@@ -70,7 +71,7 @@ impl Rung {
     }
 }
 
-/// A quantity's value.
+/// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -125,21 +126,22 @@ impl fmt::Display for Value {
     }
 }
 
-/// One quantity of a vertex.
+/// One field of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Field {
     /// Its name in words.
     pub name: &'static str,
-    /// The rung that it belongs to at the first vertex; at later vertices all belong to [`Rung::FullPaths`].
-    pub rung: Rung,
+    /// The quantity that it belongs to at the first vertex; at later vertices all belong to
+    /// [`Quantity::FullPaths`].
+    pub quantity: Quantity,
     /// Its value; `None` where the path did not compute it.
     pub value: Option<Value>,
 }
 
-/// How many quantities a vertex has.
+/// The number of fields of a vertex.
 pub const FIELDS: usize = 35;
 
-/// The quantities of a vertex in the order in which they are computed.
+/// The fields of a vertex in the order in which they are computed.
 pub fn fields(vertex: &PathVertex) -> [Field; FIELDS] {
     let surface = |get: fn(SurfaceVertex) -> Value| vertex.surface.map(get);
     let shading = |get: fn(ShadingVertex) -> Value| vertex.surface.and_then(|s| s.shading).map(get);
@@ -147,57 +149,57 @@ pub fn fields(vertex: &PathVertex) -> [Field; FIELDS] {
     let shadow = |get: fn(ShadowVertex) -> Value| vertex.light.and_then(|l| l.shadow).map(get);
     let scatter = |get: fn(ScatterVertex) -> Value| vertex.scatter.map(get);
     let always = |value: Value| Some(value);
-    let rows: [(&'static str, Rung, Option<Value>); FIELDS] = [
-        ("ray origin", Rung::CameraRay, always(Value::Three(vertex.origin))),
-        ("ray direction", Rung::CameraRay, always(Value::Three(vertex.direction))),
-        ("throughput on arrival", Rung::CameraRay, always(Value::Three(vertex.throughput))),
-        ("hit", Rung::PrimitiveIndex, always(Value::Flag(vertex.surface.is_some()))),
-        ("instance", Rung::PrimitiveIndex, surface(|s| Value::Index(s.instance))),
-        ("primitive", Rung::PrimitiveIndex, surface(|s| Value::Index(s.primitive))),
-        ("distance", Rung::Depth, always(Value::One(vertex.t))),
-        ("barycentrics", Rung::Barycentrics, surface(|s| Value::Two(s.barycentrics))),
-        ("geometric normal", Rung::GeometricNormal, surface(|s| Value::Three(s.geometric_normal))),
-        ("texture coordinates", Rung::TextureCoordinates, surface(|s| Value::Two(s.texture_coordinates))),
-        ("alpha", Rung::Alpha, surface(|s| Value::One(s.alpha))),
-        ("material", Rung::Albedo, surface(|s| Value::Index(s.material))),
-        ("base colour", Rung::Albedo, shading(|s| Value::Three(s.base_color))),
-        ("roughness", Rung::Roughness, shading(|s| Value::One(s.roughness))),
-        ("metalness", Rung::Roughness, shading(|s| Value::One(s.metallic))),
-        ("shading normal", Rung::ShadingNormal, shading(|s| Value::Three(s.normal))),
-        ("radiance with emission", Rung::DirectLight, always(Value::Three(vertex.gathered))),
-        ("light draw", Rung::DirectLight, light(|l| Value::Words(l.words))),
-        ("light index", Rung::DirectLight, light(|l| Value::Index(l.index))),
-        ("light direction", Rung::DirectLight, light(|l| Value::Three(l.direction))),
-        ("light distance", Rung::DirectLight, light(|l| Value::One(l.distance))),
-        ("light radiance", Rung::DirectLight, light(|l| Value::Three(l.radiance))),
-        ("light pdf", Rung::DirectLight, light(|l| Value::One(l.pdf))),
-        ("BSDF towards the light", Rung::DirectLight, light(|l| Value::Three(l.bsdf))),
-        ("BSDF pdf towards the light", Rung::DirectLight, light(|l| Value::One(l.bsdf_pdf))),
-        ("shadow ray origin", Rung::DirectLight, shadow(|s| Value::Three(s.origin))),
-        ("shadow ray length", Rung::DirectLight, shadow(|s| Value::One(s.t_max))),
-        ("light sample's share", Rung::DirectLight, shadow(|s| Value::Three(s.radiance))),
-        ("light reached", Rung::DirectLight, shadow(|s| Value::Flag(s.reached))),
-        ("radiance", Rung::DirectLight, always(Value::Three(vertex.radiance))),
-        ("BSDF draw", Rung::FullPaths, scatter(|s| Value::Words(s.words))),
-        ("next direction", Rung::FullPaths, scatter(|s| Value::Three(s.direction))),
-        ("next direction's pdf", Rung::FullPaths, scatter(|s| Value::One(s.pdf))),
-        ("next throughput", Rung::FullPaths, scatter(|s| Value::Three(s.throughput))),
-        ("path goes on", Rung::FullPaths, scatter(|s| Value::Flag(s.continues))),
+    let rows: [(&'static str, Quantity, Option<Value>); FIELDS] = [
+        ("ray origin", Quantity::CameraRay, always(Value::Three(vertex.origin))),
+        ("ray direction", Quantity::CameraRay, always(Value::Three(vertex.direction))),
+        ("throughput on arrival", Quantity::CameraRay, always(Value::Three(vertex.throughput))),
+        ("hit", Quantity::PrimitiveIndex, always(Value::Flag(vertex.surface.is_some()))),
+        ("instance", Quantity::PrimitiveIndex, surface(|s| Value::Index(s.instance))),
+        ("primitive", Quantity::PrimitiveIndex, surface(|s| Value::Index(s.primitive))),
+        ("distance", Quantity::Depth, always(Value::One(vertex.t))),
+        ("barycentrics", Quantity::Barycentrics, surface(|s| Value::Two(s.barycentrics))),
+        ("geometric normal", Quantity::GeometricNormal, surface(|s| Value::Three(s.geometric_normal))),
+        ("texture coordinates", Quantity::TextureCoordinates, surface(|s| Value::Two(s.texture_coordinates))),
+        ("alpha", Quantity::Alpha, surface(|s| Value::One(s.alpha))),
+        ("material", Quantity::Albedo, surface(|s| Value::Index(s.material))),
+        ("base colour", Quantity::Albedo, shading(|s| Value::Three(s.base_color))),
+        ("roughness", Quantity::Roughness, shading(|s| Value::One(s.roughness))),
+        ("metalness", Quantity::Roughness, shading(|s| Value::One(s.metallic))),
+        ("shading normal", Quantity::ShadingNormal, shading(|s| Value::Three(s.normal))),
+        ("radiance with emission", Quantity::DirectLight, always(Value::Three(vertex.gathered))),
+        ("light draw", Quantity::DirectLight, light(|l| Value::Words(l.words))),
+        ("light index", Quantity::DirectLight, light(|l| Value::Index(l.index))),
+        ("light direction", Quantity::DirectLight, light(|l| Value::Three(l.direction))),
+        ("light distance", Quantity::DirectLight, light(|l| Value::One(l.distance))),
+        ("light radiance", Quantity::DirectLight, light(|l| Value::Three(l.radiance))),
+        ("light pdf", Quantity::DirectLight, light(|l| Value::One(l.pdf))),
+        ("BSDF towards the light", Quantity::DirectLight, light(|l| Value::Three(l.bsdf))),
+        ("BSDF pdf towards the light", Quantity::DirectLight, light(|l| Value::One(l.bsdf_pdf))),
+        ("shadow ray origin", Quantity::DirectLight, shadow(|s| Value::Three(s.origin))),
+        ("shadow ray length", Quantity::DirectLight, shadow(|s| Value::One(s.t_max))),
+        ("light sample's share", Quantity::DirectLight, shadow(|s| Value::Three(s.radiance))),
+        ("light reached", Quantity::DirectLight, shadow(|s| Value::Flag(s.reached))),
+        ("radiance", Quantity::DirectLight, always(Value::Three(vertex.radiance))),
+        ("BSDF draw", Quantity::FullPaths, scatter(|s| Value::Words(s.words))),
+        ("next direction", Quantity::FullPaths, scatter(|s| Value::Three(s.direction))),
+        ("next direction's pdf", Quantity::FullPaths, scatter(|s| Value::One(s.pdf))),
+        ("next throughput", Quantity::FullPaths, scatter(|s| Value::Three(s.throughput))),
+        ("path goes on", Quantity::FullPaths, scatter(|s| Value::Flag(s.continues))),
     ];
-    rows.map(|(name, rung, value)| {
-        let rung = if vertex.bounce == 0 { rung } else { Rung::FullPaths };
-        Field { name, rung, value }
+    rows.map(|(name, quantity, value)| {
+        let quantity = if vertex.bounce == 0 { quantity } else { Quantity::FullPaths };
+        Field { name, quantity, value }
     })
 }
 
-/// The first quantity in which two paths differ.
+/// The first field in which two paths differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Divergence {
     /// The vertex.
     pub bounce: u32,
-    /// The quantity's rung.
-    pub rung: Rung,
-    /// The quantity's name.
+    /// The field's quantity.
+    pub quantity: Quantity,
+    /// The field's name.
     pub field: &'static str,
     /// Its value on the first path; `None` where that path did not compute it.
     pub a: Option<Value>,
@@ -237,12 +239,12 @@ fn ulps(a: f32, b: f32) -> u64 {
     place(a).abs_diff(place(b))
 }
 
-/// Where two paths part first; `None` when they are equal to the bit.
+/// The first divergence of two paths; `None` when they are equal to the bit.
 pub fn first_difference(a: &[PathVertex], b: &[PathVertex]) -> Option<Divergence> {
     a.iter().zip(b).find_map(|(a, b)| vertex_difference(a, b))
 }
 
-/// The first quantity in which two vertices differ.
+/// The first field in which two vertices differ.
 pub fn vertex_difference(a: &PathVertex, b: &PathVertex) -> Option<Divergence> {
     fields(a).iter().zip(&fields(b)).find_map(|(x, y)| field_difference(a.bounce, x, y))
 }
@@ -256,7 +258,7 @@ fn field_difference(bounce: u32, a: &Field, b: &Field) -> Option<Divergence> {
     let far = || a.value.zip(b.value).and_then(|(x, y)| distance(&x, &y));
     (!same).then(|| Divergence {
         bounce,
-        rung: a.rung,
+        quantity: a.quantity,
         field: a.name,
         a: a.value,
         b: b.value,
@@ -264,16 +266,16 @@ fn field_difference(bounce: u32, a: &Field, b: &Field) -> Option<Divergence> {
     })
 }
 
-/// The rungs at which two paths differ, in order, each once.
-pub fn rungs_differing(a: &[PathVertex], b: &[PathVertex]) -> Vec<Rung> {
-    let mut rungs: Vec<Rung> = Vec::new();
+/// The quantities in which two paths differ, in order, each once.
+pub fn quantities_differing(a: &[PathVertex], b: &[PathVertex]) -> Vec<Quantity> {
+    let mut quantities: Vec<Quantity> = Vec::new();
     for (a, b) in a.iter().zip(b) {
         for (x, y) in fields(a).iter().zip(&fields(b)) {
-            if field_difference(a.bounce, x, y).is_some() && !rungs.contains(&x.rung) {
-                rungs.push(x.rung);
+            if field_difference(a.bounce, x, y).is_some() && !quantities.contains(&x.quantity) {
+                quantities.push(x.quantity);
             }
         }
     }
-    rungs.sort_unstable();
-    rungs
+    quantities.sort_unstable();
+    quantities
 }

@@ -1,140 +1,142 @@
-//! The parity ladder: which quantity two targets part at, over many paths.
+//! The divergence of two targets over many paths, classified by the first quantity in which each path
+//! differs.
 //!
-//! Quantities are compared in the order in which a path computes them, so the first rung that differs is the place to
-//! look: what comes after it differs because of it.
+//! Quantities are compared in the order in which a path computes them, so the first that differs is the place
+//! to look: those after it differ as a consequence.
 
 use crate::Renderer;
 use crate::error::Result;
-use crate::path_record::compare::{Divergence, Rung, first_difference, rungs_differing};
+use crate::path_record::compare::{Divergence, Quantity, first_difference, quantities_differing};
 use crate::path_record::{PathRequest, PathVertex};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Paths asked for at once, which bounds the memory of a climb.
+/// Paths recorded at once, which bounds the memory of a comparison.
 const PATHS_AT_ONCE: usize = 4096;
-/// Worst pixels kept for each rung.
+/// Worst pixels kept for each quantity.
 const WORST: usize = 4;
 
-/// What was found at one rung.
+/// The divergence of many paths in one quantity.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RungFound {
-    /// The rung.
-    pub rung: Rung,
+pub struct QuantityDivergence {
+    /// The quantity.
+    pub quantity: Quantity,
     /// Paths that were compared.
     pub paths: u64,
-    /// Paths whose quantities of this rung differ.
+    /// Paths in which this quantity differs.
     pub differing: u64,
-    /// Paths that part here: whose quantities of all rungs before are equal.
-    pub parting: u64,
-    /// Pixels with such a path.
-    pub pixels_parting: u64,
-    /// The largest distance in steps of binary32 at which a number parts here.
+    /// Paths that diverge here: all quantities before are equal to the bit.
+    pub diverging: u64,
+    /// Pixels with a path that diverges here.
+    pub pixels_diverging: u64,
+    /// The largest distance in steps of binary32 at which a number diverges here.
     pub largest_ulps: u64,
-    /// What the paths part at, by vertex and name, most frequent first.
-    pub quantities: Vec<Quantity>,
-    /// The worst paths that part here, one for each pixel.
-    pub worst: Vec<Worst>,
+    /// The fields at which paths diverge, most frequent first.
+    pub fields: Vec<FieldCount>,
+    /// The worst paths that diverge here, one for each pixel.
+    pub worst: Vec<DivergingPath>,
 }
 
-/// A quantity and how many paths part at it.
+/// A field of a vertex and the paths that diverge at it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Quantity {
+pub struct FieldCount {
     /// The vertex.
     pub bounce: u32,
-    /// The quantity's name.
+    /// The field's name.
     pub name: &'static str,
-    /// Paths that part at it.
+    /// Paths that diverge at it.
     pub paths: u64,
 }
 
-/// A path worth looking into.
+/// A path on which two targets diverge.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Worst {
-    /// Whose path.
+pub struct DivergingPath {
+    /// Its pixel and sample.
     pub request: PathRequest,
-    /// What it parts at.
+    /// Its first difference.
     pub divergence: Divergence,
     /// Greatest difference of a channel of the sample's radiance.
     pub radiance: f32,
 }
 
-/// Compares the paths of `samples` of every pixel among `pixels`, as two loaded renderers trace them.
+/// Every sample in `samples` of every pixel in `pixels`.
+pub fn all_paths(pixels: Range<u32>, samples: Range<u32>) -> Vec<PathRequest> {
+    pixels.flat_map(|pixel| samples.clone().map(move |sample| PathRequest { pixel, sample })).collect()
+}
+
+/// Compares the paths of these samples, as two loaded renderers record them: one row for each of
+/// [`Quantity::ALL`]. Samples of one pixel must follow each other.
 ///
 /// # Errors
-/// As for [`Renderer::record_paths`].
-pub fn climb(
+/// As [`Renderer::record_paths`].
+pub fn compare_paths(
     a: &mut dyn Renderer,
     b: &mut dyn Renderer,
-    pixels: Range<u32>,
-    samples: Range<u32>,
-) -> Result<Vec<RungFound>> {
-    let mut found = Found::default();
-    let requests: Vec<PathRequest> =
-        pixels.flat_map(|pixel| samples.clone().map(move |sample| PathRequest { pixel, sample })).collect();
+    requests: &[PathRequest],
+) -> Result<Vec<QuantityDivergence>> {
+    let mut tally = Tally::default();
     for some in requests.chunks(PATHS_AT_ONCE) {
         let (paths_a, paths_b) = (a.record_paths(some)?, b.record_paths(some)?);
         for ((request, path_a), path_b) in some.iter().zip(&paths_a).zip(&paths_b) {
-            found.add(*request, path_a, path_b);
+            tally.add(*request, path_a, path_b);
         }
     }
-    Ok(found.finish())
+    Ok(tally.finish())
 }
 
-/// The first rung at which anything differs.
-pub fn first(found: &[RungFound]) -> Option<&RungFound> {
-    found.iter().find(|rung| rung.differing > 0)
-}
-
-/// The rung at which most paths part.
-pub fn main(found: &[RungFound]) -> Option<&RungFound> {
-    found.iter().rev().max_by_key(|rung| rung.parting).filter(|rung| rung.parting > 0)
+/// The first quantity in which anything differs.
+pub fn first(found: &[QuantityDivergence]) -> Option<&QuantityDivergence> {
+    found.iter().find(|row| row.differing > 0)
 }
 
 #[derive(Default)]
-struct Found {
+struct Tally {
     paths: u64,
-    rungs: HashMap<Rung, AtRung>,
+    quantities: HashMap<Quantity, QuantityTally>,
 }
 
 #[derive(Default)]
-struct AtRung {
+struct QuantityTally {
     differing: u64,
-    parting: u64,
+    diverging: u64,
     pixels: u64,
     last_pixel: Option<u32>,
     largest_ulps: u64,
-    quantities: HashMap<(u32, &'static str), u64>,
-    worst: Vec<Worst>,
+    fields: HashMap<(u32, &'static str), u64>,
+    worst: Vec<DivergingPath>,
 }
 
-impl Found {
+impl Tally {
     fn add(&mut self, request: PathRequest, a: &[PathVertex], b: &[PathVertex]) {
         self.paths += 1;
         let Some(divergence) = first_difference(a, b) else { return };
-        for rung in rungs_differing(a, b) {
-            self.rungs.entry(rung).or_default().differing += 1;
+        for quantity in quantities_differing(a, b) {
+            self.quantities.entry(quantity).or_default().differing += 1;
         }
         let radiance = radiance_difference(a, b);
-        self.rungs.entry(divergence.rung).or_default().part(Worst { request, divergence, radiance });
+        let path = DivergingPath { request, divergence, radiance };
+        self.quantities.entry(path.divergence.quantity).or_default().add(path);
     }
 
-    fn finish(mut self) -> Vec<RungFound> {
+    fn finish(mut self) -> Vec<QuantityDivergence> {
         let paths = self.paths;
-        Rung::ALL.map(|rung| self.rungs.remove(&rung).unwrap_or_default().finish(rung, paths)).into()
+        let row = |quantity| self.quantities.remove(&quantity).unwrap_or_default().finish(quantity, paths);
+        Quantity::ALL.map(row).into()
     }
 }
 
-impl AtRung {
-    fn part(&mut self, path: Worst) {
-        self.parting += 1;
+impl QuantityTally {
+    fn add(&mut self, path: DivergingPath) {
+        self.diverging += 1;
         let pixel = Some(path.request.pixel);
         self.pixels += u64::from(self.last_pixel != pixel);
         self.last_pixel = pixel;
         let Divergence { bounce, field, distance, .. } = path.divergence;
         self.largest_ulps = self.largest_ulps.max(distance.map_or(0, |d| d.ulps));
-        *self.quantities.entry((bounce, field)).or_default() += 1;
+        *self.fields.entry((bounce, field)).or_default() += 1;
         // Of one pixel's paths, which come one after the other, the worst is kept.
-        let key = |w: &Worst| (w.radiance, w.divergence.distance.map_or(f32::INFINITY, |d| d.relative));
+        let key =
+            |w: &DivergingPath| (w.radiance, w.divergence.distance.map_or(f32::INFINITY, |d| d.relative));
         match self.worst.iter_mut().find(|w| Some(w.request.pixel) == pixel) {
             Some(same) if key(&path) > key(same) => *same = path,
             Some(_) => {}
@@ -144,21 +146,19 @@ impl AtRung {
         self.worst.truncate(WORST);
     }
 
-    fn finish(self, rung: Rung, paths: u64) -> RungFound {
-        let mut quantities: Vec<Quantity> = self
-            .quantities
-            .into_iter()
-            .map(|((bounce, name), paths)| Quantity { bounce, name, paths })
-            .collect();
-        quantities.sort_by_key(|q| (std::cmp::Reverse(q.paths), q.bounce, q.name));
-        RungFound {
-            rung,
+    fn finish(self, quantity: Quantity, paths: u64) -> QuantityDivergence {
+        let fields = self.fields.into_iter();
+        let mut fields: Vec<FieldCount> =
+            fields.map(|((bounce, name), paths)| FieldCount { bounce, name, paths }).collect();
+        fields.sort_by_key(|field| (std::cmp::Reverse(field.paths), field.bounce, field.name));
+        QuantityDivergence {
+            quantity,
             paths,
             differing: self.differing,
-            parting: self.parting,
-            pixels_parting: self.pixels,
+            diverging: self.diverging,
+            pixels_diverging: self.pixels,
             largest_ulps: self.largest_ulps,
-            quantities,
+            fields,
             worst: self.worst,
         }
     }

@@ -1,8 +1,8 @@
 //! Single paths, recorded vertex by vertex.
 //!
-//! A trace runs the functions that renders run, and these tell a [`Recorder`] what they compute: the CPU's stages the
-//! empty one, which costs nothing, a trace a [`VertexRecord`]. [`compare`] finds where two paths part, [`divergence`] what
-//! two targets part at over a whole image.
+//! Recording a path runs the functions that renders run, which report to a [`Recorder`]: the CPU's stages to
+//! the empty one, which costs nothing, recordings to a [`VertexRecord`]. [`compare`] finds the first field in
+//! which two paths differ, [`divergence`] classifies the divergence of two targets over many paths.
 
 pub mod compare;
 pub mod divergence;

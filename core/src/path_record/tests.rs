@@ -1,5 +1,5 @@
 use crate::path_record::compare::{
-    Distance, Rung, Value, distance, fields, first_difference, rungs_differing,
+    Distance, Quantity, Value, distance, fields, first_difference, quantities_differing,
 };
 use crate::path_record::{
     LightVertex, PathVertex, ScatterVertex, ShadingVertex, ShadowVertex, SurfaceVertex,
@@ -17,12 +17,12 @@ fn vertex(bounce: u32) -> PathVertex {
 }
 
 #[test]
-fn rungs_come_in_the_order_of_a_path_and_have_quantities() {
-    let rungs: Vec<Rung> = fields(&vertex(0)).iter().map(|f| f.rung).collect();
-    assert!(rungs.is_sorted());
-    assert!(Rung::ALL.iter().all(|rung| rungs.contains(rung)));
+fn quantities_come_in_the_order_of_a_path_and_have_fields() {
+    let quantities: Vec<Quantity> = fields(&vertex(0)).iter().map(|f| f.quantity).collect();
+    assert!(quantities.is_sorted());
+    assert!(Quantity::ALL.iter().all(|quantity| quantities.contains(quantity)));
     assert!(fields(&vertex(0)).iter().all(|f| f.value.is_some()));
-    assert!(fields(&vertex(1)).iter().all(|f| f.rung == Rung::FullPaths));
+    assert!(fields(&vertex(1)).iter().all(|f| f.quantity == Quantity::FullPaths));
 }
 
 #[test]
@@ -32,18 +32,18 @@ fn equal_paths_differ_in_nothing_and_nan_equals_itself() {
 }
 
 #[test]
-fn the_first_quantity_that_differs_is_named_with_its_distance() {
+fn the_first_field_that_differs_is_named_with_its_distance() {
     let mut other = vertex(0);
     other.t = f32::from_bits(1.5f32.to_bits() + 3);
     other.radiance = [1.0; 3];
     let found = first_difference(&[vertex(0)], &[other]).unwrap();
-    assert_eq!((found.bounce, found.rung, found.field), (0, Rung::Depth, "distance"));
+    assert_eq!((found.bounce, found.quantity, found.field), (0, Quantity::Depth, "distance"));
     assert_eq!(found.distance.unwrap().ulps, 3);
-    assert_eq!(rungs_differing(&[vertex(0)], &[other]), [Rung::Depth, Rung::DirectLight]);
+    assert_eq!(quantities_differing(&[vertex(0)], &[other]), [Quantity::Depth, Quantity::DirectLight]);
 }
 
 #[test]
-fn a_quantity_that_only_one_path_has_differs() {
+fn a_field_that_only_one_path_has_differs() {
     let found = first_difference(&[vertex(0)], &[PathVertex { light: None, ..vertex(0) }]).unwrap();
     assert_eq!((found.field, found.b), ("light draw", None));
 }

@@ -73,7 +73,8 @@ pub struct SurfaceVertex {
     pub barycentrics: [f32; 2],
     /// Geometric normal on the front side.
     pub geometric_normal: [f32; 3],
-    /// Texture coordinates as the base colour's texture is looked up, else the first set as it is; zero on spheres.
+    /// Texture coordinates as the base colour's texture is looked up, else the first set as it is; zero on
+    /// spheres.
     pub texture_coordinates: [f32; 2],
     /// Coverage, 0 to 1.
     pub alpha: f32,

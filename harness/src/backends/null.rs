@@ -1,4 +1,5 @@
-//! The target `null`: sky without surfaces. It takes no time, so what surrounds the renderers can be tested by itself.
+//! The target `null`: sky without surfaces. It takes no time, so what surrounds the renderers can be tested
+//! by itself.
 
 use lockstep_core::null::NullRenderer;
 use lockstep_core::{Backend, Error, OpenOptions, Renderer, Result, TargetStatus};

@@ -1,17 +1,18 @@
-//! What the device's clocks and power are while it works.
+//! Clocks and power of a device at work.
 
-use lockstep_core::DeviceInfo;
+use lockstep_core::{DeviceInfo, TargetId};
 use std::process::Command;
 
-/// Clocks now, as the system tells them: an NVIDIA device's through `nvidia-smi`, a CPU's through `/proc/cpuinfo`; where
-/// neither does, what the driver said when the target was opened.
+/// Clocks now: an NVIDIA device's from `nvidia-smi`, a CPU's from `/proc/cpuinfo`; where there is neither,
+/// those that the driver reported when the target was opened.
 pub(crate) fn clocks_now(info: &DeviceInfo) -> String {
     let asked = if info.device.contains("NVIDIA") { nvidia(info) } else { cpu() };
     asked.unwrap_or_else(|| info.clocks.clone())
 }
 
 fn nvidia(info: &DeviceInfo) -> Option<String> {
-    let index = info.target.split_once('@').and_then(|(_, index)| index.parse::<u32>().ok()).unwrap_or(0);
+    let index =
+        TargetId::from(info.target.as_str()).device.and_then(|index| index.parse::<u32>().ok()).unwrap_or(0);
     let out = Command::new("nvidia-smi")
         .arg(format!("--id={index}"))
         .args(["--query-gpu=clocks.sm,clocks.mem,power.draw,temperature.gpu", "--format=csv,noheader"])

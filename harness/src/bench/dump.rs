@@ -8,7 +8,8 @@ use lockstep_reports::image_io::atomic_write;
 use std::io::Write;
 use std::path::Path;
 
-/// Writes `SCENE.triangles.f32`: the corners of every instance's triangles in the world, nine little-endian floats each.
+/// Writes `SCENE.triangles.f32`: the corners of every instance's triangles in the world, nine little-endian
+/// floats each.
 ///
 /// # Errors
 /// [`Failure::Write`] naming the file.
@@ -25,8 +26,8 @@ pub(crate) fn write_triangles(folder: &Path, scene: &Scene) -> Result<(), Failur
     write(&folder.join(format!("{}.triangles.f32", file_name(&scene.name))), bytemuck::cast_slice(&corners))
 }
 
-/// Writes `SCENE.KIND.COUNT.rays.f32`: origin, least distance, direction and greatest distance, eight little-endian floats
-/// a ray.
+/// Writes `SCENE.KIND.COUNT.rays.f32`: origin, least distance, direction and greatest distance, eight
+/// little-endian floats a ray.
 ///
 /// # Errors
 /// [`Failure::Write`] naming the file.

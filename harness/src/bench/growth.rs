@@ -1,8 +1,8 @@
-//! How the time of a camera ray grows with the triangles of a scene.
+//! Growth of a camera ray's time with the triangles of a scene.
 //!
-//! A walk through a hierarchy visits a number of nodes that grows with the logarithm of the triangles. What a visit takes
-//! grows besides, in steps, as the hierarchy leaves one cache after the other. The criterion leaves room for that, and for
-//! no power of the triangles beyond about the sixth root: see [`Growth::allowed`].
+//! The traversal of a BVH visits a number of nodes that grows with the logarithm of the triangles. The time
+//! of a visit grows too, in steps, as the BVH outgrows one cache after the other. The criterion leaves room
+//! for that, and for no power of the triangles beyond about the sixth root: see [`Growth::allowed`].
 
 use lockstep_core::Query;
 use lockstep_reports::plots::{LinePlot, PlotError, Series, SeriesKind, XAxis, YScale, draw_lines};
@@ -21,7 +21,7 @@ const LEAST_SCENES: usize = 3;
 /// A target's camera rays in scenes of one family.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Growth {
-    /// What the scenes' names have in common.
+    /// The common part of the scenes' names.
     pub(crate) family: String,
     pub(crate) target: String,
     /// Whether times are of processors rather than of the device, which a busy machine does not change.
@@ -91,8 +91,8 @@ impl Growth {
         })
     }
 
-    /// How many times as long a ray may take for every tenfold of the triangles: the ratio of their logarithms, times
-    /// [`CACHES`].
+    /// How many times as long a ray may take for every tenfold of the triangles: the ratio of their
+    /// logarithms, times [`CACHES`].
     fn allowed(least: u64, most: u64) -> f64 {
         let (least, most) = ((least as f64).log10(), (most as f64).log10());
         CACHES * (most / least).powf(1.0 / (most - least))
@@ -108,7 +108,8 @@ impl Growth {
     }
 }
 
-/// The line through values over the decimal logarithm of the triangles: value at one triangle, and its growth.
+/// The line through values over the decimal logarithm of the triangles: value at one triangle, and its
+/// growth.
 fn least_squares(points: &[(u64, f64)]) -> [f64; 2] {
     let n = points.len() as f64;
     let x = |point: &(u64, f64)| (point.0 as f64).log10();
@@ -149,7 +150,7 @@ pub(crate) fn table(all: &[Growth]) -> String {
     }
     format!(
         "{}\nPer decade: how many times as long a ray takes for every tenfold of the triangles, first scene to last. \
-         Allowed: the ratio of their logarithms, times {CACHES} for caches that the hierarchy outgrows. Log: decimal.\n",
+         Allowed: the ratio of their logarithms, times {CACHES} for caches that the BVH outgrows. Log: decimal.\n",
         markdown(&cells)
     )
 }
@@ -160,11 +161,11 @@ fn figures(value: f64) -> String {
     format!("{value:.places$}")
 }
 
-/// A plot of each family: its name and the drawing. Times are over those with the fewest triangles, so that targets of
-/// which one is a thousand times as fast can be compared.
+/// A plot of each family: its name and the drawing. Times are over those with the fewest triangles, so that
+/// targets of which one is a thousand times as fast can be compared.
 ///
 /// # Errors
-/// What the drawing library says.
+/// [`PlotError`] of the drawing library.
 pub(crate) fn plots(all: &[Growth]) -> Result<Vec<(String, String)>, PlotError> {
     let mut families: Vec<&str> = all.iter().map(|g| g.family.as_str()).collect();
     families.dedup();
@@ -222,7 +223,7 @@ mod tests {
         let log = growth(|n| 5.0 + 7.0 * n.log10());
         assert!(log.logarithmic);
         assert!((log.fit[0] - 5.0).abs() < 1e-9 && (log.fit[1] - 7.0).abs() < 1e-9);
-        // The last two hierarchies are in memory, where a visit takes half as long again.
+        // The last two BVHs are in memory, where a visit takes half as long again.
         assert!(growth(|n| n.log10() * if n < 5e5 { 1.0 } else { 1.5 }).logarithmic);
         assert!(growth(|_| 20.0).logarithmic);
         assert!(!growth(|n| n.powf(0.2)).logarithmic);

@@ -5,14 +5,15 @@ use super::rays::{Kind, RaySet};
 use crate::exit::Failure;
 use lockstep_core::Query;
 use lockstep_core::Renderer;
+use lockstep_core::TargetId;
 use lockstep_core::geometry::Hit;
 use serde::Serialize;
 
 /// An open target with the scene loaded.
 pub(crate) struct Runner {
-    /// Its name.
-    pub(crate) name: String,
     /// The target.
+    pub(crate) id: TargetId,
+    /// Its renderer.
     pub(crate) renderer: Box<dyn Renderer>,
 }
 
@@ -56,11 +57,11 @@ pub(crate) struct Repeats {
     pub(crate) passes: u32,
 }
 
-/// Times one query of one set on every target, round by round, so that a change in the machine's mood meets all alike.
-/// The round before the first is not timed; it gives the hits.
+/// Times one query of one set on every target, round by round, so that a change in the machine's mood meets
+/// all alike. The round before the first is not timed; it gives the hits.
 ///
 /// # Errors
-/// What a target says.
+/// [`Failure::Core`] of the renderer.
 pub(crate) fn measure(
     scene: &lockstep_core::Scene,
     set: &RaySet,
@@ -83,7 +84,7 @@ pub(crate) fn measure(
             query,
             rays: set.rays.len(),
             rays_hash: set.hash.clone(),
-            target: runner.name.clone(),
+            target: runner.id.to_string(),
             layout: report.layout,
             mrays: 0.0,
             quartiles: [0.0; 2],

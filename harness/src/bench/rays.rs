@@ -70,7 +70,7 @@ const TILE: u32 = 8;
 /// At most this many samples of every pixel are taken to fill a set where camera rays miss.
 const MOST_SAMPLES: u32 = 16;
 
-/// The film, of 16:9 and whole tiles, that has at least so many pixels.
+/// The smallest film of 16:9 in whole tiles with at least this number of pixels.
 fn film_size(rays: u32) -> [u32; 2] {
     let tiles = (f64::from(rays) / f64::from(16 * 9 * TILE * TILE)).sqrt().ceil() as u32;
     [16 * TILE * tiles.max(1), 9 * TILE * tiles.max(1)]
@@ -99,7 +99,7 @@ fn diffuse(scene: &Scene) -> SceneData {
     SceneData { materials: scene.materials.iter().map(grey).collect(), ..SceneData::clone(scene) }
 }
 
-/// What makes the sets of one scene.
+/// The source of the ray sets of one scene.
 pub(crate) struct Source {
     scene: Scene,
     grey: SceneData,
@@ -115,8 +115,8 @@ impl Source {
         Self { scene: scene.clone(), grey: diffuse(scene), bvh, settings }
     }
 
-    /// The sets of all kinds with at least `rays` rays each; fewer only where too few camera rays hit a surface or too
-    /// few surfaces see a light.
+    /// The sets of all kinds with at least `rays` rays each; fewer only where too few camera rays hit a
+    /// surface or too few surfaces see a light.
     pub(crate) fn sets(&self, rays: u32) -> [RaySet; 3] {
         let size = film_size(rays);
         let pixels = tile_order(size);

@@ -3,7 +3,8 @@
 use super::measure::Row;
 use lockstep_core::Query;
 
-/// A Markdown table of rows, which reads as well on a terminal. `against` is the target that others are divided by.
+/// A Markdown table of rows, which reads as well on a terminal. `against` is the target that others are
+/// divided by.
 pub(crate) fn table(rows: &[Row], against: &str) -> String {
     let header = [
         "scene",

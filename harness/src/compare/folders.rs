@@ -13,13 +13,14 @@ use crate::cli::CompareArgs;
 use crate::exit::{Exit, Failure};
 use crate::image_report::{ImageReport, Pair};
 use crate::output::say;
-use crate::study::print_report;
+use crate::study::print_study;
 
 /// Compares every image of one side with its counterpart on the other and writes the report.
 ///
 /// # Errors
-/// [`Failure::Missing`] for a side without images or sides without a common point, [`Failure::Read`] for files that are
-/// no images, and [`Failure::Io`], [`Failure::Records`] and [`Failure::Write`] for an `out` that cannot be written.
+/// [`Failure::Missing`] for a side without images or sides without a common point, [`Failure::Read`] for
+/// files that are no images, and [`Failure::Io`], [`Failure::Records`] and [`Failure::Write`] for an `out`
+/// that cannot be written.
 pub(crate) fn run(args: &CompareArgs, out: &Path) -> Result<Exit, Failure> {
     let matching = matching_of(args)?;
     if matching.matches.is_empty() {
@@ -36,14 +37,14 @@ pub(crate) fn run(args: &CompareArgs, out: &Path) -> Result<Exit, Failure> {
         sizes_differ: false,
     };
     for alone in &matching.alone {
-        comparison.leave_out(&alone.target, &alone.scene, &alone.reason)?;
+        comparison.skip(&alone.target, &alone.scene, &alone.reason)?;
     }
     for m in &matching.matches {
         comparison.add(m)?;
     }
     let seeds = matching.matches.iter().map(Match::seeds).max().unwrap_or(1);
-    comparison.report.finish(targets(args, &matching), seeds as u32)?;
-    print_report(out, args.json)?;
+    let study = comparison.report.finish(targets(args, &matching), seeds as u32)?;
+    print_study(&study, out, args.json, false)?;
     Ok(match (comparison.sizes_differ, comparison.equal) {
         (true, _) => Exit::Missing,
         (false, true) => Exit::Fine,
@@ -103,8 +104,8 @@ struct Comparison {
 }
 
 impl Comparison {
-    /// Compares the images of one match, seed by seed, and judges all of them together. Those of the first seed are shown
-    /// in the report.
+    /// Compares the images of one match, seed by seed, with one verdict on all of them. Those of the first
+    /// seed are shown in the report.
     fn add(&mut self, m: &Match) -> Result<(), Failure> {
         let mut compared = Vec::new();
         for (seed, source_a, source_b) in m.pairs() {
@@ -123,7 +124,7 @@ impl Comparison {
             let pair = Pair { scene: &m.scene, spp: m.spp, seed: *seed, a: (&m.a, a), b: (&m.b, b) };
             self.report.compared(&pair, verdict.on(pair.difference(metrics)), i == 0)?;
         }
-        for noise in verdict::floor(m, &compared)? {
+        for noise in verdict::noise_floor(m, &compared)? {
             self.report.append(noise)?;
         }
         match verdict.in_words() {
@@ -140,11 +141,11 @@ impl Comparison {
     fn refuse(&mut self, m: &Match, error: &MetricError) -> Result<(), Failure> {
         self.sizes_differ |= matches!(error, MetricError::SizesDiffer { .. });
         self.equal = false;
-        self.leave_out(&m.b, &m.scene, &format!("with {} at {} spp: {error}", m.a, m.spp))
+        self.skip(&m.b, &m.scene, &format!("with {} at {} spp: {error}", m.a, m.spp))
     }
 
-    fn leave_out(&mut self, target: &str, scene: &str, reason: &str) -> Result<(), Failure> {
-        say(&format!("lockstep: {target} of {scene} is left out: {reason}"));
+    fn skip(&mut self, target: &str, scene: &str, reason: &str) -> Result<(), Failure> {
+        say(&format!("lockstep: {target} of {scene} is skipped: {reason}"));
         self.report.append(Skip {
             target: target.to_owned(),
             scene: Some(scene.to_owned()),

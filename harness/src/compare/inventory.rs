@@ -1,4 +1,4 @@
-//! The images on one side of a comparison, and what each of them shows.
+//! The images on one side of a comparison.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::exit::Failure;
 const LINEAR: [&str; 3] = ["exr", "pfm", "hdr"];
 const CODED: &str = "png";
 
-/// What an image shows.
+/// The scene, target, samples and seed of an image.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     /// Scene name.
@@ -38,9 +38,9 @@ pub(super) struct Sources {
 /// The images of one side.
 pub(super) type Inventory = BTreeMap<Key, Sources>;
 
-/// Finds the images of a file, a folder, or a study's folder. Those whose names do not tell what they show, as
-/// `<scene>.<target>.<spp>spp.<kind>` and `<scene>.<target>.<spp>spp.s<seed>.<kind>` do, and that are not EXR files that
-/// Lockstep rendered, show the scene that the file is named for, by the target `label`.
+/// Finds the images of a file, a folder, or a study's folder. Those whose names do not tell what they show,
+/// as `<scene>.<target>.<spp>spp.<kind>` and `<scene>.<target>.<spp>spp.s<seed>.<kind>` do, and that are not
+/// EXR files that Lockstep rendered, show the scene that the file is named for, by the target `label`.
 ///
 /// # Errors
 /// [`Failure::Io`] for a path that cannot be read, [`Failure::Missing`] for a folder without images, and
@@ -94,7 +94,8 @@ fn add(inventory: &mut Inventory, file: PathBuf, label: &str) -> Result<(), Fail
     let sources = inventory.entry(key).or_default();
     match rank {
         None => sources.coded = Some(file),
-        // Files come in the order of their names, so .exr before .hdr before .pfm: the first linear one stays.
+        // Files come in the order of their names, so .exr before .hdr before .pfm: the first linear one
+        // stays.
         Some(_) => {
             sources.linear.get_or_insert(file);
         }
@@ -110,8 +111,8 @@ fn named(stem: &str) -> Option<Key> {
 
 /// By the attributes that Lockstep writes.
 fn written_in(file: &Path) -> Result<Option<Key>, Failure> {
-    let facts = read_exr_metadata(file)?;
-    let text = |key: &str| facts.get(&format!("lockstep.{key}")).cloned();
+    let attributes = read_exr_metadata(file)?;
+    let text = |key: &str| attributes.get(&format!("lockstep.{key}")).cloned();
     Ok((|| {
         Some(Key {
             scene: text("scene")?,
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_scene_target_samples_and_seed_whatever_the_format() {
+    fn names_give_scene_target_samples_and_seed_in_every_format() {
         let dir = tempfile::tempdir().unwrap();
         let names = [
             "cornell.cpu.4spp.png",

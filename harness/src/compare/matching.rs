@@ -27,8 +27,8 @@ impl Match {
         self.pairs().count()
     }
 
-    /// Images to compare with each other: those of equal seeds, or, where no seed is on both sides, the first with the
-    /// first and so on. The seed is A's.
+    /// Images to compare with each other: those of equal seeds, or, where no seed is on both sides, the first
+    /// with the first and so on. The seed is A's.
     pub(super) fn pairs(&self) -> impl Iterator<Item = (u64, &Sources, &Sources)> {
         let of_b = |seed: u64| self.of_b.iter().find(|(other, _)| *other == seed);
         let any_equal = self.of_a.iter().any(|(seed, _)| of_b(*seed).is_some());
@@ -50,7 +50,7 @@ pub(super) struct Alone {
     pub(super) reason: String,
 }
 
-/// What is compared and what is not.
+/// The images that are compared, and those that are not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Matching {
     /// Compared.
@@ -64,8 +64,9 @@ type Point = (String, u32);
 /// Images of one point by target and seed.
 type Side = BTreeMap<Point, BTreeMap<String, Vec<(u64, Sources)>>>;
 
-/// Matches two sides. Where a target's name is on both sides, targets are compared with their namesakes alone, told apart
-/// as `A:name` and `B:name`; where no name is on both, every target of A is compared with every one of B.
+/// Matches two sides. Where a target's name is on both sides, targets are compared with their namesakes
+/// alone, told apart as `A:name` and `B:name`; where no name is on both, every target of A is compared with
+/// every one of B.
 pub(super) fn of(a: &Inventory, b: &Inventory) -> Matching {
     let (a, b) = (by_point(a), by_point(b));
     let (shared_a, shared_b) = (targets(&a), targets(&b));
@@ -109,8 +110,8 @@ fn targets(side: &Side) -> BTreeSet<&String> {
 }
 
 fn lonely(scene: String, target: String, other: &str, spp: &[u32]) -> Alone {
-    let rungs: Vec<String> = spp.iter().filter(|spp| **spp > 0).map(u32::to_string).collect();
-    let at = if rungs.is_empty() { String::new() } else { format!(" at {} spp", rungs.join(", ")) };
+    let levels: Vec<String> = spp.iter().filter(|spp| **spp > 0).map(u32::to_string).collect();
+    let at = if levels.is_empty() { String::new() } else { format!(" at {} spp", levels.join(", ")) };
     Alone { scene, target, reason: format!("side {other} has nothing to compare it with{at}") }
 }
 

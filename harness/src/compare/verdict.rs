@@ -1,4 +1,4 @@
-//! Whether the images of two programs differ by more than noise.
+//! The verdict on the images of two programs: noise, or more.
 
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::metrics::{MetricError, compare};
@@ -12,7 +12,7 @@ use super::matching::Match;
 use crate::exit::Failure;
 use crate::output::say;
 
-/// The verdict on the images of one match; nothing where they cannot be judged.
+/// The verdict on the images of one match; empty where there can be none.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     /// The verdict.
@@ -23,7 +23,8 @@ pub(super) struct Verdict {
     noise: Option<NoiseFloor>,
 }
 
-/// Judges all seeds of a match together. Images of equal seeds may share random numbers, so they are judged as pairs.
+/// The verdict on all seeds of a match together. Images of equal seeds may share random numbers, so they are
+/// paired.
 ///
 /// # Errors
 /// [`Failure::Input`] for images that are asked about wrongly.
@@ -55,8 +56,8 @@ impl Verdict {
         Difference { verdict: agreement.as_str().to_owned(), reason, tests, ..record }
     }
 
-    /// The verdict with its reason, and beside it the error between the sides and that within them, where several seeds
-    /// tell it.
+    /// The verdict with its reason, and beside it the error between the sides and that within them, where
+    /// several seeds tell it.
     pub(super) fn in_words(&self) -> Option<String> {
         let words = format!("{} over {}: {}", self.agreement?, plural_seeds(self.seeds), self.reason);
         let floor =
@@ -79,7 +80,7 @@ fn plural_seeds(seeds: usize) -> String {
 ///
 /// # Errors
 /// [`Failure::Metric`] for images that cannot be compared.
-pub(super) fn floor(m: &Match, compared: &[Compared]) -> Result<Vec<Noise>, MetricError> {
+pub(super) fn noise_floor(m: &Match, compared: &[Compared]) -> Result<Vec<Noise>, MetricError> {
     let Some((first, others)) = compared.split_first() else { return Ok(Vec::new()) };
     let mut records = Vec::new();
     for other in others {

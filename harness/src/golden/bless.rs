@@ -10,11 +10,11 @@ use super::store::{Golden, Place};
 use crate::backends;
 use crate::cli::GoldenBlessArgs;
 use crate::exit::{Exit, Failure};
-use crate::ladder::Size;
 use crate::output::print;
 use crate::render::image_of;
 use crate::scenes;
 use crate::study::{COMMIT, command, film_hash};
+use crate::values::Size;
 
 /// Small enough for a repository, large enough to see what it shows.
 const DEFAULT_SIZE: Size = Size { width: 64, height: 64 };
@@ -22,8 +22,8 @@ const DEFAULT_SIZE: Size = Size { width: 64, height: 64 };
 /// Renders scenes and makes the images their goldens, saying what changes.
 ///
 /// # Errors
-/// [`Failure::Usage`] when `CI` is set or the target promises no identity; [`Failure`] for scenes and files that cannot
-/// be used.
+/// [`Failure::Usage`] when `CI` is set or the target promises no identity; [`Failure`] for scenes and files
+/// that cannot be used.
 pub(crate) fn run(args: &GoldenBlessArgs) -> Result<Exit, Failure> {
     if is_ci() {
         return Err(Failure::Usage(
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &GoldenBlessArgs) -> Result<Exit, Failure> {
     if !target.is_exact() {
         return Err(Failure::Usage(format!(
             "{} does not promise identical images, so it cannot make goldens; use -b cpu-bvh",
-            target.name
+            target.id
         )));
     }
     let mut renderer = target.open(&OpenOptions::default())?;
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &GoldenBlessArgs) -> Result<Exit, Failure> {
         if !film.invalid.is_zero() {
             return Err(Failure::Input(format!(
                 "{spec} on {} has samples that had to be altered ({:?}); such an image is no golden",
-                target.name, film.invalid
+                target.id, film.invalid
             )));
         }
         golden.image = image_of(&film)?;
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &GoldenBlessArgs) -> Result<Exit, Failure> {
             continue;
         }
         let provenance = provenance(&scene, &golden, renderer.device(), &film_hash(&film));
-        place.write(&scene, &golden, &target.name, &provenance)?;
+        place.write(&scene, &golden, &target.id.to_string(), &provenance)?;
         print(&format!("{spec}: blessed {}\n", place.image().display()))?;
     }
     Ok(Exit::Fine)
@@ -71,7 +71,7 @@ fn is_ci() -> bool {
     std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false" && value != "0")
 }
 
-/// What blessing this image changes, in words.
+/// The changes that blessing this image makes, in words.
 fn change(place: &Place, new: &Golden) -> Result<String, Failure> {
     // A golden that cannot be read is replaced, whatever it was.
     let old = match place.read() {

@@ -9,13 +9,13 @@ use lockstep_reports::image_io::{LinearImage, atomic_write_text};
 use lockstep_reports::metrics::Metrics;
 use lockstep_reports::records::{TargetInfo, utc_now};
 
+use super::agreement::agreement;
 use super::expectations::Expectations;
 use super::finding::{Finding, Outcome, stale};
-use super::judge::judge;
 use super::junit::junit;
-use super::look::look;
 use super::store::{Golden, Place, folder_of};
 use super::summary::Summary;
+use super::triage::triage;
 use super::verdict::Verdict;
 use crate::backends::{self, Target};
 use crate::cli::GoldenCheckArgs;
@@ -25,7 +25,7 @@ use crate::output::{print, print_json, say};
 use crate::render::{image_of, read_film};
 use crate::scenes;
 
-/// What a golden is called beside the targets in a report.
+/// The name of a golden beside the targets in a report.
 const GOLDEN: &str = "golden";
 
 /// File names in the folder of a run, beside its report.
@@ -41,10 +41,10 @@ pub(crate) fn run(args: &GoldenCheckArgs) -> Result<Exit, Failure> {
     backends::require(&args.require)?;
     let expectations = Expectations::read(&folder_of(args.goldens.as_deref()))?;
     let targets = present(backends::select(&args.targets)?)?;
-    if let Some(fast) = targets.iter().find(|target| target.mode != Mode::Exact) {
+    if let Some(fast) = targets.iter().find(|target| target.id.mode != Mode::Exact) {
         return Err(Failure::Usage(format!(
             "{} promises no image, so it cannot be held to a golden; check the target without +fast",
-            fast.name
+            fast.id
         )));
     }
     let specs: Vec<&str> = match args.scenes.as_slice() {
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &GoldenCheckArgs) -> Result<Exit, Failure> {
     run.finish(&specs)
 }
 
-/// The targets that are present; those that are not are told.
+/// The targets that are present. Warns of those that are not.
 fn present(targets: Vec<Target>) -> Result<Vec<Target>, Failure> {
     let mut first = None;
     let mut kept = Vec::new();
@@ -118,9 +118,9 @@ impl Run<'_> {
             let mut renderer = target.open(&self.options)?;
             let film = render(renderer.as_mut(), &scene, &golden)?;
             let image = image_of(&film)?;
-            let verdict = judge(target, &scene.name, &golden, &film, &image)?;
+            let verdict = agreement(target, &scene.name, &golden, &film, &image)?;
             let command = match verdict {
-                Verdict::Differs(..) => Some(look(spec, &scene, target, &golden, &image, &self.options)?),
+                Verdict::Differs(..) => Some(triage(spec, &scene, target, &golden, &image, &self.options)?),
                 _ => None,
             };
             self.record(&scene.name, target, &golden, &image, &verdict, command.as_deref())?;
@@ -134,24 +134,18 @@ impl Run<'_> {
         spec: &str,
         target: Option<&Target>,
         verdict: Verdict,
-        look: Option<String>,
+        triage: Option<String>,
         start: Instant,
     ) {
         let driver = target.and_then(|t| t.state.as_ref().ok()).map_or("", |info| info.driver.as_str());
-        let name = target.map_or("", |t| t.name.as_str());
-        let outcome = Outcome::of(&verdict, self.expectations.of(spec, name, driver), &self.today);
+        let name = target.map_or_else(String::new, |t| t.id.to_string());
+        let outcome = Outcome::of(&verdict, self.expectations.of(spec, &name, driver), &self.today);
         let time = start.elapsed();
-        self.findings.push(Finding {
-            scene: spec.to_owned(),
-            target: name.to_owned(),
-            verdict,
-            outcome,
-            look,
-            time,
-        });
+        self.findings.push(Finding { scene: spec.to_owned(), target: name, verdict, outcome, triage, time });
     }
 
-    /// Puts a comparison into the report, with its images and how to look into it where it failed.
+    /// Puts a comparison into the report, with its images and, where it failed, the command that looks into
+    /// it.
     fn record(
         &mut self,
         scene: &str,
@@ -159,14 +153,15 @@ impl Run<'_> {
         golden: &Golden,
         image: &LinearImage,
         verdict: &Verdict,
-        look: Option<&str>,
+        triage: Option<&str>,
     ) -> Result<(), Failure> {
         let Some(report) = &mut self.report else { return Ok(()) };
+        let label = target.id.to_string();
         let pair = Pair {
             scene,
             spp: golden.spp,
             seed: u64::from(golden.settings.seed),
-            a: (&target.name, image),
+            a: (&label, image),
             b: (GOLDEN, &golden.image),
         };
         let failed = verdict.exit() != Exit::Fine;
@@ -179,10 +174,10 @@ impl Run<'_> {
             }
         }
         if failed {
-            report.remark(scene, &target.name, format!("{}: {}", verdict.word(), verdict.detail()))?;
+            report.remark(scene, &label, format!("{}: {}", verdict.word(), verdict.detail()))?;
         }
-        match look {
-            Some(look) => report.remark(scene, &target.name, format!("to look into it: {look}")),
+        match triage {
+            Some(triage) => report.remark(scene, &label, format!("to look into it: {triage}")),
             None => Ok(()),
         }
     }
@@ -218,13 +213,21 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
 /// A target as reports describe it.
 fn describe(target: &Target) -> TargetInfo {
     let info = target.state.clone().unwrap_or_default();
-    TargetInfo { target: target.name.clone(), promises_identity: None, ..TargetInfo::from(&info) }
+    TargetInfo {
+        target: target.id.to_string(),
+        backend: info.backend,
+        device: info.device,
+        driver: info.driver,
+        compiler: info.compiler,
+        flags: info.flags,
+        ..TargetInfo::default()
+    }
 }
 
 /// Renders a scene as its golden was.
 ///
 /// # Errors
-/// What the renderer says.
+/// [`Failure::Core`] of the renderer.
 pub(super) fn render(renderer: &mut dyn Renderer, scene: &Scene, golden: &Golden) -> Result<Film, Failure> {
     renderer.load(scene, &golden.settings)?;
     renderer.accumulate(0..golden.spp)?;

@@ -1,4 +1,4 @@
-//! `expectations.toml`: failures that are known, why, and until when they are put up with.
+//! `expectations.toml`: known failures with reason and expiry date.
 //!
 //! ```toml
 //! [[failure]]
@@ -6,11 +6,12 @@
 //! target = "opencl@pocl"       # or "opencl" for all its devices
 //! driver = "3.1"               # part of the driver's name; left out, every driver
 //! reason = "what goes wrong, and where it is followed up"
-//! expires = 2027-01-31         # the last day on which it is put up with
+//! expires = 2027-01-31         # the last day on which it is tolerated
 //! ```
 
 use std::path::{Path, PathBuf};
 
+use lockstep_core::TargetId;
 use serde::Deserialize;
 use toml::value::{Date, Datetime};
 
@@ -25,7 +26,7 @@ const FILE: &str = "expectations.toml";
 pub(super) struct Expectation {
     /// The scene, as it is named on the command line.
     pub(super) scene: String,
-    /// The target, or what stands before the `@` of its name.
+    /// The target, or its backend for all devices.
     pub(super) target: String,
     /// A part of the driver's name, in any case; every driver where it is left out.
     #[serde(default)]
@@ -39,9 +40,9 @@ pub(super) struct Expectation {
 impl Expectation {
     /// Whether it is about this check.
     pub(super) fn passes_alpha_test(&self, scene: &str, target: &str, driver: &str) -> bool {
-        let api = target.split_once('@').map_or(target, |(api, _)| api);
+        let backend = TargetId::from(target).backend;
         let driver_has = driver.to_lowercase().contains(&self.driver.to_lowercase());
-        self.scene == scene && (self.target == target || self.target == api) && driver_has
+        self.scene == scene && (self.target == target || self.target == backend) && driver_has
     }
 
     /// Whether its last day is before `today`, written as `2026-01-31`.
@@ -56,7 +57,7 @@ impl Expectation {
             .map_or_else(String::new, |Date { year, month, day }| format!("{year:04}-{month:02}-{day:02}"))
     }
 
-    /// What it is about, in words.
+    /// Its scene, target and driver, in words.
     pub(super) fn about(&self) -> String {
         let driver =
             if self.driver.is_empty() { String::new() } else { format!(" with driver {}", self.driver) };
@@ -84,8 +85,8 @@ impl Expectations {
     /// Reads the file in a folder of goldens; without a file nothing is expected to fail.
     ///
     /// # Errors
-    /// [`Failure::Io`] for a file that cannot be read, and [`Failure::Input`] with its place for one that is malformed,
-    /// lacks a reason or a date, or knows one check twice.
+    /// [`Failure::Io`] for a file that cannot be read, and [`Failure::Input`] with its place for one that is
+    /// malformed, lacks a reason or a date, or knows one check twice.
     pub(super) fn read(folder: &Path) -> Result<Self, Failure> {
         let path = folder.join(FILE);
         let text = match std::fs::read_to_string(&path) {

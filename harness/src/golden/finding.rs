@@ -13,17 +13,17 @@ pub(super) struct Finding {
     pub(super) scene: String,
     /// The target; empty where the verdict is about the golden alone.
     pub(super) target: String,
-    /// What rendering gave.
+    /// The verdict on the rendered image.
     pub(super) verdict: Verdict,
-    /// What that means.
+    /// The outcome, given the expected failures.
     pub(super) outcome: Outcome,
-    /// How to look into a failure: the command.
-    pub(super) look: Option<String>,
+    /// The command that looks into a failure.
+    pub(super) triage: Option<String>,
     /// How long it took.
     pub(super) time: Duration,
 }
 
-/// What a verdict means where failures may be expected.
+/// The meaning of a verdict where failures may be expected.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Outcome {
     /// It passes, as it should.
@@ -39,7 +39,8 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    /// Weighs a verdict. A golden that is missing, or of another scene, is never a known failure: nothing was rendered.
+    /// Weighs a verdict. A golden that is missing, or of another scene, is never a known failure: nothing was
+    /// rendered.
     pub(super) fn of(verdict: &Verdict, expected: Option<&Expectation>, today: &str) -> Self {
         let passed = verdict.exit() == Exit::Fine;
         match expected {
@@ -89,7 +90,7 @@ impl Finding {
                 and(format!("listed as failing ({}); delete its entry from expectations.toml", row.reason))
             }
             Outcome::Expired(row) => and(format!(
-                "was put up with until {}: {}; mend it or renew its entry",
+                "was tolerated until {}: {}; mend it or renew its entry",
                 row.last_day(),
                 row.reason
             )),
@@ -97,8 +98,8 @@ impl Finding {
     }
 }
 
-/// Entries about the scenes checked whose last day is over and that no check of this run met: they are to be deleted or
-/// renewed wherever their target is.
+/// Entries about the scenes checked whose last day is over and that no check of this run met: they are to be
+/// deleted or renewed wherever their target is.
 pub(super) fn stale<'a>(
     expectations: &'a Expectations,
     scenes: &[&str],
@@ -143,7 +144,7 @@ mod tests {
             target: "t".into(),
             verdict: Verdict::Missing("g".into()),
             outcome: outcome(&Verdict::Missing("g".into()), "2027-01-01"),
-            look: None,
+            triage: None,
             time: Duration::ZERO,
         };
         assert_eq!((finding.outcome.clone(), finding.exit()), (Outcome::Failed, Exit::Missing));

@@ -6,8 +6,8 @@ use super::finding::{Finding, Outcome};
 use super::summary::{Summary, stale_line};
 use crate::exit::Failure;
 
-/// One suite with a case for each finding: its name is the scene, its class the target. A known failure is skipped with
-/// its reason.
+/// One suite with a case for each finding: its name is the scene, its class the target. A known failure is
+/// skipped with its reason.
 ///
 /// # Errors
 /// [`Failure::Input`] when the document cannot be written, which no text of ours causes.
@@ -37,7 +37,7 @@ fn case(finding: &Finding) -> TestCase {
         }
     };
     if finding.outcome != Outcome::Passed {
-        let look = finding.look.as_ref().map(|look| format!("\nlook into it: {look}")).unwrap_or_default();
+        let look = finding.triage.as_ref().map(|look| format!("\nlook into it: {look}")).unwrap_or_default();
         status.set_type(finding.word());
         status.set_message(finding.detail());
         status.set_description(format!("{}: {}{look}", finding.word(), finding.detail()));
@@ -63,7 +63,7 @@ mod tests {
         let outcome = Outcome::of(&verdict, None, "2027-01-01");
         let time = Duration::from_millis(250);
         let missing =
-            Finding { scene: "s".into(), target: String::new(), verdict, outcome, look: None, time };
+            Finding { scene: "s".into(), target: String::new(), verdict, outcome, triage: None, time };
         let fine = Finding {
             target: "cpu-bvh".into(),
             verdict: Verdict::Identical,

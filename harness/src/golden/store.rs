@@ -24,7 +24,7 @@ pub(super) struct Place {
     folder: PathBuf,
 }
 
-/// What a golden holds.
+/// A golden's image and provenance.
 #[derive(Clone, Debug)]
 pub(super) struct Golden {
     /// The image.
@@ -40,8 +40,8 @@ pub(super) struct Golden {
 }
 
 impl Place {
-    /// The place of a scene's golden: under `goldens` if given, else beside a scene that is a file, else beside the
-    /// built-in scenes, which are looked for from the present folder upwards.
+    /// The place of a scene's golden: under `goldens` if given, else beside a scene that is a file, else
+    /// beside the built-in scenes, which are looked for from the present folder upwards.
     pub(super) fn of(spec: &str, scene: &str, goldens: Option<&Path>) -> Self {
         let base = goldens.map_or_else(|| beside(spec), Path::to_owned);
         Self { folder: base.join(encode_name(scene)) }
@@ -61,17 +61,17 @@ impl Place {
         if !path.exists() {
             return Ok(None);
         }
-        let facts = Facts { path: &path, entries: read_exr_metadata(&path)? };
+        let attributes = Attributes { path: &path, entries: read_exr_metadata(&path)? };
         let image = read_image(&path)?;
         let settings = Settings {
             width: image.width(),
             height: image.height(),
-            bounces: facts.number("bounces")?,
-            seed: facts.number("seed")?,
+            bounces: attributes.number("bounces")?,
+            seed: attributes.number("seed")?,
             ..Settings::default()
         };
-        let (scene_hash, spp) = (facts.text("scene-hash")?.to_owned(), facts.number("spp")?);
-        let commit = facts.text("commit").unwrap_or_default().to_owned();
+        let (scene_hash, spp) = (attributes.text("scene-hash")?.to_owned(), attributes.number("spp")?);
+        let commit = attributes.text("commit").unwrap_or_default().to_owned();
         Ok(Some(Golden { image, scene_hash, settings, spp, commit }))
     }
 
@@ -100,12 +100,12 @@ impl Place {
 }
 
 /// The attributes of a golden's file.
-struct Facts<'a> {
+struct Attributes<'a> {
     path: &'a Path,
     entries: BTreeMap<String, String>,
 }
 
-impl Facts<'_> {
+impl Attributes<'_> {
     fn text(&self, key: &str) -> Result<&str, Failure> {
         self.entries.get(&format!("lockstep.{key}")).map(String::as_str).ok_or_else(|| self.wrong(key))
     }
@@ -128,7 +128,8 @@ fn beside(spec: &str) -> PathBuf {
     if file.is_file() { file.parent().map(Path::to_owned).unwrap_or_default() } else { folder_of(None) }
 }
 
-/// The folder of goldens that is given, or that of the built-in scenes, looked for from the present folder upwards.
+/// The folder of goldens that is given, or that of the built-in scenes, looked for from the present folder
+/// upwards.
 pub(super) fn folder_of(goldens: Option<&Path>) -> PathBuf {
     if let Some(given) = goldens {
         return given.to_owned();

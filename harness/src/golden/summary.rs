@@ -1,4 +1,4 @@
-//! What a run of checks found, for people, for programs and for pull requests.
+//! The findings of a run of checks, for people, for programs and for pull requests.
 
 use lockstep_reports::metrics::Metrics;
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ impl Summary<'_> {
             let line = format!("{:scene$}  {:target$}  {word:13}  {}", f.scene, f.target, f.detail());
             text.push_str(line.trim_end());
             text.push('\n');
-            if let Some(look) = &f.look {
+            if let Some(look) = &f.triage {
                 text.push_str(&format!("{:scene$}  look into it: {look}\n", ""));
             }
         }
@@ -77,12 +77,12 @@ impl Summary<'_> {
         for row in self.stale {
             text.push_str(&format!("\n❌ {}\n", escaped(&stale_line(row))));
         }
-        let looks: Vec<&Finding> = self.findings.iter().filter(|f| f.look.is_some()).collect();
+        let looks: Vec<&Finding> = self.findings.iter().filter(|f| f.triage.is_some()).collect();
         if !looks.is_empty() {
             text.push_str("\n### To look into it\n");
         }
         for f in looks {
-            let look = f.look.as_deref().unwrap_or_default();
+            let look = f.triage.as_deref().unwrap_or_default();
             text.push_str(&format!(
                 "\n{} on {}:\n\n```sh\n{look}\n```\n",
                 escaped(&f.scene),
@@ -110,7 +110,7 @@ fn finding_json(f: &Finding) -> Value {
     json!({
         "scene": f.scene, "target": f.target,
         "verdict": f.verdict.word(), "detail": f.detail(), "passed": f.outcome.is_good(),
-        "outcome": f.word(), "look_into_it": f.look, "seconds": f.time.as_secs_f64(),
+        "outcome": f.word(), "look_into_it": f.triage, "seconds": f.time.as_secs_f64(),
         "expected_failure": expected.map(|row| json!({ "reason": row.reason, "expires": row.last_day() })),
         "pixels_differing": f.verdict.metrics().map(|m| m.pixels_differing),
         "mse": metric(|m| m.mse), "psnr": metric(|m| m.psnr), "ssim": metric(|m| m.ssim),
@@ -130,7 +130,7 @@ mod tests {
             target: target.into(),
             outcome: Outcome::of(&verdict, None, "2027-01-01"),
             verdict,
-            look: look.map(str::to_owned),
+            triage: look.map(str::to_owned),
             time: Duration::from_millis(1500),
         };
         vec![

@@ -1,9 +1,11 @@
-//! What is allowed to differ from a golden: the one table.
+//! Tolerances of targets that do not promise identity: the one table.
 
-/// What a target's image may differ in.
+use lockstep_core::TargetId;
+
+/// The limits of a target's difference from a golden.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Tolerance {
-    /// The target, or what stands before the `@` of its name.
+    /// The target, or its backend for all devices.
     target: &'static str,
     /// The greatest share of pixels, 0 to 1.
     pub(super) share: f64,
@@ -13,7 +15,7 @@ pub(super) struct Tolerance {
     pub(super) reason: &'static str,
 }
 
-/// Targets that do not promise identity. One that is not listed must be identical.
+/// Limits beyond that of agreement within noise, which holds for every target that does not promise identity.
 const TABLE: &[Tolerance] = &[Tolerance {
     target: "cpu-embree",
     share: 1e-3,
@@ -21,10 +23,11 @@ const TABLE: &[Tolerance] = &[Tolerance {
     reason: "Embree's rounding proposes another primitive for about 1 ray in 400,000",
 }];
 
-/// The tolerance of a target; `None` when every bit must be equal.
-pub(super) fn of(target: &str, exact: bool) -> Option<Tolerance> {
-    let api = target.split_once('@').map_or(target, |(api, _)| api);
-    TABLE.iter().find(|row| !exact && (row.target == target || row.target == api)).copied()
+/// The tolerance of a target; `None` where it is exact, so that every bit must be equal, and where it has no
+/// limits beyond noise.
+pub(super) fn of(target: &TargetId, exact: bool) -> Option<Tolerance> {
+    let label = target.to_string();
+    TABLE.iter().find(|row| !exact && (row.target == label || row.target == target.backend)).copied()
 }
 
 #[cfg(test)]
@@ -33,9 +36,9 @@ mod tests {
 
     #[test]
     fn exact_targets_have_no_tolerance_whatever_their_name() {
-        assert_eq!(of("cpu-bvh", true), None);
-        assert_eq!(of("cpu-embree", true), None);
-        assert!(of("cpu-embree", false).is_some());
+        assert_eq!(of(&"cpu-bvh".into(), true), None);
+        assert_eq!(of(&"cpu-embree".into(), true), None);
+        assert!(of(&"cpu-embree".into(), false).is_some());
     }
 
     #[test]

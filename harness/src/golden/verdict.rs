@@ -1,4 +1,4 @@
-//! What a check of one golden on one target found.
+//! The verdict of a check of one golden on one target.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use lockstep_reports::metrics::Metrics;
 
 use crate::exit::Exit;
 
-/// What rendering a golden's scene again gave.
+/// The result of rendering a golden's scene again.
 #[derive(Clone, Debug)]
 pub(super) enum Verdict {
     /// Every bit is equal.

@@ -9,10 +9,11 @@ use lockstep_reports::port::similarity::SHORTEST;
 /// `lockstep port`
 #[derive(Debug, Subcommand)]
 pub(crate) enum PortCommand {
-    /// How many lines of one folder of sources are found in another: as written, in a neutral dialect of CUDA, OpenCL, C
-    /// and Rust, and with neutral names
+    /// How many lines of one folder of sources are found in another: as written, in a neutral dialect of
+    /// CUDA, OpenCL, C and Rust, and with neutral names
     Similarity(SimilarityArgs),
-    /// Lines of code by backend and role, the degree of portability, and how often changes touched one backend alone
+    /// Lines of code by backend and role, the degree of portability, and how often changes touched one
+    /// backend alone
     Cost(CostArgs),
 }
 
@@ -44,8 +45,8 @@ pub(crate) struct CostArgs {
     #[arg(default_value = ".")]
     pub(crate) root: PathBuf,
     #[allow(rustdoc::broken_intra_doc_links, reason = "help is plain text")]
-    /// A TOML file of [[place]] tables with path, backend (`shared` for what all use) and role (`host` or `device`)
-    /// [default: src and kernels of core, of every backend-NAME and of the packages inside them]
+    /// A TOML file of [[place]] tables with path, backend (`shared` for what all use) and role (`host` or
+    /// `device`) [default: src and kernels of core, of every backend-NAME and of the packages inside them]
     #[arg(long, value_name = "FILE")]
     pub(crate) layout: Option<PathBuf>,
     /// One place of a layout: `shared:device=kernels`, `cuda:host=src/cuda`; may be given several times

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-/// What each commit's list of files begins with.
+/// The start of each commit's list of files.
 const COMMIT: &str = "\u{1}";
 
 /// The files that every commit but merges touched, relative to the folder.

@@ -17,8 +17,8 @@ use crate::output::{print, print_json, say};
 /// Counts what each backend costs, and how often changes touched one backend and not another.
 ///
 /// # Errors
-/// [`Failure::Usage`] for hours of a backend that the layout lacks, and [`Failure`] for a layout or folder that cannot be
-/// read. An absent history is no error: its reason is said.
+/// [`Failure::Usage`] for hours of a backend that the layout lacks, and [`Failure`] for a layout or folder
+/// that cannot be read. An absent history is no error: its reason is said.
 pub(crate) fn run(args: &CostArgs) -> Result<Exit, Failure> {
     let layout = layout::choose(args)?;
     let hours = hours(args, &layout)?;

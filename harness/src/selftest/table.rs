@@ -58,7 +58,7 @@ impl CheckRow {
     }
 }
 
-/// One line; a reason of several lines goes on below, indented.
+/// One line; further lines of a reason are indented.
 impl fmt::Display for CheckRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = CHECKS.iter().map(|check| check.name().len()).max().unwrap_or(0);
@@ -71,10 +71,10 @@ impl fmt::Display for CheckRow {
 
 /// The lines above a target's checks: its name and its device.
 pub(super) fn heading(target: &Target) -> String {
-    let Ok(info) = &target.state else { return format!("{}\n", target.name) };
+    let Ok(info) = &target.state else { return format!("{}\n", target.id) };
     let parts = [info.device.as_str(), info.driver.as_str(), info.compiler.as_str()];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    format!("{}: {}\n", target.name, parts.join("; "))
+    format!("{}: {}\n", target.id, parts.join("; "))
 }
 
 /// The whole table.

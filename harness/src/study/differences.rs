@@ -1,57 +1,59 @@
-//! Pairs of targets, compared.
+//! The differences of every pair of targets at a level, and their errors against the reference.
 
+use lockstep_core::TargetId;
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::metrics::{Metrics, compare, compare_all};
-use lockstep_reports::records::{Convergence, Difference, pair_mode};
+use lockstep_reports::records::{Convergence, Difference};
 
-use super::judge;
+use super::level::{Level, Outcome};
 use super::reference::Reference;
-use super::step::{Outcome, Step};
+use super::verdicts;
 use crate::exit::Failure;
 
 /// A comparison, and the p-value map where there were tests.
 pub(crate) type Compared = (Difference, Option<LinearImage>);
 
-/// Compares and judges every pair of outcomes of a step. `pixels_differing` and `identical` are about the films'
+/// Compares every pair of outcomes of a level. `pixels_differing` and `identical` are about the films'
 /// integers, which are finer than the images.
 ///
 /// # Errors
 /// [`Failure::Metric`] and [`Failure::Judge`] for images that cannot be compared.
-pub(crate) fn pairs(step: &Step<'_>, outcomes: &[Outcome]) -> Result<Vec<Compared>, Failure> {
+pub(crate) fn pairs(level: &Level<'_>, outcomes: &[Outcome]) -> Result<Vec<Compared>, Failure> {
     let mut records = Vec::new();
     for (i, a) in outcomes.iter().enumerate() {
         for b in &outcomes[i + 1..] {
             let differing = a.film.pixels_differing(&b.film) as u64;
             let metrics = if differing == 0 { Metrics::EQUAL } else { compare(&a.image, &b.image)? };
-            let names = (a.target.as_str(), b.target.as_str());
-            let seed = u64::from(step.seed);
-            let record = Difference::new(step.scene, names, step.to, seed, &metrics, differing == 0);
+            let (name_a, name_b) = (a.target.to_string(), b.target.to_string());
+            let seed = u64::from(level.seed);
+            let record =
+                Difference::new(level.scene, (&name_a, &name_b), level.to, seed, &metrics, differing == 0);
             let record = Difference { pixels_differing: differing, ..record };
-            records.push(judge::verdict(step, (a, b), record)?);
+            records.push(verdicts::with_verdict(level, (a, b), record)?);
         }
     }
     Ok(records)
 }
 
-/// What identifies the comparison of one pair.
-pub(crate) fn pair_key(step: &Step<'_>, a: &str, b: &str) -> Difference {
+/// The key of a pair's difference.
+pub(crate) fn pair_key(level: &Level<'_>, a: &TargetId, b: &TargetId) -> Difference {
     Difference {
-        scene: step.scene.to_owned(),
-        a: a.to_owned(),
-        b: b.to_owned(),
-        spp: step.to,
-        seed: u64::from(step.seed),
-        mode: pair_mode(a, b),
+        scene: level.scene.to_owned(),
+        a: a.to_string(),
+        b: b.to_string(),
+        spp: level.to,
+        seed: u64::from(level.seed),
+        mode: a.mode.max(b.mode),
         ..Difference::default()
     }
 }
 
-/// Compares every outcome of a step with the reference. Equal films are compared once.
+/// Compares every outcome of a level with the reference. Equal films are compared once.
 ///
 /// # Errors
 /// [`Failure::Metric`] for images that cannot be compared.
 pub(crate) fn convergences(
-    step: &Step<'_>,
+    level: &Level<'_>,
     outcomes: &[Outcome],
     reference: &Reference,
 ) -> Result<Vec<Convergence>, Failure> {
@@ -65,10 +67,10 @@ pub(crate) fn convergences(
     let metrics = compare_all(&images, &reference.image)?;
     let record = |outcome: &Outcome| {
         let found = distinct.iter().zip(&metrics).find(|(known, _)| known.hash == outcome.hash);
-        let seed = u64::from(step.seed);
+        let seed = u64::from(level.seed);
         let against = &reference.against;
         found.map(|(_, metrics)| {
-            Convergence::new(step.scene, &outcome.target, step.to, seed, metrics, against)
+            Convergence::new(level.scene, &outcome.target.to_string(), level.to, seed, metrics, against)
         })
     };
     Ok(outcomes.iter().filter_map(record).collect())
@@ -85,17 +87,25 @@ mod tests {
         film.spp = 1;
         film.sums.fill([1 << 29; 3]);
         film.sums[7] = sums;
-        let (image, hash) = (image_of(&film).unwrap(), super::super::step::film_hash(&film));
-        Outcome { target: target.into(), pass: PassReport::default(), film, before: None, image, hash }
+        let (image, hash) = (image_of(&film).unwrap(), super::super::level::film_hash(&film));
+        Outcome {
+            target: target.into(),
+            threads: 0,
+            pass: PassReport::default(),
+            film,
+            before: None,
+            image,
+            hash,
+        }
     }
 
-    const STEP: Step<'_> = Step { scene: "s", from: 0, to: 1, seed: 3, repeat: 0 };
+    const LEVEL: Level<'_> = Level { scene: "s", from: 0, to: 1, seed: 3, repeat: 0 };
 
     #[test]
     fn the_shortcut_for_equal_films_gives_what_comparing_them_gives() {
         let (a, b) = (outcome("a", [1; 3]), outcome("b", [1; 3]));
         assert_eq!(compare(&a.image, &b.image).unwrap(), Metrics::EQUAL);
-        let record = &pairs(&STEP, &[a, b]).unwrap()[0].0;
+        let record = &pairs(&LEVEL, &[a, b]).unwrap()[0].0;
         assert!(record.identical && record.errors.psnr == f64::INFINITY && record.seed == 3);
     }
 
@@ -103,16 +113,16 @@ mod tests {
     fn a_difference_too_small_for_the_image_is_still_one_of_the_films() {
         let (a, b) = (outcome("a", [1 << 40; 3]), outcome("b", [(1 << 40) + 1; 3]));
         assert_eq!(a.image, b.image);
-        let record = &pairs(&STEP, &[a, b]).unwrap()[0].0;
+        let record = &pairs(&LEVEL, &[a, b]).unwrap()[0].0;
         assert_eq!((record.identical, record.pixels_differing, record.errors.mse_linear), (false, 1, 0.0));
     }
 
     #[test]
     fn every_pair_is_compared_once() {
         let all = [outcome("a", [1; 3]), outcome("b", [2; 3]), outcome("c", [2; 3])];
-        let records = pairs(&STEP, &all).unwrap();
+        let records = pairs(&LEVEL, &all).unwrap();
         let found: Vec<_> = records.iter().map(|(r, _)| (r.a.as_str(), r.b.as_str(), r.identical)).collect();
         assert_eq!(found, [("a", "b", false), ("a", "c", false), ("b", "c", true)]);
-        assert_eq!(pair_key(&STEP, "a", "b").scene, records[0].0.scene);
+        assert_eq!(pair_key(&LEVEL, &"a".into(), &"b".into()).scene, records[0].0.scene);
     }
 }

@@ -1,14 +1,16 @@
-//! A study's folder: what it holds, whether it can be gone on with, and the one way to add to it.
+//! A study's folder: its records and images, and the one way to add to them.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
+use lockstep_core::{KernelResources, TargetId};
 use lockstep_reports::image_io::{ImageKind, ImageName, p_map_name};
-use lockstep_reports::records::{Environment, FilmHash, KernelResources, Record, RecordLog, Timing, Tune};
+use lockstep_reports::records::{DivergenceScope, Environment, FilmHash, Record, RecordLog, Timing, Tune};
 use lockstep_reports::study::files;
 
 use super::resume;
+use super::runner::Key;
 use crate::exit::Failure;
 use crate::output::say;
 
@@ -23,18 +25,19 @@ pub(crate) struct Folder {
     keys: HashSet<String>,
     films: HashMap<String, String>,
     timings: Vec<Timing>,
-    sweeps: Vec<Tune>,
-    explained: HashSet<[String; 3]>,
+    tunings: Vec<Tune>,
+    triaged: HashSet<[String; 3]>,
     _lock: File,
 }
 
 impl Folder {
-    /// Opens the folder for this study, making it where there is none. Says on standard error when it goes on with one
-    /// that was begun before, and returns whether it does. `fresh` removes such a study first.
+    /// Opens the folder for this study, making it where there is none, and returns whether it resumes one
+    /// that was begun before. `fresh` removes such a study first.
     ///
     /// # Errors
-    /// [`Failure::Usage`] naming what differs when the folder holds a study of other settings; [`Failure::Input`] when
-    /// another program writes to it; [`Failure::Io`] and [`Failure::Records`] naming the path that cannot be used.
+    /// [`Failure::Usage`] naming what differs when the folder holds a study of other settings;
+    /// [`Failure::Input`] when another program writes to it; [`Failure::Io`] and [`Failure::Records`] naming
+    /// the path that cannot be used.
     pub(crate) fn open(root: &Path, wanted: &Environment, fresh: bool) -> Result<(Self, bool), Failure> {
         let images = root.join(files::IMAGES);
         std::fs::create_dir_all(&images).map_err(Failure::io("make the folder", &images))?;
@@ -51,7 +54,7 @@ impl Folder {
             (false, false) => wanted.write(&environment)?,
         }
         let resumed = RecordLog::resume(&records)?;
-        let goes_on = !resumed.records.is_empty();
+        let resumes = !resumed.records.is_empty();
         if let Some(dropped) = &resumed.dropped {
             say(&format!("lockstep: {}: {dropped}", records.display()));
         }
@@ -61,12 +64,12 @@ impl Folder {
             keys: HashSet::new(),
             films: HashMap::new(),
             timings: Vec::new(),
-            sweeps: Vec::new(),
-            explained: HashSet::new(),
+            tunings: Vec::new(),
+            triaged: HashSet::new(),
             _lock: lock,
         };
         resumed.records.into_iter().for_each(|record| folder.remember(record));
-        Ok((folder, goes_on))
+        Ok((folder, resumes))
     }
 
     /// The folder's path.
@@ -76,7 +79,16 @@ impl Folder {
 
     /// Whether a record about the same point is there.
     pub(crate) fn has(&self, record: impl Into<Record>) -> bool {
-        record.into().key().is_some_and(|key| self.keys.contains(&key))
+        self.holds(&Key::of(record))
+    }
+
+    /// Whether a result is there.
+    pub(crate) fn holds(&self, key: &Key) -> bool {
+        match key {
+            Key::Record(key) => key.as_ref().is_some_and(|key| self.keys.contains(key)),
+            Key::File(path) => path.exists(),
+            Key::NoFile(path) => !path.exists(),
+        }
     }
 
     /// Appends the records of one point, except those that are there, in one write, and waits for the disk.
@@ -93,16 +105,22 @@ impl Folder {
         Ok(())
     }
 
-    /// Adds to the environment what a target's kernels take, which is known once they are compiled.
+    /// Adds the attributes of a target's kernels to the environment; they are known once the kernels are
+    /// compiled.
     ///
     /// # Errors
     /// [`Failure::Records`], naming the file.
-    pub(crate) fn tell_kernels(&self, target: &str, kernels: Vec<KernelResources>) -> Result<(), Failure> {
+    pub(crate) fn add_kernels(
+        &self,
+        target: &TargetId,
+        kernels: Vec<KernelResources>,
+    ) -> Result<(), Failure> {
         let path = self.root.join(files::ENVIRONMENT);
         let mut environment = Environment::read(&path)?;
-        let told = environment.targets.iter_mut().find(|t| t.target == target);
-        if let Some(told) = told.filter(|told| !kernels.is_empty() && told.kernels != kernels) {
-            told.kernels = kernels;
+        let label = target.to_string();
+        let known = environment.targets.iter_mut().find(|t| t.target == label);
+        if let Some(info) = known.filter(|info| !kernels.is_empty() && info.kernels != kernels) {
+            info.kernels = kernels;
             environment.write(&path)?;
         }
         Ok(())
@@ -118,19 +136,19 @@ impl Folder {
         &self.timings
     }
 
-    /// All points of a sweep, in the order measured.
-    pub(crate) fn sweeps(&self) -> &[Tune] {
-        &self.sweeps
+    /// All timed kernel configurations, in the order measured.
+    pub(crate) fn tunings(&self) -> &[Tune] {
+        &self.tunings
     }
 
-    /// Whether it was looked into why two targets differ on a scene.
-    pub(crate) fn is_explained(&self, scene: &str, a: &str, b: &str) -> bool {
-        self.explained.contains(&[scene, a, b].map(str::to_owned))
+    /// Whether the first level at which two targets differ on a scene was triaged.
+    pub(crate) fn is_triaged(&self, scene: &str, a: &str, b: &str) -> bool {
+        self.triaged.contains(&[scene, a, b].map(str::to_owned))
     }
 
     /// Where an image goes.
-    pub(crate) fn image(&self, scene: &str, target: &str, spp: u32, kind: ImageKind) -> PathBuf {
-        let (scene, target) = (scene.to_owned(), target.to_owned());
+    pub(crate) fn image(&self, scene: &str, target: &TargetId, spp: u32, kind: ImageKind) -> PathBuf {
+        let (scene, target) = (scene.to_owned(), target.to_string());
         let name = ImageName { scene, target, spp, seed: None, kind };
         self.root.join(files::IMAGES).join(name.file_name())
     }
@@ -144,9 +162,9 @@ impl Folder {
         let Some(key) = record.key() else { return };
         match record {
             Record::Timing(timing) => self.timings.push(timing),
-            Record::Tune(sweep) => self.sweeps.push(sweep),
-            Record::Hits(hits) => {
-                self.explained.insert([hits.scene, hits.a, hits.b]);
+            Record::Tune(point) => self.tunings.push(point),
+            Record::Divergence(found) if found.scope == DivergenceScope::DifferingPixels => {
+                self.triaged.insert([found.scene, found.a, found.b]);
             }
             Record::Film(film) => {
                 self.films.insert(key.clone(), film.hash);
@@ -160,8 +178,8 @@ impl Folder {
 /// Adds records to a study that no other program writes to at the moment.
 ///
 /// # Errors
-/// [`Failure::Input`] where there is no study or another program writes to it; [`Failure::Records`] and [`Failure::Io`]
-/// naming the file.
+/// [`Failure::Input`] where there is no study or another program writes to it; [`Failure::Records`] and
+/// [`Failure::Io`] naming the file.
 pub(crate) fn append_to_study(root: &Path, records: &[Record]) -> Result<(), Failure> {
     let path = root.join(files::RECORDS);
     if !path.exists() {

@@ -1,32 +1,41 @@
-//! What a study is to do, decided before it starts.
+//! The plan of a study: scenes, settings and the measurements in their order.
 
 use std::ops::Range;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use lockstep_core::{Error, OpenOptions, Scene, Settings};
+use lockstep_core::{Error, OpenOptions, Scene, Settings, TargetId};
 use lockstep_reports::image_io::read_image;
 use lockstep_reports::records::{Environment, HostInfo, Record, Skip, StudySettings, utc_now};
 use serde_json::Value;
 
-use super::participant::Participant;
+use super::level::Level;
+use super::measurements::{
+    AaControl, Convergence, EqualTime, ImagePruning, NoiseFloor, PathDivergence, Pool, Speedups, SppLevel,
+    ThreadScaling,
+};
 use super::reference::Reference;
+use super::runner::{Measurement, Series};
+use super::target_session::TargetSession;
 use crate::backends::Target;
-use crate::cli::StudyArgs;
+use crate::bvh_cache;
+use crate::cli::{StudyArgs, TuneArgs};
 use crate::exit::Failure;
-use crate::hierarchies;
-use crate::ladder::{Ladder, Seconds};
 use crate::output::say;
 use crate::render::DEFAULT_SIZE;
 use crate::scenes;
+use crate::values::{Seconds, SppSchedule};
 
-/// The scenes of a study that names none: with the default ladder and size they take under two minutes on two cores.
+/// The scenes of a study that names none: at the default levels and size they take under two minutes on two
+/// cores.
 const DEFAULT_SCENES: [&str; 3] = ["cornell", "weekend", "atrium:10k"];
 
-/// When such a study should be through with its references: two minutes less what the last noise floor and the page take.
+/// The time after which such a study renders no more references: two minutes less those of the last noise
+/// floor and the page.
 const DEFAULT_STUDY: Duration = Duration::from_secs(105);
 
-/// Seeds of a study that is not told how many: the second tells noise from difference.
+/// Seeds where the user does not say: the second separates noise from differences.
 const DEFAULT_SEEDS: u32 = 2;
 
 /// The commit that this program is built from; empty when unknown.
@@ -39,37 +48,39 @@ pub(crate) struct Plan {
     /// The scenes as the command line names them, in the same order.
     pub(crate) specs: Vec<String>,
     /// Samples per pixel at which images are compared.
-    pub(crate) ladder: Ladder,
+    pub(crate) schedule: SppSchedule,
     /// Whether single paths are compared too.
-    pub(crate) parity: bool,
+    pub(crate) diagnose: bool,
     /// Size, bounces, first seed.
     pub(crate) settings: Settings,
-    /// How many seeds every target renders with, counting up from the first.
+    /// Seeds that every target renders with, counting up from the first.
     pub(crate) seeds: u32,
     /// Whether the noise floor is rendered with one more seed.
-    pub(crate) floor: bool,
-    /// How often each step is timed.
+    pub(crate) noise_floor: bool,
+    /// Times that each level or kernel configuration is timed.
     pub(crate) repeats: u32,
     /// Seconds after which errors are taken, ascending; none without `--time`.
     pub(crate) times: Vec<f64>,
     /// The image that the user gave as the reference.
-    pub(crate) reference: Option<Reference>,
+    pub(crate) reference: Option<Rc<Reference>>,
     /// Where that image is.
-    reference_file: Option<PathBuf>,
+    pub(super) reference_file: Option<PathBuf>,
     /// The most seconds that rendering a reference may take; `None` for the rule of [`super::reference`].
     pub(crate) reference_budget: Option<f64>,
-    /// When references should be done with, of the default study, which is to be quick.
-    pub(crate) hurry_until: Option<Instant>,
+    /// When references should be done with, in the default study, which is to be quick.
+    pub(crate) deadline: Option<Instant>,
     /// How targets are opened.
     pub(crate) options: OpenOptions,
 }
 
 impl Plan {
-    /// Loads scenes and reference. Scenes whose data is not here are skipped, with a record.
+    /// The plan of `lockstep study`. Loads scenes and reference; scenes whose data is absent are skipped,
+    /// with a record.
     ///
     /// # Errors
-    /// [`Failure`] for a scene or reference that cannot be used, scenes of equal names, or seeds out of range.
-    pub(crate) fn make(args: &StudyArgs, left_out: &mut Vec<Record>) -> Result<Self, Failure> {
+    /// [`Failure`] for a scene or reference that cannot be used, scenes of equal names, or seeds out of
+    /// range.
+    pub(crate) fn of_study(args: &StudyArgs, skipped: &mut Vec<Record>) -> Result<Self, Failure> {
         let settings = args.image.settings(DEFAULT_SIZE);
         settings.validate()?;
         let seeds = args.seeds.unwrap_or(DEFAULT_SEEDS);
@@ -79,63 +90,138 @@ impl Plan {
                 settings.seed
             )));
         }
-        let (specs, scenes) = load_scenes(&args.scenes, left_out)?;
+        let (specs, scenes) = load_scenes(&args.scenes, skipped)?;
         let reference = match &args.reference {
             Some(_) if scenes.len() != 1 => {
                 return Err(Failure::Usage("--reference goes with exactly one scene".into()));
             }
-            Some(file) => Some(Reference::from_file(read_image(file)?, file, &settings)?),
+            Some(file) => Some(Rc::new(Reference::from_file(read_image(file)?, file, &settings)?)),
             None => None,
         };
         Ok(Self {
-            scenes,
-            specs,
-            ladder: args.spp.clone().unwrap_or_default(),
-            parity: args.ladder,
-            settings,
+            schedule: args.spp.clone().unwrap_or_default(),
+            diagnose: args.diagnose,
             seeds: args.seeds.unwrap_or(1),
-            floor: args.seeds.is_none(),
+            noise_floor: args.seeds.is_none(),
             repeats: args.repeats.unwrap_or(1),
             times: ascending(&args.times),
             reference,
             reference_file: args.reference.clone(),
             reference_budget: args.reference_budget,
-            hurry_until: args.is_default_work().then(|| Instant::now() + DEFAULT_STUDY),
-            options: hierarchies::keeping(args.threads),
+            deadline: args.is_default_work().then(|| Instant::now() + DEFAULT_STUDY),
+            options: bvh_cache::options(args.folder.threads),
+            ..Self::of_scenes(specs, scenes, settings)
         })
     }
 
-    /// A plan without a command line, for one seed and with a given reference.
-    #[cfg(test)]
-    pub(crate) fn of(
-        scenes: Vec<Scene>,
-        ladder: Ladder,
-        settings: Settings,
-        repeats: u32,
-        reference: Reference,
-    ) -> Self {
-        Self { ladder, settings, repeats, floor: true, reference: Some(reference), ..Self::of_scenes(scenes) }
+    /// The plan of `lockstep tune`. Its schedule is the samples per pixel of a pass where the user says, else
+    /// empty.
+    ///
+    /// # Errors
+    /// [`Failure`] for a scene that cannot be used, or scenes of equal names.
+    pub(crate) fn of_tuning(
+        args: &TuneArgs,
+        rounds: u32,
+        skipped: &mut Vec<Record>,
+    ) -> Result<Self, Failure> {
+        let settings = args.image.settings(DEFAULT_SIZE);
+        settings.validate()?;
+        let (specs, scenes) = load_scenes(&args.scenes, skipped)?;
+        Ok(Self {
+            schedule: SppSchedule { levels: args.spp.into_iter().collect() },
+            repeats: rounds,
+            options: bvh_cache::options(args.folder.threads),
+            ..Self::of_scenes(specs, scenes, settings)
+        })
     }
 
-    /// A plan of scenes alone.
-    #[cfg(test)]
-    pub(crate) fn of_scenes(scenes: Vec<Scene>) -> Self {
+    /// A plan for one seed, without noise floor or reference.
+    pub(crate) fn of_scenes(specs: Vec<String>, scenes: Vec<Scene>, settings: Settings) -> Self {
         Self {
-            specs: scenes.iter().map(|scene| scene.name.clone()).collect(),
             scenes,
-            ladder: Ladder::default(),
-            parity: false,
-            settings: Settings { width: 2, height: 2, ..Settings::default() },
+            specs,
+            schedule: SppSchedule::default(),
+            diagnose: false,
+            settings,
             seeds: 1,
-            floor: false,
+            noise_floor: false,
             repeats: 1,
             times: Vec::new(),
             reference: None,
             reference_file: None,
             reference_budget: None,
-            hurry_until: None,
+            deadline: None,
             options: OpenOptions::default(),
         }
+    }
+
+    /// The measurements, scene by scene, and those by numbers of threads after all scenes.
+    pub(crate) fn series<'a>(&'a self, targets: &[TargetId], pools: &[Pool]) -> Vec<Series<'a>> {
+        let scenes = self.scenes.iter().zip(&self.specs);
+        let of_scene = |(scene, spec): (&'a Scene, &'a String)| Series {
+            title: scene.name.clone(),
+            measurements: self.measurements(scene, spec, targets),
+        };
+        let mut series: Vec<Series<'a>> = scenes.map(of_scene).collect();
+        for scene in &self.scenes {
+            for pool in pools {
+                series.push(Series {
+                    title: format!("{} by threads on {}", scene.name, pool.target.id),
+                    measurements: vec![Box::new(ThreadScaling { scene, pool: pool.clone() })],
+                });
+            }
+        }
+        series
+    }
+
+    /// The measurements of a scene. Renderers keep their films from one to the next where they can, so the
+    /// order saves loading: all levels of one repeat, then everything that renders other samples.
+    fn measurements<'a>(
+        &self,
+        scene: &'a Scene,
+        spec: &'a str,
+        targets: &[TargetId],
+    ) -> Vec<Box<dyn Measurement + 'a>> {
+        let first = self.settings.seed;
+        let mut list: Vec<Box<dyn Measurement + 'a>> = Vec::new();
+        let add_levels = |list: &mut Vec<Box<dyn Measurement + 'a>>, seed, repeat| {
+            for level in self.levels(&scene.name, seed, repeat) {
+                list.push(Box::new(AaControl { scene, level }));
+                list.push(Box::new(SppLevel { scene, spec, level }));
+            }
+        };
+        add_levels(&mut list, first, 0);
+        if self.diagnose {
+            for (a, b) in pairs(targets) {
+                let (a, b) = (targets[a].clone(), targets[b].clone());
+                list.push(Box::new(PathDivergence { scene, spec, a, b }));
+            }
+        }
+        list.push(Box::new(Convergence { scene }));
+        let repeats = (first..first + self.seeds).flat_map(|s| (0..self.repeats).map(move |r| (s, r)));
+        repeats.skip(1).for_each(|(seed, repeat)| add_levels(&mut list, seed, repeat));
+        // One target alone has no differences to compare with noise.
+        if self.noise_floor && targets.len() > 1 {
+            for seed in self.further_seeds() {
+                let levels = self.levels(&scene.name, seed, 0).into_iter();
+                levels.for_each(|level| list.push(Box::new(NoiseFloor { scene, level })));
+            }
+        }
+        for target in targets {
+            for &seconds in &self.times {
+                list.push(Box::new(EqualTime { scene, target: target.clone(), seconds }));
+            }
+        }
+        list.push(Box::new(ImagePruning { scene }));
+        list.push(Box::new(Speedups { scene }));
+        list
+    }
+
+    /// The levels of a scene under a seed.
+    pub(crate) fn levels<'a>(&self, scene: &'a str, seed: u32, repeat: u32) -> Vec<Level<'a>> {
+        let levels = &self.schedule.levels;
+        let starts = std::iter::once(0).chain(levels.iter().copied());
+        starts.zip(levels).map(|(from, &to)| Level { scene, from, to, seed, repeat }).collect()
     }
 
     /// The seeds after the first.
@@ -144,12 +230,12 @@ impl Plan {
         first + 1..first + self.all_seeds()
     }
 
-    /// How many seeds anything is rendered with, references aside.
+    /// The number of seeds that anything is rendered with, references aside.
     fn all_seeds(&self) -> u32 {
-        if self.floor { DEFAULT_SEEDS } else { self.seeds }
+        if self.noise_floor { DEFAULT_SEEDS } else { self.seeds }
     }
 
-    /// Rounds in which every step is timed.
+    /// Rounds in which every level is timed.
     pub(super) fn rounds(&self) -> usize {
         self.seeds as usize * self.repeats as usize
     }
@@ -159,16 +245,16 @@ impl Plan {
         Settings { seed, ..self.settings }
     }
 
-    /// Where, with what and how the study runs.
-    pub(crate) fn environment(&self, participants: &[Participant]) -> Environment {
-        let hash = participants.iter().map(|p| &p.info.kernel_hash).find(|hash| !hash.is_empty());
+    /// The machine, the targets and the settings of the study.
+    pub(crate) fn environment(&self, sessions: &[TargetSession]) -> Environment {
+        let hash = sessions.iter().map(|s| &s.info.kernel_hash).find(|hash| !hash.is_empty());
         let mut environment = Environment {
             lockstep: env!("CARGO_PKG_VERSION").into(),
             commit: (!COMMIT.is_empty()).then(|| COMMIT.to_owned()),
             started_utc: utc_now(),
             command: command(),
             host: HostInfo::detect(),
-            targets: participants.iter().map(Participant::describe).collect(),
+            targets: sessions.iter().map(TargetSession::describe).collect(),
             kernel_hash: hash.cloned(),
             scenes: self.scenes.iter().map(|s| (s.name.clone(), s.hash.clone())).collect(),
             settings: StudySettings {
@@ -178,7 +264,7 @@ impl Plan {
                 seed: u64::from(self.settings.seed),
                 seeds: self.all_seeds(),
                 repeats: self.repeats,
-                spp: self.ladder.rungs.clone(),
+                spp: self.schedule.levels.clone(),
             },
             ..Environment::default()
         };
@@ -203,8 +289,9 @@ pub(crate) fn command() -> Vec<String> {
     std::iter::once("lockstep".to_owned()).chain(words).collect()
 }
 
-/// Loads every scene, with what the command line calls it, before anything is rendered: a mistake in the last one should not cost the time of the first.
-fn load_scenes(specs: &[String], left_out: &mut Vec<Record>) -> Result<(Vec<String>, Vec<Scene>), Failure> {
+/// Loads every scene, with its name on the command line, before anything is rendered: a mistake in the last
+/// one should not cost the time of the first.
+fn load_scenes(specs: &[String], skipped: &mut Vec<Record>) -> Result<(Vec<String>, Vec<Scene>), Failure> {
     let specs: Vec<&str> = match specs {
         [] => DEFAULT_SCENES.to_vec(),
         given => given.iter().map(String::as_str).collect(),
@@ -222,9 +309,9 @@ fn load_scenes(specs: &[String], left_out: &mut Vec<Record>) -> Result<(Vec<Stri
                 found.push((spec, scene));
             }
             Err(Failure::Core(Error::Unavailable { what, remedy })) => {
-                say(&format!("lockstep: scene {spec} is left out: {what}. {remedy}"));
+                say(&format!("lockstep: scene {spec} is skipped: {what}. {remedy}"));
                 let skip = Skip { scene: Some(spec.into()), reason: what, remedy, ..Skip::default() };
-                left_out.push(skip.into());
+                skipped.push(skip.into());
             }
             Err(other) => return Err(other),
         }
@@ -244,17 +331,17 @@ fn load_scenes(specs: &[String], left_out: &mut Vec<Record>) -> Result<(Vec<Stri
 pub(crate) fn open(
     targets: &[Target],
     options: &OpenOptions,
-    left_out: &mut Vec<Record>,
-) -> Result<Vec<Participant>, Failure> {
+    skipped: &mut Vec<Record>,
+) -> Result<Vec<TargetSession>, Failure> {
     let mut opened = Vec::new();
     let mut first_absence = None;
     for target in targets {
         match target.open(options) {
-            Ok(renderer) => opened.push(Participant::new(&target.name, renderer)),
+            Ok(renderer) => opened.push(TargetSession::new(target.id.clone(), renderer)),
             Err(Failure::TargetAbsent { target, reason, remedy }) => {
-                say(&format!("lockstep: target {target} is left out: {reason}. {remedy}"));
+                say(&format!("lockstep: target {target} is skipped: {reason}. {remedy}"));
                 let (why, how) = (reason.clone(), remedy.clone());
-                left_out.push(Skip { target: target.clone(), scene: None, reason: why, remedy: how }.into());
+                skipped.push(Skip { target: target.clone(), scene: None, reason: why, remedy: how }.into());
                 first_absence.get_or_insert(Failure::TargetAbsent { target, reason, remedy });
             }
             Err(other) => return Err(other),
@@ -264,4 +351,9 @@ pub(crate) fn open(
         (true, Some(absence)) => Err(absence),
         _ => Ok(opened),
     }
+}
+
+/// Every pair of positions in a list, the lower first.
+pub(super) fn pairs<T>(items: &[T]) -> Vec<(usize, usize)> {
+    (0..items.len()).flat_map(|a| (a + 1..items.len()).map(move |b| (a, b))).collect()
 }

@@ -1,45 +1,45 @@
 //! The image that a study's errors are measured against.
 //!
-//! A reference is the user's file, or a render under a seed of its own at [`RATIO`] times the top rung by the fastest
-//! exact target, kept in a cache. Its own noise adds to every error that is measured against it: at 16 times the
-//! samples, one sixteenth of the error at the top rung.
+//! A reference is the user's file, or a render under a seed of its own at [`RATIO`] times the last level by
+//! the fastest exact target, kept in a cache. Its own noise adds to every error that is measured against it:
+//! at 16 times the samples, one sixteenth of the error at the last level.
 //!
-//! Where that many samples would take longer than the budget, half as many are taken, and again, but never fewer than
-//! [`LEAST_RATIO`] times the top rung. The budget is [`LEAST_BUDGET`] seconds or [`LADDERS`] times what the scene's
-//! ladder took, whichever is longer, unless the user sets it: a reference should not turn a minute's study into an
-//! hour's. The default study takes half of the time that it has for a scene. The record's `against` and a note
-//! say what was taken.
+//! Where that many samples would take longer than the budget, half as many are taken, and again, but never
+//! fewer than [`LEAST_RATIO`] times the last level. The budget is [`LEAST_BUDGET`] seconds or
+//! [`LEVELS_FACTOR`] times the time of the scene's levels, whichever is longer, unless the user sets it: a
+//! reference should not turn a minute's study into an hour's. The default study takes half of the time that
+//! it has for a scene. The record's `against` and a note say what was taken.
 
 use std::path::Path;
 use std::time::Instant;
 
 use lockstep_core::film::MAX_SPP;
-use lockstep_core::{OpenOptions, Scene, Settings};
+use lockstep_core::{OpenOptions, Scene, Settings, TargetId};
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::records::{Note, Timing};
 
-use super::cache::{self, Entry};
-use super::participant::Participant;
+use super::level::film_hash;
 use super::plan::Plan;
-use super::step::film_hash;
+use super::reference_cache::{self as cache, Entry};
+use super::target_session::{Purpose, TargetSession};
 use crate::backends::{self, Target};
+use crate::chunking::Pass;
 use crate::exit::Failure;
-use crate::pace::Pass;
 use crate::progress::Bar;
 use crate::render::image_of;
 
-/// Samples per pixel of a reference over those of the top rung.
+/// Samples per pixel of a reference over those of the last level.
 const RATIO: u32 = 16;
 /// The least such ratio.
 const LEAST_RATIO: u32 = 4;
 /// The least budget, in seconds.
 const LEAST_BUDGET: f64 = 20.0;
-/// The budget in times of the scene's ladder.
-const LADDERS: f64 = 2.0;
+/// The budget over the time of the scene's levels.
+const LEVELS_FACTOR: f64 = 2.0;
 /// The seed of references, unless a study renders with it.
 const SEED: u32 = 0x5EED_0F0F;
 
-/// An image to measure errors against, and what it is.
+/// An image to measure errors against, and its origin.
 #[derive(Clone, Debug)]
 pub(crate) struct Reference {
     /// The image.
@@ -75,37 +75,37 @@ impl Reference {
 pub(crate) struct Obtained {
     /// The reference.
     pub(crate) reference: Option<Reference>,
-    /// What the reader of the report should know.
+    /// Remarks for the report.
     pub(crate) notes: Vec<Note>,
 }
 
-/// Takes the scene's reference from the cache, or renders it.
+/// Takes the scene's reference from the cache, or renders it on one of the exact targets given.
 ///
 /// # Errors
-/// What the renderer says. A cache that cannot be used is a remark, not an error.
+/// [`Failure::Core`] of the renderer. A cache that cannot be used is a remark, not an error.
 pub(crate) fn obtain(
     plan: &Plan,
     scene: &Scene,
-    participants: &mut [Participant],
+    exact: Vec<&mut TargetSession>,
     timings: &[Timing],
     bar: &Bar,
 ) -> Result<Obtained, Failure> {
     let note = |text: String| Note { scene: Some(scene.name.clone()), text, ..Note::default() };
-    let ladder: Vec<&Timing> = timings.iter().filter(|t| t.scene == scene.name).collect();
+    let timings: Vec<&Timing> = timings.iter().filter(|t| t.scene == scene.name).collect();
     let mut spare = None;
-    let Some(renderer) = choose(participants, &ladder, &plan.options, &mut spare)? else {
+    let Some(renderer) = choose(exact, &timings, &plan.options, &mut spare)? else {
         let text = format!("{} has no reference: no target here promises exact images", scene.name);
         return Ok(Obtained { reference: None, notes: vec![note(text)] });
     };
     let settings = plan.with_seed(reference_seed(plan));
-    bar.say(&format!("{} reference on {}", scene.name, renderer.name));
-    renderer.load(scene, &settings)?;
+    bar.say(&format!("{} reference on {}", scene.name, renderer.id));
+    renderer.load(scene, &settings, Purpose::Reference)?;
     let mut watch = |n| bar.add(n);
     if matches!(renderer.advance(1, &mut watch)?, Pass::Stopped) {
         return Ok(Obtained::default());
     }
     let mut notes = Vec::new();
-    let wanted = samples(plan, scene, &ladder, renderer, &mut |text| {
+    let wanted = samples(plan, scene, &timings, renderer, &mut |text| {
         notes.push(note(format!("the reference of {} {text}", scene.name)));
     });
     let entry = Entry::new(scene, &settings, film_hash(&renderer.film()?));
@@ -123,10 +123,10 @@ pub(crate) fn obtain(
         return Ok(Obtained::default());
     }
     let image = image_of(&renderer.film()?)?;
-    if let Err(reason) = cache::store(&entry, wanted, &renderer.name, &image) {
+    if let Err(reason) = cache::store(&entry, wanted, &renderer.id.to_string(), &image) {
         bar.line(&format!("lockstep: the reference of {} is not kept for next time: {reason}", scene.name));
     }
-    let against = against(wanted, &renderer.name);
+    let against = against(wanted, &renderer.id.to_string());
     Ok(Obtained { reference: Some(Reference { image, against, spp: Some(wanted) }), notes })
 }
 
@@ -136,15 +136,15 @@ fn reference_seed(plan: &Plan) -> u32 {
     (SEED..).chain(0..SEED).find(|&seed| !is_studied(seed)).unwrap_or(SEED)
 }
 
-/// The fastest exact target of the study by its ladder; without one, any exact target here.
+/// The fastest of the study's exact targets by its timings; without one, any exact target here.
 fn choose<'a>(
-    participants: &'a mut [Participant],
-    ladder: &[&Timing],
+    exact: Vec<&'a mut TargetSession>,
+    timings: &[&Timing],
     options: &OpenOptions,
-    spare: &'a mut Option<Participant>,
-) -> Result<Option<&'a mut Participant>, Failure> {
-    let exact = participants.iter_mut().filter(|p| p.info.exact);
-    let fastest = exact.max_by(|a, b| speed(ladder, &a.name).total_cmp(&speed(ladder, &b.name)));
+    spare: &'a mut Option<TargetSession>,
+) -> Result<Option<&'a mut TargetSession>, Failure> {
+    let speed = |session: &TargetSession| speed(timings, &session.id);
+    let fastest = exact.into_iter().max_by(|a, b| speed(a).total_cmp(&speed(b)));
     if fastest.is_some() {
         return Ok(fastest);
     }
@@ -152,37 +152,39 @@ fn choose<'a>(
         return Ok(None);
     };
     let renderer = target.open(options)?;
-    Ok(Some(spare.insert(Participant::new(&target.name, renderer))))
+    Ok(Some(spare.insert(TargetSession::new(target.id.clone(), renderer))))
 }
 
-/// Samples a millisecond in a target's longest step.
-pub(super) fn speed(ladder: &[&Timing], target: &str) -> f64 {
-    let steps = ladder.iter().filter(|t| t.target == target && t.total_ms > 0.0);
-    steps.max_by_key(|t| t.samples).map_or(0.0, |t| t.samples as f64 / t.total_ms)
+/// Samples a millisecond at a target's longest level.
+pub(super) fn speed(timings: &[&Timing], target: &TargetId) -> f64 {
+    let label = target.to_string();
+    let levels = timings.iter().filter(|t| t.target == label && t.total_ms > 0.0);
+    levels.max_by_key(|t| t.samples).map_or(0.0, |t| t.samples as f64 / t.total_ms)
 }
 
-/// Samples per pixel of the reference, telling when the budget allows fewer than [`RATIO`] times the top rung.
+/// Samples per pixel of the reference. `warn` is called where the budget allows fewer than [`RATIO`] times
+/// the last level.
 fn samples(
     plan: &Plan,
     scene: &Scene,
-    ladder: &[&Timing],
-    renderer: &Participant,
-    tell: &mut dyn FnMut(String),
+    timings: &[&Timing],
+    renderer: &TargetSession,
+    warn: &mut dyn FnMut(String),
 ) -> u32 {
-    let top = plan.ladder.top();
+    let top = plan.schedule.top();
     let budget = plan.reference_budget.unwrap_or_else(|| {
-        let ladder_seconds = ladder.iter().map(|t| t.total_ms).sum::<f64>() / 1e3;
-        let by_rule = LEAST_BUDGET.max(LADDERS * ladder_seconds);
-        hurried(plan, scene, Instant::now()).map_or(by_rule, |seconds| by_rule.min(seconds))
+        let levels_seconds = timings.iter().map(|t| t.total_ms).sum::<f64>() / 1e3;
+        let by_rule = LEAST_BUDGET.max(LEVELS_FACTOR * levels_seconds);
+        before_deadline(plan, scene, Instant::now()).map_or(by_rule, |seconds| by_rule.min(seconds))
     });
     let pixels = f64::from(plan.settings.width) * f64::from(plan.settings.height);
-    let by_ladder = speed(ladder, &renderer.name);
+    let measured = speed(timings, &renderer.id);
     let seconds_per_spp =
-        if by_ladder > 0.0 { pixels / by_ladder / 1e3 } else { renderer.predict(1).unwrap_or(0.0) };
+        if measured > 0.0 { pixels / measured / 1e3 } else { renderer.predict(1).unwrap_or(0.0) };
     let (full, taken) = affordable(top, seconds_per_spp, budget);
     if taken < full {
         let seconds = seconds_per_spp * f64::from(full);
-        tell(format!(
+        warn(format!(
             "has {taken} spp: {full} spp would take about {seconds:.0} s, and the budget is {budget:.0} s \
              (--reference-budget)"
         ));
@@ -190,9 +192,9 @@ fn samples(
     taken
 }
 
-/// The seconds for a scene's reference in the default study: of what its time leaves for the scene, half.
-fn hurried(plan: &Plan, scene: &Scene, now: Instant) -> Option<f64> {
-    let left = plan.hurry_until?.saturating_duration_since(now).as_secs_f64();
+/// The seconds for a scene's reference in the default study: half of the scene's share of the time left.
+fn before_deadline(plan: &Plan, scene: &Scene, now: Instant) -> Option<f64> {
+    let left = plan.deadline?.saturating_duration_since(now).as_secs_f64();
     let done = plan.scenes.iter().position(|s| s.name == scene.name).unwrap_or(0);
     Some(left / (plan.scenes.len() - done) as f64 / 2.0)
 }
@@ -213,7 +215,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_reference_has_sixteen_times_the_top_rung_where_the_budget_allows() {
+    fn a_reference_has_sixteen_times_the_last_level_where_the_budget_allows() {
         assert_eq!(affordable(64, 0.01, 20.0), (1024, 1024));
         assert_eq!(affordable(64, 0.03, 20.0), (1024, 512));
         assert_eq!(affordable(64, 100.0, 20.0), (1024, 256));
@@ -225,24 +227,26 @@ mod tests {
         let scene = |name: &str| SceneBuilder::new(name).build().unwrap();
         let scenes = vec![scene("a"), scene("b"), scene("c")];
         let start = Instant::now();
-        let mut plan = Plan::of_scenes(scenes.clone());
-        assert_eq!(hurried(&plan, &scenes[0], start), None);
-        plan.hurry_until = Some(start + Duration::from_secs(90));
-        let at = |index: usize, seconds| hurried(&plan, &scenes[index], start + Duration::from_secs(seconds));
+        let mut plan = Plan::of_scenes(Vec::new(), scenes.clone(), Settings::default());
+        assert_eq!(before_deadline(&plan, &scenes[0], start), None);
+        plan.deadline = Some(start + Duration::from_secs(90));
+        let at = |index: usize, seconds| {
+            before_deadline(&plan, &scenes[index], start + Duration::from_secs(seconds))
+        };
         assert_eq!([at(0, 0), at(1, 30), at(2, 70), at(2, 100)], [15.0, 15.0, 10.0, 0.0].map(Some));
     }
 
     #[test]
-    fn the_fastest_target_is_told_by_its_longest_step() {
-        let step = |target: &str, samples, total_ms| Timing {
+    fn the_fastest_target_is_known_by_its_longest_level() {
+        let level = |target: &str, samples, total_ms| Timing {
             target: target.into(),
             samples,
             total_ms,
             ..Timing::default()
         };
-        let ladder = [step("a", 1, 0.001), step("a", 64, 64.0), step("b", 64, 32.0)];
-        let ladder: Vec<&Timing> = ladder.iter().collect();
-        assert_eq!((speed(&ladder, "a"), speed(&ladder, "b"), speed(&ladder, "c")), (1.0, 2.0, 0.0));
+        let timings = [level("a", 1, 0.001), level("a", 64, 64.0), level("b", 64, 32.0)];
+        let timings: Vec<&Timing> = timings.iter().collect();
+        assert_eq!(["a", "b", "c"].map(|target| speed(&timings, &target.into())), [1.0, 2.0, 0.0]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Going on with a study that was stopped: is it the same one, and what did a kill leave behind?
+//! Resuming a study that was stopped: it must be the same one, and remains of a kill are removed.
 
 use std::path::Path;
 
@@ -19,19 +19,19 @@ pub(super) fn check_same(root: &Path, there: &Environment, wanted: &Environment)
         return Ok(());
     }
     Err(Failure::Usage(format!(
-        "{} holds another study: {}. Go on with it by asking for the same, add --fresh to start over, or choose another \
+        "{} holds another study: {}. Resume it by asking for the same, add --fresh to start over, or choose another \
          folder with -o",
         root.display(),
         differences.join("; ")
     )))
 }
 
-/// What differs between the study that is there and the one wanted, setting by setting.
+/// The differences between the study that is there and the one wanted, setting by setting.
 fn differences(there: &Environment, wanted: &Environment) -> Vec<String> {
     let (a, b) = (&there.settings, &wanted.settings);
     let scenes = |e: &Environment| e.scenes.keys().cloned().collect::<Vec<_>>().join(", ");
     let targets = |e: &Environment| e.targets.iter().map(|t| t.target.clone()).collect::<Vec<_>>().join(", ");
-    let spp = |rungs: &[u32]| rungs.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    let spp = |levels: &[u32]| levels.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     let reference = |e: &Environment| e.other.get("reference").map_or("rendered".into(), ToString::to_string);
     let mut found = Vec::new();
     let mut note = |what: &str, there: String, wanted: String| {
@@ -61,9 +61,9 @@ fn differences(there: &Environment, wanted: &Environment) -> Vec<String> {
     found
 }
 
-/// What differs about one target. Its clocks may: they change from second to second.
+/// The differences of one target. Clocks do not count: they change from second to second.
 fn target_differences(there: &TargetInfo, wanted: &TargetInfo) -> Vec<String> {
-    let facts = |t: &TargetInfo| {
+    let properties = |t: &TargetInfo| {
         [
             ("device", t.device.clone()),
             ("driver", t.driver.clone()),
@@ -72,7 +72,7 @@ fn target_differences(there: &TargetInfo, wanted: &TargetInfo) -> Vec<String> {
             ("threads", t.threads.to_string()),
         ]
     };
-    let pairs = facts(there).into_iter().zip(facts(wanted));
+    let pairs = properties(there).into_iter().zip(properties(wanted));
     pairs
         .filter(|((_, old), (_, new))| old != new)
         .map(|((what, old), (_, new))| format!("{what} of {} there {old}, now {new}", wanted.target))
@@ -90,8 +90,8 @@ pub(super) fn remove_torn(root: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Removes a study, and nothing else that may lie in its folder. Records go first: without them the rest is only a
-/// study that has not begun.
+/// Removes a study, and nothing else that may lie in its folder. Records go first: without them the rest is
+/// only a study that has not begun.
 ///
 /// # Errors
 /// [`Failure::Io`], naming the file or folder.

@@ -1,29 +1,29 @@
-//! Studies over made-up renderers: what fails one, and what stops one.
+//! Studies over made-up renderers: failures, and reasons to stop.
 
 use std::ops::Range;
 use std::path::Path;
+use std::rc::Rc;
 
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::null::NullRenderer;
 use lockstep_core::path_record::{PathRequest, PathVertex, SurfaceVertex};
 use lockstep_core::scene::EnvironmentLight;
 use lockstep_core::{
-    DeviceInfo, Film, LoadReport, OpenOptions, PassReport, Renderer, Scene, SceneBuilder, Settings,
+    DeviceInfo, Film, LoadReport, OpenOptions, PassReport, Renderer, Scene, SceneBuilder, Settings, TargetId,
 };
 use lockstep_reports::image_io::LinearImage;
-use lockstep_reports::records::{HostInfo, Mode, Record, TargetId, read_records};
+use lockstep_reports::records::{DivergenceScope, HostInfo, Mode, Record, read_records};
 use lockstep_reports::study::Study;
 
-use super::again::Again;
 use super::folder::Folder;
-use super::participant::Participant;
+use super::lab::Lab;
 use super::plan::Plan;
 use super::reference::Reference;
-use super::run::Run;
-use super::{COMMIT, failures};
+use super::target_session::TargetSession;
+use super::{COMMIT, failures, run_measurements};
 use crate::exit::Failure;
 
-/// What a made-up renderer does wrong.
+/// The fault of a made-up renderer.
 #[derive(Clone, Copy, Default)]
 struct Fault {
     /// Added to the first channel of the first pixel, from this many samples on.
@@ -32,7 +32,7 @@ struct Fault {
     gain: i64,
     /// Samples that were not finite.
     non_finite: u64,
-    /// The second climb makes another film than the first.
+    /// The second repeat makes another film than the first.
     fickle: bool,
     /// It refuses every scene.
     refuses: bool,
@@ -49,10 +49,11 @@ struct Planted {
 }
 
 impl Planted {
-    fn participant(name: &str, fault: Fault) -> Participant {
-        let exact = TargetId::from(name).mode == Mode::Exact;
+    fn session(name: &str, fault: Fault) -> TargetSession {
+        let id = TargetId::from(name);
+        let exact = id.mode == lockstep_core::Mode::Exact;
         let info = DeviceInfo { target: name.into(), exact, ..DeviceInfo::default() };
-        Participant::new(name, Box::new(Self { inner: NullRenderer::new(), info, fault, loads: 0 }))
+        TargetSession::new(id, Box::new(Self { inner: NullRenderer::new(), info, fault, loads: 0 }))
     }
 }
 
@@ -66,8 +67,7 @@ impl Renderer for Planted {
             let (actor, what) = (self.info.target.clone(), "this scene".into());
             return Err(lockstep_core::Error::Unsupported { actor, what });
         }
-        let mode = TargetId::from(self.info.target.as_str()).mode;
-        assert_eq!(settings.mode, mode);
+        assert_eq!(settings.mode, TargetId::from(self.info.target.as_str()).mode);
         self.loads += 1;
         self.inner.load(scene, settings)
     }
@@ -106,70 +106,73 @@ fn plan(repeats: u32) -> Plan {
     let mut builder = SceneBuilder::new("sky");
     builder.environment = EnvironmentLight::Constant(Vec3::splat(0.5));
     let image = LinearImage::from_fn(8, 8, |_, _| [0.5; 3]);
-    Plan::of(
-        vec![builder.build().unwrap()],
-        "1..4".parse().unwrap(),
-        Settings { width: 8, height: 8, ..Settings::default() },
+    let settings = Settings { width: 8, height: 8, ..Settings::default() };
+    Plan {
+        schedule: "1..4".parse().unwrap(),
         repeats,
-        Reference { image, against: "the truth".into(), spp: None },
-    )
+        noise_floor: true,
+        reference: Some(Rc::new(Reference { image, against: "the truth".into(), spp: None })),
+        ..Plan::of_scenes(vec!["sky".into()], vec![builder.build().unwrap()], settings)
+    }
 }
 
 /// Runs a study to its end and reads it back.
-fn run(root: &Path, plan: &Plan, participants: Vec<Participant>) -> Result<Study, Failure> {
-    run_with(root, plan, participants, None)
+fn run(root: &Path, plan: &Plan, sessions: Vec<TargetSession>) -> Result<Study, Failure> {
+    run_with(root, plan, sessions, None)
 }
 
 fn run_with(
     root: &Path,
     plan: &Plan,
-    participants: Vec<Participant>,
-    again: Option<Again>,
+    sessions: Vec<TargetSession>,
+    control: Option<TargetSession>,
 ) -> Result<Study, Failure> {
-    let environment = plan.environment(&participants);
-    let (mut folder, goes_on) = Folder::open(root, &environment, false)?;
-    let flow = Run { plan, folder: &mut folder, participants, again, goes_on }.all()?;
-    assert!(flow.is_continue());
+    let environment = plan.environment(&sessions);
+    let targets: Vec<TargetId> = sessions.iter().map(|session| session.id.clone()).collect();
+    let (folder, resumes) = Folder::open(root, &environment, false)?;
+    let mut lab = Lab::new(plan, folder, sessions, resumes).with_control(control);
+    assert!(run_measurements(&plan.series(&targets, &[]), &mut lab)?.is_continue());
+    drop(lab);
     Ok(Study::load(root)?)
 }
 
-fn exact(names: &[&str]) -> Vec<String> {
-    names.iter().map(|&name| name.to_owned()).collect()
+fn exact(names: &[&str]) -> Vec<TargetId> {
+    names.iter().map(|&name| name.into()).collect()
 }
 
 #[test]
 fn equal_targets_fail_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let participants =
-        vec![Planted::participant("a", Fault::default()), Planted::participant("b", Fault::default())];
-    let study = run(dir.path(), &plan(2), participants).unwrap();
+    let sessions = vec![Planted::session("a", Fault::default()), Planted::session("b", Fault::default())];
+    let study = run(dir.path(), &plan(2), sessions).unwrap();
     assert!(failures(&study, &exact(&["a", "b"])).is_empty());
-    assert_eq!((study.differences.len(), study.timings.len(), study.hits.len()), (3, 12, 0));
+    assert_eq!((study.differences.len(), study.timings.len(), study.divergences.len()), (3, 12, 0));
     assert!(study.convergences.iter().all(|c| c.against == "the truth" && c.errors.mse == 0.0));
 }
 
 #[test]
-fn one_unit_in_one_pixel_of_an_exact_target_fails_a_study_and_is_explained() {
+fn one_unit_in_one_pixel_of_an_exact_target_fails_a_study_and_is_triaged() {
     let dir = tempfile::tempdir().unwrap();
     let fault = Fault { bump: Some((2, 1)), ..Fault::default() };
-    let participants = vec![Planted::participant("a", Fault::default()), Planted::participant("b", fault)];
-    let study = run(dir.path(), &plan(1), participants).unwrap();
+    let sessions = vec![Planted::session("a", Fault::default()), Planted::session("b", fault)];
+    let study = run(dir.path(), &plan(1), sessions).unwrap();
     let identical: Vec<bool> = study.differences.iter().map(|d| d.identical).collect();
     assert_eq!(identical, [true, false, false]);
     let found = failures(&study, &exact(&["a", "b"]));
     assert!(found.len() == 2 && found[0].contains("1 pixels of sky at 2 spp"), "{found:?}");
     assert!(failures(&study, &exact(&["a"])).is_empty(), "b promises nothing");
-    let hits = &study.hits[0];
-    assert_eq!((study.hits.len(), hits.spp, hits.pixels_differing, hits.primitive_differs), (1, 2, 1, 1));
-    assert!(hits.why.contains("the primitive chosen (1)"), "{}", hits.why);
+    let found = &study.divergences[0];
+    assert_eq!((study.divergences.len(), found.spp, found.pixels_differing, found.diverging), (1, 2, 1, 1));
+    assert_eq!((found.scope, found.fields()), (DivergenceScope::DifferingPixels, vec![("primitive", 1)]));
+    assert_eq!(found.first().unwrap().quantity, "primitive index");
 }
 
 #[test]
 fn a_target_that_promises_nothing_fails_a_study_by_a_bias_alone() {
     let dir = tempfile::tempdir().unwrap();
     let fault = Fault { gain: 1, ..Fault::default() };
-    let participants = vec![Planted::participant("a", Fault::default()), Planted::participant("b", fault)];
-    let study = run(dir.path(), &plan(1), participants).unwrap();
+    let sessions = vec![Planted::session("a", Fault::default()), Planted::session("b", fault)];
+    let study = run(dir.path(), &plan(1), sessions).unwrap();
     assert!(study.differences.iter().all(|d| d.verdict == "biased"), "{:?}", study.differences);
     let found = failures(&study, &exact(&["a"]));
     assert!(
@@ -185,13 +188,13 @@ fn a_target_that_promises_nothing_fails_a_study_by_a_bias_alone() {
 fn the_noise_floor_is_rendered_once_for_targets_that_are_identical() {
     let dir = tempfile::tempdir().unwrap();
     let fault = Fault { gain: 1, ..Fault::default() };
-    let participants = vec![
-        Planted::participant("a", Fault::default()),
-        Planted::participant("b", Fault::default()),
-        Planted::participant("c", fault),
+    let sessions = vec![
+        Planted::session("a", Fault::default()),
+        Planted::session("b", Fault::default()),
+        Planted::session("c", fault),
     ];
-    let study = run(dir.path(), &plan(1), participants).unwrap();
-    assert_eq!(study.noise.len(), 3 * 3, "a record for every target and rung");
+    let study = run(dir.path(), &plan(1), sessions).unwrap();
+    assert_eq!(study.noise.len(), 3 * 3, "a record for every target and level");
     let renderers: Vec<_> =
         study.noise.iter().filter(|n| n.spp == 4).map(|n| n.rendered_by.as_str()).collect();
     assert!(renderers[0] == renderers[1] && renderers[2] == "c", "{renderers:?}");
@@ -203,10 +206,9 @@ fn the_noise_floor_is_rendered_once_for_targets_that_are_identical() {
 fn a_fast_build_may_differ_and_every_record_of_it_says_that_it_is_one() {
     let dir = tempfile::tempdir().unwrap();
     let fault = Fault { bump: Some((2, 1)), ..Fault::default() };
-    let participants =
-        vec![Planted::participant("a", Fault::default()), Planted::participant("a+fast", fault)];
-    let study = run(dir.path(), &plan(2), participants).unwrap();
-    assert!(failures(&study, &exact(&["a"])).is_empty() && study.hits.is_empty());
+    let sessions = vec![Planted::session("a", Fault::default()), Planted::session("a+fast", fault)];
+    let study = run(dir.path(), &plan(2), sessions).unwrap();
+    assert!(failures(&study, &exact(&["a"])).is_empty() && study.divergences.is_empty());
     assert_eq!(study.environment.targets[1].mode, Mode::Fast);
     let records = read_records(&dir.path().join("records.jsonl")).unwrap();
     for record in &records {
@@ -217,17 +219,17 @@ fn a_fast_build_may_differ_and_every_record_of_it_says_that_it_is_one() {
     }
     let found = records.iter().filter(|record| record.kind() == "speedup").count();
     assert_eq!(found, 1, "what exactness costs is recorded once for the scene");
-    let again = vec![Planted::participant("a", Fault::default()), Planted::participant("a+fast", fault)];
+    let again = vec![Planted::session("a", Fault::default()), Planted::session("a+fast", fault)];
     run(dir.path(), &plan(2), again).unwrap();
     let after = read_records(&dir.path().join("records.jsonl")).unwrap();
     assert_eq!(after.len(), records.len(), "a finished study has nothing left to do");
 }
 
 #[test]
-fn flawed_samples_are_recorded_and_fail_a_study() {
+fn invalid_samples_are_recorded_and_fail_a_study() {
     let dir = tempfile::tempdir().unwrap();
     let fault = Fault { non_finite: 3, ..Fault::default() };
-    let study = run(dir.path(), &plan(1), vec![Planted::participant("a", fault)]).unwrap();
+    let study = run(dir.path(), &plan(1), vec![Planted::session("a", fault)]).unwrap();
     let found = failures(&study, &[]);
     assert!(found.len() == 3 && found[0].contains("3 samples were not finite"), "{found:?}");
 }
@@ -236,17 +238,16 @@ fn flawed_samples_are_recorded_and_fail_a_study() {
 fn a_target_that_makes_two_films_of_the_same_samples_stops_a_study() {
     let dir = tempfile::tempdir().unwrap();
     let fault = Fault { fickle: true, ..Fault::default() };
-    let failure = run(dir.path(), &plan(2), vec![Planted::participant("a", fault)]).err().unwrap();
+    let failure = run(dir.path(), &plan(2), vec![Planted::session("a", fault)]).err().unwrap();
     assert!(failure.to_string().contains("two different films"), "{failure}");
 }
 
 #[test]
-fn the_first_target_is_timed_twice_in_every_round_and_once_more_when_that_is_gone_on_with() {
+fn the_first_target_is_timed_twice_in_every_round_and_not_again_when_that_is_resumed() {
     let dir = tempfile::tempdir().unwrap();
-    let target = |name: &str| Planted::participant(name, Fault::default());
-    let study = |again: Participant| {
-        let again = Some(Again::new(again));
-        run_with(dir.path(), &plan(3), vec![target("a"), target("b")], again).unwrap()
+    let target = |name: &str| Planted::session(name, Fault::default());
+    let study = |control: TargetSession| {
+        run_with(dir.path(), &plan(3), vec![target("a"), target("b")], Some(control)).unwrap()
     };
     let found = study(target("a"));
     assert_eq!((found.timings.len(), found.again.len()), (2 * 3 * 3, 3 * 3));
@@ -262,7 +263,7 @@ fn errors_after_given_times_are_of_the_samples_that_fit() {
     let dir = tempfile::tempdir().unwrap();
     let target = |ms_per_spp| {
         let fault = Fault { ms_per_spp, gain: 1, ..Fault::default() };
-        vec![Planted::participant("a", fault)]
+        vec![Planted::session("a", fault)]
     };
     let mut plan = plan(1);
     plan.times = vec![0.1, 2.5];
@@ -274,26 +275,26 @@ fn errors_after_given_times_are_of_the_samples_that_fit() {
     );
     plan.times.push(3.0);
     let study = run(dir.path(), &plan, target(10)).unwrap();
-    assert_eq!(study.equal_times.iter().map(|e| e.spp).collect::<Vec<_>>(), [10, 250, 300], "goes on");
+    assert_eq!(study.equal_times.iter().map(|e| e.spp).collect::<Vec<_>>(), [10, 250, 300], "continues");
 }
 
 #[test]
-fn a_target_that_cannot_render_a_scene_sits_it_out() {
+fn a_target_that_cannot_render_a_scene_skips_it() {
     let dir = tempfile::tempdir().unwrap();
     let fault = Fault { refuses: true, ..Fault::default() };
-    let participants = || vec![Planted::participant("a", fault), Planted::participant("b", Fault::default())];
-    let study = run(dir.path(), &plan(1), participants()).unwrap();
+    let sessions = || vec![Planted::session("a", fault), Planted::session("b", Fault::default())];
+    let study = run(dir.path(), &plan(1), sessions()).unwrap();
     assert_eq!((study.skips.len(), study.timings.len()), (1, 3));
     assert_eq!((study.skips[0].target.as_str(), study.skips[0].scene.as_deref()), ("a", Some("sky")));
-    let again = run(dir.path(), &plan(1), participants()).unwrap();
-    assert_eq!((again.skips.len(), again.timings.len()), (1, 3), "and again when it is gone on with");
+    let again = run(dir.path(), &plan(1), sessions()).unwrap();
+    assert_eq!((again.skips.len(), again.timings.len()), (1, 3), "and again when it is resumed");
 }
 
 #[test]
-fn a_study_is_not_gone_on_with_by_a_program_that_renders_something_else() {
+fn a_study_is_not_resumed_by_a_program_that_renders_something_else() {
     let dir = tempfile::tempdir().unwrap();
-    run(dir.path(), &plan(1), vec![Planted::participant("a", Fault::default())]).unwrap();
-    // As if the study had been stopped after its first step.
+    run(dir.path(), &plan(1), vec![Planted::session("a", Fault::default())]).unwrap();
+    // As if the study had been stopped after its first level.
     let path = dir.path().join("records.jsonl");
     let kept = read_records(&path).unwrap().into_iter().filter(|record| match record {
         Record::Timing(timing) => timing.spp_to == 1,
@@ -302,15 +303,15 @@ fn a_study_is_not_gone_on_with_by_a_program_that_renders_something_else() {
     let lines: String = kept.map(|record| record.to_json().unwrap() + "\n").collect();
     std::fs::write(&path, lines).unwrap();
     let fault = Fault { bump: Some((1, 1)), ..Fault::default() };
-    let failure = run(dir.path(), &plan(1), vec![Planted::participant("a", fault)]).err().unwrap();
+    let failure = run(dir.path(), &plan(1), vec![Planted::session("a", fault)]).err().unwrap();
     assert!(failure.to_string().contains("no longer renders sky at 1 spp"), "{failure}");
-    run(dir.path(), &plan(1), vec![Planted::participant("a", Fault::default())]).unwrap();
+    run(dir.path(), &plan(1), vec![Planted::session("a", Fault::default())]).unwrap();
 }
 
 #[test]
 fn the_environment_names_what_a_reader_needs() {
     let plan = plan(1);
-    let environment = plan.environment(&[Planted::participant("a", Fault::default())]);
+    let environment = plan.environment(&[Planted::session("a", Fault::default())]);
     assert_eq!(environment.scenes["sky"], plan.scenes[0].hash);
     assert_eq!(environment.host.cores, HostInfo::detect().cores);
     assert_eq!(environment.commit.unwrap_or_default(), COMMIT);

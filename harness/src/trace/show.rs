@@ -9,7 +9,7 @@ const NAME: usize = 28;
 /// One path, or two side by side with what differs marked.
 pub(super) fn paths(
     title: &str,
-    names: &[&str],
+    names: &[String],
     paths: &[Vec<PathVertex>],
     first: Option<&Divergence>,
 ) -> String {
@@ -23,7 +23,7 @@ pub(super) fn paths(
             (Some(a), Some(b)) => vertex_pair(&mut text, &fields(a), &fields(b), &mut found),
             (Some(a), None) if paths.len() == 1 => vertex(&mut text, &fields(a)),
             (alone, _) => {
-                let name = names.get(usize::from(alone.is_none())).copied().unwrap_or_default();
+                let name = names.get(usize::from(alone.is_none())).map_or("", String::as_str);
                 text.push_str(&format!("  only on {name}\n"));
             }
         }
@@ -67,7 +67,7 @@ fn apart(a: &Option<Value>, b: &Option<Value>) -> String {
     far.map_or_else(String::new, |d| format!("  ({} ulp)", d.ulps))
 }
 
-fn verdict(names: &[&str], vertices: usize, first: Option<&Divergence>) -> String {
+fn verdict(names: &[String], vertices: usize, first: Option<&Divergence>) -> String {
     match first {
         None => format!("equal to the bit over {vertices} vertices"),
         Some(d) => format!(
@@ -75,9 +75,9 @@ fn verdict(names: &[&str], vertices: usize, first: Option<&Divergence>) -> Strin
             d.bounce,
             d.field,
             shown(&d.a),
-            names.first().copied().unwrap_or_default(),
+            names.first().map_or("", String::as_str),
             shown(&d.b),
-            names.get(1).copied().unwrap_or_default(),
+            names.get(1).map_or("", String::as_str),
             apart(&d.a, &d.b)
         ),
     }
@@ -94,7 +94,12 @@ mod tests {
 
     fn shown_pair(a: Vec<PathVertex>, b: Vec<PathVertex>) -> String {
         let first = first_difference(&a, &b);
-        paths("sky, pixel 1,2, sample 0, seed 0", &["cpu-bvh", "opencl"], &[a, b], first.as_ref())
+        paths(
+            "sky, pixel 1,2, sample 0, seed 0",
+            &["cpu-bvh".into(), "opencl".into()],
+            &[a, b],
+            first.as_ref(),
+        )
     }
 
     #[test]

@@ -78,8 +78,8 @@ impl Count {
     }
 }
 
-/// Judges each seed against the next as two single images, each two against the next two by Welch's test, and images
-/// of one seed that share half of their samples as paired.
+/// Judges each seed against the next as two single images, each two against the next two by Welch's test, and
+/// images of one seed that share half of their samples as paired.
 fn raises_no_alarm(name: &str) {
     let Some(scene) = scene(name) else { return };
     let Some(mut renderer) = renderer(BVH_TARGET) else { return };
@@ -131,8 +131,9 @@ fn embree_is_within_noise(name: &str) {
     count.check(&format!("{name} at 64 spp, cpu-bvh against cpu-embree, same seeds"));
 }
 
-/// Scales one material's base colour by 1.01 and looks for it at 64 samples per pixel: under the same seeds, where it
-/// must be found every time, and under other seeds with one and with two images a side, which is printed.
+/// Scales one material's base colour by 1.01 and looks for it at 64 samples per pixel: under the same seeds,
+/// where it must be found every time, and under other seeds with one and with two images a side, which is
+/// printed.
 fn finds_one_per_cent(name: &str, material: usize) {
     let Some(sound) = scene(name) else { return };
     let Some(mut renderer) = renderer(BVH_TARGET) else { return };

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// The words of a small study on the built-in intersector alone, which every machine has; `more` may set another size.
+/// The words of a small study on the built-in intersector alone, which every machine has; `more` may set
+/// another size.
 pub(crate) fn study<'a>(more: &[&'a str]) -> Vec<&'a str> {
     let mut words = vec!["study", "cornell", "-b", "cpu-bvh", "--spp", "1..8", "--threads=1"];
     if !more.iter().any(|word| word.starts_with("--size")) {
@@ -43,8 +44,8 @@ pub(crate) fn expect(home: &Path, arguments: &[&str], code: i32) -> (String, Str
     (out, err)
 }
 
-/// The records of a study by what they are about, without the notes and with every time taken away: what two runs of
-/// one study must have in common. Fails where a line is no record or where two are about the same.
+/// The records of a study by what they are about, without the notes and with every time taken away: what two
+/// runs of one study must have in common. Fails where a line is no record or where two are about the same.
 pub(crate) fn records(folder: &Path) -> BTreeMap<String, String> {
     let text = std::fs::read_to_string(folder.join("records.jsonl")).unwrap();
     let mut records = BTreeMap::new();
@@ -71,6 +72,7 @@ pub(crate) fn records(folder: &Path) -> BTreeMap<String, String> {
             "again",
             "bounce",
             "quantity",
+            "scope",
             "seconds",
             "threads",
         ];

@@ -10,6 +10,7 @@ mod divergence;
 mod environment;
 mod equal_time;
 mod film;
+mod first_divergence;
 mod host;
 mod kinds;
 mod log;
@@ -23,10 +24,11 @@ pub mod study;
 mod tune;
 
 pub use csv_export::{records_to_csv, write_records_csv};
-pub use divergence::{FirstDivergence, WorstPath};
+pub use divergence::{Divergence, DivergenceScope, FieldCount, QuantityDivergence};
 pub use environment::{Environment, StudySettings, TargetInfo, host_threads};
 pub use equal_time::EqualTime;
 pub use film::FilmHash;
+pub use first_divergence::{FirstDivergence, WorstPath};
 pub use host::{HostInfo, utc_now};
 pub use kinds::{
     Bounce, Convergence, Difference, Errors, Hits, Load, Map, Noise, Note, RejectedSamples, Skip, Tests,

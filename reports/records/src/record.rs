@@ -1,8 +1,8 @@
 //! The record: one line of the log, of any kind.
 
 use crate::{
-    Bounce, Convergence, Difference, EqualTime, FilmHash, FirstDivergence, Hits, Load, Map, Noise, Note,
-    PortSimilarity, RejectedSamples, Scaling, Skip, Speedup, Timing, Tune, mode,
+    Bounce, Convergence, Difference, Divergence, EqualTime, FilmHash, FirstDivergence, Hits, Load, Map,
+    Noise, Note, PortSimilarity, RejectedSamples, Scaling, Skip, Speedup, Timing, Tune, mode,
 };
 use lockstep_port::cost::Cost;
 use lockstep_port::history::History;
@@ -80,12 +80,14 @@ record_kinds! {
     [Bounce] Bounce = "bounce" key [scene, target, spp_from, spp_to, bounce];
     /// A target against itself under another seed.
     [Noise] Noise = "noise" key [scene, target, spp, seed, other_seed, mode];
-    /// Two targets' intersectors, compared ray by ray.
+    /// Two targets' hits, compared ray by ray, in older studies.
     [Hits] Hits = "hits" key [scene, a, b, spp, seed];
     /// A picture of where two images differ.
     [Map] Map = "map" key [scene, a, b, spp, seed, quantity];
-    /// One quantity of single paths, compared between two targets.
-    [Divergence] FirstDivergence = "divergence" or "rung" key [scene, a, b, seed, place];
+    /// Two targets' paths, compared and classified by the first quantity in which each differs.
+    [Divergence] Divergence = "divergence" key [scene, a, b, seed, scope, spp];
+    /// One quantity of two targets' paths, in older studies.
+    [FirstDivergence] FirstDivergence = "rung" key [scene, a, b, seed, place];
     /// Samples that a film refused or altered.
     [Rejected] RejectedSamples = "rejected" key [scene, target, spp, seed];
     /// A target or scene that was left out.
@@ -126,7 +128,7 @@ macro_rules! key_text {
         })*
     };
 }
-key_text!(String, u32, u64, usize, f64, bool, crate::Mode);
+key_text!(String, u32, u64, usize, f64, bool, crate::Mode, crate::DivergenceScope);
 
 impl KeyText for Option<String> {
     fn key_text(&self) -> String {
@@ -168,7 +170,7 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Errors, Mode, WorstPath};
+    use crate::{DivergenceScope, Errors, FieldCount, Mode, QuantityDivergence, WorstPath};
     use lockstep_metrics::metrics::Metrics;
 
     #[test]
@@ -217,6 +219,15 @@ mod tests {
             Bounce { bounce: 2, ..Default::default() }.into(),
             Hits { share: 0.25, ..Default::default() }.into(),
             Map { quantity: "flip".into(), ..Default::default() }.into(),
+            Divergence {
+                scope: DivergenceScope::DifferingPixels,
+                quantities: vec![QuantityDivergence {
+                    fields: vec![FieldCount::default()],
+                    ..Default::default()
+                }],
+                ..Default::default()
+            }
+            .into(),
             FirstDivergence {
                 worst: vec![WorstPath { ulps: Some(3), ..Default::default() }],
                 ..Default::default()

@@ -1,7 +1,7 @@
 //! A study as it lies in its folder.
 
 use crate::{
-    Bounce, Convergence, Difference, Environment, EqualTime, FirstDivergence, Hits, Load, Map, Noise, Note,
+    Bounce, Convergence, Difference, Divergence, Environment, EqualTime, Hits, Load, Map, Noise, Note,
     PortSimilarity, Record, RecordError, RejectedSamples, Scaling, Skip, Timing, Tune, read_records,
 };
 use lockstep_metrics::image_io::{ImageKind, ImageName};
@@ -79,12 +79,12 @@ pub struct Study {
     pub bounces: Vec<Bounce>,
     /// Targets against themselves under another seed.
     pub noise: Vec<Noise>,
-    /// Disagreements about primitives.
+    /// Disagreements about primitives, in older records.
     pub hits: Vec<Hits>,
     /// Pictures of where targets differ.
     pub maps: Vec<Map>,
-    /// Single paths of pairs, compared quantity by quantity.
-    pub divergences: Vec<FirstDivergence>,
+    /// Paths of pairs, compared; older records have a row for each quantity, gathered here.
+    pub divergences: Vec<Divergence>,
     /// Kernel configurations, timed.
     pub tunes: Vec<Tune>,
     /// Samples that films refused.
@@ -169,6 +169,7 @@ impl Study {
                 Record::Hits(r) => study.hits.push(r),
                 Record::Map(r) => study.maps.push(r),
                 Record::Divergence(r) => study.divergences.push(r),
+                Record::FirstDivergence(r) => r.add_to(&mut study.divergences),
                 Record::Rejected(r) => study.rejected.push(r),
                 Record::Skip(r) => study.skips.push(r),
                 Record::Note(r) => study.notes.push(r),

@@ -1,132 +1,115 @@
-//! The first divergence: the quantity at which single paths of two targets part.
+//! The divergence of paths: the first quantity in which the paths of two targets differ.
 
 use super::{Cell, Column, Table};
-use crate::format::count;
-use crate::records::FirstDivergence;
-use crate::study::{Study, push_new};
+use crate::records::{Divergence, DivergenceScope};
+use crate::study::Study;
 
-/// One pair on one scene: its quantities in the order in which a path computes them.
-type Pair<'a> = (&'a str, &'a str, &'a str, Vec<&'a FirstDivergence>);
-
-/// The first quantity that differs for every pair, then each quantity that does, then the worst paths.
+/// The first quantity that differs for every comparison, then each quantity that does, then the worst paths.
 pub fn divergence_tables(study: &Study) -> Vec<Table> {
     vec![first_table(study), quantity_table(study), worst_table(study)]
 }
 
-/// A sentence for every pair on every scene whose single paths were compared.
+/// A sentence for every comparison of paths.
 pub fn path_sentences(study: &Study) -> Vec<String> {
-    pairs(study)
-        .iter()
-        .map(|(scene, a, b, quantities)| format!("{a} and {b} on {scene}: {}", sentence(quantities)))
-        .collect()
+    let sentence = |d: &Divergence| format!("{} and {} on {}: {}", d.a, d.b, d.scene, d.sentence());
+    study.divergences.iter().map(sentence).collect()
 }
 
-fn sentence(quantities: &[&FirstDivergence]) -> String {
-    let paths = quantities.first().map_or(0, |q| q.paths);
-    let Some(first) = quantities.iter().find(|q| q.differing > 0) else {
-        return format!("all {} paths are equal to the bit in every quantity", count(paths));
-    };
-    let mut text = format!(
-        "the first quantity that differs is {} ({} of {} paths: {})",
-        first.quantity,
-        count(first.differing),
-        count(paths),
-        most(first)
-    );
-    if let Some(main) = quantities.iter().max_by_key(|q| q.parting).filter(|q| q.quantity != first.quantity) {
-        text.push_str(&format!(
-            "; most paths part at {} ({}: {})",
-            main.quantity,
-            count(main.parting),
-            most(main)
-        ));
+/// The scope of comparisons has a column of its own where not all are of the whole image.
+fn scoped(study: &Study, texts: &[&str]) -> (Vec<String>, bool) {
+    let scoped = study.divergences.iter().any(|d| d.scope != DivergenceScope::AllPixels);
+    let mut titles: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+    if scoped {
+        titles.insert(2, "Pixels compared".to_owned());
     }
-    text
+    (titles, scoped)
 }
 
-/// The detail in which most paths part at a quantity.
-fn most(q: &FirstDivergence) -> &str {
-    q.quantities.first().map_or("as a consequence", String::as_str)
-}
-
-fn pairs(study: &Study) -> Vec<Pair<'_>> {
-    let mut keys = Vec::new();
-    for r in &study.divergences {
-        push_new(&mut keys, (r.scene.as_str(), r.a.as_str(), r.b.as_str()));
+fn leading_cells(d: &Divergence, scoped: bool) -> Vec<Cell> {
+    let mut cells = vec![Cell::text(&d.scene), Cell::text(format!("{} : {}", d.a, d.b))];
+    if scoped {
+        cells.push(Cell::text(match d.scope {
+            DivergenceScope::AllPixels => "all".to_owned(),
+            DivergenceScope::DifferingPixels => {
+                format!("{} of {} that differ at {} spp", d.pixels_compared, d.pixels_differing, d.spp)
+            }
+        }));
     }
-    let of = |(scene, a, b): (&str, &str, &str)| {
-        let own = |r: &&FirstDivergence| (r.scene.as_str(), r.a.as_str(), r.b.as_str()) == (scene, a, b);
-        let mut quantities: Vec<&FirstDivergence> = study.divergences.iter().filter(own).collect();
-        quantities.sort_by_key(|r| r.place);
-        quantities
-    };
-    keys.into_iter().map(|key| (key.0, key.1, key.2, of(key))).collect()
+    cells
+}
+
+fn table(
+    id: &'static str,
+    title: &'static str,
+    texts: &[String],
+    numbers: &[&str],
+    note: &'static str,
+) -> Table {
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    Table::new(id, title, &texts, numbers).noted(note)
 }
 
 fn first_table(study: &Study) -> Table {
+    let (texts, scoped) = scoped(study, &["Scene", "Pair"]);
+    let note = "Paths of both targets, compared quantity by quantity in the order in which a path computes them; the first \
+                that differs is the place to look.";
     let mut table =
-        Table::new("divergence", "First divergence of paths", &["Scene", "Pair"], &["Paths", "Paths that part"]).noted(
-            "Single paths of both targets, compared quantity by quantity in the order in which a path computes them; \
-             the first that differs is where to look.",
-        );
+        table("divergence", "Divergence of paths", &texts, &["Paths", "Paths that diverge"], note);
     table.columns.push(Column { title: "First quantity that differs".to_owned(), numeric: false });
-    table.columns.push(Column { title: "Finding".to_owned(), numeric: false });
-    for (scene, a, b, quantities) in pairs(study) {
-        let first = quantities.iter().find(|q| q.differing > 0);
-        table.rows.push(vec![
-            Cell::text(scene),
-            Cell::text(format!("{a} : {b}")),
-            Cell::count(quantities.first().map_or(0, |q| q.paths)),
-            Cell::count(quantities.iter().map(|q| q.parting).sum()),
-            first.map_or_else(|| Cell::flag(true, "="), |q| Cell::flag(false, &q.quantity)),
-            Cell::text(sentence(&quantities)),
-        ]);
+    table.columns.push(Column { title: "Found".to_owned(), numeric: false });
+    for d in &study.divergences {
+        let first = match d.first() {
+            Some(first) => Cell::flag(false, &first.quantity),
+            None if d.reason.is_empty() => Cell::flag(true, "="),
+            None => Cell::empty(),
+        };
+        let mut row = leading_cells(d, scoped);
+        row.extend([Cell::count(d.paths), Cell::count(d.diverging), first, Cell::text(d.sentence())]);
+        table.rows.push(row);
     }
     table
 }
 
 fn quantity_table(study: &Study) -> Table {
-    let numbers = ["Paths", "Differ", "Part here", "Pixels", "Largest ULP distance"];
-    let mut table = Table::new(
-        "divergence-quantities",
-        "Quantities that differ",
-        &["Scene", "Pair", "Quantity"],
-        &numbers,
-    )
-    .noted("A path parts at the first quantity in which it differs; it differs later as a consequence.");
-    table.columns.push(Column { title: "Details".to_owned(), numeric: false });
-    for (scene, a, b, quantities) in pairs(study) {
-        for q in quantities.iter().filter(|q| q.differing > 0) {
-            let most: Vec<&str> = q.quantities.iter().take(3).map(String::as_str).collect();
-            table.rows.push(vec![
-                Cell::text(scene),
-                Cell::text(format!("{a} : {b}")),
-                Cell::text(&q.quantity),
-                Cell::count(q.paths),
-                Cell::count(q.differing),
-                Cell::count(q.parting),
-                Cell::count(q.pixels_parting),
-                if q.parting > 0 { Cell::count(q.largest_ulps) } else { Cell::empty() },
-                Cell::text(most.join(", ")),
+    let numbers = ["Paths", "Differ", "Diverge here", "Pixels", "Largest ULP distance"];
+    let (texts, scoped) = scoped(study, &["Scene", "Pair", "Quantity"]);
+    let note =
+        "A path diverges at the first quantity in which it differs; it differs later as a consequence.";
+    let mut table = table("divergence-quantities", "Quantities that differ", &texts, &numbers, note);
+    table.columns.push(Column { title: "Fields".to_owned(), numeric: false });
+    for d in &study.divergences {
+        for row in d.quantities.iter().filter(|row| row.differing > 0) {
+            let fields: Vec<String> = row.fields.iter().take(3).map(ToString::to_string).collect();
+            let mut cells = leading_cells(d, scoped);
+            cells.extend([
+                Cell::text(&row.quantity),
+                Cell::count(d.paths),
+                Cell::count(row.differing),
+                Cell::count(row.diverging),
+                Cell::count(row.pixels_diverging),
+                if row.diverging > 0 { Cell::count(row.largest_ulps) } else { Cell::empty() },
+                Cell::text(fields.join(", ")),
             ]);
+            table.rows.push(cells);
         }
     }
     table
 }
 
 fn worst_table(study: &Study) -> Table {
-    let texts = ["Scene", "Pair", "Quantity", "Pixel"];
-    let mut table = Table::new("divergence-worst", "Paths worth looking into", &texts, &["Sample", "ULP"])
-        .noted("The command prints both paths vertex by vertex.");
-    for title in ["Parts at", "First target", "Second target", "Command"] {
+    let (texts, scoped) = scoped(study, &["Scene", "Pair", "Quantity", "Pixel"]);
+    let note = "The command prints both paths vertex by vertex.";
+    let mut table = table("divergence-worst", "Paths worth looking into", &texts, &["Sample", "ULP"], note);
+    for title in ["Diverges at", "First target", "Second target", "Command"] {
         table.columns.push(Column { title: title.to_owned(), numeric: false });
     }
-    for (scene, a, b, quantities) in pairs(study) {
-        for (q, worst) in quantities.iter().flat_map(|q| q.worst.iter().map(move |worst| (q, worst))) {
-            table.rows.push(vec![
-                Cell::text(scene),
-                Cell::text(format!("{a} : {b}")),
-                Cell::text(&q.quantity),
+    for d in &study.divergences {
+        for (row, worst) in
+            d.quantities.iter().flat_map(|row| row.worst.iter().map(move |worst| (row, worst)))
+        {
+            let mut cells = leading_cells(d, scoped);
+            cells.extend([
+                Cell::text(&row.quantity),
                 Cell::text(format!("{},{}", worst.x, worst.y)),
                 Cell::count(u64::from(worst.sample)),
                 worst.ulps.map_or_else(Cell::empty, Cell::count),
@@ -135,6 +118,7 @@ fn worst_table(study: &Study) -> Table {
                 Cell::text(&worst.b),
                 Cell::text(&worst.command),
             ]);
+            table.rows.push(cells);
         }
     }
     table
@@ -143,21 +127,22 @@ fn worst_table(study: &Study) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::{Environment, WorstPath};
+    use crate::records::{Environment, FirstDivergence, Record, WorstPath};
 
-    fn compared(place: u32, name: &str, differing: u64, parting: u64) -> crate::records::Record {
+    /// A row as older records have it.
+    fn row(place: u32, name: &str, differing: u64, parting: u64) -> Record {
         let quantities = if parting > 0 { vec![format!("bounce 0: {name} ({parting})")] } else { Vec::new() };
         let worst = WorstPath { x: 3, y: 4, command: "lockstep trace s".into(), ..WorstPath::default() };
-        let (scene, a, b) = ("s".into(), "x".into(), "y".into());
         let worst = if parting > 0 { vec![worst] } else { Vec::new() };
-        let quantity = name.into();
+        let (scene, a, b, quantity) = ("s".into(), "x".into(), "y".into(), name.into());
+        let paths = 1000;
         FirstDivergence {
             scene,
             a,
             b,
             place,
             quantity,
-            paths: 1000,
+            paths,
             differing,
             parting,
             quantities,
@@ -169,25 +154,27 @@ mod tests {
 
     #[test]
     fn the_first_quantity_that_differs_is_named_and_that_of_most_paths_beside_it() {
-        let records =
-            vec![compared(0, "depth", 0, 0), compared(1, "alpha", 3, 3), compared(2, "albedo", 500, 498)];
+        let records = vec![row(0, "depth", 0, 0), row(1, "alpha", 3, 3), row(2, "albedo", 500, 498)];
         let study = Study::from_records(records, Environment::default());
         assert_eq!(
             path_sentences(&study),
             [
                 "x and y on s: the first quantity that differs is alpha (3 of 1,000 paths: bounce 0: alpha (3)); most paths \
-              part at albedo (498: bounce 0: albedo (498))"
+              diverge at albedo (498: bounce 0: albedo (498))"
             ]
         );
         let tables = divergence_tables(&study);
         assert_eq!(tables.iter().map(|t| t.rows.len()).collect::<Vec<_>>(), [1, 2, 2]);
-        assert_eq!(tables[0].rows[0][4].text, "alpha");
+        assert_eq!(
+            (tables[0].rows[0][3].text.as_str(), tables[0].rows[0][4].text.as_str()),
+            ("501", "alpha")
+        );
         assert_eq!(tables[2].rows[0].last().unwrap().text, "lockstep trace s");
     }
 
     #[test]
     fn equal_paths_are_said_to_be() {
-        let study = Study::from_records(vec![compared(0, "depth", 0, 0)], Environment::default());
+        let study = Study::from_records(vec![row(0, "depth", 0, 0)], Environment::default());
         assert!(path_sentences(&study)[0].contains("all 1,000 paths are equal to the bit"));
         assert_eq!(divergence_tables(&study)[1].rows.len(), 0);
     }

@@ -1,18 +1,18 @@
 //! Mistakes that ports of path tracers make, each as a change of the kernels' source.
 
-use lockstep_core::path_record::compare::Rung;
+use lockstep_core::path_record::compare::Quantity;
 use lockstep_gpu::SourcePatch;
 
-/// A mistake and what must be named.
+/// A mistake, and the quantity that must be named.
 pub(super) struct Bug {
     /// The mistake in words.
     pub(super) name: &'static str,
     /// How it is made, in every file that a device may have it from.
     pub(super) edits: &'static [SourcePatch],
-    /// The rung at which paths must part.
-    pub(super) rung: Rung,
-    /// The quantities of a vertex that are the mistake's own; one of them must come first.
-    pub(super) quantities: &'static [&'static str],
+    /// The quantity at which paths must diverge.
+    pub(super) quantity: Quantity,
+    /// The fields of a vertex that are the mistake's own; one of them must come first.
+    pub(super) fields: &'static [&'static str],
     /// Whether it takes masked surfaces to see it. Elsewhere they would only blur what is named.
     pub(super) masked: bool,
 }
@@ -29,8 +29,8 @@ pub(super) const BUGS: [Bug; 15] = [
             "return alpha >= material.alpha_cutoff;",
             "return alpha > material.alpha_cutoff;",
         )],
-        rung: Rung::PrimitiveIndex,
-        quantities: &["hit", "instance", "primitive"],
+        quantity: Quantity::PrimitiveIndex,
+        fields: &["hit", "instance", "primitive"],
         masked: true,
     },
     Bug {
@@ -40,8 +40,8 @@ pub(super) const BUGS: [Bug; 15] = [
             "float side = outside ? 1.0f : -1.0f;",
             "float side = 1.0f;",
         )],
-        rung: Rung::ShadingNormal,
-        quantities: &["shading normal"],
+        quantity: Quantity::ShadingNormal,
+        fields: &["shading normal"],
         masked: false,
     },
     Bug {
@@ -58,8 +58,8 @@ pub(super) const BUGS: [Bug; 15] = [
                 "    tested.u = LS_F32X8_MUL(w, inverse);\n    tested.v = LS_F32X8_MUL(v, inverse);",
             ),
         ],
-        rung: Rung::Barycentrics,
-        quantities: &["barycentrics"],
+        quantity: Quantity::Barycentrics,
+        fields: &["barycentrics"],
         masked: false,
     },
     Bug {
@@ -75,8 +75,8 @@ pub(super) const BUGS: [Bug; 15] = [
              load_srgb_to_linear(scene, (u32)(g * 255.0f + 0.5f)), load_srgb_to_linear(scene, (u32)(b * 255.0f + \
              0.5f)));\n    }",
         )],
-        rung: Rung::Albedo,
-        quantities: &["base colour"],
+        quantity: Quantity::Albedo,
+        fields: &["base colour"],
         masked: false,
     },
     Bug {
@@ -86,8 +86,8 @@ pub(super) const BUGS: [Bug; 15] = [
             "return material.light_pdf_area * LS_DIV(distance2, cosine);",
             "return material.light_pdf_area * distance2;",
         )],
-        rung: Rung::DirectLight,
-        quantities: &["light pdf"],
+        quantity: Quantity::DirectLight,
+        fields: &["light pdf"],
         masked: false,
     },
     Bug {
@@ -97,8 +97,8 @@ pub(super) const BUGS: [Bug; 15] = [
             "u32 column = rng_index_below(index_word, scene.constants.light_count);",
             "u32 column = rng_index_below(index_word, scene.constants.light_count - 1u);",
         )],
-        rung: Rung::DirectLight,
-        quantities: &["light index"],
+        quantity: Quantity::DirectLight,
+        fields: &["light index"],
         masked: false,
     },
     Bug {
@@ -108,8 +108,8 @@ pub(super) const BUGS: [Bug; 15] = [
             "bsdf_sample(here.surface, here.wo, u.u[0], u.u[1], u.u[2])",
             "bsdf_sample(here.surface, here.wo, u.u[0], u.u[1], u.u[1])",
         )],
-        rung: Rung::FullPaths,
-        quantities: &["next direction"],
+        quantity: Quantity::FullPaths,
+        fields: &["next direction"],
         masked: false,
     },
     Bug {
@@ -119,8 +119,8 @@ pub(super) const BUGS: [Bug; 15] = [
             "surface.roughness = material.roughness;",
             "surface.roughness = material.roughness * material.roughness;",
         )],
-        rung: Rung::Roughness,
-        quantities: &["roughness"],
+        quantity: Quantity::Roughness,
+        fields: &["roughness"],
         masked: false,
     },
     Bug {
@@ -130,8 +130,8 @@ pub(super) const BUGS: [Bug; 15] = [
             "#define SHADOW_SHORTENING 0.999f",
             "#define SHADOW_SHORTENING 1.001f",
         )],
-        rung: Rung::DirectLight,
-        quantities: &["shadow ray length"],
+        quantity: Quantity::DirectLight,
+        fields: &["shadow ray length"],
         masked: false,
     },
     Bug {
@@ -141,8 +141,8 @@ pub(super) const BUGS: [Bug; 15] = [
             "    if (wrap == WRAP_REPEAT) {\n        return math_fract(u);",
             "    if (wrap == WRAP_REPEAT) {\n        return math_clamp(u, 0.0f, 1.0f);",
         )],
-        rung: Rung::Albedo,
-        quantities: &["base colour"],
+        quantity: Quantity::Albedo,
+        fields: &["base colour"],
         masked: false,
     },
     Bug {
@@ -154,8 +154,8 @@ pub(super) const BUGS: [Bug; 15] = [
             "    p.x = scene.positions[4u * i];\n    p.y = scene.positions[4u * i + 1u];\n    p.z = \
              scene.positions[4u * i + 2u];",
         )],
-        rung: Rung::GeometricNormal,
-        quantities: &["geometric normal"],
+        quantity: Quantity::GeometricNormal,
+        fields: &["geometric normal"],
         masked: false,
     },
     Bug {
@@ -165,8 +165,8 @@ pub(super) const BUGS: [Bug; 15] = [
             "    path->throughput = throughput;\n    path->bsdf_pdf",
             "    path->throughput = bounce + 1u == pass.bounces ? path->throughput : throughput;\n    path->bsdf_pdf",
         )],
-        rung: Rung::FullPaths,
-        quantities: &["throughput on arrival"],
+        quantity: Quantity::FullPaths,
+        fields: &["throughput on arrival"],
         masked: false,
     },
     Bug {
@@ -176,8 +176,8 @@ pub(super) const BUGS: [Bug; 15] = [
             "vec3_scale(vec3_cross(n, tangent), at.vertices[0].tangent_sign * turned)",
             "vec3_scale(vec3_cross(n, tangent), turned)",
         )],
-        rung: Rung::ShadingNormal,
-        quantities: &["shading normal"],
+        quantity: Quantity::ShadingNormal,
+        fields: &["shading normal"],
         masked: false,
     },
     Bug {
@@ -187,8 +187,8 @@ pub(super) const BUGS: [Bug; 15] = [
             "shading = transform_normal(instance.world_to_object, shading);",
             "shading = transform_vector(m, shading);",
         )],
-        rung: Rung::ShadingNormal,
-        quantities: &["shading normal"],
+        quantity: Quantity::ShadingNormal,
+        fields: &["shading normal"],
         masked: false,
     },
     Bug {
@@ -198,8 +198,8 @@ pub(super) const BUGS: [Bug; 15] = [
             "        float r = LS_DIV(b, a);\n        return LS_DIV(1.0f, 1.0f + r * r);",
             "        float r = LS_DIV(b, a);\n        return LS_DIV(1.0f, 1.0f + r);",
         )],
-        rung: Rung::DirectLight,
-        quantities: &["light sample's share"],
+        quantity: Quantity::DirectLight,
+        fields: &["light sample's share"],
         masked: false,
     },
 ];

@@ -1,8 +1,8 @@
-//! Planted mistakes are found and named: the verdict on the images at 64 spp is `biased` or `broken`, and the parity
-//! ladder names the quantity that is wrong.
+//! Planted mistakes are found and named: the verdict on the images at 64 spp is `biased` or `broken`, and the
+//! classification of path divergence names the quantity that is wrong.
 //!
-//! A mistake is a change of the kernels' source, built for an OpenCL CPU runtime in place of the kernels and compared
-//! with `cpu-bvh`. `reports/recorded/planted-bugs.md` holds the table that this prints:
+//! A mistake is a change of the kernels' source, built for an OpenCL CPU runtime in place of the kernels and
+//! compared with `cpu-bvh`. `reports/recorded/planted-bugs.md` holds the table that this prints:
 //!
 //! ```sh
 //! cargo test -p lockstep --all-features --test proofs -- --nocapture planted_mistakes
@@ -14,7 +14,7 @@ mod planted_scene;
 use bugs::{BUGS, Bug};
 use lockstep_bvh::Layout;
 use lockstep_conformance::{present_targets, render, require};
-use lockstep_core::path_record::divergence::{self, Quantity, RungFound};
+use lockstep_core::path_record::divergence::{self, FieldCount, QuantityDivergence};
 use lockstep_core::{Backend, OpenOptions, Renderer, Scene, Settings};
 use lockstep_cpu::{BVH_TARGET, Cpu};
 use lockstep_gpu::SourcePatch;
@@ -26,35 +26,35 @@ use planted_scene::planted_scene;
 const SETTINGS: Settings = Settings { width: 64, height: 48, bounces: 3, seed: 11, ..Settings::DEFAULT };
 const SPP: u32 = 64;
 
-/// What was found about one mistake.
+/// The verdict on one mistake, and its divergence.
 struct Found {
-    judgement: ImageComparison,
-    rungs: Vec<RungFound>,
+    comparison: ImageComparison,
+    quantities: Vec<QuantityDivergence>,
 }
 
 impl Found {
     fn convicts(&self) -> bool {
-        matches!(self.judgement.agreement, Agreement::Biased | Agreement::Broken)
+        matches!(self.comparison.agreement, Agreement::Biased | Agreement::Broken)
     }
 
-    /// The first rung that differs, and what most of the paths that part there part at.
-    fn first(&self) -> Option<(&RungFound, &Quantity)> {
-        let rung = divergence::first(&self.rungs)?;
-        Some((rung, rung.quantities.first()?))
+    /// The first quantity that differs, and the field at which most of the paths that diverge there do.
+    fn first(&self) -> Option<(&QuantityDivergence, &FieldCount)> {
+        let row = divergence::first(&self.quantities)?;
+        Some((row, row.fields.first()?))
     }
 
     fn names(&self, bug: &Bug) -> bool {
-        self.first().is_some_and(|(rung, top)| rung.rung == bug.rung && bug.quantities.contains(&top.name))
+        self.first().is_some_and(|(row, top)| row.quantity == bug.quantity && bug.fields.contains(&top.name))
     }
 
     fn row(&self, bug: &Bug) -> String {
-        let p = self.judgement.test.as_ref().map_or_else(|| "–".to_owned(), |e| format!("{:.1e}", e.p));
-        let (rung, quantity) = self.first().map_or(("none".to_owned(), String::new()), |(rung, top)| {
-            let share = format!("{} of {}", rung.parting, rung.paths);
-            (format!("{} ({share})", rung.rung.name()), format!("bounce {}: {}", top.bounce, top.name))
+        let p = self.comparison.test.as_ref().map_or_else(|| "–".to_owned(), |e| format!("{:.1e}", e.p));
+        let (quantity, field) = self.first().map_or(("none".to_owned(), String::new()), |(row, top)| {
+            let share = format!("{} of {}", row.diverging, row.paths);
+            (format!("{} ({share})", row.quantity.name()), format!("bounce {}: {}", top.bounce, top.name))
         });
         let named = if self.names(bug) { "yes" } else { "no" };
-        format!("| {} | {} | {p} | {rung} | {quantity} | {named} |", bug.name, self.judgement.agreement)
+        format!("| {} | {} | {p} | {quantity} | {field} | {named} |", bug.name, self.comparison.agreement)
     }
 }
 
@@ -87,14 +87,16 @@ impl Stage {
     }
 
     /// Renders with these changes of the kernels and compares with the reference.
-    fn look(&mut self, target: &str, edits: &[SourcePatch]) -> Found {
+    fn compare(&mut self, target: &str, edits: &[SourcePatch]) -> Found {
         let mut renderer = open_patched(target, edits).unwrap();
         let image = image(renderer.as_mut(), &self.scene);
         let truth = std::slice::from_ref(&self.truth);
-        let judgement = compare_images(truth, &[image], Pairing::Paired, &DecisionRule::default()).unwrap();
+        let comparison = compare_images(truth, &[image], Pairing::Paired, &DecisionRule::default()).unwrap();
         let pixels = 0..SETTINGS.width * SETTINGS.height;
-        let rungs = divergence::climb(self.reference.as_mut(), renderer.as_mut(), pixels, 0..1).unwrap();
-        Found { judgement, rungs }
+        let paths = divergence::all_paths(pixels, 0..1);
+        let quantities =
+            divergence::compare_paths(self.reference.as_mut(), renderer.as_mut(), &paths).unwrap();
+        Found { comparison, quantities }
     }
 }
 
@@ -103,15 +105,17 @@ fn planted_mistakes_are_convicted_and_the_wrong_quantity_is_named() {
     let Some(target) = runtime() else { return };
     let mut stages = [false, true].map(Stage::set);
     for stage in &mut stages {
-        let sound = stage.look(&target, &[]);
-        assert_eq!(sound.judgement.agreement, Agreement::Identical, "without a mistake");
-        assert_eq!(divergence::first(&sound.rungs), None, "without a mistake");
+        let sound = stage.compare(&target, &[]);
+        assert_eq!(sound.comparison.agreement, Agreement::Identical, "without a mistake");
+        assert_eq!(divergence::first(&sound.quantities), None, "without a mistake");
     }
-    println!("| mistake | verdict at {SPP} spp | p | first rung that differs | most part at | right |");
+    println!(
+        "| mistake | verdict at {SPP} spp | p | first quantity that differs | most diverge at | right |"
+    );
     println!("|---|---|---|---|---|---|");
     let (mut acquitted, mut unnamed) = (Vec::new(), Vec::new());
     for bug in &BUGS {
-        let found = stages[usize::from(bug.masked)].look(&target, bug.edits);
+        let found = stages[usize::from(bug.masked)].compare(&target, bug.edits);
         println!("{}", found.row(bug));
         if !found.convicts() {
             acquitted.push(bug.name);
@@ -121,13 +125,14 @@ fn planted_mistakes_are_convicted_and_the_wrong_quantity_is_named() {
         }
     }
     assert!(acquitted.is_empty(), "called sound at {SPP} spp: {acquitted:?}");
-    assert!(unnamed.is_empty(), "the ladder names another quantity: {unnamed:?}");
+    assert!(unnamed.is_empty(), "another quantity is named: {unnamed:?}");
 }
 
 #[test]
 fn every_planted_mistake_fits_the_source() {
     use lockstep_gpu::{Options, ProgramKind};
-    // The runtime is asked for nothing but its name: an edit that does not fit is refused before any compiler runs.
+    // The runtime is asked for nothing but its name: an edit that does not fit is refused before any compiler
+    // runs.
     for layout in [Layout::Bvh2, Layout::Bvh8] {
         let source = lockstep_gpu::assemble(
             "compat.h",

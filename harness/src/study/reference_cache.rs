@@ -1,15 +1,15 @@
 //! References kept from study to study, in the cache folder.
 //!
-//! An entry is an EXR file of f32 means named for a hash of the scene and the settings. It proves two things before it
-//! is used: that it is whole, by the hash of its pixels, and that today's program would render the same, by the hash of
-//! the film of its first sample, which the asker has just rendered.
+//! An entry is an EXR file of f32 means named for a hash of the scene and the settings. Two things are
+//! checked before it is used: that it is whole, by the hash of its pixels, and that today's program would
+//! render the same, by the hash of the film of its first sample, which the caller has just rendered.
 
 use std::path::{Path, PathBuf};
 
 use lockstep_core::{Scene, Settings, folders};
 use lockstep_reports::image_io::{ImageMetadata, LinearImage, read_exr_metadata, read_image, write_exr};
 
-/// What a cached reference must be of.
+/// The identity of a cached reference.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     scene: String,
@@ -58,8 +58,8 @@ fn folder() -> Option<PathBuf> {
     Some(folders::cache_folder()?.join("references"))
 }
 
-/// The cached reference with the most samples per pixel, and at least `least`. What is damaged or out of date is
-/// removed.
+/// The cached reference with the most samples per pixel, and at least `least`. What is damaged or out of date
+/// is removed.
 pub(crate) fn find(entry: &Entry, least: u32) -> Option<Found> {
     find_in(&folder()?, entry, least)
 }

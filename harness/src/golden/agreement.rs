@@ -1,4 +1,4 @@
-//! Whether an image may pass for a golden: identity where it is promised, statistics elsewhere.
+//! The agreement of an image with its golden: identity where it is promised, statistics elsewhere.
 
 use lockstep_core::Film;
 use lockstep_reports::image_io::LinearImage;
@@ -11,12 +11,13 @@ use super::verdict::Verdict;
 use crate::backends::Target;
 use crate::exit::Failure;
 
-/// Judges what a target rendered. One that promises identity must keep it. Another must agree within noise, as
-/// [`DecisionRule`] has it for images of one seed, and stay within its row of the tolerance table where it has one.
+/// Compares the image of a target with its golden. A target that promises identity must keep it. Another must
+/// agree within noise, by [`DecisionRule`] for images of one seed, and stay within its row of the tolerance table
+/// where it has one.
 ///
 /// # Errors
 /// [`Failure::Metric`] and [`Failure::Input`] for images that cannot be compared.
-pub(super) fn judge(
+pub(super) fn agreement(
     target: &Target,
     scene: &str,
     golden: &Golden,
@@ -35,12 +36,12 @@ pub(super) fn judge(
     }
     let (images, goldens) = (std::slice::from_ref(image), std::slice::from_ref(&golden.image));
     let found = compare_images(images, goldens, Pairing::Paired, &DecisionRule::default())
-        .map_err(|e| Failure::Input(format!("{scene} on {}: {e}", target.name)))?;
+        .map_err(|e| Failure::Input(format!("{scene} on {}: {e}", target.id)))?;
     if !found.agreement.is_good() {
         return Ok(Verdict::Differs(metrics, format!("{}: {}", found.agreement, found.reason)));
     }
     let share = metrics.pixels_differing as f64 / image.pixels().len() as f64;
-    Ok(match tolerance::of(&target.name, false) {
+    Ok(match tolerance::of(&target.id, false) {
         Some(t) if share > t.share || metrics.mse > t.mse => {
             let limits = format!("its tolerance is {} of the pixels and an 8-bit MSE of {}", t.share, t.mse);
             Verdict::Differs(metrics, limits)
@@ -50,7 +51,8 @@ pub(super) fn judge(
     })
 }
 
-/// Equal in every bit: of two exact films' means that is the same as equal integers, up to the mean's rounding.
+/// Equal in every bit: of two exact films' means that is the same as equal integers, up to the mean's
+/// rounding.
 fn same_bits(a: &LinearImage, b: &LinearImage) -> bool {
     let bits = |image: &LinearImage| bytemuck::cast_slice::<_, u32>(image.pixels()).to_vec();
     (a.width(), a.height()) == (b.width(), b.height()) && bits(a) == bits(b)

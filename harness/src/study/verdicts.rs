@@ -1,4 +1,4 @@
-//! The verdict on two targets at a rung.
+//! The verdict on two targets at a level.
 
 use lockstep_core::Film;
 use lockstep_core::film::{InvalidSamples, UNITS_PER_RADIANCE};
@@ -6,45 +6,49 @@ use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::records::{Difference, Tests};
 use lockstep_reports::statistics::{Agreement, DecisionRule, Pairing, compare_images, p_value_map};
 
-use super::step::{Outcome, Step};
+use super::level::{Level, Outcome};
 use crate::exit::Failure;
 
-/// Adds verdict, tests and the step's own error to the comparison of two outcomes, and makes their p-value map where
-/// there were tests. The targets of a study share their random numbers, so they are judged as a pair.
+/// Adds verdict, tests and the error of the level's own samples to the comparison of two outcomes, and makes
+/// their p-value map where there were tests. The targets of a study share their random numbers, so their
+/// samples are paired.
 ///
 /// # Errors
-/// [`Failure::Judge`] for images that cannot be judged.
-pub(super) fn verdict(
-    step: &Step<'_>,
+/// [`Failure::Judge`] for images that cannot be compared.
+pub(super) fn with_verdict(
+    level: &Level<'_>,
     (a, b): (&Outcome, &Outcome),
     record: Difference,
 ) -> Result<(Difference, Option<LinearImage>), Failure> {
-    let record =
-        Difference { step_spp: Some(step.to - step.from), step_mse_linear: Some(step_error(a, b)), ..record };
-    let told = |agreement: Agreement, reason: String| Difference {
+    let record = Difference {
+        step_spp: Some(level.to - level.from),
+        step_mse_linear: Some(step_error(a, b)),
+        ..record
+    };
+    let judged = |agreement: Agreement, reason: String| Difference {
         verdict: agreement.as_str().to_owned(),
         reason,
         ..record.clone()
     };
     if let Some(reason) = invalid(a).or_else(|| invalid(b)) {
-        return Ok((told(Agreement::Broken, reason), None));
+        return Ok((judged(Agreement::Broken, reason), None));
     }
     if record.identical {
-        return Ok((told(Agreement::Identical, String::new()), None));
+        return Ok((judged(Agreement::Identical, String::new()), None));
     }
     let rule = DecisionRule::default();
     let images = (std::slice::from_ref(&a.image), std::slice::from_ref(&b.image));
     let found = compare_images(images.0, images.1, Pairing::Paired, &rule)?;
     if found.agreement == Agreement::Identical {
         let reason = "the films differ by less than their images can show".to_owned();
-        return Ok((told(Agreement::WithinNoise, reason), None));
+        return Ok((judged(Agreement::WithinNoise, reason), None));
     }
     let tests = found.test.as_ref().map(|test| Tests::new(test, &rule));
     let map = found.test.as_ref().map(p_value_map);
-    Ok((Difference { tests, ..told(found.agreement, found.reason) }, map))
+    Ok((Difference { tests, ..judged(found.agreement, found.reason) }, map))
 }
 
-/// What was wrong with an outcome's samples, if anything.
+/// The reason why an outcome's samples are invalid, if any are.
 fn invalid(outcome: &Outcome) -> Option<String> {
     let InvalidSamples { non_finite, negative, clamped } = outcome.film.invalid;
     (!outcome.film.invalid.is_zero()).then(|| {
@@ -56,7 +60,7 @@ fn invalid(outcome: &Outcome) -> Option<String> {
     })
 }
 
-/// Mean squared error over linear radiance of the samples that a step adds.
+/// Mean squared error over linear radiance of the samples that a level adds.
 fn step_error(a: &Outcome, b: &Outcome) -> f64 {
     let samples = a.film.spp - a.before.as_ref().map_or(0, |film| film.spp);
     let scale = 1.0 / (f64::from(samples) * f64::from(UNITS_PER_RADIANCE));
@@ -78,9 +82,10 @@ mod tests {
 
     /// A radiance of 1.
     const UNIT: i64 = UNITS_PER_RADIANCE as i64;
-    const STEP: Step<'_> = Step { scene: "s", from: 2, to: 4, seed: 0, repeat: 0 };
+    const LEVEL: Level<'_> = Level { scene: "s", from: 2, to: 4, seed: 0, repeat: 0 };
 
-    /// Two samples of radiance 1 in every pixel, and two more of which the first pixel's red has `more` units more.
+    /// Two samples of radiance 1 in every pixel, and two more of which the first pixel's red has `more` units
+    /// more.
     fn outcome(target: &str, more: i64) -> Outcome {
         let mut before = Film::new(9, 9).unwrap();
         before.spp = 2;
@@ -89,9 +94,10 @@ mod tests {
         film.spp = 4;
         film.sums.fill([4 * UNIT; 3]);
         film.sums[0][0] += more;
-        let (image, hash) = (image_of(&film).unwrap(), super::super::step::film_hash(&film));
+        let (image, hash) = (image_of(&film).unwrap(), super::super::level::film_hash(&film));
         Outcome {
             target: target.into(),
+            threads: 0,
             pass: PassReport::default(),
             film,
             before: Some(before),
@@ -100,15 +106,15 @@ mod tests {
         }
     }
 
-    fn judged(a: &Outcome, b: &Outcome) -> Difference {
+    fn compared(a: &Outcome, b: &Outcome) -> Difference {
         let identical = a.film == b.film;
-        verdict(&STEP, (a, b), Difference { identical, ..Difference::default() }).unwrap().0
+        with_verdict(&LEVEL, (a, b), Difference { identical, ..Difference::default() }).unwrap().0
     }
 
     #[test]
-    fn the_error_of_a_step_is_that_of_its_own_samples() {
+    fn the_error_of_a_level_is_that_of_its_own_samples() {
         // One radiance more in one of 243 values, over two samples.
-        let found = judged(&outcome("a", UNIT), &outcome("b", 0));
+        let found = compared(&outcome("a", UNIT), &outcome("b", 0));
         assert!((found.step_mse_linear.unwrap() - 0.25 / 243.0).abs() < 1e-15);
         assert_eq!((found.step_spp, found.verdict.as_str()), (Some(2), "within noise"));
         assert!(found.tests.is_some());
@@ -116,17 +122,20 @@ mod tests {
 
     #[test]
     fn films_that_differ_below_their_images_are_within_noise_without_a_test() {
-        let found = judged(&outcome("a", 1), &outcome("b", 0));
+        let found = compared(&outcome("a", 1), &outcome("b", 0));
         assert_eq!((found.verdict.as_str(), found.tests), ("within noise", None));
-        assert_eq!(judged(&outcome("a", 0), &outcome("b", 0)).verdict, "identical");
+        assert_eq!(compared(&outcome("a", 0), &outcome("b", 0)).verdict, "identical");
     }
 
     #[test]
-    fn a_film_with_flaws_is_broken_even_where_it_is_identical() {
-        let mut flawed = outcome("a", 0);
-        flawed.film.invalid.non_finite = 3;
-        let found =
-            verdict(&STEP, (&flawed, &flawed), Difference { identical: true, ..Difference::default() });
+    fn a_film_with_invalid_samples_is_broken_even_where_it_is_identical() {
+        let mut invalid = outcome("a", 0);
+        invalid.film.invalid.non_finite = 3;
+        let found = with_verdict(
+            &LEVEL,
+            (&invalid, &invalid),
+            Difference { identical: true, ..Difference::default() },
+        );
         let found = found.unwrap().0;
         assert_eq!(found.verdict, "broken");
         assert!(found.reason.contains("not finite (3)"), "{}", found.reason);

@@ -1,7 +1,7 @@
-//! Passes in pieces short enough to be interrupted and watched.
+//! Passes in chunks short enough to be interrupted and watched.
 //!
-//! A film does not depend on how its samples are split over calls, so a long pass can be rendered piece by piece: the
-//! same film, the times added up.
+//! A film does not depend on how its samples are split over calls, so a long pass can be rendered chunk by
+//! chunk: the same film, the times added up.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -12,8 +12,8 @@ use lockstep_core::{PassReport, Renderer};
 use crate::exit::Failure;
 use crate::interrupt;
 
-/// How long a piece should take: long enough that starting it costs nothing, short enough to wait for.
-const PIECE_SECONDS: f64 = 0.7;
+/// The time that a chunk should take: long enough that starting it costs nothing, short enough to wait for.
+const CHUNK_SECONDS: f64 = 0.7;
 
 /// A pass that was rendered, or one that the user stopped.
 #[derive(Debug)]
@@ -24,18 +24,18 @@ pub(crate) enum Pass {
     Stopped,
 }
 
-/// How fast a target renders a scene, as last seen.
+/// The size of chunks, by the speed of the last one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pace {
-    /// Seconds that one sample of every pixel takes; zero until seen.
+pub(crate) struct Chunking {
+    /// Seconds that one sample of every pixel takes; zero before the first chunk.
     seconds_per_spp: f64,
 }
 
-impl Pace {
-    /// Adds samples to a renderer's film, telling `progress` how many are done after each piece.
+impl Chunking {
+    /// Adds samples to a renderer's film, telling `progress` how many are done after each chunk.
     ///
     /// # Errors
-    /// What the renderer says.
+    /// [`Failure::Core`] of the renderer.
     pub(crate) fn accumulate(
         &mut self,
         renderer: &mut dyn Renderer,
@@ -48,24 +48,24 @@ impl Pace {
             if interrupt::requested() {
                 return Ok(Pass::Stopped);
             }
-            let piece = next..samples.end.min(next.saturating_add(self.piece()));
+            let chunk = next..samples.end.min(next.saturating_add(self.chunk()));
             let start = Instant::now();
-            add(&mut sum, renderer.accumulate(piece.clone())?);
-            self.seconds_per_spp = start.elapsed().as_secs_f64() / f64::from(piece.end - piece.start);
-            progress(u64::from(piece.end - piece.start));
-            next = piece.end;
+            add(&mut sum, renderer.accumulate(chunk.clone())?);
+            self.seconds_per_spp = start.elapsed().as_secs_f64() / f64::from(chunk.end - chunk.start);
+            progress(u64::from(chunk.end - chunk.start));
+            next = chunk.end;
         }
         Ok(Pass::Done(sum))
     }
 
-    /// Seconds that so many samples of every pixel will take; nothing before the first pass.
+    /// Seconds that `spp` samples of every pixel will take; `None` before the first chunk.
     pub(crate) fn predict(&self, spp: u32) -> Option<f64> {
         (self.seconds_per_spp > 0.0).then(|| self.seconds_per_spp * f64::from(spp))
     }
 
-    /// Samples of every pixel in a piece; one while nothing is known.
-    fn piece(&self) -> u32 {
-        if self.seconds_per_spp > 0.0 { (PIECE_SECONDS / self.seconds_per_spp).max(1.0) as u32 } else { 1 }
+    /// Samples of every pixel in a chunk; one before the first.
+    fn chunk(&self) -> u32 {
+        if self.seconds_per_spp > 0.0 { (CHUNK_SECONDS / self.seconds_per_spp).max(1.0) as u32 } else { 1 }
     }
 }
 
@@ -100,9 +100,9 @@ mod tests {
         let mut renderer = NullRenderer::new();
         let settings = Settings { width: 8, height: 8, ..Settings::default() };
         renderer.load(&builder.build().unwrap(), &settings).unwrap();
-        let (mut pace, mut seen) = (Pace::default(), 0);
+        let (mut chunking, mut seen) = (Chunking::default(), 0);
         for pass in passes {
-            let done = pace.accumulate(&mut renderer, pass.clone(), &mut |n| seen += n).unwrap();
+            let done = chunking.accumulate(&mut renderer, pass.clone(), &mut |n| seen += n).unwrap();
             let Pass::Done(report) = done else { panic!("nobody interrupts") };
             assert_eq!(report.extension_rays(), 64 * u64::from(pass.end - pass.start));
         }
@@ -110,15 +110,15 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_in_pieces_is_the_same_film_as_one_pass() {
+    fn a_pass_in_chunks_is_the_same_film_as_one_pass() {
         let (whole, seen) = film_of(std::slice::from_ref(&(0..100)));
         assert_eq!((film_of(&[0..1, 1..40, 40..100]).0, seen), (whole, 100));
     }
 
     #[test]
-    fn pieces_grow_with_the_speed_and_stay_at_least_one_sample() {
-        assert_eq!(Pace::default().piece(), 1);
-        assert_eq!(Pace { seconds_per_spp: PIECE_SECONDS / 128.0 }.piece(), 128);
-        assert_eq!(Pace { seconds_per_spp: 60.0 }.piece(), 1);
+    fn chunks_grow_with_the_speed_and_stay_at_least_one_sample() {
+        assert_eq!(Chunking::default().chunk(), 1);
+        assert_eq!(Chunking { seconds_per_spp: CHUNK_SECONDS / 128.0 }.chunk(), 128);
+        assert_eq!(Chunking { seconds_per_spp: 60.0 }.chunk(), 1);
     }
 }

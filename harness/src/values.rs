@@ -1,4 +1,4 @@
-//! Ladders of samples per pixel, image sizes and times, as users write them.
+//! Values of options: levels of samples per pixel, image sizes and times.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,29 +7,29 @@ use lockstep_core::film::MAX_SPP;
 
 /// Samples per pixel at which images are compared, ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ladder {
-    /// The rungs: at least one, each above the one before.
-    pub(crate) rungs: Vec<u32>,
+pub(crate) struct SppSchedule {
+    /// The levels, each above the one before.
+    pub(crate) levels: Vec<u32>,
 }
 
-impl Ladder {
-    /// The highest rung.
+impl SppSchedule {
+    /// The last level.
     pub(crate) fn top(&self) -> u32 {
-        self.rungs.last().copied().unwrap_or(1)
+        self.levels.last().copied().unwrap_or(1)
     }
 }
 
-impl Default for Ladder {
+impl Default for SppSchedule {
     /// 1 to 32.
     fn default() -> Self {
-        Self { rungs: (0..=5).map(|power| 1 << power).collect() }
+        Self { levels: (0..=5).map(|power| 1 << power).collect() }
     }
 }
 
-impl FromStr for Ladder {
+impl FromStr for SppSchedule {
     type Err = String;
 
-    /// `A..B` doubles from A and ends at B; a single number is a ladder of one rung.
+    /// `A..B` doubles from A and ends at B; a single number is the only level.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("it must be A..B with 1 <= A <= B <= {MAX_SPP}, or one number, as in 1..64");
         let (first, last) = text.split_once("..").unwrap_or((text, text));
@@ -40,13 +40,13 @@ impl FromStr for Ladder {
             return Err(wrong());
         }
         let doubling = std::iter::successors(Some(first), |n| n.checked_mul(2)).take_while(|&n| n < last);
-        Ok(Self { rungs: doubling.chain([last]).collect() })
+        Ok(Self { levels: doubling.chain([last]).collect() })
     }
 }
 
-impl fmt::Display for Ladder {
+impl fmt::Display for SppSchedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.rungs.as_slice() {
+        match self.levels.as_slice() {
             [only] => write!(f, "{only}"),
             [first, .., last] => write!(f, "{first}..{last}"),
             [] => Ok(()),
@@ -100,22 +100,22 @@ impl FromStr for Seconds {
 mod tests {
     use super::*;
 
-    fn rungs(text: &str) -> Option<Vec<u32>> {
-        text.parse::<Ladder>().ok().map(|l| l.rungs)
+    fn levels(text: &str) -> Option<Vec<u32>> {
+        text.parse::<SppSchedule>().ok().map(|l| l.levels)
     }
 
     #[test]
-    fn ladders_double_and_end_where_they_are_told_to() {
-        assert_eq!(rungs("1..8"), Some(vec![1, 2, 4, 8]));
-        assert_eq!(rungs("3..20"), Some(vec![3, 6, 12, 20]));
-        assert_eq!(rungs("16"), Some(vec![16]));
-        assert_eq!(rungs("1..65536").map(|r| r.len()), Some(17));
+    fn schedules_double_and_end_where_they_should() {
+        assert_eq!(levels("1..8"), Some(vec![1, 2, 4, 8]));
+        assert_eq!(levels("3..20"), Some(vec![3, 6, 12, 20]));
+        assert_eq!(levels("16"), Some(vec![16]));
+        assert_eq!(levels("1..65536").map(|levels| levels.len()), Some(17));
     }
 
     #[test]
-    fn impossible_ladders_are_refused() {
+    fn impossible_schedules_are_refused() {
         for text in ["", "0..4", "8..4", "1..65537", "1...4", "a", "-1..4", "1.."] {
-            assert_eq!(rungs(text), None, "{text}");
+            assert_eq!(levels(text), None, "{text}");
         }
     }
 

@@ -1,15 +1,21 @@
 use super::*;
+use crate::study::folder::Folder;
+use crate::study::plan::Plan;
+use crate::tune;
+use lockstep_core::Settings;
 use lockstep_core::null::NullRenderer;
 use lockstep_core::scene::SceneBuilder;
 use lockstep_core::{BounceCounts, LoadReport, StageTimes};
 use lockstep_core::{DeviceInfo, Film, Renderer};
-use lockstep_reports::records::{Record, read_records};
+use lockstep_reports::records::read_records;
+use lockstep_reports::study::{Study, files};
+use lockstep_reports::tuning::tuned;
 use std::ops::Range;
 
-/// A target with a variant that is faster, one that is refused and one whose film is another.
+/// A target with a configuration that is faster, one that is refused and one whose film is another.
 struct Faulty {
     info: DeviceInfo,
-    variant: KernelConfig,
+    config: KernelConfig,
     spp: u32,
 }
 
@@ -32,13 +38,13 @@ impl Renderer for Faulty {
     }
 
     fn load(&mut self, _: &Scene, _: &Settings) -> lockstep_core::Result<LoadReport> {
-        (self.variant, self.spp) = (KernelConfig::default(), 0);
+        (self.config, self.spp) = (KernelConfig::default(), 0);
         Ok(LoadReport::default())
     }
 
     fn accumulate(&mut self, samples: Range<u32>) -> lockstep_core::Result<PassReport> {
         self.spp += samples.len() as u32;
-        let ms = if self.variant == FASTER { 1.0 } else { 2.0 } * samples.len() as f64;
+        let ms = if self.config == FASTER { 1.0 } else { 2.0 } * samples.len() as f64;
         let mut stages = StageTimes { total_ms: ms, ..StageTimes::default() };
         stages.add("extend", ms * 0.5);
         stages.add("shade", ms * 0.25);
@@ -49,7 +55,7 @@ impl Renderer for Faulty {
     fn read(&mut self, film: &mut Film) -> lockstep_core::Result<()> {
         *film = Film::new(2, 2)?;
         film.spp = self.spp;
-        film.sums[0][0] = i64::from(self.variant == WRONG);
+        film.sums[0][0] = i64::from(self.config == WRONG);
         Ok(())
     }
 
@@ -57,12 +63,12 @@ impl Renderer for Faulty {
         vec![KernelConfig::default(), FASTER, REFUSED, WRONG]
     }
 
-    fn configure(&mut self, variant: &KernelConfig) -> lockstep_core::Result<ConfigureReport> {
-        if *variant == REFUSED {
+    fn configure(&mut self, config: &KernelConfig) -> lockstep_core::Result<ConfigureReport> {
+        if *config == REFUSED {
             let (action, reason) = ("running groups of 1024".into(), "at most 64".into());
             return Err(Error::Device { actor: "faulty".into(), action, reason });
         }
-        (self.variant, self.spp) = (*variant, 0);
+        (self.config, self.spp) = (*config, 0);
         Ok(ConfigureReport { compile_ms: 1.0, group: Some(32) })
     }
 }
@@ -92,31 +98,35 @@ fn scene() -> Scene {
     SceneBuilder::new("nothing").build().unwrap()
 }
 
-/// Sweeps a renderer into a folder, as a target that promises identity.
-fn sweep(renderer: Box<dyn Renderer>, root: &std::path::Path, rounds: u32) -> Vec<Record> {
-    let plan = Plan::of_scenes(vec![scene()]);
-    let mut participant = Participant::new("faulty", renderer);
-    participant.info.exact = true;
-    let participants = vec![participant];
-    let environment = plan.environment(&participants);
-    let (mut folder, _) = Folder::open(root, &environment, false).unwrap();
-    let asked = Asked { rounds, spp: Some(4), settings: plan.settings };
-    assert!(all(&plan, participants, &asked, &mut folder).unwrap().is_continue());
+/// Tunes a renderer into a folder, as a target that promises identity.
+fn tune(renderer: Box<dyn Renderer>, root: &std::path::Path, rounds: u32) -> Vec<Record> {
+    let settings = Settings { width: 2, height: 2, ..Settings::default() };
+    let mut plan = Plan::of_scenes(vec!["nothing".into()], vec![scene()], settings);
+    plan.schedule = "4".parse().unwrap();
+    plan.repeats = rounds;
+    let mut session = TargetSession::new("faulty".into(), renderer);
+    session.info.exact = true;
+    let sessions = vec![session];
+    let mut environment = plan.environment(&sessions);
+    // A tuning with more rounds is another study; here it is the same one, stopped and resumed.
+    environment.settings.repeats = 0;
+    let (folder, _) = Folder::open(root, &environment, false).unwrap();
+    assert!(tune::all(&mut Lab::new(&plan, folder, sessions, false)).unwrap().is_continue());
     read_records(&root.join(files::RECORDS)).unwrap()
 }
 
 fn faulty() -> Box<dyn Renderer> {
-    Box::new(Faulty { info: DeviceInfo::default(), variant: KernelConfig::default(), spp: 0 })
+    Box::new(Faulty { info: DeviceInfo::default(), config: KernelConfig::default(), spp: 0 })
 }
 
 #[test]
-fn a_sweep_times_every_variant_in_every_round_and_finds_the_one_that_changes_the_film() {
+fn every_configuration_is_timed_in_every_round_and_the_one_that_changes_the_film_is_found() {
     let folder = tempfile::tempdir().unwrap();
-    let records = sweep(faulty(), folder.path(), 3);
-    let sweeps: Vec<&Tune> =
+    let records = tune(faulty(), folder.path(), 3);
+    let points: Vec<&Tune> =
         records.iter().filter_map(|r| if let Record::Tune(s) = r { Some(s) } else { None }).collect();
     // The refused one is not asked for again.
-    assert_eq!(sweeps.len(), 3 * 4 + 1);
+    assert_eq!(points.len(), 3 * 4 + 1);
     let rows = tuned(&Study::load(folder.path()).unwrap());
     let found: Vec<(String, bool, bool)> =
         rows.iter().map(|row| (row.variant.clone(), row.best, row.is_bug())).collect();
@@ -136,10 +146,10 @@ fn a_sweep_times_every_variant_in_every_round_and_finds_the_one_that_changes_the
 }
 
 #[test]
-fn a_sweep_that_was_stopped_goes_on_where_it_was() {
+fn a_tuning_that_was_stopped_is_resumed_where_it_was() {
     let folder = tempfile::tempdir().unwrap();
-    let first = sweep(faulty(), folder.path(), 2);
-    let more = sweep(faulty(), folder.path(), 4);
+    let first = tune(faulty(), folder.path(), 2);
+    let more = tune(faulty(), folder.path(), 4);
     // As text, since a megakernel's parts are no numbers.
     let texts = |records: &[Record]| records.iter().map(|r| r.to_json().unwrap()).collect::<Vec<_>>();
     assert_eq!(texts(&more)[..first.len()], texts(&first), "nothing is measured again");
@@ -148,9 +158,9 @@ fn a_sweep_that_was_stopped_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_target_that_knows_no_variants_is_swept_by_its_own_way_alone() {
+fn a_target_that_knows_no_configurations_is_tuned_by_its_default_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let records = sweep(Box::new(NullRenderer::new()), folder.path(), 3);
+    let records = tune(Box::new(NullRenderer::new()), folder.path(), 3);
     let variants: Vec<&Tune> =
         records.iter().filter_map(|r| if let Record::Tune(s) = r { Some(s) } else { None }).collect();
     assert_eq!(variants.len(), 6, "twice a round");
@@ -158,9 +168,9 @@ fn a_target_that_knows_no_variants_is_swept_by_its_own_way_alone() {
 }
 
 #[test]
-fn a_target_that_cannot_render_a_scene_is_left_out_of_the_sweep_with_its_reason() {
+fn a_target_that_cannot_render_a_scene_is_skipped_with_its_reason() {
     let folder = tempfile::tempdir().unwrap();
-    let records = sweep(Box::new(Absent(DeviceInfo::default())), folder.path(), 3);
+    let records = tune(Box::new(Absent(DeviceInfo::default())), folder.path(), 3);
     let [Record::Skip(skip)] = &records[..] else { panic!("{records:?}") };
     assert_eq!((skip.target.as_str(), skip.scene.as_deref()), ("faulty", Some("nothing")));
     assert_eq!(skip.reason, "its library is missing. Install it.");

@@ -1,7 +1,7 @@
-//! How to look into a check that failed: the exact command.
+//! Triage of a check that failed: the exact command that looks into it.
 
 use lockstep_core::Mode;
-use lockstep_core::{OpenOptions, Renderer, Scene};
+use lockstep_core::{OpenOptions, Renderer, Scene, TargetId};
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::records::Environment;
 
@@ -16,12 +16,12 @@ const REFERENCE: &str = "cpu-bvh";
 /// Samples that are looked through for the first that differs; a golden has few.
 const MAX_SAMPLES: u32 = 64;
 
-/// What to do about an image that is not its golden: trace the worst pixel's first sample that differs from the
-/// reference target's, or, where the two agree, see what has changed since the golden was made.
+/// The next step for an image that is not its golden: trace the worst pixel's first sample that differs from
+/// the reference target's, or, where the two agree, see what has changed since the golden was made.
 ///
 /// # Errors
-/// What a renderer says.
-pub(super) fn look(
+/// [`Failure::Core`] of the renderer.
+pub(super) fn triage(
     spec: &str,
     scene: &Scene,
     target: &Target,
@@ -31,24 +31,24 @@ pub(super) fn look(
 ) -> Result<String, Failure> {
     let reference = backends::one(REFERENCE, Mode::Exact)?;
     let pixel = worst_pixel(image, &golden.image);
-    if reference.name != target.name {
+    if reference.id != target.id {
         let mut renderers = [reference.open(options)?, target.open(options)?];
         if let Some(sample) = first_difference(&mut renderers, scene, golden, pixel)? {
-            return Ok(trace(spec, [&reference.name, &target.name], golden, pixel, sample));
+            return Ok(trace(spec, [&reference.id, &target.id], golden, pixel, sample));
         }
     }
-    Ok(changed(spec, &reference.name, golden))
+    Ok(changed(spec, REFERENCE, golden))
 }
 
 /// The command that prints two targets' paths of one sample beside each other.
-fn trace(spec: &str, targets: [&str; 2], golden: &Golden, [x, y]: [u32; 2], sample: u32) -> String {
+fn trace(spec: &str, [a, b]: [&TargetId; 2], golden: &Golden, [x, y]: [u32; 2], sample: u32) -> String {
     let s = &golden.settings;
     shell(&[
         "lockstep",
         "trace",
         spec,
         "-b",
-        &targets.join(","),
+        &format!("{a},{b}"),
         "--pixel",
         &format!("{x},{y}"),
         "--sample",
@@ -62,7 +62,7 @@ fn trace(spec: &str, targets: [&str; 2], golden: &Golden, [x, y]: [u32; 2], samp
     ])
 }
 
-/// What to do where the reference target has left the golden too.
+/// The next step where the reference target has left the golden too.
 fn changed(spec: &str, reference: &str, golden: &Golden) -> String {
     let since = match golden.commit.as_str() {
         "" | "none" => String::new(),
@@ -127,7 +127,8 @@ mod tests {
 
     #[test]
     fn the_command_names_everything_that_the_golden_was_rendered_with() {
-        let command = trace("my scene.glb", ["cpu-bvh", "opencl@pocl"], &golden(""), [5, 2], 3);
+        let command =
+            trace("my scene.glb", [&"cpu-bvh".into(), &"opencl@pocl".into()], &golden(""), [5, 2], 3);
         assert_eq!(
             command,
             "lockstep trace 'my scene.glb' -b cpu-bvh,opencl@pocl --pixel 5,2 --sample 3 --size 8x4 --bounces 3 --seed 3"

@@ -1,7 +1,8 @@
-//! What targets traverse: layout, time to build, size and expected costs.
+//! Acceleration structures of targets: layout, time to build, size and expected costs.
 
 use lockstep_bvh::{Bvh, Layout};
 use lockstep_core::LoadReport;
+use lockstep_core::TargetId;
 use lockstep_core::scene::Scene;
 use serde::Serialize;
 
@@ -17,7 +18,7 @@ pub(crate) struct Structure {
     pub(crate) layout: String,
     /// Milliseconds.
     pub(crate) build_ms: f64,
-    /// Bytes of a built-in hierarchy.
+    /// Bytes of a built-in BVH.
     pub(crate) bytes: Option<u64>,
     /// Its expected cost by the surface area heuristic, see [`Bvh::surface_area_cost`].
     pub(crate) sah: Option<f64>,
@@ -26,12 +27,12 @@ pub(crate) struct Structure {
 }
 
 impl Structure {
-    /// What a target said when it loaded a scene.
-    pub(crate) fn new(scene: &Scene, target: &str, layout: &str, report: &LoadReport) -> Self {
+    /// From the report of loading a scene.
+    pub(crate) fn new(scene: &Scene, target: &TargetId, layout: &str, report: &LoadReport) -> Self {
         Self {
             scene: scene.name.clone(),
             triangles: scene.instanced_triangles(),
-            target: target.to_owned(),
+            target: target.to_string(),
             layout: layout.to_owned(),
             build_ms: report.build_ms,
             bytes: report.bvh.map(|bvh| bvh.bytes),
@@ -41,8 +42,8 @@ impl Structure {
     }
 }
 
-/// Fills in the end-point overlap of built-in hierarchies over a scene, each layout's once: builders make the same
-/// hierarchy for every target.
+/// Fills in the end-point overlap of built-in BVHs over a scene, each layout's once: builders make the same
+/// BVH for every target.
 pub(crate) fn add_overlap(structures: &mut [Structure], scene: &Scene) {
     for layout in [Layout::Bvh2, Layout::Bvh8] {
         let mut alike =
@@ -87,7 +88,7 @@ mod tests {
         let mut renderer = target.open(&OpenOptions::default()).unwrap();
         let report = renderer.load(&scene, &Settings { width: 8, height: 8, ..Settings::default() }).unwrap();
         let layout = renderer.trace_rays(&[], Query::Closest, 0, None).unwrap().layout;
-        let mut structures = [Structure::new(&scene, &target.name, &layout, &report)];
+        let mut structures = [Structure::new(&scene, &target.id, &layout, &report)];
         add_overlap(&mut structures, &scene);
         let built = Bvh::build(&scene, Layout::Bvh8);
         assert_eq!(structures[0].sah, Some(built.surface_area_cost(&scene)));

@@ -1,0 +1,252 @@
+//! The laboratory of a study: its open targets and its folder, with the reference of the present scene.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use lockstep_core::{Error, Scene, Settings, TargetId};
+use lockstep_reports::records::{Note, Record, Skip, utc_now};
+
+use super::folder::Folder;
+use super::level::{self, Level, Outcome};
+use super::plan::Plan;
+use super::reference::{self, Reference};
+use super::target_session::{Purpose, TargetSession};
+use crate::exit::Failure;
+use crate::interrupt;
+use crate::output::say;
+use crate::progress::Bar;
+
+/// Everything that measurements are made with.
+pub(crate) struct Lab<'a> {
+    /// The plan of the study.
+    pub(crate) plan: &'a Plan,
+    /// Where records and images go.
+    pub(crate) folder: Folder,
+    /// Progress of the present series.
+    pub(crate) bar: Bar,
+    sessions: Vec<TargetSession>,
+    /// The first target opened a second time, for the A/A control.
+    control: Option<TargetSession>,
+    /// Scenes that targets refused.
+    refused: HashSet<(String, TargetId)>,
+    /// The last scene whose reference was asked for, and the reference; `None` where no target can render
+    /// one.
+    reference: Option<(String, Option<Rc<Reference>>)>,
+    /// Whether the folder has records of an earlier run and none yet of this one.
+    resumes: bool,
+}
+
+impl<'a> Lab<'a> {
+    /// Targets that are open, and the folder that takes their records. `resumes` says that the folder has
+    /// some already.
+    pub(crate) fn new(plan: &'a Plan, folder: Folder, sessions: Vec<TargetSession>, resumes: bool) -> Self {
+        Self {
+            plan,
+            folder,
+            bar: Bar::hidden(),
+            sessions,
+            control: None,
+            refused: HashSet::new(),
+            reference: None,
+            resumes,
+        }
+    }
+
+    /// The same with the first target a second time, for the A/A control.
+    pub(crate) fn with_control(self, control: Option<TargetSession>) -> Self {
+        Self { control, ..self }
+    }
+
+    /// The targets that render a scene, in the order of the study, as far as is known before they are asked.
+    pub(crate) fn targets(&self, scene: &str) -> Vec<TargetId> {
+        self.sessions.iter().map(|s| s.id.clone()).filter(|id| !self.refuses(id, scene)).collect()
+    }
+
+    /// Whether a target has refused a scene in this run.
+    pub(crate) fn refuses(&self, target: &TargetId, scene: &str) -> bool {
+        self.refused.contains(&(scene.to_owned(), target.clone()))
+    }
+
+    /// The target of the A/A control, where there is one and it renders the scene.
+    pub(crate) fn control(&self, scene: &str) -> Option<&TargetId> {
+        self.control.as_ref().map(|session| &session.id).filter(|id| !self.refuses(id, scene))
+    }
+
+    /// Takes a scene to every target and to the A/A control, but for those that hold it for this purpose
+    /// already.
+    ///
+    /// # Errors
+    /// Everything that a renderer says but that it cannot render the scene, and errors of the folder.
+    pub(crate) fn load(&mut self, scene: &Scene, seed: u32, purpose: Purpose) -> Result<(), Failure> {
+        self.load_on(&self.targets(&scene.name), scene, seed, purpose)?;
+        if self.control(&scene.name).is_some()
+            && let Some(control) = &mut self.control
+        {
+            let settings = self.plan.with_seed(seed);
+            if !control.holds(scene, &settings, purpose) {
+                control.load(scene, &settings, purpose)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a scene to some targets. One that cannot render it is skipped from then on, with a record.
+    ///
+    /// # Errors
+    /// As [`Lab::load`].
+    pub(crate) fn load_on(
+        &mut self,
+        targets: &[TargetId],
+        scene: &Scene,
+        seed: u32,
+        purpose: Purpose,
+    ) -> Result<(), Failure> {
+        let settings: Settings = self.plan.with_seed(seed);
+        for session in self.sessions.iter_mut().filter(|session| targets.contains(&session.id)) {
+            if session.holds(scene, &settings, purpose) {
+                continue;
+            }
+            if std::mem::take(&mut self.resumes) {
+                self.folder.append(vec![remark("resumed")])?;
+            }
+            let record = match session.load(scene, &settings, purpose) {
+                Ok(report) => {
+                    self.folder.add_kernels(&session.id, session.kernels())?;
+                    level::load_record(scene, &session.id, &report)
+                }
+                Err(Failure::Core(error @ (Error::Unsupported { .. } | Error::Unavailable { .. }))) => {
+                    say(&format!("lockstep: {} skips {}: {error}", session.id, scene.name));
+                    self.refused.insert((scene.name.clone(), session.id.clone()));
+                    skip(&session.id, &scene.name, &error)
+                }
+                Err(other) => return Err(other),
+            };
+            self.folder.append(vec![record])?;
+        }
+        Ok(())
+    }
+
+    /// Renders a level on some targets, one after the other, so that a clock that drifts drifts for all
+    /// alike.
+    ///
+    /// # Errors
+    /// As [`level::render`].
+    pub(crate) fn render(
+        &mut self,
+        level: &Level<'_>,
+        targets: &[TargetId],
+    ) -> Result<ControlFlow<(), Vec<Outcome>>, Failure> {
+        let mut outcomes = Vec::with_capacity(targets.len());
+        for session in self.sessions.iter_mut().filter(|session| targets.contains(&session.id)) {
+            match level::render(level, session, &self.folder, &self.bar)? {
+                ControlFlow::Continue(outcome) => outcomes.push(outcome),
+                ControlFlow::Break(()) => return Ok(ControlFlow::Break(())),
+            }
+        }
+        Ok(ControlFlow::Continue(outcomes))
+    }
+
+    /// Renders a level on the A/A control; nothing where there is none.
+    ///
+    /// # Errors
+    /// As [`level::render`].
+    pub(crate) fn render_control(
+        &mut self,
+        level: &Level<'_>,
+    ) -> Result<ControlFlow<(), Option<Outcome>>, Failure> {
+        match &mut self.control {
+            Some(control) => Ok(level::render(level, control, &self.folder, &self.bar)?.map_continue(Some)),
+            None => Ok(ControlFlow::Continue(None)),
+        }
+    }
+
+    /// An open target.
+    pub(crate) fn session(&mut self, target: &TargetId) -> Option<&mut TargetSession> {
+        self.sessions.iter_mut().find(|session| session.id == *target)
+    }
+
+    /// Two open targets, which differ.
+    pub(crate) fn pair(
+        &mut self,
+        a: &TargetId,
+        b: &TargetId,
+    ) -> Option<(&mut TargetSession, &mut TargetSession)> {
+        let place = |id: &TargetId| self.sessions.iter().position(|session| session.id == *id);
+        let places = [place(a)?, place(b)?];
+        let [a, b] = self.sessions.get_disjoint_mut(places).ok()?;
+        Some((a, b))
+    }
+
+    /// Every open target.
+    pub(crate) fn sessions(&self) -> &[TargetSession] {
+        &self.sessions
+    }
+
+    /// Closes every target, which frees its memory and threads for measurements that open their own.
+    pub(crate) fn close(&mut self) {
+        self.sessions.clear();
+        self.control = None;
+    }
+
+    /// The scene's reference: the user's image, or one from the cache, or one rendered now on one of the
+    /// targets, which then holds other samples. `None` where no target can render it; breaks where the user
+    /// stops it.
+    ///
+    /// # Errors
+    /// [`Failure`] of renderers and files.
+    pub(crate) fn reference(
+        &mut self,
+        scene: &Scene,
+    ) -> Result<ControlFlow<(), Option<Rc<Reference>>>, Failure> {
+        if let Some(known) = self.known_reference(&scene.name) {
+            return Ok(ControlFlow::Continue(Some(known)));
+        }
+        let targets = self.targets(&scene.name);
+        if targets.is_empty() || self.lacks_reference(&scene.name) {
+            return Ok(ControlFlow::Continue(None));
+        }
+        let exact =
+            self.sessions.iter_mut().filter(|s| s.info.exact && targets.contains(&s.id)).collect::<Vec<_>>();
+        let found = reference::obtain(self.plan, scene, exact, self.folder.timings(), &self.bar)?;
+        if interrupt::requested() && found.reference.is_none() {
+            return Ok(ControlFlow::Break(()));
+        }
+        for note in &found.notes {
+            self.bar.line(&format!("lockstep: {}", note.text));
+        }
+        self.folder.append(found.notes.into_iter().map(Note::into).collect())?;
+        let reference = found.reference.map(Rc::new);
+        self.reference = Some((scene.name.clone(), reference.clone()));
+        Ok(ControlFlow::Continue(reference))
+    }
+
+    /// The scene's reference, if it was given or asked for before.
+    pub(crate) fn known_reference(&self, scene: &str) -> Option<Rc<Reference>> {
+        if let Some(given) = &self.plan.reference {
+            return Some(given.clone());
+        }
+        self.reference.as_ref().filter(|(known, _)| known == scene).and_then(|(_, found)| found.clone())
+    }
+
+    /// Whether it is known that no target can render the scene's reference.
+    pub(crate) fn lacks_reference(&self, scene: &str) -> bool {
+        self.reference.as_ref().is_some_and(|(known, found)| known == scene && found.is_none())
+    }
+}
+
+/// A remark with its time.
+pub(crate) fn remark(text: &str) -> Record {
+    Note { text: format!("{text}, {}", utc_now()), ..Note::default() }.into()
+}
+
+/// The record of a target that skips a scene.
+fn skip(target: &TargetId, scene: &str, error: &Error) -> Record {
+    Skip {
+        target: target.to_string(),
+        scene: Some(scene.to_owned()),
+        reason: error.to_string(),
+        remedy: "Study this scene on the other targets.".into(),
+    }
+    .into()
+}

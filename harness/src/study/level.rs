@@ -1,0 +1,215 @@
+//! One level of samples per pixel: the samples from the level before to this one, rendered on a target.
+
+use std::ops::ControlFlow;
+
+use lockstep_core::BvhOrigin;
+use lockstep_core::{Film, PassReport, TargetId};
+use lockstep_reports::image_io::LinearImage;
+use lockstep_reports::records::{Bounce, FilmHash, Load, Record, RejectedSamples, Timing};
+
+use super::folder::Folder;
+use super::target_session::TargetSession;
+use crate::chunking::Pass;
+use crate::exit::Failure;
+use crate::progress::Bar;
+use crate::render::image_of;
+
+/// A range of samples of a scene.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Level<'a> {
+    /// The scene's name.
+    pub(crate) scene: &'a str,
+    /// First sample index.
+    pub(crate) from: u32,
+    /// One past the last: samples per pixel of the film afterwards.
+    pub(crate) to: u32,
+    /// The random seed.
+    pub(crate) seed: u32,
+    /// The repeat of the same samples, from 0.
+    pub(crate) repeat: u32,
+}
+
+/// A target's film at a level.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// The target.
+    pub(crate) target: TargetId,
+    /// Host threads that rendered; zero for a device.
+    pub(crate) threads: u32,
+    /// Time and rays of the level's samples.
+    pub(crate) pass: PassReport,
+    /// The film at the level.
+    pub(crate) film: Film,
+    /// The film at the level before; `None` where it was empty.
+    pub(crate) before: Option<Film>,
+    /// The film's mean radiance.
+    pub(crate) image: LinearImage,
+    /// BLAKE3 of the film's integers.
+    pub(crate) hash: String,
+}
+
+/// Renders a level on a target.
+///
+/// # Errors
+/// [`Failure::Core`] of the renderer, or [`Failure::Input`] when the target does not continue the film that
+/// it recorded.
+pub(crate) fn render(
+    level: &Level<'_>,
+    session: &mut TargetSession,
+    folder: &Folder,
+    bar: &Bar,
+) -> Result<ControlFlow<(), Outcome>, Failure> {
+    if catch_up(level, session, folder, bar)?.is_break() {
+        return Ok(ControlFlow::Break(()));
+    }
+    bar.say(&format!("{} {} spp on {}", level.scene, level.to, session.id));
+    let Pass::Done(pass) = session.advance(level.to, &mut |n| bar.add(n))? else {
+        return Ok(ControlFlow::Break(()));
+    };
+    let film = session.film()?;
+    let before = session.last.replace(film.clone()).filter(|_| level.from > 0);
+    let (image, hash) = (image_of(&film)?, film_hash(&film));
+    let (target, threads) = (session.id.clone(), session.threads());
+    Ok(ControlFlow::Continue(Outcome { target, threads, pass, film, before, image, hash }))
+}
+
+/// Renders the samples before the level where a resumed study has their records but not their film, and
+/// checks that the film is the recorded one.
+fn catch_up(
+    level: &Level<'_>,
+    session: &mut TargetSession,
+    folder: &Folder,
+    bar: &Bar,
+) -> Result<ControlFlow<()>, Failure> {
+    if session.spp() >= level.from {
+        return Ok(ControlFlow::Continue(()));
+    }
+    bar.say(&format!("{} catching up to {} spp on {}", level.scene, level.from, session.id));
+    bar.lengthen(u64::from(level.from - session.spp()));
+    if matches!(session.advance(level.from, &mut |n| bar.add(n))?, Pass::Stopped) {
+        return Ok(ControlFlow::Break(()));
+    }
+    let film = session.film()?;
+    let hash = film_hash(&film);
+    session.last = Some(film);
+    let before = Level { to: level.from, ..*level };
+    let record = film_record(&before, &session.id, &hash);
+    match folder.film_hash(&record) {
+        Some(recorded) if recorded != hash => Err(Failure::Input(format!(
+            "{} no longer renders {} at {} spp as it did when {} was begun: its code, driver or device has changed; add \
+             --fresh to start over, or choose another folder with -o",
+            session.id,
+            level.scene,
+            level.from,
+            folder.root().display()
+        ))),
+        _ => Ok(ControlFlow::Continue(())),
+    }
+}
+
+/// The record of a target's film at a level.
+pub(crate) fn film_record(level: &Level<'_>, target: &TargetId, hash: &str) -> FilmHash {
+    FilmHash::new(level.scene, &target.to_string(), level.to, u64::from(level.seed), hash)
+}
+
+/// BLAKE3 of a film's size, sample count and integers, in hexadecimal.
+pub(crate) fn film_hash(film: &Film) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for number in [film.width(), film.height(), film.spp] {
+        hasher.update(&number.to_le_bytes());
+    }
+    hasher.update(bytemuck::cast_slice(&film.sums));
+    hasher.finalize().to_hex().to_string()
+}
+
+/// The timing record of a level on one target.
+pub(crate) fn timing(level: &Level<'_>, outcome: &Outcome) -> Timing {
+    let (stages, bounces) = (&outcome.pass.stages, &outcome.pass.bounces);
+    Timing {
+        generate_ms: stages.ms(lockstep_core::stage::GENERATE),
+        extend_ms: stages.ms(lockstep_core::stage::EXTEND),
+        shade_ms: stages.ms(lockstep_core::stage::SHADE),
+        connect_ms: stages.ms(lockstep_core::stage::CONNECT),
+        total_ms: stages.total_ms,
+        trace_ms: stages.trace_ms(),
+        extension_rays: outcome.pass.extension_rays(),
+        shadow_rays: outcome.pass.shadow_rays(),
+        samples: outcome.film.sums.len() as u64 * u64::from(level.to - level.from),
+        threads: outcome.threads,
+        extension_rays_by_bounce: bounces.iter().map(|b| b.extension_rays).collect(),
+        shadow_rays_by_bounce: bounces.iter().map(|b| b.shadow_rays).collect(),
+        ..timing_key(level, &outcome.target)
+    }
+    .with_derived()
+}
+
+/// The key of the timing of a level on one target.
+pub(crate) fn timing_key(level: &Level<'_>, target: &TargetId) -> Timing {
+    Timing {
+        scene: level.scene.to_owned(),
+        target: target.to_string(),
+        spp_from: level.from,
+        spp_to: level.to,
+        seed: u64::from(level.seed),
+        repeat: level.repeat,
+        mode: target.mode,
+        ..Timing::default()
+    }
+}
+
+/// The rays of a level, bounce by bounce.
+pub(crate) fn bounces<'a>(level: &'a Level<'_>, outcome: &'a Outcome) -> impl Iterator<Item = Record> + 'a {
+    outcome.pass.bounces.iter().zip(0..).map(|(counts, bounce)| {
+        Bounce {
+            scene: level.scene.to_owned(),
+            target: outcome.target.to_string(),
+            spp_from: level.from,
+            spp_to: level.to,
+            bounce,
+            extension_rays: counts.extension_rays,
+            hits: counts.hits,
+            shadow_rays: counts.shadow_rays,
+            unoccluded: counts.unoccluded,
+            mode: outcome.target.mode,
+        }
+        .into()
+    })
+}
+
+/// The samples that a film had to alter; nothing when there are none.
+pub(crate) fn rejected(level: &Level<'_>, outcome: &Outcome) -> Option<Record> {
+    let invalid = outcome.film.invalid;
+    (!invalid.is_zero()).then(|| {
+        RejectedSamples {
+            scene: level.scene.to_owned(),
+            target: outcome.target.to_string(),
+            spp: level.to,
+            seed: u64::from(level.seed),
+            non_finite: invalid.non_finite,
+            negative: invalid.negative,
+            clamped: invalid.clamped,
+            mode: outcome.target.mode,
+        }
+        .into()
+    })
+}
+
+/// The record of taking a scene to a target.
+pub(crate) fn load_record(
+    scene: &lockstep_core::Scene,
+    target: &TargetId,
+    report: &lockstep_core::LoadReport,
+) -> Record {
+    Load {
+        scene: scene.name.clone(),
+        target: target.to_string(),
+        build_ms: report.build_ms,
+        cached: report.bvh.map(|bvh| bvh.origin == BvhOrigin::Cached),
+        compile_ms: report.compile_ms,
+        upload_ms: report.upload_ms,
+        triangles: scene.triangles.len() as u64,
+        device_bytes: report.device_bytes,
+        mode: target.mode,
+    }
+    .into()
+}

@@ -1,0 +1,64 @@
+//! The A/A control: the first target, timed a second time in every round as if it were another. It tells how
+//! far equal targets' times differ.
+
+use std::ops::ControlFlow;
+
+use lockstep_core::Scene;
+use lockstep_reports::records::Record;
+use lockstep_reports::statistics::timing::LEAST_ROUNDS;
+
+use crate::backends::Target;
+use crate::exit::Failure;
+use crate::study::lab::Lab;
+use crate::study::level::{self, Level};
+use crate::study::plan::Plan;
+use crate::study::runner::{Key, Measurement};
+use crate::study::target_session::{Purpose, TargetSession};
+
+/// A level on the control, right before all targets render it, so that both times of the first target meet
+/// the same machine.
+pub(crate) struct AaControl<'a> {
+    /// The scene.
+    pub(crate) scene: &'a Scene,
+    /// The level.
+    pub(crate) level: Level<'a>,
+}
+
+impl AaControl<'_> {
+    /// The first target opened a second time, where there are rounds enough for a control.
+    ///
+    /// # Errors
+    /// [`Failure`] of the device.
+    pub(crate) fn open(
+        targets: &[Target],
+        sessions: &[TargetSession],
+        plan: &Plan,
+    ) -> Result<Option<TargetSession>, Failure> {
+        let first = sessions.first().filter(|_| plan.rounds() >= LEAST_ROUNDS);
+        let target = first.and_then(|first| targets.iter().find(|target| target.id == first.id));
+        target.map(|t| Ok(TargetSession::new(t.id.clone(), t.open(&plan.options)?))).transpose()
+    }
+}
+
+impl Measurement for AaControl<'_> {
+    fn keys(&self, lab: &Lab<'_>) -> Vec<Key> {
+        let control = lab.control(self.level.scene);
+        let key = control.map(|id| Key::of(Record::Again(level::timing_key(&self.level, id))));
+        key.into_iter().collect()
+    }
+
+    fn samples(&self, lab: &Lab<'_>) -> u64 {
+        lab.control(self.level.scene).map_or(0, |_| u64::from(self.level.to - self.level.from))
+    }
+
+    fn prepare(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<()>, Failure> {
+        lab.load(self.scene, self.level.seed, Purpose::Levels { repeat: self.level.repeat })?;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn run(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<(), Vec<Record>>, Failure> {
+        let rendered = lab.render_control(&self.level)?;
+        let timing = |outcome| Record::Again(level::timing(&self.level, &outcome));
+        Ok(rendered.map_continue(|outcome| outcome.map(timing).into_iter().collect()))
+    }
+}

@@ -1,0 +1,127 @@
+//! The noise floor: each target against itself under another seed.
+//!
+//! Targets whose films are identical at every level under the first seed are promised to be so under any, so
+//! one of them renders for all, and the records name it.
+
+use std::ops::ControlFlow;
+
+use lockstep_core::{Scene, TargetId};
+use lockstep_reports::image_io::{ImageKind, read_image};
+use lockstep_reports::metrics::squared_errors;
+use lockstep_reports::records::{Noise, Record};
+
+use crate::exit::Failure;
+use crate::study::folder::Folder;
+use crate::study::lab::Lab;
+use crate::study::level::{Level, Outcome, film_record};
+use crate::study::plan::Plan;
+use crate::study::reference::speed;
+use crate::study::runner::{Key, Measurement};
+use crate::study::target_session::Purpose;
+
+/// A level under another seed, on one of each group of identical targets.
+pub(crate) struct NoiseFloor<'a> {
+    /// The scene.
+    pub(crate) scene: &'a Scene,
+    /// The level.
+    pub(crate) level: Level<'a>,
+}
+
+impl Measurement for NoiseFloor<'_> {
+    fn keys(&self, lab: &Lab<'_>) -> Vec<Key> {
+        let targets = lab.targets(self.level.scene);
+        targets.iter().map(|id| Key::of(noise_key(lab.plan, &self.level, id))).collect()
+    }
+
+    fn prepare(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<()>, Failure> {
+        let leaders: Vec<TargetId> = groups(lab, self.level.scene).into_iter().map(|g| g.leader).collect();
+        lab.load_on(&leaders, self.scene, self.level.seed, Purpose::NoiseFloor)?;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn run(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<(), Vec<Record>>, Failure> {
+        let level = &self.level;
+        let groups = groups(lab, level.scene);
+        let leaders: Vec<TargetId> = groups.iter().map(|group| group.leader.clone()).collect();
+        lab.bar.lengthen(u64::from(level.to - level.from) * leaders.len() as u64);
+        let ControlFlow::Continue(outcomes) = lab.render(level, &leaders)? else {
+            return Ok(ControlFlow::Break(()));
+        };
+        let mut records = Vec::new();
+        for outcome in &outcomes {
+            records.push(film_record(level, &outcome.target, &outcome.hash).into());
+            for group in groups.iter().filter(|group| group.leader == outcome.target) {
+                records.extend(noise(lab.plan, &lab.folder, level, outcome, &group.members)?);
+            }
+        }
+        Ok(ControlFlow::Continue(records))
+    }
+}
+
+/// Targets whose films are identical under the first seed.
+#[derive(Debug, PartialEq, Eq)]
+struct Group {
+    /// The fastest of them, which renders for all.
+    leader: TargetId,
+    /// All of them.
+    members: Vec<TargetId>,
+}
+
+/// The groups of the targets that render a scene, by their recorded films.
+fn groups(lab: &Lab<'_>, scene: &str) -> Vec<Group> {
+    let timings: Vec<_> = lab.folder.timings().iter().filter(|t| t.scene == scene).collect();
+    let levels = lab.plan.levels(scene, lab.plan.settings.seed, 0);
+    let films = |id: &TargetId| -> Vec<Option<&str>> {
+        levels.iter().map(|level| lab.folder.film_hash(&film_record(level, id, ""))).collect()
+    };
+    let mut groups: Vec<Group> = Vec::new();
+    for id in lab.targets(scene) {
+        let own = films(&id);
+        let known = own.iter().all(Option::is_some);
+        match groups.iter_mut().find(|group| known && films(&group.members[0]) == own) {
+            Some(group) => {
+                if speed(&timings, &id) > speed(&timings, &group.leader) {
+                    group.leader = id.clone();
+                }
+                group.members.push(id);
+            }
+            None => groups.push(Group { leader: id.clone(), members: vec![id] }),
+        }
+    }
+    groups
+}
+
+/// The key of a target's noise between the first seed and that of a level.
+pub(super) fn noise_key(plan: &Plan, level: &Level<'_>, target: &TargetId) -> Noise {
+    Noise {
+        scene: level.scene.to_owned(),
+        target: target.to_string(),
+        spp: level.to,
+        seed: u64::from(plan.settings.seed),
+        other_seed: u64::from(level.seed),
+        mode: target.mode,
+        ..Noise::default()
+    }
+}
+
+/// The noise of targets with one film, from an outcome under another seed and the kept image of the first.
+///
+/// # Errors
+/// [`Failure`] for a kept image that cannot be read.
+pub(super) fn noise(
+    plan: &Plan,
+    folder: &Folder,
+    level: &Level<'_>,
+    outcome: &Outcome,
+    members: &[TargetId],
+) -> Result<Vec<Record>, Failure> {
+    let first = read_image(&folder.image(level.scene, &outcome.target, level.to, ImageKind::Exr))?;
+    let (mse, mse_linear) = squared_errors(&first, &outcome.image)?;
+    let of = |member: &TargetId| Noise {
+        mse,
+        mse_linear,
+        rendered_by: outcome.target.to_string(),
+        ..noise_key(plan, level, member)
+    };
+    Ok(members.iter().map(|member| of(member).into()).collect())
+}

@@ -1,0 +1,180 @@
+//! A level of samples per pixel on every target: images, times, and the differences of every pair.
+
+use std::ops::ControlFlow;
+
+use lockstep_core::Scene;
+use lockstep_reports::image_io::ImageKind;
+use lockstep_reports::records::{Difference, Mode, Record};
+
+use super::convergence::convergence_key;
+use super::noise_floor;
+use crate::exit::Failure;
+use crate::study::differences::{self, pair_key};
+use crate::study::divergence::{Pair, triage};
+use crate::study::images;
+use crate::study::lab::Lab;
+use crate::study::level::{self, Level, Outcome};
+use crate::study::plan::pairs;
+use crate::study::runner::{Key, Measurement};
+use crate::study::target_session::Purpose;
+
+/// A level on every target in turn.
+///
+/// Repeats are timed and nothing else. Under the first seed images are kept, to be compared with the
+/// reference once there is one; under further seeds they are compared with reference and first seed at once,
+/// and not kept.
+pub(crate) struct SppLevel<'a> {
+    /// The scene.
+    pub(crate) scene: &'a Scene,
+    /// The scene as command lines name it.
+    pub(crate) spec: &'a str,
+    /// The level.
+    pub(crate) level: Level<'a>,
+}
+
+impl Measurement for SppLevel<'_> {
+    fn keys(&self, lab: &Lab<'_>) -> Vec<Key> {
+        let level = &self.level;
+        let targets = lab.targets(level.scene);
+        let mut keys: Vec<Key> = targets.iter().map(|id| Key::of(level::timing_key(level, id))).collect();
+        if level.repeat > 0 {
+            return keys;
+        }
+        let of_pair = |(a, b): (usize, usize)| Key::of(pair_key(level, &targets[a], &targets[b]));
+        keys.extend(pairs(&targets).into_iter().map(of_pair));
+        for id in &targets {
+            if level.seed == lab.plan.settings.seed {
+                let image = |kind| Key::File(lab.folder.image(level.scene, id, level.to, kind));
+                keys.push(image(ImageKind::Png));
+                if !lab.folder.has(convergence_key(level, id)) {
+                    keys.push(image(ImageKind::Exr));
+                }
+            } else {
+                keys.push(Key::of(noise_floor::noise_key(lab.plan, level, id)));
+                if !lab.lacks_reference(level.scene) {
+                    keys.push(Key::of(convergence_key(level, id)));
+                }
+            }
+        }
+        keys
+    }
+
+    fn samples(&self, lab: &Lab<'_>) -> u64 {
+        u64::from(self.level.to - self.level.from) * lab.targets(self.level.scene).len() as u64
+    }
+
+    fn prepare(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<()>, Failure> {
+        let level = &self.level;
+        // Before the scene is loaded: rendering a reference takes one of the targets.
+        if level.repeat == 0 && level.seed != lab.plan.settings.seed {
+            let is_converged = |id| lab.folder.has(convergence_key(level, id));
+            if !lab.targets(level.scene).iter().all(is_converged) && lab.reference(self.scene)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        lab.load(self.scene, level.seed, Purpose::Levels { repeat: level.repeat })?;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn run(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<(), Vec<Record>>, Failure> {
+        let targets = lab.targets(self.level.scene);
+        let ControlFlow::Continue(outcomes) = lab.render(&self.level, &targets)? else {
+            return Ok(ControlFlow::Break(()));
+        };
+        let mut records = Vec::new();
+        for outcome in &outcomes {
+            records.push(level::timing(&self.level, outcome).into());
+            records.extend(level::rejected(&self.level, outcome));
+        }
+        if self.level.repeat > 0 {
+            outcomes.iter().try_for_each(|outcome| self.check_repeat(lab, outcome))?;
+        } else {
+            records.extend(self.images_and_noise(lab, &outcomes)?);
+            records.extend(self.comparisons(lab, &outcomes)?);
+        }
+        Ok(ControlFlow::Continue(records))
+    }
+}
+
+impl SppLevel<'_> {
+    /// A target that renders the same samples again must make the same film.
+    fn check_repeat(&self, lab: &Lab<'_>, outcome: &Outcome) -> Result<(), Failure> {
+        let level = &self.level;
+        let record = level::film_record(level, &outcome.target, &outcome.hash);
+        match lab.folder.film_hash(&record) {
+            Some(first) if first != outcome.hash => Err(Failure::Input(format!(
+                "{} broke its contract: it rendered {} at {} spp twice and made two different films",
+                outcome.target, level.scene, level.to
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// The records of each film by itself. Images of the first seed are written; those of others are compared
+    /// with them.
+    fn images_and_noise(&self, lab: &Lab<'_>, outcomes: &[Outcome]) -> Result<Vec<Record>, Failure> {
+        let level = &self.level;
+        let mut records = Vec::new();
+        for outcome in outcomes {
+            records.push(level::film_record(level, &outcome.target, &outcome.hash).into());
+            if level.seed == lab.plan.settings.seed {
+                records.extend(level::bounces(level, outcome));
+                images::write(&lab.folder, level, &lab.plan.settings, outcome)?;
+            } else {
+                let only = std::slice::from_ref(&outcome.target);
+                records.extend(noise_floor::noise(lab.plan, &lab.folder, level, outcome, only)?);
+            }
+        }
+        Ok(records)
+    }
+
+    /// The differences of every pair, with maps and the triage of those that differ for the first time, and
+    /// under further seeds the errors against the reference.
+    fn comparisons(&self, lab: &mut Lab<'_>, outcomes: &[Outcome]) -> Result<Vec<Record>, Failure> {
+        let level = &self.level;
+        let is_first_seed = level.seed == lab.plan.settings.seed;
+        let compared = differences::pairs(level, outcomes)?;
+        for (pair, map) in compared.iter().filter(|_| is_first_seed) {
+            if let Some(map) = map {
+                images::write_p_map(&lab.folder, level, pair, map)?;
+            }
+        }
+        let differences: Vec<Difference> = compared.into_iter().map(|(pair, _)| pair).collect();
+        let mut records = self.triage(lab, outcomes, &differences)?;
+        if is_first_seed && level.to == lab.plan.schedule.top() {
+            records.extend(images::maps(&lab.folder, level, outcomes, &differences)?);
+        }
+        records.extend(differences.into_iter().map(Record::from));
+        if let Some(reference) = lab.known_reference(level.scene).filter(|_| !is_first_seed) {
+            let found = differences::convergences(level, outcomes, &reference)?;
+            records.extend(found.into_iter().map(Record::from));
+        }
+        Ok(records)
+    }
+
+    /// Compares the paths of every pair of exact builds that differs here for the first time. Of fast builds
+    /// nothing else is expected.
+    fn triage(
+        &self,
+        lab: &mut Lab<'_>,
+        outcomes: &[Outcome],
+        differences: &[Difference],
+    ) -> Result<Vec<Record>, Failure> {
+        let mut records = Vec::new();
+        for ((a, b), difference) in pairs(outcomes).into_iter().zip(differences) {
+            let is_known = lab.folder.is_triaged(self.level.scene, &difference.a, &difference.b);
+            if difference.identical || difference.mode != Mode::Exact || is_known {
+                continue;
+            }
+            let (a, b) = (&outcomes[a], &outcomes[b]);
+            let settings = lab.plan.with_seed(self.level.seed);
+            if let Some((session_a, session_b)) = lab.pair(&a.target, &b.target) {
+                let (scene, targets) = (self.level.scene, [&a.target, &b.target]);
+                let pair = Pair { scene, spec: self.spec, settings, targets };
+                let renderers = (session_a.renderer(), session_b.renderer());
+                records.push(triage(&self.level, &pair, (a, b), renderers)?.into());
+            }
+        }
+        Ok(records)
+    }
+}
