@@ -143,7 +143,7 @@ pub(crate) mod tests {
     use crate::records::{Environment, Record};
 
     /// Rounds of a tuning run: label, milliseconds and whether the film is the default's.
-    pub(crate) fn study(variants: &[(&str, f64, bool)], rounds: u32) -> Study {
+    pub(crate) fn study(configurations: &[(&str, f64, bool)], rounds: u32) -> Study {
         let record = |repeat: u32, again: bool, (label, ms, identical): (&str, f64, bool)| -> Record {
             let group = label.split_once("group=").and_then(|(_, group)| group.parse().ok());
             let mega = label.starts_with("mega");
@@ -172,14 +172,18 @@ pub(crate) mod tests {
         };
         let mut records = Vec::new();
         for repeat in 0..rounds {
-            records.extend(variants.iter().map(|&variant| record(repeat, false, variant)));
-            records.push(record(repeat, true, (variants[0].0, variants[0].1 * 1.002, variants[0].2)));
+            records.extend(configurations.iter().map(|&one| record(repeat, false, one)));
+            records.push(record(
+                repeat,
+                true,
+                (configurations[0].0, configurations[0].1 * 1.002, configurations[0].2),
+            ));
         }
         Study::from_records(records, Environment::default())
     }
 
     #[test]
-    fn the_best_is_the_least_time_of_exact_variants_and_the_floor_has_no_word() {
+    fn the_best_is_the_least_time_of_exact_configurations_and_the_floor_has_no_finding() {
         let found = tuned(&study(
             &[
                 ("wavefront", 10.0, true),
@@ -200,7 +204,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_exact_variant_with_another_film_is_a_bug_and_never_the_best() {
+    fn an_exact_configuration_with_another_film_is_a_bug_and_never_the_best() {
         let found = tuned(&study(&[("wavefront", 10.0, true), ("in-place", 1.0, false)], 3));
         assert!(found[2].is_bug() && !found[2].best && found[0].best);
     }
@@ -212,7 +216,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_refused_variant_has_no_time() {
+    fn a_refused_configuration_has_no_time() {
         let mut study = study(&[("wavefront", 10.0, true)], 3);
         study.tunes.push(Tune {
             scene: "cornell".into(),

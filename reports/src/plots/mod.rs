@@ -1,4 +1,4 @@
-//! Plots as SVG: errors over samples, stage times, ray rates, variants.
+//! Plots as SVG: errors over samples, stage times, ray rates, kernel configurations.
 //!
 //! The data of every plot is complete before anything is drawn. The drawings are text with generic font
 //! families and a transparent ground; a style sheet inside each turns its colours over for dark pages.

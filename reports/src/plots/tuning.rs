@@ -8,7 +8,7 @@ use crate::tuning::Tuned;
 /// The parts of a bar.
 const PARTS: [&str; 4] = ["trace", "shade", "one kernel", "queue"];
 
-/// Times of one scene's variants: of every scheduling the best group, and all other variants.
+/// Times of one scene's configurations: of every scheduling the best group, and all others.
 pub(super) fn bars(rows: &[Tuned], scene: &str) -> Option<BarPlot> {
     let mut bars = Vec::new();
     for target in targets(rows, scene) {
@@ -17,7 +17,7 @@ pub(super) fn bars(rows: &[Tuned], scene: &str) -> Option<BarPlot> {
         bars.extend(shown(&own).into_iter().map(|row| bar(row, target)));
     }
     (!bars.is_empty()).then(|| BarPlot {
-        title: format!("Variants of {scene}: the best of each kind"),
+        title: format!("Kernel configurations of {scene}: the best of each kind"),
         x_label: "milliseconds a pass, median; passes differ from target to target".into(),
         parts: PARTS.map(str::to_owned).into(),
         stacked: true,
@@ -59,7 +59,7 @@ pub(super) fn heat_map(rows: &[Tuned], scene: &str) -> Option<HeatMap> {
     let panels: Vec<HeatPanel> =
         targets(rows, scene).into_iter().filter_map(|target| panel(rows, scene, target)).collect();
     (!panels.is_empty()).then(|| HeatMap {
-        title: format!("Variants of {scene}: time over the least of each target"),
+        title: format!("Kernel configurations of {scene}: time over the least of each target"),
         columns_mean: "work-items of a group".into(),
         panels,
     })

@@ -14,11 +14,11 @@
 //! ([`harmonic_mean`]; Pennycook, Sewall and Lee 2019, "Implications of a metric for performance
 //! portability").
 //!
-//! [`navigation`] joins it with how much the code diverges; [`variants`] does the same for kernel
+//! [`navigation`] joins it with how much the code diverges; [`configurations`] does the same for kernel
 //! configurations.
 
+pub mod configurations;
 pub mod navigation;
-pub mod variants;
 
 use crate::records::{TargetId, TargetInfo};
 use crate::stages::stage_times;

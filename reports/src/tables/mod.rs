@@ -26,7 +26,7 @@ pub use divergence::{divergence_tables, path_sentences};
 pub use equal_time::equal_time_table;
 pub use kernels::kernel_table;
 pub use port::{cost_table, history_table, similarity_tables};
-pub use portability::{navigation_table, portability_table, variant_portability_table};
+pub use portability::{configuration_portability_table, navigation_table, portability_table};
 pub use rounds::{Compared, compared, round_sentences, rounds_table};
 pub use scaling::{Speed, scaling_table, speeds};
 pub use speedup::{speedup_table, speedups};
@@ -197,7 +197,7 @@ pub fn all_tables(study: &Study) -> Vec<Table> {
     tables.push(scaling_table(study));
     tables.push(portability_table(study));
     tables.push(navigation_table(study));
-    tables.push(variant_portability_table(study));
+    tables.push(configuration_portability_table(study));
     tables.push(tuning_best_table(study));
     tables.push(tuning_table(study));
     tables.push(bounce_table(study));

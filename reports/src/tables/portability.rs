@@ -2,8 +2,8 @@
 
 use super::{Cell, Column, Table};
 use crate::format::{count, fixed, percent};
+use crate::portability::configurations::configurations;
 use crate::portability::navigation::choices;
-use crate::portability::variants::variants;
 use crate::portability::{Portability, harmonic_mean};
 use crate::study::Study;
 
@@ -86,22 +86,22 @@ pub fn navigation_table(study: &Study) -> Table {
 }
 
 /// How near every kernel configuration comes to the best of each target.
-pub fn variant_portability_table(study: &Study) -> Table {
-    let mut table = Table::new("portability-variants", "Portability of kernel configurations", &["Configuration"], &[]).noted(
+pub fn configuration_portability_table(study: &Study) -> Table {
+    let mut table = Table::new("portability-configurations", "Portability of kernel configurations", &["Configuration"], &[]).noted(
         "Efficiency: the least median time of any exact configuration on a target over this one's, as the harmonic mean over \
          the scenes; “–” where the target refused it. Portability: the harmonic mean over all targets and scenes, 0 where \
          it was refused anywhere: the cost of a program that is tuned for none of them.",
     );
-    let found = variants(study);
-    let targets = found.first().map(|variant| variant.targets.clone()).unwrap_or_default();
+    let found = configurations(study);
+    let targets = found.first().map(|one| one.targets.clone()).unwrap_or_default();
     let titles = targets.iter().map(|(target, _)| target.as_str()).chain(["Portability"]);
     table.columns.extend(titles.map(|title| Column { title: title.to_owned(), numeric: true }));
-    for variant in found {
-        let own = if variant.own { ", the targets' default" } else { "" };
-        let mut row = vec![Cell::text(format!("{}{own}", variant.variant))];
+    for one in found {
+        let own = if one.own { ", the targets' default" } else { "" };
+        let mut row = vec![Cell::text(format!("{}{own}", one.variant))];
         let mean = |mean: f64| Cell::number(mean, if mean > 0.0 { percent(mean) } else { "–".into() });
-        row.extend(variant.targets.iter().map(|(_, efficiency)| mean(*efficiency)));
-        row.push(Cell::number(variant.portability, percent(variant.portability)));
+        row.extend(one.targets.iter().map(|(_, efficiency)| mean(*efficiency)));
+        row.push(Cell::number(one.portability, percent(one.portability)));
         table.rows.push(row);
     }
     table
@@ -127,14 +127,14 @@ mod tests {
     }
 
     #[test]
-    fn variants_stand_from_the_most_portable_to_those_that_were_refused() {
-        use crate::portability::variants::tests::{TWO, study};
-        let table = variant_portability_table(&study(&TWO));
+    fn configurations_stand_from_the_most_portable_to_those_that_were_refused() {
+        use crate::portability::configurations::tests::{TWO, study};
+        let table = configuration_portability_table(&study(&TWO));
         let rows: Vec<Vec<_>> =
             table.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
         assert_eq!(rows[0], ["wavefront, the targets' default", "50.0 %", "80.0 %", "61.5 %"]);
         assert_eq!(rows[2], ["group=1024", "100.0 %", "–", "0 %"]);
-        assert!(variant_portability_table(&study(&TWO[..3])).rows.is_empty());
+        assert!(configuration_portability_table(&study(&TWO[..3])).rows.is_empty());
     }
 
     #[test]

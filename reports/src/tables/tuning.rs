@@ -139,15 +139,15 @@ mod tests {
     use crate::tuning::tests::study;
 
     #[test]
-    fn every_variant_has_a_row_with_its_finding() {
-        let variants = [
+    fn every_configuration_has_a_row_with_its_finding() {
+        let configurations = [
             ("wavefront", 10.0, true),
             ("wavefront/group=64", 8.0, true),
             ("in-place", 12.0, false),
             ("megakernel", 15.0, true),
             ("wavefront/fast", 9.0, false),
         ];
-        let study = study(&variants, 6);
+        let study = study(&configurations, 6);
         let mut table = tuning_table(&study);
         // Scene and target are the same throughout, and the ends of intervals are proved where the rule is.
         let kept = |i: &usize| ![0, 1, 6, 7, 9, 10].contains(i);

@@ -1,7 +1,7 @@
 //! Portability of kernel configurations: how near each comes to the best one on every target.
 //!
-//! A platform is a target with a scene. A variant's efficiency there is the least median time of any exact
-//! variant over its own, 0 to 1; 0 where it was refused. Its portability is the harmonic mean over all
+//! A platform is a target with a scene. A configuration's efficiency there is the least median time of any exact
+//! configuration over its own, 0 to 1; 0 where it was refused. Its portability is the harmonic mean over all
 //! platforms ([`harmonic_mean`]). Targets that can run their own way alone take no part.
 
 use super::harmonic_mean;
@@ -9,14 +9,14 @@ use crate::records::Mode;
 use crate::study::{Study, push_new};
 use crate::tuning::{Tuned, tuned};
 
-/// One variant on all targets.
+/// One kernel configuration on all targets.
 #[derive(Debug, Clone, PartialEq)]
-pub struct VariantPortability {
-    /// The variant's label.
+pub struct ConfigurationPortability {
+    /// The configuration's label.
     pub variant: String,
     /// Whether it is every target's own way.
     pub own: bool,
-    /// Each target with the harmonic mean of the variant's efficiencies over the scenes, 0 where it was
+    /// Each target with the harmonic mean of the configuration's efficiencies over the scenes, 0 where it was
     /// refused.
     pub targets: Vec<(String, f64)>,
     /// The harmonic mean over all targets and scenes.
@@ -25,7 +25,7 @@ pub struct VariantPortability {
 
 /// Every exact configuration that two targets or more were tuned over, the most portable first; nothing for a
 /// single target.
-pub fn variants(study: &Study) -> Vec<VariantPortability> {
+pub fn configurations(study: &Study) -> Vec<ConfigurationPortability> {
     let rows: Vec<Tuned> = tuned(study)
         .into_iter()
         .filter(|row| row.mode == Mode::Exact && !row.again && !row.is_bug())
@@ -47,24 +47,24 @@ pub fn variants(study: &Study) -> Vec<VariantPortability> {
             scenes.iter().filter_map(|scene| efficiency(&rows, label, target, scene)).collect()
         };
         let all: Vec<f64> = targets.iter().flat_map(|target| on(target)).collect();
-        VariantPortability {
+        ConfigurationPortability {
             variant: label.to_owned(),
             own: own().all(|row| row.default),
             targets: targets.iter().map(|t| ((*t).to_owned(), harmonic_mean(&on(t)))).collect(),
             portability: harmonic_mean(&all),
         }
     };
-    let mut found: Vec<VariantPortability> = labels.into_iter().map(of_label).collect();
+    let mut found: Vec<ConfigurationPortability> = labels.into_iter().map(of_label).collect();
     found.sort_by(|a, b| b.portability.total_cmp(&a.portability));
     found
 }
 
-/// The median time of a variant that ran.
+/// The median time of a configuration that ran.
 fn ms(row: &Tuned) -> Option<f64> {
     row.total.map(|total| total.median).filter(|ms| row.refused.is_empty() && *ms > 0.0)
 }
 
-/// The least time on a platform over that of a variant, 0 where it did not run; nothing where the platform
+/// The least time on a platform over that of a configuration, 0 where it did not run; nothing where the platform
 /// was not timed.
 fn efficiency(rows: &[Tuned], label: &str, target: &str, scene: &str) -> Option<f64> {
     let here = || rows.iter().filter(|row| row.target == target && row.scene == scene);
@@ -77,7 +77,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::records::{Environment, Record, Tune};
 
-    /// A tuning run on one scene: target, variant and milliseconds; refused without.
+    /// A tuning run on one scene: target, configuration and milliseconds; refused without.
     pub(crate) fn study(rows: &[(&str, &str, Option<f64>)]) -> Study {
         let record = |&(target, variant, ms): &(&str, &str, Option<f64>)| -> Record {
             Tune {
@@ -108,8 +108,8 @@ pub(crate) mod tests {
     ];
 
     #[test]
-    fn the_most_portable_variant_need_be_the_best_nowhere() {
-        let found = variants(&study(&TWO));
+    fn the_most_portable_configuration_need_be_the_best_nowhere() {
+        let found = configurations(&study(&TWO));
         let labels: Vec<_> = found.iter().map(|v| (v.variant.as_str(), v.own)).collect();
         assert_eq!(labels, [("wavefront", true), ("megakernel", false), ("group=1024", false)]);
         assert_eq!(found[0].targets, [("a".into(), 0.5), ("b".into(), 0.8)], "c has its own way alone");
@@ -119,6 +119,6 @@ pub(crate) mod tests {
 
     #[test]
     fn one_target_has_no_portability() {
-        assert!(variants(&study(&TWO[..3])).is_empty());
+        assert!(configurations(&study(&TWO[..3])).is_empty());
     }
 }
