@@ -134,7 +134,7 @@ pub(crate) enum ModeArg {
     /// As written: identical to the bit on every exact target
     #[default]
     Exact,
-    /// The compiler may contract and approximate; images are judged statistically
+    /// The compiler may contract and approximate; images are compared statistically
     Fast,
 }
 

@@ -91,9 +91,9 @@ pub(crate) enum Failure {
     /// Two images that cannot be compared.
     #[error(transparent)]
     Metric(#[from] MetricError),
-    /// Stacks of images that cannot be judged.
+    /// Stacks of images that cannot be compared.
     #[error(transparent)]
-    Judge(#[from] ComparisonError),
+    Comparison(#[from] ComparisonError),
     /// Sources that cannot be read.
     #[error(transparent)]
     Sources(#[from] SourceError),

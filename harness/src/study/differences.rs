@@ -17,7 +17,7 @@ pub(crate) type Compared = (Difference, Option<LinearImage>);
 /// integers, which are finer than the images.
 ///
 /// # Errors
-/// [`Failure::Metric`] and [`Failure::Judge`] for images that cannot be compared.
+/// [`Failure::Metric`] and [`Failure::Comparison`] for images that cannot be compared.
 pub(crate) fn pairs(level: &Level<'_>, outcomes: &[Outcome]) -> Result<Vec<Compared>, Failure> {
     let mut records = Vec::new();
     for (i, a) in outcomes.iter().enumerate() {

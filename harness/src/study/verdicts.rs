@@ -14,7 +14,7 @@ use crate::exit::Failure;
 /// samples are paired.
 ///
 /// # Errors
-/// [`Failure::Judge`] for images that cannot be compared.
+/// [`Failure::Comparison`] for images that cannot be compared.
 pub(super) fn with_verdict(
     level: &Level<'_>,
     (a, b): (&Outcome, &Outcome),
@@ -25,27 +25,27 @@ pub(super) fn with_verdict(
         step_mse_linear: Some(step_error(a, b)),
         ..record
     };
-    let judged = |agreement: Agreement, reason: String| Difference {
+    let with = |agreement: Agreement, reason: String| Difference {
         verdict: agreement.as_str().to_owned(),
         reason,
         ..record.clone()
     };
     if let Some(reason) = invalid(a).or_else(|| invalid(b)) {
-        return Ok((judged(Agreement::Broken, reason), None));
+        return Ok((with(Agreement::Broken, reason), None));
     }
     if record.identical {
-        return Ok((judged(Agreement::Identical, String::new()), None));
+        return Ok((with(Agreement::Identical, String::new()), None));
     }
     let rule = DecisionRule::default();
     let images = (std::slice::from_ref(&a.image), std::slice::from_ref(&b.image));
     let found = compare_images(images.0, images.1, Pairing::Paired, &rule)?;
     if found.agreement == Agreement::Identical {
         let reason = "the films differ by less than their images can show".to_owned();
-        return Ok((judged(Agreement::WithinNoise, reason), None));
+        return Ok((with(Agreement::WithinNoise, reason), None));
     }
     let tests = found.test.as_ref().map(|test| Tests::new(test, &rule));
     let map = found.test.as_ref().map(p_value_map);
-    Ok((Difference { tests, ..judged(found.agreement, found.reason) }, map))
+    Ok((Difference { tests, ..with(found.agreement, found.reason) }, map))
 }
 
 /// The reason why an outcome's samples are invalid, if any are.

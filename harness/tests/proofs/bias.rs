@@ -7,8 +7,8 @@ use lockstep_cpu::{BVH_TARGET, Cpu, EMBREE_TARGET};
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::statistics::{Agreement, DecisionRule, ImageComparison, Pairing, compare_images};
 
-/// Samples per pixel at which pairs are judged.
-const RUNGS: [u32; 3] = [1, 8, 64];
+/// Samples per pixel at which pairs are compared.
+const LEVELS: [u32; 3] = [1, 8, 64];
 
 /// The most false alarms in a thousand unbiased pairs.
 const ALARMS_IN_A_THOUSAND: f64 = 10.0;
@@ -31,12 +31,17 @@ fn image(film: &Film) -> LinearImage {
     LinearImage::new(film.width(), film.height(), film.mean()).unwrap()
 }
 
-/// A scene's films at every rung under one seed.
-fn climb(renderer: &mut dyn Renderer, scene: &Scene, settings: Settings, rungs: &[u32]) -> Vec<Film> {
+/// A scene's films at every level under one seed.
+fn render_levels(
+    renderer: &mut dyn Renderer,
+    scene: &Scene,
+    settings: Settings,
+    levels: &[u32],
+) -> Vec<Film> {
     renderer.load(scene, &settings).unwrap();
     let mut done = 0;
     let mut films = Vec::new();
-    for &spp in rungs {
+    for &spp in levels {
         renderer.accumulate(done..spp).unwrap();
         done = spp;
         films.push(film(renderer));
@@ -78,17 +83,17 @@ impl Count {
     }
 }
 
-/// Judges each seed against the next as two single images, each two against the next two by Welch's test, and
+/// Compares each seed with the next as two single images, each two with the next two by Welch's test, and
 /// images of one seed that share half of their samples as paired.
 fn raises_no_alarm(name: &str) {
     let Some(scene) = scene(name) else { return };
     let Some(mut renderer) = renderer(BVH_TARGET) else { return };
     let rule = DecisionRule::default();
-    let mut counts: [[Count; 2]; RUNGS.len()] = Default::default();
+    let mut counts: [[Count; 2]; LEVELS.len()] = Default::default();
     let mut paired = Count::default();
-    let mut recent: Vec<Vec<LinearImage>> = vec![Vec::new(); RUNGS.len()];
+    let mut recent: Vec<Vec<LinearImage>> = vec![Vec::new(); LEVELS.len()];
     for seed in 0..seeds() + 3 {
-        let films = climb(renderer.as_mut(), &scene, settings(48, seed), &[1, 8, 32, 64, 96]);
+        let films = render_levels(renderer.as_mut(), &scene, settings(48, seed), &[1, 8, 32, 64, 96]);
         let overlapping =
             compare_images(&[image(&films[3])], &[between(&films[2], &films[4])], Pairing::Paired, &rule);
         paired.add(&overlapping.unwrap());
@@ -107,7 +112,7 @@ fn raises_no_alarm(name: &str) {
             }
         }
     }
-    for (spp, [single, welch]) in RUNGS.iter().zip(&counts) {
+    for (spp, [single, welch]) in LEVELS.iter().zip(&counts) {
         single.check(&format!("{name} at {spp} spp, one image a side"));
         welch.check(&format!("{name} at {spp} spp, two images a side, Welch"));
     }
@@ -121,8 +126,8 @@ fn embree_is_within_noise(name: &str) {
     let mut count = Count::default();
     for seed in 0..seeds() / 2 {
         let settings = settings(48, seed);
-        let a = climb(bvh.as_mut(), &scene, settings, &[64]);
-        let b = climb(embree.as_mut(), &scene, settings, &[64]);
+        let a = render_levels(bvh.as_mut(), &scene, settings, &[64]);
+        let b = render_levels(embree.as_mut(), &scene, settings, &[64]);
         count.add(
             &compare_images(&[image(&a[0])], &[image(&b[0])], Pairing::Paired, &DecisionRule::default())
                 .unwrap(),
@@ -142,8 +147,9 @@ fn finds_one_per_cent(name: &str, material: usize) {
         *colour = *colour * 1.01;
     });
     let (side, trials) = if full() { (256, 10) } else { (64, 2) };
-    let mut render =
-        |scene: &Scene, seed: u32| image(&climb(renderer.as_mut(), scene, settings(side, seed), &[64])[0]);
+    let mut render = |scene: &Scene, seed: u32| {
+        image(&render_levels(renderer.as_mut(), scene, settings(side, seed), &[64])[0])
+    };
     let mut found = [0; 3];
     for trial in 0..trials {
         let a: Vec<_> = (0..2).map(|i| render(&planted, 4 * trial + i)).collect();

@@ -43,18 +43,18 @@ fn slope(scene: &Scene, effort: &Effort) -> f64 {
     renderer.load(scene, &settings).unwrap();
     renderer.accumulate(0..effort.reference_spp).unwrap();
     let reference = mean_image(renderer.as_mut());
-    let rungs: Vec<u32> = (0..=8).map(|k| 1 << k).collect();
-    let mut errors = vec![0.0; rungs.len()];
+    let levels: Vec<u32> = (0..=8).map(|k| 1 << k).collect();
+    let mut errors = vec![0.0; levels.len()];
     for seed in 0..effort.ladders {
         renderer.load(scene, &Settings { seed, ..settings }).unwrap();
         let mut done = 0;
-        for (error, &spp) in errors.iter_mut().zip(&rungs) {
+        for (error, &spp) in errors.iter_mut().zip(&levels) {
             renderer.accumulate(done..spp).unwrap();
             done = spp;
             *error += mse(&mean_image(renderer.as_mut()), &reference) / f64::from(effort.ladders);
         }
     }
-    let points: Vec<(f64, f64)> = rungs.iter().zip(&errors).map(|(&n, &e)| (f64::from(n), e)).collect();
+    let points: Vec<(f64, f64)> = levels.iter().zip(&errors).map(|(&n, &e)| (f64::from(n), e)).collect();
     log_log_slope(&points)
 }
 
