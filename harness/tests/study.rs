@@ -41,7 +41,7 @@ fn a_tuning_leaves_a_page_with_every_configuration_and_is_resumed_where_it_was()
     let asked = "tune furnace -b cpu-bvh --spp 2 --repeats 3 --size 40x24 --threads=1 --no-setup -o s";
     let asked: Vec<&str> = asked.split(' ').collect();
     let (out, _) = expect(dir.path(), &asked, 0);
-    assert!(out.contains("exact variants on 1 target: films identical to the bit"), "{out}");
+    assert!(out.contains("exact configurations on 1 target: films identical to the bit"), "{out}");
     let folder = dir.path().join("s");
     let before = records(&folder);
     // Seven configurations, the default twice a round.
