@@ -1,4 +1,4 @@
-//! What a machine without Embree is told. Nothing in this file loads it.
+//! A machine without Embree gets a reason and a remedy. Nothing in this file loads it.
 
 use std::path::PathBuf;
 

@@ -95,8 +95,8 @@ fn load(scene: &Scene, runners: &mut Vec<Runner>) -> Result<Vec<Structure>, Fail
             .load(scene, &settings)
             .and_then(|report| Ok((report, runner.renderer.trace_rays(&[], Query::Closest, 0, None)?)));
         match loaded {
-            Ok((report, cast)) => {
-                structures.push(Structure::new(scene, &runner.id, &cast.layout, &report));
+            Ok((report, traced)) => {
+                structures.push(Structure::new(scene, &runner.id, &traced.layout, &report));
                 able.push(runner);
             }
             Err(Error::Unsupported { actor, what }) => {

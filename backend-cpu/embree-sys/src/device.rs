@@ -8,7 +8,7 @@ use std::ptr;
 use crate::function_table::embree_functions;
 use crate::values::named_numbers;
 
-/// What a device handle points to; known to the library only.
+/// The opaque target of a device handle.
 #[repr(C)]
 pub struct RTCDeviceTy {
     private: [u8; 0],

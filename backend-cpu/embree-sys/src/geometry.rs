@@ -11,7 +11,7 @@ use crate::{
     RTCRayQueryContext, RTCScene,
 };
 
-/// What a geometry handle points to; known to the library only.
+/// The opaque target of a geometry handle.
 #[repr(C)]
 pub struct RTCGeometryTy {
     private: [u8; 0],
@@ -35,7 +35,7 @@ named_numbers! {
 }
 
 named_numbers! {
-    /// What a geometry's buffer holds.
+    /// The content of a geometry's buffer.
     RTCBufferType {
         /// Vertex indices.
         INDEX = 0,
@@ -136,7 +136,7 @@ embree_functions! { geometry:
     /// Sets the mask that rays' masks are held against.
     fn rtcSetGeometryMask(geometry: RTCGeometry, mask: c_uint) = ();
 
-    /// Sets the build quality of this geometry's own hierarchy.
+    /// Sets the build quality of this geometry's own BVH.
     fn rtcSetGeometryBuildQuality(geometry: RTCGeometry, quality: RTCBuildQuality) = ();
 
     /// Makes a buffer of `itemCount` items of `byteStride` bytes, a multiple of 4, and returns its

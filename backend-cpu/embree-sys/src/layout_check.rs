@@ -149,7 +149,7 @@ unsafe fn attach(functions: &Functions, scene: RTCScene, geometry: RTCGeometry, 
     }
 }
 
-/// What is wrong with the area after the trial ray, if anything.
+/// The first fault of the area after the trial ray; `None` where it is right.
 fn complaint(area: &Area) -> Option<String> {
     // SAFETY: the area holds a ray and its hit, plain numbers all.
     let found = unsafe { ptr::from_ref(area).cast::<RTCRayHit>().read() };

@@ -81,7 +81,7 @@ pub enum LoadError {
     /// Nothing that could be opened.
     #[error("Embree 4 could not be opened; tried {}", join(attempts))]
     NotFound {
-        /// What was tried, in order.
+        /// The places that were tried, in order.
         attempts: Vec<Attempt>,
     },
     /// The file opened, but is not Embree 4 or lacks part of it.
@@ -118,7 +118,7 @@ pub enum LoadError {
         path: PathBuf,
         /// Its release.
         version: Version,
-        /// What a trial ray showed.
+        /// The finding of a trial ray.
         detail: String,
     },
 }

@@ -13,7 +13,7 @@ use crate::{
 };
 
 named_bits! {
-    /// What a query should optimise for and call.
+    /// Optimisation goals and callbacks of a query.
     RTCRayQueryFlags {
         /// Incoherent rays; filters of geometries only.
         INCOHERENT = 0,
@@ -52,7 +52,7 @@ pub struct RTCRayQueryContext {
 }
 
 impl Default for RTCRayQueryContext {
-    /// What C's `rtcInitRayQueryContext` sets: not in an instance.
+    /// The values of C's `rtcInitRayQueryContext`: not in an instance.
     fn default() -> Self {
         Self { instID: [RTC_INVALID_GEOMETRY_ID], instPrimID: [RTC_INVALID_GEOMETRY_ID] }
     }
@@ -98,7 +98,7 @@ pub struct RTCIntersectArguments {
 }
 
 impl Default for RTCIntersectArguments {
-    /// What C's `rtcInitIntersectArguments` sets.
+    /// The values of C's `rtcInitIntersectArguments`.
     fn default() -> Self {
         Self {
             flags: RTCRayQueryFlags::INCOHERENT,
@@ -130,7 +130,7 @@ pub struct RTCOccludedArguments {
 }
 
 impl Default for RTCOccludedArguments {
-    /// What C's `rtcInitOccludedArguments` sets.
+    /// The values of C's `rtcInitOccludedArguments`.
     fn default() -> Self {
         Self {
             flags: RTCRayQueryFlags::INCOHERENT,

@@ -109,7 +109,7 @@ impl Default for RTCHit {
 pub struct RTCRayHit {
     /// The ray.
     pub ray: RTCRay,
-    /// What it hit.
+    /// Its hit.
     pub hit: RTCHit,
 }
 
@@ -212,7 +212,7 @@ impl<const N: usize> Default for RTCHitNt<N> {
 pub struct RTCRayHitNt<const N: usize> {
     /// The rays.
     pub ray: RTCRayNt<N>,
-    /// What they hit.
+    /// Their hits.
     pub hit: RTCHitNt<N>,
 }
 

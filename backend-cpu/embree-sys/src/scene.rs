@@ -1,4 +1,4 @@
-//! Scenes: sets of geometries and the hierarchy built over them.
+//! Scenes: sets of geometries and the BVH built over them.
 
 use std::ffi::{c_uint, c_void};
 use std::ptr;
@@ -7,7 +7,7 @@ use crate::function_table::embree_functions;
 use crate::values::named_bits;
 use crate::{RTC_INVALID_GEOMETRY_ID, RTCBounds, RTCBuildQuality, RTCDevice, RTCGeometry};
 
-/// What a scene handle points to; known to the library only.
+/// The opaque target of a scene handle.
 #[repr(C)]
 pub struct RTCSceneTy {
     private: [u8; 0],
@@ -57,10 +57,10 @@ embree_functions! { scene:
     /// The geometry under a number, without a new reference.
     fn rtcGetGeometry(scene: RTCScene, geomID: c_uint) -> RTCGeometry = ptr::null_mut();
 
-    /// Builds the hierarchy; queries may follow.
+    /// Builds the BVH; queries may follow.
     fn rtcCommitScene(scene: RTCScene) = ();
 
-    /// Builds the hierarchy with the help of every thread that calls this.
+    /// Builds the BVH with the help of every thread that calls this.
     fn rtcJoinCommitScene(scene: RTCScene) = ();
 
     /// Registers the watcher of builds.

@@ -1,4 +1,4 @@
-//! What happens while no library is loaded. Nothing in this file loads one.
+//! Calls while no library is loaded answer with errors. Nothing in this file loads one.
 
 use std::path::Path;
 use std::ptr;

@@ -1,10 +1,10 @@
-//! What a path computes at one vertex.
+//! All quantities that a path computes at one vertex.
 
 use crate::math::vec3::Vec3;
 use bytemuck::{Pod, Zeroable};
 
 /// All that a path computes at one vertex, as devices write it; [`crate::PathVertex`] gives it meaning.
-/// What the path did not reach is zero.
+/// Fields that the path did not reach are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct VertexRecord {
@@ -68,7 +68,7 @@ pub struct VertexRecord {
     pub shadow_origin: Vec3,
     /// Zero.
     pub reserved0: u32,
-    /// What the shadow ray adds when it reaches its light.
+    /// Radiance that the shadow ray adds if it is unoccluded.
     pub shadow_radiance: Vec3,
     /// Zero.
     pub reserved1: u32,

@@ -48,7 +48,7 @@ pub struct PathVertex {
     pub throughput: [f32; 3],
     /// Distance along the ray in units of its direction's length; the ray's `t_max` for a miss.
     pub t: f32,
-    /// What was hit; `None` for a miss.
+    /// The hit; `None` for a miss.
     pub surface: Option<SurfaceVertex>,
     /// Radiance of the path with what this vertex or the sky emits, before the vertex's own light sample.
     pub gathered: [f32; 3],
@@ -60,7 +60,7 @@ pub struct PathVertex {
     pub radiance: [f32; 3],
 }
 
-/// What a ray hit.
+/// The hit of a ray.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SurfaceVertex {
     /// Instance.
@@ -78,7 +78,7 @@ pub struct SurfaceVertex {
     pub texture_coordinates: [f32; 2],
     /// Coverage, 0 to 1.
     pub alpha: f32,
-    /// What shading looked up; `None` on the last bounce, which adds emission only.
+    /// The surface as shading looked it up; `None` on the last bounce, which adds emission only.
     pub shading: Option<ShadingVertex>,
 }
 
@@ -125,7 +125,7 @@ pub struct ShadowVertex {
     pub origin: [f32; 3],
     /// Its length.
     pub t_max: f32,
-    /// What it adds to the path when it reaches its light.
+    /// Radiance that it adds to the path if it is unoccluded.
     pub radiance: [f32; 3],
     /// True when it did.
     pub reached: bool,

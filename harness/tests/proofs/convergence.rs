@@ -5,18 +5,18 @@ use lockstep_conformance::statistics::log_log_slope;
 use lockstep_core::{Backend, Film, OpenOptions, Renderer, Scene, Settings};
 use lockstep_cpu::{BVH_TARGET, Cpu};
 
-/// Size, independent ladders that are averaged, and samples of the reference.
+/// Size, independent schedules that are averaged, and samples of the reference.
 struct Effort {
     side: u32,
-    ladders: u32,
+    schedules: u32,
     reference_spp: u32,
 }
 
 fn effort() -> Effort {
     if full() {
-        Effort { side: 96, ladders: 32, reference_spp: 16_384 }
+        Effort { side: 96, schedules: 32, reference_spp: 16_384 }
     } else {
-        Effort { side: 24, ladders: 64, reference_spp: 16_384 }
+        Effort { side: 24, schedules: 64, reference_spp: 16_384 }
     }
 }
 
@@ -45,13 +45,13 @@ fn slope(scene: &Scene, effort: &Effort) -> f64 {
     let reference = mean_image(renderer.as_mut());
     let levels: Vec<u32> = (0..=8).map(|k| 1 << k).collect();
     let mut errors = vec![0.0; levels.len()];
-    for seed in 0..effort.ladders {
+    for seed in 0..effort.schedules {
         renderer.load(scene, &Settings { seed, ..settings }).unwrap();
         let mut done = 0;
         for (error, &spp) in errors.iter_mut().zip(&levels) {
             renderer.accumulate(done..spp).unwrap();
             done = spp;
-            *error += mse(&mean_image(renderer.as_mut()), &reference) / f64::from(effort.ladders);
+            *error += mse(&mean_image(renderer.as_mut()), &reference) / f64::from(effort.schedules);
         }
     }
     let points: Vec<(f64, f64)> = levels.iter().zip(&errors).map(|(&n, &e)| (f64::from(n), e)).collect();
@@ -63,8 +63,8 @@ fn converges(name: &str) {
     let effort = effort();
     let found = slope(&scene, &effort);
     println!(
-        "{name}: slope {found:.4} from 1 to 256 spp over {} ladders of {}x{} against {} spp",
-        effort.ladders, effort.side, effort.side, effort.reference_spp
+        "{name}: slope {found:.4} from 1 to 256 spp over {} schedules of {}x{} against {} spp",
+        effort.schedules, effort.side, effort.side, effort.reference_spp
     );
     assert!((found + 1.0).abs() <= 0.05, "{name}: slope {found}, expected -1 within 0.05");
 }

@@ -15,7 +15,7 @@ LS_FN void store_vec3(LS_GLOBAL u32 *y, Vec3 v) {
 
 #define OUT_V(i, value) store_vec3(y + (i), value)
 
-/* A probe of a function of values alone, with so many words in and out. */
+/* A probe of a function of values alone, with fixed numbers of words in and out. */
 #define LS_PROBE(name, words_in, words_out)                                                                     \
     LS_FN void probe_##name(LS_GLOBAL const u32 *x, LS_GLOBAL u32 *y);                                          \
     LS_KERNEL void ls_probe_##name(u32 count, LS_GLOBAL const u32 *LS_RESTRICT inputs,                          \
