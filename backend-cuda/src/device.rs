@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 pub(crate) struct DiscoveredDevice {
     /// Target name: `cuda@0`.
     pub(crate) target: String,
-    /// Its number among the driver's devices, the fastest first unless `CUDA_DEVICE_ORDER` says otherwise.
+    /// The number among the driver's devices, the fastest first unless `CUDA_DEVICE_ORDER` says otherwise.
     pub(crate) ordinal: u32,
     pub(crate) device: Device,
     pub(crate) properties: DeviceProperties,

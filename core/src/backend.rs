@@ -43,7 +43,7 @@ pub trait Backend: Sync {
 pub struct TargetStatus {
     /// Name on the command line, such as `cpu-bvh` or `cuda@0`.
     pub name: String,
-    /// Its device, or the reason for its absence.
+    /// The device, or the reason for its absence.
     pub state: std::result::Result<DeviceInfo, Unavailable>,
 }
 

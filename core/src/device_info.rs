@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A target's device, driver, compiler and flags: enough to repeat a measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct DeviceInfo {
     /// The target's name on the command line, such as `cpu-bvh` or `cuda@0`.
     pub target: String,
@@ -17,15 +18,30 @@ pub struct DeviceInfo {
     pub compiler: String,
     /// Flags given to that compiler.
     pub flags: String,
-    /// Hardware threads or compute units used.
+    /// Hardware threads or compute units used; 0 when unknown.
+    #[serde(alias = "threads")]
     pub compute_units: u32,
     /// Clocks as the driver reports them, empty when unknown.
     pub clocks: String,
     /// Hash of the device code, empty for the Rust reference.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub kernel_hash: String,
-    /// True when exact mode promises bit-identity with every other exact target.
+    /// True when exact mode promises bit-identity with every other exact target; read as true from files that
+    /// do not say.
+    #[serde(alias = "promises_identity", default = "promised")]
     pub exact: bool,
     /// A remark for people, such as why this device is preferred to others of its backend; often empty.
-    #[serde(default)]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
+}
+
+impl DeviceInfo {
+    /// Host threads that render for the target; 0 where a device does.
+    pub fn host_threads(&self) -> u32 {
+        if self.backend == "cpu" { self.compute_units } else { 0 }
+    }
+}
+
+fn promised() -> bool {
+    true
 }

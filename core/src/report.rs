@@ -44,7 +44,7 @@ pub mod stage {
 /// Device time of one stage.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StageTime {
-    /// Its name, such as [`stage::EXTEND`].
+    /// The name, such as [`stage::EXTEND`].
     pub name: Cow<'static, str>,
     /// Milliseconds.
     pub ms: f64,

@@ -40,9 +40,9 @@ const ALL: &str = "all";
 #[derive(Clone)]
 pub(crate) struct Target {
     backend: &'static dyn Backend,
-    /// Its backend, device and mode.
+    /// The backend, device and mode.
     pub(crate) id: TargetId,
-    /// Its device, or why it is absent.
+    /// The device, or why it is absent.
     pub(crate) state: Result<DeviceInfo, Unavailable>,
 }
 

@@ -139,7 +139,7 @@ fn bench_scene(scene: &Scene, args: &BenchArgs, runners: &mut [Runner]) -> Resul
 fn document(rows: &[Row], structures: &[Structure], growth: &[Growth], targets: &[&DeviceInfo]) -> Value {
     json!({
         "date": utc_now(), "host": HostInfo::detect(), "command": command_line(),
-        "targets": targets, "rows": rows, "hierarchies": structures, "growth": growth,
+        "targets": targets, "rows": rows, "bvh": structures, "growth": growth,
     })
 }
 

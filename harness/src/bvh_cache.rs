@@ -7,7 +7,7 @@ use crate::output::say;
 
 /// The options with which commands open targets that render: worker threads, and a folder for built BVHs.
 pub(crate) fn options(threads: Option<usize>) -> OpenOptions {
-    let folder = folders::cache_folder().map(|cache| cache.join("hierarchies"));
+    let folder = folders::cache_folder().map(|cache| cache.join("bvh"));
     OpenOptions { threads, bvh_cache: folder, ..OpenOptions::default() }
 }
 

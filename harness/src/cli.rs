@@ -207,9 +207,9 @@ const MEASURE: &str = "Measurements";
 const REFERENCE: &str = "Reference";
 const RUN: &str = "Run and output";
 
-/// `lockstep study`
+/// The scenes of a study or a tuning, and their targets.
 #[derive(Debug, Args)]
-pub(crate) struct StudyArgs {
+pub(crate) struct SubjectArgs {
     /// The scenes [default: cornell weekend atrium:10k]
     #[arg(value_name = "SCENE")]
     pub(crate) scenes: Vec<String>,
@@ -223,6 +223,13 @@ pub(crate) struct StudyArgs {
         help_heading = RENDER
     )]
     pub(crate) targets: Vec<String>,
+}
+
+/// `lockstep study`
+#[derive(Debug, Args)]
+pub(crate) struct StudyArgs {
+    #[command(flatten)]
+    pub(crate) subject: SubjectArgs,
     /// The arithmetic; `exact,fast` adds the fast builds of targets that have one
     #[arg(
         long = "mode",
@@ -292,7 +299,8 @@ impl StudyArgs {
     /// # Errors
     /// [`Failure::Usage`] with the name.
     pub(crate) fn check_renamed(&self) -> Result<(), Failure> {
-        let scenes = if self.scenes.is_empty() { "SCENE".to_owned() } else { self.scenes.join(" ") };
+        let scenes = &self.subject.scenes;
+        let scenes = if scenes.is_empty() { "SCENE".to_owned() } else { scenes.join(" ") };
         let now = match (self.sweep, self.ladder) {
             (true, _) => format!("`study --sweep` is a command of its own: lockstep tune {scenes}"),
             (false, true) => format!("`--ladder` is called `--diagnose`: lockstep study {scenes} --diagnose"),
@@ -304,7 +312,7 @@ impl StudyArgs {
     /// Whether nothing asks for other scenes, samples, pixels or measurements than the default study's.
     pub(crate) fn is_default_work(&self) -> bool {
         let more = self.seeds.is_some() || self.repeats.is_some() || self.scaling || self.diagnose;
-        self.scenes.is_empty()
+        self.subject.scenes.is_empty()
             && self.modes == [ModeArg::Exact]
             && (self.spp.is_none() && self.image.size.is_none() && self.times.is_empty() && !more)
             && self.image.bounces == Settings::default().bounces
@@ -314,19 +322,8 @@ impl StudyArgs {
 /// `lockstep tune`
 #[derive(Debug, Args)]
 pub(crate) struct TuneArgs {
-    /// The scenes [default: cornell weekend atrium:10k]
-    #[arg(value_name = "SCENE")]
-    pub(crate) scenes: Vec<String>,
-    /// Targets in their order; `all` is every one present
-    #[arg(
-        short = 'b',
-        long = "targets",
-        value_name = "TARGET",
-        value_delimiter = ',',
-        default_value = "all",
-        help_heading = RENDER
-    )]
-    pub(crate) targets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) subject: SubjectArgs,
     /// Samples per pixel of a pass [default: as many as take long enough to time]
     #[arg(
         long,
@@ -404,7 +401,7 @@ pub(crate) struct CompareArgs {
     /// An image (.exr, .png, .hdr or .pfm), a folder of images named
     /// <scene>.<target>.<spp>spp[.s<seed>].<kind>, or a study's folder
     pub(crate) a: PathBuf,
-    /// Another, whose images have the same sizes; the reference of metrics that need one
+    /// The other image or folder, of the same sizes; the reference of metrics that need one
     pub(crate) b: PathBuf,
     /// Write tables, maps and page of the comparison to this folder
     #[arg(short, long = "out", value_name = "DIR")]

@@ -8,7 +8,7 @@ use crate::backends;
 use crate::exit::Failure;
 use crate::output::say;
 
-/// Who writes the files.
+/// The program that writes the files.
 const PROGRAM: &str = concat!("Lockstep ", env!("CARGO_PKG_VERSION"));
 
 /// Writes the assembled source of every dialect and build into a folder, each file in one step, and says

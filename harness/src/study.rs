@@ -55,11 +55,11 @@ const OFFLINE: &str = "LOCKSTEP_OFFLINE";
 /// [`Failure`] for a command line, scene, target or file that cannot be used. Earlier records stay.
 pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     args.check_renamed()?;
-    set_up(&args.folder, &args.targets)?;
+    set_up(&args.folder, &args.subject.targets)?;
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
     let mut skipped = Vec::new();
     let modes: Vec<Mode> = args.modes.iter().map(|&mode| mode.into()).collect();
-    let targets = backends::select_in_modes(&args.targets, &modes)?;
+    let targets = backends::select_in_modes(&args.subject.targets, &modes)?;
     let plan = Plan::of_study(args, &mut skipped)?;
     let sessions = open(&targets, &plan.options, &mut skipped)?;
     let control = AaControl::open(&targets, &sessions, &plan)?;
@@ -147,7 +147,7 @@ pub(crate) fn write_report(folder: &Path) -> Result<Study, Failure> {
 /// The findings that fail a study: invalid samples, targets that promise identity but differ, targets that
 /// differ by more than noise or are broken, and films that depend on the number of threads.
 fn failures(study: &Study, exact: &[TargetId]) -> Vec<String> {
-    let invalid = study.rejected.iter().map(|r| {
+    let invalid = study.invalid.iter().map(|r| {
         format!(
             "{} on {} at {} spp: {} samples were not finite, {} negative, {} clamped",
             r.scene, r.target, r.spp, r.non_finite, r.negative, r.clamped
@@ -236,7 +236,7 @@ fn to_json(study: &Study, verdict: &StudyVerdict, folder: &Path, stopped: bool) 
     json!({
         "folder": folder.to_string_lossy(), "report": folder.join(files::PAGE).to_string_lossy(),
         "headline": verdict.headline, "good": verdict.good, "stopped": stopped,
-        "scenes": study.scenes(), "targets": study.targets(), "rungs": study.spp_levels(),
+        "scenes": study.scenes(), "targets": study.targets(), "spp_levels": study.spp_levels(),
         "pairs": pairs, "why": hits.chain(triaged).collect::<Vec<Value>>(),
         "times": lockstep_reports::tables::compared(study),
     })

@@ -25,10 +25,10 @@ const ROUNDS: u32 = 6;
 /// # Errors
 /// [`Failure`] for a command line, scene, target or file that cannot be used. Earlier records stay.
 pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Failure> {
-    set_up(&args.folder, &args.targets)?;
+    set_up(&args.folder, &args.subject.targets)?;
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
     let mut skipped = Vec::new();
-    let targets = backends::select(&args.targets)?;
+    let targets = backends::select(&args.subject.targets)?;
     let plan = Plan::of_tuning(args, args.repeats.unwrap_or(ROUNDS), &mut skipped)?;
     let sessions = open(&targets, &plan.options, &mut skipped)?;
     let (mut folder, resumes) = Folder::open(&args.out, &plan.environment(&sessions), args.folder.fresh)?;
@@ -74,7 +74,7 @@ fn finish(args: &TuneArgs, stopped: bool) -> Result<Exit, Failure> {
     if args.folder.json {
         print_json(&json!({
             "folder": args.out.to_string_lossy(), "report": page.to_string_lossy(), "headline": headline,
-            "stopped": stopped, "variants": rows.iter().map(to_json).collect::<Vec<Value>>(),
+            "stopped": stopped, "configurations": rows.iter().map(to_json).collect::<Vec<Value>>(),
         }))?;
     } else {
         let best = rows.iter().filter(|row| row.best).map(best_sentence);
@@ -85,7 +85,7 @@ fn finish(args: &TuneArgs, stopped: bool) -> Result<Exit, Failure> {
         say(&format!(
             "lockstep: {} on {} changes the film of {}, which no configuration may: its kernels or their compiler have a \
              bug",
-            row.variant, row.target, row.scene
+            row.configuration, row.target, row.scene
         ));
     }
     Ok(match (stopped, rows.iter().any(Tuned::is_bug)) {
@@ -100,15 +100,15 @@ fn best_sentence(row: &Tuned) -> String {
     match row.ratio {
         Some(ratio) if !row.default => format!(
             "{place}: {} is best, {:.3} of the default's time ({:.3} to {:.3})",
-            row.variant, ratio.median, ratio.low, ratio.high
+            row.configuration, ratio.median, ratio.low, ratio.high
         ),
-        _ => format!("{place}: the default, {}, is best", row.variant),
+        _ => format!("{place}: the default, {}, is best", row.configuration),
     }
 }
 
 fn to_json(row: &Tuned) -> Value {
     json!({
-        "scene": row.scene, "target": row.target, "variant": row.variant, "group": row.group, "spp": row.spp,
+        "scene": row.scene, "target": row.target, "configuration": row.configuration, "group": row.group, "spp": row.spp,
         "default": row.default, "again": row.again, "best": row.best, "identical": row.identical,
         "promised": row.promised, "refused": row.refused, "total_ms": row.total, "ratio": row.ratio,
         "change": row.change,

@@ -15,7 +15,7 @@ pub struct Tuned {
     /// The target.
     pub target: String,
     /// The configuration's label.
-    pub variant: String,
+    pub configuration: String,
     /// Structure and threads.
     pub scheduling: String,
     /// Work-items of a work-group, where there are any.
@@ -73,12 +73,14 @@ fn of_target(tunes: &[Tune], scene: &str, target: &str) -> Vec<Tuned> {
     let again: Vec<&Tune> = own.iter().filter(|s| s.again).copied().collect();
     let floor = ratio(&again, &base);
     let mut keys = Vec::new();
-    own.iter().for_each(|s| push_new(&mut keys, (s.again, s.variant.as_str())));
+    own.iter().for_each(|s| push_new(&mut keys, (s.again, s.configuration.as_str())));
     // The floor stands beside the default.
-    keys.sort_by_key(|(again, variant)| (!own.iter().any(|s| s.default && s.variant == *variant), *again));
+    keys.sort_by_key(|(again, configuration)| {
+        (!own.iter().any(|s| s.default && s.configuration == *configuration), *again)
+    });
     let rows = keys.into_iter().filter_map(|key| {
         let times: Vec<&Tune> =
-            own.iter().filter(|s| (s.again, s.variant.as_str()) == key).copied().collect();
+            own.iter().filter(|s| (s.again, s.configuration.as_str()) == key).copied().collect();
         row(&times, &base, floor.as_ref())
     });
     let mut rows: Vec<Tuned> = rows.collect();
@@ -103,7 +105,7 @@ fn row(times: &[&Tune], base: &[&Tune], floor: Option<&MedianInterval>) -> Optio
     Some(Tuned {
         scene: first.scene.clone(),
         target: first.target.clone(),
-        variant: first.variant.clone(),
+        configuration: first.configuration.clone(),
         scheduling: first.scheduling.clone(),
         group: first.group,
         in_grid: first.in_grid,
@@ -151,7 +153,7 @@ pub(crate) mod tests {
             Tune {
                 scene: "cornell".into(),
                 target: "gpu".into(),
-                variant: label.into(),
+                configuration: label.into(),
                 scheduling: label.split("/group").next().unwrap_or_default().into(),
                 group: group.or(Some(128)),
                 in_grid: !label.contains("fast"),
@@ -193,7 +195,7 @@ pub(crate) mod tests {
             ],
             6,
         ));
-        let labels: Vec<&str> = found.iter().map(|row| row.variant.as_str()).collect();
+        let labels: Vec<&str> = found.iter().map(|row| row.configuration.as_str()).collect();
         assert_eq!(labels, ["wavefront", "wavefront", "wavefront/group=64", "megakernel", "wavefront/fast"]);
         assert_eq!(found.iter().map(|row| row.best).collect::<Vec<_>>(), [false, false, true, false, false]);
         let changes: Vec<Option<Change>> = found.iter().map(|row| row.change).collect();
@@ -221,7 +223,7 @@ pub(crate) mod tests {
         study.tunes.push(Tune {
             scene: "cornell".into(),
             target: "gpu".into(),
-            variant: "wavefront/group=1024".into(),
+            configuration: "wavefront/group=1024".into(),
             refused: "too large".into(),
             promised: true,
             ..Tune::default()

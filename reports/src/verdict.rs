@@ -137,7 +137,7 @@ fn tuning_headline(rows: &[Tuned]) -> String {
 /// Draws the verdict from a study's records.
 pub fn verdict(study: &Study) -> StudyVerdict {
     let pairs = pair_verdicts(study);
-    let refused: u64 = study.rejected.iter().map(|r| r.non_finite + r.negative + r.clamped).sum();
+    let refused: u64 = study.invalid.iter().map(|r| r.non_finite + r.negative + r.clamped).sum();
     // Fast builds may differ, so they do not make the headline where there are exact ones.
     let has_exact = pairs.iter().any(|p| p.mode == "exact");
     let headlined: Vec<&PairVerdict> = pairs.iter().filter(|p| !has_exact || p.mode == "exact").collect();
@@ -329,7 +329,7 @@ fn pair_verdicts(study: &Study) -> Vec<PairVerdict> {
 
 /// Whether a target promises identical films; records that do not say are of targets that do.
 fn promises(study: &Study, target: &str) -> bool {
-    study.environment.target(target).and_then(|t| t.promises_identity).unwrap_or(true)
+    study.environment.target(target).is_none_or(|t| t.info.exact)
 }
 
 /// How bad the verdict on a comparison is; 0 where it is identical or was not judged.
@@ -345,7 +345,7 @@ fn severity(d: &Difference) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::{Environment, Errors, Mode, Record, RejectedSamples, TargetInfo};
+    use crate::records::{DeviceInfo, Environment, Errors, InvalidSamples, Mode, Record};
 
     fn difference(b: &str, spp: u32, pixels_differing: u64) -> Difference {
         Difference {
@@ -402,20 +402,20 @@ mod tests {
         let fast = Difference { mode: Mode::Fast, ..difference("y", 1, 5) };
         let v = verdict_of(vec![fast.into(), difference("z", 1, 0).into()]);
         assert_eq!((v.headline.as_str(), v.good), ("x and z are identical to the bit", true));
-        let refused = RejectedSamples { non_finite: 3, ..Default::default() };
+        let refused = InvalidSamples { non_finite: 3, ..Default::default() };
         let v = verdict_of(vec![refused.into(), difference("y", 1, 0).into()]);
         assert_eq!((v.headline.as_str(), v.good), ("Broken: films refused 3 samples", false));
     }
 
     #[test]
     fn a_target_that_promises_no_identity_is_judged_by_noise() {
-        let free = TargetInfo { target: "y".into(), promises_identity: Some(false), ..TargetInfo::default() };
+        let free = DeviceInfo { target: "y".into(), exact: false, ..DeviceInfo::default() };
         let verdict_of = |words: &str, pair: &str| {
             let records = vec![
                 Difference { verdict: words.into(), ..difference(pair, 2, 9) }.into(),
                 difference(pair, 4, 0).into(),
             ];
-            let environment = Environment { targets: vec![free.clone()], ..Environment::default() };
+            let environment = Environment { targets: vec![free.clone().into()], ..Environment::default() };
             verdict(&Study::from_records(records, environment))
         };
         let v = verdict_of("within noise", "y");

@@ -8,7 +8,7 @@ macro_rules! embree_functions {
         $(#[$meta:meta])*
         fn $name:ident($($argument:ident: $kind:ty),* $(,)?) $(-> $result:ty)? = $absent:expr;
     )*) => {
-        /// This subject's functions as found in the library.
+        /// The functions of one subject, as found in the library.
         #[derive(Clone, Copy)]
         pub(crate) struct Functions {
             $(pub(crate) $name: unsafe extern "C" fn($($kind),*) $(-> $result)?,)*

@@ -39,7 +39,7 @@ pub(crate) fn functions() -> Option<&'static Functions> {
 pub struct Loaded {
     /// Where it lies, or the bare name it was opened by where the system does not tell.
     pub path: PathBuf,
-    /// Its release.
+    /// The release.
     pub version: Version,
 }
 
@@ -105,7 +105,7 @@ pub enum LoadError {
     WrongVersion {
         /// The library.
         path: PathBuf,
-        /// Its release.
+        /// The release.
         version: Version,
     },
     /// The library's structures are not laid out as the bindings' are.
@@ -116,7 +116,7 @@ pub enum LoadError {
     WrongLayout {
         /// The library.
         path: PathBuf,
-        /// Its release.
+        /// The release.
         version: Version,
         /// The finding of a trial ray.
         detail: String,

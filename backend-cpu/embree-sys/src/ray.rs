@@ -109,7 +109,7 @@ impl Default for RTCHit {
 pub struct RTCRayHit {
     /// The ray.
     pub ray: RTCRay,
-    /// Its hit.
+    /// The hit.
     pub hit: RTCHit,
 }
 
@@ -212,7 +212,7 @@ impl<const N: usize> Default for RTCHitNt<N> {
 pub struct RTCRayHitNt<const N: usize> {
     /// The rays.
     pub ray: RTCRayNt<N>,
-    /// Their hits.
+    /// The hits of the rays.
     pub hit: RTCHitNt<N>,
 }
 

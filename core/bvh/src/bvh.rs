@@ -16,7 +16,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// Its name in tables.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bvh2 => "BVH2",
@@ -89,7 +89,7 @@ impl Bvh {
         }
     }
 
-    /// Its layout.
+    /// The layout.
     pub fn layout(&self) -> Layout {
         match self {
             Self::Bvh2(_) => Layout::Bvh2,

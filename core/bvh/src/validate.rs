@@ -21,7 +21,7 @@ pub(crate) struct BvhArrays<'a, N, L> {
 pub(crate) trait Stored: Sized + Sync {
     type Node: Pod + Sync;
     type Leaf: Pod + Sync;
-    /// Its layout.
+    /// The layout.
     const LAYOUT: Layout;
     /// Settings of cached builds.
     const SETTINGS: BuildSettings;

@@ -125,11 +125,11 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
         (ProgramKind::Configured(_), Structure::Megakernel) => &MEGAKERNEL,
     };
     // Only on a GPU does each lane of a warp have a ray of its own.
-    let refills =
+    let dynamic_fetch =
         options.group_compaction && options.layout == Layout::Bvh2 && threads == Scheduling::Default;
     let of_build = [
-        ("LS_FETCH", threads == Scheduling::PersistentThreads),
-        ("LS_REFILL", refills),
+        ("LS_PERSISTENT", threads == Scheduling::PersistentThreads),
+        ("LS_DYNAMIC_FETCH", dynamic_fetch),
         ("LS_SCANLINE", order == Order::Scanline),
         ("LS_OCTANTS", order == Order::Octants),
     ];
@@ -201,7 +201,7 @@ pub struct SourcePatch {
     pub file: &'static str,
     /// The text to replace, which occurs exactly once.
     pub from: &'static str,
-    /// Its replacement.
+    /// The replacement.
     pub to: &'static str,
 }
 

@@ -12,7 +12,7 @@ use lockstep_core::scene::texture::SRGB_TO_LINEAR;
 pub struct SceneArray<'a> {
     /// The kernel parameter it is bound to.
     pub argument: &'static Argument,
-    /// Its bytes; may be empty, in which case any buffer can be bound.
+    /// The bytes; may be empty, in which case any buffer can be bound.
     pub bytes: &'a [u8],
 }
 

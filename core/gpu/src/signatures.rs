@@ -10,7 +10,7 @@ use lockstep_core::scene::{AliasEntry, Instance, Light, Material, Mesh, Sphere, 
 /// A type that crosses the boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArgumentType {
-    /// Its name in the kernel dialect.
+    /// The name in the kernel dialect.
     pub name: &'static str,
     /// Bytes of one value.
     pub size: usize,
@@ -34,7 +34,7 @@ pub enum Passing {
 /// One parameter of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Argument {
-    /// Its name in the signature.
+    /// The name in the signature.
     pub name: &'static str,
     /// The value's or the buffer elements' type.
     pub of: ArgumentType,
@@ -57,14 +57,14 @@ const fn output(name: &'static str, of: ArgumentType) -> Argument {
 /// An entry kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// Its name in the source.
+    /// The name in the source.
     pub name: &'static str,
     /// True when the [`scene`] precedes its own parameters.
     pub takes_scene: bool,
     /// True for BVH traversal, `LS_TRAVERSAL` in the source. Such a kernel is bound by memory latency, and
     /// gains more from many work-items in flight than from many registers.
     pub traverses: bool,
-    /// Its own parameters in order.
+    /// The own parameters in order.
     pub own: &'static [Argument],
 }
 
@@ -76,7 +76,7 @@ pub enum Mismatch {
     Count {
         /// The kernel.
         kernel: &'static str,
-        /// Its parameters.
+        /// The parameters.
         expected: usize,
         /// The launch's arguments.
         given: usize,

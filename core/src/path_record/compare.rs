@@ -52,7 +52,7 @@ impl Quantity {
         Self::FullPaths,
     ];
 
-    /// Its name in words.
+    /// The name in words.
     pub fn name(self) -> &'static str {
         match self {
             Self::CameraRay => "camera ray",
@@ -129,12 +129,12 @@ impl fmt::Display for Value {
 /// One field of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Field {
-    /// Its name in words.
+    /// The name in words.
     pub name: &'static str,
     /// The quantity that it belongs to at the first vertex; at later vertices all belong to
     /// [`Quantity::FullPaths`].
     pub quantity: Quantity,
-    /// Its value; `None` where the path did not compute it.
+    /// The value; `None` where the path did not compute it.
     pub value: Option<Value>,
 }
 
@@ -201,9 +201,9 @@ pub struct Divergence {
     pub quantity: Quantity,
     /// The field's name.
     pub field: &'static str,
-    /// Its value on the first path; `None` where that path did not compute it.
+    /// The value on the first path; `None` where that path did not compute it.
     pub a: Option<Value>,
-    /// Its value on the second.
+    /// The value on the second.
     pub b: Option<Value>,
     /// How far apart they are, where both are numbers.
     pub distance: Option<Distance>,

@@ -51,9 +51,9 @@ pub struct FieldCount {
 /// A path on which two targets diverge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DivergingPath {
-    /// Its pixel and sample.
+    /// The pixel and sample.
     pub request: PathRequest,
-    /// Its first difference.
+    /// The first difference.
     pub divergence: Divergence,
     /// Greatest difference of a channel of the sample's radiance.
     pub radiance: f32,

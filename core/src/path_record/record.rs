@@ -97,7 +97,7 @@ impl VertexRecord {
     pub const LIGHT: u32 = 4;
     /// A shadow ray was traced.
     pub const SHADOW: u32 = 8;
-    /// It reached its light.
+    /// The shadow ray reached its light.
     pub const REACHED: u32 = 16;
     /// A next direction was sampled.
     pub const SCATTER: u32 = 32;
@@ -110,7 +110,7 @@ impl VertexRecord {
     }
 }
 
-/// Who is told what a path computes: a [`VertexRecord`], or `()`, which does not listen and costs nothing.
+/// A listener that is told what a path computes: a [`VertexRecord`], or `()`, which does not listen and costs nothing.
 pub trait Recorder {
     /// Lets `write` fill in a part of the record.
     fn note(&mut self, write: impl FnOnce(&mut VertexRecord));

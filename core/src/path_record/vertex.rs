@@ -42,7 +42,7 @@ pub struct PathVertex {
     pub bounce: u32,
     /// Origin of the extension ray that led here.
     pub origin: [f32; 3],
-    /// Its direction.
+    /// The direction.
     pub direction: [f32; 3],
     /// Path throughput on arrival.
     pub throughput: [f32; 3],
@@ -121,9 +121,9 @@ pub struct LightVertex {
 /// A shadow ray.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ShadowVertex {
-    /// Its origin, off the surface.
+    /// The origin, off the surface.
     pub origin: [f32; 3],
-    /// Its length.
+    /// The length.
     pub t_max: f32,
     /// Radiance that it adds to the path if it is unoccluded.
     pub radiance: [f32; 3],
@@ -138,7 +138,7 @@ pub struct ScatterVertex {
     pub words: [u32; 4],
     /// The next extension ray's direction.
     pub direction: [f32; 3],
-    /// Its density per solid angle; zero for a smooth surface.
+    /// The density per solid angle; zero for a smooth surface.
     pub pdf: f32,
     /// Throughput along it.
     pub throughput: [f32; 3],

@@ -97,7 +97,7 @@ pub struct Mesh {
 pub struct Instance {
     /// From object to world space.
     pub object_to_world: Affine,
-    /// Its inverse.
+    /// The inverse.
     pub world_to_object: Affine,
     /// Index into the scene's meshes.
     pub mesh: u32,
@@ -253,7 +253,7 @@ impl Material {
 pub enum Wrap {
     /// The image again.
     Repeat = 0,
-    /// Its border texel.
+    /// The border texel.
     Clamp = 1,
     /// The image mirrored.
     Mirror = 2,

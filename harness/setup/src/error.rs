@@ -14,7 +14,7 @@ pub enum SetupError {
         /// The items' names.
         known: Vec<&'static str>,
     },
-    /// There is nowhere to put things.
+    /// No folder to put things into.
     #[error(
         "no data folder: neither LOCKSTEP_HOME nor XDG_DATA_HOME nor a home folder is set; set LOCKSTEP_HOME \
          to a folder"
@@ -100,7 +100,7 @@ pub enum SetupError {
         file: PathBuf,
         /// The recorded digest.
         expected: String,
-        /// Its digest.
+        /// The digest.
         found: String,
     },
     /// An archive could not be unpacked.

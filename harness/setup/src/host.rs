@@ -11,7 +11,7 @@ use crate::error::SetupError;
 
 /// How much of a failed program's output an error repeats, in lines.
 const OUTPUT_LINES: usize = 4;
-/// And how much of each line, in characters.
+/// The most that an error repeats of each line of a failed program's output, in characters.
 const LINE_LENGTH: usize = 160;
 
 /// A machine and a user on it.
@@ -26,7 +26,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// This machine and this user.
+    /// The machine and the user that run this process.
     ///
     /// # Errors
     /// [`SetupError::NoDataFolder`] where neither the environment nor a home folder gives one.

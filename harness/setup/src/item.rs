@@ -10,7 +10,7 @@ use std::fmt;
 /// A run-time library that can be fetched.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// Its name on the command line and in messages.
+    /// The name on the command line and in messages.
     pub(crate) name: &'static str,
     /// The target that needs it; without a device, every device of the backend.
     pub(crate) target: TargetId,
@@ -43,9 +43,9 @@ impl Item {
 /// Whether an item can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Presence {
-    /// It can be used: release and place.
+    /// Usable: release and place.
     There(String),
-    /// It cannot be used: the reason.
+    /// Not usable: the reason.
     Missing(String),
 }
 

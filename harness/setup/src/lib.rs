@@ -57,11 +57,11 @@ pub fn select(names: &[String]) -> Result<Vec<Item>, SetupError> {
 /// The result of fetching one item.
 #[derive(Debug)]
 pub enum Outcome {
-    /// It was present before: release and place.
+    /// Present before: release and place.
     AlreadyThere(String),
-    /// It was fetched: release and place, and the time it took.
+    /// Fetched now: release and place, and the time it took.
     Fetched(String, Duration),
-    /// It is missing still, with the reason.
+    /// Still missing, with the reason.
     Failed(SetupError),
 }
 

@@ -4,7 +4,7 @@
 use lockstep_core::null::NullRenderer;
 use lockstep_core::{Backend, Error, OpenOptions, Renderer, Result, TargetStatus};
 
-/// Its name, and its only target's.
+/// The name, and its only target's.
 pub(super) const NAME: &str = "null";
 
 /// The backend of [`NullRenderer`].

@@ -20,9 +20,9 @@ pub(crate) struct Structure {
     pub(crate) build_ms: f64,
     /// Bytes of a built-in BVH.
     pub(crate) bytes: Option<u64>,
-    /// Its expected cost by the surface area heuristic, see [`Bvh::surface_area_cost`].
+    /// The expected cost by the surface area heuristic, see [`Bvh::surface_area_cost`].
     pub(crate) sah: Option<f64>,
-    /// Its end-point overlap where asked for, see [`Bvh::end_point_overlap`].
+    /// The end-point overlap where asked for, see [`Bvh::end_point_overlap`].
     pub(crate) epo: Option<f64>,
 }
 

@@ -13,7 +13,7 @@ use serde::Serialize;
 pub(crate) struct Runner {
     /// The target.
     pub(crate) id: TargetId,
-    /// Its renderer.
+    /// The renderer.
     pub(crate) renderer: Box<dyn Renderer>,
 }
 

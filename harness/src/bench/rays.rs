@@ -31,7 +31,7 @@ impl Kind {
         (Self::Shadow, Query::Closest),
     ];
 
-    /// Its name in tables and files.
+    /// The name in tables and files.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Camera => "camera",

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use lockstep_core::DeviceInfo;
 use lockstep_reports::image_io::{LinearImage, read_image};
 use lockstep_reports::metrics::{MetricError, Metrics, compare};
 use lockstep_reports::records::{Skip, TargetInfo};
@@ -73,11 +74,10 @@ fn as_counterpart(a: &Inventory, b: Inventory) -> Inventory {
 fn targets(args: &CompareArgs, matching: &Matching) -> Vec<TargetInfo> {
     let mut targets: Vec<TargetInfo> = Vec::new();
     for (target, from) in matching.matches.iter().flat_map(|m| [(&m.a, &args.a), (&m.b, &args.b)]) {
-        if !targets.iter().any(|t| t.target == *target) {
+        if !targets.iter().any(|t| t.info.target == *target) {
             let device = format!("images in {}", from.display());
-            let promises_identity = Some(false);
-            let target = target.clone();
-            targets.push(TargetInfo { target, device, promises_identity, ..TargetInfo::default() });
+            let info = DeviceInfo { target: target.clone(), device, exact: false, ..DeviceInfo::default() };
+            targets.push(info.into());
         }
     }
     targets
@@ -91,7 +91,7 @@ pub(super) struct Compared {
     pub(super) a: LinearImage,
     /// Side B's.
     pub(super) b: LinearImage,
-    /// Their difference.
+    /// The difference of the two images.
     pub(super) metrics: Metrics,
 }
 

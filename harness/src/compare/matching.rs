@@ -117,7 +117,7 @@ fn lonely(scene: String, target: String, other: &str, spp: &[u32]) -> Alone {
 
 /// Names of targets in records.
 struct Names<'a> {
-    /// Those on both sides.
+    /// Names on both sides.
     shared: BTreeSet<&'a String>,
 }
 

@@ -25,7 +25,7 @@ pub(super) fn agreement(
     image: &LinearImage,
 ) -> Result<Verdict, Failure> {
     if !film.invalid.is_zero() {
-        return Ok(Verdict::Flawed);
+        return Ok(Verdict::InvalidSamples);
     }
     if same_bits(image, &golden.image) {
         return Ok(Verdict::Identical);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use lockstep_core::Mode;
-use lockstep_core::{Film, OpenOptions, Renderer, Scene};
+use lockstep_core::{DeviceInfo, Film, OpenOptions, Renderer, Scene};
 use lockstep_reports::image_io::{LinearImage, atomic_write_text};
 use lockstep_reports::metrics::Metrics;
 use lockstep_reports::records::{TargetInfo, utc_now};
@@ -213,15 +213,7 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
 /// A target as reports describe it.
 fn describe(target: &Target) -> TargetInfo {
     let info = target.state.clone().unwrap_or_default();
-    TargetInfo {
-        target: target.id.to_string(),
-        backend: info.backend,
-        device: info.device,
-        driver: info.driver,
-        compiler: info.compiler,
-        flags: info.flags,
-        ..TargetInfo::default()
-    }
+    DeviceInfo { target: target.id.to_string(), ..info }.into()
 }
 
 /// Renders a scene as its golden was.

@@ -57,7 +57,7 @@ impl Expectation {
             .map_or_else(String::new, |Date { year, month, day }| format!("{year:04}-{month:02}-{day:02}"))
     }
 
-    /// Its scene, target and driver, in words.
+    /// The scene, target and driver, in words.
     pub(super) fn about(&self) -> String {
         let driver =
             if self.driver.is_empty() { String::new() } else { format!(" with driver {}", self.driver) };

@@ -26,15 +26,15 @@ pub(super) struct Finding {
 /// The meaning of a verdict where failures may be expected.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Outcome {
-    /// It passes, as it should.
+    /// The target passes, as it should.
     Passed,
-    /// It fails, as is known.
+    /// The target fails, as is known.
     KnownFailure(Expectation),
-    /// It fails.
+    /// The target fails.
     Failed,
-    /// It passes, though it is listed as failing.
+    /// The target passes, though it is listed as failing.
     UnexpectedPass(Expectation),
-    /// It fails as was known, and the last day is over.
+    /// The target fails as was known, and the last day is over.
     Expired(Expectation),
 }
 
@@ -129,9 +129,9 @@ mod tests {
 
     #[test]
     fn a_known_failure_passes_until_its_last_day_and_a_pass_fails() {
-        let before = outcome(&Verdict::Flawed, "2027-01-31");
+        let before = outcome(&Verdict::InvalidSamples, "2027-01-31");
         assert!(matches!(before, Outcome::KnownFailure(_)) && before.is_good());
-        let after = outcome(&Verdict::Flawed, "2027-02-01");
+        let after = outcome(&Verdict::InvalidSamples, "2027-02-01");
         assert!(matches!(after, Outcome::Expired(_)) && !after.is_good());
         let passes = outcome(&Verdict::Identical, "2027-01-01");
         assert!(matches!(passes, Outcome::UnexpectedPass(_)) && !passes.is_good());
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn what_nothing_is_known_of_passes_or_fails_by_its_verdict() {
         assert_eq!(Outcome::of(&Verdict::Identical, None, "2027-01-01"), Outcome::Passed);
-        assert_eq!(Outcome::of(&Verdict::Flawed, None, "2027-01-01"), Outcome::Failed);
+        assert_eq!(Outcome::of(&Verdict::InvalidSamples, None, "2027-01-01"), Outcome::Failed);
     }
 
     #[test]

@@ -20,7 +20,7 @@ const PROVENANCE: &str = "golden.txt";
 /// The golden of one scene, present or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Its folder.
+    /// The folder.
     folder: PathBuf,
 }
 

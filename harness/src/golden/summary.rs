@@ -135,7 +135,7 @@ mod tests {
         };
         vec![
             finding("cpu-bvh", Verdict::Identical, None),
-            finding("opencl@a|b", Verdict::Flawed, Some("lockstep trace cornell -b x")),
+            finding("opencl@a|b", Verdict::InvalidSamples, Some("lockstep trace cornell -b x")),
         ]
     }
 
@@ -145,7 +145,7 @@ mod tests {
         let summary = Summary { findings: &findings, stale: &[] };
         insta::assert_snapshot!(summary.text(), @r"
         cornell  cpu-bvh     identical
-        cornell  opencl@a|b  FLAWED         samples were not finite, negative or clamped
+        cornell  opencl@a|b  INVALID        samples were not finite, negative or clamped
                  look into it: lockstep trace cornell -b x
         2 checked, 1 failed
         ");
@@ -161,7 +161,7 @@ mod tests {
         | | Scene | Target | Result | |
         | :--- | :--- | :--- | :--- | :--- |
         | ✅ | cornell | cpu-bvh | identical |  |
-        | ❌ | cornell | opencl@a\|b | flawed | samples were not finite, negative or clamped |
+        | ❌ | cornell | opencl@a\|b | invalid | samples were not finite, negative or clamped |
 
         ### To look into it
 

@@ -11,16 +11,16 @@ use crate::exit::Exit;
 pub(super) enum Verdict {
     /// Every bit is equal.
     Identical,
-    /// It differs, but by no more than this target may, and why that is allowed.
+    /// Different, but by no more than this target may be, and why that is allowed.
     Tolerated(Box<Metrics>, String),
-    /// It differs, and in how far that matters.
+    /// Different, and in how far that matters.
     Differs(Box<Metrics>, String),
     /// The scene is not the one that the golden shows.
     SceneChanged,
-    /// There is no golden; where it should be.
+    /// No golden; where it should be.
     Missing(PathBuf),
     /// Samples had to be altered.
-    Flawed,
+    InvalidSamples,
 }
 
 impl Verdict {
@@ -29,7 +29,7 @@ impl Verdict {
         match self {
             Self::Identical | Self::Tolerated(..) => Exit::Fine,
             Self::Missing(_) => Exit::Missing,
-            Self::Differs(..) | Self::SceneChanged | Self::Flawed => Exit::Differs,
+            Self::Differs(..) | Self::SceneChanged | Self::InvalidSamples => Exit::Differs,
         }
     }
 
@@ -41,7 +41,7 @@ impl Verdict {
             Self::Differs(..) => "differs",
             Self::SceneChanged => "scene changed",
             Self::Missing(_) => "missing",
-            Self::Flawed => "flawed",
+            Self::InvalidSamples => "invalid",
         }
     }
 
@@ -62,7 +62,7 @@ impl Verdict {
                 format!("{} is not there; make it with `lockstep golden bless`", path.display())
             }
             Self::SceneChanged => "its scene is no longer the one that was blessed".into(),
-            Self::Flawed => "samples were not finite, negative or clamped".into(),
+            Self::InvalidSamples => "samples were not finite, negative or clamped".into(),
             Self::Identical => String::new(),
         }
     }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use lockstep_core::BvhOrigin;
 use lockstep_core::{Film, PassReport, TargetId};
 use lockstep_reports::image_io::LinearImage;
-use lockstep_reports::records::{Bounce, FilmHash, Load, Record, RejectedSamples, Timing};
+use lockstep_reports::records::{Bounce, FilmHash, InvalidSamples, Load, Record, Timing};
 
 use super::folder::Folder;
 use super::target_session::TargetSession;
@@ -177,10 +177,10 @@ pub(crate) fn bounces<'a>(level: &'a Level<'_>, outcome: &'a Outcome) -> impl It
 }
 
 /// The samples that a film had to alter; nothing when there are none.
-pub(crate) fn rejected(level: &Level<'_>, outcome: &Outcome) -> Option<Record> {
+pub(crate) fn invalid_samples(level: &Level<'_>, outcome: &Outcome) -> Option<Record> {
     let invalid = outcome.film.invalid;
     (!invalid.is_zero()).then(|| {
-        RejectedSamples {
+        InvalidSamples {
             scene: level.scene.to_owned(),
             target: outcome.target.to_string(),
             spp: level.to,

@@ -90,7 +90,7 @@ impl Plan {
                 settings.seed
             )));
         }
-        let (specs, scenes) = load_scenes(&args.scenes, skipped)?;
+        let (specs, scenes) = load_scenes(&args.subject.scenes, skipped)?;
         let reference = match &args.reference {
             Some(_) if scenes.len() != 1 => {
                 return Err(Failure::Usage("--reference goes with exactly one scene".into()));
@@ -126,7 +126,7 @@ impl Plan {
     ) -> Result<Self, Failure> {
         let settings = args.image.settings(DEFAULT_SIZE);
         settings.validate()?;
-        let (specs, scenes) = load_scenes(&args.scenes, skipped)?;
+        let (specs, scenes) = load_scenes(&args.subject.scenes, skipped)?;
         Ok(Self {
             schedule: SppSchedule { levels: args.spp.into_iter().collect() },
             repeats: rounds,

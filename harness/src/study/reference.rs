@@ -46,7 +46,7 @@ pub(crate) struct Reference {
     pub(crate) image: LinearImage,
     /// A file, or target, samples per pixel and seed.
     pub(crate) against: String,
-    /// Its samples per pixel; nothing for a file.
+    /// The samples per pixel; nothing for a file.
     pub(crate) spp: Option<u32>,
 }
 

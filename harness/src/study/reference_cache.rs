@@ -22,9 +22,9 @@ pub(crate) struct Entry {
 /// A cached reference.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// Its image.
+    /// The image.
     pub(crate) image: LinearImage,
-    /// Its samples per pixel.
+    /// The samples per pixel.
     pub(crate) spp: u32,
     /// The target that rendered it.
     pub(crate) target: String,

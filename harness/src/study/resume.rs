@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use lockstep_core::DeviceInfo;
 use lockstep_reports::image_io::ImageName;
 use lockstep_reports::image_io::is_map_name;
-use lockstep_reports::records::{Environment, TargetInfo};
+use lockstep_reports::records::Environment;
 use lockstep_reports::study::files;
 
 use crate::exit::Failure;
@@ -30,7 +31,8 @@ pub(super) fn check_same(root: &Path, there: &Environment, wanted: &Environment)
 fn differences(there: &Environment, wanted: &Environment) -> Vec<String> {
     let (a, b) = (&there.settings, &wanted.settings);
     let scenes = |e: &Environment| e.scenes.keys().cloned().collect::<Vec<_>>().join(", ");
-    let targets = |e: &Environment| e.targets.iter().map(|t| t.target.clone()).collect::<Vec<_>>().join(", ");
+    let targets =
+        |e: &Environment| e.targets.iter().map(|t| t.info.target.clone()).collect::<Vec<_>>().join(", ");
     let spp = |levels: &[u32]| levels.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     let reference = |e: &Environment| e.other.get("reference").map_or("rendered".into(), ToString::to_string);
     let mut found = Vec::new();
@@ -55,21 +57,23 @@ fn differences(there: &Environment, wanted: &Environment) -> Vec<String> {
             found.push(format!("the scene {name} has changed"));
         }
     }
-    for (old, new) in there.targets.iter().zip(&wanted.targets).filter(|(a, b)| a.target == b.target) {
-        found.extend(target_differences(old, new));
+    for (old, new) in there.targets.iter().zip(&wanted.targets) {
+        if old.info.target == new.info.target {
+            found.extend(target_differences(&old.info, &new.info));
+        }
     }
     found
 }
 
 /// The differences of one target. Clocks do not count: they change from second to second.
-fn target_differences(there: &TargetInfo, wanted: &TargetInfo) -> Vec<String> {
-    let properties = |t: &TargetInfo| {
+fn target_differences(there: &DeviceInfo, wanted: &DeviceInfo) -> Vec<String> {
+    let properties = |t: &DeviceInfo| {
         [
             ("device", t.device.clone()),
             ("driver", t.driver.clone()),
             ("compiler", t.compiler.clone()),
             ("flags", t.flags.clone()),
-            ("threads", t.threads.to_string()),
+            ("threads", t.host_threads().to_string()),
         ]
     };
     let pairs = properties(there).into_iter().zip(properties(wanted));
@@ -140,8 +144,9 @@ mod tests {
 
     fn study() -> Environment {
         let settings = StudySettings { width: 8, height: 4, spp: vec![1, 2], ..StudySettings::default() };
-        let target = TargetInfo { target: "t".into(), driver: "1.0".into(), ..TargetInfo::default() };
-        let mut environment = Environment { settings, targets: vec![target], ..Environment::default() };
+        let target = DeviceInfo { target: "t".into(), driver: "1.0".into(), ..DeviceInfo::default() };
+        let mut environment =
+            Environment { settings, targets: vec![target.into()], ..Environment::default() };
         environment.scenes.insert("cornell".into(), "ab".into());
         environment
     }
@@ -150,7 +155,7 @@ mod tests {
     fn the_same_study_at_another_time_with_other_clocks_is_the_same() {
         let mut later = study();
         later.started_utc = "2026-01-01T00:00:00Z".into();
-        later.targets[0].clocks = "3 GHz".into();
+        later.targets[0].info.clocks = "3 GHz".into();
         assert!(check_same(Path::new("d"), &study(), &later).is_ok());
     }
 
@@ -159,7 +164,7 @@ mod tests {
         let mut other = study();
         other.settings.width = 16;
         other.settings.spp = vec![1, 2, 4];
-        other.targets[0].driver = "2.0".into();
+        other.targets[0].info.driver = "2.0".into();
         other.scenes.insert("cornell".into(), "cd".into());
         let message = check_same(Path::new("some/dir"), &study(), &other).unwrap_err().to_string();
         for words in [

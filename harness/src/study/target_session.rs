@@ -2,7 +2,7 @@
 
 use lockstep_core::KernelResources;
 use lockstep_core::{DeviceInfo, Film, LoadReport, Renderer, Scene, Settings, TargetId};
-use lockstep_reports::records::{TargetInfo, host_threads};
+use lockstep_reports::records::TargetInfo;
 
 use crate::bvh_cache;
 use crate::chunking::{Chunking, Pass};
@@ -13,7 +13,7 @@ use crate::render::read_film;
 pub(crate) struct TargetSession {
     /// The target.
     pub(crate) id: TargetId,
-    /// Its device.
+    /// The device.
     pub(crate) info: DeviceInfo,
     renderer: Box<dyn Renderer>,
     chunking: Chunking,
@@ -167,16 +167,12 @@ impl TargetSession {
 
     /// Host threads that render; zero for a device.
     pub(crate) fn threads(&self) -> u32 {
-        host_threads(&self.info)
+        self.info.host_threads()
     }
 
     /// The target as `environment.json` has it.
     pub(crate) fn describe(&self) -> TargetInfo {
-        TargetInfo {
-            target: self.id.to_string(),
-            mode: self.id.mode,
-            kernels: self.kernels(),
-            ..TargetInfo::from(&self.info)
-        }
+        let info = DeviceInfo { target: self.id.to_string(), ..self.info.clone() };
+        TargetInfo { info, kernels: self.kernels() }
     }
 }

@@ -12,7 +12,7 @@ use lockstep_core::{
     DeviceInfo, Film, LoadReport, OpenOptions, PassReport, Renderer, Scene, SceneBuilder, Settings, TargetId,
 };
 use lockstep_reports::image_io::LinearImage;
-use lockstep_reports::records::{DivergenceScope, HostInfo, Mode, Record, read_records};
+use lockstep_reports::records::{DivergenceScope, HostInfo, Record, read_records};
 use lockstep_reports::study::Study;
 
 use super::folder::Folder;
@@ -34,7 +34,7 @@ struct Fault {
     non_finite: u64,
     /// The second repeat makes another film than the first.
     fickle: bool,
-    /// It refuses every scene.
+    /// Whether every scene is refused.
     refuses: bool,
     /// Milliseconds that it says a sample of every pixel takes.
     ms_per_spp: u32,
@@ -209,7 +209,7 @@ fn a_fast_build_may_differ_and_every_record_of_it_says_that_it_is_one() {
     let sessions = vec![Planted::session("a", Fault::default()), Planted::session("a+fast", fault)];
     let study = run(dir.path(), &plan(2), sessions).unwrap();
     assert!(failures(&study, &exact(&["a"])).is_empty() && study.divergences.is_empty());
-    assert_eq!(study.environment.targets[1].mode, Mode::Fast);
+    assert_eq!(study.environment.targets[1].info.target, "a+fast");
     let records = read_records(&dir.path().join("records.jsonl")).unwrap();
     for record in &records {
         let line: serde_json::Value = serde_json::from_str(&record.to_json().unwrap()).unwrap();

@@ -68,7 +68,7 @@ pub(crate) fn records(folder: &Path) -> BTreeMap<String, String> {
             "seed",
             "other_seed",
             "repeat",
-            "variant",
+            "configuration",
             "again",
             "bounce",
             "quantity",

@@ -92,9 +92,9 @@ impl Lines {
 pub struct PortCost {
     /// The backend.
     pub backend: String,
-    /// Its own files.
+    /// The own files.
     pub files: usize,
-    /// Its own lines: the cost of the port.
+    /// The own lines: the cost of the port.
     pub own: Lines,
     /// Mooney's degree of portability, from 0 (nothing is shared) to 1 (nothing need be written); none where
     /// there are no lines at all.

@@ -47,11 +47,11 @@ pub enum Kind {
 /// A token and where it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token<'a> {
-    /// Its kind.
+    /// The kind.
     pub kind: Kind,
     /// As it is written.
     pub text: &'a str,
-    /// Its line, from 1.
+    /// The line, from 1.
     pub line: u32,
 }
 

@@ -30,7 +30,7 @@ pub const SHORTEST: usize = 20;
 pub struct Matched {
     /// Lines with a token that counts at this level.
     pub lines: usize,
-    /// Those found.
+    /// Lines of these that a match covers.
     pub matched: usize,
 }
 
@@ -51,7 +51,7 @@ pub type Levels = [Matched; 3];
 /// A file or a folder, and how much of it is found anywhere on the other side.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// Its path below the side's folder; `.` for all.
+    /// The path below the side's folder; `.` for all.
     pub name: String,
     /// Raw, in the neutral dialect, with neutral names.
     pub levels: Levels,
@@ -69,13 +69,13 @@ pub struct Pair {
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Side {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// All of it.
     pub whole: Part,
-    /// Its folders where there are several, each with all below it.
+    /// The folders where there are several, each with all below it.
     pub folders: Vec<Part>,
-    /// Its files.
+    /// The files.
     pub files: Vec<Part>,
 }
 

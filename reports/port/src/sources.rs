@@ -15,9 +15,9 @@ const SKIPPED: [&str; 3] = ["target", "node_modules", "build"];
 pub struct Source {
     /// Path below the given folder, with `/`; for a single file, its name.
     pub name: String,
-    /// Its language, by its extension.
+    /// The language, by its extension.
     pub language: Language,
-    /// Its content. Bytes that are not UTF-8 are replaced.
+    /// The content. Bytes that are not UTF-8 are replaced.
     pub text: String,
 }
 
@@ -39,7 +39,7 @@ pub enum SourceError {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// There is nothing to compare.
+    /// Nothing to compare.
     #[error("no sources in {}: name a folder that holds {} files", path.display(), Language::EXTENSIONS.join(", "))]
     Nothing {
         /// The file or folder.

@@ -53,7 +53,7 @@ pub enum DivergenceScope {
 }
 
 impl DivergenceScope {
-    /// Its name in records.
+    /// The name in records.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::AllPixels => "all-pixels",

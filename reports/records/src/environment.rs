@@ -1,7 +1,7 @@
 //! `environment.json`: where, with what and how a study ran.
 
-use super::{HostInfo, RecordError, mode};
-use lockstep_core::{DeviceInfo, KernelResources, Mode, TargetId};
+use super::{HostInfo, RecordError};
+use lockstep_core::{DeviceInfo, KernelResources};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -37,64 +37,22 @@ pub struct Environment {
     pub other: Map<String, Value>,
 }
 
-/// One target and what it ran on.
+/// One target: its device, and the resources of its kernels. A file has the fields of both side by side.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct TargetInfo {
-    /// The target's name, as in records: `cpu-bvh`, `opencl@pocl`.
-    pub target: String,
-    /// The backend: `cpu`, `opencl`, `cuda`.
-    pub backend: String,
-    /// The device's name.
-    pub device: String,
-    /// The driver or runtime and its version.
-    pub driver: String,
-    /// The compiler and its version.
-    pub compiler: String,
-    /// Flags given to the compiler.
-    pub flags: String,
-    /// Clocks, as the driver reports them.
-    pub clocks: String,
-    /// Host threads used; 0 for a device.
-    pub threads: u32,
-    /// How it was compiled.
-    #[serde(deserialize_with = "mode::read")]
-    pub mode: Mode,
-    /// Hash of its device code; empty where there is none.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub kernel_hash: String,
+    /// The target's name, as in records, and its device.
+    #[serde(flatten)]
+    pub info: DeviceInfo,
     /// Resources of its kernels, known once they were compiled; empty where none are reported.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<KernelResources>,
-    /// Whether it promises films identical to those of every other target that does; nothing in older
-    /// records.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub promises_identity: Option<bool>,
 }
 
-impl From<&DeviceInfo> for TargetInfo {
-    /// A target as its device describes it, before any kernel was compiled.
-    fn from(device: &DeviceInfo) -> Self {
-        Self {
-            target: device.target.clone(),
-            backend: device.backend.clone(),
-            device: device.device.clone(),
-            driver: device.driver.clone(),
-            compiler: device.compiler.clone(),
-            flags: device.flags.clone(),
-            clocks: device.clocks.clone(),
-            threads: host_threads(device),
-            mode: TargetId::from(device.target.as_str()).mode,
-            kernel_hash: device.kernel_hash.clone(),
-            kernels: Vec::new(),
-            promises_identity: Some(device.exact),
-        }
+impl From<DeviceInfo> for TargetInfo {
+    /// A target before any kernel was compiled.
+    fn from(info: DeviceInfo) -> Self {
+        Self { info, kernels: Vec::new() }
     }
-}
-
-/// Host threads that render for a target; 0 where a device does.
-pub fn host_threads(device: &DeviceInfo) -> u32 {
-    if device.backend == "cpu" { device.compute_units } else { 0 }
 }
 
 /// The study's options.
@@ -153,7 +111,7 @@ impl Environment {
 
     /// The description of a target, if it took part.
     pub fn target(&self, name: &str) -> Option<&TargetInfo> {
-        self.targets.iter().find(|t| t.target == name)
+        self.targets.iter().find(|t| t.info.target == name)
     }
 }
 
@@ -176,10 +134,19 @@ mod tests {
         let path = dir.path().join("environment.json");
         let mut environment = Environment { lockstep: "0.1.0".into(), ..Default::default() };
         environment.scenes.insert("cornell".into(), "ab12".into());
-        environment.targets.push(TargetInfo { target: "cpu-bvh".into(), threads: 2, ..Default::default() });
+        let info = DeviceInfo { target: "cpu-bvh".into(), compute_units: 2, ..DeviceInfo::default() };
+        environment.targets.push(info.into());
         environment.other.insert("noise_floor".into(), Value::from(3));
         environment.write(&path).unwrap();
         assert_eq!(Environment::read(&path).unwrap(), environment);
+    }
+
+    #[test]
+    fn a_target_of_an_older_study_has_its_threads_and_promises_identity_unless_it_says_otherwise() {
+        let read = |text| serde_json::from_str::<TargetInfo>(text).unwrap().info;
+        let old = read(r#"{"target": "cpu-bvh", "backend": "cpu", "threads": 2, "mode": "exact"}"#);
+        assert_eq!((old.host_threads(), old.exact), (2, true));
+        assert!(!read(r#"{"target": "cpu-embree", "promises_identity": false}"#).exact);
     }
 
     #[test]

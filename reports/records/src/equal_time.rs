@@ -39,7 +39,7 @@ pub struct EqualTime {
     pub reference_spp: Option<u32>,
     /// How the target was compiled.
     pub mode: Mode,
-    /// As in [`super::Difference`].
+    /// Errors that see more than 8 bits, as in [`super::Difference`].
     #[serde(flatten)]
     pub float: Option<FloatMetrics>,
 }

@@ -93,9 +93,9 @@ pub struct WorstPath {
     pub bounce: u32,
     /// The detail in which they part.
     pub quantity: String,
-    /// Its value on the first target.
+    /// The value on the first target.
     pub a: String,
-    /// Its value on the second.
+    /// The value on the second.
     pub b: String,
     /// How far apart these are in steps of binary32, where they are numbers.
     #[serde(skip_serializing_if = "Option::is_none")]

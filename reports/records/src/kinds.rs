@@ -105,9 +105,9 @@ pub struct Tests {
     pub tiles_rejected: u64,
     /// Left edge of the most significant tile, in pixels.
     pub worst_x: u32,
-    /// Its upper edge.
+    /// The upper edge.
     pub worst_y: u32,
-    /// Its side.
+    /// The side.
     pub worst_side: u32,
     /// The difference of its mean, A − B, over the mean of both.
     #[serde(with = "float")]
@@ -200,7 +200,7 @@ pub struct Convergence {
     pub against: String,
     /// How the target was compiled.
     pub mode: Mode,
-    /// As in [`Difference`].
+    /// Errors that see more than 8 bits, as in [`Difference`].
     #[serde(flatten)]
     pub float: Option<FloatMetrics>,
 }
@@ -391,7 +391,7 @@ pub struct Hits {
 /// Samples that a film refused or altered. Any of them fails a study.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct RejectedSamples {
+pub struct InvalidSamples {
     /// Scene name.
     pub scene: String,
     /// The target.

@@ -25,16 +25,16 @@ mod tune;
 
 pub use csv_export::{records_to_csv, write_records_csv};
 pub use divergence::{Divergence, DivergenceScope, FieldCount, QuantityDivergence};
-pub use environment::{Environment, StudySettings, TargetInfo, host_threads};
+pub use environment::{Environment, StudySettings, TargetInfo};
 pub use equal_time::EqualTime;
 pub use film::FilmHash;
 pub use first_divergence::{FirstDivergence, WorstPath};
 pub use host::{HostInfo, utc_now};
 pub use kinds::{
-    Bounce, Convergence, Difference, Errors, Hits, Load, Map, Noise, Note, RejectedSamples, Skip, Tests,
+    Bounce, Convergence, Difference, Errors, Hits, InvalidSamples, Load, Map, Noise, Note, Skip, Tests,
     Timing, mega_per_second,
 };
-pub use lockstep_core::{KernelResources, Mode, TargetId};
+pub use lockstep_core::{DeviceInfo, KernelResources, Mode, TargetId};
 pub use log::{DroppedLine, RecordLog, Resumed, read_records};
 pub use map_files::{MapError, MapOf, write_maps};
 pub use mode::pair_mode;

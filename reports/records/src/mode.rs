@@ -1,7 +1,6 @@
 //! The mode of a record.
 
 use lockstep_core::{Mode, TargetId};
-use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 /// The mode of a comparison of two targets, given by their labels: fast when either is.
@@ -13,11 +12,6 @@ pub fn pair_mode(a: &str, b: &str) -> Mode {
 /// for an arithmetic of which no bit identity can be expected.
 fn named(name: &str) -> Mode {
     if name == Mode::Exact.as_str() { Mode::Exact } else { Mode::Fast }
-}
-
-/// Reads a mode, whether or not this version knows it.
-pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Mode, D::Error> {
-    String::deserialize(deserializer).map(|name| named(&name))
 }
 
 /// Replaces the mode of a record by one that this version knows.

@@ -1,8 +1,8 @@
 //! The record: one line of the log, of any kind.
 
 use crate::{
-    Bounce, Convergence, Difference, Divergence, EqualTime, FilmHash, FirstDivergence, Hits, Load, Map,
-    Noise, Note, PortSimilarity, RejectedSamples, Scaling, Skip, Speedup, Timing, Tune, mode,
+    Bounce, Convergence, Difference, Divergence, EqualTime, FilmHash, FirstDivergence, Hits, InvalidSamples,
+    Load, Map, Noise, Note, PortSimilarity, Scaling, Skip, Speedup, Timing, Tune, mode,
 };
 use lockstep_port::cost::Cost;
 use lockstep_port::history::History;
@@ -89,7 +89,7 @@ record_kinds! {
     /// One quantity of two targets' paths, in older studies.
     [FirstDivergence] FirstDivergence = "rung" key [scene, a, b, seed, place];
     /// Samples that a film refused or altered.
-    [Rejected] RejectedSamples = "rejected" key [scene, target, spp, seed];
+    [Invalid] InvalidSamples = "invalid" or "rejected" key [scene, target, spp, seed];
     /// A target or scene that was left out.
     [Skip] Skip = "skip" key [target, scene];
     /// A remark.
@@ -97,7 +97,7 @@ record_kinds! {
     /// A fast build's speed over the exact one's.
     [Speedup] Speedup = "speedup" key [scene, target, seed];
     /// One kernel configuration, timed.
-    [Tune] Tune = "tune" or "sweep" key [scene, target, variant, repeat, again];
+    [Tune] Tune = "tune" or "sweep" key [scene, target, configuration, repeat, again];
     /// The first target of a study, timed a second time in the same round as if it were another (A/A).
     only [Again] Timing = "again" key [scene, target, spp_from, spp_to, seed, repeat, mode];
     /// The error that a target reaches in a given time.
@@ -233,7 +233,7 @@ mod tests {
                 ..Default::default()
             }
             .into(),
-            RejectedSamples { clamped: 1, ..Default::default() }.into(),
+            InvalidSamples { clamped: 1, ..Default::default() }.into(),
             Skip { scene: Some("x".into()), ..Default::default() }.into(),
             Note { text: "stopped".into(), ..Default::default() }.into(),
             Speedup { total: 1.25, mode: Mode::Fast, ..Default::default() }.into(),
@@ -243,7 +243,7 @@ mod tests {
             PortSimilarity { pairs: vec![Default::default()], ..Default::default() }.into(),
             Record::PortCost(Cost { ports: vec![Default::default()], ..Default::default() }),
             Record::PortHistory(History { changes: 3, ..Default::default() }),
-            Tune { variant: "megakernel".into(), ..Default::default() }.into(),
+            Tune { configuration: "megakernel".into(), ..Default::default() }.into(),
             FilmHash::new("s", "cuda@0+fast", 4, 1, "ab12").into(),
         ];
         for record in records {
@@ -321,7 +321,7 @@ mod tests {
         let old = Record::from_json(r#"{"kind":"sweep","scene":"s","variant":"megakernel"}"#).unwrap();
         assert_eq!(
             old,
-            Tune { scene: "s".into(), variant: "megakernel".into(), ..Default::default() }.into()
+            Tune { scene: "s".into(), configuration: "megakernel".into(), ..Default::default() }.into()
         );
         assert!(old.to_json().unwrap().starts_with(r#"{"kind":"tune","#));
     }

@@ -1,8 +1,8 @@
 //! A study as it lies in its folder.
 
 use crate::{
-    Bounce, Convergence, Difference, Divergence, Environment, EqualTime, Hits, Load, Map, Noise, Note,
-    PortSimilarity, Record, RecordError, RejectedSamples, Scaling, Skip, Timing, Tune, read_records,
+    Bounce, Convergence, Difference, Divergence, Environment, EqualTime, Hits, InvalidSamples, Load, Map,
+    Noise, Note, PortSimilarity, Record, RecordError, Scaling, Skip, Timing, Tune, read_records,
 };
 use lockstep_metrics::image_io::{ImageKind, ImageName};
 use lockstep_port::cost::Cost;
@@ -88,7 +88,7 @@ pub struct Study {
     /// Kernel configurations, timed.
     pub tunes: Vec<Tune>,
     /// Samples that films refused.
-    pub rejected: Vec<RejectedSamples>,
+    pub invalid: Vec<InvalidSamples>,
     /// Skipped targets and scenes.
     pub skips: Vec<Skip>,
     /// Remarks.
@@ -170,7 +170,7 @@ impl Study {
                 Record::Map(r) => study.maps.push(r),
                 Record::Divergence(r) => study.divergences.push(r),
                 Record::FirstDivergence(r) => r.add_to(&mut study.divergences),
-                Record::Rejected(r) => study.rejected.push(r),
+                Record::Invalid(r) => study.invalid.push(r),
                 Record::Skip(r) => study.skips.push(r),
                 Record::Note(r) => study.notes.push(r),
                 Record::Tune(r) => study.tunes.push(r),
@@ -209,7 +209,7 @@ impl Study {
             .chain(self.images.iter().map(|r| r.target.as_str()))
             .collect();
         let mut targets = Vec::new();
-        let listed = self.environment.targets.iter().map(|t| t.target.as_str());
+        let listed = self.environment.targets.iter().map(|t| t.info.target.as_str());
         for target in listed.filter(|t| measured.contains(t)).chain(measured.iter().copied()) {
             push_new(&mut targets, target);
         }

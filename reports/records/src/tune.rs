@@ -14,7 +14,8 @@ pub struct Tune {
     /// The target.
     pub target: String,
     /// The configuration's label, such as `megakernel/group=256`.
-    pub variant: String,
+    #[serde(alias = "variant")]
+    pub configuration: String,
     /// The part of the label that names structure and scheduling, such as `megakernel/persistent`.
     pub scheduling: String,
     /// Work-items of a work-group; nothing where there are no groups.

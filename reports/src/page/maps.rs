@@ -41,7 +41,7 @@ pub(super) struct Maps {
 struct MapFile {
     map: MapImage,
     path: PathBuf,
-    /// Those with a lesser rank come first.
+    /// The rank: maps with a lesser one come first.
     rank: (usize, bool, usize),
 }
 

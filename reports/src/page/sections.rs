@@ -4,6 +4,7 @@ use super::images::Embedded;
 use super::pairs::pairs_table;
 use crate::format::{self, plural};
 use crate::plots::Plot;
+use crate::records::TargetId;
 use crate::study::Study;
 use crate::tables::{Cell, Column, Table, host_line};
 use crate::verdict::{StudyVerdict, VerdictLine};
@@ -126,8 +127,17 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
 }
 
 /// The tables about agreement, by the beginning of their names.
-const AGREEMENT_TABLES: [&str; 9] =
-    ["verdict", "tile-tests", "noise", "bias", "identical", "difference", "divergence", "hits", "rejected"];
+const AGREEMENT_TABLES: [&str; 9] = [
+    "verdict",
+    "tile-tests",
+    "noise",
+    "bias",
+    "identical",
+    "difference",
+    "divergence",
+    "hits",
+    "invalid-samples",
+];
 
 /// Links to all sections.
 pub(super) fn navigation(sections: &[Section]) -> Markup {
@@ -264,12 +274,16 @@ fn environment(study: &Study) -> Markup {
 fn targets_table(study: &Study) -> Table {
     let texts = ["Target", "Mode", "Device", "Driver", "Compiler", "Flags", "Clocks"];
     let mut table = Table::new("targets", "Targets", &texts, &["Threads"]);
-    for t in &study.environment.targets {
+    for t in study.environment.targets.iter().map(|target| &target.info) {
+        let mode = TargetId::from(t.target.as_str()).mode;
         let mut row: Vec<Cell> =
-            [&t.target, t.mode.as_str(), &t.device, &t.driver, &t.compiler, &t.flags, &t.clocks]
+            [&t.target, mode.as_str(), &t.device, &t.driver, &t.compiler, &t.flags, &t.clocks]
                 .map(Cell::text)
                 .to_vec();
-        row.push(if t.threads > 0 { Cell::count(u64::from(t.threads)) } else { Cell::empty() });
+        row.push(match t.host_threads() {
+            0 => Cell::empty(),
+            threads => Cell::count(u64::from(threads)),
+        });
         table.rows.push(row);
     }
     // Columns without an entry are dropped.

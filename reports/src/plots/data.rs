@@ -22,7 +22,7 @@ pub enum SeriesKind {
 pub struct Series {
     /// The text at its end.
     pub label: String,
-    /// Its meaning.
+    /// The meaning.
     pub kind: SeriesKind,
     /// Place on the horizontal axis and value, ascending.
     pub points: Vec<(f64, f64)>,
@@ -84,7 +84,7 @@ pub struct LinePlot {
 pub struct Segment {
     /// Which of the plot's parts, an index into [`BarPlot::parts`].
     pub part: usize,
-    /// Its length.
+    /// The length.
     pub value: f64,
 }
 
@@ -95,7 +95,7 @@ pub struct Bar {
     pub group: String,
     /// The target that it stands for.
     pub label: String,
-    /// Its parts.
+    /// The parts.
     pub segments: Vec<Segment>,
 }
 

@@ -14,7 +14,7 @@ pub(super) enum HeatCell {
     Ratio(f64),
     /// The device refused it.
     Refused,
-    /// It was not measured.
+    /// Not measured.
     Nothing,
 }
 

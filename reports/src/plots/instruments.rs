@@ -49,7 +49,7 @@ pub(super) fn scaling_plot(study: &Study, scene: &str) -> Option<LinePlot> {
 mod tests {
     use super::*;
     use crate::metrics::{FloatMetrics, Metrics};
-    use crate::records::{Environment, EqualTime, Scaling};
+    use crate::records::{DeviceInfo, Environment, EqualTime, Scaling};
 
     #[test]
     fn errors_stand_over_the_time_taken_and_ticks_at_the_time_given() {
@@ -61,7 +61,7 @@ mod tests {
             float: Some(FloatMetrics { rmse_linear, ..Metrics::EQUAL.float }),
             ..Default::default()
         };
-        let targets = vec![crate::records::TargetInfo { target: "t".into(), ..Default::default() }];
+        let targets = vec![DeviceInfo { target: "t".into(), ..Default::default() }.into()];
         let environment = Environment { targets, ..Default::default() };
         let study = Study::from_records(vec![at(1.0, 0.5).into(), at(4.0, 0.25).into()], environment);
         let plot = equal_time_plot(&study, "s").unwrap();

@@ -22,7 +22,7 @@ use crate::study::Study;
 pub struct Plot {
     /// File name without folder, ending in `.svg`.
     pub file_name: String,
-    /// Its title.
+    /// The title.
     pub title: String,
     /// The scene that it is about, or nothing when it is about all.
     pub scene: Option<String>,
@@ -34,7 +34,7 @@ pub struct Plot {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot draw the plot {title:?}: {message}")]
 pub struct PlotError {
-    /// Its title.
+    /// The title.
     pub title: String,
     /// The drawing library's error.
     pub message: String,

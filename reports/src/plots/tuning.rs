@@ -51,7 +51,7 @@ fn bar(row: &Tuned, target: &str) -> Bar {
     } else {
         [(0, trace), (1, shade), (3, queue)].map(|(part, value)| Segment { part, value }).into()
     };
-    Bar { group: target.to_owned(), label: row.variant.clone(), segments }
+    Bar { group: target.to_owned(), label: row.configuration.clone(), segments }
 }
 
 /// Scheduling by size of a work-group, a panel for each target that has such a grid.
@@ -117,7 +117,7 @@ mod tests {
         ));
         rows.push(Tuned {
             refused: "too large".into(),
-            variant: "megakernel/group=1024".into(),
+            configuration: "megakernel/group=1024".into(),
             group: Some(1024),
             total: None,
             ratio: None,

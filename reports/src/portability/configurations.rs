@@ -13,7 +13,7 @@ use crate::tuning::{Tuned, tuned};
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConfigurationPortability {
     /// The configuration's label.
-    pub variant: String,
+    pub configuration: String,
     /// Whether it is every target's own way.
     pub own: bool,
     /// Each target with the harmonic mean of the configuration's efficiencies over the scenes, 0 where it was
@@ -34,7 +34,7 @@ pub fn configurations(study: &Study) -> Vec<ConfigurationPortability> {
     for row in &rows {
         push_new(&mut targets, row.target.as_str());
         push_new(&mut scenes, row.scene.as_str());
-        push_new(&mut labels, row.variant.as_str());
+        push_new(&mut labels, row.configuration.as_str());
     }
     targets
         .retain(|target| rows.iter().any(|row| row.target == *target && !row.default && ms(row).is_some()));
@@ -42,13 +42,14 @@ pub fn configurations(study: &Study) -> Vec<ConfigurationPortability> {
         return Vec::new();
     }
     let of_label = |label: &str| {
-        let own = || rows.iter().filter(|row| row.variant == label && targets.contains(&row.target.as_str()));
+        let own =
+            || rows.iter().filter(|row| row.configuration == label && targets.contains(&row.target.as_str()));
         let on = |target: &str| -> Vec<f64> {
             scenes.iter().filter_map(|scene| efficiency(&rows, label, target, scene)).collect()
         };
         let all: Vec<f64> = targets.iter().flat_map(|target| on(target)).collect();
         ConfigurationPortability {
-            variant: label.to_owned(),
+            configuration: label.to_owned(),
             own: own().all(|row| row.default),
             targets: targets.iter().map(|t| ((*t).to_owned(), harmonic_mean(&on(t)))).collect(),
             portability: harmonic_mean(&all),
@@ -69,7 +70,7 @@ fn ms(row: &Tuned) -> Option<f64> {
 fn efficiency(rows: &[Tuned], label: &str, target: &str, scene: &str) -> Option<f64> {
     let here = || rows.iter().filter(|row| row.target == target && row.scene == scene);
     let best = here().filter_map(ms).min_by(f64::total_cmp)?;
-    Some(here().find(|row| row.variant == label).and_then(ms).map_or(0.0, |ms| best / ms))
+    Some(here().find(|row| row.configuration == label).and_then(ms).map_or(0.0, |ms| best / ms))
 }
 
 #[cfg(test)]
@@ -79,12 +80,12 @@ pub(crate) mod tests {
 
     /// A tuning run on one scene: target, configuration and milliseconds; refused without.
     pub(crate) fn study(rows: &[(&str, &str, Option<f64>)]) -> Study {
-        let record = |&(target, variant, ms): &(&str, &str, Option<f64>)| -> Record {
+        let record = |&(target, configuration, ms): &(&str, &str, Option<f64>)| -> Record {
             Tune {
                 scene: "s".into(),
                 target: target.into(),
-                variant: variant.into(),
-                default: variant == "wavefront",
+                configuration: configuration.into(),
+                default: configuration == "wavefront",
                 total_ms: ms.unwrap_or(f64::NAN),
                 identical: true,
                 promised: true,
@@ -110,7 +111,7 @@ pub(crate) mod tests {
     #[test]
     fn the_most_portable_configuration_need_be_the_best_nowhere() {
         let found = configurations(&study(&TWO));
-        let labels: Vec<_> = found.iter().map(|v| (v.variant.as_str(), v.own)).collect();
+        let labels: Vec<_> = found.iter().map(|v| (v.configuration.as_str(), v.own)).collect();
         assert_eq!(labels, [("wavefront", true), ("megakernel", false), ("group=1024", false)]);
         assert_eq!(found[0].targets, [("a".into(), 0.5), ("b".into(), 0.8)], "c has its own way alone");
         assert!((found[0].portability - 2.0 / (2.0 + 1.25)).abs() < 1e-12);

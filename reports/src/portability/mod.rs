@@ -20,7 +20,7 @@
 pub mod configurations;
 pub mod navigation;
 
-use crate::records::{TargetId, TargetInfo};
+use crate::records::{DeviceInfo, TargetId};
 use crate::stages::stage_times;
 use crate::study::{Study, push_new};
 
@@ -40,13 +40,13 @@ pub struct Rate {
     pub platform: Platform,
     /// The target.
     pub target: String,
-    /// Its application.
+    /// The application.
     pub application: String,
     /// The backend, `cpu`, `opencl` or `cuda`; empty when unknown.
     pub backend: String,
     /// Samples a millisecond over the whole spp schedule, whose repeated steps count with their median.
     pub samples_per_ms: f64,
-    /// That over the most of any target on the platform, 0 to 1.
+    /// The rate over the most of any target on the platform, 0 to 1.
     pub efficiency: f64,
 }
 
@@ -78,8 +78,8 @@ pub fn rates(study: &Study) -> Vec<Rate> {
     rates
 }
 
-fn info_of<'a>(study: &'a Study, target: &str) -> Option<&'a TargetInfo> {
-    study.environment.targets.iter().find(|info| info.target == target)
+fn info_of<'a>(study: &'a Study, target: &str) -> Option<&'a DeviceInfo> {
+    study.environment.target(target).map(|entry| &entry.info)
 }
 
 /// The name of a target's device: the host's processor where the device is that; the target's own name when
@@ -109,9 +109,9 @@ pub fn harmonic_mean(efficiencies: &[f64]) -> f64 {
 /// One application on every platform of a study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Application {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its efficiency on each of [`Portability::platforms`].
+    /// The efficiency on each of [`Portability::platforms`].
     pub efficiencies: Vec<f64>,
 }
 
@@ -177,11 +177,9 @@ pub(crate) mod tests {
     /// A study on a processor and a graphics card; milliseconds that each target takes for 1,000 samples of a
     /// scene.
     pub(crate) fn study(times: &[(&str, &str, f64)]) -> Study {
-        let info = |target: &str, backend: &str, device: &str| TargetInfo {
-            target: target.into(),
-            backend: backend.into(),
-            device: device.into(),
-            ..Default::default()
+        let info = |target: &str, backend: &str, device: &str| {
+            let (target, backend, device) = (target.into(), backend.into(), device.into());
+            DeviceInfo { target, backend, device, ..DeviceInfo::default() }.into()
         };
         let targets = vec![
             info("cpu-bvh", "cpu", "Some CPU"),

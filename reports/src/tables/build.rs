@@ -195,12 +195,12 @@ pub fn hits_table(study: &Study) -> Table {
 }
 
 /// Samples that films refused or altered; there should be none.
-pub fn rejected_table(study: &Study) -> Table {
+pub fn invalid_samples_table(study: &Study) -> Table {
     let numbers = ["spp", "Not finite", "Negative", "Clamped"];
-    let mut table = Table::new("rejected", "Samples refused", &["Scene", "Target"], &numbers).noted(
+    let mut table = Table::new("invalid-samples", "Invalid samples", &["Scene", "Target"], &numbers).noted(
         "A sample that is not finite, negative or beyond the film's range is a defect and fails the study.",
     );
-    for r in study.rejected.iter().filter(|r| r.non_finite + r.negative + r.clamped > 0) {
+    for r in study.invalid.iter().filter(|r| r.non_finite + r.negative + r.clamped > 0) {
         table.rows.push(vec![
             Cell::text(&r.scene),
             Cell::text(&r.target),

@@ -14,7 +14,7 @@ pub fn kernel_table(study: &Study) -> Table {
     );
     for target in &study.environment.targets {
         for k in &target.kernels {
-            let mut row = vec![Cell::text(&target.target), Cell::text(&k.kernel)];
+            let mut row = vec![Cell::text(&target.info.target), Cell::text(&k.kernel)];
             let numbers = [k.registers, k.spill_bytes, k.stack_bytes, k.shared_bytes, k.width];
             row.extend(numbers.map(|n| n.map_or_else(Cell::empty, Cell::count)));
             table.rows.push(row);
@@ -26,13 +26,14 @@ pub fn kernel_table(study: &Study) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::{Environment, KernelResources, TargetInfo};
+    use crate::records::{DeviceInfo, Environment, KernelResources, TargetInfo};
 
     #[test]
     fn what_is_not_told_is_empty_and_targets_without_kernels_have_no_row() {
         let kernel = KernelResources { kernel: "ls_shade".into(), registers: Some(80), ..Default::default() };
-        let told = TargetInfo { target: "cuda@0".into(), kernels: vec![kernel], ..Default::default() };
-        let targets = vec![TargetInfo { target: "cpu-bvh".into(), ..Default::default() }, told];
+        let info = |target: &str| DeviceInfo { target: target.into(), ..DeviceInfo::default() };
+        let told = TargetInfo { info: info("cuda@0"), kernels: vec![kernel] };
+        let targets = vec![info("cpu-bvh").into(), told];
         let study = Study::from_records(Vec::new(), Environment { targets, ..Default::default() });
         let table = kernel_table(&study);
         let texts: Vec<_> = table.rows[0].iter().map(|cell| cell.text.as_str()).collect();

@@ -21,7 +21,9 @@ pub use agreement::agreement_tables;
 pub(crate) use agreement::{noise_floor, pair_name};
 pub use all_metrics::all_metrics_table;
 pub use bounces::bounce_table;
-pub use build::{convergence_tables, difference_tables, hits_table, load_table, rejected_table, skip_table};
+pub use build::{
+    convergence_tables, difference_tables, hits_table, invalid_samples_table, load_table, skip_table,
+};
 pub use divergence::{divergence_tables, path_sentences};
 pub use equal_time::equal_time_table;
 pub use kernels::kernel_table;
@@ -82,7 +84,7 @@ impl Cell {
 /// One column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// Its heading.
+    /// The heading.
     pub title: String,
     /// Whether it holds numbers, which are set flush right.
     pub numeric: bool,
@@ -93,13 +95,13 @@ pub struct Column {
 pub struct Table {
     /// A short name for files and anchors.
     pub id: &'static str,
-    /// Its heading.
+    /// The heading.
     pub title: String,
     /// Definitions that a reader needs, one sentence each.
     pub notes: Vec<String>,
-    /// Its columns.
+    /// The columns.
     pub columns: Vec<Column>,
-    /// Its rows, each as long as `columns`.
+    /// The rows, each as long as `columns`.
     pub rows: Vec<Vec<Cell>>,
 }
 
@@ -188,7 +190,7 @@ pub fn all_tables(study: &Study) -> Vec<Table> {
     }
     tables.extend(divergence_tables(study));
     tables.push(hits_table(study));
-    tables.push(rejected_table(study));
+    tables.push(invalid_samples_table(study));
     tables.extend(convergence_tables(study));
     tables.push(timing_table(study));
     tables.push(rounds_table(study));

@@ -98,7 +98,7 @@ pub fn configuration_portability_table(study: &Study) -> Table {
     table.columns.extend(titles.map(|title| Column { title: title.to_owned(), numeric: true }));
     for one in found {
         let own = if one.own { ", the targets' default" } else { "" };
-        let mut row = vec![Cell::text(format!("{}{own}", one.variant))];
+        let mut row = vec![Cell::text(format!("{}{own}", one.configuration))];
         let mean = |mean: f64| Cell::number(mean, if mean > 0.0 { percent(mean) } else { "–".into() });
         row.extend(one.targets.iter().map(|(_, efficiency)| mean(*efficiency)));
         row.push(Cell::number(one.portability, percent(one.portability)));

@@ -67,7 +67,7 @@ fn environment(study: &Study) -> String {
     for (scene, hash) in &e.scenes {
         line(&format!("Scene {}", escape_markdown(scene)), hash.clone());
     }
-    for t in &e.targets {
+    for t in e.targets.iter().map(|target| &target.info) {
         let parts = [&t.device, &t.driver, &t.compiler, &t.flags, &t.clocks];
         let parts: Vec<&str> = parts.into_iter().map(String::as_str).filter(|p| !p.is_empty()).collect();
         line(&format!("Target {}", escape_markdown(&t.target)), parts.join(", "));

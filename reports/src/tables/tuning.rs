@@ -60,7 +60,8 @@ pub fn tuning_table(study: &Study) -> Table {
             .to_owned(),
     );
     for row in tuned(study) {
-        let label = if row.again { format!("{}, again (A/A)", row.variant) } else { row.variant.clone() };
+        let label =
+            if row.again { format!("{}, again (A/A)", row.configuration) } else { row.configuration.clone() };
         let mut cells = vec![Cell::text(&row.scene), Cell::text(&row.target), Cell::text(label)];
         cells.extend([Cell::text(remark(&row)), film(&row)]);
         let of = |found: Option<MedianInterval>| found.map_or([f64::NAN; 3], |f| [f.median, f.low, f.high]);
@@ -86,8 +87,8 @@ const FACTORS: [Factor; 8] = [
     ("One item a ray", |row| row.in_grid && row.scheduling == "wavefront/per-ray"),
     ("No compaction", |row| row.in_grid && row.scheduling == "in-place"),
     ("Megakernel", |row| row.in_grid && row.scheduling.starts_with("megakernel")),
-    ("Scanlines", |row| row.variant.contains("/scanline")),
-    ("Octants", |row| row.variant.contains("/octants")),
+    ("Scanlines", |row| row.configuration.contains("/scanline")),
+    ("Octants", |row| row.configuration.contains("/octants")),
     ("Fast", |row| row.mode == Mode::Fast),
 ];
 
@@ -118,7 +119,7 @@ pub fn tuning_best_table(study: &Study) -> Table {
         let default = own().find(|row| row.default).and_then(|row| row.total);
         let ratio = |r: f64| Cell::number(r, fixed(r, 3));
         let mut cells = vec![Cell::text(scene), Cell::text(target)];
-        cells.push(best.map_or_else(Cell::empty, |row| Cell::text(&row.variant)));
+        cells.push(best.map_or_else(Cell::empty, |row| Cell::text(&row.configuration)));
         cells.push(default.map_or_else(Cell::empty, |t| Cell::number(t.median, number(t.median))));
         cells.push(best.and_then(Tuned::relative).map_or_else(Cell::empty, ratio));
         cells.extend(FACTORS.map(|(_, is)| {

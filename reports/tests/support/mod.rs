@@ -6,8 +6,8 @@
 use lockstep_reports::image_io::{ImageKind, ImageMetadata, ImageName, LinearImage, write_exr, write_png};
 use lockstep_reports::metrics::{Metrics, compare};
 use lockstep_reports::records::{
-    Convergence, Difference, Environment, Hits, HostInfo, Load, Note, Record, RecordLog, Skip, StudySettings,
-    TargetInfo, Timing,
+    Convergence, DeviceInfo, Difference, Environment, Hits, HostInfo, Load, Note, Record, RecordLog, Skip,
+    StudySettings, Timing,
 };
 use lockstep_reports::study::files;
 use std::path::Path;
@@ -200,15 +200,16 @@ fn hits(scene: &str, a: &str, b: &str, spp: u32, metrics: &Metrics, (w, h): (u32
 }
 
 fn environment(plan: &Plan) -> Environment {
-    let target = |name: &&str| TargetInfo {
+    let target = |name: &&str| DeviceInfo {
         target: (*name).into(),
         backend: name.split(['-', '@']).next().unwrap_or_default().into(),
         device: "Made-up CPU with 2 cores".into(),
         driver: if name.contains('@') { "PoCL 5.0".into() } else { String::new() },
         compiler: "rustc 1.95.0".into(),
         flags: "-C opt-level=3".into(),
-        threads: 2,
-        ..Default::default()
+        compute_units: 2,
+        exact: true,
+        ..DeviceInfo::default()
     };
     Environment {
         lockstep: "0.1.0".into(),
@@ -222,7 +223,7 @@ fn environment(plan: &Plan) -> Environment {
             cores: 2,
             memory_bytes: 8 << 30,
         },
-        targets: plan.targets.iter().map(target).collect(),
+        targets: plan.targets.iter().map(|name| target(name).into()).collect(),
         kernel_hash: Some("9f2c".into()),
         scenes: plan.scenes.iter().map(|s| ((*s).to_owned(), "5e1d".to_owned())).collect(),
         settings: StudySettings {

@@ -126,7 +126,7 @@ fn top_down(top: &Top, mut references: Vec<Reference>, split: Split) -> Vec<Node
 struct Place {
     /// Index of its root.
     node: u32,
-    /// Its first pair of siblings. A tree over n references has n - 1 pairs, so each subtree has its own
+    /// The first pair of siblings. A tree over n references has n - 1 pairs, so each subtree has its own
     /// range.
     pair: u32,
     depth: u32,

@@ -2,7 +2,7 @@
  *
  * Queue lengths are the ray counters of the bounce and never leave the device within a pass. Every kernel
  * loops over its items, so any launch size is right. Kernel configurations (core/src/config.rs) define
- * LS_FETCH, LS_SCANLINE or LS_OCTANTS, or leave out the LS_REFILL that GPUs have by default. */
+ * LS_PERSISTENT, LS_SCANLINE or LS_OCTANTS, or leave out the LS_DYNAMIC_FETCH that GPUs have by default. */
 
 /* Lengths of two queues before a work-item's own entries. */
 typedef struct {
@@ -80,7 +80,7 @@ LS_FN void counter_add(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 
 #endif
 
 /* LS_FOR_SHARE(i, count) is a grid-stride loop over the items below `count`. LS_FOR_ITEMS(i, count, head)
- * is the same unless LS_FETCH is defined; then items are fetched from the counter at `head`, zero before
+ * is the same unless LS_PERSISTENT is defined; then items are fetched from the counter at `head`, zero before
  * the launch (persistent threads, Aila and Laine 2009). LS_FOR_ROUNDS(first, count, head) is LS_FOR_ITEMS
  * with all work-items of a group in step: each handles the LS_ROUND items from LS_ITEM_OF(first) on, some
  * of which are `count` or more in the last round.
@@ -92,7 +92,7 @@ LS_FN void counter_add(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 
 #define LS_ROUND 1u
 #define LS_ITEM_OF(first) ((first) + LS_LOCAL_ID())
 #define LS_FOR_SHARE(i, count) for (u32 i = LS_GLOBAL_ID(); i < (count); i += LS_GLOBAL_SIZE())
-#ifdef LS_FETCH
+#ifdef LS_PERSISTENT
 #define LS_FOR_ROUNDS(first, count, head)                                     \
     LS_LOCAL u32 fetched[1];                                                  \
     for (u32 first = group_fetch(head, fetched); first < (count); first = group_fetch(head, fetched))
@@ -122,7 +122,7 @@ LS_FN u32 group_fetch(LS_GLOBAL u32 *head, LS_LOCAL_POINTER u32 *fetched) {
 #define LS_FOR_SHARE(i, count)        \
     LS_FOR_OWN_ROUNDS(own, count)     \
     LS_FOR_ROUND(i, own, count)
-#ifdef LS_FETCH
+#ifdef LS_PERSISTENT
 #define LS_FOR_ROUNDS(first, count, head) \
     for (u32 first = LS_ATOMIC_ADD(head, LS_ROUND); first < (count); first = LS_ATOMIC_ADD(head, LS_ROUND))
 #else
@@ -146,11 +146,11 @@ LS_FN u32 own_round(void) {
  * LS_FOR_CLOSEST_HITS has no `any`; LS_FOR_COHERENT_RAYS is for rays whose neighbours mostly visit the
  * same nodes, such as camera rays.
  *
- * With LS_REFILL, lanes whose ray has terminated fetch the next item from `head` once two thirds of the
+ * With LS_DYNAMIC_FETCH, lanes whose ray has terminated fetch the next item from `head` once two thirds of the
  * warp wait (dynamic ray fetch, Aila and Laine 2009), so that many rays start together. Without it, and
  * for coherent rays, lanes wait for all. Both variants in one kernel would cost either a twentieth of its
  * speed. */
-#ifdef LS_REFILL
+#ifdef LS_DYNAMIC_FETCH
 #define LS_FOR_RAYS(i, count, head, any, begin, hit, end)              \
     u64 stack[WALK_STACK_SIZE];                                        \
     Walk walk = bvh_walk_none();                                       \
@@ -197,7 +197,7 @@ LS_FN u32 own_round(void) {
         }                                                              \
     }
 
-/* Counters from which items are fetched with LS_FETCH or LS_REFILL: `extension_rays` for extend, `hits`
+/* Counters from which items are fetched with LS_PERSISTENT or LS_DYNAMIC_FETCH: `extension_rays` for extend, `hits`
  * for shade, `shadow_rays` for connect. They lie behind the ray counters of all bounces. */
 #define LS_HEADS(pass, bounce) ((pass).bounces + 2u + (bounce))
 

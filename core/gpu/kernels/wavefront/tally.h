@@ -22,7 +22,7 @@ LS_KERNEL void LS_STAGE ls_tally(Pass pass, LS_GLOBAL BounceCounters *LS_RESTRIC
         c.shadow_rays = 0u;
         c.unoccluded = 0u;
         counters[bounce] = c;
-#if defined(LS_FETCH) || defined(LS_REFILL)
+#if defined(LS_PERSISTENT) || defined(LS_DYNAMIC_FETCH)
         counters[LS_HEADS(pass, bounce)] = c;
 #endif
     }

@@ -8,7 +8,7 @@ use lockstep_core::error::{Error, Result};
 pub(super) struct Demand<'a> {
     /// The scene's name.
     pub(super) scene: &'a str,
-    /// Its arrays.
+    /// The arrays.
     pub(super) arrays: &'a [SceneArray<'a>],
     /// Bytes of the film.
     pub(super) film: u64,

@@ -18,7 +18,7 @@ pub struct Plan {
     pub integrator: Integrator,
     /// Headers that it needs beside the shared ones, in order.
     pub(crate) headers: &'static [Header],
-    /// Its shading function, `LS_SHADE` in the kernels that integrators share.
+    /// The shading function, `LS_SHADE` in the kernels that integrators share.
     pub(crate) shade: &'static str,
     /// Buffers of the paths in flight.
     pub buffers: &'static [Buffer],
@@ -40,7 +40,7 @@ pub struct Buffer {
     pub of: ArgumentType,
     /// Number of elements.
     pub len: Len,
-    /// Its contents in words, for messages.
+    /// The contents in words, for messages.
     pub what: &'static str,
 }
 

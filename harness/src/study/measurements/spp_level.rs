@@ -84,7 +84,7 @@ impl Measurement for SppLevel<'_> {
         let mut records = Vec::new();
         for outcome in &outcomes {
             records.push(level::timing(&self.level, outcome).into());
-            records.extend(level::rejected(&self.level, outcome));
+            records.extend(level::invalid_samples(&self.level, outcome));
         }
         if self.level.repeat > 0 {
             outcomes.iter().try_for_each(|outcome| self.check_repeat(lab, outcome))?;

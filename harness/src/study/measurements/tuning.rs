@@ -121,7 +121,7 @@ impl Measurement for TuningPass<'_> {
     fn keys(&self, lab: &Lab<'_>) -> Vec<Key> {
         let key = self.key(lab);
         let is_same = |p: &&Tune| {
-            (&p.scene, &p.target, &p.variant) == (&key.scene, &key.target, &key.variant)
+            (&p.scene, &p.target, &p.configuration) == (&key.scene, &key.target, &key.configuration)
                 && !p.refused.is_empty()
         };
         if lab.folder.tunings().iter().any(|point| is_same(&point)) {
@@ -173,7 +173,7 @@ impl TuningPass<'_> {
         Tune {
             scene: self.scene.name.clone(),
             target: self.target.to_string(),
-            variant: config.to_string(),
+            configuration: config.to_string(),
             scheduling: config.scheduling().to_string(),
             group: config.group,
             in_grid,

@@ -54,7 +54,7 @@ pub enum ReadError {
         width: u32,
         /// Height it claims.
         height: u32,
-        /// Which limit that breaks.
+        /// The limit that the image breaks.
         why: String,
     },
     /// The content is damaged, or uses a variant that is not read.

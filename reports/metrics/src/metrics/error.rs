@@ -14,7 +14,7 @@ pub enum Side {
 /// Why two images have no difference in numbers.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum MetricError {
-    /// Their sizes differ.
+    /// The sizes of the images differ.
     #[error("cannot compare images of different sizes: {}×{} and {}×{}", a.0, a.1, b.0, b.1)]
     SizesDiffer {
         /// Width and height of the first.
@@ -22,7 +22,7 @@ pub enum MetricError {
         /// Width and height of the second.
         b: (u32, u32),
     },
-    /// They have no pixels.
+    /// The images have no pixels.
     #[error("cannot compare images without pixels")]
     Empty,
     /// One of them has a NaN or an infinity. Such an image is broken: a mean over it would say nothing.

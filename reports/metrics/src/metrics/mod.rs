@@ -62,7 +62,7 @@ pub struct Metrics {
     pub max_abs: f64,
     /// Pixels in which any linear channel differs.
     pub pixels_differing: u64,
-    /// Those that see more than 8 bits.
+    /// Metrics that see more than 8 bits.
     #[serde(flatten)]
     pub float: FloatMetrics,
 }

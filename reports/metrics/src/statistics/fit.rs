@@ -14,7 +14,7 @@ pub struct BiasFit {
     pub b: f64,
     /// Lower end of the 95 % confidence interval of `b`.
     pub b_low: f64,
-    /// Its upper end.
+    /// The upper end.
     pub b_high: f64,
     /// Points that were used.
     pub points: usize,

@@ -34,7 +34,7 @@ pub struct MedianInterval {
     pub median: f64,
     /// Lower end of the interval.
     pub low: f64,
-    /// Its upper end.
+    /// The upper end.
     pub high: f64,
     /// The probability with which it encloses the median of the values' distribution, 0 to 1.
     pub coverage: f64,

@@ -7,9 +7,9 @@ use super::student::two_sided_p;
 pub struct Moments {
     /// How many values; at least 2 for a variance.
     pub count: f64,
-    /// Their mean.
+    /// The mean of the samples.
     pub mean: f64,
-    /// Their unbiased sample variance.
+    /// The unbiased variance of the samples.
     pub variance: f64,
 }
 
@@ -28,7 +28,7 @@ impl Moments {
 pub struct Estimate {
     /// The estimated difference, A − B.
     pub difference: f64,
-    /// Its estimated standard error.
+    /// The estimated standard error.
     pub standard_error: f64,
     /// Degrees of freedom of that estimate.
     pub freedom: f64,

@@ -129,7 +129,7 @@ fn every_configuration_is_timed_in_every_round_and_the_one_that_changes_the_film
     assert_eq!(points.len(), 3 * 4 + 1);
     let rows = tuned(&Study::load(folder.path()).unwrap());
     let found: Vec<(String, bool, bool)> =
-        rows.iter().map(|row| (row.variant.clone(), row.best, row.is_bug())).collect();
+        rows.iter().map(|row| (row.configuration.clone(), row.best, row.is_bug())).collect();
     let row = |label: &str, best, bug| (label.to_owned(), best, bug);
     assert_eq!(
         found,
@@ -161,10 +161,10 @@ fn a_tuning_that_was_stopped_is_resumed_where_it_was() {
 fn a_target_that_knows_no_configurations_is_tuned_by_its_default_alone() {
     let folder = tempfile::tempdir().unwrap();
     let records = tune(Box::new(NullRenderer::new()), folder.path(), 3);
-    let variants: Vec<&Tune> =
+    let configurations: Vec<&Tune> =
         records.iter().filter_map(|r| if let Record::Tune(s) = r { Some(s) } else { None }).collect();
-    assert_eq!(variants.len(), 6, "twice a round");
-    assert!(variants.iter().all(|s| s.default && s.identical));
+    assert_eq!(configurations.len(), 6, "twice a round");
+    assert!(configurations.iter().all(|s| s.default && s.identical));
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(super) struct Filters {
     pub(super) contrast: [Vec<Separable>; 3],
     /// First derivatives of a Gaussian of half the feature width along rows and along columns.
     pub(super) edges: [Separable; 2],
-    /// Its second derivatives.
+    /// The second derivatives.
     pub(super) points: [Separable; 2],
 }
 
