@@ -64,6 +64,16 @@ pub enum Error {
         /// The operating system's reason.
         source: std::io::Error,
     },
+    /// A request needs more memory than the process can have.
+    #[error("{what} needs {needed} of memory; {available} are available. Choose a smaller one")]
+    Memory {
+        /// The request.
+        what: String,
+        /// The memory that it needs, with its unit.
+        needed: String,
+        /// The memory that there is, with its unit.
+        available: String,
+    },
     /// A caller broke the contract of [`crate::Renderer`].
     #[error("{actor}: {message}")]
     Contract {

@@ -6,6 +6,7 @@
 use crate::error::{Error, Result};
 use crate::math::vec3::Vec3;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Fractional bits of a film sum. One unit is 1.2e-7 in radiance, the precision of f32 at 1.
 pub const FRACTION_BITS: u32 = 23;
@@ -26,6 +27,12 @@ pub struct InvalidSamples {
     pub negative: u64,
     /// Samples with a channel above [`MAX_SAMPLE_RADIANCE`], which was limited.
     pub clamped: u64,
+}
+
+impl fmt::Display for InvalidSamples {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} not finite, {} negative, {} clamped", self.non_finite, self.negative, self.clamped)
+    }
 }
 
 impl InvalidSamples {
@@ -95,11 +102,15 @@ pub struct Film {
 }
 
 impl Film {
-    /// An empty film.
+    /// Bytes of a pixel: three sums.
+    pub const PIXEL_BYTES: u64 = size_of::<[i64; 3]>() as u64;
+
+    /// Checks a size without taking memory for it.
     ///
     /// # Errors
-    /// [`Error::Contract`] unless both sides are 1 to 65,535 pixels.
-    pub fn new(width: u32, height: u32) -> Result<Self> {
+    /// [`Error::Contract`] unless both sides are 1 to 65,535 pixels; [`Error::Memory`] where a film of this size
+    /// does not fit into memory.
+    pub fn check_size(width: u32, height: u32) -> Result<()> {
         if !(1..=65_535).contains(&width) || !(1..=65_535).contains(&height) {
             return Err(Error::Contract {
                 actor: "film".into(),
@@ -108,6 +119,16 @@ impl Film {
                 ),
             });
         }
+        let bytes = u64::from(width) * u64::from(height) * Self::PIXEL_BYTES;
+        crate::memory::check(|| format!("a film of {width}x{height} pixels"), bytes)
+    }
+
+    /// An empty film.
+    ///
+    /// # Errors
+    /// As [`Film::check_size`].
+    pub fn new(width: u32, height: u32) -> Result<Self> {
+        Self::check_size(width, height)?;
         let pixels = width as usize * height as usize;
         Ok(Self { width, height, spp: 0, sums: vec![[0; 3]; pixels], invalid: InvalidSamples::default() })
     }

@@ -14,6 +14,7 @@ pub mod folders;
 pub mod geometry;
 mod kernel_source;
 pub mod math;
+pub mod memory;
 mod mode;
 pub mod null;
 pub mod path_record;

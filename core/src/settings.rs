@@ -126,7 +126,7 @@ impl Settings {
     /// # Errors
     /// [`Error::Contract`] naming the setting out of range.
     pub fn validate(&self) -> Result<()> {
-        Film::new(self.width, self.height)?;
+        Film::check_size(self.width, self.height)?;
         if self.bounces > MAX_BOUNCES {
             return Err(Error::Contract {
                 actor: "settings".into(),

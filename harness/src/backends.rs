@@ -106,7 +106,7 @@ impl Target {
 
     /// Whether a user's word means this target: its name, its backend's name, or name and device as in
     /// `opencl@pocl`.
-    fn answers_to(&self, word: &str, index: usize) -> bool {
+    fn answers_to(&self, word: &str, index: usize, processor: Option<&str>) -> bool {
         let wanted = TargetId::from(word.to_ascii_lowercase().as_str());
         let own_backend = self.id.backend.to_ascii_lowercase();
         match wanted.device.as_deref() {
@@ -114,22 +114,22 @@ impl Target {
             Some("") => false,
             Some(device) if wanted.backend == own_backend => match device.parse::<usize>() {
                 Ok(wanted) => wanted == index,
-                Err(_) => self.device_words().iter().any(|w| w.to_ascii_lowercase().contains(device)),
+                Err(_) => {
+                    self.device_words(processor).iter().any(|w| w.to_ascii_lowercase().contains(device))
+                }
             },
             Some(_) => false,
         }
     }
 
-    /// The texts that a device's part of a name is looked for in.
-    fn device_words(&self) -> Vec<&str> {
+    /// The texts that a device's part of a name is looked for in. The processor's name is none of them: `amd` means
+    /// AMD's runtime, not another one's that runs on an AMD processor.
+    fn device_words(&self, processor: Option<&str>) -> Vec<&str> {
         let info = self.state.as_ref().ok();
-        self.id
-            .device
-            .as_deref()
-            .into_iter()
-            .chain(info.map(|i| i.device.as_str()))
-            .chain(info.map(|i| i.driver.as_str()))
-            .collect()
+        let is_processor = |device: &&str| processor.is_some_and(|name| device.contains(name));
+        let device = info.map(|i| i.device.as_str()).filter(|device| !is_processor(device));
+        let driver = info.map(|i| i.driver.as_str());
+        self.id.device.as_deref().into_iter().chain(device).chain(driver).collect()
     }
 }
 
@@ -140,9 +140,14 @@ pub(crate) fn may_mean(word: &str, target: &TargetId) -> bool {
     word.device_label() == ALL || word.backend == target.backend
 }
 
-/// Every target of every backend, present or not, as `lockstep devices` lists them.
+/// Every target of every backend that `all` means, present or not, as `lockstep devices` lists them.
 pub(crate) fn targets() -> Vec<Target> {
     REGISTRY.iter().filter(|b| !HIDDEN.contains(&b.name())).flat_map(|&b| targets_of(b)).collect()
+}
+
+/// [`targets`] and those that are there by name alone, for measurements and tests.
+pub(crate) fn all_targets() -> Vec<Target> {
+    REGISTRY.iter().flat_map(|&b| targets_of(b)).collect()
 }
 
 /// The names of the backends whose targets are among `all`.
@@ -168,6 +173,11 @@ fn targets_of(backend: &'static dyn Backend) -> Vec<Target> {
 /// [`Failure::Usage`] for a word that means no target.
 pub(crate) fn select(words: &[String]) -> Result<Vec<Target>, Failure> {
     select_in_modes(words, &[Mode::Exact])
+}
+
+/// The fast build of the first target that has one: the smallest port there is, for a study that names no targets.
+pub(crate) fn first_fast_build(targets: &[Target]) -> Option<Target> {
+    targets.iter().filter(|target| target.state.is_ok()).find_map(|target| target.in_mode(Mode::Fast))
 }
 
 /// [`select`] with each target in these modes, one after the other, as far as it has them. A word that names
@@ -220,7 +230,10 @@ fn matching<'a>(known: &'a [Target], word: &str) -> Vec<&'a Target> {
         let same_backend = known.iter().filter(|t| t.id.backend == target.id.backend);
         same_backend.take_while(|t| t.id != target.id).count()
     };
-    known.iter().filter(|t| t.answers_to(word, position(t))).collect()
+    let of_cpu = known.iter().filter(|target| target.backend.name() == lockstep_cpu::Cpu.name());
+    let mut names = of_cpu.filter_map(|target| Some(target.state.as_ref().ok()?.device.as_str()));
+    let processor = names.find(|name| !name.is_empty());
+    known.iter().filter(|t| t.answers_to(word, position(t), processor)).collect()
 }
 
 fn unknown(known: &[Target], word: &str) -> Failure {
@@ -274,7 +287,7 @@ mod tests {
         let absence = Unavailable { reason: "no driver".into(), remedy: "Install one.".into() };
         vec![
             present("cpu-bvh", "Some CPU"),
-            present("opencl@pocl", "pthread-cpu"),
+            present("opencl@pocl", "pthread-Some CPU"),
             present("opencl@nvidia", "NVIDIA H200"),
             present("cuda@0", "NVIDIA H200"),
             Target { backend: backend_of("cuda@1"), id: "cuda@1".into(), state: Err(absence) },
@@ -304,6 +317,11 @@ mod tests {
         assert_eq!(names(&["opencl@POCL"]), ["opencl@pocl"]);
         assert_eq!(names(&["opencl"]), ["opencl@pocl", "opencl@nvidia"]);
         assert_eq!(names(&["cuda@0"]), ["cuda@0"]);
+    }
+
+    #[test]
+    fn a_part_of_the_processors_name_means_no_runtime_that_runs_on_it() {
+        assert!(names(&["opencl@some"]).is_empty());
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
         if interrupt::requested() {
             break;
         }
-        let loaded = scenes::load(name)?;
+        let loaded = scenes::load(name, &args.files.options())?;
         let scene = if args.opaque { loaded.opaque() } else { loaded };
         let mut of_scene = load(&scene, &mut runners)?;
         if args.quality {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep_core::film::MAX_SPP;
 use lockstep_core::{MAX_BOUNCES, Mode, Settings};
+use lockstep_scenes::LoadOptions;
 
 use crate::exit::Failure;
 use crate::port::args::PortCommand;
@@ -75,6 +76,9 @@ pub(crate) struct KernelArgs {
 pub(crate) struct DevicesArgs {
     #[command(flatten)]
     pub(crate) kernels: KernelArgs,
+    /// Also list targets for measurements and tests, which `-b all` leaves out
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -85,10 +89,33 @@ pub(crate) struct DevicesArgs {
 
 /// `lockstep setup`
 #[derive(Debug, Args)]
+#[command(after_help = format!("Items:\n{}", lockstep_setup::listing()))]
 pub(crate) struct SetupArgs {
     /// The libraries [default: all that are small and need no agreement to a licence]
     #[arg(value_name = "ITEM")]
     pub(crate) items: Vec<String>,
+}
+
+/// How scene files are read.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SceneArgs {
+    /// The camera of a glTF file, by name or index from 0 [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) camera: Option<String>,
+    /// Let scene files name files outside their folder and LOCKSTEP_SCENES
+    #[arg(long)]
+    pub(crate) allow_outside: bool,
+}
+
+impl SceneArgs {
+    /// The loader's options.
+    pub(crate) fn options(&self) -> LoadOptions {
+        LoadOptions {
+            camera: self.camera.clone(),
+            allow_outside: self.allow_outside,
+            ..LoadOptions::default()
+        }
+    }
 }
 
 /// The settings of a render.
@@ -166,6 +193,8 @@ pub(crate) struct RenderArgs {
     #[command(flatten)]
     pub(crate) image: ImageArgs,
     #[command(flatten)]
+    pub(crate) files: SceneArgs,
+    #[command(flatten)]
     pub(crate) kernels: KernelArgs,
     /// The arithmetic
     #[arg(long, value_enum, value_name = "MODE", default_value_t)]
@@ -223,6 +252,8 @@ pub(crate) struct SubjectArgs {
         help_heading = RENDER
     )]
     pub(crate) targets: Vec<String>,
+    #[command(flatten, next_help_heading = RENDER)]
+    pub(crate) files: SceneArgs,
 }
 
 /// `lockstep study`
@@ -240,7 +271,8 @@ pub(crate) struct StudyArgs {
         help_heading = RENDER
     )]
     pub(crate) modes: Vec<ModeArg>,
-    /// Levels of samples per pixel, doubling from A to B [default: 1..32]
+    /// Levels of samples per pixel, doubling from A to B [default: from 1 towards 1024, as far as each scene gets
+    /// in 20 s]
     #[arg(long, value_name = "A..B", help_heading = RENDER)]
     pub(crate) spp: Option<SppSchedule>,
     #[command(flatten, next_help_heading = RENDER)]
@@ -278,9 +310,9 @@ pub(crate) struct StudyArgs {
     /// levels]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = REFERENCE)]
     pub(crate) reference_budget: Option<f64>,
-    /// The study's folder
-    #[arg(short, long = "out", value_name = "DIR", default_value = "study", help_heading = RUN)]
-    pub(crate) out: PathBuf,
+    /// The study's folder [default: study, or study-2 and so on where that holds another study]
+    #[arg(short, long = "out", value_name = "DIR", help_heading = RUN)]
+    pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
     #[command(flatten, next_help_heading = RUN)]
@@ -378,6 +410,8 @@ pub(crate) struct TraceArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) files: SceneArgs,
 }
 
 /// A pixel: column and row.
@@ -476,6 +510,8 @@ pub(crate) struct BenchArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) files: SceneArgs,
 }
 
 /// `lockstep selftest`
@@ -550,6 +586,8 @@ pub(crate) struct GoldenCheckArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) files: SceneArgs,
 }
 
 /// `lockstep golden bless`
@@ -577,6 +615,8 @@ pub(crate) struct GoldenBlessArgs {
     /// Folder of goldens [default: beside the scenes]
     #[arg(long, value_name = "DIR", env = "LOCKSTEP_GOLDENS")]
     pub(crate) goldens: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) files: SceneArgs,
 }
 
 fn parse_threads(text: &str) -> Result<usize, String> {

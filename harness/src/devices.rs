@@ -15,7 +15,7 @@ use crate::output::{print, print_json};
 /// [`Failure::TargetAbsent`] when a required target is; what standard output says otherwise.
 pub(crate) fn run(args: &DevicesArgs) -> Result<Exit, Failure> {
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
-    let targets = backends::targets();
+    let targets = if args.all { backends::all_targets() } else { backends::targets() };
     if args.json {
         print_json(&targets.iter().map(to_json).collect::<Vec<_>>())?;
     } else {

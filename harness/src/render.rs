@@ -27,7 +27,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     check_extension(args)?;
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
     let target = backends::one(&args.target, args.mode.into())?;
-    let scene = scenes::load(&args.scene)?;
+    let scene = scenes::load(&args.scene, &args.files.options())?;
     let settings = Settings { mode: target.id.mode, ..args.image.settings(DEFAULT_SIZE) };
     let mut renderer = target.open(&bvh_cache::options(args.threads))?;
     interrupt::listen()?;
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     if film.invalid.is_zero() {
         return Ok(Exit::Fine);
     }
-    say(&format!("lockstep: {} made samples that had to be altered: {:?}", target.id, film.invalid));
+    say(&format!("lockstep: {} made samples that had to be altered: {}", target.id, film.invalid));
     Ok(Exit::Differs)
 }
 

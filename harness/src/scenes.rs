@@ -10,8 +10,8 @@ use crate::output::say;
 ///
 /// # Errors
 /// [`Failure::Core`]; of kind `Unavailable` for a built-in scene whose data is not here.
-pub(crate) fn load(spec: &str) -> Result<Scene, Failure> {
-    let loaded = lockstep_scenes::load(spec, &LoadOptions::default())?;
+pub(crate) fn load(spec: &str, options: &LoadOptions) -> Result<Scene, Failure> {
+    let loaded = lockstep_scenes::load(spec, options)?;
     for warning in &loaded.warnings {
         say(&format!("lockstep: {warning}"));
     }

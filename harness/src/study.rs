@@ -25,7 +25,7 @@ mod verdicts;
 use std::path::Path;
 
 use lockstep_core::{Mode, TargetId};
-use lockstep_reports::records::DivergenceScope;
+use lockstep_reports::records::{Difference, DivergenceScope};
 use lockstep_reports::study::{Study, files};
 use lockstep_reports::verdict::{StudyVerdict, verdict};
 use lockstep_setup as setup;
@@ -46,6 +46,9 @@ use crate::kernels;
 use crate::output::{print, print_json, say};
 use measurements::{AaControl, Pool};
 
+/// The folder of a study that names none.
+const DEFAULT_FOLDER: &str = "study";
+
 /// Set to anything but nothing or 0, it keeps a study from fetching run-time libraries.
 const OFFLINE: &str = "LOCKSTEP_OFFLINE";
 
@@ -59,13 +62,22 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
     let mut skipped = Vec::new();
     let modes: Vec<Mode> = args.modes.iter().map(|&mode| mode.into()).collect();
-    let targets = backends::select_in_modes(&args.subject.targets, &modes)?;
+    let mut targets = backends::select_in_modes(&args.subject.targets, &modes)?;
+    if args.is_default_work() {
+        targets.extend(backends::first_fast_build(&targets));
+    }
     let plan = Plan::of_study(args, &mut skipped)?;
     let sessions = open(&targets, &plan.options, &mut skipped)?;
     let control = AaControl::open(&targets, &sessions, &plan)?;
-    let (mut folder, resumes) = Folder::open(&args.out, &plan.environment(&sessions), args.folder.fresh)?;
+    let (mut folder, resumes) = Folder::open_or_next(
+        args.out.as_deref(),
+        DEFAULT_FOLDER,
+        &plan.environment(&sessions),
+        args.folder.fresh,
+    )?;
+    let root = folder.root().to_owned();
     if resumes {
-        say(&format!("lockstep: resuming the study in {}; --fresh starts over", args.out.display()));
+        say(&format!("lockstep: resuming the study in {}; --fresh starts over", root.display()));
     }
     folder.append(skipped)?;
     interrupt::listen()?;
@@ -78,7 +90,7 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
         lab.folder.append(vec![remark("stopped by the user; the same command resumes it")])?;
     }
     drop(lab);
-    finish(args, &exact, stopped)
+    finish(args, &root, &exact, stopped)
 }
 
 /// Fetches missing run-time libraries unless that is forbidden, and fails unless required targets are
@@ -118,9 +130,9 @@ fn set_up_missing(words: &[String]) {
 }
 
 /// Writes the report, prints the verdict and derives the exit code.
-fn finish(args: &StudyArgs, exact: &[TargetId], stopped: bool) -> Result<Exit, Failure> {
-    let study = write_report(&args.out)?;
-    print_study(&study, &args.out, args.folder.json, stopped)?;
+fn finish(args: &StudyArgs, root: &Path, exact: &[TargetId], stopped: bool) -> Result<Exit, Failure> {
+    let study = write_report(root)?;
+    print_study(&study, root, args.folder.json, stopped)?;
     let failures = failures(&study, exact);
     for sentence in &failures {
         say(&format!("lockstep: {sentence}"));
@@ -195,8 +207,8 @@ pub(crate) fn print_study(study: &Study, folder: &Path, json: bool, stopped: boo
 /// A line for the study, one for every pair and every finding, and the path of the page.
 fn text(study: &Study, verdict: &StudyVerdict, folder: &Path) -> String {
     let mut text = format!("{}\n", verdict.headline);
-    for pair in &verdict.pairs {
-        text.push_str(&format!("  {} and {} {}\n", pair.a, pair.b, pair.sentence(study.pixels())));
+    for line in &verdict.lines {
+        text.push_str(&format!("  {}: {}\n", line.subject, line.sentence));
     }
     for hits in &study.hits {
         text.push_str(&format!("  why, on {} at {} spp: {}\n", hits.scene, hits.spp, hits.why));
@@ -217,7 +229,7 @@ fn to_json(study: &Study, verdict: &StudyVerdict, folder: &Path, stopped: bool) 
         .map(|p| {
             json!({
                 "a": p.a, "b": p.b, "comparisons": p.points, "identical": p.identical,
-                "sentence": p.sentence(study.pixels()),
+                "sentence": p.sentence(study.pixels()), "worst": p.worst_verdict.as_ref().map(judged),
             })
         })
         .collect();
@@ -233,6 +245,14 @@ fn to_json(study: &Study, verdict: &StudyVerdict, folder: &Path, stopped: bool) 
             "pixels_differing": d.pixels_differing, "pixels": d.pixels, "why": d.sentence(),
         })
     });
+    // What the tests found where they were worst: the place is a tile's left edge, upper edge and side.
+    fn judged(d: &Difference) -> Value {
+        json!({
+            "scene": d.scene, "spp": d.spp, "seed": d.seed, "verdict": d.verdict, "reason": d.reason,
+            "pixels_differing": d.pixels_differing, "p": d.tests.as_ref().map(|t| t.p),
+            "place": d.tests.as_ref().map(|t| [t.worst_x, t.worst_y, t.worst_side]),
+        })
+    }
     json!({
         "folder": folder.to_string_lossy(), "report": folder.join(files::PAGE).to_string_lossy(),
         "headline": verdict.headline, "good": verdict.good, "stopped": stopped,

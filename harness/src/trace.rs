@@ -29,7 +29,7 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
             settings.width, settings.height
         )));
     }
-    let scene = scenes::load(&args.scene)?;
+    let scene = scenes::load(&args.scene, &args.files.options())?;
     let request = PathRequest { pixel: y * settings.width + x, sample: args.sample };
     let mut paths = Vec::new();
     for target in &targets {

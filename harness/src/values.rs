@@ -20,9 +20,9 @@ impl SppSchedule {
 }
 
 impl Default for SppSchedule {
-    /// 1 to 32.
+    /// 1 to 1,024.
     fn default() -> Self {
-        Self { levels: (0..=5).map(|power| 1 << power).collect() }
+        Self { levels: (0..=10).map(|power| 1 << power).collect() }
     }
 }
 
@@ -31,7 +31,12 @@ impl FromStr for SppSchedule {
 
     /// `A..B` doubles from A and ends at B; a single number is the only level.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("it must be A..B with 1 <= A <= B <= {MAX_SPP}, or one number, as in 1..64");
+        let wrong = || {
+            format!(
+                "it must be A..B with 1 <= A <= B <= {MAX_SPP}, or one number, as in 1..64{}",
+                in_full(text)
+            )
+        };
         let (first, last) = text.split_once("..").unwrap_or((text, text));
         let number =
             |word: &str| word.parse::<u32>().ok().filter(|n| (1..=MAX_SPP).contains(n)).ok_or_else(wrong);
@@ -52,6 +57,21 @@ impl fmt::Display for SppSchedule {
             [] => Ok(()),
         }
     }
+}
+
+/// A hint for numbers of thousands, which are written out; empty for others.
+fn in_full(text: &str) -> String {
+    let number = |word: &str| {
+        let thousands = word.strip_suffix(['k', 'K'])?.parse::<u32>().ok()?;
+        thousands.checked_mul(1024).map(|n| n.to_string())
+    };
+    let words: Vec<&str> = text.split("..").collect();
+    if words.iter().all(|word| number(word).is_none()) {
+        return String::new();
+    }
+    let written: Vec<String> =
+        words.iter().map(|word| number(word).unwrap_or_else(|| (*word).to_owned())).collect();
+    format!("; did you mean {}?", written.join(".."))
 }
 
 /// A film's size in pixels.
@@ -117,6 +137,10 @@ mod tests {
         for text in ["", "0..4", "8..4", "1..65537", "1...4", "a", "-1..4", "1.."] {
             assert_eq!(levels(text), None, "{text}");
         }
+        let hint = |text: &str| text.parse::<SppSchedule>().unwrap_err();
+        assert!(hint("1k").ends_with("; did you mean 1024?"), "{}", hint("1k"));
+        assert!(hint("1..4k").ends_with("; did you mean 1..4096?"), "{}", hint("1..4k"));
+        assert!(!hint("a").contains("mean"), "{}", hint("a"));
     }
 
     #[test]

@@ -112,6 +112,25 @@ fn instruments_are_recorded_once_and_stand_on_the_page_beside_what_ports_cost() 
 }
 
 #[test]
+fn a_second_study_that_names_no_folder_goes_to_the_next_one() {
+    let dir = tempfile::tempdir().unwrap();
+    expect(dir.path(), &study(&[]), 0);
+    let other = study(&["--bounces", "5"]);
+    let (out, err) = expect(dir.path(), &other, 0);
+    assert!(err.contains("study holds another study: bounces there 3, now 5"), "{err}");
+    assert!(err.contains("This one goes to study-2") && out.contains("study-2/report.html"), "{err}{out}");
+    let (_, err) = expect(dir.path(), &other, 0);
+    assert!(err.contains("resuming the study in study-2"), "{err}");
+}
+
+#[test]
+fn a_folder_that_is_no_study_is_named_as_such() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_, err) = expect(dir.path(), &["report", "."], 4);
+    assert!(err.contains(". is no study: it has no records.jsonl"), "{err}");
+}
+
+#[test]
 fn a_study_that_is_done_is_not_done_again_and_a_changed_one_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let same = study(&["-o", "s"]);

@@ -3,7 +3,7 @@
 use crate::image_io::{WriteError, atomic_write_text};
 use crate::page::page;
 use crate::plots::{Plot, PlotError, all_plots};
-use crate::records::{Record, RecordError, read_records, write_records_csv};
+use crate::records::{Record, RecordError, write_records_csv};
 use crate::study::{Study, StudyError, files};
 use crate::tables::{Table, all_tables, summary_markdown};
 use serde_json::Value;
@@ -67,7 +67,7 @@ pub enum ReportError {
 /// # Errors
 /// As [`write_report`].
 pub fn report_on(folder: &Path) -> Result<(Study, ReportFiles), ReportError> {
-    let records = read_records(&folder.join(files::RECORDS))?;
+    let records = Study::records(folder)?;
     let study = Study::with_records(folder, records.clone())?;
     let made = write_files(folder, &study, &records)?;
     Ok((study, made))

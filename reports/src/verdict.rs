@@ -156,13 +156,8 @@ pub fn verdict(study: &Study) -> StudyVerdict {
         headline(&groups, &headlined)
     };
     let mut lines = group_lines(&groups, &headlined, study.pixels());
-    for pair in pairs.iter().filter(|p| has_exact && p.mode != "exact") {
-        lines.push(VerdictLine {
-            identical: pair.is_identical(),
-            within_noise: pair.is_within_noise(),
-            subject: format!("{} : {} ({})", pair.a, pair.b, pair.mode),
-            sentence: format!("promise no identity: {}", pair.sentence(study.pixels())),
-        });
+    if has_exact {
+        lines.extend(fast_lines(&groups, &pairs, study.pixels()));
     }
     let compared = !pairs.is_empty() || !study.tunes.is_empty();
     let sound = pairs.iter().all(PairVerdict::is_good) && !tuned(study).iter().any(Tuned::is_bug);
@@ -277,6 +272,32 @@ fn group_lines(groups: &[Vec<&str>], pairs: &[&PairVerdict], pixels: u64) -> Vec
                 });
             }
         }
+    }
+    lines
+}
+
+/// A line for each fast build and each group of identical targets that it was compared with, for which one of
+/// them stands.
+fn fast_lines(groups: &[Vec<&str>], pairs: &[PairVerdict], pixels: u64) -> Vec<VerdictLine> {
+    let mut seen: Vec<(String, &str)> = Vec::new();
+    let mut lines = Vec::new();
+    for pair in pairs.iter().filter(|pair| pair.mode != "exact") {
+        let group_of = |target: &str| groups.iter().find(|group| group.contains(&target));
+        let (group, fast) = match (group_of(&pair.a), group_of(&pair.b)) {
+            (Some(group), _) => (group.join(" = "), pair.b.as_str()),
+            (None, Some(group)) => (group.join(" = "), pair.a.as_str()),
+            (None, None) => (pair.a.clone(), pair.b.as_str()),
+        };
+        if seen.contains(&(group.clone(), fast)) {
+            continue;
+        }
+        seen.push((group.clone(), fast));
+        lines.push(VerdictLine {
+            identical: pair.is_identical(),
+            within_noise: pair.is_within_noise(),
+            subject: format!("{group} : {fast} ({})", pair.mode),
+            sentence: format!("promise no identity: {}", pair.sentence(pixels)),
+        });
     }
     lines
 }

@@ -1,6 +1,7 @@
 //! Scene files by their extension.
 
-use crate::loaded::{Contents, LoadOptions};
+use crate::access::FileAccess;
+use crate::loaded::Contents;
 use crate::overrides::MaterialOverrides;
 use crate::warning::Warnings;
 use crate::{gltf, obj};
@@ -11,16 +12,16 @@ use std::path::Path;
 /// Reads a glTF or OBJ file into a builder.
 pub(crate) fn read_file(
     path: &Path,
-    options: &LoadOptions,
+    access: &FileAccess<'_>,
     builder: &mut SceneBuilder,
     overrides: &mut MaterialOverrides,
     warnings: &mut Warnings,
 ) -> Result<Contents> {
-    let bytes = options.limits.read(path)?;
-    let folder = path.parent().unwrap_or(Path::new(""));
+    let bytes = access.read(path)?;
+    let access = access.of_part(path);
     match extension(path).as_deref() {
-        Some("gltf" | "glb") => gltf::load(&bytes, folder, &options.limits, builder, overrides, warnings),
-        Some("obj") => obj::load(&bytes, folder, &options.limits, builder, overrides, warnings),
+        Some("gltf" | "glb") => gltf::load(&bytes, &access, builder, overrides, warnings),
+        Some("obj") => obj::load(&bytes, &access, builder, overrides, warnings),
         _ => Err(warnings.error("file", "only .gltf, .glb and .obj files hold geometry")),
     }
 }

@@ -61,7 +61,7 @@ fn fitted(builder: &SceneBuilder, warnings: &mut Warnings) -> Camera {
         vertical_fov: std::f32::consts::FRAC_PI_4,
         ..Camera::default()
     };
-    warnings.add("camera", "the file has no usable camera; one was placed so that everything is seen");
+    warnings.add("camera", "the file has no usable camera; one was placed so that everything is seen. A scene.toml places another");
     camera
 }
 

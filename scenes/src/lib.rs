@@ -8,6 +8,7 @@
 //! Procedural scenes use no functions of the standard library that differ between hosts, so their bits are
 //! the same everywhere.
 
+mod access;
 mod files;
 mod finish;
 mod gltf;

@@ -47,6 +47,39 @@ impl Limits {
     }
 }
 
+/// Budget of accessor elements that are looked at one by one.
+///
+/// An accessor without a view has any count it says and no bytes, and several can be of the same bytes.
+#[derive(Debug)]
+pub(crate) struct ElementBudget {
+    left: u64,
+    total: u64,
+}
+
+impl ElementBudget {
+    /// The budget of a file with this many bytes in its buffers: every byte is in at most 8 accessors.
+    pub(crate) fn new(data_bytes: u64) -> Self {
+        let total = (1u64 << 24).saturating_add(data_bytes.saturating_mul(8));
+        Self { left: total, total }
+    }
+
+    /// Takes elements out of the budget.
+    pub(crate) fn take(&mut self, elements: usize, place: &str, warnings: &Warnings) -> Result<()> {
+        match self.left.checked_sub(elements as u64) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => {
+                let total = self.total;
+                let message =
+                    format!("the accessors hold more than {total} elements, too many for the file's size");
+                Err(warnings.error(place, message))
+            }
+        }
+    }
+}
+
 /// Budget of decoded geometry.
 ///
 /// A small file can refer to the same bytes thousands of times; its decoded size is therefore limited by its

@@ -13,6 +13,9 @@ pub struct LoadOptions {
     pub data_folder: Option<PathBuf>,
     /// Camera of a glTF file, by name or index; the first when absent.
     pub camera: Option<String>,
+    /// Whether scenes may read files outside their folder and that of scene data, through `..`, links or
+    /// absolute names.
+    pub allow_outside: bool,
     /// Upper bounds on file, image and geometry sizes.
     pub limits: Limits,
 }

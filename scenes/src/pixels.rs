@@ -34,8 +34,14 @@ impl Header {
     }
 }
 
+/// The identifier that KTX 2.0 files begin with (Khronos, *KTX File Format Specification*, 2.0).
+const KTX2: [u8; 12] = *b"\xabKTX 20\xbb\r\n\x1a\n";
+
 /// Reads an image's format and size, and refuses sizes beyond the limits. The error is a sentence.
 pub(crate) fn header(bytes: &[u8], limits: &Limits) -> Result<Header, String> {
+    if bytes.starts_with(&KTX2) {
+        return Err("KTX2 images are not supported; convert it to PNG or JPEG".into());
+    }
     let format =
         image::guess_format(bytes).map_err(|_| "the image's format is not recognised".to_string())?;
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
@@ -123,6 +129,7 @@ mod tests {
     fn what_is_no_image_is_refused() {
         assert!(decode(b"", &Limits::default()).is_err());
         assert!(decode(b"hello, world", &Limits::default()).is_err());
+        assert!(decode(&KTX2, &Limits::default()).unwrap_err().contains("KTX2"));
         assert!(decode(&png(8, 8)[..40], &Limits::default()).is_err());
     }
 }

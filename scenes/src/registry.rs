@@ -1,5 +1,6 @@
 //! The built-in scenes, and loading by name or path.
 
+use crate::access::FileAccess;
 use crate::files::{extension, read_file, stem};
 use crate::loaded::{LoadOptions, LoadedScene};
 use crate::overrides::MaterialOverrides;
@@ -12,7 +13,7 @@ use std::path::Path;
 /// A scene that can be named without a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Builtin {
-    /// Its name, as `SCENE` on the command line.
+    /// The name, as `SCENE` on the command line.
     pub name: &'static str,
     /// One line about it.
     pub description: &'static str,
@@ -51,6 +52,9 @@ pub fn load(spec: &str, options: &LoadOptions) -> Result<LoadedScene> {
         None => (spec, None),
     };
     if let Some(procedural) = procedural::ALL.iter().find(|p| p.name == name) {
+        if options.camera.is_some() {
+            return Err(Error::scene(spec, "camera", "a built-in scene has one camera; leave out --camera"));
+        }
         let scene = (procedural.build)(parameter)?;
         return Ok(LoadedScene { scene, warnings: Vec::new() });
     }
@@ -65,8 +69,10 @@ pub fn load(spec: &str, options: &LoadOptions) -> Result<LoadedScene> {
         Some("gltf" | "glb" | "obj") => {
             let mut warnings = Warnings::new(spec);
             let mut builder = SceneBuilder::new(stem(path));
+            // The file that a user names may lie anywhere, also behind a link.
+            let access = FileAccess::new(path.parent(), options).of_part(path);
             let contents =
-                read_file(path, options, &mut builder, &mut MaterialOverrides::default(), &mut warnings)?;
+                read_file(path, &access, &mut builder, &mut MaterialOverrides::default(), &mut warnings)?;
             finish::finish(builder, contents, options, warnings)
         }
         _ => Err(unknown(spec, name)),

@@ -1,5 +1,6 @@
 //! The divergence of two paths: their fields in the order in which they are computed.
 
+use crate::geometry::FAR;
 use crate::path_record::{PathVertex, ScatterVertex, ShadingVertex, ShadowVertex, SurfaceVertex};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -119,7 +120,8 @@ impl fmt::Display for Value {
                 f.write_str(&words.join(" "))
             }
             Self::One(_) | Self::Two(_) | Self::Three(_) => {
-                let numbers: Vec<String> = self.floats().iter().map(f32::to_string).collect();
+                let number = |v: &f32| if *v == FAR { "∞".to_owned() } else { v.to_string() };
+                let numbers: Vec<String> = self.floats().iter().map(number).collect();
                 f.write_str(&numbers.join(" "))
             }
         }

@@ -1,6 +1,7 @@
 //! Validation of a scene under construction.
 
 use crate::error::{Error, Result};
+use crate::film::MAX_SAMPLE_RADIANCE;
 use crate::math;
 use crate::math::transform::{Affine, inverse, similarity_scale};
 use crate::math::vec3::{Vec3, max_abs_component, normalize, vec3};
@@ -63,6 +64,7 @@ impl SceneBuilder {
 
     fn check_lights(&self) -> Result<()> {
         for (index, light) in self.punctual.iter().enumerate() {
+            // What a white surface at a distance of one unit shows must fit into a sample.
             let (vectors, color, cone) = match *light {
                 PunctualLight::Point { position, intensity } => {
                     ([position, vec3(1.0, 0.0, 0.0)], intensity, true)
@@ -76,9 +78,12 @@ impl SceneBuilder {
                 }
             };
             let sound = vectors.iter().all(|v| v.is_finite()) && normalize(vectors[1]) != Vec3::ZERO;
-            if !(sound && is_color(color) && cone) {
-                let message = "needs finite vectors, a direction that is not zero, intensities that are finite and not \
-                               negative, and -1 <= outer cosine < inner cosine <= 1";
+            let within = color.to_array().iter().all(|&c| c <= MAX_SAMPLE_RADIANCE);
+            if !(sound && is_color(color) && within && cone) {
+                let message = format!(
+                    "needs finite vectors, a direction that is not zero, intensities between 0 and \
+                     {MAX_SAMPLE_RADIANCE}, and -1 <= outer cosine < inner cosine <= 1"
+                );
                 return Err(self.error(format!("light {index}"), message));
             }
         }
@@ -94,7 +99,10 @@ impl SceneBuilder {
                 "base colour must lie between 0 and 1",
             ),
             (unit(m.alpha), "alpha must lie between 0 and 1"),
-            (is_color(m.emission), "emission must be finite and not negative"),
+            (
+                is_color(m.emission) && m.emission.to_array().iter().all(|&c| c <= MAX_SAMPLE_RADIANCE),
+                "emission must lie between 0 and 16777215, the most that a sample holds",
+            ),
             (m.kind <= MaterialKind::Principled as u32, "unknown kind"),
             (unit(m.roughness), "roughness must lie between 0 and 1"),
             (unit(m.metallic), "metallic must lie between 0 and 1"),

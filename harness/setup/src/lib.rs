@@ -54,6 +54,15 @@ pub fn select(names: &[String]) -> Result<Vec<Item>, SetupError> {
     names.iter().map(find).collect()
 }
 
+/// Every item with its purpose, a line each.
+pub fn listing() -> String {
+    let line = |item: &Item| {
+        let on_request = if item.on_request { "; on request" } else { "" };
+        format!("  {:14}{}{on_request}\n", item.name, item.purpose())
+    };
+    items().iter().map(line).collect()
+}
+
 /// The result of fetching one item.
 #[derive(Debug)]
 pub enum Outcome {

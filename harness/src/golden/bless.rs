@@ -40,7 +40,7 @@ pub(crate) fn run(args: &GoldenBlessArgs) -> Result<Exit, Failure> {
     }
     let mut renderer = target.open(&OpenOptions::default())?;
     for spec in &args.scenes {
-        let scene = scenes::load(spec)?;
+        let scene = scenes::load(spec, &args.files.options())?;
         let place = Place::of(spec, &scene.name, args.goldens.as_deref());
         let settings = args.image.settings(DEFAULT_SIZE);
         let blank = image_of(&lockstep_core::Film::new(settings.width, settings.height)?)?;
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &GoldenBlessArgs) -> Result<Exit, Failure> {
         let film = render(renderer.as_mut(), &scene, &golden)?;
         if !film.invalid.is_zero() {
             return Err(Failure::Input(format!(
-                "{spec} on {} has samples that had to be altered ({:?}); such an image is no golden",
+                "{spec} on {} has samples that had to be altered ({}); such an image is no golden",
                 target.id, film.invalid
             )));
         }

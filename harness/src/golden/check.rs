@@ -102,7 +102,7 @@ struct Run<'a> {
 impl Run<'_> {
     /// Checks one golden on every target.
     fn scene(&mut self, spec: &str) -> Result<(), Failure> {
-        let scene = scenes::load(spec)?;
+        let scene = scenes::load(spec, &self.args.files.options())?;
         let place = Place::of(spec, &scene.name, self.args.goldens.as_deref());
         let golden = match place.read()? {
             Some(golden) if golden.scene_hash == scene.hash => golden,

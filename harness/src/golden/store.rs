@@ -17,6 +17,9 @@ const IMAGE: &str = "golden.exr";
 /// How it was made.
 const PROVENANCE: &str = "golden.txt";
 
+/// The entries of every provenance: how the golden was made, when, and of which film.
+const IN_EVERY_PROVENANCE: [&str; 3] = ["command", "date", "film"];
+
 /// The golden of one scene, present or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
@@ -62,6 +65,7 @@ impl Place {
             return Ok(None);
         }
         let attributes = Attributes { path: &path, entries: read_exr_metadata(&path)? };
+        self.check_provenance(&attributes)?;
         let image = read_image(&path)?;
         let settings = Settings {
             width: image.width(),
@@ -73,6 +77,23 @@ impl Place {
         let (scene_hash, spp) = (attributes.text("scene-hash")?.to_owned(), attributes.number("spp")?);
         let commit = attributes.text("commit").unwrap_or_default().to_owned();
         Ok(Some(Golden { image, scene_hash, settings, spp, commit }))
+    }
+
+    /// Holds the provenance against the image: people read the text, programs the attributes, and both must say
+    /// the same.
+    fn check_provenance(&self, attributes: &Attributes<'_>) -> Result<(), Failure> {
+        let path = self.folder.join(PROVENANCE);
+        let text = std::fs::read_to_string(&path).map_err(Failure::io("read", &path))?;
+        let entries: BTreeMap<&str, &str> = text.lines().filter_map(|line| line.split_once(": ")).collect();
+        let lacks = IN_EVERY_PROVENANCE.iter().find(|key| !entries.contains_key(*key));
+        let differs = entries.iter().find(|(key, value)| attributes.text(key).ok() != Some(**value));
+        match lacks.or(differs.map(|(key, _)| key)) {
+            Some(key) => Err(Failure::Input(format!(
+                "{} does not say of `{key}` what {IMAGE} beside it says; bless the scene again",
+                path.display()
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Writes the golden and its provenance, each in one step.
@@ -161,7 +182,34 @@ mod tests {
         std::fs::create_dir(dir.path().join("cornell")).unwrap();
         let image = LinearImage::from_fn(2, 2, |_, _| [0.5; 3]);
         write_exr(&place.image(), &image, &ImageMetadata::default()).unwrap();
+        std::fs::write(dir.path().join("cornell/golden.txt"), "").unwrap();
         let message = place.read().unwrap_err().to_string();
         assert!(message.contains("golden.exr") && message.contains("bless"), "{message}");
+    }
+
+    #[test]
+    fn a_provenance_that_is_missing_cut_short_or_altered_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::of("cornell", "cornell", Some(dir.path()));
+        let scene = lockstep_scenes::load("cornell", &lockstep_scenes::LoadOptions::default()).unwrap().scene;
+        let golden = Golden {
+            image: LinearImage::from_fn(2, 2, |_, _| [0.5; 3]),
+            scene_hash: scene.hash.clone(),
+            settings: Settings { width: 2, height: 2, ..Settings::default() },
+            spp: 1,
+            commit: "none".into(),
+        };
+        let said = ["command", "date", "film", "commit"].map(|key| (key, format!("the {key}")));
+        place.write(&scene, &golden, "cpu-bvh", &said).unwrap();
+        assert_eq!(place.read().unwrap().unwrap().scene_hash, scene.hash);
+        let path = dir.path().join("cornell/golden.txt");
+        let text = std::fs::read_to_string(&path).unwrap();
+        for damaged in ["", &text[..text.len() / 2], &text.replace("the film", "another film")] {
+            std::fs::write(&path, damaged).unwrap();
+            let message = place.read().unwrap_err().to_string();
+            assert!(message.contains("golden.txt") && message.contains("bless"), "{message}");
+        }
+        std::fs::remove_file(&path).unwrap();
+        assert!(place.read().unwrap_err().to_string().contains("golden.txt"));
     }
 }

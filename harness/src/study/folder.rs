@@ -35,7 +35,7 @@ impl Folder {
     /// that was begun before. `fresh` removes such a study first.
     ///
     /// # Errors
-    /// [`Failure::Usage`] naming what differs when the folder holds a study of other settings;
+    /// [`Failure::Usage`] alone, naming what differs, when the folder holds a study of other settings;
     /// [`Failure::Input`] when another program writes to it; [`Failure::Io`] and [`Failure::Records`] naming
     /// the path that cannot be used.
     pub(crate) fn open(root: &Path, wanted: &Environment, fresh: bool) -> Result<(Self, bool), Failure> {
@@ -70,6 +70,36 @@ impl Folder {
         };
         resumed.records.into_iter().for_each(|record| folder.remember(record));
         Ok((folder, resumes))
+    }
+
+    /// Opens the folder that the user named, as [`Folder::open`] does, or else `default`, or the first of
+    /// `default-2`, `default-3` and so on that does not hold another study.
+    ///
+    /// # Errors
+    /// As [`Folder::open`].
+    pub(crate) fn open_or_next(
+        named: Option<&Path>,
+        default: &str,
+        wanted: &Environment,
+        fresh: bool,
+    ) -> Result<(Self, bool), Failure> {
+        if let Some(named) = named {
+            return Self::open(named, wanted, fresh);
+        }
+        let names = std::iter::once(default.to_owned()).chain((2..).map(|n| format!("{default}-{n}")));
+        let mut taken: Option<String> = None;
+        for name in names {
+            match Self::open(Path::new(&name), wanted, fresh) {
+                Err(Failure::Usage(why)) => taken = taken.or(Some(why)),
+                opened => {
+                    if let (Some(why), Ok(_)) = (taken, &opened) {
+                        say(&format!("lockstep: {why}. This one goes to {name}"));
+                    }
+                    return opened;
+                }
+            }
+        }
+        Err(Failure::Usage(taken.unwrap_or_default()))
     }
 
     /// The folder's path.

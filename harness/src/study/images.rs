@@ -13,8 +13,8 @@ use lockstep_reports::image_io::{ImageKind, ImageMetadata, LinearImage, write_ex
 use lockstep_reports::records::{Difference, MapOf, Record, write_maps};
 
 use super::folder::Folder;
+use super::lab::Lab;
 use super::level::{Level, Outcome};
-use super::plan::Plan;
 use crate::exit::Failure;
 
 /// Pixels of the largest image of which every level stays as EXR.
@@ -84,15 +84,12 @@ pub(crate) fn write_p_map(
 }
 
 /// The EXR files of a scene that are not to stay.
-pub(crate) fn surplus(
-    folder: &Folder,
-    plan: &Plan,
-    scene: &str,
-    targets: &[TargetId],
-) -> impl Iterator<Item = PathBuf> {
-    let is_large = u64::from(plan.settings.width) * u64::from(plan.settings.height) > MAX_KEPT_PIXELS;
-    let levels = plan.schedule.levels.iter().filter(move |&&spp| is_large && spp != plan.schedule.top());
+pub(crate) fn surplus(lab: &Lab<'_>, scene: &str, targets: &[TargetId]) -> impl Iterator<Item = PathBuf> {
+    let settings = &lab.plan.settings;
+    let is_large = u64::from(settings.width) * u64::from(settings.height) > MAX_KEPT_PIXELS;
+    let top = lab.top(scene);
+    let levels = lab.plan.schedule.levels.iter().filter(move |&&spp| is_large && spp < top);
     let of_level =
-        |&spp: &u32| targets.iter().map(move |target| folder.image(scene, target, spp, ImageKind::Exr));
+        |&spp: &u32| targets.iter().map(move |target| lab.folder.image(scene, target, spp, ImageKind::Exr));
     levels.flat_map(of_level).collect::<Vec<_>>().into_iter()
 }

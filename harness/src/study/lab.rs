@@ -161,6 +161,26 @@ impl<'a> Lab<'a> {
         }
     }
 
+    /// Whether the levels of a scene go up to this one, by the time that the levels below took under the first
+    /// seed. So a study that is resumed ends where it ended.
+    pub(crate) fn reaches(&self, level: &Level<'_>) -> bool {
+        let first = u64::from(self.plan.settings.seed);
+        let below = self.folder.timings().iter().filter(|t| {
+            (t.scene.as_str(), t.seed, t.repeat) == (level.scene, first, 0) && t.spp_to <= level.from
+        });
+        self.plan.reaches(level, below.map(|t| t.total_ms).sum())
+    }
+
+    /// The levels of a scene under a seed, as far as they go.
+    pub(crate) fn levels<'s>(&self, scene: &'s str, seed: u32, repeat: u32) -> Vec<Level<'s>> {
+        self.plan.levels(scene, seed, repeat).into_iter().filter(|level| self.reaches(level)).collect()
+    }
+
+    /// The last level of a scene.
+    pub(crate) fn top(&self, scene: &str) -> u32 {
+        self.levels(scene, self.plan.settings.seed, 0).last().map_or(1, |level| level.to)
+    }
+
     /// An open target.
     pub(crate) fn session(&mut self, target: &TargetId) -> Option<&mut TargetSession> {
         self.sessions.iter_mut().find(|session| session.id == *target)
@@ -206,9 +226,10 @@ impl<'a> Lab<'a> {
         if targets.is_empty() || self.lacks_reference(&scene.name) {
             return Ok(ControlFlow::Continue(None));
         }
+        let top = self.top(&scene.name);
         let exact =
             self.sessions.iter_mut().filter(|s| s.info.exact && targets.contains(&s.id)).collect::<Vec<_>>();
-        let found = reference::obtain(self.plan, scene, exact, self.folder.timings(), &self.bar)?;
+        let found = reference::obtain(self.plan, (scene, top), exact, self.folder.timings(), &self.bar)?;
         if interrupt::requested() && found.reference.is_none() {
             return Ok(ControlFlow::Break(()));
         }

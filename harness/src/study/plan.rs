@@ -20,7 +20,7 @@ use super::runner::{Measurement, Series};
 use super::target_session::TargetSession;
 use crate::backends::Target;
 use crate::bvh_cache;
-use crate::cli::{StudyArgs, TuneArgs};
+use crate::cli::{StudyArgs, SubjectArgs, TuneArgs};
 use crate::exit::Failure;
 use crate::output::say;
 use crate::render::DEFAULT_SIZE;
@@ -31,15 +31,46 @@ use crate::values::{Seconds, SppSchedule};
 /// cores.
 const DEFAULT_SCENES: [&str; 3] = ["cornell", "weekend", "atrium:10k"];
 
-/// The time after which such a study renders no more references: two minutes less those of the last noise
-/// floor and the page.
-const DEFAULT_STUDY: Duration = Duration::from_secs(105);
+/// The time after which such a study renders no more references: a minute less the time of the last noise floor
+/// and of the page.
+const DEFAULT_STUDY: Duration = Duration::from_secs(50);
+
+/// Seconds of rendering that the levels of a scene get, over all targets, where the user names no levels.
+const LEVELS_SECONDS: f64 = 20.0;
+
+/// The same in the default study, which has three scenes.
+const DEFAULT_LEVELS_SECONDS: f64 = 6.0;
+
+/// A level that is rendered whatever it takes: below it an image says little.
+const LEAST_TOP: u32 = 8;
 
 /// Seeds where the user does not say: the second separates noise from differences.
 const DEFAULT_SEEDS: u32 = 2;
 
 /// The commit that this program is built from; empty when unknown.
 pub(crate) const COMMIT: &str = env!("LOCKSTEP_COMMIT");
+
+/// The pairs of targets whose paths are compared over the whole image.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Diagnosis {
+    /// No pair.
+    #[default]
+    None,
+    /// Each fast build with the exact build of the same device.
+    FastBuilds,
+    /// Every pair.
+    All,
+}
+
+impl Diagnosis {
+    fn covers(self, a: &TargetId, b: &TargetId) -> bool {
+        match self {
+            Self::None => false,
+            Self::FastBuilds => a.device_label() == b.device_label(),
+            Self::All => true,
+        }
+    }
+}
 
 /// A study's scenes and settings.
 pub(crate) struct Plan {
@@ -49,8 +80,11 @@ pub(crate) struct Plan {
     pub(crate) specs: Vec<String>,
     /// Samples per pixel at which images are compared.
     pub(crate) schedule: SppSchedule,
-    /// Whether single paths are compared too.
-    pub(crate) diagnose: bool,
+    /// Seconds of rendering over all targets after which a scene goes no further up the schedule; `None` for no
+    /// bound.
+    pub(crate) levels_seconds: Option<f64>,
+    /// The pairs of targets whose single paths are compared too.
+    pub(crate) diagnose: Diagnosis,
     /// Size, bounces, first seed.
     pub(crate) settings: Settings,
     /// Seeds that every target renders with, counting up from the first.
@@ -90,7 +124,7 @@ impl Plan {
                 settings.seed
             )));
         }
-        let (specs, scenes) = load_scenes(&args.subject.scenes, skipped)?;
+        let (specs, scenes) = load_scenes(&args.subject, skipped)?;
         let reference = match &args.reference {
             Some(_) if scenes.len() != 1 => {
                 return Err(Failure::Usage("--reference goes with exactly one scene".into()));
@@ -100,7 +134,15 @@ impl Plan {
         };
         Ok(Self {
             schedule: args.spp.clone().unwrap_or_default(),
-            diagnose: args.diagnose,
+            levels_seconds: args.spp.is_none().then_some(match args.is_default_work() {
+                true => DEFAULT_LEVELS_SECONDS,
+                false => LEVELS_SECONDS,
+            }),
+            diagnose: match (args.diagnose, args.is_default_work()) {
+                (true, _) => Diagnosis::All,
+                (false, true) => Diagnosis::FastBuilds,
+                (false, false) => Diagnosis::None,
+            },
             seeds: args.seeds.unwrap_or(1),
             noise_floor: args.seeds.is_none(),
             repeats: args.repeats.unwrap_or(1),
@@ -126,7 +168,7 @@ impl Plan {
     ) -> Result<Self, Failure> {
         let settings = args.image.settings(DEFAULT_SIZE);
         settings.validate()?;
-        let (specs, scenes) = load_scenes(&args.subject.scenes, skipped)?;
+        let (specs, scenes) = load_scenes(&args.subject, skipped)?;
         Ok(Self {
             schedule: SppSchedule { levels: args.spp.into_iter().collect() },
             repeats: rounds,
@@ -141,7 +183,8 @@ impl Plan {
             scenes,
             specs,
             schedule: SppSchedule::default(),
-            diagnose: false,
+            levels_seconds: None,
+            diagnose: Diagnosis::None,
             settings,
             seeds: 1,
             noise_floor: false,
@@ -191,9 +234,9 @@ impl Plan {
             }
         };
         add_levels(&mut list, first, 0);
-        if self.diagnose {
-            for (a, b) in pairs(targets) {
-                let (a, b) = (targets[a].clone(), targets[b].clone());
+        for (a, b) in pairs(targets) {
+            let (a, b) = (targets[a].clone(), targets[b].clone());
+            if self.diagnose.covers(&a, &b) {
                 list.push(Box::new(PathDivergence { scene, spec, a, b }));
             }
         }
@@ -222,6 +265,13 @@ impl Plan {
         let levels = &self.schedule.levels;
         let starts = std::iter::once(0).chain(levels.iter().copied());
         starts.zip(levels).map(|(from, &to)| Level { scene, from, to, seed, repeat }).collect()
+    }
+
+    /// Whether a scene's levels go up to this one, given the milliseconds that the levels below took: the level
+    /// takes about as long as all of them.
+    pub(crate) fn reaches(&self, level: &Level<'_>, milliseconds_below: f64) -> bool {
+        let within = |seconds: f64| 2.0 * milliseconds_below <= 1e3 * seconds;
+        level.to <= LEAST_TOP || self.levels_seconds.is_none_or(within)
     }
 
     /// The seeds after the first.
@@ -291,14 +341,18 @@ pub(crate) fn command() -> Vec<String> {
 
 /// Loads every scene, with its name on the command line, before anything is rendered: a mistake in the last
 /// one should not cost the time of the first.
-fn load_scenes(specs: &[String], skipped: &mut Vec<Record>) -> Result<(Vec<String>, Vec<Scene>), Failure> {
-    let specs: Vec<&str> = match specs {
+fn load_scenes(
+    subject: &SubjectArgs,
+    skipped: &mut Vec<Record>,
+) -> Result<(Vec<String>, Vec<Scene>), Failure> {
+    let options = subject.files.options();
+    let specs: Vec<&str> = match subject.scenes.as_slice() {
         [] => DEFAULT_SCENES.to_vec(),
         given => given.iter().map(String::as_str).collect(),
     };
     let mut found: Vec<(&str, Scene)> = Vec::new();
     for spec in specs {
-        match scenes::load(spec) {
+        match scenes::load(spec, &options) {
             Ok(scene) => {
                 if let Some((other, _)) = found.iter().find(|(_, s)| s.name == scene.name) {
                     return Err(Failure::Usage(format!(

@@ -79,13 +79,14 @@ pub(crate) struct Obtained {
     pub(crate) notes: Vec<Note>,
 }
 
-/// Takes the scene's reference from the cache, or renders it on one of the exact targets given.
+/// Takes the reference of a scene whose last level is `top` from the cache, or renders it on one of the exact
+/// targets given.
 ///
 /// # Errors
 /// [`Failure::Core`] of the renderer. A cache that cannot be used is a remark, not an error.
 pub(crate) fn obtain(
     plan: &Plan,
-    scene: &Scene,
+    (scene, top): (&Scene, u32),
     exact: Vec<&mut TargetSession>,
     timings: &[Timing],
     bar: &Bar,
@@ -105,7 +106,7 @@ pub(crate) fn obtain(
         return Ok(Obtained::default());
     }
     let mut notes = Vec::new();
-    let wanted = samples(plan, scene, &timings, renderer, &mut |text| {
+    let wanted = samples(plan, (scene, top), &timings, renderer, &mut |text| {
         notes.push(note(format!("the reference of {} {text}", scene.name)));
     });
     let entry = Entry::new(scene, &settings, film_hash(&renderer.film()?));
@@ -166,12 +167,11 @@ pub(super) fn speed(timings: &[&Timing], target: &TargetId) -> f64 {
 /// the last level.
 fn samples(
     plan: &Plan,
-    scene: &Scene,
+    (scene, top): (&Scene, u32),
     timings: &[&Timing],
     renderer: &TargetSession,
     warn: &mut dyn FnMut(String),
 ) -> u32 {
-    let top = plan.schedule.top();
     let budget = plan.reference_budget.unwrap_or_else(|| {
         let levels_seconds = timings.iter().map(|t| t.total_ms).sum::<f64>() / 1e3;
         let by_rule = LEAST_BUDGET.max(LEVELS_FACTOR * levels_seconds);

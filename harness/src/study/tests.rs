@@ -17,6 +17,7 @@ use lockstep_reports::study::Study;
 
 use super::folder::Folder;
 use super::lab::Lab;
+use super::level::Level;
 use super::plan::Plan;
 use super::reference::Reference;
 use super::target_session::TargetSession;
@@ -200,6 +201,15 @@ fn the_noise_floor_is_rendered_once_for_targets_that_are_identical() {
     assert!(renderers[0] == renderers[1] && renderers[2] == "c", "{renderers:?}");
     assert!(study.noise.iter().all(|n| (n.seed, n.other_seed, n.mse_linear) == (0, 1, 0.0)));
     assert_eq!(study.timings.len(), 9, "the floor is not timed");
+}
+
+#[test]
+fn a_level_is_rendered_while_twice_the_time_below_it_fits() {
+    let timed = Plan { levels_seconds: Some(1.0), ..plan(1) };
+    let level = |to| Level { scene: "sky", from: to / 2, to, seed: 1, repeat: 0 };
+    assert!(timed.reaches(&level(64), 500.0) && !timed.reaches(&level(64), 501.0));
+    assert!(timed.reaches(&level(8), 1e6), "the first levels are rendered whatever they take");
+    assert!(plan(1).reaches(&level(64), 1e6), "levels that the user names have no bound");
 }
 
 #[test]

@@ -103,6 +103,12 @@ pub enum StudyError {
     /// The records or the environment are missing or damaged.
     #[error(transparent)]
     Records(#[from] RecordError),
+    /// The folder has no records.
+    #[error("{} is no study: it has no {}. Make one with lockstep study -o, or name another folder", folder.display(), files::RECORDS)]
+    NoStudy {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// The folder of images could not be listed.
     #[error("cannot list the images in {}: {source}", path.display())]
     Images {
@@ -119,7 +125,20 @@ impl Study {
     /// # Errors
     /// [`StudyError`], naming the file.
     pub fn load(folder: &Path) -> Result<Self, StudyError> {
-        Self::with_records(folder, read_records(&folder.join(files::RECORDS))?)
+        Self::with_records(folder, Self::records(folder)?)
+    }
+
+    /// The records of a study folder.
+    ///
+    /// # Errors
+    /// [`StudyError`], naming the folder or file.
+    pub fn records(folder: &Path) -> Result<Vec<Record>, StudyError> {
+        match read_records(&folder.join(files::RECORDS)) {
+            Err(RecordError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+                Err(StudyError::NoStudy { folder: folder.to_owned() })
+            }
+            records => Ok(records?),
+        }
     }
 
     /// [`Study::load`] for records that were read already.

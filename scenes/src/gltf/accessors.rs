@@ -2,6 +2,7 @@
 
 use super::buffers::{Buffers, View};
 use super::json::Item;
+use crate::limits::ElementBudget;
 use crate::warning::Warnings;
 use lockstep_core::Result;
 
@@ -358,11 +359,13 @@ pub(super) fn views(root: &Item<'_>, accessor: usize) -> Vec<usize> {
 /// Checks every accessor: that it fits and, where its bytes are there, that its numbers are finite and within
 /// its bounds.
 pub(super) fn check_all(root: &Item<'_>, buffers: &Buffers<'_>, warnings: &mut Warnings) -> Result<()> {
+    let mut budget = ElementBudget::new(buffers.total_bytes());
     for (index, item) in root.items("accessors").iter().enumerate() {
         let known = item.text("type").and_then(shape).is_some()
             && item.whole("componentType").and_then(Component::from_code).is_some();
         if known {
             let accessor = Accessor::describe(root, buffers, index, warnings)?;
+            budget.take(accessor.count, &item.pointer("count"), warnings)?;
             if accessor.complete {
                 check_values(item, &accessor, warnings);
             }

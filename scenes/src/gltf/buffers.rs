@@ -2,11 +2,10 @@
 
 use super::json::Item;
 use super::uri::{Target, resolve};
-use crate::limits::Limits;
+use crate::access::FileAccess;
 use crate::warning::Warnings;
 use lockstep_core::{Error, Result};
 use std::borrow::Cow;
-use std::path::Path;
 
 /// The bytes of all buffers. An unreadable buffer is an error only when it is used.
 pub(super) struct Buffers<'a> {
@@ -26,9 +25,9 @@ pub(super) struct Missing {
 /// A range of a buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View<'a> {
-    /// Its bytes; empty when they are missing.
+    /// The bytes; empty when they are missing.
     pub(super) bytes: &'a [u8],
-    /// Its length, whether or not the bytes are present.
+    /// The length, whether or not the bytes are present.
     pub(super) length: usize,
     pub(super) offset: usize,
     pub(super) stride: Option<usize>,
@@ -57,14 +56,13 @@ impl<'a> Buffers<'a> {
     /// Reads every buffer of the document.
     pub(super) fn load(
         root: &Item<'_>,
-        folder: &Path,
+        access: &FileAccess<'_>,
         binary: Option<&'a [u8]>,
-        limits: &Limits,
         warnings: &mut Warnings,
     ) -> Self {
         let mut list = Vec::new();
         for (index, item) in root.items("buffers").into_iter().enumerate() {
-            let bytes = read(&item, index, folder, binary, limits, warnings);
+            let bytes = read(&item, index, access, binary, warnings);
             list.push(bytes.map_err(|message| {
                 let at = if item.has("uri") { item.pointer("uri") } else { item.at.clone() };
                 warnings.add(&at, message.clone());
@@ -125,9 +123,8 @@ fn extent(item: &Item<'_>) -> (usize, usize) {
 fn read<'a>(
     item: &Item<'_>,
     index: usize,
-    folder: &Path,
+    access: &FileAccess<'_>,
     binary: Option<&'a [u8]>,
-    limits: &Limits,
     warnings: &mut Warnings,
 ) -> Result<Cow<'a, [u8]>, String> {
     let length = extent(item).1;
@@ -136,7 +133,7 @@ fn read<'a>(
             Some(binary) if index == 0 => Cow::Borrowed(binary),
             _ => return Err("the buffer has no URI, and no binary chunk belongs to it".into()),
         },
-        Some(uri) => match resolve(uri, folder)? {
+        Some(uri) => match resolve(uri, access.folder)? {
             Target::Data { media_type, bytes } => {
                 if !matches!(media_type.as_str(), "application/octet-stream" | "application/gltf-buffer") {
                     let media_type = super::check::shorten(&media_type);
@@ -145,7 +142,7 @@ fn read<'a>(
                 }
                 Cow::Owned(bytes)
             }
-            Target::File(path) => Cow::Owned(limits.read(&path).map_err(|e| e.to_string())?),
+            Target::File(path) => Cow::Owned(access.read(&path).map_err(|e| e.to_string())?),
         },
     };
     if bytes.len() < length {

@@ -305,7 +305,8 @@ impl Checker<'_> {
                     ));
                 }
                 Some(_) => {
-                    return self.fault(format!("glTF {version} is not supported; 2.0 is"));
+                    return self
+                        .fault(format!("glTF {version} is not supported; convert the file to glTF 2.0"));
                 }
             }
         }

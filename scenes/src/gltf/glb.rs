@@ -38,7 +38,9 @@ pub(super) fn parse<'a>(bytes: &'a [u8], warnings: &mut Warnings) -> Result<Cont
         return fail(warnings, bytes.len(), "the file ends within its 12-byte header".into());
     };
     if version != 2 {
-        return fail(warnings, 4, format!("container version {version} is not supported; 2 is"));
+        let what =
+            if version == 1 { "this is glTF 1.0".into() } else { format!("container version {version}") };
+        return fail(warnings, 4, format!("{what}, which is not supported; convert the file to glTF 2.0"));
     }
     let length = length as usize;
     if length <= 12 {

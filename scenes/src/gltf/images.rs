@@ -3,6 +3,7 @@
 use super::buffers::Buffers;
 use super::json::Item;
 use super::uri::{Target, resolve};
+use crate::access::FileAccess;
 use crate::limits::Limits;
 use crate::pixels::{Header, Pixels, decode, header};
 use crate::warning::Warnings;
@@ -11,7 +12,6 @@ use lockstep_core::scene::{ImageId, SceneBuilder};
 use lockstep_core::{Error, Result};
 use rayon::prelude::*;
 use std::borrow::Cow;
-use std::path::Path;
 
 /// Decodes the images that `used` marks and adds them to the builder; the others are only validated.
 ///
@@ -20,17 +20,17 @@ use std::path::Path;
 pub(super) fn load(
     root: &Item<'_>,
     buffers: &Buffers<'_>,
-    folder: &Path,
+    access: &FileAccess<'_>,
     used: &[bool],
-    limits: &Limits,
     builder: &mut SceneBuilder,
     warnings: &mut Warnings,
 ) -> Result<Vec<Option<ImageId>>> {
     let items = root.items("images");
+    let limits = access.limits;
     let mut sources = Vec::with_capacity(items.len());
     let mut texels = 0u64;
     for (item, &used) in items.iter().zip(used) {
-        let source = find(item, root, buffers, folder, limits, warnings).and_then(|bytes| {
+        let source = find(item, root, buffers, access, warnings).and_then(|bytes| {
             let found = inspect(item, &bytes, limits, warnings)?;
             Ok((bytes, found))
         });
@@ -63,18 +63,27 @@ pub(super) fn load(
             }
         }
     }
-    let decoded: Vec<Option<Result<Pixels, String>>> =
-        sources.into_par_iter().map(|source| source.map(|bytes| decode(&bytes, limits))).collect();
-    let mut out = Vec::with_capacity(decoded.len());
-    for (item, pixels) in items.iter().zip(decoded) {
-        out.push(match pixels {
-            None => None,
-            Some(Err(message)) => return Err(warnings.error(&item.at, message)),
-            Some(Ok(pixels)) => Some(builder.image(pixels.width, pixels.height, &pixels.rgba)?),
-        });
+    lockstep_core::memory::check(|| format!("{texels} texels of textures"), TEXEL_BYTES * texels)?;
+    // A few at a time, so that at most these are in memory twice.
+    let at_once = rayon::current_num_threads();
+    let mut out = Vec::with_capacity(sources.len());
+    for (items, sources) in items.chunks(at_once).zip(sources.chunks_mut(at_once)) {
+        let decode_one =
+            |source: &mut Option<Cow<'_, [u8]>>| source.take().map(|bytes| decode(&bytes, limits));
+        let decoded: Vec<Option<Result<Pixels, String>>> = sources.par_iter_mut().map(decode_one).collect();
+        for (item, pixels) in items.iter().zip(decoded) {
+            out.push(match pixels {
+                None => None,
+                Some(Err(message)) => return Err(warnings.error(&item.at, message)),
+                Some(Ok(pixels)) => Some(builder.image(pixels.width, pixels.height, &pixels.rgba)?),
+            });
+        }
     }
     Ok(out)
 }
+
+/// Bytes of a texel in memory.
+const TEXEL_BYTES: u64 = 4;
 
 /// Unused images up to this many bytes are decoded too, to validate them.
 const SMALL: usize = 64 * 1024;
@@ -83,8 +92,7 @@ fn find<'a>(
     item: &Item<'_>,
     root: &Item<'_>,
     buffers: &'a Buffers<'_>,
-    folder: &Path,
-    limits: &Limits,
+    access: &FileAccess<'_>,
     warnings: &mut Warnings,
 ) -> Result<Cow<'a, [u8]>> {
     if let Some(view) = item.index("bufferView") {
@@ -100,9 +108,9 @@ fn find<'a>(
         return Ok(Cow::Borrowed(buffers.view(root, view, warnings)?.with_data(warnings)?.bytes));
     }
     let at = item.pointer("uri");
-    match resolve(item.text("uri").unwrap_or_default(), folder) {
+    match resolve(item.text("uri").unwrap_or_default(), access.folder) {
         Err(message) => Err(warnings.error(at, message)),
-        Ok(Target::File(path)) => match limits.read(&path) {
+        Ok(Target::File(path)) => match access.read(&path) {
             Ok(bytes) => Ok(Cow::Owned(bytes)),
             Err(Error::Io { path, source, .. }) => {
                 Err(warnings.error(at, format!("reading {} failed: {source}", path.display())))

@@ -15,13 +15,13 @@ use lockstep_core::scene::{
 /// Properties of a material that meshes depend on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Surface {
-    /// Its index in the scene.
+    /// The index in the scene.
     pub(super) material: u32,
     /// Bit `n`: it needs texture coordinates of set `n`.
     pub(super) uv_sets: u32,
     /// Texture coordinates of its normal map, which needs tangents.
     pub(super) normal_map_uv: Option<u32>,
-    /// It emits light.
+    /// Whether the material emits light.
     pub(super) emits: bool,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn load(
     let root = &source.root;
     images::warn_of_undeclared_webp(root, warnings);
     let used = used_images(root);
-    let images = images::load(root, &source.buffers, source.folder, &used, source.limits, builder, warnings)?;
+    let images = images::load(root, &source.buffers, source.access, &used, builder, warnings)?;
     let mut reader = Reader { root, images, builder, warnings, uv_sets: 0, textures: Vec::new() };
     let mut out = Vec::new();
     for item in root.items("materials") {

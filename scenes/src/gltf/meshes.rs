@@ -20,7 +20,7 @@ pub(super) fn load(
     builder: &mut SceneBuilder,
     warnings: &mut Warnings,
 ) -> Result<Vec<Option<u32>>> {
-    let mut budget = GeometryBudget::new(source.limits, source.buffers.total_bytes());
+    let mut budget = GeometryBudget::new(source.access.limits, source.buffers.total_bytes());
     let mut default = None;
     let mut out = Vec::new();
     let mut usage = HashMap::new();

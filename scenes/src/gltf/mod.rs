@@ -21,7 +21,7 @@ mod schema;
 mod uri;
 mod views;
 
-use crate::limits::Limits;
+use crate::access::FileAccess;
 use crate::loaded::Contents;
 use crate::overrides::MaterialOverrides;
 use crate::warning::Warnings;
@@ -29,26 +29,23 @@ use json::Item;
 use lockstep_core::Result;
 use lockstep_core::scene::{SceneBuilder, inverse};
 use serde_json::Value;
-use std::path::Path;
 
 /// A document with its buffers and options.
 struct Source<'a> {
     root: Item<'a>,
     buffers: buffers::Buffers<'a>,
-    folder: &'a Path,
-    limits: &'a Limits,
+    access: &'a FileAccess<'a>,
     /// Integer positions and normals are legal.
     quantized: bool,
 }
 
-/// Reads a file's bytes into a builder; URIs are relative to `folder`. Returns cameras and emission.
+/// Reads a file's bytes into a builder; URIs are relative to the folder of `access`. Returns cameras and emission.
 ///
 /// # Errors
 /// [`lockstep_core::Error::Scene`] with a JSON pointer or byte offset.
 pub(crate) fn load(
     bytes: &[u8],
-    folder: &Path,
-    limits: &Limits,
+    access: &FileAccess<'_>,
     builder: &mut SceneBuilder,
     overrides: &mut MaterialOverrides,
     warnings: &mut Warnings,
@@ -69,9 +66,9 @@ pub(crate) fn load(
         .and_then(Value::as_array)
         .is_some_and(|list| list.iter().any(|name| name == "KHR_mesh_quantization"));
     buffers::check_views(&root, warnings)?;
-    let buffers = buffers::Buffers::load(&root, folder, binary, limits, warnings);
+    let buffers = buffers::Buffers::load(&root, access, binary, warnings);
     accessors::check_all(&root, &buffers, warnings)?;
-    let source = Source { root: root.clone(), buffers, folder, limits, quantized };
+    let source = Source { root: root.clone(), buffers, access, quantized };
     mention_ignored(&root, warnings);
 
     let nodes = nodes::place(&root, warnings)?;

@@ -33,7 +33,7 @@ pub(super) enum Kind {
 
 /// The shape of an object.
 pub(super) struct Object {
-    /// Its properties.
+    /// The properties.
     pub(super) properties: &'static [Property],
     /// Extensions that may appear in it, and their shapes.
     pub(super) extensions: &'static [(&'static str, &'static Object)],

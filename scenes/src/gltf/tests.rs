@@ -84,6 +84,20 @@ fn nodes_are_composed_from_the_root() {
 }
 
 #[test]
+fn a_count_that_no_bytes_stand_behind_is_refused_before_anything_is_counted() {
+    for count in [1u64 << 25, 1 << 31, u64::from(u32::MAX), 1 << 53] {
+        let sparse = json!({
+            "count": 1,
+            "indices": {"bufferView": 0, "componentType": 5125},
+            "values": {"bufferView": 0},
+        });
+        let accessor = json!({"componentType": 5126, "count": count, "type": "VEC3", "sparse": sparse});
+        let error = with(|document| document["accessors"][0] = accessor.clone()).unwrap_err();
+        assert!(error.contains("/accessors/0/count: the accessors hold more than"), "{error}");
+    }
+}
+
+#[test]
 fn accessors_without_a_view_are_zeros_and_sparse_ones_are_patched() {
     let scene = with(|d| {
         let places = accessor(d, &[1, 2], 5121, 2, "SCALAR", false);

@@ -35,14 +35,19 @@ pub(super) struct Parsed {
 /// Reads a whole file.
 pub(super) fn parse(bytes: &[u8], limits: &Limits, warnings: &mut Warnings) -> Result<Parsed> {
     let mut budget = GeometryBudget::new(limits, bytes.len() as u64);
-    let mut reader = Reader { out: Parsed::default(), known: HashMap::new(), material: ABSENT, warnings };
+    let mut reader =
+        Reader { out: Parsed::default(), known: HashMap::new(), material: ABSENT, warnings: &mut *warnings };
     for (line, text) in lines(bytes) {
         let Some((keyword, rest)) = split_keyword(&text) else {
             continue;
         };
         reader.statement(keyword, rest, line, &mut budget)?;
     }
-    Ok(reader.out)
+    let parsed = reader.out;
+    if parsed.triangles.is_empty() {
+        return Err(warnings.error("file", "it has no face, so there is nothing to render"));
+    }
+    Ok(parsed)
 }
 
 fn split_keyword(text: &str) -> Option<(&str, &str)> {
@@ -169,10 +174,12 @@ impl Reader<'_> {
         let counts = [self.out.positions.len(), self.out.coordinates.len(), self.out.normals.len()];
         let mut corner = [ABSENT; 3];
         for (k, (slot, count)) in corner.iter_mut().zip(counts).enumerate() {
-            match parts.next() {
-                Some("") if k > 0 => {}
-                Some(part) => *slot = self.index(part, count, line)?,
-                None => {}
+            let Some(part) = parts.next().filter(|part| k == 0 || !part.is_empty()) else { continue };
+            match self.index(part, count, line) {
+                Ok(index) => *slot = index,
+                // Exporters name coordinates and normals that they leave out; positions are needed.
+                Err(error) if k > 0 && part.parse::<i64>().is_ok() => self.warnings.add_error(error),
+                Err(error) => return Err(error),
             }
         }
         let next = self.out.corners.len() as u32;

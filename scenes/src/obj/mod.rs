@@ -9,37 +9,35 @@ mod mesh;
 mod mtl;
 mod surfaces;
 
-use crate::limits::Limits;
+use crate::access::FileAccess;
 use crate::loaded::Contents;
 use crate::overrides::MaterialOverrides;
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::scene::{IDENTITY, SceneBuilder};
-use std::path::Path;
 
-/// Reads a file's bytes into a builder; material libraries and textures are relative to `folder`.
+/// Reads a file's bytes into a builder; material libraries and textures are relative to the folder of `access`.
 ///
 /// # Errors
 /// [`lockstep_core::Error::Scene`] with the line.
 pub(crate) fn load(
     bytes: &[u8],
-    folder: &Path,
-    limits: &Limits,
+    access: &FileAccess<'_>,
     builder: &mut SceneBuilder,
     overrides: &mut MaterialOverrides,
     warnings: &mut Warnings,
 ) -> Result<Contents> {
-    let parsed = geometry::parse(bytes, limits, warnings)?;
+    let parsed = geometry::parse(bytes, access.limits, warnings)?;
     let mut library = Vec::new();
     for (line, name) in &parsed.libraries {
-        match limits.read(&folder.join(name)) {
+        match access.read(&access.folder.join(name)) {
             Ok(text) => library.extend(mtl::parse(&text, name, warnings)?),
             Err(error) => {
                 warnings.add(format!("line {line}"), format!("the material library is not used: {error}"))
             }
         }
     }
-    let surfaces = surfaces::build(&parsed, &library, folder, limits, builder, overrides, warnings)?;
+    let surfaces = surfaces::build(&parsed, &library, access, builder, overrides, warnings)?;
     let emits = surfaces.iter().any(|s| s.emits);
     let mesh = mesh::assemble(parsed, &surfaces, warnings);
     if !mesh.triangles.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::geometry::Parsed;
 use super::mtl::{Entry, Map};
-use crate::limits::Limits;
+use crate::access::FileAccess;
 use crate::overrides::MaterialOverrides;
 use crate::pixels::{Pixels, decode};
 use crate::warning::Warnings;
@@ -12,16 +12,15 @@ use lockstep_core::math::vec3::{Vec3, luminance};
 use lockstep_core::scene::{AlphaMode, Material, NONE, Sampler, SceneBuilder, TextureTransform, Wrap};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// Properties of a material that the mesh depends on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Surface {
-    /// Its index in the scene.
+    /// The index in the scene.
     pub(super) material: u32,
-    /// It has a normal map, which needs tangents.
+    /// Whether the material has a normal map, which needs tangents.
     pub(super) normal_map: bool,
-    /// It emits light.
+    /// Whether the material emits light.
     pub(super) emits: bool,
 }
 
@@ -29,8 +28,7 @@ pub(super) struct Surface {
 pub(super) fn build(
     parsed: &Parsed,
     library: &[Entry],
-    folder: &Path,
-    limits: &Limits,
+    access: &FileAccess<'_>,
     builder: &mut SceneBuilder,
     overrides: &mut MaterialOverrides,
     warnings: &mut Warnings,
@@ -45,7 +43,7 @@ pub(super) fn build(
         }
         entries.push(found);
     }
-    let images = read_images(entries.iter().flatten(), folder, limits, warnings)?;
+    let images = read_images(entries.iter().flatten(), access, warnings)?;
     let mut out = Vec::new();
     for (entry, (_, name)) in entries.into_iter().zip(&parsed.materials) {
         let mut material = match entry {
@@ -66,8 +64,7 @@ type Images = BTreeMap<String, Pixels>;
 /// customary.
 fn read_images<'a>(
     entries: impl Iterator<Item = &'a &'a Entry>,
-    folder: &Path,
-    limits: &Limits,
+    access: &FileAccess<'_>,
     warnings: &mut Warnings,
 ) -> Result<Images> {
     let maps =
@@ -77,11 +74,8 @@ fn read_images<'a>(
     let decoded: Vec<Result<Pixels, String>> = files
         .par_iter()
         .map(|file| {
-            if Path::new(file).has_root() {
-                return Err("absolute paths are not followed".into());
-            }
-            let bytes = limits.read(&folder.join(file)).map_err(|e| e.to_string())?;
-            decode(&bytes, limits)
+            let bytes = access.read(&access.folder.join(file)).map_err(|e| e.to_string())?;
+            decode(&bytes, access.limits)
         })
         .collect();
     let mut out = Images::new();
@@ -90,9 +84,11 @@ fn read_images<'a>(
         match pixels {
             Ok(pixels) => {
                 texels += u64::from(pixels.width) * u64::from(pixels.height);
-                if texels > limits.scene_texels {
-                    return Err(warnings
-                        .error(file, format!("all images together exceed {} texels", limits.scene_texels)));
+                if texels > access.limits.scene_texels {
+                    return Err(warnings.error(
+                        file,
+                        format!("all images together exceed {} texels", access.limits.scene_texels),
+                    ));
                 }
                 out.insert(file.to_string(), pixels);
             }

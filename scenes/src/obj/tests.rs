@@ -44,6 +44,23 @@ fn mistakes_name_their_line() {
 }
 
 #[test]
+fn absent_normals_and_coordinates_warn_and_the_face_is_rendered() {
+    let loaded = loaded(&format!("{CORNERS}f 1/9/1 2/1/7 3/1/1\n"), None).unwrap();
+    assert_eq!(loaded.scene.triangles.len(), 1);
+    let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
+    for index in ["index 9", "index 7"] {
+        assert!(warnings.iter().any(|w| w.contains("line 7") && w.contains(index)), "{warnings:?}");
+    }
+}
+
+#[test]
+fn a_file_without_a_face_is_refused() {
+    for text in ["", "# nothing\n", CORNERS] {
+        assert!(loaded(text, None).unwrap_err().contains("it has no face"));
+    }
+}
+
+#[test]
 fn continued_lines_and_comments_are_understood() {
     let scene = loaded(&format!("{CORNERS}f 1 2 \\\n 3 # a triangle\n"), None).unwrap().scene;
     assert_eq!(scene.triangles.len(), 1);

@@ -1,26 +1,23 @@
 //! The sky, sun and lights of a document.
 
 use super::document::{Document, LightKind, LightTable, SkyKind, SkyTable};
-use super::{Text, find};
-use crate::loaded::LoadOptions;
+use super::{Files, Text};
 use crate::pixels::decode_radiance;
 use lockstep_core::math::sin_cos_turns;
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{EnvironmentLight, PunctualLight, SceneBuilder};
 use lockstep_core::{Error, Result};
-use std::path::Path;
 use toml::Spanned;
 
 /// Adds the document's environment, sun and lights to the scene.
 pub(super) fn apply(
     document: &Document,
     source: &Text<'_>,
-    folder: Option<&Path>,
-    options: &LoadOptions,
+    files: &Files<'_>,
     builder: &mut SceneBuilder,
 ) -> Result<()> {
     if let Some(table) = &document.sky {
-        builder.environment = sky(table, source, folder, options)?;
+        builder.environment = sky(table, source, files)?;
     }
     if let Some(table) = &document.sun {
         let sun = table.get_ref();
@@ -51,12 +48,7 @@ fn check<T>(
     Ok(())
 }
 
-fn sky(
-    table: &Spanned<SkyTable>,
-    source: &Text<'_>,
-    folder: Option<&Path>,
-    options: &LoadOptions,
-) -> Result<EnvironmentLight> {
+fn sky(table: &Spanned<SkyTable>, source: &Text<'_>, files: &Files<'_>) -> Result<EnvironmentLight> {
     let wrong = |message: String| Err(source.error(table.span().start, message));
     let t = table.get_ref();
     let present = [
@@ -81,9 +73,9 @@ fn sky(
     let color = |c: Option<[f32; 3]>| Vec3::from(c.unwrap_or_default());
     match (t.kind, &t.file) {
         (SkyKind::Image, Some(file)) => {
-            let path = find(source, file, folder, options)?;
-            let bytes = options.limits.read(&path)?;
-            let image = decode_radiance(&bytes, &options.limits)
+            let path = files.find(source, file)?;
+            let bytes = files.access.read(&path)?;
+            let image = decode_radiance(&bytes, files.access.limits)
                 .map_err(|message| Error::scene(path.to_string_lossy(), "image", message))?;
             Ok(EnvironmentLight::Image {
                 width: image.width,

@@ -6,6 +6,7 @@ mod light;
 
 pub(crate) use bundled::BUNDLED;
 
+use crate::access::FileAccess;
 use crate::files::{read_file, stem};
 use crate::finish::{add_missing_light, choose};
 use crate::loaded::{LoadOptions, LoadedScene};
@@ -57,12 +58,13 @@ fn load(
     options: &LoadOptions,
 ) -> Result<LoadedScene> {
     let document = document::parse(source)?;
+    let files = Files { folder, data: options.data_folder(), access: FileAccess::new(folder, options) };
     let mut warnings = Warnings::new(source.name);
     let mut builder = SceneBuilder::new(document.name.clone().unwrap_or_else(|| default_name.to_string()));
     let mut overrides = MaterialOverrides::new(document.materials.clone());
-    let path = find(source, &document.file, folder, options)?;
+    let path = files.find(source, &document.file)?;
     let mut file_warnings = Warnings::new(path.to_string_lossy());
-    let mut contents = read_file(&path, options, &mut builder, &mut overrides, &mut file_warnings)?;
+    let mut contents = read_file(&path, &files.access, &mut builder, &mut overrides, &mut file_warnings)?;
     if let Some((name, near)) = overrides.unused().first() {
         let hint = near.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
         return Err(Error::scene(
@@ -75,7 +77,7 @@ fn load(
         builder.paint(Material::diffuse(color));
         contents.emits = false;
     }
-    light::apply(&document, source, folder, options, &mut builder)?;
+    light::apply(&document, source, &files, &mut builder)?;
     builder.camera = match &document.camera {
         Some(table) => camera(table, source, &contents.cameras, &file_warnings)?,
         None => match choose(&contents.cameras, options.camera.as_deref(), &file_warnings)? {
@@ -95,26 +97,32 @@ fn load(
     Ok(LoadedScene { scene: builder.build()?, warnings: all })
 }
 
-/// A file beside the document or in the folder with scene data.
-fn find(
-    source: &Text<'_>,
-    file: &Spanned<String>,
-    folder: Option<&Path>,
-    options: &LoadOptions,
-) -> Result<PathBuf> {
-    let name = file.get_ref();
-    let data = options.data_folder();
-    let places: Vec<PathBuf> =
-        folder.map(Path::to_path_buf).into_iter().chain(data.clone()).map(|f| f.join(name)).collect();
-    if let Some(found) = places.iter().find(|p| p.is_file()) {
-        return Ok(found.clone());
+/// The files that a document may refer to.
+struct Files<'a> {
+    /// The document's folder; `None` for a bundled one.
+    folder: Option<&'a Path>,
+    /// The folder with scene data.
+    data: Option<PathBuf>,
+    access: FileAccess<'a>,
+}
+
+impl Files<'_> {
+    /// A file beside the document or in the folder with scene data.
+    fn find(&self, source: &Text<'_>, file: &Spanned<String>) -> Result<PathBuf> {
+        let name = file.get_ref();
+        let folders = self.folder.into_iter().chain(self.data.as_deref());
+        let places: Vec<PathBuf> = folders.map(|folder| folder.join(name)).collect();
+        if let Some(found) = places.iter().find(|place| place.is_file()) {
+            return Ok(found.clone());
+        }
+        if self.folder.is_some() && self.data.is_none() {
+            let message =
+                format!("there is no file `{name}` beside this one, and LOCKSTEP_SCENES is not set");
+            return Err(source.error(file.span().start, message));
+        }
+        let listed: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
+        Err(source.error(file.span().start, format!("none of these files is there: {}", listed.join(", "))))
     }
-    if folder.is_some() && data.is_none() {
-        let message = format!("there is no file `{name}` beside this one, and LOCKSTEP_SCENES is not set");
-        return Err(source.error(file.span().start, message));
-    }
-    let listed: Vec<String> = places.iter().map(|p| p.display().to_string()).collect();
-    Err(source.error(file.span().start, format!("none of these files is there: {}", listed.join(", "))))
 }
 
 /// The camera of a document, or the one it picks from its file.

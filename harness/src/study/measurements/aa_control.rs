@@ -42,13 +42,14 @@ impl AaControl<'_> {
 
 impl Measurement for AaControl<'_> {
     fn keys(&self, lab: &Lab<'_>) -> Vec<Key> {
-        let control = lab.control(self.level.scene);
+        let control = lab.control(self.level.scene).filter(|_| lab.reaches(&self.level));
         let key = control.map(|id| Key::of(Record::Again(level::timing_key(&self.level, id))));
         key.into_iter().collect()
     }
 
     fn samples(&self, lab: &Lab<'_>) -> u64 {
-        lab.control(self.level.scene).map_or(0, |_| u64::from(self.level.to - self.level.from))
+        let control = lab.control(self.level.scene).filter(|_| lab.plan.levels_seconds.is_none());
+        control.map_or(0, |_| u64::from(self.level.to - self.level.from))
     }
 
     fn prepare(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<()>, Failure> {

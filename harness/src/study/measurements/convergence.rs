@@ -31,7 +31,7 @@ impl Measurement for Convergence<'_> {
             return Vec::new();
         }
         let targets = lab.targets(&self.scene.name);
-        let levels = lab.plan.levels(&self.scene.name, lab.plan.settings.seed, 0);
+        let levels = lab.levels(&self.scene.name, lab.plan.settings.seed, 0);
         let of_level = |level: Level<'_>| {
             targets.iter().map(|id| Key::of(convergence_key(&level, id))).collect::<Vec<_>>()
         };
@@ -46,7 +46,7 @@ impl Measurement for Convergence<'_> {
         let Some(reference) = lab.known_reference(&self.scene.name) else {
             return Ok(ControlFlow::Continue(Vec::new()));
         };
-        let levels = lab.plan.levels(&self.scene.name, lab.plan.settings.seed, 0);
+        let levels = lab.levels(&self.scene.name, lab.plan.settings.seed, 0);
         let found = of_images(&lab.folder, &levels, &lab.targets(&self.scene.name), &reference)?;
         Ok(ControlFlow::Continue(found.into_iter().map(Record::from).collect()))
     }

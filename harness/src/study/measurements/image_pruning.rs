@@ -20,17 +20,17 @@ pub(crate) struct ImagePruning<'a> {
 impl Measurement for ImagePruning<'_> {
     fn keys(&self, lab: &Lab<'_>) -> Vec<Key> {
         let targets = lab.targets(&self.scene.name);
-        let levels = lab.plan.levels(&self.scene.name, lab.plan.settings.seed, 0);
+        let levels = lab.levels(&self.scene.name, lab.plan.settings.seed, 0);
         let is_converged =
             |level| targets.iter().all(|target| lab.folder.has(convergence_key(level, target)));
         if !levels.iter().all(is_converged) {
             return Vec::new();
         }
-        images::surplus(&lab.folder, lab.plan, &self.scene.name, &targets).map(Key::NoFile).collect()
+        images::surplus(lab, &self.scene.name, &targets).map(Key::NoFile).collect()
     }
 
     fn run(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<(), Vec<Record>>, Failure> {
-        for path in images::surplus(&lab.folder, lab.plan, &self.scene.name, &lab.targets(&self.scene.name)) {
+        for path in images::surplus(lab, &self.scene.name, &lab.targets(&self.scene.name)) {
             match std::fs::remove_file(&path) {
                 Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
                     return Err(Failure::io("remove", path)(e));

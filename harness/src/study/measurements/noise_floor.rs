@@ -29,6 +29,9 @@ pub(crate) struct NoiseFloor<'a> {
 
 impl Measurement for NoiseFloor<'_> {
     fn keys(&self, lab: &Lab<'_>) -> Vec<Key> {
+        if !lab.reaches(&self.level) {
+            return Vec::new();
+        }
         let targets = lab.targets(self.level.scene);
         targets.iter().map(|id| Key::of(noise_key(lab.plan, &self.level, id))).collect()
     }
@@ -70,7 +73,7 @@ struct Group {
 /// The groups of the targets that render a scene, by their recorded films.
 fn groups(lab: &Lab<'_>, scene: &str) -> Vec<Group> {
     let timings: Vec<_> = lab.folder.timings().iter().filter(|t| t.scene == scene).collect();
-    let levels = lab.plan.levels(scene, lab.plan.settings.seed, 0);
+    let levels = lab.levels(scene, lab.plan.settings.seed, 0);
     let films = |id: &TargetId| -> Vec<Option<&str>> {
         levels.iter().map(|level| lab.folder.film_hash(&film_record(level, id, ""))).collect()
     };

@@ -47,7 +47,7 @@ impl Measurement for PathDivergence<'_> {
         lab.bar.say(&format!("{} path by path", self.scene.name));
         let pair = self.pair(lab);
         let pixels = pair.settings.width.saturating_mul(pair.settings.height);
-        let samples = samples(pixels, lab.plan.schedule.top());
+        let samples = samples(pixels, lab.top(&self.scene.name));
         let Some((a, b)) = lab.pair(&self.a, &self.b) else {
             return Ok(ControlFlow::Continue(Vec::new()));
         };

@@ -35,6 +35,9 @@ pub(crate) struct SppLevel<'a> {
 impl Measurement for SppLevel<'_> {
     fn keys(&self, lab: &Lab<'_>) -> Vec<Key> {
         let level = &self.level;
+        if !lab.reaches(level) {
+            return Vec::new();
+        }
         let targets = lab.targets(level.scene);
         let mut keys: Vec<Key> = targets.iter().map(|id| Key::of(level::timing_key(level, id))).collect();
         if level.repeat > 0 {
@@ -60,7 +63,11 @@ impl Measurement for SppLevel<'_> {
     }
 
     fn samples(&self, lab: &Lab<'_>) -> u64 {
-        u64::from(self.level.to - self.level.from) * lab.targets(self.level.scene).len() as u64
+        // How far the levels go is not known before those below are timed.
+        match lab.plan.levels_seconds {
+            Some(_) => 0,
+            None => u64::from(self.level.to - self.level.from) * lab.targets(self.level.scene).len() as u64,
+        }
     }
 
     fn prepare(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<()>, Failure> {
@@ -78,6 +85,9 @@ impl Measurement for SppLevel<'_> {
 
     fn run(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<(), Vec<Record>>, Failure> {
         let targets = lab.targets(self.level.scene);
+        if lab.plan.levels_seconds.is_some() {
+            lab.bar.lengthen(u64::from(self.level.to - self.level.from) * targets.len() as u64);
+        }
         let ControlFlow::Continue(outcomes) = lab.render(&self.level, &targets)? else {
             return Ok(ControlFlow::Break(()));
         };
@@ -141,7 +151,7 @@ impl SppLevel<'_> {
         }
         let differences: Vec<Difference> = compared.into_iter().map(|(pair, _)| pair).collect();
         let mut records = self.triage(lab, outcomes, &differences)?;
-        if is_first_seed && level.to == lab.plan.schedule.top() {
+        if is_first_seed && level.to == lab.top(level.scene) {
             records.extend(images::maps(&lab.folder, level, outcomes, &differences)?);
         }
         records.extend(differences.into_iter().map(Record::from));

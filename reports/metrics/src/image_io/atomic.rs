@@ -44,8 +44,8 @@ fn remedy(error: &std::io::Error) -> &'static str {
 }
 
 /// Writes a file in one step: `fill` writes to a temporary name in the same folder, which is synced to the
-/// disk and then renamed. Whoever reads `path` sees the old content or the new, never a part. When anything
-/// fails the temporary file is removed and an existing file is left as it was.
+/// disk and then renamed. Whoever reads `path` sees the old content or the new, never a part. A link
+/// stays, and the file that it leads to is replaced. When anything fails the temporary file is removed and an existing file is left as it was.
 ///
 /// # Errors
 /// [`WriteError`], naming `path`.
@@ -53,6 +53,7 @@ pub fn atomic_write(
     path: &Path,
     fill: impl FnOnce(&mut AtomicFile<'_>) -> std::io::Result<()>,
 ) -> Result<(), WriteError> {
+    let path = &behind_links(path);
     let Some(name) = path.file_name() else {
         return Err(WriteError::NotAFile { path: path.to_owned() });
     };
@@ -73,6 +74,16 @@ pub fn atomic_write(
         if path.is_dir() { WriteError::NotAFile { path: path.to_owned() } } else { io("replace")(e.error) }
     })?;
     sync_folder(folder).map_err(io("sync the folder of"))
+}
+
+/// The file that a link leads to, so that the link stays and its file is replaced; any other path as it is.
+fn behind_links(path: &Path) -> PathBuf {
+    let target = std::fs::read_link(path).map(|to| path.parent().unwrap_or(Path::new("")).join(to));
+    match (path.canonicalize(), target) {
+        (Ok(full), Ok(_)) => full,
+        (Err(_), Ok(dangling)) => dangling,
+        (_, Err(_)) => path.to_owned(),
+    }
 }
 
 /// [`atomic_write`] of a text.
@@ -129,6 +140,21 @@ mod tests {
         atomic_write(&path, |w| w.write_all(b"two")).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(names_in(dir.path()), ["a.txt"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_and_the_file_behind_it_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link, dangling) = (dir.path().join("f"), dir.path().join("l"), dir.path().join("d"));
+        std::fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink("f", &link).unwrap();
+        std::os::unix::fs::symlink("new", &dangling).unwrap();
+        atomic_write_text(&link, "one").unwrap();
+        atomic_write_text(&dangling, "two").unwrap();
+        assert!(link.is_symlink() && dangling.is_symlink());
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "one");
+        assert_eq!(std::fs::read_to_string(dir.path().join("new")).unwrap(), "two");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! function of [`srgb`] and quantised to 8 bits. Neither tone mapping nor exposure is applied.
 
 mod atomic;
+mod exr_header;
 mod name;
 mod pfm;
 mod read;

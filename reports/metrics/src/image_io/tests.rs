@@ -19,6 +19,20 @@ fn in_folder(name: &str) -> (tempfile::TempDir, PathBuf) {
 }
 
 #[test]
+fn equal_images_with_equal_metadata_are_equal_exr_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let metadata = (0..12).fold(ImageMetadata::default(), |m, i| m.with(&format!("key-{i}"), "value"));
+    let file = |name: &str| {
+        let path = dir.path().join(name);
+        write_exr(&path, &sample(), &metadata).unwrap();
+        std::fs::read(path).unwrap()
+    };
+    let first = file("0.exr");
+    // Twelve attributes have half a billion orders.
+    assert!((1..4).all(|i| file(&format!("{i}.exr")) == first));
+}
+
+#[test]
 fn exr_keeps_every_bit_and_its_metadata() {
     let (_dir, path) = in_folder("a.exr");
     let metadata = ImageMetadata::of_render("größe \"1\"", "opencl@pocl", 64, 7).with("command", "a\0b");

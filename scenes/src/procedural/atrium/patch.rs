@@ -158,7 +158,7 @@ pub(super) struct Finish {
     pub(super) scale: f32,
     /// Texture repeats around a surface of revolution.
     pub(super) around: f32,
-    /// It has a normal map.
+    /// Whether the material has a normal map.
     pub(super) tangents: bool,
 }
 

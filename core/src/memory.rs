@@ -1,0 +1,69 @@
+//! Memory that a request needs, held against the memory that the process can have.
+
+use crate::error::{Error, Result};
+use std::path::Path;
+
+/// Bytes that the process can still take: the system's estimate (`MemAvailable`), or what is left of its
+/// container's limit (cgroup v2 or v1) where that is less. `None` where neither is known.
+pub fn available() -> Option<u64> {
+    let read = |path: &str| std::fs::read_to_string(Path::new(path)).ok();
+    let system = read("/proc/meminfo").and_then(|text| mem_available(&text));
+    let left = |limit: &str, used: &str| {
+        let number = |path| read(path)?.trim().parse::<u64>().ok();
+        Some(number(limit)?.saturating_sub(number(used)?))
+    };
+    let v2 = left("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current");
+    let v1 =
+        left("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes");
+    [system, v2, v1].into_iter().flatten().min()
+}
+
+fn mem_available(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// Refuses a request that needs more than nine tenths of the available memory; the rest is for everything else.
+/// `what` is the request as a subject, as in "a film of 640x360 pixels".
+///
+/// # Errors
+/// [`Error::Memory`] with both figures.
+pub fn check(what: impl FnOnce() -> String, needed: u64) -> Result<()> {
+    check_against(what, needed, available())
+}
+
+fn check_against(what: impl FnOnce() -> String, needed: u64, available: Option<u64>) -> Result<()> {
+    match available {
+        Some(available) if needed > available / 10 * 9 => {
+            Err(Error::Memory { what: what(), needed: gigabytes(needed), available: gigabytes(available) })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn gigabytes(bytes: u64) -> String {
+    format!("{:.1} GB", bytes as f64 * 1e-9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_beyond_the_available_memory_is_refused_with_both_figures() {
+        let what = || "a film of 65535x65535 pixels".to_owned();
+        let error = check_against(what, 103_000_000_000, Some(24_000_000_000)).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "a film of 65535x65535 pixels needs 103.0 GB of memory; 24.0 GB are available. Choose a smaller one"
+        );
+        assert!(check_against(what, 20_000_000_000, Some(24_000_000_000)).is_ok());
+        assert!(check_against(what, u64::MAX, None).is_ok(), "nothing is refused where nothing is known");
+    }
+
+    #[test]
+    fn the_systems_estimate_is_read_in_bytes() {
+        assert_eq!(mem_available("MemTotal: 9 kB\nMemAvailable:    2048 kB\n"), Some(2 << 20));
+        assert_eq!(mem_available("MemTotal: 9 kB\n"), None);
+    }
+}
