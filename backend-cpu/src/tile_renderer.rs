@@ -5,7 +5,7 @@ use crate::tally::Tally;
 use crate::tiling::Tile;
 use lockstep_core::film::quantize;
 use lockstep_core::geometry::Hit;
-use lockstep_core::math::rng::{RayKey, SampleKey};
+use lockstep_core::math::rng::{Block, RayKey, SampleKey, draw};
 use lockstep_core::scene::Scene;
 use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::{Order, Rays, Settings};
@@ -120,7 +120,8 @@ impl<S: Default> TileRenderer<S> {
 
             // Resolve: add each path's radiance to its pixel
             for (sum, path) in tile.sums.iter_mut().zip(&self.paths) {
-                let value = quantize(path.radiance, &mut tally.invalid);
+                let dither = draw(path.key, Block::Film, 0);
+                let value = quantize(path.radiance, dither, &mut tally.invalid);
                 for (total, v) in sum.iter_mut().zip(value) {
                     *total += v;
                 }

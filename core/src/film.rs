@@ -67,9 +67,24 @@ pub fn tiled(i: u32, width: u32, height: u32) -> u32 {
     (tile_height * band + row) * width + tile_width * tile + (in_tile - row * columns)
 }
 
-/// Quantises one sample's radiance to film units, rounded towards zero, and counts invalid samples.
+/// Rounds one channel to film units: up with the probability of the fraction, which is zero from radiance 1
+/// on. The mean over random words is `v` to within 2^-24 units. Zero stays zero.
 #[inline(always)]
-pub fn quantize(radiance: Vec3, invalid: &mut InvalidSamples) -> [i64; 3] {
+fn units(v: f32, word: u32) -> i64 {
+    let exact = crate::math::clamp(v, 0.0, MAX_SAMPLE_RADIANCE) * UNITS_PER_RADIANCE;
+    let whole = exact as i64;
+    // Odd multiples of 2^-24, so that a subnormal fraction never matters
+    let threshold = (word >> 9) as f32 * (1.0 / 8_388_608.0) + 1.0 / 16_777_216.0;
+    whole + i64::from(exact - whole as f32 > threshold)
+}
+
+/// Quantises the radiance of one contribution to film units and counts invalid samples.
+///
+/// Rounding is dithered: a film of dim radiance is right in the mean, where truncation would lose up to a
+/// unit a sample. `dither` is a block of random words of its own, [`crate::math::rng::Block::Film`], so that
+/// what a sample adds stays a function of its key.
+#[inline(always)]
+pub fn quantize(radiance: Vec3, dither: [u32; 4], invalid: &mut InvalidSamples) -> [i64; 3] {
     let c = radiance.to_array();
     if !radiance.is_finite() {
         invalid.non_finite += 1;
@@ -84,8 +99,7 @@ pub fn quantize(radiance: Vec3, invalid: &mut InvalidSamples) -> [i64; 3] {
             invalid.clamped += 1;
         }
     }
-    let units = |v: f32| (crate::math::clamp(v, 0.0, MAX_SAMPLE_RADIANCE) * UNITS_PER_RADIANCE) as i64;
-    [units(c[0]), units(c[1]), units(c[2])]
+    [units(c[0], dither[0]), units(c[1], dither[1]), units(c[2], dither[2])]
 }
 
 /// A film: sums of radiance per pixel, row by row from the top left, and the number of samples.
@@ -192,16 +206,19 @@ impl Film {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::rng::{Block, SampleKey, draw};
     use crate::math::vec3::vec3;
     use proptest::prelude::*;
 
     /// Units of the largest sample.
     const LARGEST: i64 = ((1 << 24) - 1) << FRACTION_BITS;
+    /// Words that round up whatever has a fraction above 2^-24.
+    const UP: [u32; 4] = [0; 4];
 
     #[test]
     fn the_largest_sum_fits() {
         let mut invalid = InvalidSamples::default();
-        let q = quantize(Vec3::splat(f32::MAX), &mut invalid)[0];
+        let q = quantize(Vec3::splat(f32::MAX), UP, &mut invalid)[0];
         assert_eq!(invalid, InvalidSamples { clamped: 1, ..InvalidSamples::default() });
         assert_eq!(q, LARGEST);
         assert_eq!(q.checked_mul(i64::from(MAX_SPP)), Some(i64::MAX - ((1 << 39) - 1)));
@@ -210,18 +227,18 @@ mod tests {
     #[test]
     fn the_limit_itself_is_within_the_range_and_the_next_float_is_not() {
         let mut invalid = InvalidSamples::default();
-        assert_eq!(quantize(Vec3::splat(MAX_SAMPLE_RADIANCE), &mut invalid), [LARGEST; 3]);
+        assert_eq!(quantize(Vec3::splat(MAX_SAMPLE_RADIANCE), UP, &mut invalid), [LARGEST; 3]);
         assert!(invalid.is_zero());
-        assert_eq!(quantize(Vec3::splat(MAX_SAMPLE_RADIANCE.next_up()), &mut invalid), [LARGEST; 3]);
+        assert_eq!(quantize(Vec3::splat(MAX_SAMPLE_RADIANCE.next_up()), UP, &mut invalid), [LARGEST; 3]);
         assert_eq!(invalid.clamped, 1);
     }
 
     #[test]
     fn flawed_samples_are_counted_and_cannot_poison_a_sum() {
         let mut invalid = InvalidSamples::default();
-        assert_eq!(quantize(vec3(f32::NAN, 1.0, 1.0), &mut invalid), [0; 3]);
-        assert_eq!(quantize(vec3(f32::INFINITY, 1.0, 1.0), &mut invalid), [0; 3]);
-        assert_eq!(quantize(vec3(-1.0, 1.0, 0.0), &mut invalid), [0, 1 << FRACTION_BITS, 0]);
+        assert_eq!(quantize(vec3(f32::NAN, 1.0, 1.0), UP, &mut invalid), [0; 3]);
+        assert_eq!(quantize(vec3(f32::INFINITY, 1.0, 1.0), UP, &mut invalid), [0; 3]);
+        assert_eq!(quantize(vec3(-1.0, 1.0, 0.0), UP, &mut invalid), [0, 1 << FRACTION_BITS, 0]);
         assert_eq!(invalid, InvalidSamples { non_finite: 2, negative: 1, clamped: 0 });
         assert!(!invalid.is_zero());
     }
@@ -229,22 +246,50 @@ mod tests {
     proptest! {
         /// The reference is exact: a double holds any float times a power of two.
         #[test]
-        fn every_radiance_in_range_becomes_its_whole_units(bits in 0..=MAX_SAMPLE_RADIANCE.to_bits()) {
+        fn every_radiance_in_range_is_rounded_by_its_fraction(
+            bits in 0..=MAX_SAMPLE_RADIANCE.to_bits(),
+            word: u32,
+        ) {
             let v = f32::from_bits(bits);
             let mut invalid = InvalidSamples::default();
-            let units = quantize(Vec3::splat(v), &mut invalid)[0];
-            prop_assert_eq!(units, (f64::from(v) * 2f64.powi(FRACTION_BITS as i32)).floor() as i64);
+            let units = quantize(Vec3::splat(v), [word; 4], &mut invalid)[0];
+            let exact = f64::from(v) * 2f64.powi(FRACTION_BITS as i32);
+            let threshold = (f64::from(word >> 9) + 0.5) * 2f64.powi(-23);
+            let up = exact.fract() > threshold;
+            prop_assert_eq!(units, exact.floor() as i64 + i64::from(up));
             prop_assert!(invalid.is_zero());
         }
 
         #[test]
         fn sums_do_not_depend_on_order(values in prop::collection::vec(0.0f32..20_000_000.0, 1..64), cut in 0usize..64) {
             let mut invalid = InvalidSamples::default();
-            let q: Vec<i64> = values.iter().map(|&v| quantize(Vec3::splat(v), &mut invalid)[0]).collect();
+            let q: Vec<i64> = values.iter().map(|&v| quantize(Vec3::splat(v), UP, &mut invalid)[0]).collect();
             let forward: i64 = q.iter().sum();
             let cut = cut.min(q.len());
             let split: i64 = q[cut..].iter().rev().sum::<i64>() + q[..cut].iter().sum::<i64>();
             prop_assert_eq!(forward, split);
+        }
+    }
+
+    /// Five standard deviations of the mean of as many fair roundings.
+    #[test]
+    fn dim_radiance_is_right_in_the_mean() {
+        let samples = 1 << 20;
+        for radiance in [3e-10f32, 1e-8, 1e-7, 1e-6, 1e-3, 0.7] {
+            let mut invalid = InvalidSamples::default();
+            let mut sums = [0i64; 3];
+            for sample in 0..samples {
+                let key = SampleKey { pixel: 5, sample, seed: 1 };
+                let units = quantize(Vec3::splat(radiance), draw(key, Block::Film, 0), &mut invalid);
+                sums.iter_mut().zip(units).for_each(|(sum, v)| *sum += v);
+            }
+            let exact = f64::from(radiance) * f64::from(UNITS_PER_RADIANCE);
+            let fraction = exact.fract();
+            let deviation = (fraction * (1.0 - fraction) / f64::from(samples)).sqrt();
+            for sum in sums {
+                let mean = sum as f64 / f64::from(samples);
+                assert!((mean - exact).abs() <= 5.0 * deviation, "{radiance}: {mean} units, not {exact}");
+            }
         }
     }
 

@@ -64,7 +64,8 @@ impl Renderer for NullRenderer {
                 let key = SampleKey { pixel: pixel as u32, sample, seed: settings.seed };
                 let (_, direction) = camera.ray(key.pixel, uniforms(draw(key, Block::Camera, 0)));
                 let radiance = environment_radiance(&scene.environment, &scene.environment_texels, direction);
-                for (total, value) in sum.iter_mut().zip(quantize(radiance, &mut invalid)) {
+                let dither = draw(key, Block::Film, 0);
+                for (total, value) in sum.iter_mut().zip(quantize(radiance, dither, &mut invalid)) {
                     *total += value;
                 }
             }

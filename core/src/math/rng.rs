@@ -23,6 +23,8 @@ pub enum Block {
     ShadowAlpha = 4,
     /// Cell index, alias choice, position in the cell of the environment's importance grid; per bounce.
     Environment = 5,
+    /// Rounding of red, green and blue to film units; per contribution of the sample.
+    Film = 1 << 30,
 }
 
 /// Dimension blocks from one bounce to the next.
@@ -157,6 +159,7 @@ mod tests {
             {
                 assert!(seen.insert(block.at(bounce)), "{block:?} at bounce {bounce}");
             }
+            assert!(seen.insert(Block::Film.at(bounce)), "film block of contribution {bounce}");
         }
     }
 

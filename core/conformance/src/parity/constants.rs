@@ -82,6 +82,7 @@ const INTEGERS: &[(&str, u32)] = &[
     ("BLOCK_EXTENSION_ALPHA", Block::ExtensionAlpha as u32),
     ("BLOCK_SHADOW_ALPHA", Block::ShadowAlpha as u32),
     ("BLOCK_ENVIRONMENT", Block::Environment as u32),
+    ("BLOCK_FILM", Block::Film as u32),
     ("BLOCKS_PER_BOUNCE", BLOCKS_PER_BOUNCE),
     ("TILE_WIDTH", TILE[0]),
     ("TILE_HEIGHT", TILE[1]),

@@ -566,9 +566,9 @@ pub(super) const PROBES: &[ParityCase] = &[
         let (width, height) = (x.u(1) + 1, x.u(2) + 1);
         out.u(film::tiled(x.u(0) % (width * height), width, height));
     }),
-    value!("film_quantize", [Bits, Bits, Bits], "uuuuuuuuu", |x, out| {
+    value!("film_quantize", [Bits, Bits, Bits, Word, Word, Word], "uuuuuuuuu", |x, out| {
         let mut invalid = InvalidSamples::default();
-        for channel in quantize(x.v(0), &mut invalid) {
+        for channel in quantize(x.v(0), [x.u(3), x.u(4), x.u(5), 0], &mut invalid) {
             out.u(channel as u32);
             out.u((channel >> 32) as u32);
         }

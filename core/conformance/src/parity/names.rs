@@ -161,7 +161,6 @@ const RENAMED: &[(&str, &str)] = &[
     ("surface_translation", "inline: the last column of a map"),
     ("surface_plain_vertex", "const: scene::Vertex::PLAIN"),
     ("environment_radiance", "environment::environment_radiance"),
-    ("film_units", "closure: `units` in film::quantize"),
 ];
 
 /// Rust functions of mirrored files that have no device function.

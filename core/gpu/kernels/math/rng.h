@@ -6,6 +6,7 @@
 #define BLOCK_EXTENSION_ALPHA 3u
 #define BLOCK_SHADOW_ALPHA 4u
 #define BLOCK_ENVIRONMENT 5u
+#define BLOCK_FILM 1073741824u
 #define BLOCKS_PER_BOUNCE 5u
 
 /* Identity of one sample of one pixel, the key of every draw along its path. */

@@ -17,12 +17,18 @@ typedef struct {
     i64 channel[3];
 } Units;
 
-LS_FN i64 film_units(float v) {
-    return (i64)(math_clamp(v, 0.0f, MAX_SAMPLE_RADIANCE) * UNITS_PER_RADIANCE);
+/* Rounds one channel to film units: up with the probability of the fraction. */
+LS_FN i64 film_units(float v, u32 word) {
+    float exact = math_clamp(v, 0.0f, MAX_SAMPLE_RADIANCE) * UNITS_PER_RADIANCE;
+    i64 whole = (i64)exact;
+    /* Odd multiples of 2^-24, so that a subnormal fraction never matters */
+    float threshold = (float)(word >> 9) * (1.0f / 8388608.0f) + 1.0f / 16777216.0f;
+    return whole + (exact - (float)whole > threshold ? 1 : 0);
 }
 
-/* One sample's radiance in film units, counting invalid samples. */
-LS_FN Units film_quantize(Vec3 radiance, InvalidSamples *invalid) {
+/* The radiance of one contribution in film units, counting invalid samples. `dither` is a draw of
+ * BLOCK_FILM. */
+LS_FN Units film_quantize(Vec3 radiance, Words dither, InvalidSamples *invalid) {
     Units units;
     if (!vec3_is_finite(radiance)) {
         invalid->count[INVALID_NON_FINITE] += 1u;
@@ -37,9 +43,9 @@ LS_FN Units film_quantize(Vec3 radiance, InvalidSamples *invalid) {
     if (radiance.x > MAX_SAMPLE_RADIANCE || radiance.y > MAX_SAMPLE_RADIANCE || radiance.z > MAX_SAMPLE_RADIANCE) {
         invalid->count[INVALID_CLAMPED] += 1u;
     }
-    units.channel[0] = film_units(radiance.x);
-    units.channel[1] = film_units(radiance.y);
-    units.channel[2] = film_units(radiance.z);
+    units.channel[0] = film_units(radiance.x, dither.w[0]);
+    units.channel[1] = film_units(radiance.y, dither.w[1]);
+    units.channel[2] = film_units(radiance.z, dither.w[2]);
     return units;
 }
 

@@ -733,12 +733,17 @@ LS_PROBE(film_tiled, 3, 1) {
     OUT_U(0, film_tiled(IN_U(0) % (width * height), width, height));
 }
 
-LS_PROBE(film_quantize, 3, 9) {
+LS_PROBE(film_quantize, 6, 9) {
     InvalidSamples invalid;
     invalid.count[0] = 0u;
     invalid.count[1] = 0u;
     invalid.count[2] = 0u;
-    Units units = film_quantize(IN_V(0), &invalid);
+    Words dither;
+    dither.w[0] = IN_U(3);
+    dither.w[1] = IN_U(4);
+    dither.w[2] = IN_U(5);
+    dither.w[3] = 0u;
+    Units units = film_quantize(IN_V(0), dither, &invalid);
     for (u32 i = 0u; i < 3u; i++) {
         OUT_U(2u * i, (u32)units.channel[i]);
         OUT_U(2u * i + 1u, (u32)(units.channel[i] >> 32));

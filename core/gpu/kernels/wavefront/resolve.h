@@ -8,12 +8,17 @@ LS_KERNEL void LS_STAGE ls_resolve(Pass pass, LS_GLOBAL const Packed *LS_RESTRIC
     found.count[INVALID_NEGATIVE] = 0u;
     found.count[INVALID_CLAMPED] = 0u;
     LS_FOR_SHARE(i, pass.pixels) {
-        u32 first = 3u * pixel_at(pass, pass.first_pixel + i);
+        SampleKey key;
+        key.pixel = pixel_at(pass, pass.first_pixel + i);
+        key.seed = pass.seed;
+        u32 first = 3u * key.pixel;
         i64 red = film[first];
         i64 green = film[first + 1u];
         i64 blue = film[first + 2u];
         for (u32 sample = 0u; sample < pass.samples; sample++) {
-            Units units = film_quantize(path_radiance[sample * pass.pixels + i].v, &found);
+            key.sample = pass.first_sample + sample;
+            Words dither = rng_draw(key, BLOCK_FILM, 0u);
+            Units units = film_quantize(path_radiance[sample * pass.pixels + i].v, dither, &found);
             red += units.channel[0];
             green += units.channel[1];
             blue += units.channel[2];
