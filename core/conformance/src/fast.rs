@@ -52,7 +52,7 @@ pub fn fast_means(subject: &Subject<'_>) -> Checked<Vec<Means>> {
         scenes::everything(),
         scenes::small_and_large_light(),
         scenes::furnace(Material::dielectric(1.5, 0.4)),
-        scenes::floor_under_ball(0.5, 10.0, [1.5, 1.5, -0.5], 0.3),
+        scenes::floor_under_ball(0.5, Material::emitter([10.0; 3]), [1.5, 1.5, -0.5], 0.3),
     ];
     let mut means = |scene: &Scene, mode, first: u32| -> Checked<Vec<f64>> {
         (first..first + SEEDS)

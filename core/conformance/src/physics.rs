@@ -3,7 +3,7 @@
 use crate::statistics::{mean_and_variance, welch_t};
 use crate::{Checked, During, Outcome, Subject, made, mean, render, scenes, tolerances};
 use lockstep_core::math::vec3::Vec3;
-use lockstep_core::scene::{Material, Scene};
+use lockstep_core::scene::{AlphaMode, Material, Scene};
 use lockstep_core::{Error, Integrator, Settings, Strategy};
 use lockstep_transport::bsdf::{fresnel_dielectric, schlick};
 
@@ -67,11 +67,70 @@ pub(crate) fn diffuse_floors_reflect_what_arrives(subject: &Subject<'_>) -> Chec
         close(&format!("floor under a sky of {sky}"), found, 0.6 * f64::from(sky));
     }
     for (center, radius) in [([0.0, 2.0, 0.0], 0.5), ([1.5, 1.5, -0.5], 0.3)] {
-        let found =
-            mean_of(subject, scenes::floor_under_ball(0.5, 10.0, center, radius), &square(16, 1), 1024)?;
+        let found = mean_of(
+            subject,
+            scenes::floor_under_ball(0.5, Material::emitter([10.0; 3]), center, radius),
+            &square(16, 1),
+            1024,
+        )?;
         let distance2: f64 = center.iter().map(|&c| f64::from(c).powi(2)).sum();
         let cosine = f64::from(center[1]) / distance2.sqrt();
         close("floor under a ball", found, 0.5 * 10.0 * f64::from(radius).powi(2) / distance2 * cosine);
+    }
+    Ok(())
+}
+
+/// The form factor from a point to a parallel square of half side `half` at a distance of 1, above the
+/// square's centre (Howell, Mengüç, Daun and Siegel, Thermal Radiation Heat Transfer, appendix C).
+fn form_factor_of_square(half: f64) -> f64 {
+    let slant = half / half.hypot(1.0);
+    4.0 / std::f64::consts::PI * slant * slant.atan()
+}
+
+/// A lamp with alpha lights a floor by the share of rays that see it: whether light sampling or BSDF
+/// sampling prevails, with a constant alpha and a textured one, flat and as a ball.
+pub(crate) fn lamps_with_alpha_shine_by_their_coverage(subject: &Subject<'_>) -> Checked {
+    let blend =
+        |alpha| Material { alpha, alpha_mode: AlphaMode::Blend as u32, ..Material::emitter([2.0; 3]) };
+    let mask = |alpha| Material { alpha_mode: AlphaMode::Mask as u32, ..blend(alpha) };
+    let two_sided = |m: Material| Material { flags: Material::TWO_SIDED_EMISSION, ..m };
+    let close = |name: String, found: f64, expected: f64| {
+        let limit = tolerances::LAMPS_WITH_ALPHA * expected.max(0.1);
+        assert!((found - expected).abs() <= limit, "{name}: {found}, expected {expected}");
+    };
+    let settings = |strategy| Settings { strategy, ..square(16, 1) };
+    let lamps = [
+        (blend(1.0), None, 1.0),
+        (blend(0.3), None, 0.3),
+        (mask(0.3), None, 0.0),
+        (mask(0.7), None, 1.0),
+        (blend(0.5), Some([51, 153]), 0.2),
+        (mask(1.0), Some([0, 255]), 0.5),
+        (two_sided(blend(0.3)), None, 0.3),
+    ];
+    let (narrow, wide) = ([Strategy::Mis, Strategy::LightOnly], [Strategy::Mis, Strategy::BsdfOnly]);
+    for (lamp, alphas, coverage) in lamps {
+        for (half, strategies) in [(0.3, narrow), (2.0, wide), (20.0, wide)] {
+            for strategy in strategies {
+                let scene = scenes::floor_under_lamp(0.5, lamp, half, alphas);
+                let found = mean_of(subject, scene, &settings(strategy), 256)?;
+                let expected = coverage * form_factor_of_square(f64::from(half));
+                close(format!("lamp of half side {half}, {lamp:?}, {strategy:?}"), found, expected);
+            }
+        }
+    }
+    // A ray that passes a ball's near side passes its far side: the test is of ray and primitive.
+    let balls =
+        [(blend(0.3), 0.3), (mask(0.3), 0.0), (two_sided(blend(0.3)), 0.3), (two_sided(blend(1.0)), 1.0)];
+    for (light, coverage) in balls {
+        for (radius, strategies) in [(0.1, narrow), (1.5, wide)] {
+            for strategy in strategies {
+                let scene = scenes::floor_under_ball(0.5, light, [0.0, 2.0, 0.0], radius);
+                let found = mean_of(subject, scene, &settings(strategy), 256)?;
+                let expected = coverage * f64::from(radius).powi(2) / 4.0;
+                close(format!("ball of radius {radius}, {light:?}, {strategy:?}"), found, expected);
+            }
+        }
     }
     Ok(())
 }
@@ -125,8 +184,7 @@ pub(crate) fn estimators_agree(subject: &Subject<'_>) -> Checked {
     Ok(())
 }
 
-/// The form factor from a point to a parallel square above it is known (Howell, Mengüç, Daun and Siegel,
-/// Thermal Radiation Heat Transfer, appendix C); directions that miss the square leave the scene.
+/// Directions that miss the square above, whose form factor is known, leave the scene.
 pub(crate) fn ambient_occlusion_is_what_the_form_factor_leaves(subject: &Subject<'_>) -> Checked<Outcome> {
     let integrator = Integrator::Ao;
     let settings = Settings { integrator, ..square(64, 3) };
@@ -136,9 +194,7 @@ pub(crate) fn ambient_occlusion_is_what_the_form_factor_leaves(subject: &Subject
         loaded => loaded.map(drop).during(|| format!("loading {} for {integrator}", scene.name))?,
     }
     let found = mean_of(subject, scenes::floor_below_square(), &settings, 256)?;
-    let half_diagonal = 2f64.sqrt();
-    let form_factor = 4.0 / (half_diagonal * std::f64::consts::PI) * (1.0 / half_diagonal).atan();
-    let expected = 1.0 - form_factor;
+    let expected = 1.0 - form_factor_of_square(1.0);
     assert!((found - expected).abs() <= tolerances::AMBIENT_OCCLUSION, "found {found}, expected {expected}");
     let open_floor = mean_of(subject, scenes::floor_under_sky(0.5, 1.0), &settings, 4)?;
     assert!(open_floor == 1.0, "an open floor is not occluded: {open_floor}");

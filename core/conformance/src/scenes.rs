@@ -5,7 +5,7 @@ use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::camera::Camera;
 use lockstep_core::scene::{
     EnvironmentLight, Flatten, IDENTITY, Material, MeshData, PunctualLight, Sampler, Scene, SceneBuilder,
-    Sphere, TextureTransform, Vertex,
+    Sphere, TextureTransform, Vertex, Wrap,
 };
 
 /// A horizontal square about the origin, facing up.
@@ -82,13 +82,43 @@ pub fn floor_under_sky(albedo: f32, sky: f32) -> Result<Scene> {
 ///
 /// # Errors
 /// As [`SceneBuilder::build`].
-pub fn floor_under_ball(albedo: f32, radiance: f32, center: [f32; 3], radius: f32) -> Result<Scene> {
+pub fn floor_under_ball(albedo: f32, light: Material, center: [f32; 3], radius: f32) -> Result<Scene> {
     let mut b = SceneBuilder::new("floor-under-ball");
     b.camera = spot_camera(vec3(-2.0, 1.0, 2.0), Vec3::ZERO, 0.02);
     let m = b.material(Material::diffuse([albedo; 3]));
-    let light = b.material(Material::emitter([radiance; 3]));
+    let light = b.material(light);
     place(&mut b, floor(5.0, m));
     place(&mut b, ball(center, radius, light));
+    b.build()
+}
+
+/// The origin of a diffuse floor below the centre of a parallel square lamp of half side `half`, at a
+/// distance of 1: radiance `albedo * L` times a form factor. With `alphas`, the alphas of two texels, each
+/// covers half of the lamp.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn floor_under_lamp(albedo: f32, lamp: Material, half: f32, alphas: Option<[u8; 2]>) -> Result<Scene> {
+    let mut b = SceneBuilder::new("floor-under-lamp");
+    b.camera = spot_camera(vec3(1.5, 0.5, 1.5), Vec3::ZERO, 0.02);
+    let m = b.material(Material::diffuse([albedo; 3]));
+    let mut lamp = lamp;
+    if let Some([left, right]) = alphas {
+        let image = b.image(2, 1, &[255, 255, 255, left, 255, 255, 255, right])?;
+        let sampler = Sampler { wrap_u: Wrap::Clamp, wrap_v: Wrap::Clamp, nearest: true };
+        lamp.base_color_texture = b.texture(image, false, sampler, 0, TextureTransform::default());
+    }
+    let lamp = b.material(lamp);
+    place(&mut b, floor(5.0, m));
+    let mut ceiling = floor(half, lamp);
+    ceiling.positions.iter_mut().for_each(|p| p[1] = 1.0);
+    ceiling.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+    ceiling.vertices = ceiling
+        .positions
+        .iter()
+        .map(|p| Vertex { uv0: [0.5 + 0.5 * p[0] / half, 0.5 + 0.5 * p[2] / half], ..Vertex::PLAIN })
+        .collect();
+    place(&mut b, ceiling);
     b.build()
 }
 
@@ -198,7 +228,12 @@ pub fn everything() -> Result<Scene> {
         Material::dielectric(1.4, 0.25),
         Material { transmission: 0.8, ..Material::principled([0.4, 0.8, 0.5], 0.0, 0.2) },
         Material { alpha: 0.4, alpha_mode: 2, ..Material::diffuse([0.2, 0.4, 0.9]) },
-        Material { flags: Material::TWO_SIDED_EMISSION, ..Material::emitter([3.0, 2.0, 1.0]) },
+        Material {
+            flags: Material::TWO_SIDED_EMISSION,
+            alpha: 0.7,
+            alpha_mode: 2,
+            ..Material::emitter([3.0, 2.0, 1.0])
+        },
     ];
     for (i, material) in balls.into_iter().enumerate() {
         let m = b.material(material);
@@ -224,7 +259,6 @@ fn sky_texels() -> Vec<[f32; 3]> {
 
 /// Textures: colour, roughness with metal, normals, and colour with holes.
 fn checkers(b: &mut SceneBuilder) -> Result<[u32; 4]> {
-    use lockstep_core::scene::Wrap;
     let pixels =
         |f: &dyn Fn(u32, u32) -> [u8; 4]| -> Vec<u8> { (0..64).flat_map(|i| f(i % 8, i / 8)).collect() };
     let color =

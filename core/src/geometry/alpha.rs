@@ -2,6 +2,7 @@
 //! 2010).
 
 use crate::math::rng::{self, RayKey};
+use crate::math::saturate;
 use crate::scene::texture;
 use crate::scene::{AlphaMode, Material, NONE, SPHERE_BIT, SceneData};
 
@@ -26,6 +27,15 @@ pub fn passes_alpha_test(
     rng::alpha_uniform(key, instance, primitive) < alpha
 }
 
+/// The share of rays that hit a surface of this alpha: the mean of the alpha test over all rays.
+#[inline(always)]
+pub fn coverage(material: &Material, alpha: f32) -> f32 {
+    if material.alpha_mode == AlphaMode::Mask as u32 {
+        return if alpha >= material.alpha_cutoff { 1.0 } else { 0.0 };
+    }
+    saturate(alpha)
+}
+
 /// The alpha of a surface point.
 #[inline(always)]
 pub fn alpha(scene: &SceneData, material: &Material, instance: u32, primitive: u32, u: f32, v: f32) -> f32 {
@@ -33,8 +43,13 @@ pub fn alpha(scene: &SceneData, material: &Material, instance: u32, primitive: u
         return material.alpha;
     }
     let mesh = &scene.meshes[scene.instances[instance as usize].mesh as usize];
-    let triangle = &scene.triangles[(mesh.first_triangle + primitive) as usize];
-    let [i0, i1, i2] = triangle.vertices;
+    triangle_alpha(scene, material, mesh.first_triangle + primitive, u, v)
+}
+
+/// The alpha at barycentrics `(u, v)` of a triangle of the scene.
+#[inline(always)]
+pub fn triangle_alpha(scene: &SceneData, material: &Material, triangle: u32, u: f32, v: f32) -> f32 {
+    let [i0, i1, i2] = scene.triangles[triangle as usize].vertices;
     let vertices = [&scene.vertices[i0 as usize], &scene.vertices[i1 as usize], &scene.vertices[i2 as usize]];
     // Alpha of the material and the vertices
     let b = [1.0 - u - v, u, v];

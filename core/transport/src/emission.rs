@@ -2,7 +2,7 @@
 //! Humphreys, Physically Based Rendering, 4th edition, section 12.2). The counterpart is
 //! `kernels/scene/emission.h`.
 
-use crate::lights::{sample_environment, triangle_emission, unit_sphere};
+use crate::lights::{sample_environment, sphere_coverage, triangle_coverage, triangle_emission, unit_sphere};
 use lockstep_core::math::rng::uniform;
 use lockstep_core::math::sampling::{
     cosine_hemisphere, frame, pick, uniform_cone, uniform_disk, uniform_triangle,
@@ -24,7 +24,7 @@ pub struct EmissionSample {
     /// Unit normal of the emitting surface or disk, on the side of `direction`; `direction` itself for point
     /// and spot lights.
     pub normal: Vec3,
-    /// Emitted radiance in W/(m² sr); intensity in W/sr for point and spot lights; irradiance in W/m² for
+    /// Emitted radiance in W/(m² sr), scaled by the coverage of an emitter with alpha; intensity in W/sr for point and spot lights; irradiance in W/m² for
     /// directional lights.
     pub radiance: Vec3,
     /// Cosine between `normal` and `direction`.
@@ -68,7 +68,8 @@ pub fn sample(scene: &SceneData, position: [u32; 4], direction: [u32; 4]) -> Emi
         let origin = light.position + light.edge1 * b[0] + light.edge2 * b[1];
         let front = normalize(cross(light.edge1, light.edge2)) * light.intensity.x;
         let material = &scene.materials[light.material as usize];
-        let radiance = triangle_emission(scene, material, light.triangle, b);
+        let radiance = triangle_emission(scene, material, light.triangle, b)
+            * triangle_coverage(scene, material, light.triangle, b);
         return from_surface(index, material, origin, front, radiance, v);
     }
     if light.kind == LightKind::Sphere as u32 {
@@ -76,7 +77,8 @@ pub fn sample(scene: &SceneData, position: [u32; 4], direction: [u32; 4]) -> Emi
         let front = unit_sphere(u[0], u[1]);
         let material = &scene.materials[light.material as usize];
         let origin = light.position + front * light.edge2.x;
-        return from_surface(index, material, origin, front, material.emission, v);
+        let radiance = material.emission * sphere_coverage(material);
+        return from_surface(index, material, origin, front, radiance, v);
     }
     if light.kind == LightKind::Environment as u32 {
         let from = sample_environment(scene, direction);

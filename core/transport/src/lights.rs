@@ -1,7 +1,7 @@
 //! Light sampling for next-event estimation, and the densities that multiple importance sampling needs. The
 //! counterpart is `kernels/scene/lights.h`.
 
-use lockstep_core::geometry::FAR;
+use lockstep_core::geometry::{FAR, coverage, triangle_alpha};
 use lockstep_core::math::rng::{Block, SampleKey, draw, uniform};
 use lockstep_core::math::sampling::{frame, pick, uniform_cone, uniform_triangle};
 use lockstep_core::math::vec3::{Vec3, cross, dot, normalize, vec3};
@@ -10,7 +10,7 @@ use lockstep_core::math::{
 };
 use lockstep_core::path_record::{Recorder, VertexRecord};
 use lockstep_core::scene::texture;
-use lockstep_core::scene::{Light, LightKind, Material, NONE, SceneData, environment_radiance};
+use lockstep_core::scene::{AlphaMode, Light, LightKind, Material, NONE, SceneData, environment_radiance};
 
 /// A sampled direction towards a light.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,11 +78,11 @@ fn sample_triangle(scene: &SceneData, light: &Light, p: Vec3, u: f32, v: f32) ->
     if cosine <= 0.0 {
         return DARK;
     }
-    let radiance = triangle_emission(scene, material, light.triangle, b);
+    let coverage = triangle_coverage(scene, material, light.triangle, b);
     LightSample {
         direction,
         distance,
-        radiance,
+        radiance: triangle_emission(scene, material, light.triangle, b) * coverage,
         pdf: area_to_solid_angle(material, distance2, cosine),
         delta: false,
     }
@@ -113,6 +113,24 @@ pub fn triangle_emission(scene: &SceneData, material: &Material, triangle: u32, 
     material.emission * texture::sample(scene, t, uv).rgb
 }
 
+/// The share of rays towards a point of an emissive triangle that see it: one unless it has alpha.
+///
+/// Rays that sample the BSDF pass the alpha test at a light or go through it. A shadow ray ends before its
+/// light, so light sampling scales the radiance by the mean of that test.
+#[inline(always)]
+pub fn triangle_coverage(scene: &SceneData, material: &Material, triangle: u32, b: [f32; 2]) -> f32 {
+    if material.alpha_mode == AlphaMode::Opaque as u32 {
+        return 1.0;
+    }
+    coverage(material, triangle_alpha(scene, material, triangle, b[0], b[1]))
+}
+
+/// [`triangle_coverage`] for an emissive sphere.
+#[inline(always)]
+pub fn sphere_coverage(material: &Material) -> f32 {
+    if material.alpha_mode == AlphaMode::Opaque as u32 { 1.0 } else { coverage(material, material.alpha) }
+}
+
 /// One minus the cosine of the half-angle that a sphere subtends; zero from inside.
 #[inline(always)]
 fn subtended(distance2: f32, radius: f32) -> f32 {
@@ -125,6 +143,7 @@ fn subtended(distance2: f32, radius: f32) -> f32 {
 fn sample_sphere(scene: &SceneData, light: &Light, p: Vec3, u: f32, v: f32) -> LightSample {
     let material = &scene.materials[light.material as usize];
     let radius = light.edge2.x;
+    let radiance = material.emission * sphere_coverage(material);
     let to_center = light.position - p;
     let distance2 = dot(to_center, to_center);
     let one_minus_cos = subtended(distance2, radius);
@@ -137,13 +156,7 @@ fn sample_sphere(scene: &SceneData, light: &Light, p: Vec3, u: f32, v: f32) -> L
         let sin2 = max(1.0 - local.z * local.z, 0.0);
         let distance = distance2.sqrt() * local.z - safe_sqrt(radius * radius - distance2 * sin2);
         let pdf = light.pmf / (TWO_PI * one_minus_cos);
-        return LightSample {
-            direction,
-            distance: max(distance, 0.0),
-            radiance: material.emission,
-            pdf,
-            delta: false,
-        };
+        return LightSample { direction, distance: max(distance, 0.0), radiance, pdf, delta: false };
     }
     // From inside: sample the surface
     if material.flags & Material::TWO_SIDED_EMISSION == 0 {
@@ -162,7 +175,7 @@ fn sample_sphere(scene: &SceneData, light: &Light, p: Vec3, u: f32, v: f32) -> L
         return DARK;
     }
     let pdf = area_to_solid_angle(material, squared, cosine);
-    LightSample { direction, distance, radiance: material.emission, pdf, delta: false }
+    LightSample { direction, distance, radiance, pdf, delta: false }
 }
 
 /// A direction uniform over the sphere.

@@ -76,7 +76,13 @@ fn materials(b: &mut SceneBuilder) -> Result<Vec<u32>> {
     let color = texture(small, true, Wrap::Repeat, Wrap::Mirror, false, 0);
     let nearest = texture(large, true, Wrap::Clamp, Wrap::Repeat, true, 1);
     let data = texture(large, false, Wrap::Mirror, Wrap::Clamp, false, 0);
-    let glow = Material { emission: vec3(3.0, 2.0, 1.0), emission_texture: color, ..Material::BLACK };
+    let glow = Material {
+        emission: vec3(3.0, 2.0, 1.0),
+        emission_texture: color,
+        alpha_mode: AlphaMode::Mask as u32,
+        base_color_texture: color,
+        ..Material::BLACK
+    };
     let principled = Material {
         base_color_texture: nearest,
         metallic_roughness_texture: data,
@@ -94,7 +100,12 @@ fn materials(b: &mut SceneBuilder) -> Result<Vec<u32>> {
     };
     let blended =
         Material { alpha_mode: AlphaMode::Blend as u32, alpha: 0.6, ..Material::diffuse([0.3, 0.9, 0.5]) };
-    let two_sided = Material { flags: Material::TWO_SIDED_EMISSION, ..Material::emitter([5.0, 4.0, 3.0]) };
+    let two_sided = Material {
+        flags: Material::TWO_SIDED_EMISSION,
+        alpha_mode: AlphaMode::Blend as u32,
+        alpha: 0.7,
+        ..Material::emitter([5.0, 4.0, 3.0])
+    };
     let all = [
         Material { base_color_texture: color, ..Material::diffuse([0.7, 0.6, 0.5]) },
         Material::conductor([0.9, 0.7, 0.4], 0.0),

@@ -267,13 +267,9 @@ LS_FN float intersect_vertex_alpha(u32 color) {
     return (float)(color >> 24) * (1.0f / 255.0f);
 }
 
-/* The alpha of a surface point. */
-LS_FN float intersect_alpha(SceneRef scene, Material material, u32 instance, u32 primitive, float u, float v) {
-    if ((primitive & SPHERE_BIT) != 0u) {
-        return material.alpha;
-    }
-    Mesh mesh = scene_mesh_of(scene, instance);
-    Triangle triangle = load_triangle(scene, mesh.first_triangle + primitive);
+/* The alpha at barycentrics `(u, v)` of a triangle of the scene. */
+LS_FN float intersect_triangle_alpha(SceneRef scene, Material material, u32 index, float u, float v) {
+    Triangle triangle = load_triangle(scene, index);
     Vertex a = load_vertex(scene, triangle.vertices[0]);
     Vertex b = load_vertex(scene, triangle.vertices[1]);
     Vertex c = load_vertex(scene, triangle.vertices[2]);
@@ -286,6 +282,23 @@ LS_FN float intersect_alpha(SceneRef scene, Material material, u32 instance, u32
         alpha = alpha * texture_sample(scene, texture, texture_coordinates(texture, a, b, c, weights)).a;
     }
     return alpha;
+}
+
+/* The alpha of a surface point. */
+LS_FN float intersect_alpha(SceneRef scene, Material material, u32 instance, u32 primitive, float u, float v) {
+    if ((primitive & SPHERE_BIT) != 0u) {
+        return material.alpha;
+    }
+    Mesh mesh = scene_mesh_of(scene, instance);
+    return intersect_triangle_alpha(scene, material, mesh.first_triangle + primitive, u, v);
+}
+
+/* The share of rays that hit a surface of this alpha. */
+LS_FN float intersect_coverage(Material material, float alpha) {
+    if (material.alpha_mode == ALPHA_MASK) {
+        return alpha >= material.alpha_cutoff ? 1.0f : 0.0f;
+    }
+    return math_saturate(alpha);
 }
 
 /* The alpha test: true when a ray hits a primitive that has alpha, false when it passes through. `key`

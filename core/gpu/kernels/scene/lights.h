@@ -50,6 +50,32 @@ LS_FN Vec3 lights_triangle_emission(SceneRef scene, Material material, u32 trian
     return vec3_mul(material.emission, texture_sample(scene, texture, uv).rgb);
 }
 
+/* The share of rays towards a point of an emissive triangle that see it: the mean of the alpha test, which
+ * shadow rays skip at their light. */
+LS_FN float lights_triangle_coverage(SceneRef scene, Material material, u32 triangle, Vec2 b) {
+#ifdef LS_ALPHA
+    if (material.alpha_mode != ALPHA_OPAQUE) {
+        return intersect_coverage(material, intersect_triangle_alpha(scene, material, triangle, b.x, b.y));
+    }
+#endif
+    (void)scene;
+    (void)material;
+    (void)triangle;
+    (void)b;
+    return 1.0f;
+}
+
+/* lights_triangle_coverage for an emissive sphere. */
+LS_FN float lights_sphere_coverage(Material material) {
+#ifdef LS_ALPHA
+    if (material.alpha_mode != ALPHA_OPAQUE) {
+        return intersect_coverage(material, material.alpha);
+    }
+#endif
+    (void)material;
+    return 1.0f;
+}
+
 LS_FN LightSample lights_sample_triangle(SceneRef scene, Light light, Vec3 p, float u, float v) {
     Vec2 b = sampling_uniform_triangle(u, v);
     Vec3 along = vec3_add(vec3_add(light.position, vec3_scale(light.edge1, b.x)), vec3_scale(light.edge2, b.y));
@@ -66,7 +92,8 @@ LS_FN LightSample lights_sample_triangle(SceneRef scene, Light light, Vec3 p, fl
     if (cosine <= 0.0f) {
         return lights_dark();
     }
-    Vec3 radiance = lights_triangle_emission(scene, material, light.triangle, b);
+    Vec3 radiance = vec3_scale(lights_triangle_emission(scene, material, light.triangle, b),
+                               lights_triangle_coverage(scene, material, light.triangle, b));
     return lights_light_sample(direction, distance, radiance, lights_area_to_solid_angle(material, distance2, cosine),
                                false);
 }
@@ -89,6 +116,7 @@ LS_FN Vec3 lights_unit_sphere(float u, float v) {
 LS_FN LightSample lights_sample_sphere(SceneRef scene, Light light, Vec3 p, float u, float v) {
     Material material = load_material(scene, light.material);
     float radius = light.edge2.x;
+    Vec3 radiance = vec3_scale(material.emission, lights_sphere_coverage(material));
     Vec3 to_center = vec3_sub(light.position, p);
     float distance2 = vec3_dot(to_center, to_center);
     float one_minus_cos = lights_subtended(distance2, radius);
@@ -101,7 +129,7 @@ LS_FN LightSample lights_sample_sphere(SceneRef scene, Light light, Vec3 p, floa
         float sin2 = math_max(1.0f - cone.z * cone.z, 0.0f);
         float distance = LS_SQRT(distance2) * cone.z - math_safe_sqrt(radius * radius - distance2 * sin2);
         float pdf = LS_DIV(light.pmf, MATH_TWO_PI * one_minus_cos);
-        return lights_light_sample(direction, math_max(distance, 0.0f), material.emission, pdf, false);
+        return lights_light_sample(direction, math_max(distance, 0.0f), radiance, pdf, false);
     }
     if ((material.flags & MATERIAL_TWO_SIDED_EMISSION) == 0u) {
         return lights_dark();
@@ -119,7 +147,7 @@ LS_FN LightSample lights_sample_sphere(SceneRef scene, Light light, Vec3 p, floa
         return lights_dark();
     }
     float pdf = lights_area_to_solid_angle(material, squared, cosine);
-    return lights_light_sample(direction, distance, material.emission, pdf, false);
+    return lights_light_sample(direction, distance, radiance, pdf, false);
 }
 
 /* Density per solid angle of light sampling from `p` choosing the direction to a point of an emissive

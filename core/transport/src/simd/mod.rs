@@ -113,11 +113,13 @@ pub struct Batch {
 }
 
 /// True when batched shading covers the integrator and all lights of the scene: path tracing, untextured
-/// triangles.
+/// opaque triangles.
 pub fn can_batch(scene: &SceneData, integrator: Integrator) -> bool {
     let plain = |light: &Light| {
+        let material = || &scene.materials[light.material as usize];
         light.kind == LightKind::Triangle as u32
-            && scene.materials[light.material as usize].emission_texture == NONE
+            && material().emission_texture == NONE
+            && !material().has_alpha()
     };
     integrator == Integrator::Path && !scene.lights.is_empty() && scene.lights.iter().all(plain)
 }
