@@ -10,7 +10,7 @@ use lockstep_core::error::{Error, Result};
 use lockstep_core::{Integrator, Order, Scheduling, Structure};
 
 /// Functions that all programs share, each header after those it needs.
-const HEADERS: [Header; 24] = [
+const HEADERS: [Header; 25] = [
     header!("abi.h"),
     header!("scene/scene.h"),
     header!("math/scalar.h"),
@@ -28,6 +28,7 @@ const HEADERS: [Header; 24] = [
     header!("bsdf/diffuse.h"),
     header!("bsdf/conductor.h"),
     header!("bsdf/dielectric.h"),
+    header!("bsdf/layer.h"),
     header!("bsdf/principled.h"),
     header!("bsdf/bsdf.h"),
     header!("scene/lights.h"),

@@ -11,8 +11,8 @@ use lockstep_core::{Result, Scene};
 pub(super) const PARAMETERS: &str = "a material, on a sphere or, with -mesh behind it, on a mesh: diffuse, mirror, \
                                      rough-metal, glass, rough-glass, plastic, metal";
 
-/// Materials by name. The rough ones lose the light that scatters more than once between microfacets, and
-/// `plastic` the light that its coat reflects inwards: they stay below 1.
+/// Materials by name. The rough ones lose the light that scatters more than once between microfacets and stay
+/// below 1, `plastic` by less than a hundredth; `scenes/README.md` has their albedos.
 const MATERIALS: [(&str, Material); 7] = [
     ("diffuse", Material::diffuse([1.0; 3])),
     ("mirror", Material::conductor([1.0; 3], 0.0)),

@@ -30,6 +30,7 @@ pub(super) const MIRRORED: &[(&str, &str, &str)] = &[
     ("diffuse.h", "bsdf_diffuse", "transport/src/bsdf/diffuse.rs"),
     ("conductor.h", "bsdf_conductor", "transport/src/bsdf/conductor.rs"),
     ("dielectric.h", "bsdf_dielectric", "transport/src/bsdf/dielectric.rs"),
+    ("layer.h", "bsdf", "transport/src/bsdf/layer.rs"),
     ("principled.h", "bsdf_principled", "transport/src/bsdf/principled.rs"),
     ("bsdf.h", "bsdf", "transport/src/bsdf/mod.rs"),
     ("bidirectional.h", "bsdf", "transport/src/bsdf/bidirectional.rs"),

@@ -1,13 +1,15 @@
 /* glTF metallic-roughness: a diffuse base, a GGX reflection lobe and thin-wall transmission. The
  * counterpart is bsdf/principled.rs.
  *
- * The diffuse base is dimmed by the Fresnel loss on the way in and out, a reciprocal coupling that never
- * reflects more than arrives (Ashikhmin and Shirley 2000). */
+ * The diffuse base is dimmed by what the layer reflects on the way in and out, and scaled so that a white base
+ * gives back what the layer lets through (Kelemen and Szirmay-Kalos 2001). */
 
 /* The lobes of a principled surface and the probabilities of choosing them. */
 typedef struct {
     Vec3 f0;
     float f0_dielectric;
+    Layer layer;
+    /* The diffuse colour, dimmed by the layer on the way out. */
     Vec3 diffuse;
     Vec3 transmitted;
     float p_specular;
@@ -22,11 +24,13 @@ LS_FN Lobes bsdf_principled_lobes_new(Surface s, Vec3 wo) {
     l.f0 = vec3_lerp(vec3_splat(l.f0_dielectric), s.base_color, s.metallic);
     Vec3 body = vec3_scale(s.base_color, 1.0f - s.metallic);
     l.transmitted = vec3_scale(body, s.transmission);
-    l.diffuse = vec3_scale(body, 1.0f - s.transmission);
-    /* Estimated albedo of each lobe for wo */
-    float below = 1.0f - bsdf_schlick_scalar(l.f0_dielectric, wo.z);
-    float w_specular = vec3_luminance(bsdf_schlick(l.f0, wo.z));
-    float w_diffuse = vec3_luminance(l.diffuse) * below;
+    l.layer = bsdf_layer_new(s.roughness);
+    float below = 1.0f - bsdf_layer_albedo(l.layer, l.f0_dielectric, wo.z);
+    float white = LS_DIV(below, 1.0f - bsdf_layer_mean_albedo(l.layer, l.f0_dielectric));
+    l.diffuse = vec3_scale(body, (1.0f - s.transmission) * white);
+    /* Albedo of each lobe for wo */
+    float w_specular = bsdf_layer_albedo(l.layer, vec3_luminance(l.f0), wo.z);
+    float w_diffuse = vec3_luminance(body) * (1.0f - s.transmission) * below;
     float w_transmitted = vec3_luminance(l.transmitted) * below;
     float w_body = w_diffuse + w_transmitted;
     /* Probabilities, with a tenth kept for the lobe that the estimate undervalues */
@@ -42,11 +46,10 @@ LS_FN Evaluation bsdf_principled_evaluate(Surface s, Vec3 wo, Vec3 wi) {
     /* Reflection: specular and diffuse lobe */
     if (wi.z > 0.0f) {
         ReflectionTerms r = bsdf_reflection_terms(wo, wi, bsdf_surface_alpha(s));
-        float losses = (1.0f - bsdf_schlick_scalar(l.f0_dielectric, wo.z))
-                       * (1.0f - bsdf_schlick_scalar(l.f0_dielectric, wi.z));
+        float below = 1.0f - bsdf_layer_albedo(l.layer, l.f0_dielectric, wi.z);
         Vec3 specular = vec3_scale(bsdf_schlick(l.f0, r.cosine), r.d_over_4 * r.g2);
         float cosine_pdf = wi.z * MATH_INV_PI;
-        return bsdf_evaluation(vec3_add(specular, vec3_scale(l.diffuse, losses * cosine_pdf)),
+        return bsdf_evaluation(vec3_add(specular, vec3_scale(l.diffuse, below * cosine_pdf)),
                                l.p_specular * (r.d_over_4 * r.g1) + l.p_diffuse * cosine_pdf);
     }
     /* Transmission: a thin wall transmits as if it reflected to the other side */

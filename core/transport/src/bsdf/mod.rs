@@ -11,6 +11,7 @@ mod conductor;
 mod dielectric;
 mod diffuse;
 mod fresnel;
+mod layer;
 mod microfacet;
 mod principled;
 mod surface;

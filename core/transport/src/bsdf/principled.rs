@@ -1,9 +1,11 @@
 //! glTF metallic-roughness: a diffuse base, a GGX reflection lobe and thin-wall transmission.
 //!
-//! The diffuse base is dimmed by the Fresnel loss on the way in and out, a reciprocal coupling that never
-//! reflects more than arrives (Ashikhmin and Shirley 2000).
+//! The diffuse base is dimmed by what the layer reflects on the way in and out, and scaled so that a white base
+//! gives back what the layer lets through (Kelemen and Szirmay-Kalos 2001): the albedo for a direction is that
+//! of the layer plus the base colour times the rest. This is reciprocal and never more than arrives.
 
 use crate::bsdf::fresnel::{schlick, schlick_scalar};
+use crate::bsdf::layer::Layer;
 use crate::bsdf::microfacet::{ggx_sample, reflect, reflection_terms};
 use crate::bsdf::surface::{ABSORBED, Evaluation, Scatter, Surface};
 use lockstep_core::math::sampling::cosine_hemisphere;
@@ -16,6 +18,8 @@ struct Lobes {
     f0: Vec3,
     /// The same of its dielectric part.
     f0_dielectric: f32,
+    layer: Layer,
+    /// The diffuse colour, dimmed by the layer on the way out.
     diffuse: Vec3,
     transmitted: Vec3,
     p_specular: f32,
@@ -31,18 +35,20 @@ impl Lobes {
         let f0 = lerp(Vec3::splat(f0_dielectric), s.base_color, s.metallic);
         let body = s.base_color * (1.0 - s.metallic);
         let transmitted = body * s.transmission;
-        let diffuse = body * (1.0 - s.transmission);
-        // Estimated albedo of each lobe for wo
-        let below = 1.0 - schlick_scalar(f0_dielectric, wo.z);
-        let w_specular = luminance(schlick(f0, wo.z));
-        let w_diffuse = luminance(diffuse) * below;
+        let layer = Layer::new(s.roughness);
+        let below = 1.0 - layer.albedo(f0_dielectric, wo.z);
+        let white = below / (1.0 - layer.mean_albedo(f0_dielectric));
+        let diffuse = body * ((1.0 - s.transmission) * white);
+        // Albedo of each lobe for wo
+        let w_specular = layer.albedo(luminance(f0), wo.z);
+        let w_diffuse = luminance(body) * (1.0 - s.transmission) * below;
         let w_transmitted = luminance(transmitted) * below;
         let w_body = w_diffuse + w_transmitted;
         // Probabilities, with a tenth kept for the lobe that the estimate undervalues
         let p_specular = if w_body > 0.0 { 0.1 + 0.8 * (w_specular / (w_specular + w_body)) } else { 1.0 };
         let p_diffuse = if w_body > 0.0 { (1.0 - p_specular) * (w_diffuse / w_body) } else { 0.0 };
         let p_transmitted = if w_body > 0.0 { (1.0 - p_specular) * (w_transmitted / w_body) } else { 0.0 };
-        Self { f0, f0_dielectric, diffuse, transmitted, p_specular, p_diffuse, p_transmitted }
+        Self { f0, f0_dielectric, layer, diffuse, transmitted, p_specular, p_diffuse, p_transmitted }
     }
 }
 
@@ -53,12 +59,11 @@ pub(super) fn evaluate(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
     // Reflection: specular and diffuse lobe
     if wi.z > 0.0 {
         let (d_over_4, g1, g2, cosine) = reflection_terms(wo, wi, s.alpha());
-        let losses = (1.0 - schlick_scalar(lobes.f0_dielectric, wo.z))
-            * (1.0 - schlick_scalar(lobes.f0_dielectric, wi.z));
+        let below = 1.0 - lobes.layer.albedo(lobes.f0_dielectric, wi.z);
         let specular = schlick(lobes.f0, cosine) * (d_over_4 * g2);
         let cosine_pdf = wi.z * INV_PI;
         return Evaluation {
-            value: specular + lobes.diffuse * (losses * cosine_pdf),
+            value: specular + lobes.diffuse * (below * cosine_pdf),
             pdf: lobes.p_specular * (d_over_4 * g1) + lobes.p_diffuse * cosine_pdf,
         };
     }

@@ -1,3 +1,4 @@
+use crate::bsdf::layer::Layer;
 use crate::bsdf::*;
 use lockstep_core::math::rng::{pcg4d, uniform};
 use lockstep_core::math::sampling::cosine_hemisphere;
@@ -174,6 +175,61 @@ fn white_surfaces_never_reflect_more_than_arrives() {
             assert!(albedo < 1.006, "albedo {albedo} at cosine {cosine} for {s:?}");
         }
     }
+}
+
+fn direction(cosine: f32) -> Vec3 {
+    vec3(safe_sqrt(1.0 - cosine * cosine), 0.0, cosine)
+}
+
+/// The share of light from `wo` that a surface scatters, by importance sampling over a regular grid.
+fn directional_albedo(s: &Surface, wo: Vec3) -> f64 {
+    const SIDE: u32 = 64;
+    let at = |i: u32| (i as f32 + 0.5) / SIDE as f32;
+    let grid =
+        (0..SIDE).flat_map(|u| (0..SIDE).flat_map(move |v| (0..SIDE).map(move |w| [at(w), at(u), at(v)])));
+    let sum: f64 = grid.map(|u| f64::from(sample(s, wo, u).weight.x)).sum();
+    sum / f64::from(SIDE * SIDE * SIDE)
+}
+
+/// The layer's closed form is never below the lobe that it stands for, and close to it in the mean.
+#[test]
+fn the_albedo_of_a_layer_bounds_that_of_its_lobe() {
+    const COSINES: u32 = 12;
+    for ior in [1.2f32, 1.5, 2.0] {
+        let f0 = sqr((ior - 1.0) / (ior + 1.0));
+        for roughness in [0.05f32, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0] {
+            let coat =
+                Surface { base_color: Vec3::ZERO, ior, ..surface(MaterialKind::Principled, roughness) };
+            let layer = Layer::new(roughness);
+            let (mut mean, mut mean_of_bound) = (0.0, 0.0);
+            for i in 0..COSINES {
+                let cosine = (i as f32 + 0.5) / COSINES as f32;
+                let (lobe, bound) =
+                    (directional_albedo(&coat, direction(cosine)), f64::from(layer.albedo(f0, cosine)));
+                let of = format!("ior {ior}, roughness {roughness}, cosine {cosine}");
+                assert!(bound > lobe - 1e-3 && bound < lobe + 0.11, "{bound} bounds {lobe}: {of}");
+                let weight = 2.0 * f64::from(cosine) / f64::from(COSINES);
+                mean += weight * lobe;
+                mean_of_bound += weight * bound;
+            }
+            assert!(mean_of_bound - mean < 0.03, "{mean_of_bound} bounds {mean}: {ior}, {roughness}");
+            assert!((mean_of_bound - f64::from(layer.mean_albedo(f0))).abs() < 2e-3, "{ior}, {roughness}");
+        }
+    }
+}
+
+/// The albedos of glTF 2.0, appendix B, at a base colour of 0.9; that model gains light towards the horizon
+/// where it is smooth, so it is compared where it does not.
+#[test]
+fn plastic_reflects_what_gltf_asks_for() {
+    let albedo = |roughness, degrees: f32| {
+        let s = Surface { base_color: Vec3::splat(0.9), ..surface(MaterialKind::Principled, roughness) };
+        directional_albedo(&s, direction(degrees.to_radians().cos()))
+    };
+    for roughness in [0.05f32, 0.3, 0.5] {
+        assert!((albedo(roughness, 0.0) - 0.904).abs() < 6e-3, "{}", albedo(roughness, 0.0));
+    }
+    assert!((albedo(1.0, 80.0) - 0.892).abs() < 0.015, "{}", albedo(1.0, 80.0));
 }
 
 #[test]
