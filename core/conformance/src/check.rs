@@ -100,6 +100,7 @@ pub const CHECKS: &[Check] = &[
     check!(physics::mirrors_and_glass_follow_fresnel, []),
     check!(physics::estimators_agree, []),
     check!(physics::lamps_with_alpha_shine_by_their_coverage, []),
+    check!(physics::shadow_rays_end_just_before_their_light, []),
     check!(physics::ambient_occlusion_is_what_the_form_factor_leaves, []),
     check!(fast::the_mode_is_labelled_and_leaves_the_exact_one_alone, [Need::FastMode]),
     check!(fast::means_agree_and_one_percent_would_be_found, [Need::FastMode]),

@@ -2,7 +2,7 @@
 
 use crate::statistics::{mean_and_variance, welch_t};
 use crate::{Checked, During, Outcome, Subject, made, mean, render, scenes, tolerances};
-use lockstep_core::math::vec3::Vec3;
+use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::{AlphaMode, Material, Scene};
 use lockstep_core::{Error, Integrator, Settings, Strategy};
 use lockstep_transport::bsdf::{fresnel_dielectric, schlick};
@@ -132,6 +132,27 @@ pub(crate) fn lamps_with_alpha_shine_by_their_coverage(subject: &Subject<'_>) ->
                 close(format!("ball of radius {radius}, {light:?}, {strategy:?}"), found, expected);
             }
         }
+    }
+    Ok(())
+}
+
+/// A lamp does not shadow itself, however coarse its coordinates, and what is in front of it does.
+pub(crate) fn shadow_rays_end_just_before_their_light(subject: &Subject<'_>) -> Checked {
+    for strategy in [Strategy::Mis, Strategy::LightOnly] {
+        let settings = Settings { strategy, ..square(16, 1) };
+        let expected = form_factor_of_square(6.0);
+        for shift in [Vec3::ZERO, vec3(0.0, 0.0, 300.0), vec3(-2e3, 1e3, 700.0)] {
+            let scene = scenes::floor_under_distant_lamp(shift, None);
+            let found = mean_of(subject, scene, &settings, 1024)?;
+            let limit = tolerances::LAMPS_WITH_ALPHA * expected;
+            assert!(
+                (found - expected).abs() <= limit,
+                "at {shift:?}, {strategy:?}: {found}, expected {expected}"
+            );
+        }
+        let scene = scenes::floor_under_distant_lamp(Vec3::ZERO, Some(0.0055));
+        let found = mean_of(subject, scene, &settings, 256)?;
+        assert!(found == 0.0, "behind a black square 5.5 mm in front of the lamp, {strategy:?}: {found}");
     }
     Ok(())
 }

@@ -122,6 +122,34 @@ pub fn floor_under_lamp(albedo: f32, lamp: Material, half: f32, alphas: Option<[
     b.build()
 }
 
+/// [`floor_under_lamp`] with a lamp of half side 6 times its distance of 6 from the floor, everything moved by
+/// `shift`, and a black square as large as the lamp `gap` below it.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn floor_under_distant_lamp(shift: Vec3, gap: Option<f32>) -> Result<Scene> {
+    let mut b = SceneBuilder::new("floor-under-distant-lamp");
+    b.flatten = Flatten::Never;
+    b.camera = spot_camera(shift + vec3(1.5, 0.5, 1.5), shift, 0.02);
+    let square = |half: f32, material: u32, height: f32| {
+        let mut mesh = floor(half, material);
+        mesh.positions.iter_mut().for_each(|p| p[1] = height);
+        mesh
+    };
+    let to = [[1.0, 0.0, 0.0, shift.x], [0.0, 1.0, 0.0, shift.y], [0.0, 0.0, 1.0, shift.z]];
+    let matte = b.material(Material::diffuse([0.5; 3]));
+    let black = b.material(Material::BLACK);
+    let lamp = b.material(Material::emitter([2.0; 3]));
+    let mut lamp = square(36.0, lamp, 6.0);
+    lamp.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+    let blocker = gap.map(|gap| square(36.0, black, 6.0 - gap));
+    for mesh in [square(40.0, matte, 0.0), lamp].into_iter().chain(blocker) {
+        let mesh = b.mesh(mesh);
+        b.instance(mesh, to);
+    }
+    b.build()
+}
+
 /// A mirror floor seen at `degrees` from its normal under a sky of radiance one: radiance is its reflectance.
 ///
 /// # Errors

@@ -30,7 +30,7 @@ mod triangle;
 pub use alpha::{alpha, coverage, passes_alpha_test, triangle_alpha};
 pub use clip_box::{BOX_PADDING, ClipBox, box_of, clip_box, clipped_box, pad_box, triangle_box};
 pub use hit::Hit;
-pub use offset::{ORIGIN_OFFSET, coordinate_scale, offset_origin};
+pub use offset::{ORIGIN_OFFSET, SHADOW_CLEARANCE, coordinate_scale, offset_origin, shadow_end};
 pub use ray::{FAR, Ray};
 pub use slab::{FAR_WIDENING, MISSED, SMALLEST_DIRECTION, Slabs, accept};
 pub use sphere::sphere;

@@ -1,6 +1,6 @@
 //! Derives the light table from surfaces, punctual lights and environment.
 
-use crate::math::vec3::{Vec3, cross, length, luminance, vec3};
+use crate::math::vec3::{Vec3, cross, length, luminance, max_abs_component, vec3};
 use crate::math::{PI, sin_cos_turns};
 use crate::scene::texture;
 use crate::scene::types::*;
@@ -176,6 +176,8 @@ fn collect_emitters(scene: &SceneData, instance: &Instance, emitted: &[f64], out
             transform_point(&instance.object_to_world, p.into())
         }
     };
+    let m = &instance.object_to_world;
+    let moved = max_abs_component(vec3(m[0][3], m[1][3], m[2][3]));
     for index in mesh.first_triangle..mesh.first_triangle + mesh.triangle_count {
         let triangle = &scene.triangles[index as usize];
         let radiance = emitted[triangle.material as usize];
@@ -187,6 +189,7 @@ fn collect_emitters(scene: &SceneData, instance: &Instance, emitted: &[f64], out
         let area = f64::from(0.5 * length(cross(edge1, edge2)));
         if area > 0.0 {
             let mirrored = instance.flags & Instance::MIRRORED != 0;
+            let scale = p.into_iter().map(max_abs_component).fold(moved, crate::math::max);
             let light = Light {
                 kind: LightKind::Triangle as u32,
                 position: p[0],
@@ -194,7 +197,7 @@ fn collect_emitters(scene: &SceneData, instance: &Instance, emitted: &[f64], out
                 edge2,
                 material: triangle.material,
                 triangle: index,
-                intensity: vec3(if mirrored { -1.0 } else { 1.0 }, 0.0, 0.0),
+                intensity: vec3(if mirrored { -1.0 } else { 1.0 }, scale, 0.0),
                 ..DARK
             };
             out.push((light, radiance * area * f64::from(PI)));
@@ -207,10 +210,13 @@ fn collect_emitters(scene: &SceneData, instance: &Instance, emitted: &[f64], out
             continue;
         }
         let radius = sphere.radius * instance.scale;
+        let center = world(sphere.center.to_array());
+        let scale = crate::math::max(max_abs_component(center) + radius, moved);
         let light = Light {
             kind: LightKind::Sphere as u32,
-            position: world(sphere.center.to_array()),
+            position: center,
             edge2: vec3(radius, 0.0, 0.0),
+            intensity: vec3(0.0, scale, 0.0),
             material: sphere.material,
             ..DARK
         };

@@ -326,6 +326,7 @@ pub struct Light {
     pub triangle: u32,
     /// Punctual lights: radiant intensity in W/sr, or irradiance in W/m2 for directional ones. Triangles: x
     /// is -1 when the instance mirrors them, so that `x * cross(edge1, edge2)` is the front side, else 1.
+    /// Triangles and spheres: y bounds the coordinates from which points of the light are computed.
     pub intensity: Vec3,
     /// Probability of being picked.
     pub pmf: f32,

@@ -5,16 +5,12 @@ use crate::bsdf;
 use crate::integrators::{Connection, PathState};
 use crate::interaction::{Interaction, ShadingFrame};
 use crate::lights;
-use lockstep_core::geometry::{FAR, Ray, offset_origin};
-use lockstep_core::math::min;
+use lockstep_core::geometry::{Ray, offset_origin};
 use lockstep_core::math::sampling::power_heuristic;
 use lockstep_core::math::vec3::max_component;
 use lockstep_core::path_record::{Recorder, VertexRecord};
 use lockstep_core::scene::SceneData;
 use lockstep_core::{Settings, Strategy};
-
-/// Shadow rays end this share before their light, so that the light's own surface does not occlude.
-pub const SHADOW_SHORTENING: f32 = 0.999;
 
 /// Samples a light and builds the shadow ray to it; `None` where no light can arrive.
 #[inline(always)]
@@ -32,7 +28,7 @@ pub(crate) fn connect_to_light(
     }
 
     // Sample a light
-    let light = lights::sample(scene, at.position, path.key, bounce, record);
+    let light = lights::sample(scene, at.position, at.scale, path.key, bounce, record);
     record.note(|r| {
         r.light_direction = light.direction;
         r.light_distance = light.distance;
@@ -64,7 +60,7 @@ pub(crate) fn connect_to_light(
 
     // Build the shadow ray
     let origin = offset_origin(at.position, local.geometric, light.direction, at.scale);
-    let t_max = min(light.distance * SHADOW_SHORTENING, FAR);
+    let t_max = light.shadow_end;
     record.note(|r| {
         r.flags |= VertexRecord::SHADOW;
         r.shadow_origin = origin;

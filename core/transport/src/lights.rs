@@ -1,10 +1,10 @@
 //! Light sampling for next-event estimation, and the densities that multiple importance sampling needs. The
 //! counterpart is `kernels/scene/lights.h`.
 
-use lockstep_core::geometry::{FAR, coverage, triangle_alpha};
+use lockstep_core::geometry::{FAR, coverage, shadow_end, triangle_alpha};
 use lockstep_core::math::rng::{Block, SampleKey, draw, uniform};
 use lockstep_core::math::sampling::{frame, pick, uniform_cone, uniform_triangle};
-use lockstep_core::math::vec3::{Vec3, cross, dot, normalize, vec3};
+use lockstep_core::math::vec3::{Vec3, cross, dot, max_abs_component, normalize, vec3};
 use lockstep_core::math::{
     INV_FOUR_PI, PI, TWO_PI, atan2_turns, floor_to_i32, max, safe_sqrt, saturate, sin_cos_turns,
 };
@@ -19,6 +19,8 @@ pub struct LightSample {
     pub direction: Vec3,
     /// Distance to the light; [`FAR`] for directional and environment lights.
     pub distance: f32,
+    /// The `t_max` of a shadow ray to the light; see [`shadow_end`].
+    pub shadow_end: f32,
     /// Incident radiance; irradiance perpendicular to the direction for delta lights.
     pub radiance: Vec3,
     /// Density per solid angle, or the discrete probability of a delta light; zero when no light arrives.
@@ -27,14 +29,22 @@ pub struct LightSample {
     pub delta: bool,
 }
 
-const DARK: LightSample =
-    LightSample { direction: Vec3::ZERO, distance: 0.0, radiance: Vec3::ZERO, pdf: 0.0, delta: false };
+const DARK: LightSample = LightSample {
+    direction: Vec3::ZERO,
+    distance: 0.0,
+    shadow_end: 0.0,
+    radiance: Vec3::ZERO,
+    pdf: 0.0,
+    delta: false,
+};
 
-/// Samples one light of the scene for the point `p`. The scene must have lights.
+/// Samples one light of the scene for the point `p`, whose coordinates `scale` bounds. The scene must have
+/// lights.
 #[inline(always)]
 pub fn sample(
     scene: &SceneData,
     p: Vec3,
+    scale: f32,
     key: SampleKey,
     bounce: u32,
     record: &mut impl Recorder,
@@ -52,18 +62,18 @@ pub fn sample(
     let u = uniform(words[2]);
     let v = uniform(words[3]);
     if light.kind == LightKind::Triangle as u32 {
-        sample_triangle(scene, light, p, u, v)
+        sample_triangle(scene, light, p, scale, u, v)
     } else if light.kind == LightKind::Sphere as u32 {
-        sample_sphere(scene, light, p, u, v)
+        sample_sphere(scene, light, p, scale, u, v)
     } else if light.kind == LightKind::Environment as u32 {
         sample_environment(scene, draw(key, Block::Environment, bounce))
     } else {
-        sample_punctual(light, p)
+        sample_punctual(light, p, scale)
     }
 }
 
 #[inline(always)]
-fn sample_triangle(scene: &SceneData, light: &Light, p: Vec3, u: f32, v: f32) -> LightSample {
+fn sample_triangle(scene: &SceneData, light: &Light, p: Vec3, scale: f32, u: f32, v: f32) -> LightSample {
     let b = uniform_triangle(u, v);
     let to_light = light.position + light.edge1 * b[0] + light.edge2 * b[1] - p;
     let distance2 = dot(to_light, to_light);
@@ -82,6 +92,7 @@ fn sample_triangle(scene: &SceneData, light: &Light, p: Vec3, u: f32, v: f32) ->
     LightSample {
         direction,
         distance,
+        shadow_end: shadow_end(distance, max(scale, light.intensity.y), cosine),
         radiance: triangle_emission(scene, material, light.triangle, b) * coverage,
         pdf: area_to_solid_angle(material, distance2, cosine),
         delta: false,
@@ -140,7 +151,8 @@ fn subtended(distance2: f32, radius: f32) -> f32 {
 
 /// Samples a sphere: uniformly over the subtended cone from outside, over the surface from inside.
 #[inline(always)]
-fn sample_sphere(scene: &SceneData, light: &Light, p: Vec3, u: f32, v: f32) -> LightSample {
+fn sample_sphere(scene: &SceneData, light: &Light, p: Vec3, scale: f32, u: f32, v: f32) -> LightSample {
+    let scale = max(scale, light.intensity.y);
     let material = &scene.materials[light.material as usize];
     let radius = light.edge2.x;
     let radiance = material.emission * sphere_coverage(material);
@@ -153,10 +165,19 @@ fn sample_sphere(scene: &SceneData, light: &Light, p: Vec3, u: f32, v: f32) -> L
         let (s, t) = frame(axis);
         let local = uniform_cone(u, v, one_minus_cos);
         let direction = s * local.x + t * local.y + axis * local.z;
-        let sin2 = max(1.0 - local.z * local.z, 0.0);
-        let distance = distance2.sqrt() * local.z - safe_sqrt(radius * radius - distance2 * sin2);
-        let pdf = light.pmf / (TWO_PI * one_minus_cos);
-        return LightSample { direction, distance: max(distance, 0.0), radiance, pdf, delta: false };
+        // The near end of the chord, from its midpoint
+        let midpoint = dot(to_center, direction);
+        let aside = to_center - direction * midpoint;
+        let half_chord = safe_sqrt(radius * radius - dot(aside, aside));
+        let distance = max(midpoint - half_chord, 0.0);
+        return LightSample {
+            direction,
+            distance,
+            shadow_end: shadow_end(distance, scale, half_chord / radius),
+            radiance,
+            pdf: light.pmf / (TWO_PI * one_minus_cos),
+            delta: false,
+        };
     }
     // From inside: sample the surface
     if material.flags & Material::TWO_SIDED_EMISSION == 0 {
@@ -175,7 +196,8 @@ fn sample_sphere(scene: &SceneData, light: &Light, p: Vec3, u: f32, v: f32) -> L
         return DARK;
     }
     let pdf = area_to_solid_angle(material, squared, cosine);
-    LightSample { direction, distance, radiance, pdf, delta: false }
+    let shadow_end = shadow_end(distance, scale, cosine);
+    LightSample { direction, distance, shadow_end, radiance, pdf, delta: false }
 }
 
 /// A direction uniform over the sphere.
@@ -209,11 +231,12 @@ pub fn sphere_pdf(
 }
 
 #[inline(always)]
-fn sample_punctual(light: &Light, p: Vec3) -> LightSample {
+fn sample_punctual(light: &Light, p: Vec3, scale: f32) -> LightSample {
     if light.kind == LightKind::Directional as u32 {
         return LightSample {
             direction: light.position,
             distance: FAR,
+            shadow_end: FAR,
             radiance: light.intensity,
             pdf: light.pmf,
             delta: true,
@@ -234,6 +257,7 @@ fn sample_punctual(light: &Light, p: Vec3) -> LightSample {
     LightSample {
         direction,
         distance,
+        shadow_end: shadow_end(distance, max(scale, max_abs_component(light.position)), 1.0),
         radiance: light.intensity * (falloff / distance2),
         pdf: light.pmf,
         delta: true,
@@ -254,6 +278,7 @@ pub(crate) fn sample_environment(scene: &SceneData, words: [u32; 4]) -> LightSam
     LightSample {
         direction,
         distance: FAR,
+        shadow_end: FAR,
         radiance: environment_radiance(environment, &scene.environment_texels, direction),
         pdf: cell_pdf(scene, cell),
         delta: false,

@@ -5,14 +5,15 @@ use lockstep_bvh::{EMPTY, LEAF_BIT, LEAF_COUNT_SHIFT, LeafPrimitive, NODE_WIDENI
 use lockstep_core::Strategy;
 use lockstep_core::error::Result;
 use lockstep_core::film::{MAX_SAMPLE_RADIANCE, TILE, UNITS_PER_RADIANCE};
-use lockstep_core::geometry::{BOX_PADDING, FAR, FAR_WIDENING, MISSED, ORIGIN_OFFSET, SMALLEST_DIRECTION};
+use lockstep_core::geometry::{
+    BOX_PADDING, FAR, FAR_WIDENING, MISSED, ORIGIN_OFFSET, SHADOW_CLEARANCE, SMALLEST_DIRECTION,
+};
 use lockstep_core::math::rng::{BLOCKS_PER_BOUNCE, Block};
 use lockstep_core::math::{INV_FOUR_PI, INV_PI, PI, TWO_PI};
 use lockstep_core::path_record::VertexRecord;
 use lockstep_core::scene::*;
 use lockstep_gpu::probe::ProbeDevice;
 use lockstep_transport::bsdf::{MIN_ALPHA, SPECULAR_ROUGHNESS};
-use lockstep_transport::direct_light::SHADOW_SHORTENING;
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
 
 /// The floats and then the integers that `ls_probe_constants` of `kernels/layout.h` writes, in its order.
@@ -27,12 +28,12 @@ const FLOATS: &[(&str, f32)] = &[
     ("BOX_PADDING", BOX_PADDING),
     ("SMALLEST_DIRECTION", SMALLEST_DIRECTION),
     ("ORIGIN_OFFSET", ORIGIN_OFFSET),
+    ("SHADOW_CLEARANCE", SHADOW_CLEARANCE),
     ("FAR", FAR),
     ("MISSED", MISSED),
     ("SPECULAR_ROUGHNESS", SPECULAR_ROUGHNESS),
     ("MIN_ALPHA", MIN_ALPHA),
     ("MATCHED_INDEX", lockstep_transport::bsdf::MATCHED_INDEX),
-    ("SHADOW_SHORTENING", SHADOW_SHORTENING),
     ("MIN_COSINE", lockstep_transport::interaction::MIN_COSINE),
     ("UNITS_PER_RADIANCE", UNITS_PER_RADIANCE),
     ("MAX_SAMPLE_RADIANCE", MAX_SAMPLE_RADIANCE),

@@ -457,14 +457,20 @@ pub(super) const PROBES: &[ParityCase] = &[
         out.f(bsdf::shading_normal_correction([x.f(0), x.f(1)], [x.f(2), x.f(3)]));
     }),
     // lights
-    scene!("lights_sample", [Point, Word, Word, Word, Word], "ffffffffu", |fixture, x, out| {
-        let s = lights::sample(&fixture.scene, x.v(0), x.key(3), x.u(6) & 255, &mut ());
-        out.v(s.direction);
-        out.f(s.distance);
-        out.v(s.radiance);
-        out.f(s.pdf);
-        out.b(s.delta);
-    }),
+    scene!(
+        "lights_sample",
+        [Point, Word, Word, Word, Word, Range(0.1, 100.0)],
+        "ffffffffuf",
+        |fixture, x, out| {
+            let s = lights::sample(&fixture.scene, x.v(0), x.f(7), x.key(3), x.u(6) & 255, &mut ());
+            out.v(s.direction);
+            out.f(s.distance);
+            out.v(s.radiance);
+            out.f(s.pdf);
+            out.b(s.delta);
+            out.f(s.shadow_end);
+        }
+    ),
     scene!("lights_environment", [Unit3], "ffff", |fixture, x, out| {
         let scene = &fixture.scene;
         out.v(environment_radiance(&scene.environment, &scene.environment_texels, x.v(0)));

@@ -5,6 +5,7 @@
 #define BOX_PADDING (1.0f / 2097152.0f)
 #define SMALLEST_DIRECTION 5.421011e-20f
 #define ORIGIN_OFFSET (1.0f / 262144.0f)
+#define SHADOW_CLEARANCE (1.0f / 65536.0f)
 #define FAR 3.0e38f
 #define MISSED 3.402823466e38f
 
@@ -328,6 +329,12 @@ LS_FN Vec3 intersect_offset_origin(Vec3 p, Vec3 n, Vec3 direction, float scale) 
         return vec3_sub(p, vec3_scale(n, distance));
     }
     return vec3_add(p, vec3_scale(n, distance));
+}
+
+/* The `t_max` of a shadow ray to a surface at `distance`, so that rounding cannot make that surface occlude.
+ * `scale` bounds the coordinates of both ends, `cosine` is that between the surface's normal and the ray. */
+LS_FN float intersect_shadow_end(float distance, float scale, float cosine) {
+    return math_min(math_max(distance - LS_DIV(scale * SHADOW_CLEARANCE, cosine), 0.0f), FAR);
 }
 
 /* The coordinate scale of points, for intersect_offset_origin. */

@@ -1,10 +1,6 @@
 /* Next-event estimation: sampling a light from a surface. The counterpart of
  * core/transport/src/direct_light.rs. */
 
-/* Share of the distance to a light at which shadow rays end, so that the light's own surface does not
- * occlude. */
-#define SHADOW_SHORTENING 0.999f
-
 /* Samples a light and builds the shadow ray to it. */
 LS_FN Connection direct_light_connect_to_light(SceneRef scene, Pass pass, u32 bounce, PathState path, Interaction at,
                                        ShadingFrame here, VertexRecord *record) {
@@ -13,7 +9,7 @@ LS_FN Connection direct_light_connect_to_light(SceneRef scene, Pass pass, u32 bo
     }
 
     /* Sample a light */
-    LightSample light = lights_sample(scene, at.position, path.key, bounce, record);
+    LightSample light = lights_sample(scene, at.position, at.scale, path.key, bounce, record);
     record->light_direction = light.direction;
     record->light_distance = light.distance;
     record->light_radiance = light.radiance;
@@ -42,7 +38,7 @@ LS_FN Connection direct_light_connect_to_light(SceneRef scene, Pass pass, u32 bo
 
     /* Build the shadow ray */
     Vec3 origin = intersect_offset_origin(at.position, here.geometric, light.direction, at.scale);
-    float t_max = math_min(light.distance * SHADOW_SHORTENING, FAR);
+    float t_max = light.shadow_end;
     record->flags |= VERTEX_SHADOW;
     record->shadow_origin = origin;
     record->shadow_t_max = t_max;

@@ -2,20 +2,23 @@
  * counterpart of core/transport/src/lights.rs. */
 
 /* A sampled direction towards a light: unit direction from the shaded point; distance, FAR for lights at
- * infinity; incident radiance, or irradiance perpendicular to the direction for delta lights; density per
+ * infinity; `t_max` of a shadow ray; incident radiance, or irradiance perpendicular to the direction for delta lights; density per
  * solid angle, or the probability of a delta light, zero when no light arrives; true for delta lights. */
 typedef struct {
     Vec3 direction;
     float distance;
+    float shadow_end;
     Vec3 radiance;
     float pdf;
     bool delta;
 } LightSample;
 
-LS_FN LightSample lights_light_sample(Vec3 direction, float distance, Vec3 radiance, float pdf, bool delta) {
+LS_FN LightSample lights_light_sample(Vec3 direction, float distance, float shadow_end, Vec3 radiance, float pdf,
+                                      bool delta) {
     LightSample s;
     s.direction = direction;
     s.distance = distance;
+    s.shadow_end = shadow_end;
     s.radiance = radiance;
     s.pdf = pdf;
     s.delta = delta;
@@ -23,7 +26,7 @@ LS_FN LightSample lights_light_sample(Vec3 direction, float distance, Vec3 radia
 }
 
 LS_FN LightSample lights_dark(void) {
-    return lights_light_sample(vec3_splat(0.0f), 0.0f, vec3_splat(0.0f), 0.0f, false);
+    return lights_light_sample(vec3_splat(0.0f), 0.0f, 0.0f, vec3_splat(0.0f), 0.0f, false);
 }
 
 /* The cosine at an emissive surface; not positive on a side that does not emit. */
@@ -76,7 +79,7 @@ LS_FN float lights_sphere_coverage(Material material) {
     return 1.0f;
 }
 
-LS_FN LightSample lights_sample_triangle(SceneRef scene, Light light, Vec3 p, float u, float v) {
+LS_FN LightSample lights_sample_triangle(SceneRef scene, Light light, Vec3 p, float scale, float u, float v) {
     Vec2 b = sampling_uniform_triangle(u, v);
     Vec3 along = vec3_add(vec3_add(light.position, vec3_scale(light.edge1, b.x)), vec3_scale(light.edge2, b.y));
     Vec3 to_light = vec3_sub(along, p);
@@ -94,8 +97,9 @@ LS_FN LightSample lights_sample_triangle(SceneRef scene, Light light, Vec3 p, fl
     }
     Vec3 radiance = vec3_scale(lights_triangle_emission(scene, material, light.triangle, b),
                                lights_triangle_coverage(scene, material, light.triangle, b));
-    return lights_light_sample(direction, distance, radiance, lights_area_to_solid_angle(material, distance2, cosine),
-                               false);
+    float end = intersect_shadow_end(distance, math_max(scale, light.intensity.y), cosine);
+    return lights_light_sample(direction, distance, end, radiance,
+                               lights_area_to_solid_angle(material, distance2, cosine), false);
 }
 
 /* One minus the cosine of the half-angle that a sphere subtends; zero or negative from inside. */
@@ -113,7 +117,8 @@ LS_FN Vec3 lights_unit_sphere(float u, float v) {
 }
 
 /* Outside, uniform over the subtended cone; inside, uniform over the surface. */
-LS_FN LightSample lights_sample_sphere(SceneRef scene, Light light, Vec3 p, float u, float v) {
+LS_FN LightSample lights_sample_sphere(SceneRef scene, Light light, Vec3 p, float scale_of_p, float u, float v) {
+    float scale = math_max(scale_of_p, light.intensity.y);
     Material material = load_material(scene, light.material);
     float radius = light.edge2.x;
     Vec3 radiance = vec3_scale(material.emission, lights_sphere_coverage(material));
@@ -126,10 +131,14 @@ LS_FN LightSample lights_sample_sphere(SceneRef scene, Light light, Vec3 p, floa
         Vec3 cone = sampling_uniform_cone(u, v, one_minus_cos);
         Vec3 direction =
             vec3_add(vec3_add(vec3_scale(f.s, cone.x), vec3_scale(f.t, cone.y)), vec3_scale(axis, cone.z));
-        float sin2 = math_max(1.0f - cone.z * cone.z, 0.0f);
-        float distance = LS_SQRT(distance2) * cone.z - math_safe_sqrt(radius * radius - distance2 * sin2);
+        /* The near end of the chord, from its midpoint */
+        float midpoint = vec3_dot(to_center, direction);
+        Vec3 aside = vec3_sub(to_center, vec3_scale(direction, midpoint));
+        float half_chord = math_safe_sqrt(radius * radius - vec3_dot(aside, aside));
+        float distance = math_max(midpoint - half_chord, 0.0f);
+        float end = intersect_shadow_end(distance, scale, LS_DIV(half_chord, radius));
         float pdf = LS_DIV(light.pmf, MATH_TWO_PI * one_minus_cos);
-        return lights_light_sample(direction, math_max(distance, 0.0f), radiance, pdf, false);
+        return lights_light_sample(direction, distance, end, radiance, pdf, false);
     }
     if ((material.flags & MATERIAL_TWO_SIDED_EMISSION) == 0u) {
         return lights_dark();
@@ -147,7 +156,8 @@ LS_FN LightSample lights_sample_sphere(SceneRef scene, Light light, Vec3 p, floa
         return lights_dark();
     }
     float pdf = lights_area_to_solid_angle(material, squared, cosine);
-    return lights_light_sample(direction, distance, radiance, pdf, false);
+    float end = intersect_shadow_end(distance, scale, cosine);
+    return lights_light_sample(direction, distance, end, radiance, pdf, false);
 }
 
 /* Density per solid angle of light sampling from `p` choosing the direction to a point of an emissive
@@ -162,9 +172,9 @@ LS_FN float lights_sphere_pdf(Material material, Vec3 center, float radius, Vec3
     return lights_area_to_solid_angle(material, distance2, cosine);
 }
 
-LS_FN LightSample lights_sample_punctual(Light light, Vec3 p) {
+LS_FN LightSample lights_sample_punctual(Light light, Vec3 p, float scale) {
     if (light.kind == LIGHT_DIRECTIONAL) {
-        return lights_light_sample(light.position, FAR, light.intensity, light.pmf, true);
+        return lights_light_sample(light.position, FAR, FAR, light.intensity, light.pmf, true);
     }
     Vec3 to_light = vec3_sub(light.position, p);
     float distance2 = vec3_dot(to_light, to_light);
@@ -178,7 +188,8 @@ LS_FN LightSample lights_sample_punctual(Light light, Vec3 p) {
         float linear = math_saturate(-vec3_dot(light.edge1, direction) * light.edge2.x + light.edge2.y);
         falloff = linear * linear;
     }
-    return lights_light_sample(direction, distance, vec3_scale(light.intensity, LS_DIV(falloff, distance2)),
+    float end = intersect_shadow_end(distance, math_max(scale, vec3_max_abs_component(light.position)), 1.0f);
+    return lights_light_sample(direction, distance, end, vec3_scale(light.intensity, LS_DIV(falloff, distance2)),
                                light.pmf, true);
 }
 
@@ -198,7 +209,7 @@ LS_FN LightSample lights_sample_environment(SceneRef scene, Words words) {
     float ring = math_safe_sqrt((1.0f - height) * (1.0f + height));
     SinCos angle = math_sin_cos_turns(LS_DIV((float)column + rng_uniform(words.w[2]), (float)environment.grid_width));
     Vec3 direction = vec3_new(ring * angle.c, height, ring * angle.s);
-    return lights_light_sample(direction, FAR, environment_radiance(scene, direction),
+    return lights_light_sample(direction, FAR, FAR, environment_radiance(scene, direction),
                                lights_cell_pdf(scene, cell), false);
 }
 
@@ -220,8 +231,9 @@ LS_FN float lights_environment_pdf(SceneRef scene, Vec3 direction) {
     return lights_cell_pdf(scene, row * environment.grid_width + column);
 }
 
-/* Samples one light of the scene for the point `p`. The scene must have lights. */
-LS_FN LightSample lights_sample(SceneRef scene, Vec3 p, SampleKey key, u32 bounce, VertexRecord *record) {
+/* Samples one light of the scene for the point `p`, whose coordinates `scale` bounds. The scene must have
+ * lights. */
+LS_FN LightSample lights_sample(SceneRef scene, Vec3 p, float scale, SampleKey key, u32 bounce, VertexRecord *record) {
     Words words = rng_draw(key, BLOCK_LIGHT, bounce);
     u32 index = sampling_pick_light(scene, words.w[0], words.w[1]);
     record->flags |= VERTEX_LIGHT;
@@ -231,13 +243,13 @@ LS_FN LightSample lights_sample(SceneRef scene, Vec3 p, SampleKey key, u32 bounc
     float u = rng_uniform(words.w[2]);
     float v = rng_uniform(words.w[3]);
     if (light.kind == LIGHT_TRIANGLE) {
-        return lights_sample_triangle(scene, light, p, u, v);
+        return lights_sample_triangle(scene, light, p, scale, u, v);
     }
     if (light.kind == LIGHT_SPHERE) {
-        return lights_sample_sphere(scene, light, p, u, v);
+        return lights_sample_sphere(scene, light, p, scale, u, v);
     }
     if (light.kind == LIGHT_ENVIRONMENT) {
         return lights_sample_environment(scene, rng_draw(key, BLOCK_ENVIRONMENT, bounce));
     }
-    return lights_sample_punctual(light, p);
+    return lights_sample_punctual(light, p, scale);
 }

@@ -601,15 +601,17 @@ LS_PROBE(bsdf_shading_normal_correction, 4, 1) {
 
 /* ---- lights ---- */
 
-LS_SCENE_PROBE(lights_sample, 7, 9) {
+LS_SCENE_PROBE(lights_sample, 8, 10) {
     VertexRecord unread;
     unread.flags = 0u;
-    LightSample s = lights_sample(scene, IN_V(0), probe_key(IN_U(3), IN_U(4), IN_U(5)), IN_U(6) & 255u, &unread);
+    LightSample s = lights_sample(scene, IN_V(0), IN_F(7), probe_key(IN_U(3), IN_U(4), IN_U(5)),
+                                  IN_U(6) & 255u, &unread);
     OUT_V(0, s.direction);
     OUT_F(3, s.distance);
     OUT_V(4, s.radiance);
     OUT_F(7, s.pdf);
     OUT_U(8, s.delta ? 1u : 0u);
+    OUT_F(9, s.shadow_end);
 }
 
 LS_SCENE_PROBE(lights_environment, 3, 4) {

@@ -48,7 +48,7 @@ fn environment_samples_report_the_density_of_their_direction() {
         let scene = under(light);
         let mut disagreeing = 0;
         for i in 0..20_000 {
-            let s = sample(&scene, Vec3::ZERO, key(i), 0, &mut ());
+            let s = sample(&scene, Vec3::ZERO, 1.0, key(i), 0, &mut ());
             let pdf = environment_pdf(&scene, s.direction);
             disagreeing += u32::from((pdf - s.pdf).abs() > 1e-3 * s.pdf);
         }
@@ -64,7 +64,7 @@ fn environment_sampling_and_uniform_sampling_agree_on_irradiance() {
         let n = 400_000;
         let (mut sampled, mut uniform_sum) = (0.0f64, 0.0f64);
         for i in 0..n {
-            let s = sample(&scene, Vec3::ZERO, key(i), 0, &mut ());
+            let s = sample(&scene, Vec3::ZERO, 1.0, key(i), 0, &mut ());
             sampled += f64::from(s.radiance.y * max(s.direction.y, 0.0) / s.pdf);
             let d = anywhere(i);
             let radiance = environment_radiance(&scene.environment, &scene.environment_texels, d);
@@ -85,7 +85,7 @@ fn sphere_samples_lie_on_the_sphere_and_report_its_density() {
         b.instance(mesh, lockstep_core::scene::IDENTITY);
         let scene = b.build().unwrap();
         for i in 0..5_000 {
-            let s = sample(&scene, Vec3::ZERO, key(i), 0, &mut ());
+            let s = sample(&scene, Vec3::ZERO, 1.0, key(i), 0, &mut ());
             let p = s.direction * s.distance;
             assert!(
                 (lockstep_core::math::vec3::length(p - center) - 1.0).abs() < 2e-3 * center_distance,
@@ -111,7 +111,7 @@ fn triangle_samples_integrate_the_solid_angle() {
     let scene = b.build().unwrap();
     let n = 200_000;
     let solid: f64 = (0..n)
-        .map(|i| sample(&scene, Vec3::ZERO, key(i), 0, &mut ()))
+        .map(|i| sample(&scene, Vec3::ZERO, 1.0, key(i), 0, &mut ()))
         .map(|s| if s.pdf > 0.0 { 1.0 / f64::from(s.pdf) } else { 0.0 })
         .sum::<f64>()
         / f64::from(n);
@@ -131,6 +131,7 @@ fn punctual_lights_follow_their_formulas() {
     let s = sample(
         &build(PunctualLight::Point { position: at, intensity: white }),
         Vec3::ZERO,
+        1.0,
         key(0),
         0,
         &mut (),
@@ -144,11 +145,12 @@ fn punctual_lights_follow_their_formulas() {
         inner_cos: 0.9,
         outer_cos: 0.5,
     };
-    assert_eq!(sample(&build(spot), Vec3::ZERO, key(0), 0, &mut ()).radiance.x, 2.0);
-    assert_eq!(sample(&build(spot), vec3(10.0, 0.0, 0.0), key(0), 0, &mut ()).radiance.x, 0.0);
+    assert_eq!(sample(&build(spot), Vec3::ZERO, 1.0, key(0), 0, &mut ()).radiance.x, 2.0);
+    assert_eq!(sample(&build(spot), vec3(10.0, 0.0, 0.0), 1.0, key(0), 0, &mut ()).radiance.x, 0.0);
     let s = sample(
         &build(PunctualLight::Directional { direction: down, irradiance: white }),
         at,
+        1.0,
         key(0),
         0,
         &mut (),
@@ -166,7 +168,7 @@ fn lights_are_picked_by_power() {
     let n = 40_000;
     let far = vec3(0.0, 5.0, 0.0);
     let second =
-        (0..n).filter(|&i| sample(&scene, far, key(i), 0, &mut ()).pdf == scene.lights[1].pmf).count();
+        (0..n).filter(|&i| sample(&scene, far, 1.0, key(i), 0, &mut ()).pdf == scene.lights[1].pmf).count();
     assert_eq!(scene.lights[1].pmf, 0.75);
     assert!((second as f32 / n as f32 - 0.75).abs() < 0.01);
 }

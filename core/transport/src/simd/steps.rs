@@ -1,10 +1,9 @@
 //! The steps of shading, each a loop over lanes.
 
-use crate::direct_light::SHADOW_SHORTENING;
 use crate::interaction::MIN_COSINE;
 use crate::simd::gather::GatheredHits;
 use crate::simd::{EIGHT, F32xN, LANES, U32xN, Vec3xN};
-use lockstep_core::geometry::{FAR, coordinate_scale, offset_origin, triangle_normal};
+use lockstep_core::geometry::{coordinate_scale, offset_origin, shadow_end, triangle_normal};
 use lockstep_core::math::rng::uniform;
 use lockstep_core::math::sampling::{cosine_hemisphere, frame, pick, power_heuristic, uniform_triangle};
 use lockstep_core::math::simd::F32x8;
@@ -32,6 +31,7 @@ pub(crate) struct LightSamples {
     pub(crate) edge1: Vec3xN,
     pub(crate) edge2: Vec3xN,
     pub(crate) facing: F32xN,
+    pub(crate) scale: F32xN,
     pub(crate) pdf_area: F32xN,
     pub(crate) two_sided: U32xN,
     pub(crate) radiance: Vec3xN,
@@ -97,7 +97,7 @@ impl LightSamples {
     /// Picks a light for each of the first `count` lanes, padded to a multiple of eight.
     #[inline(always)]
     pub(crate) fn pick<L: F32x8>(&mut self, scene: &SceneData, count: usize) {
-        let Self { words, position, edge1, edge2, facing, pdf_area, two_sided, radiance } = self;
+        let Self { words, position, edge1, edge2, facing, scale, pdf_area, two_sided, radiance } = self;
         for first in (0..count.min(LANES)).step_by(EIGHT) {
             let mut lights = [&scene.lights[0]; EIGHT];
             let mut materials = [&scene.materials[0]; EIGHT];
@@ -105,7 +105,7 @@ impl LightSamples {
                 let lane = first + i;
                 *light = &scene.lights[pick(&scene.light_alias, words[0].0[lane], words[1].0[lane]) as usize];
                 *material = &scene.materials[light.material as usize];
-                facing.0[lane] = light.intensity.x;
+                (facing.0[lane], scale.0[lane]) = (light.intensity.x, light.intensity.y);
                 pdf_area.0[lane] = material.light_pdf_area;
                 two_sided.0[lane] = material.flags & Material::TWO_SIDED_EMISSION;
             }
@@ -153,7 +153,8 @@ impl ShadowRays {
             let agrees = dot(surface.geometric.at(i), direction) * z > 0.0;
             self.active.0[i] = u32::from(samples_lights & agrees & !dark);
             self.direction.put(i, direction);
-            self.t_max.0[i] = min(distance * SHADOW_SHORTENING, FAR);
+            let scale = max(surface.scale.0[i], light.scale.0[i]);
+            self.t_max.0[i] = shadow_end(distance, scale, cosine);
             self.radiance.put(i, radiance);
             let at = surface.position.at(i);
             self.origin.put(i, offset_origin(at, surface.geometric.at(i), direction, surface.scale.0[i]));

@@ -126,9 +126,9 @@ pub(super) const BUGS: [Bug; 15] = [
     Bug {
         name: "shadow ray too long",
         edits: &[edit(
-            "core/gpu/kernels/integrators/direct_light.h",
-            "#define SHADOW_SHORTENING 0.999f",
-            "#define SHADOW_SHORTENING 1.001f",
+            "core/gpu/kernels/geometry/intersect.h",
+            "#define SHADOW_CLEARANCE (1.0f / 65536.0f)",
+            "#define SHADOW_CLEARANCE (-1.0f / 1024.0f)",
         )],
         quantity: Quantity::DirectLight,
         fields: &["shadow ray length"],
