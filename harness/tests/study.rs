@@ -123,6 +123,47 @@ fn a_second_study_that_names_no_folder_goes_to_the_next_one() {
     assert!(err.contains("resuming the study in study-2"), "{err}");
 }
 
+/// The hashes of a study's films, in the order recorded.
+fn films(folder: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(folder.join("records.jsonl")).unwrap();
+    let records = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let films = records.filter(|record| record["kind"] == "film");
+    films.map(|film| film["hash"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn images_of_a_finished_study_that_are_cut_short_are_made_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let same = study(&["-o", "s"]);
+    expect(dir.path(), &same, 0);
+    let recorded = films(&dir.path().join("s"));
+    let images = dir.path().join("s/images");
+    let whole =
+        ["cornell.cpu-bvh.8spp.exr", "cornell.cpu-bvh.4spp.exr", "cornell.cpu-bvh.2spp.png"].map(|name| {
+            let bytes = std::fs::read(images.join(name)).unwrap();
+            std::fs::write(images.join(name), &bytes[..bytes.len() / 2]).unwrap();
+            (name, bytes)
+        });
+    expect(dir.path(), &same, 0);
+    for (name, bytes) in whole {
+        assert!(std::fs::read(images.join(name)).unwrap() == bytes, "{name}");
+    }
+    assert_eq!(films(&dir.path().join("s")), recorded, "no film is recorded twice");
+}
+
+#[test]
+fn a_recorded_film_that_was_altered_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let same = study(&["-o", "s"]);
+    expect(dir.path(), &same, 0);
+    let path = dir.path().join("s/records.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let hash = &films(&dir.path().join("s"))[0];
+    std::fs::write(&path, text.replace(hash, &hash.chars().rev().collect::<String>())).unwrap();
+    let (_, err) = expect(dir.path(), &same, 4);
+    assert!(err.contains("otherwise than s has recorded"), "{err}");
+}
+
 #[test]
 fn a_folder_that_is_no_study_is_named_as_such() {
     let dir = tempfile::tempdir().unwrap();

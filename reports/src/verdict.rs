@@ -99,6 +99,8 @@ pub struct VerdictLine {
     pub within_noise: bool,
     /// The targets that it is about.
     pub subject: String,
+    /// The same targets on both sides of the comparison, which are equal for a group of identical targets.
+    pub sides: [Vec<String>; 2],
     /// The finding about them, in a sentence.
     pub sentence: String,
 }
@@ -255,6 +257,7 @@ fn group_lines(groups: &[Vec<&str>], pairs: &[&PairVerdict], pixels: u64) -> Vec
             identical: true,
             within_noise: false,
             subject: group.join(" = "),
+            sides: [owned(group), owned(group)],
             sentence: format!("identical to the bit in {said}"),
         });
     }
@@ -268,6 +271,7 @@ fn group_lines(groups: &[Vec<&str>], pairs: &[&PairVerdict], pixels: u64) -> Vec
                     within_noise: between(pairs, left, right)
                         .all(|p| p.is_identical() || p.is_within_noise()),
                     subject: format!("{} : {}{mode}", left[0], right[0]),
+                    sides: [owned(left), owned(right)],
                     sentence,
                 });
             }
@@ -283,23 +287,29 @@ fn fast_lines(groups: &[Vec<&str>], pairs: &[PairVerdict], pixels: u64) -> Vec<V
     let mut lines = Vec::new();
     for pair in pairs.iter().filter(|pair| pair.mode != "exact") {
         let group_of = |target: &str| groups.iter().find(|group| group.contains(&target));
+        let alone = vec![pair.a.as_str()];
         let (group, fast) = match (group_of(&pair.a), group_of(&pair.b)) {
-            (Some(group), _) => (group.join(" = "), pair.b.as_str()),
-            (None, Some(group)) => (group.join(" = "), pair.a.as_str()),
-            (None, None) => (pair.a.clone(), pair.b.as_str()),
+            (Some(group), _) => (group, pair.b.as_str()),
+            (None, Some(group)) => (group, pair.a.as_str()),
+            (None, None) => (&alone, pair.b.as_str()),
         };
-        if seen.contains(&(group.clone(), fast)) {
+        if seen.contains(&(group.join(" = "), fast)) {
             continue;
         }
-        seen.push((group.clone(), fast));
+        seen.push((group.join(" = "), fast));
         lines.push(VerdictLine {
             identical: pair.is_identical(),
             within_noise: pair.is_within_noise(),
-            subject: format!("{group} : {fast} ({})", pair.mode),
+            subject: format!("{} : {fast}", group.join(" = ")),
+            sides: [owned(group), owned(&[fast])],
             sentence: format!("promise no identity: {}", pair.sentence(pixels)),
         });
     }
     lines
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
 }
 
 /// Names in a row, the last two joined by "and".

@@ -24,6 +24,26 @@
   try {
     await pause();
 
+    const height = document.documentElement.scrollHeight;
+    check(`is at most 4,000 px tall before anything is opened: ${height}`, height <= 4000);
+    check("opens one scene", all("details.scene[open]").length === 1);
+    const bars = one("table.bars");
+    const ratios = () => all(".ratio", bars).map((cell) => cell.textContent);
+    check("shows every target's speed over the first", ratios().length === 3 && ratios()[0] === "1.00×");
+    const baseline = one("select", bars);
+    baseline.value = baseline.options[1].value;
+    baseline.dispatchEvent(new Event("change"));
+    check("shows speeds over another target", ratios()[1] === "1.00×" && ratios()[0] !== "1.00×");
+    const metrics = one(".metrics");
+    const metric = one("select", metrics);
+    const visible = () => all(".metric", metrics).filter((table) => !table.hidden).map((table) => table.dataset.title);
+    check("shows one metric at a time", visible().length === 1 && metric.options.length > 5);
+    metric.value = 2;
+    metric.dispatchEvent(new Event("change"));
+    check("shows the metric that is picked", visible().join() === metric.options[2].textContent);
+    for (const part of all("main details.part")) part.open = true;
+    await pause();
+
     const table = one("#pairs table");
     const column = (title) => all("thead th", table).findIndex((th) => th.textContent === title);
     const cells = (title) => all("tbody tr", table).filter((row) => !row.hidden).map((row) => row.cells[column(title)]);

@@ -175,7 +175,7 @@ fn what_breaks_the_page_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let page = page(dir.path());
     let breaks = [
-        ("for (const root of document.querySelectorAll(\".table\"))", "for (const root of [])"),
+        ("for (const root of document.querySelectorAll(\"main .table\"))", "for (const root of [])"),
         ("flip() { this.showsB = !this.showsB;", "flip() {"),
         ("images.codes[i], []];", "images.codes[i], console.error(\"planted\")];"),
         ("this.y += dy / this.scale;", ""),

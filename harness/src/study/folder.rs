@@ -1,5 +1,6 @@
 //! A study's folder: its records and images, and the one way to add to them.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use lockstep_reports::image_io::{ImageKind, ImageName, p_map_name};
 use lockstep_reports::records::{DivergenceScope, Environment, FilmHash, Record, RecordLog, Timing, Tune};
 use lockstep_reports::study::files;
 
+use super::images;
 use super::resume;
 use super::runner::Key;
 use crate::exit::Failure;
@@ -27,6 +29,8 @@ pub(crate) struct Folder {
     timings: Vec<Timing>,
     tunings: Vec<Tune>,
     triaged: HashSet<[String; 3]>,
+    /// Images that were found whole.
+    sound: RefCell<HashSet<PathBuf>>,
     _lock: File,
 }
 
@@ -66,6 +70,7 @@ impl Folder {
             timings: Vec::new(),
             tunings: Vec::new(),
             triaged: HashSet::new(),
+            sound: RefCell::default(),
             _lock: lock,
         };
         resumed.records.into_iter().for_each(|record| folder.remember(record));
@@ -116,9 +121,21 @@ impl Folder {
     pub(crate) fn holds(&self, key: &Key) -> bool {
         match key {
             Key::Record(key) => key.as_ref().is_some_and(|key| self.keys.contains(key)),
-            Key::File(path) => path.exists(),
+            Key::Image { path, film } => self.holds_image(path, film.as_deref()),
             Key::NoFile(path) => !path.exists(),
         }
+    }
+
+    /// Whether an image is there and whole. Each is read once: what this program writes afterwards is whole.
+    fn holds_image(&self, path: &Path, film: Option<&str>) -> bool {
+        if !path.exists() || self.sound.borrow().contains(path) {
+            return path.exists();
+        }
+        let sound = images::is_sound(path, film);
+        if sound {
+            self.sound.borrow_mut().insert(path.to_owned());
+        }
+        sound
     }
 
     /// Appends the records of one point, except those that are there, in one write, and waits for the disk.

@@ -6,10 +6,12 @@
 //! images of other seeds, except those of the last level: all levels of a large image would fill the disk
 //! with noise that can be rendered again.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lockstep_core::{Settings, TargetId};
-use lockstep_reports::image_io::{ImageKind, ImageMetadata, LinearImage, write_exr, write_png};
+use lockstep_reports::image_io::{
+    ImageKind, ImageMetadata, LinearImage, read_exr_metadata, read_image, read_srgb8, write_exr, write_png,
+};
 use lockstep_reports::records::{Difference, MapOf, Record, write_maps};
 
 use super::folder::Folder;
@@ -34,10 +36,11 @@ pub(crate) fn write(
         ImageMetadata::of_render(level.scene, &outcome.target.to_string(), level.to, u64::from(level.seed))
             .with("bounces", &settings.bounces.to_string())
             .with("film", &outcome.hash);
-    let path = |kind| folder.image(level.scene, &outcome.target, level.to, kind);
+    let [png, exr] = [ImageKind::Png, ImageKind::Exr]
+        .map(|kind| folder.image(level.scene, &outcome.target, level.to, kind));
     let (png, exr) = rayon::join(
-        || write_png(&path(ImageKind::Png), &outcome.image, &metadata),
-        || write_exr(&path(ImageKind::Exr), &outcome.image, &metadata),
+        || write_png(&png, &outcome.image, &metadata),
+        || write_exr(&exr, &outcome.image, &metadata),
     );
     Ok(png.and(exr)?)
 }
@@ -83,12 +86,26 @@ pub(crate) fn write_p_map(
     Ok(write_png(&folder.p_map(level.scene, &pair.a, &pair.b, level.to), map, &metadata)?)
 }
 
+/// Whether the EXR file of a level stays once it has been compared with everything, given the scene's last level.
+pub(crate) fn stays(settings: &Settings, spp: u32, top: u32) -> bool {
+    spp == top || u64::from(settings.width) * u64::from(settings.height) <= MAX_KEPT_PIXELS
+}
+
+/// Whether an image can be read and, for an EXR file, is of the film with this hash.
+pub(crate) fn is_sound(path: &Path, film: Option<&str>) -> bool {
+    if path.extension().is_some_and(|extension| extension == "png") {
+        return read_srgb8(path).is_ok();
+    }
+    let shows = read_exr_metadata(path).ok().and_then(|metadata| metadata.get("lockstep.film").cloned());
+    let is_of_film = film.is_none_or(|film| shows.as_deref() == Some(film));
+    is_of_film && read_image(path).is_ok()
+}
+
 /// The EXR files of a scene that are not to stay.
 pub(crate) fn surplus(lab: &Lab<'_>, scene: &str, targets: &[TargetId]) -> impl Iterator<Item = PathBuf> {
-    let settings = &lab.plan.settings;
-    let is_large = u64::from(settings.width) * u64::from(settings.height) > MAX_KEPT_PIXELS;
     let top = lab.top(scene);
-    let levels = lab.plan.schedule.levels.iter().filter(move |&&spp| is_large && spp < top);
+    let levels =
+        lab.plan.schedule.levels.iter().filter(|&&spp| spp <= top && !stays(&lab.plan.settings, spp, top));
     let of_level =
         |&spp: &u32| targets.iter().map(move |target| lab.folder.image(scene, target, spp, ImageKind::Exr));
     levels.flat_map(of_level).collect::<Vec<_>>().into_iter()

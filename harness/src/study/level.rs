@@ -92,18 +92,29 @@ fn catch_up(
     let film = session.film()?;
     let hash = film_hash(&film);
     session.last = Some(film);
-    let before = Level { to: level.from, ..*level };
-    let record = film_record(&before, &session.id, &hash);
-    match folder.film_hash(&record) {
+    check_film(&Level { to: level.from, ..*level }, &session.id, &hash, folder)?;
+    Ok(ControlFlow::Continue(()))
+}
+
+/// Fails where a film is not the one that the folder has a record of.
+///
+/// # Errors
+/// [`Failure::Input`], naming target, scene and level.
+pub(crate) fn check_film(
+    level: &Level<'_>,
+    target: &TargetId,
+    hash: &str,
+    folder: &Folder,
+) -> Result<(), Failure> {
+    match folder.film_hash(&film_record(level, target, hash)) {
         Some(recorded) if recorded != hash => Err(Failure::Input(format!(
-            "{} no longer renders {} at {} spp as it did when {} was begun: its code, driver or device has changed; add \
-             --fresh to start over, or choose another folder with -o",
-            session.id,
+            "{target} renders {} at {} spp otherwise than {} has recorded: its code, driver or device has changed, or \
+             the record has; add --fresh to start over, or choose another folder with -o",
             level.scene,
-            level.from,
+            level.to,
             folder.root().display()
         ))),
-        _ => Ok(ControlFlow::Continue(())),
+        _ => Ok(()),
     }
 }
 

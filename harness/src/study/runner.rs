@@ -45,8 +45,13 @@ pub(crate) trait Measurement {
 pub(crate) enum Key {
     /// A record about the same point; `None` for kinds that are about none.
     Record(Option<String>),
-    /// A file that is there.
-    File(PathBuf),
+    /// An image that is there and whole.
+    Image {
+        /// The file.
+        path: PathBuf,
+        /// The recorded hash of its film.
+        film: Option<String>,
+    },
     /// A file that is not there any more.
     NoFile(PathBuf),
 }

@@ -1,6 +1,7 @@
 //! `report.html`: one file that works offline.
 //!
-//! The page is put together from `sections`, a style sheet, a script and the embedded `images`. `maud`
+//! Its first screen is the `overview`: verdicts and speed. Everything below opens on demand, so that the page of a
+//! large study stays short. The page is put together from `sections`, a style sheet, a script and the embedded `images`. `maud`
 //! escapes every text that comes from records; `json_for_script` does so on the way to the script.
 //!
 //! Pictures share `BUDGET`: linear values and maps have a part each, and images the rest. Pictures that do
@@ -9,6 +10,7 @@
 mod images;
 mod linear;
 mod maps;
+mod overview;
 mod pairs;
 mod sections;
 
@@ -29,7 +31,7 @@ const LINEAR_BUDGET: usize = 4_500_000;
 const MAP_BUDGET: usize = 3_000_000;
 
 /// The parts of the script, in the order in which they run.
-const SCRIPT: [&str; 9] = [
+const SCRIPT: [&str; 10] = [
     include_str!("script/base.js"),
     include_str!("script/pixels.js"),
     include_str!("script/view.js"),
@@ -37,6 +39,7 @@ const SCRIPT: [&str; 9] = [
     include_str!("script/controls.js"),
     include_str!("script/viewer.js"),
     include_str!("script/tables.js"),
+    include_str!("script/overview.js"),
     include_str!("script/plots.js"),
     include_str!("script/theme.js"),
 ];

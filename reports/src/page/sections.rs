@@ -1,12 +1,13 @@
 //! The parts of the page as HTML.
 
 use super::images::Embedded;
+use super::overview;
 use super::pairs::pairs_table;
 use crate::format::{self, plural};
 use crate::plots::Plot;
 use crate::records::TargetId;
 use crate::study::Study;
-use crate::tables::{Cell, Column, Table, host_line};
+use crate::tables::{Cell, Column, Table, host_line, pair_name};
 use crate::verdict::{StudyVerdict, VerdictLine};
 use maud::{Markup, PreEscaped, html};
 
@@ -34,6 +35,7 @@ pub(super) fn header(study: &Study, verdict: &StudyVerdict) -> Markup {
             @if !lines.is_empty() {
                 ul.verdicts { @for line in &lines { (line) } }
             }
+            div.overview-tables { (overview::matrix(study, verdict)) (overview::speed(study)) }
         }
     }
 }
@@ -88,19 +90,27 @@ fn overview(study: &Study) -> String {
 /// Everything below the header, in reading order; parts with nothing to show are left out.
 pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded: &Embedded) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
-    let pairs = html! { @if !study.differences.is_empty() { (all_pairs(study)) } };
-    sections.push(Section { id: "pairs".to_owned(), heading: "Pairs".to_owned(), body: pairs });
     for (index, scene) in study.scenes().into_iter().enumerate() {
         let index_there = embedded.scenes.iter().position(|s| s.name == scene);
         let own = figures(plots, &["error.", "ssim."], |p| p.scene.as_deref() == Some(scene));
         let body = html! { @if let Some(i) = index_there { (viewer(i)) } (own) };
+        // One scene is open at a time; the first is where a reader begins.
+        let body = html! {
+            details.scene name="scene" open[index == 0] { summary { h2 { (scene) } } (body) }
+        };
         sections.push(Section { id: format!("scene-{index}"), heading: scene.to_owned(), body });
     }
+    let pairs = html! { @if !study.differences.is_empty() { (all_pairs(study)) } };
+    sections.push(Section { id: "pairs".to_owned(), heading: "Pairs".to_owned(), body: pairs });
     let part = |plot_names: &[&str], table_ids: &[&str]| {
         let chosen = tables.iter().filter(|t| table_ids.iter().any(|id| t.id.starts_with(id)));
+        let chosen: Vec<Table> = chosen.map(|chosen| without_identical(study, chosen)).collect();
+        let metrics: Vec<&Table> =
+            chosen.iter().filter(|t| METRIC_TABLES.iter().any(|id| t.id.starts_with(id))).collect();
         html! {
-            (figures(plots, plot_names, |_| true))
-            @for chosen in chosen { (table(chosen)) }
+            @if !plot_names.is_empty() { (plots_on_demand(plots, plot_names)) }
+            (metric_tables(&metrics))
+            @for other in chosen.iter().filter(|t| !metrics.iter().any(|m| m.id == t.id)) { (table(other)) }
         }
     };
     let remarks = remarks(study, &[&embedded.warnings[..], &embedded.remarks].concat());
@@ -139,6 +149,68 @@ const AGREEMENT_TABLES: [&str; 9] = [
     "invalid-samples",
 ];
 
+/// Tables of which each shows one metric of the same rows, by the beginning of their names.
+const METRIC_TABLES: [&str; 2] = ["difference-", "convergence-"];
+
+/// Tables with a row for each pair, of which identical pairs fill theirs with zeros.
+const PAIR_TABLES: [&str; 4] = ["difference-", "identical", "bias", "noise"];
+
+/// A table of pairs without the rows of those that are identical at every level; a note says how many they are.
+fn without_identical(study: &Study, table: &Table) -> Table {
+    let mut shorter = table.clone();
+    let pair_column = table.columns.iter().position(|column| column.title == "Pair");
+    let (true, Some(pair)) = (PAIR_TABLES.iter().any(|id| table.id.starts_with(id)), pair_column) else {
+        return shorter;
+    };
+    let differs = |scene: &str, name: &str| {
+        let own = study.differences.iter().filter(|d| d.scene == scene && !d.identical);
+        own.map(|d| pair_name(study, d)).any(|pair| pair == name)
+    };
+    let scene = table.columns.iter().position(|column| column.title == "Scene").unwrap_or(0);
+    shorter.rows.retain(|row| differs(&row[scene].text, &row[pair].text));
+    let left_out = table.rows.len() - shorter.rows.len();
+    if left_out > 0 {
+        let rows =
+            if left_out == 1 { "One row of a pair".to_owned() } else { format!("{left_out} rows of pairs") };
+        shorter
+            .notes
+            .push(format!("{rows} identical at every level left out; tables/{}.csv has all.", table.id));
+    }
+    shorter
+}
+
+/// Tables of one metric each under one heading, for the script to show one at a time.
+fn metric_tables(tables: &[&Table]) -> Markup {
+    let shown: Vec<&&Table> = tables.iter().filter(|table| !table.rows.is_empty()).collect();
+    html! {
+        @match (shown.as_slice(), tables) {
+            ([], [first, ..]) => p.note {
+                (first.notes.last().map_or("", String::as_str)) " No other pair was compared."
+            },
+            ([], []) => {},
+            _ => details.part {
+                summary { h3 { "Every metric by level" } span.detail { (plural(shown.len(), "metric")) } }
+                div.metrics {
+                    @for table in shown { div.metric data-title=(table.title) { (rows(table, false)) } }
+                }
+            },
+        }
+    }
+}
+
+/// Plots that open on demand.
+fn plots_on_demand(plots: &[Plot], names: &[&str]) -> Markup {
+    let count = plots.iter().filter(|p| names.iter().any(|name| p.file_name.starts_with(name))).count();
+    html! {
+        @if count > 0 {
+            details.part {
+                summary { h3 { "Plots" } span.detail { (count) } }
+                (figures(plots, names, |_| true))
+            }
+        }
+    }
+}
+
 /// Links to all sections.
 pub(super) fn navigation(sections: &[Section]) -> Markup {
     html! {
@@ -150,7 +222,10 @@ pub(super) fn navigation(sections: &[Section]) -> Markup {
 pub(super) fn join(sections: &[Section]) -> Markup {
     html! {
         @for section in sections {
-            section id=(section.id) { h2 { (section.heading) } (section.body) }
+            section id=(section.id) {
+                @if !section.id.starts_with("scene-") { h2 { (section.heading) } }
+                (section.body)
+            }
         }
     }
 }
@@ -187,11 +262,26 @@ fn table(table: &Table) -> Markup {
     table_with(table, false)
 }
 
-/// A table, whose rows are numbered for the script where they are pairs.
+/// A table that opens on demand; one without rows is a sentence.
 fn table_with(table: &Table, pairs: bool) -> Markup {
+    html! {
+        @if table.rows.is_empty() {
+            p.note { b { (table.title) } ": " (table.notes.last().map_or("", String::as_str)) }
+        } @else if table.id == "skipped" {
+            (rows(table, pairs))
+        } @else {
+            details.part {
+                summary { h3 { (table.title) } span.detail { (plural(table.rows.len(), "row")) } }
+                (rows(table, pairs))
+            }
+        }
+    }
+}
+
+/// The rows of a table, which are numbered for the script where they are pairs.
+fn rows(table: &Table, pairs: bool) -> Markup {
     let repeats = |i: usize| i > 0 && table.rows[i - 1].first() == table.rows[i].first();
     html! {
-        @if table.id != "skipped" { h3 { (table.title) } }
         div.table tabindex="0" role="region" aria-label=(table.title) {
             table {
                 thead {
@@ -310,7 +400,7 @@ fn repeat(study: &Study) -> Markup {
     let s = &e.settings;
     let levels: Vec<String> = s.spp.iter().map(|&spp| format::count(u64::from(spp))).collect();
     html! {
-        pre { code { (e.command_line()) } }
+        div.command { pre { code { (e.command_line()) } } }
         @if s.width > 0 {
             p {
                 "Images of " (s.width) "×" (s.height) " with up to " (plural(s.bounces as usize, "bounce"))

@@ -47,9 +47,14 @@ impl Measurement for SppLevel<'_> {
         keys.extend(pairs(&targets).into_iter().map(of_pair));
         for id in &targets {
             if level.seed == lab.plan.settings.seed {
-                let image = |kind| Key::File(lab.folder.image(level.scene, id, level.to, kind));
+                let film = lab.folder.film_hash(&level::film_record(level, id, "")).map(str::to_owned);
+                let image = |kind| Key::Image {
+                    path: lab.folder.image(level.scene, id, level.to, kind),
+                    film: film.clone(),
+                };
                 keys.push(image(ImageKind::Png));
-                if !lab.folder.has(convergence_key(level, id)) {
+                let is_compared = lab.folder.has(convergence_key(level, id));
+                if !is_compared || images::stays(&lab.plan.settings, level.to, lab.top(level.scene)) {
                     keys.push(image(ImageKind::Exr));
                 }
             } else {
@@ -128,6 +133,7 @@ impl SppLevel<'_> {
         for outcome in outcomes {
             records.push(level::film_record(level, &outcome.target, &outcome.hash).into());
             if level.seed == lab.plan.settings.seed {
+                level::check_film(level, &outcome.target, &outcome.hash, &lab.folder)?;
                 records.extend(level::bounces(level, outcome));
                 images::write(&lab.folder, level, &lab.plan.settings, outcome)?;
             } else {

@@ -85,4 +85,5 @@ class SortedTable {
   }
 }
 
-for (const root of document.querySelectorAll(".table")) new SortedTable(root);
+// The tables of the first screen are short and stay as they are.
+for (const root of document.querySelectorAll("main .table")) new SortedTable(root);

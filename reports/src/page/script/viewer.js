@@ -43,6 +43,8 @@ class Viewer {
     if (this.mode === "side" && this.names.length > 1) this.mode = "flip";
     const level = this.scene.levels.findIndex((r) => r.spp === spp);
     this.setLevel(level < 0 ? this.level : level);
+    const scene = this.root.closest("details");
+    if (scene) scene.open = true;
     this.root.scrollIntoView({ block: "nearest" });
     this.root.focus({ preventScroll: true });
   }

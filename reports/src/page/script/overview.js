@@ -1,0 +1,50 @@
+// What opens on demand, tables of metrics, the baseline of speeds, commands to copy -------------------------------
+
+// A viewer that was made in a closed scene has no size yet.
+for (const scene of document.querySelectorAll("details.scene")) {
+  scene.addEventListener("toggle", () => {
+    if (!scene.open) return;
+    const root = scene.querySelector(".viewer");
+    if (root) viewers.get(data.scenes[+root.dataset.scene].name).show();
+  });
+}
+
+// A link to a part opens it.
+function openTarget() {
+  const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const part = target && target.querySelector("details");
+  if (part) part.open = true;
+}
+addEventListener("hashchange", openTarget);
+openTarget();
+
+// Tables of one metric each are shown one at a time.
+for (const root of document.querySelectorAll(".metrics")) {
+  const tables = [...root.children];
+  const show = (index) => tables.forEach((table, i) => { table.hidden = i !== index; });
+  const options = tables.map((table, i) => element("option", { value: i, textContent: table.dataset.title }));
+  const input = element("select", { ariaLabel: "Metric", onchange: () => show(+input.value) }, ...options);
+  root.prepend(element("div", { className: "filters" }, input));
+  show(0);
+}
+
+// Speeds over another target.
+for (const table of document.querySelectorAll("table.bars")) {
+  const rows = [...table.tBodies[0].rows];
+  const place = table.querySelector(".baseline");
+  const input = element("select", { ariaLabel: "Baseline" }, ...rows.map((row) =>
+    element("option", { value: row.dataset.target, textContent: row.dataset.target })));
+  input.onchange = () => {
+    const base = +rows.find((row) => row.dataset.target === input.value).dataset.rate;
+    for (const row of rows) row.querySelector(".ratio").textContent = `${(+row.dataset.rate / base).toFixed(2)}×`;
+  };
+  place.replaceChildren(input);
+}
+
+for (const root of document.querySelectorAll(".command")) {
+  const button = element("button", { type: "button", textContent: "Copy", onclick: async () => {
+    await navigator.clipboard.writeText(root.textContent.replace(/Cop(y|ied)$/, ""));
+    button.textContent = "Copied";
+  } });
+  root.append(button);
+}
