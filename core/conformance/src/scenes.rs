@@ -243,9 +243,9 @@ pub fn everything() -> Result<Scene> {
             tangent: vec3(1.0, 0.0, 0.0),
             uv0: uv,
             uv1: [uv[1], -uv[0]],
-            color: 0xffc0_e0ff,
             ..Vertex::PLAIN
         })
+        .map(|v| v.with_color([1.0, 0.88, 0.75, 1.0]))
         .to_vec();
     place(&mut b, ground);
     let balls = [

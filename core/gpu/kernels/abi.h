@@ -29,9 +29,9 @@ typedef struct LS_ALIGN16 {
 
 typedef struct LS_ALIGN16 {
     Vec3 normal;
-    u32 color;
+    u32 red_green;
     Vec3 tangent;
-    float tangent_sign;
+    u32 blue_alpha;
     float uv0[2];
     float uv1[2];
 } Vertex;

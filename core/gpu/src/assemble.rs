@@ -10,7 +10,7 @@ use lockstep_core::error::{Error, Result};
 use lockstep_core::{Integrator, Order, Scheduling, Structure};
 
 /// Functions that all programs share, each header after those it needs.
-const HEADERS: [Header; 25] = [
+const HEADERS: [Header; 26] = [
     header!("abi.h"),
     header!("scene/scene.h"),
     header!("math/scalar.h"),
@@ -19,6 +19,7 @@ const HEADERS: [Header; 25] = [
     header!("math/rng.h"),
     header!("math/sampling.h"),
     header!("scene/camera.h"),
+    header!("scene/vertex.h"),
     header!("scene/texture.h"),
     header!("scene/environment.h"),
     header!("geometry/intersect.h"),

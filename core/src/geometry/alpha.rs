@@ -53,9 +53,7 @@ pub fn triangle_alpha(scene: &SceneData, material: &Material, triangle: u32, u: 
     let vertices = [&scene.vertices[i0 as usize], &scene.vertices[i1 as usize], &scene.vertices[i2 as usize]];
     // Alpha of the material and the vertices
     let b = [1.0 - u - v, u, v];
-    let of_vertices = vertex_alpha(vertices[0].color) * b[0]
-        + vertex_alpha(vertices[1].color) * b[1]
-        + vertex_alpha(vertices[2].color) * b[2];
+    let of_vertices = vertices[0].alpha() * b[0] + vertices[1].alpha() * b[1] + vertices[2].alpha() * b[2];
     let mut alpha = material.alpha * of_vertices;
     // Alpha of the base colour texture
     if material.base_color_texture != NONE {
@@ -63,9 +61,4 @@ pub fn triangle_alpha(scene: &SceneData, material: &Material, triangle: u32, u: 
         alpha *= texture::sample(scene, t, texture::coordinates(t, vertices, b)).a;
     }
     alpha
-}
-
-#[inline(always)]
-fn vertex_alpha(color: u32) -> f32 {
-    (color >> 24) as f32 * (1.0 / 255.0)
 }

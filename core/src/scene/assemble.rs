@@ -10,6 +10,7 @@ use crate::math::vec3::{Vec3, normalize, vec3};
 use crate::scene::SceneData;
 use crate::scene::mesh::{Flatten, MeshData};
 use crate::scene::types::*;
+use crate::scene::vertex::Vertex;
 
 /// Meshes placed several times are baked while all their copies together stay below this many triangles.
 const BAKED_COPIES: u64 = 65_536;

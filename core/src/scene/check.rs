@@ -9,6 +9,7 @@ use crate::scene::builder::SceneBuilder;
 use crate::scene::lighting::{EnvironmentLight, PunctualLight};
 use crate::scene::mesh::MeshData;
 use crate::scene::types::*;
+use crate::scene::vertex::Vertex;
 
 /// Upper limit of coordinates: differences and products of smaller ones cannot overflow in the intersector.
 const MAX_COORDINATE: f32 = 1e15;
@@ -141,10 +142,7 @@ impl SceneBuilder {
             return fail(format!("{} vertices for {count} positions", mesh.vertices.len()));
         }
         let finite = |v: &Vertex| {
-            v.normal.is_finite()
-                && v.tangent.is_finite()
-                && v.tangent_sign.is_finite()
-                && v.uv0.iter().chain(&v.uv1).all(|t| t.is_finite())
+            v.normal.is_finite() && v.tangent.is_finite() && v.uv0.iter().chain(&v.uv1).all(|t| t.is_finite())
         };
         if let Some(i) = mesh.vertices.iter().position(|v| !finite(v)) {
             return fail(format!("an attribute of vertex {i} is not finite"));

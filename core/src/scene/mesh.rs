@@ -1,6 +1,7 @@
 //! Meshes as loaders produce them, and how a scene stores them.
 
-use crate::scene::types::{Sphere, Vertex};
+use crate::scene::types::Sphere;
+use crate::scene::vertex::Vertex;
 
 /// Whether [`SceneBuilder::build`](crate::scene::SceneBuilder::build) may bake instances into world space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

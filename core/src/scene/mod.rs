@@ -13,6 +13,7 @@ mod lighting;
 mod mesh;
 pub mod texture;
 mod types;
+mod vertex;
 
 pub use crate::math::transform::{
     Affine, IDENTITY, compose, inverse, transform_normal, transform_point, transform_vector,
@@ -24,6 +25,7 @@ pub use image::{ImageId, Sampler, TextureTransform};
 pub use lighting::{AliasTable, EnvironmentLight, PunctualLight};
 pub use mesh::{Flatten, MeshData};
 pub use types::*;
+pub use vertex::Vertex;
 
 use crate::math::vec3::{Vec3, length};
 use std::ops::Deref;

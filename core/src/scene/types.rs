@@ -13,43 +13,6 @@ pub const NONE: u32 = u32::MAX;
 /// Set in a primitive index when it names a sphere instead of a triangle.
 pub const SPHERE_BIT: u32 = 0x8000_0000;
 
-/// Shading attributes of one mesh vertex; its position lives in [`crate::scene::SceneData::positions`] at the
-/// same index.
-#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-#[repr(C)]
-pub struct Vertex {
-    /// Unit normal in object space; zero asks for the geometric normal (flat shading).
-    pub normal: Vec3,
-    /// Linear RGBA, 8 bits a channel, red lowest; multiplies the base colour.
-    pub color: u32,
-    /// Unit tangent in object space (direction of increasing u); zero where there is no normal map.
-    pub tangent: Vec3,
-    /// +1 or -1: bitangent = sign * cross(normal, tangent).
-    pub tangent_sign: f32,
-    /// Texture coordinates of set 0; v grows downwards in the image, as in glTF.
-    pub uv0: [f32; 2],
-    /// Texture coordinates of set 1.
-    pub uv1: [f32; 2],
-}
-
-impl Vertex {
-    /// White, without normal, tangent or texture coordinates.
-    pub const PLAIN: Self = Self {
-        normal: Vec3::ZERO,
-        color: u32::MAX,
-        tangent: Vec3::ZERO,
-        tangent_sign: 1.0,
-        uv0: [0.0; 2],
-        uv1: [0.0; 2],
-    };
-}
-
-impl Default for Vertex {
-    fn default() -> Self {
-        Self::PLAIN
-    }
-}
-
 /// Three vertices and a material. Counter-clockwise seen from the front.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]

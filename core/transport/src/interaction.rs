@@ -155,7 +155,7 @@ impl<'a> Interaction<'a> {
             return n;
         }
         let handedness = if instance.flags & Instance::MIRRORED != 0 { -1.0 } else { 1.0 };
-        let bitangent = cross(n, tangent) * (v[0].tangent_sign * handedness);
+        let bitangent = cross(n, tangent) * (v[0].tangent_sign() * handedness);
         // Decode and apply the normal map
         let texel = self.texture(scene, material.normal_texture).rgb;
         let x = (2.0 * texel.x - 1.0) * material.normal_scale;
@@ -200,13 +200,11 @@ impl<'a> Interaction<'a> {
     #[inline(always)]
     pub(crate) fn vertex_color(&self) -> Vec3 {
         let v = &self.vertices;
-        if v[0].color == u32::MAX && v[1].color == u32::MAX && v[2].color == u32::MAX {
+        if v[0].is_white() && v[1].is_white() && v[2].is_white() {
             return Vec3::ONE;
         }
         let b = self.barycentrics;
-        texture::texel_rgb(v[0].color, 0) * b[0]
-            + texture::texel_rgb(v[1].color, 0) * b[1]
-            + texture::texel_rgb(v[2].color, 0) * b[2]
+        v[0].rgb() * b[0] + v[1].rgb() * b[1] + v[2].rgb() * b[2]
     }
 }
 

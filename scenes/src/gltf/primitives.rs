@@ -9,7 +9,7 @@ use crate::tangents::{self, VertexArrays};
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::math::vec3::{Vec3, cross, dot, normalize};
-use lockstep_core::math::{saturate, with_sign_of};
+use lockstep_core::math::saturate;
 use lockstep_core::scene::{MeshData, Vertex};
 use std::collections::HashMap;
 
@@ -229,7 +229,11 @@ impl Notes {
         note(self.normal_length, "NORMAL", "some normals are not of unit length; they were scaled to it");
         note(self.tangent_length, "TANGENT", "some tangents are not of unit length; they were scaled to it");
         note(self.tangent_sign, "TANGENT", "some tangents' w is neither 1 nor -1; its sign was used");
-        note(self.color_range, "COLOR_0", "some colours lie outside 0 to 1; they were limited");
+        note(
+            self.color_range,
+            "COLOR_0",
+            "some colours are negative, not finite or beyond 65504, or their alpha is not 0 to 1; they were limited",
+        );
     }
 }
 
@@ -267,8 +271,7 @@ fn vertex(attributes: &Attributes<'_>, index: usize, notes: &mut Notes) -> Verte
         let tangent = Vec3::from([x, y, z]);
         notes.tangent_length |= (dot(tangent, tangent) - 1.0).abs() > 0.02;
         notes.tangent_sign |= w.abs() != 1.0;
-        out.tangent = normalize(tangent);
-        out.tangent_sign = with_sign_of(1.0, w);
+        out = out.with_tangent(normalize(tangent), w);
     }
     if let Some(accessor) = &attributes.uv[0] {
         out.uv0 = accessor.vector::<2>(index);
@@ -281,8 +284,10 @@ fn vertex(attributes: &Attributes<'_>, index: usize, notes: &mut Notes) -> Verte
         if accessor.width() == 3 {
             rgba[3] = 1.0;
         }
-        notes.color_range |= rgba.iter().any(|v| !(0.0..=1.0).contains(v));
-        out.color = u32::from_le_bytes(rgba.map(|v| (saturate(v) * 255.0 + 0.5) as u8));
+        let [red, green, blue, alpha] = rgba;
+        notes.color_range |= [red, green, blue].iter().any(|v| !(0.0..=65_504.0).contains(v));
+        notes.color_range |= !(0.0..=1.0).contains(&alpha);
+        out = out.with_color([red, green, blue, saturate(alpha)]);
     }
     out
 }

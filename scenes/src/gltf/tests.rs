@@ -124,7 +124,20 @@ fn normalised_integers_and_vertex_colours_are_read() {
     });
     let scene = scene.unwrap().scene;
     assert_eq!((scene.vertices[1].uv0, scene.vertices[2].uv0), ([1.0, 0.0], [0.0, 1.0]));
-    assert_eq!(scene.vertices[2].color.to_le_bytes(), [0, 0, 255, 128]);
+    let third = scene.vertices[2];
+    assert_eq!(third.rgb(), vec3(0.0, 0.0, 1.0));
+    assert!((third.alpha() - 128.0 / 255.0).abs() < 2e-4);
+}
+
+#[test]
+fn dim_and_bright_vertex_colours_are_kept() {
+    let values: Vec<u8> = [0.0015f32, 0.005, 3.0].repeat(3).iter().flat_map(|v| v.to_le_bytes()).collect();
+    let loaded = with(|d| {
+        let color = accessor(d, &values, 5126, 3, "VEC3", false);
+        d["meshes"][0]["primitives"][0]["attributes"] = json!({"POSITION": 0, "COLOR_0": color});
+    });
+    let found = loaded.unwrap().scene.vertices[1].rgb();
+    assert!((found.x / 0.0015 - 1.0).abs() < 3e-4 && (found.y / 0.005 - 1.0).abs() < 3e-4 && found.z == 3.0);
 }
 
 #[test]

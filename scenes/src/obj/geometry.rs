@@ -4,7 +4,6 @@ use super::{lines, number, shorten};
 use crate::limits::{GeometryBudget, Limits};
 use crate::warning::Warnings;
 use lockstep_core::Result;
-use lockstep_core::math::saturate;
 use std::collections::HashMap;
 
 /// "No index".
@@ -17,7 +16,7 @@ pub(super) type Corner = [u32; 3];
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
     pub(super) positions: Vec<[f32; 3]>,
-    pub(super) colors: Vec<u32>,
+    pub(super) colors: Vec<[f32; 3]>,
     pub(super) coordinates: Vec<[f32; 2]>,
     pub(super) normals: Vec<[f32; 3]>,
     /// Distinct corners.
@@ -128,11 +127,7 @@ impl Reader<'_> {
         let [x, y, z, r, g, b] = self.numbers::<6>(rest, 3, line)?;
         let has_color = rest.split_whitespace().nth(5).is_some();
         self.out.positions.push([x, y, z]);
-        self.out.colors.push(if has_color {
-            u32::from_le_bytes([r, g, b, 1.0].map(|v| (saturate(v) * 255.0 + 0.5) as u8))
-        } else {
-            u32::MAX
-        });
+        self.out.colors.push(if has_color { [r, g, b] } else { [1.0; 3] });
         Ok(())
     }
 

@@ -13,12 +13,13 @@ pub(super) fn assemble(parsed: Parsed, surfaces: &[Surface], warnings: &mut Warn
     let mut mesh = MeshData { triangles: parsed.triangles, ..MeshData::default() };
     for &[position, coordinates, normal] in &parsed.corners {
         mesh.positions.push(parsed.positions[position as usize]);
-        mesh.vertices.push(Vertex {
+        let vertex = Vertex {
             normal: parsed.normals.get(normal as usize).map_or(Vec3::ZERO, |&n| normalize(n.into())),
-            color: parsed.colors[position as usize],
             uv0: parsed.coordinates.get(coordinates as usize).copied().unwrap_or([0.0; 2]),
             ..Vertex::default()
-        });
+        };
+        let [red, green, blue] = parsed.colors[position as usize];
+        mesh.vertices.push(vertex.with_color([red, green, blue, 1.0]));
     }
     mesh.materials = (0..mesh.triangles.len()).map(|i| of(i).material).collect();
     let mapped: Vec<usize> = (0..mesh.triangles.len()).filter(|&i| of(i).normal_map).collect();

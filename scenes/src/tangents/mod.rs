@@ -170,14 +170,14 @@ fn store(arrays: &mut VertexArrays<'_>, triangles: &mut [[u32; 3]], corners: &[[
         }
         has_tangent[original] = true;
         let vertex = &mut arrays.vertices[stored as usize];
-        (vertex.tangent, vertex.tangent_sign) = (tangent.direction, tangent.sign);
+        *vertex = vertex.with_tangent(tangent.direction, tangent.sign);
         *index = stored;
     }
     for &index in triangles.iter().flatten() {
         let vertex = &mut arrays.vertices[index as usize];
         let is_done = has_tangent.get(index as usize).copied().unwrap_or(true);
         if !is_done && vertex.normal != Vec3::ZERO {
-            (vertex.tangent, vertex.tangent_sign) = (any_orthogonal(vertex.normal), 1.0);
+            *vertex = vertex.with_tangent(any_orthogonal(vertex.normal), 1.0);
         }
     }
 }

@@ -132,18 +132,20 @@ fn mesh(materials: &[u32]) -> MeshData {
             let bump = 0.25 * (h[0] >> 30) as f32;
             data.positions.push([x, bump, z]);
             let flat = h[1] >> 30 == 0;
-            data.vertices.push(Vertex {
+            let vertex = Vertex {
                 normal: if flat {
                     Vec3::ZERO
                 } else {
                     lockstep_core::math::vec3::normalize(vec3(0.2 * bump, 1.0, -0.1))
                 },
-                color: if h[2] >> 31 == 0 { u32::MAX } else { h[2] | 0x8000_0000 },
-                tangent: vec3(1.0, 0.0, 0.0),
-                tangent_sign: if h[3] >> 31 == 0 { 1.0 } else { -1.0 },
                 uv0: [i as f32 * 0.4, j as f32 * 0.3],
                 uv1: [j as f32 * -0.7, i as f32 * 0.9],
-            });
+                ..Vertex::PLAIN
+            };
+            let color = [0, 8, 16, 24].map(|shift| (h[2] >> shift & 255) as f32 / 128.0);
+            let vertex = if h[2] >> 31 == 0 { vertex } else { vertex.with_color(color) };
+            data.vertices
+                .push(vertex.with_tangent(vec3(1.0, 0.0, 0.0), if h[3] >> 31 == 0 { 1.0 } else { -1.0 }));
         }
     }
     for i in 0..SIDE {

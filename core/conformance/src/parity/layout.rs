@@ -36,7 +36,7 @@ macro_rules! layouts {
 layouts! {
     Vec3 { x, y, z }
     Packed { v, w }
-    Vertex { normal, color, tangent, tangent_sign, uv0, uv1 }
+    Vertex { normal, red_green, tangent, blue_alpha, uv0, uv1 }
     Triangle { vertices, material }
     Sphere { center, radius, material, reserved }
     Mesh { first_triangle, triangle_count, first_sphere, sphere_count }

@@ -85,6 +85,8 @@ macro_rules! scene {
 
 /// Radius of a lens, often zero.
 const LENS: Domain = Range(0.0, 0.5);
+/// Two half floats.
+const HALVES: Domain = Word;
 /// A film's side less one.
 const SIDE: Domain = Below(4096);
 /// Kind, base colour, roughness, metallic, index of refraction, transmission, side.
@@ -324,6 +326,13 @@ pub(super) const PROBES: &[ParityCase] = &[
         }
     ),
     // texture
+    value!("vertex", [HALVES, HALVES], "fffffu", |x, out| {
+        let v = Vertex { red_green: x.u(0), blue_alpha: x.u(1), ..Vertex::PLAIN };
+        out.v(v.rgb());
+        out.f(v.alpha());
+        out.f(v.tangent_sign());
+        out.b(v.is_white());
+    }),
     scene!("texture_texel_rgb", [Word, Word], "fff", |_, x, out| out.v(texture::texel_rgb(x.u(0), x.u(1)))),
     value!("texture_wrap_index", [Word, Below(16_384), Below(3)], "u", |x, out| {
         out.u(texture::wrap_index(x.u(0) as i32 >> 8, x.u(1) + 1, x.u(2)));

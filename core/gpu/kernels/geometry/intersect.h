@@ -264,10 +264,6 @@ LS_FN Accepted intersect_accept(Slabs slabs, Box box, float t, float t_min) {
     return accepted;
 }
 
-LS_FN float intersect_vertex_alpha(u32 color) {
-    return (float)(color >> 24) * (1.0f / 255.0f);
-}
-
 /* The alpha at barycentrics `(u, v)` of a triangle of the scene. */
 LS_FN float intersect_triangle_alpha(SceneRef scene, Material material, u32 index, float u, float v) {
     Triangle triangle = load_triangle(scene, index);
@@ -275,8 +271,7 @@ LS_FN float intersect_triangle_alpha(SceneRef scene, Material material, u32 inde
     Vertex b = load_vertex(scene, triangle.vertices[1]);
     Vertex c = load_vertex(scene, triangle.vertices[2]);
     Vec3 weights = vec3_new(1.0f - u - v, u, v);
-    float of_vertices = intersect_vertex_alpha(a.color) * weights.x + intersect_vertex_alpha(b.color) * weights.y
-                        + intersect_vertex_alpha(c.color) * weights.z;
+    float of_vertices = vertex_alpha(a) * weights.x + vertex_alpha(b) * weights.y + vertex_alpha(c) * weights.z;
     float alpha = material.alpha * of_vertices;
     if (material.base_color_texture != NONE) {
         Texture texture = load_texture(scene, material.base_color_texture);

@@ -44,9 +44,9 @@ LS_FN Vec3 surface_translation(Affine a) {
 LS_FN Vertex surface_plain_vertex(void) {
     Vertex v;
     v.normal = vec3_splat(0.0f);
-    v.color = 0xffffffffu;
+    v.red_green = 0x3c003c00u;
     v.tangent = vec3_splat(0.0f);
-    v.tangent_sign = 1.0f;
+    v.blue_alpha = 0x3c003c00u;
     v.uv0[0] = 0.0f;
     v.uv0[1] = 0.0f;
     v.uv1[0] = 0.0f;
@@ -163,7 +163,7 @@ LS_FN Vec3 surface_interaction_perturbed_normal(SceneRef scene, Interaction at, 
         return n;
     }
     float turned = (instance.flags & INSTANCE_MIRRORED) != 0u ? -1.0f : 1.0f;
-    Vec3 bitangent = vec3_scale(vec3_cross(n, tangent), at.vertices[0].tangent_sign * turned);
+    Vec3 bitangent = vec3_scale(vec3_cross(n, tangent), vertex_tangent_sign(at.vertices[0]) * turned);
     Vec3 texel = surface_interaction_texture(scene, at, material.normal_texture).rgb;
     float x = (2.0f * texel.x - 1.0f) * material.normal_scale;
     float y = (2.0f * texel.y - 1.0f) * material.normal_scale;
@@ -173,13 +173,13 @@ LS_FN Vec3 surface_interaction_perturbed_normal(SceneRef scene, Interaction at, 
 }
 
 LS_FN Vec3 surface_interaction_vertex_color(Interaction at) {
-    u32 c0 = at.vertices[0].color;
-    u32 c1 = at.vertices[1].color;
-    u32 c2 = at.vertices[2].color;
-    if (c0 == 0xffffffffu && c1 == 0xffffffffu && c2 == 0xffffffffu) {
+    Vertex a = at.vertices[0];
+    Vertex b = at.vertices[1];
+    Vertex c = at.vertices[2];
+    if (vertex_is_white(a) && vertex_is_white(b) && vertex_is_white(c)) {
         return vec3_splat(1.0f);
     }
-    return vec3_weigh(texture_linear_rgb(c0), texture_linear_rgb(c1), texture_linear_rgb(c2), at.barycentrics);
+    return vec3_weigh(vertex_rgb(a), vertex_rgb(b), vertex_rgb(c), at.barycentrics);
 }
 
 /* Evaluates the material's textures. */

@@ -407,14 +407,24 @@ LS_PROBE(texture_wrap_coordinate, 2, 1) {
 LS_FN Vertex probe_uv_vertex(LS_GLOBAL const u32 *x) {
     Vertex v;
     v.normal = vec3_splat(0.0f);
-    v.color = 0u;
+    v.red_green = 0u;
     v.tangent = vec3_splat(0.0f);
-    v.tangent_sign = 1.0f;
+    v.blue_alpha = 0u;
     v.uv0[0] = IN_F(0);
     v.uv0[1] = IN_F(1);
     v.uv1[0] = IN_F(2);
     v.uv1[1] = IN_F(3);
     return v;
+}
+
+LS_PROBE(vertex, 2, 6) {
+    Vertex v;
+    v.red_green = IN_U(0);
+    v.blue_alpha = IN_U(1);
+    OUT_V(0, vertex_rgb(v));
+    OUT_F(3, vertex_alpha(v));
+    OUT_F(4, vertex_tangent_sign(v));
+    OUT_U(5, vertex_is_white(v) ? 1u : 0u);
 }
 
 LS_PROBE(texture_coordinates, 22, 2) {

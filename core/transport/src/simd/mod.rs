@@ -146,8 +146,8 @@ fn batchable(scene: &SceneData, hit: &Hit) -> Option<([u32; 3], u32)> {
 #[inline(always)]
 fn is_white(scene: &SceneData, vertices: [u32; 3]) -> bool {
     let [a, b, c] = vertices;
-    let color = |vertex: u32| scene.vertices[vertex as usize].color;
-    color(a) & color(b) & color(c) == u32::MAX
+    let white = |vertex: u32| scene.vertices[vertex as usize].is_white();
+    white(a) & white(b) & white(c)
 }
 
 /// Arguments of shading one batch.

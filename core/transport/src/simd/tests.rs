@@ -39,8 +39,8 @@ fn builder() -> SceneBuilder {
         for k in 0..3 {
             soup.positions.push((center + point(3 * i + k, 1) * 0.4).to_array());
             let normal = if i % 3 == 0 { Vec3::ZERO } else { normalize(point(3 * i + k, 2)) };
-            let color = if i % 10 == 0 { 0xff40_80c0 } else { u32::MAX };
-            soup.vertices.push(Vertex { normal, color, ..Vertex::PLAIN });
+            let color = if i % 10 == 0 { [0.75, 0.5, 0.25, 1.0] } else { [1.0; 4] };
+            soup.vertices.push(Vertex { normal, ..Vertex::PLAIN }.with_color(color));
         }
         soup.triangles.push([base, base + 1, base + 2]);
         let kind = if i % 4 == 3 { i / 4 % 6 } else { i % 2 };

@@ -173,7 +173,7 @@ pub(super) const BUGS: [Bug; 15] = [
         name: "tangent handedness dropped",
         edits: &[edit(
             "core/gpu/kernels/integrators/interaction.h",
-            "vec3_scale(vec3_cross(n, tangent), at.vertices[0].tangent_sign * turned)",
+            "vec3_scale(vec3_cross(n, tangent), vertex_tangent_sign(at.vertices[0]) * turned)",
             "vec3_scale(vec3_cross(n, tangent), turned)",
         )],
         quantity: Quantity::ShadingNormal,

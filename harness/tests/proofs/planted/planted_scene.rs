@@ -61,7 +61,7 @@ fn quad(corners: [[f32; 3]; 4], repeats: f32, material: u32) -> MeshData {
     let [a, b, _, d] = corners.map(Vec3::from);
     let tangent = normalize(b - a);
     let normal = normalize(lockstep_core::math::vec3::cross(b - a, d - a));
-    let vertex = |uv0| Vertex { normal, tangent, tangent_sign: -1.0, uv0, ..Vertex::PLAIN };
+    let vertex = |uv0| Vertex { normal, uv0, ..Vertex::PLAIN }.with_tangent(tangent, -1.0);
     MeshData {
         positions: corners.to_vec(),
         vertices: [[0.0, 0.0], [repeats, 0.0], [repeats, repeats], [0.0, repeats]].map(vertex).to_vec(),

@@ -39,9 +39,10 @@ pub(super) fn compute(positions: &[[f32; 3]], vertices: &mut [Vertex], triangles
             continue;
         }
         let t = normalize(u - n * dot(n, u));
-        vertex.tangent = if t == Vec3::ZERO || !t.is_finite() { any_orthogonal(n) } else { t };
+        let tangent = if t == Vec3::ZERO || !t.is_finite() { any_orthogonal(n) } else { t };
         // v grows downwards in the image, but a normal map's green channel points up.
-        vertex.tangent_sign = if dot(cross(n, vertex.tangent), v) > 0.0 { -1.0 } else { 1.0 };
+        let sign = if dot(cross(n, tangent), v) > 0.0 { -1.0 } else { 1.0 };
+        *vertex = vertex.with_tangent(tangent, sign);
     }
 }
 
@@ -60,7 +61,7 @@ mod tests {
         });
         compute(&positions, &mut vertices, &[[0, 1, 2], [0, 2, 3]]);
         for vertex in vertices {
-            assert_eq!((vertex.tangent, vertex.tangent_sign), (vec3(1.0, 0.0, 0.0), 1.0));
+            assert_eq!((vertex.tangent, vertex.tangent_sign()), (vec3(1.0, 0.0, 0.0), 1.0));
         }
     }
 }

@@ -1,0 +1,30 @@
+/* Shading attributes of mesh vertices. The counterpart of core/src/scene/vertex.rs. */
+
+/* The half float in the lowest 15 bits; their exponent is not the largest. */
+LS_FN float vertex_half(u32 bits) {
+    u32 magnitude = bits & 0x7fffu;
+    if (magnitude < 0x400u) {
+        return (float)magnitude * (1.0f / 16777216.0f);
+    }
+    return LS_AS_F32((magnitude << 13) + (112u << 23));
+}
+
+/* Linear RGB that multiplies the base colour. */
+LS_FN Vec3 vertex_rgb(Vertex v) {
+    return vec3_new(vertex_half(v.red_green), vertex_half(v.red_green >> 16), vertex_half(v.blue_alpha));
+}
+
+/* Alpha that multiplies the material's. */
+LS_FN float vertex_alpha(Vertex v) {
+    return vertex_half(v.blue_alpha >> 16);
+}
+
+/* +1 or -1: bitangent = sign * cross(normal, tangent). */
+LS_FN float vertex_tangent_sign(Vertex v) {
+    return LS_AS_F32(0x3f800000u | (v.blue_alpha & 0x80000000u));
+}
+
+/* True when RGB is one. */
+LS_FN bool vertex_is_white(Vertex v) {
+    return v.red_green == 0x3c003c00u && (v.blue_alpha & 0xffffu) == 0x3c00u;
+}
