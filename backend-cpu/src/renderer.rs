@@ -1,6 +1,8 @@
 //! The CPU renderer: rayon tasks over tiles, a wavefront path tracer per tile.
 
 use crate::intersector::{Built, Intersector};
+use crate::pair_renderer::{PairJob, PairRenderer};
+use crate::splat_film::SplatFilm;
 use crate::tally::Tally;
 use crate::tile_renderer::{PassJob, TileRenderer};
 use crate::tiling::{Tile, split_into_tiles, tile_size};
@@ -16,6 +18,7 @@ use lockstep_core::{
 use lockstep_core::{DeviceInfo, Error, Film, LoadReport, PassReport, Renderer, Result, Settings};
 use lockstep_core::{KernelConfig, Order, Rays};
 use lockstep_core::{check_range, nothing_loaded};
+use lockstep_transport::integrators::bidirectional::Techniques;
 use lockstep_transport::record_path;
 use lockstep_transport::simd::can_batch;
 use rayon::prelude::*;
@@ -39,6 +42,8 @@ struct Loaded<I> {
     intersector: I,
     batches: bool,
     tiles: Vec<Tile>,
+    /// The techniques of an integrator of light and camera sub-paths, and its film.
+    pairs: Option<(Techniques, SplatFilm)>,
     rays: Rays,
     order: Order,
     spp: u32,
@@ -60,6 +65,13 @@ impl<I: Intersector> CpuRenderer<I> {
             })?;
         Ok(Self { info, pool, bvh_cache, loaded: None })
     }
+}
+
+/// The techniques and an empty film of an integrator of light and camera sub-paths; `None` for one of camera
+/// paths, whose film is that of its tiles.
+fn pairs_of(settings: &Settings) -> Option<(Techniques, SplatFilm)> {
+    let pixels = settings.width as usize * settings.height as usize;
+    Techniques::of(settings.integrator).map(|techniques| (techniques, SplatFilm::new(pixels)))
 }
 
 fn ms(d: Duration) -> f64 {
@@ -90,6 +102,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
                 settings.height,
                 tile_size(&KernelConfig::default(), settings.width),
             ),
+            pairs: pairs_of(settings),
             rays: Rays::default(),
             order: Order::default(),
             spp: 0,
@@ -109,17 +122,25 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             return Err(Error::Unsupported { actor: self.info.target.clone(), what: "rendering".into() });
         }
         let loaded = self.loaded.as_mut().ok_or_else(nothing_loaded)?;
-        let Loaded { scene, settings, intersector, batches, tiles, rays, order, spp, invalid } = loaded;
+        let Loaded { scene, settings, intersector, batches, tiles, pairs, rays, order, spp, invalid } =
+            loaded;
         let added = check_range(*spp, &samples)?;
         let camera = scene.camera.frame(settings.width, settings.height);
         let (settings, batches, rays, order) = (*settings, *batches, *rays, *order);
-        let job = PassJob { scene, intersector, camera, settings, samples, rays, batches, order };
+        let pass = PassJob { scene, intersector, camera, settings, samples, rays, batches, order };
         let start = Instant::now();
-        let tally = self.pool.install(|| {
-            tiles
+        let tally = self.pool.install(|| match pairs {
+            None => tiles
                 .par_iter_mut()
-                .map_init(TileRenderer::default, |renderer, tile| renderer.render(&job, tile))
-                .reduce(Tally::default, Tally::merge)
+                .map_init(TileRenderer::default, |renderer, tile| renderer.render(&pass, tile))
+                .reduce(Tally::default, Tally::merge),
+            Some((techniques, film)) => {
+                let job = PairJob { pass, techniques: *techniques, film };
+                tiles
+                    .par_iter()
+                    .map_init(PairRenderer::default, |renderer, tile| renderer.render(&job, &tile.pixels))
+                    .reduce(Tally::default, Tally::merge)
+            }
         });
         let total = start.elapsed();
         intersector.check()?;
@@ -140,6 +161,10 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         *film = Film::new(loaded.settings.width, loaded.settings.height)?;
         film.spp = loaded.spp;
         film.invalid = loaded.invalid;
+        if let Some((_, splats)) = &loaded.pairs {
+            film.sums = splats.sums();
+            return Ok(());
+        }
         for tile in &loaded.tiles {
             for (&pixel, sum) in tile.pixels.iter().zip(&tile.sums) {
                 film.sums[pixel as usize] = *sum;
@@ -173,6 +198,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         }
         let Settings { width, height, .. } = loaded.settings;
         loaded.tiles = split_into_tiles(width, height, tile_size(config, width));
+        loaded.pairs = pairs_of(&loaded.settings);
         (loaded.rays, loaded.order) = (rays, order);
         (loaded.spp, loaded.invalid) = (0, InvalidSamples::default());
         Ok(ConfigureReport::default())
@@ -180,7 +206,12 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
 
     fn record_paths(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PathVertex>>> {
         let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
-        let Loaded { scene, settings, intersector, .. } = loaded;
+        let Loaded { scene, settings, intersector, pairs, .. } = loaded;
+        if pairs.is_some() {
+            return Err(
+                self.unsupported(&format!("recording paths of the integrator {}", settings.integrator))
+            );
+        }
         PathRequest::check(requests, &self.info.target, settings.width, settings.height)?;
         let camera = scene.camera.frame(settings.width, settings.height);
         let path = |scratch: &mut [I::Scratch; 2], request: &PathRequest| {

@@ -68,7 +68,7 @@ impl<S: Default> Default for TileRenderer<S> {
 /// The first `count` entries of a queue, with stale contents; grows the queue with `filling` where it is
 /// shorter.
 #[inline(always)]
-fn prefix_mut<T: Clone>(queue: &mut Vec<T>, count: usize, filling: T) -> &mut [T] {
+pub(crate) fn prefix_mut<T: Clone>(queue: &mut Vec<T>, count: usize, filling: T) -> &mut [T] {
     if queue.len() < count {
         queue.resize(count, filling);
     }

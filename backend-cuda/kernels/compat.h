@@ -6,6 +6,8 @@ typedef long long i64;
 typedef unsigned long long u64;
 
 #define LS_FN static __device__ __forceinline__
+/* A function that is called: too large to be inlined at each of its uses. */
+#define LS_CALL static __device__ __noinline__
 #define LS_KERNEL extern "C" __global__
 /* Launch bounds. Traversal is bound by memory latency: eight resident blocks of 128 threads, at 64
  * registers each, gain more than spilling costs. LS_GROUP is the block size of kernels for large blocks;
@@ -30,6 +32,8 @@ typedef unsigned long long u64;
 #define LS_LOCAL_SIZE() ((u32)blockDim.x)
 #define LS_BARRIER() __syncthreads()
 #define LS_ATOMIC_ADD(counter, amount) atomicAdd(counter, amount)
+/* Adds to a 64-bit sum. */
+#define LS_ATOMIC_ADD_I64(sum, amount) (void)atomicAdd((u64 *)(sum), (u64)(amount))
 
 /* Active lanes of the warp. Warp-aggregated atomic increment; returns the old value. */
 #define LS_LANES() ((u32)__popc(__activemask()))

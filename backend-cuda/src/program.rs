@@ -32,7 +32,12 @@ pub(crate) struct ProgramKey {
 impl ProgramKey {
     /// The program that passes launch under a kernel configuration, for scenes with at most these features.
     pub(crate) fn of(config: &KernelConfig, features: KernelFeatures) -> Self {
-        Self { mode: config.mode, kind: ProgramKind::of(config), bound: BlockBound::of(config), features }
+        Self {
+            mode: config.mode,
+            kind: ProgramKind::of(config, features.integrator),
+            bound: BlockBound::of(config),
+            features,
+        }
     }
 
     /// The program that records paths, for all scenes.

@@ -10,6 +10,8 @@ typedef long i64;
 typedef ulong u64;
 
 #define LS_FN static inline __attribute__((always_inline))
+/* A function that is called: too large to be inlined at each of its uses. */
+#define LS_CALL static __attribute__((noinline))
 /* No vectorisation across work-items: neighbouring rays diverge at the first node. */
 #ifdef cl_intel_vec_len_hint
 #define LS_KERNEL __kernel __attribute__((intel_vec_len_hint(1)))
@@ -32,6 +34,23 @@ typedef ulong u64;
 #define LS_LOCAL_SIZE() ((u32)get_local_size(0))
 #define LS_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define LS_ATOMIC_ADD(counter, amount) atomic_add(counter, amount)
+/* Adds to a 64-bit sum; without 64-bit atomics, to its halves one after the other. A carry out of the lower
+ * half may arrive late, but the sum is exact when the kernel has ended. */
+#ifdef cl_khr_int64_base_atomics
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#define LS_ATOMIC_ADD_I64(sum, amount) (void)atom_add((volatile __global long *)(sum), (long)(amount))
+#else
+#define LS_ATOMIC_ADD_I64(sum, amount) ls_atomic_add_halves((volatile __global uint *)(sum), (ulong)(amount))
+
+LS_FN void ls_atomic_add_halves(volatile __global uint *halves, ulong amount) {
+    uint low = (uint)amount;
+    uint before = atomic_add(&halves[0], low);
+    uint high = (uint)(amount >> 32) + (before + low < before ? 1u : 0u);
+    if (high != 0u) {
+        atomic_add(&halves[1], high);
+    }
+}
+#endif
 
 /* Active lanes of the warp. OpenCL C 1.2 has no subgroups; without NVIDIA's assembly a warp has one lane. */
 #ifdef __NV_CL_C_VERSION

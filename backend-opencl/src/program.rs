@@ -28,7 +28,7 @@ impl ProgramKey {
     pub(crate) fn of(config: &KernelConfig, device_type: DeviceType, features: KernelFeatures) -> Self {
         let features =
             if device_type == DeviceType::Gpu { features } else { KernelFeatures::all(features.integrator) };
-        Self { mode: config.mode, kind: ProgramKind::of(config), features }
+        Self { mode: config.mode, kind: ProgramKind::of(config, features.integrator), features }
     }
 
     /// The program that records paths, for all scenes.

@@ -70,7 +70,7 @@ pub fn tiled(i: u32, width: u32, height: u32) -> u32 {
 /// Rounds one channel to film units: up with the probability of the fraction, which is zero from radiance 1
 /// on. The mean over random words is `v` to within 2^-24 units. Zero stays zero.
 #[inline(always)]
-fn units(v: f32, word: u32) -> i64 {
+pub(crate) fn units(v: f32, word: u32) -> i64 {
     let exact = crate::math::clamp(v, 0.0, MAX_SAMPLE_RADIANCE) * UNITS_PER_RADIANCE;
     let whole = exact as i64;
     // Odd multiples of 2^-24, so that a subnormal fraction never matters

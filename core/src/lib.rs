@@ -22,6 +22,7 @@ pub mod renderer;
 mod report;
 pub mod scene;
 mod settings;
+pub mod splat;
 mod target_id;
 
 pub use backend::{Backend, OpenOptions, TargetStatus, Unavailable};

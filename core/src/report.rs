@@ -39,6 +39,10 @@ pub mod stage {
     pub const SHADE: &str = "shade";
     /// Occlusion of shadow rays, and adding unoccluded light.
     pub const CONNECT: &str = "connect";
+    /// Whole light sub-paths with their connections to the camera.
+    pub const LIGHT_PATHS: &str = "light paths";
+    /// Whole camera sub-paths with their connections to lights and light sub-paths.
+    pub const CAMERA_PATHS: &str = "camera paths";
 }
 
 /// Device time of one stage.

@@ -17,26 +17,39 @@ pub enum Integrator {
     /// Ambient occlusion: the share of cosine-weighted directions that leave the scene from the first hit, 0
     /// to 1; black where the camera ray escapes.
     Ao,
+    /// Light tracing: paths from lights, connected to the camera at every vertex (Dutré, Lafortune and
+    /// Willems 1993). Light that a camera ray hits is added, but nothing is seen by way of a mirror or glass.
+    Light,
+    /// Bidirectional path tracing: all connections of a light sub-path and a camera sub-path (Lafortune and
+    /// Willems 1993; Veach and Guibas 1994), weighted by the balance heuristic.
+    Bpt,
 }
 
 impl Integrator {
     /// Every integrator, the default first.
-    pub const ALL: [Self; 2] = [Self::Path, Self::Ao];
+    pub const ALL: [Self; 4] = [Self::Path, Self::Ao, Self::Light, Self::Bpt];
 
     /// The name on the command line and in records.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Path => "path",
             Self::Ao => "ao",
+            Self::Light => "light",
+            Self::Bpt => "bpt",
         }
     }
 
     /// Rounds of extend, shade and connect that a sample of `bounces` bounces takes.
     pub const fn rounds(self, bounces: u32) -> u32 {
         match self {
-            Self::Path => bounces + 1,
+            Self::Path | Self::Light | Self::Bpt => bounces + 1,
             Self::Ao => 1,
         }
+    }
+
+    /// Whether samples add to pixels other than their own, by [`crate::splat`].
+    pub const fn splats(self) -> bool {
+        matches!(self, Self::Light | Self::Bpt)
     }
 }
 

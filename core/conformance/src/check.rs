@@ -1,7 +1,8 @@
 //! The list of checks, and how one is run.
 
 use crate::{
-    Checked, Extent, Subject, configs, contract, fast, identity, parity, physics, timing, trace_rays,
+    Checked, Extent, Subject, bidirectional, configs, contract, fast, identity, parity, physics, timing,
+    trace_rays,
 };
 use lockstep_core::Mode;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -102,6 +103,11 @@ pub const CHECKS: &[Check] = &[
     check!(physics::lamps_with_alpha_shine_by_their_coverage, []),
     check!(physics::shadow_rays_end_just_before_their_light, []),
     check!(physics::ambient_occlusion_is_what_the_form_factor_leaves, []),
+    check!(bidirectional::scenes_without_lights_or_geometry_render, []),
+    check!(bidirectional::any_split_gives_the_same_bits, []),
+    check!(bidirectional::films_are_the_references, [Need::Reference]),
+    check!(bidirectional::furnaces_are_white, []),
+    check!(bidirectional::means_are_the_path_tracers, []),
     check!(fast::the_mode_is_labelled_and_leaves_the_exact_one_alone, [Need::FastMode]),
     check!(fast::means_agree_and_one_percent_would_be_found, [Need::FastMode]),
     check!(timing::kernels_fill_the_pass, [Need::Scenes, Need::Probes, Need::FullExtent]),

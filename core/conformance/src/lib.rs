@@ -6,6 +6,8 @@
 //! - `parity`: device functions, records and constants against their Rust counterparts, function by function;
 //! - `identity`: films, ray counts and recorded paths against a reference renderer, to the bit;
 //! - `configs`: no kernel configuration changes a film, and impossible ones are refused;
+//! - `bidirectional`: integrators of light and camera sub-paths, against closed forms, path tracer and
+//!   reference;
 //! - `physics`: light transport against closed forms and statistics;
 //! - `fast`: the fast mode against the exact one, statistically;
 //! - `timing`: stage times against the time of the pass.
@@ -56,6 +58,7 @@
 //! A claim that does not hold is asserted, as in any test; a renderer that fails where it must work is a
 //! [`Failure`].
 
+mod bidirectional;
 mod check;
 mod configs;
 mod contract;

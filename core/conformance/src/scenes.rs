@@ -206,6 +206,106 @@ pub fn small_and_large_light() -> Result<Scene> {
     b.build()
 }
 
+/// A light of [`lit_by`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LitBy {
+    /// Two large emissive triangles close to the floor.
+    Triangles,
+    /// A sphere.
+    Sphere,
+    /// A point light.
+    Point,
+    /// A spot light.
+    Spot,
+    /// The sun: parallel light.
+    Sun,
+    /// A sky that changes with the direction.
+    Sky,
+}
+
+/// Every light of [`lit_by`].
+pub const LIGHTS: [LitBy; 6] =
+    [LitBy::Triangles, LitBy::Sphere, LitBy::Point, LitBy::Spot, LitBy::Sun, LitBy::Sky];
+
+/// Rough surfaces, one of each kind, on a floor under one light, seen through a thin lens.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn lit_by(light: LitBy) -> Result<Scene> {
+    let mut b = SceneBuilder::new(format!("lit-by-{light:?}").to_lowercase());
+    b.camera = Camera {
+        lens_radius: 0.05,
+        focus_distance: 4.0,
+        ..spot_camera(vec3(0.0, 2.0, 4.0), vec3(0.0, 0.3, 0.0), 45.0)
+    };
+    let matte = b.material(Material::diffuse([0.7, 0.6, 0.5]));
+    place(&mut b, floor(3.0, matte));
+    let balls = [
+        Material::conductor([0.9, 0.8, 0.6], 0.5),
+        Material::dielectric(1.5, 0.5),
+        Material::principled([0.6, 0.3, 0.2], 0.2, 0.5),
+        Material { transmission: 0.8, ..Material::principled([0.4, 0.8, 0.5], 0.0, 0.6) },
+        Material { alpha: 0.5, alpha_mode: 2, ..Material::diffuse([0.2, 0.4, 0.9]) },
+    ];
+    for (i, material) in balls.into_iter().enumerate() {
+        let m = b.material(material);
+        place(&mut b, ball([i as f32 * 0.7 - 1.4, 0.35, 0.3 * (i % 2) as f32], 0.3, m));
+    }
+    // Normals that lean away from the geometry, so that shading normals matter
+    let wall_material = b.material(Material::diffuse([0.5, 0.6, 0.7]));
+    let lean = |x: f32| Vertex {
+        normal: lockstep_core::math::vec3::normalize(vec3(0.6 * x, 0.2, 1.0)),
+        ..Vertex::PLAIN
+    };
+    place(
+        &mut b,
+        MeshData {
+            positions: vec![[-2.0, 0.0, -1.0], [2.0, 0.0, -1.0], [2.0, 2.0, -1.0], [-2.0, 2.0, -1.0]],
+            vertices: vec![lean(-1.0), lean(1.0), lean(1.0), lean(-1.0)],
+            triangles: vec![[0, 1, 2], [0, 2, 3]],
+            materials: vec![wall_material],
+            ..MeshData::default()
+        },
+    );
+    match light {
+        LitBy::Triangles => {
+            let lamp = b.material(Material::emitter([2.0, 1.8, 1.5]));
+            let mut ceiling = floor(1.5, lamp);
+            ceiling.positions.iter_mut().for_each(|p| p[1] = 1.5);
+            ceiling.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+            place(&mut b, ceiling);
+        }
+        LitBy::Sphere => {
+            let lamp = b.material(Material::emitter([30.0, 25.0, 20.0]));
+            place(&mut b, ball([-0.5, 1.6, 0.8], 0.2, lamp));
+        }
+        LitBy::Point => {
+            b.light(PunctualLight::Point { position: vec3(0.5, 1.8, 1.0), intensity: vec3(4.0, 3.0, 3.0) });
+        }
+        LitBy::Spot => b.light(PunctualLight::Spot {
+            position: vec3(1.5, 2.5, 1.0),
+            direction: vec3(-0.6, -1.0, -0.4),
+            intensity: vec3(9.0, 12.0, 15.0),
+            inner_cos: 0.95,
+            outer_cos: 0.8,
+        }),
+        LitBy::Sun => b.light(PunctualLight::Directional {
+            direction: vec3(0.3, -1.0, -0.5),
+            irradiance: vec3(2.0, 1.8, 1.5),
+        }),
+        LitBy::Sky => {
+            b.environment = EnvironmentLight::Image {
+                width: 16,
+                height: 8,
+                texels: sky_texels(),
+                scale: Vec3::ONE,
+                rotation: 0.1,
+            };
+        }
+    }
+    b.build()
+}
+
 /// A scene with every feature, for tests of bits rather than of physics: instances (rotated, stretched,
 /// mirrored), spheres, all materials, textures in all wrap modes, normal map, alpha mask and blend, all kinds
 /// of light, a thin lens.

@@ -81,19 +81,43 @@ const NO_COMPACTION: [Header; 8] = [
 ];
 
 /// Whole paths in one kernel.
-const MEGAKERNEL: [Header; 5] = [
+const MEGAKERNEL: [Header; 6] = [
     header!("wavefront/queues.h"),
+    header!("wavefront/ray_counts.h"),
     header!("wavefront/generate.h"),
     header!("wavefront/resolve.h"),
     header!("wavefront/tally.h"),
     header!("megakernel.h"),
 ];
 
+/// Pairs of sub-paths, and ray queries.
+const PAIRS: [Header; 6] = [
+    header!("wavefront/queues.h"),
+    header!("wavefront/path_io.h"),
+    header!("wavefront/ray_counts.h"),
+    header!("pairs.h"),
+    header!("wavefront/tally.h"),
+    header!("trace_rays.h"),
+];
+
+/// The same in a configuration that ray queries ignore.
+const CONFIGURED_PAIRS: [Header; 5] = [PAIRS[0], PAIRS[1], PAIRS[2], PAIRS[3], PAIRS[4]];
+
 const RECORD_PATHS: [Header; 1] = [header!("record_paths.h")];
 
 /// Functions of integrators that also trace paths from lights.
-pub(crate) const BIDIRECTIONAL: [Header; 3] =
-    [header!("bsdf/bidirectional.h"), header!("scene/camera_importance.h"), header!("scene/emission.h")];
+pub(crate) const BIDIRECTIONAL: [Header; 10] = [
+    header!("bsdf/bidirectional.h"),
+    header!("scene/camera_importance.h"),
+    header!("scene/emission.h"),
+    header!("scene/splat.h"),
+    header!("integrators/direct_light.h"),
+    header!("integrators/bidirectional/weights.h"),
+    header!("integrators/bidirectional/vertex.h"),
+    header!("integrators/bidirectional/light_path.h"),
+    header!("integrators/bidirectional/camera_path.h"),
+    header!("integrators/bidirectional/connections.h"),
+];
 
 const PROBES: [Header; 2] = [header!("tests/probe.h"), header!("tests/layout.h")];
 
@@ -122,6 +146,8 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
     let last: &[Header] = match (part, structure) {
         (ProgramKind::Render, _) => &RENDER,
         (ProgramKind::RecordPaths, _) => &RECORD_PATHS,
+        (ProgramKind::Pairs(build), _) if build == ProgramOptions::default() => &PAIRS,
+        (ProgramKind::Pairs(_), _) => &CONFIGURED_PAIRS,
         (ProgramKind::Configured(_), Structure::Wavefront) => &WAVEFRONT,
         (ProgramKind::Configured(_), Structure::NoCompaction) => &NO_COMPACTION,
         (ProgramKind::Configured(_), Structure::Megakernel) => &MEGAKERNEL,
@@ -143,7 +169,7 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
 /// Assembles the probes of `lockstep_conformance::parity` in place of the entry kernels.
 pub fn assemble_probes(compat_name: &str, compat: &str, options: &Options) -> KernelSource {
     let integrators = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).headers);
-    let last: Vec<Header> = integrators.chain(&BIDIRECTIONAL).chain(&PROBES).copied().collect();
+    let last = each_once(integrators.chain(&BIDIRECTIONAL).chain(&PROBES).copied());
     assemble_with(compat_name, compat, options, &[], &last)
 }
 
@@ -163,7 +189,11 @@ fn assemble_with(
         ("LS_ALPHA", options.features.alpha),
     ];
     let mut defines = defines(&of_options) + &defines(of_build);
-    defines.push_str(&format!("#define LS_SHADE {}\n", plan(options.features.integrator).shade));
+    let integrator = plan(options.features.integrator);
+    if let Some(shade) = integrator.shade {
+        defines.push_str(&format!("#define LS_SHADE {shade}\n"));
+    }
+    defines.push_str(integrator.defines);
     if !options.group_compaction {
         defines.push_str(&format!("#define LS_ROUND {ITEMS_IN_TURN}u\n"));
     }
@@ -207,6 +237,17 @@ pub struct SourcePatch {
     pub to: &'static str,
 }
 
+/// Headers without repetitions, in order.
+fn each_once(headers: impl Iterator<Item = Header>) -> Vec<Header> {
+    let mut all: Vec<Header> = Vec::new();
+    for header in headers {
+        if !all.iter().any(|(name, _)| *name == header.0) {
+            all.push(header);
+        }
+    }
+    all
+}
+
 /// A define for each flag that is on.
 fn defines(flags: &[(&str, bool)]) -> String {
     flags.iter().filter(|(_, on)| *on).map(|(name, _)| format!("#define {name} 1\n")).collect()
@@ -217,5 +258,6 @@ pub fn header_texts() -> Vec<Header> {
     let all = HEADERS.into_iter().chain(BVH2).chain(BVH8).chain(RENDER);
     let others = [header!("wavefront/shade_in_place.h"), header!("megakernel.h")];
     let integrators = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).headers).copied();
-    all.chain(integrators).chain(BIDIRECTIONAL).chain(others).chain(RECORD_PATHS).chain(PROBES).collect()
+    let all = all.chain(integrators).chain(BIDIRECTIONAL).chain(others).chain(PAIRS);
+    each_once(all.chain(RECORD_PATHS).chain(PROBES))
 }

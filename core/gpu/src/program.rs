@@ -1,7 +1,9 @@
 //! Programs that are assembled from the shared source.
 
-use crate::signatures::{KERNELS, Kernel, MEGAKERNEL, RECORD_PATHS, RESOLVE, STAGES, TALLY};
-use lockstep_core::{KernelConfig, Order, Scheduling, Structure};
+use crate::signatures::{
+    KERNELS, Kernel, MEGAKERNEL, PAIR_KERNELS, PAIR_STAGES, RECORD_PATHS, RESOLVE, STAGES, TALLY,
+};
+use lockstep_core::{Integrator, KernelConfig, Order, Scheduling, Structure};
 
 /// A program: its kernels and how they are built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -13,6 +15,9 @@ pub enum ProgramKind {
     RecordPaths,
     /// Renders in another kernel configuration, built on first use.
     Configured(ProgramOptions),
+    /// Renders of integrators of light and camera sub-paths, in any configuration; in the default one also
+    /// ray queries.
+    Pairs(ProgramOptions),
 }
 
 /// The part of a kernel configuration that is compiled into a program.
@@ -27,10 +32,11 @@ pub struct ProgramOptions {
 }
 
 impl ProgramKind {
-    /// The program that passes of a configuration launch.
-    pub fn of(config: &KernelConfig) -> Self {
+    /// The program that passes of an integrator launch in a configuration.
+    pub fn of(config: &KernelConfig, integrator: Integrator) -> Self {
         let KernelConfig { structure, threads, order, .. } = *config;
         match (ProgramOptions { structure, threads, order }) {
+            build if integrator.splats() => Self::Pairs(build),
             build if build == ProgramOptions::default() => Self::Render,
             build => Self::Configured(build),
         }
@@ -45,6 +51,8 @@ impl ProgramKind {
                 &[&MEGAKERNEL, &RESOLVE, &TALLY]
             }
             Self::Configured(_) => &STAGES,
+            Self::Pairs(build) if build == ProgramOptions::default() => &PAIR_KERNELS,
+            Self::Pairs(_) => &PAIR_STAGES,
         }
     }
 
@@ -54,13 +62,14 @@ impl ProgramKind {
             Self::Render => &STAGES,
             Self::RecordPaths => &[],
             Self::Configured(_) => self.kernels(),
+            Self::Pairs(_) => &PAIR_STAGES,
         }
     }
 
     /// The options that the program is built with.
     pub(crate) fn build(self) -> ProgramOptions {
         match self {
-            Self::Configured(build) => build,
+            Self::Configured(build) | Self::Pairs(build) => build,
             Self::Render | Self::RecordPaths => ProgramOptions::default(),
         }
     }

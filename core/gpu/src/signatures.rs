@@ -149,7 +149,7 @@ fn describe(given: GivenArgument) -> String {
 pub(crate) const U32: ArgumentType = of::<u32>("u32");
 const F32: ArgumentType = of::<f32>("float");
 const U64: ArgumentType = of::<u64>("u64");
-const I64: ArgumentType = of::<i64>("i64");
+pub(crate) const I64: ArgumentType = of::<i64>("i64");
 pub(crate) const PACKED: ArgumentType = of::<Packed>("Packed");
 pub(crate) const PASS: ArgumentType = of::<Pass>("Pass");
 pub(crate) const COUNTERS: ArgumentType = of::<BounceCounters>("BounceCounters");
@@ -355,6 +355,48 @@ pub const MEGAKERNEL: Kernel = Kernel {
     traverses: false,
     own: &[value("pass", PASS), output("path_radiance", PACKED), output("counters", COUNTERS)],
 };
+
+/// Traces every light sub-path of the pass, adds its connections to the camera to the film, and stores its
+/// vertices, [`VERTEX_RECORDS`] records each, with their number. The film is added to by atomics.
+pub const LIGHT_PATHS: Kernel = Kernel {
+    name: "ls_light_paths",
+    takes_scene: true,
+    traverses: false,
+    own: &[
+        value("pass", PASS),
+        output("light_vertices", PACKED),
+        output("light_lengths", U32),
+        output("film", I64),
+        output("invalid", U32),
+        output("counters", COUNTERS),
+    ],
+};
+
+/// Traces every camera sub-path of the pass and adds to the film what it finds and its connections to lights
+/// and to the stored light sub-paths. Runs after [`LIGHT_PATHS`].
+pub const CAMERA_PATHS: Kernel = Kernel {
+    name: "ls_camera_paths",
+    takes_scene: true,
+    traverses: false,
+    own: &[
+        value("pass", PASS),
+        input("light_vertices", PACKED),
+        input("light_lengths", U32),
+        output("film", I64),
+        output("invalid", U32),
+        output("counters", COUNTERS),
+    ],
+};
+
+/// Records of one stored vertex of a light sub-path.
+pub(crate) const VERTEX_RECORDS: usize = 7;
+
+/// Entry kernels of a render by light and camera sub-paths.
+pub const PAIR_STAGES: [&Kernel; 3] = [&LIGHT_PATHS, &CAMERA_PATHS, &TALLY];
+
+/// The same, and those of ray queries.
+pub const PAIR_KERNELS: [&Kernel; 6] =
+    [&LIGHT_PATHS, &CAMERA_PATHS, &TALLY, &TRACE_CLOSEST, &TRACE_COHERENT, &TRACE_ANY];
 
 /// Entry kernels of a wavefront render.
 pub const STAGES: [&Kernel; 7] = [&GENERATE, &EXTEND, &EXTEND_COHERENT, &SHADE, &CONNECT, &RESOLVE, &TALLY];

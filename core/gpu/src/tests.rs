@@ -89,9 +89,14 @@ fn entry_kernels_take_what_the_declarations_say() {
         build(Structure::Wavefront, Scheduling::PersistentThreads),
         build(Structure::NoCompaction, Scheduling::Default),
         build(Structure::Megakernel, Scheduling::Default),
+        ProgramKind::Pairs(ProgramOptions::default()),
+        ProgramKind::Pairs(ProgramOptions { order: Order::Scanline, ..ProgramOptions::default() }),
     ];
     for part in parts {
-        let text = assemble("compat.h", "", &Options::default(), part).text;
+        let integrator =
+            if matches!(part, ProgramKind::Pairs(_)) { Integrator::Bpt } else { Integrator::Path };
+        let options = Options { features: KernelFeatures::all(integrator), ..Options::default() };
+        let text = assemble("compat.h", "", &options, part).text;
         let mut found = kernels_in(&text.replace("LS_SCENE_PARAMETERS", &scene));
         let mut declared: Vec<Declared> = part.kernels().iter().map(|kernel| declared(kernel)).collect();
         if part == build(Structure::Megakernel, Scheduling::Default) {
@@ -106,10 +111,12 @@ fn entry_kernels_take_what_the_declarations_say() {
 #[test]
 fn a_cast_is_built_with_the_render_but_part_of_no_pass() {
     let names = |kernels: &[&Kernel]| kernels.iter().map(|kernel| kernel.name).collect::<Vec<_>>();
-    let (built, launched) = (names(ProgramKind::Render.kernels()), names(ProgramKind::Render.of_passes()));
-    let others: Vec<_> = built.iter().filter(|name| !launched.contains(name)).copied().collect();
-    assert_eq!(others, ["ls_trace_closest", "ls_trace_coherent", "ls_trace_any"]);
-    assert!(launched.iter().all(|name| built.contains(name)));
+    for kind in [ProgramKind::Render, ProgramKind::Pairs(ProgramOptions::default())] {
+        let (built, launched) = (names(kind.kernels()), names(kind.of_passes()));
+        let others: Vec<_> = built.iter().filter(|name| !launched.contains(name)).copied().collect();
+        assert_eq!(others, ["ls_trace_closest", "ls_trace_coherent", "ls_trace_any"], "{kind:?}");
+        assert!(launched.iter().all(|name| built.contains(name)), "{kind:?}");
+    }
 }
 
 /// A kernel's name, whether it is marked as a traversal, and its parameters.
@@ -148,6 +155,14 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
             "/emission.h",
             "/shade_in_place.h",
             "/megakernel.h",
+            "/splat.h",
+            "/weights.h",
+            "/vertex.h",
+            "/light_path.h",
+            "/camera_path.h",
+            "/connections.h",
+            "/pairs.h",
+            "/ray_counts.h",
             "/bvh8.h",
             "/bvh8_boxes.h",
         ]

@@ -25,6 +25,19 @@ pub enum Block {
     Environment = 5,
     /// Rounding of red, green and blue to film units; per contribution of the sample.
     Film = 1 << 30,
+    /// Light index, alias choice, position u, position v of the ray that starts a light sub-path.
+    EmissionPosition = 1 << 31,
+    /// Direction u, direction v of that ray, or the cell of the environment's importance grid as in
+    /// [`Block::Environment`].
+    EmissionDirection = (1 << 31) + 1,
+    /// As [`Block::Bsdf`] on a light sub-path; per bounce.
+    LightBsdf = (1 << 31) + 2,
+    /// Key of stochastic alpha along an extension ray of a light sub-path; per bounce.
+    LightExtensionAlpha = (1 << 31) + 3,
+    /// Lens u, lens v of the connection of a light sub-path's vertex to the camera; per bounce.
+    Lens = (1 << 31) + 4,
+    /// Key of stochastic alpha along the connection of two sub-paths; per technique.
+    ConnectionAlpha = 3 << 30,
 }
 
 /// Dimension blocks from one bounce to the next.
@@ -118,6 +131,18 @@ impl RayKey {
     pub const fn shadow(sample: SampleKey, bounce: u32) -> Self {
         Self { sample, dimension: Block::ShadowAlpha.at(bounce) }
     }
+
+    /// The key of an extension ray of a light sub-path; bounce 0 leaves the light.
+    #[inline(always)]
+    pub const fn light_extension(sample: SampleKey, bounce: u32) -> Self {
+        Self { sample, dimension: Block::LightExtensionAlpha.at(bounce) }
+    }
+
+    /// The key of the connection of two sub-paths by a [`crate::splat::Technique`] of this index.
+    #[inline(always)]
+    pub const fn connection(sample: SampleKey, technique: u32) -> Self {
+        Self { sample, dimension: Block::ConnectionAlpha.at(technique) }
+    }
 }
 
 /// A uniform for a ray and a hit candidate, so that stochastic alpha does not depend on traversal order.
@@ -130,6 +155,9 @@ pub fn alpha_uniform(key: RayKey, instance: u32, primitive: u32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// More vertices than a sub-path has at the most bounces.
+    const MAX_VERTICES: u32 = crate::MAX_BOUNCES + 2;
 
     #[test]
     fn hash_is_frozen() {
@@ -159,8 +187,23 @@ mod tests {
             {
                 assert!(seen.insert(block.at(bounce)), "{block:?} at bounce {bounce}");
             }
-            assert!(seen.insert(Block::Film.at(bounce)), "film block of contribution {bounce}");
+            for block in [
+                Block::Film,
+                Block::EmissionPosition,
+                Block::EmissionDirection,
+                Block::LightBsdf,
+                Block::LightExtensionAlpha,
+                Block::Lens,
+                Block::ConnectionAlpha,
+            ] {
+                assert!(seen.insert(block.at(bounce)), "{block:?} at bounce or technique {bounce}");
+            }
         }
+        let last = crate::splat::Technique { light: MAX_VERTICES, camera: MAX_VERTICES }.index();
+        for (block, next) in [(Block::Film, 1 << 31), (Block::EmissionPosition, 3 << 30)] {
+            assert!(block.at(last) < next, "the last technique stays within the range of {block:?}");
+        }
+        assert!(Block::ConnectionAlpha.at(last) > Block::ConnectionAlpha as u32, "no wrap around");
     }
 
     #[test]

@@ -33,6 +33,19 @@ fn pixel_area(frame: &CameraFrame) -> f32 {
     4.0 * (right * up).sqrt() / (frame.width as f32 * frame.height as f32)
 }
 
+/// Number of pixels of the film, which is also the number of light sub-paths of a sample index.
+#[inline(always)]
+pub fn pixels(frame: &CameraFrame) -> f32 {
+    frame.width as f32 * frame.height as f32
+}
+
+/// Density per solid angle with which [`CameraFrame::ray`] chooses this unit direction for its pixel.
+#[inline(always)]
+pub fn direction_pdf(frame: &CameraFrame, direction: Vec3) -> f32 {
+    let cosine = dot(direction, frame.forward);
+    1.0 / (pixel_area(frame) * cosine * cosine * cosine)
+}
+
 /// Connects a point of the scene to a point of the lens chosen by the draws `u`; `None` for points that the
 /// film does not show.
 #[inline(always)]

@@ -2,12 +2,15 @@
 //! Humphreys, Physically Based Rendering, 4th edition, section 12.2). The counterpart is
 //! `kernels/scene/emission.h`.
 
-use crate::lights::{sample_environment, sphere_coverage, triangle_coverage, triangle_emission, unit_sphere};
+use crate::lights::{
+    LightSample, emission_cosine, sample_environment, sphere_coverage, triangle_coverage, triangle_emission,
+    unit_sphere,
+};
 use lockstep_core::math::rng::uniform;
 use lockstep_core::math::sampling::{
     cosine_hemisphere, frame, pick, uniform_cone, uniform_disk, uniform_triangle,
 };
-use lockstep_core::math::vec3::{Vec3, cross, normalize};
+use lockstep_core::math::vec3::{Vec3, cross, dot, normalize};
 use lockstep_core::math::{INV_FOUR_PI, INV_PI, TWO_PI, saturate};
 use lockstep_core::scene::{BoundingSphere, Light, LightKind, Material, SceneData};
 
@@ -52,6 +55,37 @@ pub fn direction_pdf(material: &Material, cosine: f32) -> f32 {
 #[inline(always)]
 pub fn disk_pdf(bounds: &BoundingSphere) -> f32 {
     INV_PI / (bounds.radius * bounds.radius)
+}
+
+/// Of a point on a light that light sampling from `p` chose: the density with which [`sample`] chooses it and
+/// a ray to `p`, per area perpendicular to the ray at `p`, over the density of the light sample.
+#[inline(always)]
+pub fn pdf_ratio(scene: &SceneData, light: &Light, p: Vec3, chosen: &LightSample) -> f32 {
+    let distance2 = chosen.distance * chosen.distance;
+    if light.kind == LightKind::Triangle as u32 {
+        // Both sample the triangle by area
+        let front = normalize(cross(light.edge1, light.edge2)) * light.intensity.x;
+        let material = &scene.materials[light.material as usize];
+        return direction_pdf(material, -dot(front, chosen.direction)) / distance2;
+    }
+    if light.kind == LightKind::Sphere as u32 {
+        let front = normalize(p + chosen.direction * chosen.distance - light.position);
+        let material = &scene.materials[light.material as usize];
+        let facing = -dot(front, chosen.direction);
+        let cosine = emission_cosine(material, facing);
+        if cosine <= 0.0 {
+            return 0.0;
+        }
+        return material.light_pdf_area * direction_pdf(material, facing) / (chosen.pdf * cosine);
+    }
+    if light.kind == LightKind::Point as u32 {
+        return INV_FOUR_PI / distance2;
+    }
+    if light.kind == LightKind::Spot as u32 {
+        let one_minus_cos = 1.0 + light.edge2.y / light.edge2.x;
+        return 1.0 / (TWO_PI * one_minus_cos * distance2);
+    }
+    disk_pdf(&scene.bounding_sphere())
 }
 
 /// Samples a ray of one light for two blocks of random words. The first gives the light and the position, the

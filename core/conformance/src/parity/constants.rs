@@ -37,6 +37,7 @@ const FLOATS: &[(&str, f32)] = &[
     ("MIN_COSINE", lockstep_transport::interaction::MIN_COSINE),
     ("UNITS_PER_RADIANCE", UNITS_PER_RADIANCE),
     ("MAX_SAMPLE_RADIANCE", MAX_SAMPLE_RADIANCE),
+    ("MAX_SPLAT_RADIANCE", lockstep_core::splat::MAX_SPLAT_RADIANCE),
 ];
 
 const INTEGERS: &[(&str, u32)] = &[
@@ -83,7 +84,14 @@ const INTEGERS: &[(&str, u32)] = &[
     ("BLOCK_EXTENSION_ALPHA", Block::ExtensionAlpha as u32),
     ("BLOCK_SHADOW_ALPHA", Block::ShadowAlpha as u32),
     ("BLOCK_ENVIRONMENT", Block::Environment as u32),
+    ("SPLAT_STRIDE", lockstep_core::splat::STRIDE),
     ("BLOCK_FILM", Block::Film as u32),
+    ("BLOCK_EMISSION_POSITION", Block::EmissionPosition as u32),
+    ("BLOCK_EMISSION_DIRECTION", Block::EmissionDirection as u32),
+    ("BLOCK_LIGHT_BSDF", Block::LightBsdf as u32),
+    ("BLOCK_LIGHT_EXTENSION_ALPHA", Block::LightExtensionAlpha as u32),
+    ("BLOCK_LENS", Block::Lens as u32),
+    ("BLOCK_CONNECTION_ALPHA", Block::ConnectionAlpha as u32),
     ("BLOCKS_PER_BOUNCE", BLOCKS_PER_BOUNCE),
     ("TILE_WIDTH", TILE[0]),
     ("TILE_HEIGHT", TILE[1]),

@@ -14,8 +14,13 @@ use lockstep_core::scene::{
     Affine, NONE, SPHERE_BIT, Texture, Vertex, transform_normal, transform_point, transform_vector,
 };
 use lockstep_core::scene::{environment_radiance, texture};
+use lockstep_core::splat::{self, Technique};
 use lockstep_core::{Settings, Strategy};
 use lockstep_transport::bsdf::{self, Surface};
+use lockstep_transport::integrators::bidirectional::weights::PartialWeights;
+use lockstep_transport::integrators::bidirectional::{
+    self, CameraPath, Connection as PairConnection, LightPath, Vertex as PathVertex,
+};
 use lockstep_transport::integrators::{Connection, PathState, ao, path};
 use lockstep_transport::{camera_importance, emission, lights};
 
@@ -577,6 +582,67 @@ pub(super) const PROBES: &[ParityCase] = &[
         out.v(ray.direction);
         out.f(ray.t_max);
     }),
+    // light and camera sub-paths
+    value!(
+        "splat_quantize",
+        [Bits, Bits, Bits, Word, Word, Word, Below(258), Below(258)],
+        "uuuuuuuuu",
+        |x, out| {
+            let mut invalid = InvalidSamples::default();
+            let technique = Technique { light: x.u(6), camera: x.u(7) };
+            for channel in splat::quantize(x.v(0), x.key(3), technique, &mut invalid) {
+                out.u(channel as u32);
+                out.u((channel >> 32) as u32);
+            }
+            [invalid.non_finite, invalid.negative, invalid.clamped]
+                .into_iter()
+                .for_each(|count| out.u(count as u32));
+        }
+    ),
+    scene!(
+        "light_path",
+        camera_and::<6, 14>([Below(1 << 24), Word, Word, Below(3), Range(0.0, 4.0), Range(0.0, 4.0)]),
+        "ufffffffffffffffffufffffffuuffffufffffffffff",
+        light_path
+    ),
+    scene!(
+        "camera_path",
+        camera_and::<8, 16>([
+            Below(1 << 24),
+            Word,
+            Word,
+            Point,
+            Unit3,
+            Below(3),
+            Range(0.0, 4.0),
+            Range(0.0, 4.0)
+        ]),
+        "ufffffffffffffffffufffffffuuffffufffffffffffffff",
+        camera_path
+    ),
+    value!("camera_path_start", camera_and::<3, 11>([Below(1 << 24), Word, Word]), "ff", |x, out| {
+        let path = CameraPath::start(&x.camera(), x.key(16));
+        out.f(path.partial.vcm);
+        out.f(path.partial.vc);
+    }),
+    scene!(
+        "connections_join",
+        [
+            Point,
+            Unit3,
+            Point,
+            Unit3,
+            Word,
+            Word,
+            Word,
+            Range(0.0, 4.0),
+            Range(0.0, 4.0),
+            Range(0.0, 4.0),
+            Range(0.0, 4.0)
+        ],
+        "ufffffffuuffff",
+        connections_join
+    ),
     value!("film_tiled", [Word, Below(300), Below(300)], "u", |x, out| {
         let (width, height) = (x.u(1) + 1, x.u(2) + 1);
         out.u(film::tiled(x.u(0) % (width * height), width, height));
@@ -592,6 +658,140 @@ pub(super) const PROBES: &[ParityCase] = &[
             .for_each(|count| out.u(count as u32));
     }),
 ];
+
+/// A camera, as [`In::camera`] reads it.
+const CAMERA: [Domain; 8] = [Point, LENS, Point, Range(0.1, 9.0), Point, SIDE, Unit3, SIDE];
+
+/// [`CAMERA`] and more.
+const fn camera_and<const N: usize, const M: usize>(more: [Domain; N]) -> [Domain; M] {
+    let mut all = [Word; M];
+    let mut i = 0;
+    while i < M {
+        all[i] = if i < CAMERA.len() { CAMERA[i] } else { more[i - CAMERA.len()] };
+        i += 1;
+    }
+    all
+}
+
+/// As `store_sub_path` in `kernels/tests/probe.h`.
+fn sub_path(out: &mut Out<'_>, wanted: bool, ray: Ray, throughput: Vec3, partial: PartialWeights) {
+    out.b(wanted);
+    out.v(ray.origin);
+    out.v(ray.direction);
+    out.v(throughput);
+    out.f(partial.vcm);
+    out.f(partial.vc);
+}
+
+/// As `store_probed_vertex`.
+fn path_vertex(out: &mut Out<'_>, vertex: Option<&PathVertex>) {
+    out.b(vertex.is_some());
+    let zero = Vec3::ZERO;
+    let of = |value: fn(&PathVertex) -> Vec3| vertex.map_or(zero, value);
+    out.v(of(|v| v.position));
+    out.v(of(|v| v.geometric));
+    out.v(of(|v| v.shading));
+    out.v(of(|v| v.throughput));
+    out.v(of(|v| v.surface.base_color));
+    out.f(vertex.map_or(0.0, |v| v.partial.vcm));
+    out.f(vertex.map_or(0.0, |v| v.partial.vc));
+}
+
+/// As `store_probed_connection`.
+fn pair_connection(out: &mut Out<'_>, connection: Option<PairConnection>) {
+    let zero = Vec3::ZERO;
+    out.b(connection.is_some());
+    out.v(connection.map_or(zero, |c| c.ray.origin));
+    out.v(connection.map_or(zero, |c| c.ray.direction));
+    out.f(connection.map_or(0.0, |c| c.ray.t_max));
+    out.u(connection.map_or(0, |c| c.pixel));
+    out.u(connection.map_or(0, |c| c.technique.index()));
+    out.v(connection.map_or(zero, |c| c.value));
+    out.f(connection.map_or(0.0, |c| c.weight));
+}
+
+/// Settings with Russian roulette for every second key.
+fn with_roulette(x: In<'_>) -> Settings {
+    Settings { roulette_from: (x.u(16) & 1 != 0).then_some(1), ..Settings::default() }
+}
+
+fn light_path(fixture: &Fixture, x: In<'_>, out: &mut Out<'_>) {
+    let (scene, key, bounce) = (&fixture.scene, x.key(16), x.u(19));
+    let partial = PartialWeights { vcm: x.f(20), vc: x.f(21) };
+    let (mut vertex, mut lens, mut continues) = (None, None, false);
+    let none = Ray { origin: Vec3::ZERO, t_min: 0.0, direction: Vec3::ZERO, t_max: 0.0 };
+    let nothing = (none, Vec3::ZERO, PartialWeights { vcm: 0.0, vc: 0.0 });
+    let mut end = nothing;
+    if let Some(mut path) = LightPath::start(scene, key) {
+        path.partial = partial;
+        let ray_key = RayKey::light_extension(key, bounce);
+        let hit = fixture.bvh.closest_hit(scene, &path.ray, ray_key, &mut Scratch::default());
+        vertex = path.arrive(scene, bounce, &hit);
+        if let Some(vertex) = &vertex {
+            lens = bidirectional::to_camera(&x.camera(), key, bounce, vertex);
+            continues = path.extend(&with_roulette(x), bounce, vertex);
+        }
+        end = (path.ray, path.throughput, path.partial);
+    }
+    path_vertex(out, vertex.as_ref());
+    pair_connection(out, lens);
+    sub_path(out, continues, end.0, end.1, end.2);
+}
+
+fn camera_path(fixture: &Fixture, x: In<'_>, out: &mut Out<'_>) {
+    let (scene, key, bounce) = (&fixture.scene, x.key(16), x.u(25));
+    let mut path = CameraPath::start(&x.camera(), key);
+    path.ray = Ray { origin: x.v(19), t_min: 0.0, direction: x.v(22), t_max: geometry::FAR };
+    path.partial = PartialWeights { vcm: x.f(26), vc: x.f(27) };
+    let ray_key = RayKey::extension(key, bounce);
+    let hit = fixture.bvh.closest_hit(scene, &path.ray, ray_key, &mut Scratch::default());
+    let (emitted, vertex) = path.arrive(scene, bounce, x.u(17) & 7 == 0, &hit);
+    let (mut light, mut continues) = (None, false);
+    if let Some(vertex) = &vertex {
+        light = bidirectional::to_light(scene, key, bounce, vertex);
+        continues = path.extend(&with_roulette(x), bounce, vertex);
+    }
+    path_vertex(out, vertex.as_ref());
+    pair_connection(out, light);
+    sub_path(out, continues, path.ray, path.throughput, path.partial);
+    out.v(emitted.value);
+    out.f(emitted.weight);
+}
+
+fn connections_join(fixture: &Fixture, x: In<'_>, out: &mut Out<'_>) {
+    let (scene, key) = (&fixture.scene, x.key(12));
+    let ray = |i: usize| Ray { origin: x.v(i), t_min: 0.0, direction: x.v(i + 3), t_max: geometry::FAR };
+    let of_light = LightPath {
+        ray: ray(0),
+        throughput: Vec3::ONE,
+        partial: PartialWeights { vcm: x.f(15), vc: x.f(16) },
+        light: 0,
+        cosine: 0.0,
+        pdf_direction: 0.0,
+        pdf: 0.0,
+        key,
+    };
+    let of_camera = CameraPath {
+        ray: ray(6),
+        throughput: Vec3::ONE,
+        partial: PartialWeights { vcm: x.f(17), vc: x.f(18) },
+        key,
+    };
+    let scratch = &mut Scratch::default();
+    let light_key = RayKey::light_extension(key, 1);
+    let light_hit = fixture.bvh.closest_hit(scene, &of_light.ray, light_key, scratch);
+    let camera_key = RayKey::extension(key, 1);
+    let camera_hit = fixture.bvh.closest_hit(scene, &of_camera.ray, camera_key, scratch);
+    let light = of_light.arrive(scene, 1, &light_hit);
+    let (_, camera) = of_camera.arrive(scene, 1, false, &camera_hit);
+    let technique = Technique { light: 3, camera: 3 };
+    let join = light.zip(camera).and_then(|(light, camera)| {
+        let join = bidirectional::join(key, technique, &light, &camera)?;
+        let ray_key = RayKey::connection(key, technique.index());
+        (!fixture.bvh.any_hit(scene, &join.ray, ray_key, &mut Scratch::default())).then_some(join)
+    });
+    pair_connection(out, join);
+}
 
 /// Ray and sample key.
 const RAY: [Domain; 6] = [Point, Direction, Range(0.5, 20.0), Word, Word, Word];

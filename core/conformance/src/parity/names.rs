@@ -51,6 +51,12 @@ pub(super) const MIRRORED: &[(&str, &str, &str)] = &[
     ("path.h", "path", "transport/src/integrators/path.rs"),
     ("ao.h", "ao", "transport/src/integrators/ao.rs"),
     ("film.h", "film", "src/film.rs"),
+    ("splat.h", "splat", "src/splat.rs"),
+    ("weights.h", "weights", "transport/src/integrators/bidirectional/weights.rs"),
+    ("vertex.h", "vertex", "transport/src/integrators/bidirectional/vertex.rs"),
+    ("light_path.h", "light_path", "transport/src/integrators/bidirectional/light_path.rs"),
+    ("camera_path.h", "camera_path", "transport/src/integrators/bidirectional/camera_path.rs"),
+    ("connections.h", "connections", "transport/src/integrators/bidirectional/connections.rs"),
 ];
 
 /// Headers without a counterpart: loads and stores, and entry kernels, which the identity of films and of
@@ -69,6 +75,8 @@ const UNPAIRED_HEADERS: &[&str] = &[
     "megakernel.h",
     "trace_rays.h",
     "record_paths.h",
+    "ray_counts.h",
+    "pairs.h",
 ];
 
 /// Device functions that are named differently, and the Rust functions that they mirror.
@@ -167,6 +175,12 @@ const RENAMED: &[(&str, &str)] = &[
     ("surface_translation", "inline: the last column of a map"),
     ("surface_plain_vertex", "const: scene::Vertex::PLAIN"),
     ("environment_radiance", "environment::environment_radiance"),
+    ("weights_new", "literal: weights::PartialWeights"),
+    ("vertex_none", "literal: None"),
+    ("vertex_no_connection", "literal: None"),
+    ("vertex_absorbed", "literal: None"),
+    ("light_path_direct", "literal: a tuple of density and flag"),
+    ("camera_path_emission", "literal: camera_path::Emitted"),
 ];
 
 /// Rust functions of mirrored files that have no device function.
@@ -267,12 +281,12 @@ fn calls(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Every `LS_FN` of every header.
+/// Every `LS_FN` and `LS_CALL` of every header.
 pub(super) fn device_functions() -> Vec<DeviceFunction> {
     let mut functions = Vec::new();
     for (file, text) in lockstep_gpu::header_texts() {
         let file = file.rsplit('/').next().unwrap_or(file);
-        for part in text.split("\nLS_FN ").skip(1) {
+        for part in text.replace("\nLS_CALL ", "\nLS_FN ").split("\nLS_FN ").skip(1) {
             let (Some(name), Some(end)) = (part.split('(').next(), part.find("\n}")) else { continue };
             let name = name.rsplit([' ', '*']).next().unwrap_or(name).to_owned();
             let body = part[..end].split_once('{').map_or("", |(_, body)| body);

@@ -6,7 +6,13 @@
 #define BLOCK_EXTENSION_ALPHA 3u
 #define BLOCK_SHADOW_ALPHA 4u
 #define BLOCK_ENVIRONMENT 5u
-#define BLOCK_FILM 1073741824u
+#define BLOCK_FILM 0x40000000u
+#define BLOCK_EMISSION_POSITION 0x80000000u
+#define BLOCK_EMISSION_DIRECTION 0x80000001u
+#define BLOCK_LIGHT_BSDF 0x80000002u
+#define BLOCK_LIGHT_EXTENSION_ALPHA 0x80000003u
+#define BLOCK_LENS 0x80000004u
+#define BLOCK_CONNECTION_ALPHA 0xc0000000u
 #define BLOCKS_PER_BOUNCE 5u
 
 /* Identity of one sample of one pixel, the key of every draw along its path. */
@@ -104,6 +110,22 @@ LS_FN RayKey rng_ray_key_shadow(SampleKey sample, u32 bounce) {
     RayKey key;
     key.sample = sample;
     key.dimension = rng_block_at(BLOCK_SHADOW_ALPHA, bounce);
+    return key;
+}
+
+/* The key of an extension ray of a light sub-path; bounce 0 leaves the light. */
+LS_FN RayKey rng_ray_key_light_extension(SampleKey sample, u32 bounce) {
+    RayKey key;
+    key.sample = sample;
+    key.dimension = rng_block_at(BLOCK_LIGHT_EXTENSION_ALPHA, bounce);
+    return key;
+}
+
+/* The key of the connection of two sub-paths by a technique of this index. */
+LS_FN RayKey rng_ray_key_connection(SampleKey sample, u32 technique) {
+    RayKey key;
+    key.sample = sample;
+    key.dimension = rng_block_at(BLOCK_CONNECTION_ALPHA, technique);
     return key;
 }
 

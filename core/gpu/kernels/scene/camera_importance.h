@@ -27,6 +27,17 @@ LS_FN float camera_importance_pixel_area(CameraFrame frame) {
     return LS_DIV(4.0f * LS_SQRT(right * up), (float)frame.width * (float)frame.height);
 }
 
+/* Number of pixels of the film, which is also the number of light sub-paths of a sample index. */
+LS_FN float camera_importance_pixels(CameraFrame frame) {
+    return (float)frame.width * (float)frame.height;
+}
+
+/* Density per solid angle with which camera_frame_ray chooses this unit direction for its pixel. */
+LS_FN float camera_importance_direction_pdf(CameraFrame frame, Vec3 direction) {
+    float cosine = vec3_dot(direction, frame.forward);
+    return LS_DIV(1.0f, camera_importance_pixel_area(frame) * cosine * cosine * cosine);
+}
+
 /* Connects a point of the scene to a point of the lens chosen by the draws `u` and `v`. */
 LS_FN CameraSample camera_importance_connect(CameraFrame frame, Vec3 p, float u, float v) {
     /* Sample the lens */

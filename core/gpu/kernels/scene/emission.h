@@ -98,6 +98,37 @@ LS_FN EmissionSample emission_from_point(u32 index, Light light, float u, float 
     return s;
 }
 
+/* Of a point on a light that light sampling from `p` chose: the density with which emission_sample chooses
+ * it and a ray to `p`, per area perpendicular to the ray at `p`, over the density of the light sample. */
+LS_FN float emission_pdf_ratio(SceneRef scene, Light light, Vec3 p, LightSample chosen) {
+    float distance2 = chosen.distance * chosen.distance;
+    if (light.kind == LIGHT_TRIANGLE) {
+        /* Both sample the triangle by area */
+        Vec3 front = vec3_scale(vec3_normalize(vec3_cross(light.edge1, light.edge2)), light.intensity.x);
+        Material material = load_material(scene, light.material);
+        return LS_DIV(emission_direction_pdf(material, -vec3_dot(front, chosen.direction)), distance2);
+    }
+    if (light.kind == LIGHT_SPHERE) {
+        Vec3 end = vec3_add(p, vec3_scale(chosen.direction, chosen.distance));
+        Vec3 front = vec3_normalize(vec3_sub(end, light.position));
+        Material material = load_material(scene, light.material);
+        float facing = -vec3_dot(front, chosen.direction);
+        float cosine = lights_emission_cosine(material, facing);
+        if (cosine <= 0.0f) {
+            return 0.0f;
+        }
+        return LS_DIV(material.light_pdf_area * emission_direction_pdf(material, facing), chosen.pdf * cosine);
+    }
+    if (light.kind == LIGHT_POINT) {
+        return LS_DIV(MATH_INV_FOUR_PI, distance2);
+    }
+    if (light.kind == LIGHT_SPOT) {
+        float one_minus_cos = 1.0f + LS_DIV(light.edge2.y, light.edge2.x);
+        return LS_DIV(1.0f, MATH_TWO_PI * one_minus_cos * distance2);
+    }
+    return emission_disk_pdf(scene.constants.bounds);
+}
+
 /* Samples a ray of one light for two blocks of random words: light and position, direction. The scene must
  * have lights. */
 LS_FN EmissionSample emission_sample(SceneRef scene, Words position, Words direction) {

@@ -739,6 +739,136 @@ LS_SCENE_PROBE(ao_shade, 10, 8) {
     OUT_F(7, shaded.connection.ray.t_max);
 }
 
+/* ---- light and camera sub-paths ---- */
+
+LS_PROBE(splat_quantize, 8, 9) {
+    InvalidSamples invalid;
+    invalid.count[0] = 0u;
+    invalid.count[1] = 0u;
+    invalid.count[2] = 0u;
+    u32 technique = splat_technique_index(IN_U(6), IN_U(7));
+    Units units = splat_quantize(IN_V(0), probe_key(IN_U(3), IN_U(4), IN_U(5)), technique, &invalid);
+    for (u32 i = 0u; i < 3u; i++) {
+        OUT_U(2u * i, (u32)units.channel[i]);
+        OUT_U(2u * i + 1u, (u32)(units.channel[i] >> 32));
+        OUT_U(6u + i, invalid.count[i]);
+    }
+}
+
+/* Ten words of a ray with its throughput and part of weights follow those of a vertex or connection. */
+LS_FN void store_sub_path(LS_GLOBAL u32 *y, bool wanted, Ray ray, Vec3 throughput, PartialWeights partial) {
+    OUT_U(0, wanted ? 1u : 0u);
+    OUT_V(1, ray.origin);
+    OUT_V(4, ray.direction);
+    OUT_V(7, throughput);
+    OUT_F(10, partial.vcm);
+    OUT_F(11, partial.vc);
+}
+
+LS_FN void store_probed_vertex(LS_GLOBAL u32 *y, PathVertex v) {
+    OUT_U(0, v.wanted ? 1u : 0u);
+    OUT_V(1, v.position);
+    OUT_V(4, v.geometric);
+    OUT_V(7, v.shading);
+    OUT_V(10, v.throughput);
+    OUT_V(13, v.surface.base_color);
+    OUT_F(16, v.partial.vcm);
+    OUT_F(17, v.partial.vc);
+}
+
+LS_FN void store_probed_connection(LS_GLOBAL u32 *y, PairConnection c) {
+    OUT_U(0, c.wanted ? 1u : 0u);
+    OUT_V(1, c.wanted ? c.ray.origin : vec3_splat(0.0f));
+    OUT_V(4, c.wanted ? c.ray.direction : vec3_splat(0.0f));
+    OUT_F(7, c.wanted ? c.ray.t_max : 0.0f);
+    OUT_U(8, c.wanted ? c.pixel : 0u);
+    OUT_U(9, c.wanted ? c.technique : 0u);
+    OUT_V(10, c.wanted ? c.value : vec3_splat(0.0f));
+    OUT_F(13, c.wanted ? c.weight : 0.0f);
+}
+
+/* A light sub-path from its light, or with bounce above 0 from its first vertex as if it came from elsewhere. */
+LS_SCENE_PROBE(light_path, 22, 44) {
+    SampleKey key = probe_key(IN_U(16), IN_U(17), IN_U(18));
+    CameraFrame camera = probe_camera(x);
+    u32 bounce = IN_U(19);
+    LightPath path = light_path_light_path_start(scene, key);
+    PathVertex vertex = vertex_none();
+    PairConnection lens = vertex_no_connection();
+    bool continues = false;
+    if (path.wanted) {
+        path.partial = weights_new(IN_F(20), IN_F(21));
+        Hit hit = bvh_closest_hit(scene, path.ray, rng_ray_key_light_extension(key, bounce));
+        vertex = light_path_light_path_arrive(scene, path, bounce, hit);
+        if (vertex.wanted) {
+            Pass pass;
+            pass.roulette_from = (IN_U(16) & 1u) != 0u ? 1u : NONE;
+            lens = connections_to_camera(camera, key, bounce, vertex);
+            continues = light_path_light_path_extend(pass, bounce, &path, vertex);
+        }
+    }
+    store_probed_vertex(y, vertex);
+    store_probed_connection(y + 18, lens);
+    store_sub_path(y + 32, continues, path.ray, path.throughput, path.partial);
+}
+
+/* A camera sub-path along a given ray. */
+LS_SCENE_PROBE(camera_path, 28, 48) {
+    SampleKey key = probe_key(IN_U(16), IN_U(17), IN_U(18));
+    u32 bounce = IN_U(25);
+    CameraPath path = camera_path_camera_path_start(probe_camera(x), key);
+    path.ray = path_ray(IN_V(19), IN_V(22), FAR);
+    path.partial = weights_new(IN_F(26), IN_F(27));
+    Hit hit = bvh_closest_hit(scene, path.ray, rng_ray_key_extension(key, bounce));
+    Arrival arrival = camera_path_camera_path_arrive(scene, path, bounce, (IN_U(17) & 7u) == 0u, hit);
+    PairConnection light = vertex_no_connection();
+    bool continues = false;
+    if (arrival.vertex.wanted) {
+        Pass pass;
+        pass.roulette_from = (IN_U(16) & 1u) != 0u ? 1u : NONE;
+        light = connections_to_light(scene, key, bounce, arrival.vertex);
+        continues = camera_path_camera_path_extend(pass, bounce, &path, arrival.vertex);
+    }
+    store_probed_vertex(y, arrival.vertex);
+    store_probed_connection(y + 18, light);
+    store_sub_path(y + 32, continues, path.ray, path.throughput, path.partial);
+    OUT_V(44, arrival.emitted.value);
+    OUT_F(47, arrival.emitted.weight);
+}
+
+/* The density of the camera ray. */
+LS_PROBE(camera_path_start, 19, 2) {
+    CameraPath path = camera_path_camera_path_start(probe_camera(x), probe_key(IN_U(16), IN_U(17), IN_U(18)));
+    OUT_F(0, path.partial.vcm);
+    OUT_F(1, path.partial.vc);
+}
+
+/* The connection of the hits of two rays. */
+LS_SCENE_PROBE(connections_join, 19, 14) {
+    SampleKey key = probe_key(IN_U(12), IN_U(13), IN_U(14));
+    LightPath of_light = light_path_light_path_start(scene, key);
+    of_light.ray = path_ray(IN_V(0), IN_V(3), FAR);
+    of_light.throughput = vec3_splat(1.0f);
+    of_light.partial = weights_new(IN_F(15), IN_F(16));
+    CameraPath of_camera;
+    of_camera.key = key;
+    of_camera.ray = path_ray(IN_V(6), IN_V(9), FAR);
+    of_camera.throughput = vec3_splat(1.0f);
+    of_camera.partial = weights_new(IN_F(17), IN_F(18));
+    Hit light_hit = bvh_closest_hit(scene, of_light.ray, rng_ray_key_light_extension(key, 1u));
+    Hit camera_hit = bvh_closest_hit(scene, of_camera.ray, rng_ray_key_extension(key, 1u));
+    PathVertex light = light_path_light_path_arrive(scene, of_light, 1u, light_hit);
+    PathVertex camera = camera_path_camera_path_arrive(scene, of_camera, 1u, false, camera_hit).vertex;
+    PairConnection join = vertex_no_connection();
+    if (light.wanted && camera.wanted) {
+        u32 technique = splat_technique_index(3u, 3u);
+        join = connections_join(key, technique, light, camera);
+        RayKey alpha = rng_ray_key_connection(key, technique);
+        join.wanted = join.wanted && !bvh_any_hit(scene, join.ray, alpha);
+    }
+    store_probed_connection(y, join);
+}
+
 LS_PROBE(film_tiled, 3, 1) {
     u32 width = IN_U(1) + 1u;
     u32 height = IN_U(2) + 1u;

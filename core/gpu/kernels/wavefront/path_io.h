@@ -27,6 +27,7 @@ LS_FN Hit load_hit(LS_GLOBAL const Packed *hits, LS_GLOBAL const u32 *hit_primit
     return hit;
 }
 
+#ifdef LS_SHADE
 /* Loads a path, shades its hit, and stores the path. */
 LS_FN Shaded shade_path(SceneRef scene, Pass pass, u32 bounce, u32 index, Hit hit, LS_GLOBAL Packed *path_origin,
                         LS_GLOBAL Packed *path_direction, LS_GLOBAL Packed *path_throughput,
@@ -48,3 +49,4 @@ LS_FN Shaded shade_path(SceneRef scene, Pass pass, u32 bounce, u32 index, Hit hi
     }
     return shaded;
 }
+#endif

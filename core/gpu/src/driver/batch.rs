@@ -30,19 +30,19 @@ impl Batch {
     }
 }
 
-/// The number of paths that a device should have in flight.
-pub fn paths_in_flight(limits: &Limits, plan: &Plan) -> u32 {
+/// The number of paths of up to `bounces` bounces that a device should have in flight.
+pub fn paths_in_flight(limits: &Limits, plan: &Plan, bounces: u32) -> u32 {
     let wanted = match limits.kind {
         DeviceType::Gpu => GPU_PATHS,
         DeviceType::Cpu => (CPU_PATHS_PER_CORE * u64::from(limits.compute_units)).max(CPU_PATHS),
     };
-    wanted.min(most_paths(limits, plan)).max(1) as u32
+    wanted.min(most_paths(limits, plan, bounces)).max(1) as u32
 }
 
 /// The number of paths that a device has room for.
-pub fn most_paths(limits: &Limits, plan: &Plan) -> u64 {
-    let fits = limits.memory / MEMORY_SHARE / plan.bytes_per_path();
-    let fits_one = limits.largest_allocation / plan.largest_bytes_per_path();
+pub fn most_paths(limits: &Limits, plan: &Plan, bounces: u32) -> u64 {
+    let fits = limits.memory / MEMORY_SHARE / plan.bytes_per_path(bounces);
+    let fits_one = limits.largest_allocation / plan.largest_bytes_per_path(bounces);
     fits.min(fits_one).min(1 << 30)
 }
 

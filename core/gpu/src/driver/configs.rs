@@ -2,7 +2,7 @@
 
 use crate::driver::device::{DeviceType, Limits};
 use lockstep_core::Mode;
-use lockstep_core::{KernelConfig, Order, Rays, Scheduling, Structure};
+use lockstep_core::{Integrator, KernelConfig, Order, Rays, Scheduling, Structure};
 
 /// Work-group sizes to compare on GPUs: from the warp size to the largest that any GPU takes.
 const GPU_GROUPS: &[u32] = &[32, 64, 128, 256, 512, 1024];
@@ -15,7 +15,7 @@ const SAMPLES: [u32; 3] = [1, 4, 16];
 
 /// Configurations worth comparing on a device: every scheduling with every work-group size; then all else one
 /// at a time.
-pub(super) fn compared(limits: &Limits) -> Vec<KernelConfig> {
+pub(super) fn compared(limits: &Limits, integrator: Integrator) -> Vec<KernelConfig> {
     let scheduling = |structure, threads| KernelConfig { structure, threads, ..KernelConfig::default() };
     let schedulings = [
         KernelConfig::default(),
@@ -47,11 +47,17 @@ pub(super) fn compared(limits: &Limits) -> Vec<KernelConfig> {
     configs.push(KernelConfig { threads, order: Order::Octants, ..KernelConfig::default() });
     configs.extend(SAMPLES.map(|n| KernelConfig { samples: Some(n), ..KernelConfig::default() }));
     configs.push(KernelConfig::in_mode(Mode::Fast));
+    configs.retain(|config| lacking(config, limits.kind, integrator).is_none());
     configs
 }
 
-/// The feature of a configuration that a device lacks, in words; `None` where it can be tried.
-pub(super) fn lacking(config: &KernelConfig, kind: DeviceType) -> Option<String> {
+/// The feature of a configuration that a device or an integrator lacks, in words; `None` where it can be
+/// tried.
+pub(super) fn lacking(config: &KernelConfig, kind: DeviceType, integrator: Integrator) -> Option<String> {
+    let has_queues = config.structure == Structure::Wavefront && config.order != Order::Octants;
+    if integrator.splats() && !has_queues {
+        return Some(format!("the configuration {config} of the integrator {integrator}"));
+    }
     if config.tile.is_some() || config.rays == Rays::Single {
         return Some(format!("the configuration {config}"));
     }

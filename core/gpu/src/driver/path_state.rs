@@ -16,6 +16,10 @@ impl<D: Device> PathState<D> {
         let allocate = |buffer: &'static Buffer| {
             let array = match buffer.len {
                 Len::Paths => Array::of_size(device, buffer.of.size, paths as usize, buffer.what)?,
+                Len::OfPaths(len) => {
+                    let elements = paths as usize * len(bounces);
+                    Array::of_size(device, buffer.of.size, elements, buffer.what)?
+                }
                 Len::Bounces(len) => {
                     let array = Array::of_size(device, buffer.of.size, len(bounces), buffer.what)?;
                     array.clear(device)?;

@@ -21,8 +21,8 @@ use lockstep_core::film::{Film, InvalidSamples};
 use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::scene::Scene;
 use lockstep_core::{
-    ConfigureReport, DeviceInfo, LoadReport, PassReport, PathRequest, PathVertex, Query, Renderer, Settings,
-    TraceRaysReport,
+    ConfigureReport, DeviceInfo, Integrator, LoadReport, PassReport, PathRequest, PathVertex, Query,
+    Renderer, Settings, TraceRaysReport,
 };
 use lockstep_core::{KernelConfig, Structure};
 use lockstep_core::{check_range, nothing_loaded};
@@ -71,18 +71,18 @@ impl<D: Device> Loaded<D> {
 
     /// Allocates path state for a configuration, and returns its number of paths in flight.
     fn make_room(&mut self, device: &mut D, config: &KernelConfig) -> Result<u32> {
-        let limits = device.limits();
+        let (limits, bounces) = (device.limits(), self.settings.bounces);
         let Some(samples) = config.samples else {
-            return Ok(paths_in_flight(&limits, self.plan));
+            return Ok(paths_in_flight(&limits, self.plan, bounces));
         };
         let paths = u64::from(self.pass.pixels) * u64::from(samples.max(1));
-        if paths > most_paths(&limits, self.plan) {
+        if paths > most_paths(&limits, self.plan, bounces) {
             return Err(Error::Device {
                 actor: device.info().target.clone(),
                 action: format!("holding {samples} samples of every pixel in flight"),
                 reason: format!(
                     "they are {paths} paths; the device has room for {}",
-                    most_paths(&limits, self.plan)
+                    most_paths(&limits, self.plan, bounces)
                 ),
             });
         }
@@ -177,10 +177,10 @@ impl<D: Device> Renderer for Wavefront<D> {
         let start = Instant::now();
         let device = &mut self.device;
         let pixels = settings.width * settings.height;
-        let capacity = paths_in_flight(&device.limits(), plan);
+        let capacity = paths_in_flight(&device.limits(), plan, settings.bounces);
         let arrays = scene_arrays(scene, &bvh);
         let film = u64::from(pixels) * size_of::<[i64; 3]>() as u64;
-        let state = u64::from(capacity) * plan.bytes_per_path();
+        let state = u64::from(capacity) * plan.bytes_per_path(settings.bounces);
         fit::check(device, &Demand { scene: &scene.name, arrays: &arrays, film, state })?;
         let on_device = SceneOnDevice::upload(device, scene_constants(scene, &bvh), &arrays)?;
         let device_bytes = on_device.bytes();
@@ -248,13 +248,14 @@ impl<D: Device> Renderer for Wavefront<D> {
     }
 
     fn kernel_configs(&self) -> Vec<KernelConfig> {
-        compared(&self.device.limits())
+        let integrator = self.loaded.as_ref().map_or(Integrator::Path, |loaded| loaded.settings.integrator);
+        compared(&self.device.limits(), integrator)
     }
 
     fn configure(&mut self, config: &KernelConfig) -> Result<ConfigureReport> {
         let Self { device, loaded, .. } = self;
         let loaded = loaded.as_mut().ok_or_else(nothing_loaded)?;
-        if let Some(what) = lacking(config, device.limits().kind) {
+        if let Some(what) = lacking(config, device.limits().kind, loaded.settings.integrator) {
             return Err(Error::Unsupported { actor: device.info().target.clone(), what });
         }
         let start = Instant::now();
@@ -273,7 +274,10 @@ impl<D: Device> Renderer for Wavefront<D> {
 
     fn record_paths(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PathVertex>>> {
         let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
-        let Settings { width, height, .. } = loaded.settings;
+        let Settings { width, height, integrator, .. } = loaded.settings;
+        if integrator.splats() {
+            return Err(self.unsupported(&format!("recording paths of the integrator {integrator}")));
+        }
         PathRequest::check(requests, &self.device.info().target, width, height)?;
         record_paths::record_paths(&mut self.device, &loaded.scene, loaded.pass, requests)
     }

@@ -225,7 +225,7 @@ fn a_configuration_that_the_device_has_no_room_for_is_refused_and_the_renderer_g
 #[test]
 fn the_default_comes_first_among_the_configurations_and_none_twice() {
     for kind in [DeviceType::Cpu, DeviceType::Gpu] {
-        let configs = configs::compared(&Limits { kind, ..ROOMY });
+        let configs = configs::compared(&Limits { kind, ..ROOMY }, Integrator::Path);
         assert_eq!(configs[0], KernelConfig::default());
         let labels: std::collections::BTreeSet<String> =
             configs.iter().map(KernelConfig::to_string).collect();
@@ -239,16 +239,16 @@ fn rays_are_sorted_only_where_several_are_put_into_a_queue_together() {
     let octants = KernelConfig { order: Order::Octants, ..KernelConfig::default() };
     let persistent = KernelConfig { threads: Scheduling::PersistentThreads, ..octants };
     for kind in [DeviceType::Cpu, DeviceType::Gpu] {
-        assert_eq!(configs::lacking(&persistent, kind), None);
+        assert_eq!(configs::lacking(&persistent, kind, Integrator::Path), None);
         for structure in [Structure::NoCompaction, Structure::Megakernel] {
             assert!(
-                configs::lacking(&KernelConfig { structure, ..persistent }, kind).is_some(),
+                configs::lacking(&KernelConfig { structure, ..persistent }, kind, Integrator::Path).is_some(),
                 "{structure:?}"
             );
         }
     }
-    assert_eq!(configs::lacking(&octants, DeviceType::Gpu), None);
-    let reason = configs::lacking(&octants, DeviceType::Cpu);
+    assert_eq!(configs::lacking(&octants, DeviceType::Gpu, Integrator::Path), None);
+    let reason = configs::lacking(&octants, DeviceType::Cpu, Integrator::Path);
     let expected = "the configuration wavefront/octants, which puts no rays into a queue together,";
     assert_eq!(reason.as_deref(), Some(expected));
 }
@@ -257,10 +257,10 @@ fn rays_are_sorted_only_where_several_are_put_into_a_queue_together() {
 fn path_state_fits_the_device() {
     let path = plan(Integrator::Path);
     let small = Limits { largest_allocation: 1 << 20, memory: 8 << 20, ..ROOMY };
-    assert!(u64::from(paths_in_flight(&small, path)) * path.bytes_per_path() <= small.memory / 4);
+    assert!(u64::from(paths_in_flight(&small, path, 3)) * path.bytes_per_path(3) <= small.memory / 4);
     let narrow = Limits { kind: DeviceType::Gpu, largest_allocation: 1 << 16, ..ROOMY };
-    assert!(u64::from(paths_in_flight(&narrow, path)) * path.largest_bytes_per_path() <= 1 << 16);
-    assert!(paths_in_flight(&Limits { memory: 0, ..ROOMY }, path) >= 1);
+    assert!(u64::from(paths_in_flight(&narrow, path, 3)) * path.largest_bytes_per_path(3) <= 1 << 16);
+    assert!(paths_in_flight(&Limits { memory: 0, ..ROOMY }, path, 3) >= 1);
 }
 
 proptest! {

@@ -8,7 +8,8 @@ use lockstep_core::{Integrator, stage};
 pub(super) const PLAN: Plan = Plan {
     integrator: Integrator::Ao,
     headers: &[header!("integrators/ao.h")],
-    shade: "ao_shade",
+    shade: Some("ao_shade"),
+    defines: "",
     buffers: &CAMERA_PATHS,
     stages: &[
         Step::Launch(Stage::new(stage::GENERATE, &GENERATE)),

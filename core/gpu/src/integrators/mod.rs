@@ -4,12 +4,16 @@
 //! declares as `hits`. So a new integrator is its kernels, one file here and one row in [`plan`].
 
 mod ao;
+mod bpt;
+mod light;
 mod path;
 
 use crate::counters_len;
 use crate::header::Header;
-use crate::signatures::{ArgumentType, COUNTERS, Kernel, PACKED, U32};
-use lockstep_core::{Integrator, Structure};
+use crate::signatures::{
+    ArgumentType, CAMERA_PATHS as CAMERA_PATHS_KERNEL, COUNTERS, Kernel, LIGHT_PATHS, PACKED, TALLY, U32,
+};
+use lockstep_core::{Integrator, Structure, stage};
 
 /// How an integrator runs on a device.
 #[derive(Debug)]
@@ -18,8 +22,11 @@ pub struct Plan {
     pub integrator: Integrator,
     /// Headers that it needs beside the shared ones, in order.
     pub(crate) headers: &'static [Header],
-    /// The shading function, `LS_SHADE` in the kernels that integrators share.
-    pub(crate) shade: &'static str,
+    /// The shading function, `LS_SHADE` in the kernels that integrators share; `None` for one with kernels of
+    /// its own.
+    pub(crate) shade: Option<&'static str>,
+    /// Lines in front of all headers.
+    pub(crate) defines: &'static str,
     /// Buffers of the paths in flight.
     pub buffers: &'static [Buffer],
     /// Launches of a batch of paths by stages.
@@ -49,6 +56,8 @@ pub struct Buffer {
 pub enum Len {
     /// One for each path in flight, uninitialised.
     Paths,
+    /// A function of the most bounces for each path in flight, uninitialised.
+    OfPaths(fn(u32) -> usize),
     /// A function of the most bounces, all zero before the first launch.
     Bounces(fn(u32) -> usize),
 }
@@ -131,18 +140,22 @@ impl Plan {
         kernels
     }
 
-    /// Bytes that one path in flight takes in all buffers.
-    pub fn bytes_per_path(&self) -> u64 {
-        self.per_path().sum()
+    /// Bytes that one path in flight of up to `bounces` bounces takes in all buffers.
+    pub fn bytes_per_path(&self, bounces: u32) -> u64 {
+        self.per_path(bounces).sum()
     }
 
     /// Bytes that one path takes in the largest of the buffers.
-    pub fn largest_bytes_per_path(&self) -> u64 {
-        self.per_path().max().unwrap_or(1)
+    pub fn largest_bytes_per_path(&self, bounces: u32) -> u64 {
+        self.per_path(bounces).max().unwrap_or(1)
     }
 
-    fn per_path(&self) -> impl Iterator<Item = u64> {
-        self.buffers.iter().filter(|b| matches!(b.len, Len::Paths)).map(|b| b.of.size as u64)
+    fn per_path(&self, bounces: u32) -> impl Iterator<Item = u64> {
+        self.buffers.iter().filter_map(move |buffer| match buffer.len {
+            Len::Paths => Some(buffer.of.size as u64),
+            Len::OfPaths(len) => Some((buffer.of.size * len(bounces)) as u64),
+            Len::Bounces(_) => None,
+        })
     }
 }
 
@@ -151,6 +164,8 @@ pub fn plan(integrator: Integrator) -> &'static Plan {
     match integrator {
         Integrator::Path => &path::PLAN,
         Integrator::Ao => &ao::PLAN,
+        Integrator::Light => &light::PLAN,
+        Integrator::Bpt => &bpt::PLAN,
     }
 }
 
@@ -177,20 +192,33 @@ pub(crate) const CAMERA_PATHS: [Buffer; 13] = [
     indices("hit_primitives", "hit_primitives", "hit primitives"),
     indices("queue", "next_queue", "the path queue"),
     indices("next_queue", "queue", "the next path queue"),
-    Buffer {
-        name: "counters",
-        next: "counters",
-        of: COUNTERS,
-        len: Len::Bounces(counters_len),
-        what: "ray counters",
-    },
-    Buffer {
-        name: "invalid",
-        next: "invalid",
-        of: U32,
-        len: Len::Bounces(|_| 4),
-        what: "counters of invalid samples",
-    },
+    RAY_COUNTERS,
+    INVALID_SAMPLES,
+];
+
+/// Ray counters of all bounces.
+pub(crate) const RAY_COUNTERS: Buffer = Buffer {
+    name: "counters",
+    next: "counters",
+    of: COUNTERS,
+    len: Len::Bounces(counters_len),
+    what: "ray counters",
+};
+
+/// Counters of invalid samples.
+pub(crate) const INVALID_SAMPLES: Buffer = Buffer {
+    name: "invalid",
+    next: "invalid",
+    of: U32,
+    len: Len::Bounces(|_| 4),
+    what: "counters of invalid samples",
+};
+
+/// The launches of pairs of light and camera sub-paths, by which structure soever.
+pub(crate) const PAIR_LAUNCHES: [Step; 3] = [
+    Step::Launch(Stage::new(stage::LIGHT_PATHS, &LIGHT_PATHS)),
+    Step::Launch(Stage::new(stage::CAMERA_PATHS, &CAMERA_PATHS_KERNEL)),
+    Step::Launch(Stage::unnamed(&TALLY).single()),
 ];
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use lockstep_core::{Integrator, stage};
 pub(super) const PLAN: Plan = Plan {
     integrator: Integrator::Path,
     headers: &[header!("integrators/direct_light.h"), header!("integrators/path.h")],
-    shade: "path_shade",
+    shade: Some("path_shade"),
+    defines: "",
     buffers: &CAMERA_PATHS,
     stages: &[
         Step::Launch(Stage::new(stage::GENERATE, &GENERATE)),

@@ -32,7 +32,7 @@ fn every_parameter_of_every_stage_is_declared_with_its_type() {
 fn every_program_has_the_kernels_that_its_schedule_launches() {
     for integrator in Integrator::ALL {
         for structure in STRUCTURES {
-            let program = ProgramKind::of(&KernelConfig { structure, ..KernelConfig::default() });
+            let program = ProgramKind::of(&KernelConfig { structure, ..KernelConfig::default() }, integrator);
             for kernel in plan(integrator).kernels(structure) {
                 assert!(program.kernels().contains(&kernel), "{integrator}, {structure:?}: {}", kernel.name);
             }
@@ -43,8 +43,16 @@ fn every_program_has_the_kernels_that_its_schedule_launches() {
 #[test]
 fn path_state_of_a_path_is_eight_records_and_three_indices() {
     let path = plan(Integrator::Path);
-    assert_eq!((path.bytes_per_path(), path.largest_bytes_per_path()), (8 * 16 + 3 * 4, 16));
+    assert_eq!((path.bytes_per_path(3), path.largest_bytes_per_path(3)), (8 * 16 + 3 * 4, 16));
     assert!(
         path.buffers.iter().any(|b| matches!(b.len, Len::Bounces(len) if len(3) == crate::counters_len(3)))
     );
+}
+
+#[test]
+fn a_pair_keeps_the_vertices_that_camera_sub_paths_connect_to() {
+    // At three bounces two vertices of seven records, and their number
+    assert_eq!(plan(Integrator::Bpt).bytes_per_path(3), 2 * 7 * 16 + 4);
+    assert_eq!(plan(Integrator::Bpt).bytes_per_path(0), 4);
+    assert_eq!(plan(Integrator::Light).bytes_per_path(9), 4);
 }

@@ -6,6 +6,7 @@
 //! run them path by path or as queues of paths. [`lockstep_core::Integrator::rounds`] bounds the rounds.
 
 pub mod ao;
+pub mod bidirectional;
 pub mod path;
 pub mod state;
 
@@ -30,5 +31,7 @@ pub fn shade(
     match settings.integrator {
         Integrator::Path => path::shade(scene, settings, bounce, path, hit, record),
         Integrator::Ao => ao::shade(scene, path, hit, record),
+        // These have sub-paths of their own: see [`bidirectional`]
+        Integrator::Light | Integrator::Bpt => ENDED,
     }
 }

@@ -1,0 +1,300 @@
+//! The pair renderer: light and camera sub-paths of one tile's samples, and their connections, in stages run
+//! by one thread.
+
+use crate::intersector::Intersector;
+use crate::splat_film::SplatFilm;
+use crate::tally::Tally;
+use crate::tile_renderer::{PassJob, prefix_mut};
+use lockstep_core::Rays;
+use lockstep_core::geometry::{Hit, Ray};
+use lockstep_core::math::rng::{RayKey, SampleKey};
+use lockstep_core::math::vec3::{Vec3, max_component};
+use lockstep_core::splat::{Technique, quantize};
+use lockstep_transport::integrators::bidirectional::{
+    CameraPath, Connection, LightPath, Techniques, Vertex, join, to_camera, to_light,
+};
+use std::time::Instant;
+
+/// The queues of one thread, reused from tile to tile. A pair is a pixel of the tile.
+pub(crate) struct PairRenderer<S> {
+    light_paths: Vec<LightPath>,
+    camera_paths: Vec<CameraPath>,
+    /// Pairs whose sub-path is still traced.
+    active: Vec<u32>,
+    /// Closest hits of the active pairs' extension rays.
+    hits: Vec<Hit>,
+    /// Vertices of the light sub-paths, as many a pair as there may be.
+    vertices: Vec<Option<Vertex>>,
+    /// Shadow rays of the stage.
+    shadow_rays: Vec<ShadowRay>,
+    /// Answers to them.
+    occluded: Vec<bool>,
+    /// Working memory of the intersector.
+    scratch: S,
+}
+
+/// A connection to be tested for occlusion.
+#[derive(Clone, Copy)]
+struct ShadowRay {
+    ray: Ray,
+    key: RayKey,
+    pixel: u32,
+    technique: Technique,
+    radiance: Vec3,
+}
+
+impl<S: Default> Default for PairRenderer<S> {
+    fn default() -> Self {
+        Self {
+            light_paths: Vec::new(),
+            camera_paths: Vec::new(),
+            active: Vec::new(),
+            hits: Vec::new(),
+            vertices: Vec::new(),
+            shadow_rays: Vec::new(),
+            occluded: Vec::new(),
+            scratch: S::default(),
+        }
+    }
+}
+
+/// The work of a pass of pairs, the same for all tiles.
+pub(crate) struct PairJob<'a, I> {
+    pub(crate) pass: PassJob<'a, I>,
+    pub(crate) techniques: Techniques,
+    pub(crate) film: &'a SplatFilm,
+}
+
+impl<S: Default> PairRenderer<S> {
+    /// Adds the pass's pairs of a tile to the film, compiled for AVX2 where the processor has it. Both builds
+    /// round alike.
+    pub(crate) fn render<I: Intersector<Scratch = S>>(
+        &mut self,
+        job: &PairJob<'_, I>,
+        pixels: &[u32],
+    ) -> Tally {
+        #[cfg(target_arch = "x86_64")]
+        if lockstep_core::has_avx2() {
+            // SAFETY: the processor has the features.
+            return unsafe { self.render_avx2(job, pixels) };
+        }
+        self.render_portable(job, pixels)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
+    fn render_avx2<I: Intersector<Scratch = S>>(&mut self, job: &PairJob<'_, I>, pixels: &[u32]) -> Tally {
+        self.render_portable(job, pixels)
+    }
+
+    #[inline(always)]
+    fn render_portable<I: Intersector<Scratch = S>>(
+        &mut self,
+        job: &PairJob<'_, I>,
+        pixels: &[u32],
+    ) -> Tally {
+        let mut tally = Tally::default();
+        let settings = &job.pass.settings;
+        for sample in job.pass.samples.clone() {
+            // Light sub-paths, connected to the camera vertex by vertex
+            self.start_light_paths(job, pixels, sample, &mut tally);
+            for bounce in 0..settings.bounces {
+                if self.active.is_empty() {
+                    break;
+                }
+                let Self { light_paths, active, hits, scratch, .. } = self;
+                let ray = |i: usize| {
+                    let path = &light_paths[active[i] as usize];
+                    (&path.ray, RayKey::light_extension(path.key, bounce))
+                };
+                extend(&job.pass, active.len(), ray, hits, scratch, bounce, &mut tally);
+                self.shade_light_paths(job, pixels.len(), bounce, &mut tally);
+                self.connect(job, bounce, &mut tally);
+            }
+
+            // Camera sub-paths, connected to lights and to light sub-paths
+            self.start_camera_paths(job, pixels, sample, &mut tally);
+            for bounce in 0..=job.techniques.camera_bounces(settings.bounces) {
+                if self.active.is_empty() {
+                    break;
+                }
+                let Self { camera_paths, active, hits, scratch, .. } = self;
+                let ray = |i: usize| {
+                    let path = &camera_paths[active[i] as usize];
+                    (&path.ray, RayKey::extension(path.key, bounce))
+                };
+                extend(&job.pass, active.len(), ray, hits, scratch, bounce, &mut tally);
+                self.shade_camera_paths(job, pixels.len(), bounce, &mut tally);
+                self.connect(job, bounce, &mut tally);
+            }
+        }
+        tally
+    }
+
+    /// Starts a light sub-path for every pixel of the tile.
+    #[inline(always)]
+    fn start_light_paths<I>(&mut self, job: &PairJob<'_, I>, pixels: &[u32], sample: u32, tally: &mut Tally) {
+        let start = Instant::now();
+        self.light_paths.clear();
+        self.active.clear();
+        self.vertices.clear();
+        self.vertices.resize(pixels.len() * job.pass.settings.bounces as usize, None);
+        for (pair, &pixel) in (0..).zip(pixels) {
+            let key = SampleKey { pixel, sample, seed: job.pass.settings.seed };
+            // Without light there is no sub-path of any pair, so indices stay those of pairs.
+            let Some(path) = LightPath::start(job.pass.scene, key) else {
+                if let Some(&any) = self.light_paths.last() {
+                    self.light_paths.push(any);
+                }
+                continue;
+            };
+            while self.light_paths.len() <= pair as usize {
+                self.light_paths.push(path);
+            }
+            self.active.push(pair);
+        }
+        tally.generate += start.elapsed();
+    }
+
+    /// Starts the camera sub-path of every pixel of the tile.
+    #[inline(always)]
+    fn start_camera_paths<I>(
+        &mut self,
+        job: &PairJob<'_, I>,
+        pixels: &[u32],
+        sample: u32,
+        tally: &mut Tally,
+    ) {
+        let start = Instant::now();
+        let key = |pixel| SampleKey { pixel, sample, seed: job.pass.settings.seed };
+        self.camera_paths.clear();
+        self.camera_paths.extend(pixels.iter().map(|&p| CameraPath::start(&job.pass.camera, key(p))));
+        self.active.clear();
+        self.active.extend(0..pixels.len() as u32);
+        tally.generate += start.elapsed();
+    }
+
+    /// Turns hits of light sub-paths into vertices, queues their connections to the camera, and keeps the
+    /// surviving sub-paths active.
+    #[inline(always)]
+    fn shade_light_paths<I>(&mut self, job: &PairJob<'_, I>, pairs: usize, bounce: u32, tally: &mut Tally) {
+        let start = Instant::now();
+        let Self { light_paths, active, hits, vertices, shadow_rays, .. } = self;
+        let settings = &job.pass.settings;
+        let mut kept = 0;
+        for i in 0..active.len() {
+            let pair = active[i];
+            let path = &mut light_paths[pair as usize];
+            let Some(vertex) = path.arrive(job.pass.scene, bounce, &hits[i]) else { continue };
+            if let Some(connection) = to_camera(&job.pass.camera, path.key, bounce, &vertex) {
+                let key = RayKey::connection(path.key, connection.technique.index());
+                shadow_rays.push(ShadowRay::new(&connection, key, job.techniques));
+            }
+            vertices[bounce as usize * pairs + pair as usize] = Some(vertex);
+            if bounce + 1 < settings.bounces && path.extend(settings, bounce, &vertex) {
+                active[kept] = pair;
+                kept += 1;
+            }
+        }
+        active.truncate(kept);
+        tally.shade += start.elapsed();
+    }
+
+    /// Adds the emission that camera sub-paths hit, queues their connections, and keeps the surviving
+    /// sub-paths active.
+    #[inline(always)]
+    fn shade_camera_paths<I>(&mut self, job: &PairJob<'_, I>, pairs: usize, bounce: u32, tally: &mut Tally) {
+        let start = Instant::now();
+        let Self { camera_paths, active, hits, vertices, shadow_rays, .. } = self;
+        let (scene, settings) = (job.pass.scene, &job.pass.settings);
+        let last = bounce == job.techniques.camera_bounces(settings.bounces);
+        let mut kept = 0;
+        for i in 0..active.len() {
+            let pair = active[i];
+            let path = &mut camera_paths[pair as usize];
+            let (emitted, vertex) = path.arrive(scene, bounce, last, &hits[i]);
+            if max_component(emitted.value) > 0.0 {
+                let technique = Technique { light: 0, camera: bounce + 2 };
+                let radiance = emitted.value * job.techniques.weight(emitted.weight);
+                job.film.add(path.key.pixel, quantize(radiance, path.key, technique, &mut tally.invalid));
+            }
+            let Some(vertex) = vertex else { continue };
+            if let Some(connection) = to_light(scene, path.key, bounce, &vertex) {
+                let key = RayKey::shadow(path.key, bounce);
+                shadow_rays.push(ShadowRay::new(&connection, key, job.techniques));
+            }
+            for light in 2..=settings.bounces - bounce {
+                let Some(of_light) = &vertices[(light - 2) as usize * pairs + pair as usize] else { break };
+                let technique = Technique { light, camera: bounce + 2 };
+                if let Some(connection) = join(path.key, technique, of_light, &vertex) {
+                    let key = RayKey::connection(path.key, technique.index());
+                    shadow_rays.push(ShadowRay::new(&connection, key, job.techniques));
+                }
+            }
+            if path.extend(settings, bounce, &vertex) {
+                active[kept] = pair;
+                kept += 1;
+            }
+        }
+        active.truncate(kept);
+        tally.shade += start.elapsed();
+    }
+
+    /// Traces the shadow rays and adds the unoccluded connections to the film.
+    #[inline(always)]
+    fn connect<I: Intersector<Scratch = S>>(&mut self, job: &PairJob<'_, I>, bounce: u32, tally: &mut Tally) {
+        let start = Instant::now();
+        let Self { shadow_rays, occluded, scratch, .. } = self;
+        let occluded = prefix_mut(occluded, shadow_rays.len(), false);
+        let ray = |i: usize| (&shadow_rays[i].ray, shadow_rays[i].key);
+        if job.pass.rays == Rays::Single {
+            let found = |i: usize, found| occluded[i] = found;
+            job.pass.intersector.any_hits_singly(shadow_rays.len(), ray, scratch, found);
+        } else {
+            job.pass.intersector.any_hits(shadow_rays.len(), ray, scratch, |i, found| occluded[i] = found);
+        }
+        let mut unoccluded = 0;
+        for (ray, _) in shadow_rays.iter().zip(occluded).filter(|(_, occluded)| !**occluded) {
+            let units = quantize(ray.radiance, ray.key.sample, ray.technique, &mut tally.invalid);
+            job.film.add(ray.pixel, units);
+            unoccluded += 1;
+        }
+        let counts = tally.bounce(bounce);
+        counts.shadow_rays += shadow_rays.len() as u64;
+        counts.unoccluded += unoccluded;
+        shadow_rays.clear();
+        tally.connect += start.elapsed();
+    }
+}
+
+impl ShadowRay {
+    #[inline(always)]
+    fn new(connection: &Connection, key: RayKey, techniques: Techniques) -> Self {
+        let Connection { ray, pixel, technique, value, weight } = *connection;
+        Self { ray, key, pixel, technique, radiance: value * techniques.weight(weight) }
+    }
+}
+
+/// Finds the closest hits of `count` extension rays and counts them.
+#[inline(always)]
+fn extend<'r, I: Intersector>(
+    job: &PassJob<'_, I>,
+    count: usize,
+    ray: impl Fn(usize) -> (&'r Ray, RayKey),
+    hits: &mut Vec<Hit>,
+    scratch: &mut I::Scratch,
+    bounce: u32,
+    tally: &mut Tally,
+) {
+    let start = Instant::now();
+    let hits = prefix_mut(hits, count, Hit::none(0.0));
+    if job.rays == Rays::Single {
+        job.intersector.closest_hits_singly(count, ray, scratch, |i, hit| hits[i] = hit);
+    } else {
+        job.intersector.closest_hits(count, ray, scratch, |i, hit| hits[i] = hit);
+    }
+    let counts = tally.bounce(bounce);
+    counts.extension_rays += count as u64;
+    counts.hits += hits.iter().filter(|hit| hit.is_some()).count() as u64;
+    tally.extend += start.elapsed();
+}

@@ -1,0 +1,202 @@
+//! Integrators that connect light and camera sub-paths: against closed forms, against the path tracer, and
+//! against the reference renderer, to the bit.
+
+#[cfg(test)]
+mod brute_force;
+#[cfg(test)]
+mod weights;
+
+use crate::statistics::welch_t;
+use crate::{Checked, During, Outcome, Subject, accumulate, film_of, load, made, mean, render};
+use crate::{scenes, tolerances};
+use lockstep_core::film::Film;
+use lockstep_core::scene::{Material, Scene};
+use lockstep_core::{Error, Integrator, Result, Settings};
+
+/// The integrators of light and camera sub-paths.
+const INTEGRATORS: [Integrator; 2] = [Integrator::Light, Integrator::Bpt];
+
+/// Film side of the comparisons, and of their tiles.
+const SIDE: u32 = 32;
+const TILE: u32 = 8;
+/// Seeds of a comparison.
+const SEEDS: u32 = 32;
+
+/// Why a target cannot run an integrator; `None` where it can.
+fn refusal(subject: &Subject<'_>, integrator: Integrator) -> Checked<Option<String>> {
+    let scene = made(scenes::floor_under_sky(0.5, 1.0))?;
+    let settings = Settings { width: 4, height: 4, integrator, ..Settings::default() };
+    match subject.open()?.load(&scene, &settings) {
+        Err(refusal @ Error::Unsupported { .. }) => Ok(Some(refusal.to_string())),
+        loaded => loaded.map(|_| None).during(|| format!("loading {} for {integrator}", scene.name)),
+    }
+}
+
+/// Runs a claim for each of the integrators that the target has.
+fn for_each(subject: &Subject<'_>, mut claim: impl FnMut(Integrator) -> Checked) -> Checked<Outcome> {
+    let mut refused = Vec::new();
+    for integrator in INTEGRATORS {
+        match refusal(subject, integrator)? {
+            Some(reason) => refused.push(reason),
+            None => claim(integrator)?,
+        }
+    }
+    if refused.len() == INTEGRATORS.len() {
+        return Ok(Outcome::Skipped(refused.join("; ")));
+    }
+    Ok(Outcome::Passed(refused.join("; ")))
+}
+
+/// White furnace: under an environment of radiance one, surfaces that conserve energy are invisible.
+pub(crate) fn furnaces_are_white(subject: &Subject<'_>) -> Checked<Outcome> {
+    let white = [1.0; 3];
+    for_each(subject, |integrator| {
+        let materials = [
+            ("diffuse", Material::diffuse(white), 3),
+            ("smooth conductor", Material::conductor(white, 0.0), 3),
+            ("smooth dielectric", Material::dielectric(1.5, 0.0), 64),
+        ];
+        for (name, material, bounces) in materials {
+            // Nothing specular is seen by light tracing
+            if integrator == Integrator::Light && name != "diffuse" {
+                continue;
+            }
+            let settings = Settings { width: 64, height: 64, bounces, integrator, ..Settings::default() };
+            let scene = made(scenes::furnace(material))?;
+            let (film, _) = render(subject.open()?.as_mut(), &scene, &settings, 256)?;
+            assert!(film.invalid.is_zero(), "{integrator}, {name}: {:?}", film.invalid);
+            let found = mean(&film);
+            let tolerance = match integrator {
+                Integrator::Light => tolerances::FURNACE_LIGHT,
+                _ => tolerances::FURNACE,
+            };
+            assert!((found - 1.0).abs() <= tolerance, "{integrator}, {name}: {found}, expected 1");
+        }
+        Ok(())
+    })
+}
+
+/// Scenes of the comparison with the path tracer, and whether light tracing sees all of them.
+fn compared_scenes() -> Vec<(Result<Scene>, bool)> {
+    let mut all: Vec<(Result<Scene>, bool)> =
+        scenes::LIGHTS.iter().map(|&l| (scenes::lit_by(l), true)).collect();
+    all.push((scenes::small_and_large_light(), true));
+    all.push((scenes::everything(), false));
+    all
+}
+
+/// In every tile of every scene the mean is the path tracer's: no test of Welch finds a difference.
+pub(crate) fn means_are_the_path_tracers(subject: &Subject<'_>) -> Checked<Outcome> {
+    for_each(subject, |integrator| {
+        for (scene, seen_by_light) in compared_scenes() {
+            if integrator == Integrator::Light && !seen_by_light {
+                continue;
+            }
+            let scene = made(scene)?;
+            let ours = tile_means(subject, &scene, integrator)?;
+            let theirs = tile_means(subject, &scene, Integrator::Path)?;
+            for (tile, (a, b)) in ours.iter().zip(&theirs).enumerate() {
+                let t = welch_t(a, b);
+                let [a, b] = [a, b].map(|v| v.iter().sum::<f64>() / v.len() as f64);
+                assert!(
+                    t.abs() < tolerances::WELCH_TILES,
+                    "{integrator}, {}: tile {tile} has {a}, by path {b}: t = {t}",
+                    scene.name
+                );
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The means of every tile under each seed.
+fn tile_means(subject: &Subject<'_>, scene: &Scene, integrator: Integrator) -> Checked<Vec<Vec<f64>>> {
+    let tiles_a_row = SIDE / TILE;
+    let mut means = vec![Vec::new(); (tiles_a_row * tiles_a_row) as usize];
+    let mut renderer = subject.open()?;
+    for seed in 0..SEEDS {
+        // The integrators share no draws, so that their samples are independent.
+        let seed = if integrator == Integrator::Path { seed + 1000 } else { seed };
+        let settings =
+            Settings { width: SIDE, height: SIDE, bounces: 3, seed, integrator, ..Settings::default() };
+        let (film, _) = render(renderer.as_mut(), scene, &settings, 16)?;
+        assert!(film.invalid.is_zero(), "{integrator}, {}: {:?}", scene.name, film.invalid);
+        let mut sums = vec![0.0; means.len()];
+        for (pixel, value) in (0..).zip(film.mean()) {
+            let tile = pixel / SIDE / TILE * tiles_a_row + pixel % SIDE / TILE;
+            sums[tile as usize] += value.iter().map(|&v| f64::from(v)).sum::<f64>();
+        }
+        let values = f64::from(3 * TILE * TILE);
+        means.iter_mut().zip(sums).for_each(|(of_tile, sum)| of_tile.push(sum / values));
+    }
+    Ok(means)
+}
+
+/// Films, invalid samples and ray counts are the reference renderer's, to the bit.
+pub(crate) fn films_are_the_references(subject: &Subject<'_>) -> Checked<Outcome> {
+    let scene = made(scenes::everything())?;
+    for_each(subject, |integrator| {
+        let base = Settings { width: 120, height: 80, integrator, ..Settings::default() };
+        let all = [
+            (base, 4),
+            (Settings { bounces: 9, roulette_from: Some(2), seed: 9, ..base }, 2),
+            (Settings { bounces: 1, ..base }, 2),
+            (Settings { bounces: 0, ..base }, 2),
+            (Settings { width: 1, height: 1, bounces: 5, ..base }, 64),
+            // More pairs than a CPU device has in flight at once
+            (Settings { width: 400, height: 250, bounces: 2, ..base }, 1),
+        ];
+        for (settings, spp) in all {
+            let (expected, counts) = render(subject.reference()?.as_mut(), &scene, &settings, spp)?;
+            let (film, report) = render(subject.open()?.as_mut(), &scene, &settings, spp)?;
+            assert_eq!(film.pixels_differing(&expected), 0, "{settings:?}: pixels that differ");
+            assert_eq!(film.invalid, expected.invalid, "{settings:?}: invalid samples");
+            assert_eq!(report.bounces, counts.bounces, "{settings:?}: ray counts");
+        }
+        Ok(())
+    })
+}
+
+/// Any split of the samples over calls gives the same bits, although every sample adds to many pixels.
+pub(crate) fn any_split_gives_the_same_bits(subject: &Subject<'_>) -> Checked<Outcome> {
+    let scene = made(scenes::everything())?;
+    for_each(subject, |integrator| {
+        let settings = Settings { width: 37, height: 23, seed: 5, integrator, ..Settings::default() };
+        let mut renderer = subject.open()?;
+        let mut accumulated = |parts: &[std::ops::Range<u32>]| -> Checked<Film> {
+            load(renderer.as_mut(), &scene, &settings)?;
+            for part in parts {
+                accumulate(renderer.as_mut(), &scene, part.clone())?;
+            }
+            film_of(renderer.as_mut(), &scene)
+        };
+        let whole = accumulated(std::slice::from_ref(&(0..16)))?;
+        for parts in [&[9..16, 0..1, 1..3, 3..3, 3..9][..], &[0..8, 8..16][..]] {
+            let split = accumulated(parts)?;
+            assert_eq!(split.pixels_differing(&whole), 0, "{integrator}: 0..16 equals the split {parts:?}");
+            assert_eq!(split.invalid, whole.invalid, "{integrator}: invalid samples of {parts:?}");
+        }
+        let mut first = accumulated(std::slice::from_ref(&(0..5)))?;
+        let second = accumulated(std::slice::from_ref(&(5..16)))?;
+        first.merge(&second).during(|| "adding films of one size".into())?;
+        assert_eq!(first, whole, "{integrator}: films of two devices add up");
+        Ok(())
+    })
+}
+
+/// Without lights there are no light sub-paths, and a scene without geometry shows the environment.
+pub(crate) fn scenes_without_lights_or_geometry_render(subject: &Subject<'_>) -> Checked<Outcome> {
+    for_each(subject, |integrator| {
+        let settings = Settings { width: 9, height: 5, integrator, ..Settings::default() };
+        let dark = made(scenes::floor_below_square())?;
+        let (film, _) = render(subject.open()?.as_mut(), &dark, &settings, 2)?;
+        assert!(film.sums.iter().all(|sum| *sum == [0; 3]), "{integrator}: a scene without light is black");
+        let mut builder = lockstep_core::scene::SceneBuilder::new("empty");
+        let sky = lockstep_core::math::vec3::Vec3::splat(0.5);
+        builder.environment = lockstep_core::scene::EnvironmentLight::Constant(sky);
+        let empty = made(builder.build())?;
+        let (film, _) = render(subject.open()?.as_mut(), &empty, &settings, 4)?;
+        assert!(film.mean().iter().all(|p| *p == [0.5; 3]), "{integrator}: nothing but sky shows the sky");
+        Ok(())
+    })
+}

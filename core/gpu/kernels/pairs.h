@@ -1,0 +1,191 @@
+/* Pairs of a light and a camera sub-path, one pair per work-item: first all light sub-paths of a batch, then
+ * its camera sub-paths. With LS_CONNECT_PAIRS camera sub-paths go on beyond the camera ray's hit and are
+ * connected to the stored vertices of the light sub-paths. core/gpu/src/signatures.rs declares the kernels'
+ * parameters. */
+
+/* Records of a stored vertex. */
+#define VERTEX_RECORDS 7u
+
+/* The weight of a contribution whose weight among all techniques is given. */
+#ifdef LS_CONNECT_PAIRS
+#define PAIR_WEIGHT(among_all) (among_all)
+#define CAMERA_BOUNCES(pass) ((pass).bounces)
+#else
+#define PAIR_WEIGHT(among_all) 1.0f
+#define CAMERA_BOUNCES(pass) 0u
+#endif
+
+/* Adds film units to a pixel that other work-items may add to at the same time. */
+LS_FN void film_splat(LS_GLOBAL i64 *film, u32 pixel, Units units) {
+    for (u32 channel = 0u; channel < 3u; channel++) {
+        if (units.channel[channel] != 0) {
+            LS_ATOMIC_ADD_I64(&film[3u * pixel + channel], units.channel[channel]);
+        }
+    }
+}
+
+/* Adds a contribution to the film; invalid ones, which are rare, to their counters. */
+LS_FN void pair_contribute(LS_GLOBAL i64 *film, LS_GLOBAL u32 *invalid, u32 pixel, Vec3 radiance, SampleKey key,
+                           u32 technique) {
+    InvalidSamples found;
+    found.count[INVALID_NON_FINITE] = 0u;
+    found.count[INVALID_NEGATIVE] = 0u;
+    found.count[INVALID_CLAMPED] = 0u;
+    film_splat(film, pixel, splat_quantize(radiance, key, technique, &found));
+    for (u32 i = 0u; i < 3u; i++) {
+        if (found.count[i] > 0u) {
+            LS_ATOMIC_ADD(&invalid[i], found.count[i]);
+        }
+    }
+}
+
+/* Stores vertex `index` of the light sub-path of a pair, of so many in flight. */
+LS_FN void store_path_vertex(LS_GLOBAL Packed *vertices, u32 pairs, u32 pair, u32 index, PathVertex v) {
+    u32 first = index * VERTEX_RECORDS * pairs + pair;
+    store_packed(vertices, first, v.position, LS_AS_U32(v.scale));
+    store_packed(vertices, first + pairs, v.geometric, LS_AS_U32(v.partial.vcm));
+    store_packed(vertices, first + 2u * pairs, v.shading, LS_AS_U32(v.partial.vc));
+    store_packed(vertices, first + 3u * pairs, v.from, LS_AS_U32(v.surface.roughness));
+    store_packed(vertices, first + 4u * pairs, v.throughput, LS_AS_U32(v.surface.metallic));
+    store_packed(vertices, first + 5u * pairs, v.surface.base_color, v.surface.kind);
+    store_packed(vertices, first + 6u * pairs, vec3_new(v.surface.ior, v.surface.transmission, 0.0f),
+                 v.surface.outside ? 1u : 0u);
+}
+
+LS_FN PathVertex load_path_vertex(LS_GLOBAL const Packed *vertices, u32 pairs, u32 pair, u32 index) {
+    u32 first = index * VERTEX_RECORDS * pairs + pair;
+    PathVertex v;
+    Packed record = vertices[first];
+    v.wanted = true;
+    v.position = record.v;
+    v.scale = LS_AS_F32(record.w);
+    record = vertices[first + pairs];
+    v.geometric = record.v;
+    v.partial.vcm = LS_AS_F32(record.w);
+    record = vertices[first + 2u * pairs];
+    v.shading = record.v;
+    v.partial.vc = LS_AS_F32(record.w);
+    record = vertices[first + 3u * pairs];
+    v.from = record.v;
+    v.surface.roughness = LS_AS_F32(record.w);
+    record = vertices[first + 4u * pairs];
+    v.throughput = record.v;
+    v.surface.metallic = LS_AS_F32(record.w);
+    record = vertices[first + 5u * pairs];
+    v.surface.base_color = record.v;
+    v.surface.kind = record.w;
+    record = vertices[first + 6u * pairs];
+    v.surface.ior = record.v.x;
+    v.surface.transmission = record.v.y;
+    v.surface.outside = record.w != 0u;
+    return v;
+}
+
+LS_KERNEL void LS_STAGE ls_light_paths(LS_SCENE_PARAMETERS, Pass pass, LS_GLOBAL Packed *LS_RESTRICT light_vertices,
+                                       LS_GLOBAL u32 *LS_RESTRICT light_lengths, LS_GLOBAL i64 *LS_RESTRICT film,
+                                       LS_GLOBAL u32 *LS_RESTRICT invalid,
+                                       LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
+    LS_GROUP_TALLY(tally);
+    LS_SCENE_REF(scene);
+    tally_begin(tally);
+    u32 count = pass.pixels * pass.samples;
+    LS_FOR_ITEMS(i, count, &counters[LS_HEADS(pass, 0u)].extension_rays) {
+        SampleKey key = path_key(pass, i);
+        LightPath path = light_path_light_path_start(scene, key);
+        bool continues = path.wanted && pass.bounces > 0u;
+        u32 length = 0u;
+        for (u32 bounce = 0u; continues; bounce++) {
+            continues = false;
+            /* Extend: closest hit */
+            tally_count(counters, bounce, EXTENSION_RAYS, tally);
+            Hit hit = bvh_closest_hit(scene, path.ray, rng_ray_key_light_extension(key, bounce));
+            if (intersect_hit_is_some(hit)) {
+                tally_count(counters, bounce, HITS, tally);
+            }
+            PathVertex vertex = light_path_light_path_arrive(scene, path, bounce, hit);
+            if (vertex.wanted) {
+                /* Connect to the camera */
+                PairConnection lens = connections_to_camera(pass.camera, key, bounce, vertex);
+                if (lens.wanted) {
+                    tally_count(counters, bounce, SHADOW_RAYS, tally);
+                    if (!bvh_any_hit(scene, lens.ray, rng_ray_key_connection(key, lens.technique))) {
+                        tally_count(counters, bounce, UNOCCLUDED, tally);
+                        Vec3 radiance = vec3_scale(lens.value, PAIR_WEIGHT(lens.weight));
+                        pair_contribute(film, invalid, lens.pixel, radiance, key, lens.technique);
+                    }
+                }
+#ifdef LS_CONNECT_PAIRS
+                if (bounce + 2u <= pass.bounces) {
+                    store_path_vertex(light_vertices, count, i, bounce, vertex);
+                    length = bounce + 1u;
+                }
+#endif
+                if (bounce + 1u < pass.bounces) {
+                    continues = light_path_light_path_extend(pass, bounce, &path, vertex);
+                }
+            }
+        }
+        light_lengths[i] = length;
+    }
+    tally_end(counters, tally);
+}
+
+LS_KERNEL void LS_STAGE ls_camera_paths(LS_SCENE_PARAMETERS, Pass pass,
+                                        LS_GLOBAL const Packed *LS_RESTRICT light_vertices,
+                                        LS_GLOBAL const u32 *LS_RESTRICT light_lengths,
+                                        LS_GLOBAL i64 *LS_RESTRICT film, LS_GLOBAL u32 *LS_RESTRICT invalid,
+                                        LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
+    LS_GROUP_TALLY(tally);
+    LS_SCENE_REF(scene);
+    tally_begin(tally);
+    u32 count = pass.pixels * pass.samples;
+    LS_FOR_ITEMS(i, count, &counters[LS_HEADS(pass, 0u)].hits) {
+        SampleKey key = path_key(pass, i);
+        CameraPath path = camera_path_camera_path_start(pass.camera, key);
+        bool continues = true;
+        for (u32 bounce = 0u; continues; bounce++) {
+            continues = false;
+            /* Extend: closest hit */
+            tally_count(counters, bounce, EXTENSION_RAYS, tally);
+            Hit hit = bvh_closest_hit(scene, path.ray, rng_ray_key_extension(key, bounce));
+            if (intersect_hit_is_some(hit)) {
+                tally_count(counters, bounce, HITS, tally);
+            }
+            bool last = bounce == CAMERA_BOUNCES(pass);
+            Arrival arrival = camera_path_camera_path_arrive(scene, path, bounce, last, hit);
+            if (vec3_max_component(arrival.emitted.value) > 0.0f) {
+                Vec3 radiance = vec3_scale(arrival.emitted.value, PAIR_WEIGHT(arrival.emitted.weight));
+                pair_contribute(film, invalid, key.pixel, radiance, key, splat_technique_index(0u, bounce + 2u));
+            }
+#ifdef LS_CONNECT_PAIRS
+            if (arrival.vertex.wanted) {
+                /* Connect to a light, then to the vertices of the light sub-path */
+                u32 most = light_lengths[i] + 1u;
+                for (u32 light = 1u; light <= most && light + bounce <= pass.bounces; light++) {
+                    PairConnection join;
+                    RayKey ray_key;
+                    if (light == 1u) {
+                        join = connections_to_light(scene, key, bounce, arrival.vertex);
+                        ray_key = rng_ray_key_shadow(key, bounce);
+                    } else {
+                        PathVertex other = load_path_vertex(light_vertices, count, i, light - 2u);
+                        u32 technique = splat_technique_index(light, bounce + 2u);
+                        join = connections_join(key, technique, other, arrival.vertex);
+                        ray_key = rng_ray_key_connection(key, technique);
+                    }
+                    if (join.wanted) {
+                        tally_count(counters, bounce, SHADOW_RAYS, tally);
+                        if (!bvh_any_hit(scene, join.ray, ray_key)) {
+                            tally_count(counters, bounce, UNOCCLUDED, tally);
+                            Vec3 radiance = vec3_scale(join.value, PAIR_WEIGHT(join.weight));
+                            pair_contribute(film, invalid, join.pixel, radiance, key, join.technique);
+                        }
+                    }
+                }
+                continues = camera_path_camera_path_extend(pass, bounce, &path, arrival.vertex);
+            }
+#endif
+        }
+    }
+    tally_end(counters, tally);
+}

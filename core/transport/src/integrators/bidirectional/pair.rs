@@ -1,0 +1,114 @@
+//! A whole pair of sub-paths, one ray after the other: for tests, for records, and the plainest account of
+//! the algorithm. `kernels/pairs.h` runs the same steps.
+
+use super::Techniques;
+use super::camera_path::CameraPath;
+use super::connections::{join, to_camera, to_light};
+use super::light_path::LightPath;
+use super::vertex::{Connection, Vertex};
+use lockstep_core::Settings;
+use lockstep_core::geometry::{Hit, Ray};
+use lockstep_core::math::rng::{RayKey, SampleKey};
+use lockstep_core::math::vec3::max_component;
+use lockstep_core::scene::SceneData;
+use lockstep_core::scene::camera::CameraFrame;
+use lockstep_core::splat::Technique;
+
+/// Answers ray queries.
+pub trait Tracer {
+    /// The closest hit along a ray.
+    fn closest_hit(&mut self, ray: &Ray, key: RayKey) -> Hit;
+
+    /// Whether a ray is occluded.
+    fn any_hit(&mut self, ray: &Ray, key: RayKey) -> bool;
+}
+
+/// Receives what a pair of sub-paths computes, in order.
+pub trait PairSink {
+    /// A vertex of the light sub-path, whether or not it can be connected.
+    fn light_vertex(&mut self, _vertex: &Vertex) {}
+
+    /// A vertex of the camera sub-path, whether or not it can be connected.
+    fn camera_vertex(&mut self, _vertex: &Vertex) {}
+
+    /// A contribution to a pixel: a connection with its ray, or for light that the camera sub-path hit, the
+    /// extension ray that hit it. `reached` is false where the connection is occluded.
+    fn contribution(&mut self, connection: &Connection, reached: bool);
+}
+
+/// Traces the pair of sub-paths of a sample.
+pub fn trace_pair(
+    scene: &SceneData,
+    settings: &Settings,
+    techniques: Techniques,
+    camera: &CameraFrame,
+    key: SampleKey,
+    tracer: &mut impl Tracer,
+    sink: &mut impl PairSink,
+) {
+    let vertices = trace_light_path(scene, settings, techniques, camera, key, tracer, sink);
+    let mut path = CameraPath::start(camera, key);
+    let last = techniques.camera_bounces(settings.bounces);
+    for bounce in 0..=last {
+        // Extend to the closest hit and add its emission
+        let hit = tracer.closest_hit(&path.ray, RayKey::extension(key, bounce));
+        let (emitted, vertex) = path.arrive(scene, bounce, bounce == last, &hit);
+        if max_component(emitted.value) > 0.0 {
+            let technique = Technique { light: 0, camera: bounce + 2 };
+            let ray = Ray { t_max: hit.t, ..path.ray };
+            let (value, weight) = (emitted.value, techniques.weight(emitted.weight));
+            sink.contribution(&Connection { ray, pixel: key.pixel, technique, value, weight }, true);
+        }
+        let Some(vertex) = vertex else { break };
+        sink.camera_vertex(&vertex);
+
+        // Connect to a light and to the vertices of the light sub-path
+        if let Some(connection) = to_light(scene, key, bounce, &vertex) {
+            let occluded = tracer.any_hit(&connection.ray, RayKey::shadow(key, bounce));
+            sink.contribution(&connection, !occluded);
+        }
+        for (index, light_vertex) in (2..).zip(&vertices) {
+            let technique = Technique { light: index, camera: bounce + 2 };
+            if technique.light + technique.camera > settings.bounces + 2 {
+                break;
+            }
+            if let Some(connection) = join(key, technique, light_vertex, &vertex) {
+                let occluded = tracer.any_hit(&connection.ray, RayKey::connection(key, technique.index()));
+                sink.contribution(&connection, !occluded);
+            }
+        }
+        if !path.extend(settings, bounce, &vertex) {
+            break;
+        }
+    }
+}
+
+/// Traces the light sub-path, connects its vertices to the camera and returns them.
+fn trace_light_path(
+    scene: &SceneData,
+    settings: &Settings,
+    techniques: Techniques,
+    camera: &CameraFrame,
+    key: SampleKey,
+    tracer: &mut impl Tracer,
+    sink: &mut impl PairSink,
+) -> Vec<Vertex> {
+    let mut vertices = Vec::new();
+    let Some(mut path) = LightPath::start(scene, key) else { return vertices };
+    for bounce in 0..settings.bounces {
+        let hit = tracer.closest_hit(&path.ray, RayKey::light_extension(key, bounce));
+        let Some(vertex) = path.arrive(scene, bounce, &hit) else { break };
+        sink.light_vertex(&vertex);
+        if let Some(mut connection) = to_camera(camera, key, bounce, &vertex) {
+            connection.weight = techniques.weight(connection.weight);
+            let ray_key = RayKey::connection(key, connection.technique.index());
+            let occluded = tracer.any_hit(&connection.ray, ray_key);
+            sink.contribution(&connection, !occluded);
+        }
+        vertices.push(vertex);
+        if bounce + 1 == settings.bounces || !path.extend(settings, bounce, &vertex) {
+            break;
+        }
+    }
+    vertices
+}

@@ -1,0 +1,192 @@
+//! Vertices of sub-paths. The counterpart is `kernels/integrators/bidirectional/vertex.h`.
+
+use super::weights::PartialWeights;
+use crate::bsdf::{self, Evaluation, Surface};
+use crate::interaction::{Interaction, MIN_COSINE, ShadingFrame};
+use lockstep_core::geometry::{FAR, Hit, Ray, offset_origin};
+use lockstep_core::math::max;
+use lockstep_core::math::min;
+use lockstep_core::math::sampling::frame;
+use lockstep_core::math::vec3::{Vec3, dot, max_component, vec3};
+use lockstep_core::scene::SceneData;
+use lockstep_core::splat::Technique;
+
+/// A surface that a sub-path has reached.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Vertex {
+    /// Position in world space.
+    pub position: Vec3,
+    /// Bounds the coordinates from which the position was computed.
+    pub scale: f32,
+    /// Unit geometric normal on the front side.
+    pub geometric: Vec3,
+    /// Unit shading normal on the front side, normal map included.
+    pub shading: Vec3,
+    /// Unit direction to the sub-path's previous vertex.
+    pub from: Vec3,
+    /// Throughput of the sub-path on arrival. On a light sub-path it includes emission, and a connection
+    /// still multiplies by the ratio of the cosines of departure and arrival ([`Vertex::evaluate`]).
+    pub throughput: Vec3,
+    /// The material, seen from `from`.
+    pub surface: Surface,
+    /// The sub-path's part of weights on arrival.
+    pub partial: PartialWeights,
+}
+
+/// A ray between two sub-paths, or from one to light or lens, and what it adds where it is unoccluded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Connection {
+    /// The shadow ray.
+    pub ray: Ray,
+    /// The pixel that it adds to.
+    pub pixel: u32,
+    /// The technique.
+    pub technique: Technique,
+    /// Radiance of the technique alone.
+    pub value: Vec3,
+    /// Its weight among all techniques.
+    pub weight: f32,
+}
+
+/// The continuation of a sub-path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scattered {
+    /// The next extension ray.
+    pub ray: Ray,
+    /// Throughput along it.
+    pub throughput: Vec3,
+    /// The part of weights along it.
+    pub partial: PartialWeights,
+}
+
+impl Vertex {
+    /// The vertex at an interaction.
+    #[inline(never)]
+    pub(crate) fn new(
+        scene: &SceneData,
+        at: &Interaction<'_>,
+        hit: &Hit,
+        from: Vec3,
+        throughput: Vec3,
+        partial: PartialWeights,
+    ) -> Self {
+        let instance = &scene.instances[hit.instance as usize];
+        let material = &scene.materials[at.material as usize];
+        Self {
+            position: at.position,
+            scale: at.scale,
+            geometric: at.geometric,
+            shading: at.perturbed_normal(scene, instance, material),
+            from,
+            throughput,
+            surface: at.surface(scene, material, dot(at.geometric, from) > 0.0),
+            partial,
+        }
+    }
+
+    /// The shading frame of a path that arrives from a direction.
+    #[inline(always)]
+    pub(crate) fn frame(&self, from: Vec3) -> ShadingFrame {
+        let outside = dot(self.geometric, from) > 0.0;
+        let side = if outside { 1.0 } else { -1.0 };
+        let geometric = self.geometric * side;
+        let shading = self.shading * side;
+        let normal = if dot(shading, from) > MIN_COSINE { shading } else { geometric };
+        let (s, t) = frame(normal);
+        let wo = vec3(dot(from, s), dot(from, t), max(dot(from, normal), MIN_COSINE));
+        ShadingFrame { s, t, normal, geometric, wo, surface: Surface { outside, ..self.surface } }
+    }
+
+    /// BSDF times cosine of the shading normal for light that comes from `to` and leaves to `from`, and the
+    /// density per solid angle with which a path that arrives from `from` chooses `to`. Zero for specular
+    /// surfaces.
+    ///
+    /// The value of a full path takes `from` towards the camera, as a camera path does.
+    #[inline(never)]
+    pub fn evaluate(&self, from: Vec3, to: Vec3) -> Evaluation {
+        let local = self.frame(from);
+        let wi = local.to_local(to);
+        if !local.same_side(to, wi.z) {
+            return Evaluation { value: Vec3::ZERO, pdf: 0.0 };
+        }
+        bsdf::evaluate(&local.surface, local.wo, wi)
+    }
+
+    /// Cosine between the geometric normal and a direction.
+    #[inline(always)]
+    pub fn cosine(&self, direction: Vec3) -> f32 {
+        dot(self.geometric, direction).abs()
+    }
+
+    /// True where no connection can be made.
+    #[inline(always)]
+    pub fn is_specular(&self) -> bool {
+        self.surface.is_specular()
+    }
+
+    /// Samples the BSDF for the draws `u` (lobe, direction u, direction v, Russian roulette); `None` where the
+    /// sub-path ends. `adjoint` holds on light sub-paths.
+    #[inline(never)]
+    pub fn scatter(&self, u: [f32; 4], adjoint: bool, roulette: bool) -> Option<Scattered> {
+        // Sample a direction
+        let local = self.frame(self.from);
+        let sampled = bsdf::sample(&local.surface, local.wo, [u[0], u[1], u[2]]);
+        let direction = local.to_world(sampled.wi);
+        if max_component(sampled.weight) <= 0.0 || !local.same_side(direction, sampled.wi.z) {
+            return None;
+        }
+        let cosine = self.cosine(direction);
+
+        // Factor of the throughput, and the part of weights
+        let mut factor = sampled.weight;
+        let partial;
+        if self.is_specular() {
+            if adjoint {
+                let correction = bsdf::shading_normal_correction(
+                    [local.wo.z, self.cosine(self.from)],
+                    [sampled.wi.z, cosine],
+                );
+                factor = factor * (correction * bsdf::adjoint_factor(&local.surface, sampled.wi));
+            }
+            partial = self.partial.scatter_specular(cosine);
+        } else {
+            let reverse = self.evaluate(direction, self.from);
+            if sampled.pdf <= 0.0 {
+                return None;
+            }
+            if adjoint {
+                factor = reverse.value * (cosine / (self.cosine(self.from) * sampled.pdf));
+            }
+            partial = self.partial.scatter(cosine, sampled.pdf, reverse.pdf);
+        }
+        if max_component(factor) <= 0.0 {
+            return None;
+        }
+
+        // Russian roulette
+        let mut throughput = self.throughput * factor;
+        if roulette {
+            let survival = min(max_component(factor), 0.95);
+            if u[3] >= survival {
+                return None;
+            }
+            throughput = throughput * (1.0 / survival);
+        }
+        let origin = offset_origin(self.position, self.geometric, direction, self.scale);
+        let ray = Ray { origin, t_min: 0.0, direction, t_max: FAR };
+        Some(Scattered { ray, throughput, partial })
+    }
+}
+
+/// Direction, distance and squared distance from one point to another; `None` where they coincide.
+#[inline(always)]
+pub fn direction_between(from: Vec3, to: Vec3) -> Option<(Vec3, f32, f32)> {
+    let between = to - from;
+    let distance2 = dot(between, between);
+    if distance2 > 0.0 {
+        let distance = distance2.sqrt();
+        Some((between * (1.0 / distance), distance, distance2))
+    } else {
+        None
+    }
+}
