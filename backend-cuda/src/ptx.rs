@@ -44,13 +44,13 @@ pub(crate) fn with_marked_words(compat: &str) -> String {
     lines.join("\n")
 }
 
-/// For each kernel, the number of instructions that only [`WORDS`] may compile to, and of marks.
+/// For each kernel and each function that kernels call, the number of instructions that only [`WORDS`] may compile to, and of marks.
 pub(crate) fn words_by_kernel(ptx: &str) -> BTreeMap<String, [usize; 2]> {
     let mut counts: BTreeMap<String, [usize; 2]> = BTreeMap::new();
     let mut kernel = String::new();
     for line in ptx.lines() {
-        if let Some((_, after)) = line.split_once(".entry ") {
-            kernel = after.trim_end_matches('(').to_owned();
+        if let Some(name) = defined(line) {
+            kernel = name.to_owned();
             counts.entry(kernel.clone()).or_default();
         }
         let Some(count) = counts.get_mut(&kernel) else { continue };
@@ -62,6 +62,14 @@ pub(crate) fn words_by_kernel(ptx: &str) -> BTreeMap<String, [usize; 2]> {
         }
     }
     counts
+}
+
+/// The kernel or function whose definition a line begins: `.visible .entry name(`, or `.func  (.param ...)
+/// name(` for a function that is called.
+fn defined(line: &str) -> Option<&str> {
+    let signature = line.strip_suffix('(')?;
+    let after = signature.split_once(".entry ").or_else(|| signature.split_once(".func "))?.1;
+    after.split_whitespace().last()
 }
 
 fn is_of_a_word((opcode, operands): (&str, &str)) -> bool {
@@ -154,6 +162,9 @@ mod tests {
                    \tfma.rn.f32 %f1, %f2, %f3, %f4; // dialect word\n}\n";
         let counts = words_by_kernel(ptx);
         assert_eq!((counts["a"], counts["b"]), ([2, 0], [1, 1]));
+        let called =
+            ".func  (.param .align 4 .b8 func_retval0[16]) f(\n)\n{\n\tfma.rn.f32 %f1, %f2, %f3, %f4;\n}\n";
+        assert_eq!(words_by_kernel(called)["f"], [1, 0]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use lockstep_bvh::Layout;
 use lockstep_conformance::require;
 use lockstep_core::{Integrator, Mode};
 use lockstep_core::{KernelConfig, Order, Scheduling, Structure};
-use lockstep_gpu::signatures::Passing;
+use lockstep_gpu::signatures::{Kernel, Passing};
 use lockstep_gpu::{
     KernelFeatures, Options, ProgramKind, ProgramOptions, assemble, assemble_probes, from_ptxas,
 };
@@ -79,6 +79,44 @@ fn every_kernel_configuration_passes_the_audit() {
         for (kernel, [all, _]) in ptx::words_by_kernel(&exact) {
             assert_eq!([all, all], marked[&kernel], "{kind:?}: words and marks of {kernel}");
         }
+    }
+}
+
+/// Programs of light and camera sub-paths.
+fn pair_programs() -> Vec<(ProgramKind, KernelFeatures)> {
+    let configured = ProgramOptions {
+        threads: Scheduling::PersistentThreads,
+        order: Order::Scanline,
+        ..ProgramOptions::default()
+    };
+    let kinds = [ProgramOptions::default(), configured].map(ProgramKind::Pairs);
+    let features = [Integrator::Light, Integrator::Bpt].map(KernelFeatures::all);
+    kinds.into_iter().flat_map(|kind| features.map(|features| (kind, features))).collect()
+}
+
+#[test]
+fn kernels_of_light_and_camera_sub_paths_pass_the_audit() {
+    let Some(compiler) = compiler() else { return };
+    for (kind, features) in pair_programs() {
+        let options = Options { features, ..options(Mode::Exact) };
+        let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, kind).text;
+        let exact = ptx_of(&compiler, &source_for(Mode::Exact, kind, features).text, 90, Mode::Exact);
+        assert_eq!(ptx::violations(&exact), Vec::<String>::new(), "{kind:?}, {features:?}");
+        let marked = ptx::words_by_kernel(&ptx_of(&compiler, &marked, 90, Mode::Exact));
+        for (kernel, [all, _]) in ptx::words_by_kernel(&exact) {
+            assert_eq!([all, all], marked[&kernel], "{kind:?}: words and marks of {kernel}");
+        }
+        for kernel in kind.kernels() {
+            let start = format!(".entry {}(", kernel.name);
+            let (_, signature) = exact.split_once(&start).expect("every kernel is an entry");
+            let (signature, _) = signature.split_once("\n)").expect("a signature ends");
+            let given: Vec<usize> = signature.lines().filter_map(parameter_bytes).collect();
+            assert_eq!(given, declared_bytes(kernel), "{}", kernel.name);
+        }
+        assert!(
+            exact.contains("atom.global.add.u64") || exact.contains("red.global.add.u64"),
+            "64-bit atomics"
+        );
     }
 }
 
@@ -194,13 +232,18 @@ fn every_kernel_has_the_parameters_of_its_declaration() {
             let (_, signature) = ptx.split_once(&start).expect("every kernel is an entry");
             let (signature, _) = signature.split_once("\n)").expect("a signature ends");
             let given: Vec<usize> = signature.lines().filter_map(parameter_bytes).collect();
-            let declared = kernel.arguments(Layout::Bvh2).map(|argument| match argument.passing {
-                Passing::Value => argument.of.size,
-                Passing::Input | Passing::Output => 8,
-            });
-            assert_eq!(given, declared.collect::<Vec<_>>(), "{}", kernel.name);
+            assert_eq!(given, declared_bytes(kernel), "{}", kernel.name);
         }
     }
+}
+
+/// Sizes of a kernel's parameters by its declaration.
+fn declared_bytes(kernel: &Kernel) -> Vec<usize> {
+    let bytes = |argument: &lockstep_gpu::signatures::Argument| match argument.passing {
+        Passing::Value => argument.of.size,
+        Passing::Input | Passing::Output => 8,
+    };
+    kernel.arguments(Layout::Bvh2).map(bytes).collect()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep_core::film::MAX_SPP;
-use lockstep_core::{MAX_BOUNCES, Mode, Settings};
+use lockstep_core::{Integrator, MAX_BOUNCES, Mode, Settings};
 use lockstep_scenes::LoadOptions;
 
 use crate::exit::Failure;
@@ -128,6 +128,10 @@ pub(crate) struct ImageArgs {
     #[arg(long, value_name = "N", default_value_t = Settings::default().bounces,
         value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_BOUNCES)))]
     pub(crate) bounces: u32,
+    /// Light transport algorithm: path (path tracing), bpt (bidirectional path tracing), light (light tracing;
+    /// sees nothing by way of mirrors and clear glass) or ao (ambient occlusion)
+    #[arg(long, value_name = "NAME", default_value_t = Integrator::Path)]
+    pub(crate) integrator: Integrator,
     /// Selects the random numbers
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u32,
@@ -141,6 +145,7 @@ impl ImageArgs {
             width: size.width,
             height: size.height,
             bounces: self.bounces,
+            integrator: self.integrator,
             seed: self.seed,
             ..Settings::default()
         }
@@ -348,6 +353,7 @@ impl StudyArgs {
             && self.modes == [ModeArg::Exact]
             && (self.spp.is_none() && self.image.size.is_none() && self.times.is_empty() && !more)
             && self.image.bounces == Settings::default().bounces
+            && self.image.integrator == Settings::default().integrator
     }
 }
 
@@ -657,6 +663,7 @@ mod tests {
             "--spp 1..1024",
             "--size 640x480",
             "--bounces 9",
+            "--integrator bpt",
             "--seeds 3",
             "--repeats 2",
             "--time 10s",
@@ -689,6 +696,9 @@ mod tests {
             "lockstep setup",
             "lockstep render cornell -b cpu-bvh --spp 4 --size 64x64 --bounces 2 --seed 7 --output beauty -o a.exr",
             "lockstep render cornell -b opencl --mode fast -o a.exr",
+            "lockstep render cornell --integrator bpt -o a.exr",
+            "lockstep study cornell --integrator light",
+            "lockstep golden bless cornell --integrator bpt",
             "lockstep study",
             "lockstep study cornell --mode exact,fast",
             "lockstep study cornell weekend -b cpu-bvh,cpu-embree --spp 1..64 --size 320x240 --seeds 2 --repeats 3 -o d",

@@ -44,6 +44,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     let metadata =
         ImageMetadata::of_render(&scene.name, &target.id.to_string(), args.spp, u64::from(settings.seed))
             .with("bounces", &settings.bounces.to_string())
+            .with("integrator", settings.integrator.as_str())
             .with("mode", target.id.mode.as_str())
             .with("scene-hash", &scene.hash)
             .with("device", &renderer.device().device);

@@ -86,7 +86,10 @@ fn change(place: &Place, new: &Golden) -> Result<String, Failure> {
     if (old.settings, old.spp) != (new.settings, new.spp) {
         let words = |g: &Golden| {
             let s = &g.settings;
-            format!("{}x{} {} spp, {} bounces, seed {}", s.width, s.height, g.spp, s.bounces, s.seed)
+            format!(
+                "{}x{} {} spp, {} bounces, {}, seed {}",
+                s.width, s.height, g.spp, s.bounces, s.integrator, s.seed
+            )
         };
         changes.push(format!("settings from {} to {}", words(&old), words(new)));
     }
@@ -125,7 +128,10 @@ fn provenance(
         ("film", film.to_owned()),
         (
             "made-with",
-            format!("{}x{}, {} spp, {} bounces, seed {}", s.width, s.height, golden.spp, s.bounces, s.seed),
+            format!(
+                "{}x{}, {} spp, {} bounces, {}, seed {}",
+                s.width, s.height, golden.spp, s.bounces, s.integrator, s.seed
+            ),
         ),
     ]
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use lockstep_core::{Scene, Settings};
+use lockstep_core::{Integrator, Scene, Settings};
 use lockstep_reports::image_io::{
     ImageMetadata, LinearImage, atomic_write_text, encode_name, read_exr_metadata, read_image, write_exr,
 };
@@ -34,7 +34,7 @@ pub(super) struct Golden {
     pub(super) image: LinearImage,
     /// Hash of the scene that it shows.
     pub(super) scene_hash: String,
-    /// Size, bounces and seed.
+    /// Size, bounces, integrator and seed.
     pub(super) settings: Settings,
     /// Samples per pixel.
     pub(super) spp: u32,
@@ -71,6 +71,7 @@ impl Place {
             width: image.width(),
             height: image.height(),
             bounces: attributes.number("bounces")?,
+            integrator: attributes.integrator()?,
             seed: attributes.number("seed")?,
             ..Settings::default()
         };
@@ -112,6 +113,7 @@ impl Place {
             ImageMetadata::of_render(&scene.name, target, golden.spp, u64::from(golden.settings.seed));
         let metadata = of_render
             .with("bounces", &golden.settings.bounces.to_string())
+            .with("integrator", golden.settings.integrator.as_str())
             .with("scene-hash", &golden.scene_hash);
         let metadata = provenance.iter().fold(metadata, |m, (key, value)| m.with(key, value));
         write_exr(&self.image(), &golden.image, &metadata)?;
@@ -129,6 +131,14 @@ struct Attributes<'a> {
 impl Attributes<'_> {
     fn text(&self, key: &str) -> Result<&str, Failure> {
         self.entries.get(&format!("lockstep.{key}")).map(String::as_str).ok_or_else(|| self.wrong(key))
+    }
+
+    /// The integrator; goldens that do not name one are of path tracing.
+    fn integrator(&self) -> Result<Integrator, Failure> {
+        match self.text("integrator") {
+            Ok(name) => Ok(name.parse()?),
+            Err(_) => Ok(Integrator::Path),
+        }
     }
 
     fn number(&self, key: &str) -> Result<u32, Failure> {

@@ -3,7 +3,7 @@
 use lockstep_core::path_record::PathRequest;
 use lockstep_core::path_record::compare::Value;
 use lockstep_core::path_record::divergence::{DivergingPath, QuantityDivergence, compare_paths};
-use lockstep_core::{Error, Film, Renderer, Settings, TargetId};
+use lockstep_core::{Error, Film, Integrator, Renderer, Settings, TargetId};
 use lockstep_reports::records::{self, Divergence, DivergenceScope, WorstPath};
 
 use super::level::{Level, Outcome};
@@ -82,7 +82,7 @@ impl Pair<'_> {
     }
 
     fn worst(&self, path: &DivergingPath) -> WorstPath {
-        let Settings { width, height, bounces, seed, .. } = self.settings;
+        let Settings { width, height, bounces, integrator, seed, .. } = self.settings;
         let (x, y) = (path.request.pixel % width, path.request.pixel / width);
         let found = &path.divergence;
         let shown =
@@ -100,11 +100,18 @@ impl Pair<'_> {
             radiance: f64::from(path.radiance),
             command: format!(
                 "lockstep trace {} -b {a},{b} --pixel {x},{y} --sample {} --size {width}x{height} --bounces {bounces} \
-                 --seed {seed}",
-                self.spec, path.request.sample
+                 --seed {seed}{}",
+                self.spec,
+                path.request.sample,
+                integrator_option(integrator)
             ),
         }
     }
+}
+
+/// The option that selects an integrator, with a space before it; empty for the default.
+fn integrator_option(integrator: Integrator) -> String {
+    if integrator == Integrator::default() { String::new() } else { format!(" --integrator {integrator}") }
 }
 
 /// Triage of a level at which two targets differ: compares the level's paths of pixels whose films differ.

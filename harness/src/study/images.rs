@@ -35,6 +35,7 @@ pub(crate) fn write(
     let metadata =
         ImageMetadata::of_render(level.scene, &outcome.target.to_string(), level.to, u64::from(level.seed))
             .with("bounces", &settings.bounces.to_string())
+            .with("integrator", settings.integrator.as_str())
             .with("film", &outcome.hash);
     let [png, exr] = [ImageKind::Png, ImageKind::Exr]
         .map(|kind| folder.image(level.scene, &outcome.target, level.to, kind));

@@ -85,7 +85,7 @@ pub(crate) struct Plan {
     pub(crate) levels_seconds: Option<f64>,
     /// The pairs of targets whose single paths are compared too.
     pub(crate) diagnose: Diagnosis,
-    /// Size, bounces, first seed.
+    /// Size, bounces, integrator, first seed.
     pub(crate) settings: Settings,
     /// Seeds that every target renders with, counting up from the first.
     pub(crate) seeds: u32,
@@ -311,6 +311,7 @@ impl Plan {
                 width: self.settings.width,
                 height: self.settings.height,
                 bounces: self.settings.bounces,
+                integrator: self.settings.integrator,
                 seed: u64::from(self.settings.seed),
                 seeds: self.all_seeds(),
                 repeats: self.repeats,

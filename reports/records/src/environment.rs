@@ -1,7 +1,7 @@
 //! `environment.json`: where, with what and how a study ran.
 
 use super::{HostInfo, RecordError};
-use lockstep_core::{DeviceInfo, KernelResources};
+use lockstep_core::{DeviceInfo, Integrator, KernelResources};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -65,6 +65,8 @@ pub struct StudySettings {
     pub height: u32,
     /// Greatest number of bounces.
     pub bounces: u32,
+    /// Light transport algorithm; path tracing in older records.
+    pub integrator: Integrator,
     /// First random seed.
     pub seed: u64,
     /// How many seeds each target rendered.
