@@ -24,8 +24,8 @@ pub struct PairVerdict {
     pub first_difference: Option<Difference>,
     /// The comparison with the most differing pixels.
     pub worst: Option<Difference>,
-    /// The first comparison that was judged worst, broken before biased before within noise; nothing where
-    /// none was judged.
+    /// The first comparison that was judged worst, broken before biased before inconclusive before within
+    /// noise; nothing where none was judged.
     pub worst_verdict: Option<Difference>,
 }
 
@@ -35,8 +35,8 @@ impl PairVerdict {
         self.points > 0 && self.identical == self.points
     }
 
-    /// Whether nothing speaks against the pair: its films are identical where that is promised, and nowhere
-    /// biased or broken elsewhere.
+    /// Whether nothing speaks against the pair: its films are identical where that is promised, and elsewhere
+    /// within noise.
     pub fn is_good(&self) -> bool {
         self.is_identical()
             || (!self.promised && self.worst_verdict.as_ref().is_none_or(|d| severity(d) <= 1))
@@ -45,6 +45,11 @@ impl PairVerdict {
     /// Whether the pair may differ, and was found to do so within noise.
     fn is_within_noise(&self) -> bool {
         self.worst_verdict.is_some() && !self.is_identical() && self.is_good()
+    }
+
+    /// Whether nothing worse is said of the pair than that its images cannot tell.
+    fn is_inconclusive(&self) -> bool {
+        self.worst_verdict.as_ref().is_some_and(|d| severity(d) == INCONCLUSIVE)
     }
 
     /// One sentence. `pixels` is the number of pixels of an image, 0 if unknown.
@@ -76,7 +81,7 @@ impl PairVerdict {
             String::new()
         };
         let judged = self.worst_verdict.as_ref().map(|d| match d.verdict.as_str() {
-            "biased" | "broken" => format!("; {} on {} at {} spp: {}", d.verdict, d.scene, d.spp, d.reason),
+            "biased" | "broken" | "inconclusive" => format!("; {} on {} at {} spp: {}", d.verdict, d.scene, d.spp, d.reason),
             _ => "; within noise".to_owned(),
         });
         format!(
@@ -217,10 +222,13 @@ fn headline(groups: &[Vec<&str>], pairs: &[&PairVerdict]) -> String {
     let differing = || pairs.iter().filter(|p| !p.is_identical());
     let within_noise = differing().all(|p| p.is_within_noise());
     let beyond = differing().any(|p| !p.promised && !p.is_good());
+    let undecided = differing().all(|p| !p.promised && (p.is_good() || p.is_inconclusive()));
     let differ = |one: bool| {
         let s = if one { "s" } else { "" };
         if within_noise {
             format!("agree{s} within noise, differing {up_to}")
+        } else if undecided {
+            format!("differ{s} {up_to}, which these images cannot tell from noise")
         } else if beyond {
             format!("differ{s} by more than noise, {up_to}")
         } else {
@@ -363,12 +371,16 @@ fn promises(study: &Study, target: &str) -> bool {
     study.environment.target(target).is_none_or(|t| t.info.exact)
 }
 
+/// [`severity`] where images cannot tell noise from bias.
+const INCONCLUSIVE: u32 = 2;
+
 /// How bad the verdict on a comparison is; 0 where it is identical or was not judged.
 fn severity(d: &Difference) -> u32 {
     match d.verdict.as_str() {
         "within noise" => 1,
-        "biased" => 2,
-        "broken" => 3,
+        "inconclusive" => INCONCLUSIVE,
+        "biased" => 3,
+        "broken" => 4,
         _ => 0,
     }
 }
@@ -458,6 +470,11 @@ mod tests {
         assert_eq!(
             (v.headline.as_str(), v.good, v.lines[0].within_noise),
             ("x and y differ by more than noise, in up to 9 pixels", false, false)
+        );
+        let v = verdict_of("inconclusive", "y");
+        assert_eq!(
+            (v.headline.as_str(), v.good),
+            ("x and y differ in up to 9 pixels, which these images cannot tell from noise", false)
         );
         let v = verdict_of("within noise", "z");
         assert_eq!((v.headline.as_str(), v.good), ("x and z differ in up to 9 pixels", false));

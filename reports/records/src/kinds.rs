@@ -74,7 +74,7 @@ pub struct Difference {
     /// Samples per pixel that this level adds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_spp: Option<u32>,
-    /// `identical`, `within noise`, `biased` or `broken` by the rule of [`lockstep_metrics::statistics`];
+    /// `identical`, `within noise`, `inconclusive`, `biased` or `broken` by the rule of [`lockstep_metrics::statistics`];
     /// empty where it was not applied.
     pub verdict: String,
     /// Why, in a sentence; empty for identical films.
@@ -87,7 +87,7 @@ pub struct Difference {
 /// The tests behind the verdict on a pair.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tests {
-    /// `differences` or `welch`.
+    /// `differences`; `welch` in records of earlier versions.
     pub test: String,
     /// The probability of a false alarm that the rule allows.
     #[serde(with = "float")]
@@ -118,7 +118,7 @@ impl Tests {
     /// The figures of a test result.
     pub fn new(result: &TestResult, rule: &DecisionRule) -> Self {
         Self {
-            test: result.method.as_str().to_owned(),
+            test: "differences".to_owned(),
             alpha: rule.alpha,
             p: result.p,
             tests: result.tests as u64,

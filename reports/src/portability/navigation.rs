@@ -137,7 +137,13 @@ fn images(study: &Study, rates: &[Rate], used: &[(String, Option<String>)]) -> O
         used.iter().any(on)
     };
     let pairs = study.differences.iter().filter(|d| is_used(&d.a) && is_used(&d.b));
-    let words = [Agreement::Identical, Agreement::WithinNoise, Agreement::Biased, Agreement::Broken];
+    let words = [
+        Agreement::Identical,
+        Agreement::WithinNoise,
+        Agreement::Inconclusive,
+        Agreement::Biased,
+        Agreement::Broken,
+    ];
     let rank = |word: &str| words.iter().position(|known| known.as_str() == word).unwrap_or(words.len());
     let word = |d: &crate::records::Difference| match d.verdict.as_str() {
         "" if d.identical => Agreement::Identical.as_str().to_owned(),

@@ -6,8 +6,10 @@
 
 mod atomic;
 mod exr_header;
+mod layers;
 mod name;
 mod pfm;
+mod precision;
 mod read;
 pub mod srgb;
 #[cfg(test)]
@@ -15,18 +17,28 @@ mod tests;
 mod write;
 
 pub use atomic::{AtomicFile, WriteError, atomic_write, atomic_write_text};
+pub use layers::{Layer, LayerKind, read_layers};
 pub use name::{ImageKind, ImageName, decode_name, encode_name, is_map_name, p_map_name};
+pub use precision::Precision;
 pub use read::{
     ReadError, ReadLimits, Srgb8Image, read_exr_metadata, read_image, read_image_limited, read_srgb8,
 };
 pub use write::{ImageMetadata, encode_png, encode_png_rgb8, write_exr, write_image, write_png};
 
-/// A linear RGB image.
-#[derive(Debug, Clone, PartialEq)]
+/// A linear RGB image. Images are equal where their values are, however they were stored.
+#[derive(Debug, Clone)]
 pub struct LinearImage {
     width: u32,
     height: u32,
     data: Vec<[f32; 3]>,
+    precision: Precision,
+    alpha: Option<Vec<f32>>,
+}
+
+impl PartialEq for LinearImage {
+    fn eq(&self, other: &Self) -> bool {
+        (self.width, self.height) == (other.width, other.height) && self.data == other.data
+    }
 }
 
 /// The number of pixels given for an image is not its width times its height.
@@ -48,7 +60,7 @@ impl LinearImage {
     /// [`SizeMismatch`] when `data` does not have `width × height` elements.
     pub fn new(width: u32, height: u32, data: Vec<[f32; 3]>) -> Result<Self, SizeMismatch> {
         if data.len() as u64 == u64::from(width) * u64::from(height) {
-            Ok(Self { width, height, data })
+            Ok(Self { width, height, data, precision: Precision::Float, alpha: None })
         } else {
             Err(SizeMismatch { width, height, given: data.len() })
         }
@@ -58,7 +70,30 @@ impl LinearImage {
     pub fn from_fn(width: u32, height: u32, mut pixel: impl FnMut(u32, u32) -> [f32; 3]) -> Self {
         let data =
             (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).map(|(x, y)| pixel(x, y)).collect();
-        Self { width, height, data }
+        Self { width, height, data, precision: Precision::Float, alpha: None }
+    }
+
+    /// The image, as read from a file of this precision.
+    #[must_use]
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
+    }
+
+    /// The image with an alpha for each pixel, row by row from the top. It belongs to the image as its file
+    /// tells, and changes no value.
+    #[must_use]
+    pub fn with_alpha(self, alpha: Vec<f32>) -> Self {
+        Self { alpha: Some(alpha).filter(|alpha| alpha.len() == self.data.len()), ..self }
+    }
+
+    /// The alpha of every pixel, where the file has one.
+    pub fn alpha(&self) -> Option<&[f32]> {
+        self.alpha.as_deref()
+    }
+
+    /// The precision of the file that the image was read from; [`Precision::Float`] for one that was not.
+    pub fn precision(&self) -> Precision {
+        self.precision
     }
 
     /// Width in pixels.

@@ -1,10 +1,12 @@
 //! Reading images of any program, with limits.
 
-use super::{LinearImage, pfm, srgb};
+use super::layers::exr_layers;
+use super::{LinearImage, Precision, pfm, srgb};
+use image::codecs::hdr::HdrDecoder;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, RgbImage};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// How large an image may be. A file that asks for more is refused before memory is set aside.
@@ -73,7 +75,9 @@ pub enum ReadError {
 /// [`ReadLimits::default`].
 ///
 /// PNG values are decoded from sRGB, whatever `gAMA` or colour profile the file has; the others are taken as
-/// linear. Alpha is dropped; EXR colours are premultiplied, so that shows the image over black.
+/// linear. The image keeps the file's [`Precision`], and its alpha where that is not 1 everywhere; colours of
+/// EXR files are premultiplied, so they show the image over black. Of an EXR file with several layers the one
+/// without a name is read, else the combined one, else the first ([`super::read_layers`] reads all).
 ///
 /// # Errors
 /// [`ReadError`], naming the file.
@@ -88,15 +92,19 @@ pub fn read_image(path: &Path) -> Result<LinearImage, ReadError> {
 pub fn read_image_limited(path: &Path, limits: ReadLimits) -> Result<LinearImage, ReadError> {
     match decode(path, limits)? {
         Decoded::Linear(image) => Ok(image),
-        Decoded::Codes(codes) => {
+        Decoded::Codes(codes, alpha) => {
             let linear = codes.pixels().map(|p| p.0.map(srgb::decode8)).collect();
-            LinearImage::new(codes.width(), codes.height(), linear).map_err(|e| ReadError::Decode {
-                path: path.to_owned(),
-                format: "PNG",
-                message: e.to_string(),
-            })
+            let image = LinearImage::new(codes.width(), codes.height(), linear).map_err(|e| {
+                ReadError::Decode { path: path.to_owned(), format: "PNG", message: e.to_string() }
+            })?;
+            Ok(with_alpha(image.with_precision(Precision::Code8), alpha))
         }
     }
+}
+
+/// The image with its alpha, unless that is 1 everywhere.
+fn with_alpha(image: LinearImage, alpha: Vec<f32>) -> LinearImage {
+    if alpha.iter().all(|a| *a == 1.0) { image } else { image.with_alpha(alpha) }
 }
 
 /// An image as 8-bit sRGB.
@@ -120,7 +128,7 @@ pub fn read_srgb8(path: &Path) -> Result<Srgb8Image, ReadError> {
         Decoded::Linear(image) => {
             Srgb8Image { width: image.width(), height: image.height(), codes: image.to_srgb8() }
         }
-        Decoded::Codes(codes) => {
+        Decoded::Codes(codes, _) => {
             Srgb8Image { width: codes.width(), height: codes.height(), codes: codes.into_raw() }
         }
     })
@@ -129,57 +137,116 @@ pub fn read_srgb8(path: &Path) -> Result<Srgb8Image, ReadError> {
 /// The content of a file: linear values, or 8-bit sRGB.
 enum Decoded {
     Linear(LinearImage),
-    Codes(RgbImage),
+    /// Colours, and alpha where there is one.
+    Codes(RgbImage, Vec<f32>),
 }
 
 fn decode(path: &Path, limits: ReadLimits) -> Result<Decoded, ReadError> {
-    let io = |source| ReadError::Io { path: path.to_owned(), source };
-    let mut file = File::open(path).map_err(io)?;
-    let bytes = file.metadata().map_err(io)?.len();
-    let mut start = Vec::with_capacity(12);
-    file.by_ref().take(12).read_to_end(&mut start).map_err(io)?;
-    file.seek(SeekFrom::Start(0)).map_err(io)?;
-    let source = Source { path, bytes, limits, reader: BufReader::new(file) };
-    match start.as_slice() {
-        [0x76, 0x2f, 0x31, 0x01, ..] => source.read_with_image(ImageFormat::OpenExr, "EXR"),
-        [0x89, b'P', b'N', b'G', ..] => source.read_with_image(ImageFormat::Png, "PNG"),
-        s if s.starts_with(b"#?RADIANCE") => source.read_with_image(ImageFormat::Hdr, "HDR"),
+    let source = Source::open(path, limits)?;
+    match source.start.as_slice() {
+        _ if source.is_exr() => {
+            let first = exr_layers(&source)?.into_iter().next();
+            let none = || source.decode_error("EXR", "it has no layers".to_owned());
+            first.map(|layer| Decoded::Linear(layer.image)).ok_or_else(none)
+        }
+        [0x89, b'P', b'N', b'G', ..] => source.read_png(),
+        s if s.starts_with(b"#?RADIANCE") || s.starts_with(b"#?RGBE") => source.read_hdr(),
         [b'P', b'F' | b'f', b' ' | b'\n' | b'\r' | b'\t', ..] => source.read_pfm(),
         _ => Err(ReadError::UnknownFormat { path: path.to_owned() }),
     }
 }
 
-struct Source<'a> {
-    path: &'a Path,
+/// A file that is being read.
+pub(super) struct Source<'a> {
+    pub(super) path: &'a Path,
     bytes: u64,
     limits: ReadLimits,
+    /// The first bytes.
+    start: Vec<u8>,
     reader: BufReader<File>,
 }
 
-impl Source<'_> {
-    fn read_with_image(self, format: ImageFormat, name: &'static str) -> Result<Decoded, ReadError> {
+impl<'a> Source<'a> {
+    pub(super) fn open(path: &'a Path, limits: ReadLimits) -> Result<Self, ReadError> {
+        let io = |source| ReadError::Io { path: path.to_owned(), source };
+        let mut file = File::open(path).map_err(io)?;
+        let bytes = file.metadata().map_err(io)?.len();
+        let mut start = Vec::with_capacity(12);
+        file.by_ref().take(12).read_to_end(&mut start).map_err(io)?;
+        file.seek(SeekFrom::Start(0)).map_err(io)?;
+        Ok(Self { path, bytes, limits, start, reader: BufReader::new(file) })
+    }
+
+    pub(super) fn is_exr(&self) -> bool {
+        self.start.starts_with(&[0x76, 0x2f, 0x31, 0x01])
+    }
+
+    fn decode_error(&self, format: &'static str, message: String) -> ReadError {
+        ReadError::Decode { path: self.path.to_owned(), format, message }
+    }
+
+    /// Refuses a size beyond the limits, or beyond what the file can hold.
+    pub(super) fn check_size(&self, width: usize, height: usize) -> Result<(), ReadError> {
+        let side = |v: usize| u32::try_from(v).unwrap_or(u32::MAX);
+        check_size(self.path, side(width), side(height), self.bytes, self.limits)
+    }
+
+    /// Refuses more values than the greatest image has, four to a pixel and of eight layers.
+    pub(super) fn check_values(&self, values: u64) -> Result<(), ReadError> {
+        let most = self.limits.max_pixels.saturating_mul(32);
+        let message = || format!("its layers have {values} values, more than {most} in all");
+        if values > most { Err(self.decode_error("EXR", message())) } else { Ok(()) }
+    }
+
+    fn read_png(self) -> Result<Decoded, ReadError> {
         let path = self.path;
-        let decode = |message: String| ReadError::Decode { path: path.to_owned(), format: name, message };
+        let decode = |message: String| ReadError::Decode { path: path.to_owned(), format: "PNG", message };
         let (bytes, limits) = (self.bytes, self.limits);
-        let mut reader = ImageReader::with_format(self.reader, format);
+        let mut reader = ImageReader::with_format(self.reader, ImageFormat::Png);
         reader.limits(decoder_limits(limits));
         let decoder = reader.into_decoder().map_err(|e| decode(e.to_string()))?;
         let (width, height) = decoder.dimensions();
         check_size(path, width, height, bytes, limits)?;
         let image = DynamicImage::from_decoder(decoder).map_err(|e| decode(e.to_string()))?;
-        let linear: Vec<[f32; 3]> = match image {
-            DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => {
-                image.into_rgb32f().pixels().map(|p| p.0).collect()
+        let has_alpha = image.color().has_alpha();
+        let alpha = |image: &DynamicImage| -> Vec<f32> {
+            if !has_alpha {
+                return Vec::new();
             }
+            image.to_rgba16().pixels().map(|p| f32::from(p.0[3]) / 65_535.0).collect()
+        };
+        match image {
             DynamicImage::ImageLuma16(_)
             | DynamicImage::ImageLumaA16(_)
             | DynamicImage::ImageRgb16(_)
             | DynamicImage::ImageRgba16(_) => {
-                image.into_rgb16().pixels().map(|p| p.0.map(srgb::decode16)).collect()
+                let alpha = alpha(&image);
+                let linear = image.into_rgb16().pixels().map(|p| p.0.map(srgb::decode16)).collect();
+                let image = LinearImage::new(width, height, linear).map_err(|e| decode(e.to_string()))?;
+                Ok(Decoded::Linear(with_alpha(image.with_precision(Precision::Code16), alpha)))
             }
-            _ => return Ok(Decoded::Codes(image.into_rgb8())),
-        };
-        LinearImage::new(width, height, linear).map(Decoded::Linear).map_err(|e| decode(e.to_string()))
+            _ => {
+                let alpha = alpha(&image);
+                Ok(Decoded::Codes(image.into_rgb8(), alpha))
+            }
+        }
+    }
+
+    fn read_hdr(mut self) -> Result<Decoded, ReadError> {
+        let path = self.path;
+        let decode = |message: String| ReadError::Decode { path: path.to_owned(), format: "HDR", message };
+        // The decoder knows one of the two signatures.
+        let mut given = Vec::new();
+        let io = |source| ReadError::Io { path: path.to_owned(), source };
+        self.reader.read_until(b'\n', &mut given).map_err(io)?;
+        let rest = std::io::Cursor::new(b"#?RADIANCE\n").chain(self.reader);
+        let decoder = HdrDecoder::new(rest).map_err(|e| decode(e.to_string()))?;
+        let (width, height) = decoder.dimensions();
+        check_size(path, width, height, self.bytes, self.limits)?;
+        let image = DynamicImage::from_decoder(decoder).map_err(|e| decode(e.to_string()))?;
+        let linear = image.into_rgb32f().pixels().map(|p| p.0).collect();
+        let image = LinearImage::new(width, height, linear).map_err(|e| decode(e.to_string()))?;
+        Ok(Decoded::Linear(image.with_precision(Precision::Rgbe)))
     }
 
     fn read_pfm(mut self) -> Result<Decoded, ReadError> {

@@ -81,6 +81,77 @@ fn radiance_hdr_is_read_as_linear() {
 }
 
 #[test]
+fn both_signatures_of_radiance_files_are_read_and_their_precision_is_known() {
+    let (_dir, path) = in_folder("a.hdr");
+    let header = b"#?RGBE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n";
+    std::fs::write(&path, [header.as_slice(), &[128u8, 64, 0, 129, 128, 128, 128, 130]].concat()).unwrap();
+    let image = read_image(&path).unwrap();
+    assert_eq!(image.pixels(), [[1.0, 0.5, 0.0], [2.0, 2.0, 2.0]]);
+    assert_eq!(image.precision(), Precision::Rgbe);
+}
+
+/// An EXR file of two parts, as Blender's and pbrt's with several passes.
+fn write_passes(path: &Path) {
+    use exr::prelude::*;
+    let channel = |name: &str, samples: FlatSamples| AnyChannel::new(name, samples);
+    let ones = |v: f32| FlatSamples::F32(vec![v; 6]);
+    let half = |v: f32| FlatSamples::F16(vec![f16::from_f32(v); 6]);
+    let part = |name: &str, channels: Vec<AnyChannel<FlatSamples>>| {
+        Layer::new(
+            (3, 2),
+            LayerAttributes::named(name),
+            Encoding::UNCOMPRESSED,
+            AnyChannels::sort(channels.into()),
+        )
+    };
+    let combined = ["R", "G", "B", "A"].map(|c| channel(&format!("View.Combined.{c}"), half(0.5)));
+    let normal = ["X", "Y", "Z"].map(|c| channel(&format!("View.Normal.{c}"), ones(-0.5)));
+    let depth = channel("View.Depth.Z", ones(7.0));
+    let image = Image::empty(ImageAttributes::new(IntegerBounds::from_dimensions((3, 2))))
+        .with_layer(part("View", normal.into_iter().chain([depth]).collect()))
+        .with_layer(part("View.Combined", combined.into()));
+    image.write().to_file(path).unwrap();
+}
+
+#[test]
+fn every_layer_of_every_part_is_read_with_what_it_holds() {
+    let (_dir, path) = in_folder("a.exr");
+    write_passes(&path);
+    let layers = read_layers(&path).unwrap();
+    let found: Vec<_> = layers.iter().map(|l| (l.name.as_str(), l.kind, l.image.pixels()[0])).collect();
+    assert_eq!(
+        found,
+        [
+            ("View.Combined", LayerKind::Colour, [0.5; 3]),
+            ("View.Depth", LayerKind::Scalar, [7.0; 3]),
+            ("View.Normal", LayerKind::Direction, [-0.5; 3]),
+            ("View.Combined.A", LayerKind::Scalar, [0.5; 3]),
+        ]
+    );
+    assert_eq!(layers[0].image.precision(), Precision::Half);
+    let image = read_image(&path).unwrap();
+    assert_eq!((image.pixels()[0], image.alpha().unwrap()[0]), ([0.5; 3], 0.5));
+}
+
+#[test]
+fn luminance_alone_is_an_image() {
+    use exr::prelude::*;
+    let (_dir, path) = in_folder("a.exr");
+    let y = AnyChannel::new("Y", FlatSamples::F32(vec![0.25; 6]));
+    let channels = AnyChannels::sort(vec![y].into());
+    exr::prelude::Image::from_channels((3, 2), channels).write().to_file(&path).unwrap();
+    assert_eq!(read_image(&path).unwrap().pixels(), [[0.25; 3]; 6]);
+}
+
+#[test]
+fn the_alpha_of_a_png_is_kept() {
+    let (_dir, path) = in_folder("a.png");
+    image::RgbaImage::from_pixel(2, 1, image::Rgba([10, 20, 30, 51])).save(&path).unwrap();
+    let image = read_image(&path).unwrap();
+    assert_eq!((image.alpha().unwrap()[0], image.precision()), (0.2, Precision::Code8));
+}
+
+#[test]
 fn a_tiny_file_cannot_ask_for_gigabytes() {
     let hdr = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 30000 +X 30000\n".to_vec();
     let hdr_small = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 5000 +X 5000\n".to_vec();

@@ -1,7 +1,12 @@
 //! The comparison of two stacks of images.
 
-use super::test_result::{TestResult, run_tests};
-use super::{Agreement, DecisionRule};
+use super::correlation::Correlation;
+use super::fields::{Differences, Values, minus};
+use super::margins::Margins;
+use super::noise::NoiseFloor;
+use super::test_result::TestResult;
+use super::tile_tests::{self, Setting};
+use super::{Agreement, DecisionRule, Reason, diagnosis, outliers, skewness, structure};
 use crate::image_io::LinearImage;
 use crate::metrics::Side;
 
@@ -9,10 +14,11 @@ use crate::metrics::Side;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pairing {
     /// The i-th image of A and the i-th of B may share random numbers, as two targets of a study under one
-    /// seed do, so the sides have equally many images. What they share cancels in their difference, which
-    /// makes this by far the sharper test where they do, and it holds where they do not: in doubt, say this.
+    /// seed do, so the sides have equally many images. What they share cancels in their difference. This
+    /// holds where they share none as well.
     Paired,
-    /// No image shares random numbers with any other.
+    /// No image shares random numbers with any other. The sides may have different numbers of images: then
+    /// their means are compared.
     Independent,
 }
 
@@ -64,9 +70,8 @@ pub enum ComparisonError {
 ///
 /// The images are linear radiance, all of one scene and size; those of one side are all of one renderer with
 /// equally many samples per pixel, each with a seed of its own. The sides may have different numbers of
-/// samples. Pixels must be independent of each other, as those of a box filter one pixel wide are: a wider
-/// reconstruction filter, a denoiser or a sampler that correlates pixels makes tiles look less noisy than
-/// they are. [`super::methods`] has the formulas.
+/// samples, their noise may be correlated between pixels, and values may be rounded or clipped as their files
+/// do ([`LinearImage::precision`]). [`super`] has the tests.
 ///
 /// # Errors
 /// [`ComparisonError`] when the images given are not two such stacks. Images that are broken are a verdict,
@@ -77,6 +82,20 @@ pub fn compare_images(
     pairing: Pairing,
     rule: &DecisionRule,
 ) -> Result<ImageComparison, ComparisonError> {
+    compare_named(a, b, pairing, rule, ["A", "B"])
+}
+
+/// [`compare_images`] with names for the sides, which the reason uses.
+///
+/// # Errors
+/// [`ComparisonError`] as for [`compare_images`].
+pub fn compare_named(
+    a: &[LinearImage],
+    b: &[LinearImage],
+    pairing: Pairing,
+    rule: &DecisionRule,
+    names: [&str; 2],
+) -> Result<ImageComparison, ComparisonError> {
     for (side, images) in [(Side::A, a), (Side::B, b)] {
         if images.is_empty() {
             return Err(ComparisonError::NoImages { side });
@@ -85,7 +104,7 @@ pub fn compare_images(
     if pairing == Pairing::Paired && a.len() != b.len() {
         return Err(ComparisonError::CountsDiffer { a: a.len(), b: b.len() });
     }
-    if let Some(reason) = broken(a, b) {
+    if let Some(reason) = broken(a, b, names) {
         return Ok(ImageComparison { agreement: Agreement::Broken, reason, test: None });
     }
     if a == b {
@@ -94,22 +113,114 @@ pub fn compare_images(
     }
     check_distinct(a, Side::A)?;
     check_distinct(b, Side::B)?;
-    let test = run_tests(a, b, pairing, rule);
-    let agreement = if test.p < rule.alpha { Agreement::Biased } else { Agreement::WithinNoise };
-    Ok(ImageComparison { agreement, reason: test.sentence(), test: Some(test) })
+    let mut test = run_tests(a, b, rule);
+    let mut agreement = agreement(&test, rule);
+    if agreement == Agreement::Biased {
+        test.probable = diagnosis::reason(a, b, &test, rule);
+    } else if test.rejects_if_independent {
+        // Noise of any correlation is far from another image: nothing that is done to one halves its error.
+        test.probable = diagnosis::clear_reason(a, b);
+        if test.probable.is_some() {
+            agreement = Agreement::Biased;
+        }
+    }
+    Ok(ImageComparison { agreement, reason: test.sentence(rule.alpha, names), test: Some(test) })
+}
+
+fn agreement(test: &TestResult, rule: &DecisionRule) -> Agreement {
+    match test.doubt {
+        _ if test.p < rule.alpha => Agreement::Biased,
+        Some(_) => Agreement::Inconclusive,
+        None => Agreement::WithinNoise,
+    }
+}
+
+/// The verdict of the tests alone on two stacks of finite images of one size.
+pub(super) fn agreement_of_tests(a: &[LinearImage], b: &[LinearImage], rule: &DecisionRule) -> Agreement {
+    agreement(&run_tests(a, b, rule), rule)
+}
+
+/// Tests two stacks of finite images of one size.
+fn run_tests(a: &[LinearImage], b: &[LinearImage], rule: &DecisionRule) -> TestResult {
+    let differences = Differences::of(a, b);
+    let size = (differences.width, differences.height);
+    let residuals = residuals(a, b, &differences);
+    let correlation = match (residuals.is_empty(), a.len() == b.len()) {
+        (true, _) => Correlation::of_differences(&differences.fields, size),
+        (false, true) => Correlation::of_residuals(&residuals, size),
+        // The side with one image may have the more correlated noise.
+        (false, false) => Correlation::of_residuals(&residuals, size)
+            .or_more(Correlation::of_differences(&differences.fields, size)),
+    };
+    let level = |pixel: usize, c: usize| {
+        0.5 * (f64::from(a[0].pixels()[pixel][c].abs()) + f64::from(b[0].pixels()[pixel][c].abs()))
+    };
+    let setting = Setting {
+        differences: &differences,
+        correlation: &correlation,
+        margins: &Margins::of(a, b, rule),
+        level: &level,
+        skewness: skewness::pooled(&differences),
+        from_seeds: !residuals.is_empty() && a.len() == b.len(),
+    };
+    let tiles = tile_tests::run(&setting, rule);
+    let structure = structure::run(a, b, &setting);
+    let p = structure.iter().map(|s| s.p).fold(tiles.p, f64::min);
+    let (outliers, outlier_count) = outliers::of(&differences.mean(), size);
+    TestResult {
+        tests: tiles.tests,
+        threshold: tiles.threshold,
+        p,
+        tests_rejected: tiles.rejected,
+        tiles: tiles.tiles,
+        tiles_rejected: tiles.tiles_rejected,
+        worst: tiles.worst,
+        deciding: tiles.deciding,
+        structure,
+        doubt: tiles.doubt,
+        probable: None,
+        rejects_if_independent: tiles.rejects_if_independent,
+        correlation: correlation.variance_factor(f64::INFINITY),
+        skewness: setting.skewness,
+        clipped: setting.margins.clipped,
+        precision: setting.margins.precision,
+        outliers,
+        outlier_count,
+        noise: NoiseFloor::of(a, b),
+        size: (a[0].width(), a[0].height()),
+        map: tiles.map,
+    }
+}
+
+/// Differences without bias, which noise alone makes: of pairs where there are two or more, else of images of
+/// one side.
+fn residuals(a: &[LinearImage], b: &[LinearImage], differences: &Differences) -> Vec<Values> {
+    if a.len() == b.len() {
+        return differences.fields.chunks_exact(2).map(|pair| minus(&pair[0], &pair[1])).collect();
+    }
+    let within = |images: &[LinearImage]| -> Vec<Values> {
+        images.chunks_exact(2).map(|p| Differences::of(&p[..1], &p[1..]).mean()).collect()
+    };
+    [within(a), within(b)].concat()
 }
 
 /// The reason why images cannot be compared, if there is one.
-fn broken(a: &[LinearImage], b: &[LinearImage]) -> Option<String> {
+fn broken(a: &[LinearImage], b: &[LinearImage], names: [&str; 2]) -> Option<String> {
+    let name = |side: Side| names[usize::from(side == Side::B)];
     let size = |image: &LinearImage| (image.width(), image.height());
     let all = || (a.iter().map(|i| (Side::A, i))).chain(b.iter().map(|i| (Side::B, i)));
     let expected = size(&a[0]);
     if let Some((side, image)) = all().find(|(_, image)| size(image) != expected) {
         let (width, height) = size(image);
-        return Some(format!(
-            "an image of side {side:?} has {width}×{height} pixels, the first of A {}×{}",
-            expected.0, expected.1
-        ));
+        return Some(
+            format!(
+                "an image of {} has {width}×{height} pixels, the first of {} {}×{}",
+                name(side),
+                names[0],
+                expected.0,
+                expected.1
+            ) + &exchanged(&a[0], image, [names[0], name(side)]),
+        );
     }
     if a[0].pixels().is_empty() {
         return Some("the images have no pixels".to_owned());
@@ -118,14 +229,23 @@ fn broken(a: &[LinearImage], b: &[LinearImage]) -> Option<String> {
         image.pixels().iter().filter(|pixel| pixel.iter().any(|v| !v.is_finite())).count()
     };
     if let Some((side, count)) = all().map(|(side, i)| (side, not_finite(i))).find(|(_, count)| *count > 0) {
-        return Some(format!("{count} pixels of an image of side {side:?} are not finite"));
+        return Some(format!("{count} pixels of an image of {} are not finite", name(side)));
     }
     let black = |images: &[LinearImage]| images.iter().all(|i| i.pixels().iter().all(|p| *p == [0.0; 3]));
     match (black(a), black(b)) {
-        (true, false) => Some("side A is black and side B is not".to_owned()),
-        (false, true) => Some("side B is black and side A is not".to_owned()),
+        (true, false) => Some(format!("{} is black and {} is not", names[0], names[1])),
+        (false, true) => Some(format!("{} is black and {} is not", names[1], names[0])),
         _ => None,
     }
+}
+
+/// The probable reason for another size, where width and height are exchanged.
+fn exchanged(a: &LinearImage, b: &LinearImage, [name_a, name_b]: [&str; 2]) -> String {
+    if (a.width(), a.height()) != (b.height(), b.width()) {
+        return String::new();
+    }
+    let turn = diagnosis::exchanged(a, b).map(|turn| Reason::Transformed(turn).in_words(name_a, name_b));
+    turn.map_or_else(String::new, |words| format!("; probably {words}"))
 }
 
 /// Whether every image of a side differs from the others.

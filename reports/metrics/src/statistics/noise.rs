@@ -15,6 +15,11 @@ pub struct NoiseFloor {
 }
 
 impl NoiseFloor {
+    /// How many times B's variance of noise A's is, where both sides have several images.
+    pub fn variance_ratio(&self) -> Option<f64> {
+        self.within_a.zip(self.within_b).filter(|(_, b)| *b > 0.0).map(|(a, b)| a / b)
+    }
+
     pub(super) fn of(a: &[LinearImage], b: &[LinearImage]) -> Self {
         let between = if a.len() == b.len() {
             mean(a.iter().zip(b).map(|(a, b)| squared_error(a, b)))

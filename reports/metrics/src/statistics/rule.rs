@@ -9,9 +9,11 @@ use std::fmt;
 pub enum Agreement {
     /// Equal to the bit.
     Identical,
-    /// Not equal, and no tile differs by more than noise.
+    /// Not equal, and nothing differs by more than noise.
     WithinNoise,
-    /// Some tile differs by more than noise and by more than the margin.
+    /// Not equal, and these images cannot tell noise from bias; more seeds or samples would.
+    Inconclusive,
+    /// Some tile, or the structure of the images, differs by more than noise and by more than the margin.
     Biased,
     /// Not comparable: a value that is not finite, no pixels, another size, or black where the other is not.
     Broken,
@@ -23,6 +25,7 @@ impl Agreement {
         match self {
             Agreement::Identical => "identical",
             Agreement::WithinNoise => "within noise",
+            Agreement::Inconclusive => "inconclusive",
             Agreement::Biased => "biased",
             Agreement::Broken => "broken",
         }
@@ -63,10 +66,13 @@ impl DecisionRule {
     pub fn in_words(&self) -> String {
         format!(
             "Identical: every value equal to the bit. Biased: the mean of a tile, in any channel and at any scale from \
-             8×8 pixels to the whole image, differs by more than {} of its value, and by so many standard errors beyond \
-             that that noise would do it anywhere in the image with a probability below {} (t-tests of all tiles \
-             together, corrected by Šidák's formula). Broken: a value that is not finite, another size, no pixels, or \
-             black where the other is not. Within noise: none of these.",
+             8×8 pixels to the whole image, differs by more than {} of its value and the rounding of the files, and by so \
+             many standard errors beyond that that noise would do it anywhere in the image with a probability below {} \
+             (t-tests of all tiles together, corrected by Šidák's formula, for correlation between pixels and for \
+             skewness); or the images are shifted, filtered or spotted, by tests of structure within the same \
+             probability. Inconclusive: a tile differs, but noise that is correlated over many pixels or has heavy tails \
+             on one side could do that. Broken: a value that is not finite, another size, no pixels, or black where the \
+             other is not. Within noise: none of these.",
             self.margin, self.alpha
         )
     }

@@ -1,14 +1,11 @@
-//! Tests of tiles and their result.
+//! The result of all tests of one comparison.
 
-use super::DecisionRule;
-use super::comparison::Pairing;
-use super::correction::{sidak, sidak_threshold};
-use super::methods::{Method, difference_sums, welch_sums};
+use super::diagnosis::Reason;
+use super::family::Family;
 use super::noise::NoiseFloor;
-use super::tiles::{LEAST_VALUES, Scale, scales};
-use super::welch::Estimate;
+use super::outliers::Outlier;
 use crate::format::{number, percent};
-use crate::image_io::LinearImage;
+use crate::image_io::Precision;
 
 /// One tested tile, in one channel.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,28 +28,104 @@ pub struct Region {
     pub p: f64,
 }
 
+impl Region {
+    /// Stands for a tile where none could be tested.
+    pub(super) const NONE: Region =
+        Region { x: 0, y: 0, side: 0, channel: 0, difference: 0.0, relative: 0.0, t: 0.0, p: 1.0 };
+
+    /// Whether another region lies inside it or is the same.
+    pub(super) fn holds(&self, other: &Self) -> bool {
+        let inside = |from: u32, other: u32| other >= from && other < from + self.side;
+        other.side <= self.side && inside(self.x, other.x) && inside(self.y, other.y)
+    }
+
+    /// Its size and place, cut off where the image of this size ends.
+    pub(super) fn in_words(&self, (width, height): (u32, u32)) -> String {
+        let cut = |from: u32, end: u32| self.side.min(end.saturating_sub(from));
+        format!("{}×{} pixels at ({}, {})", cut(self.x, width), cut(self.y, height), self.x, self.y)
+    }
+}
+
+/// Why a comparison cannot be decided.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Doubt {
+    /// A tile differs, but one side's noise is so much heavier-tailed that the tile may have missed the rare
+    /// samples that would make up for it.
+    HeavyTail {
+        /// Whether A is the noisier side.
+        noisier: bool,
+        /// About how many times as many samples or seeds of the noisier side would decide.
+        times: f64,
+        /// The tile.
+        region: Region,
+    },
+    /// A tile differs if noise is independent, but with one seed noise correlated over many pixels looks the
+    /// same as a smooth bias.
+    Smooth {
+        /// The tile.
+        region: Region,
+    },
+    /// So few independent pixels that no test has any power.
+    TooFewPixels,
+}
+
+/// A test that rejects though means of tiles may agree.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StructureTest {
+    /// Its family.
+    pub family: Family,
+    /// Its p-value, corrected for its family and for all others.
+    pub p: f64,
+    /// Where.
+    pub region: Region,
+    /// A shift in pixels, of [`Family::Shift`]; the pixels that stand out, of [`Family::Pixels`].
+    pub amount: (i32, i32),
+}
+
 /// The result of all tests of one comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestResult {
-    /// The test.
-    pub method: Method,
-    /// Tests in all: tiles of all scales times three channels.
+    /// Tests of means: tiles of all scales times three channels.
     pub tests: usize,
-    /// The p-value below which one test rejects.
+    /// The p-value below which one of them rejects.
     pub threshold: f64,
-    /// The least p-value, corrected for the number of tests: the probability of one as small in the whole
-    /// image without bias, at most.
+    /// The least p-value of all tests, corrected for their number: the probability of one as small in the
+    /// whole image without bias, at most.
     pub p: f64,
-    /// Tests that reject, over all scales.
+    /// Tests of means that reject, over all scales.
     pub tests_rejected: usize,
     /// Tiles of the finest scale that were tested.
     pub tiles: usize,
     /// How many of them reject in any channel.
     pub tiles_rejected: usize,
-    /// The most significant tile; of equals the one with the greatest relative difference.
+    /// Of the tiles that reject the one with the greatest difference; where none does the most significant.
     pub worst: Region,
+    /// The tiles that decided: those that reject, without those that hold a finer one that does.
+    pub deciding: Vec<Region>,
+    /// Tests of structure, those with the least p-value first.
+    pub structure: Vec<StructureTest>,
+    /// Why there is no decision, if there is none.
+    pub doubt: Option<Doubt>,
+    /// Whether any test of means would reject were the noise independent between pixels and symmetric.
+    pub rejects_if_independent: bool,
+    /// The probable reason of a bias, where one is recognised.
+    pub probable: Option<Reason>,
+    /// Pixels that each independent pixel is worth: 1 for independent pixels.
+    pub correlation: f64,
+    /// Skewness of the differences, 0 where both sides' noise is alike.
+    pub skewness: f64,
+    /// The greater share of clipped values of the sides.
+    pub clipped: f64,
+    /// The coarser precision of the sides' files.
+    pub precision: Precision,
+    /// Pixels that stand out from their surroundings, the farthest first: at most sixteen.
+    pub outliers: Vec<Outlier>,
+    /// How many stand out in all.
+    pub outlier_count: usize,
     /// Errors between the sides and within them.
     pub noise: NoiseFloor,
+    /// Size of the images.
+    pub size: (u32, u32),
     /// The p-values of the map.
     pub(super) map: PMap,
 }
@@ -68,135 +141,116 @@ pub(super) struct PMap {
     pub(super) cells: Vec<(f64, f64)>,
 }
 
+const CHANNELS: [&str; 3] = ["red", "green", "blue"];
+
 impl TestResult {
     /// Tiles of the finest scale that reject over those tested; 0 where none was.
     pub fn share_rejected(&self) -> f64 {
         if self.tiles == 0 { 0.0 } else { self.tiles_rejected as f64 / self.tiles as f64 }
     }
 
-    /// The finding in one sentence.
-    pub(super) fn sentence(&self) -> String {
-        let w = &self.worst;
-        let channel = ["red", "green", "blue"][w.channel];
-        if self.tests_rejected == 0 {
-            return format!("no tile differs by more than noise (least p, corrected: {})", number(self.p));
+    /// The finding in one sentence, with these names for the sides.
+    pub(super) fn sentence(&self, alpha: f64, [a, b]: [&str; 2]) -> String {
+        let found = self.finding(alpha, [a, b]);
+        match &self.probable {
+            // Tests that cannot tell a smooth bias from noise have nothing to add.
+            Some(reason) if self.p >= alpha => {
+                format!("{}, which leaves less than half of the error", reason.in_words(a, b))
+            }
+            Some(reason) => format!("{found}; probably {}", reason.in_words(a, b)),
+            None => found,
         }
+    }
+
+    fn finding(&self, alpha: f64, [a, b]: [&str; 2]) -> String {
+        if self.tests_rejected > 0 {
+            return self.means(a, b);
+        }
+        if let Some(found) = self.structure.first().filter(|found| found.p < alpha) {
+            return self.structure_sentence(found, a, b);
+        }
+        match self.doubt {
+            Some(doubt) => self.doubt_sentence(doubt, a, b),
+            None => format!("no tile differs by more than noise (least p, corrected: {})", number(self.p)),
+        }
+    }
+
+    fn means(&self, a: &str, b: &str) -> String {
+        let w = &self.worst;
+        let errors = if w.t.is_finite() {
+            format!("{} standard errors beyond the margin", number(w.t.abs()))
+        } else {
+            "without any noise".to_owned()
+        };
         format!(
-            "A is {} than B by {} in {channel} over the {side}×{side} pixels at ({}, {}), {} standard errors beyond the \
-             margin (p, corrected: {}); {} of the finest tiles reject",
+            "{a} is {} than {b} by {} in {} over the {}, {errors} (p, corrected: {}); {} of the finest tiles reject",
             if w.difference > 0.0 { "brighter" } else { "darker" },
             percent(w.relative.abs()),
-            w.x,
-            w.y,
-            number(w.t.abs()),
+            CHANNELS[w.channel],
+            w.in_words(self.size),
             number(self.p),
             percent(self.share_rejected()),
-            side = w.side,
         )
     }
-}
 
-/// Tests all tiles of two stacks of finite images of one size.
-pub(super) fn run_tests(
-    a: &[LinearImage],
-    b: &[LinearImage],
-    pairing: Pairing,
-    rule: &DecisionRule,
-) -> TestResult {
-    let several = a.len() > 1 && b.len() > 1;
-    let method = if pairing == Pairing::Independent && several { Method::Welch } else { Method::Differences };
-    let scales = match method {
-        Method::Welch => scales(a, b, |pixel, channel| welch_sums(a, b, pixel, channel)),
-        Method::Differences => scales(a, b, |pixel, channel| difference_sums(a, b, pixel, channel)),
-    };
-    let (width, height) = (a[0].width(), a[0].height());
-    let regions: Vec<Vec<Region>> = scales.iter().map(|scale| test(scale, &scales, method, rule)).collect();
-    let tests: usize = regions.iter().map(Vec::len).sum();
-    let threshold = sidak_threshold(rule.alpha, tests);
-    let rejects = |region: &&Region| region.p < threshold;
-    let finest = &regions[0];
-    let worst = regions.iter().flatten().copied().reduce(worse).unwrap_or(NO_REGION);
-    TestResult {
-        method,
-        tests,
-        threshold,
-        p: sidak(worst.p, tests),
-        tests_rejected: regions.iter().flatten().filter(rejects).count(),
-        tiles: finest.len() / 3,
-        tiles_rejected: finest.chunks(3).filter(|tile| tile.iter().any(|r| r.p < threshold)).count(),
-        worst,
-        noise: NoiseFloor::of(a, b),
-        map: map(&regions, &scales[0], (width, height), threshold),
-    }
-}
-
-/// Stands for the worst tile where none could be tested.
-const NO_REGION: Region =
-    Region { x: 0, y: 0, side: 0, channel: 0, difference: 0.0, relative: 0.0, t: 0.0, p: 1.0 };
-
-fn worse(a: Region, b: Region) -> Region {
-    if (b.p, -b.t.abs(), -b.relative.abs()) < (a.p, -a.t.abs(), -a.relative.abs()) { b } else { a }
-}
-
-/// Tests the tiles of one scale that have pixels enough, three channels each; the only tile of an image that
-/// is smaller than that is tested all the same.
-fn test(scale: &Scale, scales: &[Scale], method: Method, rule: &DecisionRule) -> Vec<Region> {
-    let Some(whole) = scales.last().and_then(|coarsest| coarsest.tiles.first()) else {
-        return Vec::new();
-    };
-    let most = whole[0].count;
-    let least = LEAST_VALUES.min(most);
-    let mut regions = Vec::new();
-    for (index, tile) in scale.tiles.iter().enumerate().filter(|(_, tile)| tile[0].count >= least) {
-        let (x, y) = (index as u32 % scale.columns * scale.side, index as u32 / scale.columns * scale.side);
-        for (channel, sums) in tile.iter().enumerate() {
-            let level = sums.level / sums.count;
-            let margin = rule.margin * (level + 0.01 * whole[channel].level / most);
-            let (estimate, p) = strictest(method.estimates(sums), margin);
-            regions.push(Region {
-                x,
-                y,
-                side: scale.side,
-                channel,
-                difference: estimate.difference,
-                relative: if level > 0.0 { estimate.difference / level } else { 0.0 },
-                t: estimate.t(margin),
-                p,
-            });
+    fn structure_sentence(&self, found: &StructureTest, a: &str, b: &str) -> String {
+        let p = number(found.p);
+        let place = found.region.in_words(self.size);
+        match found.family {
+            Family::Shift => {
+                let (dx, dy) = found.amount;
+                format!("{b} resembles {a} more when it is moved by ({dx}, {dy}) pixels (p, corrected: {p})")
+            }
+            Family::Contrast => {
+                let less = if found.region.difference < 0.0 { "less" } else { "more" };
+                format!("{a} has {less} contrast between neighbouring pixels than {b} (p, corrected: {p})")
+            }
+            Family::Pixels => {
+                let count = found.amount.0;
+                let plural = if count == 1 { " stands" } else { "s stand" };
+                format!(
+                    "{count} pixel{plural} out alike under every seed, one of them in the {place} (p, corrected: {p})"
+                )
+            }
+            Family::Windows => format!(
+                "{a} is {} than {b} by {} in {} over the {place}, among pixels that agree (p, corrected: {p})",
+                if found.region.difference > 0.0 { "brighter" } else { "darker" },
+                percent(found.region.relative.abs()),
+                CHANNELS[found.region.channel],
+            ),
+            Family::Product | Family::Tiles => format!(
+                "pixels of the {place} differ alike in both halves of the seeds, though means may agree (p, corrected: {p})"
+            ),
         }
     }
-    regions
-}
 
-/// The estimate with the greatest p-value, and that. Without two values there is no standard error, and so
-/// nothing to reject by: then the p-value is 1.
-fn strictest((first, second): (Estimate, Option<Estimate>), margin: f64) -> (Estimate, f64) {
-    let p = |estimate: &Estimate| Some(estimate.p(margin)).filter(|p| !p.is_nan()).unwrap_or(1.0);
-    match second {
-        Some(second) if p(&second) > p(&first) => (second, p(&second)),
-        _ => (first, p(&first)),
-    }
-}
-
-/// The least p-value over the channels of each finest tile. A coarser tile that rejects covers those inside
-/// it, unless one of them rejects and so shows better where the images part.
-fn map(regions: &[Vec<Region>], finest: &Scale, (width, height): (u32, u32), threshold: f64) -> PMap {
-    let mut cells = vec![(f64::NAN, 0.0); finest.tiles.len()];
-    for region in regions.iter().flatten().filter(|r| r.side == finest.side || r.p < threshold) {
-        let across = region.side / finest.side;
-        let (left, top) = (region.x / finest.side, region.y / finest.side);
-        let columns = left..(left + across).min(finest.columns);
-        let rows = top..(top + across).min(finest.rows);
-        let covered =
-            rows.flat_map(|row| columns.clone().map(move |column| (row * finest.columns + column) as usize));
-        if across > 1 && covered.clone().any(|cell| cells[cell].0 < threshold) {
-            continue;
-        }
-        for cell in covered {
-            if cells[cell].0.is_nan() || region.p < cells[cell].0 {
-                cells[cell] = (region.p, region.difference.signum());
+    fn doubt_sentence(&self, doubt: Doubt, a: &str, b: &str) -> String {
+        match doubt {
+            Doubt::HeavyTail { noisier, times, region } => {
+                let side = if noisier { a } else { b };
+                format!(
+                    "{a} is {} than {b} by {} in {} over the {}, but {side} has noise of so heavy tails (skewness {}) that \
+                     rare samples may make up for it; about {} times the samples or seeds of {side} would decide",
+                    if region.difference > 0.0 { "brighter" } else { "darker" },
+                    percent(region.relative.abs()),
+                    CHANNELS[region.channel],
+                    region.in_words(self.size),
+                    number(self.skewness.abs()),
+                    number(times.ceil()),
+                )
+            }
+            Doubt::Smooth { region } => format!(
+                "{a} is {} than {b} by {} in {} over the {}, but with one seed this may be noise that is correlated over \
+                 many pixels; two seeds of each side would tell",
+                if region.difference > 0.0 { "brighter" } else { "darker" },
+                percent(region.relative.abs()),
+                CHANNELS[region.channel],
+                region.in_words(self.size),
+            ),
+            Doubt::TooFewPixels => {
+                "the images have too few independent pixels for any test; give larger ones, or more seeds"
+                    .to_owned()
             }
         }
     }
-    PMap { columns: finest.columns, width, height, threshold, cells }
 }

@@ -4,8 +4,6 @@
 //! covers the whole. Small tiles find a bias that is local, large ones a bias that is small: the noise of a
 //! tile's mean falls with its side. All sums are additive, so a coarser scale costs next to nothing.
 
-use crate::image_io::LinearImage;
-
 /// Side of the finest tiles in pixels.
 pub const TILE: u32 = 8;
 
@@ -20,25 +18,32 @@ pub(super) struct Sums {
     pub(super) count: f64,
     /// Differences A − B.
     pub(super) difference: f64,
-    /// Means of `|A|` and `|B|`.
-    pub(super) level: f64,
     /// Squared differences.
     pub(super) square: f64,
-    /// Welch's estimated variances of the difference; 0 for differences of pairs.
-    pub(super) variance: f64,
-    /// Squares of Welch's estimated variances, each side's over its degrees of freedom; 0 for differences of
-    /// pairs.
-    pub(super) weight: f64,
+    /// Means of `|A|` and `|B|`.
+    pub(super) level: f64,
+    /// Margins.
+    pub(super) margin: f64,
 }
 
 impl Sums {
-    fn add(&mut self, other: &Self) {
+    /// Adds the sums of another part of the tile.
+    pub(super) fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.difference += other.difference;
-        self.level += other.level;
         self.square += other.square;
-        self.variance += other.variance;
-        self.weight += other.weight;
+        self.level += other.level;
+        self.margin += other.margin;
+    }
+
+    /// The mean difference.
+    pub(super) fn mean(&self) -> f64 {
+        self.difference / self.count
+    }
+
+    /// Squared deviations from the mean.
+    pub(super) fn spread(&self) -> f64 {
+        (self.square - self.difference * self.mean()).max(0.0)
     }
 }
 
@@ -74,21 +79,21 @@ impl Scale {
         }
         Some(coarse)
     }
+
+    /// Left and upper edge of a tile in pixels.
+    pub(super) fn corner(&self, index: usize) -> (u32, u32) {
+        (index as u32 % self.columns * self.side, index as u32 / self.columns * self.side)
+    }
 }
 
-/// All scales of a comparison, the finest first. All images have the size of the first.
-pub(super) fn scales(
-    a: &[LinearImage],
-    b: &[LinearImage],
-    sums_of: impl Fn(usize, usize) -> Sums,
-) -> Vec<Scale> {
-    let (width, height) = a.first().or(b.first()).map_or((0, 0), |i| (i.width(), i.height()));
-    let mut finest = Scale::empty(TILE, width.div_ceil(TILE), height.div_ceil(TILE));
+/// All scales of an image, the finest first; `sums_of(pixel, channel)` is a pixel's contribution.
+pub(super) fn scales((width, height): (usize, usize), sums_of: impl Fn(usize, usize) -> Sums) -> Vec<Scale> {
+    let side = TILE as usize;
+    let mut finest = Scale::empty(TILE, width.div_ceil(side) as u32, height.div_ceil(side) as u32);
     for y in 0..height {
         for x in 0..width {
-            let pixel = y as usize * width as usize + x as usize;
-            let tile = &mut finest.tiles[(y / TILE * finest.columns + x / TILE) as usize];
-            tile.iter_mut().enumerate().for_each(|(channel, sum)| sum.add(&sums_of(pixel, channel)));
+            let tile = &mut finest.tiles[y / side * finest.columns as usize + x / side];
+            tile.iter_mut().enumerate().for_each(|(channel, sum)| sum.add(&sums_of(y * width + x, channel)));
         }
     }
     let mut scales = vec![finest];

@@ -1,0 +1,194 @@
+//! The probable reason of a difference: mistakes of registration and colour that are common when images of two
+//! programs are compared.
+//!
+//! Every candidate turns A into an image that should be B: moved (by the peak of the phase correlation, Kuglin
+//! and Hines 1975, or by up to two pixels), mirrored, turned, transposed, with other channels, scaled, at
+//! another gamma, encoded or decoded as sRGB, multiplied or divided by its alpha. The one that leaves the least
+//! relative error is named if it leaves less than half of the error, or if what it leaves is within noise. Where
+//! none does and the sides differ in contrast alone, a filter is named.
+
+mod phase;
+mod transform;
+
+pub use transform::Transform;
+
+use super::test_result::TestResult;
+use super::{Agreement, DecisionRule, Family, comparison};
+use crate::image_io::LinearImage;
+use transform::candidates;
+
+/// The share of the error that a reason may leave without being tested further.
+const LEFT: f64 = 0.5;
+/// How much less error a candidate must leave than a simpler one.
+const BETTER: f64 = 0.95;
+
+/// A probable reason.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Reason {
+    /// B is A, transformed.
+    Transformed(Transform),
+    /// One side was filtered: the contrast of neighbours of A over that of B.
+    Filtered(f64),
+}
+
+impl Reason {
+    /// In words, with names for the sides.
+    pub fn in_words(&self, a: &str, b: &str) -> String {
+        match self {
+            Reason::Transformed(transform) => format!("{b} is {}", transform.of_in_words(a)),
+            Reason::Filtered(ratio) if *ratio < 1.0 => format!(
+                "{a} went through a wider reconstruction filter than {b} (contrast of neighbours {ratio:.3} times)"
+            ),
+            Reason::Filtered(ratio) => format!(
+                "{b} went through a wider reconstruction filter than {a} (contrast of neighbours {:.3} times)",
+                1.0 / ratio
+            ),
+        }
+    }
+}
+
+/// The probable reason why two stacks of images are biased.
+pub(super) fn reason(
+    a: &[LinearImage],
+    b: &[LinearImage],
+    test: &TestResult,
+    rule: &DecisionRule,
+) -> Option<Reason> {
+    let (mean_a, mean_b) = (mean(a), mean(b));
+    if let Some((share, transform)) = best(&mean_a, &mean_b) {
+        if share < LEFT || is_explained(a, b, &transform, rule) {
+            return Some(Reason::Transformed(transform));
+        }
+    }
+    let structural = |family: Family| test.structure.iter().any(|s| s.family == family && s.p < rule.alpha);
+    let means_agree = test.tests_rejected == 0;
+    let filtered = means_agree && (structural(Family::Contrast) || structural(Family::Product));
+    filtered.then(|| transform::contrast_ratio(&mean_a, &mean_b)).flatten().map(Reason::Filtered)
+}
+
+/// The reason that leaves less than half of the error, if there is one that keeps every value.
+pub(super) fn clear_reason(a: &[LinearImage], b: &[LinearImage]) -> Option<Reason> {
+    let (share, transform) = best(&mean(a), &mean(b))?;
+    // Others change the noise, and so the error, without any reason.
+    (share < LEFT && transform.keeps_values()).then_some(Reason::Transformed(transform))
+}
+
+/// The transform that leaves the least error, with the share that it leaves, below 1.
+fn best(a: &LinearImage, b: &LinearImage) -> Option<(f64, Transform)> {
+    let same = transform::error(a, b);
+    let mut best: Option<(f64, Transform)> = None;
+    // Simpler candidates come first.
+    for transform in candidates(a, b) {
+        let left = transform.apply(a, b).map_or(f64::INFINITY, |(a, b)| transform::error(&a, &b));
+        let is_better = |(known, other): &(f64, Transform)| {
+            let alike = transform.is_curve() && other.is_curve();
+            left < if alike { *known } else { BETTER * known }
+        };
+        if best.as_ref().is_none_or(is_better) {
+            best = Some((left, transform));
+        }
+    }
+    best.filter(|(left, _)| *left < same).map(|(left, transform)| (left / same, transform))
+}
+
+/// The transform that makes images of A's size those of B's, where width and height are exchanged.
+pub(super) fn exchanged(a: &LinearImage, b: &LinearImage) -> Option<Transform> {
+    let error = |t: &Transform| t.apply(a, b).map_or(f64::INFINITY, |(a, b)| transform::error(&a, &b));
+    let turns = transform::TURNS.into_iter().filter(|t| t.exchanges_sides());
+    turns.min_by(|s, t| error(s).total_cmp(&error(t)))
+}
+
+/// Whether nothing but noise is left after the transform.
+fn is_explained(a: &[LinearImage], b: &[LinearImage], transform: &Transform, rule: &DecisionRule) -> bool {
+    let applied: Option<Vec<_>> = a.iter().map(|a| transform.apply(a, &b[0])).collect();
+    let Some(applied) = applied else { return false };
+    let b: Option<Vec<_>> = b.iter().map(|b| transform.apply(&a[0], b).map(|(_, b)| b)).collect();
+    let a: Vec<_> = applied.into_iter().map(|(a, _)| a).collect();
+    b.is_some_and(|b| comparison::agreement_of_tests(&a, &b, rule) != Agreement::Biased)
+}
+
+fn mean(images: &[LinearImage]) -> LinearImage {
+    let values = super::fields::mean_of(images);
+    let width = images[0].width();
+    let image = LinearImage::from_fn(width, images[0].height(), |x, y| {
+        values[y as usize * width as usize + x as usize].map(|v| v as f32)
+    });
+    match images[0].alpha() {
+        Some(alpha) => image.with_alpha(alpha.to_vec()),
+        None => image,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Noise;
+    use super::super::{Pairing, compare_images};
+    use super::*;
+
+    const SIDE: u32 = 96;
+
+    /// A picture without symmetry, with a texture, edges and colours.
+    fn picture(x: i64, y: i64) -> [f64; 3] {
+        let (u, v) = (x as f64, y as f64);
+        let shade = 0.3 + 0.15 * (u / 7.0).sin() * (v / 11.0 + 0.3).cos() + 0.001 * u;
+        let spot = if (u - 30.0).powi(2) + (v - 60.0).powi(2) < 200.0 { 0.4 } else { 0.0 };
+        [shade + spot, 0.8 * shade + 0.1 * (v / 5.0).sin().abs(), 0.3 * shade + 0.002 * v]
+    }
+
+    fn noisy(noise: &mut Noise, show: impl Fn(i64, i64) -> [f64; 3]) -> LinearImage {
+        LinearImage::from_fn(SIDE, SIDE, |x, y| {
+            show(i64::from(x), i64::from(y)).map(|v| (v * (1.0 + 0.05 * noise.normal())) as f32)
+        })
+    }
+
+    fn named(seed: u64, show_b: impl Fn(i64, i64) -> [f64; 3]) -> String {
+        let mut noise = Noise(seed);
+        let (a, b) = (noisy(&mut noise, picture), noisy(&mut noise, show_b));
+        let found = compare_images(&[a], &[b], Pairing::Independent, &DecisionRule::default()).unwrap();
+        assert_eq!(found.agreement, Agreement::Biased, "{}", found.reason);
+        found.test.unwrap().probable.map_or_else(|| "nothing".to_owned(), |r| r.in_words("A", "B"))
+    }
+
+    #[test]
+    fn mistakes_of_registration_are_named_with_their_numbers() {
+        let last = i64::from(SIDE) - 1;
+        assert_eq!(named(1, |x, y| picture(x - 1, y)), "B is A moved by (1, 0) pixels");
+        assert_eq!(named(2, |x, y| picture(x + 9, y - 14)), "B is A moved by (-9, 14) pixels");
+        assert_eq!(named(3, |x, y| picture(last - x, y)), "B is A mirrored left to right");
+        assert_eq!(named(4, |x, y| picture(x, last - y)), "B is A upside down");
+        assert_eq!(named(5, |x, y| picture(y, x)), "B is A transposed");
+    }
+
+    #[test]
+    fn mistakes_of_colour_are_named_with_their_numbers() {
+        assert_eq!(named(6, |x, y| picture(x, y).map(|v| v.powf(1.0 / 2.2))), "B is A at gamma 2.2");
+        let scaled = named(7, |x, y| picture(x, y).map(|v| v * 2.0));
+        assert!(scaled.starts_with("B is A times 2.00"), "{scaled}");
+        let swapped = |x, y| {
+            let [r, g, b] = picture(x, y);
+            [b, g, r]
+        };
+        assert_eq!(named(8, swapped), "B is A with its channels as blue, green, red");
+        let encode = |v: f64| crate::image_io::srgb::encode(v.clamp(0.0, 1.0));
+        assert_eq!(named(9, |x, y| picture(x, y).map(encode)), "B is A encoded as sRGB");
+    }
+
+    #[test]
+    fn premultiplied_alpha_is_named() {
+        let mut noise = Noise(10);
+        let alpha: Vec<f32> = (0..SIDE * SIDE).map(|i| if i % SIDE < 40 { 0.5 } else { 1.0 }).collect();
+        let a = noisy(&mut noise, picture).with_alpha(alpha);
+        let b = noisy(&mut noise, |x, y| picture(x, y).map(|v| v * if x < 40 { 0.5 } else { 1.0 }));
+        let found = compare_images(&[a], &[b], Pairing::Independent, &DecisionRule::default()).unwrap();
+        let reason = found.test.unwrap().probable.unwrap().in_words("A", "B");
+        assert_eq!(reason, "B is A multiplied by its alpha");
+    }
+
+    #[test]
+    fn a_local_bias_has_no_such_reason() {
+        let local = |x: i64, y: i64| {
+            picture(x, y).map(|v| v * if (20..50).contains(&x) && y < 30 { 1.3 } else { 1.0 })
+        };
+        assert_eq!(named(11, local), "nothing");
+    }
+}
