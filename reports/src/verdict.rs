@@ -81,7 +81,9 @@ impl PairVerdict {
             String::new()
         };
         let judged = self.worst_verdict.as_ref().map(|d| match d.verdict.as_str() {
-            "biased" | "broken" | "inconclusive" => format!("; {} on {} at {} spp: {}", d.verdict, d.scene, d.spp, d.reason),
+            "biased" | "broken" | "inconclusive" => {
+                format!("; {} on {} at {} spp: {}", d.verdict, d.scene, d.spp, d.reason)
+            }
             _ => "; within noise".to_owned(),
         });
         format!(

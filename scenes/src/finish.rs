@@ -19,7 +19,7 @@ pub(crate) fn finish(
         Some(camera) => camera,
         None => fitted(&builder, &mut warnings),
     };
-    add_missing_light(&mut builder, contents.emits, &mut warnings);
+    add_missing_light(&mut builder, contents.brightest, &mut warnings);
     Ok(LoadedScene { scene: builder.build()?, warnings: warnings.finish() })
 }
 
@@ -65,9 +65,15 @@ fn fitted(builder: &SceneBuilder, warnings: &mut Warnings) -> Camera {
     camera
 }
 
-/// Adds a bright environment to a scene without any light.
-pub(crate) fn add_missing_light(builder: &mut SceneBuilder, emits: bool, warnings: &mut Warnings) {
-    if emits || builder.light_count() > 0 || builder.environment != EnvironmentLight::default() {
+/// Radiance above which a surface is taken for a lamp: the white of a display. Dimmer ones, such as the dials
+/// of a helmet, glow, but light no scene.
+const LAMP: f32 = 1.0;
+
+/// Adds a bright environment to a scene without any light. `brightest` is the largest component of what its
+/// materials emit.
+pub(crate) fn add_missing_light(builder: &mut SceneBuilder, brightest: f32, warnings: &mut Warnings) {
+    let lit = brightest > LAMP || builder.light_count() > 0;
+    if lit || builder.environment != EnvironmentLight::default() {
         return;
     }
     builder.environment = EnvironmentLight::Gradient {
@@ -75,5 +81,11 @@ pub(crate) fn add_missing_light(builder: &mut SceneBuilder, emits: bool, warning
         horizon: Vec3::splat(1.0),
         ground: Vec3::splat(0.4),
     };
-    warnings.add("sky", "the file has no light; a bright sky was added");
+    let message = if brightest > 0.0 {
+        "no material of the file emits more than a radiance of 1, which would light the scene, and it has no \
+         other light; a bright sky was added"
+    } else {
+        "the file has no light; a bright sky was added"
+    };
+    warnings.add("sky", message);
 }

@@ -41,6 +41,6 @@ pub struct LoadedScene {
 pub(crate) struct Contents {
     /// Cameras with their names, which may be empty.
     pub(crate) cameras: Vec<(String, Camera)>,
-    /// Some material emits light.
-    pub(crate) emits: bool,
+    /// The largest component of what materials emit; zero without emission.
+    pub(crate) brightest: f32,
 }

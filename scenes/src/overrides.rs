@@ -8,7 +8,8 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MaterialOverride {
-    /// The material's name in the file.
+    /// The material's name in the file; empty for a material of the document's own.
+    #[serde(default)]
     pub(crate) name: String,
     kind: Option<Kind>,
     base_color: Option<[f32; 3]>,
@@ -68,7 +69,8 @@ impl MaterialOverrides {
 }
 
 impl MaterialOverride {
-    fn apply(&self, m: &mut Material) {
+    /// Changes a material.
+    pub(crate) fn apply(&self, m: &mut Material) {
         if let Some(kind) = self.kind {
             m.kind = match kind {
                 Kind::Diffuse => MaterialKind::Diffuse,

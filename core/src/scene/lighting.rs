@@ -52,7 +52,8 @@ pub enum EnvironmentLight {
         /// Straight down.
         ground: Vec3,
     },
-    /// An equirectangular image.
+    /// An equirectangular image. Its left edge looks along +x, and columns turn towards +z: the column at a
+    /// quarter of the width is +z, the middle -x. The upper edge is +y.
     Image {
         /// Texels a row; the row spans a full turn.
         width: u32,
@@ -62,7 +63,8 @@ pub enum EnvironmentLight {
         texels: Vec<[f32; 3]>,
         /// Factor on the texels.
         scale: Vec3,
-        /// Rotation about +y in turns.
+        /// Turns by which the image's columns are moved to lower longitudes: the left edge then lies that far
+        /// from +x towards -z.
         rotation: f32,
     },
 }

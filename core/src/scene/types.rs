@@ -88,9 +88,12 @@ pub enum MaterialKind {
     /// Metal with Schlick Fresnel; `base_color` is the reflectance at normal incidence. Smooth when
     /// `roughness` is below `lockstep_transport::bsdf::SPECULAR_ROUGHNESS`, else GGX.
     Conductor = 1,
-    /// Glass with exact Fresnel from `ior`, tinted by `base_color`. Smooth or GGX likewise.
+    /// Glass with exact Fresnel from `ior`, tinted by `base_color`. Smooth or GGX likewise. The medium beyond is
+    /// always air: dielectrics within others, such as a drink in a glass, refract as if a gap of air lay
+    /// between them.
     Dielectric = 2,
-    /// glTF metallic-roughness: GGX over a diffuse base or a thin transmitting wall.
+    /// glTF metallic-roughness: GGX over a diffuse base or a thin transmitting wall. Never a perfect mirror: the
+    /// smallest GGX alpha is `lockstep_transport::bsdf::MIN_ALPHA`, that of roughness 0.03.
     Principled = 3,
 }
 

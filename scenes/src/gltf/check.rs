@@ -342,7 +342,11 @@ impl Checker<'_> {
                     "the extension {name} is not supported; it is ignored although the file requires it"
                 ));
             } else if !SUPPORTED.contains(&name) {
-                let remedy = "export the file without it";
+                let remedy = if name == "KHR_materials_unlit" {
+                    "take it from `extensionsRequired`, and its materials are lit as others are"
+                } else {
+                    "export the file without it"
+                };
                 return self.fault(format!(
                     "the file requires the extension {}, which is not supported; {remedy}",
                     shorten(name)

@@ -7,7 +7,7 @@ use crate::overrides::MaterialOverrides;
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::math::clamp;
-use lockstep_core::math::vec3::Vec3;
+use lockstep_core::math::vec3::{Vec3, max_component};
 use lockstep_core::scene::{
     AlphaMode, ImageId, Material, NONE, Sampler, SceneBuilder, TextureTransform, Wrap,
 };
@@ -21,14 +21,14 @@ pub(super) struct Surface {
     pub(super) uv_sets: u32,
     /// Texture coordinates of its normal map, which needs tangents.
     pub(super) normal_map_uv: Option<u32>,
-    /// Whether the material emits light.
-    pub(super) emits: bool,
+    /// The largest component of what it emits.
+    pub(super) emission: f32,
 }
 
 /// glTF's default material.
 pub(super) fn default_surface(builder: &mut SceneBuilder) -> Surface {
     let material = builder.material(Material::principled([1.0; 3], 1.0, 1.0));
-    Surface { material, uv_sets: 0, normal_map_uv: None, emits: false }
+    Surface { material, uv_sets: 0, normal_map_uv: None, emission: 0.0 }
 }
 
 /// Reads all materials with their images.
@@ -49,12 +49,12 @@ pub(super) fn load(
         let (mut material, normal_map_uv) = reader.material(&item);
         overrides.apply(item.name(), &mut material);
         let normal_map_uv = normal_map_uv.filter(|_| material.normal_texture != NONE);
-        let emits = material.emission != Vec3::ZERO;
+        let emission = max_component(material.emission);
         out.push(Surface {
             material: reader.builder.material(material),
             uv_sets: reader.uv_sets,
             normal_map_uv,
-            emits,
+            emission,
         });
     }
     Ok(out)

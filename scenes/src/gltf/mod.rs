@@ -39,7 +39,8 @@ struct Source<'a> {
     quantized: bool,
 }
 
-/// Reads a file's bytes into a builder; URIs are relative to the folder of `access`. Returns cameras and emission.
+/// Reads a file's bytes into a builder; URIs are relative to the folder of `access`. Returns cameras and the brightest
+/// emission.
 ///
 /// # Errors
 /// [`lockstep_core::Error::Scene`] with a JSON pointer or byte offset.
@@ -91,7 +92,8 @@ pub(crate) fn load(
     }
     views::lights(&root, &nodes, builder, warnings);
     let cameras = views::cameras(&root, &nodes, warnings);
-    Ok(Contents { cameras, emits: surfaces.iter().any(|s| s.emits) })
+    let brightest = surfaces.iter().map(|s| s.emission).fold(0.0, f32::max);
+    Ok(Contents { cameras, brightest })
 }
 
 fn parse_json(text: &[u8], offset: usize, warnings: &Warnings) -> Result<Value> {

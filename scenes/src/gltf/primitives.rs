@@ -8,8 +8,8 @@ use crate::limits::GeometryBudget;
 use crate::tangents::{self, VertexArrays};
 use crate::warning::Warnings;
 use lockstep_core::Result;
-use lockstep_core::math::vec3::{Vec3, cross, dot, normalize};
 use lockstep_core::math::saturate;
+use lockstep_core::math::vec3::{Vec3, cross, dot, normalize};
 use lockstep_core::scene::{MeshData, Vertex};
 use std::collections::HashMap;
 

@@ -380,7 +380,6 @@ pub(super) const IGNORABLE: &[&str] = &[
     "KHR_materials_iridescence",
     "KHR_materials_sheen",
     "KHR_materials_specular",
-    "KHR_materials_unlit",
     "KHR_materials_variants",
     "KHR_materials_volume",
     "KHR_xmp_json_ld",

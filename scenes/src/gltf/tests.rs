@@ -263,6 +263,10 @@ fn mistakes_are_refused_with_their_pointer() {
         |d| d["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]),
         "/extensionsRequired/0: the file requires",
     );
+    refused(
+        |d| d["extensionsRequired"] = json!(["KHR_materials_unlit"]),
+        "KHR_materials_unlit, which is not supported; take it from `extensionsRequired`",
+    );
     refused(|d| d["buffers"][0]["uri"] = json!("gone.bin"), "/buffers/0/uri: reading");
     refused(
         |d| {

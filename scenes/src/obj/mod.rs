@@ -38,13 +38,13 @@ pub(crate) fn load(
         }
     }
     let surfaces = surfaces::build(&parsed, &library, access, builder, overrides, warnings)?;
-    let emits = surfaces.iter().any(|s| s.emits);
+    let brightest = surfaces.iter().map(|s| s.emission).fold(0.0, f32::max);
     let mesh = mesh::assemble(parsed, &surfaces, warnings);
     if !mesh.triangles.is_empty() {
         let mesh = builder.mesh(mesh);
         builder.instance(mesh, IDENTITY);
     }
-    Ok(Contents { cameras: Vec::new(), emits })
+    Ok(Contents { cameras: Vec::new(), brightest })
 }
 
 /// Lines of a text with their numbers, comments and line continuations resolved, as words.

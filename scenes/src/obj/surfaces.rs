@@ -8,7 +8,7 @@ use crate::pixels::{Pixels, decode};
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::math::clamp;
-use lockstep_core::math::vec3::{Vec3, luminance};
+use lockstep_core::math::vec3::{Vec3, luminance, max_component};
 use lockstep_core::scene::{AlphaMode, Material, NONE, Sampler, SceneBuilder, TextureTransform, Wrap};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -20,8 +20,8 @@ pub(super) struct Surface {
     pub(super) material: u32,
     /// Whether the material has a normal map, which needs tangents.
     pub(super) normal_map: bool,
-    /// Whether the material emits light.
-    pub(super) emits: bool,
+    /// The largest component of what it emits.
+    pub(super) emission: f32,
 }
 
 /// One surface for each material name that the file uses.
@@ -52,8 +52,8 @@ pub(super) fn build(
         };
         overrides.apply(Some(name), &mut material);
         let normal_map = material.normal_texture != NONE;
-        let emits = material.emission != Vec3::ZERO;
-        out.push(Surface { material: builder.material(material), normal_map, emits });
+        let emission = max_component(material.emission);
+        out.push(Surface { material: builder.material(material), normal_map, emission });
     }
     Ok(out)
 }

@@ -54,7 +54,7 @@ impl Bundled {
             return Some(Error::Unavailable { what, remedy });
         };
         let file = match document::parse(&self.as_text()) {
-            Ok(document) => folder.join(document.file.get_ref()),
+            Ok(document) => folder.join(document.file?.into_inner()),
             Err(error) => return Some(error),
         };
         if file.is_file() {

@@ -11,7 +11,7 @@ use toml::Spanned;
 #[serde(deny_unknown_fields)]
 pub(super) struct Document {
     pub(super) name: Option<String>,
-    pub(super) file: Spanned<String>,
+    pub(super) file: Option<Spanned<String>>,
     pub(super) clay: Option<[f32; 3]>,
     pub(super) camera: Option<Spanned<CameraTable>>,
     pub(super) sky: Option<Spanned<SkyTable>>,
@@ -19,7 +19,19 @@ pub(super) struct Document {
     #[serde(default)]
     pub(super) lights: Vec<Spanned<LightTable>>,
     #[serde(default)]
-    pub(super) materials: Vec<MaterialOverride>,
+    pub(super) materials: Vec<Spanned<MaterialOverride>>,
+    #[serde(default)]
+    pub(super) spheres: Vec<Spanned<SphereTable>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SphereTable {
+    pub(super) center: [f32; 3],
+    pub(super) radius: f32,
+    /// A grey diffuse surface with these changes.
+    #[serde(default)]
+    pub(super) material: MaterialOverride,
 }
 
 #[derive(Debug, Deserialize)]

@@ -3,13 +3,14 @@
 mod bundled;
 mod document;
 mod light;
+mod spheres;
 
 pub(crate) use bundled::BUNDLED;
 
 use crate::access::FileAccess;
 use crate::files::{read_file, stem};
 use crate::finish::{add_missing_light, choose};
-use crate::loaded::{LoadOptions, LoadedScene};
+use crate::loaded::{Contents, LoadOptions, LoadedScene};
 use crate::overrides::MaterialOverrides;
 use crate::warning::Warnings;
 use document::CameraTable;
@@ -61,10 +62,21 @@ fn load(
     let files = Files { folder, data: options.data_folder(), access: FileAccess::new(folder, options) };
     let mut warnings = Warnings::new(source.name);
     let mut builder = SceneBuilder::new(document.name.clone().unwrap_or_else(|| default_name.to_string()));
-    let mut overrides = MaterialOverrides::new(document.materials.clone());
-    let path = files.find(source, &document.file)?;
-    let mut file_warnings = Warnings::new(path.to_string_lossy());
-    let mut contents = read_file(&path, &files.access, &mut builder, &mut overrides, &mut file_warnings)?;
+    if let Some(unnamed) = document.materials.iter().find(|m| m.get_ref().name.is_empty()) {
+        return Err(source.error(unnamed.span().start, "it needs `name`, that of a material of the file"));
+    }
+    let changes = document.materials.iter().map(|m| m.get_ref().clone()).collect();
+    let mut overrides = MaterialOverrides::new(changes);
+    let mut file_warnings = Warnings::new(source.name);
+    let mut contents = Contents::default();
+    if let Some(file) = &document.file {
+        let path = files.find(source, file)?;
+        file_warnings = Warnings::new(path.to_string_lossy());
+        contents = read_file(&path, &files.access, &mut builder, &mut overrides, &mut file_warnings)?;
+    } else if document.spheres.is_empty() {
+        return Err(source.error(0, "give `file`, a scene, or `[[spheres]]`"));
+    }
+    contents.brightest = contents.brightest.max(spheres::place(&document.spheres, source, &mut builder)?);
     if let Some((name, near)) = overrides.unused().first() {
         let hint = near.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
         return Err(Error::scene(
@@ -75,7 +87,7 @@ fn load(
     }
     if let Some(color) = document.clay {
         builder.paint(Material::diffuse(color));
-        contents.emits = false;
+        contents.brightest = 0.0;
     }
     light::apply(&document, source, &files, &mut builder)?;
     builder.camera = match &document.camera {
@@ -91,7 +103,10 @@ fn load(
             }
         },
     };
-    add_missing_light(&mut builder, contents.emits, &mut warnings);
+    // A document that names a sky has the one that it names, black as well.
+    if document.sky.is_none() {
+        add_missing_light(&mut builder, contents.brightest, &mut warnings);
+    }
     let mut all = file_warnings.finish();
     all.extend(warnings.finish());
     Ok(LoadedScene { scene: builder.build()?, warnings: all })

@@ -119,3 +119,35 @@ fn a_bundled_scene_without_a_view_is_its_wide_one() {
         assert!(matches!(&error, Error::Unavailable { what, .. } if what.contains(full)), "{error}");
     }
 }
+
+#[test]
+fn spheres_are_placed_and_light_the_scene() {
+    let camera = "[camera]\neye = [0, 0, 5]\ntarget = [0, 0, 0]\n";
+    let balls = "[[spheres]]\ncenter = [0, 1, 0]\nradius = 0.5\nmaterial = { emission = [4, 4, 4] }\n\
+                 [[spheres]]\ncenter = [0, -1, 0]\nradius = 1\nmaterial = { kind = \"dielectric\", ior = 1.33 }\n";
+    let alone = loaded(&format!("{camera}{balls}")).unwrap();
+    assert_eq!((alone.scene.spheres.len(), alone.scene.lights.len()), (2, 1));
+    assert_eq!((alone.scene.spheres[0].radius, alone.scene.spheres[1].center.y), (0.5, -1.0));
+    assert!(alone.warnings.is_empty(), "{:?}", alone.warnings);
+    let beside_a_file = loaded(&format!("{CAMERA}{balls}")).unwrap().scene;
+    assert_eq!((beside_a_file.spheres.len(), beside_a_file.triangles.len()), (2, 1));
+    refused(camera, "give `file`, a scene, or `[[spheres]]`");
+    refused(&format!("{camera}[[spheres]]\ncenter = [0, 1, 0]\nradius = 0\n"), "a positive radius");
+    refused(&format!("{CAMERA}[[materials]]\nroughness = 0.5\n"), "it needs `name`");
+}
+
+#[test]
+fn a_sky_is_added_unless_something_brighter_than_white_emits() {
+    let emits = |l: f32| format!("{CAMERA}[[materials]]\nname = \"grey\"\nemission = [0, {l:?}, 0]\n");
+    for (emission, lights, words) in
+        [(0.0, 1, "no light; a bright sky"), (1.0, 2, "a radiance of 1"), (1.5, 1, "")]
+    {
+        let loaded = loaded(&emits(emission)).unwrap();
+        assert_eq!(loaded.scene.lights.len(), lights, "{emission}");
+        let said = loaded.warnings.iter().any(|w| w.to_string().contains("sky"));
+        assert_eq!(said, !words.is_empty(), "{:?}", loaded.warnings);
+        assert!(loaded.warnings.iter().any(|w| w.to_string().contains(words)) || words.is_empty());
+    }
+    let night = format!("{}[sky]\nkind = \"constant\"\nradiance = [0, 0, 0]\n", emits(0.5));
+    assert_eq!(loaded(&night).unwrap().scene.lights.len(), 1, "a black sky stays black");
+}

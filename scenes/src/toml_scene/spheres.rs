@@ -1,0 +1,35 @@
+//! Spheres of a document.
+
+use super::Text;
+use super::document::SphereTable;
+use lockstep_core::Result;
+use lockstep_core::math::vec3::max_component;
+use lockstep_core::scene::{IDENTITY, Material, MeshData, SceneBuilder, Sphere};
+use toml::Spanned;
+
+/// Adds the spheres to the scene. Returns the largest component of what they emit.
+pub(super) fn place(
+    tables: &[Spanned<SphereTable>],
+    source: &Text<'_>,
+    builder: &mut SceneBuilder,
+) -> Result<f32> {
+    let mut brightest = 0.0f32;
+    for table in tables {
+        let wrong = |message: &str| Err(source.error(table.span().start, message));
+        let SphereTable { center, radius, material: change } = table.get_ref();
+        if !(*radius > 0.0 && radius.is_finite() && center.iter().all(|v| v.is_finite())) {
+            return wrong("a sphere needs a finite centre and a positive radius");
+        }
+        if !change.name.is_empty() {
+            return wrong("the material of a sphere is its own and has no `name`");
+        }
+        let mut material = Material::diffuse([0.8; 3]);
+        change.apply(&mut material);
+        brightest = brightest.max(max_component(material.emission));
+        let material = builder.material(material);
+        let sphere = Sphere { center: (*center).into(), radius: *radius, material, ..Sphere::default() };
+        let mesh = builder.mesh(MeshData { spheres: vec![sphere], ..MeshData::default() });
+        builder.instance(mesh, IDENTITY);
+    }
+    Ok(brightest)
+}
