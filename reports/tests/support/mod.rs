@@ -234,6 +234,7 @@ fn environment(plan: &Plan) -> Environment {
             seeds: 1,
             repeats: 1,
             spp: plan.levels.to_vec(),
+            ..StudySettings::default()
         },
         ..Default::default()
     }

@@ -55,10 +55,10 @@ pub(super) fn reason(
     rule: &DecisionRule,
 ) -> Option<Reason> {
     let (mean_a, mean_b) = (mean(a), mean(b));
-    if let Some((share, transform)) = best(&mean_a, &mean_b) {
-        if share < LEFT || is_explained(a, b, &transform, rule) {
-            return Some(Reason::Transformed(transform));
-        }
+    if let Some((share, transform)) = best(&mean_a, &mean_b)
+        && (share < LEFT || is_explained(a, b, &transform, rule))
+    {
+        return Some(Reason::Transformed(transform));
     }
     let structural = |family: Family| test.structure.iter().any(|s| s.family == family && s.p < rule.alpha);
     let means_agree = test.tests_rejected == 0;
