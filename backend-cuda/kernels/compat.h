@@ -10,14 +10,14 @@ typedef unsigned long long u64;
 #define LS_CALL static __device__ __noinline__
 #define LS_KERNEL extern "C" __global__
 /* Launch bounds. Traversal is bound by memory latency: eight resident blocks of 128 threads, at 64
- * registers each, gain more than spilling costs. LS_GROUP is the block size of kernels for large blocks;
+ * registers each, gain more than spilling costs. Shading keeps four blocks, at 128 registers. LS_GROUP is the block size of kernels for large blocks;
  * it limits their registers. */
 #ifdef LS_GROUP
 #define LS_TRAVERSAL __launch_bounds__(LS_GROUP, 1024 / LS_GROUP)
 #define LS_STAGE __launch_bounds__(LS_GROUP)
 #else
 #define LS_TRAVERSAL __launch_bounds__(128, 8)
-#define LS_STAGE
+#define LS_STAGE __launch_bounds__(128, 4)
 #endif
 #define LS_GLOBAL
 #define LS_CONSTANT __constant__

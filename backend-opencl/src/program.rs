@@ -3,7 +3,7 @@
 use crate::compile::log_of;
 use crate::device::DiscoveredDevice;
 use crate::error::device_error;
-use crate::flags::{flags, traversal_flag};
+use crate::flags::{STAGE_FLAG, flags, traversal_flag};
 use crate::program_cache::load_or_compile;
 use lockstep_core::error::Result;
 use lockstep_core::{Integrator, KernelConfig, Mode};
@@ -78,7 +78,7 @@ impl Program {
         let Some(flag) = traversal_flag(device).filter(|_| kind != ProgramKind::RecordPaths) else {
             return Ok(Self { kind, kernels: build(&flags, |_| true)?, register_limited: Kernels::new() });
         };
-        let mut kernels = build(&flags, |kernel| !kernel.traverses)?;
+        let mut kernels = build(&format!("{flags} {STAGE_FLAG}"), |kernel| !kernel.traverses)?;
         let (traversing, register_limited) = build(&format!("{flags} {flag}"), |_| true)?
             .into_iter()
             .partition(|(name, _)| !kernels.contains_key(name));

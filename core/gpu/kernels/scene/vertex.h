@@ -1,12 +1,12 @@
 /* Shading attributes of mesh vertices. The counterpart of core/src/scene/vertex.rs. */
 
-/* The half float in the lowest 15 bits; their exponent is not the largest. */
+/* The half float in the lowest 15 bits; their exponent is not the largest. Exact without subnormal floats: a
+ * subnormal half is the one with the next exponent, less that one's leading bit. */
 LS_FN float vertex_half(u32 bits) {
     u32 magnitude = bits & 0x7fffu;
-    if (magnitude < 0x400u) {
-        return (float)magnitude * (1.0f / 16777216.0f);
-    }
-    return LS_AS_F32((magnitude << 13) + (112u << 23));
+    bool subnormal = magnitude < 0x400u;
+    float value = LS_AS_F32((magnitude << 13) + (subnormal ? 113u << 23 : 112u << 23));
+    return value - (subnormal ? 1.0f / 16384.0f : 0.0f);
 }
 
 /* Linear RGB that multiplies the base colour. */
