@@ -115,7 +115,15 @@ impl Embree {
                 return self.confirm_candidate(ray, key, Some(candidate));
             }
             if triangle.has_alpha()
-                && !passes_alpha_test(&self.scene.scene, hit.instance, hit.primitive, hit.u, hit.v, key)
+                && !passes_alpha_test(
+                    &self.scene.scene,
+                    hit.instance,
+                    hit.primitive,
+                    hit.u,
+                    hit.v,
+                    ray.direction,
+                    key,
+                )
             {
                 return self.trace_beyond(ray, key, candidate);
             }

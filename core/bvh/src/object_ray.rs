@@ -119,7 +119,7 @@ impl ObjectRay {
     /// True when the ray hits a primitive that has alpha.
     #[inline(always)]
     pub(crate) fn passes_alpha_test(&self, scene: &SceneData, hit: &Hit) -> bool {
-        passes_alpha_test(scene, self.instance, hit.primitive, hit.u, hit.v, self.key)
+        passes_alpha_test(scene, self.instance, hit.primitive, hit.u, hit.v, self.direction, self.key)
     }
 }
 

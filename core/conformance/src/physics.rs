@@ -157,6 +157,27 @@ pub(crate) fn shadow_rays_end_just_before_their_light(subject: &Subject<'_>) -> 
     Ok(())
 }
 
+/// Camera rays and those that light arrives by pass through the back of a single-sided surface, mirrored
+/// instances included.
+pub(crate) fn single_sided_surfaces_are_seen_from_their_front(subject: &Subject<'_>) -> Checked {
+    let both = Material::diffuse([0.5; 3]);
+    let single = Material { flags: Material::SINGLE_SIDED, ..both };
+    for mirrored in [false, true] {
+        for (material, z, expected) in
+            [(both, 2.0, 0.5), (both, -2.0, 0.5), (single, 2.0, 0.5), (single, -2.0, 1.0)]
+        {
+            let scene = scenes::square_before_sky(material, mirrored, z);
+            let found = mean_of(subject, scene, &square(8, 1), 256)?;
+            let of = format!("flags {}, mirrored {mirrored}, from {z}", material.flags);
+            assert!(
+                (found - expected).abs() <= tolerances::IRRADIANCE * 2.0,
+                "{of}: {found}, expected {expected}"
+            );
+        }
+    }
+    Ok(())
+}
+
 pub(crate) fn mirrors_and_glass_follow_fresnel(subject: &Subject<'_>) -> Checked {
     for degrees in [5.0f32, 45.0, 70.0, 85.0] {
         let cosine = f64::from(degrees).to_radians().cos() as f32;

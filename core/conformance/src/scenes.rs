@@ -150,6 +150,25 @@ pub fn floor_under_distant_lamp(shift: Vec3, gap: Option<f32>) -> Result<Scene> 
     b.build()
 }
 
+/// A diffuse square, mirrored or not, whose front looks along +z, seen along the z axis from `z` against a sky of
+/// radiance one. The sky is seen through the back of a single-sided one.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn square_before_sky(material: Material, mirrored: bool, z: f32) -> Result<Scene> {
+    let mut b = SceneBuilder::new("square-before-sky");
+    b.flatten = if z > 0.0 { Flatten::default() } else { Flatten::Never };
+    b.environment = EnvironmentLight::Constant(Vec3::ONE);
+    b.camera = spot_camera(vec3(0.1, 0.0, z), vec3(0.1, 0.0, 0.0), 0.1);
+    let m = b.material(material);
+    let mut square = floor(1.0, m);
+    square.positions.iter_mut().for_each(|p| *p = [p[0], -p[2], 0.0]);
+    let square = b.mesh(square);
+    let x = if mirrored { -1.0 } else { 1.0 };
+    b.instance(square, [[x, 0.0, 0.0, 0.0], IDENTITY[1], IDENTITY[2]]);
+    b.build()
+}
+
 /// A mirror floor seen at `degrees` from its normal under a sky of radiance one: radiance is its reflectance.
 ///
 /// # Errors
@@ -411,6 +430,7 @@ fn leaves(b: &mut SceneBuilder, holes: u32) {
         base_color_texture: holes,
         alpha_mode: 1,
         alpha_cutoff: 0.5,
+        flags: Material::SINGLE_SIDED,
         ..Material::principled([1.0; 3], 0.0, 0.5)
     });
     let corner = |x: f32, y: f32| Vertex {

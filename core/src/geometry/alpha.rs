@@ -1,12 +1,15 @@
-//! The alpha test at an intersection: alpha mask, and alpha blend as stochastic transparency (Enderton et al.
-//! 2010).
+//! The alpha test at an intersection: alpha mask, alpha blend as stochastic transparency (Enderton et al.
+//! 2010), and back-face culling.
 
+use crate::geometry::triangle_normal;
 use crate::math::rng::{self, RayKey};
 use crate::math::saturate;
+use crate::math::vec3::{Vec3, dot};
 use crate::scene::texture;
 use crate::scene::{AlphaMode, Material, NONE, SPHERE_BIT, SceneData};
 
-/// True when a ray hits a primitive that has alpha, false when it passes through. `key` identifies the ray.
+/// True when a ray hits a primitive that has alpha, false when it passes through. `direction` is the ray's in
+/// the instance's object space, `key` identifies it.
 #[inline(always)]
 pub fn passes_alpha_test(
     scene: &SceneData,
@@ -14,9 +17,13 @@ pub fn passes_alpha_test(
     primitive: u32,
     u: f32,
     v: f32,
+    direction: Vec3,
     key: RayKey,
 ) -> bool {
     let material = &scene.materials[scene.material_of(instance, primitive) as usize];
+    if material.flags & Material::SINGLE_SIDED != 0 && is_from_behind(scene, instance, primitive, direction) {
+        return false;
+    }
     if material.alpha_mode == AlphaMode::Opaque as u32 {
         return true;
     }
@@ -25,6 +32,18 @@ pub fn passes_alpha_test(
         return alpha >= material.alpha_cutoff;
     }
     rng::alpha_uniform(key, instance, primitive) < alpha
+}
+
+/// True when a ray sees the back of a triangle. Neither side of an edge-on triangle is its back.
+#[inline(always)]
+fn is_from_behind(scene: &SceneData, instance: u32, primitive: u32, direction: Vec3) -> bool {
+    if primitive & SPHERE_BIT != 0 {
+        return false;
+    }
+    let mesh = &scene.meshes[scene.instances[instance as usize].mesh as usize];
+    let [i0, i1, i2] = scene.triangles[(mesh.first_triangle + primitive) as usize].vertices;
+    let position = |i: u32| Vec3::from(scene.positions[i as usize]);
+    dot(triangle_normal([position(i0), position(i1), position(i2)]), direction) > 0.0
 }
 
 /// The share of rays that hit a surface of this alpha: the mean of the alpha test over all rays.

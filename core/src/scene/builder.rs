@@ -51,6 +51,11 @@ impl SceneBuilder {
         self.materials.fill(material);
     }
 
+    /// Lets every material added so far be seen from both sides: takes [`Material::SINGLE_SIDED`] away.
+    pub fn show_both_sides(&mut self) {
+        self.materials.iter_mut().for_each(|material| material.flags &= !Material::SINGLE_SIDED);
+    }
+
     /// Adds an RGBA image of 8 bits a channel, row by row from the top.
     ///
     /// # Errors

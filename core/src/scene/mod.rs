@@ -62,6 +62,7 @@ impl Scene {
         data.name.push_str("-opaque");
         for material in &mut data.materials {
             material.alpha_mode = AlphaMode::Opaque as u32;
+            material.flags &= !Material::SINGLE_SIDED;
         }
         data.hash = data.compute_hash();
         Self(Arc::new(data))

@@ -144,7 +144,7 @@ pub struct Material {
     pub alpha_cutoff: f32,
     /// An [`AlphaMode`].
     pub alpha_mode: u32,
-    /// [`Material::TWO_SIDED_EMISSION`].
+    /// [`Material::TWO_SIDED_EMISSION`], [`Material::SINGLE_SIDED`].
     pub flags: u32,
     /// R times `transmission`.
     pub transmission_texture: u32,
@@ -158,6 +158,10 @@ pub struct Material {
 impl Material {
     /// Emits from both sides.
     pub const TWO_SIDED_EMISSION: u32 = 1;
+    /// Rays of all kinds pass through triangles from behind (back-face culling), as glTF asks for without
+    /// `doubleSided`. What they see depends on their direction, so light paths would have to cull fronts.
+    /// Spheres have no such side.
+    pub const SINGLE_SIDED: u32 = 2;
 
     /// A black, opaque, untextured diffuse surface: the base for struct update.
     pub const BLACK: Self = Self {
@@ -209,7 +213,7 @@ impl Material {
 
     /// True when some ray may pass through.
     pub fn has_alpha(&self) -> bool {
-        self.alpha_mode != AlphaMode::Opaque as u32
+        self.alpha_mode != AlphaMode::Opaque as u32 || self.flags & Self::SINGLE_SIDED != 0
     }
 }
 

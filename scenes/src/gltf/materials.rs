@@ -9,7 +9,7 @@ use lockstep_core::Result;
 use lockstep_core::math::clamp;
 use lockstep_core::math::vec3::{Vec3, max_component};
 use lockstep_core::scene::{
-    AlphaMode, ImageId, Material, NONE, Sampler, SceneBuilder, TextureTransform, Wrap,
+    AlphaMode, ImageId, Material, MaterialKind, NONE, Sampler, SceneBuilder, TextureTransform, Wrap,
 };
 
 /// Properties of a material that meshes depend on.
@@ -27,7 +27,8 @@ pub(super) struct Surface {
 
 /// glTF's default material.
 pub(super) fn default_surface(builder: &mut SceneBuilder) -> Surface {
-    let material = builder.material(Material::principled([1.0; 3], 1.0, 1.0));
+    let material = Material { flags: Material::SINGLE_SIDED, ..Material::principled([1.0; 3], 1.0, 1.0) };
+    let material = builder.material(material);
     Surface { material, uv_sets: 0, normal_map_uv: None, emission: 0.0 }
 }
 
@@ -48,6 +49,11 @@ pub(super) fn load(
         reader.uv_sets = 0;
         let (mut material, normal_map_uv) = reader.material(&item);
         overrides.apply(item.name(), &mut material);
+        // Light passes what transmits from either side, so its inside must be there.
+        let transmits = material.kind == MaterialKind::Dielectric as u32 || material.transmission > 0.0;
+        if !item.flag("doubleSided") && !transmits {
+            material.flags |= Material::SINGLE_SIDED;
+        }
         let normal_map_uv = normal_map_uv.filter(|_| material.normal_texture != NONE);
         let emission = max_component(material.emission);
         out.push(Surface {

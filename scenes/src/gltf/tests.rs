@@ -285,3 +285,18 @@ fn syntax_errors_name_their_byte() {
     let message = load(path.to_str().unwrap(), &LoadOptions::default()).unwrap_err().to_string();
     assert!(message.contains("byte 13: the JSON is damaged"), "{message}");
 }
+
+#[test]
+fn surfaces_are_single_sided_unless_the_file_says_otherwise_or_they_transmit() {
+    let flags = |material: Value| {
+        let loaded = with(|d| {
+            d["materials"] = json!([material]);
+            d["meshes"][0]["primitives"][0]["material"] = json!(0);
+        });
+        loaded.unwrap().scene.materials[0].flags & Material::SINGLE_SIDED
+    };
+    assert_eq!(flags(json!({})), Material::SINGLE_SIDED);
+    assert_eq!(flags(json!({"doubleSided": true})), 0);
+    let thin = json!({"extensions": {"KHR_materials_transmission": {"transmissionFactor": 0.5}}});
+    assert_eq!(flags(thin), 0);
+}

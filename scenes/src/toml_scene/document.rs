@@ -13,6 +13,8 @@ pub(super) struct Document {
     pub(super) name: Option<String>,
     pub(super) file: Option<Spanned<String>>,
     pub(super) clay: Option<[f32; 3]>,
+    #[serde(default)]
+    pub(super) both_sides: bool,
     pub(super) camera: Option<Spanned<CameraTable>>,
     pub(super) sky: Option<Spanned<SkyTable>>,
     pub(super) sun: Option<Spanned<SunTable>>,

@@ -85,6 +85,9 @@ fn load(
             format!("the file has no material `{name}`{hint}"),
         ));
     }
+    if document.both_sides {
+        builder.show_both_sides();
+    }
     if let Some(color) = document.clay {
         builder.paint(Material::diffuse(color));
         contents.brightest = 0.0;

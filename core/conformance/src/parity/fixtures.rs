@@ -109,7 +109,7 @@ fn materials(b: &mut SceneBuilder) -> Result<Vec<u32>> {
     let all = [
         Material { base_color_texture: color, ..Material::diffuse([0.7, 0.6, 0.5]) },
         Material::conductor([0.9, 0.7, 0.4], 0.0),
-        Material::conductor([0.6, 0.7, 0.8], 0.4),
+        Material { flags: Material::SINGLE_SIDED, ..Material::conductor([0.6, 0.7, 0.8], 0.4) },
         Material::dielectric(1.5, 0.0),
         Material { base_color: vec3(0.9, 1.0, 0.9), ..Material::dielectric(1.33, 0.3) },
         principled,

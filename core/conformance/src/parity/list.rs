@@ -415,7 +415,7 @@ pub(super) const PROBES: &[ParityCase] = &[
     }),
     scene!(
         "intersect_passes_alpha_test",
-        [Below(3), Word, Unit, Unit, Word, Word, Word],
+        [Below(3), Word, Unit, Unit, Word, Word, Word, Direction],
         "u",
         |fixture, x, out| {
             let scene = &fixture.scene;
@@ -432,6 +432,7 @@ pub(super) const PROBES: &[ParityCase] = &[
                 primitive,
                 x.f(2),
                 x.f(3),
+                x.v(7),
                 RayKey::shadow(x.key(4), 1),
             ));
         }

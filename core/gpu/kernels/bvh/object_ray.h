@@ -63,7 +63,7 @@ LS_FN bool bvh_object_ray_enter(SceneRef scene, Ray ray, Slabs slabs, u32 instan
 
 /* The alpha test of a primitive with alpha. */
 LS_FN bool bvh_object_ray_passes_alpha_test(SceneRef scene, ObjectRay probe, Hit hit) {
-    return intersect_passes_alpha_test(scene, probe.instance, hit.primitive, hit.u, hit.v, probe.key);
+    return intersect_passes_alpha_test(scene, probe.instance, hit.primitive, hit.u, hit.v, probe.direction, probe.key);
 }
 
 /* Intersects the ray's line with a primitive, before any box or range test. */

@@ -289,6 +289,24 @@ LS_FN float intersect_alpha(SceneRef scene, Material material, u32 instance, u32
     return intersect_triangle_alpha(scene, material, mesh.first_triangle + primitive, u, v);
 }
 
+/* Unnormalised geometric normal of a triangle, towards its front. */
+LS_FN Vec3 intersect_triangle_normal(Vec3 p0, Vec3 p1, Vec3 p2) {
+    return vec3_cross(vec3_sub(p1, p0), vec3_sub(p2, p0));
+}
+
+/* True when a ray sees the back of a triangle. `direction` is the ray's in object space. */
+LS_FN bool intersect_is_from_behind(SceneRef scene, u32 instance, u32 primitive, Vec3 direction) {
+    if ((primitive & SPHERE_BIT) != 0u) {
+        return false;
+    }
+    Mesh mesh = scene_mesh_of(scene, instance);
+    Triangle triangle = load_triangle(scene, mesh.first_triangle + primitive);
+    Vec3 p0 = load_position(scene, triangle.vertices[0]);
+    Vec3 p1 = load_position(scene, triangle.vertices[1]);
+    Vec3 p2 = load_position(scene, triangle.vertices[2]);
+    return vec3_dot(intersect_triangle_normal(p0, p1, p2), direction) > 0.0f;
+}
+
 /* The share of rays that hit a surface of this alpha. */
 LS_FN float intersect_coverage(Material material, float alpha) {
     if (material.alpha_mode == ALPHA_MASK) {
@@ -297,10 +315,14 @@ LS_FN float intersect_coverage(Material material, float alpha) {
     return math_saturate(alpha);
 }
 
-/* The alpha test: true when a ray hits a primitive that has alpha, false when it passes through. `key`
- * identifies the ray. */
-LS_FN bool intersect_passes_alpha_test(SceneRef scene, u32 instance, u32 primitive, float u, float v, RayKey key) {
+/* The alpha test: true when a ray hits a primitive that has alpha, false when it passes through. `direction`
+ * is the ray's in the instance's object space, `key` identifies it. */
+LS_FN bool intersect_passes_alpha_test(SceneRef scene, u32 instance, u32 primitive, float u, float v, Vec3 direction,
+                                       RayKey key) {
     Material material = load_material(scene, scene_material_of(scene, instance, primitive));
+    if ((material.flags & MATERIAL_SINGLE_SIDED) != 0u && intersect_is_from_behind(scene, instance, primitive, direction)) {
+        return false;
+    }
     if (material.alpha_mode == ALPHA_OPAQUE) {
         return true;
     }
@@ -309,11 +331,6 @@ LS_FN bool intersect_passes_alpha_test(SceneRef scene, u32 instance, u32 primiti
         return alpha >= material.alpha_cutoff;
     }
     return rng_alpha_uniform(key, instance, primitive) < alpha;
-}
-
-/* Unnormalised geometric normal of a triangle, towards its front. */
-LS_FN Vec3 intersect_triangle_normal(Vec3 p0, Vec3 p1, Vec3 p2) {
-    return vec3_cross(vec3_sub(p1, p0), vec3_sub(p2, p0));
 }
 
 /* Moves `p` off a surface of unit normal `n`, to the side that `direction` points to. `scale` bounds the

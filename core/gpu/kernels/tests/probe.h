@@ -530,14 +530,14 @@ LS_PROBE(intersect_coordinate_scale, 6, 1) {
     OUT_F(0, intersect_coordinate_scale(IN_V(0), IN_V(3)));
 }
 
-LS_SCENE_PROBE(intersect_passes_alpha_test, 7, 1) {
+LS_SCENE_PROBE(intersect_passes_alpha_test, 10, 1) {
     u32 instance = IN_U(0);
     Mesh mesh = scene_mesh_of(scene, instance);
     u32 of_triangle = mesh.triangle_count > 0u ? IN_U(1) % mesh.triangle_count : SPHERE_BIT;
     u32 primitive = (IN_U(1) & 1024u) != 0u && mesh.sphere_count > 0u ? SPHERE_BIT | (IN_U(1) % mesh.sphere_count)
                                                                       : of_triangle;
     RayKey key = rng_ray_key_shadow(probe_key(IN_U(4), IN_U(5), IN_U(6)), 1u);
-    OUT_U(0, intersect_passes_alpha_test(scene, instance, primitive, IN_F(2), IN_F(3), key) ? 1u : 0u);
+    OUT_U(0, intersect_passes_alpha_test(scene, instance, primitive, IN_F(2), IN_F(3), IN_V(7), key) ? 1u : 0u);
 }
 
 /* ---- bsdf ---- */

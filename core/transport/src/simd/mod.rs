@@ -13,7 +13,9 @@ use lockstep_core::math::rng::{Block, SampleKey};
 use lockstep_core::math::simd::{self, Array8, F32x8, PortableF32x8};
 use lockstep_core::math::vec3::{Vec3, max_component, vec3};
 use lockstep_core::scene::camera::CameraFrame;
-use lockstep_core::scene::{Instance, Light, LightKind, MaterialKind, NONE, SPHERE_BIT, SceneData};
+use lockstep_core::scene::{
+    AlphaMode, Instance, Light, LightKind, MaterialKind, NONE, SPHERE_BIT, SceneData,
+};
 use lockstep_core::{Integrator, Settings};
 use steps::{Continuations, Interactions, LightSamples, ShadowRays};
 
@@ -119,7 +121,7 @@ pub fn can_batch(scene: &SceneData, integrator: Integrator) -> bool {
         let material = || &scene.materials[light.material as usize];
         light.kind == LightKind::Triangle as u32
             && material().emission_texture == NONE
-            && !material().has_alpha()
+            && material().alpha_mode == AlphaMode::Opaque as u32
     };
     integrator == Integrator::Path && !scene.lights.is_empty() && scene.lights.iter().all(plain)
 }
