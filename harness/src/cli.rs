@@ -454,6 +454,18 @@ pub(crate) struct CompareArgs {
     /// value is equal]
     #[arg(long, value_name = "MSE", value_parser = parse_seconds)]
     pub(crate) tolerance: Option<f64>,
+    /// Compare this layer alone: albedo, Normal, ViewLayer.Depth, image … [default: every layer of both sides]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) layer: Option<String>,
+    /// Write the verdicts as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Write the verdicts in GitHub's Markdown
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Known failures with reason and last day, as of `golden check`; the target is a side's name
+    #[arg(long, value_name = "FILE")]
+    pub(crate) expectations: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -28,6 +28,8 @@ pub(crate) enum Exit {
     Input = 4,
     /// A required target is absent.
     TargetAbsent = 5,
+    /// Images that are compared cannot tell noise from bias.
+    Inconclusive = 6,
     /// Stopped by Ctrl-C or SIGTERM; what was done is recorded (128 + SIGINT).
     Interrupted = 130,
 }

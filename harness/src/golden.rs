@@ -17,3 +17,4 @@ mod verdict;
 
 pub(crate) use bless::run as bless;
 pub(crate) use check::run as check;
+pub(crate) use expectations::{Expectation, Expectations};

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use lockstep_reports::image_io::{ImageKind, ImageMetadata, ImageName, LinearImage, write_exr, write_png};
+use lockstep_reports::image_io::{
+    ImageKind, ImageMetadata, ImageName, LinearImage, p_map_name, write_exr, write_png,
+};
 use lockstep_reports::metrics::Metrics;
 use lockstep_reports::records::{
     Difference, Environment, HostInfo, MapOf, Note, Record, RecordLog, StudySettings, TargetInfo, utc_now,
@@ -107,13 +109,29 @@ impl ImageReport {
         }
         self.keep(pair, a)?;
         self.keep(pair, b)?;
-        if !identical {
+        let is_finite = |image: &LinearImage| image.pixels().iter().flatten().all(|v| v.is_finite());
+        if !identical && is_finite(a.1) && is_finite(b.1) {
             let of = MapOf { scene, a: a.0, b: b.0, spp, seed };
             for map in write_maps(&self.folder, &of, a.1, b.1)? {
                 self.append(map)?;
             }
         }
         Ok(())
+    }
+
+    /// Writes the p-value map of a pair where a report looks for it.
+    ///
+    /// # Errors
+    /// [`Failure::Write`], naming the file.
+    pub(crate) fn p_map(
+        &self,
+        scene: &str,
+        (a, b): (&str, &str),
+        spp: u32,
+        map: &LinearImage,
+    ) -> Result<(), Failure> {
+        let file = self.folder.join(files::IMAGES).join(p_map_name(scene, a, b, spp));
+        Ok(write_png(&file, map, &ImageMetadata::of_render(scene, &format!("{a} : {b}"), spp, 0))?)
     }
 
     /// Writes an image where a report looks for it.

@@ -35,12 +35,12 @@ const COMPARE: [&str; 5] = ["compare", "ours", "theirs", "-o", "out"];
 fn folders_of_two_programs_become_a_report_with_maps() {
     let dir = tempfile::tempdir().unwrap();
     let (ours, theirs) = (dir.path().join("ours"), dir.path().join("theirs"));
-    put(&ours, "hall.cpu-bvh.4spp.exr", &image(24, 1.0));
-    put(&ours, "hall.cpu-bvh.8spp.exr", &image(24, 1.0));
+    put(&ours, "hall.cpu-bvh.4spp.exr", &noisy(1.0, 1));
+    put(&ours, "hall.cpu-bvh.8spp.exr", &noisy(1.0, 1));
     put(&ours, "kitchen.png", &image(24, 1.0));
-    put(&theirs, "hall.mitsuba.4spp.pfm", &image(24, 1.2));
+    put(&theirs, "hall.mitsuba.4spp.pfm", &noisy(1.2, 2));
     let (out, err) = expect(dir.path(), &COMPARE, 1);
-    assert!(out.contains("cpu-bvh and mitsuba differ"), "{out}");
+    assert!(out.contains("cpu-bvh and mitsuba differ by more than noise"), "{out}");
     assert!(err.contains("cpu-bvh of hall is skipped") && err.contains("at 8 spp"), "{err}");
     assert!(err.contains("ours of kitchen is skipped"), "{err}");
     let folder = dir.path().join("out");
@@ -78,23 +78,132 @@ fn sizes_that_differ_end_with_three_and_are_named() {
 }
 
 #[test]
-fn sides_without_a_common_image_end_with_three_and_folders_need_an_output() {
+fn sides_without_a_common_image_end_with_three() {
     let dir = tempfile::tempdir().unwrap();
     put(&dir.path().join("ours"), "hall.a.4spp.exr", &image(24, 1.0));
     put(&dir.path().join("theirs"), "hall.b.8spp.exr", &image(24, 1.0));
     let (_, err) = expect(dir.path(), &COMPARE, 3);
     assert!(err.contains("no image in common") && !dir.path().join("out").exists(), "{err}");
-    expect(dir.path(), &COMPARE[..3], 2);
+    expect(dir.path(), &COMPARE[..3], 3);
 }
 
 #[test]
 fn two_files_are_compared_whatever_they_are_called() {
     let dir = tempfile::tempdir().unwrap();
     put(dir.path(), "before.png", &image(24, 1.0));
-    put(dir.path(), "after.exr", &image(24, 1.0));
+    put(dir.path(), "after.exr", &image(24, 1.2));
     let (out, _) = expect(dir.path(), &["compare", "before.png", "after.exr", "-o", "out", "--json"], 1);
     let verdict: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(verdict["targets"], serde_json::json!(["before.png", "after.exr"]));
+    assert_eq!((&verdict["pairs"][0]["worst"]["verdict"], &verdict["good"]), (&"biased".into(), &false.into()));
+    assert!(
+        verdict["pairs"][0]["worst"]["reason"].as_str().unwrap().starts_with("before.png is darker than after.exr")
+    );
+    assert!(
+        dir.path().join("out/images/before.before%2Epng.after%2Eexr.0spp.p.png").is_file(),
+        "p-value map"
+    );
+}
+
+#[test]
+fn two_files_get_the_verdict_that_folders_get() {
+    for (bright, code, verdict) in [(1.0, 0, "within noise"), (1.2, 1, "biased")] {
+        let dir = tempfile::tempdir().unwrap();
+        put(dir.path(), "a.exr", &noisy(1.0, 1));
+        put(dir.path(), "b.exr", &noisy(bright, 2));
+        let (out, _) = expect(dir.path(), &["compare", "a.exr", "b.exr"], code);
+        assert!(out.contains(&format!("a.exr and b.exr: {verdict} over one seed: ")), "{out}");
+        assert!(out.contains("MSE, 8-bit sRGB"), "{out}");
+        let (out, _) = expect(dir.path(), &["compare", "a.exr", "b.exr", "--json"], code);
+        let found: serde_json::Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(found["verdict"], verdict);
+        assert!(found["p"].is_number() && found["place"]["width"].is_number() && found["mse"].is_number());
+        put(&dir.path().join("ours"), "hall.a.4spp.exr", &noisy(1.0, 1));
+        put(&dir.path().join("theirs"), "hall.b.4spp.exr", &noisy(bright, 2));
+        let (out, _) = expect(dir.path(), &COMPARE[..3], code);
+        assert!(out.contains(&format!("hall: a and b at 4 spp: {verdict}")), "{out}");
+    }
+}
+
+#[test]
+fn rounding_of_a_file_is_no_bias() {
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), "before.png", &image(24, 1.0));
+    put(dir.path(), "after.exr", &image(24, 1.0));
+    let (out, _) = expect(dir.path(), &["compare", "before.png", "after.exr"], 0);
+    assert!(out.contains("within noise") && out.contains("rounded to 8-bit codes"), "{out}");
+}
+
+#[test]
+fn what_cannot_be_told_ends_with_six_and_says_what_would_tell() {
+    let dir = tempfile::tempdir().unwrap();
+    let plain = image(64, 1.0);
+    let spiky = LinearImage::from_fn(64, 20, |x, y| {
+        let rare =
+            (x.wrapping_mul(2_654_435_761) ^ y.wrapping_mul(40_503)).wrapping_mul(0x9e37_79b1) >> 24 < 5;
+        plain.pixels()[(y * 64 + x) as usize].map(|v| if rare { 26.0 * (0.2 + v) } else { 0.5 * (0.2 + v) })
+    });
+    put(dir.path(), "spiky.exr", &spiky);
+    put(
+        dir.path(),
+        "calm.exr",
+        &LinearImage::from_fn(64, 20, |x, y| plain.pixels()[(y * 64 + x) as usize].map(|v| 0.2 + v)),
+    );
+    let (out, _) = expect(dir.path(), &["compare", "spiky.exr", "calm.exr"], 6);
+    assert!(out.contains("inconclusive") && out.contains("would decide"), "{out}");
+    assert!(out.contains("stand out"), "{out}");
+}
+
+#[test]
+fn a_value_that_is_not_finite_in_one_seed_is_broken_everywhere() {
+    let dir = tempfile::tempdir().unwrap();
+    for seed in 0..3 {
+        put(&dir.path().join("ours"), &format!("hall.a.4spp.s{seed}.exr"), &noisy(1.0, seed));
+        let theirs = noisy(1.0, seed + 100);
+        let holed = LinearImage::from_fn(64, 20, |x, y| {
+            if (x, y, seed) == (5, 6, 1) { [f32::NAN; 3] } else { theirs.pixels()[(y * 64 + x) as usize] }
+        });
+        put(&dir.path().join("theirs"), &format!("hall.b.4spp.s{seed}.exr"), &holed);
+    }
+    let (out, _) = expect(dir.path(), &[&COMPARE[..], &["--json"]].concat(), 1);
+    let found: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&found["good"], &found["pairs"][0]["worst"]["verdict"]), (&false.into(), &"broken".into()));
+    let headline = found["headline"].as_str().unwrap();
+    assert!(headline.contains("Broken") && headline.contains("not finite"), "{headline}");
+    let summary = std::fs::read_to_string(dir.path().join("out/summary.md")).unwrap();
+    assert!(summary.contains("broken over 3 seeds"), "{summary}");
+}
+
+#[test]
+fn findings_gate_ci_and_known_failures_pass_until_their_day() {
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), "a.exr", &noisy(1.0, 1));
+    put(dir.path(), "b.exr", &noisy(1.2, 2));
+    let files = ["compare", "a.exr", "b.exr", "--junit", "j.xml", "--markdown", "m.md"];
+    expect(dir.path(), &files, 1);
+    let read = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
+    assert!(read("j.xml").contains("failures=\"1\"") && read("j.xml").contains("a.exr : b.exr"));
+    assert!(read("m.md").contains("❌ Images: 1 compared, 1 failed") && read("m.md").contains("biased"));
+    let entry =
+        "[[failure]]\nscene = \"a\"\ntarget = \"b.exr\"\nreason = \"the sky\"\nexpires = 9999-01-01\n";
+    std::fs::write(dir.path().join("e.toml"), entry).unwrap();
+    let (out, _) = expect(dir.path(), &[&files[..], &["--expectations", "e.toml"]].concat(), 0);
+    assert!(out.contains("known until 9999-01-01: the sky"), "{out}");
+    put(dir.path(), "b.exr", &noisy(1.0, 2));
+    let (out, _) = expect(dir.path(), &[&files[..], &["--expectations", "e.toml"]].concat(), 1);
+    assert!(out.contains("delete its entry"), "{out}");
+}
+
+#[test]
+fn four_seeds_are_compared_with_one_reference_and_the_noise_of_both_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    for seed in 0..4 {
+        put(&dir.path().join("ours"), &format!("hall.a.4spp.s{seed}.exr"), &noisy(1.0, seed));
+    }
+    put(&dir.path().join("theirs"), "hall.b.4spp.exr", &noisy(1.0, 100));
+    let (out, _) = expect(dir.path(), &COMPARE[..3], 0);
+    assert!(out.contains("4 seeds against one seed"), "{out}");
+    assert!(out.contains("same variance"), "{out}");
 }
 
 /// [`image`] with noise that a seed selects.
@@ -128,6 +237,6 @@ fn several_seeds_separate_noise_from_bias() {
         );
         let summary = std::fs::read_to_string(dir.path().join("out/summary.md")).unwrap();
         assert!(summary.contains(&format!("{verdict} over 4 seeds")), "{summary}");
-        assert!(summary.contains("a ratio of"), "{summary}");
+        assert!(summary.contains("a ratio of") && summary.contains("same variance"), "{summary}");
     }
 }

@@ -223,6 +223,9 @@ fn headline(groups: &[Vec<&str>], pairs: &[&PairVerdict]) -> String {
     };
     let differing = || pairs.iter().filter(|p| !p.is_identical());
     let within_noise = differing().all(|p| p.is_within_noise());
+    if let Some(d) = differing().filter_map(|p| p.worst_verdict.as_ref()).find(|d| severity(d) == BROKEN) {
+        return format!("Broken: {} and {} on {}: {}", d.a, d.b, d.scene, d.reason);
+    }
     let beyond = differing().any(|p| !p.promised && !p.is_good());
     let undecided = differing().all(|p| !p.promised && (p.is_good() || p.is_inconclusive()));
     let differ = |one: bool| {
@@ -376,13 +379,16 @@ fn promises(study: &Study, target: &str) -> bool {
 /// [`severity`] where images cannot tell noise from bias.
 const INCONCLUSIVE: u32 = 2;
 
+/// [`severity`] where images cannot be compared.
+const BROKEN: u32 = 4;
+
 /// How bad the verdict on a comparison is; 0 where it is identical or was not judged.
 fn severity(d: &Difference) -> u32 {
     match d.verdict.as_str() {
         "within noise" => 1,
         "inconclusive" => INCONCLUSIVE,
         "biased" => 3,
-        "broken" => 4,
+        "broken" => BROKEN,
         _ => 0,
     }
 }
@@ -473,6 +479,8 @@ mod tests {
             (v.headline.as_str(), v.good, v.lines[0].within_noise),
             ("x and y differ by more than noise, in up to 9 pixels", false, false)
         );
+        let v = verdict_of("broken", "y");
+        assert_eq!((v.headline.as_str(), v.good), ("Broken: x and y on s: ", false));
         let v = verdict_of("inconclusive", "y");
         assert_eq!(
             (v.headline.as_str(), v.good),

@@ -3,64 +3,41 @@
 use std::path::{Path, PathBuf};
 
 use lockstep_core::DeviceInfo;
-use lockstep_reports::image_io::{LinearImage, read_image};
-use lockstep_reports::metrics::{MetricError, Metrics, compare};
+use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::records::{Skip, TargetInfo};
+use lockstep_reports::statistics::p_value_map;
 
-use super::inventory::{self, Inventory, Key, Sources};
+use super::inventory::{self, Inventory, Key};
+use super::judge::{Judged, noise_floor};
+use super::label;
 use super::matching::{self, Match, Matching};
-use super::verdict;
 use crate::cli::CompareArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 use crate::image_report::{ImageReport, Pair};
-use crate::output::say;
 use crate::study::print_study;
 
-/// Compares every image of one side with its counterpart on the other and writes the report.
+/// The images of both sides, matched.
 ///
 /// # Errors
-/// [`Failure::Missing`] for a side without images or sides without a common point, [`Failure::Read`] for
-/// files that are no images, and [`Failure::Io`], [`Failure::Records`] and [`Failure::Write`] for an `out`
-/// that cannot be written.
-pub(crate) fn run(args: &CompareArgs, out: &Path) -> Result<Exit, Failure> {
-    let matching = matching_of(args)?;
-    if matching.matches.is_empty() {
-        return Err(Failure::Missing(format!(
-            "{} and {} have no image in common; name files <scene>.<target>.<spp>spp.exr so that scene and spp agree",
-            args.a.display(),
-            args.b.display()
-        )));
+/// [`Failure::Io`], [`Failure::Missing`] and [`Failure::Read`] as [`inventory::take`].
+pub(super) fn matching_of(args: &CompareArgs) -> Result<Matching, Failure> {
+    let (name_a, name_b) = (label(&args.a), label(&args.b));
+    let a = inventory::take(&args.a, &name_a)?;
+    let mut b = inventory::take(&args.b, &name_b)?;
+    if args.a.is_dir() || args.b.is_dir() {
+        return Ok(matching::of(&a, &b));
     }
-    let mut comparison = Comparison {
-        report: ImageReport::begin(out, args.fresh)?,
-        tolerance: args.tolerance,
-        equal: true,
-        sizes_differ: false,
-    };
-    for alone in &matching.alone {
-        comparison.skip(&alone.target, &alone.scene, &alone.reason)?;
+    // Two files are called by their names, with their folders where those are equal.
+    b = as_counterpart(&a, b);
+    let mut matching = matching::of(&a, &b);
+    for m in &mut matching.matches {
+        (m.a, m.b) = if name_a == name_b {
+            (args.a.display().to_string(), args.b.display().to_string())
+        } else {
+            (name_a.clone(), name_b.clone())
+        };
     }
-    for m in &matching.matches {
-        comparison.add(m)?;
-    }
-    let seeds = matching.matches.iter().map(Match::seeds).max().unwrap_or(1);
-    let study = comparison.report.finish(targets(args, &matching), seeds as u32)?;
-    print_study(&study, out, args.json, false)?;
-    Ok(match (comparison.sizes_differ, comparison.equal) {
-        (true, _) => Exit::Missing,
-        (false, true) => Exit::Fine,
-        (false, false) => Exit::Differs,
-    })
-}
-
-fn matching_of(args: &CompareArgs) -> Result<Matching, Failure> {
-    let label = |path: &Path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    let a = inventory::take(&args.a, &label(&args.a))?;
-    let mut b = inventory::take(&args.b, &label(&args.b))?;
-    if !args.a.is_dir() && !args.b.is_dir() {
-        b = as_counterpart(&a, b);
-    }
-    Ok(matching::of(&a, &b))
+    Ok(matching)
 }
 
 /// Two single files are compared whatever they are called.
@@ -83,69 +60,50 @@ fn targets(args: &CompareArgs, matching: &Matching) -> Vec<TargetInfo> {
     targets
 }
 
-/// Two images of one seed and how they differ.
-pub(super) struct Compared {
-    /// The seed.
-    pub(super) seed: u64,
-    /// Side A's image.
-    pub(super) a: LinearImage,
-    /// Side B's.
-    pub(super) b: LinearImage,
-    /// The difference of the two images.
-    pub(super) metrics: Metrics,
-}
-
-/// A comparison under way.
-struct Comparison {
+/// A report in the making.
+pub(super) struct Report {
     report: ImageReport,
-    tolerance: Option<f64>,
-    equal: bool,
-    sizes_differ: bool,
+    out: PathBuf,
 }
 
-impl Comparison {
-    /// Compares the images of one match, seed by seed, with one verdict on all of them. Those of the first
-    /// seed are shown in the report.
-    fn add(&mut self, m: &Match) -> Result<(), Failure> {
-        let mut compared = Vec::new();
-        for (seed, source_a, source_b) in m.pairs() {
-            let (a, b) = read_alike(source_a, source_b)?;
-            match compare(&a, &b) {
-                Ok(metrics) => compared.push(Compared { seed, a, b, metrics }),
-                Err(error) => self.refuse(m, &error)?,
-            }
+impl Report {
+    /// Begins a report in a folder.
+    ///
+    /// # Errors
+    /// [`Failure::Io`] and [`Failure::Records`] as [`ImageReport::begin`].
+    pub(super) fn begin(args: &CompareArgs, out: &Path) -> Result<Self, Failure> {
+        Ok(Self { report: ImageReport::begin(out, args.fresh)?, out: out.to_owned() })
+    }
+
+    /// Adds one layer of a match: a record for each seed, the images and maps of the means over all seeds, the
+    /// p-value map, the noise floor, and the verdict in words.
+    pub(super) fn add(&mut self, judged: &Judged, beside: Vec<String>) -> Result<(), Failure> {
+        let (name_a, name_b) = (judged.names.0.as_str(), judged.names.1.as_str());
+        let means = (mean(&judged.stack.a), mean(&judged.stack.b));
+        for (i, pair) in judged.pairs.iter().enumerate() {
+            let shown = Pair {
+                scene: &judged.scene,
+                spp: judged.spp,
+                seed: pair.seed,
+                a: (name_a, &means.0),
+                b: (name_b, &means.1),
+            };
+            self.report.compared(&shown, judged.record(pair), i == 0)?;
         }
-        let verdict = verdict::of(m, &compared)?;
-        self.equal &= match verdict.agreement {
-            Some(agreement) if compared.len() > 1 => agreement.is_good(),
-            _ => compared.iter().all(|c| super::is_equal(&c.metrics, self.tolerance)),
-        };
-        for (i, Compared { seed, a, b, metrics }) in compared.iter().enumerate() {
-            let pair = Pair { scene: &m.scene, spp: m.spp, seed: *seed, a: (&m.a, a), b: (&m.b, b) };
-            self.report.compared(&pair, verdict.on(pair.difference(metrics)), i == 0)?;
+        if let Some(test) = &judged.test {
+            self.report.p_map(&judged.scene, (name_a, name_b), judged.spp, &p_value_map(test))?;
         }
-        for noise in verdict::noise_floor(m, &compared)? {
+        for noise in noise_floor(judged)? {
             self.report.append(noise)?;
         }
-        match verdict.in_words() {
-            Some(words) => {
-                let at = if m.spp > 0 { format!(" at {} spp", m.spp) } else { String::new() };
-                say(&format!("{}: {} and {}{at}: {words}", m.scene, m.a, m.b));
-                self.report.remark(&m.scene, &format!("{} and {}{at}", m.a, m.b), words)
-            }
-            None => Ok(()),
-        }
+        let at = if judged.spp > 0 { format!(" at {} spp", judged.spp) } else { String::new() };
+        let words = format!("{} over {}: {}", judged.word(), judged.seeds(), judged.reason);
+        let all = std::iter::once(words).chain(beside).collect::<Vec<_>>().join("; ");
+        self.report.remark(&judged.scene, &format!("{name_a} and {name_b}{at}"), all)
     }
 
-    /// Two images that have no difference in numbers.
-    fn refuse(&mut self, m: &Match, error: &MetricError) -> Result<(), Failure> {
-        self.sizes_differ |= matches!(error, MetricError::SizesDiffer { .. });
-        self.equal = false;
-        self.skip(&m.b, &m.scene, &format!("with {} at {} spp: {error}", m.a, m.spp))
-    }
-
-    fn skip(&mut self, target: &str, scene: &str, reason: &str) -> Result<(), Failure> {
-        say(&format!("lockstep: {target} of {scene} is skipped: {reason}"));
+    /// Records images that are not compared.
+    pub(super) fn skip(&mut self, target: &str, scene: &str, reason: &str) -> Result<(), Failure> {
         self.report.append(Skip {
             target: target.to_owned(),
             scene: Some(scene.to_owned()),
@@ -153,13 +111,26 @@ impl Comparison {
             remedy: "Give both sides an image of this scene with as many pixels and samples.".into(),
         })
     }
+
+    /// Writes tables and page, and prints the findings.
+    pub(super) fn finish(self, args: &CompareArgs, matching: &Matching) -> Result<(), Failure> {
+        let seeds = matching.matches.iter().map(Match::seeds).max().unwrap_or(1);
+        let study = self.report.finish(targets(args, matching), seeds as u32)?;
+        print_study(&study, &self.out, args.json, false)
+    }
 }
 
-/// Reads two images from files of one kind where both sides have one: linear first, then 8-bit.
-fn read_alike(a: &Sources, b: &Sources) -> Result<(LinearImage, LinearImage), Failure> {
-    let both = |of: fn(&Sources) -> Option<&PathBuf>| Some((of(a)?.clone(), of(b)?.clone()));
-    let any = |s: &Sources| s.linear.clone().or_else(|| s.coded.clone()).unwrap_or_default();
-    let alike = both(|s| s.linear.as_ref()).or_else(|| both(|s| s.coded.as_ref()));
-    let (a, b) = alike.unwrap_or_else(|| (any(a), any(b)));
-    Ok((read_image(&a)?, read_image(&b)?))
+/// The mean of a side's images; a value that is not finite in any of them is not finite in it.
+fn mean(side: &[(u64, LinearImage)]) -> LinearImage {
+    if let [(_, only)] = side {
+        return only.clone();
+    }
+    let first = &side[0].1;
+    let scale = 1.0 / side.len() as f64;
+    LinearImage::from_fn(first.width(), first.height(), |x, y| {
+        let i = y as usize * first.width() as usize + x as usize;
+        std::array::from_fn(|c| {
+            (side.iter().map(|(_, image)| f64::from(image.pixels()[i][c])).sum::<f64>() * scale) as f32
+        })
+    })
 }

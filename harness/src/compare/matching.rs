@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::inventory::{Inventory, Key, Sources};
 
-/// Images of two targets that show the same scene with the same number of samples, one pair a seed.
+/// Images of two targets that show the same scene with the same number of samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Match {
     /// Scene name.
@@ -22,20 +22,9 @@ pub(super) struct Match {
 }
 
 impl Match {
-    /// How many seeds both sides have.
+    /// Seeds of the side that has more.
     pub(super) fn seeds(&self) -> usize {
-        self.pairs().count()
-    }
-
-    /// Images to compare with each other: those of equal seeds, or, where no seed is on both sides, the first
-    /// with the first and so on. The seed is A's.
-    pub(super) fn pairs(&self) -> impl Iterator<Item = (u64, &Sources, &Sources)> {
-        let of_b = |seed: u64| self.of_b.iter().find(|(other, _)| *other == seed);
-        let any_equal = self.of_a.iter().any(|(seed, _)| of_b(*seed).is_some());
-        self.of_a.iter().enumerate().filter_map(move |(i, (seed, a))| {
-            let (_, b) = if any_equal { of_b(*seed)? } else { self.of_b.get(i)? };
-            Some((*seed, a, b))
-        })
+        self.of_a.len().max(self.of_b.len())
     }
 }
 
@@ -179,18 +168,6 @@ mod tests {
         let alone: Vec<_> = found.alone.iter().map(|x| (x.scene.as_str(), x.target.as_str())).collect();
         assert_eq!(alone, [("s", "cpu"), ("t", "mitsuba")]);
         assert_eq!(found.alone[0].reason, "side B has nothing to compare it with at 8 spp");
-    }
-
-    #[test]
-    fn images_of_equal_seeds_are_compared_and_else_those_of_equal_rank() {
-        let seeds = |a: &[u64], b: &[u64]| {
-            let images = |seeds: &[u64]| seeds.iter().map(|&seed| (seed, Sources::default())).collect();
-            let name = String::new;
-            let m = Match { scene: name(), a: name(), b: name(), spp: 1, of_a: images(a), of_b: images(b) };
-            m.pairs().map(|(seed, ..)| seed).collect::<Vec<_>>()
-        };
-        assert_eq!(seeds(&[0, 1, 2], &[1, 2, 3]), [1, 2]);
-        assert_eq!(seeds(&[0, 1, 2], &[7, 8]), [0, 1]);
     }
 
     #[test]

@@ -23,42 +23,42 @@ const FILE: &str = "expectations.toml";
 /// A failure that is known.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Expectation {
+pub(crate) struct Expectation {
     /// The scene, as it is named on the command line.
-    pub(super) scene: String,
+    pub(crate) scene: String,
     /// The target, or its backend for all devices.
-    pub(super) target: String,
+    pub(crate) target: String,
     /// A part of the driver's name, in any case; every driver where it is left out.
     #[serde(default)]
-    pub(super) driver: String,
+    pub(crate) driver: String,
     /// Why it fails.
-    pub(super) reason: String,
+    pub(crate) reason: String,
     /// The last day on which it may.
     expires: Datetime,
 }
 
 impl Expectation {
     /// Whether it is about this check.
-    pub(super) fn passes_alpha_test(&self, scene: &str, target: &str, driver: &str) -> bool {
+    pub(crate) fn passes_alpha_test(&self, scene: &str, target: &str, driver: &str) -> bool {
         let backend = TargetId::from(target).backend;
         let driver_has = driver.to_lowercase().contains(&self.driver.to_lowercase());
         self.scene == scene && (self.target == target || self.target == backend) && driver_has
     }
 
     /// Whether its last day is before `today`, written as `2026-01-31`.
-    pub(super) fn is_expired(&self, today: &str) -> bool {
+    pub(crate) fn is_expired(&self, today: &str) -> bool {
         self.last_day().as_str() < today
     }
 
     /// The last day, written as `2026-01-31`.
-    pub(super) fn last_day(&self) -> String {
+    pub(crate) fn last_day(&self) -> String {
         self.expires
             .date
             .map_or_else(String::new, |Date { year, month, day }| format!("{year:04}-{month:02}-{day:02}"))
     }
 
     /// The scene, target and driver, in words.
-    pub(super) fn about(&self) -> String {
+    pub(crate) fn about(&self) -> String {
         let driver =
             if self.driver.is_empty() { String::new() } else { format!(" with driver {}", self.driver) };
         format!("{} on {}{driver}", self.scene, self.target)
@@ -67,11 +67,11 @@ impl Expectation {
 
 /// All known failures.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Expectations {
+pub(crate) struct Expectations {
     /// Where they are written.
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
     /// One for each entry.
-    pub(super) rows: Vec<Expectation>,
+    pub(crate) rows: Vec<Expectation>,
 }
 
 #[derive(Deserialize)]
@@ -87,12 +87,21 @@ impl Expectations {
     /// # Errors
     /// [`Failure::Io`] for a file that cannot be read, and [`Failure::Input`] with its place for one that is
     /// malformed, lacks a reason or a date, or knows one check twice.
-    pub(super) fn read(folder: &Path) -> Result<Self, Failure> {
+    pub(crate) fn read(folder: &Path) -> Result<Self, Failure> {
         let path = folder.join(FILE);
-        let text = match std::fs::read_to_string(&path) {
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self { path, rows: Vec::new() }),
-            other => other.map_err(Failure::io("read", &path))?,
-        };
+        if !path.exists() {
+            return Ok(Self { path, rows: Vec::new() });
+        }
+        Self::read_file(&path)
+    }
+
+    /// Reads one file, which must be there.
+    ///
+    /// # Errors
+    /// As [`Expectations::read`].
+    pub(crate) fn read_file(path: &Path) -> Result<Self, Failure> {
+        let path = path.to_owned();
+        let text = std::fs::read_to_string(&path).map_err(Failure::io("read", &path))?;
         let wrong = |message: String| Failure::Input(format!("{}: {message}", path.display()));
         let rows = toml::from_str::<Document>(&text).map_err(|e| wrong(e.to_string()))?.failure;
         for (i, row) in rows.iter().enumerate() {
@@ -110,7 +119,7 @@ impl Expectations {
     }
 
     /// The first entry that is about a check.
-    pub(super) fn of(&self, scene: &str, target: &str, driver: &str) -> Option<&Expectation> {
+    pub(crate) fn of(&self, scene: &str, target: &str, driver: &str) -> Option<&Expectation> {
         self.rows.iter().find(|row| row.passes_alpha_test(scene, target, driver))
     }
 }

@@ -5,13 +5,15 @@
 //! cargo run --release -p lockstep-metrics --example verdict_lab -- [--pairs N] [--planted N] [--named N] [--only TEXT]
 //! ```
 //!
+//! With `--images FOLDER` it compares renders instead: every file `NAME.….exr` with the next of its name.
+//!
 //! It prints three tables in Markdown. Images are 128×128 with three channels of independent noise; `seeds` is
 //! the number of images of each side. Beside the verdict stand the tests of tiles as if pixels were independent
 //! and noise alike on both sides, Mitsuba's z-test (each pixel's z-score, p-values
 //! by Šidák's correction) and the χ² of all pixels' z-scores; both are given the true variances, which with one
 //! seed nobody has.
 
-#![allow(clippy::unwrap_used, reason = "a command that fails must stop")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a command that fails must stop")]
 
 #[path = "verdict_lab/cases.rs"]
 mod cases;
@@ -21,6 +23,7 @@ mod noise;
 mod others;
 
 use cases::{Case, Mistake, biased, mistakes, unbiased};
+use lockstep_metrics::image_io::read_image;
 use lockstep_metrics::statistics::{Agreement, DecisionRule, Pairing, compare_images};
 use noise::Random;
 use rayon::prelude::*;
@@ -29,11 +32,12 @@ struct Arguments {
     pairs: u64,
     planted: u64,
     named: u64,
+    images: Option<std::path::PathBuf>,
     only: String,
 }
 
 fn arguments() -> Arguments {
-    let mut found = Arguments { pairs: 200, planted: 50, named: 50, only: String::new() };
+    let mut found = Arguments { pairs: 200, planted: 50, named: 50, images: None, only: String::new() };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let value = words.next().expect("a value for each option");
@@ -41,6 +45,7 @@ fn arguments() -> Arguments {
             "--pairs" => found.pairs = value.parse().expect("a number of pairs"),
             "--planted" => found.planted = value.parse().expect("a number of pairs"),
             "--named" => found.named = value.parse().expect("a number of pairs"),
+            "--images" => found.images = Some(value.into()),
             "--only" => found.only = value,
             other => panic!("no option {other}: --pairs N, --planted N, --named N, --only TEXT"),
         }
@@ -129,14 +134,44 @@ fn reasons(mistakes: &[Mistake], pairs: u64, only: &str) {
             compare_images(&[a], &[b], Pairing::Independent, &DecisionRule::default()).unwrap().reason
         };
         let all: Vec<String> = (0..pairs).into_par_iter().map(name).collect();
-        let named = all.iter().filter(|reason| reason.contains(mistake.words)).count();
-        let other = all.iter().find(|reason| !reason.contains(mistake.words)).map_or("", String::as_str);
-        println!("| {} | {named} | {other} |", mistake.words);
+        let is_named = |reason: &&String| mistake.words.split('|').any(|words| reason.contains(words));
+        let named = all.iter().filter(is_named).count();
+        let other = all.iter().find(|reason| !is_named(reason)).map_or("", String::as_str);
+        println!("| {} | {named} | {other} |", mistake.words.replace('|', " or "));
+    }
+}
+
+/// Verdicts on every image of a folder with the next by name, which have other seeds and no bias.
+fn images(folder: &std::path::Path) {
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let kind = |file: &std::path::PathBuf| {
+        file.file_name().unwrap().to_string_lossy().split('.').next().unwrap_or_default().to_owned()
+    };
+    let mut kinds: Vec<String> = files.iter().map(kind).collect();
+    kinds.dedup();
+    println!("\n### Renders against themselves under other seeds, each against the next\n");
+    println!("| images | pairs | biased | inconclusive | tiles alone | e.g. |\n|---|---|---|---|---|---|");
+    for name in kinds {
+        let own: Vec<_> = files.iter().filter(|f| kind(f) == name).map(|f| read_image(f).unwrap()).collect();
+        let pair = |i: usize| {
+            let (a, b) = (own[i].clone(), own[(i + 1) % own.len()].clone());
+            compare_images(&[a], &[b], Pairing::Independent, &DecisionRule::default()).unwrap()
+        };
+        let all: Vec<_> = (0..own.len()).into_par_iter().map(pair).collect();
+        let count = |agreement| all.iter().filter(|c| c.agreement == agreement).count();
+        let plain = all.iter().filter(|c| c.test.as_ref().is_some_and(|t| t.rejects_if_independent)).count();
+        let odd = all.iter().find(|c| !c.agreement.is_good()).map_or("", |c| c.reason.as_str());
+        let (biased, inconclusive) = (count(Agreement::Biased), count(Agreement::Inconclusive));
+        println!("| {name} | {} | {biased} | {inconclusive} | {plain} | {odd} |", all.len());
     }
 }
 
 fn main() {
     let arguments = arguments();
+    if let Some(folder) = &arguments.images {
+        return images(folder);
+    }
     if arguments.pairs > 0 {
         table("No bias", &unbiased(), arguments.pairs, &arguments.only);
     }

@@ -6,6 +6,8 @@ use lockstep_metrics::image_io::{LinearImage, Precision, srgb};
 pub(crate) const SIDE: usize = 128;
 
 type Deviation = Box<dyn Fn(usize, usize) -> f64 + Sync>;
+type Make = dyn Fn(&mut Random, usize) -> Pair + Sync;
+type MakeOne = dyn Fn(&mut Random) -> (LinearImage, LinearImage) + Sync;
 type Pair = (Vec<LinearImage>, Vec<LinearImage>);
 
 /// A way of making pairs of images, `seeds` of each side.
@@ -15,7 +17,7 @@ pub(crate) struct Case {
     /// The standard deviation of the noise of one image of B at a pixel and channel, where a test of pixels is
     /// shown beside ours.
     pub(crate) deviation: Option<Deviation>,
-    pub(crate) make: Box<dyn Fn(&mut Random, usize) -> Pair + Sync>,
+    pub(crate) make: Box<Make>,
 }
 
 const BOTH: &[usize] = &[1, 4];
@@ -263,7 +265,7 @@ pub(crate) fn biased() -> Vec<Case> {
 /// A mistake planted at 5 % noise, with the words that name it.
 pub(crate) struct Mistake {
     pub(crate) words: &'static str,
-    pub(crate) make: Box<dyn Fn(&mut Random) -> (LinearImage, LinearImage) + Sync>,
+    pub(crate) make: Box<MakeOne>,
 }
 
 /// A picture without symmetry, with edges, a texture and colours.
@@ -306,8 +308,8 @@ pub(crate) fn mistakes() -> Vec<Mistake> {
         mistake("at gamma 2.2", |show, x, y| show(x, y).map(|v| v.powf(1.0 / 2.2))),
         mistake("encoded as sRGB", |show, x, y| show(x, y).map(srgb::encode)),
         mistake("decoded from sRGB", |show, x, y| show(x, y).map(srgb::decode)),
-        mistake("times 2.0", |show, x, y| show(x, y).map(|v| 2.0 * v)),
-        mistake("times 0.9", |show, x, y| show(x, y).map(|v| 0.9 * v)),
+        mistake("times 1.9|times 2.0", |show, x, y| show(x, y).map(|v| 2.0 * v)),
+        mistake("times 0.89|times 0.90", |show, x, y| show(x, y).map(|v| 0.9 * v)),
         mistake("blue, green, red", |show, x, y| {
             let [r, g, b] = show(x, y);
             [b, g, r]

@@ -4,7 +4,7 @@ use super::correlation::Correlation;
 use super::fields::{Differences, Values, minus};
 use super::margins::Margins;
 use super::noise::NoiseFloor;
-use super::test_result::TestResult;
+use super::test_result::{Doubt, TestResult};
 use super::tile_tests::{self, Setting};
 use super::{Agreement, DecisionRule, Reason, diagnosis, outliers, skewness, structure};
 use crate::image_io::LinearImage;
@@ -117,9 +117,9 @@ pub fn compare_named(
     let mut agreement = agreement(&test, rule);
     if agreement == Agreement::Biased {
         test.probable = diagnosis::reason(a, b, &test, rule);
-    } else if test.rejects_if_independent {
+    } else if test.rejects_if_independent || test.doubt == Some(Doubt::TooFewPixels) {
         // Noise of any correlation is far from another image: nothing that is done to one halves its error.
-        test.probable = diagnosis::clear_reason(a, b);
+        test.probable = diagnosis::clear_reason(a, b, test.skewness == 0.0);
         if test.probable.is_some() {
             agreement = Agreement::Biased;
         }

@@ -12,12 +12,19 @@ pub struct NoiseFloor {
     pub within_a: Option<f64>,
     /// Between two images of B.
     pub within_b: Option<f64>,
+    /// Variances of the noise of one image of either side, by the differences of neighbours.
+    single: Option<(f64, f64)>,
 }
 
 impl NoiseFloor {
-    /// How many times B's variance of noise A's is, where both sides have several images.
-    pub fn variance_ratio(&self) -> Option<f64> {
-        self.within_a.zip(self.within_b).filter(|(_, b)| *b > 0.0).map(|(a, b)| a / b)
+    /// The variance of the noise of one image of A and of one of B, on average over pixels and channels; where
+    /// a side has one image an estimate that needs independent seeds. Nothing where the sides share so much
+    /// noise, or differ so much, that it cannot be told.
+    pub fn variances(&self) -> Option<(f64, f64)> {
+        match (self.within_a, self.within_b) {
+            (Some(a), Some(b)) => Some((0.5 * a, 0.5 * b)),
+            _ => self.single,
+        }
     }
 
     pub(super) fn of(a: &[LinearImage], b: &[LinearImage]) -> Self {
@@ -26,7 +33,12 @@ impl NoiseFloor {
         } else {
             mean(a.iter().flat_map(|a| b.iter().map(move |b| squared_error(a, b))))
         };
-        Self { between: between.unwrap_or(0.0), within_a: within(a), within_b: within(b) }
+        Self {
+            between: between.unwrap_or(0.0),
+            within_a: within(a),
+            within_b: within(b),
+            single: single(&a[0], &b[0]),
+        }
     }
 
     /// The floor: the mean of what is known of `within_a` and `within_b`. Two images of different renderers
@@ -40,6 +52,30 @@ impl NoiseFloor {
     pub fn ratio(&self) -> Option<f64> {
         self.floor().filter(|floor| *floor > 0.0).map(|floor| self.between / floor)
     }
+}
+
+/// The variances of the noise of two images of independent seeds. Squared differences of neighbours hold noise
+/// and texture; those of A − B the noise of both, and those of A less those of B the difference of their noise,
+/// since their texture is the same.
+fn single(a: &LinearImage, b: &LinearImage) -> Option<(f64, f64)> {
+    let width = a.width() as usize;
+    let (mut of_a, mut of_b, mut of_both) = (0.0, 0.0, 0.0);
+    for i in (1..a.pixels().len()).filter(|i| i % width > 0) {
+        for c in 0..3 {
+            let step =
+                |image: &LinearImage| f64::from(image.pixels()[i][c]) - f64::from(image.pixels()[i - 1][c]);
+            let (x, y) = (step(a), step(b));
+            of_a += x * x;
+            of_b += y * y;
+            of_both += (x - y) * (x - y);
+        }
+    }
+    // Independent noise of neighbours has twice the variance of a pixel's.
+    let count = 2.0 * 3.0 * (a.pixels().len() - a.height() as usize) as f64;
+    let share = |difference: f64| (of_both + difference) / (2.0 * count);
+    let (va, vb) = (share(of_a - of_b), share(of_b - of_a));
+    let both = of_both / count;
+    (both.is_finite() && va > 0.02 * both && vb > 0.02 * both).then_some((va, vb))
 }
 
 fn within(images: &[LinearImage]) -> Option<f64> {

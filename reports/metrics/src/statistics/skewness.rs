@@ -89,7 +89,7 @@ pub(super) fn skewness(values: &[f64]) -> f64 {
 
 /// A t statistic of `values` independent values, corrected for their skewness; never farther from 0.
 pub(super) fn corrected(t: f64, values: f64, skewness: f64) -> f64 {
-    if skewness == 0.0 || !t.is_finite() {
+    if skewness == 0.0 || t.is_nan() {
         return t;
     }
     let w = t / values.sqrt();
@@ -115,6 +115,11 @@ mod tests {
         assert_eq!(corrected(6.0, 64.0, 10.0), 6.0);
         assert!(corrected(-8.0, 1e6, 10.0) < -7.5, "a million values have them");
         assert!(corrected(6.0, 64.0, -10.0) < 1.0, "the other side");
+        assert!(
+            corrected(f64::NEG_INFINITY, 64.0, 10.0).abs() < 1.0,
+            "values that are all alike miss them too"
+        );
+        assert_eq!(corrected(f64::INFINITY, 64.0, 10.0), f64::INFINITY);
     }
 
     #[test]

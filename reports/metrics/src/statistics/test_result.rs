@@ -202,8 +202,7 @@ impl TestResult {
                 format!("{b} resembles {a} more when it is moved by ({dx}, {dy}) pixels (p, corrected: {p})")
             }
             Family::Contrast => {
-                let less = if found.region.difference < 0.0 { "less" } else { "more" };
-                format!("{a} has {less} contrast between neighbouring pixels than {b} (p, corrected: {p})")
+                format!("neighbouring pixels of {a} and {b} differ in contrast (p, corrected: {p})")
             }
             Family::Pixels => {
                 let count = found.amount.0;

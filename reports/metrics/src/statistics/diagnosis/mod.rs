@@ -19,6 +19,8 @@ use transform::candidates;
 
 /// The share of the error that a reason may leave without being tested further.
 const LEFT: f64 = 0.5;
+/// The share of the error that a reason may leave that changes values and stands alone.
+const CLEARLY: f64 = 0.05;
 /// How much less error a candidate must leave than a simpler one.
 const BETTER: f64 = 0.95;
 
@@ -55,22 +57,27 @@ pub(super) fn reason(
     rule: &DecisionRule,
 ) -> Option<Reason> {
     let (mean_a, mean_b) = (mean(a), mean(b));
-    if let Some((share, transform)) = best(&mean_a, &mean_b)
-        && (share < LEFT || is_explained(a, b, &transform, rule))
-    {
+    let best = best(&mean_a, &mean_b);
+    if let Some((_, transform)) = best.filter(|(share, _)| *share < LEFT) {
         return Some(Reason::Transformed(transform));
     }
     let structural = |family: Family| test.structure.iter().any(|s| s.family == family && s.p < rule.alpha);
-    let means_agree = test.tests_rejected == 0;
-    let filtered = means_agree && (structural(Family::Contrast) || structural(Family::Product));
-    filtered.then(|| transform::contrast_ratio(&mean_a, &mean_b)).flatten().map(Reason::Filtered)
+    let means_agree = test.tests_rejected == 0 && !structural(Family::Shift);
+    if means_agree && (structural(Family::Contrast) || structural(Family::Product)) {
+        return transform::contrast_ratio(&mean_a, &mean_b).map(Reason::Filtered);
+    }
+    // A curve that leaves most of the error mends the contrast and no more.
+    let (_, transform) = best.filter(|(_, transform)| !transform.is_curve())?;
+    is_explained(a, b, &transform, rule).then_some(Reason::Transformed(transform))
 }
 
-/// The reason that leaves less than half of the error, if there is one that keeps every value.
-pub(super) fn clear_reason(a: &[LinearImage], b: &[LinearImage]) -> Option<Reason> {
+/// The reason that is clear without any test: it leaves less than half of the error and keeps every value, or
+/// leaves next to nothing where both sides' noise is alike. Others change the noise, and so the error, without
+/// any reason.
+pub(super) fn clear_reason(a: &[LinearImage], b: &[LinearImage], alike: bool) -> Option<Reason> {
     let (share, transform) = best(&mean(a), &mean(b))?;
-    // Others change the noise, and so the error, without any reason.
-    (share < LEFT && transform.keeps_values()).then_some(Reason::Transformed(transform))
+    let most = if transform.keeps_values() { LEFT } else { CLEARLY };
+    (share < most && (alike || transform.keeps_values())).then_some(Reason::Transformed(transform))
 }
 
 /// The transform that leaves the least error, with the share that it leaves, below 1.

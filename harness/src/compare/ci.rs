@@ -1,0 +1,136 @@
+//! The findings of a comparison for CI systems: JUnit XML, Markdown, and known failures.
+
+use std::path::Path;
+
+use lockstep_reports::image_io::atomic_write_text;
+use lockstep_reports::statistics::Agreement;
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+
+use super::judge::Judged;
+use crate::cli::CompareArgs;
+use crate::exit::{Exit, Failure};
+use crate::golden::{Expectation, Expectations};
+
+/// One comparison in the light of what was expected.
+#[derive(Debug)]
+pub(super) struct Finding {
+    scene: String,
+    pair: String,
+    word: &'static str,
+    reason: String,
+    exit: Exit,
+    /// The entry that expects it to fail.
+    expected: Option<Expectation>,
+    /// Whether that entry's last day is over.
+    expired: bool,
+}
+
+impl Finding {
+    /// Weighs a comparison.
+    pub(super) fn of(judged: &Judged, expectations: &Expectations, args: &CompareArgs, today: &str) -> Self {
+        let exit = match judged.agreement {
+            _ if judged.equal => Exit::Fine,
+            _ if args.tolerance.is_some() => Exit::Differs,
+            Some(Agreement::Identical | Agreement::WithinNoise) => Exit::Fine,
+            Some(Agreement::Inconclusive) => Exit::Inconclusive,
+            Some(Agreement::Biased | Agreement::Broken) | None => Exit::Differs,
+        };
+        let expected = [&judged.names.0, &judged.names.1]
+            .into_iter()
+            .find_map(|t| expectations.of(&judged.scene, t, ""));
+        Self {
+            scene: judged.scene.clone(),
+            pair: format!("{} : {}", judged.names.0, judged.names.1),
+            word: judged.word(),
+            reason: judged.reason.clone(),
+            exit,
+            expired: expected.is_some_and(|row| row.is_expired(today)),
+            expected: expected.cloned(),
+        }
+    }
+
+    /// How the comparison ends: a known failure is fine until its last day, and a pass that is listed as a
+    /// failure is not.
+    pub(super) fn exit(&self) -> Exit {
+        match (&self.expected, self.exit) {
+            (None, exit) => exit,
+            (Some(_), Exit::Fine) => Exit::Differs,
+            (Some(_), exit) => {
+                if self.expired {
+                    exit
+                } else {
+                    Exit::Fine
+                }
+            }
+        }
+    }
+
+    /// What stands beside the verdict because of the entry.
+    pub(super) fn remark(&self) -> Option<String> {
+        let row = self.expected.as_ref()?;
+        Some(match (self.exit, self.expired) {
+            (Exit::Fine, _) => format!("listed as failing ({}); delete its entry", row.reason),
+            (_, true) => format!("was tolerated until {}: {}", row.last_day(), row.reason),
+            (_, false) => format!("known until {}: {}", row.last_day(), row.reason),
+        })
+    }
+
+    fn detail(&self) -> String {
+        self.remark().map_or_else(|| self.reason.clone(), |remark| format!("{remark}; {}", self.reason))
+    }
+
+    fn is_good(&self) -> bool {
+        self.exit() == Exit::Fine
+    }
+}
+
+/// Writes the files that were asked for.
+///
+/// # Errors
+/// [`Failure::Write`], naming the file.
+pub(super) fn write(args: &CompareArgs, findings: &[Finding]) -> Result<(), Failure> {
+    let put = |file: Option<&Path>, text: String| file.map_or(Ok(()), |file| atomic_write_text(file, &text));
+    put(args.junit.as_deref(), junit(findings)?)?;
+    Ok(put(args.markdown.as_deref(), markdown(findings))?)
+}
+
+fn junit(findings: &[Finding]) -> Result<String, Failure> {
+    let mut suite = TestSuite::new("compare");
+    suite.add_test_cases(findings.iter().map(|f| {
+        let mut status = match (f.is_good(), &f.expected) {
+            (true, Some(_)) => TestCaseStatus::skipped(),
+            (true, None) => TestCaseStatus::success(),
+            (false, _) => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        };
+        if !f.is_good() || f.expected.is_some() {
+            status.set_type(f.word).set_message(f.detail());
+        }
+        let mut case = TestCase::new(f.scene.as_str(), status);
+        case.set_classname(f.pair.as_str());
+        if f.is_good() {
+            case.set_system_out(format!("{}: {}", f.word, f.detail()));
+        }
+        case
+    }));
+    let mut report = Report::new("lockstep");
+    report.add_test_suite(suite);
+    report.to_string().map_err(|e| Failure::Input(format!("cannot write the findings as JUnit XML: {e}")))
+}
+
+fn markdown(findings: &[Finding]) -> String {
+    let failed = findings.iter().filter(|f| !f.is_good()).count();
+    let sign = if failed == 0 { "✅" } else { "❌" };
+    let mut text = format!("## {sign} Images: {} compared, {failed} failed\n\n", findings.len());
+    text.push_str("| | Scene | Images | Verdict | |\n| :--- | :--- | :--- | :--- | :--- |\n");
+    let escaped = |text: &str| text.replace('|', "\\|").replace('<', "&lt;").replace(['\n', '\r'], " ");
+    for f in findings {
+        let sign = match (f.is_good(), &f.expected) {
+            (true, Some(_)) => "⚠️",
+            (true, None) => "✅",
+            (false, _) => "❌",
+        };
+        let cells = [&f.scene, &f.pair, f.word, &f.detail()].map(escaped);
+        text.push_str(&format!("| {sign} | {} |\n", cells.join(" | ")));
+    }
+    text
+}

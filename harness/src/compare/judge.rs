@@ -1,0 +1,282 @@
+//! The verdict on the images of a match, layer by layer.
+
+use lockstep_reports::image_io::{LayerKind, LinearImage};
+use lockstep_reports::metrics::{MetricError, Metrics, compare};
+use lockstep_reports::records::{Difference, Noise, Tests};
+use lockstep_reports::statistics::{
+    Agreement, ComparisonError, DecisionRule, Pairing, TestResult, compare_named,
+};
+
+use super::matching::Match;
+use super::stack::Stack;
+use crate::exit::Failure;
+
+/// A pair of images of a match and how they differ.
+#[derive(Debug)]
+pub(super) struct Compared {
+    /// The seed.
+    pub(super) seed: u64,
+    /// Positions of the two images in their stacks.
+    pub(super) at: (usize, usize),
+    /// Their difference; nothing where a value is not finite.
+    pub(super) metrics: Option<Metrics>,
+}
+
+/// One layer of a match, judged.
+#[derive(Debug)]
+pub(super) struct Judged {
+    /// The scene, with the layer's name where there are several.
+    pub(super) scene: String,
+    /// Names of the sides.
+    pub(super) names: (String, String),
+    /// Samples per pixel; 0 when unknown.
+    pub(super) spp: u32,
+    /// All images.
+    pub(super) stack: Stack,
+    /// Pairs of images, one a seed.
+    pub(super) pairs: Vec<Compared>,
+    /// The verdict; nothing where an image is given twice.
+    pub(super) agreement: Option<Agreement>,
+    /// Why, in a sentence without a full stop.
+    pub(super) reason: String,
+    /// The tests behind it.
+    pub(super) test: Option<TestResult>,
+    /// Whether every value is equal, or the error within the tolerance that was asked for.
+    pub(super) equal: bool,
+}
+
+impl Judged {
+    /// Judges a stack of images.
+    ///
+    /// # Errors
+    /// [`Failure::Metric`] for images of different sizes or without pixels, [`Failure::Input`] for images that
+    /// are asked about wrongly.
+    pub(super) fn of(m: &Match, stack: Stack, tolerance: Option<f64>) -> Result<Self, Failure> {
+        let scene = match stack.layer.as_str() {
+            "" => m.scene.clone(),
+            layer => format!("{} {layer}", m.scene),
+        };
+        let mut judged = Self {
+            scene,
+            names: (m.a.clone(), m.b.clone()),
+            spp: m.spp,
+            stack,
+            pairs: Vec::new(),
+            agreement: None,
+            reason: String::new(),
+            test: None,
+            equal: false,
+        };
+        for (seed, at) in judged.stack.pairs() {
+            let (a, b) = (&judged.stack.a[at.0].1, &judged.stack.b[at.1].1);
+            let metrics = match compare(a, b) {
+                Ok(metrics) => Some(metrics),
+                Err(MetricError::NonFinite { .. }) => None,
+                Err(error) => return Err(error.into()),
+            };
+            judged.pairs.push(Compared { seed, at, metrics });
+        }
+        let is_equal = |pair: &Compared| {
+            let limit = |m: &Metrics| tolerance.map_or(m.pixels_differing == 0, |limit| m.mse <= limit);
+            pair.metrics.as_ref().is_some_and(limit)
+        };
+        judged.equal = judged.pairs.iter().all(is_equal);
+        judged.test()?;
+        Ok(judged)
+    }
+
+    /// Runs the tests on all images of both sides.
+    fn test(&mut self) -> Result<(), Failure> {
+        let images = |side: &[(u64, LinearImage)]| side.iter().map(|(_, i)| i.clone()).collect::<Vec<_>>();
+        let (a, b) = (images(&self.stack.a), images(&self.stack.b));
+        let pairing = if self.stack.is_paired() { Pairing::Paired } else { Pairing::Independent };
+        let names = [self.names.0.as_str(), self.names.1.as_str()];
+        match compare_named(&a, &b, pairing, &DecisionRule::default(), names) {
+            Ok(found) => {
+                (self.agreement, self.reason, self.test) = (Some(found.agreement), found.reason, found.test);
+                Ok(())
+            }
+            Err(error @ ComparisonError::SameImageTwice { .. }) => {
+                self.reason = error.to_string();
+                // Equal images of every seed tell that nothing differs.
+                self.agreement = self.equal.then_some(Agreement::Identical);
+                Ok(())
+            }
+            Err(error) => Err(Failure::Input(format!("{} of {}: {error}", names.join(" and "), self.scene))),
+        }
+    }
+
+    /// The verdict in a word or two.
+    pub(super) fn word(&self) -> &'static str {
+        self.agreement.map_or("cannot be judged", Agreement::as_str)
+    }
+
+    /// Images of how many seeds each side has, in words.
+    pub(super) fn seeds(&self) -> String {
+        let of = |n: usize| if n == 1 { "one seed".to_owned() } else { format!("{n} seeds") };
+        match (self.stack.a.len(), self.stack.b.len()) {
+            (a, b) if a == b => of(a),
+            (a, b) => format!("{} against {}", of(a), of(b)),
+        }
+    }
+
+    /// The record of a pair, with the verdict on all.
+    pub(super) fn record(&self, pair: &Compared) -> Difference {
+        let (a, b) = (self.names.0.as_str(), self.names.1.as_str());
+        let (image_a, image_b) = (&self.stack.a[pair.at.0].1, &self.stack.b[pair.at.1].1);
+        let differing = image_a.pixels().iter().zip(image_b.pixels()).filter(|(p, q)| p != q).count() as u64;
+        let record = match &pair.metrics {
+            Some(metrics) => {
+                Difference::new(&self.scene, (a, b), self.spp, pair.seed, metrics, differing == 0)
+            }
+            None => Difference {
+                scene: self.scene.clone(),
+                a: a.to_owned(),
+                b: b.to_owned(),
+                spp: self.spp,
+                seed: pair.seed,
+                pixels_differing: differing,
+                ..Difference::default()
+            },
+        };
+        let verdict = self.agreement.map(|agreement| agreement.as_str().to_owned()).unwrap_or_default();
+        let tests = self.test.as_ref().map(|test| Tests::new(test, &DecisionRule::default()));
+        Difference { verdict, reason: self.reason.clone(), tests, ..record }
+    }
+
+    /// The noise of both sides, in words: which is noisier, and how many samples of the other that is worth.
+    pub(super) fn noise(&self) -> Option<String> {
+        let noise = &self.test.as_ref()?.noise;
+        let (a, b) = noise.variances()?;
+        let ((less, more), ratio) = match (&self.names.0, &self.names.1) {
+            (name_a, name_b) if a >= b => ((name_b, name_a), a / b),
+            (name_a, name_b) => ((name_a, name_b), b / a),
+        };
+        if !ratio.is_finite() || ratio < 1.1 {
+            return Some("the noise of both has the same variance".to_owned());
+        }
+        let samples = match self.spp {
+            0 => format!("as many samples of {less} as would be 1/{ratio:.1}"),
+            spp => format!("its {spp} samples are worth {:.1} of {less}", f64::from(spp) / ratio),
+        };
+        Some(format!("{more} has {ratio:.1} times the variance of {less}: {samples}"))
+    }
+
+    /// The linear MSE between the sides over that between images of one side, where several seeds tell it.
+    pub(super) fn floor(&self) -> Option<String> {
+        let noise = &self.test.as_ref()?.noise;
+        let (floor, ratio) = (noise.floor()?, noise.ratio()?);
+        Some(format!(
+            "linear MSE of {:.4e} between them, of {floor:.4e} between images of one of them under two seeds: a ratio \
+             of {ratio:.3}",
+            noise.between
+        ))
+    }
+
+    /// The outliers in words, at most four.
+    pub(super) fn outliers(&self) -> Option<String> {
+        let test = self.test.as_ref().filter(|test| test.outlier_count > 0)?;
+        let name = |difference: f64| if difference > 0.0 { &self.names.0 } else { &self.names.1 };
+        let listed: Vec<String> = test
+            .outliers
+            .iter()
+            .take(4)
+            .map(|o| format!("({}, {}) brighter in {}", o.x, o.y, name(o.difference)))
+            .collect();
+        let more = if test.outlier_count > listed.len() { ", …" } else { "" };
+        let plural = if test.outlier_count == 1 { "pixel stands" } else { "pixels stand" };
+        Some(format!("{} {plural} out: {}{more}", test.outlier_count, listed.join(", ")))
+    }
+
+    /// What the files did to the images: rounding and clipping, in words.
+    pub(super) fn files(&self) -> Option<String> {
+        let test = self.test.as_ref()?;
+        let precision = test.precision.in_words().map(|words| format!("values are rounded to {words}"));
+        let clipped = (test.clipped > 1e-3)
+            .then(|| format!("up to {:.1} % of a side's values are clipped", 100.0 * test.clipped));
+        let all: Vec<String> = precision.into_iter().chain(clipped).collect();
+        (!all.is_empty()).then(|| format!("{}; the margin allows for it", all.join(", ")))
+    }
+
+    /// The metric that suits what the layer holds, with its name; nothing for colours.
+    pub(super) fn own_metric(&self) -> Option<(&'static str, f64)> {
+        let pair = self.pairs.first()?;
+        let pixels = (self.stack.a[pair.at.0].1.pixels(), self.stack.b[pair.at.1].1.pixels());
+        let pairs = pixels.0.iter().zip(pixels.1);
+        let count = pixels.0.len().max(1) as f64;
+        match self.stack.kind {
+            LayerKind::Colour => None,
+            LayerKind::Direction => {
+                Some(("mean angle, degrees", pairs.map(|(a, b)| angle(a, b)).sum::<f64>() / count))
+            }
+            LayerKind::Scalar => {
+                Some(("mean relative error", pairs.map(|(a, b)| relative(a[0], b[0])).sum::<f64>() / count))
+            }
+        }
+    }
+}
+
+/// The angle between two directions in degrees; 0 where both are 0, 90 where one is.
+fn angle(a: &[f32; 3], b: &[f32; 3]) -> f64 {
+    let dot = |a: &[f32; 3], b: &[f32; 3]| a.iter().zip(b).map(|(x, y)| f64::from(x * y)).sum::<f64>();
+    let lengths = dot(a, a) * dot(b, b);
+    if a == b {
+        0.0
+    } else if lengths > 0.0 {
+        (dot(a, b) / lengths.sqrt()).clamp(-1.0, 1.0).acos().to_degrees()
+    } else {
+        90.0
+    }
+}
+
+fn relative(a: f32, b: f32) -> f64 {
+    let (a, b) = (f64::from(a), f64::from(b));
+    if a == b { 0.0 } else { (a - b).abs() / a.abs().max(b.abs()) }
+}
+
+/// The noise floor: each side's first image against its own under the other seeds.
+///
+/// # Errors
+/// [`Failure::Metric`] for images of different sizes.
+pub(super) fn noise_floor(judged: &Judged) -> Result<Vec<Noise>, Failure> {
+    let mut records = Vec::new();
+    let sides = [(&judged.names.0, &judged.stack.a), (&judged.names.1, &judged.stack.b)];
+    let seeds = sides.iter().map(|(_, images)| images.len()).max().unwrap_or(0);
+    for other in 1..seeds {
+        for (target, images) in sides {
+            let (Some((seed, first)), Some((other_seed, image))) = (images.first(), images.get(other)) else {
+                continue;
+            };
+            let metrics = match compare(first, image) {
+                Ok(metrics) => metrics,
+                Err(MetricError::NonFinite { .. }) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            records.push(Noise {
+                scene: judged.scene.clone(),
+                target: target.clone(),
+                spp: judged.spp,
+                seed: *seed,
+                other_seed: *other_seed,
+                mse: metrics.mse,
+                mse_linear: metrics.mse_linear,
+                rendered_by: target.clone(),
+                ..Noise::default()
+            });
+        }
+    }
+    Ok(records)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directions_are_compared_by_angle_and_numbers_relatively() {
+        assert!((angle(&[1.0, 0.0, 0.0], &[0.0, 2.0, 0.0]) - 90.0).abs() < 1e-9);
+        assert!((angle(&[1.0, 1.0, 0.0], &[1.0, 0.0, 0.0]) - 45.0).abs() < 1e-9);
+        assert_eq!((angle(&[0.0; 3], &[0.0; 3]), angle(&[0.0; 3], &[1.0, 0.0, 0.0])), (0.0, 90.0));
+        assert_eq!((relative(0.0, 0.0), relative(2.0, 1.0), relative(0.0, 1e9)), (0.0, 0.5, 1.0));
+    }
+}
