@@ -13,7 +13,8 @@ use crate::values::{Seconds, Size, SppSchedule};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine; 1 images differ or a check failed; 2 usage; 3 a golden is missing or sizes differ;
-4 bad input, or a file that cannot be read or written; 5 a required target is absent; 130 stopped by Ctrl-C.
+4 bad input, or a file that cannot be read or written; 5 a required target is absent; 6 images that
+are compared cannot tell noise from bias; 130 stopped by Ctrl-C.
 
 A SCENE is the name of a built-in scene, as in `cornell` or `atrium:250k`, or a path to a .gltf, .glb, .obj or
 scene.toml file. A TARGET is a name that `lockstep devices` lists, with a device after an @ where there are several,

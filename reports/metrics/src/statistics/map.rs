@@ -1,6 +1,6 @@
 //! The p-value map: where two images part.
 
-use super::test_result::TestResult;
+use super::test_result::{Region, TestResult};
 use super::tiles::TILE;
 use crate::image_io::{LinearImage, srgb};
 
@@ -9,6 +9,7 @@ const PLAIN: [u8; 3] = [244, 244, 241];
 const UNTESTED: [u8; 3] = [150, 150, 150];
 const A_BRIGHTER: [u8; 3] = [178, 24, 43];
 const B_BRIGHTER: [u8; 3] = [33, 102, 172];
+const OUTLINE: [u8; 3] = [24, 24, 24];
 
 /// How far towards full colour a tile goes that only just fails to reject, 0 to 1.
 const ALMOST: f64 = 0.45;
@@ -16,13 +17,24 @@ const ALMOST: f64 = 0.45;
 /// The least p-value over the channels of each finest tile, as an image of the size of those compared. Tiles
 /// that reject have full colour, red where A is brighter and blue where B is; others fade to white in
 /// proportion to the logarithm of their p-value, and those too small to be tested are grey. A larger tile
-/// that rejects is shown only where no finer one inside it does.
+/// that rejects is shown only where no finer one inside it does. The tiles that decided, those that reject and
+/// hold no finer one that does, have dark outlines.
 pub fn p_value_map(result: &TestResult) -> LinearImage {
     let map = &result.map;
     LinearImage::from_fn(map.width, map.height, |x, y| {
+        if result.deciding.iter().any(|region| is_outline(region, (x, y), (map.width, map.height))) {
+            return OUTLINE.map(srgb::decode8);
+        }
         let (p, sign) = map.cells[(y / TILE * map.columns + x / TILE) as usize];
         colour(p, sign, map.threshold).map(srgb::decode8)
     })
+}
+
+/// Whether a pixel is on the edge of a region, cut off where the image ends.
+fn is_outline(region: &Region, (x, y): (u32, u32), (width, height): (u32, u32)) -> bool {
+    let (right, below) = ((region.x + region.side).min(width), (region.y + region.side).min(height));
+    let inside = (region.x..right).contains(&x) && (region.y..below).contains(&y);
+    inside && (x == region.x || y == region.y || x + 1 == right || y + 1 == below)
 }
 
 fn colour(p: f64, sign: f64, threshold: f64) -> [u8; 3] {
@@ -40,6 +52,13 @@ fn colour(p: f64, sign: f64, threshold: f64) -> [u8; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_outline_is_the_edge_of_a_region_in_the_image() {
+        let region = Region { x: 8, y: 8, side: 8, ..Region::NONE };
+        let on = |x, y| is_outline(&region, (x, y), (14, 40));
+        assert!(on(8, 8) && on(13, 10) && on(10, 15) && !on(10, 10) && !on(7, 8) && !on(10, 16));
+    }
 
     #[test]
     fn rejection_is_a_step_in_colour_and_its_sign_is_seen() {

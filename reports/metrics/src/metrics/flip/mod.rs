@@ -197,6 +197,25 @@ mod tests {
         assert!(flip_hdr(&a, &b).unwrap().mean() > 0.1);
     }
 
+    /// Made by flip-evaluator 1.7: `flip_evaluator.evaluate(reference, test, "HDR")`.
+    #[test]
+    fn negative_values_are_seen_as_flip_evaluator_sees_them() {
+        let plain = |x: u32, y: u32| {
+            let part = |n: u32, of: u32, over: f32, base: f32| base + (n % of) as f32 / over;
+            [
+                part(x * 7 + y * 13, 23, 12.0, 0.1),
+                part(x * 5 + y * 3, 17, 9.0, 0.2),
+                part(x + y * 11, 19, 10.0, 0.1),
+            ]
+        };
+        let image = LinearImage::from_fn(32, 24, plain);
+        let negative =
+            LinearImage::from_fn(32, 24, |x, y| plain(x, y).map(|v| if x % 3 == 0 { -0.75 * v } else { v }));
+        let found = |a: &LinearImage, b: &LinearImage| flip_hdr(a, b).unwrap().mean();
+        assert!((found(&negative, &image) - 0.232_085_17).abs() < 1e-4, "{}", found(&negative, &image));
+        assert!((found(&image, &negative) - 0.231_086_78).abs() < 1e-4, "{}", found(&image, &negative));
+    }
+
     #[test]
     fn black_images_have_exposures_of_the_other_or_none() {
         let (black, grey) = (flat([0.0; 3]), flat([0.5; 3]));

@@ -7,7 +7,8 @@ use super::exposure::aces;
 pub(super) enum Screen {
     /// Values are clamped.
     Clamped,
-    /// Values are multiplied by an exposure and sent through the ACES curve.
+    /// Values are multiplied by an exposure and sent through the ACES curve, negative ones as they are: the curve
+    /// shows them bright.
     Exposed(f32),
 }
 
@@ -17,7 +18,7 @@ impl Screen {
     pub(super) fn shows(self, value: f32) -> f32 {
         match self {
             Self::Clamped => value.clamp(0.0, 1.0),
-            Self::Exposed(scale) => aces(value.max(0.0) * scale),
+            Self::Exposed(scale) => aces(value * scale),
         }
     }
 }
