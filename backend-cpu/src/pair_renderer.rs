@@ -17,11 +17,14 @@ use std::time::Instant;
 
 /// The queues of one thread, reused from tile to tile. A pair is a pixel of the tile.
 pub(crate) struct PairRenderer<S> {
-    light_paths: Vec<LightPath>,
+    /// `None` where no light leaves.
+    light_paths: Vec<Option<LightPath>>,
     camera_paths: Vec<CameraPath>,
     /// Pairs whose sub-path is still traced.
     active: Vec<u32>,
-    /// Closest hits of the active pairs' extension rays.
+    /// Extension rays of the active pairs.
+    rays: Vec<(Ray, RayKey)>,
+    /// Their closest hits.
     hits: Vec<Hit>,
     /// Vertices of the light sub-paths, as many a pair as there may be.
     vertices: Vec<Option<Vertex>>,
@@ -49,6 +52,7 @@ impl<S: Default> Default for PairRenderer<S> {
             light_paths: Vec::new(),
             camera_paths: Vec::new(),
             active: Vec::new(),
+            rays: Vec::new(),
             hits: Vec::new(),
             vertices: Vec::new(),
             shadow_rays: Vec::new(),
@@ -66,29 +70,9 @@ pub(crate) struct PairJob<'a, I> {
 }
 
 impl<S: Default> PairRenderer<S> {
-    /// Adds the pass's pairs of a tile to the film, compiled for AVX2 where the processor has it. Both builds
-    /// round alike.
+    /// Adds the pass's pairs of a tile to the film. Traversal has builds of its own for the processor's
+    /// instructions, and the rest runs pair by pair, so this needs none.
     pub(crate) fn render<I: Intersector<Scratch = S>>(
-        &mut self,
-        job: &PairJob<'_, I>,
-        pixels: &[u32],
-    ) -> Tally {
-        #[cfg(target_arch = "x86_64")]
-        if lockstep_core::has_avx2() {
-            // SAFETY: the processor has the features.
-            return unsafe { self.render_avx2(job, pixels) };
-        }
-        self.render_portable(job, pixels)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
-    fn render_avx2<I: Intersector<Scratch = S>>(&mut self, job: &PairJob<'_, I>, pixels: &[u32]) -> Tally {
-        self.render_portable(job, pixels)
-    }
-
-    #[inline(always)]
-    fn render_portable<I: Intersector<Scratch = S>>(
         &mut self,
         job: &PairJob<'_, I>,
         pixels: &[u32],
@@ -102,12 +86,14 @@ impl<S: Default> PairRenderer<S> {
                 if self.active.is_empty() {
                     break;
                 }
-                let Self { light_paths, active, hits, scratch, .. } = self;
-                let ray = |i: usize| {
-                    let path = &light_paths[active[i] as usize];
-                    (&path.ray, RayKey::light_extension(path.key, bounce))
+                let Self { light_paths, active, rays, .. } = self;
+                let ray = |&pair: &u32| {
+                    let path = light_paths[pair as usize].as_ref()?;
+                    Some((path.ray, RayKey::light_extension(path.key, bounce)))
                 };
-                extend(&job.pass, active.len(), ray, hits, scratch, bounce, &mut tally);
+                rays.clear();
+                rays.extend(active.iter().filter_map(ray));
+                self.extend(&job.pass, bounce, &mut tally);
                 self.shade_light_paths(job, pixels.len(), bounce, &mut tally);
                 self.connect(job, bounce, &mut tally);
             }
@@ -118,12 +104,14 @@ impl<S: Default> PairRenderer<S> {
                 if self.active.is_empty() {
                     break;
                 }
-                let Self { camera_paths, active, hits, scratch, .. } = self;
-                let ray = |i: usize| {
-                    let path = &camera_paths[active[i] as usize];
-                    (&path.ray, RayKey::extension(path.key, bounce))
+                let Self { camera_paths, active, rays, .. } = self;
+                let ray = |&pair: &u32| {
+                    let path = &camera_paths[pair as usize];
+                    (path.ray, RayKey::extension(path.key, bounce))
                 };
-                extend(&job.pass, active.len(), ray, hits, scratch, bounce, &mut tally);
+                rays.clear();
+                rays.extend(active.iter().map(ray));
+                self.extend(&job.pass, bounce, &mut tally);
                 self.shade_camera_paths(job, pixels.len(), bounce, &mut tally);
                 self.connect(job, bounce, &mut tally);
             }
@@ -132,7 +120,6 @@ impl<S: Default> PairRenderer<S> {
     }
 
     /// Starts a light sub-path for every pixel of the tile.
-    #[inline(always)]
     fn start_light_paths<I>(&mut self, job: &PairJob<'_, I>, pixels: &[u32], sample: u32, tally: &mut Tally) {
         let start = Instant::now();
         self.light_paths.clear();
@@ -141,23 +128,16 @@ impl<S: Default> PairRenderer<S> {
         self.vertices.resize(pixels.len() * job.pass.settings.bounces as usize, None);
         for (pair, &pixel) in (0..).zip(pixels) {
             let key = SampleKey { pixel, sample, seed: job.pass.settings.seed };
-            // Without light there is no sub-path of any pair, so indices stay those of pairs.
-            let Some(path) = LightPath::start(job.pass.scene, key) else {
-                if let Some(&any) = self.light_paths.last() {
-                    self.light_paths.push(any);
-                }
-                continue;
-            };
-            while self.light_paths.len() <= pair as usize {
-                self.light_paths.push(path);
+            let path = LightPath::start(job.pass.scene, key);
+            if path.is_some() {
+                self.active.push(pair);
             }
-            self.active.push(pair);
+            self.light_paths.push(path);
         }
         tally.generate += start.elapsed();
     }
 
     /// Starts the camera sub-path of every pixel of the tile.
-    #[inline(always)]
     fn start_camera_paths<I>(
         &mut self,
         job: &PairJob<'_, I>,
@@ -176,7 +156,6 @@ impl<S: Default> PairRenderer<S> {
 
     /// Turns hits of light sub-paths into vertices, queues their connections to the camera, and keeps the
     /// surviving sub-paths active.
-    #[inline(always)]
     fn shade_light_paths<I>(&mut self, job: &PairJob<'_, I>, pairs: usize, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
         let Self { light_paths, active, hits, vertices, shadow_rays, .. } = self;
@@ -184,7 +163,7 @@ impl<S: Default> PairRenderer<S> {
         let mut kept = 0;
         for i in 0..active.len() {
             let pair = active[i];
-            let path = &mut light_paths[pair as usize];
+            let Some(path) = &mut light_paths[pair as usize] else { continue };
             let Some(vertex) = path.arrive(job.pass.scene, bounce, &hits[i]) else { continue };
             if let Some(connection) = to_camera(&job.pass.camera, path.key, bounce, &vertex) {
                 let key = RayKey::connection(path.key, connection.technique.index());
@@ -202,7 +181,6 @@ impl<S: Default> PairRenderer<S> {
 
     /// Adds the emission that camera sub-paths hit, queues their connections, and keeps the surviving
     /// sub-paths active.
-    #[inline(always)]
     fn shade_camera_paths<I>(&mut self, job: &PairJob<'_, I>, pairs: usize, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
         let Self { camera_paths, active, hits, vertices, shadow_rays, .. } = self;
@@ -240,8 +218,24 @@ impl<S: Default> PairRenderer<S> {
         tally.shade += start.elapsed();
     }
 
+    /// Finds the closest hits of the extension rays and counts them.
+    fn extend<I: Intersector<Scratch = S>>(&mut self, job: &PassJob<'_, I>, bounce: u32, tally: &mut Tally) {
+        let start = Instant::now();
+        let Self { rays, hits, scratch, .. } = self;
+        let hits = prefix_mut(hits, rays.len(), Hit::none(0.0));
+        let ray = |i: usize| (&rays[i].0, rays[i].1);
+        if job.rays == Rays::Single {
+            job.intersector.closest_hits_singly(rays.len(), ray, scratch, |i, hit| hits[i] = hit);
+        } else {
+            job.intersector.closest_hits(rays.len(), ray, scratch, |i, hit| hits[i] = hit);
+        }
+        let counts = tally.bounce(bounce);
+        counts.extension_rays += rays.len() as u64;
+        counts.hits += hits.iter().filter(|hit| hit.is_some()).count() as u64;
+        tally.extend += start.elapsed();
+    }
+
     /// Traces the shadow rays and adds the unoccluded connections to the film.
-    #[inline(always)]
     fn connect<I: Intersector<Scratch = S>>(&mut self, job: &PairJob<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
         let Self { shadow_rays, occluded, scratch, .. } = self;
@@ -273,28 +267,4 @@ impl ShadowRay {
         let Connection { ray, pixel, technique, value, weight } = *connection;
         Self { ray, key, pixel, technique, radiance: value * techniques.weight(weight) }
     }
-}
-
-/// Finds the closest hits of `count` extension rays and counts them.
-#[inline(always)]
-fn extend<'r, I: Intersector>(
-    job: &PassJob<'_, I>,
-    count: usize,
-    ray: impl Fn(usize) -> (&'r Ray, RayKey),
-    hits: &mut Vec<Hit>,
-    scratch: &mut I::Scratch,
-    bounce: u32,
-    tally: &mut Tally,
-) {
-    let start = Instant::now();
-    let hits = prefix_mut(hits, count, Hit::none(0.0));
-    if job.rays == Rays::Single {
-        job.intersector.closest_hits_singly(count, ray, scratch, |i, hit| hits[i] = hit);
-    } else {
-        job.intersector.closest_hits(count, ray, scratch, |i, hit| hits[i] = hit);
-    }
-    let counts = tally.bounce(bounce);
-    counts.extension_rays += count as u64;
-    counts.hits += hits.iter().filter(|hit| hit.is_some()).count() as u64;
-    tally.extend += start.elapsed();
 }

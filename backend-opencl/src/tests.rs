@@ -4,13 +4,15 @@
 use crate::compile::from_source;
 use crate::device::{DeviceClass, DiscoveredDevice};
 use crate::renderer::OpenclDevice;
+use crate::source::COMPAT_NAME;
 use crate::{Opencl, find_device};
 use lockstep_conformance::{self as conformance, Subject, require, scenes};
-use lockstep_core::Settings;
 use lockstep_core::error::Error;
 use lockstep_core::geometry::{FAR, Ray};
 use lockstep_core::math::vec3::{Vec3, vec3};
+use lockstep_core::{Integrator, Settings};
 use lockstep_core::{Mode, Query, Renderer};
+use lockstep_gpu::SourcePatch;
 use lockstep_gpu::driver::{Device, Wavefront};
 
 /// The devices that are present.
@@ -33,8 +35,14 @@ fn with_barriers() -> Vec<DiscoveredDevice> {
 
 #[test]
 fn gpu_kernels_give_the_same_bits() {
+    for integrator in [Integrator::Path, Integrator::Light, Integrator::Bpt] {
+        gpu_kernels_of(integrator);
+    }
+}
+
+fn gpu_kernels_of(integrator: Integrator) {
     let scene = scenes::everything().unwrap();
-    let settings = Settings { width: 64, height: 48, ..Settings::default() };
+    let settings = Settings { width: 64, height: 48, integrator, ..Settings::default() };
     for found in with_barriers() {
         let film = |class| {
             let mut device = found.clone();
@@ -43,8 +51,26 @@ fn gpu_kernels_give_the_same_bits() {
             conformance::render(&mut renderer, &scene, &settings, 3).unwrap()
         };
         let ((cpu, counts), (gpu, gpu_counts)) = (film(DeviceClass::Cpu), film(DeviceClass::DiscreteGpu));
-        assert_eq!(cpu.pixels_differing(&gpu), 0, "{}", found.target);
-        assert_eq!(counts.bounces, gpu_counts.bounces, "{}", found.target);
+        assert_eq!(cpu.pixels_differing(&gpu), 0, "{} by {integrator}", found.target);
+        assert_eq!(counts.bounces, gpu_counts.bounces, "{} by {integrator}", found.target);
+    }
+}
+
+#[test]
+fn sums_by_32_bit_halves_are_those_by_64_bit_atomics() {
+    let scene = scenes::everything().unwrap();
+    let settings = Settings { width: 16, height: 12, integrator: Integrator::Bpt, ..Settings::default() };
+    let halves = SourcePatch { file: COMPAT_NAME, from: "#ifdef cl_khr_int64_base_atomics", to: "#if 0" };
+    for found in present() {
+        let film = |patches: Vec<SourcePatch>| {
+            let mut device = OpenclDevice::open(found.clone(), Mode::Exact).unwrap();
+            device.patches = patches;
+            conformance::render(&mut Wavefront::new(device), &scene, &settings, 1024).unwrap().0
+        };
+        let whole = film(Vec::new());
+        let carries = whole.sums.iter().flatten().filter(|&&sum| sum > i64::from(u32::MAX)).count();
+        assert!(carries > 100, "only {carries} sums need their upper half");
+        assert_eq!(film(vec![halves]), whole, "{}", found.target);
     }
 }
 

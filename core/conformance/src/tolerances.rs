@@ -38,6 +38,7 @@ pub const WELCH_TILES: f64 = 4.4;
 #[cfg(test)]
 pub(crate) const WEIGHTS: f64 = 1.0 / 262_144.0;
 /// The weight of a traced connection against brute force, where densities are evaluated again for directions
-/// between rounded positions; a wrong factor would be off by tenths.
+/// between rounded positions. One in a thousand may be off, where vertices are as close as rays start off their
+/// surfaces; a wrong factor would put most of them off.
 #[cfg(test)]
 pub(crate) const WEIGHTS_AS_TRACED: f64 = 2e-2;

@@ -247,6 +247,8 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("bvh8::Bvh8::any_hit_portable", "bvh_any_hit without AVX2"),
     ("film::InvalidSamples::is_zero", "films are validated on the host"),
     ("film::InvalidSamples::merge", "films are merged on the host"),
+    ("film::InvalidSamples::fmt", "films are validated on the host"),
+    ("film::Film::check_size", "films are read on the host"),
     ("film::Film::new", "films are read on the host"),
     ("film::Film::width", "films are read on the host"),
     ("film::Film::height", "films are read on the host"),
