@@ -75,6 +75,24 @@ pub(crate) fn prefix_mut<T: Clone>(queue: &mut Vec<T>, count: usize, filling: T)
     &mut queue[..count]
 }
 
+/// Pixels whose random words are drawn together, by SIMD.
+const LANES: usize = 16;
+
+/// Random words for rounding a sample's red, green and blue in up to [`LANES`] pixels.
+#[inline(always)]
+fn film_words(pixels: &[u32], sample: u32, seed: u32) -> [[u32; LANES]; 3] {
+    let mut of_lanes = [0; LANES];
+    of_lanes[..pixels.len()].copy_from_slice(pixels);
+    let mut words = [[0; LANES]; 3];
+    for (lane, &pixel) in of_lanes.iter().enumerate() {
+        let drawn = draw(SampleKey { pixel, sample, seed }, Block::Film, 0);
+        for (word, channel) in drawn.into_iter().zip(&mut words) {
+            channel[lane] = word;
+        }
+    }
+    words
+}
+
 impl<S: Default> TileRenderer<S> {
     /// Adds the pass's samples to a tile, compiled for AVX2 where the processor has it. Both builds round
     /// alike.
@@ -119,11 +137,16 @@ impl<S: Default> TileRenderer<S> {
             }
 
             // Resolve: add each path's radiance to its pixel
-            for (sum, path) in tile.sums.iter_mut().zip(&self.paths) {
-                let dither = draw(path.key, Block::Film, 0);
-                let value = quantize(path.radiance, dither, &mut tally.invalid);
-                for (total, v) in sum.iter_mut().zip(value) {
-                    *total += v;
+            let chunks = tile.sums.chunks_mut(LANES).zip(tile.pixels.chunks(LANES));
+            for ((sums, pixels), paths) in chunks.zip(self.paths.chunks(LANES)) {
+                let dither = film_words(pixels, sample, job.settings.seed);
+                for (lane, (sum, path)) in sums.iter_mut().zip(paths).enumerate() {
+                    let [red, green, blue] = &dither;
+                    let words = [red[lane], green[lane], blue[lane], 0];
+                    let value = quantize(path.radiance, words, &mut tally.invalid);
+                    for (total, v) in sum.iter_mut().zip(value) {
+                        *total += v;
+                    }
                 }
             }
         }

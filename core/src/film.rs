@@ -73,8 +73,8 @@ pub fn tiled(i: u32, width: u32, height: u32) -> u32 {
 pub(crate) fn units(v: f32, word: u32) -> i64 {
     let exact = crate::math::clamp(v, 0.0, MAX_SAMPLE_RADIANCE) * UNITS_PER_RADIANCE;
     let whole = exact as i64;
-    // Odd multiples of 2^-24, so that a subnormal fraction never matters
-    let threshold = (word >> 9) as f32 * (1.0 / 8_388_608.0) + 1.0 / 16_777_216.0;
+    // Odd multiples of 2^-24, so that a subnormal fraction never matters; exact, from a float of 1 to 2
+    let threshold = f32::from_bits(0x3f80_0000 | word >> 9) - (1.0 - 1.0 / 16_777_216.0);
     whole + i64::from(exact - whole as f32 > threshold)
 }
 

@@ -21,8 +21,8 @@ typedef struct {
 LS_FN i64 film_units(float v, u32 word) {
     float exact = math_clamp(v, 0.0f, MAX_SAMPLE_RADIANCE) * UNITS_PER_RADIANCE;
     i64 whole = (i64)exact;
-    /* Odd multiples of 2^-24, so that a subnormal fraction never matters */
-    float threshold = (float)(word >> 9) * (1.0f / 8388608.0f) + 1.0f / 16777216.0f;
+    /* Odd multiples of 2^-24, so that a subnormal fraction never matters; exact, from a float of 1 to 2 */
+    float threshold = LS_AS_F32(0x3f800000u | (word >> 9)) - (1.0f - 1.0f / 16777216.0f);
     return whole + (exact - (float)whole > threshold ? 1 : 0);
 }
 
