@@ -95,9 +95,15 @@ fn two_files_are_compared_whatever_they_are_called() {
     let (out, _) = expect(dir.path(), &["compare", "before.png", "after.exr", "-o", "out", "--json"], 1);
     let verdict: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(verdict["targets"], serde_json::json!(["before.png", "after.exr"]));
-    assert_eq!((&verdict["pairs"][0]["worst"]["verdict"], &verdict["good"]), (&"biased".into(), &false.into()));
+    assert_eq!(
+        (&verdict["pairs"][0]["worst"]["verdict"], &verdict["good"]),
+        (&"biased".into(), &false.into())
+    );
     assert!(
-        verdict["pairs"][0]["worst"]["reason"].as_str().unwrap().starts_with("before.png is darker than after.exr")
+        verdict["pairs"][0]["worst"]["reason"]
+            .as_str()
+            .unwrap()
+            .starts_with("before.png is darker than after.exr")
     );
     assert!(
         dir.path().join("out/images/before.before%2Epng.after%2Eexr.0spp.p.png").is_file(),

@@ -83,8 +83,7 @@ impl Count {
     }
 }
 
-/// Compares each seed with the next as two single images, each two with the next two by Welch's test, and
-/// images of one seed that share half of their samples as paired.
+/// Compares each seed with the next as two single images, each two with the next two, and images of one seed that share half of their samples as paired.
 fn raises_no_alarm(name: &str) {
     let Some(scene) = scene(name) else { return };
     let Some(mut renderer) = renderer(BVH_TARGET) else { return };
@@ -97,7 +96,7 @@ fn raises_no_alarm(name: &str) {
         let overlapping =
             compare_images(&[image(&films[3])], &[between(&films[2], &films[4])], Pairing::Paired, &rule);
         paired.add(&overlapping.unwrap());
-        for ((film, images), [single, welch]) in [0, 1, 3].iter().zip(&mut recent).zip(&mut counts) {
+        for ((film, images), [single, double]) in [0, 1, 3].iter().zip(&mut recent).zip(&mut counts) {
             images.push(image(&films[*film]));
             let n = images.len();
             if n >= 2 {
@@ -107,14 +106,14 @@ fn raises_no_alarm(name: &str) {
                 );
             }
             if n == 4 {
-                welch.add(&compare_images(&images[..2], &images[2..], Pairing::Independent, &rule).unwrap());
+                double.add(&compare_images(&images[..2], &images[2..], Pairing::Independent, &rule).unwrap());
                 images.remove(0);
             }
         }
     }
-    for (spp, [single, welch]) in LEVELS.iter().zip(&counts) {
+    for (spp, [single, double]) in LEVELS.iter().zip(&counts) {
         single.check(&format!("{name} at {spp} spp, one image a side"));
-        welch.check(&format!("{name} at {spp} spp, two images a side, Welch"));
+        double.check(&format!("{name} at {spp} spp, two images a side"));
     }
     paired.check(&format!("{name} at 64 spp, paired, half of the samples shared"));
 }
@@ -166,7 +165,7 @@ fn finds_one_per_cent(name: &str, material: usize) {
     }
     println!(
         "{name}: material {material} brighter by 1 % at 64 spp, {side}x{side}: found in {} of {trials} under the same \
-         seeds, {} under other seeds, {} by Welch with two images a side",
+         seeds, {} under other seeds, {} with two images a side",
         found[0], found[1], found[2]
     );
     assert_eq!(found[0], trials, "{name}: the planted bias was missed");

@@ -181,7 +181,7 @@ fn false_alarms_are_as_rare_as_the_rule_says_even_with_fireflies() {
         }
         assert!(
             alarms[0] <= 4 && alarms[1] <= 5,
-            "{name}: Welch {} of 500, differences {} of 1000",
+            "{name}: two images a side {} of 500, one {} of 1000",
             alarms[0],
             alarms[1]
         );
@@ -244,4 +244,115 @@ fn an_image_smaller_than_a_tile_is_one_tile() {
     let (a, b, c) = (image(1.0), image(1.0), image(1.5));
     assert_eq!(verdict(std::slice::from_ref(&a), &[b], Pairing::Paired), Agreement::WithinNoise);
     assert_eq!(verdict(&[a], &[c], Pairing::Paired), Agreement::Biased);
+}
+
+/// An image of 96×96 pixels that shows `show` times noise of mean 1, which a Gaussian filter of `sigma` pixels
+/// correlates.
+fn filtered(noise: &mut Noise, sigma: f64, show: impl Fn(u32, u32) -> f64) -> LinearImage {
+    const SIDE: usize = 96;
+    let white: Vec<f64> = (0..SIDE * SIDE).map(|_| noise.normal()).collect();
+    let weight = |d: i64| {
+        if sigma > 0.0 { (-0.5 * (d as f64 / sigma).powi(2)).exp() } else { f64::from(u8::from(d == 0)) }
+    };
+    let sum: f64 = (-6..=6i64).map(weight).sum();
+    let along = |values: &[f64], dx: i64, dy: i64| -> Vec<f64> {
+        let wrap = |v: i64| v.rem_euclid(SIDE as i64) as usize;
+        let at =
+            |x: usize, y: usize, d: i64| values[wrap(y as i64 + d * dy) * SIDE + wrap(x as i64 + d * dx)];
+        (0..SIDE * SIDE)
+            .map(|i| (-6..=6).map(|d| weight(d) / sum * at(i % SIDE, i / SIDE, d)).sum())
+            .collect()
+    };
+    let smooth = along(&along(&white, 1, 0), 0, 1);
+    LinearImage::from_fn(SIDE as u32, SIDE as u32, |x, y| {
+        [((1.0 + 0.3 * smooth[y as usize * SIDE + x as usize]) * show(x, y)) as f32; 3]
+    })
+}
+
+#[test]
+fn correlated_noise_is_no_bias_and_a_bias_under_it_is_found() {
+    let mut noise = Noise(21);
+    for sigma in [0.0, 0.5, 1.0, 2.0] {
+        for seeds in [1, 2] {
+            let mut side = |bright: f64| -> Vec<LinearImage> {
+                (0..seeds).map(|_| filtered(&mut noise, sigma, |x, y| bright * gradient(x, y))).collect()
+            };
+            for _ in 0..4 {
+                let (a, b) = (side(1.0), side(1.0));
+                assert_eq!(
+                    verdict(&a, &b, Pairing::Independent),
+                    Agreement::WithinNoise,
+                    "{sigma} px, {seeds} seeds"
+                );
+            }
+            let (a, b) = (side(1.0), side(1.1));
+            assert_eq!(verdict(&a, &b, Pairing::Independent), Agreement::Biased, "{sigma} px, {seeds} seeds");
+        }
+    }
+}
+
+#[test]
+fn heavy_tails_of_one_side_are_inconclusive_and_what_would_tell_is_said() {
+    let mut noise = Noise(22);
+    let mut heavy = || render(&mut noise, 1, Noise::firefly, gradient);
+    let (a, b) = (heavy(), LinearImage::from_fn(64, 48, |x, y| [gradient(x, y) as f32; 3]));
+    let found = compare_images(&[a], &[b], Pairing::Independent, &DecisionRule::default()).unwrap();
+    assert_eq!(found.agreement, Agreement::Inconclusive, "{}", found.reason);
+    assert!(found.reason.contains("times the samples or seeds of A would decide"), "{}", found.reason);
+    let test = found.test.unwrap();
+    assert!(test.outlier_count > 0 && test.outliers[0].difference > 0.0, "{:?}", test.outliers);
+}
+
+/// What an image shows at a pixel.
+type Show<'a> = &'a dyn Fn(i64, i64) -> f64;
+
+/// Stripes and spots of a few pixels.
+fn texture(x: i64, y: i64) -> f64 {
+    0.5 + 0.2 * f64::from(u8::from((x / 3 + y / 5) % 2 == 0)) + 0.05 * ((x * x + 3 * y) % 7) as f64
+}
+
+#[test]
+fn what_keeps_means_is_found_by_its_structure() {
+    let mut noise = Noise(23);
+    let mut image = |show: &dyn Fn(i64, i64) -> f64| {
+        LinearImage::from_fn(96, 96, |x, y| {
+            [0; 3].map(|_: i32| {
+                (show(i64::from(x) + 20, i64::from(y) + 20) * (1.0 + 0.02 * noise.normal())) as f32
+            })
+        })
+    };
+    let blurred = |x, y| 0.5 * texture(x, y) + 0.25 * (texture(x - 1, y) + texture(x + 1, y));
+    let spot = |x: i64, y: i64| {
+        texture(x, y) * if (50..54).contains(&x) && (61..65).contains(&y) { 1.3 } else { 1.0 }
+    };
+    let moved = |x, y| texture(x - 1, y);
+    let cases: [(Show<'_>, Family); 3] =
+        [(&moved, Family::Shift), (&blurred, Family::Contrast), (&spot, Family::Windows)];
+    for (show, family) in cases {
+        let (a, b) = (image(&texture), image(show));
+        let found = compare_images(&[a], &[b], Pairing::Independent, &DecisionRule::default()).unwrap();
+        assert_eq!(found.agreement, Agreement::Biased, "{family:?}: {}", found.reason);
+        let test = found.test.unwrap();
+        let rejects = |s: &StructureTest| s.family == family && s.p < 0.001;
+        assert!(test.structure.iter().any(rejects), "{family:?}: {:?}", test.structure);
+    }
+    let pixel = |x: i64, y: i64| texture(x, y) * if (x, y) == (70, 44) { 3.0 } else { 1.0 };
+    let mut side = |show: &dyn Fn(i64, i64) -> f64| (0..4).map(|_| image(show)).collect::<Vec<_>>();
+    let (a, b) = (side(&texture), side(&pixel));
+    let found = compare_images(&a, &b, Pairing::Independent, &DecisionRule::default()).unwrap();
+    assert_eq!(found.agreement, Agreement::Biased, "{}", found.reason);
+    assert!(found.reason.contains("1 pixel stands out alike under every seed"), "{}", found.reason);
+}
+
+#[test]
+fn a_half_float_file_without_noise_is_within_its_rounding() {
+    let exact = LinearImage::from_fn(64, 48, |x, y| [gradient(x, y) as f32; 3]);
+    let rounded = LinearImage::from_fn(64, 48, |x, y| {
+        // Ten bits of mantissa, cut off.
+        exact.pixels()[(y * 64 + x) as usize].map(|v| f32::from_bits(v.to_bits() & !0x1fff))
+    });
+    let half = rounded.clone().with_precision(crate::image_io::Precision::Half);
+    let one = std::slice::from_ref;
+    assert_ne!(verdict(one(&exact), one(&rounded), Pairing::Paired), Agreement::WithinNoise);
+    assert_eq!(verdict(one(&exact), one(&half), Pairing::Paired), Agreement::WithinNoise);
 }

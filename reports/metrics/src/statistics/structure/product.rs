@@ -18,9 +18,16 @@ use crate::image_io::LinearImage;
 /// Independent values that a tile has at least.
 const LEAST_INDEPENDENT: f64 = 32.0;
 
-/// The test; nothing where a side has one image.
+/// How many times less than the square root of its values the skewness of a mean of products must be; that of
+/// products is about the square of the differences'.
+const NORMAL: f64 = 10.0;
+
+/// The test; nothing where a side has one image, or one side's noise is so skew that rare samples decide.
 pub(super) fn test(a: &[LinearImage], b: &[LinearImage], setting: &Setting<'_>) -> Option<StructureTest> {
     let size = (setting.differences.width, setting.differences.height);
+    if setting.skewness.powi(2) > ((3 * size.0 * size.1) as f64).sqrt() / NORMAL {
+        return None;
+    }
     let (one, two) = (half(a, b, 0)?, half(a, b, 1)?);
     let size_of =
         |(one, two): (&[f64; 3], &[f64; 3])| std::array::from_fn(|c| 0.5 * (one[c].abs() + two[c].abs()));
