@@ -85,6 +85,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
 
     fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport> {
         settings.validate()?;
+        settings.check_scene(scene)?;
         if settings.mode == Mode::Fast {
             return Err(Error::Unsupported { actor: self.info.target.clone(), what: "fast mode".into() });
         }

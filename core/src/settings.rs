@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::film::Film;
 use crate::mode::Mode;
+use crate::scene::{Material, Scene};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -134,6 +135,23 @@ impl Settings {
         strategy: Strategy::Mis,
         roulette_from: None,
     };
+
+    /// Checks that the integrator renders a scene as path tracing does. Rays from lights meet a single-sided surface
+    /// from the other side than camera rays do, and would be culled where those are not.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for sub-paths from lights in a scene with single-sided surfaces.
+    pub fn check_scene(&self, scene: &Scene) -> Result<()> {
+        let from_lights = matches!(self.integrator, Integrator::Light | Integrator::Bpt);
+        if from_lights && scene.materials.iter().any(|m| m.flags & Material::SINGLE_SIDED != 0) {
+            let what = format!(
+                "culling of single-sided surfaces, which {} has, with paths from lights (render it with --both-sides)",
+                scene.name
+            );
+            return Err(Error::Unsupported { actor: self.integrator.to_string(), what });
+        }
+        Ok(())
+    }
 
     /// Checks ranges once, so that backends need not.
     ///

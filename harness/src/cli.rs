@@ -103,6 +103,9 @@ pub(crate) struct SceneArgs {
     /// The camera of a glTF file, by name or index from 0 [default: the first]
     #[arg(long, value_name = "NAME")]
     pub(crate) camera: Option<String>,
+    /// Show glTF's single-sided surfaces from behind too, as integrators with paths from lights need it
+    #[arg(long)]
+    pub(crate) both_sides: bool,
     /// Let scene files name files outside their folder and LOCKSTEP_SCENES
     #[arg(long)]
     pub(crate) allow_outside: bool,
@@ -113,6 +116,7 @@ impl SceneArgs {
     pub(crate) fn options(&self) -> LoadOptions {
         LoadOptions {
             camera: self.camera.clone(),
+            both_sides: self.both_sides,
             allow_outside: self.allow_outside,
             ..LoadOptions::default()
         }

@@ -19,6 +19,9 @@ pub(crate) fn finish(
         Some(camera) => camera,
         None => fitted(&builder, &mut warnings),
     };
+    if options.both_sides {
+        builder.show_both_sides();
+    }
     add_missing_light(&mut builder, contents.brightest, &mut warnings);
     Ok(LoadedScene { scene: builder.build()?, warnings: warnings.finish() })
 }

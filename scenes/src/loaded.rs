@@ -13,6 +13,8 @@ pub struct LoadOptions {
     pub data_folder: Option<PathBuf>,
     /// Camera of a glTF file, by name or index; the first when absent.
     pub camera: Option<String>,
+    /// Whether single-sided surfaces are seen from both sides.
+    pub both_sides: bool,
     /// Whether scenes may read files outside their folder and that of scene data, through `..`, links or
     /// absolute names.
     pub allow_outside: bool,

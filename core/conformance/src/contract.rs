@@ -47,7 +47,7 @@ pub(crate) fn refuses_bad_settings(subject: &Subject<'_>) -> Checked {
 /// Integrators of the backend's list load; others are refused as unsupported, and the renderer works
 /// afterwards.
 pub(crate) fn loads_or_refuses_every_integrator(subject: &Subject<'_>) -> Checked {
-    let scene = &everything()?;
+    let scene = &everything()?.from_both_sides();
     let mut renderer = subject.open()?;
     for integrator in Integrator::ALL {
         let loaded = renderer.load(scene, &Settings { integrator, ..SETTINGS });

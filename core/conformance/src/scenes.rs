@@ -325,6 +325,14 @@ pub fn lit_by(light: LitBy) -> Result<Scene> {
     b.build()
 }
 
+/// [`everything`] without culling, for integrators with paths from lights.
+///
+/// # Errors
+/// As [`everything`].
+pub fn everything_from_both_sides() -> Result<Scene> {
+    Ok(everything()?.from_both_sides())
+}
+
 /// A scene with every feature, for tests of bits rather than of physics: instances (rotated, stretched,
 /// mirrored), spheres, all materials, textures in all wrap modes, normal map, alpha mask and blend, all kinds
 /// of light, a thin lens.

@@ -357,7 +357,7 @@ pub const MEGAKERNEL: Kernel = Kernel {
 };
 
 /// Traces every light sub-path of the pass, adds its connections to the camera to the film, and stores its
-/// vertices, [`VERTEX_RECORDS`] records each, with their number. The film is added to by atomics.
+/// vertices, `VERTEX_RECORDS` records each, with their number. The film is added to by atomics.
 pub const LIGHT_PATHS: Kernel = Kernel {
     name: "ls_light_paths",
     takes_scene: true,

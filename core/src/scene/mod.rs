@@ -56,6 +56,14 @@ impl Deref for Scene {
 }
 
 impl Scene {
+    /// A copy without culling: single-sided surfaces are seen from both sides.
+    pub fn from_both_sides(&self) -> Self {
+        let mut data = SceneData::clone(self);
+        data.materials.iter_mut().for_each(|material| material.flags &= !Material::SINGLE_SIDED);
+        data.hash = data.compute_hash();
+        Self(Arc::new(data))
+    }
+
     /// A copy with all surfaces opaque, under the name with `-opaque` appended.
     pub fn opaque(&self) -> Self {
         let mut data = SceneData::clone(self);

@@ -85,7 +85,7 @@ fn load(
             format!("the file has no material `{name}`{hint}"),
         ));
     }
-    if document.both_sides {
+    if document.both_sides || options.both_sides {
         builder.show_both_sides();
     }
     if let Some(color) = document.clay {

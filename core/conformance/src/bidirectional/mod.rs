@@ -81,7 +81,7 @@ fn compared_scenes() -> Vec<(Result<Scene>, bool)> {
     let mut all: Vec<(Result<Scene>, bool)> =
         scenes::LIGHTS.iter().map(|&l| (scenes::lit_by(l), true)).collect();
     all.push((scenes::small_and_large_light(), true));
-    all.push((scenes::everything(), false));
+    all.push((scenes::everything_from_both_sides(), false));
     all
 }
 
@@ -134,7 +134,7 @@ fn tile_means(subject: &Subject<'_>, scene: &Scene, integrator: Integrator) -> C
 
 /// Films, invalid samples and ray counts are the reference renderer's, to the bit.
 pub(crate) fn films_are_the_references(subject: &Subject<'_>) -> Checked<Outcome> {
-    let scene = made(scenes::everything())?;
+    let scene = made(scenes::everything_from_both_sides())?;
     for_each(subject, |integrator| {
         let base = Settings { width: 120, height: 80, integrator, ..Settings::default() };
         let all = [
@@ -159,7 +159,7 @@ pub(crate) fn films_are_the_references(subject: &Subject<'_>) -> Checked<Outcome
 
 /// Any split of the samples over calls gives the same bits, although every sample adds to many pixels.
 pub(crate) fn any_split_gives_the_same_bits(subject: &Subject<'_>) -> Checked<Outcome> {
-    let scene = made(scenes::everything())?;
+    let scene = made(scenes::everything_from_both_sides())?;
     for_each(subject, |integrator| {
         let settings = Settings { width: 37, height: 23, seed: 5, integrator, ..Settings::default() };
         let mut renderer = subject.open()?;

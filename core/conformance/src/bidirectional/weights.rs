@@ -218,7 +218,7 @@ fn recursive(path: &Densities) -> Vec<f64> {
 
 fn all_scenes() -> Vec<Scene> {
     let mut all: Vec<Scene> = scenes::LIGHTS.iter().map(|&light| scenes::lit_by(light).unwrap()).collect();
-    all.extend([scenes::small_and_large_light().unwrap(), scenes::everything().unwrap()]);
+    all.extend([scenes::small_and_large_light().unwrap(), scenes::everything_from_both_sides().unwrap()]);
     all
 }
 

@@ -166,6 +166,7 @@ impl<D: Device> Renderer for Wavefront<D> {
 
     fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport> {
         settings.validate()?;
+        settings.check_scene(scene)?;
         // The old scene's memory is free before the new one asks for its own.
         self.loaded = None;
         let config = KernelConfig::in_mode(settings.mode);
