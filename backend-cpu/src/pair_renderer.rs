@@ -24,7 +24,7 @@ pub(crate) struct PairRenderer<S> {
     active: Vec<u32>,
     /// Extension rays of the active pairs.
     rays: Vec<(Ray, RayKey)>,
-    /// Their closest hits.
+    /// The closest hits of the rays.
     hits: Vec<Hit>,
     /// Vertices of the light sub-paths, as many a pair as there may be.
     vertices: Vec<Option<Vertex>>,

@@ -75,7 +75,9 @@ fn every_pair_is_compared_at_every_level() {
     let (out, err) = expect(dir.path(), &study, 1);
     assert!(out.contains("null cannot record paths"), "why they differ is asked, and answered: {out}");
     assert!(
-        err.contains("cpu-bvh (A) and null (B) cannot be compared on cornell at 4 spp: side B is black"),
+        err.contains(
+            "cpu-bvh (A) and null (B) cannot be compared on cornell at 4 spp: B is black and A is not"
+        ),
         "{err}"
     );
     let records = records(&dir.path().join("s"));

@@ -42,7 +42,7 @@ impl Vertex {
     };
 
     /// The vertex with a colour: linear RGB, which multiplies the base colour, and alpha. Each channel is
-    /// limited to 0 to 65,504 and rounded to a half float, by at most 2^-12 of it or 2^-25.
+    /// limited to 0 to 65,504 and rounded to a half float, by at most 2^-11 of it or 2^-25.
     pub fn with_color(self, rgba: [f32; 4]) -> Self {
         let [red, green, blue, alpha] = rgba.map(to_half);
         let sign = self.blue_alpha & SIGN;
@@ -126,7 +126,7 @@ mod tests {
         fn colors_are_rounded_to_the_nearest_half(v in prop_oneof![0f32..1e-4, 0f32..2.0, 0f32..7e4]) {
             let found = f64::from(half(to_half(v)));
             let v = f64::from(v.min(MAX_HALF));
-            prop_assert!((found - v).abs() <= (v / 4096.0).max(2f64.powi(-25)), "{} for {}", found, v);
+            prop_assert!((found - v).abs() <= (v / 2048.0).max(2f64.powi(-25)), "{} for {}", found, v);
         }
     }
 

@@ -168,12 +168,12 @@ fn sample_sphere(scene: &SceneData, light: &Light, p: Vec3, scale: f32, u: f32, 
         // The near end of the chord, from its midpoint
         let midpoint = dot(to_center, direction);
         let aside = to_center - direction * midpoint;
-        let half_chord = safe_sqrt(radius * radius - dot(aside, aside));
-        let distance = max(midpoint - half_chord, 0.0);
+        let chord_radius = safe_sqrt(radius * radius - dot(aside, aside));
+        let distance = max(midpoint - chord_radius, 0.0);
         return LightSample {
             direction,
             distance,
-            shadow_end: shadow_end(distance, scale, half_chord / radius),
+            shadow_end: shadow_end(distance, scale, chord_radius / radius),
             radiance,
             pdf: light.pmf / (TWO_PI * one_minus_cos),
             delta: false,

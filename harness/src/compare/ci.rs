@@ -65,7 +65,7 @@ impl Finding {
         }
     }
 
-    /// What stands beside the verdict because of the entry.
+    /// The remark beside the verdict that the entry causes.
     pub(super) fn remark(&self) -> Option<String> {
         let row = self.expected.as_ref()?;
         Some(match (self.exit, self.expired) {

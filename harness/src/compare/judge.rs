@@ -18,7 +18,7 @@ pub(super) struct Compared {
     pub(super) seed: u64,
     /// Positions of the two images in their stacks.
     pub(super) at: (usize, usize),
-    /// Their difference; nothing where a value is not finite.
+    /// The difference of the two; nothing where a value is not finite.
     pub(super) metrics: Option<Metrics>,
 }
 
@@ -188,7 +188,7 @@ impl Judged {
         Some(format!("{} {plural} out: {}{more}", test.outlier_count, listed.join(", ")))
     }
 
-    /// What the files did to the images: rounding and clipping, in words.
+    /// The files' effect on the images: rounding and clipping, in words.
     pub(super) fn files(&self) -> Option<String> {
         let test = self.test.as_ref()?;
         let precision = test.precision.in_words().map(|words| format!("values are rounded to {words}"));

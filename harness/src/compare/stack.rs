@@ -13,7 +13,7 @@ use crate::exit::Failure;
 pub(super) struct Stack {
     /// The layer; empty for the image itself.
     pub(super) layer: String,
-    /// What it holds.
+    /// The contents.
     pub(super) kind: LayerKind,
     /// A's images by seed.
     pub(super) a: Vec<(u64, LinearImage)>,
@@ -141,7 +141,7 @@ fn is_wanted(wanted: Option<&str>, layer: &Layer) -> bool {
     })
 }
 
-/// What a layer holds; a file of one layer may say so by its own name.
+/// The contents of a layer; a file of one layer may say so by its own name.
 fn kind_of(layer: &Layer, m: &Match) -> LayerKind {
     let named = m.scene.to_ascii_lowercase();
     match layer.kind {

@@ -39,7 +39,7 @@ pub(super) fn text(judged: &Judged, tolerance: Option<f64>, with_metrics: bool) 
     text
 }
 
-/// What stands beside the verdict: the noise of both sides, the noise floor, outliers, files.
+/// Remarks beside the verdict: the noise of both sides, the noise floor, outliers, files.
 pub(super) fn beside(judged: &Judged) -> Vec<String> {
     [judged.noise(), judged.floor(), judged.outliers(), judged.files()].into_iter().flatten().collect()
 }

@@ -35,7 +35,7 @@ pub(super) fn agreement(
         return Ok(Verdict::Differs(metrics, "the target promises identity".into()));
     }
     let (images, goldens) = (std::slice::from_ref(image), std::slice::from_ref(&golden.image));
-    let found = compare_images(images, goldens, Pairing::Paired, &DecisionRule::default())
+    let found = compare_images(images, goldens, Pairing::Paired, &DecisionRule::of_films())
         .map_err(|e| Failure::Input(format!("{scene} on {}: {e}", target.id)))?;
     if !found.agreement.is_good() {
         return Ok(Verdict::Differs(metrics, format!("{}: {}", found.agreement, found.reason)));

@@ -36,7 +36,7 @@ pub(super) fn with_verdict(
     if record.identical {
         return Ok((with(Agreement::Identical, String::new()), None));
     }
-    let rule = DecisionRule::default();
+    let rule = DecisionRule::of_films();
     let images = (std::slice::from_ref(&a.image), std::slice::from_ref(&b.image));
     let found = compare_images(images.0, images.1, Pairing::Paired, &rule)?;
     if found.agreement == Agreement::Identical {

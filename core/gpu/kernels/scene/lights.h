@@ -134,9 +134,9 @@ LS_FN LightSample lights_sample_sphere(SceneRef scene, Light light, Vec3 p, floa
         /* The near end of the chord, from its midpoint */
         float midpoint = vec3_dot(to_center, direction);
         Vec3 aside = vec3_sub(to_center, vec3_scale(direction, midpoint));
-        float half_chord = math_safe_sqrt(radius * radius - vec3_dot(aside, aside));
-        float distance = math_max(midpoint - half_chord, 0.0f);
-        float end = intersect_shadow_end(distance, scale, LS_DIV(half_chord, radius));
+        float chord_radius = math_safe_sqrt(radius * radius - vec3_dot(aside, aside));
+        float distance = math_max(midpoint - chord_radius, 0.0f);
+        float end = intersect_shadow_end(distance, scale, LS_DIV(chord_radius, radius));
         float pdf = LS_DIV(light.pmf, MATH_TWO_PI * one_minus_cos);
         return lights_light_sample(direction, distance, end, radiance, pdf, false);
     }

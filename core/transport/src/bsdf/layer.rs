@@ -10,7 +10,7 @@
 use crate::bsdf::surface::SPECULAR_ROUGHNESS;
 use lockstep_core::math::{max, min, saturate, sqr};
 
-/// What the albedo depends on besides direction and reflectance.
+/// The quantities that the albedo depends on besides direction and reflectance.
 #[derive(Clone, Copy)]
 pub(super) struct Layer {
     /// Share of the reflectance that is lost at normal incidence.

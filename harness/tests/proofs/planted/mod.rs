@@ -91,7 +91,7 @@ impl Stage {
         let mut renderer = open_patched(target, edits).unwrap();
         let image = image(renderer.as_mut(), &self.scene);
         let truth = std::slice::from_ref(&self.truth);
-        let comparison = compare_images(truth, &[image], Pairing::Paired, &DecisionRule::default()).unwrap();
+        let comparison = compare_images(truth, &[image], Pairing::Paired, &DecisionRule::of_films()).unwrap();
         let pixels = 0..SETTINGS.width * SETTINGS.height;
         let paths = divergence::all_paths(pixels, 0..1);
         let quantities =

@@ -22,7 +22,7 @@ pub(crate) struct Case {
 
 const BOTH: &[usize] = &[1, 4];
 
-/// What the image shows at a pixel, by channel: smooth shading, panels, and a level for each channel.
+/// The scene at a pixel, by channel: smooth shading, panels, and a level for each channel.
 fn scene(x: f64, y: f64, channel: usize) -> f64 {
     let panel = f64::from(((x / 32.0).floor() + (y / 32.0).floor()).rem_euclid(2.0) as u32);
     (0.3 + 0.2 * (x / 9.0).sin() * (y / 13.0).cos() + 0.3 * panel) * [1.0, 0.8, 0.5][channel]
@@ -180,7 +180,7 @@ pub(crate) fn unbiased() -> Vec<Case> {
     ]
 }
 
-/// What B shows where A shows the scene; noise of both sides alike.
+/// The scene as B shows it where A shows it unchanged; noise of both sides alike.
 fn planted(
     name: &'static str,
     noise: f64,

@@ -5,7 +5,7 @@ use super::{LinearImage, Precision};
 use exr::prelude::{FlatSamples, ReadChannels, ReadLayers, f16, read};
 use std::path::Path;
 
-/// What a layer holds, and so which metric suits it.
+/// The contents of a layer, and so which metric suits it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LayerKind {
     /// Radiance, reflectance or another colour.
@@ -19,12 +19,12 @@ pub enum LayerKind {
 /// One layer of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layer {
-    /// Its name as the file has it, such as `ViewLayer.Depth`; empty for the channels `R`, `G`, `B` of a file
+    /// The name as the file has it, such as `ViewLayer.Depth`; empty for the channels `R`, `G`, `B` of a file
     /// of one part.
     pub name: String,
-    /// What it holds, by its channels' and its own name.
+    /// The contents, by the names of channels and layer.
     pub kind: LayerKind,
-    /// Its values.
+    /// The values.
     pub image: LinearImage,
 }
 
@@ -45,7 +45,7 @@ pub fn read_layers(path: &Path) -> Result<Vec<Layer>, ReadError> {
 
 /// One channel of a part.
 struct Channel {
-    /// Its name before the last dot.
+    /// The name before the last dot.
     layer: String,
     /// After it, in upper case.
     letter: String,

@@ -146,6 +146,7 @@ fn run_tests(a: &[LinearImage], b: &[LinearImage], rule: &DecisionRule) -> TestR
     let size = (differences.width, differences.height);
     let residuals = residuals(a, b, &differences);
     let correlation = match (residuals.is_empty(), a.len() == b.len()) {
+        _ if rule.independent_pixels => Correlation::none(),
         (true, _) => Correlation::of_differences(&differences.fields, size),
         (false, true) => Correlation::of_residuals(&residuals, size),
         // The side with one image may have the more correlated noise.

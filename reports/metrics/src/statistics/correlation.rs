@@ -53,6 +53,11 @@ pub(super) struct Correlation {
 }
 
 impl Correlation {
+    /// None, as of pixels that share no sample.
+    pub(super) fn none() -> Self {
+        Self::within(0, &[1.0; WIDTH * WIDTH], 0.0)
+    }
+
     /// Of residuals without bias, such as differences of one side's images.
     pub(super) fn of_residuals(fields: &[Values], size: (usize, usize)) -> Self {
         let sums = fields.iter().map(|field| lags(&normalised(field, size, false), size));

@@ -41,7 +41,7 @@ pub(super) struct Margins {
     pub(super) precision: Precision,
 }
 
-/// What one side's file did to it.
+/// The effect of one side's file.
 struct Stored {
     /// Rounding of a single pixel.
     step: TileMap,

@@ -53,15 +53,24 @@ pub struct DecisionRule {
     /// of that of the image; 0 or more. Renderers that share random numbers are told apart down to rounding;
     /// this keeps rounding from being called bias.
     pub margin: f64,
+    /// Whether the noise of every pixel is known to be independent of its neighbours', as in films of a renderer
+    /// with a box filter. Where it is not known, correlation is estimated, and a bias that is correlated itself
+    /// is found less often.
+    pub independent_pixels: bool,
 }
 
 impl Default for DecisionRule {
     fn default() -> Self {
-        Self { alpha: 0.001, margin: 1e-4 }
+        Self { alpha: 0.001, margin: 1e-4, independent_pixels: false }
     }
 }
 
 impl DecisionRule {
+    /// The rule for films of Lockstep's own targets, whose pixels share no sample.
+    pub fn of_films() -> Self {
+        Self { independent_pixels: true, ..Self::default() }
+    }
+
     /// The rule as text, for tables and pages.
     pub fn in_words(&self) -> String {
         format!(

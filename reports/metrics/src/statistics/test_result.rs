@@ -39,7 +39,7 @@ impl Region {
         other.side <= self.side && inside(self.x, other.x) && inside(self.y, other.y)
     }
 
-    /// Its size and place, cut off where the image of this size ends.
+    /// The size and place, cut off where the image of this size ends.
     pub(super) fn in_words(&self, (width, height): (u32, u32)) -> String {
         let cut = |from: u32, end: u32| self.side.min(end.saturating_sub(from));
         format!("{}×{} pixels at ({}, {})", cut(self.x, width), cut(self.y, height), self.x, self.y)
@@ -72,9 +72,9 @@ pub enum Doubt {
 /// A test that rejects though means of tiles may agree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StructureTest {
-    /// Its family.
+    /// The family.
     pub family: Family,
-    /// Its p-value, corrected for its family and for all others.
+    /// The p-value, corrected for its family and for all others.
     pub p: f64,
     /// Where.
     pub region: Region,

@@ -303,7 +303,7 @@ fn heavy_tails_of_one_side_are_inconclusive_and_what_would_tell_is_said() {
     assert!(test.outlier_count > 0 && test.outliers[0].difference > 0.0, "{:?}", test.outliers);
 }
 
-/// What an image shows at a pixel.
+/// The value of an image at a pixel.
 type Show<'a> = &'a dyn Fn(i64, i64) -> f64;
 
 /// Stripes and spots of a few pixels.

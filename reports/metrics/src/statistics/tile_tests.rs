@@ -16,7 +16,7 @@ const LEAST_INDEPENDENT: f64 = 8.0;
 /// How many standard errors a transformed statistic must be able to reach for a tile to decide.
 const DECISIVE: f64 = 5.5;
 
-/// What all tile tests found.
+/// The findings of all tile tests.
 #[derive(Debug, Clone)]
 pub(super) struct TileTests {
     /// Tests in all.

@@ -29,7 +29,7 @@ pub struct CameraPath {
 pub struct Emitted {
     /// Radiance of the technique alone; zero where there is none.
     pub value: Vec3,
-    /// Its weight among all techniques.
+    /// The weight among all techniques.
     pub weight: f32,
 }
 
@@ -99,7 +99,7 @@ impl CameraPath {
         Emitted { value, weight: hit_light(self.partial, direct_pdf, emission_pdf, cosine) }
     }
 
-    /// What the hit of the extension ray of a bounce emits, and the vertex there; no vertex where the
+    /// The emission at the hit of the extension ray of a bounce, and the vertex there; no vertex where the
     /// sub-path ends, as at its `last` bounce.
     #[inline(never)]
     pub fn arrive(&self, scene: &SceneData, bounce: u32, last: bool, hit: &Hit) -> (Emitted, Option<Vertex>) {

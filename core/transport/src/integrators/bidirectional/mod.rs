@@ -37,7 +37,7 @@ pub enum Techniques {
 }
 
 impl Techniques {
-    /// Those of an integrator; `None` for one that traces camera paths only.
+    /// The techniques of an integrator; `None` for one that traces camera paths only.
     pub const fn of(integrator: Integrator) -> Option<Self> {
         match integrator {
             Integrator::Path | Integrator::Ao => None,

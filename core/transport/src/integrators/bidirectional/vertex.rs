@@ -44,7 +44,7 @@ pub struct Connection {
     pub technique: Technique,
     /// Radiance of the technique alone.
     pub value: Vec3,
-    /// Its weight among all techniques.
+    /// The weight among all techniques.
     pub weight: f32,
 }
 

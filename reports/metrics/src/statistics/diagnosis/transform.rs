@@ -3,7 +3,7 @@
 use super::phase::phase_shift;
 use crate::image_io::{LinearImage, srgb};
 
-/// What may have been done to an image.
+/// A change that may have been made to an image.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Transform {
     /// Moved to the right and down by so many pixels.
@@ -118,7 +118,7 @@ impl Transform {
         }
     }
 
-    /// What has become of an image, in words.
+    /// The change of an image, in words.
     pub(super) fn of_in_words(&self, name: &str) -> String {
         let what = match *self {
             Transform::Moved(dx, dy) => format!("moved by ({dx}, {dy}) pixels"),
