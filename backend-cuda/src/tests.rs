@@ -181,7 +181,7 @@ fn kernels_for_fewer_scene_features_pass_the_audit_and_only_shading_spills() {
         for kernel in from_ptxas(&image.log) {
             let limit = if kernel.kernel == "ls_shade" { MAX_SPILLED_BYTES } else { 0 };
             assert!(
-                kernel.spill_bytes.is_some_and(|bytes| bytes <= limit),
+                kernel.spill_bytes.is_some_and(|bytes| bytes <= u64::from(limit)),
                 "{features:?}: {}",
                 kernel.kernel
             );
