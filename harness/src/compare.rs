@@ -3,7 +3,7 @@
 mod ci;
 mod folders;
 mod inventory;
-mod judge;
+mod layer_verdict;
 mod matching;
 mod stack;
 mod text;
@@ -14,7 +14,7 @@ use lockstep_reports::records::utc_now;
 use serde_json::Value;
 
 use ci::Finding;
-use judge::Judged;
+use layer_verdict::LayerVerdict;
 use matching::Matching;
 
 use crate::cli::CompareArgs;
@@ -71,7 +71,7 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Judges every match, layer by layer.
+    /// Compares every match, layer by layer.
     fn all(&mut self) -> Result<(), Failure> {
         for alone in &self.matching.alone {
             self.skip(&alone.target, &alone.scene, &alone.reason)?;
@@ -85,8 +85,8 @@ impl Comparison<'_> {
             }
             let single = only && layers.stacks.len() == 1;
             for stack in layers.stacks {
-                match Judged::of(m, stack, self.args.tolerance) {
-                    Ok(judged) => self.add(&judged, single)?,
+                match LayerVerdict::of(m, stack, self.args.tolerance) {
+                    Ok(found) => self.add(&found, single)?,
                     // Two files alone have nothing else to be compared in.
                     Err(error) if only && self.report.is_none() => return Err(error),
                     Err(Failure::Metric(error)) => {
@@ -100,20 +100,20 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    fn add(&mut self, judged: &Judged, single: bool) -> Result<(), Failure> {
-        let finding = Finding::of(judged, self.expectations, self.args, &self.today);
-        let mut text = text::text(judged, self.args.tolerance, single);
+    fn add(&mut self, found: &LayerVerdict, single: bool) -> Result<(), Failure> {
+        let finding = Finding::of(found, self.expectations, self.args, &self.today);
+        let mut text = text::text(found, self.args.tolerance, single);
         if let Some(remark) = finding.remark() {
             text.push_str(&format!("  {remark}\n"));
         }
         match &mut self.report {
             Some(report) => {
                 say(text.trim_end());
-                report.add(judged, text::beside(judged))?;
+                report.add(found, text::beside(found))?;
             }
             None => self.text.push_str(&text),
         }
-        self.documents.push(text::to_json(judged, self.args.tolerance));
+        self.documents.push(text::to_json(found, self.args.tolerance));
         self.findings.push(finding);
         Ok(())
     }

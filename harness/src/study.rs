@@ -229,7 +229,7 @@ fn to_json(study: &Study, verdict: &StudyVerdict, folder: &Path, stopped: bool) 
         .map(|p| {
             json!({
                 "a": p.a, "b": p.b, "comparisons": p.points, "identical": p.identical,
-                "sentence": p.sentence(study.pixels()), "worst": p.worst_verdict.as_ref().map(judged),
+                "sentence": p.sentence(study.pixels()), "worst": p.worst_verdict.as_ref().map(tested),
             })
         })
         .collect();
@@ -246,7 +246,7 @@ fn to_json(study: &Study, verdict: &StudyVerdict, folder: &Path, stopped: bool) 
         })
     });
     // What the tests found where they were worst: the place is a tile's left edge, upper edge and side.
-    fn judged(d: &Difference) -> Value {
+    fn tested(d: &Difference) -> Value {
         json!({
             "scene": d.scene, "spp": d.spp, "seed": d.seed, "verdict": d.verdict, "reason": d.reason,
             "pixels_differing": d.pixels_differing, "p": d.tests.as_ref().map(|t| t.p),

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn only_files_below_the_scenes_folder_are_read_whatever_way_leads_to_them() {
+    fn only_files_below_the_scenes_folder_are_read_by_whatever_path() {
         let root = folders();
         let (scene, options) = (root.path().join("scene"), options(root.path()));
         let access = FileAccess::new(Some(&scene), &options);
@@ -92,9 +92,9 @@ mod tests {
         assert_eq!(access.read(&scene.join("../scene/inside.txt")).unwrap(), b"in");
         #[cfg(unix)]
         std::os::unix::fs::symlink(root.path().join("outside.txt"), scene.join("link.txt")).unwrap();
-        let ways = ["../outside.txt", "link.txt"].map(|way| scene.join(way));
-        for way in ways.iter().chain([&root.path().join("outside.txt")]).filter(|way| way.exists()) {
-            let error = access.read(way).unwrap_err().to_string();
+        let paths = ["../outside.txt", "link.txt"].map(|path| scene.join(path));
+        for path in paths.iter().chain([&root.path().join("outside.txt")]).filter(|path| path.exists()) {
+            let error = access.read(path).unwrap_err().to_string();
             assert!(error.contains("--allow-outside"), "{error}");
         }
     }

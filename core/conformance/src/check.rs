@@ -100,7 +100,7 @@ pub const CHECKS: &[Check] = &[
     check!(physics::diffuse_floors_reflect_what_arrives, []),
     check!(physics::mirrors_and_glass_follow_fresnel, []),
     check!(physics::estimators_agree, []),
-    check!(physics::lamps_with_alpha_shine_by_their_coverage, []),
+    check!(physics::lamps_with_alpha_shine_by_their_opacity, []),
     check!(physics::shadow_rays_end_just_before_their_light, []),
     check!(physics::single_sided_surfaces_are_seen_from_their_front, []),
     check!(physics::ambient_occlusion_is_what_the_form_factor_leaves, []),

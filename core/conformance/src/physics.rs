@@ -90,7 +90,7 @@ fn form_factor_of_square(half: f64) -> f64 {
 
 /// A lamp with alpha lights a floor by the share of rays that see it: whether light sampling or BSDF
 /// sampling prevails, with a constant alpha and a textured one, flat and as a ball.
-pub(crate) fn lamps_with_alpha_shine_by_their_coverage(subject: &Subject<'_>) -> Checked {
+pub(crate) fn lamps_with_alpha_shine_by_their_opacity(subject: &Subject<'_>) -> Checked {
     let blend =
         |alpha| Material { alpha, alpha_mode: AlphaMode::Blend as u32, ..Material::emitter([2.0; 3]) };
     let mask = |alpha| Material { alpha_mode: AlphaMode::Mask as u32, ..blend(alpha) };
@@ -110,12 +110,12 @@ pub(crate) fn lamps_with_alpha_shine_by_their_coverage(subject: &Subject<'_>) ->
         (two_sided(blend(0.3)), None, 0.3),
     ];
     let (narrow, wide) = ([Strategy::Mis, Strategy::LightOnly], [Strategy::Mis, Strategy::BsdfOnly]);
-    for (lamp, alphas, coverage) in lamps {
+    for (lamp, alphas, opacity) in lamps {
         for (half, strategies) in [(0.3, narrow), (2.0, wide), (20.0, wide)] {
             for strategy in strategies {
                 let scene = scenes::floor_under_lamp(0.5, lamp, half, alphas);
                 let found = mean_of(subject, scene, &settings(strategy), 256)?;
-                let expected = coverage * form_factor_of_square(f64::from(half));
+                let expected = opacity * form_factor_of_square(f64::from(half));
                 close(format!("lamp of half side {half}, {lamp:?}, {strategy:?}"), found, expected);
             }
         }
@@ -123,12 +123,12 @@ pub(crate) fn lamps_with_alpha_shine_by_their_coverage(subject: &Subject<'_>) ->
     // A ray that passes a ball's near side passes its far side: the test is of ray and primitive.
     let balls =
         [(blend(0.3), 0.3), (mask(0.3), 0.0), (two_sided(blend(0.3)), 0.3), (two_sided(blend(1.0)), 1.0)];
-    for (light, coverage) in balls {
+    for (light, opacity) in balls {
         for (radius, strategies) in [(0.1, narrow), (1.5, wide)] {
             for strategy in strategies {
                 let scene = scenes::floor_under_ball(0.5, light, [0.0, 2.0, 0.0], radius);
                 let found = mean_of(subject, scene, &settings(strategy), 256)?;
-                let expected = coverage * f64::from(radius).powi(2) / 4.0;
+                let expected = opacity * f64::from(radius).powi(2) / 4.0;
                 close(format!("ball of radius {radius}, {light:?}, {strategy:?}"), found, expected);
             }
         }

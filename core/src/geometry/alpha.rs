@@ -48,7 +48,7 @@ fn is_from_behind(scene: &SceneData, instance: u32, primitive: u32, direction: V
 
 /// The share of rays that hit a surface of this alpha: the mean of the alpha test over all rays.
 #[inline(always)]
-pub fn coverage(material: &Material, alpha: f32) -> f32 {
+pub fn opacity(material: &Material, alpha: f32) -> f32 {
     if material.alpha_mode == AlphaMode::Mask as u32 {
         return if alpha >= material.alpha_cutoff { 1.0 } else { 0.0 };
     }

@@ -27,7 +27,7 @@ mod slab;
 mod sphere;
 mod triangle;
 
-pub use alpha::{alpha, coverage, passes_alpha_test, triangle_alpha};
+pub use alpha::{alpha, opacity, passes_alpha_test, triangle_alpha};
 pub use clip_box::{BOX_PADDING, ClipBox, box_of, clip_box, clipped_box, pad_box, triangle_box};
 pub use hit::Hit;
 pub use offset::{ORIGIN_OFFSET, SHADOW_CLEARANCE, coordinate_scale, offset_origin, shadow_end};

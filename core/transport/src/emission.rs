@@ -3,7 +3,7 @@
 //! `kernels/scene/emission.h`.
 
 use crate::lights::{
-    LightSample, emission_cosine, sample_environment, sphere_coverage, triangle_coverage, triangle_emission,
+    LightSample, emission_cosine, sample_environment, sphere_opacity, triangle_emission, triangle_opacity,
     unit_sphere,
 };
 use lockstep_core::math::rng::uniform;
@@ -27,7 +27,7 @@ pub struct EmissionSample {
     /// Unit normal of the emitting surface or disk, on the side of `direction`; `direction` itself for point
     /// and spot lights.
     pub normal: Vec3,
-    /// Emitted radiance in W/(m² sr), scaled by the coverage of an emitter with alpha; intensity in W/sr for point and spot lights; irradiance in W/m² for
+    /// Emitted radiance in W/(m² sr), scaled by the opacity of an emitter with alpha; intensity in W/sr for point and spot lights; irradiance in W/m² for
     /// directional lights.
     pub radiance: Vec3,
     /// Cosine between `normal` and `direction`.
@@ -103,7 +103,7 @@ pub fn sample(scene: &SceneData, position: [u32; 4], direction: [u32; 4]) -> Emi
         let front = normalize(cross(light.edge1, light.edge2)) * light.intensity.x;
         let material = &scene.materials[light.material as usize];
         let radiance = triangle_emission(scene, material, light.triangle, b)
-            * triangle_coverage(scene, material, light.triangle, b);
+            * triangle_opacity(scene, material, light.triangle, b);
         return from_surface(index, material, origin, front, radiance, v);
     }
     if light.kind == LightKind::Sphere as u32 {
@@ -111,7 +111,7 @@ pub fn sample(scene: &SceneData, position: [u32; 4], direction: [u32; 4]) -> Emi
         let front = unit_sphere(u[0], u[1]);
         let material = &scene.materials[light.material as usize];
         let origin = light.position + front * light.edge2.x;
-        let radiance = material.emission * sphere_coverage(material);
+        let radiance = material.emission * sphere_opacity(material);
         return from_surface(index, material, origin, front, radiance, v);
     }
     if light.kind == LightKind::Environment as u32 {

@@ -1,7 +1,7 @@
 //! Light sampling for next-event estimation, and the densities that multiple importance sampling needs. The
 //! counterpart is `kernels/scene/lights.h`.
 
-use lockstep_core::geometry::{FAR, coverage, shadow_end, triangle_alpha};
+use lockstep_core::geometry::{FAR, opacity, shadow_end, triangle_alpha};
 use lockstep_core::math::rng::{Block, SampleKey, draw, uniform};
 use lockstep_core::math::sampling::{frame, pick, uniform_cone, uniform_triangle};
 use lockstep_core::math::vec3::{Vec3, cross, dot, max_abs_component, normalize, vec3};
@@ -88,12 +88,12 @@ fn sample_triangle(scene: &SceneData, light: &Light, p: Vec3, scale: f32, u: f32
     if cosine <= 0.0 {
         return DARK;
     }
-    let coverage = triangle_coverage(scene, material, light.triangle, b);
+    let opacity = triangle_opacity(scene, material, light.triangle, b);
     LightSample {
         direction,
         distance,
         shadow_end: shadow_end(distance, max(scale, light.intensity.y), cosine),
-        radiance: triangle_emission(scene, material, light.triangle, b) * coverage,
+        radiance: triangle_emission(scene, material, light.triangle, b) * opacity,
         pdf: area_to_solid_angle(material, distance2, cosine),
         delta: false,
     }
@@ -129,17 +129,17 @@ pub fn triangle_emission(scene: &SceneData, material: &Material, triangle: u32, 
 /// Rays that sample the BSDF pass the alpha test at a light or go through it. A shadow ray ends before its
 /// light, so light sampling scales the radiance by the mean of that test.
 #[inline(always)]
-pub fn triangle_coverage(scene: &SceneData, material: &Material, triangle: u32, b: [f32; 2]) -> f32 {
+pub fn triangle_opacity(scene: &SceneData, material: &Material, triangle: u32, b: [f32; 2]) -> f32 {
     if material.alpha_mode == AlphaMode::Opaque as u32 {
         return 1.0;
     }
-    coverage(material, triangle_alpha(scene, material, triangle, b[0], b[1]))
+    opacity(material, triangle_alpha(scene, material, triangle, b[0], b[1]))
 }
 
-/// [`triangle_coverage`] for an emissive sphere.
+/// [`triangle_opacity`] for an emissive sphere.
 #[inline(always)]
-pub fn sphere_coverage(material: &Material) -> f32 {
-    if material.alpha_mode == AlphaMode::Opaque as u32 { 1.0 } else { coverage(material, material.alpha) }
+pub fn sphere_opacity(material: &Material) -> f32 {
+    if material.alpha_mode == AlphaMode::Opaque as u32 { 1.0 } else { opacity(material, material.alpha) }
 }
 
 /// One minus the cosine of the half-angle that a sphere subtends; zero from inside.
@@ -155,7 +155,7 @@ fn sample_sphere(scene: &SceneData, light: &Light, p: Vec3, scale: f32, u: f32, 
     let scale = max(scale, light.intensity.y);
     let material = &scene.materials[light.material as usize];
     let radius = light.edge2.x;
-    let radiance = material.emission * sphere_coverage(material);
+    let radiance = material.emission * sphere_opacity(material);
     let to_center = light.position - p;
     let distance2 = dot(to_center, to_center);
     let one_minus_cos = subtended(distance2, radius);

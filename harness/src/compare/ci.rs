@@ -6,7 +6,7 @@ use lockstep_reports::image_io::atomic_write_text;
 use lockstep_reports::statistics::Agreement;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::judge::Judged;
+use super::layer_verdict::LayerVerdict;
 use crate::cli::CompareArgs;
 use crate::exit::{Exit, Failure};
 use crate::golden::{Expectation, Expectations};
@@ -27,22 +27,26 @@ pub(super) struct Finding {
 
 impl Finding {
     /// Weighs a comparison.
-    pub(super) fn of(judged: &Judged, expectations: &Expectations, args: &CompareArgs, today: &str) -> Self {
-        let exit = match judged.agreement {
-            _ if judged.equal => Exit::Fine,
+    pub(super) fn of(
+        found: &LayerVerdict,
+        expectations: &Expectations,
+        args: &CompareArgs,
+        today: &str,
+    ) -> Self {
+        let exit = match found.agreement {
+            _ if found.equal => Exit::Fine,
             _ if args.tolerance.is_some() => Exit::Differs,
             Some(Agreement::Identical | Agreement::WithinNoise) => Exit::Fine,
             Some(Agreement::Inconclusive) => Exit::Inconclusive,
             Some(Agreement::Biased | Agreement::Broken) | None => Exit::Differs,
         };
-        let expected = [&judged.names.0, &judged.names.1]
-            .into_iter()
-            .find_map(|t| expectations.of(&judged.scene, t, ""));
+        let expected =
+            [&found.names.0, &found.names.1].into_iter().find_map(|t| expectations.of(&found.scene, t, ""));
         Self {
-            scene: judged.scene.clone(),
-            pair: format!("{} : {}", judged.names.0, judged.names.1),
-            word: judged.word(),
-            reason: judged.reason.clone(),
+            scene: found.scene.clone(),
+            pair: format!("{} : {}", found.names.0, found.names.1),
+            word: found.word(),
+            reason: found.reason.clone(),
             exit,
             expired: expected.is_some_and(|row| row.is_expired(today)),
             expected: expected.cloned(),

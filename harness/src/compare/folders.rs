@@ -8,8 +8,8 @@ use lockstep_reports::records::{Skip, TargetInfo};
 use lockstep_reports::statistics::p_value_map;
 
 use super::inventory::{self, Inventory, Key};
-use super::judge::{Judged, noise_floor};
 use super::label;
+use super::layer_verdict::{LayerVerdict, noise_floor};
 use super::matching::{self, Match, Matching};
 use crate::cli::CompareArgs;
 use crate::exit::Failure;
@@ -77,29 +77,29 @@ impl Report {
 
     /// Adds one layer of a match: a record for each seed, the images and maps of the means over all seeds, the
     /// p-value map, the noise floor, and the verdict in words.
-    pub(super) fn add(&mut self, judged: &Judged, beside: Vec<String>) -> Result<(), Failure> {
-        let (name_a, name_b) = (judged.names.0.as_str(), judged.names.1.as_str());
-        let means = (mean(&judged.stack.a), mean(&judged.stack.b));
-        for (i, pair) in judged.pairs.iter().enumerate() {
+    pub(super) fn add(&mut self, found: &LayerVerdict, beside: Vec<String>) -> Result<(), Failure> {
+        let (name_a, name_b) = (found.names.0.as_str(), found.names.1.as_str());
+        let means = (mean(&found.stack.a), mean(&found.stack.b));
+        for (i, pair) in found.pairs.iter().enumerate() {
             let shown = Pair {
-                scene: &judged.scene,
-                spp: judged.spp,
+                scene: &found.scene,
+                spp: found.spp,
                 seed: pair.seed,
                 a: (name_a, &means.0),
                 b: (name_b, &means.1),
             };
-            self.report.compared(&shown, judged.record(pair), i == 0)?;
+            self.report.compared(&shown, found.record(pair), i == 0)?;
         }
-        if let Some(test) = &judged.test {
-            self.report.p_map(&judged.scene, (name_a, name_b), judged.spp, &p_value_map(test))?;
+        if let Some(test) = &found.test {
+            self.report.p_map(&found.scene, (name_a, name_b), found.spp, &p_value_map(test))?;
         }
-        for noise in noise_floor(judged)? {
+        for noise in noise_floor(found)? {
             self.report.append(noise)?;
         }
-        let at = if judged.spp > 0 { format!(" at {} spp", judged.spp) } else { String::new() };
-        let words = format!("{} over {}: {}", judged.word(), judged.seeds(), judged.reason);
+        let at = if found.spp > 0 { format!(" at {} spp", found.spp) } else { String::new() };
+        let words = format!("{} over {}: {}", found.word(), found.seeds(), found.reason);
         let all = std::iter::once(words).chain(beside).collect::<Vec<_>>().join("; ");
-        self.report.remark(&judged.scene, &format!("{name_a} and {name_b}{at}"), all)
+        self.report.remark(&found.scene, &format!("{name_a} and {name_b}{at}"), all)
     }
 
     /// Records images that are not compared.

@@ -3,35 +3,35 @@
 use lockstep_reports::metrics::{FLIP_DEFINITION, Metrics, SSIM_DEFINITION, SSIM_GAUSSIAN_DEFINITION};
 use serde_json::{Value, json};
 
-use super::judge::Judged;
+use super::layer_verdict::LayerVerdict;
 use crate::output::json_number;
 
 /// A comparison in a few lines: the verdict with its reason, what is beside it, and, where it is the only
 /// one, every metric.
-pub(super) fn text(judged: &Judged, tolerance: Option<f64>, with_metrics: bool) -> String {
-    let metrics = judged.pairs.first().and_then(|pair| pair.metrics.as_ref());
-    let verdict = match (judged.equal, metrics.is_some_and(|m| m.pixels_differing == 0)) {
+pub(super) fn text(found: &LayerVerdict, tolerance: Option<f64>, with_metrics: bool) -> String {
+    let metrics = found.pairs.first().and_then(|pair| pair.metrics.as_ref());
+    let verdict = match (found.equal, metrics.is_some_and(|m| m.pixels_differing == 0)) {
         (true, true) => "every value is equal".to_owned(),
-        (true, false) => format!("equal within the tolerance; {}: {}", judged.word(), judged.reason),
+        (true, false) => format!("equal within the tolerance; {}: {}", found.word(), found.reason),
         (false, _) if tolerance.is_some() => {
-            format!("differ by more than the tolerance; {}: {}", judged.word(), judged.reason)
+            format!("differ by more than the tolerance; {}: {}", found.word(), found.reason)
         }
-        (false, _) => format!("{} over {}: {}", judged.word(), judged.seeds(), judged.reason),
+        (false, _) => format!("{} over {}: {}", found.word(), found.seeds(), found.reason),
     };
-    let at = if judged.spp > 0 { format!(" at {} spp", judged.spp) } else { String::new() };
-    let scene = if with_metrics && judged.stack.layer.is_empty() {
+    let at = if found.spp > 0 { format!(" at {} spp", found.spp) } else { String::new() };
+    let scene = if with_metrics && found.stack.layer.is_empty() {
         String::new()
     } else {
-        format!("{}: ", judged.scene)
+        format!("{}: ", found.scene)
     };
-    let mut text = format!("{scene}{} and {}{at}: {verdict}\n", judged.names.0, judged.names.1);
-    for line in beside(judged) {
+    let mut text = format!("{scene}{} and {}{at}: {verdict}\n", found.names.0, found.names.1);
+    for line in beside(found) {
         text.push_str(&format!("  {line}\n"));
     }
     if let (true, Some(m)) = (with_metrics, metrics) {
-        let image = &judged.stack.a[0].1;
+        let image = &found.stack.a[0].1;
         text.push_str(&format!("{:20}{}x{}\n", "size", image.width(), image.height()));
-        let own = judged.own_metric().map(|(name, value)| (name, short(value)));
+        let own = found.own_metric().map(|(name, value)| (name, short(value)));
         for (label, value) in own.into_iter().chain(rows(m, image.pixels().len())) {
             text.push_str(&format!("{label:20}{value}\n"));
         }
@@ -40,8 +40,8 @@ pub(super) fn text(judged: &Judged, tolerance: Option<f64>, with_metrics: bool) 
 }
 
 /// Remarks beside the verdict: the noise of both sides, the noise floor, outliers, files.
-pub(super) fn beside(judged: &Judged) -> Vec<String> {
-    [judged.noise(), judged.floor(), judged.outliers(), judged.files()].into_iter().flatten().collect()
+pub(super) fn beside(found: &LayerVerdict) -> Vec<String> {
+    [found.noise(), found.floor(), found.outliers(), found.files()].into_iter().flatten().collect()
 }
 
 fn rows(m: &Metrics, pixels: usize) -> Vec<(&'static str, String)> {
@@ -84,23 +84,23 @@ fn short(value: f64) -> String {
 }
 
 /// One object with verdict, reason, place and every metric of the first pair.
-pub(super) fn to_json(judged: &Judged, tolerance: Option<f64>) -> Value {
-    let image = &judged.stack.a[0].1;
+pub(super) fn to_json(found: &LayerVerdict, tolerance: Option<f64>) -> Value {
+    let image = &found.stack.a[0].1;
     let mut object = json!({
-        "scene": judged.scene, "layer": judged.stack.layer, "spp": judged.spp,
-        "a": judged.names.0, "b": judged.names.1,
-        "seeds": [judged.stack.a.len(), judged.stack.b.len()],
+        "scene": found.scene, "layer": found.stack.layer, "spp": found.spp,
+        "a": found.names.0, "b": found.names.1,
+        "seeds": [found.stack.a.len(), found.stack.b.len()],
         "width": image.width(), "height": image.height(),
-        "verdict": judged.word(), "reason": judged.reason,
-        "equal": judged.equal, "tolerance": tolerance,
-        "beside": beside(judged),
+        "verdict": found.word(), "reason": found.reason,
+        "equal": found.equal, "tolerance": tolerance,
+        "beside": beside(found),
     });
     let mut add = |more: Value| {
         if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
             object.extend(more);
         }
     };
-    if let Some(test) = &judged.test {
+    if let Some(test) = &found.test {
         let w = &test.worst;
         let (width, height) = test.size;
         let variances = test.noise.variances();
@@ -111,7 +111,7 @@ pub(super) fn to_json(judged: &Judged, tolerance: Option<f64>) -> Value {
                 "height": w.side.min(height.saturating_sub(w.y)), "channel": w.channel,
                 "relative": json_number(w.relative),
             },
-            "probable": test.probable.as_ref().map(|r| r.in_words(&judged.names.0, &judged.names.1)),
+            "probable": test.probable.as_ref().map(|r| r.in_words(&found.names.0, &found.names.1)),
             "noise_variances": variances.map(|(a, b)| [json_number(a), json_number(b)]),
             "pixels_per_independent_pixel": json_number(test.correlation),
             "outliers": test.outliers.iter().map(|o| json!({
@@ -119,10 +119,10 @@ pub(super) fn to_json(judged: &Judged, tolerance: Option<f64>) -> Value {
             })).collect::<Vec<_>>(),
         }));
     }
-    if let Some((name, value)) = judged.own_metric() {
+    if let Some((name, value)) = found.own_metric() {
         add(json!({ "metric": name, "metric_value": json_number(value) }));
     }
-    if let Some(m) = judged.pairs.first().and_then(|pair| pair.metrics.as_ref()) {
+    if let Some(m) = found.pairs.first().and_then(|pair| pair.metrics.as_ref()) {
         add(metrics_json(m));
     }
     object

@@ -168,13 +168,13 @@ fn without_identical(study: &Study, table: &Table) -> Table {
     };
     let scene = table.columns.iter().position(|column| column.title == "Scene").unwrap_or(0);
     shorter.rows.retain(|row| differs(&row[scene].text, &row[pair].text));
-    let left_out = table.rows.len() - shorter.rows.len();
-    if left_out > 0 {
+    let omitted = table.rows.len() - shorter.rows.len();
+    if omitted > 0 {
         let rows =
-            if left_out == 1 { "One row of a pair".to_owned() } else { format!("{left_out} rows of pairs") };
+            if omitted == 1 { "One row of a pair".to_owned() } else { format!("{omitted} rows of pairs") };
         shorter
             .notes
-            .push(format!("{rows} identical at every level left out; tables/{}.csv has all.", table.id));
+            .push(format!("{rows} identical at every level omitted; tables/{}.csv has all.", table.id));
     }
     shorter
 }

@@ -217,7 +217,7 @@ fn environment(plan: &Plan) -> Environment {
         started_utc: "2026-01-31T12:00:00Z".into(),
         command: ["lockstep", "study", "cornell", "weekend", "--spp", "1..64"].map(str::to_owned).to_vec(),
         host: HostInfo {
-            name: "workshop".into(),
+            name: "host".into(),
             os: "Linux 6.1 x86_64".into(),
             cpu: "Made-up CPU".into(),
             cores: 2,

@@ -308,7 +308,7 @@ LS_FN bool intersect_is_from_behind(SceneRef scene, u32 instance, u32 primitive,
 }
 
 /* The share of rays that hit a surface of this alpha. */
-LS_FN float intersect_coverage(Material material, float alpha) {
+LS_FN float intersect_opacity(Material material, float alpha) {
     if (material.alpha_mode == ALPHA_MASK) {
         return alpha >= material.alpha_cutoff ? 1.0f : 0.0f;
     }

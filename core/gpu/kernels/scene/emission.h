@@ -144,14 +144,14 @@ LS_FN EmissionSample emission_sample(SceneRef scene, Words position, Words direc
         Vec3 front = vec3_scale(vec3_normalize(vec3_cross(light.edge1, light.edge2)), light.intensity.x);
         Material material = load_material(scene, light.material);
         Vec3 radiance = vec3_scale(lights_triangle_emission(scene, material, light.triangle, b),
-                                   lights_triangle_coverage(scene, material, light.triangle, b));
+                                   lights_triangle_opacity(scene, material, light.triangle, b));
         return emission_from_surface(index, material, origin, front, radiance, s, t);
     }
     if (light.kind == LIGHT_SPHERE) {
         Vec3 front = lights_unit_sphere(u, v);
         Material material = load_material(scene, light.material);
         Vec3 origin = vec3_add(light.position, vec3_scale(front, light.edge2.x));
-        Vec3 radiance = vec3_scale(material.emission, lights_sphere_coverage(material));
+        Vec3 radiance = vec3_scale(material.emission, lights_sphere_opacity(material));
         return emission_from_surface(index, material, origin, front, radiance, s, t);
     }
     BoundingSphere bounds = scene.constants.bounds;

@@ -55,10 +55,10 @@ LS_FN Vec3 lights_triangle_emission(SceneRef scene, Material material, u32 trian
 
 /* The share of rays towards a point of an emissive triangle that see it: the mean of the alpha test, which
  * shadow rays skip at their light. */
-LS_FN float lights_triangle_coverage(SceneRef scene, Material material, u32 triangle, Vec2 b) {
+LS_FN float lights_triangle_opacity(SceneRef scene, Material material, u32 triangle, Vec2 b) {
 #ifdef LS_ALPHA
     if (material.alpha_mode != ALPHA_OPAQUE) {
-        return intersect_coverage(material, intersect_triangle_alpha(scene, material, triangle, b.x, b.y));
+        return intersect_opacity(material, intersect_triangle_alpha(scene, material, triangle, b.x, b.y));
     }
 #endif
     (void)scene;
@@ -68,11 +68,11 @@ LS_FN float lights_triangle_coverage(SceneRef scene, Material material, u32 tria
     return 1.0f;
 }
 
-/* lights_triangle_coverage for an emissive sphere. */
-LS_FN float lights_sphere_coverage(Material material) {
+/* lights_triangle_opacity for an emissive sphere. */
+LS_FN float lights_sphere_opacity(Material material) {
 #ifdef LS_ALPHA
     if (material.alpha_mode != ALPHA_OPAQUE) {
-        return intersect_coverage(material, material.alpha);
+        return intersect_opacity(material, material.alpha);
     }
 #endif
     (void)material;
@@ -96,7 +96,7 @@ LS_FN LightSample lights_sample_triangle(SceneRef scene, Light light, Vec3 p, fl
         return lights_dark();
     }
     Vec3 radiance = vec3_scale(lights_triangle_emission(scene, material, light.triangle, b),
-                               lights_triangle_coverage(scene, material, light.triangle, b));
+                               lights_triangle_opacity(scene, material, light.triangle, b));
     float end = intersect_shadow_end(distance, math_max(scale, light.intensity.y), cosine);
     return lights_light_sample(direction, distance, end, radiance,
                                lights_area_to_solid_angle(material, distance2, cosine), false);
@@ -121,7 +121,7 @@ LS_FN LightSample lights_sample_sphere(SceneRef scene, Light light, Vec3 p, floa
     float scale = math_max(scale_of_p, light.intensity.y);
     Material material = load_material(scene, light.material);
     float radius = light.edge2.x;
-    Vec3 radiance = vec3_scale(material.emission, lights_sphere_coverage(material));
+    Vec3 radiance = vec3_scale(material.emission, lights_sphere_opacity(material));
     Vec3 to_center = vec3_sub(light.position, p);
     float distance2 = vec3_dot(to_center, to_center);
     float one_minus_cos = lights_subtended(distance2, radius);

@@ -22,9 +22,9 @@ pub(super) struct Compared {
     pub(super) metrics: Option<Metrics>,
 }
 
-/// One layer of a match, judged.
+/// One layer of a match, and its verdict.
 #[derive(Debug)]
-pub(super) struct Judged {
+pub(super) struct LayerVerdict {
     /// The scene, with the layer's name where there are several.
     pub(super) scene: String,
     /// Names of the sides.
@@ -45,8 +45,8 @@ pub(super) struct Judged {
     pub(super) equal: bool,
 }
 
-impl Judged {
-    /// Judges a stack of images.
+impl LayerVerdict {
+    /// The verdict on a stack of images.
     ///
     /// # Errors
     /// [`Failure::Metric`] for images of different sizes or without pixels, [`Failure::Input`] for images that
@@ -56,7 +56,7 @@ impl Judged {
             "" => m.scene.clone(),
             layer => format!("{} {layer}", m.scene),
         };
-        let mut judged = Self {
+        let mut found = Self {
             scene,
             names: (m.a.clone(), m.b.clone()),
             spp: m.spp,
@@ -67,22 +67,22 @@ impl Judged {
             test: None,
             equal: false,
         };
-        for (seed, at) in judged.stack.pairs() {
-            let (a, b) = (&judged.stack.a[at.0].1, &judged.stack.b[at.1].1);
+        for (seed, at) in found.stack.pairs() {
+            let (a, b) = (&found.stack.a[at.0].1, &found.stack.b[at.1].1);
             let metrics = match compare(a, b) {
                 Ok(metrics) => Some(metrics),
                 Err(MetricError::NonFinite { .. }) => None,
                 Err(error) => return Err(error.into()),
             };
-            judged.pairs.push(Compared { seed, at, metrics });
+            found.pairs.push(Compared { seed, at, metrics });
         }
         let is_equal = |pair: &Compared| {
             let limit = |m: &Metrics| tolerance.map_or(m.pixels_differing == 0, |limit| m.mse <= limit);
             pair.metrics.as_ref().is_some_and(limit)
         };
-        judged.equal = judged.pairs.iter().all(is_equal);
-        judged.test()?;
-        Ok(judged)
+        found.equal = found.pairs.iter().all(is_equal);
+        found.test()?;
+        Ok(found)
     }
 
     /// Runs the tests on all images of both sides.
@@ -238,9 +238,9 @@ fn relative(a: f32, b: f32) -> f64 {
 ///
 /// # Errors
 /// [`Failure::Metric`] for images of different sizes.
-pub(super) fn noise_floor(judged: &Judged) -> Result<Vec<Noise>, Failure> {
+pub(super) fn noise_floor(found: &LayerVerdict) -> Result<Vec<Noise>, Failure> {
     let mut records = Vec::new();
-    let sides = [(&judged.names.0, &judged.stack.a), (&judged.names.1, &judged.stack.b)];
+    let sides = [(&found.names.0, &found.stack.a), (&found.names.1, &found.stack.b)];
     let seeds = sides.iter().map(|(_, images)| images.len()).max().unwrap_or(0);
     for other in 1..seeds {
         for (target, images) in sides {
@@ -253,9 +253,9 @@ pub(super) fn noise_floor(judged: &Judged) -> Result<Vec<Noise>, Failure> {
                 Err(error) => return Err(error.into()),
             };
             records.push(Noise {
-                scene: judged.scene.clone(),
+                scene: found.scene.clone(),
                 target: target.clone(),
-                spp: judged.spp,
+                spp: found.spp,
                 seed: *seed,
                 other_seed: *other_seed,
                 mse: metrics.mse,
