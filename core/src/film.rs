@@ -67,39 +67,50 @@ pub fn tiled(i: u32, width: u32, height: u32) -> u32 {
     (tile_height * band + row) * width + tile_width * tile + (in_tile - row * columns)
 }
 
-/// Rounds one channel to film units: up with the probability of the fraction, which is zero from radiance 1
+/// Rounds one channel, limited, to film units: up with the probability of the fraction, which is zero from radiance 1
 /// on. The mean over random words is `v` to within 2^-24 units. Zero stays zero.
 #[inline(always)]
-pub(crate) fn units(v: f32, word: u32) -> i64 {
-    let exact = crate::math::clamp(v, 0.0, MAX_SAMPLE_RADIANCE) * UNITS_PER_RADIANCE;
+fn units(v: f32, limit: f32, word: u32) -> i64 {
+    let exact = crate::math::clamp(v, 0.0, limit) * UNITS_PER_RADIANCE;
     let whole = exact as i64;
     // Odd multiples of 2^-24, so that a subnormal fraction never matters; exact, from a float of 1 to 2
     let threshold = f32::from_bits(0x3f80_0000 | word >> 9) - (1.0 - 1.0 / 16_777_216.0);
     whole + i64::from(exact - whole as f32 > threshold)
 }
 
-/// Quantises the radiance of one contribution to film units and counts invalid samples.
+/// Quantises one sample's radiance to film units and counts invalid samples.
 ///
 /// Rounding is dithered: a film of dim radiance is right in the mean, where truncation would lose up to a
 /// unit a sample. `dither` is a block of random words of its own, [`crate::math::rng::Block::Film`], so that
 /// what a sample adds stays a function of its key.
 #[inline(always)]
 pub fn quantize(radiance: Vec3, dither: [u32; 4], invalid: &mut InvalidSamples) -> [i64; 3] {
+    quantize_up_to(MAX_SAMPLE_RADIANCE, radiance, dither, invalid)
+}
+
+/// [`quantize`] of a contribution whose channels have another limit.
+#[inline(always)]
+pub(crate) fn quantize_up_to(
+    limit: f32,
+    radiance: Vec3,
+    dither: [u32; 4],
+    invalid: &mut InvalidSamples,
+) -> [i64; 3] {
     let c = radiance.to_array();
     if !radiance.is_finite() {
         invalid.non_finite += 1;
         return [0; 3];
     }
-    let within = c.iter().all(|&v| (0.0..=MAX_SAMPLE_RADIANCE).contains(&v));
+    let within = c.iter().all(|&v| (0.0..=limit).contains(&v));
     if !within {
         if c.iter().any(|&v| v < 0.0) {
             invalid.negative += 1;
         }
-        if c.iter().any(|&v| v > MAX_SAMPLE_RADIANCE) {
+        if c.iter().any(|&v| v > limit) {
             invalid.clamped += 1;
         }
     }
-    [units(c[0], dither[0]), units(c[1], dither[1]), units(c[2], dither[2])]
+    [units(c[0], limit, dither[0]), units(c[1], limit, dither[1]), units(c[2], limit, dither[2])]
 }
 
 /// A film: sums of radiance per pixel, row by row from the top left, and the number of samples.

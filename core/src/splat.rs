@@ -11,8 +11,7 @@
 //! a pixel times the samples per pixel reaches 2^40, at [`crate::film::MAX_SPP`] a mean of 2^24. That is the
 //! limit of a single sample of [`crate::film::quantize`], too.
 
-use crate::film::{InvalidSamples, units};
-use crate::math::min;
+use crate::film::{InvalidSamples, quantize_up_to};
 use crate::math::rng::{Block, SampleKey, draw};
 use crate::math::vec3::Vec3;
 
@@ -52,20 +51,8 @@ pub fn quantize(
     technique: Technique,
     invalid: &mut InvalidSamples,
 ) -> [i64; 3] {
-    let c = radiance.to_array();
-    if !radiance.is_finite() {
-        invalid.non_finite += 1;
-        return [0; 3];
-    }
-    if c.iter().any(|&v| v < 0.0) {
-        invalid.negative += 1;
-    }
-    if c.iter().any(|&v| v > MAX_SPLAT_RADIANCE) {
-        invalid.clamped += 1;
-    }
     let dither = draw(key, Block::Film, technique.index());
-    let limited = |v| min(v, MAX_SPLAT_RADIANCE);
-    [units(limited(c[0]), dither[0]), units(limited(c[1]), dither[1]), units(limited(c[2]), dither[2])]
+    quantize_up_to(MAX_SPLAT_RADIANCE, radiance, dither, invalid)
 }
 
 #[cfg(test)]

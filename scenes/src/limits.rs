@@ -47,67 +47,38 @@ impl Limits {
     }
 }
 
-/// Budget of accessor elements that are looked at one by one.
+/// A budget of what a file unfolds to.
 ///
-/// An accessor without a view has any count it says and no bytes, and several can be of the same bytes.
+/// A small file can refer to the same bytes thousands of times, and an accessor without a view has any count it
+/// says and no bytes. What is made of a file is therefore limited by the file's own size.
 #[derive(Debug)]
-pub(crate) struct ElementBudget {
+pub(crate) struct Budget {
     left: u64,
     total: u64,
+    unit: &'static str,
 }
 
-impl ElementBudget {
-    /// The budget of a file with this many bytes in its buffers: every byte is in at most 8 accessors.
-    pub(crate) fn new(data_bytes: u64) -> Self {
-        let total = (1u64 << 24).saturating_add(data_bytes.saturating_mul(8));
-        Self { left: total, total }
+impl Budget {
+    /// Triangles of a file with this many bytes of geometry, at most [`Limits::triangles`].
+    pub(crate) fn of_triangles(limits: &Limits, data_bytes: u64) -> Self {
+        Self::new(limits.triangles.min((1u64 << 22).saturating_add(data_bytes)), "triangles")
     }
 
-    /// Takes elements out of the budget.
-    pub(crate) fn take(&mut self, elements: usize, place: &str, warnings: &Warnings) -> Result<()> {
-        match self.left.checked_sub(elements as u64) {
-            Some(left) => {
-                self.left = left;
-                Ok(())
-            }
-            None => {
-                let total = self.total;
-                let message =
-                    format!("the accessors hold more than {total} elements, too many for the file's size");
-                Err(warnings.error(place, message))
-            }
-        }
-    }
-}
-
-/// Budget of decoded geometry.
-///
-/// A small file can refer to the same bytes thousands of times; its decoded size is therefore limited by its
-/// own size as well as by [`Limits::triangles`].
-#[derive(Debug)]
-pub(crate) struct GeometryBudget {
-    triangles_left: u64,
-    total: u64,
-}
-
-impl GeometryBudget {
-    /// The budget of a file with this many bytes of geometry.
-    pub(crate) fn new(limits: &Limits, data_bytes: u64) -> Self {
-        let by_size = (1u64 << 22).saturating_add(data_bytes);
-        let total = limits.triangles.min(by_size);
-        Self { triangles_left: total, total }
+    /// Elements of all accessors of a file with this many bytes in its buffers: every byte is in at most 8.
+    pub(crate) fn of_elements(data_bytes: u64) -> Self {
+        Self::new((1u64 << 24).saturating_add(data_bytes.saturating_mul(8)), "elements of accessors")
     }
 
-    /// Takes triangles out of the budget.
-    pub(crate) fn take(&mut self, triangles: usize, place: &str, warnings: &Warnings) -> Result<()> {
-        match self.triangles_left.checked_sub(triangles as u64) {
-            Some(left) => {
-                self.triangles_left = left;
-                Ok(())
-            }
-            None => {
-                Err(warnings.error(place, format!("the file unfolds to more than {} triangles", self.total)))
-            }
-        }
+    fn new(total: u64, unit: &'static str) -> Self {
+        Self { left: total, total, unit }
+    }
+
+    /// Takes so many out of the budget.
+    pub(crate) fn take(&mut self, count: usize, place: &str, warnings: &Warnings) -> Result<()> {
+        let left = self.left.checked_sub(count as u64).ok_or_else(|| {
+            warnings.error(place, format!("the file unfolds to more than {} {}", self.total, self.unit))
+        })?;
+        self.left = left;
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::buffers::{Buffers, View};
 use super::json::Item;
-use crate::limits::ElementBudget;
+use crate::limits::Budget;
 use crate::warning::Warnings;
 use lockstep_core::Result;
 
@@ -359,7 +359,7 @@ pub(super) fn views(root: &Item<'_>, accessor: usize) -> Vec<usize> {
 /// Checks every accessor: that it fits and, where its bytes are there, that its numbers are finite and within
 /// its bounds.
 pub(super) fn check_all(root: &Item<'_>, buffers: &Buffers<'_>, warnings: &mut Warnings) -> Result<()> {
-    let mut budget = ElementBudget::new(buffers.total_bytes());
+    let mut budget = Budget::of_elements(buffers.total_bytes());
     for (index, item) in root.items("accessors").iter().enumerate() {
         let known = item.text("type").and_then(shape).is_some()
             && item.whole("componentType").and_then(Component::from_code).is_some();

@@ -5,7 +5,7 @@ use super::accessors::{self, Accessor};
 use super::json::Item;
 use super::materials::{self, Surface};
 use super::primitives;
-use crate::limits::GeometryBudget;
+use crate::limits::Budget;
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::scene::{MeshData, SceneBuilder};
@@ -20,7 +20,7 @@ pub(super) fn load(
     builder: &mut SceneBuilder,
     warnings: &mut Warnings,
 ) -> Result<Vec<Option<u32>>> {
-    let mut budget = GeometryBudget::new(source.access.limits, source.buffers.total_bytes());
+    let mut budget = Budget::of_triangles(source.access.limits, source.buffers.total_bytes());
     let mut default = None;
     let mut out = Vec::new();
     let mut usage = HashMap::new();

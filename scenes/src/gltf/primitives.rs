@@ -4,7 +4,7 @@ use super::Source;
 use super::accessors::{Accessor, Component};
 use super::json::Item;
 use super::materials::Surface;
-use crate::limits::GeometryBudget;
+use crate::limits::Budget;
 use crate::tangents::{self, VertexArrays};
 use crate::warning::Warnings;
 use lockstep_core::Result;
@@ -35,7 +35,7 @@ pub(super) fn append(
     item: &Item<'_>,
     source: &Source<'_>,
     surface: Surface,
-    budget: &mut GeometryBudget,
+    budget: &mut Budget,
     mesh: &mut MeshData,
     warnings: &mut Warnings,
 ) -> Result<()> {
@@ -117,7 +117,7 @@ fn triangles(
     source: &Source<'_>,
     mode: u64,
     vertex_count: usize,
-    budget: &mut GeometryBudget,
+    budget: &mut Budget,
     warnings: &mut Warnings,
 ) -> Result<Vec<[u32; 3]>> {
     let at = item.pointer("indices");

@@ -93,7 +93,7 @@ fn a_count_that_no_bytes_stand_behind_is_refused_before_anything_is_counted() {
         });
         let accessor = json!({"componentType": 5126, "count": count, "type": "VEC3", "sparse": sparse});
         let error = with(|document| document["accessors"][0] = accessor.clone()).unwrap_err();
-        assert!(error.contains("/accessors/0/count: the accessors hold more than"), "{error}");
+        assert!(error.contains("/accessors/0/count: the file unfolds to more than"), "{error}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Parsing of vertices and faces.
 
 use super::{lines, number, shorten};
-use crate::limits::{GeometryBudget, Limits};
+use crate::limits::{Budget, Limits};
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ pub(super) struct Parsed {
 
 /// Reads a whole file.
 pub(super) fn parse(bytes: &[u8], limits: &Limits, warnings: &mut Warnings) -> Result<Parsed> {
-    let mut budget = GeometryBudget::new(limits, bytes.len() as u64);
+    let mut budget = Budget::of_triangles(limits, bytes.len() as u64);
     let mut reader =
         Reader { out: Parsed::default(), known: HashMap::new(), material: ABSENT, warnings: &mut *warnings };
     for (line, text) in lines(bytes) {
@@ -65,13 +65,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn statement(
-        &mut self,
-        keyword: &str,
-        rest: &str,
-        line: usize,
-        budget: &mut GeometryBudget,
-    ) -> Result<()> {
+    fn statement(&mut self, keyword: &str, rest: &str, line: usize, budget: &mut Budget) -> Result<()> {
         match keyword {
             "v" => self.position(rest, line),
             "vt" => {
@@ -141,7 +135,7 @@ impl Reader<'_> {
     }
 
     /// A polygon, as a fan around its first corner.
-    fn face(&mut self, rest: &str, line: usize, budget: &mut GeometryBudget) -> Result<()> {
+    fn face(&mut self, rest: &str, line: usize, budget: &mut Budget) -> Result<()> {
         let mut fan: [u32; 2] = [0; 2];
         let mut count = 0usize;
         for word in rest.split_whitespace() {

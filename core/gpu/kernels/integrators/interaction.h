@@ -16,6 +16,9 @@ typedef struct {
     float scale;
     Vertex vertices[3];
     Vec3 barycentrics;
+    /* The interpolated colour of the vertices. Taken at once: three floats stay in registers in place of the six
+     * packed words. */
+    Vec3 vertex_color;
     u32 material;
     /* Triangle of the scene, or NONE on a sphere. */
     u32 triangle;
@@ -52,6 +55,13 @@ LS_FN Vertex surface_plain_vertex(void) {
     v.uv1[0] = 0.0f;
     v.uv1[1] = 0.0f;
     return v;
+}
+
+LS_FN Vec3 surface_vertex_color(Vertex a, Vertex b, Vertex c, Vec3 barycentrics) {
+    if (vertex_is_white(a) && vertex_is_white(b) && vertex_is_white(c)) {
+        return vec3_splat(1.0f);
+    }
+    return vec3_weigh(vertex_rgb(a), vertex_rgb(b), vertex_rgb(c), barycentrics);
 }
 
 LS_FN Interaction surface_interaction_on_triangle(SceneRef scene, Instance instance, Hit hit) {
@@ -92,6 +102,7 @@ LS_FN Interaction surface_interaction_on_triangle(SceneRef scene, Instance insta
     at.barycentrics = b;
     at.material = triangle.material;
     at.triangle = index;
+    at.vertex_color = surface_vertex_color(at.vertices[0], at.vertices[1], at.vertices[2], b);
     at.sphere_center = vec3_splat(0.0f);
     at.sphere_radius = 0.0f;
     return at;
@@ -123,6 +134,7 @@ LS_FN Interaction surface_interaction_on_sphere(SceneRef scene, Instance instanc
     at.barycentrics = vec3_new(1.0f, 0.0f, 0.0f);
     at.material = sphere.material;
     at.triangle = NONE;
+    at.vertex_color = vec3_splat(1.0f);
     return at;
 }
 
@@ -172,21 +184,11 @@ LS_FN Vec3 surface_interaction_perturbed_normal(SceneRef scene, Interaction at, 
     return vec3_dot(perturbed, perturbed) > 0.0f ? perturbed : n;
 }
 
-LS_FN Vec3 surface_interaction_vertex_color(Interaction at) {
-    Vertex a = at.vertices[0];
-    Vertex b = at.vertices[1];
-    Vertex c = at.vertices[2];
-    if (vertex_is_white(a) && vertex_is_white(b) && vertex_is_white(c)) {
-        return vec3_splat(1.0f);
-    }
-    return vec3_weigh(vertex_rgb(a), vertex_rgb(b), vertex_rgb(c), at.barycentrics);
-}
-
 /* Evaluates the material's textures. */
 LS_FN Surface surface_interaction_surface(SceneRef scene, Interaction at, Material material, bool outside) {
     Surface surface;
     surface.kind = material.kind;
-    surface.base_color = vec3_mul(material.base_color, surface_interaction_vertex_color(at));
+    surface.base_color = vec3_mul(material.base_color, at.vertex_color);
     if (material.base_color_texture != NONE) {
         surface.base_color =
             vec3_mul(surface.base_color, surface_interaction_texture(scene, at, material.base_color_texture).rgb);

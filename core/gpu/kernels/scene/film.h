@@ -17,18 +17,18 @@ typedef struct {
     i64 channel[3];
 } Units;
 
-/* Rounds one channel to film units: up with the probability of the fraction. */
-LS_FN i64 film_units(float v, u32 word) {
-    float exact = math_clamp(v, 0.0f, MAX_SAMPLE_RADIANCE) * UNITS_PER_RADIANCE;
+/* Rounds one channel, limited, to film units: up with the probability of the fraction. */
+LS_FN i64 film_units(float v, float limit, u32 word) {
+    float exact = math_clamp(v, 0.0f, limit) * UNITS_PER_RADIANCE;
     i64 whole = (i64)exact;
     /* Odd multiples of 2^-24, so that a subnormal fraction never matters; exact, from a float of 1 to 2 */
     float threshold = LS_AS_F32(0x3f800000u | (word >> 9)) - (1.0f - 1.0f / 16777216.0f);
     return whole + (exact - (float)whole > threshold ? 1 : 0);
 }
 
-/* The radiance of one contribution in film units, counting invalid samples. `dither` is a draw of
- * BLOCK_FILM. */
-LS_FN Units film_quantize(Vec3 radiance, Words dither, InvalidSamples *invalid) {
+/* The radiance of one contribution, whose channels have a limit, in film units, counting invalid samples.
+ * `dither` is a draw of BLOCK_FILM. */
+LS_FN Units film_quantize_up_to(float limit, Vec3 radiance, Words dither, InvalidSamples *invalid) {
     Units units;
     if (!vec3_is_finite(radiance)) {
         invalid->count[INVALID_NON_FINITE] += 1u;
@@ -40,13 +40,18 @@ LS_FN Units film_quantize(Vec3 radiance, Words dither, InvalidSamples *invalid) 
     if (radiance.x < 0.0f || radiance.y < 0.0f || radiance.z < 0.0f) {
         invalid->count[INVALID_NEGATIVE] += 1u;
     }
-    if (radiance.x > MAX_SAMPLE_RADIANCE || radiance.y > MAX_SAMPLE_RADIANCE || radiance.z > MAX_SAMPLE_RADIANCE) {
+    if (radiance.x > limit || radiance.y > limit || radiance.z > limit) {
         invalid->count[INVALID_CLAMPED] += 1u;
     }
-    units.channel[0] = film_units(radiance.x, dither.w[0]);
-    units.channel[1] = film_units(radiance.y, dither.w[1]);
-    units.channel[2] = film_units(radiance.z, dither.w[2]);
+    units.channel[0] = film_units(radiance.x, limit, dither.w[0]);
+    units.channel[1] = film_units(radiance.y, limit, dither.w[1]);
+    units.channel[2] = film_units(radiance.z, limit, dither.w[2]);
     return units;
+}
+
+/* One sample's radiance in film units. */
+LS_FN Units film_quantize(Vec3 radiance, Words dither, InvalidSamples *invalid) {
+    return film_quantize_up_to(MAX_SAMPLE_RADIANCE, radiance, dither, invalid);
 }
 
 /* The pixel at position `i` of tiled order: tile by tile, rows of tiles from top to bottom. Tiles at the

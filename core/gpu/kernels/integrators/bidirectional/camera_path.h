@@ -110,14 +110,10 @@ LS_FN Arrival camera_path_camera_path_arrive(SceneRef scene, CameraPath path, u3
 
 /* Continues the sub-path from a vertex; false where it ends. */
 LS_FN bool camera_path_camera_path_extend(Pass pass, u32 bounce, CameraPath *path, PathVertex vertex) {
-    Uniforms u = rng_uniforms(rng_draw(path->key, BLOCK_BSDF, bounce));
-    bool roulette = pass.roulette_from != NONE && bounce >= pass.roulette_from;
-    Scattered scattered = vertex_vertex_scatter(vertex, u, false, roulette);
-    if (!scattered.wanted) {
-        return false;
-    }
-    path->ray = scattered.ray;
-    path->throughput = scattered.throughput;
-    path->partial = scattered.partial;
-    return true;
+    Words words = rng_draw(path->key, BLOCK_BSDF, bounce);
+    Scattered next = vertex_vertex_extend(pass, bounce, vertex, words, false);
+    path->ray = next.ray;
+    path->throughput = next.throughput;
+    path->partial = next.partial;
+    return next.wanted;
 }

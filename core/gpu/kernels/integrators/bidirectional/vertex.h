@@ -196,6 +196,12 @@ LS_CALL Scattered vertex_vertex_scatter(PathVertex v, Uniforms u, bool adjoint, 
     return next;
 }
 
+/* Continues the sub-path for the random words of a bounce, with Russian roulette where the pass has it. */
+LS_FN Scattered vertex_vertex_extend(Pass pass, u32 bounce, PathVertex v, Words words, bool adjoint) {
+    bool roulette = pass.roulette_from != NONE && bounce >= pass.roulette_from;
+    return vertex_vertex_scatter(v, rng_uniforms(words), adjoint, roulette);
+}
+
 LS_FN Between vertex_direction_between(Vec3 from, Vec3 to) {
     Vec3 between = vec3_sub(to, from);
     Between b;

@@ -120,16 +120,9 @@ impl CameraPath {
     /// Continues the sub-path from a vertex; false where it ends.
     #[inline(never)]
     pub fn extend(&mut self, settings: &Settings, bounce: u32, vertex: &Vertex) -> bool {
-        let u = uniforms(draw(self.key, Block::Bsdf, bounce));
-        let roulette = settings.roulette_from.is_some_and(|first| bounce >= first);
-        match vertex.scatter(u, false, roulette) {
-            Some(scattered) => {
-                self.ray = scattered.ray;
-                self.throughput = scattered.throughput;
-                self.partial = scattered.partial;
-                true
-            }
-            None => false,
-        }
+        let words = draw(self.key, Block::Bsdf, bounce);
+        let Some(next) = vertex.extend(settings, bounce, words, false) else { return false };
+        (self.ray, self.throughput, self.partial) = (next.ray, next.throughput, next.partial);
+        true
     }
 }

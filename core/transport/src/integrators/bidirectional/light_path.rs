@@ -6,7 +6,7 @@ use crate::interaction::Interaction;
 use crate::{emission, lights};
 use lockstep_core::Settings;
 use lockstep_core::geometry::{FAR, Hit, Ray, offset_origin};
-use lockstep_core::math::rng::{Block, SampleKey, draw, uniforms};
+use lockstep_core::math::rng::{Block, SampleKey, draw};
 use lockstep_core::math::vec3::{Vec3, max_component};
 use lockstep_core::scene::{LightKind, SceneData};
 
@@ -115,16 +115,9 @@ impl LightPath {
     /// Continues the sub-path from a vertex; false where it ends.
     #[inline(never)]
     pub fn extend(&mut self, settings: &Settings, bounce: u32, vertex: &Vertex) -> bool {
-        let u = uniforms(draw(self.key, Block::LightBsdf, bounce));
-        let roulette = settings.roulette_from.is_some_and(|first| bounce >= first);
-        match vertex.scatter(u, true, roulette) {
-            Some(scattered) => {
-                self.ray = scattered.ray;
-                self.throughput = scattered.throughput;
-                self.partial = scattered.partial;
-                true
-            }
-            None => false,
-        }
+        let words = draw(self.key, Block::LightBsdf, bounce);
+        let Some(next) = vertex.extend(settings, bounce, words, true) else { return false };
+        (self.ray, self.throughput, self.partial) = (next.ray, next.throughput, next.partial);
+        true
     }
 }

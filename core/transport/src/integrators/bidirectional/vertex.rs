@@ -3,9 +3,11 @@
 use super::weights::PartialWeights;
 use crate::bsdf::{self, Evaluation, Surface};
 use crate::interaction::{Interaction, MIN_COSINE, ShadingFrame};
+use lockstep_core::Settings;
 use lockstep_core::geometry::{FAR, Hit, Ray, offset_origin};
 use lockstep_core::math::max;
 use lockstep_core::math::min;
+use lockstep_core::math::rng::uniforms;
 use lockstep_core::math::sampling::frame;
 use lockstep_core::math::vec3::{Vec3, dot, max_component, vec3};
 use lockstep_core::scene::SceneData;
@@ -124,10 +126,24 @@ impl Vertex {
         self.surface.is_specular()
     }
 
+    /// Continues the sub-path for the random words of a bounce, with Russian roulette where the settings have
+    /// it; `None` where the sub-path ends. `adjoint` holds on light sub-paths.
+    #[inline(always)]
+    pub fn extend(
+        &self,
+        settings: &Settings,
+        bounce: u32,
+        words: [u32; 4],
+        adjoint: bool,
+    ) -> Option<Scattered> {
+        let roulette = settings.roulette_from.is_some_and(|first| bounce >= first);
+        self.scatter(uniforms(words), adjoint, roulette)
+    }
+
     /// Samples the BSDF for the draws `u` (lobe, direction u, direction v, Russian roulette); `None` where the
     /// sub-path ends. `adjoint` holds on light sub-paths.
     #[inline(never)]
-    pub fn scatter(&self, u: [f32; 4], adjoint: bool, roulette: bool) -> Option<Scattered> {
+    fn scatter(&self, u: [f32; 4], adjoint: bool, roulette: bool) -> Option<Scattered> {
         // Sample a direction
         let local = self.frame(self.from);
         let sampled = bsdf::sample(&local.surface, local.wo, [u[0], u[1], u[2]]);
