@@ -3,6 +3,7 @@
 use super::build_options::{BuildOptions, CallbackKind};
 use super::callbacks;
 use super::device::Device;
+use super::frustum::Frustum;
 use super::handles::{GeometryHandle, SceneHandle};
 use super::mesh_geometries::add_geometries;
 use super::scene::EmbreeScene;
@@ -70,12 +71,16 @@ impl EmbreeScene {
         top.commit();
         device.check("building the top-level BVH")?;
 
+        let has_instances = !instanced.is_empty();
         let any = |callback| geometries.iter().any(|geometry| geometry.callback == callback);
+        let has_spheres = any(CallbackKind::UserGeometry);
+        let is_small = !has_instances && scene.triangles.len() <= MAX_SMALL_SCENE_TRIANGLES;
         Ok(Self {
             has_alpha: any(alpha_callback),
-            has_spheres: any(CallbackKind::UserGeometry),
-            has_instances: !instanced.is_empty(),
-            is_small: instanced.is_empty() && scene.triangles.len() <= MAX_SMALL_SCENE_TRIANGLES,
+            has_spheres,
+            has_instances,
+            frustum: (!has_instances && !has_spheres).then(|| Frustum::of(scene, is_small)),
+            is_small,
             top,
             _instanced: instanced,
             geometries,

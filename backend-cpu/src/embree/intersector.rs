@@ -3,6 +3,7 @@
 use super::build_options::{BuildOptions, CallbackKind};
 use super::callbacks;
 use super::candidate::Candidate;
+use super::frustum;
 use super::octants::Octants;
 use super::packet::{self, AllRays, Packet, Width};
 use super::query::{Query, to_embree};
@@ -257,10 +258,13 @@ impl Embree {
         let rays = &mut rays[..N / EIGHT];
         let mut candidates = [placeholder; N];
         let mut octants = Octants::<N>::new();
+        let frustum = self.scene.frustum.as_ref();
         while let Some(group) = octants.next(count, |i| ray(i).0) {
             // Collect candidates of a packet
             transpose(rays, |lane| ray(group.rays[lane]).0);
-            let flags = packet::flags(group.is_one_octant);
+            let is_coherent = group.is_one_octant
+                && frustum.is_some_and(|f| f.finds_all_from_eye(rays) || f.finds_all(rays));
+            let flags = packet::flags(is_coherent);
             let hit_mask = packet::find_candidates(&self.scene, packet, rays, flags, &mut candidates);
 
             // Confirm them
@@ -289,15 +293,16 @@ impl Embree {
     where
         AllRays: Packet<N>,
     {
+        let frustum = self.scene.frustum.as_ref();
         let mut hit_mask = 0;
         for ((candidates, rays), first) in
             candidates.chunks_mut(N).zip(rays.chunks(N / EIGHT)).zip((0..).step_by(N))
         {
             let is_full = candidates.len() == N && self.width != Width::One;
-            let is_coherent = packet::is_coherent(rays);
-            if is_full && (!self.scene.has_instances || is_coherent) {
+            let is_from_one_origin = frustum::have_one_origin(rays);
+            if is_full && (!self.scene.has_instances || is_from_one_origin) {
                 // Trace a packet
-                let flags = packet::flags(is_coherent);
+                let flags = packet::flags(frustum.is_some_and(|f| f.finds_all_from_eye(rays)));
                 hit_mask |= packet::find_candidates(&self.scene, packet, rays, flags, candidates) << first;
                 candidates.iter().for_each(Candidate::prefetch);
             } else {

@@ -18,6 +18,8 @@
 //! that cross exactly where a ray meets them, and two meshes that coincide. Shadow rays are occluded by
 //! confirmed hits alone.
 //!
+//! Packets are marked as coherent only where rounding cannot make Embree miss a flat box: [`frustum`].
+//!
 //! # Bindings
 //!
 //! `lockstep-embree-sys` binds Embree's C interface and opens the library at run time; `Device`,
@@ -32,6 +34,7 @@ mod coincident;
 mod confirm;
 mod device;
 mod enlarge;
+mod frustum;
 mod geometry;
 mod handles;
 mod intersector;

@@ -91,16 +91,6 @@ macro_rules! packet {
 packet!(8, rtcIntersect8, rtcOccluded8);
 packet!(16, rtcIntersect16, rtcOccluded16);
 
-/// Whether all rays have one origin, as a pinhole camera's do, so that most visit the same nodes.
-#[inline(always)]
-pub(super) fn is_coherent(rays: &[Rays8]) -> bool {
-    let Some(Rays8 { origin: first, .. }) = rays.first() else { return true };
-    let have_first_origin = |rays: &Rays8| {
-        rays.origin.iter().zip(first).all(|(starts, first)| starts.iter().all(|start| *start == first[0]))
-    };
-    rays.iter().all(have_first_origin)
-}
-
 /// Embree's flag for coherent or incoherent rays.
 #[inline(always)]
 pub(super) fn flags(is_coherent: bool) -> RTCRayQueryFlags {

@@ -120,28 +120,34 @@ pub struct RayKey {
 }
 
 impl RayKey {
+    /// The key of a ray by its block and its index there.
+    #[inline(always)]
+    pub const fn new(sample: SampleKey, block: Block, index: u32) -> Self {
+        Self { sample, dimension: block.at(index) }
+    }
+
     /// The key of an extension ray.
     #[inline(always)]
     pub const fn extension(sample: SampleKey, bounce: u32) -> Self {
-        Self { sample, dimension: Block::ExtensionAlpha.at(bounce) }
+        Self::new(sample, Block::ExtensionAlpha, bounce)
     }
 
     /// The key of a shadow ray.
     #[inline(always)]
     pub const fn shadow(sample: SampleKey, bounce: u32) -> Self {
-        Self { sample, dimension: Block::ShadowAlpha.at(bounce) }
+        Self::new(sample, Block::ShadowAlpha, bounce)
     }
 
     /// The key of an extension ray of a light sub-path; bounce 0 leaves the light.
     #[inline(always)]
     pub const fn light_extension(sample: SampleKey, bounce: u32) -> Self {
-        Self { sample, dimension: Block::LightExtensionAlpha.at(bounce) }
+        Self::new(sample, Block::LightExtensionAlpha, bounce)
     }
 
     /// The key of the connection of two sub-paths by a [`crate::splat::Technique`] of this index.
     #[inline(always)]
     pub const fn connection(sample: SampleKey, technique: u32) -> Self {
-        Self { sample, dimension: Block::ConnectionAlpha.at(technique) }
+        Self::new(sample, Block::ConnectionAlpha, technique)
     }
 }
 

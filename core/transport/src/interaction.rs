@@ -169,7 +169,7 @@ impl<'a> Interaction<'a> {
     #[inline(always)]
     pub(crate) fn surface(&self, scene: &SceneData, material: &Material, outside: bool) -> Surface {
         // Base colour: material, vertices and texture
-        let mut base_color = material.base_color * self.vertex_color();
+        let mut base_color = material.base_color * vertex_color(self.vertices, self.barycentrics);
         if material.base_color_texture != NONE {
             base_color = base_color * self.texture(scene, material.base_color_texture).rgb;
         }
@@ -195,17 +195,15 @@ impl<'a> Interaction<'a> {
         }
         surface
     }
+}
 
-    /// The interpolated vertex colour; white where no vertex has one.
-    #[inline(always)]
-    pub(crate) fn vertex_color(&self) -> Vec3 {
-        let v = &self.vertices;
-        if v[0].is_white() && v[1].is_white() && v[2].is_white() {
-            return Vec3::ONE;
-        }
-        let b = self.barycentrics;
-        v[0].rgb() * b[0] + v[1].rgb() * b[1] + v[2].rgb() * b[2]
+/// The interpolated colour of a triangle's vertices; white where no vertex has one.
+#[inline(always)]
+pub(crate) fn vertex_color(v: [&Vertex; 3], b: [f32; 3]) -> Vec3 {
+    if v[0].is_white() && v[1].is_white() && v[2].is_white() {
+        return Vec3::ONE;
     }
+    v[0].rgb() * b[0] + v[1].rgb() * b[1] + v[2].rgb() * b[2]
 }
 
 /// Smallest cosine between `wo` and the shading normal; below it the geometric normal is used.

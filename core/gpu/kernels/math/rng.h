@@ -98,7 +98,7 @@ LS_FN u32 rng_index_below(u32 word, u32 n) {
 }
 
 /* The key of a ray by its block and its index there. */
-LS_FN RayKey rng_ray_key(SampleKey sample, u32 block, u32 index) {
+LS_FN RayKey rng_ray_key_new(SampleKey sample, u32 block, u32 index) {
     RayKey key;
     key.sample = sample;
     key.dimension = rng_block_at(block, index);
@@ -107,22 +107,22 @@ LS_FN RayKey rng_ray_key(SampleKey sample, u32 block, u32 index) {
 
 /* The key of an extension ray. */
 LS_FN RayKey rng_ray_key_extension(SampleKey sample, u32 bounce) {
-    return rng_ray_key(sample, BLOCK_EXTENSION_ALPHA, bounce);
+    return rng_ray_key_new(sample, BLOCK_EXTENSION_ALPHA, bounce);
 }
 
 /* The key of a shadow ray. */
 LS_FN RayKey rng_ray_key_shadow(SampleKey sample, u32 bounce) {
-    return rng_ray_key(sample, BLOCK_SHADOW_ALPHA, bounce);
+    return rng_ray_key_new(sample, BLOCK_SHADOW_ALPHA, bounce);
 }
 
 /* The key of an extension ray of a light sub-path; bounce 0 leaves the light. */
 LS_FN RayKey rng_ray_key_light_extension(SampleKey sample, u32 bounce) {
-    return rng_ray_key(sample, BLOCK_LIGHT_EXTENSION_ALPHA, bounce);
+    return rng_ray_key_new(sample, BLOCK_LIGHT_EXTENSION_ALPHA, bounce);
 }
 
 /* The key of the connection of two sub-paths by a technique of this index. */
 LS_FN RayKey rng_ray_key_connection(SampleKey sample, u32 technique) {
-    return rng_ray_key(sample, BLOCK_CONNECTION_ALPHA, technique);
+    return rng_ray_key_new(sample, BLOCK_CONNECTION_ALPHA, technique);
 }
 
 /* A uniform for a ray and a hit candidate, so that stochastic alpha does not depend on traversal order. */
