@@ -18,7 +18,7 @@
 //! that cross exactly where a ray meets them, and two meshes that coincide. Shadow rays are occluded by
 //! confirmed hits alone.
 //!
-//! Packets are marked as coherent only where rounding cannot make Embree miss a flat box: [`frustum`].
+//! Packets are marked as coherent only where rounding cannot make Embree miss a flat box.
 //!
 //! # Bindings
 //!
