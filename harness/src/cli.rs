@@ -62,6 +62,10 @@ pub(crate) enum Command {
     /// Similarity and cost of ports
     #[command(subcommand)]
     Port(PortCommand),
+    /// Prints a shell's completion script
+    Completions(CompletionsArgs),
+    /// Writes man pages
+    Man(ManArgs),
 }
 
 /// The option of every command that compiles device code.
@@ -481,6 +485,24 @@ pub(crate) struct CompareArgs {
 pub(crate) struct ReportArgs {
     /// A study's folder
     pub(crate) folder: PathBuf,
+}
+
+/// `lockstep completions`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Bash, for example: lockstep completions bash > ~/.local/share/bash-completion/completions/lockstep"
+)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// `lockstep man`
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Write the pages to this folder
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
 }
 
 /// `lockstep bench`

@@ -12,6 +12,7 @@ mod golden;
 mod image_report;
 mod interrupt;
 mod kernels;
+mod manual;
 #[cfg(target_os = "linux")]
 mod memory;
 mod output;
@@ -61,6 +62,8 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Golden(GoldenCommand::Check(args)) => golden::check(&args),
         Command::Golden(GoldenCommand::Bless(args)) => golden::bless(&args),
         Command::Port(command) => port::run(&command),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
     }
 }
 

@@ -36,6 +36,29 @@ fn help_names_the_exit_codes() {
 }
 
 #[test]
+fn completions_and_man_pages_name_every_command() {
+    let dir = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish"] {
+        let (script, _) = expect(dir.path(), &["completions", shell], 0);
+        assert!(script.contains("selftest") && script.contains("allow-outside"), "{shell}: {script}");
+    }
+    let syntax = std::process::Command::new("bash").args(["-n", "/dev/stdin"]).stdin(Stdio::piped()).spawn();
+    if let Ok(mut bash) = syntax {
+        let (script, _) = expect(dir.path(), &["completions", "bash"], 0);
+        std::io::Write::write_all(bash.stdin.as_mut().unwrap(), script.as_bytes()).unwrap();
+        assert!(bash.wait().unwrap().success(), "bash refuses its script");
+    }
+    expect(dir.path(), &["man", "-o", "man"], 0);
+    let page = |name: &str| std::fs::read_to_string(dir.path().join("man").join(name)).unwrap();
+    let program = page("lockstep.1");
+    for command in ["devices", "study", "golden", "port", "completions"] {
+        assert!(program.contains(&format!("lockstep\\-{command}(1)")), "{command}: {program}");
+        assert!(page(&format!("lockstep-{command}.1")).starts_with(".ie"), "{command}");
+    }
+    assert!(page("lockstep-golden-bless.1").contains("spp"), "options of commands of commands");
+}
+
+#[test]
 fn bad_input_exits_with_four_and_names_it() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("broken.png"), "no image").unwrap();
