@@ -2,11 +2,13 @@
 //! used.
 
 mod atrium;
+mod caustic;
 #[cfg(test)]
 mod coincidence;
 mod cornell;
 mod furnace;
 mod instances;
+mod lantern;
 mod random;
 mod shapes;
 mod weekend;
@@ -54,6 +56,18 @@ pub(crate) const ALL: &[Procedural] = &[
         description: "4,608 turned, stretched and mirrored instances of a few meshes: stress for two-level structures",
         parameters: "",
         build: |parameter| without_parameter("instances", parameter).and_then(|()| instances::build()),
+    },
+    Procedural {
+        name: "lantern",
+        description: "a room lit by a small flame in the glass bulb of a lantern: light sampling finds it nowhere",
+        parameters: "",
+        build: |parameter| without_parameter("lantern", parameter).and_then(|()| lantern::build()),
+    },
+    Procedural {
+        name: "caustic",
+        description: "glass balls and a metal ring between a small lamp and the floor: caustics",
+        parameters: "",
+        build: |parameter| without_parameter("caustic", parameter).and_then(|()| caustic::build()),
     },
 ];
 
