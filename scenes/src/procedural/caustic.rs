@@ -9,8 +9,9 @@ use lockstep_core::{Result, Scene};
 
 /// The seed of the balls' places and colours.
 const SEED: u32 = 34;
-/// Radius of the lamp.
-const LAMP: f32 = 0.05;
+/// Half the side of the lamp, a square that faces the floor, and its height.
+const LAMP: f32 = 0.03;
+const HEIGHT: f32 = 2.2;
 
 /// Builds the scene.
 pub(super) fn build() -> Result<Scene> {
@@ -25,15 +26,13 @@ pub(super) fn build() -> Result<Scene> {
     };
     let ground = b.material(Material::diffuse([0.7, 0.68, 0.64]));
     let gold = b.material(Material::conductor([1.0, 0.78, 0.34], 0.0));
-    let lamp = b.material(Material::emitter([2500.0, 2250.0, 2000.0]));
-    let plane = MeshData {
-        positions: vec![[-4.0, 0.0, -4.0], [-4.0, 0.0, 4.0], [4.0, 0.0, 4.0], [4.0, 0.0, -4.0]],
-        triangles: vec![[0, 1, 2], [0, 2, 3]],
-        materials: vec![ground],
-        ..MeshData::default()
-    };
-    let plane = b.mesh(plane);
+    let lamp = b.material(Material::emitter([2000.0, 1800.0, 1600.0]));
+    let plane = b.mesh(square(4.0, 0.0, ground));
     b.instance(plane, IDENTITY);
+    let mut lamp = square(LAMP, HEIGHT, lamp);
+    lamp.triangles.iter_mut().for_each(|triangle| triangle.swap(1, 2));
+    let lamp = b.mesh(lamp);
+    b.instance(lamp, IDENTITY);
 
     // A metal ring, which throws the heart-shaped caustic of a cup
     let ring = b.mesh(torus(0.12, 256, 32, gold));
@@ -55,8 +54,19 @@ pub(super) fn build() -> Result<Scene> {
             reserved: [0; 3],
         });
     }
-    spheres.push(Sphere { center: vec3(0.0, 3.5, 0.2), radius: LAMP, material: lamp, reserved: [0; 3] });
     let balls = b.mesh(MeshData { spheres, ..MeshData::default() });
     b.instance(balls, IDENTITY);
     b.build()
+}
+
+/// A horizontal square above the origin, facing up.
+fn square(half: f32, height: f32, material: u32) -> MeshData {
+    MeshData {
+        positions: [[-half, -half], [-half, half], [half, half], [half, -half]]
+            .map(|[x, z]| [x, height, z])
+            .into(),
+        triangles: vec![[0, 1, 2], [0, 2, 3]],
+        materials: vec![material],
+        ..MeshData::default()
+    }
 }
