@@ -112,8 +112,11 @@ LS_FN Arrival camera_path_camera_path_arrive(SceneRef scene, CameraPath path, u3
 LS_FN bool camera_path_camera_path_extend(Pass pass, u32 bounce, CameraPath *path, PathVertex vertex) {
     Words words = rng_draw(path->key, BLOCK_BSDF, bounce);
     Scattered next = vertex_vertex_extend(pass, bounce, vertex, words, false);
+    if (!next.wanted) {
+        return false;
+    }
     path->ray = next.ray;
     path->throughput = next.throughput;
     path->partial = next.partial;
-    return next.wanted;
+    return true;
 }

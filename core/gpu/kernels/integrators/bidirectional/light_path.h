@@ -116,8 +116,11 @@ LS_FN PathVertex light_path_light_path_arrive(SceneRef scene, LightPath path, u3
 LS_FN bool light_path_light_path_extend(Pass pass, u32 bounce, LightPath *path, PathVertex vertex) {
     Words words = rng_draw(path->key, BLOCK_LIGHT_BSDF, bounce);
     Scattered next = vertex_vertex_extend(pass, bounce, vertex, words, true);
+    if (!next.wanted) {
+        return false;
+    }
     path->ray = next.ray;
     path->throughput = next.throughput;
     path->partial = next.partial;
-    return next.wanted;
+    return true;
 }
