@@ -10,6 +10,7 @@ mod pair_renderer;
 mod renderer;
 mod splat_film;
 mod tally;
+mod technique_films;
 mod tile_renderer;
 mod tiling;
 mod trace_rays;
@@ -18,6 +19,7 @@ use bvh::BuiltIn;
 use lockstep_bvh::BvhCache;
 use lockstep_core::{Backend, Error, Integrator, OpenOptions, Renderer, Result, TargetStatus};
 use renderer::CpuRenderer;
+pub use technique_films::{TechniqueFilm, technique_films};
 
 /// Name of the target that runs the built-in BVH.
 pub const BVH_TARGET: &str = "cpu-bvh";

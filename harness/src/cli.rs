@@ -217,6 +217,10 @@ pub(crate) struct RenderArgs {
     /// The quantity to render
     #[arg(long, value_enum, value_name = "KIND", default_value_t)]
     pub(crate) output: OutputKind,
+    /// Also write the image of every technique of `bpt` or `light` to this folder, weighted and unweighted, and
+    /// check that the weighted ones add up to the film
+    #[arg(long, value_name = "DIR")]
+    pub(crate) techniques: Option<PathBuf>,
     /// Worker threads of CPU targets [default: all hardware threads]
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     pub(crate) threads: Option<usize>,

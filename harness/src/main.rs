@@ -22,6 +22,7 @@ mod render;
 mod scenes;
 mod selftest;
 mod study;
+mod techniques;
 mod trace;
 mod tune;
 mod values;

@@ -13,6 +13,7 @@ use crate::kernels;
 use crate::output::say;
 use crate::progress::Bar;
 use crate::scenes;
+use crate::techniques;
 use crate::values::Size;
 
 /// The size of an image whose size is not given.
@@ -25,6 +26,9 @@ pub(crate) const DEFAULT_SIZE: Size = Size { width: 320, height: 240 };
 pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     let OutputKind::Beauty = args.output;
     check_extension(args)?;
+    if args.techniques.is_some() {
+        techniques::check(args.image.integrator)?;
+    }
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
     let target = backends::one(&args.target, args.mode.into())?;
     let scene = scenes::load(&args.scene, &args.files.options())?;
@@ -52,11 +56,15 @@ pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     let seconds = report.stages.total_ms / 1e3;
     let samples = u64::from(args.spp) * film.sums.len() as u64;
     say(&format!("{}: {samples} samples in {seconds:.2} s on {}", args.out.display(), target.id));
-    if film.invalid.is_zero() {
-        return Ok(Exit::Fine);
+    let mut exit = Exit::Fine;
+    if !film.invalid.is_zero() {
+        say(&format!("lockstep: {} made samples that had to be altered: {}", target.id, film.invalid));
+        exit = Exit::Differs;
     }
-    say(&format!("lockstep: {} made samples that had to be altered: {}", target.id, film.invalid));
-    Ok(Exit::Differs)
+    if let Some(folder) = &args.techniques {
+        exit = exit.max(techniques::write(folder, &scene, &settings, &film, &metadata)?);
+    }
+    Ok(exit)
 }
 
 /// Refuses an unknown kind of file before the work, not after it.

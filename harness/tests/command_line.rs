@@ -59,6 +59,21 @@ fn completions_and_man_pages_name_every_command() {
 }
 
 #[test]
+fn images_of_techniques_add_up_to_the_film_and_are_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let arguments = "render cornell -b cpu-bvh --spp 4 --size 16x16 --bounces 2 -o a.exr --techniques t";
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let (_, err) = expect(dir.path(), &arguments, 2);
+    assert!(err.contains("--integrator bpt"), "{err}");
+    let (out, err) = expect(dir.path(), &[&arguments[..], &["--integrator", "bpt"]].concat(), 0);
+    assert!(err.contains("8 techniques; their weighted films add up to the film to the bit"), "{err}");
+    assert_eq!(out.lines().count(), 9, "{out}");
+    for file in ["s0-t2.weighted.exr", "s3-t1.unweighted.exr", "weighted.png", "unweighted.png"] {
+        assert!(dir.path().join("t").join(file).is_file(), "{file}");
+    }
+}
+
+#[test]
 fn bad_input_exits_with_four_and_names_it() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("broken.png"), "no image").unwrap();

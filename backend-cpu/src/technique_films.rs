@@ -1,0 +1,245 @@
+//! Films of single techniques: the pyramid of images of bidirectional path tracing (Veach 1997, figure 10.4).
+
+use crate::BVH_TARGET;
+use crate::bvh::BuiltIn;
+use crate::intersector::{Built, Intersector};
+use crate::splat_film::SplatFilm;
+use lockstep_bvh::BvhCache;
+use lockstep_core::film::InvalidSamples;
+use lockstep_core::geometry::{Hit, Ray};
+use lockstep_core::math::rng::{RayKey, SampleKey};
+use lockstep_core::scene::Scene;
+use lockstep_core::splat::{Technique, quantize};
+use lockstep_core::{Error, Film, Result, Settings, check_range, memory};
+use lockstep_transport::integrators::bidirectional::{Connection, PairSink, Techniques, Tracer, trace_pair};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// The films of one technique.
+#[derive(Clone, Debug)]
+pub struct TechniqueFilm {
+    /// The technique.
+    pub technique: Technique,
+    /// Contributions of the technique times their weights. These films of all techniques add up to the film, to
+    /// the bit.
+    pub weighted: Film,
+    /// Contributions alone: an estimate of all light of this path length that the technique can find.
+    pub unweighted: Film,
+}
+
+/// Renders every technique of `settings.integrator` by the reference renderer of pairs of sub-paths, on all
+/// threads of the current rayon pool. `progress` is told each finished sample per pixel.
+///
+/// # Errors
+/// [`Error::Unsupported`] for an integrator of camera paths alone; [`Error::Memory`] where the films do not fit;
+/// [`Error::Contract`] for settings, a scene or a range that cannot be rendered.
+pub fn technique_films(
+    scene: &Scene,
+    settings: &Settings,
+    samples: Range<u32>,
+    cache: &BvhCache,
+    progress: &mut dyn FnMut(u32),
+) -> Result<Vec<TechniqueFilm>> {
+    let Some(techniques) = Techniques::of(settings.integrator) else {
+        return Err(Error::Unsupported {
+            actor: BVH_TARGET.into(),
+            what: format!("films per technique of `{}`, which has one technique", settings.integrator),
+        });
+    };
+    settings.validate()?;
+    settings.check_scene(scene)?;
+    let spp = check_range(0, &samples)?;
+    let all = all_techniques(techniques, settings.bounces);
+    let pixels = u64::from(settings.width) * u64::from(settings.height);
+    // Sums while rendering, and the films that are returned, weighted and not
+    let bytes = 4 * pixels * Film::PIXEL_BYTES * all.len() as u64;
+    let what = || format!("{} films of {}x{} pixels", 2 * all.len(), settings.width, settings.height);
+    memory::check(what, bytes)?;
+
+    let Built { intersector, .. } = BuiltIn::build(scene, cache)?;
+    let sums = || (SplatFilm::new(pixels as usize), SplatFilm::new(pixels as usize));
+    let sums: BTreeMap<Technique, _> = all.into_iter().map(|technique| (technique, sums())).collect();
+    let camera = scene.camera.frame(settings.width, settings.height);
+    let mut invalid = BTreeMap::<Technique, [InvalidSamples; 2]>::new();
+    for sample in samples {
+        let of_sample = (0..pixels as u32)
+            .into_par_iter()
+            .fold(
+                || Sink::new(&sums),
+                |mut sink, pixel| {
+                    sink.key = SampleKey { pixel, sample, seed: settings.seed };
+                    let mut tracer = Traced { intersector: &intersector, scratch: Default::default() };
+                    trace_pair(scene, settings, techniques, &camera, sink.key, &mut tracer, &mut sink);
+                    sink
+                },
+            )
+            .map(|sink| sink.invalid)
+            .reduce(BTreeMap::new, merged);
+        invalid = merged(invalid, of_sample);
+        progress(1);
+    }
+
+    let film = |sums: &SplatFilm, invalid: InvalidSamples| -> Result<Film> {
+        let mut film = Film::new(settings.width, settings.height)?;
+        (film.spp, film.sums, film.invalid) = (spp, sums.sums(), invalid);
+        Ok(film)
+    };
+    let films = sums.iter().map(|(technique, (weighted, unweighted))| {
+        let [of_weighted, of_unweighted] = invalid.get(technique).copied().unwrap_or_default();
+        Ok(TechniqueFilm {
+            technique: *technique,
+            weighted: film(weighted, of_weighted)?,
+            unweighted: film(unweighted, of_unweighted)?,
+        })
+    });
+    films.collect()
+}
+
+/// The techniques of an integrator for paths of at most `bounces`.
+fn all_techniques(techniques: Techniques, bounces: u32) -> Vec<Technique> {
+    let longest = bounces + 2;
+    let every = (0..=longest).flat_map(|light| (1..=longest).map(move |camera| Technique { light, camera }));
+    every
+        .filter(|&Technique { light, camera }| {
+            let is_sampled = camera >= 2 || light >= 2;
+            let is_combined = match techniques {
+                Techniques::All => true,
+                Techniques::LightTracing => camera == 1 || (light, camera) == (0, 2),
+            };
+            is_sampled && is_combined && (2..=longest).contains(&(light + camera))
+        })
+        .collect()
+}
+
+type Invalid = BTreeMap<Technique, [InvalidSamples; 2]>;
+
+fn merged(mut all: Invalid, more: Invalid) -> Invalid {
+    for (technique, counts) in more {
+        all.entry(technique).or_default().iter_mut().zip(counts).for_each(|(sum, count)| sum.merge(&count));
+    }
+    all
+}
+
+/// Adds the contributions of pairs to the films of their techniques.
+struct Sink<'a> {
+    sums: &'a BTreeMap<Technique, (SplatFilm, SplatFilm)>,
+    key: SampleKey,
+    invalid: Invalid,
+}
+
+impl<'a> Sink<'a> {
+    fn new(sums: &'a BTreeMap<Technique, (SplatFilm, SplatFilm)>) -> Self {
+        Self { sums, key: SampleKey::default(), invalid: BTreeMap::new() }
+    }
+}
+
+impl PairSink for Sink<'_> {
+    fn contribution(&mut self, connection: &Connection, reached: bool) {
+        let Connection { pixel, technique, value, weight, .. } = *connection;
+        if let (true, Some((weighted, unweighted))) = (reached, self.sums.get(&technique)) {
+            let mut invalid = [InvalidSamples::default(); 2];
+            let [of_weighted, of_unweighted] = &mut invalid;
+            weighted.add(pixel, quantize(value * weight, self.key, technique, of_weighted));
+            unweighted.add(pixel, quantize(value, self.key, technique, of_unweighted));
+            if invalid.iter().any(|counts| !counts.is_zero()) {
+                self.invalid = merged(std::mem::take(&mut self.invalid), [(technique, invalid)].into());
+            }
+        }
+    }
+}
+
+/// The built-in BVH, one ray after the other.
+struct Traced<'a> {
+    intersector: &'a BuiltIn,
+    scratch: <BuiltIn as Intersector>::Scratch,
+}
+
+impl Tracer for Traced<'_> {
+    fn closest_hit(&mut self, ray: &Ray, key: RayKey) -> Hit {
+        self.intersector.closest_hit(ray, key, &mut self.scratch)
+    }
+
+    fn any_hit(&mut self, ray: &Ray, key: RayKey) -> bool {
+        self.intersector.any_hit(ray, key, &mut self.scratch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Cpu;
+    use lockstep_conformance::{render, scenes};
+    use lockstep_core::{Backend, Integrator, OpenOptions};
+
+    fn films_of(scene: &Scene, settings: &Settings) -> Vec<TechniqueFilm> {
+        technique_films(scene, settings, 3..19, &BvhCache::default(), &mut |_| {}).unwrap()
+    }
+
+    #[test]
+    fn weighted_films_of_all_techniques_add_up_to_the_film_to_the_bit() {
+        let built = [scenes::small_and_large_light().unwrap(), scenes::everything_from_both_sides().unwrap()];
+        for scene in &built {
+            for integrator in [Integrator::Bpt, Integrator::Light] {
+                let settings = Settings {
+                    width: 24,
+                    height: 16,
+                    bounces: 4,
+                    seed: 5,
+                    integrator,
+                    ..Settings::default()
+                };
+                let mut renderer = Cpu.open(BVH_TARGET, &OpenOptions::default()).unwrap();
+                renderer.load(scene, &settings).unwrap();
+                renderer.accumulate(3..19).unwrap();
+                let mut film = Film::new(1, 1).unwrap();
+                renderer.read(&mut film).unwrap();
+                let films = films_of(scene, &settings);
+                let mut sum = Film::new(24, 16).unwrap();
+                for TechniqueFilm { weighted, .. } in &films {
+                    sum.sums
+                        .iter_mut()
+                        .flatten()
+                        .zip(weighted.sums.iter().flatten())
+                        .for_each(|(a, b)| *a += b);
+                    sum.invalid.merge(&weighted.invalid);
+                }
+                assert!(film.sums.iter().flatten().any(|&v| v > 0), "{}, {integrator}", scene.name);
+                assert_eq!(
+                    (sum.sums, sum.invalid),
+                    (film.sums, film.invalid),
+                    "{}, {integrator}",
+                    scene.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_technique_alone_finds_the_light_of_its_path_length() {
+        let lamp = lockstep_core::scene::Material::emitter([5.0; 3]);
+        let scene = scenes::floor_under_lamp(0.8, lamp, 0.7, None).unwrap();
+        let integrator = Integrator::Bpt;
+        let settings = Settings { width: 16, height: 16, bounces: 1, integrator, ..Settings::default() };
+        let films = technique_films(&scene, &settings, 0..512, &BvhCache::default(), &mut |_| {}).unwrap();
+        let path = Settings { integrator: Integrator::Path, ..settings };
+        let mut renderer = Cpu.open(BVH_TARGET, &OpenOptions::default()).unwrap();
+        let (expected, _) = render(renderer.as_mut(), &scene, &path, 512).unwrap();
+        let expected = lockstep_conformance::mean(&expected);
+        for (light, camera) in [(0, 3), (1, 2)] {
+            let of = films.iter().find(|film| film.technique == Technique { light, camera }).unwrap();
+            let found = lockstep_conformance::mean(&of.unweighted);
+            assert!(
+                (found - expected).abs() < 0.05 * expected,
+                "({light}, {camera}): {found}, path {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn integrators_of_camera_paths_alone_are_refused() {
+        let scene = scenes::floor_under_sky(0.8, 2.0).unwrap();
+        let refused = technique_films(&scene, &Settings::default(), 0..1, &BvhCache::default(), &mut |_| {});
+        assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
+    }
+}
