@@ -1,6 +1,6 @@
 //! The CPU as a device: its name, clock and hardware threads.
 
-use lockstep_core::DeviceInfo;
+use lockstep_core::{DeviceInfo, Error, OpenOptions, Result};
 
 /// Describes the CPU as the device of a target; `driver` names the intersector and its version.
 pub(crate) fn describe(target: &str, threads: usize, driver: String, exact: bool) -> DeviceInfo {
@@ -22,6 +22,23 @@ pub(crate) fn describe(target: &str, threads: usize, driver: String, exact: bool
 /// Number of hardware threads that this process may use; at least one.
 pub(crate) fn hardware_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Number of threads that options ask for; at least one.
+pub(crate) fn threads(options: &OpenOptions) -> usize {
+    options.threads.unwrap_or_else(hardware_threads).max(1)
+}
+
+/// Starts a pool of threads for a target.
+///
+/// # Errors
+/// [`Error::Device`] when the system refuses them.
+pub(crate) fn start_threads(target: &str, threads: usize) -> Result<rayon::ThreadPool> {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Device {
+        actor: target.into(),
+        action: format!("starting {threads} threads"),
+        reason: e.to_string(),
+    })
 }
 
 /// A field of the first processor in `/proc/cpuinfo`; `None` where the file or the field is missing.

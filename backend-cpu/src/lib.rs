@@ -19,7 +19,7 @@ use bvh::BuiltIn;
 use lockstep_bvh::BvhCache;
 use lockstep_core::{Backend, Error, Integrator, OpenOptions, Renderer, Result, TargetStatus};
 use renderer::CpuRenderer;
-pub use technique_films::{TechniqueFilm, technique_films};
+pub use technique_films::{TechniqueFilm, sum_of_weighted, technique_films};
 
 /// Name of the target that runs the built-in BVH.
 pub const BVH_TARGET: &str = "cpu-bvh";
@@ -47,7 +47,7 @@ impl Backend for Cpu {
     }
 
     fn open(&self, target: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {
-        let threads = options.threads.unwrap_or_else(device::hardware_threads).max(1);
+        let threads = device::threads(options);
         match target {
             BVH_TARGET => {
                 let info = device::describe(target, threads, BUILT_IN_DRIVER.into(), true);
@@ -78,7 +78,7 @@ impl Backend for PlainEmbree {
     }
 
     fn open(&self, _: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {
-        embree::target::open_plain(options.threads.unwrap_or_else(device::hardware_threads).max(1))
+        embree::target::open_plain(device::threads(options))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The CPU renderer: rayon tasks over tiles, a wavefront path tracer per tile.
 
+use crate::device;
 use crate::intersector::{Built, Intersector};
 use crate::pair_renderer::{PairJob, PairRenderer};
 use crate::splat_film::SplatFilm;
@@ -56,13 +57,7 @@ impl<I: Intersector> CpuRenderer<I> {
     /// # Errors
     /// [`Error::Device`] when the system refuses the threads.
     pub(crate) fn new(info: DeviceInfo, bvh_cache: BvhCache) -> Result<Self> {
-        let threads = info.compute_units as usize;
-        let pool =
-            rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Device {
-                actor: info.target.clone(),
-                action: format!("starting {threads} threads"),
-                reason: e.to_string(),
-            })?;
+        let pool = device::start_threads(&info.target, info.compute_units as usize)?;
         Ok(Self { info, pool, bvh_cache, loaded: None })
     }
 }

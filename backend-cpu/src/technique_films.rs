@@ -2,6 +2,7 @@
 
 use crate::BVH_TARGET;
 use crate::bvh::BuiltIn;
+use crate::device;
 use crate::intersector::{Built, Intersector};
 use crate::splat_film::SplatFilm;
 use lockstep_bvh::BvhCache;
@@ -10,11 +11,11 @@ use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::rng::{RayKey, SampleKey};
 use lockstep_core::scene::Scene;
 use lockstep_core::splat::{Technique, quantize};
-use lockstep_core::{Error, Film, Result, Settings, check_range, memory};
+use lockstep_core::{Error, Film, OpenOptions, Result, Settings, check_range, memory};
 use lockstep_transport::integrators::bidirectional::{Connection, PairSink, Techniques, Tracer, trace_pair};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 /// The films of one technique.
 #[derive(Clone, Debug)]
@@ -28,8 +29,9 @@ pub struct TechniqueFilm {
     pub unweighted: Film,
 }
 
-/// Renders every technique of `settings.integrator` by the reference renderer of pairs of sub-paths, on all
-/// threads of the current rayon pool. `progress` is told each finished sample per pixel.
+/// Renders every technique of `settings.integrator` by the reference renderer of pairs of sub-paths, with the
+/// threads and the BVH cache of `options`. `progress` is called after every sample per pixel; where it breaks, the
+/// films hold the samples until then.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for an integrator of camera paths alone; [`Error::Memory`] where the films do not fit;
@@ -38,8 +40,8 @@ pub fn technique_films(
     scene: &Scene,
     settings: &Settings,
     samples: Range<u32>,
-    cache: &BvhCache,
-    progress: &mut dyn FnMut(u32),
+    options: &OpenOptions,
+    progress: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Vec<TechniqueFilm>> {
     let Some(techniques) = Techniques::of(settings.integrator) else {
         return Err(Error::Unsupported {
@@ -49,7 +51,7 @@ pub fn technique_films(
     };
     settings.validate()?;
     settings.check_scene(scene)?;
-    let spp = check_range(0, &samples)?;
+    check_range(0, &samples)?;
     let all = all_techniques(techniques, settings.bounces);
     let pixels = u64::from(settings.width) * u64::from(settings.height);
     // Sums while rendering, and the films that are returned, weighted and not
@@ -57,27 +59,29 @@ pub fn technique_films(
     let what = || format!("{} films of {}x{} pixels", 2 * all.len(), settings.width, settings.height);
     memory::check(what, bytes)?;
 
-    let Built { intersector, .. } = BuiltIn::build(scene, cache)?;
+    let pool = device::start_threads(BVH_TARGET, device::threads(options))?;
+    let cache = BvhCache::new(options.bvh_cache.clone());
+    let Built { intersector, .. } = pool.install(|| BuiltIn::build(scene, &cache))?;
     let sums = || (SplatFilm::new(pixels as usize), SplatFilm::new(pixels as usize));
     let sums: BTreeMap<Technique, _> = all.into_iter().map(|technique| (technique, sums())).collect();
     let camera = scene.camera.frame(settings.width, settings.height);
-    let mut invalid = BTreeMap::<Technique, [InvalidSamples; 2]>::new();
+    let (mut spp, mut invalid) = (0, Invalid::new());
     for sample in samples {
-        let of_sample = (0..pixels as u32)
-            .into_par_iter()
-            .fold(
-                || Sink::new(&sums),
-                |mut sink, pixel| {
-                    sink.key = SampleKey { pixel, sample, seed: settings.seed };
-                    let mut tracer = Traced { intersector: &intersector, scratch: Default::default() };
-                    trace_pair(scene, settings, techniques, &camera, sink.key, &mut tracer, &mut sink);
-                    sink
-                },
-            )
-            .map(|sink| sink.invalid)
-            .reduce(BTreeMap::new, merged);
+        let sinks = (0..pixels as u32).into_par_iter().fold(
+            || Sink::new(&sums),
+            |mut sink, pixel| {
+                sink.key = SampleKey { pixel, sample, seed: settings.seed };
+                let mut tracer = Traced { intersector: &intersector, scratch: Default::default() };
+                trace_pair(scene, settings, techniques, &camera, sink.key, &mut tracer, &mut sink);
+                sink
+            },
+        );
+        let of_sample = pool.install(|| sinks.map(|sink| sink.invalid).reduce(Invalid::new, merged));
         invalid = merged(invalid, of_sample);
-        progress(1);
+        spp += 1;
+        if progress().is_break() {
+            break;
+        }
     }
 
     let film = |sums: &SplatFilm, invalid: InvalidSamples| -> Result<Film> {
@@ -94,6 +98,18 @@ pub fn technique_films(
         })
     });
     films.collect()
+}
+
+/// The sum of all weighted films: the film of the integrator. `None` of no films.
+pub fn sum_of_weighted(films: &[TechniqueFilm]) -> Option<Film> {
+    let (first, others) = films.split_first()?;
+    let mut sum = first.weighted.clone();
+    for TechniqueFilm { weighted, .. } in others {
+        let sums = sum.sums.iter_mut().flatten().zip(weighted.sums.iter().flatten());
+        sums.for_each(|(sum, value)| *sum += value);
+        sum.invalid.merge(&weighted.invalid);
+    }
+    Some(sum)
 }
 
 /// The techniques of an integrator for paths of at most `bounces`.
@@ -170,10 +186,11 @@ mod tests {
     use super::*;
     use crate::Cpu;
     use lockstep_conformance::{render, scenes};
-    use lockstep_core::{Backend, Integrator, OpenOptions};
+    use lockstep_core::{Backend, Integrator};
 
     fn films_of(scene: &Scene, settings: &Settings) -> Vec<TechniqueFilm> {
-        technique_films(scene, settings, 3..19, &BvhCache::default(), &mut |_| {}).unwrap()
+        technique_films(scene, settings, 3..19, &OpenOptions::default(), &mut || ControlFlow::Continue(()))
+            .unwrap()
     }
 
     #[test]
@@ -195,15 +212,7 @@ mod tests {
                 let mut film = Film::new(1, 1).unwrap();
                 renderer.read(&mut film).unwrap();
                 let films = films_of(scene, &settings);
-                let mut sum = Film::new(24, 16).unwrap();
-                for TechniqueFilm { weighted, .. } in &films {
-                    sum.sums
-                        .iter_mut()
-                        .flatten()
-                        .zip(weighted.sums.iter().flatten())
-                        .for_each(|(a, b)| *a += b);
-                    sum.invalid.merge(&weighted.invalid);
-                }
+                let sum = sum_of_weighted(&films).unwrap();
                 assert!(film.sums.iter().flatten().any(|&v| v > 0), "{}, {integrator}", scene.name);
                 assert_eq!(
                     (sum.sums, sum.invalid),
@@ -221,7 +230,10 @@ mod tests {
         let scene = scenes::floor_under_lamp(0.8, lamp, 0.7, None).unwrap();
         let integrator = Integrator::Bpt;
         let settings = Settings { width: 16, height: 16, bounces: 1, integrator, ..Settings::default() };
-        let films = technique_films(&scene, &settings, 0..512, &BvhCache::default(), &mut |_| {}).unwrap();
+        let films = technique_films(&scene, &settings, 0..512, &OpenOptions::default(), &mut || {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
         let path = Settings { integrator: Integrator::Path, ..settings };
         let mut renderer = Cpu.open(BVH_TARGET, &OpenOptions::default()).unwrap();
         let (expected, _) = render(renderer.as_mut(), &scene, &path, 512).unwrap();
@@ -239,7 +251,10 @@ mod tests {
     #[test]
     fn integrators_of_camera_paths_alone_are_refused() {
         let scene = scenes::floor_under_sky(0.8, 2.0).unwrap();
-        let refused = technique_films(&scene, &Settings::default(), 0..1, &BvhCache::default(), &mut |_| {});
+        let refused =
+            technique_films(&scene, &Settings::default(), 0..1, &OpenOptions::default(), &mut || {
+                ControlFlow::Continue(())
+            });
         assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
     }
 }

@@ -67,8 +67,8 @@ pub fn tiled(i: u32, width: u32, height: u32) -> u32 {
     (tile_height * band + row) * width + tile_width * tile + (in_tile - row * columns)
 }
 
-/// Rounds one channel, limited, to film units: up with the probability of the fraction, which is zero from radiance 1
-/// on. The mean over random words is `v` to within 2^-24 units. Zero stays zero.
+/// Rounds one channel, limited, to film units: up with the probability of the fraction, which is zero from
+/// radiance 1 on. The mean over random words is `v` to within 2^-24 units. Zero stays zero.
 #[inline(always)]
 fn units(v: f32, limit: f32, word: u32) -> i64 {
     let exact = crate::math::clamp(v, 0.0, limit) * UNITS_PER_RADIANCE;

@@ -62,7 +62,11 @@ pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
         exit = Exit::Differs;
     }
     if let Some(folder) = &args.techniques {
-        exit = exit.max(techniques::write(folder, &scene, &settings, &film, &metadata)?);
+        let options = bvh_cache::options(args.threads);
+        match techniques::write(folder, &scene, &settings, &options, &film, &metadata)? {
+            Exit::Fine => {}
+            worse => exit = worse,
+        }
     }
     Ok(exit)
 }

@@ -1,15 +1,16 @@
 //! `lockstep render --techniques DIR`: the image of every technique of a bidirectional integrator.
 
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use lockstep_core::splat::Technique;
-use lockstep_core::{Film, Integrator, Scene, Settings};
-use lockstep_cpu::{TechniqueFilm, technique_films};
+use lockstep_core::{Film, Integrator, OpenOptions, Scene, Settings};
+use lockstep_cpu::{TechniqueFilm, sum_of_weighted, technique_films};
 use lockstep_reports::image_io::{ImageMetadata, LinearImage, write_image};
 
-use crate::bvh_cache;
 use crate::exit::{Exit, Failure};
+use crate::interrupt;
 use crate::output::{print, say};
 use crate::progress::Bar;
 use crate::render::image_of;
@@ -39,15 +40,22 @@ pub(crate) fn write(
     folder: &Path,
     scene: &Scene,
     settings: &Settings,
+    options: &OpenOptions,
     film: &Film,
     metadata: &ImageMetadata,
 ) -> Result<Exit, Failure> {
     std::fs::create_dir_all(folder).map_err(Failure::io("create", folder))?;
     let bar = Bar::new(&format!("{}, technique by technique", scene.name), u64::from(film.spp));
-    let cache = lockstep_bvh::BvhCache::new(bvh_cache::options(None).bvh_cache);
-    let films =
-        technique_films(scene, settings, 0..film.spp, &cache, &mut |samples| bar.add(samples.into()))?;
+    let mut progress = || {
+        bar.add(1);
+        if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let films = technique_films(scene, settings, 0..film.spp, options, &mut progress)?;
     bar.clear();
+    if interrupt::requested() {
+        say("lockstep: stopped; no image of a technique was written");
+        return Ok(Exit::Interrupted);
+    }
 
     // The images of each
     for TechniqueFilm { technique: Technique { light, camera }, weighted, unweighted } in &films {
@@ -61,8 +69,8 @@ pub(crate) fn write(
     write_image(&folder.join("unweighted.png"), &pyramid(&films, |film| &film.unweighted)?, metadata)?;
 
     // What each contributes, and whether all of it is the film
-    print(&table(&films)?)?;
-    let differing = sum(&films)?.pixels_differing(film);
+    print(&table(&films, mean(film)))?;
+    let differing = sum_of_weighted(&films).map_or(film.sums.len(), |sum| sum.pixels_differing(film));
     let folder = folder.display();
     if differing > 0 {
         say(&format!(
@@ -76,20 +84,6 @@ pub(crate) fn write(
     Ok(Exit::Fine)
 }
 
-/// The sum of all weighted films.
-fn sum(films: &[TechniqueFilm]) -> Result<Film, Failure> {
-    let mut sum = match films.first() {
-        Some(TechniqueFilm { weighted, .. }) => Film::new(weighted.width(), weighted.height())?,
-        None => Film::new(1, 1)?,
-    };
-    for TechniqueFilm { weighted, .. } in films {
-        sum.spp = weighted.spp;
-        let sums = sum.sums.iter_mut().flatten().zip(weighted.sums.iter().flatten());
-        sums.for_each(|(sum, value)| *sum = sum.wrapping_add(*value));
-    }
-    Ok(sum)
-}
-
 /// The mean of all channels of a film.
 fn mean(film: &Film) -> f64 {
     let mean = film.mean();
@@ -97,9 +91,8 @@ fn mean(film: &Film) -> f64 {
     sum / (3.0 * mean.len() as f64)
 }
 
-/// A line for each technique: its share of the image, and the light that it finds alone.
-fn table(films: &[TechniqueFilm]) -> Result<String, Failure> {
-    let all = mean(&sum(films)?);
+/// A line for each technique: its share of the image's mean `all`, and the light that it finds alone.
+fn table(films: &[TechniqueFilm], all: f64) -> String {
     let mut text = String::from("edges  s  t   share of image  mean alone\n");
     let mut sorted: Vec<&TechniqueFilm> = films.iter().collect();
     sorted.sort_by_key(|film| (film.technique.light + film.technique.camera, film.technique.light));
@@ -109,7 +102,7 @@ fn table(films: &[TechniqueFilm]) -> Result<String, Failure> {
         let alone = mean(unweighted);
         let _ = writeln!(text, "{edges:>5} {light:>2} {camera:>2} {share:>13.3} %  {alone:>10.6}");
     }
-    Ok(text)
+    text
 }
 
 /// One image with a row for every path length, the shortest above, and in it a column for every number of

@@ -3,7 +3,6 @@
 use super::build_options::{BuildOptions, CallbackKind};
 use super::callbacks;
 use super::device::Device;
-use super::frustum::Frustum;
 use super::handles::{GeometryHandle, SceneHandle};
 use super::mesh_geometries::add_geometries;
 use super::scene::EmbreeScene;
@@ -73,14 +72,11 @@ impl EmbreeScene {
 
         let has_instances = !instanced.is_empty();
         let any = |callback| geometries.iter().any(|geometry| geometry.callback == callback);
-        let has_spheres = any(CallbackKind::UserGeometry);
-        let is_small = !has_instances && scene.triangles.len() <= MAX_SMALL_SCENE_TRIANGLES;
         Ok(Self {
             has_alpha: any(alpha_callback),
-            has_spheres,
+            has_spheres: any(CallbackKind::UserGeometry),
             has_instances,
-            frustum: (!has_instances && !has_spheres).then(|| Frustum::of(scene, is_small)),
-            is_small,
+            is_small: !has_instances && scene.triangles.len() <= MAX_SMALL_SCENE_TRIANGLES,
             top,
             _instanced: instanced,
             geometries,

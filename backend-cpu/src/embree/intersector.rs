@@ -3,7 +3,7 @@
 use super::build_options::{BuildOptions, CallbackKind};
 use super::callbacks;
 use super::candidate::Candidate;
-use super::frustum;
+use super::frustum::{Frustum, have_one_origin};
 use super::octants::Octants;
 use super::packet::{self, AllRays, Packet, Width};
 use super::query::{Query, to_embree};
@@ -49,6 +49,9 @@ const OPTIONS: BuildOptions = BuildOptions {
 pub(crate) struct Embree {
     pub(super) scene: EmbreeScene,
     width: Width,
+    /// Which packets may be marked as coherent; `None` in scenes with instances, where rays have other origins
+    /// and directions in every instance, and in those with spheres, which have no packets.
+    frustum: Option<Frustum>,
 }
 
 /// Moving average of the share of a thread's shadow rays that were occluded, in 4,096ths.
@@ -86,7 +89,9 @@ impl Intersector for Embree {
         Built::timed(|| {
             let scene = EmbreeScene::build(scene, threads, OPTIONS)?;
             let width = Width::of(&scene.device);
-            Ok(Self { scene, width })
+            let is_in_world_space = !scene.has_instances && !scene.has_spheres;
+            let frustum = is_in_world_space.then(|| Frustum::of(&scene.scene, scene.is_small));
+            Ok(Self { scene, width, frustum })
         })
     }
 
@@ -258,7 +263,7 @@ impl Embree {
         let rays = &mut rays[..N / EIGHT];
         let mut candidates = [placeholder; N];
         let mut octants = Octants::<N>::new();
-        let frustum = self.scene.frustum.as_ref();
+        let frustum = self.frustum.as_ref();
         while let Some(group) = octants.next(count, |i| ray(i).0) {
             // Collect candidates of a packet
             transpose(rays, |lane| ray(group.rays[lane]).0);
@@ -293,14 +298,13 @@ impl Embree {
     where
         AllRays: Packet<N>,
     {
-        let frustum = self.scene.frustum.as_ref();
+        let frustum = self.frustum.as_ref();
         let mut hit_mask = 0;
         for ((candidates, rays), first) in
             candidates.chunks_mut(N).zip(rays.chunks(N / EIGHT)).zip((0..).step_by(N))
         {
             let is_full = candidates.len() == N && self.width != Width::One;
-            let is_from_one_origin = frustum::have_one_origin(rays);
-            if is_full && (!self.scene.has_instances || is_from_one_origin) {
+            if is_full && (!self.scene.has_instances || have_one_origin(rays)) {
                 // Trace a packet
                 let flags = packet::flags(frustum.is_some_and(|f| f.finds_all_from_eye(rays)));
                 hit_mask |= packet::find_candidates(&self.scene, packet, rays, flags, candidates) << first;

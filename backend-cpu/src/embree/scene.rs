@@ -6,7 +6,6 @@
 
 use super::candidate::Candidate;
 use super::device::Device;
-use super::frustum::Frustum;
 use super::geometry::EmbreeGeometry;
 use super::handles::SceneHandle;
 use lockstep_core::math::vec3::Vec3;
@@ -33,9 +32,6 @@ pub(super) struct EmbreeScene {
     /// Whether there are so few triangles that rays of one octant visit the same nodes.
     pub(super) is_small: bool,
     pub(super) scene: Scene,
-    /// Which packets may be marked as coherent; `None` in scenes with instances, where rays have other origins
-    /// and directions in every instance, and in those with spheres, which have no packets.
-    pub(super) frustum: Option<Frustum>,
     /// World-space bounding boxes of the instances.
     pub(super) instance_bounds: Vec<[Vec3; 2]>,
     /// The device that owns all of it.
