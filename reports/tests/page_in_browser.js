@@ -27,6 +27,9 @@
     const height = document.documentElement.scrollHeight;
     check(`is at most 4,000 px tall before anything is opened: ${height}`, height <= 4000);
     check("opens one scene", all("details.scene[open]").length === 1);
+    const strips = all(".bar, .reading, .keys", viewer);
+    const isWhole = (strip) => strip.scrollHeight <= strip.clientHeight;
+    check("shows the viewer's controls whole", strips.length === 3 && strips.every(isWhole));
     const bars = one("table.bars");
     const ratios = () => all(".ratio", bars).map((cell) => cell.textContent);
     check("shows every target's speed over the first", ratios().length === 3 && ratios()[0] === "1.00×");

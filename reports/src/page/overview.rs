@@ -88,8 +88,7 @@ pub(super) fn speed(study: &Study) -> Markup {
                         tr {
                             th scope="col" { "Target" }
                             th.n scope="col" { "Million samples/s" }
-                            th.n scope="col" { "Over " span.baseline { (rates[0].target) } }
-                            th aria-hidden="true" {}
+                            th scope="col" { "Over " span.baseline { (rates[0].target) } }
                         }
                     }
                     tbody {
@@ -97,8 +96,12 @@ pub(super) fn speed(study: &Study) -> Markup {
                             tr data-target=(rate.target) data-rate=(rate.samples_per_second) {
                                 th scope="row" { (rate.target) }
                                 td.n { (fixed(rate.samples_per_second * 1e-6, 2)) }
-                                td.n.ratio { (fixed(rate.samples_per_second / base, 2)) "×" }
-                                td { span.bar style={ "width:" (fixed(100.0 * rate.samples_per_second / most, 1)) "%" } {} }
+                                td {
+                                    div.rate {
+                                        div.track { div style={ "width:" (fixed(100.0 * rate.samples_per_second / most, 1)) "%" } {} }
+                                        span.ratio { (fixed(rate.samples_per_second / base, 2)) "×" }
+                                    }
+                                }
                             }
                         }
                     }
