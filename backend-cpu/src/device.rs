@@ -14,6 +14,7 @@ pub(crate) fn describe(target: &str, threads: usize, driver: String, exact: bool
         compute_units: threads as u32,
         clocks: clocks(),
         kernel_hash: String::new(),
+        on_host: true,
         exact,
         note: String::new(),
     }

@@ -90,6 +90,7 @@ impl DeviceProperties {
             compute_units: self.compute_units,
             clocks: self.clocks(),
             kernel_hash: kernel_hash.into(),
+            on_host: false,
             exact,
             note: self.note(),
         }

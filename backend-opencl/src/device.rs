@@ -140,6 +140,7 @@ impl DeviceProperties {
                 format!("{} MHz at most", self.clock_mhz)
             },
             kernel_hash: kernel_hash.into(),
+            on_host: self.class == DeviceClass::Cpu,
             exact: exact && self.supports_exact(),
             note: self.rank(),
         }

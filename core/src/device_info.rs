@@ -26,6 +26,9 @@ pub struct DeviceInfo {
     /// Hash of the device code, empty for the Rust reference.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub kernel_hash: String,
+    /// True where the device is the host's processor, so that targets beside it take its time.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub on_host: bool,
     /// True when exact mode promises bit-identity with every other exact target; read as true from files that
     /// do not say.
     #[serde(alias = "promises_identity", default = "promised")]
@@ -36,7 +39,7 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
-    /// Host threads that render for the target; 0 where a device does.
+    /// Host threads that render for the target and are the program's own; 0 elsewhere.
     pub fn host_threads(&self) -> u32 {
         if self.backend == "cpu" { self.compute_units } else { 0 }
     }

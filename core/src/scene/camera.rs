@@ -107,7 +107,16 @@ impl Camera {
         }
     }
 
-    /// The fields as bytes, for hashing.
+    /// The camera whose [`Camera::hash_bytes`] are these fields; `None` for another number of them.
+    pub(crate) fn from_fields(fields: &[f32]) -> Option<Self> {
+        let &[ex, ey, ez, dx, dy, dz, ux, uy, uz, vertical_fov, lens_radius, focus_distance] = fields else {
+            return None;
+        };
+        let (eye, direction, up) = (vec3(ex, ey, ez), vec3(dx, dy, dz), vec3(ux, uy, uz));
+        Some(Self { eye, direction, up, vertical_fov, lens_radius, focus_distance })
+    }
+
+    /// The fields as bytes, for hashing and packing.
     pub(crate) fn hash_bytes(&self) -> Vec<u8> {
         let fields: [f32; 12] = [
             self.eye.x,

@@ -11,6 +11,7 @@ mod environment;
 mod image;
 mod lighting;
 mod mesh;
+mod packed;
 pub mod texture;
 mod types;
 mod vertex;
