@@ -124,6 +124,21 @@ pub struct PassReport {
 }
 
 impl PassReport {
+    /// Adds the report of another pass over the same scene.
+    pub fn merge(&mut self, other: Self) {
+        self.stages.merge(&other.stages);
+        self.invalid.merge(&other.invalid);
+        if self.bounces.len() < other.bounces.len() {
+            self.bounces.resize(other.bounces.len(), BounceCounts::default());
+        }
+        for (total, bounce) in self.bounces.iter_mut().zip(other.bounces) {
+            total.extension_rays += bounce.extension_rays;
+            total.hits += bounce.hits;
+            total.shadow_rays += bounce.shadow_rays;
+            total.unoccluded += bounce.unoccluded;
+        }
+    }
+
     /// Extension rays over all bounces.
     pub fn extension_rays(&self) -> u64 {
         self.bounces.iter().map(|b| b.extension_rays).sum()

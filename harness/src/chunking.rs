@@ -6,7 +6,6 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use lockstep_core::BounceCounts;
 use lockstep_core::{PassReport, Renderer};
 
 use crate::exit::Failure;
@@ -50,7 +49,7 @@ impl Chunking {
             }
             let chunk = next..samples.end.min(next.saturating_add(self.chunk()));
             let start = Instant::now();
-            add(&mut sum, renderer.accumulate(chunk.clone())?);
+            sum.merge(renderer.accumulate(chunk.clone())?);
             self.seconds_per_spp = start.elapsed().as_secs_f64() / f64::from(chunk.end - chunk.start);
             progress(u64::from(chunk.end - chunk.start));
             next = chunk.end;
@@ -66,21 +65,6 @@ impl Chunking {
     /// Samples of every pixel in a chunk; one before the first.
     fn chunk(&self) -> u32 {
         if self.seconds_per_spp > 0.0 { (CHUNK_SECONDS / self.seconds_per_spp).max(1.0) as u32 } else { 1 }
-    }
-}
-
-/// Adds one pass's report to another's.
-fn add(sum: &mut PassReport, pass: PassReport) {
-    sum.stages.merge(&pass.stages);
-    sum.invalid.merge(&pass.invalid);
-    if sum.bounces.len() < pass.bounces.len() {
-        sum.bounces.resize(pass.bounces.len(), BounceCounts::default());
-    }
-    for (total, bounce) in sum.bounces.iter_mut().zip(pass.bounces) {
-        total.extension_rays += bounce.extension_rays;
-        total.hits += bounce.hits;
-        total.shadow_rays += bounce.shadow_rays;
-        total.unoccluded += bounce.unoccluded;
     }
 }
 

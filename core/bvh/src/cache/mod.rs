@@ -87,6 +87,8 @@ impl BvhCache {
         // Look the entry up
         let key = key::<T>(scene);
         let path = folder.join(format!("{}.bvh", &key.to_hex()[..32]));
+        // Processes that want the same BVH at the same time wait for the one that builds it
+        let building = if path.exists() { None } else { Building::begin(path.with_extension("lock")) };
         let found = File::open(&path).ok().map(|file| read(file, &key, scene));
         let origin = match found {
             Some(Some(bvh)) => return (bvh, BvhOrigin::Cached, start.elapsed()),
@@ -98,7 +100,30 @@ impl BvhCache {
         let elapsed = start.elapsed();
         // A cache that cannot be written costs time, nothing else.
         let _ = store(folder, &path, &key, &bvh);
+        drop(building);
         (bvh, origin, elapsed)
+    }
+}
+
+/// The lock of a BVH that is being built. Whoever finds its file gone builds again, which costs time, nothing else.
+struct Building {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Building {
+    /// Waits until nobody else builds it; `None` where there can be no such file.
+    fn begin(path: PathBuf) -> Option<Self> {
+        std::fs::create_dir_all(path.parent()?).ok()?;
+        let file = File::create(&path).ok()?;
+        file.lock().ok()?;
+        Some(Self { path, _file: file })
+    }
+}
+
+impl Drop for Building {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
     }
 }
 

@@ -1,0 +1,156 @@
+//! Adds films to the image's, and writes checkpoints, in a thread of its own.
+
+use crate::checkpoint::Checkpoint;
+use crate::film_file::write_film_file;
+use crate::identity::Identity;
+use crate::partial_film::{MergeError, PartialFilm};
+use crate::samples::SampleSet;
+use lockstep_core::Film;
+use lockstep_core::film::InvalidSamples;
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+/// A lease's contribution to the image.
+pub(crate) struct Contribution {
+    pub(crate) samples: Range<u32>,
+    pub(crate) invalid: InvalidSamples,
+    pub(crate) sums: Sums,
+}
+
+/// Sums of a film's pixels.
+pub(crate) type Sums = Vec<[i64; 3]>;
+
+enum Task {
+    Add(Contribution),
+    /// Write the checkpoint now, if there is one, and answer when all tasks before are done.
+    Settle(Sender<()>),
+}
+
+/// The image in the making.
+struct Image {
+    film: Film,
+    samples: SampleSet,
+    /// Why the last checkpoint could not be written.
+    fault: Option<String>,
+}
+
+/// The thread, and the image that it adds to.
+pub(crate) struct Merger {
+    tasks: Option<Sender<Task>>,
+    image: Arc<Mutex<Image>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Merger {
+    /// Begins with the samples of a film.
+    pub(crate) fn new(begin: PartialFilm, checkpoint: Option<Checkpoint>) -> Self {
+        let identity = begin.identity().clone();
+        let samples = begin.samples().clone();
+        let image = Arc::new(Mutex::new(Image { film: begin.into_film(), samples, fault: None }));
+        let (tasks, to_do) = channel();
+        let shared = Arc::clone(&image);
+        let thread = std::thread::spawn(move || merge(&to_do, &shared, &identity, checkpoint.as_ref()));
+        Self { tasks: Some(tasks), image, thread: Some(thread) }
+    }
+
+    /// Adds a contribution, soon.
+    pub(crate) fn add(&self, contribution: Contribution) {
+        self.send(Task::Add(contribution));
+    }
+
+    /// Waits until all contributions are added and the checkpoint, if any, holds them.
+    pub(crate) fn settle(&self) {
+        let (done, wait) = channel();
+        self.send(Task::Settle(done));
+        // An error means that the thread is gone, and with it its work.
+        let _ = wait.recv();
+    }
+
+    /// Copies the film.
+    pub(crate) fn read(&self, film: &mut Film) {
+        film.clone_from(&lock(&self.image).film);
+    }
+
+    /// Why the last checkpoint could not be written; asked once.
+    pub(crate) fn take_fault(&self) -> Option<String> {
+        lock(&self.image).fault.take()
+    }
+
+    fn send(&self, task: Task) {
+        if let Some(tasks) = &self.tasks {
+            let _ = tasks.send(task);
+        }
+    }
+}
+
+impl Drop for Merger {
+    fn drop(&mut self) {
+        self.tasks = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn lock(image: &Mutex<Image>) -> std::sync::MutexGuard<'_, Image> {
+    image.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn merge(
+    tasks: &Receiver<Task>,
+    image: &Mutex<Image>,
+    identity: &Identity,
+    checkpoint: Option<&Checkpoint>,
+) {
+    let mut written = Instant::now();
+    let mut unwritten = false;
+    for task in tasks {
+        match task {
+            Task::Add(contribution) => {
+                add(&mut lock(image), contribution);
+                unwritten = true;
+                if checkpoint.is_some_and(|checkpoint| written.elapsed() >= checkpoint.every) {
+                    write(image, identity, checkpoint);
+                    (written, unwritten) = (Instant::now(), false);
+                }
+            }
+            Task::Settle(done) => {
+                if std::mem::take(&mut unwritten) {
+                    write(image, identity, checkpoint);
+                    written = Instant::now();
+                }
+                let _ = done.send(());
+            }
+        }
+    }
+}
+
+fn add(image: &mut Image, contribution: Contribution) {
+    let film = &mut image.film;
+    for (sum, add) in film.sums.as_flattened_mut().iter_mut().zip(contribution.sums.as_flattened()) {
+        *sum = sum.wrapping_add(*add);
+    }
+    film.spp += contribution.samples.end - contribution.samples.start;
+    film.invalid.merge(&contribution.invalid);
+    image.samples.insert(contribution.samples);
+}
+
+/// Writes the image as it is; a fault is kept for whoever asks, since the render can go on without.
+fn write(image: &Mutex<Image>, identity: &Identity, checkpoint: Option<&Checkpoint>) {
+    let Some(checkpoint) = checkpoint else { return };
+    let (film, samples) = {
+        let image = lock(image);
+        (image.film.clone(), image.samples.clone())
+    };
+    let written = part(identity, samples, film).map_err(|e| e.to_string()).and_then(|part| {
+        write_film_file(&checkpoint.path, &part, &checkpoint.note).map_err(|e| e.to_string())
+    });
+    lock(image).fault = written.err();
+}
+
+fn part(identity: &Identity, samples: SampleSet, film: Film) -> Result<PartialFilm, MergeError> {
+    PartialFilm::new(identity.clone(), samples, film)
+}

@@ -1,0 +1,188 @@
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+/// A simulated worker: its rate, and the faults it has.
+#[derive(Clone, Debug)]
+struct Machine {
+    /// Samples per pixel and second.
+    rate: f64,
+    /// The time at which it is lost, if ever.
+    dies: Option<f64>,
+    /// The time at which it comes.
+    joins: f64,
+    /// Each `stalls`th lease takes twenty times as long.
+    stalls: Option<u32>,
+}
+
+/// What a simulation came to.
+struct Outcome {
+    committed: SampleSet,
+    /// Times that each sample was committed.
+    counts: Vec<u32>,
+    seconds: f64,
+    /// Samples rendered for nothing.
+    wasted: u64,
+    busy: f64,
+}
+
+/// Runs a schedule on machines in simulated time; panics when it stops short of the end.
+fn simulate(schedule: Schedule, wanted: u32, machines: &[Machine]) -> Outcome {
+    let mut scheduler = Scheduler::new(schedule, SampleSet::from(0..wanted), 0);
+    // Events by time in microseconds: a worker joins, ends a lease, or dies
+    let mut events: BTreeSet<(u64, u32, u8, u64)> = BTreeSet::new();
+    let at = |seconds: f64| (seconds * 1e6) as u64;
+    for (id, machine) in machines.iter().enumerate() {
+        events.insert((at(machine.joins), id as u32, 0, 0));
+        if let Some(dies) = machine.dies {
+            events.insert((at(dies), id as u32, 2, 0));
+        }
+    }
+    let mut grants: BTreeMap<u64, (Grant, f64)> = BTreeMap::new();
+    let (mut counts, mut alive) = (vec![0; wanted as usize], BTreeSet::new());
+    let (mut wasted, mut now, mut leases_of, mut busy) = (0, 0.0, vec![0u32; machines.len()], 0.0);
+    while let Some((time, id, kind, lease)) = events.pop_first() {
+        now = time as f64 / 1e6;
+        match kind {
+            0 => {
+                alive.insert(id);
+                scheduler.join(id, None);
+            }
+            1 if alive.contains(&id) => {
+                let (grant, took) = grants.remove(&lease).unwrap();
+                let machine = &machines[id as usize];
+                let in_time = grant.seconds.map_or(u32::MAX, |s| (s * machine.rate).ceil().max(1.0) as u32);
+                let end = grant.samples.end.min(grant.samples.start.saturating_add(in_time));
+                busy += took;
+                assert!(scheduler.rendered(id, lease, end, took));
+                match scheduler.commit(id, lease) {
+                    (Commit::Accepted, range) => {
+                        assert_eq!(range, grant.samples.start..end);
+                        range.for_each(|i| counts[i as usize] += 1);
+                    }
+                    (Commit::Duplicate, range) => wasted += u64::from(range.end - range.start),
+                    (Commit::Unknown, _) => panic!("lease {lease} is not known"),
+                }
+            }
+            2 => {
+                alive.remove(&id);
+                scheduler.leave(id);
+            }
+            _ => {}
+        }
+        if scheduler.is_complete() {
+            break;
+        }
+        // What happens at the same time happens before the next grants
+        if events.first().is_some_and(|next| next.0 == time) {
+            continue;
+        }
+        for &id in &alive {
+            let Some(grant) = scheduler.grant(id, now) else { continue };
+            let machine = &machines[id as usize];
+            leases_of[id as usize] += 1;
+            let length = f64::from(grant.samples.end - grant.samples.start) / machine.rate;
+            let slow = machine.stalls.is_some_and(|n| leases_of[id as usize] % n == 0);
+            let took = grant.seconds.map_or(length, |s| s.max(1.0 / machine.rate).min(length))
+                * if slow { 20.0 } else { 1.0 };
+            events.insert((at(now + took) + 1, id, 1, grant.lease));
+            grants.insert(grant.lease, (grant, took));
+        }
+    }
+    wasted += grants.values().map(|(grant, _)| u64::from(grant.samples.end - grant.samples.start)).sum::<u64>();
+    assert!(scheduler.is_complete(), "{schedule} stopped with {} of {wanted}", scheduler.committed());
+    Outcome { committed: scheduler.committed().clone(), counts, seconds: now, wasted, busy }
+}
+
+fn steady(rate: f64) -> Machine {
+    Machine { rate, dies: None, joins: 0.0, stalls: None }
+}
+
+fn machine() -> impl Strategy<Value = Machine> {
+    let rate = (0.0f64..4.0).prop_map(|e| 10f64.powf(e));
+    let dies = prop::option::of(0.0f64..3.0);
+    (rate, dies, 0.0f64..2.0, prop::option::of(1u32..6))
+        .prop_map(|(rate, dies, joins, stalls)| Machine { rate, dies, joins, stalls })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    /// One worker lives; all others may come late, stall and die.
+    #[test]
+    fn every_sample_is_committed_once_in_every_schedule(
+        machines in prop::collection::vec(machine(), 0..5),
+        wanted in 1u32..3000,
+        schedule in prop::sample::select(Schedule::ALL.to_vec()),
+    ) {
+        let mut machines = machines;
+        machines.push(steady(500.0));
+        let outcome = simulate(schedule, wanted, &machines);
+        prop_assert_eq!(outcome.committed, SampleSet::from(0..wanted));
+        prop_assert!(outcome.counts.iter().all(|&count| count == 1));
+    }
+
+    /// Half of the rate of all together is a lower bound that holds for steady workers of very unlike rates.
+    #[test]
+    fn guided_schedules_keep_unlike_workers_busy(
+        rates in prop::collection::vec((1.0f64..4.0).prop_map(|e| 10f64.powf(e)), 1..6),
+    ) {
+        let machines: Vec<_> = rates.iter().map(|&rate| steady(rate)).collect();
+        let all: f64 = rates.iter().sum();
+        let wanted = ((all * 10.0) as u32).clamp(2_000, 60_000);
+        let outcome = simulate(Schedule::GuidedBackup, wanted, &machines);
+        let efficiency = f64::from(wanted) / all / outcome.seconds;
+        prop_assert!(efficiency > 0.95, "{} of {:?}", efficiency, rates);
+    }
+}
+
+#[test]
+fn two_equal_workers_take_half_of_the_time_and_an_idle_one_does_not_slow_the_other() {
+    let one = simulate(Schedule::GuidedBackup, 4096, &[steady(800.0)]).seconds;
+    let two = simulate(Schedule::GuidedBackup, 4096, &[steady(800.0), steady(800.0)]).seconds;
+    assert!(one / two > 1.98, "{one} s alone, {two} s together");
+    let with_a_slow_one = simulate(Schedule::GuidedBackup, 800, &[steady(800.0), steady(0.5)]).seconds;
+    assert!(with_a_slow_one < 1.01, "{with_a_slow_one} s, where one worker alone takes 1 s");
+}
+
+#[test]
+fn backups_end_a_render_that_a_stalled_worker_holds_up() {
+    let stalled = Machine { stalls: Some(3), ..steady(100.0) };
+    let machines = [steady(1000.0), stalled];
+    let without = simulate(Schedule::Guided, 8000, &machines);
+    let with = simulate(Schedule::GuidedBackup, 8000, &machines);
+    assert!(with.seconds < without.seconds * 0.8, "{} s and {} s", with.seconds, without.seconds);
+    assert!(with.wasted > 0 && without.wasted == 0);
+}
+
+#[test]
+fn demand_is_uneven_with_few_samples_and_equal_shares_wait_for_the_slowest() {
+    let machines = [steady(1000.0), steady(100.0)];
+    let seconds = |schedule| simulate(schedule, 8000, &machines).seconds;
+    let ideal = 8000.0 / 1100.0;
+    assert!(seconds(Schedule::Equal) > 4.0 * ideal);
+    assert!(seconds(Schedule::GuidedBackup) < 1.02 * ideal, "{}", seconds(Schedule::GuidedBackup) / ideal);
+    assert!(seconds(Schedule::Proportional) < 1.2 * ideal, "{}", seconds(Schedule::Proportional) / ideal);
+}
+
+#[test]
+fn a_lost_lease_costs_no_more_than_the_longest_lease() {
+    let dies = Machine { dies: Some(4.0), ..steady(1000.0) };
+    let outcome = simulate(Schedule::GuidedBackup, 20_000, &[steady(1000.0), dies]);
+    let rendered = outcome.busy * 1000.0;
+    assert!(rendered - 20_000.0 <= LONGEST * 1000.0, "{rendered} of 20000 were rendered");
+}
+
+#[test]
+fn late_or_unknown_leases_are_not_committed() {
+    let mut scheduler = Scheduler::new(Schedule::Equal, SampleSet::from(0..10), 0);
+    scheduler.join(1, None);
+    let grant = scheduler.grant(1, 0.0).unwrap();
+    assert_eq!(scheduler.commit(1, grant.lease).0, Commit::Unknown, "it is not rendered yet");
+    assert!(!scheduler.rendered(1, grant.lease, 11, 1.0), "it would be longer than it is");
+    assert!(!scheduler.rendered(2, grant.lease, 10, 1.0), "it is another worker's");
+    assert!(scheduler.rendered(1, grant.lease, 10, 1.0));
+    scheduler.leave(1);
+    assert_eq!(scheduler.commit(1, grant.lease).0, Commit::Unknown, "its worker is lost");
+    assert_eq!(scheduler.free(), SampleSet::from(0..10));
+}

@@ -1,0 +1,65 @@
+//! Who rendered what and when: the data of a Gantt chart.
+
+use std::ops::Range;
+
+/// The fate of a lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Its samples are in the image.
+    Committed,
+    /// Another copy of its samples was first.
+    Duplicate,
+    /// Its worker was lost before its film arrived.
+    Lost,
+}
+
+impl Outcome {
+    /// The name in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Committed => "committed",
+            Self::Duplicate => "duplicate",
+            Self::Lost => "lost",
+        }
+    }
+}
+
+/// One lease of one worker. Times are in seconds since the pass began.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interval {
+    /// The worker's target.
+    pub target: String,
+    /// When the lease was granted.
+    pub start: f64,
+    /// When its samples were rendered, or its worker was lost.
+    pub end: f64,
+    /// The samples of every pixel.
+    pub samples: Range<u32>,
+    /// Its fate.
+    pub outcome: Outcome,
+    /// Whether it repeated another worker's lease.
+    pub backup: bool,
+}
+
+/// The leases of one pass, in the order of their ends.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Timeline {
+    /// The leases.
+    pub intervals: Vec<Interval>,
+    /// Seconds from the first lease to the last film.
+    pub seconds: f64,
+}
+
+impl Timeline {
+    /// Samples per pixel that were rendered for nothing.
+    pub fn wasted(&self) -> u64 {
+        let wasted = self.intervals.iter().filter(|i| i.outcome != Outcome::Committed);
+        wasted.map(|i| u64::from(i.samples.end - i.samples.start)).sum()
+    }
+
+    /// The share of the pass in which a target worked, 0 to 1.
+    pub fn busy(&self, target: &str) -> f64 {
+        let of_target = self.intervals.iter().filter(|i| i.target == target);
+        of_target.map(|i| i.end - i.start).sum::<f64>() / self.seconds.max(f64::MIN_POSITIVE)
+    }
+}

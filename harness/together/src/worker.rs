@@ -1,0 +1,257 @@
+//! A worker: renders leases on one target until it is told to stop.
+
+use crate::wire::{Order, PROTOCOL, Report, receive, send};
+use lockstep_core::film::{InvalidSamples, MAX_SPP};
+use lockstep_core::{Error, Film, PassReport, Renderer, Scene, Settings};
+use std::io::BufReader;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// Seconds of samples between two looks at orders.
+const CHUNK: f64 = 0.5;
+/// Seconds of samples in a chunk of a lease that measures the rate.
+const PROBE_CHUNK: f64 = 0.1;
+
+/// Why a worker ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The coordinator cannot be reached.
+    #[error("the coordinator is gone: {0}")]
+    Stream(#[from] std::io::Error),
+    /// The renderer failed. The coordinator knows.
+    #[error(transparent)]
+    Renderer(#[from] Error),
+}
+
+/// Serves a coordinator: loads the scenes and renders the leases that it sends, and sends back what each lease adds
+/// to the film. Returns when the coordinator says so or is gone, or `leave` returns true between two chunks.
+///
+/// # Errors
+/// [`ServeError`].
+pub fn serve(
+    stream: &UnixStream,
+    semantics: &str,
+    renderer: &mut dyn Renderer,
+    leave: &dyn Fn() -> bool,
+) -> Result<(), ServeError> {
+    let outgoing = Mutex::new(stream.try_clone()?);
+    let report = |message: &Report, sums: &[[i64; 3]]| {
+        // A panic elsewhere cannot have left a lock that guards no data in a bad state.
+        let mut stream = outgoing.lock().unwrap_or_else(PoisonError::into_inner);
+        send(&mut *stream, message, sums)
+    };
+    let device = renderer.device().clone();
+    let (protocol, semantics) = (PROTOCOL, semantics.to_owned());
+    report(&Report::Hello { protocol, semantics, device, pid: std::process::id() }, &[])?;
+    let (to_self, orders) = channel();
+    let incoming = stream.try_clone()?;
+    std::thread::scope(|scope| {
+        scope.spawn(move || forward_orders(incoming, &to_self));
+        // One film may wait while another is sent
+        let (films, to_send) = sync_channel(1);
+        let (done, spare) = channel();
+        let report = &report;
+        scope.spawn(move || send_films(&to_send, &done, report));
+        let mut worker = Worker { renderer, report, loaded: None, seconds_per_spp: 0.0, next_order: None };
+        let result = worker.run(&orders, &films, &spare, leave);
+        drop(films);
+        let result = match result {
+            Err(ServeError::Renderer(error)) => {
+                let lasting = matches!(error, Error::Unavailable { .. } | Error::Unsupported { .. });
+                let _ = report(&Report::Failed { reason: error.to_string(), lasting }, &[]);
+                Err(error.into())
+            }
+            other => other,
+        };
+        // Ends the thread that waits for orders
+        let _ = stream.shutdown(std::net::Shutdown::Read);
+        result
+    })
+}
+
+/// Passes on orders until the coordinator is gone.
+fn forward_orders(stream: UnixStream, to: &Sender<Order>) {
+    let mut stream = BufReader::new(stream);
+    while let Ok(Some((order, _))) = receive(&mut stream) {
+        if to.send(order).is_err() {
+            return;
+        }
+    }
+}
+
+/// A film as the device holds it after a lease, and the lease. A film of `None` begins anew from zero.
+struct Rendered {
+    lease: u64,
+    film: Option<Film>,
+}
+
+/// Sends what each lease has added: the film now less the film before. Nothing is assumed of films, since a broken
+/// renderer may return any; the coordinator checks what it gets.
+fn send_films(
+    films: &Receiver<Rendered>,
+    done: &Sender<Film>,
+    report: &dyn Fn(&Report, &[[i64; 3]]) -> std::io::Result<()>,
+) {
+    let mut before: Option<Film> = None;
+    for Rendered { lease, film } in films {
+        let Some(film) = film else {
+            before = None;
+            continue;
+        };
+        let (width, height) = (film.width(), film.height());
+        let message = |spp, invalid| Report::Film { lease, width, height, spp, invalid };
+        let sent = match before.take() {
+            None => report(&message(film.spp, film.invalid), &film.sums),
+            Some(mut delta) => {
+                for (old, new) in delta.sums.as_flattened_mut().iter_mut().zip(film.sums.as_flattened()) {
+                    *old = new.wrapping_sub(*old);
+                }
+                let invalid = difference(&film.invalid, &delta.invalid);
+                let sent = report(&message(film.spp.wrapping_sub(delta.spp), invalid), &delta.sums);
+                let _ = done.send(delta);
+                sent
+            }
+        };
+        if sent.is_err() {
+            return;
+        }
+        before = Some(film);
+    }
+}
+
+fn difference(now: &InvalidSamples, before: &InvalidSamples) -> InvalidSamples {
+    InvalidSamples {
+        non_finite: now.non_finite.saturating_sub(before.non_finite),
+        negative: now.negative.saturating_sub(before.negative),
+        clamped: now.clamped.saturating_sub(before.clamped),
+    }
+}
+
+struct Loaded {
+    scene: Scene,
+    settings: Settings,
+    /// Samples per pixel in the renderer's film.
+    spp: u32,
+}
+
+struct Worker<'a> {
+    renderer: &'a mut dyn Renderer,
+    report: &'a dyn Fn(&Report, &[[i64; 3]]) -> std::io::Result<()>,
+    loaded: Option<Loaded>,
+    seconds_per_spp: f64,
+    /// An order that came while a lease was in work.
+    next_order: Option<Order>,
+}
+
+impl Worker<'_> {
+    fn run(
+        &mut self,
+        orders: &Receiver<Order>,
+        films: &std::sync::mpsc::SyncSender<Rendered>,
+        spare: &Receiver<Film>,
+        leave: &dyn Fn() -> bool,
+    ) -> Result<(), ServeError> {
+        while let Some(order) = self.next_order.take().or_else(|| orders.recv().ok()) {
+            match order {
+                Order::Stop => return Ok(()),
+                Order::Load { scene, hash, settings, load } => {
+                    self.load(&scene, &hash, settings, load)?;
+                    let _ = films.send(Rendered { lease: 0, film: None });
+                }
+                Order::Lease { lease, start, end, seconds } => {
+                    if self.make_room(end.saturating_sub(start))? {
+                        let _ = films.send(Rendered { lease, film: None });
+                    }
+                    if !self.render(lease, start..end, seconds, orders, leave)? {
+                        return Ok(());
+                    }
+                    let mut film = spare.try_recv().or_else(|_| Film::new(1, 1))?;
+                    self.renderer.read(&mut film)?;
+                    let _ = films.send(Rendered { lease, film: Some(film) });
+                }
+            }
+            if leave() {
+                (self.report)(&Report::Leave, &[])?;
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, path: &Path, hash: &str, settings: Settings, load: u64) -> Result<(), ServeError> {
+        let bytes = std::fs::read(path).map_err(|source| Error::Io {
+            action: "reading",
+            path: path.to_owned(),
+            source,
+        })?;
+        let scene = Scene::unpack(&bytes)?;
+        if scene.hash != hash {
+            let message = format!("the scene {} has another hash than the coordinator's", scene.name);
+            return Err(Error::Contract { actor: "worker".into(), message }.into());
+        }
+        let report = self.renderer.load(&scene, &settings)?;
+        self.loaded = Some(Loaded { scene, settings, spp: 0 });
+        self.seconds_per_spp = 0.0;
+        (self.report)(&Report::Loaded { load, report }, &[])?;
+        Ok(())
+    }
+
+    /// Clears the film if it has no room for as many samples; true if it was cleared.
+    fn make_room(&mut self, samples: u32) -> Result<bool, Error> {
+        let loaded = self.loaded.as_mut().ok_or_else(lockstep_core::nothing_loaded)?;
+        if loaded.spp.saturating_add(samples) <= MAX_SPP {
+            return Ok(false);
+        }
+        self.renderer.load(&loaded.scene, &loaded.settings)?;
+        loaded.spp = 0;
+        Ok(true)
+    }
+
+    /// Renders a lease in chunks; false if the worker is to stop at once.
+    fn render(
+        &mut self,
+        lease: u64,
+        samples: std::ops::Range<u32>,
+        seconds: Option<f64>,
+        orders: &Receiver<Order>,
+        leave: &dyn Fn() -> bool,
+    ) -> Result<bool, ServeError> {
+        let start = Instant::now();
+        let mut sum = PassReport::default();
+        let mut next = samples.start;
+        while next < samples.end {
+            match orders.try_recv() {
+                Ok(Order::Stop) | Err(TryRecvError::Disconnected) => return Ok(false),
+                Err(TryRecvError::Empty) => {}
+                // Nobody waits for this lease any more
+                Ok(order) => self.next_order = Some(order),
+            }
+            if self.next_order.is_some() && next > samples.start {
+                break;
+            }
+            let elapsed = start.elapsed().as_secs_f64();
+            let left = seconds.map(|limit| limit - elapsed);
+            if next > samples.start && (left.is_some_and(|left| left <= 0.0) || leave()) {
+                break;
+            }
+            let aim = left.map_or(CHUNK, |left| left.clamp(0.0, PROBE_CHUNK));
+            let size = if self.seconds_per_spp > 0.0 { (aim / self.seconds_per_spp).max(1.0) as u32 } else { 1 };
+            let chunk = next..samples.end.min(next.saturating_add(size));
+            let count = chunk.end - chunk.start;
+            let chunk_start = Instant::now();
+            sum.merge(self.renderer.accumulate(chunk)?);
+            self.seconds_per_spp = chunk_start.elapsed().as_secs_f64() / f64::from(count);
+            next += count;
+            (self.report)(&Report::Progress { lease, samples: count }, &[])?;
+        }
+        if let Some(loaded) = &mut self.loaded {
+            loaded.spp += next - samples.start;
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        (self.report)(&Report::Rendered { lease, end: next, seconds, report: sum }, &[])?;
+        Ok(true)
+    }
+}
