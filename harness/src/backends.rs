@@ -11,6 +11,7 @@ use lockstep_cpu::BVH_TARGET;
 use lockstep_scenes::LoadOptions;
 
 use crate::exit::Failure;
+use crate::together;
 
 /// Every backend. A new one is one row here and its dependency in Cargo.toml.
 const REGISTRY: &[&dyn Backend] = &[
@@ -19,6 +20,7 @@ const REGISTRY: &[&dyn Backend] = &[
     &lockstep_cuda::Cuda,
     &null::Null,
     &lockstep_cpu::PlainEmbree,
+    &together::Group,
 ];
 
 /// The backends that compile device code, with their probes.
@@ -192,8 +194,15 @@ pub(crate) fn select_in_modes(words: &[String], modes: &[Mode]) -> Result<Vec<Ta
 
 fn select_from(known: &[Target], words: &[String], modes: &[Mode]) -> Result<Vec<Target>, Failure> {
     let mut selected: Vec<Target> = Vec::new();
-    for word in words {
+    for word in &together::whole_words(words) {
         let wanted = TargetId::from(word.to_ascii_lowercase().as_str());
+        if together::is_group(&wanted) {
+            let state = together::describe(&wanted);
+            if !selected.iter().any(|s| s.id == wanted) {
+                selected.push(Target { backend: &together::Group, id: wanted, state });
+            }
+            continue;
+        }
         let modes = if wanted.mode == Mode::Fast { &[Mode::Fast] } else { modes };
         let word = wanted.device_label();
         let found: Vec<&Target> = if word == ALL {

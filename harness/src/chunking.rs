@@ -6,13 +6,17 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use lockstep_core::{PassReport, Renderer};
+use lockstep_core::{PassReport, Renderer, TargetId};
 
 use crate::exit::Failure;
 use crate::interrupt;
+use crate::together;
 
 /// The time that a chunk should take: long enough that starting it costs nothing, short enough to wait for.
 const CHUNK_SECONDS: f64 = 0.7;
+
+/// The same for a group of targets.
+const GROUP_SECONDS: f64 = 60.0;
 
 /// A pass that was rendered, or one that the user stopped.
 #[derive(Debug)]
@@ -24,13 +28,27 @@ pub(crate) enum Pass {
 }
 
 /// The size of chunks, by the speed of the last one.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Chunking {
+    /// Seconds that a chunk should take.
+    chunk_seconds: f64,
     /// Seconds that one sample of every pixel takes; zero before the first chunk.
     seconds_per_spp: f64,
 }
 
+impl Default for Chunking {
+    fn default() -> Self {
+        Self { chunk_seconds: CHUNK_SECONDS, seconds_per_spp: 0.0 }
+    }
+}
+
 impl Chunking {
+    /// Chunks that suit a target. A group shares out each chunk anew, and waits for the last share.
+    pub(crate) fn of(target: &TargetId) -> Self {
+        let chunk_seconds = if together::is_group(target) { GROUP_SECONDS } else { CHUNK_SECONDS };
+        Self { chunk_seconds, ..Self::default() }
+    }
+
     /// Adds samples to a renderer's film, telling `progress` how many are done after each chunk.
     ///
     /// # Errors
@@ -64,7 +82,11 @@ impl Chunking {
 
     /// Samples of every pixel in a chunk; one before the first.
     fn chunk(&self) -> u32 {
-        if self.seconds_per_spp > 0.0 { (CHUNK_SECONDS / self.seconds_per_spp).max(1.0) as u32 } else { 1 }
+        if self.seconds_per_spp > 0.0 {
+            (self.chunk_seconds / self.seconds_per_spp).max(1.0) as u32
+        } else {
+            1
+        }
     }
 }
 
@@ -102,7 +124,7 @@ mod tests {
     #[test]
     fn chunks_grow_with_the_speed_and_stay_at_least_one_sample() {
         assert_eq!(Chunking::default().chunk(), 1);
-        assert_eq!(Chunking { seconds_per_spp: CHUNK_SECONDS / 128.0 }.chunk(), 128);
-        assert_eq!(Chunking { seconds_per_spp: 60.0 }.chunk(), 1);
+        assert_eq!(Chunking { seconds_per_spp: CHUNK_SECONDS / 128.0, ..Chunking::default() }.chunk(), 128);
+        assert_eq!(Chunking { seconds_per_spp: 60.0, ..Chunking::default() }.chunk(), 1);
     }
 }

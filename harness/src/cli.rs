@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep_core::film::MAX_SPP;
 use lockstep_core::{Integrator, MAX_BOUNCES, Mode, Settings};
 use lockstep_scenes::LoadOptions;
+use lockstep_together::Schedule;
 
 use crate::exit::Failure;
 use crate::port::args::PortCommand;
@@ -14,7 +15,7 @@ use crate::values::{Seconds, Size, SppSchedule};
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine; 1 images differ or a check failed; 2 usage; 3 a golden is missing or sizes differ;
 4 bad input, or a file that cannot be read or written; 5 a required target is absent; 6 images that
-are compared cannot tell noise from bias; 130 stopped by Ctrl-C.
+are compared cannot tell noise from bias; 7 all workers of a render were lost; 130 stopped by Ctrl-C.
 
 A SCENE is the name of a built-in scene, as in `cornell` or `atrium:250k`, or a path to a .gltf, .glb, .obj or
 scene.toml file. A TARGET is a name that `lockstep devices` lists, with a device after an @ where there are several,
@@ -38,8 +39,14 @@ pub(crate) enum Command {
     Devices(DevicesArgs),
     /// Fetches missing run-time libraries that need no GPU
     Setup(SetupArgs),
-    /// Renders one image
+    /// Renders one image, on one target or on several together
     Render(RenderArgs),
+    /// Goes on with a render from its checkpoint
+    Resume(ResumeArgs),
+    /// Adds partial films into an image, exactly
+    Merge(MergeArgs),
+    /// Renders for a `render --together`, as one of its targets
+    Worker(WorkerArgs),
     /// Renders scenes on every target at rising samples per pixel, compares and times them, and writes a
     /// report
     Study(StudyArgs),
@@ -224,9 +231,115 @@ pub(crate) struct RenderArgs {
     /// Worker threads of CPU targets [default: all hardware threads]
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     pub(crate) threads: Option<usize>,
-    /// The image file: .exr (linear, every bit kept) or .png (8-bit sRGB)
+    #[command(flatten)]
+    pub(crate) group: GroupArgs,
+    /// Render these samples of every pixel alone, as A..B; a .film of them can be merged with others
+    #[arg(long, value_name = "A..B", conflicts_with = "spp", value_parser = parse_samples)]
+    pub(crate) samples: Option<SampleRange>,
+    /// The image file: .exr (linear, every bit kept), .png (8-bit sRGB), or .film (exact sums, for `lockstep merge`)
     #[arg(short, long = "out", value_name = "FILE")]
     pub(crate) out: PathBuf,
+}
+
+impl RenderArgs {
+    /// The samples to render.
+    pub(crate) fn wanted(&self) -> std::ops::Range<u32> {
+        self.samples.map_or(0..self.spp, |samples| samples.start..samples.end)
+    }
+}
+
+/// A range of sample indices.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SampleRange {
+    /// The first.
+    pub(crate) start: u32,
+    /// One past the last.
+    pub(crate) end: u32,
+}
+
+fn parse_samples(text: &str) -> Result<SampleRange, String> {
+    let wrong = || format!("it must be A..B with 0 <= A < B <= {MAX_SPP}, as in 0..64");
+    let (start, end) = text.split_once("..").ok_or_else(wrong)?;
+    let number = |word: &str| word.parse().map_err(|_| wrong());
+    let (start, end) = (number(start)?, number(end)?);
+    if start < end && end <= MAX_SPP { Ok(SampleRange { start, end }) } else { Err(wrong()) }
+}
+
+/// Several targets on one image.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = TOGETHER)]
+pub(crate) struct GroupArgs {
+    /// Render on these targets together, each in a process of its own; the film is that of one target
+    #[arg(long, value_name = "TARGET", value_delimiter = ',', conflicts_with = "target")]
+    pub(crate) together: Vec<String>,
+    /// How samples are shared: equal, proportional, demand, guided or guided+backup
+    #[arg(long, value_name = "NAME", default_value_t, requires = "together")]
+    pub(crate) schedule: Schedule,
+    /// Keep the film so far in this file, for `lockstep resume FILE`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Option<PathBuf>,
+    /// Time between two writes of the checkpoint
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = parse_seconds, requires = "checkpoint")]
+    pub(crate) checkpoint_every: f64,
+    /// Go on from the checkpoint where there is one
+    #[arg(long, requires = "checkpoint")]
+    pub(crate) resume: bool,
+    /// A socket at which more workers may join: `lockstep worker TARGET --join SOCKET`
+    #[arg(long, value_name = "SOCKET")]
+    pub(crate) listen: Option<PathBuf>,
+    /// The silence after which a worker counts as hung, unless its samples take longer
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
+    pub(crate) silence: f64,
+    /// Write who rendered which samples when to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) timeline: Option<PathBuf>,
+}
+
+impl GroupArgs {
+    /// Whether the render needs a coordinator.
+    pub(crate) fn is_asked_for(&self) -> bool {
+        !self.together.is_empty()
+            || self.checkpoint.is_some()
+            || self.listen.is_some()
+            || self.timeline.is_some()
+    }
+}
+
+/// `lockstep resume`
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArgs {
+    /// The checkpoint of a `lockstep render --checkpoint`
+    pub(crate) checkpoint: PathBuf,
+}
+
+/// `lockstep merge`
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// Partial films of one render: `lockstep render --samples A..B -o PART.film`
+    #[arg(value_name = "FILM", required = true)]
+    pub(crate) parts: Vec<PathBuf>,
+    /// Accept films that lack samples before their last one
+    #[arg(long)]
+    pub(crate) allow_gaps: bool,
+    /// The image file, .exr or .png, or a .film that holds the samples of all
+    #[arg(short, long = "out", value_name = "FILE")]
+    pub(crate) out: PathBuf,
+}
+
+/// `lockstep worker`
+#[derive(Debug, Args)]
+pub(crate) struct WorkerArgs {
+    /// The target
+    pub(crate) target: String,
+    /// The socket of a `render --together --listen SOCKET` [default: standard input, a socket]
+    #[arg(long, value_name = "SOCKET")]
+    pub(crate) join: Option<PathBuf>,
+    /// Processors to run on, as 0,2,4 [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) cpus: Vec<usize>,
+    /// Worker threads of CPU targets [default: as many as there are processors to run on]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
+    pub(crate) threads: Option<usize>,
 }
 
 /// The options of a command that keeps its records in a folder.
@@ -248,6 +361,9 @@ pub(crate) struct FolderArgs {
     #[arg(long, help_heading = RUN)]
     pub(crate) json: bool,
 }
+
+/// The heading of options for several targets.
+const TOGETHER: &str = "Several targets";
 
 /// Headings of `lockstep study --help`.
 const RENDER: &str = "Rendering";

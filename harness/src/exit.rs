@@ -9,6 +9,7 @@ use lockstep_reports::records::RecordError;
 use lockstep_reports::statistics::ComparisonError;
 use lockstep_reports::study::StudyError;
 use lockstep_setup::SetupError;
+use lockstep_together::{FilmFileError, MergeError};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -30,6 +31,8 @@ pub(crate) enum Exit {
     TargetAbsent = 5,
     /// Images that are compared cannot tell noise from bias.
     Inconclusive = 6,
+    /// All workers of a render were lost; its checkpoint, if any, holds what they had rendered.
+    WorkersLost = 7,
     /// Stopped by Ctrl-C or SIGTERM; what was done is recorded (128 + SIGINT).
     Interrupted = 130,
 }
@@ -72,6 +75,15 @@ pub(crate) enum Failure {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// All workers of a render were lost.
+    #[error("{0}")]
+    WorkersLost(String),
+    /// A partial film that cannot be read.
+    #[error(transparent)]
+    FilmFile(#[from] FilmFileError),
+    /// Partial films that cannot be added.
+    #[error(transparent)]
+    Merge(#[from] MergeError),
     /// A scene or a renderer.
     #[error(transparent)]
     Core(#[from] lockstep_core::Error),
@@ -126,6 +138,7 @@ impl Failure {
             Self::Usage(_) | Self::Setup(SetupError::UnknownItem { .. }) => Exit::Usage,
             Self::Missing(_) | Self::Metric(MetricError::SizesDiffer { .. }) => Exit::Missing,
             Self::TargetAbsent { .. } => Exit::TargetAbsent,
+            Self::WorkersLost(_) => Exit::WorkersLost,
             _ => Exit::Input,
         }
     }

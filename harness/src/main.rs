@@ -21,8 +21,10 @@ mod progress;
 mod render;
 mod scenes;
 mod selftest;
+mod semantics;
 mod study;
 mod techniques;
+mod together;
 mod trace;
 mod tune;
 mod values;
@@ -53,6 +55,9 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Devices(args) => devices::run(&args),
         Command::Setup(args) => set_up(&args),
         Command::Render(args) => render::run(&args),
+        Command::Resume(args) => together::resume(&args),
+        Command::Merge(args) => together::merge(&args),
+        Command::Worker(args) => together::work(&args),
         Command::Study(args) => study::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Trace(args) => trace::run(&args),

@@ -36,6 +36,11 @@ impl Bar {
         self.0.inc_length(samples);
     }
 
+    /// The message before the bar.
+    pub(crate) fn message(&self) -> String {
+        self.0.message()
+    }
+
     /// Shows a message before the bar.
     pub(crate) fn say(&self, message: &str) {
         self.0.set_message(message.to_owned());

@@ -1,7 +1,10 @@
 //! `lockstep render`: one image.
 
-use lockstep_core::{Film, Renderer, Settings};
+use std::path::Path;
+
+use lockstep_core::{DeviceInfo, Film, Renderer, Scene, Settings};
 use lockstep_reports::image_io::{ImageMetadata, LinearImage, write_image};
+use lockstep_together::SampleSet;
 
 use crate::backends;
 use crate::bvh_cache;
@@ -14,6 +17,7 @@ use crate::output::say;
 use crate::progress::Bar;
 use crate::scenes;
 use crate::techniques;
+use crate::together;
 use crate::values::Size;
 
 /// The size of an image whose size is not given.
@@ -25,45 +29,80 @@ pub(crate) const DEFAULT_SIZE: Size = Size { width: 320, height: 240 };
 /// [`Failure`] for a scene, target or file that cannot be used.
 pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     let OutputKind::Beauty = args.output;
-    check_extension(args)?;
+    check_extension(&args.out)?;
     if args.techniques.is_some() {
         techniques::check(args.image.integrator)?;
     }
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
+    if args.group.is_asked_for() {
+        return together::render(args);
+    }
     let target = backends::one(&args.target, args.mode.into())?;
     let scene = scenes::load(&args.scene, &args.files.options())?;
     let settings = Settings { mode: target.id.mode, ..args.image.settings(DEFAULT_SIZE) };
     let mut renderer = target.open(&bvh_cache::options(args.threads))?;
     interrupt::listen()?;
     bvh_cache::warn_if_rebuilt(&scene.name, &renderer.load(&scene, &settings)?);
-    let bar = Bar::new(&format!("{} on {}", scene.name, target.id), u64::from(args.spp));
-    let pass =
-        Chunking::default().accumulate(renderer.as_mut(), 0..args.spp, &mut |samples| bar.add(samples))?;
+    let samples = args.wanted();
+    let bar = Bar::new(&format!("{} on {}", scene.name, target.id), samples.len() as u64);
+    let pass = Chunking::of(&target.id)
+        .accumulate(renderer.as_mut(), samples.clone(), &mut |samples| bar.add(samples))?;
     bar.clear();
     let Pass::Done(report) = pass else {
         say("lockstep: stopped; no image was written");
         return Ok(Exit::Interrupted);
     };
     let film = read_film(renderer.as_mut())?;
-    let metadata =
-        ImageMetadata::of_render(&scene.name, &target.id.to_string(), args.spp, u64::from(settings.seed))
-            .with("bounces", &settings.bounces.to_string())
-            .with("integrator", settings.integrator.as_str())
-            .with("mode", target.id.mode.as_str())
-            .with("scene-hash", &scene.hash)
-            .with("device", &renderer.device().device);
-    write_image(&args.out, &image_of(&film)?, &metadata)?;
-    let seconds = report.stages.total_ms / 1e3;
-    let samples = u64::from(args.spp) * film.sums.len() as u64;
-    say(&format!("{}: {samples} samples in {seconds:.2} s on {}", args.out.display(), target.id));
+    let (name, device) = (target.id.to_string(), renderer.device());
+    let samples = samples.into();
+    let output = Output { args, scene: &scene, settings: &settings, target: &name, device, samples };
+    write_output(&output, &film, report.stages.total_ms / 1e3)
+}
+
+/// A finished render, and where it goes.
+pub(crate) struct Output<'a> {
+    /// The command.
+    pub(crate) args: &'a RenderArgs,
+    /// The scene.
+    pub(crate) scene: &'a Scene,
+    /// The settings.
+    pub(crate) settings: &'a Settings,
+    /// The target's name.
+    pub(crate) target: &'a str,
+    /// The target's device.
+    pub(crate) device: &'a DeviceInfo,
+    /// The samples in the film.
+    pub(crate) samples: SampleSet,
+}
+
+/// Writes the film as the command asks for, and says what it took.
+///
+/// # Errors
+/// [`Failure`] for files that cannot be written.
+pub(crate) fn write_output(output: &Output<'_>, film: &Film, seconds: f64) -> Result<Exit, Failure> {
+    let Output { args, scene, settings, target, device, .. } = output;
+    let metadata = ImageMetadata::of_render(&scene.name, target, film.spp, u64::from(settings.seed))
+        .with("bounces", &settings.bounces.to_string())
+        .with("integrator", settings.integrator.as_str())
+        .with("mode", settings.mode.as_str())
+        .with("scene-hash", &scene.hash)
+        .with("device", &device.device);
+    if is_film(&args.out) {
+        let part = together::part_of(scene, settings, device, output.samples.clone(), film.clone())?;
+        together::write_part(&args.out, &part)?;
+    } else {
+        write_image(&args.out, &image_of(film)?, &metadata)?;
+    }
+    let samples = u64::from(film.spp) * film.sums.len() as u64;
+    say(&format!("{}: {samples} samples in {seconds:.2} s on {target}", args.out.display()));
     let mut exit = Exit::Fine;
     if !film.invalid.is_zero() {
-        say(&format!("lockstep: {} made samples that had to be altered: {}", target.id, film.invalid));
+        say(&format!("lockstep: {target} made samples that had to be altered: {}", film.invalid));
         exit = Exit::Differs;
     }
     if let Some(folder) = &args.techniques {
         let options = bvh_cache::options(args.threads);
-        match techniques::write(folder, &scene, &settings, &options, &film, &metadata)? {
+        match techniques::write(folder, scene, settings, &options, film, &metadata)? {
             Exit::Fine => {}
             worse => exit = worse,
         }
@@ -71,14 +110,19 @@ pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
+/// Whether a file is to hold exact sums instead of an image.
+pub(crate) fn is_film(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("film"))
+}
+
 /// Refuses an unknown kind of file before the work, not after it.
-fn check_extension(args: &RenderArgs) -> Result<(), Failure> {
-    let extension = args.out.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+pub(crate) fn check_extension(path: &Path) -> Result<(), Failure> {
+    let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
     match extension.as_deref() {
-        Some("exr" | "png") => Ok(()),
+        Some("exr" | "png" | "film") => Ok(()),
         _ => Err(Failure::Usage(format!(
-            "cannot write {}: its name must end in .exr (linear) or .png (sRGB)",
-            args.out.display()
+            "cannot write {}: its name must end in .exr (linear), .png (sRGB) or .film (exact sums)",
+            path.display()
         ))),
     }
 }

@@ -87,7 +87,11 @@ fn take<T: AnyBitPattern + NoUninit + Zeroable>(rest: &mut &[u8]) -> Result<Vec<
 }
 
 fn damaged(fault: &str) -> Error {
-    Error::scene("packed scene", "bytes", format!("{fault}; it was damaged on its way, or packed by another version"))
+    Error::scene(
+        "packed scene",
+        "bytes",
+        format!("{fault}; it was damaged on its way, or packed by another version"),
+    )
 }
 
 #[cfg(test)]

@@ -67,10 +67,10 @@ impl TargetSession {
     pub(crate) fn new(id: TargetId, renderer: Box<dyn Renderer>) -> Self {
         let info = renderer.device().clone();
         Self {
+            chunking: Chunking::of(&id),
             id,
             info,
             renderer,
-            chunking: Chunking::default(),
             loaded: None,
             spp: 0,
             clock: RenderClock::default(),
@@ -96,7 +96,7 @@ impl TargetSession {
         purpose: Purpose,
     ) -> Result<LoadReport, Failure> {
         (self.loaded, self.spp, self.last) = (None, 0, None);
-        (self.chunking, self.clock) = (Chunking::default(), RenderClock::default());
+        (self.chunking, self.clock) = (Chunking::of(&self.id), RenderClock::default());
         let report = self.renderer.load(scene, &Settings { mode: self.id.mode, ..*settings })?;
         bvh_cache::warn_if_rebuilt(&scene.name, &report);
         self.loaded = Some(Loaded { scene: scene.name.clone(), settings: *settings, purpose });

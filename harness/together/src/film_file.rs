@@ -85,8 +85,11 @@ pub enum FilmFileError {
 /// # Errors
 /// [`WriteError`], naming `path`.
 pub fn write_film_file(path: &Path, part: &PartialFilm, note: &serde_json::Value) -> Result<(), WriteError> {
-    let bytes = encode(part, note)
-        .map_err(|source| WriteError::Io { action: "encode", path: path.to_owned(), source: source.into() })?;
+    let bytes = encode(part, note).map_err(|source| WriteError::Io {
+        action: "encode",
+        path: path.to_owned(),
+        source: source.into(),
+    })?;
     atomic_write(path, |file| file.write_all(&bytes))
 }
 

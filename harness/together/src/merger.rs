@@ -99,12 +99,7 @@ fn lock(image: &Mutex<Image>) -> std::sync::MutexGuard<'_, Image> {
     image.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn merge(
-    tasks: &Receiver<Task>,
-    image: &Mutex<Image>,
-    identity: &Identity,
-    checkpoint: Option<&Checkpoint>,
-) {
+fn merge(tasks: &Receiver<Task>, image: &Mutex<Image>, identity: &Identity, checkpoint: Option<&Checkpoint>) {
     let mut written = Instant::now();
     let mut unwritten = false;
     for task in tasks {

@@ -146,9 +146,9 @@ impl Scheduler {
         }
         let known = self.workers.get(&worker)?.clone();
         let free = self.free();
-        let Some(first) = free.ranges().first().cloned() else {
+        if free.is_empty() {
             return if self.schedule == Schedule::GuidedBackup { self.back_up(worker, now) } else { None };
-        };
+        }
         let (count, seconds) = match self.schedule {
             Schedule::Equal => (self.equal_part(), None),
             Schedule::Demand => (self.wanted.len().div_ceil(u64::from(DEMAND_LEASES)), None),
@@ -156,7 +156,11 @@ impl Scheduler {
             Schedule::Guided | Schedule::GuidedBackup => self.guided(worker, &known, free.len(), now)?,
         };
         let count = u32::try_from(count.max(1)).unwrap_or(u32::MAX);
-        let samples = first.start..first.end.min(first.start.saturating_add(count));
+        // The first gap that has room for all, else the longest
+        let room = |range: &&Range<u32>| range.end - range.start >= count;
+        let longest = || free.ranges().iter().max_by_key(|range| range.end - range.start);
+        let gap = free.ranges().iter().find(room).or_else(longest)?;
+        let samples = gap.start..gap.end.min(gap.start.saturating_add(count));
         Some(self.lease(worker, samples, seconds, false, now))
     }
 
@@ -300,7 +304,8 @@ impl Scheduler {
 
     /// The film of a rendered lease has arrived.
     pub fn commit(&mut self, worker: WorkerId, lease: u64) -> (Commit, Range<u32>) {
-        let Some(entry) = self.leases.get(&lease).filter(|l| l.worker == worker && l.rendered).cloned() else {
+        let Some(entry) = self.leases.get(&lease).filter(|l| l.worker == worker && l.rendered).cloned()
+        else {
             return (Commit::Unknown, 0..0);
         };
         self.leases.remove(&lease);

@@ -156,11 +156,19 @@ impl Together {
     ///
     /// # Errors
     /// [`Error::Io`] when the socket of [`Options::listen`] cannot be made.
-    pub fn new(info: DeviceInfo, targets: &[String], launcher: Box<dyn Launcher>, options: Options) -> Result<Self> {
+    pub fn new(
+        info: DeviceInfo,
+        targets: &[String],
+        launcher: Box<dyn Launcher>,
+        options: Options,
+    ) -> Result<Self> {
         let (to_self, events) = channel();
         if let Some(path) = &options.listen {
-            listen(path, to_self.clone())
-                .map_err(|source| Error::Io { action: "listening at", path: path.clone(), source })?;
+            listen(path, to_self.clone()).map_err(|source| Error::Io {
+                action: "listening at",
+                path: path.clone(),
+                source,
+            })?;
         }
         let slot = |target: &String| Slot { target: target.clone(), restarts: 0, useful: true };
         Ok(Self {
@@ -403,9 +411,13 @@ impl Together {
 
     fn take_report(&mut self, id: WorkerId, report: Report, watch: Watch<'_>) {
         match report {
-            Report::Hello { protocol, semantics, device, .. } => self.greet(id, protocol, &semantics, &device),
+            Report::Hello { protocol, semantics, device, .. } => {
+                self.greet(id, protocol, &semantics, &device)
+            }
             Report::Loaded { load, report } => {
-                let Some(loaded) = self.loaded.as_mut().filter(|loaded| loaded.number == load) else { return };
+                let Some(loaded) = self.loaded.as_mut().filter(|loaded| loaded.number == load) else {
+                    return;
+                };
                 loaded.report.get_or_insert(report);
                 if let Some(worker) = self.workers.get_mut(&id) {
                     worker.state = State::Ready;
@@ -419,7 +431,9 @@ impl Together {
                     watch(Some((&worker.target, samples)));
                 }
             }
-            Report::Rendered { lease, end, seconds, report } => self.rendered(id, lease, end, seconds, report),
+            Report::Rendered { lease, end, seconds, report } => {
+                self.rendered(id, lease, end, seconds, report)
+            }
             Report::Failed { reason, lasting } => self.lose(id, &reason, !lasting),
             Report::Leave => self.lose(id, "it left", false),
             // The thread that reads makes an event of its own of films
@@ -480,14 +494,20 @@ impl Together {
     ) {
         let (Some(loaded), Some(pass)) = (&self.loaded, &mut self.pass) else { return };
         let settings = &loaded.settings;
-        if size != [settings.width, settings.height] || sums.len() as u64 != u64::from(size[0]) * u64::from(size[1]) {
+        if size != [settings.width, settings.height]
+            || sums.len() as u64 != u64::from(size[0]) * u64::from(size[1])
+        {
             let text = format!("it sent a film of {}x{} pixels, which nobody asked for", size[0], size[1]);
             self.lose(id, &text, false);
             return;
         }
         let expected = pass.rendered.get(&lease).map(|(interval, _)| interval.samples.clone());
         if expected.is_some_and(|samples| samples.end - samples.start != spp) {
-            self.lose(id, &format!("it sent {spp} samples per pixel, which are not those of its lease"), false);
+            self.lose(
+                id,
+                &format!("it sent {spp} samples per pixel, which are not those of its lease"),
+                false,
+            );
             return;
         }
         let (commit, samples) = pass.scheduler.commit(id, lease);
@@ -545,7 +565,8 @@ impl Together {
         let Some(pass) = &self.pass else { return };
         let limit = |id: WorkerId, worker: &Worker| {
             let rate = pass.scheduler.rate(id).or(worker.rate);
-            let by_rate = rate.map_or(Duration::ZERO, |rate| Duration::from_secs_f64(SILENT_SAMPLES / rate.max(1e-6)));
+            let by_rate =
+                rate.map_or(Duration::ZERO, |rate| Duration::from_secs_f64(SILENT_SAMPLES / rate.max(1e-6)));
             by_rate.max(self.options.silence)
         };
         let silent = |(&id, worker): (&WorkerId, &Worker)| {

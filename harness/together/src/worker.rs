@@ -238,7 +238,8 @@ impl Worker<'_> {
                 break;
             }
             let aim = left.map_or(CHUNK, |left| left.clamp(0.0, PROBE_CHUNK));
-            let size = if self.seconds_per_spp > 0.0 { (aim / self.seconds_per_spp).max(1.0) as u32 } else { 1 };
+            let size =
+                if self.seconds_per_spp > 0.0 { (aim / self.seconds_per_spp).max(1.0) as u32 } else { 1 };
             let chunk = next..samples.end.min(next.saturating_add(size));
             let count = chunk.end - chunk.start;
             let chunk_start = Instant::now();

@@ -7,7 +7,8 @@ use lockstep_core::null::NullRenderer;
 use lockstep_core::scene::{EnvironmentLight, SceneBuilder};
 use lockstep_core::{DeviceInfo, Error, Film, LoadReport, PassReport, Renderer, Result, Scene, Settings};
 use lockstep_together::{
-    Checkpoint, Ended, Launch, Launcher, Options, Outcome, SampleSet, Schedule, Start, Together, read_film_file, serve,
+    Checkpoint, Ended, Launch, Launcher, Options, Outcome, SampleSet, Schedule, Start, Together,
+    read_film_file, serve,
 };
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -210,7 +211,10 @@ fn a_hung_worker_is_dropped_and_its_lease_goes_to_another() {
     together.accumulate(0..SPP).unwrap();
     assert_eq!(film_of(&mut together), film_of_one_device(SPP));
     let notes = together.take_notes();
-    assert!(notes.iter().any(|note| note.target == "fake@0" && note.text.contains("not been heard")), "{notes:?}");
+    assert!(
+        notes.iter().any(|note| note.target == "fake@0" && note.text.contains("not been heard")),
+        "{notes:?}"
+    );
     assert!(together.timeline().intervals.iter().any(|i| i.outcome == Outcome::Lost));
 }
 
@@ -234,7 +238,10 @@ fn when_all_workers_are_lost_the_error_names_each_and_the_checkpoint_resumes_to_
     let mut together = group(vec![dies(), dies()], with_checkpoint.clone());
     together.load(&scene(), &SETTINGS).unwrap();
     let error = together.render(&SampleSet::from(0..SPP), &mut |_| true).unwrap_err().to_string();
-    assert!(error.contains("fake@0") && error.contains("fake@1") && error.contains("illegal address"), "{error}");
+    assert!(
+        error.contains("fake@0") && error.contains("fake@1") && error.contains("illegal address"),
+        "{error}"
+    );
     drop(together);
 
     let (part, note) = read_film_file(&path).unwrap();

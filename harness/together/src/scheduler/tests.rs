@@ -89,7 +89,8 @@ fn simulate(schedule: Schedule, wanted: u32, machines: &[Machine]) -> Outcome {
             grants.insert(grant.lease, (grant, took));
         }
     }
-    wasted += grants.values().map(|(grant, _)| u64::from(grant.samples.end - grant.samples.start)).sum::<u64>();
+    wasted +=
+        grants.values().map(|(grant, _)| u64::from(grant.samples.end - grant.samples.start)).sum::<u64>();
     assert!(scheduler.is_complete(), "{schedule} stopped with {} of {wanted}", scheduler.committed());
     Outcome { committed: scheduler.committed().clone(), counts, seconds: now, wasted, busy }
 }
@@ -101,8 +102,12 @@ fn steady(rate: f64) -> Machine {
 fn machine() -> impl Strategy<Value = Machine> {
     let rate = (0.0f64..4.0).prop_map(|e| 10f64.powf(e));
     let dies = prop::option::of(0.0f64..3.0);
-    (rate, dies, 0.0f64..2.0, prop::option::of(1u32..6))
-        .prop_map(|(rate, dies, joins, stalls)| Machine { rate, dies, joins, stalls })
+    (rate, dies, 0.0f64..2.0, prop::option::of(1u32..6)).prop_map(|(rate, dies, joins, stalls)| Machine {
+        rate,
+        dies,
+        joins,
+        stalls,
+    })
 }
 
 proptest! {
