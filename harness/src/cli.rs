@@ -435,6 +435,18 @@ pub(crate) struct StudyArgs {
     /// Time CPU targets with 1, 2, 4 … and all threads
     #[arg(long, help_heading = MEASURE)]
     pub(crate) scaling: bool,
+    /// Time these targets together on one image, by every schedule, and each alone
+    #[arg(long, value_name = "TARGET", value_delimiter = ',', help_heading = MEASURE)]
+    pub(crate) together: Vec<String>,
+    /// The schedules of --together [default: all five]
+    #[arg(
+        long = "schedule",
+        value_name = "NAME",
+        value_delimiter = ',',
+        requires = "together",
+        help_heading = MEASURE
+    )]
+    pub(crate) schedules: Vec<Schedule>,
     /// Compare single paths of every pair of targets and name the first quantity that differs
     #[arg(long, help_heading = MEASURE)]
     pub(crate) diagnose: bool,
@@ -478,7 +490,7 @@ impl StudyArgs {
 
     /// Whether nothing asks for other scenes, samples, pixels or measurements than the default study's.
     pub(crate) fn is_default_work(&self) -> bool {
-        let more = self.seeds.is_some() || self.repeats.is_some() || self.scaling || self.diagnose;
+        let more = self.seeds.is_some() || self.repeats.is_some() || self.scaling || self.diagnose || !self.together.is_empty();
         self.subject.scenes.is_empty()
             && self.modes == [ModeArg::Exact]
             && (self.spp.is_none() && self.image.size.is_none() && self.times.is_empty() && !more)

@@ -44,7 +44,7 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::kernels;
 use crate::output::{print, print_json, say};
-use measurements::{AaControl, Pool};
+use measurements::{AaControl, Group, Pool};
 
 /// The folder of a study that names none.
 const DEFAULT_FOLDER: &str = "study";
@@ -84,8 +84,9 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     let exact: Vec<TargetId> = sessions.iter().filter(|s| s.info.exact).map(|s| s.id.clone()).collect();
     let ids: Vec<TargetId> = sessions.iter().map(|session| session.id.clone()).collect();
     let pools = if args.scaling { Pool::of(&targets, &sessions) } else { Vec::new() };
+    let groups = Group::of(args)?;
     let mut lab = Lab::new(&plan, folder, sessions, resumes).with_control(control);
-    let stopped = run_measurements(&plan.series(&ids, &pools), &mut lab)?.is_break();
+    let stopped = run_measurements(&plan.series(&ids, &pools, &groups), &mut lab)?.is_break();
     if stopped {
         lab.folder.append(vec![remark("stopped by the user; the same command resumes it")])?;
     }
@@ -188,7 +189,10 @@ fn failures(study: &Study, exact: &[TargetId]) -> Vec<String> {
             s.target, s.scene, s.threads
         )
     });
-    invalid.chain(broken).chain(biased).chain(threads).collect()
+    let shared = study.sharings.iter().filter(|s| !s.identical).map(|s| {
+        format!("{} made another film of {} by the schedule {} than its first target alone", s.group, s.scene, s.schedule)
+    });
+    invalid.chain(broken).chain(biased).chain(threads).chain(shared).collect()
 }
 
 /// Prints the findings of a study, for people or as one JSON document.

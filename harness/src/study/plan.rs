@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::level::Level;
 use super::measurements::{
-    AaControl, Convergence, EqualTime, ImagePruning, NoiseFloor, PathDivergence, Pool, Speedups, SppLevel,
-    ThreadScaling,
+    AaControl, Convergence, EqualTime, Group, ImagePruning, NoiseFloor, PathDivergence, Pool, SharedRender,
+    Speedups, SppLevel, ThreadScaling,
 };
 use super::reference::Reference;
 use super::runner::{Measurement, Series};
@@ -198,8 +198,13 @@ impl Plan {
         }
     }
 
-    /// The measurements, scene by scene, and those by numbers of threads after all scenes.
-    pub(crate) fn series<'a>(&'a self, targets: &[TargetId], pools: &[Pool]) -> Vec<Series<'a>> {
+    /// The measurements, scene by scene, and those by numbers of threads or by groups of targets after all scenes.
+    pub(crate) fn series<'a>(
+        &'a self,
+        targets: &[TargetId],
+        pools: &[Pool],
+        groups: &[Group],
+    ) -> Vec<Series<'a>> {
         let scenes = self.scenes.iter().zip(&self.specs);
         let of_scene = |(scene, spec): (&'a Scene, &'a String)| Series {
             title: scene.name.clone(),
@@ -211,6 +216,12 @@ impl Plan {
                 series.push(Series {
                     title: format!("{} by threads on {}", scene.name, pool.target.id),
                     measurements: vec![Box::new(ThreadScaling { scene, pool: pool.clone() })],
+                });
+            }
+            for group in groups {
+                series.push(Series {
+                    title: format!("{} on {}", scene.name, group.name),
+                    measurements: vec![Box::new(SharedRender { scene, group: group.clone() })],
                 });
             }
         }

@@ -149,6 +149,8 @@ pub struct Together {
     pass: Option<Pass>,
     /// The number of the next pass's first lease.
     first_lease: u64,
+    /// The targets that render; all when `None`.
+    active: Option<Vec<usize>>,
 }
 
 impl Together {
@@ -186,6 +188,7 @@ impl Together {
             timeline: Timeline::default(),
             pass: None,
             first_lease: 0,
+            active: None,
         })
     }
 
@@ -212,6 +215,45 @@ impl Together {
     /// Number of workers that are there or may come back.
     pub fn alive(&self) -> usize {
         self.workers.len()
+    }
+
+    /// How samples are shared from the next pass on.
+    pub fn set_schedule(&mut self, schedule: Schedule) {
+        self.options.schedule = schedule;
+    }
+
+    /// Lets some of the targets render from the next pass on, by their places in the list of targets; `None` lets
+    /// all. The others keep their scene.
+    pub fn set_active(&mut self, active: Option<Vec<usize>>) {
+        self.active = active;
+    }
+
+    /// Empties the film, and forgets the rates of workers, so that the next pass is like the first.
+    ///
+    /// # Errors
+    /// [`Error::Contract`] before the first `load`.
+    pub fn clear(&mut self) -> Result<()> {
+        let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
+        let identity = Identity::of(&loaded.scene, &loaded.settings, &self.options.semantics, &self.info);
+        let begin = self.empty(identity)?;
+        if let Some(loaded) = &mut self.loaded {
+            loaded.merger = Merger::new(begin, self.options.checkpoint.clone());
+            loaded.spp = 0;
+        }
+        self.workers.values_mut().for_each(|worker| worker.rate = None);
+        Ok(())
+    }
+
+    fn empty(&self, identity: Identity) -> Result<PartialFilm> {
+        PartialFilm::empty(identity).map_err(|e| match e {
+            MergeError::Film(error) => error,
+            other => Error::Contract { actor: self.info.target.clone(), message: other.to_string() },
+        })
+    }
+
+    fn takes_part(&self, worker: &Worker) -> bool {
+        let slot = |active: &Vec<usize>| worker.slot.is_some_and(|slot| active.contains(&slot));
+        worker.state == State::Ready && self.active.as_ref().is_none_or(slot)
     }
 
     /// Puts the samples of an earlier render into the film of the loaded scene.
@@ -262,7 +304,7 @@ impl Together {
 
     fn begin_pass(&mut self, samples: SampleSet) {
         let mut scheduler = Scheduler::new(self.options.schedule, samples, self.first_lease);
-        for (&id, worker) in self.workers.iter().filter(|(_, worker)| worker.state == State::Ready) {
+        for (&id, worker) in self.workers.iter().filter(|(_, worker)| self.takes_part(worker)) {
             scheduler.join(id, worker.rate);
         }
         self.pass = Some(Pass {
@@ -421,9 +463,10 @@ impl Together {
                 loaded.report.get_or_insert(report);
                 if let Some(worker) = self.workers.get_mut(&id) {
                     worker.state = State::Ready;
-                    if let Some(pass) = &mut self.pass {
-                        pass.scheduler.join(id, None);
-                    }
+                }
+                let takes_part = self.workers.get(&id).is_some_and(|worker| self.takes_part(worker));
+                if let Some(pass) = self.pass.as_mut().filter(|_| takes_part) {
+                    pass.scheduler.join(id, None);
                 }
             }
             Report::Progress { samples, .. } => {
@@ -614,10 +657,7 @@ impl Renderer for Together {
         let mut file = tempfile::Builder::new().prefix("lockstep-scene-").tempfile().map_err(io)?;
         file.write_all(&scene.pack()).map_err(io)?;
         let identity = Identity::of(scene, settings, &self.options.semantics, &self.info);
-        let begin = PartialFilm::empty(identity).map_err(|e| match e {
-            MergeError::Film(error) => error,
-            other => Error::Contract { actor: self.info.target.clone(), message: other.to_string() },
-        })?;
+        let begin = self.empty(identity)?;
         self.loads += 1;
         let merger = Merger::new(begin, self.options.checkpoint.clone());
         let (scene, settings, number) = (scene.clone(), *settings, self.loads);

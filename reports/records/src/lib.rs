@@ -19,6 +19,7 @@ mod mode;
 mod port;
 mod record;
 mod scaling;
+mod sharing;
 mod speedup;
 pub mod study;
 mod tune;
@@ -41,6 +42,7 @@ pub use mode::pair_mode;
 pub use port::PortSimilarity;
 pub use record::Record;
 pub use scaling::Scaling;
+pub use sharing::{AGAIN, ALONE, Lease, Sharing};
 pub use speedup::Speedup;
 pub use tune::Tune;
 

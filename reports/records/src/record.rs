@@ -2,7 +2,7 @@
 
 use crate::{
     Bounce, Convergence, Difference, Divergence, EqualTime, FilmHash, FirstDivergence, Hits, InvalidSamples,
-    Load, Map, Noise, Note, PortSimilarity, Scaling, Skip, Speedup, Timing, Tune, mode,
+    Load, Map, Noise, Note, PortSimilarity, Scaling, Sharing, Skip, Speedup, Timing, Tune, mode,
 };
 use lockstep_port::cost::Cost;
 use lockstep_port::history::History;
@@ -104,6 +104,8 @@ record_kinds! {
     [EqualTime] EqualTime = "equal_time" key [scene, target, seconds, seed];
     /// The time of a CPU target by number of threads.
     [Scaling] Scaling = "scaling" key [scene, target, threads, seed];
+    /// Several targets on one image.
+    [Sharing] Sharing = "sharing" key [scene, group, targets, schedule, seed];
     /// The hash of a film.
     [Film] FilmHash = "film" key [scene, target, spp, seed];
     /// Similarity of two folders of sources.
@@ -129,6 +131,12 @@ macro_rules! key_text {
     };
 }
 key_text!(String, u32, u64, usize, f64, bool, crate::Mode, crate::DivergenceScope);
+
+impl KeyText for Vec<String> {
+    fn key_text(&self) -> String {
+        self.join(",")
+    }
+}
 
 impl KeyText for Option<String> {
     fn key_text(&self) -> String {

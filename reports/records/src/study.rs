@@ -2,7 +2,7 @@
 
 use crate::{
     Bounce, Convergence, Difference, Divergence, Environment, EqualTime, Hits, InvalidSamples, Load, Map,
-    Noise, Note, PortSimilarity, Record, RecordError, Scaling, Skip, Timing, Tune, read_records,
+    Noise, Note, PortSimilarity, Record, RecordError, Scaling, Sharing, Skip, Timing, Tune, read_records,
 };
 use lockstep_metrics::image_io::{ImageKind, ImageName};
 use lockstep_port::cost::Cost;
@@ -67,6 +67,8 @@ pub struct Study {
     pub equal_times: Vec<EqualTime>,
     /// CPU targets by number of threads.
     pub scalings: Vec<Scaling>,
+    /// Several targets on one image.
+    pub sharings: Vec<Sharing>,
     /// Pairs of folders of sources.
     pub similarities: Vec<PortSimilarity>,
     /// Lines of the ports.
@@ -179,6 +181,7 @@ impl Study {
                 Record::Again(r) => study.again.push(r),
                 Record::EqualTime(r) => study.equal_times.push(r),
                 Record::Scaling(r) => study.scalings.push(r),
+                Record::Sharing(r) => study.sharings.push(r),
                 Record::PortSimilarity(r) => study.similarities.push(r),
                 Record::PortCost(r) => study.cost = Some(r),
                 Record::PortHistory(r) => study.history = Some(r),
@@ -210,6 +213,7 @@ impl Study {
             .chain(self.convergences.iter().map(|r| &r.scene))
             .chain(self.equal_times.iter().map(|r| &r.scene))
             .chain(self.scalings.iter().map(|r| &r.scene))
+            .chain(self.sharings.iter().map(|r| &r.scene))
             .chain(self.images.iter().map(|r| &r.scene));
         for scene in named {
             push_new(&mut scenes, scene.as_str());

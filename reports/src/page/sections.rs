@@ -122,6 +122,7 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
         ("speed", "Speed", part(&["stages.", "rates."], &["timing", "speedup", "bounces", "load"])),
         ("equal-time", "Equal time", part(&["equal-time."], &["equal-time"])),
         ("scaling", "Thread scaling", part(&["scaling."], &["scaling"])),
+        ("sharing", "Several targets together", part(&["sharing."], &["sharing"])),
         ("portability", "Portability", part(&["cascade.", "navigation."], &["portability", "navigation"])),
         ("ports", "Ports", part(&[], &["port-"])),
         ("skipped", "Skipped", part(&[], &["skipped"])),

@@ -5,6 +5,7 @@
 
 mod bars;
 mod data;
+mod gantt;
 mod heat;
 mod instruments;
 mod lines;
@@ -72,6 +73,13 @@ pub fn all_plots(study: &Study) -> Result<Vec<Plot>, PlotError> {
                     scene: Some(scene.to_owned()),
                 });
             }
+        }
+    }
+    for scene in study.scenes() {
+        if let Some(chart) = gantt::gantt(study, scene) {
+            let (svg, title) = (gantt::draw(&chart)?, chart.title);
+            let file_name = format!("sharing.{}.svg", encode_name(scene));
+            plots.push(Plot { file_name, svg, title, scene: Some(scene.to_owned()) });
         }
     }
     for (name, data) in [("stages.svg", data::stage_plot(study)), ("rates.svg", data::rate_plot(study))] {
