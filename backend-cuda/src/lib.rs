@@ -43,8 +43,8 @@ mod version;
 pub use version::Version;
 
 use device::DiscoveredDevice;
-use lockstep_core::Listing;
 use lockstep_core::Mode;
+use lockstep_core::TranslationUnit;
 use lockstep_core::{Backend, Error, Integrator, OpenOptions, Renderer, Result, TargetStatus, Unavailable};
 use lockstep_gpu::driver::Wavefront;
 use renderer::{CudaDevice, CudaRenderer};
@@ -77,8 +77,8 @@ impl Backend for Cuda {
         &[Mode::Exact, Mode::Fast]
     }
 
-    fn kernels(&self) -> Vec<Listing> {
-        source::listings()
+    fn kernels(&self) -> Vec<TranslationUnit> {
+        source::translation_units()
     }
 
     fn open(&self, target: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {

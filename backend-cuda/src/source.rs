@@ -2,7 +2,7 @@
 
 use crate::flags::flags;
 use lockstep_bvh::Layout;
-use lockstep_core::{Integrator, Listing, Mode};
+use lockstep_core::{Integrator, Mode, TranslationUnit};
 use lockstep_gpu::{KernelFeatures, KernelSource, Options, ProgramKind, assemble};
 
 /// The kernel dialect's words in CUDA C++.
@@ -32,12 +32,12 @@ pub(crate) fn options(mode: Mode) -> Options {
 }
 
 /// The source of every build.
-pub(crate) fn listings() -> Vec<Listing> {
-    let listing = |(name, mode): (&str, Mode)| Listing {
+pub(crate) fn translation_units() -> Vec<TranslationUnit> {
+    let unit = |(name, mode): (&str, Mode)| TranslationUnit {
         name: name.into(),
         extension: "cu",
         flags: flags(mode).join(" "),
         source: source(mode, ProgramKind::Render),
     };
-    [("cuda-exact", Mode::Exact), ("cuda-fast", Mode::Fast)].map(listing).into()
+    [("cuda-exact", Mode::Exact), ("cuda-fast", Mode::Fast)].map(unit).into()
 }

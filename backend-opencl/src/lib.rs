@@ -19,8 +19,8 @@ mod stack;
 #[cfg(test)]
 mod tests;
 
-use lockstep_core::Listing;
 use lockstep_core::Mode;
+use lockstep_core::TranslationUnit;
 use lockstep_core::{Backend, Error, Integrator, OpenOptions, Renderer, Result, TargetStatus};
 use lockstep_gpu::driver::Wavefront;
 use renderer::{OpenclDevice, OpenclRenderer};
@@ -79,8 +79,8 @@ impl Backend for Opencl {
         &[Mode::Exact, Mode::Fast]
     }
 
-    fn kernels(&self) -> Vec<Listing> {
-        source::listings()
+    fn kernels(&self) -> Vec<TranslationUnit> {
+        source::translation_units()
     }
 
     fn open(&self, target: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {

@@ -3,7 +3,7 @@
 use crate::device::DiscoveredDevice;
 use crate::flags::{COMMON_FLAGS, FAST_FLAGS, ROUNDED_FLAG};
 use crate::program::ProgramKey;
-use lockstep_core::{Integrator, Listing, Mode};
+use lockstep_core::{Integrator, Mode, TranslationUnit};
 use lockstep_gpu::driver::DeviceType;
 use lockstep_gpu::{KernelFeatures, KernelSource, Options, ProgramKind, assemble};
 
@@ -30,7 +30,7 @@ pub(crate) fn options(device_type: DeviceType, mode: Mode) -> Options {
 }
 
 /// The source of every build, for CPUs and for GPUs.
-pub(crate) fn listings() -> Vec<Listing> {
+pub(crate) fn translation_units() -> Vec<TranslationUnit> {
     let builds = [
         ("opencl-exact-cpu", DeviceType::Cpu, Mode::Exact),
         ("opencl-exact-gpu", DeviceType::Gpu, Mode::Exact),
@@ -41,11 +41,11 @@ pub(crate) fn listings() -> Vec<Listing> {
         Mode::Fast => format!("{COMMON_FLAGS} {FAST_FLAGS}"),
         Mode::Exact => format!("{COMMON_FLAGS}, and {ROUNDED_FLAG} where the device knows it"),
     };
-    let listing = |(name, device_type, mode): (&str, DeviceType, Mode)| Listing {
+    let unit = |(name, device_type, mode): (&str, DeviceType, Mode)| TranslationUnit {
         name: name.into(),
         extension: "cl",
         flags: flags(mode),
         source: assemble(COMPAT_NAME, COMPAT, &options(device_type, mode), ProgramKind::Render),
     };
-    builds.map(listing).into()
+    builds.map(unit).into()
 }

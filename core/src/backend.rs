@@ -1,6 +1,6 @@
 //! Backends and their targets: one [`Backend`] per API.
 
-use crate::Listing;
+use crate::TranslationUnit;
 use crate::error::Result;
 use crate::{DeviceInfo, Integrator, Mode, Renderer};
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ pub trait Backend: Sync {
     }
 
     /// Device code that its targets compile, one source per build; needs no device.
-    fn kernels(&self) -> Vec<Listing> {
+    fn kernels(&self) -> Vec<TranslationUnit> {
         Vec::new()
     }
 

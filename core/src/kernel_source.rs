@@ -25,7 +25,7 @@ impl KernelSource {
 
 /// One assembled source with its compiler flags.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listing {
+pub struct TranslationUnit {
     /// Dialect and build: `opencl-exact-gpu`.
     pub name: String,
     /// File extension of the dialect: `cl`, `cu`.
@@ -36,7 +36,7 @@ pub struct Listing {
     pub source: KernelSource,
 }
 
-impl Listing {
+impl TranslationUnit {
     /// A file name with the dialect, the build and the source's hash.
     pub fn file_name(&self) -> String {
         let hash = self.source.hash.get(..DIGITS).unwrap_or(&self.source.hash);
@@ -65,9 +65,9 @@ mod tests {
     fn the_hash_in_name_and_comment_is_that_of_the_source() {
         let source = KernelSource::of(vec![("compat.h".into(), "/* words */\n".into())]);
         let hash = source.hash.clone();
-        let listing = Listing { name: "x-exact".into(), extension: "cl", flags: "-a -b".into(), source };
-        assert_eq!(listing.file_name(), format!("x-exact.{}.cl", &hash[..16]));
-        let text = listing.text("lockstep 1");
+        let unit = TranslationUnit { name: "x-exact".into(), extension: "cl", flags: "-a -b".into(), source };
+        assert_eq!(unit.file_name(), format!("x-exact.{}.cl", &hash[..16]));
+        let text = unit.text("lockstep 1");
         let (comment, rest) = text.split_once("*/\n").unwrap();
         assert_eq!(blake3::hash(rest.as_bytes()).to_hex().to_string(), hash);
         assert!(comment.contains(&hash) && comment.contains("-a -b") && comment.contains("lockstep 1"));

@@ -30,7 +30,7 @@ pub use config::*;
 pub use device_info::DeviceInfo;
 pub use error::{Error, Result};
 pub use film::Film;
-pub use kernel_source::{KernelSource, Listing};
+pub use kernel_source::{KernelSource, TranslationUnit};
 #[cfg(target_arch = "x86_64")]
 pub use math::simd::{has_avx2, has_avx512};
 pub use mode::Mode;

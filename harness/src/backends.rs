@@ -4,8 +4,8 @@
 mod null;
 
 use lockstep_conformance::{OpenReference, OpenTargetProbes, Suite};
-use lockstep_core::Listing;
 use lockstep_core::Mode;
+use lockstep_core::TranslationUnit;
 use lockstep_core::{Backend, DeviceInfo, OpenOptions, Renderer, TargetId, TargetStatus, Unavailable};
 use lockstep_cpu::BVH_TARGET;
 use lockstep_scenes::LoadOptions;
@@ -158,8 +158,8 @@ pub(crate) fn names() -> Vec<&'static str> {
     REGISTRY.iter().map(|backend| backend.name()).filter(|name| !HIDDEN.contains(name)).collect()
 }
 
-/// The device code of every backend, one listing for each build.
-pub(crate) fn kernels() -> Vec<Listing> {
+/// The device code of every backend, one unit for each build.
+pub(crate) fn kernels() -> Vec<TranslationUnit> {
     REGISTRY.iter().flat_map(|backend| backend.kernels()).collect()
 }
 

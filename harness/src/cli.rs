@@ -8,7 +8,6 @@ use lockstep_core::{Integrator, MAX_BOUNCES, Mode, Settings};
 use lockstep_scenes::LoadOptions;
 use lockstep_together::Schedule;
 
-use crate::exit::Failure;
 use crate::port::args::PortCommand;
 use crate::values::{Seconds, Size, SppSchedule};
 
@@ -101,7 +100,7 @@ pub(crate) struct DevicesArgs {
 
 /// `lockstep setup`
 #[derive(Debug, Args)]
-#[command(after_help = format!("Items:\n{}", lockstep_setup::listing()))]
+#[command(after_help = format!("Items:\n{}", lockstep_setup::item_table()))]
 pub(crate) struct SetupArgs {
     /// The libraries [default: all that are small and need no agreement to a licence]
     #[arg(value_name = "ITEM")]
@@ -464,30 +463,9 @@ pub(crate) struct StudyArgs {
     pub(crate) folder: FolderArgs,
     #[command(flatten, next_help_heading = RUN)]
     pub(crate) kernels: KernelArgs,
-    /// The former name of `lockstep tune`
-    #[arg(long, hide = true)]
-    sweep: bool,
-    /// The former name of `--diagnose`
-    #[arg(long, hide = true)]
-    ladder: bool,
 }
 
 impl StudyArgs {
-    /// Fails for options that have other names now.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] with the name.
-    pub(crate) fn check_renamed(&self) -> Result<(), Failure> {
-        let scenes = &self.subject.scenes;
-        let scenes = if scenes.is_empty() { "SCENE".to_owned() } else { scenes.join(" ") };
-        let now = match (self.sweep, self.ladder) {
-            (true, _) => format!("`study --sweep` is a command of its own: lockstep tune {scenes}"),
-            (false, true) => format!("`--ladder` is called `--diagnose`: lockstep study {scenes} --diagnose"),
-            (false, false) => return Ok(()),
-        };
-        Err(Failure::Usage(now))
-    }
-
     /// Whether nothing asks for other scenes, samples, pixels or measurements than the default study's.
     pub(crate) fn is_default_work(&self) -> bool {
         let more = self.seeds.is_some() || self.repeats.is_some() || self.scaling || self.diagnose || !self.together.is_empty();
@@ -845,19 +823,6 @@ mod tests {
         ] {
             assert!(!is_default(&format!("lockstep study {more}")), "{more}");
         }
-    }
-
-    #[test]
-    fn options_of_former_versions_name_their_successors() {
-        let now = |line: &str| match Cli::try_parse_from(line.split(' ')).map(|cli| cli.command) {
-            Ok(Command::Study(args)) => args.check_renamed().map_err(|failure| failure.to_string()),
-            other => panic!("{line}: {other:?}"),
-        };
-        assert_eq!(now("lockstep study cornell --diagnose"), Ok(()));
-        let sweep = now("lockstep study --sweep cornell sponza").unwrap_err();
-        assert!(sweep.ends_with("lockstep tune cornell sponza"), "{sweep}");
-        let ladder = now("lockstep study cornell --ladder").unwrap_err();
-        assert!(ladder.ends_with("lockstep study cornell --diagnose"), "{ladder}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: finish the current piece of work, keep what was done.
+//! Ctrl-C and SIGTERM: finish the current step, keep what was done.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

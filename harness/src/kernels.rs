@@ -19,9 +19,9 @@ const PROGRAM: &str = concat!("Lockstep ", env!("CARGO_PKG_VERSION"));
 pub(crate) fn dump(folder: Option<&Path>) -> Result<(), Failure> {
     let Some(folder) = folder else { return Ok(()) };
     std::fs::create_dir_all(folder).map_err(Failure::io("make the folder", folder))?;
-    for listing in backends::kernels() {
-        let path = folder.join(listing.file_name());
-        atomic_write_text(&path, &listing.text(PROGRAM))?;
+    for unit in backends::kernels() {
+        let path = folder.join(unit.file_name());
+        atomic_write_text(&path, &unit.text(PROGRAM))?;
         say(&format!("lockstep: {}", path.display()));
     }
     Ok(())
@@ -41,11 +41,15 @@ mod tests {
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
-        let listings = backends::kernels();
-        for listing in &listings {
-            assert!(names.contains(&listing.file_name()), "{} in {names:?}", listing.file_name());
+        let translation_units = backends::kernels();
+        for unit in &translation_units {
+            assert!(names.contains(&unit.file_name()), "{} in {names:?}", unit.file_name());
         }
-        assert_eq!(names.len(), listings.len(), "each dialect and build has a name of its own: {names:?}");
+        assert_eq!(
+            names.len(),
+            translation_units.len(),
+            "each dialect and build has a name of its own: {names:?}"
+        );
         let builds = backends::names().into_iter().filter(|name| *name != "cpu");
         for build in builds.flat_map(|name| ["exact", "fast"].map(|mode| format!("{name}-{mode}"))) {
             assert!(names.iter().any(|name| name.starts_with(&build)), "{build} in {names:?}");

@@ -57,7 +57,6 @@ const OFFLINE: &str = "LOCKSTEP_OFFLINE";
 /// # Errors
 /// [`Failure`] for a command line, scene, target or file that cannot be used. Earlier records stay.
 pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
-    args.check_renamed()?;
     set_up(&args.folder, &args.subject.targets)?;
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
     let mut skipped = Vec::new();

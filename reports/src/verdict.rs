@@ -24,8 +24,8 @@ pub struct PairVerdict {
     pub first_difference: Option<Difference>,
     /// The comparison with the most differing pixels.
     pub worst: Option<Difference>,
-    /// The first comparison that was judged worst, broken before biased before inconclusive before within
-    /// noise; nothing where none was judged.
+    /// The first comparison of the worst verdict, broken before biased before inconclusive before within
+    /// noise; nothing where none has a verdict.
     pub worst_verdict: Option<Difference>,
 }
 
@@ -80,7 +80,7 @@ impl PairVerdict {
         } else {
             String::new()
         };
-        let judged = self.worst_verdict.as_ref().map(|d| match d.verdict.as_str() {
+        let verdict = self.worst_verdict.as_ref().map(|d| match d.verdict.as_str() {
             "biased" | "broken" | "inconclusive" => {
                 format!("; {} on {} at {} spp: {}", d.verdict, d.scene, d.spp, d.reason)
             }
@@ -92,7 +92,7 @@ impl PairVerdict {
             worst.scene,
             worst.spp,
             number(worst.errors.mse),
-            judged.unwrap_or_default(),
+            verdict.unwrap_or_default(),
         )
     }
 }
@@ -382,7 +382,7 @@ const INCONCLUSIVE: u32 = 2;
 /// [`severity`] where images cannot be compared.
 const BROKEN: u32 = 4;
 
-/// How bad the verdict on a comparison is; 0 where it is identical or was not judged.
+/// How bad the verdict on a comparison is; 0 where it is identical or has no verdict.
 fn severity(d: &Difference) -> u32 {
     match d.verdict.as_str() {
         "within noise" => 1,
@@ -436,15 +436,15 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_judgement_ends_the_sentence() {
-        let judged = |spp, verdict: &str| Difference {
+    fn the_worst_verdict_ends_the_sentence() {
+        let with_verdict = |spp, verdict: &str| Difference {
             verdict: verdict.into(),
             reason: "A is darker".into(),
             ..difference("y", spp, 3)
         };
         let end = |records: Vec<Record>| verdict_of(records).pairs[0].sentence(0);
-        assert!(end(vec![judged(1, "within noise").into()]).ends_with("3.000; within noise"));
-        let worst = end(vec![judged(1, "within noise").into(), judged(2, "biased").into()]);
+        assert!(end(vec![with_verdict(1, "within noise").into()]).ends_with("3.000; within noise"));
+        let worst = end(vec![with_verdict(1, "within noise").into(), with_verdict(2, "biased").into()]);
         assert!(worst.ends_with("; biased on s at 2 spp: A is darker"), "{worst}");
     }
 

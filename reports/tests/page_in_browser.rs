@@ -177,7 +177,7 @@ fn what_breaks_the_page_is_found() {
     let breaks = [
         ("for (const root of document.querySelectorAll(\"main .table\"))", "for (const root of [])"),
         ("flip() { this.showsB = !this.showsB;", "flip() {"),
-        ("images.codes[i], []];", "images.codes[i], console.error(\"planted\")];"),
+        ("images.codes[i], []];", "images.codes[i], console.error(\"mutant\")];"),
         ("this.y += dy / this.scale;", ""),
     ];
     for (whole, broken) in breaks {

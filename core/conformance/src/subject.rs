@@ -124,8 +124,8 @@ impl<'a> Subject<'a> {
     }
 
     /// Whether the subject has a reference, probes and scenes.
-    pub(crate) fn has(&self) -> Given {
-        Given {
+    pub(crate) fn has(&self) -> Supplied {
+        Supplied {
             reference: self.reference.is_some(),
             probes: self.probes.is_some(),
             scenes: self.scenes.is_some(),
@@ -166,7 +166,7 @@ impl<'a> Subject<'a> {
 
 /// The parts of a [`Subject`] besides its renderer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Given {
+pub(crate) struct Supplied {
     pub(crate) reference: bool,
     pub(crate) probes: bool,
     pub(crate) scenes: bool,

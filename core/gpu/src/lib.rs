@@ -34,7 +34,7 @@ pub mod signatures;
 
 pub use assemble::{ITEMS_IN_TURN, Options, SourcePatch, assemble, assemble_probes, header_texts, patched};
 pub use features::KernelFeatures;
-pub use lockstep_core::{KernelResources, KernelSource, Listing};
+pub use lockstep_core::{KernelResources, KernelSource, TranslationUnit};
 pub use program::{ProgramKind, ProgramOptions};
 pub use ptxas::from_ptxas;
 pub use records::{

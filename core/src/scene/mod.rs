@@ -38,7 +38,7 @@ use std::sync::Arc;
 pub struct Scene(Arc<SceneData>);
 
 impl Scene {
-    /// A copy with a planted fault, for mutation tests. Nothing is checked or derived again, so the change
+    /// A copy with a fault, for mutation tests. Nothing is checked or derived again, so the change
     /// must leave the arrays valid and the lights as they are; the hash stays that of the original scene.
     pub fn with_fault(&self, plant: impl FnOnce(&mut SceneData)) -> Self {
         let mut data = SceneData::clone(&self.0);

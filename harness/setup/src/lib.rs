@@ -55,7 +55,7 @@ pub fn select(names: &[String]) -> Result<Vec<Item>, SetupError> {
 }
 
 /// Every item with its purpose, a line each.
-pub fn listing() -> String {
+pub fn item_table() -> String {
     let line = |item: &Item| {
         let on_request = if item.on_request { "; on request" } else { "" };
         format!("  {:14}{}{on_request}\n", item.name, item.purpose())

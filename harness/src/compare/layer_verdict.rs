@@ -108,7 +108,7 @@ impl LayerVerdict {
 
     /// The verdict in a word or two.
     pub(super) fn word(&self) -> &'static str {
-        self.agreement.map_or("cannot be judged", Agreement::as_str)
+        self.agreement.map_or("cannot be compared", Agreement::as_str)
     }
 
     /// Images of how many seeds each side has, in words.

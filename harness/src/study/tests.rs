@@ -42,14 +42,14 @@ struct Fault {
 }
 
 /// The sky, with a fault.
-struct Planted {
+struct Faulty {
     inner: NullRenderer,
     info: DeviceInfo,
     fault: Fault,
     loads: u32,
 }
 
-impl Planted {
+impl Faulty {
     fn session(name: &str, fault: Fault) -> TargetSession {
         let id = TargetId::from(name);
         let exact = id.mode == lockstep_core::Mode::Exact;
@@ -58,7 +58,7 @@ impl Planted {
     }
 }
 
-impl Renderer for Planted {
+impl Renderer for Faulty {
     fn device(&self) -> &DeviceInfo {
         &self.info
     }
@@ -144,7 +144,7 @@ fn exact(names: &[&str]) -> Vec<TargetId> {
 #[test]
 fn equal_targets_fail_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let sessions = vec![Planted::session("a", Fault::default()), Planted::session("b", Fault::default())];
+    let sessions = vec![Faulty::session("a", Fault::default()), Faulty::session("b", Fault::default())];
     let study = run(dir.path(), &plan(2), sessions).unwrap();
     assert!(failures(&study, &exact(&["a", "b"])).is_empty());
     assert_eq!((study.differences.len(), study.timings.len(), study.divergences.len()), (3, 12, 0));
@@ -155,7 +155,7 @@ fn equal_targets_fail_nothing() {
 fn one_unit_in_one_pixel_of_an_exact_target_fails_a_study_and_is_triaged() {
     let dir = tempfile::tempdir().unwrap();
     let fault = Fault { bump: Some((2, 1)), ..Fault::default() };
-    let sessions = vec![Planted::session("a", Fault::default()), Planted::session("b", fault)];
+    let sessions = vec![Faulty::session("a", Fault::default()), Faulty::session("b", fault)];
     let study = run(dir.path(), &plan(1), sessions).unwrap();
     let identical: Vec<bool> = study.differences.iter().map(|d| d.identical).collect();
     assert_eq!(identical, [true, false, false]);
@@ -172,7 +172,7 @@ fn one_unit_in_one_pixel_of_an_exact_target_fails_a_study_and_is_triaged() {
 fn a_target_that_promises_nothing_fails_a_study_by_a_bias_alone() {
     let dir = tempfile::tempdir().unwrap();
     let fault = Fault { gain: 1, ..Fault::default() };
-    let sessions = vec![Planted::session("a", Fault::default()), Planted::session("b", fault)];
+    let sessions = vec![Faulty::session("a", Fault::default()), Faulty::session("b", fault)];
     let study = run(dir.path(), &plan(1), sessions).unwrap();
     assert!(study.differences.iter().all(|d| d.verdict == "biased"), "{:?}", study.differences);
     let found = failures(&study, &exact(&["a"]));
@@ -190,9 +190,9 @@ fn the_noise_floor_is_rendered_once_for_targets_that_are_identical() {
     let dir = tempfile::tempdir().unwrap();
     let fault = Fault { gain: 1, ..Fault::default() };
     let sessions = vec![
-        Planted::session("a", Fault::default()),
-        Planted::session("b", Fault::default()),
-        Planted::session("c", fault),
+        Faulty::session("a", Fault::default()),
+        Faulty::session("b", Fault::default()),
+        Faulty::session("c", fault),
     ];
     let study = run(dir.path(), &plan(1), sessions).unwrap();
     assert_eq!(study.noise.len(), 3 * 3, "a record for every target and level");
@@ -216,7 +216,7 @@ fn a_level_is_rendered_while_twice_the_time_below_it_fits() {
 fn a_fast_build_may_differ_and_every_record_of_it_says_that_it_is_one() {
     let dir = tempfile::tempdir().unwrap();
     let fault = Fault { bump: Some((2, 1)), ..Fault::default() };
-    let sessions = vec![Planted::session("a", Fault::default()), Planted::session("a+fast", fault)];
+    let sessions = vec![Faulty::session("a", Fault::default()), Faulty::session("a+fast", fault)];
     let study = run(dir.path(), &plan(2), sessions).unwrap();
     assert!(failures(&study, &exact(&["a"])).is_empty() && study.divergences.is_empty());
     assert_eq!(study.environment.targets[1].info.target, "a+fast");
@@ -229,7 +229,7 @@ fn a_fast_build_may_differ_and_every_record_of_it_says_that_it_is_one() {
     }
     let found = records.iter().filter(|record| record.kind() == "speedup").count();
     assert_eq!(found, 1, "what exactness costs is recorded once for the scene");
-    let again = vec![Planted::session("a", Fault::default()), Planted::session("a+fast", fault)];
+    let again = vec![Faulty::session("a", Fault::default()), Faulty::session("a+fast", fault)];
     run(dir.path(), &plan(2), again).unwrap();
     let after = read_records(&dir.path().join("records.jsonl")).unwrap();
     assert_eq!(after.len(), records.len(), "a finished study has nothing left to do");
@@ -239,7 +239,7 @@ fn a_fast_build_may_differ_and_every_record_of_it_says_that_it_is_one() {
 fn invalid_samples_are_recorded_and_fail_a_study() {
     let dir = tempfile::tempdir().unwrap();
     let fault = Fault { non_finite: 3, ..Fault::default() };
-    let study = run(dir.path(), &plan(1), vec![Planted::session("a", fault)]).unwrap();
+    let study = run(dir.path(), &plan(1), vec![Faulty::session("a", fault)]).unwrap();
     let found = failures(&study, &[]);
     assert!(found.len() == 3 && found[0].contains("3 samples were not finite"), "{found:?}");
 }
@@ -248,14 +248,14 @@ fn invalid_samples_are_recorded_and_fail_a_study() {
 fn a_target_that_makes_two_films_of_the_same_samples_stops_a_study() {
     let dir = tempfile::tempdir().unwrap();
     let fault = Fault { fickle: true, ..Fault::default() };
-    let failure = run(dir.path(), &plan(2), vec![Planted::session("a", fault)]).err().unwrap();
+    let failure = run(dir.path(), &plan(2), vec![Faulty::session("a", fault)]).err().unwrap();
     assert!(failure.to_string().contains("two different films"), "{failure}");
 }
 
 #[test]
 fn the_first_target_is_timed_twice_in_every_round_and_not_again_when_that_is_resumed() {
     let dir = tempfile::tempdir().unwrap();
-    let target = |name: &str| Planted::session(name, Fault::default());
+    let target = |name: &str| Faulty::session(name, Fault::default());
     let study = |control: TargetSession| {
         run_with(dir.path(), &plan(3), vec![target("a"), target("b")], Some(control)).unwrap()
     };
@@ -273,7 +273,7 @@ fn errors_after_given_times_are_of_the_samples_that_fit() {
     let dir = tempfile::tempdir().unwrap();
     let target = |ms_per_spp| {
         let fault = Fault { ms_per_spp, gain: 1, ..Fault::default() };
-        vec![Planted::session("a", fault)]
+        vec![Faulty::session("a", fault)]
     };
     let mut plan = plan(1);
     plan.times = vec![0.1, 2.5];
@@ -292,7 +292,7 @@ fn errors_after_given_times_are_of_the_samples_that_fit() {
 fn a_target_that_cannot_render_a_scene_skips_it() {
     let dir = tempfile::tempdir().unwrap();
     let fault = Fault { refuses: true, ..Fault::default() };
-    let sessions = || vec![Planted::session("a", fault), Planted::session("b", Fault::default())];
+    let sessions = || vec![Faulty::session("a", fault), Faulty::session("b", Fault::default())];
     let study = run(dir.path(), &plan(1), sessions()).unwrap();
     assert_eq!((study.skips.len(), study.timings.len()), (1, 3));
     assert_eq!((study.skips[0].target.as_str(), study.skips[0].scene.as_deref()), ("a", Some("sky")));
@@ -303,7 +303,7 @@ fn a_target_that_cannot_render_a_scene_skips_it() {
 #[test]
 fn a_study_is_not_resumed_by_a_program_that_renders_something_else() {
     let dir = tempfile::tempdir().unwrap();
-    run(dir.path(), &plan(1), vec![Planted::session("a", Fault::default())]).unwrap();
+    run(dir.path(), &plan(1), vec![Faulty::session("a", Fault::default())]).unwrap();
     // As if the study had been stopped after its first level.
     let path = dir.path().join("records.jsonl");
     let kept = read_records(&path).unwrap().into_iter().filter(|record| match record {
@@ -313,15 +313,15 @@ fn a_study_is_not_resumed_by_a_program_that_renders_something_else() {
     let lines: String = kept.map(|record| record.to_json().unwrap() + "\n").collect();
     std::fs::write(&path, lines).unwrap();
     let fault = Fault { bump: Some((1, 1)), ..Fault::default() };
-    let failure = run(dir.path(), &plan(1), vec![Planted::session("a", fault)]).err().unwrap();
+    let failure = run(dir.path(), &plan(1), vec![Faulty::session("a", fault)]).err().unwrap();
     assert!(failure.to_string().contains("renders sky at 1 spp otherwise than"), "{failure}");
-    run(dir.path(), &plan(1), vec![Planted::session("a", Fault::default())]).unwrap();
+    run(dir.path(), &plan(1), vec![Faulty::session("a", Fault::default())]).unwrap();
 }
 
 #[test]
 fn the_environment_names_what_a_reader_needs() {
     let plan = plan(1);
-    let environment = plan.environment(&[Planted::session("a", Fault::default())]);
+    let environment = plan.environment(&[Faulty::session("a", Fault::default())]);
     assert_eq!(environment.scenes["sky"], plan.scenes[0].hash);
     assert_eq!(environment.host.cores, HostInfo::detect().cores);
     assert_eq!(environment.commit.unwrap_or_default(), COMMIT);

@@ -1,8 +1,8 @@
-//! The laboratory of verdicts: how often unbiased pairs of images are called biased, and how often planted
-//! differences are found.
+//! The laboratory of verdicts: how often unbiased pairs of images are called biased, and how often mutants
+//! are killed.
 //!
 //! ```sh
-//! cargo run --release -p lockstep-metrics --example verdict_lab -- [--pairs N] [--planted N] [--named N] [--only TEXT]
+//! cargo run --release -p lockstep-metrics --example verdict_lab -- [--pairs N] [--mutants N] [--named N] [--only TEXT]
 //! ```
 //!
 //! With `--images FOLDER` it compares renders instead: every file `NAME.….exr` with the next of its name.
@@ -30,24 +30,24 @@ use rayon::prelude::*;
 
 struct Arguments {
     pairs: u64,
-    planted: u64,
+    mutants: u64,
     named: u64,
     images: Option<std::path::PathBuf>,
     only: String,
 }
 
 fn arguments() -> Arguments {
-    let mut found = Arguments { pairs: 200, planted: 50, named: 50, images: None, only: String::new() };
+    let mut found = Arguments { pairs: 200, mutants: 50, named: 50, images: None, only: String::new() };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let value = words.next().expect("a value for each option");
         match word.as_str() {
             "--pairs" => found.pairs = value.parse().expect("a number of pairs"),
-            "--planted" => found.planted = value.parse().expect("a number of pairs"),
+            "--mutants" => found.mutants = value.parse().expect("a number of pairs"),
             "--named" => found.named = value.parse().expect("a number of pairs"),
             "--images" => found.images = Some(value.into()),
             "--only" => found.only = value,
-            other => panic!("no option {other}: --pairs N, --planted N, --named N, --only TEXT"),
+            other => panic!("no option {other}: --pairs N, --mutants N, --named N, --only TEXT"),
         }
     }
     found
@@ -77,7 +77,7 @@ impl Count {
     }
 }
 
-fn judge(case: &Case, seeds: usize, pair: u64, alpha: f64) -> (Count, String) {
+fn compare(case: &Case, seeds: usize, pair: u64, alpha: f64) -> (Count, String) {
     let mut random = Random::new(pair * 1_000_003 + seeds as u64 * 7_919 + case.name.len() as u64);
     let (a, b) = (case.make)(&mut random, seeds);
     let rule = DecisionRule { alpha, ..DecisionRule::default() };
@@ -103,7 +103,7 @@ fn table(title: &str, cases: &[Case], pairs: u64, only: &str) {
     for case in cases.iter().filter(|case| case.name.contains(only)) {
         for &seeds in case.seeds {
             let all: Vec<(Count, String)> =
-                (0..pairs).into_par_iter().map(|pair| judge(case, seeds, pair, 0.001)).collect();
+                (0..pairs).into_par_iter().map(|pair| compare(case, seeds, pair, 0.001)).collect();
             let count = all.iter().map(|c| c.0).fold(Count::default(), Count::plus);
             assert_eq!(count.broken, 0, "{}", case.name);
             let other = |n: u64| if case.deviation.is_some() { n.to_string() } else { "–".to_owned() };
@@ -123,7 +123,7 @@ fn table(title: &str, cases: &[Case], pairs: u64, only: &str) {
     }
 }
 
-/// How often the reason of a planted mistake is named.
+/// How often the reason of a mutant is named.
 fn reasons(mistakes: &[Mistake], pairs: u64, only: &str) {
     println!("\n### Named reasons at 5 % noise, one seed: {pairs} pairs a mistake\n");
     println!("| B is A … | named | else, e.g. |\n|---|---|---|");
@@ -175,8 +175,8 @@ fn main() {
     if arguments.pairs > 0 {
         table("No bias", &unbiased(), arguments.pairs, &arguments.only);
     }
-    if arguments.planted > 0 {
-        table("Planted", &biased(), arguments.planted, &arguments.only);
+    if arguments.mutants > 0 {
+        table("Mutants", &biased(), arguments.mutants, &arguments.only);
     }
     if arguments.named > 0 {
         reasons(&mistakes(), arguments.named, &arguments.only);

@@ -23,4 +23,4 @@ pub mod tiling;
 pub mod winnow;
 
 #[cfg(test)]
-mod planted;
+mod copies;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Everything that a reader needs to judge or repeat a study's numbers. Fields that this version does not
+/// Everything that a reader needs to assess or repeat a study's numbers. Fields that this version does not
 /// know are kept in `other` and written back.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -6,7 +6,7 @@ use lockstep_metrics::float;
 use serde::{Deserialize, Serialize};
 
 /// One quantity of single paths, compared between two targets. Quantities are compared in the order in which
-/// a path computes them, so the first that differs is where to look. Read from kind `rung` only.
+/// a path computes them, so the first that differs is where to look. Read from older files only.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FirstDivergence {
@@ -20,7 +20,7 @@ pub struct FirstDivergence {
     pub seed: u64,
     /// Position in the order of comparison, from 0.
     pub place: u32,
-    /// The quantity, such as `depth`; older files call the field `rung`.
+    /// The quantity, such as `depth`; older files call the field as they call the record's kind.
     #[serde(alias = "rung")]
     pub quantity: String,
     /// Samples of every pixel whose paths were compared.

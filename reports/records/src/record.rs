@@ -87,7 +87,7 @@ record_kinds! {
     /// Two targets' paths, compared and classified by the first quantity in which each differs.
     [Divergence] Divergence = "divergence" key [scene, a, b, seed, scope, spp];
     /// One quantity of two targets' paths, in older studies.
-    [FirstDivergence] FirstDivergence = "rung" key [scene, a, b, seed, place];
+    [FirstDivergence] FirstDivergence = "first_divergence" or "rung" key [scene, a, b, seed, place];
     /// Samples that a film refused or altered.
     [Invalid] InvalidSamples = "invalid" or "rejected" key [scene, target, spp, seed];
     /// A target or scene that was left out.

@@ -2,7 +2,7 @@
 //!
 //! A platform is a target with a scene. A configuration's efficiency there is the least median time of any exact
 //! configuration over its own, 0 to 1; 0 where it was refused. Its portability is the harmonic mean over all
-//! platforms ([`harmonic_mean`]). Targets that can run their own way alone take no part.
+//! platforms ([`harmonic_mean`]). Targets that run their default alone take no part.
 
 use super::harmonic_mean;
 use crate::records::Mode;
@@ -14,7 +14,7 @@ use crate::tuning::{Tuned, tuned};
 pub struct ConfigurationPortability {
     /// The configuration's label.
     pub configuration: String,
-    /// Whether it is every target's own way.
+    /// Whether it is every target's default.
     pub own: bool,
     /// Each target with the harmonic mean of the configuration's efficiencies over the scenes, 0 where it was
     /// refused.
@@ -113,7 +113,7 @@ pub(crate) mod tests {
         let found = configurations(&study(&TWO));
         let labels: Vec<_> = found.iter().map(|v| (v.configuration.as_str(), v.own)).collect();
         assert_eq!(labels, [("wavefront", true), ("megakernel", false), ("group=1024", false)]);
-        assert_eq!(found[0].targets, [("a".into(), 0.5), ("b".into(), 0.8)], "c has its own way alone");
+        assert_eq!(found[0].targets, [("a".into(), 0.5), ("b".into(), 0.8)], "c has its default alone");
         assert!((found[0].portability - 2.0 / (2.0 + 1.25)).abs() < 1e-12);
         assert_eq!((found[2].portability, &found[2].targets[0]), (0.0, &("a".into(), 1.0)));
     }

@@ -8,7 +8,7 @@ use crate::records::{Difference, Noise};
 use crate::statistics::{DecisionRule, fit_bias};
 use crate::study::{Study, push_new};
 
-/// The tables of a study whose pairs were judged; without rows for one whose pairs were not.
+/// The tables of a study whose pairs have a verdict; without rows for one whose pairs have none.
 pub fn agreement_tables(study: &Study) -> Vec<Table> {
     vec![verdict_table(study), test_table(study), noise_table(study), ratio_table(study), bias_table(study)]
 }
@@ -149,7 +149,7 @@ mod tests {
     use crate::records::{Environment, Errors, Record, Tests};
 
     fn study() -> Study {
-        let judged = |spp: u32, verdict: &str, mse: f64| Difference {
+        let difference = |spp: u32, verdict: &str, mse: f64| Difference {
             scene: "s".into(),
             a: "x".into(),
             b: "y".into(),
@@ -170,10 +170,10 @@ mod tests {
             ..Noise::default()
         };
         let records: Vec<Record> = vec![
-            judged(1, "within noise", 2.5).into(),
-            judged(2, "within noise", 1.5).into(),
-            judged(4, "biased", 1.0).into(),
-            judged(8, "biased", 0.7).into(),
+            difference(1, "within noise", 2.5).into(),
+            difference(2, "within noise", 1.5).into(),
+            difference(4, "biased", 1.0).into(),
+            difference(8, "biased", 0.7).into(),
             floor("x", 1, 1.0).into(),
             floor("x", 2, 2.0).into(),
             floor("y", 1, 3.0).into(),

@@ -47,7 +47,7 @@ pub fn speedup_table(study: &Study) -> Table {
     let mut table = Table::new("speedup", "Speed of fast over exact builds", &texts, &numbers);
     table.notes.push(
         "Exact time over fast time, summed over the spp schedule; above 1 the fast build is faster. Fast builds may contract \
-         and approximate, so their images are judged statistically."
+         and approximate, so their images are compared statistically."
             .to_owned(),
     );
     for s in speedups(&study.timings) {

@@ -1,4 +1,4 @@
-//! The cases: images without bias, and with one planted.
+//! The cases: images without bias, and mutants with one.
 
 use super::noise::{Field, Random, gaussian, mitchell, tent};
 use lockstep_metrics::image_io::{LinearImage, Precision, srgb};
@@ -181,7 +181,7 @@ pub(crate) fn unbiased() -> Vec<Case> {
 }
 
 /// The scene as B shows it where A shows it unchanged; noise of both sides alike.
-fn planted(
+fn mutant(
     name: &'static str,
     noise: f64,
     show_a: impl Fn(usize, usize, usize) -> f64 + Sync + 'static,
@@ -232,37 +232,37 @@ pub(crate) fn biased() -> Vec<Case> {
     let panel = |x: usize, y: usize| (x / 32 + y / 32).is_multiple_of(2);
     let three = |x: usize, y: usize| matches!((x, y), (20, 30) | (70, 90) | (110, 15));
     vec![
-        planted("1 % in half the panels, noise 0.02", 0.02, brighter(1.01, panel), plain),
-        planted("1 % in half the panels, noise 0.1", 0.1, brighter(1.01, panel), plain),
-        planted("2 % in 16×16, noise 0.02", 0.02, brighter(1.02, tile(16)), plain),
-        planted("10 % in 16×16, noise 0.2", 0.2, brighter(1.1, tile(16)), plain),
-        planted("2 % everywhere, noise 0.4", 0.4, brighter(1.02, |_, _| true), plain),
-        planted("1 % everywhere, noise 0.4", 0.4, brighter(1.01, |_, _| true), plain),
-        planted("shift of a checker of 1, noise 0.02", 0.02, shows(checker(1), 1), shows(checker(1), 0)),
-        planted("shift of a checker of 4, noise 0.02", 0.02, shows(checker(4), 1), shows(checker(4), 0)),
-        planted("shift of a texture, noise 0.02", 0.02, shows(texture(), 1), shows(texture(), 0)),
-        planted("shift of a checker of 1, noise 0.4", 0.4, shows(checker(1), 1), shows(checker(1), 0)),
-        planted("shift of a checker of 4, noise 0.4", 0.4, shows(checker(4), 1), shows(checker(4), 0)),
-        planted("shift of a texture, noise 0.4", 0.4, shows(texture(), 1), shows(texture(), 0)),
-        planted(
+        mutant("1 % in half the panels, noise 0.02", 0.02, brighter(1.01, panel), plain),
+        mutant("1 % in half the panels, noise 0.1", 0.1, brighter(1.01, panel), plain),
+        mutant("2 % in 16×16, noise 0.02", 0.02, brighter(1.02, tile(16)), plain),
+        mutant("10 % in 16×16, noise 0.2", 0.2, brighter(1.1, tile(16)), plain),
+        mutant("2 % everywhere, noise 0.4", 0.4, brighter(1.02, |_, _| true), plain),
+        mutant("1 % everywhere, noise 0.4", 0.4, brighter(1.01, |_, _| true), plain),
+        mutant("shift of a checker of 1, noise 0.02", 0.02, shows(checker(1), 1), shows(checker(1), 0)),
+        mutant("shift of a checker of 4, noise 0.02", 0.02, shows(checker(4), 1), shows(checker(4), 0)),
+        mutant("shift of a texture, noise 0.02", 0.02, shows(texture(), 1), shows(texture(), 0)),
+        mutant("shift of a checker of 1, noise 0.4", 0.4, shows(checker(1), 1), shows(checker(1), 0)),
+        mutant("shift of a checker of 4, noise 0.4", 0.4, shows(checker(4), 1), shows(checker(4), 0)),
+        mutant("shift of a texture, noise 0.4", 0.4, shows(texture(), 1), shows(texture(), 0)),
+        mutant(
             "filter 0.5 px, checker of 4, noise 0.02",
             0.02,
             shows(checker(4).filtered(&gaussian(0.5)), 0),
             shows(checker(4), 0),
         ),
-        planted(
+        mutant(
             "filter 0.5 px, texture, noise 0.02",
             0.02,
             shows(texture().filtered(&gaussian(0.5)), 0),
             shows(texture(), 0),
         ),
-        planted("30 % in 4×4, noise 0.02", 0.02, brighter(1.3, tile(4)), plain),
-        planted("three pixels at three times, noise 0.02", 0.02, brighter(3.0, three), plain),
-        planted("30 % in 4×4, noise 0.1", 0.1, brighter(1.3, tile(4)), plain),
+        mutant("30 % in 4×4, noise 0.02", 0.02, brighter(1.3, tile(4)), plain),
+        mutant("three pixels at three times, noise 0.02", 0.02, brighter(3.0, three), plain),
+        mutant("30 % in 4×4, noise 0.1", 0.1, brighter(1.3, tile(4)), plain),
     ]
 }
 
-/// A mistake planted at 5 % noise, with the words that name it.
+/// A mistake at 5 % noise, with the words that name it.
 pub(crate) struct Mistake {
     pub(crate) words: &'static str,
     pub(crate) make: Box<MakeOne>,

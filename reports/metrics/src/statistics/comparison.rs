@@ -66,7 +66,7 @@ pub enum ComparisonError {
     },
 }
 
-/// Judges whether two renderers make the same image, from one or more images of each.
+/// Decides whether two renderers make the same image, from one or more images of each.
 ///
 /// The images are linear radiance, all of one scene and size; those of one side are all of one renderer with
 /// equally many samples per pixel, each with a seed of its own. The sides may have different numbers of

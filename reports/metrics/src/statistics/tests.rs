@@ -1,5 +1,5 @@
 //! Distribution and tests against SciPy's figures; verdicts on made-up images. Verdicts on renders are in
-//! `harness/tests/proofs/bias.rs`.
+//! `harness/tests/validation/bias.rs`.
 
 use super::student::{quantile, two_sided_p};
 use super::*;

@@ -95,7 +95,7 @@ fn above_the_limits_and_for_other_primitives_the_bvh_is_used() {
     assert!(SmallSceneIntersector::of(&scene(1, 20, diffuse())).is_some());
     assert!(SmallSceneIntersector::of(&scene(1, 100, diffuse())).is_none(), "more triangles");
     let partial = Material { alpha: 0.5, alpha_mode: AlphaMode::Blend as u32, ..diffuse() };
-    assert!(SmallSceneIntersector::of(&scene(1, 20, partial)).is_none(), "partial coverage");
+    assert!(SmallSceneIntersector::of(&scene(1, 20, partial)).is_none(), "partial opacity");
     let mut narrow = SceneData::clone(&scene(1, 20, diffuse()));
     narrow.triangles[0].vertices[1] = narrow.triangles[0].vertices[0];
     assert!(SmallSceneIntersector::of(&narrow).is_none(), "two corners");

@@ -1,4 +1,4 @@
-//! Planted copies: what each kind of copying does to the numbers.
+//! Copies with known changes: what each kind of copying does to the numbers.
 
 use super::lexer::Language;
 use super::similarity::{Matched, SHORTEST, Similarity, compare};

@@ -1,10 +1,10 @@
-//! Mistakes that ports of path tracers make, each as a change of the kernels' source.
+//! Mutants: mistakes that ports of path tracers make, each as a change of the kernels' source.
 
 use lockstep_core::path_record::compare::Quantity;
 use lockstep_gpu::SourcePatch;
 
 /// A mistake, and the quantity that must be named.
-pub(super) struct Bug {
+pub(super) struct Mutant {
     /// The mistake in words.
     pub(super) name: &'static str,
     /// How it is made, in every file that a device may have it from.
@@ -21,8 +21,8 @@ const fn edit(file: &'static str, from: &'static str, to: &'static str) -> Sourc
     SourcePatch { file, from, to }
 }
 
-pub(super) const BUGS: [Bug; 15] = [
-    Bug {
+pub(super) const MUTANTS: [Mutant; 15] = [
+    Mutant {
         name: "wrong alpha cutoff comparison: > for >=",
         edits: &[edit(
             "core/gpu/kernels/geometry/intersect.h",
@@ -33,7 +33,7 @@ pub(super) const BUGS: [Bug; 15] = [
         fields: &["hit", "instance", "primitive"],
         masked: true,
     },
-    Bug {
+    Mutant {
         name: "missing normal flip on back faces",
         edits: &[edit(
             "core/gpu/kernels/integrators/path.h",
@@ -44,7 +44,7 @@ pub(super) const BUGS: [Bug; 15] = [
         fields: &["shading normal"],
         masked: false,
     },
-    Bug {
+    Mutant {
         name: "swapped barycentrics",
         edits: &[
             edit(
@@ -62,7 +62,7 @@ pub(super) const BUGS: [Bug; 15] = [
         fields: &["barycentrics"],
         masked: false,
     },
-    Bug {
+    Mutant {
         name: "sRGB decoded twice",
         edits: &[edit(
             "core/gpu/kernels/scene/texture.h",
@@ -79,7 +79,7 @@ pub(super) const BUGS: [Bug; 15] = [
         fields: &["base colour"],
         masked: false,
     },
-    Bug {
+    Mutant {
         name: "light pdf without the cosine",
         edits: &[edit(
             "core/gpu/kernels/scene/lights.h",
@@ -90,7 +90,7 @@ pub(super) const BUGS: [Bug; 15] = [
         fields: &["light pdf"],
         masked: false,
     },
-    Bug {
+    Mutant {
         name: "off by one in the light table",
         edits: &[edit(
             "core/gpu/kernels/math/sampling.h",
@@ -101,7 +101,7 @@ pub(super) const BUGS: [Bug; 15] = [
         fields: &["light index"],
         masked: false,
     },
-    Bug {
+    Mutant {
         name: "RNG dimension used twice",
         edits: &[edit(
             "core/gpu/kernels/integrators/path.h",
@@ -112,7 +112,7 @@ pub(super) const BUGS: [Bug; 15] = [
         fields: &["next direction"],
         masked: false,
     },
-    Bug {
+    Mutant {
         name: "missing square root in roughness",
         edits: &[edit(
             "core/gpu/kernels/integrators/interaction.h",
@@ -123,7 +123,7 @@ pub(super) const BUGS: [Bug; 15] = [
         fields: &["roughness"],
         masked: false,
     },
-    Bug {
+    Mutant {
         name: "shadow ray too long",
         edits: &[edit(
             "core/gpu/kernels/geometry/intersect.h",
@@ -134,7 +134,7 @@ pub(super) const BUGS: [Bug; 15] = [
         fields: &["shadow ray length"],
         masked: false,
     },
-    Bug {
+    Mutant {
         name: "texture wrap clamp instead of repeat",
         edits: &[edit(
             "core/gpu/kernels/scene/texture.h",
@@ -145,7 +145,7 @@ pub(super) const BUGS: [Bug; 15] = [
         fields: &["base colour"],
         masked: false,
     },
-    Bug {
+    Mutant {
         name: "float3 stride: 16 bytes for 12",
         edits: &[edit(
             "core/gpu/kernels/scene/scene.h",
@@ -158,7 +158,7 @@ pub(super) const BUGS: [Bug; 15] = [
         fields: &["geometric normal"],
         masked: false,
     },
-    Bug {
+    Mutant {
         name: "throughput not applied on the last bounce",
         edits: &[edit(
             "core/gpu/kernels/integrators/path.h",
@@ -169,7 +169,7 @@ pub(super) const BUGS: [Bug; 15] = [
         fields: &["throughput on arrival"],
         masked: false,
     },
-    Bug {
+    Mutant {
         name: "tangent handedness dropped",
         edits: &[edit(
             "core/gpu/kernels/integrators/interaction.h",
@@ -180,7 +180,7 @@ pub(super) const BUGS: [Bug; 15] = [
         fields: &["shading normal"],
         masked: false,
     },
-    Bug {
+    Mutant {
         name: "normals transformed like directions",
         edits: &[edit(
             "core/gpu/kernels/integrators/interaction.h",
@@ -191,7 +191,7 @@ pub(super) const BUGS: [Bug; 15] = [
         fields: &["shading normal"],
         masked: false,
     },
-    Bug {
+    Mutant {
         name: "power heuristic without the squares",
         edits: &[edit(
             "core/gpu/kernels/math/sampling.h",

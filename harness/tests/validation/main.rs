@@ -1,7 +1,7 @@
-//! Proofs over whole scenes. CI runs them at a size that fits; in full, with what they measured printed:
+//! Validation over whole scenes. CI runs the tests at a size that fits; in full, with what they measured printed:
 //!
 //! ```sh
-//! LOCKSTEP_PROOFS=full cargo test --release -p lockstep --test proofs -- --nocapture --test-threads 1
+//! LOCKSTEP_VALIDATION=full cargo test --release -p lockstep --test validation -- --nocapture --test-threads 1
 //! ```
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests: a panic is their verdict")]
@@ -9,15 +9,15 @@
 mod bias;
 mod convergence;
 mod hits;
-mod planted;
+mod mutants;
 
 use lockstep_conformance::require;
 use lockstep_core::Scene;
 use lockstep_scenes::{LoadOptions, load};
 
-/// True when the proofs are to run at their full size.
+/// True when the tests are to run at their full size.
 fn full() -> bool {
-    std::env::var("LOCKSTEP_PROOFS").is_ok_and(|v| v == "full")
+    std::env::var("LOCKSTEP_VALIDATION").is_ok_and(|v| v == "full")
 }
 
 /// A scene; the test is skipped where its data is absent.

@@ -1,4 +1,4 @@
-//! A small room in which every planted mistake has something to spoil.
+//! A small room whose image every mutant changes.
 
 use lockstep_core::math::vec3::{Vec3, normalize, vec3};
 use lockstep_core::scene::camera::Camera;
@@ -12,8 +12,8 @@ use lockstep_core::{Result, Scene, SceneBuilder};
 const RIM: u8 = 51;
 
 /// The room, with or without masked screens in it.
-pub(super) fn planted_scene(masked: bool) -> Result<Scene> {
-    let mut b = SceneBuilder::new("planted_scene");
+pub(super) fn mutant_scene(masked: bool) -> Result<Scene> {
+    let mut b = SceneBuilder::new("mutant_scene");
     b.flatten = Flatten::Never;
     b.environment = EnvironmentLight::Constant(Vec3::splat(0.15));
     b.camera = Camera {

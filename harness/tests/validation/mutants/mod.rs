@@ -1,17 +1,17 @@
-//! Planted mistakes are found and named: the verdict on the images at 64 spp is `biased` or `broken`, and the
-//! classification of path divergence names the quantity that is wrong.
+//! Mutation tests of the verdict. Every mutant is killed, by the verdict `biased` or `broken` on images at 64 spp, and
+//! the classification of path divergence names the quantity that is wrong.
 //!
-//! A mistake is a change of the kernels' source, built for an OpenCL CPU runtime in place of the kernels and
-//! compared with `cpu-bvh`. `reports/recorded/planted-bugs.md` holds the table that this prints:
+//! A mutant is the kernels' source with one mistake, built for an OpenCL CPU runtime in place of the kernels and
+//! compared with `cpu-bvh`. `reports/recorded/mutants.md` holds the table that this prints:
 //!
 //! ```sh
-//! cargo test -p lockstep --all-features --test proofs -- --nocapture planted_mistakes
+//! cargo test -p lockstep --all-features --test validation -- --nocapture mutants
 //! ```
 
-mod bugs;
-mod planted_scene;
+mod list;
+mod scene;
 
-use bugs::{BUGS, Bug};
+use list::{MUTANTS, Mutant};
 use lockstep_bvh::Layout;
 use lockstep_conformance::{present_targets, render, require};
 use lockstep_core::path_record::divergence::{self, FieldCount, QuantityDivergence};
@@ -21,19 +21,19 @@ use lockstep_gpu::SourcePatch;
 use lockstep_opencl::{Opencl, open_patched};
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::statistics::{Agreement, DecisionRule, ImageComparison, Pairing, compare_images};
-use planted_scene::planted_scene;
+use scene::mutant_scene;
 
 const SETTINGS: Settings = Settings { width: 64, height: 48, bounces: 3, seed: 11, ..Settings::DEFAULT };
 const SPP: u32 = 64;
 
-/// The verdict on one mistake, and its divergence.
+/// The verdict on one mutant, and its divergence.
 struct Found {
     comparison: ImageComparison,
     quantities: Vec<QuantityDivergence>,
 }
 
 impl Found {
-    fn is_noticed(&self) -> bool {
+    fn is_killed(&self) -> bool {
         matches!(self.comparison.agreement, Agreement::Biased | Agreement::Broken)
     }
 
@@ -43,18 +43,19 @@ impl Found {
         Some((row, row.fields.first()?))
     }
 
-    fn names(&self, bug: &Bug) -> bool {
-        self.first().is_some_and(|(row, top)| row.quantity == bug.quantity && bug.fields.contains(&top.name))
+    fn names(&self, mutant: &Mutant) -> bool {
+        self.first()
+            .is_some_and(|(row, top)| row.quantity == mutant.quantity && mutant.fields.contains(&top.name))
     }
 
-    fn row(&self, bug: &Bug) -> String {
+    fn row(&self, mutant: &Mutant) -> String {
         let p = self.comparison.test.as_ref().map_or_else(|| "–".to_owned(), |e| format!("{:.1e}", e.p));
         let (quantity, field) = self.first().map_or(("none".to_owned(), String::new()), |(row, top)| {
             let share = format!("{} of {}", row.diverging, row.paths);
             (format!("{} ({share})", row.quantity.name()), format!("bounce {}: {}", top.bounce, top.name))
         });
-        let named = if self.names(bug) { "yes" } else { "no" };
-        format!("| {} | {} | {p} | {quantity} | {field} | {named} |", bug.name, self.comparison.agreement)
+        let named = if self.names(mutant) { "yes" } else { "no" };
+        format!("| {} | {} | {p} | {quantity} | {field} | {named} |", mutant.name, self.comparison.agreement)
     }
 }
 
@@ -80,7 +81,7 @@ struct Stage {
 
 impl Stage {
     fn set(masked: bool) -> Self {
-        let scene = planted_scene(masked).unwrap();
+        let scene = mutant_scene(masked).unwrap();
         let mut reference = Cpu.open(BVH_TARGET, &OpenOptions::default()).unwrap();
         let truth = image(reference.as_mut(), &scene);
         Self { scene, reference, truth }
@@ -101,7 +102,7 @@ impl Stage {
 }
 
 #[test]
-fn planted_mistakes_are_noticed_and_the_wrong_quantity_is_named() {
+fn mutants_are_killed_and_the_wrong_quantity_is_named() {
     let Some(target) = runtime() else { return };
     let mut stages = [false, true].map(Stage::set);
     for stage in &mut stages {
@@ -114,14 +115,14 @@ fn planted_mistakes_are_noticed_and_the_wrong_quantity_is_named() {
     );
     println!("|---|---|---|---|---|---|");
     let (mut missed, mut unnamed) = (Vec::new(), Vec::new());
-    for bug in &BUGS {
-        let found = stages[usize::from(bug.masked)].compare(&target, bug.edits);
-        println!("{}", found.row(bug));
-        if !found.is_noticed() {
-            missed.push(bug.name);
+    for mutant in &MUTANTS {
+        let found = stages[usize::from(mutant.masked)].compare(&target, mutant.edits);
+        println!("{}", found.row(mutant));
+        if !found.is_killed() {
+            missed.push(mutant.name);
         }
-        if !found.names(bug) {
-            unnamed.push(bug.name);
+        if !found.names(mutant) {
+            unnamed.push(mutant.name);
         }
     }
     assert!(missed.is_empty(), "called sound at {SPP} spp: {missed:?}");
@@ -129,7 +130,7 @@ fn planted_mistakes_are_noticed_and_the_wrong_quantity_is_named() {
 }
 
 #[test]
-fn every_planted_mistake_fits_the_source() {
+fn every_mutant_fits_the_source() {
     use lockstep_gpu::{Options, ProgramKind};
     // The runtime is asked for nothing but its name: an edit that does not fit is refused before any compiler
     // runs.
@@ -140,9 +141,9 @@ fn every_planted_mistake_fits_the_source() {
             &Options { layout, ..Options::default() },
             ProgramKind::RecordPaths,
         );
-        for bug in &BUGS {
-            let changed = bug.edits.iter().try_fold(source.clone(), lockstep_gpu::patched).unwrap();
-            assert_ne!(changed.hash, source.hash, "{}", bug.name);
+        for mutant in &MUTANTS {
+            let changed = mutant.edits.iter().try_fold(source.clone(), lockstep_gpu::patched).unwrap();
+            assert_ne!(changed.hash, source.hash, "{}", mutant.name);
         }
     }
 }

@@ -141,7 +141,7 @@ fn embree_is_within_noise(name: &str) {
 fn finds_one_per_cent(name: &str, material: usize) {
     let Some(sound) = scene(name) else { return };
     let Some(mut renderer) = renderer(BVH_TARGET) else { return };
-    let planted = sound.with_fault(|data| {
+    let mutant = sound.with_fault(|data| {
         let colour = &mut data.materials[material].base_color;
         *colour = *colour * 1.01;
     });
@@ -151,7 +151,7 @@ fn finds_one_per_cent(name: &str, material: usize) {
     };
     let mut found = [0; 3];
     for trial in 0..trials {
-        let a: Vec<_> = (0..2).map(|i| render(&planted, 4 * trial + i)).collect();
+        let a: Vec<_> = (0..2).map(|i| render(&mutant, 4 * trial + i)).collect();
         let b: Vec<_> = (0..4).map(|i| render(&sound, 4 * trial + i)).collect();
         let cases = [
             (&a[..1], &b[..1], Pairing::Paired),
@@ -159,8 +159,8 @@ fn finds_one_per_cent(name: &str, material: usize) {
             (&a[..], &b[2..], Pairing::Independent),
         ];
         for (count, (a, b, seeds)) in found.iter_mut().zip(cases) {
-            let judgement = compare_images(a, b, seeds, &DecisionRule::default()).unwrap();
-            *count += u32::from(judgement.agreement == Agreement::Biased);
+            let comparison = compare_images(a, b, seeds, &DecisionRule::default()).unwrap();
+            *count += u32::from(comparison.agreement == Agreement::Biased);
         }
     }
     println!(
@@ -168,7 +168,7 @@ fn finds_one_per_cent(name: &str, material: usize) {
          seeds, {} under other seeds, {} with two images a side",
         found[0], found[1], found[2]
     );
-    assert_eq!(found[0], trials, "{name}: the planted bias was missed");
+    assert_eq!(found[0], trials, "{name}: a bias was missed");
 }
 
 #[test]
