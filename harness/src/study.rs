@@ -10,13 +10,16 @@
 mod differences;
 mod divergence;
 mod folder;
+mod image_file;
 mod images;
+mod key;
 mod lab;
 mod level;
 pub(crate) mod measurements;
 mod plan;
 mod reference;
 mod reference_cache;
+mod reference_image;
 mod resume;
 mod runner;
 mod target_session;

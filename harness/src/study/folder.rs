@@ -10,9 +10,9 @@ use lockstep_reports::image_io::{ImageKind, ImageName, p_map_name};
 use lockstep_reports::records::{DivergenceScope, Environment, FilmHash, Record, RecordLog, Timing, Tune};
 use lockstep_reports::study::files;
 
-use super::images;
+use super::image_file::is_sound;
+use super::key::Key;
 use super::resume;
-use super::runner::Key;
 use crate::exit::Failure;
 use crate::output::say;
 
@@ -131,7 +131,7 @@ impl Folder {
         if !path.exists() || self.sound.borrow().contains(path) {
             return path.exists();
         }
-        let sound = images::is_sound(path, film);
+        let sound = is_sound(path, film);
         if sound {
             self.sound.borrow_mut().insert(path.to_owned());
         }

@@ -6,12 +6,10 @@
 //! images of other seeds, except those of the last level: all levels of a large image would fill the disk
 //! with noise that can be rendered again.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use lockstep_core::{Settings, TargetId};
-use lockstep_reports::image_io::{
-    ImageKind, ImageMetadata, LinearImage, read_exr_metadata, read_image, read_srgb8, write_exr, write_png,
-};
+use lockstep_reports::image_io::{ImageKind, ImageMetadata, LinearImage, write_exr, write_png};
 use lockstep_reports::records::{Difference, MapOf, Record, write_maps};
 
 use super::folder::Folder;
@@ -90,16 +88,6 @@ pub(crate) fn write_p_map(
 /// Whether the EXR file of a level stays once it has been compared with everything, given the scene's last level.
 pub(crate) fn stays(settings: &Settings, spp: u32, top: u32) -> bool {
     spp == top || u64::from(settings.width) * u64::from(settings.height) <= MAX_KEPT_PIXELS
-}
-
-/// Whether an image can be read and, for an EXR file, is of the film with this hash.
-pub(crate) fn is_sound(path: &Path, film: Option<&str>) -> bool {
-    if path.extension().is_some_and(|extension| extension == "png") {
-        return read_srgb8(path).is_ok();
-    }
-    let shows = read_exr_metadata(path).ok().and_then(|metadata| metadata.get("lockstep.film").cloned());
-    let is_of_film = film.is_none_or(|film| shows.as_deref() == Some(film));
-    is_of_film && read_image(path).is_ok()
 }
 
 /// The EXR files of a scene that are not to stay.

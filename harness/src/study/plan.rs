@@ -1,4 +1,4 @@
-//! The plan of a study: scenes, settings and the measurements in their order.
+//! The plan of a study: scenes, settings, seeds and levels.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -11,12 +11,7 @@ use lockstep_reports::records::{Environment, HostInfo, Record, Skip, StudySettin
 use serde_json::Value;
 
 use super::level::Level;
-use super::measurements::{
-    AaControl, Convergence, EqualTime, Group, ImagePruning, NoiseFloor, PathDivergence, Pool, SharedRender,
-    Speedups, SppLevel, ThreadScaling,
-};
-use super::reference::Reference;
-use super::runner::{Measurement, Series};
+use super::reference_image::Reference;
 use super::target_session::TargetSession;
 use crate::backends::Target;
 use crate::bvh_cache;
@@ -63,7 +58,7 @@ pub(crate) enum Diagnosis {
 }
 
 impl Diagnosis {
-    fn covers(self, a: &TargetId, b: &TargetId) -> bool {
+    pub(super) fn covers(self, a: &TargetId, b: &TargetId) -> bool {
         match self {
             Self::None => false,
             Self::FastBuilds => a.device_label() == b.device_label(),
@@ -196,79 +191,6 @@ impl Plan {
             deadline: None,
             options: OpenOptions::default(),
         }
-    }
-
-    /// The measurements, scene by scene, and those by numbers of threads or by groups of targets after all scenes.
-    pub(crate) fn series<'a>(
-        &'a self,
-        targets: &[TargetId],
-        pools: &[Pool],
-        groups: &[Group],
-    ) -> Vec<Series<'a>> {
-        let scenes = self.scenes.iter().zip(&self.specs);
-        let of_scene = |(scene, spec): (&'a Scene, &'a String)| Series {
-            title: scene.name.clone(),
-            measurements: self.measurements(scene, spec, targets),
-        };
-        let mut series: Vec<Series<'a>> = scenes.map(of_scene).collect();
-        for scene in &self.scenes {
-            for pool in pools {
-                series.push(Series {
-                    title: format!("{} by threads on {}", scene.name, pool.target.id),
-                    measurements: vec![Box::new(ThreadScaling { scene, pool: pool.clone() })],
-                });
-            }
-            for group in groups {
-                series.push(Series {
-                    title: format!("{} on {}", scene.name, group.name),
-                    measurements: vec![Box::new(SharedRender { scene, group: group.clone() })],
-                });
-            }
-        }
-        series
-    }
-
-    /// The measurements of a scene. Renderers keep their films from one to the next where they can, so the
-    /// order saves loading: all levels of one repeat, then everything that renders other samples.
-    fn measurements<'a>(
-        &self,
-        scene: &'a Scene,
-        spec: &'a str,
-        targets: &[TargetId],
-    ) -> Vec<Box<dyn Measurement + 'a>> {
-        let first = self.settings.seed;
-        let mut list: Vec<Box<dyn Measurement + 'a>> = Vec::new();
-        let add_levels = |list: &mut Vec<Box<dyn Measurement + 'a>>, seed, repeat| {
-            for level in self.levels(&scene.name, seed, repeat) {
-                list.push(Box::new(AaControl { scene, level }));
-                list.push(Box::new(SppLevel { scene, spec, level }));
-            }
-        };
-        add_levels(&mut list, first, 0);
-        for (a, b) in pairs(targets) {
-            let (a, b) = (targets[a].clone(), targets[b].clone());
-            if self.diagnose.covers(&a, &b) {
-                list.push(Box::new(PathDivergence { scene, spec, a, b }));
-            }
-        }
-        list.push(Box::new(Convergence { scene }));
-        let repeats = (first..first + self.seeds).flat_map(|s| (0..self.repeats).map(move |r| (s, r)));
-        repeats.skip(1).for_each(|(seed, repeat)| add_levels(&mut list, seed, repeat));
-        // One target alone has no differences to compare with noise.
-        if self.noise_floor && targets.len() > 1 {
-            for seed in self.further_seeds() {
-                let levels = self.levels(&scene.name, seed, 0).into_iter();
-                levels.for_each(|level| list.push(Box::new(NoiseFloor { scene, level })));
-            }
-        }
-        for target in targets {
-            for &seconds in &self.times {
-                list.push(Box::new(EqualTime { scene, target: target.clone(), seconds }));
-            }
-        }
-        list.push(Box::new(ImagePruning { scene }));
-        list.push(Box::new(Speedups { scene }));
-        list
     }
 
     /// The levels of a scene under a seed.

@@ -10,17 +10,16 @@
 //! reference should not turn a minute's study into an hour's. The default study takes half of the time that
 //! it has for a scene. The record's `against` and a note say what was taken.
 
-use std::path::Path;
 use std::time::Instant;
 
 use lockstep_core::film::MAX_SPP;
-use lockstep_core::{OpenOptions, Scene, Settings, TargetId};
-use lockstep_reports::image_io::LinearImage;
+use lockstep_core::{OpenOptions, Scene, TargetId};
 use lockstep_reports::records::{Note, Timing};
 
 use super::level::film_hash;
 use super::plan::Plan;
 use super::reference_cache::{self as cache, Entry};
+pub(crate) use super::reference_image::Reference;
 use super::target_session::{Purpose, TargetSession};
 use crate::backends::{self, Target};
 use crate::chunking::Pass;
@@ -38,37 +37,6 @@ const LEAST_BUDGET: f64 = 20.0;
 const LEVELS_FACTOR: f64 = 2.0;
 /// The seed of references, unless a study renders with it.
 const SEED: u32 = 0x5EED_0F0F;
-
-/// An image to measure errors against, and its origin.
-#[derive(Clone, Debug)]
-pub(crate) struct Reference {
-    /// The image.
-    pub(crate) image: LinearImage,
-    /// A file, or target, samples per pixel and seed.
-    pub(crate) against: String,
-    /// The samples per pixel; nothing for a file.
-    pub(crate) spp: Option<u32>,
-}
-
-impl Reference {
-    /// The user's image.
-    ///
-    /// # Errors
-    /// [`Failure::Missing`] when its size is not the study's.
-    pub(crate) fn from_file(image: LinearImage, file: &Path, settings: &Settings) -> Result<Self, Failure> {
-        let (width, height) = (image.width(), image.height());
-        if (width, height) != (settings.width, settings.height) {
-            return Err(Failure::Missing(format!(
-                "the reference {} has {width}x{height} pixels and the study {}x{}; use --size {width}x{height} or \
-                 another reference",
-                file.display(),
-                settings.width,
-                settings.height
-            )));
-        }
-        Ok(Self { image, against: format!("file {}", file.display()), spp: None })
-    }
-}
 
 /// A reference and remarks about it, or nothing because the user stopped it or no target can render it.
 #[derive(Debug, Default)]
@@ -210,6 +178,8 @@ fn affordable(top: u32, seconds_per_spp: f64, budget: f64) -> (u32, u32) {
 
 #[cfg(test)]
 mod tests {
+    use lockstep_core::Settings;
+
     use super::*;
     use lockstep_core::scene::SceneBuilder;
     use std::time::Duration;
@@ -247,14 +217,5 @@ mod tests {
         let timings = [level("a", 1, 0.001), level("a", 64, 64.0), level("b", 64, 32.0)];
         let timings: Vec<&Timing> = timings.iter().collect();
         assert_eq!(["a", "b", "c"].map(|target| speed(&timings, &target.into())), [1.0, 2.0, 0.0]);
-    }
-
-    #[test]
-    fn a_file_of_another_size_is_refused_with_exit_code_three() {
-        let image = LinearImage::from_fn(4, 4, |_, _| [0.0; 3]);
-        let settings = Settings { width: 8, height: 4, ..Settings::default() };
-        let failure = Reference::from_file(image, Path::new("r.exr"), &settings).unwrap_err();
-        assert_eq!(failure.exit() as u8, 3);
-        assert!(failure.to_string().contains("--size 4x4"), "{failure}");
     }
 }

@@ -1,10 +1,10 @@
 //! Measurements, and the one runner that makes those of them that are not recorded.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 use lockstep_reports::records::Record;
 
+pub(crate) use super::key::Key;
 use super::lab::Lab;
 use crate::exit::Failure;
 use crate::interrupt;
@@ -38,29 +38,6 @@ pub(crate) trait Measurement {
     /// # Errors
     /// [`Failure`] of renderers and files.
     fn run(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<(), Vec<Record>>, Failure>;
-}
-
-/// A result in a study's folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Key {
-    /// A record about the same point; `None` for kinds that are about none.
-    Record(Option<String>),
-    /// An image that is there and whole.
-    Image {
-        /// The file.
-        path: PathBuf,
-        /// The recorded hash of its film.
-        film: Option<String>,
-    },
-    /// A file that is not there any more.
-    NoFile(PathBuf),
-}
-
-impl Key {
-    /// The key of a record, whatever it found.
-    pub(crate) fn of(record: impl Into<Record>) -> Self {
-        Self::Record(record.into().key())
-    }
 }
 
 /// Measurements in their order, under one progress bar.
