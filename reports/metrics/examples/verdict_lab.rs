@@ -23,34 +23,30 @@ mod noise;
 mod others;
 
 use cases::{Case, Mistake, biased, mistakes, unbiased};
+use clap::Parser;
 use lockstep_metrics::image_io::read_image;
 use lockstep_metrics::statistics::{Agreement, DecisionRule, Pairing, compare_images};
 use noise::Random;
 use rayon::prelude::*;
 
+/// How often unbiased pairs of images are called biased, and how often mutants are killed.
+#[derive(Parser)]
 struct Arguments {
+    /// Pairs of each case without bias; 0 leaves the table out
+    #[arg(long, value_name = "N", default_value_t = 200)]
     pairs: u64,
+    /// Pairs of each mutant; 0 leaves the table out
+    #[arg(long, value_name = "N", default_value_t = 50)]
     mutants: u64,
+    /// Pairs of each mistake whose reason is to be named; 0 leaves the table out
+    #[arg(long, value_name = "N", default_value_t = 50)]
     named: u64,
+    /// Compare the renders of this folder instead: every file `NAME.….exr` with the next of its name
+    #[arg(long, value_name = "FOLDER")]
     images: Option<std::path::PathBuf>,
+    /// Only cases whose name contains this text
+    #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
-}
-
-fn arguments() -> Arguments {
-    let mut found = Arguments { pairs: 200, mutants: 50, named: 50, images: None, only: String::new() };
-    let mut words = std::env::args().skip(1);
-    while let Some(word) = words.next() {
-        let value = words.next().expect("a value for each option");
-        match word.as_str() {
-            "--pairs" => found.pairs = value.parse().expect("a number of pairs"),
-            "--mutants" => found.mutants = value.parse().expect("a number of pairs"),
-            "--named" => found.named = value.parse().expect("a number of pairs"),
-            "--images" => found.images = Some(value.into()),
-            "--only" => found.only = value,
-            other => panic!("no option {other}: --pairs N, --mutants N, --named N, --only TEXT"),
-        }
-    }
-    found
 }
 
 /// How many of the pairs of a case were called what.
@@ -168,7 +164,7 @@ fn images(folder: &std::path::Path) {
 }
 
 fn main() {
-    let arguments = arguments();
+    let arguments = Arguments::parse();
     if let Some(folder) = &arguments.images {
         return images(folder);
     }
