@@ -31,3 +31,26 @@ pub(crate) fn man(args: &ManArgs) -> Result<Exit, Failure> {
     output::say(&format!("man pages are in {}", args.out.display()));
     Ok(Exit::Fine)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_show_every_option_that_is_accepted_and_the_default_that_is_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        man(&ManArgs { out: dir.path().to_owned() }).unwrap();
+        let page = |name: &str| {
+            let page = std::fs::read_to_string(dir.path().join(format!("{name}.1"))).unwrap();
+            page.replace("\\-", "-").replace("\\fR", "").replace("\\fB", "").replace("\\fI", "")
+        };
+        let render = page("lockstep-render");
+        assert!(render.contains("[default: the first one present]") && !render.contains("all]"), "{render}");
+        let mut commands = vec![Cli::command()];
+        while let Some(command) = commands.pop() {
+            commands.extend(command.get_subcommands().cloned());
+            let hidden = command.get_arguments().find(|option| option.is_hide_set());
+            assert!(hidden.is_none(), "{}: {hidden:?} would stand in the synopsis alone", command.get_name());
+        }
+    }
+}
