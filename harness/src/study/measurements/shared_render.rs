@@ -18,9 +18,8 @@ use crate::interrupt;
 use crate::render::read_film;
 use crate::semantics;
 use crate::study::lab::{Lab, remark};
-use crate::study::key::Key;
 use crate::study::level::film_hash;
-use crate::study::runner::Measurement;
+use crate::study::runner::{Key, Measurement};
 use crate::together;
 
 /// The silence after which a worker counts as hung.
