@@ -9,7 +9,7 @@ use lockstep_scenes::LoadOptions;
 use lockstep_together::Schedule;
 
 use crate::port::args::PortCommand;
-use crate::values::{Seconds, Size, SppSchedule};
+use crate::values::{BaselineName, Percent, Seconds, Size, SppSchedule};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine; 1 images differ or a check failed; 2 usage; 3 a golden is missing or sizes differ;
@@ -57,6 +57,10 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Remakes tables, plots and page of a study from its records
     Report(ReportArgs),
+    /// Compares a study's times, rates, films and errors with those of an earlier one, as Markdown
+    Diff(DiffArgs),
+    /// Plots the rates of studies by commit
+    History(HistoryArgs),
     /// Measures ray throughput by target, BVH layout and kind of rays
     Bench(BenchArgs),
     /// Runs the conformance suite on this machine's devices: contract, bit identity with `cpu-bvh`, light
@@ -200,8 +204,14 @@ impl From<ModeArg> for Mode {
 pub(crate) struct RenderArgs {
     /// The scene
     pub(crate) scene: String,
-    /// The target; the first one present if not given
-    #[arg(short = 'b', long = "target", value_name = "TARGET", default_value = "all")]
+    /// The target [default: the first one present]
+    #[arg(
+        short = 'b',
+        long = "target",
+        value_name = "TARGET",
+        default_value = "all",
+        hide_default_value = true
+    )]
     pub(crate) target: String,
     /// Samples per pixel
     #[arg(
@@ -368,6 +378,7 @@ const TOGETHER: &str = "Several targets";
 const RENDER: &str = "Rendering";
 const MEASURE: &str = "Measurements";
 const REFERENCE: &str = "Reference";
+const BASELINE: &str = "Performance over time";
 const RUN: &str = "Run and output";
 
 /// The scenes of a study or a tuning, and their targets.
@@ -456,6 +467,15 @@ pub(crate) struct StudyArgs {
     /// levels]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = REFERENCE)]
     pub(crate) reference_budget: Option<f64>,
+    /// Compare the study with this earlier one, a folder or the NAME of --save-baseline; as many rounds are timed as
+    /// it has, unless --repeats says otherwise
+    #[arg(long, value_name = "DIR|NAME", help_heading = BASELINE)]
+    pub(crate) baseline: Option<PathBuf>,
+    #[command(flatten, next_help_heading = BASELINE)]
+    pub(crate) limit: SlowerArgs,
+    /// Keep the study's records under this name, for --baseline, `diff` and `history`
+    #[arg(long, value_name = "NAME", help_heading = BASELINE)]
+    pub(crate) save_baseline: Option<BaselineName>,
     /// The study's folder [default: study, or study-2 and so on where that holds another study]
     #[arg(short, long = "out", value_name = "DIR", help_heading = RUN)]
     pub(crate) out: Option<PathBuf>,
@@ -468,7 +488,11 @@ pub(crate) struct StudyArgs {
 impl StudyArgs {
     /// Whether nothing asks for other scenes, samples, pixels or measurements than the default study's.
     pub(crate) fn is_default_work(&self) -> bool {
-        let more = self.seeds.is_some() || self.repeats.is_some() || self.scaling || self.diagnose || !self.together.is_empty();
+        let more = self.seeds.is_some()
+            || self.repeats.is_some()
+            || self.scaling
+            || self.diagnose
+            || !self.together.is_empty();
         self.subject.scenes.is_empty()
             && self.modes == [ModeArg::Exact]
             && (self.spp.is_none() && self.image.size.is_none() && self.times.is_empty() && !more)
@@ -595,6 +619,46 @@ pub(crate) struct CompareArgs {
 pub(crate) struct ReportArgs {
     /// A study's folder
     pub(crate) folder: PathBuf,
+}
+
+/// `lockstep diff`
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// The earlier study: its folder, or the NAME of `study --save-baseline`
+    pub(crate) before: PathBuf,
+    /// The later study: its folder, or such a NAME
+    pub(crate) after: PathBuf,
+    #[command(flatten)]
+    pub(crate) limit: SlowerArgs,
+    /// Also write the comparison in GitHub's Markdown to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Print one JSON document instead of Markdown
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How much slower a study may be than an earlier one.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct SlowerArgs {
+    /// Fail with exit code 1 where a target is slower by more than this, and with 6 where that cannot be told: too
+    /// few rounds, or another machine
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) fail_slower: Option<Percent>,
+}
+
+/// `lockstep history`
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArgs {
+    /// Folders of studies, or NAMES of `study --save-baseline`, in any order
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) studies: Vec<PathBuf>,
+    /// Write history.md and a plot of every scene to this folder
+    #[arg(short, long = "out", value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `lockstep completions`

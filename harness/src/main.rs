@@ -1,6 +1,7 @@
 //! Lockstep's command line.
 
 mod backends;
+mod baseline;
 mod bench;
 mod bvh_cache;
 mod chunking;
@@ -9,6 +10,7 @@ mod compare;
 mod devices;
 mod exit;
 mod golden;
+mod history;
 mod image_report;
 mod interrupt;
 mod kernels;
@@ -63,6 +65,8 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Trace(args) => trace::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report(&args),
+        Command::Diff(args) => baseline::diff(&args),
+        Command::History(args) => history::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Selftest(args) => selftest::run(&args),
         Command::Golden(GoldenCommand::Check(args)) => golden::check(&args),

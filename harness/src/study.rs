@@ -28,6 +28,7 @@ mod verdicts;
 use std::path::Path;
 
 use lockstep_core::{Mode, TargetId};
+use lockstep_reports::image_io::atomic_write_text;
 use lockstep_reports::records::{Difference, DivergenceScope};
 use lockstep_reports::study::{Study, files};
 use lockstep_reports::verdict::{StudyVerdict, verdict};
@@ -42,6 +43,7 @@ pub(crate) use resume::clear as clear_study;
 pub(crate) use runner::run as run_measurements;
 
 use crate::backends;
+use crate::baseline;
 use crate::cli::{FolderArgs, StudyArgs};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
@@ -51,6 +53,9 @@ use measurements::{AaControl, Group, Pool};
 
 /// The folder of a study that names none.
 const DEFAULT_FOLDER: &str = "study";
+
+/// The comparison with the baseline, in the study's folder.
+const DIFF: &str = "diff.md";
 
 /// Set to anything but nothing or 0, it keeps a study from fetching run-time libraries.
 const OFFLINE: &str = "LOCKSTEP_OFFLINE";
@@ -68,7 +73,11 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     if args.is_default_work() {
         targets.extend(backends::first_fast_build(&targets));
     }
-    let plan = Plan::of_study(args, &mut skipped)?;
+    let baseline = args.baseline.as_deref().map(baseline::load).transpose()?;
+    let mut plan = Plan::of_study(args, &mut skipped)?;
+    if let (Some(baseline), None) = (&baseline, args.repeats) {
+        plan.repeats = baseline.environment.settings.repeats.max(1);
+    }
     let sessions = open(&targets, &plan.options, &mut skipped)?;
     let control = AaControl::open(&targets, &sessions, &plan)?;
     let (mut folder, resumes) = Folder::open_or_next(
@@ -93,7 +102,7 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
         lab.folder.append(vec![remark("stopped by the user; the same command resumes it")])?;
     }
     drop(lab);
-    finish(args, &root, &exact, stopped)
+    finish(args, &root, &exact, baseline.as_ref(), stopped)
 }
 
 /// Fetches missing run-time libraries unless that is forbidden, and fails unless required targets are
@@ -133,16 +142,37 @@ fn set_up_missing(words: &[String]) {
 }
 
 /// Writes the report, prints the verdict and derives the exit code.
-fn finish(args: &StudyArgs, root: &Path, exact: &[TargetId], stopped: bool) -> Result<Exit, Failure> {
+fn finish(
+    args: &StudyArgs,
+    root: &Path,
+    exact: &[TargetId],
+    before: Option<&Study>,
+    stopped: bool,
+) -> Result<Exit, Failure> {
     let study = write_report(root)?;
-    print_study(&study, root, args.folder.json, stopped)?;
+    let diff = before.map(|before| baseline::compare(before, &study)).transpose()?;
+    if args.folder.json {
+        let mut document = to_json(&study, &verdict(&study), root, stopped);
+        document["baseline"] = diff.as_ref().map_or(Value::Null, |diff| baseline::to_json(diff, args.limit));
+        print_json(&document)?;
+    } else {
+        print_study(&study, root, false, stopped)?;
+    }
+    if let Some(diff) = &diff {
+        let file = root.join(DIFF);
+        atomic_write_text(&file, &diff.markdown())?;
+        say(&format!("lockstep: against the baseline: {} See {}", diff.headline(), file.display()));
+    }
+    if let Some(name) = args.save_baseline.as_ref().filter(|_| !stopped) {
+        baseline::keep(root, name)?;
+    }
     let failures = failures(&study, exact);
     for sentence in &failures {
         say(&format!("lockstep: {sentence}"));
     }
     Ok(match (stopped, failures.is_empty()) {
         (true, _) => Exit::Interrupted,
-        (false, true) => Exit::Fine,
+        (false, true) => diff.map_or(Exit::Fine, |diff| baseline::exit(&diff, args.limit)),
         (false, false) => Exit::Differs,
     })
 }
@@ -192,7 +222,10 @@ fn failures(study: &Study, exact: &[TargetId]) -> Vec<String> {
         )
     });
     let shared = study.sharings.iter().filter(|s| !s.identical).map(|s| {
-        format!("{} made another film of {} by the schedule {} than its first target alone", s.group, s.scene, s.schedule)
+        format!(
+            "{} made another film of {} by the schedule {} than its first target alone",
+            s.group, s.scene, s.schedule
+        )
     });
     invalid.chain(broken).chain(biased).chain(threads).chain(shared).collect()
 }

@@ -116,6 +116,37 @@ impl FromStr for Seconds {
     }
 }
 
+/// A share of a whole, 0 or more: 0.05 for `5%`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Percent(pub(crate) f64);
+
+impl FromStr for Percent {
+    type Err = String;
+
+    /// A number of percent, with or without the sign.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = text.strip_suffix('%').unwrap_or(text).trim_end().parse::<f64>().ok();
+        let found = number.filter(|n| n.is_finite() && *n >= 0.0);
+        found.map(|n| Self(n / 100.0)).ok_or_else(|| "it must be a number of percent from 0, as in 5%".into())
+    }
+}
+
+/// The name of a kept baseline, which becomes the name of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BaselineName(pub(crate) String);
+
+impl FromStr for BaselineName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let is_name =
+            !text.is_empty() && text.len() <= 100 && !text.starts_with('.') && text.chars().all(is_plain);
+        let wrong = "it must be a name of letters, digits, `-`, `_` and `.`, not beginning with `.`";
+        if is_name { Ok(Self(text.to_owned())) } else { Err(wrong.into()) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,6 +190,19 @@ mod tests {
         assert_eq!((size.width, size.height, size.to_string().as_str()), (640, 360, "640x360"));
         for text in ["640", "0x1", "1x65536", "x", "1x2x3", "-1x4"] {
             assert!(text.parse::<Size>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn percents_and_names_of_baselines_are_read_or_refused() {
+        assert_eq!("5%".parse(), Ok(Percent(0.05)));
+        assert_eq!("0".parse(), Ok(Percent(0.0)));
+        for wrong in ["", "%", "-1%", "nan", "inf%", "5%%", "five"] {
+            assert!(wrong.parse::<Percent>().is_err(), "{wrong}");
+        }
+        assert_eq!("main-1.2_a".parse(), Ok(BaselineName("main-1.2_a".into())));
+        for wrong in ["", ".", "..", "../x", "a/b", "a b", ".hidden", "é"] {
+            assert!(wrong.parse::<BaselineName>().is_err(), "{wrong}");
         }
     }
 }

@@ -114,6 +114,61 @@ fn instruments_are_recorded_once_and_stand_on_the_page_beside_what_ports_cost() 
 }
 
 #[test]
+fn a_study_against_a_kept_one_says_what_is_slower_and_diff_and_history_read_both() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path().join("home");
+    let run = |args: &[&str], code: i32| {
+        let done = lockstep(dir.path(), args).env("LOCKSTEP_HOME", &home).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (out, err) = (text(&done.stdout), text(&done.stderr));
+        assert_eq!(done.status.code(), Some(code), "{args:?}\n{out}\n{err}");
+        (out, err)
+    };
+    run(&study(&["--repeats", "6", "-o", "before", "--save-baseline", "main"]), 0);
+    assert!(home.join("baselines/main/records.jsonl").is_file());
+
+    // As many rounds as the baseline has, so that times have a verdict. A hundredfold time is never reached.
+    let (_, err) = run(&study(&["--baseline", "main", "--fail-slower", "10000%", "-o", "after"]), 0);
+    assert!(err.contains("Films: 4 of 4 unchanged."), "{err}");
+    assert_eq!(count(&records(&dir.path().join("after")), "timing"), 4 * 6);
+    let diff = std::fs::read_to_string(dir.path().join("after/diff.md")).unwrap();
+    assert!(diff.contains("| cornell | cpu-bvh | total |") && diff.contains("| unchanged |"), "{diff}");
+
+    // The same study, ten times as slow, and with another film.
+    let slow = dir.path().join("slow");
+    std::fs::create_dir(&slow).unwrap();
+    std::fs::copy(dir.path().join("after/environment.json"), slow.join("environment.json")).unwrap();
+    let lines = std::fs::read_to_string(dir.path().join("after/records.jsonl")).unwrap();
+    let slower = lines.lines().map(|line| {
+        let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
+        if record["kind"] == "timing" {
+            record["total_ms"] = (10.0 * record["total_ms"].as_f64().unwrap()).into();
+        }
+        if record["kind"] == "film" && record["spp"] == 8 {
+            record["hash"] = "0".into();
+        }
+        format!("{record}\n")
+    });
+    std::fs::write(slow.join("records.jsonl"), slower.collect::<String>()).unwrap();
+    let (out, err) = run(&["diff", "main", "slow", "--fail-slower", "5%", "--markdown", "pr.md"], 1);
+    assert!(out.contains("| slower |") && out.contains("| changed |"), "{out}");
+    assert!(err.contains("cpu-bvh on cornell: slower"), "{err}");
+    assert_eq!(std::fs::read_to_string(dir.path().join("pr.md")).unwrap(), out);
+    run(&["diff", "main", "slow"], 0);
+
+    // One round has no verdict, so a limit cannot be kept.
+    run(&study(&["--repeats", "1", "--seeds", "1", "-o", "once"]), 0);
+    let (_, err) = run(&["diff", "main", "once", "--fail-slower", "5%"], 6);
+    assert!(err.contains("too few rounds") && err.contains("--repeats 3"), "{err}");
+
+    let (out, _) = run(&["history", "main", "slow", "-o", "rates"], 0);
+    assert!(out.contains("cpu-bvh") && out.contains("on cornell: "), "{out}");
+    assert!(dir.path().join("rates/history.cornell.svg").is_file());
+    let (_, err) = run(&["diff", "main", "absent"], 4);
+    assert!(err.contains("--save-baseline"), "{err}");
+}
+
+#[test]
 fn a_second_study_that_names_no_folder_goes_to_the_next_one() {
     let dir = tempfile::tempdir().unwrap();
     expect(dir.path(), &study(&[]), 0);

@@ -6,6 +6,7 @@
 //! - [`verdict`]: the verdict of a study.
 //! - [`tuning`]: kernel configurations, compared.
 //! - [`stages`]: stage times, summed.
+//! - [`performance`]: a study against an earlier one, and rates by commit.
 //! - [`portability`]: performance portability of each application.
 //! - [`tables`]: tables as Markdown, CSV and JSON, and the summary for pull requests.
 //! - [`plots`]: errors over samples, stage times and ray rates as SVG.
@@ -18,6 +19,7 @@
 mod labels;
 mod markup;
 pub mod page;
+pub mod performance;
 pub mod plots;
 pub mod port_markdown;
 pub mod portability;

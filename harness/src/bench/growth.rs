@@ -196,7 +196,13 @@ fn plot(all: &[Growth], family: &str) -> LinePlot {
     let ticks = (0..12).flat_map(|power| [1.0, 3.0].map(|f| f * 10f64.powi(power))).filter(within).collect();
     LinePlot {
         title: format!("{family}: growth of a camera ray's time"),
-        x: XAxis { label: "triangles".to_owned(), unit: "triangles".to_owned(), log: true, ticks },
+        x: XAxis {
+            label: "triangles".to_owned(),
+            unit: "triangles".to_owned(),
+            log: true,
+            ticks,
+            names: Vec::new(),
+        },
         y_label: "time over that with the fewest triangles".to_owned(),
         y: YScale::FromZero,
         series,

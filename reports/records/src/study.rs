@@ -1,8 +1,9 @@
 //! A study as it lies in its folder.
 
 use crate::{
-    Bounce, Convergence, Difference, Divergence, Environment, EqualTime, Hits, InvalidSamples, Load, Map,
-    Noise, Note, PortSimilarity, Record, RecordError, Scaling, Sharing, Skip, Timing, Tune, read_records,
+    Bounce, Convergence, Difference, Divergence, Environment, EqualTime, FilmHash, Hits, InvalidSamples,
+    Load, Map, Noise, Note, PortSimilarity, Record, RecordError, Scaling, Sharing, Skip, Timing, Tune,
+    read_records,
 };
 use lockstep_metrics::image_io::{ImageKind, ImageName};
 use lockstep_port::cost::Cost;
@@ -75,6 +76,8 @@ pub struct Study {
     pub cost: Option<Cost>,
     /// Changes to the ports.
     pub history: Option<History>,
+    /// Hashes of films.
+    pub films: Vec<FilmHash>,
     /// Loads.
     pub loads: Vec<Load>,
     /// Rays by bounce.
@@ -196,9 +199,9 @@ impl Study {
                 Record::Skip(r) => study.skips.push(r),
                 Record::Note(r) => study.notes.push(r),
                 Record::Tune(r) => study.tunes.push(r),
-                // Speed-ups are made again from timings; no table is of films or of what this version does
-                // not know.
-                Record::Speedup(_) | Record::Film(_) | Record::Other(_) => {}
+                // Speed-ups are made again from timings; no table is of what this version does not know.
+                Record::Film(r) => study.films.push(r),
+                Record::Speedup(_) | Record::Other(_) => {}
             }
         }
         study

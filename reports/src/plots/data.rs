@@ -39,15 +39,29 @@ pub struct XAxis {
     pub log: bool,
     /// Where it is marked, ascending.
     pub ticks: Vec<f64>,
+    /// Texts of the marks in their order; their numbers where there are none.
+    pub names: Vec<String>,
 }
 
 impl XAxis {
+    /// The text of a place: its mark's name, or its number.
+    pub(super) fn text_at(&self, value: f64) -> Option<&str> {
+        let mark = self.ticks.iter().position(|&tick| tick == value)?;
+        self.names.get(mark).map(String::as_str)
+    }
+
     /// Samples per pixel, marked at every level of these lines.
     fn samples(series: &[Series]) -> Self {
         let mut ticks: Vec<f64> = series.iter().flat_map(|s| &s.points).map(|p| p.0).collect();
         ticks.sort_by(f64::total_cmp);
         ticks.dedup();
-        Self { label: "samples per pixel".to_owned(), unit: "spp".to_owned(), log: true, ticks }
+        Self {
+            label: "samples per pixel".to_owned(),
+            unit: "spp".to_owned(),
+            log: true,
+            ticks,
+            names: Vec::new(),
+        }
     }
 }
 

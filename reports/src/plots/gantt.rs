@@ -76,7 +76,9 @@ pub(super) fn draw(chart: &Gantt<'_>) -> Result<String, PlotError> {
     let mut marks = Vec::new();
     let svg = draw_svg(&chart.title, (WIDTH, bottom + BOTTOM), |area| {
         draw_axis(area, longest, bottom, (left, right), &x_of).map_err(|e| e.to_string())?;
-        rows.iter().try_for_each(|row| draw_row(area, row, left, &x_of, &mut marks)).map_err(|e| e.to_string())
+        rows.iter()
+            .try_for_each(|row| draw_row(area, row, left, &x_of, &mut marks))
+            .map_err(|e| e.to_string())
     })?;
     Ok(with_marks(&svg, &marks))
 }
@@ -124,7 +126,8 @@ fn draw_row(
         // A hair's breadth between leases, so that each can be seen
         let corners = [(from, row.top * UNITS), ((to - UNITS / 2).max(from + 1), (row.top + ROW) * UNITS)];
         let counted = lease.outcome == "committed";
-        let fill = if counted { colour(row.index).filled() } else { colour(row.index).stroke_width(UNITS as u32) };
+        let fill =
+            if counted { colour(row.index).filled() } else { colour(row.index).stroke_width(UNITS as u32) };
         area.draw(&Rectangle::new(corners, fill))?;
         let seconds = |ms: f64| format::fixed(ms / 1e3, 3);
         let says = format!(
@@ -136,7 +139,11 @@ fn draw_row(
             lease.outcome,
             if lease.backup { ", a copy" } else { "" }
         );
-        marks.push(Mark { place: (from, row.top * UNITS, to.max(from + 1), (row.top + ROW) * UNITS), round: false, says });
+        marks.push(Mark {
+            place: (from, row.top * UNITS, to.max(from + 1), (row.top + ROW) * UNITS),
+            round: false,
+            says,
+        });
     }
     Ok(())
 }

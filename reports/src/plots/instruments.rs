@@ -17,7 +17,13 @@ pub(super) fn equal_time_plot(study: &Study, scene: &str) -> Option<LinePlot> {
     let mut ticks: Vec<f64> = of_scene().map(|e| e.seconds).collect();
     ticks.sort_by(f64::total_cmp);
     ticks.dedup();
-    let x = XAxis { label: "seconds of rendering".to_owned(), unit: "s".to_owned(), log: true, ticks };
+    let x = XAxis {
+        label: "seconds of rendering".to_owned(),
+        unit: "s".to_owned(),
+        log: true,
+        ticks,
+        names: Vec::new(),
+    };
     let (title, y_label) = (format!("{scene}: error over time"), "RMSE, linear radiance".to_owned());
     drawable(LinePlot { title, x, y_label, y: YScale::Log, series })
 }
@@ -40,7 +46,13 @@ pub(super) fn scaling_plot(study: &Study, scene: &str) -> Option<LinePlot> {
         let points = vec![(first, 1.0), (last, last / first)];
         series.push(Series { label: "ideal".to_owned(), kind: SeriesKind::Guide, points });
     }
-    let x = XAxis { label: "threads".to_owned(), unit: "threads".to_owned(), log: true, ticks };
+    let x = XAxis {
+        label: "threads".to_owned(),
+        unit: "threads".to_owned(),
+        log: true,
+        ticks,
+        names: Vec::new(),
+    };
     let (title, y_label) = (format!("{scene}: speed-up by threads"), "speed-up".to_owned());
     drawable(LinePlot { title, x, y_label, y: YScale::Log, series }).filter(|plot| plot.x.ticks.len() > 1)
 }

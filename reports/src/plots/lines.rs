@@ -108,7 +108,7 @@ fn marks(plot: &LinePlot, frame: &Frame) -> Vec<Mark> {
         let name = series.label.lines().collect::<Vec<_>>().join(" = ");
         let mark = |point: &(f64, f64)| {
             let (x, y) = frame.place(point);
-            let (at, unit) = (x_text(point.0), &plot.x.unit);
+            let (at, unit) = (place_text(plot, point.0), &plot.x.unit);
             let says = format!("{name} at {at} {unit}: {}", format::number(point.1));
             Mark { place: (x - REACH, y - REACH, x + REACH, y + REACH), round: true, says }
         };
@@ -127,11 +127,14 @@ fn draw_axes(area: &Area, plot: &LinePlot, frame: &Frame) -> Drawn {
         let label = text(TICK, MUTED, HPos::Right, VPos::Center);
         area.draw(&Text::new(tick_label(value, frame), (frame.left - 8 * UNITS, y), label))?;
     }
-    for &value in &plot.x.ticks {
+    let named = mark_every(plot, frame);
+    for (i, &value) in plot.x.ticks.iter().enumerate() {
         let x = frame.x_of(value);
         area.draw(&PathElement::new([(x, frame.bottom), (x, frame.bottom + 4 * UNITS)], thin(MUTED)))?;
         let label = text(TICK, MUTED, HPos::Center, VPos::Top);
-        area.draw(&Text::new(x_text(value), (x, frame.bottom + 7 * UNITS), label))?;
+        if i % named == 0 {
+            area.draw(&Text::new(place_text(plot, value), (x, frame.bottom + 7 * UNITS), label))?;
+        }
     }
     area.draw(&PathElement::new([(frame.left, frame.bottom), (frame.right, frame.bottom)], thin(MUTED)))?;
     let middle = (frame.left + frame.right) / 2;
@@ -223,6 +226,18 @@ fn draw_labels(area: &Area, series: &[Series], frame: &Frame) -> Drawn {
 }
 
 /// A place on the horizontal axis: round numbers as they are, whole thousands and millions in short.
+/// The text at a place of the horizontal axis.
+fn place_text(plot: &LinePlot, value: f64) -> String {
+    plot.x.text_at(value).map_or_else(|| x_text(value), str::to_owned)
+}
+
+/// Every how many marks one has a name, so that names do not overlap. Numbers always fit.
+fn mark_every(plot: &LinePlot, frame: &Frame) -> usize {
+    let widest = plot.x.names.iter().map(|name| text_width(name, TICK) + 8).max().unwrap_or(0) * UNITS;
+    let room = (frame.right - frame.left).max(1);
+    (widest * plot.x.names.len() as i32).div_euclid(room) as usize + 1
+}
+
 fn x_text(value: f64) -> String {
     for (least, unit, name) in [(1e6, 1e6, "M"), (1e4, 1e3, "k")] {
         if value >= least && value % unit == 0.0 {
@@ -295,7 +310,7 @@ mod tests {
 
     fn axis(ticks: &[f64]) -> super::super::data::XAxis {
         let (label, unit) = ("x".to_owned(), "u".to_owned());
-        super::super::data::XAxis { label, unit, log: true, ticks: ticks.to_vec() }
+        super::super::data::XAxis { label, unit, log: true, ticks: ticks.to_vec(), names: Vec::new() }
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(super) fn cascade_plot(study: &Study) -> Option<LinePlot> {
     let every = last.div_ceil(12);
     let ticks = (1..=last).filter(|rank| (rank - 1) % every == 0).map(|rank| rank as f64).collect();
     let label = "devices with a scene, from the best".to_owned();
-    let x = XAxis { label, unit: "platforms".to_owned(), log: false, ticks };
+    let x = XAxis { label, unit: "platforms".to_owned(), log: false, ticks, names: Vec::new() };
     let title = "Efficiency, and its harmonic mean so far".to_owned();
     Some(LinePlot { title, x, y_label: "application efficiency".to_owned(), y: YScale::Share, series })
 }
@@ -42,8 +42,13 @@ pub(super) fn navigation_plot(study: &Study) -> Option<LinePlot> {
         }
     }
     let label = "convergence of the code: 1 − divergence".to_owned();
-    let x =
-        XAxis { label, unit: "convergence".to_owned(), log: false, ticks: vec![0.0, 0.25, 0.5, 0.75, 1.0] };
+    let x = XAxis {
+        label,
+        unit: "convergence".to_owned(),
+        log: false,
+        ticks: vec![0.0, 0.25, 0.5, 0.75, 1.0],
+        names: Vec::new(),
+    };
     let title = "Portability and convergence of the code".to_owned();
     let plot = LinePlot { title, x, y_label: "performance portability".to_owned(), y: YScale::Share, series };
     (plot.series.len() > 1).then_some(plot)

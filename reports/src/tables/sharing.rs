@@ -20,7 +20,13 @@ pub struct Shared<'a> {
 
 /// All of a study, where rounds are whole.
 pub fn shared(study: &Study) -> Vec<Shared<'_>> {
-    let of = |record| Some(Shared { record, time: MedianInterval::of(&record.times_ms)?, efficiency: efficiency(study, record) });
+    let of = |record| {
+        Some(Shared {
+            record,
+            time: MedianInterval::of(&record.times_ms)?,
+            efficiency: efficiency(study, record),
+        })
+    };
     study.sharings.iter().filter_map(of).collect()
 }
 
@@ -36,7 +42,8 @@ fn efficiency(study: &Study, record: &Sharing) -> Option<MedianInterval> {
         _ => alone,
     };
     let per_round = |(round, &ms): (usize, &f64)| {
-        let rates: Option<Vec<f64>> = against.iter().map(|s| s.times_ms.get(round).map(|ms| 1.0 / ms)).collect();
+        let rates: Option<Vec<f64>> =
+            against.iter().map(|s| s.times_ms.get(round).map(|ms| 1.0 / ms)).collect();
         Some(1.0 / ms / rates?.iter().sum::<f64>())
     };
     let rounds: Option<Vec<f64>> = record.times_ms.iter().enumerate().map(per_round).collect();
@@ -67,7 +74,8 @@ pub fn sharing_table(study: &Study) -> Table {
         row.extend(interval.map(|e| if e.is_nan() { Cell::text("") } else { Cell::number(e, fixed(e, 3)) }));
         let idle = MedianInterval::of(&record.idle).map_or(0.0, |idle| idle.median);
         row.push(Cell::number(idle, percent(idle)));
-        let wasted: Vec<f64> = record.wasted_spp.iter().map(|&w| w as f64 / f64::from(record.spp.max(1))).collect();
+        let wasted: Vec<f64> =
+            record.wasted_spp.iter().map(|&w| w as f64 / f64::from(record.spp.max(1))).collect();
         let wasted = MedianInterval::of(&wasted).map_or(0.0, |wasted| wasted.median);
         row.push(Cell::number(wasted, percent(wasted)));
         row.push(Cell::flag(record.identical, if record.identical { "=" } else { "differ" }));

@@ -94,7 +94,11 @@ impl Measurement for SharedRender<'_> {
         lab.bar.lengthen(u64::from(rounds) * u64::from(spp) * rows.len() as u64);
         let mut hash = None;
         // A first pass of all wakes threads, caches and clocks, and is not timed.
-        let everyone = Row { schedule: Schedule::Guided, label: String::new(), active: (0..group.targets.len()).collect() };
+        let everyone = Row {
+            schedule: Schedule::Guided,
+            label: String::new(),
+            active: (0..group.targets.len()).collect(),
+        };
         if pass(&mut together, &everyone, spp.min(16), lab)?.is_none() {
             return Ok(ControlFlow::Break(()));
         }

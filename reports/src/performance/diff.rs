@@ -1,0 +1,171 @@
+//! What two studies have in common, and the comparison of it.
+
+use super::changed::{self, Machine};
+use super::errors::{ErrorDiff, errors};
+use super::films::{FilmDiff, films};
+use super::times::{TimeDiff, times};
+use crate::records::StudySettings;
+use crate::statistics::timing::Change;
+use crate::study::Study;
+use serde::Serialize;
+
+/// The time that a verdict is about: the whole step.
+const WHOLE: &str = "total";
+
+/// A study against an earlier one of the same settings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StudyDiff {
+    /// Commit and start of the earlier study.
+    pub before: String,
+    /// Commit and start of the later study.
+    pub after: String,
+    /// Differences of machine, drivers, compilers and kernels, a sentence each.
+    pub environment: Vec<String>,
+    /// Scenes and targets that only one study has, or that cannot be compared, a sentence each.
+    pub not_compared: Vec<String>,
+    /// Films, scene by scene and target by target.
+    pub films: Vec<FilmDiff>,
+    /// Times and rates.
+    pub times: Vec<TimeDiff>,
+    /// Errors against the reference.
+    pub errors: Vec<ErrorDiff>,
+}
+
+/// Why two studies cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DiffError {
+    /// Other images were rendered.
+    #[error(
+        "the studies rendered other images: {before} before, {after} after; run both with the same options"
+    )]
+    Settings {
+        /// Settings of the earlier.
+        before: String,
+        /// Settings of the later.
+        after: String,
+    },
+    /// No scene is in both.
+    #[error("the studies have no scene in common: {before} before, {after} after")]
+    Scenes {
+        /// Scenes of the earlier.
+        before: String,
+        /// Scenes of the later.
+        after: String,
+    },
+}
+
+/// The parts that two studies share.
+pub(super) struct Common {
+    scenes: Vec<String>,
+    /// The target of each name whose device is the same, in both.
+    machine: Machine,
+}
+
+impl Common {
+    /// Whether both have the scene, and it is the same.
+    pub(super) fn has_scene(&self, scene: &str) -> bool {
+        self.scenes.iter().any(|known| known == scene)
+    }
+
+    /// Whether times of a target can be compared: machine and device are the same.
+    pub(super) fn is_timed_alike(&self, target: &str) -> bool {
+        self.machine.is_same_for(target)
+    }
+}
+
+impl StudyDiff {
+    /// Compares a study with an earlier one.
+    ///
+    /// # Errors
+    /// [`DiffError`] where the settings of the images differ, or no scene is in both.
+    pub fn of(before: &Study, after: &Study) -> Result<Self, DiffError> {
+        let images = |s: &StudySettings| {
+            format!("{}×{}, {} bounces, {}, seed {}", s.width, s.height, s.bounces, s.integrator, s.seed)
+        };
+        let settings = [before, after].map(|study| images(&study.environment.settings));
+        if settings[0] != settings[1] {
+            let [before, after] = settings;
+            return Err(DiffError::Settings { before, after });
+        }
+        let mut not_compared = Vec::new();
+        let scenes = common_scenes(before, after, &mut not_compared);
+        if !before.scenes().iter().any(|scene| after.scenes().contains(scene)) {
+            let [before, after] = [before, after].map(|study| study.scenes().join(", "));
+            return Err(DiffError::Scenes { before, after });
+        }
+        let machine = Machine::of(&before.environment, &after.environment);
+        let common = Common { scenes, machine };
+        for (have, lack, when) in [(before, after, "before"), (after, before, "after")] {
+            let known = lack.targets();
+            let only = have.targets().into_iter().filter(|target| !known.contains(target));
+            not_compared.extend(only.map(|target| format!("{target} was measured {when} alone")));
+        }
+        Ok(Self {
+            before: changed::title(&before.environment),
+            after: changed::title(&after.environment),
+            environment: changed::sentences(&before.environment, &after.environment),
+            films: films(before, after, &common),
+            times: times(before, after, &common),
+            errors: errors(before, after, &common),
+            not_compared,
+        })
+    }
+
+    /// Whole times of scenes and targets with this change.
+    fn whole(&self, change: Change) -> impl Iterator<Item = &TimeDiff> {
+        self.times.iter().filter(move |t| t.quantity == WHOLE && t.change == Some(change))
+    }
+
+    /// The whole times that are slower by more than a share of the earlier time, as in 0.05, a sentence each.
+    pub fn slower_by(&self, share: f64) -> Vec<String> {
+        let beyond = self.whole(Change::Slower).filter(|t| t.ratio.median > 1.0 + share);
+        beyond.map(TimeDiff::sentence).collect()
+    }
+
+    /// The whole times that too few rounds, or another machine, leave without a verdict, a sentence each.
+    pub fn undecided(&self) -> Vec<String> {
+        let open = self.times.iter().filter(|t| t.quantity == WHOLE && t.change.is_none());
+        open.map(TimeDiff::sentence).collect()
+    }
+
+    /// The comparison in a sentence.
+    pub fn headline(&self) -> String {
+        let of = |change| self.whole(change).count();
+        let undecided = self.undecided().len();
+        let mut parts = vec![
+            format!("{} faster", of(Change::Faster)),
+            format!("{} slower", of(Change::Slower)),
+            format!("{} the same", of(Change::Same)),
+        ];
+        if undecided > 0 {
+            parts.push(format!("{undecided} without a verdict"));
+        }
+        let compared: usize = self.films.iter().map(|f| f.compared).sum();
+        let changed: usize = self.films.iter().map(|f| f.changed).sum();
+        let films = match (compared, changed) {
+            (0, _) => "none in common".to_owned(),
+            (_, 0) => format!("{compared} of {compared} unchanged"),
+            _ => format!("{changed} of {compared} changed"),
+        };
+        format!("Times: {}. Films: {films}.", parts.join(", "))
+    }
+}
+
+/// The scenes that both studies have and that are the same; why others are not compared goes to `not_compared`.
+fn common_scenes(before: &Study, after: &Study, not_compared: &mut Vec<String>) -> Vec<String> {
+    let (old, new) = (before.scenes(), after.scenes());
+    let mut common = Vec::new();
+    for scene in &new {
+        let hash = |study: &Study| study.environment.scenes.get(*scene).cloned();
+        if !old.contains(scene) {
+            not_compared.push(format!("{scene} was rendered after alone"));
+        } else if hash(before) != hash(after) {
+            not_compared.push(format!("{scene} is another scene than before"));
+        } else {
+            common.push((*scene).to_owned());
+        }
+    }
+    let only = old.iter().filter(|scene| !new.contains(scene));
+    not_compared.extend(only.map(|scene| format!("{scene} was rendered before alone")));
+    common
+}
