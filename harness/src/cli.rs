@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep_core::film::MAX_SPP;
 use lockstep_core::{Integrator, MAX_BOUNCES, Mode, Settings};
-use lockstep_scenes::LoadOptions;
+use lockstep_reports::records::Environment;
+use lockstep_scenes::{LoadOptions, View};
 use lockstep_together::Schedule;
 
 use crate::port::args::PortCommand;
-use crate::values::{BaselineName, Percent, Seconds, Size, SppSchedule};
+use crate::values::{BaselineName, Percent, Seconds, Size, SkyArg, SppSchedule, Triple};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine; 1 images differ or a check failed; 2 usage; 3 a golden is missing or sizes differ;
@@ -117,6 +118,18 @@ pub(crate) struct SceneArgs {
     /// The camera of a glTF file, by name or index from 0 [default: the first]
     #[arg(long, value_name = "NAME")]
     pub(crate) camera: Option<String>,
+    /// Position of the eye, in place of the scene's
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true)]
+    pub(crate) eye: Option<Triple>,
+    /// A point in the middle of the image [default: where the scene's camera looks]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true)]
+    pub(crate) look_at: Option<Triple>,
+    /// Vertical field of view in degrees, in place of the scene's
+    #[arg(long, value_name = "DEGREES")]
+    pub(crate) fov: Option<f32>,
+    /// Sky in place of the scene's: a radiance, as in 1 or 0.5,0.7,1, or an equirectangular .hdr or .exr file
+    #[arg(long, value_name = "RADIANCE|FILE")]
+    pub(crate) sky: Option<SkyArg>,
     /// Show glTF's single-sided surfaces from behind too, as integrators with paths from lights need it
     #[arg(long)]
     pub(crate) both_sides: bool,
@@ -126,10 +139,33 @@ pub(crate) struct SceneArgs {
 }
 
 impl SceneArgs {
+    /// A scene with these options behind it, for commands that a report shows.
+    pub(crate) fn after(&self, scene: &str) -> String {
+        let triple =
+            |name: &'static str, value: Option<Triple>| value.map(|v| [name.to_owned(), v.to_string()]);
+        let valued = [
+            self.camera.clone().map(|camera| ["--camera".to_owned(), camera]),
+            triple("--eye", self.eye),
+            triple("--look-at", self.look_at),
+            self.fov.map(|fov| ["--fov".to_owned(), fov.to_string()]),
+            self.sky.as_ref().map(|sky| ["--sky".to_owned(), sky.to_string()]),
+        ];
+        let flags = [("--both-sides", self.both_sides), ("--allow-outside", self.allow_outside)];
+        let flags = flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag.to_owned());
+        let words = std::iter::once(scene.to_owned()).chain(valued.into_iter().flatten().flatten());
+        Environment { command: words.chain(flags).collect(), ..Environment::default() }.command_line()
+    }
+
     /// The loader's options.
     pub(crate) fn options(&self) -> LoadOptions {
         LoadOptions {
             camera: self.camera.clone(),
+            view: View {
+                eye: self.eye.map(|eye| eye.0),
+                look_at: self.look_at.map(|point| point.0),
+                fov: self.fov,
+                sky: self.sky.clone().map(|sky| sky.0),
+            },
             both_sides: self.both_sides,
             allow_outside: self.allow_outside,
             ..LoadOptions::default()
@@ -233,6 +269,9 @@ pub(crate) struct RenderArgs {
     /// The quantity to render
     #[arg(long, value_enum, value_name = "KIND", default_value_t)]
     pub(crate) output: OutputKind,
+    /// Stops of exposure of a .png: every stop doubles its values
+    #[arg(long, value_name = "STOPS", allow_hyphen_values = true, value_parser = parse_stops)]
+    pub(crate) exposure: Option<f32>,
     /// Also write the image of every technique of `bpt` or `light` to this folder, weighted and unweighted, and
     /// check that the weighted ones add up to the film
     #[arg(long, value_name = "DIR")]
@@ -839,6 +878,12 @@ pub(crate) struct GoldenBlessArgs {
     pub(crate) files: SceneArgs,
 }
 
+/// Stops of exposure, within what single precision can show.
+fn parse_stops(text: &str) -> Result<f32, String> {
+    let stops = text.parse::<f32>().ok().filter(|stops| (-64.0..=64.0).contains(stops));
+    stops.ok_or_else(|| "it must be a number of stops from -64 to 64, as in 1.5".into())
+}
+
 fn parse_threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n @ 1..=4096) => Ok(n),
@@ -887,6 +932,20 @@ mod tests {
         ] {
             assert!(!is_default(&format!("lockstep study {more}")), "{more}");
         }
+    }
+
+    #[test]
+    fn a_scene_in_a_reports_command_has_the_options_that_it_was_read_with() {
+        let files = |line: &str| match Cli::try_parse_from(line.split(' ')).map(|cli| cli.command) {
+            Ok(Command::Study(args)) => args.subject.files,
+            other => panic!("{line}: {other:?}"),
+        };
+        assert_eq!(files("lockstep study cornell").after("cornell"), "cornell");
+        let given =
+            "--camera 1 --eye 0,-1.5,2 --look-at -1,0,0 --fov 40 --sky 0.5,1,2 --both-sides --allow-outside";
+        let after = files(&format!("lockstep study x.glb {given}")).after("x.glb");
+        assert_eq!(after, format!("x.glb {given}"));
+        assert_eq!(files(&format!("lockstep study {after}")).after("x.glb"), after);
     }
 
     #[test]

@@ -30,6 +30,7 @@ pub(crate) const DEFAULT_SIZE: Size = Size { width: 320, height: 240 };
 pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     let OutputKind::Beauty = args.output;
     check_extension(&args.out)?;
+    check_exposure(args)?;
     if args.techniques.is_some() {
         techniques::check(args.image.integrator)?;
     }
@@ -91,7 +92,9 @@ pub(crate) fn write_output(output: &Output<'_>, film: &Film, seconds: f64) -> Re
         let part = together::part_of(scene, settings, device, output.samples.clone(), film.clone())?;
         together::write_part(&args.out, &part)?;
     } else {
-        write_image(&args.out, &image_of(film)?, &metadata)?;
+        let image = image_of(film)?;
+        let shown = args.exposure.map(|stops| image.scaled(stops.exp2()));
+        write_image(&args.out, shown.as_ref().unwrap_or(&image), &metadata)?;
     }
     let samples = u64::from(film.spp) * film.sums.len() as u64;
     say(&format!("{}: {samples} samples in {seconds:.2} s on {target}", args.out.display()));
@@ -113,6 +116,15 @@ pub(crate) fn write_output(output: &Output<'_>, film: &Film, seconds: f64) -> Re
 /// Whether a file is to hold exact sums instead of an image.
 pub(crate) fn is_film(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("film"))
+}
+
+/// Refuses an exposure for files that keep the radiance as it is.
+fn check_exposure(args: &RenderArgs) -> Result<(), Failure> {
+    let is_png = args.out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png"));
+    if args.exposure.is_some() && !is_png {
+        return Err(Failure::Usage("--exposure is for .png; other files keep the radiance as it is".into()));
+    }
+    Ok(())
 }
 
 /// Refuses an unknown kind of file before the work, not after it.

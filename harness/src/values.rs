@@ -1,9 +1,11 @@
-//! Values of options: levels of samples per pixel, image sizes and times.
+//! Values of options: levels of samples per pixel, image sizes, times, points, skies, shares and names.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use lockstep_core::film::MAX_SPP;
+use lockstep_scenes::Sky;
 
 /// Samples per pixel at which images are compared, ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,6 +118,61 @@ impl FromStr for Seconds {
     }
 }
 
+/// Three numbers, all finite: a point or a colour.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Triple(pub(crate) [f32; 3]);
+
+impl FromStr for Triple {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers: Option<Vec<f32>> = text.split(',').map(|word| word.trim().parse().ok()).collect();
+        let found = numbers.and_then(|numbers| <[f32; 3]>::try_from(numbers).ok());
+        let finite = found.filter(|numbers| numbers.iter().all(|v| v.is_finite()));
+        finite.map(Self).ok_or_else(|| "it must be three numbers, as in 0,1.5,-4".into())
+    }
+}
+
+impl fmt::Display for Triple {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.0;
+        write!(f, "{x},{y},{z}")
+    }
+}
+
+/// A sky: one or three numbers of radiance, else a file.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SkyArg(pub(crate) Sky);
+
+impl FromStr for SkyArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let grey = text.parse::<f32>().ok().map(|value| [value; 3]);
+        let radiance = grey.or_else(|| text.parse::<Triple>().ok().map(|color| color.0));
+        let is_image = |path: &Path| {
+            path.extension()
+                .is_some_and(|end| ["hdr", "exr"].iter().any(|known| end.eq_ignore_ascii_case(known)))
+        };
+        match radiance {
+            Some(radiance) if radiance.iter().all(|v| v.is_finite() && *v >= 0.0) => {
+                Ok(Self(Sky::Radiance(radiance)))
+            }
+            None if is_image(Path::new(text)) => Ok(Self(Sky::File(text.into()))),
+            _ => Err("it must be one or three numbers from 0, or a .hdr or .exr file".into()),
+        }
+    }
+}
+
+impl fmt::Display for SkyArg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Sky::Radiance(radiance) => Triple(*radiance).fmt(f),
+            Sky::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
 /// A share of a whole, 0 or more: 0.05 for `5%`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Percent(pub(crate) f64);
@@ -203,6 +260,20 @@ mod tests {
         assert_eq!("main-1.2_a".parse(), Ok(BaselineName("main-1.2_a".into())));
         for wrong in ["", ".", "..", "../x", "a/b", "a b", ".hidden", "é"] {
             assert!(wrong.parse::<BaselineName>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn points_and_skies_are_read_or_refused() {
+        assert_eq!("0,1.5, -4".parse(), Ok(Triple([0.0, 1.5, -4.0])));
+        for wrong in ["", "1", "1,2", "1,2,3,4", "1,2,x", "1,2,inf", "nan,0,0"] {
+            assert!(wrong.parse::<Triple>().is_err(), "{wrong}");
+        }
+        assert_eq!("2".parse(), Ok(SkyArg(Sky::Radiance([2.0; 3]))));
+        assert_eq!("0.5,0.7,1".parse(), Ok(SkyArg(Sky::Radiance([0.5, 0.7, 1.0]))));
+        assert_eq!("a/day.HDR".parse(), Ok(SkyArg(Sky::File("a/day.HDR".into()))));
+        for wrong in ["", "-1", "1,-1,0", "nan", "sky.png", "1,2"] {
+            assert!(wrong.parse::<SkyArg>().is_err(), "{wrong}");
         }
     }
 }

@@ -74,6 +74,28 @@ fn images_of_techniques_add_up_to_the_film_and_are_written() {
 }
 
 #[test]
+fn a_file_without_a_camera_is_seen_from_where_the_user_says_and_as_bright() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("s.obj"), "v -9 -9 0\nv 9 -9 0\nv 9 9 0\nv -9 9 0\nf 1 2 3 4\n").unwrap();
+    let render = |more: &str, code: i32| {
+        let words = format!("render s.obj -b cpu-bvh --spp 1 --size 2x2 {more}");
+        let words: Vec<&str> = words.split(' ').collect();
+        expect(dir.path(), &words, code).1
+    };
+    let err = render("-o a.exr", 0);
+    assert!(err.contains("--eye X,Y,Z") && err.contains("scene.toml"), "{err}");
+    // From behind, away from the square, only the sky is seen.
+    let away = "--eye 0,0,-4 --look-at 0,0,-5 --fov 60 --sky 0.25";
+    render(&format!("{away} -o b.exr"), 0);
+    render(&format!("{away} --exposure 1 -o c.png"), 0);
+    render("--eye 0,0,-4 --look-at 0,0,-5 --fov 60 --sky 0.5 -o d.png", 0);
+    let (out, _) = expect(dir.path(), &["compare", "c.png", "d.png"], 0);
+    assert!(out.contains("every value is equal"), "one stop doubles: {out}");
+    assert!(render("--exposure 1 -o e.exr", 2).contains("--exposure is for .png"));
+    assert!(render("--fov 180 -o f.exr", 4).contains("camera"));
+}
+
+#[test]
 fn bad_input_exits_with_four_and_names_it() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("broken.png"), "no image").unwrap();

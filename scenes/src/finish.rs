@@ -1,11 +1,12 @@
 //! Default camera and light for files without their own.
 
+use crate::fitted_camera::{Middle, fitted};
 use crate::loaded::{Contents, LoadOptions, LoadedScene};
 use crate::suggest;
 use crate::warning::Warnings;
 use lockstep_core::Result;
-use lockstep_core::math::vec3::{Vec3, length, normalize, vec3};
-use lockstep_core::scene::{Camera, EnvironmentLight, SceneBuilder};
+use lockstep_core::math::vec3::{Vec3, vec3};
+use lockstep_core::scene::{Camera, EnvironmentLight, PunctualLight, SceneBuilder};
 
 /// Builds the scene of a file, with a camera fitted and a sky added where it has none.
 pub(crate) fn finish(
@@ -15,14 +16,29 @@ pub(crate) fn finish(
     mut warnings: Warnings,
 ) -> Result<LoadedScene> {
     let chosen = choose(&contents.cameras, options.camera.as_deref(), &warnings)?;
-    builder.camera = match chosen {
+    let (mut closed, mut middle) = (None, None);
+    let camera = match chosen {
         Some(camera) => camera,
-        None => fitted(&builder, &mut warnings),
+        None if options.view.is_placed() => {
+            middle = builder.bounds().map(|[low, high]| (low + high) * 0.5);
+            Camera::default()
+        }
+        None => {
+            let fitted = fitted(&builder, &mut warnings);
+            closed = fitted.closed;
+            fitted.camera
+        }
     };
+    builder.camera = options.view.camera(camera, middle);
+    builder.camera.validate(builder.name())?;
     if options.both_sides {
         builder.show_both_sides();
     }
-    add_missing_light(&mut builder, contents.brightest, &mut warnings);
+    match (options.view.environment(options)?, closed) {
+        (Some(sky), _) => builder.environment = sky,
+        (None, Some(middle)) => add_lamp(&mut builder, contents.brightest, middle, &mut warnings),
+        (None, None) => add_missing_light(&mut builder, contents.brightest, &mut warnings),
+    }
     Ok(LoadedScene { scene: builder.build()?, warnings: warnings.finish() })
 }
 
@@ -47,25 +63,22 @@ pub(crate) fn choose(
     Err(warnings.error("camera", message))
 }
 
-/// A camera that sees everything from a corner, 45 degrees high.
-fn fitted(builder: &SceneBuilder, warnings: &mut Warnings) -> Camera {
-    const SINE_OF_HALF_FOV: f32 = 0.382_683_43;
-    let Some([low, high]) = builder.bounds() else {
-        warnings.add("geometry", "the file has nothing that can be rendered");
-        return Camera::default();
-    };
-    let radius = 0.5 * length(high - low);
-    let radius = if radius > 0.0 && radius.is_finite() { radius } else { 1.0 };
-    let direction = normalize(vec3(-0.5, -0.35, -0.8));
-    let center = (low + high) * 0.5;
-    let camera = Camera {
-        eye: center - direction * (radius / SINE_OF_HALF_FOV),
-        direction,
-        vertical_fov: std::f32::consts::FRAC_PI_4,
-        ..Camera::default()
-    };
-    warnings.add("camera", "the file has no usable camera; one was placed so that everything is seen. A scene.toml places another");
-    camera
+/// Adds a lamp inside a closed scene without any light, where no sky would enter. A grey surface at the mean
+/// distance has a radiance of a half.
+fn add_lamp(builder: &mut SceneBuilder, brightest: f32, middle: Middle, warnings: &mut Warnings) {
+    if is_lit(builder, brightest) {
+        return;
+    }
+    let intensity = Vec3::splat(std::f32::consts::PI * middle.distance * middle.distance);
+    builder.light(PunctualLight::Point { position: middle.point, intensity });
+    warnings
+        .add("light", "the file has no light and is closed on all sides; a lamp was placed in its middle");
+}
+
+/// Whether a scene has light: a lamp, an environment, or a surface that emits as much as one.
+fn is_lit(builder: &SceneBuilder, brightest: f32) -> bool {
+    let has_lamp = brightest > LAMP || builder.light_count() > 0;
+    has_lamp || builder.environment != EnvironmentLight::default()
 }
 
 /// Radiance above which a surface is taken for a lamp: the white of a display. Dimmer ones, such as the dials
@@ -75,8 +88,7 @@ const LAMP: f32 = 1.0;
 /// Adds a bright environment to a scene without any light. `brightest` is the largest component of what its
 /// materials emit.
 pub(crate) fn add_missing_light(builder: &mut SceneBuilder, brightest: f32, warnings: &mut Warnings) {
-    let lit = brightest > LAMP || builder.light_count() > 0;
-    if lit || builder.environment != EnvironmentLight::default() {
+    if is_lit(builder, brightest) {
         return;
     }
     builder.environment = EnvironmentLight::Gradient {

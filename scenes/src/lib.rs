@@ -11,6 +11,7 @@
 mod access;
 mod files;
 mod finish;
+mod fitted_camera;
 mod gltf;
 mod limits;
 mod loaded;
@@ -22,9 +23,11 @@ mod registry;
 mod suggest;
 mod tangents;
 mod toml_scene;
+mod view;
 mod warning;
 
 pub use limits::Limits;
 pub use loaded::{LoadOptions, LoadedScene};
 pub use registry::{Builtin, builtins, load};
+pub use view::{Sky, View};
 pub use warning::Warning;

@@ -1,6 +1,7 @@
 //! Options of loading and its results.
 
 use crate::limits::Limits;
+use crate::view::View;
 use crate::warning::Warning;
 use lockstep_core::Scene;
 use lockstep_core::scene::Camera;
@@ -13,6 +14,8 @@ pub struct LoadOptions {
     pub data_folder: Option<PathBuf>,
     /// Camera of a glTF file, by name or index; the first when absent.
     pub camera: Option<String>,
+    /// Camera and sky in place of the scene's own.
+    pub view: View,
     /// Whether single-sided surfaces are seen from both sides.
     pub both_sides: bool,
     /// Whether scenes may read files outside their folder and that of scene data, through `..`, links or

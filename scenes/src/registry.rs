@@ -55,7 +55,7 @@ pub fn load(spec: &str, options: &LoadOptions) -> Result<LoadedScene> {
         if options.camera.is_some() {
             return Err(Error::scene(spec, "camera", "a built-in scene has one camera; leave out --camera"));
         }
-        let scene = (procedural.build)(parameter)?;
+        let scene = options.view.of_built((procedural.build)(parameter)?)?;
         return Ok(LoadedScene { scene, warnings: Vec::new() });
     }
     // Without a view, a bundled scene is its wide one.

@@ -1,7 +1,7 @@
 //! The scene builder: collects parts, checks them once and derives the rest.
 
 use crate::error::{Error, Result};
-use crate::math::transform::Affine;
+use crate::math::transform::{Affine, transform_point};
 use crate::math::vec3::Vec3;
 use crate::scene::assemble::{Assembler, Bounds};
 use crate::scene::image::{ImageId, ImageRegion, Sampler, TextureTransform};
@@ -110,6 +110,19 @@ impl SceneBuilder {
     /// The number of lights without extent.
     pub fn light_count(&self) -> usize {
         self.punctual.len()
+    }
+
+    /// The corners of all placed triangles so far, in world space and counter-clockwise seen from the front.
+    pub fn triangles(&self) -> impl Iterator<Item = [Vec3; 3]> {
+        self.instances.iter().flat_map(|(mesh, map)| {
+            let mesh = self.meshes.get(*mesh as usize);
+            let corner = move |index: &u32| {
+                let position = mesh.and_then(|mesh| mesh.positions.get(*index as usize));
+                position.map_or(Vec3::ZERO, |&position| transform_point(map, position.into()))
+            };
+            let triangles = mesh.map_or(&[][..], |mesh| &mesh.triangles);
+            triangles.iter().map(move |[a, b, c]| [corner(a), corner(b), corner(c)])
+        })
     }
 
     /// World-space bounds of all placed geometry so far, for fitting cameras; `None` when there is none.

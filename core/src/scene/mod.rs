@@ -65,6 +65,18 @@ impl Scene {
         Self(Arc::new(data))
     }
 
+    /// A copy with another view.
+    ///
+    /// # Errors
+    /// [`crate::Error::Scene`] for a view that is not well defined.
+    pub fn with_camera(&self, camera: Camera) -> crate::Result<Self> {
+        camera.validate(&self.name)?;
+        let mut data = SceneData::clone(self);
+        data.camera = camera;
+        data.hash = data.compute_hash();
+        Ok(Self(Arc::new(data)))
+    }
+
     /// A copy with all surfaces opaque, under the name with `-opaque` appended.
     pub fn opaque(&self) -> Self {
         let mut data = SceneData::clone(self);

@@ -71,7 +71,7 @@ impl Diagnosis {
 pub(crate) struct Plan {
     /// The scenes, each with a name of its own.
     pub(crate) scenes: Vec<Scene>,
-    /// The scenes as the command line names them, in the same order.
+    /// The scenes as command lines name them, with the options of how they are read, in the same order.
     pub(crate) specs: Vec<String>,
     /// Samples per pixel at which images are compared.
     pub(crate) schedule: SppSchedule,
@@ -309,7 +309,7 @@ fn load_scenes(
             "no scene is left to render; name one that is here, such as cornell".into(),
         ));
     }
-    Ok(found.into_iter().map(|(spec, scene)| (spec.to_owned(), scene)).unzip())
+    Ok(found.into_iter().map(|(spec, scene)| (subject.files.after(spec), scene)).unzip())
 }
 
 /// Opens the targets that are present; the others are skipped, with a record.

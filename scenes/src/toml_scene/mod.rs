@@ -97,6 +97,7 @@ fn load(
         Some(table) => camera(table, source, &contents.cameras, &file_warnings)?,
         None => match choose(&contents.cameras, options.camera.as_deref(), &file_warnings)? {
             Some(camera) => camera,
+            None if options.view.is_placed() => Camera::default(),
             None => {
                 return Err(Error::scene(
                     source.name,
@@ -106,8 +107,14 @@ fn load(
             }
         },
     };
+    let middle = builder.bounds().filter(|_| document.camera.is_none() && contents.cameras.is_empty());
+    builder.camera = options.view.camera(builder.camera, middle.map(|[low, high]| (low + high) * 0.5));
+    builder.camera.validate(source.name)?;
+    let sky = options.view.environment(options)?;
     // A document that names a sky has the one that it names, black as well.
-    if document.sky.is_none() {
+    if let Some(sky) = sky {
+        builder.environment = sky;
+    } else if document.sky.is_none() {
         add_missing_light(&mut builder, contents.brightest, &mut warnings);
     }
     let mut all = file_warnings.finish();

@@ -96,6 +96,13 @@ impl LinearImage {
         self.precision
     }
 
+    /// The image with every value multiplied.
+    #[must_use]
+    pub fn scaled(&self, factor: f32) -> Self {
+        let data = self.data.iter().map(|pixel| pixel.map(|value| value * factor)).collect();
+        Self { data, ..self.clone() }
+    }
+
     /// Width in pixels.
     pub fn width(&self) -> u32 {
         self.width
