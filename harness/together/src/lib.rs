@@ -32,7 +32,7 @@ pub use partial_film::{MergeError, PartialFilm};
 pub use pool::{Launch, Launcher, WorkerProcess};
 pub use samples::SampleSet;
 pub use schedule::Schedule;
-pub use scheduler::{Commit, Grant, Scheduler, WorkerId};
+pub use scheduler::{Commit, Extension, Grant, Scheduler, WorkerId};
 pub use timeline::{Interval, Outcome, Timeline};
 pub use together::{Ended, Options, Start, Together, Watch, WorkerNote};
 pub use worker::{ServeError, serve};

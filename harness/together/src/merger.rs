@@ -7,6 +7,7 @@ use crate::partial_film::{MergeError, PartialFilm};
 use crate::samples::SampleSet;
 use lockstep_core::Film;
 use lockstep_core::film::InvalidSamples;
+use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,6 +23,35 @@ pub(crate) struct Contribution {
 
 /// Sums of a film's pixels.
 pub(crate) type Sums = Vec<[i64; 3]>;
+
+/// Pixels that one thread takes at a time.
+pub(crate) const BLOCK: usize = 1 << 14;
+/// Buffers that are kept for the next films.
+const MOST_SPARE: usize = 8;
+
+/// Buffers of films that have been added: fresh memory costs as much as a copy.
+#[derive(Clone, Default)]
+pub(crate) struct Spare(Arc<Mutex<Vec<Sums>>>);
+
+impl Spare {
+    /// A buffer for this many pixels, with any contents.
+    pub(crate) fn take(&self, pixels: usize) -> Sums {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match kept.iter().position(|sums| sums.len() == pixels) {
+            Some(at) => kept.swap_remove(at),
+            None => vec![[0; 3]; pixels],
+        }
+    }
+
+    /// Keeps a buffer for later.
+    pub(crate) fn give(&self, sums: Sums) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() == MOST_SPARE {
+            kept.remove(0);
+        }
+        kept.push(sums);
+    }
+}
 
 enum Task {
     Add(Contribution),
@@ -46,13 +76,14 @@ pub(crate) struct Merger {
 
 impl Merger {
     /// Begins with the samples of a film.
-    pub(crate) fn new(begin: PartialFilm, checkpoint: Option<Checkpoint>) -> Self {
+    pub(crate) fn new(begin: PartialFilm, checkpoint: Option<Checkpoint>, spare: Spare) -> Self {
         let identity = begin.identity().clone();
         let samples = begin.samples().clone();
         let image = Arc::new(Mutex::new(Image { film: begin.into_film(), samples, fault: None }));
         let (tasks, to_do) = channel();
         let shared = Arc::clone(&image);
-        let thread = std::thread::spawn(move || merge(&to_do, &shared, &identity, checkpoint.as_ref()));
+        let thread =
+            std::thread::spawn(move || merge(&to_do, &spare, &shared, &identity, checkpoint.as_ref()));
         Self { tasks: Some(tasks), image, thread: Some(thread) }
     }
 
@@ -99,13 +130,19 @@ fn lock(image: &Mutex<Image>) -> std::sync::MutexGuard<'_, Image> {
     image.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn merge(tasks: &Receiver<Task>, image: &Mutex<Image>, identity: &Identity, checkpoint: Option<&Checkpoint>) {
+fn merge(
+    tasks: &Receiver<Task>,
+    spare: &Spare,
+    image: &Mutex<Image>,
+    identity: &Identity,
+    checkpoint: Option<&Checkpoint>,
+) {
     let mut written = Instant::now();
     let mut unwritten = false;
     for task in tasks {
         match task {
             Task::Add(contribution) => {
-                add(&mut lock(image), contribution);
+                spare.give(add(&mut lock(image), contribution));
                 unwritten = true;
                 if checkpoint.is_some_and(|checkpoint| written.elapsed() >= checkpoint.every) {
                     write(image, identity, checkpoint);
@@ -123,14 +160,17 @@ fn merge(tasks: &Receiver<Task>, image: &Mutex<Image>, identity: &Identity, chec
     }
 }
 
-fn add(image: &mut Image, contribution: Contribution) {
+fn add(image: &mut Image, contribution: Contribution) -> Sums {
     let film = &mut image.film;
-    for (sum, add) in film.sums.as_flattened_mut().iter_mut().zip(contribution.sums.as_flattened()) {
-        *sum = sum.wrapping_add(*add);
-    }
+    film.sums.par_chunks_mut(BLOCK).zip(contribution.sums.par_chunks(BLOCK)).for_each(|(sums, add)| {
+        for (sum, add) in sums.as_flattened_mut().iter_mut().zip(add.as_flattened()) {
+            *sum = sum.wrapping_add(*add);
+        }
+    });
     film.spp += contribution.samples.end - contribution.samples.start;
     film.invalid.merge(&contribution.invalid);
     image.samples.insert(contribution.samples);
+    contribution.sums
 }
 
 /// Writes the image as it is; a fault is kept for whoever asks, since the render can go on without.

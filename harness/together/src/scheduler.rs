@@ -13,15 +13,14 @@ pub type WorkerId = u32;
 
 /// The longest lease in seconds: how much a lost worker costs at most.
 const LONGEST: f64 = 2.0;
-/// The lease in seconds by which a worker's rate is measured.
+/// The time after which a worker of unknown rate ends its lease, unless it was made longer meanwhile.
 const PROBE: f64 = 0.25;
-/// The most of a worker's equal part that its rate is measured on.
-const PROBE_SHARE: f64 = 0.125;
-/// The shortest lease in seconds that is worth the transfer of its film.
-const SHORTEST: f64 = 0.04;
-/// Share of its part of the rest that a worker gets at once in a guided schedule; what the rates' errors leave is
-/// shared again.
-const SHARE: f64 = 0.85;
+/// The most samples that a worker of unknown rate begins with.
+const PROBE_SAMPLES: f64 = 16.0;
+/// Work in seconds that a guided worker has before it: enough to hide a message, little enough to end with the others.
+const AHEAD: f64 = 0.15;
+/// The least time in seconds that a second worker in a gap must save: another transfer of a film costs as much.
+const LEAST_SPLIT: f64 = 0.06;
 /// Leases of [`Schedule::Demand`] in a whole image.
 const DEMAND_LEASES: u32 = 256;
 /// Weight of a new rate in the running mean of a worker's rates.
@@ -42,6 +41,15 @@ pub struct Grant {
     pub backup: bool,
 }
 
+/// A lease that was made longer while its worker is at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extension {
+    /// The lease's number.
+    pub lease: u64,
+    /// The new end of its samples.
+    pub end: u32,
+}
+
 /// The fate of a lease whose film has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Commit {
@@ -59,6 +67,8 @@ struct Lease {
     samples: Range<u32>,
     granted: f64,
     backup: bool,
+    /// Samples that its worker has reported.
+    done: u32,
     /// All its samples are rendered, and its film is on its way.
     rendered: bool,
 }
@@ -67,8 +77,12 @@ struct Lease {
 struct Worker {
     /// Samples per pixel and second.
     rate: Option<f64>,
+    /// Whether the rate comes from whole leases, and not from the beginning of the first.
+    is_measured: bool,
     /// Leases so far.
     leases: u32,
+    /// The end of its last lease.
+    last_end: Option<u32>,
     /// The round of [`Schedule::Proportional`] that it has its part of.
     round: u32,
 }
@@ -107,7 +121,7 @@ impl Scheduler {
 
     /// A worker is ready. A rate in samples per pixel and second may be known from earlier work.
     pub fn join(&mut self, worker: WorkerId, rate: Option<f64>) {
-        self.workers.insert(worker, Worker { rate, ..Worker::default() });
+        self.workers.insert(worker, Worker { rate, is_measured: rate.is_some(), ..Worker::default() });
     }
 
     /// A worker is lost or goes. Its leases are free for others.
@@ -149,11 +163,14 @@ impl Scheduler {
         if free.is_empty() {
             return if self.schedule == Schedule::GuidedBackup { self.back_up(worker, now) } else { None };
         }
+        if matches!(self.schedule, Schedule::Guided | Schedule::GuidedBackup) {
+            return self.guided(worker, &known, &free, now);
+        }
         let (count, seconds) = match self.schedule {
             Schedule::Equal => (self.equal_part(), None),
             Schedule::Demand => (self.wanted.len().div_ceil(u64::from(DEMAND_LEASES)), None),
             Schedule::Proportional => (self.round_part(worker, &known)?, None),
-            Schedule::Guided | Schedule::GuidedBackup => self.guided(worker, &known, free.len(), now)?,
+            Schedule::Guided | Schedule::GuidedBackup => return None,
         };
         let count = u32::try_from(count.max(1)).unwrap_or(u32::MAX);
         // The first gap that has room for all, else the longest
@@ -174,7 +191,8 @@ impl Scheduler {
     ) -> Grant {
         let lease = self.next_lease;
         self.next_lease += 1;
-        let entry = Lease { worker, samples: samples.clone(), granted: now, backup, rendered: false };
+        let samples_of = samples.clone();
+        let entry = Lease { worker, samples: samples_of, granted: now, backup, done: 0, rendered: false };
         self.leases.insert(lease, entry);
         if let Some(worker) = self.workers.get_mut(&worker) {
             worker.leases += 1;
@@ -220,34 +238,89 @@ impl Scheduler {
             .collect();
     }
 
-    /// Samples and time limit of a guided lease; `None` when the others would end sooner without this worker.
-    fn guided(&self, worker: WorkerId, known: &Worker, free: u64, now: f64) -> Option<(u64, Option<f64>)> {
-        let free = free as f64;
-        let Some(rate) = known.rate else {
-            // An unknown rate is measured on a small part, so that others that come meanwhile find theirs
-            let part = (free / self.workers.len().max(1) as f64 * PROBE_SHARE).ceil();
-            return Some((part as u64, Some(PROBE)));
+    /// A guided lease: the beginning of a gap that is this worker's to go on in. `None` when the others would end
+    /// sooner without this worker.
+    fn guided(&mut self, worker: WorkerId, known: &Worker, free: &SampleSet, now: f64) -> Option<Grant> {
+        let gap = self.gap_for(worker, known, free)?;
+        let room = f64::from(gap.end - gap.start);
+        let (count, seconds) = match known.rate {
+            None => (room.min(PROBE_SAMPLES), Some(PROBE)),
+            Some(rate) if self.others_end_sooner(worker, rate, free.len() as f64, now) => return None,
+            Some(rate) => ((rate * AHEAD).min(room), None),
         };
-        // Workers of unknown rate count as equal to this one
-        let others = self.workers.iter().filter(|(id, _)| **id != worker);
-        let others: f64 = others.map(|(_, other)| other.rate.unwrap_or(rate)).sum();
-        // All workers end at about the same time, if the rest is shared by rates
-        let in_work: f64 = self.leases.values().map(|lease| self.left_of(lease, now)).sum();
-        let seconds_left = (free + in_work) / (rate + others);
-        // Another worker would have done all of the rest before this one has rendered one sample
-        let sooner = |(id, other): (&WorkerId, &Worker)| {
+        let samples = gap.start..gap.start + (count as u32).clamp(1, gap.end - gap.start);
+        Some(self.lease(worker, samples, seconds, false, now))
+    }
+
+    /// The free samples that a worker begins in: where its last lease ended; for its first lease the place of its own
+    /// among all workers'; else a part of the longest gap, of which whoever works up to it keeps the rest.
+    fn gap_for(&self, id: WorkerId, known: &Worker, free: &SampleSet) -> Option<Range<u32>> {
+        let from =
+            |start: u32| free.ranges().iter().find(|gap| gap.contains(&start)).map(|gap| start..gap.end);
+        if let Some(gap) = known.last_end.and_then(from) {
+            return Some(gap);
+        }
+        let longest = free.ranges().iter().max_by_key(|gap| gap.end - gap.start)?.clone();
+        let owner = self.leases.values().find(|lease| lease.samples.end == longest.start && !lease.rendered);
+        let owner = owner.and_then(|lease| self.workers.get(&lease.worker));
+        let length = f64::from(longest.end - longest.start);
+        let kept = match (owner, owner.and_then(|owner| owner.rate), known.rate) {
+            (None, ..) => 0.0,
+            // Nothing is known yet: all begin at even distances
+            (Some(_), ..) if known.leases == 0 => {
+                let after = self.workers.range(id..).count().max(1) as f64;
+                length / (after + 1.0)
+            }
+            (Some(_), Some(owners), Some(own)) if length / owners - length / (owners + own) < LEAST_SPLIT => {
+                return None;
+            }
+            (Some(_), Some(owners), Some(own)) => length * owners / (owners + own),
+            (Some(_), ..) => length / 2.0,
+        };
+        let start = longest.start + (kept.ceil() as u32).min(longest.end - longest.start - 1);
+        Some(start..longest.end)
+    }
+
+    /// Whether another worker would have done all of the rest before this one has rendered one sample.
+    fn others_end_sooner(&self, worker: WorkerId, rate: f64, free: f64, now: f64) -> bool {
+        self.workers.iter().any(|(id, other)| {
             let in_work = self.leases.values().filter(|lease| lease.worker == *id);
             let left: f64 = in_work.map(|lease| self.left_of(lease, now)).sum();
             *id != worker && other.rate.is_some_and(|other| (left + free) / other < 1.0 / rate)
-        };
-        if self.workers.iter().any(sooner) {
+        })
+    }
+
+    /// A worker has rendered more samples of a lease. A guided lease is made longer if its worker would soon be done
+    /// and the samples behind it are free.
+    pub fn progress(&mut self, worker: WorkerId, lease: u64, samples: u32, now: f64) -> Option<Extension> {
+        let entry = self.leases.get_mut(&lease).filter(|l| l.worker == worker && !l.rendered)?;
+        entry.done = entry.done.saturating_add(samples);
+        let (entry, known) = (entry.clone(), self.workers.get_mut(&worker)?);
+        let elapsed = now - entry.granted;
+        if !known.is_measured && elapsed > 0.0 {
+            known.rate = Some(f64::from(entry.done) / elapsed);
+        }
+        let rate = known.rate?;
+        let guided = matches!(self.schedule, Schedule::Guided | Schedule::GuidedBackup);
+        if !guided || entry.backup {
             return None;
         }
-        if others == 0.0 && free / rate < LONGEST + SHORTEST {
-            return Some((free as u64, None));
+        let length = entry.samples.end - entry.samples.start;
+        let left = f64::from(length.saturating_sub(entry.done));
+        let whole = (rate * AHEAD).max(1.0);
+        if left > whole * 0.7 {
+            return None;
         }
-        let seconds = (seconds_left * SHARE).clamp(SHORTEST, LONGEST);
-        Some(((rate * seconds).floor().max(1.0) as u64, None))
+        let free = self.free();
+        let gap = free.ranges().iter().find(|gap| gap.start == entry.samples.end)?;
+        let longest = (rate * LONGEST).max(1.0) - f64::from(length);
+        let more = (whole - left).min(longest).min(f64::from(gap.end - gap.start)) as u32;
+        // A rest that would be a lease of its own goes with this one
+        let rest = gap.end - gap.start - more.min(gap.end - gap.start);
+        let more = if f64::from(rest) < rate * LEAST_SPLIT { more + rest } else { more };
+        let end = entry.samples.end + more;
+        self.leases.get_mut(&lease)?.samples.end = end;
+        (more > 0).then_some(Extension { lease, end })
     }
 
     /// Samples of a lease that are still to be rendered, as far as its worker's rate tells.
@@ -269,7 +342,7 @@ impl Scheduler {
             match self.workers.get(&lease.worker).and_then(|w| w.rate) {
                 Some(owners) if elapsed < LATE * length / owners => (length / owners - elapsed).max(0.0),
                 // Late or of unknown rate: it may take as long again as it took
-                _ => elapsed.max(SHORTEST),
+                _ => elapsed.max(LEAST_SPLIT),
             }
         };
         let copies = |lease: &Lease| self.leases.values().filter(|l| l.samples == lease.samples).count();
@@ -296,7 +369,8 @@ impl Scheduler {
         entry.rendered = true;
         let rate = f64::from(end - entry.samples.start) / seconds.max(1e-6);
         if let Some(worker) = self.workers.get_mut(&worker) {
-            let before = worker.rate.unwrap_or(rate);
+            let before = worker.rate.filter(|_| worker.is_measured).unwrap_or(rate);
+            (worker.is_measured, worker.last_end) = (true, Some(end));
             worker.rate = Some(before + (rate - before) * RATE_WEIGHT);
         }
         true

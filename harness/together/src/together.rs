@@ -4,7 +4,7 @@ mod events;
 
 use crate::checkpoint::Checkpoint;
 use crate::identity::Identity;
-use crate::merger::{Contribution, Merger, Sums};
+use crate::merger::{Contribution, Merger, Spare, Sums};
 use crate::partial_film::{MergeError, PartialFilm};
 use crate::pool::{Launcher, WorkerProcess};
 use crate::samples::SampleSet;
@@ -151,6 +151,7 @@ pub struct Together {
     first_lease: u64,
     /// The targets that render; all when `None`.
     active: Option<Vec<usize>>,
+    spare: Spare,
 }
 
 impl Together {
@@ -189,6 +190,7 @@ impl Together {
             pass: None,
             first_lease: 0,
             active: None,
+            spare: Spare::default(),
         })
     }
 
@@ -237,7 +239,7 @@ impl Together {
         let identity = Identity::of(&loaded.scene, &loaded.settings, &self.options.semantics, &self.info);
         let begin = self.empty(identity)?;
         if let Some(loaded) = &mut self.loaded {
-            loaded.merger = Merger::new(begin, self.options.checkpoint.clone());
+            loaded.merger = Merger::new(begin, self.options.checkpoint.clone(), self.spare.clone());
             loaded.spp = 0;
         }
         self.workers.values_mut().for_each(|worker| worker.rate = None);
@@ -265,7 +267,7 @@ impl Together {
         let identity = Identity::of(&loaded.scene, &loaded.settings, &self.options.semantics, &self.info);
         identity.check(part.identity())?;
         loaded.spp = part.film().spp;
-        loaded.merger = Merger::new(part, self.options.checkpoint.clone());
+        loaded.merger = Merger::new(part, self.options.checkpoint.clone(), self.spare.clone());
         Ok(())
     }
 
@@ -390,8 +392,8 @@ impl Together {
             self.note(&target, "its stream cannot be used");
             return;
         };
-        let to = self.to_self.clone();
-        std::thread::spawn(move || read_reports(id, reading, &to));
+        let (to, spare) = (self.to_self.clone(), self.spare.clone());
+        std::thread::spawn(move || read_reports(id, reading, &spare, &to));
         let (state, heard) = (State::Starting, Instant::now());
         self.workers.insert(id, Worker { target, slot, stream, process, state, heard, rate: None });
     }
@@ -469,11 +471,7 @@ impl Together {
                     pass.scheduler.join(id, None);
                 }
             }
-            Report::Progress { samples, .. } => {
-                if let Some(worker) = self.workers.get(&id) {
-                    watch(Some((&worker.target, samples)));
-                }
-            }
+            Report::Progress { lease, samples } => self.progress(id, lease, samples, watch),
             Report::Rendered { lease, end, seconds, report } => {
                 self.rendered(id, lease, end, seconds, report)
             }
@@ -503,6 +501,17 @@ impl Together {
             self.note(&device.target, "it joined");
         }
         self.send_scene(id);
+    }
+
+    fn progress(&mut self, id: WorkerId, lease: u64, samples: u32, watch: Watch<'_>) {
+        let (Some(pass), Some(worker)) = (&mut self.pass, self.workers.get_mut(&id)) else { return };
+        watch(Some((&worker.target, samples)));
+        let now = pass.begin.elapsed().as_secs_f64();
+        let Some(extension) = pass.scheduler.progress(id, lease, samples, now) else { return };
+        let order = Order::Extend { lease: extension.lease, end: extension.end };
+        if send(&mut worker.stream, &order, &[]).is_err() {
+            self.lose(id, "it does not take orders", true);
+        }
     }
 
     fn rendered(&mut self, id: WorkerId, lease: u64, end: u32, seconds: f64, report: PassReport) {
@@ -659,7 +668,7 @@ impl Renderer for Together {
         let identity = Identity::of(scene, settings, &self.options.semantics, &self.info);
         let begin = self.empty(identity)?;
         self.loads += 1;
-        let merger = Merger::new(begin, self.options.checkpoint.clone());
+        let merger = Merger::new(begin, self.options.checkpoint.clone(), self.spare.clone());
         let (scene, settings, number) = (scene.clone(), *settings, self.loads);
         self.loaded = Some(Loaded { scene, settings, file, number, merger, spp: 0, report: None });
         // Workers that are there get the scene, and those that are not are started

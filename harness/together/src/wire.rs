@@ -40,6 +40,13 @@ pub(crate) enum Order {
         /// The time after which to stop, after at least one sample.
         seconds: Option<f64>,
     },
+    /// Render more samples in the lease that is in work, and all of them. Without effect once it is rendered.
+    Extend {
+        /// The lease.
+        lease: u64,
+        /// The new end.
+        end: u32,
+    },
     /// Exit.
     Stop,
 }

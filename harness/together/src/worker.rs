@@ -1,8 +1,10 @@
 //! A worker: renders leases on one target until it is told to stop.
 
+use crate::merger::BLOCK;
 use crate::wire::{Order, PROTOCOL, Report, receive, send};
 use lockstep_core::film::{InvalidSamples, MAX_SPP};
 use lockstep_core::{Error, Film, PassReport, Renderer, Scene, Settings};
+use rayon::prelude::*;
 use std::io::BufReader;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -10,10 +12,8 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Seconds of samples between two looks at orders.
-const CHUNK: f64 = 0.5;
-/// Seconds of samples in a chunk of a lease that measures the rate.
-const PROBE_CHUNK: f64 = 0.1;
+/// Seconds of samples between two looks at orders: less than the work that the coordinator keeps before a worker.
+const CHUNK: f64 = 0.06;
 
 /// Why a worker ended early.
 #[derive(Debug, thiserror::Error)]
@@ -106,9 +106,12 @@ fn send_films(
         let sent = match before.take() {
             None => report(&message(film.spp, film.invalid), &film.sums),
             Some(mut delta) => {
-                for (old, new) in delta.sums.as_flattened_mut().iter_mut().zip(film.sums.as_flattened()) {
-                    *old = new.wrapping_sub(*old);
-                }
+                let pairs = delta.sums.par_chunks_mut(BLOCK).zip(film.sums.par_chunks(BLOCK));
+                pairs.for_each(|(old, new)| {
+                    for (old, new) in old.as_flattened_mut().iter_mut().zip(new.as_flattened()) {
+                        *old = new.wrapping_sub(*old);
+                    }
+                });
                 let invalid = difference(&film.invalid, &delta.invalid);
                 let sent = report(&message(film.spp.wrapping_sub(delta.spp), invalid), &delta.sums);
                 let _ = done.send(delta);
@@ -165,13 +168,16 @@ impl Worker<'_> {
                     if self.make_room(end.saturating_sub(start))? {
                         let _ = films.send(Rendered { lease, film: None });
                     }
-                    if !self.render(lease, start..end, seconds, orders, leave)? {
+                    let work = Lease { lease, start, end, seconds };
+                    if self.render(work, orders, leave)?.is_none() {
                         return Ok(());
                     }
+                    // Buffers are used again: fresh memory costs as much as the copy
                     let mut film = spare.try_recv().or_else(|_| Film::new(1, 1))?;
                     self.renderer.read(&mut film)?;
                     let _ = films.send(Rendered { lease, film: Some(film) });
                 }
+                Order::Extend { .. } => {}
             }
             if leave() {
                 (self.report)(&Report::Leave, &[])?;
@@ -210,49 +216,69 @@ impl Worker<'_> {
         Ok(true)
     }
 
-    /// Renders a lease in chunks; false if the worker is to stop at once.
+    /// Renders a lease in chunks, up to its end or the time that it has; `None` if the worker is to stop at once.
     fn render(
         &mut self,
-        lease: u64,
-        samples: std::ops::Range<u32>,
-        seconds: Option<f64>,
+        mut lease: Lease,
         orders: &Receiver<Order>,
         leave: &dyn Fn() -> bool,
-    ) -> Result<bool, ServeError> {
+    ) -> Result<Option<()>, ServeError> {
         let start = Instant::now();
         let mut sum = PassReport::default();
-        let mut next = samples.start;
-        while next < samples.end {
-            match orders.try_recv() {
-                Ok(Order::Stop) | Err(TryRecvError::Disconnected) => return Ok(false),
-                Err(TryRecvError::Empty) => {}
-                // Nobody waits for this lease any more
-                Ok(order) => self.next_order = Some(order),
+        let mut next = lease.start;
+        let room = MAX_SPP - self.loaded.as_ref().map_or(0, |loaded| loaded.spp).min(MAX_SPP);
+        while self.take_orders(&mut lease, room, orders).is_some() {
+            let is_late = lease.seconds.is_some_and(|limit| start.elapsed().as_secs_f64() >= limit);
+            let has_some = next > lease.start;
+            if next >= lease.end || (has_some && (is_late || self.next_order.is_some() || leave())) {
+                if let Some(loaded) = &mut self.loaded {
+                    loaded.spp += next - lease.start;
+                }
+                let seconds = start.elapsed().as_secs_f64();
+                let rendered = Report::Rendered { lease: lease.lease, end: next, seconds, report: sum };
+                (self.report)(&rendered, &[])?;
+                return Ok(Some(()));
             }
-            if self.next_order.is_some() && next > samples.start {
-                break;
-            }
-            let elapsed = start.elapsed().as_secs_f64();
-            let left = seconds.map(|limit| limit - elapsed);
-            if next > samples.start && (left.is_some_and(|left| left <= 0.0) || leave()) {
-                break;
-            }
-            let aim = left.map_or(CHUNK, |left| left.clamp(0.0, PROBE_CHUNK));
-            let size =
-                if self.seconds_per_spp > 0.0 { (aim / self.seconds_per_spp).max(1.0) as u32 } else { 1 };
-            let chunk = next..samples.end.min(next.saturating_add(size));
+            let chunk = next..lease.end.min(next.saturating_add(self.chunk()));
             let count = chunk.end - chunk.start;
             let chunk_start = Instant::now();
             sum.merge(self.renderer.accumulate(chunk)?);
             self.seconds_per_spp = chunk_start.elapsed().as_secs_f64() / f64::from(count);
             next += count;
-            (self.report)(&Report::Progress { lease, samples: count }, &[])?;
+            (self.report)(&Report::Progress { lease: lease.lease, samples: count }, &[])?;
         }
-        if let Some(loaded) = &mut self.loaded {
-            loaded.spp += next - samples.start;
-        }
-        let seconds = start.elapsed().as_secs_f64();
-        (self.report)(&Report::Rendered { lease, end: next, seconds, report: sum }, &[])?;
-        Ok(true)
+        Ok(None)
     }
+
+    /// Takes the orders that came while a lease is in work; `None` if the worker is to stop at once.
+    fn take_orders(&mut self, lease: &mut Lease, room: u32, orders: &Receiver<Order>) -> Option<()> {
+        loop {
+            match orders.try_recv() {
+                Ok(Order::Stop) | Err(TryRecvError::Disconnected) => return None,
+                Err(TryRecvError::Empty) => return Some(()),
+                Ok(Order::Extend { lease: longer, end }) => {
+                    if longer == lease.lease {
+                        lease.end = lease.end.max(end).min(lease.start.saturating_add(room));
+                        lease.seconds = None;
+                    }
+                }
+                // Nobody waits for this lease any more
+                Ok(order) => self.next_order = Some(order),
+            }
+        }
+    }
+
+    /// Samples of every pixel in the next chunk; one before the first.
+    fn chunk(&self) -> u32 {
+        if self.seconds_per_spp > 0.0 { (CHUNK / self.seconds_per_spp).max(1.0) as u32 } else { 1 }
+    }
+}
+
+/// A lease in work.
+struct Lease {
+    lease: u64,
+    start: u32,
+    end: u32,
+    /// The time after which to stop.
+    seconds: Option<f64>,
 }

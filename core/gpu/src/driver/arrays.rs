@@ -52,7 +52,12 @@ impl<D: Device> Array<D> {
     /// The first `len` elements, once all work before is done.
     pub(super) fn download<T: Pod>(&self, device: &mut D, len: usize) -> Result<Vec<T>> {
         let mut values = vec![T::zeroed(); len];
-        device.download(&self.buffer, bytemuck::cast_slice_mut(&mut values), self.what)?;
+        self.download_into(device, &mut values)?;
         Ok(values)
+    }
+
+    /// [`Self::download`] into memory that is there.
+    pub(super) fn download_into<T: Pod>(&self, device: &mut D, values: &mut [T]) -> Result<()> {
+        device.download(&self.buffer, bytemuck::cast_slice_mut(values), self.what)
     }
 }

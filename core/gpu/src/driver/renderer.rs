@@ -240,11 +240,12 @@ impl<D: Device> Renderer for Wavefront<D> {
 
     fn read(&mut self, film: &mut Film) -> Result<()> {
         let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
-        let mut fresh = Film::new(loaded.settings.width, loaded.settings.height)?;
-        fresh.sums = loaded.film.download(&mut self.device, fresh.sums.len())?;
-        fresh.spp = loaded.spp;
-        fresh.invalid = loaded.invalid;
-        *film = fresh;
+        let (width, height) = (loaded.settings.width, loaded.settings.height);
+        if (film.width(), film.height()) != (width, height) {
+            *film = Film::new(width, height)?;
+        }
+        loaded.film.download_into(&mut self.device, &mut film.sums)?;
+        (film.spp, film.invalid) = (loaded.spp, loaded.invalid);
         Ok(())
     }
 

@@ -1,10 +1,11 @@
 //! What happens to a coordinator: reports of workers, ends of their streams, workers that join.
 
-use crate::merger::Sums;
+use crate::merger::{BLOCK, Spare, Sums};
 use crate::scheduler::WorkerId;
 use crate::wire::{Report, receive, receive_sums};
 use lockstep_core::Film;
 use lockstep_core::film::InvalidSamples;
+use rayon::prelude::*;
 use std::io::BufReader;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -46,7 +47,7 @@ pub(super) enum Event {
 }
 
 /// Passes on what a worker sends, until its stream ends.
-pub(super) fn read_reports(worker: WorkerId, stream: UnixStream, to: &Sender<Event>) {
+pub(super) fn read_reports(worker: WorkerId, stream: UnixStream, spare: &Spare, to: &Sender<Event>) {
     let mut stream = BufReader::with_capacity(1 << 16, stream);
     let reason = loop {
         let event = match receive::<Report>(&mut stream) {
@@ -57,11 +58,11 @@ pub(super) fn read_reports(worker: WorkerId, stream: UnixStream, to: &Sender<Eve
                 if let Err(e) = Film::check_size(width, height) {
                     break format!("it sent a film that cannot be: {e}");
                 }
-                let mut sums = vec![[0; 3]; width as usize * height as usize];
+                let mut sums = spare.take(width as usize * height as usize);
                 if let Err(e) = receive_sums(&mut stream, bytes, &mut sums) {
                     break format!("its film cannot be read: {e}");
                 }
-                if sums.as_flattened().iter().any(|&sum| sum < 0) {
+                if sums.par_chunks(BLOCK).any(|block| block.as_flattened().iter().any(|&sum| sum < 0)) {
                     break "it sent a film with negative sums, which no samples have".to_owned();
                 }
                 Event::Film { worker, lease, spp, size: [width, height], invalid, sums }
