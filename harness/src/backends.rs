@@ -32,8 +32,9 @@ const PROBES: &[(&str, OpenTargetProbes)] = &[
 /// Opens `cpu-bvh`, the reference for bit identity.
 const REFERENCE: OpenReference = || lockstep_cpu::Cpu.open(BVH_TARGET, &OpenOptions::default());
 
-/// Backends that are there by name and not among all: neither renders what a study could compare.
-const HIDDEN: [&str; 2] = [null::NAME, "embree-plain"];
+/// Backends that are there by name and not among all: two render nothing that a study could compare, and groups are
+/// made of other backends' targets.
+const HIDDEN: [&str; 3] = [null::NAME, "embree-plain", together::NAME];
 
 /// The word that selects every target present.
 const ALL: &str = "all";

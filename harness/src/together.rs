@@ -23,7 +23,7 @@ use crate::semantics;
 use launcher::Processes;
 
 /// The name of groups, before the list of their targets in parentheses.
-const NAME: &str = "together";
+pub(crate) const NAME: &str = "together";
 /// The silence after which a worker of a group counts as hung, unless its samples take longer.
 const SILENCE: Duration = Duration::from_secs(30);
 

@@ -132,7 +132,7 @@ fn run_with(
     let targets: Vec<TargetId> = sessions.iter().map(|session| session.id.clone()).collect();
     let (folder, resumes) = Folder::open(root, &environment, false)?;
     let mut lab = Lab::new(plan, folder, sessions, resumes).with_control(control);
-    assert!(run_measurements(&plan.series(&targets, &[]), &mut lab)?.is_continue());
+    assert!(run_measurements(&plan.series(&targets, &[], &[]), &mut lab)?.is_continue());
     drop(lab);
     Ok(Study::load(root)?)
 }

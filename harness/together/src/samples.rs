@@ -35,7 +35,7 @@ impl SampleSet {
         let last = self.0.partition_point(|r| r.start <= range.end);
         let start = self.0.get(first).map_or(range.start, |r| r.start.min(range.start));
         let end = self.0[first..last].last().map_or(range.end, |r| r.end.max(range.end));
-        self.0.splice(first..last, [start.min(range.start)..end]);
+        self.0.splice(first..last, std::iter::once(start.min(range.start)..end));
     }
 
     /// Takes a range out.

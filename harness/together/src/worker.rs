@@ -82,6 +82,9 @@ fn forward_orders(stream: UnixStream, to: &Sender<Order>) {
     }
 }
 
+/// Sends a report with the sums of a film.
+type SendReport<'a> = &'a dyn Fn(&Report, &[[i64; 3]]) -> std::io::Result<()>;
+
 /// A film as the device holds it after a lease, and the lease. A film of `None` begins anew from zero.
 struct Rendered {
     lease: u64,
@@ -90,11 +93,7 @@ struct Rendered {
 
 /// Sends what each lease has added: the film now less the film before. Nothing is assumed of films, since a broken
 /// renderer may return any; the coordinator checks what it gets.
-fn send_films(
-    films: &Receiver<Rendered>,
-    done: &Sender<Film>,
-    report: &dyn Fn(&Report, &[[i64; 3]]) -> std::io::Result<()>,
-) {
+fn send_films(films: &Receiver<Rendered>, done: &Sender<Film>, report: SendReport<'_>) {
     let mut before: Option<Film> = None;
     for Rendered { lease, film } in films {
         let Some(film) = film else {
@@ -142,7 +141,7 @@ struct Loaded {
 
 struct Worker<'a> {
     renderer: &'a mut dyn Renderer,
-    report: &'a dyn Fn(&Report, &[[i64; 3]]) -> std::io::Result<()>,
+    report: SendReport<'a>,
     loaded: Option<Loaded>,
     seconds_per_spp: f64,
     /// An order that came while a lease was in work.
