@@ -31,12 +31,13 @@ use lockstep_core::{Mode, TargetId};
 use lockstep_reports::image_io::atomic_write_text;
 use lockstep_reports::records::{Difference, DivergenceScope};
 use lockstep_reports::study::{Study, files};
+use lockstep_reports::tables::{equal_time_sentences, path_sentences, round_sentences, scaling_sentences};
 use lockstep_reports::verdict::{StudyVerdict, verdict};
 use lockstep_setup as setup;
 use serde_json::{Value, json};
 
 pub(crate) use folder::{Folder, append_to_study};
-pub(crate) use lab::{Lab, remark};
+pub(crate) use lab::Lab;
 pub(crate) use level::film_hash;
 pub(crate) use plan::{COMMIT, Plan, command, open};
 pub(crate) use resume::clear as clear_study;
@@ -98,9 +99,7 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     let groups = Group::of(args)?;
     let mut lab = Lab::new(&plan, folder, sessions, resumes).with_control(control);
     let stopped = run_measurements(&plan.series(&ids, &pools, &groups), &mut lab)?.is_break();
-    if stopped {
-        lab.folder.append(vec![remark("stopped by the user; the same command resumes it")])?;
-    }
+    lab.folder.end(stopped)?;
     drop(lab);
     finish(args, &root, &exact, baseline.as_ref(), stopped)
 }
@@ -252,10 +251,11 @@ fn text(study: &Study, verdict: &StudyVerdict, folder: &Path) -> String {
     for hits in &study.hits {
         text.push_str(&format!("  why, on {} at {} spp: {}\n", hits.scene, hits.spp, hits.why));
     }
-    for sentence in lockstep_reports::tables::path_sentences(study) {
+    for sentence in path_sentences(study) {
         text.push_str(&format!("  path by path, {sentence}\n"));
     }
-    for sentence in lockstep_reports::tables::round_sentences(study) {
+    let timed = [round_sentences(study), equal_time_sentences(study), scaling_sentences(study)];
+    for sentence in timed.concat() {
         text.push_str(&format!("  {sentence}\n"));
     }
     text + &format!("{}\n", folder.join(files::PAGE).display())

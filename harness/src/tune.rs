@@ -15,7 +15,7 @@ use crate::interrupt;
 use crate::kernels;
 use crate::output::{print, print_json, say};
 use crate::study::measurements::tuning;
-use crate::study::{Folder, Lab, Plan, open, remark, run_measurements, set_up};
+use crate::study::{Folder, Lab, Plan, open, run_measurements, set_up};
 
 /// Rounds where the user does not say: the fewest whose interval encloses the median with 95 %.
 const ROUNDS: u32 = 6;
@@ -39,9 +39,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Failure> {
     interrupt::listen()?;
     let mut lab = Lab::new(&plan, folder, sessions, false);
     let stopped = all(&mut lab)?.is_break();
-    if stopped {
-        lab.folder.append(vec![remark("stopped by the user; the same command resumes it")])?;
-    }
+    lab.folder.end(stopped)?;
     drop(lab);
     finish(args, stopped)
 }

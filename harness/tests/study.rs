@@ -356,6 +356,29 @@ fn a_signal_ends_the_pass_and_leaves_a_report() {
     check_whole(&dir.path().join("s"));
 }
 
+#[test]
+fn a_summary_says_that_a_study_was_stopped_until_it_has_finished() {
+    let dir = tempfile::tempdir().unwrap();
+    expect(dir.path(), &study(&["-o", "s"]), 0);
+    let (path, summary) = (dir.path().join("s/records.jsonl"), dir.path().join("s/summary.md"));
+    let read = |path: &Path| std::fs::read_to_string(path).unwrap();
+    assert!(!read(&summary).contains("note: finished"), "a study that nothing interrupted says nothing");
+    // As Ctrl-C leaves it: without its last records, and with the remark.
+    let lines = read(&path);
+    let mut kept: Vec<&str> = lines.lines().collect();
+    kept.truncate(kept.len() - 4);
+    let stop =
+        r#"{"kind":"note","text":"stopped by the user; the same command resumes it, 2026-01-31T12:00:00Z"}"#;
+    kept.push(stop);
+    std::fs::write(&path, kept.join("\n") + "\n").unwrap();
+    expect(dir.path(), &["report", "s"], 0);
+    assert!(read(&summary).contains("note: stopped by the user"), "{}", read(&summary));
+    expect(dir.path(), &study(&["-o", "s"]), 0);
+    let summary = read(&summary);
+    assert!(!summary.contains("stopped by the user") && !summary.contains("note: resumed"), "{summary}");
+    assert!(read(&path).contains("stopped by the user"), "the records keep it");
+}
+
 fn wait_for_records(path: &Path, lines: usize) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while std::fs::read_to_string(path).unwrap_or_default().lines().count() < lines {

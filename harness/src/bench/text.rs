@@ -6,6 +6,7 @@ use lockstep_core::Query;
 /// A Markdown table of rows, which reads as well on a terminal. `against` is the target that others are
 /// divided by.
 pub(crate) fn table(rows: &[Row], against: &str) -> String {
+    let ratio_title = format!("of {against}");
     let header = [
         "scene",
         "rays",
@@ -15,7 +16,7 @@ pub(crate) fn table(rows: &[Row], against: &str) -> String {
         "Mrays/s",
         "quartiles",
         "per core-second",
-        "ratio",
+        ratio_title.as_str(),
         "differing",
         "clocks",
     ];

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use lockstep_core::{KernelResources, TargetId};
 use lockstep_reports::image_io::{ImageKind, ImageName, p_map_name};
-use lockstep_reports::records::{DivergenceScope, Environment, FilmHash, Record, RecordLog, Timing, Tune};
+use lockstep_reports::records::{
+    DivergenceScope, Environment, FilmHash, Interruption, Record, RecordLog, Timing, Tune,
+};
 use lockstep_reports::study::files;
 
 use super::image_file::is_sound;
@@ -29,6 +31,8 @@ pub(crate) struct Folder {
     timings: Vec<Timing>,
     tunings: Vec<Tune>,
     triaged: HashSet<[String; 3]>,
+    /// Whether an interruption is recorded and no end after it.
+    interrupted: bool,
     /// Images that were found whole.
     sound: RefCell<HashSet<PathBuf>>,
     _lock: File,
@@ -70,6 +74,7 @@ impl Folder {
             timings: Vec::new(),
             tunings: Vec::new(),
             triaged: HashSet::new(),
+            interrupted: false,
             sound: RefCell::default(),
             _lock: lock,
         };
@@ -105,6 +110,19 @@ impl Folder {
             }
         }
         Err(Failure::Usage(taken.unwrap_or_default()))
+    }
+
+    /// Records how a run ended: stopped by the user, or with all measurements done where an interruption was
+    /// recorded before.
+    ///
+    /// # Errors
+    /// [`Failure::Records`] naming the file.
+    pub(crate) fn end(&mut self, stopped: bool) -> Result<(), Failure> {
+        match (stopped, self.interrupted) {
+            (true, _) => self.append(vec![Interruption::Stopped.note().into()]),
+            (false, true) => self.append(vec![Interruption::Finished.note().into()]),
+            (false, false) => Ok(()),
+        }
     }
 
     /// The folder's path.
@@ -213,6 +231,11 @@ impl Folder {
             Record::Divergence(found) if found.scope == DivergenceScope::DifferingPixels => {
                 self.triaged.insert([found.scene, found.a, found.b]);
             }
+            Record::Note(note) => match Interruption::of(&note) {
+                Some(Interruption::Stopped | Interruption::Resumed) => self.interrupted = true,
+                Some(Interruption::Finished) => self.interrupted = false,
+                None => {}
+            },
             Record::Film(film) => {
                 self.films.insert(key.clone(), film.hash);
             }

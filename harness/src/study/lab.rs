@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use lockstep_core::{Error, Scene, Settings, TargetId};
-use lockstep_reports::records::{Note, Record, Skip, utc_now};
+use lockstep_reports::records::{Interruption, Note, Record, Skip, utc_now};
 
 use super::folder::Folder;
 use super::level::{self, Level, Outcome};
@@ -108,7 +108,7 @@ impl<'a> Lab<'a> {
                 continue;
             }
             if std::mem::take(&mut self.resumes) {
-                self.folder.append(vec![remark("resumed")])?;
+                self.folder.append(vec![Interruption::Resumed.note().into()])?;
             }
             let record = match session.load(scene, &settings, purpose) {
                 Ok(report) => {
@@ -256,7 +256,7 @@ impl<'a> Lab<'a> {
     }
 }
 
-/// A remark with its time.
+/// A remark for the reader of the report, with the present time.
 pub(crate) fn remark(text: &str) -> Record {
     Note { text: format!("{text}, {}", utc_now()), ..Note::default() }.into()
 }

@@ -53,9 +53,10 @@ pub(crate) struct Series<'a> {
 /// # Errors
 /// [`Failure`] of renderers and files. Earlier records stay.
 pub(crate) fn run(series: &[Series<'_>], lab: &mut Lab<'_>) -> Result<ControlFlow<()>, Failure> {
-    for one in series {
+    for (i, one) in series.iter().enumerate() {
         let samples = one.measurements.iter().map(|m| m.samples(lab)).sum();
-        lab.bar = Bar::new(&one.title, samples);
+        let place = if series.len() > 1 { format!("{} of {}", i + 1, series.len()) } else { String::new() };
+        lab.bar = Bar::of_step(&place, &one.title, samples);
         let flow = run_all(&one.measurements, lab);
         lab.bar.clear();
         if flow?.is_break() {

@@ -12,6 +12,7 @@ mod equal_time;
 mod film;
 mod first_divergence;
 mod host;
+mod interruption;
 mod kinds;
 mod log;
 mod map_files;
@@ -31,6 +32,7 @@ pub use equal_time::EqualTime;
 pub use film::FilmHash;
 pub use first_divergence::{FirstDivergence, WorstPath};
 pub use host::{HostInfo, utc_now};
+pub use interruption::Interruption;
 pub use kinds::{
     Bounce, Convergence, Difference, Errors, Hits, InvalidSamples, Load, Map, Noise, Note, Skip, Tests,
     Timing, mega_per_second,

@@ -204,6 +204,7 @@ impl Study {
                 Record::Speedup(_) | Record::Other(_) => {}
             }
         }
+        crate::interruption::drop_finished(&mut study.notes);
         study
     }
 

@@ -1,10 +1,10 @@
 //! Errors after given times.
 
 use super::{Cell, Table};
-use crate::format::{number, percent};
+use crate::format::{fixed, number, percent};
 use crate::labels::qualifier;
 use crate::records::mega_per_second;
-use crate::study::Study;
+use crate::study::{Study, push_new};
 
 /// Samples and error of every target after every time.
 pub fn equal_time_table(study: &Study) -> Table {
@@ -54,10 +54,48 @@ pub fn equal_time_table(study: &Study) -> Table {
     table
 }
 
+/// The target with the least error after each time on each scene, and how far the others are, a sentence each.
+pub fn equal_time_sentences(study: &Study) -> Vec<String> {
+    let mut points = Vec::new();
+    study.equal_times.iter().for_each(|e| push_new(&mut points, (e.scene.as_str(), e.seconds)));
+    let of = |(scene, seconds): (&str, f64)| {
+        let alike = study.equal_times.iter().filter(|e| e.scene == scene && e.seconds == seconds);
+        let mut errors: Vec<(&str, f64)> = alike
+            .map(|e| (e.target.as_str(), e.errors.mse_linear))
+            .filter(|(_, mse)| mse.is_finite())
+            .collect();
+        errors.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let [(best, least), others @ ..] = errors.as_slice() else { return None };
+        let times = |mse: f64| if *least > 0.0 { fixed(mse / least, 2) } else { number(mse) };
+        let others: Vec<String> =
+            others.iter().map(|(name, mse)| format!("{name} {}", times(*mse))).collect();
+        let rest =
+            if others.is_empty() { String::new() } else { format!("; times that: {}", others.join(", ")) };
+        Some(format!("after {seconds} s on {scene} the linear MSE of {best} is {}{rest}", number(*least)))
+    };
+    points.into_iter().filter_map(of).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::records::{Environment, EqualTime};
+
+    #[test]
+    fn the_sentence_of_a_time_names_the_least_error_and_how_many_times_the_others_have() {
+        let point = |target: &str, mse_linear| {
+            let errors = crate::records::Errors { mse_linear, ..Default::default() };
+            let (scene, target) = ("s".into(), target.into());
+            EqualTime { scene, target, seconds: 4.0, errors, ..Default::default() }.into()
+        };
+        let sentences = |records| equal_time_sentences(&Study::from_records(records, Environment::default()));
+        let found = sentences(vec![point("slow", 0.3), point("fast", 0.2), point("broken", f64::NAN)]);
+        assert_eq!(found, ["after 4 s on s the linear MSE of fast is 0.2000; times that: slow 1.50"]);
+        assert_eq!(
+            sentences(vec![point("alone", 0.2)]),
+            ["after 4 s on s the linear MSE of alone is 0.2000"]
+        );
+    }
 
     #[test]
     fn a_row_tells_time_samples_error_and_how_much_of_it_is_the_references() {

@@ -26,12 +26,12 @@ pub use build::{
     convergence_tables, difference_tables, hits_table, invalid_samples_table, load_table, skip_table,
 };
 pub use divergence::{divergence_tables, path_sentences};
-pub use equal_time::equal_time_table;
+pub use equal_time::{equal_time_sentences, equal_time_table};
 pub use kernels::kernel_table;
 pub use port::{cost_table, history_table, similarity_tables};
 pub use portability::{configuration_portability_table, navigation_table, portability_table};
 pub use rounds::{Compared, compared, round_sentences, rounds_table};
-pub use scaling::{Speed, scaling_table, speeds};
+pub use scaling::{Speed, scaling_sentences, scaling_table, speeds};
 pub use sharing::{Shared, shared, sharing_table};
 pub use speedup::{speedup_table, speedups};
 pub(crate) use summary::host as host_line;

@@ -35,6 +35,25 @@ pub fn speeds(study: &Study) -> Vec<Speed<'_>> {
     study.scalings.iter().filter_map(speed).collect()
 }
 
+/// The speed-up of every scene and target with the most threads, a sentence each.
+pub fn scaling_sentences(study: &Study) -> Vec<String> {
+    let all = speeds(study);
+    let is_most = |speed: &&Speed| {
+        let key = |s: &Speed| (s.record.scene.clone(), s.record.target.clone());
+        let own = all.iter().filter(|s| key(s) == key(speed));
+        own.map(|s| s.record.threads).max() == Some(speed.record.threads)
+    };
+    let sentence = |s: &Speed| {
+        let [median, low, high] =
+            [s.speed_up.median, s.speed_up.low, s.speed_up.high].map(|value| fixed(value, 2));
+        format!(
+            "{} on {}: {} threads are {median} times as fast as the fewest ({low} to {high})",
+            s.record.target, s.record.scene, s.record.threads
+        )
+    };
+    all.iter().filter(is_most).map(sentence).collect()
+}
+
 /// Time, speed-up and efficiency by number of threads.
 pub fn scaling_table(study: &Study) -> Table {
     let numbers = ["Threads", "Median ms", "Low ms", "High ms", "Speed-up", "From", "To", "Efficiency"];
@@ -80,5 +99,7 @@ mod tests {
         let films: Vec<_> =
             scaling_table(&study).rows.iter().map(|row| row.last().unwrap().text.clone()).collect();
         assert_eq!(films, ["differ", "="]);
+        let most = "t on s: 4 threads are 3.00 times as fast as the fewest (3.00 to 3.00)";
+        assert_eq!(scaling_sentences(&study), [most]);
     }
 }
