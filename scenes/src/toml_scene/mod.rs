@@ -79,11 +79,9 @@ fn load(
     contents.brightest = contents.brightest.max(spheres::place(&document.spheres, source, &mut builder)?);
     if let Some((name, near)) = overrides.unused().first() {
         let hint = near.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
-        return Err(Error::scene(
-            source.name,
-            "materials",
-            format!("the file has no material `{name}`{hint}"),
-        ));
+        let table = document.materials.iter().find(|material| material.get_ref().name == *name);
+        let offset = table.map_or(0, |material| material.span().start);
+        return Err(source.error(offset, format!("the file has no material `{name}`{hint}")));
     }
     if document.both_sides || options.both_sides {
         builder.show_both_sides();

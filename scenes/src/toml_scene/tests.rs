@@ -77,7 +77,10 @@ fn materials_are_changed_by_name() {
     let toml = format!("{CAMERA}[[materials]]\nname = \"grey\"\nkind = \"conductor\"\nroughness = 0.25\n");
     let scene = loaded(&toml).unwrap().scene;
     assert_eq!((scene.materials[0].kind, scene.materials[0].roughness), (1, 0.25));
-    refused(&format!("{CAMERA}[[materials]]\nname = \"gray\"\n"), "no material `gray`; did you mean `grey`?");
+    refused(
+        &format!("{CAMERA}[[materials]]\nname = \"gray\"\n"),
+        "line 6, column 1: the file has no material `gray`; did you mean `grey`?",
+    );
 }
 
 #[test]
