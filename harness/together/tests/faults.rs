@@ -291,12 +291,10 @@ fn a_worker_that_leaves_finishes_what_it_has_begun() {
     let flag = Arc::clone(&stop);
     let worker = std::thread::spawn(move || {
         let stream = UnixStream::connect(socket).unwrap();
-        let mut renderer = NullRenderer::new();
         let info = DeviceInfo { target: "guest".into(), exact: true, ..DeviceInfo::default() };
         let (delay, own) = (Duration::from_millis(1), stream.try_clone().unwrap());
-        std::mem::swap(&mut renderer, &mut NullRenderer::new());
-        let mut renderer =
-            Faulty { inner: renderer, info, delay, fault: Fault::None, passes_left: 0, stream: own };
+        let (inner, fault, passes_left) = (NullRenderer::new(), Fault::None, 0);
+        let mut renderer = Faulty { inner, info, delay, fault, passes_left, stream: own };
         serve(&stream, "test", &mut renderer, &|| flag.load(std::sync::atomic::Ordering::SeqCst))
     });
     let asker = std::thread::spawn(move || {
