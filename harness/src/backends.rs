@@ -136,6 +136,19 @@ impl Target {
     }
 }
 
+/// Whether a word of the command line means any of these targets.
+pub(crate) fn is_known(word: &str) -> bool {
+    select(&[word.to_owned()]).is_ok()
+}
+
+/// Whether a target's name before the `@` is that of one of these backends or their targets, or means something else.
+pub(crate) fn is_taken(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let has_target =
+        |b: &dyn Backend| b.targets().iter().any(|t| TargetId::from(t.name.as_str()).backend == name);
+    name == ALL || REGISTRY.iter().any(|b| b.name() == name || has_target(*b))
+}
+
 /// Whether a word of the command line may mean a target, which need not be there: it is `all` or names the
 /// target's backend.
 pub(crate) fn may_mean(word: &str, target: &TargetId) -> bool {

@@ -95,6 +95,9 @@ pub(crate) struct DevicesArgs {
     /// Also list targets for measurements and tests, which `-b all` leaves out
     #[arg(long)]
     pub(crate) all: bool,
+    /// External targets [default: targets.toml in the working folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) targets_file: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -391,7 +394,7 @@ pub(crate) struct WorkerArgs {
 }
 
 /// The options of a command that keeps its records in a folder.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct FolderArgs {
     /// Worker threads of CPU targets [default: all hardware threads]
     #[arg(long, value_name = "N", value_parser = parse_threads, help_heading = RUN)]
@@ -515,6 +518,9 @@ pub(crate) struct StudyArgs {
     /// Keep the study's records under this name, for --baseline, `diff` and `history`
     #[arg(long, value_name = "NAME", help_heading = BASELINE)]
     pub(crate) save_baseline: Option<BaselineName>,
+    /// External targets [default: targets.toml in the working folder and beside each scene]
+    #[arg(long, value_name = "FILE", help_heading = RENDER)]
+    pub(crate) targets_file: Option<PathBuf>,
     /// The study's folder [default: study, or study-2 and so on where that holds another study]
     #[arg(short, long = "out", value_name = "DIR", help_heading = RUN)]
     pub(crate) out: Option<PathBuf>,

@@ -1,11 +1,12 @@
 //! `lockstep devices`: every target, present or not.
 
-use lockstep_core::DeviceInfo;
+use lockstep_core::{DeviceInfo, Unavailable};
 use serde_json::{Value, json};
 
 use crate::backends::{self, Target};
 use crate::cli::DevicesArgs;
 use crate::exit::{Exit, Failure};
+use crate::external::{External, Externals};
 use crate::kernels;
 use crate::output::{print, print_json};
 
@@ -16,12 +17,14 @@ use crate::output::{print, print_json};
 pub(crate) fn run(args: &DevicesArgs) -> Result<Exit, Failure> {
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
     let targets = if args.all { backends::all_targets() } else { backends::targets() };
+    let externals = Externals::find(args.targets_file.as_deref(), &[])?;
     if args.json {
-        print_json(&targets.iter().map(to_json).collect::<Vec<_>>())?;
+        let externals = externals.all.iter().map(external_to_json);
+        print_json(&targets.iter().map(to_json).chain(externals).collect::<Vec<_>>())?;
     } else {
-        print(&text(&targets))?;
+        print(&text(&targets, &externals.all))?;
     }
-    backends::require(&args.require)?;
+    backends::require(&externals.require(&args.require)?)?;
     Ok(Exit::Fine)
 }
 
@@ -41,26 +44,65 @@ fn to_json(target: &Target) -> Value {
     }
 }
 
+/// An external target as JSON: how its program is run, and whether it is there.
+fn external_to_json(external: &External) -> Value {
+    let declared = &external.declared;
+    let mut target = json!({
+        "target": external.id, "present": external.state.is_ok(), "backend": "program", "exact": false,
+        "command": declared.command.declared(), "times": declared.times.in_words(),
+        "declared_in": declared.file, "line": declared.line,
+    });
+    let (place, found) = match &external.state {
+        Ok(program) => (("program", json!(program)), None),
+        Err(absence) => (("reason", json!(absence.reason)), Some(json!(absence.remedy))),
+    };
+    target[place.0] = place.1;
+    if let Some(remedy) = found {
+        target["remedy"] = remedy;
+    }
+    target
+}
+
+type Rows = Vec<(&'static str, String)>;
+
 /// A paragraph a target, its name in the first column.
-fn text(targets: &[Target]) -> String {
-    let width = targets.iter().map(|t| t.id.to_string().len()).max().unwrap_or(0);
+fn text(targets: &[Target], externals: &[External]) -> String {
+    let own = targets.iter().map(|target| {
+        let rows = target.state.as_ref().map_or_else(absent_rows, present_rows);
+        (target.id.to_string(), rows)
+    });
+    let declared = externals.iter().map(|external| (external.id.to_string(), external_rows(external)));
+    let all: Vec<(String, Rows)> = own.chain(declared).collect();
+    let width = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text = String::new();
-    for target in targets {
-        let rows = match &target.state {
-            Ok(info) => present_rows(info),
-            Err(absence) => {
-                vec![("absent", absence.reason.clone()), ("remedy", absence.remedy.clone())]
-            }
-        };
-        for (i, (label, value)) in rows.into_iter().filter(|(_, value)| !value.is_empty()).enumerate() {
-            let name = if i == 0 { target.id.to_string() } else { String::new() };
+    for (name, rows) in &all {
+        for (i, (label, value)) in rows.iter().filter(|(_, value)| !value.is_empty()).enumerate() {
+            let name = if i == 0 { name.as_str() } else { "" };
             text.push_str(&format!("{name:width$}  {label:8}  {value}\n"));
         }
     }
     text
 }
 
-fn present_rows(info: &DeviceInfo) -> Vec<(&'static str, String)> {
+fn absent_rows(absence: &Unavailable) -> Rows {
+    vec![("absent", absence.reason.clone()), ("remedy", absence.remedy.clone())]
+}
+
+fn external_rows(external: &External) -> Rows {
+    let declared = &external.declared;
+    let place = format!("{}:{}", declared.file.display(), declared.line);
+    let mut rows = match &external.state {
+        Ok(program) => vec![("program", program.display().to_string())],
+        Err(absence) => absent_rows(absence),
+    };
+    rows.push(("command", declared.command.in_line()));
+    rows.push(("times", declared.times.in_words()));
+    rows.push(("images", "judged by statistics over seeds".to_owned()));
+    rows.push(("declared", place));
+    rows
+}
+
+fn present_rows(info: &DeviceInfo) -> Rows {
     let units = if info.compute_units == 0 { String::new() } else { info.compute_units.to_string() };
     let promise = if info.exact {
         "identical to those of every other exact target"
@@ -101,7 +143,7 @@ mod tests {
             reason: "no CUDA driver is installed".into(),
             remedy: "Install NVIDIA's driver.".into(),
         });
-        insta::assert_snapshot!(text(&[target, absent]), @r"
+        insta::assert_snapshot!(text(&[target, absent], &[]), @r"
         cpu-bvh  device    Some CPU
                  driver    built-in
                  compiler  rustc 1

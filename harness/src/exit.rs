@@ -5,13 +5,15 @@ use lockstep_reports::image_io::{ReadError, WriteError};
 use lockstep_reports::metrics::MetricError;
 use lockstep_reports::port::sources::SourceError;
 use lockstep_reports::records::MapError;
-use lockstep_reports::records::RecordError;
+use lockstep_reports::records::{RecordError, RunFailure};
 use lockstep_reports::statistics::ComparisonError;
 use lockstep_reports::study::StudyError;
 use lockstep_setup::SetupError;
 use lockstep_together::{FilmFileError, MergeError};
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+use crate::external::TargetsError;
 
 /// The exit codes. The numbers are part of the command line's contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +116,12 @@ pub(crate) enum Failure {
     /// A set-up.
     #[error(transparent)]
     Setup(#[from] SetupError),
+    /// A file of external targets.
+    #[error(transparent)]
+    Targets(#[from] TargetsError),
+    /// A run of an external program.
+    #[error("{}", .0.sentence())]
+    Program(Box<RunFailure>),
 }
 
 impl From<MapError> for Failure {

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::exit::{Exit, Failure};
+use crate::external;
 use crate::output::say;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
@@ -15,6 +16,7 @@ static REQUESTED: AtomicBool = AtomicBool::new(false);
 pub(crate) fn listen() -> Result<(), Failure> {
     ctrlc::set_handler(|| {
         if REQUESTED.swap(true, Ordering::SeqCst) {
+            external::end_running();
             std::process::exit(Exit::Interrupted as i32);
         }
         say("lockstep: stopping after the current pass; once more to stop at once");

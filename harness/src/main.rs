@@ -9,6 +9,7 @@ mod cli;
 mod compare;
 mod devices;
 mod exit;
+mod external;
 mod golden;
 mod history;
 mod image_report;

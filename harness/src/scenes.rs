@@ -1,6 +1,8 @@
 //! Scenes by the name or path that a user gives.
 
-use lockstep_core::Scene;
+use std::path::Path;
+
+use lockstep_core::{Scene, SceneBuilder};
 use lockstep_scenes::LoadOptions;
 
 use crate::exit::Failure;
@@ -16,6 +18,31 @@ pub(crate) fn load(spec: &str, options: &LoadOptions) -> Result<Scene, Failure> 
         say(&format!("lockstep: {warning}"));
     }
     Ok(loaded.scene)
+}
+
+/// The file or folder that a scene is in; `None` for a built-in one, and for what is not there.
+pub(crate) fn file_of(spec: &str) -> Option<&Path> {
+    let name = spec.split(':').next().unwrap_or(spec);
+    let is_built_in =
+        lockstep_scenes::builtins(&LoadOptions::default()).iter().any(|scene| scene.name == name);
+    Some(Path::new(spec)).filter(|path| !is_built_in && path.exists())
+}
+
+/// An empty scene with the name of a file or folder that only other programs read, and the BLAKE3 hash of the file, in
+/// hexadecimal; empty for a folder.
+///
+/// # Errors
+/// [`Failure::Io`] for a file that cannot be read.
+pub(crate) fn stand_in(path: &Path) -> Result<(Scene, String), Failure> {
+    let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
+    let scene = SceneBuilder::new(&*name).build()?;
+    if path.is_dir() {
+        return Ok((scene, String::new()));
+    }
+    let mut hasher = blake3::Hasher::new();
+    let file = std::fs::File::open(path).map_err(Failure::io("open", path))?;
+    hasher.update_reader(file).map_err(Failure::io("read", path))?;
+    Ok((scene, hasher.finalize().to_hex().to_string()))
 }
 
 /// Names of the built-in scenes that need no data, whether or not the data of others is here.

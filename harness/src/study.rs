@@ -20,8 +20,10 @@ mod plan;
 mod reference;
 mod reference_cache;
 mod reference_image;
+mod rendered;
 mod resume;
 mod runner;
+mod study_target;
 mod target_session;
 mod verdicts;
 
@@ -29,7 +31,7 @@ use std::path::Path;
 
 use lockstep_core::{Mode, TargetId};
 use lockstep_reports::image_io::atomic_write_text;
-use lockstep_reports::records::{Difference, DivergenceScope};
+use lockstep_reports::records::{Difference, DivergenceScope, RunFailure};
 use lockstep_reports::study::{Study, files};
 use lockstep_reports::tables::{equal_time_sentences, path_sentences, round_sentences, scaling_sentences};
 use lockstep_reports::verdict::{StudyVerdict, verdict};
@@ -38,15 +40,17 @@ use serde_json::{Value, json};
 
 pub(crate) use folder::{Folder, append_to_study};
 pub(crate) use lab::Lab;
-pub(crate) use level::film_hash;
 pub(crate) use plan::{COMMIT, Plan, command, open};
+pub(crate) use rendered::film_hash;
 pub(crate) use resume::clear as clear_study;
 pub(crate) use runner::run as run_measurements;
+pub(crate) use study_target::StudyTarget;
 
-use crate::backends;
+use crate::backends::{self, Target};
 use crate::baseline;
 use crate::cli::{FolderArgs, StudyArgs};
 use crate::exit::{Exit, Failure};
+use crate::external::Externals;
 use crate::interrupt;
 use crate::kernels;
 use crate::output::{print, print_json, say};
@@ -66,16 +70,20 @@ const OFFLINE: &str = "LOCKSTEP_OFFLINE";
 /// # Errors
 /// [`Failure`] for a command line, scene, target or file that cannot be used. Earlier records stay.
 pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
-    set_up(&args.folder, &args.subject.targets)?;
+    let externals = externals(args)?;
+    let required = externals.require(&args.folder.require)?;
+    set_up(&FolderArgs { require: required, ..args.folder.clone() }, &args.subject.targets)?;
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
     let mut skipped = Vec::new();
     let modes: Vec<Mode> = args.modes.iter().map(|&mode| mode.into()).collect();
-    let mut targets = backends::select_in_modes(&args.subject.targets, &modes)?;
+    let mut targets = study_target::select(&externals, &args.subject.targets, &modes)?;
     if args.is_default_work() {
-        targets.extend(backends::first_fast_build(&targets));
+        let own: Vec<Target> = targets.iter().filter_map(StudyTarget::own).cloned().collect();
+        targets.extend(backends::first_fast_build(&own).map(StudyTarget::from));
     }
     let baseline = args.baseline.as_deref().map(baseline::load).transpose()?;
-    let mut plan = Plan::of_study(args, &mut skipped)?;
+    let only_programs = targets.iter().all(|target| target.own().is_none());
+    let mut plan = Plan::of_study(args, only_programs, &mut skipped)?;
     if let (Some(baseline), None) = (&baseline, args.repeats) {
         plan.repeats = baseline.environment.settings.repeats.max(1);
     }
@@ -102,6 +110,17 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     lab.folder.end(stopped)?;
     drop(lab);
     finish(args, &root, &exact, baseline.as_ref(), stopped)
+}
+
+/// The external targets of a study. Files that nobody named are read only where a word means none of Lockstep's own
+/// targets: what lies beside a scene cannot hinder a study that does not ask for it.
+fn externals(args: &StudyArgs) -> Result<Externals, Failure> {
+    let mut words = args.subject.targets.iter().chain(&args.folder.require);
+    let is_needed = args.targets_file.is_some() || words.any(|word| !backends::is_known(word));
+    match is_needed {
+        true => Externals::find(args.targets_file.as_deref(), &args.subject.scenes),
+        false => Ok(Externals::default()),
+    }
 }
 
 /// Fetches missing run-time libraries unless that is forbidden, and fails unless required targets are
@@ -189,7 +208,7 @@ pub(crate) fn write_report(folder: &Path) -> Result<Study, Failure> {
 }
 
 /// The findings that fail a study: invalid samples, targets that promise identity but differ, targets that
-/// differ by more than noise or are broken, and films that depend on the number of threads.
+/// differ by more than noise or are broken, films that depend on the number of threads, and programs that failed.
 fn failures(study: &Study, exact: &[TargetId]) -> Vec<String> {
     let invalid = study.invalid.iter().map(|r| {
         format!(
@@ -226,7 +245,8 @@ fn failures(study: &Study, exact: &[TargetId]) -> Vec<String> {
             s.group, s.scene, s.schedule
         )
     });
-    invalid.chain(broken).chain(biased).chain(threads).chain(shared).collect()
+    let runs = study.run_failures.iter().map(RunFailure::sentence);
+    invalid.chain(broken).chain(biased).chain(threads).chain(shared).chain(runs).collect()
 }
 
 /// Prints the findings of a study, for people or as one JSON document.
@@ -247,6 +267,9 @@ fn text(study: &Study, verdict: &StudyVerdict, folder: &Path) -> String {
     let mut text = format!("{}\n", verdict.headline);
     for line in &verdict.lines {
         text.push_str(&format!("  {}: {}\n", line.subject, line.sentence));
+    }
+    for failure in &study.run_failures {
+        text.push_str(&format!("  failed: {} ({})\n", failure.sentence(), failure.log));
     }
     for hits in &study.hits {
         text.push_str(&format!("  why, on {} at {} spp: {}\n", hits.scene, hits.spp, hits.why));
@@ -296,6 +319,7 @@ fn to_json(study: &Study, verdict: &StudyVerdict, folder: &Path, stopped: bool) 
         "folder": folder.to_string_lossy(), "report": folder.join(files::PAGE).to_string_lossy(),
         "headline": verdict.headline, "good": verdict.good, "stopped": stopped,
         "scenes": study.scenes(), "targets": study.targets(), "spp_levels": study.spp_levels(),
+        "failures": study.run_failures,
         "pairs": pairs, "why": hits.chain(triaged).collect::<Vec<Value>>(),
         "times": lockstep_reports::tables::compared(study),
     })

@@ -15,7 +15,7 @@ use crate::interrupt;
 use crate::kernels;
 use crate::output::{print, print_json, say};
 use crate::study::measurements::tuning;
-use crate::study::{Folder, Lab, Plan, open, run_measurements, set_up};
+use crate::study::{Folder, Lab, Plan, StudyTarget, open, run_measurements, set_up};
 
 /// Rounds where the user does not say: the fewest whose interval encloses the median with 95 %.
 const ROUNDS: u32 = 6;
@@ -28,7 +28,8 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Failure> {
     set_up(&args.folder, &args.subject.targets)?;
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
     let mut skipped = Vec::new();
-    let targets = backends::select(&args.subject.targets)?;
+    let targets = backends::select(&args.subject.targets)?.into_iter().map(StudyTarget::from);
+    let targets: Vec<StudyTarget> = targets.collect();
     let plan = Plan::of_tuning(args, args.repeats.unwrap_or(ROUNDS), &mut skipped)?;
     let sessions = open(&targets, &plan.options, &mut skipped)?;
     let (mut folder, resumes) = Folder::open(&args.out, &plan.environment(&sessions), args.folder.fresh)?;

@@ -117,8 +117,8 @@ pub struct VerdictLine {
 pub struct StudyVerdict {
     /// One line for the top of a page.
     pub headline: String,
-    /// Whether the study found nothing amiss: pairs identical where promised, within noise elsewhere, and no
-    /// sample refused.
+    /// Whether the study found nothing amiss: pairs identical where promised, within noise elsewhere, no
+    /// sample refused, and no run of a program failed.
     pub good: bool,
     /// A line for each group of targets that are identical among themselves, and one for each two groups that
     /// differ.
@@ -164,14 +164,36 @@ pub fn verdict(study: &Study) -> StudyVerdict {
     } else {
         headline(&groups, &headlined)
     };
+    let headline = match failed(study).as_slice() {
+        [] => headline,
+        failed => format!("{headline}; {} failed", list(failed)),
+    };
     let mut lines = group_lines(&groups, &headlined, study.pixels());
     if has_exact {
         lines.extend(fast_lines(&groups, &pairs, study.pixels()));
     }
     let compared = !pairs.is_empty() || !study.tunes.is_empty();
     let sound = pairs.iter().all(PairVerdict::is_good) && !tuned(study).iter().any(Tuned::is_bug);
-    let good = refused == 0 && compared && sound;
+    let good = refused == 0 && compared && sound && study.run_failures.is_empty();
     StudyVerdict { headline, good, lines, pairs }
+}
+
+/// The programs of which a run failed.
+fn failed(study: &Study) -> Vec<&str> {
+    let mut failed = Vec::new();
+    study.run_failures.iter().for_each(|failure| push_new(&mut failed, failure.target.as_str()));
+    failed
+}
+
+/// The one target of three or more that differs from every other by more than noise, where the others agree.
+fn odd_one<'a>(targets: &[&'a str], pairs: &[&PairVerdict]) -> Option<&'a str> {
+    let is_of = |pair: &PairVerdict, target: &str| pair.a == target || pair.b == target;
+    let is_odd = |target: &&&str| {
+        let (own, others): (Vec<_>, Vec<_>) = pairs.iter().partition(|pair| is_of(pair, target));
+        let differs = |pair: &&&PairVerdict| !pair.is_good() && !pair.is_inconclusive();
+        !own.is_empty() && own.iter().all(differs) && others.iter().all(|pair| pair.is_good())
+    };
+    targets.iter().find(is_odd).copied().filter(|_| targets.len() > 2)
 }
 
 /// Targets sorted into groups that are identical among themselves.
@@ -242,6 +264,11 @@ fn headline(groups: &[Vec<&str>], pairs: &[&PairVerdict]) -> String {
     };
     let largest = groups.iter().max_by_key(|group| group.len()).map_or(0, Vec::len);
     let others: Vec<&str> = groups.iter().filter(|g| g.len() == 1).map(|g| g[0]).collect();
+    let named: Vec<&str> = groups.iter().flatten().copied().collect();
+    if let Some(odd) = odd_one(&named, pairs).filter(|_| groups.len() > 2) {
+        let rest = if targets == 3 { "other two".to_owned() } else { format!("other {}", targets - 1) };
+        return format!("{odd} differs by more than noise from the {rest} targets, which agree, {up_to}");
+    }
     match groups {
         [all] if targets == 2 => format!("{} are identical to the bit", list(all)),
         [all] => format!("All {} targets are identical to the bit", all.len()),
@@ -396,7 +423,7 @@ fn severity(d: &Difference) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::{DeviceInfo, Environment, Errors, InvalidSamples, Mode, Record};
+    use crate::records::{DeviceInfo, Environment, Errors, InvalidSamples, Mode, Record, RunFailure};
 
     fn difference(b: &str, spp: u32, pixels_differing: u64) -> Difference {
         Difference {
@@ -489,6 +516,39 @@ mod tests {
         let v = verdict_of("within noise", "z");
         assert_eq!((v.headline.as_str(), v.good), ("x and z differ in up to 9 pixels", false));
         assert!(!v.lines[0].within_noise, "identity was promised");
+    }
+
+    #[test]
+    fn the_one_target_that_differs_from_all_others_is_named() {
+        let free = |name: &str| DeviceInfo { target: name.into(), exact: false, ..DeviceInfo::default() };
+        let judged = |a: &str, b: &str, words: &str| {
+            Record::from(Difference { a: a.into(), verdict: words.into(), ..difference(b, 2, 9) })
+        };
+        let targets = ["x", "y", "z"].map(|name| free(name).into()).to_vec();
+        let headline_of = |records: Vec<Record>| {
+            let environment = Environment { targets: targets.clone(), ..Environment::default() };
+            verdict(&Study::from_records(records, environment)).headline
+        };
+        let with = |first: &str| {
+            vec![judged("x", "y", first), judged("x", "z", "biased"), judged("y", "z", "biased")]
+        };
+        assert_eq!(
+            headline_of(with("within noise")),
+            "z differs by more than noise from the other two targets, which agree, in up to 9 pixels"
+        );
+        for open in ["inconclusive", "biased"] {
+            assert_eq!(
+                headline_of(with(open)),
+                "No two of 3 targets are identical; they differ by more than noise, in up to 9 pixels"
+            );
+        }
+    }
+
+    #[test]
+    fn a_program_that_failed_is_named_and_nothing_is_good() {
+        let failure = RunFailure { target: "p".into(), ..RunFailure::default() };
+        let v = verdict_of(vec![difference("y", 1, 0).into(), failure.into()]);
+        assert_eq!((v.headline.as_str(), v.good), ("x and y are identical to the bit; p failed", false));
     }
 
     #[test]

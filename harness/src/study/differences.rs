@@ -14,7 +14,7 @@ use crate::exit::Failure;
 pub(crate) type Compared = (Difference, Option<LinearImage>);
 
 /// Compares every pair of outcomes of a level. `pixels_differing` and `identical` are about the films'
-/// integers, which are finer than the images.
+/// integers, which are finer than the images; where one is a program's, about the images.
 ///
 /// # Errors
 /// [`Failure::Metric`] and [`Failure::Comparison`] for images that cannot be compared.
@@ -22,17 +22,24 @@ pub(crate) fn pairs(level: &Level<'_>, outcomes: &[Outcome]) -> Result<Vec<Compa
     let mut records = Vec::new();
     for (i, a) in outcomes.iter().enumerate() {
         for b in &outcomes[i + 1..] {
-            let differing = a.film.pixels_differing(&b.film) as u64;
+            let differing = pixels_differing(a, b);
             let metrics = if differing == 0 { Metrics::EQUAL } else { compare(&a.image, &b.image)? };
             let (name_a, name_b) = (a.target.to_string(), b.target.to_string());
             let seed = u64::from(level.seed);
             let record =
                 Difference::new(level.scene, (&name_a, &name_b), level.to, seed, &metrics, differing == 0);
             let record = Difference { pixels_differing: differing, ..record };
-            records.push(verdicts::with_verdict(level, (a, b), record)?);
+            records.push(verdicts::with_verdict((a, b), record)?);
         }
     }
     Ok(records)
+}
+
+fn pixels_differing(a: &Outcome, b: &Outcome) -> u64 {
+    match (a.rendered.film(), b.rendered.film()) {
+        (Some(a), Some(b)) => a.pixels_differing(b) as u64,
+        _ => a.image.pixels().iter().zip(b.image.pixels()).filter(|(a, b)| a != b).count() as u64,
+    }
 }
 
 /// The key of a pair's difference.
@@ -79,7 +86,7 @@ pub(crate) fn convergences(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::image_of;
+    use crate::study::rendered::Rendered;
     use lockstep_core::{Film, PassReport};
 
     fn outcome(target: &str, sums: [i64; 3]) -> Outcome {
@@ -87,12 +94,14 @@ mod tests {
         film.spp = 1;
         film.sums.fill([1 << 29; 3]);
         film.sums[7] = sums;
-        let (image, hash) = (image_of(&film).unwrap(), super::super::level::film_hash(&film));
+        let rendered = Rendered::Film(film);
+        let (image, hash) = (rendered.image().unwrap(), rendered.hash());
         Outcome {
             target: target.into(),
             threads: 0,
+            is_program: false,
             pass: PassReport::default(),
-            film,
+            rendered,
             before: None,
             image,
             hash,

@@ -124,7 +124,10 @@ pub(super) fn triage(
     (a, b): (&Outcome, &Outcome),
     renderers: (&mut dyn Renderer, &mut dyn Renderer),
 ) -> Result<Divergence, Failure> {
-    let differing = differing_pixels(&a.film, &b.film);
+    let (Some(film_a), Some(film_b)) = (a.rendered.film(), b.rendered.film()) else {
+        return Ok(pair.key(DivergenceScope::DifferingPixels));
+    };
+    let differing = differing_pixels(film_a, film_b);
     let pixels = spread(&differing, MAX_PIXELS);
     let samples = |&pixel: &usize| (level.from..level.to).map(move |sample| (pixel as u32, sample));
     let requests: Vec<PathRequest> = pixels
@@ -137,7 +140,7 @@ pub(super) fn triage(
     Ok(Divergence {
         spp: level.to,
         samples: level.to - level.from,
-        pixels: a.film.sums.len() as u64,
+        pixels: film_a.sums.len() as u64,
         pixels_differing: differing.len() as u64,
         pixels_compared: requests.chunk_by(|a, b| a.pixel == b.pixel).count() as u64,
         ..found

@@ -33,6 +33,7 @@ pub(crate) struct Folder {
     triaged: HashSet<[String; 3]>,
     /// Whether an interruption is recorded and no end after it.
     interrupted: bool,
+    failed: HashMap<[String; 2], u32>,
     /// Images that were found whole.
     sound: RefCell<HashSet<PathBuf>>,
     _lock: File,
@@ -75,6 +76,7 @@ impl Folder {
             tunings: Vec::new(),
             triaged: HashSet::new(),
             interrupted: false,
+            failed: HashMap::new(),
             sound: RefCell::default(),
             _lock: lock,
         };
@@ -218,6 +220,18 @@ impl Folder {
         self.root.join(files::IMAGES).join(name.file_name())
     }
 
+    /// Where the EXR file of a further seed goes.
+    pub(crate) fn image_of_seed(&self, scene: &str, target: &TargetId, spp: u32, seed: u32) -> PathBuf {
+        let (scene, target) = (scene.to_owned(), target.to_string());
+        let name = ImageName { scene, target, spp, seed: Some(u64::from(seed)), kind: ImageKind::Exr };
+        self.root.join(files::IMAGES).join(name.file_name())
+    }
+
+    /// The least samples per pixel at which a run of a program failed on a scene, if one did.
+    pub(crate) fn failed_from(&self, scene: &str, target: &TargetId) -> Option<u32> {
+        self.failed.get(&[scene.to_owned(), target.to_string()]).copied()
+    }
+
     /// Where the p-value map of a pair goes.
     pub(crate) fn p_map(&self, scene: &str, a: &str, b: &str, spp: u32) -> PathBuf {
         self.root.join(files::IMAGES).join(p_map_name(scene, a, b, spp))
@@ -236,6 +250,10 @@ impl Folder {
                 Some(Interruption::Finished) => self.interrupted = false,
                 None => {}
             },
+            Record::RunFailure(found) => {
+                let least = self.failed.entry([found.scene, found.target]).or_insert(found.spp);
+                *least = found.spp.min(*least);
+            }
             Record::Film(film) => {
                 self.films.insert(key.clone(), film.hash);
             }

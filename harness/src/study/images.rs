@@ -6,16 +6,22 @@
 //! images of other seeds, except those of the last level: all levels of a large image would fill the disk
 //! with noise that can be rendered again.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lockstep_core::{Settings, TargetId};
-use lockstep_reports::image_io::{ImageKind, ImageMetadata, LinearImage, write_exr, write_png};
+use lockstep_reports::image_io::{
+    ImageKind, ImageMetadata, LinearImage, Precision, ReadError, read_exr_metadata, read_image, write_exr,
+    write_png,
+};
 use lockstep_reports::records::{Difference, MapOf, Record, write_maps};
 
 use super::folder::Folder;
 use super::lab::Lab;
 use super::level::{Level, Outcome};
 use crate::exit::Failure;
+
+/// The entry of an EXR file that names the precision of a program's image.
+const PRECISION: &str = "precision";
 
 /// Pixels of the largest image of which every level stays as EXR.
 const MAX_KEPT_PIXELS: u64 = 512 * 512;
@@ -30,11 +36,7 @@ pub(crate) fn write(
     settings: &Settings,
     outcome: &Outcome,
 ) -> Result<(), Failure> {
-    let metadata =
-        ImageMetadata::of_render(level.scene, &outcome.target.to_string(), level.to, u64::from(level.seed))
-            .with("bounces", &settings.bounces.to_string())
-            .with("integrator", settings.integrator.as_str())
-            .with("film", &outcome.hash);
+    let metadata = metadata(level, settings, outcome);
     let [png, exr] = [ImageKind::Png, ImageKind::Exr]
         .map(|kind| folder.image(level.scene, &outcome.target, level.to, kind));
     let (png, exr) = rayon::join(
@@ -42,6 +44,44 @@ pub(crate) fn write(
         || write_exr(&exr, &outcome.image, &metadata),
     );
     Ok(png.and(exr)?)
+}
+
+fn metadata(level: &Level<'_>, settings: &Settings, outcome: &Outcome) -> ImageMetadata {
+    let of_render =
+        ImageMetadata::of_render(level.scene, &outcome.target.to_string(), level.to, u64::from(level.seed))
+            .with("bounces", &settings.bounces.to_string())
+            .with("integrator", settings.integrator.as_str())
+            .with("film", &outcome.hash);
+    match outcome.image.precision().in_words() {
+        Some(words) => of_render.with(PRECISION, words),
+        None => of_render,
+    }
+}
+
+/// Writes the image of an outcome as EXR alone.
+///
+/// # Errors
+/// [`Failure::Write`], naming the file.
+pub(crate) fn write_exr_of(
+    path: &Path,
+    level: &Level<'_>,
+    settings: &Settings,
+    outcome: &Outcome,
+) -> Result<(), Failure> {
+    Ok(write_exr(path, &outcome.image, &metadata(level, settings, outcome))?)
+}
+
+/// Reads a kept EXR file, with the precision of the file that its program wrote.
+///
+/// # Errors
+/// [`ReadError`], naming the file.
+pub(crate) fn read_kept(path: &Path) -> Result<LinearImage, ReadError> {
+    let image = read_image(path)?;
+    let words = read_exr_metadata(path)?.remove(&format!("lockstep.{PRECISION}"));
+    Ok(match words.and_then(|words| Precision::from_words(&words)) {
+        Some(precision) => image.with_precision(precision),
+        None => image,
+    })
 }
 
 /// Writes the maps of every pair that differs, and returns their records.
@@ -91,11 +131,16 @@ pub(crate) fn stays(settings: &Settings, spp: u32, top: u32) -> bool {
 }
 
 /// The EXR files of a scene that are not to stay.
-pub(crate) fn surplus(lab: &Lab<'_>, scene: &str, targets: &[TargetId]) -> impl Iterator<Item = PathBuf> {
-    let top = lab.top(scene);
+pub(crate) fn surplus(lab: &Lab<'_>, scene: &str) -> impl Iterator<Item = PathBuf> {
+    let (top, targets) = (lab.top(scene), lab.targets(scene));
     let levels =
         lab.plan.schedule.levels.iter().filter(|&&spp| spp <= top && !stays(&lab.plan.settings, spp, top));
-    let of_level =
-        |&spp: &u32| targets.iter().map(move |target| lab.folder.image(scene, target, spp, ImageKind::Exr));
+    let of_target = |spp: u32, target: &TargetId| {
+        let further = lab.plan.further_seeds().map(|seed| lab.folder.image_of_seed(scene, target, spp, seed));
+        std::iter::once(lab.folder.image(scene, target, spp, ImageKind::Exr))
+            .chain(further)
+            .collect::<Vec<_>>()
+    };
+    let of_level = |&spp: &u32| targets.iter().flat_map(move |target| of_target(spp, target));
     levels.flat_map(of_level).collect::<Vec<_>>().into_iter()
 }

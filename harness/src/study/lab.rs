@@ -40,7 +40,13 @@ pub(crate) struct Lab<'a> {
 impl<'a> Lab<'a> {
     /// Targets that are open, and the folder that takes their records. `resumes` says that the folder has
     /// some already.
-    pub(crate) fn new(plan: &'a Plan, folder: Folder, sessions: Vec<TargetSession>, resumes: bool) -> Self {
+    pub(crate) fn new(
+        plan: &'a Plan,
+        folder: Folder,
+        mut sessions: Vec<TargetSession>,
+        resumes: bool,
+    ) -> Self {
+        sessions.iter_mut().for_each(|session| session.attach(folder.root(), plan));
         Self {
             plan,
             folder,
@@ -54,13 +60,50 @@ impl<'a> Lab<'a> {
     }
 
     /// The same with the first target a second time, for the A/A control.
-    pub(crate) fn with_control(self, control: Option<TargetSession>) -> Self {
+    pub(crate) fn with_control(self, mut control: Option<TargetSession>) -> Self {
+        if let Some(control) = &mut control {
+            control.attach(self.folder.root(), self.plan);
+        }
         Self { control, ..self }
     }
 
     /// The targets that render a scene, in the order of the study, as far as is known before they are asked.
     pub(crate) fn targets(&self, scene: &str) -> Vec<TargetId> {
         self.sessions.iter().map(|s| s.id.clone()).filter(|id| !self.refuses(id, scene)).collect()
+    }
+
+    /// The targets that render a scene with so many samples per pixel: those of which no run failed with as many or
+    /// fewer.
+    pub(crate) fn targets_at(&self, scene: &str, spp: u32) -> Vec<TargetId> {
+        let mut targets = self.targets(scene);
+        targets.retain(|id| self.folder.failed_from(scene, id).is_none_or(|least| spp < least));
+        targets
+    }
+
+    /// Whether any run of a target failed on a scene.
+    pub(crate) fn has_failed(&self, target: &TargetId, scene: &str) -> bool {
+        self.folder.failed_from(scene, target).is_some()
+    }
+
+    /// Whether a target is an external program.
+    pub(crate) fn is_program(&self, target: &TargetId) -> bool {
+        self.sessions.iter().any(|session| session.id == *target && session.is_program())
+    }
+
+    /// What was found, or nothing where a program failed, which is then recorded.
+    ///
+    /// # Errors
+    /// Every other failure, and those of the folder.
+    pub(crate) fn unless_failed<T>(&mut self, found: Result<T, Failure>) -> Result<Option<T>, Failure> {
+        match found {
+            Ok(found) => Ok(Some(found)),
+            Err(Failure::Program(failure)) => {
+                self.bar.line(&format!("lockstep: {}", failure.sentence()));
+                self.folder.append(vec![Record::from(*failure)])?;
+                Ok(None)
+            }
+            Err(other) => Err(other),
+        }
     }
 
     /// Whether a target has refused a scene in this run.
@@ -111,6 +154,8 @@ impl<'a> Lab<'a> {
                 self.folder.append(vec![Interruption::Resumed.note().into()])?;
             }
             let record = match session.load(scene, &settings, purpose) {
+                // Programs read the scene in every run.
+                Ok(_) if session.is_program() => continue,
                 Ok(report) => {
                     self.folder.add_kernels(&session.id, session.kernels())?;
                     level::load_record(scene, &session.id, &report)
@@ -128,7 +173,7 @@ impl<'a> Lab<'a> {
     }
 
     /// Renders a level on some targets, one after the other, so that a clock that drifts drifts for all
-    /// alike.
+    /// alike. A program that fails has no outcome, and its failure is recorded.
     ///
     /// # Errors
     /// As [`level::render`].
@@ -138,10 +183,16 @@ impl<'a> Lab<'a> {
         targets: &[TargetId],
     ) -> Result<ControlFlow<(), Vec<Outcome>>, Failure> {
         let mut outcomes = Vec::with_capacity(targets.len());
-        for session in self.sessions.iter_mut().filter(|session| targets.contains(&session.id)) {
-            match level::render(level, session, &self.folder, &self.bar)? {
-                ControlFlow::Continue(outcome) => outcomes.push(outcome),
-                ControlFlow::Break(()) => return Ok(ControlFlow::Break(())),
+        for index in 0..self.sessions.len() {
+            let session = &mut self.sessions[index];
+            if !targets.contains(&session.id) {
+                continue;
+            }
+            let rendered = level::render(level, session, &self.folder, &self.bar);
+            match self.unless_failed(rendered)? {
+                Some(ControlFlow::Continue(outcome)) => outcomes.push(outcome),
+                Some(ControlFlow::Break(())) => return Ok(ControlFlow::Break(())),
+                None => {}
             }
         }
         Ok(ControlFlow::Continue(outcomes))
@@ -155,10 +206,10 @@ impl<'a> Lab<'a> {
         &mut self,
         level: &Level<'_>,
     ) -> Result<ControlFlow<(), Option<Outcome>>, Failure> {
-        match &mut self.control {
-            Some(control) => Ok(level::render(level, control, &self.folder, &self.bar)?.map_continue(Some)),
-            None => Ok(ControlFlow::Continue(None)),
-        }
+        let Some(control) = &mut self.control else { return Ok(ControlFlow::Continue(None)) };
+        let rendered = level::render(level, control, &self.folder, &self.bar);
+        let rendered = self.unless_failed(rendered)?;
+        Ok(rendered.map_or(ControlFlow::Continue(None), |flow| flow.map_continue(Some)))
     }
 
     /// Whether the levels of a scene go up to this one, by the time that the levels below took under the first
@@ -227,9 +278,20 @@ impl<'a> Lab<'a> {
             return Ok(ControlFlow::Continue(None));
         }
         let top = self.top(&scene.name);
-        let exact =
-            self.sessions.iter_mut().filter(|s| s.info.exact && targets.contains(&s.id)).collect::<Vec<_>>();
-        let found = reference::obtain(self.plan, (scene, top), exact, self.folder.timings(), &self.bar)?;
+        // Programs alone are measured against one of them: their scene may be none of ours.
+        let only_programs = self.sessions.iter().all(TargetSession::is_program);
+        let fit = self.targets_at(&scene.name, top);
+        let may_render = |s: &&mut TargetSession| match only_programs {
+            true => fit.contains(&s.id),
+            false => s.info.exact && targets.contains(&s.id),
+        };
+        let chosen = self.sessions.iter_mut().filter(may_render).collect::<Vec<_>>();
+        let obtained = if only_programs {
+            reference::of_program(self.plan, (scene, top), chosen, self.folder.timings(), &self.bar)
+        } else {
+            reference::obtain(self.plan, (scene, top), chosen, self.folder.timings(), &self.bar)
+        };
+        let found = self.unless_failed(obtained)?.unwrap_or_default();
         if interrupt::requested() && found.reference.is_none() {
             return Ok(ControlFlow::Break(()));
         }

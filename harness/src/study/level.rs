@@ -3,16 +3,16 @@
 use std::ops::ControlFlow;
 
 use lockstep_core::BvhOrigin;
-use lockstep_core::{Film, PassReport, TargetId};
+use lockstep_core::{PassReport, TargetId};
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::records::{Bounce, FilmHash, InvalidSamples, Load, Record, Timing};
 
 use super::folder::Folder;
+use super::rendered::Rendered;
 use super::target_session::TargetSession;
 use crate::chunking::Pass;
 use crate::exit::Failure;
 use crate::progress::Bar;
-use crate::render::image_of;
 
 /// A range of samples of a scene.
 #[derive(Clone, Copy, Debug)]
@@ -29,48 +29,64 @@ pub(crate) struct Level<'a> {
     pub(crate) repeat: u32,
 }
 
-/// A target's film at a level.
+impl Level<'_> {
+    /// The samples whose time a target tells: those of the level, of a program all.
+    pub(crate) fn timed(self, is_program: bool) -> Self {
+        Self { from: if is_program { 0 } else { self.from }, ..self }
+    }
+}
+
+/// A target's film or image at a level.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     /// The target.
     pub(crate) target: TargetId,
     /// Host threads that rendered; zero for a device.
     pub(crate) threads: u32,
-    /// Time and rays of the level's samples.
+    /// Whether it is of an external program.
+    pub(crate) is_program: bool,
+    /// Time and rays of the level's samples; of a program, of all samples.
     pub(crate) pass: PassReport,
-    /// The film at the level.
-    pub(crate) film: Film,
-    /// The film at the level before; `None` where it was empty.
-    pub(crate) before: Option<Film>,
-    /// The film's mean radiance.
+    /// The film or image at the level.
+    pub(crate) rendered: Rendered,
+    /// What was rendered at the level before, where its samples are among these.
+    pub(crate) before: Option<Rendered>,
+    /// Mean radiance.
     pub(crate) image: LinearImage,
-    /// BLAKE3 of the film's integers.
+    /// The hash of what was rendered.
     pub(crate) hash: String,
+}
+
+impl Outcome {
+    /// Samples of every pixel that are not those of the level before.
+    pub(crate) fn own_spp(&self) -> u32 {
+        self.rendered.spp() - self.before.as_ref().map_or(0, Rendered::spp)
+    }
 }
 
 /// Renders a level on a target.
 ///
 /// # Errors
-/// [`Failure::Core`] of the renderer, or [`Failure::Input`] when the target does not continue the film that
-/// it recorded.
+/// [`Failure::Core`] of the renderer, [`Failure::Program`] of a program, or [`Failure::Input`] when the target does
+/// not continue the film that it recorded.
 pub(crate) fn render(
     level: &Level<'_>,
     session: &mut TargetSession,
     folder: &Folder,
     bar: &Bar,
 ) -> Result<ControlFlow<(), Outcome>, Failure> {
-    if catch_up(level, session, folder, bar)?.is_break() {
+    if !session.is_program() && catch_up(level, session, folder, bar)?.is_break() {
         return Ok(ControlFlow::Break(()));
     }
     bar.say(&format!("{} {} spp on {}", level.scene, level.to, session.id));
     let Pass::Done(pass) = session.advance(level.to, &mut |n| bar.add(n))? else {
         return Ok(ControlFlow::Break(()));
     };
-    let film = session.film()?;
-    let before = session.last.replace(film.clone()).filter(|_| level.from > 0);
-    let (image, hash) = (image_of(&film)?, film_hash(&film));
-    let (target, threads) = (session.id.clone(), session.threads());
-    Ok(ControlFlow::Continue(Outcome { target, threads, pass, film, before, image, hash }))
+    let rendered = session.rendered()?;
+    let before = session.last.replace(rendered.clone()).filter(|_| level.from > 0 && session.continues());
+    let (image, hash) = (rendered.image()?, rendered.hash());
+    let (target, threads, is_program) = (session.id.clone(), session.threads(), session.is_program());
+    Ok(ControlFlow::Continue(Outcome { target, threads, is_program, pass, rendered, before, image, hash }))
 }
 
 /// Renders the samples before the level where a resumed study has their records but not their film, and
@@ -89,9 +105,9 @@ fn catch_up(
     if matches!(session.advance(level.from, &mut |n| bar.add(n))?, Pass::Stopped) {
         return Ok(ControlFlow::Break(()));
     }
-    let film = session.film()?;
-    let hash = film_hash(&film);
-    session.last = Some(film);
+    let rendered = session.rendered()?;
+    let hash = rendered.hash();
+    session.last = Some(rendered);
     check_film(&Level { to: level.from, ..*level }, &session.id, &hash, folder)?;
     Ok(ControlFlow::Continue(()))
 }
@@ -123,19 +139,10 @@ pub(crate) fn film_record(level: &Level<'_>, target: &TargetId, hash: &str) -> F
     FilmHash::new(level.scene, &target.to_string(), level.to, u64::from(level.seed), hash)
 }
 
-/// BLAKE3 of a film's size, sample count and integers, in hexadecimal.
-pub(crate) fn film_hash(film: &Film) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for number in [film.width(), film.height(), film.spp] {
-        hasher.update(&number.to_le_bytes());
-    }
-    hasher.update(bytemuck::cast_slice(&film.sums));
-    hasher.finalize().to_hex().to_string()
-}
-
 /// The timing record of a level on one target.
 pub(crate) fn timing(level: &Level<'_>, outcome: &Outcome) -> Timing {
     let (stages, bounces) = (&outcome.pass.stages, &outcome.pass.bounces);
+    let level = level.timed(outcome.is_program);
     Timing {
         generate_ms: stages.ms(lockstep_core::stage::GENERATE),
         extend_ms: stages.ms(lockstep_core::stage::EXTEND),
@@ -145,11 +152,11 @@ pub(crate) fn timing(level: &Level<'_>, outcome: &Outcome) -> Timing {
         trace_ms: stages.trace_ms(),
         extension_rays: outcome.pass.extension_rays(),
         shadow_rays: outcome.pass.shadow_rays(),
-        samples: outcome.film.sums.len() as u64 * u64::from(level.to - level.from),
+        samples: outcome.rendered.pixels() as u64 * u64::from(level.to - level.from),
         threads: outcome.threads,
         extension_rays_by_bounce: bounces.iter().map(|b| b.extension_rays).collect(),
         shadow_rays_by_bounce: bounces.iter().map(|b| b.shadow_rays).collect(),
-        ..timing_key(level, &outcome.target)
+        ..timing_key(&level, &outcome.target)
     }
     .with_derived()
 }
@@ -189,7 +196,7 @@ pub(crate) fn bounces<'a>(level: &'a Level<'_>, outcome: &'a Outcome) -> impl It
 
 /// The samples that a film had to alter; nothing when there are none.
 pub(crate) fn invalid_samples(level: &Level<'_>, outcome: &Outcome) -> Option<Record> {
-    let invalid = outcome.film.invalid;
+    let invalid = outcome.rendered.invalid();
     (!invalid.is_zero()).then(|| {
         InvalidSamples {
             scene: level.scene.to_owned(),

@@ -5,6 +5,7 @@ mod convergence;
 mod equal_time;
 mod image_pruning;
 mod noise_floor;
+mod over_seeds;
 mod path_divergence;
 mod shared_render;
 mod speedups;
@@ -17,6 +18,7 @@ pub(crate) use convergence::Convergence;
 pub(crate) use equal_time::EqualTime;
 pub(crate) use image_pruning::ImagePruning;
 pub(crate) use noise_floor::NoiseFloor;
+pub(crate) use over_seeds::OverSeeds;
 pub(crate) use path_divergence::PathDivergence;
 pub(crate) use shared_render::{Group, SharedRender};
 pub(crate) use speedups::Speedups;
@@ -91,6 +93,9 @@ impl Plan {
                 let levels = self.levels(&scene.name, seed, 0).into_iter();
                 levels.for_each(|level| list.push(Box::new(NoiseFloor { scene, level })));
             }
+        }
+        for level in self.levels(&scene.name, first, 0) {
+            list.push(Box::new(OverSeeds { scene, level }));
         }
         for target in targets {
             for &seconds in &self.times {

@@ -1,5 +1,6 @@
 //! The plan of a study: scenes, settings, seeds and levels.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -12,8 +13,8 @@ use serde_json::Value;
 
 use super::level::Level;
 use super::reference_image::Reference;
+use super::study_target::StudyTarget;
 use super::target_session::TargetSession;
-use crate::backends::Target;
 use crate::bvh_cache;
 use crate::cli::{StudyArgs, SubjectArgs, TuneArgs};
 use crate::exit::Failure;
@@ -73,6 +74,10 @@ pub(crate) struct Plan {
     pub(crate) scenes: Vec<Scene>,
     /// The scenes as command lines name them, with the options of how they are read, in the same order.
     pub(crate) specs: Vec<String>,
+    /// The same without the options that they are read with, as programs get them.
+    pub(super) words: Vec<String>,
+    /// Hashes of the files of scenes that only programs read, by the scene's name.
+    pub(super) file_hashes: BTreeMap<String, String>,
     /// Samples per pixel at which images are compared.
     pub(crate) schedule: SppSchedule,
     /// Seconds of rendering over all targets after which a scene goes no further up the schedule; `None` for no
@@ -104,12 +109,17 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// The plan of `lockstep study`. Loads scenes and reference; scenes whose data is absent are skipped,
-    /// with a record.
+    /// with a record. `only_programs` says that nothing but external programs renders, which read scene files
+    /// themselves.
     ///
     /// # Errors
     /// [`Failure`] for a scene or reference that cannot be used, scenes of equal names, or seeds out of
     /// range.
-    pub(crate) fn of_study(args: &StudyArgs, skipped: &mut Vec<Record>) -> Result<Self, Failure> {
+    pub(crate) fn of_study(
+        args: &StudyArgs,
+        only_programs: bool,
+        skipped: &mut Vec<Record>,
+    ) -> Result<Self, Failure> {
         let settings = args.image.settings(DEFAULT_SIZE);
         settings.validate()?;
         let seeds = args.seeds.unwrap_or(DEFAULT_SEEDS);
@@ -119,7 +129,8 @@ impl Plan {
                 settings.seed
             )));
         }
-        let (specs, scenes) = load_scenes(&args.subject, skipped)?;
+        let LoadedScenes { specs, words, scenes, file_hashes } =
+            load_scenes(&args.subject, only_programs, skipped)?;
         let reference = match &args.reference {
             Some(_) if scenes.len() != 1 => {
                 return Err(Failure::Usage("--reference goes with exactly one scene".into()));
@@ -128,6 +139,8 @@ impl Plan {
             None => None,
         };
         Ok(Self {
+            words,
+            file_hashes,
             schedule: args.spp.clone().unwrap_or_default(),
             levels_seconds: args.spp.is_none().then_some(match args.is_default_work() {
                 true => DEFAULT_LEVELS_SECONDS,
@@ -163,7 +176,7 @@ impl Plan {
     ) -> Result<Self, Failure> {
         let settings = args.image.settings(DEFAULT_SIZE);
         settings.validate()?;
-        let (specs, scenes) = load_scenes(&args.subject, skipped)?;
+        let LoadedScenes { specs, scenes, .. } = load_scenes(&args.subject, false, skipped)?;
         Ok(Self {
             schedule: SppSchedule { levels: args.spp.into_iter().collect() },
             repeats: rounds,
@@ -176,7 +189,9 @@ impl Plan {
     pub(crate) fn of_scenes(specs: Vec<String>, scenes: Vec<Scene>, settings: Settings) -> Self {
         Self {
             scenes,
+            words: specs.clone(),
             specs,
+            file_hashes: BTreeMap::new(),
             schedule: SppSchedule::default(),
             levels_seconds: None,
             diagnose: Diagnosis::None,
@@ -223,6 +238,11 @@ impl Plan {
         self.seeds as usize * self.repeats as usize
     }
 
+    /// The hash that tells whether a scene is the same as before.
+    fn hash_of(&self, scene: &Scene) -> String {
+        self.file_hashes.get(&scene.name).unwrap_or(&scene.hash).clone()
+    }
+
     /// The settings under another seed.
     pub(crate) fn with_seed(&self, seed: u32) -> Settings {
         Settings { seed, ..self.settings }
@@ -237,9 +257,9 @@ impl Plan {
             started_utc: utc_now(),
             command: command(),
             host: HostInfo::detect(),
-            targets: sessions.iter().map(TargetSession::describe).collect(),
+            targets: sessions.iter().map(|session| session.describe(self)).collect(),
             kernel_hash: hash.cloned(),
-            scenes: self.scenes.iter().map(|s| (s.name.clone(), s.hash.clone())).collect(),
+            scenes: self.scenes.iter().map(|s| (s.name.clone(), self.hash_of(s))).collect(),
             settings: StudySettings {
                 width: self.settings.width,
                 height: self.settings.height,
@@ -273,27 +293,46 @@ pub(crate) fn command() -> Vec<String> {
     std::iter::once("lockstep".to_owned()).chain(words).collect()
 }
 
+/// Scenes of the command line, in its order.
+struct LoadedScenes {
+    /// The scenes with their options, as commands of a report name them.
+    specs: Vec<String>,
+    /// The scenes without.
+    words: Vec<String>,
+    /// The scenes.
+    scenes: Vec<Scene>,
+    /// Hashes of files, by the names of scenes that only programs read.
+    file_hashes: BTreeMap<String, String>,
+}
+
 /// Loads every scene, with its name on the command line, before anything is rendered: a mistake in the last
 /// one should not cost the time of the first.
 fn load_scenes(
     subject: &SubjectArgs,
+    only_programs: bool,
     skipped: &mut Vec<Record>,
-) -> Result<(Vec<String>, Vec<Scene>), Failure> {
+) -> Result<LoadedScenes, Failure> {
     let options = subject.files.options();
     let specs: Vec<&str> = match subject.scenes.as_slice() {
         [] => DEFAULT_SCENES.to_vec(),
         given => given.iter().map(String::as_str).collect(),
     };
     let mut found: Vec<(&str, Scene)> = Vec::new();
+    let mut file_hashes = BTreeMap::new();
     for spec in specs {
-        match scenes::load(spec, &options) {
-            Ok(scene) => {
+        let loaded = match scenes::file_of(spec).filter(|_| only_programs) {
+            Some(path) => scenes::stand_in(path).map(|(scene, hash)| (scene, Some(hash))),
+            None => scenes::load(spec, &options).map(|scene| (scene, None)),
+        };
+        match loaded {
+            Ok((scene, hash)) => {
                 if let Some((other, _)) = found.iter().find(|(_, s)| s.name == scene.name) {
                     return Err(Failure::Usage(format!(
                         "the scenes {other} and {spec} are both called {}; study them in two folders",
                         scene.name
                     )));
                 }
+                file_hashes.extend(hash.map(|hash| (scene.name.clone(), hash)));
                 found.push((spec, scene));
             }
             Err(Failure::Core(Error::Unavailable { what, remedy })) => {
@@ -309,7 +348,9 @@ fn load_scenes(
             "no scene is left to render; name one that is here, such as cornell".into(),
         ));
     }
-    Ok(found.into_iter().map(|(spec, scene)| (subject.files.after(spec), scene)).unzip())
+    let words = found.iter().map(|(spec, _)| (*spec).to_owned()).collect();
+    let (specs, scenes) = found.into_iter().map(|(spec, scene)| (subject.files.after(spec), scene)).unzip();
+    Ok(LoadedScenes { specs, words, scenes, file_hashes })
 }
 
 /// Opens the targets that are present; the others are skipped, with a record.
@@ -317,7 +358,7 @@ fn load_scenes(
 /// # Errors
 /// [`Failure::TargetAbsent`] when none is present, and what a device says that cannot be opened.
 pub(crate) fn open(
-    targets: &[Target],
+    targets: &[StudyTarget],
     options: &OpenOptions,
     skipped: &mut Vec<Record>,
 ) -> Result<Vec<TargetSession>, Failure> {
@@ -325,7 +366,7 @@ pub(crate) fn open(
     let mut first_absence = None;
     for target in targets {
         match target.open(options) {
-            Ok(renderer) => opened.push(TargetSession::new(target.id.clone(), renderer)),
+            Ok(session) => opened.push(session),
             Err(Failure::TargetAbsent { target, reason, remedy }) => {
                 say(&format!("lockstep: target {target} is skipped: {reason}. {remedy}"));
                 let (why, how) = (reason.clone(), remedy.clone());

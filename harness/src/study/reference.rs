@@ -9,6 +9,7 @@
 //! [`LEVELS_FACTOR`] times the time of the scene's levels, whichever is longer, unless the user sets it: a
 //! reference should not turn a minute's study into an hour's. The default study takes half of the time that
 //! it has for a scene. The record's `against` and a note say what was taken.
+//! A study of external programs alone has its reference from the first of them.
 
 use std::time::Instant;
 
@@ -16,7 +17,6 @@ use lockstep_core::film::MAX_SPP;
 use lockstep_core::{OpenOptions, Scene, TargetId};
 use lockstep_reports::records::{Note, Timing};
 
-use super::level::film_hash;
 use super::plan::Plan;
 use super::reference_cache::{self as cache, Entry};
 pub(crate) use super::reference_image::Reference;
@@ -25,7 +25,6 @@ use crate::backends::{self, Target};
 use crate::chunking::Pass;
 use crate::exit::Failure;
 use crate::progress::Bar;
-use crate::render::image_of;
 
 /// Samples per pixel of a reference over those of the last level.
 const RATIO: u32 = 16;
@@ -77,7 +76,7 @@ pub(crate) fn obtain(
     let wanted = samples(plan, (scene, top), &timings, renderer, &mut |text| {
         notes.push(note(format!("the reference of {} {text}", scene.name)));
     });
-    let entry = Entry::new(scene, &settings, film_hash(&renderer.film()?));
+    let entry = Entry::new(scene, &settings, renderer.rendered()?.hash());
     let against = |spp: u32, target: &str| format!("{target}, {spp} spp, seed {}", settings.seed);
     if let Some(found) = cache::find(&entry, wanted) {
         let against = against(found.spp, &found.target);
@@ -91,11 +90,49 @@ pub(crate) fn obtain(
     if matches!(renderer.advance(wanted, &mut watch)?, Pass::Stopped) {
         return Ok(Obtained::default());
     }
-    let image = image_of(&renderer.film()?)?;
+    let image = renderer.rendered()?.image()?;
     if let Err(reason) = cache::store(&entry, wanted, &renderer.id.to_string(), &image) {
         bar.line(&format!("lockstep: the reference of {} is not kept for next time: {reason}", scene.name));
     }
     let against = against(wanted, &renderer.id.to_string());
+    Ok(Obtained { reference: Some(Reference { image, against, spp: Some(wanted) }), notes })
+}
+
+/// Renders the reference of a scene on the first of the programs given, for a study that has no other targets. What it
+/// gets wrong the reference has too: the errors of the others tell how far they are from it.
+///
+/// # Errors
+/// [`Failure::Program`] where it fails.
+pub(crate) fn of_program(
+    plan: &Plan,
+    (scene, top): (&Scene, u32),
+    programs: Vec<&mut TargetSession>,
+    timings: &[Timing],
+    bar: &Bar,
+) -> Result<Obtained, Failure> {
+    let note = |text: String| Note { scene: Some(scene.name.clone()), text, ..Note::default() };
+    let Some(program) = programs.into_iter().next() else {
+        let text = format!("{} has no reference: no program rendered its last level", scene.name);
+        return Ok(Obtained { reference: None, notes: vec![note(text)] });
+    };
+    let timings: Vec<&Timing> = timings.iter().filter(|t| t.scene == scene.name).collect();
+    let settings = plan.with_seed(reference_seed(plan));
+    bar.say(&format!("{} reference on {}", scene.name, program.id));
+    program.load(scene, &settings, Purpose::Reference)?;
+    let target = program.id.to_string();
+    let mut notes = vec![note(format!(
+        "the reference of {} is of {target}: no target of this study promises exact images",
+        scene.name
+    ))];
+    let wanted = samples(plan, (scene, top), &timings, program, &mut |text| {
+        notes.push(note(format!("the reference of {} {text}", scene.name)));
+    });
+    bar.lengthen(u64::from(wanted));
+    if matches!(program.advance(wanted, &mut |n| bar.add(n))?, Pass::Stopped) {
+        return Ok(Obtained::default());
+    }
+    let against = format!("{target}, {wanted} spp, seed {}", settings.seed);
+    let image = program.rendered()?.image()?;
     Ok(Obtained { reference: Some(Reference { image, against, spp: Some(wanted) }), notes })
 }
 

@@ -113,6 +113,7 @@ pub(crate) fn clear(root: &Path) -> Result<(), Failure> {
         remove(&root.join(name))?;
     }
     remove_matching(&root.join(files::IMAGES), |name| ImageName::parse(name).is_some() || is_map_name(name))?;
+    remove_matching(&root.join(files::LOGS), |name| name.ends_with(".log"))?;
     remove_matching(&root.join(files::PLOTS), |name| name.ends_with(".svg"))?;
     remove_matching(&root.join(files::TABLES), |name| name.ends_with(".csv"))
 }

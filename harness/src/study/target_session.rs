@@ -1,13 +1,22 @@
-//! An open target: its renderer, the film that it is at, and the time that it has rendered.
+//! An open target: its renderer or program, the film that it is at, and the time that it has rendered.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use lockstep_core::KernelResources;
-use lockstep_core::{DeviceInfo, Film, LoadReport, Renderer, Scene, Settings, TargetId};
+use lockstep_core::{
+    DeviceInfo, Error, LoadReport, PassReport, Renderer, Scene, Settings, StageTimes, TargetId,
+};
 use lockstep_reports::records::TargetInfo;
 
+use super::plan::Plan;
+use super::rendered::Rendered;
 use crate::bvh_cache;
 use crate::chunking::{Chunking, Pass};
 use crate::exit::Failure;
+use crate::external::{Ended, Program, Request, RunError};
 use crate::render::read_film;
+use crate::scenes;
 
 /// An open target.
 pub(crate) struct TargetSession {
@@ -15,15 +24,34 @@ pub(crate) struct TargetSession {
     pub(crate) id: TargetId,
     /// The device.
     pub(crate) info: DeviceInfo,
-    renderer: Box<dyn Renderer>,
-    chunking: Chunking,
+    engine: Engine,
     /// The scene and settings of its film.
     loaded: Option<Loaded>,
     /// Samples of every pixel in its film.
     spp: u32,
     clock: RenderClock,
-    /// The film at the end of the last level.
-    pub(crate) last: Option<Film>,
+    /// What was rendered at the end of the last level.
+    pub(crate) last: Option<Rendered>,
+}
+
+/// What renders.
+enum Engine {
+    /// A renderer, which adds samples to its film.
+    Renderer(Box<dyn Renderer>, Chunking),
+    /// A program, which makes every image from nothing.
+    Program(Box<ProgramRuns>),
+}
+
+/// A program with the last image of its loaded scene.
+struct ProgramRuns {
+    program: Program,
+    /// The study's folder, for logs.
+    root: PathBuf,
+    /// Scenes by name, as the program gets them.
+    words: BTreeMap<String, String>,
+    image: Option<Rendered>,
+    /// Seconds that a sample of every pixel took in the last run.
+    seconds_per_spp: Option<f64>,
 }
 
 /// The purpose of a film. Measurements of one purpose continue each other's film.
@@ -66,15 +94,49 @@ impl TargetSession {
     /// An opened target.
     pub(crate) fn new(id: TargetId, renderer: Box<dyn Renderer>) -> Self {
         let info = renderer.device().clone();
-        Self {
-            chunking: Chunking::of(&id),
-            id,
-            info,
-            renderer,
-            loaded: None,
-            spp: 0,
-            clock: RenderClock::default(),
-            last: None,
+        let engine = Engine::Renderer(renderer, Chunking::of(&id));
+        Self::with_engine(id, info, engine)
+    }
+
+    /// An external program.
+    pub(crate) fn of_program(program: Program) -> Self {
+        let (id, info) = (program.id.clone(), program.device());
+        let (root, words) = (PathBuf::new(), BTreeMap::new());
+        let runs = ProgramRuns { program, root, words, image: None, seconds_per_spp: None };
+        Self::with_engine(id, info, Engine::Program(Box::new(runs)))
+    }
+
+    fn with_engine(id: TargetId, info: DeviceInfo, engine: Engine) -> Self {
+        Self { id, info, engine, loaded: None, spp: 0, clock: RenderClock::default(), last: None }
+    }
+
+    /// The same program a second time; `None` for a renderer.
+    pub(crate) fn same_program(&self) -> Option<Self> {
+        match &self.engine {
+            Engine::Renderer(..) => None,
+            Engine::Program(runs) => Some(Self::of_program(runs.program.clone())),
+        }
+    }
+
+    /// Tells a program the study's folder and its scenes.
+    pub(crate) fn attach(&mut self, root: &Path, plan: &Plan) {
+        if let Engine::Program(runs) = &mut self.engine {
+            runs.root = root.to_owned();
+            let words = plan.scenes.iter().zip(&plan.words);
+            runs.words = words.map(|(scene, word)| (scene.name.clone(), word_of(word))).collect();
+        }
+    }
+
+    /// Whether it is an external program.
+    pub(crate) fn is_program(&self) -> bool {
+        matches!(self.engine, Engine::Program(_))
+    }
+
+    /// Whether an image of more samples has those of fewer in it.
+    pub(crate) fn continues(&self) -> bool {
+        match &self.engine {
+            Engine::Renderer(..) => true,
+            Engine::Program(runs) => runs.program.continues(),
         }
     }
 
@@ -96,9 +158,19 @@ impl TargetSession {
         purpose: Purpose,
     ) -> Result<LoadReport, Failure> {
         (self.loaded, self.spp, self.last) = (None, 0, None);
-        (self.chunking, self.clock) = (Chunking::of(&self.id), RenderClock::default());
-        let report = self.renderer.load(scene, &Settings { mode: self.id.mode, ..*settings })?;
-        bvh_cache::warn_if_rebuilt(&scene.name, &report);
+        self.clock = RenderClock::default();
+        let report = match &mut self.engine {
+            Engine::Renderer(renderer, chunking) => {
+                *chunking = Chunking::of(&self.id);
+                let report = renderer.load(scene, &Settings { mode: self.id.mode, ..*settings })?;
+                bvh_cache::warn_if_rebuilt(&scene.name, &report);
+                report
+            }
+            Engine::Program(runs) => {
+                (runs.image, runs.seconds_per_spp) = (None, None);
+                LoadReport::default()
+            }
+        };
         self.loaded = Some(Loaded { scene: scene.name.clone(), settings: *settings, purpose });
         Ok(report)
     }
@@ -114,18 +186,28 @@ impl TargetSession {
         Ok(())
     }
 
-    /// Fills the film up to `to` samples of every pixel, from where it is.
+    /// Fills the film up to `to` samples of every pixel, from where it is. A program renders all of them, whose time
+    /// is then that of all.
     ///
     /// # Errors
-    /// [`Failure::Core`] of the renderer.
+    /// [`Failure::Core`] of the renderer, [`Failure::Program`] of a program.
     pub(crate) fn advance(&mut self, to: u32, progress: &mut dyn FnMut(u64)) -> Result<Pass, Failure> {
-        let pass = self.chunking.accumulate(self.renderer.as_mut(), self.spp..to, progress)?;
+        let from = self.spp;
+        let (pass, before_ms, samples) = match &mut self.engine {
+            Engine::Renderer(renderer, chunking) => {
+                let pass = chunking.accumulate(renderer.as_mut(), from..to, progress)?;
+                (pass, self.clock.ms, to.saturating_sub(from))
+            }
+            Engine::Program(runs) => {
+                let loaded = self.loaded.as_ref().ok_or_else(lockstep_core::nothing_loaded)?;
+                let pass = runs.render(loaded, to)?;
+                progress(u64::from(to.saturating_sub(from)));
+                (pass, 0.0, to)
+            }
+        };
         if let Pass::Done(report) = &pass {
             let ms = report.stages.total_ms;
-            self.clock = RenderClock {
-                ms: self.clock.ms + ms,
-                ms_per_spp: ms / f64::from(to.saturating_sub(self.spp).max(1)),
-            };
+            self.clock = RenderClock { ms: before_ms + ms, ms_per_spp: ms / f64::from(samples.max(1)) };
             self.spp = to;
         }
         Ok(pass)
@@ -133,7 +215,10 @@ impl TargetSession {
 
     /// Seconds that `spp` samples of every pixel will take, by the last pass.
     pub(crate) fn predict(&self, spp: u32) -> Option<f64> {
-        self.chunking.predict(spp)
+        match &self.engine {
+            Engine::Renderer(_, chunking) => chunking.predict(spp),
+            Engine::Program(runs) => runs.seconds_per_spp.map(|seconds| seconds * f64::from(spp)),
+        }
     }
 
     /// Samples of every pixel in the film.
@@ -146,23 +231,39 @@ impl TargetSession {
         self.clock
     }
 
-    /// The film.
+    /// The film, or the program's image.
     ///
     /// # Errors
-    /// [`Failure::Core`] of the renderer.
-    pub(crate) fn film(&mut self) -> Result<Film, Failure> {
-        read_film(self.renderer.as_mut())
+    /// [`Failure::Core`] of the renderer, or of a program that has rendered nothing.
+    pub(crate) fn rendered(&mut self) -> Result<Rendered, Failure> {
+        match &mut self.engine {
+            Engine::Renderer(renderer, _) => Ok(Rendered::Film(read_film(renderer.as_mut())?)),
+            Engine::Program(runs) => Ok(runs.image.clone().ok_or_else(lockstep_core::nothing_loaded)?),
+        }
     }
 
     /// The renderer, for its optional powers. Whoever changes its film through this loads the scene for a
     /// purpose of its own.
-    pub(crate) fn renderer(&mut self) -> &mut dyn Renderer {
-        self.renderer.as_mut()
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for a program.
+    pub(crate) fn renderer(&mut self) -> Result<&mut dyn Renderer, Failure> {
+        match &mut self.engine {
+            Engine::Renderer(renderer, _) => Ok(renderer.as_mut()),
+            Engine::Program(_) => Err(Error::Unsupported {
+                actor: self.id.to_string(),
+                what: "more than rendering images, by an external program,".into(),
+            }
+            .into()),
+        }
     }
 
     /// Registers, stack and shared memory of its kernels; empty before the first scene.
     pub(crate) fn kernels(&self) -> Vec<KernelResources> {
-        self.renderer.kernel_resources()
+        match &self.engine {
+            Engine::Renderer(renderer, _) => renderer.kernel_resources(),
+            Engine::Program(_) => Vec::new(),
+        }
     }
 
     /// Host threads that render; zero for a device.
@@ -170,9 +271,51 @@ impl TargetSession {
         self.info.host_threads()
     }
 
-    /// The target as `environment.json` has it.
-    pub(crate) fn describe(&self) -> TargetInfo {
+    /// The target as the `environment.json` of a plan has it.
+    pub(crate) fn describe(&self, plan: &Plan) -> TargetInfo {
         let info = DeviceInfo { target: self.id.to_string(), ..self.info.clone() };
-        TargetInfo { info, kernels: self.kernels() }
+        let program = match &self.engine {
+            Engine::Renderer(..) => None,
+            Engine::Program(runs) => {
+                let spp = plan.schedule.levels.first().copied().unwrap_or(1);
+                let words: Vec<String> = plan.words.iter().map(|word| word_of(word)).collect();
+                let request = |(scene, word)| request(scene, word, &plan.settings, spp);
+                let names = plan.scenes.iter().map(|scene| scene.name.as_str());
+                let first: Vec<Request<'_>> =
+                    names.zip(words.iter().map(String::as_str)).map(request).collect();
+                Some(runs.program.describe(&first))
+            }
+        };
+        TargetInfo { info, kernels: self.kernels(), program }
     }
+}
+
+impl ProgramRuns {
+    /// Renders the image of a scene with so many samples of every pixel.
+    fn render(&mut self, loaded: &Loaded, spp: u32) -> Result<Pass, Failure> {
+        let word = self.words.get(&loaded.scene).unwrap_or(&loaded.scene);
+        let request = request(&loaded.scene, word, &loaded.settings, spp);
+        match self.program.render(&request, &self.root) {
+            Ok(Ended::Image(image, ms)) => {
+                self.image = Some(Rendered::Means { image, spp });
+                self.seconds_per_spp = Some(ms / 1e3 / f64::from(spp.max(1)));
+                let stages = StageTimes { total_ms: ms, ..StageTimes::default() };
+                Ok(Pass::Done(PassReport { stages, ..PassReport::default() }))
+            }
+            Ok(Ended::Stopped) => Ok(Pass::Stopped),
+            Err(RunError::Program(failure)) => Err(Failure::Program(failure)),
+            Err(RunError::Own(failure)) => Err(failure),
+        }
+    }
+}
+
+fn request<'a>(scene: &'a str, word: &'a str, settings: &Settings, spp: u32) -> Request<'a> {
+    let Settings { width, height, bounces, seed, .. } = *settings;
+    Request { scene, word, spp, seed, width, height, bounces }
+}
+
+/// A scene of the command line as programs get it: the absolute path of what is there, else the name.
+fn word_of(spec: &str) -> String {
+    let absolute = scenes::file_of(spec).and_then(|path| std::path::absolute(path).ok());
+    absolute.map_or_else(|| spec.to_owned(), |path| path.to_string_lossy().into_owned())
 }

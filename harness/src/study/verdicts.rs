@@ -6,7 +6,8 @@ use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::records::{Difference, Tests};
 use lockstep_reports::statistics::{Agreement, DecisionRule, Pairing, compare_images, p_value_map};
 
-use super::level::{Level, Outcome};
+use super::level::Outcome;
+use super::rendered::Rendered;
 use crate::exit::Failure;
 
 /// Adds verdict, tests and the error of the level's own samples to the comparison of two outcomes, and makes
@@ -16,15 +17,12 @@ use crate::exit::Failure;
 /// # Errors
 /// [`Failure::Comparison`] for images that cannot be compared.
 pub(super) fn with_verdict(
-    level: &Level<'_>,
     (a, b): (&Outcome, &Outcome),
     record: Difference,
 ) -> Result<(Difference, Option<LinearImage>), Failure> {
-    let record = Difference {
-        step_spp: Some(level.to - level.from),
-        step_mse_linear: Some(step_error(a, b)),
-        ..record
-    };
+    let step_error = step_error(a, b);
+    let record =
+        Difference { step_spp: step_error.map(|_| a.own_spp()), step_mse_linear: step_error, ..record };
     let with = |agreement: Agreement, reason: String| Difference {
         verdict: agreement.as_str().to_owned(),
         reason,
@@ -36,7 +34,7 @@ pub(super) fn with_verdict(
     if record.identical {
         return Ok((with(Agreement::Identical, String::new()), None));
     }
-    let rule = DecisionRule::of_films();
+    let rule = rule(a.is_program || b.is_program);
     let images = (std::slice::from_ref(&a.image), std::slice::from_ref(&b.image));
     let found = compare_images(images.0, images.1, Pairing::Paired, &rule)?;
     if found.agreement == Agreement::Identical {
@@ -48,10 +46,16 @@ pub(super) fn with_verdict(
     Ok((Difference { tests, ..with(found.agreement, found.reason) }, map))
 }
 
+/// The rule for two targets of a study.
+pub(super) fn rule(any_program: bool) -> DecisionRule {
+    if any_program { DecisionRule::default() } else { DecisionRule::of_films() }
+}
+
 /// The reason why an outcome's samples are invalid, if any are.
 fn invalid(outcome: &Outcome) -> Option<String> {
-    let InvalidSamples { non_finite, negative, clamped } = outcome.film.invalid;
-    (!outcome.film.invalid.is_zero()).then(|| {
+    let invalid = outcome.rendered.invalid();
+    let InvalidSamples { non_finite, negative, clamped } = invalid;
+    (!invalid.is_zero()).then(|| {
         format!(
             "{} made samples that are not finite ({non_finite}), negative ({negative}) or beyond the film's range \
              ({clamped})",
@@ -60,29 +64,56 @@ fn invalid(outcome: &Outcome) -> Option<String> {
     })
 }
 
-/// Mean squared error over linear radiance of the samples that a level adds.
-fn step_error(a: &Outcome, b: &Outcome) -> f64 {
-    let samples = a.film.spp - a.before.as_ref().map_or(0, |film| film.spp);
-    let scale = 1.0 / (f64::from(samples) * f64::from(UNITS_PER_RADIANCE));
-    let added = |outcome: &Outcome, pixel: usize, channel: usize| {
-        let sum = |film: &Film| film.sums[pixel][channel];
-        sum(&outcome.film) - outcome.before.as_ref().map_or(0, sum)
-    };
-    let pixels = a.film.sums.len().min(b.film.sums.len());
+/// Mean squared error over linear radiance of the samples that a level adds; `None` where it adds not as many to both.
+fn step_error(a: &Outcome, b: &Outcome) -> Option<f64> {
+    if a.own_spp() != b.own_spp() {
+        return None;
+    }
+    let pixels = a.rendered.pixels().min(b.rendered.pixels());
     let squares = (0..pixels).flat_map(|pixel| (0..3).map(move |channel| (pixel, channel)));
-    let sum: f64 = squares.map(|(p, c)| ((added(a, p, c) - added(b, p, c)) as f64 * scale).powi(2)).sum();
-    sum / (3 * pixels) as f64
+    let sum: f64 = match (a.rendered.film(), b.rendered.film()) {
+        (Some(film_a), Some(film_b)) => {
+            let scale = 1.0 / (f64::from(a.own_spp()) * f64::from(UNITS_PER_RADIANCE));
+            let before = |outcome: &Outcome, p: usize, c: usize| {
+                outcome.before.as_ref().and_then(Rendered::film).map_or(0, |film| film.sums[p][c])
+            };
+            let added = |film: &Film, outcome, p: usize, c: usize| film.sums[p][c] - before(outcome, p, c);
+            squares
+                .map(|(p, c)| ((added(film_a, a, p, c) - added(film_b, b, p, c)) as f64 * scale).powi(2))
+                .sum()
+        }
+        _ => {
+            let befores = (sums_before(a)?, sums_before(b)?);
+            let scale = 1.0 / f64::from(a.own_spp());
+            let added = |outcome: &Outcome, before: &Option<Sums>, p: usize, c: usize| {
+                let all = f64::from(outcome.image.pixels()[p][c]) * f64::from(outcome.rendered.spp());
+                all - before.as_ref().map_or(0.0, |(image, spp)| f64::from(image.pixels()[p][c]) * spp)
+            };
+            let difference = |(p, c)| added(a, &befores.0, p, c) - added(b, &befores.1, p, c);
+            squares.map(|at| (difference(at) * scale).powi(2)).sum()
+        }
+    };
+    Some(sum / (3 * pixels) as f64)
+}
+
+/// A mean, and how many samples it is of.
+type Sums = (LinearImage, f64);
+
+/// The level before an outcome, if its samples are among the outcome's. The outer `None` is a broken film.
+fn sums_before(outcome: &Outcome) -> Option<Option<Sums>> {
+    match &outcome.before {
+        None => Some(None),
+        Some(before) => Some(Some((before.image().ok()?, f64::from(before.spp())))),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::image_of;
     use lockstep_core::PassReport;
 
     /// A radiance of 1.
     const UNIT: i64 = UNITS_PER_RADIANCE as i64;
-    const LEVEL: Level<'_> = Level { scene: "s", from: 2, to: 4, seed: 0, repeat: 0 };
 
     /// Two samples of radiance 1 in every pixel, and two more of which the first pixel's red has `more` units
     /// more.
@@ -94,21 +125,23 @@ mod tests {
         film.spp = 4;
         film.sums.fill([4 * UNIT; 3]);
         film.sums[0][0] += more;
-        let (image, hash) = (image_of(&film).unwrap(), super::super::level::film_hash(&film));
+        let (rendered, before) = (Rendered::Film(film), Some(Rendered::Film(before)));
+        let (image, hash) = (rendered.image().unwrap(), rendered.hash());
         Outcome {
             target: target.into(),
             threads: 0,
+            is_program: false,
             pass: PassReport::default(),
-            film,
-            before: Some(before),
+            rendered,
+            before,
             image,
             hash,
         }
     }
 
     fn compared(a: &Outcome, b: &Outcome) -> Difference {
-        let identical = a.film == b.film;
-        with_verdict(&LEVEL, (a, b), Difference { identical, ..Difference::default() }).unwrap().0
+        let identical = a.rendered.film() == b.rendered.film();
+        with_verdict((a, b), Difference { identical, ..Difference::default() }).unwrap().0
     }
 
     #[test]
@@ -118,6 +151,29 @@ mod tests {
         assert!((found.step_mse_linear.unwrap() - 0.25 / 243.0).abs() < 1e-15);
         assert_eq!((found.step_spp, found.verdict.as_str()), (Some(2), "within noise"));
         assert!(found.tests.is_some());
+    }
+
+    /// A program's image of so many samples, grey.
+    fn of_program(spp: u32, value: f32, before: Option<(u32, f32)>) -> Outcome {
+        let means =
+            |(spp, value)| Rendered::Means { image: LinearImage::from_fn(9, 9, |_, _| [value; 3]), spp };
+        let rendered = means((spp, value));
+        let (image, hash, before) = (rendered.image().unwrap(), rendered.hash(), before.map(means));
+        Outcome { is_program: true, rendered, before, image, hash, ..outcome("p", 0) }
+    }
+
+    #[test]
+    fn samples_of_programs_are_those_of_a_level_alone_only_where_they_go_on() {
+        let step = |a: &Outcome, b: &Outcome| {
+            let found = compared(a, b);
+            (found.step_spp, found.step_mse_linear)
+        };
+        // Means of 2 and 4 samples, 1 and 1.5: the two samples between have the mean 2.
+        let continued = of_program(4, 1.5, Some((2, 1.0)));
+        assert_eq!(step(&continued, &of_program(4, 1.0, Some((2, 1.0)))), (Some(2), Some(1.0)));
+        assert_eq!(step(&of_program(4, 1.5, None), &of_program(4, 1.0, None)), (Some(4), Some(0.25)));
+        assert_eq!(step(&continued, &outcome("a", 0)), (Some(2), Some(1.0)), "a film goes on");
+        assert_eq!(step(&of_program(4, 1.5, None), &outcome("a", 0)), (None, None));
     }
 
     #[test]
@@ -130,12 +186,11 @@ mod tests {
     #[test]
     fn a_film_with_invalid_samples_is_broken_even_where_it_is_identical() {
         let mut invalid = outcome("a", 0);
-        invalid.film.invalid.non_finite = 3;
-        let found = with_verdict(
-            &LEVEL,
-            (&invalid, &invalid),
-            Difference { identical: true, ..Difference::default() },
-        );
+        if let Rendered::Film(film) = &mut invalid.rendered {
+            film.invalid.non_finite = 3;
+        }
+        let found =
+            with_verdict((&invalid, &invalid), Difference { identical: true, ..Difference::default() });
         let found = found.unwrap().0;
         assert_eq!(found.verdict, "broken");
         assert!(found.reason.contains("not finite (3)"), "{}", found.reason);

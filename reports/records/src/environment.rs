@@ -46,12 +46,40 @@ pub struct TargetInfo {
     /// Resources of its kernels, known once they were compiled; empty where none are reported.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<KernelResources>,
+    /// How it is run, where it is an external program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Program>,
+}
+
+/// How an external program is run, as its `targets.toml` says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Program {
+    /// The command, one word an element, with placeholders such as `{spp}`; one element for a shell's command line.
+    pub command: Vec<String>,
+    /// Whether a shell runs it.
+    pub shell: bool,
+    /// The command line of the first level of each scene under the first seed, as a person would type it in a POSIX
+    /// shell, with `{out}` left open.
+    pub first_runs: Vec<String>,
+    /// Variables that are set, with placeholders.
+    pub env: BTreeMap<String, String>,
+    /// The working folder.
+    pub dir: String,
+    /// The extension of the file that it writes.
+    pub format: String,
+    /// Where its times come from, in words.
+    pub times: String,
+    /// Whether an image of more samples goes on from the same image of fewer.
+    pub continues: bool,
+    /// The file that declares it.
+    pub declared_in: String,
 }
 
 impl From<DeviceInfo> for TargetInfo {
     /// A target before any kernel was compiled.
     fn from(info: DeviceInfo) -> Self {
-        Self { info, kernels: Vec::new() }
+        Self { info, kernels: Vec::new(), program: None }
     }
 }
 
@@ -108,13 +136,18 @@ impl Environment {
 
     /// The command line as a person would type it in a POSIX shell, quoted where needed.
     pub fn command_line(&self) -> String {
-        self.command.iter().map(|word| shell_quote(word)).collect::<Vec<_>>().join(" ")
+        shell_line(&self.command)
     }
 
     /// The description of a target, if it took part.
     pub fn target(&self, name: &str) -> Option<&TargetInfo> {
         self.targets.iter().find(|t| t.info.target == name)
     }
+}
+
+/// Words as a person would type them in a POSIX shell, quoted where needed.
+pub fn shell_line(words: &[String]) -> String {
+    words.iter().map(|word| shell_quote(word)).collect::<Vec<_>>().join(" ")
 }
 
 fn shell_quote(word: &str) -> String {

@@ -2,7 +2,8 @@
 
 use crate::{
     Bounce, Convergence, Difference, Divergence, EqualTime, FilmHash, FirstDivergence, Hits, InvalidSamples,
-    Load, Map, Noise, Note, PortSimilarity, Scaling, Sharing, Skip, Speedup, Timing, Tune, mode,
+    Load, Map, Noise, Note, OverSeeds, PortSimilarity, RunFailure, Scaling, Sharing, Skip, Speedup, Timing,
+    Tune, mode,
 };
 use lockstep_port::cost::Cost;
 use lockstep_port::history::History;
@@ -108,6 +109,10 @@ record_kinds! {
     [Sharing] Sharing = "sharing" key [scene, group, targets, schedule, seed];
     /// The hash of a film.
     [Film] FilmHash = "film" key [scene, target, spp, seed];
+    /// The verdict on two targets by their images of all seeds.
+    [OverSeeds] OverSeeds = "over_seeds" key [scene, a, b, spp, mode];
+    /// A run of a program that left no image to compare.
+    [RunFailure] RunFailure = "run_failure" key [scene, target, spp, seed];
     /// Similarity of two folders of sources.
     [PortSimilarity] PortSimilarity = "port_similarity" key [a, b, shortest];
     /// Lines of the ports. A study is of one project: a new count replaces the old.
@@ -178,7 +183,7 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DivergenceScope, Errors, FieldCount, Mode, QuantityDivergence, WorstPath};
+    use crate::{DivergenceScope, Errors, FieldCount, Mode, QuantityDivergence, RunFault, Tests, WorstPath};
     use lockstep_metrics::metrics::Metrics;
 
     #[test]
@@ -253,6 +258,9 @@ mod tests {
             Record::PortHistory(History { changes: 3, ..Default::default() }),
             Tune { configuration: "megakernel".into(), ..Default::default() }.into(),
             FilmHash::new("s", "cuda@0+fast", 4, 1, "ab12").into(),
+            OverSeeds { seeds: vec![0, 1], tests: Some(Tests::default()), ..Default::default() }.into(),
+            RunFailure { fault: RunFault::TimeOut, last_lines: vec!["x".into()], ..Default::default() }
+                .into(),
         ];
         for record in records {
             assert_eq!(Record::from_json(&record.to_json().unwrap()).unwrap(), record);

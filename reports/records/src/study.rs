@@ -2,8 +2,8 @@
 
 use crate::{
     Bounce, Convergence, Difference, Divergence, Environment, EqualTime, FilmHash, Hits, InvalidSamples,
-    Load, Map, Noise, Note, PortSimilarity, Record, RecordError, Scaling, Sharing, Skip, Timing, Tune,
-    read_records,
+    Load, Map, Noise, Note, OverSeeds, PortSimilarity, Record, RecordError, RunFailure, Scaling, Sharing,
+    Skip, Timing, Tune, read_records,
 };
 use lockstep_metrics::image_io::{ImageKind, ImageName};
 use lockstep_port::cost::Cost;
@@ -21,6 +21,8 @@ pub mod files {
     pub const ENVIRONMENT: &str = "environment.json";
     /// Folder of images.
     pub const IMAGES: &str = "images";
+    /// Folder of what external programs printed, one file a run.
+    pub const LOGS: &str = "logs";
     /// Folder of plots.
     pub const PLOTS: &str = "plots";
     /// Folder of tables as CSV.
@@ -94,6 +96,8 @@ pub struct Study {
     pub tunes: Vec<Tune>,
     /// Samples that films refused.
     pub invalid: Vec<InvalidSamples>,
+    /// Runs of programs that left no image.
+    pub run_failures: Vec<RunFailure>,
     /// Skipped targets and scenes.
     pub skips: Vec<Skip>,
     /// Remarks.
@@ -162,7 +166,7 @@ impl Study {
     }
 
     /// Sorts records by kind, keeping order; of several with the same [`Record::key`] the last one counts, in
-    /// the place of the first.
+    /// the place of the first. Verdicts over all seeds take the place of those on single seeds.
     pub fn from_records(records: Vec<Record>, environment: Environment) -> Self {
         let mut place: HashMap<String, usize> = HashMap::new();
         let mut unique: Vec<Record> = Vec::with_capacity(records.len());
@@ -176,6 +180,7 @@ impl Study {
             }
         }
         let mut study = Self { environment, ..Default::default() };
+        let mut over_seeds: Vec<OverSeeds> = Vec::new();
         for record in unique {
             match record {
                 Record::Difference(r) => study.differences.push(r),
@@ -199,12 +204,17 @@ impl Study {
                 Record::Skip(r) => study.skips.push(r),
                 Record::Note(r) => study.notes.push(r),
                 Record::Tune(r) => study.tunes.push(r),
+                Record::OverSeeds(r) => over_seeds.push(r),
+                Record::RunFailure(r) => study.run_failures.push(r),
                 // Speed-ups are made again from timings; no table is of what this version does not know.
                 Record::Film(r) => study.films.push(r),
                 Record::Speedup(_) | Record::Other(_) => {}
             }
         }
         crate::interruption::drop_finished(&mut study.notes);
+        for difference in &mut study.differences {
+            over_seeds.iter().for_each(|verdict| verdict.judge(difference));
+        }
         study
     }
 
@@ -308,6 +318,16 @@ mod tests {
         let records = vec![old.into(), next.clone().into(), new.clone().into()];
         let study = Study::from_records(records, Environment::default());
         assert_eq!(study.differences, [new, next]);
+    }
+
+    #[test]
+    fn the_verdict_over_all_seeds_counts_instead_of_those_on_single_seeds() {
+        let of = |spp, seed| Difference { spp, seed, verdict: "inconclusive".into(), ..Default::default() };
+        let all = OverSeeds { spp: 2, seeds: vec![0, 1], verdict: "biased".into(), ..Default::default() };
+        let records = vec![all.into(), of(1, 0).into(), of(2, 0).into(), of(2, 1).into(), of(2, 2).into()];
+        let study = Study::from_records(records, Environment::default());
+        let verdicts: Vec<&str> = study.differences.iter().map(|d| d.verdict.as_str()).collect();
+        assert_eq!(verdicts, ["inconclusive", "biased", "biased", "inconclusive"]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(super) struct Section {
     body: Markup,
 }
 
-/// The top of the page: verdict, the study in a line, one line for each pair and each skipped target.
+/// The top of the page: verdict, the study in a line, one line for each pair, each failed run and each skipped target.
 pub(super) fn header(study: &Study, verdict: &StudyVerdict) -> Markup {
     let skipped = study.skips.iter().map(|skip| {
         let names = [skip.target.as_str(), skip.scene.as_deref().unwrap_or_default()];
@@ -26,7 +26,11 @@ pub(super) fn header(study: &Study, verdict: &StudyVerdict) -> Markup {
         let sentence = format!("{}. {}", skip.reason.trim_end_matches('.'), capitalised(&skip.remedy));
         line(("skipped", "skipped"), &names.join(" on "), &sentence)
     });
-    let lines: Vec<Markup> = verdict.lines.iter().map(verdict_line).chain(skipped).collect();
+    let failed = study.run_failures.iter().map(|failure| {
+        let subject = format!("{} on {} at {} spp", failure.target, failure.scene, failure.spp);
+        line(("differs", "failed"), &subject, &failure.reason)
+    });
+    let lines: Vec<Markup> = verdict.lines.iter().map(verdict_line).chain(failed).chain(skipped).collect();
     html! {
         header {
             p.eyebrow { "Lockstep study" }
@@ -114,7 +118,7 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
         }
     };
     let remarks = remarks(study, &[&embedded.warnings[..], &embedded.remarks].concat());
-    let environment = html! { (environment(study)) (part(&[], &["kernels"])) };
+    let environment = html! { (environment(study)) (part(&[], &["programs", "kernels"])) };
     let parts = [
         ("agreement", "Agreement", part(&[], &AGREEMENT_TABLES)),
         ("convergence", "Convergence", part(&[], &["convergence"])),
@@ -125,6 +129,7 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
         ("sharing", "Several targets together", part(&["sharing."], &["sharing"])),
         ("portability", "Portability", part(&["cascade.", "navigation."], &["portability", "navigation"])),
         ("ports", "Ports", part(&[], &["port-"])),
+        ("run-failures", "Failed runs", part(&[], &["run-failures"])),
         ("skipped", "Skipped", part(&[], &["skipped"])),
         ("notes", "Remarks", remarks),
         ("environment", "Environment", environment),

@@ -31,7 +31,7 @@ fn test_table(study: &Study) -> Table {
     let mut table = Table::new("tile-tests", "Tests of tiles", &["Scene", "Pair"], &numbers)
         .noted(
             "Share of the tiles of 8×8 pixels that reject on their own; the most significant tile of any scale with \
-             its mean difference. A difference of a tile that does not reject is noise. Targets of a study share their \
+             its mean difference. A difference of a tile that does not reject is noise. Lockstep's own targets share their \
              random numbers, so the tests are of the differences of pixels; p-value maps lie in images/ as .p.png.",
         );
     table.columns.push(super::Column { title: "At".to_owned(), numeric: false });

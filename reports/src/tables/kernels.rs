@@ -32,7 +32,7 @@ mod tests {
     fn what_is_not_told_is_empty_and_targets_without_kernels_have_no_row() {
         let kernel = KernelResources { kernel: "ls_shade".into(), registers: Some(80), ..Default::default() };
         let info = |target: &str| DeviceInfo { target: target.into(), ..DeviceInfo::default() };
-        let told = TargetInfo { info: info("cuda@0"), kernels: vec![kernel] };
+        let told = TargetInfo { info: info("cuda@0"), kernels: vec![kernel], program: None };
         let targets = vec![info("cpu-bvh").into(), told];
         let study = Study::from_records(Vec::new(), Environment { targets, ..Default::default() });
         let table = kernel_table(&study);

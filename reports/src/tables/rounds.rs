@@ -72,18 +72,26 @@ fn compared_targets(
         let (scene, target) = (scene.to_owned(), target.to_owned());
         Some(Compared { scene, target, again, quantity, time, ratio, change })
     };
+    // A program renders every level from its first sample: its times are of more samples than those of others.
     let others = targets[1..].iter().map(|target| {
         let own = rounds(&study.timings, scene, target, ms);
-        row(target, &own, false, ratio(&own, &base))
+        let is_same_work = steps(&study.timings, scene, target) == steps(&study.timings, scene, first);
+        row(target, &own, false, ratio(&own, &base).filter(|_| is_same_work))
     });
     let of_first = [row(first, &base, false, None), row(first, &second, true, floor)];
     of_first.into_iter().chain(others).flatten().collect()
 }
 
+/// The steps that were timed on a target.
+fn steps(timings: &[Timing], scene: &str, target: &str) -> BTreeSet<(u32, u32)> {
+    let own = timings.iter().filter(|t| t.scene == scene && t.target == target);
+    own.map(|t| (t.spp_from, t.spp_to)).collect()
+}
+
 /// The sum over the spp schedule of one target's steps, for every round in which all steps were timed.
 fn rounds(timings: &[Timing], scene: &str, target: &str, quantity: Quantity) -> BTreeMap<Round, f64> {
     let own = || timings.iter().filter(|t| t.scene == scene && t.target == target);
-    let steps = own().map(|t| (t.spp_from, t.spp_to)).collect::<BTreeSet<_>>().len();
+    let steps = steps(timings, scene, target).len();
     let mut sums: BTreeMap<Round, (usize, f64)> = BTreeMap::new();
     for t in own() {
         let (count, sum) = sums.entry((t.seed, t.repeat)).or_default();
@@ -185,6 +193,14 @@ mod tests {
         // A round that was stopped half way.
         records.push(step("a", rounds, (0, 1), 1.0).into());
         Study::from_records(records, Environment::default())
+    }
+
+    #[test]
+    fn times_of_other_samples_make_no_ratio() {
+        let mut study = study(6);
+        study.timings.iter_mut().filter(|t| t.target == "b").for_each(|t| t.spp_from = 0);
+        assert!(compared(&study).iter().all(|c| c.target != "b" || c.ratio.is_none()));
+        assert!(compared(&study).iter().any(|c| c.target == "b"), "the times themselves are shown");
     }
 
     #[test]

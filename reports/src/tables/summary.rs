@@ -22,6 +22,9 @@ pub fn summary_markdown(study: &Study) -> String {
     for sentence in round_sentences(study) {
         text.push_str(&format!("- times: {}\n", escape_markdown(&sentence)));
     }
+    for failure in &study.run_failures {
+        text.push_str(&format!("- failed: {}\n", escape_markdown(&failure.sentence())));
+    }
     for skip in &study.skips {
         let what = [skip.target.as_str(), skip.scene.as_deref().unwrap_or_default()];
         let what: Vec<&str> = what.into_iter().filter(|part| !part.is_empty()).collect();

@@ -31,16 +31,18 @@ pub fn timing_table(study: &Study) -> Table {
     );
     for t in stage_times(study) {
         let ms = |value: f64| Cell::number(value, number(value));
+        // Targets that count no rays, such as external programs, tell of their stages nothing either.
+        let told = |cell: Cell| if t.rays > 0 { cell } else { Cell::empty() };
         let share = t.trace_ms / t.total_ms;
         let msamples = mega_per_second(t.samples, t.total_ms);
         let mut row = vec![Cell::text(&t.scene), Cell::text(&t.label), Cell::count(u64::from(t.spp))];
-        row.extend(t.stages.iter().map(|&stage| ms(stage)));
+        row.extend(t.stages.iter().map(|&stage| told(ms(stage))));
         row.extend([
             ms(t.total_ms),
-            Cell::number(share, percent(share)),
-            Cell { text: count(t.rays), value: t.rays.into() },
-            ms(t.mrays_inclusive()),
-            ms(t.mrays_exclusive()),
+            told(Cell::number(share, percent(share))),
+            told(Cell { text: count(t.rays), value: t.rays.into() }),
+            told(ms(t.mrays_inclusive())),
+            told(ms(t.mrays_exclusive())),
             if t.samples > 0 { ms(msamples) } else { Cell::empty() },
         ]);
         table.rows.push(row);

@@ -3,16 +3,16 @@
 
 use std::ops::ControlFlow;
 
-use lockstep_core::Scene;
+use lockstep_core::{Scene, TargetId};
 use lockstep_reports::records::Record;
 use lockstep_reports::statistics::timing::LEAST_ROUNDS;
 
-use crate::backends::Target;
 use crate::exit::Failure;
 use crate::study::lab::Lab;
 use crate::study::level::{self, Level};
 use crate::study::plan::Plan;
 use crate::study::runner::{Key, Measurement};
+use crate::study::study_target::StudyTarget;
 use crate::study::target_session::{Purpose, TargetSession};
 
 /// A level on the control, right before all targets render it, so that both times of the first target meet
@@ -30,20 +30,29 @@ impl AaControl<'_> {
     /// # Errors
     /// [`Failure`] of the device.
     pub(crate) fn open(
-        targets: &[Target],
+        targets: &[StudyTarget],
         sessions: &[TargetSession],
         plan: &Plan,
     ) -> Result<Option<TargetSession>, Failure> {
         let first = sessions.first().filter(|_| plan.rounds() >= LEAST_ROUNDS);
-        let target = first.and_then(|first| targets.iter().find(|target| target.id == first.id));
+        let Some(first) = first else { return Ok(None) };
+        if let Some(program) = first.same_program() {
+            return Ok(Some(program));
+        }
+        let target = targets.iter().filter_map(StudyTarget::own).find(|target| target.id == first.id);
         target.map(|t| Ok(TargetSession::new(t.id.clone(), t.open(&plan.options)?))).transpose()
     }
 }
 
 impl Measurement for AaControl<'_> {
     fn keys(&self, lab: &Lab<'_>) -> Vec<Key> {
-        let control = lab.control(self.level.scene).filter(|_| lab.reaches(&self.level));
-        let key = control.map(|id| Key::of(Record::Again(level::timing_key(&self.level, id))));
+        let is_rendered = |id: &&TargetId| {
+            let targets = lab.targets_at(self.level.scene, self.level.to);
+            lab.reaches(&self.level) && targets.contains(id)
+        };
+        let control = lab.control(self.level.scene).filter(is_rendered);
+        let timed = |id| self.level.timed(lab.is_program(id));
+        let key = control.map(|id| Key::of(Record::Again(level::timing_key(&timed(id), id))));
         key.into_iter().collect()
     }
 

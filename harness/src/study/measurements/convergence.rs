@@ -30,9 +30,9 @@ impl Measurement for Convergence<'_> {
         if lab.lacks_reference(&self.scene.name) {
             return Vec::new();
         }
-        let targets = lab.targets(&self.scene.name);
         let levels = lab.levels(&self.scene.name, lab.plan.settings.seed, 0);
         let of_level = |level: Level<'_>| {
+            let targets = lab.targets_at(level.scene, level.to);
             targets.iter().map(|id| Key::of(convergence_key(&level, id))).collect::<Vec<_>>()
         };
         levels.into_iter().flat_map(of_level).collect()
@@ -47,7 +47,11 @@ impl Measurement for Convergence<'_> {
             return Ok(ControlFlow::Continue(Vec::new()));
         };
         let levels = lab.levels(&self.scene.name, lab.plan.settings.seed, 0);
-        let found = of_images(&lab.folder, &levels, &lab.targets(&self.scene.name), &reference)?;
+        let points: Vec<(&Level<'_>, TargetId)> = levels
+            .iter()
+            .flat_map(|level| lab.targets_at(level.scene, level.to).into_iter().map(move |id| (level, id)))
+            .collect();
+        let found = of_images(&lab.folder, &points, &reference)?;
         Ok(ControlFlow::Continue(found.into_iter().map(Record::from).collect()))
     }
 }
@@ -64,16 +68,15 @@ pub(super) fn convergence_key(level: &Level<'_>, target: &TargetId) -> records::
     }
 }
 
-/// Compares every kept image that has no record yet with the reference. Equal films are compared once.
+/// Compares every kept image of these points that has no record yet with the reference. Equal films are compared once.
 fn of_images(
     folder: &Folder,
-    levels: &[Level<'_>],
-    targets: &[TargetId],
+    points: &[(&Level<'_>, TargetId)],
     reference: &Reference,
 ) -> Result<Vec<records::Convergence>, Failure> {
-    let open: Vec<(&Level<'_>, &TargetId)> = levels
+    let open: Vec<(&Level<'_>, &TargetId)> = points
         .iter()
-        .flat_map(|level| targets.iter().map(move |target| (level, target)))
+        .map(|(level, target)| (*level, target))
         .filter(|(level, target)| !folder.has(convergence_key(level, target)))
         .collect();
     let film = |level: &Level<'_>, target: &TargetId| {

@@ -3,7 +3,8 @@
 //! Counted is the passes' `total_ms`, as in timing records: device time where a device tells it, else the
 //! time of the pass on the host. Loading, compiling, reading films and comparing are not counted. A pass
 //! takes whole samples of every pixel, at least one, and no more than are expected to fit at the speed of the
-//! pass before; so the time taken is seldom above the time given.
+//! pass before; so the time taken is seldom above the time given. A program makes every image from nothing: its time is
+//! that of the one run that is compared.
 
 use std::ops::ControlFlow;
 
@@ -14,10 +15,10 @@ use lockstep_reports::records::{self, Record};
 
 use crate::chunking::Pass;
 use crate::exit::Failure;
-use crate::render::image_of;
 use crate::study::lab::Lab;
+use crate::study::rendered::Rendered;
 use crate::study::runner::{Key, Measurement};
-use crate::study::target_session::{Purpose, RenderClock};
+use crate::study::target_session::{Purpose, RenderClock, TargetSession};
 
 /// The longest pass, in milliseconds: its speed predicts that of the next one.
 const PASS_MS: f64 = 1000.0;
@@ -35,7 +36,8 @@ pub(crate) struct EqualTime<'a> {
 impl Measurement for EqualTime<'_> {
     fn keys(&self, lab: &Lab<'_>) -> Vec<Key> {
         let name = &self.scene.name;
-        if lab.refuses(&self.target, name) || lab.lacks_reference(name) {
+        if lab.refuses(&self.target, name) || lab.lacks_reference(name) || lab.has_failed(&self.target, name)
+        {
             return Vec::new();
         }
         vec![Key::of(self.key(lab))]
@@ -57,23 +59,20 @@ impl Measurement for EqualTime<'_> {
         let (Some(reference), Some(session)) = (reference, lab.session(&self.target)) else {
             return Ok(ControlFlow::Continue(Vec::new()));
         };
-        // Passes are added until no further sample of every pixel is expected to fit, or the film is full.
-        loop {
-            let count = fitting(session.clock(), session.spp(), self.seconds * 1e3);
-            if count == 0 {
-                break;
-            }
-            if matches!(session.advance(session.spp() + count, &mut |_| {})?, Pass::Stopped) {
-                return Ok(ControlFlow::Break(()));
-            }
-        }
-        let film = session.film()?;
-        let errors = compare(&image_of(&film)?, &reference.image)?;
+        let found =
+            if session.is_program() { runs(session, self.seconds) } else { passes(session, self.seconds) };
+        let (rendered, render_ms) = match lab.unless_failed(found)? {
+            Some(Some(found)) => found,
+            Some(None) => return Ok(ControlFlow::Break(())),
+            None => return Ok(ControlFlow::Continue(Vec::new())),
+        };
+        let errors = compare(&rendered.image()?, &reference.image)?;
+        let spp = rendered.spp();
         let record = records::EqualTime {
-            render_ms: session.clock().ms,
-            spp: film.spp,
-            samples: film.sums.len() as u64 * u64::from(film.spp),
-            full: film.spp >= MAX_SPP,
+            render_ms,
+            spp,
+            samples: rendered.pixels() as u64 * u64::from(spp),
+            full: spp >= MAX_SPP,
             against: reference.against.clone(),
             reference_spp: reference.spp,
             ..key
@@ -95,6 +94,60 @@ impl EqualTime<'_> {
     }
 }
 
+/// What was rendered, and in how many milliseconds.
+type Timed = (Rendered, f64);
+
+/// A film after a time, and the time taken; `None` where the user stopped it. Passes are added until no further sample
+/// of every pixel is expected to fit, or the film is full.
+fn passes(session: &mut TargetSession, seconds: f64) -> Result<Option<Timed>, Failure> {
+    loop {
+        let count = fitting(session.clock(), session.spp(), seconds * 1e3);
+        if count == 0 {
+            return Ok(Some((session.rendered()?, session.clock().ms)));
+        }
+        if matches!(session.advance(session.spp() + count, &mut |_| {})?, Pass::Stopped) {
+            return Ok(None);
+        }
+    }
+}
+
+/// The image of a program's last run that took no longer than a time, or of its first, and the time taken; `None` where
+/// the user stopped it. Runs have twice the samples of the one before until the next would take too long, and at last
+/// as many as fit by the time of the two longest.
+fn runs(session: &mut TargetSession, seconds: f64) -> Result<Option<Timed>, Failure> {
+    let until_ms = seconds * 1e3;
+    let mut best: Option<Timed> = None;
+    let (mut before, mut next) = (None, Some(1));
+    while let Some(spp) = next {
+        if matches!(session.advance(spp, &mut |_| {})?, Pass::Stopped) {
+            return Ok(None);
+        }
+        let ms = session.clock().ms;
+        if ms <= until_ms || best.is_none() {
+            best = Some((session.rendered()?, ms));
+        }
+        next = next_run(before.replace((spp, ms)), (spp, ms), until_ms);
+    }
+    Ok(best)
+}
+
+/// Samples of every pixel of a program's next run, by its last two: time is a constant and a part for each sample.
+fn next_run(before: Option<(u32, f64)>, (spp, ms): (u32, f64), until_ms: f64) -> Option<u32> {
+    if ms > until_ms || spp >= MAX_SPP || before.is_some_and(|(less, _)| spp < 2 * less) {
+        return None;
+    }
+    let per_sample = match before {
+        Some((less, less_ms)) => ((ms - less_ms) / f64::from(spp - less)).max(0.0),
+        None => ms / f64::from(spp),
+    };
+    if ms + per_sample * f64::from(spp) <= until_ms {
+        return Some((2 * spp).min(MAX_SPP));
+    }
+    // A twentieth below what should fit, since the next run is the last.
+    let more = 0.95 * (until_ms - ms) / per_sample;
+    Some(spp + more as u32).filter(|&next| next > spp && before.is_some())
+}
+
 /// Samples of every pixel in the next pass of a film that holds `spp`.
 fn fitting(clock: RenderClock, spp: u32, until_ms: f64) -> u32 {
     let left = MAX_SPP - spp;
@@ -111,6 +164,22 @@ fn fitting(clock: RenderClock, spp: u32, until_ms: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn runs_of_a_program_double_and_the_last_has_what_fits() {
+        // A constant of 10 ms and 1 ms a sample: 100 ms are 90 samples.
+        let time = |spp: u32| 10.0 + f64::from(spp);
+        let (mut taken, mut before, mut next) = (Vec::new(), None, Some(1));
+        while let Some(spp) = next {
+            taken.push(spp);
+            next = next_run(before.replace((spp, time(spp))), (spp, time(spp)), 100.0);
+        }
+        assert_eq!(taken, [1, 2, 4, 8, 16, 32, 64, 88]);
+        assert_eq!(next_run(None, (1, 200.0), 100.0), None, "the first takes too long");
+        assert_eq!(next_run(None, (1, 60.0), 100.0), None, "and a second would");
+        assert_eq!(next_run(Some((MAX_SPP / 2, 0.0)), (MAX_SPP, 0.0), 100.0), None);
+        assert_eq!(next_run(Some((1, 5.0)), (2, 5.0), 100.0), Some(4), "no time passes");
+    }
 
     #[test]
     fn a_pass_takes_what_fits_and_no_more_than_a_second() {

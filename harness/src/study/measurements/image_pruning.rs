@@ -9,6 +9,7 @@ use super::convergence::convergence_key;
 use crate::exit::Failure;
 use crate::study::images;
 use crate::study::lab::Lab;
+use crate::study::level::Level;
 use crate::study::runner::{Key, Measurement};
 
 /// The last use of a scene's kept images; see [`images`] for those that stay.
@@ -19,18 +20,19 @@ pub(crate) struct ImagePruning<'a> {
 
 impl Measurement for ImagePruning<'_> {
     fn keys(&self, lab: &Lab<'_>) -> Vec<Key> {
-        let targets = lab.targets(&self.scene.name);
         let levels = lab.levels(&self.scene.name, lab.plan.settings.seed, 0);
-        let is_converged =
-            |level| targets.iter().all(|target| lab.folder.has(convergence_key(level, target)));
+        let is_converged = |level: &Level<'_>| {
+            let mut targets = lab.targets_at(level.scene, level.to).into_iter();
+            targets.all(|target| lab.folder.has(convergence_key(level, &target)))
+        };
         if !levels.iter().all(is_converged) {
             return Vec::new();
         }
-        images::surplus(lab, &self.scene.name, &targets).map(Key::NoFile).collect()
+        images::surplus(lab, &self.scene.name).map(Key::NoFile).collect()
     }
 
     fn run(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<(), Vec<Record>>, Failure> {
-        for path in images::surplus(lab, &self.scene.name, &lab.targets(&self.scene.name)) {
+        for path in images::surplus(lab, &self.scene.name) {
             match std::fs::remove_file(&path) {
                 Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
                     return Err(Failure::io("remove", path)(e));

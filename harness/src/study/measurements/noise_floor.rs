@@ -1,7 +1,7 @@
 //! The noise floor: each target against itself under another seed.
 //!
 //! Targets whose films are identical at every level under the first seed are promised to be so under any, so
-//! one of them renders for all, and the records name it.
+//! one of them renders for all, and the records name it. Programs promise nothing and render for themselves.
 
 use std::ops::ControlFlow;
 
@@ -10,6 +10,7 @@ use lockstep_reports::image_io::{ImageKind, read_image};
 use lockstep_reports::metrics::squared_errors;
 use lockstep_reports::records::{Noise, Record};
 
+use super::over_seeds;
 use crate::exit::Failure;
 use crate::study::folder::Folder;
 use crate::study::lab::Lab;
@@ -32,19 +33,20 @@ impl Measurement for NoiseFloor<'_> {
         if !lab.reaches(&self.level) {
             return Vec::new();
         }
-        let targets = lab.targets(self.level.scene);
-        targets.iter().map(|id| Key::of(noise_key(lab.plan, &self.level, id))).collect()
+        let targets = lab.targets_at(self.level.scene, self.level.to);
+        let noise = targets.iter().map(|id| Key::of(noise_key(lab.plan, &self.level, id)));
+        noise.chain(targets.iter().filter_map(|id| over_seeds::image_key(lab, &self.level, id))).collect()
     }
 
     fn prepare(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<()>, Failure> {
-        let leaders: Vec<TargetId> = groups(lab, self.level.scene).into_iter().map(|g| g.leader).collect();
+        let leaders: Vec<TargetId> = groups(lab, &self.level).into_iter().map(|g| g.leader).collect();
         lab.load_on(&leaders, self.scene, self.level.seed, Purpose::NoiseFloor)?;
         Ok(ControlFlow::Continue(()))
     }
 
     fn run(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<(), Vec<Record>>, Failure> {
         let level = &self.level;
-        let groups = groups(lab, level.scene);
+        let groups = groups(lab, level);
         let leaders: Vec<TargetId> = groups.iter().map(|group| group.leader.clone()).collect();
         lab.bar.lengthen(u64::from(level.to - level.from) * leaders.len() as u64);
         let ControlFlow::Continue(outcomes) = lab.render(level, &leaders)? else {
@@ -54,6 +56,7 @@ impl Measurement for NoiseFloor<'_> {
         for outcome in &outcomes {
             records.push(film_record(level, &outcome.target, &outcome.hash).into());
             for group in groups.iter().filter(|group| group.leader == outcome.target) {
+                over_seeds::keep(lab, level, outcome, &group.members)?;
                 records.extend(noise(lab.plan, &lab.folder, level, outcome, &group.members)?);
             }
         }
@@ -70,18 +73,21 @@ struct Group {
     members: Vec<TargetId>,
 }
 
-/// The groups of the targets that render a scene, by their recorded films.
-fn groups(lab: &Lab<'_>, scene: &str) -> Vec<Group> {
+/// The groups of the targets that render a level, by their recorded films.
+fn groups(lab: &Lab<'_>, level: &Level<'_>) -> Vec<Group> {
+    let scene = level.scene;
     let timings: Vec<_> = lab.folder.timings().iter().filter(|t| t.scene == scene).collect();
     let levels = lab.levels(scene, lab.plan.settings.seed, 0);
     let films = |id: &TargetId| -> Vec<Option<&str>> {
         levels.iter().map(|level| lab.folder.film_hash(&film_record(level, id, ""))).collect()
     };
     let mut groups: Vec<Group> = Vec::new();
-    for id in lab.targets(scene) {
+    for id in lab.targets_at(scene, level.to) {
         let own = films(&id);
-        let known = own.iter().all(Option::is_some);
-        match groups.iter_mut().find(|group| known && films(&group.members[0]) == own) {
+        let known = own.iter().all(Option::is_some) && !lab.is_program(&id);
+        let is_same =
+            |group: &&mut Group| known && films(&group.members[0]) == own && !lab.is_program(&group.leader);
+        match groups.iter_mut().find(is_same) {
             Some(group) => {
                 if speed(&timings, &id) > speed(&timings, &group.leader) {
                     group.leader = id.clone();

@@ -32,7 +32,7 @@ pub(crate) struct PathDivergence<'a> {
 
 impl Measurement for PathDivergence<'_> {
     fn keys(&self, lab: &Lab<'_>) -> Vec<Key> {
-        if [&self.a, &self.b].into_iter().any(|id| lab.refuses(id, &self.scene.name)) {
+        if [&self.a, &self.b].into_iter().any(|id| lab.refuses(id, &self.scene.name) || lab.is_program(id)) {
             return Vec::new();
         }
         vec![Key::of(self.pair(lab).key(DivergenceScope::AllPixels))]
@@ -52,7 +52,7 @@ impl Measurement for PathDivergence<'_> {
             return Ok(ControlFlow::Continue(Vec::new()));
         };
         let paths = all_paths(0..pixels, 0..samples);
-        let found = pair.compare(DivergenceScope::AllPixels, &paths, (a.renderer(), b.renderer()))?;
+        let found = pair.compare(DivergenceScope::AllPixels, &paths, (a.renderer()?, b.renderer()?))?;
         let pixels = u64::from(pixels);
         let record = Divergence { samples, pixels, pixels_compared: pixels, ..found };
         Ok(ControlFlow::Continue(vec![record.into()]))

@@ -17,8 +17,8 @@ use crate::exit::Failure;
 use crate::interrupt;
 use crate::render::read_film;
 use crate::semantics;
+use crate::study::film_hash;
 use crate::study::lab::{Lab, remark};
-use crate::study::level::film_hash;
 use crate::study::runner::{Key, Measurement};
 use crate::together;
 

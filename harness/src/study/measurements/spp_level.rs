@@ -7,7 +7,7 @@ use lockstep_reports::image_io::ImageKind;
 use lockstep_reports::records::{Difference, Mode, Record};
 
 use super::convergence::convergence_key;
-use super::noise_floor;
+use super::{noise_floor, over_seeds};
 use crate::exit::Failure;
 use crate::study::differences::{self, pair_key};
 use crate::study::divergence::{Pair, triage};
@@ -38,8 +38,9 @@ impl Measurement for SppLevel<'_> {
         if !lab.reaches(level) {
             return Vec::new();
         }
-        let targets = lab.targets(level.scene);
-        let mut keys: Vec<Key> = targets.iter().map(|id| Key::of(level::timing_key(level, id))).collect();
+        let targets = lab.targets_at(level.scene, level.to);
+        let timed = |id| level::timing_key(&level.timed(lab.is_program(id)), id);
+        let mut keys: Vec<Key> = targets.iter().map(|id| Key::of(timed(id))).collect();
         if level.repeat > 0 {
             return keys;
         }
@@ -59,6 +60,7 @@ impl Measurement for SppLevel<'_> {
                 }
             } else {
                 keys.push(Key::of(noise_floor::noise_key(lab.plan, level, id)));
+                keys.extend(over_seeds::image_key(lab, level, id));
                 if !lab.lacks_reference(level.scene) {
                     keys.push(Key::of(convergence_key(level, id)));
                 }
@@ -80,7 +82,9 @@ impl Measurement for SppLevel<'_> {
         // Before the scene is loaded: rendering a reference takes one of the targets.
         if level.repeat == 0 && level.seed != lab.plan.settings.seed {
             let is_converged = |id| lab.folder.has(convergence_key(level, id));
-            if !lab.targets(level.scene).iter().all(is_converged) && lab.reference(self.scene)?.is_break() {
+            if !lab.targets_at(level.scene, level.to).iter().all(is_converged)
+                && lab.reference(self.scene)?.is_break()
+            {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -89,7 +93,7 @@ impl Measurement for SppLevel<'_> {
     }
 
     fn run(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<(), Vec<Record>>, Failure> {
-        let targets = lab.targets(self.level.scene);
+        let targets = lab.targets_at(self.level.scene, self.level.to);
         if lab.plan.levels_seconds.is_some() {
             lab.bar.lengthen(u64::from(self.level.to - self.level.from) * targets.len() as u64);
         }
@@ -112,9 +116,12 @@ impl Measurement for SppLevel<'_> {
 }
 
 impl SppLevel<'_> {
-    /// A target that renders the same samples again must make the same film.
+    /// A target that renders the same samples again must make the same film. Programs promise nothing.
     fn check_repeat(&self, lab: &Lab<'_>, outcome: &Outcome) -> Result<(), Failure> {
         let level = &self.level;
+        if outcome.is_program {
+            return Ok(());
+        }
         let record = level::film_record(level, &outcome.target, &outcome.hash);
         match lab.folder.film_hash(&record) {
             Some(first) if first != outcome.hash => Err(Failure::Input(format!(
@@ -133,11 +140,14 @@ impl SppLevel<'_> {
         for outcome in outcomes {
             records.push(level::film_record(level, &outcome.target, &outcome.hash).into());
             if level.seed == lab.plan.settings.seed {
-                level::check_film(level, &outcome.target, &outcome.hash, &lab.folder)?;
+                if !outcome.is_program {
+                    level::check_film(level, &outcome.target, &outcome.hash, &lab.folder)?;
+                }
                 records.extend(level::bounces(level, outcome));
                 images::write(&lab.folder, level, &lab.plan.settings, outcome)?;
             } else {
                 let only = std::slice::from_ref(&outcome.target);
+                over_seeds::keep(lab, level, outcome, only)?;
                 records.extend(noise_floor::noise(lab.plan, &lab.folder, level, outcome, only)?);
             }
         }
@@ -169,7 +179,7 @@ impl SppLevel<'_> {
     }
 
     /// Compares the paths of every pair of exact builds that differs here for the first time. Of fast builds
-    /// nothing else is expected.
+    /// nothing else is expected, and programs record no paths.
     fn triage(
         &self,
         lab: &mut Lab<'_>,
@@ -179,15 +189,16 @@ impl SppLevel<'_> {
         let mut records = Vec::new();
         for ((a, b), difference) in pairs(outcomes).into_iter().zip(differences) {
             let is_known = lab.folder.is_triaged(self.level.scene, &difference.a, &difference.b);
-            if difference.identical || difference.mode != Mode::Exact || is_known {
+            let (a, b) = (&outcomes[a], &outcomes[b]);
+            let is_traced = !a.is_program && !b.is_program && difference.mode == Mode::Exact;
+            if difference.identical || !is_traced || is_known {
                 continue;
             }
-            let (a, b) = (&outcomes[a], &outcomes[b]);
             let settings = lab.plan.with_seed(self.level.seed);
             if let Some((session_a, session_b)) = lab.pair(&a.target, &b.target) {
                 let (scene, targets) = (self.level.scene, [&a.target, &b.target]);
                 let pair = Pair { scene, spec: self.spec, settings, targets };
-                let renderers = (session_a.renderer(), session_b.renderer());
+                let renderers = (session_a.renderer()?, session_b.renderer()?);
                 records.push(triage(&self.level, &pair, (a, b), renderers)?.into());
             }
         }

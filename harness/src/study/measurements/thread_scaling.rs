@@ -15,8 +15,8 @@ use crate::backends::Target;
 use crate::chunking::Pass;
 use crate::exit::Failure;
 use crate::study::lab::Lab;
-use crate::study::level::film_hash;
 use crate::study::runner::{Key, Measurement};
+use crate::study::study_target::StudyTarget;
 use crate::study::target_session::{Purpose, TargetSession};
 
 /// A CPU target and the most threads that it may use.
@@ -29,9 +29,9 @@ pub(crate) struct Pool {
 
 impl Pool {
     /// The CPU targets among those that are open.
-    pub(crate) fn of(targets: &[Target], sessions: &[TargetSession]) -> Vec<Self> {
+    pub(crate) fn of(targets: &[StudyTarget], sessions: &[TargetSession]) -> Vec<Self> {
         let pool = |session: &TargetSession| {
-            let target = targets.iter().find(|target| target.id == session.id)?.clone();
+            let target = targets.iter().filter_map(StudyTarget::own).find(|t| t.id == session.id)?.clone();
             Some(Self { target, threads: session.threads() })
         };
         sessions.iter().filter(|session| session.threads() > 0).filter_map(pool).collect()
@@ -93,10 +93,10 @@ impl Measurement for ThreadScaling<'_> {
         let mut first = None;
         let mut records = Vec::new();
         for ((session, times_ms), threads) in sessions.iter_mut().zip(times_ms).zip(counts) {
-            let film = session.film()?;
-            let hash = film_hash(&film);
+            let rendered = session.rendered()?;
+            let hash = rendered.hash();
             let identical = *first.get_or_insert_with(|| hash.clone()) == hash;
-            let samples = film.sums.len() as u64 * u64::from(spp);
+            let samples = rendered.pixels() as u64 * u64::from(spp);
             records.push(Scaling { spp, samples, times_ms, identical, ..self.key(lab, threads) }.into());
         }
         Ok(ControlFlow::Continue(records))

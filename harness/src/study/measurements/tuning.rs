@@ -12,7 +12,6 @@ use lockstep_reports::records::{Record, Tune};
 use crate::exit::Failure;
 use crate::interrupt;
 use crate::study::lab::Lab;
-use crate::study::level::film_hash;
 use crate::study::runner::{Key, Measurement, Series};
 use crate::study::target_session::{Purpose, TargetSession};
 
@@ -57,7 +56,7 @@ pub(crate) fn series<'a>(
     let default = default_of(lab, scene, target).map(|point| point.spp);
     let (asked, rounds) = (lab.plan.schedule.levels.first().copied(), lab.plan.repeats);
     let Some(session) = lab.session(target) else { return Ok(None) };
-    let configs = session.renderer().kernel_configs();
+    let configs = session.renderer()?.kernel_configs();
     // As many samples as before where the tuning was stopped.
     let spp = match asked.or(default) {
         Some(spp) => spp,
@@ -87,7 +86,7 @@ fn choose_spp(
     let mut spp = 1;
     loop {
         configure(session, scene, &KernelConfig::default())?;
-        let pass = session.renderer().accumulate(0..spp)?;
+        let pass = session.renderer()?.accumulate(0..spp)?;
         if pass.stages.total_ms * 2.0 > longest(spp) || spp >= MOST_SPP || interrupt::requested() {
             return Ok(spp);
         }
@@ -101,7 +100,7 @@ fn configure(
     scene: &Scene,
     config: &KernelConfig,
 ) -> Result<ConfigureReport, Failure> {
-    match session.renderer().configure(config) {
+    match session.renderer()?.configure(config) {
         Err(Error::Unsupported { .. }) if *config == KernelConfig::default() => {
             session.reload(scene)?;
             Ok(ConfigureReport::default())
@@ -156,8 +155,8 @@ impl TuningPass<'_> {
         let default = default_of(lab, self.scene, &self.target).map(|p| (p.film.clone(), p.rays));
         let Some(session) = lab.session(&self.target) else { return Ok(key) };
         let configured = configure(session, self.scene, &self.config)?;
-        let pass = session.renderer().accumulate(0..self.spp)?;
-        let film = film_hash(&session.film()?);
+        let pass = session.renderer()?.accumulate(0..self.spp)?;
+        let film = session.rendered()?.hash();
         let rays = pass.extension_rays() + pass.shadow_rays();
         let identical = default.is_none_or(|default| default == (film.clone(), rays));
         let (group, compile_ms) = (configured.group, configured.compile_ms);

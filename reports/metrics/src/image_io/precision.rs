@@ -58,6 +58,11 @@ impl Precision {
             Precision::Rgbe => Some("RGBE"),
         }
     }
+
+    /// The precision with this name in texts.
+    pub fn from_words(words: &str) -> Option<Self> {
+        [Self::Half, Self::Code8, Self::Code16, Self::Rgbe].into_iter().find(|p| p.in_words() == Some(words))
+    }
 }
 
 #[cfg(test)]

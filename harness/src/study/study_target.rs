@@ -1,0 +1,75 @@
+//! The targets that a study's command line names: Lockstep's own and external programs.
+
+use lockstep_core::{Mode, OpenOptions};
+
+use super::target_session::TargetSession;
+use crate::backends::{self, Target};
+use crate::exit::Failure;
+use crate::external::{External, Externals, Program};
+
+/// A target of a study.
+pub(crate) enum StudyTarget {
+    /// One of Lockstep's own.
+    Own(Box<Target>),
+    /// An external program.
+    Program(Box<External>),
+}
+
+impl From<Target> for StudyTarget {
+    fn from(target: Target) -> Self {
+        Self::Own(Box::new(target))
+    }
+}
+
+impl StudyTarget {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// [`Failure::TargetAbsent`] when it is not here, [`Failure::Core`] when its device refuses.
+    pub(crate) fn open(&self, options: &OpenOptions) -> Result<TargetSession, Failure> {
+        match self {
+            Self::Own(target) => Ok(TargetSession::new(target.id.clone(), target.open(options)?)),
+            Self::Program(external) => Ok(TargetSession::of_program(Program::open(external)?)),
+        }
+    }
+
+    /// The target, where it is one of Lockstep's own.
+    pub(crate) fn own(&self) -> Option<&Target> {
+        match self {
+            Self::Own(target) => Some(target),
+            Self::Program(_) => None,
+        }
+    }
+}
+
+/// The targets that words mean, each once, in the order of the words. Neighbouring words that mean no programs are
+/// selected together. Programs have no modes.
+///
+/// # Errors
+/// [`Failure::Usage`] for a word that means no target.
+pub(crate) fn select(
+    externals: &Externals,
+    words: &[String],
+    modes: &[Mode],
+) -> Result<Vec<StudyTarget>, Failure> {
+    let mut selected: Vec<StudyTarget> = Vec::new();
+    for run in words.chunk_by(|a, b| externals.named(a).is_empty() && externals.named(b).is_empty()) {
+        let programs: Vec<&External> = run.iter().flat_map(|word| externals.named(word)).collect();
+        if programs.is_empty() {
+            let found = backends::select_in_modes(run, modes).map_err(|failure| externals.also(failure))?;
+            for target in found {
+                if !selected.iter().any(|s| s.own().is_some_and(|own| own.id == target.id)) {
+                    selected.push(target.into());
+                }
+            }
+        }
+        for program in programs {
+            let is_same =
+                |s: &StudyTarget| matches!(s, StudyTarget::Program(other) if other.id == program.id);
+            if !selected.iter().any(is_same) {
+                selected.push(StudyTarget::Program(Box::new(program.clone())));
+            }
+        }
+    }
+    Ok(selected)
+}
