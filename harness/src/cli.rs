@@ -50,6 +50,8 @@ pub(crate) enum Command {
     /// Renders scenes on every target at rising samples per pixel, compares and times them, and writes a
     /// report
     Study(StudyArgs),
+    /// Writes a scene for another renderer
+    Export(ExportArgs),
     /// Times every kernel configuration of every target and checks that all produce the same film
     Tune(TuneArgs),
     /// Prints one sample's path vertex by vertex, and the first difference of two targets
@@ -104,6 +106,28 @@ pub(crate) struct DevicesArgs {
     /// Fail with exit code 5 unless these targets are present
     #[arg(long, value_name = "TARGET", value_delimiter = ',')]
     pub(crate) require: Vec<String>,
+}
+
+/// The renderers that scenes are written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// Mitsuba 3: scene.xml, meshes as PLY, images as PFM, and render.py
+    Mitsuba,
+}
+
+/// `lockstep export`
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// The scene
+    pub(crate) scene: String,
+    /// The renderer
+    #[arg(long, value_enum, value_name = "RENDERER")]
+    pub(crate) to: ExportFormat,
+    /// The folder of the files
+    #[arg(short, long = "out", value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) files: SceneArgs,
 }
 
 /// `lockstep setup`

@@ -17,14 +17,16 @@ use crate::output::{print, print_json};
 pub(crate) fn run(args: &DevicesArgs) -> Result<Exit, Failure> {
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
     let targets = if args.all { backends::all_targets() } else { backends::targets() };
-    let externals = Externals::find(args.targets_file.as_deref(), &[])?;
+    let mut externals = Externals::find(args.targets_file.as_deref(), &[])?;
+    let required = externals.require(&args.require)?;
+    externals.all.retain(|external| external.listed || args.all);
     if args.json {
         let externals = externals.all.iter().map(external_to_json);
         print_json(&targets.iter().map(to_json).chain(externals).collect::<Vec<_>>())?;
     } else {
         print(&text(&targets, &externals.all))?;
     }
-    backends::require(&externals.require(&args.require)?)?;
+    backends::require(&required)?;
     Ok(Exit::Fine)
 }
 
@@ -50,7 +52,7 @@ fn external_to_json(external: &External) -> Value {
     let mut target = json!({
         "target": external.id, "present": external.state.is_ok(), "backend": "program", "exact": false,
         "command": declared.command.declared(), "times": declared.times.in_words(),
-        "declared_in": declared.file, "line": declared.line,
+        "declared": declared.declared_at(),
     });
     let (place, found) = match &external.state {
         Ok(program) => (("program", json!(program)), None),
@@ -90,7 +92,6 @@ fn absent_rows(absence: &Unavailable) -> Rows {
 
 fn external_rows(external: &External) -> Rows {
     let declared = &external.declared;
-    let place = format!("{}:{}", declared.file.display(), declared.line);
     let mut rows = match &external.state {
         Ok(program) => vec![("program", program.display().to_string())],
         Err(absence) => absent_rows(absence),
@@ -98,7 +99,7 @@ fn external_rows(external: &External) -> Rows {
     rows.push(("command", declared.command.in_line()));
     rows.push(("times", declared.times.in_words()));
     rows.push(("images", "judged by statistics over seeds".to_owned()));
-    rows.push(("declared", place));
+    rows.push(("declared", declared.declared_at()));
     rows
 }
 

@@ -10,6 +10,7 @@
 mod command;
 mod document;
 mod image;
+mod known;
 mod process;
 mod program;
 mod template;
@@ -21,6 +22,7 @@ use lockstep_core::{TargetId, Unavailable};
 
 pub(crate) use command::Command;
 pub(crate) use document::TargetsError;
+pub(crate) use known::{SceneInput, write_for_mitsuba};
 pub(crate) use process::end_running;
 pub(crate) use program::{Ended, Program, Request, RunError};
 
@@ -38,6 +40,8 @@ pub(crate) struct External {
     pub(crate) declared: Declared,
     /// The executable, or why there is none.
     pub(crate) state: Result<PathBuf, Unavailable>,
+    /// Whether `lockstep devices` lists it.
+    pub(crate) listed: bool,
 }
 
 /// A program as a file declares it.
@@ -55,10 +59,20 @@ pub(crate) struct Declared {
     pub(crate) continues: bool,
     /// Seconds after which a run is stopped.
     pub(crate) timeout_s: f64,
-    /// The file that declares it.
-    pub(crate) file: PathBuf,
-    /// The line on which its table begins.
-    pub(crate) line: usize,
+    /// How it gets its scenes.
+    pub(crate) scene: SceneInput,
+    /// The file that declares it, and the line on which its table begins; `None` for a renderer that Lockstep knows.
+    pub(crate) place: Option<(PathBuf, usize)>,
+}
+
+impl Declared {
+    /// Where it is declared, in words.
+    pub(crate) fn declared_at(&self) -> String {
+        match &self.place {
+            Some((file, line)) => format!("{}:{line}", file.display()),
+            None => "by Lockstep".to_owned(),
+        }
+    }
 }
 
 /// The programs that files declare.
@@ -79,31 +93,28 @@ impl Externals {
             Some(file) => vec![file.to_owned()],
             None => found_files(scenes),
         };
-        let mut all: Vec<External> = Vec::new();
+        let mut all: Vec<External> = known::all();
         for file in files {
             for (id, declared) in document::read(&file)? {
                 if let Some(other) = all.iter().find(|other| other.id == id) {
-                    let first = &other.declared;
                     return Err(TargetsError::Malformed {
                         message: format!(
-                            "{}:{} declares {id} too; rename one, or name one of the files with --targets-file",
-                            first.file.display(),
-                            first.line
+                            "{} declares {id} too; rename one, or name one of the files with --targets-file",
+                            other.declared.declared_at()
                         ),
+                        line: declared.place.map_or(1, |(_, line)| line),
                         path: file,
-                        line: declared.line,
                     }
                     .into());
                 }
                 let state = declared.command.find().map_err(|what| Unavailable {
                     remedy: format!(
-                        "Install it, or correct `command` of [{id}] at {}:{}.",
-                        file.display(),
-                        declared.line
+                        "Install it, or correct `command` of [{id}] at {}.",
+                        declared.declared_at()
                     ),
                     reason: what,
                 });
-                all.push(External { id, declared, state });
+                all.push(External { id, declared, state, listed: true });
             }
         }
         Ok(Self { all })
@@ -123,9 +134,10 @@ impl Externals {
     /// The failure of a word that means no target, with the programs that there are beside Lockstep's own.
     pub(crate) fn also(&self, failure: Failure) -> Failure {
         match failure {
-            Failure::Usage(text) if !self.all.is_empty() => {
-                let names: Vec<String> = self.all.iter().map(|external| external.id.to_string()).collect();
-                Failure::Usage(format!("{text}; declared are {}", names.join(", ")))
+            Failure::Usage(text) => {
+                let listed = self.all.iter().filter(|external| external.listed);
+                let names: Vec<String> = listed.map(|external| external.id.to_string()).collect();
+                Failure::Usage(format!("{text}; external ones are {}", names.join(", ")))
             }
             other => other,
         }

@@ -36,7 +36,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use cli::{Cli, Command, GoldenCommand, ReportArgs, SetupArgs};
+use cli::{Cli, Command, ExportArgs, ExportFormat, GoldenCommand, ReportArgs, SetupArgs};
 use exit::{Exit, Failure};
 
 #[cfg(target_os = "linux")]
@@ -62,6 +62,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Merge(args) => together::merge(&args),
         Command::Worker(args) => together::work(&args),
         Command::Study(args) => study::run(&args),
+        Command::Export(args) => export(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Compare(args) => compare::run(&args),
@@ -84,6 +85,19 @@ fn set_up(args: &SetupArgs) -> Result<Exit, Failure> {
     let progress = lockstep_setup::Progress::on_stderr();
     let rows = lockstep_setup::fetch_missing(&items, &lockstep_setup::Host::here()?, &progress);
     Ok(if rows.iter().all(lockstep_setup::Row::is_there) { Exit::Fine } else { Exit::Input })
+}
+
+/// `lockstep export SCENE --to RENDERER -o DIR`
+fn export(args: &ExportArgs) -> Result<Exit, Failure> {
+    let scene = scenes::load(&args.scene, &args.files.options())?;
+    let exported = match args.to {
+        ExportFormat::Mitsuba => external::write_for_mitsuba(&scene, &args.out)?,
+    };
+    for difference in &exported.differences {
+        output::say(&format!("lockstep: {} renders otherwise: {difference}", scene.name));
+    }
+    output::print(&format!("{}\n", exported.file.display()))?;
+    Ok(Exit::Fine)
 }
 
 /// `lockstep report DIR`

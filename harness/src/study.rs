@@ -82,8 +82,8 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
         targets.extend(backends::first_fast_build(&own).map(StudyTarget::from));
     }
     let baseline = args.baseline.as_deref().map(baseline::load).transpose()?;
-    let only_programs = targets.iter().all(|target| target.own().is_none());
-    let mut plan = Plan::of_study(args, only_programs, &mut skipped)?;
+    let unread = targets.iter().all(StudyTarget::reads_scenes);
+    let mut plan = Plan::of_study(args, unread, &mut skipped)?;
     if let (Some(baseline), None) = (&baseline, args.repeats) {
         plan.repeats = baseline.environment.settings.repeats.max(1);
     }

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use lockstep_conformance::require;
+use lockstep_reports::image_io::{ImageMetadata, LinearImage, write_png};
 use serde_json::Value;
 use support::{count, expect, finish, lockstep, records};
 
@@ -301,7 +302,8 @@ fn programs_are_listed_and_run_only_where_they_are_named() {
     assert!(err.contains("target theirs is absent: there is no program `no-such-renderer` in PATH"), "{err}");
     let (_, err) = expect(dir.path(), &["study", "cornell", "-b", "others", "-o", "s"], 2);
     assert!(
-        err.contains("there is no target `others`") && err.contains("declared are mine, theirs"),
+        err.contains("there is no target `others`")
+            && err.contains("external ones are mitsuba, mine, theirs"),
         "{err}"
     );
     let all =
@@ -358,4 +360,96 @@ fn a_signal_ends_the_program_that_runs_and_the_study_is_resumed_where_it_was() {
     expect(dir.path(), &study, 0);
     let found = records(&dir.path().join("s"));
     assert_eq!((count(&found, "timing"), count(&found, "run_failure")), (2, 0));
+}
+
+/// A lens before a textured quad on a floor, under a gradient, a sun and a point light.
+const QUAD: &str = r#"
+file = "quad.obj"
+
+[camera]
+eye = [0.3, 0.8, 3.0]
+target = [0.0, 0.4, 0.0]
+fov = 45.0
+lens_radius = 0.02
+focus_distance = 3.0
+
+[sky]
+kind = "gradient"
+zenith = [0.5, 0.7, 2.0]
+horizon = [1.0, 1.0, 1.0]
+ground = [0.3, 0.3, 0.3]
+
+[sun]
+towards = [0.3, 0.9, 0.4]
+irradiance = [3.0, 2.6, 2.0]
+
+[[lights]]
+kind = "point"
+position = [0.5, 1.5, 1.0]
+intensity = [2.0, 1.0, 1.0]
+
+[[materials]]
+name = "picture"
+kind = "diffuse"
+
+[[materials]]
+name = "floor"
+kind = "diffuse"
+"#;
+
+const QUAD_OBJ: &str = "mtllib quad.mtl
+v -1 0 0\nv 1 0 0\nv 1 1 0\nv -1 1 0\nv -3 -0.2 -3\nv 3 -0.2 -3\nv 3 -0.2 3\nv -3 -0.2 3
+vt 0 0\nvt 2 0\nvt 2 1\nvt 0 1
+usemtl picture\nf 1/1 2/2 3/3 4/4\nusemtl floor\nf 8/1 7/2 6/3 5/4\n";
+
+const QUAD_MTL: &str = "newmtl picture\nKd 1 0.8 0.9\nmap_Kd picture.png\nnewmtl floor\nKd 0.5 0.5 0.5\n";
+
+#[test]
+fn mitsuba_renders_what_it_can_express_alike_within_noise() {
+    let found =
+        lockstep_setup::mitsuba::python().ok_or("Mitsuba is not set up. Run `lockstep setup mitsuba`.");
+    if require::present("mitsuba", found).is_none() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in [("quad.toml", QUAD), ("quad.obj", QUAD_OBJ), ("quad.mtl", QUAD_MTL)] {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    // Another colour in every corner, so that no turn or mirror image is taken for it.
+    let picture = LinearImage::from_fn(16, 8, |x, y| {
+        [x as f32 / 15.0, y as f32 / 7.0, if x < 4 && y < 4 { 0.6 } else { 0.02 }]
+    });
+    write_png(&dir.path().join("picture.png"), &picture, &ImageMetadata::default()).unwrap();
+    let scene = format!("{TOY}/two-spheres.toml");
+    let study = [
+        "study",
+        "cornell",
+        "furnace",
+        "quad.toml",
+        &scene,
+        "-b",
+        "cpu-bvh,mitsuba",
+        "--spp=16..64",
+        "--size=64x48",
+        "--threads=1",
+        "-o",
+        "s",
+    ];
+    let (out, err) = expect(dir.path(), &study, 0);
+    assert!(out.starts_with("cpu-bvh and mitsuba agree within noise"), "{out}");
+    assert!(!err.contains("otherwise"), "all of it can be expressed: {err}");
+    let environment = json(&dir.path().join("s/environment.json"));
+    assert!(environment["targets"][1]["driver"].as_str().unwrap().starts_with("Mitsuba 3."));
+    assert!(dir.path().join("s/scenes/mitsuba/quad/scene.xml").exists());
+}
+
+#[test]
+fn a_scene_is_written_for_mitsuba_and_what_it_cannot_express_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let (out, err) = expect(dir.path(), &["export", "weekend", "--to", "mitsuba", "-o", "made"], 0);
+    assert_eq!(out, "made/render.py\n");
+    assert!(err.contains("weekend renders otherwise: rough metal and glass mask by"), "{err}");
+    assert!(
+        fs::read_to_string(dir.path().join("made/scene.xml")).unwrap().contains("<shape type=\"sphere\">")
+    );
 }

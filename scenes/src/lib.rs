@@ -9,6 +9,7 @@
 //! the same everywhere.
 
 mod access;
+pub mod export;
 mod files;
 mod finish;
 mod fitted_camera;

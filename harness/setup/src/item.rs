@@ -1,9 +1,10 @@
 //! The libraries that can be fetched, and the methods of fetching them.
 
+use crate::environment::Environment;
 use crate::error::SetupError;
 use crate::host::Host;
 use crate::wheel::Bundle;
-use crate::{apt, wheel};
+use crate::{apt, environment, wheel};
 use lockstep_core::TargetId;
 use std::fmt;
 
@@ -54,6 +55,8 @@ pub(crate) enum Presence {
 pub(crate) enum Method {
     /// Wheels from the Python package index that the machine's pip is set to, into the data folder.
     Wheels(Bundle),
+    /// Python packages and what they depend on, in an environment of their own in the data folder.
+    Environment(Environment),
     /// Packages of the Debian or Ubuntu release that the machine runs.
     Apt(&'static [&'static str]),
 }
@@ -63,6 +66,7 @@ impl Method {
     pub(crate) fn run(&self, host: &Host) -> Result<(), SetupError> {
         match self {
             Self::Wheels(bundle) => wheel::install(host, bundle),
+            Self::Environment(environment) => environment::install(host, environment),
             Self::Apt(packages) => apt::install(host, packages),
         }
     }
@@ -74,6 +78,13 @@ impl fmt::Display for Method {
             Self::Wheels(bundle) => {
                 let names: Vec<String> = bundle.wheels.iter().map(wheel::Wheel::requirement).collect();
                 write!(f, "downloading {} with pip", names.join(", "))
+            }
+            Self::Environment(environment) => {
+                write!(
+                    f,
+                    "installing {} with pip into an environment of its own",
+                    environment.requirements.join(", ")
+                )
             }
             Self::Apt(packages) => write!(f, "installing {} with apt-get", packages.join(", ")),
         }

@@ -1,4 +1,5 @@
-//! Fetches the run-time libraries of Lockstep's targets: Embree, NVRTC and OpenCL runtimes for CPUs.
+//! Fetches the run-time libraries of Lockstep's targets: Embree, NVRTC and OpenCL runtimes for CPUs; and other
+//! renderers to compare them with.
 //!
 //! Two calls are the whole interface: [`select`] names what to fetch, and [`fetch_missing`] fetches what is
 //! missing of it. Each library is an [`Item`], a row in one table. Downloads go through the machine's own pip
@@ -7,11 +8,13 @@
 
 mod apt;
 mod embree;
+mod environment;
 mod error;
 mod host;
 mod icd;
 mod install;
 mod item;
+pub mod mitsuba;
 mod nvrtc;
 mod opencl;
 mod pip;
@@ -33,7 +36,7 @@ use std::time::{Duration, Instant};
 
 /// Everything that can be fetched, in the order it is fetched.
 fn items() -> Vec<Item> {
-    vec![embree::item(), nvrtc::item(), opencl::intel(), opencl::pocl()]
+    vec![embree::item(), nvrtc::item(), opencl::intel(), opencl::pocl(), mitsuba::item()]
 }
 
 /// The items of these names, in their order. Without names, all items but those fetched on request only.

@@ -70,6 +70,19 @@ impl Pip {
         self.run(host, &arguments)
     }
 
+    /// Installs requirements, and what they depend on, for another Python.
+    pub(super) fn install(
+        &self,
+        host: &Host,
+        python: &Path,
+        requirements: &[&str],
+    ) -> Result<(), SetupError> {
+        let mut arguments: Vec<&OsStr> = vec![OsStr::new("--python"), python.as_os_str()];
+        arguments.extend(["install", "--quiet", "--only-binary=:all:"].map(OsStr::new));
+        arguments.extend(requirements.iter().map(OsStr::new));
+        self.run(host, &arguments)
+    }
+
     fn run<A: AsRef<OsStr>>(&self, host: &Host, arguments: &[A]) -> Result<(), SetupError> {
         let first = self.first.iter().map(OsStr::new);
         let words: Vec<&OsStr> = first.chain(arguments.iter().map(AsRef::as_ref)).collect();

@@ -12,6 +12,7 @@ use toml::Spanned;
 
 use super::Declared;
 use super::command::{Command, Words};
+use super::known::{self, SceneInput};
 use super::template::{Placeholder, Template};
 use super::times::{Times, Unit};
 use crate::backends;
@@ -154,7 +155,7 @@ fn parse(source: &Source<'_>, folder: &Path) -> Result<Vec<(TargetId, Declared)>
         let declared = table.into_inner().declared(source, &at, folder)?;
         targets.push((id, declared));
     }
-    targets.sort_by_key(|(_, declared)| declared.line);
+    targets.sort_by_key(|(_, declared)| declared.place.as_ref().map(|(_, line)| *line));
     Ok(targets)
 }
 
@@ -169,8 +170,8 @@ fn name_of(name: &str) -> Result<TargetId, String> {
             "`{name}` is no name for a target; take letters, digits, `-`, `_` and `.`, with one `@` before a variant"
         ));
     }
-    match backends::is_taken(&id.backend) {
-        true => Err(format!("`{name}` is the name of one of Lockstep's own targets; take another")),
+    match backends::is_taken(&id.backend) || known::is_known(&id.backend) {
+        true => Err(format!("`{name}` is the name of a target that Lockstep has; take another")),
         false => Ok(id),
     }
 }
@@ -218,8 +219,8 @@ impl Table {
             times,
             continues: self.continues,
             timeout_s,
-            file: source.path.to_owned(),
-            line: source.line(at.start),
+            scene: SceneInput::Named,
+            place: Some((source.path.to_owned(), source.line(at.start))),
         })
     }
 }

@@ -14,7 +14,7 @@ use lockstep_reports::study::files;
 use super::image::{self, Fault};
 use super::process::{self, End};
 use super::template::Placeholder;
-use super::{Declared, External};
+use super::{Declared, External, SceneInput};
 use crate::exit::Failure;
 
 /// Bytes of a log that are read for a time.
@@ -96,13 +96,14 @@ impl Program {
         program.version = program.ask_version().map_err(|reason| Failure::TargetAbsent {
             target: program.id.to_string(),
             reason: format!("the command for its version failed: {reason}"),
-            remedy: format!("Correct `version` at {}.", program.declared_at()),
+            remedy: match program.declared.place {
+                Some(_) => format!("Correct `version` at {}.", program.declared.declared_at()),
+                None => {
+                    format!("Remove it from the data folder and run `lockstep setup {}`.", program.id.backend)
+                }
+            },
         })?;
         Ok(program)
-    }
-
-    fn declared_at(&self) -> String {
-        format!("{}:{}", self.declared.file.display(), self.declared.line)
     }
 
     /// The first line that the command for the version prints; empty where none is declared.
@@ -128,6 +129,11 @@ impl Program {
             End::TimedOut => Err(format!("it ran longer than {VERSION_S} s")),
             End::Stopped => Err("the user stopped it".to_owned()),
         }
+    }
+
+    /// How it gets its scenes.
+    pub(crate) fn scene_input(&self) -> SceneInput {
+        self.declared.scene
     }
 
     /// Whether an image of more samples goes on from the same image of fewer.
@@ -165,7 +171,7 @@ impl Program {
             format: declared.format.extension().to_owned(),
             times: declared.times.in_words(),
             continues: declared.continues,
-            declared_in: declared.file.to_string_lossy().into_owned(),
+            declared_in: declared.declared_at(),
         }
     }
 

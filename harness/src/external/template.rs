@@ -99,6 +99,21 @@ impl Template {
         Ok(Self { parts })
     }
 
+    /// A text without placeholders.
+    pub(crate) fn plain(text: &str) -> Self {
+        Self { parts: vec![Part::Text(text.to_owned())] }
+    }
+
+    /// A placeholder alone.
+    pub(crate) fn hole(hole: Placeholder) -> Self {
+        Self { parts: vec![Part::Hole(hole)] }
+    }
+
+    /// A text with a placeholder behind it.
+    pub(crate) fn option(text: &str, hole: Placeholder) -> Self {
+        Self { parts: vec![Part::Text(text.to_owned()), Part::Hole(hole)] }
+    }
+
     /// The text with what `value` gives for each placeholder.
     pub(crate) fn fill(&self, value: &dyn Fn(Placeholder) -> String) -> String {
         let parts = self.parts.iter().map(|part| match part {

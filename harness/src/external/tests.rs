@@ -8,7 +8,14 @@ fn found(text: &str) -> Result<Externals, Failure> {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join(FILE);
     fs::write(&file, text).unwrap();
-    Externals::find(Some(&file), &[])
+    declared_in(&file)
+}
+
+/// What a file declares, without the renderers that are known.
+fn declared_in(file: &Path) -> Result<Externals, Failure> {
+    let mut found = Externals::find(Some(file), &[])?;
+    found.all.retain(|external| external.declared.place.is_some());
+    Ok(found)
 }
 
 /// The message of a file that is refused, without the path.
@@ -29,7 +36,10 @@ fn a_file_declares_programs_in_its_order() {
     let names: Vec<String> = found.all.iter().map(|external| external.id.to_string()).collect();
     assert_eq!(names, ["zeta", "alpha@one"]);
     let zeta = &found.all[0].declared;
-    assert_eq!((zeta.format.extension(), zeta.continues, zeta.timeout_s, zeta.line), ("pfm", true, 2.5, 1));
+    assert_eq!(
+        (zeta.format.extension(), zeta.continues, zeta.timeout_s, found.all.len()),
+        ("pfm", true, 2.5, 2)
+    );
     assert_eq!(zeta.command.declared(), ["sh", "--spp={spp}", "{out}"]);
     assert!(zeta.command.env["SCENE"].has(template::Placeholder::Scene) && zeta.version.is_some());
     let alpha = &found.all[1].declared;
@@ -75,10 +85,11 @@ fn what_is_wrong_is_refused_with_its_line_and_a_remedy() {
         (refused(&format!("['mine@']\n{COMMAND}")), "1: `mine@` is no name for a target"),
         (
             refused(&format!("\n[CPU-bvh]\n{COMMAND}")),
-            "2: `CPU-bvh` is the name of one of Lockstep's own targets",
+            "2: `CPU-bvh` is the name of a target that Lockstep has",
         ),
-        (refused(&format!("['opencl@mine']\n{COMMAND}")), "1: `opencl@mine` is the name of one"),
-        (refused(&format!("[all]\n{COMMAND}")), "1: `all` is the name of one"),
+        (refused(&format!("['opencl@mine']\n{COMMAND}")), "1: `opencl@mine` is the name of a target"),
+        (refused(&format!("['mitsuba@mine']\n{COMMAND}")), "1: `mitsuba@mine` is the name of a target"),
+        (refused(&format!("[all]\n{COMMAND}")), "1: `all` is the name of a target"),
         (refused("[mine]\ncommand = ['true'\n"), "2: "),
     ] {
         assert!(message.starts_with(starts), "{message}\nshould start with\n{starts}");
@@ -112,7 +123,7 @@ fn a_program_is_looked_for_in_its_folder_or_in_path_and_absent_with_a_remedy() {
          [folder]\n{COMMAND}dir = 'nowhere'\n"
     );
     fs::write(&file, text).unwrap();
-    let found = Externals::find(Some(&file), &[]).unwrap();
+    let found = declared_in(&file).unwrap();
     assert!(found.all[0].state.as_ref().unwrap().ends_with("true"));
     let absence = |i: usize| found.all[i].state.clone().unwrap_err();
     assert!(absence(1).reason.ends_with("./no/program is no program that can be run"), "{:?}", absence(1));
@@ -123,4 +134,25 @@ fn a_program_is_looked_for_in_its_folder_or_in_path_and_absent_with_a_remedy() {
     let others = found.require(&["here".into(), "cpu-bvh".into()]).unwrap();
     assert_eq!(others, ["cpu-bvh"]);
     assert!(matches!(found.require(&["path".into()]), Err(Failure::TargetAbsent { .. })));
+}
+
+#[test]
+fn mitsuba_is_known_in_its_variants_and_its_scenes_are_written_for_it() {
+    let found = Externals { all: known::all() };
+    let named = |word| found.named(word).iter().map(|e| e.id.to_string()).collect::<Vec<_>>();
+    assert_eq!(named("mitsuba"), ["mitsuba"]);
+    assert_eq!(named("mitsuba@cuda_ad_rgb"), ["mitsuba@cuda_ad_rgb"]);
+    let declared = &found.named("mitsuba")[0].declared;
+    assert!(
+        declared.command.in_line().contains("--variant=scalar_rgb '--spp={spp}'"),
+        "{}",
+        declared.command.in_line()
+    );
+    assert!(matches!(declared.times, times::Times::Printed { .. }));
+    let dir = tempfile::tempdir().unwrap();
+    let scene = crate::scenes::load("cornell", &lockstep_scenes::LoadOptions::default()).unwrap();
+    let written = declared.scene.write(&scene, dir.path()).unwrap().unwrap();
+    assert!(
+        written.file.ends_with("render.py") && written.file.exists() && dir.path().join("scene.xml").exists()
+    );
 }

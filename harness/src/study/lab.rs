@@ -155,7 +155,12 @@ impl<'a> Lab<'a> {
             }
             let record = match session.load(scene, &settings, purpose) {
                 // Programs read the scene in every run.
-                Ok(_) if session.is_program() => continue,
+                Ok(_) if session.is_program() => {
+                    let differences = session.take_differences();
+                    let notes = differences.into_iter().map(|text| difference(&session.id, scene, text));
+                    self.folder.append(notes.collect())?;
+                    continue;
+                }
                 Ok(report) => {
                     self.folder.add_kernels(&session.id, session.kernels())?;
                     level::load_record(scene, &session.id, &report)
@@ -321,6 +326,17 @@ impl<'a> Lab<'a> {
 /// A remark for the reader of the report, with the present time.
 pub(crate) fn remark(text: &str) -> Record {
     Note { text: format!("{text}, {}", utc_now()), ..Note::default() }.into()
+}
+
+/// The remark on what a program cannot express of a scene.
+fn difference(target: &TargetId, scene: &Scene, text: String) -> Record {
+    say(&format!("lockstep: {target} renders {} otherwise: {text}", scene.name));
+    Note {
+        scene: Some(scene.name.clone()),
+        target: Some(target.to_string()),
+        text: format!("renders it otherwise: {text}"),
+    }
+    .into()
 }
 
 /// The record of a target that skips a scene.

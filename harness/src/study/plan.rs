@@ -109,7 +109,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// The plan of `lockstep study`. Loads scenes and reference; scenes whose data is absent are skipped,
-    /// with a record. `only_programs` says that nothing but external programs renders, which read scene files
+    /// with a record. `unread` says that nothing but external programs renders, which read scene files
     /// themselves.
     ///
     /// # Errors
@@ -117,7 +117,7 @@ impl Plan {
     /// range.
     pub(crate) fn of_study(
         args: &StudyArgs,
-        only_programs: bool,
+        unread: bool,
         skipped: &mut Vec<Record>,
     ) -> Result<Self, Failure> {
         let settings = args.image.settings(DEFAULT_SIZE);
@@ -129,8 +129,7 @@ impl Plan {
                 settings.seed
             )));
         }
-        let LoadedScenes { specs, words, scenes, file_hashes } =
-            load_scenes(&args.subject, only_programs, skipped)?;
+        let LoadedScenes { specs, words, scenes, file_hashes } = load_scenes(&args.subject, unread, skipped)?;
         let reference = match &args.reference {
             Some(_) if scenes.len() != 1 => {
                 return Err(Failure::Usage("--reference goes with exactly one scene".into()));
@@ -309,7 +308,7 @@ struct LoadedScenes {
 /// one should not cost the time of the first.
 fn load_scenes(
     subject: &SubjectArgs,
-    only_programs: bool,
+    unread: bool,
     skipped: &mut Vec<Record>,
 ) -> Result<LoadedScenes, Failure> {
     let options = subject.files.options();
@@ -320,7 +319,7 @@ fn load_scenes(
     let mut found: Vec<(&str, Scene)> = Vec::new();
     let mut file_hashes = BTreeMap::new();
     for spec in specs {
-        let loaded = match scenes::file_of(spec).filter(|_| only_programs) {
+        let loaded = match scenes::file_of(spec).filter(|_| unread) {
             Some(path) => scenes::stand_in(path).map(|(scene, hash)| (scene, Some(hash))),
             None => scenes::load(spec, &options).map(|scene| (scene, None)),
         };

@@ -5,7 +5,7 @@ use lockstep_core::{Mode, OpenOptions};
 use super::target_session::TargetSession;
 use crate::backends::{self, Target};
 use crate::exit::Failure;
-use crate::external::{External, Externals, Program};
+use crate::external::{External, Externals, Program, SceneInput};
 
 /// A target of a study.
 pub(crate) enum StudyTarget {
@@ -30,6 +30,14 @@ impl StudyTarget {
         match self {
             Self::Own(target) => Ok(TargetSession::new(target.id.clone(), target.open(options)?)),
             Self::Program(external) => Ok(TargetSession::of_program(Program::open(external)?)),
+        }
+    }
+
+    /// Whether it reads scene files itself.
+    pub(crate) fn reads_scenes(&self) -> bool {
+        match self {
+            Self::Own(_) => false,
+            Self::Program(external) => external.declared.scene == SceneInput::Named,
         }
     }
 

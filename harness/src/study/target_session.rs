@@ -7,14 +7,16 @@ use lockstep_core::KernelResources;
 use lockstep_core::{
     DeviceInfo, Error, LoadReport, PassReport, Renderer, Scene, Settings, StageTimes, TargetId,
 };
+use lockstep_reports::image_io::encode_name;
 use lockstep_reports::records::TargetInfo;
+use lockstep_reports::study::files;
 
 use super::plan::Plan;
 use super::rendered::Rendered;
 use crate::bvh_cache;
 use crate::chunking::{Chunking, Pass};
 use crate::exit::Failure;
-use crate::external::{Ended, Program, Request, RunError};
+use crate::external::{Ended, Program, Request, RunError, SceneInput};
 use crate::render::read_film;
 use crate::scenes;
 
@@ -49,6 +51,8 @@ struct ProgramRuns {
     root: PathBuf,
     /// Scenes by name, as the program gets them.
     words: BTreeMap<String, String>,
+    /// What it cannot express of the scene that was written for it last, until it is asked for.
+    differences: Vec<String>,
     image: Option<Rendered>,
     /// Seconds that a sample of every pixel took in the last run.
     seconds_per_spp: Option<f64>,
@@ -101,8 +105,8 @@ impl TargetSession {
     /// An external program.
     pub(crate) fn of_program(program: Program) -> Self {
         let (id, info) = (program.id.clone(), program.device());
-        let (root, words) = (PathBuf::new(), BTreeMap::new());
-        let runs = ProgramRuns { program, root, words, image: None, seconds_per_spp: None };
+        let (root, words, differences) = (PathBuf::new(), BTreeMap::new(), Vec::new());
+        let runs = ProgramRuns { program, root, words, differences, image: None, seconds_per_spp: None };
         Self::with_engine(id, info, Engine::Program(Box::new(runs)))
     }
 
@@ -121,9 +125,17 @@ impl TargetSession {
     /// Tells a program the study's folder and its scenes.
     pub(crate) fn attach(&mut self, root: &Path, plan: &Plan) {
         if let Engine::Program(runs) = &mut self.engine {
-            runs.root = root.to_owned();
+            runs.root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
             let words = plan.scenes.iter().zip(&plan.words);
             runs.words = words.map(|(scene, word)| (scene.name.clone(), word_of(word))).collect();
+        }
+    }
+
+    /// What a program cannot express of the scene that was written for it last, told once.
+    pub(crate) fn take_differences(&mut self) -> Vec<String> {
+        match &mut self.engine {
+            Engine::Renderer(..) => Vec::new(),
+            Engine::Program(runs) => std::mem::take(&mut runs.differences),
         }
     }
 
@@ -168,6 +180,7 @@ impl TargetSession {
             }
             Engine::Program(runs) => {
                 (runs.image, runs.seconds_per_spp) = (None, None);
+                runs.write_scene(scene)?;
                 LoadReport::default()
             }
         };
@@ -278,7 +291,15 @@ impl TargetSession {
             Engine::Renderer(..) => None,
             Engine::Program(runs) => {
                 let spp = plan.schedule.levels.first().copied().unwrap_or(1);
-                let words: Vec<String> = plan.words.iter().map(|word| word_of(word)).collect();
+                let named = plan.scenes.iter().zip(&plan.words);
+                let words: Vec<String> = named
+                    .map(|(scene, spec)| match runs.program.scene_input() {
+                        SceneInput::Named => word_of(spec),
+                        SceneInput::Mitsuba => {
+                            written_to(&self.id, scene).join("render.py").to_string_lossy().into_owned()
+                        }
+                    })
+                    .collect();
                 let request = |(scene, word)| request(scene, word, &plan.settings, spp);
                 let names = plan.scenes.iter().map(|scene| scene.name.as_str());
                 let first: Vec<Request<'_>> =
@@ -291,6 +312,21 @@ impl TargetSession {
 }
 
 impl ProgramRuns {
+    /// Writes a scene for a program that needs that, once.
+    fn write_scene(&mut self, scene: &Scene) -> Result<(), Failure> {
+        let folder = self.root.join(written_to(&self.program.id, scene));
+        let is_written = self.words.get(&scene.name).is_some_and(|word| Path::new(word).starts_with(&folder));
+        if is_written {
+            return Ok(());
+        }
+        if let Some(written) = self.program.scene_input().write(scene, &folder)? {
+            let file = std::path::absolute(&written.file).map_err(Failure::io("find", &written.file))?;
+            self.words.insert(scene.name.clone(), file.to_string_lossy().into_owned());
+            self.differences = written.differences;
+        }
+        Ok(())
+    }
+
     /// Renders the image of a scene with so many samples of every pixel.
     fn render(&mut self, loaded: &Loaded, spp: u32) -> Result<Pass, Failure> {
         let word = self.words.get(&loaded.scene).unwrap_or(&loaded.scene);
@@ -307,6 +343,11 @@ impl ProgramRuns {
             Err(RunError::Own(failure)) => Err(failure),
         }
     }
+}
+
+/// Where in the study's folder the files of a scene for a program lie.
+fn written_to(target: &TargetId, scene: &Scene) -> PathBuf {
+    Path::new(files::SCENES).join(encode_name(&target.to_string())).join(encode_name(&scene.name))
 }
 
 fn request<'a>(scene: &'a str, word: &'a str, settings: &Settings, spp: u32) -> Request<'a> {

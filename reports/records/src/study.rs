@@ -23,6 +23,8 @@ pub mod files {
     pub const IMAGES: &str = "images";
     /// Folder of what external programs printed, one file a run.
     pub const LOGS: &str = "logs";
+    /// Folder of scenes that were written for other renderers.
+    pub const SCENES: &str = "scenes";
     /// Folder of plots.
     pub const PLOTS: &str = "plots";
     /// Folder of tables as CSV.

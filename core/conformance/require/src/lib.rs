@@ -23,7 +23,7 @@ use std::sync::{Mutex, PoisonError};
 pub const VARIABLE: &str = "LOCKSTEP_REQUIRE";
 
 /// The names that tests of this repository ask for, other than those of targets.
-pub const NAMES: [&str; 4] = ["nvrtc", "browser", "scenes", "python"];
+pub const NAMES: [&str; 5] = ["nvrtc", "browser", "scenes", "python", "mitsuba"];
 
 /// The names in [`VARIABLE`].
 pub fn required() -> Vec<String> {
