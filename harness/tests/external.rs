@@ -147,6 +147,7 @@ fn two_programs_alone_make_a_full_study_of_a_scene_that_only_they_can_read() {
     assert_eq!(line, "python3 toy.py --spp=1 --seed=0 --width=24 --height=16 --bounces=3 '--out={out}.pfm'");
     assert!(environment["scenes"]["mine"].as_str().unwrap().len() == 64);
     let page = fs::read_to_string(folder.join("report.html")).unwrap();
+    assert!(page.contains("toy is an external program, Python 3"), "it is marked with its version");
     for text in
         ["<h3>External programs</h3>", "Python 3", "<h3>Error after equal time</h3>", "--spp=1 --seed=0"]
     {

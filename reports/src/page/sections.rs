@@ -5,7 +5,7 @@ use super::overview;
 use super::pairs::pairs_table;
 use crate::format::{self, plural};
 use crate::plots::Plot;
-use crate::records::TargetId;
+use crate::records::{TargetId, TargetInfo};
 use crate::study::Study;
 use crate::tables::{Cell, Column, Table, host_line, pair_name};
 use crate::verdict::{StudyVerdict, VerdictLine};
@@ -36,12 +36,24 @@ pub(super) fn header(study: &Study, verdict: &StudyVerdict) -> Markup {
             p.eyebrow { "Lockstep study" }
             h1 { (verdict.headline) }
             p.overview { (overview(study)) }
+            @for sentence in programs(study) { p.overview { (sentence) } }
             @if !lines.is_empty() {
                 ul.verdicts { @for line in &lines { (line) } }
             }
             div.overview-tables { (overview::matrix(study, verdict)) (overview::speed(study)) }
         }
     }
+}
+
+/// A sentence for each external program: its version, and what its times are.
+fn programs(study: &Study) -> Vec<String> {
+    let of = |target: &TargetInfo| {
+        let program = target.program.as_ref()?;
+        let version = &target.info.driver;
+        let version = if version.is_empty() { String::new() } else { format!(", {version}") };
+        Some(format!("{} is an external program{version}; its times: {}.", target.info.target, program.times))
+    };
+    study.environment.targets.iter().filter_map(of).collect()
 }
 
 fn verdict_line(verdict: &VerdictLine) -> Markup {
