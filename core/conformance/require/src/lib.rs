@@ -11,7 +11,7 @@
 //! Where [`VARIABLE`] names the requirement, the test fails instead:
 //!
 //! ```sh
-//! LOCKSTEP_REQUIRE=cpu-embree,opencl@pocl,opencl@intel,nvrtc,browser,scenes,python cargo test
+//! LOCKSTEP_REQUIRE=cpu-embree,opencl@pocl,opencl@intel,nvrtc,browser,scenes,python,mitsuba cargo test
 //! ```
 
 use std::collections::BTreeSet;
