@@ -98,7 +98,7 @@ fn external_rows(external: &External) -> Rows {
     };
     rows.push(("command", declared.command.in_line()));
     rows.push(("times", declared.times.in_words()));
-    rows.push(("images", "judged by statistics over seeds".to_owned()));
+    rows.push(("images", "compared by statistics over seeds".to_owned()));
     rows.push(("declared", declared.declared_at()));
     rows
 }

@@ -1,11 +1,11 @@
 //! External targets: programs that a `targets.toml` declares, run once for every image.
 //!
 //! A program gets scene, samples per pixel, seed, size and bounces on its command line and writes one linear image. It
-//! shares no random numbers with other targets and promises nothing to the bit, so studies judge it by statistics over
-//! seeds, as `lockstep compare` judges folders of images.
+//! shares no random numbers with other targets and promises nothing to the bit, so studies compare it by statistics over
+//! seeds, as `lockstep compare` compares folders of images.
 //!
 //! A file beside a scene may come from anywhere. So a program runs only where the user names its target: `all` means no
-//! external one, and listing targets starts nothing.
+//! external one, and a list of targets starts nothing.
 
 mod command;
 mod document;

@@ -87,7 +87,7 @@ fn programs_without_bugs_raise_no_alarm() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let (out, err) = expect(dir.path(), &toy_study("toy,cpu-bvh,twin", &["-o", "s"]), 0);
+    let (out, err) = expect(dir.path(), &toy_study("toy,cpu-bvh,again", &["-o", "s"]), 0);
     assert!(out.starts_with("No two of 3 targets are identical; they agree within noise"), "{out}");
     assert!(!err.contains("(A)"), "{err}");
     let records = records(&dir.path().join("s"));
@@ -115,7 +115,7 @@ fn two_programs_alone_make_a_full_study_of_a_scene_that_only_they_can_read() {
         "study",
         "mine.scene",
         "-b",
-        "toy,twin",
+        "toy,again",
         "--targets-file",
         &file,
         "--spp=1..4",
@@ -290,7 +290,7 @@ fn programs_are_listed_and_run_only_where_they_are_named() {
                     [theirs]\ncommand = [\"no-such-renderer\", \"{spp}\", \"{out}\"]\n";
     fs::write(dir.path().join("targets.toml"), declared).unwrap();
     let (out, _) = expect(dir.path(), &["devices"], 0);
-    assert!(out.contains("mine") && out.contains("judged by statistics over seeds"), "{out}");
+    assert!(out.contains("mine") && out.contains("compared by statistics over seeds"), "{out}");
     assert!(out.contains("there is no program `no-such-renderer` in PATH"), "{out}");
     assert!(out.contains("correct `command` of [theirs] at targets.toml:4"), "{out}");
     let (out, _) = expect(dir.path(), &["devices", "--json"], 0);

@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_promises_no_identity_is_judged_by_noise() {
+    fn a_target_that_promises_no_identity_is_with_verdict_by_noise() {
         let free = DeviceInfo { target: "y".into(), exact: false, ..DeviceInfo::default() };
         let verdict_of = |words: &str, pair: &str| {
             let records = vec![
@@ -521,7 +521,7 @@ mod tests {
     #[test]
     fn the_one_target_that_differs_from_all_others_is_named() {
         let free = |name: &str| DeviceInfo { target: name.into(), exact: false, ..DeviceInfo::default() };
-        let judged = |a: &str, b: &str, words: &str| {
+        let with_verdict = |a: &str, b: &str, words: &str| {
             Record::from(Difference { a: a.into(), verdict: words.into(), ..difference(b, 2, 9) })
         };
         let targets = ["x", "y", "z"].map(|name| free(name).into()).to_vec();
@@ -530,7 +530,11 @@ mod tests {
             verdict(&Study::from_records(records, environment)).headline
         };
         let with = |first: &str| {
-            vec![judged("x", "y", first), judged("x", "z", "biased"), judged("y", "z", "biased")]
+            vec![
+                with_verdict("x", "y", first),
+                with_verdict("x", "z", "biased"),
+                with_verdict("y", "z", "biased"),
+            ]
         };
         assert_eq!(
             headline_of(with("within noise")),

@@ -23,7 +23,7 @@ pub(crate) enum Words {
 /// A command with its circumstances.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Command {
-    /// What is run.
+    /// The program and its arguments.
     pub(crate) words: Words,
     /// Variables that are set besides those of this process.
     pub(crate) env: BTreeMap<String, Template>,

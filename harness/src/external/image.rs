@@ -34,7 +34,7 @@ pub(super) fn read(path: &Path, (width, height): (u32, u32)) -> Result<LinearIma
     Ok(image)
 }
 
-/// What is wrong with the file, without its name, which is that of a temporary file.
+/// The fault of the file, without its name, which is that of a temporary file.
 fn in_words(error: &ReadError) -> String {
     match error {
         ReadError::Io { source, .. } => format!("its image cannot be read: {source}"),

@@ -200,8 +200,8 @@ impl Program {
         process.stdout(to_out.map_err(own("write", &path))?).stderr(to_err.map_err(own("write", &path))?);
         let ended = process::run(&mut process, Duration::from_secs_f64(self.declared.timeout_s));
         let printed = || File::open(&path).map(|mut file| text_from(&mut file, begin)).unwrap_or_default();
-        let judged = self.judge(ended, &out, request, &printed, &values);
-        judged.map_err(|(fault, reason)| {
+        let checked = self.check_run(ended, &out, request, &printed, &values);
+        checked.map_err(|(fault, reason)| {
             RunError::Program(Box::new(RunFailure {
                 scene: request.scene.to_owned(),
                 target: self.id.to_string(),
@@ -227,7 +227,7 @@ impl Program {
     }
 
     /// The image and time of a run that ended, or its fault.
-    fn judge(
+    fn check_run(
         &self,
         ended: std::io::Result<End>,
         out: &Path,
@@ -288,7 +288,7 @@ fn status_in_words(status: ExitStatus) -> String {
     }
 }
 
-/// What a file has from an offset on, as far as it is read for a time: of a longer text the end.
+/// The text of a file from an offset on, as far as it is read for a time: of a longer text the end.
 fn text_from(file: &mut File, begin: u64) -> String {
     let mut read = || -> std::io::Result<Vec<u8>> {
         let end = file.seek(SeekFrom::End(0))?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a run of a program tells it.
+/// The values that a run of a program is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placeholder {
     /// The scene: the path of a file, made absolute, or the name of a built-in scene.

@@ -11,7 +11,7 @@ fn found(text: &str) -> Result<Externals, Failure> {
     declared_in(&file)
 }
 
-/// What a file declares, without the renderers that are known.
+/// The targets that a file declares, without the renderers that are known.
 fn declared_in(file: &Path) -> Result<Externals, Failure> {
     let mut found = Externals::find(Some(file), &[])?;
     found.all.retain(|external| external.declared.place.is_some());

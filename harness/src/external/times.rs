@@ -57,7 +57,7 @@ impl PartialEq for Times {
 }
 
 impl Times {
-    /// What the times are, for tables.
+    /// The kind of the times, for tables.
     pub(crate) fn in_words(&self) -> String {
         match self {
             Self::Wall => "wall clock of the whole process".to_owned(),

@@ -70,7 +70,7 @@ pub enum FilmFileError {
         /// The first fault.
         fault: String,
     },
-    /// Its parts contradict each other, or the film is too large for this machine.
+    /// Parts of the file contradict each other, or the film is too large for this machine.
     #[error("{}: {source}", path.display())]
     Film {
         /// The file.

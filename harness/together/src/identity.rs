@@ -27,9 +27,9 @@ pub struct Identity {
 pub struct IdentityMismatch {
     /// The field.
     pub field: &'static str,
-    /// Its value in the film that others are added to.
+    /// The value in the film that others are added to.
     pub ours: String,
-    /// Its value in the other film.
+    /// The value in the other film.
     pub theirs: String,
 }
 

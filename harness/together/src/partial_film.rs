@@ -15,7 +15,7 @@ pub struct PartialFilm {
 /// Why two partial films cannot be added.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
-    /// They belong to different renders.
+    /// The films belong to different renders.
     #[error("the films belong to different renders: {0}")]
     Identity(#[from] IdentityMismatch),
     /// Both hold some samples, which would count twice.
@@ -31,7 +31,7 @@ pub enum MergeError {
         /// The set.
         samples: SampleSet,
     },
-    /// Their sizes or sums do not allow it.
+    /// The films' sizes or sums do not allow it.
     #[error(transparent)]
     Film(#[from] Error),
 }

@@ -53,11 +53,11 @@ pub struct Extension {
 /// The fate of a lease whose film has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Commit {
-    /// Its samples are now in the image.
+    /// The samples are now in the image.
     Accepted,
     /// Some or all of its samples were there already: the film must be dropped.
     Duplicate,
-    /// There is no such lease of this worker.
+    /// No such lease of this worker exists.
     Unknown,
 }
 

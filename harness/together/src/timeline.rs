@@ -5,11 +5,11 @@ use std::ops::Range;
 /// The fate of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Its samples are in the image.
+    /// The samples are in the image.
     Committed,
     /// Another copy of its samples was first.
     Duplicate,
-    /// Its worker was lost before its film arrived.
+    /// The worker was lost before the film arrived.
     Lost,
 }
 
@@ -35,7 +35,7 @@ pub struct Interval {
     pub end: f64,
     /// The samples of every pixel.
     pub samples: Range<u32>,
-    /// Its fate.
+    /// The lease's fate.
     pub outcome: Outcome,
     /// Whether it repeated another worker's lease.
     pub backup: bool,

@@ -78,7 +78,7 @@ struct Slot {
 /// A worker that is there.
 struct Worker {
     target: String,
-    /// Its place in the list of targets; `None` for one that joined by itself.
+    /// The place in the list of targets; `None` for one that joined by itself.
     slot: Option<usize>,
     stream: UnixStream,
     process: Option<WorkerProcess>,
@@ -90,11 +90,11 @@ struct Worker {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It has not said what it is.
+    /// Not known yet: no greeting has come.
     Starting,
-    /// It loads the scene.
+    /// Loading the scene.
     Loading,
-    /// It can render.
+    /// Ready to render.
     Ready,
 }
 
@@ -199,7 +199,7 @@ impl Together {
         &self.timeline
     }
 
-    /// What happened to workers since this was asked last.
+    /// Events of workers since this was asked last.
     pub fn take_notes(&mut self) -> Vec<WorkerNote> {
         let fault = self.loaded.as_ref().and_then(|loaded| loaded.merger.take_fault());
         if let Some(fault) = fault {

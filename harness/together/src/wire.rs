@@ -61,16 +61,16 @@ pub(crate) enum Report {
         protocol: u32,
         /// [`crate::Identity::semantics`].
         semantics: String,
-        /// Its device.
+        /// The worker's device.
         device: DeviceInfo,
-        /// Its process.
+        /// The worker's process.
         pid: u32,
     },
     /// A scene is loaded.
     Loaded {
         /// The number of the load.
         load: u64,
-        /// Its cost.
+        /// The cost of the load.
         report: LoadReport,
     },
     /// Some samples of a lease are rendered.

@@ -20,7 +20,7 @@ use std::time::Duration;
 const SPP: u32 = 48;
 const SILENCE: Duration = Duration::from_millis(150);
 
-/// What is wrong with a worker from its nth pass on.
+/// The fault of a worker from its nth pass on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     None,
@@ -28,13 +28,13 @@ enum Fault {
     DeviceError,
     /// A typed error that starting again would not cure.
     Unsupported,
-    /// Its film has another size.
+    /// The film has another size.
     LiesAboutSize,
-    /// Its film has another number of samples.
+    /// The film has another number of samples.
     LiesAboutSamples,
-    /// It never answers.
+    /// No answer ever comes.
     Hangs,
-    /// It dies without a word.
+    /// The stream ends without a word.
     Dies,
 }
 

@@ -32,7 +32,7 @@ pub struct OverSeeds {
 
 impl OverSeeds {
     /// Gives its verdict to the comparison of one of its seeds.
-    pub(crate) fn judge(&self, difference: &mut Difference) {
+    pub(crate) fn apply_to(&self, difference: &mut Difference) {
         let Difference { scene, a, b, spp, seed, .. } = &*difference;
         if (scene, a, b, spp) == (&self.scene, &self.a, &self.b, &self.spp) && self.seeds.contains(seed) {
             difference.verdict.clone_from(&self.verdict);

@@ -3,25 +3,25 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What went wrong with the run of a program.
+/// The fault of a program's run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunFault {
     /// The program could not be started.
     NotStarted,
-    /// It ended with an exit status that is not 0, or by a signal.
+    /// The program ended with an exit status that is not 0, or by a signal.
     ExitStatus,
-    /// It ran past its time limit and was stopped.
+    /// The program ran past its time limit and was stopped.
     TimeOut,
-    /// It ended well and wrote no image.
+    /// The program ended well and wrote no image.
     NoImage,
-    /// Its file is no image that can be read.
+    /// The file is no image that can be read.
     UnreadableImage,
-    /// Its image has another size than was asked for.
+    /// The image has another size than was asked for.
     WrongSize,
-    /// Its image has values that are not finite.
+    /// The image has values that are not finite.
     NotFinite,
-    /// Its time is not where it was to be read.
+    /// The time is not where it was to be read.
     NoTime,
     /// A fault that this version does not know.
     #[default]

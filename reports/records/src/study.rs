@@ -215,7 +215,7 @@ impl Study {
         }
         crate::interruption::drop_finished(&mut study.notes);
         for difference in &mut study.differences {
-            over_seeds.iter().for_each(|verdict| verdict.judge(difference));
+            over_seeds.iter().for_each(|verdict| verdict.apply_to(difference));
         }
         study
     }

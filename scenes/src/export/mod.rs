@@ -15,7 +15,7 @@ use lockstep_core::Error;
 pub struct Exported {
     /// The file to open.
     pub file: PathBuf,
-    /// What the other renderer cannot express, and what stands for it, a sentence each; each makes another image.
+    /// The features that the other renderer cannot express, and their substitutes, a sentence each; each makes another image.
     pub differences: Vec<String>,
 }
 

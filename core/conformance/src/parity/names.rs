@@ -200,6 +200,7 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("camera::Camera::default", "views are made on the host"),
     ("camera::Camera::validate", "views are checked on the host"),
     ("camera::Camera::frame", "cameras are fitted on the host"),
+    ("camera::Camera::from_fields", "packed scenes are read on the host"),
     ("camera::Camera::hash_bytes", "scenes are hashed on the host"),
     ("camera::CameraFrame::column_and_row", "inline in camera_ray"),
     ("camera::CameraFrame::ray_through", "inline in camera_ray"),

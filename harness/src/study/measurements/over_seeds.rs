@@ -34,7 +34,7 @@ impl Measurement for OverSeeds<'_> {
             return Vec::new();
         }
         let of_pair = |(a, b): &(TargetId, TargetId)| Key::of(key(&self.level, a, b));
-        judged(lab, &self.level).iter().map(of_pair).collect()
+        compared_pairs(lab, &self.level).iter().map(of_pair).collect()
     }
 
     fn run(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<(), Vec<Record>>, Failure> {
@@ -45,10 +45,10 @@ impl Measurement for OverSeeds<'_> {
             stacks.push((id.clone(), stack(lab, level, &id)?));
         }
         let mut records = Vec::new();
-        for (a, b) in judged(lab, level) {
+        for (a, b) in compared_pairs(lab, level) {
             let of = |id: &TargetId| stacks.iter().find(|(target, _)| target == id).map(|(_, images)| images);
             if let (Some(images_a), Some(images_b)) = (of(&a), of(&b)) {
-                records.extend(self.judge(lab, (&a, images_a), (&b, images_b))?);
+                records.extend(self.verdict_on(lab, (&a, images_a), (&b, images_b))?);
             }
         }
         Ok(ControlFlow::Continue(records))
@@ -57,7 +57,7 @@ impl Measurement for OverSeeds<'_> {
 
 impl OverSeeds<'_> {
     /// The verdict on a pair, with the p-value map that takes the place of the first seed's.
-    fn judge(
+    fn verdict_on(
         &self,
         lab: &Lab<'_>,
         (a, images_a): (&TargetId, &[LinearImage]),
@@ -88,18 +88,18 @@ impl OverSeeds<'_> {
             Err(other) => return Err(other.into()),
         };
         let tests = found.test.as_ref().map(|test| Tests::new(test, &rule));
-        let judged = records::OverSeeds {
+        let verdict = records::OverSeeds {
             verdict: found.agreement.as_str().to_owned(),
             reason: found.reason,
             tests,
             ..key
         };
         if let Some(map) = found.test.as_ref().map(p_value_map) {
-            let (scene, seed) = (judged.scene.clone(), u64::from(first));
+            let (scene, seed) = (verdict.scene.clone(), u64::from(first));
             let pair = records::Difference { scene, seed, ..pair_key(&self.level, a, b) };
             images::write_p_map(&lab.folder, &self.level, &pair, &map)?;
         }
-        Ok(vec![judged.into()])
+        Ok(vec![verdict.into()])
     }
 
     fn same_image(&self, target: &TargetId) -> Record {
@@ -119,7 +119,7 @@ fn key(level: &Level<'_>, a: &TargetId, b: &TargetId) -> records::OverSeeds {
 }
 
 /// The pairs with a program in them that rendered a level under several seeds.
-fn judged(lab: &Lab<'_>, level: &Level<'_>) -> Vec<(TargetId, TargetId)> {
+fn compared_pairs(lab: &Lab<'_>, level: &Level<'_>) -> Vec<(TargetId, TargetId)> {
     if lab.plan.further_seeds().is_empty() {
         return Vec::new();
     }
@@ -144,7 +144,7 @@ pub(super) fn image_key(lab: &Lab<'_>, level: &Level<'_>, id: &TargetId) -> Opti
 
 fn file(lab: &Lab<'_>, level: &Level<'_>, id: &TargetId) -> Option<PathBuf> {
     let is_open = |(a, b): &(TargetId, TargetId)| (a == id || b == id) && !lab.folder.has(key(level, a, b));
-    let open = judged(lab, level).iter().any(is_open);
+    let open = compared_pairs(lab, level).iter().any(is_open);
     open.then(|| lab.folder.image_of_seed(level.scene, id, level.to, level.seed))
 }
 

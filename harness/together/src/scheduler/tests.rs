@@ -15,7 +15,7 @@ struct Machine {
     stalls: Option<u32>,
 }
 
-/// What a simulation came to.
+/// The result of a simulation.
 struct Outcome {
     committed: SampleSet,
     /// Times that each sample was committed.

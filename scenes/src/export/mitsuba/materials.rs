@@ -94,7 +94,7 @@ impl Export<'_> {
         }
     }
 
-    /// What of a material has no counterpart.
+    /// The parts of a material that have no counterpart.
     fn name_differences(&mut self, material: &Material) {
         let is = |kind: MaterialKind| material.kind == kind as u32;
         let rough = material.roughness >= SMOOTH;
