@@ -47,11 +47,6 @@ impl WorkerProcess {
         Self { child, words }
     }
 
-    /// The process's number.
-    pub fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Ends the process if it still runs, and tells how it ended.
     pub(crate) fn end(mut self) -> String {
         self.kill()

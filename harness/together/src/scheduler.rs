@@ -17,8 +17,12 @@ const LONGEST: f64 = 2.0;
 const PROBE: f64 = 0.25;
 /// The most samples that a worker of unknown rate begins with.
 const PROBE_SAMPLES: f64 = 16.0;
-/// Work in seconds that a guided worker has before it: enough to hide a message, little enough to end with the others.
+/// Work in seconds that a guided worker has before it: enough to hide a message.
 const AHEAD: f64 = 0.15;
+/// The same when little is left, so that all end together: hardly more than the work between two reports.
+const AHEAD_AT_THE_END: f64 = 0.07;
+/// The share of the rest that a guided worker has before it when little is left.
+const AHEAD_SHARE: f64 = 0.25;
 /// The least time in seconds that a second worker in a gap must save: another transfer of a film costs as much.
 const LEAST_SPLIT: f64 = 0.06;
 /// Leases of [`Schedule::Demand`] in a whole image.
@@ -48,6 +52,19 @@ pub struct Extension {
     pub lease: u64,
     /// The new end of its samples.
     pub end: u32,
+}
+
+/// A lease that is being rendered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InWork {
+    /// The samples.
+    pub samples: Range<u32>,
+    /// How many of them are rendered, as far as its worker has said.
+    pub done: u32,
+    /// When it was granted.
+    pub granted: f64,
+    /// Whether it repeats another lease.
+    pub backup: bool,
 }
 
 /// The fate of a lease whose film has arrived.
@@ -163,14 +180,11 @@ impl Scheduler {
         if free.is_empty() {
             return if self.schedule == Schedule::GuidedBackup { self.back_up(worker, now) } else { None };
         }
-        if matches!(self.schedule, Schedule::Guided | Schedule::GuidedBackup) {
-            return self.guided(worker, &known, &free, now);
-        }
-        let (count, seconds) = match self.schedule {
-            Schedule::Equal => (self.equal_part(), None),
-            Schedule::Demand => (self.wanted.len().div_ceil(u64::from(DEMAND_LEASES)), None),
-            Schedule::Proportional => (self.round_part(worker, &known)?, None),
-            Schedule::Guided | Schedule::GuidedBackup => return None,
+        let count = match self.schedule {
+            Schedule::Equal => self.equal_part(),
+            Schedule::Demand => self.wanted.len().div_ceil(u64::from(DEMAND_LEASES)),
+            Schedule::Proportional => self.round_part(worker, &known)?,
+            Schedule::Guided | Schedule::GuidedBackup => return self.guided(worker, &known, &free, now),
         };
         let count = u32::try_from(count.max(1)).unwrap_or(u32::MAX);
         // The first gap that has room for all, else the longest
@@ -178,7 +192,7 @@ impl Scheduler {
         let longest = || free.ranges().iter().max_by_key(|range| range.end - range.start);
         let gap = free.ranges().iter().find(room).or_else(longest)?;
         let samples = gap.start..gap.end.min(gap.start.saturating_add(count));
-        Some(self.lease(worker, samples, seconds, false, now))
+        Some(self.lease(worker, samples, None, false, now))
     }
 
     fn lease(
@@ -191,13 +205,13 @@ impl Scheduler {
     ) -> Grant {
         let lease = self.next_lease;
         self.next_lease += 1;
-        let samples_of = samples.clone();
-        let entry = Lease { worker, samples: samples_of, granted: now, backup, done: 0, rendered: false };
+        let grant = Grant { lease, samples: samples.clone(), seconds, backup };
+        let entry = Lease { worker, samples, granted: now, backup, done: 0, rendered: false };
         self.leases.insert(lease, entry);
         if let Some(worker) = self.workers.get_mut(&worker) {
             worker.leases += 1;
         }
-        Grant { lease, samples, seconds, backup }
+        grant
     }
 
     /// One share of as many as there are workers at the first lease.
@@ -241,12 +255,12 @@ impl Scheduler {
     /// A guided lease: the beginning of a gap that is this worker's to go on in. `None` when the others would end
     /// sooner without this worker.
     fn guided(&mut self, worker: WorkerId, known: &Worker, free: &SampleSet, now: f64) -> Option<Grant> {
-        let gap = self.gap_for(worker, known, free)?;
+        let gap = self.gap_for(worker, known, free, now)?;
         let room = f64::from(gap.end - gap.start);
         let (count, seconds) = match known.rate {
             None => (room.min(PROBE_SAMPLES), Some(PROBE)),
             Some(rate) if self.others_end_sooner(worker, rate, free.len() as f64, now) => return None,
-            Some(rate) => ((rate * AHEAD).min(room), None),
+            Some(rate) => ((rate * self.ahead(free)).min(room), None),
         };
         let samples = gap.start..gap.start + (count as u32).clamp(1, gap.end - gap.start);
         Some(self.lease(worker, samples, seconds, false, now))
@@ -254,7 +268,7 @@ impl Scheduler {
 
     /// The free samples that a worker begins in: where its last lease ended; for its first lease the place of its own
     /// among all workers'; else a part of the longest gap, of which whoever works up to it keeps the rest.
-    fn gap_for(&self, id: WorkerId, known: &Worker, free: &SampleSet) -> Option<Range<u32>> {
+    fn gap_for(&self, id: WorkerId, known: &Worker, free: &SampleSet, now: f64) -> Option<Range<u32>> {
         let from =
             |start: u32| free.ranges().iter().find(|gap| gap.contains(&start)).map(|gap| start..gap.end);
         if let Some(gap) = known.last_end.and_then(from) {
@@ -262,9 +276,9 @@ impl Scheduler {
         }
         let longest = free.ranges().iter().max_by_key(|gap| gap.end - gap.start)?.clone();
         let owner = self.leases.values().find(|lease| lease.samples.end == longest.start && !lease.rendered);
-        let owner = owner.and_then(|lease| self.workers.get(&lease.worker));
+        let owner = owner.map(|lease| self.rate_now(lease.worker, now));
         let length = f64::from(longest.end - longest.start);
-        let kept = match (owner, owner.and_then(|owner| owner.rate), known.rate) {
+        let kept = match (owner, owner.flatten(), known.rate) {
             (None, ..) => 0.0,
             // Nothing is known yet: all begin at even distances
             (Some(_), ..) if known.leases == 0 => {
@@ -281,12 +295,27 @@ impl Scheduler {
         Some(start..longest.end)
     }
 
+    /// The rate of a worker as it is now: that of the lease in work where it is far behind.
+    fn rate_now(&self, id: WorkerId, now: f64) -> Option<f64> {
+        let rate = self.workers.get(&id)?.rate?;
+        let in_work = self.leases.values().find(|lease| lease.worker == id && !lease.rendered);
+        let behind = in_work.map(|lease| f64::from(lease.done + 1) / (now - lease.granted).max(1e-6));
+        Some(behind.filter(|&behind| behind * LATE < rate).unwrap_or(rate))
+    }
+
+    /// Work in seconds that a worker should have before it.
+    fn ahead(&self, free: &SampleSet) -> f64 {
+        let rates: f64 = self.workers.values().filter_map(|worker| worker.rate).sum();
+        let seconds_left = free.len() as f64 / rates.max(f64::MIN_POSITIVE);
+        (seconds_left * AHEAD_SHARE).clamp(AHEAD_AT_THE_END, AHEAD)
+    }
+
     /// Whether another worker would have done all of the rest before this one has rendered one sample.
     fn others_end_sooner(&self, worker: WorkerId, rate: f64, free: f64, now: f64) -> bool {
-        self.workers.iter().any(|(id, other)| {
+        self.workers.keys().any(|id| {
             let in_work = self.leases.values().filter(|lease| lease.worker == *id);
             let left: f64 = in_work.map(|lease| self.left_of(lease, now)).sum();
-            *id != worker && other.rate.is_some_and(|other| (left + free) / other < 1.0 / rate)
+            *id != worker && self.rate_now(*id, now).is_some_and(|other| (left + free) / other < 1.0 / rate)
         })
     }
 
@@ -300,18 +329,18 @@ impl Scheduler {
         if !known.is_measured && elapsed > 0.0 {
             known.rate = Some(f64::from(entry.done) / elapsed);
         }
-        let rate = known.rate?;
+        let rate = self.rate_now(worker, now)?;
         let guided = matches!(self.schedule, Schedule::Guided | Schedule::GuidedBackup);
         if !guided || entry.backup {
             return None;
         }
         let length = entry.samples.end - entry.samples.start;
         let left = f64::from(length.saturating_sub(entry.done));
-        let whole = (rate * AHEAD).max(1.0);
+        let free = self.free();
+        let whole = (rate * self.ahead(&free)).max(1.0);
         if left > whole * 0.7 {
             return None;
         }
-        let free = self.free();
         let gap = free.ranges().iter().find(|gap| gap.start == entry.samples.end)?;
         let longest = (rate * LONGEST).max(1.0) - f64::from(length);
         let more = (whole - left).min(longest).min(f64::from(gap.end - gap.start)) as u32;
@@ -326,7 +355,7 @@ impl Scheduler {
     /// Samples of a lease that are still to be rendered, as far as its worker's rate tells.
     fn left_of(&self, lease: &Lease, now: f64) -> f64 {
         let length = f64::from(lease.samples.end - lease.samples.start);
-        match self.workers.get(&lease.worker).and_then(|worker| worker.rate) {
+        match self.rate_now(lease.worker, now) {
             _ if lease.rendered || lease.backup => 0.0,
             Some(rate) => (length - rate * (now - lease.granted)).max(0.0),
             None => length,
@@ -337,12 +366,11 @@ impl Scheduler {
     fn back_up(&mut self, worker: WorkerId, now: f64) -> Option<Grant> {
         let rate = self.workers.get(&worker)?.rate?;
         let ends_in = |lease: &Lease| {
-            let length = f64::from(lease.samples.end - lease.samples.start);
             let elapsed = now - lease.granted;
-            match self.workers.get(&lease.worker).and_then(|w| w.rate) {
-                Some(owners) if elapsed < LATE * length / owners => (length / owners - elapsed).max(0.0),
-                // Late or of unknown rate: it may take as long again as it took
-                _ => elapsed.max(LEAST_SPLIT),
+            match self.rate_now(lease.worker, now) {
+                Some(rate) => self.left_of(lease, now) / rate,
+                // Of an unknown rate: it may take as long again as it took
+                None => elapsed.max(LEAST_SPLIT),
             }
         };
         let copies = |lease: &Lease| self.leases.values().filter(|l| l.samples == lease.samples).count();
@@ -396,15 +424,11 @@ impl Scheduler {
         self.next_lease
     }
 
-    /// Whether a lease repeats another one.
-    pub fn is_backup(&self, lease: u64) -> bool {
-        self.leases.get(&lease).is_some_and(|lease| lease.backup)
-    }
-
-    /// The lease that a worker renders, and the time at which it was granted.
-    pub fn in_work(&self, worker: WorkerId) -> Option<(Range<u32>, f64)> {
+    /// The lease that a worker renders.
+    pub fn in_work(&self, worker: WorkerId) -> Option<InWork> {
         let lease = self.leases.values().find(|lease| lease.worker == worker && !lease.rendered)?;
-        Some((lease.samples.clone(), lease.granted))
+        let Lease { samples, done, granted, backup, .. } = lease.clone();
+        Some(InWork { samples, done, granted, backup })
     }
 }
 

@@ -57,9 +57,26 @@ impl Timeline {
         wasted.map(|i| u64::from(i.samples.end - i.samples.start)).sum()
     }
 
+    /// Samples per pixel of a target that are in the image.
+    pub fn committed(&self, target: &str) -> u64 {
+        let own = self.intervals.iter().filter(|i| i.target == target && i.outcome == Outcome::Committed);
+        own.map(|i| u64::from(i.samples.end - i.samples.start)).sum()
+    }
+
+    /// The targets that had leases, in the order of their first.
+    pub fn targets(&self) -> Vec<&str> {
+        let mut targets: Vec<&str> = Vec::new();
+        for interval in &self.intervals {
+            if !targets.contains(&interval.target.as_str()) {
+                targets.push(&interval.target);
+            }
+        }
+        targets
+    }
+
     /// The share of the pass in which a target worked, 0 to 1.
     pub fn busy(&self, target: &str) -> f64 {
         let of_target = self.intervals.iter().filter(|i| i.target == target);
-        of_target.map(|i| i.end - i.start).sum::<f64>() / self.seconds.max(f64::MIN_POSITIVE)
+        of_target.fold(0.0, |sum, i| sum + i.end - i.start) / self.seconds.max(f64::MIN_POSITIVE)
     }
 }

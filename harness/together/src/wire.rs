@@ -63,8 +63,6 @@ pub(crate) enum Report {
         semantics: String,
         /// The worker's device.
         device: DeviceInfo,
-        /// The worker's process.
-        pid: u32,
     },
     /// A scene is loaded.
     Loaded {

@@ -8,12 +8,15 @@ use rayon::prelude::*;
 use std::io::BufReader;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Seconds of samples between two looks at orders: less than the work that the coordinator keeps before a worker.
 const CHUNK: f64 = 0.06;
+
+/// The time after which an idle worker looks whether it is to leave.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Why a worker ended early.
 #[derive(Debug, thiserror::Error)]
@@ -45,7 +48,7 @@ pub fn serve(
     };
     let device = renderer.device().clone();
     let (protocol, semantics) = (PROTOCOL, semantics.to_owned());
-    report(&Report::Hello { protocol, semantics, device, pid: std::process::id() }, &[])?;
+    report(&Report::Hello { protocol, semantics, device }, &[])?;
     let (to_self, orders) = channel();
     let incoming = stream.try_clone()?;
     std::thread::scope(|scope| {
@@ -54,22 +57,33 @@ pub fn serve(
         let (films, to_send) = sync_channel(1);
         let (done, spare) = channel();
         let report = &report;
-        scope.spawn(move || send_films(&to_send, &done, report));
+        let sending = scope.spawn(move || send_films(&to_send, &done, report));
         let mut worker = Worker { renderer, report, loaded: None, seconds_per_spp: 0.0, next_order: None };
         let result = worker.run(&orders, &films, &spare, leave);
+        // The last film goes before the last word
         drop(films);
+        let _ = sending.join();
         let result = match result {
+            Ok(Parting::Leave) => report(&Report::Leave, &[]).map_err(ServeError::from),
             Err(ServeError::Renderer(error)) => {
                 let lasting = matches!(error, Error::Unavailable { .. } | Error::Unsupported { .. });
                 let _ = report(&Report::Failed { reason: error.to_string(), lasting }, &[]);
                 Err(error.into())
             }
-            other => other,
+            other => other.map(|_| ()),
         };
         // Ends the thread that waits for orders
         let _ = stream.shutdown(std::net::Shutdown::Read);
         result
     })
+}
+
+/// Why a worker ends without an error.
+enum Parting {
+    /// The coordinator said so, or is gone.
+    Stop,
+    /// The user of the worker said so.
+    Leave,
 }
 
 /// Passes on orders until the coordinator is gone.
@@ -152,38 +166,39 @@ impl Worker<'_> {
     fn run(
         &mut self,
         orders: &Receiver<Order>,
-        films: &std::sync::mpsc::SyncSender<Rendered>,
+        films: &SyncSender<Rendered>,
         spare: &Receiver<Film>,
         leave: &dyn Fn() -> bool,
-    ) -> Result<(), ServeError> {
-        while let Some(order) = self.next_order.take().or_else(|| orders.recv().ok()) {
-            match order {
-                Order::Stop => return Ok(()),
-                Order::Load { scene, hash, settings, load } => {
+    ) -> Result<Parting, ServeError> {
+        while !leave() {
+            match self.wait_for_order(orders) {
+                Err(RecvTimeoutError::Timeout) | Ok(Order::Extend { .. }) => {}
+                Err(RecvTimeoutError::Disconnected) | Ok(Order::Stop) => return Ok(Parting::Stop),
+                Ok(Order::Load { scene, hash, settings, load }) => {
                     self.load(&scene, &hash, settings, load)?;
                     let _ = films.send(Rendered { lease: 0, film: None });
                 }
-                Order::Lease { lease, start, end, seconds } => {
+                Ok(Order::Lease { lease, start, end, seconds }) => {
                     if self.make_room(end.saturating_sub(start))? {
                         let _ = films.send(Rendered { lease, film: None });
                     }
                     let work = Lease { lease, start, end, seconds };
                     if self.render(work, orders, leave)?.is_none() {
-                        return Ok(());
+                        return Ok(Parting::Stop);
                     }
                     // Buffers are used again: fresh memory costs as much as the copy
                     let mut film = spare.try_recv().or_else(|_| Film::new(1, 1))?;
                     self.renderer.read(&mut film)?;
                     let _ = films.send(Rendered { lease, film: Some(film) });
                 }
-                Order::Extend { .. } => {}
-            }
-            if leave() {
-                (self.report)(&Report::Leave, &[])?;
-                return Ok(());
             }
         }
-        Ok(())
+        Ok(Parting::Leave)
+    }
+
+    /// The next order, if one comes soon.
+    fn wait_for_order(&mut self, orders: &Receiver<Order>) -> Result<Order, RecvTimeoutError> {
+        self.next_order.take().map_or_else(|| orders.recv_timeout(PATIENCE), Ok)
     }
 
     fn load(&mut self, path: &Path, hash: &str, settings: Settings, load: u64) -> Result<(), ServeError> {

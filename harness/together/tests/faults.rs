@@ -34,6 +34,8 @@ enum Fault {
     LiesAboutSamples,
     /// No answer ever comes.
     Hangs,
+    /// Loading never ends.
+    HangsLoading,
     /// The stream ends without a word.
     Dies,
 }
@@ -60,6 +62,9 @@ impl Renderer for Faulty {
     }
 
     fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport> {
+        if self.fault == Fault::HangsLoading {
+            std::thread::sleep(SILENCE * 4);
+        }
         self.inner.load(scene, settings)
     }
 
@@ -219,6 +224,21 @@ fn a_hung_worker_is_dropped_and_its_lease_goes_to_another() {
 }
 
 #[test]
+fn a_worker_that_hangs_while_it_loads_is_dropped() {
+    let lives = |fault| VecDeque::from([(fault, 1, 100)]);
+    let all = Options { start: Start::All, silence: SILENCE / 15, ..options(Schedule::Guided) };
+    let mut together = group(vec![lives(Fault::HangsLoading), lives(Fault::None)], all);
+    together.load(&scene(), &SETTINGS).unwrap();
+    together.accumulate(0..SPP).unwrap();
+    assert_eq!(film_of(&mut together), film_of_one_device(SPP));
+    let notes = together.take_notes();
+    assert!(
+        notes.iter().any(|note| note.target == "fake@0" && note.text.contains("not been heard")),
+        "{notes:?}"
+    );
+}
+
+#[test]
 fn a_hung_worker_does_not_hold_up_a_schedule_with_backups() {
     let lives = |fault| VecDeque::from([(fault, 1, 100)]);
     let patient = Options { silence: Duration::from_secs(60), ..options(Schedule::GuidedBackup) };
@@ -304,6 +324,9 @@ fn a_worker_that_leaves_finishes_what_it_has_begun() {
     together.accumulate(0..SPP).unwrap();
     asker.join().unwrap();
     assert_eq!(film_of(&mut together), film_of_one_device(SPP));
+    let timeline = together.timeline();
+    assert!(timeline.committed("guest") > 0, "{timeline:?}");
+    assert_eq!(timeline.wasted(), 0, "{timeline:?}");
     drop(together);
     worker.join().unwrap().unwrap();
 }

@@ -11,8 +11,8 @@ struct Machine {
     dies: Option<f64>,
     /// The time at which it comes.
     joins: f64,
-    /// Each `stalls`th lease takes twenty times as long.
-    stalls: Option<u32>,
+    /// Each lease whose number is a multiple of the first takes so many times as long.
+    stalls: Option<(u32, f64)>,
 }
 
 /// The result of a simulation.
@@ -25,6 +25,8 @@ struct Outcome {
     wasted: u64,
     busy: f64,
     leases: u32,
+    /// Leases that repeated others.
+    backups: u32,
 }
 
 /// A lease in simulated work.
@@ -52,7 +54,7 @@ impl Work {
 /// Runs a schedule on machines in simulated time; panics when it stops short of the end.
 fn simulate(schedule: Schedule, wanted: u32, machines: &[Machine]) -> Outcome {
     let mut scheduler = Scheduler::new(schedule, SampleSet::from(0..wanted), 0);
-    // Events by time in microseconds: a worker joins, ends a chunk, or dies
+    // Events by time in microseconds: a worker joins, ends a chunk, or dies; or time passes
     let mut events: BTreeSet<(u64, u32, u8)> = BTreeSet::new();
     let at = |seconds: f64| (seconds * 1e6) as u64;
     for (id, machine) in machines.iter().enumerate() {
@@ -61,8 +63,10 @@ fn simulate(schedule: Schedule, wanted: u32, machines: &[Machine]) -> Outcome {
             events.insert((at(dies), id as u32, 2));
         }
     }
+    events.insert((0, u32::MAX, 3));
     let mut work: BTreeMap<u32, Work> = BTreeMap::new();
     let (mut counts, mut alive) = (vec![0; wanted as usize], BTreeSet::new());
+    let mut backups = 0;
     let (mut wasted, mut now, mut leases, mut busy) = (0, 0.0, vec![0u32; machines.len()], 0.0);
     while let Some((time, id, kind)) = events.pop_first() {
         now = time as f64 / 1e6;
@@ -103,6 +107,8 @@ fn simulate(schedule: Schedule, wanted: u32, machines: &[Machine]) -> Outcome {
                 }
                 scheduler.leave(id);
             }
+            // The coordinator looks at least this often
+            3 => drop(events.insert((time + 50_000, id, 3))),
             _ => {}
         }
         if scheduler.is_complete() {
@@ -116,8 +122,9 @@ fn simulate(schedule: Schedule, wanted: u32, machines: &[Machine]) -> Outcome {
             let Some(grant) = scheduler.grant(id, now) else { continue };
             let machine = &machines[id as usize];
             leases[id as usize] += 1;
-            let slow = machine.stalls.is_some_and(|n| leases[id as usize] % n == 0);
-            let seconds_per_spp = if slow { 20.0 } else { 1.0 } / machine.rate;
+            backups += u32::from(grant.backup);
+            let stall = machine.stalls.filter(|(nth, _)| leases[id as usize] % nth == 0);
+            let seconds_per_spp = stall.map_or(1.0, |(_, times)| times) / machine.rate;
             let (end, limit) = (grant.samples.end, grant.seconds);
             let own = Work { grant, end, done: 0, limit, began: now, seconds_per_spp };
             events.insert((at(now + f64::from(own.chunk()) * seconds_per_spp) + 1, id, 1));
@@ -127,7 +134,7 @@ fn simulate(schedule: Schedule, wanted: u32, machines: &[Machine]) -> Outcome {
     wasted += work.values().map(|own| u64::from(own.done)).sum::<u64>();
     assert!(scheduler.is_complete(), "{schedule} stopped with {} of {wanted}", scheduler.committed());
     let leases = leases.iter().sum();
-    Outcome { committed: scheduler.committed().clone(), counts, seconds: now, wasted, busy, leases }
+    Outcome { committed: scheduler.committed().clone(), counts, seconds: now, wasted, busy, leases, backups }
 }
 
 fn steady(rate: f64) -> Machine {
@@ -137,12 +144,8 @@ fn steady(rate: f64) -> Machine {
 fn machine() -> impl Strategy<Value = Machine> {
     let rate = (0.0f64..4.0).prop_map(|e| 10f64.powf(e));
     let dies = prop::option::of(0.0f64..3.0);
-    (rate, dies, 0.0f64..2.0, prop::option::of(1u32..6)).prop_map(|(rate, dies, joins, stalls)| Machine {
-        rate,
-        dies,
-        joins,
-        stalls,
-    })
+    (rate, dies, 0.0f64..2.0, prop::option::of((1u32..6, 2.0f64..200.0)))
+        .prop_map(|(rate, dies, joins, stalls)| Machine { rate, dies, joins, stalls })
 }
 
 proptest! {
@@ -167,13 +170,23 @@ proptest! {
     fn guided_schedules_keep_unlike_workers_busy(
         rates in prop::collection::vec((1.0f64..4.0).prop_map(|e| 10f64.powf(e)), 1..6),
     ) {
-        let machines: Vec<_> = rates.iter().map(|&rate| steady(rate)).collect();
-        let all: f64 = rates.iter().sum();
-        let wanted = ((all * 10.0) as u32).clamp(2_000, 60_000);
-        let outcome = simulate(Schedule::GuidedBackup, wanted, &machines);
-        let efficiency = f64::from(wanted) / all / outcome.seconds;
+        let efficiency = efficiency(&rates);
         prop_assert!(efficiency > 0.95, "{} of {:?}", efficiency, rates);
     }
+}
+
+/// The efficiency of steady workers by [`Schedule::GuidedBackup`] in a render of ten seconds or 60,000 samples.
+fn efficiency(rates: &[f64]) -> f64 {
+    let machines: Vec<_> = rates.iter().map(|&rate| steady(rate)).collect();
+    let all: f64 = rates.iter().sum();
+    let wanted = ((all * 10.0) as u32).clamp(2_000, 60_000);
+    f64::from(wanted) / all / simulate(Schedule::GuidedBackup, wanted, &machines).seconds
+}
+
+#[test]
+fn five_workers_of_unlike_rates_end_together() {
+    let found = efficiency(&[2589.0, 4092.7, 8812.9, 1590.3, 6731.8]);
+    assert!(found > 0.95, "{found}");
 }
 
 #[test]
@@ -193,12 +206,19 @@ fn two_equal_workers_take_half_of_the_time_and_an_idle_one_does_not_slow_the_oth
 
 #[test]
 fn backups_end_a_render_that_a_stalled_worker_holds_up() {
-    let stalled = Machine { stalls: Some(3), ..steady(100.0) };
-    let machines = [steady(1000.0), stalled];
+    let machines = [steady(1000.0), Machine { stalls: Some((3, 2000.0)), ..steady(100.0) }];
     let without = simulate(Schedule::Guided, 8000, &machines);
     let with = simulate(Schedule::GuidedBackup, 8000, &machines);
     assert!(with.seconds < without.seconds * 0.8, "{} s and {} s", with.seconds, without.seconds);
-    assert!(with.wasted > 0 && without.wasted == 0);
+    assert!(with.backups > 0 && without.backups == 0 && without.wasted == 0);
+    assert!(with.seconds < 8.0 * 1.01, "{} s, where one worker alone takes 8 s", with.seconds);
+}
+
+#[test]
+fn a_worker_that_becomes_slow_gives_its_samples_to_others() {
+    let machines = [steady(1000.0), Machine { stalls: Some((3, 20.0)), ..steady(100.0) }];
+    let outcome = simulate(Schedule::Guided, 8000, &machines);
+    assert!(outcome.seconds < 8.0, "{} s, where one worker alone takes 8 s", outcome.seconds);
 }
 
 #[test]
