@@ -73,8 +73,11 @@ const KINDS_OF_OLDER_FILES: [(&str, &str, usize); 2] = [
 const TEXT: [&str; 14] =
     ["rs", "h", "md", "toml", "py", "js", "css", "html", "yml", "yaml", "sh", "json", "txt", "cff"];
 
-/// Folders that are not part of the project's sources.
-const ELSEWHERE: [&str; 5] = ["target", "node_modules", "study", "tune", "bench"];
+/// Folders that are not part of the project's sources, wherever they lie.
+const ELSEWHERE: [&str; 2] = ["target", "node_modules"];
+
+/// Folders that commands write to the root of the workspace.
+const WRITTEN: [&str; 3] = ["study", "tune", "bench"];
 
 /// Folders whose names begin with a dot and that are part of the project.
 const HIDDEN: [&str; 2] = [".github", ".ci"];
@@ -84,13 +87,18 @@ fn is_verbatim(file: &str) -> bool {
     file.contains("recorded/") && ["json", "txt"].iter().any(|end| file.ends_with(&format!(".{end}")))
 }
 
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
+}
+
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder of the workspace").flatten() {
         let (path, name) = (entry.path(), entry.file_name());
         let name = name.to_string_lossy();
         if path.is_dir() {
             let is_own = !name.starts_with('.') || HIDDEN.contains(&&*name);
-            if is_own && (path.join("mod.rs").exists() || !ELSEWHERE.contains(&&*name)) {
+            let is_written = path.parent() == Some(root()) && WRITTEN.contains(&&*name);
+            if is_own && !is_written && !ELSEWHERE.contains(&&*name) {
                 sources(&path, found);
             }
         } else if path.extension().map_or(name == "run", |end| TEXT.iter().any(|text| end == *text)) {
@@ -101,11 +109,10 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// Every source and page of the workspace with its text.
 fn texts() -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
     let mut files = Vec::new();
-    sources(root, &mut files);
+    sources(root(), &mut files);
     let read = |path: PathBuf| {
-        let name = path.strip_prefix(root).unwrap_or(&path).to_owned();
+        let name = path.strip_prefix(root()).unwrap_or(&path).to_owned();
         let text = std::fs::read_to_string(&path).expect("UTF-8");
         (name.display().to_string(), text)
     };

@@ -123,9 +123,27 @@ fn info(name: &str, targets: &[Target]) -> DeviceInfo {
         compiler: of_all(|info| &info.compiler),
         flags: of_all(|info| &info.flags),
         on_host: targets.iter().any(|t| t.state.as_ref().is_ok_and(|info| info.on_host)),
-        exact: true,
+        exact: targets.iter().all(|t| t.is_exact() && t.id.mode == Mode::Exact),
         ..DeviceInfo::default()
     }
+}
+
+/// The options of a group whose rates are to be compared: all workers are ready before a pass begins.
+pub(crate) fn comparing() -> Options {
+    Options {
+        schedule: Schedule::default(),
+        start: Start::All,
+        silence: SILENCE,
+        checkpoint: None,
+        semantics: semantics::hash().to_owned(),
+        listen: None,
+    }
+}
+
+/// The name of a group of targets, as in `together(cuda@0,cpu-bvh)`.
+pub(crate) fn name_of(targets: &[Target]) -> String {
+    let members: Vec<String> = targets.iter().map(|target| target.id.to_string()).collect();
+    format!("{NAME}({})", members.join(","))
 }
 
 /// The names of a group's workers: their targets', and a number behind repeated ones.
@@ -179,15 +197,7 @@ impl Backend for Group {
             other => Error::Contract { actor: target.to_owned(), message: other.to_string() },
         };
         let targets = select(&members(&target.into()).unwrap_or_default()).map_err(failed)?;
-        let group_options = Options {
-            schedule: Schedule::default(),
-            start: Start::All,
-            silence: SILENCE,
-            checkpoint: None,
-            semantics: semantics::hash().to_owned(),
-            listen: None,
-        };
-        Ok(Box::new(group(target, &targets, options.threads, group_options).map_err(failed)?))
+        Ok(Box::new(group(target, &targets, options.threads, comparing()).map_err(failed)?))
     }
 }
 

@@ -157,6 +157,50 @@ fn a_killed_coordinator_leaves_a_checkpoint_that_resumes_to_the_same_film_and_no
 }
 
 #[test]
+fn a_render_that_was_killed_twice_is_resumed_twice() {
+    let (dir, film) = begin();
+    let more = ["-b", "cpu-bvh", "-o", "two.film", "--checkpoint", "c.film", "--checkpoint-every", "0.01"];
+    let whole = [&RENDER[..], &[SPP], &more].concat();
+    for arguments in [&whole[..], &["resume", "c.film"]] {
+        let child = lockstep(dir.path(), arguments).spawn().unwrap();
+        let start = Instant::now();
+        let held = std::fs::read(dir.path().join("c.film")).ok();
+        // Until the checkpoint is there, or holds more
+        while std::fs::read(dir.path().join("c.film")).ok() == held
+            && start.elapsed() < Duration::from_secs(20)
+        {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        kill_9(child.id());
+        wait(child);
+        assert!(!dir.path().join("two.film").exists(), "the render is too short to be killed twice");
+    }
+    fine(dir.path(), &["resume", "c.film"]);
+    assert_eq!(std::fs::read(dir.path().join("two.film")).unwrap(), film);
+}
+
+#[test]
+fn a_target_with_films_of_its_own_can_keep_a_checkpoint_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let devices = run(dir.path(), &["devices", "--require", "cpu-embree"]);
+    let found = if devices.status.success() {
+        Ok(())
+    } else {
+        Err(String::from_utf8_lossy(&devices.stderr).into_owned())
+    };
+    if lockstep_conformance::require::present("cpu-embree", found).is_none() {
+        return;
+    }
+    let size = ["render", "cornell", "--size", "32x32", "-b", "cpu-embree"];
+    fine(dir.path(), &[&size[..], &["-o", "one.film"]].concat());
+    fine(dir.path(), &[&size[..], &["-o", "two.film", "--checkpoint", "c.film"]].concat());
+    let read = |name: &str| std::fs::read(dir.path().join(name)).unwrap();
+    assert_eq!(read("one.film"), read("two.film"));
+    let refused = run(dir.path(), &["render", "cornell", "--together", "cpu-embree,cpu-bvh", "-o", "x.film"]);
+    assert_eq!(refused.status.code(), Some(5));
+}
+
+#[test]
 fn a_worker_can_join_by_its_socket() {
     let (dir, film) = begin();
     let arguments =

@@ -1,6 +1,7 @@
 //! `lockstep render --together` and `lockstep resume`.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -8,11 +9,12 @@ use clap::Parser;
 use lockstep_core::{Error, Renderer, Settings};
 use lockstep_reports::image_io::atomic_write_text;
 use lockstep_together::{
-    Checkpoint, Ended, Interval, Options, PartialFilm, SampleSet, Start, Timeline, Together, read_film_file,
+    Checkpoint, Ended, Interval, Options, PartialFilm, Progress, SampleSet, Start, Timeline, Together,
+    read_film_file,
 };
 use serde::{Deserialize, Serialize};
 
-use super::{group, labels, select};
+use super::{group, name_of, select};
 use crate::backends;
 use crate::bvh_cache;
 use crate::cli::{Cli, Command, RenderArgs, ResumeArgs};
@@ -38,24 +40,30 @@ struct Job {
 /// # Errors
 /// [`Failure`] for a scene, target or file that cannot be used; [`Failure::WorkersLost`] when no worker is left.
 pub(crate) fn render(args: &RenderArgs) -> Result<Exit, Failure> {
-    let words =
-        if args.group.together.is_empty() { vec![args.target.clone()] } else { args.group.together.clone() };
-    let targets = if args.group.together.is_empty() {
-        vec![backends::one(&args.target, args.mode.into())?]
+    let job = args.group.checkpoint.as_ref().map(|_| Job::of_this_command()).transpose()?;
+    run(args, job)
+}
+
+/// Renders, and keeps the film so far with the command to go on by, if there is one.
+fn run(args: &RenderArgs, job: Option<Job>) -> Result<Exit, Failure> {
+    let (targets, name) = if args.group.together.is_empty() {
+        let target = backends::one(&args.target, args.mode.into())?;
+        let name = target.id.to_string();
+        (vec![target], name)
     } else {
-        select(&words)?
+        let targets = select(&args.group.together)?;
+        let name = name_of(&targets);
+        (targets, name)
     };
-    let names = labels(&targets);
-    let members: Vec<String> = targets.iter().map(|target| target.id.to_string()).collect();
-    let name = format!("together({})", members.join(","));
     let begun = saved(args)?;
     let scene = scenes::load(&args.scene, &args.files.options())?;
-    let settings = Settings { mode: args.mode.into(), ..args.image.settings(DEFAULT_SIZE) };
+    let mode = targets.first().map_or(args.mode.into(), |target| target.id.mode);
+    let settings = Settings { mode, ..args.image.settings(DEFAULT_SIZE) };
     let options = Options {
         schedule: args.group.schedule,
         start: Start::First,
         silence: Duration::from_secs_f64(args.group.silence),
-        checkpoint: checkpoint(args)?,
+        checkpoint: checkpoint(args, job)?,
         semantics: semantics::hash().to_owned(),
         listen: args.group.listen.clone(),
     };
@@ -63,11 +71,17 @@ pub(crate) fn render(args: &RenderArgs) -> Result<Exit, Failure> {
     interrupt::listen()?;
     let loading = together.load(&scene, &settings);
     say_notes(&mut together);
-    bvh_cache::warn_if_rebuilt(&scene.name, &loading.map_err(lost)?);
+    bvh_cache::warn_if_rebuilt(&scene.name, &loading.map_err(|error| lost(&together, error))?);
     let mut wanted = SampleSet::from(args.wanted());
     let mut there = SampleSet::default();
     if let Some(part) = begun {
         there = part.samples().clone();
+        let beyond = there.without(&wanted);
+        if !beyond.is_empty() {
+            return Err(Failure::Usage(format!(
+                "the checkpoint holds the samples {beyond} too, which are not asked for; ask for them or remove it"
+            )));
+        }
         together.restore(part)?;
         say(&format!("lockstep: going on from the samples {there}"));
         wanted = wanted.without(&there);
@@ -78,7 +92,7 @@ pub(crate) fn render(args: &RenderArgs) -> Result<Exit, Failure> {
     bar.clear();
     say_notes(&mut together);
     write_timeline(args.group.timeline.as_deref(), together.timeline())?;
-    match ended.map_err(lost)? {
+    match ended.map_err(|error| lost(&together, error))? {
         Ended::Done(_) => {}
         Ended::Stopped => {
             say(&match &args.group.checkpoint {
@@ -94,7 +108,7 @@ pub(crate) fn render(args: &RenderArgs) -> Result<Exit, Failure> {
     let device = together.device().clone();
     let output = Output { args, scene: &scene, settings: &settings, target: &name, device: &device, samples };
     let exit = write_output(&output, &film, begin.elapsed().as_secs_f64())?;
-    say_shares(together.timeline(), &names);
+    say_shares(together.timeline());
     if let Some(path) = &args.group.checkpoint {
         std::fs::remove_file(path).map_err(Failure::io("remove the checkpoint", path))?;
     }
@@ -106,7 +120,7 @@ fn watch(together: &mut Together, wanted: &SampleSet, bar: &Bar) -> Result<Ended
     let mut shares: BTreeMap<String, u64> = BTreeMap::new();
     let title = bar.message();
     together.render(wanted, &mut |progress| {
-        if let Some((target, samples)) = progress {
+        if let Some(Progress { target, samples }) = progress {
             *shares.entry(target.to_owned()).or_default() += u64::from(samples);
             bar.add(u64::from(samples));
             let each: Vec<String> = shares.iter().map(|(target, spp)| format!("{target} {spp}")).collect();
@@ -116,14 +130,9 @@ fn watch(together: &mut Together, wanted: &SampleSet, bar: &Bar) -> Result<Ended
     })
 }
 
-/// The error of a group that has no worker left.
-fn lost(error: Error) -> Failure {
-    match error {
-        Error::Device { ref actor, .. } if actor.starts_with("together(") => {
-            Failure::WorkersLost(error.to_string())
-        }
-        other => other.into(),
-    }
+/// The failure of a group, which may have no worker left.
+fn lost(together: &Together, error: Error) -> Failure {
+    if together.has_workers() { error.into() } else { Failure::WorkersLost(error.to_string()) }
 }
 
 fn say_notes(together: &mut Together) {
@@ -132,13 +141,11 @@ fn say_notes(together: &mut Together) {
     }
 }
 
-/// Each target's share of the samples, and the time it stood idle.
-fn say_shares(timeline: &Timeline, names: &[String]) {
-    for name in names {
-        let of_target = timeline.intervals.iter().filter(|interval| interval.target == *name);
-        let samples: u64 = of_target.map(|i| u64::from(i.samples.end - i.samples.start)).sum();
-        let busy = (timeline.busy(name) * 100.0).min(100.0);
-        say(&format!("  {name}: {samples} spp, busy {busy:.1} % of {:.2} s", timeline.seconds));
+/// Each target's share of the samples, and of the time.
+fn say_shares(timeline: &Timeline) {
+    for target in timeline.targets() {
+        let (samples, busy) = (timeline.committed(target), (timeline.busy(target) * 100.0).min(100.0));
+        say(&format!("  {target}: {samples} spp, busy {busy:.1} % of {:.2} s", timeline.seconds));
     }
     if timeline.wasted() > 0 {
         say(&format!("  rendered for nothing: {} spp", timeline.wasted()));
@@ -157,10 +164,20 @@ fn saved(args: &RenderArgs) -> Result<Option<PartialFilm>, Failure> {
     Ok(Some(read_film_file(path)?.0))
 }
 
-fn checkpoint(args: &RenderArgs) -> Result<Option<Checkpoint>, Failure> {
-    let Some(path) = &args.group.checkpoint else { return Ok(None) };
-    let folder = std::env::current_dir().map_err(Failure::io("find", "the working folder"))?;
-    let job = Job { arguments: std::env::args().skip(1).collect(), folder };
+impl Job {
+    /// The command that runs.
+    fn of_this_command() -> Result<Self, Failure> {
+        let folder = std::env::current_dir().map_err(Failure::io("find", "the working folder"))?;
+        let refused = |word: OsString| {
+            Failure::Usage(format!("a checkpoint cannot note {}: it is not UTF-8", word.display()))
+        };
+        let words = std::env::args_os().skip(1).map(|word| word.into_string().map_err(refused));
+        Ok(Self { arguments: words.collect::<Result<_, _>>()?, folder })
+    }
+}
+
+fn checkpoint(args: &RenderArgs, job: Option<Job>) -> Result<Option<Checkpoint>, Failure> {
+    let (Some(path), Some(job)) = (&args.group.checkpoint, job) else { return Ok(None) };
     let note =
         serde_json::to_value(job).map_err(|e| Failure::Input(format!("cannot note the command: {e}")))?;
     let every = Duration::from_secs_f64(args.group.checkpoint_every);
@@ -187,7 +204,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     say(&format!("lockstep: {} of {} samples are there", part.film().spp, render_args.wanted().len()));
     render_args.group.resume = true;
     render_args.group.checkpoint = Some(absolute);
-    render(&render_args)
+    run(&render_args, Some(job))
 }
 
 /// One lease in a file of `--timeline`.

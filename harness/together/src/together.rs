@@ -216,7 +216,7 @@ impl Together {
         })
     }
 
-    /// What films of the loaded scene are.
+    /// The render that films of the loaded scene belong to.
     fn identity(&self, loaded: &Loaded) -> Identity {
         Identity::of(&loaded.scene, &loaded.settings, &self.options.semantics, &self.info)
     }

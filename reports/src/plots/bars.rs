@@ -2,27 +2,18 @@
 
 use super::PlotError;
 use super::data::{Bar, BarPlot, Segment};
-use super::lines::nice_step;
-use super::style::{GRID, INK, MUTED, Mark, UNITS, colour, draw_svg, one_line, text, text_width, with_marks};
+use super::style::rows::{Area, Axis, BOTTOM, Drawn, LABEL, LEGEND_TOP, TOP, WIDTH};
+use super::style::{INK, MUTED, Mark, UNITS, colour, draw_svg, one_line, text, text_width, with_marks};
 use crate::format;
-use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-const WIDTH: i32 = 640;
-const LEGEND_TOP: i32 = 30;
-const TOP: i32 = 56;
-const BOTTOM: i32 = 42;
-const LABEL: i32 = 12;
 const THICK: i32 = 16;
 const THIN: i32 = 11;
 const GAP: i32 = 8;
 const GROUP_HEAD: i32 = 24;
 /// Room for the number at the end of a bar.
 const NUMBER: i32 = 58;
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 /// Left, upper, right and lower edge, in drawing units.
 type Edges = (i32, i32, i32, i32);
@@ -55,9 +46,13 @@ impl Layout {
         Self { left, right: WIDTH - NUMBER, bottom: y, longest, places }
     }
 
+    fn axis<'a>(&self, label: &'a str) -> Axis<'a> {
+        let Self { left, right, bottom, longest, .. } = *self;
+        Axis { label, longest, left, right, bottom }
+    }
+
     fn x_of(&self, value: f64) -> i32 {
-        let span = f64::from((self.right - self.left) * UNITS);
-        self.left * UNITS + (value / self.longest * span).round() as i32
+        self.axis("").x_of(value)
     }
 }
 
@@ -69,9 +64,13 @@ fn length(plot: &BarPlot, bar: &Bar) -> f64 {
 pub(super) fn draw(plot: &BarPlot) -> Result<String, PlotError> {
     let layout = Layout::new(plot);
     let svg = draw_svg(&plot.title, (WIDTH, layout.bottom + BOTTOM), |area| {
-        let painted = draw_legend(area, plot).and_then(|()| draw_axis(area, plot, &layout)).and_then(|()| {
-            plot.bars.iter().zip(&layout.places).try_for_each(|(b, p)| draw_bar(area, plot, b, *p, &layout))
-        });
+        let painted =
+            draw_legend(area, plot).and_then(|()| layout.axis(&plot.x_label).draw(area)).and_then(|()| {
+                plot.bars
+                    .iter()
+                    .zip(&layout.places)
+                    .try_for_each(|(b, p)| draw_bar(area, plot, b, *p, &layout))
+            });
         painted.map_err(|e| e.to_string())
     })?;
     Ok(with_marks(&svg, &marks(plot, &layout)))
@@ -120,22 +119,6 @@ fn draw_legend(area: &Area, plot: &BarPlot) -> Drawn {
 /// Stages have a colour each, the last, what is left over, a grey one.
 fn part_colour(plot: &BarPlot, part: usize) -> RGBColor {
     if plot.stacked && part + 1 == plot.parts.len() { MUTED } else { colour(part) }
-}
-
-fn draw_axis(area: &Area, plot: &BarPlot, layout: &Layout) -> Drawn {
-    let step = nice_step(layout.longest, 5.0);
-    let decimals = (-step.log10().floor()).max(0.0) as usize;
-    let ticks = (0..).map(|i| f64::from(i) * step).take_while(|v| *v <= layout.longest * 1.0001);
-    for value in ticks {
-        let x = layout.x_of(value);
-        let line = [(x, TOP * UNITS), (x, layout.bottom * UNITS)];
-        area.draw(&PathElement::new(line, GRID.stroke_width(UNITS as u32)))?;
-        let style = text(LABEL, MUTED, HPos::Center, VPos::Top);
-        area.draw(&Text::new(format::fixed(value, decimals), (x, (layout.bottom + 5) * UNITS), style))?;
-    }
-    let style = text(LABEL, MUTED, HPos::Center, VPos::Bottom);
-    let middle = (layout.left + layout.right) / 2 * UNITS;
-    area.draw(&Text::new(plot.x_label.clone(), (middle, (layout.bottom + BOTTOM - 3) * UNITS), style))
 }
 
 fn draw_bar(

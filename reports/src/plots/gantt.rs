@@ -1,25 +1,17 @@
 //! Gantt charts: which target rendered when.
 
 use super::PlotError;
-use super::lines::nice_step;
-use super::style::{GRID, INK, MUTED, Mark, UNITS, colour, draw_svg, one_line, text, text_width, with_marks};
+use super::style::rows::{Area, Axis, BOTTOM, Drawn, LABEL, LEGEND_TOP, TOP, WIDTH};
+use super::style::{INK, MUTED, Mark, UNITS, colour, draw_svg, one_line, text, text_width, with_marks};
 use crate::format;
 use crate::records::{ALONE, Sharing};
 use crate::study::Study;
-use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-const WIDTH: i32 = 640;
-const TOP: i32 = 56;
-const BOTTOM: i32 = 42;
-const LABEL: i32 = 12;
 const ROW: i32 = 16;
 const GAP: i32 = 6;
 const HEAD: i32 = 24;
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 /// The last pass of every schedule of one scene, on one time axis.
 pub(super) struct Gantt<'a> {
@@ -71,11 +63,13 @@ pub(super) fn draw(chart: &Gantt<'_>) -> Result<String, PlotError> {
     let (rows, bottom) = chart.rows();
     let widest = rows.iter().map(|row| text_width(row.target, LABEL)).max().unwrap_or(0);
     let (left, right) = ((widest + 12).clamp(40, WIDTH / 2), WIDTH - 20);
-    let longest = chart.longest();
-    let x_of = |ms: f64| left * UNITS + (ms / longest * f64::from((right - left) * UNITS)).round() as i32;
+    let label = "seconds since the first lease";
+    let axis = Axis { label, longest: chart.longest() / 1e3, left, right, bottom };
+    let x_of = |ms: f64| axis.x_of(ms / 1e3);
     let mut marks = Vec::new();
     let svg = draw_svg(&chart.title, (WIDTH, bottom + BOTTOM), |area| {
-        draw_axis(area, longest, bottom, (left, right), &x_of).map_err(|e| e.to_string())?;
+        axis.draw(area).map_err(|e| e.to_string())?;
+        draw_legend(area).map_err(|e| e.to_string())?;
         rows.iter()
             .try_for_each(|row| draw_row(area, row, left, &x_of, &mut marks))
             .map_err(|e| e.to_string())
@@ -83,28 +77,10 @@ pub(super) fn draw(chart: &Gantt<'_>) -> Result<String, PlotError> {
     Ok(with_marks(&svg, &marks))
 }
 
-fn draw_axis(
-    area: &Area<'_>,
-    longest: f64,
-    bottom: i32,
-    (left, right): (i32, i32),
-    x_of: &dyn Fn(f64) -> i32,
-) -> Drawn {
-    let step = nice_step(longest / 1e3, 5.0);
-    let decimals = (-step.log10().floor()).max(0.0) as usize;
-    for seconds in (0..).map(|i| f64::from(i) * step).take_while(|s| *s <= longest / 1e3 * 1.0001) {
-        let x = x_of(seconds * 1e3);
-        let line = [(x, TOP * UNITS), (x, bottom * UNITS)];
-        area.draw(&PathElement::new(line, GRID.stroke_width(UNITS as u32)))?;
-        let style = text(LABEL, MUTED, HPos::Center, VPos::Top);
-        area.draw(&Text::new(format::fixed(seconds, decimals), (x, (bottom + 5) * UNITS), style))?;
-    }
-    let style = text(LABEL, MUTED, HPos::Center, VPos::Bottom);
-    let at = ((left + right) / 2 * UNITS, (bottom + BOTTOM - 3) * UNITS);
-    area.draw(&Text::new("seconds since the first lease".to_owned(), at, style))?;
+fn draw_legend(area: &Area<'_>) -> Drawn {
     let style = text(LABEL, MUTED, HPos::Left, VPos::Top);
     let legend = "each bar is a lease; hollow: rendered for nothing".to_owned();
-    area.draw(&Text::new(legend, (0, 30 * UNITS), style))
+    area.draw(&Text::new(legend, (0, LEGEND_TOP * UNITS), style))
 }
 
 fn draw_row(

@@ -1,5 +1,7 @@
 //! Colours, type and the frame that all plots share.
 
+pub(super) mod rows;
+
 use super::PlotError;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};

@@ -54,6 +54,16 @@ pub struct Cell {
     pub value: Value,
 }
 
+/// The last column of tables that say whether films are equal.
+fn films_column() -> Column {
+    Column { title: "Films".to_owned(), numeric: false }
+}
+
+/// A cell of [`films_column`].
+fn films_cell(identical: bool) -> Cell {
+    Cell::flag(identical, if identical { "=" } else { "differ" })
+}
+
 impl Cell {
     /// A text.
     pub fn text(text: impl Into<String>) -> Self {

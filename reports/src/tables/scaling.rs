@@ -1,6 +1,6 @@
 //! CPU targets by number of threads.
 
-use super::{Cell, Table};
+use super::{Cell, Table, films_cell, films_column};
 use crate::format::{count, fixed, number, percent};
 use crate::records::Scaling;
 use crate::statistics::timing::MedianInterval;
@@ -63,14 +63,14 @@ pub fn scaling_table(study: &Study) -> Table {
          Efficiency: speed-up over the increase of threads. Films: “=” where the film of all passes equals that of the \
          fewest threads, integer by integer.",
     );
-    table.columns.push(super::Column { title: "Films".to_owned(), numeric: false });
+    table.columns.push(films_column());
     for Speed { record, time, speed_up, efficiency } in speeds(study) {
         let mut row = vec![Cell::text(&record.scene), Cell::text(&record.target)];
         row.push(Cell { text: count(u64::from(record.threads)), value: record.threads.into() });
         row.extend([time.median, time.low, time.high].map(|ms| Cell::number(ms, number(ms))));
         row.extend([speed_up.median, speed_up.low, speed_up.high].map(|s| Cell::number(s, fixed(s, 2))));
         row.push(Cell::number(efficiency, percent(efficiency)));
-        row.push(Cell::flag(record.identical, if record.identical { "=" } else { "differ" }));
+        row.push(films_cell(record.identical));
         table.rows.push(row);
     }
     table

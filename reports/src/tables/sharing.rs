@@ -1,6 +1,6 @@
 //! Several targets on one image: rates, efficiency, idle and wasted time by schedule.
 
-use super::{Cell, Column, Table};
+use super::{Cell, Table, films_cell, films_column};
 use crate::format::{fixed, number, percent};
 use crate::records::{AGAIN, ALONE, Sharing};
 use crate::statistics::timing::MedianInterval;
@@ -62,7 +62,7 @@ pub fn sharing_table(study: &Study) -> Table {
              in which they rendered nothing, transfers of films included. Wasted: samples rendered for nothing, as a share \
              of the pass. Films: “=” where the films of all passes equal that of the first target alone, integer by integer.",
         );
-    table.columns.push(Column { title: "Films".to_owned(), numeric: false });
+    table.columns.push(films_column());
     for Shared { record, time, efficiency } in shared(study) {
         let mut row = vec![Cell::text(&record.scene), Cell::text(record.targets.join(" + "))];
         row.push(Cell::text(&record.schedule));
@@ -78,7 +78,7 @@ pub fn sharing_table(study: &Study) -> Table {
             record.wasted_spp.iter().map(|&w| w as f64 / f64::from(record.spp.max(1))).collect();
         let wasted = MedianInterval::of(&wasted).map_or(0.0, |wasted| wasted.median);
         row.push(Cell::number(wasted, percent(wasted)));
-        row.push(Cell::flag(record.identical, if record.identical { "=" } else { "differ" }));
+        row.push(films_cell(record.identical));
         table.rows.push(row);
     }
     table

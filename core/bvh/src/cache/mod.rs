@@ -26,6 +26,9 @@ const LEAST_PRIMITIVES: usize = 20_000;
 /// Limit on the size of a folder in bytes; least recently used entries go first.
 const MOST_BYTES: u64 = 4 << 30;
 
+/// The longest wait for a process that builds the same BVH: one that was stopped must not stop others.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// A BVH, and whether it was built or read from the cache.
 #[derive(Clone, Debug)]
 pub struct Fetched<T> {
@@ -88,7 +91,8 @@ impl BvhCache {
         let key = key::<T>(scene);
         let path = folder.join(format!("{}.bvh", &key.to_hex()[..32]));
         // Processes that want the same BVH at the same time wait for the one that builds it
-        let building = if path.exists() { None } else { Building::begin(path.with_extension("lock")) };
+        let building =
+            if path.exists() { None } else { Building::begin(path.with_extension("lock"), PATIENCE) };
         let found = File::open(&path).ok().map(|file| read(file, &key, scene));
         let origin = match found {
             Some(Some(bvh)) => return (bvh, BvhOrigin::Cached, start.elapsed()),
@@ -112,11 +116,17 @@ struct Building {
 }
 
 impl Building {
-    /// Waits until nobody else builds it; `None` where there can be no such file.
-    fn begin(path: PathBuf) -> Option<Self> {
+    /// Waits until nobody else builds it, though no longer than `patience`; `None` where there can be no lock.
+    fn begin(path: PathBuf, patience: Duration) -> Option<Self> {
         std::fs::create_dir_all(path.parent()?).ok()?;
         let file = File::create(&path).ok()?;
-        file.lock().ok()?;
+        let start = Instant::now();
+        while file.try_lock().is_err() {
+            if start.elapsed() > patience {
+                return None;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
         Some(Self { path, _file: file })
     }
 }

@@ -244,3 +244,13 @@ fn the_entries_used_longest_ago_evict() {
     left.sort();
     assert_eq!(left, ["new", "newer"]);
 }
+
+#[test]
+fn who_waits_for_a_builder_that_never_ends_builds_without_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("key.lock");
+    let first = Building::begin(path.clone(), Duration::ZERO).unwrap();
+    assert!(Building::begin(path.clone(), Duration::from_millis(20)).is_none());
+    drop(first);
+    assert!(Building::begin(path, Duration::ZERO).is_some());
+}

@@ -4,26 +4,21 @@
 //! by each target alone, by the first once more (A/A), and by all under every schedule. Films must be equal.
 
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use lockstep_core::{Renderer, Scene, Settings};
 use lockstep_reports::records::{AGAIN, ALONE, Lease, Record, Sharing};
 use lockstep_reports::statistics::timing::LEAST_ROUNDS;
-use lockstep_together::{Ended, Options, SampleSet, Schedule, Start, Timeline, Together};
+use lockstep_together::{Ended, SampleSet, Schedule, Timeline, Together};
 
 use crate::backends::Target;
 use crate::cli::StudyArgs;
 use crate::exit::Failure;
 use crate::interrupt;
 use crate::render::read_film;
-use crate::semantics;
 use crate::study::film_hash;
 use crate::study::lab::{Lab, remark};
 use crate::study::runner::{Key, Measurement};
 use crate::together;
-
-/// The silence after which a worker counts as hung.
-const SILENCE: Duration = Duration::from_secs(60);
 
 /// Targets that render together, and the schedules to compare.
 #[derive(Clone)]
@@ -44,10 +39,9 @@ impl Group {
             return Ok(Vec::new());
         }
         let targets = together::select(&args.together)?;
-        let members: Vec<String> = targets.iter().map(|target| target.id.to_string()).collect();
         let all = Schedule::ALL.to_vec();
         let schedules = if args.schedules.is_empty() { all } else { args.schedules.clone() };
-        Ok(vec![Self { name: format!("together({})", members.join(",")), targets, schedules }])
+        Ok(vec![Self { name: together::name_of(&targets), targets, schedules }])
     }
 }
 
@@ -75,16 +69,9 @@ impl Measurement for SharedRender<'_> {
     fn run(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<(), Vec<Record>>, Failure> {
         lab.close();
         let plan = lab.plan;
-        let options = Options {
-            schedule: Schedule::default(),
-            start: Start::All,
-            silence: SILENCE,
-            checkpoint: None,
-            semantics: semantics::hash().to_owned(),
-            listen: None,
-        };
         let group = &self.group;
-        let mut together = together::group(&group.name, &group.targets, plan.options.threads, options)?;
+        let mut together =
+            together::group(&group.name, &group.targets, plan.options.threads, together::comparing())?;
         let settings = Settings { mode: lockstep_core::Mode::Exact, ..plan.settings };
         together.load(self.scene, &settings)?;
         let rows = self.rows();
@@ -128,7 +115,7 @@ fn pass(together: &mut Together, row: &Row, spp: u32, lab: &Lab<'_>) -> Result<O
     together.set_schedule(row.schedule);
     together.set_active(Some(row.active.clone()));
     let ended = together.render(&SampleSet::from(0..spp), &mut |progress| {
-        lab.bar.add(progress.map_or(0, |(_, samples)| u64::from(samples)));
+        lab.bar.add(progress.map_or(0, |progress| u64::from(progress.samples)));
         !interrupt::requested()
     })?;
     Ok(match ended {

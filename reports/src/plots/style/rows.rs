@@ -1,0 +1,64 @@
+//! The measures and the axis of charts of horizontal rows: bars, Gantt charts.
+
+use super::{GRID, MUTED, UNITS, text};
+use crate::format;
+use crate::plots::lines::nice_step;
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, VPos};
+
+/// Width of a chart in pixels.
+pub(crate) const WIDTH: i32 = 640;
+/// Upper edge of the legend.
+pub(crate) const LEGEND_TOP: i32 = 30;
+/// Upper edge of the rows.
+pub(crate) const TOP: i32 = 56;
+/// Room for the axis below the rows.
+pub(crate) const BOTTOM: i32 = 42;
+/// Size of labels.
+pub(crate) const LABEL: i32 = 12;
+
+/// An area to draw on.
+pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// The result of drawing.
+pub(crate) type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+
+/// A horizontal axis from 0, below rows, with a line for every tick. Edges are in pixels.
+pub(crate) struct Axis<'a> {
+    /// The text below.
+    pub(crate) label: &'a str,
+    /// The value at the right edge.
+    pub(crate) longest: f64,
+    /// The left edge, where 0 is.
+    pub(crate) left: i32,
+    /// The right edge.
+    pub(crate) right: i32,
+    /// The lower edge of the rows.
+    pub(crate) bottom: i32,
+}
+
+impl Axis<'_> {
+    /// The place of a value in drawing units.
+    pub(crate) fn x_of(&self, value: f64) -> i32 {
+        let width = f64::from((self.right - self.left) * UNITS);
+        self.left * UNITS + (value / self.longest * width).round() as i32
+    }
+
+    /// Draws lines, numbers and the label.
+    pub(crate) fn draw(&self, area: &Area<'_>) -> Drawn {
+        let step = nice_step(self.longest, 5.0);
+        let decimals = (-step.log10().floor()).max(0.0) as usize;
+        let ticks = (0..).map(|i| f64::from(i) * step).take_while(|v| *v <= self.longest * 1.0001);
+        for value in ticks {
+            let x = self.x_of(value);
+            let line = [(x, TOP * UNITS), (x, self.bottom * UNITS)];
+            area.draw(&PathElement::new(line, GRID.stroke_width(UNITS as u32)))?;
+            let style = text(LABEL, MUTED, HPos::Center, VPos::Top);
+            let at = (x, (self.bottom + 5) * UNITS);
+            area.draw(&Text::new(format::fixed(value, decimals), at, style))?;
+        }
+        let style = text(LABEL, MUTED, HPos::Center, VPos::Bottom);
+        let middle = (self.left + self.right) / 2 * UNITS;
+        area.draw(&Text::new(self.label.to_owned(), (middle, (self.bottom + BOTTOM - 3) * UNITS), style))
+    }
+}
