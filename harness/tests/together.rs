@@ -159,8 +159,9 @@ fn a_killed_coordinator_leaves_a_checkpoint_that_resumes_to_the_same_film_and_no
 #[test]
 fn a_render_that_was_killed_twice_is_resumed_twice() {
     let (dir, film) = begin();
-    let more = ["-b", "cpu-bvh", "-o", "two.film", "--checkpoint", "c.film", "--checkpoint-every", "0.01"];
-    let whole = [&RENDER[..], &[SPP], &more].concat();
+    let group = ["--together", "cpu-bvh,cpu-bvh", "--schedule", "demand", "-o", "two.film"];
+    let checkpoint = ["--checkpoint", "c.film", "--checkpoint-every", "0.01"];
+    let whole = [&RENDER[..], &[SPP], &group, &checkpoint].concat();
     for arguments in [&whole[..], &["resume", "c.film"]] {
         let child = lockstep(dir.path(), arguments).spawn().unwrap();
         let start = Instant::now();

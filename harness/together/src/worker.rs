@@ -5,7 +5,7 @@ use crate::wire::{Order, PROTOCOL, Report, receive, send};
 use lockstep_core::film::{InvalidSamples, MAX_SPP};
 use lockstep_core::{Error, Film, PassReport, Renderer, Scene, Settings};
 use rayon::prelude::*;
-use std::io::BufReader;
+use std::io::{BufReader, ErrorKind};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel};
@@ -70,12 +70,19 @@ pub fn serve(
                 let _ = report(&Report::Failed { reason: error.to_string(), lasting }, &[]);
                 Err(error.into())
             }
+            // The coordinator needs this worker no more, and has closed the stream
+            Err(ServeError::Stream(error)) if is_gone(&error) => Ok(()),
             other => other.map(|_| ()),
         };
         // Ends the thread that waits for orders
         let _ = stream.shutdown(std::net::Shutdown::Read);
         result
     })
+}
+
+/// Whether an error says that the other end of the stream is closed.
+fn is_gone(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset)
 }
 
 /// Why a worker ends without an error.
