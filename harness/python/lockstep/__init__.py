@@ -24,14 +24,33 @@ from typing import Any
 
 __all__ = ["Study", "StudyError", "program", "read", "run"]
 
-# The fields that tell what a record is about. Of several about the same the last one counts, as in the reports.
-_ABOUT = (
-    "scene", "target", "a", "b", "spp", "spp_from", "spp_to", "seed", "other_seed", "repeat", "bounce", "seconds",
-    "threads", "quantity", "place", "scope", "configuration", "again",
-)  # fmt: skip
-
-# Kinds whose records are about no point, so that each one counts.
-_ALL_COUNT = frozenset({"note", "skip"})
+# The fields that tell what a record is about, by its kind, as in the reports. Of several about the same the last one
+# counts. Of other kinds, such as notes and those of other versions, each one counts.
+_ABOUT = {
+    "difference": ("scene", "a", "b", "spp", "seed", "mode"),
+    "convergence": ("scene", "target", "spp", "seed", "mode"),
+    "timing": ("scene", "target", "spp_from", "spp_to", "seed", "repeat", "mode"),
+    "load": ("scene", "target", "mode"),
+    "bounce": ("scene", "target", "spp_from", "spp_to", "bounce"),
+    "noise": ("scene", "target", "spp", "seed", "other_seed", "mode"),
+    "hits": ("scene", "a", "b", "spp", "seed"),
+    "map": ("scene", "a", "b", "spp", "seed", "quantity"),
+    "divergence": ("scene", "a", "b", "seed", "scope", "spp"),
+    "first_divergence": ("scene", "a", "b", "seed", "place"),
+    "invalid": ("scene", "target", "spp", "seed"),
+    "speedup": ("scene", "target", "seed"),
+    "tune": ("scene", "target", "configuration", "repeat", "again"),
+    "again": ("scene", "target", "spp_from", "spp_to", "seed", "repeat", "mode"),
+    "equal_time": ("scene", "target", "seconds", "seed"),
+    "scaling": ("scene", "target", "threads", "seed"),
+    "sharing": ("scene", "group", "targets", "schedule", "seed"),
+    "film": ("scene", "target", "spp", "seed"),
+    "over_seeds": ("scene", "a", "b", "spp", "mode"),
+    "run_failure": ("scene", "target", "spp", "seed"),
+    "port_similarity": ("a", "b", "shortest"),
+    "port_cost": (),
+    "port_history": (),
+}
 
 # Numbers that JSON cannot hold, and the fields of names and sentences, which hold none.
 _NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -90,9 +109,8 @@ def read(folder: str | os.PathLike[str]) -> Study:
         for name, value in record.items():
             if isinstance(value, str) and name not in _TEXTS:
                 record[name] = _NUMBERS.get(value, value)
-        about = tuple((name, json.dumps(record[name])) for name in _ABOUT if name in record)
-        of_kind = found.setdefault(kind, {})
-        of_kind[number if kind in _ALL_COUNT else about] = record
+        about = tuple(json.dumps(record.get(name)) for name in _ABOUT[kind]) if kind in _ABOUT else number
+        found.setdefault(kind, {})[about] = record
     records = {kind: list(of_kind.values()) for kind, of_kind in found.items()}
     environment = folder / "environment.json"
     try:

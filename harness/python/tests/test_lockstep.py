@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 import tempfile
 import unittest
@@ -35,6 +36,19 @@ class Reading(unittest.TestCase):
         self.assertEqual([r["total_ms"] for r in read.records["timing"]], [2.0])
         self.assertEqual(len(read.records["note"]), 2)
         self.assertEqual(read.kinds, ["timing", "note"])
+
+    def test_records_are_about_what_the_reports_take_them_to_be_about(self):
+        source = (ROOT / "reports" / "records" / "src" / "record.rs").read_text(encoding="utf-8")
+        row = re.compile(r'\] \w+ = "(\w+)"(?: or "\w+")? key \[([^]]*)\];')
+        keys = {kind: tuple(filter(None, fields.split(", "))) for kind, fields in row.findall(source)}
+        self.assertEqual(keys.pop("skip"), ("target", "scene"))
+        self.assertEqual(keys.pop("note"), ("scene", "target", "text"))
+        self.assertEqual(lockstep._ABOUT, keys)
+
+    def test_every_schedule_of_a_group_counts(self):
+        sharing = {"kind": "sharing", "scene": "s", "group": "together(a,b)", "targets": ["a", "b"], "seed": 0}
+        read = study(self.folder.name, {**sharing, "schedule": "equal"}, {**sharing, "schedule": "demand"})
+        self.assertEqual([r["schedule"] for r in read.records["sharing"]], ["equal", "demand"])
 
     def test_a_torn_last_line_is_left_out_and_a_broken_one_before_is_named(self):
         note = {"kind": "note", "text": "x"}
