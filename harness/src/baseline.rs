@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use lockstep_core::folders::data_folder;
 use lockstep_reports::image_io::{atomic_write, atomic_write_text};
-use lockstep_reports::performance::StudyDiff;
+use lockstep_reports::performance::{DiffError, StudyDiff};
+use lockstep_reports::records::Environment;
 use lockstep_reports::study::{Study, files};
 use serde_json::{Value, json};
 
@@ -92,7 +93,19 @@ fn keep_in(data: &Path, study: &Path, name: &BaselineName) -> Result<(), Failure
 /// # Errors
 /// [`Failure::Missing`] where they rendered other images.
 pub(crate) fn compare(before: &Study, after: &Study) -> Result<StudyDiff, Failure> {
-    StudyDiff::of(before, after).map_err(|error| Failure::Missing(error.to_string()))
+    StudyDiff::of(before, after).map_err(incomparable)
+}
+
+/// Refuses a study of other images than the baseline's before any is rendered.
+///
+/// # Errors
+/// [`Failure::Missing`].
+pub(crate) fn check_plan(before: &Study, plan: &Environment) -> Result<(), Failure> {
+    StudyDiff::check_plan(&before.environment, plan).map_err(incomparable)
+}
+
+fn incomparable(error: DiffError) -> Failure {
+    Failure::Missing(error.to_string())
 }
 
 /// The comparison with what failed, for programs.

@@ -88,13 +88,11 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
         plan.repeats = baseline.environment.settings.repeats.max(1);
     }
     let sessions = open(&targets, &plan.options, &mut skipped)?;
+    let environment = plan.environment(&sessions);
+    baseline.as_ref().map_or(Ok(()), |baseline| baseline::check_plan(baseline, &environment))?;
     let control = AaControl::open(&targets, &sessions, &plan)?;
-    let (mut folder, resumes) = Folder::open_or_next(
-        args.out.as_deref(),
-        DEFAULT_FOLDER,
-        &plan.environment(&sessions),
-        args.folder.fresh,
-    )?;
+    let (mut folder, resumes) =
+        Folder::open_or_next(args.out.as_deref(), DEFAULT_FOLDER, &environment, args.folder.fresh)?;
     let root = folder.root().to_owned();
     if resumes {
         say(&format!("lockstep: resuming the study in {}; --fresh starts over", root.display()));

@@ -134,6 +134,10 @@ fn a_study_against_a_kept_one_says_what_is_slower_and_diff_and_history_read_both
     let diff = std::fs::read_to_string(dir.path().join("after/diff.md")).unwrap();
     assert!(diff.contains("| cornell | cpu-bvh | total |") && diff.contains("| unchanged |"), "{diff}");
 
+    let (_, err) = run(&study(&["--baseline", "main", "--bounces", "5", "-o", "other"]), 3);
+    assert!(err.contains("5 bounces") && err.contains("same options"), "{err}");
+    assert!(!dir.path().join("other").exists(), "nothing is rendered that cannot be compared");
+
     // The same study, so much slower that no noise of such short times hides it, and with another film.
     let slow = dir.path().join("slow");
     std::fs::create_dir(&slow).unwrap();

@@ -4,7 +4,7 @@ use super::changed::{self, Machine};
 use super::errors::{ErrorDiff, errors};
 use super::films::{FilmDiff, films};
 use super::times::{TimeDiff, times};
-use crate::records::StudySettings;
+use crate::records::{Environment, StudySettings};
 use crate::statistics::timing::Change;
 use crate::study::Study;
 use serde::Serialize;
@@ -45,7 +45,9 @@ pub enum DiffError {
         after: String,
     },
     /// No scene is in both.
-    #[error("the studies have no scene in common: {before} before, {after} after")]
+    #[error(
+        "the studies have no scene in common: {before} before, {after} after; run both on one scene at least"
+    )]
     Scenes {
         /// Scenes of the earlier.
         before: String,
@@ -74,25 +76,27 @@ impl Common {
 }
 
 impl StudyDiff {
+    /// Refuses a study that could not be compared with an earlier one, by what is known before it is run.
+    ///
+    /// # Errors
+    /// As [`StudyDiff::of`].
+    pub fn check_plan(before: &Environment, after: &Environment) -> Result<(), DiffError> {
+        check_settings(before, after)?;
+        let [before, after] =
+            [before, after].map(|e| e.scenes.keys().map(String::as_str).collect::<Vec<_>>());
+        // An environment that names no scenes tells nothing of them.
+        if before.is_empty() { Ok(()) } else { check_scenes(&before, &after) }
+    }
+
     /// Compares a study with an earlier one.
     ///
     /// # Errors
     /// [`DiffError`] where the settings of the images differ, or no scene is in both.
     pub fn of(before: &Study, after: &Study) -> Result<Self, DiffError> {
-        let images = |s: &StudySettings| {
-            format!("{}×{}, {} bounces, {}, seed {}", s.width, s.height, s.bounces, s.integrator, s.seed)
-        };
-        let settings = [before, after].map(|study| images(&study.environment.settings));
-        if settings[0] != settings[1] {
-            let [before, after] = settings;
-            return Err(DiffError::Settings { before, after });
-        }
+        check_settings(&before.environment, &after.environment)?;
+        check_scenes(&before.scenes(), &after.scenes())?;
         let mut not_compared = Vec::new();
         let scenes = common_scenes(before, after, &mut not_compared);
-        if !before.scenes().iter().any(|scene| after.scenes().contains(scene)) {
-            let [before, after] = [before, after].map(|study| study.scenes().join(", "));
-            return Err(DiffError::Scenes { before, after });
-        }
         let machine = Machine::of(&before.environment, &after.environment);
         let common = Common { scenes, machine };
         for (have, lack, when) in [(before, after, "before"), (after, before, "after")] {
@@ -149,6 +153,24 @@ impl StudyDiff {
         };
         format!("Times: {}. Films: {films}.", parts.join(", "))
     }
+}
+
+/// Refuses studies of other images.
+fn check_settings(before: &Environment, after: &Environment) -> Result<(), DiffError> {
+    let images = |s: &StudySettings| {
+        format!("{}×{}, {} bounces, {}, seed {}", s.width, s.height, s.bounces, s.integrator, s.seed)
+    };
+    let [before, after] = [before, after].map(|environment| images(&environment.settings));
+    if before == after { Ok(()) } else { Err(DiffError::Settings { before, after }) }
+}
+
+/// Refuses studies without a scene in common.
+fn check_scenes(before: &[&str], after: &[&str]) -> Result<(), DiffError> {
+    if before.iter().any(|scene| after.contains(scene)) {
+        return Ok(());
+    }
+    let [before, after] = [before, after].map(|scenes| scenes.join(", "));
+    Err(DiffError::Scenes { before, after })
 }
 
 /// The scenes that both studies have and that are the same; why others are not compared goes to `not_compared`.

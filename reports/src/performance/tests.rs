@@ -125,7 +125,9 @@ fn scenes_and_targets_of_one_study_alone_are_named_and_other_settings_refused() 
 
     let mut larger = study("bb", &rounds(100.0), "f");
     larger.environment.settings.width = 16;
-    let error = StudyDiff::of(&before, &larger).unwrap_err().to_string();
+    let error = StudyDiff::of(&before, &larger).unwrap_err();
+    assert_eq!(StudyDiff::check_plan(&before.environment, &larger.environment), Err(error.clone()));
+    let error = error.to_string();
     assert!(error.contains("8×8") && error.contains("16×8") && error.contains("same options"), "{error}");
 
     let mut renamed = study("bb", &rounds(100.0), "f");
@@ -133,6 +135,13 @@ fn scenes_and_targets_of_one_study_alone_are_named_and_other_settings_refused() 
     renamed.convergences.clear();
     let error = StudyDiff::of(&before, &renamed).unwrap_err();
     assert!(matches!(error, DiffError::Scenes { .. }), "{error}");
+
+    let planned = |scene: &str| {
+        let scenes = [(scene.to_owned(), "hash".to_owned())].into();
+        Environment { scenes, ..environment("a") }
+    };
+    assert_eq!(StudyDiff::check_plan(&planned("s"), &planned("s")), Ok(()));
+    assert_eq!(StudyDiff::check_plan(&planned("s"), &planned("r")), Err(error));
 }
 
 #[test]
