@@ -52,12 +52,7 @@ pub(crate) struct Target {
 impl Target {
     /// The error where it is needed and absent.
     pub(crate) fn absent(&self) -> Option<Failure> {
-        let absence = self.state.as_ref().err()?;
-        Some(Failure::TargetAbsent {
-            target: self.id.to_string(),
-            reason: absence.reason.clone(),
-            remedy: absence.remedy.clone(),
-        })
+        self.state.as_ref().err().map(|absence| Failure::absent(&self.id, absence))
     }
 
     /// Whether it is here and promises identity with every other exact target.

@@ -1,5 +1,6 @@
 //! How the program ends: exit codes, and the errors that lead to them.
 
+use lockstep_core::{TargetId, Unavailable};
 use lockstep_reports::ReportError;
 use lockstep_reports::image_io::{ReadError, WriteError};
 use lockstep_reports::metrics::MetricError;
@@ -134,6 +135,12 @@ impl From<MapError> for Failure {
 }
 
 impl Failure {
+    /// The error of a target that is needed and absent.
+    pub(crate) fn absent(target: &TargetId, absence: &Unavailable) -> Self {
+        let Unavailable { reason, remedy } = absence.clone();
+        Self::TargetAbsent { target: target.to_string(), reason, remedy }
+    }
+
     /// Attaches an act and a path to an error of the file system.
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();

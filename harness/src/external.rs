@@ -128,11 +128,9 @@ impl Externals {
         }
         self.all.iter().filter(|e| e.id.backend == word && e.id.device.is_some()).collect()
     }
-}
 
-impl Externals {
     /// The failure of a word that means no target, with the programs that there are beside Lockstep's own.
-    pub(crate) fn also(&self, failure: Failure) -> Failure {
+    pub(crate) fn name_in(&self, failure: Failure) -> Failure {
         match failure {
             Failure::Usage(text) => {
                 let listed = self.all.iter().filter(|external| external.listed);
@@ -151,10 +149,12 @@ impl Externals {
         let mut others = Vec::new();
         for word in words {
             let named = self.named(word);
-            match named.iter().find_map(|external| external.absent()) {
-                _ if named.is_empty() => others.push(word.clone()),
-                Some(absent) if named.iter().all(|external| external.state.is_err()) => return Err(absent),
-                _ => {}
+            match named.first() {
+                None => others.push(word.clone()),
+                Some(first) if named.iter().all(|external| external.state.is_err()) => {
+                    first.executable()?;
+                }
+                Some(_) => {}
             }
         }
         Ok(others)
@@ -162,14 +162,13 @@ impl Externals {
 }
 
 impl External {
-    /// The error where it is needed and absent.
-    pub(crate) fn absent(&self) -> Option<Failure> {
-        let absence = self.state.as_ref().err()?;
-        Some(Failure::TargetAbsent {
-            target: self.id.to_string(),
-            reason: absence.reason.clone(),
-            remedy: absence.remedy.clone(),
-        })
+    /// The executable.
+    ///
+    /// # Errors
+    /// [`Failure::TargetAbsent`] where there is none.
+    fn executable(&self) -> Result<&Path, Failure> {
+        let found = self.state.as_ref().map_err(|absence| Failure::absent(&self.id, absence));
+        found.map(PathBuf::as_path)
     }
 }
 

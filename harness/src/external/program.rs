@@ -82,15 +82,10 @@ impl Program {
     /// # Errors
     /// [`Failure::TargetAbsent`] where it is not there, or does not tell its version.
     pub(crate) fn open(external: &External) -> Result<Self, Failure> {
-        let executable = match (&external.state, external.absent()) {
-            (_, Some(absent)) => return Err(absent),
-            (Ok(executable), None) => executable.clone(),
-            (Err(absence), None) => return Err(lockstep_core::Error::from(absence.clone()).into()),
-        };
         let mut program = Self {
             id: external.id.clone(),
             declared: external.declared.clone(),
-            executable,
+            executable: external.executable()?.to_owned(),
             version: String::new(),
         };
         program.version = program.ask_version().map_err(|reason| Failure::TargetAbsent {

@@ -64,7 +64,8 @@ pub(crate) fn select(
     for run in words.chunk_by(|a, b| externals.named(a).is_empty() && externals.named(b).is_empty()) {
         let programs: Vec<&External> = run.iter().flat_map(|word| externals.named(word)).collect();
         if programs.is_empty() {
-            let found = backends::select_in_modes(run, modes).map_err(|failure| externals.also(failure))?;
+            let found =
+                backends::select_in_modes(run, modes).map_err(|failure| externals.name_in(failure))?;
             for target in found {
                 if !selected.iter().any(|s| s.own().is_some_and(|own| own.id == target.id)) {
                     selected.push(target.into());
