@@ -18,7 +18,7 @@ use super::times::{Times, Unit};
 use crate::backends;
 
 /// Seconds after which a run is stopped where the file does not say.
-const TIMEOUT_S: f64 = 3600.0;
+pub(super) const TIMEOUT_S: f64 = 3600.0;
 
 /// The longest such time, so that every limit is one that a clock can hold: a year.
 const MAX_TIMEOUT_S: f64 = 365.0 * 86_400.0;

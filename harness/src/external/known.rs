@@ -9,7 +9,7 @@ use lockstep_setup::mitsuba;
 use regex_lite::Regex;
 
 use super::command::{Command, Words};
-use super::document::Format;
+use super::document::{Format, TIMEOUT_S};
 use super::template::{Placeholder, Template};
 use super::times::{Times, Unit};
 use super::{Declared, External};
@@ -24,8 +24,8 @@ const MITSUBA_VARIANTS: [&str; 3] = [MITSUBA_VARIANT, "llvm_ad_rgb", "cuda_ad_rg
 /// The program that renders a scene written for Mitsuba; it lies beside the scene.
 const MITSUBA_RENDER: &str = include_str!("mitsuba_render.py");
 
-/// Seconds after which a run is stopped.
-const TIMEOUT_S: f64 = 3600.0;
+/// The name of its file.
+const MITSUBA_FILE: &str = "render.py";
 
 /// How a program gets its scenes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,14 @@ pub(crate) enum SceneInput {
 }
 
 impl SceneInput {
+    /// The file that the program is given of a scene that was written into a folder; `None` where scenes are named.
+    pub(crate) fn file(self, folder: &Path) -> Option<PathBuf> {
+        match self {
+            Self::Named => None,
+            Self::Mitsuba => Some(folder.join(MITSUBA_FILE)),
+        }
+    }
+
     /// Writes a scene into a folder where the program needs that: what the program is given, and what it cannot express.
     ///
     /// # Errors
@@ -55,7 +63,7 @@ impl SceneInput {
 /// [`Failure::Core`] and [`Failure::Io`] for files that cannot be written.
 pub(crate) fn write_for_mitsuba(scene: &Scene, folder: &Path) -> Result<Exported, Failure> {
     let exported = export::to_mitsuba(scene, folder)?;
-    let program = folder.join("render.py");
+    let program = folder.join(MITSUBA_FILE);
     std::fs::write(&program, MITSUBA_RENDER).map_err(Failure::io("write", &program))?;
     Ok(Exported { file: program, ..exported })
 }

@@ -16,7 +16,7 @@ use super::rendered::Rendered;
 use crate::bvh_cache;
 use crate::chunking::{Chunking, Pass};
 use crate::exit::Failure;
-use crate::external::{Ended, Program, Request, RunError, SceneInput};
+use crate::external::{Ended, Program, Request, RunError};
 use crate::render::read_film;
 use crate::scenes;
 
@@ -291,15 +291,11 @@ impl TargetSession {
             Engine::Renderer(..) => None,
             Engine::Program(runs) => {
                 let spp = plan.schedule.levels.first().copied().unwrap_or(1);
-                let named = plan.scenes.iter().zip(&plan.words);
-                let words: Vec<String> = named
-                    .map(|(scene, spec)| match runs.program.scene_input() {
-                        SceneInput::Named => word_of(spec),
-                        SceneInput::Mitsuba => {
-                            written_to(&self.id, scene).join("render.py").to_string_lossy().into_owned()
-                        }
-                    })
-                    .collect();
+                let word = |(scene, spec): (&Scene, &String)| {
+                    let file = runs.program.scene_input().file(&written_to(&self.id, scene));
+                    file.map_or_else(|| word_of(spec), |file| file.to_string_lossy().into_owned())
+                };
+                let words: Vec<String> = plan.scenes.iter().zip(&plan.words).map(word).collect();
                 let request = |(scene, word)| request(scene, word, &plan.settings, spp);
                 let names = plan.scenes.iter().map(|scene| scene.name.as_str());
                 let first: Vec<Request<'_>> =
