@@ -108,8 +108,7 @@ struct TimesTable {
     pointer: String,
     #[serde(default)]
     wall: bool,
-    #[serde(default)]
-    unit: Unit,
+    unit: Option<Unit>,
 }
 
 /// A file's text, to tell lines.
@@ -251,18 +250,22 @@ impl TimesTable {
         if !self.pointer.is_empty() && self.json.is_none() {
             return Err("`pointer` goes with `json`".to_owned());
         }
+        if self.unit.is_some() && self.wall {
+            return Err("`unit` goes with `regex` or `json`".to_owned());
+        }
+        let unit = self.unit.unwrap_or_default();
         match (&self.regex, &self.json, self.wall) {
             (Some(text), None, false) => {
                 let regex = Regex::new(text).map_err(|e| format!("`regex` is no regular expression: {e}"))?;
                 match regex.captures_len() {
                     0 | 1 => Err(format!("`regex` has no group around the number, as in `{text}(\\S+)`")),
-                    _ => Ok(Times::Printed { regex, unit: self.unit }),
+                    _ => Ok(Times::Printed { regex, unit }),
                 }
             }
             (None, Some(file), false) => Ok(Times::Json {
                 file: Template::parse(file).map_err(|why| why.to_string())?,
                 pointer: self.pointer.clone(),
-                unit: self.unit,
+                unit,
             }),
             (None, None, true) => Ok(Times::Wall),
             _ => Err("`times` has one of `regex`, `json` and `wall = true`".to_owned()),

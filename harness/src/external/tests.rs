@@ -77,6 +77,7 @@ fn what_is_wrong_is_refused_with_its_line_and_a_remedy() {
         (with("times = { regex = '(' }"), "3: `regex` is no regular expression"),
         (with("times = { regex = 'took ' }"), "3: `regex` has no group around the number"),
         (with("times = { wall = true, pointer = '/a' }"), "3: `pointer` goes with `json`"),
+        (with("times = { wall = true, unit = 'ms' }"), "3: `unit` goes with `regex` or `json`"),
         (with("times = { json = '{spp', pointer = '/a' }"), "3: a brace stands alone"),
         (with("timeout_s = 0.0"), "3: `timeout_s` is a number of seconds above 0"),
         (with("timeout_s = inf"), "3: `timeout_s` is a number of seconds above 0"),
