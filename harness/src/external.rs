@@ -45,7 +45,7 @@ pub(crate) struct External {
 }
 
 /// A program as a file declares it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Declared {
     /// The command that renders.
     pub(crate) command: Command,

@@ -245,8 +245,7 @@ impl Program {
         };
         let image = image::read(out, (request.width, request.height))?;
         let wall_ms = wall.as_secs_f64() * 1e3;
-        let text = if self.declared.times == super::times::Times::Wall { String::new() } else { printed() };
-        let ms = self.declared.times.read(wall_ms, &text, &self.declared.command.dir, values);
+        let ms = self.declared.times.read(wall_ms, printed, &self.declared.command.dir, values);
         Ok(Ended::Image(image, ms.map_err(|why| (RunFault::NoTime, why))?))
     }
 }
