@@ -90,7 +90,7 @@ impl<'a> Lab<'a> {
         self.sessions.iter().any(|session| session.id == *target && session.is_program())
     }
 
-    /// What was found, or nothing where a program failed, which is then recorded.
+    /// The finding, or nothing where a program failed, which is then recorded.
     ///
     /// # Errors
     /// Every other failure, and those of the folder.

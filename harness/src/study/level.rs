@@ -49,7 +49,7 @@ pub(crate) struct Outcome {
     pub(crate) pass: PassReport,
     /// The film or image at the level.
     pub(crate) rendered: Rendered,
-    /// What was rendered at the level before, where its samples are among these.
+    /// The film or image at the level before, where its samples are among these.
     pub(crate) before: Option<Rendered>,
     /// Mean radiance.
     pub(crate) image: LinearImage,

@@ -7,7 +7,7 @@ use lockstep_reports::image_io::LinearImage;
 use crate::exit::Failure;
 use crate::render::image_of;
 
-/// What a target has rendered.
+/// A film or an image.
 #[derive(Clone, Debug)]
 pub(crate) enum Rendered {
     /// A renderer's film.

@@ -32,11 +32,11 @@ pub(crate) struct TargetSession {
     /// Samples of every pixel in its film.
     spp: u32,
     clock: RenderClock,
-    /// What was rendered at the end of the last level.
+    /// The film or image at the end of the last level.
     pub(crate) last: Option<Rendered>,
 }
 
-/// What renders.
+/// The renderer or program of a target.
 enum Engine {
     /// A renderer, which adds samples to its film.
     Renderer(Box<dyn Renderer>, Chunking),
@@ -51,7 +51,7 @@ struct ProgramRuns {
     root: PathBuf,
     /// Scenes by name, as the program gets them.
     words: BTreeMap<String, String>,
-    /// What it cannot express of the scene that was written for it last, until it is asked for.
+    /// The features of the scene written last that it cannot express, until they are asked for.
     differences: Vec<String>,
     image: Option<Rendered>,
     /// Seconds that a sample of every pixel took in the last run.
@@ -131,7 +131,7 @@ impl TargetSession {
         }
     }
 
-    /// What a program cannot express of the scene that was written for it last, told once.
+    /// The features of the scene written last that a program cannot express, told once.
     pub(crate) fn take_differences(&mut self) -> Vec<String> {
         match &mut self.engine {
             Engine::Renderer(..) => Vec::new(),

@@ -94,7 +94,7 @@ impl EqualTime<'_> {
     }
 }
 
-/// What was rendered, and in how many milliseconds.
+/// A film or image, and the milliseconds that it took.
 type Timed = (Rendered, f64);
 
 /// A film after a time, and the time taken; `None` where the user stopped it. Passes are added until no further sample
