@@ -23,7 +23,7 @@ impl Bar {
         Self::of_step("", message, samples)
     }
 
-    /// A bar with the step's place before the message, such as `scene 1 of 3`.
+    /// A bar with the step's place before the message, such as `1 of 3`; nothing before it where the place is empty.
     pub(crate) fn of_step(place: &str, message: &str, samples: u64) -> Self {
         let bar = ProgressBar::new(samples);
         let template = "{prefix}{msg:32} {bar:32.cyan} {pos:>6}/{len} spp  {elapsed:.dim} left {eta:.dim}";
@@ -100,11 +100,11 @@ mod tests {
     #[test]
     fn where_there_is_no_terminal_a_line_is_due_every_ten_seconds() {
         let start = Instant::now();
-        let bar = Bar { last_line: Some(Mutex::new(start)), ..Bar::of_step("scene 1 of 2", "cornell", 100) };
+        let bar = Bar { last_line: Some(Mutex::new(start)), ..Bar::of_step("1 of 2", "cornell", 100) };
         bar.add(30);
         let at = |seconds| bar.line_at(start + Duration::from_secs(seconds));
         assert_eq!(at(9), None);
-        assert_eq!(at(10).unwrap(), "lockstep: scene 1 of 2: cornell: 30 of 100 spp");
+        assert_eq!(at(10).unwrap(), "lockstep: 1 of 2: cornell: 30 of 100 spp");
         assert_eq!((at(11), at(19)), (None, None));
         assert!(at(20).is_some());
         assert_eq!(Bar::hidden().line_at(start + Duration::from_secs(99)), None);

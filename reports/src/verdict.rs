@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_promises_no_identity_is_with_verdict_by_noise() {
+    fn a_target_that_promises_no_identity_is_tested_against_noise() {
         let free = DeviceInfo { target: "y".into(), exact: false, ..DeviceInfo::default() };
         let verdict_of = |words: &str, pair: &str| {
             let records = vec![

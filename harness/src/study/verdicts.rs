@@ -11,8 +11,8 @@ use super::rendered::Rendered;
 use crate::exit::Failure;
 
 /// Adds verdict, tests and the error of the level's own samples to the comparison of two outcomes, and makes
-/// their p-value map where there were tests. The targets of a study share their random numbers, so their
-/// samples are paired.
+/// their p-value map where there were tests. Lockstep's own targets share their random numbers, so samples are
+/// paired, which holds for programs too, which share none.
 ///
 /// # Errors
 /// [`Failure::Comparison`] for images that cannot be compared.

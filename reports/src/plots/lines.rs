@@ -225,8 +225,7 @@ fn draw_labels(area: &Area, series: &[Series], frame: &Frame) -> Drawn {
     Ok(())
 }
 
-/// A place on the horizontal axis: round numbers as they are, whole thousands and millions in short.
-/// The text at a place of the horizontal axis.
+/// The text at a place of the horizontal axis: its mark's name, or its number.
 fn place_text(plot: &LinePlot, value: f64) -> String {
     plot.x.text_at(value).map_or_else(|| x_text(value), str::to_owned)
 }
@@ -238,6 +237,7 @@ fn mark_every(plot: &LinePlot, frame: &Frame) -> usize {
     (widest * plot.x.names.len() as i32).div_euclid(room) as usize + 1
 }
 
+/// A number on the horizontal axis: round ones as they are, whole thousands and millions in short.
 fn x_text(value: f64) -> String {
     for (least, unit, name) in [(1e6, 1e6, "M"), (1e4, 1e3, "k")] {
         if value >= least && value % unit == 0.0 {
