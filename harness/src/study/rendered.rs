@@ -7,7 +7,7 @@ use lockstep_reports::image_io::LinearImage;
 use crate::exit::Failure;
 use crate::render::image_of;
 
-/// A film or an image.
+/// The film or image that a target has rendered.
 #[derive(Clone, Debug)]
 pub(crate) enum Rendered {
     /// A renderer's film.
