@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep_core::film::MAX_SPP;
 use lockstep_core::{Integrator, MAX_BOUNCES, Mode, Settings};
-use lockstep_reports::records::Environment;
+use lockstep_reports::records::shell_line;
 use lockstep_scenes::{LoadOptions, View};
 use lockstep_together::Schedule;
 
@@ -180,7 +180,7 @@ impl SceneArgs {
         let flags = [("--both-sides", self.both_sides), ("--allow-outside", self.allow_outside)];
         let flags = flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag.to_owned());
         let words = std::iter::once(scene.to_owned()).chain(valued.into_iter().flatten().flatten());
-        Environment { command: words.chain(flags).collect(), ..Environment::default() }.command_line()
+        shell_line(&words.chain(flags).collect::<Vec<_>>())
     }
 
     /// The loader's options.

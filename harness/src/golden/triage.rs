@@ -3,7 +3,7 @@
 use lockstep_core::Mode;
 use lockstep_core::{OpenOptions, Renderer, Scene, TargetId};
 use lockstep_reports::image_io::LinearImage;
-use lockstep_reports::records::Environment;
+use lockstep_reports::records::shell_line;
 
 use super::store::Golden;
 use crate::backends::{self, Target};
@@ -75,8 +75,7 @@ fn changed(spec: &str, reference: &str, golden: &Golden) -> String {
 }
 
 fn shell(words: &[&str]) -> String {
-    let command = words.iter().map(|&word| word.to_owned()).collect();
-    Environment { command, ..Environment::default() }.command_line()
+    shell_line(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
 }
 
 /// The pixel with the greatest sum of absolute differences over its channels.
