@@ -54,13 +54,12 @@ fn external_to_json(external: &External) -> Value {
         "command": declared.command.declared(), "times": declared.times.in_words(),
         "declared": declared.declared_at(),
     });
-    let (place, found) = match &external.state {
-        Ok(program) => (("program", json!(program)), None),
-        Err(absence) => (("reason", json!(absence.reason)), Some(json!(absence.remedy))),
-    };
-    target[place.0] = place.1;
-    if let Some(remedy) = found {
-        target["remedy"] = remedy;
+    match &external.state {
+        Ok(program) => target["program"] = json!(program),
+        Err(absence) => {
+            target["reason"] = json!(absence.reason);
+            target["remedy"] = json!(absence.remedy);
+        }
     }
     target
 }

@@ -65,7 +65,7 @@ impl Rendered {
     /// BLAKE3 of the size, the sample count and a film's integers or an image's floats, in hexadecimal.
     pub(crate) fn hash(&self) -> String {
         match self {
-            Self::Film(film) => hash(film.width(), film.height(), film.spp, bytemuck::cast_slice(&film.sums)),
+            Self::Film(film) => film_hash(film),
             Self::Means { image, spp } => {
                 hash(image.width(), image.height(), *spp, bytemuck::cast_slice(image.pixels()))
             }
