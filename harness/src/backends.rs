@@ -131,9 +131,9 @@ impl Target {
     }
 }
 
-/// Whether a word of the command line means any of these targets.
-pub(crate) fn is_known(word: &str) -> bool {
-    select(&[word.to_owned()]).is_ok()
+/// Whether every word of the command line means targets of these.
+pub(crate) fn are_known(words: &[String]) -> bool {
+    select(words).is_ok()
 }
 
 /// Whether a target's name before the `@` is that of one of these backends or their targets, or means something else.

@@ -113,11 +113,11 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
 /// The external targets of a study. Files that nobody named are read only where a word means none of Lockstep's own
 /// targets: what lies beside a scene cannot hinder a study that does not ask for it.
 fn externals(args: &StudyArgs) -> Result<Externals, Failure> {
-    let mut words = args.subject.targets.iter().chain(&args.folder.require);
-    let is_needed = args.targets_file.is_some() || words.any(|word| !backends::is_known(word));
-    match is_needed {
-        true => Externals::find(args.targets_file.as_deref(), &args.subject.scenes),
-        false => Ok(Externals::default()),
+    // Together, since every question looks for devices.
+    let words = [&args.subject.targets[..], &args.folder.require].concat();
+    match args.targets_file.is_none() && backends::are_known(&words) {
+        true => Ok(Externals::default()),
+        false => Externals::find(args.targets_file.as_deref(), &args.subject.scenes),
     }
 }
 

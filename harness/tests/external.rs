@@ -317,8 +317,11 @@ fn programs_are_listed_and_run_only_where_they_are_named() {
 fn a_damaged_file_beside_a_scene_hinders_no_study_that_does_not_ask_for_it() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("targets.toml"), "[mine]\ncomand = []\n").unwrap();
-    let study = |target| ["study", "cornell", "-b", target, "--spp=1", "--size=8x8", "--seeds=1", "-o", "s"];
+    let study = |target| {
+        ["study", "cornell", "-b", target, "--spp=1", "--size=8x8", "--seeds=1", "--fresh", "-o", "s"]
+    };
     expect(dir.path(), &study("cpu-bvh"), 0);
+    expect(dir.path(), &study("together(cpu-bvh,cpu-bvh)"), 0);
     let (_, err) = expect(dir.path(), &study("mine"), 4);
     assert!(err.contains("targets.toml:2: unknown field `comand`"), "{err}");
 }
