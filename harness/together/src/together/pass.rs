@@ -36,9 +36,13 @@ impl Pass {
             outcome: Outcome::Lost,
             backup: lease.backup,
         });
-        let on_their_way = self.rendered.extract_if(.., |_, (worker, ..)| *worker == id);
-        let on_their_way =
-            on_their_way.map(|(_, (_, interval, _))| Interval { outcome: Outcome::Lost, ..interval });
+        let rendered = std::mem::take(&mut self.rendered);
+        let (on_their_way, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            rendered.into_iter().partition(|(_, (worker, ..))| *worker == id);
+        self.rendered = others;
+        let on_their_way = on_their_way
+            .into_values()
+            .map(|(_, interval, _)| Interval { outcome: Outcome::Lost, ..interval });
         self.timeline.intervals.extend(on_their_way.chain(in_work));
         self.scheduler.leave(id);
     }
