@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A light transport algorithm.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Integrator {
     /// Path tracing from the camera with next-event estimation (Kajiya 1986; Veach 1997).

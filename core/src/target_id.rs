@@ -1,6 +1,7 @@
 //! Names of targets.
 
 use crate::mode::Mode;
+use crate::settings::{Integrator, Settings};
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::fmt;
@@ -10,9 +11,11 @@ use std::str::FromStr;
 const DEVICE: char = '@';
 /// Ends the label of the fast build.
 const FAST: &str = "+fast";
+/// Separates the integrator, which comes last.
+const INTEGRATOR: char = '+';
 
 /// A target: a backend on a device in a mode. Written as `cpu-bvh`, `opencl@pocl` or `cuda@0+fast`, on the command line
-/// and in records.
+/// and in records. Where a study compares integrators, each is a target of its own: `cpu-bvh+bpt`.
 ///
 /// Every text is the name of some target, so parsing cannot fail. The device is what follows the first `@`; a text with
 /// parentheses, such as `together(cuda@0,cpu-bvh)`, names a composite and has no device of its own.
@@ -25,6 +28,8 @@ pub struct TargetId {
     pub device: Option<String>,
     /// The arithmetic.
     pub mode: Mode,
+    /// The integrator, where targets differ in it; `None` for that of the settings.
+    pub integrator: Option<Integrator>,
 }
 
 impl TargetId {
@@ -34,12 +39,30 @@ impl TargetId {
         Self { mode, ..self.clone() }
     }
 
-    /// Backend and device without the mode: `opencl@pocl`.
-    pub fn device_label(&self) -> String {
-        self.in_mode(Mode::Exact).to_string()
+    /// The same target by an integrator of its own.
+    #[must_use]
+    pub fn by(&self, integrator: Integrator) -> Self {
+        Self { integrator: Some(integrator), ..self.clone() }
     }
 
-    /// Backend and mode without the device, which is one application on all its devices: `opencl+fast`.
+    /// The target that renders for this one, without the integrator: `cuda@0+fast`.
+    #[must_use]
+    pub fn renderer(&self) -> Self {
+        Self { integrator: None, ..self.clone() }
+    }
+
+    /// Settings in the target's mode and, where it has one of its own, by its integrator.
+    #[must_use]
+    pub fn settings(&self, shared: &Settings) -> Settings {
+        Settings { mode: self.mode, integrator: self.integrator.unwrap_or(shared.integrator), ..*shared }
+    }
+
+    /// Backend and device without mode and integrator: `opencl@pocl`.
+    pub fn device_label(&self) -> String {
+        self.renderer().in_mode(Mode::Exact).to_string()
+    }
+
+    /// Backend, mode and integrator without the device, which is one application on all its devices: `opencl+fast`.
     pub fn application(&self) -> String {
         Self { device: None, ..self.clone() }.to_string()
     }
@@ -47,15 +70,19 @@ impl TargetId {
 
 impl From<&str> for TargetId {
     fn from(label: &str) -> Self {
-        let (name, mode) = match label.strip_suffix(FAST) {
+        let (name, integrator) = match label.rsplit_once(INTEGRATOR) {
+            Some((name, last)) => last.parse().map_or((label, None), |integrator| (name, Some(integrator))),
+            None => (label, None),
+        };
+        let (name, mode) = match name.strip_suffix(FAST) {
             Some(name) => (name, Mode::Fast),
-            None => (label, Mode::Exact),
+            None => (name, Mode::Exact),
         };
         let (backend, device) = match name.split_once(DEVICE) {
             Some((backend, device)) if !backend.contains('(') => (backend, Some(device.to_owned())),
             _ => (name, None),
         };
-        Self { backend: backend.to_owned(), device, mode }
+        Self { backend: backend.to_owned(), device, mode, integrator }
     }
 }
 
@@ -85,9 +112,12 @@ impl fmt::Display for TargetId {
         if let Some(device) = &self.device {
             write!(f, "{DEVICE}{device}")?;
         }
-        match self.mode {
-            Mode::Exact => Ok(()),
-            Mode::Fast => f.write_str(FAST),
+        if self.mode == Mode::Fast {
+            f.write_str(FAST)?;
+        }
+        match self.integrator {
+            Some(integrator) => write!(f, "{INTEGRATOR}{integrator}"),
+            None => Ok(()),
         }
     }
 }
@@ -112,6 +142,17 @@ mod tests {
             assert_eq!((id.backend.as_str(), id.device.as_deref(), id.mode), (backend, device, mode));
             assert_eq!(id.to_string(), label);
         }
+    }
+
+    #[test]
+    fn the_integrator_of_a_label_is_what_follows_the_last_plus_if_there_is_one_of_that_name() {
+        let id = TargetId::from("cuda@0+fast+bpt");
+        assert_eq!((id.mode, id.integrator), (Mode::Fast, Some(Integrator::Bpt)));
+        assert_eq!(id.to_string(), "cuda@0+fast+bpt");
+        assert_eq!((id.renderer().to_string(), id.device_label()), ("cuda@0+fast".into(), "cuda@0".into()));
+        assert_eq!(TargetId::from("cpu-bvh").by(Integrator::Path).to_string(), "cpu-bvh+path");
+        let other = TargetId::from("mine+new");
+        assert_eq!((other.backend.as_str(), other.integrator), ("mine+new", None));
     }
 
     #[test]

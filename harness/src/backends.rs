@@ -4,9 +4,10 @@
 mod null;
 
 use lockstep_conformance::{OpenReference, OpenTargetProbes, Suite};
-use lockstep_core::Mode;
 use lockstep_core::TranslationUnit;
-use lockstep_core::{Backend, DeviceInfo, OpenOptions, Renderer, TargetId, TargetStatus, Unavailable};
+use lockstep_core::{
+    Backend, DeviceInfo, Integrator, Mode, OpenOptions, Renderer, TargetId, TargetStatus, Unavailable,
+};
 use lockstep_cpu::BVH_TARGET;
 use lockstep_scenes::LoadOptions;
 
@@ -100,6 +101,12 @@ impl Target {
             info.exact = false;
         }
         self.backend.modes().contains(&mode).then_some(other)
+    }
+
+    /// The target by each integrator; itself where there are none.
+    pub(crate) fn by_each(&self, integrators: &[Integrator]) -> Vec<Self> {
+        let by = |&integrator: &Integrator| Self { id: self.id.by(integrator), ..self.clone() };
+        if integrators.is_empty() { vec![self.clone()] } else { integrators.iter().map(by).collect() }
     }
 
     /// Whether a user's word means this target: its name, its backend's name, or name and device as in

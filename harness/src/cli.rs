@@ -488,6 +488,15 @@ pub(crate) struct StudyArgs {
     pub(crate) spp: Option<SppSchedule>,
     #[command(flatten, next_help_heading = RENDER)]
     pub(crate) image: ImageArgs,
+    /// Compare these integrators as targets are compared: each on every target, the first for the reference too
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        conflicts_with = "integrator",
+        help_heading = RENDER
+    )]
+    pub(crate) integrators: Vec<Integrator>,
     /// Seeds rendered on every target, counting up from the first [default: 1, and a second for the noise
     /// floor]
     #[arg(
@@ -567,6 +576,13 @@ impl StudyArgs {
             && (self.spp.is_none() && self.image.size.is_none() && self.times.is_empty() && !more)
             && self.image.bounces == Settings::default().bounces
             && self.image.integrator == Settings::default().integrator
+            && self.integrators.is_empty()
+    }
+
+    /// The settings that the options ask for, with the first integrator where there are several.
+    pub(crate) fn settings(&self, default_size: Size) -> Settings {
+        let settings = self.image.settings(default_size);
+        Settings { integrator: self.integrators.first().copied().unwrap_or(settings.integrator), ..settings }
     }
 }
 

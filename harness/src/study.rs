@@ -33,7 +33,9 @@ use lockstep_core::{Mode, TargetId};
 use lockstep_reports::image_io::atomic_write_text;
 use lockstep_reports::records::{Difference, DivergenceScope, RunFailure};
 use lockstep_reports::study::{Study, files};
-use lockstep_reports::tables::{equal_time_sentences, path_sentences, round_sentences, scaling_sentences};
+use lockstep_reports::tables::{
+    efficiency_sentences, equal_time_sentences, path_sentences, round_sentences, scaling_sentences,
+};
 use lockstep_reports::verdict::{StudyVerdict, verdict};
 use lockstep_setup as setup;
 use serde_json::{Value, json};
@@ -76,7 +78,7 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
     let mut skipped = Vec::new();
     let modes: Vec<Mode> = args.modes.iter().map(|&mode| mode.into()).collect();
-    let mut targets = study_target::select(&externals, &args.subject.targets, &modes)?;
+    let mut targets = study_target::select(&externals, &args.subject.targets, &modes, &args.integrators)?;
     if args.is_default_work() {
         let own: Vec<Target> = targets.iter().filter_map(StudyTarget::own).cloned().collect();
         targets.extend(backends::first_fast_build(&own).map(StudyTarget::from));
@@ -214,15 +216,18 @@ fn failures(study: &Study, exact: &[TargetId]) -> Vec<String> {
             r.scene, r.target, r.spp, r.non_finite, r.negative, r.clamped
         )
     });
-    let promises = |label: &String| exact.contains(&TargetId::from(label.as_str()));
-    let differing = study.differences.iter().filter(|d| !d.identical && promises(&d.a) && promises(&d.b));
+    let promises = |d: &Difference| {
+        let (a, b) = (TargetId::from(d.a.as_str()), TargetId::from(d.b.as_str()));
+        a.integrator == b.integrator && exact.contains(&a) && exact.contains(&b)
+    };
+    let differing = study.differences.iter().filter(|d| !d.identical && promises(d));
     let broken = differing.map(|d| {
         format!(
             "{} and {} promise identical images but differ in {} pixels of {} at {} spp",
             d.a, d.b, d.pixels_differing, d.scene, d.spp
         )
     });
-    let open = study.differences.iter().filter(|d| !promises(&d.a) || !promises(&d.b));
+    let open = study.differences.iter().filter(|d| !promises(d));
     let biased = open.filter_map(|d| {
         let finding = match d.verdict.as_str() {
             "biased" => "differ by more than noise",
@@ -275,7 +280,12 @@ fn text(study: &Study, verdict: &StudyVerdict, folder: &Path) -> String {
     for sentence in path_sentences(study) {
         text.push_str(&format!("  path by path, {sentence}\n"));
     }
-    let timed = [round_sentences(study), equal_time_sentences(study), scaling_sentences(study)];
+    let timed = [
+        round_sentences(study),
+        equal_time_sentences(study),
+        efficiency_sentences(study),
+        scaling_sentences(study),
+    ];
     for sentence in timed.concat() {
         text.push_str(&format!("  {sentence}\n"));
     }

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use lockstep_reports::image_io::read_image;
 use support::{count, expect, finish, lockstep, records, study};
 
 #[test]
@@ -85,6 +86,31 @@ fn every_pair_is_compared_at_every_level() {
     assert_eq!(count(&records, "noise"), 2 * 3, "each against itself under another seed");
     let summary = std::fs::read_to_string(dir.path().join("s/summary.md")).unwrap();
     assert!(summary.contains("## Verdicts") && summary.contains("| broken |"), "{summary}");
+}
+
+#[test]
+fn integrators_are_compared_as_targets_are_and_the_map_tells_which_wins_where() {
+    let dir = tempfile::tempdir().unwrap();
+    let asked = "study cornell -b cpu-bvh --integrators path,bpt --spp 1..4 --time 50ms --size 32x32 --threads=1 --no-setup \
+                 -o s";
+    let asked: Vec<&str> = asked.split_whitespace().collect();
+    let (out, err) = expect(dir.path(), &asked, 0);
+    assert!(out.contains("cpu-bvh+path and cpu-bvh+bpt agree within noise"), "{out}{err}");
+    assert!(out.contains("of the time, and wins in"), "{out}");
+    let folder = dir.path().join("s");
+    let found = records(&folder);
+    assert_eq!((count(&found, "efficiency"), count(&found, "equal_time")), (1, 2));
+    assert!(folder.join("images/cornell.cpu-bvh+path.cpu-bvh+bpt.4spp.s0.efficiency.png").exists());
+    // The image of one is that of a study by that integrator alone.
+    let alone =
+        "study cornell -b cpu-bvh --integrator bpt --spp 1..4 --size 32x32 --threads=1 --no-setup -o alone";
+    expect(dir.path(), &alone.split_whitespace().collect::<Vec<_>>(), 0);
+    let image =
+        |study: &str, name: &str| read_image(&dir.path().join(study).join("images").join(name)).unwrap();
+    assert_eq!(image("s", "cornell.cpu-bvh+bpt.4spp.exr"), image("alone", "cornell.cpu-bvh.4spp.exr"));
+    assert_ne!(image("s", "cornell.cpu-bvh+path.4spp.exr"), image("alone", "cornell.cpu-bvh.4spp.exr"));
+    let (_, err) = expect(dir.path(), &["study", "cornell", "--integrators", "path,pbt"], 2);
+    assert!(err.contains("choose one of path, ao, light, bpt"), "{err}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The verdict of a study.
 
 use crate::format::{count, number, plural};
-use crate::records::{Difference, Mode};
+use crate::records::{Difference, Mode, TargetId};
 use crate::study::{Study, push_new};
 use crate::tuning::{Tuned, tuned};
 
@@ -370,7 +370,7 @@ fn pair_verdicts(study: &Study) -> Vec<PairVerdict> {
                 a: d.a.clone(),
                 b: d.b.clone(),
                 mode: d.mode.as_str().to_owned(),
-                promised: d.mode == Mode::Exact && promises(study, &d.a) && promises(study, &d.b),
+                promised: promises(study, d),
                 points: 0,
                 identical: 0,
                 first_difference: None,
@@ -398,9 +398,12 @@ fn pair_verdicts(study: &Study) -> Vec<PairVerdict> {
     pairs
 }
 
-/// Whether a target promises identical films; records that do not say are of targets that do.
-fn promises(study: &Study, target: &str) -> bool {
-    study.environment.target(target).is_none_or(|t| t.info.exact)
+/// Whether two targets promise identical films: exact ones of one integrator do. Records that do not say are of such
+/// targets.
+fn promises(study: &Study, d: &Difference) -> bool {
+    let is_exact = |target: &str| study.environment.target(target).is_none_or(|t| t.info.exact);
+    let by = |target: &str| TargetId::from(target).integrator;
+    d.mode == Mode::Exact && by(&d.a) == by(&d.b) && is_exact(&d.a) && is_exact(&d.b)
 }
 
 /// [`severity`] where images cannot tell noise from bias.

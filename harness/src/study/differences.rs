@@ -6,6 +6,7 @@ use lockstep_reports::metrics::{Metrics, compare, compare_all};
 use lockstep_reports::records::{Convergence, Difference};
 
 use super::level::{Level, Outcome};
+use super::plan::compared_pairs;
 use super::reference::Reference;
 use super::verdicts;
 use crate::exit::Failure;
@@ -16,23 +17,35 @@ pub(crate) type Compared = (Difference, Option<LinearImage>);
 /// Compares every pair of outcomes of a level. `pixels_differing` and `identical` are about the films'
 /// integers, which are finer than the images; where one is a program's, about the images.
 ///
+/// Two integrators have a verdict at the scene's last level alone: light that one of them finds by rare samples is
+/// missing from its images of few, without a trace in their noise.
+///
 /// # Errors
 /// [`Failure::Metric`] and [`Failure::Comparison`] for images that cannot be compared.
-pub(crate) fn pairs(level: &Level<'_>, outcomes: &[Outcome]) -> Result<Vec<Compared>, Failure> {
+pub(crate) fn pairs(
+    level: &Level<'_>,
+    is_last: bool,
+    outcomes: &[Outcome],
+) -> Result<Vec<Compared>, Failure> {
     let mut records = Vec::new();
-    for (i, a) in outcomes.iter().enumerate() {
-        for b in &outcomes[i + 1..] {
-            let differing = pixels_differing(a, b);
-            let metrics = if differing == 0 { Metrics::EQUAL } else { compare(&a.image, &b.image)? };
-            let (name_a, name_b) = (a.target.to_string(), b.target.to_string());
-            let seed = u64::from(level.seed);
-            let record =
-                Difference::new(level.scene, (&name_a, &name_b), level.to, seed, &metrics, differing == 0);
-            let record = Difference { pixels_differing: differing, ..record };
-            records.push(verdicts::with_verdict((a, b), record)?);
-        }
+    for (a, b) in positions(outcomes) {
+        let (a, b) = (&outcomes[a], &outcomes[b]);
+        let differing = pixels_differing(a, b);
+        let metrics = if differing == 0 { Metrics::EQUAL } else { compare(&a.image, &b.image)? };
+        let (name_a, name_b) = (a.target.to_string(), b.target.to_string());
+        let seed = u64::from(level.seed);
+        let record =
+            Difference::new(level.scene, (&name_a, &name_b), level.to, seed, &metrics, differing == 0);
+        let record = Difference { pixels_differing: differing, ..record };
+        let is_tested = is_last || a.target.integrator == b.target.integrator;
+        records.push(if is_tested { verdicts::with_verdict((a, b), record)? } else { (record, None) });
     }
     Ok(records)
+}
+
+/// The pairs of outcomes that [`pairs`] compares, in its order.
+pub(crate) fn positions(outcomes: &[Outcome]) -> Vec<(usize, usize)> {
+    compared_pairs(&outcomes.iter().map(|outcome| &outcome.target).collect::<Vec<_>>())
 }
 
 fn pixels_differing(a: &Outcome, b: &Outcome) -> u64 {
@@ -114,7 +127,7 @@ mod tests {
     fn the_shortcut_for_equal_films_gives_what_comparing_them_gives() {
         let (a, b) = (outcome("a", [1; 3]), outcome("b", [1; 3]));
         assert_eq!(compare(&a.image, &b.image).unwrap(), Metrics::EQUAL);
-        let record = &pairs(&LEVEL, &[a, b]).unwrap()[0].0;
+        let record = &pairs(&LEVEL, true, &[a, b]).unwrap()[0].0;
         assert!(record.identical && record.errors.psnr == f64::INFINITY && record.seed == 3);
     }
 
@@ -122,14 +135,25 @@ mod tests {
     fn a_difference_too_small_for_the_image_is_still_one_of_the_films() {
         let (a, b) = (outcome("a", [1 << 40; 3]), outcome("b", [(1 << 40) + 1; 3]));
         assert_eq!(a.image, b.image);
-        let record = &pairs(&LEVEL, &[a, b]).unwrap()[0].0;
+        let record = &pairs(&LEVEL, true, &[a, b]).unwrap()[0].0;
         assert_eq!((record.identical, record.pixels_differing, record.errors.mse_linear), (false, 1, 0.0));
+    }
+
+    #[test]
+    fn integrators_are_compared_on_each_target_and_tested_at_the_last_level_alone() {
+        let all = [outcome("a+path", [1; 3]), outcome("a+bpt", [1 << 40; 3]), outcome("b+path", [1; 3])];
+        let found = |is_last| {
+            let records = pairs(&LEVEL, is_last, &all).unwrap().into_iter().map(|(r, _)| r);
+            records.map(|r| format!("{} {} {}", r.a, r.b, !r.verdict.is_empty())).collect::<Vec<_>>()
+        };
+        assert_eq!(found(true), ["a+path a+bpt true", "a+path b+path true"]);
+        assert_eq!(found(false), ["a+path a+bpt false", "a+path b+path true"]);
     }
 
     #[test]
     fn every_pair_is_compared_once() {
         let all = [outcome("a", [1; 3]), outcome("b", [2; 3]), outcome("c", [2; 3])];
-        let records = pairs(&LEVEL, &all).unwrap();
+        let records = pairs(&LEVEL, true, &all).unwrap();
         let found: Vec<_> = records.iter().map(|(r, _)| (r.a.as_str(), r.b.as_str(), r.identical)).collect();
         assert_eq!(found, [("a", "b", false), ("a", "c", false), ("b", "c", true)]);
         assert_eq!(pair_key(&LEVEL, &"a".into(), &"b".into()).scene, records[0].0.scene);

@@ -82,12 +82,13 @@ impl Pair<'_> {
     }
 
     fn worst(&self, path: &DivergingPath) -> WorstPath {
-        let Settings { width, height, bounces, integrator, seed, .. } = self.settings;
+        let [a, b] = self.targets;
+        let Settings { width, height, bounces, integrator, seed, .. } = a.settings(&self.settings);
         let (x, y) = (path.request.pixel % width, path.request.pixel / width);
         let found = &path.divergence;
         let shown =
             |value: &Option<Value>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
-        let [a, b] = self.targets;
+        let (a, b) = (a.renderer(), b.renderer());
         WorstPath {
             x,
             y,

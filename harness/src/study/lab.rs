@@ -288,7 +288,10 @@ impl<'a> Lab<'a> {
         let fit = self.targets_at(&scene.name, top);
         let may_render = |s: &&mut TargetSession| match only_programs {
             true => fit.contains(&s.id),
-            false => s.info.exact && targets.contains(&s.id),
+            false => {
+                let by = s.id.integrator.unwrap_or(self.plan.settings.integrator);
+                s.info.exact && by == self.plan.settings.integrator && targets.contains(&s.id)
+            }
         };
         let chosen = self.sessions.iter_mut().filter(may_render).collect::<Vec<_>>();
         let obtained = if only_programs {

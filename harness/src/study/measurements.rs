@@ -2,6 +2,7 @@
 
 mod aa_control;
 mod convergence;
+mod efficiency;
 mod equal_time;
 mod image_pruning;
 mod noise_floor;
@@ -15,6 +16,7 @@ pub(crate) mod tuning;
 
 pub(crate) use aa_control::AaControl;
 pub(crate) use convergence::Convergence;
+pub(crate) use efficiency::Efficiency;
 pub(crate) use equal_time::EqualTime;
 pub(crate) use image_pruning::ImagePruning;
 pub(crate) use noise_floor::NoiseFloor;
@@ -100,6 +102,12 @@ impl Plan {
         for target in targets {
             for &seconds in &self.times {
                 list.push(Box::new(EqualTime { scene, target: target.clone(), seconds }));
+            }
+        }
+        for (a, b) in pairs(targets) {
+            let (a, b) = (targets[a].clone(), targets[b].clone());
+            if a != b && a.renderer() == b.renderer() {
+                list.push(Box::new(Efficiency { scene, a, b }));
             }
         }
         list.push(Box::new(ImagePruning { scene }));

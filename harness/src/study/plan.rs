@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use lockstep_core::{Error, OpenOptions, Scene, Settings, TargetId};
+use lockstep_core::{Error, Mode, OpenOptions, Scene, Settings, TargetId};
 use lockstep_reports::image_io::read_image;
 use lockstep_reports::records::{Environment, HostInfo, Record, Skip, StudySettings, utc_now};
 use serde_json::Value;
@@ -54,7 +54,7 @@ pub(crate) enum Diagnosis {
     None,
     /// Each fast build with the exact build of the same device.
     FastBuilds,
-    /// Every pair.
+    /// Every pair of one integrator.
     All,
 }
 
@@ -62,8 +62,8 @@ impl Diagnosis {
     pub(super) fn covers(self, a: &TargetId, b: &TargetId) -> bool {
         match self {
             Self::None => false,
-            Self::FastBuilds => a.device_label() == b.device_label(),
-            Self::All => true,
+            Self::FastBuilds => a.in_mode(Mode::Exact) == b.in_mode(Mode::Exact),
+            Self::All => a.integrator == b.integrator,
         }
     }
 }
@@ -120,7 +120,7 @@ impl Plan {
         unread: bool,
         skipped: &mut Vec<Record>,
     ) -> Result<Self, Failure> {
-        let settings = args.image.settings(DEFAULT_SIZE);
+        let settings = args.settings(DEFAULT_SIZE);
         settings.validate()?;
         let seeds = args.seeds.unwrap_or(DEFAULT_SEEDS);
         if settings.seed.checked_add(seeds - 1).is_none() {
@@ -379,6 +379,17 @@ pub(crate) fn open(
         (true, Some(absence)) => Err(absence),
         _ => Ok(opened),
     }
+}
+
+/// The pairs of targets whose images are compared, as positions in a list, the lower first: all of one integrator, and
+/// of two integrators those on one target.
+pub(super) fn compared_pairs(targets: &[&TargetId]) -> Vec<(usize, usize)> {
+    let mut all = pairs(targets);
+    all.retain(|&(a, b)| {
+        let (a, b) = (targets[a], targets[b]);
+        a.integrator == b.integrator || a.renderer() == b.renderer()
+    });
+    all
 }
 
 /// Every pair of positions in a list, the lower first.

@@ -1,6 +1,6 @@
 //! The targets that a study's command line names: Lockstep's own and external programs.
 
-use lockstep_core::{Mode, OpenOptions};
+use lockstep_core::{Integrator, Mode, OpenOptions};
 
 use super::target_session::TargetSession;
 use crate::backends::{self, Target};
@@ -51,7 +51,8 @@ impl StudyTarget {
 }
 
 /// The targets that words mean, each once, in the order of the words. Neighbouring words that mean no programs are
-/// selected together. Programs have no modes.
+/// selected together. Each renders by every one of these integrators in turn, or by that of the settings where there
+/// are none; programs have neither modes nor integrators.
 ///
 /// # Errors
 /// [`Failure::Usage`] for a word that means no target.
@@ -59,6 +60,7 @@ pub(crate) fn select(
     externals: &Externals,
     words: &[String],
     modes: &[Mode],
+    integrators: &[Integrator],
 ) -> Result<Vec<StudyTarget>, Failure> {
     let mut selected: Vec<StudyTarget> = Vec::new();
     for run in words.chunk_by(|a, b| externals.named(a).is_empty() && externals.named(b).is_empty()) {
@@ -66,7 +68,7 @@ pub(crate) fn select(
         if programs.is_empty() {
             let found =
                 backends::select_in_modes(run, modes).map_err(|failure| externals.name_in(failure))?;
-            for target in found {
+            for target in found.iter().flat_map(|target| target.by_each(integrators)) {
                 if !selected.iter().any(|s| s.own().is_some_and(|own| own.id == target.id)) {
                     selected.push(target.into());
                 }

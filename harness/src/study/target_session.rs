@@ -159,7 +159,7 @@ impl TargetSession {
         })
     }
 
-    /// Takes a scene to the target, in its own mode whatever the settings have; its film is empty afterwards.
+    /// Takes a scene to the target, in its own mode and by its own integrator whatever the settings have; its film is empty afterwards.
     ///
     /// # Errors
     /// [`Failure::Core`] of the renderer.
@@ -174,7 +174,7 @@ impl TargetSession {
         let report = match &mut self.engine {
             Engine::Renderer(renderer, chunking) => {
                 *chunking = Chunking::of(&self.id);
-                let report = renderer.load(scene, &Settings { mode: self.id.mode, ..*settings })?;
+                let report = renderer.load(scene, &self.id.settings(settings))?;
                 bvh_cache::warn_if_rebuilt(&scene.name, &report);
                 report
             }

@@ -12,7 +12,7 @@ use crate::exit::Failure;
 
 /// Adds verdict, tests and the error of the level's own samples to the comparison of two outcomes, and makes
 /// their p-value map where there were tests. Lockstep's own targets share their random numbers, so samples are
-/// paired, which holds for programs too, which share none.
+/// paired, which holds for programs and for two integrators too, which share none.
 ///
 /// # Errors
 /// [`Failure::Comparison`] for images that cannot be compared.
@@ -34,7 +34,7 @@ pub(super) fn with_verdict(
     if record.identical {
         return Ok((with(Agreement::Identical, String::new()), None));
     }
-    let rule = rule(a.is_program || b.is_program);
+    let rule = rule(a.is_program || b.is_program || a.target.integrator != b.target.integrator);
     let images = (std::slice::from_ref(&a.image), std::slice::from_ref(&b.image));
     let found = compare_images(images.0, images.1, Pairing::Paired, &rule)?;
     if found.agreement == Agreement::Identical {
@@ -46,9 +46,9 @@ pub(super) fn with_verdict(
     Ok((Difference { tests, ..with(found.agreement, found.reason) }, map))
 }
 
-/// The rule for two targets of a study.
-pub(super) fn rule(any_program: bool) -> DecisionRule {
-    if any_program { DecisionRule::default() } else { DecisionRule::of_films() }
+/// The rule for two targets of a study, which may share no random numbers.
+pub(super) fn rule(share_none: bool) -> DecisionRule {
+    if share_none { DecisionRule::default() } else { DecisionRule::of_films() }
 }
 
 /// The reason why an outcome's samples are invalid, if any are.

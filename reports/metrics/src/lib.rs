@@ -3,10 +3,12 @@
 //! - [`image_io`]: linear images from and to files, and files that are whole or absent.
 //! - [`metrics`]: error metrics between two images.
 //! - [`maps`]: false-colour pictures of differences.
+//! - [`efficiency`]: which of two estimators wins where.
 //! - [`statistics`]: tests that tell bias from noise.
 //! - [`mod@format`]: numbers as people read them.
 //! - [`float`]: numbers that survive JSON.
 
+pub mod efficiency;
 pub mod float;
 pub mod format;
 pub mod image_io;

@@ -7,6 +7,7 @@
 
 mod csv_export;
 mod divergence;
+mod efficiency;
 mod environment;
 mod equal_time;
 mod film;
@@ -29,6 +30,7 @@ mod tune;
 
 pub use csv_export::{records_to_csv, write_records_csv};
 pub use divergence::{Divergence, DivergenceScope, FieldCount, QuantityDivergence};
+pub use efficiency::Efficiency;
 pub use environment::{Environment, Program, StudySettings, TargetInfo, shell_line};
 pub use equal_time::EqualTime;
 pub use film::FilmHash;

@@ -1,9 +1,9 @@
 //! The record: one line of the log, of any kind.
 
 use crate::{
-    Bounce, Convergence, Difference, Divergence, EqualTime, FilmHash, FirstDivergence, Hits, InvalidSamples,
-    Load, Map, Noise, Note, OverSeeds, PortSimilarity, RunFailure, Scaling, Sharing, Skip, Speedup, Timing,
-    Tune, mode,
+    Bounce, Convergence, Difference, Divergence, Efficiency, EqualTime, FilmHash, FirstDivergence, Hits,
+    InvalidSamples, Load, Map, Noise, Note, OverSeeds, PortSimilarity, RunFailure, Scaling, Sharing, Skip,
+    Speedup, Timing, Tune, mode,
 };
 use lockstep_port::cost::Cost;
 use lockstep_port::history::History;
@@ -103,6 +103,8 @@ record_kinds! {
     only [Again] Timing = "again" key [scene, target, spp_from, spp_to, seed, repeat, mode];
     /// The error that a target reaches in a given time.
     [EqualTime] EqualTime = "equal_time" key [scene, target, seconds, seed];
+    /// Two integrators on one target.
+    [Efficiency] Efficiency = "efficiency" key [scene, a, b, spp, seed];
     /// The time of a CPU target by number of threads.
     [Scaling] Scaling = "scaling" key [scene, target, threads, seed];
     /// Several targets on one image.
@@ -252,6 +254,7 @@ mod tests {
             Speedup { total: 1.25, mode: Mode::Fast, ..Default::default() }.into(),
             Record::Again(Timing { repeat: 2, ..Default::default() }),
             EqualTime { seconds: 0.5, reference_spp: Some(64), ..Default::default() }.into(),
+            Efficiency { median: f64::INFINITY, won_by_b: 3, ..Default::default() }.into(),
             Scaling { times_ms: vec![1.5, 2.0], ..Default::default() }.into(),
             PortSimilarity { pairs: vec![Default::default()], ..Default::default() }.into(),
             Record::PortCost(Cost { ports: vec![Default::default()], ..Default::default() }),

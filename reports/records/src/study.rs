@@ -1,9 +1,9 @@
 //! A study as it lies in its folder.
 
 use crate::{
-    Bounce, Convergence, Difference, Divergence, Environment, EqualTime, FilmHash, Hits, InvalidSamples,
-    Load, Map, Noise, Note, OverSeeds, PortSimilarity, Record, RecordError, RunFailure, Scaling, Sharing,
-    Skip, Timing, Tune, read_records,
+    Bounce, Convergence, Difference, Divergence, Efficiency, Environment, EqualTime, FilmHash, Hits,
+    InvalidSamples, Load, Map, Noise, Note, OverSeeds, PortSimilarity, Record, RecordError, RunFailure,
+    Scaling, Sharing, Skip, Timing, Tune, read_records,
 };
 use lockstep_metrics::image_io::{ImageKind, ImageName};
 use lockstep_port::cost::Cost;
@@ -70,6 +70,8 @@ pub struct Study {
     pub again: Vec<Timing>,
     /// Errors after given times.
     pub equal_times: Vec<EqualTime>,
+    /// Two integrators on one target.
+    pub efficiencies: Vec<Efficiency>,
     /// CPU targets by number of threads.
     pub scalings: Vec<Scaling>,
     /// Several targets on one image.
@@ -190,6 +192,7 @@ impl Study {
                 Record::Timing(r) => study.timings.push(r),
                 Record::Again(r) => study.again.push(r),
                 Record::EqualTime(r) => study.equal_times.push(r),
+                Record::Efficiency(r) => study.efficiencies.push(r),
                 Record::Scaling(r) => study.scalings.push(r),
                 Record::Sharing(r) => study.sharings.push(r),
                 Record::PortSimilarity(r) => study.similarities.push(r),

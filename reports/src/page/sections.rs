@@ -137,6 +137,7 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
         ("tuning", "Tuning", part(&["tune-"], &["tune"])),
         ("speed", "Speed", part(&["stages.", "rates."], &["timing", "speedup", "bounces", "load"])),
         ("equal-time", "Equal time", part(&["equal-time."], &["equal-time"])),
+        ("efficiency", "Integrators", part(&[], &["efficiency"])),
         ("scaling", "Thread scaling", part(&["scaling."], &["scaling"])),
         ("sharing", "Several targets together", part(&["sharing."], &["sharing"])),
         ("portability", "Portability", part(&["cascade.", "navigation."], &["portability", "navigation"])),

@@ -5,6 +5,7 @@ mod all_metrics;
 mod bounces;
 mod build;
 mod divergence;
+mod efficiency;
 mod equal_time;
 mod float_metrics;
 mod kernels;
@@ -27,6 +28,7 @@ pub use build::{
     convergence_tables, difference_tables, hits_table, invalid_samples_table, load_table, skip_table,
 };
 pub use divergence::{divergence_tables, path_sentences};
+pub use efficiency::{efficiency_sentences, efficiency_table};
 pub use equal_time::{equal_time_sentences, equal_time_table};
 pub use kernels::kernel_table;
 pub use port::{cost_table, history_table, similarity_tables};
@@ -210,6 +212,7 @@ pub fn all_tables(study: &Study) -> Vec<Table> {
     tables.push(rounds_table(study));
     tables.push(speedup_table(study));
     tables.push(equal_time_table(study));
+    tables.push(efficiency_table(study));
     tables.push(scaling_table(study));
     tables.push(sharing_table(study));
     tables.push(portability_table(study));

@@ -11,7 +11,7 @@ pub fn speedups(timings: &[Timing]) -> Vec<Speedup> {
     let times = stage_times_of(timings);
     let exact = |fast: &StageTimes| {
         let id = TargetId::from(fast.target.as_str());
-        let target = id.device_label();
+        let target = id.in_mode(Mode::Exact).to_string();
         let same = |t: &&StageTimes| {
             t.target == target && (&t.scene, t.seed, t.spp) == (&fast.scene, fast.seed, fast.spp)
         };

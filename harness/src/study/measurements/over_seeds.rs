@@ -1,6 +1,7 @@
-//! The verdict on a program and another target by their images of all seeds.
+//! The verdict on two targets that share no random numbers, by their images of all seeds: a program and another target,
+//! or two integrators.
 //!
-//! A program shares no random numbers with other targets, and the noise of its pixels may be correlated. Images of one
+//! The noise of a program's pixels may be correlated, and that of two integrators is unlike. Images of one
 //! seed leave that noise to be guessed from their difference, in which a bias is too; those of several seeds show it.
 
 use std::ops::ControlFlow;
@@ -16,7 +17,7 @@ use crate::study::differences::pair_key;
 use crate::study::images;
 use crate::study::lab::Lab;
 use crate::study::level::{Level, Outcome};
-use crate::study::plan::pairs;
+use crate::study::plan::compared_pairs;
 use crate::study::runner::{Key, Measurement};
 use crate::study::verdicts;
 
@@ -34,7 +35,7 @@ impl Measurement for OverSeeds<'_> {
             return Vec::new();
         }
         let of_pair = |(a, b): &(TargetId, TargetId)| Key::of(key(&self.level, a, b));
-        compared_pairs(lab, &self.level).iter().map(of_pair).collect()
+        open_pairs(lab, &self.level).iter().map(of_pair).collect()
     }
 
     fn run(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<(), Vec<Record>>, Failure> {
@@ -45,7 +46,7 @@ impl Measurement for OverSeeds<'_> {
             stacks.push((id.clone(), stack(lab, level, &id)?));
         }
         let mut records = Vec::new();
-        for (a, b) in compared_pairs(lab, level) {
+        for (a, b) in open_pairs(lab, level) {
             let of = |id: &TargetId| stacks.iter().find(|(target, _)| target == id).map(|(_, images)| images);
             if let (Some(images_a), Some(images_b)) = (of(&a), of(&b)) {
                 records.extend(self.verdict_on(lab, (&a, images_a), (&b, images_b))?);
@@ -118,15 +119,21 @@ fn key(level: &Level<'_>, a: &TargetId, b: &TargetId) -> records::OverSeeds {
     records::OverSeeds { scene, a, b, spp, mode, ..records::OverSeeds::default() }
 }
 
-/// The pairs with a program in them that rendered a level under several seeds.
-fn compared_pairs(lab: &Lab<'_>, level: &Level<'_>) -> Vec<(TargetId, TargetId)> {
+/// The pairs that share no random numbers and rendered a level under several seeds; of two integrators only at the
+/// last level, as [`crate::study::differences::pairs`] has it.
+fn open_pairs(lab: &Lab<'_>, level: &Level<'_>) -> Vec<(TargetId, TargetId)> {
     if lab.plan.further_seeds().is_empty() {
         return Vec::new();
     }
     let targets = lab.targets_at(level.scene, level.to);
     let pair = |(a, b): (usize, usize)| (targets[a].clone(), targets[b].clone());
-    let all = pairs(&targets).into_iter().map(pair);
-    all.filter(|(a, b)| lab.is_program(a) || lab.is_program(b)).collect()
+    let all = compared_pairs(&targets.iter().collect::<Vec<_>>()).into_iter().map(pair);
+    let is_last = level.to == lab.top(level.scene);
+    let is_open = |(a, b): &(TargetId, TargetId)| match a.integrator == b.integrator {
+        true => lab.is_program(a) || lab.is_program(b),
+        false => is_last,
+    };
+    all.filter(is_open).collect()
 }
 
 /// A target's images of all seeds at a level, the first seed's first.
@@ -144,7 +151,7 @@ pub(super) fn image_key(lab: &Lab<'_>, level: &Level<'_>, id: &TargetId) -> Opti
 
 fn file(lab: &Lab<'_>, level: &Level<'_>, id: &TargetId) -> Option<PathBuf> {
     let is_open = |(a, b): &(TargetId, TargetId)| (a == id || b == id) && !lab.folder.has(key(level, a, b));
-    let open = compared_pairs(lab, level).iter().any(is_open);
+    let open = open_pairs(lab, level).iter().any(is_open);
     open.then(|| lab.folder.image_of_seed(level.scene, id, level.to, level.seed))
 }
 

@@ -14,7 +14,7 @@ use crate::study::divergence::{Pair, triage};
 use crate::study::images;
 use crate::study::lab::Lab;
 use crate::study::level::{self, Level, Outcome};
-use crate::study::plan::pairs;
+use crate::study::plan::compared_pairs;
 use crate::study::runner::{Key, Measurement};
 use crate::study::target_session::Purpose;
 
@@ -45,7 +45,7 @@ impl Measurement for SppLevel<'_> {
             return keys;
         }
         let of_pair = |(a, b): (usize, usize)| Key::of(pair_key(level, &targets[a], &targets[b]));
-        keys.extend(pairs(&targets).into_iter().map(of_pair));
+        keys.extend(compared_pairs(&targets.iter().collect::<Vec<_>>()).into_iter().map(of_pair));
         for id in &targets {
             if level.seed == lab.plan.settings.seed {
                 let film = lab.folder.film_hash(&level::film_record(level, id, "")).map(str::to_owned);
@@ -159,7 +159,8 @@ impl SppLevel<'_> {
     fn comparisons(&self, lab: &mut Lab<'_>, outcomes: &[Outcome]) -> Result<Vec<Record>, Failure> {
         let level = &self.level;
         let is_first_seed = level.seed == lab.plan.settings.seed;
-        let compared = differences::pairs(level, outcomes)?;
+        let is_last = level.to == lab.top(level.scene);
+        let compared = differences::pairs(level, is_last, outcomes)?;
         for (pair, map) in compared.iter().filter(|_| is_first_seed) {
             if let Some(map) = map {
                 images::write_p_map(&lab.folder, level, pair, map)?;
@@ -167,7 +168,7 @@ impl SppLevel<'_> {
         }
         let differences: Vec<Difference> = compared.into_iter().map(|(pair, _)| pair).collect();
         let mut records = self.triage(lab, outcomes, &differences)?;
-        if is_first_seed && level.to == lab.top(level.scene) {
+        if is_first_seed && is_last {
             records.extend(images::maps(&lab.folder, level, outcomes, &differences)?);
         }
         records.extend(differences.into_iter().map(Record::from));
@@ -178,8 +179,8 @@ impl SppLevel<'_> {
         Ok(records)
     }
 
-    /// Compares the paths of every pair of exact builds that differs here for the first time. Of fast builds
-    /// nothing else is expected, and programs record no paths.
+    /// Compares the paths of every pair of exact builds that differs here for the first time. Of fast builds and
+    /// of two integrators nothing else is expected, and programs record no paths.
     fn triage(
         &self,
         lab: &mut Lab<'_>,
@@ -187,11 +188,12 @@ impl SppLevel<'_> {
         differences: &[Difference],
     ) -> Result<Vec<Record>, Failure> {
         let mut records = Vec::new();
-        for ((a, b), difference) in pairs(outcomes).into_iter().zip(differences) {
+        for ((a, b), difference) in differences::positions(outcomes).into_iter().zip(differences) {
             let is_known = lab.folder.is_triaged(self.level.scene, &difference.a, &difference.b);
             let (a, b) = (&outcomes[a], &outcomes[b]);
             let is_traced = !a.is_program && !b.is_program && difference.mode == Mode::Exact;
-            if difference.identical || !is_traced || is_known {
+            let are_alike = a.target.integrator == b.target.integrator;
+            if difference.identical || !is_traced || !are_alike || is_known {
                 continue;
             }
             let settings = lab.plan.with_seed(self.level.seed);

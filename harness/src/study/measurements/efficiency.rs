@@ -1,0 +1,100 @@
+//! `study --integrators`: which of two integrators of a target wins where, at the last level of a scene.
+
+use std::ops::ControlFlow;
+
+use lockstep_core::{Scene, TargetId};
+use lockstep_reports::efficiency::TileEfficiency;
+use lockstep_reports::image_io::ImageKind;
+use lockstep_reports::metrics::compare;
+use lockstep_reports::records::{self, MapOf, Record};
+
+use super::convergence::convergence_key;
+use crate::exit::Failure;
+use crate::study::images;
+use crate::study::lab::Lab;
+use crate::study::level::Level;
+use crate::study::runner::{Key, Measurement};
+
+/// The quantity of the map.
+const MAP: &str = "efficiency";
+
+/// Two targets that differ in their integrators alone, on one scene. Images and times are those of the levels.
+pub(crate) struct Efficiency<'a> {
+    /// The scene.
+    pub(crate) scene: &'a Scene,
+    /// The target by the first integrator.
+    pub(crate) a: TargetId,
+    /// The same by the second.
+    pub(crate) b: TargetId,
+}
+
+impl Measurement for Efficiency<'_> {
+    fn keys(&self, lab: &Lab<'_>) -> Vec<Key> {
+        let top = self.top(lab);
+        let has_reference = |id| lab.folder.has(convergence_key(&top, id));
+        match [&self.a, &self.b].into_iter().all(has_reference) {
+            true => vec![Key::of(self.key(&top))],
+            false => Vec::new(),
+        }
+    }
+
+    fn prepare(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<()>, Failure> {
+        Ok(lab.reference(self.scene)?.map_continue(|_| ()))
+    }
+
+    fn run(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<(), Vec<Record>>, Failure> {
+        let top = self.top(lab);
+        let Some(reference) = lab.known_reference(&self.scene.name) else {
+            return Ok(ControlFlow::Continue(Vec::new()));
+        };
+        let kept = |id| images::read_kept(&lab.folder.image(top.scene, id, top.to, ImageKind::Exr));
+        let (a, b) = (kept(&self.a)?, kept(&self.b)?);
+        let (a_ms, b_ms) = (time(lab, &top, &self.a), time(lab, &top, &self.b));
+        let tiles = TileEfficiency::new((&a, a_ms), (&b, b_ms), &reference.image);
+        let record = records::Efficiency {
+            a_ms,
+            b_ms,
+            a_mse: compare(&a, &reference.image)?.mse_linear,
+            b_mse: compare(&b, &reference.image)?.mse_linear,
+            tiles: tiles.ratios.len() as u64,
+            won_by_b: tiles.won_by_b() as u64,
+            tenth: tiles.quantile(0.1),
+            median: tiles.quantile(0.5),
+            nine_tenths: tiles.quantile(0.9),
+            against: reference.against.clone(),
+            ..self.key(&top)
+        };
+        let of = MapOf { scene: top.scene, a: &record.a, b: &record.b, spp: top.to, seed: record.seed };
+        let map = of.write(lab.folder.root(), MAP, 1.0, &tiles.picture())?;
+        Ok(ControlFlow::Continue(vec![map.into(), record.into()]))
+    }
+}
+
+impl Efficiency<'_> {
+    /// All samples of the last level, of the first seed.
+    fn top(&self, lab: &Lab<'_>) -> Level<'_> {
+        let name = &self.scene.name;
+        Level { scene: name, from: 0, to: lab.top(name), seed: lab.plan.settings.seed, repeat: 0 }
+    }
+
+    fn key(&self, top: &Level<'_>) -> records::Efficiency {
+        records::Efficiency {
+            scene: top.scene.to_owned(),
+            a: self.a.to_string(),
+            b: self.b.to_string(),
+            spp: top.to,
+            seed: u64::from(top.seed),
+            mode: self.a.mode,
+            ..records::Efficiency::default()
+        }
+    }
+}
+
+/// Milliseconds of a target's samples up to a level, by its first repeat.
+fn time(lab: &Lab<'_>, top: &Level<'_>, target: &TargetId) -> f64 {
+    let target = target.to_string();
+    let is_own = |t: &&records::Timing| {
+        (t.scene.as_str(), &t.target, t.seed, t.repeat) == (top.scene, &target, u64::from(top.seed), 0)
+    };
+    lab.folder.timings().iter().filter(is_own).map(|t| t.total_ms).sum()
+}

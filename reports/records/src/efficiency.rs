@@ -1,0 +1,58 @@
+//! The efficiency of two integrators on one target.
+
+use lockstep_core::Mode;
+use lockstep_metrics::float;
+use serde::{Deserialize, Serialize};
+
+/// Two integrators on one target with equal samples, and which of them wins where at equal time: efficiencies, one over
+/// mean squared error times time, in tiles of [`lockstep_metrics::efficiency::TILE`] pixels.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Efficiency {
+    /// Scene name.
+    pub scene: String,
+    /// The target by the first integrator.
+    pub a: String,
+    /// The same by the second.
+    pub b: String,
+    /// Samples per pixel of both images.
+    pub spp: u32,
+    /// Random seed of both images.
+    pub seed: u64,
+    /// The time of A's samples, in milliseconds.
+    #[serde(with = "float")]
+    pub a_ms: f64,
+    /// The time of B's.
+    #[serde(with = "float")]
+    pub b_ms: f64,
+    /// Mean squared error over linear radiance of A's image against the reference.
+    #[serde(with = "float")]
+    pub a_mse: f64,
+    /// That of B's.
+    #[serde(with = "float")]
+    pub b_mse: f64,
+    /// Tiles of the image.
+    pub tiles: u64,
+    /// Tiles in which B is the more efficient.
+    pub won_by_b: u64,
+    /// B's efficiency over A's that a tenth of the tiles is not above.
+    #[serde(with = "float")]
+    pub tenth: f64,
+    /// The same for half of the tiles.
+    #[serde(with = "float")]
+    pub median: f64,
+    /// The same for nine tenths.
+    #[serde(with = "float")]
+    pub nine_tenths: f64,
+    /// The reference: a file, or target, samples per pixel and seed.
+    pub against: String,
+    /// How the target was compiled.
+    pub mode: Mode,
+}
+
+impl Efficiency {
+    /// B's efficiency over A's on the whole image.
+    pub fn ratio(&self) -> f64 {
+        (self.a_mse * self.a_ms) / (self.b_mse * self.b_ms)
+    }
+}
