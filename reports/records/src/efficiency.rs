@@ -28,7 +28,7 @@ pub struct Efficiency {
     /// Mean squared error over linear radiance of A's image against the reference.
     #[serde(with = "float")]
     pub a_mse: f64,
-    /// That of B's.
+    /// Mean squared error of B's image.
     #[serde(with = "float")]
     pub b_mse: f64,
     /// Tiles of the image.
