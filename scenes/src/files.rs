@@ -4,12 +4,12 @@ use crate::access::FileAccess;
 use crate::loaded::Contents;
 use crate::overrides::MaterialOverrides;
 use crate::warning::Warnings;
-use crate::{gltf, obj};
+use crate::{gltf, obj, ply};
 use lockstep_core::Result;
 use lockstep_core::scene::SceneBuilder;
 use std::path::Path;
 
-/// Reads a glTF or OBJ file into a builder.
+/// Reads a glTF, OBJ or PLY file into a builder.
 pub(crate) fn read_file(
     path: &Path,
     access: &FileAccess<'_>,
@@ -22,7 +22,8 @@ pub(crate) fn read_file(
     match extension(path).as_deref() {
         Some("gltf" | "glb") => gltf::load(&bytes, &access, builder, overrides, warnings),
         Some("obj") => obj::load(&bytes, &access, builder, overrides, warnings),
-        _ => Err(warnings.error("file", "only .gltf, .glb and .obj files hold geometry")),
+        Some("ply") => ply::load(&bytes, &access, builder, overrides, warnings),
+        _ => Err(warnings.error("file", "only .gltf, .glb, .obj and .ply files hold geometry")),
     }
 }
 

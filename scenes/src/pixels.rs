@@ -1,8 +1,10 @@
 //! Decoding of image files within limits.
 
 use crate::limits::Limits;
+use crate::pfm::{self, is_pfm};
 use image::{ImageFormat, ImageReader};
 use std::io::Cursor;
+use std::path::Path;
 
 /// RGBA, 8 bits a channel, row by row from the top.
 #[derive(Clone, Debug)]
@@ -18,6 +20,63 @@ pub(crate) struct RadiancePixels {
     pub(crate) width: u32,
     pub(crate) height: u32,
     pub(crate) rgb: Vec<[f32; 3]>,
+}
+
+/// A decoded image file.
+#[derive(Clone, Debug)]
+pub(crate) enum Image {
+    /// 8 or 16 bits a channel: RGBA in 8 bits, sRGB-encoded unless the scene says otherwise.
+    Encoded(Pixels),
+    /// Floating point: linear RGBA, row by row from the top; any value that the file has.
+    Linear {
+        /// Texels a row.
+        width: u32,
+        /// Rows.
+        height: u32,
+        /// Texels; alpha is 1 where the file has none.
+        rgba: Vec<[f32; 4]>,
+    },
+}
+
+impl Image {
+    /// Linear radiance: 8-bit images are taken as sRGB, and values are limited to what a half float holds.
+    pub(crate) fn into_radiance(self) -> RadiancePixels {
+        match self {
+            Self::Encoded(Pixels { width, height, rgba }) => {
+                let table = &*lockstep_core::scene::texture::SRGB_TO_LINEAR;
+                let linear = |t: &[u8]| [t[0], t[1], t[2]].map(|c| table[usize::from(c)]);
+                RadiancePixels { width, height, rgb: rgba.chunks_exact(4).map(linear).collect() }
+            }
+            Self::Linear { width, height, rgba } => {
+                let rgb = rgba.into_iter().map(|[r, g, b, _]| [r, g, b].map(as_radiance)).collect();
+                RadiancePixels { width, height, rgb }
+            }
+        }
+    }
+}
+
+/// Decodes an image file of any format that is read. `path` tells formats without a signature (`.tga`). The
+/// error is a sentence.
+pub(crate) fn decode_file(bytes: &[u8], path: &Path, limits: &Limits) -> Result<Image, String> {
+    if is_pfm(bytes) {
+        let (found, rgba) = pfm::decode(bytes, limits)?;
+        return Ok(Image::Linear { width: found.width, height: found.height, rgba });
+    }
+    let format = known_format(bytes, Some(path))?;
+    header_as(bytes, format, limits)?;
+    let image = decode_as(bytes, format, limits)?;
+    if matches!(format, ImageFormat::Hdr | ImageFormat::OpenExr) {
+        let image = image.into_rgba32f();
+        let rgba = image.pixels().map(|p| p.0).collect();
+        return Ok(Image::Linear { width: image.width(), height: image.height(), rgba });
+    }
+    let image = image.into_rgba8();
+    Ok(Image::Encoded(Pixels { width: image.width(), height: image.height(), rgba: image.into_raw() }))
+}
+
+/// Half-float files hold infinities for suns and small negative numbers from resampling.
+fn as_radiance(v: f32) -> f32 {
+    if v.is_nan() { 0.0 } else { v.clamp(0.0, 65_504.0) }
 }
 
 /// Format and size from an image's header.
@@ -39,11 +98,23 @@ const KTX2: [u8; 12] = *b"\xabKTX 20\xbb\r\n\x1a\n";
 
 /// Reads an image's format and size, and refuses sizes beyond the limits. The error is a sentence.
 pub(crate) fn header(bytes: &[u8], limits: &Limits) -> Result<Header, String> {
+    header_as(bytes, known_format(bytes, None)?, limits)
+}
+
+/// The format by the signature, else by the path.
+fn known_format(bytes: &[u8], path: Option<&Path>) -> Result<ImageFormat, String> {
     if bytes.starts_with(&KTX2) {
         return Err("KTX2 images are not supported; convert it to PNG or JPEG".into());
     }
-    let format =
-        image::guess_format(bytes).map_err(|_| "the image's format is not recognised".to_string())?;
+    let is_tga = |path: &Path| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("tga"));
+    match image::guess_format(bytes) {
+        Ok(format) => Ok(format),
+        Err(_) if path.is_some_and(is_tga) => Ok(ImageFormat::Tga),
+        Err(_) => Err("the image's format is not recognised".into()),
+    }
+}
+
+fn header_as(bytes: &[u8], format: ImageFormat, limits: &Limits) -> Result<Header, String> {
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
     reader.limits(decoder_limits(limits));
     let (width, height) = reader.into_dimensions().map_err(|e| format!("the image is damaged: {e}"))?;
@@ -63,26 +134,13 @@ pub(crate) fn decode(bytes: &[u8], limits: &Limits) -> Result<Pixels, String> {
     Ok(Pixels { width: image.width(), height: image.height(), rgba: image.into_raw() })
 }
 
-/// Decodes an image to linear radiance; 8 and 16 bit images are taken as sRGB. The error is a sentence.
-pub(crate) fn decode_radiance(bytes: &[u8], limits: &Limits) -> Result<RadiancePixels, String> {
-    let encoded = !matches!(header(bytes, limits)?.format, ImageFormat::Hdr | ImageFormat::OpenExr);
-    let (width, height, rgb): (u32, u32, Vec<[f32; 3]>) = if encoded {
-        let image = open(bytes, limits)?.into_rgb8();
-        let table = &*lockstep_core::scene::texture::SRGB_TO_LINEAR;
-        (image.width(), image.height(), image.pixels().map(|p| p.0.map(|c| table[usize::from(c)])).collect())
-    } else {
-        let image = open(bytes, limits)?.into_rgb32f();
-        (image.width(), image.height(), image.pixels().map(|p| p.0).collect())
-    };
-    // Half-float files hold infinities for suns and small negative numbers from resampling.
-    let rgb =
-        rgb.into_iter().map(|p| p.map(|v| if v.is_nan() { 0.0 } else { v.clamp(0.0, 65_504.0) })).collect();
-    Ok(RadiancePixels { width, height, rgb })
-}
-
 fn open(bytes: &[u8], limits: &Limits) -> Result<image::DynamicImage, String> {
     let found = header(bytes, limits)?;
-    let mut reader = ImageReader::with_format(Cursor::new(bytes), found.format);
+    decode_as(bytes, found.format, limits)
+}
+
+fn decode_as(bytes: &[u8], format: ImageFormat, limits: &Limits) -> Result<image::DynamicImage, String> {
+    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
     reader.limits(decoder_limits(limits));
     reader.decode().map_err(|e| format!("the image is damaged: {e}"))
 }
@@ -123,6 +181,38 @@ mod tests {
         assert!(
             decode(&png(8, 8), &Limits { image_texels: 63, ..limits }).unwrap_err().contains("too large")
         );
+    }
+
+    /// An uncompressed TGA image of 2 by 2 texels, from the lowest row: red, green, blue, white.
+    fn tga() -> Vec<u8> {
+        let mut out = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2, 0, 24, 0];
+        out.extend([0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 255]);
+        out
+    }
+
+    #[test]
+    fn files_without_a_signature_are_known_by_their_name() {
+        let limits = Limits::default();
+        let Image::Encoded(pixels) = decode_file(&tga(), Path::new("a.TGA"), &limits).unwrap() else {
+            panic!("a TGA image has 8 bits");
+        };
+        let top_left = &pixels.rgba[..4];
+        assert_eq!((pixels.width, pixels.height, top_left), (2, 2, &[0, 0, 255, 255][..]));
+        assert!(decode_file(&tga(), Path::new("a.png"), &limits).unwrap_err().contains("not recognised"));
+        let small = Limits { image_side: 1, ..limits };
+        assert!(decode_file(&tga(), Path::new("a.tga"), &small).is_err());
+    }
+
+    #[test]
+    fn float_files_keep_what_they_hold_and_radiance_is_limited() {
+        let mut bytes = b"Pf\n3 1\n-1\n".to_vec();
+        bytes.extend([-1f32, 1e9, f32::NAN].iter().flat_map(|v| v.to_le_bytes()));
+        let image = decode_file(&bytes, Path::new("sky.pfm"), &Limits::default()).unwrap();
+        let Image::Linear { rgba, .. } = &image else { panic!("a float map is linear") };
+        assert_eq!((rgba[0][0], rgba[1][1], rgba[1][3]), (-1.0, 1e9, 1.0));
+        assert_eq!(image.into_radiance().rgb, [[0.0; 3], [65_504.0; 3], [0.0; 3]]);
+        let white = decode_file(&png(1, 1), Path::new("x"), &Limits::default()).unwrap().into_radiance();
+        assert!((white.rgb[0][0] - 0.577_580_4).abs() < 1e-6, "{:?}", white.rgb);
     }
 
     #[test]

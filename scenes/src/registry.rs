@@ -66,7 +66,7 @@ pub fn load(spec: &str, options: &LoadOptions) -> Result<LoadedScene> {
     let path = Path::new(spec);
     match extension(path).as_deref() {
         Some("toml") => toml_scene::load_file(path, options),
-        Some("gltf" | "glb" | "obj") => {
+        Some("gltf" | "glb" | "obj" | "ply") => {
             let mut warnings = Warnings::new(spec);
             let mut builder = SceneBuilder::new(stem(path));
             // The file that a user names may lie anywhere, also behind a link.
@@ -86,7 +86,7 @@ fn unknown(spec: &str, name: &str) -> Error {
         .map(|n| format!("; did you mean `{n}`?"))
         .unwrap_or_default();
     let message = format!(
-        "it is neither a built-in scene ({}) nor a .gltf, .glb, .obj or .toml file{hint}",
+        "it is neither a built-in scene ({}) nor a .gltf, .glb, .obj, .ply or .toml file{hint}",
         names.join(", ")
     );
     Error::scene(spec, "name", message)

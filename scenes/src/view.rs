@@ -1,7 +1,7 @@
 //! The parts of a view that a user gives in place of the scene's own.
 
 use crate::loaded::LoadOptions;
-use crate::pixels::decode_radiance;
+use crate::pixels::decode_file;
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Camera, EnvironmentLight};
 use lockstep_core::{Error, Result, Scene};
@@ -25,7 +25,7 @@ pub struct View {
 pub enum Sky {
     /// The same radiance from everywhere.
     Radiance([f32; 3]),
-    /// An equirectangular image, `.hdr` or `.exr`, as in a `scene.toml`.
+    /// An equirectangular image, `.hdr`, `.exr` or `.pfm`, as in a `scene.toml`.
     File(PathBuf),
 }
 
@@ -67,8 +67,9 @@ impl View {
             Some(Sky::File(path)) => {
                 // The file that a user names may lie anywhere.
                 let bytes = options.limits.read(path)?;
-                let image = decode_radiance(&bytes, &options.limits)
-                    .map_err(|message| Error::scene(path.to_string_lossy(), "image", message))?;
+                let image = decode_file(&bytes, path, &options.limits)
+                    .map_err(|message| Error::scene(path.to_string_lossy(), "image", message))?
+                    .into_radiance();
                 Ok(Some(EnvironmentLight::Image {
                     width: image.width,
                     height: image.height,

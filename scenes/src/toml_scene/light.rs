@@ -2,7 +2,7 @@
 
 use super::document::{Document, LightKind, LightTable, SkyKind, SkyTable};
 use super::{Files, Text};
-use crate::pixels::decode_radiance;
+use crate::pixels::decode_file;
 use lockstep_core::math::sin_cos_turns;
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{EnvironmentLight, PunctualLight, SceneBuilder};
@@ -75,8 +75,9 @@ fn sky(table: &Spanned<SkyTable>, source: &Text<'_>, files: &Files<'_>) -> Resul
         (SkyKind::Image, Some(file)) => {
             let path = files.find(source, file)?;
             let bytes = files.access.read(&path)?;
-            let image = decode_radiance(&bytes, files.access.limits)
-                .map_err(|message| Error::scene(path.to_string_lossy(), "image", message))?;
+            let image = decode_file(&bytes, &path, files.access.limits)
+                .map_err(|message| Error::scene(path.to_string_lossy(), "image", message))?
+                .into_radiance();
             Ok(EnvironmentLight::Image {
                 width: image.width,
                 height: image.height,
