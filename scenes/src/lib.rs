@@ -23,6 +23,8 @@ mod pixels;
 mod ply;
 mod procedural;
 mod registry;
+#[allow(dead_code, unused_imports, reason = "for the loaders of Mitsuba and pbrt files")]
+mod spectrum;
 mod suggest;
 mod tangents;
 mod toml_scene;
