@@ -14,14 +14,14 @@ use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::rng::SampleKey;
 use lockstep_core::scene::Scene;
 use lockstep_core::{
-    ConfigureReport, Mode, PathRequest, PathVertex, Query, StageTimes, TraceRaysReport, stage,
+    ConfigureReport, Mode, PairStep, PathRequest, PathVertex, Query, StageTimes, TraceRaysReport, stage,
 };
 use lockstep_core::{DeviceInfo, Error, Film, LoadReport, PassReport, Renderer, Result, Settings};
 use lockstep_core::{KernelConfig, Order, Rays};
 use lockstep_core::{check_range, nothing_loaded};
 use lockstep_transport::integrators::bidirectional::Techniques;
-use lockstep_transport::record_path;
 use lockstep_transport::simd::can_batch;
+use lockstep_transport::{record_pair, record_path};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -226,6 +226,34 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         let paths = self.pool.install(|| requests.par_iter().map_init(Default::default, path).collect());
         intersector.check()?;
         Ok(paths)
+    }
+
+    fn record_pairs(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PairStep>>> {
+        let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
+        let Loaded { scene, settings, intersector, .. } = loaded;
+        let Some(techniques) = Techniques::of(settings.integrator) else {
+            let what = format!("recording pairs of sub-paths of the integrator {}", settings.integrator);
+            return Err(self.unsupported(&what));
+        };
+        PathRequest::check(requests, &self.info.target, settings.width, settings.height)?;
+        let camera = scene.camera.frame(settings.width, settings.height);
+        let pair = |scratch: &mut [I::Scratch; 2], request: &PathRequest| {
+            let key = SampleKey { pixel: request.pixel, sample: request.sample, seed: settings.seed };
+            let [closest, any] = scratch;
+            let records = record_pair(
+                scene,
+                settings,
+                techniques,
+                &camera,
+                key,
+                |ray, key| intersector.closest_hit(ray, key, closest),
+                |ray, key| intersector.any_hit(ray, key, any),
+            );
+            PairStep::pair(&records)
+        };
+        let pairs = self.pool.install(|| requests.par_iter().map_init(Default::default, pair).collect());
+        intersector.check()?;
+        Ok(pairs)
     }
 
     fn trace_rays(

@@ -42,7 +42,12 @@ impl ProgramKey {
 
     /// The program that records paths, for all scenes.
     pub(crate) fn record_paths(mode: Mode, integrator: Integrator) -> Self {
-        Self { mode, kind: ProgramKind::RecordPaths, bound: None, features: KernelFeatures::all(integrator) }
+        Self {
+            mode,
+            kind: ProgramKind::recording(integrator),
+            bound: None,
+            features: KernelFeatures::all(integrator),
+        }
     }
 }
 

@@ -89,7 +89,8 @@ fn pair_programs() -> Vec<(ProgramKind, KernelFeatures)> {
         order: Order::Scanline,
         ..ProgramOptions::default()
     };
-    let kinds = [ProgramOptions::default(), configured].map(ProgramKind::Pairs);
+    let [default, configured] = [ProgramOptions::default(), configured].map(ProgramKind::Pairs);
+    let kinds = [default, configured, ProgramKind::RecordPairs];
     let features = [Integrator::Light, Integrator::Bpt].map(KernelFeatures::all);
     kinds.into_iter().flat_map(|kind| features.map(|features| (kind, features))).collect()
 }
@@ -114,7 +115,7 @@ fn kernels_of_light_and_camera_sub_paths_pass_the_audit() {
             assert_eq!(given, declared_bytes(kernel), "{}", kernel.name);
         }
         assert!(
-            exact.contains("atom.global.add.u64") || exact.contains("red.global.add.u64"),
+            kind.records() || exact.contains("atom.global.add.u64") || exact.contains("red.global.add.u64"),
             "64-bit atomics"
         );
     }

@@ -33,7 +33,7 @@ impl ProgramKey {
 
     /// The program that records paths, for all scenes.
     pub(crate) fn record_paths(mode: Mode, integrator: Integrator) -> Self {
-        Self { mode, kind: ProgramKind::RecordPaths, features: KernelFeatures::all(integrator) }
+        Self { mode, kind: ProgramKind::recording(integrator), features: KernelFeatures::all(integrator) }
     }
 }
 
@@ -75,7 +75,7 @@ impl Program {
                 create_kernels(device, program, kind, filter)
             })
         };
-        let Some(flag) = traversal_flag(device).filter(|_| kind != ProgramKind::RecordPaths) else {
+        let Some(flag) = traversal_flag(device).filter(|_| !kind.records()) else {
             return Ok(Self { kind, kernels: build(&flags, |_| true)?, register_limited: Kernels::new() });
         };
         let mut kernels = build(&format!("{flags} {STAGE_FLAG}"), |kernel| !kernel.traverses)?;

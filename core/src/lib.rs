@@ -34,7 +34,7 @@ pub use kernel_source::{KernelSource, TranslationUnit};
 #[cfg(target_arch = "x86_64")]
 pub use math::simd::{has_avx2, has_avx512};
 pub use mode::Mode;
-pub use path_record::{PathRequest, PathVertex};
+pub use path_record::{PairStep, PathRequest, PathVertex};
 pub use renderer::{Query, Renderer, check_range, nothing_loaded, ray_query_key};
 pub use report::*;
 pub use scene::{Scene, SceneBuilder};

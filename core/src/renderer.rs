@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::film::{Film, MAX_SPP};
 use crate::geometry::{Hit, Ray};
 use crate::math::rng::{RayKey, SampleKey};
-use crate::path_record::{PathRequest, PathVertex};
+use crate::path_record::{PairStep, PathRequest, PathVertex};
 use crate::report::{ConfigureReport, KernelResources, LoadReport, PassReport, TraceRaysReport};
 use crate::scene::Scene;
 use crate::settings::Settings;
@@ -72,6 +72,18 @@ pub trait Renderer {
     fn record_paths(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PathVertex>>> {
         let _ = requests;
         Err(self.unsupported("recording paths"))
+    }
+
+    /// Records the pairs of light and camera sub-paths of chosen samples, step by step, for integrators that have
+    /// them. Runs the renderer's own code: the contributions are those that the film receives from the samples. The
+    /// film stays as it is.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] by default and for other integrators; [`Error::Contract`] before the first `load` or
+    /// for a pixel outside the film.
+    fn record_pairs(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PairStep>>> {
+        let _ = requests;
+        Err(self.unsupported("recording pairs of sub-paths"))
     }
 
     /// Kernel configurations worth comparing on this target for the loaded scene, the default first.

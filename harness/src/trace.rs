@@ -1,10 +1,11 @@
-//! `lockstep trace`: one sample's path on one or two targets, vertex by vertex.
+//! `lockstep trace`: one sample's path on one or two targets, vertex by vertex; or its pair of sub-paths, step by step.
 
 mod show;
 
-use lockstep_core::Settings;
 use lockstep_core::path_record::compare::{Divergence, first_difference};
-use lockstep_core::path_record::{PathRequest, PathVertex};
+use lockstep_core::path_record::{PairStep, PathRequest, PathVertex, first_pair_difference};
+use lockstep_core::{Renderer, Settings};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::backends::{self, Target};
@@ -31,25 +32,58 @@ pub(crate) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     }
     let scene = scenes::load(&args.scene, &args.files.options())?;
     let request = PathRequest { pixel: y * settings.width + x, sample: args.sample };
-    let mut paths = Vec::new();
+    let mut renderers = Vec::new();
     for target in &targets {
         let mut renderer = target.open(&bvh_cache::options(args.threads))?;
         let report = renderer.load(&scene, &Settings { mode: target.id.mode, ..settings })?;
         bvh_cache::warn_if_rebuilt(&scene.name, &report);
-        paths.push(renderer.record_paths(&[request])?.pop().unwrap_or_default());
+        renderers.push(renderer);
     }
-    let first = match paths.as_slice() {
-        [a, b] => first_difference(a, b),
-        _ => None,
-    };
     let names: Vec<String> = targets.iter().map(|target| target.id.to_string()).collect();
-    if args.json {
-        print_json(&to_json(args, &names, &paths, first.as_ref()))?;
-    } else {
-        let title = format!("{}, pixel {x},{y}, sample {}, seed {}", scene.name, args.sample, settings.seed);
-        print(&show::paths(&title, &names, &paths, first.as_ref()))?;
+    let title = format!("{}, pixel {x},{y}, sample {}, seed {}", scene.name, args.sample, settings.seed);
+    let of_all = |first: &Option<Divergence>| if first.is_some() { Exit::Differs } else { Exit::Fine };
+    if settings.integrator.splats() {
+        let pairs = record(&mut renderers, |r| Ok(r.record_pairs(&[request])?.pop().unwrap_or_default()))?;
+        let first = of_two(&pairs, |a: &Vec<PairStep>, b| first_pair_difference(a, b));
+        show(args, "steps", &names, &pairs, first.as_ref(), || {
+            show::paths(&title, &names, &show::parts_of_pairs(&pairs), first.as_ref())
+        })?;
+        return Ok(of_all(&first));
     }
-    Ok(if first.is_some() { Exit::Differs } else { Exit::Fine })
+    let paths = record(&mut renderers, |r| Ok(r.record_paths(&[request])?.pop().unwrap_or_default()))?;
+    let first = of_two(&paths, |a: &Vec<PathVertex>, b| first_difference(a, b));
+    show(args, "vertices", &names, &paths, first.as_ref(), || {
+        show::paths(&title, &names, &show::parts_of_paths(&paths), first.as_ref())
+    })?;
+    Ok(of_all(&first))
+}
+
+/// The record of each renderer.
+fn record<T>(
+    renderers: &mut [Box<dyn Renderer>],
+    of: impl Fn(&mut dyn Renderer) -> Result<T, Failure>,
+) -> Result<Vec<T>, Failure> {
+    renderers.iter_mut().map(|renderer| of(renderer.as_mut())).collect()
+}
+
+/// The divergence of two records; `None` for one.
+fn of_two<T>(records: &[T], compare: impl Fn(&T, &T) -> Option<Divergence>) -> Option<Divergence> {
+    match records {
+        [a, b] => compare(a, b),
+        _ => None,
+    }
+}
+
+/// Prints records, in words or as JSON.
+fn show<T: Serialize>(
+    args: &TraceArgs,
+    what: &str,
+    names: &[String],
+    records: &[T],
+    first: Option<&Divergence>,
+    in_words: impl FnOnce() -> String,
+) -> Result<(), Failure> {
+    if args.json { print_json(&to_json(args, what, names, records, first)) } else { print(&in_words()) }
 }
 
 fn one_or_two(words: &[String]) -> Result<Vec<Target>, Failure> {
@@ -66,18 +100,20 @@ fn one_or_two(words: &[String]) -> Result<Vec<Target>, Failure> {
     }
 }
 
-fn to_json(
+fn to_json<T: Serialize>(
     args: &TraceArgs,
+    what: &str,
     names: &[String],
-    paths: &[Vec<PathVertex>],
+    records: &[T],
     first: Option<&Divergence>,
 ) -> Value {
     let settings = args.image.settings(DEFAULT_SIZE);
-    let traced: Vec<Value> =
-        names.iter().zip(paths).map(|(name, path)| json!({ "target": name, "vertices": path })).collect();
+    let of_target = |(name, record): (&String, &T)| json!({ "target": name, what: record });
+    let traced: Vec<Value> = names.iter().zip(records).map(of_target).collect();
     json!({
         "scene": args.scene, "width": settings.width, "height": settings.height,
         "pixel": args.pixel.0, "sample": args.sample, "seed": settings.seed, "bounces": settings.bounces,
-        "identical": (paths.len() == 2).then_some(first.is_none()), "first_difference": first, "paths": traced,
+        "integrator": settings.integrator,
+        "identical": (records.len() == 2).then_some(first.is_none()), "first_difference": first, "paths": traced,
     })
 }

@@ -2,7 +2,7 @@
  *
  * 4-byte scalars in 16-byte groups, without padding: LS_ALIGN16 only lets a device load a group at once.
  * `Packed`, `Pass`, `SceneConstants` and `BounceCounters` are declared in core/gpu/src/records.rs,
- * `VertexRecord` in core/src/path_record/vertex.rs, the others beside the code that they serve. A probe
+ * `VertexRecord` and `PairRecord` in core/src/path_record, the others beside the code that they serve. A probe
  * kernel writes all sizes and offsets, and a test compares them with Rust's. */
 
 /* The index that stands for "none". */
@@ -299,6 +299,43 @@ typedef struct LS_ALIGN16 {
     Vec3 radiance;
     u32 reserved4;
 } VertexRecord;
+
+#define PAIR_RAY 1u
+#define PAIR_VERTEX 2u
+#define PAIR_CONTRIBUTION 4u
+#define PAIR_OF_LIGHT 8u
+#define PAIR_HIT 16u
+#define PAIR_REACHED 32u
+
+/* One step of a pair of sub-paths; fields that it lacks are zero. */
+typedef struct LS_ALIGN16 {
+    Vec3 origin;
+    u32 flags;
+    Vec3 direction;
+    u32 light;
+    Vec3 value;
+    u32 camera;
+    Vec3 geometric;
+    u32 pixel;
+    Vec3 shading;
+    u32 instance;
+    Vec3 base_color;
+    u32 primitive;
+    float t;
+    float u;
+    float v;
+    float weight;
+    float vcm;
+    float vc;
+    float scale;
+    float roughness;
+    float metallic;
+    float ior;
+    float transmission;
+    u32 kind;
+    u32 outside;
+    u32 reserved[3];
+} PairRecord;
 
 /* Bounding sphere of all geometry. */
 typedef struct LS_ALIGN16 {

@@ -6,15 +6,6 @@
 /* Records of a stored vertex. */
 #define VERTEX_RECORDS 7u
 
-/* The weight of a contribution whose weight among all techniques is given. */
-#ifdef LS_CONNECT_PAIRS
-#define PAIR_WEIGHT(among_all) (among_all)
-#define CAMERA_BOUNCES(pass) ((pass).bounces)
-#else
-#define PAIR_WEIGHT(among_all) 1.0f
-#define CAMERA_BOUNCES(pass) 0u
-#endif
-
 /* Adds film units to a pixel that other work-items may add to at the same time. */
 LS_FN void film_splat(LS_GLOBAL i64 *film, u32 pixel, Units units) {
     for (u32 channel = 0u; channel < 3u; channel++) {

@@ -105,13 +105,16 @@ const CONFIGURED_PAIRS: [Header; 5] = [PAIRS[0], PAIRS[1], PAIRS[2], PAIRS[3], P
 
 const RECORD_PATHS: [Header; 1] = [header!("record_paths.h")];
 
+const RECORD_PAIRS: [Header; 1] = [header!("record_pairs.h")];
+
 /// Functions of integrators that also trace paths from lights.
-pub(crate) const BIDIRECTIONAL: [Header; 10] = [
+pub(crate) const BIDIRECTIONAL: [Header; 11] = [
     header!("bsdf/bidirectional.h"),
     header!("scene/camera_importance.h"),
     header!("scene/emission.h"),
     header!("scene/splat.h"),
     header!("integrators/direct_light.h"),
+    header!("integrators/bidirectional/techniques.h"),
     header!("integrators/bidirectional/weights.h"),
     header!("integrators/bidirectional/vertex.h"),
     header!("integrators/bidirectional/light_path.h"),
@@ -146,6 +149,7 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
     let last: &[Header] = match (part, structure) {
         (ProgramKind::Render, _) => &RENDER,
         (ProgramKind::RecordPaths, _) => &RECORD_PATHS,
+        (ProgramKind::RecordPairs, _) => &RECORD_PAIRS,
         (ProgramKind::Pairs(build), _) if build == ProgramOptions::default() => &PAIRS,
         (ProgramKind::Pairs(_), _) => &CONFIGURED_PAIRS,
         (ProgramKind::Configured(_), Structure::Wavefront) => &WAVEFRONT,
@@ -259,5 +263,5 @@ pub fn header_texts() -> Vec<Header> {
     let others = [header!("wavefront/shade_in_place.h"), header!("megakernel.h")];
     let integrators = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).headers).copied();
     let all = all.chain(integrators).chain(BIDIRECTIONAL).chain(others).chain(PAIRS);
-    each_once(all.chain(RECORD_PATHS).chain(PROBES))
+    each_once(all.chain(RECORD_PATHS).chain(RECORD_PAIRS).chain(PROBES))
 }

@@ -1,7 +1,8 @@
 //! Programs that are assembled from the shared source.
 
 use crate::signatures::{
-    KERNELS, Kernel, MEGAKERNEL, PAIR_KERNELS, PAIR_STAGES, RECORD_PATHS, RESOLVE, STAGES, TALLY,
+    KERNELS, Kernel, MEGAKERNEL, PAIR_KERNELS, PAIR_STAGES, RECORD_PAIRS, RECORD_PATHS, RESOLVE, STAGES,
+    TALLY,
 };
 use lockstep_core::{Integrator, KernelConfig, Order, Scheduling, Structure};
 
@@ -13,6 +14,8 @@ pub enum ProgramKind {
     Render,
     /// The kernel that records paths, built on first use.
     RecordPaths,
+    /// The kernel that records pairs of sub-paths, built on first use.
+    RecordPairs,
     /// Renders in another kernel configuration, built on first use.
     Configured(ProgramOptions),
     /// Renders of integrators of light and camera sub-paths, in any configuration; in the default one also
@@ -42,11 +45,22 @@ impl ProgramKind {
         }
     }
 
+    /// The program that records samples of an integrator.
+    pub fn recording(integrator: Integrator) -> Self {
+        if integrator.splats() { Self::RecordPairs } else { Self::RecordPaths }
+    }
+
+    /// Whether the program records samples, and is not built for speed.
+    pub fn records(self) -> bool {
+        matches!(self, Self::RecordPaths | Self::RecordPairs)
+    }
+
     /// The program's kernels.
     pub fn kernels(self) -> &'static [&'static Kernel] {
         match self {
             Self::Render => &KERNELS,
             Self::RecordPaths => &[&RECORD_PATHS],
+            Self::RecordPairs => &[&RECORD_PAIRS],
             Self::Configured(ProgramOptions { structure: Structure::Megakernel, .. }) => {
                 &[&MEGAKERNEL, &RESOLVE, &TALLY]
             }
@@ -60,7 +74,7 @@ impl ProgramKind {
     pub fn of_passes(self) -> &'static [&'static Kernel] {
         match self {
             Self::Render => &STAGES,
-            Self::RecordPaths => &[],
+            Self::RecordPaths | Self::RecordPairs => &[],
             Self::Configured(_) => self.kernels(),
             Self::Pairs(_) => &PAIR_STAGES,
         }
@@ -70,7 +84,7 @@ impl ProgramKind {
     pub(crate) fn build(self) -> ProgramOptions {
         match self {
             Self::Configured(build) | Self::Pairs(build) => build,
-            Self::Render | Self::RecordPaths => ProgramOptions::default(),
+            Self::Render | Self::RecordPaths | Self::RecordPairs => ProgramOptions::default(),
         }
     }
 }

@@ -4,7 +4,7 @@
 use crate::records::{BounceCounters, Packed, Pass, SceneConstants};
 use lockstep_bvh::Layout;
 use lockstep_core::math::vec3::Vec3;
-use lockstep_core::path_record::VertexRecord;
+use lockstep_core::path_record::{PairRecord, VertexRecord};
 use lockstep_core::scene::{AliasEntry, Instance, Light, Material, Mesh, Sphere, Texture, Triangle, Vertex};
 
 /// A type that crosses the boundary.
@@ -343,6 +343,22 @@ pub const RECORD_PATHS: Kernel = Kernel {
         value("count", U32),
         input("requests", U32),
         output("path_vertices", of::<VertexRecord>("VertexRecord")),
+        output("path_lengths", U32),
+    ],
+};
+
+/// Records all steps of the pair of sub-paths for each of `count` pairs (pixel, sample index) in `requests`:
+/// [`PairRecord::most`] records per pair, zero before, and the number filled. In a program of its own,
+/// [`crate::ProgramKind::RecordPairs`].
+pub const RECORD_PAIRS: Kernel = Kernel {
+    name: "ls_record_pairs",
+    takes_scene: true,
+    traverses: false,
+    own: &[
+        value("pass", PASS),
+        value("count", U32),
+        input("requests", U32),
+        output("pair_steps", of::<PairRecord>("PairRecord")),
         output("path_lengths", U32),
     ],
 };

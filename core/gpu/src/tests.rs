@@ -1,4 +1,6 @@
-use crate::signatures::{GivenArgument, KERNELS, Kernel, MEGAKERNEL, Mismatch, Passing, RECORD_PATHS};
+use crate::signatures::{
+    GivenArgument, KERNELS, Kernel, MEGAKERNEL, Mismatch, Passing, RECORD_PAIRS, RECORD_PATHS,
+};
 use crate::*;
 use lockstep_bvh::{Bvh, Layout};
 use lockstep_core::scene::SceneBuilder;
@@ -6,8 +8,12 @@ use lockstep_core::{Integrator, Order, Scheduling, Structure};
 
 #[test]
 fn a_launch_that_differs_from_the_declaration_is_refused() {
-    let of_layout =
-        |layout| KERNELS.into_iter().chain([&RECORD_PATHS, &MEGAKERNEL]).map(move |kernel| (layout, kernel));
+    let of_layout = |layout| {
+        KERNELS
+            .into_iter()
+            .chain([&RECORD_PATHS, &RECORD_PAIRS, &MEGAKERNEL])
+            .map(move |kernel| (layout, kernel))
+    };
     for (layout, kernel) in of_layout(Layout::Bvh2).chain(of_layout(Layout::Bvh8)) {
         let right: Vec<GivenArgument> = kernel
             .arguments(layout)
@@ -86,6 +92,7 @@ fn entry_kernels_take_what_the_declarations_say() {
     let parts = [
         ProgramKind::Render,
         ProgramKind::RecordPaths,
+        ProgramKind::RecordPairs,
         build(Structure::Wavefront, Scheduling::PersistentThreads),
         build(Structure::NoCompaction, Scheduling::Default),
         build(Structure::Megakernel, Scheduling::Default),
@@ -148,6 +155,7 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
         if ![
             "/probe.h",
             "/layout.h",
+            "/record_pairs.h",
             "/record_paths.h",
             "/ao.h",
             "/bidirectional.h",
@@ -156,6 +164,7 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
             "/shade_in_place.h",
             "/megakernel.h",
             "/splat.h",
+            "/techniques.h",
             "/weights.h",
             "/vertex.h",
             "/light_path.h",

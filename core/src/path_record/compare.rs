@@ -5,8 +5,8 @@ use crate::path_record::{PathVertex, ScatterVertex, ShadingVertex, ShadowVertex,
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A quantity of a path's first vertex, in the order in which a path computes them; the last is everything
-/// after it.
+/// A quantity of a path's first vertex, in the order in which a path computes them, and everything after it; or of a
+/// pair of sub-paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
@@ -34,11 +34,25 @@ pub enum Quantity {
     DirectLight,
     /// The next direction and all that follows.
     FullPaths,
+    /// Rays and vertices of a light sub-path.
+    LightSubPath,
+    /// Connections of a light sub-path to the lens.
+    LensConnection,
+    /// Rays and vertices of a camera sub-path.
+    CameraSubPath,
+    /// Light that a camera sub-path hits.
+    HitLight,
+    /// Connections of a camera sub-path to a sampled light.
+    LightSample,
+    /// Connections of two sub-paths.
+    VertexConnection,
+    /// Weights of multiple importance sampling.
+    Weights,
 }
 
 impl Quantity {
-    /// Every quantity, from the first to be compared.
-    pub const ALL: [Self; 12] = [
+    /// Every quantity of a camera path, from the first to be compared.
+    pub const OF_PATHS: [Self; 12] = [
         Self::CameraRay,
         Self::PrimitiveIndex,
         Self::Depth,
@@ -53,9 +67,27 @@ impl Quantity {
         Self::FullPaths,
     ];
 
+    /// Every quantity of a pair of a light and a camera sub-path.
+    pub const OF_PAIRS: [Self; 7] = [
+        Self::LightSubPath,
+        Self::LensConnection,
+        Self::CameraSubPath,
+        Self::HitLight,
+        Self::LightSample,
+        Self::VertexConnection,
+        Self::Weights,
+    ];
+
     /// The name in words.
     pub fn name(self) -> &'static str {
         match self {
+            Self::LightSubPath => "light sub-path",
+            Self::LensConnection => "connection to the lens",
+            Self::CameraSubPath => "camera sub-path",
+            Self::HitLight => "light hit",
+            Self::LightSample => "light sample",
+            Self::VertexConnection => "connection of sub-paths",
+            Self::Weights => "weights",
             Self::CameraRay => "camera ray",
             Self::PrimitiveIndex => "primitive index",
             Self::Depth => "depth",
@@ -251,12 +283,18 @@ pub fn vertex_difference(a: &PathVertex, b: &PathVertex) -> Option<Divergence> {
     fields(a).iter().zip(&fields(b)).find_map(|(x, y)| field_difference(a.bounce, x, y))
 }
 
-fn field_difference(bounce: u32, a: &Field, b: &Field) -> Option<Divergence> {
-    let same = match (&a.value, &b.value) {
+/// Whether two values are equal to the bit, or both absent.
+pub(super) fn is_equal(a: &Option<Value>, b: &Option<Value>) -> bool {
+    match (a, b) {
         (Some(x), Some(y)) => x.same(y),
         (None, None) => true,
         _ => false,
-    };
+    }
+}
+
+/// The divergence of two fields of one name, if any.
+pub(super) fn field_difference(bounce: u32, a: &Field, b: &Field) -> Option<Divergence> {
+    let same = is_equal(&a.value, &b.value);
     let far = || a.value.zip(b.value).and_then(|(x, y)| distance(&x, &y));
     (!same).then(|| Divergence {
         bounce,

@@ -7,7 +7,8 @@
 use crate::Renderer;
 use crate::error::Result;
 use crate::path_record::compare::{Divergence, Quantity, first_difference, quantities_differing};
-use crate::path_record::{PathRequest, PathVertex};
+use crate::path_record::pair_step::{pair_quantities_differing, pair_radiance_difference};
+use crate::path_record::{PathRequest, PathVertex, first_pair_difference};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -65,7 +66,7 @@ pub fn all_paths(pixels: Range<u32>, samples: Range<u32>) -> Vec<PathRequest> {
 }
 
 /// Compares the paths of these samples, as two loaded renderers record them: one row for each of
-/// [`Quantity::ALL`]. Samples of one pixel must follow each other.
+/// [`Quantity::OF_PATHS`]. Samples of one pixel must follow each other.
 ///
 /// # Errors
 /// As [`Renderer::record_paths`].
@@ -77,11 +78,34 @@ pub fn compare_paths(
     let mut tally = Tally::default();
     for some in requests.chunks(PATHS_AT_ONCE) {
         let (paths_a, paths_b) = (a.record_paths(some)?, b.record_paths(some)?);
-        for ((request, path_a), path_b) in some.iter().zip(&paths_a).zip(&paths_b) {
-            tally.add(*request, path_a, path_b);
+        for ((request, a), b) in some.iter().zip(&paths_a).zip(&paths_b) {
+            tally.add(*request, first_difference(a, b), || {
+                (quantities_differing(a, b), radiance_difference(a, b))
+            });
         }
     }
-    Ok(tally.finish())
+    Ok(tally.finish(&Quantity::OF_PATHS))
+}
+
+/// The same for pairs of light and camera sub-paths: one row for each of [`Quantity::OF_PAIRS`].
+///
+/// # Errors
+/// As [`Renderer::record_pairs`].
+pub fn compare_pairs(
+    a: &mut dyn Renderer,
+    b: &mut dyn Renderer,
+    requests: &[PathRequest],
+) -> Result<Vec<QuantityDivergence>> {
+    let mut tally = Tally::default();
+    for some in requests.chunks(PATHS_AT_ONCE) {
+        let (pairs_a, pairs_b) = (a.record_pairs(some)?, b.record_pairs(some)?);
+        for ((request, a), b) in some.iter().zip(&pairs_a).zip(&pairs_b) {
+            tally.add(*request, first_pair_difference(a, b), || {
+                (pair_quantities_differing(a, b), pair_radiance_difference(a, b))
+            });
+        }
+    }
+    Ok(tally.finish(&Quantity::OF_PAIRS))
 }
 
 /// The first quantity in which anything differs.
@@ -107,21 +131,30 @@ struct QuantityTally {
 }
 
 impl Tally {
-    fn add(&mut self, request: PathRequest, a: &[PathVertex], b: &[PathVertex]) {
+    /// Counts a path, with its first divergence and, where there is one, all quantities that differ and the difference
+    /// of radiance.
+    fn add(
+        &mut self,
+        request: PathRequest,
+        first: Option<Divergence>,
+        rest: impl FnOnce() -> (Vec<Quantity>, f32),
+    ) {
         self.paths += 1;
-        let Some(divergence) = first_difference(a, b) else { return };
-        for quantity in quantities_differing(a, b) {
+        let Some(divergence) = first else { return };
+        let (differing, radiance) = rest();
+        for quantity in differing {
             self.quantities.entry(quantity).or_default().differing += 1;
         }
-        let radiance = radiance_difference(a, b);
         let path = DivergingPath { request, divergence, radiance };
         self.quantities.entry(path.divergence.quantity).or_default().add(path);
     }
 
-    fn finish(mut self) -> Vec<QuantityDivergence> {
+    fn finish(mut self, quantities: &[Quantity]) -> Vec<QuantityDivergence> {
         let paths = self.paths;
-        let row = |quantity| self.quantities.remove(&quantity).unwrap_or_default().finish(quantity, paths);
-        Quantity::ALL.map(row).into()
+        let row = |&quantity: &Quantity| {
+            self.quantities.remove(&quantity).unwrap_or_default().finish(quantity, paths)
+        };
+        quantities.iter().map(row).collect()
     }
 }
 

@@ -6,9 +6,13 @@
 
 pub mod compare;
 pub mod divergence;
+mod pair_record;
+mod pair_step;
 mod record;
 mod vertex;
 
+pub use pair_record::PairRecord;
+pub use pair_step::{PairStep, aligned, first_pair_difference};
 pub use record::{Recorder, VertexRecord};
 pub use vertex::{
     LightVertex, PathRequest, PathVertex, ScatterVertex, ShadingVertex, ShadowVertex, SurfaceVertex,

@@ -7,7 +7,9 @@ pub mod emission;
 pub mod integrators;
 pub mod interaction;
 pub mod lights;
+mod record_pair;
 mod record_path;
 pub mod simd;
 
+pub use record_pair::record_pair;
 pub use record_path::record_path;

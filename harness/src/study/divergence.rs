@@ -2,7 +2,9 @@
 
 use lockstep_core::path_record::PathRequest;
 use lockstep_core::path_record::compare::Value;
-use lockstep_core::path_record::divergence::{DivergingPath, QuantityDivergence, compare_paths};
+use lockstep_core::path_record::divergence::{
+    DivergingPath, QuantityDivergence, compare_pairs, compare_paths,
+};
 use lockstep_core::{Error, Film, Integrator, Renderer, Settings, TargetId};
 use lockstep_reports::records::{self, Divergence, DivergenceScope, WorstPath};
 
@@ -44,7 +46,7 @@ impl Pair<'_> {
     /// Compares paths of the pair.
     ///
     /// # Errors
-    /// As [`compare_paths`], except that a target cannot record paths: then the record says so.
+    /// As [`compare_paths`] and [`compare_pairs`], except that a target cannot record paths: then the record says so.
     pub(super) fn compare(
         &self,
         scope: DivergenceScope,
@@ -52,7 +54,11 @@ impl Pair<'_> {
         (a, b): (&mut dyn Renderer, &mut dyn Renderer),
     ) -> Result<Divergence, Failure> {
         let key = self.key(scope);
-        match compare_paths(a, b, requests) {
+        let found = match self.targets[0].settings(&self.settings).integrator.splats() {
+            true => compare_pairs(a, b, requests),
+            false => compare_paths(a, b, requests),
+        };
+        match found {
             Ok(found) => Ok(Divergence {
                 paths: requests.len() as u64,
                 diverging: found.iter().map(|row| row.diverging).sum(),

@@ -1,35 +1,55 @@
 //! Paths in words: a line for every quantity, the first that differs marked.
 
-use lockstep_core::path_record::PathVertex;
 use lockstep_core::path_record::compare::{Divergence, Field, Value, distance, fields};
+use lockstep_core::path_record::{PairStep, PathVertex, aligned};
 
 /// Width of the names of quantities.
 const NAME: usize = 28;
 
-/// One path, or two side by side with what differs marked.
-pub(super) fn paths(
-    title: &str,
-    names: &[String],
-    paths: &[Vec<PathVertex>],
-    first: Option<&Divergence>,
-) -> String {
-    let mut text = format!("{title}: {}\n", names.join(" and "));
+/// A part of a path: its heading, and its fields on one or two targets.
+pub(super) struct Part {
+    heading: String,
+    fields: [Option<Vec<Field>>; 2],
+}
+
+/// The vertices of one path or two.
+pub(super) fn parts_of_paths(paths: &[Vec<PathVertex>]) -> Vec<Part> {
     let vertices = paths.iter().map(Vec::len).max().unwrap_or(0);
+    let fields_at = |path: usize, index: usize| Some(fields(paths.get(path)?.get(index)?).to_vec());
+    let part = |index| Part {
+        heading: format!("bounce {index}"),
+        fields: [fields_at(0, index), fields_at(1, index)],
+    };
+    (0..vertices).map(part).collect()
+}
+
+/// The steps of one pair of sub-paths or two.
+pub(super) fn parts_of_pairs(pairs: &[Vec<PairStep>]) -> Vec<Part> {
+    let of = |index: usize| pairs.get(index).map(Vec::as_slice).unwrap_or_default();
+    let part = |row: [Option<&PairStep>; 2]| Part {
+        heading: row.iter().flatten().next().map_or_else(String::new, |step| step.name()),
+        fields: row.map(|step| step.map(PairStep::fields)),
+    };
+    aligned(of(0), of(1)).into_iter().map(part).collect()
+}
+
+/// One path, or two side by side with what differs marked.
+pub(super) fn paths(title: &str, names: &[String], parts: &[Part], first: Option<&Divergence>) -> String {
+    let mut text = format!("{title}: {}\n", names.join(" and "));
     let mut found = false;
-    for index in 0..vertices {
-        text.push_str(&format!("\nbounce {index}\n"));
-        let [a, b] = [0, 1].map(|path| paths.get(path).and_then(|path| path.get(index)));
-        match (a, b) {
-            (Some(a), Some(b)) => vertex_pair(&mut text, &fields(a), &fields(b), &mut found),
-            (Some(a), None) if paths.len() == 1 => vertex(&mut text, &fields(a)),
-            (alone, _) => {
+    for Part { heading, fields } in parts {
+        text.push_str(&format!("\n{heading}\n"));
+        match fields {
+            [Some(a), Some(b)] => vertex_pair(&mut text, a, b, &mut found),
+            [Some(a), None] if names.len() == 1 => vertex(&mut text, a),
+            [alone, _] => {
                 let name = names.get(usize::from(alone.is_none())).map_or("", String::as_str);
                 text.push_str(&format!("  only on {name}\n"));
             }
         }
     }
-    if let [_, _] = paths {
-        text.push_str(&format!("\n{}\n", verdict(names, vertices, first)));
+    if let [_, _] = names {
+        text.push_str(&format!("\n{}\n", verdict(names, parts, first)));
     }
     text
 }
@@ -67,13 +87,14 @@ fn apart(a: &Option<Value>, b: &Option<Value>) -> String {
     far.map_or_else(String::new, |d| format!("  ({} ulp)", d.ulps))
 }
 
-fn verdict(names: &[String], vertices: usize, first: Option<&Divergence>) -> String {
+fn verdict(names: &[String], parts: &[Part], first: Option<&Divergence>) -> String {
     match first {
-        None => format!("equal to the bit over {vertices} vertices"),
+        None => format!("equal to the bit in all {} parts", parts.len()),
         Some(d) => format!(
-            "they part at bounce {} in {}: {} on {}, {} on {}{}",
+            "they part at bounce {} in {} ({}): {} on {}, {} on {}{}",
             d.bounce,
             d.field,
+            d.quantity.name(),
             shown(&d.a),
             names.first().map_or("", String::as_str),
             shown(&d.b),
@@ -97,7 +118,7 @@ mod tests {
         paths(
             "sky, pixel 1,2, sample 0, seed 0",
             &["cpu-bvh".into(), "opencl".into()],
-            &[a, b],
+            &parts_of_paths(&[a, b]),
             first.as_ref(),
         )
     }
@@ -116,13 +137,13 @@ mod tests {
           radiance with emission      0 0 0
         ! radiance                    0.5 0.5 0.5 | 0.25 0.25 0.25  (8388608 ulp)
 
-        they part at bounce 0 in distance: 1 on cpu-bvh, 1.0000001 on opencl  (1 ulp)
+        they part at bounce 0 in distance (depth): 1 on cpu-bvh, 1.0000001 on opencl  (1 ulp)
         ");
     }
 
     #[test]
     fn equal_paths_are_printed_once() {
         let text = shown_pair(miss(1.0, 0.5), miss(1.0, 0.5));
-        assert!(!text.contains('|') && text.ends_with("equal to the bit over 1 vertices\n"), "{text}");
+        assert!(!text.contains('|') && text.ends_with("equal to the bit in all 1 parts\n"), "{text}");
     }
 }

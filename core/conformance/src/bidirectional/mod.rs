@@ -9,9 +9,12 @@ mod weights;
 use crate::statistics::welch_t;
 use crate::{Checked, During, Outcome, Subject, accumulate, film_of, load, made, mean, render};
 use crate::{scenes, tolerances};
-use lockstep_core::film::Film;
+use lockstep_core::film::{Film, InvalidSamples};
+use lockstep_core::math::rng::SampleKey;
+use lockstep_core::path_record::divergence;
 use lockstep_core::scene::{Material, Scene};
-use lockstep_core::{Error, Integrator, Result, Settings};
+use lockstep_core::splat::{self, Technique};
+use lockstep_core::{Error, Integrator, PairStep, PathRequest, Result, Settings};
 
 /// The integrators of light and camera sub-paths.
 const INTEGRATORS: [Integrator; 2] = [Integrator::Light, Integrator::Bpt];
@@ -153,6 +156,78 @@ pub(crate) fn films_are_the_references(subject: &Subject<'_>) -> Checked<Outcome
             assert_eq!(film.invalid, expected.invalid, "{settings:?}: invalid samples");
             assert_eq!(report.bounces, counts.bounces, "{settings:?}: ray counts");
         }
+        Ok(())
+    })
+}
+
+/// Recorded pairs are those of the film: their contributions, each rounded as films round it, add up to it, and its rays
+/// are theirs.
+pub(crate) fn recorded_pairs_are_the_samples_of_the_film(subject: &Subject<'_>) -> Checked<Outcome> {
+    let scene = made(scenes::everything_from_both_sides())?;
+    for_each(subject, |integrator| {
+        let settings =
+            Settings { width: 24, height: 16, bounces: 4, roulette_from: Some(2), ..Settings::default() };
+        let settings = Settings { integrator, ..settings };
+        let mut renderer = subject.open()?;
+        let (film, report) = render(renderer.as_mut(), &scene, &settings, 2)?;
+        let requests = divergence::all_paths(0..settings.width * settings.height, 0..2);
+        let pairs = match renderer.record_pairs(&requests) {
+            // Recording is an optional power.
+            Err(Error::Unsupported { .. }) => return Ok(()),
+            other => other.during(|| "recording a pair of every sample".into())?,
+        };
+        let mut sums = vec![[0i64; 3]; film.sums.len()];
+        let mut invalid = InvalidSamples::default();
+        let (mut rays, mut shadow_rays) = (0u64, 0u64);
+        for (request, pair) in requests.iter().zip(&pairs) {
+            let key = SampleKey { pixel: request.pixel, sample: request.sample, seed: settings.seed };
+            for step in pair {
+                rays += u64::from(matches!(step, PairStep::Ray { .. }));
+                let PairStep::Contribution { light, camera, pixel, reached, .. } = *step else { continue };
+                shadow_rays += u64::from(light > 0);
+                if reached {
+                    let technique = Technique { light, camera };
+                    let units = splat::quantize(step.radiance().into(), key, technique, &mut invalid);
+                    let sum = &mut sums[pixel as usize];
+                    *sum = std::array::from_fn(|channel| sum[channel] + units[channel]);
+                }
+            }
+        }
+        assert_eq!(sums, film.sums, "{integrator}: contributions add up to the film");
+        assert_eq!(invalid, film.invalid, "{integrator}: invalid samples");
+        assert_eq!(rays, report.extension_rays(), "{integrator}: extension rays");
+        assert_eq!(shadow_rays, report.shadow_rays(), "{integrator}: shadow rays");
+        assert_eq!(
+            film_of(renderer.as_mut(), &scene)?,
+            film,
+            "{integrator}: recording leaves the film as it is"
+        );
+        let outside = PathRequest { pixel: settings.width * settings.height, sample: 0 };
+        let refused = renderer.record_pairs(&[outside]);
+        assert!(matches!(refused, Err(Error::Contract { .. })), "a pixel outside is refused");
+        Ok(())
+    })
+}
+
+/// Recorded pairs have no divergence from the reference's in any step.
+pub(crate) fn recorded_pairs_do_not_diverge(subject: &Subject<'_>) -> Checked<Outcome> {
+    let scene = made(scenes::everything_from_both_sides())?;
+    for_each(subject, |integrator| {
+        let settings = Settings { width: 60, height: 40, bounces: 4, integrator, ..Settings::default() };
+        let (mut renderer, mut reference) = (subject.open()?, subject.reference()?);
+        load(reference.as_mut(), &scene, &settings)?;
+        load(renderer.as_mut(), &scene, &settings)?;
+        let pairs = settings.width * settings.height;
+        let requests = divergence::all_paths(0..pairs, 0..1);
+        let found = match divergence::compare_pairs(renderer.as_mut(), reference.as_mut(), &requests) {
+            Err(Error::Unsupported { .. }) => return Ok(()),
+            other => other.during(|| "recording the pairs of target and reference".into())?,
+        };
+        assert!(
+            found.iter().all(|row| row.paths == u64::from(pairs)),
+            "{integrator}: every pair is compared"
+        );
+        assert_eq!(divergence::first(&found), None, "{integrator}: the first divergence");
         Ok(())
     })
 }

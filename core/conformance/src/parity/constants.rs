@@ -10,7 +10,7 @@ use lockstep_core::geometry::{
 };
 use lockstep_core::math::rng::{BLOCKS_PER_BOUNCE, Block};
 use lockstep_core::math::{INV_FOUR_PI, INV_PI, PI, TWO_PI};
-use lockstep_core::path_record::VertexRecord;
+use lockstep_core::path_record::{PairRecord, VertexRecord};
 use lockstep_core::scene::*;
 use lockstep_gpu::probe::ProbeDevice;
 use lockstep_transport::bsdf::{MIN_ALPHA, SPECULAR_ROUGHNESS};
@@ -103,6 +103,12 @@ const INTEGERS: &[(&str, u32)] = &[
     ("VERTEX_REACHED", VertexRecord::REACHED),
     ("VERTEX_SCATTER", VertexRecord::SCATTER),
     ("VERTEX_CONTINUES", VertexRecord::CONTINUES),
+    ("PAIR_RAY", PairRecord::RAY),
+    ("PAIR_VERTEX", PairRecord::VERTEX),
+    ("PAIR_CONTRIBUTION", PairRecord::CONTRIBUTION),
+    ("PAIR_OF_LIGHT", PairRecord::OF_LIGHT),
+    ("PAIR_HIT", PairRecord::HIT),
+    ("PAIR_REACHED", PairRecord::REACHED),
 ];
 
 /// The names in the order of the kernel.

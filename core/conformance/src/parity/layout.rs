@@ -5,7 +5,7 @@ use lockstep_bvh::{Block8, LeafPrimitive, Node, Node8};
 use lockstep_core::error::Result;
 use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::vec3::Vec3;
-use lockstep_core::path_record::VertexRecord;
+use lockstep_core::path_record::{PairRecord, VertexRecord};
 use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::scene::{
     AliasEntry, BoundingSphere, Environment, Instance, Light, Material, Mesh, Sphere, Texture, Triangle,
@@ -71,6 +71,10 @@ layouts! {
         light_direction, light_bsdf_pdf, light_radiance, shadow_t_max, light_bsdf, scatter_pdf, shadow_origin,
         reserved0, shadow_radiance, reserved1, scatter_words, scatter_direction, reserved2, scatter_throughput,
         reserved3, radiance, reserved4
+    }
+    PairRecord {
+        origin, flags, direction, light, value, camera, geometric, pixel, shading, instance, base_color, primitive, t, u,
+        v, weight, vcm, vc, scale, roughness, metallic, ior, transmission, kind, outside, reserved
     }
 }
 

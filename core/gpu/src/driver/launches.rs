@@ -5,7 +5,7 @@ use crate::driver::device::{Device, KernelArg};
 use crate::driver::path_state::{PathState, unbound};
 use crate::driver::timeline::Stage;
 use crate::integrators::{self, Step};
-use crate::signatures::{self, GivenArgument, Kernel, RECORD_PATHS};
+use crate::signatures::{self, GivenArgument, Kernel};
 use crate::{Pass, SceneArray, SceneConstants};
 use lockstep_core::error::{Error, Result};
 
@@ -79,11 +79,12 @@ pub(super) fn trace<D: Device>(
     device: &mut D,
     scene: &SceneOnDevice<D>,
     pass: &Pass,
+    kernel: &Kernel,
     count: u32,
     arrays: [&Array<D>; 3],
 ) -> Result<D::Event> {
     let own = [plain(pass), plain(&count)].into_iter().chain(arrays.map(Argument::Array));
-    launch(device, &RECORD_PATHS, count, &scene.with(own))
+    launch(device, kernel, count, &scene.with(own))
 }
 
 /// The launches of a batch.

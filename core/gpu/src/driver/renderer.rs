@@ -21,8 +21,8 @@ use lockstep_core::film::{Film, InvalidSamples};
 use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::scene::Scene;
 use lockstep_core::{
-    ConfigureReport, DeviceInfo, Integrator, LoadReport, PassReport, PathRequest, PathVertex, Query,
-    Renderer, Settings, TraceRaysReport,
+    ConfigureReport, DeviceInfo, Integrator, LoadReport, PairStep, PassReport, PathRequest, PathVertex,
+    Query, Renderer, Settings, TraceRaysReport,
 };
 use lockstep_core::{KernelConfig, Structure};
 use lockstep_core::{check_range, nothing_loaded};
@@ -282,6 +282,18 @@ impl<D: Device> Renderer for Wavefront<D> {
         }
         PathRequest::check(requests, &self.device.info().target, width, height)?;
         record_paths::record_paths(&mut self.device, &loaded.scene, loaded.pass, requests)
+    }
+
+    fn record_pairs(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PairStep>>> {
+        let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
+        let Settings { width, height, integrator, .. } = loaded.settings;
+        if !integrator.splats() {
+            return Err(
+                self.unsupported(&format!("recording pairs of sub-paths of the integrator {integrator}"))
+            );
+        }
+        PathRequest::check(requests, &self.device.info().target, width, height)?;
+        record_paths::record_pairs(&mut self.device, &loaded.scene, loaded.pass, requests)
     }
 
     fn trace_rays(

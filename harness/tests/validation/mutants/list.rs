@@ -11,13 +11,14 @@ pub(super) struct Mutant {
     pub(super) edits: &'static [SourcePatch],
     /// The quantity at which paths must diverge.
     pub(super) quantity: Quantity,
-    /// The fields of a vertex that are the mistake's own; one of them must come first.
+    /// The fields of a vertex or step that are the mistake's own; one of them must come first.
     pub(super) fields: &'static [&'static str],
-    /// Whether it takes masked surfaces to see it. Elsewhere they would only blur what is named.
-    pub(super) masked: bool,
+    /// The scene that shows it. For paths: 1 has masked surfaces, which would only blur what is named elsewhere; for
+    /// pairs of sub-paths: 1 has specular ones.
+    pub(super) stage: usize,
 }
 
-const fn edit(file: &'static str, from: &'static str, to: &'static str) -> SourcePatch {
+pub(super) const fn edit(file: &'static str, from: &'static str, to: &'static str) -> SourcePatch {
     SourcePatch { file, from, to }
 }
 
@@ -31,7 +32,7 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         )],
         quantity: Quantity::PrimitiveIndex,
         fields: &["hit", "instance", "primitive"],
-        masked: true,
+        stage: 1,
     },
     Mutant {
         name: "missing normal flip on back faces",
@@ -42,7 +43,7 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         )],
         quantity: Quantity::ShadingNormal,
         fields: &["shading normal"],
-        masked: false,
+        stage: 0,
     },
     Mutant {
         name: "swapped barycentrics",
@@ -60,7 +61,7 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         ],
         quantity: Quantity::Barycentrics,
         fields: &["barycentrics"],
-        masked: false,
+        stage: 0,
     },
     Mutant {
         name: "sRGB decoded twice",
@@ -77,7 +78,7 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         )],
         quantity: Quantity::Albedo,
         fields: &["base colour"],
-        masked: false,
+        stage: 0,
     },
     Mutant {
         name: "light pdf without the cosine",
@@ -88,7 +89,7 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         )],
         quantity: Quantity::DirectLight,
         fields: &["light pdf"],
-        masked: false,
+        stage: 0,
     },
     Mutant {
         name: "off by one in the light table",
@@ -99,7 +100,7 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         )],
         quantity: Quantity::DirectLight,
         fields: &["light index"],
-        masked: false,
+        stage: 0,
     },
     Mutant {
         name: "RNG dimension used twice",
@@ -110,7 +111,7 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         )],
         quantity: Quantity::FullPaths,
         fields: &["next direction"],
-        masked: false,
+        stage: 0,
     },
     Mutant {
         name: "missing square root in roughness",
@@ -121,7 +122,7 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         )],
         quantity: Quantity::Roughness,
         fields: &["roughness"],
-        masked: false,
+        stage: 0,
     },
     Mutant {
         name: "shadow ray too long",
@@ -132,7 +133,7 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         )],
         quantity: Quantity::DirectLight,
         fields: &["shadow ray length"],
-        masked: false,
+        stage: 0,
     },
     Mutant {
         name: "texture wrap clamp instead of repeat",
@@ -143,7 +144,7 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         )],
         quantity: Quantity::Albedo,
         fields: &["base colour"],
-        masked: false,
+        stage: 0,
     },
     Mutant {
         name: "float3 stride: 16 bytes for 12",
@@ -156,7 +157,7 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         )],
         quantity: Quantity::GeometricNormal,
         fields: &["geometric normal"],
-        masked: false,
+        stage: 0,
     },
     Mutant {
         name: "throughput not applied on the last bounce",
@@ -167,7 +168,7 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         )],
         quantity: Quantity::FullPaths,
         fields: &["throughput on arrival"],
-        masked: false,
+        stage: 0,
     },
     Mutant {
         name: "tangent handedness dropped",
@@ -178,7 +179,7 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         )],
         quantity: Quantity::ShadingNormal,
         fields: &["shading normal"],
-        masked: false,
+        stage: 0,
     },
     Mutant {
         name: "normals transformed like directions",
@@ -189,7 +190,7 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         )],
         quantity: Quantity::ShadingNormal,
         fields: &["shading normal"],
-        masked: false,
+        stage: 0,
     },
     Mutant {
         name: "power heuristic without the squares",
@@ -200,6 +201,6 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         )],
         quantity: Quantity::DirectLight,
         fields: &["light sample's share"],
-        masked: false,
+        stage: 0,
     },
 ];

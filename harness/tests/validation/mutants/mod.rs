@@ -9,18 +9,21 @@
 //! ```
 
 mod list;
+mod pairs;
 mod scene;
 
 use list::{MUTANTS, Mutant};
 use lockstep_bvh::Layout;
 use lockstep_conformance::{present_targets, render, require};
 use lockstep_core::path_record::divergence::{self, FieldCount, QuantityDivergence};
-use lockstep_core::{Backend, OpenOptions, Renderer, Scene, Settings};
+use lockstep_core::{Backend, Integrator, OpenOptions, Renderer, Scene, Settings};
 use lockstep_cpu::{BVH_TARGET, Cpu};
 use lockstep_gpu::SourcePatch;
 use lockstep_opencl::{Opencl, open_patched};
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::statistics::{Agreement, DecisionRule, ImageComparison, Pairing, compare_images};
+use lockstep_scenes::LoadOptions;
+use pairs::PAIR_MUTANTS;
 use scene::mutant_scene;
 
 const SETTINGS: Settings = Settings { width: 64, height: 48, bounces: 3, seed: 11, ..Settings::DEFAULT };
@@ -67,44 +70,67 @@ fn runtime() -> Option<String> {
     require::present("opencl", found.cloned().ok_or("No OpenCL CPU runtime is here. Run `lockstep setup`."))
 }
 
-fn image(renderer: &mut dyn Renderer, scene: &Scene) -> LinearImage {
-    let (film, _) = render(renderer, scene, &SETTINGS, SPP).unwrap();
+fn image(renderer: &mut dyn Renderer, scene: &Scene, settings: &Settings) -> LinearImage {
+    let (film, _) = render(renderer, scene, settings, SPP).unwrap();
     LinearImage::new(film.width(), film.height(), film.mean()).unwrap()
 }
 
 /// A scene with the reference target that holds it, and its image.
 struct Stage {
     scene: Scene,
+    settings: Settings,
     reference: Box<dyn Renderer>,
     truth: LinearImage,
 }
 
 impl Stage {
-    fn set(masked: bool) -> Self {
-        let scene = mutant_scene(masked).unwrap();
+    fn set(scene: Scene, integrator: Integrator) -> Self {
+        let settings = Settings { integrator, ..SETTINGS };
         let mut reference = Cpu.open(BVH_TARGET, &OpenOptions::default()).unwrap();
-        let truth = image(reference.as_mut(), &scene);
-        Self { scene, reference, truth }
+        let truth = image(reference.as_mut(), &scene, &settings);
+        Self { scene, settings, reference, truth }
     }
 
     /// Renders with these changes of the kernels and compares with the reference.
     fn compare(&mut self, target: &str, edits: &[SourcePatch]) -> Found {
         let mut renderer = open_patched(target, edits).unwrap();
-        let image = image(renderer.as_mut(), &self.scene);
+        let image = image(renderer.as_mut(), &self.scene, &self.settings);
         let truth = std::slice::from_ref(&self.truth);
         let comparison = compare_images(truth, &[image], Pairing::Paired, &DecisionRule::of_films()).unwrap();
         let pixels = 0..SETTINGS.width * SETTINGS.height;
         let paths = divergence::all_paths(pixels, 0..1);
-        let quantities =
-            divergence::compare_paths(self.reference.as_mut(), renderer.as_mut(), &paths).unwrap();
+        let compare = match self.settings.integrator.splats() {
+            true => divergence::compare_pairs,
+            false => divergence::compare_paths,
+        };
+        let quantities = compare(self.reference.as_mut(), renderer.as_mut(), &paths).unwrap();
         Found { comparison, quantities }
     }
 }
 
 #[test]
 fn mutants_are_killed_and_the_wrong_quantity_is_named() {
+    let stages =
+        [false, true].map(|masked| move || Stage::set(mutant_scene(masked).unwrap(), Integrator::Path));
+    kill(&MUTANTS, &stages);
+}
+
+#[test]
+fn mutants_of_bidirectional_path_tracing_are_killed_and_the_wrong_quantity_is_named() {
+    let caustic = || lockstep_scenes::load("caustic", &LoadOptions::default()).unwrap().scene;
+    let stages = [false, true].map(|specular| {
+        move || {
+            let scene = if specular { caustic() } else { mutant_scene(false).unwrap() };
+            Stage::set(scene, Integrator::Bpt)
+        }
+    });
+    kill(&PAIR_MUTANTS, &stages);
+}
+
+/// Prints the table of mutants, each on the stage that it names, and asserts that all are killed and named.
+fn kill(mutants: &[Mutant], stages: &[impl Fn() -> Stage]) {
     let Some(target) = runtime() else { return };
-    let mut stages = [false, true].map(Stage::set);
+    let mut stages: Vec<Stage> = stages.iter().map(|set| set()).collect();
     for stage in &mut stages {
         let sound = stage.compare(&target, &[]);
         assert_eq!(sound.comparison.agreement, Agreement::Identical, "without a mistake");
@@ -115,8 +141,8 @@ fn mutants_are_killed_and_the_wrong_quantity_is_named() {
     );
     println!("|---|---|---|---|---|---|");
     let (mut missed, mut unnamed) = (Vec::new(), Vec::new());
-    for mutant in &MUTANTS {
-        let found = stages[usize::from(mutant.masked)].compare(&target, mutant.edits);
+    for mutant in mutants {
+        let found = stages[mutant.stage].compare(&target, mutant.edits);
         println!("{}", found.row(mutant));
         if !found.is_killed() {
             missed.push(mutant.name);
@@ -131,19 +157,17 @@ fn mutants_are_killed_and_the_wrong_quantity_is_named() {
 
 #[test]
 fn every_mutant_fits_the_source() {
-    use lockstep_gpu::{Options, ProgramKind};
+    use lockstep_gpu::{KernelFeatures, Options, ProgramKind};
     // The runtime is asked for nothing but its name: an edit that does not fit is refused before any compiler
     // runs.
     for layout in [Layout::Bvh2, Layout::Bvh8] {
-        let source = lockstep_gpu::assemble(
-            "compat.h",
-            "",
-            &Options { layout, ..Options::default() },
-            ProgramKind::RecordPaths,
-        );
-        for mutant in &MUTANTS {
-            let changed = mutant.edits.iter().try_fold(source.clone(), lockstep_gpu::patched).unwrap();
-            assert_ne!(changed.hash, source.hash, "{}", mutant.name);
+        for (integrator, mutants) in [(Integrator::Path, &MUTANTS[..]), (Integrator::Bpt, &PAIR_MUTANTS)] {
+            let options = Options { layout, features: KernelFeatures::all(integrator), ..Options::default() };
+            let source = lockstep_gpu::assemble("compat.h", "", &options, ProgramKind::recording(integrator));
+            for mutant in mutants {
+                let changed = mutant.edits.iter().try_fold(source.clone(), lockstep_gpu::patched).unwrap();
+                assert_ne!(changed.hash, source.hash, "{}", mutant.name);
+            }
         }
     }
 }
