@@ -10,6 +10,7 @@ use lockstep_scenes::{LoadOptions, View};
 use lockstep_together::Schedule;
 
 use crate::port::args::PortCommand;
+use crate::study::Share;
 use crate::values::{BaselineName, Percent, Seconds, Size, SkyArg, SppSchedule, Triple};
 
 const EXIT_CODES: &str = "\
@@ -43,8 +44,11 @@ pub(crate) enum Command {
     Render(RenderArgs),
     /// Goes on with a render from its checkpoint
     Resume(ResumeArgs),
-    /// Adds partial films into an image, exactly
+    /// Adds partial films into an image, or shards into their study, exactly
     Merge(MergeArgs),
+    /// Submits a study as an array job, and its merge behind it
+    #[command(subcommand)]
+    Submit(SubmitCommand),
     /// Renders for a `render --together`, as one of its targets
     Worker(WorkerArgs),
     /// Renders scenes on every target at rising samples per pixel, compares and times them, and writes a
@@ -390,15 +394,20 @@ pub(crate) struct ResumeArgs {
 /// `lockstep merge`
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
-    /// Partial films of one render: `lockstep render --samples A..B -o PART.film`
-    #[arg(value_name = "FILM", required = true)]
+    /// Partial films of one render (`lockstep render --samples A..B -o PART.film`), or folders of one study's shards
+    /// (`lockstep study --shard I/N -o DIR`)
+    #[arg(value_name = "FILM|DIR", required = true)]
     pub(crate) parts: Vec<PathBuf>,
     /// Accept films that lack samples before their last one
     #[arg(long)]
     pub(crate) allow_gaps: bool,
-    /// The image file, .exr or .png, or a .film that holds the samples of all
-    #[arg(short, long = "out", value_name = "FILE")]
-    pub(crate) out: PathBuf,
+    /// The image file, .exr or .png, or a .film that holds the samples of all; of shards the study's folder [default:
+    /// that of the shards]
+    #[arg(short, long = "out", value_name = "FILE|DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print a study's verdict as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `lockstep worker`
@@ -446,6 +455,7 @@ const MEASURE: &str = "Measurements";
 const REFERENCE: &str = "Reference";
 const BASELINE: &str = "Performance over time";
 const RUN: &str = "Run and output";
+const SHARDS: &str = "Many machines";
 
 /// The scenes of a study or a tuning, and their targets.
 #[derive(Debug, Args)]
@@ -557,6 +567,17 @@ pub(crate) struct StudyArgs {
     /// The study's folder [default: study, or study-2 and so on where that holds another study]
     #[arg(short, long = "out", value_name = "DIR", help_heading = RUN)]
     pub(crate) out: Option<PathBuf>,
+    /// Print the plan of the study's units, or write it as JSON to a file, and render nothing
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = SHARDS)]
+    pub(crate) plan: Option<Option<PathBuf>>,
+    /// Render the units of shard I of N, from 1, into DIR, for `lockstep merge DIR`; auto or auto/N takes the task of an
+    /// array job of Slurm, PBS, SGE or Kubernetes
+    #[arg(long, value_name = "I/N|auto", conflicts_with_all = ["plan", "fresh"], help_heading = SHARDS)]
+    pub(crate) shard: Option<Share>,
+    /// Units that the work is cut into, the same for every shard; levels that cost less are units of their own
+    #[arg(long, value_name = "N", default_value_t = 64,
+        value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = SHARDS)]
+    pub(crate) units: u32,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
     #[command(flatten, next_help_heading = RUN)]
@@ -584,6 +605,30 @@ impl StudyArgs {
         let settings = self.image.settings(default_size);
         Settings { integrator: self.integrators.first().copied().unwrap_or(settings.integrator), ..settings }
     }
+}
+
+/// `lockstep submit …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum SubmitCommand {
+    /// To Slurm, with sbatch
+    Slurm(SlurmArgs),
+}
+
+/// `lockstep submit slurm`
+#[derive(Debug, Args)]
+pub(crate) struct SlurmArgs {
+    /// Tasks of the array, each of which renders one shard
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) array: u32,
+    /// An option for sbatch, such as --option=--gres=gpu:1; any number of them
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    pub(crate) option: Vec<String>,
+    /// Print the scripts and submit nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// The words of `lockstep study`, with -o DIR, a folder that all machines share
+    #[arg(last = true, required = true, value_name = "STUDY")]
+    pub(crate) study: Vec<String>,
 }
 
 /// `lockstep tune`
@@ -1018,6 +1063,13 @@ mod tests {
             "lockstep bench cornell atrium -b cpu-bvh,cuda@0 --rays 2000000,8000000 --quality --json -o d",
             "lockstep selftest",
             "lockstep selftest -b cpu-bvh,opencl@pocl --quick --only identity --json",
+            "lockstep study cornell --spp 1..64 --plan",
+            "lockstep study cornell --spp 1..64 --plan=plan.json",
+            "lockstep study cornell --spp 1..64 -o d --shard 3/8",
+            "lockstep study cornell --spp 1..64 -o d --shard auto/8",
+            "lockstep submit slurm --array 8 --option=--gres=gpu:1 --dry-run -- cornell --spp 1..64 -o d",
+            "lockstep merge a b -o d",
+            "lockstep merge a.film b.film -o a.exr",
             "lockstep golden check",
             "lockstep golden check --junit junit.xml --markdown summary.md --json -o dir --fresh",
             "lockstep golden bless cornell --dry-run",

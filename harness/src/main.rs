@@ -26,6 +26,7 @@ mod scenes;
 mod selftest;
 mod semantics;
 mod study;
+mod submit;
 mod techniques;
 mod together;
 mod trace;
@@ -36,7 +37,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use cli::{Cli, Command, ExportArgs, ExportFormat, GoldenCommand, ReportArgs, SetupArgs};
+use cli::{Cli, Command, ExportArgs, ExportFormat, GoldenCommand, MergeArgs, ReportArgs, SetupArgs};
 use exit::{Exit, Failure};
 
 #[cfg(target_os = "linux")]
@@ -59,9 +60,10 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Setup(args) => set_up(&args),
         Command::Render(args) => render::run(&args),
         Command::Resume(args) => together::resume(&args),
-        Command::Merge(args) => together::merge(&args),
+        Command::Merge(args) => merge(&args),
         Command::Worker(args) => together::work(&args),
         Command::Study(args) => study::run(&args),
+        Command::Submit(command) => submit::run(&command),
         Command::Export(args) => export(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Trace(args) => trace::run(&args),
@@ -76,6 +78,19 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Port(command) => port::run(&command),
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),
+    }
+}
+
+/// `lockstep merge`: films or folders of shards, but not both.
+fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
+    let folders = args.parts.iter().filter(|path| path.is_dir()).count();
+    match folders {
+        0 => together::merge(args),
+        all if all == args.parts.len() => study::merge(args),
+        _ => Err(Failure::Usage(
+            "films are merged into an image and folders of shards into a study; name either films or folders"
+                .into(),
+        )),
     }
 }
 

@@ -23,6 +23,7 @@ mod reference_image;
 mod rendered;
 mod resume;
 mod runner;
+mod shards;
 mod study_target;
 mod target_session;
 mod verdicts;
@@ -46,6 +47,7 @@ pub(crate) use plan::{COMMIT, Plan, command, open};
 pub(crate) use rendered::film_hash;
 pub(crate) use resume::clear as clear_study;
 pub(crate) use runner::run as run_measurements;
+pub(crate) use shards::{Share, merge};
 pub(crate) use study_target::StudyTarget;
 
 use crate::backends::{self, Target};
@@ -72,6 +74,12 @@ const OFFLINE: &str = "LOCKSTEP_OFFLINE";
 /// # Errors
 /// [`Failure`] for a command line, scene, target or file that cannot be used. Earlier records stay.
 pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
+    if let Some(file) = &args.plan {
+        return shards::print_plan(args, file.as_deref());
+    }
+    if let Some(share) = args.shard {
+        return shards::run_shard(args, share);
+    }
     let externals = externals(args)?;
     let required = externals.require(&args.folder.require)?;
     set_up(&FolderArgs { require: required, ..args.folder.clone() }, &args.subject.targets)?;

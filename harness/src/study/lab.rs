@@ -11,6 +11,7 @@ use super::folder::Folder;
 use super::level::{self, Level, Outcome};
 use super::plan::Plan;
 use super::reference::{self, Reference};
+use super::shards;
 use super::target_session::{Purpose, TargetSession};
 use crate::exit::Failure;
 use crate::interrupt;
@@ -163,7 +164,7 @@ impl<'a> Lab<'a> {
                 }
                 Ok(report) => {
                     self.folder.add_kernels(&session.id, session.kernels())?;
-                    level::load_record(scene, &session.id, &report)
+                    level::load_record((&scene.name, self.plan.triangles(scene)), &session.id, &report)
                 }
                 Err(Failure::Core(error @ (Error::Unsupported { .. } | Error::Unavailable { .. }))) => {
                     say(&format!("lockstep: {} skips {}: {error}", session.id, scene.name));
@@ -227,6 +228,11 @@ impl<'a> Lab<'a> {
         self.plan.reaches(level, below.map(|t| t.total_ms).sum())
     }
 
+    /// Whether a level has times: in a merge, only where they are of machines of one kind.
+    pub(crate) fn is_timed(&self, level: &Level<'_>) -> bool {
+        self.plan.units.as_ref().is_none_or(|units| units.is_timed(level))
+    }
+
     /// The levels of a scene under a seed, as far as they go.
     pub(crate) fn levels<'s>(&self, scene: &'s str, seed: u32, repeat: u32) -> Vec<Level<'s>> {
         self.plan.levels(scene, seed, repeat).into_iter().filter(|level| self.reaches(level)).collect()
@@ -277,6 +283,14 @@ impl<'a> Lab<'a> {
     ) -> Result<ControlFlow<(), Option<Rc<Reference>>>, Failure> {
         if let Some(known) = self.known_reference(&scene.name) {
             return Ok(ControlFlow::Continue(Some(known)));
+        }
+        if let Some(units) = &self.plan.units {
+            let Some(found) = shards::reference(units, self.plan, &scene.name)? else {
+                return Ok(ControlFlow::Break(()));
+            };
+            let reference = Some(Rc::new(found));
+            self.reference = Some((scene.name.clone(), reference.clone()));
+            return Ok(ControlFlow::Continue(reference));
         }
         let targets = self.targets(&scene.name);
         if targets.is_empty() || self.lacks_reference(&scene.name) {

@@ -214,18 +214,18 @@ pub(crate) fn invalid_samples(level: &Level<'_>, outcome: &Outcome) -> Option<Re
 
 /// The record of taking a scene to a target.
 pub(crate) fn load_record(
-    scene: &lockstep_core::Scene,
+    (scene, triangles): (&str, u64),
     target: &TargetId,
     report: &lockstep_core::LoadReport,
 ) -> Record {
     Load {
-        scene: scene.name.clone(),
+        scene: scene.to_owned(),
         target: target.to_string(),
         build_ms: report.build_ms,
         cached: report.bvh.map(|bvh| bvh.origin == BvhOrigin::Cached),
         compile_ms: report.compile_ms,
         upload_ms: report.upload_ms,
-        triangles: scene.triangles.len() as u64,
+        triangles,
         device_bytes: report.device_bytes,
         mode: target.mode,
     }

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::level::Level;
 use super::reference_image::Reference;
+use super::shards::Units;
 use super::study_target::StudyTarget;
 use super::target_session::TargetSession;
 use crate::bvh_cache;
@@ -25,7 +26,7 @@ use crate::values::{Seconds, SppSchedule};
 
 /// The scenes of a study that names none: at the default levels and size they take under two minutes on two
 /// cores.
-const DEFAULT_SCENES: [&str; 3] = ["cornell", "weekend", "atrium:10k"];
+pub(super) const DEFAULT_SCENES: [&str; 3] = ["cornell", "weekend", "atrium:10k"];
 
 /// The time after which such a study renders no more references: a minute less the time of the last noise floor
 /// and of the page.
@@ -103,6 +104,8 @@ pub(crate) struct Plan {
     pub(crate) reference_budget: Option<f64>,
     /// When references should be done with, in the default study, which is to be quick.
     pub(crate) deadline: Option<Instant>,
+    /// The units that hold the films, in a merge.
+    pub(crate) units: Option<Rc<Units>>,
     /// How targets are opened.
     pub(crate) options: OpenOptions,
 }
@@ -203,6 +206,7 @@ impl Plan {
             reference_file: None,
             reference_budget: None,
             deadline: None,
+            units: None,
             options: OpenOptions::default(),
         }
     }
@@ -240,6 +244,12 @@ impl Plan {
     /// The hash that tells whether a scene is the same as before.
     fn hash_of(&self, scene: &Scene) -> String {
         self.file_hashes.get(&scene.name).unwrap_or(&scene.hash).clone()
+    }
+
+    /// The triangles of a scene, of which a merge has a stand-in.
+    pub(crate) fn triangles(&self, scene: &Scene) -> u64 {
+        let planned = self.units.as_ref().and_then(|units| units.plan.scene(&scene.name));
+        planned.map_or(scene.triangles.len() as u64, |scene| scene.triangles)
     }
 
     /// The settings under another seed.

@@ -77,9 +77,8 @@ pub(crate) fn obtain(
         notes.push(note(format!("the reference of {} {text}", scene.name)));
     });
     let entry = Entry::new(scene, &settings, renderer.rendered()?.hash());
-    let against = |spp: u32, target: &str| format!("{target}, {spp} spp, seed {}", settings.seed);
     if let Some(found) = cache::find(&entry, wanted) {
-        let against = against(found.spp, &found.target);
+        let against = against(&found.target, found.spp, settings.seed);
         notes.push(note(format!("the reference of {} ({against}) is from the cache", scene.name)));
         return Ok(Obtained {
             reference: Some(Reference { image: found.image, against, spp: Some(found.spp) }),
@@ -94,7 +93,7 @@ pub(crate) fn obtain(
     if let Err(reason) = cache::store(&entry, wanted, &renderer.id.to_string(), &image) {
         bar.line(&format!("lockstep: the reference of {} is not kept for next time: {reason}", scene.name));
     }
-    let against = against(wanted, &renderer.id.to_string());
+    let against = against(&renderer.id.to_string(), wanted, settings.seed);
     Ok(Obtained { reference: Some(Reference { image, against, spp: Some(wanted) }), notes })
 }
 
@@ -131,13 +130,25 @@ pub(crate) fn of_program(
     if matches!(program.advance(wanted, &mut |n| bar.add(n))?, Pass::Stopped) {
         return Ok(Obtained::default());
     }
-    let against = format!("{target}, {wanted} spp, seed {}", settings.seed);
+    let against = against(&target, wanted, settings.seed);
     let image = program.rendered()?.image()?;
     Ok(Obtained { reference: Some(Reference { image, against, spp: Some(wanted) }), notes })
 }
 
+/// The samples per pixel of a reference whose time nobody measured first: the most, or the least for a budget of
+/// nothing.
+pub(super) fn reference_spp(top: u32, budget: Option<f64>) -> u32 {
+    let ratio = if budget == Some(0.0) { LEAST_RATIO } else { RATIO };
+    top.saturating_mul(ratio).min(MAX_SPP)
+}
+
+/// The words by which records name a rendered reference.
+pub(super) fn against(target: &str, spp: u32, seed: u32) -> String {
+    format!("{target}, {spp} spp, seed {seed}")
+}
+
 /// A seed that no image of the study has.
-fn reference_seed(plan: &Plan) -> u32 {
+pub(super) fn reference_seed(plan: &Plan) -> u32 {
     let is_studied = |seed: u32| seed == plan.settings.seed || plan.further_seeds().contains(&seed);
     (SEED..).chain(0..SEED).find(|&seed| !is_studied(seed)).unwrap_or(SEED)
 }

@@ -73,6 +73,18 @@ impl Rendered {
     }
 }
 
+/// Takes the samples of an earlier state of a film away, so that those added since then are left.
+pub(super) fn take_away(film: &mut Film, before: &Film) {
+    for (now, then) in film.sums.as_flattened_mut().iter_mut().zip(before.sums.as_flattened()) {
+        *now = now.wrapping_sub(*then);
+    }
+    film.spp = film.spp.saturating_sub(before.spp);
+    let (now, then) = (&mut film.invalid, &before.invalid);
+    now.non_finite = now.non_finite.saturating_sub(then.non_finite);
+    now.negative = now.negative.saturating_sub(then.negative);
+    now.clamped = now.clamped.saturating_sub(then.clamped);
+}
+
 /// BLAKE3 of a film's size, sample count and integers, in hexadecimal.
 pub(crate) fn film_hash(film: &Film) -> String {
     hash(film.width(), film.height(), film.spp, bytemuck::cast_slice(&film.sums))
@@ -85,4 +97,25 @@ fn hash(width: u32, height: u32, spp: u32, values: &[u8]) -> String {
     }
     hasher.update(values);
     hasher.finalize().to_hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_film_without_its_earlier_state_is_the_film_of_the_samples_since() {
+        let mut before = Film::new(2, 1).unwrap();
+        before.spp = 3;
+        before.sums = vec![[1, 2, 3], [4, 5, 6]];
+        before.invalid.clamped = 1;
+        let mut added = Film::new(2, 1).unwrap();
+        added.spp = 2;
+        added.sums = vec![[7, 0, 1], [1, 1, i64::MAX - 9]];
+        added.invalid.clamped = 4;
+        let mut film = before.clone();
+        film.merge(&added).unwrap();
+        take_away(&mut film, &before);
+        assert_eq!(film, added);
+    }
 }

@@ -1,18 +1,21 @@
 //! An open target: its renderer or program, the film that it is at, and the time that it has rendered.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use lockstep_core::KernelResources;
+use lockstep_core::film::MAX_SPP;
 use lockstep_core::{
-    DeviceInfo, Error, LoadReport, PassReport, Renderer, Scene, Settings, StageTimes, TargetId,
+    DeviceInfo, Error, Film, LoadReport, PassReport, Renderer, Scene, Settings, StageTimes, TargetId,
 };
 use lockstep_reports::image_io::encode_name;
 use lockstep_reports::records::TargetInfo;
 use lockstep_reports::study::files;
 
 use super::plan::Plan;
-use super::rendered::Rendered;
+use super::rendered::{Rendered, take_away};
+use super::shards::UnitFilms;
 use crate::bvh_cache;
 use crate::chunking::{Chunking, Pass};
 use crate::exit::Failure;
@@ -42,6 +45,8 @@ enum Engine {
     Renderer(Box<dyn Renderer>, Chunking),
     /// A program, which makes every image from nothing.
     Program(Box<ProgramRuns>),
+    /// Films that shards rendered.
+    Units(Box<UnitFilms>),
 }
 
 /// A program with the last image of its loaded scene.
@@ -56,6 +61,16 @@ struct ProgramRuns {
     image: Option<Rendered>,
     /// Seconds that a sample of every pixel took in the last run.
     seconds_per_spp: Option<f64>,
+}
+
+/// The film of some samples, and what they took.
+pub(crate) struct Part {
+    /// The film of these samples alone.
+    pub(crate) film: Film,
+    /// Time and rays.
+    pub(crate) pass: PassReport,
+    /// Taking the scene to the target, where that was necessary.
+    pub(crate) load: Option<LoadReport>,
 }
 
 /// The purpose of a film. Measurements of one purpose continue each other's film.
@@ -110,15 +125,22 @@ impl TargetSession {
         Self::with_engine(id, info, Engine::Program(Box::new(runs)))
     }
 
+    /// A target whose films shards rendered.
+    pub(crate) fn of_units(films: UnitFilms) -> Self {
+        let (id, info) = (films.target().clone(), films.info().clone());
+        Self::with_engine(id, info, Engine::Units(Box::new(films)))
+    }
+
     fn with_engine(id: TargetId, info: DeviceInfo, engine: Engine) -> Self {
         Self { id, info, engine, loaded: None, spp: 0, clock: RenderClock::default(), last: None }
     }
 
-    /// The same program a second time; `None` for a renderer.
-    pub(crate) fn same_program(&self) -> Option<Self> {
+    /// The same a second time, for the A/A control; `None` for a renderer, which is to be opened again.
+    pub(crate) fn again(&self) -> Option<Self> {
         match &self.engine {
             Engine::Renderer(..) => None,
             Engine::Program(runs) => Some(Self::of_program(runs.program.clone())),
+            Engine::Units(films) => Some(Self::of_units(films.control())),
         }
     }
 
@@ -134,7 +156,7 @@ impl TargetSession {
     /// The features of the scene written last that a program cannot express, told once.
     pub(crate) fn take_differences(&mut self) -> Vec<String> {
         match &mut self.engine {
-            Engine::Renderer(..) => Vec::new(),
+            Engine::Renderer(..) | Engine::Units(_) => Vec::new(),
             Engine::Program(runs) => std::mem::take(&mut runs.differences),
         }
     }
@@ -147,7 +169,7 @@ impl TargetSession {
     /// Whether an image of more samples has those of fewer in it.
     pub(crate) fn continues(&self) -> bool {
         match &self.engine {
-            Engine::Renderer(..) => true,
+            Engine::Renderer(..) | Engine::Units(_) => true,
             Engine::Program(runs) => runs.program.continues(),
         }
     }
@@ -183,6 +205,7 @@ impl TargetSession {
                 runs.write_scene(scene)?;
                 LoadReport::default()
             }
+            Engine::Units(films) => films.load(&scene.name, settings, purpose)?,
         };
         self.loaded = Some(Loaded { scene: scene.name.clone(), settings: *settings, purpose });
         Ok(report)
@@ -217,6 +240,11 @@ impl TargetSession {
                 progress(u64::from(to.saturating_sub(from)));
                 (pass, 0.0, to)
             }
+            Engine::Units(films) => {
+                let pass = films.advance(from..to)?;
+                progress(u64::from(to.saturating_sub(from)));
+                (pass, self.clock.ms, to.saturating_sub(from))
+            }
         };
         if let Pass::Done(report) = &pass {
             let ms = report.stages.total_ms;
@@ -226,11 +254,45 @@ impl TargetSession {
         Ok(pass)
     }
 
+    /// Renders some samples and returns the film of them alone; `None` where the user stops it. The scene is taken to
+    /// the target where it does not hold it, which the report tells.
+    ///
+    /// # Errors
+    /// [`Failure::Core`] of the renderer, also for a program, which renders no parts.
+    pub(crate) fn render_alone(
+        &mut self,
+        scene: &Scene,
+        settings: &Settings,
+        samples: Range<u32>,
+    ) -> Result<Option<Part>, Failure> {
+        let count = samples.end.saturating_sub(samples.start);
+        let has_room = self.spp.checked_add(count).is_some_and(|spp| spp <= MAX_SPP);
+        let purpose = Purpose::Levels { repeat: 0 };
+        let holds = has_room && self.holds(scene, settings, purpose);
+        let load = if holds { None } else { Some(self.load(scene, settings, purpose)?) };
+        let before = if self.spp > 0 { Some(read_film(self.renderer()?)?) } else { None };
+        let Engine::Renderer(renderer, chunking) = &mut self.engine else {
+            return Err(
+                Error::Unsupported { actor: self.id.to_string(), what: "a part of an image".into() }.into()
+            );
+        };
+        let Pass::Done(pass) = chunking.accumulate(renderer.as_mut(), samples, &mut |_| {})? else {
+            return Ok(None);
+        };
+        self.spp += count;
+        let mut film = read_film(renderer.as_mut())?;
+        if let Some(before) = before {
+            take_away(&mut film, &before);
+        }
+        Ok(Some(Part { film, pass, load }))
+    }
+
     /// Seconds that `spp` samples of every pixel will take, by the last pass.
     pub(crate) fn predict(&self, spp: u32) -> Option<f64> {
         match &self.engine {
             Engine::Renderer(_, chunking) => chunking.predict(spp),
             Engine::Program(runs) => runs.seconds_per_spp.map(|seconds| seconds * f64::from(spp)),
+            Engine::Units(_) => None,
         }
     }
 
@@ -252,6 +314,7 @@ impl TargetSession {
         match &mut self.engine {
             Engine::Renderer(renderer, _) => Ok(Rendered::Film(read_film(renderer.as_mut())?)),
             Engine::Program(runs) => Ok(runs.image.clone().ok_or_else(lockstep_core::nothing_loaded)?),
+            Engine::Units(films) => Ok(Rendered::Film(films.film().clone())),
         }
     }
 
@@ -268,6 +331,7 @@ impl TargetSession {
                 what: "more than rendering images, by an external program,".into(),
             }
             .into()),
+            Engine::Units(films) => Ok(films.as_mut()),
         }
     }
 
@@ -276,6 +340,7 @@ impl TargetSession {
         match &self.engine {
             Engine::Renderer(renderer, _) => renderer.kernel_resources(),
             Engine::Program(_) => Vec::new(),
+            Engine::Units(films) => films.kernel_resources(),
         }
     }
 
@@ -288,7 +353,7 @@ impl TargetSession {
     pub(crate) fn describe(&self, plan: &Plan) -> TargetInfo {
         let info = DeviceInfo { target: self.id.to_string(), ..self.info.clone() };
         let program = match &self.engine {
-            Engine::Renderer(..) => None,
+            Engine::Renderer(..) | Engine::Units(_) => None,
             Engine::Program(runs) => {
                 let spp = plan.schedule.levels.first().copied().unwrap_or(1);
                 let word = |(scene, spec): (&Scene, &String)| {

@@ -40,7 +40,10 @@ pub(crate) fn write_part(path: &Path, part: &PartialFilm) -> Result<(), Failure>
 /// [`Failure`] for films that cannot be read, belong to different renders, or hold the same samples twice;
 /// [`Failure::Missing`] when samples are missing.
 pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
-    check_extension(&args.out)?;
+    let Some(out) = &args.out else {
+        return Err(Failure::Usage("name the image of the films with -o, as in -o image.exr".into()));
+    };
+    check_extension(out)?;
     let mut sum: Option<PartialFilm> = None;
     for path in &args.parts {
         let (part, _) = read_film_file(path)?;
@@ -54,16 +57,16 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
     let Some(sum) = sum else { return Err(Failure::Usage("name at least one film".into())) };
     let end = sum.samples().ranges().last().map_or(0, |range| range.end);
     let missing = SampleSet::from(0..end).without(sum.samples());
-    if is_film(&args.out) {
-        write_part(&args.out, &sum)?;
+    if is_film(out) {
+        write_part(out, &sum)?;
     } else if missing.is_empty() || args.allow_gaps {
-        write_merged(&args.out, &sum)?;
+        write_merged(out, &sum)?;
     } else {
         return Err(Failure::Missing(format!(
             "the samples {missing} are missing; render them with --samples, or accept the gaps with --allow-gaps"
         )));
     }
-    say(&format!("{}: samples {} of {} films", args.out.display(), sum.samples(), args.parts.len()));
+    say(&format!("{}: samples {} of {} films", out.display(), sum.samples(), args.parts.len()));
     if !sum.film().invalid.is_zero() {
         say(&format!("lockstep: the films have samples that had to be altered: {}", sum.film().invalid));
         return Ok(Exit::Differs);

@@ -36,9 +36,20 @@ pub struct IdentityMismatch {
 impl Identity {
     /// The identity of films that a device renders.
     pub fn of(scene: &Scene, settings: &Settings, semantics: &str, device: &DeviceInfo) -> Self {
+        Self::of_named(&scene.name, &scene.hash, settings, semantics, device)
+    }
+
+    /// The same for a scene that is known by its name and hash alone.
+    pub fn of_named(
+        scene: &str,
+        scene_hash: &str,
+        settings: &Settings,
+        semantics: &str,
+        device: &DeviceInfo,
+    ) -> Self {
         Self {
-            scene: scene.name.clone(),
-            scene_hash: scene.hash.clone(),
+            scene: scene.to_owned(),
+            scene_hash: scene_hash.to_owned(),
             settings: *settings,
             semantics: semantics.to_owned(),
             films_of: if device.exact { EXACT.to_owned() } else { device.target.clone() },

@@ -11,7 +11,7 @@
 //! Where [`VARIABLE`] names the requirement, the test fails instead:
 //!
 //! ```sh
-//! LOCKSTEP_REQUIRE=cpu-embree,opencl@pocl,opencl@intel,nvrtc,browser,scenes,python,mitsuba cargo test
+//! LOCKSTEP_REQUIRE=cpu-embree,opencl@pocl,opencl@intel,nvrtc,browser,scenes,python,mitsuba,slurm cargo test
 //! ```
 
 use std::collections::BTreeSet;
@@ -23,7 +23,8 @@ use std::sync::{Mutex, PoisonError};
 pub const VARIABLE: &str = "LOCKSTEP_REQUIRE";
 
 /// The names that tests of this repository ask for, other than those of targets.
-pub const NAMES: [&str; 5] = ["nvrtc", "browser", "scenes", "python", "mitsuba"];
+pub const NAMES: [&str; 9] =
+    ["nvrtc", "browser", "scenes", "python", "mitsuba", "slurm", "parallel", "reframe", "snakemake"];
 
 /// The names in [`VARIABLE`].
 pub fn required() -> Vec<String> {

@@ -36,8 +36,8 @@ impl AaControl<'_> {
     ) -> Result<Option<TargetSession>, Failure> {
         let first = sessions.first().filter(|_| plan.rounds() >= LEAST_ROUNDS);
         let Some(first) = first else { return Ok(None) };
-        if let Some(program) = first.same_program() {
-            return Ok(Some(program));
+        if let Some(again) = first.again() {
+            return Ok(Some(again));
         }
         let target = targets.iter().filter_map(StudyTarget::own).find(|target| target.id == first.id);
         target.map(|t| Ok(TargetSession::new(t.id.clone(), t.open(&plan.options)?))).transpose()
@@ -48,7 +48,7 @@ impl Measurement for AaControl<'_> {
     fn keys(&self, lab: &Lab<'_>) -> Vec<Key> {
         let is_rendered = |id: &&TargetId| {
             let targets = lab.targets_at(self.level.scene, self.level.to);
-            lab.reaches(&self.level) && targets.contains(id)
+            lab.reaches(&self.level) && lab.is_timed(&self.level) && targets.contains(id)
         };
         let control = lab.control(self.level.scene).filter(is_rendered);
         let timed = |id| self.level.timed(lab.is_program(id));

@@ -34,7 +34,10 @@ impl Measurement for NoiseFloor<'_> {
             return Vec::new();
         }
         let targets = lab.targets_at(self.level.scene, self.level.to);
-        let noise = targets.iter().map(|id| Key::of(noise_key(lab.plan, &self.level, id)));
+        let of_unit =
+            |id: &&TargetId| groups(lab, &self.level).iter().any(|group| group.members.contains(id));
+        let noise = targets.iter().filter(|id| lab.plan.units.is_none() || of_unit(id));
+        let noise = noise.map(|id| Key::of(noise_key(lab.plan, &self.level, id)));
         noise.chain(targets.iter().filter_map(|id| over_seeds::image_key(lab, &self.level, id))).collect()
     }
 
@@ -89,13 +92,19 @@ fn groups(lab: &Lab<'_>, level: &Level<'_>) -> Vec<Group> {
             |group: &&mut Group| known && films(&group.members[0]) == own && !lab.is_program(&group.leader);
         match groups.iter_mut().find(is_same) {
             Some(group) => {
-                if speed(&timings, &id) > speed(&timings, &group.leader) {
+                // Units hold the noise floor of one target that rendered for all.
+                let is_faster = speed(&timings, &id) > speed(&timings, &group.leader);
+                if lab.plan.units.is_none() && is_faster {
                     group.leader = id.clone();
                 }
                 group.members.push(id);
             }
             None => groups.push(Group { leader: id.clone(), members: vec![id] }),
         }
+    }
+    if let Some(units) = &lab.plan.units {
+        let rendered = units.plan.noise_targets();
+        groups.retain(|group| rendered.contains(&group.leader.to_string().as_str()));
     }
     groups
 }

@@ -40,7 +40,8 @@ impl Measurement for SppLevel<'_> {
         }
         let targets = lab.targets_at(level.scene, level.to);
         let timed = |id| level::timing_key(&level.timed(lab.is_program(id)), id);
-        let mut keys: Vec<Key> = targets.iter().map(|id| Key::of(timed(id))).collect();
+        let is_timed = lab.is_timed(level);
+        let mut keys: Vec<Key> = targets.iter().filter(|_| is_timed).map(|id| Key::of(timed(id))).collect();
         if level.repeat > 0 {
             return keys;
         }
@@ -102,7 +103,9 @@ impl Measurement for SppLevel<'_> {
         };
         let mut records = Vec::new();
         for outcome in &outcomes {
-            records.push(level::timing(&self.level, outcome).into());
+            if lab.is_timed(&self.level) {
+                records.push(level::timing(&self.level, outcome).into());
+            }
             records.extend(level::invalid_samples(&self.level, outcome));
         }
         if self.level.repeat > 0 {
