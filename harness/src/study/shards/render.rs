@@ -1,11 +1,12 @@
 //! `study --shard`: the units of one shard, each unless it is there already.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lockstep_core::{Scene, Settings, TargetId};
-use lockstep_reports::records::HostInfo;
+use lockstep_reports::records::{HostInfo, TargetInfo};
 
 use super::array::{self, Share};
 use super::assignment::shares;
@@ -20,7 +21,7 @@ use crate::output::say;
 use crate::study::plan::Plan;
 use crate::study::rendered::film_hash;
 use crate::study::study_target::StudyTarget;
-use crate::study::target_session::TargetSession;
+use crate::study::target_session::{Part, TargetSession};
 
 /// Renders the units of a shard that its folder lacks.
 ///
@@ -104,21 +105,28 @@ impl Machine<'_> {
             let Some(part) = control.render_alone(scene, &settings, unit.samples())? else { return Ok(None) };
             again = Some((film_hash(&part.film), part.pass));
         }
-        let mut films = Vec::new();
-        for (place, target) in unit.targets.iter().enumerate() {
-            let Some(mut film) = self.render_on(root, (index, place), scene, &settings)? else {
+        // Files are written once all have rendered, so that no target is timed right after the disk was busy.
+        let mut rendered = Vec::new();
+        for target in &unit.targets {
+            let Some(part) = self.render_on(target, scene, &settings, unit.samples())? else {
                 return Ok(None);
             };
-            if let Some((hash, pass)) = again.take() {
-                if hash != film.hash {
+            rendered.push(part);
+        }
+        let mut films = Vec::new();
+        for (place, (part, device)) in rendered.into_iter().enumerate() {
+            let (hash, bytes) = unit_files::write_film(root, self.work, index, place, part.film)?;
+            let again = match again.take() {
+                Some((other, _)) if other != hash => {
                     return Err(Failure::Input(format!(
-                        "{target} broke its contract: it rendered {} twice and made two different films",
+                        "{} broke its contract: it rendered {} twice and made two different films",
+                        device.info.target,
                         unit.in_words()
                     )));
                 }
-                film.again = Some(pass);
-            }
-            films.push(film);
+                again => again.map(|(_, pass)| pass),
+            };
+            films.push(UnitFilm { hash, bytes, device, load: part.load, pass: part.pass, again });
         }
         let manifest = Manifest {
             form: FORM,
@@ -134,25 +142,21 @@ impl Machine<'_> {
         Ok(Some(()))
     }
 
-    /// Renders a unit's film on one of its targets and writes it.
+    /// Renders samples on a target, which is opened if it is not.
     fn render_on(
         &mut self,
-        root: &Path,
-        (index, place): (usize, usize),
+        target: &str,
         scene: &Scene,
         settings: &Settings,
-    ) -> Result<Option<UnitFilm>, Failure> {
-        let unit = &self.work.units[index];
-        let target = &unit.targets[place];
+        samples: Range<u32>,
+    ) -> Result<Option<(Part, TargetInfo)>, Failure> {
         if !self.sessions.contains_key(target) {
             let session = self.open(target)?;
-            self.sessions.insert(target.clone(), session);
+            self.sessions.insert(target.to_owned(), session);
         }
         let Some(session) = self.sessions.get_mut(target) else { return Ok(None) };
-        let Some(part) = session.render_alone(scene, settings, unit.samples())? else { return Ok(None) };
-        let (hash, bytes) = unit_files::write_film(root, self.work, index, place, part.film)?;
-        let device = session.describe(self.plan);
-        Ok(Some(UnitFilm { hash, bytes, device, load: part.load, pass: part.pass, again: None }))
+        let part = session.render_alone(scene, settings, samples)?;
+        Ok(part.map(|part| (part, session.describe(self.plan))))
     }
 
     fn open(&self, target: &str) -> Result<TargetSession, Failure> {
