@@ -18,6 +18,7 @@ use crate::samples::SampleSet;
 use lockstep_core::film::InvalidSamples;
 use lockstep_core::{Error, Film};
 use lockstep_metrics::image_io::{WriteError, atomic_write};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,8 @@ const VERSION: u32 = 1;
 const MOST_HEADER: usize = 1 << 24;
 /// Pixels of a block of sums.
 const BLOCK: usize = 1 << 17;
+/// Sums that are split into planes at a time, plane by plane: as many as the fastest cache holds.
+const TILE: usize = 1 << 11;
 /// Bytes of the checksum at the end.
 const CHECKSUM: usize = blake3::OUT_LEN;
 
@@ -114,8 +117,8 @@ fn encode(part: &PartialFilm, note: &serde_json::Value) -> serde_json::Result<Ve
     bytes.extend_from_slice(&VERSION.to_le_bytes());
     bytes.extend_from_slice(&(header.len() as u32).to_le_bytes());
     bytes.extend_from_slice(&header);
-    for block in part.film().sums.chunks(BLOCK) {
-        let packed = lz4_flex::compress(&planes(block));
+    let blocks = part.film().sums.par_chunks(BLOCK);
+    for packed in blocks.map(|block| lz4_flex::compress(&planes(block))).collect::<Vec<_>>() {
         bytes.extend_from_slice(&(packed.len() as u32).to_le_bytes());
         bytes.extend_from_slice(&packed);
     }
@@ -152,16 +155,23 @@ fn decode(bytes: &[u8], path: &Path) -> Result<(PartialFilm, serde_json::Value),
     let mut film = Film::new(settings.width, settings.height).map_err(|e| wrong(e.into()))?;
     film.spp = u32::try_from(header.samples.len()).map_err(|_| damaged("it names too many samples"))?;
     film.invalid = header.invalid;
+    let mut blocks = Vec::new();
     for block in film.sums.chunks_mut(BLOCK) {
         let (length, after) = take_u32(rest).ok_or_else(|| damaged("its sums end early"))?;
         let packed = after.get(..length as usize).ok_or_else(|| damaged("its sums end early"))?;
         rest = &after[length as usize..];
-        let planes = lz4_flex::decompress(packed, size_of_val(block))
+        blocks.push((block, packed));
+    }
+    blocks.into_par_iter().try_for_each_init(Vec::new, |planes, (block, packed)| {
+        planes.resize(size_of_val(block), 0);
+        let length = lz4_flex::block::decompress_into(packed, planes)
             .map_err(|e| damaged(&format!("its sums cannot be unpacked: {e}")))?;
-        if !fill(block, &planes) {
+        if length != planes.len() {
             return Err(damaged("a block of sums has another size"));
         }
-    }
+        fill(block, planes);
+        Ok(())
+    })?;
     if !rest.is_empty() {
         return Err(damaged("something follows its sums"));
     }
@@ -182,24 +192,31 @@ fn take_u32(bytes: &[u8]) -> Option<(u32, &[u8])> {
 fn planes(block: &[[i64; 3]]) -> Vec<u8> {
     let count = block.len() * 3;
     let mut planes = vec![0; count * 8];
-    for (i, sum) in block.as_flattened().iter().enumerate() {
-        for (plane, byte) in sum.to_le_bytes().into_iter().enumerate() {
-            planes[plane * count + i] = byte;
+    for (tile, sums) in block.as_flattened().chunks(TILE).enumerate() {
+        for (plane, bytes) in planes.chunks_exact_mut(count).enumerate() {
+            for (byte, sum) in bytes[tile * TILE..].iter_mut().zip(sums) {
+                *byte = (*sum >> (8 * plane)) as u8;
+            }
         }
     }
     planes
 }
 
-/// Fills a block from its byte planes; false if there are too many or too few.
-fn fill(block: &mut [[i64; 3]], planes: &[u8]) -> bool {
+/// Fills a block from its byte planes, of which there are as many as it has bytes.
+fn fill(block: &mut [[i64; 3]], planes: &[u8]) {
     let count = block.len() * 3;
-    if planes.len() != count * 8 {
-        return false;
+    for (tile, sums) in block.as_flattened_mut().chunks_mut(TILE).enumerate() {
+        sums.fill(0);
+        for (plane, bytes) in planes.chunks_exact(count).enumerate() {
+            let bytes = &bytes[tile * TILE..][..sums.len()];
+            // The highest planes of most films are empty.
+            if bytes.iter().any(|byte| *byte != 0) {
+                for (sum, byte) in sums.iter_mut().zip(bytes) {
+                    *sum |= i64::from(*byte) << (8 * plane);
+                }
+            }
+        }
     }
-    for (i, sum) in block.as_flattened_mut().iter_mut().enumerate() {
-        *sum = i64::from_le_bytes(std::array::from_fn(|plane| planes[plane * count + i]));
-    }
-    true
 }
 
 #[cfg(test)]
