@@ -7,8 +7,9 @@
 //!
 //! With `--images FOLDER` it compares renders instead: every file `NAME.….exr` with the next of its name.
 //!
-//! It prints three tables in Markdown. Images are 128×128 with three channels of independent noise; `seeds` is
-//! the number of images of each side. Beside the verdict stand the tests of tiles as if pixels were independent
+//! It prints three tables in Markdown. Images without bias have `--side` pixels a side, others 128; `seeds` is
+//! the number of images of each side. Where the alarms of a case are more than its pairs explain at the
+//! documented rate it ends with 1. Beside the verdict stand the tests of tiles as if pixels were independent
 //! and noise alike on both sides, Mitsuba's z-test (each pixel's z-score, p-values
 //! by Šidák's correction) and the χ² of all pixels' z-scores; both are given the true variances, which with one
 //! seed nobody has.
@@ -21,6 +22,8 @@ mod cases;
 mod noise;
 #[path = "verdict_lab/others.rs"]
 mod others;
+#[path = "verdict_lab/samplers.rs"]
+mod samplers;
 
 use cases::{Case, Mistake, biased, mistakes, unbiased};
 use clap::Parser;
@@ -28,6 +31,12 @@ use lockstep_metrics::image_io::read_image;
 use lockstep_metrics::statistics::{Agreement, DecisionRule, Pairing, compare_images};
 use noise::Random;
 use rayon::prelude::*;
+use std::process::ExitCode;
+
+/// The documented rate of false alarms.
+const ALPHA: f64 = 0.001;
+/// The probability of more alarms than the bound in any row without bias.
+const UNLIKELY: f64 = 0.01;
 
 /// How often unbiased pairs of images are called biased, and how often mutants are killed.
 #[derive(Parser)]
@@ -41,6 +50,9 @@ struct Arguments {
     /// Pairs of each mistake whose reason is to be named; 0 leaves the table out
     #[arg(long, value_name = "N", default_value_t = 50)]
     named: u64,
+    /// Side in pixels of the images without bias, a power of two
+    #[arg(long, value_name = "N", default_value_t = 128)]
+    side: usize,
     /// Compare the renders of this folder instead: every file `NAME.….exr` with the next of its name
     #[arg(long, value_name = "FOLDER")]
     images: Option<std::path::PathBuf>,
@@ -74,7 +86,7 @@ impl Count {
 }
 
 fn compare(case: &Case, seeds: usize, pair: u64, alpha: f64) -> (Count, String) {
-    let mut random = Random::new(pair * 1_000_003 + seeds as u64 * 7_919 + case.name.len() as u64);
+    let mut random = Random::new(pair * 1_000_003 + seeds as u64 * 7_919 + hash(case.name));
     let (a, b) = (case.make)(&mut random, seeds);
     let rule = DecisionRule { alpha, ..DecisionRule::default() };
     let found = compare_images(&a, &b, Pairing::Independent, &rule).unwrap();
@@ -91,7 +103,27 @@ fn compare(case: &Case, seeds: usize, pair: u64, alpha: f64) -> (Count, String) 
     (count, found.reason)
 }
 
-fn table(title: &str, cases: &[Case], pairs: u64, only: &str) {
+/// FNV-1a, so that cases have random numbers of their own.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xCBF2_9CE4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01B3))
+}
+
+/// The most alarms that pairs at the documented rate give, but with this probability.
+fn most_alarms(pairs: u64, rate: f64, probability: f64) -> u64 {
+    let (mut term, mut beyond, mut count) = ((1.0 - rate).powf(pairs as f64), 1.0, 0);
+    loop {
+        beyond -= term;
+        if beyond <= probability || count >= pairs {
+            return count;
+        }
+        count += 1;
+        term *= (pairs + 1 - count) as f64 / count as f64 * rate / (1.0 - rate);
+    }
+}
+
+/// Prints the table of some cases; the most alarms of a row.
+fn table(title: &str, cases: &[Case], pairs: u64, only: &str) -> u64 {
+    let mut most = 0;
     println!("\n### {title}: {pairs} pairs a case\n");
     println!(
         "| case | seeds | biased | inconclusive | tiles alone | z-test | χ² | e.g. |\n|---|---|---|---|---|---|---|---|"
@@ -99,7 +131,7 @@ fn table(title: &str, cases: &[Case], pairs: u64, only: &str) {
     for case in cases.iter().filter(|case| case.name.contains(only)) {
         for &seeds in case.seeds {
             let all: Vec<(Count, String)> =
-                (0..pairs).into_par_iter().map(|pair| compare(case, seeds, pair, 0.001)).collect();
+                (0..pairs).into_par_iter().map(|pair| compare(case, seeds, pair, ALPHA)).collect();
             let count = all.iter().map(|c| c.0).fold(Count::default(), Count::plus);
             assert_eq!(count.broken, 0, "{}", case.name);
             let other = |n: u64| if case.deviation.is_some() { n.to_string() } else { "–".to_owned() };
@@ -115,8 +147,10 @@ fn table(title: &str, cases: &[Case], pairs: u64, only: &str) {
                 other(count.z_test),
                 other(count.chi_squared)
             );
+            most = most.max(count.biased);
         }
     }
+    most
 }
 
 /// How often the reason of a mutant is named.
@@ -163,13 +197,19 @@ fn images(folder: &std::path::Path) {
     }
 }
 
-fn main() {
+fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if let Some(folder) = &arguments.images {
-        return images(folder);
+        images(folder);
+        return ExitCode::SUCCESS;
     }
+    let mut code = ExitCode::SUCCESS;
     if arguments.pairs > 0 {
-        table("No bias", &unbiased(), arguments.pairs, &arguments.only);
+        let cases = unbiased(arguments.side);
+        let bound = most_alarms(arguments.pairs, ALPHA, UNLIKELY / (2 * cases.len()) as f64);
+        let most = table("No bias", &cases, arguments.pairs, &arguments.only);
+        println!("\nAt most {bound} alarms in a row are within the documented rate; there are {most}.");
+        code = ExitCode::from(u8::from(most > bound));
     }
     if arguments.mutants > 0 {
         table("Mutants", &biased(), arguments.mutants, &arguments.only);
@@ -177,4 +217,5 @@ fn main() {
     if arguments.named > 0 {
         reasons(&mistakes(), arguments.named, &arguments.only);
     }
+    code
 }

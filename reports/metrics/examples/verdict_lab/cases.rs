@@ -1,8 +1,10 @@
 //! The cases: images without bias, and mutants with one.
 
-use super::noise::{Field, Random, gaussian, mitchell, tent};
+use super::noise::{Bilateral, Field, Random, gaussian, mitchell, tent};
+use super::samplers::Sampler;
 use lockstep_metrics::image_io::{LinearImage, Precision, srgb};
 
+/// The side of mutants and mistakes in pixels.
 pub(crate) const SIDE: usize = 128;
 
 type Deviation = Box<dyn Fn(usize, usize) -> f64 + Sync>;
@@ -28,53 +30,81 @@ fn scene(x: f64, y: f64, channel: usize) -> f64 {
     (0.3 + 0.2 * (x / 9.0).sin() * (y / 13.0).cos() + 0.3 * panel) * [1.0, 0.8, 0.5][channel]
 }
 
+/// The scene of each channel over an image.
+fn scenes(side: usize) -> [Field; 3] {
+    [0, 1, 2].map(|c| Field::from_fn(side, |x, y| plain(x, y, c)))
+}
+
 fn plain(x: usize, y: usize, channel: usize) -> f64 {
     scene(x as f64, y as f64, channel)
 }
 
 /// An image: what is shown times a field of noise of mean 1 for each channel.
-fn image(show: &dyn Fn(usize, usize, usize) -> f64, noise: &mut dyn FnMut() -> Field) -> LinearImage {
-    let fields = [noise(), noise(), noise()];
-    LinearImage::from_fn(SIDE as u32, SIDE as u32, |x, y| {
+fn image(show: &dyn Fn(usize, usize, usize) -> f64, fields: &[Field; 3]) -> LinearImage {
+    let side = fields[0].side;
+    LinearImage::from_fn(side as u32, side as u32, |x, y| {
         let (x, y) = (x as usize, y as usize);
-        std::array::from_fn(|c| (show(x, y, c) * fields[c].values[y * SIDE + x]) as f32)
+        std::array::from_fn(|c| (show(x, y, c) * fields[c].values[y * side + x]) as f32)
     })
 }
 
-fn white(random: &mut Random, value: &dyn Fn(&mut Random) -> f64) -> Field {
-    Field::from_fn(SIDE, |_, _| value(random))
+fn white(random: &mut Random, side: usize, value: &dyn Fn(&mut Random) -> f64) -> Field {
+    Field::from_fn(side, |_, _| value(random))
 }
 
-type Noise = Box<dyn Fn(&mut Random) -> Field + Sync>;
+/// Noise of mean 1 over an image of a side, for each channel.
+type Noise = Box<dyn Fn(&mut Random, usize) -> [Field; 3] + Send + Sync>;
 
-fn independent(value: impl Fn(&mut Random) -> f64 + Sync + 'static) -> Noise {
-    Box::new(move |random| white(random, &value))
+/// A field of its own for each channel.
+fn by_channel(field: impl Fn(&mut Random, usize) -> Field + Send + Sync + 'static) -> Noise {
+    Box::new(move |random, side| [(); 3].map(|()| field(random, side)))
 }
 
-fn filtered(half: Vec<f64>, value: impl Fn(&mut Random) -> f64 + Sync + 'static) -> Noise {
-    Box::new(move |random| white(random, &value).filtered(&half))
+fn independent(value: impl Fn(&mut Random) -> f64 + Send + Sync + 'static) -> Noise {
+    by_channel(move |random, side| white(random, side, &value))
 }
 
-fn normal(deviation: f64) -> impl Fn(&mut Random) -> f64 + Sync + Copy + 'static {
+/// The same in all channels, as of light without colour.
+fn grey(value: impl Fn(&mut Random) -> f64 + Send + Sync + 'static) -> Noise {
+    Box::new(move |random, side| {
+        let field = white(random, side, &value);
+        [field.clone(), field.clone(), field]
+    })
+}
+
+fn filtered(half: Vec<f64>, value: impl Fn(&mut Random) -> f64 + Send + Sync + 'static) -> Noise {
+    by_channel(move |random, side| white(random, side, &value).filtered(&half))
+}
+
+fn normal(deviation: f64) -> impl Fn(&mut Random) -> f64 + Send + Sync + Copy + 'static {
     move |random| 1.0 + deviation * random.normal()
 }
 
-fn sides(name: &'static str, a: Noise, b: Noise) -> Case {
+fn log_normal(deviation: f64) -> impl Fn(&mut Random) -> f64 + Send + Sync + Copy + 'static {
+    move |random| random.log_normal(deviation)
+}
+
+fn sides(name: &'static str, side: usize, a: Noise, b: Noise) -> Case {
+    let scenes = scenes(side);
+    let show = move |x: usize, y: usize, c: usize| scenes[c].values[y * side + x];
     let make = move |random: &mut Random, seeds: usize| -> Pair {
-        let mut side = |noise: &Noise| (0..seeds).map(|_| image(&plain, &mut || noise(random))).collect();
-        (side(&a), side(&b))
+        let mut of = |noise: &Noise| (0..seeds).map(|_| image(&show, &noise(random, side))).collect();
+        (of(&a), of(&b))
     };
     Case { name, seeds: BOTH, deviation: None, make: Box::new(make) }
 }
 
-fn equal(name: &'static str, noise: fn() -> Noise) -> Case {
-    sides(name, noise(), noise())
+/// Noise of the same kind on both sides.
+fn equal(name: &'static str, side: usize, noise: Noise) -> Case {
+    let noise = std::sync::Arc::new(noise);
+    let other = noise.clone();
+    sides(name, side, Box::new(move |r, side| noise(r, side)), Box::new(move |r, side| other(r, side)))
 }
 
 /// 8-bit sRGB, as a file keeps it.
 fn coded(image: &LinearImage) -> LinearImage {
-    LinearImage::from_fn(SIDE as u32, SIDE as u32, |x, y| {
-        image.pixels()[(y * SIDE as u32 + x) as usize].map(|v| srgb::decode8(srgb::encode8(v)))
+    LinearImage::from_fn(image.width(), image.height(), |x, y| {
+        image.pixels()[(y * image.width() + x) as usize].map(|v| srgb::decode8(srgb::encode8(v)))
     })
     .with_precision(Precision::Code8)
 }
@@ -88,96 +118,134 @@ fn as_coded(case: Case, name: &'static str) -> Case {
 }
 
 /// Noisy images, each filtered by its own content.
-fn denoised(name: &'static str, a: f64, b: f64) -> Case {
+fn denoised(name: &'static str, side: usize, a: f64, b: f64) -> Case {
+    let scenes = scenes(side);
+    // Guided by features without noise, as denoisers are by albedo and normals.
+    let filters = scenes.each_ref().map(|scene| Bilateral::of(scene, 2.0, 0.1));
+    let channel = move |random: &mut Random, deviation: f64, c: usize| {
+        let noise = |x: usize, y: usize| scenes[c].values[y * side + x] * (1.0 + deviation * random.normal());
+        filters[c].filter(&Field::from_fn(side, noise))
+    };
     let make = move |random: &mut Random, seeds: usize| -> Pair {
-        let mut side = |deviation: f64| -> Vec<LinearImage> {
-            (0..seeds)
-                .map(|_| {
-                    let channel = |c: usize, random: &mut Random| {
-                        let noisy =
-                            Field::from_fn(SIDE, |x, y| plain(x, y, c) * (1.0 + deviation * random.normal()));
-                        // Guided by features without noise, as denoisers are by albedo and normals.
-                        let guide = Field::from_fn(SIDE, |x, y| plain(x, y, c));
-                        noisy.bilateral(&guide, 2.0, 0.1)
-                    };
-                    let channels = [0, 1, 2].map(|c| channel(c, random));
-                    LinearImage::from_fn(SIDE as u32, SIDE as u32, |x, y| {
-                        [0, 1, 2].map(|c| channels[c].values[y as usize * SIDE + x as usize] as f32)
-                    })
-                })
-                .collect()
-        };
-        (side(a), side(b))
+        let mut one =
+            |deviation: f64| image(&|_, _, _| 1.0, &[0, 1, 2].map(|c| channel(random, deviation, c)));
+        ((0..seeds).map(|_| one(a)).collect(), (0..seeds).map(|_| one(b)).collect())
     };
     Case { name, seeds: BOTH, deviation: None, make: Box::new(make) }
 }
 
 /// Noise without low frequencies: white noise less its Gaussian blur.
 fn blue() -> Noise {
-    Box::new(|random| {
-        let noise = white(random, &|random| random.normal());
+    by_channel(|random, side| {
+        let noise = white(random, side, &|random| random.normal());
         let low = noise.filtered(&gaussian(1.5));
-        Field::from_fn(SIDE, |x, y| 1.0 + 0.3 * (noise.at(x as i64, y as i64) - low.at(x as i64, y as i64)))
+        Field::from_fn(side, |x, y| 1.0 + 0.3 * (noise.at(x as i64, y as i64) - low.at(x as i64, y as i64)))
     })
 }
 
 /// The mean of `samples` exponential values.
-fn exponential(samples: u32) -> impl Fn(&mut Random) -> f64 + Sync + Copy + 'static {
-    move |random| (0..samples).map(|_| -(1.0 - random.uniform()).ln()).sum::<f64>() / f64::from(samples)
+fn exponential(samples: u32) -> impl Fn(&mut Random) -> f64 + Send + Sync + Copy + 'static {
+    move |random| random.gamma(f64::from(samples)) / f64::from(samples)
 }
 
-pub(crate) fn unbiased() -> Vec<Case> {
-    let g = |sigma: f64| filtered(gaussian(sigma), normal(0.3));
+/// Renders of a small scene under samplers of their own.
+fn rendered(name: &'static str, side: usize, a: Sampler, b: Sampler) -> Case {
+    let make = move |random: &mut Random, seeds: usize| -> Pair {
+        let mut of = |sampler: Sampler| (0..seeds).map(|_| sampler.render(random, side)).collect();
+        (of(a), of(b))
+    };
+    Case { name, seeds: BOTH, deviation: None, make: Box::new(make) }
+}
+
+/// Independent and filtered noise, alike on both sides.
+fn alike(side: usize) -> Vec<Case> {
+    let normally = |half: Vec<f64>| filtered(half, normal(0.3));
     vec![
-        equal("independent, normal 0.3", || independent(normal(0.3))),
-        equal("independent, log-normal 1", || independent(|r: &mut Random| r.log_normal(1.0))),
-        equal("independent, log-normal 4", || independent(|r: &mut Random| r.log_normal(4.0))),
-        equal("binary", || independent(|r: &mut Random| if r.uniform() < 0.1 { 10.0 } else { 0.0 })),
-        equal("tent filter", || filtered(tent(), normal(0.3))),
-        sides("Gaussian filter 0.5 px", g(0.5), g(0.5)),
-        sides("Gaussian filter 1 px", g(1.0), g(1.0)),
-        sides("Gaussian filter 2 px", g(2.0), g(2.0)),
-        equal("Mitchell filter", || filtered(mitchell(), normal(0.3))),
-        equal("Gaussian filter 1 px, log-normal 1", || {
-            filtered(gaussian(1.0), |r: &mut Random| r.log_normal(1.0))
-        }),
-        sides("Gaussian filter 1 px, normal 0.3 against 0.02", g(1.0), filtered(gaussian(1.0), normal(0.02))),
-        sides("Gaussian filter 0.5 px, 0.3 against box 0.02", g(0.5), independent(normal(0.02))),
-        sides(
-            "Gaussian filter 1 px, log-normal 4 against 0.1",
-            filtered(gaussian(1.0), |r: &mut Random| r.log_normal(4.0)),
-            filtered(gaussian(1.0), |r: &mut Random| r.log_normal(0.1)),
+        equal("independent, normal 0.3", side, independent(normal(0.3))),
+        equal("independent, log-normal 1", side, independent(log_normal(1.0))),
+        equal("independent, log-normal 4", side, independent(log_normal(4.0))),
+        equal("grey, normal 0.3", side, grey(normal(0.3))),
+        equal("grey, log-normal 1", side, grey(log_normal(1.0))),
+        equal("binary", side, independent(|r: &mut Random| if r.uniform() < 0.1 { 10.0 } else { 0.0 })),
+        equal("fireflies", side, independent(|r: &mut Random| r.firefly(0.001))),
+        equal("grey fireflies", side, grey(|r: &mut Random| r.firefly(0.001) + 0.1 * r.normal())),
+        equal("blue noise", side, blue()),
+        equal("box filter of 3 px", side, normally(vec![1.0, 1.0])),
+        equal("tent filter", side, normally(tent())),
+        equal("Gaussian filter 0.5 px", side, normally(gaussian(0.5))),
+        equal("Gaussian filter 1 px", side, normally(gaussian(1.0))),
+        equal("Gaussian filter 1.5 px", side, normally(gaussian(1.5))),
+        equal("Gaussian filter 2 px", side, normally(gaussian(2.0))),
+        equal("Mitchell filter", side, normally(mitchell())),
+        equal("Gaussian filter 1 px, log-normal 1", side, filtered(gaussian(1.0), log_normal(1.0))),
+        denoised("denoised, 0.3", side, 0.3, 0.3),
+        rendered("multi-jittered", side, Sampler::MultiJittered, Sampler::MultiJittered),
+        rendered("Sobol by pixel", side, Sampler::SobolByPixel, Sampler::SobolByPixel),
+        rendered("Sobol over the image", side, Sampler::SobolOverImage, Sampler::SobolOverImage),
+    ]
+}
+
+/// One side noisier than the other, or of another kind.
+fn unequal(side: usize) -> Vec<Case> {
+    let of = |name, a, b| sides(name, side, a, b);
+    let wide = || gaussian(1.0);
+    vec![
+        of("Gaussian 1 px, 0.3 against 0.02", filtered(wide(), normal(0.3)), filtered(wide(), normal(0.02))),
+        of(
+            "Gaussian 0.5 px, 0.3 against box 0.02",
+            filtered(gaussian(0.5), normal(0.3)),
+            independent(normal(0.02)),
         ),
-        denoised("denoised, 0.3", 0.3, 0.3),
-        denoised("denoised, 0.3 against 0.03", 0.3, 0.03),
-        equal("blue noise", blue),
-        sides(
-            "log-normal 4 against 0.1",
-            independent(|r: &mut Random| r.log_normal(4.0)),
-            independent(|r: &mut Random| r.log_normal(0.1)),
+        of(
+            "Gaussian 1 px, log-normal 4 against 0.1",
+            filtered(wide(), log_normal(4.0)),
+            filtered(wide(), log_normal(0.1)),
         ),
-        sides(
-            "log-normal 1 against 0.1",
-            independent(|r: &mut Random| r.log_normal(1.0)),
-            independent(|r: &mut Random| r.log_normal(0.1)),
-        ),
-        equal("fireflies", || independent(|r: &mut Random| r.firefly(0.001))),
-        sides(
+        denoised("denoised, 0.3 against 0.03", side, 0.3, 0.03),
+        of("log-normal 4 against 0.1", independent(log_normal(4.0)), independent(log_normal(0.1))),
+        of("log-normal 1 against 0.1", independent(log_normal(1.0)), independent(log_normal(0.1))),
+        of("grey log-normal 1 against 0.1", grey(log_normal(1.0)), grey(log_normal(0.1))),
+        of(
             "fireflies against converged",
             independent(|r: &mut Random| r.firefly(0.001) + 0.1 * r.normal()),
             independent(normal(0.01)),
         ),
-        sides("1 against 4 samples", independent(exponential(1)), independent(exponential(4))),
-        sides("4 against 64 samples", independent(exponential(4)), independent(exponential(64))),
-        sides("1 against 1,024 samples", independent(exponential(1)), independent(normal(1.0 / 32.0))),
-        as_coded(sides("", independent(normal(0.3)), independent(normal(0.1))), "8-bit, 0.3 against 0.1"),
-        as_coded(sides("", independent(normal(0.3)), independent(normal(0.3))), "8-bit, 0.3"),
-        as_coded(
-            sides("", independent(normal(0.001)), independent(normal(0.02))),
-            "8-bit, 0.001 against 0.02",
+        of(
+            "rare grey fireflies against none",
+            grey(|r: &mut Random| r.spike(0.0005) + 0.02 * r.normal()),
+            grey(normal(0.02)),
         ),
-        as_coded(sides("", g(0.5), g(0.5)), "8-bit, Gaussian filter 0.5 px"),
+        of("1 against 4 samples", independent(exponential(1)), independent(exponential(4))),
+        of("4 against 64 samples", independent(exponential(4)), independent(exponential(64))),
+        of("1 against 1,024 samples", independent(exponential(1)), independent(exponential(1024))),
+        of("16 against 1,024 samples", independent(exponential(16)), independent(exponential(1024))),
+        rendered("multi-jittered against independent", side, Sampler::MultiJittered, Sampler::Independent),
+        rendered(
+            "Sobol over the image against independent",
+            side,
+            Sampler::SobolOverImage,
+            Sampler::Independent,
+        ),
     ]
+}
+
+/// 8-bit files.
+fn codes(side: usize) -> Vec<Case> {
+    let of = |name, a: Noise, b: Noise| as_coded(sides("", side, a, b), name);
+    let noise = |deviation: f64| independent(normal(deviation));
+    let soft = || filtered(gaussian(0.5), normal(0.3));
+    vec![
+        of("8-bit, 0.3 against 0.1", noise(0.3), noise(0.1)),
+        of("8-bit, 0.3", noise(0.3), noise(0.3)),
+        of("8-bit, 0.001 against 0.02", noise(0.001), noise(0.02)),
+        of("8-bit, Gaussian filter 0.5 px", soft(), soft()),
+        of("8-bit, log-normal 1 against 0.1", independent(log_normal(1.0)), independent(log_normal(0.1))),
+    ]
+}
+
+/// Images of this side without bias.
+pub(crate) fn unbiased(side: usize) -> Vec<Case> {
+    [alike(side), unequal(side), codes(side)].into_iter().flatten().collect()
 }
 
 /// The scene as B shows it where A shows it unchanged; noise of both sides alike.
@@ -191,7 +259,7 @@ fn mutant(
     let make = move |random: &mut Random, seeds: usize| -> Pair {
         let value = normal(noise);
         let mut side = |show: &(dyn Fn(usize, usize, usize) -> f64 + Sync)| {
-            (0..seeds).map(|_| image(&show, &mut || white(random, &value))).collect()
+            (0..seeds).map(|_| image(&show, &[(); 3].map(|()| white(random, SIDE, &value)))).collect()
         };
         (side(&show_a), side(&show_b))
     };
@@ -206,7 +274,7 @@ fn mutant(
 /// A texture of smoothed noise, that of every pair.
 fn texture() -> Field {
     let mut random = Random::new(77);
-    let smooth = white(&mut random, &|random| random.normal()).filtered(&gaussian(1.0));
+    let smooth = white(&mut random, SIDE, &|random| random.normal()).filtered(&gaussian(1.0));
     let scale = (smooth.values.iter().map(|v| v * v).sum::<f64>() / smooth.values.len() as f64).sqrt();
     Field { values: smooth.values.iter().map(|v| (0.5 + 0.15 * v / scale).max(0.05)).collect(), ..smooth }
 }
@@ -295,6 +363,22 @@ fn mistake(
     Mistake { words, make: Box::new(make) }
 }
 
+/// B multiplied by the alpha that A has and B's program has applied: a soft disc.
+fn premultiplied() -> Mistake {
+    let alpha = |x: i64, y: i64| {
+        let away = ((x - 60) as f64).hypot((y - 70) as f64);
+        ((50.0 - away) / 20.0).clamp(0.0, 1.0)
+    };
+    let plain = mistake("multiplied by its alpha", move |show, x, y| show(x, y).map(|v| v * alpha(x, y)));
+    let make = move |random: &mut Random| {
+        let (a, b) = (plain.make)(random);
+        let side = SIDE as i64;
+        let values = (0..side * side).map(|i| alpha(i % side, i / side) as f32).collect();
+        (a.with_alpha(values), b)
+    };
+    Mistake { words: "multiplied by its alpha", make: Box::new(make) }
+}
+
 pub(crate) fn mistakes() -> Vec<Mistake> {
     let last = SIDE as i64 - 1;
     vec![
@@ -305,6 +389,8 @@ pub(crate) fn mistakes() -> Vec<Mistake> {
         mistake("upside down", move |show, x, y| show(x, last - y)),
         mistake("turned by 180 degrees", move |show, x, y| show(last - x, last - y)),
         mistake("transposed", |show, x, y| show(y, x)),
+        mistake("turned by 90 degrees clockwise", move |show, x, y| show(y, last - x)),
+        premultiplied(),
         mistake("at gamma 2.2", |show, x, y| show(x, y).map(|v| v.powf(1.0 / 2.2))),
         mistake("encoded as sRGB", |show, x, y| show(x, y).map(srgb::encode)),
         mistake("decoded from sRGB", |show, x, y| show(x, y).map(srgb::decode)),

@@ -1,18 +1,23 @@
 //! Random numbers and fields of noise.
 
 /// Random numbers that every machine repeats (splitmix64, Steele, Lea and Flood 2014).
-pub(crate) struct Random(u64);
+pub(crate) struct Random {
+    state: u64,
+    /// The second of two normal values.
+    kept: Option<f64>,
+}
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        let mut made = Self(seed.wrapping_mul(0xD134_2543_DE82_EF95) ^ 0x5851_F42D_4C95_7F2D);
+        let state = seed.wrapping_mul(0xD134_2543_DE82_EF95) ^ 0x5851_F42D_4C95_7F2D;
+        let mut made = Self { state, kept: None };
         made.bits();
         made
     }
 
     pub(crate) fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.state ^ (self.state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
     }
@@ -24,8 +29,13 @@ impl Random {
 
     /// Standard normal (Box and Muller 1958).
     pub(crate) fn normal(&mut self) -> f64 {
+        if let Some(kept) = self.kept.take() {
+            return kept;
+        }
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
+        let (sin, cos) = (std::f64::consts::TAU * self.uniform()).sin_cos();
+        self.kept = Some(radius * sin);
+        radius * cos
     }
 
     /// Log-normal of mean 1 and this standard deviation.
@@ -34,9 +44,26 @@ impl Random {
         (variance.sqrt() * self.normal() - 0.5 * variance).exp()
     }
 
+    /// Gamma of this shape, 1 or more, and of scale 1 (Marsaglia and Tsang 2000).
+    pub(crate) fn gamma(&mut self, shape: f64) -> f64 {
+        let d = shape - 1.0 / 3.0;
+        loop {
+            let x = self.normal();
+            let v = (1.0 + x / (9.0 * d).sqrt()).powi(3);
+            if v > 0.0 && (1.0 - self.uniform()).ln() < 0.5 * x * x + d - d * v + d * v.ln() {
+                return d * v;
+            }
+        }
+    }
+
     /// Half everywhere, and the other half of the mean once in `1/share` times.
     pub(crate) fn firefly(&mut self, share: f64) -> f64 {
         if self.uniform() < share { 0.5 + 0.5 / share } else { 0.5 }
+    }
+
+    /// Three times its value once in `1/share` times, and less by as much as that adds to the mean else.
+    pub(crate) fn spike(&mut self, share: f64) -> f64 {
+        1.0 + 2.0 * (f64::from(u8::from(self.uniform() < share)) - share)
     }
 }
 
@@ -69,24 +96,38 @@ impl Field {
         };
         along(&along(self, 1, 0), 0, 1)
     }
+}
 
-    /// Cross-bilateral filter: spatial and range deviations, over 7×7 pixels; the range is of `guide`.
-    pub(crate) fn bilateral(&self, guide: &Self, space: f64, range: f64) -> Self {
-        Self::from_fn(self.side, |x, y| {
-            let (x, y) = (x as i64, y as i64);
-            let (mut sum, mut weights) = (0.0, 0.0);
-            for dy in -3..=3i64 {
-                for dx in -3..=3i64 {
-                    let away = (guide.at(x + dx, y + dy) - guide.at(x, y)) / range;
-                    let distance = (dx * dx + dy * dy) as f64 / (2.0 * space * space);
-                    let weight = (-distance - 0.5 * away * away).exp();
-                    sum += weight * self.at(x + dx, y + dy);
-                    weights += weight;
-                }
-            }
-            sum / weights
+/// A cross-bilateral filter over 7×7 pixels, its weights known from a guide.
+pub(crate) struct Bilateral(Vec<[f64; 49]>);
+
+impl Bilateral {
+    /// Of the deviations in space and in the values of the guide.
+    pub(crate) fn of(guide: &Field, space: f64, range: f64) -> Self {
+        let of_pixel = |i: usize| {
+            let (x, y) = ((i % guide.side) as i64, (i / guide.side) as i64);
+            let weights: [f64; 49] = std::array::from_fn(|k| {
+                let (dx, dy) = lag(k);
+                let away = (guide.at(x + dx, y + dy) - guide.at(x, y)) / range;
+                let distance = (dx * dx + dy * dy) as f64 / (2.0 * space * space);
+                (-distance - 0.5 * away * away).exp()
+            });
+            let sum: f64 = weights.iter().sum();
+            weights.map(|w| w / sum)
+        };
+        Self((0..guide.values.len()).map(of_pixel).collect())
+    }
+
+    pub(crate) fn filter(&self, noisy: &Field) -> Field {
+        Field::from_fn(noisy.side, |x, y| {
+            let at = |k: usize| noisy.at(x as i64 + lag(k).0, y as i64 + lag(k).1);
+            self.0[y * noisy.side + x].iter().enumerate().map(|(k, w)| w * at(k)).sum()
         })
     }
+}
+
+fn lag(k: usize) -> (i64, i64) {
+    ((k % 7) as i64 - 3, (k / 7) as i64 - 3)
 }
 
 /// The half kernel of a Gaussian.

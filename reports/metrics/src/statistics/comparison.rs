@@ -162,12 +162,17 @@ fn run_tests(a: &[LinearImage], b: &[LinearImage], rule: &DecisionRule) -> TestR
         margins: &Margins::of(a, b, rule),
         level: &level,
         skewness: skewness::pooled(&differences),
+        independent_pixels: rule.independent_pixels,
         from_seeds: !residuals.is_empty() && a.len() == b.len(),
     };
     let tiles = tile_tests::run(&setting, rule);
     let structure = structure::run(a, b, &setting);
     let p = structure.iter().map(|s| s.p).fold(tiles.p, f64::min);
-    let (outliers, outlier_count) = outliers::of(&differences.mean(), size);
+    let outliers = outliers::of(&differences.mean(), size);
+    let lone = || {
+        let outlier = structure::lone_outlier(&outliers, &setting)?;
+        Some(Doubt::Outlier { outlier, count: outliers.count })
+    };
     TestResult {
         tests: tiles.tests,
         threshold: tiles.threshold,
@@ -178,15 +183,15 @@ fn run_tests(a: &[LinearImage], b: &[LinearImage], rule: &DecisionRule) -> TestR
         worst: tiles.worst,
         deciding: tiles.deciding,
         structure,
-        doubt: tiles.doubt,
+        doubt: tiles.doubt.or_else(lone),
         probable: None,
         rejects_if_independent: tiles.rejects_if_independent,
         correlation: correlation.variance_factor(f64::INFINITY),
         skewness: setting.skewness,
         clipped: setting.margins.clipped,
         precision: setting.margins.precision,
-        outliers,
-        outlier_count,
+        outlier_count: outliers.count,
+        outliers: outliers.listed,
         noise: NoiseFloor::of(a, b),
         size: (a[0].width(), a[0].height()),
         map: tiles.map,
@@ -230,7 +235,9 @@ fn broken(a: &[LinearImage], b: &[LinearImage], names: [&str; 2]) -> Option<Stri
         image.pixels().iter().filter(|pixel| pixel.iter().any(|v| !v.is_finite())).count()
     };
     if let Some((side, count)) = all().map(|(side, i)| (side, not_finite(i))).find(|(_, count)| *count > 0) {
-        return Some(format!("{count} pixels of an image of {} are not finite", name(side)));
+        let pixels = if count == 1 { "pixel of an image" } else { "pixels of an image" };
+        let verb = if count == 1 { "is" } else { "are" };
+        return Some(format!("{count} {pixels} of {} {verb} not finite", name(side)));
     }
     let black = |images: &[LinearImage]| images.iter().all(|i| i.pixels().iter().all(|p| *p == [0.0; 3]));
     match (black(a), black(b)) {

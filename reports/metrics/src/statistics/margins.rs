@@ -11,10 +11,15 @@
 //!   `cσ (0.4 + 1.2 c/(1 − c))`. The sides' difference of that counts, and a tenth of the greater for its own
 //!   noise.
 //!
+//! Noise with heavier tails loses more, and how much no file tells. So where one side is noisier, or more of it is
+//! clipped at 1, and it is darker, its clipped values may have been up to [`EXCESS`] above 1; within that there is
+//! no decision. Where both sides' noise is alike they lose alike.
+//!
 //! Shares and σ (from the differences of neighbours) are over 24×24 pixels.
 
 use super::DecisionRule;
 use super::fields::TileMap;
+use super::tiles::TILE;
 use crate::image_io::{LinearImage, Precision};
 
 /// The loss of the mean by clipping a share of normal noise, over that share times the standard deviation that
@@ -25,6 +30,13 @@ fn loss(share: f64) -> f64 {
 
 /// The share of the greater loss that counts even where both are equal.
 const LOSS_NOISE: f64 = 0.1;
+/// The most that a value which is clipped at 1 lies above it on average. For log-normal noise of mean 0.8 and
+/// standard deviation 0.8 it is 0.8, for one of 3.2 it is 2.7.
+const EXCESS: f64 = 4.0;
+/// The ratio of variances from which on one side is noisier.
+const NOISIER: f64 = 1.1;
+/// Pixels of the 24×24 that a share of clipped values is taken over.
+const SMOOTHED: f64 = (9 * TILE * TILE) as f64;
 /// Values of exactly 1 from which on an image of linear values counts as clipped there.
 const CLIPPED_PIXELS: usize = 16;
 
@@ -35,6 +47,8 @@ pub(super) struct Margins {
     map: TileMap,
     /// For single pixels, whose rounding nothing cancels.
     pixels: TileMap,
+    /// The most that A may have lost at 1 beyond the margin and B not; negative where B may have.
+    hidden: Option<TileMap>,
     /// The greater share of clipped values of the sides, over the whole image.
     pub(super) clipped: f64,
     /// The coarser precision of the sides.
@@ -49,6 +63,8 @@ struct Stored {
     rounding: TileMap,
     /// The loss of the mean at either end.
     lost: [TileMap; 2],
+    /// The share of values at 1, and the variance of all that are left; nothing in a file that is not clipped there.
+    bright: Option<(TileMap, TileMap)>,
     clipped: f64,
 }
 
@@ -74,8 +90,12 @@ impl Margins {
                 rule.margin * (level + 0.01 * of_image) + a + b + dark + bright
             })
         };
+        let hidden = hidden(&stored_a, &stored_b);
         let map = total(&stored_a.rounding, &stored_b.rounding);
-        let pixels = total(&stored_a.step, &stored_b.step);
+        let mut pixels = total(&stored_a.step, &stored_b.step);
+        if let Some(hidden) = &hidden {
+            pixels = TileMap::combined([&pixels, hidden], |[margin, hidden]| margin + hidden.abs());
+        }
         let precision = [a[0].precision(), b[0].precision()];
         let coarser = precision.into_iter().max_by_key(|p| match p {
             Precision::Float => 0,
@@ -87,6 +107,7 @@ impl Margins {
         Self {
             map,
             pixels,
+            hidden,
             clipped: stored_a.clipped.max(stored_b.clipped),
             precision: coarser.unwrap_or_default(),
         }
@@ -95,6 +116,11 @@ impl Margins {
     /// The margin of a pixel that stands for itself.
     pub(super) fn of_pixel(&self, x: usize, y: usize, channel: usize) -> f64 {
         self.pixels.at(x, y, channel)
+    }
+
+    /// What A may have lost by clipping there and B not, negative where B may have.
+    pub(super) fn hidden(&self, x: usize, y: usize, channel: usize) -> f64 {
+        self.hidden.as_ref().map_or(0.0, |hidden| hidden.at(x, y, channel))
     }
 
     /// The margin that a pixel adds to that of a mean.
@@ -126,7 +152,7 @@ impl Stored {
         let [dark, bright] = clip_levels(image);
         let none = TileMap::mean(size, |_, _| 0.0);
         if dark.is_none() && bright.is_none() {
-            return Self { step, rounding, lost: [none.clone(), none], clipped: 0.0 };
+            return Self { step, rounding, lost: [none.clone(), none], bright: None, clipped: 0.0 };
         }
         let noise = TileMap::mean(size, |pixel, c| {
             let step = value(pixel, c) - value(beside(pixel), c);
@@ -139,10 +165,42 @@ impl Stored {
         };
         let shares = [share(dark, |v, level| v <= level), share(bright, |v, level| v >= level)];
         let clipped = shares.iter().map(|s| (0..3).map(|c| s.mean_over_all(c)).sum::<f64>() / 3.0).sum();
-        let lost = shares
-            .map(|s| TileMap::combined([&s, &noise], |[share, noise]| loss(share) * share * noise.sqrt()));
-        Self { step, rounding, lost, clipped }
+        let lost = [0, 1].map(|end: usize| {
+            TileMap::combined([&shares[end], &noise], |[share, noise]| loss(share) * share * noise.sqrt())
+        });
+        let [_, share] = shares;
+        let bright = bright.map(|_| (share, noise));
+        Self { step, rounding, lost, bright, clipped }
     }
+}
+
+/// What A may have lost at 1 and B not; nothing where no value is clipped there.
+fn hidden(a: &Stored, b: &Stored) -> Option<TileMap> {
+    let (bright_a, noise_a) = a.bright.as_ref()?;
+    let (bright_b, noise_b) = b.bright.as_ref()?;
+    let both = [bright_a, bright_b, noise_a, noise_b];
+    // The variance of each side where values are clipped.
+    let of_a = TileMap::combined(both, |[a, b, noise, _]| (a + b) * noise);
+    let of_b = TileMap::combined(both, |[a, b, _, noise]| (a + b) * noise);
+    let over_all = |map: &TileMap| (0..3).map(|c| map.mean_over_all(c)).sum::<f64>();
+    let (of_a, of_b) = (over_all(&of_a), over_all(&of_b));
+    Some(TileMap::combined([bright_a, bright_b], |[a, b]| {
+        EXCESS
+            * if of_a > NOISIER * of_b {
+                a
+            } else if of_b > NOISIER * of_a {
+                -b
+            } else {
+                surely_more(a, b)
+            }
+    }))
+}
+
+/// By how much a share of values is greater than another, less the standard error of that; negative where it is
+/// smaller.
+fn surely_more(a: f64, b: f64) -> f64 {
+    let error = ((a * (1.0 - a) + b * (1.0 - b)) / SMOOTHED).sqrt();
+    (a - b).signum() * ((a - b).abs() - error).max(0.0)
 }
 
 /// The values below and above which an image may be cut off: 0 and 1 of codes; of other files 1 where many

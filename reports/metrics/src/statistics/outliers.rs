@@ -22,8 +22,26 @@ pub struct Outlier {
     pub times: f64,
 }
 
-/// The outliers of a field of differences, the farthest first; at most sixteen, and how many there are.
-pub(super) fn of(differences: &Values, size: (usize, usize)) -> (Vec<Outlier>, usize) {
+/// The outliers of a field of differences.
+#[derive(Debug, Clone)]
+pub(super) struct Outliers {
+    /// The farthest first; at most sixteen.
+    pub(super) listed: Vec<Outlier>,
+    /// How many there are.
+    pub(super) count: usize,
+    /// In how many of them A is brighter.
+    pub(super) brighter: usize,
+}
+
+impl Outliers {
+    /// Whether all but a few are of one sign, as those of wrong pixels are, and of fireflies of one side.
+    pub(super) fn are_one_sided(&self) -> bool {
+        self.count > 0 && 16 * self.brighter.min(self.count - self.brighter) <= self.count
+    }
+}
+
+/// The outliers of a field of differences.
+pub(super) fn of(differences: &Values, size: (usize, usize)) -> Outliers {
     let scale = local_scale(differences, size);
     let mut found: Vec<Outlier> = Vec::new();
     for (pixel, value) in differences.iter().enumerate() {
@@ -37,7 +55,8 @@ pub(super) fn of(differences: &Values, size: (usize, usize)) -> (Vec<Outlier>, u
         found.extend(most.filter(|o| o.times > STANDS_OUT));
     }
     let count = found.len();
+    let brighter = found.iter().filter(|o| o.difference > 0.0).count();
     found.sort_by(|a, b| b.times.total_cmp(&a.times));
     found.truncate(LISTED);
-    (found, count)
+    Outliers { listed: found, count, brighter }
 }

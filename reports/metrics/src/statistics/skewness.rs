@@ -4,7 +4,9 @@
 //! (Efron 1969). Where one side is noisier the difference is as skew as that side's noise, and the mean of a
 //! tile that misses the rare bright samples is low by more than its scatter tells. The skewness γ is pooled
 //! over the image from differences over the spread of their tile (median absolute deviation), where the
-//! greatest of them are significantly of one sign; else it is 0. The t statistic of n values, `T = √n W`, is
+//! greatest of them are significantly of one sign, or where so few outliers that no sign is significant are of
+//! one sign and, at the upper bound of their number, make up a share of the mean that some tile would reject by;
+//! else it is 0. The t statistic of n values, `T = √n W`, is
 //! then replaced by `√n g(W)` (Hall 1992, "On the removal of skewness by transformation", JRSS B 54(1)):
 //!
 //! `g(W) = ((1 + γW/3)³ − 1) / γ + γ / 6n`,
@@ -21,6 +23,12 @@ const NORMAL: f64 = 1.482_6;
 const GREATEST: [usize; 3] = [16, 64, 256];
 /// Standard deviations by which signs differ from even.
 const UNEVEN: f64 = 2.8;
+/// How many spreads from the median of its tile a value lies to be an outlier.
+const OUTLYING: f64 = 25.0;
+/// Outliers of the other sign, as a share of all, up to which they are of one sign.
+const OTHER_SIGN: f64 = 0.125;
+/// How many standard errors from 0 a mean lies that rejects.
+const REJECTS: f64 = 5.5;
 /// Fields that are pooled at most.
 const MOST_FIELDS: usize = 4;
 
@@ -75,7 +83,23 @@ fn skewness_if_uneven(values: &mut [f64]) -> f64 {
             nonzero.fold((0.0, 0.0), |(p, n), v| (p + f64::from(u8::from(*v > 0.0)), n + 1.0));
         all >= 10.0 && (positive - 0.5 * all).abs() >= UNEVEN * 0.5 * f64::sqrt(all)
     });
-    if uneven { skewness(values) } else { 0.0 }
+    if uneven || few_outliers_matter(values) { skewness(values) } else { 0.0 }
+}
+
+/// Whether outliers of one sign, or as many more as their number may be expected to be, bring the mean of
+/// values over their spread so far from 0 that the mean of the image would reject without them.
+fn few_outliers_matter(values: &[f64]) -> bool {
+    let outliers = || values.iter().filter(|v| v.abs() > OUTLYING);
+    let (count, sum) = outliers().fold((0.0, 0.0), |(n, sum), v| (n + 1.0, sum + v));
+    let positive = outliers().filter(|v| **v > 0.0).count() as f64;
+    if count == 0.0 || positive.min(count - positive) > OTHER_SIGN * count {
+        return false;
+    }
+    // The upper bound of a Poisson mean of which so many events are seen, but with a probability below 0.001.
+    let expected = count + 4.0 * count.sqrt() + 5.0;
+    // Pixels, since the three channels may show the same outlier.
+    let pixels = values.len() as f64 / 3.0;
+    expected / count * sum.abs() / values.len() as f64 > REJECTS / pixels.sqrt()
 }
 
 /// Third central moment over the standard deviation cubed; 0 where all values are equal.
@@ -124,10 +148,17 @@ mod tests {
 
     #[test]
     fn even_tails_are_not_skew_whatever_their_weight() {
-        let mut even: Vec<f64> = (0..2000).map(|i| f64::from(i % 40) - 19.5).collect();
+        let noise: Vec<f64> = (0..2000).map(|i| f64::from(i % 40) - 19.5).collect();
+        let mut even = noise.clone();
         even.extend([900.0, -800.0, 700.0, -650.0]);
         assert_eq!(skewness_if_uneven(&mut even), 0.0);
         let mut uneven: Vec<f64> = (0..2000).map(|i| if i % 50 == 0 { 100.0 } else { -2.0 }).collect();
+        let mut few = noise.clone();
+        few.extend([2000.0, 2200.0, 2100.0]);
+        assert!(skewness_if_uneven(&mut few) > 10.0, "three fireflies, which half of the light comes by");
+        let mut one = noise;
+        one.push(40.0);
+        assert_eq!(skewness_if_uneven(&mut one), 0.0, "one that no tile's mean depends on");
         assert!((skewness_if_uneven(&mut uneven) - 6.857).abs() < 0.01, "0.96/√(0.02·0.98)");
     }
 }

@@ -65,6 +65,21 @@ pub enum Doubt {
         /// The tile.
         region: Region,
     },
+    /// A tile is darker on the side that has more values clipped at 1 there, and how much they lost is unknown.
+    Clipped {
+        /// Whether A is the darker side.
+        darker: bool,
+        /// The tile.
+        region: Region,
+    },
+    /// Pixels stand out among calm ones, on one side only, which a firefly does under one seed as well as a wrong
+    /// pixel.
+    Outlier {
+        /// The one that stands out most.
+        outlier: Outlier,
+        /// How many there are.
+        count: usize,
+    },
     /// So few independent pixels that no test has any power.
     TooFewPixels,
 }
@@ -245,6 +260,24 @@ impl TestResult {
                 percent(region.relative.abs()),
                 CHANNELS[region.channel],
                 region.in_words(self.size),
+            ),
+            Doubt::Clipped { darker, region } => format!(
+                "{a} is {} than {b} by {} in {} over the {}, but more values of {} are clipped at 1 there, and what they lost \
+                 may make up for it; files without clipping, such as EXR, would tell",
+                if darker { "darker" } else { "brighter" },
+                percent(region.relative.abs()),
+                CHANNELS[region.channel],
+                region.in_words(self.size),
+                if darker { a } else { b },
+            ),
+            Doubt::Outlier { outlier, count } => format!(
+                "{count} pixel{} out, the one at ({}, {}) {} than in {b} by {} times the noise around it, as a firefly does as \
+                 well as a wrong pixel; three seeds of each side would tell",
+                if count == 1 { " stands" } else { "s stand" },
+                outlier.x,
+                outlier.y,
+                if outlier.difference > 0.0 { format!("brighter in {a}") } else { format!("darker in {a}") },
+                number(outlier.times),
             ),
             Doubt::TooFewPixels => {
                 "the images have too few independent pixels for any test; give larger ones, or more seeds"

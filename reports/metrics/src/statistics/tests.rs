@@ -356,3 +356,92 @@ fn a_half_float_file_without_noise_is_within_its_rounding() {
     assert_ne!(verdict(one(&exact), one(&rounded), Pairing::Paired), Agreement::WithinNoise);
     assert_eq!(verdict(one(&exact), one(&half), Pairing::Paired), Agreement::WithinNoise);
 }
+
+#[test]
+fn a_lone_pixel_is_inconclusive_under_one_seed_and_named() {
+    let mut noise = Noise(31);
+    let mut image = |bright: f64| {
+        LinearImage::from_fn(64, 48, |x, y| {
+            let factor = if (x, y) == (30, 36) { bright } else { 1.0 };
+            [0; 3].map(|_: i32| (factor * gradient(x, y) * (1.0 + 0.02 * noise.normal())) as f32)
+        })
+    };
+    let (a, b) = (image(3.0), image(1.0));
+    let found = compare_images(&[a], &[b], Pairing::Independent, &DecisionRule::default()).unwrap();
+    assert_eq!(found.agreement, Agreement::Inconclusive, "{}", found.reason);
+    assert!(found.reason.contains("(30, 36) brighter in A"), "{}", found.reason);
+    let side = |image: &mut dyn FnMut(f64) -> LinearImage, bright: f64| -> Vec<LinearImage> {
+        (0..4).map(|_| image(bright)).collect()
+    };
+    let (fireflies, calm) = ([vec![image(3.0)], side(&mut image, 1.0)].concat(), side(&mut image, 1.0));
+    let found =
+        compare_images(&fireflies[..4], &calm, Pairing::Independent, &DecisionRule::default()).unwrap();
+    assert_eq!(found.agreement, Agreement::WithinNoise, "one of four seeds: {}", found.reason);
+}
+
+#[test]
+fn a_few_fireflies_of_one_side_do_not_make_the_rest_a_bias() {
+    // Three or so among 3,072 pixels, and half of the light.
+    for seed in 0..20 {
+        let mut noise = Noise(1000 + seed);
+        let mut render = |fireflies: bool| {
+            LinearImage::from_fn(64, 48, |x, y| {
+                let light = if fireflies { noise.firefly() } else { 1.0 };
+                let shown = gradient(x, y) * (light + 0.1 * noise.normal());
+                [0; 3].map(|_: i32| (shown * (1.0 + 0.01 * noise.normal())) as f32)
+            })
+        };
+        let (a, b) = (render(true), render(false));
+        let found = compare_images(&[a], &[b], Pairing::Independent, &DecisionRule::default()).unwrap();
+        let seen = found.test.as_ref().is_some_and(|test| test.outlier_count > 0);
+        assert!(!seen || found.agreement == Agreement::Inconclusive, "{seed}: {}", found.reason);
+    }
+}
+
+#[test]
+fn clipped_noise_of_heavy_tails_is_inconclusive() {
+    use crate::image_io::{Precision, srgb};
+    let mut noise = Noise(33);
+    let mut coded = |spp: u32| {
+        let exact = render(&mut noise, spp, exponential, |x, y| 0.7 * gradient(x, y));
+        LinearImage::from_fn(64, 48, |x, y| {
+            exact.pixels()[(y * 64 + x) as usize].map(|v| srgb::decode8(srgb::encode8(v)))
+        })
+        .with_precision(Precision::Code8)
+    };
+    let (a, b) = (coded(1), coded(256));
+    let found = compare_images(&[a], &[b], Pairing::Independent, &DecisionRule::default()).unwrap();
+    assert_eq!(found.agreement, Agreement::Inconclusive, "{}", found.reason);
+    assert!(found.reason.contains("more values of A are clipped at 1"), "{}", found.reason);
+}
+
+/// Four images of each side: noise of every pixel, a pattern that has a size of its own in every image, and one
+/// that all images of A have.
+fn patterned(noise: &mut Noise, own: f64, of_a: f64) -> [Vec<LinearImage>; 2] {
+    let pattern = |x: u32, y: u32| if (x / 2 + y).is_multiple_of(2) { 1.0 } else { -1.0 };
+    [of_a, 0.0].map(|bias| {
+        let mut image = || {
+            let size = bias + own * noise.normal();
+            LinearImage::from_fn(64, 64, |x, y| {
+                [0; 3].map(|_: i32| (1.0 + size * pattern(x, y) + 0.03 * noise.normal()) as f32)
+            })
+        };
+        (0..4).map(|_| image()).collect()
+    })
+}
+
+#[test]
+fn patterns_that_change_with_the_seed_are_noise_and_one_that_stays_is_not() {
+    let mut noise = Noise(34);
+    for _ in 0..20 {
+        let [a, b] = patterned(&mut noise, 0.03, 0.0);
+        let found = compare_images(&a, &b, Pairing::Independent, &DecisionRule::default()).unwrap();
+        let product = |s: &&StructureTest| s.family == Family::Product;
+        let p = found.test.as_ref().and_then(|t| t.structure.iter().find(product)).map_or(1.0, |s| s.p);
+        assert!(p >= 0.001, "{}", found.reason);
+    }
+    let [a, b] = patterned(&mut noise, 0.0, 0.02);
+    let found = compare_images(&a, &b, Pairing::Independent, &DecisionRule::default()).unwrap();
+    let test = found.test.unwrap();
+    assert!(test.structure.iter().any(|s| s.family == Family::Product && s.p < 0.001), "{}", found.reason);
+}

@@ -51,6 +51,8 @@ pub(super) struct Setting<'a> {
     /// Mean of `|A|` and `|B|` of a pixel and channel.
     pub(super) level: &'a (dyn Fn(usize, usize) -> f64 + Sync),
     pub(super) skewness: f64,
+    /// Whether pixels are known to be independent.
+    pub(super) independent_pixels: bool,
     /// Whether the correlation comes from several seeds, so that bias has no part in it.
     pub(super) from_seeds: bool,
 }
@@ -61,6 +63,8 @@ struct Tested {
     region: Region,
     /// Were the noise symmetric.
     p_symmetric: f64,
+    /// Were nothing hidden by clipping.
+    p_shown: f64,
     /// Were it symmetric and independent between pixels.
     p_independent: f64,
     /// Independent values.
@@ -96,12 +100,14 @@ pub(super) fn run(setting: &Setting<'_>, rule: &DecisionRule) -> TileTests {
 
 fn sums_of(setting: &Setting<'_>, pixel: usize, channel: usize) -> Sums {
     let width = setting.differences.width;
-    let (level, margin) =
-        ((setting.level)(pixel, channel), setting.margins.at(pixel % width, pixel / width, channel));
+    let (x, y) = (pixel % width, pixel / width);
+    let level = (setting.level)(pixel, channel);
+    let (margin, hidden) = (setting.margins.at(x, y, channel), setting.margins.hidden(x, y, channel));
     let mut sums = Sums::default();
     for field in &setting.differences.fields {
         let difference = field[pixel][channel];
-        sums.add(&Sums { count: 1.0, difference, square: difference * difference, level, margin });
+        let square = difference * difference;
+        sums.add(&Sums { count: 1.0, difference, square, level, margin, hidden });
     }
     sums
 }
@@ -131,8 +137,10 @@ fn test(scale: &Scale, scales: &[Scale], setting: &Setting<'_>) -> Vec<Tested> {
 fn tested_region(place: Region, sums: &Sums, (v, squares): (f64, f64), skew: f64) -> Tested {
     let (n, mean, margin) = (sums.count, sums.mean(), sums.margin / sums.count);
     let level = sums.level / n;
-    let beyond = (mean.abs() - margin).max(0.0);
-    let statistic = |v: f64, squares: f64| {
+    // The side that is darker may have lost more.
+    let hidden = (-mean.signum() * sums.hidden / n).max(0.0);
+    let statistic = |v: f64, squares: f64, hidden: f64| {
+        let beyond = (mean.abs() - margin - hidden).max(0.0);
         let freedom = (n - v) * (n - v) / ((n - 1.0) * squares);
         let error = (sums.spread() / (n - v) * v / n).sqrt();
         (if beyond > 0.0 { mean.signum() * beyond / error } else { 0.0 }, freedom)
@@ -142,13 +150,15 @@ fn tested_region(place: Region, sums: &Sums, (v, squares): (f64, f64), skew: f64
         p if p.is_nan() || t == 0.0 || n < 2.0 => 1.0,
         p => p,
     };
-    let (plain, freedom) = statistic(v, squares);
+    let (plain, freedom) = statistic(v, squares, hidden);
     let t = skewness::corrected(plain, n / v, skew);
+    let shown = skewness::corrected(statistic(v, squares, 0.0).0, n / v, skew);
     let relative = if level > 0.0 { mean / level } else { 0.0 };
     Tested {
         region: Region { difference: mean, relative, t, p: p((t, freedom)), ..place },
         p_symmetric: p((plain, freedom)),
-        p_independent: p(statistic(1.0, 1.0)),
+        p_shown: p((shown, freedom)),
+        p_independent: p(statistic(1.0, 1.0, hidden)),
         independent: n / v,
     }
 }
@@ -191,6 +201,10 @@ fn doubt(tested: &[Vec<Tested>], threshold: f64, setting: &Setting<'_>) -> Optio
         let reach = tile.independent.sqrt() / setting.skewness.abs();
         let times = (DECISIVE / reach).powi(2).max(2.0);
         return Some(Doubt::HeavyTail { noisier: setting.skewness > 0.0, times, region: tile.region });
+    }
+    let hidden = all().filter(|t| t.p_shown < threshold).min_by(|a, b| a.p_shown.total_cmp(&b.p_shown));
+    if let Some(tile) = hidden {
+        return Some(Doubt::Clipped { darker: tile.region.difference < 0.0, region: tile.region });
     }
     let unknown_reach = setting.correlation.is_endless && !setting.from_seeds;
     let smooth = all().filter(|t| t.p_independent < threshold);

@@ -24,6 +24,8 @@ pub(super) struct Sums {
     pub(super) level: f64,
     /// Margins.
     pub(super) margin: f64,
+    /// What A may have lost by clipping and B not.
+    pub(super) hidden: f64,
 }
 
 impl Sums {
@@ -34,6 +36,7 @@ impl Sums {
         self.square += other.square;
         self.level += other.level;
         self.margin += other.margin;
+        self.hidden += other.hidden;
     }
 
     /// The mean difference.

@@ -5,7 +5,7 @@
 //! | [`shift`] | one | B resembles A more when it is moved |
 //! | [`contrast`] | one | products of neighbours differ between the sides |
 //! | [`windows`] | one | 4×4 pixels differ among calm surroundings |
-//! | [`product`] | two of each side | the differences of two halves of the seeds are alike |
+//! | [`product`] | three of each side, two of independent pixels | the differences of two halves of the seeds are alike |
 //! | [`pixels`] | three pairs | single pixels stand out alike under every seed |
 //!
 //! None takes correlated, unequal or heavy-tailed noise for structure: what is averaged has the mean 0 (or
@@ -18,6 +18,7 @@ mod shift;
 mod windows;
 
 use super::fields::{TileMap, Values};
+use super::outliers::{Outlier, Outliers};
 use super::skewness::{corrected, skewness};
 use super::student::two_sided_p;
 use super::test_result::StructureTest;
@@ -43,6 +44,33 @@ pub(super) fn run(a: &[LinearImage], b: &[LinearImage], setting: &Setting<'_>) -
     .collect();
     found.sort_by(|a, b| a.p.total_cmp(&b.p));
     found
+}
+
+/// The outlier that stands out farthest among noise that looks normal, where there are too few seeds to tell
+/// whether it does so under every one.
+///
+/// No test of one seed can tell a wrong pixel from a firefly: where three pixels are v or 3v with even odds on
+/// both sides, which is no bias, A has 3v in all and B in none once in 64 times.
+pub(super) fn lone_outlier(outliers: &Outliers, setting: &Setting<'_>) -> Option<Outlier> {
+    let (size, fields) =
+        ((setting.differences.width, setting.differences.height), &setting.differences.fields);
+    if fields.len() >= pixels::LEAST_SEEDS || !outliers.are_one_sided() {
+        return None;
+    }
+    let mean = setting.differences.mean();
+    let is_alone = |outlier: &&Outlier| {
+        let (at, c) = ((outlier.x as usize, outlier.y as usize), outlier.channel);
+        // Rounding around it is no noise to compare it with.
+        let noise = outlier.difference.abs() / outlier.times;
+        let level = |x: usize, y: usize| (setting.level)(y * size.0 + x, c);
+        let absolute = |x: usize, y: usize| mean[y * size.0 + x][c];
+        // Noise in proportion to the level is normal over it only.
+        let relative = |x: usize, y: usize| absolute(x, y) / level(x, y).max(f64::MIN_POSITIVE);
+        let is_calm = windows::is_calm(at, outlier.difference, size, absolute)
+            || windows::is_calm(at, relative(at.0, at.1), size, relative);
+        noise > setting.margins.of_pixel(at.0, at.1, c) && is_calm
+    };
+    outliers.listed.iter().find(is_alone).copied()
 }
 
 /// The means of both sides, and their local level.

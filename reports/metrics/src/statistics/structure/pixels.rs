@@ -9,7 +9,7 @@ use super::super::test_result::{Region, StructureTest};
 use super::super::tile_tests::Setting;
 
 /// Pairs of images that tell a wrong pixel from one that is noisier than others.
-const LEAST_SEEDS: usize = 3;
+pub(super) const LEAST_SEEDS: usize = 3;
 /// How many local scales a pixel lies off to stand out.
 const STANDS_OUT: f64 = 8.0;
 /// How far the seeds may lie apart to be alike: by the noise of all, and a tenth.

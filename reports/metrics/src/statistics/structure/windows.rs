@@ -46,7 +46,10 @@ pub(super) fn test(setting: &Setting<'_>) -> Option<StructureTest> {
     let mut found: Vec<Region> = (0..3).flat_map(|channel| spots(&mean, setting, channel)).collect();
     found.sort_by(|a, b| b.t.abs().total_cmp(&a.t.abs()));
     let values = |x: usize, y: usize, c: usize| mean[y * width + x][c];
-    let calm = |r: &&Region| is_calm(r, (width, height), |x, y| values(x, y, r.channel));
+    let calm = |r: &&Region| {
+        let middle = (r.x as usize + SIDE / 2, r.y as usize + SIDE / 2);
+        is_calm(middle, r.difference, (width, height), |x, y| values(x, y, r.channel))
+    };
     let spot = found.iter().take(CANDIDATES).find(calm);
     let region = *spot?;
     let p = adjusted(sidak(region.p, tests), Family::Windows);
@@ -97,9 +100,13 @@ fn spots(mean: &[[f64; 3]], setting: &Setting<'_>, channel: usize) -> Vec<Region
     found
 }
 
-/// Whether the noise around a spot looks normal, and there is some.
-fn is_calm(spot: &Region, (width, height): (usize, usize), value: impl Fn(usize, usize) -> f64) -> bool {
-    let middle = (spot.x as usize + SIDE / 2, spot.y as usize + SIDE / 2);
+/// Whether the noise around a pixel looks normal, and its mean is far below a difference there.
+pub(super) fn is_calm(
+    middle: (usize, usize),
+    difference: f64,
+    (width, height): (usize, usize),
+    value: impl Fn(usize, usize) -> f64,
+) -> bool {
     let range = |middle: usize, end: usize| middle.saturating_sub(OUTER)..(middle + OUTER).min(end);
     let mut values = Vec::new();
     for y in range(middle.1, height) {
@@ -115,7 +122,7 @@ fn is_calm(spot: &Region, (width, height): (usize, usize), value: impl Fn(usize,
     let variance = moment(2);
     let kurtosis = moment(4) / (variance * variance);
     variance > 0.0
-        && mean.abs() < MOST_MEAN * spot.difference.abs()
+        && mean.abs() < MOST_MEAN * difference.abs()
         && (moment(3) / variance.powf(1.5)).abs() < MOST_SKEWNESS
         && (LEAST_KURTOSIS..MOST_KURTOSIS).contains(&kurtosis)
 }
