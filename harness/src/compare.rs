@@ -32,7 +32,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     let matching = folders::matching_of(args)?;
     if matching.matches.is_empty() {
         return Err(Failure::Missing(format!(
-            "{} and {} have no image in common; name files <scene>.<target>.<spp>spp.exr so that scene and spp agree",
+            "{} and {} have no image in common; name files <scene>.<target>.<spp>spp.exr so that scenes agree, and spp too unless a side has one alone",
             args.a.display(),
             args.b.display()
         )));

@@ -156,7 +156,7 @@ impl LayerVerdict {
             return Some("the noise of both has the same variance".to_owned());
         }
         let samples = match self.spp {
-            0 => format!("as many samples of {less} as would be 1/{ratio:.1}"),
+            0 => format!("one of its samples is worth {:.2} of {less}", 1.0 / ratio),
             spp => format!("its {spp} samples are worth {:.1} of {less}", f64::from(spp) / ratio),
         };
         Some(format!("{more} has {ratio:.1} times the variance of {less}: {samples}"))

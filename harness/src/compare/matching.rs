@@ -62,12 +62,16 @@ pub(super) fn of(a: &Inventory, b: &Inventory) -> Matching {
     let shared: BTreeSet<&String> = shared_a.intersection(&shared_b).copied().collect();
     let names = Names { shared };
     let mut matching = Matching::default();
-    for (point, of_a) in &a {
-        let empty = BTreeMap::new();
-        names.pair(point, of_a, b.get(point).unwrap_or(&empty), &mut matching.matches);
+    let pairs = points(&a, &b);
+    for (at_a, at_b) in &pairs {
+        let point = (at_a.0.clone(), of_both(at_a.1, at_b.1));
+        names.pair(&point, &a[*at_a], &b[*at_b], &mut matching.matches);
     }
     let matched = |target: &str, point: &Point| {
-        let here = |m: &&Match| (&m.scene, m.spp) == (&point.0, point.1);
+        let spp: Vec<u32> = (pairs.iter().filter(|(at_a, at_b)| *at_a == point || *at_b == point))
+            .map(|(at_a, at_b)| of_both(at_a.1, at_b.1))
+            .collect();
+        let here = |m: &&Match| m.scene == point.0 && spp.contains(&m.spp);
         matching.matches.iter().filter(here).any(|m| m.a == target || m.b == target)
     };
     let mut alone: BTreeMap<(String, String), (&str, Vec<u32>)> = BTreeMap::new();
@@ -83,6 +87,33 @@ pub(super) fn of(a: &Inventory, b: &Inventory) -> Matching {
     matching.alone =
         alone.into_iter().map(|((scene, target), (other, spp))| lonely(scene, target, other, &spp)).collect();
     matching
+}
+
+/// The points of both sides that are compared: equal ones, and where one side has a single number of samples of a
+/// scene that the other lacks, as a reference has, that with all of the other's.
+fn points<'a>(a: &'a Side, b: &'a Side) -> Vec<(&'a Point, &'a Point)> {
+    let equal = a.keys().filter_map(|point| Some((point, b.get_key_value(point)?.0)));
+    let a_refers = a.keys().filter(|at_a| is_reference(at_a, a, b));
+    let of_a = a_refers.flat_map(|at_a| levels(b, &at_a.0).map(move |at_b| (at_a, at_b)));
+    let b_refers = b.keys().filter(|at_b| is_reference(at_b, b, a));
+    // Two references are one pair.
+    let of_b = b_refers.flat_map(|at_b| levels(a, &at_b.0).map(move |at_a| (at_a, at_b)));
+    let of_b = of_b.filter(|(at_a, _)| !is_reference(at_a, a, b));
+    equal.chain(of_a).chain(of_b).collect()
+}
+
+/// Whether a point is the only one of its scene on its side, and is not on the other.
+fn is_reference(point: &Point, own: &Side, other: &Side) -> bool {
+    levels(own, &point.0).count() == 1 && !other.contains_key(point)
+}
+
+fn levels<'a>(side: &'a Side, scene: &str) -> impl Iterator<Item = &'a Point> {
+    side.keys().filter(move |point| point.0 == scene)
+}
+
+/// The samples per pixel of a comparison: the fewer of both, where both are known.
+fn of_both(a: u32, b: u32) -> u32 {
+    if a == 0 || b == 0 { a.max(b) } else { a.min(b) }
 }
 
 fn by_point(inventory: &Inventory) -> Side {
@@ -168,6 +199,21 @@ mod tests {
         let alone: Vec<_> = found.alone.iter().map(|x| (x.scene.as_str(), x.target.as_str())).collect();
         assert_eq!(alone, [("s", "cpu"), ("t", "mitsuba")]);
         assert_eq!(found.alone[0].reason, "side B has nothing to compare it with at 8 spp");
+    }
+
+    #[test]
+    fn a_reference_of_any_number_of_samples_meets_all_of_the_other_side() {
+        let ladder = side(&[("s", "cpu", 4, 0), ("s", "cpu", 8, 0), ("s", "cpu", 8, 1)]);
+        let reference = side(&[("s", "ref", 1024, 0)]);
+        assert_eq!(shown(&of(&ladder, &reference)), ["s 4 cpu:ref 1x1", "s 8 cpu:ref 2x1"]);
+        assert_eq!(shown(&of(&reference, &ladder)), ["s 4 ref:cpu 1x1", "s 8 ref:cpu 1x2"]);
+        assert!(of(&ladder, &reference).alone.is_empty());
+        let other = side(&[("s", "cpu", 16, 0)]);
+        assert_eq!(shown(&of(&other, &reference)), ["s 16 cpu:ref 1x1"]);
+        let unknown = side(&[("s", "file", 0, 0)]);
+        assert_eq!(shown(&of(&unknown, &ladder)), ["s 4 file:cpu 1x1", "s 8 file:cpu 1x2"]);
+        let levels = side(&[("s", "old", 16, 0), ("s", "old", 32, 0)]);
+        assert!(of(&ladder, &levels).matches.is_empty(), "two ladders without a rung in common");
     }
 
     #[test]
