@@ -14,11 +14,11 @@ mod host;
 mod icd;
 mod install;
 mod item;
-pub mod mitsuba;
 mod nvrtc;
 mod opencl;
 mod pip;
 mod progress;
+pub mod renderers;
 mod wheel;
 
 #[cfg(unix)]
@@ -36,7 +36,8 @@ use std::time::{Duration, Instant};
 
 /// Everything that can be fetched, in the order it is fetched.
 fn items() -> Vec<Item> {
-    vec![embree::item(), nvrtc::item(), opencl::intel(), opencl::pocl(), mitsuba::item()]
+    let libraries = [embree::item(), nvrtc::item(), opencl::intel(), opencl::pocl()];
+    libraries.into_iter().chain(renderers::items()).collect()
 }
 
 /// The items of these names, in their order. Without names, all items but those fetched on request only.

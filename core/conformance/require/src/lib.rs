@@ -23,8 +23,19 @@ use std::sync::{Mutex, PoisonError};
 pub const VARIABLE: &str = "LOCKSTEP_REQUIRE";
 
 /// The names that tests of this repository ask for, other than those of targets.
-pub const NAMES: [&str; 9] =
-    ["nvrtc", "browser", "scenes", "python", "mitsuba", "slurm", "parallel", "reframe", "snakemake"];
+pub const NAMES: [&str; 11] = [
+    "nvrtc",
+    "browser",
+    "scenes",
+    "python",
+    "mitsuba",
+    "cycles",
+    "luxcore",
+    "slurm",
+    "parallel",
+    "reframe",
+    "snakemake",
+];
 
 /// The names in [`VARIABLE`].
 pub fn required() -> Vec<String> {
