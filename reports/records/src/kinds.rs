@@ -439,6 +439,32 @@ pub struct Note {
     pub text: String,
 }
 
+/// How the remark on what a program cannot express begins.
+const OTHERWISE: &str = "renders it otherwise: ";
+
+impl Note {
+    /// The remark that a target cannot express a scene: what it renders in place of a feature.
+    pub fn otherwise(scene: &str, target: &str, what: &str) -> Self {
+        Self {
+            scene: Some(scene.to_owned()),
+            target: Some(target.to_owned()),
+            text: format!("{OTHERWISE}{what}"),
+        }
+    }
+
+    /// Scene, target and substitute of a remark that is of [`Self::otherwise`].
+    pub fn as_otherwise(&self) -> Option<[&str; 3]> {
+        let what = self.text.strip_prefix(OTHERWISE)?;
+        Some([self.scene.as_deref()?, self.target.as_deref()?, what])
+    }
+
+    /// The remark with the scene and target that it is about.
+    pub fn sentence(&self) -> String {
+        let about = |part: &Option<String>| part.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+        format!("{}{}{}", about(&self.scene), about(&self.target), self.text)
+    }
+}
+
 /// A picture of where two targets' images differ.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -94,7 +94,10 @@ pub(super) fn speed(study: &Study) -> Markup {
                     tbody {
                         @for rate in &rates {
                             tr data-target=(rate.target) data-rate=(rate.samples_per_second) {
-                                th scope="row" { (rate.target) }
+                                th scope="row" {
+                                    (rate.target)
+                                    @if let Some(version) = version(study, rate.target) { span.detail { (version) } }
+                                }
                                 td.n { (fixed(rate.samples_per_second * 1e-6, 2)) }
                                 td {
                                     div.rate {
@@ -109,6 +112,12 @@ pub(super) fn speed(study: &Study) -> Markup {
             }
         }
     }
+}
+
+/// The version of an external program.
+fn version<'a>(study: &'a Study, target: &str) -> Option<&'a str> {
+    let info = study.environment.targets.iter().find(|info| info.info.target == target)?;
+    info.program.as_ref().map(|_| info.info.driver.as_str()).filter(|version| !version.is_empty())
 }
 
 /// The rates of the targets that rendered every scene that any target rendered.

@@ -5,7 +5,7 @@ use super::overview;
 use super::pairs::pairs_table;
 use crate::format::{self, plural};
 use crate::plots::Plot;
-use crate::records::{TargetId, TargetInfo};
+use crate::records::{Note, TargetId, TargetInfo};
 use crate::study::Study;
 use crate::tables::{Cell, Column, Table, host_line, pair_name};
 use crate::verdict::{StudyVerdict, VerdictLine};
@@ -133,6 +133,7 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
     let environment = html! { (environment(study)) (part(&[], &["programs", "kernels"])) };
     let parts = [
         ("agreement", "Agreement", part(&[], &AGREEMENT_TABLES)),
+        ("model-differences", "Model differences", part(&[], &["model-differences"])),
         ("convergence", "Convergence", part(&[], &["convergence"])),
         ("tuning", "Tuning", part(&["tune-"], &["tune"])),
         ("speed", "Speed", part(&["stages.", "rates."], &["timing", "speedup", "bounces", "load"])),
@@ -350,8 +351,7 @@ fn sort_value(cell: &Cell, column: &Column) -> Option<String> {
 }
 
 fn remarks(study: &Study, warnings: &[String]) -> Markup {
-    let about = |part: &Option<String>| part.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
-    let notes = study.notes.iter().map(|n| format!("{}{}{}", about(&n.scene), about(&n.target), n.text));
+    let notes = study.notes.iter().filter(|note| note.as_otherwise().is_none()).map(Note::sentence);
     let items: Vec<String> = notes.chain(warnings.iter().cloned()).collect();
     html! {
         @if !items.is_empty() {

@@ -33,7 +33,7 @@ pub use equal_time::{equal_time_sentences, equal_time_table};
 pub use kernels::kernel_table;
 pub use port::{cost_table, history_table, similarity_tables};
 pub use portability::{configuration_portability_table, navigation_table, portability_table};
-pub use programs::{program_table, run_failure_table};
+pub use programs::{model_difference_table, program_table, run_failure_table};
 pub use rounds::{Compared, compared, round_sentences, rounds_table};
 pub use scaling::{Speed, scaling_sentences, scaling_table, speeds};
 pub use sharing::{Shared, shared, sharing_table};
@@ -227,6 +227,7 @@ pub fn all_tables(study: &Study) -> Vec<Table> {
     tables.push(cost_table(study));
     tables.push(history_table(study));
     tables.push(run_failure_table(study));
+    tables.push(model_difference_table(study));
     tables.push(program_table(study));
     tables.push(skip_table(study));
     tables.retain(|table| !table.rows.is_empty());

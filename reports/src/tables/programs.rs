@@ -48,3 +48,45 @@ pub fn program_table(study: &Study) -> Table {
     }
     table
 }
+
+/// What programs render otherwise than the scenes are, since they cannot express it: a row for each substitute.
+pub fn model_difference_table(study: &Study) -> Table {
+    let texts = ["Target", "Renders otherwise", "Scenes"];
+    let mut table = Table::new("model-differences", "Model differences", &texts, &[]);
+    table.notes.push(
+        "Lockstep wrote the scenes for these programs. A verdict on a scene of a row may be about what the row says."
+            .to_owned(),
+    );
+    let mut rows: Vec<([&str; 2], Vec<&str>)> = Vec::new();
+    for [scene, target, what] in study.notes.iter().filter_map(|note| note.as_otherwise()) {
+        match rows.iter_mut().find(|(key, _)| *key == [target, what]) {
+            Some((_, scenes)) if scenes.contains(&scene) => {}
+            Some((_, scenes)) => scenes.push(scene),
+            None => rows.push(([target, what], vec![scene])),
+        }
+    }
+    rows.sort_by_key(|([target, _], _)| {
+        study.environment.targets.iter().position(|t| t.info.target == *target)
+    });
+    for ([target, what], scenes) in rows {
+        table.rows.push(vec![Cell::text(target), Cell::text(what), Cell::text(scenes.join(", "))]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::Note;
+
+    #[test]
+    fn a_substitute_has_one_row_with_all_its_scenes() {
+        let notes =
+            [("a", "x", "spheres"), ("b", "x", "spheres"), ("a", "y", "spheres"), ("b", "x", "spheres")];
+        let notes = notes.map(|(scene, target, what)| Note::otherwise(scene, target, what));
+        let study = Study { notes: notes.into_iter().chain([Note::default()]).collect(), ..Study::default() };
+        let rows = model_difference_table(&study).rows;
+        let texts = |row: &Vec<Cell>| row.iter().map(|cell| cell.text.clone()).collect::<Vec<_>>().join("; ");
+        assert_eq!(rows.iter().map(texts).collect::<Vec<_>>(), ["x; spheres; a, b", "y; spheres; a"]);
+    }
+}

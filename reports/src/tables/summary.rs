@@ -35,8 +35,8 @@ pub fn summary_markdown(study: &Study) -> String {
             escape_markdown(&skip.remedy)
         ));
     }
-    for note in &study.notes {
-        text.push_str(&format!("- note: {}\n", escape_markdown(&note.text)));
+    for note in study.notes.iter().filter(|note| note.as_otherwise().is_none()) {
+        text.push_str(&format!("- note: {}\n", escape_markdown(&note.sentence())));
     }
     for table in all_tables(study).iter().filter(|table| table.id != "skipped") {
         text.push_str(&format!("\n## {}\n\n{}", escape_markdown(&table.title), table.to_markdown()));
