@@ -112,11 +112,19 @@ pub(crate) struct DevicesArgs {
     pub(crate) require: Vec<String>,
 }
 
-/// The renderers that scenes are written for.
+/// The renderers and formats that scenes are written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ExportFormat {
     /// Mitsuba 3: scene.xml, meshes as PLY, images as PFM, and render.py
     Mitsuba,
+    /// Cycles in Blender: scene.json, its arrays, images as OpenEXR, and render.py, which makes a scene in Blender of them
+    Cycles,
+    /// LuxCore: scene.cfg, scene.scn, meshes as PLY, images as OpenEXR, and render.py
+    Luxcore,
+    /// pbrt-v4: scene.pbrt, meshes as PLY, images as OpenEXR
+    Pbrt,
+    /// glTF 2.0: scene.glb, and scene.toml for what has no place in it
+    Gltf,
 }
 
 /// `lockstep export`
@@ -315,6 +323,9 @@ pub(crate) struct RenderArgs {
     /// Render these samples of every pixel alone, as A..B; a .film of them can be merged with others
     #[arg(long, value_name = "A..B", conflicts_with = "spp", value_parser = parse_samples)]
     pub(crate) samples: Option<SampleRange>,
+    /// External targets [default: targets.toml in the working folder and beside the scene]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) targets_file: Option<PathBuf>,
     /// The image file: .exr (linear, every bit kept), .png (8-bit sRGB), or .film (exact sums, for `lockstep merge`)
     #[arg(short, long = "out", value_name = "FILE")]
     pub(crate) out: PathBuf,

@@ -13,6 +13,7 @@ mod image;
 mod known;
 mod process;
 mod program;
+pub(crate) mod render;
 mod template;
 mod times;
 
@@ -22,7 +23,7 @@ use lockstep_core::{TargetId, Unavailable};
 
 pub(crate) use command::Command;
 pub(crate) use document::TargetsError;
-pub(crate) use known::{SceneInput, write_for_mitsuba};
+pub(crate) use known::{Known, SceneInput};
 pub(crate) use process::end_running;
 pub(crate) use program::{Ended, Program, Request, RunError};
 

@@ -39,6 +39,7 @@ use clap::Parser;
 
 use cli::{Cli, Command, ExportArgs, ExportFormat, GoldenCommand, MergeArgs, ReportArgs, SetupArgs};
 use exit::{Exit, Failure};
+use external::Known;
 
 #[cfg(target_os = "linux")]
 #[global_allocator]
@@ -106,7 +107,11 @@ fn set_up(args: &SetupArgs) -> Result<Exit, Failure> {
 fn export(args: &ExportArgs) -> Result<Exit, Failure> {
     let scene = scenes::load(&args.scene, &args.files.options())?;
     let exported = match args.to {
-        ExportFormat::Mitsuba => external::write_for_mitsuba(&scene, &args.out)?,
+        ExportFormat::Mitsuba => Known::Mitsuba.write(&scene, &args.out)?,
+        ExportFormat::Cycles => Known::Cycles.write(&scene, &args.out)?,
+        ExportFormat::Luxcore => Known::LuxCore.write(&scene, &args.out)?,
+        ExportFormat::Pbrt => lockstep_scenes::export::to_pbrt(&scene, &args.out)?,
+        ExportFormat::Gltf => lockstep_scenes::export::to_gltf(&scene, &args.out)?,
     };
     for difference in &exported.differences {
         output::say(&format!("lockstep: {} renders otherwise: {difference}", scene.name));

@@ -11,6 +11,7 @@ use crate::bvh_cache;
 use crate::chunking::{Chunking, Pass};
 use crate::cli::{OutputKind, RenderArgs};
 use crate::exit::{Exit, Failure};
+use crate::external;
 use crate::interrupt;
 use crate::kernels;
 use crate::output::say;
@@ -35,6 +36,9 @@ pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
         techniques::check(args.image.integrator)?;
     }
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
+    if let Some(program) = external::render::program_of(args)? {
+        return external::render::run(args, &program, &args.image.settings(DEFAULT_SIZE));
+    }
     if args.group.is_asked_for() {
         return together::render(args);
     }

@@ -28,6 +28,12 @@ pub(crate) fn file_of(spec: &str) -> Option<&Path> {
     Some(Path::new(spec)).filter(|path| !is_built_in && path.exists())
 }
 
+/// A scene of the command line as programs get it: the absolute path of what is there, else the name.
+pub(crate) fn word_of(spec: &str) -> String {
+    let absolute = file_of(spec).and_then(|path| std::path::absolute(path).ok());
+    absolute.map_or_else(|| spec.to_owned(), |path| path.to_string_lossy().into_owned())
+}
+
 /// An empty scene with the name of a file or folder that only other programs read, and the BLAKE3 hash of the file, in
 /// hexadecimal; empty for a folder.
 ///

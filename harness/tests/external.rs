@@ -304,7 +304,7 @@ fn programs_are_listed_and_run_only_where_they_are_named() {
     let (_, err) = expect(dir.path(), &["study", "cornell", "-b", "others", "-o", "s"], 2);
     assert!(
         err.contains("there is no target `others`")
-            && err.contains("external ones are mitsuba, mine, theirs"),
+            && err.contains("external ones are mitsuba, cycles, luxcore, mine, theirs"),
         "{err}"
     );
     let all =
@@ -410,8 +410,9 @@ const QUAD_MTL: &str = "newmtl picture\nKd 1 0.8 0.9\nmap_Kd picture.png\nnewmtl
 
 #[test]
 fn mitsuba_renders_what_it_can_express_alike_within_noise() {
-    let found =
-        lockstep_setup::mitsuba::python().ok_or("Mitsuba is not set up. Run `lockstep setup mitsuba`.");
+    let found = lockstep_setup::renderers::MITSUBA
+        .python()
+        .ok_or("Mitsuba is not set up. Run `lockstep setup mitsuba`.");
     if require::present("mitsuba", found).is_none() {
         return;
     }

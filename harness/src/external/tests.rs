@@ -138,22 +138,22 @@ fn a_program_is_looked_for_in_its_folder_or_in_path_and_absent_with_a_remedy() {
 }
 
 #[test]
-fn mitsuba_is_known_in_its_variants_and_its_scenes_are_written_for_it() {
+fn renderers_are_known_in_their_variants_and_scenes_are_written_for_them() {
     let found = Externals { all: known::all() };
     let named = |word| found.named(word).iter().map(|e| e.id.to_string()).collect::<Vec<_>>();
-    assert_eq!(named("mitsuba"), ["mitsuba"]);
-    assert_eq!(named("mitsuba@cuda_ad_rgb"), ["mitsuba@cuda_ad_rgb"]);
-    let declared = &found.named("mitsuba")[0].declared;
-    assert!(
-        declared.command.in_line().contains("--variant=scalar_rgb '--spp={spp}'"),
-        "{}",
-        declared.command.in_line()
-    );
-    assert!(matches!(declared.times, times::Times::Printed { .. }));
-    let dir = tempfile::tempdir().unwrap();
+    for name in ["mitsuba", "mitsuba@cuda_ad_rgb", "cycles", "cycles@optix", "luxcore"] {
+        assert_eq!(named(name), [name]);
+    }
+    let line = |name| found.named(name)[0].declared.command.in_line();
+    assert!(line("mitsuba").contains("--variant=scalar_rgb '--spp={spp}'"), "{}", line("mitsuba"));
+    assert!(line("cycles@optix").contains("--device=OPTIX '--spp={spp}'"), "{}", line("cycles@optix"));
     let scene = crate::scenes::load("cornell", &lockstep_scenes::LoadOptions::default()).unwrap();
-    let written = declared.scene.write(&scene, dir.path()).unwrap().unwrap();
-    assert!(
-        written.file.ends_with("render.py") && written.file.exists() && dir.path().join("scene.xml").exists()
-    );
+    for (name, file) in [("mitsuba", "scene.xml"), ("cycles", "scene.json"), ("luxcore", "scene.cfg")] {
+        let dir = tempfile::tempdir().unwrap();
+        let declared = &found.named(name)[0].declared;
+        assert!(matches!(declared.times, times::Times::Printed { .. }));
+        let written = declared.scene.write(&scene, dir.path()).unwrap().unwrap();
+        assert!(written.file.ends_with("render.py") && written.file.exists(), "{name}");
+        assert!(dir.path().join(file).exists(), "{name}");
+    }
 }

@@ -158,7 +158,7 @@ impl<'a> Lab<'a> {
                 // Programs read the scene in every run.
                 Ok(_) if session.is_program() => {
                     let differences = session.take_differences();
-                    let notes = differences.into_iter().map(|text| difference(&session.id, scene, text));
+                    let notes = differences.iter().map(|text| difference(&session.id, scene, text));
                     self.folder.append(notes.collect())?;
                     continue;
                 }
@@ -346,14 +346,9 @@ pub(crate) fn remark(text: &str) -> Record {
 }
 
 /// The remark on what a program cannot express of a scene.
-fn difference(target: &TargetId, scene: &Scene, text: String) -> Record {
+fn difference(target: &TargetId, scene: &Scene, text: &str) -> Record {
     say(&format!("lockstep: {target} renders {} otherwise: {text}", scene.name));
-    Note {
-        scene: Some(scene.name.clone()),
-        target: Some(target.to_string()),
-        text: format!("renders it otherwise: {text}"),
-    }
-    .into()
+    Note::otherwise(&scene.name, &target.to_string(), text).into()
 }
 
 /// The record of a target that skips a scene.

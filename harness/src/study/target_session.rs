@@ -149,7 +149,7 @@ impl TargetSession {
         if let Engine::Program(runs) = &mut self.engine {
             runs.root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
             let words = plan.scenes.iter().zip(&plan.words);
-            runs.words = words.map(|(scene, word)| (scene.name.clone(), word_of(word))).collect();
+            runs.words = words.map(|(scene, word)| (scene.name.clone(), scenes::word_of(word))).collect();
         }
     }
 
@@ -358,7 +358,7 @@ impl TargetSession {
                 let spp = plan.schedule.levels.first().copied().unwrap_or(1);
                 let word = |(scene, spec): (&Scene, &String)| {
                     let file = runs.program.scene_input().file(&written_to(&self.id, scene));
-                    file.map_or_else(|| word_of(spec), |file| file.to_string_lossy().into_owned())
+                    file.map_or_else(|| scenes::word_of(spec), |file| file.to_string_lossy().into_owned())
                 };
                 let words: Vec<String> = plan.scenes.iter().zip(&plan.words).map(word).collect();
                 let request = |(scene, word)| request(scene, word, &plan.settings, spp);
@@ -383,7 +383,7 @@ impl ProgramRuns {
         if let Some(written) = self.program.scene_input().write(scene, &folder)? {
             let file = std::path::absolute(&written.file).map_err(Failure::io("find", &written.file))?;
             self.words.insert(scene.name.clone(), file.to_string_lossy().into_owned());
-            self.differences = written.differences;
+            self.differences = written.differences.iter().map(ToString::to_string).collect();
         }
         Ok(())
     }
@@ -414,10 +414,4 @@ fn written_to(target: &TargetId, scene: &Scene) -> PathBuf {
 fn request<'a>(scene: &'a str, word: &'a str, settings: &Settings, spp: u32) -> Request<'a> {
     let Settings { width, height, bounces, seed, .. } = *settings;
     Request { scene, word, spp, seed, width, height, bounces }
-}
-
-/// A scene of the command line as programs get it: the absolute path of what is there, else the name.
-fn word_of(spec: &str) -> String {
-    let absolute = scenes::file_of(spec).and_then(|path| std::path::absolute(path).ok());
-    absolute.map_or_else(|| spec.to_owned(), |path| path.to_string_lossy().into_owned())
 }

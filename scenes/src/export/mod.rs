@@ -1,10 +1,22 @@
 //! Scenes as files of other renderers.
 
+mod cycles;
+mod geometry;
+mod gltf;
+mod images;
+mod luxcore;
 mod mitsuba;
+mod notes;
+mod pbrt;
 mod pfm;
 mod ply;
 
+pub use cycles::to_cycles;
+pub use gltf::to_gltf;
+pub use luxcore::to_luxcore;
 pub use mitsuba::to_mitsuba;
+pub use notes::{Difference, Feature};
+pub use pbrt::to_pbrt;
 
 use std::path::{Path, PathBuf};
 
@@ -15,8 +27,8 @@ use lockstep_core::Error;
 pub struct Exported {
     /// The file to open.
     pub file: PathBuf,
-    /// The features that the other renderer cannot express, and their substitutes, a sentence each; each makes another image.
-    pub differences: Vec<String>,
+    /// The features that the other renderer cannot express, and their substitutes, each of which makes another image.
+    pub differences: Vec<Difference>,
 }
 
 fn write_error(path: &Path) -> impl FnOnce(std::io::Error) -> Error {

@@ -16,22 +16,24 @@ pub(super) struct Mesh {
     pub(super) normals: Vec<Vec3>,
     /// Texture coordinates; empty, or as many as positions.
     pub(super) uv: Vec<[f32; 2]>,
+    /// Linear RGB and alpha, not written to files; empty where all are white, or as many as positions.
+    pub(super) colors: Vec<[f32; 4]>,
     /// Counter-clockwise seen from the front.
     pub(super) triangles: Vec<[u32; 3]>,
 }
 
-/// Writes a mesh.
+/// Writes a mesh, with these names for texture coordinates.
 ///
 /// # Errors
 /// [`lockstep_core::Error::Io`], naming the file.
-pub(super) fn write(path: &Path, mesh: &Mesh) -> Result<()> {
+pub(super) fn write(path: &Path, mesh: &Mesh, uv_names: [&str; 2]) -> Result<()> {
     let write = || -> std::io::Result<()> {
         let mut file = BufWriter::new(File::create(path)?);
         writeln!(file, "ply\nformat binary_little_endian 1.0\nelement vertex {}", mesh.positions.len())?;
         let properties = [
             (true, ["x", "y", "z"].as_slice()),
             (!mesh.normals.is_empty(), &["nx", "ny", "nz"]),
-            (!mesh.uv.is_empty(), &["u", "v"]),
+            (!mesh.uv.is_empty(), &uv_names),
         ];
         for name in properties.iter().filter(|(there, _)| *there).flat_map(|(_, names)| names.iter()) {
             writeln!(file, "property float {name}")?;

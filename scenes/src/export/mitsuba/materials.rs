@@ -1,7 +1,8 @@
 //! Surfaces.
 
 use super::{Export, triple};
-use crate::export::pfm;
+use crate::export::notes::Feature;
+use crate::export::{images, pfm};
 use lockstep_core::Result;
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::texture::texel_rgb;
@@ -99,30 +100,35 @@ impl Export<'_> {
         let is = |kind: MaterialKind| material.kind == kind as u32;
         let rough = material.roughness >= SMOOTH;
         if is(MaterialKind::Conductor) && material.base_color != Vec3::ONE && !rough {
-            self.differs("smooth metal is as rough there as at a roughness of 0.03, since only rough metal has Schlick's Fresnel");
+            self.notes.add(Feature::Conductor, "smooth metal is as rough there as at a roughness of 0.03, since only rough metal has Schlick's Fresnel");
         }
         if rough && (is(MaterialKind::Conductor) || is(MaterialKind::Dielectric)) {
-            self.differs("rough metal and glass mask by the height-correlated term of Smith here, by the separable one there");
+            let feature = match is(MaterialKind::Conductor) {
+                true => Feature::Conductor,
+                false => Feature::Dielectric,
+            };
+            self.notes.add(feature, "rough metal and glass mask by the height-correlated term of Smith here, by the separable one there");
         }
         if is(MaterialKind::Principled) {
-            self.differs("metallic-roughness surfaces of glTF are Mitsuba's principled ones, whose diffuse base differs");
+            self.notes.add(Feature::Principled, "metallic-roughness surfaces of glTF are Mitsuba's principled ones, whose diffuse base differs");
             if material.transmission > 0.0 || material.transmission_texture != NONE {
-                self.differs("thin walls that transmit are left out");
+                self.notes.add(Feature::Principled, "thin walls that transmit are left out");
             }
             if material.metallic_roughness_texture != NONE {
-                self.differs("textures of metalness and roughness are left out");
+                self.notes.add(Feature::Principled, "textures of metalness and roughness are left out");
             }
         }
         if material.normal_texture != NONE {
-            self.differs("normal maps are left out");
+            self.notes.add(Feature::NormalMap, "normal maps are left out");
         }
         if material.flags & Material::SINGLE_SIDED != 0 {
-            self.differs(
+            self.notes.add(
+                Feature::Culling,
                 "surfaces that are culled from behind are seen from there (--both-sides shows them here too)",
             );
         }
         if material.emission != Vec3::ZERO && material.flags & Material::TWO_SIDED_EMISSION != 0 {
-            self.differs("lamps that shine from both sides shine from the front alone");
+            self.notes.add(Feature::AreaLight, "lamps that shine from both sides shine from the front alone");
         }
     }
 
@@ -132,7 +138,9 @@ impl Export<'_> {
             return Ok(Value(format!("<rgb value=\"{}\"/>", triple(factor))));
         }
         let texture = self.scene.textures[texture as usize];
-        let pixels = self.texels(&texture, |texel| (texel_rgb(texel, texture.flags) * factor).to_array());
+        let pixels = images::texels(self.scene, &texture, |texel| {
+            (texel_rgb(texel, texture.flags) * factor).to_array()
+        });
         self.bitmap(&format!("{role}-{material}.pfm"), &texture, &pixels)
     }
 
@@ -142,41 +150,32 @@ impl Export<'_> {
         if material.alpha_mode == AlphaMode::Opaque as u32 {
             return Ok(None);
         }
-        let opacity = |alpha: f32| match masked {
-            true => f32::from(u8::from(alpha >= material.alpha_cutoff)),
-            false => alpha,
-        };
-        self.differs("passing a surface with alpha counts as a bounce in Mitsuba");
+        self.notes.add(Feature::Alpha, "passing a surface with alpha counts as a bounce in Mitsuba");
         if material.base_color_texture == NONE {
-            return Ok(Some(Value(format!("<float value=\"{}\"/>", opacity(material.alpha)))));
+            return Ok(Some(Value(format!(
+                "<float value=\"{}\"/>",
+                images::opacity(material, material.alpha)
+            ))));
         }
         let texture = self.scene.textures[material.base_color_texture as usize];
         if masked && texture.flags & Texture::NEAREST == 0 {
-            self.differs(
+            self.notes.add(
+                Feature::Alpha,
                 "the cutoff of masks is taken before texels are interpolated, which softens their edges",
             );
         }
-        let alpha = |texel: u32| (texel >> 24) as f32 / 255.0 * material.alpha;
-        let pixels = self.texels(&texture, |texel| [opacity(alpha(texel)); 3]);
+        let alpha = |texel: u32| images::texel_alpha(texel) * material.alpha;
+        let pixels =
+            images::texels(self.scene, &texture, |texel| [images::opacity(material, alpha(texel)); 3]);
         Ok(Some(self.bitmap(&format!("alpha-{index}.pfm"), &texture, &pixels)?))
-    }
-
-    fn texels(&self, texture: &Texture, value: impl Fn(u32) -> [f32; 3]) -> Vec<[f32; 3]> {
-        let first = texture.first_texel as usize;
-        let count = texture.width as usize * texture.height as usize;
-        self.scene.texels[first..first + count].iter().map(|&texel| value(texel)).collect()
     }
 
     fn bitmap(&mut self, name: &str, texture: &Texture, pixels: &[[f32; 3]]) -> Result<Value> {
         pfm::write(&self.folder.join(name), texture.width as usize, pixels)?;
-        let (u, v) = (texture.flags & 3, texture.flags >> 2 & 3);
-        if u != v {
-            self.differs("textures that repeat one way and not the other are wrapped as they are along u");
-        }
-        let wrap = match u {
-            wrap if wrap == Wrap::Clamp as u32 => "clamp",
-            wrap if wrap == Wrap::Mirror as u32 => "mirror",
-            _ => "repeat",
+        let wrap = match images::wrap(texture, &mut self.notes) {
+            Wrap::Clamp => "clamp",
+            Wrap::Mirror => "mirror",
+            Wrap::Repeat => "repeat",
         };
         let filter = if texture.flags & Texture::NEAREST != 0 { "nearest" } else { "bilinear" };
         Ok(Value(format!(

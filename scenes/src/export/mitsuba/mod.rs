@@ -10,8 +10,10 @@ mod sky;
 #[cfg(test)]
 mod tests;
 
+use super::geometry;
+use super::notes::{Feature, Notes};
 use super::{Exported, write_error};
-use lockstep_core::math::vec3::{Vec3, length, normalize};
+use lockstep_core::math::vec3::{Vec3, normalize};
 use lockstep_core::scene::{Camera, Light, LightKind};
 use lockstep_core::{Result, Scene};
 use std::fmt::{Display, Write};
@@ -23,7 +25,7 @@ use std::path::Path;
 /// [`lockstep_core::Error::Io`], naming the file or folder.
 pub fn to_mitsuba(scene: &Scene, folder: &Path) -> Result<Exported> {
     std::fs::create_dir_all(folder).map_err(write_error(folder))?;
-    let mut export = Export { scene, folder, xml: String::new(), differences: Vec::new() };
+    let mut export = Export { scene, folder, xml: String::new(), notes: Notes::default() };
     export.line("<scene version=\"3.0.0\">");
     let defaults = [("width", 640), ("height", 360), ("spp", 16), ("seed", 0), ("max_depth", 4)];
     for (name, value) in defaults {
@@ -43,7 +45,7 @@ pub fn to_mitsuba(scene: &Scene, folder: &Path) -> Result<Exported> {
     export.line("</scene>");
     let file = folder.join("scene.xml");
     std::fs::write(&file, &export.xml).map_err(write_error(&file))?;
-    Ok(Exported { file, differences: export.differences })
+    Ok(Exported { file, differences: export.notes.into_list() })
 }
 
 /// A document in the making.
@@ -51,7 +53,7 @@ struct Export<'a> {
     scene: &'a Scene,
     folder: &'a Path,
     xml: String,
-    differences: Vec<String>,
+    notes: Notes,
 }
 
 impl Export<'_> {
@@ -60,20 +62,11 @@ impl Export<'_> {
         let _ = writeln!(self.xml, "{line}");
     }
 
-    /// Names a difference, once.
-    fn differs(&mut self, what: impl Into<String>) {
-        let what = what.into();
-        if !self.differences.contains(&what) {
-            self.differences.push(what);
-        }
-    }
-
     fn camera(&mut self, camera: &Camera) {
         let is_lens = camera.lens_radius > 0.0;
         let target = camera.eye + normalize(camera.direction);
         // Near and far limits that cut off nothing: the scene's sphere as seen from the eye, and a thousandth of it.
-        let bounds = self.scene.bounding_sphere();
-        let reach = length(bounds.center - camera.eye) + bounds.radius;
+        let reach = geometry::reach(self.scene);
         self.line(format!("  <sensor type=\"{}\">", if is_lens { "thinlens" } else { "perspective" }));
         self.line(format!(
             "    <float name=\"fov\" value=\"{}\"/>",
@@ -121,7 +114,8 @@ impl Export<'_> {
             self.line(format!("    {}", rgb("irradiance", light.intensity)));
             self.line("  </emitter>");
         } else if light.kind == LightKind::Spot as u32 {
-            self.differs(
+            self.notes.add(
+                Feature::SpotLight,
                 "spot lights fall off towards the edge of their cone by the angle in Mitsuba, by the cosine's square here",
             );
             // Scale and offset turn the cosine into 1 at the inner angle and 0 at the outer one.

@@ -1,6 +1,7 @@
 //! The sky.
 
 use super::{Export, rgb};
+use crate::export::notes::Feature;
 use crate::export::pfm;
 use lockstep_core::Result;
 use lockstep_core::math::vec3::{Vec3, vec3};
@@ -34,7 +35,8 @@ impl Export<'_> {
         };
         let turned = (f64::from(sky.rotation) + 0.25) * columns as f64;
         if is_image && (turned - turned.round()).abs() > 1e-3 {
-            self.differs(
+            self.notes.add(
+                Feature::Environment,
                 "the columns of the sky's image lie between those of Mitsuba's, so that it is blurred by up to a texel",
             );
         }

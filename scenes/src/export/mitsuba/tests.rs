@@ -13,7 +13,7 @@ fn exported(spec: &str) -> (Exported, String, tempfile::TempDir) {
 #[test]
 fn a_scene_that_mitsuba_can_express_names_no_difference() {
     let (exported, xml, dir) = exported("cornell");
-    assert_eq!(exported.differences, Vec::<String>::new());
+    assert_eq!(exported.differences, []);
     assert!(xml.contains("<emitter type=\"area\">") && xml.contains("<rfilter type=\"box\"/>"));
     let named =
         xml.lines().filter_map(|line| line.split("value=\"").nth(1).filter(|_| line.contains("filename")));
@@ -26,7 +26,7 @@ fn a_scene_that_mitsuba_can_express_names_no_difference() {
 fn what_has_no_counterpart_is_named_once() {
     let (exported, xml, _dir) = exported("weekend");
     assert!(
-        exported.differences.iter().any(|d| d.starts_with("rough metal and glass mask")),
+        exported.differences.iter().any(|d| d.what.starts_with("rough metal and glass mask")),
         "{:?}",
         exported.differences
     );
