@@ -4,12 +4,12 @@ use crate::access::FileAccess;
 use crate::loaded::Contents;
 use crate::overrides::MaterialOverrides;
 use crate::warning::Warnings;
-use crate::{gltf, obj, ply};
+use crate::{gltf, mitsuba, obj, ply};
 use lockstep_core::Result;
 use lockstep_core::scene::SceneBuilder;
 use std::path::Path;
 
-/// Reads a glTF, OBJ or PLY file into a builder.
+/// Reads a glTF, Mitsuba, OBJ or PLY file into a builder.
 pub(crate) fn read_file(
     path: &Path,
     access: &FileAccess<'_>,
@@ -23,7 +23,8 @@ pub(crate) fn read_file(
         Some("gltf" | "glb") => gltf::load(&bytes, &access, builder, overrides, warnings),
         Some("obj") => obj::load(&bytes, &access, builder, overrides, warnings),
         Some("ply") => ply::load(&bytes, &access, builder, overrides, warnings),
-        _ => Err(warnings.error("file", "only .gltf, .glb, .obj and .ply files hold geometry")),
+        Some("xml") => mitsuba::load(&bytes, &access, builder, overrides, warnings),
+        _ => Err(warnings.error("file", "only .gltf, .glb, .obj, .ply and .xml files hold geometry")),
     }
 }
 
@@ -33,6 +34,15 @@ pub(crate) fn extension(path: &Path) -> Option<String> {
 }
 
 /// A file's name without folder and extension; records and images are named after it.
-pub(crate) fn stem(path: &Path) -> String {
+fn stem(path: &Path) -> String {
     path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// A scene's name: its file's without folder and extension. Files named scene.toml and scene.xml are named after
+/// their folders.
+pub(crate) fn name_of(path: &Path) -> String {
+    let own = stem(path);
+    let is_generic = own == "scene" && matches!(extension(path).as_deref(), Some("toml" | "xml"));
+    let folder_name = path.parent().map(stem).filter(|folder| is_generic && !folder.is_empty());
+    folder_name.unwrap_or(own)
 }

@@ -1,4 +1,4 @@
-//! Scenes for Lockstep: procedural ones, glTF 2.0 and Wavefront OBJ files, and `scene.toml` files that add a
+//! Scenes for Lockstep: procedural ones, glTF 2.0, Mitsuba and Wavefront OBJ files, and `scene.toml` files that add a
 //! camera and light to either.
 //!
 //! [`load`] takes a built-in name, with an optional parameter after a colon, or a path. [`builtins`] lists
@@ -16,6 +16,7 @@ mod fitted_camera;
 mod gltf;
 mod limits;
 mod loaded;
+mod mitsuba;
 mod obj;
 mod overrides;
 mod pfm;
@@ -23,7 +24,6 @@ mod pixels;
 mod ply;
 mod procedural;
 mod registry;
-#[allow(dead_code, unused_imports, reason = "for the loaders of Mitsuba and pbrt files")]
 mod spectrum;
 mod suggest;
 mod tangents;

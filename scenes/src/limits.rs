@@ -69,6 +69,16 @@ impl Budget {
         Self::new((1u64 << 24).saturating_add(data_bytes.saturating_mul(8)), "elements of accessors")
     }
 
+    /// Texels of all images of a scene, each decoded and at most twice more in another form.
+    pub(crate) fn of_texels(limits: &Limits) -> Self {
+        Self::new(limits.scene_texels, "texels")
+    }
+
+    /// Elements of an XML scene with all files that it includes.
+    pub(crate) fn of_scene_elements() -> Self {
+        Self::new(1 << 22, "elements")
+    }
+
     fn new(total: u64, unit: &'static str) -> Self {
         Self { left: total, total, unit }
     }

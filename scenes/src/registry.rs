@@ -1,7 +1,7 @@
 //! The built-in scenes, and loading by name or path.
 
 use crate::access::FileAccess;
-use crate::files::{extension, read_file, stem};
+use crate::files::{extension, name_of, read_file};
 use crate::loaded::{LoadOptions, LoadedScene};
 use crate::overrides::MaterialOverrides;
 use crate::warning::Warnings;
@@ -41,7 +41,7 @@ pub fn builtins(options: &LoadOptions) -> Vec<Builtin> {
     procedural.chain(bundled).collect()
 }
 
-/// Loads a built-in scene (`cornell`, `atrium:250k`) or a file (`.gltf`, `.glb`, `.obj`, `.toml`).
+/// Loads a built-in scene (`cornell`, `atrium:250k`) or a file (`.gltf`, `.glb`, `.obj`, `.ply`, `.toml`, `.xml`).
 ///
 /// # Errors
 /// [`Error::Unavailable`] for a bundled scene without its data; [`Error::Io`] for a file that cannot be read;
@@ -66,9 +66,9 @@ pub fn load(spec: &str, options: &LoadOptions) -> Result<LoadedScene> {
     let path = Path::new(spec);
     match extension(path).as_deref() {
         Some("toml") => toml_scene::load_file(path, options),
-        Some("gltf" | "glb" | "obj" | "ply") => {
+        Some("gltf" | "glb" | "obj" | "ply" | "xml") => {
             let mut warnings = Warnings::new(spec);
-            let mut builder = SceneBuilder::new(stem(path));
+            let mut builder = SceneBuilder::new(name_of(path));
             // The file that a user names may lie anywhere, also behind a link.
             let access = FileAccess::new(path.parent(), options).of_part(path);
             let contents =
@@ -86,7 +86,7 @@ fn unknown(spec: &str, name: &str) -> Error {
         .map(|n| format!("; did you mean `{n}`?"))
         .unwrap_or_default();
     let message = format!(
-        "it is neither a built-in scene ({}) nor a .gltf, .glb, .obj, .ply or .toml file{hint}",
+        "it is neither a built-in scene ({}) nor a .gltf, .glb, .obj, .ply, .toml or .xml file{hint}",
         names.join(", ")
     );
     Error::scene(spec, "name", message)

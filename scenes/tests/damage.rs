@@ -128,6 +128,56 @@ const TOML: &str = "file = \"t.obj\"\n[camera]\neye = [0, 0, 5]\ntarget = [0.5, 
                     zenith = [1, 1, 2]\nhorizon = [1, 1, 1]\nground = [0.1, 0.1, 0.1]\n[sun]\ntowards = [1, 2, 3]\n\
                     irradiance = [3, 3, 2]\n[[materials]]\nname = \"a\"\nroughness = 0.2\n";
 
+/// Every kind of element: a lamp, a sky, textures, meshes, a group with instances, a spectrum, an included file.
+const MITSUBA: &str = r#"<?xml version="1.0"?>
+<scene version="3.0.0">
+<default name="size" value="2"/>
+<integrator type="path"><integer name="max_depth" value="5"/></integrator>
+<sensor type="thinlens"><float name="fov" value="40"/><float name="aperture_radius" value="0.1"/><float name="focus_distance" value="5"/>
+<transform name="to_world"><lookat origin="0,0,9" target="0,0,0" up="0,1,0"/></transform>
+<film type="hdrfilm"><integer name="width" value="64"/><integer name="height" value="64"/></film></sensor>
+<texture type="bitmap" id="t"><string name="filename" value="t.png"/><transform name="to_uv"><scale x="2"/></transform></texture>
+<bsdf type="mask" id="m"><ref name="opacity" id="t"/><bsdf type="roughplastic"><ref name="diffuse_reflectance" id="t"/></bsdf></bsdf>
+<bsdf type="bumpmap" id="b"><texture type="bitmap"><string name="filename" value="t.png"/></texture><bsdf type="conductor"><string name="material" value="Au"/></bsdf></bsdf>
+<shape type="obj"><string name="filename" value="t.obj"/><ref id="m"/></shape>
+<shape type="serialized"><string name="filename" value="t.serialized"/><integer name="shape_index" value="0"/><ref id="b"/></shape>
+<shape type="shapegroup" id="g"><shape type="cube"><bsdf type="diffuse"><spectrum name="reflectance" value="400:0.5, 700:0.6"/></bsdf></shape></shape>
+<shape type="instance"><ref id="g"/><transform name="to_world"><scale value="$size"/><rotate x="1" angle="30"/><translate x="3"/></transform></shape>
+<shape type="sphere"><point name="center" value="0,1,2"/><float name="radius" value="0.5"/><emitter type="area"><rgb name="radiance" value="3,2,1"/></emitter></shape>
+<emitter type="envmap"><string name="filename" value="t.png"/><transform name="to_world"><rotate x="1" angle="10"/></transform></emitter>
+<include filename="i.xml"/>
+</scene>"#;
+
+/// A triangle in Mitsuba's own format, version 4, with zlib's stored block, which needs no compressor.
+fn serialized() -> Vec<u8> {
+    let mut data = Vec::new();
+    data.extend(0x1000u32.to_le_bytes());
+    data.extend(b"name\0");
+    data.extend(3u64.to_le_bytes());
+    data.extend(1u64.to_le_bytes());
+    data.extend([0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0].iter().flat_map(|v| v.to_le_bytes()));
+    data.extend([0u32, 1, 2].iter().flat_map(|v| v.to_le_bytes()));
+    let mut out = vec![0x1c, 0x04, 4, 0, 0x78, 0x01, 0x01];
+    let length = data.len() as u16;
+    out.extend(length.to_le_bytes());
+    out.extend((!length).to_le_bytes());
+    out.extend(&data);
+    let (mut a, mut b) = (1u32, 0u32);
+    for &byte in &data {
+        a = (a + u32::from(byte)) % 65_521;
+        b = (b + a) % 65_521;
+    }
+    out.extend((b << 16 | a).to_be_bytes());
+    out.extend(0u64.to_le_bytes());
+    out.extend(1u32.to_le_bytes());
+    out
+}
+
+fn beside_mitsuba() -> Vec<(&'static str, Vec<u8>)> {
+    let included = "<scene version='3.0.0'><shape type='disk'/></scene>";
+    vec![("t.png", png()), ("t.obj", OBJ.into()), ("t.serialized", serialized()), ("i.xml", included.into())]
+}
+
 fn beside() -> Vec<(&'static str, Vec<u8>)> {
     vec![("t.png", png()), ("m.mtl", MTL.into()), ("t.obj", OBJ.into())]
 }
@@ -138,6 +188,7 @@ fn undamaged_files_load() {
     assert!(survive("t.gltf", gltf().as_bytes(), &[]));
     assert!(survive("u.obj", OBJ.as_bytes(), &beside()));
     assert!(survive("t.toml", TOML.as_bytes(), &beside()));
+    assert!(survive("s.xml", MITSUBA.as_bytes(), &beside_mitsuba()));
 }
 
 /// Damage to a file: truncation, flipped bits, replaced bytes.
@@ -196,6 +247,30 @@ proptest! {
         survive("t.toml", &damaged(TOML.as_bytes(), cut, &changes), &beside());
     }
 
+    #[test]
+    fn damaged_mitsuba_scenes_are_survived((cut, changes) in damage()) {
+        survive("s.xml", &damaged(MITSUBA.as_bytes(), cut, &changes), &beside_mitsuba());
+    }
+
+    #[test]
+    fn damaged_parts_of_mitsuba_scenes_are_survived((cut, changes) in damage(), which in 0usize..4) {
+        let mut files = beside_mitsuba();
+        files[which].1 = damaged(&files[which].1, cut, &changes);
+        survive("s.xml", MITSUBA.as_bytes(), &files);
+    }
+
+    /// Values of attributes replaced by extreme ones.
+    #[test]
+    fn extreme_values_of_mitsuba_scenes_are_survived(which in 0usize..400, value in prop_oneof![
+        Just("0"), Just("-1"), Just("4294967295"), Just("1e38"), Just("-1e30"), Just("1e-30"), Just("nan"), Just(""), Just("$size"),
+        Just("t.png"), Just("g"), Just("1,2,3"), Just("true"),
+    ]) {
+        let starts: Vec<usize> = MITSUBA.match_indices("=\"").map(|(at, _)| at + 2).collect();
+        let at = starts[which % starts.len()];
+        let end = at + MITSUBA[at..].find('"').unwrap();
+        survive("s.xml", format!("{}{value}{}", &MITSUBA[..at], &MITSUBA[end..]).as_bytes(), &beside_mitsuba());
+    }
+
     /// Numbers in the JSON replaced by extreme ones: sizes, counts, offsets, indices.
     #[test]
     fn extreme_numbers_are_survived(which in 0usize..400, value in prop_oneof![
@@ -221,6 +296,30 @@ fn many_primitives_over_one_array_are_limited() {
         vec![primitive; 1000].join(",")
     );
     assert!(!survive("t.gltf", text.as_bytes(), &[]));
+}
+
+#[test]
+fn mitsuba_scenes_that_unfold_or_refer_to_themselves_are_refused() {
+    let refused = |inside: &str, others: &[(&str, Vec<u8>)]| {
+        assert!(
+            !survive("s.xml", format!("<scene version='3.0.0'>{inside}</scene>").as_bytes(), others),
+            "{inside}"
+        );
+    };
+    refused("<include filename='s.xml'/>", &[]);
+    refused(
+        "<include filename='a.xml'/>",
+        &[("a.xml", b"<scene><include filename='a.xml'/><include filename='a.xml'/></scene>".to_vec())],
+    );
+    refused("<bsdf type='twosided' id='a'><ref id='a'/></bsdf><shape type='cube'><ref id='a'/></shape>", &[]);
+    refused("<shape type='merge' id='a'><ref id='a'/></shape>", &[]);
+    refused(
+        "<texture type='checkerboard' id='a'><ref name='color0' id='a'/></texture><shape type='cube'><bsdf type='diffuse'><ref name='reflectance' id='a'/></bsdf></shape>",
+        &[],
+    );
+    refused(&"<shape type='cylinder'/>".repeat(1000), &[]);
+    let deep = format!("{}{}", "<bsdf type='twosided'>".repeat(50_000), "</bsdf>".repeat(50_000));
+    refused(&format!("<shape type='cube'>{deep}</shape>"), &[]);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod mtl;
 mod surfaces;
 
 use crate::access::FileAccess;
+use crate::limits::Limits;
 use crate::loaded::Contents;
 use crate::overrides::MaterialOverrides;
 use crate::warning::Warnings;
@@ -45,6 +46,38 @@ pub(crate) fn load(
         builder.instance(mesh, IDENTITY);
     }
     Ok(Contents { cameras: Vec::new(), brightest })
+}
+
+/// A file's geometry without its materials, for scenes that name their own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ObjMesh {
+    pub(crate) positions: Vec<[f32; 3]>,
+    /// As many as positions, zero where the file has none; empty where it has none at all.
+    pub(crate) normals: Vec<[f32; 3]>,
+    /// As many as positions; v grows downwards. Empty where the file has none.
+    pub(crate) uv: Vec<[f32; 2]>,
+    pub(crate) triangles: Vec<[u32; 3]>,
+}
+
+/// Reads the geometry of a file.
+///
+/// # Errors
+/// [`lockstep_core::Error::Scene`] with the line.
+pub(crate) fn geometry(bytes: &[u8], limits: &Limits, warnings: &mut Warnings) -> Result<ObjMesh> {
+    let parsed = geometry::parse(bytes, limits, warnings)?;
+    let mut out = ObjMesh::default();
+    let (has_normals, has_uv) = (!parsed.normals.is_empty(), !parsed.coordinates.is_empty());
+    for &[position, coordinates, normal] in &parsed.corners {
+        out.positions.push(parsed.positions[position as usize]);
+        if has_normals {
+            out.normals.push(parsed.normals.get(normal as usize).copied().unwrap_or_default());
+        }
+        if has_uv {
+            out.uv.push(parsed.coordinates.get(coordinates as usize).copied().unwrap_or_default());
+        }
+    }
+    out.triangles = parsed.triangles;
+    Ok(out)
 }
 
 /// Lines of a text with their numbers, comments and line continuations resolved, as words.

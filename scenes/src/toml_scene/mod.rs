@@ -8,7 +8,7 @@ mod spheres;
 pub(crate) use bundled::BUNDLED;
 
 use crate::access::FileAccess;
-use crate::files::{read_file, stem};
+use crate::files::{name_of, read_file};
 use crate::finish::{add_missing_light, choose};
 use crate::loaded::{Contents, LoadOptions, LoadedScene};
 use crate::overrides::MaterialOverrides;
@@ -27,11 +27,8 @@ pub(crate) fn load_file(path: &Path, options: &LoadOptions) -> Result<LoadedScen
     let text = String::from_utf8(bytes).map_err(|error| {
         Error::scene(&name, format!("byte {}", error.utf8_error().valid_up_to()), "the file is not UTF-8")
     })?;
-    // Files named scene.toml are named after their folders.
-    let own = stem(path);
-    let folder_name = path.parent().map(stem).filter(|f| own == "scene" && !f.is_empty());
     let source = Text { name: &name, text: &text };
-    load(&source, &folder_name.unwrap_or(own), path.parent(), options)
+    load(&source, &name_of(path), path.parent(), options)
 }
 
 /// The text of a document with its name for messages.
