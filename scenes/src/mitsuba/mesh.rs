@@ -97,6 +97,8 @@ pub(super) struct Placement {
     pub(super) flip_v: bool,
     /// A normal map needs tangents.
     pub(super) tangents: bool,
+    /// The normal map's green points along the normal cross the tangent, whatever way v grows.
+    pub(super) right_handed: bool,
     pub(super) material: u32,
 }
 
@@ -146,6 +148,9 @@ pub(super) fn placed(raw: &Raw, placement: &Placement, place: &str, warnings: &m
     let mut out = MeshData { positions, vertices, triangles, materials, ..MeshData::default() };
     if placement.tangents {
         add_tangents(&mut out, place, warnings);
+    }
+    if placement.right_handed {
+        out.vertices.iter_mut().for_each(|vertex| *vertex = vertex.with_tangent(vertex.tangent, 1.0));
     }
     out
 }
@@ -255,6 +260,7 @@ mod tests {
             flipped: false,
             flip_v: false,
             tangents: false,
+            right_handed: false,
             material: 0,
         }
     }
@@ -305,11 +311,12 @@ mod tests {
 
     #[test]
     fn normal_maps_get_normals_and_tangents() {
-        let placement = Placement { tangents: true, face_normals: true, ..plain() };
+        let placement = Placement { tangents: true, right_handed: true, face_normals: true, ..plain() };
         let mesh = made(&quad(), &placement);
         let used: Vec<&Vertex> =
             mesh.triangles.iter().flatten().map(|&i| &mesh.vertices[i as usize]).collect();
-        let is_right = |v: &&Vertex| v.normal == vec3(0.0, 0.0, 1.0) && v.tangent.x > 0.9999;
+        let is_right =
+            |v: &&Vertex| v.normal == vec3(0.0, 0.0, 1.0) && v.tangent.x > 0.9999 && v.tangent_sign() == 1.0;
         assert!(used.iter().all(is_right), "{used:?}");
     }
 

@@ -351,7 +351,11 @@ impl Surfaces<'_> {
         }
         let bsdf = bsdfs.first().map(|(_, index)| *index);
         let lamp = document.children(object, Class::Emitter, warnings)?.first().map(|(_, index)| *index);
-        let surface = self.surface(bsdf, warnings)?;
+        let mut surface = self.surface(bsdf, warnings)?;
+        if bsdf.is_none() && lamp.is_some() {
+            // A lamp without a surface reflects nothing.
+            surface.color = Color::Constant([0.0; 3]);
+        }
         if surface.hidden && lamp.is_none() {
             return Ok(None);
         }
@@ -370,6 +374,7 @@ impl Surfaces<'_> {
             flipped,
             flip_v: job.flip_v,
             tangents: !matches!(surface.relief, Relief::None),
+            right_handed: matches!(surface.relief, Relief::Normals(_)),
             material,
         };
         let is_textured = surface.is_textured() || lamp.is_some_and(|lamp| self.has_texture(lamp));

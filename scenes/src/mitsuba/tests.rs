@@ -402,6 +402,7 @@ fn shapes_emit_from_their_front() {
     };
     assert!(front(light).z > 0.0);
     assert_eq!(plain.materials[light.material as usize].emission, vec3(3.0, 2.0, 1.0));
+    assert_eq!(plain.materials[light.material as usize].base_color, Vec3::ZERO, "it reflects nothing");
     let flipped = lamp("<boolean name='flip_normals' value='true'/>").scene;
     assert!(
         front(flipped.lights.iter().find(|light| light.kind == LightKind::Triangle as u32).unwrap()).z < 0.0
