@@ -19,8 +19,8 @@ Exit codes: 0 fine; 1 images differ or a check failed; 2 usage; 3 a golden is mi
 are compared cannot tell noise from bias; 7 all workers of a render were lost; 130 stopped by Ctrl-C.
 
 A SCENE is the name of a built-in scene, as in `cornell` or `atrium:250k`, or a path to a .gltf, .glb, .obj, .ply,
-Mitsuba .xml or scene.toml file. A TARGET is a name that `lockstep devices` lists, with a device after an @ where there
-are several, by index or by a part of its name: `cpu-bvh`, `opencl@pocl`, `cuda@0`. With +fast behind it, as in
+.pbrt, Mitsuba .xml or scene.toml file. A TARGET is a name that `lockstep devices` lists, with a device after an @ where
+there are several, by index or by a part of its name: `cpu-bvh`, `opencl@pocl`, `cuda@0`. With +fast behind it, as in
 `opencl@pocl+fast`, it is the build whose arithmetic the compiler may contract and approximate.";
 
 /// Renders the same scenes with the same random numbers on several backends, and reports whether the images

@@ -1,5 +1,5 @@
-//! Scenes for Lockstep: procedural ones, glTF 2.0, Mitsuba and Wavefront OBJ files, and `scene.toml` files that add a
-//! camera and light to either.
+//! Scenes for Lockstep: procedural ones, files of glTF 2.0, Mitsuba, Wavefront OBJ, pbrt and PLY, and `scene.toml` files
+//! that add a camera and light to any of them.
 //!
 //! [`load`] takes a built-in name, with an optional parameter after a colon, or a path. [`builtins`] lists
 //! the names. A loader reports everything it ignores, replaces or guesses as a [`Warning`]; a fault that
@@ -19,6 +19,7 @@ mod loaded;
 mod mitsuba;
 mod obj;
 mod overrides;
+mod pbrt;
 mod pfm;
 mod pixels;
 mod ply;

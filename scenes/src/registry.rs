@@ -41,7 +41,8 @@ pub fn builtins(options: &LoadOptions) -> Vec<Builtin> {
     procedural.chain(bundled).collect()
 }
 
-/// Loads a built-in scene (`cornell`, `atrium:250k`) or a file (`.gltf`, `.glb`, `.obj`, `.ply`, `.toml`, `.xml`).
+/// Loads a built-in scene (`cornell`, `atrium:250k`) or a file (`.gltf`, `.glb`, `.obj`, `.ply`, `.pbrt`, `.toml`,
+/// `.xml`).
 ///
 /// # Errors
 /// [`Error::Unavailable`] for a bundled scene without its data; [`Error::Io`] for a file that cannot be read;
@@ -66,7 +67,7 @@ pub fn load(spec: &str, options: &LoadOptions) -> Result<LoadedScene> {
     let path = Path::new(spec);
     match extension(path).as_deref() {
         Some("toml") => toml_scene::load_file(path, options),
-        Some("gltf" | "glb" | "obj" | "ply" | "xml") => {
+        Some("gltf" | "glb" | "obj" | "pbrt" | "ply" | "xml") => {
             let mut warnings = Warnings::new(spec);
             let mut builder = SceneBuilder::new(name_of(path));
             // The file that a user names may lie anywhere, also behind a link.
@@ -86,7 +87,7 @@ fn unknown(spec: &str, name: &str) -> Error {
         .map(|n| format!("; did you mean `{n}`?"))
         .unwrap_or_default();
     let message = format!(
-        "it is neither a built-in scene ({}) nor a .gltf, .glb, .obj, .ply, .toml or .xml file{hint}",
+        "it is neither a built-in scene ({}) nor a .gltf, .glb, .obj, .ply, .pbrt, .toml or .xml file{hint}",
         names.join(", ")
     );
     Error::scene(spec, "name", message)

@@ -178,8 +178,28 @@ fn beside_mitsuba() -> Vec<(&'static str, Vec<u8>)> {
     vec![("t.png", png()), ("t.obj", OBJ.into()), ("t.serialized", serialized()), ("i.xml", included.into())]
 }
 
+const PBRT: &str = "LookAt 0 0 -5 0 0 0 0 1 0 Camera \"perspective\" \"float fov\" [40]\nFilm \"image\" \"integer xresolution\" 64\n\
+                    WorldBegin\nLightSource \"infinite\" \"rgb L\" [1 1 1]\nTexture \"t\" \"spectrum\" \"imagemap\" \"string filename\" \"t.png\"\n\
+                    Texture \"c\" \"spectrum\" \"checkerboard\" \"texture tex1\" \"t\" \"float uscale\" 2\n\
+                    MakeNamedMaterial \"a\" \"string type\" [\"matte\"] \"texture Kd\" \"c\"\n\
+                    AttributeBegin\nNamedMaterial \"a\"\nTranslate 1 0 0 Rotate 30 0 1 0\n\
+                    AreaLightSource \"diffuse\" \"blackbody L\" [3000 2]\nShape \"sphere\" \"float radius\" 0.5 \"float zmax\" 0.25\nAttributeEnd\n\
+                    ObjectBegin \"o\" Shape \"trianglemesh\" \"integer indices\" [0 1 2] \"point P\" [0 0 0 1 0 0 0 1 0] ObjectEnd\n\
+                    ObjectInstance \"o\" Include \"part.pbrt\"\nWorldEnd\n";
+const PART: &str = "Material \"metal\" \"spectrum eta\" [400 1 500 2] \"rgb k\" [1 2 3]\nShape \"plymesh\" \"string filename\" \"p.ply\"\n\
+                    Shape \"loopsubdiv\" \"integer levels\" 2 \"integer indices\" [0 1 2] \"point P\" [0 0 0 1 0 0 0 1 0]\n\
+                    Shape \"curve\" \"point P\" [0 0 0 0 1 0 0 2 0 0 3 0]\n";
+const PLY: &str = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nelement face 1\n\
+                   property list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n";
+
 fn beside() -> Vec<(&'static str, Vec<u8>)> {
-    vec![("t.png", png()), ("m.mtl", MTL.into()), ("t.obj", OBJ.into())]
+    vec![
+        ("t.png", png()),
+        ("m.mtl", MTL.into()),
+        ("t.obj", OBJ.into()),
+        ("part.pbrt", PART.into()),
+        ("p.ply", PLY.into()),
+    ]
 }
 
 #[test]
@@ -189,6 +209,7 @@ fn undamaged_files_load() {
     assert!(survive("u.obj", OBJ.as_bytes(), &beside()));
     assert!(survive("t.toml", TOML.as_bytes(), &beside()));
     assert!(survive("s.xml", MITSUBA.as_bytes(), &beside_mitsuba()));
+    assert!(survive("t.pbrt", PBRT.as_bytes(), &beside()));
 }
 
 /// Damage to a file: truncation, flipped bits, replaced bytes.
@@ -271,6 +292,36 @@ proptest! {
         survive("s.xml", format!("{}{value}{}", &MITSUBA[..at], &MITSUBA[end..]).as_bytes(), &beside_mitsuba());
     }
 
+    #[test]
+    fn damaged_pbrt_is_survived((cut, changes) in damage()) {
+        survive("t.pbrt", &damaged(PBRT.as_bytes(), cut, &changes), &beside());
+    }
+
+    #[test]
+    fn damaged_parts_of_pbrt_are_survived((cut, changes) in damage(), which in 0usize..3) {
+        let mut files = beside();
+        let at = files.len() - 1 - which.min(1);
+        files[at].1 = damaged(&files[at].1, cut, &changes);
+        if which == 2 {
+            files[0].1 = damaged(&files[0].1, cut, &changes);
+        }
+        survive("t.pbrt", PBRT.as_bytes(), &files);
+    }
+
+    /// Words of the file replaced by others of it, and numbers by extreme ones.
+    #[test]
+    fn shuffled_pbrt_is_survived(from in any::<usize>(), to in any::<usize>(), extreme in prop_oneof![
+        Just(None), Just(Some("1e38")), Just(Some("-1")), Just(Some("0")), Just(Some("4294967295")), Just(Some("1e-45")), Just(Some("10")),
+    ]) {
+        let text = format!("{PBRT}{PART}");
+        let mut words: Vec<&str> = text.split_inclusive(char::is_whitespace).collect();
+        let count = words.len();
+        let word = extreme.map_or(words[from % count], |word| word);
+        words[to % count] = word;
+        let text = words.join(" ");
+        survive("t.pbrt", text.as_bytes(), &beside());
+    }
+
     /// Numbers in the JSON replaced by extreme ones: sizes, counts, offsets, indices.
     #[test]
     fn extreme_numbers_are_survived(which in 0usize..400, value in prop_oneof![
@@ -335,6 +386,33 @@ fn deep_hierarchies_do_not_overflow_the_stack() {
     assert!(survive("t.gltf", text.as_bytes(), &[]));
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     assert!(!survive("t.gltf", deep.as_bytes(), &[]));
+}
+
+#[test]
+fn deep_and_endless_pbrt_files_end_soon() {
+    let nested =
+        |open: &str, close: &str, count: usize| format!("{}{}", open.repeat(count), close.repeat(count));
+    assert!(survive("t.pbrt", nested("AttributeBegin\n", "AttributeEnd\n", 4000).as_bytes(), &[]));
+    assert!(!survive("t.pbrt", nested("AttributeBegin\n", "AttributeEnd\n", 60_000).as_bytes(), &[]));
+    assert!(!survive("t.pbrt", nested("TransformBegin\n", "TransformEnd\n", 60_000).as_bytes(), &[]));
+    assert!(!survive("t.pbrt", nested("[", "]", 100_000).as_bytes(), &[]));
+    assert!(!survive("t.pbrt", b"Include \"t.pbrt\"", &[]));
+    // A chain of textures, each of the one before.
+    let mut chain = String::from("Texture \"t0\" \"float\" \"constant\"\n");
+    for i in 1..10_000 {
+        chain += &format!("Texture \"t{i}\" \"float\" \"scale\" \"texture tex\" \"t{}\"\n", i - 1);
+    }
+    chain += "Material \"matte\" \"texture sigma\" \"t9999\" Shape \"sphere\"";
+    assert!(survive("t.pbrt", chain.as_bytes(), &[]));
+    // Thousands of tessellated shapes, and one that unfolds a thousandfold.
+    let many = "Shape \"cylinder\"\n".repeat(2000);
+    assert!(!survive("t.pbrt", many.as_bytes(), &[]));
+    let mesh = "Shape \"loopsubdiv\" \"integer levels\" 10 \"integer indices\" [0 1 2] \"point P\" [0 0 0 1 0 0 0 1 0]";
+    assert!(!survive("t.pbrt", mesh.as_bytes(), &[]));
+    let baked =
+        "Texture \"u\" \"spectrum\" \"uv\"\nMaterial \"matte\" \"texture Kd\" \"u\" Shape \"sphere\"\n"
+            .repeat(100);
+    assert!(!survive("t.pbrt", baked.as_bytes(), &[]));
 }
 
 #[cfg(unix)]

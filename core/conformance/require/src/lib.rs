@@ -23,7 +23,7 @@ use std::sync::{Mutex, PoisonError};
 pub const VARIABLE: &str = "LOCKSTEP_REQUIRE";
 
 /// The names that tests of this repository ask for, other than those of targets.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 12] = [
     "nvrtc",
     "browser",
     "scenes",
@@ -35,6 +35,7 @@ pub const NAMES: [&str; 11] = [
     "parallel",
     "reframe",
     "snakemake",
+    "kitchen",
 ];
 
 /// The names in [`VARIABLE`].
