@@ -239,6 +239,7 @@ fn codes(side: usize) -> Vec<Case> {
         of("8-bit, 0.3", noise(0.3), noise(0.3)),
         of("8-bit, 0.001 against 0.02", noise(0.001), noise(0.02)),
         of("8-bit, Gaussian filter 0.5 px", soft(), soft()),
+        of("8-bit, 1 against 64 samples", independent(exponential(1)), independent(exponential(64))),
         of("8-bit, log-normal 1 against 0.1", independent(log_normal(1.0)), independent(log_normal(0.1))),
     ]
 }
