@@ -28,6 +28,7 @@ mod registry;
 mod spectrum;
 mod suggest;
 mod tangents;
+mod textures;
 mod toml_scene;
 mod view;
 mod warning;

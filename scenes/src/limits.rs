@@ -13,8 +13,10 @@ pub struct Limits {
     pub image_side: u32,
     /// Maximum texels of one image; decoding takes up to 16 bytes each.
     pub image_texels: u64,
-    /// Maximum texels of all images of a scene together; they take 4 bytes each.
+    /// Maximum texels of all images of a scene together, as they are in memory; they take 4 bytes each.
     pub scene_texels: u64,
+    /// Longest side of a texture in memory: larger images are halved until none is longer.
+    pub texture_side: u32,
     /// Maximum triangles of all meshes of a file together, before instancing.
     pub triangles: u64,
 }
@@ -26,6 +28,7 @@ impl Default for Limits {
             image_side: 16_384,
             image_texels: 1 << 27,
             scene_texels: 1 << 29,
+            texture_side: u32::MAX,
             triangles: 1 << 28,
         }
     }
@@ -92,3 +95,37 @@ impl Budget {
         Ok(())
     }
 }
+
+/// A budget of the texels that a scene's textures have in memory.
+#[derive(Debug)]
+pub(crate) struct TexelBudget {
+    taken: u64,
+    total: u64,
+}
+
+impl TexelBudget {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self { taken: 0, total: limits.scene_texels }
+    }
+
+    /// Takes an image out of the budget. The error is a sentence.
+    pub(crate) fn take(&mut self, (width, height): (u32, u32)) -> Result<(), String> {
+        self.taken = self.taken.saturating_add(u64::from(width) * u64::from(height));
+        if self.taken > self.total {
+            let total = self.total;
+            return Err(format!(
+                "all images together exceed {total} texels; `--texture-size N` halves those with longer sides"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Refuses textures that the machine has no memory for, while `decoded` texels at most are being decoded.
+    pub(crate) fn check_memory(&self, decoded: u64) -> Result<()> {
+        let bytes = self.taken.saturating_mul(4).saturating_add(decoded.saturating_mul(DECODING_BYTES));
+        lockstep_core::memory::check(|| format!("{} texels of textures", self.taken), bytes)
+    }
+}
+
+/// Upper bound on the bytes of a texel while its image is decoded: four channels as floats.
+pub(crate) const DECODING_BYTES: u64 = 16;

@@ -1,6 +1,6 @@
 //! Decoding of image files within limits.
 
-use crate::limits::Limits;
+use crate::limits::{DECODING_BYTES, Limits};
 use crate::pfm::{self, is_pfm};
 use image::{ImageFormat, ImageReader};
 use std::io::Cursor;
@@ -136,6 +136,8 @@ pub(crate) fn decode(bytes: &[u8], limits: &Limits) -> Result<Pixels, String> {
 
 fn open(bytes: &[u8], limits: &Limits) -> Result<image::DynamicImage, String> {
     let found = header(bytes, limits)?;
+    let what = || format!("decoding an image of {}x{} texels", found.width, found.height);
+    lockstep_core::memory::check(what, found.texels() * DECODING_BYTES).map_err(|error| error.to_string())?;
     decode_as(bytes, found.format, limits)
 }
 

@@ -3,130 +3,27 @@
 
 #![allow(clippy::unwrap_used)]
 
-use base64::Engine as _;
-use lockstep_scenes::{Limits, LoadOptions, load};
+mod support;
+
+use lockstep_scenes::{LoadOptions, load};
 use proptest::prelude::*;
 use std::path::Path;
-
-/// Small limits, so that a damaged size cannot ask for much.
-fn options() -> LoadOptions {
-    let limits = Limits {
-        file_bytes: 1 << 20,
-        image_side: 256,
-        image_texels: 1 << 16,
-        scene_texels: 1 << 18,
-        triangles: 1 << 16,
-    };
-    LoadOptions { limits, ..LoadOptions::default() }
-}
+use support::{MTL, OBJ, TOML, beside, glb, gltf, load_bytes, options, png};
 
 /// Loads bytes under a file name; the result does not matter, but its messages must be printable.
 fn survive(name: &str, bytes: &[u8], others: &[(&str, Vec<u8>)]) -> bool {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, bytes) in others {
-        std::fs::write(folder.path().join(name), bytes).unwrap();
-    }
-    let path = folder.path().join(name);
-    std::fs::write(&path, bytes).unwrap();
-    match load(path.to_str().unwrap(), &options()) {
+    match load_bytes(name, bytes, others) {
         Ok(loaded) => {
             assert!(loaded.scene.bytes() < 64 << 20, "{} bytes", loaded.scene.bytes());
             loaded.warnings.iter().for_each(|w| assert!(!w.to_string().is_empty()));
             true
         }
         Err(error) => {
-            assert!(!error.to_string().is_empty());
+            assert!(!error.is_empty());
             false
         }
     }
 }
-
-fn png() -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, 4, 4);
-    encoder.set_color(png::ColorType::Rgba);
-    let mut writer = encoder.write_header().unwrap();
-    let texels: Vec<u8> = (0..64).map(|i| i * 3).collect();
-    writer.write_image_data(&texels).unwrap();
-    writer.finish().unwrap();
-    bytes
-}
-
-/// A textured, normal-mapped quad with sparse positions, a light and a camera.
-fn document(buffer_uri: Option<&str>) -> (String, Vec<u8>) {
-    let mut binary = Vec::new();
-    let mut views = Vec::new();
-    let mut view = |binary: &mut Vec<u8>, bytes: &[u8]| {
-        while !binary.len().is_multiple_of(4) {
-            binary.push(0);
-        }
-        views.push(format!(r#"{{"buffer":0,"byteOffset":{},"byteLength":{}}}"#, binary.len(), bytes.len()));
-        binary.extend(bytes);
-    };
-    let floats = |values: &[f32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
-    view(&mut binary, &floats(&[0., 0., 0., 1., 0., 0., 1., 1., 0., 0., 0., 0.]));
-    view(&mut binary, &floats(&[0., 0., 1., 0., 0., 1., 0., 0., 1., 0., 0., 1.]));
-    view(&mut binary, &floats(&[0., 1., 1., 1., 1., 0., 0., 0.]));
-    view(&mut binary, &[0, 0, 1, 0, 2, 0, 0, 0, 2, 0, 3, 0]);
-    view(&mut binary, &[3]);
-    view(&mut binary, &floats(&[0., 1., 0.]));
-    view(&mut binary, &png());
-    while !binary.len().is_multiple_of(4) {
-        binary.push(0);
-    }
-    let uri = buffer_uri.map_or(String::new(), |uri| format!(r#""uri":"{uri}","#));
-    let text = format!(
-        r#"{{"asset":{{"version":"2.0"}},"extensionsUsed":["KHR_lights_punctual","KHR_texture_transform"],
-"buffers":[{{{uri}"byteLength":{length}}}],"bufferViews":[{views}],
-"accessors":[
-{{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3","min":[0,0,0],"max":[1,1,0],
-"sparse":{{"count":1,"indices":{{"bufferView":4,"componentType":5121}},"values":{{"bufferView":5}}}}}},
-{{"bufferView":1,"componentType":5126,"count":4,"type":"VEC3"}},
-{{"bufferView":2,"componentType":5126,"count":4,"type":"VEC2"}},
-{{"bufferView":3,"componentType":5123,"count":6,"type":"SCALAR"}}],
-"images":[{{"bufferView":6,"mimeType":"image/png"}}],"samplers":[{{"wrapS":33071,"magFilter":9728}}],
-"textures":[{{"source":0,"sampler":0}}],
-"materials":[{{"pbrMetallicRoughness":{{"baseColorTexture":{{"index":0,"extensions":{{"KHR_texture_transform":{{"scale":[2,2]}}}}}}}},
-"normalTexture":{{"index":0}},"alphaMode":"MASK","emissiveFactor":[0,0.5,0]}}],
-"meshes":[{{"primitives":[{{"attributes":{{"POSITION":0,"NORMAL":1,"TEXCOORD_0":2}},"indices":3,"material":0}}]}}],
-"cameras":[{{"type":"perspective","perspective":{{"yfov":0.7,"znear":0.1}}}}],
-"extensions":{{"KHR_lights_punctual":{{"lights":[{{"type":"spot","intensity":3,"spot":{{}}}}]}}}},
-"nodes":[{{"mesh":0,"scale":[2,2,2],"children":[1]}},{{"camera":0,"translation":[0,0,3],"extensions":{{"KHR_lights_punctual":{{"light":0}}}}}}],
-"scenes":[{{"nodes":[0]}}],"scene":0}}"#,
-        length = binary.len(),
-        views = views.join(","),
-    );
-    (text, binary)
-}
-
-fn glb() -> Vec<u8> {
-    let (mut text, binary) = document(None);
-    while !text.len().is_multiple_of(4) {
-        text.push(' ');
-    }
-    let mut out = b"glTF\x02\0\0\0".to_vec();
-    out.extend((28 + text.len() as u32 + binary.len() as u32).to_le_bytes());
-    for (kind, data) in [(b"JSON", text.as_bytes()), (b"BIN\0", &binary)] {
-        out.extend((data.len() as u32).to_le_bytes());
-        out.extend(kind);
-        out.extend(data);
-    }
-    out
-}
-
-fn gltf() -> String {
-    let (_, binary) = document(None);
-    let data = base64::engine::general_purpose::STANDARD.encode(binary);
-    document(Some(&format!("data:application/octet-stream;base64,{data}"))).0
-}
-
-const OBJ: &str = "mtllib m.mtl\nv 0 0 0\nv 1 0 0 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nvn 0 0 1\n\
-                   usemtl a\nf 1/1/1 2/2/1 3/3/1 4/4/1\nusemtl b\nf -4 -3 -2\nl 1 2\n";
-const MTL: &str = "newmtl a\nKd 0.8 0.7 0.6\nmap_Kd -s 2 2 t.png\nmap_Bump -bm 0.5 t.png\nmap_d t.png\nNs 50\nKs 0.2 0.2 0.2\n\
-                   newmtl b\nillum 7\nNi 1.5\nKe 1 1 1\n";
-const TOML: &str = "file = \"t.obj\"\n[camera]\neye = [0, 0, 5]\ntarget = [0.5, 0.5, 0]\nfov = 40\n[sky]\nkind = \"gradient\"\n\
-                    zenith = [1, 1, 2]\nhorizon = [1, 1, 1]\nground = [0.1, 0.1, 0.1]\n[sun]\ntowards = [1, 2, 3]\n\
-                    irradiance = [3, 3, 2]\n[[materials]]\nname = \"a\"\nroughness = 0.2\n";
 
 /// Every kind of element: a lamp, a sky, textures, meshes, a group with instances, a spectrum, an included file.
 const MITSUBA: &str = r#"<?xml version="1.0"?>
@@ -192,14 +89,10 @@ const PART: &str = "Material \"metal\" \"spectrum eta\" [400 1 500 2] \"rgb k\" 
 const PLY: &str = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nelement face 1\n\
                    property list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n";
 
-fn beside() -> Vec<(&'static str, Vec<u8>)> {
-    vec![
-        ("t.png", png()),
-        ("m.mtl", MTL.into()),
-        ("t.obj", OBJ.into()),
-        ("part.pbrt", PART.into()),
-        ("p.ply", PLY.into()),
-    ]
+fn beside_pbrt() -> Vec<(&'static str, Vec<u8>)> {
+    let mut files = beside();
+    files.extend([("part.pbrt", PART.into()), ("p.ply", PLY.into())]);
+    files
 }
 
 #[test]
@@ -209,7 +102,7 @@ fn undamaged_files_load() {
     assert!(survive("u.obj", OBJ.as_bytes(), &beside()));
     assert!(survive("t.toml", TOML.as_bytes(), &beside()));
     assert!(survive("s.xml", MITSUBA.as_bytes(), &beside_mitsuba()));
-    assert!(survive("t.pbrt", PBRT.as_bytes(), &beside()));
+    assert!(survive("t.pbrt", PBRT.as_bytes(), &beside_pbrt()));
 }
 
 /// Damage to a file: truncation, flipped bits, replaced bytes.
@@ -294,12 +187,12 @@ proptest! {
 
     #[test]
     fn damaged_pbrt_is_survived((cut, changes) in damage()) {
-        survive("t.pbrt", &damaged(PBRT.as_bytes(), cut, &changes), &beside());
+        survive("t.pbrt", &damaged(PBRT.as_bytes(), cut, &changes), &beside_pbrt());
     }
 
     #[test]
     fn damaged_parts_of_pbrt_are_survived((cut, changes) in damage(), which in 0usize..3) {
-        let mut files = beside();
+        let mut files = beside_pbrt();
         let at = files.len() - 1 - which.min(1);
         files[at].1 = damaged(&files[at].1, cut, &changes);
         if which == 2 {
@@ -319,7 +212,7 @@ proptest! {
         let word = extreme.map_or(words[from % count], |word| word);
         words[to % count] = word;
         let text = words.join(" ");
-        survive("t.pbrt", text.as_bytes(), &beside());
+        survive("t.pbrt", text.as_bytes(), &beside_pbrt());
     }
 
     /// Numbers in the JSON replaced by extreme ones: sizes, counts, offsets, indices.

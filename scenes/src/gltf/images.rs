@@ -4,8 +4,9 @@ use super::buffers::Buffers;
 use super::json::Item;
 use super::uri::{Target, resolve};
 use crate::access::FileAccess;
-use crate::limits::Limits;
+use crate::limits::{Limits, TexelBudget};
 use crate::pixels::{Header, Pixels, decode, header};
+use crate::textures::{Coding, batches, reduced_size};
 use crate::warning::Warnings;
 use image::ImageFormat;
 use lockstep_core::scene::{ImageId, SceneBuilder};
@@ -13,7 +14,8 @@ use lockstep_core::{Error, Result};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// Decodes the images that `used` marks and adds them to the builder; the others are only validated.
+/// Decodes the images that `used` gives a coding and adds them to the builder, no larger than the limits say; the
+/// others are only validated.
 ///
 /// # Errors
 /// [`Error::Scene`] when an image in use is missing, damaged or too large.
@@ -21,26 +23,25 @@ pub(super) fn load(
     root: &Item<'_>,
     buffers: &Buffers<'_>,
     access: &FileAccess<'_>,
-    used: &[bool],
+    used: &[Option<Coding>],
     builder: &mut SceneBuilder,
     warnings: &mut Warnings,
 ) -> Result<Vec<Option<ImageId>>> {
     let items = root.items("images");
     let limits = access.limits;
     let mut sources = Vec::with_capacity(items.len());
-    let mut texels = 0u64;
-    for (item, &used) in items.iter().zip(used) {
+    let mut texels = vec![0u64; items.len()];
+    let mut budget = TexelBudget::new(limits);
+    for ((item, used), texels) in items.iter().zip(used).zip(&mut texels) {
         let source = find(item, root, buffers, access, warnings).and_then(|bytes| {
             let found = inspect(item, &bytes, limits, warnings)?;
             Ok((bytes, found))
         });
         match source {
-            Ok((bytes, found)) if used => {
-                texels = texels.saturating_add(found.texels());
-                if texels > limits.scene_texels {
-                    let message = format!("all images together exceed {} texels", limits.scene_texels);
-                    return Err(warnings.error(&item.at, message));
-                }
+            Ok((bytes, found)) if used.is_some() => {
+                *texels = found.texels();
+                let size = reduced_size(found.width, found.height, limits.texture_side);
+                budget.take(size).map_err(|message| warnings.error(&item.at, message))?;
                 sources.push(Some(bytes));
             }
             Ok((bytes, _)) => {
@@ -56,22 +57,25 @@ pub(super) fn load(
                 warnings.add(&item.at, "its buffer has no data; the image is left out");
                 sources.push(None);
             }
-            Err(error) if used => return Err(error),
+            Err(error) if used.is_some() => return Err(error),
             Err(error) => {
                 warnings.add_error(error);
                 sources.push(None);
             }
         }
     }
-    lockstep_core::memory::check(|| format!("{texels} texels of textures"), TEXEL_BYTES * texels)?;
-    // A few at a time, so that at most these are in memory twice.
-    let at_once = rayon::current_num_threads();
+    let batches = batches(&texels, limits.image_texels);
+    let decoding = batches.iter().map(|run| texels[run.clone()].iter().sum()).max();
+    budget.check_memory(decoding.unwrap_or(0))?;
     let mut out = Vec::with_capacity(sources.len());
-    for (items, sources) in items.chunks(at_once).zip(sources.chunks_mut(at_once)) {
-        let decode_one =
-            |source: &mut Option<Cow<'_, [u8]>>| source.take().map(|bytes| decode(&bytes, limits));
-        let decoded: Vec<Option<Result<Pixels, String>>> = sources.par_iter_mut().map(decode_one).collect();
-        for (item, pixels) in items.iter().zip(decoded) {
+    for run in batches {
+        let decode_one = |(source, coding): (&mut Option<Cow<'_, [u8]>>, &Option<Coding>)| {
+            let pixels = decode(&source.take()?, limits);
+            Some(pixels.map(|pixels| pixels.reduced(limits.texture_side, coding.unwrap_or(Coding::Linear))))
+        };
+        let decoded: Vec<Option<Result<Pixels, String>>> =
+            sources[run.clone()].par_iter_mut().zip(&used[run.clone()]).map(decode_one).collect();
+        for (item, pixels) in items[run].iter().zip(decoded) {
             out.push(match pixels {
                 None => None,
                 Some(Err(message)) => return Err(warnings.error(&item.at, message)),
@@ -81,9 +85,6 @@ pub(super) fn load(
     }
     Ok(out)
 }
-
-/// Bytes of a texel in memory.
-const TEXEL_BYTES: u64 = 4;
 
 /// Unused images up to this many bytes are decoded too, to validate them.
 const SMALL: usize = 64 * 1024;

@@ -4,6 +4,7 @@ use super::Source;
 use super::images;
 use super::json::Item;
 use crate::overrides::MaterialOverrides;
+use crate::textures::Coding;
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::math::clamp;
@@ -79,19 +80,26 @@ fn slots<'a>(item: &Item<'a>) -> [Option<Item<'a>>; 5] {
     ]
 }
 
+/// The codings of [`slots`].
+const CODINGS: [Coding; 5] = [Coding::Srgb, Coding::Linear, Coding::Linear, Coding::Srgb, Coding::Linear];
+
 fn image_of(root: &Item<'_>, texture: usize) -> Option<usize> {
     let item = root.item("textures", texture)?;
     let webp = item.extension("EXT_texture_webp").and_then(|e| e.index("source"));
     webp.or_else(|| item.index("source"))
 }
 
-fn used_images(root: &Item<'_>) -> Vec<bool> {
-    let mut used = vec![false; root.len("images")];
+/// The coding of each image that a material uses. One that is used as both counts as a colour.
+fn used_images(root: &Item<'_>) -> Vec<Option<Coding>> {
+    let mut used = vec![None; root.len("images")];
     for material in root.items("materials") {
-        for info in slots(&material).into_iter().flatten() {
-            let image = info.index("index").and_then(|texture| image_of(root, texture));
-            if let Some(slot) = image.and_then(|i| used.get_mut(i)) {
-                *slot = true;
+        for (info, coding) in slots(&material).into_iter().zip(CODINGS) {
+            let index = info.and_then(|info| info.index("index"));
+            let image = index.and_then(|texture| image_of(root, texture));
+            if let Some(slot) = image.and_then(|i| used.get_mut(i))
+                && *slot != Some(Coding::Srgb)
+            {
+                *slot = Some(coding);
             }
         }
     }

@@ -5,6 +5,7 @@
 //! based additions.
 
 mod geometry;
+mod images;
 mod mesh;
 mod mtl;
 mod surfaces;
