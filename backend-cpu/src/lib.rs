@@ -17,6 +17,7 @@ mod trace_rays;
 
 use bvh::BuiltIn;
 use lockstep_bvh::BvhCache;
+use lockstep_core::math::canary;
 use lockstep_core::{Backend, Error, Integrator, OpenOptions, Renderer, Result, TargetStatus};
 use renderer::CpuRenderer;
 pub use technique_films::{TechniqueFilm, sum_of_weighted, technique_films};
@@ -50,6 +51,7 @@ impl Backend for Cpu {
         let threads = device::threads(options);
         match target {
             BVH_TARGET => {
+                canary::check_host(target)?;
                 let info = device::describe(target, threads, BUILT_IN_DRIVER.into(), true);
                 Ok(Box::new(CpuRenderer::<BuiltIn>::new(info, BvhCache::new(options.bvh_cache.clone()))?))
             }

@@ -46,6 +46,7 @@ use device::DiscoveredDevice;
 use lockstep_core::Mode;
 use lockstep_core::TranslationUnit;
 use lockstep_core::{Backend, Error, Integrator, OpenOptions, Renderer, Result, TargetStatus, Unavailable};
+use lockstep_gpu::canary::Proven;
 use lockstep_gpu::driver::Wavefront;
 use renderer::{CudaDevice, CudaRenderer};
 use std::sync::Arc;
@@ -82,7 +83,12 @@ impl Backend for Cuda {
     }
 
     fn open(&self, target: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {
-        let renderer: CudaRenderer = Wavefront::new(CudaDevice::open(find_device(target)?, options.mode)?);
+        let found = find_device(target)?;
+        if options.mode == Mode::Exact {
+            static PROVEN: Proven = Proven::new();
+            PROVEN.once(&found.target, || probes::prove(found.clone()))?;
+        }
+        let renderer: CudaRenderer = Wavefront::new(CudaDevice::open(found, options.mode)?);
         Ok(Box::new(renderer.keeping(lockstep_bvh::BvhCache::new(options.bvh_cache.clone()))))
     }
 }

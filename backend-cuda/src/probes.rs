@@ -3,6 +3,7 @@
 //! `lockstep_conformance::parity::run(&mut Probes::build("cuda@0")?, count)` compares them with the
 //! reference.
 
+use crate::device::DiscoveredDevice;
 use crate::flags::flags;
 use crate::launch_shape::LaunchShape;
 use crate::renderer::CudaDevice;
@@ -11,9 +12,9 @@ use crate::{error, find_device};
 use cust::module::Module;
 use lockstep_core::Mode;
 use lockstep_core::Result;
-use lockstep_gpu::assemble_probes;
 use lockstep_gpu::driver::{Device, KernelArg};
 use lockstep_gpu::probe::{Call, ProbeDevice};
+use lockstep_gpu::{assemble_canary, assemble_probes, canary};
 
 /// A device with compiled probe kernels.
 pub struct Probes {
@@ -72,4 +73,16 @@ impl ProbeDevice for Probes {
         }
         Ok(output)
     }
+}
+
+/// Runs the canary on a device.
+///
+/// # Errors
+/// As [`canary::check`], and any error of the compiler.
+pub(crate) fn prove(found: DiscoveredDevice) -> Result<()> {
+    let target = found.target.clone();
+    let device = CudaDevice::open(found, Mode::Exact)?;
+    let source = assemble_canary(COMPAT_NAME, COMPAT, &options(Mode::Exact));
+    let module = device.load_cached(&source, flags(Mode::Exact))?;
+    canary::check(&mut Probes { module, device, target: target.clone() }, &target)
 }

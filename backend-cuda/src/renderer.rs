@@ -7,6 +7,7 @@ use crate::flags::{LARGEST_BLOCK, flags};
 use crate::launch_shape::LaunchShape;
 use crate::nvrtc::{Architecture, Compiler};
 use crate::program::{Program, ProgramKey};
+use crate::program_cache::load_or_compile;
 use crate::source::source;
 use cust::context::{Context, CurrentContext};
 use cust::error::{CudaError, CudaResult};
@@ -18,7 +19,7 @@ use lockstep_core::error::{Error, Result};
 use lockstep_core::{DeviceInfo, Integrator, KernelConfig, Mode};
 use lockstep_gpu::driver::{Device, DeviceType, KernelArg, Limits, Timestamps, Wavefront};
 use lockstep_gpu::signatures::Kernel;
-use lockstep_gpu::{KernelFeatures, KernelResources, ProgramKind};
+use lockstep_gpu::{KernelFeatures, KernelResources, KernelSource, ProgramKind};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::rc::Rc;
@@ -125,6 +126,14 @@ impl CudaDevice {
         self.enter()?;
         let image = compile(&self.device.target, &self.compiler, self.architecture, text, flags)?;
         load_module(&self.device, &image.bytes)
+    }
+
+    /// The same by way of the cache of compiled programs.
+    pub(crate) fn load_cached(&self, source: &KernelSource, flags: &[&str]) -> Result<cust::module::Module> {
+        self.enter()?;
+        load_or_compile(&self.device, &self.compiler, self.architecture, source, flags, |image| {
+            load_module(&self.device, &image.bytes)
+        })
     }
 
     /// Enqueues a compiled kernel. The arguments must match its declaration.

@@ -11,7 +11,8 @@ use lockstep_core::{Integrator, Mode};
 use lockstep_core::{KernelConfig, Order, Scheduling, Structure};
 use lockstep_gpu::signatures::{Kernel, Passing};
 use lockstep_gpu::{
-    KernelFeatures, Options, ProgramKind, ProgramOptions, assemble, assemble_probes, from_ptxas,
+    KernelFeatures, Options, ProgramKind, ProgramOptions, assemble, assemble_canary, assemble_probes,
+    from_ptxas,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,6 +50,22 @@ fn the_exact_build_passes_the_audit() {
         for (kernel, [all, _]) in ptx::words_by_kernel(&exact) {
             assert_eq!([all, all], marked[&kernel], "compute_{capability}: words and marks of {kernel}");
         }
+    }
+}
+
+#[test]
+fn the_canary_passes_the_audit_and_would_not_if_the_compiler_contracted() {
+    let Some(compiler) = compiler() else { return };
+    let text = |compat: &str, mode| assemble_canary(COMPAT_NAME, compat, &options(mode)).text;
+    let words = |ptx: &str| ptx::words_by_kernel(ptx)["ls_canary"];
+    for capability in ARCHITECTURES {
+        let exact = ptx_of(&compiler, &text(COMPAT, Mode::Exact), capability, Mode::Exact);
+        assert_eq!(ptx::violations(&exact), Vec::<String>::new(), "compute_{capability}");
+        let marked = text(&ptx::with_marked_words(COMPAT), Mode::Exact);
+        let [_, marks] = words(&ptx_of(&compiler, &marked, capability, Mode::Exact));
+        assert!(marks > 0 && words(&exact) == [marks, 0], "compute_{capability}: {:?}", words(&exact));
+        let fast = ptx_of(&compiler, &text(COMPAT, Mode::Fast), capability, Mode::Fast);
+        assert!(words(&fast)[0] > marks && !ptx::violations(&fast).is_empty(), "compute_{capability}");
     }
 }
 

@@ -22,6 +22,7 @@ mod tests;
 use lockstep_core::Mode;
 use lockstep_core::TranslationUnit;
 use lockstep_core::{Backend, Error, Integrator, OpenOptions, Renderer, Result, TargetStatus};
+use lockstep_gpu::canary::Proven;
 use lockstep_gpu::driver::Wavefront;
 use renderer::{OpenclDevice, OpenclRenderer};
 
@@ -84,8 +85,16 @@ impl Backend for Opencl {
     }
 
     fn open(&self, target: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {
-        let renderer: OpenclRenderer =
-            Wavefront::new(OpenclDevice::open(find_device(target)?, options.mode)?);
+        let found = find_device(target)?;
+        if options.mode == Mode::Exact {
+            static PROVEN: Proven = Proven::new();
+            PROVEN.once(&found.target, || {
+                let device = OpenclDevice::open(found.clone(), Mode::Exact)?;
+                let source = probes::canary_source(&device);
+                probes::prove(device, &source)
+            })?;
+        }
+        let renderer: OpenclRenderer = Wavefront::new(OpenclDevice::open(found, options.mode)?);
         Ok(Box::new(renderer.keeping(lockstep_bvh::BvhCache::new(options.bvh_cache.clone()))))
     }
 }

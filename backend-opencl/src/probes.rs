@@ -4,13 +4,14 @@ use crate::compile::from_source;
 use crate::error::device_error;
 use crate::flags::flags;
 use crate::launch_shape::LaunchShape;
+use crate::program_cache::load_or_compile;
 use crate::renderer::OpenclDevice;
 use crate::source::{COMPAT, COMPAT_NAME, options};
 use lockstep_bvh::Layout;
 use lockstep_core::{KernelConfig, Mode, Result};
-use lockstep_gpu::assemble_probes;
 use lockstep_gpu::driver::{Device, KernelArg};
 use lockstep_gpu::probe::{Call, ProbeDevice};
+use lockstep_gpu::{KernelSource, assemble_canary, assemble_probes, canary};
 use ocl::core;
 use std::collections::HashMap;
 
@@ -35,7 +36,12 @@ impl Probes {
         let flags = flags(&found, Mode::Exact);
         let device = OpenclDevice::open(found.clone(), Mode::Exact)?;
         let program = from_source(&found, device.context(), &source.text, &flags)?;
-        Ok(Self { device, program, kernels: HashMap::new(), target: found.target })
+        Ok(Self::of(device, program))
+    }
+
+    fn of(device: OpenclDevice, program: core::Program) -> Self {
+        let target = device.discovered().target.clone();
+        Self { device, program, kernels: HashMap::new(), target }
     }
 
     /// A probe's kernel, made at its first call.
@@ -87,4 +93,22 @@ impl ProbeDevice for Probes {
         }
         Ok(output)
     }
+}
+
+/// The canary's source for a device.
+pub(crate) fn canary_source(device: &OpenclDevice) -> KernelSource {
+    assemble_canary(COMPAT_NAME, COMPAT, &options(device.discovered().device_type(), Mode::Exact))
+}
+
+/// Runs the canary on a device.
+///
+/// # Errors
+/// As [`canary::check`], and any error of the compiler.
+pub(crate) fn prove(device: OpenclDevice, source: &KernelSource) -> Result<()> {
+    let found = device.discovered();
+    let flags = flags(found, Mode::Exact);
+    let program = load_or_compile(found, device.context(), source, &flags, |program| Ok(program.clone()))?;
+    let mut probes = Probes::of(device, program);
+    let target = probes.target.clone();
+    canary::check(&mut probes, &target)
 }

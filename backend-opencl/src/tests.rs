@@ -3,6 +3,7 @@
 
 use crate::compile::from_source;
 use crate::device::{DeviceClass, DiscoveredDevice};
+use crate::probes::{canary_source, prove};
 use crate::renderer::OpenclDevice;
 use crate::source::COMPAT_NAME;
 use crate::{Opencl, find_device};
@@ -163,5 +164,36 @@ fn memory_that_a_device_does_not_have_is_an_error() {
         // NVIDIA's driver promises any amount and refuses at the first use.
         let used = device.allocate(too_much, "a test").and_then(|b| device.upload(&b, &[1], "a test"));
         assert!(matches!(used, Err(Error::Device { .. })), "{}", found.target);
+    }
+}
+
+#[test]
+fn exact_arithmetic_is_proven_from_source_and_from_the_cache() {
+    for found in present() {
+        for _ in 0..2 {
+            let device = OpenclDevice::open(found.clone(), Mode::Exact).unwrap();
+            let source = canary_source(&device);
+            prove(device, &source).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_compiler_that_contracts_or_approximates_is_refused_by_the_name_of_the_operation() {
+    let file = "core/gpu/kernels/canary.h";
+    let mutants = [
+        ("y[3] = LS_AS_U32(a * b + c)", "y[3] = LS_AS_U32(LS_FMA(a, b, c))", "in two roundings"),
+        ("y[5] = LS_AS_U32(LS_DIV(a, b))", "y[5] = LS_AS_U32(a * LS_DIV(1.0f, b))", "division"),
+        ("LS_SQRT(LS_ABS(a))", "(LS_ABS(a) * native_rsqrt(LS_ABS(a)))", "square root"),
+        ("LS_AS_U32(turned.s)", "LS_AS_U32(sin(u * MATH_TWO_PI))", "sine"),
+    ];
+    for found in present() {
+        for (from, to, name) in mutants {
+            let device = OpenclDevice::open(found.clone(), Mode::Exact).unwrap();
+            let source =
+                lockstep_gpu::patched(canary_source(&device), &SourcePatch { file, from, to }).unwrap();
+            let message = prove(device, &source).unwrap_err().to_string();
+            assert!(message.contains(&format!("{name} failed")), "{}: {message}", found.target);
+        }
     }
 }

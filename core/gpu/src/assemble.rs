@@ -7,6 +7,7 @@ use crate::program::{ProgramKind, ProgramOptions};
 use lockstep_bvh::Layout;
 use lockstep_core::KernelSource;
 use lockstep_core::error::{Error, Result};
+use lockstep_core::math::canary;
 use lockstep_core::{Integrator, Order, Scheduling, Structure};
 
 /// Functions that all programs share, each header after those it needs.
@@ -122,6 +123,9 @@ pub(crate) const BIDIRECTIONAL: [Header; 11] = [
     header!("integrators/bidirectional/connections.h"),
 ];
 
+/// The canary of exact mode, with the functions that it needs.
+const CANARY: [Header; 3] = [header!("math/scalar.h"), header!("math/rng.h"), header!("canary.h")];
+
 const PROBES: [Header; 2] = [header!("tests/probe.h"), header!("tests/layout.h")];
 
 /// Neighbouring items that a work-item takes at once where [`Options::group_compaction`] is off: whole cache
@@ -175,6 +179,22 @@ pub fn assemble_probes(compat_name: &str, compat: &str, options: &Options) -> Ke
     let integrators = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).headers);
     let last = each_once(integrators.chain(&BIDIRECTIONAL).chain(&PROBES).copied());
     assemble_with(compat_name, compat, options, &[], &last)
+}
+
+/// Assembles the kernel of [`crate::canary`]: a few small functions, so that every compiler takes a moment.
+pub fn assemble_canary(compat_name: &str, compat: &str, options: &Options) -> KernelSource {
+    let of_options = [("LS_FAST", options.fast), ("LS_GROUP_COMPACTION", options.group_compaction)];
+    let sizes = format!(
+        "#define CANARY_INPUTS {}u\n#define CANARY_OPERATIONS {}u\n",
+        canary::INPUT_WORDS,
+        canary::OPERATIONS.len()
+    );
+    let mut files = vec![
+        ("options.h".to_owned(), defines(&of_options) + &sizes),
+        (compat_name.to_owned(), compat.to_owned()),
+    ];
+    files.extend(CANARY.map(|(name, text)| (name.to_owned(), text.to_owned())));
+    KernelSource::of(files)
 }
 
 fn assemble_with(
@@ -263,5 +283,5 @@ pub fn header_texts() -> Vec<Header> {
     let others = [header!("wavefront/shade_in_place.h"), header!("megakernel.h")];
     let integrators = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).headers).copied();
     let all = all.chain(integrators).chain(BIDIRECTIONAL).chain(others).chain(PAIRS);
-    each_once(all.chain(RECORD_PATHS).chain(RECORD_PAIRS).chain(PROBES))
+    each_once(all.chain(RECORD_PATHS).chain(RECORD_PAIRS).chain(CANARY).chain(PROBES))
 }

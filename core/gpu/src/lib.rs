@@ -21,6 +21,7 @@
 //! totals ([`totals_len`]) are zero.
 
 mod assemble;
+pub mod canary;
 pub mod driver;
 mod features;
 mod header;
@@ -32,7 +33,9 @@ mod records;
 mod scene_buffers;
 pub mod signatures;
 
-pub use assemble::{ITEMS_IN_TURN, Options, SourcePatch, assemble, assemble_probes, header_texts, patched};
+pub use assemble::{
+    ITEMS_IN_TURN, Options, SourcePatch, assemble, assemble_canary, assemble_probes, header_texts, patched,
+};
 pub use features::KernelFeatures;
 pub use lockstep_core::{KernelResources, KernelSource, TranslationUnit};
 pub use program::{ProgramKind, ProgramOptions};

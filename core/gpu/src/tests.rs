@@ -116,6 +116,16 @@ fn entry_kernels_take_what_the_declarations_say() {
 }
 
 #[test]
+fn the_canary_writes_every_operation_of_its_table() {
+    let text = assemble_canary("compat.h", "", &Options::default()).text;
+    assert_eq!(kernels_in(&text), [declared(&canary::CANARY)]);
+    let operations = lockstep_core::math::canary::OPERATIONS.len();
+    let written: Vec<bool> = (0..operations + 1).map(|i| text.contains(&format!(" y[{i}] = "))).collect();
+    assert_eq!(written, [vec![true; operations], vec![false]].concat());
+    assert!(text.contains(&format!("#define CANARY_OPERATIONS {operations}u")));
+}
+
+#[test]
 fn a_cast_is_built_with_the_render_but_part_of_no_pass() {
     let names = |kernels: &[&Kernel]| kernels.iter().map(|kernel| kernel.name).collect::<Vec<_>>();
     for kind in [ProgramKind::Render, ProgramKind::Pairs(ProgramOptions::default())] {
@@ -174,6 +184,7 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
             "/ray_counts.h",
             "/bvh8.h",
             "/bvh8_boxes.h",
+            "/canary.h",
         ]
         .iter()
         .any(|other| name.ends_with(other))

@@ -4,6 +4,7 @@
 //! `sqrt`. The counterpart is `kernels/math/scalar.h`. Polynomials: Moshier, *Methods and Programs for
 //! Mathematical Functions* (1989).
 
+pub mod canary;
 pub mod rng;
 pub mod sampling;
 pub mod simd;
