@@ -20,6 +20,7 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::output::{print, print_json, say};
 use crate::scenes;
+use crate::terminal;
 use bvh::Structure;
 use growth::Growth;
 use measure::{Repeats, Row, Runner, measure};
@@ -64,13 +65,16 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     let infos: Vec<&DeviceInfo> = runners.iter().map(|r| r.renderer.device()).collect();
     let growth = growth::of(&rows);
     let document = document(&rows, &structures, &growth, &infos);
-    let tables = [text::table(&rows, &against), bvh::table(&structures), growth::table(&growth)];
-    let table = tables.into_iter().filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n");
+    let tables = |width| {
+        let tables =
+            [text::table(&rows, &against, width), bvh::table(&structures, width), growth::table(&growth)];
+        tables.into_iter().filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
+    };
     if let Some(folder) = &args.out {
         let json = serde_json::to_string_pretty(&document)
             .map_err(|e| Failure::Input(format!("cannot encode the measurements as JSON: {e}")))?;
         atomic_write_text(&folder.join("bench.json"), &(json + "\n"))?;
-        atomic_write_text(&folder.join("bench.md"), &table)?;
+        atomic_write_text(&folder.join("bench.md"), &tables(None))?;
         let drawn = growth::plots(&growth).map_err(|e| Failure::Input(e.to_string()))?;
         for (family, svg) in drawn {
             atomic_write_text(&folder.join(format!("growth.{}.svg", dump::file_name(&family))), &svg)?;
@@ -79,7 +83,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     if args.json {
         print_json(&document)?
     } else {
-        print(&table)?
+        print(&tables(terminal::width()))?
     }
     Ok(verdict(&rows))
 }

@@ -6,12 +6,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep_core::film::MAX_SPP;
 use lockstep_core::{Integrator, MAX_BOUNCES, Mode, Settings};
 use lockstep_reports::records::shell_line;
-use lockstep_scenes::{LoadOptions, View};
+use lockstep_scenes::{Limits, LoadOptions, View};
 use lockstep_together::Schedule;
 
 use crate::port::args::PortCommand;
 use crate::study::Share;
-use crate::values::{BaselineName, Percent, Seconds, Size, SkyArg, SppSchedule, Triple};
+use crate::values::{BaselineName, Percent, Seconds, Size, SkyArg, SppSchedule, Triple, parse_spp};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine; 1 images differ or a check failed; 2 usage; 3 a golden is missing or sizes differ;
@@ -101,6 +101,10 @@ pub(crate) struct DevicesArgs {
     /// Also list targets for measurements and tests, which `-b all` leaves out
     #[arg(long)]
     pub(crate) all: bool,
+    /// Open every exact target and show whether its arithmetic is exact: a thousand probes of each operation against
+    /// frozen results, which every command runs before it renders. Exit code 1 where one is refused
+    #[arg(long)]
+    pub(crate) prove: bool,
     /// External targets [default: targets.toml in the working folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) targets_file: Option<PathBuf>,
@@ -169,6 +173,9 @@ pub(crate) struct SceneArgs {
     /// Sky in place of the scene's: a radiance, as in 1 or 0.5,0.7,1, or an equirectangular .hdr or .exr file
     #[arg(long, value_name = "RADIANCE|FILE")]
     pub(crate) sky: Option<SkyArg>,
+    /// Halve textures of glTF and OBJ files until no side is longer than N texels [default: as they are]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) texture_size: Option<u32>,
     /// Show glTF's single-sided surfaces from behind too, as integrators with paths from lights need it
     #[arg(long)]
     pub(crate) both_sides: bool,
@@ -188,6 +195,7 @@ impl SceneArgs {
             triple("--look-at", self.look_at),
             self.fov.map(|fov| ["--fov".to_owned(), fov.to_string()]),
             self.sky.as_ref().map(|sky| ["--sky".to_owned(), sky.to_string()]),
+            self.texture_size.map(|size| ["--texture-size".to_owned(), size.to_string()]),
         ];
         let flags = [("--both-sides", self.both_sides), ("--allow-outside", self.allow_outside)];
         let flags = flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag.to_owned());
@@ -207,6 +215,7 @@ impl SceneArgs {
             },
             both_sides: self.both_sides,
             allow_outside: self.allow_outside,
+            limits: Limits { texture_side: self.texture_size.unwrap_or(u32::MAX), ..Limits::default() },
             ..LoadOptions::default()
         }
     }
@@ -293,7 +302,7 @@ pub(crate) struct RenderArgs {
         long,
         value_name = "N",
         default_value_t = 64,
-        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SPP))
+        value_parser = parse_spp
     )]
     pub(crate) spp: u32,
     #[command(flatten)]
@@ -651,7 +660,7 @@ pub(crate) struct TuneArgs {
     #[arg(
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SPP)),
+        value_parser = parse_spp,
         help_heading = RENDER
     )]
     pub(crate) spp: Option<u32>,
@@ -965,7 +974,7 @@ pub(crate) struct GoldenBlessArgs {
         long,
         value_name = "N",
         default_value_t = 4,
-        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SPP))
+        value_parser = parse_spp
     )]
     pub(crate) spp: u32,
     /// Show what would change, and change nothing
@@ -1043,8 +1052,8 @@ mod tests {
             other => panic!("{line}: {other:?}"),
         };
         assert_eq!(files("lockstep study cornell").after("cornell"), "cornell");
-        let given =
-            "--camera 1 --eye 0,-1.5,2 --look-at -1,0,0 --fov 40 --sky 0.5,1,2 --both-sides --allow-outside";
+        let given = "--camera 1 --eye 0,-1.5,2 --look-at -1,0,0 --fov 40 --sky 0.5,1,2 --texture-size 512 \
+                     --both-sides --allow-outside";
         let after = files(&format!("lockstep study x.glb {given}")).after("x.glb");
         assert_eq!(after, format!("x.glb {given}"));
         assert_eq!(files(&format!("lockstep study {after}")).after("x.glb"), after);

@@ -1,7 +1,9 @@
 //! `lockstep devices`: every target, present or not.
 
-use lockstep_core::{DeviceInfo, Unavailable};
+use lockstep_core::math::canary::{OPERATIONS, PROBES};
+use lockstep_core::{DeviceInfo, OpenOptions, Unavailable};
 use serde_json::{Value, json};
+use std::time::Instant;
 
 use crate::backends::{self, Target};
 use crate::cli::DevicesArgs;
@@ -20,18 +22,66 @@ pub(crate) fn run(args: &DevicesArgs) -> Result<Exit, Failure> {
     let mut externals = Externals::find(args.targets_file.as_deref(), &[])?;
     let required = externals.require(&args.require)?;
     externals.all.retain(|external| external.listed || args.all);
+    let own: Vec<Listed> = targets
+        .into_iter()
+        .map(|target| {
+            let proof = (args.prove && target.is_exact()).then(|| Proof::of(&target));
+            Listed { target, proof }
+        })
+        .collect();
     if args.json {
         let externals = externals.all.iter().map(external_to_json);
-        print_json(&targets.iter().map(to_json).chain(externals).collect::<Vec<_>>())?;
+        print_json(&own.iter().map(to_json).chain(externals).collect::<Vec<_>>())?;
     } else {
-        print(&text(&targets, &externals.all))?;
+        print(&text(&own, &externals.all))?;
     }
     backends::require(&required)?;
-    Ok(Exit::Fine)
+    let refused = own.iter().any(|listed| listed.proof.as_ref().is_some_and(|proof| proof.refusal.is_some()));
+    Ok(if refused { Exit::Differs } else { Exit::Fine })
+}
+
+/// A target, with the proof of its arithmetic where one was asked for.
+struct Listed {
+    target: Target,
+    proof: Option<Proof>,
+}
+
+/// The canary of exact mode on one target.
+struct Proof {
+    /// Why the target was not opened.
+    refusal: Option<String>,
+    /// The time of opening it.
+    milliseconds: f64,
+}
+
+impl Proof {
+    fn of(target: &Target) -> Self {
+        let start = Instant::now();
+        let refusal = target.open(&OpenOptions::default()).err().map(|failure| failure.to_string());
+        Self { refusal, milliseconds: start.elapsed().as_secs_f64() * 1e3 }
+    }
+
+    fn in_words(&self) -> String {
+        let operations = OPERATIONS.map(|operation| operation.name).join(", ");
+        match &self.refusal {
+            Some(refusal) => format!("refused: {refusal}"),
+            None => format!("exact in {PROBES} probes each of {operations}; {:.0} ms", self.milliseconds),
+        }
+    }
 }
 
 /// One target as JSON: its device, or why it is absent.
-fn to_json(target: &Target) -> Value {
+fn to_json(Listed { target, proof }: &Listed) -> Value {
+    let mut value = target_to_json(target);
+    if let Some(proof) = proof {
+        value["proven"] = json!(proof.refusal.is_none());
+        value["refusal"] = json!(proof.refusal);
+        value["proof_ms"] = json!(proof.milliseconds);
+    }
+    value
+}
+
+fn target_to_json(target: &Target) -> Value {
     match &target.state {
         Ok(info) => json!({
             "target": target.id, "present": true, "backend": info.backend, "device": info.device,
@@ -67,9 +117,10 @@ fn external_to_json(external: &External) -> Value {
 type Rows = Vec<(&'static str, String)>;
 
 /// A paragraph a target, its name in the first column.
-fn text(targets: &[Target], externals: &[External]) -> String {
-    let own = targets.iter().map(|target| {
-        let rows = target.state.as_ref().map_or_else(absent_rows, present_rows);
+fn text(targets: &[Listed], externals: &[External]) -> String {
+    let own = targets.iter().map(|Listed { target, proof }| {
+        let mut rows = target.state.as_ref().map_or_else(absent_rows, present_rows);
+        rows.extend(proof.iter().map(|proof| ("proof", proof.in_words())));
         (target.id.to_string(), rows)
     });
     let declared = externals.iter().map(|external| (external.id.to_string(), external_rows(external)));
@@ -143,14 +194,30 @@ mod tests {
             reason: "no CUDA driver is installed".into(),
             remedy: "Install NVIDIA's driver.".into(),
         });
-        insta::assert_snapshot!(text(&[target, absent], &[]), @r"
+        let proof = Some(Proof { refusal: Some("it rounds".into()), milliseconds: 1.0 });
+        let all = [Listed { target, proof }, Listed { target: absent, proof: None }];
+        insta::assert_snapshot!(text(&all, &[]), @r"
         cpu-bvh  device    Some CPU
                  driver    built-in
                  compiler  rustc 1
                  threads   2
                  images    identical to those of every other exact target
+                 proof     refused: it rounds
         cuda@0   absent    no CUDA driver is installed
                  remedy    Install NVIDIA's driver.
         ");
+    }
+
+    #[test]
+    fn a_proof_names_every_operation_and_a_refusal_is_in_the_json() {
+        let target = backends::one("cpu-bvh", lockstep_core::Mode::Exact).unwrap();
+        let proof = Proof::of(&target);
+        let words = proof.in_words();
+        assert!(OPERATIONS.iter().all(|operation| words.contains(operation.name)), "{words}");
+        assert_eq!(to_json(&Listed { target: target.clone(), proof: Some(proof) })["proven"], true);
+        let refused = Proof { refusal: Some("opencl@x: division".into()), milliseconds: 0.0 };
+        let json = to_json(&Listed { target: target.clone(), proof: Some(refused) });
+        assert_eq!((&json["proven"], &json["refusal"]), (&json!(false), &json!("opencl@x: division")));
+        assert!(to_json(&Listed { target, proof: None }).get("proven").is_none());
     }
 }

@@ -28,6 +28,7 @@ mod semantics;
 mod study;
 mod submit;
 mod techniques;
+mod terminal;
 mod together;
 mod trace;
 mod tune;

@@ -58,6 +58,7 @@ use crate::external::Externals;
 use crate::interrupt;
 use crate::kernels;
 use crate::output::{print, print_json, say};
+use crate::terminal::{self, Judged};
 use measurements::{AaControl, Group, Pool};
 
 /// The folder of a study that names none.
@@ -269,15 +270,16 @@ pub(crate) fn print_study(study: &Study, folder: &Path, json: bool, stopped: boo
     if json {
         print_json(&to_json(study, &verdict, folder, stopped))
     } else {
-        print(&text(study, &verdict, folder))
+        print(&text(study, &verdict, folder, terminal::judged))
     }
 }
 
 /// A line for the study, one for every pair and every finding, and the path of the page.
-fn text(study: &Study, verdict: &StudyVerdict, folder: &Path) -> String {
-    let mut text = format!("{}\n", verdict.headline);
+fn text(study: &Study, verdict: &StudyVerdict, folder: &Path, judged: Judged) -> String {
+    let mut text = format!("{}\n", judged(verdict.good, &verdict.headline));
     for line in &verdict.lines {
-        text.push_str(&format!("  {}: {}\n", line.subject, line.sentence));
+        let subject = judged(line.identical || line.within_noise, &line.subject);
+        text.push_str(&format!("  {subject}: {}\n", line.sentence));
     }
     for failure in &study.run_failures {
         text.push_str(&format!("  failed: {} ({})\n", failure.sentence(), failure.log));

@@ -61,6 +61,12 @@ impl fmt::Display for SppSchedule {
     }
 }
 
+/// A number of samples per pixel.
+pub(crate) fn parse_spp(text: &str) -> Result<u32, String> {
+    let number = text.parse::<u32>().ok().filter(|n| (1..=MAX_SPP).contains(n));
+    number.ok_or_else(|| format!("it must be a number from 1 to {MAX_SPP}, as in 64{}", in_full(text)))
+}
+
 /// A hint for numbers of thousands, which are written out; empty for others.
 fn in_full(text: &str) -> String {
     let number = |word: &str| {

@@ -16,6 +16,8 @@ fn wrong_usage_exits_with_two_and_says_why() {
         (vec!["fly"], "unrecognized subcommand"),
         (vec!["study", "--spp", "8..4"], "1..64"),
         (vec!["study", "--size", "0x4"], "640x360"),
+        (vec!["render", "cornell", "--spp", "1k", "-o", "a.exr"], "did you mean 1024?"),
+        (vec!["study", "cornell", "--spp", "1..4k"], "did you mean 1..4096?"),
         (vec!["study", "-b", "vulkan"], "there is no target `vulkan`"),
         (vec!["study", "cornell", "weekend", "--reference", "r.exr"], "exactly one scene"),
         (vec!["study", "--seeds", "2", "--seed", "4294967295"], "--seeds 2"),
@@ -26,6 +28,37 @@ fn wrong_usage_exits_with_two_and_says_why() {
         assert!(err.contains(words), "{arguments:?}: {err}");
         assert!(out.is_empty(), "{arguments:?}: {out}");
     }
+}
+
+#[test]
+fn verdicts_are_coloured_where_that_is_asked_for_and_plain_elsewhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = |name: &str, value: &str| {
+        let mut study = lockstep(dir.path(), &support::study(&["--no-setup", "-o", "s"]));
+        finish(study.env_remove("CLICOLOR_FORCE").env(name, value).output().unwrap()).1
+    };
+    let coloured = out("CLICOLOR_FORCE", "1");
+    assert!(coloured.contains("\x1b["), "{coloured:?}");
+    for plain in [out("NO_COLOR", "1"), out("CLICOLOR", "1")] {
+        assert!(!plain.contains('\x1b'), "{plain:?}");
+        let words = plain.lines().next().unwrap();
+        assert!(coloured.contains(words), "{words:?} in {coloured:?}");
+    }
+}
+
+#[test]
+fn the_canary_proves_targets_on_request() {
+    let dir = tempfile::tempdir().unwrap();
+    let (text, _) = expect(dir.path(), &["devices", "--prove"], 0);
+    assert!(text.contains("exact in 1024 probes each of addition, "), "{text}");
+    let (json, _) = expect(dir.path(), &["devices", "--prove", "--json"], 0);
+    let targets: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let of = |name: &str| targets.as_array().unwrap().iter().find(|target| target["target"] == name).cloned();
+    assert_eq!(of("cpu-bvh").unwrap()["proven"], true, "{json}");
+    assert!(
+        of("cpu-embree").is_none_or(|target| target.get("proven").is_none()),
+        "it promises no identity: {json}"
+    );
 }
 
 #[test]
@@ -111,6 +144,20 @@ fn bad_input_exits_with_four_and_names_it() {
         let (_, err) = expect(dir.path(), &arguments, 4);
         assert!(err.starts_with("lockstep: ") && err.contains(words), "{arguments:?}: {err}");
     }
+}
+
+#[test]
+fn a_film_beyond_the_machines_memory_is_refused_with_the_figure() {
+    let needed = 103_000_000_000;
+    if lockstep_core::memory::available().is_none_or(|available| available / 10 * 9 > needed) {
+        return lockstep_conformance::require::skip(
+            &"this machine has memory for the largest film, or does not tell",
+        );
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let words = ["render", "cornell", "-b", "cpu-bvh", "--spp", "1", "--size", "65535x65535", "-o", "a.exr"];
+    let (_, err) = expect(dir.path(), &words, 4);
+    assert!(err.contains("a film of 65535x65535 pixels needs 103.1 GB of memory"), "{err}");
 }
 
 #[test]

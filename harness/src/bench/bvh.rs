@@ -6,7 +6,7 @@ use lockstep_core::TargetId;
 use lockstep_core::scene::Scene;
 use serde::Serialize;
 
-use super::text::markdown;
+use crate::terminal;
 
 /// The acceleration structure of a target over a scene.
 #[derive(Clone, Debug, Serialize)]
@@ -55,8 +55,8 @@ pub(crate) fn add_overlap(structures: &mut [Structure], scene: &Scene) {
     }
 }
 
-/// A Markdown table of structures.
-pub(crate) fn table(structures: &[Structure]) -> String {
+/// A Markdown table of structures for a terminal of this width.
+pub(crate) fn table(structures: &[Structure], width: Option<usize>) -> String {
     let header = ["scene", "triangles", "target", "layout", "build ms", "MB", "SAH", "EPO"];
     let mut cells = vec![header.map(str::to_owned)];
     let cost = |cost: Option<f64>| cost.map_or_else(String::new, |cost| format!("{cost:.2}"));
@@ -72,7 +72,7 @@ pub(crate) fn table(structures: &[Structure]) -> String {
             cost(s.epo),
         ]);
     }
-    markdown(&cells)
+    terminal::table(&cells, &["EPO", "SAH", "MB", "layout", "triangles"], width)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::measure::Row;
 use super::rays::Kind;
-use super::text::markdown;
+use crate::terminal;
 
 /// How much more a ray may take, for every tenfold of the triangles, than their logarithm says.
 const CACHES: f64 = 1.25;
@@ -151,7 +151,7 @@ pub(crate) fn table(all: &[Growth]) -> String {
     format!(
         "{}\nPer decade: how many times as long a ray takes for every tenfold of the triangles, first scene to last. \
          Allowed: the ratio of their logarithms, times {CACHES} for caches that the BVH outgrows. Log: decimal.\n",
-        markdown(&cells)
+        terminal::table(&cells, &[], None)
     )
 }
 

@@ -1,11 +1,15 @@
 //! Measurements as tables.
 
 use super::measure::Row;
+use crate::terminal;
 use lockstep_core::Query;
 
-/// A Markdown table of rows, which reads as well on a terminal. `against` is the target that others are
+/// Columns that a narrow terminal does without, the least important first.
+const LEAST: [&str; 6] = ["clocks", "quartiles", "per core-second", "layout", "differing", "query"];
+
+/// A Markdown table of rows, which reads as well on a terminal of this width. `against` is the target that others are
 /// divided by.
-pub(crate) fn table(rows: &[Row], against: &str) -> String {
+pub(crate) fn table(rows: &[Row], against: &str, width: Option<usize>) -> String {
     let ratio_title = format!("of {against}");
     let header = [
         "scene",
@@ -41,24 +45,7 @@ pub(crate) fn table(rows: &[Row], against: &str) -> String {
             row.clocks.clone(),
         ]);
     }
-    markdown(&cells)
-}
-
-/// A Markdown table of rows as long as the first, which is its header.
-pub(crate) fn markdown<R: AsRef<[String]>>(cells: &[R]) -> String {
-    let columns = cells.first().map_or(0, |header| header.as_ref().len());
-    let width = |c: usize| cells.iter().map(|r| r.as_ref()[c].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for (i, line) in cells.iter().enumerate() {
-        let padded = line.as_ref().iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        text.push_str(&format!("| {} |\n", padded.collect::<Vec<_>>().join(" | ")));
-        if i == 0 {
-            let rules = widths.iter().map(|width| "-".repeat(*width));
-            text.push_str(&format!("| {} |\n", rules.collect::<Vec<_>>().join(" | ")));
-        }
-    }
-    text
+    terminal::table(&cells, &LEAST, width)
 }
 
 /// How many times as fast: by processor time where both have it, since that a busy machine does not change.

@@ -24,6 +24,7 @@ use crate::image_report::{ImageReport, Pair};
 use crate::output::{print, print_json, say};
 use crate::render::{image_of, read_film};
 use crate::scenes;
+use crate::terminal;
 
 /// The name of a golden beside the targets in a report.
 const GOLDEN: &str = "golden";
@@ -197,7 +198,7 @@ impl Run<'_> {
         if self.args.json {
             print_json(&summary.json())?;
         } else {
-            print(&summary.text())?;
+            print(&summary.text(terminal::judged))?;
         }
         let stale_exit = if stale.is_empty() { Exit::Fine } else { Exit::Differs };
         let exits: Vec<Exit> = self.findings.iter().map(Finding::exit).chain([stale_exit]).collect();

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::expectations::Expectation;
 use super::finding::{Finding, Outcome};
 use crate::output::json_number;
+use crate::terminal::Judged;
 
 /// All findings of a run.
 #[derive(Debug)]
@@ -29,13 +30,14 @@ impl Summary<'_> {
     }
 
     /// A line for each finding, one below a failure that says how to look into it, and the totals.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn text(&self, judged: Judged) -> String {
         let width = |of: fn(&Finding) -> usize| self.findings.iter().map(of).max().unwrap_or(0);
         let (scene, target) = (width(|f| f.scene.len()), width(|f| f.target.len()));
         let mut text = String::new();
         for f in self.findings {
             let word = if f.outcome.is_good() { f.word().to_owned() } else { f.word().to_uppercase() };
-            let line = format!("{:scene$}  {:target$}  {word:13}  {}", f.scene, f.target, f.detail());
+            let word = judged(f.outcome.is_good(), &format!("{word:13}"));
+            let line = format!("{:scene$}  {:target$}  {word}  {}", f.scene, f.target, f.detail());
             text.push_str(line.trim_end());
             text.push('\n');
             if let Some(look) = &f.triage {
@@ -143,7 +145,7 @@ mod tests {
     fn people_read_every_finding_and_how_to_look_into_it() {
         let findings = findings();
         let summary = Summary { findings: &findings, stale: &[] };
-        insta::assert_snapshot!(summary.text(), @r"
+        insta::assert_snapshot!(summary.text(|_, text| text.to_owned()), @r"
         cornell  cpu-bvh     identical
         cornell  opencl@a|b  INVALID        samples were not finite, negative or clamped
                  look into it: lockstep trace cornell -b x

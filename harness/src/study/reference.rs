@@ -79,6 +79,10 @@ pub(crate) fn obtain(
     let entry = Entry::new(scene, &settings, renderer.rendered()?.hash());
     if let Some(found) = cache::find(&entry, wanted) {
         let against = against(&found.target, found.spp, settings.seed);
+        // One from before that has all samples makes the remark about the budget moot.
+        if found.spp >= full(top) {
+            notes.clear();
+        }
         notes.push(note(format!("the reference of {} ({against}) is from the cache", scene.name)));
         return Ok(Obtained {
             reference: Some(Reference { image: found.image, against, spp: Some(found.spp) }),
@@ -215,13 +219,18 @@ fn before_deadline(plan: &Plan, scene: &Scene, now: Instant) -> Option<f64> {
     Some(left / (plan.scenes.len() - done) as f64 / 2.0)
 }
 
+/// Samples per pixel of a full reference.
+fn full(top: u32) -> u32 {
+    top.saturating_mul(RATIO).min(MAX_SPP)
+}
+
 /// Samples per pixel of a full reference, and of one that fits the budget.
 fn affordable(top: u32, seconds_per_spp: f64, budget: f64) -> (u32, u32) {
     let times = |ratio: u32| top.saturating_mul(ratio).min(MAX_SPP);
     let ratios =
         std::iter::successors(Some(RATIO), |ratio| Some(ratio / 2)).take_while(|&r| r >= LEAST_RATIO);
     let fits = |ratio: &u32| seconds_per_spp * f64::from(times(*ratio)) <= budget;
-    (times(RATIO), times(ratios.into_iter().find(fits).unwrap_or(LEAST_RATIO)))
+    (full(top), times(ratios.into_iter().find(fits).unwrap_or(LEAST_RATIO)))
 }
 
 #[cfg(test)]
