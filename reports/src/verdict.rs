@@ -112,6 +112,15 @@ pub struct VerdictLine {
     pub sentence: String,
 }
 
+impl VerdictLine {
+    /// Whether a comparison is between the targets of this line.
+    pub fn is_about(&self, d: &Difference) -> bool {
+        let [left, right] = &self.sides;
+        let between = |a: &String, b: &String| left.contains(a) && right.contains(b);
+        between(&d.a, &d.b) || between(&d.b, &d.a)
+    }
+}
+
 /// The verdict of a study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StudyVerdict {

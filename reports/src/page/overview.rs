@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 /// A row for each scene and a column for each line of the verdict; nothing for a study without comparisons.
 pub(super) fn matrix(study: &Study, verdict: &StudyVerdict) -> Markup {
-    let compared = |line: &&VerdictLine| study.differences.iter().any(|d| is_about(line, d));
+    let compared = |line: &&VerdictLine| study.differences.iter().any(|d| line.is_about(d));
     let lines: Vec<&VerdictLine> = verdict.lines.iter().filter(compared).collect();
     let scenes = study.scenes();
     html! {
@@ -25,7 +25,7 @@ pub(super) fn matrix(study: &Study, verdict: &StudyVerdict) -> Markup {
                         @for (index, scene) in scenes.iter().enumerate() {
                             tr {
                                 th scope="row" { a href={ "#scene-" (index) } { (scene) } }
-                                @for line in &lines { td { (cell(study, line, scene)) } }
+                                @for line in &lines { td data-label=(line.subject) { (cell(study, line, scene)) } }
                             }
                         }
                     }
@@ -37,7 +37,7 @@ pub(super) fn matrix(study: &Study, verdict: &StudyVerdict) -> Markup {
 
 /// The worst verdict on the comparisons of a line on a scene, with the pixels that differ.
 fn cell(study: &Study, line: &VerdictLine, scene: &str) -> Markup {
-    let own = study.differences.iter().filter(|d| d.scene == scene && is_about(line, d));
+    let own = study.differences.iter().filter(|d| d.scene == scene && line.is_about(d));
     let Some(worst) = own.max_by_key(|d| (rank(d), d.pixels_differing)) else {
         return html! { span.badge.skipped { "not compared" } };
     };
@@ -60,12 +60,6 @@ fn rank(d: &Difference) -> u32 {
         "inconclusive" => 2,
         _ => u32::from(!d.identical),
     }
-}
-
-fn is_about(line: &VerdictLine, d: &Difference) -> bool {
-    let [left, right] = &line.sides;
-    let between = |a: &String, b: &String| left.contains(a) && right.contains(b);
-    between(&d.a, &d.b) || between(&d.b, &d.a)
 }
 
 /// A target's rate over the scenes of a study.

@@ -120,7 +120,8 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
     sections.push(Section { id: "pairs".to_owned(), heading: "Pairs".to_owned(), body: pairs });
     let part = |plot_names: &[&str], table_ids: &[&str]| {
         let chosen = tables.iter().filter(|t| table_ids.iter().any(|id| t.id.starts_with(id)));
-        let chosen: Vec<Table> = chosen.map(|chosen| without_identical(study, chosen)).collect();
+        let chosen: Vec<Table> =
+            chosen.map(|chosen| key_columns_first(without_identical(study, chosen))).collect();
         let metrics: Vec<&Table> =
             chosen.iter().filter(|t| METRIC_TABLES.iter().any(|id| t.id.starts_with(id))).collect();
         html! {
@@ -197,6 +198,26 @@ fn without_identical(study: &Study, table: &Table) -> Table {
             .push(format!("{rows} identical at every level omitted; tables/{}.csv has all.", table.id));
     }
     shorter
+}
+
+/// Columns that a reader looks for first, which stand behind the names so that no window cuts them off.
+const KEY_COLUMNS: [&str; 5] = ["Verdict", "Films", "Mrays/s incl.", "Msamples/s", "Total ms"];
+
+/// A table with its [`KEY_COLUMNS`] behind the columns of names that it begins with.
+fn key_columns_first(mut table: Table) -> Table {
+    let names = table.columns.iter().take_while(|column| !column.numeric).count();
+    let rank = |at: usize| match KEY_COLUMNS.iter().position(|key| table.columns[at].title == *key) {
+        _ if at < names => (0, at),
+        Some(key) => (1, key),
+        None => (2, at),
+    };
+    let mut order: Vec<usize> = (0..table.columns.len()).collect();
+    order.sort_by_key(|at| rank(*at));
+    table.columns = order.iter().map(|at| table.columns[*at].clone()).collect();
+    for row in &mut table.rows {
+        *row = order.iter().map(|at| row[*at].clone()).collect();
+    }
+    table
 }
 
 /// Tables of one metric each under one heading, for the script to show one at a time.

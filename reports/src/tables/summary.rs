@@ -1,13 +1,113 @@
 //! `summary.md`, to be pasted into a pull request.
 
-use super::{all_tables, escape_markdown, path_sentences, round_sentences};
-use crate::format;
-use crate::study::Study;
-use crate::verdict::verdict;
+use super::{Cell, Table, all_tables, escape_markdown, pair_name, path_sentences, round_sentences};
+use crate::format::{self, plural};
+use crate::study::{Study, files};
+use crate::verdict::{StudyVerdict, verdict};
 
-/// The study in Markdown: verdict, remarks, tables, environment, how to repeat it.
+/// The most lines of a summary, as far as its tables decide: a page of a pull request that is read to its end.
+const MAX_LINES: usize = 120;
+
+/// Tables that come first where not all fit, by the beginning of their names.
+const FIRST: [&str; 12] = [
+    "verdict",
+    "run-failures",
+    "invalid-samples",
+    "rounds",
+    "timing",
+    "speedup",
+    "equal-time",
+    "scaling",
+    "sharing",
+    "tune-best",
+    "divergence",
+    "hits",
+];
+
+/// The study in Markdown: verdict, remarks, tables, environment, how to repeat it. Where all tables would take more
+/// than [`MAX_LINES`], verdicts are those of groups of identical targets, the tables that matter most are there as
+/// far as they fit, and the others are named with their files.
 pub fn summary_markdown(study: &Study) -> String {
     let verdict = verdict(study);
+    let (top, bottom) = (top(study, &verdict), environment(study));
+    let tables: Vec<Table> = all_tables(study).into_iter().filter(|table| table.id != "skipped").collect();
+    let whole: String = tables.iter().map(section).collect();
+    let lines = |text: &str| text.lines().count();
+    if lines(&top) + lines(&whole) + lines(&bottom) <= MAX_LINES {
+        return top + &whole + &bottom;
+    }
+
+    // The most important tables that fit, in this order.
+    let folded = tables.into_iter().map(|table| folded(study, &verdict, table));
+    let (mut chosen, others): (Vec<Table>, Vec<Table>) = folded.partition(|table| rank(table) < FIRST.len());
+    chosen.sort_by_key(rank);
+    chosen.extend(others);
+    let mut left = MAX_LINES.saturating_sub(lines(&top) + lines(&bottom) + 2);
+    let mut text = top;
+    let mut omitted = Vec::new();
+    for table in &chosen {
+        let part = section(table);
+        match left.checked_sub(lines(&part)) {
+            Some(rest) => {
+                left = rest;
+                text.push_str(&part);
+            }
+            None => omitted.push(format!(
+                "[{}]({}/{}.csv) ({})",
+                escape_markdown(&table.title),
+                files::TABLES,
+                table.id,
+                plural(table.rows.len(), "row")
+            )),
+        }
+    }
+    if !omitted.is_empty() {
+        text.push_str(&format!("\nFurther tables: {}.\n", omitted.join(", ")));
+    }
+    text + &bottom
+}
+
+/// The place of a table in [`FIRST`].
+fn rank(table: &Table) -> usize {
+    FIRST.iter().position(|id| table.id.starts_with(id)).unwrap_or(FIRST.len())
+}
+
+/// A table with its heading and notes.
+fn section(table: &Table) -> String {
+    let mut text = format!("\n## {}\n\n{}", escape_markdown(&table.title), table.to_markdown());
+    if !table.notes.is_empty() {
+        text.push_str(&format!("\n{}\n", escape_markdown(&table.notes.join(" "))));
+    }
+    text
+}
+
+/// The table of verdicts with one row for each line of the study's verdict in place of one for each pair; others as
+/// they are.
+fn folded(study: &Study, verdict: &StudyVerdict, mut table: Table) -> Table {
+    let column = |title: &str| table.columns.iter().position(|column| column.title == title);
+    let (true, Some(scene), Some(pair)) = (table.id == "verdict", column("Scene"), column("Pair")) else {
+        return table;
+    };
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    for name in study.scenes() {
+        for line in &verdict.lines {
+            let own = study.differences.iter().filter(|d| d.scene == name && line.is_about(d));
+            let pairs: Vec<String> = own.map(|d| pair_name(study, d)).collect();
+            let first =
+                table.rows.iter().find(|row| row[scene].text == name && pairs.contains(&row[pair].text));
+            rows.extend(first.map(|row| {
+                let mut row = row.clone();
+                row[pair] = Cell::text(&line.subject);
+                row
+            }));
+        }
+    }
+    table.rows = rows;
+    table
+}
+
+/// The headline, and what is said in sentences.
+fn top(study: &Study, verdict: &StudyVerdict) -> String {
     let mut text = format!("# {}\n\n", escape_markdown(&verdict.headline));
     for line in &verdict.lines {
         text.push_str(&format!(
@@ -38,13 +138,6 @@ pub fn summary_markdown(study: &Study) -> String {
     for note in study.notes.iter().filter(|note| note.as_otherwise().is_none()) {
         text.push_str(&format!("- note: {}\n", escape_markdown(&note.sentence())));
     }
-    for table in all_tables(study).iter().filter(|table| table.id != "skipped") {
-        text.push_str(&format!("\n## {}\n\n{}", escape_markdown(&table.title), table.to_markdown()));
-        if !table.notes.is_empty() {
-            text.push_str(&format!("\n{}\n", escape_markdown(&table.notes.join(" "))));
-        }
-    }
-    text.push_str(&environment(study));
     text
 }
 

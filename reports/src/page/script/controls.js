@@ -8,8 +8,9 @@ function buildControls(viewer) {
   viewer.levelInput = range(0, scene.levels.length - 1, 1, viewer.level, () => viewer.setLevel(+viewer.levelInput.value));
   viewer.gainInput = range(0, 10, 1, 4, show);
   viewer.exposureInput = range(-10, 10, 0.5, 0, show);
-  [viewer.levelOutput, viewer.gainOutput, viewer.exposureOutput, viewer.zoomOutput] =
-    [0, 0, 0, 0].map(() => element("output"));
+  viewer.wipeInput = range(0, 1000, 10, 500, () => viewer.wipe(+viewer.wipeInput.value));
+  [viewer.levelOutput, viewer.gainOutput, viewer.exposureOutput, viewer.zoomOutput, viewer.wipeOutput] =
+    [0, 0, 0, 0, 0].map(() => element("output"));
   viewer.ringsInput = element("input", { type: "checkbox", checked: true, onchange: show });
   const select = (side) => {
     const options = names.map((name, i) => element("option", { value: i, textContent: name }));
@@ -18,19 +19,20 @@ function buildControls(viewer) {
     return made;
   };
   [viewer.aInput, viewer.bInput] = [select("a"), select("b")];
-  const modes = [["side", "Side by side"], ["flip", "Flip A/B"], ["difference", "Difference"]];
+  const modes = [["side", "Side by side"], ["flip", "Flip A/B"], ["wipe", "Wipe"], ["difference", "Difference"]];
   modes.push(...mapKinds.map((kind) => [kind, MAPS[kind][0]]));
   viewer.modeButtons = modes.map(([value, textContent]) =>
     element("button", { type: "button", textContent, value, onclick: () => viewer.setMode(value) }));
   const label = (text, ...inputs) => element("label", {}, text, ...inputs);
   viewer.pairLabels = [label("A", viewer.aInput), label("B", viewer.bInput)];
+  viewer.wipeLabel = label("Line", viewer.wipeInput, viewer.wipeOutput);
   viewer.gainLabel = label("Gain", viewer.gainInput, viewer.gainOutput);
   viewer.ringsLabel = label("", viewer.ringsInput, "ring single pixels");
   viewer.exposureLabel = label("Exposure", viewer.exposureInput, viewer.exposureOutput);
   const parts = [
     element("span", { className: "modes", role: "group", ariaLabel: "View" }, ...viewer.modeButtons),
     label("Samples per pixel", viewer.levelInput, viewer.levelOutput),
-    ...viewer.pairLabels, viewer.exposureLabel, viewer.gainLabel, viewer.ringsLabel,
+    ...viewer.pairLabels, viewer.wipeLabel, viewer.exposureLabel, viewer.gainLabel, viewer.ringsLabel,
     label("Zoom", viewer.zoomOutput),
   ];
   if (names.length < 2) parts.splice(0, 1);
@@ -46,7 +48,9 @@ function keyHints(viewer) {
   hint("samples", "←", "→");
   if (viewer.names.length > 1) {
     hint("side by side", "s");
-    hint("flip", "f");
+    hint("flip", "f", "space");
+    hint("wipe", "w");
+    hint("one target", "1", "…", "9");
     hint("difference", "d");
     if (viewer.mapKinds.length) hint("maps", "m");
     hint("gain", "[", "]");
@@ -69,7 +73,8 @@ function updateControls(viewer, level) {
   for (const button of viewer.modeButtons) button.ariaPressed = String(button.value === viewer.mode);
   for (const label of viewer.pairLabels) label.hidden = viewer.mode === "side";
   viewer.gainLabel.hidden = viewer.ringsLabel.hidden = viewer.mode !== "difference";
-  viewer.exposureLabel.hidden = !["side", "flip"].includes(viewer.mode);
+  viewer.wipeLabel.hidden = viewer.mode !== "wipe";
+  viewer.exposureLabel.hidden = !["side", "flip", "wipe"].includes(viewer.mode);
 }
 
 // How far a frame may be enlarged: until one pixel of its image is about 40 wide.
@@ -83,6 +88,8 @@ function viewerKey(viewer, event) {
   const arrow = event.key.startsWith("Arrow");
   if (arrow && event.target.matches("select, input[type=range]")) return;
   const pair = viewer.names.length > 1;
+  const flip = () => (viewer.mode === "flip" ? viewer.flip() : viewer.setMode("flip"));
+  if (event.key === " " && event.target.matches("button, input, select")) return;
   const step = (input, by) => { input.value = +input.value + by; };
   const gain = (by) => { step(viewer.gainInput, by); viewer.setMode("difference"); };
   const exposure = (by) => { step(viewer.exposureInput, by); viewer.show(); };
@@ -96,7 +103,9 @@ function viewerKey(viewer, event) {
     ArrowLeft: () => viewer.setLevel(viewer.level - 1),
     ArrowRight: () => viewer.setLevel(viewer.level + 1),
     s: pair && (() => viewer.setMode("side")),
-    f: pair && (() => (viewer.mode === "flip" ? viewer.flip() : viewer.setMode("flip"))),
+    f: pair && flip,
+    " ": pair && flip,
+    w: pair && (() => viewer.setMode("wipe")),
     d: pair && (() => viewer.setMode("difference")),
     m: pair && viewer.mapKinds.length > 0 && nextMap,
     "[": pair && (() => gain(-1)),
@@ -112,6 +121,7 @@ function viewerKey(viewer, event) {
     k: () => moveProbe(viewer, 0, -1),
     l: () => moveProbe(viewer, 1, 0),
   };
+  for (let i = 1; i <= 9; i++) plain[i] = pair && (() => viewer.alone(i - 1));
   const shifted = {
     ArrowLeft: () => pan(-0.2, 0), ArrowRight: () => pan(0.2, 0), ArrowUp: () => pan(0, -0.2), ArrowDown: () => pan(0, 0.2),
   };
@@ -140,6 +150,7 @@ function followPointer(viewer, frame) {
     }
     const at = viewer.view.under(event, frame);
     viewer.reading.ariaLive = "off";
+    if (viewer.mode === "wipe" && !(event.buttons & 1)) viewer.wipe(1000 * at.x);
     setProbe(viewer, at.x, at.y);
   });
   frame.addEventListener("click", () => {

@@ -11,7 +11,8 @@ for (const scene of document.querySelectorAll("details.scene")) {
 
 // A link to a part opens it.
 function openTarget() {
-  const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const id = location.hash.slice(1).split("&")[0];
+  const target = id && document.getElementById(decodeURIComponent(id));
   const part = target && target.querySelector("details");
   if (part) part.open = true;
 }

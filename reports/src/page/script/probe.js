@@ -47,7 +47,8 @@ function readPixel(viewer) {
     element("span", { className: "codes", textContent: `sRGB ${codes.join(" ")}` }));
   const parts = [element("span", { textContent: `pixel ${probe.x}, ${probe.y}` })];
   if (viewer.mode === "side") {
-    parts.push(...level.targets.map((t, i) => line(t.target, valuesAt(shown, i, probe))));
+    parts.push(...viewer.groups(level).map((group) =>
+      line(group.map((i) => level.targets[i].target).join(" = "), valuesAt(shown, group[0], probe))));
   } else {
     const [i, j] = [viewer.a, viewer.b].map((side) => viewer.find(level, viewer.names[side]));
     const [a, b] = [i, j].map((k) => (k < 0 ? null : valuesAt(shown, k, probe)));

@@ -60,9 +60,29 @@ class SortedTable {
       count.textContent = shown === this.rows.length ? "" : `${shown} of ${this.rows.length} rows`;
       this.markRepeats();
     };
-    text.oninput = apply;
-    for (const { input } of menus) input.onchange = apply;
+    const inputs = new Map([["rows", text], ...menus.map(({ title, input }) => [title, input])]);
+    const changed = () => { apply(); this.remember(root, inputs); };
+    text.oninput = changed;
+    for (const { input } of menus) input.onchange = changed;
+    // What an address asks for, now and when it changes.
+    const recall = () => {
+      const asked = new URLSearchParams(location.hash.split("&").slice(1).join("&"));
+      if (asked.get("table") !== root.ariaLabel) return;
+      for (const [title, input] of inputs) input.value = asked.get(title) ?? "";
+      const part = root.closest("details");
+      if (part) part.open = true;
+      apply();
+    };
+    recall();
+    addEventListener("hashchange", recall);
     return element("div", { className: "filters" }, text, ...menus.map((menu) => menu.input), count);
+  }
+
+  // Puts the filters into the address, so that a link to what is seen can be passed on.
+  remember(root, inputs) {
+    const set = [...inputs].filter(([, input]) => input.value !== "").map(([title, input]) => [title, input.value]);
+    const asked = set.length > 0 ? `&${new URLSearchParams([["table", root.ariaLabel], ...set])}` : "";
+    history.replaceState(null, "", `#${root.closest("section").id}${asked}`);
   }
 
   // A menu of what a column of words holds, where that is few things.
@@ -71,7 +91,7 @@ class SortedTable {
     if (held.length < 2 || held.length > 30 || held.length > this.rows.length / 2) return [];
     const option = (textContent, value) => element("option", { textContent, value });
     const options = [option(`${title}: all`, ""), ...held.map((text) => option(text || "(none)", text))];
-    return [{ column, input: element("select", { ariaLabel: title }, ...options) }];
+    return [{ title, column, input: element("select", { ariaLabel: title }, ...options) }];
   }
 
   // What a row repeats of the row above it is faint.

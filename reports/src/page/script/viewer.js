@@ -82,6 +82,7 @@ class Viewer {
       this.shown = { level, images };
       if (this.mode === "side") this.side(level, images);
       else if (this.mode === "flip") this.flipped(level, images);
+      else if (this.mode === "wipe") this.wiped(level, images);
       else if (this.mode === "difference") this.differing(level, images);
       else this.mapped(level, map, picture);
       this.look();
@@ -139,13 +140,56 @@ class Viewer {
     return [expose(images.codes[i], linear, stops), [linear ? said : `${said}, of 8-bit values`]];
   }
 
+  // Targets of a level whose films are identical, by the first of each group.
+  groups(level) {
+    const groups = [];
+    level.targets.forEach((t, i) => {
+      const same = groups.find((g) => this.record(level.spp, level.targets[g[0]].target, t.target)?.identical);
+      if (same) same.push(i);
+      else groups.push([i]);
+    });
+    return groups;
+  }
+
+  // An image for each group of identical films.
   side(level, images) {
     const first = level.targets[0].target;
-    this.place(level.targets.map((t, i) => {
-      const [image, said] = this.exposed(images, i);
-      const more = i === 0 ? [] : this.compared(level.spp, first, t.target, `film identical to ${first}`);
-      return this.figure(image, this.caption(level, t.target, ...more, ...said));
+    this.place(this.groups(level).map((group) => {
+      const [image, said] = this.exposed(images, group[0]);
+      const names = group.map((i) => level.targets[i].target);
+      const more = group[0] === 0 ? [] : this.compared(level.spp, first, names[0]);
+      if (names.length > 1) more.unshift("films identical");
+      return this.figure(image, this.caption(level, names.join(" = "), ...more, ...said));
     }));
+  }
+
+  // A to the left of a line and B to the right of it.
+  wiped(level, images) {
+    const pair = this.pair(level);
+    if (!pair) return;
+    const [[a, said], [b]] = [this.exposed(images, pair.i), this.exposed(images, pair.j)];
+    const figure = this.figure(a, this.caption(level, `${pair.a} | ${pair.b}`, ...this.compared(level.spp, pair.a, pair.b), ...said));
+    const sheet = figure.querySelector(".sheet");
+    const right = element("canvas", { className: "right", width: b.width, height: b.height });
+    right.getContext("2d").putImageData(b, 0, 0);
+    sheet.firstChild.after(right, element("div", { className: "line" }));
+    this.place([figure]);
+    this.wipe(+this.wipeInput.value);
+  }
+
+  // Moves the line of a wipe to a share of the width in thousandths.
+  wipe(share) {
+    this.wipeInput.value = share;
+    this.stage.style.setProperty("--wipe", `${this.wipeInput.value / 10}%`);
+    this.wipeOutput.textContent = `${Math.round(this.wipeInput.value / 10)} %`;
+  }
+
+  // Shows one target alone, as A of a flip.
+  alone(index) {
+    if (index >= this.names.length) return;
+    this.a = this.aInput.value = index;
+    this.showsB = false;
+    this.setMode("flip");
   }
 
   // The chosen two, or nothing with a word about the one that is missing.
@@ -164,7 +208,7 @@ class Viewer {
     const name = this.showsB ? `B: ${pair.b}` : `A: ${pair.a}`;
     const figure = this.figure(image, this.caption(level, name, ...this.compared(level.spp, pair.a, pair.b), ...said));
     figure.classList.add("flip");
-    figure.title = "Click, or press f, to see the other";
+    figure.title = "Click, or press f or space, to see the other";
     this.place([figure]);
   }
 
@@ -206,7 +250,9 @@ class Viewer {
       const sheet = frame.firstChild;
       this.view.apply(sheet);
       frame.style.touchAction = this.view.scale > 1 ? "none" : "";
-      sheet.firstChild.classList.toggle("enlarged", frame.clientWidth * this.view.scale > sheet.firstChild.width);
+      for (const canvas of sheet.querySelectorAll("canvas")) {
+        canvas.classList.toggle("enlarged", frame.clientWidth * this.view.scale > canvas.width);
+      }
       const mark = sheet.querySelector(".probed");
       const seen = this.probe && frame.clientWidth * this.view.scale >= 4 * width;
       mark.style.display = seen ? "" : "none";
