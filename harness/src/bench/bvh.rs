@@ -93,6 +93,6 @@ mod tests {
         let built = Bvh::build(&scene, Layout::Bvh8);
         assert_eq!(structures[0].sah, Some(built.surface_area_cost(&scene)));
         assert_eq!(structures[0].epo, Some(built.end_point_overlap(&scene)));
-        assert!(table(&structures).contains("BVH8"));
+        assert!(table(&structures, None).contains("BVH8"));
     }
 }
