@@ -9,6 +9,7 @@ use lockstep_reports::records::shell_line;
 use lockstep_scenes::{Limits, LoadOptions, View};
 use lockstep_together::Schedule;
 
+use crate::exit::Failure;
 use crate::port::args::PortCommand;
 use crate::study::Share;
 use crate::values::{BaselineName, Percent, Seconds, Size, SkyArg, SppSchedule, Triple, parse_spp};
@@ -565,6 +566,9 @@ pub(crate) struct StudyArgs {
     /// Compare single paths of every pair of targets and name the first quantity that differs
     #[arg(long, help_heading = MEASURE)]
     pub(crate) diagnose: bool,
+    /// Show every technique of bpt and light: the pyramid of their images, and what each adds
+    #[arg(long, help_heading = MEASURE)]
+    pub(crate) techniques: bool,
     /// The reference image of a single scene, instead of a rendered one
     #[arg(long, value_name = "FILE", help_heading = REFERENCE)]
     pub(crate) reference: Option<PathBuf>,
@@ -611,6 +615,7 @@ impl StudyArgs {
             || self.repeats.is_some()
             || self.scaling
             || self.diagnose
+            || self.techniques
             || !self.together.is_empty();
         self.subject.scenes.is_empty()
             && self.modes == [ModeArg::Exact]
@@ -618,6 +623,20 @@ impl StudyArgs {
             && self.image.bounces == Settings::default().bounces
             && self.image.integrator == Settings::default().integrator
             && self.integrators.is_empty()
+    }
+
+    /// The integrators of which `--techniques` shows every technique; none without it.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] where no integrator has more than one.
+    pub(crate) fn technique_integrators(&self) -> Result<Vec<Integrator>, Failure> {
+        if !self.techniques {
+            return Ok(Vec::new());
+        }
+        let all =
+            if self.integrators.is_empty() { vec![self.image.integrator] } else { self.integrators.clone() };
+        let found: Vec<Integrator> = all.into_iter().filter(|integrator| integrator.splats()).collect();
+        found.first().map_or(Err(crate::techniques::single(self.image.integrator)), |_| Ok(found.clone()))
     }
 
     /// The settings that the options ask for, with the first integrator where there are several.

@@ -58,7 +58,7 @@ use crate::external::Externals;
 use crate::interrupt;
 use crate::kernels;
 use crate::output::{print, print_json, say};
-use crate::terminal::{self, Judged};
+use crate::terminal::{self, Grading};
 use measurements::{AaControl, Group, Pool};
 
 /// The folder of a study that names none.
@@ -257,8 +257,14 @@ fn failures(study: &Study, exact: &[TargetId]) -> Vec<String> {
             s.group, s.scene, s.schedule
         )
     });
+    let techniques = study.pyramids.iter().filter(|p| !p.adds_up).map(|p| {
+        format!(
+            "the techniques of {} do not add up to the film of {} at {} spp",
+            p.integrator, p.scene, p.spp
+        )
+    });
     let runs = study.run_failures.iter().map(RunFailure::sentence);
-    invalid.chain(broken).chain(biased).chain(threads).chain(shared).chain(runs).collect()
+    invalid.chain(broken).chain(biased).chain(threads).chain(shared).chain(techniques).chain(runs).collect()
 }
 
 /// Prints the findings of a study, for people or as one JSON document.
@@ -270,15 +276,15 @@ pub(crate) fn print_study(study: &Study, folder: &Path, json: bool, stopped: boo
     if json {
         print_json(&to_json(study, &verdict, folder, stopped))
     } else {
-        print(&text(study, &verdict, folder, terminal::judged))
+        print(&text(study, &verdict, folder, terminal::graded))
     }
 }
 
 /// A line for the study, one for every pair and every finding, and the path of the page.
-fn text(study: &Study, verdict: &StudyVerdict, folder: &Path, judged: Judged) -> String {
-    let mut text = format!("{}\n", judged(verdict.good, &verdict.headline));
+fn text(study: &Study, verdict: &StudyVerdict, folder: &Path, graded: Grading) -> String {
+    let mut text = format!("{}\n", graded(verdict.good, &verdict.headline));
     for line in &verdict.lines {
-        let subject = judged(line.identical || line.within_noise, &line.subject);
+        let subject = graded(line.identical || line.within_noise, &line.subject);
         text.push_str(&format!("  {subject}: {}\n", line.sentence));
     }
     for failure in &study.run_failures {

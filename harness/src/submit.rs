@@ -5,8 +5,8 @@
 //! submits some tasks again.
 //!
 //! Two limits of Slurm shape this: `MaxArraySize` bounds the highest index, not the number of tasks, and a job that
-//! depends on success never starts once a task was killed, so the merge waits for the array's end (`afterany`) and judges
-//! for itself.
+//! depends on success never starts once a task was killed, so the merge waits for the array's end (`afterany`) and finds
+//! out for itself.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -8,6 +8,7 @@ use lockstep_core::splat::Technique;
 use lockstep_core::{Film, Integrator, OpenOptions, Scene, Settings};
 use lockstep_cpu::{TechniqueFilm, sum_of_weighted, technique_films};
 use lockstep_reports::image_io::{ImageMetadata, LinearImage, write_image};
+use lockstep_reports::records::TechniqueShare;
 
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
@@ -25,10 +26,15 @@ const MAX_SIDE: usize = 8192;
 pub(crate) fn check(integrator: Integrator) -> Result<(), Failure> {
     match integrator {
         Integrator::Bpt | Integrator::Light => Ok(()),
-        Integrator::Path | Integrator::Ao => Err(Failure::Usage(format!(
-            "--techniques: {integrator} has a single technique; use --integrator bpt or light"
-        ))),
+        Integrator::Path | Integrator::Ao => Err(single(integrator)),
     }
+}
+
+/// The failure of an integrator that has a single technique.
+pub(crate) fn single(integrator: Integrator) -> Failure {
+    Failure::Usage(format!(
+        "--techniques: {integrator} has a single technique; use --integrator bpt or light"
+    ))
 }
 
 /// Renders the techniques of a film on the reference target and writes the images of each and two pyramids of
@@ -65,11 +71,11 @@ pub(crate) fn write(
             write_image(&folder.join(format!("s{light}-t{camera}.{kind}.exr")), &image_of(film)?, &metadata)?;
         }
     }
-    write_image(&folder.join("weighted.png"), &pyramid(&films, |film| &film.weighted)?, metadata)?;
-    write_image(&folder.join("unweighted.png"), &pyramid(&films, |film| &film.unweighted)?, metadata)?;
+    write_image(&folder.join("weighted.png"), &pyramid(&films, MAX_SIDE, true)?, metadata)?;
+    write_image(&folder.join("unweighted.png"), &pyramid(&films, MAX_SIDE, false)?, metadata)?;
 
     // What each contributes, and whether all of it is the film
-    print(&table(&films, mean(film)))?;
+    print(&table(&shares(&films, film)))?;
     let differing = sum_of_weighted(&films).map_or(film.sums.len(), |sum| sum.pixels_differing(film));
     let folder = folder.display();
     if differing > 0 {
@@ -91,35 +97,53 @@ fn mean(film: &Film) -> f64 {
     sum / (3.0 * mean.len() as f64)
 }
 
-/// A line for each technique: its share of the image's mean `all`, and the light that it finds alone.
-fn table(films: &[TechniqueFilm], all: f64) -> String {
-    let mut text = String::from("edges  s  t   share of image  mean alone\n");
+/// The share of each technique in the image of all, by path length and then by light vertices.
+pub(crate) fn shares(films: &[TechniqueFilm], film: &Film) -> Vec<TechniqueShare> {
+    let all = mean(film);
     let mut sorted: Vec<&TechniqueFilm> = films.iter().collect();
     sorted.sort_by_key(|film| (film.technique.light + film.technique.camera, film.technique.light));
-    for TechniqueFilm { technique: Technique { light, camera }, weighted, unweighted } in sorted {
-        let share = if all > 0.0 { 100.0 * mean(weighted) / all } else { 0.0 };
-        let edges = light + camera - 1;
-        let alone = mean(unweighted);
+    let share = |f: &TechniqueFilm| TechniqueShare {
+        light: f.technique.light,
+        camera: f.technique.camera,
+        share: if all > 0.0 { mean(&f.weighted) / all } else { 0.0 },
+        alone: mean(&f.unweighted),
+    };
+    sorted.into_iter().map(share).collect()
+}
+
+/// A line for each technique: its share of the image's mean, and the light that it finds alone.
+fn table(shares: &[TechniqueShare]) -> String {
+    let mut text = String::from("edges  s  t   share of image  mean alone\n");
+    for TechniqueShare { light, camera, share, alone } in shares {
+        let (edges, share) = (light + camera - 1, 100.0 * share);
         let _ = writeln!(text, "{edges:>5} {light:>2} {camera:>2} {share:>13.3} %  {alone:>10.6}");
     }
     text
 }
 
 /// One image with a row for every path length, the shortest above, and in it a column for every number of
-/// light vertices, from none at the left. Cells are reduced to fit [`MAX_SIDE`].
-fn pyramid(films: &[TechniqueFilm], of: impl Fn(&TechniqueFilm) -> &Film) -> Result<LinearImage, Failure> {
+/// light vertices, from none at the left. Cells are reduced so that no side is longer than `most_side`.
+///
+/// # Errors
+/// [`Failure::Input`] where it does not fill its image.
+pub(crate) fn pyramid(
+    films: &[TechniqueFilm],
+    most_side: usize,
+    weighted: bool,
+) -> Result<LinearImage, Failure> {
+    let of = |film: &TechniqueFilm| if weighted { film.weighted.mean() } else { film.unweighted.mean() };
     let longest = films.iter().map(|film| film.technique.light + film.technique.camera).max().unwrap_or(2);
     let columns = films.iter().map(|film| film.technique.light).max().unwrap_or(0) as usize + 1;
     let rows = longest as usize - 1;
     let [width, height] =
         films.first().map_or([1, 1], |f| [f.weighted.width(), f.weighted.height()].map(|v| v as usize));
-    let step = (columns * width).div_ceil(MAX_SIDE).max((rows * height).div_ceil(MAX_SIDE)).max(1);
+    let step = (columns * width).div_ceil(most_side).max((rows * height).div_ceil(most_side)).max(1);
     let [cell_width, cell_height] = [width.div_ceil(step), height.div_ceil(step)];
     let mut pixels = vec![[0.0f32; 3]; columns * cell_width * rows * cell_height];
     for film in films {
         let Technique { light, camera } = film.technique;
         let (row, column) = ((light + camera) as usize - 2, light as usize);
-        let mean = of(film).mean();
+        let mean = of(film);
         for y in 0..cell_height {
             for x in 0..cell_width {
                 let to = (row * cell_height + y) * columns * cell_width + column * cell_width + x;

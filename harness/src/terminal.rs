@@ -3,10 +3,10 @@
 use console::{Style, Term};
 
 /// How words are set that say whether something is as it should be.
-pub(crate) type Judged = fn(is_good: bool, text: &str) -> String;
+pub(crate) type Grading = fn(is_good: bool, text: &str) -> String;
 
 /// Green or red on a terminal, unless `NO_COLOR` is set or `CLICOLOR` is 0; everywhere where `CLICOLOR_FORCE` is set.
-pub(crate) fn judged(is_good: bool, text: &str) -> String {
+pub(crate) fn graded(is_good: bool, text: &str) -> String {
     let style = Style::new().for_stdout();
     let style = if is_good { style.green() } else { style.red().bold() };
     style.apply_to(text).to_string()

@@ -91,8 +91,8 @@ fn every_pair_is_compared_at_every_level() {
 #[test]
 fn integrators_are_compared_as_targets_are_and_the_map_tells_which_wins_where() {
     let dir = tempfile::tempdir().unwrap();
-    let asked = "study cornell -b cpu-bvh --integrators path,bpt --spp 1..4 --time 50ms --size 32x32 --threads=1 --no-setup \
-                 -o s";
+    let asked = "study cornell -b cpu-bvh --integrators path,bpt --techniques --spp 1..4 --time 50ms --size 32x32 --threads=1 \
+                 --no-setup -o s";
     let asked: Vec<&str> = asked.split_whitespace().collect();
     let (out, err) = expect(dir.path(), &asked, 0);
     assert!(out.contains("cpu-bvh+path and cpu-bvh+bpt agree within noise"), "{out}{err}");
@@ -101,6 +101,14 @@ fn integrators_are_compared_as_targets_are_and_the_map_tells_which_wins_where() 
     let found = records(&folder);
     assert_eq!((count(&found, "efficiency"), count(&found, "equal_time")), (1, 2));
     assert!(folder.join("images/cornell.cpu-bvh+path.cpu-bvh+bpt.4spp.s0.efficiency.png").exists());
+    // Every technique is shown, and all of them are the film
+    assert_eq!(count(&found, "pyramid"), 1);
+    let pyramid = found.iter().find(|(key, _)| key.starts_with("\"pyramid\"")).unwrap().1;
+    assert!(pyramid.contains("\"adds_up\":true"), "{pyramid}");
+    let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
+    assert_eq!(page.matches("<figure class=\"pyramid\">").count(), 1);
+    let (_, err) = expect(dir.path(), &["study", "cornell", "--techniques"], 2);
+    assert!(err.contains("has a single technique"), "{err}");
     // The image of one is that of a study by that integrator alone.
     let alone =
         "study cornell -b cpu-bvh --integrator bpt --spp 1..4 --size 32x32 --threads=1 --no-setup -o alone";

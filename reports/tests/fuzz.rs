@@ -24,7 +24,7 @@ fn recorded() -> Vec<PathBuf> {
     folders
 }
 
-/// What a study's records come to.
+/// Outcome of a study's records.
 fn made_of(records: &[u8], environment: &[u8]) -> String {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(files::RECORDS), records).unwrap();

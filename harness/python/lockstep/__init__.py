@@ -43,6 +43,7 @@ _ABOUT = {
     "again": ("scene", "target", "spp_from", "spp_to", "seed", "repeat", "mode"),
     "equal_time": ("scene", "target", "seconds", "seed"),
     "efficiency": ("scene", "a", "b", "spp", "seed"),
+    "pyramid": ("scene", "integrator", "spp", "seed"),
     "scaling": ("scene", "target", "threads", "seed"),
     "sharing": ("scene", "group", "targets", "schedule", "seed"),
     "film": ("scene", "target", "spp", "seed"),

@@ -203,17 +203,17 @@ mod tests {
 
     #[test]
     fn a_reference_of_any_number_of_samples_meets_all_of_the_other_side() {
-        let ladder = side(&[("s", "cpu", 4, 0), ("s", "cpu", 8, 0), ("s", "cpu", 8, 1)]);
+        let series = side(&[("s", "cpu", 4, 0), ("s", "cpu", 8, 0), ("s", "cpu", 8, 1)]);
         let reference = side(&[("s", "ref", 1024, 0)]);
-        assert_eq!(shown(&of(&ladder, &reference)), ["s 4 cpu:ref 1x1", "s 8 cpu:ref 2x1"]);
-        assert_eq!(shown(&of(&reference, &ladder)), ["s 4 ref:cpu 1x1", "s 8 ref:cpu 1x2"]);
-        assert!(of(&ladder, &reference).alone.is_empty());
+        assert_eq!(shown(&of(&series, &reference)), ["s 4 cpu:ref 1x1", "s 8 cpu:ref 2x1"]);
+        assert_eq!(shown(&of(&reference, &series)), ["s 4 ref:cpu 1x1", "s 8 ref:cpu 1x2"]);
+        assert!(of(&series, &reference).alone.is_empty());
         let other = side(&[("s", "cpu", 16, 0)]);
         assert_eq!(shown(&of(&other, &reference)), ["s 16 cpu:ref 1x1"]);
         let unknown = side(&[("s", "file", 0, 0)]);
-        assert_eq!(shown(&of(&unknown, &ladder)), ["s 4 file:cpu 1x1", "s 8 file:cpu 1x2"]);
+        assert_eq!(shown(&of(&unknown, &series)), ["s 4 file:cpu 1x1", "s 8 file:cpu 1x2"]);
         let levels = side(&[("s", "old", 16, 0), ("s", "old", 32, 0)]);
-        assert!(of(&ladder, &levels).matches.is_empty(), "two ladders without a rung in common");
+        assert!(of(&series, &levels).matches.is_empty(), "two series without a level in common");
     }
 
     #[test]

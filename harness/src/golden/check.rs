@@ -198,7 +198,7 @@ impl Run<'_> {
         if self.args.json {
             print_json(&summary.json())?;
         } else {
-            print(&summary.text(terminal::judged))?;
+            print(&summary.text(terminal::graded))?;
         }
         let stale_exit = if stale.is_empty() { Exit::Fine } else { Exit::Differs };
         let exits: Vec<Exit> = self.findings.iter().map(Finding::exit).chain([stale_exit]).collect();

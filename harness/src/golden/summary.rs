@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::expectations::Expectation;
 use super::finding::{Finding, Outcome};
 use crate::output::json_number;
-use crate::terminal::Judged;
+use crate::terminal::Grading;
 
 /// All findings of a run.
 #[derive(Debug)]
@@ -30,13 +30,13 @@ impl Summary<'_> {
     }
 
     /// A line for each finding, one below a failure that says how to look into it, and the totals.
-    pub(super) fn text(&self, judged: Judged) -> String {
+    pub(super) fn text(&self, graded: Grading) -> String {
         let width = |of: fn(&Finding) -> usize| self.findings.iter().map(of).max().unwrap_or(0);
         let (scene, target) = (width(|f| f.scene.len()), width(|f| f.target.len()));
         let mut text = String::new();
         for f in self.findings {
             let word = if f.outcome.is_good() { f.word().to_owned() } else { f.word().to_uppercase() };
-            let word = judged(f.outcome.is_good(), &format!("{word:13}"));
+            let word = graded(f.outcome.is_good(), &format!("{word:13}"));
             let line = format!("{:scene$}  {:target$}  {word}  {}", f.scene, f.target, f.detail());
             text.push_str(line.trim_end());
             text.push('\n');

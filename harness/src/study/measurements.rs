@@ -11,6 +11,7 @@ mod path_divergence;
 mod shared_render;
 mod speedups;
 mod spp_level;
+mod technique_pyramid;
 mod thread_scaling;
 pub(crate) mod tuning;
 
@@ -25,6 +26,7 @@ pub(crate) use path_divergence::PathDivergence;
 pub(crate) use shared_render::{Group, SharedRender};
 pub(crate) use speedups::Speedups;
 pub(crate) use spp_level::SppLevel;
+pub(crate) use technique_pyramid::TechniquePyramid;
 pub(crate) use thread_scaling::{Pool, ThreadScaling};
 
 use lockstep_core::{Scene, TargetId};
@@ -109,6 +111,9 @@ impl Plan {
             if a != b && a.renderer() == b.renderer() {
                 list.push(Box::new(Efficiency { scene, a, b }));
             }
+        }
+        for &integrator in &self.techniques {
+            list.push(Box::new(TechniquePyramid { scene, integrator }));
         }
         list.push(Box::new(ImagePruning { scene }));
         list.push(Box::new(Speedups { scene }));

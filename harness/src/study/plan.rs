@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use lockstep_core::{Error, Mode, OpenOptions, Scene, Settings, TargetId};
+use lockstep_core::{Error, Integrator, Mode, OpenOptions, Scene, Settings, TargetId};
 use lockstep_reports::image_io::read_image;
 use lockstep_reports::records::{Environment, HostInfo, Record, Skip, StudySettings, utc_now};
 use serde_json::Value;
@@ -88,6 +88,8 @@ pub(crate) struct Plan {
     pub(crate) diagnose: Diagnosis,
     /// Size, bounces, integrator, first seed.
     pub(crate) settings: Settings,
+    /// The integrators of which every technique is shown.
+    pub(crate) techniques: Vec<Integrator>,
     /// Seeds that every target renders with, counting up from the first.
     pub(crate) seeds: u32,
     /// Whether the noise floor is rendered with one more seed.
@@ -153,6 +155,7 @@ impl Plan {
                 (false, true) => Diagnosis::FastBuilds,
                 (false, false) => Diagnosis::None,
             },
+            techniques: args.technique_integrators()?,
             seeds: args.seeds.unwrap_or(1),
             noise_floor: args.seeds.is_none(),
             repeats: args.repeats.unwrap_or(1),
@@ -198,6 +201,7 @@ impl Plan {
             levels_seconds: None,
             diagnose: Diagnosis::None,
             settings,
+            techniques: Vec::new(),
             seeds: 1,
             noise_floor: false,
             repeats: 1,

@@ -1,6 +1,6 @@
 //! A study on many machines: its work in units, the units of one shard, and the merge of all.
 //!
-//! A [`WorkPlan`] is a function of the command line alone, so every machine makes the same one and none asks another. A
+//! A [`work_plan::WorkPlan`] is a function of the command line alone, so every machine makes the same one and none asks another. A
 //! unit is some samples of one scene under one seed, on every target in turn. Films are sums of integers, so the films of
 //! the units add up to those of the study on one machine, to the bit. Times do not add up over unlike machines; since a
 //! unit times all its targets in one process, its ratios compare them on one machine.

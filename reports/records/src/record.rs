@@ -2,8 +2,8 @@
 
 use crate::{
     Bounce, Convergence, Difference, Divergence, Efficiency, EqualTime, FilmHash, FirstDivergence, Hits,
-    InvalidSamples, Load, Map, Noise, Note, OverSeeds, PortSimilarity, RunFailure, Scaling, Sharing, Skip,
-    Speedup, Timing, Tune, mode,
+    InvalidSamples, Load, Map, Noise, Note, OverSeeds, PortSimilarity, Pyramid, RunFailure, Scaling, Sharing,
+    Skip, Speedup, Timing, Tune, mode,
 };
 use lockstep_port::cost::Cost;
 use lockstep_port::history::History;
@@ -105,6 +105,8 @@ record_kinds! {
     [EqualTime] EqualTime = "equal_time" key [scene, target, seconds, seed];
     /// Two integrators on one target.
     [Efficiency] Efficiency = "efficiency" key [scene, a, b, spp, seed];
+    /// The techniques of a bidirectional integrator.
+    [Pyramid] Pyramid = "pyramid" key [scene, integrator, spp, seed];
     /// The time of a CPU target by number of threads.
     [Scaling] Scaling = "scaling" key [scene, target, threads, seed];
     /// Several targets on one image.
@@ -255,6 +257,7 @@ mod tests {
             Record::Again(Timing { repeat: 2, ..Default::default() }),
             EqualTime { seconds: 0.5, reference_spp: Some(64), ..Default::default() }.into(),
             Efficiency { median: f64::INFINITY, won_by_b: 3, ..Default::default() }.into(),
+            Pyramid { techniques: vec![Default::default()], ..Default::default() }.into(),
             Scaling { times_ms: vec![1.5, 2.0], ..Default::default() }.into(),
             PortSimilarity { pairs: vec![Default::default()], ..Default::default() }.into(),
             Record::PortCost(Cost { ports: vec![Default::default()], ..Default::default() }),

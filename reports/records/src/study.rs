@@ -2,8 +2,8 @@
 
 use crate::{
     Bounce, Convergence, Difference, Divergence, Efficiency, Environment, EqualTime, FilmHash, Hits,
-    InvalidSamples, Load, Map, Noise, Note, OverSeeds, PortSimilarity, Record, RecordError, RunFailure,
-    Scaling, Sharing, Skip, Timing, Tune, read_records,
+    InvalidSamples, Load, Map, Noise, Note, OverSeeds, PortSimilarity, Pyramid, Record, RecordError,
+    RunFailure, Scaling, Sharing, Skip, Timing, Tune, read_records,
 };
 use lockstep_metrics::image_io::{ImageKind, ImageName};
 use lockstep_port::cost::Cost;
@@ -72,6 +72,8 @@ pub struct Study {
     pub equal_times: Vec<EqualTime>,
     /// Two integrators on one target.
     pub efficiencies: Vec<Efficiency>,
+    /// Techniques of bidirectional integrators.
+    pub pyramids: Vec<Pyramid>,
     /// CPU targets by number of threads.
     pub scalings: Vec<Scaling>,
     /// Several targets on one image.
@@ -193,6 +195,7 @@ impl Study {
                 Record::Again(r) => study.again.push(r),
                 Record::EqualTime(r) => study.equal_times.push(r),
                 Record::Efficiency(r) => study.efficiencies.push(r),
+                Record::Pyramid(r) => study.pyramids.push(r),
                 Record::Scaling(r) => study.scalings.push(r),
                 Record::Sharing(r) => study.sharings.push(r),
                 Record::PortSimilarity(r) => study.similarities.push(r),

@@ -12,6 +12,7 @@ mod linear;
 mod maps;
 mod overview;
 mod pairs;
+mod pyramids;
 mod sections;
 
 use crate::plots::Plot;

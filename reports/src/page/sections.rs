@@ -3,6 +3,7 @@
 use super::images::Embedded;
 use super::overview;
 use super::pairs::pairs_table;
+use super::pyramids;
 use crate::format::{self, plural};
 use crate::plots::Plot;
 use crate::records::{Note, TargetId, TargetInfo};
@@ -140,6 +141,7 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
         ("speed", "Speed", part(&["stages.", "rates."], &["timing", "speedup", "bounces", "load"])),
         ("equal-time", "Equal time", part(&["equal-time."], &["equal-time"])),
         ("efficiency", "Integrators", part(&[], &["efficiency"])),
+        ("techniques", "Techniques", html! { (pyramids::figures(study)) (part(&[], &["techniques"])) }),
         ("scaling", "Thread scaling", part(&["scaling."], &["scaling"])),
         ("sharing", "Several targets together", part(&["sharing."], &["sharing"])),
         ("portability", "Portability", part(&["cascade.", "navigation."], &["portability", "navigation"])),

@@ -17,6 +17,7 @@ mod scaling;
 mod sharing;
 mod speedup;
 mod summary;
+mod techniques;
 mod timing;
 mod tuning;
 
@@ -40,6 +41,7 @@ pub use sharing::{Shared, shared, sharing_table};
 pub use speedup::{speedup_table, speedups};
 pub(crate) use summary::host as host_line;
 pub use summary::summary_markdown;
+pub use techniques::technique_table;
 pub use timing::timing_table;
 pub use tuning::{tuning_best_table, tuning_table};
 
@@ -213,6 +215,7 @@ pub fn all_tables(study: &Study) -> Vec<Table> {
     tables.push(speedup_table(study));
     tables.push(equal_time_table(study));
     tables.push(efficiency_table(study));
+    tables.push(technique_table(study));
     tables.push(scaling_table(study));
     tables.push(sharing_table(study));
     tables.push(portability_table(study));

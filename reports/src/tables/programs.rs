@@ -49,7 +49,7 @@ pub fn program_table(study: &Study) -> Table {
     table
 }
 
-/// What programs render otherwise than the scenes are, since they cannot express it: a row for each substitute.
+/// Substitutes for what programs cannot express of scenes, a row each.
 pub fn model_difference_table(study: &Study) -> Table {
     let texts = ["Target", "Renders otherwise", "Scenes"];
     let mut table = Table::new("model-differences", "Model differences", &texts, &[]);

@@ -25,7 +25,7 @@ const FIRST: [&str; 12] = [
 ];
 
 /// The study in Markdown: verdict, remarks, tables, environment, how to repeat it. Where all tables would take more
-/// than [`MAX_LINES`], verdicts are those of groups of identical targets, the tables that matter most are there as
+/// than `MAX_LINES`, verdicts are those of groups of identical targets, the tables that matter most are there as
 /// far as they fit, and the others are named with their files.
 pub fn summary_markdown(study: &Study) -> String {
     let verdict = verdict(study);

@@ -20,7 +20,7 @@ impl Placement {
     /// Object space.
     pub(super) const NONE: Self = Self { to_world: IDENTITY, to_object: IDENTITY, mirrored: false };
 
-    /// That of an instance.
+    /// Placement of an instance.
     pub(super) fn of(instance: &Instance) -> Self {
         Self {
             to_world: instance.object_to_world,

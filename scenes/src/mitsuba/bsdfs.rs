@@ -104,7 +104,7 @@ impl Reader<'_> {
         self.warnings.add(self.object.place(), message);
     }
 
-    /// That a surface without `twosided` is black from behind there.
+    /// Warns that a surface without `twosided` is black from behind in Mitsuba.
     fn warn_of_back(&mut self) {
         if self.depth == 0 {
             let message = "the back of the surface reflects too; in Mitsuba it is black without `twosided`";

@@ -55,7 +55,7 @@ impl Matrix {
         Some(Self(std::array::from_fn(|i| [left[i], up[i], ahead[i], origin[i]])))
     }
 
-    /// This map after another.
+    /// Product with another map, which is applied first.
     pub(super) fn after(&self, inner: &Self) -> Self {
         let (a, b) = (&self.0, &inner.0);
         Self(std::array::from_fn(|i| {

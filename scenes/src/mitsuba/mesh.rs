@@ -19,7 +19,7 @@ pub(super) struct Raw {
     /// As many as positions, or none; v grows downwards.
     pub(super) uv: Vec<[f32; 2]>,
     pub(super) triangles: Vec<[u32; 3]>,
-    /// It asks for normals of its faces.
+    /// Whether the mesh asks for normals of its faces.
     pub(super) flat: bool,
 }
 

@@ -106,7 +106,7 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// Its place, for messages.
+    /// File and line, for messages.
     pub(super) fn place(&self) -> String {
         place(&self.file, self.line)
     }

@@ -22,7 +22,7 @@ pub(super) enum Primitive {
 }
 
 impl Primitive {
-    /// Its triangles, which all shapes of a kind share.
+    /// Triangles of the shape, which all of a kind share.
     pub(super) fn mesh(self) -> Arc<Raw> {
         static MESHES: LazyLock<[Arc<Raw>; 5]> =
             LazyLock::new(|| [rectangle(), cube(), disk(), cylinder(), sphere()].map(Arc::new));

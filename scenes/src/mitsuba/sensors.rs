@@ -136,7 +136,7 @@ fn vertical_fov(object: &Object, aspect: f64, warnings: &Warnings) -> Result<f64
     Ok(2.0 * vertical.atan())
 }
 
-/// What a camera's film and sampler ask for.
+/// Requests of a camera's film and sampler.
 struct Film {
     width: f64,
     height: f64,

@@ -11,7 +11,7 @@ use lockstep_core::scene::{ImageId, SceneBuilder};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// What an image of the scene shows. Materials that show the same share one.
+/// Content of an image of the scene. Materials with equal content share one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Content {
     /// The colour of one file with the opacity of another.
@@ -54,7 +54,7 @@ pub(super) fn read<'a>(
                 budget.take(size).map_err(|message| warnings.error(file, message))?;
                 sources.push((file, coding, bytes, found.texels()));
             }
-            Err(message) => warnings.add(file, left_out(&message)),
+            Err(message) => warnings.add(file, skipped(&message)),
         }
     }
     let texels: Vec<u64> = sources.iter().map(|(.., texels)| *texels).collect();
@@ -71,7 +71,7 @@ pub(super) fn read<'a>(
         for ((file, ..), pixels) in sources[run].iter().zip(decoded) {
             match pixels {
                 Ok(pixels) => _ = files.insert((*file).to_owned(), pixels),
-                Err(message) => warnings.add(*file, left_out(&message)),
+                Err(message) => warnings.add(*file, skipped(&message)),
             }
         }
     }
@@ -169,7 +169,7 @@ impl Content {
     }
 }
 
-fn left_out(message: &str) -> String {
+fn skipped(message: &str) -> String {
     format!("the texture is left out: {message}")
 }
 

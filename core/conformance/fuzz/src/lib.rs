@@ -51,12 +51,12 @@ pub struct Fuzz<'a> {
     pub words: &'a [&'a str],
 }
 
-/// What a run did.
+/// Result of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
     /// Inputs parsed.
     pub inputs: u64,
-    /// Those that led to something new, and the seeds and the corpus.
+    /// Inputs that led to something new, and the seeds and the corpus.
     pub kept: usize,
     /// Different outcomes.
     pub outcomes: usize,
@@ -138,7 +138,7 @@ impl State<'_> {
     }
 }
 
-/// What inputs have led to so far.
+/// Outcomes of inputs so far.
 #[derive(Default)]
 struct Novelty {
     outcomes: HashSet<String>,

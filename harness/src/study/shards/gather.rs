@@ -19,7 +19,7 @@ use crate::submit;
 /// A unit that is there.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// Its manifest.
+    /// Manifest of the unit.
     pub(crate) manifest: Manifest,
     /// The folders that hold it, the manifest's first.
     folders: Vec<PathBuf>,
@@ -285,7 +285,7 @@ impl Units {
     }
 }
 
-/// What machines must have in common for their times to be of one kind.
+/// Properties that machines must have in common for their times to be of one kind.
 fn kind_of(manifest: &Manifest) -> String {
     let host = &manifest.host;
     let devices = manifest.films.iter().map(|film| {

@@ -145,7 +145,7 @@ fn environment(plan: &Plan, sessions: &[TargetSession], units: &Units) -> Enviro
     environment
 }
 
-/// What a reader must know of a merged study's times.
+/// Remarks on a merged study's times for its reader.
 fn notes(units: &Units) -> Vec<Record> {
     let mut hosts: BTreeMap<&str, usize> = BTreeMap::new();
     units.manifests().for_each(|manifest| *hosts.entry(&manifest.host.name).or_default() += 1);

@@ -19,9 +19,9 @@ use crate::study::{DEFAULT_FOLDER, set_up};
 pub(super) struct Prepared {
     /// The study's plan.
     pub(super) plan: Plan,
-    /// Its work.
+    /// Units of work.
     pub(super) work: WorkPlan,
-    /// Its targets.
+    /// Targets of the study.
     pub(super) targets: Vec<StudyTarget>,
 }
 

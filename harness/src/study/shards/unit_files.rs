@@ -47,7 +47,7 @@ pub(crate) struct PlanFile {
     pub(crate) plan: WorkPlan,
 }
 
-/// What a unit left: who rendered it, when, and what it took.
+/// Manifest of a unit: who rendered it, when, and what it took.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Manifest {
@@ -65,7 +65,7 @@ pub(crate) struct Manifest {
     pub(crate) began: f64,
     /// The seconds from then until its films were written.
     pub(crate) seconds: f64,
-    /// Its films, in the order of its targets.
+    /// Films of the unit, in the order of its targets.
     pub(crate) films: Vec<UnitFilm>,
 }
 
@@ -248,7 +248,7 @@ pub(crate) fn keep_plan(root: &Path, plan: &WorkPlan, command: &[String]) -> Res
     Ok(atomic_write_text(&path, &(encode(&file, &path)? + "\n"))?)
 }
 
-/// What distinguishes two plans, in a few words.
+/// Differences of two plans, in a few words.
 fn difference(there: &WorkPlan, here: &WorkPlan) -> String {
     let names = |plan: &WorkPlan| plan.targets.iter().map(|t| t.name.clone()).collect::<Vec<_>>().join(",");
     let scenes = |plan: &WorkPlan| {

@@ -80,7 +80,7 @@ impl UnitFilms {
         &self.target
     }
 
-    /// Its device.
+    /// Device of the target.
     pub(crate) fn info(&self) -> &DeviceInfo {
         &self.info
     }

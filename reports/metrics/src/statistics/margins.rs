@@ -118,7 +118,7 @@ impl Margins {
         self.pixels.at(x, y, channel)
     }
 
-    /// What A may have lost by clipping there and B not, negative where B may have.
+    /// Radiance that A may have lost there by clipping and B not, negative where B may have.
     pub(super) fn hidden(&self, x: usize, y: usize, channel: usize) -> f64 {
         self.hidden.as_ref().map_or(0.0, |hidden| hidden.at(x, y, channel))
     }
@@ -174,7 +174,7 @@ impl Stored {
     }
 }
 
-/// What A may have lost at 1 and B not; nothing where no value is clipped there.
+/// Radiance that A may have lost at 1 and B not; nothing where no value is clipped there.
 fn hidden(a: &Stored, b: &Stored) -> Option<TileMap> {
     let (bright_a, noise_a) = a.bright.as_ref()?;
     let (bright_b, noise_b) = b.bright.as_ref()?;

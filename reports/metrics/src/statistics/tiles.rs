@@ -24,7 +24,7 @@ pub(super) struct Sums {
     pub(super) level: f64,
     /// Margins.
     pub(super) margin: f64,
-    /// What A may have lost by clipping and B not.
+    /// Radiance that A may have lost by clipping and B not.
     pub(super) hidden: f64,
 }
 

@@ -19,11 +19,11 @@ impl Export<'_> {
 
     fn material(&mut self, material: &Material) -> Result<Value> {
         let is = |kind: MaterialKind| material.kind == kind as u32;
-        let is_smooth = material.roughness < SMOOTH;
+        let is_specular = material.roughness < SMOOTH;
         let (kind, roughness) = if is(MaterialKind::Conductor) {
-            ("conductor", if is_smooth { 0.0 } else { material.roughness })
+            ("conductor", if is_specular { 0.0 } else { material.roughness })
         } else if is(MaterialKind::Dielectric) {
-            ("dielectric", if is_smooth { 0.0 } else { material.roughness })
+            ("dielectric", if is_specular { 0.0 } else { material.roughness })
         } else if is(MaterialKind::Diffuse) {
             ("diffuse", 1.0)
         } else {

@@ -138,7 +138,7 @@ impl<'a> Export<'a> {
         let vertices = &scene.vertices[first as usize..=last as usize];
         let positions = self.floats(&scene.positions[first as usize..=last as usize]);
         let has_normal = |vertex: u32| scene.vertices[vertex as usize].normal != Vec3::ZERO;
-        let is_smooth = |triangle: &Triangle| triangle.vertices.into_iter().all(has_normal);
+        let is_specular = |triangle: &Triangle| triangle.vertices.into_iter().all(has_normal);
         let normals: Vec<[f32; 3]> = vertices
             .iter()
             .map(|v| if v.normal == Vec3::ZERO { [0.0, 0.0, 1.0] } else { v.normal.to_array() })
@@ -160,7 +160,7 @@ impl<'a> Export<'a> {
                 vertices.iter().map(|v| [v.rgb().x, v.rgb().y, v.rgb().z, v.alpha()]).collect();
             shared.insert("COLOR_0".into(), json!(self.floats(&colors)));
         }
-        let normals = triangles.iter().any(is_smooth).then(|| self.floats(&normals));
+        let normals = triangles.iter().any(is_specular).then(|| self.floats(&normals));
         let needs_tangents = |m: &Material| m.normal_texture != NONE;
         let tangents =
             triangles.iter().any(|t| needs_tangents(&scene.materials[t.material as usize])).then(|| {
@@ -173,13 +173,13 @@ impl<'a> Export<'a> {
                     .collect();
                 self.floats(&all)
             });
-        let alike = |a: &Triangle, b: &Triangle| (a.material, is_smooth(a)) == (b.material, is_smooth(b));
+        let alike = |a: &Triangle, b: &Triangle| (a.material, is_specular(a)) == (b.material, is_specular(b));
         let mut primitives = Vec::new();
         let mut at = 0;
         for run in triangles.chunk_by(alike) {
             let material = run[0].material;
             let mut attributes = shared.clone();
-            if let Some(normals) = normals.filter(|_| is_smooth(&run[0])) {
+            if let Some(normals) = normals.filter(|_| is_specular(&run[0])) {
                 attributes.insert("NORMAL".into(), json!(normals));
                 if let Some(tangents) =
                     tangents.filter(|_| needs_tangents(&scene.materials[material as usize]))

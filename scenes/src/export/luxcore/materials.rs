@@ -40,18 +40,18 @@ impl Export<'_> {
     /// The parts of a material that have no counterpart.
     fn name_differences(&mut self, material: &Material) {
         let is = |kind: MaterialKind| material.kind == kind as u32;
-        let is_smooth = material.roughness < SMOOTH;
-        if is(MaterialKind::Conductor) && is_smooth && material.base_color != Vec3::ONE {
+        let is_specular = material.roughness < SMOOTH;
+        if is(MaterialKind::Conductor) && is_specular && material.base_color != Vec3::ONE {
             self.notes
                 .add(Feature::Conductor, "smooth metal does not reflect more towards the horizon there");
         }
-        if is(MaterialKind::Conductor) && !is_smooth {
+        if is(MaterialKind::Conductor) && !is_specular {
             self.notes.add(
                 Feature::Conductor,
                 "rough metal has LuxCore's distribution of microfacets, by Schlick, and the Fresnel term of an index",
             );
         }
-        if is(MaterialKind::Dielectric) && !is_smooth {
+        if is(MaterialKind::Dielectric) && !is_specular {
             self.notes.add(
                 Feature::Dielectric,
                 "rough glass has LuxCore's distribution of microfacets, by Schlick",
@@ -143,13 +143,13 @@ impl Export<'_> {
 /// Properties of a material, without its name.
 fn scattering(material: &Material, color: &str) -> Vec<(&'static str, String)> {
     let is = |kind: MaterialKind| material.kind == kind as u32;
-    let is_smooth = material.roughness < SMOOTH;
+    let is_specular = material.roughness < SMOOTH;
     let text = |value: &str| format!("\"{value}\"");
     let roughness = material.roughness.max(SMOOTH).powi(2).to_string();
     if is(MaterialKind::Diffuse) {
         return vec![("type", text("matte")), ("kd", color.to_owned())];
     }
-    if is(MaterialKind::Conductor) && is_smooth {
+    if is(MaterialKind::Conductor) && is_specular {
         return vec![("type", text("mirror")), ("kr", color.to_owned())];
     }
     if is(MaterialKind::Conductor) {
@@ -160,7 +160,7 @@ fn scattering(material: &Material, color: &str) -> Vec<(&'static str, String)> {
         return [("type", text("metal2")), ("n", list(n)), ("k", list(k))].into_iter().chain(rough).collect();
     }
     if is(MaterialKind::Dielectric) {
-        let kind = if is_smooth { "glass" } else { "roughglass" };
+        let kind = if is_specular { "glass" } else { "roughglass" };
         let own = vec![
             ("type", text(kind)),
             ("kr", color.to_owned()),
@@ -169,7 +169,7 @@ fn scattering(material: &Material, color: &str) -> Vec<(&'static str, String)> {
             ("exteriorior", "1".to_owned()),
         ];
         let rough = [("uroughness", roughness.clone()), ("vroughness", roughness)];
-        return own.into_iter().chain(rough.into_iter().filter(|_| !is_smooth)).collect();
+        return own.into_iter().chain(rough.into_iter().filter(|_| !is_specular)).collect();
     }
     vec![
         ("type", text("disney")),
