@@ -161,7 +161,7 @@ fn run_tests(a: &[LinearImage], b: &[LinearImage], rule: &DecisionRule) -> TestR
         correlation: &correlation,
         margins: &Margins::of(a, b, rule),
         level: &level,
-        skewness: skewness::pooled(&differences),
+        skewness: skewness::of(&differences),
         independent_pixels: rule.independent_pixels,
         from_seeds: !residuals.is_empty() && a.len() == b.len(),
     };
@@ -187,7 +187,7 @@ fn run_tests(a: &[LinearImage], b: &[LinearImage], rule: &DecisionRule) -> TestR
         probable: None,
         rejects_if_independent: tiles.rejects_if_independent,
         correlation: correlation.variance_factor(f64::INFINITY),
-        skewness: setting.skewness,
+        skewness: setting.skewness.pooled,
         clipped: setting.margins.clipped,
         precision: setting.margins.precision,
         outlier_count: outliers.count,

@@ -13,6 +13,9 @@
 //!
 //! where it lies nearer 0, with `1 + γW/3` not below 0: a tile of fewer than about `25 γ²` values rejects on
 //! no side where the tail may be missing.
+//!
+//! A few outliers of one sign explain no more than as much light as they may have: a mean that is farther from 0
+//! is tested as if nothing were skew.
 
 use super::fields::Differences;
 use super::tiles::TILE;
@@ -32,19 +35,59 @@ const REJECTS: f64 = 5.5;
 /// Fields that are pooled at most.
 const MOST_FIELDS: usize = 4;
 
-/// The pooled skewness of the differences, 0 where nothing speaks for any.
-pub(super) fn pooled(differences: &Differences) -> f64 {
-    let mut values = Vec::new();
-    for field in differences.fields.iter().take(MOST_FIELDS) {
-        for channel in 0..3 {
-            standardise(field, (differences.width, differences.height), channel, &mut values);
-        }
-    }
-    skewness_if_uneven(&mut values)
+/// How many times the light of outliers, at the upper bound of their number, a tile may lack: they may be brighter
+/// where the image is.
+const BRIGHTER: f64 = 2.0;
+
+/// Skewness of the differences of an image.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Skewness {
+    /// The pooled skewness, 0 where nothing speaks for any.
+    pub(super) pooled: f64,
+    /// The farthest from 0 that the mean of a tile may be for want of rare values, by channel.
+    pub(super) missing: [f64; 3],
 }
 
-/// Appends every value less its tile's median, over its tile's spread.
-fn standardise(field: &[[f64; 3]], (width, height): (usize, usize), channel: usize, to: &mut Vec<f64>) {
+impl Skewness {
+    /// The skewness that a tile's mean of a channel is corrected for.
+    pub(super) fn of_mean(&self, mean: f64, channel: usize) -> f64 {
+        if mean.abs() > self.missing[channel] { 0.0 } else { self.pooled }
+    }
+}
+
+/// The skewness of the differences.
+pub(super) fn of(differences: &Differences) -> Skewness {
+    let fields = || differences.fields.iter().take(MOST_FIELDS);
+    let size = (differences.width, differences.height);
+    let mut values = Vec::new();
+    let mut outlying = [0.0; 3];
+    for field in fields() {
+        for (channel, outlying) in outlying.iter_mut().enumerate() {
+            *outlying += standardise(field, size, channel, &mut values);
+        }
+    }
+    if is_uneven(&mut values) {
+        return Skewness { pooled: skewness(&values), missing: [f64::INFINITY; 3] };
+    }
+    match few_outliers_matter(&values) {
+        Some(more) => {
+            let pixels = (size.0 * size.1 * fields().count()) as f64;
+            let missing = outlying.map(|sum: f64| BRIGHTER * more * sum.abs() / pixels);
+            Skewness { pooled: skewness(&values), missing }
+        }
+        None => Skewness { pooled: 0.0, missing: [f64::INFINITY; 3] },
+    }
+}
+
+/// Appends every value less its tile's median, over its tile's spread. Returns the sum of those that are outliers,
+/// less their medians.
+fn standardise(
+    field: &[[f64; 3]],
+    (width, height): (usize, usize),
+    channel: usize,
+    to: &mut Vec<f64>,
+) -> f64 {
+    let mut outlying = 0.0;
     let side = TILE as usize;
     let mut tile = Vec::with_capacity(side * side);
     for y in (0..height).step_by(side) {
@@ -62,9 +105,12 @@ fn standardise(field: &[[f64; 3]], (width, height): (usize, usize), channel: usi
             }
             if spread > 0.0 {
                 to.extend(tile.iter().map(|v| (v - middle) / spread));
+                let away = tile.iter().map(|v| v - middle);
+                outlying += away.filter(|v| v.abs() > OUTLYING * spread).sum::<f64>();
             }
         }
     }
+    outlying
 }
 
 fn median(values: &mut [f64]) -> f64 {
@@ -72,8 +118,9 @@ fn median(values: &mut [f64]) -> f64 {
     if values.is_empty() { 0.0 } else { *values.select_nth_unstable_by(middle, f64::total_cmp).1 }
 }
 
-fn skewness_if_uneven(values: &mut [f64]) -> f64 {
-    let uneven = GREATEST.iter().any(|&m| {
+/// Whether the greatest values are significantly of one sign.
+fn is_uneven(values: &mut [f64]) -> bool {
+    GREATEST.iter().any(|&m| {
         if values.len() < 2 * m {
             return false;
         }
@@ -82,24 +129,24 @@ fn skewness_if_uneven(values: &mut [f64]) -> f64 {
         let (positive, all) =
             nonzero.fold((0.0, 0.0), |(p, n), v| (p + f64::from(u8::from(*v > 0.0)), n + 1.0));
         all >= 10.0 && (positive - 0.5 * all).abs() >= UNEVEN * 0.5 * f64::sqrt(all)
-    });
-    if uneven || few_outliers_matter(values) { skewness(values) } else { 0.0 }
+    })
 }
 
-/// Whether outliers of one sign, or as many more as their number may be expected to be, bring the mean of
-/// values over their spread so far from 0 that the mean of the image would reject without them.
-fn few_outliers_matter(values: &[f64]) -> bool {
+/// How many times as many the outliers may be expected to be, where all are of one sign and so many bring the mean
+/// of values over their spread so far from 0 that the mean of the image would reject without them; else `None`.
+fn few_outliers_matter(values: &[f64]) -> Option<f64> {
     let outliers = || values.iter().filter(|v| v.abs() > OUTLYING);
     let (count, sum) = outliers().fold((0.0, 0.0), |(n, sum), v| (n + 1.0, sum + v));
     let positive = outliers().filter(|v| **v > 0.0).count() as f64;
     if count == 0.0 || positive.min(count - positive) > OTHER_SIGN * count {
-        return false;
+        return None;
     }
     // The upper bound of a Poisson mean of which so many events are seen, but with a probability below 0.001.
     let expected = count + 4.0 * count.sqrt() + 5.0;
     // Pixels, since the three channels may show the same outlier.
     let pixels = values.len() as f64 / 3.0;
-    expected / count * sum.abs() / values.len() as f64 > REJECTS / pixels.sqrt()
+    let more = expected / count;
+    (more * sum.abs() / values.len() as f64 > REJECTS / pixels.sqrt()).then_some(more)
 }
 
 /// Third central moment over the standard deviation cubed; 0 where all values are equal.
@@ -149,16 +196,22 @@ mod tests {
     #[test]
     fn even_tails_are_not_skew_whatever_their_weight() {
         let noise: Vec<f64> = (0..2000).map(|i| f64::from(i % 40) - 19.5).collect();
-        let mut even = noise.clone();
-        even.extend([900.0, -800.0, 700.0, -650.0]);
-        assert_eq!(skewness_if_uneven(&mut even), 0.0);
+        let is_skew = |mut values: Vec<f64>| is_uneven(&mut values) || few_outliers_matter(&values).is_some();
+        assert!(!is_skew([&noise[..], &[900.0, -800.0, 700.0, -650.0]].concat()));
+        assert!(
+            is_skew([&noise[..], &[2000.0, 2200.0, 2100.0]].concat()),
+            "three fireflies, half of the light"
+        );
+        assert!(!is_skew([&noise[..], &[40.0]].concat()), "one that no tile's mean depends on");
         let mut uneven: Vec<f64> = (0..2000).map(|i| if i % 50 == 0 { 100.0 } else { -2.0 }).collect();
-        let mut few = noise.clone();
-        few.extend([2000.0, 2200.0, 2100.0]);
-        assert!(skewness_if_uneven(&mut few) > 10.0, "three fireflies, which half of the light comes by");
-        let mut one = noise;
-        one.push(40.0);
-        assert_eq!(skewness_if_uneven(&mut one), 0.0, "one that no tile's mean depends on");
-        assert!((skewness_if_uneven(&mut uneven) - 6.857).abs() < 0.01, "0.96/√(0.02·0.98)");
+        assert!(is_uneven(&mut uneven));
+        assert!((skewness(&uneven) - 6.857).abs() < 0.01, "0.96/√(0.02·0.98)");
+    }
+
+    #[test]
+    fn a_few_outliers_explain_no_more_light_than_they_may_have() {
+        let skewness = Skewness { pooled: 12.0, missing: [0.3, f64::INFINITY, 0.0] };
+        assert_eq!([0.2, -0.2, 0.4, -0.4].map(|mean| skewness.of_mean(mean, 0)), [12.0, 12.0, 0.0, 0.0]);
+        assert_eq!((skewness.of_mean(1e9, 1), skewness.of_mean(0.1, 2)), (12.0, 0.0));
     }
 }

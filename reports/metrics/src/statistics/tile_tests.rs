@@ -6,7 +6,7 @@ use super::correlation::Correlation;
 use super::family::{self, Family};
 use super::fields::Differences;
 use super::margins::Margins;
-use super::skewness;
+use super::skewness::{self, Skewness};
 use super::student::two_sided_p;
 use super::test_result::{Doubt, PMap, Region};
 use super::tiles::{LEAST_VALUES, Scale, Sums, scales};
@@ -50,7 +50,7 @@ pub(super) struct Setting<'a> {
     pub(super) margins: &'a Margins,
     /// Mean of `|A|` and `|B|` of a pixel and channel.
     pub(super) level: &'a (dyn Fn(usize, usize) -> f64 + Sync),
-    pub(super) skewness: f64,
+    pub(super) skewness: Skewness,
     /// Whether pixels are known to be independent.
     pub(super) independent_pixels: bool,
     /// Whether the correlation comes from several seeds, so that bias has no part in it.
@@ -134,8 +134,9 @@ fn test(scale: &Scale, scales: &[Scale], setting: &Setting<'_>) -> Vec<Tested> {
     tested
 }
 
-fn tested_region(place: Region, sums: &Sums, (v, squares): (f64, f64), skew: f64) -> Tested {
+fn tested_region(place: Region, sums: &Sums, (v, squares): (f64, f64), skewness: Skewness) -> Tested {
     let (n, mean, margin) = (sums.count, sums.mean(), sums.margin / sums.count);
+    let skew = skewness.of_mean(mean, place.channel);
     let level = sums.level / n;
     // The side that is darker may have lost more.
     let hidden = (-mean.signum() * sums.hidden / n).max(0.0);
@@ -198,9 +199,9 @@ fn doubt(tested: &[Vec<Tested>], threshold: f64, setting: &Setting<'_>) -> Optio
         all().filter(|t| t.p_symmetric < threshold).min_by(|a, b| a.p_symmetric.total_cmp(&b.p_symmetric));
     if let Some(tile) = skew {
         // The skewness of a mean falls with the square root of the samples in it.
-        let reach = tile.independent.sqrt() / setting.skewness.abs();
+        let reach = tile.independent.sqrt() / setting.skewness.pooled.abs();
         let times = (DECISIVE / reach).powi(2).max(2.0);
-        return Some(Doubt::HeavyTail { noisier: setting.skewness > 0.0, times, region: tile.region });
+        return Some(Doubt::HeavyTail { noisier: setting.skewness.pooled > 0.0, times, region: tile.region });
     }
     let hidden = all().filter(|t| t.p_shown < threshold).min_by(|a, b| a.p_shown.total_cmp(&b.p_shown));
     if let Some(tile) = hidden {

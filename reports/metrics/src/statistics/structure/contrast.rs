@@ -29,7 +29,7 @@ pub(super) fn test(sides: &Sides, setting: &Setting<'_>) -> Option<StructureTest
     let beyond = setting.correlation.inner_radius;
     let lags: Vec<(i32, i32)> = LAGS.into_iter().filter(|(dx, dy)| dx.abs().max(dy.abs()) > beyond).collect();
     let values = 3.0 * (sides.width * sides.height) as f64;
-    if lags.is_empty() || setting.skewness.powi(2) > values.sqrt() / NORMAL {
+    if lags.is_empty() || setting.skewness.pooled.powi(2) > values.sqrt() / NORMAL {
         return None;
     }
     let size = (sides.width, sides.height);

@@ -30,7 +30,7 @@ const AGREE: f64 = 0.001;
 /// The test; nothing where a side has one image, or one side's noise is so skew that rare samples decide.
 pub(super) fn test(a: &[LinearImage], b: &[LinearImage], setting: &Setting<'_>) -> Option<StructureTest> {
     let size = (setting.differences.width, setting.differences.height);
-    if setting.skewness.powi(2) > ((3 * size.0 * size.1) as f64).sqrt() / NORMAL {
+    if setting.skewness.pooled.powi(2) > ((3 * size.0 * size.1) as f64).sqrt() / NORMAL {
         return None;
     }
     let halves = [half(a, b, 0)?, half(a, b, 1)?];

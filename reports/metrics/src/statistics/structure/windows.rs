@@ -78,7 +78,7 @@ fn spots(mean: &[[f64; 3]], setting: &Setting<'_>, channel: usize) -> Vec<Region
             if beyond <= LEAST_T * error {
                 continue;
             }
-            let t = corrected(difference.signum() * beyond / error, VALUES, setting.skewness);
+            let t = corrected(difference.signum() * beyond / error, VALUES, setting.skewness.pooled);
             if t.abs() <= LEAST_T {
                 continue;
             }
