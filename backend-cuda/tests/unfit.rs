@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use lockstep_conformance::{require, scenes};
-use lockstep_core::{Backend, Error, OpenOptions, Settings, TargetStatus, Unavailable};
+use lockstep_core::{Backend, Error, Mode, OpenOptions, Settings, TargetStatus, Unavailable};
 use lockstep_cuda::{Cuda, Version, loader, nvrtc};
 use std::path::Path;
 use std::process::Command;
@@ -108,11 +108,17 @@ fn devices_with_a_compiler(compiler: &nvrtc::Compiler) {
     assert!(absence.reason.contains("no longer knows"), "{absence:?}");
 
     set("FAKE_CAPABILITY", &newest.to_string());
-    let mut renderer = Cuda.open("cuda", &OpenOptions::default()).unwrap();
-    assert_eq!(renderer.device().target, "cuda@0", "the plain name is the first device");
-    let refused = renderer.load(&scenes::everything().unwrap(), &Settings::default());
-    let Err(Error::Device { actor, reason, .. }) = refused else { panic!("{refused:?}") };
-    assert_eq!(actor, "cuda@0");
-    assert!(reason.starts_with("InvalidPtx: the driver cannot run what NVRTC made"), "{reason}");
+    let refuses = |refused: Result<(), Error>| {
+        let Err(Error::Device { actor, reason, .. }) = refused else { panic!("{refused:?}") };
+        assert_eq!(actor, "cuda@0", "the plain name is the first device");
+        assert!(reason.starts_with("InvalidPtx: the driver cannot run what NVRTC made"), "{reason}");
+    };
+    // Exact arithmetic is proven when a target is opened, which takes a kernel; the fast build is opened without.
+    refuses(Cuda.open("cuda", &OpenOptions::default()).map(drop));
+    let fast = OpenOptions { mode: Mode::Fast, ..OpenOptions::default() };
+    let mut renderer = Cuda.open("cuda", &fast).unwrap();
+    assert_eq!(renderer.device().target, "cuda@0");
+    let settings = Settings { mode: Mode::Fast, ..Settings::default() };
+    refuses(renderer.load(&scenes::everything().unwrap(), &settings).map(drop));
     assert!(matches!(Cuda.open("cuda@7", &OpenOptions::default()), Err(Error::Unavailable { .. })));
 }
