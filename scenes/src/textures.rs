@@ -1,7 +1,9 @@
 //! Textures in memory: reduction on request, and how many images are decoded at a time.
 
 use crate::pixels::Pixels;
+use lockstep_core::Result;
 use lockstep_core::scene::texture::SRGB_TO_LINEAR;
+use lockstep_core::scene::{ImageId, SceneBuilder};
 use std::ops::Range;
 
 /// The meaning of an image's bytes.
@@ -11,6 +13,13 @@ pub(crate) enum Coding {
     Srgb,
     /// Numbers: roughness, normals, opacity.
     Linear,
+}
+
+impl Coding {
+    /// The coding of a texture that is looked up as colours in sRGB, or as numbers.
+    pub(crate) fn of(srgb: bool) -> Self {
+        if srgb { Self::Srgb } else { Self::Linear }
+    }
 }
 
 /// The size of an image of `width` by `height` once it is halved until no side is longer than `side`.
@@ -40,6 +49,15 @@ pub(crate) fn batches(texels: &[u64], most: u64) -> Vec<Range<usize>> {
 }
 
 impl Pixels {
+    /// Adds the image to a scene, halved until no side is longer than `side`.
+    pub(crate) fn add_to(&self, builder: &mut SceneBuilder, side: u32, coding: Coding) -> Result<ImageId> {
+        if reduced_size(self.width, self.height, side) == (self.width, self.height) {
+            return builder.image(self.width, self.height, &self.rgba);
+        }
+        let small = self.clone().reduced(side, coding);
+        builder.image(small.width, small.height, &small.rgba)
+    }
+
     /// The image, halved until no side is longer than `side`. A texel is the mean of two by two; the last column
     /// or row of an odd number is left out.
     pub(crate) fn reduced(self, side: u32, coding: Coding) -> Self {

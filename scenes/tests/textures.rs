@@ -14,7 +14,7 @@ fn png(folder: &Path, name: &str, width: u32, height: u32, grey: u8) {
     writer.finish().unwrap();
 }
 
-/// A folder with `count` images of 64x32, and a glTF and an OBJ file whose materials show one each.
+/// A folder with `count` images of 64x32, and files of every format with materials that show one each.
 fn folder(count: usize) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let numbers = 0..count;
@@ -36,6 +36,23 @@ fn folder(count: usize) -> tempfile::TempDir {
     std::fs::write(folder.path().join("triangle.bin"), corners.map(f32::to_le_bytes).concat()).unwrap();
     let library: String = numbers.clone().map(|i| format!("newmtl {i}\nmap_Kd {i}.png\n")).collect();
     write_obj(folder.path(), &library);
+    let shape = |i: usize| {
+        format!(
+            r#"<shape type="rectangle"><bsdf type="diffuse"><texture type="bitmap" name="reflectance">
+<string name="filename" value="{i}.png"/></texture></bsdf></shape>"#
+        )
+    };
+    let shapes: String = numbers.clone().map(shape).collect();
+    std::fs::write(folder.path().join("t.xml"), format!(r#"<scene version="3.0.0">{shapes}</scene>"#))
+        .unwrap();
+    let shape = |i: usize| {
+        format!(
+            "Texture \"{i}\" \"spectrum\" \"imagemap\" \"string filename\" \"{i}.png\"\nMaterial \"matte\" \"texture Kd\" \"{i}\"\n\
+             Shape \"trianglemesh\" \"integer indices\" [0 1 2] \"point P\" [0 0 0 1 0 0 0 1 0] \"float uv\" [0 0 1 0 0 1]\n"
+        )
+    };
+    let shapes: String = numbers.map(shape).collect();
+    std::fs::write(folder.path().join("t.pbrt"), format!("WorldBegin\n{shapes}WorldEnd\n")).unwrap();
     folder
 }
 
@@ -59,7 +76,7 @@ fn texels(file: &Path, limits: Limits) -> Result<Vec<u32>, String> {
 #[test]
 fn textures_are_halved_until_no_side_is_longer_than_asked_for() {
     let folder = folder(2);
-    for name in ["t.gltf", "t.obj"] {
+    for name in ["t.gltf", "t.obj", "t.xml", "t.pbrt"] {
         let of = |texture_side| {
             texels(&folder.path().join(name), Limits { texture_side, ..Limits::default() }).unwrap()
         };

@@ -8,6 +8,7 @@ use crate::access::FileAccess;
 use crate::limits::Budget;
 use crate::pixels::{Image, Pixels, decode_file};
 use crate::spectrum::Sampled;
+use crate::textures::Coding;
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::math::vec3::luminance;
@@ -140,6 +141,8 @@ pub(super) struct Textures {
     /// Images in the builder by the address of their pixels, which are kept.
     placed: HashMap<usize, (ImageId, Arc<Pixels>)>,
     texels: Budget,
+    /// Longest side of an image in the builder.
+    side: u32,
 }
 
 impl Textures {
@@ -172,7 +175,8 @@ impl Textures {
                 decoded.insert(path.clone(), image);
             }
         }
-        Ok(Self { decoded, flattened: HashMap::new(), placed: HashMap::new(), texels })
+        let side = access.limits.texture_side;
+        Ok(Self { decoded, flattened: HashMap::new(), placed: HashMap::new(), texels, side })
     }
 
     /// A decoded image.
@@ -201,7 +205,7 @@ impl Textures {
             Some((image, _)) => *image,
             None => {
                 self.texels.take(pixels.rgba.len() / 4, "textures", warnings)?;
-                let image = builder.image(pixels.width, pixels.height, &pixels.rgba)?;
+                let image = pixels.add_to(builder, self.side, Coding::of(map.srgb))?;
                 self.placed.insert(key, (image, pixels.clone()));
                 image
             }

@@ -61,6 +61,7 @@ impl<'a, 'b, 'c> Assembly<'a, 'b, 'c> {
         context: &'a mut Context<'b, 'c>,
         textures: Textures,
     ) -> Self {
+        let surfaces = Surfaces::new(context.access.limits.texture_side);
         Self {
             description,
             builder,
@@ -68,7 +69,7 @@ impl<'a, 'b, 'c> Assembly<'a, 'b, 'c> {
             context,
             textures,
             looks: Looks::default(),
-            surfaces: Surfaces::default(),
+            surfaces,
             materials: HashMap::new(),
             made: Vec::new(),
             meshes: HashMap::new(),

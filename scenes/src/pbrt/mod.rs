@@ -42,7 +42,7 @@ struct Context<'a, 'b> {
     /// Bytes of geometry, which bound the triangles that shapes unfold to.
     bytes: u64,
     triangles: u64,
-    texels: u64,
+    texels: Budget,
 }
 
 impl Context<'_, '_> {
@@ -66,12 +66,7 @@ impl Context<'_, '_> {
 
     /// Takes texels out of the budget for all images.
     fn take_texels(&mut self, count: u64, place: &str) -> Result<()> {
-        self.texels = self.texels.saturating_add(count);
-        let most = self.access.limits.scene_texels;
-        if self.texels > most {
-            return Err(self.warnings.error(place, format!("all images together exceed {most} texels")));
-        }
-        Ok(())
+        self.texels.take(count as usize, place, self.warnings)
     }
 }
 
@@ -88,7 +83,8 @@ pub(crate) fn load(
 ) -> Result<Contents> {
     let description = parser::parse(bytes, access, warnings)?;
     let (version, bytes) = (description.version(), description.bytes);
-    let mut context = Context { warnings, access, version, bytes, triangles: 0, texels: 0 };
+    let texels = Budget::of_texels(access.limits);
+    let mut context = Context { warnings, access, version, bytes, triangles: 0, texels };
     let textures = Textures::load(&description, &mut context)?;
     let world = camera::world(&description);
     let mut contents = Contents::default();

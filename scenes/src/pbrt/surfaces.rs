@@ -6,6 +6,8 @@ use super::looks::Look;
 use super::raster::Raster;
 use super::textures::texels;
 use super::values::{ImageValue, Mapping, Value, combine};
+use crate::pixels::Pixels;
+use crate::textures::Coding;
 use lockstep_core::Result;
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{
@@ -33,8 +35,9 @@ pub(super) struct Finish {
 }
 
 /// Textures registered with the scene.
-#[derive(Default)]
 pub(super) struct Surfaces {
+    /// Longest side of an image in the scene.
+    side: u32,
     images: HashMap<(*const Raster, bool), (Rc<Raster>, ImageId)>,
     textures: HashMap<TextureKey, u32>,
 }
@@ -42,6 +45,11 @@ pub(super) struct Surfaces {
 type TextureKey = (*const Raster, bool, [u64; 4], u32, bool);
 
 impl Surfaces {
+    /// None yet, for images of at most this side.
+    pub(super) fn new(side: u32) -> Self {
+        Self { side, images: HashMap::new(), textures: HashMap::new() }
+    }
+
     /// The material of a look with a finish.
     pub(super) fn material(
         &mut self,
@@ -230,8 +238,9 @@ impl Surfaces {
             Some((_, image)) => *image,
             None => {
                 let raster = &value.raster;
-                let image =
-                    builder.image(raster.width as u32, raster.height as u32, &raster.to_bytes(srgb))?;
+                let (width, height) = (raster.width as u32, raster.height as u32);
+                let pixels = Pixels { width, height, rgba: raster.to_bytes(srgb) };
+                let image = pixels.add_to(builder, self.side, Coding::of(srgb))?;
                 self.images.insert((pointer, srgb), (Rc::clone(raster), image));
                 image
             }
