@@ -8,7 +8,7 @@ use crate::Renderer;
 use crate::error::Result;
 use crate::path_record::compare::{Divergence, Quantity, first_difference, quantities_differing};
 use crate::path_record::pair_step::{pair_quantities_differing, pair_radiance_difference};
-use crate::path_record::{PathRequest, PathVertex, first_pair_difference};
+use crate::path_record::{PairStep, PathRequest, PathVertex, first_pair_difference};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -75,16 +75,12 @@ pub fn compare_paths(
     b: &mut dyn Renderer,
     requests: &[PathRequest],
 ) -> Result<Vec<QuantityDivergence>> {
-    let mut tally = Tally::default();
-    for some in requests.chunks(PATHS_AT_ONCE) {
-        let (paths_a, paths_b) = (a.record_paths(some)?, b.record_paths(some)?);
-        for ((request, a), b) in some.iter().zip(&paths_a).zip(&paths_b) {
-            tally.add(*request, first_difference(a, b), || {
-                (quantities_differing(a, b), radiance_difference(a, b))
-            });
-        }
-    }
-    Ok(tally.finish(&Quantity::OF_PATHS))
+    let compare = |a: &Vec<PathVertex>, b: &Vec<PathVertex>| {
+        let first = first_difference(a, b)?;
+        Some((first, quantities_differing(a, b), radiance_difference(a, b)))
+    };
+    let record = |renderer: &mut dyn Renderer, some: &[PathRequest]| renderer.record_paths(some);
+    tally(a, b, requests, (record, compare), &Quantity::OF_PATHS)
 }
 
 /// The same for pairs of light and camera sub-paths: one row for each of [`Quantity::OF_PAIRS`].
@@ -96,16 +92,36 @@ pub fn compare_pairs(
     b: &mut dyn Renderer,
     requests: &[PathRequest],
 ) -> Result<Vec<QuantityDivergence>> {
+    let compare = |a: &Vec<PairStep>, b: &Vec<PairStep>| {
+        let first = first_pair_difference(a, b)?;
+        Some((first, pair_quantities_differing(a, b), pair_radiance_difference(a, b)))
+    };
+    let record = |renderer: &mut dyn Renderer, some: &[PathRequest]| renderer.record_pairs(some);
+    tally(a, b, requests, (record, compare), &Quantity::OF_PAIRS)
+}
+
+/// The first divergence of two records, all quantities that differ, and the difference of radiance.
+type Differing = (Divergence, Vec<Quantity>, f32);
+
+/// Counts the divergences of what two renderers record of the same samples.
+fn tally<T>(
+    a: &mut dyn Renderer,
+    b: &mut dyn Renderer,
+    requests: &[PathRequest],
+    (record, compare): (
+        impl Fn(&mut dyn Renderer, &[PathRequest]) -> Result<Vec<T>>,
+        impl Fn(&T, &T) -> Option<Differing>,
+    ),
+    quantities: &[Quantity],
+) -> Result<Vec<QuantityDivergence>> {
     let mut tally = Tally::default();
     for some in requests.chunks(PATHS_AT_ONCE) {
-        let (pairs_a, pairs_b) = (a.record_pairs(some)?, b.record_pairs(some)?);
-        for ((request, a), b) in some.iter().zip(&pairs_a).zip(&pairs_b) {
-            tally.add(*request, first_pair_difference(a, b), || {
-                (pair_quantities_differing(a, b), pair_radiance_difference(a, b))
-            });
+        let (records_a, records_b) = (record(a, some)?, record(b, some)?);
+        for ((request, a), b) in some.iter().zip(&records_a).zip(&records_b) {
+            tally.add(*request, compare(a, b));
         }
     }
-    Ok(tally.finish(&Quantity::OF_PAIRS))
+    Ok(tally.finish(quantities))
 }
 
 /// The first quantity in which anything differs.
@@ -131,17 +147,9 @@ struct QuantityTally {
 }
 
 impl Tally {
-    /// Counts a path, with its first divergence and, where there is one, all quantities that differ and the difference
-    /// of radiance.
-    fn add(
-        &mut self,
-        request: PathRequest,
-        first: Option<Divergence>,
-        rest: impl FnOnce() -> (Vec<Quantity>, f32),
-    ) {
+    fn add(&mut self, request: PathRequest, differing: Option<Differing>) {
         self.paths += 1;
-        let Some(divergence) = first else { return };
-        let (differing, radiance) = rest();
+        let Some((divergence, differing, radiance)) = differing else { return };
         for quantity in differing {
             self.quantities.entry(quantity).or_default().differing += 1;
         }

@@ -1,5 +1,7 @@
 //! What another renderer cannot express of a scene.
 
+use lockstep_core::math::vec3::Vec3;
+use lockstep_core::scene::{Material, MaterialKind, NONE};
 use std::fmt;
 
 /// The part of a scene that a difference is about.
@@ -58,6 +60,34 @@ impl Notes {
         let difference = Difference { feature, what: what.into() };
         if !self.0.contains(&difference) {
             self.0.push(difference);
+        }
+    }
+
+    /// Names the parts of a material that are not written for renderers with surfaces of another kind.
+    pub(super) fn add_omissions(&mut self, material: &Material) {
+        if material.kind == MaterialKind::Principled as u32 {
+            if material.transmission > 0.0 || material.transmission_texture != NONE {
+                self.add(Feature::Principled, "thin walls that transmit are left out");
+            }
+            if material.metallic_roughness_texture != NONE {
+                self.add(Feature::Principled, "textures of metalness and roughness are left out");
+            }
+        }
+        if material.normal_texture != NONE {
+            self.add(Feature::NormalMap, "normal maps are left out");
+        }
+        if material.flags & Material::SINGLE_SIDED != 0 {
+            self.add(
+                Feature::Culling,
+                "surfaces that are culled from behind are seen from there (--both-sides shows them here too)",
+            );
+        }
+    }
+
+    /// Names lamps of both sides, for renderers whose lamps have one.
+    pub(super) fn add_front_alone(&mut self, material: &Material) {
+        if material.emission != Vec3::ZERO && material.flags & Material::TWO_SIDED_EMISSION != 0 {
+            self.add(Feature::AreaLight, "lamps that shine from both sides shine from the front alone");
         }
     }
 

@@ -62,25 +62,9 @@ impl Export<'_> {
                 Feature::Principled,
                 "metallic-roughness surfaces of glTF are LuxCore's Disney ones, whose layers differ",
             );
-            if material.transmission > 0.0 || material.transmission_texture != NONE {
-                self.notes.add(Feature::Principled, "thin walls that transmit are left out");
-            }
-            if material.metallic_roughness_texture != NONE {
-                self.notes.add(Feature::Principled, "textures of metalness and roughness are left out");
-            }
         }
-        if material.normal_texture != NONE {
-            self.notes.add(Feature::NormalMap, "normal maps are left out");
-        }
-        if material.flags & Material::SINGLE_SIDED != 0 {
-            self.notes.add(
-                Feature::Culling,
-                "surfaces that are culled from behind are seen from there (--both-sides shows them here too)",
-            );
-        }
-        if material.emission != Vec3::ZERO && material.flags & Material::TWO_SIDED_EMISSION != 0 {
-            self.notes.add(Feature::AreaLight, "lamps that shine from both sides shine from the front alone");
-        }
+        self.notes.add_omissions(material);
+        self.notes.add_front_alone(material);
     }
 
     /// A colour: a constant, or the name of a texture with the factor in it.

@@ -96,22 +96,8 @@ impl Export<'_> {
                 Feature::Principled,
                 "metallic-roughness surfaces of glTF are coated diffuse ones or metals",
             );
-            if material.transmission > 0.0 || material.transmission_texture != NONE {
-                self.notes.add(Feature::Principled, "thin walls that transmit are left out");
-            }
-            if material.metallic_roughness_texture != NONE {
-                self.notes.add(Feature::Principled, "textures of metalness and roughness are left out");
-            }
         }
-        if material.normal_texture != NONE {
-            self.notes.add(Feature::NormalMap, "normal maps are left out");
-        }
-        if material.flags & Material::SINGLE_SIDED != 0 {
-            self.notes.add(
-                Feature::Culling,
-                "surfaces that are culled from behind are seen from there (--both-sides shows them here too)",
-            );
-        }
+        self.notes.add_omissions(material);
     }
 }
 
