@@ -248,9 +248,9 @@ impl Device for CudaDevice {
         Ok(if is_new { start.elapsed() } else { Duration::ZERO })
     }
 
-    fn prepare_record_paths(&mut self) -> Result<()> {
+    fn prepare_recording(&mut self) -> Result<()> {
         self.enter()?;
-        self.build(ProgramKey::record_paths(self.config.mode, self.features.integrator)).map(drop)
+        self.build(ProgramKey::recording(self.config.mode, self.features.integrator)).map(drop)
     }
 
     fn resources(&self) -> Vec<KernelResources> {
@@ -287,7 +287,7 @@ impl Device for CudaDevice {
             let mode = self.config.mode;
             let programs = [
                 ProgramKey::of(&KernelConfig::in_mode(mode), self.features),
-                ProgramKey::record_paths(mode, self.features.integrator),
+                ProgramKey::recording(mode, self.features.integrator),
             ];
             let mut programs = programs.iter().filter_map(|key| self.programs.get(key));
             programs.find_map(|program| program.kernel(kernel.name))

@@ -32,7 +32,7 @@ impl ProgramKey {
     }
 
     /// The program that records paths, for all scenes.
-    pub(crate) fn record_paths(mode: Mode, integrator: Integrator) -> Self {
+    pub(crate) fn recording(mode: Mode, integrator: Integrator) -> Self {
         Self { mode, kind: ProgramKind::recording(integrator), features: KernelFeatures::all(integrator) }
     }
 }

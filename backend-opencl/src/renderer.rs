@@ -189,8 +189,8 @@ impl driver::Device for OpenclDevice {
         Ok(if is_new { start.elapsed() } else { Duration::ZERO })
     }
 
-    fn prepare_record_paths(&mut self) -> Result<()> {
-        self.build(ProgramKey::record_paths(self.config.mode, self.features.integrator)).map(drop)
+    fn prepare_recording(&mut self) -> Result<()> {
+        self.build(ProgramKey::recording(self.config.mode, self.features.integrator)).map(drop)
     }
 
     fn resources(&self) -> Vec<KernelResources> {
@@ -227,7 +227,7 @@ impl driver::Device for OpenclDevice {
         let default = KernelConfig::in_mode(self.config.mode);
         let defaults = [
             (self.key(&default), default),
-            (ProgramKey::record_paths(default.mode, self.features.integrator), default),
+            (ProgramKey::recording(default.mode, self.features.integrator), default),
         ];
         let found = configured.into_iter().chain(defaults).find_map(|(key, config)| {
             let shape = LaunchShape::of(&self.device, items, &config);

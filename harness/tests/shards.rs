@@ -112,6 +112,7 @@ fn what_has_no_parts_is_refused_with_a_remedy() {
         &["--time=1s"],
         &["--diagnose"],
         &["--integrators=path,ao"],
+        &["--techniques"],
         &["--together=cpu-bvh,cpu-bvh"],
     ] {
         let (_, err) = expect(dir.path(), &study(&[more, &["--shard=1/2", "-o", "d"]].concat()), 2);

@@ -39,6 +39,14 @@ pub(crate) enum Image {
 }
 
 impl Image {
+    /// Texels in memory.
+    pub(crate) fn texels(&self) -> usize {
+        match self {
+            Self::Encoded(pixels) => pixels.rgba.len() / 4,
+            Self::Linear { rgba, .. } => rgba.len(),
+        }
+    }
+
     /// Linear radiance: 8-bit images are taken as sRGB, and values are limited to what a half float holds.
     pub(crate) fn into_radiance(self) -> RadiancePixels {
         match self {

@@ -1,10 +1,13 @@
 //! Textures in memory: reduction on request, and how many images are decoded at a time.
 
-use crate::pixels::Pixels;
+use crate::access::FileAccess;
+use crate::pixels::{Image, Pixels, decode_file};
 use lockstep_core::Result;
 use lockstep_core::scene::texture::SRGB_TO_LINEAR;
 use lockstep_core::scene::{ImageId, SceneBuilder};
+use rayon::prelude::*;
 use std::ops::Range;
+use std::path::PathBuf;
 
 /// The meaning of an image's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +31,30 @@ pub(crate) fn reduced_size(mut width: u32, mut height: u32, side: u32) -> (u32, 
         (width, height) = ((width / 2).max(1), (height / 2).max(1));
     }
     (width, height)
+}
+
+/// Reads and decodes image files, a few at a time, so that not all are in memory before they are counted: `take` is
+/// given the place of each among them and its texels. The error of an image is a sentence.
+///
+/// # Errors
+/// Those of `take`.
+pub(crate) fn decode_files(
+    paths: &[PathBuf],
+    access: &FileAccess<'_>,
+    mut take: impl FnMut(usize, usize) -> Result<()>,
+) -> Result<Vec<std::result::Result<Image, String>>> {
+    let decode = |path: &PathBuf| {
+        let bytes = access.read(path).map_err(|error| error.to_string())?;
+        decode_file(&bytes, path, access.limits)
+    };
+    let mut images = Vec::with_capacity(paths.len());
+    for some in paths.chunks(rayon::current_num_threads().max(1)) {
+        for image in some.par_iter().map(decode).collect::<Vec<_>>() {
+            image.as_ref().map_or(Ok(()), |image| take(images.len(), image.texels()))?;
+            images.push(image);
+        }
+    }
+    Ok(images)
 }
 
 /// Divides images into runs that are decoded together: as many as have at most `most` texels in all, and no

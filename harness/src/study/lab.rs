@@ -303,8 +303,9 @@ impl<'a> Lab<'a> {
         let may_render = |s: &&mut TargetSession| match only_programs {
             true => fit.contains(&s.id),
             false => {
-                let by = s.id.integrator.unwrap_or(self.plan.settings.integrator);
-                s.info.exact && by == self.plan.settings.integrator && targets.contains(&s.id)
+                let settings = &self.plan.settings;
+                let by_first = s.id.settings(settings).integrator == settings.integrator;
+                s.info.exact && by_first && targets.contains(&s.id)
             }
         };
         let chosen = self.sessions.iter_mut().filter(may_render).collect::<Vec<_>>();

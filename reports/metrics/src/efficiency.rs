@@ -23,6 +23,8 @@ pub struct TileEfficiency {
     height: u32,
     /// The ratios: above 1 where B wins; infinite where B alone has no error.
     pub ratios: Vec<f64>,
+    /// Mean squared errors of A and of B over the linear values of the whole image.
+    pub mse: [f64; 2],
 }
 
 impl TileEfficiency {
@@ -35,14 +37,15 @@ impl TileEfficiency {
     ) -> Self {
         let (width, height) = (reference.width(), reference.height());
         let tiles = (0..height.div_ceil(TILE)).flat_map(|y| (0..width.div_ceil(TILE)).map(move |x| (x, y)));
-        let ratio = |(x, y)| {
-            let cost = |image: &LinearImage, time: f64| squared_error(image, reference, (x, y)) * time;
-            match (cost(a, a_time), cost(b, b_time)) {
-                (0.0, 0.0) => 1.0,
-                (a, b) => a / b,
-            }
+        let errors: Vec<[f64; 2]> =
+            tiles.map(|tile| [a, b].map(|image| squared_error(image, reference, tile))).collect();
+        let ratio = |&[a, b]: &[f64; 2]| match (a * a_time, b * b_time) {
+            (0.0, 0.0) => 1.0,
+            (a, b) => a / b,
         };
-        Self { width, height, ratios: tiles.map(ratio).collect() }
+        let values = (3 * reference.pixels().len()).max(1) as f64;
+        let mse = [0, 1].map(|side| errors.iter().map(|both| both[side]).sum::<f64>() / values);
+        Self { width, height, ratios: errors.iter().map(ratio).collect(), mse }
     }
 
     /// Tiles in which B is the more efficient.
@@ -108,6 +111,9 @@ mod tests {
         let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 1e-5;
         assert!(near(equal_time.ratios[0], 4.0) && near(equal_time.ratios[1], 0.25), "{equal_time:?}");
         assert_eq!((equal_time.ratios[2], equal_time.won_by_b()), (1.0, 1));
+        // Two tiles of 16 columns and one of 8, in 40.
+        let mse = [0.16 * 0.4 + 0.04 * 0.4, 0.04 * 0.4 + 0.16 * 0.4];
+        assert!((0..2).all(|side| near(equal_time.mse[side], mse[side])), "{:?}", equal_time.mse);
         let slow_b = TileEfficiency::new((&a, 1.0), (&b, 8.0), &reference);
         assert!(near(slow_b.ratios[0], 0.5) && slow_b.won_by_b() == 0);
         let exact_b = TileEfficiency::new((&a, 1.0), (&reference, 1.0), &reference);

@@ -6,15 +6,14 @@ use super::object::{Class, Object, Value, shorten};
 use super::values::blackbody_of;
 use crate::access::FileAccess;
 use crate::limits::Budget;
-use crate::pixels::{Image, Pixels, decode_file};
+use crate::pixels::{Image, Pixels};
 use crate::spectrum::Sampled;
-use crate::textures::Coding;
+use crate::textures::{Coding, decode_files};
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::math::vec3::luminance;
 use lockstep_core::scene::texture::SRGB_TO_LINEAR;
 use lockstep_core::scene::{ImageId, NONE, Sampler, SceneBuilder, TextureTransform, Wrap};
-use rayon::prelude::*;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -160,21 +159,11 @@ impl Textures {
         files.sort();
         files.dedup();
         let mut texels = Budget::of_texels(access.limits);
-        let mut decoded = HashMap::new();
-        // A few at a time, so that not all are in memory before they are counted.
-        for some in files.chunks(rayon::current_num_threads()) {
-            let decode_one = |path: &PathBuf| {
-                let bytes = access.read(path).map_err(|error| error.to_string())?;
-                decode_file(&bytes, path, access.limits).map(Arc::new)
-            };
-            let images: Vec<_> = some.par_iter().map(decode_one).collect();
-            for (path, image) in some.iter().zip(images) {
-                if let Ok(image) = &image {
-                    texels.take(texels_of(image), &path.to_string_lossy(), warnings)?;
-                }
-                decoded.insert(path.clone(), image);
-            }
-        }
+        let images = decode_files(&files, access, |file, count| {
+            texels.take(count, &files[file].to_string_lossy(), warnings)
+        })?;
+        let images = images.into_iter().map(|image| image.map(Arc::new));
+        let decoded = files.iter().cloned().zip(images).collect();
         let side = access.limits.texture_side;
         Ok(Self { decoded, flattened: HashMap::new(), placed: HashMap::new(), texels, side })
     }
@@ -211,13 +200,6 @@ impl Textures {
             }
         };
         Ok((map.factor, builder.texture(image, map.srgb, map.sampler, 0, map.transform)))
-    }
-}
-
-fn texels_of(image: &Image) -> usize {
-    match image {
-        Image::Encoded(pixels) => pixels.rgba.len() / 4,
-        Image::Linear { rgba, .. } => rgba.len(),
     }
 }
 

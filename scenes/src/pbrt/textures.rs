@@ -5,11 +5,12 @@ use super::description::{Description, TextureDefinition, Version};
 use super::params::{Params, Role, Source, shorten};
 use super::raster::{Encoding, Raster};
 use super::values::{ImageValue, Mapping, Value, bake, combine};
-use crate::pixels::{Image, decode_file};
+use crate::pixels::Image;
+use crate::textures::decode_files;
 use lockstep_core::Result;
 use lockstep_core::scene::Wrap;
-use rayon::prelude::*;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 /// Side of the images that functions of texture coordinates are baked to.
@@ -311,31 +312,15 @@ impl Textures {
 }
 
 impl Files {
-    /// Reads and decodes files, some at a time so that their sizes are known before many more are decoded.
+    /// Reads and decodes files.
     fn read(mut names: Vec<String>, context: &mut Context<'_, '_>) -> Result<Self> {
         names.sort();
         names.dedup();
-        let access = context.access;
-        let mut out = Self::default();
-        for names in names.chunks(rayon::current_num_threads().max(1)) {
-            let decode = |name: &String| {
-                let path = access.folder.join(name);
-                let bytes = access.read(&path).map_err(|error| error.to_string())?;
-                decode_file(&bytes, &path, access.limits)
-            };
-            let decoded: Vec<std::result::Result<Image, String>> = names.par_iter().map(decode).collect();
-            for (name, image) in names.iter().zip(decoded) {
-                if let Ok(image) = &image {
-                    let texels = match image {
-                        Image::Encoded(pixels) => u64::from(pixels.width) * u64::from(pixels.height),
-                        Image::Linear { rgba, .. } => rgba.len() as u64,
-                    };
-                    context.take_texels(texels, &shorten(name))?;
-                }
-                out.images.insert(name.clone(), image);
-            }
-        }
-        Ok(out)
+        let paths: Vec<PathBuf> = names.iter().map(|name| context.access.folder.join(name)).collect();
+        let images = decode_files(&paths, context.access, |file, texels| {
+            context.take_texels(texels as u64, &shorten(&names[file]))
+        })?;
+        Ok(Self { images: names.into_iter().zip(images).collect(), ..Self::default() })
     }
 
     /// A file's image with its bytes read by an encoding. A missing one is left out with a warning.

@@ -38,7 +38,7 @@ pub trait Device {
     ///
     /// # Errors
     /// As [`Device::prepare`].
-    fn prepare_record_paths(&mut self) -> Result<()>;
+    fn prepare_recording(&mut self) -> Result<()>;
 
     /// Resources of the kernels prepared last; empty before that, and where the driver does not report them.
     fn resources(&self) -> Vec<KernelResources> {

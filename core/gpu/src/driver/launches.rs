@@ -75,7 +75,7 @@ impl<D: Device> SceneOnDevice<D> {
 }
 
 /// Records the paths of `count` requests. `arrays` are requests, records (zero before) and lengths.
-pub(super) fn trace<D: Device>(
+pub(super) fn launch_recording<D: Device>(
     device: &mut D,
     scene: &SceneOnDevice<D>,
     pass: &Pass,

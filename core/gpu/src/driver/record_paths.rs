@@ -3,7 +3,7 @@
 use crate::Pass;
 use crate::driver::arrays::Array;
 use crate::driver::device::Device;
-use crate::driver::launches::{SceneOnDevice, trace};
+use crate::driver::launches::{SceneOnDevice, launch_recording};
 use crate::signatures::{Kernel, RECORD_PAIRS, RECORD_PATHS};
 use lockstep_core::error::Result;
 use lockstep_core::path_record::{PairRecord, PairStep, VertexRecord};
@@ -42,7 +42,7 @@ fn record<D: Device, T: bytemuck::Pod>(
     (pass, kernel, most): (Pass, &Kernel, usize),
     requests: &[PathRequest],
 ) -> Result<Vec<Vec<T>>> {
-    device.prepare_record_paths()?;
+    device.prepare_recording()?;
     let at_once = (BYTES_AT_ONCE / (most * size_of::<T>())).max(1).min(requests.len());
     let mut found = Vec::with_capacity(requests.len());
     if requests.is_empty() {
@@ -56,7 +56,7 @@ fn record<D: Device, T: bytemuck::Pod>(
         let count = some.len();
         words.upload(device, bytemuck::cast_slice(some))?;
         records.upload(device, bytemuck::cast_slice(&blank[..count * most]))?;
-        trace(device, scene, &pass, kernel, count as u32, [&words, &records, &lengths])?;
+        launch_recording(device, scene, &pass, kernel, count as u32, [&words, &records, &lengths])?;
         device.flush()?;
         let lengths: Vec<u32> = lengths.download(device, count)?;
         let records: Vec<T> = records.download(device, count * most)?;

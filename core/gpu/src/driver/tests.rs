@@ -55,7 +55,7 @@ impl Device for Recorder {
         Ok(Duration::ZERO)
     }
 
-    fn prepare_record_paths(&mut self) -> Result<()> {
+    fn prepare_recording(&mut self) -> Result<()> {
         Ok(())
     }
 

@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use lockstep_core::{Scene, TargetId};
 use lockstep_reports::efficiency::TileEfficiency;
 use lockstep_reports::image_io::ImageKind;
-use lockstep_reports::metrics::compare;
 use lockstep_reports::records::{self, MapOf, Record};
 
 use super::convergence::convergence_key;
@@ -54,8 +53,8 @@ impl Measurement for Efficiency<'_> {
         let record = records::Efficiency {
             a_ms,
             b_ms,
-            a_mse: compare(&a, &reference.image)?.mse_linear,
-            b_mse: compare(&b, &reference.image)?.mse_linear,
+            a_mse: tiles.mse[0],
+            b_mse: tiles.mse[1],
             tiles: tiles.ratios.len() as u64,
             won_by_b: tiles.won_by_b() as u64,
             tenth: tiles.quantile(0.1),

@@ -13,6 +13,7 @@ use crate::interrupt;
 use crate::study::film_hash;
 use crate::study::lab::Lab;
 use crate::study::runner::{Key, Measurement};
+use crate::study::target_session::TargetSession;
 use crate::techniques;
 
 /// Samples of every pixel that do: the last level of no more is taken, else the first.
@@ -86,8 +87,8 @@ impl TechniquePyramid<'_> {
 
     /// Whether a film is the one that every exact target of this integrator has recorded at the same samples.
     fn is_recorded(&self, lab: &Lab<'_>, key: &Pyramid, hash: &str) -> bool {
-        let by = |id: &lockstep_core::TargetId| id.integrator.unwrap_or(lab.plan.settings.integrator);
-        let exact = lab.sessions().iter().filter(|s| s.info.exact && by(&s.id) == self.integrator);
+        let is_own = |s: &&TargetSession| s.id.settings(&lab.plan.settings).integrator == self.integrator;
+        let exact = lab.sessions().iter().filter(|s| s.info.exact).filter(is_own);
         let films = exact.filter_map(|s| {
             lab.folder.film_hash(&FilmHash::new(&key.scene, &s.id.to_string(), key.spp, key.seed, ""))
         });

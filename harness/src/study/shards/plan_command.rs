@@ -66,6 +66,7 @@ fn refuse(args: &StudyArgs) -> Result<(), Failure> {
         ("--together", !args.together.is_empty()),
         ("--diagnose", args.diagnose),
         ("--integrators", !args.integrators.is_empty()),
+        ("--techniques", args.techniques),
         ("--baseline", args.baseline.is_some()),
         ("--save-baseline", args.save_baseline.is_some()),
         ("--targets-file", args.targets_file.is_some()),
