@@ -1,6 +1,7 @@
 //! Scattering models as the nearest surfaces of the core.
 
 use super::object::{Class, Object, shorten};
+use super::plastic::Base;
 use super::surface::{Relief, Surface, grey};
 use super::textures::{Color, Role, Source, Textures};
 use crate::spectrum::{Metal, conductor_reflectance, index_names, index_of, metal, metal_names};
@@ -309,9 +310,8 @@ impl Reader<'_> {
         self.warn(
             "plastic is glTF's metallic-roughness surface, whose diffuse base depends otherwise on direction",
         );
-        // Light that the layer throws back meets the base again: this is the sum over all bounces.
-        let back = inner_reflectance(index);
-        let color = if nonlinear { color.mapped(|c| c * (1.0 - back) / (1.0 - c * back)) } else { color };
+        let base = if rough { Base::rough(roughness * roughness, index) } else { Base::smooth(index) };
+        let color = color.mapped(|c| base.color(c, nonlinear));
         Ok(Surface::new(Material { ior: index, ..Material::principled([0.0; 3], 0.0, roughness) }, color))
     }
 
@@ -528,31 +528,3 @@ const KNOWN: [&str; 17] = [
     "mixturebsdf",
     "null",
 ];
-
-/// The share of diffuse light that a layer of this index reflects back inside: one less what it lets in, over the
-/// index squared (Egan and Hilgeman 1973).
-fn inner_reflectance(index: f32) -> f32 {
-    const STEPS: u32 = 1024;
-    let eta = f64::from(index);
-    let mut outer = 0.0;
-    for step in 0..STEPS {
-        let cos = (f64::from(step) + 0.5) / f64::from(STEPS);
-        let beyond = (1.0 - (1.0 - cos * cos) / (eta * eta)).sqrt();
-        let parallel = (eta * cos - beyond) / (eta * cos + beyond);
-        let perpendicular = (cos - eta * beyond) / (cos + eta * beyond);
-        outer += (parallel * parallel + perpendicular * perpendicular) * cos / f64::from(STEPS);
-    }
-    (1.0 - (1.0 - outer) / (eta * eta)) as f32
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_inner_reflectance_of_plastic_is_that_of_mitsuba_3() {
-        // `fdr_int` of a plastic of this index, as Mitsuba 3.9.1 prints it; its quadrature has fewer points.
-        assert!((inner_reflectance(1.5) - 0.596_811).abs() < 1e-3, "{}", inner_reflectance(1.5));
-        assert!(inner_reflectance(1.0).abs() < 1e-6);
-    }
-}

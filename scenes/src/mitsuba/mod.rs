@@ -9,6 +9,7 @@ mod emitters;
 mod matrix;
 mod mesh;
 mod object;
+mod plastic;
 mod primitives;
 mod sensors;
 mod serialized;
