@@ -9,6 +9,7 @@ use lockstep_core::Rays;
 use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::rng::{RayKey, SampleKey};
 use lockstep_core::math::vec3::{Vec3, max_component};
+use lockstep_core::merging::Merging;
 use lockstep_core::splat::{Technique, quantize};
 use lockstep_transport::integrators::bidirectional::{
     CameraPath, Connection, LightPath, Techniques, Vertex, join, to_camera, to_light,
@@ -67,6 +68,7 @@ pub(crate) struct PairJob<'a, I> {
     pub(crate) pass: PassJob<'a, I>,
     pub(crate) techniques: Techniques,
     pub(crate) film: &'a SplatFilm,
+    pub(crate) merging: Merging,
 }
 
 impl<S: Default> PairRenderer<S> {
@@ -164,13 +166,17 @@ impl<S: Default> PairRenderer<S> {
         for i in 0..active.len() {
             let pair = active[i];
             let Some(path) = &mut light_paths[pair as usize] else { continue };
-            let Some(vertex) = path.arrive(job.pass.scene, bounce, &hits[i]) else { continue };
-            if let Some(connection) = to_camera(&job.pass.camera, path.key, bounce, &vertex) {
+            let Some(vertex) = path.arrive(job.pass.scene, bounce, &hits[i], job.merging.ratios) else {
+                continue;
+            };
+            if let Some(connection) =
+                to_camera(&job.pass.camera, path.key, bounce, &vertex, job.merging.ratios)
+            {
                 let key = RayKey::connection(path.key, connection.technique.index());
                 shadow_rays.push(ShadowRay::new(&connection, key, job.techniques));
             }
             vertices[bounce as usize * pairs + pair as usize] = Some(vertex);
-            if bounce + 1 < settings.bounces && path.extend(settings, bounce, &vertex) {
+            if bounce + 1 < settings.bounces && path.extend(settings, bounce, &vertex, job.merging.ratios) {
                 active[kept] = pair;
                 kept += 1;
             }
@@ -197,19 +203,19 @@ impl<S: Default> PairRenderer<S> {
                 job.film.add(path.key.pixel, quantize(radiance, path.key, technique, &mut tally.invalid));
             }
             let Some(vertex) = vertex else { continue };
-            if let Some(connection) = to_light(scene, path.key, bounce, &vertex) {
+            if let Some(connection) = to_light(scene, path.key, bounce, &vertex, job.merging.ratios) {
                 let key = RayKey::shadow(path.key, bounce);
                 shadow_rays.push(ShadowRay::new(&connection, key, job.techniques));
             }
             for light in 2..=settings.bounces - bounce {
                 let Some(of_light) = &vertices[(light - 2) as usize * pairs + pair as usize] else { break };
                 let technique = Technique { light, camera: bounce + 2 };
-                if let Some(connection) = join(path.key, technique, of_light, &vertex) {
+                if let Some(connection) = join(path.key, technique, of_light, &vertex, job.merging.ratios) {
                     let key = RayKey::connection(path.key, technique.index());
                     shadow_rays.push(ShadowRay::new(&connection, key, job.techniques));
                 }
             }
-            if path.extend(settings, bounce, &vertex) {
+            if path.extend(settings, bounce, &vertex, job.merging.ratios) {
                 active[kept] = pair;
                 kept += 1;
             }

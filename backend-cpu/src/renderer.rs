@@ -12,6 +12,7 @@ use lockstep_bvh::BvhCache;
 use lockstep_core::film::InvalidSamples;
 use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::rng::SampleKey;
+use lockstep_core::merging::Merging;
 use lockstep_core::scene::Scene;
 use lockstep_core::{
     ConfigureReport, Mode, PairStep, PathRequest, PathVertex, Query, StageTimes, TraceRaysReport, stage,
@@ -19,7 +20,7 @@ use lockstep_core::{
 use lockstep_core::{DeviceInfo, Error, Film, LoadReport, PassReport, Renderer, Result, Settings};
 use lockstep_core::{KernelConfig, Order, Rays};
 use lockstep_core::{check_range, nothing_loaded};
-use lockstep_transport::integrators::bidirectional::Techniques;
+use lockstep_transport::integrators::bidirectional::{PairPass, Techniques};
 use lockstep_transport::simd::can_batch;
 use lockstep_transport::{record_pair, record_path};
 use rayon::prelude::*;
@@ -131,7 +132,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
                 .map_init(TileRenderer::default, |renderer, tile| renderer.render(&pass, tile))
                 .reduce(Tally::default, Tally::merge),
             Some((techniques, film)) => {
-                let job = PairJob { pass, techniques: *techniques, film };
+                let job = PairJob { pass, techniques: *techniques, film, merging: Merging::NONE };
                 tiles
                     .par_iter()
                     .map_init(PairRenderer::default, |renderer, tile| renderer.render(&job, &tile.pixels))
@@ -237,14 +238,12 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         };
         PathRequest::check(requests, &self.info.target, settings.width, settings.height)?;
         let camera = scene.camera.frame(settings.width, settings.height);
+        let pass = PairPass { scene, settings, techniques, camera, merging: Merging::NONE };
         let pair = |scratch: &mut [I::Scratch; 2], request: &PathRequest| {
             let key = SampleKey { pixel: request.pixel, sample: request.sample, seed: settings.seed };
             let [closest, any] = scratch;
             let records = record_pair(
-                scene,
-                settings,
-                techniques,
-                &camera,
+                &pass,
                 key,
                 |ray, key| intersector.closest_hit(ray, key, closest),
                 |ray, key| intersector.any_hit(ray, key, any),

@@ -9,10 +9,13 @@ use lockstep_bvh::BvhCache;
 use lockstep_core::film::InvalidSamples;
 use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::rng::{RayKey, SampleKey};
+use lockstep_core::merging::Merging;
 use lockstep_core::scene::Scene;
 use lockstep_core::splat::{Technique, quantize};
 use lockstep_core::{Error, Film, OpenOptions, Result, Settings, check_range, memory};
-use lockstep_transport::integrators::bidirectional::{Connection, PairSink, Techniques, Tracer, trace_pair};
+use lockstep_transport::integrators::bidirectional::{
+    Connection, PairPass, PairSink, Techniques, Tracer, trace_pair,
+};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -65,6 +68,7 @@ pub fn technique_films(
     let sums = || (SplatFilm::new(pixels as usize), SplatFilm::new(pixels as usize));
     let sums: BTreeMap<Technique, _> = all.into_iter().map(|technique| (technique, sums())).collect();
     let camera = scene.camera.frame(settings.width, settings.height);
+    let pass = PairPass { scene, settings, techniques, camera, merging: Merging::NONE };
     let (mut spp, mut invalid) = (0, Invalid::new());
     for sample in samples {
         let sinks = (0..pixels as u32).into_par_iter().fold(
@@ -72,7 +76,7 @@ pub fn technique_films(
             |mut sink, pixel| {
                 sink.key = SampleKey { pixel, sample, seed: settings.seed };
                 let mut tracer = Traced { intersector: &intersector, scratch: Default::default() };
-                trace_pair(scene, settings, techniques, &camera, sink.key, &mut tracer, &mut sink);
+                trace_pair(&pass, sink.key, &mut tracer, &mut sink);
                 sink
             },
         );

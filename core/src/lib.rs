@@ -15,6 +15,7 @@ pub mod geometry;
 mod kernel_source;
 pub mod math;
 pub mod memory;
+pub mod merging;
 mod mode;
 pub mod null;
 pub mod path_record;

@@ -236,6 +236,34 @@ typedef struct {
 #define STRATEGY_LIGHT_ONLY 1u
 #define STRATEGY_BSDF_ONLY 2u
 
+/* Densities of merges over those of connections, from which weights tell which techniques there are. */
+typedef struct {
+    float merge;
+    float connect;
+} MergeRatios;
+
+/* What the merges of a pass need. Zero without merging. */
+typedef struct LS_ALIGN16 {
+    Vec3 origin;
+    float cells_per_unit;
+    float radius2;
+    float reach;
+    float normalization;
+    MergeRatios ratios;
+    u32 bucket_mask;
+    u32 reserved[2];
+} Merging;
+
+/* A vertex of a light sub-path as merges need it. */
+typedef struct LS_ALIGN16 {
+    Vec3 position;
+    u32 bounce;
+    Vec3 from;
+    float vcm;
+    Vec3 throughput;
+    float vm;
+} Photon;
+
 /* Parameters shared by the samples in flight. */
 typedef struct LS_ALIGN16 {
     CameraFrame camera;
@@ -247,6 +275,7 @@ typedef struct LS_ALIGN16 {
     u32 strategy;
     u32 roulette_from;
     u32 first_pixel;
+    Merging merging;
 } Pass;
 
 #define VERTEX_HIT 1u

@@ -39,7 +39,7 @@ LS_FN void store_path_vertex(LS_GLOBAL Packed *vertices, u32 pairs, u32 pair, u3
     store_packed(vertices, first + 3u * pairs, v.from, LS_AS_U32(v.surface.roughness));
     store_packed(vertices, first + 4u * pairs, v.throughput, LS_AS_U32(v.surface.metallic));
     store_packed(vertices, first + 5u * pairs, v.surface.base_color, v.surface.kind);
-    store_packed(vertices, first + 6u * pairs, vec3_new(v.surface.ior, v.surface.transmission, 0.0f),
+    store_packed(vertices, first + 6u * pairs, vec3_new(v.surface.ior, v.surface.transmission, v.partial.vm),
                  v.surface.outside ? 1u : 0u);
 }
 
@@ -68,6 +68,7 @@ LS_FN PathVertex load_path_vertex(LS_GLOBAL const Packed *vertices, u32 pairs, u
     record = vertices[first + 6u * pairs];
     v.surface.ior = record.v.x;
     v.surface.transmission = record.v.y;
+    v.partial.vm = record.v.z;
     v.surface.outside = record.w != 0u;
     return v;
 }
@@ -93,10 +94,10 @@ LS_KERNEL void LS_STAGE ls_light_paths(LS_SCENE_PARAMETERS, Pass pass, LS_GLOBAL
             if (intersect_hit_is_some(hit)) {
                 tally_count(counters, bounce, HITS, tally);
             }
-            PathVertex vertex = light_path_light_path_arrive(scene, path, bounce, hit);
+            PathVertex vertex = light_path_light_path_arrive(scene, path, bounce, hit, pass.merging.ratios);
             if (vertex.wanted) {
                 /* Connect to the camera */
-                PairConnection lens = connections_to_camera(pass.camera, key, bounce, vertex);
+                PairConnection lens = connections_to_camera(pass.camera, key, bounce, vertex, pass.merging.ratios);
                 if (lens.wanted) {
                     tally_count(counters, bounce, SHADOW_RAYS, tally);
                     if (!bvh_any_hit(scene, lens.ray, rng_ray_key_connection(key, lens.technique))) {
@@ -156,12 +157,12 @@ LS_KERNEL void LS_STAGE ls_camera_paths(LS_SCENE_PARAMETERS, Pass pass,
                     PairConnection join;
                     RayKey ray_key;
                     if (light == 1u) {
-                        join = connections_to_light(scene, key, bounce, arrival.vertex);
+                        join = connections_to_light(scene, key, bounce, arrival.vertex, pass.merging.ratios);
                         ray_key = rng_ray_key_shadow(key, bounce);
                     } else {
                         PathVertex other = load_path_vertex(light_vertices, count, i, light - 2u);
                         u32 technique = splat_technique_index(light, bounce + 2u);
-                        join = connections_join(key, technique, other, arrival.vertex);
+                        join = connections_join(key, technique, other, arrival.vertex, pass.merging.ratios);
                         ray_key = rng_ray_key_connection(key, technique);
                     }
                     if (join.wanted) {

@@ -77,10 +77,10 @@ LS_FN void record_pair_light_path(SceneRef scene, Pass pass, SampleKey key, Pair
         continues = false;
         Hit hit = bvh_closest_hit(scene, path.ray, rng_ray_key_light_extension(key, bounce));
         record_pair_ray(pair, PAIR_OF_LIGHT, bounce, path.ray, hit);
-        PathVertex vertex = light_path_light_path_arrive(scene, path, bounce, hit);
+        PathVertex vertex = light_path_light_path_arrive(scene, path, bounce, hit, pass.merging.ratios);
         if (vertex.wanted) {
             record_pair_vertex(pair, PAIR_OF_LIGHT, bounce, vertex);
-            PairConnection lens = connections_to_camera(pass.camera, key, bounce, vertex);
+            PairConnection lens = connections_to_camera(pass.camera, key, bounce, vertex, pass.merging.ratios);
             if (lens.wanted) {
                 bool reached = !bvh_any_hit(scene, lens.ray, rng_ray_key_connection(key, lens.technique));
                 record_pair_contribution(pair, bounce + 2u, 1u, lens, reached);
@@ -128,13 +128,13 @@ LS_FN void record_pair_connections(SceneRef scene, Pass pass, SampleKey key, u32
         PairConnection join = vertex_no_connection();
         RayKey ray_key = rng_ray_key_shadow(key, bounce);
         if (light == 1u) {
-            join = connections_to_light(scene, key, bounce, vertex);
+            join = connections_to_light(scene, key, bounce, vertex, pass.merging.ratios);
         } else {
             PathVertex other = record_pair_light_vertex(pair, light - 2u);
             u32 technique = splat_technique_index(light, bounce + 2u);
             continues = other.wanted;
             if (continues) {
-                join = connections_join(key, technique, other, vertex);
+                join = connections_join(key, technique, other, vertex, pass.merging.ratios);
                 ray_key = rng_ray_key_connection(key, technique);
             }
         }

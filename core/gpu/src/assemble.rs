@@ -109,11 +109,12 @@ const RECORD_PATHS: [Header; 1] = [header!("record_paths.h")];
 const RECORD_PAIRS: [Header; 1] = [header!("record_pairs.h")];
 
 /// Functions of integrators that also trace paths from lights.
-pub(crate) const BIDIRECTIONAL: [Header; 11] = [
+pub(crate) const BIDIRECTIONAL: [Header; 13] = [
     header!("bsdf/bidirectional.h"),
     header!("scene/camera_importance.h"),
     header!("scene/emission.h"),
     header!("scene/splat.h"),
+    header!("scene/merging.h"),
     header!("integrators/direct_light.h"),
     header!("integrators/bidirectional/techniques.h"),
     header!("integrators/bidirectional/weights.h"),
@@ -121,6 +122,7 @@ pub(crate) const BIDIRECTIONAL: [Header; 11] = [
     header!("integrators/bidirectional/light_path.h"),
     header!("integrators/bidirectional/camera_path.h"),
     header!("integrators/bidirectional/connections.h"),
+    header!("integrators/bidirectional/photon.h"),
 ];
 
 /// The canary of exact mode, with the functions that it needs.

@@ -2,6 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 use lockstep_core::math::vec3::Vec3;
+use lockstep_core::merging::Merging;
 use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::scene::{BoundingSphere, Environment, NONE, SceneData};
 use lockstep_core::{BounceCounts, Settings};
@@ -40,6 +41,8 @@ pub struct Pass {
     /// Position of the first pixel in flight. A film that does not fit the path state is rendered in ranges
     /// of pixels.
     pub first_pixel: u32,
+    /// The merges of the pass.
+    pub merging: Merging,
 }
 
 impl Pass {
@@ -55,6 +58,7 @@ impl Pass {
             strategy: settings.strategy as u32,
             roulette_from: settings.roulette_from.unwrap_or(NONE),
             first_pixel: 0,
+            merging: Merging::NONE,
         }
     }
 }

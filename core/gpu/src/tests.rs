@@ -180,6 +180,8 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
             "/light_path.h",
             "/camera_path.h",
             "/connections.h",
+            "/photon.h",
+            "/merging.h",
             "/pairs.h",
             "/ray_counts.h",
             "/bvh8.h",

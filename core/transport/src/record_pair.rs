@@ -1,23 +1,17 @@
 //! Records every step of one sample's pair of sub-paths. The counterpart is `kernels/record_pairs.h`.
 
-use crate::integrators::bidirectional::{Connection, PairSink, Techniques, Tracer, Vertex, trace_pair};
+use crate::integrators::bidirectional::{Connection, PairPass, PairSink, Tracer, Vertex, trace_pair};
 use bytemuck::Zeroable;
-use lockstep_core::Settings;
 use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::rng::{RayKey, SampleKey};
 use lockstep_core::path_record::PairRecord;
-use lockstep_core::scene::SceneData;
-use lockstep_core::scene::camera::CameraFrame;
 use std::cell::RefCell;
 
 /// Records the pair of sub-paths of a sample, traced by the functions that renders run.
 ///
 /// `closest_hit` and `any_hit` are the target's intersector.
 pub fn record_pair(
-    scene: &SceneData,
-    settings: &Settings,
-    techniques: Techniques,
-    camera: &CameraFrame,
+    pass: &PairPass<'_>,
     key: SampleKey,
     closest_hit: impl FnMut(&Ray, RayKey) -> Hit,
     any_hit: impl FnMut(&Ray, RayKey) -> bool,
@@ -25,7 +19,7 @@ pub fn record_pair(
     let steps = RefCell::new(Vec::new());
     let mut tracer = RecordedRays { steps: &steps, key, bounces: [0; 2], closest_hit, any_hit };
     let mut sink = RecordedSteps { steps: &steps, vertices: [0; 2] };
-    trace_pair(scene, settings, techniques, camera, key, &mut tracer, &mut sink);
+    trace_pair(pass, key, &mut tracer, &mut sink);
     steps.into_inner()
 }
 

@@ -16,6 +16,18 @@ pub(super) struct Densities {
     /// Density per solid angle of the camera ray's direction.
     pub(super) importance: f64,
     pub(super) light_paths: f64,
+    /// Whether sub-paths are connected, to each other, lights and lens.
+    pub(super) connects: bool,
+    /// Area of the circle of merges times the number of light sub-paths; zero where there are no merges.
+    pub(super) merge_area: f64,
+}
+
+/// The weights of all techniques of a path, zero for those that cannot find it.
+pub(super) struct Weights {
+    /// Of techniques with 0, 1, ... light vertices.
+    pub(super) connections: Vec<f64>,
+    /// Of the merge at every surface.
+    pub(super) merges: Vec<f64>,
 }
 
 /// One surface of a path.
@@ -36,9 +48,9 @@ pub(super) struct SurfaceDensities {
 }
 
 impl Densities {
-    /// Logarithms of the densities of techniques with 0, 1, ... light vertices, less those that all share;
-    /// `None` for techniques that cannot find the path. The measure at the light is solid angle at the first
-    /// surface, elsewhere area.
+    /// Logarithms of the densities of techniques with 0, 1, ... light vertices and then of the merge at every
+    /// surface, less those that all share; `None` for techniques that cannot find the path. The measure at the
+    /// light is solid angle at the first surface, elsewhere area.
     fn of_techniques(&self) -> Vec<Option<f64>> {
         let n = self.surfaces.len();
         // Deltas of a specular surface cancel: both directions count as one.
@@ -80,15 +92,24 @@ impl Densities {
             let density = product(&from_light, 0..i) + product(&from_camera, i..n) + many;
             all.push(possible.then_some(density));
         }
+        if !self.connects {
+            all.fill(None);
+        }
+        // Both sub-paths sample the surface of a merge, independently, and any light sub-path may
+        for i in 0..n {
+            let density = product(&from_light, 0..i + 1) + product(&from_camera, i..n) + self.merge_area.ln();
+            all.push((is_rough(i) && self.merge_area > 0.0).then_some(density));
+        }
         all
     }
 
-    /// The weights of techniques with 0, 1, ... light vertices; zero for those that cannot find the path.
-    pub(super) fn weights(&self) -> Vec<f64> {
+    pub(super) fn weights(&self) -> Weights {
         let densities = self.of_techniques();
         let largest = densities.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
         let relative = |density: &Option<f64>| density.map_or(0.0, |d| (d - largest).exp());
         let sum: f64 = densities.iter().map(relative).sum();
-        densities.iter().map(|density| relative(density) / sum).collect()
+        let mut connections: Vec<f64> = densities.iter().map(|density| relative(density) / sum).collect();
+        let merges = connections.split_off(self.surfaces.len() + 2);
+        Weights { connections, merges }
     }
 }

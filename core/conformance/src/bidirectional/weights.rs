@@ -1,20 +1,21 @@
 //! The recursive weights against brute force, over paths of the suite's scenes.
 
-use super::brute_force::{Densities, SurfaceDensities};
+use super::brute_force::{Densities, SurfaceDensities, Weights};
 use crate::{scenes, tolerances};
 use lockstep_bvh::{BuildSettings, Bvh2, Scratch};
 use lockstep_core::Settings;
 use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::rng::{RayKey, SampleKey};
 use lockstep_core::math::vec3::{Vec3, dot};
+use lockstep_core::merging::{MergeRadius, MergeRatios, Merging};
 use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::scene::{LightKind, Scene};
 use lockstep_core::splat::Technique;
 use lockstep_transport::integrators::bidirectional::weights::{
-    PartialWeights, connect, connect_to_camera, hit_light, sample_light,
+    PartialWeights, connect, connect_to_camera, hit_light, merge, sample_light,
 };
 use lockstep_transport::integrators::bidirectional::{
-    Connection, LightPath, PairSink, Techniques, Tracer, Vertex, direction_between, trace_pair,
+    Connection, LightPath, PairPass, PairSink, Techniques, Tracer, Vertex, direction_between, trace_pair,
 };
 use lockstep_transport::{camera_importance, lights};
 
@@ -59,16 +60,17 @@ impl PairSink for Recorded {
 
 const SETTINGS: Settings = Settings { width: 24, height: 18, bounces: 6, ..Settings::DEFAULT };
 
-/// Records the pairs of every pixel of a scene.
-fn pairs(scene: &Scene, samples: u32) -> Vec<(SampleKey, Recorded)> {
+/// Records the pairs of every pixel of a scene, their weights for these merges.
+fn pairs(scene: &Scene, merging: Merging, samples: u32) -> Vec<(SampleKey, Recorded)> {
     let bvh = Bvh2::build(scene, &BuildSettings::default());
     let camera = scene.camera.frame(SETTINGS.width, SETTINGS.height);
+    let pass = PairPass { scene, settings: &SETTINGS, techniques: Techniques::All, camera, merging };
     let mut tracer = Traced { scene, bvh: &bvh, scratch: Scratch::default() };
     let pixels = 0..SETTINGS.width * SETTINGS.height;
     let keys = pixels.flat_map(|pixel| (0..samples).map(move |sample| SampleKey { pixel, sample, seed: 11 }));
     keys.map(|key| {
         let mut recorded = Recorded::default();
-        trace_pair(scene, &SETTINGS, Techniques::All, &camera, key, &mut tracer, &mut recorded);
+        trace_pair(&pass, key, &mut tracer, &mut recorded);
         (key, recorded)
     })
     .collect()
@@ -81,6 +83,7 @@ fn densities(
     key: SampleKey,
     pair: &Recorded,
     technique: Technique,
+    ratios: MergeRatios,
 ) -> Option<Densities> {
     let start = LightPath::start(scene, key)?;
     let light = &pair.light[..technique.light as usize - 1];
@@ -121,6 +124,8 @@ fn densities(
         can_be_hit,
         importance: f64::from(camera_importance::direction_pdf(camera, -to_lens)),
         light_paths: f64::from(camera_importance::pixels(camera)),
+        connects: ratios.merge == 0.0 || ratios.connect > 0.0,
+        merge_area: f64::from(ratios.merge),
     })
 }
 
@@ -143,7 +148,7 @@ fn direct(scene: &Scene, start: &LightPath, p: Vec3, distance2: f32) -> (f32, bo
 }
 
 /// The weights of all techniques of a path by the recursion, in single precision.
-fn recursive(path: &Densities) -> Vec<f64> {
+fn recursive(path: &Densities, ratios: MergeRatios) -> Weights {
     let n = path.surfaces.len();
     let f = |v: f64| v as f32;
     let (direct_pdf, emission_pdf, cosine_at_light) =
@@ -155,6 +160,7 @@ fn recursive(path: &Densities) -> Vec<f64> {
         cosine_at_light,
         f(path.surfaces[0].cosine_to_light),
         !path.can_be_hit,
+        ratios,
     )];
     for i in 1..n {
         let (before, here) = (&path.surfaces[i - 1], &path.surfaces[i]);
@@ -165,6 +171,7 @@ fn recursive(path: &Densities) -> Vec<f64> {
                 f(before.cosine_to_camera),
                 f(before.pdf_to_camera),
                 f(before.pdf_to_light),
+                ratios,
             )
         };
         from_light.push(on_ray.arrive(f(here.distance2_to_light), f(here.cosine_to_light)));
@@ -177,11 +184,22 @@ fn recursive(path: &Densities) -> Vec<f64> {
         on_ray = if here.specular {
             arrived.scatter_specular(f(here.cosine_to_light))
         } else {
-            arrived.scatter(f(here.cosine_to_light), f(here.pdf_to_light), f(here.pdf_to_camera))
+            arrived.scatter(f(here.cosine_to_light), f(here.pdf_to_light), f(here.pdf_to_camera), ratios)
         };
     }
-    // Every technique
+    // Merges
+    let merges = (0..n).map(|i| {
+        let here = &path.surfaces[i];
+        let (pdf, reverse) = (f(here.pdf_to_light), f(here.pdf_to_camera));
+        let is_possible = ratios.merge > 0.0 && !here.specular;
+        if is_possible { merge(from_light[i], from_camera[i], pdf, reverse, ratios) } else { 0.0 }
+    });
+    let merges = merges.map(f64::from).collect();
     let mut weights = vec![0.0; n + 2];
+    if !path.connects {
+        return Weights { connections: vec![0.0; n + 2], merges };
+    }
+    // Connections
     if path.can_be_hit {
         weights[0] = hit_light(on_ray, direct_pdf, emission_pdf, cosine_at_light);
     }
@@ -190,7 +208,7 @@ fn recursive(path: &Densities) -> Vec<f64> {
         let pdf = if path.can_be_hit { f(first.pdf_to_light) } else { 0.0 };
         let ratio = f(path.emission_pdf / (path.direct_pdf * path.cosine_at_light));
         let (reverse, cosine) = (f(first.pdf_to_camera), f(first.cosine_to_light));
-        weights[1] = sample_light(from_camera[0], pdf, reverse, direct_pdf, ratio, cosine);
+        weights[1] = sample_light(from_camera[0], pdf, reverse, direct_pdf, ratio, cosine, ratios);
     }
     for i in 1..n {
         let (light, camera) = (&path.surfaces[i - 1], &path.surfaces[i]);
@@ -199,6 +217,7 @@ fn recursive(path: &Densities) -> Vec<f64> {
                 (from_light[i - 1], f(light.pdf_to_camera), f(light.pdf_to_light), f(light.cosine_to_camera)),
                 (from_camera[i], f(camera.pdf_to_light), f(camera.pdf_to_camera), f(camera.cosine_to_light)),
                 f(camera.distance2_to_light),
+                ratios,
             );
         }
     }
@@ -211,9 +230,10 @@ fn recursive(path: &Densities) -> Vec<f64> {
             f(last.cosine_to_camera),
             f(last.distance2_to_camera),
             f(path.light_paths),
+            ratios,
         );
     }
-    weights.into_iter().map(f64::from).collect()
+    Weights { connections: weights.into_iter().map(f64::from).collect(), merges }
 }
 
 fn all_scenes() -> Vec<Scene> {
@@ -222,16 +242,42 @@ fn all_scenes() -> Vec<Scene> {
     all
 }
 
+/// The techniques of a test: with connections, with merges, or with both.
+fn merges_of(scene: &Scene, connects: bool, merges: bool) -> Merging {
+    let merging = Merging::of_pass(scene, MergeRadius::DEFAULT, SETTINGS.width * SETTINGS.height, 3);
+    match (connects, merges) {
+        (true, true) => merging,
+        (false, true) => merging.without_connections(),
+        _ => Merging::NONE,
+    }
+}
+
 #[test]
-fn weights_of_all_techniques_sum_to_one_and_are_those_of_brute_force() {
+fn weights_of_all_connections_sum_to_one_and_are_those_of_brute_force() {
+    compare_weights(true, false);
+}
+
+#[test]
+fn weights_of_all_connections_and_merges_sum_to_one_and_are_those_of_brute_force() {
+    compare_weights(true, true);
+}
+
+#[test]
+fn weights_of_all_merges_sum_to_one_and_are_those_of_brute_force() {
+    compare_weights(false, true);
+}
+
+fn compare_weights(connects: bool, merges: bool) {
     let (mut paths, mut off, mut largest) = (0, 0, 0.0f64);
     for scene in all_scenes() {
         let camera = scene.camera.frame(SETTINGS.width, SETTINGS.height);
-        for (key, pair) in pairs(&scene, 96) {
+        let merging = merges_of(&scene, connects, merges);
+        for (key, pair) in pairs(&scene, merging, 96) {
             for connection in
                 pair.connections.iter().filter(|c| c.technique.light >= 2 && c.technique.camera >= 2)
             {
-                let Some(path) = densities(&scene, &camera, key, &pair, connection.technique) else {
+                let technique = connection.technique;
+                let Some(path) = densities(&scene, &camera, key, &pair, technique, merging.ratios) else {
                     continue;
                 };
                 // A path that some technique could not sample is no path of all
@@ -242,24 +288,21 @@ fn weights_of_all_techniques_sum_to_one_and_are_those_of_brute_force() {
                 {
                     continue;
                 }
-                let (brute, recursive) = (path.weights(), recursive(&path));
-                let sum: f64 = recursive.iter().sum();
+                let (brute, recursive) = (path.weights(), recursive(&path, merging.ratios));
+                let all = |w: &Weights| [&w.connections[..], &w.merges[..]].concat();
+                let sum: f64 = all(&recursive).iter().sum();
                 assert!((sum - 1.0).abs() < tolerances::WEIGHTS, "{}: weights sum to {sum}", scene.name);
-                for (a, b) in brute.iter().zip(&recursive) {
-                    assert!(
-                        (a - b).abs() < tolerances::WEIGHTS,
-                        "{}: {brute:?} and {recursive:?}",
-                        scene.name
-                    );
+                for (a, b) in all(&brute).iter().zip(&all(&recursive)) {
+                    assert!((a - b).abs() < tolerances::WEIGHTS, "{}: {a} and {b}", scene.name);
                 }
                 largest = largest.max((sum - 1.0).abs());
                 paths += 1;
                 // The weight that the integrator gave the connection, whose densities are of sampled directions
                 let own = f64::from(connection.weight);
-                let expected = brute[connection.technique.light as usize];
+                let expected = brute.connections[technique.light as usize];
                 let smooth =
                     path.surfaces.iter().any(|s| s.specular || s.pdf_to_camera.max(s.pdf_to_light) > 100.0);
-                let is_off = (own - expected).abs() > tolerances::WEIGHTS_AS_TRACED;
+                let is_off = connects && (own - expected).abs() > tolerances::WEIGHTS_AS_TRACED;
                 off += usize::from(!smooth && is_off);
             }
         }

@@ -38,6 +38,8 @@ const FLOATS: &[(&str, f32)] = &[
     ("UNITS_PER_RADIANCE", UNITS_PER_RADIANCE),
     ("MAX_SAMPLE_RADIANCE", MAX_SAMPLE_RADIANCE),
     ("MAX_SPLAT_RADIANCE", lockstep_core::splat::MAX_SPLAT_RADIANCE),
+    ("MERGE_UNITS_PER_RADIANCE", lockstep_core::splat::MERGE_UNITS_PER_RADIANCE),
+    ("MERGE_MAX_CELL", lockstep_core::merging::MAX_CELL),
 ];
 
 const INTEGERS: &[(&str, u32)] = &[
@@ -86,6 +88,9 @@ const INTEGERS: &[(&str, u32)] = &[
     ("BLOCK_SHADOW_ALPHA", Block::ShadowAlpha as u32),
     ("BLOCK_ENVIRONMENT", Block::Environment as u32),
     ("SPLAT_STRIDE", lockstep_core::splat::STRIDE),
+    ("SPLAT_MERGED", lockstep_core::splat::MERGED),
+    ("MERGE_MAX_SUM_BITS", lockstep_core::splat::MAX_MERGE_SUM_BITS),
+    ("MERGE_EXTRA_BITS", lockstep_core::splat::MERGE_EXTRA_BITS),
     ("BLOCK_FILM", Block::Film as u32),
     ("BLOCK_EMISSION_POSITION", Block::EmissionPosition as u32),
     ("BLOCK_EMISSION_DIRECTION", Block::EmissionDirection as u32),

@@ -5,6 +5,7 @@ use lockstep_bvh::{Block8, LeafPrimitive, Node, Node8};
 use lockstep_core::error::Result;
 use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::vec3::Vec3;
+use lockstep_core::merging::{MergeRatios, Merging};
 use lockstep_core::path_record::{PairRecord, VertexRecord};
 use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::scene::{
@@ -13,6 +14,7 @@ use lockstep_core::scene::{
 };
 use lockstep_gpu::probe::ProbeDevice;
 use lockstep_gpu::{BounceCounters, Packed, Pass, SceneConstants};
+use lockstep_transport::integrators::bidirectional::Photon;
 use std::mem::offset_of;
 
 macro_rules! layouts {
@@ -59,8 +61,11 @@ layouts! {
     Block8 { points, primitives, all, alpha, spheres, presplit, boxes, reserved }
     Ray { origin, t_min, direction, t_max }
     Hit { t, u, v, instance, primitive }
+    MergeRatios { merge, connect }
+    Merging { origin, cells_per_unit, radius2, reach, normalization, ratios, bucket_mask, reserved }
+    Photon { position, bounce, from, vcm, throughput, vm }
     Pass {
-        camera, pixels, samples, first_sample, seed, bounces, strategy, roulette_from, first_pixel
+        camera, pixels, samples, first_sample, seed, bounces, strategy, roulette_from, first_pixel, merging
     }
     BoundingSphere { center, radius }
     SceneConstants { environment, bounds, light_count, environment_cells, root, reserved }

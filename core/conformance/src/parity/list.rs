@@ -7,9 +7,10 @@ use lockstep_bvh::{LeafPrimitive, Scratch};
 use lockstep_core::film::{self, InvalidSamples, quantize};
 use lockstep_core::geometry::{self, ClipBox, Hit, Ray, Shear, Slabs};
 use lockstep_core::math;
-use lockstep_core::math::rng::{self, Block, RayKey};
+use lockstep_core::math::rng::{self, Block, RayKey, SampleKey};
 use lockstep_core::math::sampling;
 use lockstep_core::math::vec3::{self, Vec3};
+use lockstep_core::merging::{MergeRatios, Merging};
 use lockstep_core::scene::{
     Affine, NONE, SPHERE_BIT, Texture, Vertex, transform_normal, transform_point, transform_vector,
 };
@@ -19,7 +20,7 @@ use lockstep_core::{Settings, Strategy};
 use lockstep_transport::bsdf::{self, Surface};
 use lockstep_transport::integrators::bidirectional::weights::PartialWeights;
 use lockstep_transport::integrators::bidirectional::{
-    self, CameraPath, Connection as PairConnection, LightPath, Vertex as PathVertex,
+    self, CameraPath, Connection as PairConnection, LightPath, Photon, Vertex as PathVertex,
 };
 use lockstep_transport::integrators::{Connection, PathState, ao, path};
 use lockstep_transport::{camera_importance, emission, lights};
@@ -602,23 +603,26 @@ pub(super) const PROBES: &[ParityCase] = &[
     ),
     scene!(
         "light_path",
-        camera_and::<6, 14>([Below(1 << 24), Word, Word, Below(3), Range(0.0, 4.0), Range(0.0, 4.0)]),
-        "ufffffffffffffffffufffffffuuffffufffffffffff",
+        camera_and::<9, 17>([Below(1 << 24), Word, Word, Below(3), PART, PART, PART, PART, PART]),
+        "uffffffffffffffffffufffffffuuffffuffffffffffff",
         light_path
     ),
     scene!(
         "camera_path",
-        camera_and::<8, 16>([
+        camera_and::<11, 19>([
             Below(1 << 24),
             Word,
             Word,
             Point,
             Unit3,
             Below(3),
-            Range(0.0, 4.0),
-            Range(0.0, 4.0)
+            PART,
+            PART,
+            PART,
+            PART,
+            PART
         ]),
-        "ufffffffffffffffffufffffffuuffffufffffffffffffff",
+        "uffffffffffffffffffufffffffuuffffuffffffffffffffffu",
         camera_path
     ),
     value!("camera_path_start", camera_and::<3, 11>([Below(1 << 24), Word, Word]), "ff", |x, out| {
@@ -628,21 +632,56 @@ pub(super) const PROBES: &[ParityCase] = &[
     }),
     scene!(
         "connections_join",
-        [
-            Point,
-            Unit3,
-            Point,
-            Unit3,
-            Word,
-            Word,
-            Word,
-            Range(0.0, 4.0),
-            Range(0.0, 4.0),
-            Range(0.0, 4.0),
-            Range(0.0, 4.0)
-        ],
+        [Point, Unit3, Point, Unit3, Word, Word, Word, PART, PART, PART, PART, PART, PART],
         "ufffffffuuffff",
         connections_join
+    ),
+    value!("merging_grid", merging_and::<2, 10>([Point, Point]), "uuuuuuuuu", |x, out| {
+        let merging = merging_of(x);
+        let [first, last] = merging.cells_around(x.v(10));
+        first.into_iter().chain(last).for_each(|at| out.u(at));
+        out.u(merging.bucket(first));
+        out.u(merging.bucket(merging.cell(x.v(13))));
+        out.b(merging.contains(x.v(10), x.v(13)));
+    }),
+    value!(
+        "splat_merge_sum",
+        [Bits, Bits, Bits, Range(0.0, 3.0), Range(0.0, 3.0), Range(0.0, 2e6), Word, Word, Word, Below(258)],
+        "uuuuuuuuu",
+        |x, out| {
+            let mut invalid = InvalidSamples::default();
+            let mut sum = splat::MergeSum::default();
+            [0, 0, 3, 0].into_iter().for_each(|i| sum.add(x.v(i), &mut invalid));
+            let technique = Technique { light: splat::MERGED, camera: x.u(9) };
+            for channel in sum.film_units(x.key(6), technique, &mut invalid) {
+                out.u(channel as u32);
+                out.u((channel >> 32) as u32);
+            }
+            [invalid.non_finite, invalid.negative, invalid.clamped]
+                .into_iter()
+                .for_each(|count| out.u(count as u32));
+        }
+    ),
+    scene!(
+        "photon_merge",
+        merging_and::<14, 22>([
+            Point,
+            Unit3,
+            Point,
+            Unit3,
+            Word,
+            Word,
+            Word,
+            PART,
+            PART,
+            PART,
+            PART,
+            PART,
+            PART,
+            Below(3)
+        ]),
+        "fffffffffffuuffff",
+        photon_merge
     ),
     value!("film_tiled", [Word, Below(300), Below(300)], "u", |x, out| {
         let (width, height) = (x.u(1) + 1, x.u(2) + 1);
@@ -659,6 +698,37 @@ pub(super) const PROBES: &[ParityCase] = &[
             .for_each(|count| out.u(count as u32));
     }),
 ];
+
+/// A part of weights, or a ratio.
+const PART: Domain = Range(0.0, 4.0);
+
+/// The constants of a pass's merges, as [`merging_of`] reads them.
+const MERGING: [Domain; 8] =
+    [Point, Range(0.01, 100.0), Range(0.0, 100.0), Range(0.0, 10.0), Range(0.0, 100.0), PART, PART, Word];
+
+fn merging_of(x: In<'_>) -> Merging {
+    Merging {
+        origin: x.v(0),
+        cells_per_unit: x.f(3),
+        radius2: x.f(4),
+        reach: x.f(5),
+        normalization: x.f(6),
+        ratios: MergeRatios { merge: x.f(7), connect: x.f(8) },
+        bucket_mask: x.u(9),
+        reserved: [0; 2],
+    }
+}
+
+/// [`MERGING`] and more.
+const fn merging_and<const N: usize, const M: usize>(more: [Domain; N]) -> [Domain; M] {
+    let mut all = [Word; M];
+    let mut i = 0;
+    while i < M {
+        all[i] = if i < MERGING.len() { MERGING[i] } else { more[i - MERGING.len()] };
+        i += 1;
+    }
+    all
+}
 
 /// A camera, as [`In::camera`] reads it.
 const CAMERA: [Domain; 8] = [Point, LENS, Point, Range(0.1, 9.0), Point, SIDE, Unit3, SIDE];
@@ -682,6 +752,7 @@ fn sub_path(out: &mut Out<'_>, wanted: bool, ray: Ray, throughput: Vec3, partial
     out.v(throughput);
     out.f(partial.vcm);
     out.f(partial.vc);
+    out.f(partial.vm);
 }
 
 /// As `store_probed_vertex`.
@@ -696,6 +767,7 @@ fn path_vertex(out: &mut Out<'_>, vertex: Option<&PathVertex>) {
     out.v(of(|v| v.surface.base_color));
     out.f(vertex.map_or(0.0, |v| v.partial.vcm));
     out.f(vertex.map_or(0.0, |v| v.partial.vc));
+    out.f(vertex.map_or(0.0, |v| v.partial.vm));
 }
 
 /// As `store_probed_connection`.
@@ -718,19 +790,20 @@ fn with_roulette(x: In<'_>) -> Settings {
 
 fn light_path(fixture: &Fixture, x: In<'_>, out: &mut Out<'_>) {
     let (scene, key, bounce) = (&fixture.scene, x.key(16), x.u(19));
-    let partial = PartialWeights { vcm: x.f(20), vc: x.f(21) };
+    let partial = PartialWeights { vcm: x.f(20), vc: x.f(21), vm: x.f(22) };
+    let ratios = MergeRatios { merge: x.f(23), connect: x.f(24) };
     let (mut vertex, mut lens, mut continues) = (None, None, false);
     let none = Ray { origin: Vec3::ZERO, t_min: 0.0, direction: Vec3::ZERO, t_max: 0.0 };
-    let nothing = (none, Vec3::ZERO, PartialWeights { vcm: 0.0, vc: 0.0 });
+    let nothing = (none, Vec3::ZERO, PartialWeights { vcm: 0.0, vc: 0.0, vm: 0.0 });
     let mut end = nothing;
     if let Some(mut path) = LightPath::start(scene, key) {
         path.partial = partial;
         let ray_key = RayKey::light_extension(key, bounce);
         let hit = fixture.bvh.closest_hit(scene, &path.ray, ray_key, &mut Scratch::default());
-        vertex = path.arrive(scene, bounce, &hit);
+        vertex = path.arrive(scene, bounce, &hit, ratios);
         if let Some(vertex) = &vertex {
-            lens = bidirectional::to_camera(&x.camera(), key, bounce, vertex);
-            continues = path.extend(&with_roulette(x), bounce, vertex);
+            lens = bidirectional::to_camera(&x.camera(), key, bounce, vertex, ratios);
+            continues = path.extend(&with_roulette(x), bounce, vertex, ratios);
         }
         end = (path.ray, path.throughput, path.partial);
     }
@@ -743,55 +816,88 @@ fn camera_path(fixture: &Fixture, x: In<'_>, out: &mut Out<'_>) {
     let (scene, key, bounce) = (&fixture.scene, x.key(16), x.u(25));
     let mut path = CameraPath::start(&x.camera(), key);
     path.ray = Ray { origin: x.v(19), t_min: 0.0, direction: x.v(22), t_max: geometry::FAR };
-    path.partial = PartialWeights { vcm: x.f(26), vc: x.f(27) };
+    path.partial = PartialWeights { vcm: x.f(26), vc: x.f(27), vm: x.f(28) };
+    let ratios = MergeRatios { merge: x.f(29), connect: x.f(30) };
     let ray_key = RayKey::extension(key, bounce);
     let hit = fixture.bvh.closest_hit(scene, &path.ray, ray_key, &mut Scratch::default());
     let (emitted, vertex) = path.arrive(scene, bounce, x.u(17) & 7 == 0, &hit);
     let (mut light, mut continues) = (None, false);
     if let Some(vertex) = &vertex {
-        light = bidirectional::to_light(scene, key, bounce, vertex);
-        continues = path.extend(&with_roulette(x), bounce, vertex);
+        light = bidirectional::to_light(scene, key, bounce, vertex, ratios);
+        continues = path.extend(&with_roulette(x), bounce, vertex, ratios);
     }
     path_vertex(out, vertex.as_ref());
     pair_connection(out, light);
     sub_path(out, continues, path.ray, path.throughput, path.partial);
     out.v(emitted.value);
     out.f(emitted.weight);
+    out.b(path.specular);
 }
 
 fn connections_join(fixture: &Fixture, x: In<'_>, out: &mut Out<'_>) {
     let (scene, key) = (&fixture.scene, x.key(12));
+    let ratios = MergeRatios { merge: x.f(19), connect: x.f(20) };
+    let of_light = PartialWeights { vcm: x.f(15), vc: x.f(16), vm: 0.0 };
+    let of_camera = PartialWeights { vcm: x.f(17), vc: x.f(18), vm: 0.0 };
+    let (light, camera) = two_vertices(fixture, x, 0, key, [of_light, of_camera], ratios);
+    let technique = Technique { light: 3, camera: 3 };
+    let join = light.zip(camera).and_then(|(light, camera)| {
+        let join = bidirectional::join(key, technique, &light, &camera, ratios)?;
+        let ray_key = RayKey::connection(key, technique.index());
+        (!fixture.bvh.any_hit(scene, &join.ray, ray_key, &mut Scratch::default())).then_some(join)
+    });
+    pair_connection(out, join);
+}
+
+fn photon_merge(fixture: &Fixture, x: In<'_>, out: &mut Out<'_>) {
+    let merging = merging_of(x);
+    let partial = |i: usize| PartialWeights { vcm: x.f(i), vc: x.f(i + 1), vm: x.f(i + 2) };
+    let (light, camera) = two_vertices(fixture, x, 10, x.key(22), [partial(25), partial(28)], merging.ratios);
+    let pair = light.zip(camera).filter(|(_, camera)| !camera.is_specular());
+    let found = pair.and_then(|(light, camera)| Some((Photon::new(&light, x.u(31))?, camera)));
+    let photon = found.map(|(photon, _)| photon).unwrap_or_default();
+    let merge = found.and_then(|(photon, camera)| photon.merge(&camera, &merging));
+    [photon.position, photon.from, photon.throughput].into_iter().for_each(|v| out.v(v));
+    out.f(photon.vcm);
+    out.f(photon.vm);
+    out.b(photon.is_within(1, 2));
+    out.b(merge.is_some());
+    out.v(merge.map_or(Vec3::ZERO, |merge| merge.value));
+    out.f(merge.map_or(0.0, |merge| merge.weight));
+}
+
+/// The vertices at the hits of a ray of a light sub-path and of one of a camera sub-path; the rays are 12 words
+/// from `at` on.
+fn two_vertices(
+    fixture: &Fixture,
+    x: In<'_>,
+    at: usize,
+    key: SampleKey,
+    [of_light, of_camera]: [PartialWeights; 2],
+    ratios: MergeRatios,
+) -> (Option<PathVertex>, Option<PathVertex>) {
+    let scene = &fixture.scene;
     let ray = |i: usize| Ray { origin: x.v(i), t_min: 0.0, direction: x.v(i + 3), t_max: geometry::FAR };
     let of_light = LightPath {
-        ray: ray(0),
+        ray: ray(at),
         throughput: Vec3::ONE,
-        partial: PartialWeights { vcm: x.f(15), vc: x.f(16) },
+        partial: of_light,
         light: 0,
         cosine: 0.0,
         pdf_direction: 0.0,
         pdf: 0.0,
         key,
     };
-    let of_camera = CameraPath {
-        ray: ray(6),
-        throughput: Vec3::ONE,
-        partial: PartialWeights { vcm: x.f(17), vc: x.f(18) },
-        key,
-    };
+    let of_camera =
+        CameraPath { ray: ray(at + 6), throughput: Vec3::ONE, partial: of_camera, specular: false, key };
     let scratch = &mut Scratch::default();
     let light_key = RayKey::light_extension(key, 1);
     let light_hit = fixture.bvh.closest_hit(scene, &of_light.ray, light_key, scratch);
     let camera_key = RayKey::extension(key, 1);
     let camera_hit = fixture.bvh.closest_hit(scene, &of_camera.ray, camera_key, scratch);
-    let light = of_light.arrive(scene, 1, &light_hit);
+    let light = of_light.arrive(scene, 1, &light_hit, ratios);
     let (_, camera) = of_camera.arrive(scene, 1, false, &camera_hit);
-    let technique = Technique { light: 3, camera: 3 };
-    let join = light.zip(camera).and_then(|(light, camera)| {
-        let join = bidirectional::join(key, technique, &light, &camera)?;
-        let ray_key = RayKey::connection(key, technique.index());
-        (!fixture.bvh.any_hit(scene, &join.ray, ray_key, &mut Scratch::default())).then_some(join)
-    });
-    pair_connection(out, join);
+    (light, camera)
 }
 
 /// Ray and sample key.

@@ -755,7 +755,6 @@ LS_PROBE(splat_quantize, 8, 9) {
     }
 }
 
-/* Ten words of a ray with its throughput and part of weights follow those of a vertex or connection. */
 LS_FN void store_sub_path(LS_GLOBAL u32 *y, bool wanted, Ray ray, Vec3 throughput, PartialWeights partial) {
     OUT_U(0, wanted ? 1u : 0u);
     OUT_V(1, ray.origin);
@@ -763,6 +762,14 @@ LS_FN void store_sub_path(LS_GLOBAL u32 *y, bool wanted, Ray ray, Vec3 throughpu
     OUT_V(7, throughput);
     OUT_F(10, partial.vcm);
     OUT_F(11, partial.vc);
+    OUT_F(12, partial.vm);
+}
+
+LS_FN MergeRatios probe_ratios(float merge, float connect) {
+    MergeRatios ratios;
+    ratios.merge = merge;
+    ratios.connect = connect;
+    return ratios;
 }
 
 LS_FN void store_probed_vertex(LS_GLOBAL u32 *y, PathVertex v) {
@@ -774,6 +781,7 @@ LS_FN void store_probed_vertex(LS_GLOBAL u32 *y, PathVertex v) {
     OUT_V(13, v.surface.base_color);
     OUT_F(16, v.partial.vcm);
     OUT_F(17, v.partial.vc);
+    OUT_F(18, v.partial.vm);
 }
 
 LS_FN void store_probed_connection(LS_GLOBAL u32 *y, PairConnection c) {
@@ -788,7 +796,7 @@ LS_FN void store_probed_connection(LS_GLOBAL u32 *y, PairConnection c) {
 }
 
 /* A light sub-path from its light, or with bounce above 0 from its first vertex as if it came from elsewhere. */
-LS_SCENE_PROBE(light_path, 22, 44) {
+LS_SCENE_PROBE(light_path, 25, 46) {
     SampleKey key = probe_key(IN_U(16), IN_U(17), IN_U(18));
     CameraFrame camera = probe_camera(x);
     u32 bounce = IN_U(19);
@@ -797,28 +805,31 @@ LS_SCENE_PROBE(light_path, 22, 44) {
     PairConnection lens = vertex_no_connection();
     bool continues = false;
     if (path.wanted) {
-        path.partial = weights_new(IN_F(20), IN_F(21));
+        path.partial = weights_new(IN_F(20), IN_F(21), IN_F(22));
+        MergeRatios ratios = probe_ratios(IN_F(23), IN_F(24));
         Hit hit = bvh_closest_hit(scene, path.ray, rng_ray_key_light_extension(key, bounce));
-        vertex = light_path_light_path_arrive(scene, path, bounce, hit);
+        vertex = light_path_light_path_arrive(scene, path, bounce, hit, ratios);
         if (vertex.wanted) {
             Pass pass;
             pass.roulette_from = (IN_U(16) & 1u) != 0u ? 1u : NONE;
-            lens = connections_to_camera(camera, key, bounce, vertex);
+            pass.merging.ratios = ratios;
+            lens = connections_to_camera(camera, key, bounce, vertex, ratios);
             continues = light_path_light_path_extend(pass, bounce, &path, vertex);
         }
     }
     store_probed_vertex(y, vertex);
-    store_probed_connection(y + 18, lens);
-    store_sub_path(y + 32, continues, path.ray, path.throughput, path.partial);
+    store_probed_connection(y + 19, lens);
+    store_sub_path(y + 33, continues, path.ray, path.throughput, path.partial);
 }
 
 /* A camera sub-path along a given ray. */
-LS_SCENE_PROBE(camera_path, 28, 48) {
+LS_SCENE_PROBE(camera_path, 31, 51) {
     SampleKey key = probe_key(IN_U(16), IN_U(17), IN_U(18));
     u32 bounce = IN_U(25);
     CameraPath path = camera_path_camera_path_start(probe_camera(x), key);
     path.ray = path_ray(IN_V(19), IN_V(22), FAR);
-    path.partial = weights_new(IN_F(26), IN_F(27));
+    path.partial = weights_new(IN_F(26), IN_F(27), IN_F(28));
+    MergeRatios ratios = probe_ratios(IN_F(29), IN_F(30));
     Hit hit = bvh_closest_hit(scene, path.ray, rng_ray_key_extension(key, bounce));
     Arrival arrival = camera_path_camera_path_arrive(scene, path, bounce, (IN_U(17) & 7u) == 0u, hit);
     PairConnection light = vertex_no_connection();
@@ -826,14 +837,16 @@ LS_SCENE_PROBE(camera_path, 28, 48) {
     if (arrival.vertex.wanted) {
         Pass pass;
         pass.roulette_from = (IN_U(16) & 1u) != 0u ? 1u : NONE;
-        light = connections_to_light(scene, key, bounce, arrival.vertex);
+        pass.merging.ratios = ratios;
+        light = connections_to_light(scene, key, bounce, arrival.vertex, ratios);
         continues = camera_path_camera_path_extend(pass, bounce, &path, arrival.vertex);
     }
     store_probed_vertex(y, arrival.vertex);
-    store_probed_connection(y + 18, light);
-    store_sub_path(y + 32, continues, path.ray, path.throughput, path.partial);
-    OUT_V(44, arrival.emitted.value);
-    OUT_F(47, arrival.emitted.weight);
+    store_probed_connection(y + 19, light);
+    store_sub_path(y + 33, continues, path.ray, path.throughput, path.partial);
+    OUT_V(46, arrival.emitted.value);
+    OUT_F(49, arrival.emitted.weight);
+    OUT_U(50, path.specular ? 1u : 0u);
 }
 
 /* The density of the camera ray. */
@@ -844,29 +857,127 @@ LS_PROBE(camera_path_start, 19, 2) {
 }
 
 /* The connection of the hits of two rays. */
-LS_SCENE_PROBE(connections_join, 19, 14) {
+LS_SCENE_PROBE(connections_join, 21, 14) {
     SampleKey key = probe_key(IN_U(12), IN_U(13), IN_U(14));
     LightPath of_light = light_path_light_path_start(scene, key);
     of_light.ray = path_ray(IN_V(0), IN_V(3), FAR);
     of_light.throughput = vec3_splat(1.0f);
-    of_light.partial = weights_new(IN_F(15), IN_F(16));
+    of_light.partial = weights_new(IN_F(15), IN_F(16), 0.0f);
     CameraPath of_camera;
     of_camera.key = key;
     of_camera.ray = path_ray(IN_V(6), IN_V(9), FAR);
     of_camera.throughput = vec3_splat(1.0f);
-    of_camera.partial = weights_new(IN_F(17), IN_F(18));
+    of_camera.partial = weights_new(IN_F(17), IN_F(18), 0.0f);
+    of_camera.specular = false;
+    MergeRatios ratios = probe_ratios(IN_F(19), IN_F(20));
     Hit light_hit = bvh_closest_hit(scene, of_light.ray, rng_ray_key_light_extension(key, 1u));
     Hit camera_hit = bvh_closest_hit(scene, of_camera.ray, rng_ray_key_extension(key, 1u));
-    PathVertex light = light_path_light_path_arrive(scene, of_light, 1u, light_hit);
+    PathVertex light = light_path_light_path_arrive(scene, of_light, 1u, light_hit, ratios);
     PathVertex camera = camera_path_camera_path_arrive(scene, of_camera, 1u, false, camera_hit).vertex;
     PairConnection join = vertex_no_connection();
     if (light.wanted && camera.wanted) {
         u32 technique = splat_technique_index(3u, 3u);
-        join = connections_join(key, technique, light, camera);
+        join = connections_join(key, technique, light, camera, ratios);
         RayKey alpha = rng_ray_key_connection(key, technique);
         join.wanted = join.wanted && !bvh_any_hit(scene, join.ray, alpha);
     }
     store_probed_connection(y, join);
+}
+
+/* ---- Merging ---- */
+
+LS_FN Merging probe_merging(LS_GLOBAL const u32 *x) {
+    Merging merging;
+    merging.origin = IN_V(0);
+    merging.cells_per_unit = IN_F(3);
+    merging.radius2 = IN_F(4);
+    merging.reach = IN_F(5);
+    merging.normalization = IN_F(6);
+    merging.ratios = probe_ratios(IN_F(7), IN_F(8));
+    merging.bucket_mask = IN_U(9);
+    merging.reserved[0] = 0u;
+    merging.reserved[1] = 0u;
+    return merging;
+}
+
+LS_FN void store_cell(LS_GLOBAL u32 *y, Cell cell) {
+    for (u32 i = 0u; i < 3u; i++) {
+        OUT_U(i, cell.at[i]);
+    }
+}
+
+LS_PROBE(merging_grid, 16, 9) {
+    Merging merging = probe_merging(x);
+    CellRange range = merging_merging_cells_around(merging, IN_V(10));
+    store_cell(y, range.first);
+    store_cell(y + 3, range.last);
+    OUT_U(6, merging_merging_bucket(merging, range.first));
+    OUT_U(7, merging_merging_bucket(merging, merging_merging_cell(merging, IN_V(13))));
+    OUT_U(8, merging_merging_contains(merging, IN_V(10), IN_V(13)) ? 1u : 0u);
+}
+
+/* The photons of two contributions, the first of them three times. */
+LS_PROBE(splat_merge_sum, 10, 9) {
+    InvalidSamples invalid;
+    invalid.count[0] = 0u;
+    invalid.count[1] = 0u;
+    invalid.count[2] = 0u;
+    MergeSum sum = splat_no_merges();
+    splat_merge_sum_add(&sum, IN_V(0), &invalid);
+    splat_merge_sum_add(&sum, IN_V(0), &invalid);
+    splat_merge_sum_add(&sum, IN_V(3), &invalid);
+    splat_merge_sum_add(&sum, IN_V(0), &invalid);
+    u32 technique = splat_technique_index(SPLAT_MERGED, IN_U(9));
+    Units units = splat_merge_sum_film_units(sum, probe_key(IN_U(6), IN_U(7), IN_U(8)), technique, &invalid);
+    for (u32 i = 0u; i < 3u; i++) {
+        OUT_U(2u * i, (u32)units.channel[i]);
+        OUT_U(2u * i + 1u, (u32)(units.channel[i] >> 32));
+        OUT_U(6u + i, invalid.count[i]);
+    }
+}
+
+/* The merge of the photon at the hit of one ray with the vertex at the hit of another. */
+LS_SCENE_PROBE(photon_merge, 32, 17) {
+    Merging merging = probe_merging(x);
+    SampleKey key = probe_key(IN_U(22), IN_U(23), IN_U(24));
+    LightPath of_light = light_path_light_path_start(scene, key);
+    of_light.ray = path_ray(IN_V(10), IN_V(13), FAR);
+    of_light.throughput = vec3_splat(1.0f);
+    of_light.partial = weights_new(IN_F(25), IN_F(26), IN_F(27));
+    CameraPath of_camera;
+    of_camera.key = key;
+    of_camera.ray = path_ray(IN_V(16), IN_V(19), FAR);
+    of_camera.throughput = vec3_splat(1.0f);
+    of_camera.partial = weights_new(IN_F(28), IN_F(29), IN_F(30));
+    of_camera.specular = false;
+    Hit light_hit = bvh_closest_hit(scene, of_light.ray, rng_ray_key_light_extension(key, 1u));
+    Hit camera_hit = bvh_closest_hit(scene, of_camera.ray, rng_ray_key_extension(key, 1u));
+    PathVertex light = light_path_light_path_arrive(scene, of_light, 1u, light_hit, merging.ratios);
+    PathVertex camera = camera_path_camera_path_arrive(scene, of_camera, 1u, false, camera_hit).vertex;
+    Photon photon;
+    photon.position = vec3_splat(0.0f);
+    photon.from = vec3_splat(0.0f);
+    photon.throughput = vec3_splat(0.0f);
+    photon.bounce = 0u;
+    photon.vcm = 0.0f;
+    photon.vm = 0.0f;
+    Merge merge;
+    merge.wanted = false;
+    merge.value = vec3_splat(0.0f);
+    merge.weight = 0.0f;
+    if (light.wanted && camera.wanted && !vertex_vertex_is_specular(light) && !vertex_vertex_is_specular(camera)) {
+        photon = photon_photon_new(light, IN_U(31));
+        merge = photon_photon_merge(photon, camera, merging);
+    }
+    OUT_V(0, photon.position);
+    OUT_V(3, photon.from);
+    OUT_V(6, photon.throughput);
+    OUT_F(9, photon.vcm);
+    OUT_F(10, photon.vm);
+    OUT_U(11, photon_photon_is_within(photon, 1u, 2u) ? 1u : 0u);
+    OUT_U(12, merge.wanted ? 1u : 0u);
+    OUT_V(13, merge.value);
+    OUT_F(16, merge.weight);
 }
 
 LS_PROBE(film_tiled, 3, 1) {

@@ -5,6 +5,8 @@ typedef struct {
     Ray ray;
     Vec3 throughput;
     PartialWeights partial;
+    /* True while all its surfaces are specular, and from the lens. */
+    bool specular;
     SampleKey key;
 } CameraPath;
 
@@ -36,6 +38,7 @@ LS_FN CameraPath camera_path_camera_path_start(CameraFrame camera, SampleKey key
     path.ray = path_ray(ray.origin, ray.direction, FAR);
     path.throughput = vec3_splat(1.0f);
     path.partial = weights_partial_weights_of_camera(camera_importance_pixels(camera), importance);
+    path.specular = true;
     path.key = key;
     return path;
 }
@@ -118,5 +121,6 @@ LS_FN bool camera_path_camera_path_extend(Pass pass, u32 bounce, CameraPath *pat
     path->ray = next.ray;
     path->throughput = next.throughput;
     path->partial = next.partial;
+    path->specular = path->specular && vertex_vertex_is_specular(vertex);
     return true;
 }

@@ -2,7 +2,8 @@
  * core/transport/src/integrators/bidirectional/connections.rs. */
 
 /* Connects a vertex of a light sub-path to the lens; `bounce` is that of the ray that led to it. */
-LS_FN PairConnection connections_to_camera(CameraFrame camera, SampleKey key, u32 bounce, PathVertex vertex) {
+LS_FN PairConnection connections_to_camera(CameraFrame camera, SampleKey key, u32 bounce, PathVertex vertex,
+                                           MergeRatios ratios) {
     if (vertex_vertex_is_specular(vertex)) {
         return vertex_no_connection();
     }
@@ -23,7 +24,8 @@ LS_FN PairConnection connections_to_camera(CameraFrame camera, SampleKey key, u3
         return c;
     }
     c.wanted = true;
-    c.weight = weights_connect_to_camera(vertex.partial, scattered.pdf, lens.importance, cosine, distance2, light_paths);
+    c.weight = weights_connect_to_camera(vertex.partial, scattered.pdf, lens.importance, cosine, distance2, light_paths,
+                                         ratios);
     Vec3 origin = intersect_offset_origin(vertex.position, vertex.geometric, lens.direction, vertex.scale);
     c.ray = path_ray(origin, lens.direction, lens.distance);
     c.pixel = lens.pixel;
@@ -32,7 +34,8 @@ LS_FN PairConnection connections_to_camera(CameraFrame camera, SampleKey key, u3
 }
 
 /* Samples a light from a vertex of a camera sub-path; `bounce` is that of the ray that led to it. */
-LS_FN PairConnection connections_to_light(SceneRef scene, SampleKey key, u32 bounce, PathVertex vertex) {
+LS_FN PairConnection connections_to_light(SceneRef scene, SampleKey key, u32 bounce, PathVertex vertex,
+                                          MergeRatios ratios) {
     if (scene.constants.light_count == 0u || vertex_vertex_is_specular(vertex)) {
         return vertex_no_connection();
     }
@@ -59,7 +62,7 @@ LS_FN PairConnection connections_to_light(SceneRef scene, SampleKey key, u32 bou
     float pdf = sample.delta ? 0.0f : scattered.pdf;
     Evaluation reverse = vertex_vertex_evaluate(vertex, sample.direction, vertex.from);
     float cosine = vertex_vertex_cosine(vertex, sample.direction);
-    c.weight = weights_sample_light(vertex.partial, pdf, reverse.pdf, sample.pdf, ratio, cosine);
+    c.weight = weights_sample_light(vertex.partial, pdf, reverse.pdf, sample.pdf, ratio, cosine, ratios);
 
     /* Build the shadow ray */
     Vec3 origin = intersect_offset_origin(vertex.position, vertex.geometric, sample.direction, vertex.scale);
@@ -71,7 +74,8 @@ LS_FN PairConnection connections_to_light(SceneRef scene, SampleKey key, u32 bou
 }
 
 /* Connects a vertex of a light sub-path to one of a camera sub-path. */
-LS_FN PairConnection connections_join(SampleKey key, u32 technique, PathVertex light, PathVertex camera) {
+LS_FN PairConnection connections_join(SampleKey key, u32 technique, PathVertex light, PathVertex camera,
+                                      MergeRatios ratios) {
     if (vertex_vertex_is_specular(light) || vertex_vertex_is_specular(camera)) {
         return vertex_no_connection();
     }
@@ -108,7 +112,7 @@ LS_FN PairConnection connections_join(SampleKey key, u32 technique, PathVertex l
     of_camera.pdf = at_camera.pdf;
     of_camera.reverse_pdf = vertex_vertex_evaluate(camera, direction, camera.from).pdf;
     of_camera.cosine = vertex_vertex_cosine(camera, direction);
-    c.weight = weights_connect(of_light, of_camera, distance2);
+    c.weight = weights_connect(of_light, of_camera, distance2, ratios);
 
     /* Build the shadow ray, between points off both surfaces */
     Vec3 origin = intersect_offset_origin(camera.position, camera.geometric, direction, camera.scale);

@@ -34,7 +34,7 @@ LS_FN LightPath light_path_light_path_start(SceneRef scene, SampleKey key) {
     LightPath path;
     path.wanted = false;
     path.key = key;
-    path.partial = weights_new(0.0f, 0.0f);
+    path.partial = weights_new(0.0f, 0.0f, 0.0f);
     path.ray = path_ray(vec3_splat(0.0f), vec3_splat(0.0f), 0.0f);
     path.throughput = vec3_splat(0.0f);
     path.light = 0u;
@@ -91,7 +91,8 @@ LS_FN DirectPdf light_path_light_path_direct_pdf(SceneRef scene, LightPath path,
 }
 
 /* The vertex at the hit of the extension ray of a bounce, where bounce 0 leaves the light. */
-LS_FN PathVertex light_path_light_path_arrive(SceneRef scene, LightPath path, u32 bounce, Hit hit) {
+LS_FN PathVertex light_path_light_path_arrive(SceneRef scene, LightPath path, u32 bounce, Hit hit,
+                                               MergeRatios ratios) {
     if (!intersect_hit_is_some(hit)) {
         return vertex_none();
     }
@@ -105,7 +106,7 @@ LS_FN PathVertex light_path_light_path_arrive(SceneRef scene, LightPath path, u3
     PartialWeights partial;
     if (bounce == 0u) {
         DirectPdf direct = light_path_light_path_direct_pdf(scene, path, at.position, distance2);
-        partial = weights_partial_weights_of_light(direct.pdf, path.pdf, path.cosine, cosine, direct.delta);
+        partial = weights_partial_weights_of_light(direct.pdf, path.pdf, path.cosine, cosine, direct.delta, ratios);
     } else {
         partial = weights_partial_weights_arrive(path.partial, distance2, cosine);
     }

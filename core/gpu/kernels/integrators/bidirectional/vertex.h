@@ -58,7 +58,7 @@ LS_FN PathVertex vertex_none(void) {
     v.surface.ior = 1.0f;
     v.surface.transmission = 0.0f;
     v.surface.outside = true;
-    v.partial = weights_new(0.0f, 0.0f);
+    v.partial = weights_new(0.0f, 0.0f, 0.0f);
     return v;
 }
 
@@ -78,7 +78,7 @@ LS_FN Scattered vertex_absorbed(void) {
     s.wanted = false;
     s.ray = path_ray(vec3_splat(0.0f), vec3_splat(0.0f), 0.0f);
     s.throughput = vec3_splat(0.0f);
-    s.partial = weights_new(0.0f, 0.0f);
+    s.partial = weights_new(0.0f, 0.0f, 0.0f);
     return s;
 }
 
@@ -141,7 +141,7 @@ LS_FN bool vertex_vertex_is_specular(PathVertex v) {
 
 /* Samples the BSDF for the draws `u` (lobe, direction u, direction v, Russian roulette). `adjoint` holds on
  * light sub-paths. */
-LS_CALL Scattered vertex_vertex_scatter(PathVertex v, Uniforms u, bool adjoint, bool roulette) {
+LS_CALL Scattered vertex_vertex_scatter(PathVertex v, Uniforms u, bool adjoint, bool roulette, MergeRatios ratios) {
     /* Sample a direction */
     ShadingFrame here = vertex_vertex_frame(v, v.from);
     Scatter sampled = bsdf_sample(here.surface, here.wo, u.u[0], u.u[1], u.u[2]);
@@ -176,7 +176,7 @@ LS_CALL Scattered vertex_vertex_scatter(PathVertex v, Uniforms u, bool adjoint, 
         if (adjoint) {
             factor = vec3_scale(reverse.value, LS_DIV(cosine, vertex_vertex_cosine(v, v.from) * sampled.pdf));
         }
-        next.partial = weights_partial_weights_scatter(v.partial, cosine, sampled.pdf, reverse.pdf);
+        next.partial = weights_partial_weights_scatter(v.partial, cosine, sampled.pdf, reverse.pdf, ratios);
     }
     if (vec3_max_component(factor) <= 0.0f) {
         return vertex_absorbed();
@@ -199,7 +199,7 @@ LS_CALL Scattered vertex_vertex_scatter(PathVertex v, Uniforms u, bool adjoint, 
 /* Continues the sub-path for the random words of a bounce, with Russian roulette where the pass has it. */
 LS_FN Scattered vertex_vertex_extend(Pass pass, u32 bounce, PathVertex v, Words words, bool adjoint) {
     bool roulette = pass.roulette_from != NONE && bounce >= pass.roulette_from;
-    return vertex_vertex_scatter(v, rng_uniforms(words), adjoint, roulette);
+    return vertex_vertex_scatter(v, rng_uniforms(words), adjoint, roulette, pass.merging.ratios);
 }
 
 LS_FN Between vertex_direction_between(Vec3 from, Vec3 to) {

@@ -8,6 +8,7 @@ use lockstep_core::Settings;
 use lockstep_core::geometry::{FAR, Hit, Ray};
 use lockstep_core::math::rng::{Block, SampleKey, draw, uniforms};
 use lockstep_core::math::vec3::{Vec3, dot, max_component};
+use lockstep_core::merging::MergeRatios;
 use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::scene::{NONE, SceneData, environment_radiance};
 
@@ -20,6 +21,8 @@ pub struct CameraPath {
     pub throughput: Vec3,
     /// The sub-path's part of weights.
     pub partial: PartialWeights,
+    /// True while all its surfaces are specular, and from the lens.
+    pub specular: bool,
     /// The key of all draws.
     pub key: SampleKey,
 }
@@ -46,6 +49,7 @@ impl CameraPath {
             ray: Ray { origin, t_min: 0.0, direction, t_max: FAR },
             throughput: Vec3::ONE,
             partial: PartialWeights::of_camera(camera_importance::pixels(camera), importance),
+            specular: true,
             key,
         }
     }
@@ -119,10 +123,11 @@ impl CameraPath {
 
     /// Continues the sub-path from a vertex; false where it ends.
     #[inline(never)]
-    pub fn extend(&mut self, settings: &Settings, bounce: u32, vertex: &Vertex) -> bool {
+    pub fn extend(&mut self, settings: &Settings, bounce: u32, vertex: &Vertex, ratios: MergeRatios) -> bool {
         let words = draw(self.key, Block::Bsdf, bounce);
-        let Some(next) = vertex.extend(settings, bounce, words, false) else { return false };
+        let Some(next) = vertex.extend(settings, bounce, words, false, ratios) else { return false };
         (self.ray, self.throughput, self.partial) = (next.ray, next.throughput, next.partial);
+        self.specular = self.specular && vertex.is_specular();
         true
     }
 }

@@ -8,13 +8,20 @@ use lockstep_core::geometry::{Ray, offset_origin};
 use lockstep_core::math::rng::{Block, SampleKey, draw, uniform};
 use lockstep_core::math::sampling::pick;
 use lockstep_core::math::vec3::max_component;
+use lockstep_core::merging::MergeRatios;
 use lockstep_core::scene::SceneData;
 use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::splat::Technique;
 
 /// Connects a vertex of a light sub-path to the lens; `bounce` is that of the ray that led to it.
 #[inline(never)]
-pub fn to_camera(camera: &CameraFrame, key: SampleKey, bounce: u32, vertex: &Vertex) -> Option<Connection> {
+pub fn to_camera(
+    camera: &CameraFrame,
+    key: SampleKey,
+    bounce: u32,
+    vertex: &Vertex,
+    ratios: MergeRatios,
+) -> Option<Connection> {
     if vertex.is_specular() {
         return None;
     }
@@ -36,6 +43,7 @@ pub fn to_camera(camera: &CameraFrame, key: SampleKey, bounce: u32, vertex: &Ver
         cosine,
         distance2,
         light_paths,
+        ratios,
     );
     let origin = offset_origin(vertex.position, vertex.geometric, lens.direction, vertex.scale);
     let ray = Ray { origin, t_min: 0.0, direction: lens.direction, t_max: lens.distance };
@@ -45,7 +53,13 @@ pub fn to_camera(camera: &CameraFrame, key: SampleKey, bounce: u32, vertex: &Ver
 
 /// Samples a light from a vertex of a camera sub-path; `bounce` is that of the ray that led to it.
 #[inline(never)]
-pub fn to_light(scene: &SceneData, key: SampleKey, bounce: u32, vertex: &Vertex) -> Option<Connection> {
+pub fn to_light(
+    scene: &SceneData,
+    key: SampleKey,
+    bounce: u32,
+    vertex: &Vertex,
+    ratios: MergeRatios,
+) -> Option<Connection> {
     if scene.lights.is_empty() || vertex.is_specular() {
         return None;
     }
@@ -68,7 +82,7 @@ pub fn to_light(scene: &SceneData, key: SampleKey, bounce: u32, vertex: &Vertex)
     let pdf = if sample.delta { 0.0 } else { scattered.pdf };
     let reverse = vertex.evaluate(sample.direction, vertex.from);
     let cosine = vertex.cosine(sample.direction);
-    let weight = weights::sample_light(vertex.partial, pdf, reverse.pdf, sample.pdf, ratio, cosine);
+    let weight = weights::sample_light(vertex.partial, pdf, reverse.pdf, sample.pdf, ratio, cosine, ratios);
 
     // Build the shadow ray
     let origin = offset_origin(vertex.position, vertex.geometric, sample.direction, vertex.scale);
@@ -79,7 +93,13 @@ pub fn to_light(scene: &SceneData, key: SampleKey, bounce: u32, vertex: &Vertex)
 
 /// Connects a vertex of a light sub-path to one of a camera sub-path.
 #[inline(never)]
-pub fn join(key: SampleKey, technique: Technique, light: &Vertex, camera: &Vertex) -> Option<Connection> {
+pub fn join(
+    key: SampleKey,
+    technique: Technique,
+    light: &Vertex,
+    camera: &Vertex,
+    ratios: MergeRatios,
+) -> Option<Connection> {
     if light.is_specular() || camera.is_specular() {
         return None;
     }
@@ -106,6 +126,7 @@ pub fn join(key: SampleKey, technique: Technique, light: &Vertex, camera: &Verte
         (light.partial, from_light.pdf, at_light.pdf, light_cosine),
         (camera.partial, at_camera.pdf, from_camera.pdf, camera.cosine(direction)),
         distance2,
+        ratios,
     );
 
     // Build the shadow ray, between points off both surfaces

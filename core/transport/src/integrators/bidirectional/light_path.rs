@@ -8,6 +8,7 @@ use lockstep_core::Settings;
 use lockstep_core::geometry::{FAR, Hit, Ray, offset_origin};
 use lockstep_core::math::rng::{Block, SampleKey, draw};
 use lockstep_core::math::vec3::{Vec3, max_component};
+use lockstep_core::merging::MergeRatios;
 use lockstep_core::scene::{LightKind, SceneData};
 
 /// A light sub-path between two vertices.
@@ -57,7 +58,7 @@ impl LightPath {
         Some(Self {
             ray: Ray { origin, t_min: 0.0, direction: sample.direction, t_max: FAR },
             throughput,
-            partial: PartialWeights { vcm: 0.0, vc: 0.0 },
+            partial: PartialWeights { vcm: 0.0, vc: 0.0, vm: 0.0 },
             light: sample.light,
             cosine: sample.cosine,
             pdf_direction: sample.pdf_direction,
@@ -69,7 +70,7 @@ impl LightPath {
     /// The vertex at the hit of the extension ray of a bounce, where bounce 0 leaves the light; `None` where
     /// the sub-path ends.
     #[inline(never)]
-    pub fn arrive(&self, scene: &SceneData, bounce: u32, hit: &Hit) -> Option<Vertex> {
+    pub fn arrive(&self, scene: &SceneData, bounce: u32, hit: &Hit, ratios: MergeRatios) -> Option<Vertex> {
         if !hit.is_some() {
             return None;
         }
@@ -82,7 +83,7 @@ impl LightPath {
         let distance2 = hit.t * hit.t;
         let partial = if bounce == 0 {
             let (direct_pdf, delta) = self.direct_pdf(scene, at.position, distance2);
-            PartialWeights::of_light(direct_pdf, self.pdf, self.cosine, cosine, delta)
+            PartialWeights::of_light(direct_pdf, self.pdf, self.cosine, cosine, delta, ratios)
         } else {
             self.partial.arrive(distance2, cosine)
         };
@@ -114,9 +115,9 @@ impl LightPath {
 
     /// Continues the sub-path from a vertex; false where it ends.
     #[inline(never)]
-    pub fn extend(&mut self, settings: &Settings, bounce: u32, vertex: &Vertex) -> bool {
+    pub fn extend(&mut self, settings: &Settings, bounce: u32, vertex: &Vertex, ratios: MergeRatios) -> bool {
         let words = draw(self.key, Block::LightBsdf, bounce);
-        let Some(next) = vertex.extend(settings, bounce, words, true) else { return false };
+        let Some(next) = vertex.extend(settings, bounce, words, true, ratios) else { return false };
         (self.ray, self.throughput, self.partial) = (next.ray, next.throughput, next.partial);
         true
     }

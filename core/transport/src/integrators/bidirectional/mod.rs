@@ -16,13 +16,15 @@ mod camera_path;
 mod connections;
 mod light_path;
 mod pair;
+mod photon;
 mod vertex;
 pub mod weights;
 
 pub use camera_path::{CameraPath, Emitted};
 pub use connections::{join, to_camera, to_light};
 pub use light_path::LightPath;
-pub use pair::{PairSink, Tracer, trace_pair};
+pub use pair::{PairPass, PairSink, Tracer, trace_pair};
+pub use photon::{Merge, Photon};
 pub use vertex::{Connection, Scattered, Vertex, direction_between};
 
 use lockstep_core::Integrator;

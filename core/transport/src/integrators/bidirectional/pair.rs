@@ -10,6 +10,7 @@ use lockstep_core::Settings;
 use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::rng::{RayKey, SampleKey};
 use lockstep_core::math::vec3::max_component;
+use lockstep_core::merging::Merging;
 use lockstep_core::scene::SceneData;
 use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::splat::Technique;
@@ -36,18 +37,27 @@ pub trait PairSink {
     fn contribution(&mut self, connection: &Connection, reached: bool);
 }
 
-/// Traces the pair of sub-paths of a sample.
-pub fn trace_pair(
-    scene: &SceneData,
-    settings: &Settings,
-    techniques: Techniques,
-    camera: &CameraFrame,
-    key: SampleKey,
-    tracer: &mut impl Tracer,
-    sink: &mut impl PairSink,
-) {
-    let vertices = trace_light_path(scene, settings, techniques, camera, key, tracer, sink);
-    let mut path = CameraPath::start(camera, key);
+/// What all pairs of a pass share.
+#[derive(Clone, Copy, Debug)]
+pub struct PairPass<'a> {
+    /// The scene.
+    pub scene: &'a SceneData,
+    /// The settings.
+    pub settings: &'a Settings,
+    /// The techniques to combine.
+    pub techniques: Techniques,
+    /// The camera, fitted to the film.
+    pub camera: CameraFrame,
+    /// The merges of the pass, which weights account for.
+    pub merging: Merging,
+}
+
+/// Traces the pair of sub-paths of a sample. Merges with photons of other pairs are left to the sink, which is
+/// given every vertex.
+pub fn trace_pair(pass: &PairPass<'_>, key: SampleKey, tracer: &mut impl Tracer, sink: &mut impl PairSink) {
+    let PairPass { scene, settings, techniques, merging, .. } = pass;
+    let vertices = trace_light_path(pass, key, tracer, sink);
+    let mut path = CameraPath::start(&pass.camera, key);
     let last = techniques.camera_bounces(settings.bounces);
     for bounce in 0..=last {
         // Extend to the closest hit and add its emission
@@ -63,7 +73,7 @@ pub fn trace_pair(
         sink.camera_vertex(&vertex);
 
         // Connect to a light and to the vertices of the light sub-path
-        if let Some(connection) = to_light(scene, key, bounce, &vertex) {
+        if let Some(connection) = to_light(scene, key, bounce, &vertex, merging.ratios) {
             let occluded = tracer.any_hit(&connection.ray, RayKey::shadow(key, bounce));
             sink.contribution(&connection, !occluded);
         }
@@ -72,12 +82,12 @@ pub fn trace_pair(
             if technique.light + technique.camera > settings.bounces + 2 {
                 break;
             }
-            if let Some(connection) = join(key, technique, light_vertex, &vertex) {
+            if let Some(connection) = join(key, technique, light_vertex, &vertex, merging.ratios) {
                 let occluded = tracer.any_hit(&connection.ray, RayKey::connection(key, technique.index()));
                 sink.contribution(&connection, !occluded);
             }
         }
-        if !path.extend(settings, bounce, &vertex) {
+        if !path.extend(settings, bounce, &vertex, merging.ratios) {
             break;
         }
     }
@@ -85,28 +95,26 @@ pub fn trace_pair(
 
 /// Traces the light sub-path, connects its vertices to the camera and returns them.
 fn trace_light_path(
-    scene: &SceneData,
-    settings: &Settings,
-    techniques: Techniques,
-    camera: &CameraFrame,
+    pass: &PairPass<'_>,
     key: SampleKey,
     tracer: &mut impl Tracer,
     sink: &mut impl PairSink,
 ) -> Vec<Vertex> {
+    let PairPass { scene, settings, techniques, camera, merging } = pass;
     let mut vertices = Vec::new();
     let Some(mut path) = LightPath::start(scene, key) else { return vertices };
     for bounce in 0..settings.bounces {
         let hit = tracer.closest_hit(&path.ray, RayKey::light_extension(key, bounce));
-        let Some(vertex) = path.arrive(scene, bounce, &hit) else { break };
+        let Some(vertex) = path.arrive(scene, bounce, &hit, merging.ratios) else { break };
         sink.light_vertex(&vertex);
-        if let Some(mut connection) = to_camera(camera, key, bounce, &vertex) {
+        if let Some(mut connection) = to_camera(camera, key, bounce, &vertex, merging.ratios) {
             connection.weight = techniques.weight(connection.weight);
             let ray_key = RayKey::connection(key, connection.technique.index());
             let occluded = tracer.any_hit(&connection.ray, ray_key);
             sink.contribution(&connection, !occluded);
         }
         vertices.push(vertex);
-        if bounce + 1 == settings.bounces || !path.extend(settings, bounce, &vertex) {
+        if bounce + 1 == settings.bounces || !path.extend(settings, bounce, &vertex, merging.ratios) {
             break;
         }
     }

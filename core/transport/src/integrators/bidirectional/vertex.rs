@@ -10,6 +10,7 @@ use lockstep_core::math::min;
 use lockstep_core::math::rng::uniforms;
 use lockstep_core::math::sampling::frame;
 use lockstep_core::math::vec3::{Vec3, dot, max_component, vec3};
+use lockstep_core::merging::MergeRatios;
 use lockstep_core::scene::SceneData;
 use lockstep_core::splat::Technique;
 
@@ -135,15 +136,16 @@ impl Vertex {
         bounce: u32,
         words: [u32; 4],
         adjoint: bool,
+        ratios: MergeRatios,
     ) -> Option<Scattered> {
         let roulette = settings.roulette_from.is_some_and(|first| bounce >= first);
-        self.scatter(uniforms(words), adjoint, roulette)
+        self.scatter(uniforms(words), adjoint, roulette, ratios)
     }
 
     /// Samples the BSDF for the draws `u` (lobe, direction u, direction v, Russian roulette); `None` where the
     /// sub-path ends. `adjoint` holds on light sub-paths.
     #[inline(never)]
-    fn scatter(&self, u: [f32; 4], adjoint: bool, roulette: bool) -> Option<Scattered> {
+    fn scatter(&self, u: [f32; 4], adjoint: bool, roulette: bool, ratios: MergeRatios) -> Option<Scattered> {
         // Sample a direction
         let local = self.frame(self.from);
         let sampled = bsdf::sample(&local.surface, local.wo, [u[0], u[1], u[2]]);
@@ -173,7 +175,7 @@ impl Vertex {
             if adjoint {
                 factor = reverse.value * (cosine / (self.cosine(self.from) * sampled.pdf));
             }
-            partial = self.partial.scatter(cosine, sampled.pdf, reverse.pdf);
+            partial = self.partial.scatter(cosine, sampled.pdf, reverse.pdf, ratios);
         }
         if max_component(factor) <= 0.0 {
             return None;
