@@ -7,6 +7,7 @@ mod device;
 pub mod embree;
 mod intersector;
 mod pair_renderer;
+mod photon_map;
 mod renderer;
 mod splat_film;
 mod tally;

@@ -1,7 +1,8 @@
-//! The pair renderer: light and camera sub-paths of one tile's samples, and their connections, in stages run
-//! by one thread.
+//! The pair renderer: light and camera sub-paths of one tile's samples, their connections and their merges, in
+//! stages run by one thread.
 
 use crate::intersector::Intersector;
+use crate::photon_map::PhotonMap;
 use crate::splat_film::SplatFilm;
 use crate::tally::Tally;
 use crate::tile_renderer::{PassJob, prefix_mut};
@@ -10,9 +11,9 @@ use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::rng::{RayKey, SampleKey};
 use lockstep_core::math::vec3::{Vec3, max_component};
 use lockstep_core::merging::Merging;
-use lockstep_core::splat::{Technique, quantize};
+use lockstep_core::splat::{MERGED, MergeSum, Technique, quantize};
 use lockstep_transport::integrators::bidirectional::{
-    CameraPath, Connection, LightPath, Techniques, Vertex, join, to_camera, to_light,
+    CameraPath, Connection, LightPath, Photon, Techniques, Vertex, join, to_camera, to_light,
 };
 use std::time::Instant;
 
@@ -27,14 +28,31 @@ pub(crate) struct PairRenderer<S> {
     rays: Vec<(Ray, RayKey)>,
     /// The closest hits of the rays.
     hits: Vec<Hit>,
-    /// Vertices of the light sub-paths, as many a pair as there may be.
-    vertices: Vec<Option<Vertex>>,
+    /// What the light sub-paths leave.
+    lit: LitTile,
     /// Shadow rays of the stage.
     shadow_rays: Vec<ShadowRay>,
     /// Answers to them.
     occluded: Vec<bool>,
     /// Working memory of the intersector.
     scratch: S,
+}
+
+/// What the light sub-paths of a tile's pixels leave for camera sub-paths.
+#[derive(Debug, Default)]
+pub(crate) struct LitTile {
+    /// Their vertices, as many a pair as there may be; empty where sub-paths are not connected.
+    vertices: Vec<Option<Vertex>>,
+    /// Their photons; empty where there are no merges.
+    pub(crate) photons: Vec<Photon>,
+}
+
+impl LitTile {
+    /// Bytes of a pair of up to so many bounces.
+    pub(crate) fn bytes_per_pair(techniques: Techniques, bounces: u32) -> u64 {
+        let vertex = if techniques.connect() { size_of::<Option<Vertex>>() } else { 0 };
+        u64::from(bounces) * vertex as u64
+    }
 }
 
 /// A connection to be tested for occlusion.
@@ -55,7 +73,7 @@ impl<S: Default> Default for PairRenderer<S> {
             active: Vec::new(),
             rays: Vec::new(),
             hits: Vec::new(),
-            vertices: Vec::new(),
+            lit: LitTile::default(),
             shadow_rays: Vec::new(),
             occluded: Vec::new(),
             scratch: S::default(),
@@ -65,7 +83,7 @@ impl<S: Default> Default for PairRenderer<S> {
 
 /// The work of a pass of pairs, the same for all tiles.
 pub(crate) struct PairJob<'a, I> {
-    pub(crate) pass: PassJob<'a, I>,
+    pub(crate) pass: &'a PassJob<'a, I>,
     pub(crate) techniques: Techniques,
     pub(crate) film: &'a SplatFilm,
     pub(crate) merging: Merging,
@@ -80,45 +98,92 @@ impl<S: Default> PairRenderer<S> {
         pixels: &[u32],
     ) -> Tally {
         let mut tally = Tally::default();
-        let settings = &job.pass.settings;
         for sample in job.pass.samples.clone() {
-            // Light sub-paths, connected to the camera vertex by vertex
-            self.start_light_paths(job, pixels, sample, &mut tally);
-            for bounce in 0..settings.bounces {
-                if self.active.is_empty() {
-                    break;
-                }
-                let Self { light_paths, active, rays, .. } = self;
-                let ray = |&pair: &u32| {
-                    let path = light_paths[pair as usize].as_ref()?;
-                    Some((path.ray, RayKey::light_extension(path.key, bounce)))
-                };
-                rays.clear();
-                rays.extend(active.iter().filter_map(ray));
-                self.extend(&job.pass, bounce, &mut tally);
-                self.shade_light_paths(job, pixels.len(), bounce, &mut tally);
-                self.connect(job, bounce, &mut tally);
-            }
-
-            // Camera sub-paths, connected to lights and to light sub-paths
-            self.start_camera_paths(job, pixels, sample, &mut tally);
-            for bounce in 0..=job.techniques.camera_bounces(settings.bounces) {
-                if self.active.is_empty() {
-                    break;
-                }
-                let Self { camera_paths, active, rays, .. } = self;
-                let ray = |&pair: &u32| {
-                    let path = &camera_paths[pair as usize];
-                    (path.ray, RayKey::extension(path.key, bounce))
-                };
-                rays.clear();
-                rays.extend(active.iter().map(ray));
-                self.extend(&job.pass, bounce, &mut tally);
-                self.shade_camera_paths(job, pixels.len(), bounce, &mut tally);
-                self.connect(job, bounce, &mut tally);
-            }
+            self.trace_light_paths(job, pixels, sample, &mut tally);
+            self.trace_camera_paths(job, pixels, sample, None, &mut tally);
         }
         tally
+    }
+
+    /// The light sub-paths of a sample of the tile's pixels alone, for a pass that merges their photons with
+    /// those of all tiles.
+    pub(crate) fn light<I: Intersector<Scratch = S>>(
+        &mut self,
+        job: &PairJob<'_, I>,
+        pixels: &[u32],
+        sample: u32,
+    ) -> (LitTile, Tally) {
+        let mut tally = Tally::default();
+        self.trace_light_paths(job, pixels, sample, &mut tally);
+        (std::mem::take(&mut self.lit), tally)
+    }
+
+    /// The camera sub-paths of a sample of the tile's pixels, after [`PairRenderer::light`].
+    pub(crate) fn gather<I: Intersector<Scratch = S>>(
+        &mut self,
+        job: &PairJob<'_, I>,
+        pixels: &[u32],
+        sample: u32,
+        lit: LitTile,
+        photons: &PhotonMap,
+    ) -> Tally {
+        let mut tally = Tally::default();
+        self.lit = lit;
+        self.trace_camera_paths(job, pixels, sample, Some(photons), &mut tally);
+        tally
+    }
+
+    /// Light sub-paths, connected to the camera vertex by vertex.
+    fn trace_light_paths<I: Intersector<Scratch = S>>(
+        &mut self,
+        job: &PairJob<'_, I>,
+        pixels: &[u32],
+        sample: u32,
+        tally: &mut Tally,
+    ) {
+        self.start_light_paths(job, pixels, sample, tally);
+        for bounce in 0..job.pass.settings.bounces {
+            if self.active.is_empty() {
+                break;
+            }
+            let Self { light_paths, active, rays, .. } = self;
+            let ray = |&pair: &u32| {
+                let path = light_paths[pair as usize].as_ref()?;
+                Some((path.ray, RayKey::light_extension(path.key, bounce)))
+            };
+            rays.clear();
+            rays.extend(active.iter().filter_map(ray));
+            self.extend(job.pass, bounce, tally);
+            self.shade_light_paths(job, pixels.len(), bounce, tally);
+            self.connect(job, bounce, tally);
+        }
+    }
+
+    /// Camera sub-paths, connected to lights and to light sub-paths, and merged with photons.
+    fn trace_camera_paths<I: Intersector<Scratch = S>>(
+        &mut self,
+        job: &PairJob<'_, I>,
+        pixels: &[u32],
+        sample: u32,
+        photons: Option<&PhotonMap>,
+        tally: &mut Tally,
+    ) {
+        self.start_camera_paths(job, pixels, sample, tally);
+        for bounce in 0..=job.techniques.camera_bounces(job.pass.settings.bounces) {
+            if self.active.is_empty() {
+                break;
+            }
+            let Self { camera_paths, active, rays, .. } = self;
+            let ray = |&pair: &u32| {
+                let path = &camera_paths[pair as usize];
+                (path.ray, RayKey::extension(path.key, bounce))
+            };
+            rays.clear();
+            rays.extend(active.iter().map(ray));
+            self.extend(job.pass, bounce, tally);
+            self.shade_camera_paths(job, pixels.len(), bounce, photons, tally);
+            self.connect(job, bounce, tally);
+        }
     }
 
     /// Starts a light sub-path for every pixel of the tile.
@@ -126,8 +191,11 @@ impl<S: Default> PairRenderer<S> {
         let start = Instant::now();
         self.light_paths.clear();
         self.active.clear();
-        self.vertices.clear();
-        self.vertices.resize(pixels.len() * job.pass.settings.bounces as usize, None);
+        self.lit.photons.clear();
+        self.lit.vertices.clear();
+        if job.techniques.connect() {
+            self.lit.vertices.resize(pixels.len() * job.pass.settings.bounces as usize, None);
+        }
         for (pair, &pixel) in (0..).zip(pixels) {
             let key = SampleKey { pixel, sample, seed: job.pass.settings.seed };
             let path = LightPath::start(job.pass.scene, key);
@@ -160,7 +228,7 @@ impl<S: Default> PairRenderer<S> {
     /// surviving sub-paths active.
     fn shade_light_paths<I>(&mut self, job: &PairJob<'_, I>, pairs: usize, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
-        let Self { light_paths, active, hits, vertices, shadow_rays, .. } = self;
+        let Self { light_paths, active, hits, lit, shadow_rays, .. } = self;
         let settings = &job.pass.settings;
         let mut kept = 0;
         for i in 0..active.len() {
@@ -169,13 +237,19 @@ impl<S: Default> PairRenderer<S> {
             let Some(vertex) = path.arrive(job.pass.scene, bounce, &hits[i], job.merging.ratios) else {
                 continue;
             };
-            if let Some(connection) =
-                to_camera(&job.pass.camera, path.key, bounce, &vertex, job.merging.ratios)
+            if job.techniques.connect_to_camera()
+                && let Some(connection) =
+                    to_camera(&job.pass.camera, path.key, bounce, &vertex, job.merging.ratios)
             {
                 let key = RayKey::connection(path.key, connection.technique.index());
                 shadow_rays.push(ShadowRay::new(&connection, key, job.techniques));
             }
-            vertices[bounce as usize * pairs + pair as usize] = Some(vertex);
+            if job.techniques.connect() {
+                lit.vertices[bounce as usize * pairs + pair as usize] = Some(vertex);
+            }
+            if job.techniques.merge() {
+                lit.photons.extend(Photon::new(&vertex, bounce));
+            }
             if bounce + 1 < settings.bounces && path.extend(settings, bounce, &vertex, job.merging.ratios) {
                 active[kept] = pair;
                 kept += 1;
@@ -187,9 +261,16 @@ impl<S: Default> PairRenderer<S> {
 
     /// Adds the emission that camera sub-paths hit, queues their connections, and keeps the surviving
     /// sub-paths active.
-    fn shade_camera_paths<I>(&mut self, job: &PairJob<'_, I>, pairs: usize, bounce: u32, tally: &mut Tally) {
+    fn shade_camera_paths<I>(
+        &mut self,
+        job: &PairJob<'_, I>,
+        pairs: usize,
+        bounce: u32,
+        photons: Option<&PhotonMap>,
+        tally: &mut Tally,
+    ) {
         let start = Instant::now();
-        let Self { camera_paths, active, hits, vertices, shadow_rays, .. } = self;
+        let Self { camera_paths, active, hits, lit, shadow_rays, .. } = self;
         let (scene, settings) = (job.pass.scene, &job.pass.settings);
         let last = bounce == job.techniques.camera_bounces(settings.bounces);
         let mut kept = 0;
@@ -199,21 +280,21 @@ impl<S: Default> PairRenderer<S> {
             let (emitted, vertex) = path.arrive(scene, bounce, last, &hits[i]);
             if max_component(emitted.value) > 0.0 {
                 let technique = Technique { light: 0, camera: bounce + 2 };
-                let radiance = emitted.value * job.techniques.weight(emitted.weight);
+                let weight = job.techniques.emission_weight(emitted.weight, path.specular);
+                let radiance = emitted.value * weight;
                 job.film.add(path.key.pixel, quantize(radiance, path.key, technique, &mut tally.invalid));
             }
             let Some(vertex) = vertex else { continue };
-            if let Some(connection) = to_light(scene, path.key, bounce, &vertex, job.merging.ratios) {
-                let key = RayKey::shadow(path.key, bounce);
-                shadow_rays.push(ShadowRay::new(&connection, key, job.techniques));
+            if job.techniques.connect() {
+                let of_light = lit.vertices[pair as usize..].iter().step_by(pairs);
+                job.queue_connections(path.key, bounce, &vertex, of_light, shadow_rays);
             }
-            for light in 2..=settings.bounces - bounce {
-                let Some(of_light) = &vertices[(light - 2) as usize * pairs + pair as usize] else { break };
-                let technique = Technique { light, camera: bounce + 2 };
-                if let Some(connection) = join(path.key, technique, of_light, &vertex, job.merging.ratios) {
-                    let key = RayKey::connection(path.key, technique.index());
-                    shadow_rays.push(ShadowRay::new(&connection, key, job.techniques));
-                }
+            if let Some(photons) = photons {
+                job.merge(path.key, bounce, &vertex, photons, tally);
+            }
+            let specular = path.specular && vertex.is_specular();
+            if !job.techniques.continue_from(bounce, settings.bounces, specular) {
+                continue;
             }
             if path.extend(settings, bounce, &vertex, job.merging.ratios) {
                 active[kept] = pair;
@@ -264,6 +345,52 @@ impl<S: Default> PairRenderer<S> {
         counts.unoccluded += unoccluded;
         shadow_rays.clear();
         tally.connect += start.elapsed();
+    }
+}
+
+impl<I> PairJob<'_, I> {
+    /// Queues the connections of a vertex of a camera sub-path to a light and to the vertices of its light
+    /// sub-path.
+    #[inline(always)]
+    fn queue_connections<'v>(
+        &self,
+        key: SampleKey,
+        bounce: u32,
+        vertex: &Vertex,
+        of_light: impl Iterator<Item = &'v Option<Vertex>>,
+        shadow_rays: &mut Vec<ShadowRay>,
+    ) {
+        let ratios = self.merging.ratios;
+        if let Some(connection) = to_light(self.pass.scene, key, bounce, vertex, ratios) {
+            shadow_rays.push(ShadowRay::new(&connection, RayKey::shadow(key, bounce), self.techniques));
+        }
+        for (light, of_light) in (2..=self.pass.settings.bounces - bounce).zip(of_light) {
+            let Some(of_light) = of_light else { break };
+            let technique = Technique { light, camera: bounce + 2 };
+            if let Some(connection) = join(key, technique, of_light, vertex, ratios) {
+                let ray_key = RayKey::connection(key, technique.index());
+                shadow_rays.push(ShadowRay::new(&connection, ray_key, self.techniques));
+            }
+        }
+    }
+
+    /// Adds the merges of all photons with a vertex of a camera sub-path to the film.
+    #[inline(always)]
+    fn merge(&self, key: SampleKey, bounce: u32, vertex: &Vertex, photons: &PhotonMap, tally: &mut Tally) {
+        if vertex.is_specular() {
+            return;
+        }
+        let mut sum = MergeSum::default();
+        photons.for_each_within(&self.merging, vertex.position, |photon| {
+            if photon.is_within(bounce, self.pass.settings.bounces)
+                && let Some(merge) = photon.merge(vertex, &self.merging)
+            {
+                let radiance = merge.value * self.techniques.merge_weight(merge.weight);
+                sum.add(radiance, &mut tally.invalid);
+            }
+        });
+        let technique = Technique { light: MERGED, camera: bounce + 2 };
+        self.film.add(key.pixel, sum.film_units(key, technique, &mut tally.invalid));
     }
 }
 

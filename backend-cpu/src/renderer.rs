@@ -2,7 +2,8 @@
 
 use crate::device;
 use crate::intersector::{Built, Intersector};
-use crate::pair_renderer::{PairJob, PairRenderer};
+use crate::pair_renderer::{LitTile, PairJob, PairRenderer};
+use crate::photon_map::PhotonMap;
 use crate::splat_film::SplatFilm;
 use crate::tally::Tally;
 use crate::tile_renderer::{PassJob, TileRenderer};
@@ -12,7 +13,8 @@ use lockstep_bvh::BvhCache;
 use lockstep_core::film::InvalidSamples;
 use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::rng::SampleKey;
-use lockstep_core::merging::Merging;
+use lockstep_core::memory;
+use lockstep_core::merging::{MergeSchedule, Merging};
 use lockstep_core::scene::Scene;
 use lockstep_core::{
     ConfigureReport, Mode, PairStep, PathRequest, PathVertex, Query, StageTimes, TraceRaysReport, stage,
@@ -20,7 +22,7 @@ use lockstep_core::{
 use lockstep_core::{DeviceInfo, Error, Film, LoadReport, PassReport, Renderer, Result, Settings};
 use lockstep_core::{KernelConfig, Order, Rays};
 use lockstep_core::{check_range, nothing_loaded};
-use lockstep_transport::integrators::bidirectional::{PairPass, Techniques};
+use lockstep_transport::integrators::bidirectional::{PairPass, Photon, Techniques};
 use lockstep_transport::simd::can_batch;
 use lockstep_transport::{record_pair, record_path};
 use rayon::prelude::*;
@@ -46,6 +48,8 @@ struct Loaded<I> {
     tiles: Vec<Tile>,
     /// The techniques of an integrator of light and camera sub-paths, and its film.
     pairs: Option<(Techniques, SplatFilm)>,
+    /// The merges of its passes.
+    merges: Option<MergeSchedule>,
     rays: Rays,
     order: Order,
     spp: u32,
@@ -70,6 +74,47 @@ fn pairs_of(settings: &Settings) -> Option<(Techniques, SplatFilm)> {
     Techniques::of(settings.integrator).map(|techniques| (techniques, SplatFilm::new(pixels)))
 }
 
+/// Refuses a photon map that does not fit into memory.
+fn check_photons(settings: &Settings) -> Result<()> {
+    let Settings { width, height, bounces, integrator, .. } = *settings;
+    let Some(techniques) = Techniques::of(integrator).filter(|techniques| techniques.merge()) else {
+        return Ok(());
+    };
+    let light_paths = width * height;
+    let of_tiles = u64::from(light_paths) * LitTile::bytes_per_pair(techniques, bounces);
+    let what =
+        || format!("the photon map of {width}x{height} light sub-paths of {bounces} bounces ({integrator})");
+    memory::check(what, of_tiles + PhotonMap::bytes(light_paths, bounces))
+}
+
+/// Renders the pass's pairs of all tiles.
+fn render_pairs<I: Intersector>(job: &PairJob<'_, I>, tiles: &[Tile]) -> Tally {
+    tiles
+        .par_iter()
+        .map_init(PairRenderer::default, |renderer, tile| renderer.render(job, &tile.pixels))
+        .reduce(Tally::default, Tally::merge)
+}
+
+/// Renders the pairs of one sample index, whose photons merge with camera sub-paths of all tiles.
+fn render_merging<I: Intersector>(job: &PairJob<'_, I>, tiles: &[Tile], sample: u32) -> Tally {
+    let (lit, tallies): (Vec<LitTile>, Vec<Tally>) = tiles
+        .par_iter()
+        .map_init(PairRenderer::default, |renderer, tile| renderer.light(job, &tile.pixels, sample))
+        .unzip();
+    let start = Instant::now();
+    let parts: Vec<&[Photon]> = lit.iter().map(|tile| tile.photons.as_slice()).collect();
+    let photons = PhotonMap::build(&job.merging, &parts);
+    let built = Tally { photon_map: start.elapsed(), ..Tally::default() };
+    let gathered = tiles
+        .par_iter()
+        .zip(lit)
+        .map_init(PairRenderer::default, |renderer, (tile, lit)| {
+            renderer.gather(job, &tile.pixels, sample, lit, &photons)
+        })
+        .reduce(Tally::default, Tally::merge);
+    tallies.into_iter().fold(gathered.merge(built), Tally::merge)
+}
+
 fn ms(d: Duration) -> f64 {
     d.as_secs_f64() * 1e3
 }
@@ -85,6 +130,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         if settings.mode == Mode::Fast {
             return Err(Error::Unsupported { actor: self.info.target.clone(), what: "fast mode".into() });
         }
+        check_photons(settings)?;
         self.loaded = None;
         let Built { intersector, bvh_report, elapsed } =
             self.pool.install(|| I::build(scene, &self.bvh_cache))?;
@@ -100,6 +146,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
                 tile_size(&KernelConfig::default(), settings.width),
             ),
             pairs: pairs_of(settings),
+            merges: MergeSchedule::new(scene, settings),
             rays: Rays::default(),
             order: Order::default(),
             spp: 0,
@@ -119,7 +166,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             return Err(Error::Unsupported { actor: self.info.target.clone(), what: "rendering".into() });
         }
         let loaded = self.loaded.as_mut().ok_or_else(nothing_loaded)?;
-        let Loaded { scene, settings, intersector, batches, tiles, pairs, rays, order, spp, invalid } =
+        let Loaded { scene, settings, intersector, batches, tiles, pairs, merges, rays, order, spp, invalid } =
             loaded;
         let added = check_range(*spp, &samples)?;
         let camera = scene.camera.frame(settings.width, settings.height);
@@ -132,11 +179,14 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
                 .map_init(TileRenderer::default, |renderer, tile| renderer.render(&pass, tile))
                 .reduce(Tally::default, Tally::merge),
             Some((techniques, film)) => {
-                let job = PairJob { pass, techniques: *techniques, film, merging: Merging::NONE };
-                tiles
-                    .par_iter()
-                    .map_init(PairRenderer::default, |renderer, tile| renderer.render(&job, &tile.pixels))
-                    .reduce(Tally::default, Tally::merge)
+                let job = |merging| PairJob { pass: &pass, techniques: *techniques, film, merging };
+                match merges {
+                    None => render_pairs(&job(Merging::NONE), tiles),
+                    Some(schedule) => {
+                        let sample = |sample| render_merging(&job(schedule.pass(sample)), tiles, sample);
+                        pass.samples.clone().map(sample).fold(Tally::default(), Tally::merge)
+                    }
+                }
             }
         });
         let total = start.elapsed();
@@ -147,6 +197,9 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         let share = |d: Duration| ms(d) / f64::from(self.info.compute_units);
         let mut stages = StageTimes { total_ms: ms(total), ..StageTimes::default() };
         stages.add(stage::GENERATE, share(tally.generate));
+        if merges.is_some() {
+            stages.add(stage::PHOTON_MAP, ms(tally.photon_map));
+        }
         stages.add(stage::EXTEND, share(tally.extend));
         stages.add(stage::SHADE, share(tally.shade));
         stages.add(stage::CONNECT, share(tally.connect));
@@ -232,7 +285,9 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
     fn record_pairs(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PairStep>>> {
         let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
         let Loaded { scene, settings, intersector, .. } = loaded;
-        let Some(techniques) = Techniques::of(settings.integrator) else {
+        // Merges are with the photons of all pairs
+        let techniques = Techniques::of(settings.integrator).filter(|techniques| !techniques.merge());
+        let Some(techniques) = techniques else {
             let what = format!("recording pairs of sub-paths of the integrator {}", settings.integrator);
             return Err(self.unsupported(&what));
         };

@@ -11,6 +11,8 @@ pub(crate) struct Tally {
     pub(crate) extend: Duration,
     pub(crate) shade: Duration,
     pub(crate) connect: Duration,
+    /// Time of all threads together.
+    pub(crate) photon_map: Duration,
     pub(crate) bounces: Vec<BounceCounts>,
     pub(crate) invalid: InvalidSamples,
 }
@@ -31,6 +33,7 @@ impl Tally {
         self.extend += other.extend;
         self.shade += other.shade;
         self.connect += other.connect;
+        self.photon_map += other.photon_map;
         for (bounce, counts) in other.bounces.iter().enumerate() {
             let sum = self.bounce(bounce as u32);
             sum.extension_rays += counts.extension_rays;

@@ -46,12 +46,15 @@ pub fn technique_films(
     options: &OpenOptions,
     progress: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Vec<TechniqueFilm>> {
-    let Some(techniques) = Techniques::of(settings.integrator) else {
-        return Err(Error::Unsupported {
-            actor: BVH_TARGET.into(),
-            what: format!("films per technique of `{}`, which has one technique", settings.integrator),
-        });
+    let what = match Techniques::of(settings.integrator) {
+        Some(techniques) if techniques.merge() => Err("whose merges are with photons of other pairs"),
+        Some(techniques) => Ok(techniques),
+        None => Err("which has one technique"),
     };
+    let techniques = what.map_err(|reason| Error::Unsupported {
+        actor: BVH_TARGET.into(),
+        what: format!("films per technique of `{}`, {reason}", settings.integrator),
+    })?;
     settings.validate()?;
     settings.check_scene(scene)?;
     check_range(0, &samples)?;
@@ -124,8 +127,8 @@ fn all_techniques(techniques: Techniques, bounces: u32) -> Vec<Technique> {
         .filter(|&Technique { light, camera }| {
             let is_sampled = camera >= 2 || light >= 2;
             let is_combined = match techniques {
-                Techniques::All => true,
                 Techniques::LightTracing => camera == 1 || (light, camera) == (0, 2),
+                _ => true,
             };
             is_sampled && is_combined && (2..=longest).contains(&(light + camera))
         })

@@ -99,17 +99,20 @@ fn every_kernel_configuration_passes_the_audit() {
     }
 }
 
-/// Programs of light and camera sub-paths.
+/// Programs of light and camera sub-paths, connected and merged.
 fn pair_programs() -> Vec<(ProgramKind, KernelFeatures)> {
     let configured = ProgramOptions {
         threads: Scheduling::PersistentThreads,
         order: Order::Scanline,
         ..ProgramOptions::default()
     };
-    let [default, configured] = [ProgramOptions::default(), configured].map(ProgramKind::Pairs);
-    let kinds = [default, configured, ProgramKind::RecordPairs];
-    let features = [Integrator::Light, Integrator::Bpt].map(KernelFeatures::all);
-    kinds.into_iter().flat_map(|kind| features.map(|features| (kind, features))).collect()
+    let options = [ProgramOptions::default(), configured];
+    let pairs = options.map(ProgramKind::Pairs).into_iter().chain([ProgramKind::RecordPairs]);
+    let photons = options.map(ProgramKind::Photons).into_iter();
+    let light = [Integrator::Light, Integrator::Bpt].map(KernelFeatures::all);
+    let merges = [Integrator::Vcm, Integrator::Bpm, Integrator::Ppm].map(KernelFeatures::all);
+    let pairs = pairs.flat_map(|kind| light.map(|features| (kind, features)));
+    pairs.chain(photons.flat_map(|kind| merges.map(|features| (kind, features)))).collect()
 }
 
 #[test]

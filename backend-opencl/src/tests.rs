@@ -36,7 +36,7 @@ fn with_barriers() -> Vec<DiscoveredDevice> {
 
 #[test]
 fn gpu_kernels_give_the_same_bits() {
-    for integrator in [Integrator::Path, Integrator::Light, Integrator::Bpt] {
+    for integrator in Integrator::ALL {
         gpu_kernels_of(integrator);
     }
 }

@@ -9,6 +9,7 @@
 //! so all vertices that merge with one at `p` lie in the cells between those of `p - reach` and `p + reach`.
 //! Cells share a table of buckets by a hash; a photon counts in the visit of its own cell only.
 
+use crate::Settings;
 use crate::error::{Error, Result};
 use crate::math::clamp;
 use crate::math::vec3::{Vec3, dot, vec3};
@@ -145,27 +146,6 @@ impl Merging {
         reserved: [0; 2],
     };
 
-    /// The merges and connections of the pass of a sample index, with so many light sub-paths.
-    pub fn of_pass(scene: &SceneData, first: MergeRadius, light_paths: u32, sample: u32) -> Self {
-        let radius = radius_of_pass(scene, first, sample);
-        let merge_ratio = std::f64::consts::PI * radius * radius * f64::from(light_paths);
-        Self {
-            origin: scene.bounds[0],
-            cells_per_unit: (0.5 / radius) as f32,
-            radius2: (radius * radius) as f32,
-            reach: (radius * (1.0 + REACH_MARGIN)) as f32,
-            normalization: (1.0 / merge_ratio) as f32,
-            ratios: MergeRatios { merge: merge_ratio as f32, connect: (1.0 / merge_ratio) as f32 },
-            bucket_mask: buckets(light_paths) - 1,
-            reserved: [0; 2],
-        }
-    }
-
-    /// The same of an integrator that does not connect sub-paths.
-    pub fn without_connections(self) -> Self {
-        Self { ratios: MergeRatios { connect: 0.0, ..self.ratios }, ..self }
-    }
-
     /// The coordinates of the cell that contains a position.
     #[inline(always)]
     pub fn cell(&self, p: Vec3) -> [u32; 3] {
@@ -201,12 +181,53 @@ impl Merging {
 /// the radius itself.
 const REACH_MARGIN: f64 = 1.0 / 1_048_576.0;
 
-/// The radius of a pass: that of the first over the eighth root of the pass's number, which is the schedule
-/// `r_0 (i + 1)^((alpha - 1) / 2)` of Knaus and Zwicker (2011) with alpha 3/4. Square roots are exact, powers
-/// are not.
-pub fn radius_of_pass(scene: &SceneData, first: MergeRadius, sample: u32) -> f64 {
-    let first = first.share() * f64::from(scene.bounding_sphere().radius);
-    first / (f64::from(sample) + 1.0).sqrt().sqrt().sqrt()
+/// The merges of every pass of a render.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MergeSchedule {
+    /// The lowest corner of the grid.
+    origin: Vec3,
+    /// The radius of the first pass.
+    first_radius: f64,
+    light_paths: u32,
+    /// Whether sub-paths are also connected.
+    connects: bool,
+}
+
+impl MergeSchedule {
+    /// The schedule of an integrator; `None` for one that does not merge.
+    pub fn new(scene: &SceneData, settings: &Settings) -> Option<Self> {
+        let Settings { integrator, merge_radius, width, height, .. } = *settings;
+        integrator.merges().then(|| Self {
+            origin: scene.bounds[0],
+            first_radius: merge_radius.share() * f64::from(scene.bounding_sphere().radius),
+            light_paths: width * height,
+            connects: integrator.connects(),
+        })
+    }
+
+    /// The radius of the pass of a sample index: that of the first over the eighth root of the pass's number,
+    /// which is the schedule `r_0 (i + 1)^((alpha - 1) / 2)` of Knaus and Zwicker (2011) with alpha 3/4. Square
+    /// roots are exact, powers are not.
+    pub fn radius(&self, sample: u32) -> f64 {
+        self.first_radius / (f64::from(sample) + 1.0).sqrt().sqrt().sqrt()
+    }
+
+    /// The merges of the pass of a sample index.
+    pub fn pass(&self, sample: u32) -> Merging {
+        let radius = self.radius(sample);
+        let merge_ratio = std::f64::consts::PI * radius * radius * f64::from(self.light_paths);
+        let connect = if self.connects { (1.0 / merge_ratio) as f32 } else { 0.0 };
+        Merging {
+            origin: self.origin,
+            cells_per_unit: (0.5 / radius) as f32,
+            radius2: (radius * radius) as f32,
+            reach: (radius * (1.0 + REACH_MARGIN)) as f32,
+            normalization: (1.0 / merge_ratio) as f32,
+            ratios: MergeRatios { merge: merge_ratio as f32, connect },
+            bucket_mask: buckets(self.light_paths) - 1,
+            reserved: [0; 2],
+        }
+    }
 }
 
 /// Buckets of the grid of so many light sub-paths, a power of two.
@@ -217,6 +238,7 @@ pub fn buckets(light_paths: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Integrator;
     use crate::scene::{IDENTITY, Material, MeshData, SceneBuilder};
     use proptest::prelude::*;
 
@@ -237,12 +259,20 @@ mod tests {
     #[test]
     fn radii_follow_the_schedule_from_a_share_of_the_bounding_sphere() {
         let scene = scene();
-        let first = MergeRadius::from_millionths(2000).unwrap();
+        let merge_radius = MergeRadius::from_millionths(2000).unwrap();
+        let settings = Settings {
+            width: 40,
+            height: 25,
+            integrator: Integrator::Vcm,
+            merge_radius,
+            ..Settings::default()
+        };
+        let schedule = MergeSchedule::new(&scene, &settings).unwrap();
         for sample in [0, 1, 2, 255, 65_535] {
             let expected = 0.01 * f64::from(sample + 1).powf((0.75 - 1.0) / 2.0);
-            let found = radius_of_pass(&scene, first, sample);
+            let found = schedule.radius(sample);
             assert!((found / expected - 1.0).abs() < 1e-14, "pass {sample}: {found}, not {expected}");
-            let merging = Merging::of_pass(&scene, first, 1000, sample);
+            let merging = schedule.pass(sample);
             assert_eq!(merging.radius2, (found * found) as f32);
             let area = std::f64::consts::PI * expected * expected;
             assert!((f64::from(merging.ratios.merge) / (1000.0 * area) - 1.0).abs() < 1e-6);
@@ -250,8 +280,21 @@ mod tests {
             assert!((merging.ratios.merge * merging.ratios.connect - 1.0).abs() < 1e-6);
         }
         // Frozen, since films depend on it: the eighth root of two
-        let second = Merging::of_pass(&scene, first, 1000, 1);
+        let second = schedule.pass(1);
         assert_eq!(second.radius2.to_bits(), 0x38b0_5948, "{:#x}", second.radius2.to_bits());
+    }
+
+    #[test]
+    fn an_integrator_without_connections_or_without_merges_has_no_ratio_of_them() {
+        let of = |integrator| {
+            MergeSchedule::new(&scene(), &Settings { integrator, ..Settings::default() }).map(|s| s.pass(0))
+        };
+        for integrator in Integrator::ALL {
+            let found =
+                of(integrator).map(|merging| (merging.ratios.merge > 0.0, merging.ratios.connect > 0.0));
+            let expected = integrator.merges().then_some((true, integrator.connects()));
+            assert_eq!(found, expected, "{integrator}");
+        }
     }
 
     #[test]
@@ -281,8 +324,9 @@ mod tests {
             millionths in 1u32..100_000,
             sample in 0u32..65_536,
         ) {
-            let first = MergeRadius::from_millionths(millionths).unwrap();
-            let merging = Merging::of_pass(&scene(), first, 4096, sample);
+            let merge_radius = MergeRadius::from_millionths(millionths).unwrap();
+            let settings = Settings { merge_radius, integrator: Integrator::Bpm, ..Settings::default() };
+            let merging = MergeSchedule::new(&scene(), &settings).unwrap().pass(sample);
             let (p, towards) = (Vec3::from(p), crate::math::vec3::normalize(Vec3::from(towards)));
             let [lowest, highest] = merging.cells_around(p);
             // In the direction and along each axis, just within and just beyond the radius

@@ -43,6 +43,8 @@ pub mod stage {
     pub const LIGHT_PATHS: &str = "light paths";
     /// Whole camera sub-paths with their connections to lights and light sub-paths.
     pub const CAMERA_PATHS: &str = "camera paths";
+    /// Sorting the photons of a pass into a grid.
+    pub const PHOTON_MAP: &str = "photon map";
 }
 
 /// Device time of one stage.

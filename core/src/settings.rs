@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::film::Film;
+use crate::merging::MergeRadius;
 use crate::mode::Mode;
 use crate::scene::{Material, Scene};
 use serde::{Deserialize, Serialize};
@@ -24,11 +25,21 @@ pub enum Integrator {
     /// Bidirectional path tracing: all connections of a light sub-path and a camera sub-path (Lafortune and
     /// Willems 1993; Veach and Guibas 1994), weighted by the balance heuristic.
     Bpt,
+    /// Bidirectional photon mapping: photons merge with every vertex of a camera sub-path, weighted by the
+    /// balance heuristic (Vorba 2011).
+    Bpm,
+    /// Progressive photon mapping: photons merge with the first vertex of a camera sub-path that is not specular
+    /// (Hachisuka, Ogaki and Jensen 2008; Hachisuka and Jensen 2009).
+    Ppm,
+    /// Vertex connection and merging: the connections of [`Integrator::Bpt`] and the merges of
+    /// [`Integrator::Bpm`], weighted by the balance heuristic (Georgiev, Křivánek, Davidovič and Slusallek 2012).
+    Vcm,
 }
 
 impl Integrator {
     /// Every integrator, the default first.
-    pub const ALL: [Self; 4] = [Self::Path, Self::Ao, Self::Light, Self::Bpt];
+    pub const ALL: [Self; 7] =
+        [Self::Path, Self::Ao, Self::Light, Self::Bpt, Self::Bpm, Self::Ppm, Self::Vcm];
 
     /// The name on the command line and in records.
     pub const fn as_str(self) -> &'static str {
@@ -37,20 +48,34 @@ impl Integrator {
             Self::Ao => "ao",
             Self::Light => "light",
             Self::Bpt => "bpt",
+            Self::Bpm => "bpm",
+            Self::Ppm => "ppm",
+            Self::Vcm => "vcm",
         }
     }
 
     /// Rounds of extend, shade and connect that a sample of `bounces` bounces takes.
     pub const fn rounds(self, bounces: u32) -> u32 {
         match self {
-            Self::Path | Self::Light | Self::Bpt => bounces + 1,
             Self::Ao => 1,
+            _ => bounces + 1,
         }
     }
 
     /// Whether samples add to pixels other than their own, by [`crate::splat`].
     pub const fn splats(self) -> bool {
-        matches!(self, Self::Light | Self::Bpt)
+        matches!(self, Self::Light | Self::Bpt | Self::Bpm | Self::Ppm | Self::Vcm)
+    }
+
+    /// Whether camera sub-paths merge with the photons of all light sub-paths of the sample index
+    /// ([`crate::merging`]).
+    pub const fn merges(self) -> bool {
+        matches!(self, Self::Bpm | Self::Ppm | Self::Vcm)
+    }
+
+    /// Whether camera sub-paths are connected to lights and to light sub-paths.
+    pub const fn connects(self) -> bool {
+        matches!(self, Self::Bpt | Self::Vcm)
     }
 }
 
@@ -112,7 +137,13 @@ pub struct Settings {
     pub strategy: Strategy,
     /// The first bounce after which Russian roulette may end a path; `None` leaves it off.
     pub roulette_from: Option<u32>,
+    /// The radius of the first pass of integrators that merge photons.
+    #[serde(default)]
+    pub merge_radius: MergeRadius,
 }
+
+/// The most photons of a pass; their positions are 32-bit integers.
+const MAX_PHOTONS: u64 = 1 << 31;
 
 /// The most bounces a path may have.
 pub const MAX_BOUNCES: u32 = 255;
@@ -134,6 +165,7 @@ impl Settings {
         integrator: Integrator::Path,
         strategy: Strategy::Mis,
         roulette_from: None,
+        merge_radius: MergeRadius::DEFAULT,
     };
 
     /// Checks that the integrator renders a scene as path tracing does. Rays from lights meet a single-sided surface
@@ -142,8 +174,7 @@ impl Settings {
     /// # Errors
     /// [`Error::Unsupported`] for sub-paths from lights in a scene with single-sided surfaces.
     pub fn check_scene(&self, scene: &Scene) -> Result<()> {
-        let from_lights = matches!(self.integrator, Integrator::Light | Integrator::Bpt);
-        if from_lights && scene.materials.iter().any(|m| m.flags & Material::SINGLE_SIDED != 0) {
+        if self.integrator.splats() && scene.materials.iter().any(|m| m.flags & Material::SINGLE_SIDED != 0) {
             let what = format!(
                 "culling of single-sided surfaces, which {} has, with paths from lights (render it with --both-sides)",
                 scene.name
@@ -165,6 +196,18 @@ impl Settings {
                 message: format!(
                     "{} bounces were asked for; at most {MAX_BOUNCES} are possible",
                     self.bounces
+                ),
+            });
+        }
+        self.merge_radius.validate()?;
+        let photons = u64::from(self.width) * u64::from(self.height) * u64::from(self.bounces);
+        if self.integrator.merges() && photons > MAX_PHOTONS {
+            return Err(Error::Contract {
+                actor: "settings".into(),
+                message: format!(
+                    "{}x{} light sub-paths of {} bounces make up to {photons} photons; at most {MAX_PHOTONS} are \
+                     possible: choose a smaller film or fewer bounces",
+                    self.width, self.height, self.bounces
                 ),
             });
         }

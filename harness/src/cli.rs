@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep_core::film::MAX_SPP;
+use lockstep_core::merging::MergeRadius;
 use lockstep_core::{Integrator, MAX_BOUNCES, Mode, Settings};
 use lockstep_reports::records::shell_line;
 use lockstep_scenes::{Limits, LoadOptions, View};
@@ -233,10 +234,15 @@ pub(crate) struct ImageArgs {
     #[arg(long, value_name = "N", default_value_t = Settings::default().bounces,
         value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_BOUNCES)))]
     pub(crate) bounces: u32,
-    /// Light transport algorithm: path (path tracing), bpt (bidirectional path tracing), light (light tracing;
-    /// sees nothing by way of mirrors and clear glass) or ao (ambient occlusion)
+    /// Light transport algorithm: path (path tracing), bpt (bidirectional path tracing), vcm (vertex connection and
+    /// merging), bpm (bidirectional photon mapping), ppm (progressive photon mapping), light (light tracing; sees
+    /// nothing by way of mirrors and clear glass) or ao (ambient occlusion)
     #[arg(long, value_name = "NAME", default_value_t = Integrator::Path)]
     pub(crate) integrator: Integrator,
+    /// Radius of the first sample's merges with photons (vcm, bpm, ppm), as a share of the radius of the scene's
+    /// bounding sphere; that of sample i is smaller by the eighth root of i + 1
+    #[arg(long, value_name = "SHARE", default_value_t = MergeRadius::DEFAULT)]
+    pub(crate) merge_radius: MergeRadius,
     /// Selects the random numbers
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u32,
@@ -251,6 +257,7 @@ impl ImageArgs {
             height: size.height,
             bounces: self.bounces,
             integrator: self.integrator,
+            merge_radius: self.merge_radius,
             seed: self.seed,
             ..Settings::default()
         }
@@ -622,6 +629,7 @@ impl StudyArgs {
             && (self.spp.is_none() && self.image.size.is_none() && self.times.is_empty() && !more)
             && self.image.bounces == Settings::default().bounces
             && self.image.integrator == Settings::default().integrator
+            && self.image.merge_radius == Settings::default().merge_radius
             && self.integrators.is_empty()
     }
 
@@ -635,7 +643,8 @@ impl StudyArgs {
         }
         let all =
             if self.integrators.is_empty() { vec![self.image.integrator] } else { self.integrators.clone() };
-        let found: Vec<Integrator> = all.into_iter().filter(|integrator| integrator.splats()).collect();
+        let found: Vec<Integrator> =
+            all.into_iter().filter(|&integrator| crate::techniques::check(integrator).is_ok()).collect();
         found.first().map_or(Err(crate::techniques::single(self.image.integrator)), |_| Ok(found.clone()))
     }
 
@@ -1088,6 +1097,8 @@ mod tests {
             "lockstep render cornell -b opencl --mode fast -o a.exr",
             "lockstep render cornell --integrator bpt -o a.exr",
             "lockstep study cornell --integrator light",
+            "lockstep render cornell --integrator vcm --merge-radius 0.01 -o a.exr",
+            "lockstep study cornell --integrators vcm,bpm,ppm",
             "lockstep golden bless cornell --integrator bpt",
             "lockstep study",
             "lockstep study cornell --mode exact,fast",

@@ -27,6 +27,10 @@ pub(crate) fn check(integrator: Integrator) -> Result<(), Failure> {
     match integrator {
         Integrator::Bpt | Integrator::Light => Ok(()),
         Integrator::Path | Integrator::Ao => Err(single(integrator)),
+        Integrator::Bpm | Integrator::Ppm | Integrator::Vcm => Err(Failure::Usage(format!(
+            "--techniques: {integrator} merges the photons of all pairs, so its techniques are not those of one pair; \
+             use --integrator bpt or light"
+        ))),
     }
 }
 

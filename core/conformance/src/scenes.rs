@@ -77,6 +77,20 @@ pub fn floor_under_sky(albedo: f32, sky: f32) -> Result<Scene> {
     b.build()
 }
 
+/// The origin of a diffuse floor below a point light at this height.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn floor_under_point(albedo: f32, intensity: f32, height: f32) -> Result<Scene> {
+    let mut b = SceneBuilder::new("floor-under-point");
+    b.camera = spot_camera(vec3(-2.0, 1.0, 2.0), Vec3::ZERO, 0.02);
+    let m = b.material(Material::diffuse([albedo; 3]));
+    place(&mut b, floor(5.0, m));
+    let position = vec3(0.0, height, 0.0);
+    b.light(PunctualLight::Point { position, intensity: Vec3::splat(intensity) });
+    b.build()
+}
+
 /// The origin of a diffuse floor under a spherical light at `center`: radiance `albedo * L * (r / d)^2 *
 /// cos`.
 ///

@@ -104,6 +104,14 @@ const PAIRS: [Header; 6] = [
 /// The same in a configuration that ray queries ignore.
 const CONFIGURED_PAIRS: [Header; 5] = [PAIRS[0], PAIRS[1], PAIRS[2], PAIRS[3], PAIRS[4]];
 
+/// Pairs of sub-paths and a photon map, and ray queries.
+const PHOTONS: [Header; 7] =
+    [PAIRS[0], PAIRS[1], PAIRS[2], PAIRS[3], header!("photons.h"), PAIRS[4], PAIRS[5]];
+
+/// The same in a configuration that ray queries ignore.
+const CONFIGURED_PHOTONS: [Header; 6] =
+    [PHOTONS[0], PHOTONS[1], PHOTONS[2], PHOTONS[3], PHOTONS[4], PHOTONS[5]];
+
 const RECORD_PATHS: [Header; 1] = [header!("record_paths.h")];
 
 const RECORD_PAIRS: [Header; 1] = [header!("record_pairs.h")];
@@ -158,6 +166,8 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
         (ProgramKind::RecordPairs, _) => &RECORD_PAIRS,
         (ProgramKind::Pairs(build), _) if build == ProgramOptions::default() => &PAIRS,
         (ProgramKind::Pairs(_), _) => &CONFIGURED_PAIRS,
+        (ProgramKind::Photons(build), _) if build == ProgramOptions::default() => &PHOTONS,
+        (ProgramKind::Photons(_), _) => &CONFIGURED_PHOTONS,
         (ProgramKind::Configured(_), Structure::Wavefront) => &WAVEFRONT,
         (ProgramKind::Configured(_), Structure::NoCompaction) => &NO_COMPACTION,
         (ProgramKind::Configured(_), Structure::Megakernel) => &MEGAKERNEL,
@@ -284,6 +294,6 @@ pub fn header_texts() -> Vec<Header> {
     let all = HEADERS.into_iter().chain(BVH2).chain(BVH8).chain(RENDER);
     let others = [header!("wavefront/shade_in_place.h"), header!("megakernel.h")];
     let integrators = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).headers).copied();
-    let all = all.chain(integrators).chain(BIDIRECTIONAL).chain(others).chain(PAIRS);
+    let all = all.chain(integrators).chain(BIDIRECTIONAL).chain(others).chain(PHOTONS);
     each_once(all.chain(RECORD_PATHS).chain(RECORD_PAIRS).chain(CANARY).chain(PROBES))
 }

@@ -1,8 +1,8 @@
 //! Programs that are assembled from the shared source.
 
 use crate::signatures::{
-    KERNELS, Kernel, MEGAKERNEL, PAIR_KERNELS, PAIR_STAGES, RECORD_PAIRS, RECORD_PATHS, RESOLVE, STAGES,
-    TALLY,
+    KERNELS, Kernel, MEGAKERNEL, PAIR_KERNELS, PAIR_STAGES, PHOTON_KERNELS, PHOTON_STAGES, RECORD_PAIRS,
+    RECORD_PATHS, RESOLVE, STAGES, TALLY,
 };
 use lockstep_core::{Integrator, KernelConfig, Order, Scheduling, Structure};
 
@@ -21,6 +21,8 @@ pub enum ProgramKind {
     /// Renders of integrators of light and camera sub-paths, in any configuration; in the default one also
     /// ray queries.
     Pairs(ProgramOptions),
+    /// [`ProgramKind::Pairs`] of integrators that merge photons.
+    Photons(ProgramOptions),
 }
 
 /// The part of a kernel configuration that is compiled into a program.
@@ -39,6 +41,7 @@ impl ProgramKind {
     pub fn of(config: &KernelConfig, integrator: Integrator) -> Self {
         let KernelConfig { structure, threads, order, .. } = *config;
         match (ProgramOptions { structure, threads, order }) {
+            build if integrator.merges() => Self::Photons(build),
             build if integrator.splats() => Self::Pairs(build),
             build if build == ProgramOptions::default() => Self::Render,
             build => Self::Configured(build),
@@ -67,6 +70,8 @@ impl ProgramKind {
             Self::Configured(_) => &STAGES,
             Self::Pairs(build) if build == ProgramOptions::default() => &PAIR_KERNELS,
             Self::Pairs(_) => &PAIR_STAGES,
+            Self::Photons(build) if build == ProgramOptions::default() => &PHOTON_KERNELS,
+            Self::Photons(_) => &PHOTON_STAGES,
         }
     }
 
@@ -77,13 +82,14 @@ impl ProgramKind {
             Self::RecordPaths | Self::RecordPairs => &[],
             Self::Configured(_) => self.kernels(),
             Self::Pairs(_) => &PAIR_STAGES,
+            Self::Photons(_) => &PHOTON_STAGES,
         }
     }
 
     /// The options that the program is built with.
     pub(crate) fn build(self) -> ProgramOptions {
         match self {
-            Self::Configured(build) | Self::Pairs(build) => build,
+            Self::Configured(build) | Self::Pairs(build) | Self::Photons(build) => build,
             Self::Render | Self::RecordPaths | Self::RecordPairs => ProgramOptions::default(),
         }
     }

@@ -151,6 +151,7 @@ const F32: ArgumentType = of::<f32>("float");
 const U64: ArgumentType = of::<u64>("u64");
 pub(crate) const I64: ArgumentType = of::<i64>("i64");
 pub(crate) const PACKED: ArgumentType = of::<Packed>("Packed");
+pub(crate) const PHOTON: ArgumentType = of::<[Packed; 3]>("Photon");
 pub(crate) const PASS: ArgumentType = of::<Pass>("Pass");
 pub(crate) const COUNTERS: ArgumentType = of::<BounceCounters>("BounceCounters");
 const ALIAS: ArgumentType = of::<AliasEntry>("AliasEntry");
@@ -373,7 +374,8 @@ pub const MEGAKERNEL: Kernel = Kernel {
 };
 
 /// Traces every light sub-path of the pass, adds its connections to the camera to the film, and stores its
-/// vertices, `VERTEX_RECORDS` records each, with their number. The film is added to by atomics.
+/// vertices, `VERTEX_RECORDS` records each, with their number; or its photons, counting them by bucket, or both,
+/// as the integrator needs. The film is added to by atomics.
 pub const LIGHT_PATHS: Kernel = Kernel {
     name: "ls_light_paths",
     takes_scene: true,
@@ -382,14 +384,16 @@ pub const LIGHT_PATHS: Kernel = Kernel {
         value("pass", PASS),
         output("light_vertices", PACKED),
         output("light_lengths", U32),
+        output("photons", PHOTON),
+        output("bucket_counts", U32),
         output("film", I64),
         output("invalid", U32),
         output("counters", COUNTERS),
     ],
 };
 
-/// Traces every camera sub-path of the pass and adds to the film what it finds and its connections to lights
-/// and to the stored light sub-paths. Runs after [`LIGHT_PATHS`].
+/// Traces every camera sub-path of the pass and adds to the film what it finds, its connections to lights and to
+/// the stored light sub-paths, and its merges with photons. Runs after [`LIGHT_PATHS`].
 pub const CAMERA_PATHS: Kernel = Kernel {
     name: "ls_camera_paths",
     takes_scene: true,
@@ -398,9 +402,47 @@ pub const CAMERA_PATHS: Kernel = Kernel {
         value("pass", PASS),
         input("light_vertices", PACKED),
         input("light_lengths", U32),
+        input("sorted_photons", PHOTON),
+        input("bucket_counts", U32),
+        input("bucket_ends", U32),
         output("film", I64),
         output("invalid", U32),
         output("counters", COUNTERS),
+    ],
+};
+
+/// Empties the buckets of the photon map. Runs before [`LIGHT_PATHS`].
+pub const CLEAR_BUCKETS: Kernel = Kernel {
+    name: "ls_clear_buckets",
+    takes_scene: false,
+    traverses: false,
+    own: &[value("pass", PASS), output("bucket_counts", U32), output("placed", U32)],
+};
+
+/// Gives every bucket as many positions as [`LIGHT_PATHS`] has counted photons. Runs after it.
+pub const PLACE_BUCKETS: Kernel = Kernel {
+    name: "ls_place_buckets",
+    takes_scene: false,
+    traverses: false,
+    own: &[
+        value("pass", PASS),
+        input("bucket_counts", U32),
+        output("bucket_ends", U32),
+        output("placed", U32),
+    ],
+};
+
+/// Copies the photons to their buckets. Runs after [`PLACE_BUCKETS`] and before [`CAMERA_PATHS`].
+pub const SORT_PHOTONS: Kernel = Kernel {
+    name: "ls_sort_photons",
+    takes_scene: false,
+    traverses: false,
+    own: &[
+        value("pass", PASS),
+        input("light_lengths", U32),
+        input("photons", PHOTON),
+        output("bucket_ends", U32),
+        output("sorted_photons", PHOTON),
     ],
 };
 
@@ -410,7 +452,24 @@ pub(crate) const VERTEX_RECORDS: usize = 7;
 /// Entry kernels of a render by light and camera sub-paths.
 pub const PAIR_STAGES: [&Kernel; 3] = [&LIGHT_PATHS, &CAMERA_PATHS, &TALLY];
 
-/// The same, and those of ray queries.
+/// Entry kernels of a render by light and camera sub-paths that merges photons.
+pub const PHOTON_STAGES: [&Kernel; 6] =
+    [&CLEAR_BUCKETS, &LIGHT_PATHS, &PLACE_BUCKETS, &SORT_PHOTONS, &CAMERA_PATHS, &TALLY];
+
+/// [`PHOTON_STAGES`] and the kernels of ray queries.
+pub const PHOTON_KERNELS: [&Kernel; 9] = [
+    &CLEAR_BUCKETS,
+    &LIGHT_PATHS,
+    &PLACE_BUCKETS,
+    &SORT_PHOTONS,
+    &CAMERA_PATHS,
+    &TALLY,
+    &TRACE_CLOSEST,
+    &TRACE_COHERENT,
+    &TRACE_ANY,
+];
+
+/// [`PAIR_STAGES`] and the kernels of ray queries.
 pub const PAIR_KERNELS: [&Kernel; 6] =
     [&LIGHT_PATHS, &CAMERA_PATHS, &TALLY, &TRACE_CLOSEST, &TRACE_COHERENT, &TRACE_ANY];
 

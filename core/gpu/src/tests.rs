@@ -1,5 +1,5 @@
 use crate::signatures::{
-    GivenArgument, KERNELS, Kernel, MEGAKERNEL, Mismatch, Passing, RECORD_PAIRS, RECORD_PATHS,
+    GivenArgument, KERNELS, Kernel, MEGAKERNEL, Mismatch, PHOTON_KERNELS, Passing, RECORD_PAIRS, RECORD_PATHS,
 };
 use crate::*;
 use lockstep_bvh::{Bvh, Layout};
@@ -11,6 +11,7 @@ fn a_launch_that_differs_from_the_declaration_is_refused() {
     let of_layout = |layout| {
         KERNELS
             .into_iter()
+            .chain(PHOTON_KERNELS)
             .chain([&RECORD_PATHS, &RECORD_PAIRS, &MEGAKERNEL])
             .map(move |kernel| (layout, kernel))
     };
@@ -98,10 +99,15 @@ fn entry_kernels_take_what_the_declarations_say() {
         build(Structure::Megakernel, Scheduling::Default),
         ProgramKind::Pairs(ProgramOptions::default()),
         ProgramKind::Pairs(ProgramOptions { order: Order::Scanline, ..ProgramOptions::default() }),
+        ProgramKind::Photons(ProgramOptions::default()),
+        ProgramKind::Photons(ProgramOptions { order: Order::Scanline, ..ProgramOptions::default() }),
     ];
     for part in parts {
-        let integrator =
-            if matches!(part, ProgramKind::Pairs(_)) { Integrator::Bpt } else { Integrator::Path };
+        let integrator = match part {
+            ProgramKind::Pairs(_) => Integrator::Bpt,
+            ProgramKind::Photons(_) => Integrator::Vcm,
+            _ => Integrator::Path,
+        };
         let options = Options { features: KernelFeatures::all(integrator), ..Options::default() };
         let text = assemble("compat.h", "", &options, part).text;
         let mut found = kernels_in(&text.replace("LS_SCENE_PARAMETERS", &scene));
@@ -128,7 +134,8 @@ fn the_canary_writes_every_operation_of_its_table() {
 #[test]
 fn a_cast_is_built_with_the_render_but_part_of_no_pass() {
     let names = |kernels: &[&Kernel]| kernels.iter().map(|kernel| kernel.name).collect::<Vec<_>>();
-    for kind in [ProgramKind::Render, ProgramKind::Pairs(ProgramOptions::default())] {
+    let default = ProgramOptions::default();
+    for kind in [ProgramKind::Render, ProgramKind::Pairs(default), ProgramKind::Photons(default)] {
         let (built, launched) = (names(kind.kernels()), names(kind.of_passes()));
         let others: Vec<_> = built.iter().filter(|name| !launched.contains(name)).copied().collect();
         assert_eq!(others, ["ls_trace_closest", "ls_trace_coherent", "ls_trace_any"], "{kind:?}");
@@ -181,6 +188,7 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
             "/camera_path.h",
             "/connections.h",
             "/photon.h",
+            "/photons.h",
             "/merging.h",
             "/pairs.h",
             "/ray_counts.h",

@@ -96,11 +96,11 @@ impl RecordedSteps<'_> {
 }
 
 impl PairSink for RecordedSteps<'_> {
-    fn light_vertex(&mut self, vertex: &Vertex) {
+    fn light_vertex(&mut self, _bounce: u32, vertex: &Vertex) {
         self.vertex(vertex, true);
     }
 
-    fn camera_vertex(&mut self, vertex: &Vertex) {
+    fn camera_vertex(&mut self, _bounce: u32, vertex: &Vertex) {
         self.vertex(vertex, false);
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use lockstep_core::merging::MergeRadius;
 use lockstep_core::{Integrator, Scene, Settings};
 use lockstep_reports::image_io::{
     ImageMetadata, LinearImage, atomic_write_text, encode_name, read_exr_metadata, read_image, write_exr,
@@ -72,6 +73,7 @@ impl Place {
             height: image.height(),
             bounces: attributes.number("bounces")?,
             integrator: attributes.integrator()?,
+            merge_radius: attributes.merge_radius()?,
             seed: attributes.number("seed")?,
             ..Settings::default()
         };
@@ -115,6 +117,10 @@ impl Place {
             .with("bounces", &golden.settings.bounces.to_string())
             .with("integrator", golden.settings.integrator.as_str())
             .with("scene-hash", &golden.scene_hash);
+        let metadata = match golden.settings.integrator.merges() {
+            true => metadata.with("merge-radius", &golden.settings.merge_radius.to_string()),
+            false => metadata,
+        };
         let metadata = provenance.iter().fold(metadata, |m, (key, value)| m.with(key, value));
         write_exr(&self.image(), &golden.image, &metadata)?;
         let lines: String = provenance.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
@@ -139,6 +145,11 @@ impl Attributes<'_> {
             Ok(name) => Ok(name.parse()?),
             Err(_) => Ok(Integrator::Path),
         }
+    }
+
+    /// The radius of the first sample's merges; goldens of integrators that do not merge name none.
+    fn merge_radius(&self) -> Result<MergeRadius, Failure> {
+        self.text("merge-radius").map_or(Ok(MergeRadius::DEFAULT), |share| Ok(share.parse()?))
     }
 
     fn number(&self, key: &str) -> Result<u32, Failure> {

@@ -278,6 +278,7 @@ impl Plan {
                 height: self.settings.height,
                 bounces: self.settings.bounces,
                 integrator: self.settings.integrator,
+                merge_radius: self.settings.merge_radius,
                 seed: u64::from(self.settings.seed),
                 seeds: self.all_seeds(),
                 repeats: self.repeats,

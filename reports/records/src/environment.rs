@@ -1,6 +1,7 @@
 //! `environment.json`: where, with what and how a study ran.
 
 use super::{HostInfo, RecordError};
+use lockstep_core::merging::MergeRadius;
 use lockstep_core::{DeviceInfo, Integrator, KernelResources};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -95,6 +96,8 @@ pub struct StudySettings {
     pub bounces: u32,
     /// Light transport algorithm; path tracing in older records.
     pub integrator: Integrator,
+    /// Radius of the first sample's merges with photons; the default in older records.
+    pub merge_radius: MergeRadius,
     /// First random seed.
     pub seed: u64,
     /// How many seeds each target rendered.

@@ -9,6 +9,7 @@ mod cornell;
 mod furnace;
 mod instances;
 mod lantern;
+mod looking_glass;
 mod random;
 mod shapes;
 mod weekend;
@@ -68,6 +69,14 @@ pub(crate) const ALL: &[Procedural] = &[
         description: "glass balls and a metal ring between a small lamp and the floor: caustics",
         parameters: "",
         build: |parameter| without_parameter("caustic", parameter).and_then(|()| caustic::build()),
+    },
+    Procedural {
+        name: "looking-glass",
+        description: "a room seen in a mirror, lit by a small flame in a glass globe: no connection finds its light",
+        parameters: "",
+        build: |parameter| {
+            without_parameter("looking-glass", parameter).and_then(|()| looking_glass::build())
+        },
     },
 ];
 

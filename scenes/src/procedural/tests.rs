@@ -10,8 +10,17 @@ fn scene(spec: &str) -> Scene {
 
 #[test]
 fn every_scene_is_the_same_each_time_and_unlike_the_others() {
-    let specs =
-        ["cornell", "weekend", "atrium:20k", "furnace", "furnace:glass", "instances", "lantern", "caustic"];
+    let specs = [
+        "cornell",
+        "weekend",
+        "atrium:20k",
+        "furnace",
+        "furnace:glass",
+        "instances",
+        "lantern",
+        "caustic",
+        "looking-glass",
+    ];
     let hashes = specs.map(|spec| {
         let first = scene(spec).hash.clone();
         assert_eq!(first, scene(spec).hash, "{spec}");

@@ -1,40 +1,23 @@
 //! The recursive weights against brute force, over paths of the suite's scenes.
 
 use super::brute_force::{Densities, SurfaceDensities, Weights};
+use super::merging::Traced;
 use crate::{scenes, tolerances};
 use lockstep_bvh::{BuildSettings, Bvh2, Scratch};
-use lockstep_core::Settings;
-use lockstep_core::geometry::{Hit, Ray};
-use lockstep_core::math::rng::{RayKey, SampleKey};
+use lockstep_core::math::rng::SampleKey;
 use lockstep_core::math::vec3::{Vec3, dot};
-use lockstep_core::merging::{MergeRadius, MergeRatios, Merging};
+use lockstep_core::merging::{MergeRatios, MergeSchedule, Merging};
 use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::scene::{LightKind, Scene};
 use lockstep_core::splat::Technique;
+use lockstep_core::{Integrator, Settings};
 use lockstep_transport::integrators::bidirectional::weights::{
     PartialWeights, connect, connect_to_camera, hit_light, merge, sample_light,
 };
 use lockstep_transport::integrators::bidirectional::{
-    Connection, LightPath, PairPass, PairSink, Techniques, Tracer, Vertex, direction_between, trace_pair,
+    Connection, LightPath, PairPass, PairSink, Techniques, Vertex, direction_between, trace_pair,
 };
 use lockstep_transport::{camera_importance, lights};
-
-/// The built-in BVH, ray by ray.
-struct Traced<'a> {
-    scene: &'a Scene,
-    bvh: &'a Bvh2,
-    scratch: Scratch,
-}
-
-impl Tracer for Traced<'_> {
-    fn closest_hit(&mut self, ray: &Ray, key: RayKey) -> Hit {
-        self.bvh.closest_hit(self.scene, ray, key, &mut self.scratch)
-    }
-
-    fn any_hit(&mut self, ray: &Ray, key: RayKey) -> bool {
-        self.bvh.any_hit(self.scene, ray, key, &mut self.scratch)
-    }
-}
 
 /// Everything that a pair computed.
 #[derive(Default)]
@@ -45,11 +28,11 @@ struct Recorded {
 }
 
 impl PairSink for Recorded {
-    fn light_vertex(&mut self, vertex: &Vertex) {
+    fn light_vertex(&mut self, _bounce: u32, vertex: &Vertex) {
         self.light.push(*vertex);
     }
 
-    fn camera_vertex(&mut self, vertex: &Vertex) {
+    fn camera_vertex(&mut self, _bounce: u32, vertex: &Vertex) {
         self.camera.push(*vertex);
     }
 
@@ -64,7 +47,7 @@ const SETTINGS: Settings = Settings { width: 24, height: 18, bounces: 6, ..Setti
 fn pairs(scene: &Scene, merging: Merging, samples: u32) -> Vec<(SampleKey, Recorded)> {
     let bvh = Bvh2::build(scene, &BuildSettings::default());
     let camera = scene.camera.frame(SETTINGS.width, SETTINGS.height);
-    let pass = PairPass { scene, settings: &SETTINGS, techniques: Techniques::All, camera, merging };
+    let pass = PairPass { scene, settings: &SETTINGS, techniques: Techniques::Connections, camera, merging };
     let mut tracer = Traced { scene, bvh: &bvh, scratch: Scratch::default() };
     let pixels = 0..SETTINGS.width * SETTINGS.height;
     let keys = pixels.flat_map(|pixel| (0..samples).map(move |sample| SampleKey { pixel, sample, seed: 11 }));
@@ -244,12 +227,13 @@ fn all_scenes() -> Vec<Scene> {
 
 /// The techniques of a test: with connections, with merges, or with both.
 fn merges_of(scene: &Scene, connects: bool, merges: bool) -> Merging {
-    let merging = Merging::of_pass(scene, MergeRadius::DEFAULT, SETTINGS.width * SETTINGS.height, 3);
-    match (connects, merges) {
-        (true, true) => merging,
-        (false, true) => merging.without_connections(),
-        _ => Merging::NONE,
-    }
+    let integrator = match (connects, merges) {
+        (true, true) => Integrator::Vcm,
+        (false, true) => Integrator::Bpm,
+        _ => Integrator::Bpt,
+    };
+    MergeSchedule::new(scene, &Settings { integrator, ..SETTINGS })
+        .map_or(Merging::NONE, |merges| merges.pass(3))
 }
 
 #[test]

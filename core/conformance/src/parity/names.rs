@@ -81,6 +81,7 @@ const UNPAIRED_HEADERS: &[&str] = &[
     "record_paths.h",
     "ray_counts.h",
     "pairs.h",
+    "photons.h",
 ];
 
 /// Device functions that are named differently, and the Rust functions that they mirror.
@@ -252,9 +253,9 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("bvh8::InMesh::$any", "walk, compiled for one processor"),
     ("bvh8::Bvh8::closest_hit_portable", "bvh_closest_hit without AVX2"),
     ("bvh8::Bvh8::any_hit_portable", "bvh_any_hit without AVX2"),
-    ("merging::Merging::of_pass", "a pass's constants are computed on the host"),
-    ("merging::Merging::without_connections", "a pass's constants are computed on the host"),
-    ("merging::radius_of_pass", "a pass's constants are computed on the host"),
+    ("merging::MergeSchedule::new", "a pass's constants are computed on the host"),
+    ("merging::MergeSchedule::radius", "a pass's constants are computed on the host"),
+    ("merging::MergeSchedule::pass", "a pass's constants are computed on the host"),
     ("merging::buckets", "a pass's constants are computed on the host"),
     ("merging::MergeRadius::from_millionths", "settings are made on the host"),
     ("merging::MergeRadius::share", "settings are made on the host"),

@@ -58,6 +58,11 @@ pub(super) fn lacking(config: &KernelConfig, kind: DeviceType, integrator: Integ
     if integrator.splats() && !has_queues {
         return Some(format!("the configuration {config} of the integrator {integrator}"));
     }
+    if integrator.merges() && config.samples.is_some_and(|samples| samples != 1) {
+        return Some(format!(
+            "the configuration {config} of the integrator {integrator}, one of whose passes is one sample"
+        ));
+    }
     if config.tile.is_some() || config.rays == Rays::Single {
         return Some(format!("the configuration {config}"));
     }

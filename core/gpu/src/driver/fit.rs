@@ -12,8 +12,8 @@ pub(super) struct Demand<'a> {
     pub(super) arrays: &'a [SceneArray<'a>],
     /// Bytes of the film.
     pub(super) film: u64,
-    /// Bytes of all path state.
-    pub(super) state: u64,
+    /// Buffers of the paths in flight: contents and bytes.
+    pub(super) state: &'a [(&'static str, u64)],
 }
 
 /// Compares a demand with the device's memory.
@@ -29,7 +29,9 @@ pub(super) fn check<D: Device>(device: &D, demand: &Demand<'_>) -> Result<()> {
     };
     let sized =
         demand.arrays.iter().map(|a| (format!("the {} of scene {scene}", a.argument.name), a.bytes.len()));
+    let state = demand.state.iter().map(|&(what, bytes)| (what.to_owned(), bytes));
     let sized = sized.map(|(what, bytes)| (what, bytes as u64)).chain([("the film".to_owned(), demand.film)]);
+    let sized = sized.chain(state);
     for (what, bytes) in sized {
         if bytes > largest {
             let (bytes, largest) = (in_words(bytes), in_words(largest));
@@ -40,8 +42,9 @@ pub(super) fn check<D: Device>(device: &D, demand: &Demand<'_>) -> Result<()> {
         }
     }
     let bytes: u64 = demand.arrays.iter().map(|a| a.bytes.len() as u64).sum();
-    if bytes + demand.film + demand.state > memory {
-        let [bytes, film, state, memory] = [bytes, demand.film, demand.state, memory].map(in_words);
+    let state = demand.state.iter().map(|(_, bytes)| bytes).sum();
+    if bytes + demand.film + state > memory {
+        let [bytes, film, state, memory] = [bytes, demand.film, state, memory].map(in_words);
         let reason =
             format!("it takes {bytes}, its film {film} and paths in flight {state}; the device has {memory}");
         return refuse(format!("scene {scene}"), reason);

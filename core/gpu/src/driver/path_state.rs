@@ -4,6 +4,7 @@ use crate::driver::arrays::Array;
 use crate::driver::device::Device;
 use crate::integrators::{Buffer, Len, Plan};
 use lockstep_core::error::{Error, Result};
+use lockstep_core::merging::buckets;
 
 /// The buffers of the paths in flight, bound to kernel parameters by name.
 pub(super) struct PathState<D: Device> {
@@ -18,6 +19,10 @@ impl<D: Device> PathState<D> {
                 Len::Paths => Array::of_size(device, buffer.of.size, paths as usize, buffer.what)?,
                 Len::OfPaths(len) => {
                     let elements = paths as usize * len(bounces);
+                    Array::of_size(device, buffer.of.size, elements, buffer.what)?
+                }
+                Len::Buckets => {
+                    let elements = buckets(paths) as usize;
                     Array::of_size(device, buffer.of.size, elements, buffer.what)?
                 }
                 Len::Bounces(len) => {

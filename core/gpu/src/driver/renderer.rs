@@ -19,6 +19,7 @@ use lockstep_bvh::{BvhCache, Fetched};
 use lockstep_core::error::{Error, Result};
 use lockstep_core::film::{Film, InvalidSamples};
 use lockstep_core::geometry::{Hit, Ray};
+use lockstep_core::merging::{MergeSchedule, Merging};
 use lockstep_core::scene::Scene;
 use lockstep_core::{
     ConfigureReport, DeviceInfo, Integrator, LoadReport, PairStep, PassReport, PathRequest, PathVertex,
@@ -41,8 +42,10 @@ struct Loaded<D: Device> {
     scene: SceneOnDevice<D>,
     features: KernelFeatures,
     settings: Settings,
-    /// Parameters common to all batches; each fills in its ranges.
+    /// Parameters common to all batches; each fills in its ranges and merges.
     pass: Pass,
+    /// The merges of every pass, of an integrator that has any.
+    merges: Option<MergeSchedule>,
     /// The integrator's buffers and launches.
     plan: &'static Plan,
     state: PathState<D>,
@@ -66,16 +69,22 @@ impl<D: Device> Loaded<D> {
     }
 
     fn pass_over_nothing(&self) -> Pass {
-        pass_of(&self.pass, &Batch { pixels: 0..0, samples: 0..0 })
+        pass_of(&self.pass, None, &Batch { pixels: 0..0, samples: 0..0 })
     }
 
     /// Allocates path state for a configuration, and returns its number of paths in flight.
     fn make_room(&mut self, device: &mut D, config: &KernelConfig) -> Result<u32> {
         let (limits, bounces) = (device.limits(), self.settings.bounces);
-        let Some(samples) = config.samples else {
-            return Ok(paths_in_flight(&limits, self.plan, bounces));
+        let samples = match config.samples {
+            // Merges need all paths of a sample index
+            None if self.merges.is_some() => return Ok(self.pass.pixels),
+            None => return Ok(paths_in_flight(&limits, self.plan, bounces)),
+            Some(samples) => samples,
         };
         let paths = u64::from(self.pass.pixels) * u64::from(samples.max(1));
+        if self.merges.is_some() {
+            return Ok(self.pass.pixels);
+        }
         if paths > most_paths(&limits, self.plan, bounces) {
             return Err(Error::Device {
                 actor: device.info().target.clone(),
@@ -108,7 +117,7 @@ impl<D: Device> Wavefront<D> {
 
     /// Enqueues one batch and flushes the queue.
     fn run(device: &mut D, loaded: &Loaded<D>, batch: &Batch, timeline: &mut Timeline<D>) -> Result<()> {
-        let pass = pass_of(&loaded.pass, batch);
+        let pass = pass_of(&loaded.pass, loaded.merges.as_ref(), batch);
         let (scene, state, items) = (&loaded.scene, &loaded.state, batch.paths());
         let (film, totals, rounds) = (&loaded.film, &loaded.totals, loaded.rounds());
         let schedule = loaded.plan.schedule(loaded.config.structure);
@@ -145,8 +154,9 @@ impl<D: Device> Wavefront<D> {
 }
 
 /// The pass of one batch.
-fn pass_of(film: &Pass, batch: &Batch) -> Pass {
+fn pass_of(film: &Pass, merges: Option<&MergeSchedule>, batch: &Batch) -> Pass {
     Pass {
+        merging: merges.map_or(Merging::NONE, |schedule| schedule.pass(batch.samples.start)),
         pixels: batch.pixels.len() as u32,
         first_pixel: batch.pixels.start,
         samples: batch.samples.len() as u32,
@@ -178,11 +188,16 @@ impl<D: Device> Renderer for Wavefront<D> {
         let start = Instant::now();
         let device = &mut self.device;
         let pixels = settings.width * settings.height;
-        let capacity = paths_in_flight(&device.limits(), plan, settings.bounces);
+        let merges = MergeSchedule::new(scene, settings);
+        // Merges need all paths of a sample index
+        let capacity = match merges {
+            Some(_) => pixels,
+            None => paths_in_flight(&device.limits(), plan, settings.bounces),
+        };
         let arrays = scene_arrays(scene, &bvh);
         let film = u64::from(pixels) * size_of::<[i64; 3]>() as u64;
-        let state = u64::from(capacity) * plan.bytes_per_path(settings.bounces);
-        fit::check(device, &Demand { scene: &scene.name, arrays: &arrays, film, state })?;
+        let state = plan.bytes_of_buffers(capacity, settings.bounces);
+        fit::check(device, &Demand { scene: &scene.name, arrays: &arrays, film, state: &state })?;
         let on_device = SceneOnDevice::upload(device, scene_constants(scene, &bvh), &arrays)?;
         let device_bytes = on_device.bytes();
         let totals = totals_len(settings.bounces);
@@ -191,6 +206,7 @@ impl<D: Device> Renderer for Wavefront<D> {
             features,
             settings: *settings,
             pass: Pass::new(scene, settings, 0, 0),
+            merges,
             plan,
             state: PathState::new(device, plan, capacity, settings.bounces)?,
             room: capacity,
@@ -287,7 +303,7 @@ impl<D: Device> Renderer for Wavefront<D> {
     fn record_pairs(&mut self, requests: &[PathRequest]) -> Result<Vec<Vec<PairStep>>> {
         let loaded = self.loaded.as_ref().ok_or_else(nothing_loaded)?;
         let Settings { width, height, integrator, .. } = loaded.settings;
-        if !integrator.splats() {
+        if !integrator.splats() || integrator.merges() {
             return Err(
                 self.unsupported(&format!("recording pairs of sub-paths of the integrator {integrator}"))
             );

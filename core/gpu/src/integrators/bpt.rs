@@ -1,9 +1,10 @@
 //! Bidirectional path tracing on a device.
 
-use super::{INVALID_SAMPLES, Len, PAIR_LAUNCHES, Plan, RAY_COUNTERS, indices, records};
+use super::{
+    BUCKET_COUNTS, BUCKET_ENDS, INVALID_SAMPLES, LIGHT_LENGTHS, LIGHT_VERTICES, PAIR_LAUNCHES, PHOTONS, Plan,
+    RAY_COUNTERS, SORTED_PHOTONS, unused,
+};
 use crate::assemble::BIDIRECTIONAL;
-use crate::integrators::Buffer;
-use crate::signatures::VERTEX_RECORDS;
 use lockstep_core::Integrator;
 
 pub(super) const PLAN: Plan = Plan {
@@ -12,12 +13,12 @@ pub(super) const PLAN: Plan = Plan {
     shade: None,
     defines: "#define LS_CONNECT_PAIRS 1\n",
     buffers: &[
-        // The last vertex of a light sub-path of most bounces is connected to the camera only
-        Buffer {
-            len: Len::OfPaths(|bounces| VERTEX_RECORDS * bounces.saturating_sub(1) as usize),
-            ..records("light_vertices", "vertices of light sub-paths")
-        },
-        indices("light_lengths", "light_lengths", "lengths of light sub-paths"),
+        LIGHT_VERTICES,
+        LIGHT_LENGTHS,
+        unused(PHOTONS),
+        unused(SORTED_PHOTONS),
+        unused(BUCKET_COUNTS),
+        unused(BUCKET_ENDS),
         RAY_COUNTERS,
         INVALID_SAMPLES,
     ],

@@ -1,8 +1,10 @@
 //! Light tracing on a device.
 
-use super::{INVALID_SAMPLES, Len, PAIR_LAUNCHES, Plan, RAY_COUNTERS, indices, records};
+use super::{
+    BUCKET_COUNTS, BUCKET_ENDS, INVALID_SAMPLES, LIGHT_LENGTHS, LIGHT_VERTICES, PAIR_LAUNCHES, PHOTONS, Plan,
+    RAY_COUNTERS, SORTED_PHOTONS, unused,
+};
 use crate::assemble::BIDIRECTIONAL;
-use crate::integrators::Buffer;
 use lockstep_core::Integrator;
 
 pub(super) const PLAN: Plan = Plan {
@@ -11,9 +13,12 @@ pub(super) const PLAN: Plan = Plan {
     shade: None,
     defines: "",
     buffers: &[
-        // No camera sub-path reads them
-        Buffer { len: Len::Bounces(|_| 1), ..records("light_vertices", "vertices of light sub-paths") },
-        indices("light_lengths", "light_lengths", "lengths of light sub-paths"),
+        unused(LIGHT_VERTICES),
+        LIGHT_LENGTHS,
+        unused(PHOTONS),
+        unused(SORTED_PHOTONS),
+        unused(BUCKET_COUNTS),
+        unused(BUCKET_ENDS),
         RAY_COUNTERS,
         INVALID_SAMPLES,
     ],

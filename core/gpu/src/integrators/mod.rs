@@ -4,15 +4,20 @@
 //! declares as `hits`. So a new integrator is its kernels, one file here and one row in [`plan`].
 
 mod ao;
+mod bpm;
 mod bpt;
 mod light;
 mod path;
+mod ppm;
+mod vcm;
 
 use crate::counters_len;
 use crate::header::Header;
 use crate::signatures::{
-    ArgumentType, CAMERA_PATHS as CAMERA_PATHS_KERNEL, COUNTERS, Kernel, LIGHT_PATHS, PACKED, TALLY, U32,
+    ArgumentType, CAMERA_PATHS as CAMERA_PATHS_KERNEL, CLEAR_BUCKETS, COUNTERS, Kernel, LIGHT_PATHS, PACKED,
+    PHOTON, PLACE_BUCKETS, SORT_PHOTONS, TALLY, U32, VERTEX_RECORDS,
 };
+use lockstep_core::merging::buckets;
 use lockstep_core::{Integrator, Structure, stage};
 
 /// How an integrator runs on a device.
@@ -58,6 +63,8 @@ pub enum Len {
     Paths,
     /// A function of the most bounces for each path in flight, uninitialised.
     OfPaths(fn(u32) -> usize),
+    /// Buckets of the photon map of all paths in flight ([`lockstep_core::merging::buckets`]), uninitialised.
+    Buckets,
     /// A function of the most bounces, all zero before the first launch.
     Bounces(fn(u32) -> usize),
 }
@@ -150,10 +157,26 @@ impl Plan {
         self.per_path(bounces).max().unwrap_or(1)
     }
 
+    /// The contents and the bytes of every buffer of so many paths in flight.
+    pub fn bytes_of_buffers(&self, paths: u32, bounces: u32) -> Vec<(&'static str, u64)> {
+        let bytes = |buffer: &Buffer| {
+            let len = match buffer.len {
+                Len::Paths => u64::from(paths),
+                Len::OfPaths(len) => u64::from(paths) * len(bounces) as u64,
+                Len::Buckets => u64::from(buckets(paths)),
+                Len::Bounces(len) => len(bounces) as u64,
+            };
+            (buffer.what, len * buffer.of.size as u64)
+        };
+        self.buffers.iter().map(bytes).collect()
+    }
+
     fn per_path(&self, bounces: u32) -> impl Iterator<Item = u64> {
         self.buffers.iter().filter_map(move |buffer| match buffer.len {
             Len::Paths => Some(buffer.of.size as u64),
             Len::OfPaths(len) => Some((buffer.of.size * len(bounces)) as u64),
+            // The next power of two is less than twice as many
+            Len::Buckets => Some(2 * buffer.of.size as u64),
             Len::Bounces(_) => None,
         })
     }
@@ -166,6 +189,9 @@ pub fn plan(integrator: Integrator) -> &'static Plan {
         Integrator::Ao => &ao::PLAN,
         Integrator::Light => &light::PLAN,
         Integrator::Bpt => &bpt::PLAN,
+        Integrator::Bpm => &bpm::PLAN,
+        Integrator::Ppm => &ppm::PLAN,
+        Integrator::Vcm => &vcm::PLAN,
     }
 }
 
@@ -219,6 +245,69 @@ pub(crate) const PAIR_LAUNCHES: [Step; 3] = [
     Step::Launch(Stage::new(stage::LIGHT_PATHS, &LIGHT_PATHS)),
     Step::Launch(Stage::new(stage::CAMERA_PATHS, &CAMERA_PATHS_KERNEL)),
     Step::Launch(Stage::unnamed(&TALLY).single()),
+];
+
+/// The launches of a pass of pairs whose photons are merged.
+pub(crate) const PHOTON_LAUNCHES: [Step; 6] = [
+    Step::Launch(Stage::unnamed(&CLEAR_BUCKETS)),
+    Step::Launch(Stage::new(stage::LIGHT_PATHS, &LIGHT_PATHS)),
+    Step::Launch(Stage::new(stage::PHOTON_MAP, &PLACE_BUCKETS)),
+    Step::Launch(Stage::new(stage::PHOTON_MAP, &SORT_PHOTONS)),
+    Step::Launch(Stage::new(stage::CAMERA_PATHS, &CAMERA_PATHS_KERNEL)),
+    Step::Launch(Stage::unnamed(&TALLY).single()),
+];
+
+/// Vertices of light sub-paths; the last of most bounces is connected to the camera only.
+pub(crate) const LIGHT_VERTICES: Buffer = Buffer {
+    len: Len::OfPaths(|bounces| VERTEX_RECORDS * bounces.saturating_sub(1) as usize),
+    ..records("light_vertices", "vertices of light sub-paths")
+};
+
+/// In place of a buffer that the integrator's kernels take and do not touch.
+pub(crate) const fn unused(buffer: Buffer) -> Buffer {
+    Buffer { len: Len::Bounces(|_| 1), ..buffer }
+}
+
+/// Numbers of vertices of light sub-paths.
+pub(crate) const LIGHT_LENGTHS: Buffer =
+    indices("light_lengths", "light_lengths", "lengths of light sub-paths");
+
+const fn photons(name: &'static str, what: &'static str) -> Buffer {
+    Buffer { name, next: name, of: PHOTON, len: Len::OfPaths(|bounces| bounces as usize), what }
+}
+
+const fn of_buckets(name: &'static str, what: &'static str) -> Buffer {
+    Buffer { name, next: name, of: U32, len: Len::Buckets, what }
+}
+
+/// Photons as light sub-paths leave them.
+pub(crate) const PHOTONS: Buffer = photons("photons", "photons");
+/// Photons by bucket.
+pub(crate) const SORTED_PHOTONS: Buffer = photons("sorted_photons", "the photon map");
+/// Photons in every bucket.
+pub(crate) const BUCKET_COUNTS: Buffer = of_buckets("bucket_counts", "counts of photons");
+/// Ends of the buckets.
+pub(crate) const BUCKET_ENDS: Buffer = of_buckets("bucket_ends", "buckets of photons");
+/// The number of photons that have room.
+pub(crate) const PLACED: Buffer = Buffer {
+    name: "placed",
+    next: "placed",
+    of: U32,
+    len: Len::Bounces(|_| 1),
+    what: "the number of photons",
+};
+
+/// Buffers of an integrator that merges photons and does not connect sub-paths.
+pub(crate) const MERGE_BUFFERS: [Buffer; 9] = [
+    unused(LIGHT_VERTICES),
+    LIGHT_LENGTHS,
+    PHOTONS,
+    SORTED_PHOTONS,
+    BUCKET_COUNTS,
+    BUCKET_ENDS,
+    PLACED,
+    RAY_COUNTERS,
+    INVALID_SAMPLES,
 ];
 
 #[cfg(test)]

@@ -56,3 +56,22 @@ fn a_pair_keeps_the_vertices_that_camera_sub_paths_connect_to() {
     assert_eq!(plan(Integrator::Bpt).bytes_per_path(0), 4);
     assert_eq!(plan(Integrator::Light).bytes_per_path(9), 4);
 }
+
+#[test]
+fn a_photon_map_keeps_every_vertex_twice_and_its_size_is_known_beforehand() {
+    let (vcm, bpm) = (plan(Integrator::Vcm), plan(Integrator::Bpm));
+    // At three bounces two vertices of seven records and three photons of three, twice, in 1024 buckets
+    let paths = 1000;
+    let bytes = |plan: &super::Plan, what: &str| -> u64 {
+        plan.bytes_of_buffers(paths, 3).iter().filter(|(name, _)| *name == what).map(|(_, bytes)| bytes).sum()
+    };
+    for plan in [vcm, bpm] {
+        for photons in ["photons", "the photon map"] {
+            assert_eq!(bytes(plan, photons), 1000 * 3 * 48, "{}, {photons}", plan.integrator);
+        }
+        assert_eq!(bytes(plan, "counts of photons"), 4 * 1024);
+        assert_eq!(bytes(plan, "buckets of photons"), 4 * 1024);
+    }
+    assert_eq!(bytes(vcm, "vertices of light sub-paths"), 1000 * 2 * 7 * 16);
+    assert_eq!(bytes(bpm, "vertices of light sub-paths"), 16);
+}

@@ -32,6 +32,6 @@ pub fn shade(
         Integrator::Path => path::shade(scene, settings, bounce, path, hit, record),
         Integrator::Ao => ao::shade(scene, path, hit, record),
         // These have sub-paths of their own: see [`bidirectional`]
-        Integrator::Light | Integrator::Bpt => ENDED,
+        Integrator::Light | Integrator::Bpt | Integrator::Bpm | Integrator::Ppm | Integrator::Vcm => ENDED,
     }
 }

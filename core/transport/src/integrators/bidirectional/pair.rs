@@ -26,11 +26,12 @@ pub trait Tracer {
 
 /// Receives what a pair of sub-paths computes, in order.
 pub trait PairSink {
-    /// A vertex of the light sub-path, whether or not it can be connected.
-    fn light_vertex(&mut self, _vertex: &Vertex) {}
+    /// A vertex of the light sub-path, whether or not it can be connected, and the bounce of the ray that led to
+    /// it.
+    fn light_vertex(&mut self, _bounce: u32, _vertex: &Vertex) {}
 
-    /// A vertex of the camera sub-path, whether or not it can be connected.
-    fn camera_vertex(&mut self, _vertex: &Vertex) {}
+    /// A vertex of the camera sub-path, in the same way.
+    fn camera_vertex(&mut self, _bounce: u32, _vertex: &Vertex) {}
 
     /// A contribution to a pixel: a connection with its ray, or for light that the camera sub-path hit, the
     /// extension ray that hit it. `reached` is false where the connection is occluded.
@@ -66,18 +67,20 @@ pub fn trace_pair(pass: &PairPass<'_>, key: SampleKey, tracer: &mut impl Tracer,
         if max_component(emitted.value) > 0.0 {
             let technique = Technique { light: 0, camera: bounce + 2 };
             let ray = Ray { t_max: hit.t, ..path.ray };
-            let (value, weight) = (emitted.value, techniques.weight(emitted.weight));
+            let (value, weight) = (emitted.value, techniques.emission_weight(emitted.weight, path.specular));
             sink.contribution(&Connection { ray, pixel: key.pixel, technique, value, weight }, true);
         }
         let Some(vertex) = vertex else { break };
-        sink.camera_vertex(&vertex);
+        sink.camera_vertex(bounce, &vertex);
 
         // Connect to a light and to the vertices of the light sub-path
-        if let Some(connection) = to_light(scene, key, bounce, &vertex, merging.ratios) {
+        if techniques.connect()
+            && let Some(connection) = to_light(scene, key, bounce, &vertex, merging.ratios)
+        {
             let occluded = tracer.any_hit(&connection.ray, RayKey::shadow(key, bounce));
             sink.contribution(&connection, !occluded);
         }
-        for (index, light_vertex) in (2..).zip(&vertices) {
+        for (index, light_vertex) in (2..).zip(&vertices).take_while(|_| techniques.connect()) {
             let technique = Technique { light: index, camera: bounce + 2 };
             if technique.light + technique.camera > settings.bounces + 2 {
                 break;
@@ -87,7 +90,10 @@ pub fn trace_pair(pass: &PairPass<'_>, key: SampleKey, tracer: &mut impl Tracer,
                 sink.contribution(&connection, !occluded);
             }
         }
-        if !path.extend(settings, bounce, &vertex, merging.ratios) {
+        let specular = path.specular && vertex.is_specular();
+        if !techniques.continue_from(bounce, settings.bounces, specular)
+            || !path.extend(settings, bounce, &vertex, merging.ratios)
+        {
             break;
         }
     }
@@ -106,8 +112,10 @@ fn trace_light_path(
     for bounce in 0..settings.bounces {
         let hit = tracer.closest_hit(&path.ray, RayKey::light_extension(key, bounce));
         let Some(vertex) = path.arrive(scene, bounce, &hit, merging.ratios) else { break };
-        sink.light_vertex(&vertex);
-        if let Some(mut connection) = to_camera(camera, key, bounce, &vertex, merging.ratios) {
+        sink.light_vertex(bounce, &vertex);
+        if techniques.connect_to_camera()
+            && let Some(mut connection) = to_camera(camera, key, bounce, &vertex, merging.ratios)
+        {
             connection.weight = techniques.weight(connection.weight);
             let ray_key = RayKey::connection(key, connection.technique.index());
             let occluded = tracer.any_hit(&connection.ray, ray_key);

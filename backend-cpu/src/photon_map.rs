@@ -1,0 +1,147 @@
+//! The photons of a pass in a hash grid.
+
+use lockstep_core::math::vec3::Vec3;
+use lockstep_core::merging::{Merging, buckets};
+use lockstep_transport::integrators::bidirectional::Photon;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Photons, sorted by bucket. Their order within a bucket is whatever the threads have made of it.
+#[derive(Debug, Default)]
+pub(crate) struct PhotonMap {
+    photons: Vec<Photon>,
+    /// The position behind the last photon of every bucket.
+    ends: Vec<u32>,
+}
+
+impl PhotonMap {
+    /// Bytes that the map of so many light sub-paths with up to so many vertices takes while it is built, the
+    /// given photons included.
+    pub(crate) fn bytes(light_paths: u32, vertices: u32) -> u64 {
+        let of_photon = 2 * size_of::<Photon>() + size_of::<u64>();
+        let photons = u64::from(light_paths) * u64::from(vertices);
+        photons * of_photon as u64 + u64::from(buckets(light_paths)) * size_of::<u32>() as u64
+    }
+
+    /// Sorts photons, which are given in parts: counts them by bucket, adds the counts up and scatters.
+    pub(crate) fn build(merging: &Merging, parts: &[&[Photon]]) -> Self {
+        let bucket = |photon: &Photon| merging.bucket(merging.cell(photon.position)) as usize;
+        let mut ends: Vec<AtomicU32> = Vec::new();
+        ends.resize_with(merging.bucket_mask as usize + 1, AtomicU32::default);
+        parts.par_iter().copied().flatten().for_each(|photon| {
+            ends[bucket(photon)].fetch_add(1, Ordering::Relaxed);
+        });
+        let mut begin = 0;
+        for count in &mut ends {
+            begin += std::mem::replace(count.get_mut(), begin);
+        }
+
+        // What was a bucket's beginning is its end when all its photons are there
+        let mut sources: Vec<AtomicU64> = Vec::new();
+        sources.resize_with(begin as usize, AtomicU64::default);
+        parts.par_iter().enumerate().for_each(|(part, photons)| {
+            for (index, photon) in photons.iter().enumerate() {
+                let to = ends[bucket(photon)].fetch_add(1, Ordering::Relaxed) as usize;
+                sources[to].store((part as u64) << 32 | index as u64, Ordering::Relaxed);
+            }
+        });
+        let photon = |source: &AtomicU64| {
+            let source = source.load(Ordering::Relaxed);
+            parts[(source >> 32) as usize][source as u32 as usize]
+        };
+        let photons = sources.par_iter().map(photon).collect();
+        Self { photons, ends: ends.into_iter().map(AtomicU32::into_inner).collect() }
+    }
+
+    /// Visits every photon that merges with a vertex at `p`, once. A bucket may hold photons of several cells,
+    /// and several visited cells may share it, so a photon counts in the visit of its own cell.
+    #[inline(always)]
+    pub(crate) fn for_each_within(&self, merging: &Merging, p: Vec3, mut visit: impl FnMut(&Photon)) {
+        let [first, last] = merging.cells_around(p);
+        for z in first[2]..=last[2] {
+            for y in first[1]..=last[1] {
+                for x in first[0]..=last[0] {
+                    let cell = [x, y, z];
+                    for photon in self.bucket(merging.bucket(cell)) {
+                        if merging.contains(photon.position, p) && merging.cell(photon.position) == cell {
+                            visit(photon);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn bucket(&self, bucket: u32) -> &[Photon] {
+        let begin = match bucket {
+            0 => 0,
+            _ => self.ends[bucket as usize - 1],
+        };
+        &self.photons[begin as usize..self.ends[bucket as usize] as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockstep_core::math::rng::{Block, SampleKey, draw, uniforms};
+    use lockstep_core::math::vec3::vec3;
+    use lockstep_core::merging::MergeRatios;
+
+    /// Points of a cube of side 2 about the origin.
+    fn points(count: u32, seed: u32) -> Vec<Vec3> {
+        let point = |pixel| {
+            let [x, y, z, _] = uniforms(draw(SampleKey { pixel, sample: 0, seed }, Block::Camera, 0));
+            vec3(2.0 * x - 1.0, 2.0 * y - 1.0, 2.0 * z - 1.0)
+        };
+        (0..count).map(point).collect()
+    }
+
+    fn merging(radius: f32, buckets: u32) -> Merging {
+        Merging {
+            origin: Vec3::splat(-1.0),
+            cells_per_unit: 0.5 / radius,
+            radius2: radius * radius,
+            reach: radius * 1.000_001,
+            normalization: 1.0,
+            ratios: MergeRatios { merge: 1.0, connect: 1.0 },
+            bucket_mask: buckets - 1,
+            reserved: [0; 2],
+        }
+    }
+
+    #[test]
+    fn every_photon_within_the_radius_is_visited_once_however_few_buckets_there_are() {
+        let photons: Vec<Photon> = (0..)
+            .zip(points(3000, 1))
+            .map(|(bounce, position)| Photon { position, bounce, ..Photon::default() })
+            .collect();
+        let parts: Vec<&[Photon]> = photons.chunks(700).collect();
+        for (radius, buckets) in [(0.1, 4096), (0.1, 8), (0.3, 1), (0.02, 64), (3.0, 16)] {
+            let merging = merging(radius, buckets);
+            let map = PhotonMap::build(&merging, &parts);
+            let mut found_any = false;
+            for p in points(400, 2) {
+                let mut found = Vec::new();
+                map.for_each_within(&merging, p, |photon| found.push(photon.bounce));
+                found.sort_unstable();
+                let within = photons.iter().filter(|photon| merging.contains(photon.position, p));
+                assert_eq!(
+                    found,
+                    within.map(|photon| photon.bounce).collect::<Vec<_>>(),
+                    "{radius}, {buckets}"
+                );
+                found_any |= !found.is_empty();
+            }
+            assert!(found_any);
+        }
+    }
+
+    #[test]
+    fn a_map_of_no_photons_visits_none() {
+        let merging = merging(0.1, 16);
+        let map = PhotonMap::build(&merging, &[]);
+        map.for_each_within(&merging, Vec3::ZERO, |photon| panic!("{photon:?}"));
+    }
+}

@@ -1,0 +1,15 @@
+//! Progressive photon mapping on a device.
+
+use super::{MERGE_BUFFERS, PHOTON_LAUNCHES, Plan};
+use crate::assemble::BIDIRECTIONAL;
+use lockstep_core::Integrator;
+
+pub(super) const PLAN: Plan = Plan {
+    integrator: Integrator::Ppm,
+    headers: &BIDIRECTIONAL,
+    shade: None,
+    defines: "#define LS_MERGE 1\n#define LS_MERGE_FIRST 1\n",
+    buffers: &MERGE_BUFFERS,
+    stages: &PHOTON_LAUNCHES,
+    megakernel: &PHOTON_LAUNCHES,
+};
