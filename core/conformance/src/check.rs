@@ -103,6 +103,7 @@ pub const CHECKS: &[Check] = &[
     check!(physics::lamps_with_alpha_shine_by_their_opacity, []),
     check!(physics::shadow_rays_end_just_before_their_light, []),
     check!(physics::single_sided_surfaces_are_seen_from_their_front, []),
+    check!(physics::unlit_surfaces_show_their_color_and_light_nothing, []),
     check!(physics::ambient_occlusion_is_what_the_form_factor_leaves, []),
     check!(bidirectional::scenes_without_lights_or_geometry_render, []),
     check!(bidirectional::any_split_gives_the_same_bits, []),

@@ -178,6 +178,32 @@ pub(crate) fn single_sided_surfaces_are_seen_from_their_front(subject: &Subject<
     Ok(())
 }
 
+/// An unlit surface shows its colour whatever shines on it, and what it would shine on stays dark.
+pub(crate) fn unlit_surfaces_show_their_color_and_light_nothing(subject: &Subject<'_>) -> Checked {
+    let unlit = Material::unlit([0.25; 3]);
+    for integrator in [Integrator::Path, Integrator::Bpt] {
+        for strategy in [Strategy::Mis, Strategy::LightOnly, Strategy::BsdfOnly] {
+            let settings = Settings { integrator, strategy, ..square(8, 3) };
+            let mut renderer = subject.open()?;
+            let scenes = [
+                ("before a sky", made(scenes::square_before_sky(unlit, false, 2.0))?, 0.25),
+                ("over a floor", made(scenes::floor_under_lamp(0.5, unlit, 20.0, None))?, 0.0),
+            ];
+            for (place, scene, expected) in scenes {
+                match renderer.load(&scene, &settings) {
+                    Err(Error::Unsupported { .. }) => continue,
+                    loaded => {
+                        loaded.map(drop).during(|| format!("loading {} for {integrator}", scene.name))?
+                    }
+                }
+                let found = mean(&render(renderer.as_mut(), &scene, &settings, 16)?.0);
+                assert!(found == expected, "{place}, {integrator}, {strategy:?}: {found}, not {expected}");
+            }
+        }
+    }
+    Ok(())
+}
+
 pub(crate) fn mirrors_and_glass_follow_fresnel(subject: &Subject<'_>) -> Checked {
     for degrees in [5.0f32, 45.0, 70.0, 85.0] {
         let cosine = f64::from(degrees).to_radians().cos() as f32;

@@ -4,8 +4,8 @@ use lockstep_core::error::Result;
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::camera::Camera;
 use lockstep_core::scene::{
-    EnvironmentLight, Flatten, IDENTITY, Material, MeshData, PunctualLight, Sampler, Scene, SceneBuilder,
-    Sphere, TextureTransform, Vertex, Wrap,
+    AlphaMode, EnvironmentLight, Flatten, IDENTITY, Material, MeshData, PunctualLight, Sampler, Scene,
+    SceneBuilder, Sphere, TextureTransform, Vertex, Wrap,
 };
 
 /// A horizontal square about the origin, facing up.
@@ -409,6 +409,7 @@ pub fn everything() -> Result<Scene> {
         let (sin, cos) = lockstep_core::math::sin_cos_turns(i as f32 / 8.0);
         place(&mut b, ball([1.8 * cos, 0.45, 1.8 * sin], 0.4, m));
     }
+    signboard(&mut b, textures[0]);
     leaves(&mut b, textures[3]);
     for light in lights() {
         b.light(light);
@@ -444,6 +445,27 @@ fn checkers(b: &mut SceneBuilder) -> Result<[u32; 4]> {
         b.texture(bumps, false, sampler(Wrap::Repeat, Wrap::Repeat, false), 0, plain),
         b.texture(holes, true, sampler(Wrap::Mirror, Wrap::Clamp, true), 0, plain),
     ])
+}
+
+/// A partly transparent unlit square with an image and coloured vertices.
+fn signboard(b: &mut SceneBuilder, image: u32) {
+    let unlit = Material {
+        emission_texture: image,
+        base_color_texture: image,
+        alpha: 0.8,
+        alpha_mode: AlphaMode::Blend as u32,
+        ..Material::unlit([0.9, 0.8, 0.7])
+    };
+    let material = b.material(unlit);
+    let corner = |x: f32, y: f32| Vertex { uv0: [x, y], ..Vertex::PLAIN.with_color([x, 0.5, y, 1.0]) };
+    let board = MeshData {
+        positions: vec![[-1.0, 1.2, -1.4], [1.0, 1.2, -1.4], [1.0, 1.9, -1.4], [-1.0, 1.9, -1.4]],
+        vertices: vec![corner(0.0, 1.0), corner(1.0, 1.0), corner(1.0, 0.0), corner(0.0, 0.0)],
+        triangles: vec![[0, 1, 2], [0, 2, 3]],
+        materials: vec![material; 2],
+        spheres: Vec::new(),
+    };
+    place(b, board);
 }
 
 /// Instances of an alpha-masked, smoothly shaded leaf: rotated, stretched and mirrored.

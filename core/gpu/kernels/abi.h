@@ -76,6 +76,7 @@ typedef struct LS_ALIGN16 {
 #define ALPHA_BLEND 2u
 #define MATERIAL_TWO_SIDED_EMISSION 1u
 #define MATERIAL_SINGLE_SIDED 2u
+#define MATERIAL_UNLIT 4u
 
 typedef struct LS_ALIGN16 {
     Vec3 base_color;

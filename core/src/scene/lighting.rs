@@ -152,8 +152,11 @@ pub(super) fn prepare(scene: &mut SceneData, punctual: &[PunctualLight], light: 
     }
 }
 
-/// Mean luminance that a material emits over its sides.
+/// Mean luminance that a material emits over its sides, as a light.
 fn mean_emission(scene: &SceneData, material: &Material) -> f64 {
+    if material.flags & Material::UNLIT != 0 {
+        return 0.0;
+    }
     let sides = if material.flags & Material::TWO_SIDED_EMISSION != 0 { 2.0 } else { 1.0 };
     let factor = luminance(material.emission);
     if factor <= 0.0 || material.emission_texture == NONE {

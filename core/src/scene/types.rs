@@ -144,7 +144,7 @@ pub struct Material {
     pub alpha_cutoff: f32,
     /// An [`AlphaMode`].
     pub alpha_mode: u32,
-    /// [`Material::TWO_SIDED_EMISSION`], [`Material::SINGLE_SIDED`].
+    /// [`Material::TWO_SIDED_EMISSION`], [`Material::SINGLE_SIDED`], [`Material::UNLIT`].
     pub flags: u32,
     /// R times `transmission`.
     pub transmission_texture: u32,
@@ -162,6 +162,9 @@ impl Material {
     /// `doubleSided`. What they see depends on their direction, so light paths would have to cull fronts.
     /// Spheres have no such side.
     pub const SINGLE_SIDED: u32 = 2;
+    /// Camera rays alone see the emission, which vertex colours multiply; it is no light. With a black base colour
+    /// such a surface shows a constant colour, neither lit nor lighting: `KHR_materials_unlit` of glTF.
+    pub const UNLIT: u32 = 4;
 
     /// A black, opaque, untextured diffuse surface: the base for struct update.
     pub const BLACK: Self = Self {
@@ -209,6 +212,11 @@ impl Material {
     /// A black surface that emits this radiance from its front.
     pub const fn emitter(radiance: [f32; 3]) -> Self {
         Self { emission: vec3(radiance[0], radiance[1], radiance[2]), ..Self::BLACK }
+    }
+
+    /// A surface of this constant colour, from both sides: see [`Material::UNLIT`].
+    pub const fn unlit(color: [f32; 3]) -> Self {
+        Self { flags: Self::TWO_SIDED_EMISSION | Self::UNLIT, ..Self::emitter(color) }
     }
 
     /// True when some ray may pass through.

@@ -2,6 +2,7 @@
 //! share. The counterpart is `kernels/integrators/interaction.h`.
 
 use crate::bsdf::Surface;
+use crate::lights;
 use lockstep_core::geometry::{Hit, Ray, coordinate_scale, triangle_normal};
 use lockstep_core::math::max;
 use lockstep_core::math::transform::{transform_normal, transform_point, transform_vector};
@@ -126,6 +127,22 @@ impl<'a> Interaction<'a> {
         }
         let t = &scene.textures[index as usize];
         texture::sample(scene, t, texture::coordinates(t, self.vertices, self.barycentrics))
+    }
+
+    /// The radiance that the surface emits towards a camera path's ray of `bounce`: of an unlit one, towards camera rays
+    /// alone.
+    #[inline(always)]
+    pub(crate) fn emission(&self, scene: &SceneData, material: &Material, bounce: u32) -> Vec3 {
+        let is_unlit = material.flags & Material::UNLIT != 0;
+        if is_unlit && bounce > 0 {
+            return Vec3::ZERO;
+        }
+        if self.triangle == NONE {
+            return material.emission;
+        }
+        let b = [self.barycentrics[1], self.barycentrics[2]];
+        let emission = lights::triangle_emission(scene, material, self.triangle, b);
+        if is_unlit { emission * vertex_color(self.vertices, self.barycentrics) } else { emission }
     }
 
     /// The shading normal perturbed by the material's normal map.

@@ -27,6 +27,8 @@ pub enum Feature {
     Sphere,
     /// Surfaces that emit.
     AreaLight,
+    /// Surfaces of a constant colour, neither lit nor lighting.
+    Unlit,
     /// Spot lights.
     SpotLight,
     /// The environment.
@@ -65,6 +67,7 @@ impl Notes {
 
     /// Names the parts of a material that are not written for renderers with surfaces of another kind.
     pub(super) fn add_omissions(&mut self, material: &Material) {
+        self.add_unlit(material);
         if material.kind == MaterialKind::Principled as u32 {
             if material.transmission > 0.0 || material.transmission_texture != NONE {
                 self.add(Feature::Principled, "thin walls that transmit are left out");
@@ -80,6 +83,16 @@ impl Notes {
             self.add(
                 Feature::Culling,
                 "surfaces that are culled from behind are seen from there (--both-sides shows them here too)",
+            );
+        }
+    }
+
+    /// Names surfaces whose colour camera rays alone see.
+    pub(super) fn add_unlit(&mut self, material: &Material) {
+        if material.flags & Material::UNLIT != 0 {
+            self.add(
+                Feature::Unlit,
+                "unlit surfaces are lamps there: mirrors show them, and they light others",
             );
         }
     }

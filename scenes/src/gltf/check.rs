@@ -342,13 +342,8 @@ impl Checker<'_> {
                     "the extension {name} is not supported; it is ignored although the file requires it"
                 ));
             } else if !SUPPORTED.contains(&name) {
-                let remedy = if name == "KHR_materials_unlit" {
-                    "take it from `extensionsRequired`, and its materials are lit as others are"
-                } else {
-                    "export the file without it"
-                };
                 return self.fault(format!(
-                    "the file requires the extension {}, which is not supported; {remedy}",
+                    "the file requires the extension {}, which is not supported; export the file without it",
                     shorten(name)
                 ));
             }

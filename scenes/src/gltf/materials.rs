@@ -56,7 +56,8 @@ pub(super) fn load(
             material.flags |= Material::SINGLE_SIDED;
         }
         let normal_map_uv = normal_map_uv.filter(|_| material.normal_texture != NONE);
-        let emission = max_component(material.emission);
+        let is_lamp = material.flags & Material::UNLIT == 0;
+        let emission = if is_lamp { max_component(material.emission) } else { 0.0 };
         out.push(Surface {
             material: reader.builder.material(material),
             uv_sets: reader.uv_sets,
@@ -120,6 +121,9 @@ struct Reader<'a, 'b> {
 
 impl Reader<'_, '_> {
     fn material(&mut self, item: &Item<'_>) -> (Material, Option<u32>) {
+        if item.extension("KHR_materials_unlit").is_some() {
+            return (self.unlit(item), None);
+        }
         let [base_color, metallic_roughness, normal, emission, transmission] = slots(item);
         let pbr = item.get("pbrMetallicRoughness");
         let factor = |key: &str| pbr.as_ref().and_then(|p| p.number(key)).unwrap_or(1.0);
@@ -130,16 +134,7 @@ impl Reader<'_, '_> {
         out.ior = self.ior(item);
         let thin = item.extension("KHR_materials_transmission");
         out.transmission = thin.and_then(|t| t.number("transmissionFactor")).unwrap_or(0.0);
-        out.alpha_mode = match item.text("alphaMode") {
-            Some("MASK") => AlphaMode::Mask,
-            Some("BLEND") => AlphaMode::Blend,
-            _ => AlphaMode::Opaque,
-        } as u32;
-        if item.has("alphaCutoff") && item.text("alphaMode") != Some("MASK") {
-            self.warnings
-                .add(item.pointer("alphaCutoff"), "a cutoff has a meaning only in the alpha mode `MASK`");
-        }
-        out.alpha_cutoff = item.number("alphaCutoff").unwrap_or(0.5);
+        self.alpha_mode(item, &mut out);
         out.normal_scale = normal.as_ref().and_then(|n| n.number("scale")).unwrap_or(1.0);
         if item.flag("doubleSided") {
             out.flags |= Material::TWO_SIDED_EMISSION;
@@ -151,6 +146,34 @@ impl Reader<'_, '_> {
         let (normal_texture, normal_uv) = self.texture(normal, false);
         out.normal_texture = normal_texture;
         (out, (normal_texture != NONE).then_some(normal_uv))
+    }
+
+    /// `KHR_materials_unlit`: the base colour as it is, whatever the light.
+    fn unlit(&mut self, item: &Item<'_>) -> Material {
+        let pbr = item.get("pbrMetallicRoughness");
+        let [r, g, b, a] = pbr.as_ref().and_then(|p| p.floats("baseColorFactor")).unwrap_or([1.0; 4]);
+        let texture = self.texture(slots(item)[0].clone(), true).0;
+        let mut out = Material {
+            alpha: a,
+            base_color_texture: texture,
+            emission_texture: texture,
+            ..Material::unlit([r, g, b])
+        };
+        self.alpha_mode(item, &mut out);
+        out
+    }
+
+    fn alpha_mode(&mut self, item: &Item<'_>, out: &mut Material) {
+        out.alpha_mode = match item.text("alphaMode") {
+            Some("MASK") => AlphaMode::Mask,
+            Some("BLEND") => AlphaMode::Blend,
+            _ => AlphaMode::Opaque,
+        } as u32;
+        if item.has("alphaCutoff") && item.text("alphaMode") != Some("MASK") {
+            self.warnings
+                .add(item.pointer("alphaCutoff"), "a cutoff has a meaning only in the alpha mode `MASK`");
+        }
+        out.alpha_cutoff = item.number("alphaCutoff").unwrap_or(0.5);
     }
 
     fn emission(&mut self, item: &Item<'_>) -> Vec3 {

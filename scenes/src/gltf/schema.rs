@@ -228,6 +228,7 @@ static MATERIAL: Object = Object {
         ("KHR_materials_emissive_strength", &EMISSIVE_STRENGTH),
         ("KHR_materials_ior", &IOR),
         ("KHR_materials_transmission", &TRANSMISSION),
+        ("KHR_materials_unlit", &UNLIT),
     ],
     one_of: &[],
     needs: &[],
@@ -274,6 +275,8 @@ static TEXTURE_TRANSFORM: Object = object(&[
 static EMISSIVE_STRENGTH: Object = object(&[may("emissiveStrength", NOT_NEGATIVE)]);
 
 static IOR: Object = object(&[may("ior", NOT_NEGATIVE)]);
+
+static UNLIT: Object = object(&[]);
 
 static TRANSMISSION: Object =
     object(&[may("transmissionFactor", UNIT), may("transmissionTexture", Kind::Object(&TEXTURE_INFO))]);
@@ -365,6 +368,7 @@ pub(super) const SUPPORTED: &[&str] = &[
     "KHR_materials_emissive_strength",
     "KHR_materials_ior",
     "KHR_materials_transmission",
+    "KHR_materials_unlit",
     "KHR_mesh_quantization",
     "KHR_node_visibility",
     "KHR_texture_transform",

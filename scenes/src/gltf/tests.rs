@@ -1,6 +1,6 @@
 use crate::{LoadOptions, LoadedScene, load};
 use lockstep_core::math::vec3::{Vec3, length, vec3};
-use lockstep_core::scene::{LightKind, Material, NONE, Texture, Wrap};
+use lockstep_core::scene::{AlphaMode, LightKind, Material, NONE, Texture, Wrap};
 use serde_json::{Value, json};
 
 /// A file with one triangle, modified by `change`.
@@ -22,6 +22,9 @@ fn with(change: impl FnOnce(&mut Value)) -> Result<LoadedScene, String> {
     std::fs::write(&path, document.to_string()).unwrap();
     load(path.to_str().unwrap(), &LoadOptions::default()).map_err(|e| e.to_string())
 }
+
+/// A white texel.
+const PIXEL: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVQI12P4z8AAAAMBAQAY3Y2wAAAAAElFTkSuQmCC";
 
 fn data(bytes: &[u8]) -> String {
     use base64::Engine as _;
@@ -195,7 +198,6 @@ fn materials_follow_core_and_extensions() {
 
 #[test]
 fn textures_carry_sampler_transform_and_encoding() {
-    const PIXEL: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVQI12P4z8AAAAMBAQAY3Y2wAAAAAElFTkSuQmCC";
     let loaded = with(|d| {
         d["extensionsUsed"] = json!(["KHR_texture_transform"]);
         d["images"] = json!([{"uri": PIXEL}]);
@@ -220,6 +222,39 @@ fn textures_carry_sampler_transform_and_encoding() {
     assert_eq!(scene.vertices[0].normal, vec3(0.0, 0.0, 1.0));
     assert!((length(scene.vertices[0].tangent) - 1.0).abs() < 1e-6);
     assert!(loaded.warnings.iter().any(|w| w.message.contains("TEXCOORD_1")));
+}
+
+#[test]
+fn an_unlit_material_shows_its_base_color_and_is_no_light() {
+    let loaded = with(|d| {
+        d["extensionsUsed"] = json!(["KHR_materials_unlit"]);
+        d["extensionsRequired"] = json!(["KHR_materials_unlit"]);
+        d["images"] = json!([{"uri": PIXEL}]);
+        d["textures"] = json!([{"source": 0}]);
+        let pbr = json!({"baseColorFactor": [0.5, 0.25, 1, 0.5], "baseColorTexture": {"index": 0}, "roughnessFactor": 0});
+        d["materials"] = json!([{
+            "pbrMetallicRoughness": pbr, "alphaMode": "BLEND", "emissiveFactor": [1, 1, 1],
+            "extensions": {"KHR_materials_unlit": {}},
+        }]);
+        d["meshes"][0]["primitives"][0]["material"] = json!(0);
+    });
+    let loaded = loaded.unwrap();
+    let m = loaded.scene.materials[0];
+    assert_eq!((m.base_color, m.emission), (Vec3::ZERO, vec3(0.5, 0.25, 1.0)));
+    assert_eq!(m.flags, Material::UNLIT | Material::TWO_SIDED_EMISSION | Material::SINGLE_SIDED);
+    assert_eq!((m.alpha, m.alpha_mode), (0.5, AlphaMode::Blend as u32));
+    assert_eq!(m.emission_texture, m.base_color_texture);
+    assert_ne!(m.emission_texture, NONE);
+    assert!(loaded.scene.lights.iter().all(|l| l.kind == LightKind::Environment as u32));
+    assert!(loaded.warnings.iter().any(|w| w.place == "sky"), "an unlit surface lights no scene");
+
+    // The exporter writes what the reader reads.
+    let folder = tempfile::tempdir().unwrap();
+    crate::export::to_gltf(&loaded.scene, folder.path()).unwrap();
+    let again = load(folder.path().join("scene.toml").to_str().unwrap(), &LoadOptions::default()).unwrap();
+    let n = again.scene.materials[0];
+    assert_eq!((n.base_color, n.emission, n.flags, n.alpha), (m.base_color, m.emission, m.flags, m.alpha));
+    assert_ne!(n.emission_texture, NONE);
 }
 
 #[test]
@@ -262,10 +297,6 @@ fn mistakes_are_refused_with_their_pointer() {
     refused(
         |d| d["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]),
         "/extensionsRequired/0: the file requires",
-    );
-    refused(
-        |d| d["extensionsRequired"] = json!(["KHR_materials_unlit"]),
-        "KHR_materials_unlit, which is not supported; take it from `extensionsRequired`",
     );
     refused(|d| d["buffers"][0]["uri"] = json!("gone.bin"), "/buffers/0/uri: reading");
     refused(

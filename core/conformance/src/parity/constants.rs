@@ -56,6 +56,7 @@ const INTEGERS: &[(&str, u32)] = &[
     ("ALPHA_BLEND", AlphaMode::Blend as u32),
     ("MATERIAL_TWO_SIDED_EMISSION", Material::TWO_SIDED_EMISSION),
     ("MATERIAL_SINGLE_SIDED", Material::SINGLE_SIDED),
+    ("MATERIAL_UNLIT", Material::UNLIT),
     ("WRAP_REPEAT", Wrap::Repeat as u32),
     ("WRAP_CLAMP", Wrap::Clamp as u32),
     ("WRAP_MIRROR", Wrap::Mirror as u32),

@@ -159,6 +159,23 @@ LS_FN Rgba surface_interaction_texture(SceneRef scene, Interaction at, u32 index
     return texture_sample(scene, texture, uv);
 }
 
+/* The radiance that the surface emits towards a camera path's ray of `bounce`: of an unlit one, towards camera rays
+ * alone. */
+LS_FN Vec3 surface_interaction_emission(SceneRef scene, Interaction at, Material material, u32 bounce) {
+    bool is_unlit = (material.flags & MATERIAL_UNLIT) != 0u;
+    if (is_unlit && bounce > 0u) {
+        return vec3_splat(0.0f);
+    }
+    if (at.triangle == NONE) {
+        return material.emission;
+    }
+    Vec2 b;
+    b.x = at.barycentrics.y;
+    b.y = at.barycentrics.z;
+    Vec3 emission = lights_triangle_emission(scene, material, at.triangle, b);
+    return is_unlit ? vec3_mul(emission, at.vertex_color) : emission;
+}
+
 /* The shading normal perturbed by the material's normal map. */
 LS_FN Vec3 surface_interaction_perturbed_normal(SceneRef scene, Interaction at, Instance instance, Material material) {
     if (material.normal_texture == NONE || at.triangle == NONE) {

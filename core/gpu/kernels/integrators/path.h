@@ -23,7 +23,8 @@ LS_FN Vec3 path_add_environment(SceneRef scene, Pass pass, PathState path) {
     return vec3_add(path.radiance, vec3_scale(vec3_mul(path.throughput, radiance), weight));
 }
 
-LS_FN Vec3 path_add_emission(SceneRef scene, Pass pass, PathState path, Interaction at, Material material, float t) {
+LS_FN Vec3 path_add_emission(SceneRef scene, Pass pass, u32 bounce, PathState path, Interaction at, Material material,
+                             float t) {
     if (vec3_max_component(material.emission) <= 0.0f) {
         return path.radiance;
     }
@@ -31,20 +32,13 @@ LS_FN Vec3 path_add_emission(SceneRef scene, Pass pass, PathState path, Interact
     if (cosine <= 0.0f) {
         return path.radiance;
     }
-    bool on_triangle = at.triangle != NONE;
-    Vec3 emission = material.emission;
-    if (on_triangle) {
-        Vec2 b;
-        b.x = at.barycentrics.y;
-        b.y = at.barycentrics.z;
-        emission = lights_triangle_emission(scene, material, at.triangle, b);
-    }
+    Vec3 emission = surface_interaction_emission(scene, at, material, bounce);
     float weight = 1.0f;
     if (path.bsdf_pdf > 0.0f) {
         float distance2 = t * t;
-        float light_pdf = on_triangle ? lights_area_to_solid_angle(material, distance2, cosine)
-                                      : lights_sphere_pdf(material, at.sphere_center, at.sphere_radius,
-                                                          path.ray.origin, distance2, cosine);
+        float light_pdf = at.triangle != NONE ? lights_area_to_solid_angle(material, distance2, cosine)
+                                              : lights_sphere_pdf(material, at.sphere_center, at.sphere_radius,
+                                                                  path.ray.origin, distance2, cosine);
         weight = path_hit_weight(pass, path.bsdf_pdf, light_pdf);
     }
     return vec3_add(path.radiance, vec3_scale(vec3_mul(path.throughput, emission), weight));
@@ -107,7 +101,7 @@ LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, 
     bool outside = vec3_dot(at.geometric, back) > 0.0f;
 
     /* Add emission */
-    path->radiance = path_add_emission(scene, pass, *path, at, material, hit.t);
+    path->radiance = path_add_emission(scene, pass, bounce, *path, at, material, hit.t);
     record->gathered = path->radiance;
     if (bounce == pass.bounces) {
         return path_ended();

@@ -46,7 +46,7 @@ pub fn shade(
     let outside = dot(at.geometric, back) > 0.0;
 
     // Add emission
-    add_emission(scene, settings, path, &at, material, hit.t);
+    add_emission(scene, settings, bounce, path, &at, material, hit.t);
     record.note(|r| r.gathered = path.radiance);
     if bounce == settings.bounces {
         return ENDED;
@@ -109,6 +109,7 @@ fn add_environment(scene: &SceneData, settings: &Settings, path: &mut PathState)
 fn add_emission(
     scene: &SceneData,
     settings: &Settings,
+    bounce: u32,
     path: &mut PathState,
     at: &Interaction<'_>,
     material: &Material,
@@ -121,16 +122,11 @@ fn add_emission(
     if cosine <= 0.0 {
         return;
     }
-    let on_triangle = at.triangle != NONE;
-    let emission = if on_triangle {
-        lights::triangle_emission(scene, material, at.triangle, [at.barycentrics[1], at.barycentrics[2]])
-    } else {
-        material.emission
-    };
+    let emission = at.emission(scene, material, bounce);
     let mut weight = 1.0;
     if path.bsdf_pdf > 0.0 {
         let distance2 = t * t;
-        let light_pdf = if on_triangle {
+        let light_pdf = if at.triangle != NONE {
             lights::area_to_solid_angle(material, distance2, cosine)
         } else {
             lights::sphere_pdf(material, at.sphere.0, at.sphere.1, path.ray.origin, distance2, cosine)

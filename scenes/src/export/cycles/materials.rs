@@ -78,6 +78,7 @@ impl Export<'_> {
 
     /// The parts of a material that have no counterpart.
     fn name_differences(&mut self, material: &Material) {
+        self.notes.add_unlit(material);
         if material.kind == MaterialKind::Principled as u32 {
             self.notes.add(
                 Feature::Principled,

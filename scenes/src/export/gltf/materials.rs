@@ -26,6 +26,16 @@ impl Export<'_> {
     }
 
     fn material(&mut self, index: usize, m: &Material) -> Result<Value> {
+        // An unlit surface has its colour in the place of others' base colour.
+        let is_unlit = m.flags & Material::UNLIT != 0;
+        let shown = Material {
+            base_color: m.emission,
+            base_color_texture: m.emission_texture,
+            emission: Vec3::ZERO,
+            emission_texture: NONE,
+            ..*m
+        };
+        let m = if is_unlit { &shown } else { m };
         let is = |kind: MaterialKind| m.kind == kind as u32;
         let metallic = if is(MaterialKind::Conductor) {
             1.0
@@ -54,6 +64,9 @@ impl Export<'_> {
         let mut extensions = serde_json::Map::new();
         let mut add =
             |extension: Value| extensions.extend(extension.as_object().cloned().unwrap_or_default());
+        if is_unlit {
+            add(self.extension("KHR_materials_unlit", json!({})));
+        }
         if m.ior != 1.5 {
             add(self.extension("KHR_materials_ior", json!({ "ior": m.ior })));
         }

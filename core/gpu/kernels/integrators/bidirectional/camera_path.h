@@ -70,22 +70,14 @@ LS_FN Emitted camera_path_camera_path_emitted(SceneRef scene, CameraPath path, u
     if (cosine <= 0.0f) {
         return dark;
     }
-    bool on_triangle = at.triangle != NONE;
-    Vec3 radiance = material.emission;
-    if (on_triangle) {
-        Vec2 b;
-        b.x = at.barycentrics.y;
-        b.y = at.barycentrics.z;
-        radiance = lights_triangle_emission(scene, material, at.triangle, b);
-    }
-    Vec3 value = vec3_mul(path.throughput, radiance);
+    Vec3 value = vec3_mul(path.throughput, surface_interaction_emission(scene, at, material, bounce));
     if (bounce == 0u) {
         return camera_path_emission(value, 1.0f);
     }
     float distance2 = t * t;
-    float direct_pdf = on_triangle ? lights_area_to_solid_angle(material, distance2, cosine)
-                                   : lights_sphere_pdf(material, at.sphere_center, at.sphere_radius, path.ray.origin,
-                                                       distance2, cosine);
+    float direct_pdf = at.triangle != NONE ? lights_area_to_solid_angle(material, distance2, cosine)
+                                           : lights_sphere_pdf(material, at.sphere_center, at.sphere_radius,
+                                                               path.ray.origin, distance2, cosine);
     float emission_pdf = material.light_pdf_area * emission_direction_pdf(material, facing);
     return camera_path_emission(value, weights_hit_light(path.partial, direct_pdf, emission_pdf, cosine));
 }

@@ -83,18 +83,12 @@ impl CameraPath {
         if cosine <= 0.0 {
             return DARK;
         }
-        let on_triangle = at.triangle != NONE;
-        let radiance = if on_triangle {
-            lights::triangle_emission(scene, material, at.triangle, [at.barycentrics[1], at.barycentrics[2]])
-        } else {
-            material.emission
-        };
-        let value = self.throughput * radiance;
+        let value = self.throughput * at.emission(scene, material, bounce);
         if bounce == 0 {
             return Emitted { value, weight: 1.0 };
         }
         let distance2 = t * t;
-        let direct_pdf = if on_triangle {
+        let direct_pdf = if at.triangle != NONE {
             lights::area_to_solid_angle(material, distance2, cosine)
         } else {
             lights::sphere_pdf(material, at.sphere.0, at.sphere.1, self.ray.origin, distance2, cosine)
