@@ -7,7 +7,7 @@ use lockstep_core::film::MAX_SPP;
 use lockstep_core::merging::MergeRadius;
 use lockstep_core::{Integrator, MAX_BOUNCES, Mode, Settings};
 use lockstep_reports::records::shell_line;
-use lockstep_scenes::{Limits, LoadOptions, View};
+use lockstep_scenes::{Choices, Limits, LoadOptions, View};
 use lockstep_together::Schedule;
 
 use crate::exit::Failure;
@@ -163,6 +163,15 @@ pub(crate) struct SceneArgs {
     /// The camera of a glTF file, by name or index from 0 [default: the first]
     #[arg(long, value_name = "NAME")]
     pub(crate) camera: Option<String>,
+    /// The variant of a glTF file's materials, by name [default: the file's own materials]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) variant: Option<String>,
+    /// The animation of a glTF file, by name or index from 0 [default: as many as move different things]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) animation: Option<String>,
+    /// The time of a glTF file's animations [default: 0]
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = parse_time)]
+    pub(crate) at: Option<f32>,
     /// Position of the eye, in place of the scene's
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true)]
     pub(crate) eye: Option<Triple>,
@@ -193,6 +202,9 @@ impl SceneArgs {
             |name: &'static str, value: Option<Triple>| value.map(|v| [name.to_owned(), v.to_string()]);
         let valued = [
             self.camera.clone().map(|camera| ["--camera".to_owned(), camera]),
+            self.variant.clone().map(|variant| ["--variant".to_owned(), variant]),
+            self.animation.clone().map(|animation| ["--animation".to_owned(), animation]),
+            self.at.map(|seconds| ["--at".to_owned(), seconds.to_string()]),
             triple("--eye", self.eye),
             triple("--look-at", self.look_at),
             self.fov.map(|fov| ["--fov".to_owned(), fov.to_string()]),
@@ -209,6 +221,11 @@ impl SceneArgs {
     pub(crate) fn options(&self) -> LoadOptions {
         LoadOptions {
             camera: self.camera.clone(),
+            choices: Choices {
+                variant: self.variant.clone(),
+                animation: self.animation.clone(),
+                at: self.at,
+            },
             view: View {
                 eye: self.eye.map(|eye| eye.0),
                 look_at: self.look_at.map(|point| point.0),
@@ -1017,6 +1034,12 @@ pub(crate) struct GoldenBlessArgs {
     pub(crate) files: SceneArgs,
 }
 
+/// A time of animations.
+fn parse_time(text: &str) -> Result<f32, String> {
+    let seconds = text.parse::<f32>().ok().filter(|seconds| seconds.is_finite());
+    seconds.ok_or_else(|| "it must be a number of seconds, as in 1.5".into())
+}
+
 /// Stops of exposure, within what single precision can show.
 fn parse_stops(text: &str) -> Result<f32, String> {
     let stops = text.parse::<f32>().ok().filter(|stops| (-64.0..=64.0).contains(stops));
@@ -1080,7 +1103,7 @@ mod tests {
             other => panic!("{line}: {other:?}"),
         };
         assert_eq!(files("lockstep study cornell").after("cornell"), "cornell");
-        let given = "--camera 1 --eye 0,-1.5,2 --look-at -1,0,0 --fov 40 --sky 0.5,1,2 --texture-size 512 \
+        let given = "--camera 1 --variant Beach --animation Run --at 1.5 --eye 0,-1.5,2 --look-at -1,0,0 --fov 40 --sky 0.5,1,2 --texture-size 512 \
                      --both-sides --allow-outside";
         let after = files(&format!("lockstep study x.glb {given}")).after("x.glb");
         assert_eq!(after, format!("x.glb {given}"));

@@ -1,7 +1,7 @@
 //! Scene files by their extension.
 
 use crate::access::FileAccess;
-use crate::loaded::Contents;
+use crate::loaded::{Choices, Contents};
 use crate::overrides::MaterialOverrides;
 use crate::warning::Warnings;
 use crate::{gltf, mitsuba, obj, pbrt, ply};
@@ -13,14 +13,18 @@ use std::path::Path;
 pub(crate) fn read_file(
     path: &Path,
     access: &FileAccess<'_>,
+    choices: &Choices,
     builder: &mut SceneBuilder,
     overrides: &mut MaterialOverrides,
     warnings: &mut Warnings,
 ) -> Result<Contents> {
     let bytes = access.read(path)?;
     let access = access.of_part(path);
+    if !matches!(extension(path).as_deref(), Some("gltf" | "glb")) {
+        choices.refuse(&path.to_string_lossy())?;
+    }
     match extension(path).as_deref() {
-        Some("gltf" | "glb") => gltf::load(&bytes, &access, builder, overrides, warnings),
+        Some("gltf" | "glb") => gltf::load(&bytes, &access, choices, builder, overrides, warnings),
         Some("obj") => obj::load(&bytes, &access, builder, overrides, warnings),
         Some("pbrt") => pbrt::load(&bytes, &access, builder, overrides, warnings),
         Some("ply") => ply::load(&bytes, &access, builder, overrides, warnings),

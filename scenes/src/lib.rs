@@ -34,7 +34,7 @@ mod view;
 mod warning;
 
 pub use limits::Limits;
-pub use loaded::{LoadOptions, LoadedScene};
+pub use loaded::{Choices, LoadOptions, LoadedScene};
 pub use registry::{Builtin, builtins, load};
 pub use view::{Sky, View};
 pub use warning::Warning;

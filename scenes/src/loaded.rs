@@ -3,8 +3,8 @@
 use crate::limits::Limits;
 use crate::view::View;
 use crate::warning::Warning;
-use lockstep_core::Scene;
 use lockstep_core::scene::Camera;
+use lockstep_core::{Error, Result, Scene};
 use std::path::PathBuf;
 
 /// Options of [`load`](crate::load).
@@ -14,6 +14,8 @@ pub struct LoadOptions {
     pub data_folder: Option<PathBuf>,
     /// Camera of a glTF file, by name or index; the first when absent.
     pub camera: Option<String>,
+    /// The variant and the pose of a glTF file.
+    pub choices: Choices,
     /// Camera and sky in place of the scene's own.
     pub view: View,
     /// Whether single-sided surfaces are seen from both sides.
@@ -23,6 +25,32 @@ pub struct LoadOptions {
     pub allow_outside: bool,
     /// Upper bounds on file, image and geometry sizes.
     pub limits: Limits,
+}
+
+/// What a glTF file leaves open: its look and its moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Choices {
+    /// The variant of `KHR_materials_variants`, by name; the file's own materials when absent.
+    pub variant: Option<String>,
+    /// The animation, by name or index; as many as get along when absent.
+    pub animation: Option<String>,
+    /// The time of the animations in seconds; 0 when absent.
+    pub at: Option<f32>,
+}
+
+impl Choices {
+    /// Refuses choices that a scene does not offer.
+    ///
+    /// # Errors
+    /// [`Error::Scene`] where any is made.
+    pub(crate) fn refuse(&self, scene: &str) -> Result<()> {
+        if *self == Self::default() {
+            return Ok(());
+        }
+        let message =
+            "only glTF files have variants and animations; leave out --variant, --animation and --at";
+        Err(Error::scene(scene, "variant", message))
+    }
 }
 
 impl LoadOptions {

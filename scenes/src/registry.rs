@@ -56,6 +56,7 @@ pub fn load(spec: &str, options: &LoadOptions) -> Result<LoadedScene> {
         if options.camera.is_some() {
             return Err(Error::scene(spec, "camera", "a built-in scene has one camera; leave out --camera"));
         }
+        options.choices.refuse(spec)?;
         let scene = options.view.of_built((procedural.build)(parameter)?)?;
         return Ok(LoadedScene { scene, warnings: Vec::new() });
     }
@@ -72,8 +73,9 @@ pub fn load(spec: &str, options: &LoadOptions) -> Result<LoadedScene> {
             let mut builder = SceneBuilder::new(name_of(path));
             // The file that a user names may lie anywhere, also behind a link.
             let access = FileAccess::new(path.parent(), options).of_part(path);
+            let mut overrides = MaterialOverrides::default();
             let contents =
-                read_file(path, &access, &mut builder, &mut MaterialOverrides::default(), &mut warnings)?;
+                read_file(path, &access, &options.choices, &mut builder, &mut overrides, &mut warnings)?;
             finish::finish(builder, contents, options, warnings)
         }
         _ => Err(unknown(spec, name)),

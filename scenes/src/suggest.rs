@@ -7,6 +7,21 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
     ranked.filter(|(d, _)| *d <= limit).min_by_key(|(d, _)| *d).map(|(_, candidate)| candidate)
 }
 
+/// Names for an error, as far as it has room; `none` without any.
+pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut quoted: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    let left_out = quoted.len().saturating_sub(MAX_LISTED);
+    quoted.truncate(MAX_LISTED);
+    match (quoted.len(), left_out) {
+        (0, _) => "none".into(),
+        (_, 0) => quoted.join(", "),
+        (_, more) => format!("{} and {more} more", quoted.join(", ")),
+    }
+}
+
+/// Names that an error lists at most.
+const MAX_LISTED: usize = 30;
+
 /// Insertions, deletions and substitutions between two words, ignoring case (Levenshtein 1966).
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.to_lowercase().chars().collect();
@@ -34,5 +49,12 @@ mod tests {
         assert_eq!(nearest("light", words), Some("lights"));
         assert_eq!(nearest("environment", words), None);
         assert_eq!(distance("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn lists_end_where_an_error_has_no_more_room() {
+        assert_eq!(list([]), "none");
+        assert_eq!(list(["a", "b"]), "`a`, `b`");
+        assert!(list(["a"; 40]).ends_with("`a` and 10 more"));
     }
 }

@@ -4,49 +4,98 @@ use super::Source;
 use super::accessors::{self, Accessor};
 use super::json::Item;
 use super::materials::{self, Surface};
-use super::primitives;
+use super::primitives::{self, Pose};
+use super::skins::Joints;
+use super::transforms::Map;
+use super::variants;
 use crate::limits::Budget;
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::scene::{MeshData, SceneBuilder};
 use std::collections::HashMap;
 
-/// Reads the meshes that `used` marks into the builder; the others are only validated, with warnings for
-/// their faults. Returns each mesh's index in the scene.
+/// A mesh as nodes show it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Shown {
+    pub(super) mesh: usize,
+    /// The skin that moves it.
+    pub(super) skin: Option<usize>,
+    /// Weights of its morph targets; none where all are zero.
+    pub(super) weights: Vec<f64>,
+}
+
+/// Reads the meshes that are shown into the builder, once for every pose; the others are only validated, with warnings
+/// for their faults. Returns the index in the scene of each that is shown.
 pub(super) fn load(
     source: &Source<'_>,
     surfaces: &[Surface],
-    used: &[bool],
+    shown: &[Shown],
+    to_world: &[Map],
     builder: &mut SceneBuilder,
     warnings: &mut Warnings,
 ) -> Result<Vec<Option<u32>>> {
-    let mut budget = Budget::of_triangles(source.access.limits, source.buffers.total_bytes());
-    let mut default = None;
-    let mut out = Vec::new();
+    let budget = Budget::of_triangles(source.access.limits, source.buffers.total_bytes());
+    let mut reader = Reader { source, surfaces, budget, default: None };
+    let mut out = vec![None; shown.len()];
     let mut usage = HashMap::new();
-    for (item, &used) in source.root.items("meshes").iter().zip(used) {
+    for (index, item) in source.root.items("meshes").iter().enumerate() {
         check_morphs(item, warnings);
-        let mut mesh = MeshData::default();
         for primitive in item.items("primitives") {
             check_primitive(&primitive, source, &mut usage, warnings);
-            let surface = match primitive.index("material") {
-                Some(index) if index < surfaces.len() => surfaces[index],
-                _ => *default.get_or_insert_with(|| materials::default_surface(builder)),
+        }
+        let mut is_shown = false;
+        for (shown, out) in shown.iter().zip(&mut out).filter(|(s, _)| s.mesh == index) {
+            is_shown = true;
+            let joints = match shown.skin {
+                Some(skin) => Some(Joints::open(source, skin, to_world, warnings)?),
+                None => None,
             };
-            if lacks_data(&primitive, source) {
-                warnings.add(&primitive.at, "its buffer has no data; it is not rendered");
-                continue;
+            let pose = Pose { weights: &shown.weights, joints: joints.as_ref() };
+            let mut mesh = MeshData::default();
+            for primitive in item.items("primitives") {
+                reader.append(&primitive, pose, &mut mesh, builder, warnings)?;
             }
-            let result = primitives::append(&primitive, source, surface, &mut budget, &mut mesh, warnings);
-            match result {
-                Ok(()) => {}
-                Err(error) if used => return Err(error),
-                Err(error) => warnings.add_error(error),
+            *out = (!mesh.triangles.is_empty()).then(|| builder.mesh(mesh));
+        }
+        if !is_shown {
+            let pose = Pose { weights: &[], joints: None };
+            for primitive in item.items("primitives") {
+                let read = reader.append(&primitive, pose, &mut MeshData::default(), builder, warnings);
+                read.unwrap_or_else(|error| warnings.add_error(error));
             }
         }
-        out.push((used && !mesh.triangles.is_empty()).then(|| builder.mesh(mesh)));
     }
     Ok(out)
+}
+
+/// What all primitives share.
+struct Reader<'a, 'b> {
+    source: &'a Source<'b>,
+    surfaces: &'a [Surface],
+    budget: Budget,
+    /// The surface of primitives without one.
+    default: Option<Surface>,
+}
+
+impl Reader<'_, '_> {
+    fn append(
+        &mut self,
+        primitive: &Item<'_>,
+        pose: Pose<'_>,
+        mesh: &mut MeshData,
+        builder: &mut SceneBuilder,
+        warnings: &mut Warnings,
+    ) -> Result<()> {
+        let surface = match variants::material(primitive, self.source.variant) {
+            Some(index) if index < self.surfaces.len() => self.surfaces[index],
+            _ => *self.default.get_or_insert_with(|| materials::default_surface(builder)),
+        };
+        if lacks_data(primitive, self.source) {
+            warnings.add(&primitive.at, "its buffer has no data; it is not rendered");
+            return Ok(());
+        }
+        primitives::append(primitive, self.source, surface, pose, &mut self.budget, mesh, warnings)
+    }
 }
 
 /// Whether a primitive reads from a buffer whose location the file leaves open.
@@ -60,15 +109,12 @@ fn lacks_data(item: &Item<'_>, source: &Source<'_>) -> bool {
         .any(|view| source.buffers.is_unspecified(&source.root, view))
 }
 
-/// Warns of morph targets, which are not applied.
+/// Warns of numbers of morph targets that do not agree.
 fn check_morphs(mesh: &Item<'_>, warnings: &mut Warnings) {
     let primitives = mesh.items("primitives");
     let counts: Vec<usize> = primitives.iter().map(|p| p.len("targets")).collect();
     for (primitive, &count) in primitives.iter().zip(&counts) {
         let at = if count > 0 { primitive.pointer("targets") } else { primitive.at.clone() };
-        if count > 0 {
-            warnings.add(&at, "morph targets are ignored");
-        }
         if count != counts[0] {
             warnings.add(&at, "the primitives of a mesh differ in their number of morph targets");
         }
@@ -156,9 +202,6 @@ fn check_attribute(name: &str, at: &str, index: usize, source: &Source<'_>, warn
     }
     if item.whole("componentType") == Some(5125) {
         warnings.add(at, "attributes cannot be 32 bit integers");
-    }
-    if name.starts_with("JOINTS_") || name.starts_with("WEIGHTS_") {
-        warnings.add(at, "skins are ignored; the mesh is rendered as it was modelled");
     }
     if let Ok(accessor) = Accessor::open(&source.root, &source.buffers, index, &mut Warnings::new(""))
         && item.has("bufferView")

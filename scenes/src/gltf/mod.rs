@@ -2,32 +2,40 @@
 //!
 //! The reader is strict about data that would be misread and lenient about data that a still image does not
 //! depend on. Its steps: container ([`glb`]), types and references ([`check`] along [`schema`]), bytes
-//! ([`buffers`], [`accessors`], [`images`]), then rendered content ([`materials`], [`meshes`], [`nodes`],
-//! [`views`]).
+//! ([`buffers`], [`accessors`], [`images`]), the pose ([`animations`], [`nodes`], [`skins`], [`morphs`]), then
+//! rendered content ([`materials`], [`meshes`], [`instancing`], [`views`]).
 //!
 //! Specification: Khronos, *glTF 2.0*, ISO/IEC 12113:2022.
 
 mod accessors;
+mod animations;
 mod buffers;
 mod check;
+mod check_poses;
 mod glb;
 mod images;
+mod instancing;
 mod json;
 mod materials;
 mod meshes;
+mod morphs;
 mod nodes;
 mod primitives;
 mod schema;
+mod skins;
+mod transforms;
 mod uri;
+mod variants;
 mod views;
 
 use crate::access::FileAccess;
-use crate::loaded::Contents;
+use crate::loaded::{Choices, Contents};
 use crate::overrides::MaterialOverrides;
 use crate::warning::Warnings;
 use json::Item;
 use lockstep_core::Result;
 use lockstep_core::scene::{SceneBuilder, inverse};
+use meshes::Shown;
 use serde_json::Value;
 
 /// A document with its buffers and options.
@@ -37,6 +45,8 @@ struct Source<'a> {
     access: &'a FileAccess<'a>,
     /// Integer positions and normals are legal.
     quantized: bool,
+    /// The index of the variant whose materials are used.
+    variant: Option<u64>,
 }
 
 /// Reads a file's bytes into a builder; URIs are relative to the folder of `access`. Returns cameras and the brightest
@@ -47,6 +57,7 @@ struct Source<'a> {
 pub(crate) fn load(
     bytes: &[u8],
     access: &FileAccess<'_>,
+    choices: &Choices,
     builder: &mut SceneBuilder,
     overrides: &mut MaterialOverrides,
     warnings: &mut Warnings,
@@ -69,27 +80,40 @@ pub(crate) fn load(
     buffers::check_views(&root, warnings)?;
     let buffers = buffers::Buffers::load(&root, access, binary, warnings);
     accessors::check_all(&root, &buffers, warnings)?;
-    let source = Source { root: root.clone(), buffers, access, quantized };
-    mention_ignored(&root, warnings);
+    let variant = variants::find(&root, choices.variant.as_deref(), warnings)?;
+    let source = Source { root: root.clone(), buffers, access, quantized, variant };
+    check_poses::check(&source, warnings);
+    let seconds = f64::from(choices.at.unwrap_or(0.0));
+    let poses = animations::sample(&source, choices.animation.as_deref(), seconds, warnings)?;
 
-    let nodes = nodes::place(&root, warnings)?;
+    let graph = nodes::place(&root, &poses, warnings)?;
     let surfaces = materials::load(&source, builder, overrides, warnings)?;
-    let mut used = vec![false; root.len("meshes")];
-    for mesh in nodes.iter().filter_map(|node| node.item.index("mesh")) {
-        used[mesh] = true;
-    }
-    let meshes = meshes::load(&source, &surfaces, &used, builder, warnings)?;
-    for node in &nodes {
-        let Some(mesh) = node.item.index("mesh").and_then(|index| meshes[index]) else {
-            continue;
-        };
-        let to_world = nodes::to_affine(&node.to_world);
-        if inverse(&to_world).is_some() {
-            builder.instance(mesh, to_world);
-        } else {
-            warnings.add(&node.item.at, "the node is scaled to nothing; its mesh is not rendered");
+    let mut shown: Vec<Shown> = Vec::new();
+    let mut places = Vec::new();
+    for node in &graph.placed {
+        let Some(mesh) = node.item.index("mesh") else { continue };
+        let own = shown_by(node, mesh, &root, &poses);
+        let known = shown.iter().position(|other| *other == own);
+        // A skin's joints place its mesh, whatever places the node.
+        let to_world = if own.skin.is_some() { transforms::IDENTITY } else { node.to_world };
+        places.push((node, to_world, known.unwrap_or(shown.len())));
+        if known.is_none() {
+            shown.push(own);
         }
     }
+    let meshes = meshes::load(&source, &surfaces, &shown, &graph.to_world, builder, warnings)?;
+    for (node, to_world, index) in places {
+        let Some(mesh) = meshes[index] else { continue };
+        for place in instancing::places(&node.item, &to_world, &source, warnings)? {
+            let place = transforms::to_affine(&place);
+            if inverse(&place).is_some() {
+                builder.instance(mesh, place);
+            } else {
+                warnings.add(&node.item.at, "the node is scaled to nothing; its mesh is not rendered");
+            }
+        }
+    }
+    let nodes = graph.placed;
     views::lights(&root, &nodes, builder, warnings);
     let cameras = views::cameras(&root, &nodes, warnings);
     let brightest = surfaces.iter().map(|s| s.emission).fold(0.0, f32::max);
@@ -109,20 +133,13 @@ fn parse_json(text: &[u8], offset: usize, warnings: &Warnings) -> Result<Value> 
     })
 }
 
-/// Warns of features that a still image ignores.
-fn mention_ignored(root: &Item<'_>, warnings: &mut Warnings) {
-    for animation in root.items("animations") {
-        warnings.add(animation.at, "animations are ignored; the scene is rendered at rest");
-    }
-    for skin in root.items("skins") {
-        warnings.add(skin.at, "skins are ignored; meshes are rendered as they were modelled");
-    }
-    for node in root.items("nodes").iter().filter(|node| node.has("skin")) {
-        warnings.add(node.pointer("skin"), "skins are ignored; the mesh is rendered as it was modelled");
-    }
-    for node in root.items("nodes").iter().filter(|node| node.has("weights")) {
-        warnings.add(node.pointer("weights"), "morph targets are ignored");
-    }
+/// The mesh of a node in its pose.
+fn shown_by(node: &nodes::Placed<'_>, mesh: usize, root: &Item<'_>, poses: &animations::Poses) -> Shown {
+    let moved = poses.get(&node.index).and_then(|pose| pose.weights.clone());
+    let own = || animations::weights(&node.item);
+    let default = || root.item("meshes", mesh).as_ref().and_then(animations::weights);
+    let weights = moved.or_else(own).or_else(default).filter(|w| w.iter().any(|w| *w != 0.0));
+    Shown { mesh, skin: node.item.index("skin"), weights: weights.unwrap_or_default() }
 }
 
 #[cfg(test)]

@@ -1,51 +1,62 @@
 //! The node graph: transforms of meshes, lights and cameras.
 
+use super::animations::{NodePose, Poses};
 use super::json::Item;
+use super::transforms::{IDENTITY, Map, compose, from_parts};
 use crate::warning::Warnings;
 use lockstep_core::Result;
-use lockstep_core::scene::{Affine, IDENTITY};
 
-/// An affine map in double precision, so that deep graphs do not drift.
-pub(super) type Map = [[f64; 4]; 3];
+/// The nodes of a document.
+#[derive(Clone, Debug)]
+pub(super) struct Graph<'a> {
+    /// The visible nodes of the default scene, parents before children.
+    pub(super) placed: Vec<Placed<'a>>,
+    /// From every node's space to the world, by index.
+    pub(super) to_world: Vec<Map>,
+}
 
 /// A visible node.
 #[derive(Clone, Debug)]
 pub(super) struct Placed<'a> {
+    pub(super) index: usize,
     pub(super) item: Item<'a>,
     /// From the node's space to the world.
     pub(super) to_world: Map,
 }
 
-/// The map in single precision.
-pub(super) fn to_affine(map: &Map) -> Affine {
-    map.map(|row| row.map(|v| v as f32))
-}
-
-/// All visible nodes of the default scene, parents before children.
+/// Places the nodes in their poses.
 ///
 /// # Errors
 /// [`lockstep_core::Error::Scene`] when nodes do not form a forest, or a transform is no affine map.
-pub(super) fn place<'a>(root: &Item<'a>, warnings: &mut Warnings) -> Result<Vec<Placed<'a>>> {
+pub(super) fn place<'a>(root: &Item<'a>, poses: &Poses, warnings: &mut Warnings) -> Result<Graph<'a>> {
     let nodes = root.items("nodes");
     let parents = parents(&nodes, warnings)?;
-    let identity = IDENTITY.map(|row| row.map(f64::from));
-    let mut pending: Vec<(usize, Map)> =
-        roots(root, &parents, warnings)?.into_iter().map(|i| (i, identity)).collect();
-    pending.reverse();
-    let locals = nodes.iter().map(|node| local(node, warnings)).collect::<Result<Vec<Map>>>()?;
-    let mut out = Vec::new();
-    while let Some((index, parent)) = pending.pop() {
+    let shown = roots(root, &parents, warnings)?;
+    let locals = nodes
+        .iter()
+        .enumerate()
+        .map(|(i, node)| local(node, poses.get(&i), warnings))
+        .collect::<Result<Vec<Map>>>()?;
+    let mut to_world = vec![IDENTITY; nodes.len()];
+    let mut pending: Vec<usize> = (0..nodes.len()).filter(|&i| parents[i].is_none()).collect();
+    while let Some(index) = pending.pop() {
+        let parent = parents[index].map_or(IDENTITY, |parent| to_world[parent]);
+        to_world[index] = compose(&parent, &locals[index]);
+        pending.extend(children(&nodes[index]));
+    }
+    let mut placed = Vec::new();
+    let mut pending: Vec<usize> = shown.into_iter().rev().collect();
+    while let Some(index) = pending.pop() {
         let item = &nodes[index];
         let visibility =
             item.extension("KHR_node_visibility").and_then(|v| v.value.get("visible")?.as_bool());
         if visibility == Some(false) {
             continue;
         }
-        let to_world = compose(&parent, &locals[index]);
-        pending.extend(children(item).into_iter().rev().map(|child| (child, to_world)));
-        out.push(Placed { item: item.clone(), to_world });
+        pending.extend(children(item).into_iter().rev());
+        placed.push(Placed { index, item: item.clone(), to_world: to_world[index] });
     }
-    Ok(out)
+    Ok(Graph { placed, to_world })
 }
 
 fn children(node: &Item<'_>) -> Vec<usize> {
@@ -114,8 +125,8 @@ fn roots(root: &Item<'_>, parents: &[Option<usize>], warnings: &mut Warnings) ->
     Ok(list)
 }
 
-/// A node's own transform.
-fn local(node: &Item<'_>, warnings: &mut Warnings) -> Result<Map> {
+/// A node's own transform, in its pose where it has one.
+fn local(node: &Item<'_>, pose: Option<&NodePose>, warnings: &mut Warnings) -> Result<Map> {
     let has_trs = ["translation", "rotation", "scale"].iter().any(|key| node.has(key));
     if let Some(m) = node.numbers::<16>("matrix") {
         if has_trs {
@@ -137,14 +148,13 @@ fn local(node: &Item<'_>, warnings: &mut Warnings) -> Result<Map> {
         }
         return Ok(map);
     }
-    let [tx, ty, tz] = node.numbers("translation").unwrap_or([0.0; 3]);
-    let [sx, sy, sz] = node.numbers("scale").unwrap_or([1.0; 3]);
-    let [x, y, z, w] = unit_quaternion(node, warnings)?;
-    Ok([
-        [(1.0 - 2.0 * (y * y + z * z)) * sx, 2.0 * (x * y - z * w) * sy, 2.0 * (x * z + y * w) * sz, tx],
-        [2.0 * (x * y + z * w) * sx, (1.0 - 2.0 * (x * x + z * z)) * sy, 2.0 * (y * z - x * w) * sz, ty],
-        [2.0 * (x * z - y * w) * sx, 2.0 * (y * z + x * w) * sy, (1.0 - 2.0 * (x * x + y * y)) * sz, tz],
-    ])
+    let posed = pose.cloned().unwrap_or_default();
+    let rotation = unit_quaternion(node, warnings)?;
+    Ok(from_parts(
+        posed.translation.or_else(|| node.numbers("translation")).unwrap_or([0.0; 3]),
+        posed.rotation.unwrap_or(rotation),
+        posed.scale.or_else(|| node.numbers("scale")).unwrap_or([1.0; 3]),
+    ))
 }
 
 fn unit_quaternion(node: &Item<'_>, warnings: &mut Warnings) -> Result<[f64; 4]> {
@@ -166,18 +176,4 @@ fn columns_are_orthogonal(m: &Map) -> bool {
     let sound = |i: usize| dot(i, i) > 0.0;
     let square = |i: usize, j: usize| dot(i, j) * dot(i, j) <= 1e-5 * dot(i, i) * dot(j, j);
     sound(0) && sound(1) && sound(2) && square(0, 1) && square(1, 2) && square(2, 0)
-}
-
-fn compose(outer: &Map, inner: &Map) -> Map {
-    let mut out = [[0.0; 4]; 3];
-    for (i, row) in out.iter_mut().enumerate() {
-        for (j, value) in row.iter_mut().enumerate() {
-            let translation = if j == 3 { outer[i][3] } else { 0.0 };
-            *value = outer[i][0] * inner[0][j]
-                + outer[i][1] * inner[1][j]
-                + outer[i][2] * inner[2][j]
-                + translation;
-        }
-    }
-    out
 }

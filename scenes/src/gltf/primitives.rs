@@ -4,6 +4,8 @@ use super::Source;
 use super::accessors::{Accessor, Component};
 use super::json::Item;
 use super::materials::Surface;
+use super::morphs::{Displaced, Morphs};
+use super::skins::{Influences, Joints};
 use crate::limits::Budget;
 use crate::tangents::{self, VertexArrays};
 use crate::warning::Warnings;
@@ -20,6 +22,18 @@ struct Attributes<'a> {
     tangent: Option<Accessor<'a>>,
     uv: [Option<Accessor<'a>>; 2],
     color: Option<Accessor<'a>>,
+    morphs: Morphs<'a>,
+    /// The joints that move the vertices, of a mesh with a skin.
+    skin: Option<(Influences<'a>, &'a Joints)>,
+}
+
+/// The pose of a mesh.
+#[derive(Clone, Copy)]
+pub(super) struct Pose<'a> {
+    /// Weights of its morph targets; those beyond the last are zero.
+    pub(super) weights: &'a [f64],
+    /// The joints of its skin.
+    pub(super) joints: Option<&'a Joints>,
 }
 
 /// Vertices and triangles of one primitive.
@@ -30,11 +44,12 @@ struct Part {
     triangles: Vec<[u32; 3]>,
 }
 
-/// Appends a primitive's triangles to a mesh.
-pub(super) fn append(
+/// Appends a primitive's triangles, in a pose, to a mesh.
+pub(super) fn append<'a>(
     item: &Item<'_>,
-    source: &Source<'_>,
+    source: &'a Source<'_>,
     surface: Surface,
+    pose: Pose<'a>,
     budget: &mut Budget,
     mesh: &mut MeshData,
     warnings: &mut Warnings,
@@ -44,7 +59,7 @@ pub(super) fn append(
         warnings.add(item.pointer("mode"), "points and lines are not rendered");
         return Ok(());
     }
-    let Some(attributes) = open_attributes(item, source, warnings)? else {
+    let Some(attributes) = open_attributes(item, source, pose, warnings)? else {
         return Ok(());
     };
     let triangles = triangles(item, source, mode, attributes.position.count, budget, warnings)?;
@@ -62,6 +77,7 @@ pub(super) fn append(
 fn open_attributes<'a>(
     item: &Item<'_>,
     source: &'a Source<'_>,
+    pose: Pose<'a>,
     warnings: &mut Warnings,
 ) -> Result<Option<Attributes<'a>>> {
     let map = item.get("attributes");
@@ -108,7 +124,20 @@ fn open_attributes<'a>(
             return Err(warnings.error(at, message));
         }
     }
-    Ok(Some(Attributes { position, normal, tangent, uv, color }))
+    let morphs = Morphs::open(item, source, pose.weights, position.count, warnings)?;
+    let skin = match pose.joints {
+        Some(joints) => {
+            let influences = Influences::open(item, source, position.count, warnings)?;
+            if influences.is_none() {
+                let message =
+                    "the mesh has a skin, but no JOINTS_0 and WEIGHTS_0; the primitive stays as modelled";
+                warnings.add(item.pointer("attributes"), message);
+            }
+            influences.map(|influences| (influences, joints))
+        }
+        None => None,
+    };
+    Ok(Some(Attributes { position, normal, tangent, uv, color, morphs, skin }))
 }
 
 /// Vertex indices of the triangles, all below `vertex_count`.
@@ -245,8 +274,12 @@ impl Part {
         notes: &mut Notes,
         warnings: &Warnings,
     ) -> Result<()> {
-        let vertex = vertex(attributes, index, notes);
-        let position = attributes.position.vector::<3>(index);
+        let mut vertex = vertex(attributes, index, notes);
+        let own = attributes.position.vector::<3>(index);
+        let mut position = attributes.morphs.displace(Displaced::Position, index, own);
+        if let Some((influences, joints)) = &attributes.skin {
+            joints.move_vertex(&influences.of(index, joints, warnings)?, &mut position, &mut vertex);
+        }
         let finite =
             vertex.normal.is_finite() && vertex.tangent.is_finite() && Vec3::from(position).is_finite();
         if !finite || !vertex.uv0.iter().chain(&vertex.uv1).all(|v| v.is_finite()) {
@@ -260,30 +293,34 @@ impl Part {
 }
 
 fn vertex(attributes: &Attributes<'_>, index: usize, notes: &mut Notes) -> Vertex {
+    let morphs = &attributes.morphs;
     let mut out = Vertex::default();
     if let Some(accessor) = &attributes.normal {
-        let normal = Vec3::from(accessor.vector::<3>(index));
-        notes.normal_length |= (dot(normal, normal) - 1.0).abs() > 0.02;
-        out.normal = normalize(normal);
+        let own = accessor.vector::<3>(index);
+        let length2 = dot(own.into(), own.into());
+        notes.normal_length |= (length2 - 1.0).abs() > 0.02;
+        out.normal = normalize(Vec3::from(morphs.displace(Displaced::Normal, index, own)));
     }
     if let Some(accessor) = &attributes.tangent {
         let [x, y, z, w] = accessor.vector::<4>(index);
-        let tangent = Vec3::from([x, y, z]);
-        notes.tangent_length |= (dot(tangent, tangent) - 1.0).abs() > 0.02;
+        let length2 = dot([x, y, z].into(), [x, y, z].into());
+        notes.tangent_length |= (length2 - 1.0).abs() > 0.02;
         notes.tangent_sign |= w.abs() != 1.0;
+        let tangent = Vec3::from(morphs.displace(Displaced::Tangent, index, [x, y, z]));
         out = out.with_tangent(normalize(tangent), w);
     }
     if let Some(accessor) = &attributes.uv[0] {
-        out.uv0 = accessor.vector::<2>(index);
+        out.uv0 = morphs.displace(Displaced::Uv0, index, accessor.vector::<2>(index));
     }
     if let Some(accessor) = &attributes.uv[1] {
-        out.uv1 = accessor.vector::<2>(index);
+        out.uv1 = morphs.displace(Displaced::Uv1, index, accessor.vector::<2>(index));
     }
     if let Some(accessor) = &attributes.color {
         let mut rgba = accessor.vector::<4>(index);
         if accessor.width() == 3 {
             rgba[3] = 1.0;
         }
+        let rgba = morphs.displace(Displaced::Color, index, rgba);
         let [red, green, blue, alpha] = rgba;
         notes.color_range |= [red, green, blue].iter().any(|v| !(0.0..=65_504.0).contains(v));
         notes.color_range |= !(0.0..=1.0).contains(&alpha);

@@ -82,7 +82,7 @@ pub(super) static ROOT: Object = Object {
         may("extensionsUsed", Kind::Set(&Kind::Text)),
         may("extensionsRequired", Kind::Set(&Kind::Text)),
         may("accessors", Kind::List(&Kind::Object(&ACCESSOR), 1, MANY)),
-        ignored("animations", Kind::List(&Kind::Object(&ANIMATION), 1, MANY)),
+        may("animations", Kind::List(&Kind::Object(&ANIMATION), 1, MANY)),
         may("buffers", Kind::List(&Kind::Object(&BUFFER), 1, MANY)),
         may("bufferViews", Kind::List(&Kind::Object(&BUFFER_VIEW), 1, MANY)),
         may("cameras", Kind::List(&Kind::Object(&CAMERA), 1, MANY)),
@@ -93,10 +93,10 @@ pub(super) static ROOT: Object = Object {
         may("samplers", Kind::List(&Kind::Object(&SAMPLER), 1, MANY)),
         may("scene", Kind::Index("scenes")),
         may("scenes", Kind::List(&Kind::Object(&SCENE), 1, MANY)),
-        ignored("skins", Kind::List(&Kind::Object(&SKIN), 1, MANY)),
+        may("skins", Kind::List(&Kind::Object(&SKIN), 1, MANY)),
         may("textures", Kind::List(&Kind::Object(&TEXTURE), 1, MANY)),
     ],
-    extensions: &[("KHR_lights_punctual", &LIGHTS)],
+    extensions: &[("KHR_lights_punctual", &LIGHTS), ("KHR_materials_variants", &VARIANTS)],
     one_of: &[],
     needs: &[("extensionsRequired", "extensionsUsed")],
 };
@@ -283,35 +283,59 @@ static TRANSMISSION: Object =
 
 static MESH: Object = object(&[
     must("primitives", Kind::List(&Kind::Object(&PRIMITIVE), 1, MANY)),
-    ignored("weights", Kind::List(&ANY_NUMBER, 1, MANY)),
+    may("weights", Kind::List(&ANY_NUMBER, 1, MANY)),
     ignored("name", Kind::Text),
 ]);
 
-static PRIMITIVE: Object = object(&[
-    must("attributes", Kind::Map(&Kind::Index("accessors"))),
-    may("indices", Kind::Index("accessors")),
-    may("material", Kind::Index("materials")),
-    may("mode", Kind::Code(&[0, 1, 2, 3, 4, 5, 6])),
-    ignored("targets", Kind::List(&Kind::Map(&Kind::Index("accessors")), 1, MANY)),
+static PRIMITIVE: Object = Object {
+    properties: &[
+        must("attributes", Kind::Map(&Kind::Index("accessors"))),
+        may("indices", Kind::Index("accessors")),
+        may("material", Kind::Index("materials")),
+        may("mode", Kind::Code(&[0, 1, 2, 3, 4, 5, 6])),
+        may("targets", Kind::List(&Kind::Map(&Kind::Index("accessors")), 1, MANY)),
+    ],
+    extensions: &[("KHR_materials_variants", &VARIANT_MAPPINGS)],
+    one_of: &[],
+    needs: &[],
+};
+
+static VARIANT_MAPPINGS: Object =
+    object(&[must("mappings", Kind::List(&Kind::Object(&VARIANT_MAPPING), 1, MANY))]);
+
+static VARIANT_MAPPING: Object = object(&[
+    must("variants", Kind::Set(&OFFSET)),
+    must("material", Kind::Index("materials")),
+    ignored("name", Kind::Text),
 ]);
+
+static VARIANTS: Object = object(&[must("variants", Kind::List(&Kind::Object(&VARIANT), 1, MANY))]);
+
+static VARIANT: Object = object(&[must("name", Kind::Text)]);
 
 static NODE: Object = Object {
     properties: &[
         may("camera", Kind::Index("cameras")),
         may("children", Kind::Set(&Kind::Index("nodes"))),
-        ignored("skin", Kind::Index("skins")),
+        may("skin", Kind::Index("skins")),
         may("matrix", Kind::List(&ANY_NUMBER, 16, 16)),
         may("mesh", Kind::Index("meshes")),
         may("rotation", Kind::List(&Kind::Real(-1.0, 1.0), 4, 4)),
         may("scale", Kind::List(&ANY_NUMBER, 3, 3)),
         may("translation", Kind::List(&ANY_NUMBER, 3, 3)),
-        ignored("weights", Kind::List(&ANY_NUMBER, 1, MANY)),
+        may("weights", Kind::List(&ANY_NUMBER, 1, MANY)),
         ignored("name", Kind::Text),
     ],
-    extensions: &[("KHR_lights_punctual", &NODE_LIGHT), ("KHR_node_visibility", &NODE_VISIBILITY)],
+    extensions: &[
+        ("EXT_mesh_gpu_instancing", &INSTANCING),
+        ("KHR_lights_punctual", &NODE_LIGHT),
+        ("KHR_node_visibility", &NODE_VISIBILITY),
+    ],
     one_of: &[],
     needs: &[("skin", "mesh"), ("weights", "mesh")],
 };
+
+static INSTANCING: Object = object(&[must("attributes", Kind::Map(&Kind::Index("accessors")))]);
 
 static NODE_LIGHT: Object = object(&[must("light", Kind::LightIndex)]);
 
@@ -363,12 +387,14 @@ static ANIMATION_SAMPLER: Object = object(&[
 
 /// Extensions that this reader supports.
 pub(super) const SUPPORTED: &[&str] = &[
+    "EXT_mesh_gpu_instancing",
     "EXT_texture_webp",
     "KHR_lights_punctual",
     "KHR_materials_emissive_strength",
     "KHR_materials_ior",
     "KHR_materials_transmission",
     "KHR_materials_unlit",
+    "KHR_materials_variants",
     "KHR_mesh_quantization",
     "KHR_node_visibility",
     "KHR_texture_transform",
@@ -384,7 +410,6 @@ pub(super) const IGNORABLE: &[&str] = &[
     "KHR_materials_iridescence",
     "KHR_materials_sheen",
     "KHR_materials_specular",
-    "KHR_materials_variants",
     "KHR_materials_volume",
     "KHR_xmp_json_ld",
 ];

@@ -3,8 +3,16 @@ use lockstep_core::math::vec3::{Vec3, length, vec3};
 use lockstep_core::scene::{AlphaMode, LightKind, Material, NONE, Texture, Wrap};
 use serde_json::{Value, json};
 
+mod poses;
+mod variants;
+
 /// A file with one triangle, modified by `change`.
 fn with(change: impl FnOnce(&mut Value)) -> Result<LoadedScene, String> {
+    with_options(&LoadOptions::default(), change)
+}
+
+/// [`with`], under these options.
+fn with_options(options: &LoadOptions, change: impl FnOnce(&mut Value)) -> Result<LoadedScene, String> {
     let positions: Vec<u8> =
         [0.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0].iter().flat_map(|v| v.to_le_bytes()).collect();
     let mut document = json!({
@@ -20,7 +28,19 @@ fn with(change: impl FnOnce(&mut Value)) -> Result<LoadedScene, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.gltf");
     std::fs::write(&path, document.to_string()).unwrap();
-    load(path.to_str().unwrap(), &LoadOptions::default()).map_err(|e| e.to_string())
+    load(path.to_str().unwrap(), options).map_err(|e| e.to_string())
+}
+
+/// An accessor of floats, as of [`accessor`].
+fn floats(document: &mut Value, values: &[f32], kind: &str) -> usize {
+    let width = match kind {
+        "SCALAR" => 1,
+        "VEC3" => 3,
+        "VEC4" => 4,
+        _ => 16,
+    };
+    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    accessor(document, &bytes, 5126, values.len() / width, kind, false)
 }
 
 /// A white texel.

@@ -1,7 +1,8 @@
 //! Cameras and punctual lights.
 
 use super::json::Item;
-use super::nodes::{Map, Placed};
+use super::nodes::Placed;
+use super::transforms::Map;
 use crate::warning::Warnings;
 use lockstep_core::math::vec3::{Vec3, normalize, vec3};
 use lockstep_core::math::{PI, TWO_PI, sin_cos_turns};

@@ -69,7 +69,8 @@ fn load(
     if let Some(file) = &document.file {
         let path = files.find(source, file)?;
         file_warnings = Warnings::new(path.to_string_lossy());
-        contents = read_file(&path, &files.access, &mut builder, &mut overrides, &mut file_warnings)?;
+        let (access, choices) = (&files.access, &options.choices);
+        contents = read_file(&path, access, choices, &mut builder, &mut overrides, &mut file_warnings)?;
     } else if document.spheres.is_empty() {
         return Err(source.error(0, "give `file`, a scene, or `[[spheres]]`"));
     }
