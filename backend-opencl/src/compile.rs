@@ -60,11 +60,21 @@ fn failed(device: &DiscoveredDevice, log: String) -> Error {
     Error::Compile { actor: device.target.clone(), kernel: "core/gpu/kernels".into(), log }
 }
 
+/// Stack of the thread that compiles, in bytes: Intel's compiler recurses through long functions and overflows the
+/// 2 MiB of an ordinary thread.
+const COMPILER_STACK: usize = 64 << 20;
+
 /// Builds a program and turns a failure into an error.
 fn build(device: &DiscoveredDevice, program: &core::Program, flags: &str) -> Result<()> {
     let flags = with_resource_log(device, flags);
     let flags = CString::new(flags).map_err(|e| failed(device, e.to_string()))?;
-    let result = core::build_program(program, Some(&[device.device]), &flags, None, None);
+    let compile = || core::build_program(program, Some(&[device.device]), &flags, None, None);
+    let result = std::thread::scope(|scope| {
+        match std::thread::Builder::new().stack_size(COMPILER_STACK).spawn_scoped(scope, compile) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => compile(),
+        }
+    });
     // `ocl` reports a failure without a log as a success, so the status decides.
     let query = |info| core::get_program_build_info(program, device.device, info);
     let succeeded = matches!(
