@@ -1,8 +1,8 @@
 //! The list of checks, and how one is run.
 
 use crate::{
-    Checked, Extent, Subject, bidirectional, configs, contract, fast, identity, parity, physics, timing,
-    trace_rays,
+    Checked, Extent, Subject, bidirectional, configs, contract, fast, identity, layers, parity, physics,
+    timing, trace_rays,
 };
 use lockstep_core::Mode;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -114,6 +114,9 @@ pub const CHECKS: &[Check] = &[
     check!(bidirectional::recorded_pairs_do_not_diverge, [Need::Reference]),
     check!(bidirectional::furnaces_are_white, []),
     check!(bidirectional::means_are_the_path_tracers, []),
+    check!(layers::furnaces_are_at_most_white, []),
+    check!(layers::films_are_the_references, [Need::Reference]),
+    check!(layers::means_are_the_path_tracers, []),
     check!(fast::the_mode_is_labelled_and_leaves_the_exact_one_alone, [Need::FastMode]),
     check!(fast::means_agree_and_one_percent_would_be_found, [Need::FastMode]),
     check!(timing::kernels_fill_the_pass, [Need::Scenes, Need::Probes, Need::FullExtent]),

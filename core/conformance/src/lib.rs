@@ -64,6 +64,7 @@ mod configs;
 mod contract;
 mod fast;
 mod identity;
+mod layers;
 pub mod parity;
 mod physics;
 pub mod scenes;

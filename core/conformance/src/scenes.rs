@@ -4,7 +4,7 @@ use lockstep_core::error::Result;
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::camera::Camera;
 use lockstep_core::scene::{
-    AlphaMode, EnvironmentLight, Flatten, IDENTITY, Material, MeshData, PunctualLight, Sampler, Scene,
+    AlphaMode, EnvironmentLight, Flatten, IDENTITY, Layers, Material, MeshData, PunctualLight, Sampler, Scene,
     SceneBuilder, Sphere, TextureTransform, Vertex, Wrap,
 };
 
@@ -45,6 +45,20 @@ pub fn furnace(material: Material) -> Result<Scene> {
     b.environment = EnvironmentLight::Constant(Vec3::ONE);
     b.camera = spot_camera(vec3(0.0, 0.0, 4.0), Vec3::ZERO, 20.0);
     let m = b.material(material);
+    place(&mut b, ball([0.0; 3], 1.0, m));
+    b.build()
+}
+
+/// [`furnace`] of a material with layers.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn layered_furnace(material: Material, layers: Layers) -> Result<Scene> {
+    let mut b = SceneBuilder::new("layered-furnace");
+    b.environment = EnvironmentLight::Constant(Vec3::ONE);
+    b.camera = spot_camera(vec3(0.0, 0.0, 4.0), Vec3::ZERO, 20.0);
+    let layers = b.layers(layers);
+    let m = b.material(Material { layers, ..material });
     place(&mut b, ball([0.0; 3], 1.0, m));
     b.build()
 }
@@ -414,6 +428,69 @@ pub fn everything() -> Result<Scene> {
     for light in lights() {
         b.light(light);
     }
+    b.build()
+}
+
+/// Spheres and a textured floor with every layer, alone and together, under a lamp and a sky.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn layered() -> Result<Scene> {
+    let mut b = SceneBuilder::new("layered");
+    b.environment = EnvironmentLight::Constant(vec3(0.3, 0.35, 0.4));
+    b.camera = spot_camera(vec3(0.0, 2.2, 4.5), vec3(0.0, 0.4, 0.0), 45.0);
+    let [color, _, normals, _] = checkers(&mut b)?;
+    let of_floor = Layers {
+        clearcoat: 0.9,
+        clearcoat_roughness: 0.5,
+        clearcoat_texture: color,
+        anisotropy: 0.8,
+        anisotropy_rotation: [0.6, 0.8],
+        anisotropy_texture: normals,
+        sheen_color: vec3(0.5, 0.4, 0.3),
+        sheen_roughness: 0.6,
+        sheen_color_texture: color,
+        specular_color: vec3(1.0, 0.6, 0.8),
+        specular_color_texture: color,
+        ..Layers::NONE
+    };
+    let layers = b.layers(of_floor);
+    let textured = Material {
+        base_color_texture: color,
+        normal_texture: normals,
+        normal_scale: 0.4,
+        layers,
+        ..Material::principled([0.9; 3], 0.2, 0.5)
+    };
+    let ground = b.material(textured);
+    let mut ground = floor(3.0, ground);
+    ground.vertices = [[0.0, 0.0], [0.0, 3.0], [3.0, 3.0], [3.0, 0.0]]
+        .map(|uv0| Vertex { normal: vec3(0.0, 1.0, 0.0), uv0, uv1: uv0, ..Vertex::PLAIN })
+        .map(|v| v.with_tangent(vec3(1.0, 0.0, 0.0), 1.0))
+        .to_vec();
+    place(&mut b, ground);
+    let coat = Layers { clearcoat: 1.0, clearcoat_roughness: 0.4, ..Layers::NONE };
+    let sheen = Layers { sheen_color: vec3(0.9, 0.3, 0.5), sheen_roughness: 0.4, ..Layers::NONE };
+    let brushed = Layers { anisotropy: 0.9, ..Layers::NONE };
+    let tinted = Layers { specular: 0.7, specular_color: vec3(0.2, 1.5, 1.0), ..Layers::NONE };
+    let all = Layers { clearcoat: 0.6, clearcoat_roughness: 0.45, anisotropy: 0.5, ..sheen };
+    let balls = [
+        (Material::principled([0.7, 0.2, 0.1], 0.0, 0.6), coat),
+        (Material::principled([0.3, 0.3, 0.7], 0.0, 0.9), sheen),
+        (Material::principled([0.9, 0.8, 0.5], 1.0, 0.4), brushed),
+        (Material::principled([0.2, 0.2, 0.2], 0.0, 0.5), tinted),
+        (Material { transmission: 0.7, ..Material::principled([0.6, 0.9, 0.7], 0.1, 0.5) }, all),
+    ];
+    for (i, (material, layers)) in balls.into_iter().enumerate() {
+        let layers = b.layers(layers);
+        let m = b.material(Material { layers, ..material });
+        place(&mut b, ball([i as f32 * 0.7 - 1.4, 0.35, 0.3 * (i % 2) as f32], 0.3, m));
+    }
+    let lamp = b.material(Material::emitter([3.0, 2.7, 2.4]));
+    let mut ceiling = floor(1.5, lamp);
+    ceiling.positions.iter_mut().for_each(|p| p[1] = 2.0);
+    ceiling.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+    place(&mut b, ceiling);
     b.build()
 }
 

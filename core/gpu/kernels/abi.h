@@ -97,8 +97,29 @@ typedef struct LS_ALIGN16 {
     u32 flags;
     u32 transmission_texture;
     float light_pdf_area;
-    u32 reserved[2];
+    u32 layers;
+    u32 reserved;
 } Material;
+
+typedef struct LS_ALIGN16 {
+    Vec3 specular_color;
+    float specular;
+    Vec3 sheen_color;
+    float sheen_roughness;
+    float clearcoat;
+    float clearcoat_roughness;
+    float clearcoat_f0;
+    float anisotropy;
+    float anisotropy_rotation[2];
+    u32 specular_texture;
+    u32 specular_color_texture;
+    u32 clearcoat_texture;
+    u32 clearcoat_roughness_texture;
+    u32 sheen_color_texture;
+    u32 sheen_roughness_texture;
+    u32 anisotropy_texture;
+    u32 reserved[3];
+} Layers;
 
 #define WRAP_REPEAT 0u
 #define WRAP_CLAMP 1u

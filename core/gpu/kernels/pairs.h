@@ -5,6 +5,8 @@
 
 /* Records of a stored vertex. */
 #define VERTEX_RECORDS 7u
+/* Set beside the side of a stored surface that has layers. */
+#define STORED_LAYERS 2u
 
 /* Adds film units to a pixel that other work-items may add to at the same time. */
 LS_FN void film_splat(LS_GLOBAL i64 *film, u32 pixel, Units units) {
@@ -45,6 +47,15 @@ LS_FN void store_path_vertex(LS_GLOBAL Packed *vertices, u32 pairs, u32 pair, u3
     store_packed(vertices, first + 5u * pairs, v.surface.base_color, v.surface.kind);
     store_packed(vertices, first + 6u * pairs, vec3_new(v.surface.ior, v.surface.transmission, v.partial.vm),
                  v.surface.outside ? 1u : 0u);
+#ifdef LS_LAYERS
+    /* A surface with layers is looked up again: its hit takes the place of what it is made of. */
+    if (v.layers.present) {
+        store_packed(vertices, first + 3u * pairs, v.from, v.hit.instance);
+        store_packed(vertices, first + 4u * pairs, v.throughput, v.hit.primitive);
+        store_packed(vertices, first + 6u * pairs, vec3_new(v.hit.u, v.hit.v, v.partial.vm),
+                     v.surface.outside ? STORED_LAYERS | 1u : STORED_LAYERS);
+    }
+#endif
 }
 
 LS_FN PathVertex load_path_vertex(LS_GLOBAL const Packed *vertices, u32 pairs, u32 pair, u32 index) {
@@ -73,7 +84,16 @@ LS_FN PathVertex load_path_vertex(LS_GLOBAL const Packed *vertices, u32 pairs, u
     v.surface.ior = record.v.x;
     v.surface.transmission = record.v.y;
     v.partial.vm = record.v.z;
-    v.surface.outside = record.w != 0u;
+    v.surface.outside = (record.w & 1u) != 0u;
+#ifdef LS_LAYERS
+    v.layers = bsdf_no_layers();
+    v.layers.present = (record.w & STORED_LAYERS) != 0u;
+    v.hit = intersect_hit_none(0.0f);
+    v.hit.u = record.v.x;
+    v.hit.v = record.v.y;
+    v.hit.instance = vertices[first + 3u * pairs].w;
+    v.hit.primitive = vertices[first + 4u * pairs].w;
+#endif
     return v;
 }
 
@@ -244,6 +264,9 @@ LS_KERNEL void LS_STAGE ls_camera_paths(LS_SCENE_PARAMETERS, Pass pass,
                         ray_key = rng_ray_key_shadow(key, bounce);
                     } else {
                         PathVertex other = load_path_vertex(light_vertices, count, i, light - 2u);
+#ifdef LS_LAYERS
+                        other = vertex_restored(scene, other);
+#endif
                         u32 technique = splat_technique_index(light, bounce + 2u);
                         join = connections_join(key, technique, other, arrival.vertex, pass.merging.ratios);
                         ray_key = rng_ray_key_connection(key, technique);

@@ -115,6 +115,16 @@ LS_FN PathVertex record_pair_light_vertex(PairSteps *pair, u32 bounce) {
             v.surface.transmission = record.transmission;
             v.surface.kind = record.kind;
             v.surface.outside = record.outside != 0u;
+#ifdef LS_LAYERS
+            /* A vertex follows its ray */
+            PairRecord ray = pair->steps[i - 1u];
+            v.hit.instance = ray.instance;
+            v.hit.primitive = ray.primitive;
+            v.hit.t = ray.t;
+            v.hit.u = ray.u;
+            v.hit.v = ray.v;
+            v.layers.present = true;
+#endif
         }
     }
     return v;
@@ -131,6 +141,9 @@ LS_FN void record_pair_connections(SceneRef scene, Pass pass, SampleKey key, u32
             join = connections_to_light(scene, key, bounce, vertex, pass.merging.ratios);
         } else {
             PathVertex other = record_pair_light_vertex(pair, light - 2u);
+#ifdef LS_LAYERS
+            other = other.wanted ? vertex_restored(scene, other) : other;
+#endif
             u32 technique = splat_technique_index(light, bounce + 2u);
             continues = other.wanted;
             if (continues) {

@@ -11,7 +11,7 @@ use lockstep_core::math::canary;
 use lockstep_core::{Integrator, Order, Scheduling, Structure};
 
 /// Functions that all programs share, each header after those it needs.
-const HEADERS: [Header; 26] = [
+const HEADERS: [Header; 29] = [
     header!("abi.h"),
     header!("scene/scene.h"),
     header!("math/scalar.h"),
@@ -32,6 +32,9 @@ const HEADERS: [Header; 26] = [
     header!("bsdf/dielectric.h"),
     header!("bsdf/layer.h"),
     header!("bsdf/principled.h"),
+    header!("bsdf/anisotropic.h"),
+    header!("bsdf/sheen.h"),
+    header!("bsdf/layered.h"),
     header!("bsdf/bsdf.h"),
     header!("scene/lights.h"),
     header!("bvh/object_ray.h"),
@@ -223,6 +226,7 @@ fn assemble_with(
         ("LS_INSTANCES", options.features.instances),
         ("LS_SPHERES", options.features.spheres),
         ("LS_ALPHA", options.features.alpha),
+        ("LS_LAYERS", options.features.layers),
     ];
     let mut defines = defines(&of_options) + &defines(of_build);
     let integrator = plan(options.features.integrator);

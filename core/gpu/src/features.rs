@@ -14,6 +14,8 @@ pub struct KernelFeatures {
     pub spheres: bool,
     /// Surfaces with alpha.
     pub alpha: bool,
+    /// Materials with layers.
+    pub layers: bool,
     /// The integrator that shades.
     pub integrator: Integrator,
 }
@@ -21,7 +23,7 @@ pub struct KernelFeatures {
 impl KernelFeatures {
     /// Every feature of scenes, for an integrator.
     pub const fn all(integrator: Integrator) -> Self {
-        Self { instances: true, spheres: true, alpha: true, integrator }
+        Self { instances: true, spheres: true, alpha: true, layers: true, integrator }
     }
 
     /// The features that a scene and an integrator need.
@@ -31,6 +33,7 @@ impl KernelFeatures {
             instances: !matches!(scene.instances.as_slice(), [only] if in_the_world(only)),
             spheres: !scene.spheres.is_empty(),
             alpha: scene.materials.iter().any(|material| material.has_alpha()),
+            layers: scene.materials.iter().any(|material| material.layers != 0),
             integrator,
         }
     }
@@ -45,7 +48,7 @@ impl Default for KernelFeatures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_core::scene::{Flatten, IDENTITY, Material, MeshData, SceneBuilder, Sphere};
+    use lockstep_core::scene::{Flatten, IDENTITY, Layers, Material, MeshData, SceneBuilder, Sphere};
 
     fn features(edit: impl FnOnce(&mut SceneBuilder, &mut MeshData)) -> KernelFeatures {
         let mut builder = SceneBuilder::new("t");
@@ -68,6 +71,7 @@ mod tests {
             instances: false,
             spheres: false,
             alpha: false,
+            layers: false,
             ..KernelFeatures::all(Integrator::Path)
         };
         assert_eq!(features(|_, _| {}), none);
@@ -89,5 +93,10 @@ mod tests {
             });
         };
         assert_eq!(features(glass), KernelFeatures { alpha: true, ..none });
+        let coated = |builder: &mut SceneBuilder, _: &mut MeshData| {
+            let layers = builder.layers(Layers { clearcoat: 1.0, ..Layers::NONE });
+            builder.material(Material { layers, ..Material::principled([0.5; 3], 0.0, 0.5) });
+        };
+        assert_eq!(features(coated), KernelFeatures { layers: true, ..none });
     }
 }

@@ -5,6 +5,7 @@ use crate::signatures::{Argument, SCENE_LEN, scene};
 use bytemuck::cast_slice;
 use lockstep_bvh::Bvh;
 use lockstep_core::scene::SceneData;
+use lockstep_core::scene::sheen_albedo::SHEEN_ALBEDO;
 use lockstep_core::scene::texture::SRGB_TO_LINEAR;
 
 /// One array of the scene, copied to the device as it is.
@@ -50,6 +51,8 @@ pub fn scene_arrays<'a>(data: &'a SceneData, bvh: &'a Bvh) -> [SceneArray<'a>; S
         leaves,
         mesh_roots,
         instance_boxes,
+        cast_slice(&data.layers),
+        cast_slice(&SHEEN_ALBEDO[..]),
     ];
     let arguments = scene(bvh.layout());
     std::array::from_fn(|i| SceneArray { argument: &arguments[i + 1], bytes: arrays[i] })

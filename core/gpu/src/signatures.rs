@@ -5,7 +5,9 @@ use crate::records::{BounceCounters, Packed, Pass, SceneConstants};
 use lockstep_bvh::Layout;
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::path_record::{PairRecord, VertexRecord};
-use lockstep_core::scene::{AliasEntry, Instance, Light, Material, Mesh, Sphere, Texture, Triangle, Vertex};
+use lockstep_core::scene::{
+    AliasEntry, Instance, Layers, Light, Material, Mesh, Sphere, Texture, Triangle, Vertex,
+};
 
 /// A type that crosses the boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,7 +164,7 @@ pub(crate) const PASS_NAME: &str = "pass";
 pub(crate) const BOUNCE_NAME: &str = "bounce";
 
 /// Parameters of the scene.
-pub const SCENE_LEN: usize = 19;
+pub const SCENE_LEN: usize = 21;
 
 /// The scene, which [`EXTEND`], [`SHADE`] and [`CONNECT`] take first: [`SceneConstants`] by value, then the
 /// arrays of [`crate::scene_arrays`] in the same order. Nodes and leaves are those of the layout.
@@ -196,6 +198,8 @@ const fn scene_of(layout: Layout) -> [Argument; SCENE_LEN] {
         input("primitives", ArgumentType { name: "LS_LEAF", size: leaf }),
         input("mesh_roots", U32),
         input("instance_boxes", of::<[Vec3; 2]>("Box")),
+        input("layers", of::<Layers>("Layers")),
+        input("sheen_albedo", U32),
     ]
 }
 

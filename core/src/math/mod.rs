@@ -140,6 +140,36 @@ pub fn acos(x: f32) -> f32 {
     atan2_turns(s, c) * TWO_PI
 }
 
+/// Binary logarithm of a positive normal number. Error below 2e-7 of `max(1, |log2 x|)`.
+#[inline(always)]
+pub fn log2(x: f32) -> f32 {
+    // Split into exponent and a mantissa between 1 / sqrt(2) and sqrt(2)
+    let bits = x.to_bits();
+    let shifted = bits.wrapping_sub(0x3f35_04f3);
+    let exponent = (shifted as i32) >> 23;
+    let m = f32::from_bits((shifted & 0x007f_ffff).wrapping_add(0x3f35_04f3));
+    // log2(m) = 2 / ln(2) * artanh((m - 1) / (m + 1)), by its series
+    let s = (m - 1.0) / (m + 1.0);
+    let z = s * s;
+    let p = ((0.320_598_9 * z + 0.412_198_57) * z + 0.577_078_04) * z + 0.961_796_7;
+    exponent as f32 + (p * z * s + 2.885_39 * s)
+}
+
+/// `2^x`; zero below -126, where results would be subnormal, and `2^127` above 127. Relative error below 3e-7.
+#[inline(always)]
+pub fn exp2(x: f32) -> f32 {
+    if x < -126.0 {
+        return 0.0;
+    }
+    let limited = min(x, 127.0);
+    // Split into an integer and a remainder of at most a half
+    let whole = floor_to_i32(limited + 0.5);
+    let f = limited - whole as f32;
+    let high = ((1.525_273_4e-5 * f + 1.540_353e-4) * f + 1.333_355_8e-3) * f + 9.618_129e-3;
+    let p = ((high * f + 5.550_411e-2) * f + 2.402_265e-1) * f + 6.931_472e-1;
+    (p * f + 1.0) * f32::from_bits(((whole + 127) as u32) << 23)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,6 +199,24 @@ mod tests {
         }
         assert_eq!(atan2_turns(0.0, 0.0), 0.0);
         assert!(atan2_turns(-1e-30, 1.0) < 1.0);
+    }
+
+    #[test]
+    fn logarithms_and_powers_match_double_precision() {
+        for i in 0..200_000u32 {
+            let x = f32::from_bits(0x0080_0000 + i * 10_611);
+            let expected = f64::from(x).log2();
+            let error = (f64::from(log2(x)) - expected).abs();
+            assert!(error < 2e-7 * expected.abs().max(1.0), "log2 {x}: {error}");
+        }
+        for i in 0..=253_000 {
+            let x = i as f32 / 1000.0 - 126.0;
+            let expected = f64::from(x).exp2();
+            assert!((f64::from(exp2(x)) / expected - 1.0).abs() < 3e-7, "exp2 {x}");
+        }
+        assert_eq!((log2(1.0), log2(8.0), log2(0.25)), (0.0, 3.0, -2.0));
+        assert_eq!((exp2(0.0), exp2(-3.0), exp2(10.0)), (1.0, 0.125, 1024.0));
+        assert_eq!((exp2(-126.5), exp2(-1e30), exp2(1e30)), (0.0, 0.0, exp2(127.0)));
     }
 
     #[test]

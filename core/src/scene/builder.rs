@@ -5,6 +5,7 @@ use crate::math::transform::{Affine, transform_point};
 use crate::math::vec3::Vec3;
 use crate::scene::assemble::{Assembler, Bounds};
 use crate::scene::image::{ImageId, ImageRegion, Sampler, TextureTransform};
+use crate::scene::layers::Layers;
 use crate::scene::lighting::{self, EnvironmentLight, PunctualLight};
 use crate::scene::mesh::{Flatten, MeshData};
 use crate::scene::types::*;
@@ -21,6 +22,7 @@ pub struct SceneBuilder {
     /// Whether instances may be baked.
     pub flatten: Flatten,
     pub(super) materials: Vec<Material>,
+    pub(super) layers: Vec<Layers>,
     pub(super) textures: Vec<Texture>,
     pub(super) images: Vec<ImageRegion>,
     pub(super) texels: Vec<u32>,
@@ -44,6 +46,17 @@ impl SceneBuilder {
     pub fn material(&mut self, material: Material) -> u32 {
         self.materials.push(material);
         (self.materials.len() - 1) as u32
+    }
+
+    /// Adds layers and returns the value of [`Material::layers`] that names them.
+    pub fn layers(&mut self, layers: Layers) -> u32 {
+        self.layers.push(layers);
+        self.layers.len() as u32
+    }
+
+    /// The layers of a material, if it has some.
+    pub fn layers_of(&self, material: &Material) -> Option<&Layers> {
+        self.layers.get((material.layers as usize).checked_sub(1)?)
     }
 
     /// Makes every material added so far this one.
@@ -157,6 +170,7 @@ impl SceneBuilder {
             meshes: Vec::new(),
             instances: Vec::new(),
             materials: self.materials,
+            layers: self.layers,
             textures: self.textures,
             texels: self.texels,
             lights: Vec::new(),
@@ -246,6 +260,21 @@ mod tests {
     }
 
     #[test]
+    fn layers_are_part_of_a_scene_and_of_its_hash() {
+        let build = |clearcoat: Option<f32>| {
+            let mut b = SceneBuilder::new("t");
+            let layers = clearcoat.map_or(0, |clearcoat| b.layers(Layers { clearcoat, ..Layers::NONE }));
+            b.material(Material { layers, ..Material::principled([0.5; 3], 0.0, 0.5) });
+            b.build().unwrap()
+        };
+        let [plain, half, whole] = [None, Some(0.5), Some(1.0)].map(build);
+        assert_eq!((plain.layers.len(), half.layers.len(), half.materials[0].layers), (0, 1, 1));
+        assert!(plain.hash != half.hash && half.hash != whole.hash, "scenes of other layers are others");
+        let unpacked = crate::scene::Scene::unpack(&half.pack()).unwrap();
+        assert_eq!((&unpacked.layers, &unpacked.hash), (&half.layers, &half.hash));
+    }
+
+    #[test]
     fn bad_input_is_named() {
         let base = || {
             let mut b = SceneBuilder::new("t");
@@ -275,6 +304,15 @@ mod tests {
         let mut b = base();
         b.material(Material { roughness: 2.0, ..Material::BLACK });
         refused(b, "material 1: roughness");
+        let mut b = base();
+        b.material(Material { layers: 1, ..Material::BLACK });
+        refused(b, "material 1: there are no such layers");
+        let mut b = base();
+        b.layers(Layers { clearcoat: 1.5, ..Layers::NONE });
+        refused(b, "layers 0: clearcoat must lie");
+        let mut b = base();
+        b.layers(Layers { sheen_color_texture: 3, ..Layers::NONE });
+        refused(b, "layers 0: there is no texture 3");
         let mut b = base();
         b.environment = EnvironmentLight::Constant(Vec3::splat(-1.0));
         refused(b, "environment");

@@ -6,6 +6,7 @@ use crate::math;
 use crate::math::transform::{Affine, inverse, similarity_scale};
 use crate::math::vec3::{Vec3, max_abs_component, normalize, vec3};
 use crate::scene::builder::SceneBuilder;
+use crate::scene::layers::Layers;
 use crate::scene::lighting::{EnvironmentLight, PunctualLight};
 use crate::scene::mesh::MeshData;
 use crate::scene::types::*;
@@ -22,6 +23,9 @@ impl SceneBuilder {
         self.check_lights()?;
         for (index, material) in self.materials.iter().enumerate() {
             self.check_material(index, material)?;
+        }
+        for (index, layers) in self.layers.iter().enumerate() {
+            self.check_layers(index, layers)?;
         }
         for (index, mesh) in self.meshes.iter().enumerate() {
             self.check_mesh(index, mesh)?;
@@ -114,6 +118,7 @@ impl SceneBuilder {
                 "normal scale and alpha cutoff must be finite",
             ),
             (m.alpha_mode <= AlphaMode::Blend as u32, "unknown alpha mode"),
+            (m.layers as usize <= self.layers.len(), "there are no such layers"),
         ];
         if let Some((_, message)) = checks.iter().find(|(sound, _)| !sound) {
             return Err(self.error(format!("material {index}"), *message));
@@ -128,6 +133,17 @@ impl SceneBuilder {
             if texture != NONE && texture as usize >= self.textures.len() {
                 return Err(self.error(format!("material {index}"), format!("there is no texture {texture}")));
             }
+        }
+        Ok(())
+    }
+
+    fn check_layers(&self, index: usize, layers: &Layers) -> Result<()> {
+        if let Some(message) = layers.fault() {
+            return Err(self.error(format!("layers {index}"), message));
+        }
+        let absent = |&t: &u32| t != NONE && t as usize >= self.textures.len();
+        if let Some(texture) = layers.textures().into_iter().find(absent) {
+            return Err(self.error(format!("layers {index}"), format!("there is no texture {texture}")));
         }
         Ok(())
     }

@@ -9,9 +9,11 @@ pub mod camera;
 mod check;
 mod environment;
 mod image;
+mod layers;
 mod lighting;
 mod mesh;
 mod packed;
+pub mod sheen_albedo;
 pub mod texture;
 mod types;
 mod vertex;
@@ -23,6 +25,7 @@ pub use builder::SceneBuilder;
 pub use camera::{Camera, CameraFrame};
 pub use environment::environment_radiance;
 pub use image::{ImageId, Sampler, TextureTransform};
+pub use layers::Layers;
 pub use lighting::{AliasTable, EnvironmentLight, PunctualLight};
 pub use mesh::{Flatten, MeshData};
 pub use types::*;
@@ -111,6 +114,8 @@ pub struct SceneData {
     pub instances: Vec<Instance>,
     /// Surfaces.
     pub materials: Vec<Material>,
+    /// Layers of those materials that have some ([`Material::layers`]).
+    pub layers: Vec<Layers>,
     /// Image regions with samplers.
     pub textures: Vec<Texture>,
     /// RGBA8 texels of all images, red lowest.
@@ -162,8 +167,8 @@ impl SceneData {
         self.arrays().iter().map(|a| a.len() as u64).sum()
     }
 
-    /// Every array as raw bytes, in declaration order.
-    fn arrays(&self) -> [&[u8]; 13] {
+    /// Every array as raw bytes; layers, which most scenes lack, come last.
+    fn arrays(&self) -> [&[u8]; 14] {
         use bytemuck::cast_slice;
         [
             cast_slice(&self.positions),
@@ -179,15 +184,18 @@ impl SceneData {
             cast_slice(&self.light_alias),
             cast_slice(&self.environment_texels),
             cast_slice(&self.environment_alias),
+            cast_slice(&self.layers),
         ]
     }
 
-    /// Hash of camera, sky and all arrays, each prefixed by its length.
+    /// Hash of camera, sky and all arrays, each prefixed by its length; layers count where there are some.
     fn compute_hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.camera.hash_bytes());
         hasher.update(bytemuck::bytes_of(&self.environment));
-        for bytes in self.arrays() {
+        let arrays = self.arrays();
+        let counted = if self.layers.is_empty() { arrays.len() - 1 } else { arrays.len() };
+        for bytes in &arrays[..counted] {
             hasher.update(&(bytes.len() as u64).to_le_bytes());
             hasher.update(bytes);
         }

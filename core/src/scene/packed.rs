@@ -10,7 +10,7 @@ use bytemuck::{AnyBitPattern, NoUninit, Zeroable};
 use std::sync::Arc;
 
 /// First bytes of a packed scene; the digit is the version of the form.
-const MAGIC: &[u8; 8] = b"LSSCENE1";
+const MAGIC: &[u8; 8] = b"LSSCENE2";
 
 impl Scene {
     /// The scene as bytes for [`Scene::unpack`] on a machine of the same byte order.
@@ -56,6 +56,7 @@ impl Scene {
             light_alias: take(&mut rest)?,
             environment_texels: take(&mut rest)?,
             environment_alias: take(&mut rest)?,
+            layers: take(&mut rest)?,
             hash,
         };
         if !rest.is_empty() || data.compute_hash() != data.hash {

@@ -151,8 +151,10 @@ pub struct Material {
     /// Probability density per unit of world area that next-event estimation picks a point on a surface of
     /// this material. Derived by the builder; zero for surfaces that do not emit.
     pub light_pdf_area: f32,
+    /// One above an index into [`crate::scene::SceneData::layers`]; zero for a material without layers.
+    pub layers: u32,
     /// Zero.
-    pub reserved: [u32; 2],
+    pub reserved: u32,
 }
 
 impl Material {
@@ -186,7 +188,8 @@ impl Material {
         flags: 0,
         transmission_texture: NONE,
         light_pdf_area: 0.0,
-        reserved: [0; 2],
+        layers: 0,
+        reserved: 0,
     };
 
     /// Lambertian reflection with this albedo.

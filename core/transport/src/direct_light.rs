@@ -1,7 +1,6 @@
 //! Next-event estimation: sampling a light from a surface. The counterpart is
 //! `kernels/integrators/direct_light.h`.
 
-use crate::bsdf;
 use crate::integrators::{Connection, PathState};
 use crate::interaction::{Interaction, ShadingFrame};
 use crate::lights;
@@ -20,7 +19,7 @@ pub(crate) fn connect_to_light(
     bounce: u32,
     path: &PathState,
     at: &Interaction<'_>,
-    local: &ShadingFrame,
+    local: &ShadingFrame<'_>,
     record: &mut impl Recorder,
 ) -> Option<Connection> {
     if scene.lights.is_empty() || local.surface.is_specular() {
@@ -44,7 +43,7 @@ pub(crate) fn connect_to_light(
     }
 
     // Evaluate the BSDF and the MIS weight
-    let scattered = bsdf::evaluate(&local.surface, local.wo, wi);
+    let scattered = local.evaluate(wi);
     record.note(|r| {
         r.light_bsdf = scattered.value;
         r.light_bsdf_pdf = scattered.pdf;

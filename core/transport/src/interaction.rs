@@ -1,13 +1,15 @@
 //! Surface interactions: the geometry, textures and shading frame at a hit point, which all integrators
 //! share. The counterpart is `kernels/integrators/interaction.h`.
 
-use crate::bsdf::Surface;
+use crate::bsdf::{self, Evaluation, Scatter, Surface, SurfaceLayers};
 use crate::lights;
 use lockstep_core::geometry::{Hit, Ray, coordinate_scale, triangle_normal};
 use lockstep_core::math::max;
 use lockstep_core::math::transform::{transform_normal, transform_point, transform_vector};
 use lockstep_core::math::vec3::{Vec3, cross, dot, max_abs_component, normalize, vec3};
-use lockstep_core::scene::{Instance, Material, MaterialKind, NONE, SPHERE_BIT, SceneData, Vertex, texture};
+use lockstep_core::scene::{
+    Instance, Layers, Material, MaterialKind, NONE, SPHERE_BIT, SceneData, Vertex, texture,
+};
 
 /// A point on a surface, in world space, with the data that its material needs.
 pub(crate) struct Interaction<'a> {
@@ -145,17 +147,9 @@ impl<'a> Interaction<'a> {
         if is_unlit { emission * vertex_color(self.vertices, self.barycentrics) } else { emission }
     }
 
-    /// The shading normal perturbed by the material's normal map.
+    /// Tangent and bitangent of a triangle, orthonormal with the shading normal; a zero tangent where there is none.
     #[inline(always)]
-    pub(crate) fn perturbed_normal(
-        &self,
-        scene: &SceneData,
-        instance: &Instance,
-        material: &Material,
-    ) -> Vec3 {
-        if material.normal_texture == NONE || self.triangle == NONE {
-            return self.shading;
-        }
+    fn tangents(&self, instance: &Instance) -> [Vec3; 2] {
         // Interpolate the tangent
         let b = self.barycentrics;
         let v = &self.vertices;
@@ -168,11 +162,107 @@ impl<'a> Interaction<'a> {
         // Orthonormal tangent frame
         let n = self.shading;
         let tangent = normalize(along - n * dot(n, along));
+        let handedness = if instance.flags & Instance::MIRRORED != 0 { -1.0 } else { 1.0 };
+        [tangent, cross(n, tangent) * (v[0].tangent_sign() * handedness)]
+    }
+
+    /// The layers of the material with their textures; `None` for a material without.
+    #[inline(always)]
+    pub(crate) fn layers(
+        &self,
+        scene: &SceneData,
+        instance: &Instance,
+        material: &Material,
+    ) -> Option<SurfaceLayers> {
+        if material.layers == 0 || material.kind != MaterialKind::Principled as u32 {
+            return None;
+        }
+        Some(self.look_up_layers(scene, instance, &scene.layers[(material.layers - 1) as usize]))
+    }
+
+    #[inline(never)]
+    fn look_up_layers(&self, scene: &SceneData, instance: &Instance, layers: &Layers) -> SurfaceLayers {
+        let mut out = SurfaceLayers {
+            specular_color: layers.specular_color,
+            specular: layers.specular,
+            sheen_color: layers.sheen_color,
+            sheen_roughness: layers.sheen_roughness,
+            clearcoat: layers.clearcoat,
+            clearcoat_roughness: layers.clearcoat_roughness,
+            clearcoat_f0: layers.clearcoat_f0,
+            anisotropy: layers.anisotropy,
+            along: Vec3::ZERO,
+        };
+        if layers.specular_texture != NONE {
+            out.specular *= self.texture(scene, layers.specular_texture).a;
+        }
+        if layers.specular_color_texture != NONE {
+            out.specular_color = out.specular_color * self.texture(scene, layers.specular_color_texture).rgb;
+        }
+        if layers.sheen_color_texture != NONE {
+            out.sheen_color = out.sheen_color * self.texture(scene, layers.sheen_color_texture).rgb;
+        }
+        if layers.sheen_roughness_texture != NONE {
+            out.sheen_roughness *= self.texture(scene, layers.sheen_roughness_texture).a;
+        }
+        if layers.clearcoat_texture != NONE {
+            out.clearcoat *= self.texture(scene, layers.clearcoat_texture).rgb.x;
+        }
+        if layers.clearcoat_roughness_texture != NONE {
+            out.clearcoat_roughness *= self.texture(scene, layers.clearcoat_roughness_texture).rgb.y;
+        }
+        if layers.anisotropy > 0.0 {
+            self.look_up_anisotropy(scene, instance, layers, &mut out);
+        }
+        out
+    }
+
+    /// Strength and direction of anisotropy. On spheres, which have no tangents, it follows their circles of
+    /// latitude about the y axis.
+    #[inline(always)]
+    fn look_up_anisotropy(
+        &self,
+        scene: &SceneData,
+        instance: &Instance,
+        layers: &Layers,
+        out: &mut SurfaceLayers,
+    ) {
+        let [tangent, bitangent] = if self.triangle == NONE {
+            let along = normalize(vec3(self.shading.z, 0.0, -self.shading.x));
+            [along, cross(self.shading, along)]
+        } else {
+            self.tangents(instance)
+        };
+        let [cos, sin] = layers.anisotropy_rotation;
+        let [mut x, mut y] = [cos, sin];
+        if layers.anisotropy_texture != NONE {
+            let texel = self.texture(scene, layers.anisotropy_texture).rgb;
+            let [u, v] = [2.0 * texel.x - 1.0, 2.0 * texel.y - 1.0];
+            [x, y] = [cos * u - sin * v, sin * u + cos * v];
+            out.anisotropy *= texel.z;
+        }
+        out.along = tangent * x + bitangent * y;
+        if dot(tangent, tangent) == 0.0 {
+            out.anisotropy = 0.0;
+        }
+    }
+
+    /// The shading normal perturbed by the material's normal map.
+    #[inline(always)]
+    pub(crate) fn perturbed_normal(
+        &self,
+        scene: &SceneData,
+        instance: &Instance,
+        material: &Material,
+    ) -> Vec3 {
+        if material.normal_texture == NONE || self.triangle == NONE {
+            return self.shading;
+        }
+        let n = self.shading;
+        let [tangent, bitangent] = self.tangents(instance);
         if dot(tangent, tangent) == 0.0 {
             return n;
         }
-        let handedness = if instance.flags & Instance::MIRRORED != 0 { -1.0 } else { 1.0 };
-        let bitangent = cross(n, tangent) * (v[0].tangent_sign() * handedness);
         // Decode and apply the normal map
         let texel = self.texture(scene, material.normal_texture).rgb;
         let x = (2.0 * texel.x - 1.0) * material.normal_scale;
@@ -227,7 +317,7 @@ pub(crate) fn vertex_color(v: [&Vertex; 3], b: [f32; 3]) -> Vec3 {
 pub const MIN_COSINE: f32 = 1e-4;
 
 /// A surface and its shading frame, on the side of the incoming ray.
-pub(crate) struct ShadingFrame {
+pub(crate) struct ShadingFrame<'a> {
     pub(crate) s: Vec3,
     pub(crate) t: Vec3,
     /// The shading normal, towards `wo`.
@@ -236,9 +326,11 @@ pub(crate) struct ShadingFrame {
     pub(crate) geometric: Vec3,
     pub(crate) wo: Vec3,
     pub(crate) surface: Surface,
+    /// The layers over the surface.
+    pub(crate) layers: Option<&'a SurfaceLayers>,
 }
 
-impl ShadingFrame {
+impl ShadingFrame<'_> {
     /// Transforms a direction from world space to the shading frame.
     #[inline(always)]
     pub(crate) fn to_local(&self, world: Vec3) -> Vec3 {
@@ -249,6 +341,35 @@ impl ShadingFrame {
     #[inline(always)]
     pub(crate) fn to_world(&self, local: Vec3) -> Vec3 {
         normalize(self.s * local.x + self.t * local.y + self.normal * local.z)
+    }
+
+    /// The direction of anisotropy, of unit length; the x axis where it is not seen.
+    #[inline(always)]
+    fn along(&self, layers: &SurfaceLayers) -> [f32; 2] {
+        let [x, y] = [dot(layers.along, self.s), dot(layers.along, self.t)];
+        let length = (x * x + y * y).sqrt();
+        if length > 1e-6 { [x / length, y / length] } else { [1.0, 0.0] }
+    }
+
+    /// BSDF times cosine of all lobes, and the density with which [`Self::sample`] chooses `wi`. Zero for specular
+    /// surfaces.
+    #[inline(always)]
+    pub(crate) fn evaluate(&self, wi: Vec3) -> Evaluation {
+        match self.layers {
+            Some(layers) if wi.z != 0.0 => {
+                bsdf::evaluate_layered(&self.surface, layers, self.along(layers), self.wo, wi)
+            }
+            _ => bsdf::evaluate(&self.surface, self.wo, wi),
+        }
+    }
+
+    /// Samples a direction for the draws `u` (lobe, direction u, direction v). A zero weight ends the path.
+    #[inline(always)]
+    pub(crate) fn sample(&self, u: [f32; 3]) -> Scatter {
+        match self.layers {
+            Some(layers) => bsdf::sample_layered(&self.surface, layers, self.along(layers), self.wo, u),
+            None => bsdf::sample(&self.surface, self.wo, u),
+        }
     }
 
     /// True when `world` is on the same side of the geometric and the shading normal.

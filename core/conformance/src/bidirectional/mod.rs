@@ -40,7 +40,10 @@ fn refusal(subject: &Subject<'_>, integrator: Integrator) -> Checked<Option<Stri
 }
 
 /// Runs a claim for each of the integrators that the target has.
-fn for_each(subject: &Subject<'_>, mut claim: impl FnMut(Integrator) -> Checked) -> Checked<Outcome> {
+pub(crate) fn for_each(
+    subject: &Subject<'_>,
+    mut claim: impl FnMut(Integrator) -> Checked,
+) -> Checked<Outcome> {
     let mut refused = Vec::new();
     for integrator in INTEGRATORS {
         match refusal(subject, integrator)? {
@@ -121,7 +124,11 @@ pub(crate) fn means_are_the_path_tracers(subject: &Subject<'_>) -> Checked<Outco
 }
 
 /// The means of every tile under each seed.
-fn tile_means(subject: &Subject<'_>, scene: &Scene, integrator: Integrator) -> Checked<Vec<Vec<f64>>> {
+pub(crate) fn tile_means(
+    subject: &Subject<'_>,
+    scene: &Scene,
+    integrator: Integrator,
+) -> Checked<Vec<Vec<f64>>> {
     let tiles_a_row = SIDE / TILE;
     let mut means = vec![Vec::new(); (tiles_a_row * tiles_a_row) as usize];
     let mut renderer = subject.open()?;

@@ -117,8 +117,33 @@ fn materials(b: &mut SceneBuilder) -> Result<Vec<u32>> {
         blended,
         glow,
         two_sided,
+        layered(b, [nearest, data]),
     ];
     Ok(all.into_iter().map(|m| b.material(m)).collect())
+}
+
+/// A surface under every layer, each with its texture: of colours and of data.
+fn layered(b: &mut SceneBuilder, [color, data]: [u32; 2]) -> Material {
+    let layers = b.layers(Layers {
+        specular_color: vec3(1.0, 0.8, 1.5),
+        specular: 0.9,
+        sheen_color: vec3(0.8, 0.5, 0.9),
+        sheen_roughness: 0.6,
+        clearcoat: 0.8,
+        clearcoat_roughness: 0.4,
+        anisotropy: 0.7,
+        anisotropy_rotation: [0.6, 0.8],
+        specular_texture: data,
+        specular_color_texture: color,
+        clearcoat_texture: data,
+        clearcoat_roughness_texture: data,
+        sheen_color_texture: color,
+        sheen_roughness_texture: data,
+        anisotropy_texture: data,
+        ..Layers::NONE
+    });
+    let uncoated = Material::principled([0.6, 0.7, 0.9], 0.4, 0.5);
+    Material { layers, transmission: 0.3, normal_texture: data, ..uncoated }
 }
 
 /// A grid of triangles with shared edges, one material after another, and spheres above it.

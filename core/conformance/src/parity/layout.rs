@@ -9,8 +9,8 @@ use lockstep_core::merging::{MergeRatios, Merging};
 use lockstep_core::path_record::{PairRecord, VertexRecord};
 use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::scene::{
-    AliasEntry, BoundingSphere, Environment, Instance, Light, Material, Mesh, Sphere, Texture, Triangle,
-    Vertex,
+    AliasEntry, BoundingSphere, Environment, Instance, Layers, Light, Material, Mesh, Sphere, Texture,
+    Triangle, Vertex,
 };
 use lockstep_gpu::probe::ProbeDevice;
 use lockstep_gpu::{BounceCounters, Packed, Pass, SceneConstants};
@@ -46,7 +46,12 @@ layouts! {
     Material {
         base_color, alpha, emission, kind, roughness, metallic, ior, transmission, base_color_texture,
         metallic_roughness_texture, normal_texture, emission_texture, normal_scale, alpha_cutoff, alpha_mode, flags,
-        transmission_texture, light_pdf_area, reserved
+        transmission_texture, light_pdf_area, layers, reserved
+    }
+    Layers {
+        specular_color, specular, sheen_color, sheen_roughness, clearcoat, clearcoat_roughness, clearcoat_f0,
+        anisotropy, anisotropy_rotation, specular_texture, specular_color_texture, clearcoat_texture,
+        clearcoat_roughness_texture, sheen_color_texture, sheen_roughness_texture, anisotropy_texture, reserved
     }
     Texture { first_texel, width, height, flags, transform }
     Light { position, kind, edge1, material, edge2, triangle, intensity, pmf }

@@ -17,7 +17,7 @@ use lockstep_core::scene::{
 use lockstep_core::scene::{environment_radiance, texture};
 use lockstep_core::splat::{self, Technique};
 use lockstep_core::{Settings, Strategy};
-use lockstep_transport::bsdf::{self, Surface};
+use lockstep_transport::bsdf::{self, Surface, SurfaceLayers};
 use lockstep_transport::integrators::bidirectional::weights::PartialWeights;
 use lockstep_transport::integrators::bidirectional::{
     self, CameraPath, Connection as PairConnection, LightPath, Photon, Vertex as PathVertex,
@@ -130,6 +130,39 @@ fn surface(x: In<'_>) -> Surface {
     }
 }
 
+/// [`SURFACE`] of the principled kind, its layers, a direction in turns, and more.
+const fn layered_and<const N: usize, const M: usize>(more: [Domain; N]) -> [Domain; M] {
+    let mut all = [Range(0.0, 1.0); M];
+    let mut i = 0;
+    while i < SURFACE.len() {
+        all[i] = SURFACE[i];
+        i += 1;
+    }
+    let mut i = 0;
+    while i < N {
+        all[M - N + i] = more[i];
+        i += 1;
+    }
+    all
+}
+
+/// The layers of [`layered_and`], as `probe_layers` in `kernels/tests/probe.h`, and their direction.
+fn surface_layers(x: In<'_>) -> (SurfaceLayers, [f32; 2]) {
+    let layers = SurfaceLayers {
+        specular_color: x.v(9),
+        specular: x.f(12),
+        sheen_color: x.v(13),
+        sheen_roughness: x.f(16),
+        clearcoat: x.f(17),
+        clearcoat_roughness: x.f(18),
+        clearcoat_f0: x.f(19),
+        anisotropy: x.f(20),
+        along: Vec3::ZERO,
+    };
+    let (sin, cos) = math::sin_cos_turns(x.f(21));
+    (layers, [cos, sin])
+}
+
 fn affine(x: In<'_>) -> Affine {
     std::array::from_fn(|row| std::array::from_fn(|column| x.f(4 * row + column)))
 }
@@ -231,6 +264,11 @@ pub(super) const PROBES: &[ParityCase] = &[
     }),
     value!("math_atan2_turns", [Bits, Bits], "f", |x, out| out.f(math::atan2_turns(x.f(0), x.f(1)))),
     value!("math_acos", [Range(-1.1, 1.1)], "f", |x, out| out.f(math::acos(x.f(0)))),
+    value!("math_log2", [Bits], "f", |x, out| out.f(math::log2(x.f(0)))),
+    value!("math_exp2", [Bits, Range(-130.0, 130.0)], "ff", |x, out| {
+        out.f(math::exp2(x.f(0)));
+        out.f(math::exp2(x.f(1)));
+    }),
     // vec3 and transform
     value!("vec3_arithmetic", [Point, Point, Bits], "fffffffffffffff", |x, out| {
         let (a, b) = (x.v(0), x.v(3));
@@ -471,6 +509,48 @@ pub(super) const PROBES: &[ParityCase] = &[
     }),
     value!("bsdf_shading_normal_correction", [Bits, Bits, Bits, Bits], "f", |x, out| {
         out.f(bsdf::shading_normal_correction([x.f(0), x.f(1)], [x.f(2), x.f(3)]));
+    }),
+    value!(
+        "bsdf_ggx_anisotropic",
+        [
+            Upper,
+            Range(0.0009, 1.0),
+            Range(0.0009, 1.0),
+            Unit,
+            Unit,
+            Range(-1.0, 1.0),
+            Range(-1.0, 1.0),
+            Range(0.0, 1.0)
+        ],
+        "fffffffff",
+        |x, out| {
+            let (alpha, along) = ([x.f(3), x.f(4)], [x.f(7), x.f(8)]);
+            out.f(bsdf::ggx_d_anisotropic(x.v(0), alpha));
+            out.f(bsdf::ggx_lambda_anisotropic(x.v(0), alpha));
+            out.v(bsdf::ggx_sample_anisotropic(x.v(0), alpha, x.f(5), x.f(6)));
+            out.v(bsdf::turned_back(bsdf::turned(x.v(0), along), along));
+            out.f(bsdf::sheen_alpha(x.f(9)));
+        }
+    ),
+    scene!("bsdf_sheen_albedo", [Range(0.0, 1.0), Range(0.0, 1.0)], "f", |_, x, out| {
+        out.f(bsdf::sheen_albedo(x.f(0), x.f(1)));
+    }),
+    value!("bsdf_sheen_value", [Range(0.0, 1.0), Upper, Upper], "f", |x, out| {
+        out.f(bsdf::sheen_value(x.f(0), x.v(1), x.v(4)));
+    }),
+    scene!("bsdf_evaluate_layered", layered_and::<2, 24>([Upper, Unit3]), "ffff", |_, x, out| {
+        let (layers, along) = surface_layers(x);
+        let e = bsdf::evaluate_layered(&surface(x), &layers, along, x.v(22), x.v(25));
+        out.v(e.value);
+        out.f(e.pdf);
+    }),
+    scene!("bsdf_sample_layered", layered_and::<4, 26>([Upper, Unit, Unit, Unit]), "fffffff", |_, x, out| {
+        let (layers, along) = surface_layers(x);
+        let u = [x.f(25), x.f(26), x.f(27)];
+        let s = bsdf::sample_layered(&surface(x), &layers, along, x.v(22), u);
+        out.v(s.wi);
+        out.v(s.weight);
+        out.f(s.pdf);
     }),
     // lights
     scene!(

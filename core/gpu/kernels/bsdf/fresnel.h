@@ -8,6 +8,16 @@ LS_FN Vec3 bsdf_schlick(Vec3 f0, float cosine) {
     return vec3_add(f0, vec3_scale(vec3_sub(vec3_splat(1.0f), f0), m5));
 }
 
+#ifdef LS_LAYERS
+/* bsdf_schlick that rises to `f90` at the horizon. */
+LS_FN Vec3 bsdf_schlick_to(Vec3 f0, float f90, float cosine) {
+    float m = math_saturate(1.0f - cosine);
+    float m2 = m * m;
+    float m5 = m2 * m2 * m;
+    return vec3_add(f0, vec3_scale(vec3_sub(vec3_splat(f90), f0), m5));
+}
+#endif
+
 /* bsdf_schlick for one channel. */
 LS_FN float bsdf_schlick_scalar(float f0, float cosine) {
     float m = math_saturate(1.0f - cosine);

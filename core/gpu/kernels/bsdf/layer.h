@@ -28,6 +28,16 @@ LS_FN float bsdf_layer_albedo(Layer layer, float f0, float cosine) {
     return f0 * (1.0f - layer.lost * (1.0f - m2)) + (1.0f - f0) * rising;
 }
 
+#ifdef LS_LAYERS
+/* bsdf_layer_albedo of a lobe whose reflectance rises to `f90` at the horizon. */
+LS_FN float bsdf_layer_albedo_to(Layer layer, float f0, float f90, float cosine) {
+    float m = math_saturate(1.0f - cosine);
+    float m2 = m * m;
+    float rising = m2 * m * math_min(m2, layer.grazing) + layer.least;
+    return f0 * (1.0f - layer.lost * (1.0f - m2)) + math_max(f90 - f0, 0.0f) * rising;
+}
+#endif
+
 /* The cosine-weighted mean of the albedo over the hemisphere. */
 LS_FN float bsdf_layer_mean_albedo(Layer layer, float f0) {
     float beyond = (4.0f / 35.0f) * LS_SQRT(layer.grazing) - 1.0f / 6.0f;

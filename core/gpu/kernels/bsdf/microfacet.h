@@ -29,17 +29,22 @@ LS_FN float bsdf_ggx_lambda(Vec3 v, float alpha) {
     return 0.5f * (LS_SQRT(1.0f + slope2) - 1.0f);
 }
 
-/* Samples a visible microfacet normal for `wo` by spherical caps (Heitz 2018; Dupuy and Benyoub 2023). */
-LS_FN Vec3 bsdf_ggx_sample(Vec3 wo, float alpha, float u, float v) {
-    /* Stretch to the hemisphere configuration */
-    Vec3 stretched = vec3_normalize(vec3_new(alpha * wo.x, alpha * wo.y, wo.z));
+/* Samples a half vector, not of unit length, for `wo` stretched to the hemisphere configuration. */
+LS_FN Vec3 bsdf_ggx_sample_stretched(Vec3 wo, float u, float v) {
+    Vec3 stretched = vec3_normalize(wo);
     /* Sample the spherical cap of reflected directions */
     float z = (1.0f - u) * (1.0f + stretched.z) - stretched.z;
     float ring = math_safe_sqrt((1.0f - z) * (1.0f + z));
     SinCos angle = math_sin_cos_turns(v);
-    /* Half vector, stretched back to the ellipsoid */
     Vec3 h = vec3_add(vec3_new(ring * angle.c, ring * angle.s, z), stretched);
-    return vec3_normalize(vec3_new(alpha * h.x, alpha * h.y, math_max(h.z, 0.0f)));
+    return vec3_new(h.x, h.y, math_max(h.z, 0.0f));
+}
+
+/* Samples a visible microfacet normal for `wo` by spherical caps (Heitz 2018; Dupuy and Benyoub 2023). */
+LS_FN Vec3 bsdf_ggx_sample(Vec3 wo, float alpha, float u, float v) {
+    Vec3 h = bsdf_ggx_sample_stretched(vec3_new(alpha * wo.x, alpha * wo.y, wo.z), u, v);
+    /* Stretched back to the ellipsoid */
+    return vec3_normalize(vec3_new(alpha * h.x, alpha * h.y, h.z));
 }
 
 LS_FN Masking bsdf_ggx_masking(Vec3 wo, Vec3 wi, float alpha) {

@@ -23,7 +23,7 @@ LS_FN Connection direct_light_connect_to_light(SceneRef scene, Pass pass, u32 bo
     }
 
     /* Evaluate the BSDF and the MIS weight */
-    Evaluation scattered = bsdf_evaluate(here.surface, here.wo, wi);
+    Evaluation scattered = surface_shading_frame_evaluate(here, wi);
     record->light_bsdf = scattered.value;
     record->light_bsdf_pdf = scattered.pdf;
     float weight = 1.0f;

@@ -27,6 +27,11 @@ typedef struct {
     float sphere_radius;
 } Interaction;
 
+typedef struct {
+    Vec3 tangent;
+    Vec3 bitangent;
+} Tangents;
+
 /* A surface and its shading frame. */
 typedef struct {
     Vec3 s;
@@ -37,6 +42,9 @@ typedef struct {
     Vec3 geometric;
     Vec3 wo;
     Surface surface;
+#ifdef LS_LAYERS
+    SurfaceLayers layers;
+#endif
 } ShadingFrame;
 
 /* The translation of an affine map. */
@@ -176,28 +184,118 @@ LS_FN Vec3 surface_interaction_emission(SceneRef scene, Interaction at, Material
     return is_unlit ? vec3_mul(emission, at.vertex_color) : emission;
 }
 
-/* The shading normal perturbed by the material's normal map. */
-LS_FN Vec3 surface_interaction_perturbed_normal(SceneRef scene, Interaction at, Instance instance, Material material) {
-    if (material.normal_texture == NONE || at.triangle == NONE) {
-        return at.shading;
-    }
+/* Tangent and bitangent of a triangle, orthonormal with the shading normal; a zero tangent where there is none. */
+LS_FN Tangents surface_interaction_tangents(Interaction at, Instance instance) {
     Vec3 along =
         vec3_weigh(at.vertices[0].tangent, at.vertices[1].tangent, at.vertices[2].tangent, at.barycentrics);
     if ((instance.flags & INSTANCE_IDENTITY) == 0u) {
         along = transform_vector(instance.object_to_world, along);
     }
     Vec3 n = at.shading;
-    Vec3 tangent = vec3_normalize(vec3_sub(along, vec3_scale(n, vec3_dot(n, along))));
-    if (vec3_dot(tangent, tangent) == 0.0f) {
+    Tangents frame;
+    frame.tangent = vec3_normalize(vec3_sub(along, vec3_scale(n, vec3_dot(n, along))));
+    float turned = (instance.flags & INSTANCE_MIRRORED) != 0u ? -1.0f : 1.0f;
+    frame.bitangent = vec3_scale(vec3_cross(n, frame.tangent), vertex_tangent_sign(at.vertices[0]) * turned);
+    return frame;
+}
+
+#ifdef LS_LAYERS
+/* Strength and direction of anisotropy. */
+LS_FN SurfaceLayers surface_interaction_look_up_anisotropy(SceneRef scene, Interaction at, Instance instance,
+                                                           Layers layers, SurfaceLayers found) {
+    Tangents frame;
+    if (at.triangle == NONE) {
+        frame.tangent = vec3_normalize(vec3_new(at.shading.z, 0.0f, -at.shading.x));
+        frame.bitangent = vec3_cross(at.shading, frame.tangent);
+    } else {
+        frame = surface_interaction_tangents(at, instance);
+    }
+    float cosine = layers.anisotropy_rotation[0];
+    float sine = layers.anisotropy_rotation[1];
+    float x = cosine;
+    float y = sine;
+    if (layers.anisotropy_texture != NONE) {
+        Vec3 texel = surface_interaction_texture(scene, at, layers.anisotropy_texture).rgb;
+        float u = 2.0f * texel.x - 1.0f;
+        float v = 2.0f * texel.y - 1.0f;
+        x = cosine * u - sine * v;
+        y = sine * u + cosine * v;
+        found.anisotropy = found.anisotropy * texel.z;
+    }
+    found.along = vec3_add(vec3_scale(frame.tangent, x), vec3_scale(frame.bitangent, y));
+    if (vec3_dot(frame.tangent, frame.tangent) == 0.0f) {
+        found.anisotropy = 0.0f;
+    }
+    return found;
+}
+
+LS_FN SurfaceLayers surface_interaction_look_up_layers(SceneRef scene, Interaction at, Instance instance,
+                                                       Layers layers) {
+    SurfaceLayers found;
+    found.present = true;
+    found.specular_color = layers.specular_color;
+    found.specular = layers.specular;
+    found.sheen_color = layers.sheen_color;
+    found.sheen_roughness = layers.sheen_roughness;
+    found.clearcoat = layers.clearcoat;
+    found.clearcoat_roughness = layers.clearcoat_roughness;
+    found.clearcoat_f0 = layers.clearcoat_f0;
+    found.anisotropy = layers.anisotropy;
+    found.along = vec3_splat(0.0f);
+    found.sheen_albedo = scene.sheen_albedo;
+    if (layers.specular_texture != NONE) {
+        found.specular = found.specular * surface_interaction_texture(scene, at, layers.specular_texture).a;
+    }
+    if (layers.specular_color_texture != NONE) {
+        found.specular_color = vec3_mul(found.specular_color,
+                                        surface_interaction_texture(scene, at, layers.specular_color_texture).rgb);
+    }
+    if (layers.sheen_color_texture != NONE) {
+        found.sheen_color =
+            vec3_mul(found.sheen_color, surface_interaction_texture(scene, at, layers.sheen_color_texture).rgb);
+    }
+    if (layers.sheen_roughness_texture != NONE) {
+        found.sheen_roughness =
+            found.sheen_roughness * surface_interaction_texture(scene, at, layers.sheen_roughness_texture).a;
+    }
+    if (layers.clearcoat_texture != NONE) {
+        found.clearcoat = found.clearcoat * surface_interaction_texture(scene, at, layers.clearcoat_texture).rgb.x;
+    }
+    if (layers.clearcoat_roughness_texture != NONE) {
+        found.clearcoat_roughness =
+            found.clearcoat_roughness
+            * surface_interaction_texture(scene, at, layers.clearcoat_roughness_texture).rgb.y;
+    }
+    if (layers.anisotropy > 0.0f) {
+        found = surface_interaction_look_up_anisotropy(scene, at, instance, layers, found);
+    }
+    return found;
+}
+
+/* The layers of the material with their textures. */
+LS_FN SurfaceLayers surface_interaction_layers(SceneRef scene, Interaction at, Instance instance, Material material) {
+    if (material.layers == 0u || material.kind != MATERIAL_PRINCIPLED) {
+        return bsdf_no_layers();
+    }
+    return surface_interaction_look_up_layers(scene, at, instance, load_layers(scene, material.layers - 1u));
+}
+#endif
+
+/* The shading normal perturbed by the material's normal map. */
+LS_FN Vec3 surface_interaction_perturbed_normal(SceneRef scene, Interaction at, Instance instance, Material material) {
+    if (material.normal_texture == NONE || at.triangle == NONE) {
+        return at.shading;
+    }
+    Vec3 n = at.shading;
+    Tangents frame = surface_interaction_tangents(at, instance);
+    if (vec3_dot(frame.tangent, frame.tangent) == 0.0f) {
         return n;
     }
-    float turned = (instance.flags & INSTANCE_MIRRORED) != 0u ? -1.0f : 1.0f;
-    Vec3 bitangent = vec3_scale(vec3_cross(n, tangent), vertex_tangent_sign(at.vertices[0]) * turned);
     Vec3 texel = surface_interaction_texture(scene, at, material.normal_texture).rgb;
     float x = (2.0f * texel.x - 1.0f) * material.normal_scale;
     float y = (2.0f * texel.y - 1.0f) * material.normal_scale;
     float z = 2.0f * texel.z - 1.0f;
-    Vec3 perturbed = vec3_normalize(vec3_weigh(tangent, bitangent, n, vec3_new(x, y, z)));
+    Vec3 perturbed = vec3_normalize(vec3_weigh(frame.tangent, frame.bitangent, n, vec3_new(x, y, z)));
     return vec3_dot(perturbed, perturbed) > 0.0f ? perturbed : n;
 }
 
@@ -235,6 +333,40 @@ LS_FN Vec3 surface_shading_frame_to_local(ShadingFrame here, Vec3 world) {
 
 LS_FN Vec3 surface_shading_frame_to_world(ShadingFrame here, Vec3 v) {
     return vec3_normalize(vec3_weigh(here.s, here.t, here.normal, v));
+}
+
+#ifdef LS_LAYERS
+/* The direction of anisotropy, of unit length; the x axis where it is not seen. */
+LS_FN Vec2 surface_shading_frame_along(ShadingFrame here) {
+    float x = vec3_dot(here.layers.along, here.s);
+    float y = vec3_dot(here.layers.along, here.t);
+    float length = LS_SQRT(x * x + y * y);
+    Vec2 along;
+    along.x = length > 1e-6f ? LS_DIV(x, length) : 1.0f;
+    along.y = length > 1e-6f ? LS_DIV(y, length) : 0.0f;
+    return along;
+}
+#endif
+
+/* BSDF times cosine of all lobes, and the density with which surface_shading_frame_sample chooses `wi`. Zero for
+ * specular surfaces. */
+LS_FN Evaluation surface_shading_frame_evaluate(ShadingFrame here, Vec3 wi) {
+#ifdef LS_LAYERS
+    if (here.layers.present && wi.z != 0.0f) {
+        return bsdf_evaluate_layered(here.surface, here.layers, surface_shading_frame_along(here), here.wo, wi);
+    }
+#endif
+    return bsdf_evaluate(here.surface, here.wo, wi);
+}
+
+/* Samples a direction for the draws `u0` (lobe), `u1` and `u2` (direction). A zero weight ends the path. */
+LS_FN Scatter surface_shading_frame_sample(ShadingFrame here, float u0, float u1, float u2) {
+#ifdef LS_LAYERS
+    if (here.layers.present) {
+        return bsdf_sample_layered(here.surface, here.layers, surface_shading_frame_along(here), here.wo, u0, u1, u2);
+    }
+#endif
+    return bsdf_sample(here.surface, here.wo, u0, u1, u2);
 }
 
 /* True when `world` is on the same side of the geometric and the shading normal. */

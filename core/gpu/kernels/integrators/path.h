@@ -49,7 +49,7 @@ LS_FN bool path_scatter(Pass pass, u32 bounce, PathState *path, Interaction at, 
     /* Sample the BSDF */
     Words words = rng_draw(path->key, BLOCK_BSDF, bounce);
     Uniforms u = rng_uniforms(words);
-    Scatter scattered = bsdf_sample(here.surface, here.wo, u.u[0], u.u[1], u.u[2]);
+    Scatter scattered = surface_shading_frame_sample(here, u.u[0], u.u[1], u.u[2]);
     Vec3 direction = surface_shading_frame_to_world(here, scattered.wi);
     Vec3 throughput = vec3_mul(path->throughput, scattered.weight);
     record->flags |= VERTEX_SCATTER;
@@ -121,6 +121,9 @@ LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, 
 
     /* Evaluate the material's textures */
     here.surface = surface_interaction_surface(scene, at, material, outside);
+#ifdef LS_LAYERS
+    here.layers = surface_interaction_layers(scene, at, instance, material);
+#endif
     record->flags |= VERTEX_SHADED;
     record->base_color = here.surface.base_color;
     record->roughness = here.surface.roughness;

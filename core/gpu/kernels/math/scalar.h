@@ -4,6 +4,7 @@
 #define MATH_FRAC_PI_2 1.57079632679489661923f
 #define MATH_FRAC_PI_4 0.785398163397448309616f
 #define MATH_INV_PI 0.318309886183790671538f
+#define MATH_LOG2_E 1.44269504088896340736f
 #define MATH_TWO_PI 6.28318530717958647693f
 #define MATH_INV_FOUR_PI 0.07957747f
 
@@ -127,4 +128,32 @@ LS_FN float math_acos(float x) {
     float c = math_clamp(x, -1.0f, 1.0f);
     float s = math_safe_sqrt((1.0f - c) * (1.0f + c));
     return math_atan2_turns(s, c) * MATH_TWO_PI;
+}
+
+/* Binary logarithm of a positive normal number. */
+LS_FN float math_log2(float x) {
+    /* Split into exponent and a mantissa between 1 / sqrt(2) and sqrt(2) */
+    u32 shifted = LS_AS_U32(x) - 0x3f3504f3u;
+    i32 exponent = (i32)(shifted >> 23);
+    exponent = exponent > 255 ? exponent - 512 : exponent;
+    float m = LS_AS_F32((shifted & 0x007fffffu) + 0x3f3504f3u);
+    /* log2(m) = 2 / ln(2) * artanh((m - 1) / (m + 1)), by its series */
+    float s = LS_DIV(m - 1.0f, m + 1.0f);
+    float z = s * s;
+    float p = ((0.3205989f * z + 0.41219857f) * z + 0.57707804f) * z + 0.9617967f;
+    return (float)exponent + (p * z * s + 2.88539f * s);
+}
+
+/* `2^x`; zero below -126, where results would be subnormal, and `2^127` above 127. */
+LS_FN float math_exp2(float x) {
+    if (x < -126.0f) {
+        return 0.0f;
+    }
+    float limited = math_min(x, 127.0f);
+    /* Split into an integer and a remainder of at most a half */
+    i32 whole = math_floor_to_i32(limited + 0.5f);
+    float f = limited - (float)whole;
+    float high = ((1.5252734e-5f * f + 1.540353e-4f) * f + 1.3333558e-3f) * f + 9.618129e-3f;
+    float p = ((high * f + 5.550411e-2f) * f + 2.402265e-1f) * f + 6.931472e-1f;
+    return (p * f + 1.0f) * LS_AS_F32((u32)(whole + 127) << 23);
 }

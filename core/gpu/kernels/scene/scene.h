@@ -30,6 +30,8 @@ typedef struct {
     LS_GLOBAL const LS_LEAF *primitives;
     LS_GLOBAL const u32 *mesh_roots;
     LS_GLOBAL const Box *instance_boxes;
+    LS_GLOBAL const Layers *layers;
+    LS_GLOBAL const u32 *sheen_albedo;
 } SceneRef;
 
 /* Kernel parameters of the scene, and the SceneRef made of them. */
@@ -52,7 +54,9 @@ typedef struct {
     LS_GLOBAL const LS_NODE *LS_RESTRICT nodes,                 \
     LS_GLOBAL const LS_LEAF *LS_RESTRICT primitives,   \
     LS_GLOBAL const u32 *LS_RESTRICT mesh_roots,             \
-    LS_GLOBAL const Box *LS_RESTRICT instance_boxes
+    LS_GLOBAL const Box *LS_RESTRICT instance_boxes,         \
+    LS_GLOBAL const Layers *LS_RESTRICT layers,              \
+    LS_GLOBAL const u32 *LS_RESTRICT sheen_albedo
 
 #define LS_SCENE_REF(scene)                       \
     SceneRef scene;                               \
@@ -74,7 +78,9 @@ typedef struct {
     scene.nodes = nodes;                          \
     scene.primitives = primitives;                \
     scene.mesh_roots = mesh_roots;                \
-    scene.instance_boxes = instance_boxes
+    scene.instance_boxes = instance_boxes;        \
+    scene.layers = layers;                        \
+    scene.sheen_albedo = sheen_albedo
 
 LS_FN Vec3 load_position(SceneRef scene, u32 i) {
     Vec3 p;
@@ -107,6 +113,17 @@ LS_FN Instance load_instance(SceneRef scene, u32 i) {
 LS_FN Material load_material(SceneRef scene, u32 i) {
     return scene.materials[i];
 }
+
+#ifdef LS_LAYERS
+LS_FN Layers load_layers(SceneRef scene, u32 i) {
+    return scene.layers[i];
+}
+
+/* An entry of the table of the sheen's albedo. */
+LS_FN u32 load_sheen_albedo(LS_GLOBAL const u32 *table, u32 i) {
+    return table[i];
+}
+#endif
 
 LS_FN Texture load_texture(SceneRef scene, u32 i) {
     return scene.textures[i];

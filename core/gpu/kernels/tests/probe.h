@@ -219,6 +219,15 @@ LS_PROBE(math_acos, 1, 1) {
     OUT_F(0, math_acos(IN_F(0)));
 }
 
+LS_PROBE(math_log2, 1, 1) {
+    OUT_F(0, math_log2(IN_F(0)));
+}
+
+LS_PROBE(math_exp2, 2, 2) {
+    OUT_F(0, math_exp2(IN_F(0)));
+    OUT_F(1, math_exp2(IN_F(1)));
+}
+
 /* ---- vec3 and transform ---- */
 
 LS_PROBE(vec3_arithmetic, 7, 15) {
@@ -609,6 +618,67 @@ LS_PROBE(bsdf_shading_normal_correction, 4, 1) {
     OUT_F(0, bsdf_shading_normal_correction(wo, wi));
 }
 
+LS_PROBE(bsdf_ggx_anisotropic, 10, 9) {
+    Vec2 alpha;
+    alpha.x = IN_F(3);
+    alpha.y = IN_F(4);
+    Vec2 along;
+    along.x = IN_F(7);
+    along.y = IN_F(8);
+    OUT_F(0, bsdf_ggx_d_anisotropic(IN_V(0), alpha));
+    OUT_F(1, bsdf_ggx_lambda_anisotropic(IN_V(0), alpha));
+    OUT_V(2, bsdf_ggx_sample_anisotropic(IN_V(0), alpha, IN_F(5), IN_F(6)));
+    OUT_V(5, bsdf_turned_back(bsdf_turned(IN_V(0), along), along));
+    OUT_F(8, bsdf_sheen_alpha(IN_F(9)));
+}
+
+LS_SCENE_PROBE(bsdf_sheen_albedo, 2, 1) {
+    OUT_F(0, bsdf_sheen_albedo(scene.sheen_albedo, IN_F(0), IN_F(1)));
+}
+
+LS_PROBE(bsdf_sheen_value, 7, 1) {
+    OUT_F(0, bsdf_sheen_value(IN_F(0), IN_V(1), IN_V(4)));
+}
+
+/* Layers from word 9 on, then the direction of anisotropy as an angle in turns. */
+LS_FN SurfaceLayers probe_layers(SceneRef scene, LS_GLOBAL const u32 *x) {
+    SurfaceLayers l = bsdf_no_layers();
+    l.present = true;
+    l.specular_color = IN_V(9);
+    l.specular = IN_F(12);
+    l.sheen_color = IN_V(13);
+    l.sheen_roughness = IN_F(16);
+    l.clearcoat = IN_F(17);
+    l.clearcoat_roughness = IN_F(18);
+    l.clearcoat_f0 = IN_F(19);
+    l.anisotropy = IN_F(20);
+    l.sheen_albedo = scene.sheen_albedo;
+    return l;
+}
+
+LS_FN Vec2 probe_along(float turns) {
+    SinCos angle = math_sin_cos_turns(turns);
+    Vec2 along;
+    along.x = angle.c;
+    along.y = angle.s;
+    return along;
+}
+
+LS_SCENE_PROBE(bsdf_evaluate_layered, 28, 4) {
+    Evaluation e =
+        bsdf_evaluate_layered(probe_surface(x), probe_layers(scene, x), probe_along(IN_F(21)), IN_V(22), IN_V(25));
+    OUT_V(0, e.value);
+    OUT_F(3, e.pdf);
+}
+
+LS_SCENE_PROBE(bsdf_sample_layered, 28, 7) {
+    Scatter s = bsdf_sample_layered(probe_surface(x), probe_layers(scene, x), probe_along(IN_F(21)), IN_V(22), IN_F(25),
+                                    IN_F(26), IN_F(27));
+    OUT_V(0, s.wi);
+    OUT_V(3, s.weight);
+    OUT_F(6, s.pdf);
+}
+
 /* ---- lights ---- */
 
 LS_SCENE_PROBE(lights_sample, 8, 10) {
@@ -877,7 +947,7 @@ LS_SCENE_PROBE(connections_join, 21, 14) {
     PairConnection join = vertex_no_connection();
     if (light.wanted && camera.wanted) {
         u32 technique = splat_technique_index(3u, 3u);
-        join = connections_join(key, technique, light, camera, ratios);
+        join = connections_join(key, technique, vertex_restored(scene, light), camera, ratios);
         RayKey alpha = rng_ray_key_connection(key, technique);
         join.wanted = join.wanted && !bvh_any_hit(scene, join.ray, alpha);
     }

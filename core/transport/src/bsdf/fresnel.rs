@@ -12,6 +12,15 @@ pub fn schlick(f0: Vec3, cosine: f32) -> Vec3 {
     f0 + (Vec3::ONE - f0) * m5
 }
 
+/// [`schlick`] that rises to `f90` at the horizon.
+#[inline(always)]
+pub(super) fn schlick_to(f0: Vec3, f90: f32, cosine: f32) -> Vec3 {
+    let m = saturate(1.0 - cosine);
+    let m2 = m * m;
+    let m5 = m2 * m2 * m;
+    f0 + (Vec3::splat(f90) - f0) * m5
+}
+
 /// [`schlick`] for one channel.
 #[inline(always)]
 pub(super) fn schlick_scalar(f0: f32, cosine: f32) -> f32 {

@@ -39,6 +39,15 @@ impl Layer {
         f0 * (1.0 - self.lost * (1.0 - m2)) + (1.0 - f0) * rising
     }
 
+    /// [`Self::albedo`] of a lobe whose reflectance rises to `f90` at the horizon.
+    #[inline(always)]
+    pub(super) fn albedo_to(&self, f0: f32, f90: f32, cosine: f32) -> f32 {
+        let m = saturate(1.0 - cosine);
+        let m2 = m * m;
+        let rising = m2 * m * min(m2, self.grazing) + self.least;
+        f0 * (1.0 - self.lost * (1.0 - m2)) + max(f90 - f0, 0.0) * rising
+    }
+
     /// The cosine-weighted mean of [`Self::albedo`] over the hemisphere.
     #[inline(always)]
     pub(super) fn mean_albedo(&self, f0: f32) -> f32 {

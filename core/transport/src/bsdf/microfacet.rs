@@ -22,15 +22,21 @@ pub fn ggx_lambda(v: Vec3, alpha: f32) -> f32 {
 /// Samples a visible microfacet normal for `wo` by spherical caps (Heitz 2018; Dupuy and Benyoub 2023).
 #[inline(always)]
 pub fn ggx_sample(wo: Vec3, alpha: f32, u: f32, v: f32) -> Vec3 {
-    // Stretch to the hemisphere configuration
-    let stretched = normalize(vec3(alpha * wo.x, alpha * wo.y, wo.z));
+    let h = ggx_sample_stretched(vec3(alpha * wo.x, alpha * wo.y, wo.z), u, v);
+    // Stretched back to the ellipsoid
+    normalize(vec3(alpha * h.x, alpha * h.y, h.z))
+}
+
+/// Samples a half vector, not of unit length, for `wo` stretched to the hemisphere configuration.
+#[inline(always)]
+pub(super) fn ggx_sample_stretched(wo: Vec3, u: f32, v: f32) -> Vec3 {
+    let stretched = normalize(wo);
     // Sample the spherical cap of reflected directions
     let z = (1.0 - u) * (1.0 + stretched.z) - stretched.z;
     let ring = safe_sqrt((1.0 - z) * (1.0 + z));
     let (sin, cos) = sin_cos_turns(v);
-    // Half vector, stretched back to the ellipsoid
     let h = vec3(ring * cos, ring * sin, z) + stretched;
-    normalize(vec3(alpha * h.x, alpha * h.y, max(h.z, 0.0)))
+    vec3(h.x, h.y, max(h.z, 0.0))
 }
 
 /// Smith masking of `wo` alone, and masking-shadowing of both directions.

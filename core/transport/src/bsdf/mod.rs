@@ -6,21 +6,29 @@
 //!
 //! Paths that start at lights use [`evaluate_bidirectional`].
 
+mod anisotropic;
 mod bidirectional;
 mod conductor;
 mod dielectric;
 mod diffuse;
 mod fresnel;
 mod layer;
+mod layered;
 mod microfacet;
 mod principled;
+mod sheen;
 mod surface;
 
+pub use anisotropic::{
+    ggx_d_anisotropic, ggx_lambda_anisotropic, ggx_sample_anisotropic, turned, turned_back,
+};
 pub use bidirectional::{
     BidirectionalEvaluation, adjoint_factor, evaluate_bidirectional, reverse_pdf, shading_normal_correction,
 };
 pub use fresnel::{fresnel_dielectric, schlick};
+pub use layered::{ALBEDO_MARGIN, MEAN_MARGIN, SurfaceLayers, evaluate_layered, sample_layered};
 pub use microfacet::{ggx_d, ggx_lambda, ggx_sample};
+pub use sheen::{sheen_albedo, sheen_alpha, sheen_value};
 pub use surface::{Evaluation, MATCHED_INDEX, MIN_ALPHA, SPECULAR_ROUGHNESS, Scatter, Surface};
 
 use lockstep_core::math::vec3::Vec3;

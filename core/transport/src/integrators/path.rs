@@ -1,7 +1,6 @@
 //! Path tracing with next-event estimation and multiple importance sampling (Kajiya 1986; Veach 1997). The
 //! counterpart is `kernels/integrators/path.h`.
 
-use crate::bsdf;
 use crate::direct_light::connect_to_light;
 use crate::integrators::{ENDED, PathState, Shaded};
 use crate::interaction::{Interaction, MIN_COSINE, ShadingFrame};
@@ -62,7 +61,8 @@ pub fn shade(
 
     // Evaluate the material's textures
     let surface = at.surface(scene, material, outside);
-    let local = ShadingFrame { s, t, normal, geometric, wo, surface };
+    let layers = at.layers(scene, instance, material);
+    let local = ShadingFrame { s, t, normal, geometric, wo, surface, layers: layers.as_ref() };
     record.note(|r| {
         r.flags |= VertexRecord::SHADED;
         r.base_color = local.surface.base_color;
@@ -143,13 +143,13 @@ fn scatter(
     bounce: u32,
     path: &mut PathState,
     at: &Interaction<'_>,
-    local: &ShadingFrame,
+    local: &ShadingFrame<'_>,
     record: &mut impl Recorder,
 ) -> bool {
     // Sample the BSDF
     let words = draw(path.key, Block::Bsdf, bounce);
     let u = uniforms(words);
-    let scattered = bsdf::sample(&local.surface, local.wo, [u[0], u[1], u[2]]);
+    let scattered = local.sample([u[0], u[1], u[2]]);
     let direction = local.to_world(scattered.wi);
     let mut throughput = path.throughput * scattered.weight;
     record.note(|r| {

@@ -13,6 +13,11 @@ typedef struct {
     Vec3 throughput;
     /* Seen from `from`. */
     Surface surface;
+#ifdef LS_LAYERS
+    SurfaceLayers layers;
+    /* The hit, from which a stored vertex looks up its layers again. */
+    Hit hit;
+#endif
     PartialWeights partial;
 } PathVertex;
 
@@ -58,6 +63,10 @@ LS_FN PathVertex vertex_none(void) {
     v.surface.ior = 1.0f;
     v.surface.transmission = 0.0f;
     v.surface.outside = true;
+#ifdef LS_LAYERS
+    v.layers = bsdf_no_layers();
+    v.hit = intersect_hit_none(0.0f);
+#endif
     v.partial = weights_new(0.0f, 0.0f, 0.0f);
     return v;
 }
@@ -96,9 +105,35 @@ LS_FN PathVertex vertex_vertex_new(SceneRef scene, Interaction at, Hit hit, Vec3
     v.from = from;
     v.throughput = throughput;
     v.surface = surface_interaction_surface(scene, at, material, vec3_dot(at.geometric, from) > 0.0f);
+#ifdef LS_LAYERS
+    v.layers = surface_interaction_layers(scene, at, instance, material);
+    v.hit = hit;
+#endif
     v.partial = partial;
     return v;
 }
+
+#ifdef LS_LAYERS
+/* A stored vertex, whose surface is looked up again at its hit where it has layers. */
+LS_FN PathVertex vertex_restored(SceneRef scene, PathVertex v) {
+    if (!v.layers.present) {
+        return v;
+    }
+    Instance instance = load_instance(scene, v.hit.instance);
+    Interaction at;
+    if ((v.hit.primitive & SPHERE_BIT) != 0u) {
+        /* A sphere has one material; its tangents follow from the normal. */
+        at = surface_interaction_on_sphere(scene, instance, path_ray(v.position, v.geometric, 0.0f), v.hit);
+        at.shading = v.geometric;
+    } else {
+        at = surface_interaction_on_triangle(scene, instance, v.hit);
+    }
+    Material material = load_material(scene, at.material);
+    v.surface = surface_interaction_surface(scene, at, material, v.surface.outside);
+    v.layers = surface_interaction_layers(scene, at, instance, material);
+    return v;
+}
+#endif
 
 /* The shading frame of a path that arrives from a direction. */
 LS_FN ShadingFrame vertex_vertex_frame(PathVertex v, Vec3 from) {
@@ -115,6 +150,9 @@ LS_FN ShadingFrame vertex_vertex_frame(PathVertex v, Vec3 from) {
                        math_max(vec3_dot(from, here.normal), MIN_COSINE));
     here.surface = v.surface;
     here.surface.outside = outside;
+#ifdef LS_LAYERS
+    here.layers = v.layers;
+#endif
     return here;
 }
 
@@ -126,7 +164,7 @@ LS_CALL Evaluation vertex_vertex_evaluate(PathVertex v, Vec3 from, Vec3 to) {
     if (!surface_shading_frame_same_side(here, to, wi.z)) {
         return bsdf_black();
     }
-    return bsdf_evaluate(here.surface, here.wo, wi);
+    return surface_shading_frame_evaluate(here, wi);
 }
 
 /* Cosine between the geometric normal and a direction. */
@@ -144,7 +182,7 @@ LS_FN bool vertex_vertex_is_specular(PathVertex v) {
 LS_CALL Scattered vertex_vertex_scatter(PathVertex v, Uniforms u, bool adjoint, bool roulette, MergeRatios ratios) {
     /* Sample a direction */
     ShadingFrame here = vertex_vertex_frame(v, v.from);
-    Scatter sampled = bsdf_sample(here.surface, here.wo, u.u[0], u.u[1], u.u[2]);
+    Scatter sampled = surface_shading_frame_sample(here, u.u[0], u.u[1], u.u[2]);
     Vec3 direction = surface_shading_frame_to_world(here, sampled.wi);
     if (vec3_max_component(sampled.weight) <= 0.0f
         || !surface_shading_frame_same_side(here, direction, sampled.wi.z)) {

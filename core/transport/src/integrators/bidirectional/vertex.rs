@@ -1,7 +1,7 @@
 //! Vertices of sub-paths. The counterpart is `kernels/integrators/bidirectional/vertex.h`.
 
 use super::weights::PartialWeights;
-use crate::bsdf::{self, Evaluation, Surface};
+use crate::bsdf::{self, Evaluation, Surface, SurfaceLayers};
 use crate::interaction::{Interaction, MIN_COSINE, ShadingFrame};
 use lockstep_core::Settings;
 use lockstep_core::geometry::{FAR, Hit, Ray, offset_origin};
@@ -32,6 +32,8 @@ pub struct Vertex {
     pub throughput: Vec3,
     /// The material, seen from `from`.
     pub surface: Surface,
+    /// The layers over it.
+    pub layers: Option<SurfaceLayers>,
     /// The sub-path's part of weights on arrival.
     pub partial: PartialWeights,
 }
@@ -83,13 +85,14 @@ impl Vertex {
             from,
             throughput,
             surface: at.surface(scene, material, dot(at.geometric, from) > 0.0),
+            layers: at.layers(scene, instance, material),
             partial,
         }
     }
 
     /// The shading frame of a path that arrives from a direction.
     #[inline(always)]
-    pub(crate) fn frame(&self, from: Vec3) -> ShadingFrame {
+    pub(crate) fn frame(&self, from: Vec3) -> ShadingFrame<'_> {
         let outside = dot(self.geometric, from) > 0.0;
         let side = if outside { 1.0 } else { -1.0 };
         let geometric = self.geometric * side;
@@ -97,7 +100,8 @@ impl Vertex {
         let normal = if dot(shading, from) > MIN_COSINE { shading } else { geometric };
         let (s, t) = frame(normal);
         let wo = vec3(dot(from, s), dot(from, t), max(dot(from, normal), MIN_COSINE));
-        ShadingFrame { s, t, normal, geometric, wo, surface: Surface { outside, ..self.surface } }
+        let surface = Surface { outside, ..self.surface };
+        ShadingFrame { s, t, normal, geometric, wo, surface, layers: self.layers.as_ref() }
     }
 
     /// BSDF times cosine of the shading normal for light that comes from `to` and leaves to `from`, and the
@@ -112,7 +116,7 @@ impl Vertex {
         if !local.same_side(to, wi.z) {
             return Evaluation { value: Vec3::ZERO, pdf: 0.0 };
         }
-        bsdf::evaluate(&local.surface, local.wo, wi)
+        local.evaluate(wi)
     }
 
     /// Cosine between the geometric normal and a direction.
@@ -148,7 +152,7 @@ impl Vertex {
     fn scatter(&self, u: [f32; 4], adjoint: bool, roulette: bool, ratios: MergeRatios) -> Option<Scattered> {
         // Sample a direction
         let local = self.frame(self.from);
-        let sampled = bsdf::sample(&local.surface, local.wo, [u[0], u[1], u[2]]);
+        let sampled = local.sample([u[0], u[1], u[2]]);
         let direction = local.to_world(sampled.wi);
         if max_component(sampled.weight) <= 0.0 || !local.same_side(direction, sampled.wi.z) {
             return None;

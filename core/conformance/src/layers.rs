@@ -1,0 +1,73 @@
+//! Materials with layers: energy, the reference renderer's bits, and both integrators against each other.
+
+use crate::bidirectional::{for_each, tile_means};
+use crate::statistics::welch_t;
+use crate::{Checked, Outcome, Subject, made, mean, render, scenes, tolerances};
+use lockstep_core::math::vec3::Vec3;
+use lockstep_core::scene::{Layers, Material};
+use lockstep_core::{Integrator, Settings};
+
+/// Sets of white layers, with what they leave of a white furnace at least.
+fn white_layers() -> [(&'static str, Layers, f64); 5] {
+    let coat = Layers { clearcoat: 1.0, clearcoat_roughness: 0.1, ..Layers::NONE };
+    let sheen = Layers { sheen_color: Vec3::ONE, sheen_roughness: 0.4, ..Layers::NONE };
+    let brushed = Layers { anisotropy: 0.8, ..Layers::NONE };
+    let all = Layers { clearcoat: 0.8, clearcoat_roughness: 0.2, anisotropy: 0.6, specular: 0.7, ..sheen };
+    [
+        ("specular", Layers { specular: 0.5, specular_color: Vec3::splat(2.0), ..Layers::NONE }, 0.97),
+        ("clearcoat", coat, 0.9),
+        ("sheen", sheen, 0.8),
+        ("anisotropy", brushed, 0.9),
+        ("all", all, 0.75),
+    ]
+}
+
+/// White furnace: layers never reflect more than arrives.
+pub(crate) fn furnaces_are_at_most_white(subject: &Subject<'_>) -> Checked {
+    for (name, layers, least) in white_layers() {
+        for metallic in [0.0, 1.0] {
+            let material = Material::principled([1.0; 3], metallic, 0.4);
+            let scene = made(scenes::layered_furnace(material, layers))?;
+            let settings = Settings { width: 64, height: 64, bounces: 8, ..Settings::default() };
+            let (film, _) = render(subject.open()?.as_mut(), &scene, &settings, 64)?;
+            assert!(film.invalid.is_zero(), "{name}: {:?}", film.invalid);
+            let found = mean(&film);
+            let most = 1.0 + tolerances::FURNACE_EXCESS;
+            assert!(found <= most, "{name}, metallic {metallic}: {found}, expected at most 1");
+            // A metal loses what single scattering loses
+            assert!(found > least - 0.25 * f64::from(metallic), "{name}, metallic {metallic}: {found}");
+        }
+    }
+    Ok(())
+}
+
+/// Films of a scene with every layer are the reference renderer's, to the bit, by every integrator.
+pub(crate) fn films_are_the_references(subject: &Subject<'_>) -> Checked<Outcome> {
+    let scene = made(scenes::layered())?;
+    let compare = |settings: &Settings| -> Checked {
+        let (expected, counts) = render(subject.reference()?.as_mut(), &scene, settings, 4)?;
+        let (film, report) = render(subject.open()?.as_mut(), &scene, settings, 4)?;
+        assert_eq!(film.pixels_differing(&expected), 0, "{settings:?}: pixels that differ");
+        assert_eq!(film.invalid, expected.invalid, "{settings:?}: invalid samples");
+        assert_eq!(report.bounces, counts.bounces, "{settings:?}: ray counts");
+        Ok(())
+    };
+    let base = Settings { width: 120, height: 80, ..Settings::default() };
+    compare(&base)?;
+    compare(&Settings { bounces: 9, roulette_from: Some(2), seed: 4, ..base })?;
+    for_each(subject, |integrator| compare(&Settings { integrator, bounces: 4, ..base }))
+}
+
+/// In every tile the mean by paths from lights is the path tracer's: no test of Welch finds a difference.
+pub(crate) fn means_are_the_path_tracers(subject: &Subject<'_>) -> Checked<Outcome> {
+    let scene = made(scenes::layered())?;
+    for_each(subject, |integrator| {
+        let ours = tile_means(subject, &scene, integrator)?;
+        let theirs = tile_means(subject, &scene, Integrator::Path)?;
+        for (tile, (a, b)) in ours.iter().zip(&theirs).enumerate() {
+            let t = welch_t(a, b);
+            assert!(t.abs() < tolerances::WELCH_TILES, "{integrator}: tile {tile}: t = {t}");
+        }
+        Ok(())
+    })
+}

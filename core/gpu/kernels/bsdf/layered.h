@@ -1,0 +1,234 @@
+/* A principled surface under layers: glTF's KHR_materials_specular, _clearcoat, _sheen and _anisotropy, all lobes
+ * evaluated together. The counterpart is bsdf/layered.rs, which gives the reasons. */
+
+#ifdef LS_LAYERS
+
+#define ALBEDO_MARGIN 2e-3f
+#define MEAN_MARGIN 1e-3f
+
+/* The layers of a material at one point, their textures looked up. */
+typedef struct {
+    bool present;
+    Vec3 specular_color;
+    float specular;
+    Vec3 sheen_color;
+    float sheen_roughness;
+    float clearcoat;
+    float clearcoat_roughness;
+    float clearcoat_f0;
+    float anisotropy;
+    /* Direction of anisotropy in world space, close to the surface; zero where there is none. */
+    Vec3 along;
+    /* The table of the sheen's albedo. */
+    LS_GLOBAL const u32 *sheen_albedo;
+} SurfaceLayers;
+
+/* No layers. */
+LS_FN SurfaceLayers bsdf_no_layers(void) {
+    SurfaceLayers none;
+    none.present = false;
+    none.specular_color = vec3_splat(0.0f);
+    none.specular = 0.0f;
+    none.sheen_color = vec3_splat(0.0f);
+    none.sheen_roughness = 0.0f;
+    none.clearcoat = 0.0f;
+    none.clearcoat_roughness = 0.0f;
+    none.clearcoat_f0 = 0.0f;
+    none.anisotropy = 0.0f;
+    none.along = vec3_splat(0.0f);
+    none.sheen_albedo = 0;
+    return none;
+}
+
+/* The shares of light that the layers above the body let through. */
+typedef struct {
+    Layer base;
+    float f0;
+    float f90;
+    float sheen;
+    float sheen_roughness;
+    Layer coat;
+    float clearcoat;
+    float clearcoat_f0;
+    LS_GLOBAL const u32 *sheen_albedo;
+} Above;
+
+/* The lobes of a layered surface and the probabilities of choosing them. */
+typedef struct {
+    Above above;
+    Vec3 f0;
+    float f90;
+    /* GGX alpha along and across the direction of anisotropy. */
+    Vec2 alpha;
+    /* The diffuse colour, dimmed by the layers on the way out. */
+    Vec3 diffuse;
+    Vec3 transmitted;
+    /* Shares that the clearcoat and sheen let through on the way out. */
+    float coat_out;
+    float sheen_out;
+    float p_cosine;
+    float p_transmitted;
+    float p_coat;
+    float p_specular;
+} LayeredLobes;
+
+/* The share that the specular lobe lets through. */
+LS_FN float bsdf_above_base(Above a, float cosine) {
+    return math_max(1.0f - (bsdf_layer_albedo_to(a.base, a.f0, a.f90, cosine) + ALBEDO_MARGIN), 0.0f);
+}
+
+/* The share that sheen lets through. */
+LS_FN float bsdf_above_sheen(Above a, float cosine) {
+    if (a.sheen > 0.0f) {
+        return 1.0f - a.sheen * math_min(bsdf_sheen_albedo(a.sheen_albedo, a.sheen_roughness, cosine), 1.0f);
+    }
+    return 1.0f;
+}
+
+/* The share that the clearcoat lets through. */
+LS_FN float bsdf_above_coat(Above a, float cosine) {
+    if (a.clearcoat > 0.0f) {
+        float albedo = bsdf_layer_albedo_to(a.coat, a.clearcoat_f0, 1.0f, cosine) + ALBEDO_MARGIN;
+        return math_max(1.0f - a.clearcoat * albedo, 0.0f);
+    }
+    return 1.0f;
+}
+
+/* The share that all let through. */
+LS_FN float bsdf_above_all(Above a, float cosine) {
+    return bsdf_above_coat(a, cosine) * bsdf_above_sheen(a, cosine) * bsdf_above_base(a, cosine);
+}
+
+/* The cosine-weighted mean of bsdf_above_all over the hemisphere, by Gauss-Jacobi quadrature; not below it. */
+LS_FN float bsdf_above_mean(Above a) {
+    float grazing = 0.06236194f * bsdf_above_all(a, 0.13975986f) + 0.2596951f * bsdf_above_all(a, 0.41640957f);
+    float steep = 0.40692914f * bsdf_above_all(a, 0.723157f) + 0.27101383f * bsdf_above_all(a, 0.9428958f);
+    return grazing + steep + MEAN_MARGIN;
+}
+
+LS_CALL LayeredLobes bsdf_lobes_new(Surface s, SurfaceLayers layers, Vec3 wo) {
+    LayeredLobes l;
+    /* Colours of the lobes */
+    Vec3 tinted = vec3_scale(layers.specular_color, math_sqr(LS_DIV(s.ior - 1.0f, s.ior + 1.0f)));
+    Vec3 limited = vec3_new(math_min(tinted.x, 1.0f), math_min(tinted.y, 1.0f), math_min(tinted.z, 1.0f));
+    Vec3 dielectric = vec3_scale(limited, layers.specular);
+    l.f0 = vec3_lerp(dielectric, s.base_color, s.metallic);
+    l.f90 = layers.specular + (1.0f - layers.specular) * s.metallic;
+    Vec3 body = vec3_scale(s.base_color, 1.0f - s.metallic);
+    l.transmitted = vec3_scale(body, s.transmission);
+    l.above.base = bsdf_layer_new(s.roughness);
+    l.above.f0 = vec3_max_component(dielectric);
+    l.above.f90 = layers.specular;
+    l.above.sheen = vec3_max_component(layers.sheen_color);
+    l.above.sheen_roughness = layers.sheen_roughness;
+    l.above.coat = bsdf_layer_new(layers.clearcoat_roughness);
+    l.above.clearcoat = layers.clearcoat;
+    l.above.clearcoat_f0 = layers.clearcoat_f0;
+    l.above.sheen_albedo = layers.sheen_albedo;
+    /* What layers let through on the way out */
+    l.coat_out = bsdf_above_coat(l.above, wo.z);
+    l.sheen_out = bsdf_above_sheen(l.above, wo.z);
+    float base_out = bsdf_above_base(l.above, wo.z);
+    float all_out = l.coat_out * l.sheen_out * base_out;
+    float opaque = 1.0f - s.transmission;
+    l.diffuse = vec3_scale(body, opaque * LS_DIV(all_out, bsdf_above_mean(l.above)));
+    /* Alphas of the specular lobe */
+    float across = bsdf_surface_alpha(s);
+    l.alpha.x = across + (1.0f - across) * math_sqr(layers.anisotropy);
+    l.alpha.y = across;
+    /* Albedo of each lobe for wo */
+    float below = l.coat_out * l.sheen_out;
+    float w_coat = 1.0f - l.coat_out;
+    float w_sheen = l.above.sheen > 0.0f ? l.coat_out * (1.0f - l.sheen_out) : 0.0f;
+    float w_specular = below * bsdf_layer_albedo_to(l.above.base, vec3_luminance(l.f0), l.f90, wo.z);
+    float w_cosine = w_sheen + vec3_luminance(body) * (opaque * all_out);
+    float w_transmitted = vec3_luminance(l.transmitted) * all_out;
+    float sum = w_coat + w_specular + w_cosine + w_transmitted;
+    /* Probabilities, with a share kept for every lobe that the estimate undervalues */
+    float least = 0.05f * sum;
+    float q_coat = w_coat > 0.0f ? w_coat + least : 0.0f;
+    float q_cosine = w_cosine > 0.0f ? w_cosine + least : 0.0f;
+    float q_transmitted = w_transmitted > 0.0f ? w_transmitted + least : 0.0f;
+    float q_specular = w_specular + least;
+    float scale = sum > 0.0f ? LS_DIV(1.0f, q_coat + q_cosine + q_transmitted + q_specular) : 0.0f;
+    l.p_cosine = q_cosine * scale;
+    l.p_transmitted = q_transmitted * scale;
+    l.p_coat = q_coat * scale;
+    l.p_specular = q_specular * scale;
+    return l;
+}
+
+/* GGX alpha of the clearcoat. */
+LS_FN float bsdf_coat_alpha(SurfaceLayers layers) {
+    return math_max(layers.clearcoat_roughness * layers.clearcoat_roughness, MIN_ALPHA);
+}
+
+/* BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`. `along` is the direction of
+ * anisotropy in the local frame, of unit length. */
+LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, Vec2 along, Vec3 wo, Vec3 wi) {
+    LayeredLobes l = bsdf_lobes_new(s, layers, wo);
+    /* A thin wall transmits as if it reflected to the other side */
+    Vec3 up = wi.z > 0.0f ? wi : vec3_new(wi.x, wi.y, -wi.z);
+    float coat = math_min(l.coat_out, bsdf_above_coat(l.above, up.z));
+    float below = coat * math_min(l.sheen_out, bsdf_above_sheen(l.above, up.z));
+    ReflectionTerms r = bsdf_reflection_terms_anisotropic(bsdf_turned(wo, along), bsdf_turned(up, along), l.alpha);
+    if (wi.z <= 0.0f) {
+        float through = 1.0f - vec3_max_component(bsdf_schlick_to(vec3_splat(l.above.f0), l.above.f90, r.cosine));
+        return bsdf_evaluation(vec3_scale(l.transmitted, through * r.d_over_4 * r.g2 * below),
+                               l.p_transmitted * (r.d_over_4 * r.g1));
+    }
+    /* Specular and diffuse lobe */
+    float cosine_pdf = wi.z * MATH_INV_PI;
+    Vec3 specular = vec3_scale(bsdf_schlick_to(l.f0, l.f90, r.cosine), r.d_over_4 * r.g2 * below);
+    Vec3 value = vec3_add(specular, vec3_scale(l.diffuse, bsdf_above_all(l.above, wi.z) * cosine_pdf));
+    float pdf = l.p_specular * (r.d_over_4 * r.g1) + l.p_cosine * cosine_pdf;
+    /* Sheen */
+    if (l.above.sheen > 0.0f) {
+        float limit = math_min(
+            bsdf_sheen_limit(bsdf_sheen_albedo(layers.sheen_albedo, layers.sheen_roughness, wo.z)),
+            bsdf_sheen_limit(bsdf_sheen_albedo(layers.sheen_albedo, layers.sheen_roughness, wi.z)));
+        float sheen = bsdf_sheen_value(layers.sheen_roughness, wo, wi) * limit * coat;
+        value = vec3_add(value, vec3_scale(layers.sheen_color, sheen));
+    }
+    /* Clearcoat */
+    if (l.above.clearcoat > 0.0f) {
+        ReflectionTerms c = bsdf_reflection_terms(wo, wi, bsdf_coat_alpha(layers));
+        float reflected = l.above.clearcoat * bsdf_schlick_scalar(l.above.clearcoat_f0, c.cosine) * c.d_over_4 * c.g2;
+        value = vec3_add(value, vec3_splat(reflected));
+        pdf = pdf + l.p_coat * (c.d_over_4 * c.g1);
+    }
+    return bsdf_evaluation(value, pdf);
+}
+
+/* Samples one lobe, weighted by all of them. */
+LS_CALL Scatter bsdf_sample_layered(Surface s, SurfaceLayers layers, Vec2 along, Vec3 wo, float u0, float u1,
+                                    float u2) {
+    /* Choose a lobe and sample it */
+    LayeredLobes l = bsdf_lobes_new(s, layers, wo);
+    float above_transmitted = l.p_cosine + l.p_transmitted;
+    Vec3 wi;
+    if (u0 < l.p_cosine) {
+        wi = sampling_cosine_hemisphere(u1, u2);
+    } else {
+        bool coated = u0 >= above_transmitted && u0 < above_transmitted + l.p_coat;
+        Vec3 r;
+        if (coated) {
+            r = bsdf_reflect(wo, bsdf_ggx_sample(wo, bsdf_coat_alpha(layers), u1, u2));
+        } else {
+            Vec3 h = bsdf_ggx_sample_anisotropic(bsdf_turned(wo, along), l.alpha, u1, u2);
+            r = bsdf_reflect(wo, bsdf_turned_back(h, along));
+        }
+        if (r.z <= 0.0f) {
+            return bsdf_absorbed();
+        }
+        wi = u0 < above_transmitted ? vec3_new(r.x, r.y, -r.z) : r;
+    }
+    /* Weight by the mixture's density */
+    Evaluation e = bsdf_evaluate_layered(s, layers, along, wo, wi);
+    if (e.pdf > 0.0f) {
+        return bsdf_scatter(wi, vec3_scale(e.value, LS_DIV(1.0f, e.pdf)), e.pdf);
+    }
+    return bsdf_absorbed();
+}
+
+#endif

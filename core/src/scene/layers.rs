@@ -1,0 +1,109 @@
+//! Layers of a material over glTF's metallic-roughness: a side table, so that materials without layers stay as
+//! small as they are.
+
+use crate::math::vec3::Vec3;
+use crate::scene::types::NONE;
+use bytemuck::{Pod, Zeroable};
+
+/// Layers of a material of kind [`Principled`](crate::scene::MaterialKind::Principled), by glTF's extensions
+/// `KHR_materials_specular`, `_clearcoat`, `_sheen` and `_anisotropy`.
+///
+/// Texture fields are indices into [`crate::scene::SceneData::textures`] or [`NONE`]; a texture multiplies its
+/// factor.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Layers {
+    /// Linear RGB, not negative: factor on the dielectric reflectance at normal incidence.
+    pub specular_color: Vec3,
+    /// Weight of the dielectric specular lobe, 0 to 1.
+    pub specular: f32,
+    /// Linear RGB albedo of the sheen, 0 to 1.
+    pub sheen_color: Vec3,
+    /// Perceptual roughness of the sheen, 0 to 1.
+    pub sheen_roughness: f32,
+    /// Weight of the clearcoat, 0 to 1.
+    pub clearcoat: f32,
+    /// Perceptual roughness of the clearcoat, 0 to 1.
+    pub clearcoat_roughness: f32,
+    /// Reflectance of the clearcoat at normal incidence, 0 to 1; 0.04 is glTF's.
+    pub clearcoat_f0: f32,
+    /// Strength of anisotropy, 0 to 1: GGX alpha along its direction goes from that of the roughness to 1 by the
+    /// strength's square.
+    pub anisotropy: f32,
+    /// Cosine and sine of the rotation of anisotropy from the tangent towards the bitangent.
+    pub anisotropy_rotation: [f32; 2],
+    /// A times `specular`.
+    pub specular_texture: u32,
+    /// RGB times `specular_color`.
+    pub specular_color_texture: u32,
+    /// R times `clearcoat`.
+    pub clearcoat_texture: u32,
+    /// G times `clearcoat_roughness`.
+    pub clearcoat_roughness_texture: u32,
+    /// RGB times `sheen_color`.
+    pub sheen_color_texture: u32,
+    /// A times `sheen_roughness`.
+    pub sheen_roughness_texture: u32,
+    /// RG the direction of anisotropy in tangent space, from -1 to 1, before its rotation; B times `anisotropy`.
+    pub anisotropy_texture: u32,
+    /// Zero.
+    pub reserved: [u32; 3],
+}
+
+impl Layers {
+    /// Layers that change nothing: the base for struct update.
+    pub const NONE: Self = Self {
+        specular_color: Vec3::ONE,
+        specular: 1.0,
+        sheen_color: Vec3::ZERO,
+        sheen_roughness: 0.0,
+        clearcoat: 0.0,
+        clearcoat_roughness: 0.0,
+        clearcoat_f0: 0.04,
+        anisotropy: 0.0,
+        anisotropy_rotation: [1.0, 0.0],
+        specular_texture: NONE,
+        specular_color_texture: NONE,
+        clearcoat_texture: NONE,
+        clearcoat_roughness_texture: NONE,
+        sheen_color_texture: NONE,
+        sheen_roughness_texture: NONE,
+        anisotropy_texture: NONE,
+        reserved: [0; 3],
+    };
+
+    /// The texture fields.
+    pub(super) fn textures(&self) -> [u32; 7] {
+        [
+            self.specular_texture,
+            self.specular_color_texture,
+            self.clearcoat_texture,
+            self.clearcoat_roughness_texture,
+            self.sheen_color_texture,
+            self.sheen_roughness_texture,
+            self.anisotropy_texture,
+        ]
+    }
+
+    /// The first rule that a value breaks.
+    pub(super) fn fault(&self) -> Option<&'static str> {
+        let unit = |v: f32| (0.0..=1.0).contains(&v);
+        let color = |c: Vec3| c.to_array().into_iter().all(|v| v.is_finite() && v >= 0.0);
+        let [cos, sin] = self.anisotropy_rotation;
+        let checks = [
+            (color(self.specular_color), "the specular colour must be finite and not negative"),
+            (unit(self.specular), "specular must lie between 0 and 1"),
+            (self.sheen_color.to_array().into_iter().all(unit), "the sheen colour must lie between 0 and 1"),
+            (unit(self.sheen_roughness), "sheen roughness must lie between 0 and 1"),
+            (unit(self.clearcoat), "clearcoat must lie between 0 and 1"),
+            (unit(self.clearcoat_roughness), "clearcoat roughness must lie between 0 and 1"),
+            (unit(self.clearcoat_f0), "the clearcoat's reflectance must lie between 0 and 1"),
+            (unit(self.anisotropy), "anisotropy must lie between 0 and 1"),
+            (
+                (cos * cos + sin * sin - 1.0).abs() < 1e-3,
+                "the rotation of anisotropy must be a cosine and a sine of one angle",
+            ),
+        ];
+        checks.into_iter().find(|(sound, _)| !sound).map(|(_, message)| message)
+    }
+}

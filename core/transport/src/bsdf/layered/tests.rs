@@ -1,0 +1,266 @@
+use super::*;
+use crate::bsdf::surface::SPECULAR_ROUGHNESS;
+use lockstep_core::math::rng::{pcg4d, uniform};
+use lockstep_core::math::safe_sqrt;
+use lockstep_core::math::vec3::{length, normalize};
+use lockstep_core::scene::MaterialKind;
+
+fn random(i: u32, stream: u32) -> [f32; 4] {
+    pcg4d([i, stream, 77, 3]).map(uniform)
+}
+
+const ALONG: [f32; 2] = [0.8, 0.6];
+
+fn base(roughness: f32, metallic: f32, transmission: f32) -> Surface {
+    Surface {
+        kind: MaterialKind::Principled as u32,
+        base_color: vec3(0.9, 0.6, 0.3),
+        roughness,
+        metallic,
+        ior: 1.5,
+        transmission,
+        outside: true,
+    }
+}
+
+const PLAIN: SurfaceLayers = SurfaceLayers {
+    specular_color: Vec3::ONE,
+    specular: 1.0,
+    sheen_color: Vec3::ZERO,
+    sheen_roughness: 0.0,
+    clearcoat: 0.0,
+    clearcoat_roughness: 0.0,
+    clearcoat_f0: 0.04,
+    anisotropy: 0.0,
+    along: Vec3::ZERO,
+};
+
+/// Sets of layers: each alone, and all at once.
+fn layer_sets() -> Vec<SurfaceLayers> {
+    let specular = SurfaceLayers { specular: 0.6, specular_color: vec3(1.0, 0.5, 2.0), ..PLAIN };
+    let mut all = vec![PLAIN, specular, SurfaceLayers { specular: 0.0, ..PLAIN }];
+    for clearcoat_roughness in [0.03, 0.3, 0.9] {
+        all.push(SurfaceLayers { clearcoat: 1.0, clearcoat_roughness, ..PLAIN });
+    }
+    for sheen_roughness in [0.1, 0.4, 1.0] {
+        all.push(SurfaceLayers { sheen_color: vec3(1.0, 0.8, 0.5), sheen_roughness, ..PLAIN });
+    }
+    for anisotropy in [0.3, 1.0] {
+        all.push(SurfaceLayers { anisotropy, ..PLAIN });
+    }
+    all.push(SurfaceLayers {
+        clearcoat: 0.7,
+        clearcoat_roughness: 0.2,
+        sheen_color: vec3(0.7, 0.9, 0.4),
+        sheen_roughness: 0.3,
+        anisotropy: 0.7,
+        ..specular
+    });
+    all
+}
+
+fn surfaces() -> Vec<(Surface, SurfaceLayers)> {
+    let bases = [
+        base(0.2, 0.0, 0.0),
+        base(0.5, 0.0, 0.0),
+        base(1.0, 0.0, 0.0),
+        base(0.4, 1.0, 0.0),
+        base(0.4, 0.5, 0.5),
+        base(0.6, 0.0, 1.0),
+    ];
+    let sets = layer_sets();
+    bases.iter().flat_map(|&b| sets.iter().map(move |&l| (b, l))).collect()
+}
+
+fn white((s, l): (Surface, SurfaceLayers)) -> (Surface, SurfaceLayers) {
+    let sheen_color = if max_component(l.sheen_color) > 0.0 { Vec3::ONE } else { Vec3::ZERO };
+    (Surface { base_color: Vec3::ONE, ..s }, SurfaceLayers { sheen_color, ..l })
+}
+
+fn direction(cosine: f32, turns: f32) -> Vec3 {
+    let (sin, cos) = lockstep_core::math::sin_cos_turns(turns);
+    let ring = safe_sqrt(1.0 - cosine * cosine);
+    vec3(ring * cos, ring * sin, cosine)
+}
+
+/// Bins of the chi-square test: cosine from -1 to 1, azimuth.
+const BANDS: usize = 24;
+const SECTORS: usize = 12;
+
+/// Pearson's test of samples against the density integrated over bins of equal solid angle.
+#[test]
+fn samples_pass_a_chi_square_test_against_the_density() {
+    const SAMPLES: u32 = 40_000;
+    const FINE: usize = 24;
+    for (case, (s, l)) in surfaces().into_iter().enumerate() {
+        if s.roughness < 0.4 || (l.clearcoat > 0.0 && l.clearcoat_roughness < 0.2) {
+            // Peaks that are narrower than a bin's quadrature
+            continue;
+        }
+        let wo = normalize(vec3(0.4, 0.3, 0.7));
+        let mut counts = vec![0.0f64; BANDS * SECTORS];
+        let mut lost = 0.0f64;
+        for i in 0..SAMPLES {
+            let r = random(i, case as u32);
+            let scattered = sample_layered(&s, &l, ALONG, wo, [r[0], r[1], r[2]]);
+            if scattered.pdf == 0.0 {
+                lost += 1.0;
+                continue;
+            }
+            let w = scattered.wi;
+            let band = (((f64::from(w.z) + 1.0) * 0.5 * BANDS as f64) as usize).min(BANDS - 1);
+            let turns = f64::from(w.y).atan2(f64::from(w.x)) / std::f64::consts::TAU;
+            let sector = (((turns + 1.0).fract() * SECTORS as f64) as usize).min(SECTORS - 1);
+            counts[band * SECTORS + sector] += 1.0;
+        }
+        let mut expected = vec![0.0f64; BANDS * SECTORS];
+        for (bin, value) in expected.iter_mut().enumerate() {
+            let (band, sector) = (bin / SECTORS, bin % SECTORS);
+            for i in 0..FINE * FINE {
+                let z = (band as f64 + ((i / FINE) as f64 + 0.5) / FINE as f64) / BANDS as f64 * 2.0 - 1.0;
+                let turns = (sector as f64 + ((i % FINE) as f64 + 0.5) / FINE as f64) / SECTORS as f64;
+                let wi = direction(z as f32, turns as f32);
+                *value += f64::from(evaluate_layered(&s, &l, ALONG, wo, wi).pdf);
+            }
+            *value *=
+                4.0 * std::f64::consts::PI / (BANDS * SECTORS * FINE * FINE) as f64 * f64::from(SAMPLES);
+        }
+        // Bins of few samples count together, with what left through the horizon.
+        let total: f64 = expected.iter().sum();
+        let (mut chi2, mut freedom) = (0.0, -1.0);
+        let (mut rest, mut rest_expected) = (lost, f64::from(SAMPLES) - total);
+        for (&count, &mean) in counts.iter().zip(&expected) {
+            if mean < 8.0 {
+                rest += count;
+                rest_expected += mean;
+            } else {
+                chi2 += (count - mean).powi(2) / mean;
+                freedom += 1.0;
+            }
+        }
+        if rest_expected > 8.0 {
+            chi2 += (rest - rest_expected).powi(2) / rest_expected;
+            freedom += 1.0;
+        } else {
+            assert!(rest < 40.0, "{rest} samples where {rest_expected} are expected: {s:?} {l:?}");
+        }
+        // Wilson and Hilferty's normal deviate; 4.4 is passed by chance once in 180,000 tests
+        let z =
+            ((chi2 / freedom as f64).cbrt() - (1.0 - 2.0 / (9.0 * freedom))) / (2.0 / (9.0 * freedom)).sqrt();
+        assert!(z < 4.4, "chi-square {chi2} of {freedom} degrees of freedom: {s:?} {l:?}");
+    }
+}
+
+#[test]
+fn weights_are_value_over_density_and_reflection_is_reciprocal() {
+    let mut transmitted = 0;
+    for (s, l) in surfaces() {
+        for i in 0..1_500 {
+            let r = random(i, 1);
+            let (wo, wi) = (direction(0.05 + 0.95 * r[0], r[1]), direction(0.05 + 0.95 * r[2], r[3]));
+            let flip = if i % 3 == 0 { -1.0 } else { 1.0 };
+            let there = evaluate_layered(&s, &l, ALONG, wo, vec3(wi.x, wi.y, wi.z * flip)).value;
+            let back = evaluate_layered(&s, &l, ALONG, wi, vec3(wo.x, wo.y, wo.z * flip)).value;
+            for (a, b) in there.to_array().into_iter().zip(back.to_array()) {
+                let (a, b) = (a / wi.z, b / wo.z);
+                assert!((a - b).abs() <= 2e-3 * max(a, b) + 1e-6, "{a} {b} {s:?} {l:?}");
+            }
+            transmitted += u32::from(flip < 0.0 && there.x > 0.0);
+            let u = random(i, 2);
+            let scattered = sample_layered(&s, &l, ALONG, wo, [u[0], u[1], u[2]]);
+            if scattered.pdf > 0.0 && scattered.wi.z.abs() > 1e-3 {
+                assert!((length(scattered.wi) - 1.0).abs() < 1e-4);
+                let e = evaluate_layered(&s, &l, ALONG, wo, scattered.wi);
+                assert_eq!(e.pdf, scattered.pdf, "{s:?} {l:?}");
+                let weight = e.value * (1.0 / e.pdf);
+                assert_eq!(weight, scattered.weight, "{s:?} {l:?}");
+            }
+        }
+    }
+    assert!(transmitted > 5_000, "{transmitted}");
+}
+
+/// The share of light from `wo` that a surface scatters, by its own sampling at the points of a Kronecker sequence.
+fn albedo(s: &Surface, l: &SurfaceLayers, wo: Vec3) -> f64 {
+    const POINTS: u32 = 1 << 17;
+    // Powers of the reciprocal of the plastic number's analogue in three dimensions (Roberts 2018)
+    const STEPS: [f64; 3] = [0.819_172_513_396_164_4, 0.671_043_606_703_789_2, 0.549_700_477_901_970_3];
+    let at = |i: u32| STEPS.map(|step| (0.5 + step * f64::from(i)).fract() as f32 * 0.999_999_9);
+    let sum: f64 = (0..POINTS).map(|i| f64::from(sample_layered(s, l, ALONG, wo, at(i)).weight.x)).sum();
+    sum / f64::from(POINTS)
+}
+
+/// The same by midpoints over the square root of the cosine and the azimuth, which suits sheen at the horizon.
+fn integrated_albedo(s: &Surface, l: &SurfaceLayers, wo: Vec3) -> f64 {
+    const STEPS: u32 = 240;
+    let step = |i: u32| (i as f32 + 0.5) / STEPS as f32;
+    let mut sum = 0.0f64;
+    for i in 0..STEPS {
+        let (root, mut around) = (step(i), 0.0f64);
+        for j in 0..STEPS {
+            let wi = direction(root * root, step(j));
+            for wi in [wi, vec3(wi.x, wi.y, -wi.z)] {
+                around += f64::from(evaluate_layered(s, l, ALONG, wo, wi).value.x);
+            }
+        }
+        sum += around * 2.0 * f64::from(root);
+    }
+    sum * std::f64::consts::TAU / f64::from(STEPS * STEPS)
+}
+
+#[test]
+fn white_layers_never_reflect_more_than_arrives() {
+    let mut most = 0.0f64;
+    let mut least = 2.0f64;
+    for (s, l) in surfaces().into_iter().map(white) {
+        for cosine in [0.02f32, 0.1, 0.3, 0.6, 1.0] {
+            let has_sheen = max_component(l.sheen_color) > 0.0;
+            let by = if has_sheen { integrated_albedo } else { albedo };
+            let found = by(&s, &l, direction(cosine, 0.1));
+            most = most.max(found);
+            assert!(found <= 1.0 + 1e-5, "albedo {found} at cosine {cosine} for {s:?} {l:?}");
+            // A body under one specular lobe or a clearcoat loses little but what the margins take.
+            let is_isotropic = l.anisotropy == 0.0;
+            if s.metallic == 0.0 && s.transmission == 0.0 && !has_sheen && is_isotropic && cosine > 0.25 {
+                assert!(found > 0.93, "albedo {found} at cosine {cosine} for {s:?} {l:?}");
+                least = least.min(found);
+            }
+        }
+    }
+    assert!(most > 0.98, "{most}");
+    assert!(least > 0.93, "{least}");
+}
+
+#[test]
+fn layers_that_change_nothing_leave_the_surface_as_it_is() {
+    for s in [base(0.5, 0.0, 0.0), base(0.3, 1.0, 0.0), base(0.7, 0.3, 0.5)] {
+        for i in 0..2_000 {
+            let r = random(i, 5);
+            let (wo, up) = (direction(0.05 + 0.95 * r[0], r[1]), direction(0.05 + 0.95 * r[2], r[3]));
+            let wi = if i % 4 == 0 { vec3(up.x, up.y, -up.z) } else { up };
+            let plain = crate::bsdf::evaluate(&s, wo, wi).value;
+            let layered = evaluate_layered(&s, &PLAIN, ALONG, wo, wi).value;
+            for (a, b) in plain.to_array().into_iter().zip(layered.to_array()) {
+                // The margins of the layers' albedos, and the mean's quadrature
+                assert!((a - b).abs() < 2e-2 * max(a, b) + 1e-5, "{a} {b} {s:?} {wo:?} {wi:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn layers_stay_finite_at_extremes() {
+    let smooth = (base(0.0, 0.0, 0.5), SurfaceLayers { clearcoat: 1.0, anisotropy: 1.0, ..PLAIN });
+    for (s, l) in surfaces().into_iter().chain([smooth]) {
+        for wo in [vec3(0.0, 0.0, 1.0), normalize(vec3(1.0, 0.0, 1e-4)), normalize(vec3(-0.3, 0.9, 1e-3))] {
+            for i in 0..64u32 {
+                let at = |shift: u32| [0.0, 0.3, 0.7, 0.999_999_94][(i >> shift & 3) as usize];
+                let r = sample_layered(&s, &l, ALONG, wo, [at(0), at(2), at(4)]);
+                assert!(r.weight.is_finite() && r.wi.is_finite() && r.pdf.is_finite(), "{s:?} {l:?} {r:?}");
+                let e = evaluate_layered(&s, &l, ALONG, wo, r.wi);
+                assert!(e.value.is_finite() && e.pdf.is_finite() && e.pdf >= 0.0, "{s:?} {l:?} {e:?}");
+            }
+        }
+    }
+    assert!(SPECULAR_ROUGHNESS * SPECULAR_ROUGHNESS >= MIN_ALPHA - 1e-9);
+}
