@@ -1,7 +1,8 @@
 //! Changes that a scene.toml makes to a file's materials.
 
 use lockstep_core::math::vec3::Vec3;
-use lockstep_core::scene::{Material, MaterialKind, NONE};
+use lockstep_core::math::{clamp, min, sqr};
+use lockstep_core::scene::{Layers, Material, MaterialKind, NONE, SceneBuilder};
 use serde::Deserialize;
 
 /// Changes of the material of this name; absent fields keep the file's values.
@@ -14,10 +15,23 @@ pub(crate) struct MaterialOverride {
     kind: Option<Kind>,
     base_color: Option<[f32; 3]>,
     emission: Option<[f32; 3]>,
+    #[serde(alias = "specular_roughness")]
     roughness: Option<f32>,
+    #[serde(alias = "base_metalness")]
     metallic: Option<f32>,
+    #[serde(alias = "specular_ior")]
     ior: Option<f32>,
+    #[serde(alias = "transmission_weight")]
     transmission: Option<f32>,
+    specular_weight: Option<f32>,
+    specular_color: Option<[f32; 3]>,
+    specular_roughness_anisotropy: Option<f32>,
+    coat_weight: Option<f32>,
+    coat_roughness: Option<f32>,
+    coat_ior: Option<f32>,
+    fuzz_weight: Option<f32>,
+    fuzz_color: Option<[f32; 3]>,
+    fuzz_roughness: Option<f32>,
     /// False removes the normal map.
     normal_map: Option<bool>,
 }
@@ -43,8 +57,8 @@ impl MaterialOverrides {
         Self { list: list.into_iter().map(|o| (o, false)).collect(), seen: Vec::new() }
     }
 
-    /// Changes a material that the file calls `name`.
-    pub(crate) fn apply(&mut self, name: Option<&str>, material: &mut Material) {
+    /// Changes a material that the file calls `name`, and its layers, which the builder keeps.
+    pub(crate) fn apply(&mut self, name: Option<&str>, material: &mut Material, builder: &mut SceneBuilder) {
         let Some(name) = name else {
             return;
         };
@@ -53,7 +67,7 @@ impl MaterialOverrides {
         }
         for (change, found) in self.list.iter_mut().filter(|(o, _)| o.name == name) {
             *found = true;
-            change.apply(material);
+            change.apply(material, builder);
         }
     }
 
@@ -69,8 +83,71 @@ impl MaterialOverrides {
 }
 
 impl MaterialOverride {
-    /// Changes a material.
-    pub(crate) fn apply(&self, m: &mut Material) {
+    /// True when a lobe is asked for that only a material with layers has.
+    fn has_layers(&self) -> bool {
+        let numbers = [
+            self.specular_weight,
+            self.specular_roughness_anisotropy,
+            self.coat_weight,
+            self.coat_roughness,
+            self.coat_ior,
+            self.fuzz_weight,
+            self.fuzz_roughness,
+        ];
+        let colors = [self.specular_color, self.fuzz_color];
+        numbers.iter().any(Option::is_some) || colors.iter().any(Option::is_some)
+    }
+
+    /// The mistake of keys that contradict each other.
+    pub(crate) fn fault(&self) -> Option<&'static str> {
+        let other = !matches!(self.kind, None | Some(Kind::Principled));
+        (other && self.has_layers()).then_some(
+            "coat, fuzz and the weight, colour and anisotropy of specular need the kind `principled`",
+        )
+    }
+
+    /// Changes the layers of a material of this perceptual roughness by the parameters of OpenPBR; returns the
+    /// roughness across the direction of anisotropy.
+    fn change_layers(&self, layers: &mut Layers, roughness: f32) -> f32 {
+        layers.specular = self.specular_weight.unwrap_or(layers.specular);
+        layers.specular_color = self.specular_color.map_or(layers.specular_color, Vec3::from);
+        layers.clearcoat = self.coat_weight.unwrap_or(layers.clearcoat);
+        layers.clearcoat_roughness = self.coat_roughness.unwrap_or(layers.clearcoat_roughness);
+        if let Some(ior) = self.coat_ior {
+            layers.clearcoat_f0 = sqr((ior - 1.0) / (ior + 1.0));
+        }
+        if self.fuzz_weight.is_some() || self.fuzz_color.is_some() {
+            let color = self.fuzz_color.map_or(Vec3::ONE, Vec3::from);
+            layers.sheen_color = color * self.fuzz_weight.unwrap_or(1.0);
+            layers.sheen_roughness = 0.5;
+        }
+        layers.sheen_roughness = self.fuzz_roughness.unwrap_or(layers.sheen_roughness);
+        let Some(anisotropy) = self.specular_roughness_anisotropy else {
+            return roughness;
+        };
+        // OpenPBR 1.1, section "Microfacet model": the alphas along and across
+        let across = 1.0 - clamp(anisotropy, 0.0, 1.0);
+        let along = min(sqr(roughness) * (2.0 / (1.0 + sqr(across))).sqrt(), 1.0);
+        let across = along * across;
+        layers.anisotropy = if across < 1.0 { ((along - across) / (1.0 - across)).sqrt() } else { 0.0 };
+        across.sqrt()
+    }
+
+    /// Changes a material, and its layers, which the builder keeps.
+    pub(crate) fn apply(&self, m: &mut Material, builder: &mut SceneBuilder) {
+        self.apply_base(m);
+        if !self.has_layers() {
+            return;
+        }
+        if self.kind.is_none() {
+            m.kind = MaterialKind::Principled as u32;
+        }
+        let mut layers = builder.layers_of(m).copied().unwrap_or(Layers::NONE);
+        m.roughness = self.change_layers(&mut layers, m.roughness);
+        m.layers = builder.layers(layers);
+    }
+
+    fn apply_base(&self, m: &mut Material) {
         if let Some(kind) = self.kind {
             m.kind = match kind {
                 Kind::Diffuse => MaterialKind::Diffuse,

@@ -68,6 +68,7 @@ impl Notes {
     /// Names the parts of a material that are not written for renderers with surfaces of another kind.
     pub(super) fn add_omissions(&mut self, material: &Material) {
         self.add_unlit(material);
+        self.add_layers(material);
         if material.kind == MaterialKind::Principled as u32 {
             if material.transmission > 0.0 || material.transmission_texture != NONE {
                 self.add(Feature::Principled, "thin walls that transmit are left out");
@@ -94,6 +95,14 @@ impl Notes {
                 Feature::Unlit,
                 "unlit surfaces are lamps there: mirrors show them, and they light others",
             );
+        }
+    }
+
+    /// Names layers, which no export writes.
+    pub(super) fn add_layers(&mut self, material: &Material) {
+        if material.layers != 0 {
+            let what = "layers (clearcoat, sheen, anisotropy, weight and colour of specular) are left out";
+            self.add(Feature::Principled, what);
         }
     }
 

@@ -3,6 +3,7 @@
 use super::Source;
 use super::images;
 use super::json::Item;
+use super::lobes;
 use crate::overrides::MaterialOverrides;
 use crate::textures::Coding;
 use crate::warning::Warnings;
@@ -20,8 +21,8 @@ pub(super) struct Surface {
     pub(super) material: u32,
     /// Bit `n`: it needs texture coordinates of set `n`.
     pub(super) uv_sets: u32,
-    /// Texture coordinates of its normal map, which needs tangents.
-    pub(super) normal_map_uv: Option<u32>,
+    /// Texture coordinates along which it needs tangents, for a normal map or anisotropy.
+    pub(super) tangent_uv: Option<u32>,
     /// The largest component of what it emits.
     pub(super) emission: f32,
 }
@@ -30,7 +31,7 @@ pub(super) struct Surface {
 pub(super) fn default_surface(builder: &mut SceneBuilder) -> Surface {
     let material = Material { flags: Material::SINGLE_SIDED, ..Material::principled([1.0; 3], 1.0, 1.0) };
     let material = builder.material(material);
-    Surface { material, uv_sets: 0, normal_map_uv: None, emission: 0.0 }
+    Surface { material, uv_sets: 0, tangent_uv: None, emission: 0.0 }
 }
 
 /// Reads all materials with their images.
@@ -49,19 +50,25 @@ pub(super) fn load(
     for item in root.items("materials") {
         reader.uv_sets = 0;
         let (mut material, normal_map_uv) = reader.material(&item);
-        overrides.apply(item.name(), &mut material);
+        let mut tangents = None;
+        if let Some((layers, of_anisotropy)) = lobes::layers(&mut reader, &item) {
+            material.layers = reader.builder.layers(layers);
+            tangents = of_anisotropy;
+        }
+        overrides.apply(item.name(), &mut material, reader.builder);
         // Light passes what transmits from either side, so its inside must be there.
         let transmits = material.kind == MaterialKind::Dielectric as u32 || material.transmission > 0.0;
         if !item.flag("doubleSided") && !transmits {
             material.flags |= Material::SINGLE_SIDED;
         }
         let normal_map_uv = normal_map_uv.filter(|_| material.normal_texture != NONE);
+        let tangent_uv = normal_map_uv.or(tangents);
         let is_lamp = material.flags & Material::UNLIT == 0;
         let emission = if is_lamp { max_component(material.emission) } else { 0.0 };
         out.push(Surface {
             material: reader.builder.material(material),
             uv_sets: reader.uv_sets,
-            normal_map_uv,
+            tangent_uv,
             emission,
         });
     }
@@ -94,8 +101,10 @@ fn image_of(root: &Item<'_>, texture: usize) -> Option<usize> {
 fn used_images(root: &Item<'_>) -> Vec<Option<Coding>> {
     let mut used = vec![None; root.len("images")];
     for material in root.items("materials") {
-        for (info, coding) in slots(&material).into_iter().zip(CODINGS) {
-            let index = info.and_then(|info| info.index("index"));
+        let own = slots(&material).into_iter().zip(CODINGS);
+        let own = own.filter_map(|(info, coding)| Some((info?, coding)));
+        for (info, coding) in own.chain(lobes::slots(&material)) {
+            let index = info.index("index");
             let image = index.and_then(|texture| image_of(root, texture));
             if let Some(slot) = image.and_then(|i| used.get_mut(i))
                 && *slot != Some(Coding::Srgb)
@@ -110,11 +119,12 @@ fn used_images(root: &Item<'_>) -> Vec<Option<Coding>> {
 /// Key of a texture in the scene: image, sampler, transform.
 type TextureKey = (usize, bool, u32, TextureTransform);
 
-struct Reader<'a, 'b> {
+/// Reads materials and makes their textures.
+pub(super) struct Reader<'a, 'b> {
     root: &'a Item<'a>,
     images: Vec<Option<ImageId>>,
     builder: &'b mut SceneBuilder,
-    warnings: &'b mut Warnings,
+    pub(super) warnings: &'b mut Warnings,
     uv_sets: u32,
     textures: Vec<(TextureKey, u32)>,
 }
@@ -197,7 +207,7 @@ impl Reader<'_, '_> {
     }
 
     /// The scene's texture for a texture object, and its set of coordinates.
-    fn texture(&mut self, info: Option<Item<'_>>, srgb: bool) -> (u32, u32) {
+    pub(super) fn texture(&mut self, info: Option<Item<'_>>, srgb: bool) -> (u32, u32) {
         let Some(info) = info else {
             return (NONE, 0);
         };

@@ -16,6 +16,7 @@ mod glb;
 mod images;
 mod instancing;
 mod json;
+mod lobes;
 mod materials;
 mod meshes;
 mod morphs;

@@ -351,7 +351,7 @@ fn complete(
         let at = format!("{}/TANGENT", item.pointer("attributes"));
         warnings.add(at, "tangents without normals mean nothing; they are ignored");
     }
-    let Some(uv_set) = surface.normal_map_uv else {
+    let Some(uv_set) = surface.tangent_uv else {
         return;
     };
     if attributes.normal.is_none() {

@@ -225,8 +225,12 @@ static MATERIAL: Object = Object {
         ignored("name", Kind::Text),
     ],
     extensions: &[
+        ("KHR_materials_anisotropy", &ANISOTROPY),
+        ("KHR_materials_clearcoat", &CLEARCOAT),
         ("KHR_materials_emissive_strength", &EMISSIVE_STRENGTH),
         ("KHR_materials_ior", &IOR),
+        ("KHR_materials_sheen", &SHEEN),
+        ("KHR_materials_specular", &SPECULAR),
         ("KHR_materials_transmission", &TRANSMISSION),
         ("KHR_materials_unlit", &UNLIT),
     ],
@@ -280,6 +284,34 @@ static UNLIT: Object = object(&[]);
 
 static TRANSMISSION: Object =
     object(&[may("transmissionFactor", UNIT), may("transmissionTexture", Kind::Object(&TEXTURE_INFO))]);
+
+static ANISOTROPY: Object = object(&[
+    may("anisotropyStrength", UNIT),
+    may("anisotropyRotation", ANY_NUMBER),
+    may("anisotropyTexture", Kind::Object(&TEXTURE_INFO)),
+]);
+
+static CLEARCOAT: Object = object(&[
+    may("clearcoatFactor", UNIT),
+    may("clearcoatTexture", Kind::Object(&TEXTURE_INFO)),
+    may("clearcoatRoughnessFactor", UNIT),
+    may("clearcoatRoughnessTexture", Kind::Object(&TEXTURE_INFO)),
+    may("clearcoatNormalTexture", Kind::Object(&NORMAL_TEXTURE)),
+]);
+
+static SHEEN: Object = object(&[
+    may("sheenColorFactor", Kind::List(&UNIT, 3, 3)),
+    may("sheenColorTexture", Kind::Object(&TEXTURE_INFO)),
+    may("sheenRoughnessFactor", UNIT),
+    may("sheenRoughnessTexture", Kind::Object(&TEXTURE_INFO)),
+]);
+
+static SPECULAR: Object = object(&[
+    may("specularFactor", UNIT),
+    may("specularTexture", Kind::Object(&TEXTURE_INFO)),
+    may("specularColorFactor", Kind::List(&NOT_NEGATIVE, 3, 3)),
+    may("specularColorTexture", Kind::Object(&TEXTURE_INFO)),
+]);
 
 static MESH: Object = object(&[
     must("primitives", Kind::List(&Kind::Object(&PRIMITIVE), 1, MANY)),
@@ -390,8 +422,12 @@ pub(super) const SUPPORTED: &[&str] = &[
     "EXT_mesh_gpu_instancing",
     "EXT_texture_webp",
     "KHR_lights_punctual",
+    "KHR_materials_anisotropy",
+    "KHR_materials_clearcoat",
     "KHR_materials_emissive_strength",
     "KHR_materials_ior",
+    "KHR_materials_sheen",
+    "KHR_materials_specular",
     "KHR_materials_transmission",
     "KHR_materials_unlit",
     "KHR_materials_variants",
@@ -404,12 +440,8 @@ pub(super) const SUPPORTED: &[&str] = &[
 /// a warning.
 pub(super) const IGNORABLE: &[&str] = &[
     "KHR_animation_pointer",
-    "KHR_materials_anisotropy",
-    "KHR_materials_clearcoat",
     "KHR_materials_dispersion",
     "KHR_materials_iridescence",
-    "KHR_materials_sheen",
-    "KHR_materials_specular",
     "KHR_materials_volume",
     "KHR_xmp_json_ld",
 ];

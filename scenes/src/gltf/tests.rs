@@ -217,6 +217,59 @@ fn materials_follow_core_and_extensions() {
 }
 
 #[test]
+fn lobes_of_extensions_become_layers() {
+    const PIXEL: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVQI12P4z8AAAAMBAQAY3Y2wAAAAAElFTkSuQmCC";
+    let texture = || json!({"index": 0});
+    let loaded = with(|d| {
+        let names = ["anisotropy", "clearcoat", "sheen", "specular"].map(|n| format!("KHR_materials_{n}"));
+        d["extensionsUsed"] = json!(names);
+        d["extensionsRequired"] = json!(names);
+        d["images"] = json!([{"uri": PIXEL}]);
+        d["textures"] = json!([{"source": 0}]);
+        let uv = accessor(d, &[0, 0, 0, 0, 255, 255, 0, 0, 0, 0, 255, 255], 5123, 3, "VEC2", true);
+        d["materials"] = json!([
+            {"extensions": {
+                "KHR_materials_anisotropy": {
+                    "anisotropyStrength": 0.75, "anisotropyRotation": std::f32::consts::FRAC_PI_2,
+                    "anisotropyTexture": texture(),
+                },
+                "KHR_materials_clearcoat": {
+                    "clearcoatFactor": 0.5, "clearcoatRoughnessFactor": 0.25, "clearcoatTexture": texture(),
+                    "clearcoatNormalTexture": texture(),
+                },
+                "KHR_materials_sheen": {
+                    "sheenColorFactor": [0.25, 0.5, 1], "sheenRoughnessFactor": 0.125, "sheenColorTexture": texture(),
+                },
+                "KHR_materials_specular": {
+                    "specularFactor": 0.5, "specularColorFactor": [2, 1, 0], "specularTexture": texture(),
+                },
+            }},
+            {"pbrMetallicRoughness": {"metallicFactor": 0}},
+        ]);
+        d["meshes"][0]["primitives"][0]["attributes"] = json!({"POSITION": 0, "TEXCOORD_0": uv});
+        d["meshes"][0]["primitives"][0]["material"] = json!(0);
+    });
+    let LoadedScene { scene, warnings } = loaded.unwrap();
+    let places: Vec<&str> = warnings.iter().map(|w| w.place.as_str()).collect();
+    let normals = "/materials/0/extensions/KHR_materials_clearcoat/clearcoatNormalTexture";
+    assert_eq!(places, [normals, "camera", "sky"]);
+    assert_eq!((scene.layers.len(), scene.materials[0].layers, scene.materials[1].layers), (1, 1, 0));
+    let l = scene.layers[0];
+    assert_eq!((l.specular, l.specular_color), (0.5, vec3(2.0, 1.0, 0.0)));
+    assert_eq!((l.clearcoat, l.clearcoat_roughness, l.clearcoat_f0), (0.5, 0.25, 0.04));
+    assert_eq!((l.sheen_color, l.sheen_roughness), (vec3(0.25, 0.5, 1.0), 0.125));
+    assert_eq!(l.anisotropy, 0.75);
+    assert!(l.anisotropy_rotation[0].abs() < 1e-6 && (l.anisotropy_rotation[1] - 1.0).abs() < 1e-6);
+    let textures = [l.specular_texture, l.clearcoat_texture, l.sheen_color_texture, l.anisotropy_texture];
+    let is_srgb = |t: u32| scene.textures[t as usize].flags & Texture::SRGB != 0;
+    assert_eq!(textures.map(is_srgb), [false, false, true, false]);
+    let absent = [l.specular_color_texture, l.clearcoat_roughness_texture, l.sheen_roughness_texture];
+    assert_eq!(absent, [NONE; 3]);
+    // Anisotropy needs tangents, which the file lacks
+    assert!(length(scene.vertices[0].tangent) > 0.9, "{:?}", scene.vertices[0]);
+}
+
+#[test]
 fn textures_carry_sampler_transform_and_encoding() {
     let loaded = with(|d| {
         d["extensionsUsed"] = json!(["KHR_texture_transform"]);

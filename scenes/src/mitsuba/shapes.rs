@@ -445,7 +445,7 @@ impl Surfaces<'_> {
             self.lamp(index, &mut material, builder, warnings)?;
         }
         let name = bsdf.map(|index| self.source.document.objects[index].id.as_str());
-        overrides.apply(name.filter(|name| !name.is_empty()), &mut material);
+        overrides.apply(name.filter(|name| !name.is_empty()), &mut material, builder);
         self.brightest = self.brightest.max(max_component(material.emission));
         let index = builder.material(material);
         if is_shared {

@@ -51,7 +51,7 @@ pub(super) fn build(
             Some(entry) => material(entry, &mut images, builder, warnings)?,
             None => Material::diffuse([0.5; 3]),
         };
-        overrides.apply(Some(name), &mut material);
+        overrides.apply(Some(name), &mut material, builder);
         let normal_map = material.normal_texture != NONE;
         let emission = max_component(material.emission);
         out.push(Surface { material: builder.material(material), normal_map, emission });

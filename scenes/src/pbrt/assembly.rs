@@ -389,7 +389,7 @@ impl<'a, 'b, 'c> Assembly<'a, 'b, 'c> {
         let finish = Finish { emission: finish.emission.times([factor; 3]), ..finish.clone() };
         let (name, place) = self.name(&shape.material, &shape.params);
         let mut material = self.surfaces.material(look, &finish, self.builder, self.context, &place)?;
-        self.overrides.apply(name.as_deref(), &mut material);
+        self.overrides.apply(name.as_deref(), &mut material, self.builder);
         self.emits |= max_component(material.emission) > 0.0;
         let index = self.builder.material(material);
         self.made.resize(index as usize + 1, Material::BLACK);

@@ -85,7 +85,7 @@ pub(crate) fn load(
     }
     mesh.notes.iter().for_each(|note| warnings.add("file", note.as_str()));
     let mut material = Material::diffuse([0.5; 3]);
-    overrides.apply(Some("PLY"), &mut material);
+    overrides.apply(Some("PLY"), &mut material, builder);
     let material = builder.material(material);
     let mesh = builder.mesh(mesh.into_mesh(material));
     builder.instance(mesh, IDENTITY);

@@ -62,6 +62,11 @@ fn load(
     if let Some(unnamed) = document.materials.iter().find(|m| m.get_ref().name.is_empty()) {
         return Err(source.error(unnamed.span().start, "it needs `name`, that of a material of the file"));
     }
+    for table in &document.materials {
+        if let Some(fault) = table.get_ref().fault() {
+            return Err(source.error(table.span().start, fault));
+        }
+    }
     let changes = document.materials.iter().map(|m| m.get_ref().clone()).collect();
     let mut overrides = MaterialOverrides::new(changes);
     let mut file_warnings = Warnings::new(source.name);

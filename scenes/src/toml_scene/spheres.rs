@@ -23,8 +23,11 @@ pub(super) fn place(
         if !change.name.is_empty() {
             return wrong("the material of a sphere is its own and has no `name`");
         }
+        if let Some(fault) = change.fault() {
+            return wrong(fault);
+        }
         let mut material = Material::diffuse([0.8; 3]);
-        change.apply(&mut material);
+        change.apply(&mut material, builder);
         brightest = brightest.max(max_component(material.emission));
         let material = builder.material(material);
         let sphere = Sphere { center: (*center).into(), radius: *radius, material, ..Sphere::default() };

@@ -1,6 +1,6 @@
 use crate::{LoadOptions, builtins, load};
 use lockstep_core::Error;
-use lockstep_core::scene::Material;
+use lockstep_core::scene::{Material, MaterialKind};
 use std::fs;
 
 const TRIANGLE: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl grey\nf 1 2 3\n";
@@ -81,6 +81,28 @@ fn materials_are_changed_by_name() {
         &format!("{CAMERA}[[materials]]\nname = \"gray\"\n"),
         "line 6, column 1: the file has no material `gray`; did you mean `grey`?",
     );
+}
+
+#[test]
+fn layers_are_given_by_the_parameters_of_openpbr() {
+    let toml = |keys: &str| format!("{CAMERA}[[materials]]\nname = \"grey\"\n{keys}");
+    let keys = "base_metalness = 0.25\nspecular_roughness = 0.5\nspecular_weight = 0.75\ncoat_weight = 1\ncoat_ior = 2\n\
+        coat_roughness = 0.125\nfuzz_weight = 0.5\nfuzz_color = [1, 0.5, 0]\nspecular_roughness_anisotropy = 0.5\n";
+    let scene = loaded(&toml(keys)).unwrap().scene;
+    let (m, l) = (scene.materials[0], scene.layers[0]);
+    assert_eq!((m.kind, m.layers, m.metallic), (MaterialKind::Principled as u32, 1, 0.25));
+    assert_eq!((l.specular, l.clearcoat, l.clearcoat_roughness, l.sheen_roughness), (0.75, 1.0, 0.125, 0.5));
+    assert!((l.clearcoat_f0 - 1.0 / 9.0).abs() < 1e-6);
+    assert_eq!(l.sheen_color.to_array(), [0.5, 0.25, 0.0]);
+    // OpenPBR's alphas: 0.25 sqrt(2 / 1.25) along, half of it across
+    let along = 0.25 * 1.6f32.sqrt();
+    assert!((m.roughness * m.roughness - 0.5 * along).abs() < 1e-6, "{}", m.roughness);
+    let across = 0.5 * along;
+    assert!((across + (1.0 - across) * l.anisotropy * l.anisotropy - along).abs() < 1e-6);
+    let plain = loaded(&toml("roughness = 0.5\n")).unwrap().scene;
+    assert!(plain.layers.is_empty() && plain.materials[0].layers == 0);
+    refused(&toml("kind = \"dielectric\"\ncoat_weight = 1\n"), "need the kind `principled`");
+    refused(&toml("coat_weight = 2\n"), "clearcoat must lie between 0 and 1");
 }
 
 #[test]

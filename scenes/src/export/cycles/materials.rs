@@ -30,6 +30,7 @@ impl Export<'_> {
             ("principled", material.roughness.max(SMOOTH))
         };
         self.name_differences(material);
+        self.notes.add_layers(material);
         let has_alpha = material.alpha_mode != AlphaMode::Opaque as u32;
         let mut document = json!({
             "kind": kind,

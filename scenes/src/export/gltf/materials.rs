@@ -44,6 +44,7 @@ impl Export<'_> {
         } else {
             0.0
         };
+        self.notes.add_layers(m);
         let [r, g, b] = m.base_color.to_array();
         if m.base_color.to_array().into_iter().any(|c| c > 1.0) {
             self.notes.add(Feature::Color, "colours of surfaces above 1 are limited to it");

@@ -1,0 +1,87 @@
+//! Material extensions that add lobes: `KHR_materials_specular`, `_clearcoat`, `_sheen`, `_anisotropy`.
+
+use super::json::Item;
+use super::materials::Reader;
+use crate::textures::Coding;
+use lockstep_core::math::sin_cos_turns;
+use lockstep_core::math::vec3::Vec3;
+use lockstep_core::scene::{Layers, NONE};
+
+/// Texture properties: extension, property, coding.
+const TEXTURES: [(&str, &str, Coding); 7] = [
+    ("KHR_materials_specular", "specularTexture", Coding::Linear),
+    ("KHR_materials_specular", "specularColorTexture", Coding::Srgb),
+    ("KHR_materials_clearcoat", "clearcoatTexture", Coding::Linear),
+    ("KHR_materials_clearcoat", "clearcoatRoughnessTexture", Coding::Linear),
+    ("KHR_materials_sheen", "sheenColorTexture", Coding::Srgb),
+    ("KHR_materials_sheen", "sheenRoughnessTexture", Coding::Linear),
+    ("KHR_materials_anisotropy", "anisotropyTexture", Coding::Linear),
+];
+
+/// Extensions of materials that this file reads.
+const EXTENSIONS: [&str; 4] =
+    ["KHR_materials_specular", "KHR_materials_clearcoat", "KHR_materials_sheen", "KHR_materials_anisotropy"];
+
+/// The texture objects of a material's lobes, with the coding of their images.
+pub(super) fn slots<'a>(material: &Item<'a>) -> Vec<(Item<'a>, Coding)> {
+    let slot = |(extension, property, coding): &(&str, &str, Coding)| {
+        Some((material.extension(extension)?.get(property)?, *coding))
+    };
+    TEXTURES.iter().filter_map(slot).collect()
+}
+
+/// The layers of a material, and the set of texture coordinates that gives anisotropy its tangents; `None` where no
+/// extension asks for any.
+pub(super) fn layers(reader: &mut Reader<'_, '_>, material: &Item<'_>) -> Option<(Layers, Option<u32>)> {
+    EXTENSIONS.iter().find(|extension| material.extension(extension).is_some())?;
+    let mut layers = Layers::NONE;
+    let mut textures = [(NONE, 0); TEXTURES.len()];
+    for ((extension, property, coding), texture) in TEXTURES.iter().zip(&mut textures) {
+        let info = material.extension(extension).and_then(|e| e.get(property));
+        *texture = reader.texture(info, *coding == Coding::Srgb);
+    }
+    let [specular, specular_color, clearcoat, clearcoat_roughness, sheen_color, sheen_roughness, anisotropy] =
+        textures;
+    if let Some(extension) = material.extension("KHR_materials_specular") {
+        layers.specular = extension.number("specularFactor").unwrap_or(1.0);
+        layers.specular_color = extension.floats("specularColorFactor").map_or(Vec3::ONE, Vec3::from);
+        (layers.specular_texture, layers.specular_color_texture) = (specular.0, specular_color.0);
+    }
+    if let Some(extension) = material.extension("KHR_materials_clearcoat") {
+        layers.clearcoat = extension.number("clearcoatFactor").unwrap_or(0.0);
+        layers.clearcoat_roughness = extension.number("clearcoatRoughnessFactor").unwrap_or(0.0);
+        (layers.clearcoat_texture, layers.clearcoat_roughness_texture) = (clearcoat.0, clearcoat_roughness.0);
+        warn_of_normals(reader, material, &extension);
+    }
+    if let Some(extension) = material.extension("KHR_materials_sheen") {
+        layers.sheen_color = extension.floats("sheenColorFactor").map_or(Vec3::ZERO, Vec3::from);
+        layers.sheen_roughness = extension.number("sheenRoughnessFactor").unwrap_or(0.0);
+        (layers.sheen_color_texture, layers.sheen_roughness_texture) = (sheen_color.0, sheen_roughness.0);
+    }
+    let mut tangents = None;
+    if let Some(extension) = material.extension("KHR_materials_anisotropy") {
+        layers.anisotropy = extension.number("anisotropyStrength").unwrap_or(0.0);
+        let radians = extension.number("anisotropyRotation").unwrap_or(0.0);
+        let turns = (f64::from(radians) / std::f64::consts::TAU).fract();
+        let (sin, cos) = sin_cos_turns(turns as f32);
+        layers.anisotropy_rotation = [cos, sin];
+        layers.anisotropy_texture = anisotropy.0;
+        tangents = (layers.anisotropy > 0.0).then_some(anisotropy.1);
+    }
+    Some((layers, tangents))
+}
+
+/// Warns where a clearcoat should have normals of its own.
+fn warn_of_normals(reader: &mut Reader<'_, '_>, material: &Item<'_>, extension: &Item<'_>) {
+    if extension.number("clearcoatFactor").unwrap_or(0.0) == 0.0 {
+        return;
+    }
+    if extension.has("clearcoatNormalTexture") {
+        let message =
+            "the normal map of a clearcoat is not supported; the clearcoat has the surface's normals";
+        reader.warnings.add(extension.pointer("clearcoatNormalTexture"), message);
+    } else if material.has("normalTexture") {
+        let message = "the clearcoat is not smooth above the normal map; it has the same normals";
+        reader.warnings.add(&extension.at, message);
+    }
+}
