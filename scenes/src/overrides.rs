@@ -32,6 +32,10 @@ pub(crate) struct MaterialOverride {
     fuzz_weight: Option<f32>,
     fuzz_color: Option<[f32; 3]>,
     fuzz_roughness: Option<f32>,
+    thin_film_weight: Option<f32>,
+    /// In micrometres.
+    thin_film_thickness: Option<f32>,
+    thin_film_ior: Option<f32>,
     /// False removes the normal map.
     normal_map: Option<bool>,
 }
@@ -93,6 +97,9 @@ impl MaterialOverride {
             self.coat_ior,
             self.fuzz_weight,
             self.fuzz_roughness,
+            self.thin_film_weight,
+            self.thin_film_thickness,
+            self.thin_film_ior,
         ];
         let colors = [self.specular_color, self.fuzz_color];
         numbers.iter().any(Option::is_some) || colors.iter().any(Option::is_some)
@@ -122,6 +129,11 @@ impl MaterialOverride {
             layers.sheen_roughness = 0.5;
         }
         layers.sheen_roughness = self.fuzz_roughness.unwrap_or(layers.sheen_roughness);
+        layers.iridescence = self.thin_film_weight.unwrap_or(layers.iridescence);
+        layers.iridescence_ior = self.thin_film_ior.unwrap_or(layers.iridescence_ior);
+        if let Some(micrometres) = self.thin_film_thickness {
+            layers.iridescence_thickness = [1000.0 * micrometres; 2];
+        }
         let Some(anisotropy) = self.specular_roughness_anisotropy else {
             return roughness;
         };

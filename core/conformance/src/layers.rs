@@ -8,7 +8,7 @@ use lockstep_core::scene::{Layers, Material};
 use lockstep_core::{Integrator, Settings};
 
 /// Sets of white layers, with what they leave of a white furnace at least.
-fn white_layers() -> [(&'static str, Layers, f64); 5] {
+fn white_layers() -> [(&'static str, Layers, f64); 6] {
     let coat = Layers { clearcoat: 1.0, clearcoat_roughness: 0.1, ..Layers::NONE };
     let sheen = Layers { sheen_color: Vec3::ONE, sheen_roughness: 0.4, ..Layers::NONE };
     let brushed = Layers { anisotropy: 0.8, ..Layers::NONE };
@@ -18,6 +18,7 @@ fn white_layers() -> [(&'static str, Layers, f64); 5] {
         ("clearcoat", coat, 0.9),
         ("sheen", sheen, 0.8),
         ("anisotropy", brushed, 0.9),
+        ("iridescence", Layers { iridescence: 1.0, ..Layers::NONE }, 0.85),
         ("all", all, 0.75),
     ]
 }

@@ -473,18 +473,21 @@ pub fn layered() -> Result<Scene> {
     let sheen = Layers { sheen_color: vec3(0.9, 0.3, 0.5), sheen_roughness: 0.4, ..Layers::NONE };
     let brushed = Layers { anisotropy: 0.9, ..Layers::NONE };
     let tinted = Layers { specular: 0.7, specular_color: vec3(0.2, 1.5, 1.0), ..Layers::NONE };
-    let all = Layers { clearcoat: 0.6, clearcoat_roughness: 0.45, anisotropy: 0.5, ..sheen };
+    let film = Layers { iridescence: 1.0, iridescence_thickness: [100.0, 450.0], ..Layers::NONE };
+    let all =
+        Layers { iridescence: 0.5, clearcoat: 0.6, clearcoat_roughness: 0.45, anisotropy: 0.5, ..sheen };
     let balls = [
         (Material::principled([0.7, 0.2, 0.1], 0.0, 0.6), coat),
         (Material::principled([0.3, 0.3, 0.7], 0.0, 0.9), sheen),
         (Material::principled([0.9, 0.8, 0.5], 1.0, 0.4), brushed),
         (Material::principled([0.2, 0.2, 0.2], 0.0, 0.5), tinted),
+        (Material::principled([0.5, 0.4, 0.4], 0.0, 0.4), film),
         (Material { transmission: 0.7, ..Material::principled([0.6, 0.9, 0.7], 0.1, 0.5) }, all),
     ];
     for (i, (material, layers)) in balls.into_iter().enumerate() {
         let layers = b.layers(layers);
         let m = b.material(Material { layers, ..material });
-        place(&mut b, ball([i as f32 * 0.7 - 1.4, 0.35, 0.3 * (i % 2) as f32], 0.3, m));
+        place(&mut b, ball([i as f32 * 0.6 - 1.5, 0.35, 0.4 * (i % 2) as f32], 0.3, m));
     }
     let lamp = b.material(Material::emitter([3.0, 2.7, 2.4]));
     let mut ceiling = floor(1.5, lamp);

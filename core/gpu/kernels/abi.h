@@ -118,7 +118,12 @@ typedef struct LS_ALIGN16 {
     u32 sheen_color_texture;
     u32 sheen_roughness_texture;
     u32 anisotropy_texture;
-    u32 reserved[3];
+    u32 iridescence_texture;
+    u32 iridescence_thickness_texture;
+    float iridescence;
+    float iridescence_ior;
+    float iridescence_thickness[2];
+    u32 reserved;
 } Layers;
 
 #define WRAP_REPEAT 0u

@@ -11,7 +11,7 @@ use lockstep_core::math::canary;
 use lockstep_core::{Integrator, Order, Scheduling, Structure};
 
 /// Functions that all programs share, each header after those it needs.
-const HEADERS: [Header; 29] = [
+const HEADERS: [Header; 30] = [
     header!("abi.h"),
     header!("scene/scene.h"),
     header!("math/scalar.h"),
@@ -34,6 +34,7 @@ const HEADERS: [Header; 29] = [
     header!("bsdf/principled.h"),
     header!("bsdf/anisotropic.h"),
     header!("bsdf/sheen.h"),
+    header!("bsdf/iridescence.h"),
     header!("bsdf/layered.h"),
     header!("bsdf/bsdf.h"),
     header!("scene/lights.h"),
@@ -227,6 +228,7 @@ fn assemble_with(
         ("LS_SPHERES", options.features.spheres),
         ("LS_ALPHA", options.features.alpha),
         ("LS_LAYERS", options.features.layers),
+        ("LS_IRIDESCENCE", options.features.iridescence),
     ];
     let mut defines = defines(&of_options) + &defines(of_build);
     let integrator = plan(options.features.integrator);

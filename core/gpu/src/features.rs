@@ -16,6 +16,8 @@ pub struct KernelFeatures {
     pub alpha: bool,
     /// Materials with layers.
     pub layers: bool,
+    /// Layers with a thin film.
+    pub iridescence: bool,
     /// The integrator that shades.
     pub integrator: Integrator,
 }
@@ -23,7 +25,7 @@ pub struct KernelFeatures {
 impl KernelFeatures {
     /// Every feature of scenes, for an integrator.
     pub const fn all(integrator: Integrator) -> Self {
-        Self { instances: true, spheres: true, alpha: true, layers: true, integrator }
+        Self { instances: true, spheres: true, alpha: true, layers: true, iridescence: true, integrator }
     }
 
     /// The features that a scene and an integrator need.
@@ -34,6 +36,7 @@ impl KernelFeatures {
             spheres: !scene.spheres.is_empty(),
             alpha: scene.materials.iter().any(|material| material.has_alpha()),
             layers: scene.materials.iter().any(|material| material.layers != 0),
+            iridescence: scene.layers.iter().any(|layers| layers.iridescence > 0.0),
             integrator,
         }
     }
@@ -72,6 +75,7 @@ mod tests {
             spheres: false,
             alpha: false,
             layers: false,
+            iridescence: false,
             ..KernelFeatures::all(Integrator::Path)
         };
         assert_eq!(features(|_, _| {}), none);
@@ -98,5 +102,10 @@ mod tests {
             builder.material(Material { layers, ..Material::principled([0.5; 3], 0.0, 0.5) });
         };
         assert_eq!(features(coated), KernelFeatures { layers: true, ..none });
+        let filmed = |builder: &mut SceneBuilder, _: &mut MeshData| {
+            let layers = builder.layers(Layers { iridescence: 1.0, ..Layers::NONE });
+            builder.material(Material { layers, ..Material::principled([0.5; 3], 0.0, 0.5) });
+        };
+        assert_eq!(features(filmed), KernelFeatures { layers: true, iridescence: true, ..none });
     }
 }

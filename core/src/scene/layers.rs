@@ -6,7 +6,7 @@ use crate::scene::types::NONE;
 use bytemuck::{Pod, Zeroable};
 
 /// Layers of a material of kind [`Principled`](crate::scene::MaterialKind::Principled), by glTF's extensions
-/// `KHR_materials_specular`, `_clearcoat`, `_sheen` and `_anisotropy`.
+/// `KHR_materials_specular`, `_clearcoat`, `_sheen`, `_anisotropy` and `_iridescence`.
 ///
 /// Texture fields are indices into [`crate::scene::SceneData::textures`] or [`NONE`]; a texture multiplies its
 /// factor.
@@ -46,8 +46,18 @@ pub struct Layers {
     pub sheen_roughness_texture: u32,
     /// RG the direction of anisotropy in tangent space, from -1 to 1, before its rotation; B times `anisotropy`.
     pub anisotropy_texture: u32,
+    /// R times `iridescence`.
+    pub iridescence_texture: u32,
+    /// G interpolates between both `iridescence_thickness`es; the second without a texture.
+    pub iridescence_thickness_texture: u32,
+    /// Weight of the thin film over the specular lobe, 0 to 1.
+    pub iridescence: f32,
+    /// Index of refraction of the thin film, 1 to 4.
+    pub iridescence_ior: f32,
+    /// Thickness of the thin film in nanometres, 0 to 10000.
+    pub iridescence_thickness: [f32; 2],
     /// Zero.
-    pub reserved: [u32; 3],
+    pub reserved: u32,
 }
 
 impl Layers {
@@ -69,11 +79,16 @@ impl Layers {
         sheen_color_texture: NONE,
         sheen_roughness_texture: NONE,
         anisotropy_texture: NONE,
-        reserved: [0; 3],
+        iridescence_texture: NONE,
+        iridescence_thickness_texture: NONE,
+        iridescence: 0.0,
+        iridescence_ior: 1.3,
+        iridescence_thickness: [100.0, 400.0],
+        reserved: 0,
     };
 
     /// The texture fields.
-    pub(super) fn textures(&self) -> [u32; 7] {
+    pub(super) fn textures(&self) -> [u32; 9] {
         [
             self.specular_texture,
             self.specular_color_texture,
@@ -82,6 +97,8 @@ impl Layers {
             self.sheen_color_texture,
             self.sheen_roughness_texture,
             self.anisotropy_texture,
+            self.iridescence_texture,
+            self.iridescence_thickness_texture,
         ]
     }
 
@@ -99,6 +116,15 @@ impl Layers {
             (unit(self.clearcoat_roughness), "clearcoat roughness must lie between 0 and 1"),
             (unit(self.clearcoat_f0), "the clearcoat's reflectance must lie between 0 and 1"),
             (unit(self.anisotropy), "anisotropy must lie between 0 and 1"),
+            (unit(self.iridescence), "iridescence must lie between 0 and 1"),
+            (
+                (1.0..=4.0).contains(&self.iridescence_ior),
+                "the thin film's index of refraction must lie between 1 and 4",
+            ),
+            (
+                self.iridescence_thickness.iter().all(|t| (0.0..=10_000.0).contains(t)),
+                "the thin film's thickness must lie between 0 and 10000 nanometres",
+            ),
             (
                 (cos * cos + sin * sin - 1.0).abs() < 1e-3,
                 "the rotation of anisotropy must be a cosine and a sine of one angle",

@@ -1,7 +1,7 @@
 //! Surface interactions: the geometry, textures and shading frame at a hit point, which all integrators
 //! share. The counterpart is `kernels/integrators/interaction.h`.
 
-use crate::bsdf::{self, Evaluation, Scatter, Surface, SurfaceLayers};
+use crate::bsdf::{self, Evaluation, Scatter, Surface, SurfaceLayers, ThinFilm};
 use crate::lights;
 use lockstep_core::geometry::{Hit, Ray, coordinate_scale, triangle_normal};
 use lockstep_core::math::max;
@@ -190,6 +190,8 @@ impl<'a> Interaction<'a> {
             clearcoat: layers.clearcoat,
             clearcoat_roughness: layers.clearcoat_roughness,
             clearcoat_f0: layers.clearcoat_f0,
+            iridescence: layers.iridescence,
+            film: ThinFilm { ior: layers.iridescence_ior, thickness: layers.iridescence_thickness[1] },
             anisotropy: layers.anisotropy,
             along: Vec3::ZERO,
         };
@@ -210,6 +212,14 @@ impl<'a> Interaction<'a> {
         }
         if layers.clearcoat_roughness_texture != NONE {
             out.clearcoat_roughness *= self.texture(scene, layers.clearcoat_roughness_texture).rgb.y;
+        }
+        if layers.iridescence_texture != NONE {
+            out.iridescence *= self.texture(scene, layers.iridescence_texture).rgb.x;
+        }
+        if layers.iridescence_thickness_texture != NONE {
+            let [thin, thick] = layers.iridescence_thickness;
+            let share = self.texture(scene, layers.iridescence_thickness_texture).rgb.y;
+            out.film.thickness = thin + (thick - thin) * share;
         }
         if layers.anisotropy > 0.0 {
             self.look_up_anisotropy(scene, instance, layers, &mut out);

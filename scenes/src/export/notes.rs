@@ -101,7 +101,7 @@ impl Notes {
     /// Names layers, which no export writes.
     pub(super) fn add_layers(&mut self, material: &Material) {
         if material.layers != 0 {
-            let what = "layers (clearcoat, sheen, anisotropy, weight and colour of specular) are left out";
+            let what = "layers (clearcoat, sheen, anisotropy, thin film, weight and colour of specular) are left out";
             self.add(Feature::Principled, what);
         }
     }

@@ -1,14 +1,15 @@
-//! Material extensions that add lobes: `KHR_materials_specular`, `_clearcoat`, `_sheen`, `_anisotropy`.
+//! Material extensions that add lobes: `KHR_materials_specular`, `_clearcoat`, `_sheen`, `_anisotropy`,
+//! `_iridescence`.
 
 use super::json::Item;
 use super::materials::Reader;
 use crate::textures::Coding;
-use lockstep_core::math::sin_cos_turns;
 use lockstep_core::math::vec3::Vec3;
+use lockstep_core::math::{clamp, sin_cos_turns};
 use lockstep_core::scene::{Layers, NONE};
 
 /// Texture properties: extension, property, coding.
-const TEXTURES: [(&str, &str, Coding); 7] = [
+const TEXTURES: [(&str, &str, Coding); 9] = [
     ("KHR_materials_specular", "specularTexture", Coding::Linear),
     ("KHR_materials_specular", "specularColorTexture", Coding::Srgb),
     ("KHR_materials_clearcoat", "clearcoatTexture", Coding::Linear),
@@ -16,11 +17,18 @@ const TEXTURES: [(&str, &str, Coding); 7] = [
     ("KHR_materials_sheen", "sheenColorTexture", Coding::Srgb),
     ("KHR_materials_sheen", "sheenRoughnessTexture", Coding::Linear),
     ("KHR_materials_anisotropy", "anisotropyTexture", Coding::Linear),
+    ("KHR_materials_iridescence", "iridescenceTexture", Coding::Linear),
+    ("KHR_materials_iridescence", "iridescenceThicknessTexture", Coding::Linear),
 ];
 
 /// Extensions of materials that this file reads.
-const EXTENSIONS: [&str; 4] =
-    ["KHR_materials_specular", "KHR_materials_clearcoat", "KHR_materials_sheen", "KHR_materials_anisotropy"];
+const EXTENSIONS: [&str; 5] = [
+    "KHR_materials_specular",
+    "KHR_materials_clearcoat",
+    "KHR_materials_sheen",
+    "KHR_materials_anisotropy",
+    "KHR_materials_iridescence",
+];
 
 /// The texture objects of a material's lobes, with the coding of their images.
 pub(super) fn slots<'a>(material: &Item<'a>) -> Vec<(Item<'a>, Coding)> {
@@ -40,8 +48,17 @@ pub(super) fn layers(reader: &mut Reader<'_, '_>, material: &Item<'_>) -> Option
         let info = material.extension(extension).and_then(|e| e.get(property));
         *texture = reader.texture(info, *coding == Coding::Srgb);
     }
-    let [specular, specular_color, clearcoat, clearcoat_roughness, sheen_color, sheen_roughness, anisotropy] =
-        textures;
+    let [
+        specular,
+        specular_color,
+        clearcoat,
+        clearcoat_roughness,
+        sheen_color,
+        sheen_roughness,
+        anisotropy,
+        iridescence,
+        thickness,
+    ] = textures;
     if let Some(extension) = material.extension("KHR_materials_specular") {
         layers.specular = extension.number("specularFactor").unwrap_or(1.0);
         layers.specular_color = extension.floats("specularColorFactor").map_or(Vec3::ONE, Vec3::from);
@@ -58,6 +75,16 @@ pub(super) fn layers(reader: &mut Reader<'_, '_>, material: &Item<'_>) -> Option
         layers.sheen_roughness = extension.number("sheenRoughnessFactor").unwrap_or(0.0);
         (layers.sheen_color_texture, layers.sheen_roughness_texture) = (sheen_color.0, sheen_roughness.0);
     }
+    if let Some(extension) = material.extension("KHR_materials_iridescence") {
+        layers.iridescence = extension.number("iridescenceFactor").unwrap_or(0.0);
+        layers.iridescence_ior = within(reader, &extension, "iridescenceIor", 1.3, [1.0, 4.0]);
+        let mut nanometres = |key, default| within(reader, &extension, key, default, [0.0, 10_000.0]);
+        layers.iridescence_thickness = [
+            nanometres("iridescenceThicknessMinimum", 100.0),
+            nanometres("iridescenceThicknessMaximum", 400.0),
+        ];
+        (layers.iridescence_texture, layers.iridescence_thickness_texture) = (iridescence.0, thickness.0);
+    }
     let mut tangents = None;
     if let Some(extension) = material.extension("KHR_materials_anisotropy") {
         layers.anisotropy = extension.number("anisotropyStrength").unwrap_or(0.0);
@@ -69,6 +96,23 @@ pub(super) fn layers(reader: &mut Reader<'_, '_>, material: &Item<'_>) -> Option
         tangents = (layers.anisotropy > 0.0).then_some(anisotropy.1);
     }
     Some((layers, tangents))
+}
+
+/// A number limited to a range, with a warning where it lies outside.
+fn within(
+    reader: &mut Reader<'_, '_>,
+    extension: &Item<'_>,
+    key: &str,
+    default: f32,
+    [least, most]: [f32; 2],
+) -> f32 {
+    let value = extension.number(key).unwrap_or(default);
+    let limited = clamp(value, least, most);
+    if limited != value {
+        let message = format!("{value} is not supported; {limited} is used");
+        reader.warnings.add(extension.pointer(key), message);
+    }
+    limited
 }
 
 /// Warns where a clearcoat should have normals of its own.

@@ -229,6 +229,7 @@ static MATERIAL: Object = Object {
         ("KHR_materials_clearcoat", &CLEARCOAT),
         ("KHR_materials_emissive_strength", &EMISSIVE_STRENGTH),
         ("KHR_materials_ior", &IOR),
+        ("KHR_materials_iridescence", &IRIDESCENCE),
         ("KHR_materials_sheen", &SHEEN),
         ("KHR_materials_specular", &SPECULAR),
         ("KHR_materials_transmission", &TRANSMISSION),
@@ -297,6 +298,15 @@ static CLEARCOAT: Object = object(&[
     may("clearcoatRoughnessFactor", UNIT),
     may("clearcoatRoughnessTexture", Kind::Object(&TEXTURE_INFO)),
     may("clearcoatNormalTexture", Kind::Object(&NORMAL_TEXTURE)),
+]);
+
+static IRIDESCENCE: Object = object(&[
+    may("iridescenceFactor", UNIT),
+    may("iridescenceTexture", Kind::Object(&TEXTURE_INFO)),
+    may("iridescenceIor", Kind::Real(1.0, f64::INFINITY)),
+    may("iridescenceThicknessMinimum", NOT_NEGATIVE),
+    may("iridescenceThicknessMaximum", NOT_NEGATIVE),
+    may("iridescenceThicknessTexture", Kind::Object(&TEXTURE_INFO)),
 ]);
 
 static SHEEN: Object = object(&[
@@ -426,6 +436,7 @@ pub(super) const SUPPORTED: &[&str] = &[
     "KHR_materials_clearcoat",
     "KHR_materials_emissive_strength",
     "KHR_materials_ior",
+    "KHR_materials_iridescence",
     "KHR_materials_sheen",
     "KHR_materials_specular",
     "KHR_materials_transmission",
@@ -441,7 +452,6 @@ pub(super) const SUPPORTED: &[&str] = &[
 pub(super) const IGNORABLE: &[&str] = &[
     "KHR_animation_pointer",
     "KHR_materials_dispersion",
-    "KHR_materials_iridescence",
     "KHR_materials_volume",
     "KHR_xmp_json_ld",
 ];

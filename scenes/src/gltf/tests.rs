@@ -221,7 +221,8 @@ fn lobes_of_extensions_become_layers() {
     const PIXEL: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVQI12P4z8AAAAMBAQAY3Y2wAAAAAElFTkSuQmCC";
     let texture = || json!({"index": 0});
     let loaded = with(|d| {
-        let names = ["anisotropy", "clearcoat", "sheen", "specular"].map(|n| format!("KHR_materials_{n}"));
+        let names = ["anisotropy", "clearcoat", "iridescence", "sheen", "specular"]
+            .map(|n| format!("KHR_materials_{n}"));
         d["extensionsUsed"] = json!(names);
         d["extensionsRequired"] = json!(names);
         d["images"] = json!([{"uri": PIXEL}]);
@@ -236,6 +237,10 @@ fn lobes_of_extensions_become_layers() {
                 "KHR_materials_clearcoat": {
                     "clearcoatFactor": 0.5, "clearcoatRoughnessFactor": 0.25, "clearcoatTexture": texture(),
                     "clearcoatNormalTexture": texture(),
+                },
+                "KHR_materials_iridescence": {
+                    "iridescenceFactor": 0.5, "iridescenceIor": 1.5, "iridescenceThicknessMaximum": 500,
+                    "iridescenceTexture": texture(),
                 },
                 "KHR_materials_sheen": {
                     "sheenColorFactor": [0.25, 0.5, 1], "sheenRoughnessFactor": 0.125, "sheenColorTexture": texture(),
@@ -258,6 +263,8 @@ fn lobes_of_extensions_become_layers() {
     assert_eq!((l.specular, l.specular_color), (0.5, vec3(2.0, 1.0, 0.0)));
     assert_eq!((l.clearcoat, l.clearcoat_roughness, l.clearcoat_f0), (0.5, 0.25, 0.04));
     assert_eq!((l.sheen_color, l.sheen_roughness), (vec3(0.25, 0.5, 1.0), 0.125));
+    assert_eq!((l.iridescence, l.iridescence_ior, l.iridescence_thickness), (0.5, 1.5, [100.0, 500.0]));
+    assert!(l.iridescence_texture != NONE && l.iridescence_thickness_texture == NONE);
     assert_eq!(l.anisotropy, 0.75);
     assert!(l.anisotropy_rotation[0].abs() < 1e-6 && (l.anisotropy_rotation[1] - 1.0).abs() < 1e-6);
     let textures = [l.specular_texture, l.clearcoat_texture, l.sheen_color_texture, l.anisotropy_texture];

@@ -87,11 +87,12 @@ fn materials_are_changed_by_name() {
 fn layers_are_given_by_the_parameters_of_openpbr() {
     let toml = |keys: &str| format!("{CAMERA}[[materials]]\nname = \"grey\"\n{keys}");
     let keys = "base_metalness = 0.25\nspecular_roughness = 0.5\nspecular_weight = 0.75\ncoat_weight = 1\ncoat_ior = 2\n\
-        coat_roughness = 0.125\nfuzz_weight = 0.5\nfuzz_color = [1, 0.5, 0]\nspecular_roughness_anisotropy = 0.5\n";
+        coat_roughness = 0.125\nfuzz_weight = 0.5\nfuzz_color = [1, 0.5, 0]\nthin_film_weight = 0.5\nthin_film_thickness = 0.5\nspecular_roughness_anisotropy = 0.5\n";
     let scene = loaded(&toml(keys)).unwrap().scene;
     let (m, l) = (scene.materials[0], scene.layers[0]);
     assert_eq!((m.kind, m.layers, m.metallic), (MaterialKind::Principled as u32, 1, 0.25));
     assert_eq!((l.specular, l.clearcoat, l.clearcoat_roughness, l.sheen_roughness), (0.75, 1.0, 0.125, 0.5));
+    assert_eq!((l.iridescence, l.iridescence_thickness), (0.5, [500.0; 2]));
     assert!((l.clearcoat_f0 - 1.0 / 9.0).abs() < 1e-6);
     assert_eq!(l.sheen_color.to_array(), [0.5, 0.25, 0.0]);
     // OpenPBR's alphas: 0.25 sqrt(2 / 1.25) along, half of it across

@@ -140,6 +140,9 @@ fn layered(b: &mut SceneBuilder, [color, data]: [u32; 2]) -> Material {
         sheen_color_texture: color,
         sheen_roughness_texture: data,
         anisotropy_texture: data,
+        iridescence: 0.8,
+        iridescence_texture: color,
+        iridescence_thickness_texture: data,
         ..Layers::NONE
     });
     let uncoated = Material::principled([0.6, 0.7, 0.9], 0.4, 0.5);

@@ -17,7 +17,7 @@ use lockstep_core::scene::{
 use lockstep_core::scene::{environment_radiance, texture};
 use lockstep_core::splat::{self, Technique};
 use lockstep_core::{Settings, Strategy};
-use lockstep_transport::bsdf::{self, Surface, SurfaceLayers};
+use lockstep_transport::bsdf::{self, Surface, SurfaceLayers, ThinFilm};
 use lockstep_transport::integrators::bidirectional::weights::PartialWeights;
 use lockstep_transport::integrators::bidirectional::{
     self, CameraPath, Connection as PairConnection, LightPath, Photon, Vertex as PathVertex,
@@ -156,10 +156,12 @@ fn surface_layers(x: In<'_>) -> (SurfaceLayers, [f32; 2]) {
         clearcoat: x.f(17),
         clearcoat_roughness: x.f(18),
         clearcoat_f0: x.f(19),
+        iridescence: x.f(21),
+        film: ThinFilm { ior: 1.0 + x.f(22), thickness: 1000.0 * x.f(23) },
         anisotropy: x.f(20),
         along: Vec3::ZERO,
     };
-    let (sin, cos) = math::sin_cos_turns(x.f(21));
+    let (sin, cos) = math::sin_cos_turns(x.f(24));
     (layers, [cos, sin])
 }
 
@@ -538,16 +540,26 @@ pub(super) const PROBES: &[ParityCase] = &[
     value!("bsdf_sheen_value", [Range(0.0, 1.0), Upper, Upper], "f", |x, out| {
         out.f(bsdf::sheen_value(x.f(0), x.v(1), x.v(4)));
     }),
-    scene!("bsdf_evaluate_layered", layered_and::<2, 24>([Upper, Unit3]), "ffff", |_, x, out| {
+    value!(
+        "bsdf_thin_film",
+        [Range(1.0, 3.0), Range(0.0, 2000.0), Unit, Unit, Unit, Range(-0.1, 1.1)],
+        "ffffff",
+        |x, out| {
+            let film = ThinFilm { ior: x.f(0), thickness: x.f(1) };
+            out.v(bsdf::thin_film(film, x.v(2), x.f(5)));
+            out.v(bsdf::film_envelope(film, x.v(2)));
+        }
+    ),
+    scene!("bsdf_evaluate_layered", layered_and::<2, 27>([Upper, Unit3]), "ffff", |_, x, out| {
         let (layers, along) = surface_layers(x);
-        let e = bsdf::evaluate_layered(&surface(x), &layers, along, x.v(22), x.v(25));
+        let e = bsdf::evaluate_layered(&surface(x), &layers, along, x.v(25), x.v(28));
         out.v(e.value);
         out.f(e.pdf);
     }),
-    scene!("bsdf_sample_layered", layered_and::<4, 26>([Upper, Unit, Unit, Unit]), "fffffff", |_, x, out| {
+    scene!("bsdf_sample_layered", layered_and::<4, 29>([Upper, Unit, Unit, Unit]), "fffffff", |_, x, out| {
         let (layers, along) = surface_layers(x);
-        let u = [x.f(25), x.f(26), x.f(27)];
-        let s = bsdf::sample_layered(&surface(x), &layers, along, x.v(22), u);
+        let u = [x.f(28), x.f(29), x.f(30)];
+        let s = bsdf::sample_layered(&surface(x), &layers, along, x.v(25), u);
         out.v(s.wi);
         out.v(s.weight);
         out.f(s.pdf);

@@ -35,6 +35,7 @@ pub(super) const MIRRORED: &[(&str, &str, &str)] = &[
     ("principled.h", "bsdf_principled", "transport/src/bsdf/principled.rs"),
     ("anisotropic.h", "bsdf", "transport/src/bsdf/anisotropic.rs"),
     ("sheen.h", "bsdf", "transport/src/bsdf/sheen.rs"),
+    ("iridescence.h", "bsdf", "transport/src/bsdf/iridescence.rs"),
     ("layered.h", "bsdf", "transport/src/bsdf/layered.rs"),
     ("bsdf.h", "bsdf", "transport/src/bsdf/mod.rs"),
     ("bidirectional.h", "bsdf", "transport/src/bsdf/bidirectional.rs"),

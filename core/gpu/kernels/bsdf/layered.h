@@ -1,5 +1,5 @@
-/* A principled surface under layers: glTF's KHR_materials_specular, _clearcoat, _sheen and _anisotropy, all lobes
- * evaluated together. The counterpart is bsdf/layered.rs, which gives the reasons. */
+/* A principled surface under layers: glTF's KHR_materials_specular, _clearcoat, _sheen, _anisotropy and
+ * _iridescence, all lobes evaluated together. The counterpart is bsdf/layered.rs, which gives the reasons. */
 
 #ifdef LS_LAYERS
 
@@ -16,6 +16,10 @@ typedef struct {
     float clearcoat;
     float clearcoat_roughness;
     float clearcoat_f0;
+#ifdef LS_IRIDESCENCE
+    float iridescence;
+    ThinFilm film;
+#endif
     float anisotropy;
     /* Direction of anisotropy in world space, close to the surface; zero where there is none. */
     Vec3 along;
@@ -34,6 +38,11 @@ LS_FN SurfaceLayers bsdf_no_layers(void) {
     none.clearcoat = 0.0f;
     none.clearcoat_roughness = 0.0f;
     none.clearcoat_f0 = 0.0f;
+#ifdef LS_IRIDESCENCE
+    none.iridescence = 0.0f;
+    none.film.ior = 1.0f;
+    none.film.thickness = 0.0f;
+#endif
     none.anisotropy = 0.0f;
     none.along = vec3_splat(0.0f);
     none.sheen_albedo = 0;
@@ -58,6 +67,10 @@ typedef struct {
     Above above;
     Vec3 f0;
     float f90;
+#ifdef LS_IRIDESCENCE
+    /* Bounds the thin film's reflectance; black without one. */
+    Vec3 envelope;
+#endif
     /* GGX alpha along and across the direction of anisotropy. */
     Vec2 alpha;
     /* The diffuse colour, dimmed by the layers on the way out. */
@@ -119,6 +132,17 @@ LS_CALL LayeredLobes bsdf_lobes_new(Surface s, SurfaceLayers layers, Vec3 wo) {
     l.above.base = bsdf_layer_new(s.roughness);
     l.above.f0 = vec3_max_component(dielectric);
     l.above.f90 = layers.specular;
+    Vec3 reflected = l.f0;
+#ifdef LS_IRIDESCENCE
+    float film = layers.iridescence;
+    l.envelope = vec3_splat(0.0f);
+    if (film > 0.0f) {
+        l.envelope = bsdf_film_envelope(layers.film, l.f0);
+    }
+    l.above.f0 = l.above.f0 + (vec3_max_component(l.envelope) - l.above.f0) * film;
+    l.above.f90 = layers.specular + (1.0f - layers.specular) * film;
+    reflected = vec3_lerp(l.f0, l.envelope, film);
+#endif
     l.above.sheen = vec3_max_component(layers.sheen_color);
     l.above.sheen_roughness = layers.sheen_roughness;
     l.above.coat = bsdf_layer_new(layers.clearcoat_roughness);
@@ -140,7 +164,7 @@ LS_CALL LayeredLobes bsdf_lobes_new(Surface s, SurfaceLayers layers, Vec3 wo) {
     float below = l.coat_out * l.sheen_out;
     float w_coat = 1.0f - l.coat_out;
     float w_sheen = l.above.sheen > 0.0f ? l.coat_out * (1.0f - l.sheen_out) : 0.0f;
-    float w_specular = below * bsdf_layer_albedo_to(l.above.base, vec3_luminance(l.f0), l.f90, wo.z);
+    float w_specular = below * bsdf_layer_albedo_to(l.above.base, vec3_luminance(reflected), l.f90, wo.z);
     float w_cosine = w_sheen + vec3_luminance(body) * (opaque * all_out);
     float w_transmitted = vec3_luminance(l.transmitted) * all_out;
     float sum = w_coat + w_specular + w_cosine + w_transmitted;
@@ -179,7 +203,14 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, Vec2 a
     }
     /* Specular and diffuse lobe */
     float cosine_pdf = wi.z * MATH_INV_PI;
-    Vec3 specular = vec3_scale(bsdf_schlick_to(l.f0, l.f90, r.cosine), r.d_over_4 * r.g2 * below);
+    Vec3 fresnel = bsdf_schlick_to(l.f0, l.f90, r.cosine);
+#ifdef LS_IRIDESCENCE
+    if (layers.iridescence > 0.0f) {
+        Vec3 of_film = bsdf_film_fresnel(layers.film, l.f0, l.envelope, r.cosine);
+        fresnel = vec3_lerp(fresnel, of_film, layers.iridescence);
+    }
+#endif
+    Vec3 specular = vec3_scale(fresnel, r.d_over_4 * r.g2 * below);
     Vec3 value = vec3_add(specular, vec3_scale(l.diffuse, bsdf_above_all(l.above, wi.z) * cosine_pdf));
     float pdf = l.p_specular * (r.d_over_4 * r.g1) + l.p_cosine * cosine_pdf;
     /* Sheen */

@@ -240,6 +240,19 @@ LS_FN SurfaceLayers surface_interaction_look_up_layers(SceneRef scene, Interacti
     found.clearcoat = layers.clearcoat;
     found.clearcoat_roughness = layers.clearcoat_roughness;
     found.clearcoat_f0 = layers.clearcoat_f0;
+#ifdef LS_IRIDESCENCE
+    found.iridescence = layers.iridescence;
+    found.film.ior = layers.iridescence_ior;
+    found.film.thickness = layers.iridescence_thickness[1];
+    if (layers.iridescence_texture != NONE) {
+        found.iridescence = found.iridescence * surface_interaction_texture(scene, at, layers.iridescence_texture).rgb.x;
+    }
+    if (layers.iridescence_thickness_texture != NONE) {
+        float thin = layers.iridescence_thickness[0];
+        float share = surface_interaction_texture(scene, at, layers.iridescence_thickness_texture).rgb.y;
+        found.film.thickness = thin + (layers.iridescence_thickness[1] - thin) * share;
+    }
+#endif
     found.anisotropy = layers.anisotropy;
     found.along = vec3_splat(0.0f);
     found.sheen_albedo = scene.sheen_albedo;

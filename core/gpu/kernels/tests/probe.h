@@ -640,6 +640,14 @@ LS_PROBE(bsdf_sheen_value, 7, 1) {
     OUT_F(0, bsdf_sheen_value(IN_F(0), IN_V(1), IN_V(4)));
 }
 
+LS_PROBE(bsdf_thin_film, 6, 6) {
+    ThinFilm film;
+    film.ior = IN_F(0);
+    film.thickness = IN_F(1);
+    OUT_V(0, bsdf_thin_film(film, IN_V(2), IN_F(5)));
+    OUT_V(3, bsdf_film_envelope(film, IN_V(2)));
+}
+
 /* Layers from word 9 on, then the direction of anisotropy as an angle in turns. */
 LS_FN SurfaceLayers probe_layers(SceneRef scene, LS_GLOBAL const u32 *x) {
     SurfaceLayers l = bsdf_no_layers();
@@ -652,6 +660,9 @@ LS_FN SurfaceLayers probe_layers(SceneRef scene, LS_GLOBAL const u32 *x) {
     l.clearcoat_roughness = IN_F(18);
     l.clearcoat_f0 = IN_F(19);
     l.anisotropy = IN_F(20);
+    l.iridescence = IN_F(21);
+    l.film.ior = 1.0f + IN_F(22);
+    l.film.thickness = 1000.0f * IN_F(23);
     l.sheen_albedo = scene.sheen_albedo;
     return l;
 }
@@ -664,16 +675,16 @@ LS_FN Vec2 probe_along(float turns) {
     return along;
 }
 
-LS_SCENE_PROBE(bsdf_evaluate_layered, 28, 4) {
+LS_SCENE_PROBE(bsdf_evaluate_layered, 31, 4) {
     Evaluation e =
-        bsdf_evaluate_layered(probe_surface(x), probe_layers(scene, x), probe_along(IN_F(21)), IN_V(22), IN_V(25));
+        bsdf_evaluate_layered(probe_surface(x), probe_layers(scene, x), probe_along(IN_F(24)), IN_V(25), IN_V(28));
     OUT_V(0, e.value);
     OUT_F(3, e.pdf);
 }
 
-LS_SCENE_PROBE(bsdf_sample_layered, 28, 7) {
-    Scatter s = bsdf_sample_layered(probe_surface(x), probe_layers(scene, x), probe_along(IN_F(21)), IN_V(22), IN_F(25),
-                                    IN_F(26), IN_F(27));
+LS_SCENE_PROBE(bsdf_sample_layered, 31, 7) {
+    Scatter s = bsdf_sample_layered(probe_surface(x), probe_layers(scene, x), probe_along(IN_F(24)), IN_V(25), IN_F(28),
+                                    IN_F(29), IN_F(30));
     OUT_V(0, s.wi);
     OUT_V(3, s.weight);
     OUT_F(6, s.pdf);

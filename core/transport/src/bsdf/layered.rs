@@ -1,14 +1,15 @@
-//! A principled surface under layers: glTF's `KHR_materials_specular`, `_clearcoat`, `_sheen` and `_anisotropy`, all
-//! lobes evaluated together. The counterpart is `kernels/bsdf/layered.h`.
+//! A principled surface under layers: glTF's `KHR_materials_specular`, `_clearcoat`, `_sheen`, `_anisotropy` and
+//! `_iridescence`, all lobes evaluated together. The counterpart is `kernels/bsdf/layered.h`.
 //!
-//! From the top: a clearcoat (GGX), sheen (Charlie), the specular lobe (GGX, anisotropic), a diffuse base or a thin
-//! transmitting wall. A layer passes the share of light that it does not reflect, by its directional albedo. What
+//! From the top: a clearcoat (GGX), sheen (Charlie), the specular lobe (GGX, anisotropic, perhaps under a thin film), a
+//! diffuse base or a thin transmitting wall. A layer passes the share of light that it does not reflect, by its directional albedo. What
 //! lies below a layer is scaled by the smaller share of both directions, which is reciprocal and never more than
 //! arrives. The diffuse base takes the product of both directions' shares over its mean instead (Kelemen and
 //! Szirmay-Kalos 2001): a white base gives back all that arrives.
 
 use crate::bsdf::anisotropic::{ggx_sample_anisotropic, reflection_terms_anisotropic, turned, turned_back};
 use crate::bsdf::fresnel::{schlick_scalar, schlick_to};
+use crate::bsdf::iridescence::{ThinFilm, film_envelope, film_fresnel};
 use crate::bsdf::layer::Layer;
 use crate::bsdf::microfacet::{ggx_sample, reflect, reflection_terms};
 use crate::bsdf::sheen::{sheen_albedo, sheen_limit, sheen_value};
@@ -34,6 +35,10 @@ pub struct SurfaceLayers {
     pub clearcoat_roughness: f32,
     /// Reflectance of the clearcoat at normal incidence.
     pub clearcoat_f0: f32,
+    /// Weight of the thin film, 0 to 1.
+    pub iridescence: f32,
+    /// The thin film over the specular lobe.
+    pub film: ThinFilm,
     /// Strength of anisotropy, 0 to 1.
     pub anisotropy: f32,
     /// Direction of anisotropy in world space, close to the surface; zero where there is none.
@@ -106,6 +111,8 @@ struct Lobes {
     above: Above,
     f0: Vec3,
     f90: f32,
+    /// Bounds the thin film's reflectance; black without one.
+    envelope: Vec3,
     /// GGX alpha along and across the direction of anisotropy.
     alpha: [f32; 2],
     /// The diffuse colour, dimmed by the layers on the way out.
@@ -131,10 +138,13 @@ impl Lobes {
         let f90 = layers.specular + (1.0 - layers.specular) * s.metallic;
         let body = s.base_color * (1.0 - s.metallic);
         let transmitted = body * s.transmission;
+        let film = layers.iridescence;
+        let envelope = if film > 0.0 { film_envelope(layers.film, f0) } else { Vec3::ZERO };
+        let without = max_component(dielectric);
         let above = Above {
             base: Layer::new(s.roughness),
-            f0: max_component(dielectric),
-            f90: layers.specular,
+            f0: without + (max_component(envelope) - without) * film,
+            f90: layers.specular + (1.0 - layers.specular) * film,
             sheen: max_component(layers.sheen_color),
             sheen_roughness: layers.sheen_roughness,
             coat: Layer::new(layers.clearcoat_roughness),
@@ -155,7 +165,7 @@ impl Lobes {
         let below = coat_out * sheen_out;
         let w_coat = 1.0 - coat_out;
         let w_sheen = if above.sheen > 0.0 { coat_out * (1.0 - sheen_out) } else { 0.0 };
-        let w_specular = below * above.base.albedo_to(luminance(f0), f90, wo.z);
+        let w_specular = below * above.base.albedo_to(luminance(lerp(f0, envelope, film)), f90, wo.z);
         let w_cosine = w_sheen + luminance(body) * (opaque * all_out);
         let w_transmitted = luminance(transmitted) * all_out;
         let sum = w_coat + w_specular + w_cosine + w_transmitted;
@@ -170,6 +180,7 @@ impl Lobes {
             above,
             f0,
             f90,
+            envelope,
             alpha,
             diffuse,
             transmitted,
@@ -210,7 +221,12 @@ pub fn evaluate_layered(
     }
     // Specular and diffuse lobe
     let cosine_pdf = wi.z * INV_PI;
-    let specular = schlick_to(lobes.f0, lobes.f90, cosine) * (d_over_4 * g2 * below);
+    let mut fresnel = schlick_to(lobes.f0, lobes.f90, cosine);
+    if layers.iridescence > 0.0 {
+        let of_film = film_fresnel(layers.film, lobes.f0, lobes.envelope, cosine);
+        fresnel = lerp(fresnel, of_film, layers.iridescence);
+    }
+    let specular = fresnel * (d_over_4 * g2 * below);
     let mut value = specular + lobes.diffuse * (above.all(wi.z) * cosine_pdf);
     let mut pdf = lobes.p_specular * (d_over_4 * g1) + lobes.p_cosine * cosine_pdf;
     // Sheen

@@ -12,6 +12,7 @@ mod conductor;
 mod dielectric;
 mod diffuse;
 mod fresnel;
+mod iridescence;
 mod layer;
 mod layered;
 mod microfacet;
@@ -26,6 +27,7 @@ pub use bidirectional::{
     BidirectionalEvaluation, adjoint_factor, evaluate_bidirectional, reverse_pdf, shading_normal_correction,
 };
 pub use fresnel::{fresnel_dielectric, schlick};
+pub use iridescence::{ThinFilm, film_envelope, thin_film};
 pub use layered::{ALBEDO_MARGIN, MEAN_MARGIN, SurfaceLayers, evaluate_layered, sample_layered};
 pub use microfacet::{ggx_d, ggx_lambda, ggx_sample};
 pub use sheen::{sheen_albedo, sheen_alpha, sheen_value};
