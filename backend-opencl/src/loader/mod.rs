@@ -1,7 +1,7 @@
 //! Opens libOpenCL at run time.
 //!
 //! If `LOCKSTEP_OPENCL` names a file, only that is tried. Otherwise the search order is the system's
-//! `libOpenCL.so.1`, then the one in Intel's runtime, where `lockstep setup opencl-intel` fetches it.
+//! `libOpenCL.so.1`, then those that `lockstep setup opencl-pocl` and `lockstep setup opencl-intel` fetch.
 //!
 //! Unless the user has set `OCL_ICD_VENDORS` or `OPENCL_VENDOR_PATH`, the first load sets `OCL_ICD_VENDORS`
 //! to a folder that lists the system's drivers and the fetched ones, so that one process sees both. Call
@@ -68,20 +68,32 @@ pub(crate) fn platform_count() -> u32 {
     if status == 0 { count } else { 0 }
 }
 
-/// A file to try, with the folder of the dependencies to load first.
+/// The environment variable that names the home of PyOpenCL to the loader of its wheel, which crashes without.
+const PYOPENCL_HOME: &str = "PYOPENCL_HOME";
+
+/// A file to try.
 struct SearchPath {
     file: PathBuf,
+    /// The folder of the dependencies to load first.
     dependencies: Option<PathBuf>,
+    /// The folder to set [`PYOPENCL_HOME`] to.
+    home: Option<PathBuf>,
 }
 
 fn search_paths(named: Option<&OsStr>) -> Vec<SearchPath> {
     if let Some(named) = named {
-        return vec![SearchPath { file: named.into(), dependencies: None }];
+        return vec![SearchPath { file: named.into(), dependencies: None, home: None }];
     }
-    let system = SearchPath { file: SYSTEM.into(), dependencies: None };
-    let intel = vendors::intel_folder().map(|folder| folder.join("lib"));
-    let intel = intel.map(|folder| SearchPath { file: folder.join(SYSTEM), dependencies: Some(folder) });
-    [system].into_iter().chain(intel).collect()
+    let system = SearchPath { file: SYSTEM.into(), dependencies: None, home: None };
+    let pocl = vendors::POCL.place().map(|folder| SearchPath {
+        file: folder.join("lib").join(SYSTEM),
+        dependencies: None,
+        home: Some(folder),
+    });
+    let intel = vendors::INTEL.place().map(|folder| folder.join("lib"));
+    let intel =
+        intel.map(|folder| SearchPath { file: folder.join(SYSTEM), dependencies: Some(folder), home: None });
+    [system].into_iter().chain(pocl).chain(intel).collect()
 }
 
 impl SearchPath {
@@ -95,6 +107,10 @@ impl SearchPath {
         }
         // SAFETY: runs the loader's initialisers, as every OpenCL program would.
         let library = unsafe { Library::new(&self.file) }.map_err(message)?;
+        if let Some(home) = self.home.as_ref().filter(|_| env::var_os(PYOPENCL_HOME).is_none()) {
+            // SAFETY: programs call `load` at their start, before other threads read the environment.
+            unsafe { env::set_var(PYOPENCL_HOME, home) };
+        }
         if symbol(&library, c"clGetPlatformIDs").is_none() {
             return Err(format!("{} is no OpenCL library", self.file.display()));
         }
@@ -129,7 +145,7 @@ fn unavailable(failures: &[String], named: bool) -> Unavailable {
     let remedy = if named {
         format!("Set {VARIABLE} to an OpenCL loader such as libOpenCL.so.1, or unset it.")
     } else {
-        "Run `lockstep setup opencl-intel` or `lockstep setup opencl-pocl`, or install your GPU's OpenCL \
+        "Run `lockstep setup opencl-pocl` or `lockstep setup opencl-intel`, or install your GPU's OpenCL \
          driver and the package ocl-icd-libopencl1."
             .to_owned()
     };

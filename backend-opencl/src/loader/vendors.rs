@@ -9,40 +9,68 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Folder of Intel's runtime under the data folder, where `lockstep setup opencl-intel` puts it.
-const INTEL: &str = "intel-opencl-2026.2.0";
+/// A runtime that `lockstep setup` fetches.
+pub(super) struct Fetched {
+    /// Its folder under the data folder.
+    folder: &'static str,
+    /// The driver within that folder.
+    driver: &'static str,
+    /// The added `.icd` file.
+    icd: &'static str,
+    /// What the name of the driver's library has in it: a system that lists such a driver keeps its own.
+    library: &'static str,
+}
 
-/// Intel's driver within that folder.
-const INTEL_DRIVER: &str = "lib/libintelocl.so";
+/// Intel's runtime, where `lockstep setup opencl-intel` puts it. The system's `intel.icd` is another driver,
+/// for Intel's GPUs.
+pub(super) const INTEL: Fetched = Fetched {
+    folder: "intel-opencl-2026.2.0",
+    driver: "lib/libintelocl.so",
+    icd: "lockstep-intel-cpu.icd",
+    library: "libintelocl.so",
+};
+
+/// PoCL, where `lockstep setup opencl-pocl` puts it.
+pub(super) const POCL: Fetched = Fetched {
+    folder: "pocl-3.0",
+    driver: "pyopencl/.libs/libpocl-21062cec.so",
+    icd: "lockstep-pocl.icd",
+    library: "libpocl",
+};
+
+impl Fetched {
+    /// The runtime's folder, if it was fetched.
+    pub(super) fn place(&self) -> Option<PathBuf> {
+        let folder = folders::data_folder()?.join(self.folder);
+        folder.join(self.driver).exists().then_some(folder)
+    }
+
+    /// The `.icd` file that a system with these drivers lacks, if the runtime was fetched.
+    fn added_to(&self, system: &[Entry]) -> Option<Entry> {
+        let folder = self.place()?;
+        let is_listed = system.iter().any(|(_, contents)| contents.contains(self.library));
+        (!is_listed).then(|| (self.icd.to_owned(), format!("{}\n", folder.join(self.driver).display())))
+    }
+}
 
 /// The system's folder of `.icd` files.
 const SYSTEM: &str = "/etc/OpenCL/vendors";
 
-/// The added `.icd` file. The system's `intel.icd` is another driver, for Intel's GPUs.
-const ADDED: &str = "lockstep-intel-cpu.icd";
-
 /// Name and contents of an `.icd` file.
 type Entry = (String, String);
 
-/// The folder of Intel's runtime, if it was fetched.
-pub(super) fn intel_folder() -> Option<PathBuf> {
-    let folder = folders::data_folder()?.join(INTEL);
-    folder.join(INTEL_DRIVER).exists().then_some(folder)
-}
-
-/// A folder that lists the system's drivers and Intel's; `None` if Intel's is not fetched or listed already.
+/// A folder that lists the system's drivers and the fetched ones; `None` if none is fetched that the system lacks.
 ///
 /// # Errors
 /// When the cache folder cannot be written.
 pub(super) fn merged() -> io::Result<Option<PathBuf>> {
-    let Some(intel) = intel_folder() else { return Ok(None) };
     let system = entries(Path::new(SYSTEM));
-    if system.iter().any(|(_, contents)| contents.contains("libintelocl.so")) {
+    let added: Vec<Entry> = [POCL, INTEL].iter().filter_map(|fetched| fetched.added_to(&system)).collect();
+    if added.is_empty() {
         return Ok(None);
     }
     let Some(cache) = folders::cache_folder() else { return Ok(None) };
-    let added = (ADDED.to_owned(), format!("{}\n", intel.join(INTEL_DRIVER).display()));
-    let all: Vec<Entry> = system.into_iter().chain([added]).collect();
+    let all: Vec<Entry> = system.into_iter().chain(added).collect();
     write_entries(&cache, &all).map(Some)
 }
 

@@ -1,4 +1,6 @@
-//! OpenCL on the CPU: Intel's runtime and PoCL, for the target `opencl`.
+//! OpenCL on the CPU: PoCL and Intel's runtime, for the target `opencl`.
+//!
+//! PoCL is free and comes by default. A machine's own PoCL is used where it has one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +12,10 @@ use crate::wheel::{Bundle, Tags, Wheel};
 /// Intel's runtime in the data folder: drivers and compiler under `lib`, and in `vendors` the file
 /// that an OpenCL loader reads if `OCL_ICD_VENDORS` names that folder.
 const INTEL: &str = "intel-opencl-2026.2.0";
+
+/// PoCL in the data folder, with a loader for machines that have none under `lib`. The driver finds its files
+/// relative to itself, so they lie as in its wheel.
+const POCL: &str = "pocl-3.0";
 
 /// Where installed drivers are listed, a file with the library's name each.
 const VENDORS: &str = "/etc/OpenCL/vendors";
@@ -36,12 +42,21 @@ pub(super) fn pocl() -> Item {
         name: "opencl-pocl",
         target: "opencl@pocl".into(),
         licence: None,
-        on_request: true,
-        presence: |_| match icd::open_loader() {
-            Ok(()) => Ok(installed("pocl", Path::new(VENDORS))),
-            Err(complaint) => Ok(Presence::Missing(complaint)),
+        // Packages of the system are installed on request only.
+        on_request: !cfg!(all(target_os = "linux", target_arch = "x86_64")),
+        presence: |host| {
+            let installed = match icd::open_loader() {
+                Ok(()) => installed("pocl", Path::new(VENDORS)),
+                Err(complaint) => Presence::Missing(complaint),
+            };
+            if let Presence::There(_) = installed {
+                return Ok(installed);
+            }
+            let fetched = host.data.join(POCL).join(POCL_DRIVER);
+            Ok(if fetched.exists() { answer(&fetched) } else { installed })
         },
         methods: |host| match host.system() {
+            ("linux", "x86_64") => vec![Method::Wheels(pocl_bundle())],
             ("linux", _) => vec![Method::Apt(&["pocl-opencl-icd", "ocl-icd-libopencl1"])],
             _ => Vec::new(),
         },
@@ -93,6 +108,38 @@ fn bundle() -> Bundle {
             wheel("tbb", "2023.2.0", "7d80615b6e970f11671fa05b6eaa9483ac864fbfe525ac280271a78b37870b7c"),
         ],
         made: |folder| vec![("vendors/intel.icd", format!("{}\n", driver(folder).display()))],
+    }
+}
+
+/// The driver in PoCL's folder.
+const POCL_DRIVER: &str = "pyopencl/.libs/libpocl-21062cec.so";
+
+/// PoCL with its compiler, and the OpenCL loader (ocl-icd) of PyOpenCL's wheel.
+fn pocl_bundle() -> Bundle {
+    Bundle {
+        folder: POCL,
+        wheels: vec![
+            Wheel {
+                package: "pocl-binary-distribution",
+                version: "3.0",
+                tags: Tags { python: "3", abi: "none", platform: "manylinux_2_17_x86_64" },
+                sha256: "b70c3d7835afd9aabc43dcffe0035d6a71d54eb35d8d55fc2fd4eb1e037128a9",
+                keep: |member| member.contains("/.libs/").then_some(member),
+            },
+            Wheel {
+                package: "pyopencl",
+                version: "2026.1.4",
+                tags: Tags { python: "3.11", abi: "cp311", platform: "manylinux_2_28_x86_64" },
+                sha256: "31bed2c185b395ace1315afaf14bb60e4ce740ef8e6a74033de64d8984decd87",
+                keep: |member| {
+                    member
+                        .contains("/.libs/libOpenCL-")
+                        .then_some("lib/libOpenCL.so.1")
+                        .or_else(|| member.find("licenses/").map(|start| &member[start..]))
+                },
+            },
+        ],
+        made: |_| Vec::new(),
     }
 }
 
