@@ -4,8 +4,8 @@ use lockstep_core::error::Result;
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::camera::Camera;
 use lockstep_core::scene::{
-    AlphaMode, EnvironmentLight, Flatten, IDENTITY, Layers, Material, MeshData, PunctualLight, Sampler, Scene,
-    SceneBuilder, Sphere, TextureTransform, Vertex, Wrap,
+    AlphaMode, EnvironmentLight, Flatten, IDENTITY, Layers, Material, MeshData, PunctualLight, Sampler,
+    Scene, SceneBuilder, Sphere, TextureTransform, Vertex, Wrap,
 };
 
 /// A horizontal square about the origin, facing up.

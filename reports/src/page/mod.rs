@@ -32,13 +32,14 @@ const LINEAR_BUDGET: usize = 4_500_000;
 const MAP_BUDGET: usize = 3_000_000;
 
 /// The parts of the script, in the order in which they run.
-const SCRIPT: [&str; 10] = [
+const SCRIPT: [&str; 11] = [
     include_str!("script/base.js"),
     include_str!("script/pixels.js"),
     include_str!("script/view.js"),
     include_str!("script/probe.js"),
     include_str!("script/controls.js"),
     include_str!("script/viewer.js"),
+    include_str!("script/worst.js"),
     include_str!("script/tables.js"),
     include_str!("script/overview.js"),
     include_str!("script/plots.js"),

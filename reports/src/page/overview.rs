@@ -1,10 +1,13 @@
-//! The first screen: a matrix of verdicts, scenes by groups of targets, and the speed of every target.
+//! The first screen: a matrix of verdicts, scenes by groups of targets, the worst pair, the fall of the error, and
+//! the speed of every target.
 
 use crate::format::{count, fixed};
 use crate::records::Difference;
+use crate::statistics::fit_log_log_slope;
 use crate::study::Study;
 use crate::verdict::{StudyVerdict, VerdictLine};
 use maud::{Markup, html};
+use std::fmt::Write as _;
 
 /// A row for each scene and a column for each line of the verdict; nothing for a study without comparisons.
 pub(super) fn matrix(study: &Study, verdict: &StudyVerdict) -> Markup {
@@ -60,6 +63,110 @@ fn rank(d: &Difference) -> u32 {
         "inconclusive" => 2,
         _ => u32::from(!d.identical),
     }
+}
+
+/// The pair with the worst verdict and the greatest error, for the script to show from near; nothing where all
+/// films are identical.
+pub(super) fn worst(study: &Study) -> Markup {
+    let differing = study.differences.iter().enumerate().filter(|(_, d)| !d.identical);
+    let worst = differing.max_by(|(_, a), (_, b)| {
+        let mse = a.errors.mse_linear.total_cmp(&b.errors.mse_linear);
+        rank(a).cmp(&rank(b)).then(a.spp.cmp(&b.spp)).then(mse)
+    });
+    let Some((index, d)) = worst else { return Markup::default() };
+    let scene = study.scenes().iter().position(|scene| *scene == d.scene).unwrap_or(0);
+    let verdict = if d.verdict.is_empty() { "differs" } else { &d.verdict };
+    html! {
+        div.worst data-pair=(index) data-scene={ "scene-" (scene) } {
+            h2 { "Worst pair" }
+            p {
+                (d.a) " : " (d.b) " on " a href={ "#scene-" (scene) } { (d.scene) } " at " (d.spp) " spp, "
+                (verdict) ": " (count(d.pixels_differing)) " px differ"
+                @if !d.reason.is_empty() { ". " span.detail { (d.reason) } }
+            }
+        }
+    }
+}
+
+/// Width and height of a curve in units of its view box.
+const CURVE: (f64, f64) = (120.0, 28.0);
+
+/// A small curve for each scene: error against the reference over samples per pixel, both logarithmic, of every
+/// target, with the slope of the first.
+pub(super) fn convergence(study: &Study) -> Markup {
+    let rows: Vec<(usize, &str, Curves)> = (study.scenes().into_iter().enumerate())
+        .filter_map(|(index, scene)| Some((index, scene, curves(study, scene)?)))
+        .collect();
+    html! {
+        @if !rows.is_empty() {
+            div.table tabindex="0" role="region" aria-label="Convergence" {
+                table.curves {
+                    thead {
+                        tr {
+                            th scope="col" { "Scene" }
+                            th scope="col" { "Error over samples" }
+                            th.n scope="col" { "Slope" }
+                        }
+                    }
+                    tbody {
+                        @for (index, scene, curves) in &rows {
+                            tr {
+                                th scope="row" { a href={ "#scene-" (index) } { (scene) } }
+                                td {
+                                    svg viewBox={ "0 0 " (CURVE.0) " " (CURVE.1) } preserveAspectRatio="none" role="img"
+                                        aria-label={ "Linear MSE from " (curves.levels.0) " to " (curves.levels.1) " spp" } {
+                                        @for points in &curves.lines { polyline points=(points) {} }
+                                    }
+                                }
+                                td.n { (curves.slope) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The curves of a scene.
+struct Curves {
+    /// Points of each target, in units of the view box.
+    lines: Vec<String>,
+    /// The first and the last level.
+    levels: (u32, u32),
+    /// The slope of the first target's error, in words.
+    slope: String,
+}
+
+/// The curves of a scene that was compared with a reference at two levels or more.
+fn curves(study: &Study, scene: &str) -> Option<Curves> {
+    let of = |target: &str| -> Vec<(u32, f64)> {
+        let own = study.convergences.iter().filter(|c| c.scene == scene && c.target == target);
+        let first_seed = own.clone().map(|c| c.seed).next();
+        let mut points: Vec<(u32, f64)> = own
+            .filter(|c| Some(c.seed) == first_seed && c.errors.mse_linear > 0.0)
+            .map(|c| (c.spp, c.errors.mse_linear))
+            .collect();
+        points.sort_by_key(|point| point.0);
+        points
+    };
+    let all: Vec<Vec<(u32, f64)>> = study.targets().into_iter().map(of).filter(|p| p.len() > 1).collect();
+    let levels = all.iter().flatten().map(|point| point.0);
+    let (low, high) = (levels.clone().min()?, levels.max()?);
+    let errors = all.iter().flatten().map(|point| point.1.ln());
+    let (least, most) = errors.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, m), e| (l.min(e), m.max(e)));
+    let (width, height) = (f64::from(high).ln() - f64::from(low).ln(), (most - least).max(1e-9));
+    let line = |points: &Vec<(u32, f64)>| {
+        points.iter().fold(String::new(), |mut text, (spp, mse)| {
+            let x = (f64::from(*spp).ln() - f64::from(low).ln()) / width * (CURVE.0 - 4.0) + 2.0;
+            let y = (most - mse.ln()) / height * (CURVE.1 - 4.0) + 2.0;
+            let _ = write!(text, "{x:.1},{y:.1} ");
+            text
+        })
+    };
+    let slope = all.first().and_then(|points| fit_log_log_slope(points).ok());
+    let slope = slope.map_or_else(String::new, |fit| fixed(fit.slope, 2));
+    Some(Curves { lines: all.iter().map(line).collect(), levels: (low, high), slope })
 }
 
 /// A target's rate over the scenes of a study.

@@ -41,7 +41,12 @@ pub(super) fn header(study: &Study, verdict: &StudyVerdict) -> Markup {
             @if !lines.is_empty() {
                 ul.verdicts { @for line in &lines { (line) } }
             }
-            div.overview-tables { (overview::matrix(study, verdict)) (overview::speed(study)) }
+            div.overview-tables {
+                (overview::matrix(study, verdict))
+                (overview::worst(study))
+                (overview::convergence(study))
+                (overview::speed(study))
+            }
         }
     }
 }

@@ -449,9 +449,5 @@ pub(super) const SUPPORTED: &[&str] = &[
 
 /// Ratified extensions that only refine the appearance: a file that requires one is rendered without it, with
 /// a warning.
-pub(super) const IGNORABLE: &[&str] = &[
-    "KHR_animation_pointer",
-    "KHR_materials_dispersion",
-    "KHR_materials_volume",
-    "KHR_xmp_json_ld",
-];
+pub(super) const IGNORABLE: &[&str] =
+    &["KHR_animation_pointer", "KHR_materials_dispersion", "KHR_materials_volume", "KHR_xmp_json_ld"];

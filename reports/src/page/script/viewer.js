@@ -50,6 +50,16 @@ class Viewer {
     this.root.focus({ preventScroll: true });
   }
 
+  // Enlarges what lies around a pixel of the image as it was rendered, and reads the pixel.
+  lookAt(level, x, y) {
+    const [width, height] = fullSize({ level });
+    this.view.reset();
+    this.view.zoom(4, 0, 0, 4);
+    this.view.reveal((x + 0.5) / width, (y + 0.5) / height);
+    this.probe = { x, y };
+    this.show();
+  }
+
   setLevel(index) {
     this.level = Math.max(0, Math.min(this.scene.levels.length - 1, index));
     this.levelInput.value = this.level;
