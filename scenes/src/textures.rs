@@ -124,14 +124,18 @@ fn mean(bytes: [u8; 4], coding: Coding) -> u8 {
         Coding::Linear => ((bytes.map(u32::from).iter().sum::<u32>() + 2) / 4) as u8,
         Coding::Srgb => {
             let table = &*SRGB_TO_LINEAR;
-            let light = bytes.map(|byte| table[usize::from(byte)]).iter().sum::<f32>() / 4.0;
-            // The nearest code by the decoding table, the same on every machine.
-            let above = table.partition_point(|value| *value < light).min(255);
-            let below = above.saturating_sub(1);
-            let nearest = if light - table[below] < table[above] - light { below } else { above };
-            nearest as u8
+            nearest_code(bytes.map(|byte| table[usize::from(byte)]).iter().sum::<f32>() / 4.0)
         }
     }
+}
+
+/// The sRGB code whose light is nearest, by the decoding table: the same on every machine.
+pub(crate) fn nearest_code(light: f32) -> u8 {
+    let table = &*SRGB_TO_LINEAR;
+    let above = table.partition_point(|value| *value < light).min(255);
+    let below = above.saturating_sub(1);
+    let nearest = if light - table[below] < table[above] - light { below } else { above };
+    nearest as u8
 }
 
 #[cfg(test)]

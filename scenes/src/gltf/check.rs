@@ -343,13 +343,27 @@ impl Checker<'_> {
                 ));
             } else if !SUPPORTED.contains(&name) {
                 return self.fault(format!(
-                    "the file requires the extension {}, which is not supported; export the file without it",
-                    shorten(name)
+                    "the file requires the extension {}, which is not supported; {}",
+                    shorten(name),
+                    remedy(name)
                 ));
             }
         }
         self.at.clear();
         Ok(())
+    }
+}
+
+/// What a user does about a file that requires this extension.
+fn remedy(extension: &str) -> &'static str {
+    match extension {
+        "KHR_draco_mesh_compression" | "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
+            "decompress its meshes, as `gltf-transform copy IN OUT` does"
+        }
+        "KHR_texture_basisu" => {
+            "turn its KTX2 images into PNG, as `gltf-transform ktxdecompress IN OUT` does"
+        }
+        _ => "export the file without it",
     }
 }
 

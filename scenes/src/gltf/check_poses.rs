@@ -77,43 +77,66 @@ fn has_stride(accessor: &Item<'_>, root: &Item<'_>) -> bool {
     view.is_some_and(|v| v.has("byteStride"))
 }
 
-/// Parents of nodes; whoever has two is refused elsewhere.
+/// When a walk through all nodes, from parents to children, enters and leaves each: one is an ancestor of another if the
+/// walk is in both at once. Nodes in a loop, which is refused elsewhere, are not walked.
 struct Graph {
-    parents: Vec<Option<usize>>,
+    times: Vec<Option<[usize; 2]>>,
+    /// The root above each node.
+    roots: Vec<Option<usize>>,
 }
 
 impl Graph {
     fn new(root: &Item<'_>) -> Self {
-        let mut parents = vec![None; root.len("nodes")];
-        for (i, node) in root.items("nodes").iter().enumerate() {
-            for child in node.items("children") {
-                if let Some(parent) = parents.get_mut(index(&child)) {
-                    *parent = Some(i);
+        let nodes = root.items("nodes");
+        let children: Vec<Vec<usize>> =
+            nodes.iter().map(|node| node.items("children").iter().map(index).collect()).collect();
+        let mut is_child = vec![false; nodes.len()];
+        for child in children.iter().flatten() {
+            if let Some(is_child) = is_child.get_mut(*child) {
+                *is_child = true;
+            }
+        }
+        let mut graph = Self { times: vec![None; nodes.len()], roots: vec![None; nodes.len()] };
+        let mut time = 0;
+        for first in (0..nodes.len()).filter(|&i| !is_child[i]) {
+            let mut pending = vec![(first, false)];
+            while let Some((node, is_left)) = pending.pop() {
+                let Some(entry) = graph.times.get_mut(node) else { continue };
+                time += 1;
+                match entry {
+                    Some(times) if is_left => times[1] = time,
+                    Some(_) => {}
+                    None => {
+                        *entry = Some([time, time]);
+                        graph.roots[node] = Some(first);
+                        pending.push((node, true));
+                        pending.extend(children[node].iter().map(|&child| (child, false)));
+                    }
                 }
             }
         }
-        Self { parents }
+        graph
     }
 
-    /// A node and its ancestors; nodes in a loop, which is refused elsewhere, at most as often as there are nodes.
-    fn line(&self, node: usize) -> impl Iterator<Item = usize> {
-        let first = (node < self.parents.len()).then_some(node);
-        std::iter::successors(first, |n| self.parents[*n]).take(self.parents.len())
+    /// Whether one node is the other or above it.
+    fn is_above(&self, ancestor: usize, node: usize) -> bool {
+        let times = |i: usize| self.times.get(i).copied().flatten();
+        times(ancestor).zip(times(node)).is_some_and(|(a, n)| a[0] <= n[0] && n[1] <= a[1])
+    }
+
+    fn root(&self, node: usize) -> Option<usize> {
+        self.roots.get(node).copied().flatten()
     }
 }
 
 fn check_skin(skin: &Item<'_>, source: &Source<'_>, graph: &Graph, warnings: &mut Warnings) {
     let joints = skin.items("joints");
-    let mut common: Option<HashSet<usize>> = None;
-    for joint in &joints {
-        let line: HashSet<usize> = graph.line(index(joint)).collect();
-        common = Some(common.map_or(line.clone(), |c| c.intersection(&line).copied().collect()));
-    }
-    let common = common.unwrap_or_default();
-    if common.is_empty() && !joints.is_empty() {
+    let first = joints.first().map(|joint| graph.root(index(joint)));
+    if joints.iter().any(|joint| Some(graph.root(index(joint))) != first) {
         warnings.add(skin.pointer("joints"), "the joints have no common ancestor");
     }
-    if skin.index("skeleton").is_some_and(|node| !common.contains(&node)) {
+    let is_above_all = |node: usize| joints.iter().all(|joint| graph.is_above(node, index(joint)));
+    if skin.index("skeleton").is_some_and(|node| !is_above_all(node)) {
         warnings.add(skin.pointer("skeleton"), "the node is not an ancestor of all joints");
     }
     let at = skin.pointer("inverseBindMatrices");
@@ -141,7 +164,7 @@ fn check_skinned_nodes(root: &Item<'_>, graph: &Graph, warnings: &mut Warnings) 
     let nodes = root.items("nodes");
     for scene in root.items("scenes") {
         let roots: HashSet<usize> = scene.items("nodes").iter().map(index).collect();
-        let is_in = |node: usize| graph.line(node).any(|n| roots.contains(&n));
+        let is_in = |node: usize| graph.root(node).is_some_and(|root| roots.contains(&root));
         for (i, node) in nodes.iter().enumerate().filter(|(i, node)| node.has("skin") && is_in(*i)) {
             let skin = node.index("skin").and_then(|skin| root.item("skins", skin));
             let joints = skin.map(|skin| skin.items("joints")).unwrap_or_default();

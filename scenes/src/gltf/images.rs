@@ -24,6 +24,7 @@ pub(super) fn load(
     buffers: &Buffers<'_>,
     access: &FileAccess<'_>,
     used: &[Option<Coding>],
+    budget: &mut TexelBudget,
     builder: &mut SceneBuilder,
     warnings: &mut Warnings,
 ) -> Result<Vec<Option<ImageId>>> {
@@ -31,7 +32,6 @@ pub(super) fn load(
     let limits = access.limits;
     let mut sources = Vec::with_capacity(items.len());
     let mut texels = vec![0u64; items.len()];
-    let mut budget = TexelBudget::new(limits);
     for ((item, used), texels) in items.iter().zip(used).zip(&mut texels) {
         let source = find(item, root, buffers, access, warnings).and_then(|bytes| {
             let found = inspect(item, &bytes, limits, warnings)?;
@@ -84,6 +84,24 @@ pub(super) fn load(
         }
     }
     Ok(out)
+}
+
+/// Reads one image on its own.
+///
+/// # Errors
+/// [`Error::Scene`] when it is missing, damaged or too large.
+pub(super) fn read(
+    item: &Item<'_>,
+    root: &Item<'_>,
+    buffers: &Buffers<'_>,
+    access: &FileAccess<'_>,
+    coding: Coding,
+    warnings: &mut Warnings,
+) -> Result<Pixels> {
+    let bytes = find(item, root, buffers, access, warnings)?;
+    inspect(item, &bytes, access.limits, warnings)?;
+    let pixels = decode(&bytes, access.limits).map_err(|message| warnings.error(&item.at, message))?;
+    Ok(pixels.reduced(access.limits.texture_side, coding))
 }
 
 /// Unused images up to this many bytes are decoded too, to validate them.

@@ -4,6 +4,8 @@ use super::Source;
 use super::images;
 use super::json::Item;
 use super::lobes;
+use super::specular_glossiness::{Factors, convert, convert_images};
+use crate::limits::TexelBudget;
 use crate::overrides::MaterialOverrides;
 use crate::textures::Coding;
 use crate::warning::Warnings;
@@ -44,12 +46,15 @@ pub(super) fn load(
     let root = &source.root;
     images::warn_of_undeclared_webp(root, warnings);
     let used = used_images(root);
-    let images = images::load(root, &source.buffers, source.access, &used, builder, warnings)?;
-    let mut reader = Reader { root, images, builder, warnings, uv_sets: 0, textures: Vec::new() };
+    let mut budget = TexelBudget::new(source.access.limits);
+    let images = images::load(root, &source.buffers, source.access, &used, &mut budget, builder, warnings)?;
+    let (textures, converted) = (Vec::new(), Vec::new());
+    let mut reader =
+        Reader { root, source, images, budget, builder, warnings, uv_sets: 0, textures, converted };
     let mut out = Vec::new();
     for item in root.items("materials") {
         reader.uv_sets = 0;
-        let (mut material, normal_map_uv) = reader.material(&item);
+        let (mut material, normal_map_uv) = reader.material(&item)?;
         let mut tangents = None;
         if let Some((layers, of_anisotropy)) = lobes::layers(&mut reader, &item) {
             material.layers = reader.builder.layers(layers);
@@ -77,7 +82,8 @@ pub(super) fn load(
 
 /// The rendered texture slots of a material, with their objects.
 fn slots<'a>(item: &Item<'a>) -> [Option<Item<'a>>; 5] {
-    let pbr = item.get("pbrMetallicRoughness");
+    let is_converted = specular_glossiness_of(item).is_some();
+    let pbr = item.get("pbrMetallicRoughness").filter(|_| !is_converted);
     let of_pbr = |key: &str| pbr.as_ref().and_then(|p| p.get(key));
     [
         of_pbr("baseColorTexture"),
@@ -86,6 +92,12 @@ fn slots<'a>(item: &Item<'a>) -> [Option<Item<'a>>; 5] {
         item.get("emissiveTexture"),
         item.extension("KHR_materials_transmission").and_then(|t| t.get("transmissionTexture")),
     ]
+}
+
+/// The extension that takes the place of metallic-roughness; an unlit material has none of both.
+fn specular_glossiness_of<'a>(item: &Item<'a>) -> Option<Item<'a>> {
+    let is_unlit = item.extension("KHR_materials_unlit").is_some();
+    item.extension("KHR_materials_pbrSpecularGlossiness").filter(|_| !is_unlit)
 }
 
 /// The codings of [`slots`].
@@ -116,13 +128,36 @@ fn used_images(root: &Item<'_>) -> Vec<Option<Coding>> {
     used
 }
 
+const NO_IMAGE: &str = "the texture has no image that can be read; it is left out";
+
 /// Key of a texture in the scene: image, sampler, transform.
 type TextureKey = (usize, bool, u32, TextureTransform);
+
+/// Images that make converted textures, with their factors, and the textures' coordinates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Conversion {
+    factors: Factors,
+    /// The textures of diffuse and specular colours.
+    textures: [Option<usize>; 2],
+    coordinates: Coordinates,
+    sampler: Sampler,
+}
+
+/// Where a texture lies on a surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Coordinates {
+    set: u32,
+    transform: TextureTransform,
+}
 
 /// Reads materials and makes their textures.
 pub(super) struct Reader<'a, 'b> {
     root: &'a Item<'a>,
+    source: &'a Source<'a>,
     images: Vec<Option<ImageId>>,
+    budget: TexelBudget,
+    /// Converted textures: base colour, and roughness with metalness.
+    converted: Vec<(Conversion, [u32; 2])>,
     builder: &'b mut SceneBuilder,
     pub(super) warnings: &'b mut Warnings,
     uv_sets: u32,
@@ -130,9 +165,9 @@ pub(super) struct Reader<'a, 'b> {
 }
 
 impl Reader<'_, '_> {
-    fn material(&mut self, item: &Item<'_>) -> (Material, Option<u32>) {
+    fn material(&mut self, item: &Item<'_>) -> Result<(Material, Option<u32>)> {
         if item.extension("KHR_materials_unlit").is_some() {
-            return (self.unlit(item), None);
+            return Ok((self.unlit(item), None));
         }
         let [base_color, metallic_roughness, normal, emission, transmission] = slots(item);
         let pbr = item.get("pbrMetallicRoughness");
@@ -151,11 +186,79 @@ impl Reader<'_, '_> {
         }
         out.base_color_texture = self.texture(base_color, true).0;
         out.metallic_roughness_texture = self.texture(metallic_roughness, false).0;
+        if let Some(extension) = specular_glossiness_of(item) {
+            self.convert(&extension, &mut out)?;
+        }
         out.emission_texture = self.texture(emission, true).0;
         out.transmission_texture = self.texture(transmission, false).0;
         let (normal_texture, normal_uv) = self.texture(normal, false);
         out.normal_texture = normal_texture;
-        (out, (normal_texture != NONE).then_some(normal_uv))
+        Ok((out, (normal_texture != NONE).then_some(normal_uv)))
+    }
+
+    /// Puts the surface that specular-glossiness describes into a material.
+    fn convert(&mut self, extension: &Item<'_>, out: &mut Material) -> Result<()> {
+        let factors = Factors::of(extension);
+        out.alpha = factors.alpha;
+        let infos = ["diffuseTexture", "specularGlossinessTexture"].map(|key| extension.get(key));
+        let mut textures = [None; 2];
+        let mut place: Option<(Coordinates, Sampler)> = None;
+        for (info, texture) in infos.iter().zip(&mut textures) {
+            let Some(info) = info else { continue };
+            let Some(coordinates) = self.coordinates(info) else { continue };
+            let index = info.index("index").unwrap_or(usize::MAX);
+            if image_of(self.root, index).is_none() {
+                self.warnings.add(&info.at, NO_IMAGE);
+                continue;
+            }
+            let own = (coordinates, self.sampler(index));
+            if place.is_some_and(|other| other != own) {
+                let message =
+                    "both textures are converted together, with the coordinates and wrapping of the first";
+                self.warnings.add(&info.at, message);
+            }
+            place.get_or_insert(own);
+            *texture = Some(index);
+        }
+        let Some((coordinates, sampler)) = place else {
+            let found = convert(factors.diffuse, factors.specular, factors.glossiness);
+            out.base_color = found.base_color.into();
+            (out.metallic, out.roughness) = (found.metallic, found.roughness);
+            return Ok(());
+        };
+        let conversion = Conversion { factors, textures, coordinates, sampler };
+        let known = self.converted.iter().find(|(other, _)| *other == conversion).map(|(_, made)| *made);
+        let made = match known {
+            Some(made) => made,
+            None => self.convert_textures(&conversion, &extension.at)?,
+        };
+        out.base_color = Vec3::ONE;
+        (out.metallic, out.roughness) = (1.0, 1.0);
+        [out.base_color_texture, out.metallic_roughness_texture] = made;
+        Ok(())
+    }
+
+    fn convert_textures(&mut self, conversion: &Conversion, at: &str) -> Result<[u32; 2]> {
+        let mut read = |texture: Option<usize>| {
+            let image = texture.and_then(|texture| image_of(self.root, texture));
+            let Some(item) = image.and_then(|image| self.root.item("images", image)) else { return Ok(None) };
+            let Source { buffers, access, .. } = self.source;
+            images::read(&item, self.root, buffers, access, Coding::Srgb, self.warnings).map(Some)
+        };
+        let [diffuse, specular] = conversion.textures;
+        let (diffuse, specular) = (read(diffuse)?, read(specular)?);
+        let images = convert_images(&conversion.factors, diffuse.as_ref(), specular.as_ref());
+        let mut made = [NONE; 2];
+        for ((pixels, made), is_color) in images.iter().zip(&mut made).zip([true, false]) {
+            self.budget
+                .take((pixels.width, pixels.height))
+                .map_err(|message| self.warnings.error(at, message))?;
+            let image = self.builder.image(pixels.width, pixels.height, &pixels.rgba)?;
+            let Coordinates { set, transform } = conversion.coordinates;
+            *made = self.builder.texture(image, is_color, conversion.sampler, set, transform);
+        }
+        self.converted.push((*conversion, made));
+        Ok(made)
     }
 
     /// `KHR_materials_unlit`: the base colour as it is, whatever the light.
@@ -211,31 +314,15 @@ impl Reader<'_, '_> {
         let Some(info) = info else {
             return (NONE, 0);
         };
-        let transform = info.extension("KHR_texture_transform");
-        let set = transform
-            .as_ref()
-            .and_then(|t| t.whole("texCoord"))
-            .or_else(|| info.whole("texCoord"))
-            .unwrap_or(0);
-        if set > 1 {
-            self.uv_sets |= 1 << set.min(31);
-            let message = "only texture coordinates of sets 0 and 1 are supported; the texture is left out";
-            self.warnings.add(&info.at, message);
+        let Some(Coordinates { set, transform }) = self.coordinates(&info) else {
             return (NONE, 0);
-        }
-        let set = set as u32;
-        self.uv_sets |= 1 << set;
+        };
         let texture = info.index("index").unwrap_or(usize::MAX);
         let image = image_of(self.root, texture).and_then(|image| self.images.get(image).copied().flatten());
         let Some(image) = image else {
-            self.warnings.add(&info.at, "the texture has no image that can be read; it is left out");
+            self.warnings.add(&info.at, NO_IMAGE);
             return (NONE, 0);
         };
-        let transform = transform.map_or_else(TextureTransform::default, |t| TextureTransform {
-            offset: t.floats("offset").unwrap_or([0.0; 2]),
-            rotation: t.number("rotation").unwrap_or(0.0),
-            scale: t.floats("scale").unwrap_or([1.0; 2]),
-        });
         let key = (texture, srgb, set, transform);
         if let Some((_, known)) = self.textures.iter().find(|(k, _)| *k == key) {
             return (*known, set);
@@ -243,6 +330,28 @@ impl Reader<'_, '_> {
         let id = self.builder.texture(image, srgb, self.sampler(texture), set, transform);
         self.textures.push((key, id));
         (id, set)
+    }
+
+    /// The coordinates that a texture object asks for, which meshes are told; nothing for sets that are not supported.
+    fn coordinates(&mut self, info: &Item<'_>) -> Option<Coordinates> {
+        let transform = info.extension("KHR_texture_transform");
+        let set = transform
+            .as_ref()
+            .and_then(|t| t.whole("texCoord"))
+            .or_else(|| info.whole("texCoord"))
+            .unwrap_or(0);
+        self.uv_sets |= 1 << set.min(31);
+        if set > 1 {
+            let message = "only texture coordinates of sets 0 and 1 are supported; the texture is left out";
+            self.warnings.add(&info.at, message);
+            return None;
+        }
+        let transform = transform.map_or_else(TextureTransform::default, |t| TextureTransform {
+            offset: t.floats("offset").unwrap_or([0.0; 2]),
+            rotation: t.number("rotation").unwrap_or(0.0),
+            scale: t.floats("scale").unwrap_or([1.0; 2]),
+        });
+        Some(Coordinates { set: set as u32, transform })
     }
 
     fn sampler(&self, texture: usize) -> Sampler {

@@ -15,7 +15,7 @@ use lockstep_core::scene::{MeshData, SceneBuilder};
 use std::collections::HashMap;
 
 /// A mesh as nodes show it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) struct Shown {
     pub(super) mesh: usize,
     /// The skin that moves it.
@@ -38,14 +38,17 @@ pub(super) fn load(
     let mut reader = Reader { source, surfaces, budget, default: None };
     let mut out = vec![None; shown.len()];
     let mut usage = HashMap::new();
+    let mut poses: Vec<Vec<usize>> = vec![Vec::new(); source.root.len("meshes")];
+    for (place, shown) in shown.iter().enumerate() {
+        poses[shown.mesh].push(place);
+    }
     for (index, item) in source.root.items("meshes").iter().enumerate() {
         check_morphs(item, warnings);
         for primitive in item.items("primitives") {
             check_primitive(&primitive, source, &mut usage, warnings);
         }
-        let mut is_shown = false;
-        for (shown, out) in shown.iter().zip(&mut out).filter(|(s, _)| s.mesh == index) {
-            is_shown = true;
+        for &place in &poses[index] {
+            let shown = &shown[place];
             let joints = match shown.skin {
                 Some(skin) => Some(Joints::open(source, skin, to_world, warnings)?),
                 None => None,
@@ -55,9 +58,9 @@ pub(super) fn load(
             for primitive in item.items("primitives") {
                 reader.append(&primitive, pose, &mut mesh, builder, warnings)?;
             }
-            *out = (!mesh.triangles.is_empty()).then(|| builder.mesh(mesh));
+            out[place] = (!mesh.triangles.is_empty()).then(|| builder.mesh(mesh));
         }
-        if !is_shown {
+        if poses[index].is_empty() {
             let pose = Pose { weights: &[], joints: None };
             for primitive in item.items("primitives") {
                 let read = reader.append(&primitive, pose, &mut MeshData::default(), builder, warnings);

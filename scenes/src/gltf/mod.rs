@@ -24,6 +24,7 @@ mod nodes;
 mod primitives;
 mod schema;
 mod skins;
+mod specular_glossiness;
 mod transforms;
 mod uri;
 mod variants;
@@ -38,6 +39,7 @@ use lockstep_core::Result;
 use lockstep_core::scene::{SceneBuilder, inverse};
 use meshes::Shown;
 use serde_json::Value;
+use std::collections::HashMap;
 
 /// A document with its buffers and options.
 struct Source<'a> {
@@ -89,16 +91,17 @@ pub(crate) fn load(
 
     let graph = nodes::place(&root, &poses, warnings)?;
     let surfaces = materials::load(&source, builder, overrides, warnings)?;
-    let mut shown: Vec<Shown> = Vec::new();
+    let (mut shown, mut known): (Vec<Shown>, HashMap<_, usize>) = (Vec::new(), HashMap::new());
     let mut places = Vec::new();
     for node in &graph.placed {
         let Some(mesh) = node.item.index("mesh") else { continue };
         let own = shown_by(node, mesh, &root, &poses);
-        let known = shown.iter().position(|other| *other == own);
         // A skin's joints place its mesh, whatever places the node.
         let to_world = if own.skin.is_some() { transforms::IDENTITY } else { node.to_world };
-        places.push((node, to_world, known.unwrap_or(shown.len())));
-        if known.is_none() {
+        let bits: Vec<u64> = own.weights.iter().map(|w| w.to_bits()).collect();
+        let index = *known.entry((own.mesh, own.skin, bits)).or_insert(shown.len());
+        places.push((node, to_world, index));
+        if index == shown.len() {
             shown.push(own);
         }
     }

@@ -229,6 +229,7 @@ static MATERIAL: Object = Object {
         ("KHR_materials_clearcoat", &CLEARCOAT),
         ("KHR_materials_emissive_strength", &EMISSIVE_STRENGTH),
         ("KHR_materials_ior", &IOR),
+        ("KHR_materials_pbrSpecularGlossiness", &SPECULAR_GLOSSINESS),
         ("KHR_materials_iridescence", &IRIDESCENCE),
         ("KHR_materials_sheen", &SHEEN),
         ("KHR_materials_specular", &SPECULAR),
@@ -280,6 +281,14 @@ static TEXTURE_TRANSFORM: Object = object(&[
 static EMISSIVE_STRENGTH: Object = object(&[may("emissiveStrength", NOT_NEGATIVE)]);
 
 static IOR: Object = object(&[may("ior", NOT_NEGATIVE)]);
+
+static SPECULAR_GLOSSINESS: Object = object(&[
+    may("diffuseFactor", Kind::List(&UNIT, 4, 4)),
+    may("diffuseTexture", Kind::Object(&TEXTURE_INFO)),
+    may("specularFactor", Kind::List(&UNIT, 3, 3)),
+    may("glossinessFactor", UNIT),
+    may("specularGlossinessTexture", Kind::Object(&TEXTURE_INFO)),
+]);
 
 static UNLIT: Object = object(&[]);
 
@@ -436,6 +445,7 @@ pub(super) const SUPPORTED: &[&str] = &[
     "KHR_materials_clearcoat",
     "KHR_materials_emissive_strength",
     "KHR_materials_ior",
+    "KHR_materials_pbrSpecularGlossiness",
     "KHR_materials_iridescence",
     "KHR_materials_sheen",
     "KHR_materials_specular",

@@ -43,7 +43,7 @@ fn floats(document: &mut Value, values: &[f32], kind: &str) -> usize {
     accessor(document, &bytes, 5126, values.len() / width, kind, false)
 }
 
-/// A white texel.
+/// A red texel.
 const PIXEL: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVQI12P4z8AAAAMBAQAY3Y2wAAAAAElFTkSuQmCC";
 
 fn data(bytes: &[u8]) -> String {
@@ -338,6 +338,42 @@ fn an_unlit_material_shows_its_base_color_and_is_no_light() {
 }
 
 #[test]
+fn specular_glossiness_is_converted_to_metallic_roughness() {
+    let of = |own: Value| {
+        let loaded = with(|d| {
+            d["extensionsUsed"] = json!(["KHR_materials_pbrSpecularGlossiness"]);
+            d["extensionsRequired"] = json!(["KHR_materials_pbrSpecularGlossiness"]);
+            d["images"] = json!([{"uri": PIXEL}]);
+            d["textures"] = json!([{"source": 0}]);
+            // What stands in its place for other readers is not used.
+            d["materials"] = json!([{
+                "pbrMetallicRoughness": {"baseColorFactor": [0, 0, 1, 1], "baseColorTexture": {"index": 0}},
+                "extensions": {"KHR_materials_pbrSpecularGlossiness": own},
+            }]);
+            d["meshes"][0]["primitives"][0]["material"] = json!(0);
+        });
+        loaded.unwrap().scene
+    };
+    let plain = of(
+        json!({"diffuseFactor": [0, 0, 0, 0.5], "specularFactor": [1, 0.5, 0.25], "glossinessFactor": 0.75}),
+    );
+    let m = plain.materials[0];
+    assert_eq!((m.base_color, m.metallic, m.roughness), (vec3(1.0, 0.5, 0.25), 1.0, 0.25));
+    assert_eq!((m.alpha, m.base_color_texture, plain.texels.len()), (0.5, NONE, 0));
+    let textured =
+        of(json!({"specularFactor": [0, 0, 0], "glossinessFactor": 0.25, "diffuseTexture": {"index": 0}}));
+    let m = textured.materials[0];
+    assert_eq!((m.base_color, m.metallic, m.roughness), (Vec3::ONE, 1.0, 1.0));
+    let texel = |texture: u32| {
+        let texture = textured.textures[texture as usize];
+        (textured.texels[texture.first_texel as usize].to_le_bytes(), texture.flags & Texture::SRGB != 0)
+    };
+    assert_eq!(texel(m.base_color_texture), ([255, 0, 0, 255], true));
+    assert_eq!(texel(m.metallic_roughness_texture), ([255, 191, 0, 255], false));
+    assert_eq!(textured.texels.len(), 2, "the images that were converted are not kept");
+}
+
+#[test]
 fn cameras_and_lights_stand_where_their_nodes_do() {
     let scene = with(|d| {
         d["extensionsUsed"] = json!(["KHR_lights_punctual"]);
@@ -375,8 +411,13 @@ fn mistakes_are_refused_with_their_pointer() {
     refused(|d| d["asset"]["version"] = json!("1.0"), "/asset/version: glTF 1.0 is not supported");
     refused(|d| d["nodes"][0]["children"] = json!([0]), "/nodes/0: the node is part of a loop");
     refused(
-        |d| d["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]),
-        "/extensionsRequired/0: the file requires",
+        |d| d["extensionsRequired"] = json!(["EXT_meshopt_compression"]),
+        "/extensionsRequired/0: the file requires the extension EXT_meshopt_compression, which is not supported; \
+         decompress its meshes, as `gltf-transform copy",
+    );
+    refused(
+        |d| d["extensionsRequired"] = json!(["KHR_texture_basisu"]),
+        "KHR_texture_basisu, which is not supported; turn its KTX2 images into PNG",
     );
     refused(|d| d["buffers"][0]["uri"] = json!("gone.bin"), "/buffers/0/uri: reading");
     refused(
