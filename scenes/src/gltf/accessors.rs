@@ -66,6 +66,16 @@ fn shape(name: &str) -> Option<(usize, usize)> {
     })
 }
 
+/// The component type of an accessor's object.
+pub(super) fn component_of(accessor: &Item<'_>) -> Option<Component> {
+    accessor.whole("componentType").and_then(Component::from_code)
+}
+
+/// Components of an element of an accessor's object.
+pub(super) fn width_of(accessor: &Item<'_>) -> Option<usize> {
+    accessor.text("type").and_then(shape).map(|(columns, rows)| columns * rows)
+}
+
 /// A view laid out as elements.
 #[derive(Clone, Copy, Debug)]
 struct Strided<'a> {
@@ -172,6 +182,9 @@ impl<'a> Accessor<'a> {
             };
             out.base = Some(layout.cut(&view, &item.pointer("byteOffset"), warnings)?);
             out.check_alignment(&item, &view, warnings);
+        }
+        if let Some(bytes) = buffers.decoded(index) {
+            out.base = Some(Strided { bytes, stride: out.element_size() });
         }
         if let Some(sparse) = item.get("sparse") {
             out.sparse = Some(out.open_sparse(root, buffers, &sparse, warnings)?);

@@ -1,5 +1,6 @@
 //! Buffers and views of them.
 
+use super::draco::Decoded;
 use super::json::Item;
 use super::uri::{Target, resolve};
 use crate::access::FileAccess;
@@ -10,6 +11,8 @@ use std::borrow::Cow;
 /// The bytes of all buffers. An unreadable buffer is an error only when it is used.
 pub(super) struct Buffers<'a> {
     list: Vec<Result<Cow<'a, [u8]>, Missing>>,
+    /// The bytes of accessors that lie compressed in views.
+    decoded: Decoded,
 }
 
 /// The reason that a buffer has no bytes.
@@ -69,7 +72,17 @@ impl<'a> Buffers<'a> {
                 Missing { at, message, unspecified: !item.has("uri") }
             }));
         }
-        Self { list }
+        Self { list, decoded: Decoded::new() }
+    }
+
+    /// Takes the decoded bytes of accessors.
+    pub(super) fn set_decoded(&mut self, decoded: Decoded) {
+        self.decoded = decoded;
+    }
+
+    /// The tightly packed bytes of an accessor that was compressed.
+    pub(super) fn decoded(&self, accessor: usize) -> Option<&[u8]> {
+        self.decoded.get(&accessor).map(Vec::as_slice)
     }
 
     /// Bytes of all buffers together.

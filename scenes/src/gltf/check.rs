@@ -357,7 +357,7 @@ impl Checker<'_> {
 /// What a user does about a file that requires this extension.
 fn remedy(extension: &str) -> &'static str {
     match extension {
-        "KHR_draco_mesh_compression" | "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
+        "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
             "decompress its meshes, as `gltf-transform copy IN OUT` does"
         }
         "KHR_texture_basisu" => {

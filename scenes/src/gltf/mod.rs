@@ -12,6 +12,7 @@ mod animations;
 mod buffers;
 mod check;
 mod check_poses;
+mod draco;
 mod glb;
 mod images;
 mod instancing;
@@ -81,7 +82,9 @@ pub(crate) fn load(
         .and_then(Value::as_array)
         .is_some_and(|list| list.iter().any(|name| name == "KHR_mesh_quantization"));
     buffers::check_views(&root, warnings)?;
-    let buffers = buffers::Buffers::load(&root, access, binary, warnings);
+    let mut buffers = buffers::Buffers::load(&root, access, binary, warnings);
+    let decoded = draco::decode(&root, &buffers, access.limits, warnings)?;
+    buffers.set_decoded(decoded);
     accessors::check_all(&root, &buffers, warnings)?;
     let variant = variants::find(&root, choices.variant.as_deref(), warnings)?;
     let source = Source { root: root.clone(), buffers, access, quantized, variant };

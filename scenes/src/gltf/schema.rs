@@ -346,10 +346,13 @@ static PRIMITIVE: Object = Object {
         may("mode", Kind::Code(&[0, 1, 2, 3, 4, 5, 6])),
         may("targets", Kind::List(&Kind::Map(&Kind::Index("accessors")), 1, MANY)),
     ],
-    extensions: &[("KHR_materials_variants", &VARIANT_MAPPINGS)],
+    extensions: &[("KHR_draco_mesh_compression", &DRACO), ("KHR_materials_variants", &VARIANT_MAPPINGS)],
     one_of: &[],
     needs: &[],
 };
+
+static DRACO: Object =
+    object(&[must("bufferView", Kind::Index("bufferViews")), must("attributes", Kind::Map(&OFFSET))]);
 
 static VARIANT_MAPPINGS: Object =
     object(&[must("mappings", Kind::List(&Kind::Object(&VARIANT_MAPPING), 1, MANY))]);
@@ -440,6 +443,7 @@ static ANIMATION_SAMPLER: Object = object(&[
 pub(super) const SUPPORTED: &[&str] = &[
     "EXT_mesh_gpu_instancing",
     "EXT_texture_webp",
+    "KHR_draco_mesh_compression",
     "KHR_lights_punctual",
     "KHR_materials_anisotropy",
     "KHR_materials_clearcoat",

@@ -3,6 +3,7 @@ use lockstep_core::math::vec3::{Vec3, length, vec3};
 use lockstep_core::scene::{AlphaMode, LightKind, Material, NONE, Texture, Wrap};
 use serde_json::{Value, json};
 
+mod draco;
 mod poses;
 mod variants;
 
