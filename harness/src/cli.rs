@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep_core::film::MAX_SPP;
 use lockstep_core::merging::MergeRadius;
 use lockstep_core::{Integrator, MAX_BOUNCES, Mode, Settings};
+use lockstep_reports::image_io::Tone;
 use lockstep_reports::records::shell_line;
 use lockstep_scenes::{Choices, Limits, LoadOptions, View};
 use lockstep_together::Schedule;
@@ -308,6 +309,30 @@ impl From<ModeArg> for Mode {
     }
 }
 
+/// Which tone curve to show radiance by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ToneArg {
+    /// As it is, white above 1
+    Srgb,
+    /// AgX by Sobotka, as in Blender
+    Agx,
+    /// ACES, fitted by Hill
+    Aces,
+    /// Khronos' PBR Neutral
+    PbrNeutral,
+}
+
+impl From<ToneArg> for Tone {
+    fn from(tone: ToneArg) -> Self {
+        match tone {
+            ToneArg::Srgb => Self::Srgb,
+            ToneArg::Agx => Self::Agx,
+            ToneArg::Aces => Self::Aces,
+            ToneArg::PbrNeutral => Self::PbrNeutral,
+        }
+    }
+}
+
 /// `lockstep render`
 #[derive(Debug, Args)]
 pub(crate) struct RenderArgs {
@@ -345,6 +370,10 @@ pub(crate) struct RenderArgs {
     /// Stops of exposure of a .png: every stop doubles its values
     #[arg(long, value_name = "STOPS", allow_hyphen_values = true, value_parser = parse_stops)]
     pub(crate) exposure: Option<f32>,
+    /// The tone curve of a .png: srgb clips, agx and aces are film-like, pbr-neutral keeps the colours of materials
+    /// [default: srgb]
+    #[arg(long, value_enum, value_name = "CURVE")]
+    pub(crate) tone: Option<ToneArg>,
     /// Also write the image of every technique of `bpt` or `light` to this folder, weighted and unweighted, and
     /// check that the weighted ones add up to the film
     #[arg(long, value_name = "DIR")]

@@ -1,9 +1,10 @@
 //! `lockstep render`: one image.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use lockstep_core::{DeviceInfo, Film, Renderer, Scene, Settings};
-use lockstep_reports::image_io::{ImageMetadata, LinearImage, write_image};
+use lockstep_reports::image_io::{ImageMetadata, LinearImage, Tone, write_image};
 use lockstep_together::SampleSet;
 
 use crate::backends;
@@ -31,7 +32,7 @@ pub(crate) const DEFAULT_SIZE: Size = Size { width: 320, height: 240 };
 pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     let OutputKind::Beauty = args.output;
     check_extension(&args.out)?;
-    check_exposure(args)?;
+    check_shown(args)?;
     if args.techniques.is_some() {
         techniques::check(args.image.integrator)?;
     }
@@ -96,9 +97,7 @@ pub(crate) fn write_output(output: &Output<'_>, film: &Film, seconds: f64) -> Re
         let part = together::part_of(scene, settings, device, output.samples.clone(), film.clone())?;
         together::write_part(&args.out, &part)?;
     } else {
-        let image = image_of(film)?;
-        let shown = args.exposure.map(|stops| image.scaled(stops.exp2()));
-        write_image(&args.out, shown.as_ref().unwrap_or(&image), &metadata)?;
+        write_shown(args, &image_of(film)?, metadata.clone())?;
     }
     let samples = u64::from(film.spp) * film.sums.len() as u64;
     say(&format!("{}: {samples} samples in {seconds:.2} s on {target}", args.out.display()));
@@ -117,18 +116,42 @@ pub(crate) fn write_output(output: &Output<'_>, film: &Film, seconds: f64) -> Re
     Ok(exit)
 }
 
+/// Writes an image, under the exposure and the tone curve that a .png is asked for.
+///
+/// # Errors
+/// [`Failure`] for a file that cannot be written.
+pub(crate) fn write_shown(
+    args: &RenderArgs,
+    image: &LinearImage,
+    mut metadata: ImageMetadata,
+) -> Result<(), Failure> {
+    let mut shown = Cow::Borrowed(image);
+    if let Some(stops) = args.exposure {
+        shown = Cow::Owned(shown.scaled(stops.exp2()));
+        metadata = metadata.with("exposure", &stops.to_string());
+    }
+    if let Some(tone) = args.tone.map(Tone::from) {
+        shown = Cow::Owned(tone.apply(&shown));
+        metadata = metadata.with("tone", tone.as_str());
+    }
+    Ok(write_image(&args.out, &shown, &metadata)?)
+}
+
 /// Whether a file is to hold exact sums instead of an image.
 pub(crate) fn is_film(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("film"))
 }
 
-/// Refuses an exposure for files that keep the radiance as it is.
-fn check_exposure(args: &RenderArgs) -> Result<(), Failure> {
+/// Refuses an exposure and a tone curve for files that keep the radiance as it is.
+fn check_shown(args: &RenderArgs) -> Result<(), Failure> {
     let is_png = args.out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png"));
-    if args.exposure.is_some() && !is_png {
-        return Err(Failure::Usage("--exposure is for .png; other files keep the radiance as it is".into()));
+    let asked = [(args.exposure.is_some(), "--exposure"), (args.tone.is_some(), "--tone")];
+    match asked.into_iter().find(|(is_asked, _)| *is_asked && !is_png) {
+        Some((_, option)) => {
+            Err(Failure::Usage(format!("{option} is for .png; other files keep the radiance as it is")))
+        }
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Refuses an unknown kind of file before the work, not after it.

@@ -124,6 +124,14 @@ fn a_file_without_a_camera_is_seen_from_where_the_user_says_and_as_bright() {
     render("--eye 0,0,-4 --look-at 0,0,-5 --fov 60 --sky 0.5 -o d.png", 0);
     let (out, _) = expect(dir.path(), &["compare", "c.png", "d.png"], 0);
     assert!(out.contains("every value is equal"), "one stop doubles: {out}");
+    // The sky of 0.25 is shown darker by 0.04 under one curve, and as it is under another.
+    render(&format!("{away} --tone srgb -o f.png"), 0);
+    render(&format!("{away} -o g.png"), 0);
+    assert!(expect(dir.path(), &["compare", "f.png", "g.png"], 0).0.contains("every value is equal"));
+    render(&format!("{away} --tone pbr-neutral -o h.png"), 0);
+    render("--eye 0,0,-4 --look-at 0,0,-5 --fov 60 --sky 0.21 -o i.png", 0);
+    assert!(expect(dir.path(), &["compare", "h.png", "i.png"], 0).0.contains("every value is equal"));
+    assert!(render("--tone agx -o e.exr", 2).contains("--tone is for .png"));
     assert!(render("--exposure 1 -o e.exr", 2).contains("--exposure is for .png"));
     assert!(render("--fov 180 -o f.exr", 4).contains("camera"));
 }

@@ -1,7 +1,7 @@
 //! `lockstep render` with an external program: one image.
 
 use lockstep_core::{Mode, Settings};
-use lockstep_reports::image_io::{ImageMetadata, write_image};
+use lockstep_reports::image_io::ImageMetadata;
 
 use super::program::{Ended, Program, Request, RunError};
 use super::{External, Externals};
@@ -67,8 +67,7 @@ pub(crate) fn run(args: &RenderArgs, external: &External, settings: &Settings) -
         .with("bounces", &bounces.to_string())
         .with("device", &device.device)
         .with("driver", &device.driver);
-    let shown = args.exposure.map(|stops| image.scaled(stops.exp2()));
-    write_image(&args.out, shown.as_ref().unwrap_or(&image), &metadata)?;
+    crate::render::write_shown(args, &image, metadata)?;
     let samples = u64::from(args.spp) * u64::from(width) * u64::from(height);
     say(&format!("{}: {samples} samples in {:.2} s on {target}", args.out.display(), ms / 1e3));
     Ok(Exit::Fine)

@@ -2,7 +2,7 @@
 //!
 //! Inside Lockstep an image is linear radiance in f32, red, green and blue with the primaries of sRGB, row by
 //! row from the top. Written as `.exr` it keeps every bit; written as `.png` it is encoded by the transfer
-//! function of [`srgb`] and quantised to 8 bits. Neither tone mapping nor exposure is applied.
+//! function of [`srgb`] and quantised to 8 bits. A [`Tone`] curve is applied on request alone.
 
 mod atomic;
 mod exr_header;
@@ -14,6 +14,7 @@ mod read;
 pub mod srgb;
 #[cfg(test)]
 mod tests;
+mod tone;
 mod write;
 
 pub use atomic::{AtomicFile, WriteError, atomic_write, atomic_write_text};
@@ -23,6 +24,7 @@ pub use precision::Precision;
 pub use read::{
     ReadError, ReadLimits, Srgb8Image, read_exr_metadata, read_image, read_image_limited, read_srgb8,
 };
+pub use tone::Tone;
 pub use write::{ImageMetadata, encode_png, encode_png_rgb8, write_exr, write_image, write_png};
 
 /// A linear RGB image. Images are equal where their values are, however they were stored.
