@@ -46,7 +46,7 @@ pub(super) fn check<D: Device>(device: &D, demand: &Demand<'_>) -> Result<()> {
     if bytes + demand.film + state > memory {
         let [bytes, film, state, memory] = [bytes, demand.film, state, memory].map(in_words);
         let reason =
-            format!("it takes {bytes}, its film {film} and paths in flight {state}; the device has {memory}");
+            format!("it takes {bytes}, its film {film} and paths or photons in flight {state}; the device has {memory}");
         return refuse(format!("scene {scene}"), reason);
     }
     Ok(())

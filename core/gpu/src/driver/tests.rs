@@ -164,6 +164,40 @@ fn a_film_that_the_memory_cannot_hold_is_refused_before_anything_is_copied() {
 }
 
 #[test]
+fn a_photon_map_that_does_not_fit_is_refused_with_its_size_before_anything_is_allocated() {
+    let settings = Settings { width: 1000, height: 1000, integrator: Integrator::Bpm, ..Settings::default() };
+    let (device, log) = Recorder::new(Limits { largest_allocation: 100 << 20, ..ROOMY });
+    let refused = Wavefront::new(device).load(&scene(), &settings);
+    let Err(Error::Device { action, reason, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!(action, "placing photons");
+    // Three photons of 48 bytes a light sub-path
+    assert!(reason.contains("144.0 MB") && reason.contains("104.9 MB"), "{reason}");
+    assert_eq!(log.borrow().allocations, 0);
+
+    let (device, log) = Recorder::new(Limits { memory: 256 << 20, ..ROOMY });
+    let refused = Wavefront::new(device).load(&scene(), &settings);
+    let Err(Error::Device { reason, .. }) = refused else { panic!("{refused:?}") };
+    assert!(reason.contains("photons in flight 300.4 MB") && reason.contains("268.4 MB"), "{reason}");
+    assert_eq!(log.borrow().allocations, 0);
+}
+
+#[test]
+fn a_batch_whose_photons_merge_is_a_whole_sample_index_of_the_film() {
+    let (device, log) = Recorder::new(ROOMY);
+    let mut renderer = Wavefront::new(device);
+    let settings = Settings { width: 400, height: 300, integrator: Integrator::Vcm, ..Settings::default() };
+    renderer.load(&scene(), &settings).unwrap();
+    log.take();
+    renderer.accumulate(0..3).unwrap();
+    let names = crate::signatures::PHOTON_STAGES.map(|kernel| kernel.name);
+    assert_eq!(log.borrow().kernels, names.repeat(3));
+    // Configurations of several samples in flight have no meaning
+    let several = KernelConfig { samples: Some(4), ..KernelConfig::default() };
+    assert!(matches!(renderer.configure(&several), Err(Error::Unsupported { .. })));
+    renderer.configure(&KernelConfig { samples: Some(1), ..KernelConfig::default() }).unwrap();
+}
+
+#[test]
 fn a_long_pass_keeps_few_launches_pending_and_loses_none() {
     let (device, log) = Recorder::new(ROOMY);
     let mut renderer = Wavefront::new(device);
