@@ -27,7 +27,7 @@ pub struct LoadOptions {
     pub limits: Limits,
 }
 
-/// What a glTF file leaves open: its look and its moment.
+/// Look and moment of a glTF file, which it leaves open.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choices {
     /// The variant of `KHR_materials_variants`, by name; the file's own materials when absent.

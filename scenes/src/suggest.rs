@@ -10,9 +10,9 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
 /// Names for an error, as far as it has room; `none` without any.
 pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let mut quoted: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    let left_out = quoted.len().saturating_sub(MAX_LISTED);
+    let skipped = quoted.len().saturating_sub(MAX_LISTED);
     quoted.truncate(MAX_LISTED);
-    match (quoted.len(), left_out) {
+    match (quoted.len(), skipped) {
         (0, _) => "none".into(),
         (_, 0) => quoted.join(", "),
         (_, more) => format!("{} and {more} more", quoted.join(", ")),

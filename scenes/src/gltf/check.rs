@@ -354,7 +354,7 @@ impl Checker<'_> {
     }
 }
 
-/// What a user does about a file that requires this extension.
+/// Remedy for a file that requires this extension.
 fn remedy(extension: &str) -> &'static str {
     match extension {
         "EXT_meshopt_compression" | "KHR_meshopt_compression" => {

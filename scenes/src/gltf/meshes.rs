@@ -71,7 +71,7 @@ pub(super) fn load(
     Ok(out)
 }
 
-/// What all primitives share.
+/// State that the primitives of a file share.
 struct Reader<'a, 'b> {
     source: &'a Source<'b>,
     surfaces: &'a [Surface],
