@@ -172,11 +172,18 @@ impl Settings {
     /// from the other side than camera rays do, and would be culled where those are not.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for sub-paths from lights in a scene with single-sided surfaces.
+    /// [`Error::Unsupported`] for sub-paths from lights in a scene with single-sided surfaces or with media.
     pub fn check_scene(&self, scene: &Scene) -> Result<()> {
         if self.integrator.splats() && scene.materials.iter().any(|m| m.flags & Material::SINGLE_SIDED != 0) {
             let what = format!(
                 "culling of single-sided surfaces, which {} has, with paths from lights (render it with --both-sides)",
+                scene.name
+            );
+            return Err(Error::Unsupported { actor: self.integrator.to_string(), what });
+        }
+        if from_lights && scene.has_media() {
+            let what = format!(
+                "attenuation and dispersion in media, which {} has, with paths from lights (render it with path)",
                 scene.name
             );
             return Err(Error::Unsupported { actor: self.integrator.to_string(), what });

@@ -3,9 +3,10 @@
 use crate::bidirectional::{for_each, tile_means};
 use crate::statistics::welch_t;
 use crate::{Checked, Outcome, Subject, made, mean, render, scenes, tolerances};
-use lockstep_core::math::vec3::Vec3;
+use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::{Layers, Material};
-use lockstep_core::{Integrator, Settings};
+use lockstep_core::{Error, Integrator, Settings};
+use lockstep_transport::media::dispersed_ior;
 
 /// Sets of white layers, with what they leave of a white furnace at least.
 fn white_layers() -> [(&'static str, Layers, f64); 6] {
@@ -71,4 +72,61 @@ pub(crate) fn means_are_the_path_tracers(subject: &Subject<'_>) -> Checked<Outco
         }
         Ok(())
     })
+}
+
+/// Light that passes a slab is attenuated by Beer's law.
+pub(crate) fn media_follow_beers_law(subject: &Subject<'_>) -> Checked {
+    let attenuation = vec3(0.25, 1.0, 3.0);
+    let scene = made(scenes::slab_before_sky(attenuation, 0.8))?;
+    let settings = Settings { width: 8, height: 8, bounces: 4, ..Settings::default() };
+    let (film, _) = render(subject.open()?.as_mut(), &scene, &settings, 16)?;
+    for pixel in film.mean() {
+        for (found, attenuation) in pixel.into_iter().zip(attenuation.to_array()) {
+            let expected = (-0.8 * attenuation).exp();
+            assert!((found - expected).abs() < tolerances::BEER, "{found}, expected {expected}");
+        }
+    }
+    Ok(())
+}
+
+/// Films of a scene with media are the reference renderer's, to the bit, and paths from lights are refused.
+pub(crate) fn films_with_media_are_the_references(subject: &Subject<'_>) -> Checked {
+    let scene = made(scenes::media())?;
+    for bounces in [3, 12] {
+        let settings = Settings { width: 120, height: 80, bounces, seed: bounces, ..Settings::default() };
+        let (expected, counts) = render(subject.reference()?.as_mut(), &scene, &settings, 4)?;
+        let (film, report) = render(subject.open()?.as_mut(), &scene, &settings, 4)?;
+        assert_eq!(film.pixels_differing(&expected), 0, "{settings:?}: pixels that differ");
+        assert_eq!(film.invalid, expected.invalid, "{settings:?}: invalid samples");
+        assert_eq!(report.bounces, counts.bounces, "{settings:?}: ray counts");
+        let refused = Settings { integrator: Integrator::Bpt, ..settings };
+        let loaded = subject.open()?.load(&scene, &refused);
+        assert!(matches!(loaded, Err(Error::Unsupported { .. })), "{loaded:?}");
+    }
+    Ok(())
+}
+
+/// Through dispersive glass each channel is refracted by its own index: quarters of the film have the means of three
+/// scenes, one for each index.
+pub(crate) fn dispersion_is_refraction_by_channel(subject: &Subject<'_>) -> Checked {
+    let settings = Settings { width: 32, height: 32, bounces: 6, ..Settings::default() };
+    let rendered = |ior: f32, dispersion: f32, seed: u32| -> Checked<Vec<[f64; 3]>> {
+        let scene = made(scenes::prism(ior, dispersion))?;
+        let (film, _) = render(subject.open()?.as_mut(), &scene, &Settings { seed, ..settings }, 1024)?;
+        let mut means = vec![[0.0f64; 3]; 4];
+        for (i, pixel) in film.mean().into_iter().enumerate() {
+            (0..3).for_each(|c| means[i / 256][c] += f64::from(pixel[c]) / 256.0);
+        }
+        Ok(means)
+    };
+    let found = rendered(1.5, 10.0, 1)?;
+    for channel in 0..3 {
+        let ior = dispersed_ior(1.5, 10.0, channel as u32);
+        let expected = rendered(ior, 0.0, 2)?;
+        for (a, b) in found.iter().zip(&expected) {
+            let (a, b) = (a[channel], b[channel]);
+            assert!((a - b).abs() < tolerances::DISPERSION * b.max(0.1), "channel {channel}: {a}, alone {b}");
+        }
+    }
+    Ok(())
 }

@@ -497,6 +497,66 @@ pub fn layered() -> Result<Scene> {
     b.build()
 }
 
+/// A slab of a medium without refraction, of this thickness, before a sky of radiance one.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn slab_before_sky(attenuation: Vec3, thickness: f32) -> Result<Scene> {
+    let mut b = SceneBuilder::new("slab-before-sky");
+    b.environment = EnvironmentLight::Constant(Vec3::ONE);
+    b.camera = spot_camera(vec3(0.1, 4.0, 0.0), vec3(0.1, 0.0, 0.0), 0.02);
+    let layers = b.layers(Layers { attenuation, ..Layers::NONE });
+    let m = b.material(Material { layers, ..Material::dielectric(1.0, 0.0) });
+    let mut slab = floor(5.0, m);
+    slab.positions.extend(floor(5.0, m).positions.iter().map(|p| [p[0], -thickness, p[2]]));
+    slab.triangles.extend([[4, 6, 5], [4, 7, 6]]);
+    place(&mut b, slab);
+    b.build()
+}
+
+/// A large ball of glass of this index and dispersion under a sky that is bright above.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn prism(ior: f32, dispersion: f32) -> Result<Scene> {
+    let mut b = SceneBuilder::new("prism");
+    b.environment = EnvironmentLight::Gradient {
+        zenith: vec3(3.0, 3.0, 3.0),
+        horizon: vec3(0.2, 0.2, 0.2),
+        ground: vec3(0.0, 0.0, 0.0),
+    };
+    b.camera = spot_camera(vec3(0.0, 0.5, 4.0), vec3(0.0, 0.3, 0.0), 25.0);
+    let layers = b.layers(Layers { dispersion, ..Layers::NONE });
+    let m = b.material(Material { layers, ..Material::dielectric(ior, 0.0) });
+    place(&mut b, ball([0.0; 3], 1.0, m));
+    b.build()
+}
+
+/// Spheres of tinted, rough and dispersive glass on a floor, one with a lamp and one with a ball in it.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn media() -> Result<Scene> {
+    let mut b = SceneBuilder::new("media");
+    b.environment = EnvironmentLight::Constant(vec3(0.5, 0.6, 0.7));
+    b.camera = spot_camera(vec3(0.0, 1.5, 4.5), vec3(0.0, 0.4, 0.0), 40.0);
+    let matte = b.material(Material::diffuse([0.7, 0.6, 0.5]));
+    place(&mut b, floor(3.0, matte));
+    let amber = Layers { attenuation: vec3(0.3, 1.5, 4.0), ..Layers::NONE };
+    let prism = Layers { dispersion: 4.0, ..Layers::NONE };
+    let glasses = [(amber, 0.0), (prism, 0.0), (amber, 0.3), (prism, 0.3)];
+    for (i, (layers, roughness)) in glasses.into_iter().enumerate() {
+        let layers = b.layers(layers);
+        let m = b.material(Material { layers, ..Material::dielectric(1.5, roughness) });
+        place(&mut b, ball([i as f32 - 1.5, 0.45, 0.0], 0.4, m));
+    }
+    place(&mut b, ball([-1.5, 0.45, 0.0], 0.15, matte));
+    let lamp = b.material(Material::emitter([20.0, 18.0, 15.0]));
+    place(&mut b, ball([0.5, 0.45, 0.0], 0.05, lamp));
+    place(&mut b, ball([1.0, 2.5, 1.0], 0.3, lamp));
+    b.build()
+}
+
 /// An environment with a gradient and one bright texel.
 fn sky_texels() -> Vec<[f32; 3]> {
     (0..128)

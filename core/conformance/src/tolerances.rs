@@ -27,6 +27,12 @@ pub const AMBIENT_OCCLUSION: f64 = 3e-3;
 /// Relative difference of means between fast and exact mode under one seed, whose noise is mostly the same.
 pub const FAST_SAME_SEED: f64 = 1e-3;
 
+/// Beer's law without noise, absolute: the power's error, and rays that do not quite follow the slab's normal.
+pub const BEER: f32 = 1e-4;
+/// Means of a quarter of a film by dispersion against those by each channel's index, relative and at least of 0.1. A
+/// third of 262,144 paths carries a channel; their standard error is below 1e-2 of the mean.
+pub const DISPERSION: f64 = 5e-2;
+
 /// Mean radiance of a diffuse furnace by light tracing against 1: its standard error at 64x64 pixels and 256
 /// spp is 1e-3, since few light paths reach the film.
 pub const FURNACE_LIGHT: f64 = 5e-3;

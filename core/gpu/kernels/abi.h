@@ -123,6 +123,8 @@ typedef struct LS_ALIGN16 {
     float iridescence;
     float iridescence_ior;
     float iridescence_thickness[2];
+    float dispersion;
+    Vec3 attenuation;
     u32 reserved;
 } Layers;
 

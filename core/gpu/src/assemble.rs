@@ -11,7 +11,7 @@ use lockstep_core::math::canary;
 use lockstep_core::{Integrator, Order, Scheduling, Structure};
 
 /// Functions that all programs share, each header after those it needs.
-const HEADERS: [Header; 30] = [
+const HEADERS: [Header; 31] = [
     header!("abi.h"),
     header!("scene/scene.h"),
     header!("math/scalar.h"),
@@ -23,6 +23,7 @@ const HEADERS: [Header; 30] = [
     header!("scene/vertex.h"),
     header!("scene/texture.h"),
     header!("scene/environment.h"),
+    header!("scene/media.h"),
     header!("geometry/intersect.h"),
     header!("bsdf/surface.h"),
     header!("bsdf/fresnel.h"),
@@ -228,6 +229,7 @@ fn assemble_with(
         ("LS_SPHERES", options.features.spheres),
         ("LS_ALPHA", options.features.alpha),
         ("LS_LAYERS", options.features.layers),
+        ("LS_MEDIA", options.features.media),
         ("LS_IRIDESCENCE", options.features.iridescence),
     ];
     let mut defines = defines(&of_options) + &defines(of_build);

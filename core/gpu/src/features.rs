@@ -18,6 +18,8 @@ pub struct KernelFeatures {
     pub layers: bool,
     /// Layers with a thin film.
     pub iridescence: bool,
+    /// Media inside dielectrics.
+    pub media: bool,
     /// The integrator that shades.
     pub integrator: Integrator,
 }
@@ -25,7 +27,15 @@ pub struct KernelFeatures {
 impl KernelFeatures {
     /// Every feature of scenes, for an integrator.
     pub const fn all(integrator: Integrator) -> Self {
-        Self { instances: true, spheres: true, alpha: true, layers: true, iridescence: true, integrator }
+        Self {
+            instances: true,
+            spheres: true,
+            alpha: true,
+            layers: true,
+            iridescence: true,
+            media: true,
+            integrator,
+        }
     }
 
     /// The features that a scene and an integrator need.
@@ -36,6 +46,7 @@ impl KernelFeatures {
             spheres: !scene.spheres.is_empty(),
             alpha: scene.materials.iter().any(|material| material.has_alpha()),
             layers: scene.materials.iter().any(|material| material.layers != 0),
+            media: scene.has_media(),
             iridescence: scene.layers.iter().any(|layers| layers.iridescence > 0.0),
             integrator,
         }
@@ -76,6 +87,7 @@ mod tests {
             alpha: false,
             layers: false,
             iridescence: false,
+            media: false,
             ..KernelFeatures::all(Integrator::Path)
         };
         assert_eq!(features(|_, _| {}), none);
@@ -102,6 +114,11 @@ mod tests {
             builder.material(Material { layers, ..Material::principled([0.5; 3], 0.0, 0.5) });
         };
         assert_eq!(features(coated), KernelFeatures { layers: true, ..none });
+        let tinted = |builder: &mut SceneBuilder, _: &mut MeshData| {
+            let layers = builder.layers(Layers { dispersion: 1.0, ..Layers::NONE });
+            builder.material(Material { layers, ..Material::dielectric(1.5, 0.0) });
+        };
+        assert_eq!(features(tinted), KernelFeatures { layers: true, media: true, ..none });
         let filmed = |builder: &mut SceneBuilder, _: &mut MeshData| {
             let layers = builder.layers(Layers { iridescence: 1.0, ..Layers::NONE });
             builder.material(Material { layers, ..Material::principled([0.5; 3], 0.0, 0.5) });

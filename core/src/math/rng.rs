@@ -38,6 +38,8 @@ pub enum Block {
     Lens = (1 << 31) + 4,
     /// Key of stochastic alpha along the connection of two sub-paths; per technique.
     ConnectionAlpha = 3 << 30,
+    /// Colour channel in dispersive media; one draw a sample.
+    Dispersion = (3 << 30) + 1,
 }
 
 /// Dimension blocks from one bounce to the next.
@@ -201,6 +203,7 @@ mod tests {
                 Block::LightExtensionAlpha,
                 Block::Lens,
                 Block::ConnectionAlpha,
+                Block::Dispersion,
             ] {
                 assert!(seen.insert(block.at(bounce)), "{block:?} at bounce or technique {bounce}");
             }

@@ -8,6 +8,9 @@ use bytemuck::{Pod, Zeroable};
 /// Layers of a material of kind [`Principled`](crate::scene::MaterialKind::Principled), by glTF's extensions
 /// `KHR_materials_specular`, `_clearcoat`, `_sheen`, `_anisotropy` and `_iridescence`.
 ///
+/// Of a [`Dielectric`](crate::scene::MaterialKind::Dielectric) they describe the medium inside, by
+/// `KHR_materials_volume` and `KHR_materials_dispersion`; its other fields have no meaning there.
+///
 /// Texture fields are indices into [`crate::scene::SceneData::textures`] or [`NONE`]; a texture multiplies its
 /// factor.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -56,6 +59,10 @@ pub struct Layers {
     pub iridescence_ior: f32,
     /// Thickness of the thin film in nanometres, 0 to 10000.
     pub iridescence_thickness: [f32; 2],
+    /// Dispersion of the medium inside a dielectric: 20 over its Abbe number, 0 to 20.
+    pub dispersion: f32,
+    /// Attenuation of the medium inside a dielectric, per unit of length.
+    pub attenuation: Vec3,
     /// Zero.
     pub reserved: u32,
 }
@@ -84,8 +91,15 @@ impl Layers {
         iridescence: 0.0,
         iridescence_ior: 1.3,
         iridescence_thickness: [100.0, 400.0],
+        dispersion: 0.0,
+        attenuation: Vec3::ZERO,
         reserved: 0,
     };
+
+    /// True for a medium that attenuates or disperses.
+    pub fn has_medium(&self) -> bool {
+        self.attenuation != Vec3::ZERO || self.dispersion > 0.0
+    }
 
     /// The texture fields.
     pub(super) fn textures(&self) -> [u32; 9] {
@@ -116,6 +130,8 @@ impl Layers {
             (unit(self.clearcoat_roughness), "clearcoat roughness must lie between 0 and 1"),
             (unit(self.clearcoat_f0), "the clearcoat's reflectance must lie between 0 and 1"),
             (unit(self.anisotropy), "anisotropy must lie between 0 and 1"),
+            (color(self.attenuation), "attenuation must be finite and not negative"),
+            ((0.0..=20.0).contains(&self.dispersion), "dispersion must lie between 0 and 20"),
             (unit(self.iridescence), "iridescence must lie between 0 and 1"),
             (
                 (1.0..=4.0).contains(&self.iridescence_ior),

@@ -151,6 +151,15 @@ impl SceneData {
         BoundingSphere { center, radius: if radius > 0.0 { radius } else { 1.0 } }
     }
 
+    /// True when light is attenuated or dispersed inside a dielectric.
+    pub fn has_media(&self) -> bool {
+        self.materials.iter().any(|material| {
+            material.kind == MaterialKind::Dielectric as u32
+                && material.layers != 0
+                && self.layers[(material.layers - 1) as usize].has_medium()
+        })
+    }
+
     /// Material of a primitive of an instance.
     #[inline(always)]
     pub fn material_of(&self, instance: u32, primitive: u32) -> u32 {

@@ -7,6 +7,7 @@ pub mod emission;
 pub mod integrators;
 pub mod interaction;
 pub mod lights;
+pub mod media;
 mod record_pair;
 mod record_path;
 pub mod simd;

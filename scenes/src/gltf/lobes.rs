@@ -1,12 +1,12 @@
 //! Material extensions that add lobes: `KHR_materials_specular`, `_clearcoat`, `_sheen`, `_anisotropy`,
-//! `_iridescence`.
+//! `_iridescence`; and the media of `KHR_materials_volume` and `_dispersion`.
 
 use super::json::Item;
 use super::materials::Reader;
 use crate::textures::Coding;
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::math::{clamp, sin_cos_turns};
-use lockstep_core::scene::{Layers, NONE};
+use lockstep_core::scene::{Layers, Material, MaterialKind, NONE};
 
 /// Texture properties: extension, property, coding.
 const TEXTURES: [(&str, &str, Coding); 9] = [
@@ -96,6 +96,41 @@ pub(super) fn layers(reader: &mut Reader<'_, '_>, material: &Item<'_>) -> Option
         tangents = (layers.anisotropy > 0.0).then_some(anisotropy.1);
     }
     Some((layers, tangents))
+}
+
+/// Makes a transmitting material with a volume a dielectric, which refracts; returns its medium.
+pub(super) fn volume(
+    reader: &mut Reader<'_, '_>,
+    item: &Item<'_>,
+    material: &mut Material,
+) -> Option<Layers> {
+    let extension = item.extension("KHR_materials_volume")?;
+    let is_thick = extension.number("thicknessFactor").unwrap_or(0.0) > 0.0;
+    if !is_thick || material.transmission == 0.0 || material.metallic >= 0.5 {
+        return None;
+    }
+    let add = |reader: &mut Reader<'_, '_>, what: &str| reader.warnings.add(&extension.at, what);
+    if material.transmission < 0.5 {
+        add(reader, "most of the surface does not transmit; it is a thin wall without a volume");
+        return None;
+    }
+    if material.transmission < 1.0 || material.transmission_texture != NONE {
+        add(reader, "the surface around a volume transmits everywhere and wholly");
+    }
+    if material.metallic_roughness_texture != NONE {
+        add(reader, "the roughness of the surface around a volume is its factor, without its texture");
+    }
+    if EXTENSIONS.iter().any(|name| item.extension(name).is_some()) {
+        add(reader, "other layers of the surface around a volume are left out");
+    }
+    material.kind = MaterialKind::Dielectric as u32;
+    let color = extension.floats("attenuationColor").unwrap_or([1.0f32; 3]);
+    let distance = extension.number("attenuationDistance").unwrap_or(f32::INFINITY);
+    // Black would leave nothing after any distance; this leaves a millionth after one
+    let attenuation = color.map(|c| (-f64::from(c.max(1e-6)).ln() / f64::from(distance)) as f32);
+    let dispersion = item.extension("KHR_materials_dispersion");
+    let dispersion = dispersion.map_or(0.0, |e| within(reader, &e, "dispersion", 0.0, [0.0, 20.0]));
+    Some(Layers { attenuation: attenuation.into(), dispersion, ..Layers::NONE })
 }
 
 /// A number limited to a range, with a warning where it lies outside.

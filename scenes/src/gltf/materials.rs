@@ -56,7 +56,9 @@ pub(super) fn load(
         reader.uv_sets = 0;
         let (mut material, normal_map_uv) = reader.material(&item)?;
         let mut tangents = None;
-        if let Some((layers, of_anisotropy)) = lobes::layers(&mut reader, &item) {
+        if let Some(medium) = lobes::volume(&mut reader, &item, &mut material) {
+            material.layers = reader.builder.layers(medium);
+        } else if let Some((layers, of_anisotropy)) = lobes::layers(&mut reader, &item) {
             material.layers = reader.builder.layers(layers);
             tangents = of_anisotropy;
         }

@@ -227,6 +227,7 @@ static MATERIAL: Object = Object {
     extensions: &[
         ("KHR_materials_anisotropy", &ANISOTROPY),
         ("KHR_materials_clearcoat", &CLEARCOAT),
+        ("KHR_materials_dispersion", &DISPERSION),
         ("KHR_materials_emissive_strength", &EMISSIVE_STRENGTH),
         ("KHR_materials_ior", &IOR),
         ("KHR_materials_iridescence", &IRIDESCENCE),
@@ -235,6 +236,7 @@ static MATERIAL: Object = Object {
         ("KHR_materials_specular", &SPECULAR),
         ("KHR_materials_transmission", &TRANSMISSION),
         ("KHR_materials_unlit", &UNLIT),
+        ("KHR_materials_volume", &VOLUME),
     ],
     one_of: &[],
     needs: &[],
@@ -330,6 +332,15 @@ static SPECULAR: Object = object(&[
     may("specularTexture", Kind::Object(&TEXTURE_INFO)),
     may("specularColorFactor", Kind::List(&NOT_NEGATIVE, 3, 3)),
     may("specularColorTexture", Kind::Object(&TEXTURE_INFO)),
+]);
+
+static DISPERSION: Object = object(&[may("dispersion", NOT_NEGATIVE)]);
+
+static VOLUME: Object = object(&[
+    may("thicknessFactor", NOT_NEGATIVE),
+    ignored("thicknessTexture", Kind::Object(&TEXTURE_INFO)),
+    may("attenuationDistance", Kind::Above(0.0)),
+    may("attenuationColor", Kind::List(&UNIT, 3, 3)),
 ]);
 
 static MESH: Object = object(&[
@@ -447,6 +458,7 @@ pub(super) const SUPPORTED: &[&str] = &[
     "KHR_lights_punctual",
     "KHR_materials_anisotropy",
     "KHR_materials_clearcoat",
+    "KHR_materials_dispersion",
     "KHR_materials_emissive_strength",
     "KHR_materials_ior",
     "KHR_materials_iridescence",
@@ -456,6 +468,7 @@ pub(super) const SUPPORTED: &[&str] = &[
     "KHR_materials_transmission",
     "KHR_materials_unlit",
     "KHR_materials_variants",
+    "KHR_materials_volume",
     "KHR_mesh_quantization",
     "KHR_node_visibility",
     "KHR_texture_transform",
@@ -463,5 +476,4 @@ pub(super) const SUPPORTED: &[&str] = &[
 
 /// Ratified extensions that only refine the appearance: a file that requires one is rendered without it, with
 /// a warning.
-pub(super) const IGNORABLE: &[&str] =
-    &["KHR_animation_pointer", "KHR_materials_dispersion", "KHR_materials_volume", "KHR_xmp_json_ld"];
+pub(super) const IGNORABLE: &[&str] = &["KHR_animation_pointer", "KHR_xmp_json_ld"];

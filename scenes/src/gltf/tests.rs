@@ -278,6 +278,45 @@ fn lobes_of_extensions_become_layers() {
 }
 
 #[test]
+fn volumes_become_dielectrics_with_a_medium() {
+    let with_volume = |transmission: f32, thickness: f32| {
+        with(|d| {
+            let names = ["dispersion", "transmission", "volume"].map(|n| format!("KHR_materials_{n}"));
+            d["extensionsUsed"] = json!(names);
+            d["materials"] = json!([{
+                "pbrMetallicRoughness": {"metallicFactor": 0, "roughnessFactor": 0.25},
+                "extensions": {
+                    "KHR_materials_dispersion": {"dispersion": 0.5},
+                    "KHR_materials_transmission": {"transmissionFactor": transmission},
+                    "KHR_materials_volume": {
+                        "thicknessFactor": thickness, "attenuationDistance": 2, "attenuationColor": [0.25, 0.5, 1],
+                    },
+                },
+            }]);
+            d["meshes"][0]["primitives"][0]["material"] = json!(0);
+        })
+        .unwrap()
+    };
+    let LoadedScene { scene, warnings } = with_volume(1.0, 1.0);
+    let (m, l) = (scene.materials[0], scene.layers[0]);
+    assert_eq!((m.kind, m.layers, m.roughness, l.dispersion), (2, 1, 0.25, 0.5));
+    for (found, color) in l.attenuation.to_array().into_iter().zip([0.25f32, 0.5, 1.0]) {
+        assert!(((-2.0 * found).exp() - color).abs() < 1e-6, "{found} {color}");
+    }
+    assert!(m.flags & Material::SINGLE_SIDED == 0, "its inside is seen");
+    assert_eq!(warnings.iter().map(|w| w.place.as_str()).collect::<Vec<_>>(), ["camera", "sky"]);
+    let thin = with_volume(1.0, 0.0).scene;
+    assert_eq!((thin.materials[0].kind, thin.materials[0].layers), (3, 0));
+    let half = with_volume(0.75, 1.0);
+    let says =
+        |loaded: &LoadedScene, words: &str| loaded.warnings.iter().any(|w| w.to_string().contains(words));
+    assert!(says(&half, "transmits everywhere"), "{:?}", half.warnings);
+    let little = with_volume(0.25, 1.0);
+    assert_eq!(little.scene.materials[0].kind, 3);
+    assert!(says(&little, "thin wall"), "{:?}", little.warnings);
+}
+
+#[test]
 fn textures_carry_sampler_transform_and_encoding() {
     let loaded = with(|d| {
         d["extensionsUsed"] = json!(["KHR_texture_transform"]);

@@ -106,6 +106,8 @@ const INTEGERS: &[(&str, u32)] = &[
     ("BLOCK_LIGHT_EXTENSION_ALPHA", Block::LightExtensionAlpha as u32),
     ("BLOCK_LENS", Block::Lens as u32),
     ("BLOCK_CONNECTION_ALPHA", Block::ConnectionAlpha as u32),
+    ("BLOCK_DISPERSION", Block::Dispersion as u32),
+    ("CHANNEL_CHOSEN", lockstep_transport::media::CHANNEL_CHOSEN),
     ("BLOCKS_PER_BOUNCE", BLOCKS_PER_BOUNCE),
     ("TILE_WIDTH", TILE[0]),
     ("TILE_HEIGHT", TILE[1]),

@@ -118,6 +118,7 @@ fn materials(b: &mut SceneBuilder) -> Result<Vec<u32>> {
         glow,
         two_sided,
         layered(b, [nearest, data]),
+        tinted_glass(b),
     ];
     Ok(all.into_iter().map(|m| b.material(m)).collect())
 }
@@ -147,6 +148,12 @@ fn layered(b: &mut SceneBuilder, [color, data]: [u32; 2]) -> Material {
     });
     let uncoated = Material::principled([0.6, 0.7, 0.9], 0.4, 0.5);
     Material { layers, transmission: 0.3, normal_texture: data, ..uncoated }
+}
+
+/// Glass with a medium.
+fn tinted_glass(b: &mut SceneBuilder) -> Material {
+    let layers = b.layers(Layers { attenuation: vec3(0.5, 1.5, 0.1), dispersion: 2.0, ..Layers::NONE });
+    Material { layers, ..Material::dielectric(1.4, 0.2) }
 }
 
 /// A grid of triangles with shared edges, one material after another, and spheres above it.

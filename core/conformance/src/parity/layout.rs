@@ -52,7 +52,8 @@ layouts! {
         specular_color, specular, sheen_color, sheen_roughness, clearcoat, clearcoat_roughness, clearcoat_f0,
         anisotropy, anisotropy_rotation, specular_texture, specular_color_texture, clearcoat_texture,
         clearcoat_roughness_texture, sheen_color_texture, sheen_roughness_texture, anisotropy_texture,
-        iridescence_texture, iridescence_thickness_texture, iridescence, iridescence_ior, iridescence_thickness, reserved
+        iridescence_texture, iridescence_thickness_texture, iridescence, iridescence_ior, iridescence_thickness, dispersion,
+        attenuation, reserved
     }
     Texture { first_texel, width, height, flags, transform }
     Light { position, kind, edge1, material, edge2, triangle, intensity, pmf }

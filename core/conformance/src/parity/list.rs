@@ -23,7 +23,7 @@ use lockstep_transport::integrators::bidirectional::{
     self, CameraPath, Connection as PairConnection, LightPath, Photon, Vertex as PathVertex,
 };
 use lockstep_transport::integrators::{Connection, PathState, ao, path};
-use lockstep_transport::{camera_importance, emission, lights};
+use lockstep_transport::{camera_importance, emission, lights, media};
 
 /// The host's computation of a result.
 #[derive(Clone, Copy)]
@@ -564,6 +564,34 @@ pub(super) const PROBES: &[ParityCase] = &[
         out.v(s.weight);
         out.f(s.pdf);
     }),
+    scene!(
+        "media",
+        [
+            Below(2),
+            Word,
+            Word,
+            Range(0.0, 8.0),
+            Range(-1.0, 1.0),
+            Range(1.0, 3.0),
+            Range(0.0, 20.0),
+            Below(3),
+            Unit3
+        ],
+        "fffuufufff",
+        |fixture, x, out| {
+            let scene = &fixture.scene;
+            // As MEDIA_MATERIAL in the kernels' probes
+            let material = &scene.materials[if x.u(0) == 0 { 3 } else { 11 }];
+            let medium = x.u(1) & (media::CHANNEL_CHOSEN | 1);
+            let outside = x.u(2) & 1 != 0;
+            out.v(media::transmittance(scene, medium, x.f(3)));
+            out.u(media::arriving(material, medium, outside));
+            out.u(media::leaving(material, medium, outside, x.f(4)));
+            out.f(media::dispersed_ior(x.f(5), x.f(6), x.u(7)));
+            out.u(media::dispersed_channel(SampleKey { pixel: x.u(1), sample: x.u(2), seed: 3 }));
+            out.v(media::one_channel(x.v(8), x.u(7)));
+        }
+    ),
     // lights
     scene!(
         "lights_sample",
@@ -653,13 +681,13 @@ pub(super) const PROBES: &[ParityCase] = &[
             Below(3),
             Below(4)
         ],
-        "ffffffffffffffuuffffffffff",
+        "ffffffffffffffuuuffffffffff",
         shade
     ),
     scene!("ao_shade", RAY, "ufffffff", |fixture, x, out| {
         let key = x.key(7);
         let (throughput, radiance) = (Vec3::ONE, Vec3::ZERO);
-        let path = PathState { ray: x.ray(), throughput, bsdf_pdf: 0.0, radiance, key };
+        let path = PathState { ray: x.ray(), throughput, bsdf_pdf: 0.0, radiance, key, medium: 0 };
         let hit = fixture.bvh.closest_hit(
             &fixture.scene,
             &path.ray,
@@ -1008,6 +1036,7 @@ fn shade(fixture: &Fixture, x: In<'_>, out: &mut Out<'_>) {
         bsdf_pdf: if x.u(7) & 1 != 0 { x.f(10) } else { 0.0 },
         radiance: x.v(13),
         key: x.key(7),
+        medium: x.u(8) & (media::CHANNEL_CHOSEN | 1),
     };
     let key = RayKey::extension(path.key, bounce);
     let hit = fixture.bvh.closest_hit(scene, &path.ray, key, &mut Scratch::default());
@@ -1018,6 +1047,7 @@ fn shade(fixture: &Fixture, x: In<'_>, out: &mut Out<'_>) {
     out.v(path.throughput);
     out.f(path.bsdf_pdf);
     out.v(path.radiance);
+    out.u(path.medium);
     out.b(shaded.continues);
     out.b(shaded.connection.is_some());
     let (origin, direction, t_max, radiance) =

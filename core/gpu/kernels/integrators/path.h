@@ -44,6 +44,38 @@ LS_FN Vec3 path_add_emission(SceneRef scene, Pass pass, u32 bounce, PathState pa
     return vec3_add(path.radiance, vec3_scale(vec3_mul(path.throughput, emission), weight));
 }
 
+#ifdef LS_MEDIA
+/* Follows one colour channel through a dispersive dielectric, chosen once for a path, with its index of refraction. */
+LS_FN Surface path_disperse(SceneRef scene, PathState *path, Material material, Surface surface) {
+    if (material.kind != MATERIAL_DIELECTRIC || material.layers == 0u) {
+        return surface;
+    }
+    float dispersion = load_layers(scene, material.layers - 1u).dispersion;
+    if (dispersion <= 0.0f) {
+        return surface;
+    }
+    u32 channel = media_dispersed_channel(path->key);
+    if ((path->medium & CHANNEL_CHOSEN) == 0u) {
+        path->throughput = media_one_channel(path->throughput, channel);
+        path->medium = path->medium | CHANNEL_CHOSEN;
+    }
+    surface.ior = media_dispersed_ior(surface.ior, dispersion, channel);
+    return surface;
+}
+
+/* Attenuates light that arrives through the medium on its side of the surface. */
+LS_FN Connection path_attenuate_connection(SceneRef scene, PathState path, Material material, ShadingFrame here,
+                                           Connection connection) {
+    if (connection.ray.t_max < FAR) {
+        float z = vec3_dot(connection.ray.direction, here.geometric);
+        u32 medium = media_leaving(material, path.medium, here.surface.outside, z);
+        Vec3 share = media_transmittance(scene, medium, connection.ray.t_max);
+        connection.radiance = vec3_mul(connection.radiance, share);
+    }
+    return connection;
+}
+#endif
+
 /* Samples the next extension ray; false if the path terminates. */
 LS_FN bool path_scatter(Pass pass, u32 bounce, PathState *path, Interaction at, ShadingFrame here, VertexRecord *record) {
     /* Sample the BSDF */
@@ -100,6 +132,12 @@ LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, 
     Vec3 back = vec3_neg(path->ray.direction);
     bool outside = vec3_dot(at.geometric, back) > 0.0f;
 
+#ifdef LS_MEDIA
+    /* Attenuate in the medium that the ray has passed */
+    path->medium = media_arriving(material, path->medium, outside);
+    path->throughput = vec3_mul(path->throughput, media_transmittance(scene, path->medium, hit.t));
+#endif
+
     /* Add emission */
     path->radiance = path_add_emission(scene, pass, bounce, *path, at, material, hit.t);
     record->gathered = path->radiance;
@@ -121,6 +159,9 @@ LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, 
 
     /* Evaluate the material's textures */
     here.surface = surface_interaction_surface(scene, at, material, outside);
+#ifdef LS_MEDIA
+    here.surface = path_disperse(scene, path, material, here.surface);
+#endif
 #ifdef LS_LAYERS
     here.layers = surface_interaction_layers(scene, at, instance, material);
 #endif
@@ -133,8 +174,19 @@ LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, 
     /* Sample direct lighting */
     Shaded shaded;
     shaded.connection = direct_light_connect_to_light(scene, pass, bounce, *path, at, here, record);
+#ifdef LS_MEDIA
+    if (shaded.connection.wanted) {
+        shaded.connection = path_attenuate_connection(scene, *path, material, here, shaded.connection);
+    }
+#endif
 
     /* Sample the next extension ray */
     shaded.continues = path_scatter(pass, bounce, path, at, here, record);
+#ifdef LS_MEDIA
+    if (shaded.continues) {
+        path->medium =
+            media_leaving(material, path->medium, outside, vec3_dot(path->ray.direction, here.geometric));
+    }
+#endif
     return shaded;
 }

@@ -8,6 +8,10 @@ typedef struct {
     float bsdf_pdf;
     Vec3 radiance;
     SampleKey key;
+#ifdef LS_MEDIA
+    /* The medium of the ray; zero in air. */
+    u32 medium;
+#endif
 } PathState;
 
 /* A shadow ray and the radiance it adds if unoccluded. */
@@ -61,5 +65,8 @@ LS_FN PathState path_generate(CameraFrame camera, SampleKey key) {
     path.bsdf_pdf = 0.0f;
     path.radiance = vec3_splat(0.0f);
     path.key = key;
+#ifdef LS_MEDIA
+    path.medium = 0u;
+#endif
     return path;
 }

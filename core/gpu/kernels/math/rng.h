@@ -13,6 +13,7 @@
 #define BLOCK_LIGHT_EXTENSION_ALPHA 0x80000003u
 #define BLOCK_LENS 0x80000004u
 #define BLOCK_CONNECTION_ALPHA 0xc0000000u
+#define BLOCK_DISPERSION 0xc0000001u
 #define BLOCKS_PER_BOUNCE 5u
 
 /* Identity of one sample of one pixel, the key of every draw along its path. */

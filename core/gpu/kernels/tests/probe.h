@@ -648,6 +648,9 @@ LS_PROBE(bsdf_thin_film, 6, 6) {
     OUT_V(3, bsdf_film_envelope(film, IN_V(2)));
 }
 
+/* A dielectric with a medium, in the fixtures. */
+#define MEDIA_MATERIAL 11u
+
 /* Layers from word 9 on, then the direction of anisotropy as an angle in turns. */
 LS_FN SurfaceLayers probe_layers(SceneRef scene, LS_GLOBAL const u32 *x) {
     SurfaceLayers l = bsdf_no_layers();
@@ -688,6 +691,18 @@ LS_SCENE_PROBE(bsdf_sample_layered, 31, 7) {
     OUT_V(0, s.wi);
     OUT_V(3, s.weight);
     OUT_F(6, s.pdf);
+}
+
+LS_SCENE_PROBE(media, 11, 10) {
+    Material material = load_material(scene, IN_U(0) == 0u ? 3u : MEDIA_MATERIAL);
+    u32 medium = IN_U(1) & (CHANNEL_CHOSEN | 1u);
+    bool outside = (IN_U(2) & 1u) != 0u;
+    OUT_V(0, media_transmittance(scene, medium, IN_F(3)));
+    OUT_U(3, media_arriving(material, medium, outside));
+    OUT_U(4, media_leaving(material, medium, outside, IN_F(4)));
+    OUT_F(5, media_dispersed_ior(IN_F(5), IN_F(6), IN_U(7)));
+    OUT_U(6, media_dispersed_channel(probe_key(IN_U(1), IN_U(2), 3u)));
+    OUT_V(7, media_one_channel(IN_V(8), IN_U(7)));
 }
 
 /* ---- lights ---- */
@@ -773,7 +788,7 @@ LS_PROBE(path_generate, 19, 6) {
 }
 
 /* Traces the ray first, so that what is shaded is a hit that can be. */
-LS_SCENE_PROBE(path_shade, 19, 26) {
+LS_SCENE_PROBE(path_shade, 19, 27) {
     Pass pass;
     pass.strategy = IN_U(17);
     pass.bounces = 3u;
@@ -785,6 +800,7 @@ LS_SCENE_PROBE(path_shade, 19, 26) {
     path.throughput = IN_V(10);
     path.radiance = IN_V(13);
     path.bsdf_pdf = (IN_U(7) & 1u) != 0u ? IN_F(10) : 0.0f;
+    path.medium = IN_U(8) & (CHANNEL_CHOSEN | 1u);
     Hit hit = bvh_closest_hit(scene, path.ray, rng_ray_key_extension(path.key, bounce));
     VertexRecord unread;
     unread.flags = 0u;
@@ -795,12 +811,13 @@ LS_SCENE_PROBE(path_shade, 19, 26) {
     OUT_V(7, path.throughput);
     OUT_F(10, path.bsdf_pdf);
     OUT_V(11, path.radiance);
-    OUT_U(14, shaded.continues ? 1u : 0u);
-    OUT_U(15, shaded.connection.wanted ? 1u : 0u);
-    OUT_V(16, shaded.connection.ray.origin);
-    OUT_V(19, shaded.connection.ray.direction);
-    OUT_F(22, shaded.connection.ray.t_max);
-    OUT_V(23, shaded.connection.radiance);
+    OUT_U(14, path.medium);
+    OUT_U(15, shaded.continues ? 1u : 0u);
+    OUT_U(16, shaded.connection.wanted ? 1u : 0u);
+    OUT_V(17, shaded.connection.ray.origin);
+    OUT_V(20, shaded.connection.ray.direction);
+    OUT_F(23, shaded.connection.ray.t_max);
+    OUT_V(24, shaded.connection.radiance);
 }
 
 /* The same for ambient occlusion. */

@@ -5,7 +5,8 @@ LS_FN u32 connect_end(Packed light, Hit hit, LS_GLOBAL Packed *path_radiance) {
     if (intersect_hit_is_some(hit)) {
         return 0u;
     }
-    store_packed(path_radiance, light.w, vec3_add(path_radiance[light.w].v, light.v), 0u);
+    Packed path = path_radiance[light.w];
+    store_packed(path_radiance, light.w, vec3_add(path.v, light.v), path.w);
     return 1u;
 }
 

@@ -38,11 +38,18 @@ LS_FN Shaded shade_path(SceneRef scene, Pass pass, u32 bounce, u32 index, Hit hi
     path.throughput = throughput.v;
     path.bsdf_pdf = LS_AS_F32(throughput.w);
     path.radiance = path_radiance[index].v;
+#ifdef LS_MEDIA
+    path.medium = path_radiance[index].w;
+#endif
     path.key = path_key(pass, index);
     VertexRecord unread;
     unread.flags = 0u;
     Shaded shaded = LS_SHADE(scene, pass, bounce, &path, hit, &unread);
+#ifdef LS_MEDIA
+    store_packed(path_radiance, index, path.radiance, path.medium);
+#else
     store_packed(path_radiance, index, path.radiance, 0u);
+#endif
     if (shaded.continues) {
         store_ray(path_origin, path_direction, index, path.ray);
         store_packed(path_throughput, index, path.throughput, LS_AS_U32(path.bsdf_pdf));

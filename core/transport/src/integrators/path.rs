@@ -1,17 +1,19 @@
 //! Path tracing with next-event estimation and multiple importance sampling (Kajiya 1986; Veach 1997). The
 //! counterpart is `kernels/integrators/path.h`.
 
+use crate::bsdf::Surface;
 use crate::direct_light::connect_to_light;
-use crate::integrators::{ENDED, PathState, Shaded};
+use crate::integrators::{Connection, ENDED, PathState, Shaded};
 use crate::interaction::{Interaction, MIN_COSINE, ShadingFrame};
 use crate::lights;
+use crate::media;
 use lockstep_core::geometry::{FAR, Hit, Ray, offset_origin};
 use lockstep_core::math::rng::{Block, draw, uniforms};
 use lockstep_core::math::sampling::{frame, power_heuristic};
 use lockstep_core::math::vec3::{dot, max_component, vec3};
 use lockstep_core::math::{max, min};
 use lockstep_core::path_record::{Recorder, VertexRecord};
-use lockstep_core::scene::{Material, NONE, SceneData, environment_radiance};
+use lockstep_core::scene::{Material, MaterialKind, NONE, SceneData, environment_radiance};
 use lockstep_core::{Settings, Strategy};
 
 /// Shades the hit of an extension ray: updates the path's radiance, throughput and ray. `record` receives the
@@ -44,6 +46,13 @@ pub fn shade(
     let back = -path.ray.direction;
     let outside = dot(at.geometric, back) > 0.0;
 
+    // Attenuate in the medium that the ray has passed
+    let has_media = !scene.layers.is_empty();
+    if has_media {
+        path.medium = media::arriving(material, path.medium, outside);
+        path.throughput = path.throughput * media::transmittance(scene, path.medium, hit.t);
+    }
+
     // Add emission
     add_emission(scene, settings, bounce, path, &at, material, hit.t);
     record.note(|r| r.gathered = path.radiance);
@@ -60,7 +69,10 @@ pub fn shade(
     let wo = vec3(dot(back, s), dot(back, t), max(dot(back, normal), MIN_COSINE));
 
     // Evaluate the material's textures
-    let surface = at.surface(scene, material, outside);
+    let mut surface = at.surface(scene, material, outside);
+    if has_media {
+        disperse(scene, path, material, &mut surface);
+    }
     let layers = at.layers(scene, instance, material);
     let local = ShadingFrame { s, t, normal, geometric, wo, surface, layers: layers.as_ref() };
     record.note(|r| {
@@ -72,11 +84,54 @@ pub fn shade(
     });
 
     // Sample direct lighting
-    let connection = connect_to_light(scene, settings, bounce, path, &at, &local, record);
+    let mut connection = connect_to_light(scene, settings, bounce, path, &at, &local, record);
+    if has_media && let Some(connection) = &mut connection {
+        attenuate_connection(scene, path, material, &local, connection);
+    }
 
     // Sample the next extension ray
     let continues = scatter(settings, bounce, path, &at, &local, record);
+    if has_media && continues {
+        let z = dot(path.ray.direction, local.geometric);
+        path.medium = media::leaving(material, path.medium, outside, z);
+    }
     Shaded { continues, connection }
+}
+
+/// Follows one colour channel through a dispersive dielectric, chosen once for a path, with its index of refraction.
+#[inline(never)]
+fn disperse(scene: &SceneData, path: &mut PathState, material: &Material, surface: &mut Surface) {
+    if material.kind != MaterialKind::Dielectric as u32 || material.layers == 0 {
+        return;
+    }
+    let dispersion = scene.layers[(material.layers - 1) as usize].dispersion;
+    if dispersion <= 0.0 {
+        return;
+    }
+    let channel = media::dispersed_channel(path.key);
+    if path.medium & media::CHANNEL_CHOSEN == 0 {
+        path.throughput = media::one_channel(path.throughput, channel);
+        path.medium |= media::CHANNEL_CHOSEN;
+    }
+    surface.ior = media::dispersed_ior(surface.ior, dispersion, channel);
+}
+
+/// Attenuates light that arrives through the medium on its side of the surface. Lights without a place are beyond all
+/// media.
+#[inline(never)]
+fn attenuate_connection(
+    scene: &SceneData,
+    path: &PathState,
+    material: &Material,
+    local: &ShadingFrame<'_>,
+    connection: &mut Connection,
+) {
+    if connection.ray.t_max < FAR {
+        let z = dot(connection.ray.direction, local.geometric);
+        let medium = media::leaving(material, path.medium, local.surface.outside, z);
+        let share = media::transmittance(scene, medium, connection.ray.t_max);
+        connection.radiance = connection.radiance * share;
+    }
 }
 
 /// MIS weight of a BSDF sample that hits a light of light-sampling density `light_pdf`.

@@ -20,6 +20,8 @@ pub struct PathState {
     pub radiance: Vec3,
     /// The key of all draws of this path.
     pub key: SampleKey,
+    /// The medium of the ray ([`crate::media`]); zero in air.
+    pub medium: u32,
 }
 
 /// A shadow ray and the radiance it adds if unoccluded.
@@ -55,5 +57,6 @@ pub fn generate(camera: &CameraFrame, key: SampleKey) -> PathState {
         bsdf_pdf: 0.0,
         radiance: Vec3::ZERO,
         key,
+        medium: 0,
     }
 }

@@ -115,7 +115,7 @@ pub struct Batch {
 }
 
 /// True when batched shading covers the integrator and all lights of the scene: path tracing, untextured
-/// opaque triangles.
+/// opaque triangles, no media.
 pub fn can_batch(scene: &SceneData, integrator: Integrator) -> bool {
     let plain = |light: &Light| {
         let material = || &scene.materials[light.material as usize];
@@ -123,7 +123,10 @@ pub fn can_batch(scene: &SceneData, integrator: Integrator) -> bool {
             && material().emission_texture == NONE
             && material().alpha_mode == AlphaMode::Opaque as u32
     };
-    integrator == Integrator::Path && !scene.lights.is_empty() && scene.lights.iter().all(plain)
+    integrator == Integrator::Path
+        && !scene.has_media()
+        && !scene.lights.is_empty()
+        && scene.lights.iter().all(plain)
 }
 
 /// Vertices and material of a hit that can be shaded in a batch; `None` where [`shade`] must be used.
@@ -192,6 +195,7 @@ impl Batch {
                 bsdf_pdf: 0.0,
                 radiance: Vec3::ZERO,
                 key: SampleKey { pixel, ..key },
+                medium: 0,
             }));
         }
     }

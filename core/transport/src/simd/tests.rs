@@ -71,6 +71,7 @@ fn path(i: u32) -> PathState {
         bsdf_pdf: throughput[3],
         radiance: point(i, 8),
         key: SampleKey { pixel: i, sample: i / 3, seed: 77 },
+        medium: 0,
     }
 }
 
