@@ -181,7 +181,7 @@ impl Settings {
             );
             return Err(Error::Unsupported { actor: self.integrator.to_string(), what });
         }
-        if from_lights && scene.has_media() {
+        if self.integrator.splats() && scene.has_media() {
             let what = format!(
                 "attenuation and dispersion in media, which {} has, with paths from lights (render it with path)",
                 scene.name

@@ -181,7 +181,7 @@ impl Keys {
         }
         let times: Vec<f64> = (0..input.count).map(|i| f64::from(input.vector::<1>(i)[0])).collect();
         let of_each = if interpolation == Interpolation::Cubic { 3 * times.len() } else { times.len() };
-        let elements = if of_each == 0 { 0 } else { output.count / of_each };
+        let elements = output.count.checked_div(of_each).unwrap_or(0);
         let is_one = path == "weights" || elements == 1;
         if elements == 0 || !is_one || elements * of_each != output.count {
             let message = format!("{} values do not belong to {} times", output.count, times.len());

@@ -8,6 +8,7 @@ use crate::warning::Warnings;
 use draco_core::{DataType, DecodeLimits, DecoderBuffer, Mesh, MeshDecoder, PointAttribute, PointIndex};
 use lockstep_core::Result;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// The bytes of accessors that a file holds compressed, tightly packed, by index.
 pub(super) type Decoded = HashMap<usize, Vec<u8>>;
@@ -31,12 +32,13 @@ pub(super) fn decode(
         let Some(extension) = primitive.extension(NAME) else { continue };
         let view = extension.index("bufferView").unwrap_or(usize::MAX);
         let at = extension.pointer("bufferView");
-        if !meshes.contains_key(&view) {
-            let bytes = buffers.view(root, view, warnings)?.with_data(warnings)?.bytes;
-            let mesh = mesh(bytes, limits).map_err(|message| warnings.error(&at, message))?;
-            meshes.insert(view, mesh);
-        }
-        let Some(mesh) = meshes.get(&view) else { continue };
+        let mesh = match meshes.entry(view) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let bytes = buffers.view(root, view, warnings)?.with_data(warnings)?.bytes;
+                entry.insert(mesh(bytes, limits).map_err(|message| warnings.error(&at, message))?)
+            }
+        };
         if let Some(index) = primitive.index("indices")
             && !decoded.contains_key(&index)
         {

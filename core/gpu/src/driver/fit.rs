@@ -45,8 +45,9 @@ pub(super) fn check<D: Device>(device: &D, demand: &Demand<'_>) -> Result<()> {
     let state = demand.state.iter().map(|(_, bytes)| bytes).sum();
     if bytes + demand.film + state > memory {
         let [bytes, film, state, memory] = [bytes, demand.film, state, memory].map(in_words);
-        let reason =
-            format!("it takes {bytes}, its film {film} and paths or photons in flight {state}; the device has {memory}");
+        let reason = format!(
+            "it takes {bytes}, its film {film} and paths or photons in flight {state}; the device has {memory}"
+        );
         return refuse(format!("scene {scene}"), reason);
     }
     Ok(())
