@@ -2,7 +2,7 @@
 //! stages run by one thread.
 
 use crate::intersector::Intersector;
-use crate::photon_map::PhotonMap;
+use crate::photon_map::{PhotonMap, Search};
 use crate::splat_film::SplatFilm;
 use crate::tally::Tally;
 use crate::tile_renderer::{PassJob, prefix_mut};
@@ -34,6 +34,8 @@ pub(crate) struct PairRenderer<S> {
     shadow_rays: Vec<ShadowRay>,
     /// Answers to them.
     occluded: Vec<bool>,
+    /// Working memory of searches for photons.
+    search: Search,
     /// Working memory of the intersector.
     scratch: S,
 }
@@ -76,6 +78,7 @@ impl<S: Default> Default for PairRenderer<S> {
             lit: LitTile::default(),
             shadow_rays: Vec::new(),
             occluded: Vec::new(),
+            search: Search::default(),
             scratch: S::default(),
         }
     }
@@ -270,7 +273,7 @@ impl<S: Default> PairRenderer<S> {
         tally: &mut Tally,
     ) {
         let start = Instant::now();
-        let Self { camera_paths, active, hits, lit, shadow_rays, .. } = self;
+        let Self { camera_paths, active, hits, lit, shadow_rays, search, .. } = self;
         let (scene, settings) = (job.pass.scene, &job.pass.settings);
         let last = bounce == job.techniques.camera_bounces(settings.bounces);
         let mut kept = 0;
@@ -290,7 +293,7 @@ impl<S: Default> PairRenderer<S> {
                 job.queue_connections(path.key, bounce, &vertex, of_light, shadow_rays);
             }
             if let Some(photons) = photons {
-                job.merge(path.key, bounce, &vertex, photons, tally);
+                job.merge(path.key, bounce, &vertex, (photons, search), tally);
             }
             let specular = path.specular && vertex.is_specular();
             if !job.techniques.continue_from(bounce, settings.bounces, specular) {
@@ -376,19 +379,26 @@ impl<I> PairJob<'_, I> {
 
     /// Adds the merges of all photons with a vertex of a camera sub-path to the film.
     #[inline(always)]
-    fn merge(&self, key: SampleKey, bounce: u32, vertex: &Vertex, photons: &PhotonMap, tally: &mut Tally) {
+    fn merge(
+        &self,
+        key: SampleKey,
+        bounce: u32,
+        vertex: &Vertex,
+        (photons, search): (&PhotonMap, &mut Search),
+        tally: &mut Tally,
+    ) {
         if vertex.is_specular() {
             return;
         }
         let mut sum = MergeSum::default();
-        photons.for_each_within(&self.merging, vertex.position, |photon| {
+        for photon in photons.within(&self.merging, vertex.position, search) {
             if photon.is_within(bounce, self.pass.settings.bounces)
                 && let Some(merge) = photon.merge(vertex, &self.merging)
             {
                 let radiance = merge.value * self.techniques.merge_weight(merge.weight);
                 sum.add(radiance, &mut tally.invalid);
             }
-        });
+        }
         let technique = Technique { light: MERGED, camera: bounce + 2 };
         self.film.add(key.pixel, sum.film_units(key, technique, &mut tally.invalid));
     }
