@@ -3,8 +3,8 @@
 //! supplement). The counterpart is `kernels/integrators/bidirectional/weights.h`.
 //!
 //! The weight of a technique is one over the sum of all techniques' densities over its own. A sub-path
-//! carries the part of that sum which its own vertices determine, so a weight takes constant time. The ratios
-//! of [`Merging`] say which techniques there are: without ratios, or without connections, one of them is zero.
+//! carries the part of that sum which its own vertices determine, so a weight takes constant time.
+//! [`MergeRatios`] say which techniques there are: without merging, or without connections, one of them is zero.
 
 use lockstep_core::merging::MergeRatios;
 
