@@ -28,7 +28,7 @@ pub(crate) struct PairRenderer<S> {
     rays: Vec<(Ray, RayKey)>,
     /// The closest hits of the rays.
     hits: Vec<Hit>,
-    /// What the light sub-paths leave.
+    /// Vertices and photons of the light sub-paths.
     lit: LitTile,
     /// Shadow rays of the stage.
     shadow_rays: Vec<ShadowRay>,
@@ -40,12 +40,12 @@ pub(crate) struct PairRenderer<S> {
     scratch: S,
 }
 
-/// What the light sub-paths of a tile's pixels leave for camera sub-paths.
+/// Vertices and photons that the light sub-paths of a tile's pixels leave for camera sub-paths.
 #[derive(Debug, Default)]
 pub(crate) struct LitTile {
-    /// Their vertices, as many a pair as there may be; empty where sub-paths are not connected.
+    /// Vertices, as many a pair as there may be; empty where sub-paths are not connected.
     vertices: Vec<Option<Vertex>>,
-    /// Their photons; empty where there are no merges.
+    /// Photons; empty where there are no merges.
     pub(crate) photons: Vec<Photon>,
 }
 

@@ -92,7 +92,7 @@ impl FromStr for MergeRadius {
     }
 }
 
-/// What the merges of a pass need, computed once and handed to every device as these bits. Zero without
+/// The constants of a pass's merges, computed once and handed to every device as these bits. Zero without
 /// merging.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
@@ -107,7 +107,7 @@ pub struct Merging {
     pub reach: f32,
     /// One over the area of the circle of merges and the number of light sub-paths.
     pub normalization: f32,
-    /// What weights need.
+    /// Densities that weights need.
     pub ratios: MergeRatios,
     /// Number of buckets, a power of two, less one.
     pub bucket_mask: u32,
@@ -123,7 +123,7 @@ pub struct MergeRatios {
     /// there: the area of the circle of merges times the number of light sub-paths, eta in the paper; zero where
     /// there are no merges.
     pub merge: f32,
-    /// Its inverse; zero where there are no connections.
+    /// The inverse of `merge`; zero where there are no connections.
     pub connect: f32,
 }
 

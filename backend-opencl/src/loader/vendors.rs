@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 
 /// A runtime that `lockstep setup` fetches.
 pub(super) struct Fetched {
-    /// Its folder under the data folder.
+    /// The runtime's folder under the data folder.
     folder: &'static str,
     /// The driver within that folder.
     driver: &'static str,
     /// The added `.icd` file.
     icd: &'static str,
-    /// What the name of the driver's library has in it: a system that lists such a driver keeps its own.
+    /// A part of the name of the driver's library: a system that lists such a driver keeps its own.
     library: &'static str,
 }
 

@@ -38,7 +38,7 @@ pub trait PairSink {
     fn contribution(&mut self, connection: &Connection, reached: bool);
 }
 
-/// What all pairs of a pass share.
+/// Constants that all pairs of a pass share.
 #[derive(Clone, Copy, Debug)]
 pub struct PairPass<'a> {
     /// The scene.

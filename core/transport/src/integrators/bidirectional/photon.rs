@@ -25,7 +25,7 @@ pub struct Photon {
     pub vm: f32,
 }
 
-/// What a merge adds.
+/// The radiance that a merge adds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Merge {
     /// Radiance of merging alone.
