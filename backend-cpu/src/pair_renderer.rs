@@ -200,7 +200,7 @@ impl<S: Default> PairRenderer<S> {
             self.lit.vertices.resize(pixels.len() * job.pass.settings.bounces as usize, None);
         }
         for (pair, &pixel) in (0..).zip(pixels) {
-            let key = SampleKey { pixel, sample, seed: job.pass.settings.seed };
+            let key = job.pass.settings.key(pixel, sample);
             let path = LightPath::start(job.pass.scene, key);
             if path.is_some() {
                 self.active.push(pair);
@@ -219,7 +219,7 @@ impl<S: Default> PairRenderer<S> {
         tally: &mut Tally,
     ) {
         let start = Instant::now();
-        let key = |pixel| SampleKey { pixel, sample, seed: job.pass.settings.seed };
+        let key = |pixel| job.pass.settings.key(pixel, sample);
         self.camera_paths.clear();
         self.camera_paths.extend(pixels.iter().map(|&p| CameraPath::start(&job.pass.camera, key(p))));
         self.active.clear();

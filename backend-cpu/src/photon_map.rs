@@ -135,7 +135,11 @@ mod tests {
     /// Points of a cube of side 2 about the origin.
     fn points(count: u32, seed: u32) -> Vec<Vec3> {
         let point = |pixel| {
-            let [x, y, z, _] = uniforms(draw(SampleKey { pixel, sample: 0, seed }, Block::Camera, 0));
+            let [x, y, z, _] = uniforms(draw(
+                SampleKey { pixel, sample: 0, seed, ..SampleKey::default() },
+                Block::Camera,
+                0,
+            ));
             vec3(2.0 * x - 1.0, 2.0 * y - 1.0, 2.0 * z - 1.0)
         };
         (0..count).map(point).collect()

@@ -12,7 +12,6 @@ use crate::trace_rays::trace_rays;
 use lockstep_bvh::BvhCache;
 use lockstep_core::film::InvalidSamples;
 use lockstep_core::geometry::{Hit, Ray};
-use lockstep_core::math::rng::SampleKey;
 use lockstep_core::memory;
 use lockstep_core::merging::{MergeSchedule, Merging};
 use lockstep_core::scene::Scene;
@@ -265,7 +264,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         PathRequest::check(requests, &self.info.target, settings.width, settings.height)?;
         let camera = scene.camera.frame(settings.width, settings.height);
         let path = |scratch: &mut [I::Scratch; 2], request: &PathRequest| {
-            let key = SampleKey { pixel: request.pixel, sample: request.sample, seed: settings.seed };
+            let key = settings.key(request.pixel, request.sample);
             let [closest, any] = scratch;
             let records = record_path(
                 scene,
@@ -295,7 +294,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         let camera = scene.camera.frame(settings.width, settings.height);
         let pass = PairPass { scene, settings, techniques, camera, merging: Merging::NONE };
         let pair = |scratch: &mut [I::Scratch; 2], request: &PathRequest| {
-            let key = SampleKey { pixel: request.pixel, sample: request.sample, seed: settings.seed };
+            let key = settings.key(request.pixel, request.sample);
             let [closest, any] = scratch;
             let records = record_pair(
                 &pass,

@@ -77,7 +77,7 @@ pub fn technique_films(
         let sinks = (0..pixels as u32).into_par_iter().fold(
             || Sink::new(&sums),
             |mut sink, pixel| {
-                sink.key = SampleKey { pixel, sample, seed: settings.seed };
+                sink.key = settings.key(pixel, sample);
                 let mut tracer = Traced { intersector: &intersector, scratch: Default::default() };
                 trace_pair(&pass, sink.key, &mut tracer, &mut sink);
                 sink

@@ -5,10 +5,10 @@ use crate::tally::Tally;
 use crate::tiling::Tile;
 use lockstep_core::film::quantize;
 use lockstep_core::geometry::Hit;
-use lockstep_core::math::rng::{Block, RayKey, SampleKey, draw};
+use lockstep_core::math::rng::{RayKey, SampleKey, dither};
 use lockstep_core::scene::Scene;
 use lockstep_core::scene::camera::CameraFrame;
-use lockstep_core::{Order, Rays, Settings};
+use lockstep_core::{Order, Rays, Sampler, Settings};
 use lockstep_transport::integrators::{PathState, shade};
 use lockstep_transport::simd::{Batch, ShadeOutput, ShadowRay};
 use std::ops::Range;
@@ -85,7 +85,7 @@ fn film_words(pixels: &[u32], sample: u32, seed: u32) -> [[u32; LANES]; 3] {
     of_lanes[..pixels.len()].copy_from_slice(pixels);
     let mut words = [[0; LANES]; 3];
     for (lane, &pixel) in of_lanes.iter().enumerate() {
-        let drawn = draw(SampleKey { pixel, sample, seed }, Block::Film, 0);
+        let drawn = dither(SampleKey { pixel, sample, seed, sampler: Sampler::Pcg }, 0);
         for (word, channel) in drawn.into_iter().zip(&mut words) {
             channel[lane] = word;
         }
@@ -157,7 +157,7 @@ impl<S: Default> TileRenderer<S> {
     #[inline(always)]
     fn generate<I>(&mut self, job: &PassJob<'_, I>, tile: &Tile, sample: u32, tally: &mut Tally) {
         let start = Instant::now();
-        let key = SampleKey { pixel: 0, sample, seed: job.settings.seed };
+        let key = job.settings.key(0, sample);
         self.paths.clear();
         self.batch.generate(&job.camera, &tile.pixels, key, &mut self.paths);
         self.active.clear();
@@ -285,7 +285,7 @@ mod tests {
         let scene = lockstep_core::scene::SceneBuilder::new("nothing").build().unwrap();
         let camera = scene.camera.frame(1, 1);
         let path_towards = |x: f32, y: f32, z: f32| {
-            let mut path = generate(&camera, SampleKey { pixel: 0, sample: 0, seed: 0 });
+            let mut path = generate(&camera, SampleKey::default());
             path.ray.direction = vec3(x, y, z);
             path
         };

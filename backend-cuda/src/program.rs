@@ -12,7 +12,7 @@ use cust::error::CudaResult;
 use cust::function::Function;
 use cust::module::Module;
 use lockstep_core::error::Result;
-use lockstep_core::{Integrator, KernelConfig, Mode};
+use lockstep_core::{KernelConfig, Mode};
 use lockstep_gpu::signatures::Kernel;
 use lockstep_gpu::{KernelFeatures, KernelResources, ProgramKind, from_ptxas};
 use std::collections::HashMap;
@@ -41,12 +41,12 @@ impl ProgramKey {
     }
 
     /// The program that records paths, for all scenes.
-    pub(crate) fn recording(mode: Mode, integrator: Integrator) -> Self {
+    pub(crate) fn recording(mode: Mode, features: KernelFeatures) -> Self {
         Self {
             mode,
-            kind: ProgramKind::recording(integrator),
+            kind: ProgramKind::recording(features.integrator),
             bound: None,
-            features: KernelFeatures::all(integrator),
+            features: features.for_all_scenes(),
         }
     }
 }

@@ -250,7 +250,7 @@ impl Device for CudaDevice {
 
     fn prepare_recording(&mut self) -> Result<()> {
         self.enter()?;
-        self.build(ProgramKey::recording(self.config.mode, self.features.integrator)).map(drop)
+        self.build(ProgramKey::recording(self.config.mode, self.features)).map(drop)
     }
 
     fn resources(&self) -> Vec<KernelResources> {
@@ -287,7 +287,7 @@ impl Device for CudaDevice {
             let mode = self.config.mode;
             let programs = [
                 ProgramKey::of(&KernelConfig::in_mode(mode), self.features),
-                ProgramKey::recording(mode, self.features.integrator),
+                ProgramKey::recording(mode, self.features),
             ];
             let mut programs = programs.iter().filter_map(|key| self.programs.get(key));
             programs.find_map(|program| program.kernel(kernel.name))

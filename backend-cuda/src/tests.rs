@@ -7,7 +7,7 @@ use crate::ptx;
 use crate::source::{COMPAT, COMPAT_NAME, options, source, source_for};
 use lockstep_bvh::Layout;
 use lockstep_conformance::require;
-use lockstep_core::{Integrator, Mode};
+use lockstep_core::{Integrator, Mode, Sampler};
 use lockstep_core::{KernelConfig, Order, Scheduling, Structure};
 use lockstep_gpu::signatures::{Kernel, Passing};
 use lockstep_gpu::{
@@ -182,9 +182,14 @@ fn kernels_for_fewer_scene_features_pass_the_audit_and_spill_nothing() {
         alpha: false,
         ..KernelFeatures::all(Integrator::Path)
     };
-    for features in
-        [nothing, KernelFeatures { spheres: true, ..nothing }, KernelFeatures { alpha: true, ..nothing }]
-    {
+    let sampled = |sampler| KernelFeatures { sampler, ..nothing };
+    for features in [
+        nothing,
+        KernelFeatures { spheres: true, ..nothing },
+        KernelFeatures { alpha: true, ..nothing },
+        sampled(Sampler::Sobol),
+        sampled(Sampler::Xorwow),
+    ] {
         let unmarked = source_for(Mode::Exact, ProgramKind::Render, features);
         let options = Options { features, ..options(Mode::Exact) };
         let marked =

@@ -6,7 +6,7 @@ use crate::error::device_error;
 use crate::flags::{STAGE_FLAG, flags, traversal_flag};
 use crate::program_cache::load_or_compile;
 use lockstep_core::error::Result;
-use lockstep_core::{Integrator, KernelConfig, Mode};
+use lockstep_core::{KernelConfig, Mode};
 use lockstep_gpu::driver::DeviceType;
 use lockstep_gpu::signatures::Kernel;
 use lockstep_gpu::{KernelFeatures, KernelResources, KernelSource, ProgramKind, from_ptxas};
@@ -26,14 +26,13 @@ impl ProgramKey {
     /// The program that passes launch under a kernel configuration, for scenes with these features. CPU
     /// compilers take seconds, so on CPUs one program serves all scenes.
     pub(crate) fn of(config: &KernelConfig, device_type: DeviceType, features: KernelFeatures) -> Self {
-        let features =
-            if device_type == DeviceType::Gpu { features } else { KernelFeatures::all(features.integrator) };
+        let features = if device_type == DeviceType::Gpu { features } else { features.for_all_scenes() };
         Self { mode: config.mode, kind: ProgramKind::of(config, features.integrator), features }
     }
 
     /// The program that records paths, for all scenes.
-    pub(crate) fn recording(mode: Mode, integrator: Integrator) -> Self {
-        Self { mode, kind: ProgramKind::recording(integrator), features: KernelFeatures::all(integrator) }
+    pub(crate) fn recording(mode: Mode, features: KernelFeatures) -> Self {
+        Self { mode, kind: ProgramKind::recording(features.integrator), features: features.for_all_scenes() }
     }
 }
 

@@ -190,7 +190,7 @@ impl driver::Device for OpenclDevice {
     }
 
     fn prepare_recording(&mut self) -> Result<()> {
-        self.build(ProgramKey::recording(self.config.mode, self.features.integrator)).map(drop)
+        self.build(ProgramKey::recording(self.config.mode, self.features)).map(drop)
     }
 
     fn resources(&self) -> Vec<KernelResources> {
@@ -225,10 +225,8 @@ impl driver::Device for OpenclDevice {
         let key = self.key(&self.config);
         let configured = key.kind.of_passes().contains(&kernel).then_some((key, self.config));
         let default = KernelConfig::in_mode(self.config.mode);
-        let defaults = [
-            (self.key(&default), default),
-            (ProgramKey::recording(default.mode, self.features.integrator), default),
-        ];
+        let defaults =
+            [(self.key(&default), default), (ProgramKey::recording(default.mode, self.features), default)];
         let found = configured.into_iter().chain(defaults).find_map(|(key, config)| {
             let shape = LaunchShape::of(&self.device, items, &config);
             let program = self.programs.get(&key)?;

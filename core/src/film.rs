@@ -217,7 +217,7 @@ impl Film {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::rng::{Block, SampleKey, draw};
+    use crate::math::rng::{SampleKey, dither};
     use crate::math::vec3::vec3;
     use proptest::prelude::*;
 
@@ -290,8 +290,8 @@ mod tests {
             let mut invalid = InvalidSamples::default();
             let mut sums = [0i64; 3];
             for sample in 0..samples {
-                let key = SampleKey { pixel: 5, sample, seed: 1 };
-                let units = quantize(Vec3::splat(radiance), draw(key, Block::Film, 0), &mut invalid);
+                let key = SampleKey { pixel: 5, sample, seed: 1, ..SampleKey::default() };
+                let units = quantize(Vec3::splat(radiance), dither(key, 0), &mut invalid);
                 sums.iter_mut().zip(units).for_each(|(sum, v)| *sum += v);
             }
             let exact = f64::from(radiance) * f64::from(UNITS_PER_RADIANCE);

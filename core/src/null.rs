@@ -5,7 +5,7 @@
 
 use crate::error::Result;
 use crate::film::{Film, InvalidSamples, quantize};
-use crate::math::rng::{Block, SampleKey, draw, uniforms};
+use crate::math::rng::{Block, dither, draw, uniforms};
 use crate::scene::{Scene, environment_radiance};
 use crate::{BounceCounts, DeviceInfo, Integrator, LoadReport, PassReport, Renderer, Settings};
 use crate::{check_range, nothing_loaded};
@@ -61,11 +61,11 @@ impl Renderer for NullRenderer {
         let mut invalid = InvalidSamples::default();
         for (pixel, sum) in film.sums.iter_mut().enumerate() {
             for sample in samples.clone() {
-                let key = SampleKey { pixel: pixel as u32, sample, seed: settings.seed };
+                let key = settings.key(pixel as u32, sample);
                 let (_, direction) = camera.ray(key.pixel, uniforms(draw(key, Block::Camera, 0)));
                 let radiance = environment_radiance(&scene.environment, &scene.environment_texels, direction);
-                let dither = draw(key, Block::Film, 0);
-                for (total, value) in sum.iter_mut().zip(quantize(radiance, dither, &mut invalid)) {
+                let units = quantize(radiance, dither(key, 0), &mut invalid);
+                for (total, value) in sum.iter_mut().zip(units) {
                     *total += value;
                 }
             }

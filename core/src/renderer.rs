@@ -13,7 +13,7 @@ use crate::math::rng::{RayKey, SampleKey};
 use crate::path_record::{PairStep, PathRequest, PathVertex};
 use crate::report::{ConfigureReport, KernelResources, LoadReport, PassReport, TraceRaysReport};
 use crate::scene::Scene;
-use crate::settings::Settings;
+use crate::settings::{Sampler, Settings};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -149,7 +149,7 @@ pub enum Query {
 /// seed 0, of the camera ray for [`Query::Closest`] and of the first shadow ray for [`Query::Any`].
 #[inline(always)]
 pub const fn ray_query_key(query: Query, index: u32) -> RayKey {
-    let sample = SampleKey { pixel: index, sample: 0, seed: 0 };
+    let sample = SampleKey { pixel: index, sample: 0, seed: 0, sampler: Sampler::Pcg };
     match query {
         Query::Closest => RayKey::extension(sample, 0),
         Query::Any => RayKey::shadow(sample, 0),

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::film::Film;
+use crate::math::rng::SampleKey;
 use crate::merging::MergeRadius;
 use crate::mode::Mode;
 use crate::scene::{Material, Scene};
@@ -101,6 +102,60 @@ impl FromStr for Integrator {
     }
 }
 
+/// Where the random numbers of paths come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sampler {
+    /// Independent numbers by the hash pcg4d (Jarzynski and Olano 2020).
+    #[default]
+    Pcg,
+    /// Independent numbers by the generator xorwow, seeded for every path (Marsaglia 2003): [`crate::math::xorwow`].
+    Xorwow,
+    /// Owen-scrambled Sobol points, padded in fours (Burley 2020): [`crate::math::sobol`].
+    Sobol,
+}
+
+impl Sampler {
+    /// Every sampler, the default first.
+    pub const ALL: [Self; 3] = [Self::Pcg, Self::Xorwow, Self::Sobol];
+
+    /// The name on the command line and in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pcg => "pcg",
+            Self::Xorwow => "xorwow",
+            Self::Sobol => "sobol",
+        }
+    }
+
+    /// Whether it is the default, which records leave out.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl fmt::Display for Sampler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Sampler {
+    type Err = Error;
+
+    /// # Errors
+    /// [`Error::Contract`] with the names that there are.
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|sampler| sampler.as_str() == name).ok_or_else(|| {
+            let names = Self::ALL.map(Self::as_str).join(", ");
+            Error::Contract {
+                actor: "settings".into(),
+                message: format!("there is no sampler {name:?}; choose one of {names}"),
+            }
+        })
+    }
+}
+
 /// Estimator of direct light. All three have the same mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -128,6 +183,9 @@ pub struct Settings {
     pub bounces: u32,
     /// Selects the random numbers. Studies that share a seed share every draw.
     pub seed: u32,
+    /// Where the random numbers come from.
+    #[serde(default, skip_serializing_if = "Sampler::is_default")]
+    pub sampler: Sampler,
     /// Arithmetic mode.
     pub mode: Mode,
     /// Light transport algorithm.
@@ -161,12 +219,19 @@ impl Settings {
         height: 360,
         bounces: 3,
         seed: 0,
+        sampler: Sampler::Pcg,
         mode: Mode::Exact,
         integrator: Integrator::Path,
         strategy: Strategy::Mis,
         roulette_from: None,
         merge_radius: MergeRadius::DEFAULT,
     };
+
+    /// The key of a sample's draws.
+    #[inline(always)]
+    pub const fn key(&self, pixel: u32, sample: u32) -> SampleKey {
+        SampleKey { pixel, sample, seed: self.seed, sampler: self.sampler }
+    }
 
     /// Checks that the integrator renders a scene as path tracing does. Rays from lights meet a single-sided surface
     /// from the other side than camera rays do, and would be culled where those are not.

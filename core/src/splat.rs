@@ -20,7 +20,7 @@
 
 use crate::film::{FRACTION_BITS, InvalidSamples, quantize_up_to};
 use crate::math::clamp;
-use crate::math::rng::{Block, SampleKey, draw};
+use crate::math::rng::{SampleKey, dither};
 use crate::math::vec3::Vec3;
 
 /// Upper limit of a contribution's radiance, 2^20; higher ones are limited and counted as clamped.
@@ -74,8 +74,7 @@ pub fn quantize(
     technique: Technique,
     invalid: &mut InvalidSamples,
 ) -> [i64; 3] {
-    let dither = draw(key, Block::Film, technique.index());
-    quantize_up_to(MAX_SPLAT_RADIANCE, radiance, dither, invalid)
+    quantize_up_to(MAX_SPLAT_RADIANCE, radiance, dither(key, technique.index()), invalid)
 }
 
 /// The sum over the photons that merge with one vertex.
@@ -104,7 +103,7 @@ impl MergeSum {
     /// The sum in film units, rounded by a hash of sample and technique. A sum at the limit counts as clamped.
     #[inline(always)]
     pub fn film_units(&self, key: SampleKey, technique: Technique, invalid: &mut InvalidSamples) -> [i64; 3] {
-        let dither = draw(key, Block::Film, technique.index());
+        let dither = dither(key, technique.index());
         let [a, b, c] = self.channels;
         if a == MAX_MERGE_SUM || b == MAX_MERGE_SUM || c == MAX_MERGE_SUM {
             invalid.clamped += 1;
@@ -130,11 +129,12 @@ fn rounded(sum: i64, word: u32) -> i64 {
 mod tests {
     use super::*;
     use crate::film::{MAX_SPP, UNITS_PER_RADIANCE};
+    use crate::math::rng::{Block, draw};
 
     const TECHNIQUE: Technique = Technique { light: 3, camera: 1 };
 
     fn key(sample: u32) -> SampleKey {
-        SampleKey { pixel: 7, sample, seed: 3 }
+        SampleKey { pixel: 7, sample, seed: 3, ..SampleKey::default() }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep_core::film::MAX_SPP;
 use lockstep_core::merging::MergeRadius;
-use lockstep_core::{Integrator, MAX_BOUNCES, Mode, Settings};
+use lockstep_core::{Integrator, MAX_BOUNCES, Mode, Sampler, Settings};
 use lockstep_reports::image_io::Tone;
 use lockstep_reports::records::shell_line;
 use lockstep_scenes::{Choices, Limits, LoadOptions, View};
@@ -261,6 +261,10 @@ pub(crate) struct ImageArgs {
     /// bounding sphere; that of sample i is smaller by the eighth root of i + 1
     #[arg(long, value_name = "SHARE", default_value_t = MergeRadius::DEFAULT)]
     pub(crate) merge_radius: MergeRadius,
+    /// Where random numbers come from: pcg (hashed, independent), xorwow (Marsaglia's generator, independent) or
+    /// sobol (Owen-scrambled Sobol points, which converge faster)
+    #[arg(long, value_name = "NAME", default_value_t = Sampler::Pcg)]
+    pub(crate) sampler: Sampler,
     /// Selects the random numbers
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u32,
@@ -276,6 +280,7 @@ impl ImageArgs {
             bounces: self.bounces,
             integrator: self.integrator,
             merge_radius: self.merge_radius,
+            sampler: self.sampler,
             seed: self.seed,
             ..Settings::default()
         }
@@ -676,6 +681,7 @@ impl StudyArgs {
             && self.image.bounces == Settings::default().bounces
             && self.image.integrator == Settings::default().integrator
             && self.image.merge_radius == Settings::default().merge_radius
+            && self.image.sampler == Settings::default().sampler
             && self.integrators.is_empty()
     }
 
@@ -1114,6 +1120,7 @@ mod tests {
             "--size 640x480",
             "--bounces 9",
             "--integrator bpt",
+            "--sampler sobol",
             "--seeds 3",
             "--repeats 2",
             "--time 10s",
@@ -1151,6 +1158,7 @@ mod tests {
             "lockstep study cornell --integrator light",
             "lockstep render cornell --integrator vcm --merge-radius 0.01 -o a.exr",
             "lockstep study cornell --integrators vcm,bpm,ppm",
+            "lockstep study cornell --sampler sobol",
             "lockstep golden bless cornell --integrator bpt",
             "lockstep study",
             "lockstep study cornell --mode exact,fast",

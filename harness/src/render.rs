@@ -90,6 +90,7 @@ pub(crate) fn write_output(output: &Output<'_>, film: &Film, seconds: f64) -> Re
     let metadata = ImageMetadata::of_render(&scene.name, target, film.spp, u64::from(settings.seed))
         .with("bounces", &settings.bounces.to_string())
         .with("integrator", settings.integrator.as_str())
+        .with("sampler", settings.sampler.as_str())
         .with("mode", settings.mode.as_str())
         .with("scene-hash", &scene.hash)
         .with("device", &device.device);

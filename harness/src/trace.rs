@@ -114,6 +114,7 @@ fn to_json<T: Serialize>(
         "scene": args.scene, "width": settings.width, "height": settings.height,
         "pixel": args.pixel.0, "sample": args.sample, "seed": settings.seed, "bounces": settings.bounces,
         "integrator": settings.integrator,
+        "sampler": settings.sampler,
         "identical": (records.len() == 2).then_some(first.is_none()), "first_difference": first, "paths": traced,
     })
 }

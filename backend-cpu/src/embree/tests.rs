@@ -38,7 +38,7 @@ fn ray(i: u32) -> Ray {
 }
 
 fn key(i: u32) -> RayKey {
-    RayKey::extension(SampleKey { pixel: i, sample: 0, seed: 1 }, 0)
+    RayKey::extension(SampleKey { pixel: i, sample: 0, seed: 1, ..SampleKey::default() }, 0)
 }
 
 fn bits(hit: &Hit) -> [u32; 5] {

@@ -162,7 +162,7 @@ pub(crate) fn ray(scene: &Scene, i: u32) -> Ray {
 }
 
 pub(crate) fn key(i: u32) -> RayKey {
-    RayKey::extension(SampleKey { pixel: i, sample: 0, seed: 1 }, 0)
+    RayKey::extension(SampleKey { pixel: i, sample: 0, seed: 1, ..SampleKey::default() }, 0)
 }
 
 pub(crate) fn bits(hit: &Hit) -> [u32; 5] {

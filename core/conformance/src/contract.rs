@@ -3,7 +3,7 @@
 use crate::{Checked, During, Outcome, Subject, accumulate, blank, everything, film_of, load, made, render};
 use lockstep_core::error::Error;
 use lockstep_core::film::{Film, InvalidSamples, MAX_SPP, quantize};
-use lockstep_core::math::rng::{Block, SampleKey, draw};
+use lockstep_core::math::rng::dither;
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::path_record::{PathRequest, PathVertex};
 use lockstep_core::scene::{EnvironmentLight, Scene, SceneBuilder};
@@ -202,8 +202,7 @@ pub(crate) fn recorded_paths_are_the_samples_of_the_film(subject: &Subject<'_>) 
     for (pixel, (of_pixel, sum)) in (0u32..).zip(paths.chunks(2).zip(&film.sums)) {
         let last = (0u32..).zip(of_pixel).filter_map(|(sample, path)| Some((sample, path.last()?)));
         let values = last.map(|(sample, vertex)| {
-            let dither = draw(SampleKey { pixel, sample, seed: settings.seed }, Block::Film, 0);
-            quantize(vertex.radiance.into(), dither, &mut invalid)
+            quantize(vertex.radiance.into(), dither(settings.key(pixel, sample), 0), &mut invalid)
         });
         let total = values.fold([0; 3], |t, v| [t[0] + v[0], t[1] + v[1], t[2] + v[2]]);
         assert_eq!(total, *sum, "the recorded samples of pixel {pixel} add up to the film's");

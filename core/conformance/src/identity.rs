@@ -3,7 +3,7 @@
 use crate::{Checked, During, Extent, Outcome, Subject, accumulate, everything, film_of, load, render};
 use lockstep_core::path_record::divergence;
 use lockstep_core::scene::Scene;
-use lockstep_core::{Settings, Strategy};
+use lockstep_core::{Sampler, Settings, Strategy};
 
 /// The scene with every feature under every estimator, with Russian roulette and without bounces.
 pub(crate) fn every_feature_under_all_settings(subject: &Subject<'_>) -> Checked<Outcome> {
@@ -25,6 +25,33 @@ pub(crate) fn every_feature_under_all_settings(subject: &Subject<'_>) -> Checked
         for settings in all {
             tally.compare(subject, &scene, &settings, spp)?;
         }
+    }
+    Ok(tally.outcome())
+}
+
+/// The scene with every feature under every sampler: films, recorded paths, and samples shared in another split.
+pub(crate) fn every_sampler(subject: &Subject<'_>) -> Checked<Outcome> {
+    let scene = everything()?;
+    let mut tally = Tally::default();
+    for sampler in Sampler::ALL.into_iter().filter(|sampler| *sampler != Sampler::default()) {
+        let base = Settings { width: 120, height: 80, sampler, ..Settings::default() };
+        let long = Settings { width: 61, height: 35, bounces: 30, roulette_from: Some(3), seed: 9, ..base };
+        for (settings, spp) in [(base, 8), (long, 3)] {
+            tally.compare(subject, &scene, &settings, spp)?;
+        }
+        let small = Settings { width: 30, height: 20, ..base };
+        let (mut renderer, mut reference) = (subject.open()?, subject.reference()?);
+        load(reference.as_mut(), &scene, &small)?;
+        load(renderer.as_mut(), &scene, &small)?;
+        let paths = divergence::all_paths(0..small.width * small.height, 0..3);
+        let found = divergence::compare_paths(renderer.as_mut(), reference.as_mut(), &paths)
+            .during(|| "recording the paths of target and reference".into())?;
+        assert_eq!(divergence::first(&found), None, "the first divergence by {sampler}");
+        let (whole, _) = render(subject.reference()?.as_mut(), &scene, &small, 8)?;
+        for range in [5..8, 0..1, 1..5] {
+            accumulate(renderer.as_mut(), &scene, range)?;
+        }
+        assert_eq!(film_of(renderer.as_mut(), &scene)?, whole, "samples in another order by {sampler}");
     }
     Ok(tally.outcome())
 }

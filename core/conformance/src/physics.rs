@@ -4,7 +4,7 @@ use crate::statistics::{mean_and_variance, welch_t};
 use crate::{Checked, During, Outcome, Subject, made, mean, render, scenes, tolerances};
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::{AlphaMode, Material, Scene};
-use lockstep_core::{Error, Integrator, Settings, Strategy};
+use lockstep_core::{Error, Integrator, Sampler, Settings, Strategy};
 use lockstep_transport::bsdf::{fresnel_dielectric, schlick};
 
 fn square(side: u32, bounces: u32) -> Settings {
@@ -250,6 +250,36 @@ pub(crate) fn estimators_agree(subject: &Subject<'_>) -> Checked {
         let (mis, alone) = (variance(&all[0].1), variance(of_other));
         assert!(mis < alone, "MIS has less variance than {other:?}: {mis} against {alone}");
     }
+    Ok(())
+}
+
+/// All samplers estimate the same. Of 16 samples a pixel of light from a square, the variance of Owen-scrambled Sobol
+/// points is less than a fifth.
+pub(crate) fn samplers_agree_and_sobol_has_less_error(subject: &Subject<'_>) -> Checked {
+    let scene = made(scenes::floor_under_lamp(0.5, Material::emitter([2.0; 3]), 2.0, None))?;
+    let mut renderer = subject.open()?;
+    let mut means = |sampler| -> Checked<Vec<f64>> {
+        (0..32)
+            .map(|seed| {
+                let settings = Settings { seed, sampler, ..square(16, 1) };
+                Ok(mean(&render(renderer.as_mut(), &scene, &settings, 16)?.0))
+            })
+            .collect()
+    };
+    let all: Vec<(Sampler, Vec<f64>)> =
+        Sampler::ALL.into_iter().map(|sampler| Ok((sampler, means(sampler)?))).collect::<Checked<_>>()?;
+    for (i, (a, of_a)) in all.iter().enumerate() {
+        for (b, of_b) in &all[i + 1..] {
+            let t = welch_t(of_a, of_b);
+            assert!(t.abs() < tolerances::WELCH_1_PERCENT, "{a} and {b} differ: t = {t}");
+        }
+    }
+    let variance = |sampler: Sampler| {
+        let of = all.iter().find(|(own, _)| *own == sampler).map_or(&[][..], |(_, means)| means);
+        mean_and_variance(of).1
+    };
+    let [pcg, sobol] = [Sampler::Pcg, Sampler::Sobol].map(variance);
+    assert!(sobol < 0.2 * pcg, "the variance of sobol is {sobol}, that of pcg {pcg}");
     Ok(())
 }
 

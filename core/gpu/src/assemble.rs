@@ -8,7 +8,7 @@ use lockstep_bvh::Layout;
 use lockstep_core::KernelSource;
 use lockstep_core::error::{Error, Result};
 use lockstep_core::math::canary;
-use lockstep_core::{Integrator, Order, Scheduling, Structure};
+use lockstep_core::{Integrator, Order, Sampler, Scheduling, Structure};
 
 /// Functions that all programs share, each header after those it needs.
 const HEADERS: [Header; 31] = [
@@ -44,6 +44,11 @@ const HEADERS: [Header; 31] = [
     header!("integrators/state.h"),
     header!("scene/film.h"),
 ];
+
+/// The functions of samplers other than the default, before the headers that all programs share.
+const SOBOL: [Header; 1] = [header!("math/sobol.h")];
+const XORWOW: [Header; 1] = [header!("math/xorwow.h")];
+const SAMPLERS: [Header; 2] = [SOBOL[0], XORWOW[0]];
 
 /// BVH traversal; a program has one layout.
 const BVH2: [Header; 1] = [header!("bvh/bvh2.h")];
@@ -195,8 +200,11 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
 pub fn assemble_probes(compat_name: &str, compat: &str, options: &Options) -> KernelSource {
     let integrators = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).headers);
     let last = each_once(integrators.chain(&BIDIRECTIONAL).chain(&PROBES).copied());
-    assemble_with(compat_name, compat, options, &[], &last)
+    assemble_with(compat_name, compat, options, &[PROBED], &last)
 }
+
+/// The define of programs of probes, which have every sampler.
+const PROBED: (&str, bool) = ("LS_PROBES", true);
 
 /// Assembles the kernel of [`crate::canary`]: a few small functions, so that every compiler takes a moment.
 pub fn assemble_canary(compat_name: &str, compat: &str, options: &Options) -> KernelSource {
@@ -231,6 +239,8 @@ fn assemble_with(
         ("LS_LAYERS", options.features.layers),
         ("LS_MEDIA", options.features.media),
         ("LS_IRIDESCENCE", options.features.iridescence),
+        ("LS_SOBOL", options.features.sampler == Sampler::Sobol),
+        ("LS_XORWOW", options.features.sampler == Sampler::Xorwow),
     ];
     let mut defines = defines(&of_options) + &defines(of_build);
     let integrator = plan(options.features.integrator);
@@ -246,7 +256,13 @@ fn assemble_with(
         Layout::Bvh2 => &BVH2,
         Layout::Bvh8 => &BVH8,
     };
-    let headers = HEADERS.iter().chain(traversal).chain(last);
+    let samplers: &[Header] = match options.features.sampler {
+        _ if of_build.contains(&PROBED) => &SAMPLERS,
+        Sampler::Pcg => &[],
+        Sampler::Xorwow => &XORWOW,
+        Sampler::Sobol => &SOBOL,
+    };
+    let headers = samplers.iter().chain(&HEADERS).chain(traversal).chain(last);
     files.extend(headers.map(|&(name, text)| (name.to_owned(), text.to_owned())));
     KernelSource::of(files)
 }
@@ -299,7 +315,7 @@ fn defines(flags: &[(&str, bool)]) -> String {
 
 /// Every header with its name, probes included.
 pub fn header_texts() -> Vec<Header> {
-    let all = HEADERS.into_iter().chain(BVH2).chain(BVH8).chain(RENDER);
+    let all = SAMPLERS.into_iter().chain(HEADERS).chain(BVH2).chain(BVH8).chain(RENDER);
     let others = [header!("wavefront/shade_in_place.h"), header!("megakernel.h")];
     let integrators = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).headers).copied();
     let all = all.chain(integrators).chain(BIDIRECTIONAL).chain(others).chain(PHOTONS);

@@ -1,9 +1,9 @@
 //! Kernel features: the parts of the source that a program is built with.
 
-use lockstep_core::Integrator;
 use lockstep_core::scene::{Instance, SceneData};
+use lockstep_core::{Integrator, Sampler};
 
-/// Kernel features (as in Cycles): primitives, surfaces and the integrator that a program is built for.
+/// Kernel features (as in Cycles): primitives, surfaces, integrator and sampler that a program is built for.
 /// Features that a scene lacks would cost registers and branches in the innermost loops; kernels with all of
 /// them take every scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,10 +22,12 @@ pub struct KernelFeatures {
     pub media: bool,
     /// The integrator that shades.
     pub integrator: Integrator,
+    /// Where its random numbers come from.
+    pub sampler: Sampler,
 }
 
 impl KernelFeatures {
-    /// Every feature of scenes, for an integrator.
+    /// Every feature of scenes, for an integrator under the default sampler.
     pub const fn all(integrator: Integrator) -> Self {
         Self {
             instances: true,
@@ -35,11 +37,26 @@ impl KernelFeatures {
             iridescence: true,
             media: true,
             integrator,
+            sampler: Sampler::Pcg,
         }
     }
 
-    /// The features that a scene and an integrator need.
-    pub fn of(scene: &SceneData, integrator: Integrator) -> Self {
+    /// Every feature of scenes, for the same integrator and sampler.
+    #[must_use]
+    pub const fn for_all_scenes(self) -> Self {
+        Self {
+            instances: true,
+            spheres: true,
+            alpha: true,
+            layers: true,
+            iridescence: true,
+            media: true,
+            ..self
+        }
+    }
+
+    /// The features that a scene, an integrator and a sampler need.
+    pub fn of(scene: &SceneData, integrator: Integrator, sampler: Sampler) -> Self {
         let in_the_world = |i: &Instance| i.flags & Instance::IDENTITY != 0 && i.mesh == 0;
         Self {
             instances: !matches!(scene.instances.as_slice(), [only] if in_the_world(only)),
@@ -49,6 +66,7 @@ impl KernelFeatures {
             media: scene.has_media(),
             iridescence: scene.layers.iter().any(|layers| layers.iridescence > 0.0),
             integrator,
+            sampler,
         }
     }
 }
@@ -76,7 +94,7 @@ mod tests {
         edit(&mut builder, &mut mesh);
         let mesh = builder.mesh(mesh);
         builder.instance(mesh, IDENTITY);
-        KernelFeatures::of(&builder.build().unwrap(), Integrator::Path)
+        KernelFeatures::of(&builder.build().unwrap(), Integrator::Path, Sampler::Pcg)
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::signatures::{
 use crate::*;
 use lockstep_bvh::{Bvh, Layout};
 use lockstep_core::scene::SceneBuilder;
-use lockstep_core::{Integrator, Order, Scheduling, Structure};
+use lockstep_core::{Integrator, Order, Sampler, Scheduling, Structure};
 
 #[test]
 fn a_launch_that_differs_from_the_declaration_is_refused() {
@@ -195,6 +195,8 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
             "/bvh8.h",
             "/bvh8_boxes.h",
             "/canary.h",
+            "/sobol.h",
+            "/xorwow.h",
         ]
         .iter()
         .any(|other| name.ends_with(other))
@@ -212,10 +214,12 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
         without(KernelFeatures { instances: false, ..KernelFeatures::all(Integrator::Path) }),
         without(KernelFeatures { spheres: false, ..KernelFeatures::all(Integrator::Path) }),
         without(KernelFeatures { alpha: false, ..KernelFeatures::all(Integrator::Path) }),
+        without(KernelFeatures { sampler: Sampler::Sobol, ..KernelFeatures::all(Integrator::Path) }),
+        without(KernelFeatures { sampler: Sampler::Xorwow, ..KernelFeatures::all(Integrator::Path) }),
     ];
     let hashes: std::collections::BTreeSet<_> =
         [&plain, &fast, &grouped, &wide].into_iter().chain(&lesser).map(|s| s.hash.clone()).collect();
-    assert_eq!(hashes.len(), 7);
+    assert_eq!(hashes.len(), 9);
     assert!(!plain.text.contains("#define LS_FAST") && fast.text.contains("#define LS_FAST"));
 }
 
@@ -243,6 +247,7 @@ fn kernels_divide_floats_by_ls_div() {
         "LS_GLOBAL_SIZE() / LS_LOCAL_SIZE()",
         "LS_GLOBAL_ID() / LS_LOCAL_SIZE()",
         "path / pass.pixels",
+        "dimension / XORWOW_RUN",
     ];
     let is_constant = |operand: &str| {
         operand.starts_with("MATH_")

@@ -8,8 +8,10 @@ pub mod canary;
 pub mod rng;
 pub mod sampling;
 pub mod simd;
+pub mod sobol;
 pub mod transform;
 pub mod vec3;
+pub mod xorwow;
 
 /// Pi.
 pub const PI: f32 = std::f32::consts::PI;

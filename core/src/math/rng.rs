@@ -3,9 +3,12 @@
 //! A draw is a hash of (pixel, sample, dimension, seed): it needs no state, so any sample of any pixel can be
 //! computed alone, on any device, in any order. The hash is pcg4d (Jarzynski and Olano, *Hash Functions for
 //! GPU Rendering*, JCGT 9(3), 2020), integers only. One call gives the four words of one *block* of
-//! dimensions.
+//! dimensions. Other samplers ([`super::sobol`], [`super::xorwow`]) take the hash's place by
+//! [`SampleKey::sampler`]; alpha and the film's rounding are hashed by all.
 
-use bytemuck::{Pod, Zeroable};
+use crate::math::sobol;
+use crate::math::xorwow::Xorwow;
+use crate::settings::Sampler;
 
 /// Purpose of a block of four draws. Blocks of one path never coincide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +57,7 @@ impl Block {
 }
 
 /// Identity of one sample of one pixel, the key of every draw along its path.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SampleKey {
     /// `y * width + x`.
     pub pixel: u32,
@@ -63,6 +65,8 @@ pub struct SampleKey {
     pub sample: u32,
     /// The study's seed.
     pub seed: u32,
+    /// Where draws come from. Kernels are built for one.
+    pub sampler: Sampler,
 }
 
 /// Four 32-bit hash words of a counter.
@@ -90,7 +94,57 @@ fn mix(mut v: [u32; 4]) -> [u32; 4] {
 /// The four draws of `block` at `bounce`.
 #[inline(always)]
 pub fn draw(key: SampleKey, block: Block, bounce: u32) -> [u32; 4] {
-    pcg4d([key.pixel, key.sample, block.at(bounce), key.seed])
+    draw_at(key, block.at(bounce))
+}
+
+/// The four draws of a dimension counter.
+#[inline(always)]
+pub fn draw_at(key: SampleKey, dimension: u32) -> [u32; 4] {
+    if key.sampler == Sampler::Pcg { pcg_draw(key, dimension) } else { other_draw(key, dimension) }
+}
+
+/// Not inlined, so that what other samplers need is no burden on the default.
+#[inline(never)]
+fn other_draw(key: SampleKey, dimension: u32) -> [u32; 4] {
+    if key.sampler == Sampler::Sobol { sobol_draw(key, dimension) } else { xorwow_draw(key, dimension) }
+}
+
+/// The draws of a dimension counter by hash.
+#[inline(always)]
+pub fn pcg_draw(key: SampleKey, dimension: u32) -> [u32; 4] {
+    pcg4d([key.pixel, key.sample, dimension, key.seed])
+}
+
+/// The draws of a dimension counter by Owen-scrambled Sobol: a point of the sample's index, shuffled and scrambled anew
+/// for every pixel, counter and seed.
+#[inline(always)]
+pub fn sobol_draw(key: SampleKey, dimension: u32) -> [u32; 4] {
+    let order = pcg4d([key.pixel, dimension, key.seed, SOBOL_STREAM]);
+    sobol::scrambled(key.sample, order[0], pcg4d(order))
+}
+
+/// The draws of a dimension counter by xorwow. A sample's sequence is seeded by a hash of its key; counter `n` draws the
+/// words `4 n` to `4 n + 3` of it. Every [`XORWOW_RUN`] counters begin a sequence of their own, so that no draw is
+/// further than that from a seed: a path of up to eleven bounces has one.
+#[inline(always)]
+pub fn xorwow_draw(key: SampleKey, dimension: u32) -> [u32; 4] {
+    let seed = pcg4d([key.pixel, key.sample, dimension / XORWOW_RUN, key.seed ^ XORWOW_STREAM]);
+    Xorwow::seeded(seed).four_after(4 * (dimension % XORWOW_RUN))
+}
+
+/// Sets the hashes of the Sobol sampler apart from other uses.
+pub const SOBOL_STREAM: u32 = 0x736f_626f;
+
+/// Sets the seeds of the xorwow sampler apart from other uses.
+pub const XORWOW_STREAM: u32 = 0x786f_7277;
+
+/// Dimension counters that draw from one sequence of xorwow.
+pub const XORWOW_RUN: u32 = 64;
+
+/// Words for rounding the contribution of this technique to film units, by hash whatever the sampler.
+#[inline(always)]
+pub fn dither(key: SampleKey, technique: u32) -> [u32; 4] {
+    pcg_draw(key, Block::Film.at(technique))
 }
 
 /// A uniform in `[0, 1)` with 24 bits.
@@ -112,8 +166,7 @@ pub fn index_below(word: u32, n: u32) -> u32 {
 }
 
 /// Identity of one ray of one sample, the key of stochastic alpha.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RayKey {
     /// The sample.
     pub sample: SampleKey,
@@ -218,18 +271,73 @@ mod tests {
     #[test]
     fn uniforms_fill_the_unit_interval_evenly() {
         let n = 1 << 18;
-        for word in 0..4 {
+        for (word, sampler) in (0..4).flat_map(|word| Sampler::ALL.map(|sampler| (word, sampler))) {
             let (mut sum, mut bins) = (0.0f64, [0u32; 64]);
             for sample in 0..n {
-                let u = uniform(draw(SampleKey { pixel: 7, sample, seed: 3 }, Block::Bsdf, 1)[word]);
+                let key = SampleKey { pixel: 7, sample, seed: 3, sampler };
+                let u = uniform(draw(key, Block::Bsdf, 1)[word]);
                 assert!((0.0..1.0).contains(&u));
                 sum += f64::from(u);
                 bins[(u * 64.0) as usize] += 1;
             }
             let expected = f64::from(n) / 64.0;
             let chi2: f64 = bins.iter().map(|&b| (f64::from(b) - expected).powi(2) / expected).sum();
-            assert!((sum / f64::from(n) - 0.5).abs() < 0.003, "mean of word {word}");
-            assert!(chi2 < 120.0, "chi-squared {chi2} of word {word} with 63 degrees of freedom");
+            let of = format!("word {word} of {sampler}");
+            assert!((sum / f64::from(n) - 0.5).abs() < 0.003, "mean of {of}");
+            assert!(chi2 < 120.0, "chi-squared {chi2} of {of} with 63 degrees of freedom");
+        }
+    }
+
+    #[test]
+    fn the_words_of_every_sampler_are_frozen() {
+        // A golden depends on its sampler's words.
+        let words = |sampler| {
+            let mut hasher = blake3::Hasher::new();
+            for i in 0..4096 {
+                let key = SampleKey { pixel: i * 7, sample: i / 3, seed: i % 5, sampler };
+                for word in draw_at(key, i % 97).into_iter().chain(draw(key, Block::EmissionPosition, i % 9))
+                {
+                    hasher.update(&word.to_le_bytes());
+                }
+            }
+            hasher.finalize().to_hex()[..16].to_owned()
+        };
+        assert_eq!(Sampler::ALL.map(words), ["e64600363757e5d1", "8221789c3fd4bcc3", "e90be59cf91c1048"]);
+    }
+
+    /// A (0, 2)-sequence in base 2: every elementary interval of the first 2^k points holds one.
+    #[test]
+    fn the_first_samples_of_a_pixel_are_nets_in_every_block() {
+        for (block, pixel) in [(Block::Camera, 0), (Block::Light, 9), (Block::Bsdf, 1234)] {
+            for k in 0..=10u32 {
+                let key = |sample| SampleKey { pixel, sample, seed: 5, sampler: Sampler::Sobol };
+                let points: Vec<[u32; 4]> = (0..1 << k).map(|i| draw(key(i), block, 3)).collect();
+                for columns in 0..=k {
+                    let rows = k - columns;
+                    let cell = |word: u32, bits: u32| word.checked_shr(32 - bits).unwrap_or(0);
+                    let cells = |p: &[u32; 4]| cell(p[0], columns) << rows | cell(p[1], rows);
+                    let filled: std::collections::HashSet<u32> = points.iter().map(cells).collect();
+                    assert_eq!(filled.len(), points.len(), "{block:?}: 2^{k} points, 2^{columns} columns");
+                }
+                for word in 0..4 {
+                    let strata = points.iter().map(|p| p[word].checked_shr(32 - k).unwrap_or(0));
+                    assert_eq!(strata.collect::<std::collections::HashSet<_>>().len(), points.len());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_pixels_and_seeds_have_orders_of_their_own() {
+        let at = |pixel, seed, block| {
+            let key = |sample| SampleKey { pixel, sample, seed, sampler: Sampler::Sobol };
+            (0..64).map(|i| f64::from(uniform(draw(key(i), block, 0)[0])) - 0.5).collect::<Vec<_>>()
+        };
+        let base = at(1, 1, Block::Light);
+        for other in [at(2, 1, Block::Light), at(1, 2, Block::Light), at(1, 1, Block::Bsdf)] {
+            let correlation: f64 = base.iter().zip(&other).map(|(a, b)| a * b * 12.0 / 64.0).sum();
+            // A standard deviation of an eighth for independent numbers.
+            assert!(correlation.abs() < 0.5, "{correlation}");
         }
     }
 

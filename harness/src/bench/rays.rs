@@ -121,7 +121,7 @@ impl Source {
         let size = film_size(rays);
         let pixels = tile_order(size);
         let camera = self.scene.camera.frame(size[0], size[1]);
-        let key = |pixel: u32, sample: u32| SampleKey { pixel, sample, seed: self.settings.seed };
+        let key = |pixel: u32, sample: u32| self.settings.key(pixel, sample);
         let first: Vec<Ray> = pixels.par_iter().map(|&pixel| generate(&camera, key(pixel, 0)).ray).collect();
         let (mut bounces, mut shadows) = (Vec::new(), Vec::new());
         for sample in 0..MOST_SAMPLES {

@@ -87,8 +87,8 @@ fn change(place: &Place, new: &Golden) -> Result<String, Failure> {
         let words = |g: &Golden| {
             let s = &g.settings;
             format!(
-                "{}x{} {} spp, {} bounces, {}, seed {}",
-                s.width, s.height, g.spp, s.bounces, s.integrator, s.seed
+                "{}x{} {} spp, {} bounces, {}, {}, seed {}",
+                s.width, s.height, g.spp, s.bounces, s.integrator, s.sampler, s.seed
             )
         };
         changes.push(format!("settings from {} to {}", words(&old), words(new)));
@@ -129,8 +129,8 @@ fn provenance(
         (
             "made-with",
             format!(
-                "{}x{}, {} spp, {} bounces, {}, seed {}",
-                s.width, s.height, golden.spp, s.bounces, s.integrator, s.seed
+                "{}x{}, {} spp, {} bounces, {}, {}, seed {}",
+                s.width, s.height, golden.spp, s.bounces, s.integrator, s.sampler, s.seed
             ),
         ),
     ]

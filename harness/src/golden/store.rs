@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lockstep_core::merging::MergeRadius;
-use lockstep_core::{Integrator, Scene, Settings};
+use lockstep_core::{Integrator, Sampler, Scene, Settings};
 use lockstep_reports::image_io::{
     ImageMetadata, LinearImage, atomic_write_text, encode_name, read_exr_metadata, read_image, write_exr,
 };
@@ -74,6 +74,7 @@ impl Place {
             bounces: attributes.number("bounces")?,
             integrator: attributes.integrator()?,
             merge_radius: attributes.merge_radius()?,
+            sampler: attributes.sampler()?,
             seed: attributes.number("seed")?,
             ..Settings::default()
         };
@@ -116,6 +117,7 @@ impl Place {
         let metadata = of_render
             .with("bounces", &golden.settings.bounces.to_string())
             .with("integrator", golden.settings.integrator.as_str())
+            .with("sampler", golden.settings.sampler.as_str())
             .with("scene-hash", &golden.scene_hash);
         let metadata = match golden.settings.integrator.merges() {
             true => metadata.with("merge-radius", &golden.settings.merge_radius.to_string()),
@@ -150,6 +152,14 @@ impl Attributes<'_> {
     /// The radius of the first sample's merges; goldens of integrators that do not merge name none.
     fn merge_radius(&self) -> Result<MergeRadius, Failure> {
         self.text("merge-radius").map_or(Ok(MergeRadius::DEFAULT), |share| Ok(share.parse()?))
+    }
+
+    /// The sampler; goldens that do not name one are of the default.
+    fn sampler(&self) -> Result<Sampler, Failure> {
+        match self.text("sampler") {
+            Ok(name) => Ok(name.parse()?),
+            Err(_) => Ok(Sampler::default()),
+        }
     }
 
     fn number(&self, key: &str) -> Result<u32, Failure> {

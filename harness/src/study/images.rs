@@ -51,6 +51,7 @@ fn metadata(level: &Level<'_>, settings: &Settings, outcome: &Outcome) -> ImageM
         ImageMetadata::of_render(level.scene, &outcome.target.to_string(), level.to, u64::from(level.seed))
             .with("bounces", &settings.bounces.to_string())
             .with("integrator", outcome.target.settings(settings).integrator.as_str())
+            .with("sampler", settings.sampler.as_str())
             .with("film", &outcome.hash);
     match outcome.image.precision().in_words() {
         Some(words) => of_render.with(PRECISION, words),

@@ -279,6 +279,7 @@ impl Plan {
                 bounces: self.settings.bounces,
                 integrator: self.settings.integrator,
                 merge_radius: self.settings.merge_radius,
+                sampler: self.settings.sampler,
                 seed: u64::from(self.settings.seed),
                 seeds: self.all_seeds(),
                 repeats: self.repeats,

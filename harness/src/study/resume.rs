@@ -47,6 +47,7 @@ fn differences(there: &Environment, wanted: &Environment) -> Vec<String> {
     note("bounces", a.bounces.to_string(), b.bounces.to_string());
     note("integrator", a.integrator.to_string(), b.integrator.to_string());
     note("merge radius", a.merge_radius.to_string(), b.merge_radius.to_string());
+    note("sampler", a.sampler.to_string(), b.sampler.to_string());
     note("samples per pixel", spp(&a.spp), spp(&b.spp));
     note("seed", a.seed.to_string(), b.seed.to_string());
     note("seeds", a.seeds.to_string(), b.seeds.to_string());

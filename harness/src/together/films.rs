@@ -79,6 +79,7 @@ fn write_merged(path: &Path, sum: &PartialFilm) -> Result<(), Failure> {
     let metadata = ImageMetadata::of_render(scene, films_of, sum.film().spp, u64::from(settings.seed))
         .with("bounces", &settings.bounces.to_string())
         .with("integrator", settings.integrator.as_str())
+        .with("sampler", settings.sampler.as_str())
         .with("mode", settings.mode.as_str())
         .with("scene-hash", scene_hash)
         .with("samples", &sum.samples().to_string());

@@ -101,7 +101,7 @@ impl Subject {
 }
 
 fn key(i: u32) -> RayKey {
-    RayKey::extension(SampleKey { pixel: i, sample: 0, seed: 3 }, 0)
+    RayKey::extension(SampleKey { pixel: i, sample: 0, seed: 3, ..SampleKey::default() }, 0)
 }
 
 fn bits(hit: &Hit) -> [u32; 5] {

@@ -2,7 +2,7 @@
 
 use super::{HostInfo, RecordError};
 use lockstep_core::merging::MergeRadius;
-use lockstep_core::{DeviceInfo, Integrator, KernelResources};
+use lockstep_core::{DeviceInfo, Integrator, KernelResources, Sampler};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -98,6 +98,9 @@ pub struct StudySettings {
     pub integrator: Integrator,
     /// Radius of the first sample's merges with photons; the default in older records.
     pub merge_radius: MergeRadius,
+    /// Where random numbers come from; the hash pcg4d in records that do not say.
+    #[serde(skip_serializing_if = "Sampler::is_default")]
+    pub sampler: Sampler,
     /// First random seed.
     pub seed: u64,
     /// How many seeds each target rendered.

@@ -158,7 +158,8 @@ impl StudyDiff {
 /// Refuses studies of other images.
 fn check_settings(before: &Environment, after: &Environment) -> Result<(), DiffError> {
     let images = |s: &StudySettings| {
-        format!("{}×{}, {} bounces, {}, seed {}", s.width, s.height, s.bounces, s.integrator, s.seed)
+        let (integrator, sampler) = (s.integrator, s.sampler);
+        format!("{}×{}, {} bounces, {integrator}, {sampler}, seed {}", s.width, s.height, s.bounces, s.seed)
     };
     let [before, after] = [before, after].map(|environment| images(&environment.settings));
     if before == after { Ok(()) } else { Err(DiffError::Settings { before, after }) }

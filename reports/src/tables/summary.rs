@@ -157,7 +157,8 @@ fn environment(study: &Study) -> String {
     line("Host", host(study));
     let s = &e.settings;
     if s.width > 0 {
-        line("Images", format!("{}×{}, {} bounces, seed {}", s.width, s.height, s.bounces, s.seed));
+        let sampler = if s.sampler.is_default() { String::new() } else { format!("sampler {}, ", s.sampler) };
+        line("Images", format!("{}×{}, {} bounces, {sampler}seed {}", s.width, s.height, s.bounces, s.seed));
     }
     line("Kernel source", e.kernel_hash.clone().unwrap_or_default());
     for (scene, hash) in &e.scenes {

@@ -108,7 +108,7 @@ fn by_brute_force(
         recorded.photons.clear();
         recorded.camera.clear();
         for pixel in 0..pixels {
-            recorded.key = SampleKey { pixel, sample, seed: settings.seed };
+            recorded.key = settings.key(pixel, sample);
             trace_pair(&pass, recorded.key, &mut tracer, &mut recorded);
         }
         let Recorded { photons, camera, sums, invalid, .. } = &mut recorded;

@@ -13,11 +13,10 @@ use crate::statistics::welch_t;
 use crate::{Checked, During, Outcome, Subject, accumulate, film_of, load, made, mean, render};
 use crate::{scenes, tolerances};
 use lockstep_core::film::{Film, InvalidSamples};
-use lockstep_core::math::rng::SampleKey;
 use lockstep_core::path_record::divergence;
 use lockstep_core::scene::{Material, Scene};
 use lockstep_core::splat::{self, Technique};
-use lockstep_core::{Error, Integrator, PairStep, PathRequest, Result, Settings};
+use lockstep_core::{Error, Integrator, PairStep, PathRequest, Result, Sampler, Settings};
 
 /// The integrators of light and camera sub-paths.
 const INTEGRATORS: [Integrator; 5] =
@@ -166,6 +165,8 @@ pub(crate) fn films_are_the_references(subject: &Subject<'_>) -> Checked<Outcome
         let all = [
             (base, 4),
             (Settings { bounces: 9, roulette_from: Some(2), seed: 9, ..base }, 2),
+            (Settings { sampler: Sampler::Sobol, ..base }, 4),
+            (Settings { sampler: Sampler::Xorwow, ..base }, 2),
             (Settings { bounces: 1, ..base }, 2),
             (Settings { bounces: 0, ..base }, 2),
             (Settings { width: 1, height: 1, bounces: 5, ..base }, 64),
@@ -203,7 +204,7 @@ pub(crate) fn recorded_pairs_are_the_samples_of_the_film(subject: &Subject<'_>) 
         let mut invalid = InvalidSamples::default();
         let (mut rays, mut shadow_rays) = (0u64, 0u64);
         for (request, pair) in requests.iter().zip(&pairs) {
-            let key = SampleKey { pixel: request.pixel, sample: request.sample, seed: settings.seed };
+            let key = settings.key(request.pixel, request.sample);
             for step in pair {
                 rays += u64::from(matches!(step, PairStep::Ray { .. }));
                 let PairStep::Contribution { light, camera, pixel, reached, .. } = *step else { continue };

@@ -50,7 +50,9 @@ fn pairs(scene: &Scene, merging: Merging, samples: u32) -> Vec<(SampleKey, Recor
     let pass = PairPass { scene, settings: &SETTINGS, techniques: Techniques::Connections, camera, merging };
     let mut tracer = Traced { scene, bvh: &bvh, scratch: Scratch::default() };
     let pixels = 0..SETTINGS.width * SETTINGS.height;
-    let keys = pixels.flat_map(|pixel| (0..samples).map(move |sample| SampleKey { pixel, sample, seed: 11 }));
+    let keys = pixels.flat_map(|pixel| {
+        (0..samples).map(move |sample| SampleKey { pixel, sample, seed: 11, ..SampleKey::default() })
+    });
     keys.map(|key| {
         let mut recorded = Recorded::default();
         trace_pair(&pass, key, &mut tracer, &mut recorded);

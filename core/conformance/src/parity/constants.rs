@@ -8,7 +8,7 @@ use lockstep_core::film::{MAX_SAMPLE_RADIANCE, TILE, UNITS_PER_RADIANCE};
 use lockstep_core::geometry::{
     BOX_PADDING, FAR, FAR_WIDENING, MISSED, ORIGIN_OFFSET, SHADOW_CLEARANCE, SMALLEST_DIRECTION,
 };
-use lockstep_core::math::rng::{BLOCKS_PER_BOUNCE, Block};
+use lockstep_core::math::rng::{BLOCKS_PER_BOUNCE, Block, SOBOL_STREAM, XORWOW_RUN, XORWOW_STREAM};
 use lockstep_core::math::{INV_FOUR_PI, INV_PI, PI, TWO_PI};
 use lockstep_core::path_record::{PairRecord, VertexRecord};
 use lockstep_core::scene::*;
@@ -100,6 +100,9 @@ const INTEGERS: &[(&str, u32)] = &[
     ("MERGE_MAX_SUM_BITS", lockstep_core::splat::MAX_MERGE_SUM_BITS),
     ("MERGE_EXTRA_BITS", lockstep_core::splat::MERGE_EXTRA_BITS),
     ("BLOCK_FILM", Block::Film as u32),
+    ("SOBOL_STREAM", SOBOL_STREAM),
+    ("XORWOW_STREAM", XORWOW_STREAM),
+    ("XORWOW_RUN", XORWOW_RUN),
     ("BLOCK_EMISSION_POSITION", Block::EmissionPosition as u32),
     ("BLOCK_EMISSION_DIRECTION", Block::EmissionDirection as u32),
     ("BLOCK_LIGHT_BSDF", Block::LightBsdf as u32),

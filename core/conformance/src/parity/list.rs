@@ -302,6 +302,15 @@ pub(super) const PROBES: &[ParityCase] = &[
     value!("rng_draw", [Word, Word, Word, Word], "uuuu", |x, out| {
         rng::draw(x.key(0), Block::Environment, x.u(3) & 255).into_iter().for_each(|w| out.u(w));
     }),
+    value!("rng_sobol_draw", [Word, Word, Word, Word], "uuuu", |x, out| {
+        rng::sobol_draw(x.key(0), x.u(3)).into_iter().for_each(|w| out.u(w));
+    }),
+    value!("rng_xorwow_draw", [Word, Word, Word, Word], "uuuu", |x, out| {
+        rng::xorwow_draw(x.key(0), x.u(3)).into_iter().for_each(|w| out.u(w));
+    }),
+    value!("rng_dither", [Word, Word, Word, Word], "uuuu", |x, out| {
+        rng::dither(x.key(0), x.u(3) & 0x3_ffff).into_iter().for_each(|w| out.u(w));
+    }),
     value!("rng_uniforms", [Word, Word, Word, Word], "ffff", |x, out| {
         (0..4).for_each(|i| out.f(rng::uniform(x.u(i))));
     }),
@@ -588,7 +597,12 @@ pub(super) const PROBES: &[ParityCase] = &[
             out.u(media::arriving(material, medium, outside));
             out.u(media::leaving(material, medium, outside, x.f(4)));
             out.f(media::dispersed_ior(x.f(5), x.f(6), x.u(7)));
-            out.u(media::dispersed_channel(SampleKey { pixel: x.u(1), sample: x.u(2), seed: 3 }));
+            out.u(media::dispersed_channel(SampleKey {
+                pixel: x.u(1),
+                sample: x.u(2),
+                seed: 3,
+                ..SampleKey::default()
+            }));
             out.v(media::one_channel(x.v(8), x.u(7)));
         }
     ),

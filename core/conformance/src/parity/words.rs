@@ -23,7 +23,7 @@ impl In<'_> {
     }
 
     pub(super) fn key(&self, i: usize) -> SampleKey {
-        SampleKey { pixel: self.u(i), sample: self.u(i + 1), seed: self.u(i + 2) }
+        SampleKey { pixel: self.u(i), sample: self.u(i + 1), seed: self.u(i + 2), ..SampleKey::default() }
     }
 
     /// As `probe_ray` in `kernels/probe.h`.

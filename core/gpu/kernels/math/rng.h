@@ -15,6 +15,9 @@
 #define BLOCK_CONNECTION_ALPHA 0xc0000000u
 #define BLOCK_DISPERSION 0xc0000001u
 #define BLOCKS_PER_BOUNCE 5u
+#define SOBOL_STREAM 0x736f626fu
+#define XORWOW_STREAM 0x786f7277u
+#define XORWOW_RUN 64u
 
 /* Identity of one sample of one pixel, the key of every draw along its path. */
 typedef struct {
@@ -65,9 +68,73 @@ LS_FN Words rng_pcg4d(u32 a, u32 b, u32 c, u32 d) {
     return rng_mix(v);
 }
 
+/* The draws of a dimension counter by hash. */
+LS_FN Words rng_pcg_draw(SampleKey key, u32 dimension) {
+    return rng_pcg4d(key.pixel, key.sample, dimension, key.seed);
+}
+
+#if defined(LS_SOBOL) || defined(LS_PROBES)
+/* The draws of a dimension counter by Owen-scrambled Sobol: a point of the sample's index, shuffled and scrambled
+ * anew for every pixel, counter and seed. */
+LS_FN Words rng_sobol_draw(SampleKey key, u32 dimension) {
+    Words order = rng_pcg4d(key.pixel, dimension, key.seed, SOBOL_STREAM);
+    Words hashed = rng_pcg4d(order.w[0], order.w[1], order.w[2], order.w[3]);
+    SobolPoint seeds;
+    seeds.x[0] = hashed.w[0];
+    seeds.x[1] = hashed.w[1];
+    seeds.x[2] = hashed.w[2];
+    seeds.x[3] = hashed.w[3];
+    SobolPoint p = sobol_scrambled(key.sample, order.w[0], seeds);
+    Words words;
+    words.w[0] = p.x[0];
+    words.w[1] = p.x[1];
+    words.w[2] = p.x[2];
+    words.w[3] = p.x[3];
+    return words;
+}
+#endif
+
+#if defined(LS_XORWOW) || defined(LS_PROBES)
+/* The draws of a dimension counter by xorwow: counter `n` draws the words `4 n` to `4 n + 3` of the sample's sequence,
+ * and every XORWOW_RUN counters begin a sequence of their own. */
+LS_FN Words rng_xorwow_draw(SampleKey key, u32 dimension) {
+    Words seed = rng_pcg4d(key.pixel, key.sample, dimension / XORWOW_RUN, key.seed ^ XORWOW_STREAM);
+    Xorwow state = xorwow_seeded(seed.w[0], seed.w[1], seed.w[2], seed.w[3]);
+    for (u32 skipped = 4u * (dimension % XORWOW_RUN); skipped > 0u; skipped--) {
+        state = xorwow_next(state);
+    }
+    Words words;
+    state = xorwow_next(state);
+    words.w[0] = state.v + state.weyl;
+    state = xorwow_next(state);
+    words.w[1] = state.v + state.weyl;
+    state = xorwow_next(state);
+    words.w[2] = state.v + state.weyl;
+    state = xorwow_next(state);
+    words.w[3] = state.v + state.weyl;
+    return words;
+}
+#endif
+
+/* The four draws of a dimension counter, by the sampler that the program is built for. */
+LS_FN Words rng_draw_at(SampleKey key, u32 dimension) {
+#if defined(LS_SOBOL)
+    return rng_sobol_draw(key, dimension);
+#elif defined(LS_XORWOW)
+    return rng_xorwow_draw(key, dimension);
+#else
+    return rng_pcg_draw(key, dimension);
+#endif
+}
+
 /* The four draws of `block` at `bounce`. */
 LS_FN Words rng_draw(SampleKey key, u32 block, u32 bounce) {
-    return rng_pcg4d(key.pixel, key.sample, rng_block_at(block, bounce), key.seed);
+    return rng_draw_at(key, rng_block_at(block, bounce));
+}
+
+/* Words for rounding the contribution of this technique to film units, by hash whatever the sampler. */
+LS_FN Words rng_dither(SampleKey key, u32 technique) {
+    return rng_pcg_draw(key, rng_block_at(BLOCK_FILM, technique));
 }
 
 /* A uniform in `[0, 1)` with 24 bits. */

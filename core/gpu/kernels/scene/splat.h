@@ -17,7 +17,7 @@ LS_FN u32 splat_technique_index(u32 light, u32 camera) {
 
 /* One contribution in film units, rounded by a hash of sample and technique, counting invalid samples. */
 LS_FN Units splat_quantize(Vec3 radiance, SampleKey key, u32 technique, InvalidSamples *invalid) {
-    return film_quantize_up_to(MAX_SPLAT_RADIANCE, radiance, rng_draw(key, BLOCK_FILM, technique), invalid);
+    return film_quantize_up_to(MAX_SPLAT_RADIANCE, radiance, rng_dither(key, technique), invalid);
 }
 
 /* The sum over the photons that merge with one vertex. */
@@ -61,7 +61,7 @@ LS_FN i64 splat_rounded(i64 sum, u32 word) {
 
 /* The sum in film units, rounded by a hash of sample and technique. A sum at the limit counts as clamped. */
 LS_FN Units splat_merge_sum_film_units(MergeSum sum, SampleKey key, u32 technique, InvalidSamples *invalid) {
-    Words dither = rng_draw(key, BLOCK_FILM, technique);
+    Words dither = rng_dither(key, technique);
     i64 most = (i64)1 << MERGE_MAX_SUM_BITS;
     if (sum.channel[0] == most || sum.channel[1] == most || sum.channel[2] == most) {
         invalid->count[INVALID_CLAMPED] += 1u;

@@ -307,6 +307,30 @@ LS_PROBE(rng_draw, 4, 4) {
     OUT_U(3, w.w[3]);
 }
 
+LS_PROBE(rng_sobol_draw, 4, 4) {
+    Words w = rng_sobol_draw(probe_key(IN_U(0), IN_U(1), IN_U(2)), IN_U(3));
+    OUT_U(0, w.w[0]);
+    OUT_U(1, w.w[1]);
+    OUT_U(2, w.w[2]);
+    OUT_U(3, w.w[3]);
+}
+
+LS_PROBE(rng_xorwow_draw, 4, 4) {
+    Words w = rng_xorwow_draw(probe_key(IN_U(0), IN_U(1), IN_U(2)), IN_U(3));
+    OUT_U(0, w.w[0]);
+    OUT_U(1, w.w[1]);
+    OUT_U(2, w.w[2]);
+    OUT_U(3, w.w[3]);
+}
+
+LS_PROBE(rng_dither, 4, 4) {
+    Words w = rng_dither(probe_key(IN_U(0), IN_U(1), IN_U(2)), IN_U(3) & 0x3ffffu);
+    OUT_U(0, w.w[0]);
+    OUT_U(1, w.w[1]);
+    OUT_U(2, w.w[2]);
+    OUT_U(3, w.w[3]);
+}
+
 LS_PROBE(rng_uniforms, 4, 4) {
     Words w;
     w.w[0] = IN_U(0);

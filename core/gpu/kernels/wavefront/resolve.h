@@ -17,7 +17,7 @@ LS_KERNEL void LS_STAGE ls_resolve(Pass pass, LS_GLOBAL const Packed *LS_RESTRIC
         i64 blue = film[first + 2u];
         for (u32 sample = 0u; sample < pass.samples; sample++) {
             key.sample = pass.first_sample + sample;
-            Words dither = rng_draw(key, BLOCK_FILM, 0u);
+            Words dither = rng_dither(key, 0u);
             Units units = film_quantize(path_radiance[sample * pass.pixels + i].v, dither, &found);
             red += units.channel[0];
             green += units.channel[1];

@@ -180,7 +180,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         // The old scene's memory is free before the new one asks for its own.
         self.loaded = None;
         let config = KernelConfig::in_mode(settings.mode);
-        let features = KernelFeatures::of(scene, settings.integrator);
+        let features = KernelFeatures::of(scene, settings.integrator, settings.sampler);
         let plan = plan(settings.integrator);
         let mut compile = self.device.prepare(&config, features)?;
         let Fetched { bvh, report, elapsed } = self.bvh_cache.bvh(scene, self.device.limits().kind.layout());

@@ -3,7 +3,7 @@ use lockstep_core::math::rng::pcg4d;
 use lockstep_core::scene::{EnvironmentLight, MeshData, PunctualLight, SceneBuilder, Sphere};
 
 fn key(sample: u32) -> SampleKey {
-    SampleKey { pixel: 3, sample, seed: 11 }
+    SampleKey { pixel: 3, sample, seed: 11, ..SampleKey::default() }
 }
 
 fn anywhere(i: u32) -> Vec3 {

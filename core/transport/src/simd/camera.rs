@@ -1,7 +1,8 @@
 //! Camera rays of a batch.
 
 use crate::simd::{F32xN, LANES, U32xN, Vec3xN};
-use lockstep_core::math::rng::{Block, SampleKey, draw, uniforms};
+use lockstep_core::Sampler;
+use lockstep_core::math::rng::{Block, SampleKey, draw_at, pcg_draw, uniforms};
 use lockstep_core::scene::camera::CameraFrame;
 
 /// Pixels and camera rays, one per lane.
@@ -34,8 +35,18 @@ impl CameraRays {
 
     #[inline(always)]
     fn aim_portably(&mut self, camera: &CameraFrame, key: SampleKey) {
+        // The sampler is chosen outside the loop, so that the default's is vectorised
+        if key.sampler == Sampler::Pcg {
+            self.aim_by(camera, key, pcg_draw);
+        } else {
+            self.aim_by(camera, key, draw_at);
+        }
+    }
+
+    #[inline(always)]
+    fn aim_by(&mut self, camera: &CameraFrame, key: SampleKey, draw: impl Fn(SampleKey, u32) -> [u32; 4]) {
         for i in 0..LANES {
-            let u = uniforms(draw(SampleKey { pixel: self.pixel.0[i], ..key }, Block::Camera, 0));
+            let u = uniforms(draw(SampleKey { pixel: self.pixel.0[i], ..key }, Block::Camera.at(0)));
             let (origin, direction) = camera.ray_through([self.column.0[i], self.row.0[i]], u);
             self.origin.put(i, origin);
             self.direction.put(i, direction);

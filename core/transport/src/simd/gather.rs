@@ -3,9 +3,10 @@
 use crate::integrators::PathState;
 use crate::simd::{EIGHT, F32xN, LANES, U32xN, Vec3xN};
 use lockstep_core::geometry::Hit;
-use lockstep_core::math::rng::pcg4d;
+use lockstep_core::math::rng::{SampleKey, draw_at, pcg_draw};
 use lockstep_core::math::simd::F32x8;
 use lockstep_core::scene::SceneData;
+use lockstep_core::{Sampler, Settings};
 
 /// Indices from which the lanes are gathered.
 #[derive(Clone, Debug)]
@@ -84,10 +85,26 @@ impl GatheredHits {
 
     /// Draws the four random words of a dimension for every path.
     #[inline(always)]
-    pub(crate) fn draw(&self, seed: u32, dimension: u32, words: &mut [U32xN; 4]) {
+    pub(crate) fn draw(&self, settings: &Settings, dimension: u32, words: &mut [U32xN; 4]) {
+        // The sampler is chosen outside the loop, so that the default's is vectorised
+        if settings.sampler == Sampler::Pcg {
+            self.draw_by(settings, dimension, words, pcg_draw);
+        } else {
+            self.draw_by(settings, dimension, words, draw_at);
+        }
+    }
+
+    #[inline(always)]
+    fn draw_by(
+        &self,
+        settings: &Settings,
+        dimension: u32,
+        words: &mut [U32xN; 4],
+        draw: impl Fn(SampleKey, u32) -> [u32; 4],
+    ) {
         let [a, b, c, d] = words;
         for i in 0..LANES {
-            let drawn = pcg4d([self.pixel.0[i], self.sample.0[i], dimension, seed]);
+            let drawn = draw(settings.key(self.pixel.0[i], self.sample.0[i]), dimension);
             (a.0[i], b.0[i], c.0[i], d.0[i]) = (drawn[0], drawn[1], drawn[2], drawn[3]);
         }
     }

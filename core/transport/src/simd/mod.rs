@@ -272,8 +272,8 @@ impl Batch {
         // Compute surface interactions
         surface.compute(gathered);
         // Draw random numbers
-        gathered.draw(settings.seed, Block::Light.at(bounce), &mut light.words);
-        gathered.draw(settings.seed, Block::Bsdf.at(bounce), &mut continuations.words);
+        gathered.draw(settings, Block::Light.at(bounce), &mut light.words);
+        gathered.draw(settings, Block::Bsdf.at(bounce), &mut continuations.words);
         // Sample direct lighting
         light.pick::<L>(scene, count);
         shadow.connect(settings, gathered, surface, light);

@@ -70,7 +70,7 @@ fn path(i: u32) -> PathState {
         throughput: vec3(throughput[0], throughput[1], if i.is_multiple_of(9) { 0.0 } else { throughput[2] }),
         bsdf_pdf: throughput[3],
         radiance: point(i, 8),
-        key: SampleKey { pixel: i, sample: i / 3, seed: 77 },
+        key: SampleKey { pixel: i, sample: i / 3, seed: 77, ..SampleKey::default() },
         medium: 0,
     }
 }
@@ -147,7 +147,7 @@ fn batched_camera_rays_equal_scalar_ones() {
     for lens_radius in [0.0, 0.1] {
         let camera = Camera { lens_radius, focus_distance: 3.0, ..Camera::default() }.frame(123, 77);
         let pixels: Vec<u32> = (0..123 * 77).filter(|pixel| pixel % 5 != 2).collect();
-        let key = SampleKey { pixel: 0, sample: 9, seed: 4 };
+        let key = SampleKey { pixel: 0, sample: 9, seed: 4, ..SampleKey::default() };
         let mut together = Vec::new();
         Batch::default().generate(&camera, &pixels, key, &mut together);
         assert_eq!(together.len(), pixels.len());
