@@ -106,8 +106,8 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         name: "RNG dimension used twice",
         edits: &[edit(
             "core/gpu/kernels/integrators/path.h",
-            "bsdf_sample(here.surface, here.wo, u.u[0], u.u[1], u.u[2])",
-            "bsdf_sample(here.surface, here.wo, u.u[0], u.u[1], u.u[1])",
+            "surface_shading_frame_sample(here, u.u[0], u.u[1], u.u[2])",
+            "surface_shading_frame_sample(here, u.u[0], u.u[1], u.u[1])",
         )],
         quantity: Quantity::FullPaths,
         fields: &["next direction"],
@@ -174,8 +174,8 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         name: "tangent handedness dropped",
         edits: &[edit(
             "core/gpu/kernels/integrators/interaction.h",
-            "vec3_scale(vec3_cross(n, tangent), vertex_tangent_sign(at.vertices[0]) * turned)",
-            "vec3_scale(vec3_cross(n, tangent), turned)",
+            "vec3_scale(vec3_cross(n, frame.tangent), vertex_tangent_sign(at.vertices[0]) * turned)",
+            "vec3_scale(vec3_cross(n, frame.tangent), turned)",
         )],
         quantity: Quantity::ShadingNormal,
         fields: &["shading normal"],

@@ -63,7 +63,11 @@ pub(super) const PAIR_MUTANTS: [Mutant; 8] = [
     },
     Mutant {
         name: "a specular vertex keeps the technique that it rules out (specular, diffuse, specular)",
-        edits: &[edit(WEIGHTS, "weights_new(0.0f, p.vc * cosine)", "weights_new(p.vcm, p.vc * cosine)")],
+        edits: &[edit(
+            WEIGHTS,
+            "weights_new(0.0f, p.vc * cosine, p.vm * cosine)",
+            "weights_new(p.vcm, p.vc * cosine, p.vm * cosine)",
+        )],
         quantity: Quantity::Weights,
         fields: &["partial weights"],
         stage: 1,
@@ -72,8 +76,8 @@ pub(super) const PAIR_MUTANTS: [Mutant; 8] = [
         name: "evaluated densities are 0.93 of the sampled ones (weights do not add up to 1)",
         edits: &[edit(
             VERTEX,
-            "return bsdf_evaluate(here.surface, here.wo, wi);",
-            "Evaluation other = bsdf_evaluate(here.surface, here.wo, wi);\n    other.pdf = 0.93f * other.pdf;\n    \
+            "return surface_shading_frame_evaluate(here, wi);",
+            "Evaluation other = surface_shading_frame_evaluate(here, wi);\n    other.pdf = 0.93f * other.pdf;\n    \
              return other;",
         )],
         quantity: Quantity::Weights,

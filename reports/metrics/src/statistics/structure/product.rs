@@ -24,8 +24,9 @@ const LEAST_INDEPENDENT: f64 = 32.0;
 /// products is about the square of the differences'.
 const NORMAL: f64 = 10.0;
 
-/// The p-value below which seeds agree on what the halves share.
-const AGREE: f64 = 0.001;
+/// The p-value below which seeds agree on what the halves share. A pattern of one form whose size is normal agrees
+/// with twice this probability, whichever sign it has.
+const AGREE: f64 = 0.000_1;
 
 /// The test; nothing where a side has one image, or one side's noise is so skew that rare samples decide.
 pub(super) fn test(a: &[LinearImage], b: &[LinearImage], setting: &Setting<'_>) -> Option<StructureTest> {
