@@ -69,6 +69,16 @@ fn the_canary_passes_the_audit_and_would_not_if_the_compiler_contracted() {
     }
 }
 
+/// Features of scenes whose surfaces have no layers: kernels of layers are audited by default programs.
+fn without_layers() -> KernelFeatures {
+    KernelFeatures {
+        layers: false,
+        iridescence: false,
+        media: false,
+        ..KernelFeatures::all(Integrator::Path)
+    }
+}
+
 /// A program of every kind that kernel configurations launch.
 fn configured_programs() -> [ProgramKind; 7] {
     let build =
@@ -88,9 +98,9 @@ fn configured_programs() -> [ProgramKind; 7] {
 fn every_kernel_configuration_passes_the_audit() {
     let Some(compiler) = compiler() else { return };
     for kind in configured_programs() {
-        let options = options(Mode::Exact);
+        let options = Options { features: without_layers(), ..options(Mode::Exact) };
         let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, kind).text;
-        let exact = ptx_of(&compiler, &source(Mode::Exact, kind).text, 90, Mode::Exact);
+        let exact = ptx_of(&compiler, &source_for(Mode::Exact, kind, options.features).text, 90, Mode::Exact);
         assert_eq!(ptx::violations(&exact), Vec::<String>::new(), "{kind:?}");
         let marked = ptx::words_by_kernel(&ptx_of(&compiler, &marked, 90, Mode::Exact));
         for (kernel, [all, _]) in ptx::words_by_kernel(&exact) {
@@ -108,11 +118,11 @@ fn pair_programs() -> Vec<(ProgramKind, KernelFeatures)> {
     };
     let options = [ProgramOptions::default(), configured];
     let pairs = options.map(ProgramKind::Pairs).into_iter().chain([ProgramKind::RecordPairs]);
-    let photons = options.map(ProgramKind::Photons).into_iter();
+    let [photons, configured] = options.map(ProgramKind::Photons);
     let light = [Integrator::Light, Integrator::Bpt].map(KernelFeatures::all);
     let merges = [Integrator::Vcm, Integrator::Bpm, Integrator::Ppm].map(KernelFeatures::all);
     let pairs = pairs.flat_map(|kind| light.map(|features| (kind, features)));
-    pairs.chain(photons.flat_map(|kind| merges.map(|features| (kind, features)))).collect()
+    pairs.chain(merges.map(|features| (photons, features))).chain([(configured, merges[0])]).collect()
 }
 
 #[test]
@@ -176,12 +186,7 @@ fn kernels_for_large_blocks_leave_registers_for_all_their_threads() {
 #[test]
 fn kernels_for_fewer_scene_features_pass_the_audit_and_spill_nothing() {
     let Some(compiler) = compiler() else { return };
-    let nothing = KernelFeatures {
-        instances: false,
-        spheres: false,
-        alpha: false,
-        ..KernelFeatures::all(Integrator::Path)
-    };
+    let nothing = KernelFeatures { instances: false, spheres: false, alpha: false, ..without_layers() };
     let sampled = |sampler| KernelFeatures { sampler, ..nothing };
     for features in [
         nothing,
@@ -329,7 +334,7 @@ fn machine_code_is_made_without_a_device_and_only_traversal_spills() {
     let Some(compiler) = compiler() else { return };
     let mut verbose = flags(Mode::Exact).to_vec();
     verbose.push(VERBOSE_FLAG);
-    let text = source(Mode::Exact, ProgramKind::Render).text;
+    let text = source_for(Mode::Exact, ProgramKind::Render, without_layers()).text;
     let image = compiler.compile(&text, Architecture::Native(90), &verbose).expect("sm_90 is known");
     assert!(image.bytes.starts_with(b"\x7fELF"));
     for kernel in ProgramKind::Render.kernels() {
