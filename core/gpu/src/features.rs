@@ -44,15 +44,7 @@ impl KernelFeatures {
     /// Every feature of scenes, for the same integrator and sampler.
     #[must_use]
     pub const fn for_all_scenes(self) -> Self {
-        Self {
-            instances: true,
-            spheres: true,
-            alpha: true,
-            layers: true,
-            iridescence: true,
-            media: true,
-            ..self
-        }
+        Self { sampler: self.sampler, ..Self::all(self.integrator) }
     }
 
     /// The features that a scene, an integrator and a sampler need.

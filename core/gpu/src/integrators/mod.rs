@@ -297,18 +297,23 @@ pub(crate) const PLACED: Buffer = Buffer {
     what: "the number of photons",
 };
 
+/// Buffers of an integrator that merges photons, with those of the light sub-paths' vertices.
+pub(crate) const fn merging(light_vertices: Buffer) -> [Buffer; 9] {
+    [
+        light_vertices,
+        LIGHT_LENGTHS,
+        PHOTONS,
+        SORTED_PHOTONS,
+        BUCKET_COUNTS,
+        BUCKET_ENDS,
+        PLACED,
+        RAY_COUNTERS,
+        INVALID_SAMPLES,
+    ]
+}
+
 /// Buffers of an integrator that merges photons and does not connect sub-paths.
-pub(crate) const MERGE_BUFFERS: [Buffer; 9] = [
-    unused(LIGHT_VERTICES),
-    LIGHT_LENGTHS,
-    PHOTONS,
-    SORTED_PHOTONS,
-    BUCKET_COUNTS,
-    BUCKET_ENDS,
-    PLACED,
-    RAY_COUNTERS,
-    INVALID_SAMPLES,
-];
+pub(crate) const MERGE_BUFFERS: [Buffer; 9] = merging(unused(LIGHT_VERTICES));
 
 #[cfg(test)]
 mod tests;
