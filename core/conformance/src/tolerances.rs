@@ -41,9 +41,11 @@ pub const FURNACE_MERGES: f64 = 5e-3;
 /// Radiance by merges alone against the closed form of its mean over the circle, relative: 512 passes leave a
 /// standard error of 0.6 %. The bias itself is larger for both radii.
 pub const MERGED_IRRADIANCE: f64 = 2.5e-2;
-/// Two-sided critical value of Student's t for 62 degrees of freedom at 1 % shared among the 592 tiles that
-/// integrators of light and camera sub-paths compare with the path tracer.
-pub const WELCH_TILES: f64 = 4.65;
+/// Two-sided critical value of Student's t for 62 degrees of freedom at 1 % shared among the 272 tiles that
+/// light tracing and bidirectional path tracing compare with the path tracer.
+pub const WELCH_TILES: f64 = 4.4;
+/// The same for the 320 tiles that integrators which merge compare with it.
+pub const WELCH_MERGED_TILES: f64 = 4.49;
 /// Weights of all techniques of a path against a sum of one, and each against brute force, absolute: 64
 /// roundings of 2^-24.
 #[cfg(test)]

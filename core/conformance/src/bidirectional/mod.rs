@@ -136,9 +136,14 @@ pub(crate) fn means_are_the_path_tracers(subject: &Subject<'_>) -> Checked<Outco
             };
             for (tile, (a, b)) in ours.iter().zip(theirs.iter()).enumerate() {
                 let t = welch_t(a, b);
+                let critical = if integrator.merges() {
+                    tolerances::WELCH_MERGED_TILES
+                } else {
+                    tolerances::WELCH_TILES
+                };
                 let [a, b] = [a, b].map(|v| v.iter().sum::<f64>() / v.len() as f64);
                 assert!(
-                    t.abs() < tolerances::WELCH_TILES,
+                    t.abs() < critical,
                     "{integrator}, {}: tile {tile} has {a}, by path {b}: t = {t}",
                     scene.name
                 );
