@@ -1,6 +1,6 @@
 //! Merges with photons: films against brute force, to the bit, and against a closed form of their bias.
 
-use super::refusal;
+use super::for_these;
 use crate::{Checked, Outcome, Subject, made, mean, render, scenes, tolerances};
 use lockstep_bvh::{BuildSettings, Bvh2, Scratch};
 use lockstep_core::film::InvalidSamples;
@@ -16,17 +16,6 @@ use lockstep_transport::integrators::bidirectional::{
 
 /// The integrators that merge.
 const INTEGRATORS: [Integrator; 3] = [Integrator::Vcm, Integrator::Bpm, Integrator::Ppm];
-
-/// Runs a claim for each of the integrators that the target has.
-fn for_each(subject: &Subject<'_>, mut claim: impl FnMut(Integrator) -> Checked) -> Checked<Outcome> {
-    for integrator in INTEGRATORS {
-        if let Some(reason) = refusal(subject, integrator)? {
-            return Ok(Outcome::Skipped(reason));
-        }
-        claim(integrator)?;
-    }
-    Ok(Outcome::default())
-}
 
 /// A radius within which merges are many.
 fn wide() -> Checked<MergeRadius> {
@@ -133,7 +122,7 @@ fn by_brute_force(
 /// force, to the bit.
 pub(crate) fn merges_are_those_of_brute_force(subject: &Subject<'_>) -> Checked<Outcome> {
     let built = [made(scenes::everything_from_both_sides())?, made(scenes::small_and_large_light())?];
-    for_each(subject, |integrator| {
+    for_these(subject, &INTEGRATORS, |integrator| {
         let base = Settings { width: 24, height: 16, bounces: 4, integrator, ..Settings::default() };
         for (scene, merge_radius, seed, samples) in [
             (&built[0], wide()?, 1, 3),
@@ -165,7 +154,7 @@ pub(crate) fn merges_average_irradiance_over_their_circle(subject: &Subject<'_>)
     const INTENSITY: f64 = 3.0;
     const HEIGHT: f64 = 1.0;
     let scene = made(scenes::floor_under_point(ALBEDO as f32, INTENSITY as f32, HEIGHT as f32))?;
-    for_each(subject, |integrator| {
+    for_these(subject, &INTEGRATORS, |integrator| {
         // Connections find the same light without bias
         if integrator == Integrator::Vcm {
             return Ok(());

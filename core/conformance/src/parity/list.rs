@@ -726,13 +726,7 @@ pub(super) const PROBES: &[ParityCase] = &[
         |x, out| {
             let mut invalid = InvalidSamples::default();
             let technique = Technique { light: x.u(6), camera: x.u(7) };
-            for channel in splat::quantize(x.v(0), x.key(3), technique, &mut invalid) {
-                out.u(channel as u32);
-                out.u((channel >> 32) as u32);
-            }
-            [invalid.non_finite, invalid.negative, invalid.clamped]
-                .into_iter()
-                .for_each(|count| out.u(count as u32));
+            out.units(splat::quantize(x.v(0), x.key(3), technique, &mut invalid), &invalid);
         }
     ),
     scene!(
@@ -787,13 +781,7 @@ pub(super) const PROBES: &[ParityCase] = &[
             let mut sum = splat::MergeSum::default();
             [0, 0, 3, 0].into_iter().for_each(|i| sum.add(x.v(i), &mut invalid));
             let technique = Technique { light: splat::MERGED, camera: x.u(9) };
-            for channel in sum.film_units(x.key(6), technique, &mut invalid) {
-                out.u(channel as u32);
-                out.u((channel >> 32) as u32);
-            }
-            [invalid.non_finite, invalid.negative, invalid.clamped]
-                .into_iter()
-                .for_each(|count| out.u(count as u32));
+            out.units(sum.film_units(x.key(6), technique, &mut invalid), &invalid);
         }
     ),
     scene!(
@@ -823,13 +811,7 @@ pub(super) const PROBES: &[ParityCase] = &[
     }),
     value!("film_quantize", [Bits, Bits, Bits, Word, Word, Word], "uuuuuuuuu", |x, out| {
         let mut invalid = InvalidSamples::default();
-        for channel in quantize(x.v(0), [x.u(3), x.u(4), x.u(5), 0], &mut invalid) {
-            out.u(channel as u32);
-            out.u((channel >> 32) as u32);
-        }
-        [invalid.non_finite, invalid.negative, invalid.clamped]
-            .into_iter()
-            .for_each(|count| out.u(count as u32));
+        out.units(quantize(x.v(0), [x.u(3), x.u(4), x.u(5), 0], &mut invalid), &invalid);
     }),
 ];
 

@@ -1,5 +1,6 @@
 //! Reading inputs and collecting results as words.
 
+use lockstep_core::film::InvalidSamples;
 use lockstep_core::geometry::Ray;
 use lockstep_core::math::rng::SampleKey;
 use lockstep_core::math::vec3::{Vec3, vec3};
@@ -52,6 +53,17 @@ pub(super) struct Out<'a>(pub(super) &'a mut Vec<u32>);
 impl Out<'_> {
     pub(super) fn u(&mut self, value: u32) {
         self.0.push(value);
+    }
+
+    /// Film units of the channels, low words first, and the counts of invalid samples.
+    pub(super) fn units(&mut self, units: [i64; 3], invalid: &InvalidSamples) {
+        for channel in units {
+            self.u(channel as u32);
+            self.u((channel >> 32) as u32);
+        }
+        for count in [invalid.non_finite, invalid.negative, invalid.clamped] {
+            self.u(count as u32);
+        }
     }
 
     pub(super) fn b(&mut self, value: bool) {

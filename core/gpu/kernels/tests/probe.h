@@ -14,6 +14,12 @@ LS_FN void store_vec3(LS_GLOBAL u32 *y, Vec3 v) {
 }
 
 #define OUT_V(i, value) store_vec3(y + (i), value)
+/* The four words of a draw, in front. */
+#define OUT_WORDS(words)         \
+    OUT_U(0, (words).w[0]);      \
+    OUT_U(1, (words).w[1]);      \
+    OUT_U(2, (words).w[2]);      \
+    OUT_U(3, (words).w[3])
 
 /* A probe of a function of values alone, with fixed numbers of words in and out. */
 #define LS_PROBE(name, words_in, words_out)                                                                     \
@@ -293,42 +299,27 @@ LS_FN SampleKey probe_key(u32 pixel, u32 sample, u32 seed) {
 
 LS_PROBE(rng_pcg4d, 4, 4) {
     Words w = rng_pcg4d(IN_U(0), IN_U(1), IN_U(2), IN_U(3));
-    OUT_U(0, w.w[0]);
-    OUT_U(1, w.w[1]);
-    OUT_U(2, w.w[2]);
-    OUT_U(3, w.w[3]);
+    OUT_WORDS(w);
 }
 
 LS_PROBE(rng_draw, 4, 4) {
     Words w = rng_draw(probe_key(IN_U(0), IN_U(1), IN_U(2)), BLOCK_ENVIRONMENT, IN_U(3) & 255u);
-    OUT_U(0, w.w[0]);
-    OUT_U(1, w.w[1]);
-    OUT_U(2, w.w[2]);
-    OUT_U(3, w.w[3]);
+    OUT_WORDS(w);
 }
 
 LS_PROBE(rng_sobol_draw, 4, 4) {
     Words w = rng_sobol_draw(probe_key(IN_U(0), IN_U(1), IN_U(2)), IN_U(3));
-    OUT_U(0, w.w[0]);
-    OUT_U(1, w.w[1]);
-    OUT_U(2, w.w[2]);
-    OUT_U(3, w.w[3]);
+    OUT_WORDS(w);
 }
 
 LS_PROBE(rng_xorwow_draw, 4, 4) {
     Words w = rng_xorwow_draw(probe_key(IN_U(0), IN_U(1), IN_U(2)), IN_U(3));
-    OUT_U(0, w.w[0]);
-    OUT_U(1, w.w[1]);
-    OUT_U(2, w.w[2]);
-    OUT_U(3, w.w[3]);
+    OUT_WORDS(w);
 }
 
 LS_PROBE(rng_dither, 4, 4) {
     Words w = rng_dither(probe_key(IN_U(0), IN_U(1), IN_U(2)), IN_U(3) & 0x3ffffu);
-    OUT_U(0, w.w[0]);
-    OUT_U(1, w.w[1]);
-    OUT_U(2, w.w[2]);
-    OUT_U(3, w.w[3]);
+    OUT_WORDS(w);
 }
 
 LS_PROBE(rng_uniforms, 4, 4) {
