@@ -60,10 +60,10 @@ pub(super) fn of(differences: &Differences) -> Skewness {
     let fields = || differences.fields.iter().take(MOST_FIELDS);
     let size = (differences.width, differences.height);
     let mut values = Vec::new();
-    let mut scales = [Scale::default(); 3];
+    let mut outlying = [0.0; 3];
     for field in fields() {
-        for (channel, scale) in scales.iter_mut().enumerate() {
-            scale.add(standardise(field, size, channel, &mut values));
+        for (channel, outlying) in outlying.iter_mut().enumerate() {
+            *outlying += standardise(field, size, channel, &mut values);
         }
     }
     if is_uneven(&mut values) {
@@ -72,43 +72,22 @@ pub(super) fn of(differences: &Differences) -> Skewness {
     match few_outliers_matter(&values) {
         Some(more) => {
             let pixels = (size.0 * size.1 * fields().count()) as f64;
-            // A channel may have none by chance where another has some.
-            let most = scales.iter().map(Scale::outlying_over_spread).fold(0.0, f64::max);
-            let missing = scales.map(|scale| BRIGHTER * more * most * scale.spread / pixels);
+            let missing = outlying.map(|sum: f64| BRIGHTER * more * sum.abs() / pixels);
             Skewness { pooled: skewness(&values), missing }
         }
         None => Skewness { pooled: 0.0, missing: [f64::INFINITY; 3] },
     }
 }
 
-/// Sums over the values of a channel.
-#[derive(Debug, Clone, Copy, Default)]
-struct Scale {
-    /// Outliers, less their tiles' medians.
-    outlying: f64,
-    /// The spreads of tiles.
-    spread: f64,
-}
-
-impl Scale {
-    fn add(&mut self, other: Self) {
-        self.outlying += other.outlying;
-        self.spread += other.spread;
-    }
-
-    fn outlying_over_spread(&self) -> f64 {
-        if self.spread > 0.0 { self.outlying.abs() / self.spread } else { 0.0 }
-    }
-}
-
-/// Appends every value less its tile's median, over its tile's spread. Returns the sums over the channel.
+/// Appends every value less its tile's median, over its tile's spread. Returns the sum of those that are outliers,
+/// less their medians.
 fn standardise(
     field: &[[f64; 3]],
     (width, height): (usize, usize),
     channel: usize,
     to: &mut Vec<f64>,
-) -> Scale {
-    let mut sums = Scale::default();
+) -> f64 {
+    let mut outlying = 0.0;
     let side = TILE as usize;
     let mut tile = Vec::with_capacity(side * side);
     for y in (0..height).step_by(side) {
@@ -127,12 +106,11 @@ fn standardise(
             if spread > 0.0 {
                 to.extend(tile.iter().map(|v| (v - middle) / spread));
                 let away = tile.iter().map(|v| v - middle);
-                sums.outlying += away.filter(|v| v.abs() > OUTLYING * spread).sum::<f64>();
-                sums.spread += spread;
+                outlying += away.filter(|v| v.abs() > OUTLYING * spread).sum::<f64>();
             }
         }
     }
-    sums
+    outlying
 }
 
 fn median(values: &mut [f64]) -> f64 {
