@@ -15,10 +15,13 @@
 //! no side where the tail may be missing.
 //!
 //! A few outliers of one sign explain no more than as much light as they may have: a mean that is farther from 0
-//! is tested as if nothing were skew.
+//! is tested as if nothing were skew. That bound is each channel's own where channels share their outliers, as those
+//! of a renderer do; where outliers come to channels independently, one that has none by chance takes the bound of
+//! the channel that has most.
 
 use super::fields::Differences;
 use super::tiles::TILE;
+use std::collections::BTreeSet;
 
 /// Normalised median absolute deviation: that of normal values is their standard deviation.
 const NORMAL: f64 = 1.482_6;
@@ -34,6 +37,11 @@ const OTHER_SIGN: f64 = 0.125;
 const REJECTS: f64 = 5.5;
 /// Fields that are pooled at most.
 const MOST_FIELDS: usize = 4;
+
+/// Outliers of all channels from which on their pixels tell whether channels share them.
+const TELLING: usize = 4;
+/// Pixels of outliers over outliers, from which on channels do not share them.
+const APART: f64 = 0.75;
 
 /// How many times the light of outliers, at the upper bound of their number, a tile may lack: they may be brighter
 /// where the image is.
@@ -60,10 +68,11 @@ pub(super) fn of(differences: &Differences) -> Skewness {
     let fields = || differences.fields.iter().take(MOST_FIELDS);
     let size = (differences.width, differences.height);
     let mut values = Vec::new();
-    let mut outlying = [0.0; 3];
-    for field in fields() {
-        for (channel, outlying) in outlying.iter_mut().enumerate() {
-            *outlying += standardise(field, size, channel, &mut values);
+    let mut outliers: [Outliers; 3] = std::array::from_fn(|_| Outliers::default());
+    for (index, field) in fields().enumerate() {
+        let first = index * size.0 * size.1;
+        for (channel, outliers) in outliers.iter_mut().enumerate() {
+            standardise(field, size, channel, first, &mut values, outliers);
         }
     }
     if is_uneven(&mut values) {
@@ -72,31 +81,62 @@ pub(super) fn of(differences: &Differences) -> Skewness {
     match few_outliers_matter(&values) {
         Some(more) => {
             let pixels = (size.0 * size.1 * fields().count()) as f64;
-            let missing = outlying.map(|sum: f64| BRIGHTER * more * sum.abs() / pixels);
+            let most = outliers.iter().map(Outliers::sum_over_spread).fold(0.0, f64::max);
+            let shared = are_shared(&outliers);
+            let missing = outliers.map(|own| {
+                let sum = if shared { own.sum.abs() } else { most * own.spread };
+                BRIGHTER * more * sum / pixels
+            });
             Skewness { pooled: skewness(&values), missing }
         }
         None => Skewness { pooled: 0.0, missing: [f64::INFINITY; 3] },
     }
 }
 
-/// Appends every value less its tile's median, over its tile's spread. Returns the sum of those that are outliers,
-/// less their medians.
+/// Outliers of a channel.
+#[derive(Debug, Default)]
+struct Outliers {
+    /// Their values less their tiles' medians, summed.
+    sum: f64,
+    /// The spreads of all tiles, summed.
+    spread: f64,
+    /// Their pixels, counted through all fields.
+    pixels: Vec<usize>,
+}
+
+impl Outliers {
+    fn sum_over_spread(&self) -> f64 {
+        if self.spread > 0.0 { self.sum.abs() / self.spread } else { 0.0 }
+    }
+}
+
+/// Whether channels share their outliers, or too few tell. Outliers of one channel alone are the color of light.
+fn are_shared(outliers: &[Outliers; 3]) -> bool {
+    let all: usize = outliers.iter().map(|own| own.pixels.len()).sum();
+    let channels = outliers.iter().filter(|own| !own.pixels.is_empty()).count();
+    let pixels: BTreeSet<usize> = outliers.iter().flat_map(|own| own.pixels.iter().copied()).collect();
+    all < TELLING || channels < 2 || (pixels.len() as f64) < APART * all as f64
+}
+
+/// Appends every value of a channel less its tile's median, over its tile's spread, and adds the outliers. `first` is
+/// the index of the field's first pixel.
 fn standardise(
     field: &[[f64; 3]],
     (width, height): (usize, usize),
     channel: usize,
+    first: usize,
     to: &mut Vec<f64>,
-) -> f64 {
-    let mut outlying = 0.0;
+    outliers: &mut Outliers,
+) {
     let side = TILE as usize;
     let mut tile = Vec::with_capacity(side * side);
     for y in (0..height).step_by(side) {
         for x in (0..width).step_by(side) {
+            let columns = x..(x + side).min(width);
+            let rows = y..(y + side).min(height);
+            let pixels = rows.flat_map(|row| columns.clone().map(move |column| row * width + column));
             tile.clear();
-            for row in y..(y + side).min(height) {
-                let pixels = &field[row * width + x..row * width + (x + side).min(width)];
-                tile.extend(pixels.iter().map(|v| v[channel]));
-            }
+            tile.extend(pixels.clone().map(|pixel| field[pixel][channel]));
             let middle = median(&mut tile);
             let mut away: Vec<f64> = tile.iter().map(|v| (v - middle).abs()).collect();
             let mut spread = NORMAL * median(&mut away);
@@ -105,12 +145,17 @@ fn standardise(
             }
             if spread > 0.0 {
                 to.extend(tile.iter().map(|v| (v - middle) / spread));
-                let away = tile.iter().map(|v| v - middle);
-                outlying += away.filter(|v| v.abs() > OUTLYING * spread).sum::<f64>();
+                outliers.spread += spread;
+                for pixel in pixels {
+                    let away = field[pixel][channel] - middle;
+                    if away.abs() > OUTLYING * spread {
+                        outliers.sum += away;
+                        outliers.pixels.push(first + pixel);
+                    }
+                }
             }
         }
     }
-    outlying
 }
 
 fn median(values: &mut [f64]) -> f64 {
@@ -206,6 +251,17 @@ mod tests {
         let mut uneven: Vec<f64> = (0..2000).map(|i| if i % 50 == 0 { 100.0 } else { -2.0 }).collect();
         assert!(is_uneven(&mut uneven));
         assert!((skewness(&uneven) - 6.857).abs() < 0.01, "0.96/√(0.02·0.98)");
+    }
+
+    #[test]
+    fn outliers_of_channels_that_never_meet_in_a_pixel_are_independent() {
+        let at = |pixels: [&[usize]; 3]| {
+            are_shared(&pixels.map(|pixels| Outliers { pixels: pixels.to_vec(), ..Outliers::default() }))
+        };
+        assert!(!at([&[1, 7, 9], &[], &[4, 6]]));
+        assert!(at([&[1, 7, 9], &[], &[1, 7, 9]]), "light that is red and blue");
+        assert!(at([&[1, 7, 9, 12, 40], &[], &[]]), "red light");
+        assert!(at([&[1], &[], &[4]]), "two may meet nowhere by chance");
     }
 
     #[test]
