@@ -9,7 +9,7 @@ use lockstep_core::math::rng::{RayKey, SampleKey, dither};
 use lockstep_core::scene::Scene;
 use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::{Order, Rays, Sampler, Settings};
-use lockstep_transport::integrators::{PathState, shade};
+use lockstep_transport::integrators::{PathState, shade_unrecorded};
 use lockstep_transport::simd::{Batch, ShadeOutput, ShadowRay};
 use std::ops::Range;
 use std::time::Instant;
@@ -202,7 +202,7 @@ impl<S: Default> TileRenderer<S> {
             output.begin(active.len());
             for (index, hit) in active.iter().zip(hits) {
                 let path = &mut paths[*index as usize];
-                output.push(*index, &shade(job.scene, &job.settings, bounce, path, hit, &mut ()));
+                output.push(*index, &shade_unrecorded(job.scene, &job.settings, bounce, path, hit));
             }
         }
         counts.shadow_rays += output.shadow_rays().len() as u64;

@@ -10,7 +10,7 @@ use super::geometry::TriangleRecord;
 use super::intersector::{EIGHT, Embree};
 use super::query::{Query, to_embree};
 use super::scene::EmbreeScene;
-use lockstep_bvh::{Candidates8, Rays8, confirm};
+use lockstep_bvh::{Candidates8, Confirmed8, Rays8, confirm};
 use lockstep_core::geometry::{Hit, Ray, Slabs, passes_alpha_test};
 use lockstep_core::math::rng::RayKey;
 use lockstep_core::math::vec3::max_abs_component;
@@ -43,6 +43,29 @@ fn tolerance_interval(ray: &Ray, t: f32) -> [f32; 2] {
     [max(ray.t_min, t - tolerance), t + tolerance]
 }
 
+/// Tests up to eight candidates, by SIMD where they belong to the top-level scene. Also the mask of those that are of
+/// the usual kind, or no candidates. Compiled once for all packets.
+#[inline(never)]
+fn test_eight(candidates: &[Candidate<'_>], hit_mask: u32, rays: &Rays8) -> (Confirmed8, u32) {
+    // Gather triangles
+    let mut triangles = Candidates8::new(rays);
+    let mut plain = 0;
+    for (lane, Candidate { geometry, prim_id, .. }) in candidates.iter().enumerate() {
+        if let Some(triangle) = geometry.triangle(*prim_id) {
+            let counts = hit_mask >> lane & 1 != 0 && geometry.instance != NONE;
+            triangles.put(lane, &triangle.leaf, counts);
+            plain |= u32::from(triangle.is_plain()) << lane;
+            if triangle.is_split() {
+                geometry.prefetch_references(triangle);
+            }
+        }
+    }
+
+    // Confirm candidates eight at a time
+    let confirmed = triangles.confirm(EDGE);
+    (confirmed, confirmed.inside() & plain | !hit_mask)
+}
+
 impl Embree {
     /// Confirms candidates; rays without a bit in `hit_mask` have none.
     #[inline(always)]
@@ -70,37 +93,27 @@ impl Embree {
         ray: impl Fn(usize) -> (&'r Ray, RayKey),
         mut found: impl FnMut(usize, Hit),
     ) {
-        // Gather triangles
-        let mut triangles = Candidates8::new(rays);
-        let mut plain = 0;
-        for (lane, Candidate { geometry, prim_id, .. }) in candidates.iter().enumerate() {
-            if let Some(triangle) = geometry.triangle(*prim_id) {
-                let counts = hit_mask >> lane & 1 != 0 && geometry.instance != NONE;
-                triangles.put(lane, &triangle.leaf, counts);
-                plain |= u32::from(triangle.is_plain()) << lane;
-                if triangle.is_split() {
-                    geometry.prefetch_references(triangle);
-                }
-            }
-        }
-
-        // Confirm candidates eight at a time
-        let confirmed = triangles.confirm(EDGE);
+        let (confirmed, usual) = test_eight(candidates, hit_mask, rays);
 
         // Store hits. The usual case has a branch of its own, so that its values go from registers to memory.
-        let usual = confirmed.inside() & plain | !hit_mask;
         for (lane, candidate) in candidates.iter().enumerate() {
             if usual >> lane & 1 != 0 {
                 found(lane, confirmed.hit(lane, candidate.geometry.instance));
                 continue;
             }
             let (ray, key) = ray(lane);
-            if confirmed.is_hit(lane) {
-                let hit = confirmed.hit(lane, candidate.geometry.instance);
-                found(lane, self.finish_hit(ray, key, candidate, hit));
-            } else {
-                found(lane, self.confirm_candidate(ray, key, Some(candidate)));
-            }
+            let hit = confirmed.is_hit(lane).then(|| confirmed.hit(lane, candidate.geometry.instance));
+            found(lane, self.settle(ray, key, candidate, hit));
+        }
+    }
+
+    /// The hit of a candidate that is not of the usual kind. `hit` passed the ray-triangle test. Compiled once for all
+    /// packets.
+    #[inline(never)]
+    fn settle(&self, ray: &Ray, key: RayKey, candidate: &Candidate<'_>, hit: Option<Hit>) -> Hit {
+        match hit {
+            Some(hit) => self.finish_hit(ray, key, candidate, hit),
+            None => self.confirm_candidate(ray, key, Some(candidate)),
         }
     }
 

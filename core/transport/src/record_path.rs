@@ -1,6 +1,6 @@
 //! Records every vertex of one sample's path. The counterpart is `kernels/record_paths.h`.
 
-use crate::integrators::{generate, shade};
+use crate::integrators::{PathState, Shaded, generate, shade};
 use bytemuck::Zeroable;
 use lockstep_core::Settings;
 use lockstep_core::geometry::{Hit, Ray, alpha};
@@ -36,7 +36,7 @@ pub fn record_path(
         record.t = hit.t;
         record.u = hit.u;
         record.v = hit.v;
-        let shaded = shade(scene, settings, bounce, &mut path, &hit, &mut record);
+        let shaded = shade_recorded(scene, settings, bounce, &mut path, &hit, &mut record);
         if hit.is_some() {
             let material = &scene.materials[record.material as usize];
             let opaque = material.alpha_mode == AlphaMode::Opaque as u32;
@@ -57,6 +57,19 @@ pub fn record_path(
         }
     }
     vertices
+}
+
+/// [`shade`], compiled once for all intersectors.
+#[inline(never)]
+fn shade_recorded(
+    scene: &SceneData,
+    settings: &Settings,
+    bounce: u32,
+    path: &mut PathState,
+    hit: &Hit,
+    record: &mut VertexRecord,
+) -> Shaded {
+    shade(scene, settings, bounce, path, hit, record)
 }
 
 /// Texture coordinates at a hit: those of the base colour texture, or the first set untransformed without

@@ -98,6 +98,15 @@ pub(super) fn layers(reader: &mut Reader<'_, '_>, material: &Item<'_>) -> Option
     Some((layers, tangents))
 }
 
+/// Whether layers of a material follow the tangents of the primitive: anisotropy, or a clearcoat's normal map.
+pub(super) fn follow_tangents(material: &Item<'_>) -> bool {
+    let anisotropy = material.extension("KHR_materials_anisotropy").is_some_and(|extension| {
+        extension.has("anisotropyTexture") || extension.number("anisotropyStrength").unwrap_or(0.0) > 0.0
+    });
+    let clearcoat = material.extension("KHR_materials_clearcoat");
+    anisotropy || clearcoat.is_some_and(|extension| extension.has("clearcoatNormalTexture"))
+}
+
 /// Makes a transmitting material with a volume a dielectric, which refracts; returns its medium.
 pub(super) fn volume(
     reader: &mut Reader<'_, '_>,

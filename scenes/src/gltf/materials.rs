@@ -25,6 +25,8 @@ pub(super) struct Surface {
     pub(super) uv_sets: u32,
     /// Texture coordinates along which it needs tangents, for a normal map or anisotropy.
     pub(super) tangent_uv: Option<u32>,
+    /// Whether it has layers along tangents that glTF wants given, since no normal map says how to compute them.
+    pub(super) asks_for_tangents: bool,
     /// The largest component of what it emits.
     pub(super) emission: f32,
 }
@@ -33,7 +35,7 @@ pub(super) struct Surface {
 pub(super) fn default_surface(builder: &mut SceneBuilder) -> Surface {
     let material = Material { flags: Material::SINGLE_SIDED, ..Material::principled([1.0; 3], 1.0, 1.0) };
     let material = builder.material(material);
-    Surface { material, uv_sets: 0, tangent_uv: None, emission: 0.0 }
+    Surface { material, uv_sets: 0, tangent_uv: None, asks_for_tangents: false, emission: 0.0 }
 }
 
 /// Reads all materials with their images.
@@ -76,6 +78,7 @@ pub(super) fn load(
             material: reader.builder.material(material),
             uv_sets: reader.uv_sets,
             tangent_uv,
+            asks_for_tangents: lobes::follow_tangents(&item) && !item.has("normalTexture"),
             emission,
         });
     }

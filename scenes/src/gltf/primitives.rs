@@ -351,6 +351,10 @@ fn complete(
         let at = format!("{}/TANGENT", item.pointer("attributes"));
         warnings.add(at, "tangents without normals mean nothing; they are ignored");
     }
+    if surface.asks_for_tangents && attributes.tangent.is_none() {
+        let message = "its layers follow tangents, which the primitive lacks; those of MikkTSpace are used";
+        warnings.add(item.pointer("material"), message);
+    }
     let Some(uv_set) = surface.tangent_uv else {
         return;
     };

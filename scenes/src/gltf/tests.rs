@@ -258,7 +258,8 @@ fn lobes_of_extensions_become_layers() {
     let LoadedScene { scene, warnings } = loaded.unwrap();
     let places: Vec<&str> = warnings.iter().map(|w| w.place.as_str()).collect();
     let normals = "/materials/0/extensions/KHR_materials_clearcoat/clearcoatNormalTexture";
-    assert_eq!(places, [normals, "camera", "sky"]);
+    let tangents = "/meshes/0/primitives/0/material";
+    assert_eq!(places, [normals, tangents, "camera", "sky"]);
     assert_eq!((scene.layers.len(), scene.materials[0].layers, scene.materials[1].layers), (1, 1, 0));
     let l = scene.layers[0];
     assert_eq!((l.specular, l.specular_color), (0.5, vec3(2.0, 1.0, 0.0)));

@@ -35,3 +35,31 @@ pub fn shade(
         Integrator::Light | Integrator::Bpt | Integrator::Bpm | Integrator::Ppm | Integrator::Vcm => ENDED,
     }
 }
+
+/// [`shade`] without a record, compiled once, for AVX2 where the processor has it. Both builds round alike.
+pub fn shade_unrecorded(
+    scene: &SceneData,
+    settings: &Settings,
+    bounce: u32,
+    path: &mut PathState,
+    hit: &Hit,
+) -> Shaded {
+    #[cfg(target_arch = "x86_64")]
+    if lockstep_core::has_avx2() {
+        // SAFETY: the processor has the features.
+        return unsafe { shade_avx2(scene, settings, bounce, path, hit) };
+    }
+    shade(scene, settings, bounce, path, hit, &mut ())
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
+fn shade_avx2(
+    scene: &SceneData,
+    settings: &Settings,
+    bounce: u32,
+    path: &mut PathState,
+    hit: &Hit,
+) -> Shaded {
+    shade(scene, settings, bounce, path, hit, &mut ())
+}

@@ -1,11 +1,10 @@
 //! SIMD camera rays and shading: structure-of-arrays batches of `LANES` paths.
 //!
-//! Covers [`crate::integrators::generate`], and [`shade`] at untextured diffuse surfaces. Each step is one
+//! Covers [`crate::integrators::generate`], and [`shade_unrecorded`] at untextured diffuse surfaces. Each step is one
 //! loop over the lanes, which the compiler vectorises. The operations are those of the scalar code, so the
-//! bits are the same. All other paths go through [`shade`].
+//! bits are the same. All other paths go through [`shade_unrecorded`].
 
-use crate::integrators::PathState;
-use crate::integrators::path::shade;
+use crate::integrators::{PathState, shade_unrecorded};
 use camera::CameraRays;
 use gather::GatheredHits;
 use lockstep_core::geometry::{FAR, Hit, Ray};
@@ -129,7 +128,7 @@ pub fn can_batch(scene: &SceneData, integrator: Integrator) -> bool {
         && scene.lights.iter().all(plain)
 }
 
-/// Vertices and material of a hit that can be shaded in a batch; `None` where [`shade`] must be used.
+/// Vertices and material of a hit that can be shaded in a batch; `None` where [`shade_unrecorded`] must be used.
 #[inline(always)]
 fn batchable(scene: &SceneData, hit: &Hit) -> Option<([u32; 3], u32)> {
     if !hit.is_some() || hit.primitive & SPHERE_BIT != 0 {
@@ -200,7 +199,7 @@ impl Batch {
         }
     }
 
-    /// Shades the paths `active` at their `hits`, as [`shade`] does, into `output`.
+    /// Shades the paths `active` at their `hits`, as [`shade_unrecorded`] does, into `output`.
     ///
     /// The scene must satisfy [`can_batch`].
     #[inline(always)]
@@ -229,7 +228,7 @@ impl Batch {
                         count = 0;
                     }
                 }
-                None => output.push(index, &shade(scene, settings, bounce, path, hit, &mut ())),
+                None => output.push(index, &shade_unrecorded(scene, settings, bounce, path, hit)),
             }
         }
         if count > 0 {
