@@ -1,3 +1,4 @@
+use crate::integrators::path::shade;
 use crate::integrators::{Connection, Shaded, generate};
 use crate::simd::*;
 use lockstep_bvh::BruteForce;
