@@ -96,11 +96,11 @@ pub(super) fn of(differences: &Differences) -> Skewness {
 /// Outliers of a channel.
 #[derive(Debug, Default)]
 struct Outliers {
-    /// Their values less their tiles' medians, summed.
+    /// Sum of the outliers less their tiles' medians.
     sum: f64,
-    /// The spreads of all tiles, summed.
+    /// Sum of the spreads of all tiles.
     spread: f64,
-    /// Their pixels, counted through all fields.
+    /// Pixels of the outliers, counted through all fields.
     pixels: Vec<usize>,
 }
 
