@@ -11,8 +11,8 @@ typedef ulong u64;
 
 #define LS_FN static inline __attribute__((always_inline))
 /* A function with several uses: inlined by GPUs, whose registers a call spills, and called on CPUs, whose compilers take
- * a third of the time so. */
-#ifdef __NV_CL_C_VERSION
+ * half the time so where a kernel has many. */
+#ifdef LS_GROUP_COMPACTION
 #define LS_PART LS_FN
 #else
 #define LS_PART static __attribute__((noinline))

@@ -12,7 +12,8 @@ use lockstep_scenes::{LoadOptions, load};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Files whose error we report at another place than the validator, with that place. Numbers beyond the range of doubles are refused by the JSON parser, which knows bytes and no pointers.
+/// Files whose error we report at another place than the validator, with that place. Numbers beyond the range of
+/// doubles are refused by the JSON parser, which knows bytes and no pointers.
 const ELSEWHERE: &[(&str, &str)] =
     &[("camera/infinite_znear.gltf", "byte 169"), ("node/infinite_transform.gltf", "byte 123")];
 

@@ -352,7 +352,8 @@ fn complete(
         warnings.add(at, "tangents without normals mean nothing; they are ignored");
     }
     if surface.asks_for_tangents && attributes.tangent.is_none() {
-        let message = "its layers follow tangents, which the primitive lacks; those of MikkTSpace are used";
+        let instead = if surface.tangent_uv.is_some() { "MikkTSpace's are used" } else { "none are used" };
+        let message = format!("its layers follow tangents, which the primitive lacks; {instead}");
         warnings.add(item.pointer("material"), message);
     }
     let Some(uv_set) = surface.tangent_uv else {
