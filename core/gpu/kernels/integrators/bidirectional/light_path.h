@@ -92,7 +92,7 @@ LS_FN DirectPdf light_path_light_path_direct_pdf(SceneRef scene, LightPath path,
 
 /* The vertex at the hit of the extension ray of a bounce, where bounce 0 leaves the light. */
 LS_PART PathVertex light_path_light_path_arrive(SceneRef scene, LightPath path, u32 bounce, Hit hit,
-                                               MergeRatios ratios) {
+                                                MergeRatios ratios) {
     if (!intersect_hit_is_some(hit)) {
         return vertex_none();
     }

@@ -93,7 +93,7 @@ LS_FN Scattered vertex_absorbed(void) {
 
 /* The vertex at an interaction. */
 LS_PART PathVertex vertex_vertex_new(SceneRef scene, Interaction at, Hit hit, Vec3 from, Vec3 throughput,
-                                   PartialWeights partial) {
+                                     PartialWeights partial) {
     Instance instance = load_instance(scene, hit.instance);
     Material material = load_material(scene, at.material);
     PathVertex v;
