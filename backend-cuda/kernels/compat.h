@@ -6,8 +6,6 @@ typedef long long i64;
 typedef unsigned long long u64;
 
 #define LS_FN static __device__ __forceinline__
-/* A function with several uses, which CPUs call. */
-#define LS_PART LS_FN
 /* A function that is called: too large to be inlined at each of its uses. */
 #define LS_CALL static __device__ __noinline__
 #define LS_KERNEL extern "C" __global__

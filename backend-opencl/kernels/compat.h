@@ -10,13 +10,6 @@ typedef long i64;
 typedef ulong u64;
 
 #define LS_FN static inline __attribute__((always_inline))
-/* A function with several uses: inlined by GPUs, whose registers a call spills, and called on CPUs, whose compilers take
- * half the time so where a kernel has many. */
-#ifdef LS_GROUP_COMPACTION
-#define LS_PART LS_FN
-#else
-#define LS_PART static __attribute__((noinline))
-#endif
 /* A function that is called: too large to be inlined at each of its uses. */
 #define LS_CALL static __attribute__((noinline))
 /* No vectorisation across work-items: neighbouring rays diverge at the first node. */

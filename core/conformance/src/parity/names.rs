@@ -315,14 +315,12 @@ fn calls(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Every `LS_FN`, `LS_PART` and `LS_CALL` of every header.
+/// Every `LS_FN` and `LS_CALL` of every header.
 pub(super) fn device_functions() -> Vec<DeviceFunction> {
     let mut functions = Vec::new();
     for (file, text) in lockstep_gpu::header_texts() {
         let file = file.rsplit('/').next().unwrap_or(file);
-        for part in
-            text.replace("\nLS_CALL ", "\nLS_FN ").replace("\nLS_PART ", "\nLS_FN ").split("\nLS_FN ").skip(1)
-        {
+        for part in text.replace("\nLS_CALL ", "\nLS_FN ").split("\nLS_FN ").skip(1) {
             let (Some(name), Some(end)) = (part.split('(').next(), part.find("\n}")) else { continue };
             let name = name.rsplit([' ', '*']).next().unwrap_or(name).to_owned();
             let body = part[..end].split_once('{').map_or("", |(_, body)| body);

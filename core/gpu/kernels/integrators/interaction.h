@@ -155,7 +155,7 @@ LS_FN Interaction surface_interaction_new(SceneRef scene, Ray ray, Hit hit) {
 }
 
 /* Samples a texture; white on spheres, which have no texture coordinates. */
-LS_PART Rgba surface_interaction_texture(SceneRef scene, Interaction at, u32 index) {
+LS_FN Rgba surface_interaction_texture(SceneRef scene, Interaction at, u32 index) {
     if (index == NONE || at.triangle == NONE) {
         Rgba white;
         white.rgb = vec3_splat(1.0f);

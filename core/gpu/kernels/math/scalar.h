@@ -101,7 +101,7 @@ LS_FN float math_atan_unit(float x) {
 }
 
 /* The angle of `(x, y)` from the x axis in turns, in `[0, 1)`; zero for the zero vector. */
-LS_PART float math_atan2_turns(float y, float x) {
+LS_FN float math_atan2_turns(float y, float x) {
     float ax = LS_ABS(x);
     float ay = LS_ABS(y);
     float largest = math_max(ax, ay);

@@ -2,8 +2,8 @@
  * core/transport/src/integrators/bidirectional/connections.rs. */
 
 /* Connects a vertex of a light sub-path to the lens; `bounce` is that of the ray that led to it. */
-LS_PART PairConnection connections_to_camera(CameraFrame camera, SampleKey key, u32 bounce, PathVertex vertex,
-                                             MergeRatios ratios) {
+LS_FN PairConnection connections_to_camera(CameraFrame camera, SampleKey key, u32 bounce, PathVertex vertex,
+                                           MergeRatios ratios) {
     if (vertex_vertex_is_specular(vertex)) {
         return vertex_no_connection();
     }
@@ -34,8 +34,8 @@ LS_PART PairConnection connections_to_camera(CameraFrame camera, SampleKey key, 
 }
 
 /* Samples a light from a vertex of a camera sub-path; `bounce` is that of the ray that led to it. */
-LS_PART PairConnection connections_to_light(SceneRef scene, SampleKey key, u32 bounce, PathVertex vertex,
-                                            MergeRatios ratios) {
+LS_FN PairConnection connections_to_light(SceneRef scene, SampleKey key, u32 bounce, PathVertex vertex,
+                                          MergeRatios ratios) {
     if (scene.constants.light_count == 0u || vertex_vertex_is_specular(vertex)) {
         return vertex_no_connection();
     }
@@ -74,8 +74,8 @@ LS_PART PairConnection connections_to_light(SceneRef scene, SampleKey key, u32 b
 }
 
 /* Connects a vertex of a light sub-path to one of a camera sub-path. */
-LS_PART PairConnection connections_join(SampleKey key, u32 technique, PathVertex light, PathVertex camera,
-                                        MergeRatios ratios) {
+LS_FN PairConnection connections_join(SampleKey key, u32 technique, PathVertex light, PathVertex camera,
+                                      MergeRatios ratios) {
     if (vertex_vertex_is_specular(light) || vertex_vertex_is_specular(camera)) {
         return vertex_no_connection();
     }

@@ -30,7 +30,7 @@ LS_FN DirectPdf light_path_direct(float pdf, bool delta) {
 }
 
 /* Starts the light sub-path of a sample. */
-LS_PART LightPath light_path_light_path_start(SceneRef scene, SampleKey key) {
+LS_FN LightPath light_path_light_path_start(SceneRef scene, SampleKey key) {
     LightPath path;
     path.wanted = false;
     path.key = key;
@@ -91,8 +91,8 @@ LS_FN DirectPdf light_path_light_path_direct_pdf(SceneRef scene, LightPath path,
 }
 
 /* The vertex at the hit of the extension ray of a bounce, where bounce 0 leaves the light. */
-LS_PART PathVertex light_path_light_path_arrive(SceneRef scene, LightPath path, u32 bounce, Hit hit,
-                                                MergeRatios ratios) {
+LS_FN PathVertex light_path_light_path_arrive(SceneRef scene, LightPath path, u32 bounce, Hit hit,
+                                               MergeRatios ratios) {
     if (!intersect_hit_is_some(hit)) {
         return vertex_none();
     }

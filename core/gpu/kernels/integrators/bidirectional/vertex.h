@@ -92,8 +92,8 @@ LS_FN Scattered vertex_absorbed(void) {
 }
 
 /* The vertex at an interaction. */
-LS_PART PathVertex vertex_vertex_new(SceneRef scene, Interaction at, Hit hit, Vec3 from, Vec3 throughput,
-                                     PartialWeights partial) {
+LS_FN PathVertex vertex_vertex_new(SceneRef scene, Interaction at, Hit hit, Vec3 from, Vec3 throughput,
+                                   PartialWeights partial) {
     Instance instance = load_instance(scene, hit.instance);
     Material material = load_material(scene, at.material);
     PathVertex v;
@@ -136,7 +136,7 @@ LS_FN PathVertex vertex_restored(SceneRef scene, PathVertex v) {
 #endif
 
 /* The shading frame of a path that arrives from a direction. */
-LS_PART ShadingFrame vertex_vertex_frame(PathVertex v, Vec3 from) {
+LS_FN ShadingFrame vertex_vertex_frame(PathVertex v, Vec3 from) {
     bool outside = vec3_dot(v.geometric, from) > 0.0f;
     float side = outside ? 1.0f : -1.0f;
     ShadingFrame here;
