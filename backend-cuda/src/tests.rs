@@ -116,13 +116,15 @@ fn pair_programs() -> Vec<(ProgramKind, KernelFeatures)> {
         order: Order::Scanline,
         ..ProgramOptions::default()
     };
-    let options = [ProgramOptions::default(), configured];
-    let pairs = options.map(ProgramKind::Pairs).into_iter().chain([ProgramKind::RecordPairs]);
-    let [photons, configured] = options.map(ProgramKind::Photons);
-    let light = [Integrator::Light, Integrator::Bpt].map(KernelFeatures::all);
-    let merges = [Integrator::Vcm, Integrator::Bpm, Integrator::Ppm].map(KernelFeatures::all);
-    let pairs = pairs.flat_map(|kind| light.map(|features| (kind, features)));
-    pairs.chain(merges.map(|features| (photons, features))).chain([(configured, merges[0])]).collect()
+    let integrators = Integrator::ALL.into_iter().filter(|integrator| integrator.splats());
+    let default = integrators.map(|integrator| (integrator, ProgramOptions::default()));
+    let configured =
+        [Integrator::Light, Integrator::Bpt, Integrator::Vcm].map(|integrator| (integrator, configured));
+    let renders = default.chain(configured).map(|(integrator, options)| {
+        (ProgramKind::Pairs(integrator, options), KernelFeatures::all(integrator))
+    });
+    let records = [Integrator::Light, Integrator::Bpt].map(KernelFeatures::all);
+    renders.chain(records.map(|features| (ProgramKind::RecordPairs, features))).collect()
 }
 
 #[test]

@@ -45,6 +45,8 @@ pub mod stage {
     pub const CAMERA_PATHS: &str = "camera paths";
     /// Sorting the photons of a pass into a grid.
     pub const PHOTON_MAP: &str = "photon map";
+    /// Merges of photons with vertices of camera sub-paths.
+    pub const MERGE: &str = "merge";
 }
 
 /// Device time of one stage.

@@ -50,6 +50,23 @@ v -1 -1 -1\nv 1 -1 -1\nv 1 1 -1\nv -1 1 -1\nv -1 -1 1\nv 1 -1 1\nv 1 1 1\nv -1 1
 usemtl wall\nf 1 2 3 4\nf 6 5 8 7\nf 5 1 4 8\nf 2 6 7 3\nf 5 6 2 1\nf 4 3 7 8\n";
 
 #[test]
+fn a_scene_written_as_gltf_renders_to_the_bits_of_the_scene() {
+    let dir = tempfile::tempdir().unwrap();
+    let film = |scene: &str, out: &str| {
+        let words = ["render", scene, "-b=cpu-bvh", "--size=48x36", "--spp=4", "--seed=1", "-o", out];
+        expect(dir.path(), &words, 0);
+        read_image(&dir.path().join(out)).unwrap()
+    };
+    for scene in ["cornell", "lantern"] {
+        expect(dir.path(), &["export", scene, "--to", "gltf", "-o", scene], 0);
+        let ours = film(scene, &format!("{scene}.exr"));
+        let again = film(&format!("{scene}/scene.toml"), &format!("{scene}-again.exr"));
+        assert!(mean(&ours).iter().any(|&channel| channel > 0.0), "{scene}");
+        assert_eq!(ours.pixels(), again.pixels(), "{scene}");
+    }
+}
+
+#[test]
 fn a_path_scatters_as_often_as_is_asked_for() {
     let dir = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();

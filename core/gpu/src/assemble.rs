@@ -101,26 +101,35 @@ const MEGAKERNEL: [Header; 6] = [
     header!("megakernel.h"),
 ];
 
-/// Pairs of sub-paths, and ray queries.
-const PAIRS: [Header; 6] = [
+/// What all integrators of pairs of sub-paths launch, behind their own functions.
+const PAIRS: [Header; 11] = [
     header!("wavefront/queues.h"),
     header!("wavefront/path_io.h"),
-    header!("wavefront/ray_counts.h"),
-    header!("pairs.h"),
+    header!("pairs/contribute.h"),
+    header!("pairs/queue_lengths.h"),
+    header!("pairs/sub_path_io.h"),
+    header!("pairs/generate.h"),
+    header!("pairs/extend.h"),
+    header!("pairs/shade_light.h"),
+    header!("pairs/shade_camera.h"),
+    header!("pairs/connect.h"),
     header!("wavefront/tally.h"),
-    header!("trace_rays.h"),
 ];
 
-/// The same in a configuration that ray queries ignore.
-const CONFIGURED_PAIRS: [Header; 5] = [PAIRS[0], PAIRS[1], PAIRS[2], PAIRS[3], PAIRS[4]];
+/// Kernels of pairs of sub-paths that some integrators launch.
+pub(crate) mod pairs {
+    use crate::header::{Header, header};
 
-/// Pairs of sub-paths and a photon map, and ray queries.
-const PHOTONS: [Header; 7] =
-    [PAIRS[0], PAIRS[1], PAIRS[2], PAIRS[3], header!("photons.h"), PAIRS[4], PAIRS[5]];
+    pub(crate) const CONNECT_LENS: Header = header!("pairs/connect_lens.h");
+    pub(crate) const EXTEND_CAMERA: Header = header!("pairs/extend_camera.h");
+    pub(crate) const JOIN: Header = header!("pairs/join.h");
+    pub(crate) const CONNECT_CAMERA: Header = header!("pairs/connect_camera.h");
+    pub(crate) const PHOTON_MAP: Header = header!("pairs/photon_map.h");
+    pub(crate) const MERGE: Header = header!("pairs/merge.h");
+}
 
-/// The same in a configuration that ray queries ignore.
-const CONFIGURED_PHOTONS: [Header; 6] =
-    [PHOTONS[0], PHOTONS[1], PHOTONS[2], PHOTONS[3], PHOTONS[4], PHOTONS[5]];
+/// Ray queries, in programs of pairs in the default configuration.
+const QUERIES: [Header; 1] = [header!("trace_rays.h")];
 
 const RECORD_PATHS: [Header; 1] = [header!("record_paths.h")];
 
@@ -174,10 +183,7 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
         (ProgramKind::Render, _) => &RENDER,
         (ProgramKind::RecordPaths, _) => &RECORD_PATHS,
         (ProgramKind::RecordPairs, _) => &RECORD_PAIRS,
-        (ProgramKind::Pairs(build), _) if build == ProgramOptions::default() => &PAIRS,
-        (ProgramKind::Pairs(_), _) => &CONFIGURED_PAIRS,
-        (ProgramKind::Photons(build), _) if build == ProgramOptions::default() => &PHOTONS,
-        (ProgramKind::Photons(_), _) => &CONFIGURED_PHOTONS,
+        (ProgramKind::Pairs(..), _) => &PAIRS,
         (ProgramKind::Configured(_), Structure::Wavefront) => &WAVEFRONT,
         (ProgramKind::Configured(_), Structure::NoCompaction) => &NO_COMPACTION,
         (ProgramKind::Configured(_), Structure::Megakernel) => &MEGAKERNEL,
@@ -192,7 +198,12 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
         ("LS_OCTANTS", order == Order::Octants),
     ];
     let integrator = plan(options.features.integrator);
-    let last: Vec<Header> = integrator.headers.iter().chain(last).copied().collect();
+    let asked = matches!(part, ProgramKind::Pairs(..)) && part.build() == ProgramOptions::default();
+    let queries: &[Header] = if asked { &QUERIES } else { &[] };
+    let own: &[Header] =
+        if matches!(part, ProgramKind::Pairs(..)) { integrator.kernels_of_its_own } else { &[] };
+    let last: Vec<Header> =
+        integrator.headers.iter().chain(last).chain(own).chain(queries).copied().collect();
     assemble_with(compat_name, compat, options, &of_build, &last)
 }
 
@@ -318,6 +329,7 @@ pub fn header_texts() -> Vec<Header> {
     let all = SAMPLERS.into_iter().chain(HEADERS).chain(BVH2).chain(BVH8).chain(RENDER);
     let others = [header!("wavefront/shade_in_place.h"), header!("megakernel.h")];
     let integrators = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).headers).copied();
-    let all = all.chain(integrators).chain(BIDIRECTIONAL).chain(others).chain(PHOTONS);
+    let own = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).kernels_of_its_own).copied();
+    let all = all.chain(integrators).chain(BIDIRECTIONAL).chain(others).chain(PAIRS).chain(own);
     each_once(all.chain(RECORD_PATHS).chain(RECORD_PAIRS).chain(CANARY).chain(PROBES))
 }

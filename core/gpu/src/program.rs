@@ -1,8 +1,8 @@
 //! Programs that are assembled from the shared source.
 
 use crate::signatures::{
-    KERNELS, Kernel, MEGAKERNEL, PAIR_KERNELS, PAIR_STAGES, PHOTON_KERNELS, PHOTON_STAGES, RECORD_PAIRS,
-    RECORD_PATHS, RESOLVE, STAGES, TALLY,
+    BPT_KERNELS, BPT_STAGES, KERNELS, Kernel, LIGHT_KERNELS, LIGHT_STAGES, MEGAKERNEL, MERGE_KERNELS,
+    MERGE_STAGES, RECORD_PAIRS, RECORD_PATHS, RESOLVE, STAGES, TALLY, VCM_KERNELS, VCM_STAGES,
 };
 use lockstep_core::{Integrator, KernelConfig, Order, Scheduling, Structure};
 
@@ -18,11 +18,9 @@ pub enum ProgramKind {
     RecordPairs,
     /// Renders in another kernel configuration, built on first use.
     Configured(ProgramOptions),
-    /// Renders of integrators of light and camera sub-paths, in any configuration; in the default one also
+    /// Renders of an integrator of light and camera sub-paths, in any configuration; in the default one also
     /// ray queries.
-    Pairs(ProgramOptions),
-    /// [`ProgramKind::Pairs`] of integrators that merge photons.
-    Photons(ProgramOptions),
+    Pairs(Integrator, ProgramOptions),
 }
 
 /// The part of a kernel configuration that is compiled into a program.
@@ -41,8 +39,7 @@ impl ProgramKind {
     pub fn of(config: &KernelConfig, integrator: Integrator) -> Self {
         let KernelConfig { structure, threads, order, .. } = *config;
         match (ProgramOptions { structure, threads, order }) {
-            build if integrator.merges() => Self::Photons(build),
-            build if integrator.splats() => Self::Pairs(build),
+            build if integrator.splats() => Self::Pairs(integrator, build),
             build if build == ProgramOptions::default() => Self::Render,
             build => Self::Configured(build),
         }
@@ -68,10 +65,13 @@ impl ProgramKind {
                 &[&MEGAKERNEL, &RESOLVE, &TALLY]
             }
             Self::Configured(_) => &STAGES,
-            Self::Pairs(build) if build == ProgramOptions::default() => &PAIR_KERNELS,
-            Self::Pairs(_) => &PAIR_STAGES,
-            Self::Photons(build) if build == ProgramOptions::default() => &PHOTON_KERNELS,
-            Self::Photons(_) => &PHOTON_STAGES,
+            Self::Pairs(integrator, build) if build == ProgramOptions::default() => match integrator {
+                Integrator::Light => &LIGHT_KERNELS,
+                Integrator::Bpm | Integrator::Ppm => &MERGE_KERNELS,
+                Integrator::Vcm => &VCM_KERNELS,
+                _ => &BPT_KERNELS,
+            },
+            Self::Pairs(..) => self.of_passes(),
         }
     }
 
@@ -81,15 +81,19 @@ impl ProgramKind {
             Self::Render => &STAGES,
             Self::RecordPaths | Self::RecordPairs => &[],
             Self::Configured(_) => self.kernels(),
-            Self::Pairs(_) => &PAIR_STAGES,
-            Self::Photons(_) => &PHOTON_STAGES,
+            Self::Pairs(integrator, _) => match integrator {
+                Integrator::Light => &LIGHT_STAGES,
+                Integrator::Bpm | Integrator::Ppm => &MERGE_STAGES,
+                Integrator::Vcm => &VCM_STAGES,
+                _ => &BPT_STAGES,
+            },
         }
     }
 
     /// The options that the program is built with.
     pub(crate) fn build(self) -> ProgramOptions {
         match self {
-            Self::Configured(build) | Self::Pairs(build) | Self::Photons(build) => build,
+            Self::Configured(build) | Self::Pairs(_, build) => build,
             Self::Render | Self::RecordPaths | Self::RecordPairs => ProgramOptions::default(),
         }
     }

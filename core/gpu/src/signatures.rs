@@ -377,45 +377,195 @@ pub const MEGAKERNEL: Kernel = Kernel {
     own: &[value("pass", PASS), output("path_radiance", PACKED), output("counters", COUNTERS)],
 };
 
-/// Traces every light sub-path of the pass, adds its connections to the camera to the film, and stores its
-/// vertices, `VERTEX_RECORDS` records each, with their number; or its photons, counting them by bucket, or both,
-/// as the integrator needs. The film is added to by atomics.
-pub const LIGHT_PATHS: Kernel = Kernel {
-    name: "ls_light_paths",
+/// Starts every light sub-path of the pass from which light leaves, fills the first bounce's queue and sets its
+/// length; `light_lengths` becomes zero.
+pub const GENERATE_LIGHT: Kernel = Kernel {
+    name: "ls_generate_light",
     takes_scene: true,
     traverses: false,
     own: &[
         value("pass", PASS),
-        output("light_vertices", PACKED),
+        output("path_origin", PACKED),
+        output("path_direction", PACKED),
+        output("path_throughput", PACKED),
+        output("path_weights", PACKED),
+        output("queue", U32),
         output("light_lengths", U32),
-        output("photons", PHOTON),
-        output("bucket_counts", U32),
-        output("film", I64),
-        output("invalid", U32),
+        output("lengths", U32),
+    ],
+};
+
+/// Starts every camera sub-path of the pass and fills the first bounce's queue. Runs after all light sub-paths,
+/// whose buffers it takes.
+pub const GENERATE_CAMERA: Kernel = Kernel {
+    name: "ls_generate_camera",
+    takes_scene: false,
+    traverses: false,
+    own: &[
+        value("pass", PASS),
+        output("path_origin", PACKED),
+        output("path_direction", PACKED),
+        output("path_throughput", PACKED),
+        output("path_weights", PACKED),
+        output("queue", U32),
+        output("lengths", U32),
+    ],
+};
+
+/// [`EXTEND`] for light sub-paths.
+pub const EXTEND_LIGHT: Kernel = Kernel {
+    name: "ls_extend_light",
+    takes_scene: true,
+    traverses: true,
+    own: &[
+        value("pass", PASS),
+        value("bounce", U32),
+        input("path_origin", PACKED),
+        input("path_direction", PACKED),
+        input("queue", U32),
+        output("hits", PACKED),
+        output("hit_primitives", U32),
+        output("lengths", U32),
         output("counters", COUNTERS),
     ],
 };
 
-/// Traces every camera sub-path of the pass and adds to the film what it finds, its connections to lights and to
-/// the stored light sub-paths, and its merges with photons. Runs after [`LIGHT_PATHS`].
-pub const CAMERA_PATHS: Kernel = Kernel {
-    name: "ls_camera_paths",
+/// [`EXTEND`] for camera sub-paths.
+pub const EXTEND_CAMERA: Kernel = Kernel { name: "ls_extend_camera", ..EXTEND_LIGHT };
+
+/// [`EXTEND_CAMERA`] for coherent rays, those from the lens. Affects speed only.
+pub const EXTEND_LENS: Kernel = Kernel { name: "ls_extend_lens", ..EXTEND_LIGHT };
+
+/// Stores the vertex of every light sub-path that has hit a surface, `VERTEX_RECORDS` records, or its photon,
+/// counting it by bucket, or both, as the integrator needs; connects it to the lens by a shadow ray; and puts the
+/// sub-path into the next bounce's queue. Runs after [`EXTEND_LIGHT`].
+pub const SHADE_LIGHT: Kernel = Kernel {
+    name: "ls_shade_light",
     takes_scene: true,
     traverses: false,
     own: &[
         value("pass", PASS),
-        input("light_vertices", PACKED),
+        value("bounce", U32),
+        output("path_origin", PACKED),
+        output("path_direction", PACKED),
+        output("path_throughput", PACKED),
+        output("path_weights", PACKED),
+        input("hits", PACKED),
+        input("hit_primitives", U32),
+        input("queue", U32),
+        output("next_queue", U32),
+        output("light_vertices", PACKED),
+        output("light_lengths", U32),
+        output("photons", PHOTON),
+        output("bucket_counts", U32),
+        output("shadow_origin", PACKED),
+        output("shadow_direction", PACKED),
+        output("shadow_radiance", PACKED),
+        output("lengths", U32),
+    ],
+};
+
+/// Adds to the film the light that camera sub-paths hit; samples a light by a shadow ray; stores the vertex and
+/// queues it for connections to the light sub-path and for merges; and puts the sub-path into the next bounce's
+/// queue. The film is added to by atomics. Runs after [`EXTEND_CAMERA`].
+pub const SHADE_CAMERA: Kernel = Kernel {
+    name: "ls_shade_camera",
+    takes_scene: true,
+    traverses: false,
+    own: &[
+        value("pass", PASS),
+        value("bounce", U32),
+        output("path_origin", PACKED),
+        output("path_direction", PACKED),
+        output("path_throughput", PACKED),
+        output("path_weights", PACKED),
+        input("hits", PACKED),
+        input("hit_primitives", U32),
+        input("queue", U32),
+        output("next_queue", U32),
         input("light_lengths", U32),
+        output("camera_vertices", PACKED),
+        output("join_paths", U32),
+        output("join_lights", U32),
+        output("merge_queue", U32),
+        output("shadow_origin", PACKED),
+        output("shadow_direction", PACKED),
+        output("shadow_radiance", PACKED),
+        output("film", I64),
+        output("invalid", U32),
+        output("lengths", U32),
+    ],
+};
+
+/// Connects vertices of camera and of light sub-paths by shadow rays. Runs after [`SHADE_CAMERA`].
+pub const JOIN: Kernel = Kernel {
+    name: "ls_join",
+    takes_scene: true,
+    traverses: false,
+    own: &[
+        value("pass", PASS),
+        value("bounce", U32),
+        input("light_vertices", PACKED),
+        input("camera_vertices", PACKED),
+        input("join_paths", U32),
+        input("join_lights", U32),
+        output("shadow_origin", PACKED),
+        output("shadow_direction", PACKED),
+        output("shadow_radiance", PACKED),
+        output("lengths", U32),
+    ],
+};
+
+/// Adds to the film the light of every unoccluded shadow ray of camera sub-paths. Runs after [`JOIN`].
+pub const CONNECT_CAMERA: Kernel = Kernel {
+    name: "ls_connect_camera",
+    takes_scene: true,
+    traverses: true,
+    own: &[
+        value("pass", PASS),
+        value("bounce", U32),
+        input("shadow_origin", PACKED),
+        input("shadow_direction", PACKED),
+        input("shadow_radiance", PACKED),
+        output("film", I64),
+        output("invalid", U32),
+        output("lengths", U32),
+        output("counters", COUNTERS),
+    ],
+};
+
+/// [`CONNECT_CAMERA`] for shadow rays to the lens. Runs after [`SHADE_LIGHT`].
+pub const CONNECT_LENS: Kernel = Kernel { name: "ls_connect_lens", ..CONNECT_CAMERA };
+
+/// Adds to the film the merges of photons with vertices of camera sub-paths. Runs after [`SHADE_CAMERA`].
+pub const MERGE: Kernel = Kernel {
+    name: "ls_merge",
+    takes_scene: true,
+    traverses: false,
+    own: &[
+        value("pass", PASS),
+        value("bounce", U32),
+        input("camera_vertices", PACKED),
+        input("merge_queue", U32),
         input("sorted_photons", PHOTON),
         input("bucket_counts", U32),
         input("bucket_ends", U32),
         output("film", I64),
         output("invalid", U32),
-        output("counters", COUNTERS),
+        output("lengths", U32),
     ],
 };
 
-/// Empties the buckets of the photon map. Runs before [`LIGHT_PATHS`].
+/// Moves the lengths of the queues of sub-paths to the ray counters and zeroes them. One work-item; runs before
+/// [`TALLY`].
+pub const COUNT_PAIRS: Kernel = Kernel {
+    name: "ls_count_pairs",
+    takes_scene: false,
+    traverses: false,
+    own: &[value("pass", PASS), output("lengths", U32), output("counters", COUNTERS)],
+};
+
+/// Empties the buckets of the photon map. Runs before [`SHADE_LIGHT`].
 pub const CLEAR_BUCKETS: Kernel = Kernel {
     name: "ls_clear_buckets",
     takes_scene: false,
@@ -423,7 +573,7 @@ pub const CLEAR_BUCKETS: Kernel = Kernel {
     own: &[value("pass", PASS), output("bucket_counts", U32), output("placed", U32)],
 };
 
-/// Gives every bucket as many positions as [`LIGHT_PATHS`] has counted photons. Runs after it.
+/// Gives every bucket as many positions as [`SHADE_LIGHT`] has counted photons. Runs after its last round.
 pub const PLACE_BUCKETS: Kernel = Kernel {
     name: "ls_place_buckets",
     takes_scene: false,
@@ -436,7 +586,7 @@ pub const PLACE_BUCKETS: Kernel = Kernel {
     ],
 };
 
-/// Copies the photons to their buckets. Runs after [`PLACE_BUCKETS`] and before [`CAMERA_PATHS`].
+/// Copies the photons to their buckets. Runs after [`PLACE_BUCKETS`] and before [`MERGE`].
 pub const SORT_PHOTONS: Kernel = Kernel {
     name: "ls_sort_photons",
     takes_scene: false,
@@ -450,32 +600,74 @@ pub const SORT_PHOTONS: Kernel = Kernel {
     ],
 };
 
-/// Records of one stored vertex of a light sub-path.
+/// Records of one stored vertex of a sub-path.
 pub(crate) const VERTEX_RECORDS: usize = 7;
 
-/// Entry kernels of a render by light and camera sub-paths.
-pub const PAIR_STAGES: [&Kernel; 3] = [&LIGHT_PATHS, &CAMERA_PATHS, &TALLY];
+/// Words of the queue lengths of one bounce of pairs of sub-paths.
+pub(crate) const PAIR_LENGTHS: usize = 16;
 
-/// Entry kernels of a render by light and camera sub-paths that merges photons.
-pub const PHOTON_STAGES: [&Kernel; 6] =
-    [&CLEAR_BUCKETS, &LIGHT_PATHS, &PLACE_BUCKETS, &SORT_PHOTONS, &CAMERA_PATHS, &TALLY];
-
-/// [`PHOTON_STAGES`] and the kernels of ray queries.
-pub const PHOTON_KERNELS: [&Kernel; 9] = [
-    &CLEAR_BUCKETS,
-    &LIGHT_PATHS,
-    &PLACE_BUCKETS,
-    &SORT_PHOTONS,
-    &CAMERA_PATHS,
+/// Entry kernels of light tracing.
+pub const LIGHT_STAGES: [&Kernel; 9] = [
+    &GENERATE_LIGHT,
+    &EXTEND_LIGHT,
+    &SHADE_LIGHT,
+    &CONNECT_LENS,
+    &GENERATE_CAMERA,
+    &EXTEND_LENS,
+    &SHADE_CAMERA,
+    &COUNT_PAIRS,
     &TALLY,
-    &TRACE_CLOSEST,
-    &TRACE_COHERENT,
-    &TRACE_ANY,
 ];
 
-/// [`PAIR_STAGES`] and the kernels of ray queries.
-pub const PAIR_KERNELS: [&Kernel; 6] =
-    [&LIGHT_PATHS, &CAMERA_PATHS, &TALLY, &TRACE_CLOSEST, &TRACE_COHERENT, &TRACE_ANY];
+/// Entry kernels of bidirectional path tracing.
+pub const BPT_STAGES: [&Kernel; 12] = joined(LIGHT_STAGES, [&EXTEND_CAMERA, &JOIN, &CONNECT_CAMERA]);
+
+/// Entry kernels of photon mapping without connections.
+pub const MERGE_STAGES: [&Kernel; 13] = [
+    &GENERATE_LIGHT,
+    &EXTEND_LIGHT,
+    &SHADE_LIGHT,
+    &GENERATE_CAMERA,
+    &EXTEND_LENS,
+    &EXTEND_CAMERA,
+    &SHADE_CAMERA,
+    &CLEAR_BUCKETS,
+    &PLACE_BUCKETS,
+    &SORT_PHOTONS,
+    &MERGE,
+    &COUNT_PAIRS,
+    &TALLY,
+];
+
+/// Entry kernels of vertex connection and merging.
+pub const VCM_STAGES: [&Kernel; 16] = joined(MERGE_STAGES, [&CONNECT_LENS, &JOIN, &CONNECT_CAMERA]);
+
+/// Kernels of ray queries.
+const QUERIES: [&Kernel; 3] = [&TRACE_CLOSEST, &TRACE_COHERENT, &TRACE_ANY];
+
+/// [`LIGHT_STAGES`] and the kernels of ray queries.
+pub const LIGHT_KERNELS: [&Kernel; 12] = joined(LIGHT_STAGES, QUERIES);
+/// [`BPT_STAGES`] and the kernels of ray queries.
+pub const BPT_KERNELS: [&Kernel; 15] = joined(BPT_STAGES, QUERIES);
+/// [`MERGE_STAGES`] and the kernels of ray queries.
+pub const MERGE_KERNELS: [&Kernel; 16] = joined(MERGE_STAGES, QUERIES);
+/// [`VCM_STAGES`] and the kernels of ray queries.
+pub const VCM_KERNELS: [&Kernel; 19] = joined(VCM_STAGES, QUERIES);
+
+/// One array of kernels behind another; `N` is the sum of their lengths.
+const fn joined<const A: usize, const B: usize, const N: usize>(
+    first: [&'static Kernel; A],
+    second: [&'static Kernel; B],
+) -> [&'static Kernel; N] {
+    assert!(A + B == N);
+    let mut all = [first[0]; N];
+    let mut i = 0;
+    while i < N {
+        all[i] = if i < A { first[i] } else { second[i - A] };
+        i += 1;
+    }
+    all
+}
 
 /// Entry kernels of a wavefront render.
 pub const STAGES: [&Kernel; 7] = [&GENERATE, &EXTEND, &EXTEND_COHERENT, &SHADE, &CONNECT, &RESOLVE, &TALLY];

@@ -1,5 +1,5 @@
 use crate::signatures::{
-    GivenArgument, KERNELS, Kernel, MEGAKERNEL, Mismatch, PHOTON_KERNELS, Passing, RECORD_PAIRS, RECORD_PATHS,
+    GivenArgument, KERNELS, Kernel, MEGAKERNEL, Mismatch, Passing, RECORD_PAIRS, RECORD_PATHS, VCM_KERNELS,
 };
 use crate::*;
 use lockstep_bvh::{Bvh, Layout};
@@ -11,7 +11,7 @@ fn a_launch_that_differs_from_the_declaration_is_refused() {
     let of_layout = |layout| {
         KERNELS
             .into_iter()
-            .chain(PHOTON_KERNELS)
+            .chain(VCM_KERNELS)
             .chain([&RECORD_PATHS, &RECORD_PAIRS, &MEGAKERNEL])
             .map(move |kernel| (layout, kernel))
     };
@@ -97,15 +97,15 @@ fn entry_kernels_take_what_the_declarations_say() {
         build(Structure::Wavefront, Scheduling::PersistentThreads),
         build(Structure::NoCompaction, Scheduling::Default),
         build(Structure::Megakernel, Scheduling::Default),
-        ProgramKind::Pairs(ProgramOptions::default()),
-        ProgramKind::Pairs(ProgramOptions { order: Order::Scanline, ..ProgramOptions::default() }),
-        ProgramKind::Photons(ProgramOptions::default()),
-        ProgramKind::Photons(ProgramOptions { order: Order::Scanline, ..ProgramOptions::default() }),
     ];
-    for part in parts {
+    let scanline = ProgramOptions { order: Order::Scanline, ..ProgramOptions::default() };
+    let pairs = Integrator::ALL.into_iter().filter(|integrator| integrator.splats());
+    let pairs = pairs.flat_map(|integrator| {
+        [ProgramOptions::default(), scanline].map(|build| ProgramKind::Pairs(integrator, build))
+    });
+    for part in parts.into_iter().chain(pairs) {
         let integrator = match part {
-            ProgramKind::Pairs(_) => Integrator::Bpt,
-            ProgramKind::Photons(_) => Integrator::Vcm,
+            ProgramKind::Pairs(integrator, _) => integrator,
             _ => Integrator::Path,
         };
         let options = Options { features: KernelFeatures::all(integrator), ..Options::default() };
@@ -135,7 +135,8 @@ fn the_canary_writes_every_operation_of_its_table() {
 fn a_cast_is_built_with_the_render_but_part_of_no_pass() {
     let names = |kernels: &[&Kernel]| kernels.iter().map(|kernel| kernel.name).collect::<Vec<_>>();
     let default = ProgramOptions::default();
-    for kind in [ProgramKind::Render, ProgramKind::Pairs(default), ProgramKind::Photons(default)] {
+    let pairs = [Integrator::Bpt, Integrator::Vcm].map(|integrator| ProgramKind::Pairs(integrator, default));
+    for kind in [ProgramKind::Render].into_iter().chain(pairs) {
         let (built, launched) = (names(kind.kernels()), names(kind.of_passes()));
         let others: Vec<_> = built.iter().filter(|name| !launched.contains(name)).copied().collect();
         assert_eq!(others, ["ls_trace_closest", "ls_trace_coherent", "ls_trace_any"], "{kind:?}");
@@ -169,6 +170,9 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
     };
     let plain = assemble("#define LS_FN\n", &Options::default());
     for (name, text) in header_texts() {
+        if name.contains("/pairs/") {
+            continue;
+        }
         if ![
             "/probe.h",
             "/layout.h",
@@ -188,9 +192,7 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
             "/camera_path.h",
             "/connections.h",
             "/photon.h",
-            "/photons.h",
             "/merging.h",
-            "/pairs.h",
             "/ray_counts.h",
             "/bvh8.h",
             "/bvh8_boxes.h",

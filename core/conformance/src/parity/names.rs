@@ -87,8 +87,17 @@ const UNPAIRED_HEADERS: &[&str] = &[
     "record_pairs.h",
     "record_paths.h",
     "ray_counts.h",
-    "pairs.h",
-    "photons.h",
+    "contribute.h",
+    "queue_lengths.h",
+    "sub_path_io.h",
+    "shade_light.h",
+    "shade_camera.h",
+    "photon_map.h",
+    "join.h",
+    "connect_lens.h",
+    "connect_camera.h",
+    "extend_camera.h",
+    "merge.h",
 ];
 
 /// Device functions that are named differently, and the Rust functions that they mirror.

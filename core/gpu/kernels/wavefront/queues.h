@@ -53,10 +53,14 @@ LS_FN Slots counter_reserve(LS_GLOBAL u32 *a, u32 amount_a, u32 bin, LS_GLOBAL u
     return slots;
 }
 
+/* Separates two calls: PoCL 3.1 has given wrong sums where they followed each other with only a branch in between. */
+LS_FN void counter_settle(void) {
+    LS_BARRIER();
+}
+
 LS_FN void counter_add(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 *scratch) {
     counter_reserve(counter, amount, 0u, counter, 0u, scratch);
-    /* PoCL 3.1 has given wrong sums where two calls followed each other with only a branch in between. */
-    LS_BARRIER();
+    counter_settle();
 }
 #else
 #define LS_SCRATCH(name) LS_LOCAL_POINTER u32 *name = 0
@@ -69,6 +73,9 @@ LS_FN Slots counter_reserve(LS_GLOBAL u32 *a, u32 amount_a, u32 bin, LS_GLOBAL u
     slots.a = amount_a > 0u ? LS_ATOMIC_ADD(a, amount_a) : 0u;
     slots.b = amount_b > 0u ? LS_ATOMIC_ADD(b, amount_b) : 0u;
     return slots;
+}
+
+LS_FN void counter_settle(void) {
 }
 
 LS_FN void counter_add(LS_GLOBAL u32 *counter, u32 amount, LS_LOCAL_POINTER u32 *scratch) {

@@ -97,8 +97,8 @@ pub(super) struct Launches<'a, D: Device> {
     pub(super) pass: Pass,
     /// The integrator's launches in the kernel structure of the configuration.
     pub(super) schedule: &'static [Step],
-    /// Rounds of the schedule's stages.
-    pub(super) rounds: u32,
+    /// The most bounces of a path.
+    pub(super) bounces: u32,
     /// Work-items of each launch: one per path, though any number gives the same result.
     pub(super) items: u32,
 }
@@ -110,9 +110,10 @@ impl<D: Device> Launches<'_, D> {
         for step in self.schedule {
             match step {
                 Step::Launch(stage) => sequence.push(self.launch(stage, 0)?),
-                Step::Rounds(stages) => {
-                    for round in 0..self.rounds {
-                        let last = round + 1 == self.rounds;
+                Step::Rounds(stages, number) => {
+                    let rounds = number(self.bounces);
+                    for round in 0..rounds {
+                        let last = round + 1 == rounds;
                         for stage in stages.iter().filter(|stage| stage.in_last_round || !last) {
                             sequence.push(self.launch(stage, round)?);
                         }

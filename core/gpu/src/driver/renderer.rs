@@ -63,11 +63,6 @@ struct Loaded<D: Device> {
 }
 
 impl<D: Device> Loaded<D> {
-    /// Rounds of the integrator's stages.
-    fn rounds(&self) -> u32 {
-        self.settings.integrator.rounds(self.settings.bounces)
-    }
-
     fn pass_over_nothing(&self) -> Pass {
         pass_of(&self.pass, None, &Batch { pixels: 0..0, samples: 0..0 })
     }
@@ -119,10 +114,10 @@ impl<D: Device> Wavefront<D> {
     fn run(device: &mut D, loaded: &Loaded<D>, batch: &Batch, timeline: &mut Timeline<D>) -> Result<()> {
         let pass = pass_of(&loaded.pass, loaded.merges.as_ref(), batch);
         let (scene, state, items) = (&loaded.scene, &loaded.state, batch.paths());
-        let (film, totals, rounds) = (&loaded.film, &loaded.totals, loaded.rounds());
+        let (film, totals, bounces) = (&loaded.film, &loaded.totals, loaded.settings.bounces);
         let schedule = loaded.plan.schedule(loaded.config.structure);
         let launches =
-            Launches { device, scene, state, film, totals, pass, schedule, rounds, items }.all()?;
+            Launches { device, scene, state, film, totals, pass, schedule, bounces, items }.all()?;
         device.flush()?;
         launches.into_iter().try_for_each(|launch| timeline.push(device, launch))
     }
@@ -132,10 +127,10 @@ impl<D: Device> Wavefront<D> {
     fn warm_up(device: &mut D, loaded: &Loaded<D>, structure: Structure) -> Result<()> {
         let (scene, state, items) = (&loaded.scene, &loaded.state, loaded.capacity);
         let pass = loaded.pass_over_nothing();
-        let (film, totals, rounds) = (&loaded.film, &loaded.totals, loaded.rounds());
+        let (film, totals, bounces) = (&loaded.film, &loaded.totals, loaded.settings.bounces);
         let schedule = loaded.plan.schedule(structure);
         let launches =
-            Launches { device, scene, state, film, totals, pass, schedule, rounds, items }.all()?;
+            Launches { device, scene, state, film, totals, pass, schedule, bounces, items }.all()?;
         device.flush()?;
         launches.iter().try_for_each(|(_, event)| device.wait(event).map(drop))
     }

@@ -10,14 +10,18 @@ pub(super) const PLAN: Plan = Plan {
     headers: &[header!("integrators/ao.h")],
     shade: Some("ao_shade"),
     defines: "",
+    kernels_of_its_own: &[],
     buffers: &CAMERA_PATHS,
     stages: &[
         Step::Launch(Stage::new(stage::GENERATE, &GENERATE)),
-        Step::Rounds(&[
-            Stage::new(stage::EXTEND, &EXTEND).first(&EXTEND_COHERENT),
-            Stage::new(stage::SHADE, &SHADE),
-            Stage::new(stage::CONNECT, &CONNECT),
-        ]),
+        Step::Rounds(
+            &[
+                Stage::new(stage::EXTEND, &EXTEND).first(&EXTEND_COHERENT),
+                Stage::new(stage::SHADE, &SHADE),
+                Stage::new(stage::CONNECT, &CONNECT),
+            ],
+            |_| 1,
+        ),
         Step::Launch(Stage::unnamed(&RESOLVE)),
         Step::Launch(Stage::unnamed(&TALLY).single()),
     ],

@@ -1,7 +1,7 @@
 //! Bidirectional photon mapping on a device.
 
-use super::{MERGE_BUFFERS, PHOTON_LAUNCHES, Plan};
-use crate::assemble::BIDIRECTIONAL;
+use super::{MERGE_LAUNCHES, Plan, buffers_of_pairs};
+use crate::assemble::{BIDIRECTIONAL, pairs};
 use lockstep_core::Integrator;
 
 pub(super) const PLAN: Plan = Plan {
@@ -9,7 +9,8 @@ pub(super) const PLAN: Plan = Plan {
     headers: &BIDIRECTIONAL,
     shade: None,
     defines: "#define LS_MERGE 1\n",
-    buffers: &MERGE_BUFFERS,
-    stages: &PHOTON_LAUNCHES,
-    megakernel: &PHOTON_LAUNCHES,
+    kernels_of_its_own: &[pairs::EXTEND_CAMERA, pairs::PHOTON_MAP, pairs::MERGE],
+    buffers: &buffers_of_pairs(false, true),
+    stages: &MERGE_LAUNCHES,
+    megakernel: &MERGE_LAUNCHES,
 };

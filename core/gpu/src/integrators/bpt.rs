@@ -1,10 +1,7 @@
 //! Bidirectional path tracing on a device.
 
-use super::{
-    BUCKET_COUNTS, BUCKET_ENDS, INVALID_SAMPLES, LIGHT_LENGTHS, LIGHT_VERTICES, PAIR_LAUNCHES, PHOTONS, Plan,
-    RAY_COUNTERS, SORTED_PHOTONS, unused,
-};
-use crate::assemble::BIDIRECTIONAL;
+use super::{BPT_LAUNCHES, Plan, buffers_of_pairs};
+use crate::assemble::{BIDIRECTIONAL, pairs};
 use lockstep_core::Integrator;
 
 pub(super) const PLAN: Plan = Plan {
@@ -12,16 +9,8 @@ pub(super) const PLAN: Plan = Plan {
     headers: &BIDIRECTIONAL,
     shade: None,
     defines: "#define LS_CONNECT_PAIRS 1\n",
-    buffers: &[
-        LIGHT_VERTICES,
-        LIGHT_LENGTHS,
-        unused(PHOTONS),
-        unused(SORTED_PHOTONS),
-        unused(BUCKET_COUNTS),
-        unused(BUCKET_ENDS),
-        RAY_COUNTERS,
-        INVALID_SAMPLES,
-    ],
-    stages: &PAIR_LAUNCHES,
-    megakernel: &PAIR_LAUNCHES,
+    kernels_of_its_own: &[pairs::CONNECT_LENS, pairs::EXTEND_CAMERA, pairs::JOIN, pairs::CONNECT_CAMERA],
+    buffers: &buffers_of_pairs(true, false),
+    stages: &BPT_LAUNCHES,
+    megakernel: &BPT_LAUNCHES,
 };

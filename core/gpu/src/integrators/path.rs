@@ -10,15 +10,19 @@ pub(super) const PLAN: Plan = Plan {
     headers: &[header!("integrators/direct_light.h"), header!("integrators/path.h")],
     shade: Some("path_shade"),
     defines: "",
+    kernels_of_its_own: &[],
     buffers: &CAMERA_PATHS,
     stages: &[
         Step::Launch(Stage::new(stage::GENERATE, &GENERATE)),
-        Step::Rounds(&[
-            Stage::new(stage::EXTEND, &EXTEND).first(&EXTEND_COHERENT),
-            Stage::new(stage::SHADE, &SHADE),
-            // The last round only adds emission, so it has no shadow rays.
-            Stage::new(stage::CONNECT, &CONNECT).not_in_last_round(),
-        ]),
+        Step::Rounds(
+            &[
+                Stage::new(stage::EXTEND, &EXTEND).first(&EXTEND_COHERENT),
+                Stage::new(stage::SHADE, &SHADE),
+                // The last round only adds emission, so it has no shadow rays.
+                Stage::new(stage::CONNECT, &CONNECT).not_in_last_round(),
+            ],
+            |bounces| bounces + 1,
+        ),
         Step::Launch(Stage::unnamed(&RESOLVE)),
         Step::Launch(Stage::unnamed(&TALLY).single()),
     ],

@@ -51,10 +51,13 @@ fn path_state_of_a_path_is_eight_records_and_three_indices() {
 
 #[test]
 fn a_pair_keeps_the_vertices_that_camera_sub_paths_connect_to() {
-    // At three bounces two vertices of seven records, and their number
-    assert_eq!(plan(Integrator::Bpt).bytes_per_path(3), 2 * 7 * 16 + 4);
-    assert_eq!(plan(Integrator::Bpt).bytes_per_path(0), 4);
-    assert_eq!(plan(Integrator::Light).bytes_per_path(9), 4);
+    // Five records and four indices of a sub-path and its hit; a shadow ray of three records for every connection
+    let sub_path = 5 * 16 + 4 * 4;
+    assert_eq!(plan(Integrator::Light).bytes_per_path(9), sub_path + 3 * 16);
+    // At three bounces two vertices of seven records, one of the camera sub-path, two connections and three shadow rays
+    let at_three_bounces = sub_path + 2 * 7 * 16 + 7 * 16 + 2 * 2 * 4 + 3 * 3 * 16;
+    assert_eq!(plan(Integrator::Bpt).bytes_per_path(3), at_three_bounces);
+    assert_eq!(plan(Integrator::Bpt).bytes_per_path(0), sub_path + 7 * 16 + 3 * 16);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Vertex connection and merging on a device.
 
-use super::{LIGHT_VERTICES, PHOTON_LAUNCHES, Plan, merging};
-use crate::assemble::BIDIRECTIONAL;
+use super::{Plan, VCM_LAUNCHES, buffers_of_pairs};
+use crate::assemble::{BIDIRECTIONAL, pairs};
 use lockstep_core::Integrator;
 
 pub(super) const PLAN: Plan = Plan {
@@ -9,7 +9,15 @@ pub(super) const PLAN: Plan = Plan {
     headers: &BIDIRECTIONAL,
     shade: None,
     defines: "#define LS_CONNECT_PAIRS 1\n#define LS_MERGE 1\n",
-    buffers: &merging(LIGHT_VERTICES),
-    stages: &PHOTON_LAUNCHES,
-    megakernel: &PHOTON_LAUNCHES,
+    kernels_of_its_own: &[
+        pairs::CONNECT_LENS,
+        pairs::EXTEND_CAMERA,
+        pairs::JOIN,
+        pairs::CONNECT_CAMERA,
+        pairs::PHOTON_MAP,
+        pairs::MERGE,
+    ],
+    buffers: &buffers_of_pairs(true, true),
+    stages: &VCM_LAUNCHES,
+    megakernel: &VCM_LAUNCHES,
 };

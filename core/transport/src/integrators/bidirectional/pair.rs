@@ -1,5 +1,5 @@
 //! A whole pair of sub-paths, one ray after the other: for tests, for records, and the plainest account of
-//! the algorithm. `kernels/pairs.h` runs the same steps.
+//! the algorithm. `kernels/pairs/` runs the same steps in stages.
 
 use super::Techniques;
 use super::camera_path::CameraPath;
