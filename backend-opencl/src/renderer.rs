@@ -10,7 +10,7 @@ use lockstep_core::error::{Error, Result};
 use lockstep_core::{DeviceInfo, Integrator, KernelConfig, Mode};
 #[cfg(feature = "conformance")]
 use lockstep_gpu::SourcePatch;
-use lockstep_gpu::driver::{self, KernelArg, Limits, Timestamps, Wavefront};
+use lockstep_gpu::driver::{self, KernelArg, Limits, Timestamps, Wavefront, default_config};
 use lockstep_gpu::signatures::Kernel;
 use lockstep_gpu::{KernelFeatures, KernelResources, KernelSource};
 use ocl::core::{self, ArgVal, Event, Mem, ProfilingInfo, ProfilingInfoResult};
@@ -224,7 +224,8 @@ impl driver::Device for OpenclDevice {
         // Find the kernel. Those that no pass launches run under the default configuration.
         let key = self.key(&self.config);
         let configured = key.kind.of_passes().contains(&kernel).then_some((key, self.config));
-        let default = KernelConfig::in_mode(self.config.mode);
+        let kind = self.device.device_type();
+        let default = default_config(self.config.mode, kind, self.features.integrator);
         let defaults =
             [(self.key(&default), default), (ProgramKey::recording(default.mode, self.features), default)];
         let found = configured.into_iter().chain(defaults).find_map(|(key, config)| {

@@ -111,6 +111,7 @@ pub const CHECKS: &[Check] = &[
     check!(bidirectional::any_split_gives_the_same_bits, []),
     check!(bidirectional::recorded_pairs_are_the_samples_of_the_film, []),
     check!(bidirectional::films_are_the_references, [Need::Reference]),
+    check!(bidirectional::every_structure_of_pairs_leaves_the_same_film, [Need::Reference]),
     check!(bidirectional::merges_are_those_of_brute_force, [Need::Exact]),
     check!(bidirectional::merges_average_irradiance_over_their_circle, []),
     check!(bidirectional::recorded_pairs_do_not_diverge, [Need::Reference]),

@@ -102,17 +102,30 @@ const MEGAKERNEL: [Header; 6] = [
 ];
 
 /// What all integrators of pairs of sub-paths launch, behind their own functions.
-const PAIRS: [Header; 11] = [
+const PAIRS: [Header; 12] = [
     header!("wavefront/queues.h"),
     header!("wavefront/path_io.h"),
     header!("pairs/contribute.h"),
     header!("pairs/queue_lengths.h"),
     header!("pairs/sub_path_io.h"),
+    header!("pairs/photons.h"),
     header!("pairs/generate.h"),
     header!("pairs/extend.h"),
     header!("pairs/shade_light.h"),
     header!("pairs/shade_camera.h"),
     header!("pairs/connect.h"),
+    header!("wavefront/tally.h"),
+];
+
+/// Whole sub-paths, behind the integrator's own functions.
+const SUB_PATHS: [Header; 8] = [
+    header!("wavefront/queues.h"),
+    header!("wavefront/path_io.h"),
+    header!("wavefront/ray_counts.h"),
+    header!("pairs/contribute.h"),
+    header!("pairs/sub_path_io.h"),
+    header!("pairs/photons.h"),
+    header!("pairs/megakernel.h"),
     header!("wavefront/tally.h"),
 ];
 
@@ -128,7 +141,7 @@ pub(crate) mod pairs {
     pub(crate) const MERGE: Header = header!("pairs/merge.h");
 }
 
-/// Ray queries, in programs of pairs in the default configuration.
+/// Ray queries, in programs of pairs.
 const QUERIES: [Header; 1] = [header!("trace_rays.h")];
 
 const RECORD_PATHS: [Header; 1] = [header!("record_paths.h")];
@@ -183,6 +196,7 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
         (ProgramKind::Render, _) => &RENDER,
         (ProgramKind::RecordPaths, _) => &RECORD_PATHS,
         (ProgramKind::RecordPairs, _) => &RECORD_PAIRS,
+        (ProgramKind::Pairs(..), Structure::Megakernel) => &SUB_PATHS,
         (ProgramKind::Pairs(..), _) => &PAIRS,
         (ProgramKind::Configured(_), Structure::Wavefront) => &WAVEFRONT,
         (ProgramKind::Configured(_), Structure::NoCompaction) => &NO_COMPACTION,
@@ -198,10 +212,14 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
         ("LS_OCTANTS", order == Order::Octants),
     ];
     let integrator = plan(options.features.integrator);
-    let asked = matches!(part, ProgramKind::Pairs(..)) && part.build() == ProgramOptions::default();
-    let queries: &[Header] = if asked { &QUERIES } else { &[] };
-    let own: &[Header] =
-        if matches!(part, ProgramKind::Pairs(..)) { integrator.kernels_of_its_own } else { &[] };
+    let queries: &[Header] = if part.has_queries() { &QUERIES } else { &[] };
+    let own: &[Header] = match (part, structure) {
+        (ProgramKind::Pairs(integrator, _), Structure::Megakernel) if integrator.merges() => {
+            &[pairs::PHOTON_MAP]
+        }
+        (ProgramKind::Pairs(..), Structure::Wavefront) => integrator.kernels_of_its_own,
+        _ => &[],
+    };
     let last: Vec<Header> =
         integrator.headers.iter().chain(last).chain(own).chain(queries).copied().collect();
     assemble_with(compat_name, compat, options, &of_build, &last)
@@ -330,6 +348,7 @@ pub fn header_texts() -> Vec<Header> {
     let others = [header!("wavefront/shade_in_place.h"), header!("megakernel.h")];
     let integrators = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).headers).copied();
     let own = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).kernels_of_its_own).copied();
-    let all = all.chain(integrators).chain(BIDIRECTIONAL).chain(others).chain(PAIRS).chain(own);
+    let all =
+        all.chain(integrators).chain(BIDIRECTIONAL).chain(others).chain(PAIRS).chain(SUB_PATHS).chain(own);
     each_once(all.chain(RECORD_PATHS).chain(RECORD_PAIRS).chain(CANARY).chain(PROBES))
 }

@@ -2,7 +2,8 @@
 
 use crate::signatures::{
     BPT_KERNELS, BPT_STAGES, KERNELS, Kernel, LIGHT_KERNELS, LIGHT_STAGES, MEGAKERNEL, MERGE_KERNELS,
-    MERGE_STAGES, RECORD_PAIRS, RECORD_PATHS, RESOLVE, STAGES, TALLY, VCM_KERNELS, VCM_STAGES,
+    MERGE_STAGES, RECORD_PAIRS, RECORD_PATHS, RESOLVE, STAGES, SUB_PATH_KERNELS, SUB_PATH_MERGE_KERNELS,
+    SUB_PATH_MERGE_STAGES, SUB_PATH_STAGES, TALLY, VCM_KERNELS, VCM_STAGES,
 };
 use lockstep_core::{Integrator, KernelConfig, Order, Scheduling, Structure};
 
@@ -18,8 +19,8 @@ pub enum ProgramKind {
     RecordPairs,
     /// Renders in another kernel configuration, built on first use.
     Configured(ProgramOptions),
-    /// Renders of an integrator of light and camera sub-paths, in any configuration; in the default one also
-    /// ray queries.
+    /// Renders of an integrator of light and camera sub-paths, in any configuration; in the default order and
+    /// scheduling also ray queries.
     Pairs(Integrator, ProgramOptions),
 }
 
@@ -65,10 +66,12 @@ impl ProgramKind {
                 &[&MEGAKERNEL, &RESOLVE, &TALLY]
             }
             Self::Configured(_) => &STAGES,
-            Self::Pairs(integrator, build) if build == ProgramOptions::default() => match integrator {
-                Integrator::Light => &LIGHT_KERNELS,
-                Integrator::Bpm | Integrator::Ppm => &MERGE_KERNELS,
-                Integrator::Vcm => &VCM_KERNELS,
+            Self::Pairs(integrator, build) if self.has_queries() => match (build.structure, integrator) {
+                (Structure::Megakernel, _) if integrator.merges() => &SUB_PATH_MERGE_KERNELS,
+                (Structure::Megakernel, _) => &SUB_PATH_KERNELS,
+                (_, Integrator::Light) => &LIGHT_KERNELS,
+                (_, Integrator::Bpm | Integrator::Ppm) => &MERGE_KERNELS,
+                (_, Integrator::Vcm) => &VCM_KERNELS,
                 _ => &BPT_KERNELS,
             },
             Self::Pairs(..) => self.of_passes(),
@@ -81,13 +84,22 @@ impl ProgramKind {
             Self::Render => &STAGES,
             Self::RecordPaths | Self::RecordPairs => &[],
             Self::Configured(_) => self.kernels(),
-            Self::Pairs(integrator, _) => match integrator {
-                Integrator::Light => &LIGHT_STAGES,
-                Integrator::Bpm | Integrator::Ppm => &MERGE_STAGES,
-                Integrator::Vcm => &VCM_STAGES,
+            Self::Pairs(integrator, build) => match (build.structure, integrator) {
+                (Structure::Megakernel, _) if integrator.merges() => &SUB_PATH_MERGE_STAGES,
+                (Structure::Megakernel, _) => &SUB_PATH_STAGES,
+                (_, Integrator::Light) => &LIGHT_STAGES,
+                (_, Integrator::Bpm | Integrator::Ppm) => &MERGE_STAGES,
+                (_, Integrator::Vcm) => &VCM_STAGES,
                 _ => &BPT_STAGES,
             },
         }
+    }
+
+    /// Whether a program of pairs has the kernels of ray queries: one in the default order and scheduling.
+    pub(crate) fn has_queries(self) -> bool {
+        let build = self.build();
+        let default = ProgramOptions { structure: build.structure, ..ProgramOptions::default() };
+        matches!(self, Self::Pairs(..)) && build == default
     }
 
     /// The options that the program is built with.

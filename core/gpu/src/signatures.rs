@@ -460,7 +460,8 @@ pub const SHADE_LIGHT: Kernel = Kernel {
         output("bucket_counts", U32),
         output("shadow_origin", PACKED),
         output("shadow_direction", PACKED),
-        output("shadow_radiance", PACKED),
+        output("shadow_light", PACKED),
+        output("shadow_techniques", U32),
         output("lengths", U32),
     ],
 };
@@ -490,7 +491,8 @@ pub const SHADE_CAMERA: Kernel = Kernel {
         output("merge_queue", U32),
         output("shadow_origin", PACKED),
         output("shadow_direction", PACKED),
-        output("shadow_radiance", PACKED),
+        output("shadow_light", PACKED),
+        output("shadow_techniques", U32),
         output("film", I64),
         output("invalid", U32),
         output("lengths", U32),
@@ -511,7 +513,8 @@ pub const JOIN: Kernel = Kernel {
         input("join_lights", U32),
         output("shadow_origin", PACKED),
         output("shadow_direction", PACKED),
-        output("shadow_radiance", PACKED),
+        output("shadow_light", PACKED),
+        output("shadow_techniques", U32),
         output("lengths", U32),
     ],
 };
@@ -526,7 +529,8 @@ pub const CONNECT_CAMERA: Kernel = Kernel {
         value("bounce", U32),
         input("shadow_origin", PACKED),
         input("shadow_direction", PACKED),
-        input("shadow_radiance", PACKED),
+        input("shadow_light", PACKED),
+        input("shadow_techniques", U32),
         output("film", I64),
         output("invalid", U32),
         output("lengths", U32),
@@ -563,6 +567,43 @@ pub const COUNT_PAIRS: Kernel = Kernel {
     takes_scene: false,
     traverses: false,
     own: &[value("pass", PASS), output("lengths", U32), output("counters", COUNTERS)],
+};
+
+/// Traces every light sub-path of the pass, adds its connections to the camera to the film, and stores its
+/// vertices or photons as [`SHADE_LIGHT`] does, in place of all stages of light sub-paths, and counts its rays.
+pub const LIGHT_PATHS: Kernel = Kernel {
+    name: "ls_light_paths",
+    takes_scene: true,
+    traverses: false,
+    own: &[
+        value("pass", PASS),
+        output("light_vertices", PACKED),
+        output("light_lengths", U32),
+        output("photons", PHOTON),
+        output("bucket_counts", U32),
+        output("film", I64),
+        output("invalid", U32),
+        output("counters", COUNTERS),
+    ],
+};
+
+/// Traces every camera sub-path of the pass and adds to the film what it finds, its connections to lights and to
+/// the stored light sub-paths, and its merges with photons. Runs after [`LIGHT_PATHS`].
+pub const CAMERA_PATHS: Kernel = Kernel {
+    name: "ls_camera_paths",
+    takes_scene: true,
+    traverses: false,
+    own: &[
+        value("pass", PASS),
+        input("light_vertices", PACKED),
+        input("light_lengths", U32),
+        input("sorted_photons", PHOTON),
+        input("bucket_counts", U32),
+        input("bucket_ends", U32),
+        output("film", I64),
+        output("invalid", U32),
+        output("counters", COUNTERS),
+    ],
 };
 
 /// Empties the buckets of the photon map. Runs before [`SHADE_LIGHT`].
@@ -642,6 +683,13 @@ pub const MERGE_STAGES: [&Kernel; 13] = [
 /// Entry kernels of vertex connection and merging.
 pub const VCM_STAGES: [&Kernel; 16] = joined(MERGE_STAGES, [&CONNECT_LENS, &JOIN, &CONNECT_CAMERA]);
 
+/// Entry kernels of whole sub-paths.
+pub const SUB_PATH_STAGES: [&Kernel; 3] = [&LIGHT_PATHS, &CAMERA_PATHS, &TALLY];
+
+/// Entry kernels of whole sub-paths that merge photons.
+pub const SUB_PATH_MERGE_STAGES: [&Kernel; 6] =
+    joined(SUB_PATH_STAGES, [&CLEAR_BUCKETS, &PLACE_BUCKETS, &SORT_PHOTONS]);
+
 /// Kernels of ray queries.
 const QUERIES: [&Kernel; 3] = [&TRACE_CLOSEST, &TRACE_COHERENT, &TRACE_ANY];
 
@@ -653,6 +701,10 @@ pub const BPT_KERNELS: [&Kernel; 15] = joined(BPT_STAGES, QUERIES);
 pub const MERGE_KERNELS: [&Kernel; 16] = joined(MERGE_STAGES, QUERIES);
 /// [`VCM_STAGES`] and the kernels of ray queries.
 pub const VCM_KERNELS: [&Kernel; 19] = joined(VCM_STAGES, QUERIES);
+/// [`SUB_PATH_STAGES`] and the kernels of ray queries.
+pub const SUB_PATH_KERNELS: [&Kernel; 6] = joined(SUB_PATH_STAGES, QUERIES);
+/// [`SUB_PATH_MERGE_STAGES`] and the kernels of ray queries.
+pub const SUB_PATH_MERGE_KERNELS: [&Kernel; 9] = joined(SUB_PATH_MERGE_STAGES, QUERIES);
 
 /// One array of kernels behind another; `N` is the sum of their lengths.
 const fn joined<const A: usize, const B: usize, const N: usize>(

@@ -100,8 +100,9 @@ fn entry_kernels_take_what_the_declarations_say() {
     ];
     let scanline = ProgramOptions { order: Order::Scanline, ..ProgramOptions::default() };
     let pairs = Integrator::ALL.into_iter().filter(|integrator| integrator.splats());
+    let whole = ProgramOptions { structure: Structure::Megakernel, ..ProgramOptions::default() };
     let pairs = pairs.flat_map(|integrator| {
-        [ProgramOptions::default(), scanline].map(|build| ProgramKind::Pairs(integrator, build))
+        [ProgramOptions::default(), scanline, whole].map(|build| ProgramKind::Pairs(integrator, build))
     });
     for part in parts.into_iter().chain(pairs) {
         let integrator = match part {

@@ -181,13 +181,13 @@ def main():
                         command = [lockstep, "render", scene, "-b", "cpu-bvh/1", "--integrator", integrator]
                         command += ["--bounces", SEGMENTS - 1, "--spp", spp, "--size", f"{SIDE}x{SIDE}"]
                         command += ["--merge-radius", MERGE_RADIUS] if integrator in ("bpm", "ppm", "vcm") else []
-                        command += ["-o", "ours.pfm"]
+                        command += ["-o", "ours.exr"]
                         times["ours"].append(processor_seconds(list(map(str, command)), folder))
                     for who, (first, second) in times.items():
                         rates[who].append(SIDE * SIDE * (long - short) / (second - first) * 1e-6)
                 theirs_rate, ours_rate = (statistics.median(rates[who]) for who in ("theirs", "ours"))
                 ratio = statistics.median(o / t for o, t in zip(rates["ours"], rates["theirs"]))
-                means = mean_of_pfm(folder / "ours.pfm") / mean_of_hdr(folder / "theirs.hdr")
+                means = mean_of_pfm(folder / "ours.exr") / mean_of_hdr(folder / "theirs.hdr")
                 rates_in_words = f"{theirs_rate:.3f} | {ours_rate:.2f} | {ratio:.1f}"
                 rows.append(f"| {NAMES[index]} | `{integrator}` | {rates_in_words} | {means:.3f} |")
                 print(rows[-1], flush=True)

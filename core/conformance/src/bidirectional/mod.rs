@@ -16,7 +16,9 @@ use lockstep_core::film::{Film, InvalidSamples};
 use lockstep_core::path_record::divergence;
 use lockstep_core::scene::{Material, Scene};
 use lockstep_core::splat::{self, Technique};
-use lockstep_core::{Error, Integrator, PairStep, PathRequest, Result, Sampler, Settings};
+use lockstep_core::{
+    Error, Integrator, KernelConfig, PairStep, PathRequest, Result, Sampler, Settings, Structure,
+};
 
 /// The integrators of light and camera sub-paths.
 const INTEGRATORS: [Integrator; 5] =
@@ -212,6 +214,31 @@ pub(crate) fn films_are_the_references(subject: &Subject<'_>) -> Checked<Outcome
             assert_eq!(film.pixels_differing(&expected), 0, "{settings:?}: pixels that differ");
             assert_eq!(film.invalid, expected.invalid, "{settings:?}: invalid samples");
             assert_eq!(report.bounces, counts.bounces, "{settings:?}: ray counts");
+        }
+        Ok(())
+    })
+}
+
+/// Stages and whole sub-paths leave the film, the invalid samples and the ray counts of the reference renderer, to the
+/// bit. `vcm` has every kernel.
+pub(crate) fn every_structure_of_pairs_leaves_the_same_film(subject: &Subject<'_>) -> Checked<Outcome> {
+    let scene = made(scenes::everything_from_both_sides())?;
+    for_these(subject, &[Integrator::Vcm], |integrator| {
+        let settings = Settings { width: 120, height: 80, bounces: 5, integrator, ..Settings::default() };
+        let (expected, counts) = render(subject.reference()?.as_mut(), &scene, &settings, 4)?;
+        let mut renderer = subject.open()?;
+        load(renderer.as_mut(), &scene, &settings)?;
+        let mut structures: Vec<Structure> =
+            renderer.kernel_configs().iter().map(|config| config.structure).collect();
+        structures.dedup();
+        for structure in structures {
+            let config = KernelConfig { structure, ..KernelConfig::default() };
+            renderer.configure(&config).during(|| format!("selecting {config}"))?;
+            let report = renderer.accumulate(0..4).during(|| format!("rendering by {config}"))?;
+            let film = film_of(renderer.as_mut(), &scene)?;
+            assert_eq!(film.pixels_differing(&expected), 0, "{config}: pixels that differ");
+            assert_eq!(film.invalid, expected.invalid, "{config}: invalid samples");
+            assert_eq!(report.bounces, counts.bounces, "{config}: ray counts");
         }
         Ok(())
     })

@@ -93,6 +93,7 @@ const UNPAIRED_HEADERS: &[&str] = &[
     "shade_light.h",
     "shade_camera.h",
     "photon_map.h",
+    "photons.h",
     "join.h",
     "connect_lens.h",
     "connect_camera.h",

@@ -8,9 +8,11 @@ LS_KERNEL void LS_STAGE ls_join(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
                                 LS_GLOBAL const u32 *LS_RESTRICT join_lights,
                                 LS_GLOBAL Packed *LS_RESTRICT shadow_origin,
                                 LS_GLOBAL Packed *LS_RESTRICT shadow_direction,
-                                LS_GLOBAL Packed *LS_RESTRICT shadow_radiance, LS_GLOBAL u32 *LS_RESTRICT lengths) {
+                                LS_GLOBAL Packed *LS_RESTRICT shadow_light,
+                                LS_GLOBAL u32 *LS_RESTRICT shadow_techniques, LS_GLOBAL u32 *LS_RESTRICT lengths) {
     LS_SCRATCH(scratch);
     LS_SCENE_REF(scene);
+    u32 pairs = pass.pixels * pass.samples;
     u32 count = lengths[PAIR_LENGTH(bounce, JOINS)];
     LS_FOR_ROUNDS(first, count, &lengths[PAIR_HEAD(bounce, JOINS)]) {
         u32 own = LS_ITEM_OF(first);
@@ -21,8 +23,10 @@ LS_KERNEL void LS_STAGE ls_join(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
             if (own + k < count) {
                 u32 i = join_paths[own + k];
                 u32 index = join_lights[own + k];
-                PathVertex light = load_path_vertex(scene, light_vertices, i * (pass.bounces - 1u) + index);
-                PathVertex camera = load_path_vertex(scene, camera_vertices, i);
+                PathVertex light =
+                    load_path_vertex(scene, light_vertices, LIGHT_VERTEX(pass, pairs, i, index), VERTEX_STRIDE(pairs));
+                PathVertex camera =
+                    load_path_vertex(scene, camera_vertices, CAMERA_VERTEX(i), VERTEX_STRIDE(pairs));
                 u32 technique = splat_technique_index(index + 2u, bounce + 2u);
                 join[k] = connections_join(path_key(pass, i), technique, light, camera, pass.merging.ratios);
             }
@@ -32,8 +36,9 @@ LS_KERNEL void LS_STAGE ls_join(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
                                       &lengths[PAIR_LENGTH(bounce, CAMERA_SHADOW_RAYS)], 0u, scratch);
         for (u32 k = 0u; k < LS_ROUND; k++) {
             if (join[k].wanted) {
-                store_shadow_ray(shadow_origin, shadow_direction, shadow_radiance, slots.a++, join[k],
-                                 join[k].technique, join_paths[own + k]);
+                u32 i = join_paths[own + k];
+                store_shadow_ray(shadow_origin, shadow_direction, shadow_light, shadow_techniques, slots.a++, join[k],
+                                 path_key(pass, i), i);
             }
         }
     }

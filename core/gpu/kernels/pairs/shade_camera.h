@@ -37,7 +37,6 @@ LS_FN CameraShaded shade_camera_path(SceneRef scene, Pass pass, u32 bounce, u32 
     }
     bool is_specular = vertex_vertex_is_specular(arrival.vertex);
     if (!is_specular) {
-        store_path_vertex(camera_vertices, i, arrival.vertex);
 #ifdef LS_CONNECT_PAIRS
         /* Sample a light, and count the connections to the light sub-path */
         shaded.light = connections_to_light(scene, path.key, bounce, arrival.vertex, pass.merging.ratios);
@@ -47,6 +46,10 @@ LS_FN CameraShaded shade_camera_path(SceneRef scene, Pass pass, u32 bounce, u32 
 #ifdef LS_MERGE
         shaded.merges = true;
 #endif
+        if (shaded.joins > 0u || shaded.merges) {
+            u32 pairs = pass.pixels * pass.samples;
+            store_path_vertex(camera_vertices, CAMERA_VERTEX(i), VERTEX_STRIDE(pairs), arrival.vertex);
+        }
     }
 
     /* Continue the sub-path */
@@ -76,7 +79,8 @@ LS_KERNEL void LS_STAGE ls_shade_camera(LS_SCENE_PARAMETERS, Pass pass, u32 boun
                                         LS_GLOBAL u32 *LS_RESTRICT merge_queue,
                                         LS_GLOBAL Packed *LS_RESTRICT shadow_origin,
                                         LS_GLOBAL Packed *LS_RESTRICT shadow_direction,
-                                        LS_GLOBAL Packed *LS_RESTRICT shadow_radiance,
+                                        LS_GLOBAL Packed *LS_RESTRICT shadow_light,
+                                        LS_GLOBAL u32 *LS_RESTRICT shadow_techniques,
                                         LS_GLOBAL i64 *LS_RESTRICT film, LS_GLOBAL u32 *LS_RESTRICT invalid,
                                         LS_GLOBAL u32 *LS_RESTRICT lengths) {
     LS_SCRATCH(scratch);
@@ -114,8 +118,9 @@ LS_KERNEL void LS_STAGE ls_shade_camera(LS_SCENE_PARAMETERS, Pass pass, u32 boun
                 next_queue[slots.a++] = queue[own + k];
             }
             if (shaded[k].light.wanted) {
-                store_shadow_ray(shadow_origin, shadow_direction, shadow_radiance, slots.b++, shaded[k].light,
-                                 shaded[k].light.technique, queue[own + k]);
+                u32 i = queue[own + k];
+                store_shadow_ray(shadow_origin, shadow_direction, shadow_light, shadow_techniques, slots.b++,
+                                 shaded[k].light, path_key(pass, i), i);
             }
         }
         counter_settle();

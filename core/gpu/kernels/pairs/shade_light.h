@@ -1,22 +1,6 @@
 /* Vertices of light sub-paths: stores them, connects them to the lens, and continues the sub-paths.
  * core/gpu/src/signatures.rs declares the kernel's parameters. */
 
-#ifdef LS_MERGE
-/* A bounce that no merge is within: a vertex without a photon. */
-#define NO_PHOTON NONE
-
-/* Stores the photon of a vertex and counts it in its bucket. */
-LS_FN void store_photon(LS_GLOBAL Photon *photons, LS_GLOBAL u32 *bucket_counts, u32 slot, Merging merging,
-                        PathVertex vertex, u32 bounce) {
-    bool is_specular = vertex_vertex_is_specular(vertex);
-    photons[slot] = photon_photon_new(vertex, is_specular ? NO_PHOTON : bounce);
-    if (!is_specular) {
-        u32 bucket = merging_merging_bucket(merging, merging_merging_cell(merging, vertex.position));
-        LS_ATOMIC_ADD(&bucket_counts[bucket], 1u);
-    }
-}
-#endif
-
 LS_KERNEL void LS_STAGE ls_shade_light(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
                                        LS_GLOBAL Packed *LS_RESTRICT path_origin,
                                        LS_GLOBAL Packed *LS_RESTRICT path_direction,
@@ -30,10 +14,12 @@ LS_KERNEL void LS_STAGE ls_shade_light(LS_SCENE_PARAMETERS, Pass pass, u32 bounc
                                        LS_GLOBAL Photon *LS_RESTRICT photons, LS_GLOBAL u32 *LS_RESTRICT bucket_counts,
                                        LS_GLOBAL Packed *LS_RESTRICT shadow_origin,
                                        LS_GLOBAL Packed *LS_RESTRICT shadow_direction,
-                                       LS_GLOBAL Packed *LS_RESTRICT shadow_radiance,
+                                       LS_GLOBAL Packed *LS_RESTRICT shadow_light,
+                                       LS_GLOBAL u32 *LS_RESTRICT shadow_techniques,
                                        LS_GLOBAL u32 *LS_RESTRICT lengths) {
     LS_SCRATCH(scratch);
     LS_SCENE_REF(scene);
+    u32 pairs = pass.pixels * pass.samples;
     u32 count = lengths[PAIR_LENGTH(bounce, LIGHT_SUB_PATHS)];
     LS_FOR_ROUNDS(first, count, &lengths[PAIR_HEAD(bounce, SHADED_LIGHT)]) {
         u32 own = LS_ITEM_OF(first);
@@ -58,11 +44,11 @@ LS_KERNEL void LS_STAGE ls_shade_light(LS_SCENE_PARAMETERS, Pass pass, u32 bounc
                     /* Store the vertex and its photon */
 #ifdef LS_CONNECT_PAIRS
                     if (bounce + 2u <= pass.bounces) {
-                        store_path_vertex(light_vertices, i * (pass.bounces - 1u) + bounce, vertex);
+                        store_path_vertex(light_vertices, LIGHT_VERTEX(pass, pairs, i, bounce), VERTEX_STRIDE(pairs), vertex);
                     }
 #endif
 #ifdef LS_MERGE
-                    store_photon(photons, bucket_counts, bounce * pass.pixels * pass.samples + i, pass.merging, vertex,
+                    store_photon(photons, bucket_counts, bounce * pairs + i, pass.merging, vertex,
                                  bounce);
 #endif
                     light_lengths[i] = bounce + 1u;
@@ -89,8 +75,9 @@ LS_KERNEL void LS_STAGE ls_shade_light(LS_SCENE_PARAMETERS, Pass pass, u32 bounc
                 next_queue[slots.a++] = queue[own + k];
             }
             if (lens[k].wanted) {
-                store_shadow_ray(shadow_origin, shadow_direction, shadow_radiance, slots.b++, lens[k], lens[k].pixel,
-                                 queue[own + k]);
+                u32 i = queue[own + k];
+                store_shadow_ray(shadow_origin, shadow_direction, shadow_light, shadow_techniques, slots.b++, lens[k],
+                                 path_key(pass, i), i);
             }
         }
     }

@@ -57,51 +57,60 @@ LS_FN CameraPath load_camera_path(Pass pass, LS_GLOBAL const Packed *path_origin
     return path;
 }
 
-/* Stores a vertex, its records one behind the other. */
-LS_FN void store_path_vertex(LS_GLOBAL Packed *vertices, u32 index, PathVertex v) {
-    u32 first = index * VERTEX_RECORDS;
+/* The first record of vertex `index` of a light sub-path, of the vertex of a camera sub-path, and the distance to the
+ * next record. On a GPU neighbouring work-items store neighbouring records; on a CPU a vertex lies together. */
+#ifdef LS_GROUP_COMPACTION
+#define LIGHT_VERTEX(pass, pairs, path, index) ((index) * VERTEX_RECORDS * (pairs) + (path))
+#define CAMERA_VERTEX(path) (path)
+#define VERTEX_STRIDE(pairs) (pairs)
+#else
+#define LIGHT_VERTEX(pass, pairs, path, index) (((path) * ((pass).bounces - 1u) + (index)) * VERTEX_RECORDS)
+#define CAMERA_VERTEX(path) ((path) * VERTEX_RECORDS)
+#define VERTEX_STRIDE(pairs) 1u
+#endif
+
+LS_FN void store_path_vertex(LS_GLOBAL Packed *vertices, u32 first, u32 stride, PathVertex v) {
     store_packed(vertices, first, v.position, LS_AS_U32(v.scale));
-    store_packed(vertices, first + 1u, v.geometric, LS_AS_U32(v.partial.vcm));
-    store_packed(vertices, first + 2u, v.shading, LS_AS_U32(v.partial.vc));
-    store_packed(vertices, first + 3u, v.from, LS_AS_U32(v.surface.roughness));
-    store_packed(vertices, first + 4u, v.throughput, LS_AS_U32(v.surface.metallic));
-    store_packed(vertices, first + 5u, v.surface.base_color, v.surface.kind);
-    store_packed(vertices, first + 6u, vec3_new(v.surface.ior, v.surface.transmission, v.partial.vm),
+    store_packed(vertices, first + stride, v.geometric, LS_AS_U32(v.partial.vcm));
+    store_packed(vertices, first + 2u * stride, v.shading, LS_AS_U32(v.partial.vc));
+    store_packed(vertices, first + 3u * stride, v.from, LS_AS_U32(v.surface.roughness));
+    store_packed(vertices, first + 4u * stride, v.throughput, LS_AS_U32(v.surface.metallic));
+    store_packed(vertices, first + 5u * stride, v.surface.base_color, v.surface.kind);
+    store_packed(vertices, first + 6u * stride, vec3_new(v.surface.ior, v.surface.transmission, v.partial.vm),
                  v.surface.outside ? 1u : 0u);
 #ifdef LS_LAYERS
     /* A surface with layers is looked up again: its hit takes the place of what it is made of. */
     if (v.layers.present) {
-        store_packed(vertices, first + 3u, v.from, v.hit.instance);
-        store_packed(vertices, first + 4u, v.throughput, v.hit.primitive);
-        store_packed(vertices, first + 6u, vec3_new(v.hit.u, v.hit.v, v.partial.vm),
+        store_packed(vertices, first + 3u * stride, v.from, v.hit.instance);
+        store_packed(vertices, first + 4u * stride, v.throughput, v.hit.primitive);
+        store_packed(vertices, first + 6u * stride, vec3_new(v.hit.u, v.hit.v, v.partial.vm),
                      v.surface.outside ? STORED_LAYERS | 1u : STORED_LAYERS);
     }
 #endif
 }
 
-LS_FN PathVertex load_path_vertex(SceneRef scene, LS_GLOBAL const Packed *vertices, u32 index) {
-    u32 first = index * VERTEX_RECORDS;
+LS_FN PathVertex load_path_vertex(SceneRef scene, LS_GLOBAL const Packed *vertices, u32 first, u32 stride) {
     PathVertex v;
     Packed record = vertices[first];
     v.wanted = true;
     v.position = record.v;
     v.scale = LS_AS_F32(record.w);
-    record = vertices[first + 1u];
+    record = vertices[first + stride];
     v.geometric = record.v;
     v.partial.vcm = LS_AS_F32(record.w);
-    record = vertices[first + 2u];
+    record = vertices[first + 2u * stride];
     v.shading = record.v;
     v.partial.vc = LS_AS_F32(record.w);
-    record = vertices[first + 3u];
+    record = vertices[first + 3u * stride];
     v.from = record.v;
     v.surface.roughness = LS_AS_F32(record.w);
-    record = vertices[first + 4u];
+    record = vertices[first + 4u * stride];
     v.throughput = record.v;
     v.surface.metallic = LS_AS_F32(record.w);
-    record = vertices[first + 5u];
+    record = vertices[first + 5u * stride];
     v.surface.base_color = record.v;
     v.surface.kind = record.w;
-    record = vertices[first + 6u];
+    record = vertices[first + 6u * stride];
     v.surface.ior = record.v.x;
     v.surface.transmission = record.v.y;
     v.partial.vm = record.v.z;
@@ -112,8 +121,8 @@ LS_FN PathVertex load_path_vertex(SceneRef scene, LS_GLOBAL const Packed *vertic
     v.hit = intersect_hit_none(0.0f);
     v.hit.u = record.v.x;
     v.hit.v = record.v.y;
-    v.hit.instance = vertices[first + 3u].w;
-    v.hit.primitive = vertices[first + 4u].w;
+    v.hit.instance = vertices[first + 3u * stride].w;
+    v.hit.primitive = vertices[first + 4u * stride].w;
     v = vertex_restored(scene, v);
 #else
     (void)scene;
@@ -121,12 +130,25 @@ LS_FN PathVertex load_path_vertex(SceneRef scene, LS_GLOBAL const Packed *vertic
     return v;
 }
 
-/* Stores a shadow ray and what it adds to the film where it is unoccluded; `target` is a pixel or a technique. */
+/* Set beside the path of a shadow ray whose radiance is stored, in place of its film units. */
+#define INVALID_RADIANCE 0x80000000u
+
+/* Stores a shadow ray, and in film units, which floats hold exactly, what it adds where it is unoccluded. */
 LS_FN void store_shadow_ray(LS_GLOBAL Packed *shadow_origin, LS_GLOBAL Packed *shadow_direction,
-                            LS_GLOBAL Packed *shadow_radiance, u32 slot, PairConnection c, u32 target, u32 path) {
-    store_packed(shadow_origin, slot, c.ray.origin, target);
+                            LS_GLOBAL Packed *shadow_light, LS_GLOBAL u32 *shadow_techniques, u32 slot,
+                            PairConnection c, SampleKey key, u32 path) {
+    InvalidSamples found = no_invalid();
+    Vec3 light = vec3_scale(c.value, PAIR_WEIGHT(c.weight));
+    Units units = splat_quantize(light, key, c.technique, &found);
+    if (found.count[INVALID_NON_FINITE] + found.count[INVALID_NEGATIVE] + found.count[INVALID_CLAMPED] > 0u) {
+        path |= INVALID_RADIANCE;
+    } else {
+        light = vec3_new((float)units.channel[0], (float)units.channel[1], (float)units.channel[2]);
+    }
+    store_packed(shadow_origin, slot, c.ray.origin, c.pixel);
     store_packed(shadow_direction, slot, c.ray.direction, LS_AS_U32(c.ray.t_max));
-    store_packed(shadow_radiance, slot, vec3_scale(c.value, PAIR_WEIGHT(c.weight)), path);
+    store_packed(shadow_light, slot, light, path);
+    shadow_techniques[slot] = c.technique;
 }
 
 /* A shadow ray; those of pairs begin at their origin. */

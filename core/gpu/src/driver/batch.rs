@@ -2,6 +2,7 @@
 
 use crate::driver::device::{DeviceType, Limits};
 use crate::integrators::Plan;
+use lockstep_core::Structure;
 use std::ops::Range;
 
 /// Paths in flight on a GPU. The last rays of a launch leave most of the device idle, so launches should be
@@ -31,18 +32,18 @@ impl Batch {
 }
 
 /// The number of paths of up to `bounces` bounces that a device should have in flight.
-pub fn paths_in_flight(limits: &Limits, plan: &Plan, bounces: u32) -> u32 {
+pub fn paths_in_flight(limits: &Limits, plan: &Plan, structure: Structure, bounces: u32) -> u32 {
     let wanted = match limits.kind {
         DeviceType::Gpu => GPU_PATHS,
         DeviceType::Cpu => (CPU_PATHS_PER_CORE * u64::from(limits.compute_units)).max(CPU_PATHS),
     };
-    wanted.min(most_paths(limits, plan, bounces)).max(1) as u32
+    wanted.min(most_paths(limits, plan, structure, bounces)).max(1) as u32
 }
 
 /// The number of paths that a device has room for.
-pub fn most_paths(limits: &Limits, plan: &Plan, bounces: u32) -> u64 {
-    let fits = limits.memory / MEMORY_SHARE / plan.bytes_per_path(bounces);
-    let fits_one = limits.largest_allocation / plan.largest_bytes_per_path(bounces);
+pub fn most_paths(limits: &Limits, plan: &Plan, structure: Structure, bounces: u32) -> u64 {
+    let fits = limits.memory / MEMORY_SHARE / plan.bytes_per_path(structure, bounces);
+    let fits_one = limits.largest_allocation / plan.largest_bytes_per_path(structure, bounces);
     fits.min(fits_one).min(1 << 30)
 }
 

@@ -13,12 +13,23 @@ const CPU_GROUPS: &[u32] = &[32, 64, 256, 1024];
 /// Samples in flight per pixel to compare.
 const SAMPLES: [u32; 3] = [1, 4, 16];
 
-/// Configurations worth comparing on a device: every scheduling with every work-group size; then all else one
+/// The configuration in which a device renders by an integrator unless told otherwise. Whole sub-paths in one kernel keep
+/// a processor's caches: there stages make 0.6 to 0.9 of their rate, on a GPU up to seven times it.
+pub fn default_config(mode: Mode, kind: DeviceType, integrator: Integrator) -> KernelConfig {
+    let structure = match kind {
+        DeviceType::Cpu if integrator.splats() => Structure::Megakernel,
+        _ => Structure::Wavefront,
+    };
+    KernelConfig { structure, ..KernelConfig::in_mode(mode) }
+}
+
+/// Configurations worth comparing on a device: the default, every scheduling with every work-group size; then all else one
 /// at a time.
 pub(super) fn compared(limits: &Limits, integrator: Integrator) -> Vec<KernelConfig> {
-    let scheduling = |structure, threads| KernelConfig { structure, threads, ..KernelConfig::default() };
+    let default = default_config(Mode::Exact, limits.kind, integrator);
+    let scheduling = |structure, threads| KernelConfig { structure, threads, ..default };
     let schedulings = [
-        KernelConfig::default(),
+        scheduling(Structure::Wavefront, Scheduling::Default),
         scheduling(Structure::Wavefront, Scheduling::PersistentThreads),
         scheduling(Structure::NoCompaction, Scheduling::Default),
         scheduling(Structure::Megakernel, Scheduling::Default),
@@ -39,14 +50,15 @@ pub(super) fn compared(limits: &Limits, integrator: Integrator) -> Vec<KernelCon
     if limits.kind == DeviceType::Gpu {
         configs.push(scheduling(Structure::Wavefront, Scheduling::OneThreadPerRay));
     }
-    configs.push(KernelConfig { order: Order::Scanline, ..KernelConfig::default() });
+    configs.push(KernelConfig { order: Order::Scanline, ..default });
     let threads = match limits.kind {
         DeviceType::Cpu => Scheduling::PersistentThreads,
         DeviceType::Gpu => Scheduling::Default,
     };
-    configs.push(KernelConfig { threads, order: Order::Octants, ..KernelConfig::default() });
-    configs.extend(SAMPLES.map(|n| KernelConfig { samples: Some(n), ..KernelConfig::default() }));
-    configs.push(KernelConfig::in_mode(Mode::Fast));
+    configs.push(KernelConfig { threads, order: Order::Octants, ..default });
+    configs.extend(SAMPLES.map(|n| KernelConfig { samples: Some(n), ..default }));
+    configs.push(KernelConfig { mode: Mode::Fast, ..default });
+    configs.sort_by_key(|config| *config != default);
     configs.retain(|config| lacking(config, limits.kind, integrator).is_none());
     configs
 }
@@ -54,8 +66,8 @@ pub(super) fn compared(limits: &Limits, integrator: Integrator) -> Vec<KernelCon
 /// The feature of a configuration that a device or an integrator lacks, in words; `None` where it can be
 /// tried.
 pub(super) fn lacking(config: &KernelConfig, kind: DeviceType, integrator: Integrator) -> Option<String> {
-    let has_queues = config.structure == Structure::Wavefront && config.order != Order::Octants;
-    if integrator.splats() && !has_queues {
+    let has_pairs = config.structure != Structure::NoCompaction && config.order != Order::Octants;
+    if integrator.splats() && !has_pairs {
         return Some(format!("the configuration {config} of the integrator {integrator}"));
     }
     if integrator.merges() && config.samples.is_some_and(|samples| samples != 1) {

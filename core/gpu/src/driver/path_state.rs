@@ -3,17 +3,26 @@
 use crate::driver::arrays::Array;
 use crate::driver::device::Device;
 use crate::integrators::{Buffer, Len, Plan};
+use lockstep_core::Structure;
 use lockstep_core::error::{Error, Result};
 use lockstep_core::merging::buckets;
 
 /// The buffers of the paths in flight, bound to kernel parameters by name.
 pub(super) struct PathState<D: Device> {
     buffers: Vec<(&'static Buffer, Array<D>)>,
+    /// The structure whose kernels take them.
+    pub(super) structure: Structure,
 }
 
 impl<D: Device> PathState<D> {
     /// Allocates for `paths` paths of up to `bounces` bounces; buffers of fixed length are zero.
-    pub(super) fn new(device: &mut D, plan: &'static Plan, paths: u32, bounces: u32) -> Result<Self> {
+    pub(super) fn new(
+        device: &mut D,
+        plan: &Plan,
+        structure: Structure,
+        paths: u32,
+        bounces: u32,
+    ) -> Result<Self> {
         let allocate = |buffer: &'static Buffer| {
             let array = match buffer.len {
                 Len::Paths => Array::of_size(device, buffer.of.size, paths as usize, buffer.what)?,
@@ -33,7 +42,8 @@ impl<D: Device> PathState<D> {
             };
             Ok((buffer, array))
         };
-        Ok(Self { buffers: plan.buffers.iter().map(allocate).collect::<Result<_>>()? })
+        let buffers = plan.buffers(structure).map(allocate).collect::<Result<_>>()?;
+        Ok(Self { buffers, structure })
     }
 
     /// The buffer bound to a kernel parameter in a round.

@@ -2,7 +2,7 @@
 
 use crate::driver::arrays::Array;
 use crate::driver::batch::{Batch, batches, most_paths, paths_in_flight};
-use crate::driver::configs::{compared, lacking};
+use crate::driver::configs::{compared, default_config, lacking};
 use crate::driver::device::Device;
 use crate::driver::fit::{self, Demand};
 use crate::driver::launches::{Launches, SceneOnDevice};
@@ -69,33 +69,34 @@ impl<D: Device> Loaded<D> {
 
     /// Allocates path state for a configuration, and returns its number of paths in flight.
     fn make_room(&mut self, device: &mut D, config: &KernelConfig) -> Result<u32> {
-        let (limits, bounces) = (device.limits(), self.settings.bounces);
-        let samples = match config.samples {
-            // Merges need all paths of a sample index
-            None if self.merges.is_some() => return Ok(self.pass.pixels),
-            None => return Ok(paths_in_flight(&limits, self.plan, bounces)),
-            Some(samples) => samples,
-        };
-        let paths = u64::from(self.pass.pixels) * u64::from(samples.max(1));
-        if self.merges.is_some() {
-            return Ok(self.pass.pixels);
-        }
-        if paths > most_paths(&limits, self.plan, bounces) {
-            return Err(Error::Device {
-                actor: device.info().target.clone(),
-                action: format!("holding {samples} samples of every pixel in flight"),
-                reason: format!(
-                    "they are {paths} paths; the device has room for {}",
-                    most_paths(&limits, self.plan, bounces)
-                ),
-            });
-        }
-        let paths = paths as u32;
-        if paths > self.room {
-            self.state = PathState::new(device, self.plan, paths, self.settings.bounces)?;
+        let paths = self.paths_of(device, config)?;
+        if paths > self.room || config.structure != self.state.structure {
+            self.state = PathState::new(device, self.plan, config.structure, paths, self.settings.bounces)?;
             self.room = paths;
         }
         Ok(paths)
+    }
+
+    /// The number of paths in flight of a configuration.
+    fn paths_of(&self, device: &D, config: &KernelConfig) -> Result<u32> {
+        let (limits, structure, bounces) = (device.limits(), config.structure, self.settings.bounces);
+        if self.merges.is_some() {
+            // Merges need all paths of a sample index
+            return Ok(self.pass.pixels);
+        }
+        let Some(samples) = config.samples else {
+            return Ok(paths_in_flight(&limits, self.plan, structure, bounces));
+        };
+        let paths = u64::from(self.pass.pixels) * u64::from(samples.max(1));
+        let most = most_paths(&limits, self.plan, structure, bounces);
+        if paths > most {
+            return Err(Error::Device {
+                actor: device.info().target.clone(),
+                action: format!("holding {samples} samples of every pixel in flight"),
+                reason: format!("they are {paths} paths; the device has room for {most}"),
+            });
+        }
+        Ok(paths as u32)
     }
 }
 
@@ -174,7 +175,8 @@ impl<D: Device> Renderer for Wavefront<D> {
         settings.check_scene(scene)?;
         // The old scene's memory is free before the new one asks for its own.
         self.loaded = None;
-        let config = KernelConfig::in_mode(settings.mode);
+        let kind = self.device.limits().kind;
+        let config = default_config(settings.mode, kind, settings.integrator);
         let features = KernelFeatures::of(scene, settings.integrator, settings.sampler);
         let plan = plan(settings.integrator);
         let mut compile = self.device.prepare(&config, features)?;
@@ -187,11 +189,11 @@ impl<D: Device> Renderer for Wavefront<D> {
         // Merges need all paths of a sample index
         let capacity = match merges {
             Some(_) => pixels,
-            None => paths_in_flight(&device.limits(), plan, settings.bounces),
+            None => paths_in_flight(&device.limits(), plan, config.structure, settings.bounces),
         };
         let arrays = scene_arrays(scene, &bvh);
         let film = u64::from(pixels) * size_of::<[i64; 3]>() as u64;
-        let state = plan.bytes_of_buffers(capacity, settings.bounces);
+        let state = plan.bytes_of_buffers(config.structure, capacity, settings.bounces);
         fit::check(device, &Demand { scene: &scene.name, arrays: &arrays, film, state: &state })?;
         let on_device = SceneOnDevice::upload(device, scene_constants(scene, &bvh), &arrays)?;
         let device_bytes = on_device.bytes();
@@ -203,7 +205,7 @@ impl<D: Device> Renderer for Wavefront<D> {
             pass: Pass::new(scene, settings, 0, 0),
             merges,
             plan,
-            state: PathState::new(device, plan, capacity, settings.bounces)?,
+            state: PathState::new(device, plan, config.structure, capacity, settings.bounces)?,
             room: capacity,
             capacity,
             config,
@@ -274,7 +276,9 @@ impl<D: Device> Renderer for Wavefront<D> {
         let start = Instant::now();
         device.prepare(config, loaded.features)?;
         if let Err(refusal) = Self::turn_to(device, loaded, config) {
-            device.prepare(&loaded.config, loaded.features)?;
+            let before = loaded.config;
+            device.prepare(&before, loaded.features)?;
+            loaded.make_room(device, &before)?;
             return Err(refusal);
         }
         let group = config.group.unwrap_or(device.limits().group);

@@ -1,6 +1,6 @@
 //! Ambient occlusion on a device: camera rays, one occlusion ray from each hit.
 
-use super::{CAMERA_PATHS, Plan, Stage, Step};
+use super::{PATH_BUFFERS, Plan, Stage, Step};
 use crate::header::header;
 use crate::signatures::{CONNECT, EXTEND, EXTEND_COHERENT, GENERATE, MEGAKERNEL, RESOLVE, SHADE, TALLY};
 use lockstep_core::{Integrator, stage};
@@ -11,7 +11,7 @@ pub(super) const PLAN: Plan = Plan {
     shade: Some("ao_shade"),
     defines: "",
     kernels_of_its_own: &[],
-    buffers: &CAMERA_PATHS,
+    buffers: &PATH_BUFFERS,
     stages: &[
         Step::Launch(Stage::new(stage::GENERATE, &GENERATE)),
         Step::Rounds(

@@ -1,6 +1,6 @@
 //! Bidirectional path tracing on a device.
 
-use super::{BPT_LAUNCHES, Plan, buffers_of_pairs};
+use super::{BPT_LAUNCHES, Plan, SUB_PATH_LAUNCHES, buffers_of_pairs};
 use crate::assemble::{BIDIRECTIONAL, pairs};
 use lockstep_core::Integrator;
 
@@ -12,5 +12,5 @@ pub(super) const PLAN: Plan = Plan {
     kernels_of_its_own: &[pairs::CONNECT_LENS, pairs::EXTEND_CAMERA, pairs::JOIN, pairs::CONNECT_CAMERA],
     buffers: &buffers_of_pairs(true, false),
     stages: &BPT_LAUNCHES,
-    megakernel: &BPT_LAUNCHES,
+    megakernel: &SUB_PATH_LAUNCHES,
 };

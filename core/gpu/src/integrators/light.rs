@@ -1,6 +1,6 @@
 //! Light tracing on a device.
 
-use super::{LIGHT_LAUNCHES, Plan, buffers_of_pairs};
+use super::{LIGHT_LAUNCHES, Plan, SUB_PATH_LAUNCHES, buffers_of_pairs};
 use crate::assemble::{BIDIRECTIONAL, pairs};
 use lockstep_core::Integrator;
 
@@ -12,5 +12,5 @@ pub(super) const PLAN: Plan = Plan {
     kernels_of_its_own: &[pairs::CONNECT_LENS],
     buffers: &buffers_of_pairs(false, false),
     stages: &LIGHT_LAUNCHES,
-    megakernel: &LIGHT_LAUNCHES,
+    megakernel: &SUB_PATH_LAUNCHES,
 };

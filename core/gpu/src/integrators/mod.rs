@@ -14,9 +14,10 @@ mod vcm;
 use crate::counters_len;
 use crate::header::Header;
 use crate::signatures::{
-    ArgumentType, CLEAR_BUCKETS, CONNECT_CAMERA, CONNECT_LENS, COUNT_PAIRS, COUNTERS, EXTEND_CAMERA,
-    EXTEND_LENS, EXTEND_LIGHT, GENERATE_CAMERA, GENERATE_LIGHT, JOIN, Kernel, MERGE, PACKED, PAIR_LENGTHS,
-    PHOTON, PLACE_BUCKETS, SHADE_CAMERA, SHADE_LIGHT, SORT_PHOTONS, TALLY, U32, VERTEX_RECORDS,
+    ArgumentType, CAMERA_PATHS, CLEAR_BUCKETS, CONNECT_CAMERA, CONNECT_LENS, COUNT_PAIRS, COUNTERS,
+    EXTEND_CAMERA, EXTEND_LENS, EXTEND_LIGHT, GENERATE_CAMERA, GENERATE_LIGHT, JOIN, Kernel, LIGHT_PATHS,
+    MERGE, PACKED, PAIR_LENGTHS, PHOTON, PLACE_BUCKETS, SHADE_CAMERA, SHADE_LIGHT, SORT_PHOTONS, TALLY, U32,
+    VERTEX_RECORDS,
 };
 use lockstep_core::merging::buckets;
 use lockstep_core::{Integrator, Structure, stage};
@@ -35,8 +36,8 @@ pub struct Plan {
     pub(crate) defines: &'static str,
     /// Kernels beside those that all integrators of pairs of sub-paths launch.
     pub(crate) kernels_of_its_own: &'static [Header],
-    /// Buffers of the paths in flight.
-    pub buffers: &'static [Buffer],
+    /// Buffers of the paths in flight; each structure has those that its kernels take.
+    pub(crate) buffers: &'static [Buffer],
     /// Launches of a batch of paths by stages.
     pub stages: &'static [Step],
     /// Launches of a batch by one kernel for whole paths.
@@ -150,18 +151,32 @@ impl Plan {
         kernels
     }
 
+    /// The buffers that the kernels of a schedule take.
+    pub(crate) fn buffers(&self, structure: Structure) -> impl Iterator<Item = &'static Buffer> + use<> {
+        let kernels = self.kernels(structure);
+        self.buffers.iter().filter(move |buffer| {
+            let mut parameters = kernels.iter().flat_map(|kernel| kernel.own);
+            parameters.any(|parameter| [buffer.name, buffer.next].contains(&parameter.name))
+        })
+    }
+
     /// Bytes that one path in flight of up to `bounces` bounces takes in all buffers.
-    pub fn bytes_per_path(&self, bounces: u32) -> u64 {
-        self.per_path(bounces).sum()
+    pub fn bytes_per_path(&self, structure: Structure, bounces: u32) -> u64 {
+        self.per_path(structure, bounces).sum()
     }
 
     /// Bytes that one path takes in the largest of the buffers.
-    pub fn largest_bytes_per_path(&self, bounces: u32) -> u64 {
-        self.per_path(bounces).max().unwrap_or(1)
+    pub fn largest_bytes_per_path(&self, structure: Structure, bounces: u32) -> u64 {
+        self.per_path(structure, bounces).max().unwrap_or(1)
     }
 
     /// The contents and the bytes of every buffer of so many paths in flight.
-    pub fn bytes_of_buffers(&self, paths: u32, bounces: u32) -> Vec<(&'static str, u64)> {
+    pub fn bytes_of_buffers(
+        &self,
+        structure: Structure,
+        paths: u32,
+        bounces: u32,
+    ) -> Vec<(&'static str, u64)> {
         let bytes = |buffer: &Buffer| {
             let len = match buffer.len {
                 Len::Paths => u64::from(paths),
@@ -171,11 +186,11 @@ impl Plan {
             };
             (buffer.what, len * buffer.of.size as u64)
         };
-        self.buffers.iter().map(bytes).collect()
+        self.buffers(structure).map(bytes).collect()
     }
 
-    fn per_path(&self, bounces: u32) -> impl Iterator<Item = u64> {
-        self.buffers.iter().filter_map(move |buffer| match buffer.len {
+    fn per_path(&self, structure: Structure, bounces: u32) -> impl Iterator<Item = u64> {
+        self.buffers(structure).filter_map(move |buffer| match buffer.len {
             Len::Paths => Some(buffer.of.size as u64),
             Len::OfPaths(len) => Some((buffer.of.size * len(bounces)) as u64),
             // The next power of two is less than twice as many
@@ -209,7 +224,7 @@ const fn indices(name: &'static str, next: &'static str, what: &'static str) -> 
 }
 
 /// Buffers of camera paths with shadow rays.
-pub(crate) const CAMERA_PATHS: [Buffer; 13] = [
+pub(crate) const PATH_BUFFERS: [Buffer; 13] = [
     records("path_origin", "path origins"),
     records("path_direction", "path directions"),
     records("path_throughput", "path throughputs"),
@@ -313,6 +328,23 @@ pub(crate) const VCM_LAUNCHES: [Step; 9] = [
     TALLY_ALL,
 ];
 
+/// The launches of whole sub-paths.
+pub(crate) const SUB_PATH_LAUNCHES: [Step; 3] = [
+    Step::Launch(Stage::new(stage::LIGHT_PATHS, &LIGHT_PATHS)),
+    Step::Launch(Stage::new(stage::CAMERA_PATHS, &CAMERA_PATHS)),
+    TALLY_ALL,
+];
+
+/// The launches of a pass of whole sub-paths whose photons are merged.
+pub(crate) const SUB_PATH_MERGE_LAUNCHES: [Step; 6] = [
+    Step::Launch(Stage::unnamed(&CLEAR_BUCKETS)),
+    Step::Launch(Stage::new(stage::LIGHT_PATHS, &LIGHT_PATHS)),
+    PLACE_PHOTONS,
+    SORT_PHOTONS_BY_BUCKET,
+    Step::Launch(Stage::new(stage::CAMERA_PATHS, &CAMERA_PATHS)),
+    TALLY_ALL,
+];
+
 /// Vertices of light sub-paths; the last of most bounces is connected to the camera only.
 pub(crate) const LIGHT_VERTICES: Buffer = Buffer {
     len: Len::OfPaths(|bounces| VERTEX_RECORDS * bounces.saturating_sub(1) as usize),
@@ -347,7 +379,7 @@ const LENGTHS: Buffer = Buffer {
 };
 
 /// Buffers of pairs of sub-paths, of an integrator that connects them, or merges photons, or both.
-pub(crate) const fn buffers_of_pairs(connects: bool, merges: bool) -> [Buffer; 25] {
+pub(crate) const fn buffers_of_pairs(connects: bool, merges: bool) -> [Buffer; 26] {
     [
         records("path_origin", "path origins"),
         records("path_direction", "path directions"),
@@ -359,7 +391,8 @@ pub(crate) const fn buffers_of_pairs(connects: bool, merges: bool) -> [Buffer; 2
         indices("next_queue", "queue", "the next path queue"),
         shadow_rays("shadow_origin", "shadow ray origins", connects),
         shadow_rays("shadow_direction", "shadow ray directions", connects),
-        shadow_rays("shadow_radiance", "shadow ray radiances", connects),
+        shadow_rays("shadow_light", "light of shadow rays", connects),
+        Buffer { of: U32, ..shadow_rays("shadow_techniques", "techniques of shadow rays", connects) },
         LIGHT_LENGTHS,
         LENGTHS,
         RAY_COUNTERS,

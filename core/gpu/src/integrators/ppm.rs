@@ -1,6 +1,6 @@
 //! Progressive photon mapping on a device.
 
-use super::{MERGE_LAUNCHES, Plan, buffers_of_pairs};
+use super::{MERGE_LAUNCHES, Plan, SUB_PATH_MERGE_LAUNCHES, buffers_of_pairs};
 use crate::assemble::{BIDIRECTIONAL, pairs};
 use lockstep_core::Integrator;
 
@@ -12,5 +12,5 @@ pub(super) const PLAN: Plan = Plan {
     kernels_of_its_own: &[pairs::EXTEND_CAMERA, pairs::PHOTON_MAP, pairs::MERGE],
     buffers: &buffers_of_pairs(false, true),
     stages: &MERGE_LAUNCHES,
-    megakernel: &MERGE_LAUNCHES,
+    megakernel: &SUB_PATH_MERGE_LAUNCHES,
 };

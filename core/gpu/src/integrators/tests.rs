@@ -2,6 +2,7 @@ use super::{Len, plan};
 use crate::ProgramKind;
 use lockstep_core::{Integrator, KernelConfig, Structure};
 
+const WAVEFRONT: Structure = Structure::Wavefront;
 const STRUCTURES: [Structure; 3] = [Structure::Wavefront, Structure::NoCompaction, Structure::Megakernel];
 
 /// Parameters that the driver binds itself.
@@ -43,7 +44,10 @@ fn every_program_has_the_kernels_that_its_schedule_launches() {
 #[test]
 fn path_state_of_a_path_is_eight_records_and_three_indices() {
     let path = plan(Integrator::Path);
-    assert_eq!((path.bytes_per_path(3), path.largest_bytes_per_path(3)), (8 * 16 + 3 * 4, 16));
+    assert_eq!(
+        (path.bytes_per_path(WAVEFRONT, 3), path.largest_bytes_per_path(WAVEFRONT, 3)),
+        (8 * 16 + 3 * 4, 16)
+    );
     assert!(
         path.buffers.iter().any(|b| matches!(b.len, Len::Bounces(len) if len(3) == crate::counters_len(3)))
     );
@@ -53,11 +57,14 @@ fn path_state_of_a_path_is_eight_records_and_three_indices() {
 fn a_pair_keeps_the_vertices_that_camera_sub_paths_connect_to() {
     // Five records and four indices of a sub-path and its hit; a shadow ray of three records for every connection
     let sub_path = 5 * 16 + 4 * 4;
-    assert_eq!(plan(Integrator::Light).bytes_per_path(9), sub_path + 3 * 16);
+    assert_eq!(plan(Integrator::Light).bytes_per_path(WAVEFRONT, 9), sub_path + 3 * 16 + 4);
     // At three bounces two vertices of seven records, one of the camera sub-path, two connections and three shadow rays
-    let at_three_bounces = sub_path + 2 * 7 * 16 + 7 * 16 + 2 * 2 * 4 + 3 * 3 * 16;
-    assert_eq!(plan(Integrator::Bpt).bytes_per_path(3), at_three_bounces);
-    assert_eq!(plan(Integrator::Bpt).bytes_per_path(0), sub_path + 7 * 16 + 3 * 16);
+    let at_three_bounces = sub_path + 2 * 7 * 16 + 7 * 16 + 2 * 2 * 4 + 3 * (3 * 16 + 4);
+    assert_eq!(plan(Integrator::Bpt).bytes_per_path(WAVEFRONT, 3), at_three_bounces);
+    assert_eq!(plan(Integrator::Bpt).bytes_per_path(WAVEFRONT, 0), sub_path + 7 * 16 + 3 * 16 + 4);
+    // Whole sub-paths keep the vertices of the light sub-path, and their number
+    assert_eq!(plan(Integrator::Bpt).bytes_per_path(Structure::Megakernel, 3), 2 * 7 * 16 + 4);
+    assert_eq!(plan(Integrator::Light).bytes_per_path(Structure::Megakernel, 9), 4);
 }
 
 #[test]
@@ -66,7 +73,11 @@ fn a_photon_map_keeps_every_vertex_twice_and_its_size_is_known_beforehand() {
     // At three bounces two vertices of seven records and three photons of three, twice, in 1024 buckets
     let paths = 1000;
     let bytes = |plan: &super::Plan, what: &str| -> u64 {
-        plan.bytes_of_buffers(paths, 3).iter().filter(|(name, _)| *name == what).map(|(_, bytes)| bytes).sum()
+        plan.bytes_of_buffers(WAVEFRONT, paths, 3)
+            .iter()
+            .filter(|(name, _)| *name == what)
+            .map(|(_, bytes)| bytes)
+            .sum()
     };
     for plan in [vcm, bpm] {
         for photons in ["photons", "the photon map"] {

@@ -1,6 +1,6 @@
 //! Vertex connection and merging on a device.
 
-use super::{Plan, VCM_LAUNCHES, buffers_of_pairs};
+use super::{Plan, SUB_PATH_MERGE_LAUNCHES, VCM_LAUNCHES, buffers_of_pairs};
 use crate::assemble::{BIDIRECTIONAL, pairs};
 use lockstep_core::Integrator;
 
@@ -19,5 +19,5 @@ pub(super) const PLAN: Plan = Plan {
     ],
     buffers: &buffers_of_pairs(true, true),
     stages: &VCM_LAUNCHES,
-    megakernel: &VCM_LAUNCHES,
+    megakernel: &SUB_PATH_MERGE_LAUNCHES,
 };

@@ -33,6 +33,8 @@ struct TuningPass<'a> {
     scene: &'a Scene,
     target: TargetId,
     config: KernelConfig,
+    /// Whether it is the target's default.
+    is_default: bool,
     repeat: u32,
     /// The default's second time in the round.
     again: bool,
@@ -57,17 +59,20 @@ pub(crate) fn series<'a>(
     let (asked, rounds) = (lab.plan.schedule.levels.first().copied(), lab.plan.repeats);
     let Some(session) = lab.session(target) else { return Ok(None) };
     let configs = session.renderer()?.kernel_configs();
+    // The list begins with it.
+    let Some(&default_config) = configs.first() else { return Ok(None) };
     // As many samples as before where the tuning was stopped.
     let spp = match asked.or(default) {
         Some(spp) => spp,
-        None => choose_spp(session, scene, rounds, configs.len())?,
+        None => choose_spp(session, scene, rounds, &configs)?,
     };
     let mut measurements: Vec<Box<dyn Measurement + 'a>> = Vec::new();
     for repeat in 0..rounds {
-        let control = std::iter::once((KernelConfig::default(), true));
+        let control = std::iter::once((default_config, true));
         for (config, again) in configs.iter().map(|&config| (config, false)).chain(control) {
             let target = target.clone();
-            measurements.push(Box::new(TuningPass { scene, target, config, repeat, again, spp }));
+            let is_default = config == default_config;
+            measurements.push(Box::new(TuningPass { scene, target, config, is_default, repeat, again, spp }));
         }
     }
     Ok(Some(Series { title: format!("{} on {target}", scene.name), measurements }))
@@ -78,14 +83,14 @@ fn choose_spp(
     session: &mut TargetSession,
     scene: &Scene,
     rounds: u32,
-    configs: usize,
+    configs: &[KernelConfig],
 ) -> Result<u32, Failure> {
-    let passes = f64::from(rounds) * (configs + 1) as f64;
+    let passes = f64::from(rounds) * (configs.len() + 1) as f64;
     let wanted = (TARGET_MS / passes).min(LONGEST_PASS_MS);
     let longest = |spp| if spp < WANTED_SPP { LONGEST_PASS_MS } else { wanted };
     let mut spp = 1;
     loop {
-        configure(session, scene, &KernelConfig::default())?;
+        configure(session, scene, configs.first().unwrap_or(&KernelConfig::default()))?;
         let pass = session.renderer()?.accumulate(0..spp)?;
         if pass.stages.total_ms * 2.0 > longest(spp) || spp >= MOST_SPP || interrupt::requested() {
             return Ok(spp);
@@ -176,7 +181,7 @@ impl TuningPass<'_> {
             scheduling: config.scheduling().to_string(),
             group: config.group,
             in_grid,
-            default: *config == KernelConfig::default(),
+            default: self.is_default,
             repeat: self.repeat,
             again: self.again,
             spp: self.spp,
