@@ -101,7 +101,7 @@ const MEGAKERNEL: [Header; 6] = [
     header!("megakernel.h"),
 ];
 
-/// What all integrators of pairs of sub-paths launch, behind their own functions.
+/// Kernels that all integrators of pairs of sub-paths launch, behind their own functions.
 const PAIRS: [Header; 12] = [
     header!("wavefront/queues.h"),
     header!("wavefront/path_io.h"),

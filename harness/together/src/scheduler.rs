@@ -94,6 +94,8 @@ struct Lease {
 struct Worker {
     /// Samples per pixel and second.
     rate: Option<f64>,
+    /// Whether it is the host's processor, which has a small part of a GPU's rate.
+    on_host: bool,
     /// Whether the rate comes from whole leases, and not from the beginning of the first.
     is_measured: bool,
     /// Leases so far.
@@ -136,9 +138,11 @@ impl Scheduler {
         }
     }
 
-    /// A worker is ready. A rate in samples per pixel and second may be known from earlier work.
-    pub fn join(&mut self, worker: WorkerId, rate: Option<f64>) {
-        self.workers.insert(worker, Worker { rate, is_measured: rate.is_some(), ..Worker::default() });
+    /// A worker is ready. A rate in samples per pixel and second may be known from earlier work; `on_host` says that it
+    /// is the host's processor.
+    pub fn join(&mut self, worker: WorkerId, rate: Option<f64>, on_host: bool) {
+        let is_measured = rate.is_some();
+        self.workers.insert(worker, Worker { rate, on_host, is_measured, ..Worker::default() });
     }
 
     /// A worker is lost or goes. Its leases are free for others.
@@ -277,6 +281,10 @@ impl Scheduler {
         let longest = free.ranges().iter().max_by_key(|gap| gap.end - gap.start)?.clone();
         let owner = self.leases.values().find(|lease| lease.samples.end == longest.start && !lease.rendered);
         let owner = owner.map(|lease| self.rate_now(lease.worker, now));
+        // A processor beside GPUs begins with the last sample, so that it parts no GPU's samples
+        if known.on_host && known.leases == 0 && self.workers.values().any(|worker| !worker.on_host) {
+            return Some(longest.end - 1..longest.end);
+        }
         let length = f64::from(longest.end - longest.start);
         let kept = match (owner, owner.flatten(), known.rate) {
             (None, ..) => 0.0,

@@ -13,6 +13,7 @@ struct Machine {
     joins: f64,
     /// Each lease whose number is a multiple of the first takes so many times as long.
     stalls: Option<(u32, f64)>,
+    on_host: bool,
 }
 
 /// The result of a simulation.
@@ -73,7 +74,7 @@ fn simulate(schedule: Schedule, wanted: u32, machines: &[Machine]) -> Outcome {
         match kind {
             0 => {
                 alive.insert(id);
-                scheduler.join(id, None);
+                scheduler.join(id, None, machines[id as usize].on_host);
             }
             1 if alive.contains(&id) => {
                 let own = work.get_mut(&id).unwrap();
@@ -138,14 +139,14 @@ fn simulate(schedule: Schedule, wanted: u32, machines: &[Machine]) -> Outcome {
 }
 
 fn steady(rate: f64) -> Machine {
-    Machine { rate, dies: None, joins: 0.0, stalls: None }
+    Machine { rate, dies: None, joins: 0.0, stalls: None, on_host: false }
 }
 
 fn machine() -> impl Strategy<Value = Machine> {
     let rate = (0.0f64..4.0).prop_map(|e| 10f64.powf(e));
     let dies = prop::option::of(0.0f64..3.0);
-    (rate, dies, 0.0f64..2.0, prop::option::of((1u32..6, 2.0f64..200.0)))
-        .prop_map(|(rate, dies, joins, stalls)| Machine { rate, dies, joins, stalls })
+    (rate, dies, 0.0f64..2.0, prop::option::of((1u32..6, 2.0f64..200.0)), any::<bool>())
+        .prop_map(|(rate, dies, joins, stalls, on_host)| Machine { rate, dies, joins, stalls, on_host })
 }
 
 proptest! {
@@ -204,6 +205,17 @@ fn two_equal_workers_take_half_of_the_time_and_an_idle_one_does_not_slow_the_oth
     assert!(with_a_slow_one < 1.01, "{with_a_slow_one} s, where one worker alone takes 1 s");
 }
 
+/// A sample of the processor takes a third of the render. Each lease of the GPU costs the transfer of a film.
+#[test]
+fn a_processor_beside_a_gpu_costs_a_render_of_a_second_nothing() {
+    let processor = Machine { on_host: true, ..steady(2.9) };
+    for machines in [[steady(184.0), processor.clone()], [processor, steady(184.0)]] {
+        let outcome = simulate(Schedule::GuidedBackup, 184, &machines);
+        assert!(outcome.seconds < 1.01, "{} s, where the GPU alone takes 1 s", outcome.seconds);
+        assert!(outcome.leases <= 3, "{} leases, one of them the processor's", outcome.leases);
+    }
+}
+
 #[test]
 fn backups_end_a_render_that_a_stalled_worker_holds_up() {
     let machines = [steady(1000.0), Machine { stalls: Some((3, 2000.0)), ..steady(100.0) }];
@@ -242,7 +254,7 @@ fn a_lost_lease_costs_no_more_than_the_longest_lease() {
 #[test]
 fn late_or_unknown_leases_are_not_committed() {
     let mut scheduler = Scheduler::new(Schedule::Equal, SampleSet::from(0..10), 0);
-    scheduler.join(1, None);
+    scheduler.join(1, None, false);
     let grant = scheduler.grant(1, 0.0).unwrap();
     assert_eq!(scheduler.commit(1, grant.lease).0, Commit::Unknown, "it is not rendered yet");
     assert!(!scheduler.rendered(1, grant.lease, 11, 1.0), "it would be longer than it is");

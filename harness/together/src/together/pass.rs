@@ -53,7 +53,7 @@ impl Together {
         let mut scheduler = Scheduler::new(self.options.schedule, samples, self.first_lease);
         let ready = |worker: &Worker| worker.state == State::Ready && self.is_active(worker);
         for (&id, worker) in self.workers.iter().filter(|(_, worker)| ready(worker)) {
-            scheduler.join(id, worker.rate);
+            scheduler.join(id, worker.rate, worker.on_host);
         }
         self.pass = Some(Pass {
             scheduler,
@@ -134,9 +134,10 @@ impl Together {
                 if let Some(worker) = self.workers.get_mut(&id) {
                     worker.state = State::Ready;
                 }
-                let takes_part = self.workers.get(&id).is_some_and(|worker| self.is_active(worker));
-                if let Some(pass) = self.pass.as_mut().filter(|_| takes_part) {
-                    pass.scheduler.join(id, None);
+                let active = self.workers.get(&id).filter(|worker| self.is_active(worker));
+                let on_host = active.map(|worker| worker.on_host);
+                if let Some((pass, on_host)) = self.pass.as_mut().zip(on_host) {
+                    pass.scheduler.join(id, None, on_host);
                 }
             }
             Report::Progress { lease, samples } => self.progress(id, lease, samples, watch),

@@ -35,6 +35,8 @@ pub(super) struct Worker {
     pub(super) heard: Instant,
     /// Samples per pixel and second, from the last pass.
     pub(super) rate: Option<f64>,
+    /// Whether it is the host's processor, as its greeting says.
+    pub(super) on_host: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +86,8 @@ impl Together {
         };
         let (to, spare) = (self.to_self.clone(), self.spare.clone());
         std::thread::spawn(move || read_reports(id, reading, &spare, &to));
-        let (state, heard) = (State::Starting, Instant::now());
-        self.workers.insert(id, Worker { target, slot, stream, process, state, heard, rate: None });
+        let (state, heard, rate, on_host) = (State::Starting, Instant::now(), None, false);
+        self.workers.insert(id, Worker { target, slot, stream, process, state, heard, rate, on_host });
     }
 
     /// Sends the loaded scene to a worker.
@@ -117,11 +119,12 @@ impl Together {
             self.lose(id, &reason, false);
             return;
         }
-        if let Some(worker) = self.workers.get_mut(&id)
-            && worker.slot.is_none()
-        {
-            worker.target.clone_from(&device.target);
-            self.note(&device.target, "it joined");
+        if let Some(worker) = self.workers.get_mut(&id) {
+            worker.on_host = device.on_host;
+            if worker.slot.is_none() {
+                worker.target.clone_from(&device.target);
+                self.note(&device.target, "it joined");
+            }
         }
         self.send_scene(id);
     }
