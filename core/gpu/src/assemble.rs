@@ -210,6 +210,7 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
         ("LS_DYNAMIC_FETCH", dynamic_fetch),
         ("LS_SCANLINE", order == Order::Scanline),
         ("LS_OCTANTS", order == Order::Octants),
+        ("LS_RECORDS", part.records()),
     ];
     let integrator = plan(options.features.integrator);
     let queries: &[Header] = if part.has_queries() { &QUERIES } else { &[] };
