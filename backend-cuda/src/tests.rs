@@ -14,8 +14,8 @@ use lockstep_gpu::{
     KernelFeatures, Options, ProgramKind, ProgramOptions, assemble, assemble_canary, assemble_probes,
     from_ptxas,
 };
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// The architectures that every change is compiled for: Turing, Ampere, Hopper.
 const ARCHITECTURES: [u32; 3] = [75, 80, 90];
@@ -25,11 +25,21 @@ fn compiler() -> Option<Arc<Compiler>> {
     require::present("nvrtc", found)
 }
 
-fn ptx_of(compiler: &Compiler, text: &str, capability: u32, mode: Mode) -> String {
-    let compiled = compiler.compile(text, Architecture::Ptx(capability), flags(mode));
-    let image = compiled.unwrap_or_else(|refusal| panic!("compute_{capability}: {refusal:?}"));
-    assert_eq!(image.log, "", "compute_{capability}: the compiler has no warnings");
-    String::from_utf8_lossy(&image.bytes).into_owned()
+/// The PTX of a source by architecture and mode, compiled once for all tests.
+fn ptx_of(compiler: &Compiler, text: &str, capability: u32, mode: Mode) -> Arc<str> {
+    type Compiled = HashMap<(String, u32, Mode), Arc<OnceLock<Arc<str>>>>;
+    static COMPILED: Mutex<Option<Compiled>> = Mutex::new(None);
+    let mut compiled = COMPILED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let entries = compiled.get_or_insert_default();
+    let entry = entries.entry((text.to_owned(), capability, mode)).or_default().clone();
+    drop(compiled);
+    let compile = || {
+        let compiled = compiler.compile(text, Architecture::Ptx(capability), flags(mode));
+        let image = compiled.unwrap_or_else(|refusal| panic!("compute_{capability}: {refusal:?}"));
+        assert_eq!(image.log, "", "compute_{capability}: the compiler has no warnings");
+        String::from_utf8_lossy(&image.bytes).into()
+    };
+    entry.get_or_init(compile).clone()
 }
 
 #[test]
@@ -258,8 +268,21 @@ fn probe_kernels_pass_the_audit() {
 #[test]
 fn every_kernel_has_the_parameters_of_its_declaration() {
     let Some(compiler) = compiler() else { return };
-    for kind in [ProgramKind::Render, ProgramKind::RecordPaths].into_iter().chain(configured_programs()) {
-        let ptx = ptx_of(&compiler, &source(Mode::Exact, kind).text, 90, Mode::Exact);
+    let of_all =
+        [ProgramKind::Render, ProgramKind::RecordPaths].map(|kind| (kind, source(Mode::Exact, kind)));
+    // The audit compiles these without layers, on which no signature depends
+    let configured =
+        configured_programs().map(|kind| (kind, source_for(Mode::Exact, kind, without_layers())));
+    for (kind, source) in &configured {
+        let signatures = signatures(&source.text);
+        for kernel in kind.kernels() {
+            let name = format!(" {}(", kernel.name);
+            assert_eq!(signatures.iter().filter(|of| of.contains(&name)).count(), 1, "{kind:?}: {name}");
+        }
+        assert!(signatures.iter().all(|signature| !signature.contains('#')), "{kind:?}: {signatures:?}");
+    }
+    for (kind, source) in of_all.into_iter().chain(configured) {
+        let ptx = ptx_of(&compiler, &source.text, 90, Mode::Exact);
         for kernel in kind.kernels() {
             let start = format!(".entry {}(", kernel.name);
             let (_, signature) = ptx.split_once(&start).expect("every kernel is an entry");
@@ -268,6 +291,16 @@ fn every_kernel_has_the_parameters_of_its_declaration() {
             assert_eq!(given, declared_bytes(kernel), "{}", kernel.name);
         }
     }
+}
+
+/// The kernels' signatures in a source, and the macro of the scene's parameters.
+fn signatures(text: &str) -> Vec<&str> {
+    let macros = text.split("#define LS_SCENE_PARAMETERS").skip(1).map(|after| {
+        let end = after.match_indices('\n').find(|&(at, _)| !after[..at].ends_with('\\'));
+        &after[..end.map_or(after.len(), |(at, _)| at)]
+    });
+    let kernels = text.split("\nLS_KERNEL ").skip(1).filter_map(|after| after.split('{').next());
+    macros.chain(kernels).collect()
 }
 
 /// Sizes of a kernel's parameters by its declaration.
