@@ -252,6 +252,10 @@ pub(crate) struct ImageArgs {
     #[arg(long, value_name = "N", default_value_t = Settings::default().bounces,
         value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_BOUNCES)))]
     pub(crate) bounces: u32,
+    /// Lets paths end at random from their bounce N on, the dimmer the likelier, without bias (Russian roulette)
+    /// [default: no path ends so]
+    #[arg(long, value_name = "N")]
+    pub(crate) roulette: Option<u32>,
     /// Light transport algorithm: path (path tracing), bpt (bidirectional path tracing), vcm (vertex connection and
     /// merging), bpm (bidirectional photon mapping), ppm (progressive photon mapping), light (light tracing; sees
     /// nothing by way of mirrors and clear glass) or ao (ambient occlusion)
@@ -278,6 +282,7 @@ impl ImageArgs {
             width: size.width,
             height: size.height,
             bounces: self.bounces,
+            roulette_from: self.roulette,
             integrator: self.integrator,
             merge_radius: self.merge_radius,
             sampler: self.sampler,
@@ -679,6 +684,7 @@ impl StudyArgs {
             && self.modes == [ModeArg::Exact]
             && (self.spp.is_none() && self.image.size.is_none() && self.times.is_empty() && !more)
             && self.image.bounces == Settings::default().bounces
+            && self.image.roulette.is_none()
             && self.image.integrator == Settings::default().integrator
             && self.image.merge_radius == Settings::default().merge_radius
             && self.image.sampler == Settings::default().sampler

@@ -47,6 +47,17 @@ fn blessing_shows_what_changes() {
 }
 
 #[test]
+fn a_golden_of_russian_roulette_is_checked_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let longer = [&BLESS[..], &["--bounces", "6"]].concat();
+    expect(dir.path(), &[&longer[..], &["--roulette", "1"]].concat(), 0);
+    let (out, _) = expect(dir.path(), &CHECK, 0);
+    assert!(out.contains("identical"), "{out}");
+    let (out, _) = expect(dir.path(), &longer, 0);
+    assert!(out.contains("pixels differ"), "{out}");
+}
+
+#[test]
 fn a_damaged_golden_is_bad_input_and_can_be_blessed_again() {
     let dir = tempfile::tempdir().unwrap();
     expect(dir.path(), &BLESS, 0);

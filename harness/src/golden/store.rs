@@ -72,6 +72,7 @@ impl Place {
             width: image.width(),
             height: image.height(),
             bounces: attributes.number("bounces")?,
+            roulette_from: attributes.roulette()?,
             integrator: attributes.integrator()?,
             merge_radius: attributes.merge_radius()?,
             sampler: attributes.sampler()?,
@@ -123,6 +124,10 @@ impl Place {
             true => metadata.with("merge-radius", &golden.settings.merge_radius.to_string()),
             false => metadata,
         };
+        let metadata = match golden.settings.roulette_from {
+            Some(bounce) => metadata.with("roulette", &bounce.to_string()),
+            None => metadata,
+        };
         let metadata = provenance.iter().fold(metadata, |m, (key, value)| m.with(key, value));
         write_exr(&self.image(), &golden.image, &metadata)?;
         let lines: String = provenance.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
@@ -146,6 +151,14 @@ impl Attributes<'_> {
         match self.text("integrator") {
             Ok(name) => Ok(name.parse()?),
             Err(_) => Ok(Integrator::Path),
+        }
+    }
+
+    /// The bounce from which paths may end by Russian roulette; goldens whose paths do not name none.
+    fn roulette(&self) -> Result<Option<u32>, Failure> {
+        match self.entries.contains_key("lockstep.roulette") {
+            true => self.number("roulette").map(Some),
+            false => Ok(None),
         }
     }
 

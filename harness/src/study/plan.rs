@@ -277,6 +277,7 @@ impl Plan {
                 width: self.settings.width,
                 height: self.settings.height,
                 bounces: self.settings.bounces,
+                roulette: self.settings.roulette_from,
                 integrator: self.settings.integrator,
                 merge_radius: self.settings.merge_radius,
                 sampler: self.settings.sampler,

@@ -45,6 +45,8 @@ fn differences(there: &Environment, wanted: &Environment) -> Vec<String> {
     note("targets", targets(there), targets(wanted));
     note("size", format!("{}x{}", a.width, a.height), format!("{}x{}", b.width, b.height));
     note("bounces", a.bounces.to_string(), b.bounces.to_string());
+    let roulette = |from: Option<u32>| from.map_or("none".to_owned(), |bounce| bounce.to_string());
+    note("Russian roulette", roulette(a.roulette), roulette(b.roulette));
     note("integrator", a.integrator.to_string(), b.integrator.to_string());
     note("merge radius", a.merge_radius.to_string(), b.merge_radius.to_string());
     note("sampler", a.sampler.to_string(), b.sampler.to_string());

@@ -94,6 +94,9 @@ pub struct StudySettings {
     pub height: u32,
     /// Greatest number of bounces.
     pub bounces: u32,
+    /// The bounce from which paths may end by Russian roulette, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roulette: Option<u32>,
     /// Light transport algorithm; path tracing in older records.
     pub integrator: Integrator,
     /// Radius of the first sample's merges with photons; the default in older records.
