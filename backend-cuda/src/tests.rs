@@ -139,8 +139,19 @@ fn pair_programs() -> Vec<(ProgramKind, KernelFeatures)> {
 
 #[test]
 fn kernels_of_light_and_camera_sub_paths_pass_the_audit() {
+    audit_pairs(false);
+}
+
+#[test]
+fn kernels_that_merge_photons_pass_the_audit() {
+    audit_pairs(true);
+}
+
+/// The audit of programs of pairs, in two tests since a compilation keeps one processor busy.
+fn audit_pairs(merges: bool) {
     let Some(compiler) = compiler() else { return };
-    for (kind, features) in pair_programs() {
+    let chosen = pair_programs().into_iter().filter(|(_, features)| features.integrator.merges() == merges);
+    for (kind, features) in chosen {
         let options = Options { features, ..options(Mode::Exact) };
         let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, kind).text;
         let exact = ptx_of(&compiler, &source_for(Mode::Exact, kind, features).text, 90, Mode::Exact);
