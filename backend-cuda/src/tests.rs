@@ -121,15 +121,19 @@ fn every_kernel_configuration_passes_the_audit() {
 
 /// Programs of light and camera sub-paths, connected and merged.
 fn pair_programs() -> Vec<(ProgramKind, KernelFeatures)> {
-    let configured = ProgramOptions {
+    let configured = |structure| ProgramOptions {
+        structure,
         threads: Scheduling::PersistentThreads,
         order: Order::Scanline,
-        ..ProgramOptions::default()
     };
+    let whole = ProgramOptions { structure: Structure::Megakernel, ..ProgramOptions::default() };
     let integrators = Integrator::ALL.into_iter().filter(|integrator| integrator.splats());
     let default = integrators.map(|integrator| (integrator, ProgramOptions::default()));
-    let configured =
-        [Integrator::Light, Integrator::Bpt, Integrator::Vcm].map(|integrator| (integrator, configured));
+    let configured = [
+        (Integrator::Light, configured(Structure::Megakernel)),
+        (Integrator::Bpt, configured(Structure::Wavefront)),
+        (Integrator::Vcm, whole),
+    ];
     let renders = default.chain(configured).map(|(integrator, options)| {
         (ProgramKind::Pairs(integrator, options), KernelFeatures::all(integrator))
     });

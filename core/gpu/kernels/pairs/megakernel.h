@@ -40,7 +40,8 @@ LS_KERNEL void LS_STAGE ls_light_paths(LS_SCENE_PARAMETERS, Pass pass, LS_GLOBAL
 #endif
 #ifdef LS_CONNECT_PAIRS
                 if (bounce + 2u <= pass.bounces) {
-                    store_path_vertex(light_vertices, LIGHT_VERTEX(pass, count, i, bounce), VERTEX_STRIDE(count), vertex);
+                    u32 first = LIGHT_VERTEX(pass, count, i, bounce);
+                    store_path_vertex(light_vertices, first, VERTEX_STRIDE(count), vertex);
                 }
 #endif
 #ifdef LS_MERGE

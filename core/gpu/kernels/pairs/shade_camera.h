@@ -53,8 +53,7 @@ LS_FN CameraShaded shade_camera_path(SceneRef scene, Pass pass, u32 bounce, u32 
     }
 
     /* Continue the sub-path */
-    bool specular = path.specular && is_specular;
-    if (CAMERA_CONTINUES(pass, bounce, specular)) {
+    if (CAMERA_CONTINUES(pass, bounce, path.specular && is_specular)) {
         shaded.continues = camera_path_camera_path_extend(pass, bounce, &path, arrival.vertex);
     }
     if (shaded.continues) {

@@ -19,7 +19,6 @@ LS_KERNEL void LS_STAGE ls_shade_light(LS_SCENE_PARAMETERS, Pass pass, u32 bounc
                                        LS_GLOBAL u32 *LS_RESTRICT lengths) {
     LS_SCRATCH(scratch);
     LS_SCENE_REF(scene);
-    u32 pairs = pass.pixels * pass.samples;
     u32 count = lengths[PAIR_LENGTH(bounce, LIGHT_SUB_PATHS)];
     LS_FOR_ROUNDS(first, count, &lengths[PAIR_HEAD(bounce, SHADED_LIGHT)]) {
         u32 own = LS_ITEM_OF(first);
@@ -42,14 +41,17 @@ LS_KERNEL void LS_STAGE ls_shade_light(LS_SCENE_PARAMETERS, Pass pass, u32 bounc
                     lens[k] = connections_to_camera(pass.camera, path.key, bounce, vertex, pass.merging.ratios);
 #endif
                     /* Store the vertex and its photon */
+#if defined(LS_CONNECT_PAIRS) || defined(LS_MERGE)
+                    u32 pairs = pass.pixels * pass.samples;
+#endif
 #ifdef LS_CONNECT_PAIRS
                     if (bounce + 2u <= pass.bounces) {
-                        store_path_vertex(light_vertices, LIGHT_VERTEX(pass, pairs, i, bounce), VERTEX_STRIDE(pairs), vertex);
+                        u32 first = LIGHT_VERTEX(pass, pairs, i, bounce);
+                        store_path_vertex(light_vertices, first, VERTEX_STRIDE(pairs), vertex);
                     }
 #endif
 #ifdef LS_MERGE
-                    store_photon(photons, bucket_counts, bounce * pairs + i, pass.merging, vertex,
-                                 bounce);
+                    store_photon(photons, bucket_counts, bounce * pairs + i, pass.merging, vertex, bounce);
 #endif
                     light_lengths[i] = bounce + 1u;
 
