@@ -32,6 +32,7 @@ fn a_broken_entry_is_rebuilt_and_renders_the_same() {
     // SAFETY: this test has the process to itself.
     unsafe {
         std::env::remove_var("LOCKSTEP_HOME");
+        std::env::remove_var("LOCKSTEP_CACHE");
         std::env::set_var("XDG_CACHE_HOME", cache.path());
     }
     let scene = scenes::everything().unwrap();
