@@ -12,6 +12,7 @@ mod exit;
 mod external;
 mod golden;
 mod history;
+mod image_metadata;
 mod image_report;
 mod interrupt;
 mod kernels;

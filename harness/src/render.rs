@@ -13,6 +13,7 @@ use crate::chunking::{Chunking, Pass};
 use crate::cli::{OutputKind, RenderArgs};
 use crate::exit::{Exit, Failure};
 use crate::external;
+use crate::image_metadata::image_metadata;
 use crate::interrupt;
 use crate::kernels;
 use crate::output::say;
@@ -87,10 +88,7 @@ pub(crate) struct Output<'a> {
 /// [`Failure`] for files that cannot be written.
 pub(crate) fn write_output(output: &Output<'_>, film: &Film, seconds: f64) -> Result<Exit, Failure> {
     let Output { args, scene, settings, target, device, .. } = output;
-    let metadata = ImageMetadata::of_render(&scene.name, target, film.spp, u64::from(settings.seed))
-        .with("bounces", &settings.bounces.to_string())
-        .with("integrator", settings.integrator.as_str())
-        .with("sampler", settings.sampler.as_str())
+    let metadata = image_metadata(&scene.name, target, film.spp, settings)
         .with("mode", settings.mode.as_str())
         .with("scene-hash", &scene.hash)
         .with("device", &device.device);

@@ -113,6 +113,7 @@ fn to_json<T: Serialize>(
     json!({
         "scene": args.scene, "width": settings.width, "height": settings.height,
         "pixel": args.pixel.0, "sample": args.sample, "seed": settings.seed, "bounces": settings.bounces,
+        "roulette": settings.roulette_from,
         "integrator": settings.integrator,
         "sampler": settings.sampler,
         "identical": (records.len() == 2).then_some(first.is_none()), "first_difference": first, "paths": traced,

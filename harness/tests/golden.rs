@@ -40,7 +40,7 @@ fn blessing_shows_what_changes() {
     expect(dir.path(), &BLESS, 0);
     let (out, _) = expect(dir.path(), &[&BLESS[..], &["--bounces", "1", "--seed", "9"]].concat(), 0);
     assert!(
-        out.contains("pixels differ, 8-bit MSE ") && out.contains("settings from 16x12 2 spp, 3 bounces"),
+        out.contains("pixels differ, 8-bit MSE ") && out.contains("settings from 16x12, 2 spp, 3 bounces"),
         "{out}"
     );
     expect(dir.path(), &CHECK, 0);
@@ -54,7 +54,7 @@ fn a_golden_of_russian_roulette_is_checked_with_it() {
     let (out, _) = expect(dir.path(), &CHECK, 0);
     assert!(out.contains("identical"), "{out}");
     let (out, _) = expect(dir.path(), &longer, 0);
-    assert!(out.contains("pixels differ"), "{out}");
+    assert!(out.contains("pixels differ") && out.contains("6 bounces, roulette from 1"), "{out}");
 }
 
 #[test]

@@ -391,7 +391,7 @@ pub const GENERATE_LIGHT: Kernel = Kernel {
         output("path_weights", PACKED),
         output("queue", U32),
         output("light_lengths", U32),
-        output("lengths", U32),
+        output("queue_lengths", U32),
     ],
 };
 
@@ -408,7 +408,7 @@ pub const GENERATE_CAMERA: Kernel = Kernel {
         output("path_throughput", PACKED),
         output("path_weights", PACKED),
         output("queue", U32),
-        output("lengths", U32),
+        output("queue_lengths", U32),
     ],
 };
 
@@ -425,7 +425,7 @@ pub const EXTEND_LIGHT: Kernel = Kernel {
         input("queue", U32),
         output("hits", PACKED),
         output("hit_primitives", U32),
-        output("lengths", U32),
+        output("queue_lengths", U32),
         output("counters", COUNTERS),
     ],
 };
@@ -460,9 +460,9 @@ pub const SHADE_LIGHT: Kernel = Kernel {
         output("bucket_counts", U32),
         output("shadow_origin", PACKED),
         output("shadow_direction", PACKED),
-        output("shadow_light", PACKED),
+        output("shadow_units", PACKED),
         output("shadow_techniques", U32),
-        output("lengths", U32),
+        output("queue_lengths", U32),
     ],
 };
 
@@ -491,11 +491,11 @@ pub const SHADE_CAMERA: Kernel = Kernel {
         output("merge_queue", U32),
         output("shadow_origin", PACKED),
         output("shadow_direction", PACKED),
-        output("shadow_light", PACKED),
+        output("shadow_units", PACKED),
         output("shadow_techniques", U32),
         output("film", I64),
         output("invalid", U32),
-        output("lengths", U32),
+        output("queue_lengths", U32),
     ],
 };
 
@@ -513,9 +513,9 @@ pub const JOIN: Kernel = Kernel {
         input("join_lights", U32),
         output("shadow_origin", PACKED),
         output("shadow_direction", PACKED),
-        output("shadow_light", PACKED),
+        output("shadow_units", PACKED),
         output("shadow_techniques", U32),
-        output("lengths", U32),
+        output("queue_lengths", U32),
     ],
 };
 
@@ -529,11 +529,11 @@ pub const CONNECT_CAMERA: Kernel = Kernel {
         value("bounce", U32),
         input("shadow_origin", PACKED),
         input("shadow_direction", PACKED),
-        input("shadow_light", PACKED),
+        input("shadow_units", PACKED),
         input("shadow_techniques", U32),
         output("film", I64),
         output("invalid", U32),
-        output("lengths", U32),
+        output("queue_lengths", U32),
         output("counters", COUNTERS),
     ],
 };
@@ -556,7 +556,7 @@ pub const MERGE: Kernel = Kernel {
         input("bucket_ends", U32),
         output("film", I64),
         output("invalid", U32),
-        output("lengths", U32),
+        output("queue_lengths", U32),
     ],
 };
 
@@ -566,7 +566,7 @@ pub const COUNT_PAIRS: Kernel = Kernel {
     name: "ls_count_pairs",
     takes_scene: false,
     traverses: false,
-    own: &[value("pass", PASS), output("lengths", U32), output("counters", COUNTERS)],
+    own: &[value("pass", PASS), output("queue_lengths", U32), output("counters", COUNTERS)],
 };
 
 /// Traces every light sub-path of the pass, adds its connections to the camera to the film, and stores its

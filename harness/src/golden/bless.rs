@@ -84,14 +84,7 @@ fn change(place: &Place, new: &Golden) -> Result<String, Failure> {
         changes.push("the scene has changed".to_owned());
     }
     if (old.settings, old.spp) != (new.settings, new.spp) {
-        let words = |g: &Golden| {
-            let s = &g.settings;
-            format!(
-                "{}x{} {} spp, {} bounces, {}, {}, seed {}",
-                s.width, s.height, g.spp, s.bounces, s.integrator, s.sampler, s.seed
-            )
-        };
-        changes.push(format!("settings from {} to {}", words(&old), words(new)));
+        changes.push(format!("settings from {} to {}", in_words(&old), in_words(new)));
     }
     if (old.image.width(), old.image.height()) == (new.image.width(), new.image.height()) {
         let m = compare(&old.image, &new.image)?;
@@ -113,7 +106,6 @@ fn provenance(
     film: &str,
 ) -> Vec<(&'static str, String)> {
     let known = |text: &str| if text.is_empty() { "none".to_owned() } else { text.to_owned() };
-    let s = &golden.settings;
     vec![
         ("golden", scene.name.clone()),
         ("command", command().join(" ")),
@@ -126,12 +118,16 @@ fn provenance(
         ("kernel-hash", known(&device.kernel_hash)),
         ("scene-content", golden.scene_hash.clone()),
         ("film", film.to_owned()),
-        (
-            "made-with",
-            format!(
-                "{}x{}, {} spp, {} bounces, {}, {}, seed {}",
-                s.width, s.height, golden.spp, s.bounces, s.integrator, s.sampler, s.seed
-            ),
-        ),
+        ("made-with", in_words(golden)),
     ]
+}
+
+/// The settings of a golden in words.
+fn in_words(golden: &Golden) -> String {
+    let s = &golden.settings;
+    let roulette = s.roulette_from.map_or_else(String::new, |bounce| format!(", roulette from {bounce}"));
+    format!(
+        "{}x{}, {} spp, {} bounces{roulette}, {}, {}, seed {}",
+        s.width, s.height, golden.spp, s.bounces, s.integrator, s.sampler, s.seed
+    )
 }

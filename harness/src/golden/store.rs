@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use lockstep_core::merging::MergeRadius;
 use lockstep_core::{Integrator, Sampler, Scene, Settings};
 use lockstep_reports::image_io::{
-    ImageMetadata, LinearImage, atomic_write_text, encode_name, read_exr_metadata, read_image, write_exr,
+    LinearImage, atomic_write_text, encode_name, read_exr_metadata, read_image, write_exr,
 };
 
 use crate::exit::Failure;
+use crate::image_metadata::{ROULETTE, image_metadata};
 
 /// Where the goldens of built-in scenes lie in Lockstep's own working tree.
 const BESIDE_THE_SCENES: &str = "scenes/data";
@@ -113,20 +114,11 @@ impl Place {
         provenance: &[(&str, String)],
     ) -> Result<(), Failure> {
         std::fs::create_dir_all(&self.folder).map_err(Failure::io("make the folder", &self.folder))?;
-        let of_render =
-            ImageMetadata::of_render(&scene.name, target, golden.spp, u64::from(golden.settings.seed));
-        let metadata = of_render
-            .with("bounces", &golden.settings.bounces.to_string())
-            .with("integrator", golden.settings.integrator.as_str())
-            .with("sampler", golden.settings.sampler.as_str())
+        let metadata = image_metadata(&scene.name, target, golden.spp, &golden.settings)
             .with("scene-hash", &golden.scene_hash);
         let metadata = match golden.settings.integrator.merges() {
             true => metadata.with("merge-radius", &golden.settings.merge_radius.to_string()),
             false => metadata,
-        };
-        let metadata = match golden.settings.roulette_from {
-            Some(bounce) => metadata.with("roulette", &bounce.to_string()),
-            None => metadata,
         };
         let metadata = provenance.iter().fold(metadata, |m, (key, value)| m.with(key, value));
         write_exr(&self.image(), &golden.image, &metadata)?;
@@ -156,8 +148,8 @@ impl Attributes<'_> {
 
     /// The bounce from which paths may end by Russian roulette; goldens whose paths do not name none.
     fn roulette(&self) -> Result<Option<u32>, Failure> {
-        match self.entries.contains_key("lockstep.roulette") {
-            true => self.number("roulette").map(Some),
+        match self.entries.contains_key(&format!("lockstep.{ROULETTE}")) {
+            true => self.number(ROULETTE).map(Some),
             false => Ok(None),
         }
     }
@@ -225,7 +217,7 @@ mod tests {
         assert!(place.read().unwrap().is_none());
         std::fs::create_dir(dir.path().join("cornell")).unwrap();
         let image = LinearImage::from_fn(2, 2, |_, _| [0.5; 3]);
-        write_exr(&place.image(), &image, &ImageMetadata::default()).unwrap();
+        write_exr(&place.image(), &image, &lockstep_reports::image_io::ImageMetadata::default()).unwrap();
         std::fs::write(dir.path().join("cornell/golden.txt"), "").unwrap();
         let message = place.read().unwrap_err().to_string();
         assert!(message.contains("golden.exr") && message.contains("bless"), "{message}");

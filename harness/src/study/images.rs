@@ -19,6 +19,7 @@ use super::folder::Folder;
 use super::lab::Lab;
 use super::level::{Level, Outcome};
 use crate::exit::Failure;
+use crate::image_metadata::image_metadata;
 
 /// The entry of an EXR file that names the precision of a program's image.
 const PRECISION: &str = "precision";
@@ -47,12 +48,9 @@ pub(crate) fn write(
 }
 
 fn metadata(level: &Level<'_>, settings: &Settings, outcome: &Outcome) -> ImageMetadata {
-    let of_render =
-        ImageMetadata::of_render(level.scene, &outcome.target.to_string(), level.to, u64::from(level.seed))
-            .with("bounces", &settings.bounces.to_string())
-            .with("integrator", outcome.target.settings(settings).integrator.as_str())
-            .with("sampler", settings.sampler.as_str())
-            .with("film", &outcome.hash);
+    let settings = Settings { seed: level.seed, ..outcome.target.settings(settings) };
+    let of_render = image_metadata(level.scene, &outcome.target.to_string(), level.to, &settings)
+        .with("film", &outcome.hash);
     match outcome.image.precision().in_words() {
         Some(words) => of_render.with(PRECISION, words),
         None => of_render,

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use lockstep_core::{DeviceInfo, Film, Scene, Settings};
-use lockstep_reports::image_io::{ImageMetadata, write_image};
+use lockstep_reports::image_io::write_image;
 use lockstep_together::{Identity, PartialFilm, SampleSet, read_film_file, write_film_file};
 
 use crate::cli::MergeArgs;
 use crate::exit::{Exit, Failure};
+use crate::image_metadata::image_metadata;
 use crate::output::say;
 use crate::render::{check_extension, image_of, is_film};
 use crate::semantics;
@@ -76,10 +77,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
 
 fn write_merged(path: &Path, sum: &PartialFilm) -> Result<(), Failure> {
     let Identity { scene, scene_hash, settings, films_of, .. } = sum.identity();
-    let metadata = ImageMetadata::of_render(scene, films_of, sum.film().spp, u64::from(settings.seed))
-        .with("bounces", &settings.bounces.to_string())
-        .with("integrator", settings.integrator.as_str())
-        .with("sampler", settings.sampler.as_str())
+    let metadata = image_metadata(scene, films_of, sum.film().spp, settings)
         .with("mode", settings.mode.as_str())
         .with("scene-hash", scene_hash)
         .with("samples", &sum.samples().to_string());

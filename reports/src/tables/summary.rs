@@ -158,7 +158,9 @@ fn environment(study: &Study) -> String {
     let s = &e.settings;
     if s.width > 0 {
         let sampler = if s.sampler.is_default() { String::new() } else { format!("sampler {}, ", s.sampler) };
-        line("Images", format!("{}×{}, {} bounces, {sampler}seed {}", s.width, s.height, s.bounces, s.seed));
+        let roulette = s.roulette.map_or_else(String::new, |bounce| format!("roulette from {bounce}, "));
+        let others = format!("{} bounces, {roulette}{sampler}seed {}", s.bounces, s.seed);
+        line("Images", format!("{}×{}, {others}", s.width, s.height));
     }
     line("Kernel source", e.kernel_hash.clone().unwrap_or_default());
     for (scene, hash) in &e.scenes {

@@ -105,6 +105,7 @@ const UNPAIRED_HEADERS: &[&str] = &[
 const RENAMED: &[(&str, &str)] = &[
     ("math_clamp_i32", "std: i32::clamp"),
     ("math_is_finite", "std: f32::is_finite"),
+    ("film_no_invalid", "std: Default::default"),
     ("vec3_new", "vec3::vec3"),
     ("vec3_splat", "vec3::Vec3::splat"),
     ("vec3_is_finite", "vec3::Vec3::is_finite"),

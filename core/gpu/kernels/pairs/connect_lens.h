@@ -3,10 +3,10 @@
 LS_KERNEL void LS_TRAVERSAL ls_connect_lens(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
                                             LS_GLOBAL const Packed *LS_RESTRICT shadow_origin,
                                             LS_GLOBAL const Packed *LS_RESTRICT shadow_direction,
-                                            LS_GLOBAL const Packed *LS_RESTRICT shadow_light,
+                                            LS_GLOBAL const Packed *LS_RESTRICT shadow_units,
                                             LS_GLOBAL const u32 *LS_RESTRICT shadow_techniques,
                                             LS_GLOBAL i64 *LS_RESTRICT film, LS_GLOBAL u32 *LS_RESTRICT invalid,
-                                            LS_GLOBAL u32 *LS_RESTRICT lengths,
+                                            LS_GLOBAL u32 *LS_RESTRICT queue_lengths,
                                             LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
     CONNECT_PAIRS(LENS_SHADOW_RAYS)
 }

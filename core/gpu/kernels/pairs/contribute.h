@@ -17,18 +17,20 @@ LS_FN void count_invalid(LS_GLOBAL u32 *invalid, InvalidSamples found) {
     }
 }
 
-LS_FN InvalidSamples no_invalid(void) {
-    InvalidSamples found;
-    found.count[INVALID_NON_FINITE] = 0u;
-    found.count[INVALID_NEGATIVE] = 0u;
-    found.count[INVALID_CLAMPED] = 0u;
-    return found;
-}
-
 /* Adds a contribution to the film; invalid ones, which are rare, to their counters. */
 LS_FN void pair_contribute(LS_GLOBAL i64 *film, LS_GLOBAL u32 *invalid, u32 pixel, Vec3 radiance, SampleKey key,
                            u32 technique) {
-    InvalidSamples found = no_invalid();
+    InvalidSamples found = film_no_invalid();
     film_splat(film, pixel, splat_quantize(radiance, key, technique, &found));
     count_invalid(invalid, found);
+}
+
+/* Adds the light that a camera sub-path hits. */
+LS_FN void pair_contribute_emission(LS_GLOBAL i64 *film, LS_GLOBAL u32 *invalid, CameraPath path, u32 bounce,
+                                    Emitted emitted) {
+    if (vec3_max_component(emitted.value) > 0.0f) {
+        Vec3 radiance = vec3_scale(emitted.value, EMISSION_WEIGHT(emitted.weight, path.specular));
+        u32 technique = splat_technique_index(0u, bounce + 2u);
+        pair_contribute(film, invalid, path.key.pixel, radiance, path.key, technique);
+    }
 }

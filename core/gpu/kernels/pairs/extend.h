@@ -10,20 +10,15 @@ LS_FN bool extend_pair_begin(Pass pass, u32 bounce, u32 sub_paths, u32 path, LS_
     return true;
 }
 
-LS_FN u32 extend_pair_end(u32 slot, Hit hit, LS_GLOBAL Packed *hits, LS_GLOBAL u32 *hit_primitives) {
-    store_hit(hits, hit_primitives, slot, hit);
-    return intersect_hit_is_some(hit) ? 1u : 0u;
-}
-
 /* Traces the extension rays of a bounce of the light or the camera sub-paths. */
-#define EXTEND_PAIRS(sub_paths, for_rays)                                                               \
-    LS_SCRATCH(scratch);                                                                                \
-    LS_SCENE_REF(scene);                                                                                \
-    u32 count = lengths[PAIR_LENGTH(bounce, sub_paths)];                                                \
-    u32 found = 0u;                                                                                     \
-    for_rays(i, count, &lengths[PAIR_HEAD(bounce, sub_paths)],                                          \
+#define EXTEND_PAIRS(sub_paths, for_rays)                                                                        \
+    LS_SCRATCH(scratch);                                                                                         \
+    LS_SCENE_REF(scene);                                                                                         \
+    u32 count = queue_lengths[PAIR_LENGTH(bounce, sub_paths)];                                                   \
+    u32 found = 0u;                                                                                              \
+    for_rays(i, count, &queue_lengths[PAIR_HEAD(bounce, sub_paths)],                                             \
              extend_pair_begin(pass, bounce, sub_paths, queue[i], path_origin, path_direction, &ray, &key), hit, \
-             found += extend_pair_end(i, hit, hits, hit_primitives))                                    \
+             found += extend_end(i, hit, hits, hit_primitives))                                                  \
     counter_add(&counters[bounce].hits, found, scratch);
 
 LS_KERNEL void LS_TRAVERSAL ls_extend_light(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
@@ -31,7 +26,7 @@ LS_KERNEL void LS_TRAVERSAL ls_extend_light(LS_SCENE_PARAMETERS, Pass pass, u32 
                                             LS_GLOBAL const Packed *LS_RESTRICT path_direction,
                                             LS_GLOBAL const u32 *LS_RESTRICT queue, LS_GLOBAL Packed *LS_RESTRICT hits,
                                             LS_GLOBAL u32 *LS_RESTRICT hit_primitives,
-                                            LS_GLOBAL u32 *LS_RESTRICT lengths,
+                                            LS_GLOBAL u32 *LS_RESTRICT queue_lengths,
                                             LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
     EXTEND_PAIRS(LIGHT_SUB_PATHS, LS_FOR_CLOSEST_HITS)
 }
@@ -42,7 +37,7 @@ LS_KERNEL void LS_TRAVERSAL ls_extend_lens(LS_SCENE_PARAMETERS, Pass pass, u32 b
                                            LS_GLOBAL const Packed *LS_RESTRICT path_direction,
                                            LS_GLOBAL const u32 *LS_RESTRICT queue, LS_GLOBAL Packed *LS_RESTRICT hits,
                                            LS_GLOBAL u32 *LS_RESTRICT hit_primitives,
-                                           LS_GLOBAL u32 *LS_RESTRICT lengths,
+                                           LS_GLOBAL u32 *LS_RESTRICT queue_lengths,
                                            LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
     EXTEND_PAIRS(CAMERA_SUB_PATHS, LS_FOR_COHERENT_RAYS)
 }

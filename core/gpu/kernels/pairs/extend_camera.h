@@ -7,7 +7,7 @@ LS_KERNEL void LS_TRAVERSAL ls_extend_camera(LS_SCENE_PARAMETERS, Pass pass, u32
                                              LS_GLOBAL const u32 *LS_RESTRICT queue,
                                              LS_GLOBAL Packed *LS_RESTRICT hits,
                                              LS_GLOBAL u32 *LS_RESTRICT hit_primitives,
-                                             LS_GLOBAL u32 *LS_RESTRICT lengths,
+                                             LS_GLOBAL u32 *LS_RESTRICT queue_lengths,
                                              LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
     EXTEND_PAIRS(CAMERA_SUB_PATHS, LS_FOR_CLOSEST_HITS)
 }

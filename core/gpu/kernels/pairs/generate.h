@@ -5,11 +5,11 @@ LS_KERNEL void LS_STAGE ls_generate_light(LS_SCENE_PARAMETERS, Pass pass, LS_GLO
                                           LS_GLOBAL Packed *LS_RESTRICT path_throughput,
                                           LS_GLOBAL Packed *LS_RESTRICT path_weights, LS_GLOBAL u32 *LS_RESTRICT queue,
                                           LS_GLOBAL u32 *LS_RESTRICT light_lengths,
-                                          LS_GLOBAL u32 *LS_RESTRICT lengths) {
+                                          LS_GLOBAL u32 *LS_RESTRICT queue_lengths) {
     LS_SCRATCH(scratch);
     LS_SCENE_REF(scene);
     u32 count = pass.pixels * pass.samples;
-    LS_FOR_ROUNDS(first, count, &lengths[PAIR_HEAD(pass.bounces + 1u, LIGHT_SUB_PATHS)]) {
+    LS_FOR_ROUNDS(first, count, &queue_lengths[PAIR_HEAD(pass.bounces + 1u, LIGHT_SUB_PATHS)]) {
         u32 own = LS_ITEM_OF(first);
         bool started[LS_ROUND];
         u32 number = 0u;
@@ -25,8 +25,8 @@ LS_KERNEL void LS_STAGE ls_generate_light(LS_SCENE_PARAMETERS, Pass pass, LS_GLO
             }
             number += started[k] ? 1u : 0u;
         }
-        Slots slots = counter_reserve(&lengths[PAIR_LENGTH(0u, LIGHT_SUB_PATHS)], number, 0u,
-                                      &lengths[PAIR_LENGTH(0u, LIGHT_SUB_PATHS)], 0u, scratch);
+        Slots slots = counter_reserve(&queue_lengths[PAIR_LENGTH(0u, LIGHT_SUB_PATHS)], number, 0u,
+                                      &queue_lengths[PAIR_LENGTH(0u, LIGHT_SUB_PATHS)], 0u, scratch);
         for (u32 k = 0u; k < LS_ROUND; k++) {
             if (started[k]) {
                 queue[slots.a++] = own + k;
@@ -39,7 +39,7 @@ LS_KERNEL void LS_STAGE ls_generate_camera(Pass pass, LS_GLOBAL Packed *LS_RESTR
                                            LS_GLOBAL Packed *LS_RESTRICT path_direction,
                                            LS_GLOBAL Packed *LS_RESTRICT path_throughput,
                                            LS_GLOBAL Packed *LS_RESTRICT path_weights,
-                                           LS_GLOBAL u32 *LS_RESTRICT queue, LS_GLOBAL u32 *LS_RESTRICT lengths) {
+                                           LS_GLOBAL u32 *LS_RESTRICT queue, LS_GLOBAL u32 *LS_RESTRICT queue_lengths) {
     u32 count = pass.pixels * pass.samples;
     LS_FOR_SHARE(i, count) {
         CameraPath path = camera_path_camera_path_start(pass.camera, path_key(pass, i));
@@ -48,6 +48,6 @@ LS_KERNEL void LS_STAGE ls_generate_camera(Pass pass, LS_GLOBAL Packed *LS_RESTR
         queue[i] = i;
     }
     if (LS_GLOBAL_ID() == 0u) {
-        lengths[PAIR_LENGTH(0u, CAMERA_SUB_PATHS)] = count;
+        queue_lengths[PAIR_LENGTH(0u, CAMERA_SUB_PATHS)] = count;
     }
 }

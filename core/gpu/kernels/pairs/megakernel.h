@@ -38,15 +38,7 @@ LS_KERNEL void LS_STAGE ls_light_paths(LS_SCENE_PARAMETERS, Pass pass, LS_GLOBAL
                     }
                 }
 #endif
-#ifdef LS_CONNECT_PAIRS
-                if (bounce + 2u <= pass.bounces) {
-                    u32 first = LIGHT_VERTEX(pass, count, i, bounce);
-                    store_path_vertex(light_vertices, first, VERTEX_STRIDE(count), vertex);
-                }
-#endif
-#ifdef LS_MERGE
-                store_photon(photons, bucket_counts, bounce * count + i, pass.merging, vertex, bounce);
-#endif
+                keep_light_vertex(pass, bounce, i, vertex, light_vertices, photons, bucket_counts);
                 length = bounce + 1u;
                 if (bounce + 1u < pass.bounces) {
                     continues = light_path_light_path_extend(pass, bounce, &path, vertex);
@@ -84,11 +76,7 @@ LS_KERNEL void LS_STAGE ls_camera_paths(LS_SCENE_PARAMETERS, Pass pass,
             }
             bool last = bounce == CAMERA_BOUNCES(pass);
             Arrival arrival = camera_path_camera_path_arrive(scene, path, bounce, last, hit);
-            if (vec3_max_component(arrival.emitted.value) > 0.0f) {
-                Vec3 radiance = vec3_scale(arrival.emitted.value,
-                                           EMISSION_WEIGHT(arrival.emitted.weight, path.specular));
-                pair_contribute(film, invalid, key.pixel, radiance, key, splat_technique_index(0u, bounce + 2u));
-            }
+            pair_contribute_emission(film, invalid, path, bounce, arrival.emitted);
 #if defined(LS_CONNECT_PAIRS) || defined(LS_MERGE)
             if (arrival.vertex.wanted) {
 #ifdef LS_CONNECT_PAIRS

@@ -7,10 +7,10 @@ LS_KERNEL void LS_STAGE ls_merge(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
                                  LS_GLOBAL const Photon *LS_RESTRICT sorted_photons,
                                  LS_GLOBAL const u32 *LS_RESTRICT bucket_counts,
                                  LS_GLOBAL const u32 *LS_RESTRICT bucket_ends, LS_GLOBAL i64 *LS_RESTRICT film,
-                                 LS_GLOBAL u32 *LS_RESTRICT invalid, LS_GLOBAL u32 *LS_RESTRICT lengths) {
+                                 LS_GLOBAL u32 *LS_RESTRICT invalid, LS_GLOBAL u32 *LS_RESTRICT queue_lengths) {
     LS_SCENE_REF(scene);
-    u32 count = lengths[PAIR_LENGTH(bounce, MERGES)];
-    LS_FOR_ITEMS(i, count, &lengths[PAIR_HEAD(bounce, MERGES)]) {
+    u32 count = queue_lengths[PAIR_LENGTH(bounce, MERGES)];
+    LS_FOR_ITEMS(i, count, &queue_lengths[PAIR_HEAD(bounce, MERGES)]) {
         u32 path = merge_queue[i];
         PathVertex vertex =
             load_path_vertex(scene, camera_vertices, CAMERA_VERTEX(path), VERTEX_STRIDE(pass.pixels * pass.samples));

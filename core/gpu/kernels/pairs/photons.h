@@ -1,4 +1,4 @@
-/* Storing photons, and their merges with vertices of camera sub-paths. */
+/* Keeping vertices of light sub-paths and photons, and merges of photons with vertices of camera sub-paths. */
 
 #ifdef LS_MERGE
 /* A bounce that no merge is within: a vertex without a photon. */
@@ -14,7 +14,30 @@ LS_FN void store_photon(LS_GLOBAL Photon *photons, LS_GLOBAL u32 *bucket_counts,
         LS_ATOMIC_ADD(&bucket_counts[bucket], 1u);
     }
 }
+#endif
 
+/* Stores vertex `bounce` of light sub-path `i` for connections, and its photon, as the integrator needs them. */
+LS_FN void keep_light_vertex(Pass pass, u32 bounce, u32 i, PathVertex vertex, LS_GLOBAL Packed *light_vertices,
+                             LS_GLOBAL Photon *photons, LS_GLOBAL u32 *bucket_counts) {
+#ifdef LS_CONNECT_PAIRS
+    /* The last of most bounces is connected to the lens only */
+    if (bounce + 2u <= pass.bounces) {
+        u32 pairs = pass.pixels * pass.samples;
+        store_path_vertex(light_vertices, LIGHT_VERTEX(pass, pairs, i, bounce), VERTEX_STRIDE(pairs), vertex);
+    }
+#else
+    (void)light_vertices;
+#endif
+#ifdef LS_MERGE
+    u32 slot = bounce * pass.pixels * pass.samples + i;
+    store_photon(photons, bucket_counts, slot, pass.merging, vertex, bounce);
+#else
+    (void)photons;
+    (void)bucket_counts;
+#endif
+}
+
+#ifdef LS_MERGE
 LS_FN bool pair_same_cell(Cell a, Cell b) {
     return a.at[0] == b.at[0] && a.at[1] == b.at[1] && a.at[2] == b.at[2];
 }
@@ -88,7 +111,7 @@ LS_FN u32 photon_cursor_collect(PhotonCursor *cursor, Pass pass, LS_GLOBAL const
 LS_FN void pair_merge(LS_GLOBAL i64 *film, LS_GLOBAL u32 *invalid, Pass pass, LS_GLOBAL const Photon *photons,
                       LS_GLOBAL const u32 *bucket_counts, LS_GLOBAL const u32 *bucket_ends, SampleKey key,
                       PathVertex vertex, u32 bounce) {
-    InvalidSamples found = no_invalid();
+    InvalidSamples found = film_no_invalid();
     MergeSum sum = splat_no_merges();
     PhotonCursor cursor = photon_cursor_around(pass.merging, bucket_counts, bucket_ends, vertex.position);
     u32 collected[MERGES_AT_ONCE];

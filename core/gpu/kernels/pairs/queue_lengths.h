@@ -19,18 +19,17 @@
 #define PAIR_HEAD(bounce, queue) (PAIR_LENGTHS * (bounce) + 8u + (queue))
 
 /* Moves the lengths of a batch's queues to its ray counters, and zeroes them for the next batch. */
-LS_KERNEL void LS_STAGE ls_count_pairs(Pass pass, LS_GLOBAL u32 *LS_RESTRICT lengths,
+LS_KERNEL void LS_STAGE ls_count_pairs(Pass pass, LS_GLOBAL u32 *LS_RESTRICT queue_lengths,
                                        LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
     if (LS_GLOBAL_ID() != 0u) {
         return;
     }
     for (u32 bounce = 0u; bounce <= pass.bounces; bounce++) {
-        counters[bounce].extension_rays +=
-            lengths[PAIR_LENGTH(bounce, LIGHT_SUB_PATHS)] + lengths[PAIR_LENGTH(bounce, CAMERA_SUB_PATHS)];
-        counters[bounce].shadow_rays +=
-            lengths[PAIR_LENGTH(bounce, LENS_SHADOW_RAYS)] + lengths[PAIR_LENGTH(bounce, CAMERA_SHADOW_RAYS)];
+        LS_GLOBAL const u32 *of_bounce = &queue_lengths[PAIR_LENGTH(bounce, 0u)];
+        counters[bounce].extension_rays += of_bounce[LIGHT_SUB_PATHS] + of_bounce[CAMERA_SUB_PATHS];
+        counters[bounce].shadow_rays += of_bounce[LENS_SHADOW_RAYS] + of_bounce[CAMERA_SHADOW_RAYS];
     }
     for (u32 i = 0u; i < PAIR_LENGTHS * (pass.bounces + 2u); i++) {
-        lengths[i] = 0u;
+        queue_lengths[i] = 0u;
     }
 }

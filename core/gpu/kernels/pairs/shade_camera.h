@@ -25,12 +25,7 @@ LS_FN CameraShaded shade_camera_path(SceneRef scene, Pass pass, u32 bounce, u32 
     /* Add the light that is hit */
     bool last = bounce == CAMERA_BOUNCES(pass);
     Arrival arrival = camera_path_camera_path_arrive(scene, path, bounce, last, hit);
-    if (vec3_max_component(arrival.emitted.value) > 0.0f) {
-        Vec3 radiance =
-            vec3_scale(arrival.emitted.value, EMISSION_WEIGHT(arrival.emitted.weight, path.specular));
-        u32 technique = splat_technique_index(0u, bounce + 2u);
-        pair_contribute(film, invalid, path.key.pixel, radiance, path.key, technique);
-    }
+    pair_contribute_emission(film, invalid, path, bounce, arrival.emitted);
 #if defined(LS_CONNECT_PAIRS) || defined(LS_MERGE)
     if (!arrival.vertex.wanted) {
         return shaded;
@@ -78,14 +73,14 @@ LS_KERNEL void LS_STAGE ls_shade_camera(LS_SCENE_PARAMETERS, Pass pass, u32 boun
                                         LS_GLOBAL u32 *LS_RESTRICT merge_queue,
                                         LS_GLOBAL Packed *LS_RESTRICT shadow_origin,
                                         LS_GLOBAL Packed *LS_RESTRICT shadow_direction,
-                                        LS_GLOBAL Packed *LS_RESTRICT shadow_light,
+                                        LS_GLOBAL Packed *LS_RESTRICT shadow_units,
                                         LS_GLOBAL u32 *LS_RESTRICT shadow_techniques,
                                         LS_GLOBAL i64 *LS_RESTRICT film, LS_GLOBAL u32 *LS_RESTRICT invalid,
-                                        LS_GLOBAL u32 *LS_RESTRICT lengths) {
+                                        LS_GLOBAL u32 *LS_RESTRICT queue_lengths) {
     LS_SCRATCH(scratch);
     LS_SCENE_REF(scene);
-    u32 count = lengths[PAIR_LENGTH(bounce, CAMERA_SUB_PATHS)];
-    LS_FOR_ROUNDS(first, count, &lengths[PAIR_HEAD(bounce, SHADED_CAMERA)]) {
+    u32 count = queue_lengths[PAIR_LENGTH(bounce, CAMERA_SUB_PATHS)];
+    LS_FOR_ROUNDS(first, count, &queue_lengths[PAIR_HEAD(bounce, SHADED_CAMERA)]) {
         u32 own = LS_ITEM_OF(first);
         CameraShaded shaded[LS_ROUND];
         u32 continued = 0u;
@@ -110,22 +105,22 @@ LS_KERNEL void LS_STAGE ls_shade_camera(LS_SCENE_PARAMETERS, Pass pass, u32 boun
         }
 
         /* Append what goes on to all queues */
-        Slots slots = counter_reserve(&lengths[PAIR_LENGTH(bounce + 1u, CAMERA_SUB_PATHS)], continued, 0u,
-                                      &lengths[PAIR_LENGTH(bounce, CAMERA_SHADOW_RAYS)], connected, scratch);
+        Slots slots = counter_reserve(&queue_lengths[PAIR_LENGTH(bounce + 1u, CAMERA_SUB_PATHS)], continued, 0u,
+                                      &queue_lengths[PAIR_LENGTH(bounce, CAMERA_SHADOW_RAYS)], connected, scratch);
         for (u32 k = 0u; k < LS_ROUND; k++) {
             if (shaded[k].continues) {
                 next_queue[slots.a++] = queue[own + k];
             }
             if (shaded[k].light.wanted) {
                 u32 i = queue[own + k];
-                store_shadow_ray(shadow_origin, shadow_direction, shadow_light, shadow_techniques, slots.b++,
+                store_shadow_ray(shadow_origin, shadow_direction, shadow_units, shadow_techniques, slots.b++,
                                  shaded[k].light, path_key(pass, i), i);
             }
         }
         counter_settle();
 #if defined(LS_CONNECT_PAIRS) || defined(LS_MERGE)
-        slots = counter_reserve(&lengths[PAIR_LENGTH(bounce, JOINS)], joins, 0u,
-                                &lengths[PAIR_LENGTH(bounce, MERGES)], merges, scratch);
+        slots = counter_reserve(&queue_lengths[PAIR_LENGTH(bounce, JOINS)], joins, 0u,
+                                &queue_lengths[PAIR_LENGTH(bounce, MERGES)], merges, scratch);
         for (u32 k = 0u; k < LS_ROUND; k++) {
             for (u32 vertex = 0u; vertex < shaded[k].joins; vertex++) {
                 join_paths[slots.a] = queue[own + k];

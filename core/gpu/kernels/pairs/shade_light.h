@@ -14,13 +14,13 @@ LS_KERNEL void LS_STAGE ls_shade_light(LS_SCENE_PARAMETERS, Pass pass, u32 bounc
                                        LS_GLOBAL Photon *LS_RESTRICT photons, LS_GLOBAL u32 *LS_RESTRICT bucket_counts,
                                        LS_GLOBAL Packed *LS_RESTRICT shadow_origin,
                                        LS_GLOBAL Packed *LS_RESTRICT shadow_direction,
-                                       LS_GLOBAL Packed *LS_RESTRICT shadow_light,
+                                       LS_GLOBAL Packed *LS_RESTRICT shadow_units,
                                        LS_GLOBAL u32 *LS_RESTRICT shadow_techniques,
-                                       LS_GLOBAL u32 *LS_RESTRICT lengths) {
+                                       LS_GLOBAL u32 *LS_RESTRICT queue_lengths) {
     LS_SCRATCH(scratch);
     LS_SCENE_REF(scene);
-    u32 count = lengths[PAIR_LENGTH(bounce, LIGHT_SUB_PATHS)];
-    LS_FOR_ROUNDS(first, count, &lengths[PAIR_HEAD(bounce, SHADED_LIGHT)]) {
+    u32 count = queue_lengths[PAIR_LENGTH(bounce, LIGHT_SUB_PATHS)];
+    LS_FOR_ROUNDS(first, count, &queue_lengths[PAIR_HEAD(bounce, SHADED_LIGHT)]) {
         u32 own = LS_ITEM_OF(first);
         PairConnection lens[LS_ROUND];
         bool continues[LS_ROUND];
@@ -41,18 +41,7 @@ LS_KERNEL void LS_STAGE ls_shade_light(LS_SCENE_PARAMETERS, Pass pass, u32 bounc
                     lens[k] = connections_to_camera(pass.camera, path.key, bounce, vertex, pass.merging.ratios);
 #endif
                     /* Store the vertex and its photon */
-#if defined(LS_CONNECT_PAIRS) || defined(LS_MERGE)
-                    u32 pairs = pass.pixels * pass.samples;
-#endif
-#ifdef LS_CONNECT_PAIRS
-                    if (bounce + 2u <= pass.bounces) {
-                        u32 first = LIGHT_VERTEX(pass, pairs, i, bounce);
-                        store_path_vertex(light_vertices, first, VERTEX_STRIDE(pairs), vertex);
-                    }
-#endif
-#ifdef LS_MERGE
-                    store_photon(photons, bucket_counts, bounce * pairs + i, pass.merging, vertex, bounce);
-#endif
+                    keep_light_vertex(pass, bounce, i, vertex, light_vertices, photons, bucket_counts);
                     light_lengths[i] = bounce + 1u;
 
                     /* Continue the sub-path */
@@ -70,15 +59,15 @@ LS_KERNEL void LS_STAGE ls_shade_light(LS_SCENE_PARAMETERS, Pass pass, u32 bounc
         }
 
         /* Append what goes on to both queues */
-        Slots slots = counter_reserve(&lengths[PAIR_LENGTH(bounce + 1u, LIGHT_SUB_PATHS)], continued, 0u,
-                                      &lengths[PAIR_LENGTH(bounce, LENS_SHADOW_RAYS)], connected, scratch);
+        Slots slots = counter_reserve(&queue_lengths[PAIR_LENGTH(bounce + 1u, LIGHT_SUB_PATHS)], continued, 0u,
+                                      &queue_lengths[PAIR_LENGTH(bounce, LENS_SHADOW_RAYS)], connected, scratch);
         for (u32 k = 0u; k < LS_ROUND; k++) {
             if (continues[k]) {
                 next_queue[slots.a++] = queue[own + k];
             }
             if (lens[k].wanted) {
                 u32 i = queue[own + k];
-                store_shadow_ray(shadow_origin, shadow_direction, shadow_light, shadow_techniques, slots.b++, lens[k],
+                store_shadow_ray(shadow_origin, shadow_direction, shadow_units, shadow_techniques, slots.b++, lens[k],
                                  path_key(pass, i), i);
             }
         }

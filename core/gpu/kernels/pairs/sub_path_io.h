@@ -135,9 +135,9 @@ LS_FN PathVertex load_path_vertex(SceneRef scene, LS_GLOBAL const Packed *vertic
 
 /* Stores a shadow ray, and in film units, which floats hold exactly, what it adds where it is unoccluded. */
 LS_FN void store_shadow_ray(LS_GLOBAL Packed *shadow_origin, LS_GLOBAL Packed *shadow_direction,
-                            LS_GLOBAL Packed *shadow_light, LS_GLOBAL u32 *shadow_techniques, u32 slot,
+                            LS_GLOBAL Packed *shadow_units, LS_GLOBAL u32 *shadow_techniques, u32 slot,
                             PairConnection c, SampleKey key, u32 path) {
-    InvalidSamples found = no_invalid();
+    InvalidSamples found = film_no_invalid();
     Vec3 light = vec3_scale(c.value, PAIR_WEIGHT(c.weight));
     Units units = splat_quantize(light, key, c.technique, &found);
     if (found.count[INVALID_NON_FINITE] + found.count[INVALID_NEGATIVE] + found.count[INVALID_CLAMPED] > 0u) {
@@ -147,7 +147,7 @@ LS_FN void store_shadow_ray(LS_GLOBAL Packed *shadow_origin, LS_GLOBAL Packed *s
     }
     store_packed(shadow_origin, slot, c.ray.origin, c.pixel);
     store_packed(shadow_direction, slot, c.ray.direction, LS_AS_U32(c.ray.t_max));
-    store_packed(shadow_light, slot, light, path);
+    store_packed(shadow_units, slot, light, path);
     shadow_techniques[slot] = c.technique;
 }
 

@@ -17,6 +17,14 @@ typedef struct {
     i64 channel[3];
 } Units;
 
+LS_FN InvalidSamples film_no_invalid(void) {
+    InvalidSamples none;
+    none.count[INVALID_NON_FINITE] = 0u;
+    none.count[INVALID_NEGATIVE] = 0u;
+    none.count[INVALID_CLAMPED] = 0u;
+    return none;
+}
+
 /* Rounds one channel, limited, to film units: up with the probability of the fraction. */
 LS_FN i64 film_units(float v, float limit, u32 word) {
     float exact = math_clamp(v, 0.0f, limit) * UNITS_PER_RADIANCE;

@@ -1,12 +1,6 @@
 /* Closest hits of extension rays (Laine, Karras and Aila 2013). shade_compact.h or shade_in_place.h says
  * which entries of a queue are live. core/gpu/src/signatures.rs declares its parameters. */
 
-/* Stores the hit of an extension ray in a slot; returns 1 for a hit, 0 for a miss. */
-LS_FN u32 extend_end(u32 slot, Hit hit, LS_GLOBAL Packed *hits, LS_GLOBAL u32 *hit_primitives) {
-    store_hit(hits, hit_primitives, slot, hit);
-    return intersect_hit_is_some(hit) ? 1u : 0u;
-}
-
 /* Loads a path's extension ray. */
 LS_FN bool extend_begin(Pass pass, u32 bounce, u32 path, LS_GLOBAL const Packed *path_origin,
                         LS_GLOBAL const Packed *path_direction, Ray *ray, RayKey *key) {

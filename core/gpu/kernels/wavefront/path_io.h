@@ -27,6 +27,12 @@ LS_FN Hit load_hit(LS_GLOBAL const Packed *hits, LS_GLOBAL const u32 *hit_primit
     return hit;
 }
 
+/* Stores the hit of an extension ray in a slot; returns 1 for a hit, 0 for a miss. */
+LS_FN u32 extend_end(u32 slot, Hit hit, LS_GLOBAL Packed *hits, LS_GLOBAL u32 *hit_primitives) {
+    store_hit(hits, hit_primitives, slot, hit);
+    return intersect_hit_is_some(hit) ? 1u : 0u;
+}
+
 #ifdef LS_SHADE
 /* Loads a path, shades its hit, and stores the path. */
 LS_FN Shaded shade_path(SceneRef scene, Pass pass, u32 bounce, u32 index, Hit hit, LS_GLOBAL Packed *path_origin,

@@ -3,10 +3,7 @@
 LS_KERNEL void LS_STAGE ls_resolve(Pass pass, LS_GLOBAL const Packed *LS_RESTRICT path_radiance,
                           LS_GLOBAL i64 *LS_RESTRICT film, LS_GLOBAL u32 *LS_RESTRICT invalid) {
     LS_SCRATCH(scratch);
-    InvalidSamples found;
-    found.count[INVALID_NON_FINITE] = 0u;
-    found.count[INVALID_NEGATIVE] = 0u;
-    found.count[INVALID_CLAMPED] = 0u;
+    InvalidSamples found = film_no_invalid();
     LS_FOR_SHARE(i, pass.pixels) {
         SampleKey key;
         key.pixel = pixel_at(pass, pass.first_pixel + i);

@@ -1,6 +1,7 @@
 //! Bidirectional photon mapping on a device.
 
-use super::{MERGE_LAUNCHES, Plan, SUB_PATH_MERGE_LAUNCHES, buffers_of_pairs};
+use super::Plan;
+use super::pairs::{MERGE_LAUNCHES, SUB_PATH_MERGE_LAUNCHES, buffers};
 use crate::assemble::{BIDIRECTIONAL, pairs};
 use lockstep_core::Integrator;
 
@@ -10,7 +11,7 @@ pub(super) const PLAN: Plan = Plan {
     shade: None,
     defines: "#define LS_MERGE 1\n",
     kernels_of_its_own: &[pairs::EXTEND_CAMERA, pairs::PHOTON_MAP, pairs::MERGE],
-    buffers: &buffers_of_pairs(false, true),
+    buffers: &buffers(false, true),
     stages: &MERGE_LAUNCHES,
     megakernel: &SUB_PATH_MERGE_LAUNCHES,
 };

@@ -1,6 +1,7 @@
 //! Bidirectional path tracing on a device.
 
-use super::{BPT_LAUNCHES, Plan, SUB_PATH_LAUNCHES, buffers_of_pairs};
+use super::Plan;
+use super::pairs::{BPT_LAUNCHES, SUB_PATH_LAUNCHES, buffers};
 use crate::assemble::{BIDIRECTIONAL, pairs};
 use lockstep_core::Integrator;
 
@@ -10,7 +11,7 @@ pub(super) const PLAN: Plan = Plan {
     shade: None,
     defines: "#define LS_CONNECT_PAIRS 1\n",
     kernels_of_its_own: &[pairs::CONNECT_LENS, pairs::EXTEND_CAMERA, pairs::JOIN, pairs::CONNECT_CAMERA],
-    buffers: &buffers_of_pairs(true, false),
+    buffers: &buffers(true, false),
     stages: &BPT_LAUNCHES,
     megakernel: &SUB_PATH_LAUNCHES,
 };

@@ -1,6 +1,7 @@
 //! Light tracing on a device.
 
-use super::{LIGHT_LAUNCHES, Plan, SUB_PATH_LAUNCHES, buffers_of_pairs};
+use super::Plan;
+use super::pairs::{LIGHT_LAUNCHES, SUB_PATH_LAUNCHES, buffers};
 use crate::assemble::{BIDIRECTIONAL, pairs};
 use lockstep_core::Integrator;
 
@@ -10,7 +11,7 @@ pub(super) const PLAN: Plan = Plan {
     shade: None,
     defines: "",
     kernels_of_its_own: &[pairs::CONNECT_LENS],
-    buffers: &buffers_of_pairs(false, false),
+    buffers: &buffers(false, false),
     stages: &LIGHT_LAUNCHES,
     megakernel: &SUB_PATH_LAUNCHES,
 };

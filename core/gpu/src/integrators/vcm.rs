@@ -1,6 +1,7 @@
 //! Vertex connection and merging on a device.
 
-use super::{Plan, SUB_PATH_MERGE_LAUNCHES, VCM_LAUNCHES, buffers_of_pairs};
+use super::Plan;
+use super::pairs::{SUB_PATH_MERGE_LAUNCHES, VCM_LAUNCHES, buffers};
 use crate::assemble::{BIDIRECTIONAL, pairs};
 use lockstep_core::Integrator;
 
@@ -17,7 +18,7 @@ pub(super) const PLAN: Plan = Plan {
         pairs::PHOTON_MAP,
         pairs::MERGE,
     ],
-    buffers: &buffers_of_pairs(true, true),
+    buffers: &buffers(true, true),
     stages: &VCM_LAUNCHES,
     megakernel: &SUB_PATH_MERGE_LAUNCHES,
 };

@@ -61,10 +61,11 @@ pub(crate) fn series<'a>(
     let configs = session.renderer()?.kernel_configs();
     // The list begins with it.
     let Some(&default_config) = configs.first() else { return Ok(None) };
+    let passes = f64::from(rounds) * (configs.len() + 1) as f64;
     // As many samples as before where the tuning was stopped.
     let spp = match asked.or(default) {
         Some(spp) => spp,
-        None => choose_spp(session, scene, rounds, &configs)?,
+        None => choose_spp(session, scene, &default_config, passes)?,
     };
     let mut measurements: Vec<Box<dyn Measurement + 'a>> = Vec::new();
     for repeat in 0..rounds {
@@ -82,15 +83,14 @@ pub(crate) fn series<'a>(
 fn choose_spp(
     session: &mut TargetSession,
     scene: &Scene,
-    rounds: u32,
-    configs: &[KernelConfig],
+    default_config: &KernelConfig,
+    passes: f64,
 ) -> Result<u32, Failure> {
-    let passes = f64::from(rounds) * (configs.len() + 1) as f64;
     let wanted = (TARGET_MS / passes).min(LONGEST_PASS_MS);
     let longest = |spp| if spp < WANTED_SPP { LONGEST_PASS_MS } else { wanted };
     let mut spp = 1;
     loop {
-        configure(session, scene, configs.first().unwrap_or(&KernelConfig::default()))?;
+        configure(session, scene, default_config)?;
         let pass = session.renderer()?.accumulate(0..spp)?;
         if pass.stages.total_ms * 2.0 > longest(spp) || spp >= MOST_SPP || interrupt::requested() {
             return Ok(spp);
