@@ -3,7 +3,7 @@
 use lockstep_core::Settings;
 use lockstep_reports::image_io::ImageMetadata;
 
-/// What an image's file says of the render that made it.
+/// Entries of an image file: scene, target, samples and the settings of the render that made it.
 pub(crate) fn image_metadata(scene: &str, target: &str, spp: u32, settings: &Settings) -> ImageMetadata {
     let metadata = ImageMetadata::of_render(scene, target, spp, u64::from(settings.seed))
         .with("bounces", &settings.bounces.to_string())

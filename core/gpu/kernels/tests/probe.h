@@ -855,10 +855,7 @@ LS_SCENE_PROBE(ao_shade, 10, 8) {
 /* ---- light and camera sub-paths ---- */
 
 LS_PROBE(splat_quantize, 8, 9) {
-    InvalidSamples invalid;
-    invalid.count[0] = 0u;
-    invalid.count[1] = 0u;
-    invalid.count[2] = 0u;
+    InvalidSamples invalid = film_no_invalid();
     u32 technique = splat_technique_index(IN_U(6), IN_U(7));
     Units units = splat_quantize(IN_V(0), probe_key(IN_U(3), IN_U(4), IN_U(5)), technique, &invalid);
     for (u32 i = 0u; i < 3u; i++) {
@@ -1031,10 +1028,7 @@ LS_PROBE(merging_grid, 16, 9) {
 
 /* The photons of two contributions, the first of them three times. */
 LS_PROBE(splat_merge_sum, 10, 9) {
-    InvalidSamples invalid;
-    invalid.count[0] = 0u;
-    invalid.count[1] = 0u;
-    invalid.count[2] = 0u;
+    InvalidSamples invalid = film_no_invalid();
     MergeSum sum = splat_no_merges();
     splat_merge_sum_add(&sum, IN_V(0), &invalid);
     splat_merge_sum_add(&sum, IN_V(0), &invalid);
@@ -1100,10 +1094,7 @@ LS_PROBE(film_tiled, 3, 1) {
 }
 
 LS_PROBE(film_quantize, 6, 9) {
-    InvalidSamples invalid;
-    invalid.count[0] = 0u;
-    invalid.count[1] = 0u;
-    invalid.count[2] = 0u;
+    InvalidSamples invalid = film_no_invalid();
     Words dither;
     dither.w[0] = IN_U(3);
     dither.w[1] = IN_U(4);
