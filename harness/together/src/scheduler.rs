@@ -119,6 +119,8 @@ pub struct Scheduler {
     part: Option<u64>,
     round: u32,
     round_left: BTreeMap<WorkerId, u64>,
+    /// Whether GPUs may still join.
+    expects_gpus: bool,
 }
 
 impl Scheduler {
@@ -135,7 +137,13 @@ impl Scheduler {
             part: None,
             round: 0,
             round_left: BTreeMap::new(),
+            expects_gpus: false,
         }
+    }
+
+    /// Says whether workers that are no processors of the host are still to join.
+    pub fn expect_gpus(&mut self, expected: bool) {
+        self.expects_gpus = expected;
     }
 
     /// A worker is ready. A rate in samples per pixel and second may be known from earlier work; `on_host` says that it
@@ -280,9 +288,11 @@ impl Scheduler {
         }
         let longest = free.ranges().iter().max_by_key(|gap| gap.end - gap.start)?.clone();
         let owner = self.leases.values().find(|lease| lease.samples.end == longest.start && !lease.rendered);
+        let taken = owner.map_or(0, |lease| lease.samples.end - lease.samples.start);
         let owner = owner.map(|lease| self.rate_now(lease.worker, now));
         // A processor beside GPUs begins with the last sample, so that it parts no GPU's samples
-        if known.on_host && known.leases == 0 && self.workers.values().any(|worker| !worker.on_host) {
+        let beside_gpus = self.expects_gpus || self.workers.values().any(|worker| !worker.on_host);
+        if known.on_host && known.leases == 0 && beside_gpus {
             return Some(longest.end - 1..longest.end);
         }
         let length = f64::from(longest.end - longest.start);
@@ -291,7 +301,7 @@ impl Scheduler {
             // Nothing is known yet: all begin at even distances
             (Some(_), ..) if known.leases == 0 => {
                 let after = self.workers.range(id..).count().max(1) as f64;
-                length / (after + 1.0)
+                ((length + f64::from(taken)) / (after + 1.0) - f64::from(taken)).max(0.0)
             }
             (Some(_), Some(owners), Some(own)) if length / owners - length / (owners + own) < LEAST_SPLIT => {
                 return None;

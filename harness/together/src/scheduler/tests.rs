@@ -55,6 +55,7 @@ impl Work {
 /// Runs a schedule on machines in simulated time; panics when it stops short of the end.
 fn simulate(schedule: Schedule, wanted: u32, machines: &[Machine]) -> Outcome {
     let mut scheduler = Scheduler::new(schedule, SampleSet::from(0..wanted), 0);
+    scheduler.expect_gpus(machines.iter().any(|machine| machine.joins > 0.0 && !machine.on_host));
     // Events by time in microseconds: a worker joins, ends a chunk, or dies; or time passes
     let mut events: BTreeSet<(u64, u32, u8)> = BTreeSet::new();
     let at = |seconds: f64| (seconds * 1e6) as u64;
@@ -205,14 +206,30 @@ fn two_equal_workers_take_half_of_the_time_and_an_idle_one_does_not_slow_the_oth
     assert!(with_a_slow_one < 1.01, "{with_a_slow_one} s, where one worker alone takes 1 s");
 }
 
-/// A sample of the processor takes a third of the render. Each lease of the GPU costs the transfer of a film.
+/// A sample of the processor takes a third of the render. Each lease of the GPU costs the transfer of a film. The
+/// processor may be ready before the GPU.
 #[test]
 fn a_processor_beside_a_gpu_costs_a_render_of_a_second_nothing() {
     let processor = Machine { on_host: true, ..steady(2.9) };
-    for machines in [[steady(184.0), processor.clone()], [processor, steady(184.0)]] {
+    let beside = |gpu: Machine| [gpu, processor.clone()];
+    let before = |gpu: Machine| [processor.clone(), gpu];
+    let (ready, late) = (steady(184.0), Machine { joins: 0.1, ..steady(184.0) });
+    for machines in [beside(ready.clone()), before(ready), beside(late.clone()), before(late)] {
         let outcome = simulate(Schedule::GuidedBackup, 184, &machines);
-        assert!(outcome.seconds < 1.01, "{} s, where the GPU alone takes 1 s", outcome.seconds);
+        let seconds = outcome.seconds - machines.iter().map(|machine| machine.joins).sum::<f64>();
+        assert!(seconds < 1.01, "{seconds} s, where the GPU alone takes 1 s");
         assert!(outcome.leases <= 3, "{} leases, one of them the processor's", outcome.leases);
+    }
+}
+
+/// Their parts differ by no more than a sample, though each begins before the next one is known.
+#[test]
+fn equal_workers_begin_at_equal_distances() {
+    for count in [2, 3, 4, 8] {
+        let machines = vec![steady(213.0); count];
+        let outcome = simulate(Schedule::GuidedBackup, 1024, &machines);
+        let ideal = 1024.0 / 213.0 / count as f64;
+        assert!(outcome.seconds < ideal + 0.012, "{} s, ideal are {ideal} s", outcome.seconds);
     }
 }
 

@@ -55,6 +55,12 @@ impl Together {
         for (&id, worker) in self.workers.iter().filter(|(_, worker)| ready(worker)) {
             scheduler.join(id, worker.rate, worker.on_host);
         }
+        let may_be_gpu = |worker: &Worker| match worker.state {
+            State::Starting => true,
+            State::Loading => !worker.on_host,
+            State::Ready => false,
+        };
+        scheduler.expect_gpus(self.workers.values().any(|w| self.is_active(w) && may_be_gpu(w)));
         self.pass = Some(Pass {
             scheduler,
             begin: Instant::now(),
