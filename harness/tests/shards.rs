@@ -193,8 +193,8 @@ impl Slurm {
         command
     }
 
-    /// Waits until no job is left, and returns the states that jobs had on the way.
-    fn wait(&self, mut each: impl FnMut(&str)) {
+    /// Waits until no job is left.
+    fn wait(&self) {
         let end = Instant::now() + Duration::from_secs(120);
         loop {
             let queue =
@@ -204,10 +204,31 @@ impl Slurm {
                 return;
             }
             assert!(Instant::now() < end, "jobs are left: {queue}");
-            each(&queue);
             std::thread::sleep(Duration::from_millis(100));
         }
     }
+}
+
+/// Kills the process of an array's task, looked for often enough to find it before its work is done; false if it does
+/// not come.
+fn kill_task(job: &str, task: &str) -> bool {
+    let marks = [format!("SLURM_ARRAY_JOB_ID={job}"), format!("SLURM_ARRAY_TASK_ID={task}")];
+    let end = Instant::now() + Duration::from_secs(60);
+    while Instant::now() < end {
+        for process in std::fs::read_dir("/proc").unwrap().flatten() {
+            let environment = std::fs::read(process.path().join("environ")).unwrap_or_default();
+            let has = |mark: &String| environment.split(|&byte| byte == 0).any(|var| var == mark.as_bytes());
+            let id =
+                process.file_name().to_string_lossy().parse().ok().and_then(rustix::process::Pid::from_raw);
+            if let Some(id) = id.filter(|_| marks.iter().all(has))
+                && rustix::process::kill_process(id, rustix::process::Signal::KILL).is_ok()
+            {
+                return true;
+            }
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    false
 }
 
 impl Drop for Slurm {
@@ -236,24 +257,13 @@ fn an_array_of_slurm_with_killed_tasks_leaves_the_study_of_one_machine() {
     let (code, out, err) = lockstep_of_slurm(&[&["submit", "slurm", "--array=8", "--"], &words[..]].concat());
     assert_eq!(code, Some(0), "{out}{err}");
     let job = out.lines().next().unwrap().to_owned();
-    // Two of eight tasks are killed.
-    let mut killed = Vec::new();
-    slurm.wait(|queue| {
-        for task in [3, 7].map(|task| format!("{job}_{task}")) {
-            if queue.lines().any(|line| line == format!("{task} RUNNING")) && !killed.contains(&task) {
-                assert!(
-                    slurm
-                        .command("scancel")
-                        .args(["--signal=KILL", "--full", &task])
-                        .status()
-                        .unwrap()
-                        .success()
-                );
-                killed.push(task);
-            }
-        }
+    // Two of eight tasks are killed, as soon as they run.
+    let killing = std::thread::spawn({
+        let job = job.clone();
+        move || ["3", "7"].map(|task| kill_task(&job, task))
     });
-    assert_eq!(killed.len(), 2);
+    slurm.wait();
+    assert_eq!(killing.join().unwrap(), [true, true], "two tasks were to be killed");
     let logs = dir.path().join("d/shard-logs");
     let merged = files(&logs).into_iter().find(|(name, _)| name.starts_with("merge-")).unwrap().1;
     let merged = String::from_utf8_lossy(&merged).into_owned();
@@ -261,7 +271,7 @@ fn an_array_of_slurm_with_killed_tasks_leaves_the_study_of_one_machine() {
     let line = merged.lines().find(|line| line.starts_with("sbatch --array=")).unwrap();
     assert!(line.starts_with("sbatch --array=3,7 /"), "{line}");
     assert!(slurm.command("sbatch").args(line.split(' ').skip(1)).output().unwrap().status.success());
-    slurm.wait(|_| {});
+    slurm.wait();
     let (code, out, err) = lockstep_of_slurm(&["merge", "d"]);
     assert_eq!(code, Some(1), "{out}{err}");
     check_same(&dir.path().join("d"), &dir.path().join("whole"));

@@ -12,8 +12,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvErr
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Seconds of samples between two looks at orders: less than the work that the coordinator keeps before a worker.
+/// The most seconds of samples between two looks at orders: less than the work that the coordinator keeps before a
+/// worker.
 const CHUNK: f64 = 0.06;
+/// The least part of that at the end of a lease, since each look costs a device a gap.
+const LEAST_PART: f64 = 1.0 / 3.0;
 
 /// The time after which an idle worker looks whether it is to leave.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -260,7 +263,7 @@ impl Worker<'_> {
                 (self.report)(&rendered, &[])?;
                 return Ok(Some(()));
             }
-            let chunk = next..lease.end.min(next.saturating_add(self.chunk()));
+            let chunk = next..next + chunk(self.seconds_per_spp, lease.end - next);
             let count = chunk.end - chunk.start;
             let chunk_start = Instant::now();
             sum.merge(self.renderer.accumulate(chunk)?);
@@ -288,11 +291,17 @@ impl Worker<'_> {
             }
         }
     }
+}
 
-    /// Samples of every pixel in the next chunk; one before the first.
-    fn chunk(&self) -> u32 {
-        if self.seconds_per_spp > 0.0 { (CHUNK / self.seconds_per_spp).max(1.0) as u32 } else { 1 }
+/// Samples of every pixel in the next chunk of a lease with `left` samples to go; one while the time of a sample is not
+/// known and 0. Towards the end half of the rest, so that the lease can be made longer before it ends.
+pub(crate) fn chunk(seconds_per_spp: f64, left: u32) -> u32 {
+    if seconds_per_spp <= 0.0 {
+        return left.min(1);
     }
+    let most = CHUNK / seconds_per_spp;
+    let half = f64::from(left.div_ceil(2)).max(most * LEAST_PART);
+    (most.min(half).max(1.0) as u32).min(left)
 }
 
 /// A lease in work.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::worker::chunk;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -41,10 +42,10 @@ struct Work {
 }
 
 impl Work {
-    /// The samples of the next chunk of 50 ms.
+    /// The samples of the next chunk.
     fn chunk(&self) -> u32 {
-        let left = self.end - self.grant.samples.start - self.done;
-        ((0.05 / self.seconds_per_spp) as u32).clamp(1, left.max(1)).min(left)
+        let seconds_per_spp = if self.done == 0 { 0.0 } else { self.seconds_per_spp };
+        chunk(seconds_per_spp, self.end - self.grant.samples.start - self.done)
     }
 
     fn is_done(&self, now: f64) -> bool {
@@ -230,6 +231,12 @@ fn equal_workers_begin_at_equal_distances() {
         let outcome = simulate(Schedule::GuidedBackup, 1024, &machines);
         let ideal = 1024.0 / 213.0 / count as f64;
         assert!(outcome.seconds < ideal + 0.012, "{} s, ideal are {ideal} s", outcome.seconds);
+        let most = count as u32 * (ideal / LONGEST).ceil() as u32;
+        assert!(
+            outcome.leases <= most,
+            "{} leases, each with a film to transfer, of {count}",
+            outcome.leases
+        );
     }
 }
 
