@@ -614,9 +614,10 @@ pub(crate) struct StudyArgs {
     /// Time CPU targets with 1, 2, 4 … and all threads
     #[arg(long, help_heading = MEASURE)]
     pub(crate) scaling: bool,
-    /// Time these targets together on one image, by every schedule, and each alone
-    #[arg(long, value_name = "TARGET", value_delimiter = ',', help_heading = MEASURE)]
-    pub(crate) together: Vec<String>,
+    /// Time these targets together on one image, by every schedule, and each alone; once for every group, as in
+    /// --together cuda@0,cuda@1 --together cuda@0,cpu-bvh
+    #[arg(long, value_name = "TARGET,TARGET", help_heading = MEASURE)]
+    pub(crate) together: Vec<TargetList>,
     /// The schedules of --together [default: all five]
     #[arg(
         long = "schedule",
@@ -811,6 +812,22 @@ impl std::str::FromStr for Pixel {
         let parsed =
             text.split_once(',').and_then(|(x, y)| Some([x.trim().parse().ok()?, y.trim().parse().ok()?]));
         parsed.map(Self).ok_or_else(|| "it must be two whole numbers, as in 120,80".into())
+    }
+}
+
+/// The words for the targets of a group, with commas between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TargetList(pub(crate) Vec<String>);
+
+impl std::str::FromStr for TargetList {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let words: Vec<String> = text.split(',').map(|word| word.trim().to_owned()).collect();
+        if words.iter().any(String::is_empty) {
+            return Err("it must be names of targets with commas between them, as in cuda@0,cpu-bvh".into());
+        }
+        Ok(Self(words))
     }
 }
 

@@ -279,3 +279,21 @@ fn targets_that_cannot_take_part_are_refused_with_a_remedy() {
     let output = run(dir.path(), &["worker", "cpu-bvh"]);
     assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+#[test]
+fn a_study_times_several_groups_each_against_its_own_members() {
+    let dir = tempfile::tempdir().unwrap();
+    let words = "study cornell -b cpu-bvh --together cpu-bvh,cpu-bvh --together cpu-bvh,cpu-bvh,cpu-bvh \
+                 --schedule equal --spp 4..4 --size 16x16 --seeds 1 --no-setup -o s";
+    fine(dir.path(), &words.split_whitespace().collect::<Vec<_>>());
+    let records = std::fs::read_to_string(dir.path().join("s/records.jsonl")).unwrap();
+    let groups: Vec<String> = records
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .filter(|record| record["kind"] == "sharing" && record["schedule"] == "equal")
+        .map(|record| record["group"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(groups, ["together(cpu-bvh,cpu-bvh)", "together(cpu-bvh,cpu-bvh,cpu-bvh)"]);
+    let refused = run(dir.path(), &["study", "cornell", "--together", "cpu-bvh,,cpu-bvh", "-o", "t"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", String::from_utf8_lossy(&refused.stderr));
+}

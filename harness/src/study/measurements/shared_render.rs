@@ -11,7 +11,7 @@ use lockstep_reports::statistics::timing::LEAST_ROUNDS;
 use lockstep_together::{Ended, SampleSet, Schedule, Timeline, Together};
 
 use crate::backends::Target;
-use crate::cli::StudyArgs;
+use crate::cli::{StudyArgs, TargetList};
 use crate::exit::Failure;
 use crate::interrupt;
 use crate::render::read_film;
@@ -30,18 +30,18 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// The group that the command line names, if any.
+    /// The groups that the command line names.
     ///
     /// # Errors
     /// [`Failure`] for targets that cannot take part.
     pub(crate) fn of(args: &StudyArgs) -> Result<Vec<Self>, Failure> {
-        if args.together.is_empty() {
-            return Ok(Vec::new());
-        }
-        let targets = together::select(&args.together)?;
         let all = Schedule::ALL.to_vec();
         let schedules = if args.schedules.is_empty() { all } else { args.schedules.clone() };
-        Ok(vec![Self { name: together::name_of(&targets), targets, schedules }])
+        let group = |words: &TargetList| {
+            let targets = together::select(&words.0)?;
+            Ok(Self { name: together::name_of(&targets), targets, schedules: schedules.clone() })
+        };
+        args.together.iter().map(group).collect()
     }
 }
 
