@@ -67,6 +67,7 @@ mod identity;
 mod layers;
 pub mod parity;
 mod physics;
+mod processes;
 pub mod scenes;
 pub mod statistics;
 mod subject;

@@ -1,15 +1,17 @@
 //! The suite over all targets of a backend, as a test program.
 
 use crate::check::{CHECKS, Check, CheckResult, Outcome};
+use crate::processes::{self, Pool};
 use crate::{LoadScene, Subject};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use lockstep_core::error::Result;
 use lockstep_core::{Backend, OpenOptions, Renderer, TargetId, Unavailable};
 use lockstep_gpu::probe::ProbeDevice;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// The environment variable with the number of inputs per function of the parity check.
-const PARITY_INPUTS: &str = "LOCKSTEP_PARITY_INPUTS";
+pub(crate) const PARITY_INPUTS: &str = "LOCKSTEP_PARITY_INPUTS";
 
 /// Opens the reference renderer.
 pub type OpenReference = fn() -> Result<Box<dyn Renderer>>;
@@ -48,14 +50,19 @@ impl Suite {
 
     /// Runs the quick suite as the `main` of a test with `harness = false`, under libtest's command line.
     /// Checks of an absent target are shown as ignored, each with the reason, or as failed where
-    /// `LOCKSTEP_REQUIRE` names it.
+    /// `LOCKSTEP_REQUIRE` names it. Checks run in processes of their own, which are this program again.
     pub fn run_as_tests(self) -> ExitCode {
+        if processes::is_worker() {
+            return processes::work(self);
+        }
         libtest_mimic::run(&Arguments::from_args(), self.trials()).exit_code()
     }
 
-    /// The checks of every target as tests, without those that do not apply to a target.
+    /// The checks of every target as tests, without those that do not apply to a target. Targets take turns, so that
+    /// one compiler works on kernels of each.
     fn trials(self) -> Vec<Trial> {
-        let mut trials = Vec::new();
+        let pool = Arc::new(Pool::default());
+        let mut by_target: Vec<Vec<Trial>> = Vec::new();
         let mut present = Vec::new();
         let mut listed = Vec::new();
         for status in self.backend.targets() {
@@ -68,10 +75,11 @@ impl Suite {
             let checks: Vec<Check> =
                 CHECKS.iter().filter(|check| check.lacking(&subject).is_none()).copied().collect();
             drop(subject);
-            trials.extend(checks.into_iter().map(|check| match &absence {
+            let trials = checks.into_iter().map(|check| match &absence {
                 Some(reason) => absent_trial(&status.name, check, reason.clone()),
-                None => self.trial(&status.name, check, exact),
-            }));
+                None => trial(&pool, &status.name, check, exact),
+            });
+            by_target.push(trials.collect());
             if absence.is_none() {
                 present.push(status.name);
             }
@@ -81,22 +89,27 @@ impl Suite {
             let is_here = |target: &String| target == word || (*word == backend && target.starts_with(word));
             listed.contains(&backend) && !present.iter().any(is_here)
         });
+        let mut trials = in_turns(by_target);
         trials.extend(missing.map(|word| missing_trial(&word)));
         trials
     }
+}
 
-    fn trial(self, target: &str, check: Check, exact: bool) -> Trial {
-        let (name, target) = (format!("{target}::{}", check.name()), target.to_owned());
-        Trial::ignorable_test(name, move || {
-            let inputs = std::env::var(PARITY_INPUTS).ok().and_then(|inputs| inputs.parse().ok());
-            let subject = self.subject(&target, exact).with_parity_inputs(inputs);
-            match check.run(&subject).0 {
-                CheckResult::Ended(Outcome::Passed(_)) => Ok(Completion::Completed),
-                CheckResult::Ended(Outcome::Skipped(reason)) => Ok(Completion::ignored_with(reason)),
-                CheckResult::Failed(reason) => Err(Failed::from(reason)),
-            }
-        })
-    }
+/// The first of every list, then the second of every list, and so on.
+fn in_turns<T>(lists: Vec<Vec<T>>) -> Vec<T> {
+    let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
+    let mut lists: Vec<_> = lists.into_iter().map(Vec::into_iter).collect();
+    (0..longest).flat_map(|_| lists.iter_mut().filter_map(Iterator::next).collect::<Vec<T>>()).collect()
+}
+
+/// A check of a target that is there.
+fn trial(pool: &Arc<Pool>, target: &str, check: Check, exact: bool) -> Trial {
+    let (pool, name, target) = (Arc::clone(pool), format!("{target}::{}", check.name()), target.to_owned());
+    Trial::ignorable_test(name, move || match pool.run(&target, exact, check.name()) {
+        CheckResult::Ended(Outcome::Passed(_)) => Ok(Completion::Completed),
+        CheckResult::Ended(Outcome::Skipped(reason)) => Ok(Completion::ignored_with(reason)),
+        CheckResult::Failed(reason) => Err(Failed::from(reason)),
+    })
 }
 
 /// A check of a target that is absent.

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Trial::test("a_device_that_is_absent_is_skipped_with_its_reason", absent_is_skipped),
         Trial::test("a_device_that_is_required_and_absent_is_a_failure", required_is_a_failure),
         Trial::test("a_broken_promise_is_a_failure_that_names_it", broken_promise_is_a_failure),
+        Trial::test("a_crash_fails_its_check_alone", crash_fails_its_check_alone),
     ];
     libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
 }
@@ -74,7 +75,14 @@ fn broken_promise_is_a_failure() -> std::result::Result<(), Failed> {
     Ok(())
 }
 
-/// A backend with a sound device, one that forgets a sample, and one that is absent.
+fn crash_fails_its_check_alone() -> std::result::Result<(), Failed> {
+    let (passes, out) = play("", "crashing::contract::re")?;
+    assert!(!passes && out.contains("the process of this check ended with signal: 6"), "{out}");
+    assert!(out.contains("1 passed; 5 failed"), "{out}");
+    Ok(())
+}
+
+/// A backend with a sound device, one that forgets a sample, one whose driver crashes, and one that is absent.
 struct Made;
 
 impl Backend for Made {
@@ -88,6 +96,7 @@ impl Backend for Made {
         vec![
             status("made@here", Ok(DeviceInfo::default())),
             status("made@forgetful", Ok(DeviceInfo::default())),
+            status("made@crashing", Ok(DeviceInfo::default())),
             status("made@gone", Err(absence)),
         ]
     }
@@ -96,6 +105,7 @@ impl Backend for Made {
         match target {
             "made@here" => Ok(Box::new(NullRenderer::new())),
             "made@forgetful" => Ok(Box::new(Forgetful(NullRenderer::new()))),
+            "made@crashing" => Ok(Box::new(Crashing(NullRenderer::new()))),
             _ => Err(Error::Unavailable { what: "it was taken out".into(), remedy: "Put it in.".into() }),
         }
     }
@@ -116,6 +126,27 @@ impl Renderer for Forgetful {
     fn accumulate(&mut self, samples: Range<u32>) -> Result<PassReport> {
         let first = samples.start..samples.start + 1;
         samples.map(|_| self.0.accumulate(first.clone())).last().unwrap_or_else(|| self.0.accumulate(0..0))
+    }
+
+    fn read(&mut self, film: &mut Film) -> Result<()> {
+        self.0.read(film)
+    }
+}
+
+/// Ends the process instead of rendering.
+struct Crashing(NullRenderer);
+
+impl Renderer for Crashing {
+    fn device(&self) -> &DeviceInfo {
+        self.0.device()
+    }
+
+    fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport> {
+        self.0.load(scene, settings)
+    }
+
+    fn accumulate(&mut self, samples: Range<u32>) -> Result<PassReport> {
+        if samples.is_empty() { self.0.accumulate(samples) } else { std::process::abort() }
     }
 
     fn read(&mut self, film: &mut Film) -> Result<()> {
