@@ -30,6 +30,8 @@ pub(crate) struct PairRenderer<S> {
     hits: Vec<Hit>,
     /// Vertices and photons of the light sub-paths.
     lit: LitTile,
+    /// What pairs add to their own pixels, which no other thread adds to meanwhile.
+    own: Vec<[i64; 3]>,
     /// Shadow rays of the stage.
     shadow_rays: Vec<ShadowRay>,
     /// Answers to them.
@@ -43,8 +45,11 @@ pub(crate) struct PairRenderer<S> {
 /// Vertices and photons that the light sub-paths of a tile's pixels leave for camera sub-paths.
 #[derive(Debug, Default)]
 pub(crate) struct LitTile {
-    /// Vertices, as many a pair as there may be; empty where sub-paths are not connected.
+    /// Vertices pair by pair, with room for as many as there may be; empty where sub-paths are not connected. Those
+    /// beyond a pair's count are of earlier samples.
     vertices: Vec<Option<Vertex>>,
+    /// How many vertices each pair has.
+    counts: Vec<u32>,
     /// Photons; empty where there are no merges.
     pub(crate) photons: Vec<Photon>,
 }
@@ -62,9 +67,18 @@ impl LitTile {
 struct ShadowRay {
     ray: Ray,
     key: RayKey,
-    pixel: u32,
+    target: SplatTarget,
     technique: Technique,
     radiance: Vec3,
+}
+
+/// The pixel that a connection adds to.
+#[derive(Clone, Copy)]
+enum SplatTarget {
+    /// The pair's own.
+    Own(u32),
+    /// Any pixel of the film.
+    Film(u32),
 }
 
 impl<S: Default> Default for PairRenderer<S> {
@@ -76,6 +90,7 @@ impl<S: Default> Default for PairRenderer<S> {
             rays: Vec::new(),
             hits: Vec::new(),
             lit: LitTile::default(),
+            own: Vec::new(),
             shadow_rays: Vec::new(),
             occluded: Vec::new(),
             search: Search::default(),
@@ -105,6 +120,7 @@ impl<S: Default> PairRenderer<S> {
             self.trace_light_paths(job, pixels, sample, &mut tally);
             self.trace_camera_paths(job, pixels, sample, None, &mut tally);
         }
+        self.add_own(job, pixels);
         tally
     }
 
@@ -133,7 +149,13 @@ impl<S: Default> PairRenderer<S> {
         let mut tally = Tally::default();
         self.lit = lit;
         self.trace_camera_paths(job, pixels, sample, Some(photons), &mut tally);
+        self.add_own(job, pixels);
         tally
+    }
+
+    /// Adds what the pairs of a tile have added to their own pixels to the film.
+    fn add_own<I>(&mut self, job: &PairJob<'_, I>, pixels: &[u32]) {
+        pixels.iter().zip(self.own.drain(..)).for_each(|(&pixel, units)| job.film.add(pixel, units));
     }
 
     /// Light sub-paths, connected to the camera vertex by vertex.
@@ -157,7 +179,7 @@ impl<S: Default> PairRenderer<S> {
             rays.clear();
             rays.extend(active.iter().filter_map(ray));
             self.extend(job.pass, bounce, tally);
-            self.shade_light_paths(job, pixels.len(), bounce, tally);
+            self.shade_light_paths(job, bounce, tally);
             self.connect(job, bounce, tally);
         }
     }
@@ -184,7 +206,7 @@ impl<S: Default> PairRenderer<S> {
             rays.clear();
             rays.extend(active.iter().map(ray));
             self.extend(job.pass, bounce, tally);
-            self.shade_camera_paths(job, pixels.len(), bounce, photons, tally);
+            self.shade_camera_paths(job, bounce, photons, tally);
             self.connect(job, bounce, tally);
         }
     }
@@ -195,9 +217,10 @@ impl<S: Default> PairRenderer<S> {
         self.light_paths.clear();
         self.active.clear();
         self.lit.photons.clear();
-        self.lit.vertices.clear();
         if job.techniques.connect() {
             self.lit.vertices.resize(pixels.len() * job.pass.settings.bounces as usize, None);
+            self.lit.counts.clear();
+            self.lit.counts.resize(pixels.len(), 0);
         }
         for (pair, &pixel) in (0..).zip(pixels) {
             let key = job.pass.settings.key(pixel, sample);
@@ -220,6 +243,7 @@ impl<S: Default> PairRenderer<S> {
     ) {
         let start = Instant::now();
         let key = |pixel| job.pass.settings.key(pixel, sample);
+        self.own.resize(pixels.len(), [0; 3]);
         self.camera_paths.clear();
         self.camera_paths.extend(pixels.iter().map(|&p| CameraPath::start(&job.pass.camera, key(p))));
         self.active.clear();
@@ -229,7 +253,7 @@ impl<S: Default> PairRenderer<S> {
 
     /// Turns hits of light sub-paths into vertices, queues their connections to the camera, and keeps the
     /// surviving sub-paths active.
-    fn shade_light_paths<I>(&mut self, job: &PairJob<'_, I>, pairs: usize, bounce: u32, tally: &mut Tally) {
+    fn shade_light_paths<I>(&mut self, job: &PairJob<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
         let Self { light_paths, active, hits, lit, shadow_rays, .. } = self;
         let settings = &job.pass.settings;
@@ -245,10 +269,12 @@ impl<S: Default> PairRenderer<S> {
                     to_camera(&job.pass.camera, path.key, bounce, &vertex, job.merging.ratios)
             {
                 let key = RayKey::connection(path.key, connection.technique.index());
-                shadow_rays.push(ShadowRay::new(&connection, key, job.techniques));
+                let target = SplatTarget::Film(connection.pixel);
+                shadow_rays.push(ShadowRay::new(&connection, target, key, job.techniques));
             }
             if job.techniques.connect() {
-                lit.vertices[bounce as usize * pairs + pair as usize] = Some(vertex);
+                lit.vertices[(pair * settings.bounces + bounce) as usize] = Some(vertex);
+                lit.counts[pair as usize] = bounce + 1;
             }
             if job.techniques.merge() {
                 lit.photons.extend(Photon::new(&vertex, bounce));
@@ -267,13 +293,12 @@ impl<S: Default> PairRenderer<S> {
     fn shade_camera_paths<I>(
         &mut self,
         job: &PairJob<'_, I>,
-        pairs: usize,
         bounce: u32,
         photons: Option<&PhotonMap>,
         tally: &mut Tally,
     ) {
         let start = Instant::now();
-        let Self { camera_paths, active, hits, lit, shadow_rays, search, .. } = self;
+        let Self { camera_paths, active, hits, lit, own, shadow_rays, search, .. } = self;
         let (scene, settings) = (job.pass.scene, &job.pass.settings);
         let last = bounce == job.techniques.camera_bounces(settings.bounces);
         let mut kept = 0;
@@ -285,15 +310,16 @@ impl<S: Default> PairRenderer<S> {
                 let technique = Technique { light: 0, camera: bounce + 2 };
                 let weight = job.techniques.emission_weight(emitted.weight, path.specular);
                 let radiance = emitted.value * weight;
-                job.film.add(path.key.pixel, quantize(radiance, path.key, technique, &mut tally.invalid));
+                add(&mut own[pair as usize], quantize(radiance, path.key, technique, &mut tally.invalid));
             }
             let Some(vertex) = vertex else { continue };
             if job.techniques.connect() {
-                let of_light = lit.vertices[pair as usize..].iter().step_by(pairs);
-                job.queue_connections(path.key, bounce, &vertex, of_light, shadow_rays);
+                let first = (pair * settings.bounces) as usize;
+                let of_light = &lit.vertices[first..first + lit.counts[pair as usize] as usize];
+                job.queue_connections(pair, path.key, bounce, &vertex, of_light, shadow_rays);
             }
             if let Some(photons) = photons {
-                job.merge(path.key, bounce, &vertex, (photons, search), tally);
+                add(&mut own[pair as usize], job.merge(path.key, bounce, &vertex, (photons, search), tally));
             }
             let specular = path.specular && vertex.is_specular();
             if !job.techniques.continue_from(bounce, settings.bounces, specular) {
@@ -328,7 +354,7 @@ impl<S: Default> PairRenderer<S> {
     /// Traces the shadow rays and adds the unoccluded connections to the film.
     fn connect<I: Intersector<Scratch = S>>(&mut self, job: &PairJob<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
-        let Self { shadow_rays, occluded, scratch, .. } = self;
+        let Self { shadow_rays, occluded, own, scratch, .. } = self;
         let occluded = prefix_mut(occluded, shadow_rays.len(), false);
         let ray = |i: usize| (&shadow_rays[i].ray, shadow_rays[i].key);
         if job.pass.rays == Rays::Single {
@@ -340,7 +366,10 @@ impl<S: Default> PairRenderer<S> {
         let mut unoccluded = 0;
         for (ray, _) in shadow_rays.iter().zip(occluded).filter(|(_, occluded)| !**occluded) {
             let units = quantize(ray.radiance, ray.key.sample, ray.technique, &mut tally.invalid);
-            job.film.add(ray.pixel, units);
+            match ray.target {
+                SplatTarget::Own(pair) => add(&mut own[pair as usize], units),
+                SplatTarget::Film(pixel) => job.film.add(pixel, units),
+            }
             unoccluded += 1;
         }
         let counts = tally.bounce(bounce);
@@ -355,29 +384,35 @@ impl<I> PairJob<'_, I> {
     /// Queues the connections of a vertex of a camera sub-path to a light and to the vertices of its light
     /// sub-path.
     #[inline(always)]
-    fn queue_connections<'v>(
+    fn queue_connections(
         &self,
+        pair: u32,
         key: SampleKey,
         bounce: u32,
         vertex: &Vertex,
-        of_light: impl Iterator<Item = &'v Option<Vertex>>,
+        of_light: &[Option<Vertex>],
         shadow_rays: &mut Vec<ShadowRay>,
     ) {
         let ratios = self.merging.ratios;
         if let Some(connection) = to_light(self.pass.scene, key, bounce, vertex, ratios) {
-            shadow_rays.push(ShadowRay::new(&connection, RayKey::shadow(key, bounce), self.techniques));
+            let key = RayKey::shadow(key, bounce);
+            shadow_rays.push(ShadowRay::new(&connection, SplatTarget::Own(pair), key, self.techniques));
         }
-        for (light, of_light) in (2..=self.pass.settings.bounces - bounce).zip(of_light) {
-            let Some(of_light) = of_light else { break };
+        for (light, of_light) in (2..=self.pass.settings.bounces - bounce).zip(of_light.iter().flatten()) {
             let technique = Technique { light, camera: bounce + 2 };
             if let Some(connection) = join(key, technique, of_light, vertex, ratios) {
                 let ray_key = RayKey::connection(key, technique.index());
-                shadow_rays.push(ShadowRay::new(&connection, ray_key, self.techniques));
+                shadow_rays.push(ShadowRay::new(
+                    &connection,
+                    SplatTarget::Own(pair),
+                    ray_key,
+                    self.techniques,
+                ));
             }
         }
     }
 
-    /// Adds the merges of all photons with a vertex of a camera sub-path to the film.
+    /// What the merges of all photons with a vertex of a camera sub-path add to its pixel.
     #[inline(always)]
     fn merge(
         &self,
@@ -386,9 +421,9 @@ impl<I> PairJob<'_, I> {
         vertex: &Vertex,
         (photons, search): (&PhotonMap, &mut Search),
         tally: &mut Tally,
-    ) {
+    ) -> [i64; 3] {
         if vertex.is_specular() {
-            return;
+            return [0; 3];
         }
         let mut sum = MergeSum::default();
         for photon in photons.within(&self.merging, vertex.position, search) {
@@ -400,14 +435,20 @@ impl<I> PairJob<'_, I> {
             }
         }
         let technique = Technique { light: MERGED, camera: bounce + 2 };
-        self.film.add(key.pixel, sum.film_units(key, technique, &mut tally.invalid));
+        sum.film_units(key, technique, &mut tally.invalid)
     }
 }
 
 impl ShadowRay {
     #[inline(always)]
-    fn new(connection: &Connection, key: RayKey, techniques: Techniques) -> Self {
-        let Connection { ray, pixel, technique, value, weight } = *connection;
-        Self { ray, key, pixel, technique, radiance: value * techniques.weight(weight) }
+    fn new(connection: &Connection, target: SplatTarget, key: RayKey, techniques: Techniques) -> Self {
+        let Connection { ray, technique, value, weight, .. } = *connection;
+        Self { ray, key, target, technique, radiance: value * techniques.weight(weight) }
     }
+}
+
+/// Adds film units to a sum.
+#[inline(always)]
+fn add(sum: &mut [i64; 3], units: [i64; 3]) {
+    sum.iter_mut().zip(units).for_each(|(sum, value)| *sum = sum.wrapping_add(value));
 }

@@ -39,6 +39,13 @@ typedef struct {
     PartialWeights partial;
 } Scattered;
 
+/* The sides and normals of a vertex that a path sees. */
+typedef struct {
+    bool outside;
+    Vec3 geometric;
+    Vec3 normal;
+} Facing;
+
 /* Direction, distance and squared distance from one point to another; the last is zero where they
  * coincide. */
 typedef struct {
@@ -135,21 +142,40 @@ LS_FN PathVertex vertex_restored(SceneRef scene, PathVertex v) {
 }
 #endif
 
+/* The sides and normals that a path sees which arrives from a direction. */
+LS_FN Facing vertex_vertex_facing(PathVertex v, Vec3 from) {
+    Facing seen;
+    seen.outside = vec3_dot(v.geometric, from) > 0.0f;
+    float side = seen.outside ? 1.0f : -1.0f;
+    seen.geometric = vec3_scale(v.geometric, side);
+    Vec3 shading = vec3_scale(v.shading, side);
+    seen.normal = vec3_dot(shading, from) > MIN_COSINE ? shading : seen.geometric;
+    return seen;
+}
+
+/* True for diffuse surfaces without layers. */
+LS_FN bool vertex_vertex_is_diffuse(PathVertex v) {
+#ifdef LS_LAYERS
+    if (v.layers.present) {
+        return false;
+    }
+#endif
+    return v.surface.kind == MATERIAL_DIFFUSE;
+}
+
 /* The shading frame of a path that arrives from a direction. */
 LS_FN ShadingFrame vertex_vertex_frame(PathVertex v, Vec3 from) {
-    bool outside = vec3_dot(v.geometric, from) > 0.0f;
-    float side = outside ? 1.0f : -1.0f;
+    Facing seen = vertex_vertex_facing(v, from);
     ShadingFrame here;
-    here.geometric = vec3_scale(v.geometric, side);
-    Vec3 shading = vec3_scale(v.shading, side);
-    here.normal = vec3_dot(shading, from) > MIN_COSINE ? shading : here.geometric;
+    here.geometric = seen.geometric;
+    here.normal = seen.normal;
     Frame frame = sampling_frame(here.normal);
     here.s = frame.s;
     here.t = frame.t;
     here.wo = vec3_new(vec3_dot(from, here.s), vec3_dot(from, here.t),
                        math_max(vec3_dot(from, here.normal), MIN_COSINE));
     here.surface = v.surface;
-    here.surface.outside = outside;
+    here.surface.outside = seen.outside;
 #ifdef LS_LAYERS
     here.layers = v.layers;
 #endif
@@ -159,6 +185,13 @@ LS_FN ShadingFrame vertex_vertex_frame(PathVertex v, Vec3 from) {
 /* BSDF times cosine of the shading normal for light that comes from `to` and leaves to `from`, and the
  * density with which a path that arrives from `from` chooses `to`. */
 LS_CALL Evaluation vertex_vertex_evaluate(PathVertex v, Vec3 from, Vec3 to) {
+    /* Diffuse surfaces look the same all around, so that no tangents are needed */
+    if (vertex_vertex_is_diffuse(v)) {
+        Facing seen = vertex_vertex_facing(v, from);
+        float cosine = vec3_dot(to, seen.normal);
+        bool same_side = vec3_dot(seen.geometric, to) * cosine > 0.0f;
+        return bsdf_evaluate(v.surface, vec3_new(0.0f, 0.0f, 1.0f), vec3_new(0.0f, 0.0f, same_side ? cosine : 0.0f));
+    }
     ShadingFrame here = vertex_vertex_frame(v, from);
     Vec3 wi = surface_shading_frame_to_local(here, to);
     if (!surface_shading_frame_same_side(here, to, wi.z)) {

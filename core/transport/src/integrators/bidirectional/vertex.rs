@@ -11,7 +11,7 @@ use lockstep_core::math::rng::uniforms;
 use lockstep_core::math::sampling::frame;
 use lockstep_core::math::vec3::{Vec3, dot, max_component, vec3};
 use lockstep_core::merging::MergeRatios;
-use lockstep_core::scene::SceneData;
+use lockstep_core::scene::{MaterialKind, SceneData};
 use lockstep_core::splat::Technique;
 
 /// A surface that a sub-path has reached.
@@ -64,6 +64,19 @@ pub struct Scattered {
     pub partial: PartialWeights,
 }
 
+/// The sides and normals of a vertex that a path sees.
+struct Facing {
+    /// Whether the path is outside the material.
+    outside: bool,
+    /// Unit geometric normal on the path's side.
+    geometric: Vec3,
+    /// Unit shading normal on the path's side; the geometric one where the path could not see it.
+    normal: Vec3,
+}
+
+/// The normal in its own frame.
+const UP: Vec3 = vec3(0.0, 0.0, 1.0);
+
 impl Vertex {
     /// The vertex at an interaction.
     #[inline(never)]
@@ -90,14 +103,21 @@ impl Vertex {
         }
     }
 
-    /// The shading frame of a path that arrives from a direction.
+    /// The sides and normals that a path sees which arrives from a direction.
     #[inline(always)]
-    pub(crate) fn frame(&self, from: Vec3) -> ShadingFrame<'_> {
+    fn facing(&self, from: Vec3) -> Facing {
         let outside = dot(self.geometric, from) > 0.0;
         let side = if outside { 1.0 } else { -1.0 };
         let geometric = self.geometric * side;
         let shading = self.shading * side;
         let normal = if dot(shading, from) > MIN_COSINE { shading } else { geometric };
+        Facing { outside, geometric, normal }
+    }
+
+    /// The shading frame of a path that arrives from a direction.
+    #[inline(always)]
+    pub(crate) fn frame(&self, from: Vec3) -> ShadingFrame<'_> {
+        let Facing { outside, geometric, normal } = self.facing(from);
         let (s, t) = frame(normal);
         let wo = vec3(dot(from, s), dot(from, t), max(dot(from, normal), MIN_COSINE));
         let surface = Surface { outside, ..self.surface };
@@ -111,6 +131,13 @@ impl Vertex {
     /// The value of a full path takes `from` towards the camera, as a camera path does.
     #[inline(never)]
     pub fn evaluate(&self, from: Vec3, to: Vec3) -> Evaluation {
+        // Diffuse surfaces look the same all around, so that no tangents are needed
+        if self.is_diffuse() {
+            let Facing { geometric, normal, .. } = self.facing(from);
+            let cosine = dot(to, normal);
+            let seen = if dot(geometric, to) * cosine > 0.0 { cosine } else { 0.0 };
+            return bsdf::evaluate(&self.surface, UP, vec3(0.0, 0.0, seen));
+        }
         let local = self.frame(from);
         let wi = local.to_local(to);
         if !local.same_side(to, wi.z) {
@@ -129,6 +156,12 @@ impl Vertex {
     #[inline(always)]
     pub fn is_specular(&self) -> bool {
         self.surface.is_specular()
+    }
+
+    /// True for diffuse surfaces without layers.
+    #[inline(always)]
+    fn is_diffuse(&self) -> bool {
+        self.surface.kind == MaterialKind::Diffuse as u32 && self.layers.is_none()
     }
 
     /// Continues the sub-path for the random words of a bounce, with Russian roulette where the settings have
