@@ -30,7 +30,7 @@ pub(crate) struct PairRenderer<S> {
     hits: Vec<Hit>,
     /// Vertices and photons of the light sub-paths.
     lit: LitTile,
-    /// What pairs add to their own pixels, which no other thread adds to meanwhile.
+    /// Sums of the pairs for their own pixels, which no other thread adds to meanwhile.
     own: Vec<[i64; 3]>,
     /// Shadow rays of the stage.
     shadow_rays: Vec<ShadowRay>,
@@ -412,7 +412,7 @@ impl<I> PairJob<'_, I> {
         }
     }
 
-    /// What the merges of all photons with a vertex of a camera sub-path add to its pixel.
+    /// The sum, in film units, of the merges of all photons with a vertex of a camera sub-path.
     #[inline(always)]
     fn merge(
         &self,
