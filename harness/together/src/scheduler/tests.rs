@@ -223,7 +223,7 @@ fn a_processor_beside_a_gpu_costs_a_render_of_a_second_nothing() {
     }
 }
 
-/// Their parts differ by no more than a sample, though each begins before the next one is known.
+/// Parts differ by no more than a sample, though each worker begins before the next one is known.
 #[test]
 fn equal_workers_begin_at_equal_distances() {
     for count in [2, 3, 4, 8] {
