@@ -16,8 +16,13 @@ typedef ulong u64;
 #else
 #define LS_FN static inline __attribute__((always_inline))
 #endif
-/* A function that is called: too large to be inlined at each of its uses. */
+/* A function that is called: too large to be inlined at each of its uses. NVIDIA's compiler passes structures through
+ * memory, which takes longer than the functions do. */
+#ifdef __NV_CL_C_VERSION
+#define LS_CALL LS_FN
+#else
 #define LS_CALL static __attribute__((noinline))
+#endif
 /* No vectorisation across work-items: neighbouring rays diverge at the first node. */
 #ifdef cl_intel_vec_len_hint
 #define LS_KERNEL __kernel __attribute__((intel_vec_len_hint(1)))
