@@ -13,7 +13,8 @@
 //! - `timing`: stage times against the time of the pass.
 //!
 //! A backend's test, `tests/conformance.rs`, is one invocation of [`conformance_suite!`], with `harness =
-//! false` in its `[[test]]` table. It runs every check on every target of the backend as a test of its own:
+//! false` in its `[[test]]` table. It runs every check on every target of the backend as a test of its own, in worker
+//! processes, so that a driver that crashes fails one check:
 //!
 //! ```no_run
 //! use lockstep_core::null::NullRenderer;
