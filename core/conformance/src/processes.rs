@@ -11,6 +11,8 @@ use std::io::{BufRead, BufReader, Error, ErrorKind, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 use std::sync::{Mutex, PoisonError};
 
+/// The environment variable with the number of inputs per function of the parity check.
+const PARITY_INPUTS: &str = "LOCKSTEP_PARITY_INPUTS";
 /// Set in workers.
 const WORKER: &str = "LOCKSTEP_SUITE_WORKER";
 /// The beginning of answers: drivers may print lines of their own.
@@ -40,7 +42,7 @@ fn run(suite: Suite, request: &str) -> CheckResult {
         return CheckResult::Failed(format!("`{request}` is no request"));
     };
     let subject = suite.subject(target, exact == "exact");
-    let inputs = std::env::var(crate::suite::PARITY_INPUTS).ok().and_then(|inputs| inputs.parse().ok());
+    let inputs = std::env::var(PARITY_INPUTS).ok().and_then(|inputs| inputs.parse().ok());
     match CHECKS.iter().find(|check| check.name() == name) {
         Some(check) => check.run(&subject.with_parity_inputs(inputs)).0,
         None => CheckResult::Failed(format!("there is no check {name}")),

@@ -10,9 +10,6 @@ use lockstep_gpu::probe::ProbeDevice;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// The environment variable with the number of inputs per function of the parity check.
-pub(crate) const PARITY_INPUTS: &str = "LOCKSTEP_PARITY_INPUTS";
-
 /// Opens the reference renderer.
 pub type OpenReference = fn() -> Result<Box<dyn Renderer>>;
 

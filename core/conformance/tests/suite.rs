@@ -102,54 +102,47 @@ impl Backend for Made {
     }
 
     fn open(&self, target: &str, _options: &OpenOptions) -> Result<Box<dyn Renderer>> {
+        let sound = NullRenderer::new();
         match target {
-            "made@here" => Ok(Box::new(NullRenderer::new())),
-            "made@forgetful" => Ok(Box::new(Forgetful(NullRenderer::new()))),
-            "made@crashing" => Ok(Box::new(Crashing(NullRenderer::new()))),
+            "made@here" => Ok(Box::new(sound)),
+            "made@forgetful" => Ok(Box::new(Faulty { sound, accumulate: forget })),
+            "made@crashing" => Ok(Box::new(Faulty { sound, accumulate: crash })),
             _ => Err(Error::Unavailable { what: "it was taken out".into(), remedy: "Put it in.".into() }),
         }
     }
 }
 
+/// A renderer with a fault.
+struct Faulty {
+    sound: NullRenderer,
+    accumulate: fn(&mut NullRenderer, Range<u32>) -> Result<PassReport>,
+}
+
 /// Renders the first sample of a range over and over.
-struct Forgetful(NullRenderer);
-
-impl Renderer for Forgetful {
-    fn device(&self) -> &DeviceInfo {
-        self.0.device()
-    }
-
-    fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport> {
-        self.0.load(scene, settings)
-    }
-
-    fn accumulate(&mut self, samples: Range<u32>) -> Result<PassReport> {
-        let first = samples.start..samples.start + 1;
-        samples.map(|_| self.0.accumulate(first.clone())).last().unwrap_or_else(|| self.0.accumulate(0..0))
-    }
-
-    fn read(&mut self, film: &mut Film) -> Result<()> {
-        self.0.read(film)
-    }
+fn forget(sound: &mut NullRenderer, samples: Range<u32>) -> Result<PassReport> {
+    let first = samples.start..samples.start + 1;
+    samples.map(|_| sound.accumulate(first.clone())).last().unwrap_or_else(|| sound.accumulate(0..0))
 }
 
 /// Ends the process instead of rendering.
-struct Crashing(NullRenderer);
+fn crash(sound: &mut NullRenderer, samples: Range<u32>) -> Result<PassReport> {
+    if samples.is_empty() { sound.accumulate(samples) } else { std::process::abort() }
+}
 
-impl Renderer for Crashing {
+impl Renderer for Faulty {
     fn device(&self) -> &DeviceInfo {
-        self.0.device()
+        self.sound.device()
     }
 
     fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport> {
-        self.0.load(scene, settings)
+        self.sound.load(scene, settings)
     }
 
     fn accumulate(&mut self, samples: Range<u32>) -> Result<PassReport> {
-        if samples.is_empty() { self.0.accumulate(samples) } else { std::process::abort() }
+        (self.accumulate)(&mut self.sound, samples)
     }
 
     fn read(&mut self, film: &mut Film) -> Result<()> {
-        self.0.read(film)
+        self.sound.read(film)
     }
 }

@@ -293,8 +293,8 @@ impl Worker<'_> {
     }
 }
 
-/// Samples of every pixel in the next chunk of a lease with `left` samples to go; one while the time of a sample is not
-/// known and 0. Towards the end half of the rest, so that the lease can be made longer before it ends.
+/// Samples of every pixel in the next chunk of a lease with `left` samples to go: one while the time of a sample is
+/// unknown (zero), and half of the rest towards the end, so that the lease can be made longer before it ends.
 pub(crate) fn chunk(seconds_per_spp: f64, left: u32) -> u32 {
     if seconds_per_spp <= 0.0 {
         return left.min(1);
