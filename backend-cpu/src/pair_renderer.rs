@@ -45,11 +45,13 @@ pub(crate) struct PairRenderer<S> {
 /// Vertices and photons that the light sub-paths of a tile's pixels leave for camera sub-paths.
 #[derive(Debug, Default)]
 pub(crate) struct LitTile {
-    /// Vertices pair by pair, with room for as many as there may be; empty where sub-paths are not connected. Those
-    /// beyond a pair's count are of earlier samples.
-    vertices: Vec<Option<Vertex>>,
-    /// How many vertices each pair has.
-    counts: Vec<u32>,
+    /// Vertices of all pairs, one after another as they were reached; empty where sub-paths are not connected.
+    vertices: Vec<Vertex>,
+    /// Places of a pair's vertices among them, by pair and bounce. Those beyond the length of a pair's sub-path are of
+    /// earlier samples.
+    places: Vec<u32>,
+    /// Lengths of the pairs' light sub-paths, in vertices.
+    light_lengths: Vec<u32>,
     /// Photons; empty where there are no merges.
     pub(crate) photons: Vec<Photon>,
 }
@@ -57,8 +59,16 @@ pub(crate) struct LitTile {
 impl LitTile {
     /// Bytes of a pair of up to so many bounces.
     pub(crate) fn bytes_per_pair(techniques: Techniques, bounces: u32) -> u64 {
-        let vertex = if techniques.connect() { size_of::<Option<Vertex>>() } else { 0 };
+        let vertex = if techniques.connect() { size_of::<Vertex>() + size_of::<u32>() } else { 0 };
         u64::from(bounces) * vertex as u64
+    }
+
+    /// The vertices of a pair's light sub-path of up to so many bounces.
+    #[inline(always)]
+    fn of_pair(&self, pair: u32, bounces: u32) -> impl Iterator<Item = &Vertex> {
+        let first = (pair * bounces) as usize;
+        let places = &self.places[first..first + self.light_lengths[pair as usize] as usize];
+        places.iter().map(|&place| &self.vertices[place as usize])
     }
 }
 
@@ -217,10 +227,11 @@ impl<S: Default> PairRenderer<S> {
         self.light_paths.clear();
         self.active.clear();
         self.lit.photons.clear();
+        self.lit.vertices.clear();
         if job.techniques.connect() {
-            self.lit.vertices.resize(pixels.len() * job.pass.settings.bounces as usize, None);
-            self.lit.counts.clear();
-            self.lit.counts.resize(pixels.len(), 0);
+            self.lit.places.resize(pixels.len() * job.pass.settings.bounces as usize, 0);
+            self.lit.light_lengths.clear();
+            self.lit.light_lengths.resize(pixels.len(), 0);
         }
         for (pair, &pixel) in (0..).zip(pixels) {
             let key = job.pass.settings.key(pixel, sample);
@@ -273,8 +284,9 @@ impl<S: Default> PairRenderer<S> {
                 shadow_rays.push(ShadowRay::new(&connection, target, key, job.techniques));
             }
             if job.techniques.connect() {
-                lit.vertices[(pair * settings.bounces + bounce) as usize] = Some(vertex);
-                lit.counts[pair as usize] = bounce + 1;
+                lit.places[(pair * settings.bounces + bounce) as usize] = lit.vertices.len() as u32;
+                lit.light_lengths[pair as usize] = bounce + 1;
+                lit.vertices.push(vertex);
             }
             if job.techniques.merge() {
                 lit.photons.extend(Photon::new(&vertex, bounce));
@@ -314,8 +326,7 @@ impl<S: Default> PairRenderer<S> {
             }
             let Some(vertex) = vertex else { continue };
             if job.techniques.connect() {
-                let first = (pair * settings.bounces) as usize;
-                let of_light = &lit.vertices[first..first + lit.counts[pair as usize] as usize];
+                let of_light = lit.of_pair(pair, settings.bounces);
                 job.queue_connections(pair, path.key, bounce, &vertex, of_light, shadow_rays);
             }
             if let Some(photons) = photons {
@@ -384,13 +395,13 @@ impl<I> PairJob<'_, I> {
     /// Queues the connections of a vertex of a camera sub-path to a light and to the vertices of its light
     /// sub-path.
     #[inline(always)]
-    fn queue_connections(
+    fn queue_connections<'v>(
         &self,
         pair: u32,
         key: SampleKey,
         bounce: u32,
         vertex: &Vertex,
-        of_light: &[Option<Vertex>],
+        of_light: impl Iterator<Item = &'v Vertex>,
         shadow_rays: &mut Vec<ShadowRay>,
     ) {
         let ratios = self.merging.ratios;
@@ -398,7 +409,7 @@ impl<I> PairJob<'_, I> {
             let key = RayKey::shadow(key, bounce);
             shadow_rays.push(ShadowRay::new(&connection, SplatTarget::Own(pair), key, self.techniques));
         }
-        for (light, of_light) in (2..=self.pass.settings.bounces - bounce).zip(of_light.iter().flatten()) {
+        for (light, of_light) in (2..=self.pass.settings.bounces - bounce).zip(of_light) {
             let technique = Technique { light, camera: bounce + 2 };
             if let Some(connection) = join(key, technique, of_light, vertex, ratios) {
                 let ray_key = RayKey::connection(key, technique.index());
