@@ -157,6 +157,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             compile_ms: 0.0,
             upload_ms: 0.0,
             device_bytes,
+            samples_at_once: None,
         })
     }
 

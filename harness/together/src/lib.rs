@@ -13,6 +13,7 @@
 
 mod checkpoint;
 mod film_file;
+mod film_sender;
 mod identity;
 mod merger;
 mod partial_film;
@@ -20,6 +21,7 @@ mod pool;
 mod samples;
 mod schedule;
 mod scheduler;
+mod shared_film;
 mod timeline;
 mod together;
 mod wire;

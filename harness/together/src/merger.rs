@@ -5,6 +5,7 @@ use crate::film_file::write_film_file;
 use crate::identity::Identity;
 use crate::partial_film::{MergeError, PartialFilm};
 use crate::samples::SampleSet;
+use crate::shared_film::MOST_PIXELS;
 use lockstep_core::Film;
 use lockstep_core::film::InvalidSamples;
 use rayon::prelude::*;
@@ -43,6 +44,17 @@ impl Spare {
         }
     }
 
+    /// Touches memory for films of workers, as many at most, so that none waits for it.
+    fn warm(&self, pixels: usize, workers: usize) {
+        let kept = |sums: &&Sums| sums.len() == pixels;
+        let there = self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().filter(kept).count();
+        for _ in there..workers.min(MOST_SPARE) {
+            let mut sums = vec![[0; 3]; pixels];
+            touch(&mut sums);
+            self.give(sums);
+        }
+    }
+
     /// Keeps a buffer for later.
     pub(crate) fn give(&self, sums: Sums) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,6 +63,11 @@ impl Spare {
         }
         kept.push(sums);
     }
+}
+
+/// Writes zeros: memory that nobody has touched yet comes page by page, as slowly as a copy.
+fn touch(sums: &mut [[i64; 3]]) {
+    sums.par_chunks_mut(BLOCK).for_each(|block| block.fill([0; 3]));
 }
 
 enum Task {
@@ -75,15 +92,22 @@ pub(crate) struct Merger {
 }
 
 impl Merger {
-    /// Begins with the samples of a film.
-    pub(crate) fn new(begin: PartialFilm, checkpoint: Option<Checkpoint>, spare: Spare) -> Self {
+    /// Begins with the samples of a film, for this many workers.
+    pub(crate) fn new(
+        begin: PartialFilm,
+        checkpoint: Option<Checkpoint>,
+        spare: Spare,
+        workers: usize,
+    ) -> Self {
         let identity = begin.identity().clone();
         let samples = begin.samples().clone();
         let image = Arc::new(Mutex::new(Image { film: begin.into_film(), samples, fault: None }));
         let (tasks, to_do) = channel();
         let shared = Arc::clone(&image);
-        let thread =
-            std::thread::spawn(move || merge(&to_do, &spare, &shared, &identity, checkpoint.as_ref()));
+        let thread = std::thread::spawn(move || {
+            warm(&shared, &spare, workers);
+            merge(&to_do, &spare, &shared, &identity, checkpoint.as_ref());
+        });
         Self { tasks: Some(tasks), image, thread: Some(thread) }
     }
 
@@ -128,6 +152,18 @@ impl Drop for Merger {
 
 fn lock(image: &Mutex<Image>) -> std::sync::MutexGuard<'_, Image> {
     image.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Touches the memory of the image and of its films while workers render.
+fn warm(image: &Mutex<Image>, spare: &Spare, workers: usize) {
+    let film = &mut lock(image).film;
+    if film.sums.len() > MOST_PIXELS {
+        return;
+    }
+    if film.spp == 0 {
+        touch(&mut film.sums);
+    }
+    spare.warm(film.sums.len(), workers);
 }
 
 fn merge(

@@ -10,7 +10,7 @@ use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::path::PathBuf;
 
 /// The version of these messages.
-pub(crate) const PROTOCOL: u32 = 1;
+pub(crate) const PROTOCOL: u32 = 2;
 /// The longest message, without its payload.
 const MOST_MESSAGE: usize = 1 << 20;
 
@@ -18,6 +18,13 @@ const MOST_MESSAGE: usize = 1 << 20;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Order {
+    /// Films may go through shared memory.
+    ShareFilms {
+        /// The folder that [`crate::shared_film::SharedFilm::open`] takes.
+        folder: PathBuf,
+    },
+    /// The film in shared memory is taken; the next one may be written.
+    FilmTaken,
     /// Load a packed scene from a file.
     Load {
         /// The file.
@@ -89,7 +96,7 @@ pub(crate) enum Report {
         /// Times by stage and ray counts.
         report: PassReport,
     },
-    /// A lease's film, as payload.
+    /// A lease's film, as payload or in shared memory.
     Film {
         /// The lease.
         lease: u64,
@@ -101,6 +108,8 @@ pub(crate) enum Report {
         spp: u32,
         /// Invalid samples among them.
         invalid: InvalidSamples,
+        /// Whether the sums lie in shared memory.
+        in_memory: bool,
     },
     /// The worker cannot go on.
     Failed {

@@ -1,10 +1,10 @@
 //! A worker: renders leases on one target until it is told to stop.
 
-use crate::merger::BLOCK;
+use crate::film_sender::{FilmSender, Notice, SendReport, ToSend};
+use crate::shared_film::SharedFilm;
 use crate::wire::{Order, PROTOCOL, Report, receive, send};
-use lockstep_core::film::{InvalidSamples, MAX_SPP};
+use lockstep_core::film::MAX_SPP;
 use lockstep_core::{Error, Film, PassReport, Renderer, Scene, Settings};
-use rayon::prelude::*;
 use std::io::{BufReader, ErrorKind};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -53,14 +53,15 @@ pub fn serve(
     let (protocol, semantics) = (PROTOCOL, semantics.to_owned());
     report(&Report::Hello { protocol, semantics, device }, &[])?;
     let (to_self, orders) = channel();
+    let (to_sender, notices) = channel();
     let incoming = stream.try_clone()?;
     std::thread::scope(|scope| {
-        scope.spawn(move || forward_orders(incoming, &to_self));
+        scope.spawn(move || forward_orders(incoming, &to_self, &to_sender));
         // One film may wait while another is sent
         let (films, to_send) = sync_channel(1);
         let (done, spare) = channel();
         let report = &report;
-        let sending = scope.spawn(move || send_films(&to_send, &done, report));
+        let sending = scope.spawn(move || FilmSender::new(report, notices, done).run(&to_send));
         let mut worker = Worker { renderer, report, loaded: None, seconds_per_spp: 0.0, next_order: None };
         let result = worker.run(&orders, &films, &spare, leave);
         // The last film goes before the last word
@@ -96,69 +97,29 @@ enum Parting {
     Leave,
 }
 
-/// Passes on orders until the coordinator is gone.
-fn forward_orders(stream: UnixStream, to: &Sender<Order>) {
+/// Passes on orders, and to the sender of films what concerns it, until the coordinator is gone.
+fn forward_orders(stream: UnixStream, to: &Sender<Order>, to_sender: &Sender<Notice>) {
     let mut stream = BufReader::new(stream);
     while let Ok(Some((order, _))) = receive(&mut stream) {
-        if to.send(order).is_err() {
-            return;
-        }
-    }
-}
-
-/// Sends a report with the sums of a film.
-type SendReport<'a> = &'a dyn Fn(&Report, &[[i64; 3]]) -> std::io::Result<()>;
-
-/// A film as the device holds it after a lease, and the lease. A film of `None` begins anew from zero.
-struct Rendered {
-    lease: u64,
-    film: Option<Film>,
-}
-
-/// Sends what each lease has added: the film now less the film before. Nothing is assumed of films, since a broken
-/// renderer may return any; the coordinator checks what it gets.
-fn send_films(films: &Receiver<Rendered>, done: &Sender<Film>, report: SendReport<'_>) {
-    let mut before: Option<Film> = None;
-    for Rendered { lease, film } in films {
-        let Some(film) = film else {
-            before = None;
-            continue;
-        };
-        let (width, height) = (film.width(), film.height());
-        let message = |spp, invalid| Report::Film { lease, width, height, spp, invalid };
-        let sent = match before.take() {
-            None => report(&message(film.spp, film.invalid), &film.sums),
-            Some(mut delta) => {
-                let pairs = delta.sums.par_chunks_mut(BLOCK).zip(film.sums.par_chunks(BLOCK));
-                pairs.for_each(|(old, new)| {
-                    for (old, new) in old.as_flattened_mut().iter_mut().zip(new.as_flattened()) {
-                        *old = new.wrapping_sub(*old);
-                    }
-                });
-                let invalid = difference(&film.invalid, &delta.invalid);
-                let sent = report(&message(film.spp.wrapping_sub(delta.spp), invalid), &delta.sums);
-                let _ = done.send(delta);
-                sent
+        let is_there = match order {
+            // Films go by the stream where the memory cannot be opened
+            Order::ShareFilms { folder } => {
+                SharedFilm::open(&folder).map_or(Ok(()), |film| to_sender.send(Notice::Share(film))).is_ok()
             }
+            Order::FilmTaken => to_sender.send(Notice::Taken).is_ok(),
+            order => to.send(order).is_ok(),
         };
-        if sent.is_err() {
+        if !is_there {
             return;
         }
-        before = Some(film);
-    }
-}
-
-fn difference(now: &InvalidSamples, before: &InvalidSamples) -> InvalidSamples {
-    InvalidSamples {
-        non_finite: now.non_finite.saturating_sub(before.non_finite),
-        negative: now.negative.saturating_sub(before.negative),
-        clamped: now.clamped.saturating_sub(before.clamped),
     }
 }
 
 struct Loaded {
     scene: Scene,
     settings: Settings,
+    /// [`lockstep_core::LoadReport::samples_at_once`].
+    at_once: Option<u32>,
     /// Samples per pixel in the renderer's film.
     spp: u32,
 }
@@ -176,30 +137,30 @@ impl Worker<'_> {
     fn run(
         &mut self,
         orders: &Receiver<Order>,
-        films: &SyncSender<Rendered>,
+        films: &SyncSender<ToSend>,
         spare: &Receiver<Film>,
         leave: &dyn Fn() -> bool,
     ) -> Result<Parting, ServeError> {
         while !leave() {
             match self.wait_for_order(orders) {
-                Err(RecvTimeoutError::Timeout) | Ok(Order::Extend { .. }) => {}
+                Err(RecvTimeoutError::Timeout)
+                | Ok(Order::Extend { .. } | Order::ShareFilms { .. } | Order::FilmTaken) => {}
                 Err(RecvTimeoutError::Disconnected) | Ok(Order::Stop) => return Ok(Parting::Stop),
                 Ok(Order::Load { scene, hash, settings, load }) => {
                     self.load(&scene, &hash, settings, load)?;
-                    let _ = films.send(Rendered { lease: 0, film: None });
+                    let _ = films.send(ToSend::Begin { width: settings.width, height: settings.height });
                 }
                 Ok(Order::Lease { lease, start, end, seconds }) => {
                     if self.make_room(end.saturating_sub(start))? {
-                        let _ = films.send(Rendered { lease, film: None });
+                        let _ = films.send(ToSend::Emptied);
                     }
                     let work = Lease { lease, start, end, seconds };
                     if self.render(work, orders, leave)?.is_none() {
                         return Ok(Parting::Stop);
                     }
-                    // Buffers are used again: fresh memory costs as much as the copy
                     let mut film = spare.try_recv().or_else(|_| Film::new(1, 1))?;
                     self.renderer.read(&mut film)?;
-                    let _ = films.send(Rendered { lease, film: Some(film) });
+                    let _ = films.send(ToSend::Rendered { lease, film });
                 }
             }
         }
@@ -223,7 +184,7 @@ impl Worker<'_> {
             return Err(Error::Contract { actor: "worker".into(), message }.into());
         }
         let report = self.renderer.load(&scene, &settings)?;
-        self.loaded = Some(Loaded { scene, settings, spp: 0 });
+        self.loaded = Some(Loaded { scene, settings, at_once: report.samples_at_once, spp: 0 });
         self.seconds_per_spp = 0.0;
         (self.report)(&Report::Loaded { load, report }, &[])?;
         Ok(())
@@ -250,6 +211,7 @@ impl Worker<'_> {
         let start = Instant::now();
         let mut sum = PassReport::default();
         let mut next = lease.start;
+        let at_once = self.loaded.as_ref().and_then(|loaded| loaded.at_once);
         let room = MAX_SPP - self.loaded.as_ref().map_or(0, |loaded| loaded.spp).min(MAX_SPP);
         while self.take_orders(&mut lease, room, orders).is_some() {
             let is_late = lease.seconds.is_some_and(|limit| start.elapsed().as_secs_f64() >= limit);
@@ -263,7 +225,7 @@ impl Worker<'_> {
                 (self.report)(&rendered, &[])?;
                 return Ok(Some(()));
             }
-            let chunk = next..next + chunk(self.seconds_per_spp, lease.end - next);
+            let chunk = next..next + chunk(self.seconds_per_spp, lease.end - next, at_once);
             let count = chunk.end - chunk.start;
             let chunk_start = Instant::now();
             sum.merge(self.renderer.accumulate(chunk)?);
@@ -294,14 +256,17 @@ impl Worker<'_> {
 }
 
 /// Samples of every pixel in the next chunk of a lease with `left` samples to go: one while the time of a sample is
-/// unknown (zero), and half of the rest towards the end, so that the lease can be made longer before it ends.
-pub(crate) fn chunk(seconds_per_spp: f64, left: u32) -> u32 {
+/// unknown (zero), and half of the rest towards the end, so that the lease can be made longer before it ends. A multiple of
+/// the samples that the device renders `at_once`, where it is more.
+pub(crate) fn chunk(seconds_per_spp: f64, left: u32, at_once: Option<u32>) -> u32 {
     if seconds_per_spp <= 0.0 {
         return left.min(1);
     }
     let most = CHUNK / seconds_per_spp;
     let half = f64::from(left.div_ceil(2)).max(most * LEAST_PART);
-    (most.min(half).max(1.0) as u32).min(left)
+    let chunk = most.min(half).max(1.0) as u32;
+    let whole = at_once.filter(|&n| 0 < n && n < chunk).map_or(chunk, |n| chunk - chunk % n);
+    whole.min(left)
 }
 
 /// A lease in work.
@@ -311,4 +276,18 @@ struct Lease {
     end: u32,
     /// The time after which to stop.
     seconds: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::chunk;
+
+    #[test]
+    fn chunks_are_multiples_of_what_a_device_renders_at_once_until_the_lease_ends() {
+        // Twelve samples fit the time of a chunk
+        let chunk = |left, at_once| chunk(0.005, left, at_once);
+        assert_eq!([chunk(500, None), chunk(500, Some(8)), chunk(500, Some(5))], [12, 8, 10]);
+        assert_eq!([chunk(500, Some(12)), chunk(500, Some(20)), chunk(500, Some(0))], [12; 3]);
+        assert_eq!([chunk(12, Some(8)), chunk(3, Some(8))], [6, 3]);
+    }
 }

@@ -47,13 +47,16 @@ pub fn most_paths(limits: &Limits, plan: &Plan, structure: Structure, bounces: u
     fits.min(fits_one).min(1 << 30)
 }
 
+/// Samples of every pixel of a film of `film` pixels in one batch, with at most `capacity` paths in flight.
+pub fn samples_at_once(film: u32, capacity: u32) -> u32 {
+    (capacity / film.max(1)).max(1)
+}
+
 /// Covers every sample of `samples` of every pixel of a film of `film` pixels, with at most `capacity` paths
 /// in flight. Batches of one pass are of nearly equal size.
 pub fn batches(film: u32, samples: Range<u32>, capacity: u32) -> impl Iterator<Item = Batch> {
-    let capacity = capacity.max(1);
-    let ranges = film.div_ceil(capacity).max(1);
-    let samples_at_once = if ranges > 1 { 1 } else { (capacity / film.max(1)).max(1) };
-    let turns = (samples.len() as u32).div_ceil(samples_at_once);
+    let ranges = film.div_ceil(capacity.max(1)).max(1);
+    let turns = (samples.len() as u32).div_ceil(samples_at_once(film, capacity));
     let part =
         |whole: u32, index: u32, parts: u32| (u64::from(whole) * u64::from(index) / u64::from(parts)) as u32;
     let (first, count) = (samples.start, samples.len() as u32);

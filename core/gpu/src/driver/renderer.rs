@@ -1,7 +1,7 @@
 //! A renderer over any [`Device`].
 
 use crate::driver::arrays::Array;
-use crate::driver::batch::{Batch, batches, most_paths, paths_in_flight};
+use crate::driver::batch::{Batch, batches, most_paths, paths_in_flight, samples_at_once};
 use crate::driver::configs::{compared, default_config, lacking};
 use crate::driver::device::Device;
 use crate::driver::fit::{self, Demand};
@@ -228,6 +228,7 @@ impl<D: Device> Renderer for Wavefront<D> {
             compile_ms: ms(compile),
             upload_ms: ms(upload),
             device_bytes,
+            samples_at_once: Some(samples_at_once(settings.width * settings.height, capacity)),
         })
     }
 

@@ -45,7 +45,7 @@ impl Work {
     /// The samples of the next chunk.
     fn chunk(&self) -> u32 {
         let seconds_per_spp = if self.done == 0 { 0.0 } else { self.seconds_per_spp };
-        chunk(seconds_per_spp, self.end - self.grant.samples.start - self.done)
+        chunk(seconds_per_spp, self.end - self.grant.samples.start - self.done, None)
     }
 
     fn is_done(&self, now: f64) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::merger::{BLOCK, Spare, Sums};
 use crate::scheduler::WorkerId;
+use crate::shared_film::SharedFilm;
 use crate::wire::{Report, receive, receive_sums};
 use lockstep_core::Film;
 use lockstep_core::film::InvalidSamples;
@@ -47,19 +48,29 @@ pub(super) enum Event {
 }
 
 /// Passes on what a worker sends, until its stream ends.
-pub(super) fn read_reports(worker: WorkerId, stream: UnixStream, spare: &Spare, to: &Sender<Event>) {
+pub(super) fn read_reports(
+    worker: WorkerId,
+    stream: UnixStream,
+    shared: Option<&SharedFilm>,
+    spare: &Spare,
+    to: &Sender<Event>,
+) {
     let mut stream = BufReader::with_capacity(1 << 16, stream);
     let reason = loop {
         let event = match receive::<Report>(&mut stream) {
             Ok(None) => break "it ended".to_owned(),
             Err(e) => break format!("its messages cannot be read: {e}"),
-            Ok(Some((Report::Film { lease, width, height, spp, invalid }, bytes))) => {
+            Ok(Some((Report::Film { lease, width, height, spp, invalid, in_memory }, bytes))) => {
                 // The size is checked before memory is taken for it
                 if let Err(e) = Film::check_size(width, height) {
                     break format!("it sent a film that cannot be: {e}");
                 }
                 let mut sums = spare.take(width as usize * height as usize);
-                if let Err(e) = receive_sums(&mut stream, bytes, &mut sums) {
+                let received = match shared.filter(|_| in_memory) {
+                    Some(shared) => shared.read(&mut sums),
+                    None => receive_sums(&mut stream, bytes, &mut sums),
+                };
+                if let Err(e) = received {
                     break format!("its film cannot be read: {e}");
                 }
                 if sums.par_chunks(BLOCK).any(|block| block.as_flattened().iter().any(|&sum| sum < 0)) {

@@ -122,6 +122,9 @@ impl Together {
                 }
             }
             Event::Film { worker, lease, spp, size, invalid, sums } => {
+                if let Some(worker) = self.workers.get_mut(&worker) {
+                    worker.order(&Order::FilmTaken);
+                }
                 self.take_film(worker, lease, spp, size, invalid, sums);
             }
         }
@@ -139,6 +142,7 @@ impl Together {
                 loaded.report.get_or_insert(report);
                 if let Some(worker) = self.workers.get_mut(&id) {
                     worker.state = State::Ready;
+                    worker.films = None;
                 }
                 let active = self.workers.get(&id).filter(|worker| self.is_active(worker));
                 let on_host = active.map(|worker| worker.on_host);

@@ -4,10 +4,12 @@ use super::events::read_reports;
 use super::{TICK, Together, Watch, WorkerNote};
 use crate::pool::WorkerProcess;
 use crate::scheduler::WorkerId;
+use crate::shared_film::SharedFilm;
 use crate::wire::{Order, PROTOCOL, send};
 use lockstep_core::{DeviceInfo, Error, Result};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 /// Times that a worker is started again after a loss.
 const RESTARTS: u32 = 3;
@@ -31,6 +33,8 @@ pub(super) struct Worker {
     pub(super) slot: Option<usize>,
     stream: UnixStream,
     process: Option<WorkerProcess>,
+    /// The folder of the memory that films go through, until the worker has opened it.
+    pub(super) films: Option<TempDir>,
     pub(super) state: State,
     pub(super) heard: Instant,
     /// Samples per pixel and second, from the last pass.
@@ -84,10 +88,12 @@ impl Together {
             self.note(&target, "its stream cannot be used");
             return;
         };
+        // Without such memory films go by the stream
+        let (shared, films) = SharedFilm::create().ok().unzip();
         let (to, spare) = (self.to_self.clone(), self.spare.clone());
-        std::thread::spawn(move || read_reports(id, reading, &spare, &to));
+        std::thread::spawn(move || read_reports(id, reading, shared.as_ref(), &spare, &to));
         let (state, heard, rate, on_host) = (State::Starting, Instant::now(), None, false);
-        self.workers.insert(id, Worker { target, slot, stream, process, state, heard, rate, on_host });
+        self.workers.insert(id, Worker { target, slot, stream, process, films, state, heard, rate, on_host });
     }
 
     /// Sends the loaded scene to a worker.
@@ -121,6 +127,10 @@ impl Together {
         }
         if let Some(worker) = self.workers.get_mut(&id) {
             worker.on_host = device.on_host;
+            if let Some(films) = &worker.films {
+                let order = Order::ShareFilms { folder: films.path().to_owned() };
+                worker.order(&order);
+            }
             if worker.slot.is_none() {
                 worker.target.clone_from(&device.target);
                 self.note(&device.target, "it joined");
