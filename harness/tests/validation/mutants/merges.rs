@@ -1,0 +1,67 @@
+//! Mutants of photon mapping: mistakes of merges, each as a change of the kernels' source.
+
+use super::list::edit;
+use lockstep_gpu::SourcePatch;
+
+const PHOTON: &str = "core/gpu/kernels/integrators/bidirectional/photon.h";
+const PHOTONS: &str = "core/gpu/kernels/pairs/photons.h";
+
+/// A mistake of merges.
+pub(super) struct MergeMutant {
+    /// The mistake in words.
+    pub(super) name: &'static str,
+    /// How it is made.
+    pub(super) edit: SourcePatch,
+    /// Whether it shows beyond the noise of the images.
+    pub(super) beyond_noise: bool,
+}
+
+pub(super) const MERGE_MUTANTS: [MergeMutant; 5] = [
+    MergeMutant {
+        name: "photons of cells that share a bucket count in the visit of each",
+        edit: edit(
+            PHOTONS,
+            "\n                && pair_same_cell(merging_merging_cell(pass.merging, position), cursor->cell)",
+            "",
+        ),
+        beyond_noise: false,
+    },
+    MergeMutant {
+        name: "flux is not divided by the cosine of its generation",
+        edit: edit(
+            PHOTON,
+            "LS_DIV(merging.normalization, vertex_vertex_cosine(camera, photon.from))",
+            "merging.normalization",
+        ),
+        beyond_noise: true,
+    },
+    MergeMutant {
+        name: "a photon's density of generation is 12 % too high",
+        edit: edit(
+            PHOTON,
+            "photon.throughput = vertex.throughput;",
+            "photon.throughput = vec3_scale(vertex.throughput, 0.89f);",
+        ),
+        beyond_noise: true,
+    },
+    MergeMutant {
+        name: "the radius is that of the next pass",
+        edit: edit(
+            PHOTONS,
+            "merging_merging_contains(pass.merging, position, around)",
+            "vec3_dot(vec3_sub(position, around), vec3_sub(position, around)) <= pass.merging.radius2 \
+             * sqrt(sqrt((float)(pass.first_sample + 1u) / (float)(pass.first_sample + 2u)))",
+        ),
+        beyond_noise: false,
+    },
+    MergeMutant {
+        name: "photons are searched in one cell, and not in its neighbours",
+        edit: edit(
+            PHOTONS,
+            "cursor.range = merging_merging_cells_around(merging, position);",
+            "cursor.range = merging_merging_cells_around(merging, position);\n    \
+             cursor.range.first = cursor.range.last = merging_merging_cell(merging, position);",
+        ),
+        beyond_noise: true,
+    },
+];
