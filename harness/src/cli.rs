@@ -12,6 +12,7 @@ use lockstep_scenes::{Choices, Limits, LoadOptions, View};
 use lockstep_together::Schedule;
 
 use crate::exit::Failure;
+use crate::output::say;
 use crate::port::args::PortCommand;
 use crate::study::Share;
 use crate::values::{BaselineName, Percent, Seconds, Size, SkyArg, SppSchedule, Triple, parse_spp};
@@ -236,6 +237,7 @@ impl SceneArgs {
             both_sides: self.both_sides,
             allow_outside: self.allow_outside,
             limits: Limits { texture_side: self.texture_size.unwrap_or(u32::MAX), ..Limits::default() },
+            notice: Some(|sentence| say(&format!("lockstep: {sentence}"))),
             ..LoadOptions::default()
         }
     }

@@ -85,6 +85,20 @@ fn every_schedule_leaves_the_same_film() {
 #[test]
 fn opencl_runtimes_and_the_processor_make_one_film() {
     let (dir, film) = begin();
+    let relief = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenes/data/relief");
+    for file in ["relief.obj", "relief.mtl", "cobbles.png"] {
+        std::fs::copy(relief.join(file), dir.path().join(file)).unwrap();
+    }
+    let text = std::fs::read_to_string(relief.join("scene.toml")).unwrap();
+    let coarse = text.replace("error_pixels = 1.0", "error_pixels = 10.0");
+    std::fs::write(dir.path().join("relief.toml"), coarse).unwrap();
+    let displaced = |target: &str| {
+        let words =
+            ["render", "relief.toml", "-b", target, "--size", "64x36", "--spp", "2", "-o", "relief.film"];
+        fine(dir.path(), &words);
+        std::fs::read(dir.path().join("relief.film")).unwrap()
+    };
+    let displaced_here = displaced("cpu-bvh");
     for runtime in ["opencl@pocl", "opencl@intel"] {
         let devices = run(dir.path(), &["devices", "--require", runtime]);
         let found = if devices.status.success() {
@@ -97,6 +111,7 @@ fn opencl_runtimes_and_the_processor_make_one_film() {
         }
         render(dir.path(), &["--together", &format!("cpu-bvh,{runtime}"), "-o", "two.film"]);
         assert!(std::fs::read(dir.path().join("two.film")).unwrap() == film, "{runtime}");
+        assert!(displaced(runtime) == displaced_here, "{runtime}: a displaced scene is another");
     }
 }
 

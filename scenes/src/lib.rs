@@ -9,6 +9,7 @@
 //! the same everywhere.
 
 mod access;
+mod displacement;
 pub mod export;
 mod files;
 mod finish;
@@ -34,7 +35,7 @@ mod view;
 mod warning;
 
 pub use limits::Limits;
-pub use loaded::{Choices, LoadOptions, LoadedScene};
+pub use loaded::{Choices, LoadOptions, LoadedScene, Notice};
 pub use registry::{Builtin, builtins, load};
 pub use view::{Sky, View};
 pub use warning::Warning;

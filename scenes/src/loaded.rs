@@ -7,6 +7,9 @@ use lockstep_core::scene::Camera;
 use lockstep_core::{Error, Result, Scene};
 use std::path::PathBuf;
 
+/// Receives sentences about work that takes long, before and after it.
+pub type Notice = fn(&str);
+
 /// Options of [`load`](crate::load).
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
@@ -25,6 +28,8 @@ pub struct LoadOptions {
     pub allow_outside: bool,
     /// Upper bounds on file, image and geometry sizes.
     pub limits: Limits,
+    /// Told how many triangles displacement is going to make, and has made; nobody when absent.
+    pub notice: Option<Notice>,
 }
 
 /// Look and moment of a glTF file, which it leaves open.

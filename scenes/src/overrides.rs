@@ -4,6 +4,7 @@ use lockstep_core::math::vec3::Vec3;
 use lockstep_core::math::{clamp, min, sqr};
 use lockstep_core::scene::{Layers, Material, MaterialKind, NONE, SceneBuilder};
 use serde::Deserialize;
+use toml::Spanned;
 
 /// Changes of the material of this name; absent fields keep the file's values.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -38,6 +39,42 @@ pub(crate) struct MaterialOverride {
     thin_film_ior: Option<f32>,
     /// False removes the normal map.
     normal_map: Option<bool>,
+    pub(crate) displacement: Option<Spanned<DisplacementTable>>,
+}
+
+/// Displacement of the triangles of a material.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DisplacementTable {
+    pub(crate) texture: Spanned<String>,
+    pub(crate) scale: f32,
+    pub(crate) midlevel: Option<f32>,
+    /// Absent for heights.
+    pub(crate) vector: Option<VectorSpace>,
+    pub(crate) wrap: Option<WrapKind>,
+    pub(crate) tiles: Option<[f32; 2]>,
+    /// In units of the mesh.
+    pub(crate) error: Option<f32>,
+    pub(crate) error_pixels: Option<f32>,
+    pub(crate) image_height: Option<u32>,
+    pub(crate) max_triangles: Option<u64>,
+}
+
+/// The axes of vectors in a map.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum VectorSpace {
+    Tangent,
+    Object,
+}
+
+/// The map beyond its edges.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum WrapKind {
+    Repeat,
+    Clamp,
+    Mirror,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -49,19 +86,20 @@ enum Kind {
     Principled,
 }
 
-/// All overrides, with whether their material was found.
+/// All overrides, with the scene's materials that they were applied to.
 #[derive(Debug, Default)]
 pub(crate) struct MaterialOverrides {
-    list: Vec<(MaterialOverride, bool)>,
+    list: Vec<(MaterialOverride, Vec<u32>)>,
     seen: Vec<String>,
 }
 
 impl MaterialOverrides {
     pub(crate) fn new(list: Vec<MaterialOverride>) -> Self {
-        Self { list: list.into_iter().map(|o| (o, false)).collect(), seen: Vec::new() }
+        Self { list: list.into_iter().map(|o| (o, Vec::new())).collect(), seen: Vec::new() }
     }
 
-    /// Changes a material that the file calls `name`, and its layers, which the builder keeps.
+    /// Changes a material that the file calls `name` and that is the next to be added to the builder, and its layers,
+    /// which the builder keeps.
     pub(crate) fn apply(&mut self, name: Option<&str>, material: &mut Material, builder: &mut SceneBuilder) {
         let Some(name) = name else {
             return;
@@ -70,14 +108,19 @@ impl MaterialOverrides {
             self.seen.push(name.to_string());
         }
         for (change, found) in self.list.iter_mut().filter(|(o, _)| o.name == name) {
-            *found = true;
+            found.push(builder.material_count() as u32);
             change.apply(material, builder);
         }
     }
 
+    /// The scene's materials that each override was applied to, in the order of the overrides.
+    pub(crate) fn materials(&self) -> impl Iterator<Item = &[u32]> {
+        self.list.iter().map(|(_, found)| found.as_slice())
+    }
+
     /// Names of overrides without a material, each with the most similar name in the file.
     pub(crate) fn unused(&self) -> Vec<(&str, Option<&str>)> {
-        let unused = self.list.iter().filter(|(_, found)| !found);
+        let unused = self.list.iter().filter(|(_, found)| found.is_empty());
         unused
             .map(|(o, _)| {
                 (o.name.as_str(), crate::suggest::nearest(&o.name, self.seen.iter().map(String::as_str)))

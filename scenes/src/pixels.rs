@@ -82,6 +82,43 @@ pub(crate) fn decode_file(bytes: &[u8], path: &Path, limits: &Limits) -> Result<
     Ok(Image::Encoded(Pixels { width: image.width(), height: image.height(), rgba: image.into_raw() }))
 }
 
+/// Numbers of an image in floats, row by row from the top, without any curve.
+#[derive(Clone, Debug)]
+pub(crate) struct Numbers {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    /// As many as texels times `channels`.
+    pub(crate) values: Vec<f32>,
+    /// Whether the file has 8 bits a channel.
+    pub(crate) is_coarse: bool,
+}
+
+/// Decodes the first `channels` channels of an image file, at most 3: integers are fractions of their largest value, in
+/// all their bits. The error is a sentence.
+pub(crate) fn decode_numbers(
+    bytes: &[u8],
+    path: &Path,
+    channels: usize,
+    limits: &Limits,
+) -> Result<Numbers, String> {
+    if is_pfm(bytes) {
+        let (found, rgba) = pfm::decode(bytes, limits)?;
+        let values = rgba.iter().flat_map(|texel| texel.iter().take(channels)).copied().collect();
+        return Ok(Numbers { width: found.width, height: found.height, values, is_coarse: false });
+    }
+    let format = known_format(bytes, Some(path))?;
+    let found = header_as(bytes, format, limits)?;
+    let what = || format!("decoding an image of {}x{} texels", found.width, found.height);
+    lockstep_core::memory::check(what, found.texels() * 2 * DECODING_BYTES)
+        .map_err(|error| error.to_string())?;
+    let image = decode_as(bytes, format, limits)?;
+    let color = image.color();
+    let is_coarse = color.bytes_per_pixel() == color.channel_count();
+    let rgb = image.into_rgb32f();
+    let values = rgb.pixels().flat_map(|texel| texel.0.into_iter().take(channels)).collect();
+    Ok(Numbers { width: rgb.width(), height: rgb.height(), values, is_coarse })
+}
+
 /// Half-float files hold infinities for suns and small negative numbers from resampling.
 fn as_radiance(v: f32) -> f32 {
     if v.is_nan() { 0.0 } else { v.clamp(0.0, 65_504.0) }

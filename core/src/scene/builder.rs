@@ -48,6 +48,11 @@ impl SceneBuilder {
         (self.materials.len() - 1) as u32
     }
 
+    /// The number of surfaces, which is the index of the next.
+    pub fn material_count(&self) -> usize {
+        self.materials.len()
+    }
+
     /// Adds layers and returns the value of [`Material::layers`] that names them.
     pub fn layers(&mut self, layers: Layers) -> u32 {
         self.layers.push(layers);
@@ -108,6 +113,23 @@ impl SceneBuilder {
     pub fn mesh(&mut self, mesh: MeshData) -> u32 {
         self.meshes.push(mesh);
         (self.meshes.len() - 1) as u32
+    }
+
+    /// The meshes so far.
+    pub fn meshes(&self) -> &[MeshData] {
+        &self.meshes
+    }
+
+    /// Puts another mesh in the place of one; does nothing where there is none.
+    pub fn replace_mesh(&mut self, index: u32, mesh: MeshData) {
+        if let Some(old) = self.meshes.get_mut(index as usize) {
+            *old = mesh;
+        }
+    }
+
+    /// The placements so far: a mesh, and the map from its space to the world.
+    pub fn instances(&self) -> &[(u32, Affine)] {
+        &self.instances
     }
 
     /// Places a mesh in the world.

@@ -89,7 +89,12 @@ fn statement(
         "map_ke" => entry.emission_map = map(rest, &place, warnings)?,
         "map_bump" | "bump" => entry.bump_map = map(rest, &place, warnings)?,
         "norm" | "map_kn" => entry.normal_map = map(rest, &place, warnings)?,
-        "ka" | "map_ka" | "tf" | "map_ks" | "map_ns" | "refl" | "disp" | "sharpness" | "km" => {}
+        "ka" | "map_ka" | "tf" | "map_ks" | "map_ns" | "refl" | "sharpness" | "km" => {}
+        "disp" | "map_disp" => {
+            let message = "displacement maps of material libraries are not used: they have neither a size nor a bound. \
+                           `displacement` in a scene.toml gives both";
+            warnings.add(place, message);
+        }
         other => warnings.add(place, format!("the keyword `{}` is ignored", shorten(other))),
     }
     Ok(())
@@ -179,6 +184,14 @@ mod tests {
         assert_eq!((entry.opacity, entry.illum), (Some(0.75), Some(2)));
         let map = entry.diffuse_map.unwrap();
         assert_eq!((map.file.as_str(), map.scale, map.clamp), ("dir/my file.png", [2.0, 3.0], true));
+    }
+
+    #[test]
+    fn maps_of_displacement_are_left_to_a_scene_toml() {
+        let mut warnings = Warnings::new("t.obj");
+        parse(b"newmtl a\ndisp heights.png\nmap_disp heights.png\n", "t.mtl", &mut warnings).unwrap();
+        let list = warnings.finish();
+        assert!(list.len() == 1 && list[0].count == 2 && list[0].message.contains("scene.toml"), "{list:?}");
     }
 
     #[test]

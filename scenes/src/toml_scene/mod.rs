@@ -1,6 +1,7 @@
 //! `scene.toml`: a scene file with the camera, light and sky that it lacks.
 
 mod bundled;
+mod displaced;
 mod document;
 mod light;
 mod spheres;
@@ -111,6 +112,7 @@ fn load(
     let middle = builder.bounds().filter(|_| document.camera.is_none() && contents.cameras.is_empty());
     builder.camera = options.view.camera(builder.camera, middle.map(|[low, high]| (low + high) * 0.5));
     builder.camera.validate(source.name)?;
+    displaced::apply(&document, &overrides, source, &files, &mut builder, options, &mut warnings)?;
     let sky = options.view.environment(options)?;
     // A document that names a sky has the one that it names, black as well.
     if let Some(sky) = sky {

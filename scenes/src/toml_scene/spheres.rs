@@ -23,6 +23,9 @@ pub(super) fn place(
         if !change.name.is_empty() {
             return wrong("the material of a sphere is its own and has no `name`");
         }
+        if change.displacement.is_some() {
+            return wrong("a sphere has no triangles to displace; give it as a mesh in `file`");
+        }
         if let Some(fault) = change.fault() {
             return wrong(fault);
         }
