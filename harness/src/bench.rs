@@ -243,3 +243,22 @@ fn verdict(rows: &[Row]) -> Exit {
     }
     exit
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_baseline_is_a_target_of_the_run_or_a_file() {
+        let targets = ["cpu-bvh".to_owned(), "opencl@pocl".to_owned()];
+        let target = |word| Against::new(word, &targets).map(|against| against.target().to_owned());
+        assert_eq!(target(None).unwrap(), "cpu-bvh");
+        assert_eq!(target(Some("opencl@pocl")).unwrap(), "opencl@pocl");
+        let message = target(Some("opencl@pocket")).unwrap_err().to_string();
+        assert!(message.contains("in opencl@pocket: No such file"), "{message}");
+        assert!(
+            message.contains("a target that is measured (cpu-bvh, opencl@pocl), or a file of rates"),
+            "{message}"
+        );
+    }
+}

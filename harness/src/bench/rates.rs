@@ -1,18 +1,5 @@
-//! Files of rates: how fast other tracers answer the rays of a dump.
-//!
-//! ```json
-//! {"rows": [{
-//!     "tracer": "OptiX", "variant": "Mitsuba 3.9.1", "device": "NVIDIA H200", "command": "compare.py dump --optix",
-//!     "scene": "cornell-opaque", "kind": "diffuse", "query": "closest", "rays": 2073600,
-//!     "rays_hash": "5d1c…", "mrays": 812.5, "quartiles": [811.0, 813.9], "hits": 1514802
-//! }]}
-//! ```
-//!
-//! `kind` is `camera`, `diffuse` or `shadow`, `query` `closest` or `any`, `rays_hash` the BLAKE3 in the dump's `rays.json`,
-//! `mrays` the median in millions of rays a second, `hits` the number of rays that hit. `variant`, `device`, `command`,
-//! `quartiles`, `hits` and `mrays_per_core`, by time of processors, may be left out; a variant is a layout, a build or a
-//! setting, of which a tracer's best counts. Other fields are ignored. A `bench.json` of an earlier run is such a file too: its
-//! `target` is the tracer, its `layout` the variant.
+//! Files of rates: how fast other tracers answer the rays of a dump. The form is on the page of the harness, under
+//! Benchmarks. A `bench.json` of an earlier run is such a file too: its `target` is the tracer, its `layout` the variant.
 
 use super::rays::{Kind, RaySet};
 use lockstep_core::Query;
@@ -34,8 +21,8 @@ pub(crate) enum RatesError {
         source: std::io::Error,
     },
     /// The file is no JSON or lacks fields.
-    #[error("{}:{}:{}: {source}; rates are {{\"rows\": [{{\"tracer\", \"scene\", \"kind\", \"query\", \"rays\", \
-        \"rays_hash\", \"mrays\", …}}]}}", path.display(), source.line(), source.column())]
+    #[error("cannot use the rates in {}: {source}; they are {{\"rows\": [{{\"tracer\", \"scene\", \"kind\", \"query\", \
+        \"rays\", \"rays_hash\", \"mrays\", …}}]}}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -43,17 +30,13 @@ pub(crate) enum RatesError {
         source: serde_json::Error,
     },
     /// A rate is zero, negative or not finite.
-    #[error("{}: {tracer} on {scene} has a rate of {mrays} million rays a second; measure it again, or remove the row",
-        path.display())]
+    #[error("{}: {} on {} has a rate that is not positive; time it again, or remove the row", path.display(), row.tracer,
+        row.scene)]
     NoRate {
         /// The file.
         path: PathBuf,
-        /// The row's tracer.
-        tracer: String,
-        /// The row's scene.
-        scene: String,
-        /// The row's rate.
-        mrays: f64,
+        /// The row.
+        row: Box<Rate>,
     },
     /// No row is about rays that this run measures.
     #[error("{} has no rates of {scene} with {} rays, only of {known}; measure the other tracers on a dump of this \
@@ -69,21 +52,14 @@ pub(crate) enum RatesError {
         known: String,
     },
     /// A row is about as many rays of the same kind and scene, which are others.
-    #[error("{}: {tracer} was timed on other rays: {rays} {kind} rays of {scene} have BLAKE3 {theirs} there and {ours} \
-        here; time it on a dump of this command (--dump-rays -o DIR), with the same --seed and camera", path.display())]
+    #[error("{}: {} was timed on other rays: {} {} rays of {} have BLAKE3 {} there and {ours} here; time it on a dump of \
+        this command (--dump-rays -o DIR), with the same --seed and camera", path.display(), row.tracer, row.rays,
+        row.kind.name(), row.scene, row.rays_hash)]
     OtherRays {
         /// The file.
         path: PathBuf,
-        /// The row's tracer.
-        tracer: String,
-        /// The scene.
-        scene: String,
-        /// Where the rays come from.
-        kind: &'static str,
-        /// The number of rays.
-        rays: usize,
-        /// The row's BLAKE3.
-        theirs: String,
+        /// The row.
+        row: Box<Rate>,
         /// BLAKE3 of the rays that this run measures.
         ours: String,
     },
@@ -150,13 +126,7 @@ impl Rates {
         let unusable =
             |row: &&Rate| !is_rate(row.mrays) || row.mrays_per_core.is_some_and(|mrays| !is_rate(mrays));
         if let Some(row) = document.rows.iter().find(unusable) {
-            let mrays = row.mrays_per_core.filter(|_| is_rate(row.mrays)).unwrap_or(row.mrays);
-            return Err(RatesError::NoRate {
-                path,
-                tracer: row.tracer.clone(),
-                scene: row.scene.clone(),
-                mrays,
-            });
+            return Err(RatesError::NoRate { path, row: Box::new(row.clone()) });
         }
         Ok(Self { path, rows: document.rows })
     }
@@ -183,15 +153,8 @@ impl Rates {
             let alike = |row: &&Rate| (row.kind, row.rays) == (set.kind, set.rays.len());
             for row in self.rows.iter().filter(|row| row.scene == scene).filter(alike) {
                 if row.rays_hash != set.hash {
-                    return Err(RatesError::OtherRays {
-                        path: self.path.clone(),
-                        tracer: row.tracer.clone(),
-                        scene: scene.to_owned(),
-                        kind: set.kind.name(),
-                        rays: set.rays.len(),
-                        theirs: row.rays_hash.clone(),
-                        ours: set.hash.clone(),
-                    });
+                    let (path, ours) = (self.path.clone(), set.hash.clone());
+                    return Err(RatesError::OtherRays { path, row: Box::new(row.clone()), ours });
                 }
                 found = true;
             }
@@ -240,11 +203,11 @@ mod tests {
             let text = format!("{{\"rows\": [{}]}}", ROW.replace(&format!("\"{word}\""), "\"x\""));
             let message = read(&text).unwrap_err().to_string();
             assert!(message.contains(&format!("missing field `{word}`")), "{message}");
-            assert!(message.contains("rates.json:2:") && message.contains("rates are {"), "{message}");
+            assert!(message.contains("rates.json: ") && message.contains("at line 2"), "{message}");
         }
         let message =
             read(&format!("{{\"rows\": [{}]}}", ROW.replace("1.5", "0.0"))).unwrap_err().to_string();
-        assert!(message.contains("fast on box") && message.contains("measure it again"), "{message}");
+        assert!(message.contains("fast on box") && message.contains("time it again"), "{message}");
     }
 
     #[test]

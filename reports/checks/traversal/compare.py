@@ -19,11 +19,14 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 # tinybvh's own flags, and those of a program that starts where no compiler was installed.
 FLAGS = ["-std=c++17", "-O3", "-mavx2", "-mfma", "-w", "-pthread", "-static-libstdc++", "-static-libgcc"]
+# A device works for this long before passes are timed, so that its clocks have risen.
+WARM_UP_SECONDS = 0.1
 # Versions of tinybvh whose classes and kernels the program was written for.
 TINYBVH = (1, 6)
 
@@ -204,11 +207,13 @@ def optix(options, manifest, command):
                 continue
             ray = mitsuba_rays(mi, dr, options.dump / of_set["file"])
             for query in queries(of_set["kind"]):
-                times = []
-                # Two passes warm up: the first compiles.
-                for number in range(options.passes + 2):
+                # The first pass compiles.
+                hit, _ = mitsuba_pass(mi, dr, scene, ray, of_set["kind"], query)
+                times, start = [], time.monotonic()
+                while len(times) < options.passes:
+                    is_warm = time.monotonic() - start > WARM_UP_SECONDS
                     hit, milliseconds = mitsuba_pass(mi, dr, scene, ray, of_set["kind"], query)
-                    if number >= 2:
+                    if is_warm:
                         times.append(milliseconds)
                 rate = lambda milliseconds: of_set["rays"] / milliseconds * 1e-3
                 first, _, third = statistics.quantiles(times, n=4, method="inclusive")
@@ -221,14 +226,14 @@ def optix(options, manifest, command):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dump", type=Path, nargs="?", help="a folder of lockstep bench --dump-rays")
-    parser.add_argument("--tinybvh", type=Path, metavar="SOURCES", help="time tinybvh, of which this folder has the sources")
+    parser.add_argument("--tinybvh", type=Path, metavar="SOURCES", help="time tinybvh, whose sources are in this folder")
     parser.add_argument("--optix", action="store_true", help="time OptiX through Mitsuba")
     parser.add_argument("--opencl", metavar="NAME", help="a part of the name of tinybvh's OpenCL device; none without")
-    parser.add_argument("--threads", type=int, nargs="*", default=[], help="time tinybvh on so many threads of the processor")
+    parser.add_argument("--threads", type=int, nargs="*", default=[], help="time tinybvh on so many threads")
     parser.add_argument("--builds", default="HQ,HQ optimised", help="of tinybvh's trees")
     parser.add_argument("--layouts", help="of tinybvh's trees [default: BVH_GPU,BVH4_GPU,BVH8_CWBVH,BVH4_CPU,BVH8_CPU]")
     parser.add_argument("--variant", help="of Mitsuba [default: cuda_ad_rgb with a GPU, else llvm_ad_rgb]")
-    parser.add_argument("--passes", type=int, default=9, help="timed passes over each set, after one that is not timed")
+    parser.add_argument("--passes", type=int, default=9, help="timed passes over each set, after those that warm up")
     parser.add_argument("--program", type=Path, help="the program that --build wrote")
     parser.add_argument("--build", type=Path, metavar="PROGRAM", help="only build the program that times tinybvh")
     parser.add_argument("--add", action="store_true", help="keep other tracers' rows of the file of rates")

@@ -121,6 +121,11 @@ void print_row(const std::string& tracer, const std::string& variant, const std:
     fflush(stdout);
 }
 
+/// Passes are timed from the second on, and not before a device has worked for this long: clocks rise when it is asked.
+const double WARM_UP_SECONDS = 0.1;
+
+bool is_warm(unsigned pass, double start) { return pass > 0 && seconds(CLOCK_MONOTONIC) - start > WARM_UP_SECONDS; }
+
 /// The queries of each kind of rays: camera and diffuse rays ask for the closest hit, shadow rays for any and the closest.
 std::vector<bool> queries_of(const std::string& kind) {
     return kind == "shadow" ? std::vector<bool>{true, false} : std::vector<bool>{false};
@@ -162,7 +167,9 @@ void time_on_cpu(const Layout& layout, const std::string& variant, const std::ve
             for (unsigned count : threads) {
                 std::vector<Found> found(set.rays.size());
                 Times times;
-                for (unsigned pass = 0; pass <= passes; pass++) {
+                const double start = seconds(CLOCK_MONOTONIC);
+                for (unsigned pass = 0; times.wall.size() < passes; pass++) {
+                    const bool timed = is_warm(pass, start);
                     std::atomic<size_t> next{0};
                     const auto work = [&] {
                         for (size_t first; (first = next.fetch_add(BLOCK)) < set.rays.size();)
@@ -173,7 +180,7 @@ void time_on_cpu(const Layout& layout, const std::string& variant, const std::ve
                     for (unsigned i = 1; i < count; i++) others.emplace_back(work);
                     work();
                     for (std::thread& other : others) other.join();
-                    if (pass == 0) continue;
+                    if (!timed) continue;
                     times.wall.push_back(seconds(CLOCK_MONOTONIC) - wall);
                     times.busy.push_back(seconds(CLOCK_PROCESS_CPUTIME_ID) - busy);
                 }
@@ -331,7 +338,9 @@ void time_on_device(const OpenCl& cl, const std::vector<std::pair<std::string, c
                     }
                     const size_t global = (count + group - 1) / group * group;
                     Times times;
-                    for (unsigned pass = 0; pass <= passes; pass++) {
+                    const double begin = seconds(CLOCK_MONOTONIC);
+                    for (unsigned pass = 0; times.wall.size() < passes; pass++) {
+                        const bool timed = is_warm(pass, begin);
                         cl_event event = nullptr;
                         check(cl.clEnqueueNDRangeKernel(cl.queue, kernel, 1, nullptr, &global, &group, 0, nullptr, &event),
                               "start a kernel");
@@ -340,7 +349,7 @@ void time_on_device(const OpenCl& cl, const std::vector<std::pair<std::string, c
                         cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, nullptr);
                         cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr);
                         cl.clReleaseEvent(event);
-                        if (pass > 0) times.wall.push_back(1e-9 * static_cast<double>(end - start));
+                        if (timed) times.wall.push_back(1e-9 * static_cast<double>(end - start));
                     }
                     std::vector<Found> found(count);
                     const size_t bytes = count * sizeof(Found);
@@ -361,12 +370,14 @@ void time_on_device(const OpenCl& cl, const std::vector<std::pair<std::string, c
 /// Optimisation as tinybvh's own speed test asks for it.
 const unsigned OPTIMISATION_ROUNDS = 50;
 
-template <class Layout> Layout* built(const std::vector<bvhvec4>& vertices, bool optimised) {
+/// A tree, which stays until the program ends.
+template <class Layout>
+const Layout* built(const std::vector<bvhvec4>& vertices, const std::string& name, bool optimised) {
     Layout* layout = new Layout();
     const double start = seconds(CLOCK_MONOTONIC);
     layout->BuildHQ(vertices.data(), static_cast<uint32_t>(vertices.size() / 3));
     if (optimised) layout->Optimize(OPTIMISATION_ROUNDS, true);
-    say("built in " + std::to_string(seconds(CLOCK_MONOTONIC) - start) + " s");
+    say(name + (optimised ? ", optimised," : "") + " built in " + std::to_string(seconds(CLOCK_MONOTONIC) - start) + " s");
     return layout;
 }
 
@@ -427,25 +438,28 @@ int main(int count, char** words) {
         };
         const auto read_only = [&](size_t bytes, const void* data) { return buffer(cl, CL_MEM_READ_ONLY, bytes, data); };
         if (contains(layouts, "BVH_GPU") && !programs.empty()) {
-            const auto* tree = built<tinybvh::BVH_GPU>(vertices, optimised);
+            const auto* tree = built<tinybvh::BVH_GPU>(vertices, "BVH_GPU", optimised);
             on_device({"BVH_GPU",
                        {read_only(tree->usedNodes * sizeof(tinybvh::BVH_GPU::BVHNode), tree->bvhNode),
                         read_only(tree->idxCount * sizeof(uint32_t), tree->bvh.primIdx),
                         read_only(vertices.size() * sizeof(bvhvec4), vertices.data())}});
         }
         if (contains(layouts, "BVH4_GPU") && !programs.empty()) {
-            const auto* tree = built<tinybvh::BVH4_GPU>(vertices, optimised);
+            const auto* tree = built<tinybvh::BVH4_GPU>(vertices, "BVH4_GPU", optimised);
             on_device({"BVH4_GPU", {read_only(tree->usedBlocks * sizeof(bvhvec4), tree->bvh4Data)}});
         }
         if (contains(layouts, "BVH8_CWBVH") && !programs.empty()) {
-            const auto* tree = built<tinybvh::BVH8_CWBVH>(vertices, optimised);
+            const auto* tree = built<tinybvh::BVH8_CWBVH>(vertices, "BVH8_CWBVH", optimised);
             on_device({"BVH8_CWBVH",
                        {read_only(tree->usedBlocks * sizeof(bvhvec4), tree->bvh8Data),
                         read_only(tree->idxCount * 3 * sizeof(bvhvec4), tree->bvh8Tris)}});
         }
+        const auto on_cpu = [&](const auto& tree, const std::string& layout) {
+            time_on_cpu(tree, layout + ", " + build, sets, threads, host, passes);
+        };
         if (contains(layouts, "BVH4_CPU") && !threads.empty())
-            time_on_cpu(*built<tinybvh::BVH4_CPU>(vertices, optimised), "BVH4_CPU, " + build, sets, threads, host, passes);
+            on_cpu(*built<tinybvh::BVH4_CPU>(vertices, "BVH4_CPU", optimised), "BVH4_CPU");
         if (contains(layouts, "BVH8_CPU") && !threads.empty())
-            time_on_cpu(*built<tinybvh::BVH8_CPU>(vertices, optimised), "BVH8_CPU, " + build, sets, threads, host, passes);
+            on_cpu(*built<tinybvh::BVH8_CPU>(vertices, "BVH8_CPU", optimised), "BVH8_CPU");
     }
 }
