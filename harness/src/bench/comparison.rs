@@ -102,9 +102,10 @@ impl Comparison {
         self.best.iter().filter_map(|best| {
             let Rate { tracer, variant, scene, kind, rays, .. } = &best.rate;
             let (by, kind) = (best.hits_differing?, kind.name());
+            let (number, than) = (by.unsigned_abs(), if by > 0 { "more" } else { "fewer" });
             Some(format!(
-                "{tracer} ({variant}) hits with {by:+} of {rays} {kind} rays of {scene}, which is more than rounding: \
-                 it may trace another scene"
+                "{number} {than} of {rays} {kind} rays of {scene} hit with {tracer} ({variant}) than with ours, which is \
+                 beyond rounding: it may trace another scene"
             ))
         })
     }
@@ -282,7 +283,10 @@ mod tests {
         assert_eq!(comparison.best[0].hits_differing, None);
         assert_eq!(comparison.best[1].hits_differing, Some(-60_000));
         let differences: Vec<String> = comparison.differences().collect();
-        assert!(differences[0].contains("-60000 of 100000 diffuse rays of b"), "{differences:?}");
+        assert!(
+            differences[0].contains("60000 fewer of 100000 diffuse rays of b hit with other (wrong)"),
+            "{differences:?}"
+        );
         let text = text::table(&ours, &text::Yardstick::Tracers(&comparison), None);
         assert!(text.contains("-60000 hits"), "{text}");
     }
