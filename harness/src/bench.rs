@@ -2,9 +2,11 @@
 
 mod bvh;
 mod clocks;
+mod comparison;
 mod dump;
 mod growth;
 mod measure;
+mod rates;
 mod rays;
 mod text;
 
@@ -13,6 +15,7 @@ use lockstep_core::{DeviceInfo, Error, OpenOptions, Scene, Settings};
 use lockstep_reports::image_io::atomic_write_text;
 use lockstep_reports::records::{HostInfo, utc_now};
 use serde_json::{Value, json};
+use std::path::Path;
 
 use crate::backends;
 use crate::cli::BenchArgs;
@@ -22,9 +25,14 @@ use crate::output::{print, print_json, say};
 use crate::scenes;
 use crate::terminal;
 use bvh::Structure;
+use comparison::Comparison;
+use dump::Dump;
 use growth::Growth;
 use measure::{Repeats, Row, Runner, measure};
+use rates::Rates;
+pub(crate) use rates::RatesError;
 use rays::{Kind, RaySet, Source};
+use text::Yardstick;
 
 /// Passes over the rays in a round.
 const PASSES: u32 = 3;
@@ -36,6 +44,8 @@ const PASSES: u32 = 3;
 /// skipped.
 pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     let targets = backends::select(&args.targets)?;
+    let ids: Vec<String> = targets.iter().map(|target| target.id.to_string()).collect();
+    let against = Against::new(args.against.as_deref(), &ids)?;
     let mut runners = Vec::new();
     for target in &targets {
         let renderer = target.open(&OpenOptions { threads: args.threads, ..OpenOptions::default() })?;
@@ -45,6 +55,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     if let Some(folder) = &args.out {
         std::fs::create_dir_all(folder).map_err(Failure::io("make the folder", folder))?;
     }
+    let mut dump = args.out.as_ref().filter(|_| args.dump_rays).map(|to| Dump::new(to, command_line()));
     let (mut rows, mut structures) = (Vec::new(), Vec::new());
     for name in &args.scenes {
         if interrupt::requested() {
@@ -58,16 +69,26 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
             bvh::add_overlap(&mut of_scene, &scene);
         }
         structures.extend(of_scene);
-        rows.extend(bench_scene(&scene, args, &mut runners)?);
+        rows.extend(bench_scene(&scene, args, &against, dump.as_mut(), &mut runners)?);
     }
-    let first = targets.first().map(|target| target.id.to_string());
-    let against = args.against.clone().or(first).unwrap_or_default();
+    let comparison = against.comparison(&rows);
+    for difference in comparison.iter().flat_map(Comparison::differences) {
+        say(&format!("lockstep: {difference}"));
+    }
     let infos: Vec<&DeviceInfo> = runners.iter().map(|r| r.renderer.device()).collect();
     let growth = growth::of(&rows);
-    let document = document(&rows, &structures, &growth, &infos);
+    let document = document(&rows, comparison.as_ref(), &structures, &growth, &infos);
     let tables = |width| {
-        let tables =
-            [text::table(&rows, &against, width), bvh::table(&structures, width), growth::table(&growth)];
+        let yardstick = match &comparison {
+            Some(comparison) => Yardstick::Tracers(comparison),
+            None => Yardstick::Target(against.target()),
+        };
+        let tables = [
+            text::table(&rows, &yardstick, width),
+            comparison::table(comparison.as_ref().map_or(&[], |comparison| &comparison.means), width),
+            bvh::table(&structures, width),
+            growth::table(&growth),
+        ];
         tables.into_iter().filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
     };
     if let Some(folder) = &args.out {
@@ -86,6 +107,45 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
         print(&tables(terminal::width()))?
     }
     Ok(verdict(&rows))
+}
+
+/// The rates that targets are compared with.
+enum Against {
+    /// A target of the run; empty without targets.
+    Target(String),
+    /// Other tracers.
+    Rates(Rates),
+}
+
+impl Against {
+    /// A target of the run, the first by default, or a file.
+    fn new(word: Option<&str>, targets: &[String]) -> Result<Self, Failure> {
+        match word {
+            None => Ok(Self::Target(targets.first().cloned().unwrap_or_default())),
+            Some(word) if targets.iter().any(|target| target == word) => Ok(Self::Target(word.to_owned())),
+            Some(word) => {
+                let targets = match targets {
+                    [] => "a target that is measured".to_owned(),
+                    targets => format!("a target that is measured ({})", targets.join(", ")),
+                };
+                Ok(Self::Rates(Rates::read(Path::new(word), &targets)?))
+            }
+        }
+    }
+
+    fn target(&self) -> &str {
+        match self {
+            Self::Target(target) => target,
+            Self::Rates(_) => "",
+        }
+    }
+
+    fn comparison(&self, rows: &[Row]) -> Option<Comparison> {
+        match self {
+            Self::Target(_) => None,
+            Self::Rates(rates) => Some(Comparison::new(rows, rates)),
+        }
+    }
 }
 
 /// Takes a scene to all targets that can load it and trace given rays; the others are skipped from here on.
@@ -114,17 +174,26 @@ fn load(scene: &Scene, runners: &mut Vec<Runner>) -> Result<Vec<Structure>, Fail
 }
 
 /// Measures one scene on all targets, which have loaded it.
-fn bench_scene(scene: &Scene, args: &BenchArgs, runners: &mut [Runner]) -> Result<Vec<Row>, Failure> {
+fn bench_scene(
+    scene: &Scene,
+    args: &BenchArgs,
+    against: &Against,
+    mut dump: Option<&mut Dump>,
+    runners: &mut [Runner],
+) -> Result<Vec<Row>, Failure> {
     let source = Source::new(scene, args.seed);
-    if let (true, Some(folder)) = (args.dump_rays, &args.out) {
-        dump::write_triangles(folder, scene)?;
+    if let Some(dump) = &mut dump {
+        dump.write_triangles(scene)?;
     }
     let repeats = Repeats { rounds: args.repeats, passes: PASSES };
     let mut rows = Vec::new();
     for &count in &args.rays {
         let sets = source.sets(count);
-        if let (true, Some(folder)) = (args.dump_rays, &args.out) {
-            sets.iter().try_for_each(|set| dump::write_rays(folder, scene, set))?;
+        if let Against::Rates(rates) = against {
+            rates.check(&scene.name, &sets)?;
+        }
+        if let Some(dump) = &mut dump {
+            dump.write_rays(scene, &sets)?;
         }
         for (kind, query) in Kind::QUERIES {
             let Some(set) = sets.iter().find(|set: &&RaySet| set.kind == kind && !set.rays.is_empty()) else {
@@ -140,10 +209,16 @@ fn bench_scene(scene: &Scene, args: &BenchArgs, runners: &mut [Runner]) -> Resul
     Ok(rows)
 }
 
-fn document(rows: &[Row], structures: &[Structure], growth: &[Growth], targets: &[&DeviceInfo]) -> Value {
+fn document(
+    rows: &[Row],
+    comparison: Option<&Comparison>,
+    structures: &[Structure],
+    growth: &[Growth],
+    targets: &[&DeviceInfo],
+) -> Value {
     json!({
         "date": utc_now(), "host": HostInfo::detect(), "command": command_line(),
-        "targets": targets, "rows": rows, "bvh": structures, "growth": growth,
+        "targets": targets, "rows": rows, "against": comparison, "bvh": structures, "growth": growth,
     })
 }
 
@@ -167,4 +242,23 @@ fn verdict(rows: &[Row]) -> Exit {
         exit = Exit::Differs;
     }
     exit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_baseline_is_a_target_of_the_run_or_a_file() {
+        let targets = ["cpu-bvh".to_owned(), "opencl@pocl".to_owned()];
+        let target = |word| Against::new(word, &targets).map(|against| against.target().to_owned());
+        assert_eq!(target(None).unwrap(), "cpu-bvh");
+        assert_eq!(target(Some("opencl@pocl")).unwrap(), "opencl@pocl");
+        let message = target(Some("opencl@pocket")).unwrap_err().to_string();
+        assert!(message.contains("in opencl@pocket: No such file"), "{message}");
+        assert!(
+            message.contains("a target that is measured (cpu-bvh, opencl@pocl), or a file of rates"),
+            "{message}"
+        );
+    }
 }

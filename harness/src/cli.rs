@@ -964,8 +964,9 @@ pub(crate) struct BenchArgs {
     /// Selects the rays
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u32,
-    /// The baseline target [default: the first]
-    #[arg(long, value_name = "TARGET")]
+    /// The baseline: a target [default: the first], or a file of other tracers' rates on the same rays, see
+    /// reports/checks/traversal
+    #[arg(long, value_name = "TARGET|FILE")]
     pub(crate) against: Option<String>,
     /// Worker threads of CPU targets [default: all hardware threads]
     #[arg(long, value_name = "N", value_parser = parse_threads)]
@@ -973,7 +974,8 @@ pub(crate) struct BenchArgs {
     /// Write bench.json and bench.md to this folder
     #[arg(short, long = "out", value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Write the rays and the scene's triangles there, as little-endian floats, for measuring other programs
+    /// Write the rays and the scene's triangles there, as little-endian floats, with hashes in rays.json, for measuring
+    /// other programs
     #[arg(long, requires = "out")]
     pub(crate) dump_rays: bool,
     /// Measure with all surfaces opaque, for tracers without alpha; scene names end in `-opaque`

@@ -14,6 +14,7 @@ use lockstep_together::{FilmFileError, MergeError};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::bench::RatesError;
 use crate::external::TargetsError;
 
 /// The exit codes. The numbers are part of the command line's contract.
@@ -120,6 +121,9 @@ pub(crate) enum Failure {
     /// A file of external targets.
     #[error(transparent)]
     Targets(#[from] TargetsError),
+    /// A file of other tracers' rates.
+    #[error(transparent)]
+    Rates(#[from] RatesError),
     /// A run of an external program.
     #[error("{}", .0.sentence())]
     Program(Box<RunFailure>),

@@ -38,6 +38,8 @@ pub(crate) struct Row {
     pub(crate) mrays_per_core: Option<f64>,
     /// Timed passes.
     pub(crate) passes: usize,
+    /// Rays that hit.
+    pub(crate) hits: usize,
     /// BLAKE3 of all hits.
     pub(crate) hits_hash: String,
     /// Whether the target promises the same hits as every other such target.
@@ -46,6 +48,22 @@ pub(crate) struct Row {
     pub(crate) differing: Option<usize>,
     /// Clocks right after the last pass.
     pub(crate) clocks: String,
+}
+
+impl Row {
+    /// Whether both are of one query of one set of rays.
+    pub(crate) fn is_same_work(&self, other: &Self) -> bool {
+        (&self.scene, self.query, &self.rays_hash) == (&other.scene, other.query, &other.rays_hash)
+    }
+
+    /// How many times as fast as other rates for the same work: by processor time where both have it, since that a busy
+    /// machine does not change.
+    pub(crate) fn over(&self, mrays: f64, mrays_per_core: Option<f64>) -> f64 {
+        match (self.mrays_per_core, mrays_per_core) {
+            (Some(ours), Some(theirs)) => ours / theirs,
+            _ => self.mrays / mrays,
+        }
+    }
 }
 
 /// How often to measure.
@@ -90,6 +108,7 @@ pub(crate) fn measure(
             quartiles: [0.0; 2],
             mrays_per_core: None,
             passes: 0,
+            hits: hits.iter().filter(|hit| hit.is_some()).count(),
             hits_hash: blake3::hash(bytemuck::cast_slice(&hits)).to_hex().to_string(),
             exact: info.exact,
             differing,

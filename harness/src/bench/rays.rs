@@ -9,10 +9,11 @@ use lockstep_core::scene::{Material, MaterialKind, NONE, Scene, SceneData};
 use lockstep_core::{Query, Settings};
 use lockstep_transport::integrators::{Connection, generate, shade};
 use rayon::prelude::*;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// Where rays come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
     /// One ray through every pixel, tile by tile.
     Camera,
@@ -38,12 +39,6 @@ impl Kind {
             Self::Diffuse => "diffuse",
             Self::Shadow => "shadow",
         }
-    }
-}
-
-impl Serialize for Kind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 
