@@ -7,6 +7,8 @@ mod build;
 mod divergence;
 mod efficiency;
 mod equal_time;
+mod equal_time_devices;
+mod equal_time_integrators;
 mod float_metrics;
 mod kernels;
 mod port;
@@ -31,6 +33,9 @@ pub use build::{
 pub use divergence::{divergence_tables, path_sentences};
 pub use efficiency::{efficiency_sentences, efficiency_table};
 pub use equal_time::{equal_time_sentences, equal_time_table};
+pub use equal_time_devices::{DeviceSpeed, device_speeds, equal_time_devices_table};
+pub(crate) use equal_time_integrators::integrators;
+pub use equal_time_integrators::{IntegratorErrors, equal_time_integrators_table, integrator_errors};
 pub use kernels::kernel_table;
 pub use port::{cost_table, history_table, similarity_tables};
 pub use portability::{configuration_portability_table, navigation_table, portability_table};
@@ -213,6 +218,8 @@ pub fn all_tables(study: &Study) -> Vec<Table> {
     tables.push(timing_table(study));
     tables.push(rounds_table(study));
     tables.push(speedup_table(study));
+    tables.push(equal_time_integrators_table(study));
+    tables.push(equal_time_devices_table(study));
     tables.push(equal_time_table(study));
     tables.push(efficiency_table(study));
     tables.push(technique_table(study));
