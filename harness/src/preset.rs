@@ -51,7 +51,7 @@ impl Preset {
 
     /// The words that these matches leave to the preset.
     fn words(self, given: &ArgMatches) -> impl Iterator<Item = OsString> {
-        let is_given = |option: &&str| given.value_source(option) == Some(ValueSource::CommandLine);
+        let is_given = |option: &str| given.value_source(option) == Some(ValueSource::CommandLine);
         let left = self.parts().iter().filter(move |part| !part.unless.iter().any(|option| is_given(option)));
         left.flat_map(|part| part.words).map(OsString::from).collect::<Vec<_>>().into_iter()
     }

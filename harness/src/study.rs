@@ -36,7 +36,7 @@ use lockstep_reports::records::{Difference, DivergenceScope, RunFailure};
 use lockstep_reports::study::{Study, files};
 use lockstep_reports::tables::{
     Table, efficiency_sentences, equal_time_devices_table, equal_time_integrators_table,
-    equal_time_sentences, path_sentences, round_sentences, scaling_sentences, scaling_table,
+    equal_time_sentences, path_sentences, round_sentences, scaling_integrators_table, scaling_sentences,
 };
 use lockstep_reports::verdict::{StudyVerdict, verdict};
 use lockstep_setup as setup;
@@ -309,7 +309,7 @@ fn text(study: &Study, verdict: &StudyVerdict, folder: &Path, graded: Grading) -
     let (after_time, by_threads) = if integrators.rows.is_empty() {
         (equal_time_sentences(study), scaling_sentences(study))
     } else {
-        let tables = [integrators, equal_time_devices_table(study), scaling_table(study)];
+        let tables = [integrators, equal_time_devices_table(study), scaling_integrators_table(study)];
         text.extend(tables.iter().map(in_terminal));
         Default::default()
     };
@@ -319,9 +319,6 @@ fn text(study: &Study, verdict: &StudyVerdict, folder: &Path, graded: Grading) -
     text + &format!("{}\n", folder.join(files::PAGE).display())
 }
 
-/// Columns that a narrow terminal does without.
-const LEAST_COLUMNS: [&str; 4] = ["Low ms", "High ms", "From", "To"];
-
 /// A table with its heading, for the terminal; nothing where it has no rows.
 fn in_terminal(table: &Table) -> String {
     if table.rows.is_empty() {
@@ -330,7 +327,7 @@ fn in_terminal(table: &Table) -> String {
     let header: Vec<String> = table.columns.iter().map(|column| column.title.clone()).collect();
     let rows = table.rows.iter().map(|row| row.iter().map(|cell| cell.text.clone()).collect());
     let cells: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();
-    format!("\n{}\n\n{}\n", table.title, terminal::table(&cells, &LEAST_COLUMNS, terminal::width()))
+    format!("\n{}\n\n{}\n", table.title, terminal::table(&cells, &[], terminal::width()))
 }
 
 fn to_json(study: &Study, verdict: &StudyVerdict, folder: &Path, stopped: bool) -> Value {

@@ -137,7 +137,8 @@ fn the_heterogeneous_preset_measures_every_integrator_on_targets_and_sets_and_sk
     assert_eq!(counts.map(|kind| count(&found, kind)), [8, 4, 4, 1, 0, 0, 1]);
     let of_times = found.iter().filter(|(key, _)| key.starts_with("\"equal_time\""));
     assert!(of_times.into_iter().all(|(_, record)| record.contains("+vcm, ")), "against vcm: {found:?}");
-    for heading in ["Integrators after equal time", "Speed-up by device over cpu-bvh", "Thread scaling"] {
+    for heading in ["Integrators after equal time", "Speed-up by device over cpu-bvh", "Speed-up by threads"]
+    {
         assert!(out.contains(heading), "{heading}: {out}");
     }
     assert!(out.contains("| together(cpu-bvh,cpu-bvh) |"), "{out}");

@@ -1,10 +1,11 @@
 //! Speeds of targets and sets of targets after equal time, over that of one of them by the same integrator.
 
 use super::{Cell, Table, integrators};
-use crate::format::{fixed, number, percent};
-use crate::records::{EqualTime, TargetId, mega_per_second};
+use crate::format::fixed;
+use crate::records::{EqualTime, TargetId};
 use crate::statistics::timing::MedianInterval;
 use crate::study::{Study, push_new};
+use lockstep_core::Integrator;
 
 /// The speed of one target over that of the baseline by the same integrator.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,8 +21,6 @@ pub struct DeviceSpeed<'a> {
     /// The least and the greatest that the intervals of both medians allow, where passes are recorded; nothing for the
     /// baseline.
     pub range: Option<[f64; 2]>,
-    /// The rate over the sum of the rates of a set's members alone, where all of them were measured.
-    pub efficiency: Option<f64>,
 }
 
 /// The target that speeds are compared with: the one that the study names, or its first.
@@ -31,13 +30,16 @@ pub(crate) fn baseline(study: &Study) -> Option<String> {
 }
 
 /// The speeds of every scene and integrator that two targets or more were measured by, the baseline among them; by scenes,
-/// then integrators.
+/// then integrators. None unless the study names a baseline or compares integrators.
 pub fn device_speeds(study: &Study) -> Vec<DeviceSpeed<'_>> {
     let Some(baseline) = baseline(study) else { return Vec::new() };
+    let order = integrators(study);
+    if order.len() < 2 && study.environment.settings.against.is_none() {
+        return Vec::new();
+    }
     let longest = longest(study);
     let found = longest.iter().filter_map(|record| speed(&longest, &baseline, record));
     let mut found: Vec<DeviceSpeed<'_>> = found.collect();
-    let order = integrators(study);
     let place = |speed: &DeviceSpeed<'_>| {
         let scene = study.scenes().iter().position(|scene| *scene == speed.record.scene);
         (scene, order.iter().position(|integrator| Some(*integrator) == speed.target.integrator))
@@ -64,10 +66,7 @@ fn speed<'a>(all: &[&'a EqualTime], baseline: &str, record: &'a EqualTime) -> Op
         }
         _ => (rate(record) / rate(base), None),
     };
-    let names = members(&target);
-    let sum = names.and_then(|names| names.iter().map(|name| of(name).map(rate)).sum::<Option<f64>>());
-    let efficiency = sum.map(|sum| rate(record) / sum);
-    Some(DeviceSpeed { record, baseline: baseline.to_owned(), speed_up, range, efficiency, target })
+    Some(DeviceSpeed { record, baseline: baseline.to_owned(), speed_up, range, target })
 }
 
 /// The measurements after the longest time of every scene and target.
@@ -95,36 +94,41 @@ fn rate(record: &EqualTime) -> f64 {
     record.samples as f64 / record.render_ms
 }
 
-/// The names of a set's members; nothing for a single target.
-fn members(target: &TargetId) -> Option<Vec<&str>> {
-    let list = target.backend.split_once('(')?.1.strip_suffix(')')?;
-    Some(list.split(',').collect())
-}
-
-/// Rates and speed-ups by scene, target and integrator.
+/// Speed-ups of every scene and target, a column for each integrator.
 pub fn equal_time_devices_table(study: &Study) -> Table {
-    let numbers = ["Msamples/s", "Speed-up", "From", "To", "Efficiency"];
+    let found = device_speeds(study);
+    let mut by = Vec::new();
+    found.iter().for_each(|speed| push_new(&mut by, speed.target.integrator));
+    let names: Vec<String> =
+        by.iter().map(|name| name.unwrap_or(study.environment.settings.integrator).to_string()).collect();
+    let numbers: Vec<&str> = names.iter().map(String::as_str).collect();
     let over = baseline(study).unwrap_or_default();
-    let texts = ["Scene", "Integrator", "Target"];
-    let mut table = Table::new("equal-time-devices", &format!("Speed-up by device over {over}"), &texts, &numbers)
-        .noted(
-            "Of the longest time that was given to every target. Speed-up: samples a second of the median pass over that of \
-             the baseline by the same integrator; from and to are what the intervals of both medians allow. Efficiency: a \
-             set's rate over the sum of the rates of its members, each alone with all of the machine.",
-        );
-    for DeviceSpeed { record, target, speed_up, range, efficiency, .. } in device_speeds(study) {
-        let integrator = target.integrator.map_or_else(String::new, |integrator| integrator.to_string());
-        let mut row = vec![Cell::text(&record.scene), Cell::text(integrator)];
-        row.push(Cell::text(target.renderer().to_string()));
-        let million = mega_per_second(record.samples, record.render_ms);
-        row.push(Cell::number(million, number(million)));
-        row.push(Cell::number(speed_up, fixed(speed_up, 2)));
-        let ends = range.map_or([None; 2], |range| range.map(Some));
-        row.extend(ends.map(|end| end.map_or_else(Cell::empty, |end| Cell::number(end, fixed(end, 2)))));
-        row.push(efficiency.map_or_else(Cell::empty, |share| Cell::number(share, percent(share))));
-        table.rows.push(row);
+    let title = format!("Speed-up by device over {over}");
+    let mut table = Table::new("equal-time-devices", &title, &["Scene", "Target"], &numbers).noted(
+        "Samples a second of the median pass over that of the baseline by the same integrator, within the longest time that was \
+         given; in parentheses what the intervals of both medians allow.",
+    );
+    let mut rows = Vec::new();
+    found.iter().for_each(|s| push_new(&mut rows, (s.record.scene.as_str(), s.target.renderer())));
+    rows.sort_by_key(|(scene, _)| study.scenes().iter().position(|known| known == scene));
+    for (scene, renderer) in rows {
+        let cell = |name: &Option<Integrator>| {
+            let is_own = |s: &&DeviceSpeed<'_>| {
+                (s.record.scene.as_str(), s.target.renderer()) == (scene, renderer.clone())
+                    && s.target.integrator == *name
+            };
+            found.iter().find(is_own).map_or_else(Cell::empty, |s| ratio(s.speed_up, s.range))
+        };
+        let cells = [Cell::text(scene), Cell::text(renderer.to_string())];
+        table.rows.push(cells.into_iter().chain(by.iter().map(cell)).collect());
     }
     table
+}
+
+/// A ratio with its interval, if it has one.
+pub(super) fn ratio(value: f64, range: Option<[f64; 2]>) -> Cell {
+    let range = range.map(|[low, high]| format!(" ({} to {})", fixed(low, 2), fixed(high, 2)));
+    Cell::number(value, format!("{}{}", fixed(value, 2), range.unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -165,12 +169,11 @@ mod tests {
             "alone with its integrator, a+vcm has none"
         );
         assert!((found[1].speed_up - 3.0).abs() < 1e-12 && found[1].range == Some([2.5, 3.75]));
-        assert!((found[2].efficiency.unwrap() - 0.95).abs() < 1e-12 && found[1].efficiency.is_none());
         let mut environment = Environment::default();
         environment.settings.against = Some("b".into());
         let table = equal_time_devices_table(&Study::from_records(records, environment));
         assert_eq!(table.title, "Speed-up by device over b");
-        let speed_ups: Vec<&str> = table.rows.iter().map(|row| row[4].text.as_str()).collect();
-        assert_eq!(speed_ups, ["0.33", "1.00", "1.27"]);
+        let speed_ups: Vec<&str> = table.rows.iter().map(|row| row[2].text.as_str()).collect();
+        assert_eq!(speed_ups, ["0.33 (0.27 to 0.40)", "1.00", "1.27 (1.27 to 1.27)"]);
     }
 }

@@ -9,11 +9,12 @@ use crate::verdict::{StudyVerdict, verdict};
 const MAX_LINES: usize = 120;
 
 /// Tables that come first where not all fit, by the beginning of their names.
-const FIRST: [&str; 14] = [
+const FIRST: [&str; 15] = [
+    "equal-time-integrators",
+    "scaling-integrators",
     "verdict",
     "run-failures",
     "invalid-samples",
-    "equal-time-integrators",
     "equal-time-devices",
     "rounds",
     "timing",

@@ -168,7 +168,7 @@ fn sum_in(sums: &[u64], width: u32, place: Place) -> u64 {
     at(right, bottom) + at(place.x, place.y) - at(right, place.y) - at(place.x, bottom)
 }
 
-/// These images' parts side by side.
+/// Parts of these images side by side.
 fn strip(images: &[&LinearImage], place: Place) -> LinearImage {
     let width = place.width * images.len() as u32;
     LinearImage::from_fn(width, place.height, |x, y| {
