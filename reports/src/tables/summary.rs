@@ -11,11 +11,11 @@ const MAX_LINES: usize = 120;
 /// Tables that come first where not all fit, by the beginning of their names.
 const FIRST: [&str; 15] = [
     "equal-time-integrators",
+    "equal-time-devices",
     "scaling-integrators",
     "verdict",
     "run-failures",
     "invalid-samples",
-    "equal-time-devices",
     "rounds",
     "timing",
     "speedup",
