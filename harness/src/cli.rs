@@ -14,6 +14,7 @@ use lockstep_together::Schedule;
 use crate::exit::Failure;
 use crate::output::say;
 use crate::port::args::PortCommand;
+use crate::preset::Preset;
 use crate::study::Share;
 use crate::values::{BaselineName, Percent, Seconds, Size, SkyArg, SppSchedule, Triple, parse_spp};
 
@@ -57,7 +58,7 @@ pub(crate) enum Command {
     Worker(WorkerArgs),
     /// Renders scenes on every target at rising samples per pixel, compares and times them, and writes a
     /// report
-    Study(StudyArgs),
+    Study(Box<StudyArgs>),
     /// Writes a scene for another renderer
     Export(ExportArgs),
     /// Times every kernel configuration of every target and checks that all produce the same film
@@ -543,6 +544,9 @@ const BASELINE: &str = "Performance over time";
 const RUN: &str = "Run and output";
 const SHARDS: &str = "Many machines";
 
+/// Seconds of a preset's references over those of its longest time.
+const REFERENCE_FACTOR: f64 = 8.0;
+
 /// The scenes of a study or a tuning, and their targets.
 #[derive(Debug, Args)]
 pub(crate) struct SubjectArgs {
@@ -568,6 +572,9 @@ pub(crate) struct SubjectArgs {
 pub(crate) struct StudyArgs {
     #[command(flatten)]
     pub(crate) subject: SubjectArgs,
+    /// Take the options of a preset; options that are given count instead
+    #[arg(long, value_enum, value_name = "NAME", help_heading = MEASURE)]
+    pub(crate) preset: Option<Preset>,
     /// The arithmetic; `exact,fast` adds the fast builds of targets that have one
     #[arg(
         long = "mode",
@@ -613,11 +620,15 @@ pub(crate) struct StudyArgs {
     /// Measure the error after these render times, as in 10s,60s,300s
     #[arg(long = "time", value_name = "TIME", value_delimiter = ',', help_heading = MEASURE)]
     pub(crate) times: Vec<Seconds>,
+    /// The target that speeds by device after equal time are compared with [default: the first]
+    #[arg(long, value_name = "TARGET", requires = "times", help_heading = MEASURE)]
+    pub(crate) against: Option<String>,
     /// Time CPU targets with 1, 2, 4 … and all threads
     #[arg(long, help_heading = MEASURE)]
     pub(crate) scaling: bool,
     /// Time these targets together on one image, by every schedule, and each alone; once for every group, as in
-    /// --together cuda@0,cuda@1 --together cuda@0,cpu-bvh
+    /// --together cuda@0,cuda@1 --together cuda@0,cpu-bvh. With a preset each group is a target beside the others, and
+    /// schedules are timed where --schedule names them
     #[arg(long, value_name = "TARGET,TARGET", help_heading = MEASURE)]
     pub(crate) together: Vec<TargetList>,
     /// The schedules of --together [default: all five]
@@ -638,6 +649,13 @@ pub(crate) struct StudyArgs {
     /// The reference image of a single scene, instead of a rendered one
     #[arg(long, value_name = "FILE", help_heading = REFERENCE)]
     pub(crate) reference: Option<PathBuf>,
+    /// The integrator that renders references [default: that of the study, or the first of --integrators]
+    #[arg(long, value_name = "NAME", conflicts_with = "reference", help_heading = REFERENCE)]
+    pub(crate) reference_integrator: Option<Integrator>,
+    /// Render each reference for this time in place of a multiple of the last level, as in 80s [default with a preset:
+    /// eight times the longest --time]
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["reference", "reference_budget"], help_heading = REFERENCE)]
+    pub(crate) reference_time: Option<Seconds>,
     /// Time for rendering a reference of 4 to 16 times the last level [default: 20 s or twice the time of the
     /// levels]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = REFERENCE)]
@@ -692,6 +710,27 @@ impl StudyArgs {
             && self.image.merge_radius == Settings::default().merge_radius
             && self.image.sampler == Settings::default().sampler
             && self.integrators.is_empty()
+            && self.preset.is_none()
+            && self.reference_integrator.is_none()
+            && self.reference_time.is_none()
+    }
+
+    /// Seconds of rendering that a reference gets; `None` where levels or a budget decide.
+    pub(crate) fn reference_seconds(&self) -> Option<f64> {
+        let ruled = self.preset.is_none() || self.reference.is_some() || self.reference_budget.is_some();
+        let longest = self.times.iter().map(|time| time.0).reduce(f64::max);
+        let by_preset = longest.filter(|_| !ruled).map(|longest| REFERENCE_FACTOR * longest);
+        self.reference_time.map(|time| time.0).or(by_preset)
+    }
+
+    /// The groups of which schedules are timed.
+    pub(crate) fn scheduled(&self) -> &[TargetList] {
+        if self.preset.is_some() && self.schedules.is_empty() { &[] } else { &self.together }
+    }
+
+    /// The groups that are targets themselves.
+    pub(crate) fn sets(&self) -> &[TargetList] {
+        if self.preset.is_some() { &self.together } else { &[] }
     }
 
     /// The integrators of which `--techniques` shows every technique; none without it.
@@ -1154,6 +1193,7 @@ mod tests {
             "--scaling",
             "--diagnose",
             "--mode exact,fast",
+            "--preset heterogeneous",
         ] {
             assert!(!is_default(&format!("lockstep study {more}")), "{more}");
         }
@@ -1191,6 +1231,8 @@ mod tests {
             "lockstep study cornell --mode exact,fast",
             "lockstep study cornell weekend -b cpu-bvh,cpu-embree --spp 1..64 --size 320x240 --seeds 2 --repeats 3 -o d",
             "lockstep study cornell --diagnose",
+            "lockstep study --preset heterogeneous --together cuda@0,cpu-bvh --against cpu-bvh --time 10s",
+            "lockstep study cornell --reference-integrator vcm --reference-time 80s",
             "lockstep tune",
             "lockstep tune cornell sponza -b cpu-bvh --spp 4 --repeats 3 -o d",
             "lockstep trace cornell -b cpu-bvh,opencl@pocl --pixel 12,34 --sample 5 --json",

@@ -21,6 +21,7 @@ mod manual;
 mod memory;
 mod output;
 mod port;
+mod preset;
 mod progress;
 mod render;
 mod scenes;
@@ -37,9 +38,7 @@ mod values;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use cli::{Cli, Command, ExportArgs, ExportFormat, GoldenCommand, MergeArgs, ReportArgs, SetupArgs};
+use cli::{Command, ExportArgs, ExportFormat, GoldenCommand, MergeArgs, ReportArgs, SetupArgs};
 use exit::{Exit, Failure};
 use external::Known;
 
@@ -48,7 +47,8 @@ use external::Known;
 static ALLOCATOR: memory::LargePages = memory::LargePages;
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command) {
+    let cli = preset::parse(std::env::args_os()).unwrap_or_else(|error| error.exit());
+    match run(cli.command) {
         Ok(exit) => exit.into(),
         Err(failure) => {
             output::say(&format!("lockstep: {failure}"));

@@ -35,7 +35,8 @@ use lockstep_reports::image_io::atomic_write_text;
 use lockstep_reports::records::{Difference, DivergenceScope, RunFailure};
 use lockstep_reports::study::{Study, files};
 use lockstep_reports::tables::{
-    efficiency_sentences, equal_time_sentences, path_sentences, round_sentences, scaling_sentences,
+    Table, efficiency_sentences, equal_time_devices_table, equal_time_integrators_table,
+    equal_time_sentences, path_sentences, round_sentences, scaling_integrators_table, scaling_sentences,
 };
 use lockstep_reports::verdict::{StudyVerdict, verdict};
 use lockstep_setup as setup;
@@ -87,10 +88,14 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     kernels::dump(args.kernels.dump_kernels.as_deref())?;
     let mut skipped = Vec::new();
     let modes: Vec<Mode> = args.modes.iter().map(|&mode| mode.into()).collect();
-    let mut targets = study_target::select(&externals, &args.subject.targets, &modes, &args.integrators)?;
+    let words = [&args.subject.targets[..], &study_target::sets(args.sets())?].concat();
+    let mut targets = study_target::select(&externals, &words, &modes, &args.integrators)?;
     if args.is_default_work() {
         let own: Vec<Target> = targets.iter().filter_map(StudyTarget::own).cloned().collect();
         targets.extend(backends::first_fast_build(&own).map(StudyTarget::from));
+    }
+    if let Some(against) = &args.against {
+        study_target::find(&targets, against)?;
     }
     let baseline = args.baseline.as_deref().map(baseline::load).transpose()?;
     let unread = targets.iter().all(StudyTarget::reads_scenes);
@@ -114,6 +119,9 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     let ids: Vec<TargetId> = sessions.iter().map(|session| session.id.clone()).collect();
     let pools = if args.scaling { Pool::of(&targets, &sessions) } else { Vec::new() };
     let groups = Group::of(args)?;
+    if args.preset.is_some() {
+        say(&format!("lockstep: {}", plan.time_in_words(sessions.len())));
+    }
     let mut lab = Lab::new(&plan, folder, sessions, resumes).with_control(control);
     let stopped = run_measurements(&plan.series(&ids, &pools, &groups), &mut lab)?.is_break();
     lab.folder.end(stopped)?;
@@ -296,16 +304,30 @@ fn text(study: &Study, verdict: &StudyVerdict, folder: &Path, graded: Grading) -
     for sentence in path_sentences(study) {
         text.push_str(&format!("  path by path, {sentence}\n"));
     }
-    let timed = [
-        round_sentences(study),
-        equal_time_sentences(study),
-        efficiency_sentences(study),
-        scaling_sentences(study),
-    ];
-    for sentence in timed.concat() {
+    // Of many integrators on many targets sentences would be pages.
+    let integrators = equal_time_integrators_table(study);
+    let (after_time, by_threads) = if integrators.rows.is_empty() {
+        (equal_time_sentences(study), scaling_sentences(study))
+    } else {
+        let tables = [integrators, equal_time_devices_table(study), scaling_integrators_table(study)];
+        text.extend(tables.iter().map(in_terminal));
+        Default::default()
+    };
+    for sentence in [round_sentences(study), after_time, efficiency_sentences(study), by_threads].concat() {
         text.push_str(&format!("  {sentence}\n"));
     }
     text + &format!("{}\n", folder.join(files::PAGE).display())
+}
+
+/// A table with its heading, for the terminal; nothing where it has no rows.
+fn in_terminal(table: &Table) -> String {
+    if table.rows.is_empty() {
+        return String::new();
+    }
+    let header: Vec<String> = table.columns.iter().map(|column| column.title.clone()).collect();
+    let rows = table.rows.iter().map(|row| row.iter().map(|cell| cell.text.clone()).collect());
+    let cells: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();
+    format!("\n{}\n\n{}\n", table.title, terminal::table(&cells, &[], terminal::width()))
 }
 
 fn to_json(study: &Study, verdict: &StudyVerdict, folder: &Path, stopped: bool) -> Value {

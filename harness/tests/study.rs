@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use lockstep_reports::image_io::read_image;
-use support::{count, expect, finish, lockstep, records, study};
+use support::{count, expect, finish, lockstep, records, run, study};
 
 #[test]
 fn a_study_leaves_every_documented_file_and_record() {
@@ -119,6 +119,37 @@ fn integrators_are_compared_as_targets_are_and_the_map_tells_which_wins_where() 
     assert_ne!(image("s", "cornell.cpu-bvh+path.4spp.exr"), image("alone", "cornell.cpu-bvh.4spp.exr"));
     let (_, err) = expect(dir.path(), &["study", "cornell", "--integrators", "path,pbt"], 2);
     assert!(err.contains("choose one of path, ao, light, bpt"), "{err}");
+}
+
+#[test]
+fn the_heterogeneous_preset_measures_every_integrator_on_targets_and_sets_and_skips_scenes_that_are_not_here()
+{
+    let dir = tempfile::tempdir().unwrap();
+    let asked = "study cornell kitchen --preset heterogeneous -b cpu-bvh --together cpu-bvh,cpu-bvh --time 20ms \
+                 --reference-time 50ms --spp 1 --bounces 3 --size 16x16 --threads=1 -o s";
+    let asked: Vec<&str> = asked.split_whitespace().collect();
+    let study = || finish(lockstep(dir.path(), &asked).env("LOCKSTEP_SCENES", dir.path()).output().unwrap());
+    let (code, out, err) = study();
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(err.contains("scene kitchen is skipped") && err.contains("as kitchen/scene.pbrt"), "{err}");
+    let found = records(&dir.path().join("s"));
+    let counts = ["equal_time", "difference", "scaling", "crops", "sharing", "efficiency", "skip"];
+    assert_eq!(counts.map(|kind| count(&found, kind)), [8, 4, 4, 1, 0, 0, 1]);
+    let of_times = found.iter().filter(|(key, _)| key.starts_with("\"equal_time\""));
+    assert!(of_times.into_iter().all(|(_, record)| record.contains("+vcm, ")), "against vcm: {found:?}");
+    for heading in ["Integrators after equal time", "Speed-up by device over cpu-bvh", "Speed-up by threads"]
+    {
+        assert!(out.contains(heading), "{heading}: {out}");
+    }
+    assert!(out.contains("| together(cpu-bvh,cpu-bvh) |"), "{out}");
+    let page = std::fs::read_to_string(dir.path().join("s/report.html")).unwrap();
+    for shown in ["cornell: error after 0.02 s", "Speed-up by device", "What each integrator sees"] {
+        assert!(page.contains(shown), "{shown}");
+    }
+    study();
+    assert_eq!(records(&dir.path().join("s")), found, "nothing is measured again");
+    let (code, _, err) = run(dir.path(), &[&asked[..], &["--against", "cuda"]].concat());
+    assert!(code == 2 && err.contains("--against one of cpu-bvh, together(cpu-bvh,cpu-bvh)"), "{err}");
 }
 
 #[test]

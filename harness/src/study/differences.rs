@@ -6,7 +6,7 @@ use lockstep_reports::metrics::{Metrics, compare, compare_all};
 use lockstep_reports::records::{Convergence, Difference};
 
 use super::level::{Level, Outcome};
-use super::plan::compared_pairs;
+use super::plan::{Plan, compared_pairs};
 use super::reference::Reference;
 use super::verdicts;
 use crate::exit::Failure;
@@ -23,12 +23,13 @@ pub(crate) type Compared = (Difference, Option<LinearImage>);
 /// # Errors
 /// [`Failure::Metric`] and [`Failure::Comparison`] for images that cannot be compared.
 pub(crate) fn pairs(
+    plan: &Plan,
     level: &Level<'_>,
     is_last: bool,
     outcomes: &[Outcome],
 ) -> Result<Vec<Compared>, Failure> {
     let mut records = Vec::new();
-    for (a, b) in positions(outcomes) {
+    for (a, b) in positions(plan, outcomes) {
         let (a, b) = (&outcomes[a], &outcomes[b]);
         let differing = pixels_differing(a, b);
         let metrics = if differing == 0 { Metrics::EQUAL } else { compare(&a.image, &b.image)? };
@@ -44,8 +45,9 @@ pub(crate) fn pairs(
 }
 
 /// The pairs of outcomes that [`pairs`] compares, in its order.
-pub(crate) fn positions(outcomes: &[Outcome]) -> Vec<(usize, usize)> {
-    compared_pairs(&outcomes.iter().map(|outcome| &outcome.target).collect::<Vec<_>>())
+pub(crate) fn positions(plan: &Plan, outcomes: &[Outcome]) -> Vec<(usize, usize)> {
+    let targets: Vec<&TargetId> = outcomes.iter().map(|outcome| &outcome.target).collect();
+    compared_pairs(plan.across_integrators, &targets)
 }
 
 fn pixels_differing(a: &Outcome, b: &Outcome) -> u64 {
@@ -100,7 +102,7 @@ pub(crate) fn convergences(
 mod tests {
     use super::*;
     use crate::study::rendered::Rendered;
-    use lockstep_core::{Film, PassReport};
+    use lockstep_core::{Film, PassReport, Settings};
 
     fn outcome(target: &str, sums: [i64; 3]) -> Outcome {
         let mut film = Film::new(9, 9).unwrap();
@@ -121,13 +123,17 @@ mod tests {
         }
     }
 
+    fn plan() -> Plan {
+        Plan::of_scenes(Vec::new(), Vec::new(), Settings::default())
+    }
+
     const LEVEL: Level<'_> = Level { scene: "s", from: 0, to: 1, seed: 3, repeat: 0 };
 
     #[test]
     fn the_shortcut_for_equal_films_gives_what_comparing_them_gives() {
         let (a, b) = (outcome("a", [1; 3]), outcome("b", [1; 3]));
         assert_eq!(compare(&a.image, &b.image).unwrap(), Metrics::EQUAL);
-        let record = &pairs(&LEVEL, true, &[a, b]).unwrap()[0].0;
+        let record = &pairs(&plan(), &LEVEL, true, &[a, b]).unwrap()[0].0;
         assert!(record.identical && record.errors.psnr == f64::INFINITY && record.seed == 3);
     }
 
@@ -135,25 +141,27 @@ mod tests {
     fn a_difference_too_small_for_the_image_is_still_one_of_the_films() {
         let (a, b) = (outcome("a", [1 << 40; 3]), outcome("b", [(1 << 40) + 1; 3]));
         assert_eq!(a.image, b.image);
-        let record = &pairs(&LEVEL, true, &[a, b]).unwrap()[0].0;
+        let record = &pairs(&plan(), &LEVEL, true, &[a, b]).unwrap()[0].0;
         assert_eq!((record.identical, record.pixels_differing, record.errors.mse_linear), (false, 1, 0.0));
     }
 
     #[test]
     fn integrators_are_compared_on_each_target_and_tested_at_the_last_level_alone() {
         let all = [outcome("a+path", [1; 3]), outcome("a+bpt", [1 << 40; 3]), outcome("b+path", [1; 3])];
-        let found = |is_last| {
-            let records = pairs(&LEVEL, is_last, &all).unwrap().into_iter().map(|(r, _)| r);
+        let found = |plan: &Plan, is_last| {
+            let records = pairs(plan, &LEVEL, is_last, &all).unwrap().into_iter().map(|(r, _)| r);
             records.map(|r| format!("{} {} {}", r.a, r.b, !r.verdict.is_empty())).collect::<Vec<_>>()
         };
-        assert_eq!(found(true), ["a+path a+bpt true", "a+path b+path true"]);
-        assert_eq!(found(false), ["a+path a+bpt false", "a+path b+path true"]);
+        assert_eq!(found(&plan(), true), ["a+path a+bpt true", "a+path b+path true"]);
+        assert_eq!(found(&plan(), false), ["a+path a+bpt false", "a+path b+path true"]);
+        let within = Plan { across_integrators: false, ..plan() };
+        assert_eq!(found(&within, true), ["a+path b+path true"]);
     }
 
     #[test]
     fn every_pair_is_compared_once() {
         let all = [outcome("a", [1; 3]), outcome("b", [2; 3]), outcome("c", [2; 3])];
-        let records = pairs(&LEVEL, true, &all).unwrap();
+        let records = pairs(&plan(), &LEVEL, true, &all).unwrap();
         let found: Vec<_> = records.iter().map(|(r, _)| (r.a.as_str(), r.b.as_str(), r.identical)).collect();
         assert_eq!(found, [("a", "b", false), ("a", "c", false), ("b", "c", true)]);
         assert_eq!(pair_key(&LEVEL, &"a".into(), &"b".into()).scene, records[0].0.scene);

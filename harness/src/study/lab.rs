@@ -10,7 +10,7 @@ use lockstep_reports::records::{Interruption, Note, Record, Skip, utc_now};
 use super::folder::Folder;
 use super::level::{self, Level, Outcome};
 use super::plan::Plan;
-use super::reference::{self, Reference};
+use super::reference::{self, Candidates, Reference};
 use super::shards;
 use super::target_session::{Purpose, TargetSession};
 use crate::exit::Failure;
@@ -248,6 +248,12 @@ impl<'a> Lab<'a> {
         self.sessions.iter_mut().find(|session| session.id == *target)
     }
 
+    /// An open target, and the bar to show its progress by.
+    pub(crate) fn session_and_bar(&mut self, target: &TargetId) -> Option<(&mut TargetSession, &Bar)> {
+        let session = self.sessions.iter_mut().find(|session| session.id == *target)?;
+        Some((session, &self.bar))
+    }
+
     /// Two open targets, which differ.
     pub(crate) fn pair(
         &mut self,
@@ -303,15 +309,17 @@ impl<'a> Lab<'a> {
         let may_render = |s: &&mut TargetSession| match only_programs {
             true => fit.contains(&s.id),
             false => {
-                let settings = &self.plan.settings;
-                let by_first = s.id.settings(settings).integrator == settings.integrator;
-                s.info.exact && by_first && targets.contains(&s.id)
+                let integrator = s.id.settings(&self.plan.settings).integrator;
+                let is_wanted = integrator == self.plan.reference_integrator;
+                s.info.exact && is_wanted && targets.contains(&s.id)
             }
         };
+        let like = reference::fastest(&self.sessions, (&scene.name, &targets), self.folder.timings());
         let chosen = self.sessions.iter_mut().filter(may_render).collect::<Vec<_>>();
         let obtained = if only_programs {
             reference::of_program(self.plan, (scene, top), chosen, self.folder.timings(), &self.bar)
         } else {
+            let chosen = Candidates { sessions: chosen, like };
             reference::obtain(self.plan, (scene, top), chosen, self.folder.timings(), &self.bar)
         };
         let found = self.unless_failed(obtained)?.unwrap_or_default();

@@ -2,6 +2,7 @@
 
 mod aa_control;
 mod convergence;
+mod crops;
 mod efficiency;
 mod equal_time;
 mod image_pruning;
@@ -17,6 +18,7 @@ pub(crate) mod tuning;
 
 pub(crate) use aa_control::AaControl;
 pub(crate) use convergence::Convergence;
+pub(crate) use crops::Crops;
 pub(crate) use efficiency::Efficiency;
 pub(crate) use equal_time::EqualTime;
 pub(crate) use image_pruning::ImagePruning;
@@ -101,14 +103,19 @@ impl Plan {
         for level in self.levels(&scene.name, first, 0) {
             list.push(Box::new(OverSeeds { scene, level }));
         }
+        let crops = Crops::of(self, scene, targets);
         for target in targets {
             for &seconds in &self.times {
-                list.push(Box::new(EqualTime { scene, target: target.clone(), seconds }));
+                let is_kept = crops.as_ref().is_some_and(|crops| crops.shows(target, seconds));
+                list.push(Box::new(EqualTime { scene, target: target.clone(), seconds, is_kept }));
             }
+        }
+        if let Some(crops) = crops {
+            list.push(Box::new(crops));
         }
         for (a, b) in pairs(targets) {
             let (a, b) = (targets[a].clone(), targets[b].clone());
-            if a != b && a.renderer() == b.renderer() {
+            if self.across_integrators && a != b && a.renderer() == b.renderer() {
                 list.push(Box::new(Efficiency { scene, a, b }));
             }
         }

@@ -88,6 +88,8 @@ pub(crate) struct Plan {
     pub(crate) diagnose: Diagnosis,
     /// Size, bounces, integrator, first seed.
     pub(crate) settings: Settings,
+    /// Whether images of two integrators on one target are compared with each other, sample for sample.
+    pub(crate) across_integrators: bool,
     /// The integrators of which every technique is shown.
     pub(crate) techniques: Vec<Integrator>,
     /// Seeds that every target renders with, counting up from the first.
@@ -102,8 +104,14 @@ pub(crate) struct Plan {
     pub(crate) reference: Option<Rc<Reference>>,
     /// Where that image is.
     pub(super) reference_file: Option<PathBuf>,
+    /// The integrator that renders references.
+    pub(crate) reference_integrator: Integrator,
     /// The most seconds that rendering a reference may take; `None` for the rule of [`super::reference`].
     pub(crate) reference_budget: Option<f64>,
+    /// Seconds of rendering that a reference gets, whatever the levels; `None` for multiples of the last level.
+    pub(crate) reference_seconds: Option<f64>,
+    /// The target that speed-ups by device are over; `None` for the first.
+    pub(crate) against: Option<String>,
     /// When references should be done with, in the default study, which is to be quick.
     pub(crate) deadline: Option<Instant>,
     /// The units that hold the films, in a merge.
@@ -162,7 +170,11 @@ impl Plan {
             times: ascending(&args.times),
             reference,
             reference_file: args.reference.clone(),
+            across_integrators: args.preset.is_none(),
+            reference_integrator: args.reference_integrator.unwrap_or(settings.integrator),
             reference_budget: args.reference_budget,
+            reference_seconds: args.reference_seconds(),
+            against: args.against.clone(),
             deadline: args.is_default_work().then(|| Instant::now() + DEFAULT_STUDY),
             options: bvh_cache::options(args.folder.threads),
             ..Self::of_scenes(specs, scenes, settings)
@@ -200,6 +212,8 @@ impl Plan {
             schedule: SppSchedule::default(),
             levels_seconds: None,
             diagnose: Diagnosis::None,
+            across_integrators: true,
+            reference_integrator: settings.integrator,
             settings,
             techniques: Vec::new(),
             seeds: 1,
@@ -209,6 +223,8 @@ impl Plan {
             reference: None,
             reference_file: None,
             reference_budget: None,
+            reference_seconds: None,
+            against: None,
             deadline: None,
             units: None,
             options: OpenOptions::default(),
@@ -238,6 +254,19 @@ impl Plan {
     /// The number of seeds that anything is rendered with, references aside.
     fn all_seeds(&self) -> u32 {
         if self.noise_floor { DEFAULT_SEEDS } else { self.seeds }
+    }
+
+    /// The time that errors after equal time and references take, for a number of targets by each integrator.
+    pub(super) fn time_in_words(&self, targets: usize) -> String {
+        let scenes = self.scenes.len() as f64;
+        let own = scenes * targets as f64 * self.times.last().copied().unwrap_or(0.0);
+        let references = scenes * self.reference_seconds.unwrap_or(0.0);
+        let minutes = |seconds: f64| (seconds / 60.0).ceil();
+        format!(
+            "{} min at equal time and at most {} min for references, beside levels and threads",
+            minutes(own),
+            minutes(references)
+        )
     }
 
     /// Rounds in which every level is timed.
@@ -285,11 +314,15 @@ impl Plan {
                 seeds: self.all_seeds(),
                 repeats: self.repeats,
                 spp: self.schedule.levels.clone(),
+                against: self.against.clone(),
             },
             ..Environment::default()
         };
         if let Some(file) = &self.reference_file {
             environment.other.insert("reference".into(), Value::from(file.to_string_lossy().into_owned()));
+        } else if self.reference_integrator != self.settings.integrator {
+            let by = format!("rendered by {}", self.reference_integrator);
+            environment.other.insert("reference".into(), Value::from(by));
         }
         environment
     }
@@ -399,12 +432,12 @@ pub(crate) fn open(
 }
 
 /// The pairs of targets whose images are compared, as positions in a list, the lower first: all of one integrator, and
-/// of two integrators those on one target.
-pub(super) fn compared_pairs(targets: &[&TargetId]) -> Vec<(usize, usize)> {
+/// where two integrators are compared those on one target.
+pub(super) fn compared_pairs(across_integrators: bool, targets: &[&TargetId]) -> Vec<(usize, usize)> {
     let mut all = pairs(targets);
     all.retain(|&(a, b)| {
         let (a, b) = (targets[a], targets[b]);
-        a.integrator == b.integrator || a.renderer() == b.renderer()
+        a.integrator == b.integrator || (across_integrators && a.renderer() == b.renderer())
     });
     all
 }

@@ -8,13 +8,14 @@
 //! fewer than [`LEAST_RATIO`] times the last level. The budget is [`LEAST_BUDGET`] seconds or
 //! [`LEVELS_FACTOR`] times the time of the scene's levels, whichever is longer, unless the user sets it: a
 //! reference should not turn a minute's study into an hour's. The default study takes half of the time that
-//! it has for a scene. The record's `against` and a note say what was taken.
+//! it has for a scene. The record's `against` and a note say what was taken. `--reference-time` takes as many samples
+//! as fit into a time, whatever the levels, and a cached reference with three quarters of them will do.
 //! A study of external programs alone has its reference from the first of them.
 
 use std::time::Instant;
 
 use lockstep_core::film::MAX_SPP;
-use lockstep_core::{OpenOptions, Scene, TargetId};
+use lockstep_core::{OpenOptions, Scene, Settings, TargetId};
 use lockstep_reports::records::{Note, Timing};
 
 use super::plan::Plan;
@@ -54,7 +55,7 @@ pub(crate) struct Obtained {
 pub(crate) fn obtain(
     plan: &Plan,
     (scene, top): (&Scene, u32),
-    exact: Vec<&mut TargetSession>,
+    exact: Candidates<'_>,
     timings: &[Timing],
     bar: &Bar,
 ) -> Result<Obtained, Failure> {
@@ -65,7 +66,7 @@ pub(crate) fn obtain(
         let text = format!("{} has no reference: no target here promises exact images", scene.name);
         return Ok(Obtained { reference: None, notes: vec![note(text)] });
     };
-    let settings = plan.with_seed(reference_seed(plan));
+    let settings = Settings { integrator: plan.reference_integrator, ..plan.with_seed(reference_seed(plan)) };
     bar.say(&format!("{} reference on {}", scene.name, renderer.id));
     renderer.load(scene, &settings, Purpose::Reference)?;
     let mut watch = |n| bar.add(n);
@@ -77,7 +78,9 @@ pub(crate) fn obtain(
         notes.push(note(format!("the reference of {} {text}", scene.name)));
     });
     let entry = Entry::new(scene, &settings, renderer.rendered()?.hash());
-    if let Some(found) = cache::find(&entry, wanted) {
+    // How many samples fit into a time is never the same twice.
+    let least = if plan.reference_seconds.is_some() { wanted - wanted / 4 } else { wanted };
+    if let Some(found) = cache::find(&entry, least) {
         let against = against(&found.target, found.spp, settings.seed);
         // One from before that has all samples makes the remark about the budget moot.
         if found.spp >= full(top) {
@@ -157,9 +160,30 @@ pub(super) fn reference_seed(plan: &Plan) -> u32 {
     (SEED..).chain(0..SEED).find(|&seed| !is_studied(seed)).unwrap_or(SEED)
 }
 
-/// The fastest of the study's exact targets by its timings; without one, any exact target here.
+/// The targets that may render a reference.
+pub(crate) struct Candidates<'a> {
+    /// Exact targets of the study, by the integrator of references.
+    pub(crate) sessions: Vec<&'a mut TargetSession>,
+    /// The target to open for it where none of the study's is by that integrator.
+    pub(crate) like: Option<TargetId>,
+}
+
+/// The fastest exact target among those that render a scene, whatever its integrator.
+pub(crate) fn fastest(
+    sessions: &[TargetSession],
+    (scene, targets): (&str, &[TargetId]),
+    timings: &[Timing],
+) -> Option<TargetId> {
+    let timings: Vec<&Timing> = timings.iter().filter(|t| t.scene == scene).collect();
+    let exact = sessions.iter().filter(|s| s.info.exact && !s.is_program() && targets.contains(&s.id));
+    let found = exact.max_by(|a, b| speed(&timings, &a.id).total_cmp(&speed(&timings, &b.id)));
+    found.map(|session| session.id.renderer())
+}
+
+/// The fastest of the study's exact targets by its timings; without one, its fastest by another integrator, or any
+/// exact target here.
 fn choose<'a>(
-    exact: Vec<&'a mut TargetSession>,
+    Candidates { sessions: exact, like }: Candidates<'a>,
     timings: &[&Timing],
     options: &OpenOptions,
     spare: &'a mut Option<TargetSession>,
@@ -169,7 +193,8 @@ fn choose<'a>(
     if fastest.is_some() {
         return Ok(fastest);
     }
-    let Some(target) = backends::targets().into_iter().find(Target::is_exact) else {
+    let alike = like.map(|id| backends::select(&[id.to_string()])).transpose()?.unwrap_or_default();
+    let Some(target) = alike.into_iter().chain(backends::targets()).find(Target::is_exact) else {
         return Ok(None);
     };
     let renderer = target.open(options)?;
@@ -192,15 +217,18 @@ fn samples(
     renderer: &TargetSession,
     warn: &mut dyn FnMut(String),
 ) -> u32 {
+    let pixels = f64::from(plan.settings.width) * f64::from(plan.settings.height);
+    let measured = speed(timings, &renderer.id);
+    let seconds_per_spp =
+        if measured > 0.0 { pixels / measured / 1e3 } else { renderer.predict(1).unwrap_or(0.0) };
+    if let Some(seconds) = plan.reference_seconds {
+        return fitting(top, seconds_per_spp, seconds);
+    }
     let budget = plan.reference_budget.unwrap_or_else(|| {
         let levels_seconds = timings.iter().map(|t| t.total_ms).sum::<f64>() / 1e3;
         let by_rule = LEAST_BUDGET.max(LEVELS_FACTOR * levels_seconds);
         before_deadline(plan, scene, Instant::now()).map_or(by_rule, |seconds| by_rule.min(seconds))
     });
-    let pixels = f64::from(plan.settings.width) * f64::from(plan.settings.height);
-    let measured = speed(timings, &renderer.id);
-    let seconds_per_spp =
-        if measured > 0.0 { pixels / measured / 1e3 } else { renderer.predict(1).unwrap_or(0.0) };
     let (full, taken) = affordable(top, seconds_per_spp, budget);
     if taken < full {
         let seconds = seconds_per_spp * f64::from(full);
@@ -224,6 +252,11 @@ fn full(top: u32) -> u32 {
     top.saturating_mul(RATIO).min(MAX_SPP)
 }
 
+/// Samples per pixel that fit into a time, and no fewer than those of the last level.
+fn fitting(top: u32, seconds_per_spp: f64, seconds: f64) -> u32 {
+    ((seconds / seconds_per_spp.max(f64::MIN_POSITIVE)) as u32).clamp(top.min(MAX_SPP), MAX_SPP)
+}
+
 /// Samples per pixel of a full reference, and of one that fits the budget.
 fn affordable(top: u32, seconds_per_spp: f64, budget: f64) -> (u32, u32) {
     let times = |ratio: u32| top.saturating_mul(ratio).min(MAX_SPP);
@@ -235,8 +268,6 @@ fn affordable(top: u32, seconds_per_spp: f64, budget: f64) -> (u32, u32) {
 
 #[cfg(test)]
 mod tests {
-    use lockstep_core::Settings;
-
     use super::*;
     use lockstep_core::scene::SceneBuilder;
     use std::time::Duration;
@@ -247,6 +278,11 @@ mod tests {
         assert_eq!(affordable(64, 0.03, 20.0), (1024, 512));
         assert_eq!(affordable(64, 100.0, 20.0), (1024, 256));
         assert_eq!(affordable(8192, 0.0, 20.0), (MAX_SPP, MAX_SPP));
+    }
+
+    #[test]
+    fn a_reference_by_time_has_the_samples_that_fit_and_at_least_those_of_the_last_level() {
+        assert_eq!([0.01, 10.0, 0.0].map(|per_spp| fitting(8, per_spp, 2.0)), [200, 8, MAX_SPP]);
     }
 
     #[test]

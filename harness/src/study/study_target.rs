@@ -4,8 +4,10 @@ use lockstep_core::{Integrator, Mode, OpenOptions};
 
 use super::target_session::TargetSession;
 use crate::backends::{self, Target};
+use crate::cli::TargetList;
 use crate::exit::Failure;
 use crate::external::{External, Externals, Program, SceneInput};
+use crate::together;
 
 /// A target of a study.
 pub(crate) enum StudyTarget {
@@ -48,6 +50,40 @@ impl StudyTarget {
             Self::Program(_) => None,
         }
     }
+}
+
+/// The words for groups as targets, as in `together(cuda@0,cpu-bvh)`. A group with a target that is absent keeps the words
+/// that it was named by, to be skipped by them.
+///
+/// # Errors
+/// [`Failure::Usage`] for a word that means no target.
+pub(crate) fn sets(groups: &[TargetList]) -> Result<Vec<String>, Failure> {
+    let name = |group: &TargetList| match together::select(&group.0) {
+        Ok(targets) => Ok(together::name_of(&targets)),
+        Err(Failure::TargetAbsent { .. }) => Ok(format!("{}({})", together::NAME, group.0.join(","))),
+        Err(other) => Err(other),
+    };
+    groups.iter().map(name).collect()
+}
+
+/// Fails unless one of these targets has this name, whatever its integrator.
+///
+/// # Errors
+/// [`Failure::Usage`] naming those that there are.
+pub(crate) fn find(targets: &[StudyTarget], name: &str) -> Result<(), Failure> {
+    let renderer = |target: &StudyTarget| match target {
+        StudyTarget::Own(own) => own.id.renderer().to_string(),
+        StudyTarget::Program(external) => external.id.to_string(),
+    };
+    let mut names: Vec<String> = targets.iter().map(renderer).collect();
+    names.dedup();
+    if names.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "speeds cannot be compared with {name}, which is no target of this study; --against one of {}",
+        names.join(", ")
+    )))
 }
 
 /// The targets that words mean, each once, in the order of the words. Neighbouring words that mean no programs are

@@ -112,6 +112,9 @@ pub struct StudySettings {
     pub repeats: u32,
     /// The spp levels, ascending.
     pub spp: Vec<u32>,
+    /// The target that speed-ups by device are over; the first where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
 }
 
 impl Environment {

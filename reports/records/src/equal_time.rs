@@ -27,6 +27,10 @@ pub struct EqualTime {
     pub spp: u32,
     /// Samples in all: pixels times `spp`.
     pub samples: u64,
+    /// Samples a millisecond of every pass but the first, which wakes threads and clocks; of the only one where there is
+    /// no other. None in older records, and of programs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub samples_per_ms: Vec<f64>,
     /// Whether the film was full before the time was up.
     pub full: bool,
     /// How far the image is from the reference.

@@ -5,6 +5,7 @@
 //! [`Record::key`] counts. Fields and kinds that this version does not know are tolerated on reading, so an
 //! older program can remake the report of a newer study.
 
+mod crops;
 mod csv_export;
 mod divergence;
 mod efficiency;
@@ -29,6 +30,7 @@ mod speedup;
 pub mod study;
 mod tune;
 
+pub use crops::{Crop, Crops};
 pub use csv_export::{records_to_csv, write_records_csv};
 pub use divergence::{Divergence, DivergenceScope, FieldCount, QuantityDivergence};
 pub use efficiency::Efficiency;

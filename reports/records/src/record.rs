@@ -1,9 +1,9 @@
 //! The record: one line of the log, of any kind.
 
 use crate::{
-    Bounce, Convergence, Difference, Divergence, Efficiency, EqualTime, FilmHash, FirstDivergence, Hits,
-    InvalidSamples, Load, Map, Noise, Note, OverSeeds, PortSimilarity, Pyramid, RunFailure, Scaling, Sharing,
-    Skip, Speedup, Timing, Tune, mode,
+    Bounce, Convergence, Crops, Difference, Divergence, Efficiency, EqualTime, FilmHash, FirstDivergence,
+    Hits, InvalidSamples, Load, Map, Noise, Note, OverSeeds, PortSimilarity, Pyramid, RunFailure, Scaling,
+    Sharing, Skip, Speedup, Timing, Tune, mode,
 };
 use lockstep_port::cost::Cost;
 use lockstep_port::history::History;
@@ -103,6 +103,8 @@ record_kinds! {
     only [Again] Timing = "again" key [scene, target, spp_from, spp_to, seed, repeat, mode];
     /// The error that a target reaches in a given time.
     [EqualTime] EqualTime = "equal_time" key [scene, target, seconds, seed];
+    /// Parts of integrators' images after equal time.
+    [Crops] Crops = "crops" key [scene, target, seconds, seed];
     /// Two integrators on one target.
     [Efficiency] Efficiency = "efficiency" key [scene, a, b, spp, seed];
     /// The techniques of a bidirectional integrator.
@@ -256,6 +258,7 @@ mod tests {
             Speedup { total: 1.25, mode: Mode::Fast, ..Default::default() }.into(),
             Record::Again(Timing { repeat: 2, ..Default::default() }),
             EqualTime { seconds: 0.5, reference_spp: Some(64), ..Default::default() }.into(),
+            Crops { cells: vec![Default::default()], ..Default::default() }.into(),
             Efficiency { median: f64::INFINITY, won_by_b: 3, ..Default::default() }.into(),
             Pyramid { techniques: vec![Default::default()], ..Default::default() }.into(),
             Scaling { times_ms: vec![1.5, 2.0], ..Default::default() }.into(),

@@ -1,7 +1,7 @@
 //! A study as it lies in its folder.
 
 use crate::{
-    Bounce, Convergence, Difference, Divergence, Efficiency, Environment, EqualTime, FilmHash, Hits,
+    Bounce, Convergence, Crops, Difference, Divergence, Efficiency, Environment, EqualTime, FilmHash, Hits,
     InvalidSamples, Load, Map, Noise, Note, OverSeeds, PortSimilarity, Pyramid, Record, RecordError,
     RunFailure, Scaling, Sharing, Skip, Timing, Tune, read_records,
 };
@@ -70,6 +70,8 @@ pub struct Study {
     pub again: Vec<Timing>,
     /// Errors after given times.
     pub equal_times: Vec<EqualTime>,
+    /// Parts of integrators' images after equal time.
+    pub crops: Vec<Crops>,
     /// Two integrators on one target.
     pub efficiencies: Vec<Efficiency>,
     /// Techniques of bidirectional integrators.
@@ -194,6 +196,7 @@ impl Study {
                 Record::Timing(r) => study.timings.push(r),
                 Record::Again(r) => study.again.push(r),
                 Record::EqualTime(r) => study.equal_times.push(r),
+                Record::Crops(r) => study.crops.push(r),
                 Record::Efficiency(r) => study.efficiencies.push(r),
                 Record::Pyramid(r) => study.pyramids.push(r),
                 Record::Scaling(r) => study.scalings.push(r),

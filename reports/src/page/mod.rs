@@ -7,6 +7,7 @@
 //! Pictures share `BUDGET`: linear values and maps have a part each, and images the rest. Pictures that do
 //! not fit are reduced, and where that does not help skipped; captions and warnings say so.
 
+mod crops;
 mod images;
 mod linear;
 mod maps;

@@ -42,7 +42,7 @@ fn figure(index: usize, pyramid: &Pyramid, weighted: &str, unweighted: &str) -> 
 }
 
 /// A picture in the study's folder as a data URI, if it fits.
-fn picture(study: &Study, file: &str, most: usize) -> Option<String> {
+pub(super) fn picture(study: &Study, file: &str, most: usize) -> Option<String> {
     // Records may come from anywhere; what they name must lie in the study's folder.
     let inside = Path::new(file).components().all(|part| matches!(part, Component::Normal(_)));
     let path = study.folder.as_ref().filter(|_| inside)?.join(file);

@@ -1,5 +1,6 @@
 //! The parts of the page as HTML.
 
+use super::crops;
 use super::images::Embedded;
 use super::overview;
 use super::pairs::pairs_table;
@@ -138,13 +139,14 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
     };
     let remarks = remarks(study, &[&embedded.warnings[..], &embedded.remarks].concat());
     let environment = html! { (environment(study)) (part(&[], &["programs", "kernels"])) };
+    let equal_time = part(&["integrators.", "devices.", "equal-time."], &["equal-time"]);
     let parts = [
         ("agreement", "Agreement", part(&[], &AGREEMENT_TABLES)),
         ("model-differences", "Model differences", part(&[], &["model-differences"])),
         ("convergence", "Convergence", part(&[], &["convergence"])),
         ("tuning", "Tuning", part(&["tune-"], &["tune"])),
         ("speed", "Speed", part(&["stages.", "rates."], &["timing", "speedup", "bounces", "load"])),
-        ("equal-time", "Equal time", part(&["equal-time."], &["equal-time"])),
+        ("equal-time", "Equal time", html! { (crops::figures(study)) (equal_time) }),
         ("efficiency", "Integrators", part(&[], &["efficiency"])),
         ("techniques", "Techniques", html! { (pyramids::figures(study)) (part(&[], &["techniques"])) }),
         ("scaling", "Thread scaling", part(&["scaling."], &["scaling"])),

@@ -1,8 +1,8 @@
-//! The data of the plots of equal time and of thread scaling.
+//! The data of the plots of equal time, of speed by device and of thread scaling.
 
-use super::data::{LinePlot, Series, SeriesKind, XAxis, YScale, add_merged, drawable};
+use super::data::{Bar, BarPlot, LinePlot, Segment, Series, SeriesKind, XAxis, YScale, add_merged, drawable};
 use crate::study::{Study, push_new};
-use crate::tables::{Speed, speeds};
+use crate::tables::{Speed, device_speeds, integrator_errors, integrators, speeds};
 
 /// Linear RMSE over the time taken of one scene, a line for every target.
 pub(super) fn equal_time_plot(study: &Study, scene: &str) -> Option<LinePlot> {
@@ -26,6 +26,60 @@ pub(super) fn equal_time_plot(study: &Study, scene: &str) -> Option<LinePlot> {
     };
     let (title, y_label) = (format!("{scene}: error over time"), "RMSE, linear radiance".to_owned());
     drawable(LinePlot { title, x, y_label, y: YScale::Log, series })
+}
+
+/// Linear RMSE of every integrator of one scene after the longest time, for every target that two were measured on.
+pub(super) fn integrators_plot(study: &Study, scene: &str) -> Option<BarPlot> {
+    let order = integrators(study);
+    let rows: Vec<_> = integrator_errors(study).into_iter().filter(|row| row.scene == scene).collect();
+    let longest = rows.iter().map(|row| row.seconds).reduce(f64::max)?;
+    let own = rows.iter().filter(|row| row.seconds == longest);
+    let bar = |row: &crate::tables::IntegratorErrors<'_>| {
+        let errors = order.iter().enumerate();
+        let part = |(part, &integrator)| Some(Segment { part, value: row.rmse(integrator)? });
+        let segments = errors.filter_map(part).collect();
+        Bar { group: String::new(), label: row.renderer.clone(), segments }
+    };
+    Some(BarPlot {
+        title: format!("{scene}: error after {longest} s"),
+        x_label: "RMSE, linear radiance".to_owned(),
+        parts: order.iter().map(ToString::to_string).collect(),
+        stacked: false,
+        bars: own.map(bar).collect(),
+    })
+}
+
+/// Speed-up of every target by every integrator over the baseline, by scene; nothing for a single target.
+pub(super) fn devices_plot(study: &Study) -> Option<BarPlot> {
+    let found = device_speeds(study);
+    let baseline = found.first()?.baseline.clone();
+    let mut parts = Vec::new();
+    found.iter().for_each(|speed| push_new(&mut parts, speed.target.integrator));
+    let mut points = Vec::new();
+    for speed in &found {
+        push_new(&mut points, (speed.record.scene.as_str(), speed.target.renderer()));
+    }
+    points.sort_by_key(|(scene, _)| study.scenes().iter().position(|known| known == scene));
+    let bar = |(scene, renderer): (&str, lockstep_core::TargetId)| {
+        let own = found.iter().filter(|s| s.record.scene == scene && s.target.renderer() == renderer);
+        let part = |s: &crate::tables::DeviceSpeed<'_>| {
+            let part = parts.iter().position(|part| *part == s.target.integrator)?;
+            Some(Segment { part, value: s.speed_up })
+        };
+        let mut segments: Vec<Segment> = own.filter_map(part).collect();
+        segments.sort_by_key(|segment| segment.part);
+        Bar { group: scene.to_owned(), label: renderer.to_string(), segments }
+    };
+    let name = |part: &Option<lockstep_core::Integrator>| {
+        part.unwrap_or(study.environment.settings.integrator).to_string()
+    };
+    Some(BarPlot {
+        title: "Speed-up by device".to_owned(),
+        x_label: format!("samples a second over {baseline}"),
+        parts: parts.iter().map(name).collect(),
+        stacked: false,
+        bars: points.into_iter().map(bar).collect(),
+    })
 }
 
 /// Speed-up over threads of one scene, a line for every target, and what every thread would give at its best.

@@ -49,8 +49,9 @@ pub fn draw_lines(plot: &LinePlot) -> Result<String, PlotError> {
     lines::draw(plot)
 }
 
-/// Every plot that a study has data for: for each scene the errors, the similarities, the errors over time
-/// and the speed-ups by threads, then the stage times, the ray rates and the performance portability of all.
+/// Every plot that a study has data for: for each scene the errors, the similarities, the errors over time, those of its
+/// integrators after equal time and the speed-ups by threads, then the speed-ups by device, the stage times, the ray rates
+/// and the performance portability of all.
 ///
 /// # Errors
 /// [`PlotError`].
@@ -82,7 +83,18 @@ pub fn all_plots(study: &Study) -> Result<Vec<Plot>, PlotError> {
             plots.push(Plot { file_name, svg, title, scene: Some(scene.to_owned()) });
         }
     }
-    for (name, data) in [("stages.svg", data::stage_plot(study)), ("rates.svg", data::rate_plot(study))] {
+    for scene in study.scenes() {
+        if let Some(data) = instruments::integrators_plot(study, scene) {
+            let (svg, title) = (bars::draw(&data)?, data.title);
+            let file_name = format!("integrators.{}.svg", encode_name(scene));
+            plots.push(Plot { file_name, svg, title, scene: Some(scene.to_owned()) });
+        }
+    }
+    for (name, data) in [
+        ("devices.svg", instruments::devices_plot(study)),
+        ("stages.svg", data::stage_plot(study)),
+        ("rates.svg", data::rate_plot(study)),
+    ] {
         if let Some(data) = data {
             let svg = bars::draw(&data)?;
             plots.push(Plot { file_name: name.to_owned(), svg, title: data.title, scene: None });

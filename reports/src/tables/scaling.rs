@@ -1,10 +1,12 @@
 //! CPU targets by number of threads.
 
+use super::equal_time_devices::ratio;
 use super::{Cell, Table, films_cell, films_column};
 use crate::format::{count, fixed, number, percent};
-use crate::records::Scaling;
+use crate::records::{Scaling, TargetId};
 use crate::statistics::timing::MedianInterval;
-use crate::study::Study;
+use crate::study::{Study, push_new};
+use lockstep_core::Integrator;
 
 /// Speed of one target with some number of threads over that with its fewest.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,6 +78,44 @@ pub fn scaling_table(study: &Study) -> Table {
     table
 }
 
+/// Speed-ups of every scene, target and number of threads, a column for each integrator; no rows where no two were timed.
+pub fn scaling_integrators_table(study: &Study) -> Table {
+    let all: Vec<(TargetId, Speed<'_>)> =
+        speeds(study).into_iter().map(|speed| (speed.record.target.as_str().into(), speed)).collect();
+    let (mut by, mut points) = (Vec::new(), Vec::new());
+    for (target, speed) in &all {
+        target.integrator.iter().for_each(|integrator| push_new(&mut by, *integrator));
+        push_new(&mut points, (speed.record.scene.as_str(), target.renderer(), speed.record.threads));
+    }
+    let names: Vec<String> = by.iter().map(ToString::to_string).collect();
+    let numbers: Vec<&str> = std::iter::once("Threads").chain(names.iter().map(String::as_str)).collect();
+    let title = "Speed-up by threads";
+    let mut table = Table::new("scaling-integrators", title, &["Scene", "Target"], &numbers).noted(
+        "Time with the fewest threads over time with these by the same integrator, round by round: its median, and in \
+         parentheses its interval.",
+    );
+    if by.len() < 2 {
+        return table;
+    }
+    for (scene, renderer, threads) in points {
+        let cell = |integrator: &Integrator| {
+            let wanted = renderer.by(*integrator);
+            let is_own = |(target, speed): &&(TargetId, Speed<'_>)| {
+                *target == wanted && (speed.record.scene.as_str(), speed.record.threads) == (scene, threads)
+            };
+            all.iter().find(is_own).map_or_else(Cell::empty, |(_, Speed { speed_up, .. })| {
+                let is_base = speed_up.low == 1.0 && speed_up.high == 1.0;
+                ratio(speed_up.median, (!is_base).then_some([speed_up.low, speed_up.high]))
+            })
+        };
+        let mut row = vec![Cell::text(scene), Cell::text(renderer.to_string())];
+        row.push(Cell { text: count(u64::from(threads)), value: threads.into() });
+        row.extend(by.iter().map(cell));
+        table.rows.push(row);
+    }
+    table
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,5 +141,25 @@ mod tests {
         assert_eq!(films, ["differ", "="]);
         let most = "t on s: 4 threads are 3.00 times as fast as the fewest (3.00 to 3.00)";
         assert_eq!(scaling_sentences(&study), [most]);
+    }
+    #[test]
+    fn integrators_stand_side_by_side_by_target_and_threads() {
+        let record = |target: &str, threads, ms: f64| {
+            let (scene, target) = ("s".into(), target.into());
+            Scaling { scene, target, threads, times_ms: vec![ms; 3], ..Default::default() }.into()
+        };
+        let records = vec![
+            record("t+path", 1, 4.0),
+            record("t+path", 2, 2.0),
+            record("t+vcm", 1, 9.0),
+            record("t+vcm", 2, 6.0),
+        ];
+        let table = scaling_integrators_table(&Study::from_records(records.clone(), Environment::default()));
+        let rows: Vec<Vec<&str>> =
+            table.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
+        assert_eq!(rows[0], ["s", "t", "1", "1.00", "1.00"]);
+        assert_eq!(rows[1], ["s", "t", "2", "2.00 (2.00 to 2.00)", "1.50 (1.50 to 1.50)"]);
+        let one = Study::from_records(records[..2].to_vec(), Environment::default());
+        assert!(scaling_integrators_table(&one).rows.is_empty());
     }
 }

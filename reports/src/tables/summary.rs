@@ -9,7 +9,10 @@ use crate::verdict::{StudyVerdict, verdict};
 const MAX_LINES: usize = 120;
 
 /// Tables that come first where not all fit, by the beginning of their names.
-const FIRST: [&str; 12] = [
+const FIRST: [&str; 15] = [
+    "equal-time-integrators",
+    "equal-time-devices",
+    "scaling-integrators",
     "verdict",
     "run-failures",
     "invalid-samples",

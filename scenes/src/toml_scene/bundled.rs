@@ -16,6 +16,9 @@ pub(crate) struct Bundled {
 
 const PICA: &str = "PICA PICA - Mini Diorama 01 by SEED (sketchfab.com, CC BY-NC 4.0) as pica/scene.gltf";
 const SPONZA: &str = "Crytek Sponza by Frank Meinl (CC BY 3.0) as sponza/Sponza.gltf";
+const KITCHEN: &str = "Country Kitchen by Jay-Artist (CC BY 3.0) in pbrt's format as kitchen/scene.pbrt";
+const LIVING_ROOM: &str =
+    "The Grey & White Room by Wig42 (CC BY 3.0) in Mitsuba's format as living-room/scene.xml";
 
 /// All bundled documents.
 pub(crate) const BUNDLED: &[Bundled] = &[
@@ -42,6 +45,18 @@ pub(crate) const BUNDLED: &[Bundled] = &[
         description: "Crytek Sponza from close by: alpha-masked plants and chains",
         source: SPONZA,
         text: include_str!("../../data/sponza-close/scene.toml"),
+    },
+    Bundled {
+        name: "kitchen",
+        description: "Country Kitchen: 1,443,517 triangles, four area lights",
+        source: KITCHEN,
+        text: include_str!("../../data/kitchen/scene.toml"),
+    },
+    Bundled {
+        name: "living-room",
+        description: "The Grey & White Room: 143,163 triangles, plastic and metal under a sky behind glass",
+        source: LIVING_ROOM,
+        text: include_str!("../../data/living-room/scene.toml"),
     },
 ];
 

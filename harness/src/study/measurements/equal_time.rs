@@ -10,11 +10,14 @@ use std::ops::ControlFlow;
 
 use lockstep_core::film::MAX_SPP;
 use lockstep_core::{Scene, TargetId};
+use lockstep_reports::image_io::{ImageMetadata, write_exr};
 use lockstep_reports::metrics::compare;
 use lockstep_reports::records::{self, Record};
 
+use super::crops;
 use crate::chunking::Pass;
 use crate::exit::Failure;
+use crate::progress::Bar;
 use crate::study::lab::Lab;
 use crate::study::rendered::Rendered;
 use crate::study::runner::{Key, Measurement};
@@ -31,6 +34,8 @@ pub(crate) struct EqualTime<'a> {
     pub(crate) target: TargetId,
     /// The time.
     pub(crate) seconds: f64,
+    /// Whether the image is kept for crops.
+    pub(crate) is_kept: bool,
 }
 
 impl Measurement for EqualTime<'_> {
@@ -56,22 +61,32 @@ impl Measurement for EqualTime<'_> {
         let key = self.key(lab);
         lab.bar.say(&format!("{} {} s on {}", self.scene.name, self.seconds, self.target));
         let reference = lab.known_reference(&self.scene.name);
-        let (Some(reference), Some(session)) = (reference, lab.session(&self.target)) else {
+        let (Some(reference), Some((session, bar))) = (reference, lab.session_and_bar(&self.target)) else {
             return Ok(ControlFlow::Continue(Vec::new()));
         };
-        let found =
-            if session.is_program() { runs(session, self.seconds) } else { passes(session, self.seconds) };
-        let (rendered, render_ms) = match lab.unless_failed(found)? {
+        let found = match session.is_program() {
+            true => runs(session, self.seconds),
+            false => passes(session, self.seconds, bar),
+        };
+        let Timed { rendered, ms: render_ms, rates } = match lab.unless_failed(found)? {
             Some(Some(found)) => found,
             Some(None) => return Ok(ControlFlow::Break(())),
             None => return Ok(ControlFlow::Continue(Vec::new())),
         };
-        let errors = compare(&rendered.image()?, &reference.image)?;
+        let image = rendered.image()?;
+        let errors = compare(&image, &reference.image)?;
+        if self.is_kept {
+            let path = crops::kept(&lab.folder, &self.scene.name, &self.target);
+            let seed = u64::from(lab.plan.settings.seed);
+            let (name, target) = (&self.scene.name, self.target.to_string());
+            write_exr(&path, &image, &ImageMetadata::of_render(name, &target, rendered.spp(), seed))?;
+        }
         let spp = rendered.spp();
         let record = records::EqualTime {
             render_ms,
             spp,
             samples: rendered.pixels() as u64 * u64::from(spp),
+            samples_per_ms: rates.iter().map(|rate| rate * rendered.pixels() as f64).collect(),
             full: spp >= MAX_SPP,
             against: reference.against.clone(),
             reference_spp: reference.spp,
@@ -94,20 +109,33 @@ impl EqualTime<'_> {
     }
 }
 
-/// A film or image, and the milliseconds that it took.
-type Timed = (Rendered, f64);
+/// A film or image after a time.
+struct Timed {
+    rendered: Rendered,
+    /// Milliseconds that it took.
+    ms: f64,
+    /// Samples of every pixel a millisecond, pass by pass; none of programs.
+    rates: Vec<f64>,
+}
 
-/// A film after a time, and the time taken; `None` where the user stopped it. Passes are added until no further sample
-/// of every pixel is expected to fit, or the film is full.
-fn passes(session: &mut TargetSession, seconds: f64) -> Result<Option<Timed>, Failure> {
+/// A film after a time; `None` where the user stopped it. Passes are added until no further sample of every pixel is
+/// expected to fit, or the film is full.
+fn passes(session: &mut TargetSession, seconds: f64, bar: &Bar) -> Result<Option<Timed>, Failure> {
+    let mut rates = Vec::new();
+    let wakes = session.spp() == 0;
     loop {
         let count = fitting(session.clock(), session.spp(), seconds * 1e3);
         if count == 0 {
-            return Ok(Some((session.rendered()?, session.clock().ms)));
+            if wakes && rates.len() > 1 {
+                rates.remove(0);
+            }
+            return Ok(Some(Timed { rendered: session.rendered()?, ms: session.clock().ms, rates }));
         }
-        if matches!(session.advance(session.spp() + count, &mut |_| {})?, Pass::Stopped) {
+        bar.lengthen(u64::from(count));
+        if matches!(session.advance(session.spp() + count, &mut |n| bar.add(n))?, Pass::Stopped) {
             return Ok(None);
         }
+        rates.push(1.0 / session.clock().ms_per_spp.max(f64::MIN_POSITIVE));
     }
 }
 
@@ -124,7 +152,7 @@ fn runs(session: &mut TargetSession, seconds: f64) -> Result<Option<Timed>, Fail
         }
         let ms = session.clock().ms;
         if ms <= until_ms || best.is_none() {
-            best = Some((session.rendered()?, ms));
+            best = Some(Timed { rendered: session.rendered()?, ms, rates: Vec::new() });
         }
         next = next_run(before.replace((spp, ms)), (spp, ms), until_ms);
     }

@@ -127,7 +127,8 @@ fn open_pairs(lab: &Lab<'_>, level: &Level<'_>) -> Vec<(TargetId, TargetId)> {
     }
     let targets = lab.targets_at(level.scene, level.to);
     let pair = |(a, b): (usize, usize)| (targets[a].clone(), targets[b].clone());
-    let all = compared_pairs(&targets.iter().collect::<Vec<_>>()).into_iter().map(pair);
+    let places = compared_pairs(lab.plan.across_integrators, &targets.iter().collect::<Vec<_>>());
+    let all = places.into_iter().map(pair);
     let is_last = level.to == lab.top(level.scene);
     let is_open = |(a, b): &(TargetId, TargetId)| match a.integrator == b.integrator {
         true => lab.is_program(a) || lab.is_program(b),

@@ -41,7 +41,7 @@ impl Group {
             let targets = together::select(&words.0)?;
             Ok(Self { name: together::name_of(&targets), targets, schedules: schedules.clone() })
         };
-        args.together.iter().map(group).collect()
+        args.scheduled().iter().map(group).collect()
     }
 }
 

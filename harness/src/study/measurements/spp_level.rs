@@ -46,7 +46,8 @@ impl Measurement for SppLevel<'_> {
             return keys;
         }
         let of_pair = |(a, b): (usize, usize)| Key::of(pair_key(level, &targets[a], &targets[b]));
-        keys.extend(compared_pairs(&targets.iter().collect::<Vec<_>>()).into_iter().map(of_pair));
+        let places = compared_pairs(lab.plan.across_integrators, &targets.iter().collect::<Vec<_>>());
+        keys.extend(places.into_iter().map(of_pair));
         for id in &targets {
             if level.seed == lab.plan.settings.seed {
                 let film = lab.folder.film_hash(&level::film_record(level, id, "")).map(str::to_owned);
@@ -163,7 +164,7 @@ impl SppLevel<'_> {
         let level = &self.level;
         let is_first_seed = level.seed == lab.plan.settings.seed;
         let is_last = level.to == lab.top(level.scene);
-        let compared = differences::pairs(level, is_last, outcomes)?;
+        let compared = differences::pairs(lab.plan, level, is_last, outcomes)?;
         for (pair, map) in compared.iter().filter(|_| is_first_seed) {
             if let Some(map) = map {
                 images::write_p_map(&lab.folder, level, pair, map)?;
@@ -191,7 +192,7 @@ impl SppLevel<'_> {
         differences: &[Difference],
     ) -> Result<Vec<Record>, Failure> {
         let mut records = Vec::new();
-        for ((a, b), difference) in differences::positions(outcomes).into_iter().zip(differences) {
+        for ((a, b), difference) in differences::positions(lab.plan, outcomes).into_iter().zip(differences) {
             let is_known = lab.folder.is_triaged(self.level.scene, &difference.a, &difference.b);
             let (a, b) = (&outcomes[a], &outcomes[b]);
             let is_traced = !a.is_program && !b.is_program && difference.mode == Mode::Exact;

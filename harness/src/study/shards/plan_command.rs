@@ -67,6 +67,8 @@ fn refuse(args: &StudyArgs) -> Result<(), Failure> {
         ("--diagnose", args.diagnose),
         ("--integrators", !args.integrators.is_empty()),
         ("--techniques", args.techniques),
+        ("--reference-integrator", args.reference_integrator.is_some()),
+        ("--reference-time", args.reference_time.is_some()),
         ("--baseline", args.baseline.is_some()),
         ("--save-baseline", args.save_baseline.is_some()),
         ("--targets-file", args.targets_file.is_some()),

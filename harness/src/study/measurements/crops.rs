@@ -1,0 +1,212 @@
+//! `study --integrators --time`: a part of the image by every integrator after equal time, beside the reference.
+//!
+//! Shown is the part where integrators differ most in their errors as a viewer sees them: squared differences of sRGB
+//! values. Images of whole size are kept from their measurement until the crops are made.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use lockstep_core::{Scene, TargetId};
+use lockstep_reports::image_io::{ImageMetadata, LinearImage, encode_name, read_image, write_png};
+use lockstep_reports::records::{self, Crop, Record};
+use lockstep_reports::study::files;
+
+use crate::exit::Failure;
+use crate::study::folder::Folder;
+use crate::study::lab::Lab;
+use crate::study::plan::Plan;
+use crate::study::runner::{Key, Measurement};
+
+/// A crop's side is this part of the image's.
+const PART: u32 = 4;
+
+/// Pixels of a crop's side: no more than these, and no fewer where the image has them.
+const SIDES: [u32; 2] = [48, 256];
+
+/// The integrators of one target on one scene after one time.
+pub(crate) struct Crops<'a> {
+    scene: &'a Scene,
+    /// The target by each of its integrators.
+    targets: Vec<TargetId>,
+    /// The time.
+    seconds: f64,
+}
+
+/// The file of an image that waits for its crop.
+pub(super) fn kept(folder: &Folder, scene: &str, target: &TargetId) -> PathBuf {
+    let name = format!("{}.{}.equal-time.exr", encode_name(scene), encode_name(&target.to_string()));
+    folder.root().join(files::IMAGES).join(name)
+}
+
+impl<'a> Crops<'a> {
+    /// The crops of a scene: after the longest time, of the target that speeds are compared with or else the first;
+    /// nothing where that has no two integrators.
+    pub(super) fn of(plan: &Plan, scene: &'a Scene, targets: &[TargetId]) -> Option<Self> {
+        let seconds = *plan.times.last()?;
+        let first = || targets.first().map(|target| target.renderer().to_string());
+        let renderer = plan.against.clone().or_else(first)?;
+        let is_shown = |id: &&TargetId| id.integrator.is_some() && id.renderer().to_string() == renderer;
+        let targets: Vec<TargetId> = targets.iter().filter(is_shown).cloned().collect();
+        (targets.len() > 1).then_some(Self { scene, targets, seconds })
+    }
+
+    /// Whether an image is among them.
+    pub(super) fn shows(&self, target: &TargetId, seconds: f64) -> bool {
+        seconds == self.seconds && self.targets.contains(target)
+    }
+
+    fn key(&self, lab: &Lab<'_>) -> records::Crops {
+        let target = self.targets.first().map_or_else(String::new, |target| target.renderer().to_string());
+        let (scene, seed) = (self.scene.name.clone(), u64::from(lab.plan.settings.seed));
+        let name = format!("{}.{}.equal-time.png", encode_name(&scene), encode_name(&target));
+        let picture = format!("{}/{name}", files::IMAGES);
+        records::Crops { scene, target, seconds: self.seconds, seed, picture, ..records::Crops::default() }
+    }
+
+    /// The integrators whose images are kept, with their files.
+    fn files(&self, lab: &Lab<'_>) -> Vec<(&TargetId, PathBuf)> {
+        let file = |target| (target, kept(&lab.folder, &self.scene.name, target));
+        self.targets.iter().map(file).filter(|(_, path)| path.is_file()).collect()
+    }
+}
+
+impl Measurement for Crops<'_> {
+    fn keys(&self, lab: &Lab<'_>) -> Vec<Key> {
+        match lab.lacks_reference(&self.scene.name) || self.files(lab).is_empty() {
+            true => Vec::new(),
+            false => vec![Key::of(self.key(lab))],
+        }
+    }
+
+    fn prepare(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<()>, Failure> {
+        Ok(lab.reference(self.scene)?.map_continue(|_| ()))
+    }
+
+    fn run(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<(), Vec<Record>>, Failure> {
+        let Some(reference) = lab.known_reference(&self.scene.name) else {
+            return Ok(ControlFlow::Continue(Vec::new()));
+        };
+        let found = self.files(lab);
+        let images = found.iter().map(|(_, path)| read_image(path)).collect::<Result<Vec<_>, _>>()?;
+        let place = place(&images, &reference.image);
+        let all: Vec<&LinearImage> = std::iter::once(&reference.image).chain(&images).collect();
+        let key = self.key(lab);
+        let metadata = ImageMetadata::of_render(&key.scene, &key.target, 0, key.seed)
+            .with("shows", "the reference and every integrator after equal time, side by side");
+        write_png(&lab.folder.root().join(&key.picture), &strip(&all, place), &metadata)?;
+        let cell = |((target, _), image): (&(&TargetId, PathBuf), &LinearImage)| Crop {
+            integrator: target.integrator.map_or_else(String::new, |integrator| integrator.to_string()),
+            rmse_linear: rmse(image, &reference.image, place),
+        };
+        let cells = found.iter().zip(&images).map(cell).collect();
+        let Place { x, y, width, height } = place;
+        let against = reference.against.clone();
+        let record = records::Crops { x, y, width, height, cells, against, ..key };
+        for (_, path) in found {
+            std::fs::remove_file(&path).map_err(Failure::io("remove", &path))?;
+        }
+        Ok(ControlFlow::Continue(vec![record.into()]))
+    }
+}
+
+/// A part of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    x: u32,
+    y: u32,
+    width: u32,
+    height: u32,
+}
+
+impl Place {
+    /// The values of an image there.
+    fn of(self, image: &LinearImage) -> impl Iterator<Item = [f32; 3]> + '_ {
+        let row = image.width() as usize;
+        let rows = (self.y..self.y + self.height).map(move |y| y as usize * row + self.x as usize);
+        rows.flat_map(move |start| image.pixels()[start..start + self.width as usize].iter().copied())
+    }
+}
+
+/// The part of these images in which the greatest and the least of their errors differ most, as a viewer sees them.
+fn place(images: &[LinearImage], reference: &LinearImage) -> Place {
+    let (width, height) = (reference.width(), reference.height());
+    let side = |whole: u32| (whole / PART).clamp(SIDES[0].min(whole), SIDES[1]);
+    let (w, h) = (side(width), side(height));
+    let shown = reference.to_srgb8();
+    let errors: Vec<Vec<u64>> = images.iter().map(|image| sums(&image.to_srgb8(), &shown, width)).collect();
+    let starts = |whole: u32, side: u32| (0..=whole - side).step_by((side / PART).max(1) as usize);
+    let spread = |place: &Place| {
+        let of = errors.iter().map(|sums| sum_in(sums, width, *place));
+        of.clone().max().unwrap_or(0) - of.min().unwrap_or(0)
+    };
+    let all =
+        starts(height, h).flat_map(|y| starts(width, w).map(move |x| Place { x, y, width: w, height: h }));
+    all.max_by_key(spread).unwrap_or(Place { x: 0, y: 0, width: w, height: h })
+}
+
+/// Sums of squared differences over all pixels left of and above a corner, row by row of corners.
+fn sums(a: &[u8], b: &[u8], width: u32) -> Vec<u64> {
+    let row = width as usize;
+    let squares: Vec<u64> = a.iter().zip(b).map(|(a, b)| u64::from(a.abs_diff(*b)).pow(2)).collect();
+    let mut sums = vec![0; row + 1];
+    for pixels in squares.chunks(3 * row) {
+        let mut left = 0;
+        let above = sums.len() - row - 1;
+        sums.push(0);
+        for (x, pixel) in pixels.chunks(3).enumerate() {
+            left += pixel.iter().sum::<u64>();
+            sums.push(left + sums[above + x + 1]);
+        }
+    }
+    sums
+}
+
+/// The sum over a part of an image.
+fn sum_in(sums: &[u64], width: u32, place: Place) -> u64 {
+    let at = |x: u32, y: u32| sums[y as usize * (width as usize + 1) + x as usize];
+    let (right, bottom) = (place.x + place.width, place.y + place.height);
+    at(right, bottom) + at(place.x, place.y) - at(right, place.y) - at(place.x, bottom)
+}
+
+/// Parts of these images side by side.
+fn strip(images: &[&LinearImage], place: Place) -> LinearImage {
+    let width = place.width * images.len() as u32;
+    LinearImage::from_fn(width, place.height, |x, y| {
+        let image = images[(x / place.width) as usize];
+        let at = (place.y + y) as usize * image.width() as usize + (place.x + x % place.width) as usize;
+        image.pixels()[at]
+    })
+}
+
+fn rmse(a: &LinearImage, b: &LinearImage, place: Place) -> f64 {
+    let square = |(a, b): ([f32; 3], [f32; 3])| -> f64 {
+        a.iter().zip(b).map(|(a, b)| (f64::from(*a) - f64::from(b)).powi(2)).sum()
+    };
+    let sum: f64 = place.of(a).zip(place.of(b)).map(square).sum();
+    (sum / (3.0 * f64::from(place.width) * f64::from(place.height))).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_part_shown_is_where_one_integrator_misses_what_another_sees() {
+        let at = |bright: bool| {
+            LinearImage::from_fn(256, 192, move |x, y| {
+                let spot = (160..200).contains(&x) && (96..120).contains(&y);
+                if spot && bright { [0.8, 0.4, 0.2] } else { [0.1; 3] }
+            })
+        };
+        let (reference, dark) = (at(true), at(false));
+        let found = place(&[reference.clone(), dark.clone()], &reference);
+        assert_eq!((found.width, found.height), (64, 48));
+        assert!((136..=160).contains(&found.x) && (72..=96).contains(&found.y), "{found:?}");
+        let strip = strip(&[&reference, &dark], found);
+        assert_eq!((strip.width(), strip.height()), (128, 48));
+        let (x, y) = (170 - found.x, 100 - found.y);
+        let pixel = |x: u32| strip.pixels()[(y * 128 + x) as usize];
+        assert_eq!((pixel(x), pixel(64 + x)), ([0.8, 0.4, 0.2], [0.1; 3]));
+        assert!(rmse(&reference, &reference, found) == 0.0 && rmse(&dark, &reference, found) > 0.1);
+    }
+}

@@ -1,0 +1,127 @@
+//! Errors of integrators side by side, after equal time on one target or set of targets.
+
+use super::{Cell, Column, Table};
+use crate::format::{fixed, number};
+use crate::records::{EqualTime, TargetId};
+use crate::study::{Study, push_new};
+use lockstep_core::Integrator;
+
+/// The errors of all integrators of one target after one time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IntegratorErrors<'a> {
+    /// Scene name.
+    pub scene: &'a str,
+    /// The target without its integrator.
+    pub renderer: String,
+    /// The time given, in seconds.
+    pub seconds: f64,
+    /// The measurements, by integrators in the order of the study.
+    pub by_integrator: Vec<(Integrator, &'a EqualTime)>,
+}
+
+impl IntegratorErrors<'_> {
+    /// The linear RMSE of an integrator, where it was measured and is a number.
+    pub fn rmse(&self, integrator: Integrator) -> Option<f64> {
+        let own = self.by_integrator.iter().find(|(name, _)| *name == integrator)?;
+        own.1.float.map(|m| m.rmse_linear).filter(|rmse| rmse.is_finite())
+    }
+
+    /// The integrator with the least error and how many times that the next one has, where there are two or more.
+    pub fn least(&self) -> Option<(Integrator, f64)> {
+        let errors = self.by_integrator.iter().filter_map(|(name, _)| Some((*name, self.rmse(*name)?)));
+        let mut errors: Vec<(Integrator, f64)> = errors.collect();
+        errors.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let [(best, least), (_, next), ..] = errors.as_slice() else { return None };
+        Some((*best, next / least))
+    }
+}
+
+/// The integrators that were measured after equal time, in the order of the study.
+pub(crate) fn integrators(study: &Study) -> Vec<Integrator> {
+    let mut found = Vec::new();
+    let named = study.targets().into_iter().filter_map(|target| TargetId::from(target).integrator);
+    let is_timed = |integrator: &Integrator| {
+        study.equal_times.iter().any(|e| TargetId::from(e.target.as_str()).integrator == Some(*integrator))
+    };
+    named.filter(is_timed).for_each(|integrator| push_new(&mut found, integrator));
+    found
+}
+
+/// The errors of every scene, target and time that two integrators or more were measured after.
+pub fn integrator_errors(study: &Study) -> Vec<IntegratorErrors<'_>> {
+    let order = integrators(study);
+    let mut points: Vec<(&str, String, f64)> = Vec::new();
+    for e in &study.equal_times {
+        let renderer = TargetId::from(e.target.as_str()).renderer().to_string();
+        push_new(&mut points, (e.scene.as_str(), renderer, e.seconds));
+    }
+    let of_point = |(scene, renderer, seconds): (&'_ str, String, f64)| {
+        let own = |integrator: &Integrator| {
+            let target = TargetId::from(renderer.as_str()).by(*integrator).to_string();
+            let is_own =
+                |e: &&EqualTime| (e.scene.as_str(), &e.target, e.seconds) == (scene, &target, seconds);
+            study.equal_times.iter().find(is_own).map(|e| (*integrator, e))
+        };
+        let by_integrator: Vec<_> = order.iter().filter_map(own).collect();
+        let scene = by_integrator.first()?.1.scene.as_str();
+        (by_integrator.len() > 1).then_some(IntegratorErrors { scene, renderer, seconds, by_integrator })
+    };
+    points.into_iter().filter_map(of_point).collect()
+}
+
+/// Linear RMSE of every integrator by scene, target and time; no rows where no two were measured.
+pub fn equal_time_integrators_table(study: &Study) -> Table {
+    let order = integrators(study);
+    let names: Vec<String> = order.iter().map(|integrator| format!("RMSE {integrator}")).collect();
+    let numbers: Vec<&str> = std::iter::once("Given s").chain(names.iter().map(String::as_str)).collect();
+    let title = "Integrators after equal time";
+    let mut table = Table::new("equal-time-integrators", title, &["Scene", "Target"], &numbers).noted(
+        "Root of the mean squared error of linear radiance against the scene's reference, after the same time on the same \
+         target or set of targets. Least: the integrator with the least error, and the next one's error over its own.",
+    );
+    table.columns.push(Column { title: "Least".to_owned(), numeric: false });
+    for row in integrator_errors(study) {
+        let mut cells = vec![Cell::text(row.scene), Cell::text(&row.renderer)];
+        cells.push(Cell::number(row.seconds, row.seconds.to_string()));
+        cells.extend(order.iter().map(|&integrator| {
+            row.rmse(integrator).map_or_else(Cell::empty, |rmse| Cell::number(rmse, number(rmse)))
+        }));
+        cells.push(row.least().map_or_else(Cell::empty, |(best, times)| {
+            Cell::text(format!("{best}, next {}×", fixed(times, 2)))
+        }));
+        table.rows.push(cells);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::{FloatMetrics, Metrics};
+    use crate::records::Environment;
+
+    #[test]
+    fn a_row_has_the_errors_of_all_integrators_of_a_target_and_names_the_least() {
+        let point = |target: &str, rmse_linear: f64| {
+            let float = Some(FloatMetrics { rmse_linear, ..Metrics::EQUAL.float });
+            let (scene, target) = ("s".into(), target.into());
+            EqualTime { scene, target, seconds: 10.0, float, ..Default::default() }.into()
+        };
+        let records = vec![
+            point("cpu-bvh+path", 0.3),
+            point("cpu-bvh+vcm", 0.1),
+            point("together(a,b)+path", 0.2),
+            point("together(a,b)+vcm", f64::NAN),
+            point("cuda@0+path", 0.1),
+            point("alone", 0.2),
+        ];
+        let study = Study::from_records(records, Environment::default());
+        let table = equal_time_integrators_table(&study);
+        let titles: Vec<&str> = table.columns.iter().map(|c| c.title.as_str()).collect();
+        assert_eq!(titles, ["Scene", "Target", "Given s", "RMSE path", "RMSE vcm", "Least"]);
+        let rows: Vec<Vec<&str>> =
+            table.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
+        assert_eq!(rows[0], ["s", "cpu-bvh", "10", "0.3000", "0.1000", "vcm, next 3.00×"]);
+        assert_eq!((rows.len(), rows[1][4], rows[1][5]), (2, "", ""));
+    }
+}
