@@ -37,12 +37,14 @@ impl SharedFilm {
         Ok((film, folder))
     }
 
-    /// Opens a place that another process made.
+    /// Opens a place that another process made, and removes the folder, so that nothing is left of it if either is killed.
     ///
     /// # Errors
     /// The system's reason.
     pub(crate) fn open(folder: &Path) -> Result<Self> {
-        Self::open_parts(folder, OpenOptions::new().read(true).write(true))
+        let film = Self::open_parts(folder, OpenOptions::new().read(true).write(true))?;
+        std::fs::remove_dir_all(folder)?;
+        Ok(film)
     }
 
     fn open_parts(folder: &Path, options: &OpenOptions) -> Result<Self> {
@@ -105,7 +107,7 @@ mod tests {
     fn films_of_any_size_arrive_as_they_were_written() {
         let (ours, folder) = SharedFilm::create().unwrap();
         let theirs = SharedFilm::open(folder.path()).unwrap();
-        drop(folder);
+        assert!(!folder.path().exists());
         for pixels in [1000, 7, 1, 8, 1001] {
             let sums: Vec<[i64; 3]> = (0..pixels).map(|i| [i, -i, i64::MAX - i]).collect();
             theirs.write(&sums).unwrap();
