@@ -111,7 +111,7 @@ LS_FN float bsdf_planes_missing(LS_GLOBAL const u32 *albedos, Planes planes, flo
     return near_plane;
 }
 
-/* Its cosine-weighted mean. */
+/* Cosine-weighted mean of bsdf_planes_missing. */
 LS_FN float bsdf_planes_mean(LS_GLOBAL const u32 *albedos, Planes planes, float roughness) {
     float near_plane = bsdf_mean_missing_in_plane(albedos, planes.first, roughness);
     if (planes.share > 0.0f) {

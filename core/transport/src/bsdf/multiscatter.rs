@@ -101,7 +101,7 @@ impl Planes {
         }
     }
 
-    /// Its cosine-weighted mean.
+    /// Cosine-weighted mean of [`Self::missing`].
     #[inline(always)]
     fn mean(&self, roughness: f32) -> f32 {
         let near = mean_missing_in_plane(self.first, roughness);

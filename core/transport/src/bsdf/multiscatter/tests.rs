@@ -161,7 +161,7 @@ fn white_surfaces() -> Vec<Surface> {
         for (metallic, transmission) in [(1.0, 0.0), (0.0, 1.0), (0.5, 1.0)] {
             all.push(Surface { metallic, transmission, ..base(MaterialKind::Principled) });
         }
-        for ior in [1.03, 1.1, 1.33, 1.5, 2.0, 2.5] {
+        for ior in [1.03, 1.05, 1.1, 1.33, 1.5, 2.0, 2.5] {
             for outside in [true, false] {
                 all.push(Surface { ior, outside, ..base(MaterialKind::Dielectric) });
             }
