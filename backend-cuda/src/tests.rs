@@ -85,6 +85,7 @@ fn without_layers() -> KernelFeatures {
         layers: false,
         iridescence: false,
         media: false,
+        multiscatter: false,
         ..KernelFeatures::all(Integrator::Path)
     }
 }

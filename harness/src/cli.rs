@@ -193,6 +193,9 @@ pub(crate) struct SceneArgs {
     /// Show glTF's single-sided surfaces from behind too, as integrators with paths from lights need it
     #[arg(long)]
     pub(crate) both_sides: bool,
+    /// Let rough metal, glass and thin walls keep the light that scatters more than once between microfacets
+    #[arg(long)]
+    pub(crate) multiscatter: bool,
     /// Let scene files name files outside their folder and LOCKSTEP_SCENES
     #[arg(long)]
     pub(crate) allow_outside: bool,
@@ -214,7 +217,11 @@ impl SceneArgs {
             self.sky.as_ref().map(|sky| ["--sky".to_owned(), sky.to_string()]),
             self.texture_size.map(|size| ["--texture-size".to_owned(), size.to_string()]),
         ];
-        let flags = [("--both-sides", self.both_sides), ("--allow-outside", self.allow_outside)];
+        let flags = [
+            ("--both-sides", self.both_sides),
+            ("--multiscatter", self.multiscatter),
+            ("--allow-outside", self.allow_outside),
+        ];
         let flags = flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag.to_owned());
         let words = std::iter::once(scene.to_owned()).chain(valued.into_iter().flatten().flatten());
         shell_line(&words.chain(flags).collect::<Vec<_>>())
@@ -236,6 +243,7 @@ impl SceneArgs {
                 sky: self.sky.clone().map(|sky| sky.0),
             },
             both_sides: self.both_sides,
+            multiscatter: self.multiscatter,
             allow_outside: self.allow_outside,
             limits: Limits { texture_side: self.texture_size.unwrap_or(u32::MAX), ..Limits::default() },
             notice: Some(|sentence| say(&format!("lockstep: {sentence}"))),
@@ -1207,7 +1215,7 @@ mod tests {
         };
         assert_eq!(files("lockstep study cornell").after("cornell"), "cornell");
         let given = "--camera 1 --variant Beach --animation Run --at 1.5 --eye 0,-1.5,2 --look-at -1,0,0 --fov 40 --sky 0.5,1,2 --texture-size 512 \
-                     --both-sides --allow-outside";
+                     --both-sides --multiscatter --allow-outside";
         let after = files(&format!("lockstep study x.glb {given}")).after("x.glb");
         assert_eq!(after, format!("x.glb {given}"));
         assert_eq!(files(&format!("lockstep study {after}")).after("x.glb"), after);

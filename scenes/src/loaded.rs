@@ -23,6 +23,8 @@ pub struct LoadOptions {
     pub view: View,
     /// Whether single-sided surfaces are seen from both sides.
     pub both_sides: bool,
+    /// Whether all rough surfaces keep the light that scatters more than once between microfacets.
+    pub multiscatter: bool,
     /// Whether scenes may read files outside their folder and that of scene data, through `..`, links or
     /// absolute names.
     pub allow_outside: bool,

@@ -37,6 +37,8 @@ pub(crate) struct MaterialOverride {
     /// In micrometres.
     thin_film_thickness: Option<f32>,
     thin_film_ior: Option<f32>,
+    /// Whether the surface keeps the light that scatters more than once.
+    multiscatter: Option<bool>,
     /// False removes the normal map.
     normal_map: Option<bool>,
     pub(crate) displacement: Option<Spanned<DisplacementTable>>,
@@ -217,6 +219,11 @@ impl MaterialOverride {
         m.metallic = self.metallic.unwrap_or(m.metallic);
         m.ior = self.ior.unwrap_or(m.ior);
         m.transmission = self.transmission.unwrap_or(m.transmission);
+        match self.multiscatter {
+            Some(true) => m.flags |= Material::MULTISCATTER,
+            Some(false) => m.flags &= !Material::MULTISCATTER,
+            None => {}
+        }
         if self.normal_map == Some(false) {
             m.normal_texture = NONE;
         }

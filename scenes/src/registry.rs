@@ -48,6 +48,13 @@ pub fn builtins(options: &LoadOptions) -> Vec<Builtin> {
 /// [`Error::Unavailable`] for a bundled scene without its data; [`Error::Io`] for a file that cannot be read;
 /// [`Error::Scene`] for a name nobody knows, a parameter out of range, or a file that is not renderable.
 pub fn load(spec: &str, options: &LoadOptions) -> Result<LoadedScene> {
+    let LoadedScene { scene, warnings } = load_as_it_is(spec, options)?;
+    let scene = if options.multiscatter { scene.scattering_many_times() } else { scene };
+    Ok(LoadedScene { scene, warnings })
+}
+
+/// [`load`] with the surfaces that the scene has.
+fn load_as_it_is(spec: &str, options: &LoadOptions) -> Result<LoadedScene> {
     let (name, parameter) = match spec.split_once(':') {
         Some((name, parameter)) => (name, Some(parameter)),
         None => (spec, None),

@@ -37,6 +37,21 @@ pub(crate) fn furnaces_are_white(subject: &Subject<'_>) -> Checked {
         let found = mean_of(subject, scenes::furnace(material), &square(64, bounces), 256)?;
         assert!((found - 1.0).abs() <= tolerances::FURNACE, "furnace: {name}: {found}, expected 1");
     }
+    // Rough surfaces that keep the light which scatters more than once
+    let wall = Material { transmission: 1.0, ..Material::principled(white, 0.5, 0.9) };
+    let keeping = [
+        ("conductor", Material::conductor(white, 0.4)),
+        ("rough conductor", Material::conductor(white, 1.0)),
+        ("dielectric", Material::dielectric(1.5, 0.4)),
+        ("rough dielectric", Material::dielectric(1.8, 1.0)),
+        ("metal and thin wall", wall),
+    ];
+    for (name, material) in keeping {
+        let material = Material { flags: Material::MULTISCATTER, ..material };
+        let found = mean_of(subject, scenes::furnace(material), &square(64, 64), 64)?;
+        let limit = tolerances::FURNACE_MULTISCATTER;
+        assert!((found - 1.0).abs() <= limit, "furnace: {name} that keeps all light: {found}, expected 1");
+    }
     let thin = Material { transmission: 1.0, ..Material::principled(white, 0.0, 0.3) };
     let lossy = [
         ("rough conductor", Material::conductor(white, 0.5), 8, 0.5),

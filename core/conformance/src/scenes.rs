@@ -431,7 +431,8 @@ pub fn everything() -> Result<Scene> {
     b.build()
 }
 
-/// Spheres and a textured floor with every layer, alone and together, under a lamp and a sky.
+/// Spheres and a textured floor with every layer, alone and together, under a lamp and a sky; some surfaces, with layers
+/// and without, keep the light that scatters more than once.
 ///
 /// # Errors
 /// As [`SceneBuilder::build`].
@@ -484,10 +485,21 @@ pub fn layered() -> Result<Scene> {
         (Material::principled([0.5, 0.4, 0.4], 0.0, 0.4), film),
         (Material { transmission: 0.7, ..Material::principled([0.6, 0.9, 0.7], 0.1, 0.5) }, all),
     ];
+    let keeping = |material| Material { flags: Material::MULTISCATTER, ..material };
     for (i, (material, layers)) in balls.into_iter().enumerate() {
         let layers = b.layers(layers);
+        let material = if [2, 5].contains(&i) { keeping(material) } else { material };
         let m = b.material(Material { layers, ..material });
         place(&mut b, ball([i as f32 * 0.6 - 1.5, 0.35, 0.4 * (i % 2) as f32], 0.3, m));
+    }
+    let rough = [
+        Material::conductor([0.9, 0.6, 0.3], 0.8),
+        Material { base_color: vec3(0.8, 0.9, 1.0), ..Material::dielectric(1.5, 0.6) },
+        Material { transmission: 0.5, ..Material::principled([0.9, 0.8, 0.7], 0.4, 0.9) },
+    ];
+    for (i, material) in rough.into_iter().enumerate() {
+        let m = b.material(keeping(material));
+        place(&mut b, ball([i as f32 * 0.9 - 0.9, 0.35, -0.7], 0.35, m));
     }
     let lamp = b.material(Material::emitter([3.0, 2.7, 2.4]));
     let mut ceiling = floor(1.5, lamp);

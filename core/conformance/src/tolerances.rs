@@ -3,6 +3,9 @@
 /// Mean radiance of the furnace against 1. At 64x64 pixels and 256 spp the standard error of the noisiest
 /// estimator is 3e-4.
 pub const FURNACE: f64 = 1e-3;
+/// The same of rough surfaces that keep the light which scatters more than once: the interpolation of what they lose, once
+/// for every time that light crosses a ball of glass.
+pub const FURNACE_MULTISCATTER: f64 = 1e-2;
 /// How far above 1 a lossy material may appear in the furnace: three standard errors of its noise.
 pub const FURNACE_EXCESS: f64 = 1e-3;
 /// Irradiance against its closed form, relative; what published validation of light transport uses.

@@ -77,6 +77,7 @@ typedef struct LS_ALIGN16 {
 #define MATERIAL_TWO_SIDED_EMISSION 1u
 #define MATERIAL_SINGLE_SIDED 2u
 #define MATERIAL_UNLIT 4u
+#define MATERIAL_MULTISCATTER 8u
 
 typedef struct LS_ALIGN16 {
     Vec3 base_color;

@@ -11,7 +11,7 @@ use lockstep_core::math::canary;
 use lockstep_core::{Integrator, Order, Sampler, Scheduling, Structure};
 
 /// Functions that all programs share, each header after those it needs.
-const HEADERS: [Header; 31] = [
+const HEADERS: [Header; 32] = [
     header!("abi.h"),
     header!("scene/scene.h"),
     header!("math/scalar.h"),
@@ -36,6 +36,7 @@ const HEADERS: [Header; 31] = [
     header!("bsdf/anisotropic.h"),
     header!("bsdf/sheen.h"),
     header!("bsdf/iridescence.h"),
+    header!("bsdf/multiscatter.h"),
     header!("bsdf/layered.h"),
     header!("bsdf/bsdf.h"),
     header!("scene/lights.h"),
@@ -269,6 +270,7 @@ fn assemble_with(
         ("LS_LAYERS", options.features.layers),
         ("LS_MEDIA", options.features.media),
         ("LS_IRIDESCENCE", options.features.iridescence),
+        ("LS_MULTISCATTER", options.features.multiscatter),
         ("LS_SOBOL", options.features.sampler == Sampler::Sobol),
         ("LS_XORWOW", options.features.sampler == Sampler::Xorwow),
     ];

@@ -20,6 +20,8 @@ pub struct KernelFeatures {
     pub iridescence: bool,
     /// Media inside dielectrics.
     pub media: bool,
+    /// Rough surfaces that keep the light which scatters more than once.
+    pub multiscatter: bool,
     /// The integrator that shades.
     pub integrator: Integrator,
     /// Where its random numbers come from.
@@ -36,6 +38,7 @@ impl KernelFeatures {
             layers: true,
             iridescence: true,
             media: true,
+            multiscatter: true,
             integrator,
             sampler: Sampler::Pcg,
         }
@@ -56,6 +59,7 @@ impl KernelFeatures {
             alpha: scene.materials.iter().any(|material| material.has_alpha()),
             layers: scene.materials.iter().any(|material| material.layers != 0),
             media: scene.has_media(),
+            multiscatter: scene.has_multiscatter(),
             iridescence: scene.layers.iter().any(|layers| layers.iridescence > 0.0),
             integrator,
             sampler,
@@ -98,6 +102,7 @@ mod tests {
             layers: false,
             iridescence: false,
             media: false,
+            multiscatter: false,
             ..KernelFeatures::all(Integrator::Path)
         };
         assert_eq!(features(|_, _| {}), none);
@@ -134,5 +139,10 @@ mod tests {
             builder.material(Material { layers, ..Material::principled([0.5; 3], 0.0, 0.5) });
         };
         assert_eq!(features(filmed), KernelFeatures { layers: true, iridescence: true, ..none });
+        let keeping = |builder: &mut SceneBuilder, _: &mut MeshData| {
+            builder
+                .material(Material { flags: Material::MULTISCATTER, ..Material::conductor([0.5; 3], 0.5) });
+        };
+        assert_eq!(features(keeping), KernelFeatures { multiscatter: true, ..none });
     }
 }

@@ -5,7 +5,7 @@ use crate::signatures::{Argument, SCENE_LEN, scene};
 use bytemuck::cast_slice;
 use lockstep_bvh::Bvh;
 use lockstep_core::scene::SceneData;
-use lockstep_core::scene::sheen_albedo::SHEEN_ALBEDO;
+use lockstep_core::scene::missing_albedo::{ALBEDOS, MISSING_FIRST};
 use lockstep_core::scene::texture::SRGB_TO_LINEAR;
 
 /// One array of the scene, copied to the device as it is.
@@ -52,7 +52,7 @@ pub fn scene_arrays<'a>(data: &'a SceneData, bvh: &'a Bvh) -> [SceneArray<'a>; S
         mesh_roots,
         instance_boxes,
         cast_slice(&data.layers),
-        cast_slice(&SHEEN_ALBEDO[..]),
+        cast_slice(if data.has_multiscatter() { &ALBEDOS[..] } else { &ALBEDOS[..MISSING_FIRST as usize] }),
     ];
     let arguments = scene(bvh.layout());
     std::array::from_fn(|i| SceneArray { argument: &arguments[i + 1], bytes: arrays[i] })

@@ -199,7 +199,7 @@ const fn scene_of(layout: Layout) -> [Argument; SCENE_LEN] {
         input("mesh_roots", U32),
         input("instance_boxes", of::<[Vec3; 2]>("Box")),
         input("layers", of::<Layers>("Layers")),
-        input("sheen_albedo", U32),
+        input("albedos", U32),
     ]
 }
 

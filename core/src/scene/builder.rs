@@ -74,6 +74,12 @@ impl SceneBuilder {
         self.materials.iter_mut().for_each(|material| material.flags &= !Material::SINGLE_SIDED);
     }
 
+    /// Lets every material added so far that is not diffuse keep the light that scatters more than once: gives it
+    /// [`Material::MULTISCATTER`].
+    pub fn scatter_many_times(&mut self) {
+        self.materials.iter_mut().for_each(Material::scatter_many_times);
+    }
+
     /// Adds an RGBA image of 8 bits a channel, row by row from the top.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ mod image;
 mod layers;
 mod lighting;
 mod mesh;
+pub mod missing_albedo;
 mod packed;
 pub mod sheen_albedo;
 pub mod texture;
@@ -64,6 +65,14 @@ impl Scene {
     pub fn from_both_sides(&self) -> Self {
         let mut data = SceneData::clone(self);
         data.materials.iter_mut().for_each(|material| material.flags &= !Material::SINGLE_SIDED);
+        data.hash = data.compute_hash();
+        Self(Arc::new(data))
+    }
+
+    /// A copy whose rough surfaces keep the light that scatters more than once ([`Material::MULTISCATTER`]).
+    pub fn scattering_many_times(&self) -> Self {
+        let mut data = SceneData::clone(self);
+        data.materials.iter_mut().for_each(Material::scatter_many_times);
         data.hash = data.compute_hash();
         Self(Arc::new(data))
     }
@@ -169,6 +178,11 @@ impl SceneData {
         } else {
             self.triangles[(mesh.first_triangle + primitive) as usize].material
         }
+    }
+
+    /// True when some surface keeps the light that scatters more than once.
+    pub fn has_multiscatter(&self) -> bool {
+        self.materials.iter().any(|material| material.flags & Material::MULTISCATTER != 0)
     }
 
     /// Bytes of all arrays.

@@ -144,7 +144,7 @@ pub struct Material {
     pub alpha_cutoff: f32,
     /// An [`AlphaMode`].
     pub alpha_mode: u32,
-    /// [`Material::TWO_SIDED_EMISSION`], [`Material::SINGLE_SIDED`], [`Material::UNLIT`].
+    /// [`Material::TWO_SIDED_EMISSION`], [`Material::SINGLE_SIDED`], [`Material::UNLIT`], [`Material::MULTISCATTER`].
     pub flags: u32,
     /// R times `transmission`.
     pub transmission_texture: u32,
@@ -167,6 +167,9 @@ impl Material {
     /// Camera rays alone see the emission, which vertex colours multiply; it is no light. With a black base colour
     /// such a surface shows a constant colour, neither lit nor lighting: `KHR_materials_unlit` of glTF.
     pub const UNLIT: u32 = 4;
+    /// Light that scatters more than once between microfacets is added to a rough surface, which keeps its energy;
+    /// without, it is lost, as in most renderers. Diffuse and smooth surfaces are the same either way.
+    pub const MULTISCATTER: u32 = 8;
 
     /// A black, opaque, untextured diffuse surface: the base for struct update.
     pub const BLACK: Self = Self {
@@ -220,6 +223,13 @@ impl Material {
     /// A surface of this constant colour, from both sides: see [`Material::UNLIT`].
     pub const fn unlit(color: [f32; 3]) -> Self {
         Self { flags: Self::TWO_SIDED_EMISSION | Self::UNLIT, ..Self::emitter(color) }
+    }
+
+    /// Sets [`Self::MULTISCATTER`] of a surface that is not diffuse.
+    pub(super) fn scatter_many_times(&mut self) {
+        if self.kind != MaterialKind::Diffuse as u32 {
+            self.flags |= Self::MULTISCATTER;
+        }
     }
 
     /// True when some ray may pass through.

@@ -298,6 +298,7 @@ impl<'a> Interaction<'a> {
             ior: material.ior,
             transmission: material.transmission,
             outside,
+            multiscatter: material.flags & Material::MULTISCATTER != 0,
         };
         // Textures of the principled material
         if material.kind == MaterialKind::Principled as u32 {

@@ -108,18 +108,19 @@ def scattering(nodes, m, color):
         split = nodes.new("ShaderNodeSeparateColor", {"Color": nodes.texture(m["metallic_roughness_texture"])})
         roughness = nodes.math("MULTIPLY", split.outputs["Green"], roughness)
         metallic = nodes.math("MULTIPLY", split.outputs["Blue"], metallic)
+    distribution = "MULTI_GGX" if m["multiscatter"] else "GGX"
     if m["kind"] == "diffuse":
         return nodes.new("ShaderNodeBsdfDiffuse", {"Color": color, "Roughness": 0.0})
     if m["kind"] == "conductor":
         # With a white tint of its edge this model is Schlick's.
         inputs = {"Base Color": color, "Edge Tint": (1, 1, 1), "Roughness": roughness}
-        return nodes.new("ShaderNodeBsdfMetallic", inputs, distribution="GGX", fresnel_type="F82")
+        return nodes.new("ShaderNodeBsdfMetallic", inputs, distribution=distribution, fresnel_type="F82")
     if m["kind"] == "dielectric":
         inputs = {"Color": color, "Roughness": roughness, "IOR": m["ior"]}
-        return nodes.new("ShaderNodeBsdfGlass", inputs, distribution="GGX")
+        return nodes.new("ShaderNodeBsdfGlass", inputs, distribution=distribution)
     inputs = {"Base Color": color, "Metallic": metallic, "Roughness": roughness, "IOR": m["ior"],
               "Transmission Weight": m["transmission"]}
-    return nodes.new("ShaderNodeBsdfPrincipled", inputs, distribution="GGX")
+    return nodes.new("ShaderNodeBsdfPrincipled", inputs, distribution=distribution)
 
 
 def tree_of(owner):

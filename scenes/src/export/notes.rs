@@ -69,6 +69,7 @@ impl Notes {
     pub(super) fn add_omissions(&mut self, material: &Material) {
         self.add_unlit(material);
         self.add_layers(material);
+        self.add_multiscatter(material);
         if material.kind == MaterialKind::Principled as u32 {
             if material.transmission > 0.0 || material.transmission_texture != NONE {
                 self.add(Feature::Principled, "thin walls that transmit are left out");
@@ -94,6 +95,21 @@ impl Notes {
             self.add(
                 Feature::Unlit,
                 "unlit surfaces are lamps there: mirrors show them, and they light others",
+            );
+        }
+    }
+
+    /// Names rough surfaces that keep all light, for renderers whose surfaces scatter once.
+    fn add_multiscatter(&mut self, material: &Material) {
+        if material.flags & Material::MULTISCATTER != 0 {
+            let feature = match material.kind {
+                kind if kind == MaterialKind::Conductor as u32 => Feature::Conductor,
+                kind if kind == MaterialKind::Dielectric as u32 => Feature::Dielectric,
+                _ => Feature::Principled,
+            };
+            self.add(
+                feature,
+                "light that scatters more than once between microfacets is lost there, kept here",
             );
         }
     }

@@ -15,6 +15,8 @@ pub(super) struct Document {
     pub(super) clay: Option<[f32; 3]>,
     #[serde(default)]
     pub(super) both_sides: bool,
+    #[serde(default)]
+    pub(super) multiscatter: bool,
     pub(super) camera: Option<Spanned<CameraTable>>,
     pub(super) sky: Option<Spanned<SkyTable>>,
     pub(super) sun: Option<Spanned<SunTable>>,

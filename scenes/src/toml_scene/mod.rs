@@ -90,6 +90,9 @@ fn load(
     if document.both_sides || options.both_sides {
         builder.show_both_sides();
     }
+    if document.multiscatter {
+        builder.scatter_many_times();
+    }
     if let Some(color) = document.clay {
         builder.paint(Material::diffuse(color));
         contents.brightest = 0.0;

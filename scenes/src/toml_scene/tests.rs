@@ -107,6 +107,27 @@ fn layers_are_given_by_the_parameters_of_openpbr() {
 }
 
 #[test]
+fn surfaces_keep_light_that_scatters_more_than_once_where_asked_to() {
+    let toml =
+        |head: &str, keys: &str| format!("{head}{CAMERA}[[materials]]\nname = \"grey\"\nkind = {keys}\n");
+    let keeps = |head: &str, keys: &str| {
+        let scene = loaded(&toml(head, keys)).unwrap().scene;
+        assert_eq!(scene.has_multiscatter(), scene.materials[0].flags & Material::MULTISCATTER != 0);
+        scene.has_multiscatter()
+    };
+    assert!(!keeps("", "\"conductor\""));
+    assert!(keeps("", "\"conductor\"\nmultiscatter = true"));
+    assert!(keeps("multiscatter = true\n", "\"dielectric\""));
+    assert!(!keeps("multiscatter = true\n", "\"diffuse\""), "a diffuse surface loses nothing");
+    let options = LoadOptions { multiscatter: true, ..LoadOptions::default() };
+    let [plain, keeping] = [LoadOptions::default(), options].map(|options| {
+        let scene = load("furnace:rough-metal", &options).unwrap().scene;
+        (scene.has_multiscatter(), scene.hash.clone())
+    });
+    assert!(!plain.0 && keeping.0 && plain.1 != keeping.1, "another scene");
+}
+
+#[test]
 fn bundled_scenes_without_their_data_are_unavailable() {
     let folder = tempfile::tempdir().unwrap();
     let options = LoadOptions { data_folder: Some(folder.path().into()), ..LoadOptions::default() };

@@ -109,9 +109,16 @@ fn materials(b: &mut SceneBuilder) -> Result<Vec<u32>> {
     let all = [
         Material { base_color_texture: color, ..Material::diffuse([0.7, 0.6, 0.5]) },
         Material::conductor([0.9, 0.7, 0.4], 0.0),
-        Material { flags: Material::SINGLE_SIDED, ..Material::conductor([0.6, 0.7, 0.8], 0.4) },
+        Material {
+            flags: Material::SINGLE_SIDED | Material::MULTISCATTER,
+            ..Material::conductor([0.6, 0.7, 0.8], 0.4)
+        },
         Material::dielectric(1.5, 0.0),
-        Material { base_color: vec3(0.9, 1.0, 0.9), ..Material::dielectric(1.33, 0.3) },
+        Material {
+            base_color: vec3(0.9, 1.0, 0.9),
+            flags: Material::MULTISCATTER,
+            ..Material::dielectric(1.33, 0.3)
+        },
         principled,
         masked,
         blended,
@@ -147,7 +154,7 @@ fn layered(b: &mut SceneBuilder, [color, data]: [u32; 2]) -> Material {
         ..Layers::NONE
     });
     let uncoated = Material::principled([0.6, 0.7, 0.9], 0.4, 0.5);
-    Material { layers, transmission: 0.3, normal_texture: data, ..uncoated }
+    Material { layers, transmission: 0.3, normal_texture: data, flags: Material::MULTISCATTER, ..uncoated }
 }
 
 /// Glass with a medium.

@@ -127,7 +127,13 @@ fn surface(x: In<'_>) -> Surface {
         ior: x.f(6),
         transmission: x.f(7),
         outside: x.u(8) & 1 != 0,
+        multiscatter: false,
     }
+}
+
+/// The same, and whether it keeps the light that scatters more than once.
+fn keeping_surface(x: In<'_>) -> Surface {
+    Surface { multiscatter: x.u(8) & 2 != 0, ..surface(x) }
 }
 
 /// [`SURFACE`] of the principled kind, its layers, a direction in turns, and more.
@@ -546,6 +552,26 @@ pub(super) const PROBES: &[ParityCase] = &[
     scene!("bsdf_sheen_albedo", [Range(0.0, 1.0), Range(0.0, 1.0)], "f", |_, x, out| {
         out.f(bsdf::sheen_albedo(x.f(0), x.f(1)));
     }),
+    scene!("bsdf_missing", [Below(33), Range(0.0, 1.0), Range(1e-4, 1.0)], "ff", |_, x, out| {
+        out.f(bsdf::missing_in_plane(x.u(0), x.f(1), x.f(2)));
+        out.f(bsdf::mean_missing_in_plane(x.u(0), x.f(1)));
+    }),
+    scene!(
+        "bsdf_multiscatter",
+        surface_and::<5, 14>([Upper, Unit3, Unit, Unit, Unit]),
+        "ffffffffffff",
+        |_, x, out| {
+            let s = Surface { multiscatter: true, ..surface(x) };
+            let e = bsdf::evaluate_bidirectional(&s, x.v(9), x.v(12), x.u(8) & 4 != 0);
+            out.v(e.value);
+            out.f(e.pdf);
+            out.f(e.reverse_pdf);
+            let sampled = bsdf::sample(&s, x.v(9), [x.f(15), x.f(16), x.f(17)]);
+            out.v(sampled.wi);
+            out.v(sampled.weight);
+            out.f(sampled.pdf);
+        }
+    ),
     value!("bsdf_sheen_value", [Range(0.0, 1.0), Upper, Upper], "f", |x, out| {
         out.f(bsdf::sheen_value(x.f(0), x.v(1), x.v(4)));
     }),
@@ -561,14 +587,14 @@ pub(super) const PROBES: &[ParityCase] = &[
     ),
     scene!("bsdf_evaluate_layered", layered_and::<2, 27>([Upper, Unit3]), "ffff", |_, x, out| {
         let (layers, along) = surface_layers(x);
-        let e = bsdf::evaluate_layered(&surface(x), &layers, along, x.v(25), x.v(28));
+        let e = bsdf::evaluate_layered(&keeping_surface(x), &layers, along, x.v(25), x.v(28));
         out.v(e.value);
         out.f(e.pdf);
     }),
     scene!("bsdf_sample_layered", layered_and::<4, 29>([Upper, Unit, Unit, Unit]), "fffffff", |_, x, out| {
         let (layers, along) = surface_layers(x);
         let u = [x.f(28), x.f(29), x.f(30)];
-        let s = bsdf::sample_layered(&surface(x), &layers, along, x.v(25), u);
+        let s = bsdf::sample_layered(&keeping_surface(x), &layers, along, x.v(25), u);
         out.v(s.wi);
         out.v(s.weight);
         out.f(s.pdf);

@@ -4,11 +4,8 @@
  * from the surface. `wo` points back along the path, `wi` towards the next vertex; both have unit length
  * and `wo.z > 0`. */
 
-/* BSDF times cosine, and the density with which bsdf_sample chooses `wi`. Zero for specular surfaces. */
-LS_FN Evaluation bsdf_evaluate(Surface s, Vec3 wo, Vec3 wi) {
-    if (bsdf_surface_is_specular(s) || wi.z == 0.0f) {
-        return bsdf_black();
-    }
+/* bsdf_evaluate of light that scatters once, on a surface that is not specular. */
+LS_FN Evaluation bsdf_evaluate_single(Surface s, Vec3 wo, Vec3 wi) {
     if (s.kind == MATERIAL_DIFFUSE) {
         return bsdf_diffuse_evaluate(s, wi);
     }
@@ -21,8 +18,8 @@ LS_FN Evaluation bsdf_evaluate(Surface s, Vec3 wo, Vec3 wi) {
     return bsdf_principled_evaluate(s, wo, wi);
 }
 
-/* Samples a direction for the draws `u0` (lobe), `u1` and `u2` (direction). A zero weight ends the path. */
-LS_FN Scatter bsdf_sample(Surface s, Vec3 wo, float u0, float u1, float u2) {
+/* bsdf_sample of light that scatters once. */
+LS_FN Scatter bsdf_sample_single(Surface s, Vec3 wo, float u0, float u1, float u2) {
     if (s.kind == MATERIAL_DIFFUSE) {
         return bsdf_diffuse_sample(s, u1, u2);
     }
@@ -33,4 +30,65 @@ LS_FN Scatter bsdf_sample(Surface s, Vec3 wo, float u0, float u1, float u2) {
         return bsdf_dielectric_sample(s, wo, u0, u1, u2);
     }
     return bsdf_principled_sample(s, wo, u0, u1, u2);
+}
+
+#ifdef LS_MULTISCATTER
+/* bsdf_evaluate with light that scatters more than once, on a surface that is not specular. */
+LS_CALL Evaluation bsdf_evaluate_multiple(Surface s, Vec3 wo, Vec3 wi) {
+    Evaluation single = bsdf_evaluate_single(s, wo, wi);
+    if (s.kind == MATERIAL_DIFFUSE) {
+        return single;
+    }
+    return bsdf_with_recovered(s, wo, wi, 1.0f, single);
+}
+
+/* bsdf_sample with light that scatters more than once, on a surface that is not specular: one lobe, weighted by all. */
+LS_CALL Scatter bsdf_sample_multiple(Surface s, Vec3 wo, float u0, float u1, float u2) {
+    if (s.kind == MATERIAL_DIFFUSE) {
+        return bsdf_sample_single(s, wo, u0, u1, u2);
+    }
+    Recovered lobe = bsdf_recovered_new(s, wo);
+    Vec3 wi;
+    Evaluation single;
+    if (bsdf_recovered_is_chosen(lobe, u0)) {
+        wi = bsdf_recovered_direction(lobe, u0, u1, u2);
+        single = bsdf_evaluate_single(s, wo, wi);
+    } else {
+        /* What was sampled is known to more digits than from its direction */
+        Scatter scattered = bsdf_sample_single(s, wo, bsdf_recovered_rest_of(lobe, u0), u1, u2);
+        if (scattered.pdf <= 0.0f) {
+            return bsdf_absorbed();
+        }
+        wi = scattered.wi;
+        single = bsdf_evaluation(vec3_scale(scattered.weight, scattered.pdf), scattered.pdf);
+    }
+    Evaluation e = bsdf_recovered_add(lobe, wi, 1.0f, single);
+    if (e.pdf > 0.0f) {
+        return bsdf_scatter(wi, vec3_scale(e.value, LS_DIV(1.0f, e.pdf)), e.pdf);
+    }
+    return bsdf_absorbed();
+}
+#endif
+
+/* BSDF times cosine, and the density with which bsdf_sample chooses `wi`. Zero for specular surfaces. */
+LS_FN Evaluation bsdf_evaluate(Surface s, Vec3 wo, Vec3 wi) {
+    if (bsdf_surface_is_specular(s) || wi.z == 0.0f) {
+        return bsdf_black();
+    }
+#ifdef LS_MULTISCATTER
+    if (s.multiscatter) {
+        return bsdf_evaluate_multiple(s, wo, wi);
+    }
+#endif
+    return bsdf_evaluate_single(s, wo, wi);
+}
+
+/* Samples a direction for the draws `u0` (lobe), `u1` and `u2` (direction). A zero weight ends the path. */
+LS_FN Scatter bsdf_sample(Surface s, Vec3 wo, float u0, float u1, float u2) {
+#ifdef LS_MULTISCATTER
+    if (s.multiscatter && !bsdf_surface_is_specular(s)) {
+        return bsdf_sample_multiple(s, wo, u0, u1, u2);
+    }
+#endif
+    return bsdf_sample_single(s, wo, u0, u1, u2);
 }

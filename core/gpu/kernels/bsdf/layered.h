@@ -23,8 +23,8 @@ typedef struct {
     float anisotropy;
     /* Direction of anisotropy in world space, close to the surface; zero where there is none. */
     Vec3 along;
-    /* The table of the sheen's albedo. */
-    LS_GLOBAL const u32 *sheen_albedo;
+    /* The tables of albedos. */
+    LS_GLOBAL const u32 *albedos;
 } SurfaceLayers;
 
 /* No layers. */
@@ -45,7 +45,7 @@ LS_FN SurfaceLayers bsdf_no_layers(void) {
 #endif
     none.anisotropy = 0.0f;
     none.along = vec3_splat(0.0f);
-    none.sheen_albedo = 0;
+    none.albedos = 0;
     return none;
 }
 
@@ -59,7 +59,7 @@ typedef struct {
     Layer coat;
     float clearcoat;
     float clearcoat_f0;
-    LS_GLOBAL const u32 *sheen_albedo;
+    LS_GLOBAL const u32 *albedos;
 } Above;
 
 /* The lobes of a layered surface and the probabilities of choosing them. */
@@ -93,7 +93,7 @@ LS_FN float bsdf_above_base(Above a, float cosine) {
 /* The share that sheen lets through. */
 LS_FN float bsdf_above_sheen(Above a, float cosine) {
     if (a.sheen > 0.0f) {
-        return 1.0f - a.sheen * math_min(bsdf_sheen_albedo(a.sheen_albedo, a.sheen_roughness, cosine), 1.0f);
+        return 1.0f - a.sheen * math_min(bsdf_sheen_albedo(a.albedos, a.sheen_roughness, cosine), 1.0f);
     }
     return 1.0f;
 }
@@ -148,7 +148,7 @@ LS_CALL LayeredLobes bsdf_lobes_new(Surface s, SurfaceLayers layers, Vec3 wo) {
     l.above.coat = bsdf_layer_new(layers.clearcoat_roughness);
     l.above.clearcoat = layers.clearcoat;
     l.above.clearcoat_f0 = layers.clearcoat_f0;
-    l.above.sheen_albedo = layers.sheen_albedo;
+    l.above.albedos = layers.albedos;
     /* What layers let through on the way out */
     l.coat_out = bsdf_above_coat(l.above, wo.z);
     l.sheen_out = bsdf_above_sheen(l.above, wo.z);
@@ -198,8 +198,12 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, Vec2 a
     ReflectionTerms r = bsdf_reflection_terms_anisotropic(bsdf_turned(wo, along), bsdf_turned(up, along), l.alpha);
     if (wi.z <= 0.0f) {
         float through = 1.0f - vec3_max_component(bsdf_schlick_to(vec3_splat(l.above.f0), l.above.f90, r.cosine));
-        return bsdf_evaluation(vec3_scale(l.transmitted, through * r.d_over_4 * r.g2 * below),
-                               l.p_transmitted * (r.d_over_4 * r.g1));
+        Evaluation transmitted = bsdf_evaluation(vec3_scale(l.transmitted, through * r.d_over_4 * r.g2 * below),
+                                                 l.p_transmitted * (r.d_over_4 * r.g1));
+#ifdef LS_MULTISCATTER
+        transmitted = bsdf_with_recovered(s, wo, wi, below, transmitted);
+#endif
+        return transmitted;
     }
     /* Specular and diffuse lobe */
     float cosine_pdf = wi.z * MATH_INV_PI;
@@ -216,8 +220,8 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, Vec2 a
     /* Sheen */
     if (l.above.sheen > 0.0f) {
         float limit = math_min(
-            bsdf_sheen_limit(bsdf_sheen_albedo(layers.sheen_albedo, layers.sheen_roughness, wo.z)),
-            bsdf_sheen_limit(bsdf_sheen_albedo(layers.sheen_albedo, layers.sheen_roughness, wi.z)));
+            bsdf_sheen_limit(bsdf_sheen_albedo(layers.albedos, layers.sheen_roughness, wo.z)),
+            bsdf_sheen_limit(bsdf_sheen_albedo(layers.albedos, layers.sheen_roughness, wi.z)));
         float sheen = bsdf_sheen_value(layers.sheen_roughness, wo, wi) * limit * coat;
         value = vec3_add(value, vec3_scale(layers.sheen_color, sheen));
     }
@@ -228,12 +232,35 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, Vec2 a
         value = vec3_add(value, vec3_splat(reflected));
         pdf = pdf + l.p_coat * (c.d_over_4 * c.g1);
     }
+#ifdef LS_MULTISCATTER
+    return bsdf_with_recovered(s, wo, wi, below, bsdf_evaluation(value, pdf));
+#else
     return bsdf_evaluation(value, pdf);
+#endif
+}
+
+/* A sampled direction, weighted by the density of all lobes. */
+LS_FN Scatter bsdf_weighted(Surface s, SurfaceLayers layers, Vec2 along, Vec3 wo, Vec3 wi) {
+    Evaluation e = bsdf_evaluate_layered(s, layers, along, wo, wi);
+    if (e.pdf > 0.0f) {
+        return bsdf_scatter(wi, vec3_scale(e.value, LS_DIV(1.0f, e.pdf)), e.pdf);
+    }
+    return bsdf_absorbed();
 }
 
 /* Samples one lobe, weighted by all of them. */
 LS_CALL Scatter bsdf_sample_layered(Surface s, SurfaceLayers layers, Vec2 along, Vec3 wo, float u0, float u1,
                                     float u2) {
+#ifdef LS_MULTISCATTER
+    /* Light that scatters more than once */
+    if (s.multiscatter) {
+        Recovered lobe = bsdf_recovered_new(s, wo);
+        if (bsdf_recovered_is_chosen(lobe, u0)) {
+            return bsdf_weighted(s, layers, along, wo, bsdf_recovered_direction(lobe, u0, u1, u2));
+        }
+        u0 = bsdf_recovered_rest_of(lobe, u0);
+    }
+#endif
     /* Choose a lobe and sample it */
     LayeredLobes l = bsdf_lobes_new(s, layers, wo);
     float above_transmitted = l.p_cosine + l.p_transmitted;
@@ -254,12 +281,7 @@ LS_CALL Scatter bsdf_sample_layered(Surface s, SurfaceLayers layers, Vec2 along,
         }
         wi = u0 < above_transmitted ? vec3_new(r.x, r.y, -r.z) : r;
     }
-    /* Weight by the mixture's density */
-    Evaluation e = bsdf_evaluate_layered(s, layers, along, wo, wi);
-    if (e.pdf > 0.0f) {
-        return bsdf_scatter(wi, vec3_scale(e.value, LS_DIV(1.0f, e.pdf)), e.pdf);
-    }
-    return bsdf_absorbed();
+    return bsdf_weighted(s, layers, along, wo, wi);
 }
 
 #endif

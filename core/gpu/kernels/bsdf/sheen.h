@@ -60,10 +60,10 @@ LS_FN float bsdf_sheen_albedo(LS_GLOBAL const u32 *table, float roughness, float
     float fy = math_clamp(y - row, 0.0f, 1.0f);
     u32 first = (u32)row * SHEEN_COSINES + (u32)column;
     u32 second = first + SHEEN_COSINES;
-    float near_row = (float)load_sheen_albedo(table, first) * (1.0f - fx)
-                     + (float)load_sheen_albedo(table, first + 1u) * fx;
-    float far_row = (float)load_sheen_albedo(table, second) * (1.0f - fx)
-                    + (float)load_sheen_albedo(table, second + 1u) * fx;
+    float near_row = (float)load_albedo(table, first) * (1.0f - fx)
+                     + (float)load_albedo(table, first + 1u) * fx;
+    float far_row = (float)load_albedo(table, second) * (1.0f - fx)
+                    + (float)load_albedo(table, second + 1u) * fx;
     return (near_row * (1.0f - fy) + far_row * fy) * SHEEN_ALBEDO_SCALE;
 }
 

@@ -14,6 +14,12 @@ typedef struct {
     float ior;
     float transmission;
     bool outside;
+#ifdef LS_MULTISCATTER
+    /* True for a surface that keeps the light that scatters more than once. */
+    bool multiscatter;
+    /* The tables of albedos. */
+    LS_GLOBAL const u32 *albedos;
+#endif
 } Surface;
 
 /* BSDF times the cosine of `wi`, and the density per solid angle with which bsdf_sample chooses `wi`. */

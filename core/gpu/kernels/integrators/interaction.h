@@ -255,7 +255,7 @@ LS_FN SurfaceLayers surface_interaction_look_up_layers(SceneRef scene, Interacti
 #endif
     found.anisotropy = layers.anisotropy;
     found.along = vec3_splat(0.0f);
-    found.sheen_albedo = scene.sheen_albedo;
+    found.albedos = scene.albedos;
     if (layers.specular_texture != NONE) {
         found.specular = found.specular * surface_interaction_texture(scene, at, layers.specular_texture).a;
     }
@@ -326,6 +326,10 @@ LS_FN Surface surface_interaction_surface(SceneRef scene, Interaction at, Materi
     surface.ior = material.ior;
     surface.transmission = material.transmission;
     surface.outside = outside;
+#ifdef LS_MULTISCATTER
+    surface.multiscatter = (material.flags & MATERIAL_MULTISCATTER) != 0u;
+    surface.albedos = scene.albedos;
+#endif
     if (material.kind == MATERIAL_PRINCIPLED) {
         if (material.metallic_roughness_texture != NONE) {
             Vec3 texel = surface_interaction_texture(scene, at, material.metallic_roughness_texture).rgb;

@@ -4,6 +4,8 @@
 #define VERTEX_RECORDS 7u
 /* Set beside the side of a stored surface that has layers. */
 #define STORED_LAYERS 2u
+/* The same of one that keeps the light which scatters more than once. */
+#define STORED_MULTISCATTER 4u
 
 LS_FN void store_sub_path(LS_GLOBAL Packed *path_origin, LS_GLOBAL Packed *path_direction,
                           LS_GLOBAL Packed *path_throughput, LS_GLOBAL Packed *path_weights, u32 i, Ray ray,
@@ -78,6 +80,12 @@ LS_FN void store_path_vertex(LS_GLOBAL Packed *vertices, u32 first, u32 stride, 
     store_packed(vertices, first + 5u * stride, v.surface.base_color, v.surface.kind);
     store_packed(vertices, first + 6u * stride, vec3_new(v.surface.ior, v.surface.transmission, v.partial.vm),
                  v.surface.outside ? 1u : 0u);
+#ifdef LS_MULTISCATTER
+    if (v.surface.multiscatter) {
+        store_packed(vertices, first + 6u * stride, vec3_new(v.surface.ior, v.surface.transmission, v.partial.vm),
+                     v.surface.outside ? STORED_MULTISCATTER | 1u : STORED_MULTISCATTER);
+    }
+#endif
 #ifdef LS_LAYERS
     /* A surface with layers is looked up again: its hit takes the place of what it is made of. */
     if (v.layers.present) {
@@ -115,6 +123,10 @@ LS_FN PathVertex load_path_vertex(SceneRef scene, LS_GLOBAL const Packed *vertic
     v.surface.transmission = record.v.y;
     v.partial.vm = record.v.z;
     v.surface.outside = (record.w & 1u) != 0u;
+#ifdef LS_MULTISCATTER
+    v.surface.multiscatter = (record.w & STORED_MULTISCATTER) != 0u;
+    v.surface.albedos = scene.albedos;
+#endif
 #ifdef LS_LAYERS
     v.layers = bsdf_no_layers();
     v.layers.present = (record.w & STORED_LAYERS) != 0u;

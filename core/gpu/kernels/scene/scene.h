@@ -31,7 +31,7 @@ typedef struct {
     LS_GLOBAL const u32 *mesh_roots;
     LS_GLOBAL const Box *instance_boxes;
     LS_GLOBAL const Layers *layers;
-    LS_GLOBAL const u32 *sheen_albedo;
+    LS_GLOBAL const u32 *albedos;
 } SceneRef;
 
 /* Kernel parameters of the scene, and the SceneRef made of them. */
@@ -56,7 +56,7 @@ typedef struct {
     LS_GLOBAL const u32 *LS_RESTRICT mesh_roots,             \
     LS_GLOBAL const Box *LS_RESTRICT instance_boxes,         \
     LS_GLOBAL const Layers *LS_RESTRICT layers,              \
-    LS_GLOBAL const u32 *LS_RESTRICT sheen_albedo
+    LS_GLOBAL const u32 *LS_RESTRICT albedos
 
 #define LS_SCENE_REF(scene)                       \
     SceneRef scene;                               \
@@ -80,7 +80,7 @@ typedef struct {
     scene.mesh_roots = mesh_roots;                \
     scene.instance_boxes = instance_boxes;        \
     scene.layers = layers;                        \
-    scene.sheen_albedo = sheen_albedo
+    scene.albedos = albedos
 
 LS_FN Vec3 load_position(SceneRef scene, u32 i) {
     Vec3 p;
@@ -118,9 +118,11 @@ LS_FN Material load_material(SceneRef scene, u32 i) {
 LS_FN Layers load_layers(SceneRef scene, u32 i) {
     return scene.layers[i];
 }
+#endif
 
-/* An entry of the table of the sheen's albedo. */
-LS_FN u32 load_sheen_albedo(LS_GLOBAL const u32 *table, u32 i) {
+#if defined(LS_LAYERS) || defined(LS_MULTISCATTER)
+/* An entry of the tables of albedos. */
+LS_FN u32 load_albedo(LS_GLOBAL const u32 *table, u32 i) {
     return table[i];
 }
 #endif

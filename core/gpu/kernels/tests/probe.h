@@ -575,6 +575,16 @@ LS_FN Surface probe_surface(LS_GLOBAL const u32 *x) {
     s.ior = IN_F(6);
     s.transmission = IN_F(7);
     s.outside = (IN_U(8) & 1u) != 0u;
+    s.multiscatter = false;
+    s.albedos = 0;
+    return s;
+}
+
+/* The same, and whether it keeps the light that scatters more than once. */
+LS_FN Surface probe_keeping_surface(SceneRef scene, LS_GLOBAL const u32 *x) {
+    Surface s = probe_surface(x);
+    s.multiscatter = (IN_U(8) & 2u) != 0u;
+    s.albedos = scene.albedos;
     return s;
 }
 
@@ -648,7 +658,25 @@ LS_PROBE(bsdf_ggx_anisotropic, 10, 9) {
 }
 
 LS_SCENE_PROBE(bsdf_sheen_albedo, 2, 1) {
-    OUT_F(0, bsdf_sheen_albedo(scene.sheen_albedo, IN_F(0), IN_F(1)));
+    OUT_F(0, bsdf_sheen_albedo(scene.albedos, IN_F(0), IN_F(1)));
+}
+
+LS_SCENE_PROBE(bsdf_missing, 3, 2) {
+    OUT_F(0, bsdf_missing_in_plane(scene.albedos, IN_U(0), IN_F(1), IN_F(2)));
+    OUT_F(1, bsdf_mean_missing_in_plane(scene.albedos, IN_U(0), IN_F(1)));
+}
+
+LS_SCENE_PROBE(bsdf_multiscatter, 18, 12) {
+    Surface s = probe_keeping_surface(scene, x);
+    s.multiscatter = true;
+    BidirectionalEvaluation e = bsdf_evaluate_bidirectional(s, IN_V(9), IN_V(12), (IN_U(8) & 4u) != 0u);
+    OUT_V(0, e.value);
+    OUT_F(3, e.pdf);
+    OUT_F(4, e.reverse_pdf);
+    Scatter sampled = bsdf_sample(s, IN_V(9), IN_F(15), IN_F(16), IN_F(17));
+    OUT_V(5, sampled.wi);
+    OUT_V(8, sampled.weight);
+    OUT_F(11, sampled.pdf);
 }
 
 LS_PROBE(bsdf_sheen_value, 7, 1) {
@@ -681,7 +709,7 @@ LS_FN SurfaceLayers probe_layers(SceneRef scene, LS_GLOBAL const u32 *x) {
     l.iridescence = IN_F(21);
     l.film.ior = 1.0f + IN_F(22);
     l.film.thickness = 1000.0f * IN_F(23);
-    l.sheen_albedo = scene.sheen_albedo;
+    l.albedos = scene.albedos;
     return l;
 }
 
@@ -695,13 +723,13 @@ LS_FN Vec2 probe_along(float turns) {
 
 LS_SCENE_PROBE(bsdf_evaluate_layered, 31, 4) {
     Evaluation e =
-        bsdf_evaluate_layered(probe_surface(x), probe_layers(scene, x), probe_along(IN_F(24)), IN_V(25), IN_V(28));
+        bsdf_evaluate_layered(probe_keeping_surface(scene, x), probe_layers(scene, x), probe_along(IN_F(24)), IN_V(25), IN_V(28));
     OUT_V(0, e.value);
     OUT_F(3, e.pdf);
 }
 
 LS_SCENE_PROBE(bsdf_sample_layered, 31, 7) {
-    Scatter s = bsdf_sample_layered(probe_surface(x), probe_layers(scene, x), probe_along(IN_F(24)), IN_V(25), IN_F(28),
+    Scatter s = bsdf_sample_layered(probe_keeping_surface(scene, x), probe_layers(scene, x), probe_along(IN_F(24)), IN_V(25), IN_F(28),
                                     IN_F(29), IN_F(30));
     OUT_V(0, s.wi);
     OUT_V(3, s.weight);

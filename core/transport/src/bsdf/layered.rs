@@ -5,13 +5,16 @@
 //! diffuse base or a thin transmitting wall. A layer passes the share of light that it does not reflect, by its directional albedo. What
 //! lies below a layer is scaled by the smaller share of both directions, which is reciprocal and never more than
 //! arrives. The diffuse base takes the product of both directions' shares over its mean instead (Kelemen and
-//! Szirmay-Kalos 2001): a white base gives back all that arrives.
+//! Szirmay-Kalos 2001): a white base gives back all that arrives. So does the lobe of what scatters more than once
+//! ([`super::multiscatter`]), which lies where the specular lobe does; under anisotropy it gives back what the smoother
+//! direction loses, which is less than what is lost.
 
 use crate::bsdf::anisotropic::{ggx_sample_anisotropic, reflection_terms_anisotropic, turned, turned_back};
 use crate::bsdf::fresnel::{schlick_scalar, schlick_to};
 use crate::bsdf::iridescence::{ThinFilm, film_envelope, film_fresnel};
 use crate::bsdf::layer::Layer;
 use crate::bsdf::microfacet::{ggx_sample, reflect, reflection_terms};
+use crate::bsdf::multiscatter::{Recovered, with_recovered};
 use crate::bsdf::sheen::{sheen_albedo, sheen_limit, sheen_value};
 use crate::bsdf::surface::{ABSORBED, Evaluation, MIN_ALPHA, Scatter, Surface};
 use lockstep_core::math::sampling::cosine_hemisphere;
@@ -214,10 +217,11 @@ pub fn evaluate_layered(
         reflection_terms_anisotropic(turned(wo, along), turned(up, along), lobes.alpha);
     if wi.z <= 0.0 {
         let through = 1.0 - max_component(schlick_to(Vec3::splat(above.f0), above.f90, cosine));
-        return Evaluation {
+        let transmitted = Evaluation {
             value: lobes.transmitted * (through * d_over_4 * g2 * below),
             pdf: lobes.p_transmitted * (d_over_4 * g1),
         };
+        return with_recovered(s, wo, wi, below, transmitted);
     }
     // Specular and diffuse lobe
     let cosine_pdf = wi.z * INV_PI;
@@ -244,7 +248,7 @@ pub fn evaluate_layered(
         value = value + Vec3::splat(reflected);
         pdf += lobes.p_coat * (d_over_4 * g1);
     }
-    Evaluation { value, pdf }
+    with_recovered(s, wo, wi, below, Evaluation { value, pdf })
 }
 
 /// GGX alpha of the clearcoat.
@@ -260,8 +264,16 @@ pub fn sample_layered(
     layers: &SurfaceLayers,
     along: [f32; 2],
     wo: Vec3,
-    u: [f32; 3],
+    mut u: [f32; 3],
 ) -> Scatter {
+    // Light that scatters more than once
+    if s.multiscatter {
+        let lobe = Recovered::new(s, wo);
+        if lobe.is_chosen(u[0]) {
+            return weighted(s, layers, along, wo, lobe.direction(u));
+        }
+        u[0] = lobe.rest_of(u[0]);
+    }
     // Choose a lobe and sample it
     let lobes = Lobes::new(s, layers, wo);
     let above_transmitted = lobes.p_cosine + lobes.p_transmitted;
@@ -280,7 +292,12 @@ pub fn sample_layered(
         }
         if u[0] < above_transmitted { vec3(r.x, r.y, -r.z) } else { r }
     };
-    // Weight by the mixture's density
+    weighted(s, layers, along, wo, wi)
+}
+
+/// A sampled direction, weighted by the density of all lobes.
+#[inline(always)]
+fn weighted(s: &Surface, layers: &SurfaceLayers, along: [f32; 2], wo: Vec3, wi: Vec3) -> Scatter {
     let e = evaluate_layered(s, layers, along, wo, wi);
     if e.pdf > 0.0 { Scatter { wi, weight: e.value * (1.0 / e.pdf), pdf: e.pdf } } else { ABSORBED }
 }

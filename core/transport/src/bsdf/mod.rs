@@ -16,6 +16,7 @@ mod iridescence;
 mod layer;
 mod layered;
 mod microfacet;
+mod multiscatter;
 mod principled;
 mod sheen;
 mod surface;
@@ -30,12 +31,14 @@ pub use fresnel::{fresnel_dielectric, schlick};
 pub use iridescence::{ThinFilm, film_envelope, thin_film};
 pub use layered::{ALBEDO_MARGIN, MEAN_MARGIN, SurfaceLayers, evaluate_layered, sample_layered};
 pub use microfacet::{ggx_d, ggx_lambda, ggx_sample};
+pub use multiscatter::{mean_missing_in_plane, missing_in_plane};
 pub use sheen::{sheen_albedo, sheen_alpha, sheen_value};
 pub use surface::{Evaluation, MATCHED_INDEX, MIN_ALPHA, SPECULAR_ROUGHNESS, Scatter, Surface};
 
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::MaterialKind;
-use surface::BLACK;
+use multiscatter::{Recovered, with_recovered};
+use surface::{ABSORBED, BLACK};
 
 /// BSDF times cosine, and the density with which [`sample`] chooses `wi`. Zero for specular surfaces.
 #[inline(always)]
@@ -43,6 +46,24 @@ pub fn evaluate(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
     if s.is_specular() || wi.z == 0.0 {
         return BLACK;
     }
+    if s.multiscatter {
+        return evaluate_multiple(s, wo, wi);
+    }
+    evaluate_single(s, wo, wi)
+}
+
+/// Samples a direction for the draws `u` (lobe, direction u, direction v). A zero weight ends the path.
+#[inline(always)]
+pub fn sample(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
+    if s.multiscatter && !s.is_specular() {
+        return sample_multiple(s, wo, u);
+    }
+    sample_single(s, wo, u)
+}
+
+/// [`evaluate`] of light that scatters once, on a surface that is not specular.
+#[inline(always)]
+fn evaluate_single(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
     if s.kind == MaterialKind::Diffuse as u32 {
         return diffuse::evaluate(s, wi);
     }
@@ -55,9 +76,9 @@ pub fn evaluate(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
     principled::evaluate(s, wo, wi)
 }
 
-/// Samples a direction for the draws `u` (lobe, direction u, direction v). A zero weight ends the path.
+/// [`sample`] of light that scatters once.
 #[inline(always)]
-pub fn sample(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
+fn sample_single(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
     if s.kind == MaterialKind::Diffuse as u32 {
         return diffuse::sample(s, u[1], u[2]);
     }
@@ -70,5 +91,41 @@ pub fn sample(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
     principled::sample(s, wo, u)
 }
 
+/// [`evaluate`] with light that scatters more than once, on a surface that is not specular.
+#[inline(never)]
+fn evaluate_multiple(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
+    let single = evaluate_single(s, wo, wi);
+    if s.kind == MaterialKind::Diffuse as u32 {
+        return single;
+    }
+    with_recovered(s, wo, wi, 1.0, single)
+}
+
+/// [`sample`] with light that scatters more than once, on a surface that is not specular: one lobe, weighted by all.
+#[inline(never)]
+fn sample_multiple(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
+    if s.kind == MaterialKind::Diffuse as u32 {
+        return sample_single(s, wo, u);
+    }
+    let lobe = Recovered::new(s, wo);
+    let (wi, single);
+    if lobe.is_chosen(u[0]) {
+        wi = lobe.direction(u);
+        single = evaluate_single(s, wo, wi);
+    } else {
+        // What was sampled is known to more digits than from its direction
+        let scattered = sample_single(s, wo, [lobe.rest_of(u[0]), u[1], u[2]]);
+        if scattered.pdf <= 0.0 {
+            return ABSORBED;
+        }
+        wi = scattered.wi;
+        single = Evaluation { value: scattered.weight * scattered.pdf, pdf: scattered.pdf };
+    }
+    let e = lobe.add(wi, 1.0, single);
+    if e.pdf > 0.0 { Scatter { wi, weight: e.value * (1.0 / e.pdf), pdf: e.pdf } } else { ABSORBED }
+}
+
+#[cfg(test)]
+mod chi_square;
 #[cfg(test)]
 mod tests;

@@ -30,6 +30,8 @@ pub struct Surface {
     pub transmission: f32,
     /// True when `wo` is outside the material.
     pub outside: bool,
+    /// True for a surface that keeps the light that scatters more than once.
+    pub multiscatter: bool,
 }
 
 impl Surface {

@@ -9,7 +9,14 @@ fn random(i: u32, stream: u32) -> [f32; 4] {
     pcg4d([i, stream, 31, 5]).map(uniform)
 }
 
-fn surface(kind: MaterialKind, roughness: f32) -> Surface {
+/// Point `i` of a sequence that fills the unit cube evenly: Kronecker's, by powers of the reciprocal of the plastic
+/// number's analogue in three dimensions (Roberts 2018).
+pub(super) fn kronecker(i: u32) -> [f32; 3] {
+    const STEPS: [f64; 3] = [0.819_172_513_396_164_4, 0.671_043_606_703_789_2, 0.549_700_477_901_970_3];
+    STEPS.map(|step| (0.5 + step * f64::from(i)).fract() as f32 * 0.999_999_9)
+}
+
+pub(super) fn surface(kind: MaterialKind, roughness: f32) -> Surface {
     Surface {
         kind: kind as u32,
         base_color: vec3(0.9, 0.6, 0.3),
@@ -18,6 +25,7 @@ fn surface(kind: MaterialKind, roughness: f32) -> Surface {
         ior: 1.5,
         transmission: 0.0,
         outside: true,
+        multiscatter: false,
     }
 }
 
@@ -35,6 +43,11 @@ fn rough_surfaces() -> Vec<Surface> {
             }
         }
     }
+    // With the light that scatters more than once
+    let glass = surface(MaterialKind::Dielectric, 0.8);
+    let wall = Surface { metallic: 0.3, transmission: 0.7, ..surface(MaterialKind::Principled, 0.9) };
+    let rough = [surface(MaterialKind::Conductor, 0.9), glass, Surface { outside: false, ..glass }, wall];
+    all.extend(rough.map(|s| Surface { multiscatter: true, ..s }));
     all
 }
 

@@ -41,6 +41,7 @@ impl Export<'_> {
             "transmission": material.transmission,
             "emission": material.emission.to_array(),
             "emits_from_both_sides": material.flags & Material::TWO_SIDED_EMISSION != 0,
+            "multiscatter": material.flags & Material::MULTISCATTER != 0,
             "is_single_sided": material.flags & Material::SINGLE_SIDED != 0,
         });
         if has_alpha {

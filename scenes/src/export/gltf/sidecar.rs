@@ -22,9 +22,12 @@ pub(super) fn text(scene: &Scene, folder: &Path) -> Result<String> {
     camera(&mut out, &scene.camera);
     sky(&mut out, scene, folder)?;
     for (index, material) in scene.materials.iter().enumerate() {
-        if material.kind != MaterialKind::Principled as u32 {
+        if material.kind != MaterialKind::Principled as u32 || keeps_all(material) {
             let _ = write!(out, "\n[[materials]]\nname = \"{}\"\n", materials::name(index));
             let _ = writeln!(out, "kind = \"{}\"", kind(material));
+            if keeps_all(material) {
+                let _ = writeln!(out, "multiscatter = true");
+            }
         }
     }
     for instance in &scene.instances {
@@ -44,11 +47,18 @@ pub(super) fn text(scene: &Scene, folder: &Path) -> Result<String> {
                 format!("metallic = {}", number(m.metallic)),
                 format!("ior = {}", number(m.ior)),
                 format!("transmission = {}", number(m.transmission)),
+                format!("multiscatter = {}", keeps_all(m)),
             ];
+            let own = if keeps_all(m) { &own[..] } else { &own[..own.len() - 1] };
             let _ = writeln!(out, "material = {{ {} }}", own.join(", "));
         }
     }
     Ok(out)
+}
+
+/// True for a surface that keeps the light which scatters more than once.
+fn keeps_all(m: &Material) -> bool {
+    m.flags & Material::MULTISCATTER != 0
 }
 
 fn camera(out: &mut String, camera: &Camera) {

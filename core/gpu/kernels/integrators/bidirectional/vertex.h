@@ -70,6 +70,10 @@ LS_FN PathVertex vertex_none(void) {
     v.surface.ior = 1.0f;
     v.surface.transmission = 0.0f;
     v.surface.outside = true;
+#ifdef LS_MULTISCATTER
+    v.surface.multiscatter = false;
+    v.surface.albedos = 0;
+#endif
 #ifdef LS_LAYERS
     v.layers = bsdf_no_layers();
     v.hit = intersect_hit_none(0.0f);

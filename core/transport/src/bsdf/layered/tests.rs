@@ -1,5 +1,7 @@
 use super::*;
+use crate::bsdf::chi_square::assert_follows;
 use crate::bsdf::surface::SPECULAR_ROUGHNESS;
+use crate::bsdf::tests::kronecker;
 use lockstep_core::math::rng::{pcg4d, uniform};
 use lockstep_core::math::safe_sqrt;
 use lockstep_core::math::vec3::{length, normalize};
@@ -20,6 +22,7 @@ fn base(roughness: f32, metallic: f32, transmission: f32) -> Surface {
         ior: 1.5,
         transmission,
         outside: true,
+        multiscatter: false,
     }
 }
 
@@ -78,6 +81,17 @@ fn surfaces() -> Vec<(Surface, SurfaceLayers)> {
     bases.iter().flat_map(|&b| sets.iter().map(move |&l| (b, l))).collect()
 }
 
+/// Surfaces that keep the light which scatters more than once, under some layers.
+fn recovering() -> Vec<(Surface, SurfaceLayers)> {
+    let sheen = SurfaceLayers { sheen_color: vec3(1.0, 0.8, 0.5), sheen_roughness: 0.4, ..PLAIN };
+    let all = SurfaceLayers { clearcoat: 0.7, clearcoat_roughness: 0.3, anisotropy: 0.7, ..sheen };
+    let coat = SurfaceLayers { clearcoat: 1.0, clearcoat_roughness: 0.3, ..PLAIN };
+    let bases = [base(0.8, 1.0, 0.0), base(0.6, 0.0, 1.0), base(0.9, 0.5, 0.5)];
+    let sets = [PLAIN, coat, sheen, all];
+    let with = bases.map(|s| Surface { multiscatter: true, ..s });
+    with.iter().flat_map(|&b| sets.iter().map(move |&l| (b, l))).collect()
+}
+
 fn white((s, l): (Surface, SurfaceLayers)) -> (Surface, SurfaceLayers) {
     let sheen_color = if max_component(l.sheen_color) > 0.0 { Vec3::ONE } else { Vec3::ZERO };
     (Surface { base_color: Vec3::ONE, ..s }, SurfaceLayers { sheen_color, ..l })
@@ -89,77 +103,29 @@ fn direction(cosine: f32, turns: f32) -> Vec3 {
     vec3(ring * cos, ring * sin, cosine)
 }
 
-/// Bins of the chi-square test: cosine from -1 to 1, azimuth.
-const BANDS: usize = 24;
-const SECTORS: usize = 12;
-
-/// Pearson's test of samples against the density integrated over bins of equal solid angle.
+/// Pearson's test of samples against the density.
 #[test]
 fn samples_pass_a_chi_square_test_against_the_density() {
-    const SAMPLES: u32 = 40_000;
-    const FINE: usize = 24;
-    for (case, (s, l)) in surfaces().into_iter().enumerate() {
+    for (case, (s, l)) in surfaces().into_iter().chain(recovering()).enumerate() {
         if s.roughness < 0.4 || (l.clearcoat > 0.0 && l.clearcoat_roughness < 0.2) {
             // Peaks that are narrower than a bin's quadrature
             continue;
         }
         let wo = normalize(vec3(0.4, 0.3, 0.7));
-        let mut counts = vec![0.0f64; BANDS * SECTORS];
-        let mut lost = 0.0f64;
-        for i in 0..SAMPLES {
+        let direction = |i| {
             let r = random(i, case as u32);
             let scattered = sample_layered(&s, &l, ALONG, wo, [r[0], r[1], r[2]]);
-            if scattered.pdf == 0.0 {
-                lost += 1.0;
-                continue;
-            }
-            let w = scattered.wi;
-            let band = (((f64::from(w.z) + 1.0) * 0.5 * BANDS as f64) as usize).min(BANDS - 1);
-            let turns = f64::from(w.y).atan2(f64::from(w.x)) / std::f64::consts::TAU;
-            let sector = (((turns + 1.0).fract() * SECTORS as f64) as usize).min(SECTORS - 1);
-            counts[band * SECTORS + sector] += 1.0;
-        }
-        let mut expected = vec![0.0f64; BANDS * SECTORS];
-        for (bin, value) in expected.iter_mut().enumerate() {
-            let (band, sector) = (bin / SECTORS, bin % SECTORS);
-            for i in 0..FINE * FINE {
-                let z = (band as f64 + ((i / FINE) as f64 + 0.5) / FINE as f64) / BANDS as f64 * 2.0 - 1.0;
-                let turns = (sector as f64 + ((i % FINE) as f64 + 0.5) / FINE as f64) / SECTORS as f64;
-                let wi = direction(z as f32, turns as f32);
-                *value += f64::from(evaluate_layered(&s, &l, ALONG, wo, wi).pdf);
-            }
-            *value *=
-                4.0 * std::f64::consts::PI / (BANDS * SECTORS * FINE * FINE) as f64 * f64::from(SAMPLES);
-        }
-        // Bins of few samples count together, with what left through the horizon.
-        let total: f64 = expected.iter().sum();
-        let (mut chi2, mut freedom) = (0.0, -1.0);
-        let (mut rest, mut rest_expected) = (lost, f64::from(SAMPLES) - total);
-        for (&count, &mean) in counts.iter().zip(&expected) {
-            if mean < 8.0 {
-                rest += count;
-                rest_expected += mean;
-            } else {
-                chi2 += (count - mean).powi(2) / mean;
-                freedom += 1.0;
-            }
-        }
-        if rest_expected > 8.0 {
-            chi2 += (rest - rest_expected).powi(2) / rest_expected;
-            freedom += 1.0;
-        } else {
-            assert!(rest < 40.0, "{rest} samples where {rest_expected} are expected: {s:?} {l:?}");
-        }
-        // Wilson and Hilferty's normal deviate; 4.4 is passed by chance once in 180,000 tests
-        let z = ((chi2 / freedom).cbrt() - (1.0 - 2.0 / (9.0 * freedom))) / (2.0 / (9.0 * freedom)).sqrt();
-        assert!(z < 4.4, "chi-square {chi2} of {freedom} degrees of freedom: {s:?} {l:?}");
+            (scattered.pdf > 0.0).then_some(scattered.wi)
+        };
+        let pdf = |wi| evaluate_layered(&s, &l, ALONG, wo, wi).pdf;
+        assert_follows(&format!("{s:?} {l:?}"), 40_000, direction, pdf);
     }
 }
 
 #[test]
 fn weights_are_value_over_density_and_reflection_is_reciprocal() {
     let mut transmitted = 0;
-    for (s, l) in surfaces() {
+    for (s, l) in surfaces().into_iter().chain(recovering()) {
         for i in 0..1_500 {
             let r = random(i, 1);
             let (wo, wi) = (direction(0.05 + 0.95 * r[0], r[1]), direction(0.05 + 0.95 * r[2], r[3]));
@@ -187,12 +153,13 @@ fn weights_are_value_over_density_and_reflection_is_reciprocal() {
 
 /// The share of light from `wo` that a surface scatters, by its own sampling at the points of a Kronecker sequence.
 fn albedo(s: &Surface, l: &SurfaceLayers, wo: Vec3) -> f64 {
-    const POINTS: u32 = 1 << 17;
-    // Powers of the reciprocal of the plastic number's analogue in three dimensions (Roberts 2018)
-    const STEPS: [f64; 3] = [0.819_172_513_396_164_4, 0.671_043_606_703_789_2, 0.549_700_477_901_970_3];
-    let at = |i: u32| STEPS.map(|step| (0.5 + step * f64::from(i)).fract() as f32 * 0.999_999_9);
-    let sum: f64 = (0..POINTS).map(|i| f64::from(sample_layered(s, l, ALONG, wo, at(i)).weight.x)).sum();
-    sum / f64::from(POINTS)
+    albedo_by(1 << 17, s, l, wo)
+}
+
+fn albedo_by(points: u32, s: &Surface, l: &SurfaceLayers, wo: Vec3) -> f64 {
+    let weight = |i: u32| f64::from(sample_layered(s, l, ALONG, wo, kronecker(i)).weight.x);
+    let sum: f64 = (0..points).map(weight).sum();
+    sum / f64::from(points)
 }
 
 /// The same by midpoints over the square root of the cosine and the azimuth, which suits sheen at the horizon.
@@ -234,6 +201,22 @@ fn white_layers_never_reflect_more_than_arrives() {
     }
     assert!(most > 0.98, "{most}");
     assert!(least > 0.93, "{least}");
+}
+
+#[test]
+fn layers_over_surfaces_that_lose_nothing_lose_little_and_gain_nothing() {
+    for (s, l) in recovering().into_iter().map(white) {
+        let once = Surface { multiscatter: false, ..s };
+        for cosine in [0.1f32, 0.4, 1.0] {
+            let wo = direction(cosine, 0.1);
+            let [all, single] = [s, once].map(|s| albedo_by(1 << 14, &s, &l, wo));
+            let of = format!("albedo {all}, {single} without, at cosine {cosine} for {s:?} {l:?}");
+            assert!(all < 1.005 && all > single + 0.02, "{of}");
+            let is_plain = l.anisotropy == 0.0 && max_component(l.sheen_color) == 0.0;
+            assert!(!is_plain || all > 0.93, "{of}");
+            assert!(!is_plain || l.clearcoat > 0.0 || all > 0.97, "{of}");
+        }
+    }
 }
 
 #[test]

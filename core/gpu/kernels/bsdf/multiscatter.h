@@ -1,0 +1,234 @@
+/* Light that scatters more than once between microfacets, which the lobes of rough surfaces lose, given back by a lobe of
+ * its own (Kulla and Conty 2017). The counterpart is bsdf/multiscatter.rs, which gives the reasons. */
+
+#ifdef LS_MULTISCATTER
+
+#define MISSING_COSINES 24u
+#define MISSING_ROUGHNESSES 16u
+#define MISSING_INDICES 16u
+#define MISSING_METAL 32u
+#define MISSING_ROW 25u
+#define MISSING_FIRST 1024u
+#define SMOOTHEST_ROUGH 0.03f
+#define MISSING_SCALE (1.0f / 4194304.0f)
+
+/* An entry of the table, and the distance of a place from it. */
+typedef struct {
+    u32 first;
+    float share;
+} MissingStep;
+
+/* Two planes of the table between which a surface lies, seen from one side. */
+typedef MissingStep Planes;
+
+/* The lobe that gives back the light which scatters more than once. */
+typedef struct {
+    LS_GLOBAL const u32 *albedos;
+    float roughness;
+    Planes here;
+    Planes beyond;
+    /* Factors on the share that is missing at `wi`, for reflection and for transmission. */
+    Vec3 reflected;
+    Vec3 transmitted;
+    /* Probabilities of choosing this lobe, by the side that it leaves to. */
+    float p_reflected;
+    float p_transmitted;
+} Recovered;
+
+/* The place of a roughness among the rows of the table. */
+LS_FN float bsdf_missing_row(float roughness) {
+    return math_saturate((roughness - SMOOTHEST_ROUGH) * 1.0309278f) * (float)(MISSING_ROUGHNESSES - 1u);
+}
+
+/* The place of a cosine among the columns. */
+LS_FN float bsdf_missing_column(float roughness, float cosine) {
+    float r = math_max(roughness, SMOOTHEST_ROUGH);
+    float width = 0.7f * (r * r);
+    float x = LS_DIV((1.0f + width) * cosine, cosine + width);
+    return math_saturate(math_safe_sqrt(x * math_safe_sqrt(x))) * (float)(MISSING_COSINES - 1u);
+}
+
+/* The entry before a place of `count`, and the place's distance from it. */
+LS_FN MissingStep bsdf_missing_step(float place, u32 count) {
+    float first = math_min((float)math_floor_to_i32(place), (float)(count - 2u));
+    MissingStep step;
+    step.first = (u32)first;
+    step.share = math_clamp(place - first, 0.0f, 1.0f);
+    return step;
+}
+
+/* An entry of the table of missing albedos. */
+LS_FN float bsdf_missing_entry(LS_GLOBAL const u32 *albedos, u32 i) {
+    return (float)load_albedo(albedos, MISSING_FIRST + i);
+}
+
+/* The share of light that one plane of the table loses: bilinear between its entries. */
+LS_FN float bsdf_missing_in_plane(LS_GLOBAL const u32 *albedos, u32 plane, float roughness, float cosine) {
+    MissingStep row = bsdf_missing_step(bsdf_missing_row(roughness), MISSING_ROUGHNESSES);
+    MissingStep column = bsdf_missing_step(bsdf_missing_column(roughness, cosine), MISSING_COSINES);
+    float fx = column.share;
+    float fy = row.share;
+    u32 first = (plane * MISSING_ROUGHNESSES + row.first) * MISSING_ROW + column.first;
+    u32 second = first + MISSING_ROW;
+    float near_row =
+        bsdf_missing_entry(albedos, first) * (1.0f - fx) + bsdf_missing_entry(albedos, first + 1u) * fx;
+    float far_row =
+        bsdf_missing_entry(albedos, second) * (1.0f - fx) + bsdf_missing_entry(albedos, second + 1u) * fx;
+    return (near_row * (1.0f - fy) + far_row * fy) * MISSING_SCALE;
+}
+
+/* The cosine-weighted mean of bsdf_missing_in_plane over the hemisphere. */
+LS_FN float bsdf_mean_missing_in_plane(LS_GLOBAL const u32 *albedos, u32 plane, float roughness) {
+    MissingStep row = bsdf_missing_step(bsdf_missing_row(roughness), MISSING_ROUGHNESSES);
+    u32 first = (plane * MISSING_ROUGHNESSES + row.first) * MISSING_ROW + MISSING_COSINES;
+    float near_row = bsdf_missing_entry(albedos, first);
+    float far_row = bsdf_missing_entry(albedos, first + MISSING_ROW);
+    return (near_row * (1.0f - row.share) + far_row * row.share) * MISSING_SCALE;
+}
+
+/* The planes of a surface that is seen from outside or from inside. */
+LS_FN Planes bsdf_planes_new(Surface s, bool outside) {
+    Planes planes;
+    planes.first = MISSING_METAL;
+    planes.share = 0.0f;
+    if (s.kind != MATERIAL_DIELECTRIC) {
+        return planes;
+    }
+    /* Even in the fourth root of the reflectance, which is that of 0.36 at the index 4 */
+    float root = math_safe_sqrt(LS_DIV(math_max(s.ior - 1.0f, 0.0f), s.ior + 1.0f));
+    planes = bsdf_missing_step(math_saturate(root * 1.2909944f) * (float)(MISSING_INDICES - 1u), MISSING_INDICES);
+    planes.first = (outside ? 0u : MISSING_INDICES) + planes.first;
+    return planes;
+}
+
+/* The share of light that is lost. */
+LS_FN float bsdf_planes_missing(LS_GLOBAL const u32 *albedos, Planes planes, float roughness, float cosine) {
+    float near_plane = bsdf_missing_in_plane(albedos, planes.first, roughness, cosine);
+    if (planes.share > 0.0f) {
+        float far_plane = bsdf_missing_in_plane(albedos, planes.first + 1u, roughness, cosine);
+        return near_plane * (1.0f - planes.share) + far_plane * planes.share;
+    }
+    return near_plane;
+}
+
+/* Cosine-weighted mean of bsdf_planes_missing. */
+LS_FN float bsdf_planes_mean(LS_GLOBAL const u32 *albedos, Planes planes, float roughness) {
+    float near_plane = bsdf_mean_missing_in_plane(albedos, planes.first, roughness);
+    if (planes.share > 0.0f) {
+        float far_plane = bsdf_mean_missing_in_plane(albedos, planes.first + 1u, roughness);
+        return near_plane * (1.0f - planes.share) + far_plane * planes.share;
+    }
+    return near_plane;
+}
+
+/* The share that crosses a dielectric's surface of what it loses from outside. */
+LS_FN float bsdf_crossing(float ior, float roughness) {
+    float reflected = LS_DIV(math_max(ior - 1.0f, 0.0f), 4.08567f + 1.00071f * ior);
+    return 1.0f - LS_DIV(reflected, 1.0f + 3.0f * math_sqr(roughness * roughness));
+}
+
+/* The cosine-weighted mean of Schlick's Fresnel term. */
+LS_FN Vec3 bsdf_mean_schlick(Vec3 f0) {
+    return vec3_scale(vec3_add(vec3_scale(f0, 20.0f), vec3_splat(1.0f)), 0.04761905f);
+}
+
+/* One channel of bsdf_metal_color. */
+LS_FN float bsdf_metal_channel(float f, float missing) {
+    return LS_DIV(f * f * (1.0f - missing), 1.0f - f * missing);
+}
+
+/* The colour of a metal's light that scatters more than once, where `missing` is the mean of what is lost. */
+LS_FN Vec3 bsdf_metal_color(Vec3 f0, float missing) {
+    Vec3 f = bsdf_mean_schlick(f0);
+    return vec3_new(bsdf_metal_channel(f.x, missing), bsdf_metal_channel(f.y, missing),
+                    bsdf_metal_channel(f.z, missing));
+}
+
+/* The lobe of a surface that is not specular, for light that leaves by `wo`. */
+LS_CALL Recovered bsdf_recovered_new(Surface s, Vec3 wo) {
+    Recovered l;
+    l.albedos = s.albedos;
+    l.roughness = s.roughness;
+    l.here = bsdf_planes_new(s, s.outside);
+    l.beyond = bsdf_planes_new(s, !s.outside);
+    float missing = bsdf_planes_missing(s.albedos, l.here, s.roughness, wo.z);
+    float mean = bsdf_planes_mean(s.albedos, l.here, s.roughness);
+    float share = LS_DIV(missing, mean);
+    float w_transmitted;
+    float w_single;
+    if (s.kind == MATERIAL_DIELECTRIC) {
+        float mean_beyond = bsdf_planes_mean(s.albedos, l.beyond, s.roughness);
+        float crosses = bsdf_crossing(s.ior, s.roughness);
+        float squared = s.ior * s.ior;
+        float mean_inside = s.outside ? mean_beyond : mean;
+        float back = LS_DIV(crosses * mean_beyond, squared * mean_inside);
+        float t = s.outside ? crosses : math_min(back, 1.0f);
+        float compressed = s.outside ? squared : 1.0f;
+        l.reflected = vec3_scale(s.base_color, (1.0f - t) * share);
+        l.transmitted = vec3_scale(s.base_color, LS_DIV(missing * crosses, mean_inside * compressed));
+        w_transmitted = vec3_luminance(s.base_color) * missing * t;
+        w_single = vec3_luminance(s.base_color) * (1.0f - missing);
+    } else if (s.kind == MATERIAL_CONDUCTOR) {
+        l.reflected = vec3_scale(bsdf_metal_color(s.base_color, mean), share);
+        l.transmitted = vec3_splat(0.0f);
+        w_transmitted = 0.0f;
+        w_single = vec3_luminance(bsdf_mean_schlick(s.base_color)) * (1.0f - missing);
+    } else {
+        float wall = (1.0f - s.metallic) * s.transmission;
+        float from_wall =
+            (20.0f * math_sqr(LS_DIV(s.ior - 1.0f, s.ior + 1.0f)) + 1.0f) * 0.04761905f;
+        Vec3 of_metal = vec3_scale(bsdf_metal_color(s.base_color, mean), s.metallic);
+        l.reflected = vec3_scale(vec3_add(of_metal, vec3_splat(wall * from_wall)), share);
+        l.transmitted = vec3_scale(s.base_color, wall * (1.0f - from_wall) * share);
+        w_transmitted = vec3_luminance(l.transmitted) * mean;
+        w_single = 1.0f - (s.metallic + wall) * missing;
+    }
+    /* Probabilities by the light that each lobe scatters */
+    float w_reflected = vec3_luminance(l.reflected) * mean;
+    float sum = w_reflected + w_transmitted + w_single;
+    float scale = sum > 0.0f ? LS_DIV(1.0f, sum) : 0.0f;
+    l.p_reflected = w_reflected * scale;
+    l.p_transmitted = w_transmitted * scale;
+    return l;
+}
+
+/* Adds the lobe, of which the layers above let the share `below` through, to those that scatter once. */
+LS_FN Evaluation bsdf_recovered_add(Recovered l, Vec3 wi, float below, Evaluation single) {
+    bool up = wi.z > 0.0f;
+    float cosine = up ? wi.z : -wi.z;
+    Planes planes = up ? l.here : l.beyond;
+    Vec3 color = up ? l.reflected : l.transmitted;
+    float p = up ? l.p_reflected : l.p_transmitted;
+    float cosine_pdf = cosine * MATH_INV_PI;
+    float missing = bsdf_planes_missing(l.albedos, planes, l.roughness, cosine);
+    return bsdf_evaluation(vec3_add(single.value, vec3_scale(color, missing * cosine_pdf * below)),
+                           single.pdf * (1.0f - (l.p_reflected + l.p_transmitted)) + p * cosine_pdf);
+}
+
+/* True where a draw chooses this lobe. */
+LS_FN bool bsdf_recovered_is_chosen(Recovered l, float u) {
+    return u < l.p_reflected + l.p_transmitted;
+}
+
+/* The direction of this lobe for draws that choose it. */
+LS_FN Vec3 bsdf_recovered_direction(Recovered l, float u0, float u1, float u2) {
+    Vec3 wi = sampling_cosine_hemisphere(u1, u2);
+    return u0 < l.p_reflected ? wi : vec3_new(wi.x, wi.y, -wi.z);
+}
+
+/* The draw that chooses among the other lobes, stretched to all of the unit interval. */
+LS_FN float bsdf_recovered_rest_of(Recovered l, float u) {
+    float p = l.p_reflected + l.p_transmitted;
+    return math_clamp(LS_DIV(u - p, 1.0f - p), 0.0f, 0.99999994f);
+}
+
+/* Lobes that scatter once, with this one where the surface has it; `below` is the share that layers above let
+ * through. */
+LS_FN Evaluation bsdf_with_recovered(Surface s, Vec3 wo, Vec3 wi, float below, Evaluation single) {
+    if (s.multiscatter) {
+        return bsdf_recovered_add(bsdf_recovered_new(s, wo), wi, below, single);
+    }
+    return single;
+}
+
+#endif

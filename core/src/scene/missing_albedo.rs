@@ -1,0 +1,51 @@
+//! The share of light that a rough surface loses by scattering once, as integers, so that it has the same bits
+//! everywhere.
+//!
+//! `LOCKSTEP_MAKE_TABLES=1 cargo test -p lockstep-transport albedos` makes it; without the variable that test holds
+//! a sample of its entries to be current.
+//!
+//! A plane is a surface seen from one side: a dielectric from outside, by its index of refraction, the same from inside,
+//! and a metal that reflects everything. Rows of a plane are even in perceptual roughness from [`SMOOTHEST_ROUGH`] to 1,
+//! columns in a function of the cosine that keeps the loss of all roughnesses in place; the last column is the
+//! cosine-weighted mean of the row.
+
+use crate::scene::sheen_albedo::{SHEEN_ALBEDO, SHEEN_COSINES, SHEEN_ROUGHNESSES};
+
+/// Columns of cosines, evenly in their place from 0 to 1.
+pub const MISSING_COSINES: u32 = 24;
+/// Rows.
+pub const MISSING_ROUGHNESSES: u32 = 16;
+/// Planes of a side of dielectrics, evenly in the fourth root of the reflectance at normal incidence from 0 to that of
+/// the index 4.
+pub const MISSING_INDICES: u32 = 16;
+/// The plane of metals, after those of dielectrics from outside and from inside.
+pub const MISSING_METAL: u32 = 2 * MISSING_INDICES;
+/// The smallest perceptual roughness of the table.
+pub const SMOOTHEST_ROUGH: f32 = 0.03;
+/// The share of an entry of one.
+pub const MISSING_SCALE: f32 = 1.0 / 4_194_304.0;
+
+/// Entries of a row: its columns and their mean.
+pub const MISSING_ROW: u32 = MISSING_COSINES + 1;
+
+/// Entries of the table.
+const ENTRIES: usize = ((MISSING_METAL + 1) * MISSING_ROUGHNESSES * MISSING_ROW) as usize;
+
+/// Plane by plane, row by row.
+#[rustfmt::skip]
+pub static MISSING_ALBEDO: [u32; ENTRIES] = include!("missing_albedo.txt");
+
+/// The place of [`MISSING_ALBEDO`] in [`ALBEDOS`].
+pub const MISSING_FIRST: u32 = SHEEN_COSINES * SHEEN_ROUGHNESSES;
+
+/// All tables of albedos one after another, as devices read them.
+pub static ALBEDOS: [u32; MISSING_FIRST as usize + ENTRIES] = {
+    let mut all = [0; MISSING_FIRST as usize + ENTRIES];
+    let mut i = 0;
+    while i < all.len() {
+        let sheen = MISSING_FIRST as usize;
+        all[i] = if i < sheen { SHEEN_ALBEDO[i] } else { MISSING_ALBEDO[i - sheen] };
+        i += 1;
+    }
+    all
+};
