@@ -231,13 +231,18 @@ fn samples(
     });
     let (full, taken) = affordable(top, seconds_per_spp, budget);
     if taken < full {
-        let seconds = seconds_per_spp * f64::from(full);
+        let [needed, budget] = [seconds_per_spp * f64::from(full), budget].map(whole_from_ten);
         warn(format!(
-            "has {taken} spp: {full} spp would take about {seconds:.0} s, and the budget is {budget:.0} s \
+            "has {taken} spp: {full} spp would take about {needed} s, and the budget is {budget} s \
              (--reference-budget)"
         ));
     }
     taken
+}
+
+/// Seconds in whole numbers from ten on, else to a tenth.
+fn whole_from_ten(seconds: f64) -> String {
+    format!("{seconds:.*}", usize::from(seconds < 9.95))
 }
 
 /// The seconds for a scene's reference in the default study: half of the scene's share of the time left.
