@@ -42,6 +42,7 @@ _ABOUT = {
     "tune": ("scene", "target", "configuration", "repeat", "again"),
     "again": ("scene", "target", "spp_from", "spp_to", "seed", "repeat", "mode"),
     "equal_time": ("scene", "target", "seconds", "seed"),
+    "crops": ("scene", "target", "seconds", "seed"),
     "efficiency": ("scene", "a", "b", "spp", "seed"),
     "pyramid": ("scene", "integrator", "spp", "seed"),
     "scaling": ("scene", "target", "threads", "seed"),
