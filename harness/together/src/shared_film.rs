@@ -26,7 +26,7 @@ pub(crate) struct SharedFilm {
 }
 
 impl SharedFilm {
-    /// Makes a place, and the folder by which another process opens it.
+    /// Makes a place, and the folder by which another process opens it; the folder is removed when it is dropped.
     ///
     /// # Errors
     /// The system's reason, where there is no such file system or it may not be used.
@@ -43,7 +43,9 @@ impl SharedFilm {
     /// The system's reason.
     pub(crate) fn open(folder: &Path) -> Result<Self> {
         let film = Self::open_parts(folder, OpenOptions::new().read(true).write(true))?;
-        std::fs::remove_dir_all(folder)?;
+        // A worker says which folder, so nothing else that lies there is touched
+        (0..PARTS).try_for_each(|part| std::fs::remove_file(folder.join(part.to_string())))?;
+        std::fs::remove_dir(folder)?;
         Ok(film)
     }
 

@@ -18,11 +18,8 @@ const MOST_MESSAGE: usize = 1 << 20;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Order {
-    /// Films may go through shared memory.
-    ShareFilms {
-        /// The folder that [`crate::shared_film::SharedFilm::open`] takes.
-        folder: PathBuf,
-    },
+    /// Films may go through the shared memory of the greeting.
+    ShareFilms,
     /// The film in shared memory is taken; the next one may be written.
     FilmTaken,
     /// Load a packed scene from a file.
@@ -69,7 +66,10 @@ pub(crate) enum Report {
         /// [`crate::Identity::semantics`].
         semantics: String,
         /// The worker's device.
-        device: DeviceInfo,
+        device: Box<DeviceInfo>,
+        /// The folder of the shared memory that films may go through, for [`crate::shared_film::SharedFilm::open`];
+        /// `None` without such memory.
+        films: Option<PathBuf>,
     },
     /// A scene is loaded.
     Loaded {

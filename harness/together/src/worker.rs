@@ -49,14 +49,17 @@ pub fn serve(
         let mut stream = outgoing.lock().unwrap_or_else(PoisonError::into_inner);
         send(&mut *stream, message, sums)
     };
-    let device = renderer.device().clone();
+    let device = Box::new(renderer.device().clone());
     let (protocol, semantics) = (PROTOCOL, semantics.to_owned());
-    report(&Report::Hello { protocol, semantics, device }, &[])?;
+    // Without such memory films go by the stream. The folder goes with the worker if the coordinator does not open it
+    let (shared, folder) = SharedFilm::create().ok().unzip();
+    let films = folder.as_ref().map(|folder| folder.path().to_owned());
+    report(&Report::Hello { protocol, semantics, device, films }, &[])?;
     let (to_self, orders) = channel();
     let (to_sender, notices) = channel();
     let incoming = stream.try_clone()?;
     std::thread::scope(|scope| {
-        scope.spawn(move || forward_orders(incoming, &to_self, &to_sender));
+        scope.spawn(move || forward_orders(incoming, &to_self, &to_sender, shared));
         // One film may wait while another is sent
         let (films, to_send) = sync_channel(1);
         let (done, spare) = channel();
@@ -97,15 +100,18 @@ enum Parting {
     Leave,
 }
 
-/// Passes on orders, and to the sender of films what concerns it, until the coordinator is gone.
-fn forward_orders(stream: UnixStream, to: &Sender<Order>, to_sender: &Sender<Notice>) {
+/// Passes on orders, and to the sender of films what concerns it, until the coordinator is gone. `shared` becomes the
+/// sender's once the coordinator has opened it.
+fn forward_orders(
+    stream: UnixStream,
+    to: &Sender<Order>,
+    to_sender: &Sender<Notice>,
+    mut shared: Option<SharedFilm>,
+) {
     let mut stream = BufReader::new(stream);
     while let Ok(Some((order, _))) = receive(&mut stream) {
         let is_there = match order {
-            // Films go by the stream where the memory cannot be opened
-            Order::ShareFilms { folder } => {
-                SharedFilm::open(&folder).map_or(Ok(()), |film| to_sender.send(Notice::Share(film))).is_ok()
-            }
+            Order::ShareFilms => shared.take().is_none_or(|film| to_sender.send(Notice::Share(film)).is_ok()),
             Order::FilmTaken => to_sender.send(Notice::Taken).is_ok(),
             order => to.send(order).is_ok(),
         };
@@ -144,7 +150,7 @@ impl Worker<'_> {
         while !leave() {
             match self.wait_for_order(orders) {
                 Err(RecvTimeoutError::Timeout)
-                | Ok(Order::Extend { .. } | Order::ShareFilms { .. } | Order::FilmTaken) => {}
+                | Ok(Order::Extend { .. } | Order::ShareFilms | Order::FilmTaken) => {}
                 Err(RecvTimeoutError::Disconnected) | Ok(Order::Stop) => return Ok(Parting::Stop),
                 Ok(Order::Load { scene, hash, settings, load }) => {
                     self.load(&scene, &hash, settings, load)?;

@@ -48,14 +48,9 @@ pub(super) enum Event {
 }
 
 /// Passes on what a worker sends, until its stream ends.
-pub(super) fn read_reports(
-    worker: WorkerId,
-    stream: UnixStream,
-    shared: Option<&SharedFilm>,
-    spare: &Spare,
-    to: &Sender<Event>,
-) {
+pub(super) fn read_reports(worker: WorkerId, stream: UnixStream, spare: &Spare, to: &Sender<Event>) {
     let mut stream = BufReader::with_capacity(1 << 16, stream);
+    let mut shared: Option<SharedFilm> = None;
     let reason = loop {
         let event = match receive::<Report>(&mut stream) {
             Ok(None) => break "it ended".to_owned(),
@@ -66,7 +61,7 @@ pub(super) fn read_reports(
                     break format!("it sent a film that cannot be: {e}");
                 }
                 let mut sums = spare.take(width as usize * height as usize);
-                let received = match shared.filter(|_| in_memory) {
+                let received = match shared.as_ref().filter(|_| in_memory) {
                     Some(shared) => shared.read(&mut sums),
                     None => receive_sums(&mut stream, bytes, &mut sums),
                 };
@@ -78,7 +73,13 @@ pub(super) fn read_reports(
                 }
                 Event::Film { worker, lease, spp, size: [width, height], invalid, sums }
             }
-            Ok(Some((report, _))) => Event::Report { worker, report },
+            Ok(Some((mut report, _))) => {
+                if let Report::Hello { films, .. } = &mut report {
+                    shared = films.as_deref().and_then(|folder| SharedFilm::open(folder).ok());
+                    films.take_if(|_| shared.is_none());
+                }
+                Event::Report { worker, report }
+            }
         };
         if to.send(event).is_err() {
             return;

@@ -132,8 +132,8 @@ impl Together {
 
     fn take_report(&mut self, id: WorkerId, report: Report, watch: Watch<'_>) {
         match report {
-            Report::Hello { protocol, semantics, device, .. } => {
-                self.greet(id, protocol, &semantics, &device)
+            Report::Hello { protocol, semantics, device, films } => {
+                self.greet(id, protocol, &semantics, &device, films.is_some())
             }
             Report::Loaded { load, report } => {
                 let Some(loaded) = self.loaded.as_mut().filter(|loaded| loaded.number == load) else {
@@ -142,7 +142,6 @@ impl Together {
                 loaded.report.get_or_insert(report);
                 if let Some(worker) = self.workers.get_mut(&id) {
                     worker.state = State::Ready;
-                    worker.films = None;
                 }
                 let active = self.workers.get(&id).filter(|worker| self.is_active(worker));
                 let on_host = active.map(|worker| worker.on_host);

@@ -4,12 +4,10 @@ use super::events::read_reports;
 use super::{TICK, Together, Watch, WorkerNote};
 use crate::pool::WorkerProcess;
 use crate::scheduler::WorkerId;
-use crate::shared_film::SharedFilm;
 use crate::wire::{Order, PROTOCOL, send};
 use lockstep_core::{DeviceInfo, Error, Result};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 /// Times that a worker is started again after a loss.
 const RESTARTS: u32 = 3;
@@ -33,8 +31,6 @@ pub(super) struct Worker {
     pub(super) slot: Option<usize>,
     stream: UnixStream,
     process: Option<WorkerProcess>,
-    /// The folder of the memory that films go through, until the worker has opened it.
-    pub(super) films: Option<TempDir>,
     pub(super) state: State,
     pub(super) heard: Instant,
     /// Samples per pixel and second, from the last pass.
@@ -88,12 +84,10 @@ impl Together {
             self.note(&target, "its stream cannot be used");
             return;
         };
-        // Without such memory films go by the stream
-        let (shared, films) = SharedFilm::create().ok().unzip();
         let (to, spare) = (self.to_self.clone(), self.spare.clone());
-        std::thread::spawn(move || read_reports(id, reading, shared.as_ref(), &spare, &to));
+        std::thread::spawn(move || read_reports(id, reading, &spare, &to));
         let (state, heard, rate, on_host) = (State::Starting, Instant::now(), None, false);
-        self.workers.insert(id, Worker { target, slot, stream, process, films, state, heard, rate, on_host });
+        self.workers.insert(id, Worker { target, slot, stream, process, state, heard, rate, on_host });
     }
 
     /// Sends the loaded scene to a worker.
@@ -110,7 +104,14 @@ impl Together {
         worker.order(&order);
     }
 
-    pub(super) fn greet(&mut self, id: WorkerId, protocol: u32, semantics: &str, device: &DeviceInfo) {
+    pub(super) fn greet(
+        &mut self,
+        id: WorkerId,
+        protocol: u32,
+        semantics: &str,
+        device: &DeviceInfo,
+        shares_films: bool,
+    ) {
         let reason = if protocol != PROTOCOL || semantics != self.options.semantics {
             Some("it is of another version of Lockstep; start workers of the same build".to_owned())
         } else if device.exact != self.info.exact || !(device.exact || device.target == self.info.target) {
@@ -127,9 +128,8 @@ impl Together {
         }
         if let Some(worker) = self.workers.get_mut(&id) {
             worker.on_host = device.on_host;
-            if let Some(films) = &worker.films {
-                let order = Order::ShareFilms { folder: films.path().to_owned() };
-                worker.order(&order);
+            if shares_films {
+                worker.order(&Order::ShareFilms);
             }
             if worker.slot.is_none() {
                 worker.target.clone_from(&device.target);
