@@ -121,7 +121,8 @@ fn killed_workers_cost_time_and_nothing_else() {
     let start = Instant::now();
     render(dir.path(), &["--together", "cpu-bvh,cpu-bvh", "-o", "two.film"]);
     for (i, moment) in moments(kills(), start.elapsed()).enumerate() {
-        let arguments = [&RENDER[..], &[SPP, "--together", "cpu-bvh,cpu-bvh", "-o", "two.film"]].concat();
+        let more = ["--together", "cpu-bvh,cpu-bvh", "-o", "two.film", "--timeline", "leases.json"];
+        let arguments = [&RENDER[..], &[SPP], &more].concat();
         let _ = std::fs::remove_file(dir.path().join("two.film"));
         let child = lockstep(dir.path(), &arguments).spawn().unwrap();
         std::thread::sleep(moment);
@@ -133,6 +134,12 @@ fn killed_workers_cost_time_and_nothing_else() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "after {moment:?}: {said}");
         assert!(std::fs::read(dir.path().join("two.film")).unwrap() == film, "after {moment:?}: {said}");
+        let leases = std::fs::read(dir.path().join("leases.json")).unwrap();
+        let leases: serde_json::Value = serde_json::from_slice(&leases).unwrap();
+        let leases = leases["leases"].as_array().unwrap();
+        assert!(!leases.is_empty());
+        let lost = leases.iter().filter(|lease| lease["outcome"] == "lost").count();
+        assert!(lost <= 1, "{lost} leases are lost by one kill after {moment:?}");
     }
 }
 
