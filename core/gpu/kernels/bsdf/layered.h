@@ -200,10 +200,7 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, Vec2 a
         float through = 1.0f - vec3_max_component(bsdf_schlick_to(vec3_splat(l.above.f0), l.above.f90, r.cosine));
         Evaluation transmitted = bsdf_evaluation(vec3_scale(l.transmitted, through * r.d_over_4 * r.g2 * below),
                                                  l.p_transmitted * (r.d_over_4 * r.g1));
-#ifdef LS_MULTISCATTER
-        transmitted = bsdf_with_recovered(s, wo, wi, below, transmitted);
-#endif
-        return transmitted;
+        return bsdf_with_recovered(s, wo, wi, below, transmitted);
     }
     /* Specular and diffuse lobe */
     float cosine_pdf = wi.z * MATH_INV_PI;
@@ -232,11 +229,7 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, Vec2 a
         value = vec3_add(value, vec3_splat(reflected));
         pdf = pdf + l.p_coat * (c.d_over_4 * c.g1);
     }
-#ifdef LS_MULTISCATTER
     return bsdf_with_recovered(s, wo, wi, below, bsdf_evaluation(value, pdf));
-#else
-    return bsdf_evaluation(value, pdf);
-#endif
 }
 
 /* A sampled direction, weighted by the density of all lobes. */

@@ -231,4 +231,15 @@ LS_FN Evaluation bsdf_with_recovered(Surface s, Vec3 wo, Vec3 wi, float below, E
     return single;
 }
 
+#else
+
+/* No surface has the lobe. */
+LS_FN Evaluation bsdf_with_recovered(Surface s, Vec3 wo, Vec3 wi, float below, Evaluation single) {
+    (void)s;
+    (void)wo;
+    (void)wi;
+    (void)below;
+    return single;
+}
+
 #endif
