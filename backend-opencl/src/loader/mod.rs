@@ -4,8 +4,9 @@
 //! `libOpenCL.so.1`, then those that `lockstep setup opencl-pocl` and `lockstep setup opencl-intel` fetch.
 //!
 //! Unless the user has set `OCL_ICD_VENDORS` or `OPENCL_VENDOR_PATH`, the first load sets `OCL_ICD_VENDORS`
-//! to a folder that lists the system's drivers and the fetched ones, so that one process sees both. Call
-//! [`load`] early, before other threads read the environment.
+//! to a folder that lists the system's drivers and the fetched ones, so that one process sees both. Loaders read
+//! their drivers at the first call, and Khronos' cuts `OCL_ICD_FILENAMES` after its first name: its value is set
+//! again, for the processes that this one starts. Call [`load`] early, before other threads read the environment.
 
 mod functions;
 mod vendors;
@@ -50,6 +51,7 @@ pub fn load() -> Result<PathBuf, Unavailable> {
         match place.open() {
             Ok(library) => {
                 fill_table(&library);
+                keeping_listed_drivers(platform_count);
                 // Drivers start threads that outlive this backend, so the library stays mapped.
                 std::mem::forget(library);
                 return Ok(loaded.insert(place.file).clone());
@@ -66,6 +68,20 @@ pub(crate) fn platform_count() -> u32 {
     // SAFETY: queries the count only.
     let status = unsafe { clGetPlatformIDs(0, std::ptr::null_mut(), &raw mut count) };
     if status == 0 { count } else { 0 }
+}
+
+/// The environment variable with drivers to load besides those of `.icd` files, separated by colons.
+const LISTED: &str = "OCL_ICD_FILENAMES";
+
+/// Calls a function that may change the value of [`LISTED`] in place, and sets it again.
+fn keeping_listed_drivers<T>(call: impl FnOnce() -> T) -> T {
+    let listed = env::var_os(LISTED);
+    let result = call();
+    if let Some(listed) = listed {
+        // SAFETY: programs call `load` at their start, before other threads read the environment.
+        unsafe { env::set_var(LISTED, listed) };
+    }
+    result
 }
 
 /// The environment variable that names the home of PyOpenCL to the loader of its wheel, which crashes without.
