@@ -231,10 +231,13 @@ fn samples(
     });
     let (full, taken) = affordable(top, seconds_per_spp, budget);
     if taken < full {
-        let [needed, budget] = [seconds_per_spp * f64::from(full), budget].map(whole_from_ten);
+        let needed = whole_from_ten(seconds_per_spp * f64::from(full));
+        let budget = match whole_from_ten(budget).as_str() {
+            "0.0" => "no time is left for it".to_owned(),
+            seconds => format!("the budget is {seconds} s"),
+        };
         warn(format!(
-            "has {taken} spp: {full} spp would take about {needed} s, and the budget is {budget} s \
-             (--reference-budget)"
+            "has {taken} spp: {full} spp would take about {needed} s, and {budget} (--reference-budget)"
         ));
     }
     taken
