@@ -45,22 +45,19 @@ fn ptx_of(compiler: &Compiler, text: &str, capability: u32, mode: Mode) -> Arc<s
 #[test]
 fn the_exact_build_passes_the_audit() {
     let Some(compiler) = compiler() else { return };
-    let options = options(Mode::Exact);
-    let plain = assemble(COMPAT_NAME, COMPAT, &options, ProgramKind::Render).text;
-    let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, ProgramKind::Render).text;
-    for capability in ARCHITECTURES {
-        let trace =
-            ptx_of(&compiler, &source(Mode::Exact, ProgramKind::RecordPaths).text, capability, Mode::Exact);
-        assert_eq!(ptx::violations(&trace), Vec::<String>::new(), "compute_{capability}: traces");
-        let exact = ptx_of(&compiler, &plain, capability, Mode::Exact);
-        assert_eq!(ptx::violations(&exact), Vec::<String>::new(), "compute_{capability}");
-        let marked = ptx::words_by_kernel(&ptx_of(&compiler, &marked, capability, Mode::Exact));
-        let written: usize = marked.values().map(|[_, marks]| marks).sum();
-        assert!(written > 0, "the intersector's words are in the kernels");
-        for (kernel, [all, _]) in ptx::words_by_kernel(&exact) {
-            assert_eq!([all, all], marked[&kernel], "compute_{capability}: words and marks of {kernel}");
-        }
+    let all = KernelFeatures::all(Integrator::Path);
+    let [_, _, marked] =
+        ARCHITECTURES.map(|capability| audit_for(&compiler, capability, ProgramKind::Render, all));
+    let marked = ptx::words_by_kernel(&marked);
+    let written: usize = marked.values().map(|[_, marks]| marks).sum();
+    assert!(written > 0, "the intersector's words are in the kernels");
+    let plain = source(Mode::Exact, ProgramKind::Render).text;
+    let plain = ptx_of(&compiler, &plain, ARCHITECTURES[2], Mode::Exact);
+    assert_eq!(ptx::violations(&plain), Vec::<String>::new());
+    for (kernel, [all, _]) in ptx::words_by_kernel(&plain) {
+        assert_eq!([all, all], marked[&kernel], "words and marks of {kernel}");
     }
+    audit(&compiler, ProgramKind::RecordPaths, all);
 }
 
 #[test]
@@ -109,14 +106,38 @@ fn configured_programs() -> [ProgramKind; 7] {
 fn every_kernel_configuration_passes_the_audit() {
     let Some(compiler) = compiler() else { return };
     for kind in configured_programs() {
-        let options = Options { features: without_layers(), ..options(Mode::Exact) };
-        let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, kind).text;
-        let exact = ptx_of(&compiler, &source_for(Mode::Exact, kind, options.features).text, 90, Mode::Exact);
-        assert_eq!(ptx::violations(&exact), Vec::<String>::new(), "{kind:?}");
-        let marked = ptx::words_by_kernel(&ptx_of(&compiler, &marked, 90, Mode::Exact));
-        for (kernel, [all, _]) in ptx::words_by_kernel(&exact) {
-            assert_eq!([all, all], marked[&kernel], "{kind:?}: words and marks of {kernel}");
-        }
+        audit(&compiler, kind, without_layers());
+    }
+}
+
+/// [`audit_for`] Hopper.
+fn audit(compiler: &Compiler, kind: ProgramKind, features: KernelFeatures) -> Arc<str> {
+    audit_for(compiler, 90, kind, features)
+}
+
+/// Audits the marked build of a program, whose every word bears its mark, and returns its PTX. Kernels have the
+/// parameters of their declarations.
+fn audit_for(compiler: &Compiler, capability: u32, kind: ProgramKind, features: KernelFeatures) -> Arc<str> {
+    let options = Options { features, ..options(Mode::Exact) };
+    let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, kind).text;
+    let marked = ptx_of(compiler, &marked, capability, Mode::Exact);
+    let what = format!("compute_{capability}: {kind:?}, {features:?}");
+    assert_eq!(ptx::violations(&marked), Vec::<String>::new(), "{what}");
+    for (kernel, [all, marks]) in ptx::words_by_kernel(&marked) {
+        assert_eq!(all, marks, "{what}: words and marks of {kernel}");
+    }
+    assert_parameters(&marked, kind);
+    marked
+}
+
+/// Asserts that kernels have the parameters of their declarations.
+fn assert_parameters(ptx: &str, kind: ProgramKind) {
+    for kernel in kind.kernels() {
+        let start = format!(".entry {}(", kernel.name);
+        let (_, signature) = ptx.split_once(&start).expect("every kernel is an entry");
+        let (signature, _) = signature.split_once("\n)").expect("a signature ends");
+        let given: Vec<usize> = signature.lines().filter_map(parameter_bytes).collect();
+        assert_eq!(given, declared_bytes(kernel), "{}", kernel.name);
     }
 }
 
@@ -157,23 +178,9 @@ fn audit_pairs(merges: bool) {
     let Some(compiler) = compiler() else { return };
     let chosen = pair_programs().into_iter().filter(|(_, features)| features.integrator.merges() == merges);
     for (kind, features) in chosen {
-        let options = Options { features, ..options(Mode::Exact) };
-        let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, kind).text;
-        let exact = ptx_of(&compiler, &source_for(Mode::Exact, kind, features).text, 90, Mode::Exact);
-        assert_eq!(ptx::violations(&exact), Vec::<String>::new(), "{kind:?}, {features:?}");
-        let marked = ptx::words_by_kernel(&ptx_of(&compiler, &marked, 90, Mode::Exact));
-        for (kernel, [all, _]) in ptx::words_by_kernel(&exact) {
-            assert_eq!([all, all], marked[&kernel], "{kind:?}: words and marks of {kernel}");
-        }
-        for kernel in kind.kernels() {
-            let start = format!(".entry {}(", kernel.name);
-            let (_, signature) = exact.split_once(&start).expect("every kernel is an entry");
-            let (signature, _) = signature.split_once("\n)").expect("a signature ends");
-            let given: Vec<usize> = signature.lines().filter_map(parameter_bytes).collect();
-            assert_eq!(given, declared_bytes(kernel), "{}", kernel.name);
-        }
+        let ptx = audit(&compiler, kind, features);
         assert!(
-            kind.records() || exact.contains("atom.global.add.u64") || exact.contains("red.global.add.u64"),
+            kind.records() || ptx.contains("atom.global.add.u64") || ptx.contains("red.global.add.u64"),
             "64-bit atomics"
         );
     }
@@ -223,20 +230,11 @@ fn kernels_for_fewer_scene_features_pass_the_audit_and_spill_nothing() {
         sampled(Sampler::Sobol),
         sampled(Sampler::Xorwow),
     ] {
-        let unmarked = source_for(Mode::Exact, ProgramKind::Render, features);
-        let options = Options { features, ..options(Mode::Exact) };
-        let marked =
-            assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, ProgramKind::Render).text;
-        let exact = ptx_of(&compiler, &unmarked.text, 90, Mode::Exact);
-        assert_eq!(ptx::violations(&exact), Vec::<String>::new(), "{features:?}");
-        let marked = ptx::words_by_kernel(&ptx_of(&compiler, &marked, 90, Mode::Exact));
-        for (kernel, [all, _]) in ptx::words_by_kernel(&exact) {
-            assert_eq!([all, all], marked[&kernel], "{features:?}: words and marks of {kernel}");
-        }
+        audit(&compiler, ProgramKind::Render, features);
+        let text = source_for(Mode::Exact, ProgramKind::Render, features).text;
         let mut verbose = all_flags(Mode::Exact, None);
         verbose.push(VERBOSE_FLAG);
-        let image =
-            compiler.compile(&unmarked.text, Architecture::Native(90), &verbose).expect("sm_90 is known");
+        let image = compiler.compile(&text, Architecture::Native(90), &verbose).expect("sm_90 is known");
         for kernel in from_ptxas(&image.log) {
             assert_eq!(kernel.spill_bytes, Some(0), "{features:?}: {}", kernel.kernel);
         }
@@ -283,13 +281,8 @@ fn probe_kernels_pass_the_audit() {
 
 #[test]
 fn every_kernel_has_the_parameters_of_its_declaration() {
-    let Some(compiler) = compiler() else { return };
-    let of_all =
-        [ProgramKind::Render, ProgramKind::RecordPaths].map(|kind| (kind, source(Mode::Exact, kind)));
-    // The audit compiles these without layers, on which no signature depends
-    let configured =
-        configured_programs().map(|kind| (kind, source_for(Mode::Exact, kind, without_layers())));
-    for (kind, source) in &configured {
+    for kind in configured_programs() {
+        let source = source_for(Mode::Exact, kind, without_layers());
         let signatures = signatures(&source.text);
         for kernel in kind.kernels() {
             let name = format!(" {}(", kernel.name);
@@ -297,15 +290,9 @@ fn every_kernel_has_the_parameters_of_its_declaration() {
         }
         assert!(signatures.iter().all(|signature| !signature.contains('#')), "{kind:?}: {signatures:?}");
     }
-    for (kind, source) in of_all.into_iter().chain(configured) {
-        let ptx = ptx_of(&compiler, &source.text, 90, Mode::Exact);
-        for kernel in kind.kernels() {
-            let start = format!(".entry {}(", kernel.name);
-            let (_, signature) = ptx.split_once(&start).expect("every kernel is an entry");
-            let (signature, _) = signature.split_once("\n)").expect("a signature ends");
-            let given: Vec<usize> = signature.lines().filter_map(parameter_bytes).collect();
-            assert_eq!(given, declared_bytes(kernel), "{}", kernel.name);
-        }
+    let Some(compiler) = compiler() else { return };
+    for kind in [ProgramKind::Render, ProgramKind::RecordPaths] {
+        assert_parameters(&ptx_of(&compiler, &source(Mode::Exact, kind).text, 90, Mode::Exact), kind);
     }
 }
 

@@ -7,7 +7,6 @@ use crate::flags::{STAGE_FLAG, flags, traversal_flag};
 use crate::program_cache::load_or_compile;
 use lockstep_core::error::Result;
 use lockstep_core::{KernelConfig, Mode};
-use lockstep_gpu::driver::DeviceType;
 use lockstep_gpu::signatures::Kernel;
 use lockstep_gpu::{KernelFeatures, KernelResources, KernelSource, ProgramKind, from_ptxas};
 use ocl::Context;
@@ -23,16 +22,14 @@ pub(crate) struct ProgramKey {
 }
 
 impl ProgramKey {
-    /// The program that passes launch under a kernel configuration, for scenes with these features. CPU
-    /// compilers take seconds, so on CPUs one program serves all scenes.
-    pub(crate) fn of(config: &KernelConfig, device_type: DeviceType, features: KernelFeatures) -> Self {
-        let features = if device_type == DeviceType::Gpu { features } else { features.for_all_scenes() };
+    /// The program that passes launch under a kernel configuration, with these features.
+    pub(crate) fn of(config: &KernelConfig, features: KernelFeatures) -> Self {
         Self { mode: config.mode, kind: ProgramKind::of(config, features.integrator), features }
     }
 
-    /// The program that records paths, for all scenes.
+    /// The program that records paths, with these features.
     pub(crate) fn recording(mode: Mode, features: KernelFeatures) -> Self {
-        Self { mode, kind: ProgramKind::recording(features.integrator), features: features.for_all_scenes() }
+        Self { mode, kind: ProgramKind::recording(features.integrator), features }
     }
 }
 

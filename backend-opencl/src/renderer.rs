@@ -10,7 +10,7 @@ use lockstep_core::error::{Error, Result};
 use lockstep_core::{DeviceInfo, Integrator, KernelConfig, Mode};
 #[cfg(feature = "conformance")]
 use lockstep_gpu::SourcePatch;
-use lockstep_gpu::driver::{self, KernelArg, Limits, Timestamps, Wavefront, default_config};
+use lockstep_gpu::driver::{self, DeviceType, KernelArg, Limits, Timestamps, Wavefront, default_config};
 use lockstep_gpu::signatures::Kernel;
 use lockstep_gpu::{KernelFeatures, KernelResources, KernelSource};
 use ocl::core::{self, ArgVal, Event, Mem, ProfilingInfo, ProfilingInfoResult};
@@ -75,7 +75,28 @@ impl OpenclDevice {
 
     /// The program that passes launch under a kernel configuration.
     fn key(&self, config: &KernelConfig) -> ProgramKey {
-        ProgramKey::of(config, self.device.device_type(), self.features)
+        ProgramKey::of(config, self.features_of_passes(self.features))
+    }
+
+    /// The program that records paths.
+    fn recording_key(&self, mode: Mode) -> ProgramKey {
+        let features = if self.is_patched() { self.features } else { self.features.for_all_scenes() };
+        ProgramKey::recording(mode, features)
+    }
+
+    /// Features that the programs of passes are built with, for scenes with these features. A patched program renders
+    /// few scenes, and is compiled in a part of the time without what they lack.
+    fn features_of_passes(&self, features: KernelFeatures) -> KernelFeatures {
+        if self.is_patched() { features } else { features_of_passes(&self.device, features) }
+    }
+
+    /// Whether the kernels' source is changed.
+    #[cfg_attr(not(feature = "conformance"), expect(clippy::unused_self, reason = "nothing changes it"))]
+    fn is_patched(&self) -> bool {
+        #[cfg(feature = "conformance")]
+        return !self.patches.is_empty();
+        #[cfg(not(feature = "conformance"))]
+        false
     }
 
     /// Builds a program unless it is built already; returns whether it did.
@@ -147,14 +168,16 @@ impl OpenclDevice {
     }
 }
 
+/// Features that a device's programs of passes are built with, for scenes with these features. CPU compilers take
+/// seconds, so on CPUs one program serves all scenes.
+fn features_of_passes(device: &DiscoveredDevice, features: KernelFeatures) -> KernelFeatures {
+    if device.device_type() == DeviceType::Gpu { features } else { features.for_all_scenes() }
+}
+
 /// The description of a device in a mode, recorded with every result.
 pub(crate) fn info(device: &DiscoveredDevice, mode: Mode) -> DeviceInfo {
-    let key = ProgramKey::of(
-        &KernelConfig::in_mode(mode),
-        device.device_type(),
-        KernelFeatures::all(Integrator::Path),
-    );
-    let source = source::source(device, key);
+    let features = features_of_passes(device, KernelFeatures::all(Integrator::Path));
+    let source = source::source(device, ProgramKey::of(&KernelConfig::in_mode(mode), features));
     device.properties.info(&device.target, &all_flags(device, mode), &source.hash, mode == Mode::Exact)
 }
 
@@ -179,7 +202,7 @@ impl driver::Device for OpenclDevice {
 
     fn prepare(&mut self, config: &KernelConfig, features: KernelFeatures) -> Result<Duration> {
         let start = Instant::now();
-        let key = ProgramKey::of(config, self.device.device_type(), features);
+        let key = ProgramKey::of(config, self.features_of_passes(features));
         let is_new = self.build(key)?;
         if let (Some(group), Some(program)) = (config.group, self.programs.get(&key)) {
             check_group(&self.device, program, config, group)?;
@@ -190,7 +213,7 @@ impl driver::Device for OpenclDevice {
     }
 
     fn prepare_recording(&mut self) -> Result<()> {
-        self.build(ProgramKey::recording(self.config.mode, self.features)).map(drop)
+        self.build(self.recording_key(self.config.mode)).map(drop)
     }
 
     fn resources(&self) -> Vec<KernelResources> {
@@ -226,8 +249,7 @@ impl driver::Device for OpenclDevice {
         let configured = key.kind.of_passes().contains(&kernel).then_some((key, self.config));
         let kind = self.device.device_type();
         let default = default_config(self.config.mode, kind, self.features.integrator);
-        let defaults =
-            [(self.key(&default), default), (ProgramKey::recording(default.mode, self.features), default)];
+        let defaults = [(self.key(&default), default), (self.recording_key(default.mode), default)];
         let found = configured.into_iter().chain(defaults).find_map(|(key, config)| {
             let shape = LaunchShape::of(&self.device, items, &config);
             let program = self.programs.get(&key)?;
