@@ -84,6 +84,7 @@ fn without_layers() -> KernelFeatures {
     KernelFeatures {
         layers: false,
         iridescence: false,
+        coat_normals: false,
         media: false,
         multiscatter: false,
         ..KernelFeatures::all(Integrator::Path)
