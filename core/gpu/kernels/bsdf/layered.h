@@ -38,7 +38,7 @@ typedef struct {
 #ifdef LS_COAT_NORMALS
     /* Normal of the clearcoat on the side of `wo`; the z axis where it is the surface's. */
     Vec3 coat;
-    /* Geometric normal on the side of `wo`; without meaning where the clearcoat's normal is the surface's. */
+    /* Geometric normal on the side of `wo`; the z axis where the clearcoat has no normal of its own. */
     Vec3 geometric;
 #endif
 } LayerAxes;
@@ -104,17 +104,12 @@ LS_FN Vec3 bsdf_layer_axes_out_of_coat(LayerAxes axes, Vec3 v) {
 
 /* True for a direction below the surface's horizon that only the clearcoat reflects into. */
 LS_FN bool bsdf_layer_axes_is_of_coat_alone(LayerAxes axes, Vec3 wi) {
-    return bsdf_layer_axes_is_tilted(axes) && vec3_dot(axes.geometric, wi) > 0.0f;
+    return vec3_dot(axes.geometric, wi) > 0.0f;
 }
 
 #else
 
 /* All clearcoats lie along their surfaces. */
-LS_FN bool bsdf_layer_axes_is_tilted(LayerAxes axes) {
-    (void)axes;
-    return false;
-}
-
 LS_FN Vec3 bsdf_layer_axes_in_coat(LayerAxes axes, Vec3 v) {
     (void)axes;
     return v;
@@ -319,9 +314,6 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, LayerA
         float through = 1.0f - vec3_max_component(bsdf_schlick_to(vec3_splat(l.above.f0), l.above.f90, r.cosine));
         Evaluation transmitted = bsdf_evaluation(vec3_scale(l.transmitted, through * r.d_over_4 * r.g2 * below),
                                                  l.p_transmitted * (r.d_over_4 * r.g1));
-        if (!bsdf_layer_axes_is_tilted(axes)) {
-            return bsdf_with_recovered(s, wo, wi, below, transmitted);
-        }
         /* A tilted clearcoat reflects below the surface's horizon too */
         CoatLobe beneath = bsdf_coat_lobe(l, layers, axes, wo, wi);
         transmitted.pdf = transmitted.pdf + beneath.pdf;

@@ -62,7 +62,7 @@ pub struct LayerAxes {
     pub along: [f32; 2],
     /// Normal of the clearcoat on the side of `wo`; the z axis where it is the surface's.
     pub coat: Vec3,
-    /// Geometric normal on the side of `wo`; without meaning where the clearcoat's normal is the surface's.
+    /// Geometric normal on the side of `wo`; the z axis where the clearcoat has no normal of its own.
     pub geometric: Vec3,
 }
 
@@ -107,7 +107,7 @@ impl LayerAxes {
     /// the geometry.
     #[inline(always)]
     fn is_of_coat_alone(&self, wi: Vec3) -> bool {
-        self.is_tilted() && dot(self.geometric, wi) > 0.0
+        dot(self.geometric, wi) > 0.0
     }
 }
 
@@ -292,9 +292,6 @@ pub fn evaluate_layered(
             value: lobes.transmitted * (through * d_over_4 * g2 * below),
             pdf: lobes.p_transmitted * (d_over_4 * g1),
         };
-        if !axes.is_tilted() {
-            return with_recovered(s, wo, wi, below, transmitted);
-        }
         // A tilted clearcoat reflects below the surface's horizon too
         let (reflected, pdf) = coat_lobe(&lobes, layers, axes, wo, wi);
         transmitted.pdf += pdf;

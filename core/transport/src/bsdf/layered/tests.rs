@@ -168,6 +168,21 @@ fn a_tilted_clearcoat_is_a_level_one_in_its_own_frame() {
     assert!(below[0] > 50 && below[1] > 50, "below the surface's horizon: {below:?}");
 }
 
+/// Light on the front of the geometry does not pass to the back of it, though the surface's normal has it below.
+#[test]
+fn nothing_is_transmitted_to_the_front_below_the_surfaces_horizon() {
+    let wall = base(0.5, 0.0, 1.0);
+    let l = SurfaceLayers { clearcoat: 0.5, clearcoat_roughness: 0.4, ..PLAIN };
+    let (wo, wi) = (direction(0.7, 0.9), direction(-0.05, 0.4));
+    let [level, over_bumps, _] = tilts();
+    assert!(evaluate_layered(&wall, &l, &level, wo, wi).value.x > 0.0);
+    let leaning = LayerAxes { geometric: direction(0.8, 0.4), ..level };
+    assert!(dot(leaning.geometric, wi) > 0.0);
+    assert_eq!(evaluate_layered(&wall, &l, &leaning, wo, wi).value, Vec3::ZERO);
+    let coat = evaluate_layered(&wall, &l, &over_bumps, wo, wi).value;
+    assert!(coat.x > 0.0 && coat == Vec3::splat(coat.x), "{coat:?} is not the clearcoat's alone");
+}
+
 #[test]
 fn tilted_clearcoats_never_reflect_more_than_arrives_and_weights_are_value_over_density() {
     let coated = |&(_, l): &(Surface, SurfaceLayers)| l.clearcoat > 0.0;
