@@ -120,6 +120,7 @@ pub const CHECKS: &[Check] = &[
     check!(layers::furnaces_are_at_most_white, []),
     check!(layers::films_are_the_references, [Need::Reference]),
     check!(layers::means_are_the_path_tracers, []),
+    check!(layers::clearcoats_have_normals_of_their_own, []),
     check!(layers::media_follow_beers_law, []),
     check!(layers::films_with_media_are_the_references, [Need::Reference]),
     check!(layers::dispersion_is_refraction_by_channel, []),

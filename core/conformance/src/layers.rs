@@ -74,6 +74,25 @@ pub(crate) fn means_are_the_path_tracers(subject: &Subject<'_>) -> Checked<Outco
     })
 }
 
+/// A clearcoat over black has the normals of its own map, whatever the surface has, and the interpolated ones without.
+pub(crate) fn clearcoats_have_normals_of_their_own(subject: &Subject<'_>) -> Checked {
+    let settings = Settings { width: 64, height: 64, bounces: 1, ..Settings::default() };
+    let rendered = |surface: bool, coat: bool, seed: u32| -> Checked<f64> {
+        let scene = made(scenes::coated_floor(surface, coat))?;
+        let (film, _) = render(subject.open()?.as_mut(), &scene, &Settings { seed, ..settings }, 64)?;
+        assert!(film.invalid.is_zero(), "{:?}", film.invalid);
+        Ok(mean(&film))
+    };
+    let agree = |a: f64, b: f64| (a - b).abs() < tolerances::COAT_NORMALS * b;
+    let (level, turned) = (rendered(false, false, 1)?, rendered(true, true, 2)?);
+    assert!(!agree(level, turned), "the map changes nothing: {level}, {turned}");
+    let alone = rendered(false, true, 3)?;
+    assert!(agree(alone, turned), "{alone} of a map of the coat alone, {turned} of both");
+    let smooth = rendered(true, false, 4)?;
+    assert!(agree(smooth, level), "{smooth} of a coat without a map over a map, {level} without maps");
+    Ok(())
+}
+
 /// Light that passes a slab is attenuated by Beer's law.
 pub(crate) fn media_follow_beers_law(subject: &Subject<'_>) -> Checked {
     let attenuation = vec3(0.25, 1.0, 3.0);

@@ -432,7 +432,8 @@ pub fn everything() -> Result<Scene> {
 }
 
 /// Spheres and a textured floor with every layer, alone and together, under a lamp and a sky; some surfaces, with layers
-/// and without, keep the light that scatters more than once.
+/// and without, keep the light that scatters more than once. The floor has a normal map below a smooth clearcoat, and a
+/// board a normal map of its clearcoat alone.
 ///
 /// # Errors
 /// As [`SceneBuilder::build`].
@@ -470,6 +471,7 @@ pub fn layered() -> Result<Scene> {
         .map(|v| v.with_tangent(vec3(1.0, 0.0, 0.0), 1.0))
         .to_vec();
     place(&mut b, ground);
+    coated_board(&mut b, normals);
     let coat = Layers { clearcoat: 1.0, clearcoat_roughness: 0.4, ..Layers::NONE };
     let sheen = Layers { sheen_color: vec3(0.9, 0.3, 0.5), sheen_roughness: 0.4, ..Layers::NONE };
     let brushed = Layers { anisotropy: 0.9, ..Layers::NONE };
@@ -506,6 +508,63 @@ pub fn layered() -> Result<Scene> {
     ceiling.positions.iter_mut().for_each(|p| p[1] = 2.0);
     ceiling.triangles.iter_mut().for_each(|t| t.swap(1, 2));
     place(&mut b, ceiling);
+    b.build()
+}
+
+/// A mirrored instance of an upright square that transmits half its light under a clearcoat with a normal map.
+fn coated_board(b: &mut SceneBuilder, normals: u32) {
+    let coat = Layers {
+        clearcoat: 1.0,
+        clearcoat_roughness: 0.3,
+        clearcoat_f0: 0.3,
+        clearcoat_normal_texture: normals,
+        clearcoat_normal_scale: 1.5,
+        ..Layers::NONE
+    };
+    let layers = b.layers(coat);
+    let material =
+        b.material(Material { layers, transmission: 0.5, ..Material::principled([0.5, 0.6, 0.3], 0.0, 0.4) });
+    let corner = |x: f32, y: f32| {
+        let v = Vertex { normal: vec3(0.0, 0.0, 1.0), uv0: [2.0 * x, 2.0 * y], ..Vertex::PLAIN };
+        v.with_tangent(vec3(1.0, 0.0, 0.0), 1.0)
+    };
+    let board = b.mesh(MeshData {
+        positions: vec![[-1.2, 0.1, 0.0], [1.2, 0.1, 0.0], [1.2, 1.0, 0.0], [-1.2, 1.0, 0.0]],
+        vertices: vec![corner(0.0, 1.0), corner(1.0, 1.0), corner(1.0, 0.0), corner(0.0, 0.0)],
+        triangles: vec![[0, 1, 2], [0, 2, 3]],
+        materials: vec![material],
+        spheres: Vec::new(),
+    });
+    b.instance(board, [[-0.9, 0.0, 0.2, 0.0], [0.0, 1.0, 0.0, 0.0], [0.2, 0.0, 0.9, -1.3]]);
+}
+
+/// A black floor under a clearcoat and a sky that brightens upwards, seen obliquely. A normal map of one texel turns the
+/// normals of the surface, of its clearcoat, or of both.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn coated_floor(is_surface_turned: bool, is_coat_turned: bool) -> Result<Scene> {
+    let mut b = SceneBuilder::new("coated-floor");
+    b.environment = EnvironmentLight::Gradient {
+        zenith: Vec3::splat(4.0),
+        horizon: Vec3::splat(0.5),
+        ground: Vec3::ZERO,
+    };
+    b.camera = spot_camera(vec3(-2.0, 1.2, 0.7), Vec3::ZERO, 1.0);
+    let image = b.image(1, 1, &[70, 128, 241, 255])?;
+    let map = b.texture(image, false, Sampler::default(), 0, TextureTransform::default());
+    let coat =
+        Layers { specular: 0.0, clearcoat: 1.0, clearcoat_roughness: 0.3, clearcoat_f0: 0.5, ..Layers::NONE };
+    let layers = if is_coat_turned { Layers { clearcoat_normal_texture: map, ..coat } } else { coat };
+    let layers = b.layers(layers);
+    let black = Material { layers, ..Material::principled([0.0; 3], 0.0, 0.5) };
+    let m = b.material(if is_surface_turned { Material { normal_texture: map, ..black } } else { black });
+    let mut ground = floor(3.0, m);
+    ground.vertices = [[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0]]
+        .map(|uv0| Vertex { normal: vec3(0.0, 1.0, 0.0), uv0, uv1: uv0, ..Vertex::PLAIN })
+        .map(|v| v.with_tangent(vec3(1.0, 0.0, 0.0), 1.0))
+        .to_vec();
+    place(&mut b, ground);
     b.build()
 }
 

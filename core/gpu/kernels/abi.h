@@ -126,7 +126,9 @@ typedef struct LS_ALIGN16 {
     float iridescence_thickness[2];
     float dispersion;
     Vec3 attenuation;
-    u32 reserved;
+    u32 clearcoat_normal_texture;
+    float clearcoat_normal_scale;
+    u32 reserved[3];
 } Layers;
 
 #define WRAP_REPEAT 0u

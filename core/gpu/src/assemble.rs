@@ -268,6 +268,7 @@ fn assemble_with(
         ("LS_SPHERES", options.features.spheres),
         ("LS_ALPHA", options.features.alpha),
         ("LS_LAYERS", options.features.layers),
+        ("LS_COAT_NORMALS", options.features.coat_normals),
         ("LS_MEDIA", options.features.media),
         ("LS_IRIDESCENCE", options.features.iridescence),
         ("LS_MULTISCATTER", options.features.multiscatter),

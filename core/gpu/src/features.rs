@@ -18,6 +18,8 @@ pub struct KernelFeatures {
     pub layers: bool,
     /// Layers with a thin film.
     pub iridescence: bool,
+    /// Clearcoats whose normal is not that of the surface below.
+    pub coat_normals: bool,
     /// Media inside dielectrics.
     pub media: bool,
     /// Rough surfaces that keep the light which scatters more than once.
@@ -37,6 +39,7 @@ impl KernelFeatures {
             alpha: true,
             layers: true,
             iridescence: true,
+            coat_normals: true,
             media: true,
             multiscatter: true,
             integrator,
@@ -58,6 +61,7 @@ impl KernelFeatures {
             spheres: !scene.spheres.is_empty(),
             alpha: scene.materials.iter().any(|material| material.has_alpha()),
             layers: scene.materials.iter().any(|material| material.layers != 0),
+            coat_normals: scene.has_coat_normals(),
             media: scene.has_media(),
             multiscatter: scene.has_multiscatter(),
             iridescence: scene.layers.iter().any(|layers| layers.iridescence > 0.0),
@@ -76,7 +80,9 @@ impl Default for KernelFeatures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_core::scene::{Flatten, IDENTITY, Layers, Material, MeshData, SceneBuilder, Sphere};
+    use lockstep_core::scene::{
+        Flatten, IDENTITY, Layers, Material, MeshData, SceneBuilder, Sphere, TextureTransform,
+    };
 
     fn features(edit: impl FnOnce(&mut SceneBuilder, &mut MeshData)) -> KernelFeatures {
         let mut builder = SceneBuilder::new("t");
@@ -101,6 +107,7 @@ mod tests {
             alpha: false,
             layers: false,
             iridescence: false,
+            coat_normals: false,
             media: false,
             multiscatter: false,
             ..KernelFeatures::all(Integrator::Path)
@@ -129,6 +136,16 @@ mod tests {
             builder.material(Material { layers, ..Material::principled([0.5; 3], 0.0, 0.5) });
         };
         assert_eq!(features(coated), KernelFeatures { layers: true, ..none });
+        let smooth = |builder: &mut SceneBuilder, _: &mut MeshData| {
+            let image = builder.image(1, 1, &[128, 128, 255, 255]).unwrap();
+            let sampler = lockstep_core::scene::Sampler::default();
+            let normal_texture = builder.texture(image, false, sampler, 0, TextureTransform::default());
+            let layers = builder.layers(Layers { clearcoat: 1.0, ..Layers::NONE });
+            builder.material(Material { layers, normal_texture, ..Material::principled([0.5; 3], 0.0, 0.5) });
+            let layers = Layers { clearcoat: 1.0, clearcoat_normal_texture: normal_texture, ..Layers::NONE };
+            assert!(!layers.has_coat_normal(&Material { normal_texture, ..Material::BLACK }));
+        };
+        assert_eq!(features(smooth), KernelFeatures { layers: true, coat_normals: true, ..none });
         let tinted = |builder: &mut SceneBuilder, _: &mut MeshData| {
             let layers = builder.layers(Layers { dispersion: 1.0, ..Layers::NONE });
             builder.material(Material { layers, ..Material::dielectric(1.5, 0.0) });

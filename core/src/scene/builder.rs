@@ -342,6 +342,12 @@ mod tests {
         b.layers(Layers { sheen_color_texture: 3, ..Layers::NONE });
         refused(b, "layers 0: there is no texture 3");
         let mut b = base();
+        b.layers(Layers { clearcoat_normal_texture: 2, ..Layers::NONE });
+        refused(b, "layers 0: there is no texture 2");
+        let mut b = base();
+        b.layers(Layers { clearcoat_normal_scale: f32::NAN, ..Layers::NONE });
+        refused(b, "layers 0: the scale of the clearcoat's normal map");
+        let mut b = base();
         b.environment = EnvironmentLight::Constant(Vec3::splat(-1.0));
         refused(b, "environment");
     }

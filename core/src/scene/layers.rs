@@ -2,7 +2,7 @@
 //! small as they are.
 
 use crate::math::vec3::Vec3;
-use crate::scene::types::NONE;
+use crate::scene::types::{Material, NONE};
 use bytemuck::{Pod, Zeroable};
 
 /// Layers of a material of kind [`Principled`](crate::scene::MaterialKind::Principled), by glTF's extensions
@@ -63,8 +63,12 @@ pub struct Layers {
     pub dispersion: f32,
     /// Attenuation of the medium inside a dielectric, per unit of length.
     pub attenuation: Vec3,
+    /// The clearcoat's normal map; a coat without one has the interpolated normal, whatever the surface below has.
+    pub clearcoat_normal_texture: u32,
+    /// Scale of the tangential components of the clearcoat's normal map.
+    pub clearcoat_normal_scale: f32,
     /// Zero.
-    pub reserved: u32,
+    pub reserved: [u32; 3],
 }
 
 impl Layers {
@@ -93,8 +97,19 @@ impl Layers {
         iridescence_thickness: [100.0, 400.0],
         dispersion: 0.0,
         attenuation: Vec3::ZERO,
-        reserved: 0,
+        clearcoat_normal_texture: NONE,
+        clearcoat_normal_scale: 1.0,
+        reserved: [0; 3],
     };
+
+    /// True for a clearcoat whose normal is not that of the surface below it: one of both has a normal map that the
+    /// other lacks.
+    #[inline(always)]
+    pub fn has_coat_normal(&self, material: &Material) -> bool {
+        let is_shared = self.clearcoat_normal_texture == material.normal_texture
+            && (material.normal_texture == NONE || self.clearcoat_normal_scale == material.normal_scale);
+        self.clearcoat > 0.0 && !is_shared
+    }
 
     /// True for a medium that attenuates or disperses.
     pub fn has_medium(&self) -> bool {
@@ -102,7 +117,7 @@ impl Layers {
     }
 
     /// The texture fields.
-    pub(super) fn textures(&self) -> [u32; 9] {
+    pub(super) fn textures(&self) -> [u32; 10] {
         [
             self.specular_texture,
             self.specular_color_texture,
@@ -113,6 +128,7 @@ impl Layers {
             self.anisotropy_texture,
             self.iridescence_texture,
             self.iridescence_thickness_texture,
+            self.clearcoat_normal_texture,
         ]
     }
 
@@ -130,6 +146,10 @@ impl Layers {
             (unit(self.clearcoat_roughness), "clearcoat roughness must lie between 0 and 1"),
             (unit(self.clearcoat_f0), "the clearcoat's reflectance must lie between 0 and 1"),
             (unit(self.anisotropy), "anisotropy must lie between 0 and 1"),
+            (
+                self.clearcoat_normal_scale.is_finite(),
+                "the scale of the clearcoat's normal map must be finite",
+            ),
             (color(self.attenuation), "attenuation must be finite and not negative"),
             ((0.0..=20.0).contains(&self.dispersion), "dispersion must lie between 0 and 20"),
             (unit(self.iridescence), "iridescence must lie between 0 and 1"),

@@ -169,6 +169,15 @@ impl SceneData {
         })
     }
 
+    /// True when some clearcoat has another normal than the surface below it.
+    pub fn has_coat_normals(&self) -> bool {
+        self.materials.iter().any(|material| {
+            material.kind == MaterialKind::Principled as u32
+                && material.layers != 0
+                && self.layers[(material.layers - 1) as usize].has_coat_normal(material)
+        })
+    }
+
     /// Material of a primitive of an instance.
     #[inline(always)]
     pub fn material_of(&self, instance: u32, primitive: u32) -> u32 {

@@ -1,7 +1,7 @@
 //! Surface interactions: the geometry, textures and shading frame at a hit point, which all integrators
 //! share. The counterpart is `kernels/integrators/interaction.h`.
 
-use crate::bsdf::{self, Evaluation, Scatter, Surface, SurfaceLayers, ThinFilm};
+use crate::bsdf::{self, Evaluation, LayerAxes, MIN_COSINE, Scatter, Surface, SurfaceLayers, ThinFilm};
 use crate::lights;
 use lockstep_core::geometry::{Hit, Ray, coordinate_scale, triangle_normal};
 use lockstep_core::math::max;
@@ -177,7 +177,12 @@ impl<'a> Interaction<'a> {
         if material.layers == 0 || material.kind != MaterialKind::Principled as u32 {
             return None;
         }
-        Some(self.look_up_layers(scene, instance, &scene.layers[(material.layers - 1) as usize]))
+        let layers = &scene.layers[(material.layers - 1) as usize];
+        let mut found = self.look_up_layers(scene, instance, layers);
+        if layers.has_coat_normal(material) {
+            found.coat_normal = self.coat_normal(scene, instance, layers);
+        }
+        Some(found)
     }
 
     #[inline(never)]
@@ -194,6 +199,7 @@ impl<'a> Interaction<'a> {
             film: ThinFilm { ior: layers.iridescence_ior, thickness: layers.iridescence_thickness[1] },
             anisotropy: layers.anisotropy,
             along: Vec3::ZERO,
+            coat_normal: Vec3::ZERO,
         };
         if layers.specular_texture != NONE {
             out.specular *= self.texture(scene, layers.specular_texture).a;
@@ -265,7 +271,19 @@ impl<'a> Interaction<'a> {
         instance: &Instance,
         material: &Material,
     ) -> Vec3 {
-        if material.normal_texture == NONE || self.triangle == NONE {
+        self.mapped_normal(scene, instance, material.normal_texture, material.normal_scale)
+    }
+
+    /// The shading normal of a clearcoat that has one of its own.
+    #[inline(never)]
+    fn coat_normal(&self, scene: &SceneData, instance: &Instance, layers: &Layers) -> Vec3 {
+        self.mapped_normal(scene, instance, layers.clearcoat_normal_texture, layers.clearcoat_normal_scale)
+    }
+
+    /// The shading normal perturbed by a normal map; as it is without one.
+    #[inline(always)]
+    fn mapped_normal(&self, scene: &SceneData, instance: &Instance, map: u32, strength: f32) -> Vec3 {
+        if map == NONE || self.triangle == NONE {
             return self.shading;
         }
         let n = self.shading;
@@ -274,9 +292,9 @@ impl<'a> Interaction<'a> {
             return n;
         }
         // Decode and apply the normal map
-        let texel = self.texture(scene, material.normal_texture).rgb;
-        let x = (2.0 * texel.x - 1.0) * material.normal_scale;
-        let y = (2.0 * texel.y - 1.0) * material.normal_scale;
+        let texel = self.texture(scene, map).rgb;
+        let x = (2.0 * texel.x - 1.0) * strength;
+        let y = (2.0 * texel.y - 1.0) * strength;
         let z = 2.0 * texel.z - 1.0;
         let perturbed = normalize(tangent * x + bitangent * y + n * z);
         if dot(perturbed, perturbed) > 0.0 { perturbed } else { n }
@@ -324,9 +342,6 @@ pub(crate) fn vertex_color(v: [&Vertex; 3], b: [f32; 3]) -> Vec3 {
     v[0].rgb() * b[0] + v[1].rgb() * b[1] + v[2].rgb() * b[2]
 }
 
-/// Smallest cosine between `wo` and the shading normal; below it the geometric normal is used.
-pub const MIN_COSINE: f32 = 1e-4;
-
 /// A surface and its shading frame, on the side of the incoming ray.
 pub(crate) struct ShadingFrame<'a> {
     pub(crate) s: Vec3,
@@ -362,13 +377,36 @@ impl ShadingFrame<'_> {
         if length > 1e-6 { [x / length, y / length] } else { [1.0, 0.0] }
     }
 
+    /// True where the clearcoat has a normal of its own.
+    #[inline(always)]
+    fn has_coat_normal(&self) -> bool {
+        self.layers.is_some_and(|layers| dot(layers.coat_normal, layers.coat_normal) > 0.0)
+    }
+
+    /// How the layers lie in this frame. Where `wo` is behind the clearcoat's normal the clearcoat has the geometric one,
+    /// as the surface has.
+    #[inline(always)]
+    fn axes(&self, layers: &SurfaceLayers) -> LayerAxes {
+        let up = vec3(0.0, 0.0, 1.0);
+        let mut axes = LayerAxes { along: self.along(layers), coat: up, geometric: up };
+        if self.has_coat_normal() {
+            let side = if self.surface.outside { 1.0 } else { -1.0 };
+            axes.coat = self.to_local(layers.coat_normal * side);
+            axes.geometric = self.to_local(self.geometric);
+            if dot(axes.coat, self.wo) <= MIN_COSINE {
+                axes.coat = axes.geometric;
+            }
+        }
+        axes
+    }
+
     /// BSDF times cosine of all lobes, and the density with which [`Self::sample`] chooses `wi`. Zero for specular
     /// surfaces.
     #[inline(always)]
     pub(crate) fn evaluate(&self, wi: Vec3) -> Evaluation {
         match self.layers {
             Some(layers) if wi.z != 0.0 => {
-                bsdf::evaluate_layered(&self.surface, layers, self.along(layers), self.wo, wi)
+                bsdf::evaluate_layered(&self.surface, layers, &self.axes(layers), self.wo, wi)
             }
             _ => bsdf::evaluate(&self.surface, self.wo, wi),
         }
@@ -378,14 +416,16 @@ impl ShadingFrame<'_> {
     #[inline(always)]
     pub(crate) fn sample(&self, u: [f32; 3]) -> Scatter {
         match self.layers {
-            Some(layers) => bsdf::sample_layered(&self.surface, layers, self.along(layers), self.wo, u),
+            Some(layers) => bsdf::sample_layered(&self.surface, layers, &self.axes(layers), self.wo, u),
             None => bsdf::sample(&self.surface, self.wo, u),
         }
     }
 
-    /// True when `world` is on the same side of the geometric and the shading normal.
+    /// True when `world` is on the same side of the geometric and the shading normal, or on the front side of the
+    /// geometric normal, where a clearcoat with a normal of its own may reflect.
     #[inline(always)]
     pub(crate) fn same_side(&self, world: Vec3, local_z: f32) -> bool {
-        dot(self.geometric, world) * local_z > 0.0
+        let geometric_z = dot(self.geometric, world);
+        geometric_z * local_z > 0.0 || (geometric_z > 0.0 && self.has_coat_normal())
     }
 }

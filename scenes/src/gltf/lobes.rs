@@ -9,7 +9,7 @@ use lockstep_core::math::{clamp, sin_cos_turns};
 use lockstep_core::scene::{Layers, Material, MaterialKind, NONE};
 
 /// Texture properties: extension, property, coding.
-const TEXTURES: [(&str, &str, Coding); 9] = [
+const TEXTURES: [(&str, &str, Coding); 10] = [
     ("KHR_materials_specular", "specularTexture", Coding::Linear),
     ("KHR_materials_specular", "specularColorTexture", Coding::Srgb),
     ("KHR_materials_clearcoat", "clearcoatTexture", Coding::Linear),
@@ -19,6 +19,7 @@ const TEXTURES: [(&str, &str, Coding); 9] = [
     ("KHR_materials_anisotropy", "anisotropyTexture", Coding::Linear),
     ("KHR_materials_iridescence", "iridescenceTexture", Coding::Linear),
     ("KHR_materials_iridescence", "iridescenceThicknessTexture", Coding::Linear),
+    ("KHR_materials_clearcoat", "clearcoatNormalTexture", Coding::Linear),
 ];
 
 /// Extensions of materials that this file reads.
@@ -38,9 +39,13 @@ pub(super) fn slots<'a>(material: &Item<'a>) -> Vec<(Item<'a>, Coding)> {
     TEXTURES.iter().filter_map(slot).collect()
 }
 
-/// The layers of a material, and the set of texture coordinates that gives anisotropy its tangents; `None` where no
-/// extension asks for any.
-pub(super) fn layers(reader: &mut Reader<'_, '_>, material: &Item<'_>) -> Option<(Layers, Option<u32>)> {
+/// The layers of a material, and the set of texture coordinates that gives a clearcoat's normal map or anisotropy its
+/// tangents; `None` where no extension asks for any. `normal_map_uv` is the set of the surface's normal map.
+pub(super) fn layers(
+    reader: &mut Reader<'_, '_>,
+    material: &Item<'_>,
+    normal_map_uv: Option<u32>,
+) -> Option<(Layers, Option<u32>)> {
     EXTENSIONS.iter().find(|extension| material.extension(extension).is_some())?;
     let mut layers = Layers::NONE;
     let mut textures = [(NONE, 0); TEXTURES.len()];
@@ -58,6 +63,7 @@ pub(super) fn layers(reader: &mut Reader<'_, '_>, material: &Item<'_>) -> Option
         anisotropy,
         iridescence,
         thickness,
+        coat_normal,
     ] = textures;
     if let Some(extension) = material.extension("KHR_materials_specular") {
         layers.specular = extension.number("specularFactor").unwrap_or(1.0);
@@ -68,7 +74,10 @@ pub(super) fn layers(reader: &mut Reader<'_, '_>, material: &Item<'_>) -> Option
         layers.clearcoat = extension.number("clearcoatFactor").unwrap_or(0.0);
         layers.clearcoat_roughness = extension.number("clearcoatRoughnessFactor").unwrap_or(0.0);
         (layers.clearcoat_texture, layers.clearcoat_roughness_texture) = (clearcoat.0, clearcoat_roughness.0);
-        warn_of_normals(reader, material, &extension);
+        if let Some(map) = extension.get("clearcoatNormalTexture") {
+            layers.clearcoat_normal_texture = coat_normal.0;
+            layers.clearcoat_normal_scale = map.number("scale").unwrap_or(1.0);
+        }
     }
     if let Some(extension) = material.extension("KHR_materials_sheen") {
         layers.sheen_color = extension.floats("sheenColorFactor").map_or(Vec3::ZERO, Vec3::from);
@@ -94,6 +103,16 @@ pub(super) fn layers(reader: &mut Reader<'_, '_>, material: &Item<'_>) -> Option
         layers.anisotropy_rotation = [cos, sin];
         layers.anisotropy_texture = anisotropy.0;
         tangents = (layers.anisotropy > 0.0).then_some(anisotropy.1);
+    }
+    if layers.clearcoat > 0.0 && layers.clearcoat_normal_texture != NONE {
+        tangents = Some(coat_normal.1);
+        if normal_map_uv.is_some_and(|set| set != coat_normal.1) {
+            let message =
+                "its tangents are those of the surface's normal map, which has other texture coordinates";
+            let at =
+                material.extension("KHR_materials_clearcoat").map(|e| e.pointer("clearcoatNormalTexture"));
+            reader.warnings.add(at.unwrap_or_default(), message);
+        }
     }
     Some((layers, tangents))
 }
@@ -157,19 +176,4 @@ fn within(
         reader.warnings.add(extension.pointer(key), message);
     }
     limited
-}
-
-/// Warns where a clearcoat should have normals of its own.
-fn warn_of_normals(reader: &mut Reader<'_, '_>, material: &Item<'_>, extension: &Item<'_>) {
-    if extension.number("clearcoatFactor").unwrap_or(0.0) == 0.0 {
-        return;
-    }
-    if extension.has("clearcoatNormalTexture") {
-        let message =
-            "the normal map of a clearcoat is not supported; the clearcoat has the surface's normals";
-        reader.warnings.add(extension.pointer("clearcoatNormalTexture"), message);
-    } else if material.has("normalTexture") {
-        let message = "the clearcoat is not smooth above the normal map; it has the same normals";
-        reader.warnings.add(&extension.at, message);
-    }
 }

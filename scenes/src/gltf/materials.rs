@@ -23,7 +23,7 @@ pub(super) struct Surface {
     pub(super) material: u32,
     /// Bit `n`: it needs texture coordinates of set `n`.
     pub(super) uv_sets: u32,
-    /// Texture coordinates along which it needs tangents, for a normal map or anisotropy.
+    /// Texture coordinates along which it needs tangents, for a normal map, that of its clearcoat, or anisotropy.
     pub(super) tangent_uv: Option<u32>,
     /// Whether it has layers along tangents that glTF wants given, since no normal map says how to compute them.
     pub(super) asks_for_tangents: bool,
@@ -60,9 +60,9 @@ pub(super) fn load(
         let mut tangents = None;
         if let Some(medium) = lobes::volume(&mut reader, &item, &mut material) {
             material.layers = reader.builder.layers(medium);
-        } else if let Some((layers, of_anisotropy)) = lobes::layers(&mut reader, &item) {
+        } else if let Some((layers, of_layers)) = lobes::layers(&mut reader, &item, normal_map_uv) {
             material.layers = reader.builder.layers(layers);
-            tangents = of_anisotropy;
+            tangents = of_layers;
         }
         overrides.apply(item.name(), &mut material, reader.builder);
         // Light passes what transmits from either side, so its inside must be there.

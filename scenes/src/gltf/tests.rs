@@ -1,6 +1,6 @@
 use crate::{LoadOptions, LoadedScene, load};
 use lockstep_core::math::vec3::{Vec3, length, vec3};
-use lockstep_core::scene::{AlphaMode, LightKind, Material, NONE, Texture, Wrap};
+use lockstep_core::scene::{AlphaMode, Layers, LightKind, Material, NONE, Texture, Wrap};
 use serde_json::{Value, json};
 
 mod draco;
@@ -237,7 +237,7 @@ fn lobes_of_extensions_become_layers() {
                 },
                 "KHR_materials_clearcoat": {
                     "clearcoatFactor": 0.5, "clearcoatRoughnessFactor": 0.25, "clearcoatTexture": texture(),
-                    "clearcoatNormalTexture": texture(),
+                    "clearcoatNormalTexture": {"index": 0, "scale": 0.25},
                 },
                 "KHR_materials_iridescence": {
                     "iridescenceFactor": 0.5, "iridescenceIor": 1.5, "iridescenceThicknessMaximum": 500,
@@ -257,13 +257,14 @@ fn lobes_of_extensions_become_layers() {
     });
     let LoadedScene { scene, warnings } = loaded.unwrap();
     let places: Vec<&str> = warnings.iter().map(|w| w.place.as_str()).collect();
-    let normals = "/materials/0/extensions/KHR_materials_clearcoat/clearcoatNormalTexture";
     let tangents = "/meshes/0/primitives/0/material";
-    assert_eq!(places, [normals, tangents, "camera", "sky"]);
+    assert_eq!(places, [tangents, "camera", "sky"]);
     assert_eq!((scene.layers.len(), scene.materials[0].layers, scene.materials[1].layers), (1, 1, 0));
     let l = scene.layers[0];
     assert_eq!((l.specular, l.specular_color), (0.5, vec3(2.0, 1.0, 0.0)));
     assert_eq!((l.clearcoat, l.clearcoat_roughness, l.clearcoat_f0), (0.5, 0.25, 0.04));
+    assert!(l.clearcoat_normal_texture != NONE && scene.has_coat_normals());
+    assert_eq!((l.clearcoat_normal_scale, l.clearcoat_normal_texture), (0.25, l.clearcoat_texture));
     assert_eq!((l.sheen_color, l.sheen_roughness), (vec3(0.25, 0.5, 1.0), 0.125));
     assert_eq!((l.iridescence, l.iridescence_ior, l.iridescence_thickness), (0.5, 1.5, [100.0, 500.0]));
     assert!(l.iridescence_texture != NONE && l.iridescence_thickness_texture == NONE);
@@ -276,6 +277,50 @@ fn lobes_of_extensions_become_layers() {
     assert_eq!(absent, [NONE; 3]);
     // Anisotropy needs tangents, which the file lacks
     assert!(length(scene.vertices[0].tangent) > 0.9, "{:?}", scene.vertices[0]);
+}
+
+/// A clearcoat's normal map has its own image, transform and scale, and gives the mesh its tangents where the surface has
+/// no normal map; where it has one along other texture coordinates, a warning says so.
+#[test]
+fn a_clearcoat_has_a_normal_map_of_its_own() {
+    const PIXEL: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVQI12P4z8AAAAMBAQAY3Y2wAAAAAElFTkSuQmCC";
+    let coated = |normal: Option<Value>, coat: Value| {
+        with(|d| {
+            d["extensionsUsed"] = json!(["KHR_materials_clearcoat", "KHR_texture_transform"]);
+            d["images"] = json!([{"uri": PIXEL}]);
+            d["textures"] = json!([{"source": 0}]);
+            let uv = accessor(d, &[0, 0, 0, 0, 255, 255, 0, 0, 0, 0, 255, 255], 5123, 3, "VEC2", true);
+            let clearcoat = json!({"clearcoatFactor": 1, "clearcoatNormalTexture": coat});
+            d["materials"] = json!([{"extensions": {"KHR_materials_clearcoat": clearcoat}}]);
+            if let Some(normal) = normal {
+                d["materials"][0]["normalTexture"] = normal;
+            }
+            let attributes = json!({"POSITION": 0, "TEXCOORD_0": uv, "TEXCOORD_1": uv});
+            d["meshes"][0]["primitives"][0]["attributes"] = attributes;
+            d["meshes"][0]["primitives"][0]["material"] = json!(0);
+        })
+        .unwrap()
+    };
+    let transform = json!({"KHR_texture_transform": {"offset": [0.5, 0.25], "scale": [2, 3]}});
+    let moved = json!({"index": 0, "scale": -2, "extensions": transform});
+    let LoadedScene { scene, .. } = coated(None, moved.clone());
+    let l = scene.layers[0];
+    assert_eq!((scene.materials[0].normal_texture, l.clearcoat_normal_scale), (NONE, -2.0));
+    let map = scene.textures[l.clearcoat_normal_texture as usize];
+    assert_eq!(map.transform, [[2.0, 0.0, 0.5, 0.0], [0.0, 3.0, 0.25, 0.0]]);
+    assert_eq!(map.flags & Texture::SRGB, 0);
+    assert!(length(scene.vertices[0].tangent) > 0.9, "{:?}", scene.vertices[0]);
+    // Both maps are one: the surface and its coat have one normal
+    let shared = coated(Some(json!({"index": 0})), json!({"index": 0}));
+    assert!(!shared.scene.has_coat_normals());
+    // A coat without a map over a surface with one has the interpolated normal
+    let layers = Layers { clearcoat_normal_texture: NONE, ..shared.scene.layers[0] };
+    assert!(layers.has_coat_normal(&shared.scene.materials[0]));
+    // Along other texture coordinates
+    let at = "/materials/0/extensions/KHR_materials_clearcoat/clearcoatNormalTexture";
+    let names = |loaded: &LoadedScene| loaded.warnings.iter().any(|w| w.place == at);
+    assert!(!names(&coated(Some(json!({"index": 0})), moved)));
+    assert!(names(&coated(Some(json!({"index": 0})), json!({"index": 0, "texCoord": 1}))));
 }
 
 #[test]

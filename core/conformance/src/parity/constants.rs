@@ -41,7 +41,7 @@ const FLOATS: &[(&str, f32)] = &[
     ("SHEEN_ALBEDO_SCALE", sheen_albedo::SHEEN_ALBEDO_SCALE),
     ("SMOOTHEST_ROUGH", missing_albedo::SMOOTHEST_ROUGH),
     ("MISSING_SCALE", missing_albedo::MISSING_SCALE),
-    ("MIN_COSINE", lockstep_transport::interaction::MIN_COSINE),
+    ("MIN_COSINE", lockstep_transport::bsdf::MIN_COSINE),
     ("UNITS_PER_RADIANCE", UNITS_PER_RADIANCE),
     ("MAX_SAMPLE_RADIANCE", MAX_SAMPLE_RADIANCE),
     ("MAX_SPLAT_RADIANCE", lockstep_core::splat::MAX_SPLAT_RADIANCE),

@@ -151,6 +151,8 @@ fn layered(b: &mut SceneBuilder, [color, data]: [u32; 2]) -> Material {
         iridescence: 0.8,
         iridescence_texture: color,
         iridescence_thickness_texture: data,
+        clearcoat_normal_texture: data,
+        clearcoat_normal_scale: 0.5,
         ..Layers::NONE
     });
     let uncoated = Material::principled([0.6, 0.7, 0.9], 0.4, 0.5);

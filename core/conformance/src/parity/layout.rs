@@ -53,7 +53,7 @@ layouts! {
         anisotropy, anisotropy_rotation, specular_texture, specular_color_texture, clearcoat_texture,
         clearcoat_roughness_texture, sheen_color_texture, sheen_roughness_texture, anisotropy_texture,
         iridescence_texture, iridescence_thickness_texture, iridescence, iridescence_ior, iridescence_thickness, dispersion,
-        attenuation, reserved
+        attenuation, clearcoat_normal_texture, clearcoat_normal_scale, reserved
     }
     Texture { first_texel, width, height, flags, transform }
     Light { position, kind, edge1, material, edge2, triangle, intensity, pmf }

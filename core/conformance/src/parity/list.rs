@@ -17,7 +17,7 @@ use lockstep_core::scene::{
 use lockstep_core::scene::{environment_radiance, texture};
 use lockstep_core::splat::{self, Technique};
 use lockstep_core::{Settings, Strategy};
-use lockstep_transport::bsdf::{self, Surface, SurfaceLayers, ThinFilm};
+use lockstep_transport::bsdf::{self, LayerAxes, Surface, SurfaceLayers, ThinFilm};
 use lockstep_transport::integrators::bidirectional::weights::PartialWeights;
 use lockstep_transport::integrators::bidirectional::{
     self, CameraPath, Connection as PairConnection, LightPath, Photon, Vertex as PathVertex,
@@ -152,8 +152,9 @@ const fn layered_and<const N: usize, const M: usize>(more: [Domain; N]) -> [Doma
     all
 }
 
-/// The layers of [`layered_and`], as `probe_layers` in `kernels/tests/probe.h`, and their direction.
-fn surface_layers(x: In<'_>) -> (SurfaceLayers, [f32; 2]) {
+/// The layers of [`layered_and`], as `probe_layers` in `kernels/tests/probe.h`, and their axes: the
+/// clearcoat's normal from word 31 on, where it is not the surface's, and the geometric one.
+fn surface_layers(x: In<'_>) -> (SurfaceLayers, LayerAxes) {
     let layers = SurfaceLayers {
         specular_color: x.v(9),
         specular: x.f(12),
@@ -166,9 +167,11 @@ fn surface_layers(x: In<'_>) -> (SurfaceLayers, [f32; 2]) {
         film: ThinFilm { ior: 1.0 + x.f(22), thickness: 1000.0 * x.f(23) },
         anisotropy: x.f(20),
         along: Vec3::ZERO,
+        coat_normal: Vec3::ZERO,
     };
     let (sin, cos) = math::sin_cos_turns(x.f(24));
-    (layers, [cos, sin])
+    let coat = if x.u(8) & 4 != 0 { x.v(31) } else { vec3::vec3(0.0, 0.0, 1.0) };
+    (layers, LayerAxes { along: [cos, sin], coat, geometric: x.v(34) })
 }
 
 fn affine(x: In<'_>) -> Affine {
@@ -585,20 +588,30 @@ pub(super) const PROBES: &[ParityCase] = &[
             out.v(bsdf::film_envelope(film, x.v(2)));
         }
     ),
-    scene!("bsdf_evaluate_layered", layered_and::<2, 27>([Upper, Unit3]), "ffff", |_, x, out| {
-        let (layers, along) = surface_layers(x);
-        let e = bsdf::evaluate_layered(&keeping_surface(x), &layers, along, x.v(25), x.v(28));
-        out.v(e.value);
-        out.f(e.pdf);
-    }),
-    scene!("bsdf_sample_layered", layered_and::<4, 29>([Upper, Unit, Unit, Unit]), "fffffff", |_, x, out| {
-        let (layers, along) = surface_layers(x);
-        let u = [x.f(28), x.f(29), x.f(30)];
-        let s = bsdf::sample_layered(&keeping_surface(x), &layers, along, x.v(25), u);
-        out.v(s.wi);
-        out.v(s.weight);
-        out.f(s.pdf);
-    }),
+    scene!(
+        "bsdf_evaluate_layered",
+        layered_and::<4, 29>([Upper, Unit3, Unit3, Unit3]),
+        "ffff",
+        |_, x, out| {
+            let (layers, axes) = surface_layers(x);
+            let e = bsdf::evaluate_layered(&keeping_surface(x), &layers, &axes, x.v(25), x.v(28));
+            out.v(e.value);
+            out.f(e.pdf);
+        }
+    ),
+    scene!(
+        "bsdf_sample_layered",
+        layered_and::<6, 31>([Upper, Unit, Unit, Unit, Unit3, Unit3]),
+        "fffffff",
+        |_, x, out| {
+            let (layers, axes) = surface_layers(x);
+            let u = [x.f(28), x.f(29), x.f(30)];
+            let s = bsdf::sample_layered(&keeping_surface(x), &layers, &axes, x.v(25), u);
+            out.v(s.wi);
+            out.v(s.weight);
+            out.f(s.pdf);
+        }
+    ),
     scene!(
         "media",
         [

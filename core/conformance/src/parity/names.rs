@@ -140,6 +140,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("bsdf_no_layers", "literal: None"),
     ("bsdf_missing_entry", "closure: `entry` in bsdf::missing_in_plane"),
     ("bsdf_metal_channel", "closure: `of` in bsdf::metal_color"),
+    ("surface_layers_has_coat_normal", "none: a method of the scene's layers on the host"),
     ("vertex_restored", "none: vertices are stored whole on the host"),
     ("lights_light_sample", "literal: lights::LightSample"),
     ("lights_dark", "const: lights::DARK"),

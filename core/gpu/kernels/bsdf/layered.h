@@ -23,9 +23,25 @@ typedef struct {
     float anisotropy;
     /* Direction of anisotropy in world space, close to the surface; zero where there is none. */
     Vec3 along;
+#ifdef LS_COAT_NORMALS
+    /* The clearcoat's unit shading normal in world space, on the front side; zero where it is the surface's. */
+    Vec3 coat_normal;
+#endif
     /* The tables of albedos. */
     LS_GLOBAL const u32 *albedos;
 } SurfaceLayers;
+
+/* How layers lie in the local frame. */
+typedef struct {
+    /* Direction of anisotropy, of unit length. */
+    Vec2 along;
+#ifdef LS_COAT_NORMALS
+    /* Normal of the clearcoat on the side of `wo`; the z axis where it is the surface's. */
+    Vec3 coat;
+    /* Geometric normal on the side of `wo`; the z axis where the clearcoat has no normal of its own. */
+    Vec3 geometric;
+#endif
+} LayerAxes;
 
 /* No layers. */
 LS_FN SurfaceLayers bsdf_no_layers(void) {
@@ -45,9 +61,77 @@ LS_FN SurfaceLayers bsdf_no_layers(void) {
 #endif
     none.anisotropy = 0.0f;
     none.along = vec3_splat(0.0f);
+#ifdef LS_COAT_NORMALS
+    none.coat_normal = vec3_splat(0.0f);
+#endif
     none.albedos = 0;
     return none;
 }
+
+#ifdef LS_COAT_NORMALS
+
+/* True where the clearcoat's normal is not the surface's. */
+LS_FN bool bsdf_layer_axes_is_tilted(LayerAxes axes) {
+    return axes.coat.z < 1.0f;
+}
+
+/* A direction in the clearcoat's frame. */
+LS_FN Vec3 bsdf_layer_axes_in_coat(LayerAxes axes, Vec3 v) {
+    if (!bsdf_layer_axes_is_tilted(axes)) {
+        return v;
+    }
+    Frame frame = sampling_frame(axes.coat);
+    return vec3_new(vec3_dot(v, frame.s), vec3_dot(v, frame.t), vec3_dot(v, axes.coat));
+}
+
+/* `wo` in the clearcoat's frame, never below its horizon. */
+LS_FN Vec3 bsdf_layer_axes_wo_in_coat(LayerAxes axes, Vec3 wo) {
+    if (!bsdf_layer_axes_is_tilted(axes)) {
+        return wo;
+    }
+    Vec3 v = bsdf_layer_axes_in_coat(axes, wo);
+    return vec3_new(v.x, v.y, math_max(v.z, MIN_COSINE));
+}
+
+/* A direction of the clearcoat's frame, to unit length. */
+LS_FN Vec3 bsdf_layer_axes_out_of_coat(LayerAxes axes, Vec3 v) {
+    if (!bsdf_layer_axes_is_tilted(axes)) {
+        return v;
+    }
+    Frame frame = sampling_frame(axes.coat);
+    return vec3_normalize(vec3_weigh(frame.s, frame.t, axes.coat, v));
+}
+
+/* True for a direction below the surface's horizon that only the clearcoat reflects into. */
+LS_FN bool bsdf_layer_axes_is_of_coat_alone(LayerAxes axes, Vec3 wi) {
+    return vec3_dot(axes.geometric, wi) > 0.0f;
+}
+
+#else
+
+/* All clearcoats lie along their surfaces. */
+LS_FN Vec3 bsdf_layer_axes_in_coat(LayerAxes axes, Vec3 v) {
+    (void)axes;
+    return v;
+}
+
+LS_FN Vec3 bsdf_layer_axes_wo_in_coat(LayerAxes axes, Vec3 wo) {
+    (void)axes;
+    return wo;
+}
+
+LS_FN Vec3 bsdf_layer_axes_out_of_coat(LayerAxes axes, Vec3 v) {
+    (void)axes;
+    return v;
+}
+
+LS_FN bool bsdf_layer_axes_is_of_coat_alone(LayerAxes axes, Vec3 wi) {
+    (void)axes;
+    (void)wi;
+    return false;
+}
+
+#endif
 
 /* The shares of light that the layers above the body let through. */
 typedef struct {
@@ -107,19 +191,27 @@ LS_FN float bsdf_above_coat(Above a, float cosine) {
     return 1.0f;
 }
 
-/* The share that all let through. */
-LS_FN float bsdf_above_all(Above a, float cosine) {
-    return bsdf_above_coat(a, cosine) * bsdf_above_sheen(a, cosine) * bsdf_above_base(a, cosine);
+/* The share that all let through, for the cosines to the surface's and to the clearcoat's normal. */
+LS_FN float bsdf_above_all(Above a, float cosine, float of_coat) {
+    return bsdf_above_coat(a, of_coat) * bsdf_above_sheen(a, cosine) * bsdf_above_base(a, cosine);
 }
 
-/* The cosine-weighted mean of bsdf_above_all over the hemisphere, by Gauss-Jacobi quadrature; not below it. */
+/* bsdf_above_all of a clearcoat along the surface. */
+LS_FN float bsdf_above_along_surface(Above a, float cosine) {
+    return bsdf_above_all(a, cosine, cosine);
+}
+
+/* The cosine-weighted mean of bsdf_above_along_surface over the hemisphere, by Gauss-Jacobi quadrature; not below
+ * it. */
 LS_FN float bsdf_above_mean(Above a) {
-    float grazing = 0.06236194f * bsdf_above_all(a, 0.13975986f) + 0.2596951f * bsdf_above_all(a, 0.41640957f);
-    float steep = 0.40692914f * bsdf_above_all(a, 0.723157f) + 0.27101383f * bsdf_above_all(a, 0.9428958f);
+    float grazing = 0.06236194f * bsdf_above_along_surface(a, 0.13975986f)
+                    + 0.2596951f * bsdf_above_along_surface(a, 0.41640957f);
+    float steep = 0.40692914f * bsdf_above_along_surface(a, 0.723157f)
+                  + 0.27101383f * bsdf_above_along_surface(a, 0.9428958f);
     return grazing + steep + MEAN_MARGIN;
 }
 
-LS_CALL LayeredLobes bsdf_lobes_new(Surface s, SurfaceLayers layers, Vec3 wo) {
+LS_CALL LayeredLobes bsdf_lobes_new(Surface s, SurfaceLayers layers, LayerAxes axes, Vec3 wo) {
     LayeredLobes l;
     /* Colours of the lobes */
     Vec3 tinted = vec3_scale(layers.specular_color, math_sqr(LS_DIV(s.ior - 1.0f, s.ior + 1.0f)));
@@ -150,7 +242,7 @@ LS_CALL LayeredLobes bsdf_lobes_new(Surface s, SurfaceLayers layers, Vec3 wo) {
     l.above.clearcoat_f0 = layers.clearcoat_f0;
     l.above.albedos = layers.albedos;
     /* What layers let through on the way out */
-    l.coat_out = bsdf_above_coat(l.above, wo.z);
+    l.coat_out = bsdf_above_coat(l.above, bsdf_layer_axes_wo_in_coat(axes, wo).z);
     l.sheen_out = bsdf_above_sheen(l.above, wo.z);
     float base_out = bsdf_above_base(l.above, wo.z);
     float all_out = l.coat_out * l.sheen_out * base_out;
@@ -187,20 +279,49 @@ LS_FN float bsdf_coat_alpha(SurfaceLayers layers) {
     return math_max(layers.clearcoat_roughness * layers.clearcoat_roughness, MIN_ALPHA);
 }
 
-/* BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`. `along` is the direction of
- * anisotropy in the local frame, of unit length. */
-LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, Vec2 along, Vec3 wo, Vec3 wi) {
-    LayeredLobes l = bsdf_lobes_new(s, layers, wo);
+/* The clearcoat's lobe times its cosine, and the density of choosing it and then `wi`. */
+typedef struct {
+    float reflected;
+    float pdf;
+} CoatLobe;
+
+LS_FN CoatLobe bsdf_coat_lobe(LayeredLobes l, SurfaceLayers layers, LayerAxes axes, Vec3 wo, Vec3 wi) {
+    CoatLobe found;
+    found.reflected = 0.0f;
+    found.pdf = 0.0f;
+    Vec3 to = bsdf_layer_axes_in_coat(axes, wi);
+    if (l.above.clearcoat <= 0.0f || to.z <= 0.0f) {
+        return found;
+    }
+    ReflectionTerms r = bsdf_reflection_terms(bsdf_layer_axes_wo_in_coat(axes, wo), to, bsdf_coat_alpha(layers));
+    found.reflected = l.above.clearcoat * bsdf_schlick_scalar(l.above.clearcoat_f0, r.cosine) * r.d_over_4 * r.g2;
+    found.pdf = l.p_coat * (r.d_over_4 * r.g1);
+    return found;
+}
+
+/* BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`. The clearcoat's cosine is that to
+ * its own normal. */
+LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, LayerAxes axes, Vec3 wo, Vec3 wi) {
+    LayeredLobes l = bsdf_lobes_new(s, layers, axes, wo);
     /* A thin wall transmits as if it reflected to the other side */
     Vec3 up = wi.z > 0.0f ? wi : vec3_new(wi.x, wi.y, -wi.z);
-    float coat = math_min(l.coat_out, bsdf_above_coat(l.above, up.z));
+    float coat_cosine = bsdf_layer_axes_in_coat(axes, up).z;
+    float coat = math_min(l.coat_out, bsdf_above_coat(l.above, coat_cosine));
     float below = coat * math_min(l.sheen_out, bsdf_above_sheen(l.above, up.z));
-    ReflectionTerms r = bsdf_reflection_terms_anisotropic(bsdf_turned(wo, along), bsdf_turned(up, along), l.alpha);
+    ReflectionTerms r =
+        bsdf_reflection_terms_anisotropic(bsdf_turned(wo, axes.along), bsdf_turned(up, axes.along), l.alpha);
     if (wi.z <= 0.0f) {
         float through = 1.0f - vec3_max_component(bsdf_schlick_to(vec3_splat(l.above.f0), l.above.f90, r.cosine));
         Evaluation transmitted = bsdf_evaluation(vec3_scale(l.transmitted, through * r.d_over_4 * r.g2 * below),
                                                  l.p_transmitted * (r.d_over_4 * r.g1));
-        return bsdf_with_recovered(s, wo, wi, below, transmitted);
+        /* A tilted clearcoat reflects below the surface's horizon too */
+        CoatLobe beneath = bsdf_coat_lobe(l, layers, axes, wo, wi);
+        transmitted.pdf = transmitted.pdf + beneath.pdf;
+        Evaluation all = bsdf_with_recovered(s, wo, wi, below, transmitted);
+        if (bsdf_layer_axes_is_of_coat_alone(axes, wi)) {
+            all.value = vec3_splat(beneath.reflected);
+        }
+        return all;
     }
     /* Specular and diffuse lobe */
     float cosine_pdf = wi.z * MATH_INV_PI;
@@ -212,7 +333,7 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, Vec2 a
     }
 #endif
     Vec3 specular = vec3_scale(fresnel, r.d_over_4 * r.g2 * below);
-    Vec3 value = vec3_add(specular, vec3_scale(l.diffuse, bsdf_above_all(l.above, wi.z) * cosine_pdf));
+    Vec3 value = vec3_add(specular, vec3_scale(l.diffuse, bsdf_above_all(l.above, wi.z, coat_cosine) * cosine_pdf));
     float pdf = l.p_specular * (r.d_over_4 * r.g1) + l.p_cosine * cosine_pdf;
     /* Sheen */
     if (l.above.sheen > 0.0f) {
@@ -224,17 +345,16 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, Vec2 a
     }
     /* Clearcoat */
     if (l.above.clearcoat > 0.0f) {
-        ReflectionTerms c = bsdf_reflection_terms(wo, wi, bsdf_coat_alpha(layers));
-        float reflected = l.above.clearcoat * bsdf_schlick_scalar(l.above.clearcoat_f0, c.cosine) * c.d_over_4 * c.g2;
-        value = vec3_add(value, vec3_splat(reflected));
-        pdf = pdf + l.p_coat * (c.d_over_4 * c.g1);
+        CoatLobe c = bsdf_coat_lobe(l, layers, axes, wo, wi);
+        value = vec3_add(value, vec3_splat(c.reflected));
+        pdf = pdf + c.pdf;
     }
     return bsdf_with_recovered(s, wo, wi, below, bsdf_evaluation(value, pdf));
 }
 
 /* A sampled direction, weighted by the density of all lobes. */
-LS_FN Scatter bsdf_weighted(Surface s, SurfaceLayers layers, Vec2 along, Vec3 wo, Vec3 wi) {
-    Evaluation e = bsdf_evaluate_layered(s, layers, along, wo, wi);
+LS_FN Scatter bsdf_weighted(Surface s, SurfaceLayers layers, LayerAxes axes, Vec3 wo, Vec3 wi) {
+    Evaluation e = bsdf_evaluate_layered(s, layers, axes, wo, wi);
     if (e.pdf > 0.0f) {
         return bsdf_scatter(wi, vec3_scale(e.value, LS_DIV(1.0f, e.pdf)), e.pdf);
     }
@@ -242,20 +362,20 @@ LS_FN Scatter bsdf_weighted(Surface s, SurfaceLayers layers, Vec2 along, Vec3 wo
 }
 
 /* Samples one lobe, weighted by all of them. */
-LS_CALL Scatter bsdf_sample_layered(Surface s, SurfaceLayers layers, Vec2 along, Vec3 wo, float u0, float u1,
+LS_CALL Scatter bsdf_sample_layered(Surface s, SurfaceLayers layers, LayerAxes axes, Vec3 wo, float u0, float u1,
                                     float u2) {
 #ifdef LS_MULTISCATTER
     /* Light that scatters more than once */
     if (s.multiscatter) {
         Recovered lobe = bsdf_recovered_new(s, wo);
         if (bsdf_recovered_is_chosen(lobe, u0)) {
-            return bsdf_weighted(s, layers, along, wo, bsdf_recovered_direction(lobe, u0, u1, u2));
+            return bsdf_weighted(s, layers, axes, wo, bsdf_recovered_direction(lobe, u0, u1, u2));
         }
         u0 = bsdf_recovered_rest_of(lobe, u0);
     }
 #endif
     /* Choose a lobe and sample it */
-    LayeredLobes l = bsdf_lobes_new(s, layers, wo);
+    LayeredLobes l = bsdf_lobes_new(s, layers, axes, wo);
     float above_transmitted = l.p_cosine + l.p_transmitted;
     Vec3 wi;
     if (u0 < l.p_cosine) {
@@ -264,17 +384,21 @@ LS_CALL Scatter bsdf_sample_layered(Surface s, SurfaceLayers layers, Vec2 along,
         bool coated = u0 >= above_transmitted && u0 < above_transmitted + l.p_coat;
         Vec3 r;
         if (coated) {
-            r = bsdf_reflect(wo, bsdf_ggx_sample(wo, bsdf_coat_alpha(layers), u1, u2));
+            Vec3 from = bsdf_layer_axes_wo_in_coat(axes, wo);
+            r = bsdf_reflect(from, bsdf_ggx_sample(from, bsdf_coat_alpha(layers), u1, u2));
         } else {
-            Vec3 h = bsdf_ggx_sample_anisotropic(bsdf_turned(wo, along), l.alpha, u1, u2);
-            r = bsdf_reflect(wo, bsdf_turned_back(h, along));
+            Vec3 h = bsdf_ggx_sample_anisotropic(bsdf_turned(wo, axes.along), l.alpha, u1, u2);
+            r = bsdf_reflect(wo, bsdf_turned_back(h, axes.along));
         }
         if (r.z <= 0.0f) {
             return bsdf_absorbed();
         }
+        if (coated) {
+            r = bsdf_layer_axes_out_of_coat(axes, r);
+        }
         wi = u0 < above_transmitted ? vec3_new(r.x, r.y, -r.z) : r;
     }
-    return bsdf_weighted(s, layers, along, wo, wi);
+    return bsdf_weighted(s, layers, axes, wo, wi);
 }
 
 #endif

@@ -4,6 +4,8 @@
 #define SPECULAR_ROUGHNESS 0.03f
 #define MIN_ALPHA 0.0009f
 #define MATCHED_INDEX 1e-4f
+/* Smallest cosine between `wo` and the shading normal. */
+#define MIN_COSINE 1e-4f
 
 /* A material at one point, its textures looked up. */
 typedef struct {

@@ -1,10 +1,6 @@
 /* Surface interactions: geometry, textures and shading frame at a hit point, which all integrators share. The
  * counterpart of core/transport/src/interaction.rs. */
 
-/* Smallest cosine between `wo` and the shading normal. */
-#define MIN_COSINE 1e-4f
-
-
 /* A point on a surface, in world space. */
 typedef struct {
     Vec3 position;
@@ -199,6 +195,30 @@ LS_FN Tangents surface_interaction_tangents(Interaction at, Instance instance) {
     return frame;
 }
 
+/* The shading normal perturbed by a normal map; as it is without one. */
+LS_FN Vec3 surface_interaction_mapped_normal(SceneRef scene, Interaction at, Instance instance, u32 map,
+                                             float strength) {
+    if (map == NONE || at.triangle == NONE) {
+        return at.shading;
+    }
+    Vec3 n = at.shading;
+    Tangents frame = surface_interaction_tangents(at, instance);
+    if (vec3_dot(frame.tangent, frame.tangent) == 0.0f) {
+        return n;
+    }
+    Vec3 texel = surface_interaction_texture(scene, at, map).rgb;
+    float x = (2.0f * texel.x - 1.0f) * strength;
+    float y = (2.0f * texel.y - 1.0f) * strength;
+    float z = 2.0f * texel.z - 1.0f;
+    Vec3 perturbed = vec3_normalize(vec3_weigh(frame.tangent, frame.bitangent, n, vec3_new(x, y, z)));
+    return vec3_dot(perturbed, perturbed) > 0.0f ? perturbed : n;
+}
+
+/* The shading normal perturbed by the material's normal map. */
+LS_FN Vec3 surface_interaction_perturbed_normal(SceneRef scene, Interaction at, Instance instance, Material material) {
+    return surface_interaction_mapped_normal(scene, at, instance, material.normal_texture, material.normal_scale);
+}
+
 #ifdef LS_LAYERS
 /* Strength and direction of anisotropy. */
 LS_FN SurfaceLayers surface_interaction_look_up_anisotropy(SceneRef scene, Interaction at, Instance instance,
@@ -255,6 +275,9 @@ LS_FN SurfaceLayers surface_interaction_look_up_layers(SceneRef scene, Interacti
 #endif
     found.anisotropy = layers.anisotropy;
     found.along = vec3_splat(0.0f);
+#ifdef LS_COAT_NORMALS
+    found.coat_normal = vec3_splat(0.0f);
+#endif
     found.albedos = scene.albedos;
     if (layers.specular_texture != NONE) {
         found.specular = found.specular * surface_interaction_texture(scene, at, layers.specular_texture).a;
@@ -285,32 +308,36 @@ LS_FN SurfaceLayers surface_interaction_look_up_layers(SceneRef scene, Interacti
     return found;
 }
 
+#ifdef LS_COAT_NORMALS
+/* True for a clearcoat whose normal is not that of the surface below it. */
+LS_FN bool surface_layers_has_coat_normal(Layers layers, Material material) {
+    bool is_shared = layers.clearcoat_normal_texture == material.normal_texture
+                     && (material.normal_texture == NONE || layers.clearcoat_normal_scale == material.normal_scale);
+    return layers.clearcoat > 0.0f && !is_shared;
+}
+
+/* The shading normal of a clearcoat that has one of its own. */
+LS_FN Vec3 surface_interaction_coat_normal(SceneRef scene, Interaction at, Instance instance, Layers layers) {
+    return surface_interaction_mapped_normal(scene, at, instance, layers.clearcoat_normal_texture,
+                                             layers.clearcoat_normal_scale);
+}
+#endif
+
 /* The layers of the material with their textures. */
 LS_FN SurfaceLayers surface_interaction_layers(SceneRef scene, Interaction at, Instance instance, Material material) {
     if (material.layers == 0u || material.kind != MATERIAL_PRINCIPLED) {
         return bsdf_no_layers();
     }
-    return surface_interaction_look_up_layers(scene, at, instance, load_layers(scene, material.layers - 1u));
+    Layers layers = load_layers(scene, material.layers - 1u);
+    SurfaceLayers found = surface_interaction_look_up_layers(scene, at, instance, layers);
+#ifdef LS_COAT_NORMALS
+    if (surface_layers_has_coat_normal(layers, material)) {
+        found.coat_normal = surface_interaction_coat_normal(scene, at, instance, layers);
+    }
+#endif
+    return found;
 }
 #endif
-
-/* The shading normal perturbed by the material's normal map. */
-LS_FN Vec3 surface_interaction_perturbed_normal(SceneRef scene, Interaction at, Instance instance, Material material) {
-    if (material.normal_texture == NONE || at.triangle == NONE) {
-        return at.shading;
-    }
-    Vec3 n = at.shading;
-    Tangents frame = surface_interaction_tangents(at, instance);
-    if (vec3_dot(frame.tangent, frame.tangent) == 0.0f) {
-        return n;
-    }
-    Vec3 texel = surface_interaction_texture(scene, at, material.normal_texture).rgb;
-    float x = (2.0f * texel.x - 1.0f) * material.normal_scale;
-    float y = (2.0f * texel.y - 1.0f) * material.normal_scale;
-    float z = 2.0f * texel.z - 1.0f;
-    Vec3 perturbed = vec3_normalize(vec3_weigh(frame.tangent, frame.bitangent, n, vec3_new(x, y, z)));
-    return vec3_dot(perturbed, perturbed) > 0.0f ? perturbed : n;
-}
 
 /* Evaluates the material's textures. */
 LS_FN Surface surface_interaction_surface(SceneRef scene, Interaction at, Material material, bool outside) {
@@ -363,6 +390,33 @@ LS_FN Vec2 surface_shading_frame_along(ShadingFrame here) {
     along.y = length > 1e-6f ? LS_DIV(y, length) : 0.0f;
     return along;
 }
+
+#ifdef LS_COAT_NORMALS
+/* True where the clearcoat has a normal of its own. */
+LS_FN bool surface_shading_frame_has_coat_normal(ShadingFrame here) {
+    return here.layers.present && vec3_dot(here.layers.coat_normal, here.layers.coat_normal) > 0.0f;
+}
+#endif
+
+/* How the layers lie in this frame. Where `wo` is behind the clearcoat's normal the clearcoat has the geometric one,
+ * as the surface has. */
+LS_FN LayerAxes surface_shading_frame_axes(ShadingFrame here) {
+    LayerAxes axes;
+    axes.along = surface_shading_frame_along(here);
+#ifdef LS_COAT_NORMALS
+    axes.coat = vec3_new(0.0f, 0.0f, 1.0f);
+    axes.geometric = axes.coat;
+    if (surface_shading_frame_has_coat_normal(here)) {
+        float side = here.surface.outside ? 1.0f : -1.0f;
+        axes.coat = surface_shading_frame_to_local(here, vec3_scale(here.layers.coat_normal, side));
+        axes.geometric = surface_shading_frame_to_local(here, here.geometric);
+        if (vec3_dot(axes.coat, here.wo) <= MIN_COSINE) {
+            axes.coat = axes.geometric;
+        }
+    }
+#endif
+    return axes;
+}
 #endif
 
 /* BSDF times cosine of all lobes, and the density with which surface_shading_frame_sample chooses `wi`. Zero for
@@ -370,7 +424,7 @@ LS_FN Vec2 surface_shading_frame_along(ShadingFrame here) {
 LS_FN Evaluation surface_shading_frame_evaluate(ShadingFrame here, Vec3 wi) {
 #ifdef LS_LAYERS
     if (here.layers.present && wi.z != 0.0f) {
-        return bsdf_evaluate_layered(here.surface, here.layers, surface_shading_frame_along(here), here.wo, wi);
+        return bsdf_evaluate_layered(here.surface, here.layers, surface_shading_frame_axes(here), here.wo, wi);
     }
 #endif
     return bsdf_evaluate(here.surface, here.wo, wi);
@@ -380,13 +434,20 @@ LS_FN Evaluation surface_shading_frame_evaluate(ShadingFrame here, Vec3 wi) {
 LS_FN Scatter surface_shading_frame_sample(ShadingFrame here, float u0, float u1, float u2) {
 #ifdef LS_LAYERS
     if (here.layers.present) {
-        return bsdf_sample_layered(here.surface, here.layers, surface_shading_frame_along(here), here.wo, u0, u1, u2);
+        return bsdf_sample_layered(here.surface, here.layers, surface_shading_frame_axes(here), here.wo, u0, u1, u2);
     }
 #endif
     return bsdf_sample(here.surface, here.wo, u0, u1, u2);
 }
 
-/* True when `world` is on the same side of the geometric and the shading normal. */
+/* True when `world` is on the same side of the geometric and the shading normal, or on the front side of the geometric
+ * normal, where a clearcoat with a normal of its own may reflect. */
 LS_FN bool surface_shading_frame_same_side(ShadingFrame here, Vec3 world, float local_z) {
-    return vec3_dot(here.geometric, world) * local_z > 0.0f;
+    float geometric_z = vec3_dot(here.geometric, world);
+#ifdef LS_COAT_NORMALS
+    if (geometric_z > 0.0f && surface_shading_frame_has_coat_normal(here)) {
+        return true;
+    }
+#endif
+    return geometric_z * local_z > 0.0f;
 }

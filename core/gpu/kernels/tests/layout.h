@@ -99,6 +99,8 @@ LS_KERNEL void ls_probe_layout(u32 count, LS_GLOBAL const u32 *LS_RESTRICT input
     LAYOUT_OFFSET(Layers, iridescence_thickness)
     LAYOUT_OFFSET(Layers, dispersion)
     LAYOUT_OFFSET(Layers, attenuation)
+    LAYOUT_OFFSET(Layers, clearcoat_normal_texture)
+    LAYOUT_OFFSET(Layers, clearcoat_normal_scale)
     LAYOUT_OFFSET(Layers, reserved)
     LAYOUT_SIZE(Texture)
     LAYOUT_OFFSET(Texture, first_texel)

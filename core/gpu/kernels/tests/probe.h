@@ -713,23 +713,26 @@ LS_FN SurfaceLayers probe_layers(SceneRef scene, LS_GLOBAL const u32 *x) {
     return l;
 }
 
-LS_FN Vec2 probe_along(float turns) {
-    SinCos angle = math_sin_cos_turns(turns);
-    Vec2 along;
-    along.x = angle.c;
-    along.y = angle.s;
-    return along;
+/* The direction of anisotropy, a normal of the clearcoat where it has one of its own, and the geometric normal. */
+LS_FN LayerAxes probe_axes(LS_GLOBAL const u32 *x) {
+    SinCos angle = math_sin_cos_turns(IN_F(24));
+    LayerAxes axes;
+    axes.along.x = angle.c;
+    axes.along.y = angle.s;
+    axes.coat = (IN_U(8) & 4u) != 0u ? IN_V(31) : vec3_new(0.0f, 0.0f, 1.0f);
+    axes.geometric = IN_V(34);
+    return axes;
 }
 
-LS_SCENE_PROBE(bsdf_evaluate_layered, 31, 4) {
-    Evaluation e =
-        bsdf_evaluate_layered(probe_keeping_surface(scene, x), probe_layers(scene, x), probe_along(IN_F(24)), IN_V(25), IN_V(28));
+LS_SCENE_PROBE(bsdf_evaluate_layered, 37, 4) {
+    Evaluation e = bsdf_evaluate_layered(probe_keeping_surface(scene, x), probe_layers(scene, x), probe_axes(x), IN_V(25),
+                                         IN_V(28));
     OUT_V(0, e.value);
     OUT_F(3, e.pdf);
 }
 
-LS_SCENE_PROBE(bsdf_sample_layered, 31, 7) {
-    Scatter s = bsdf_sample_layered(probe_keeping_surface(scene, x), probe_layers(scene, x), probe_along(IN_F(24)), IN_V(25), IN_F(28),
+LS_SCENE_PROBE(bsdf_sample_layered, 37, 7) {
+    Scatter s = bsdf_sample_layered(probe_keeping_surface(scene, x), probe_layers(scene, x), probe_axes(x), IN_V(25), IN_F(28),
                                     IN_F(29), IN_F(30));
     OUT_V(0, s.wi);
     OUT_V(3, s.weight);

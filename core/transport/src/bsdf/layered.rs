@@ -8,6 +8,11 @@
 //! Szirmay-Kalos 2001): a white base gives back all that arrives. So does the lobe of what scatters more than once
 //! ([`super::multiscatter`]), which lies where the specular lobe does; under anisotropy it gives back what the smoother
 //! direction loses, which is less than what is lost.
+//!
+//! A clearcoat may have a normal of its own. Its lobe and its share are then those of directions in its frame, and it
+//! reflects below the horizon of the surface's normal too, as far as the geometry lets it. The mean of the layers' shares
+//! stays that of a coat along the surface, which is the largest of all (an integral of two functions that both fall with
+//! the angle to an axis is largest where the axes are one), so that no coat makes the body reflect more than arrives.
 
 use crate::bsdf::anisotropic::{ggx_sample_anisotropic, reflection_terms_anisotropic, turned, turned_back};
 use crate::bsdf::fresnel::{schlick_scalar, schlick_to};
@@ -16,9 +21,9 @@ use crate::bsdf::layer::Layer;
 use crate::bsdf::microfacet::{ggx_sample, reflect, reflection_terms};
 use crate::bsdf::multiscatter::{Recovered, with_recovered};
 use crate::bsdf::sheen::{sheen_albedo, sheen_limit, sheen_value};
-use crate::bsdf::surface::{ABSORBED, Evaluation, MIN_ALPHA, Scatter, Surface};
-use lockstep_core::math::sampling::cosine_hemisphere;
-use lockstep_core::math::vec3::{Vec3, lerp, luminance, max_component, vec3};
+use crate::bsdf::surface::{ABSORBED, Evaluation, MIN_ALPHA, MIN_COSINE, Scatter, Surface};
+use lockstep_core::math::sampling::{cosine_hemisphere, frame};
+use lockstep_core::math::vec3::{Vec3, dot, lerp, luminance, max_component, normalize, vec3};
 use lockstep_core::math::{INV_PI, max, min, sqr};
 
 /// The layers of a material at one point, their textures looked up.
@@ -46,6 +51,64 @@ pub struct SurfaceLayers {
     pub anisotropy: f32,
     /// Direction of anisotropy in world space, close to the surface; zero where there is none.
     pub along: Vec3,
+    /// The clearcoat's unit shading normal in world space, on the front side; zero where it is the surface's.
+    pub coat_normal: Vec3,
+}
+
+/// How layers lie in the local frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LayerAxes {
+    /// Direction of anisotropy, of unit length.
+    pub along: [f32; 2],
+    /// Normal of the clearcoat on the side of `wo`; the z axis where it is the surface's.
+    pub coat: Vec3,
+    /// Geometric normal on the side of `wo`; the z axis where the clearcoat has no normal of its own.
+    pub geometric: Vec3,
+}
+
+impl LayerAxes {
+    /// True where the clearcoat's normal is not the surface's.
+    #[inline(always)]
+    fn is_tilted(&self) -> bool {
+        self.coat.z < 1.0
+    }
+
+    /// A direction in the clearcoat's frame.
+    #[inline(always)]
+    fn in_coat(&self, v: Vec3) -> Vec3 {
+        if !self.is_tilted() {
+            return v;
+        }
+        let (s, t) = frame(self.coat);
+        vec3(dot(v, s), dot(v, t), dot(v, self.coat))
+    }
+
+    /// `wo` in the clearcoat's frame, never below its horizon.
+    #[inline(always)]
+    fn wo_in_coat(&self, wo: Vec3) -> Vec3 {
+        if !self.is_tilted() {
+            return wo;
+        }
+        let v = self.in_coat(wo);
+        vec3(v.x, v.y, max(v.z, MIN_COSINE))
+    }
+
+    /// A direction of the clearcoat's frame, to unit length.
+    #[inline(always)]
+    fn out_of_coat(&self, v: Vec3) -> Vec3 {
+        if !self.is_tilted() {
+            return v;
+        }
+        let (s, t) = frame(self.coat);
+        normalize(s * v.x + t * v.y + self.coat * v.z)
+    }
+
+    /// True for a direction below the surface's horizon that only the clearcoat reflects into: it is not below that of
+    /// the geometry.
+    #[inline(always)]
+    fn is_of_coat_alone(&self, wi: Vec3) -> bool {
+        dot(self.geometric, wi) > 0.0
+    }
 }
 
 /// The share that is added to a layer's albedo, so that it is nowhere below its lobe's.
@@ -91,17 +154,24 @@ impl Above {
         }
     }
 
-    /// The share that all let through.
+    /// The share that all let through, for the cosines to the surface's and to the clearcoat's normal.
     #[inline(always)]
-    fn all(&self, cosine: f32) -> f32 {
-        self.coat(cosine) * self.sheen(cosine) * self.base(cosine)
+    fn all(&self, cosine: f32, of_coat: f32) -> f32 {
+        self.coat(of_coat) * self.sheen(cosine) * self.base(cosine)
     }
 
-    /// The cosine-weighted mean of [`Self::all`] over the hemisphere, by Gauss-Jacobi quadrature; not below it.
+    /// [`Self::all`] of a clearcoat along the surface.
+    #[inline(always)]
+    fn along_surface(&self, cosine: f32) -> f32 {
+        self.all(cosine, cosine)
+    }
+
+    /// The cosine-weighted mean of [`Self::along_surface`] over the hemisphere, by Gauss-Jacobi quadrature; not below it.
     #[inline(always)]
     fn mean(&self) -> f32 {
-        let grazing = 0.062_361_94 * self.all(0.139_759_86) + 0.259_695_1 * self.all(0.416_409_57);
-        let steep = 0.406_929_14 * self.all(0.723_157) + 0.271_013_83 * self.all(0.942_895_8);
+        let share = |cosine| self.along_surface(cosine);
+        let grazing = 0.062_361_94 * share(0.139_759_86) + 0.259_695_1 * share(0.416_409_57);
+        let steep = 0.406_929_14 * share(0.723_157) + 0.271_013_83 * share(0.942_895_8);
         grazing + steep + MEAN_MARGIN
     }
 }
@@ -132,7 +202,7 @@ struct Lobes {
 
 impl Lobes {
     #[inline(always)]
-    fn new(s: &Surface, layers: &SurfaceLayers, wo: Vec3) -> Self {
+    fn new(s: &Surface, layers: &SurfaceLayers, axes: &LayerAxes, wo: Vec3) -> Self {
         // Colours of the lobes
         let tinted = layers.specular_color * sqr((s.ior - 1.0) / (s.ior + 1.0));
         let limited = vec3(min(tinted.x, 1.0), min(tinted.y, 1.0), min(tinted.z, 1.0));
@@ -155,7 +225,7 @@ impl Lobes {
             clearcoat_f0: layers.clearcoat_f0,
         };
         // What layers let through on the way out
-        let coat_out = above.coat(wo.z);
+        let coat_out = above.coat(axes.wo_in_coat(wo).z);
         let sheen_out = above.sheen(wo.z);
         let base_out = above.base(wo.z);
         let all_out = coat_out * sheen_out * base_out;
@@ -197,31 +267,39 @@ impl Lobes {
     }
 }
 
-/// BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`. `along` is the direction of
-/// anisotropy in the local frame, of unit length.
+/// BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`. The clearcoat's cosine is that to
+/// its own normal.
 #[inline(never)]
 pub fn evaluate_layered(
     s: &Surface,
     layers: &SurfaceLayers,
-    along: [f32; 2],
+    axes: &LayerAxes,
     wo: Vec3,
     wi: Vec3,
 ) -> Evaluation {
-    let lobes = Lobes::new(s, layers, wo);
+    let lobes = Lobes::new(s, layers, axes, wo);
     let above = &lobes.above;
     // A thin wall transmits as if it reflected to the other side
     let up = if wi.z > 0.0 { wi } else { vec3(wi.x, wi.y, -wi.z) };
-    let coat = min(lobes.coat_out, above.coat(up.z));
+    let coat_cosine = axes.in_coat(up).z;
+    let coat = min(lobes.coat_out, above.coat(coat_cosine));
     let below = coat * min(lobes.sheen_out, above.sheen(up.z));
     let (d_over_4, g1, g2, cosine) =
-        reflection_terms_anisotropic(turned(wo, along), turned(up, along), lobes.alpha);
+        reflection_terms_anisotropic(turned(wo, axes.along), turned(up, axes.along), lobes.alpha);
     if wi.z <= 0.0 {
         let through = 1.0 - max_component(schlick_to(Vec3::splat(above.f0), above.f90, cosine));
-        let transmitted = Evaluation {
+        let mut transmitted = Evaluation {
             value: lobes.transmitted * (through * d_over_4 * g2 * below),
             pdf: lobes.p_transmitted * (d_over_4 * g1),
         };
-        return with_recovered(s, wo, wi, below, transmitted);
+        // A tilted clearcoat reflects below the surface's horizon too
+        let (reflected, pdf) = coat_lobe(&lobes, layers, axes, wo, wi);
+        transmitted.pdf += pdf;
+        let mut all = with_recovered(s, wo, wi, below, transmitted);
+        if axes.is_of_coat_alone(wi) {
+            all.value = Vec3::splat(reflected);
+        }
+        return all;
     }
     // Specular and diffuse lobe
     let cosine_pdf = wi.z * INV_PI;
@@ -231,7 +309,7 @@ pub fn evaluate_layered(
         fresnel = lerp(fresnel, of_film, layers.iridescence);
     }
     let specular = fresnel * (d_over_4 * g2 * below);
-    let mut value = specular + lobes.diffuse * (above.all(wi.z) * cosine_pdf);
+    let mut value = specular + lobes.diffuse * (above.all(wi.z, coat_cosine) * cosine_pdf);
     let mut pdf = lobes.p_specular * (d_over_4 * g1) + lobes.p_cosine * cosine_pdf;
     // Sheen
     if above.sheen > 0.0 {
@@ -243,12 +321,23 @@ pub fn evaluate_layered(
     }
     // Clearcoat
     if above.clearcoat > 0.0 {
-        let (d_over_4, g1, g2, cosine) = reflection_terms(wo, wi, coat_alpha(layers));
-        let reflected = above.clearcoat * schlick_scalar(above.clearcoat_f0, cosine) * d_over_4 * g2;
+        let (reflected, coat_pdf) = coat_lobe(&lobes, layers, axes, wo, wi);
         value = value + Vec3::splat(reflected);
-        pdf += lobes.p_coat * (d_over_4 * g1);
+        pdf += coat_pdf;
     }
     with_recovered(s, wo, wi, below, Evaluation { value, pdf })
+}
+
+/// The clearcoat's lobe times its cosine, and the density of choosing it and then `wi`.
+#[inline(always)]
+fn coat_lobe(lobes: &Lobes, layers: &SurfaceLayers, axes: &LayerAxes, wo: Vec3, wi: Vec3) -> (f32, f32) {
+    let (above, wi) = (&lobes.above, axes.in_coat(wi));
+    if above.clearcoat <= 0.0 || wi.z <= 0.0 {
+        return (0.0, 0.0);
+    }
+    let (d_over_4, g1, g2, cosine) = reflection_terms(axes.wo_in_coat(wo), wi, coat_alpha(layers));
+    let reflected = above.clearcoat * schlick_scalar(above.clearcoat_f0, cosine) * d_over_4 * g2;
+    (reflected, lobes.p_coat * (d_over_4 * g1))
 }
 
 /// GGX alpha of the clearcoat.
@@ -262,7 +351,7 @@ fn coat_alpha(layers: &SurfaceLayers) -> f32 {
 pub fn sample_layered(
     s: &Surface,
     layers: &SurfaceLayers,
-    along: [f32; 2],
+    axes: &LayerAxes,
     wo: Vec3,
     mut u: [f32; 3],
 ) -> Scatter {
@@ -270,35 +359,37 @@ pub fn sample_layered(
     if s.multiscatter {
         let lobe = Recovered::new(s, wo);
         if lobe.is_chosen(u[0]) {
-            return weighted(s, layers, along, wo, lobe.direction(u));
+            return weighted(s, layers, axes, wo, lobe.direction(u));
         }
         u[0] = lobe.rest_of(u[0]);
     }
     // Choose a lobe and sample it
-    let lobes = Lobes::new(s, layers, wo);
+    let lobes = Lobes::new(s, layers, axes, wo);
     let above_transmitted = lobes.p_cosine + lobes.p_transmitted;
     let wi = if u[0] < lobes.p_cosine {
         cosine_hemisphere(u[1], u[2])
     } else {
         let coated = u[0] >= above_transmitted && u[0] < above_transmitted + lobes.p_coat;
         let r = if coated {
+            let wo = axes.wo_in_coat(wo);
             reflect(wo, ggx_sample(wo, coat_alpha(layers), u[1], u[2]))
         } else {
-            let h = ggx_sample_anisotropic(turned(wo, along), lobes.alpha, u[1], u[2]);
-            reflect(wo, turned_back(h, along))
+            let h = ggx_sample_anisotropic(turned(wo, axes.along), lobes.alpha, u[1], u[2]);
+            reflect(wo, turned_back(h, axes.along))
         };
         if r.z <= 0.0 {
             return ABSORBED;
         }
+        let r = if coated { axes.out_of_coat(r) } else { r };
         if u[0] < above_transmitted { vec3(r.x, r.y, -r.z) } else { r }
     };
-    weighted(s, layers, along, wo, wi)
+    weighted(s, layers, axes, wo, wi)
 }
 
 /// A sampled direction, weighted by the density of all lobes.
 #[inline(always)]
-fn weighted(s: &Surface, layers: &SurfaceLayers, along: [f32; 2], wo: Vec3, wi: Vec3) -> Scatter {
-    let e = evaluate_layered(s, layers, along, wo, wi);
+fn weighted(s: &Surface, layers: &SurfaceLayers, axes: &LayerAxes, wo: Vec3, wi: Vec3) -> Scatter {
+    let e = evaluate_layered(s, layers, axes, wo, wi);
     if e.pdf > 0.0 { Scatter { wi, weight: e.value * (1.0 / e.pdf), pdf: e.pdf } } else { ABSORBED }
 }
 

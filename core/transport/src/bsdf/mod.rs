@@ -29,11 +29,11 @@ pub use bidirectional::{
 };
 pub use fresnel::{fresnel_dielectric, schlick};
 pub use iridescence::{ThinFilm, film_envelope, thin_film};
-pub use layered::{ALBEDO_MARGIN, MEAN_MARGIN, SurfaceLayers, evaluate_layered, sample_layered};
+pub use layered::{ALBEDO_MARGIN, LayerAxes, MEAN_MARGIN, SurfaceLayers, evaluate_layered, sample_layered};
 pub use microfacet::{ggx_d, ggx_lambda, ggx_sample};
 pub use multiscatter::{mean_missing_in_plane, missing_in_plane};
 pub use sheen::{sheen_albedo, sheen_alpha, sheen_value};
-pub use surface::{Evaluation, MATCHED_INDEX, MIN_ALPHA, SPECULAR_ROUGHNESS, Scatter, Surface};
+pub use surface::{Evaluation, MATCHED_INDEX, MIN_ALPHA, MIN_COSINE, SPECULAR_ROUGHNESS, Scatter, Surface};
 
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::MaterialKind;

@@ -12,6 +12,8 @@ pub const MIN_ALPHA: f32 = 0.0009;
 /// Dielectrics whose relative index of refraction is this close to one are specular: all light passes
 /// straight.
 pub const MATCHED_INDEX: f32 = 1e-4;
+/// Smallest cosine between `wo` and the shading normal; below it the geometric normal is used.
+pub const MIN_COSINE: f32 = 1e-4;
 
 /// A material at one point, its textures looked up.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,10 +1,10 @@
 //! Path tracing with next-event estimation and multiple importance sampling (Kajiya 1986; Veach 1997). The
 //! counterpart is `kernels/integrators/path.h`.
 
-use crate::bsdf::Surface;
+use crate::bsdf::{MIN_COSINE, Surface};
 use crate::direct_light::connect_to_light;
 use crate::integrators::{Connection, ENDED, PathState, Shaded};
-use crate::interaction::{Interaction, MIN_COSINE, ShadingFrame};
+use crate::interaction::{Interaction, ShadingFrame};
 use crate::lights;
 use crate::media;
 use lockstep_core::geometry::{FAR, Hit, Ray, offset_origin};

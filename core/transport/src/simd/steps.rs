@@ -1,6 +1,6 @@
 //! The steps of shading, each a loop over lanes.
 
-use crate::interaction::MIN_COSINE;
+use crate::bsdf::MIN_COSINE;
 use crate::simd::gather::GatheredHits;
 use crate::simd::{EIGHT, F32xN, LANES, U32xN, Vec3xN};
 use lockstep_core::geometry::{coordinate_scale, offset_origin, shadow_end, triangle_normal};

@@ -1,8 +1,8 @@
 //! Vertices of sub-paths. The counterpart is `kernels/integrators/bidirectional/vertex.h`.
 
 use super::weights::PartialWeights;
-use crate::bsdf::{self, Evaluation, Surface, SurfaceLayers};
-use crate::interaction::{Interaction, MIN_COSINE, ShadingFrame};
+use crate::bsdf::{self, Evaluation, MIN_COSINE, Surface, SurfaceLayers};
+use crate::interaction::{Interaction, ShadingFrame};
 use lockstep_core::Settings;
 use lockstep_core::geometry::{FAR, Hit, Ray, offset_origin};
 use lockstep_core::math::max;
