@@ -10,6 +10,7 @@ mod bias;
 mod convergence;
 mod hits;
 mod mutants;
+mod partitions;
 
 use lockstep_conformance::require;
 use lockstep_core::Scene;
