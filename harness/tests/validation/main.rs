@@ -9,6 +9,7 @@
 mod bias;
 mod convergence;
 mod hits;
+mod merges;
 mod mutants;
 mod partitions;
 
