@@ -54,8 +54,8 @@ pub const STUDENT_15_DEGREES: f64 = 2.947;
 /// Half the width of the interval of the power of the radius by which the bias of merges falls, at most: a wider one would
 /// not tell 2 from the 1 of a bias that is as large as ever in a seam along edges.
 pub const BIAS_SLOPE_HALF_WIDTH: f64 = 0.5;
-/// What the fourth order of the radius takes at most from that power, 2, and leaves at radius zero of the bias at the largest
-/// radius, where a fit knows the second order alone. The mean of a lamp's irradiance over a circle of radius r at a
+/// The share of the fourth order of the radius in the bias of merges, at most: it is taken from that power, 2, and left at
+/// radius zero, since a fit knows the second order alone. The mean of a lamp's irradiance over a circle of radius r at a
 /// distance of h is `1 / (1 + r² / h²)` of that in its middle, and r² / h² is 0.07 in the mean over the passes.
 pub const BIAS_FOURTH_ORDER: f64 = 0.1;
 /// The share of more light that the fit of the error of `vcm` must find in its constant: three times the share of which

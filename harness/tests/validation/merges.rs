@@ -150,9 +150,9 @@ impl Biases {
     }
 
     /// Means over all groups but one.
-    fn means(&self, left_out: Option<usize>) -> [f64; 3] {
+    fn means(&self, skipped: Option<usize>) -> [f64; 3] {
         self.by_radius.each_ref().map(|of| {
-            let kept = of.iter().enumerate().filter(|(group, _)| Some(*group) != left_out);
+            let kept = of.iter().enumerate().filter(|(group, _)| Some(*group) != skipped);
             kept.clone().map(|(_, value)| value).sum::<f64>() / kept.count() as f64
         })
     }
@@ -160,16 +160,16 @@ impl Biases {
     /// The exponent of the radius. Differences have no reference in them, and photons that are too many or too few by
     /// chance are so at all radii.
     fn slope(&self) -> Interval {
-        Interval::by_jackknife(|left_out| {
-            let [a, b, c] = self.means(left_out);
+        Interval::by_jackknife(|skipped| {
+            let [a, b, c] = self.means(skipped);
             ((a - b) / (b - c)).ln() / Self::STEP.ln()
         })
     }
 
     /// The bias at radius zero as `c r²` leaves it, over that at the first radius.
     fn at_zero(&self) -> Interval {
-        Interval::by_jackknife(|left_out| {
-            let [first, second, _] = self.means(left_out);
+        Interval::by_jackknife(|skipped| {
+            let [first, second, _] = self.means(skipped);
             let area = Self::STEP * Self::STEP;
             (area * second - first) / (area - 1.0) / first
         })

@@ -15,7 +15,7 @@ const INTEGRATORS: [Integrator; 3] = [Integrator::Vcm, Integrator::Ppm, Integrat
 /// OpenCL runtimes that may take part.
 const RUNTIMES: [&str; 2] = ["opencl@pocl", "opencl@intel"];
 
-/// Scenes that the full form renders at every rung.
+/// Scenes that the full form renders at every level of samples.
 const LADDER_SCENES: [&str; 5] = ["cornell", "weekend", "caustic", "lantern", "looking-glass"];
 
 /// The most intervals of a partition.
@@ -157,7 +157,7 @@ fn random_partitions_of_passes_leave_the_film_of_one_target() {
 }
 
 #[test]
-fn every_rung_leaves_the_film_of_one_target() {
+fn every_level_leaves_the_film_of_one_target() {
     // Kernels are compiled for each scene, so the short form keeps to that of the conformance suite
     let (scenes, [width, height], top, partitions, integrators) = if full() {
         (LADDER_SCENES.map(scene).to_vec(), [32, 24], 1024, 3, &INTEGRATORS[..])
@@ -178,7 +178,7 @@ fn every_rung_leaves_the_film_of_one_target() {
                 spp *= 2;
             }
             println!(
-                "{integrator}, {} at {width}x{height}: rungs 1 to {top}, {partitions} partitions of each, all films identical; samples by target: {}",
+                "{integrator}, {} at {width}x{height}: 1 to {top} spp, {partitions} partitions of each, all films identical; samples by target: {}",
                 scene.name,
                 group.shares()
             );
