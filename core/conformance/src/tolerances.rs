@@ -49,6 +49,9 @@ pub const MERGED_IRRADIANCE: f64 = 2.5e-2;
 pub const WELCH_TILES: f64 = 4.4;
 /// The same for the 320 tiles that integrators which merge compare with it.
 pub const WELCH_MERGED_TILES: f64 = 4.49;
+/// A pixel whose merges add up as floats against one of integers, of its radiance or of 1 where that is less: some hundred
+/// roundings of 2^-24.
+pub const FLOAT_MERGES: f32 = 1e-5;
 /// Two-sided critical value of Student's t at 1 % for the 15 degrees of freedom of 16 groups of seeds.
 pub const STUDENT_15_DEGREES: f64 = 2.947;
 /// Half the width of the interval of the power of the radius by which the bias of merges falls, at most: a wider one would
