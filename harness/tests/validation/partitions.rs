@@ -142,7 +142,7 @@ fn random_partitions_of_passes_leave_the_film_of_one_target() {
     for integrator in INTEGRATORS {
         let settings =
             Settings { width: 24, height: 16, bounces: 4, seed: 9, integrator, ..Settings::default() };
-        let whole = group.film(0, &scene, &settings, &[0..spp]);
+        let whole = group.film(0, &scene, &settings, std::slice::from_ref(&(0..spp)));
         group.rendered.fill(0);
         for seed in 0..partitions {
             group.check(&scene, &settings, &whole, seed);
@@ -171,7 +171,7 @@ fn every_level_leaves_the_film_of_one_target() {
             group.rendered.fill(0);
             let mut spp = 1;
             while spp <= top {
-                let whole = group.film(0, &scene, &settings, &[0..spp]);
+                let whole = group.film(0, &scene, &settings, std::slice::from_ref(&(0..spp)));
                 for seed in 0..partitions {
                     group.check(&scene, &settings, &whole, seed);
                 }
