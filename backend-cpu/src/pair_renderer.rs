@@ -6,12 +6,13 @@ use crate::photon_map::{PhotonMap, Search};
 use crate::splat_film::SplatFilm;
 use crate::tally::Tally;
 use crate::tile_renderer::{PassJob, prefix_mut};
-use lockstep_core::Rays;
+use lockstep_core::film::InvalidSamples;
 use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::rng::{RayKey, SampleKey};
 use lockstep_core::math::vec3::{Vec3, max_component};
 use lockstep_core::merging::Merging;
 use lockstep_core::splat::{MERGED, MergeSum, Technique, quantize};
+use lockstep_core::{MergeSums, Rays};
 use lockstep_transport::integrators::bidirectional::{
     CameraPath, Connection, LightPath, Photon, Techniques, Vertex, join, to_camera, to_light,
 };
@@ -115,6 +116,42 @@ pub(crate) struct PairJob<'a, I> {
     pub(crate) techniques: Techniques,
     pub(crate) film: &'a SplatFilm,
     pub(crate) merging: Merging,
+    pub(crate) merge_sums: MergeSums,
+}
+
+/// A sum over the photons that merge with one vertex.
+trait Sum: Default {
+    fn add(&mut self, radiance: Vec3, invalid: &mut InvalidSamples);
+
+    fn film_units(&self, key: SampleKey, technique: Technique, invalid: &mut InvalidSamples) -> [i64; 3];
+}
+
+impl Sum for MergeSum {
+    #[inline(always)]
+    fn add(&mut self, radiance: Vec3, invalid: &mut InvalidSamples) {
+        self.add(radiance, invalid);
+    }
+
+    #[inline(always)]
+    fn film_units(&self, key: SampleKey, technique: Technique, invalid: &mut InvalidSamples) -> [i64; 3] {
+        self.film_units(key, technique, invalid)
+    }
+}
+
+/// The sum of [`MergeSums::Floats`].
+#[derive(Default)]
+struct FloatSum(Vec3);
+
+impl Sum for FloatSum {
+    #[inline(always)]
+    fn add(&mut self, radiance: Vec3, _: &mut InvalidSamples) {
+        self.0 = self.0 + radiance;
+    }
+
+    #[inline(always)]
+    fn film_units(&self, key: SampleKey, technique: Technique, invalid: &mut InvalidSamples) -> [i64; 3] {
+        quantize(self.0, key, technique, invalid)
+    }
 }
 
 impl<S: Default> PairRenderer<S> {
@@ -330,7 +367,12 @@ impl<S: Default> PairRenderer<S> {
                 job.queue_connections(pair, path.key, bounce, &vertex, of_light, shadow_rays);
             }
             if let Some(photons) = photons {
-                add(&mut own[pair as usize], job.merge(path.key, bounce, &vertex, (photons, search), tally));
+                let (key, map) = (path.key, (photons, &mut *search));
+                let units = match job.merge_sums {
+                    MergeSums::Integers => job.merge::<MergeSum>(key, bounce, &vertex, map, tally),
+                    MergeSums::Floats => job.merge::<FloatSum>(key, bounce, &vertex, map, tally),
+                };
+                add(&mut own[pair as usize], units);
             }
             let specular = path.specular && vertex.is_specular();
             if !job.techniques.continue_from(bounce, settings.bounces, specular) {
@@ -425,7 +467,7 @@ impl<I> PairJob<'_, I> {
 
     /// The sum, in film units, of the merges of all photons with a vertex of a camera sub-path.
     #[inline(always)]
-    fn merge(
+    fn merge<S: Sum>(
         &self,
         key: SampleKey,
         bounce: u32,
@@ -436,7 +478,7 @@ impl<I> PairJob<'_, I> {
         if vertex.is_specular() {
             return [0; 3];
         }
-        let mut sum = MergeSum::default();
+        let mut sum = S::default();
         for photon in photons.within(&self.merging, vertex.position, search) {
             if photon.is_within(bounce, self.pass.settings.bounces)
                 && let Some(merge) = photon.merge(vertex, &self.merging)

@@ -19,7 +19,7 @@ use lockstep_core::{
     ConfigureReport, Mode, PairStep, PathRequest, PathVertex, Query, StageTimes, TraceRaysReport, stage,
 };
 use lockstep_core::{DeviceInfo, Error, Film, LoadReport, PassReport, Renderer, Result, Settings};
-use lockstep_core::{KernelConfig, Order, Rays};
+use lockstep_core::{KernelConfig, MergeSums, Order, Rays};
 use lockstep_core::{check_range, nothing_loaded};
 use lockstep_transport::integrators::bidirectional::{PairPass, Photon, Techniques};
 use lockstep_transport::simd::can_batch;
@@ -49,6 +49,7 @@ struct Loaded<I> {
     pairs: Option<(Techniques, SplatFilm)>,
     /// The merges of its passes.
     merges: Option<MergeSchedule>,
+    merge_sums: MergeSums,
     rays: Rays,
     order: Order,
     spp: u32,
@@ -146,6 +147,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             ),
             pairs: pairs_of(settings),
             merges: MergeSchedule::new(scene, settings),
+            merge_sums: MergeSums::default(),
             rays: Rays::default(),
             order: Order::default(),
             spp: 0,
@@ -166,8 +168,20 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             return Err(Error::Unsupported { actor: self.info.target.clone(), what: "rendering".into() });
         }
         let loaded = self.loaded.as_mut().ok_or_else(nothing_loaded)?;
-        let Loaded { scene, settings, intersector, batches, tiles, pairs, merges, rays, order, spp, invalid } =
-            loaded;
+        let Loaded {
+            scene,
+            settings,
+            intersector,
+            batches,
+            tiles,
+            pairs,
+            merges,
+            merge_sums,
+            rays,
+            order,
+            spp,
+            invalid,
+        } = loaded;
         let added = check_range(*spp, &samples)?;
         let camera = scene.camera.frame(settings.width, settings.height);
         let (settings, batches, rays, order) = (*settings, *batches, *rays, *order);
@@ -179,7 +193,9 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
                 .map_init(TileRenderer::default, |renderer, tile| renderer.render(&pass, tile))
                 .reduce(Tally::default, Tally::merge),
             Some((techniques, film)) => {
-                let job = |merging| PairJob { pass: &pass, techniques: *techniques, film, merging };
+                let merge_sums = *merge_sums;
+                let job =
+                    |merging| PairJob { pass: &pass, techniques: *techniques, film, merging, merge_sums };
                 match merges {
                     None => render_pairs(&job(Merging::NONE), tiles),
                     Some(schedule) => {
@@ -234,22 +250,26 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         if self.loaded.as_ref().is_some_and(|loaded| loaded.intersector.has_packets()) {
             configs.push(KernelConfig { rays: Rays::Single, ..KernelConfig::default() });
         }
+        if self.loaded.as_ref().is_some_and(|loaded| loaded.merges.is_some()) {
+            configs.push(KernelConfig { merges: MergeSums::Floats, ..KernelConfig::default() });
+        }
         configs
     }
 
     fn configure(&mut self, config: &KernelConfig) -> Result<ConfigureReport> {
         let loaded = self.loaded.as_mut().ok_or_else(nothing_loaded)?;
-        let KernelConfig { order, tile, rays, .. } = *config;
-        let known = KernelConfig { order, tile, rays, ..KernelConfig::default() };
-        if *config != known || tile == Some(0) || (rays == Rays::Single && !loaded.intersector.has_packets())
-        {
+        let KernelConfig { order, tile, rays, merges, .. } = *config;
+        let known = KernelConfig { order, tile, rays, merges, ..KernelConfig::default() };
+        let lacking = (rays == Rays::Single && !loaded.intersector.has_packets())
+            || (merges == MergeSums::Floats && loaded.merges.is_none());
+        if *config != known || tile == Some(0) || lacking {
             let (actor, what) = (self.info.target.clone(), format!("the kernel configuration {config}"));
             return Err(Error::Unsupported { actor, what });
         }
         let Settings { width, height, .. } = loaded.settings;
         loaded.tiles = split_into_tiles(width, height, tile_size(config, width));
         loaded.pairs = pairs_of(&loaded.settings);
-        (loaded.rays, loaded.order) = (rays, order);
+        (loaded.rays, loaded.order, loaded.merge_sums) = (rays, order, merges);
         (loaded.spp, loaded.invalid) = (0, InvalidSamples::default());
         Ok(ConfigureReport::default())
     }

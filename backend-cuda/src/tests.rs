@@ -90,8 +90,9 @@ fn without_layers() -> KernelFeatures {
 
 /// A program of every kind that kernel configurations launch.
 fn configured_programs() -> [ProgramKind; 7] {
-    let build =
-        |structure, threads, order| ProgramKind::Configured(ProgramOptions { structure, threads, order });
+    let build = |structure, threads, order| {
+        ProgramKind::Configured(ProgramOptions { structure, threads, order, ..ProgramOptions::default() })
+    };
     [
         build(Structure::Wavefront, Scheduling::PersistentThreads, Order::Tiles),
         build(Structure::Wavefront, Scheduling::OneThreadPerRay, Order::Tiles),
@@ -148,6 +149,7 @@ fn pair_programs() -> Vec<(ProgramKind, KernelFeatures)> {
         structure,
         threads: Scheduling::PersistentThreads,
         order: Order::Scanline,
+        ..ProgramOptions::default()
     };
     let whole = ProgramOptions { structure: Structure::Megakernel, ..ProgramOptions::default() };
     let integrators = Integrator::ALL.into_iter().filter(|integrator| integrator.splats());

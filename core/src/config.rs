@@ -1,7 +1,8 @@
 //! Kernel configurations: the tuning parameters that `lockstep tune` compares.
 //!
 //! The best configuration differs from device to device (Laine, Karras and Aila 2013 on wavefront and
-//! megakernel; Aila and Laine 2009 on persistent threads). None changes a bit of an exact target's film.
+//! megakernel; Aila and Laine 2009 on persistent threads). None changes a bit of an exact target's film, but for
+//! those that measure what exactness costs ([`KernelConfig::keeps_film`]).
 
 use crate::Mode;
 use std::fmt;
@@ -26,6 +27,8 @@ pub struct KernelConfig {
     pub tile: Option<u32>,
     /// Ray packets or single rays, on targets that can trace packets.
     pub rays: Rays,
+    /// The sum over photons, of integrators that merge.
+    pub merges: MergeSums,
 }
 
 /// Kernel structure of a render.
@@ -79,10 +82,26 @@ pub enum Rays {
     Single,
 }
 
+/// The sum over the photons that merge with one vertex.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum MergeSums {
+    /// A sum of integers, whatever the order of photons ([`crate::splat::MergeSum`]).
+    #[default]
+    Integers,
+    /// A sum of floats in the order in which photons are found, which differs from device to device and from run to
+    /// run. For measuring what the integers cost, and for nothing else.
+    Floats,
+}
+
 impl KernelConfig {
     /// The default configuration in a mode.
     pub fn in_mode(mode: Mode) -> Self {
         Self { mode, ..Self::default() }
+    }
+
+    /// Whether an exact target leaves the default's film to the bit.
+    pub fn keeps_film(&self) -> bool {
+        self.mode == Mode::Exact && self.merges == MergeSums::Integers
     }
 
     /// Structure and scheduling alone, without the work-group size.
@@ -121,6 +140,9 @@ impl fmt::Display for KernelConfig {
         if self.rays == Rays::Single {
             f.write_str("/single-rays")?;
         }
+        if self.merges == MergeSums::Floats {
+            f.write_str("/float-merges")?;
+        }
         if self.mode == Mode::Fast {
             f.write_str("/fast")?;
         }
@@ -143,10 +165,16 @@ mod tests {
             samples: Some(4),
             tile: Some(8),
             rays: Rays::Single,
+            merges: MergeSums::Floats,
         };
-        let label = "megakernel/persistent/group=256/scanline/samples=4/tile=8/single-rays/fast";
+        let label = "megakernel/persistent/group=256/scanline/samples=4/tile=8/single-rays/float-merges/fast";
         assert_eq!(all.to_string(), label);
         assert_eq!(KernelConfig::default().to_string(), "wavefront");
         assert_eq!(all.scheduling().to_string(), "megakernel/persistent");
+        let floats = KernelConfig { merges: MergeSums::Floats, ..KernelConfig::default() };
+        assert_eq!(
+            [KernelConfig::default(), floats, KernelConfig::in_mode(Mode::Fast)].map(|c| c.keeps_film()),
+            [true, false, false]
+        );
     }
 }

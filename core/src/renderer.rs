@@ -93,8 +93,8 @@ pub trait Renderer {
     }
 
     /// Selects a kernel configuration and clears the film; the scene stays resident. The configuration holds
-    /// until the next `load`. An exact target leaves the same film and ray counts in each. On error the
-    /// previous configuration stays active.
+    /// until the next `load`. An exact target leaves the same film and ray counts in each that
+    /// [`KernelConfig::keeps_film`]. On error the previous configuration stays active.
     ///
     /// # Errors
     /// [`Error::Unsupported`] by default, and for a configuration that this target does not know;

@@ -810,6 +810,9 @@ pub(crate) struct TuneArgs {
         help_heading = RENDER
     )]
     pub(crate) repeats: Option<u32>,
+    /// Time only configurations with one of these words in their label, beside the default [default: all]
+    #[arg(long, value_name = "WORD", value_delimiter = ',', help_heading = RENDER)]
+    pub(crate) configurations: Vec<String>,
     /// The folder of the records
     #[arg(short, long = "out", value_name = "DIR", default_value = "tune", help_heading = RUN)]
     pub(crate) out: PathBuf,

@@ -42,6 +42,8 @@ pub struct Tuned {
     pub identical: bool,
     /// Whether they must be.
     pub promised: bool,
+    /// Whether it is timed for what exactness costs, and never a choice.
+    pub measures_only: bool,
     /// Why it was refused; empty where it ran.
     pub refused: String,
     /// The arithmetic.
@@ -52,6 +54,11 @@ impl Tuned {
     /// Whether it breaks the promise that no kernel configuration changes an exact film.
     pub fn is_bug(&self) -> bool {
         self.refused.is_empty() && self.promised && !self.identical
+    }
+
+    /// Whether it may be chosen: exact, no control, no bug, and not there for measuring alone.
+    pub fn is_choice(&self) -> bool {
+        self.mode == Mode::Exact && !self.measures_only && !self.again && !self.is_bug()
     }
 
     /// Time over the default's, 1 for the default itself; nothing where that is not known.
@@ -86,10 +93,7 @@ fn of_target(tunes: &[Tune], scene: &str, target: &str) -> Vec<Tuned> {
     let mut rows: Vec<Tuned> = rows.collect();
     // The default is the best of several only where others have a ratio too.
     let enough = rows.iter().any(|row| row.ratio.is_some());
-    let candidate = |row: &Tuned| {
-        let timed = enough && row.mode == Mode::Exact && !row.again && !row.is_bug();
-        row.relative().filter(|_| timed)
-    };
+    let candidate = |row: &Tuned| row.relative().filter(|_| enough && row.is_choice());
     let least = rows.iter().filter_map(candidate).min_by(f64::total_cmp);
     rows.iter_mut().for_each(|row| row.best = least.is_some() && candidate(row) == least);
     rows
@@ -119,6 +123,7 @@ fn row(times: &[&Tune], base: &[&Tune], floor: Option<&MedianInterval>) -> Optio
         best: false,
         identical: ran.iter().all(|s| s.identical),
         promised: first.promised,
+        measures_only: first.measures_only,
         refused: times
             .iter()
             .map(|s| s.refused.as_str())
@@ -156,7 +161,7 @@ pub(crate) mod tests {
                 configuration: label.into(),
                 scheduling: label.split("/group").next().unwrap_or_default().into(),
                 group: group.or(Some(128)),
-                in_grid: !label.contains("fast"),
+                in_grid: !label.contains("fast") && !label.contains("float"),
                 default: label == "wavefront",
                 repeat,
                 again,
@@ -166,7 +171,8 @@ pub(crate) mod tests {
                 queue_ms: part(0.2),
                 total_ms: ms * (1.0 + 0.001 * f64::from(repeat)),
                 identical,
-                promised: !label.contains("fast"),
+                promised: !label.contains("fast") && !label.contains("float"),
+                measures_only: label.contains("float"),
                 mode: if label.contains("fast") { Mode::Fast } else { Mode::Exact },
                 ..Tune::default()
             }
@@ -209,6 +215,13 @@ pub(crate) mod tests {
     fn an_exact_configuration_with_another_film_is_a_bug_and_never_the_best() {
         let found = tuned(&study(&[("wavefront", 10.0, true), ("in-place", 1.0, false)], 3));
         assert!(found[2].is_bug() && !found[2].best && found[0].best);
+    }
+
+    #[test]
+    fn a_configuration_that_only_measures_is_no_bug_and_never_the_best() {
+        let found = tuned(&study(&[("wavefront", 10.0, true), ("wavefront/float-merges", 9.0, false)], 6));
+        assert!(!found[2].is_bug() && !found[2].best && found[0].best);
+        assert_eq!(found[2].change, Some(Change::Faster));
     }
 
     #[test]

@@ -114,6 +114,7 @@ pub const CHECKS: &[Check] = &[
     check!(bidirectional::every_structure_of_pairs_leaves_the_same_film, [Need::Reference]),
     check!(bidirectional::merges_are_those_of_brute_force, [Need::Exact]),
     check!(bidirectional::merges_average_irradiance_over_their_circle, []),
+    check!(bidirectional::float_merges_differ_by_their_rounding, []),
     check!(bidirectional::recorded_pairs_do_not_diverge, [Need::Reference]),
     check!(bidirectional::furnaces_are_white, []),
     check!(bidirectional::means_are_the_path_tracers, []),

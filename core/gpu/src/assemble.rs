@@ -8,7 +8,7 @@ use lockstep_bvh::Layout;
 use lockstep_core::KernelSource;
 use lockstep_core::error::{Error, Result};
 use lockstep_core::math::canary;
-use lockstep_core::{Integrator, Order, Sampler, Scheduling, Structure};
+use lockstep_core::{Integrator, MergeSums, Order, Sampler, Scheduling, Structure};
 
 /// Functions that all programs share, each header after those it needs.
 const HEADERS: [Header; 32] = [
@@ -192,7 +192,7 @@ pub struct Options {
 
 /// Assembles a program's source. `compat` is the backend's header, `compat_name` its name in compile errors.
 pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: ProgramKind) -> KernelSource {
-    let ProgramOptions { structure, threads, order } = part.build();
+    let ProgramOptions { structure, threads, order, merges } = part.build();
     let last: &[Header] = match (part, structure) {
         (ProgramKind::Render, _) => &RENDER,
         (ProgramKind::RecordPaths, _) => &RECORD_PATHS,
@@ -212,6 +212,7 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
         ("LS_SCANLINE", order == Order::Scanline),
         ("LS_OCTANTS", order == Order::Octants),
         ("LS_RECORDS", part.records()),
+        ("LS_FLOAT_MERGES", merges == MergeSums::Floats),
     ];
     let integrator = plan(options.features.integrator);
     let queries: &[Header] = if part.has_queries() { &QUERIES } else { &[] };

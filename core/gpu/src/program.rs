@@ -5,7 +5,7 @@ use crate::signatures::{
     MERGE_STAGES, RECORD_PAIRS, RECORD_PATHS, RESOLVE, STAGES, SUB_PATH_KERNELS, SUB_PATH_MERGE_KERNELS,
     SUB_PATH_MERGE_STAGES, SUB_PATH_STAGES, TALLY, VCM_KERNELS, VCM_STAGES,
 };
-use lockstep_core::{Integrator, KernelConfig, Order, Scheduling, Structure};
+use lockstep_core::{Integrator, KernelConfig, MergeSums, Order, Scheduling, Structure};
 
 /// A program: its kernels and how they are built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -33,13 +33,15 @@ pub struct ProgramOptions {
     pub threads: Scheduling,
     /// Traversal order of pixels and rays.
     pub order: Order,
+    /// The sum over photons.
+    pub merges: MergeSums,
 }
 
 impl ProgramKind {
     /// The program that passes of an integrator launch in a configuration.
     pub fn of(config: &KernelConfig, integrator: Integrator) -> Self {
-        let KernelConfig { structure, threads, order, .. } = *config;
-        match (ProgramOptions { structure, threads, order }) {
+        let KernelConfig { structure, threads, order, merges, .. } = *config;
+        match (ProgramOptions { structure, threads, order, merges }) {
             build if integrator.splats() => Self::Pairs(integrator, build),
             build if build == ProgramOptions::default() => Self::Render,
             build => Self::Configured(build),

@@ -88,7 +88,8 @@ fn parameter(text: &str) -> (String, String, Passing) {
 fn entry_kernels_take_what_the_declarations_say() {
     let scene = macro_body(header("/scene.h"), "LS_SCENE_PARAMETERS");
     let build = |structure, threads| {
-        ProgramKind::Configured(ProgramOptions { structure, threads, order: Order::Scanline })
+        let order = Order::Scanline;
+        ProgramKind::Configured(ProgramOptions { structure, threads, order, ..ProgramOptions::default() })
     };
     let parts = [
         ProgramKind::Render,

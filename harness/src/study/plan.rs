@@ -98,6 +98,8 @@ pub(crate) struct Plan {
     pub(crate) noise_floor: bool,
     /// Times that each level or kernel configuration is timed.
     pub(crate) repeats: u32,
+    /// Words of which a kernel configuration's label has one, so that it is timed beside the default; none for all.
+    pub(crate) configurations: Vec<String>,
     /// Seconds after which errors are taken, ascending; none without `--time`.
     pub(crate) times: Vec<f64>,
     /// The image that the user gave as the reference.
@@ -197,6 +199,7 @@ impl Plan {
         Ok(Self {
             schedule: SppSchedule { levels: args.spp.into_iter().collect() },
             repeats: rounds,
+            configurations: args.configurations.clone(),
             options: bvh_cache::options(args.folder.threads),
             ..Self::of_scenes(specs, scenes, settings)
         })
@@ -219,6 +222,7 @@ impl Plan {
             seeds: 1,
             noise_floor: false,
             repeats: 1,
+            configurations: Vec::new(),
             times: Vec::new(),
             reference: None,
             reference_file: None,

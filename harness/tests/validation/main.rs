@@ -9,7 +9,9 @@
 mod bias;
 mod convergence;
 mod hits;
+mod merges;
 mod mutants;
+mod partitions;
 
 use lockstep_conformance::require;
 use lockstep_core::Scene;

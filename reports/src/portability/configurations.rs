@@ -5,7 +5,6 @@
 //! platforms ([`harmonic_mean`]). Targets that run their default alone take no part.
 
 use super::harmonic_mean;
-use crate::records::Mode;
 use crate::study::{Study, push_new};
 use crate::tuning::{Tuned, tuned};
 
@@ -26,10 +25,7 @@ pub struct ConfigurationPortability {
 /// Every exact configuration that two targets or more were tuned over, the most portable first; nothing for a
 /// single target.
 pub fn configurations(study: &Study) -> Vec<ConfigurationPortability> {
-    let rows: Vec<Tuned> = tuned(study)
-        .into_iter()
-        .filter(|row| row.mode == Mode::Exact && !row.again && !row.is_bug())
-        .collect();
+    let rows: Vec<Tuned> = tuned(study).into_iter().filter(Tuned::is_choice).collect();
     let (mut targets, mut scenes, mut labels) = (Vec::new(), Vec::new(), Vec::new());
     for row in &rows {
         push_new(&mut targets, row.target.as_str());

@@ -7,6 +7,7 @@ mod caustic;
 mod coincidence;
 mod cornell;
 mod furnace;
+mod glass_lamp;
 mod instances;
 mod lantern;
 mod looking_glass;
@@ -77,6 +78,12 @@ pub(crate) const ALL: &[Procedural] = &[
         build: |parameter| {
             without_parameter("looking-glass", parameter).and_then(|()| looking_glass::build())
         },
+    },
+    Procedural {
+        name: "glass-lamp",
+        description: "a room lit by a lamp whose cover is a case of glass: no connection finds the light of what is seen in it",
+        parameters: "",
+        build: |parameter| without_parameter("glass-lamp", parameter).and_then(|()| glass_lamp::build()),
     },
 ];
 

@@ -1,15 +1,17 @@
 //! Merges with photons: films against brute force, to the bit, and against a closed form of their bias.
 
 use super::for_these;
-use crate::{Checked, Outcome, Subject, made, mean, render, scenes, tolerances};
+use crate::{
+    Checked, During, Extent, Outcome, Subject, accumulate, film_of, made, mean, render, scenes, tolerances,
+};
 use lockstep_bvh::{BuildSettings, Bvh2, Scratch};
-use lockstep_core::film::InvalidSamples;
+use lockstep_core::film::{Film, InvalidSamples};
 use lockstep_core::geometry::{Hit, Ray};
 use lockstep_core::math::rng::{RayKey, SampleKey};
 use lockstep_core::merging::{MergeRadius, MergeSchedule};
 use lockstep_core::scene::Scene;
 use lockstep_core::splat::{self, MERGED, MergeSum, Technique};
-use lockstep_core::{Integrator, Settings};
+use lockstep_core::{Integrator, KernelConfig, MergeSums, Settings};
 use lockstep_transport::integrators::bidirectional::{
     Connection, PairPass, PairSink, Photon, Techniques, Tracer, Vertex, trace_pair,
 };
@@ -23,7 +25,6 @@ fn wide() -> Checked<MergeRadius> {
 }
 
 pub(super) fn radius(millionths: u32) -> Checked<MergeRadius> {
-    use crate::During as _;
     MergeRadius::from_millionths(millionths).during(|| "choosing a radius".into())
 }
 
@@ -184,6 +185,43 @@ pub(crate) fn merges_average_irradiance_over_their_circle(subject: &Subject<'_>)
                 "{integrator}, radius {merge_radius}: {found}, expected {expected}"
             );
         }
+        Ok(())
+    })
+}
+
+/// Sums of floats in place of integers, for `lockstep tune` to measure, leave another film of the same image up to their
+/// rounding, and the default leaves its own film again afterwards.
+pub(crate) fn float_merges_differ_by_their_rounding(subject: &Subject<'_>) -> Checked<Outcome> {
+    let scene = made(scenes::everything_from_both_sides())?;
+    for_these(subject, &[Integrator::Ppm], |integrator| {
+        let base = Settings { width: 60, height: 40, bounces: 4, integrator, ..Settings::default() };
+        let settings = Settings { merge_radius: wide()?, ..base };
+        let mut renderer = subject.open()?;
+        let loaded = renderer.load(&scene, &settings).during(|| format!("loading {}", scene.name))?;
+        if loaded.compile_ms > 0.0 && subject.extent() == Extent::Quick {
+            // Compilers of kernels take minutes for one more program
+            return Ok(());
+        }
+        let (expected, _) = render(renderer.as_mut(), &scene, &settings, 2)?;
+        let configs = renderer.kernel_configs();
+        let Some(floats) = configs.iter().find(|config| config.merges == MergeSums::Floats) else {
+            // Configurations are an optional power
+            return Ok(());
+        };
+        let mut by = |config: &KernelConfig| -> Checked<Film> {
+            renderer.configure(config).during(|| format!("selecting {config}"))?;
+            accumulate(renderer.as_mut(), &scene, 0..2)?;
+            film_of(renderer.as_mut(), &scene)
+        };
+        let found = by(floats)?;
+        assert!(found.pixels_differing(&expected) > 0, "{floats}: merges add up as floats");
+        for (pixel, (found, expected)) in found.mean().iter().zip(expected.mean()).enumerate() {
+            for (a, b) in found.iter().zip(expected) {
+                let allowed = tolerances::FLOAT_MERGES * b.max(1.0);
+                assert!((a - b).abs() <= allowed, "{floats}: pixel {pixel} is {a}, expected {b}");
+            }
+        }
+        assert_eq!(by(&configs[0])?.sums, expected.sums, "{}: the default's film", configs[0]);
         Ok(())
     })
 }

@@ -7,7 +7,10 @@ mod merging;
 #[cfg(test)]
 mod weights;
 
-pub(crate) use merging::{merges_are_those_of_brute_force, merges_average_irradiance_over_their_circle};
+pub(crate) use merging::{
+    float_merges_differ_by_their_rounding, merges_are_those_of_brute_force,
+    merges_average_irradiance_over_their_circle,
+};
 
 use crate::statistics::welch_t;
 use crate::{Checked, During, Outcome, Subject, accumulate, film_of, load, made, mean, render};

@@ -107,12 +107,17 @@ LS_FN u32 photon_cursor_collect(PhotonCursor *cursor, Pass pass, LS_GLOBAL const
     return count;
 }
 
-/* Adds the merges of all photons with a vertex of a camera sub-path to the film. */
+/* Adds the merges of all photons with a vertex of a camera sub-path to the film. With LS_FLOAT_MERGES their sum is one of
+   floats, in whatever order they are found: that tells what the sum of integers costs. */
 LS_FN void pair_merge(LS_GLOBAL i64 *film, LS_GLOBAL u32 *invalid, Pass pass, LS_GLOBAL const Photon *photons,
                       LS_GLOBAL const u32 *bucket_counts, LS_GLOBAL const u32 *bucket_ends, SampleKey key,
                       PathVertex vertex, u32 bounce) {
     InvalidSamples found = film_no_invalid();
+#ifdef LS_FLOAT_MERGES
+    Vec3 sum = vec3_splat(0.0f);
+#else
     MergeSum sum = splat_no_merges();
+#endif
     PhotonCursor cursor = photon_cursor_around(pass.merging, bucket_counts, bucket_ends, vertex.position);
     u32 collected[MERGES_AT_ONCE];
     u32 count = MERGES_AT_ONCE;
@@ -122,12 +127,22 @@ LS_FN void pair_merge(LS_GLOBAL i64 *film, LS_GLOBAL u32 *invalid, Pass pass, LS
         for (u32 i = 0u; i < count; i++) {
             Merge merge = photon_photon_merge(photons[collected[i]], vertex, pass.merging);
             if (merge.wanted) {
-                splat_merge_sum_add(&sum, vec3_scale(merge.value, MERGE_WEIGHT(merge.weight)), &found);
+                Vec3 radiance = vec3_scale(merge.value, MERGE_WEIGHT(merge.weight));
+#ifdef LS_FLOAT_MERGES
+                sum = vec3_add(sum, radiance);
+#else
+                splat_merge_sum_add(&sum, radiance, &found);
+#endif
             }
         }
     }
     u32 technique = splat_technique_index(SPLAT_MERGED, bounce + 2u);
-    film_splat(film, key.pixel, splat_merge_sum_film_units(sum, key, technique, &found));
+#ifdef LS_FLOAT_MERGES
+    Units units = splat_quantize(sum, key, technique, &found);
+#else
+    Units units = splat_merge_sum_film_units(sum, key, technique, &found);
+#endif
+    film_splat(film, key.pixel, units);
     count_invalid(invalid, found);
 }
 #endif

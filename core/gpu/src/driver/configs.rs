@@ -2,7 +2,7 @@
 
 use crate::driver::device::{DeviceType, Limits};
 use lockstep_core::Mode;
-use lockstep_core::{Integrator, KernelConfig, Order, Rays, Scheduling, Structure};
+use lockstep_core::{Integrator, KernelConfig, MergeSums, Order, Rays, Scheduling, Structure};
 
 /// Work-group sizes to compare on GPUs: from the warp size to the largest that any GPU takes.
 const GPU_GROUPS: &[u32] = &[32, 64, 128, 256, 512, 1024];
@@ -57,6 +57,7 @@ pub(super) fn compared(limits: &Limits, integrator: Integrator) -> Vec<KernelCon
     };
     configs.push(KernelConfig { threads, order: Order::Octants, ..default });
     configs.extend(SAMPLES.map(|n| KernelConfig { samples: Some(n), ..default }));
+    configs.push(KernelConfig { merges: MergeSums::Floats, ..default });
     configs.push(KernelConfig { mode: Mode::Fast, ..default });
     configs.sort_by_key(|config| *config != default);
     configs.retain(|config| lacking(config, limits.kind, integrator).is_none());
@@ -73,6 +74,11 @@ pub(super) fn lacking(config: &KernelConfig, kind: DeviceType, integrator: Integ
     if integrator.merges() && config.samples.is_some_and(|samples| samples != 1) {
         return Some(format!(
             "the configuration {config} of the integrator {integrator}, one of whose passes is one sample"
+        ));
+    }
+    if !integrator.merges() && config.merges == MergeSums::Floats {
+        return Some(format!(
+            "the configuration {config} of the integrator {integrator}, which merges nothing"
         ));
     }
     if config.tile.is_some() || config.rays == Rays::Single {

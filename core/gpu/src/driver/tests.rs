@@ -1,15 +1,15 @@
 //! The driver over a device that computes nothing and logs its calls.
 
-use crate::KernelFeatures;
 use crate::driver::batch::{batches, paths_in_flight};
 use crate::driver::*;
 use crate::integrators::plan;
 use crate::signatures::Kernel;
+use crate::{KernelFeatures, Options, ProgramKind};
 use lockstep_core::Integrator;
 use lockstep_core::error::{Error, Result};
 use lockstep_core::scene::{Material, MeshData, Scene, SceneBuilder, Sphere};
 use lockstep_core::{DeviceInfo, Renderer, Settings};
-use lockstep_core::{KernelConfig, Order, Rays, Scheduling, Structure};
+use lockstep_core::{KernelConfig, MergeSums, Order, Rays, Scheduling, Structure};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -288,6 +288,28 @@ fn the_default_comes_first_among_the_configurations_and_none_twice() {
             configs.iter().map(KernelConfig::to_string).collect();
         assert_eq!(labels.len(), configs.len());
         assert!(labels.contains("megakernel/persistent/group=1024"), "{labels:?}");
+    }
+}
+
+#[test]
+fn sums_of_floats_are_compared_where_there_are_merges_alone() {
+    for kind in [DeviceType::Cpu, DeviceType::Gpu] {
+        for integrator in Integrator::ALL {
+            let floats = |config: &KernelConfig| config.merges == MergeSums::Floats;
+            let listed = configs::compared(&Limits { kind, ..ROOMY }, integrator);
+            let wanted = usize::from(integrator.merges());
+            assert_eq!(listed.iter().filter(|config| floats(config)).count(), wanted, "{integrator}");
+            let config = KernelConfig { merges: MergeSums::Floats, ..listed[0] };
+            assert_eq!(
+                configs::lacking(&config, kind, integrator).is_none(),
+                integrator.merges(),
+                "{integrator}"
+            );
+            let program = ProgramKind::of(&config, integrator);
+            let options = Options { features: KernelFeatures::all(integrator), ..Options::default() };
+            let text = crate::assemble("compat.h", "", &options, program).text;
+            assert!(text.contains("#define LS_FLOAT_MERGES 1"), "{integrator}");
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use lockstep_reports::records::{Record, Tune};
 
 use crate::exit::Failure;
 use crate::interrupt;
+use crate::output::say;
 use crate::study::lab::Lab;
 use crate::study::runner::{Key, Measurement, Series};
 use crate::study::target_session::{Purpose, TargetSession};
@@ -57,10 +58,22 @@ pub(crate) fn series<'a>(
     }
     let default = default_of(lab, scene, target).map(|point| point.spp);
     let (asked, rounds) = (lab.plan.schedule.levels.first().copied(), lab.plan.repeats);
+    let words = lab.plan.configurations.clone();
     let Some(session) = lab.session(target) else { return Ok(None) };
-    let configs = session.renderer()?.kernel_configs();
+    let all = session.renderer()?.kernel_configs();
     // The list begins with it.
-    let Some(&default_config) = configs.first() else { return Ok(None) };
+    let Some(&default_config) = all.first() else { return Ok(None) };
+    let configs = chosen(&all, &words);
+    if configs.len() == 1 && !words.is_empty() {
+        let labels: Vec<String> = all.iter().map(KernelConfig::to_string).collect();
+        say(&format!(
+            "lockstep: no configuration of {} on {target} has {} in its label, so its default alone is timed; --configurations \
+             takes words of {}",
+            scene.name,
+            words.join(" or "),
+            labels.join(", ")
+        ));
+    }
     let passes = f64::from(rounds) * (configs.len() + 1) as f64;
     // As many samples as before where the tuning was stopped.
     let spp = match asked.or(default) {
@@ -77,6 +90,15 @@ pub(crate) fn series<'a>(
         }
     }
     Ok(Some(Series { title: format!("{} on {target}", scene.name), measurements }))
+}
+
+/// The default, which is the first, and those with one of the words in their label; all where there are no words.
+fn chosen(all: &[KernelConfig], words: &[String]) -> Vec<KernelConfig> {
+    let is_wanted = |config: &KernelConfig| {
+        words.is_empty() || words.iter().any(|word| config.to_string().contains(word.as_str()))
+    };
+    let wanted = all.iter().enumerate().filter(|(i, config)| *i == 0 || is_wanted(config));
+    wanted.map(|(_, config)| *config).collect()
 }
 
 /// Doubles the samples of a pass until it takes long enough.
@@ -186,7 +208,8 @@ impl TuningPass<'_> {
             again: self.again,
             spp: self.spp,
             seed: u64::from(lab.plan.settings.seed),
-            promised: is_exact && config.mode == Mode::Exact,
+            promised: is_exact && config.keeps_film(),
+            measures_only: config.mode == Mode::Exact && !config.keeps_film(),
             mode: config.mode,
             ..Tune::default()
         }

@@ -29,6 +29,7 @@ const FASTER: KernelConfig = KernelConfig {
     samples: None,
     tile: None,
     rays: lockstep_core::Rays::Packets,
+    merges: lockstep_core::MergeSums::Integers,
 };
 const WRONG: KernelConfig = KernelConfig { structure: Structure::Megakernel, ..FASTER };
 
@@ -174,4 +175,16 @@ fn a_target_that_cannot_render_a_scene_is_skipped_with_its_reason() {
     let [Record::Skip(skip)] = &records[..] else { panic!("{records:?}") };
     assert_eq!((skip.target.as_str(), skip.scene.as_deref()), ("faulty", Some("nothing")));
     assert_eq!(skip.reason, "its library is missing. Install it.");
+}
+
+#[test]
+fn words_choose_configurations_beside_the_default() {
+    let all = [KernelConfig::default(), FASTER, REFUSED, WRONG];
+    let labels = |words: &[&str]| -> Vec<String> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        chosen(&all, &words).iter().map(KernelConfig::to_string).collect()
+    };
+    assert_eq!(labels(&[]), ["wavefront", "in-place", "in-place/group=1024", "megakernel"]);
+    assert_eq!(labels(&["group=", "mega"]), ["wavefront", "in-place/group=1024", "megakernel"]);
+    assert_eq!(labels(&["float-merges"]), ["wavefront"]);
 }
