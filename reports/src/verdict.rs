@@ -149,6 +149,9 @@ fn tuning_headline(rows: &[Tuned]) -> String {
     if bugs > 0 {
         return format!("{} of {ran} exact configurations on {on} change the film", count(bugs as u64));
     }
+    if ran == 0 {
+        return format!("No exact configuration beside the default on {on}");
+    }
     format!("{ran} exact configurations on {on}: films identical to the bit")
 }
 
