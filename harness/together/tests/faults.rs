@@ -211,7 +211,9 @@ proptest! {
 #[test]
 fn a_hung_worker_is_dropped_and_its_lease_goes_to_another() {
     let lives = |fault| VecDeque::from([(fault, 1, 100)]);
-    let mut together = group(vec![lives(Fault::Hangs), lives(Fault::None)], options(Schedule::Guided));
+    // Otherwise the other may be done before this one is there
+    let all = Options { start: Start::All, ..options(Schedule::Guided) };
+    let mut together = group(vec![lives(Fault::Hangs), lives(Fault::None)], all);
     together.load(&scene(), &SETTINGS).unwrap();
     together.accumulate(0..SPP).unwrap();
     assert_eq!(film_of(&mut together), film_of_one_device(SPP));
@@ -241,7 +243,8 @@ fn a_worker_that_hangs_while_it_loads_is_dropped() {
 #[test]
 fn a_hung_worker_does_not_hold_up_a_schedule_with_backups() {
     let lives = |fault| VecDeque::from([(fault, 1, 100)]);
-    let patient = Options { silence: Duration::from_secs(60), ..options(Schedule::GuidedBackup) };
+    let patient =
+        Options { start: Start::All, silence: Duration::from_secs(60), ..options(Schedule::GuidedBackup) };
     let mut together = group(vec![lives(Fault::Hangs), lives(Fault::None)], patient);
     together.load(&scene(), &SETTINGS).unwrap();
     together.accumulate(0..SPP).unwrap();
