@@ -9,9 +9,8 @@
 //!   source; that of `min` is no zero either, whose sign it treats otherwise.
 //! * Every `fma`, and every `min` and `max` without a constant operand, is written in the source.
 //!   [`with_marked_words`] returns a source whose `LS_FMA`, `LS_MIN` and `LS_MAX` put a mark beside their
-//!   instruction. The marked build of every program has none without a mark. Each kernel of the plain build of
-//!   the default program has as many such instructions as the marked build has marks, which counts every
-//!   inlined copy.
+//!   instruction. Each kernel of the plain build must have as many such instructions as the marked build has
+//!   marks, which counts every inlined copy, and the marked build has none without a mark.
 
 use std::collections::BTreeMap;
 

@@ -46,18 +46,14 @@ fn ptx_of(compiler: &Compiler, text: &str, capability: u32, mode: Mode) -> Arc<s
 fn the_exact_build_passes_the_audit() {
     let Some(compiler) = compiler() else { return };
     let all = KernelFeatures::all(Integrator::Path);
-    let [_, _, marked] =
-        ARCHITECTURES.map(|capability| audit_for(&compiler, capability, ProgramKind::Render, all));
-    let marked = ptx::words_by_kernel(&marked);
-    let written: usize = marked.values().map(|[_, marks]| marks).sum();
-    assert!(written > 0, "the intersector's words are in the kernels");
-    let plain = source(Mode::Exact, ProgramKind::Render).text;
-    let plain = ptx_of(&compiler, &plain, ARCHITECTURES[2], Mode::Exact);
-    assert_eq!(ptx::violations(&plain), Vec::<String>::new());
-    for (kernel, [all, _]) in ptx::words_by_kernel(&plain) {
-        assert_eq!([all, all], marked[&kernel], "words and marks of {kernel}");
+    for capability in ARCHITECTURES {
+        let trace =
+            ptx_of(&compiler, &source(Mode::Exact, ProgramKind::RecordPaths).text, capability, Mode::Exact);
+        assert_eq!(ptx::violations(&trace), Vec::<String>::new(), "compute_{capability}: traces");
+        let exact = audit_for(&compiler, capability, ProgramKind::Render, all);
+        let written: usize = ptx::words_by_kernel(&exact).values().map(|[words, _]| words).sum();
+        assert!(written > 0, "compute_{capability}: the intersector's words are in the kernels");
     }
-    audit(&compiler, ProgramKind::RecordPaths, all);
 }
 
 #[test]
@@ -117,19 +113,21 @@ fn audit(compiler: &Compiler, kind: ProgramKind, features: KernelFeatures) -> Ar
     audit_for(compiler, 90, kind, features)
 }
 
-/// Audits the marked build of a program, whose every word bears its mark, and returns its PTX. Kernels have the
-/// parameters of their declarations.
+/// Audits a program's plain build beside its marked one, and returns its PTX. Kernels have the parameters of their
+/// declarations.
 fn audit_for(compiler: &Compiler, capability: u32, kind: ProgramKind, features: KernelFeatures) -> Arc<str> {
+    let what = format!("compute_{capability}: {kind:?}, {features:?}");
+    let plain = source_for(Mode::Exact, kind, features).text;
+    let plain = ptx_of(compiler, &plain, capability, Mode::Exact);
+    assert_eq!(ptx::violations(&plain), Vec::<String>::new(), "{what}");
     let options = Options { features, ..options(Mode::Exact) };
     let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, kind).text;
-    let marked = ptx_of(compiler, &marked, capability, Mode::Exact);
-    let what = format!("compute_{capability}: {kind:?}, {features:?}");
-    assert_eq!(ptx::violations(&marked), Vec::<String>::new(), "{what}");
-    for (kernel, [all, marks]) in ptx::words_by_kernel(&marked) {
-        assert_eq!(all, marks, "{what}: words and marks of {kernel}");
+    let marked = ptx::words_by_kernel(&ptx_of(compiler, &marked, capability, Mode::Exact));
+    for (kernel, [all, _]) in ptx::words_by_kernel(&plain) {
+        assert_eq!([all, all], marked[&kernel], "{what}: words and marks of {kernel}");
     }
-    assert_parameters(&marked, kind);
-    marked
+    assert_parameters(&plain, kind);
+    plain
 }
 
 /// Asserts that kernels have the parameters of their declarations.
@@ -364,12 +362,14 @@ fn parameter_bytes(line: &str) -> Option<usize> {
 /// Most bytes that traversal may spill, as the compiler counts: the sum over the code, not a thread's state.
 /// Closest hit spills 164 at the limit of 64 registers, which made Sponza's extension rays 17 % faster.
 const MAX_SPILLED_BYTES: u32 = 192;
-/// Most bytes that shading may spill in scenes whose surfaces have layers, films and media: it spills 934, and 1062 where
-/// clearcoats have normals of their own.
-const MAX_SPILLED_BYTES_OF_LAYERS: [u32; 2] = [950, 1080];
+/// Most bytes that shading may spill in scenes whose surfaces have layers, films and media: it spills 790.
+const MAX_SPILLED_BYTES_OF_LAYERS: u32 = 800;
 /// The same where surfaces keep the light that scatters more than once, whose table shading reads: without layers it
-/// spills 100, with them 1474.
+/// spills 100, with them 1470.
 const MAX_SPILLED_BYTES_OF_MULTISCATTER: [u32; 2] = [112, 1500];
+/// The same where clearcoats have normals of their own: with layers it spills 1086, and 1530 where they keep that light
+/// too.
+const MAX_SPILLED_BYTES_OF_COAT_NORMALS: [u32; 2] = [1100, 1550];
 
 /// The number before a phrase in a compiler's log.
 fn bytes_before(log: &str, words: &str) -> Option<u32> {
@@ -383,14 +383,16 @@ fn machine_code_is_made_without_a_device_and_only_traversal_and_layers_spill() {
     verbose.push(VERBOSE_FLAG);
     let all = KernelFeatures::all(Integrator::Path);
     let bumpy = KernelFeatures { multiscatter: false, ..all };
-    let layered = KernelFeatures { coat_normals: false, ..bumpy };
+    let keeping = KernelFeatures { coat_normals: false, ..all };
+    let layered = KernelFeatures { multiscatter: false, ..keeping };
     let unlayered = KernelFeatures { multiscatter: true, ..without_layers() };
     for (features, shading_limit) in [
         (without_layers(), 0),
         (unlayered, MAX_SPILLED_BYTES_OF_MULTISCATTER[0]),
-        (layered, MAX_SPILLED_BYTES_OF_LAYERS[0]),
-        (bumpy, MAX_SPILLED_BYTES_OF_LAYERS[1]),
-        (all, MAX_SPILLED_BYTES_OF_MULTISCATTER[1]),
+        (layered, MAX_SPILLED_BYTES_OF_LAYERS),
+        (keeping, MAX_SPILLED_BYTES_OF_MULTISCATTER[1]),
+        (bumpy, MAX_SPILLED_BYTES_OF_COAT_NORMALS[0]),
+        (all, MAX_SPILLED_BYTES_OF_COAT_NORMALS[1]),
     ] {
         let text = source_for(Mode::Exact, ProgramKind::Render, features).text;
         let image = compiler.compile(&text, Architecture::Native(90), &verbose).expect("sm_90 is known");

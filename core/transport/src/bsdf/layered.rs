@@ -281,8 +281,7 @@ pub fn evaluate_layered(
     let above = &lobes.above;
     // A thin wall transmits as if it reflected to the other side
     let up = if wi.z > 0.0 { wi } else { vec3(wi.x, wi.y, -wi.z) };
-    let coat_cosine = axes.in_coat(up).z;
-    let coat = min(lobes.coat_out, above.coat(coat_cosine));
+    let coat = min(lobes.coat_out, above.coat(axes.in_coat(up).z));
     let below = coat * min(lobes.sheen_out, above.sheen(up.z));
     let (d_over_4, g1, g2, cosine) =
         reflection_terms_anisotropic(turned(wo, axes.along), turned(up, axes.along), lobes.alpha);
@@ -309,7 +308,8 @@ pub fn evaluate_layered(
         fresnel = lerp(fresnel, of_film, layers.iridescence);
     }
     let specular = fresnel * (d_over_4 * g2 * below);
-    let mut value = specular + lobes.diffuse * (above.all(wi.z, coat_cosine) * cosine_pdf);
+    let through = above.all(wi.z, axes.in_coat(wi).z);
+    let mut value = specular + lobes.diffuse * (through * cosine_pdf);
     let mut pdf = lobes.p_specular * (d_over_4 * g1) + lobes.p_cosine * cosine_pdf;
     // Sheen
     if above.sheen > 0.0 {
