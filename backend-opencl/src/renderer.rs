@@ -75,7 +75,7 @@ impl OpenclDevice {
 
     /// The program that passes launch under a kernel configuration.
     fn key(&self, config: &KernelConfig) -> ProgramKey {
-        ProgramKey::of(config, self.features_of_passes(self.features))
+        self.key_with(config, self.features)
     }
 
     /// The program that records paths.
@@ -84,10 +84,11 @@ impl OpenclDevice {
         ProgramKey::recording(mode, features)
     }
 
-    /// Features that the programs of passes are built with, for scenes with these features. A patched program renders
-    /// few scenes, and is compiled in a part of the time without what they lack.
-    fn features_of_passes(&self, features: KernelFeatures) -> KernelFeatures {
-        if self.is_patched() { features } else { features_of_passes(&self.device, features) }
+    /// The program that passes launch for scenes with these features. A patched program renders few scenes, and is
+    /// compiled in a part of the time without what they lack.
+    fn key_with(&self, config: &KernelConfig, features: KernelFeatures) -> ProgramKey {
+        let features = if self.is_patched() { features } else { features_of_passes(&self.device, features) };
+        ProgramKey::of(config, features)
     }
 
     /// Whether the kernels' source is changed.
@@ -202,7 +203,7 @@ impl driver::Device for OpenclDevice {
 
     fn prepare(&mut self, config: &KernelConfig, features: KernelFeatures) -> Result<Duration> {
         let start = Instant::now();
-        let key = ProgramKey::of(config, self.features_of_passes(features));
+        let key = self.key_with(config, features);
         let is_new = self.build(key)?;
         if let (Some(group), Some(program)) = (config.group, self.programs.get(&key)) {
             check_group(&self.device, program, config, group)?;

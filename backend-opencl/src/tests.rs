@@ -60,7 +60,7 @@ fn gpu_kernels_of(integrator: Integrator) {
 #[test]
 fn sums_by_32_bit_halves_are_those_by_64_bit_atomics() {
     let scene = scenes::everything_from_both_sides().unwrap();
-    let settings = Settings { width: 16, height: 12, integrator: Integrator::Light, ..Settings::default() };
+    let settings = Settings { width: 16, height: 12, integrator: Integrator::Bpt, ..Settings::default() };
     let halves = SourcePatch { file: COMPAT_NAME, from: "#ifdef cl_khr_int64_base_atomics", to: "#if 0" };
     for found in present() {
         let film = |patches: Vec<SourcePatch>| {

@@ -51,7 +51,7 @@ pub fn load() -> Result<PathBuf, Unavailable> {
         match place.open() {
             Ok(library) => {
                 fill_table(&library);
-                keeping_listed_drivers(platform_count);
+                read_drivers();
                 // Drivers start threads that outlive this backend, so the library stays mapped.
                 std::mem::forget(library);
                 return Ok(loaded.insert(place.file).clone());
@@ -73,15 +73,14 @@ pub(crate) fn platform_count() -> u32 {
 /// The environment variable with drivers to load besides those of `.icd` files, separated by colons.
 const LISTED: &str = "OCL_ICD_FILENAMES";
 
-/// Calls a function that may change the value of [`LISTED`] in place, and sets it again.
-fn keeping_listed_drivers<T>(call: impl FnOnce() -> T) -> T {
+/// Lets the loader read its drivers, and sets [`LISTED`] again, whose value Khronos' loader cuts in place.
+fn read_drivers() {
     let listed = env::var_os(LISTED);
-    let result = call();
+    platform_count();
     if let Some(listed) = listed {
         // SAFETY: programs call `load` at their start, before other threads read the environment.
         unsafe { env::set_var(LISTED, listed) };
     }
-    result
 }
 
 /// The environment variable that names the home of PyOpenCL to the loader of its wheel, which crashes without.
