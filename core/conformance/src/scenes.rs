@@ -465,12 +465,7 @@ pub fn layered() -> Result<Scene> {
         ..Material::principled([0.9; 3], 0.2, 0.5)
     };
     let ground = b.material(textured);
-    let mut ground = floor(3.0, ground);
-    ground.vertices = [[0.0, 0.0], [0.0, 3.0], [3.0, 3.0], [3.0, 0.0]]
-        .map(|uv0| Vertex { normal: vec3(0.0, 1.0, 0.0), uv0, uv1: uv0, ..Vertex::PLAIN })
-        .map(|v| v.with_tangent(vec3(1.0, 0.0, 0.0), 1.0))
-        .to_vec();
-    place(&mut b, ground);
+    place(&mut b, mapped_floor(ground, 3.0));
     coated_board(&mut b, normals);
     let coat = Layers { clearcoat: 1.0, clearcoat_roughness: 0.4, ..Layers::NONE };
     let sheen = Layers { sheen_color: vec3(0.9, 0.3, 0.5), sheen_roughness: 0.4, ..Layers::NONE };
@@ -509,6 +504,16 @@ pub fn layered() -> Result<Scene> {
     ceiling.triangles.iter_mut().for_each(|t| t.swap(1, 2));
     place(&mut b, ceiling);
     b.build()
+}
+
+/// A floor with tangents, across which textures repeat so often.
+fn mapped_floor(material: u32, repeats: f32) -> MeshData {
+    let mut ground = floor(3.0, material);
+    ground.vertices = [[0.0, 0.0], [0.0, repeats], [repeats, repeats], [repeats, 0.0]]
+        .map(|uv0| Vertex { normal: vec3(0.0, 1.0, 0.0), uv0, uv1: uv0, ..Vertex::PLAIN })
+        .map(|v| v.with_tangent(vec3(1.0, 0.0, 0.0), 1.0))
+        .to_vec();
+    ground
 }
 
 /// A mirrored instance of an upright square that transmits half its light under a clearcoat with a normal map.
@@ -559,12 +564,7 @@ pub fn coated_floor(is_surface_turned: bool, is_coat_turned: bool) -> Result<Sce
     let layers = b.layers(layers);
     let black = Material { layers, ..Material::principled([0.0; 3], 0.0, 0.5) };
     let m = b.material(if is_surface_turned { Material { normal_texture: map, ..black } } else { black });
-    let mut ground = floor(3.0, m);
-    ground.vertices = [[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0]]
-        .map(|uv0| Vertex { normal: vec3(0.0, 1.0, 0.0), uv0, uv1: uv0, ..Vertex::PLAIN })
-        .map(|v| v.with_tangent(vec3(1.0, 0.0, 0.0), 1.0))
-        .to_vec();
-    place(&mut b, ground);
+    place(&mut b, mapped_floor(m, 1.0));
     b.build()
 }
 

@@ -4,9 +4,9 @@
 //! lens find.
 
 use super::random::Random;
-use super::shapes::cube;
+use super::shapes::{cube, placed};
 use lockstep_core::math::vec3::vec3;
-use lockstep_core::scene::{Affine, Camera, IDENTITY, Material, MeshData, SceneBuilder, Sphere};
+use lockstep_core::scene::{Camera, IDENTITY, Material, MeshData, SceneBuilder, Sphere};
 use lockstep_core::{Result, Scene};
 
 /// The seed of the stones on the floor.
@@ -67,9 +67,4 @@ pub(super) fn build() -> Result<Scene> {
     let bulb = b.mesh(MeshData { spheres, ..MeshData::default() });
     b.instance(bulb, IDENTITY);
     b.build()
-}
-
-/// Scales by half sides and moves.
-fn placed([w, h, d]: [f32; 3], [x, y, z]: [f32; 3]) -> Affine {
-    [[w, 0.0, 0.0, x], [0.0, h, 0.0, y], [0.0, 0.0, d, z]]
 }

@@ -2,9 +2,9 @@
 //! sampling is in vain everywhere.
 
 use super::random::Random;
-use super::shapes::cube;
+use super::shapes::{cube, placed};
 use lockstep_core::math::vec3::vec3;
-use lockstep_core::scene::{Affine, Camera, IDENTITY, Material, MeshData, SceneBuilder, Sphere};
+use lockstep_core::scene::{Camera, IDENTITY, Material, MeshData, SceneBuilder, Sphere};
 use lockstep_core::{Result, Scene};
 
 /// The seed of the slits' widths and of the stones on the floor.
@@ -72,9 +72,4 @@ pub(super) fn build() -> Result<Scene> {
     let lamp = b.mesh(MeshData { spheres, ..MeshData::default() });
     b.instance(lamp, IDENTITY);
     b.build()
-}
-
-/// Scales by half sides and moves.
-fn placed([w, h, d]: [f32; 3], [x, y, z]: [f32; 3]) -> Affine {
-    [[w, 0.0, 0.0, x], [0.0, h, 0.0, y], [0.0, 0.0, d, z]]
 }

@@ -2,8 +2,13 @@
 
 use lockstep_core::math::sin_cos_turns;
 use lockstep_core::math::vec3::{Vec3, cross, dot, normalize, vec3};
-use lockstep_core::scene::{MeshData, Vertex};
+use lockstep_core::scene::{Affine, MeshData, Vertex};
 use std::collections::HashMap;
+
+/// Scales along the axes, a cube by half its sides, and moves.
+pub(super) fn placed([w, h, d]: [f32; 3], [x, y, z]: [f32; 3]) -> Affine {
+    [[w, 0.0, 0.0, x], [0.0, h, 0.0, y], [0.0, 0.0, d, z]]
+}
 
 /// The unit sphere as an icosahedron whose faces are divided `levels` times into four, with flat shading.
 pub(super) fn icosphere(levels: u32, material: u32) -> MeshData {
