@@ -16,7 +16,7 @@ const INTEGRATORS: [Integrator; 3] = [Integrator::Vcm, Integrator::Ppm, Integrat
 const RUNTIMES: [&str; 2] = ["opencl@pocl", "opencl@intel"];
 
 /// Scenes that the full form renders at every level of samples.
-const LADDER_SCENES: [&str; 5] = ["cornell", "weekend", "caustic", "lantern", "looking-glass"];
+const LEVEL_SCENES: [&str; 5] = ["cornell", "weekend", "caustic", "lantern", "looking-glass"];
 
 /// The most intervals of a partition.
 const MOST_INTERVALS: u32 = 9;
@@ -158,9 +158,8 @@ fn random_partitions_of_passes_leave_the_film_of_one_target() {
 
 #[test]
 fn every_level_leaves_the_film_of_one_target() {
-    // Kernels are compiled for each scene, so the short form keeps to that of the conformance suite
     let (scenes, [width, height], top, partitions, integrators) = if full() {
-        (LADDER_SCENES.map(scene).to_vec(), [32, 24], 1024, 3, &INTEGRATORS[..])
+        (LEVEL_SCENES.map(scene).to_vec(), [32, 24], 1024, 3, &INTEGRATORS[..])
     } else {
         (vec![scenes::everything_from_both_sides().ok()], [16, 12], 32, 1, &INTEGRATORS[..1])
     };
