@@ -1,4 +1,4 @@
-"""The eight scenes of the check, described once for both programs.
+"""The scenes of the check, described once for both programs.
 
 A scene is a camera, materials, objects (meshes with a placement, spheres), lights and a sky. `write_lockstep` makes
 glTF and scene.toml of it, `to_mitsuba` a dictionary for `mitsuba.load_dict`.
@@ -18,12 +18,17 @@ IDENTITY = np.eye(4)
 
 @dataclass
 class Material:
-    kind: str  # diffuse, conductor, dielectric
+    kind: str  # diffuse, conductor, dielectric, principled
     color: tuple = (0.8, 0.8, 0.8)
     emission: tuple = (0.0, 0.0, 0.0)
     roughness: float = 0.0
     ior: float = 1.5
     alpha: float = 1.0
+    attenuation: tuple = ()  # colour of white light after a unit of distance in the medium inside; of meshes only
+    metallic: float = 0.0
+    anisotropy: float = 0.0  # OpenPBR's
+    coat: float = 0.0  # weight of a clearcoat
+    coat_roughness: float = 0.0
 
 
 @dataclass
@@ -179,7 +184,47 @@ def veils():
                   (*lamp(.35, 2.4), "lamp", IDENTITY)], sky=(.1, .1, .12))
 
 
-ALL = [cornell, environment, lens, glass, rough, balls, punctual, veils]
+def volume():
+    # Rays that leave a box reflect inside it many times; at forty bounces that leaves out next to nothing.
+    tint = Material("dielectric", (1, 1, 1), ior=1.5, attenuation=(.9, .5, .2))
+    return Scene("volume", "boxes of absorbing glass, forty bounces", 40, VIEW, dict(grey=GREY, tint=tint),
+                 [(*floor(3), "grey", IDENTITY), (*box((-.9, .1, -.6), (-.1, 1.2, .2)), "tint", IDENTITY),
+                  (*box((.2, .1, .1), (.9, .6, .8)), "tint", placed(.4))], sky=(1.0, .9, .8))
+
+
+def pair(name, what, material, difference):
+    """A floor, two balls of one material, a sky, and a lamp whose reflection shows the lobes."""
+    return Scene(name, what, 3, VIEW,
+                 dict(grey=GREY, lobes=material, lamp=Material("diffuse", (0, 0, 0), (12, 11, 10))),
+                 [(*floor(3), "grey", IDENTITY), (*lamp(.35, 2.4), "lamp", IDENTITY)],
+                 [((-.7, .6, 0), .6, "lobes"), ((.7, .5, .2), .5, "lobes")], sky=(.5, .45, .4), difference=difference)
+
+
+def anisotropic():
+    return pair("anisotropic", "a metal brushed along circles of latitude, three bounces",
+                Material("principled", (1, 1, 1), roughness=.5, metallic=1.0, anisotropy=.6),
+                "masking: height-correlated Smith here, separable there")
+
+
+def principled():
+    return pair("principled", "a red dielectric surface, Mitsuba's `principled`, three bounces",
+                Material("principled", (.8, .3, .2), roughness=.5),
+                "body: a diffuse base below the layer's albedo here; Disney's, brighter or darker at grazing angles, there")
+
+
+def principled_metal():
+    return pair("metal", "a golden metal, Mitsuba's `principled`, three bounces",
+                Material("principled", (1.0, .78, .34), roughness=.4, metallic=1.0),
+                "masking: height-correlated Smith here, separable there")
+
+
+def clearcoat():
+    return pair("clearcoat", "a golden metal below a clearcoat, Mitsuba's `principled`, three bounces",
+                Material("principled", (1.0, .78, .34), roughness=.4, metallic=1.0, coat=1.0, coat_roughness=.2),
+                "coat: a GGX layer that dims what lies below it here; a quarter of GTR1 added on top there")
+
+
+ALL = [cornell, environment, lens, glass, rough, balls, punctual, veils, volume, anisotropic, principled_metal, principled, clearcoat]
 
 
 def numbers(values):
@@ -188,7 +233,13 @@ def numbers(values):
 
 def material_keys(m):
     return [f'kind = "{m.kind}"', f"base_color = {numbers(m.color)}", f"emission = {numbers(m.emission)}",
-            f"roughness = {m.roughness!r}", f"ior = {m.ior!r}"]
+            f"roughness = {m.roughness!r}", f"ior = {m.ior!r}",
+            *(f"{key} = {value!r}" for key, value in layer_keys(m) if m.kind == "principled")]
+
+
+def layer_keys(m):
+    return [("metallic", m.metallic), ("specular_roughness_anisotropy", m.anisotropy), ("coat_weight", m.coat),
+            ("coat_roughness", m.coat_roughness)]
 
 
 def write_lockstep(scene, folder, write_exr):
@@ -218,6 +269,11 @@ def write_lockstep(scene, folder, write_exr):
         m = scene.materials[name]
         entry = dict(name=name, pbrMetallicRoughness=dict(baseColorFactor=[*m.color, m.alpha]))
         entry["doubleSided"] = not scene.single_sided and not any(m.emission)
+        if m.attenuation:
+            entry["pbrMetallicRoughness"] |= dict(roughnessFactor=m.roughness, metallicFactor=0.0)
+            entry["extensions"] = dict(
+                KHR_materials_ior=dict(ior=m.ior), KHR_materials_transmission=dict(transmissionFactor=1.0),
+                KHR_materials_volume=dict(thicknessFactor=1.0, attenuationColor=list(m.attenuation), attenuationDistance=1.0))
         materials.append(entry | (dict(alphaMode="BLEND") if m.alpha < 1 else {}))
     uri = "data:application/octet-stream;base64," + base64.b64encode(data).decode()
     (folder / "scene.gltf").write_text(json.dumps(dict(
@@ -235,7 +291,8 @@ def write_lockstep(scene, folder, write_exr):
     for light in scene.lights:
         text += ["[[lights]]", *(f'{k} = "{v}"' if isinstance(v, str) else f"{k} = {numbers(v)}" for k, v in light.items())]
     for name in used:
-        text += ["[[materials]]", f'name = "{name}"', *material_keys(scene.materials[name])]
+        if not scene.materials[name].attenuation:
+            text += ["[[materials]]", f'name = "{name}"', *material_keys(scene.materials[name])]
     for center, radius, material in scene.spheres:
         text += ["[[spheres]]", f"center = {numbers(center)}", f"radius = {float(radius)!r}",
                  "material = { " + ", ".join(material_keys(scene.materials[material])) + " }"]
@@ -251,7 +308,16 @@ def to_mitsuba(scene, mi, width, height, folder):
 
     def bsdf(m):
         rough = m.roughness >= 0.03
-        if m.kind == "diffuse":
+        if m.kind == "principled" and m.anisotropy:
+            along = m.roughness**2 * math.sqrt(2 / (1 + (1 - m.anisotropy) ** 2))
+            inner = dict(type="roughconductor", distribution="ggx", alpha_u=along, alpha_v=(1 - m.anisotropy) * along)
+            inner = dict(type="twosided", nested=dict(inner, material="none", specular_reflectance=rgb(m.color)))
+        elif m.kind == "principled":
+            # Its coat's gloss mixes GTR1's alphas of 0.1 and 0.001
+            gloss = (0.1 - m.coat_roughness**2) / (0.1 - 0.001)
+            inner = dict(type="principled", base_color=rgb(m.color), roughness=m.roughness, metallic=m.metallic, eta=m.ior,
+                         clearcoat=m.coat, clearcoat_gloss=min(max(gloss, 0.0), 1.0))
+        elif m.kind == "diffuse":
             inner = dict(type="twosided", nested=dict(type="diffuse", reflectance=rgb(m.color)))
         elif m.kind == "conductor":
             inner = dict(type="roughconductor", distribution="ggx", alpha=m.roughness**2) if rough else dict(type="conductor")
@@ -263,6 +329,9 @@ def to_mitsuba(scene, mi, width, height, folder):
 
     def shape(base, m):
         base = dict(base, bsdf=bsdf(m))
+        if m.attenuation:
+            sigma = [-math.log(c) for c in m.attenuation]
+            base["interior"] = dict(type="homogeneous", albedo=0.0, sigma_t=rgb([x / max(sigma) for x in sigma]), scale=max(sigma))
         return dict(base, emitter=dict(type="area", radiance=rgb(m.emission))) if any(m.emission) else base
 
     camera = scene.camera
@@ -273,7 +342,8 @@ def to_mitsuba(scene, mi, width, height, folder):
         sampler=dict(type="independent"))
     if "lens_radius" in camera:
         sensor |= dict(aperture_radius=camera["lens_radius"], focus_distance=camera["focus_distance"])
-    out = dict(type="scene", integrator=dict(type="path", max_depth=scene.bounces + 1, rr_depth=100000), sensor=sensor)
+    path = "volpath" if any(m.attenuation for m in scene.materials.values()) else "path"
+    out = dict(type="scene", integrator=dict(type=path, max_depth=scene.bounces + 1, rr_depth=100000), sensor=sensor)
     for i, (vertices, triangles, material, to) in enumerate(scene.meshes):
         vertices = np.asarray(vertices) @ to[:3, :3].T + to[:3, 3]
         triangles = np.asarray(triangles)
@@ -283,7 +353,9 @@ def to_mitsuba(scene, mi, width, height, folder):
         write_ply(path, vertices, triangles)
         out[f"mesh{i}"] = shape(dict(type="ply", filename=str(path), face_normals=True), scene.materials[material])
     for i, (center, radius, material) in enumerate(scene.spheres):
-        out[f"sphere{i}"] = shape(dict(type="sphere", center=list(center), radius=radius), scene.materials[material])
+        # Circles of latitude lie about y here, about z there
+        to = T().translate(list(center)).rotate([1, 0, 0], -90).scale(radius)
+        out[f"sphere{i}"] = shape(dict(type="sphere", to_world=to), scene.materials[material])
     for i, light in enumerate(scene.lights):
         if light["kind"] == "point":
             out[f"light{i}"] = dict(type="point", position=list(light["position"]), intensity=rgb(light["intensity"]))

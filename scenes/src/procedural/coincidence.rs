@@ -21,8 +21,9 @@ pub(super) fn overlapping(scene: &Scene) -> Vec<[usize; 2]> {
     let side = (0..3).map(|k| high[k] - low[k]).fold(0.0, f64::max);
     let (apart, cell_side) = (APART * side, side / CELLS);
     let mut cells: HashMap<[i64; 3], Vec<usize>> = HashMap::new();
-    for (index, triangle) in triangles.iter().enumerate() {
-        let [low, high] = bounds(triangle, apart).map(|p| p.map(|c| (c / cell_side).floor() as i64));
+    let boxes: Vec<[Point; 2]> = triangles.iter().map(|triangle| bounds(triangle, apart)).collect();
+    for (index, ends) in boxes.iter().enumerate() {
+        let [low, high] = ends.map(|p| p.map(|c| (c / cell_side).floor() as i64));
         for x in low[0]..=high[0] {
             for y in low[1]..=high[1] {
                 for z in low[2]..=high[2] {
@@ -34,7 +35,8 @@ pub(super) fn overlapping(scene: &Scene) -> Vec<[usize; 2]> {
     let mut found = HashSet::new();
     for cell in cells.values() {
         for (i, &a) in cell.iter().enumerate() {
-            let others = cell[i + 1..].iter().filter(|&&b| overlap(&triangles[a], &triangles[b], apart));
+            let near = cell[i + 1..].iter().filter(|&&b| meet(&boxes[a], &boxes[b]));
+            let others = near.filter(|&&b| overlap(&triangles[a], &triangles[b], apart));
             found.extend(others.map(|&b| [a.min(b), a.max(b)]));
         }
     }
@@ -49,11 +51,12 @@ fn bounds(triangle: &Corners, apart: f64) -> [Point; 2] {
     [[0, 1, 2].map(|k| of(f64::min, k) - apart), [0, 1, 2].map(|k| of(f64::max, k) + apart)]
 }
 
+/// Whether two boxes have a point in common.
+fn meet([low_a, high_a]: &[Point; 2], [low_b, high_b]: &[Point; 2]) -> bool {
+    (0..3).all(|k| low_a[k] <= high_b[k] && low_b[k] <= high_a[k])
+}
+
 fn overlap(a: &Corners, b: &Corners, apart: f64) -> bool {
-    let ([low_a, high_a], [low_b, high_b]) = (bounds(a, apart), bounds(b, apart));
-    if (0..3).any(|k| low_a[k] > high_b[k] || low_b[k] > high_a[k]) {
-        return false;
-    }
     let (large, small) = if area2(normal(a)) >= area2(normal(b)) { (a, b) } else { (b, a) };
     let n = normal(large);
     let length = area2(n).sqrt();
