@@ -38,7 +38,7 @@ pub(crate) fn pairs(
         let record =
             Difference::new(level.scene, (&name_a, &name_b), level.to, seed, &metrics, differing == 0);
         let record = Difference { pixels_differing: differing, ..record };
-        let is_tested = is_last || a.target.integrator == b.target.integrator;
+        let is_tested = is_last || a.target.is_alike(&b.target);
         records.push(if is_tested { verdicts::with_verdict((a, b), record)? } else { (record, None) });
     }
     Ok(records)

@@ -177,7 +177,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         self.loaded = None;
         let kind = self.device.limits().kind;
         let config = default_config(settings.mode, kind, settings.integrator);
-        let features = KernelFeatures::of(scene, settings.integrator, settings.sampler);
+        let features = KernelFeatures::of(scene, settings);
         let plan = plan(settings.integrator);
         let mut compile = self.device.prepare(&config, features)?;
         let Fetched { bvh, report, elapsed } = self.bvh_cache.bvh(scene, self.device.limits().kind.layout());
