@@ -79,6 +79,15 @@ pub(crate) fn films_by_a_tree_are_the_references(subject: &Subject<'_>) -> Check
         film_of(&scene, &tree)?.pixels_differing(&film_of(&scene, &together)?) > 0,
         "it is another estimator"
     );
+    let mut renderer = subject.open()?;
+    load(renderer.as_mut(), &scene, &together)?;
+    let configs = renderer.kernel_configs();
+    if let Some(config) = configs.iter().find(|config| config.layers == LayerSampling::Tree) {
+        renderer.configure(config).during(|| format!("selecting {config}"))?;
+        renderer.accumulate(0..4).during(|| format!("rendering by {config}"))?;
+        let (expected, _) = render(subject.reference()?.as_mut(), &scene, &tree, 4)?;
+        assert_eq!(crate::film_of(renderer.as_mut(), &scene)?.pixels_differing(&expected), 0, "{config}");
+    }
     let plain = everything()?;
     assert!(plain.layers.is_empty(), "a scene without layers");
     let [one, all] = [film_of(&plain, &tree)?, film_of(&plain, &together)?];

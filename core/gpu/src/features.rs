@@ -1,7 +1,7 @@
 //! Kernel features: the parts of the source that a program is built with.
 
 use lockstep_core::scene::{Instance, SceneData};
-use lockstep_core::{Integrator, LayerSampling, Sampler, Settings};
+use lockstep_core::{Integrator, KernelConfig, LayerSampling, Sampler, Settings};
 
 /// Kernel features (as in Cycles): primitives, surfaces, integrator and sampler that a program is built for.
 /// Features that a scene lacks would cost registers and branches in the innermost loops; kernels with all of
@@ -54,6 +54,17 @@ impl KernelFeatures {
     #[must_use]
     pub const fn for_all_scenes(self) -> Self {
         Self { sampler: self.sampler, layer_tree: self.layer_tree, ..Self::all(self.integrator) }
+    }
+
+    /// Whether a kernel configuration may pick one lobe where all are taken together.
+    pub fn may_turn_to_tree(&self) -> bool {
+        self.integrator == Integrator::Path && self.layers && !self.layer_tree
+    }
+
+    /// The features of programs in a kernel configuration.
+    #[must_use]
+    pub fn in_config(self, config: &KernelConfig) -> Self {
+        Self { layer_tree: self.layer_tree || config.layers == LayerSampling::Tree, ..self }
     }
 
     /// The features that a scene and settings need.

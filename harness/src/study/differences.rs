@@ -159,6 +159,17 @@ mod tests {
     }
 
     #[test]
+    fn ways_of_sampling_layers_are_compared_as_integrators_are() {
+        let all = [outcome("a+together", [1; 3]), outcome("a+tree", [1 << 40; 3]), outcome("b+tree", [1; 3])];
+        let found = |is_last| {
+            let records = pairs(&plan(), &LEVEL, is_last, &all).unwrap().into_iter().map(|(r, _)| r);
+            records.map(|r| format!("{} {} {}", r.a, r.b, !r.verdict.is_empty())).collect::<Vec<_>>()
+        };
+        assert_eq!(found(true), ["a+together a+tree true", "a+tree b+tree true"]);
+        assert_eq!(found(false), ["a+together a+tree false", "a+tree b+tree true"]);
+    }
+
+    #[test]
     fn every_pair_is_compared_once() {
         let all = [outcome("a", [1; 3]), outcome("b", [2; 3]), outcome("c", [2; 3])];
         let records = pairs(&plan(), &LEVEL, true, &all).unwrap();

@@ -241,6 +241,8 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("camera::CameraFrame::column_and_row", "inline in camera_ray"),
     ("camera::CameraFrame::ray_through", "inline in camera_ray"),
     ("camera::CameraFrame::depth", "used by host code only"),
+    ("bsdf::LobeShapes::all_out", "inline in bsdf_lobe_shapes_new"),
+    ("bsdf::LobeShapes::albedos", "inline in bsdf_lobe_shapes_new"),
     ("bsdf::PickedLobe::lobe", "a field of the device's"),
     ("bsdf::PickedLobe::weight", "a field of the device's"),
     ("bvh/bvh2::Bvh2::build", "trees are built on the host"),

@@ -12,6 +12,42 @@
 #define LOBE_RECOVERED_REFLECTED 5u
 #define LOBE_RECOVERED_TRANSMITTED 6u
 
+/* The factors of lobes. bsdf_evaluate_layered writes them out: with these functions in it ptxas spills more. */
+
+/* The share that the clearcoat lets through for both directions; `up` is `wi` on the side of `wo`. */
+LS_FN float bsdf_lobe_shapes_below_coat(LayeredLobes l, LayerAxes axes, Vec3 up) {
+    return math_min(l.coat_out, bsdf_above_coat(l.above, bsdf_layer_axes_in_coat(axes, up).z));
+}
+
+/* The share that sheen lets through for both directions. */
+LS_FN float bsdf_lobe_shapes_below_sheen(LayeredLobes l, Vec3 up) {
+    return math_min(l.sheen_out, bsdf_above_sheen(l.above, up.z));
+}
+
+/* The specular lobe's Fresnel term at this cosine to a microfacet. */
+LS_FN Vec3 bsdf_lobe_shapes_fresnel(LayeredLobes l, SurfaceLayers layers, float cosine) {
+    Vec3 fresnel = bsdf_schlick_to(l.f0, l.f90, cosine);
+#ifdef LS_IRIDESCENCE
+    if (layers.iridescence > 0.0f) {
+        Vec3 of_film = bsdf_film_fresnel(layers.film, l.f0, l.envelope, cosine);
+        return vec3_lerp(fresnel, of_film, layers.iridescence);
+    }
+#endif
+    return fresnel;
+}
+
+/* The share of light that the specular lobe lets into a thin wall at this cosine to a microfacet. */
+LS_FN float bsdf_lobe_shapes_into_wall(LayeredLobes l, float cosine) {
+    return 1.0f - vec3_max_component(bsdf_schlick_to(vec3_splat(l.above.f0), l.above.f90, cosine));
+}
+
+/* White sheen times the cosine, limited so that it is nowhere above its albedo. */
+LS_FN float bsdf_sheen_lobe(SurfaceLayers layers, Vec3 wo, Vec3 wi) {
+    float limit = math_min(bsdf_sheen_limit(bsdf_sheen_albedo(layers.albedos, layers.sheen_roughness, wo.z)),
+                           bsdf_sheen_limit(bsdf_sheen_albedo(layers.albedos, layers.sheen_roughness, wi.z)));
+    return bsdf_sheen_value(layers.sheen_roughness, wo, wi) * limit;
+}
+
 /* Probabilities of the lobes that scatter once. Those of the three lowest count what scatters more often too. */
 typedef struct {
     float coat;
@@ -32,14 +68,12 @@ typedef struct {
     u32 lobe;
     /* One over its probability; zero for a surface without any light. */
     float weight;
-    LobeShapes shapes;
-    /* The diffuse colour where that lobe is picked. */
-    Vec3 diffuse;
+    /* The lobes, with the diffuse colour where that one is picked. */
+    LayeredLobes shapes;
 } PickedLobe;
 
 /* The tree of a surface. Every lobe that there is has a share, even where its estimated albedo is zero. */
-LS_FN LayerTree bsdf_layer_tree_new(LobeShapes shapes, Surface s, SurfaceLayers layers, Vec3 wo) {
-    LobeAlbedos w = bsdf_lobe_shapes_albedos(shapes, s, layers, wo);
+LS_FN LayerTree bsdf_layer_tree_new(LayeredLobes shapes, LobeAlbedos w) {
     float sum = w.coat + w.sheen + w.specular + w.diffuse + w.transmitted;
     float least = LEAST_SHARE * sum;
     LayerTree t;
@@ -89,8 +123,9 @@ LS_FN Leaf bsdf_layer_tree_walk(LayerTree t, float u) {
 /* Walks down the tree by the draws `u0` (layer) and `u1` (scattering once or more often below). */
 LS_CALL PickedLobe bsdf_picked_lobe_new(Surface s, SurfaceLayers layers, LayerAxes axes, Vec3 wo, float u0, float u1) {
     PickedLobe picked;
-    picked.shapes = bsdf_lobe_shapes_new(s, layers, axes, wo);
-    LayerTree tree = bsdf_layer_tree_new(picked.shapes, s, layers, wo);
+    LobeAlbedos w;
+    picked.shapes = bsdf_lobe_shapes_new(s, layers, axes, wo, false, &w);
+    LayerTree tree = bsdf_layer_tree_new(picked.shapes, w);
     Leaf leaf = bsdf_layer_tree_walk(tree, u0);
 #ifdef LS_MULTISCATTER
     bool is_base = leaf.lobe != LOBE_COAT && leaf.lobe != LOBE_SHEEN;
@@ -110,8 +145,10 @@ LS_CALL PickedLobe bsdf_picked_lobe_new(Surface s, SurfaceLayers layers, LayerAx
 #endif
     picked.lobe = leaf.lobe;
     picked.weight = leaf.probability > 0.0f ? LS_DIV(1.0f, leaf.probability) : 0.0f;
-    picked.diffuse =
-        leaf.lobe == LOBE_DIFFUSE ? bsdf_lobe_shapes_diffuse(picked.shapes, s, wo) : vec3_splat(0.0f);
+    if (leaf.lobe == LOBE_DIFFUSE) {
+        float all_out = picked.shapes.coat_out * picked.shapes.sheen_out * bsdf_above_base(picked.shapes.above, wo.z);
+        picked.shapes.diffuse = bsdf_lobe_shapes_diffuse(picked.shapes, s, all_out);
+    }
     return picked;
 }
 
@@ -130,7 +167,7 @@ LS_FN Evaluation bsdf_picked_lobe_unweighted(PickedLobe picked, Surface s, Surfa
     float cosine_pdf = wi.z * MATH_INV_PI;
     if (lobe == LOBE_DIFFUSE) {
         float through = bsdf_above_all(picked.shapes.above, wi.z, bsdf_layer_axes_in_coat(axes, wi).z);
-        return bsdf_evaluation(vec3_scale(picked.diffuse, through * cosine_pdf), cosine_pdf);
+        return bsdf_evaluation(vec3_scale(picked.shapes.diffuse, through * cosine_pdf), cosine_pdf);
     }
     /* A thin wall transmits as if it reflected to the other side */
     Vec3 up = leaves_below ? vec3_new(wi.x, wi.y, -wi.z) : wi;

@@ -147,7 +147,7 @@ typedef struct {
     LS_GLOBAL const u32 *albedos;
 } Above;
 
-/* The lobes of a layered surface for light that leaves by one direction. */
+/* The lobes of a layered surface and the probabilities of choosing them. */
 typedef struct {
     Above above;
     Vec3 f0;
@@ -158,11 +158,17 @@ typedef struct {
 #endif
     /* GGX alpha along and across the direction of anisotropy. */
     Vec2 alpha;
+    /* The diffuse colour, dimmed by the layers on the way out. */
+    Vec3 diffuse;
     Vec3 transmitted;
     /* Shares that the clearcoat and sheen let through on the way out. */
     float coat_out;
     float sheen_out;
-} LobeShapes;
+    float p_cosine;
+    float p_transmitted;
+    float p_coat;
+    float p_specular;
+} LayeredLobes;
 
 /* Estimates of the albedo of each lobe for light that leaves by one direction. */
 typedef struct {
@@ -172,17 +178,6 @@ typedef struct {
     float diffuse;
     float transmitted;
 } LobeAlbedos;
-
-/* The lobes of a layered surface and the probabilities of choosing them. */
-typedef struct {
-    LobeShapes shapes;
-    /* The diffuse colour, dimmed by the layers on the way out. */
-    Vec3 diffuse;
-    float p_cosine;
-    float p_transmitted;
-    float p_coat;
-    float p_specular;
-} LayeredLobes;
 
 /* The share that the specular lobe lets through. */
 LS_FN float bsdf_above_base(Above a, float cosine) {
@@ -226,8 +221,18 @@ LS_FN float bsdf_above_mean(Above a) {
     return grazing + steep + MEAN_MARGIN;
 }
 
-LS_FN LobeShapes bsdf_lobe_shapes_new(Surface s, SurfaceLayers layers, LayerAxes axes, Vec3 wo) {
-    LobeShapes l;
+/* The diffuse colour, dimmed by the layers on the way out, of which all let this share through. */
+LS_FN Vec3 bsdf_lobe_shapes_diffuse(LayeredLobes l, Surface s, float all_out) {
+    Vec3 body = vec3_scale(s.base_color, 1.0f - s.metallic);
+    return vec3_scale(body, (1.0f - s.transmission) * LS_DIV(all_out, bsdf_above_mean(l.above)));
+}
+
+/* The lobes without their probabilities, and without the diffuse colour unless it is wanted, with the albedo of each for
+ * `wo`. One function, and no struct of its own for these members: in another order ptxas spills 40 % more. */
+LS_FN LayeredLobes bsdf_lobe_shapes_new(Surface s, SurfaceLayers layers, LayerAxes axes, Vec3 wo, bool is_diffuse,
+                                        LobeAlbedos *w) {
+    LayeredLobes l;
+    /* Colours of the lobes */
     Vec3 tinted = vec3_scale(layers.specular_color, math_sqr(LS_DIV(s.ior - 1.0f, s.ior + 1.0f)));
     Vec3 limited = vec3_new(math_min(tinted.x, 1.0f), math_min(tinted.y, 1.0f), math_min(tinted.z, 1.0f));
     Vec3 dielectric = vec3_scale(limited, layers.specular);
@@ -238,6 +243,7 @@ LS_FN LobeShapes bsdf_lobe_shapes_new(Surface s, SurfaceLayers layers, LayerAxes
     l.above.base = bsdf_layer_new(s.roughness);
     l.above.f0 = vec3_max_component(dielectric);
     l.above.f90 = layers.specular;
+    Vec3 reflected = l.f0;
 #ifdef LS_IRIDESCENCE
     float film = layers.iridescence;
     l.envelope = vec3_splat(0.0f);
@@ -246,6 +252,7 @@ LS_FN LobeShapes bsdf_lobe_shapes_new(Surface s, SurfaceLayers layers, LayerAxes
     }
     l.above.f0 = l.above.f0 + (vec3_max_component(l.envelope) - l.above.f0) * film;
     l.above.f90 = layers.specular + (1.0f - layers.specular) * film;
+    reflected = vec3_lerp(l.f0, l.envelope, film);
 #endif
     l.above.sheen = vec3_max_component(layers.sheen_color);
     l.above.sheen_roughness = layers.sheen_roughness;
@@ -253,78 +260,32 @@ LS_FN LobeShapes bsdf_lobe_shapes_new(Surface s, SurfaceLayers layers, LayerAxes
     l.above.clearcoat = layers.clearcoat;
     l.above.clearcoat_f0 = layers.clearcoat_f0;
     l.above.albedos = layers.albedos;
+    /* What layers let through on the way out */
+    l.coat_out = bsdf_above_coat(l.above, bsdf_layer_axes_wo_in_coat(axes, wo).z);
+    l.sheen_out = bsdf_above_sheen(l.above, wo.z);
+    float base_out = bsdf_above_base(l.above, wo.z);
+    float all_out = l.coat_out * l.sheen_out * base_out;
+    l.diffuse = vec3_splat(0.0f);
+    if (is_diffuse) {
+        l.diffuse = bsdf_lobe_shapes_diffuse(l, s, all_out);
+    }
     /* Alphas of the specular lobe */
     float across = bsdf_surface_alpha(s);
     l.alpha.x = across + (1.0f - across) * math_sqr(layers.anisotropy);
     l.alpha.y = across;
-    /* What layers let through on the way out */
-    l.coat_out = bsdf_above_coat(l.above, bsdf_layer_axes_wo_in_coat(axes, wo).z);
-    l.sheen_out = bsdf_above_sheen(l.above, wo.z);
+    /* Albedo of each lobe for wo */
+    float below = l.coat_out * l.sheen_out;
+    w->coat = 1.0f - l.coat_out;
+    w->sheen = l.above.sheen > 0.0f ? l.coat_out * (1.0f - l.sheen_out) : 0.0f;
+    w->specular = below * bsdf_layer_albedo_to(l.above.base, vec3_luminance(reflected), l.f90, wo.z);
+    w->diffuse = vec3_luminance(body) * ((1.0f - s.transmission) * all_out);
+    w->transmitted = vec3_luminance(l.transmitted) * all_out;
     return l;
 }
 
-/* The share that all layers let through on the way out. */
-LS_FN float bsdf_lobe_shapes_all_out(LobeShapes l, Vec3 wo) {
-    return l.coat_out * l.sheen_out * bsdf_above_base(l.above, wo.z);
-}
-
-/* The diffuse colour, dimmed by the layers on the way out. */
-LS_FN Vec3 bsdf_lobe_shapes_diffuse(LobeShapes l, Surface s, Vec3 wo) {
-    Vec3 body = vec3_scale(s.base_color, 1.0f - s.metallic);
-    float share = LS_DIV(bsdf_lobe_shapes_all_out(l, wo), bsdf_above_mean(l.above));
-    return vec3_scale(body, (1.0f - s.transmission) * share);
-}
-
-/* The albedo of each lobe for `wo`. */
-LS_FN LobeAlbedos bsdf_lobe_shapes_albedos(LobeShapes l, Surface s, SurfaceLayers layers, Vec3 wo) {
-    Vec3 body = vec3_scale(s.base_color, 1.0f - s.metallic);
-    float all_out = bsdf_lobe_shapes_all_out(l, wo);
-    Vec3 reflected = l.f0;
-#ifdef LS_IRIDESCENCE
-    reflected = vec3_lerp(l.f0, l.envelope, layers.iridescence);
-#endif
-    float specular = bsdf_layer_albedo_to(l.above.base, vec3_luminance(reflected), l.f90, wo.z);
-    LobeAlbedos w;
-    w.coat = 1.0f - l.coat_out;
-    w.sheen = l.above.sheen > 0.0f ? l.coat_out * (1.0f - l.sheen_out) : 0.0f;
-    w.specular = l.coat_out * l.sheen_out * specular;
-    w.diffuse = vec3_luminance(body) * ((1.0f - s.transmission) * all_out);
-    w.transmitted = vec3_luminance(l.transmitted) * all_out;
-    return w;
-}
-
-/* The share that the clearcoat lets through for both directions; `up` is `wi` on the side of `wo`. */
-LS_FN float bsdf_lobe_shapes_below_coat(LobeShapes l, LayerAxes axes, Vec3 up) {
-    return math_min(l.coat_out, bsdf_above_coat(l.above, bsdf_layer_axes_in_coat(axes, up).z));
-}
-
-/* The share that sheen lets through for both directions. */
-LS_FN float bsdf_lobe_shapes_below_sheen(LobeShapes l, Vec3 up) {
-    return math_min(l.sheen_out, bsdf_above_sheen(l.above, up.z));
-}
-
-/* The specular lobe's Fresnel term at this cosine to a microfacet. */
-LS_FN Vec3 bsdf_lobe_shapes_fresnel(LobeShapes l, SurfaceLayers layers, float cosine) {
-    Vec3 fresnel = bsdf_schlick_to(l.f0, l.f90, cosine);
-#ifdef LS_IRIDESCENCE
-    if (layers.iridescence > 0.0f) {
-        Vec3 of_film = bsdf_film_fresnel(layers.film, l.f0, l.envelope, cosine);
-        return vec3_lerp(fresnel, of_film, layers.iridescence);
-    }
-#endif
-    return fresnel;
-}
-
-/* The share of light that the specular lobe lets into a thin wall at this cosine to a microfacet. */
-LS_FN float bsdf_lobe_shapes_into_wall(LobeShapes l, float cosine) {
-    return 1.0f - vec3_max_component(bsdf_schlick_to(vec3_splat(l.above.f0), l.above.f90, cosine));
-}
-
 LS_CALL LayeredLobes bsdf_lobes_new(Surface s, SurfaceLayers layers, LayerAxes axes, Vec3 wo) {
-    LayeredLobes l;
-    l.shapes = bsdf_lobe_shapes_new(s, layers, axes, wo);
-    l.diffuse = bsdf_lobe_shapes_diffuse(l.shapes, s, wo);
-    LobeAlbedos w = bsdf_lobe_shapes_albedos(l.shapes, s, layers, wo);
+    LobeAlbedos w;
+    LayeredLobes l = bsdf_lobe_shapes_new(s, layers, axes, wo, true, &w);
     float w_cosine = w.sheen + w.diffuse;
     float sum = w.coat + w.specular + w_cosine + w.transmitted;
     /* Probabilities, with a share kept for every lobe that the estimate undervalues */
@@ -344,13 +305,6 @@ LS_CALL LayeredLobes bsdf_lobes_new(Surface s, SurfaceLayers layers, LayerAxes a
 /* GGX alpha of the clearcoat. */
 LS_FN float bsdf_coat_alpha(SurfaceLayers layers) {
     return math_max(layers.clearcoat_roughness * layers.clearcoat_roughness, MIN_ALPHA);
-}
-
-/* White sheen times the cosine, limited so that it is nowhere above its albedo. */
-LS_FN float bsdf_sheen_lobe(SurfaceLayers layers, Vec3 wo, Vec3 wi) {
-    float limit = math_min(bsdf_sheen_limit(bsdf_sheen_albedo(layers.albedos, layers.sheen_roughness, wo.z)),
-                           bsdf_sheen_limit(bsdf_sheen_albedo(layers.albedos, layers.sheen_roughness, wi.z)));
-    return bsdf_sheen_value(layers.sheen_roughness, wo, wi) * limit;
 }
 
 /* The clearcoat's lobe times its cosine, and the density with which it reflects into `wi`. */
@@ -380,7 +334,7 @@ LS_FN Vec3 bsdf_coat_reflection(SurfaceLayers layers, LayerAxes axes, Vec3 wo, f
 }
 
 /* `wo` mirrored about a microfacet of the specular lobe. */
-LS_FN Vec3 bsdf_specular_reflection(LobeShapes l, LayerAxes axes, Vec3 wo, float u, float v) {
+LS_FN Vec3 bsdf_specular_reflection(LayeredLobes l, LayerAxes axes, Vec3 wo, float u, float v) {
     Vec3 h = bsdf_ggx_sample_anisotropic(bsdf_turned(wo, axes.along), l.alpha, u, v);
     return bsdf_reflect(wo, bsdf_turned_back(h, axes.along));
 }
@@ -391,17 +345,16 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, LayerA
     LayeredLobes l = bsdf_lobes_new(s, layers, axes, wo);
     /* A thin wall transmits as if it reflected to the other side */
     Vec3 up = wi.z > 0.0f ? wi : vec3_new(wi.x, wi.y, -wi.z);
-    float coat = bsdf_lobe_shapes_below_coat(l.shapes, axes, up);
-    float below = coat * bsdf_lobe_shapes_below_sheen(l.shapes, up);
+    float coat = math_min(l.coat_out, bsdf_above_coat(l.above, bsdf_layer_axes_in_coat(axes, up).z));
+    float below = coat * math_min(l.sheen_out, bsdf_above_sheen(l.above, up.z));
     ReflectionTerms r =
-        bsdf_reflection_terms_anisotropic(bsdf_turned(wo, axes.along), bsdf_turned(up, axes.along), l.shapes.alpha);
+        bsdf_reflection_terms_anisotropic(bsdf_turned(wo, axes.along), bsdf_turned(up, axes.along), l.alpha);
     if (wi.z <= 0.0f) {
-        float through = bsdf_lobe_shapes_into_wall(l.shapes, r.cosine);
-        Evaluation transmitted =
-            bsdf_evaluation(vec3_scale(l.shapes.transmitted, through * r.d_over_4 * r.g2 * below),
-                            l.p_transmitted * (r.d_over_4 * r.g1));
+        float through = 1.0f - vec3_max_component(bsdf_schlick_to(vec3_splat(l.above.f0), l.above.f90, r.cosine));
+        Evaluation transmitted = bsdf_evaluation(vec3_scale(l.transmitted, through * r.d_over_4 * r.g2 * below),
+                                                 l.p_transmitted * (r.d_over_4 * r.g1));
         /* A tilted clearcoat reflects below the surface's horizon too */
-        CoatLobe beneath = bsdf_coat_lobe(l.shapes.above, layers, axes, wo, wi);
+        CoatLobe beneath = bsdf_coat_lobe(l.above, layers, axes, wo, wi);
         transmitted.pdf = transmitted.pdf + l.p_coat * beneath.pdf;
         Evaluation all = bsdf_with_recovered(s, wo, wi, below, transmitted);
         if (bsdf_layer_axes_is_of_coat_alone(axes, wi)) {
@@ -411,19 +364,29 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, LayerA
     }
     /* Specular and diffuse lobe */
     float cosine_pdf = wi.z * MATH_INV_PI;
-    Vec3 fresnel = bsdf_lobe_shapes_fresnel(l.shapes, layers, r.cosine);
+    Vec3 fresnel = bsdf_schlick_to(l.f0, l.f90, r.cosine);
+#ifdef LS_IRIDESCENCE
+    if (layers.iridescence > 0.0f) {
+        Vec3 of_film = bsdf_film_fresnel(layers.film, l.f0, l.envelope, r.cosine);
+        fresnel = vec3_lerp(fresnel, of_film, layers.iridescence);
+    }
+#endif
     Vec3 specular = vec3_scale(fresnel, r.d_over_4 * r.g2 * below);
     /* The cosine is that of `up`, but keeping it in a register until here makes others spill */
-    float through = bsdf_above_all(l.shapes.above, wi.z, bsdf_layer_axes_in_coat(axes, wi).z);
+    float through = bsdf_above_all(l.above, wi.z, bsdf_layer_axes_in_coat(axes, wi).z);
     Vec3 value = vec3_add(specular, vec3_scale(l.diffuse, through * cosine_pdf));
     float pdf = l.p_specular * (r.d_over_4 * r.g1) + l.p_cosine * cosine_pdf;
     /* Sheen */
-    if (l.shapes.above.sheen > 0.0f) {
-        value = vec3_add(value, vec3_scale(layers.sheen_color, bsdf_sheen_lobe(layers, wo, wi) * coat));
+    if (l.above.sheen > 0.0f) {
+        float limit = math_min(
+            bsdf_sheen_limit(bsdf_sheen_albedo(layers.albedos, layers.sheen_roughness, wo.z)),
+            bsdf_sheen_limit(bsdf_sheen_albedo(layers.albedos, layers.sheen_roughness, wi.z)));
+        float sheen = bsdf_sheen_value(layers.sheen_roughness, wo, wi) * limit * coat;
+        value = vec3_add(value, vec3_scale(layers.sheen_color, sheen));
     }
     /* Clearcoat */
-    if (l.shapes.above.clearcoat > 0.0f) {
-        CoatLobe c = bsdf_coat_lobe(l.shapes.above, layers, axes, wo, wi);
+    if (l.above.clearcoat > 0.0f) {
+        CoatLobe c = bsdf_coat_lobe(l.above, layers, axes, wo, wi);
         value = vec3_add(value, vec3_splat(c.reflected));
         pdf = pdf + l.p_coat * c.pdf;
     }
@@ -461,7 +424,7 @@ LS_CALL Scatter bsdf_sample_layered(Surface s, SurfaceLayers layers, LayerAxes a
     } else {
         bool coated = u0 >= above_transmitted && u0 < above_transmitted + l.p_coat;
         Vec3 r = coated ? bsdf_coat_reflection(layers, axes, wo, u1, u2)
-                        : bsdf_specular_reflection(l.shapes, axes, wo, u1, u2);
+                        : bsdf_specular_reflection(l, axes, wo, u1, u2);
         if (r.z <= 0.0f) {
             return bsdf_absorbed();
         }
