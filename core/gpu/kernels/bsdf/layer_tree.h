@@ -37,7 +37,7 @@ LS_FN Vec3 bsdf_lobe_shapes_fresnel(LayeredLobes l, SurfaceLayers layers, float 
 }
 
 /* The share of light that the specular lobe lets into a thin wall at this cosine to a microfacet. */
-LS_FN float bsdf_lobe_shapes_into_wall(LayeredLobes l, float cosine) {
+LS_FN float bsdf_lobe_shapes_wall_share(LayeredLobes l, float cosine) {
     return 1.0f - vec3_max_component(bsdf_schlick_to(vec3_splat(l.above.f0), l.above.f90, cosine));
 }
 
@@ -187,7 +187,7 @@ LS_FN Evaluation bsdf_picked_lobe_unweighted(PickedLobe picked, Surface s, Surfa
                                                           picked.shapes.alpha);
     Vec3 color;
     if (leaves_below) {
-        color = vec3_scale(picked.shapes.transmitted, bsdf_lobe_shapes_into_wall(picked.shapes, r.cosine));
+        color = vec3_scale(picked.shapes.transmitted, bsdf_lobe_shapes_wall_share(picked.shapes, r.cosine));
     } else {
         color = bsdf_lobe_shapes_fresnel(picked.shapes, layers, r.cosine);
     }

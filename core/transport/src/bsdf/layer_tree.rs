@@ -31,9 +31,9 @@ pub enum LayerLobe {
     Diffuse = 3,
     /// A thin wall's transmission.
     Transmitted = 4,
-    /// What scatters more than once and is reflected.
+    /// Reflection of light that scatters more than once.
     RecoveredReflected = 5,
-    /// What scatters more than once and is transmitted.
+    /// Transmission of light that scatters more than once.
     RecoveredTransmitted = 6,
 }
 
@@ -208,7 +208,7 @@ impl PickedLobe {
         let (d_over_4, g1, g2, cosine) =
             reflection_terms_anisotropic(turned(wo, axes.along), turned(up, axes.along), shapes.alpha);
         let color = if leaves_below {
-            shapes.transmitted * shapes.into_wall(cosine)
+            shapes.transmitted * shapes.wall_share(cosine)
         } else {
             shapes.fresnel(layers, cosine)
         };

@@ -291,7 +291,7 @@ impl LobeShapes {
 
     /// The share of light that the specular lobe lets into a thin wall at this cosine to a microfacet.
     #[inline(always)]
-    pub(super) fn into_wall(&self, cosine: f32) -> f32 {
+    pub(super) fn wall_share(&self, cosine: f32) -> f32 {
         1.0 - max_component(schlick_to(Vec3::splat(self.above.f0), self.above.f90, cosine))
     }
 }
@@ -355,7 +355,7 @@ pub fn evaluate_layered(
         reflection_terms_anisotropic(turned(wo, axes.along), turned(up, axes.along), shapes.alpha);
     if wi.z <= 0.0 {
         let mut transmitted = Evaluation {
-            value: shapes.transmitted * (shapes.into_wall(cosine) * d_over_4 * g2 * below),
+            value: shapes.transmitted * (shapes.wall_share(cosine) * d_over_4 * g2 * below),
             pdf: lobes.p_transmitted * (d_over_4 * g1),
         };
         // A tilted clearcoat reflects below the surface's horizon too

@@ -188,7 +188,7 @@ impl Recovered {
         }
     }
 
-    /// This lobe alone on the side of `wi`, of which the layers above let the share `below` through.
+    /// BSDF times cosine of the lobe alone and its density on the side of `wi`; layers above let the share `below` through.
     #[inline(always)]
     pub(super) fn evaluate(&self, wi: Vec3, below: f32) -> Evaluation {
         let up = wi.z > 0.0;
