@@ -19,7 +19,7 @@ use lockstep_core::{
     ConfigureReport, Mode, PairStep, PathRequest, PathVertex, Query, StageTimes, TraceRaysReport, stage,
 };
 use lockstep_core::{DeviceInfo, Error, Film, LoadReport, PassReport, Renderer, Result, Settings};
-use lockstep_core::{KernelConfig, MergeSums, Order, Rays};
+use lockstep_core::{Integrator, KernelConfig, LayerSampling, MergeSums, Order, Rays};
 use lockstep_core::{check_range, nothing_loaded};
 use lockstep_transport::integrators::bidirectional::{PairPass, Photon, Techniques};
 use lockstep_transport::simd::can_batch;
@@ -50,6 +50,8 @@ struct Loaded<I> {
     /// The merges of its passes.
     merges: Option<MergeSchedule>,
     merge_sums: MergeSums,
+    /// How layers are sampled, where a kernel configuration picks one lobe.
+    layers: LayerSampling,
     rays: Rays,
     order: Order,
     spp: u32,
@@ -64,6 +66,14 @@ impl<I: Intersector> CpuRenderer<I> {
     pub(crate) fn new(info: DeviceInfo, bvh_cache: BvhCache) -> Result<Self> {
         let pool = device::start_threads(&info.target, info.compute_units as usize)?;
         Ok(Self { info, pool, bvh_cache, loaded: None })
+    }
+}
+
+impl<I> Loaded<I> {
+    /// Whether a kernel configuration may pick one lobe where paths take all lobes of layers together.
+    fn may_turn_to_tree(&self) -> bool {
+        let has_layers = self.scene.materials.iter().any(|material| material.layers != 0);
+        self.settings.integrator == Integrator::Path && self.settings.layers.is_default() && has_layers
     }
 }
 
@@ -148,6 +158,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             pairs: pairs_of(settings),
             merges: MergeSchedule::new(scene, settings),
             merge_sums: MergeSums::default(),
+            layers: settings.layers,
             rays: Rays::default(),
             order: Order::default(),
             spp: 0,
@@ -177,6 +188,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             pairs,
             merges,
             merge_sums,
+            layers,
             rays,
             order,
             spp,
@@ -184,7 +196,8 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         } = loaded;
         let added = check_range(*spp, &samples)?;
         let camera = scene.camera.frame(settings.width, settings.height);
-        let (settings, batches, rays, order) = (*settings, *batches, *rays, *order);
+        let settings = Settings { layers: *layers, ..*settings };
+        let (batches, rays, order) = (*batches, *rays, *order);
         let pass = PassJob { scene, intersector, camera, settings, samples, rays, batches, order };
         let start = Instant::now();
         let tally = self.pool.install(|| match pairs {
@@ -253,15 +266,19 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         if self.loaded.as_ref().is_some_and(|loaded| loaded.merges.is_some()) {
             configs.push(KernelConfig { merges: MergeSums::Floats, ..KernelConfig::default() });
         }
+        if self.loaded.as_ref().is_some_and(Loaded::may_turn_to_tree) {
+            configs.push(KernelConfig { layers: LayerSampling::Tree, ..KernelConfig::default() });
+        }
         configs
     }
 
     fn configure(&mut self, config: &KernelConfig) -> Result<ConfigureReport> {
         let loaded = self.loaded.as_mut().ok_or_else(nothing_loaded)?;
-        let KernelConfig { order, tile, rays, merges, .. } = *config;
-        let known = KernelConfig { order, tile, rays, merges, ..KernelConfig::default() };
+        let KernelConfig { order, tile, rays, merges, layers, .. } = *config;
+        let known = KernelConfig { order, tile, rays, merges, layers, ..KernelConfig::default() };
         let lacking = (rays == Rays::Single && !loaded.intersector.has_packets())
-            || (merges == MergeSums::Floats && loaded.merges.is_none());
+            || (merges == MergeSums::Floats && loaded.merges.is_none())
+            || (layers == LayerSampling::Tree && !loaded.may_turn_to_tree());
         if *config != known || tile == Some(0) || lacking {
             let (actor, what) = (self.info.target.clone(), format!("the kernel configuration {config}"));
             return Err(Error::Unsupported { actor, what });
@@ -270,6 +287,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         loaded.tiles = split_into_tiles(width, height, tile_size(config, width));
         loaded.pairs = pairs_of(&loaded.settings);
         (loaded.rays, loaded.order, loaded.merge_sums) = (rays, order, merges);
+        loaded.layers = if layers == LayerSampling::Tree { layers } else { loaded.settings.layers };
         (loaded.spp, loaded.invalid) = (0, InvalidSamples::default());
         Ok(ConfigureReport::default())
     }

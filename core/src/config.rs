@@ -2,9 +2,9 @@
 //!
 //! The best configuration differs from device to device (Laine, Karras and Aila 2013 on wavefront and
 //! megakernel; Aila and Laine 2009 on persistent threads). None changes a bit of an exact target's film, but for
-//! those that measure what exactness costs ([`KernelConfig::keeps_film`]).
+//! those that measure what exactness or another estimator costs ([`KernelConfig::keeps_film`]).
 
-use crate::Mode;
+use crate::{LayerSampling, Mode};
 use std::fmt;
 
 /// A kernel configuration. The default is the active one after [`crate::Renderer::load`]: every target's own
@@ -29,6 +29,9 @@ pub struct KernelConfig {
     pub rays: Rays,
     /// The sum over photons, of integrators that merge.
     pub merges: MergeSums,
+    /// One lobe of layers where the settings take all together, on scenes with layers. Its film is that of
+    /// [`LayerSampling::Tree`] in the settings.
+    pub layers: LayerSampling,
 }
 
 /// Kernel structure of a render.
@@ -101,7 +104,7 @@ impl KernelConfig {
 
     /// Whether an exact target leaves the default's film to the bit.
     pub fn keeps_film(&self) -> bool {
-        self.mode == Mode::Exact && self.merges == MergeSums::Integers
+        self.mode == Mode::Exact && self.merges == MergeSums::Integers && self.layers.is_default()
     }
 
     /// Structure and scheduling alone, without the work-group size.
@@ -143,6 +146,9 @@ impl fmt::Display for KernelConfig {
         if self.merges == MergeSums::Floats {
             f.write_str("/float-merges")?;
         }
+        if self.layers == LayerSampling::Tree {
+            f.write_str("/layer-tree")?;
+        }
         if self.mode == Mode::Fast {
             f.write_str("/fast")?;
         }
@@ -166,15 +172,18 @@ mod tests {
             tile: Some(8),
             rays: Rays::Single,
             merges: MergeSums::Floats,
+            layers: LayerSampling::Tree,
         };
-        let label = "megakernel/persistent/group=256/scanline/samples=4/tile=8/single-rays/float-merges/fast";
+        let label = "megakernel/persistent/group=256/scanline/samples=4/tile=8/single-rays/float-merges/layer-tree/fast";
         assert_eq!(all.to_string(), label);
         assert_eq!(KernelConfig::default().to_string(), "wavefront");
         assert_eq!(all.scheduling().to_string(), "megakernel/persistent");
         let floats = KernelConfig { merges: MergeSums::Floats, ..KernelConfig::default() };
+        let tree = KernelConfig { layers: LayerSampling::Tree, ..KernelConfig::default() };
         assert_eq!(
-            [KernelConfig::default(), floats, KernelConfig::in_mode(Mode::Fast)].map(|c| c.keeps_film()),
-            [true, false, false]
+            [KernelConfig::default(), floats, tree, KernelConfig::in_mode(Mode::Fast)]
+                .map(|c| c.keeps_film()),
+            [true, false, false, false]
         );
     }
 }

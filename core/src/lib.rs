@@ -39,5 +39,5 @@ pub use path_record::{PairStep, PathRequest, PathVertex};
 pub use renderer::{Query, Renderer, check_range, nothing_loaded, ray_query_key};
 pub use report::*;
 pub use scene::{Scene, SceneBuilder};
-pub use settings::{Integrator, MAX_BOUNCES, Sampler, Settings, Strategy};
+pub use settings::{Integrator, LayerSampling, MAX_BOUNCES, Sampler, Settings, Strategy};
 pub use target_id::TargetId;

@@ -156,6 +156,58 @@ impl FromStr for Sampler {
     }
 }
 
+/// How a path scatters on a surface with layers. Both have the same mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LayerSampling {
+    /// All lobes are evaluated together.
+    #[default]
+    Together,
+    /// One lobe is picked by a walk down the tree of layers (Harada 2014), and stands for all at this vertex, towards
+    /// lights as along the path.
+    Tree,
+}
+
+impl LayerSampling {
+    /// Both ways, the default first.
+    pub const ALL: [Self; 2] = [Self::Together, Self::Tree];
+
+    /// The name on the command line and in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Together => "together",
+            Self::Tree => "tree",
+        }
+    }
+
+    /// Whether it is the default, which records leave out.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl fmt::Display for LayerSampling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for LayerSampling {
+    type Err = Error;
+
+    /// # Errors
+    /// [`Error::Contract`] with the names that there are.
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|layers| layers.as_str() == name).ok_or_else(|| {
+            let names = Self::ALL.map(Self::as_str).join(", ");
+            Error::Contract {
+                actor: "settings".into(),
+                message: format!("layers are not sampled by {name:?}; choose one of {names}"),
+            }
+        })
+    }
+}
+
 /// Estimator of direct light. All three have the same mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -186,6 +238,9 @@ pub struct Settings {
     /// Where the random numbers come from.
     #[serde(default, skip_serializing_if = "Sampler::is_default")]
     pub sampler: Sampler,
+    /// How a path scatters on surfaces with layers; [`Integrator::Path`] alone knows another way than the default.
+    #[serde(default, skip_serializing_if = "LayerSampling::is_default")]
+    pub layers: LayerSampling,
     /// Arithmetic mode.
     pub mode: Mode,
     /// Light transport algorithm.
@@ -220,6 +275,7 @@ impl Settings {
         bounces: 3,
         seed: 0,
         sampler: Sampler::Pcg,
+        layers: LayerSampling::Together,
         mode: Mode::Exact,
         integrator: Integrator::Path,
         strategy: Strategy::Mis,
@@ -237,8 +293,14 @@ impl Settings {
     /// from the other side than camera rays do, and would be culled where those are not.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for sub-paths from lights in a scene with single-sided surfaces or with media.
+    /// [`Error::Unsupported`] for sub-paths from lights in a scene with single-sided surfaces or with media, and for a
+    /// tree of layers by another integrator than path tracing.
     pub fn check_scene(&self, scene: &Scene) -> Result<()> {
+        if self.layers == LayerSampling::Tree && self.integrator != Integrator::Path {
+            let what =
+                "one lobe picked from the tree of layers (render it with --layers together, or with path)";
+            return Err(Error::Unsupported { actor: self.integrator.to_string(), what: what.to_owned() });
+        }
         if self.integrator.splats() && scene.materials.iter().any(|m| m.flags & Material::SINGLE_SIDED != 0) {
             let what = format!(
                 "culling of single-sided surfaces, which {} has, with paths from lights (render it with --both-sides)",

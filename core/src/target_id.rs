@@ -1,7 +1,7 @@
 //! Names of targets.
 
 use crate::mode::Mode;
-use crate::settings::{Integrator, Settings};
+use crate::settings::{Integrator, LayerSampling, Settings};
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::fmt;
@@ -11,11 +11,12 @@ use std::str::FromStr;
 const DEVICE: char = '@';
 /// Ends the label of the fast build.
 const FAST: &str = "+fast";
-/// Separates the integrator, which comes last.
-const INTEGRATOR: char = '+';
+/// Separates the integrator and the way of sampling layers, which come last.
+const ESTIMATOR: char = '+';
 
 /// A target: a backend on a device in a mode. Written as `cpu-bvh`, `opencl@pocl` or `cuda@0+fast`, on the command line
-/// and in records. Where a study compares integrators, each is a target of its own: `cpu-bvh+bpt`.
+/// and in records. Where a study compares integrators or ways of sampling layers, each is a target of its own:
+/// `cpu-bvh+bpt`, `cpu-bvh+tree`.
 ///
 /// Every text is the name of some target, so parsing cannot fail. The device is what follows the first `@`; a text with
 /// parentheses, such as `together(cuda@0,cpu-bvh)`, names a composite and has no device of its own.
@@ -30,6 +31,8 @@ pub struct TargetId {
     pub mode: Mode,
     /// The integrator, where targets differ in it; `None` for that of the settings.
     pub integrator: Option<Integrator>,
+    /// How layers are sampled, where targets differ in it; `None` for that of the settings.
+    pub layers: Option<LayerSampling>,
 }
 
 impl TargetId {
@@ -45,16 +48,28 @@ impl TargetId {
         Self { integrator: Some(integrator), ..self.clone() }
     }
 
-    /// The target that renders for this one, without the integrator: `cuda@0+fast`.
+    /// The same target with a way of its own of sampling layers.
     #[must_use]
-    pub fn renderer(&self) -> Self {
-        Self { integrator: None, ..self.clone() }
+    pub fn with_layers(&self, layers: LayerSampling) -> Self {
+        Self { layers: Some(layers), ..self.clone() }
     }
 
-    /// Settings in the target's mode and, where it has one of its own, by its integrator.
+    /// The target that renders for this one, without integrator and layers: `cuda@0+fast`.
+    #[must_use]
+    pub fn renderer(&self) -> Self {
+        Self { integrator: None, layers: None, ..self.clone() }
+    }
+
+    /// Whether another target has the same integrator and way of sampling layers, so that exact ones leave the same film.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        (self.integrator, self.layers) == (other.integrator, other.layers)
+    }
+
+    /// Settings in the target's mode and, where it has its own, by its integrator and way of sampling layers.
     #[must_use]
     pub fn settings(&self, shared: &Settings) -> Settings {
-        Settings { mode: self.mode, integrator: self.integrator.unwrap_or(shared.integrator), ..*shared }
+        let integrator = self.integrator.unwrap_or(shared.integrator);
+        Settings { mode: self.mode, integrator, layers: self.layers.unwrap_or(shared.layers), ..*shared }
     }
 
     /// Backend and device without mode and integrator: `opencl@pocl`.
@@ -70,10 +85,8 @@ impl TargetId {
 
 impl From<&str> for TargetId {
     fn from(label: &str) -> Self {
-        let (name, integrator) = match label.rsplit_once(INTEGRATOR) {
-            Some((name, last)) => last.parse().map_or((label, None), |integrator| (name, Some(integrator))),
-            None => (label, None),
-        };
+        let (name, layers) = without_last(label);
+        let (name, integrator) = without_last(name);
         let (name, mode) = match name.strip_suffix(FAST) {
             Some(name) => (name, Mode::Fast),
             None => (name, Mode::Exact),
@@ -82,8 +95,14 @@ impl From<&str> for TargetId {
             Some((backend, device)) if !backend.contains('(') => (backend, Some(device.to_owned())),
             _ => (name, None),
         };
-        Self { backend: backend.to_owned(), device, mode, integrator }
+        Self { backend: backend.to_owned(), device, mode, integrator, layers }
     }
+}
+
+/// A label without its last part, and that part, where it names one of these.
+fn without_last<T: FromStr>(label: &str) -> (&str, Option<T>) {
+    let found = label.rsplit_once(ESTIMATOR).and_then(|(name, last)| Some((name, last.parse().ok()?)));
+    found.map_or((label, None), |(name, last)| (name, Some(last)))
 }
 
 impl From<String> for TargetId {
@@ -115,8 +134,11 @@ impl fmt::Display for TargetId {
         if self.mode == Mode::Fast {
             f.write_str(FAST)?;
         }
-        match self.integrator {
-            Some(integrator) => write!(f, "{INTEGRATOR}{integrator}"),
+        if let Some(integrator) = self.integrator {
+            write!(f, "{ESTIMATOR}{integrator}")?;
+        }
+        match self.layers {
+            Some(layers) => write!(f, "{ESTIMATOR}{layers}"),
             None => Ok(()),
         }
     }
@@ -153,6 +175,23 @@ mod tests {
         assert_eq!(TargetId::from("cpu-bvh").by(Integrator::Path).to_string(), "cpu-bvh+path");
         let other = TargetId::from("mine+new");
         assert_eq!((other.backend.as_str(), other.integrator), ("mine+new", None));
+    }
+
+    #[test]
+    fn the_layers_of_a_label_come_after_its_integrator() {
+        let id = TargetId::from("cuda@0+fast+path+tree");
+        assert_eq!((id.integrator, id.layers), (Some(Integrator::Path), Some(LayerSampling::Tree)));
+        assert_eq!(
+            (id.to_string(), id.renderer().to_string()),
+            ("cuda@0+fast+path+tree".into(), "cuda@0+fast".into())
+        );
+        let [tree, together] = LayerSampling::ALL.map(|layers| TargetId::from("cpu-bvh").with_layers(layers));
+        assert_eq!(together.to_string(), "cpu-bvh+tree");
+        assert!(!tree.is_alike(&together) && tree.is_alike(&TargetId::from("opencl@pocl+together")));
+        let shared = Settings { layers: LayerSampling::Tree, ..Settings::default() };
+        assert_eq!(tree.settings(&shared).layers, LayerSampling::Together);
+        assert_eq!(tree.renderer().settings(&shared).layers, LayerSampling::Tree);
+        assert_eq!(TargetId::from("together(a,b)").layers, None);
     }
 
     #[test]

@@ -6,7 +6,8 @@ mod null;
 use lockstep_conformance::{OpenReference, OpenTargetProbes, Suite};
 use lockstep_core::TranslationUnit;
 use lockstep_core::{
-    Backend, DeviceInfo, Integrator, Mode, OpenOptions, Renderer, TargetId, TargetStatus, Unavailable,
+    Backend, DeviceInfo, Integrator, LayerSampling, Mode, OpenOptions, Renderer, TargetId, TargetStatus,
+    Unavailable,
 };
 use lockstep_cpu::BVH_TARGET;
 use lockstep_scenes::LoadOptions;
@@ -103,10 +104,16 @@ impl Target {
         self.backend.modes().contains(&mode).then_some(other)
     }
 
-    /// The target by each integrator; itself where there are none.
-    pub(crate) fn by_each(&self, integrators: &[Integrator]) -> Vec<Self> {
-        let by = |&integrator: &Integrator| Self { id: self.id.by(integrator), ..self.clone() };
-        if integrators.is_empty() { vec![self.clone()] } else { integrators.iter().map(by).collect() }
+    /// The target by each integrator and by each way of sampling layers; by its own where there are none.
+    pub(crate) fn by_each(&self, integrators: &[Integrator], layers: &[LayerSampling]) -> Vec<Self> {
+        let mut ids = match integrators {
+            [] => vec![self.id.clone()],
+            all => all.iter().map(|&integrator| self.id.by(integrator)).collect(),
+        };
+        if !layers.is_empty() {
+            ids = ids.iter().flat_map(|id| layers.iter().map(|&way| id.with_layers(way))).collect();
+        }
+        ids.into_iter().map(|id| Self { id, ..self.clone() }).collect()
     }
 
     /// Whether a user's word means this target: its name, its backend's name, or name and device as in

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep_core::film::MAX_SPP;
 use lockstep_core::merging::MergeRadius;
-use lockstep_core::{Integrator, MAX_BOUNCES, Mode, Sampler, Settings};
+use lockstep_core::{Integrator, LayerSampling, MAX_BOUNCES, Mode, Sampler, Settings};
 use lockstep_reports::image_io::Tone;
 use lockstep_reports::records::shell_line;
 use lockstep_scenes::{Choices, Limits, LoadOptions, View};
@@ -280,6 +280,10 @@ pub(crate) struct ImageArgs {
     /// sobol (Owen-scrambled Sobol points, which converge faster)
     #[arg(long, value_name = "NAME", default_value_t = Sampler::Pcg)]
     pub(crate) sampler: Sampler,
+    /// How paths scatter on surfaces with layers: together (all lobes are evaluated) or tree (one lobe is picked at each
+    /// vertex and stands for all; by --integrator path alone)
+    #[arg(long, value_name = "NAME", default_value_t = LayerSampling::Together)]
+    pub(crate) layers: LayerSampling,
     /// Selects the random numbers
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u32,
@@ -297,6 +301,7 @@ impl ImageArgs {
             integrator: self.integrator,
             merge_radius: self.merge_radius,
             sampler: self.sampler,
+            layers: self.layers,
             seed: self.seed,
             ..Settings::default()
         }
@@ -608,6 +613,10 @@ pub(crate) struct StudyArgs {
         help_heading = RENDER
     )]
     pub(crate) integrators: Vec<Integrator>,
+    /// Compare both ways of sampling layers as targets are compared: each on every target, that of all lobes together for
+    /// the reference too
+    #[arg(long, conflicts_with = "layers", help_heading = RENDER)]
+    pub(crate) compare_layers: bool,
     /// Seeds rendered on every target, counting up from the first [default: 1, and a second for the noise
     /// floor]
     #[arg(
@@ -717,7 +726,9 @@ impl StudyArgs {
             && self.image.integrator == Settings::default().integrator
             && self.image.merge_radius == Settings::default().merge_radius
             && self.image.sampler == Settings::default().sampler
+            && self.image.layers == Settings::default().layers
             && self.integrators.is_empty()
+            && !self.compare_layers
             && self.preset.is_none()
             && self.reference_integrator.is_none()
             && self.reference_time.is_none()
@@ -729,6 +740,11 @@ impl StudyArgs {
         let longest = self.times.iter().map(|time| time.0).reduce(f64::max);
         let by_preset = longest.filter(|_| !ruled).map(|longest| REFERENCE_FACTOR * longest);
         self.reference_time.map(|time| time.0).or(by_preset)
+    }
+
+    /// The ways of sampling layers that are compared; none where they are not.
+    pub(crate) fn compared_layers(&self) -> &'static [LayerSampling] {
+        if self.compare_layers { &LayerSampling::ALL } else { &[] }
     }
 
     /// The groups of which schedules are timed.
@@ -1198,6 +1214,8 @@ mod tests {
             "--bounces 9",
             "--integrator bpt",
             "--sampler sobol",
+            "--layers tree",
+            "--compare-layers",
             "--seeds 3",
             "--repeats 2",
             "--time 10s",
@@ -1237,6 +1255,8 @@ mod tests {
             "lockstep render cornell --integrator vcm --merge-radius 0.01 -o a.exr",
             "lockstep study cornell --integrators vcm,bpm,ppm",
             "lockstep study cornell --sampler sobol",
+            "lockstep render cornell --layers tree -o a.exr",
+            "lockstep study cornell --compare-layers --seeds 8",
             "lockstep golden bless cornell --integrator bpt",
             "lockstep study",
             "lockstep study cornell --mode exact,fast",

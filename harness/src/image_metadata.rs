@@ -9,6 +9,10 @@ pub(crate) fn image_metadata(scene: &str, target: &str, spp: u32, settings: &Set
         .with("bounces", &settings.bounces.to_string())
         .with("integrator", settings.integrator.as_str())
         .with("sampler", settings.sampler.as_str());
+    let metadata = match settings.layers.is_default() {
+        true => metadata,
+        false => metadata.with("layers", settings.layers.as_str()),
+    };
     match settings.roulette_from {
         Some(bounce) => metadata.with(ROULETTE, &bounce.to_string()),
         None => metadata,

@@ -89,7 +89,8 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     let mut skipped = Vec::new();
     let modes: Vec<Mode> = args.modes.iter().map(|&mode| mode.into()).collect();
     let words = [&args.subject.targets[..], &study_target::sets(args.sets())?].concat();
-    let mut targets = study_target::select(&externals, &words, &modes, &args.integrators)?;
+    let mut targets =
+        study_target::select(&externals, &words, &modes, &args.integrators, args.compared_layers())?;
     if args.is_default_work() {
         let own: Vec<Target> = targets.iter().filter_map(StudyTarget::own).cloned().collect();
         targets.extend(backends::first_fast_build(&own).map(StudyTarget::from));
@@ -235,7 +236,7 @@ fn failures(study: &Study, exact: &[TargetId]) -> Vec<String> {
     });
     let promises = |d: &Difference| {
         let (a, b) = (TargetId::from(d.a.as_str()), TargetId::from(d.b.as_str()));
-        a.integrator == b.integrator && exact.contains(&a) && exact.contains(&b)
+        a.is_alike(&b) && exact.contains(&a) && exact.contains(&b)
     };
     let differing = study.differences.iter().filter(|d| !d.identical && promises(d));
     let broken = differing.map(|d| {

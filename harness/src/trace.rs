@@ -115,7 +115,7 @@ fn to_json<T: Serialize>(
         "pixel": args.pixel.0, "sample": args.sample, "seed": settings.seed, "bounces": settings.bounces,
         "roulette": settings.roulette_from,
         "integrator": settings.integrator,
-        "sampler": settings.sampler,
+        "sampler": settings.sampler, "layers": settings.layers,
         "identical": (records.len() == 2).then_some(first.is_none()), "first_difference": first, "paths": traced,
     })
 }

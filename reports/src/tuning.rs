@@ -42,7 +42,7 @@ pub struct Tuned {
     pub identical: bool,
     /// Whether they must be.
     pub promised: bool,
-    /// Whether it is timed for what exactness costs, and never a choice.
+    /// Whether it is timed for what exactness or another estimator costs, and never a choice.
     pub measures_only: bool,
     /// Why it was refused; empty where it ran.
     pub refused: String,

@@ -410,12 +410,12 @@ fn pair_verdicts(study: &Study) -> Vec<PairVerdict> {
     pairs
 }
 
-/// Whether two targets promise identical films: exact ones of one integrator do. Records that do not say are of such
+/// Whether two targets promise identical films: exact ones of one integrator and way of sampling layers do. Records that do not say are of such
 /// targets.
 fn promises(study: &Study, d: &Difference) -> bool {
     let is_exact = |target: &str| study.environment.target(target).is_none_or(|t| t.info.exact);
-    let by = |target: &str| TargetId::from(target).integrator;
-    d.mode == Mode::Exact && by(&d.a) == by(&d.b) && is_exact(&d.a) && is_exact(&d.b)
+    let are_alike = TargetId::from(d.a.as_str()).is_alike(&TargetId::from(d.b.as_str()));
+    d.mode == Mode::Exact && are_alike && is_exact(&d.a) && is_exact(&d.b)
 }
 
 /// [`severity`] where images cannot tell noise from bias.

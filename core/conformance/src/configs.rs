@@ -4,7 +4,9 @@ use crate::{Checked, During, Extent, Outcome, Subject, everything, film_of, rend
 use lockstep_core::error::Error;
 use lockstep_core::film::Film;
 use lockstep_core::scene::Scene;
-use lockstep_core::{KernelConfig, MergeSums, Mode, PassReport, Renderer, Settings, Structure};
+use lockstep_core::{
+    KernelConfig, LayerSampling, MergeSums, Mode, PassReport, Renderer, Settings, Structure,
+};
 
 /// The film's size: not a multiple of any tile or work-group.
 const SETTINGS: Settings =
@@ -98,6 +100,8 @@ pub(crate) fn impossible_configurations_are_refused(subject: &Subject<'_>) -> Ch
         (!subject.has_mode(Mode::Fast), KernelConfig::in_mode(Mode::Fast)),
         // The suite's scene is rendered by an integrator that merges nothing
         (true, KernelConfig { merges: MergeSums::Floats, ..default }),
+        // and has no layers
+        (true, KernelConfig { layers: LayerSampling::Tree, ..default }),
     ];
     for (_, config) in impossible.into_iter().filter(|(is_impossible, _)| *is_impossible) {
         let Some((_, reason)) = trial.run(config)? else {

@@ -1,11 +1,12 @@
-//! Materials with layers: energy, the reference renderer's bits, and both integrators against each other.
+//! Materials with layers: energy, the reference renderer's bits, and integrators and ways of sampling against each other.
 
-use crate::bidirectional::{for_each, tile_means};
+use crate::bidirectional::{for_each, tile_means, tile_means_by};
 use crate::statistics::welch_t;
-use crate::{Checked, Outcome, Subject, made, mean, render, scenes, tolerances};
+use crate::{Checked, During, Outcome, Subject, everything, load, made, mean, render, scenes, tolerances};
 use lockstep_core::math::vec3::{Vec3, vec3};
+use lockstep_core::path_record::divergence;
 use lockstep_core::scene::{Layers, Material};
-use lockstep_core::{Error, Integrator, Settings};
+use lockstep_core::{Error, Integrator, LayerSampling, Settings};
 use lockstep_transport::media::dispersed_ior;
 
 /// Sets of white layers, with what they leave of a white furnace at least.
@@ -26,12 +27,21 @@ fn white_layers() -> [(&'static str, Layers, f64); 6] {
 
 /// White furnace: layers never reflect more than arrives.
 pub(crate) fn furnaces_are_at_most_white(subject: &Subject<'_>) -> Checked {
+    furnaces(subject, LayerSampling::Together, 64)
+}
+
+/// The same by one lobe of each vertex, which takes more samples for as little noise.
+pub(crate) fn furnaces_by_a_tree_are_at_most_white(subject: &Subject<'_>) -> Checked {
+    furnaces(subject, LayerSampling::Tree, 256)
+}
+
+fn furnaces(subject: &Subject<'_>, by: LayerSampling, spp: u32) -> Checked {
     for (name, layers, least) in white_layers() {
         for metallic in [0.0, 1.0] {
             let material = Material::principled([1.0; 3], metallic, 0.4);
             let scene = made(scenes::layered_furnace(material, layers))?;
-            let settings = Settings { width: 64, height: 64, bounces: 8, ..Settings::default() };
-            let (film, _) = render(subject.open()?.as_mut(), &scene, &settings, 64)?;
+            let settings = Settings { width: 64, height: 64, bounces: 8, layers: by, ..Settings::default() };
+            let (film, _) = render(subject.open()?.as_mut(), &scene, &settings, spp)?;
             assert!(film.invalid.is_zero(), "{name}: {:?}", film.invalid);
             let found = mean(&film);
             let most = 1.0 + tolerances::FURNACE_EXCESS;
@@ -39,6 +49,65 @@ pub(crate) fn furnaces_are_at_most_white(subject: &Subject<'_>) -> Checked {
             // A metal loses what single scattering loses
             assert!(found > least - 0.25 * f64::from(metallic), "{name}, metallic {metallic}: {found}");
         }
+    }
+    Ok(())
+}
+
+/// Films and recorded paths by one lobe of each vertex are the reference renderer's, to the bit. Without layers they are
+/// those of all lobes together, and other integrators refuse.
+pub(crate) fn films_by_a_tree_are_the_references(subject: &Subject<'_>) -> Checked {
+    let scene = made(scenes::layered())?;
+    let tree = Settings { width: 120, height: 80, layers: LayerSampling::Tree, ..Settings::default() };
+    let together = Settings { layers: LayerSampling::Together, ..tree };
+    for settings in [tree, Settings { bounces: 9, roulette_from: Some(2), seed: 4, ..tree }] {
+        let (expected, counts) = render(subject.reference()?.as_mut(), &scene, &settings, 4)?;
+        let (film, report) = render(subject.open()?.as_mut(), &scene, &settings, 4)?;
+        assert_eq!(film.pixels_differing(&expected), 0, "{settings:?}: pixels that differ");
+        assert_eq!(film.invalid, expected.invalid, "{settings:?}: invalid samples");
+        assert_eq!(report.bounces, counts.bounces, "{settings:?}: ray counts");
+    }
+    let small = Settings { width: 40, height: 30, ..tree };
+    let (mut renderer, mut reference) = (subject.open()?, subject.reference()?);
+    load(reference.as_mut(), &scene, &small)?;
+    load(renderer.as_mut(), &scene, &small)?;
+    let paths = divergence::all_paths(0..small.width * small.height, 0..2);
+    let found = divergence::compare_paths(renderer.as_mut(), reference.as_mut(), &paths)
+        .during(|| "recording the paths of target and reference".into())?;
+    assert_eq!(divergence::first(&found), None, "the first divergence");
+    let film_of = |scene, settings| Ok(render(subject.open()?.as_mut(), scene, settings, 4)?.0);
+    assert!(
+        film_of(&scene, &tree)?.pixels_differing(&film_of(&scene, &together)?) > 0,
+        "it is another estimator"
+    );
+    let mut renderer = subject.open()?;
+    load(renderer.as_mut(), &scene, &together)?;
+    let configs = renderer.kernel_configs();
+    if let Some(config) = configs.iter().find(|config| config.layers == LayerSampling::Tree) {
+        renderer.configure(config).during(|| format!("selecting {config}"))?;
+        renderer.accumulate(0..4).during(|| format!("rendering by {config}"))?;
+        let (expected, _) = render(subject.reference()?.as_mut(), &scene, &tree, 4)?;
+        assert_eq!(crate::film_of(renderer.as_mut(), &scene)?.pixels_differing(&expected), 0, "{config}");
+    }
+    let plain = everything()?;
+    assert!(plain.layers.is_empty(), "a scene without layers");
+    let [one, all] = [film_of(&plain, &tree)?, film_of(&plain, &together)?];
+    assert_eq!(one.pixels_differing(&all), 0, "pixels that differ without layers");
+    for integrator in Integrator::ALL.into_iter().filter(|integrator| *integrator != Integrator::Path) {
+        let loaded = subject.open()?.load(&scene, &Settings { integrator, ..tree });
+        assert!(matches!(loaded, Err(Error::Unsupported { .. })), "{integrator}: {loaded:?}");
+    }
+    Ok(())
+}
+
+/// In every tile the mean by one lobe of each vertex is that of all lobes: no test of Welch finds a difference.
+pub(crate) fn means_by_a_tree_are_those_of_all_lobes(subject: &Subject<'_>) -> Checked {
+    let scene = made(scenes::layered())?;
+    let all = tile_means(subject, &scene, Integrator::Path)?;
+    let tree = Settings { layers: LayerSampling::Tree, ..Settings::default() };
+    let one = tile_means_by(subject, &scene, &tree, 0)?;
+    for (tile, (a, b)) in one.iter().zip(&all).enumerate() {
+        let t = welch_t(a, b);
+        assert!(t.abs() < tolerances::WELCH_TILES, "tile {tile}: t = {t}");
     }
     Ok(())
 }

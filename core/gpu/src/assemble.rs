@@ -11,7 +11,7 @@ use lockstep_core::math::canary;
 use lockstep_core::{Integrator, MergeSums, Order, Sampler, Scheduling, Structure};
 
 /// Functions that all programs share, each header after those it needs.
-const HEADERS: [Header; 32] = [
+const HEADERS: [Header; 33] = [
     header!("abi.h"),
     header!("scene/scene.h"),
     header!("math/scalar.h"),
@@ -38,6 +38,7 @@ const HEADERS: [Header; 32] = [
     header!("bsdf/iridescence.h"),
     header!("bsdf/multiscatter.h"),
     header!("bsdf/layered.h"),
+    header!("bsdf/layer_tree.h"),
     header!("bsdf/bsdf.h"),
     header!("scene/lights.h"),
     header!("bvh/object_ray.h"),
@@ -269,6 +270,7 @@ fn assemble_with(
         ("LS_SPHERES", options.features.spheres),
         ("LS_ALPHA", options.features.alpha),
         ("LS_LAYERS", options.features.layers),
+        ("LS_LAYER_TREE", options.features.layer_tree),
         ("LS_COAT_NORMALS", options.features.coat_normals),
         ("LS_MEDIA", options.features.media),
         ("LS_IRIDESCENCE", options.features.iridescence),

@@ -1,7 +1,7 @@
 //! Kernel features: the parts of the source that a program is built with.
 
 use lockstep_core::scene::{Instance, SceneData};
-use lockstep_core::{Integrator, Sampler};
+use lockstep_core::{Integrator, KernelConfig, LayerSampling, Sampler, Settings};
 
 /// Kernel features (as in Cycles): primitives, surfaces, integrator and sampler that a program is built for.
 /// Features that a scene lacks would cost registers and branches in the innermost loops; kernels with all of
@@ -28,10 +28,12 @@ pub struct KernelFeatures {
     pub integrator: Integrator,
     /// Where its random numbers come from.
     pub sampler: Sampler,
+    /// One lobe of materials with layers is picked.
+    pub layer_tree: bool,
 }
 
 impl KernelFeatures {
-    /// Every feature of scenes, for an integrator under the default sampler.
+    /// Every feature of scenes, for an integrator under the default sampler that takes all lobes of layers together.
     pub const fn all(integrator: Integrator) -> Self {
         Self {
             instances: true,
@@ -44,29 +46,43 @@ impl KernelFeatures {
             multiscatter: true,
             integrator,
             sampler: Sampler::Pcg,
+            layer_tree: false,
         }
     }
 
-    /// Every feature of scenes, for the same integrator and sampler.
+    /// Every feature of scenes, for the same integrator, sampler and lobes.
     #[must_use]
     pub const fn for_all_scenes(self) -> Self {
-        Self { sampler: self.sampler, ..Self::all(self.integrator) }
+        Self { sampler: self.sampler, layer_tree: self.layer_tree, ..Self::all(self.integrator) }
     }
 
-    /// The features that a scene, an integrator and a sampler need.
-    pub fn of(scene: &SceneData, integrator: Integrator, sampler: Sampler) -> Self {
+    /// Whether a kernel configuration may pick one lobe where all are taken together.
+    pub fn may_turn_to_tree(&self) -> bool {
+        self.integrator == Integrator::Path && self.layers && !self.layer_tree
+    }
+
+    /// The features of programs in a kernel configuration.
+    #[must_use]
+    pub fn in_config(self, config: &KernelConfig) -> Self {
+        Self { layer_tree: self.layer_tree || config.layers == LayerSampling::Tree, ..self }
+    }
+
+    /// The features that a scene and settings need.
+    pub fn of(scene: &SceneData, settings: &Settings) -> Self {
+        let layers = scene.materials.iter().any(|material| material.layers != 0);
         let in_the_world = |i: &Instance| i.flags & Instance::IDENTITY != 0 && i.mesh == 0;
         Self {
             instances: !matches!(scene.instances.as_slice(), [only] if in_the_world(only)),
             spheres: !scene.spheres.is_empty(),
             alpha: scene.materials.iter().any(|material| material.has_alpha()),
-            layers: scene.materials.iter().any(|material| material.layers != 0),
+            layers,
             coat_normals: scene.has_coat_normals(),
             media: scene.has_media(),
             multiscatter: scene.has_multiscatter(),
             iridescence: scene.layers.iter().any(|layers| layers.iridescence > 0.0),
-            integrator,
-            sampler,
+            integrator: settings.integrator,
+            sampler: settings.sampler,
+            layer_tree: layers && settings.layers == LayerSampling::Tree,
         }
     }
 }
@@ -85,6 +101,13 @@ mod tests {
     };
 
     fn features(edit: impl FnOnce(&mut SceneBuilder, &mut MeshData)) -> KernelFeatures {
+        features_by(&Settings::default(), edit)
+    }
+
+    fn features_by(
+        settings: &Settings,
+        edit: impl FnOnce(&mut SceneBuilder, &mut MeshData),
+    ) -> KernelFeatures {
         let mut builder = SceneBuilder::new("t");
         builder.material(Material::diffuse([0.5; 3]));
         let mut mesh = MeshData {
@@ -96,7 +119,7 @@ mod tests {
         edit(&mut builder, &mut mesh);
         let mesh = builder.mesh(mesh);
         builder.instance(mesh, IDENTITY);
-        KernelFeatures::of(&builder.build().unwrap(), Integrator::Path, Sampler::Pcg)
+        KernelFeatures::of(&builder.build().unwrap(), settings)
     }
 
     #[test]
@@ -136,6 +159,9 @@ mod tests {
             builder.material(Material { layers, ..Material::principled([0.5; 3], 0.0, 0.5) });
         };
         assert_eq!(features(coated), KernelFeatures { layers: true, ..none });
+        let tree = Settings { layers: LayerSampling::Tree, ..Settings::default() };
+        assert_eq!(features_by(&tree, coated), KernelFeatures { layers: true, layer_tree: true, ..none });
+        assert_eq!(features_by(&tree, |_, _| {}), none, "without layers it is the same program");
         let smooth = |builder: &mut SceneBuilder, _: &mut MeshData| {
             let image = builder.image(1, 1, &[128, 128, 255, 255]).unwrap();
             let sampler = lockstep_core::scene::Sampler::default();

@@ -43,6 +43,8 @@ pub enum Block {
     ConnectionAlpha = 3 << 30,
     /// Colour channel in dispersive media; one draw a sample.
     Dispersion = (3 << 30) + 1,
+    /// Layer, and scattering once or more often below, where one lobe of a surface with layers is picked; per bounce.
+    Layer = (3 << 30) + 2,
 }
 
 /// Dimension blocks from one bounce to the next.
@@ -257,6 +259,7 @@ mod tests {
                 Block::Lens,
                 Block::ConnectionAlpha,
                 Block::Dispersion,
+                Block::Layer,
             ] {
                 assert!(seen.insert(block.at(bounce)), "{block:?} at bounce or technique {bounce}");
             }

@@ -1,7 +1,9 @@
 //! Surface interactions: the geometry, textures and shading frame at a hit point, which all integrators
 //! share. The counterpart is `kernels/integrators/interaction.h`.
 
-use crate::bsdf::{self, Evaluation, LayerAxes, MIN_COSINE, Scatter, Surface, SurfaceLayers, ThinFilm};
+use crate::bsdf::{
+    self, Evaluation, LayerAxes, MIN_COSINE, PickedLobe, Scatter, Surface, SurfaceLayers, ThinFilm,
+};
 use crate::lights;
 use lockstep_core::geometry::{Hit, Ray, coordinate_scale, triangle_normal};
 use lockstep_core::math::max;
@@ -354,6 +356,8 @@ pub(crate) struct ShadingFrame<'a> {
     pub(crate) surface: Surface,
     /// The layers over the surface.
     pub(crate) layers: Option<&'a SurfaceLayers>,
+    /// The lobe that stands for all lobes of the layers.
+    pub(crate) picked: Option<&'a PickedLobe>,
 }
 
 impl ShadingFrame<'_> {
@@ -400,13 +404,24 @@ impl ShadingFrame<'_> {
         axes
     }
 
-    /// BSDF times cosine of all lobes, and the density with which [`Self::sample`] chooses `wi`. Zero for specular
-    /// surfaces.
+    /// Picks one lobe of the layers by the draws `u`; `None` for a surface without.
+    #[inline(never)]
+    pub(crate) fn pick_lobe(&self, u: [f32; 2]) -> Option<PickedLobe> {
+        let layers = self.layers?;
+        Some(PickedLobe::new(&self.surface, layers, &self.axes(layers), self.wo, u))
+    }
+
+    /// BSDF times cosine of all lobes or of the one that is picked, and the density with which [`Self::sample`] chooses
+    /// `wi`. Zero for specular surfaces.
     #[inline(always)]
     pub(crate) fn evaluate(&self, wi: Vec3) -> Evaluation {
         match self.layers {
             Some(layers) if wi.z != 0.0 => {
-                bsdf::evaluate_layered(&self.surface, layers, &self.axes(layers), self.wo, wi)
+                let (s, axes) = (&self.surface, self.axes(layers));
+                match self.picked {
+                    Some(picked) => picked.evaluate(s, layers, &axes, self.wo, wi),
+                    None => bsdf::evaluate_layered(s, layers, &axes, self.wo, wi),
+                }
             }
             _ => bsdf::evaluate(&self.surface, self.wo, wi),
         }
@@ -416,7 +431,13 @@ impl ShadingFrame<'_> {
     #[inline(always)]
     pub(crate) fn sample(&self, u: [f32; 3]) -> Scatter {
         match self.layers {
-            Some(layers) => bsdf::sample_layered(&self.surface, layers, &self.axes(layers), self.wo, u),
+            Some(layers) => {
+                let (s, axes) = (&self.surface, self.axes(layers));
+                match self.picked {
+                    Some(picked) => picked.sample(s, layers, &axes, self.wo, u[1], u[2]),
+                    None => bsdf::sample_layered(s, layers, &axes, self.wo, u),
+                }
+            }
             None => bsdf::sample(&self.surface, self.wo, u),
         }
     }

@@ -126,8 +126,9 @@ fn provenance(
 fn in_words(golden: &Golden) -> String {
     let s = &golden.settings;
     let roulette = s.roulette_from.map_or_else(String::new, |bounce| format!(", roulette from {bounce}"));
+    let layers = if s.layers.is_default() { String::new() } else { format!(", layers by a {}", s.layers) };
     format!(
-        "{}x{}, {} spp, {} bounces{roulette}, {}, {}, seed {}",
+        "{}x{}, {} spp, {} bounces{roulette}, {}, {}{layers}, seed {}",
         s.width, s.height, golden.spp, s.bounces, s.integrator, s.sampler, s.seed
     )
 }

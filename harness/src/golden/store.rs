@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lockstep_core::merging::MergeRadius;
-use lockstep_core::{Integrator, Sampler, Scene, Settings};
+use lockstep_core::{Integrator, LayerSampling, Sampler, Scene, Settings};
 use lockstep_reports::image_io::{
     LinearImage, atomic_write_text, encode_name, read_exr_metadata, read_image, write_exr,
 };
@@ -77,6 +77,7 @@ impl Place {
             integrator: attributes.integrator()?,
             merge_radius: attributes.merge_radius()?,
             sampler: attributes.sampler()?,
+            layers: attributes.layers()?,
             seed: attributes.number("seed")?,
             ..Settings::default()
         };
@@ -165,6 +166,11 @@ impl Attributes<'_> {
             Ok(name) => Ok(name.parse()?),
             Err(_) => Ok(Sampler::default()),
         }
+    }
+
+    /// How layers are sampled; goldens that do not say are of the default.
+    fn layers(&self) -> Result<LayerSampling, Failure> {
+        self.text("layers").map_or(Ok(LayerSampling::default()), |name| Ok(name.parse()?))
     }
 
     fn number(&self, key: &str) -> Result<u32, Failure> {

@@ -38,7 +38,7 @@ pub(crate) fn pairs(
         let record =
             Difference::new(level.scene, (&name_a, &name_b), level.to, seed, &metrics, differing == 0);
         let record = Difference { pixels_differing: differing, ..record };
-        let is_tested = is_last || a.target.integrator == b.target.integrator;
+        let is_tested = is_last || a.target.is_alike(&b.target);
         records.push(if is_tested { verdicts::with_verdict((a, b), record)? } else { (record, None) });
     }
     Ok(records)
@@ -156,6 +156,17 @@ mod tests {
         assert_eq!(found(&plan(), false), ["a+path a+bpt false", "a+path b+path true"]);
         let within = Plan { across_integrators: false, ..plan() };
         assert_eq!(found(&within, true), ["a+path b+path true"]);
+    }
+
+    #[test]
+    fn ways_of_sampling_layers_are_compared_as_integrators_are() {
+        let all = [outcome("a+together", [1; 3]), outcome("a+tree", [1 << 40; 3]), outcome("b+tree", [1; 3])];
+        let found = |is_last| {
+            let records = pairs(&plan(), &LEVEL, is_last, &all).unwrap().into_iter().map(|(r, _)| r);
+            records.map(|r| format!("{} {} {}", r.a, r.b, !r.verdict.is_empty())).collect::<Vec<_>>()
+        };
+        assert_eq!(found(true), ["a+together a+tree true", "a+tree b+tree true"]);
+        assert_eq!(found(false), ["a+together a+tree false", "a+tree b+tree true"]);
     }
 
     #[test]

@@ -89,7 +89,8 @@ impl Pair<'_> {
 
     fn worst(&self, path: &DivergingPath) -> WorstPath {
         let [a, b] = self.targets;
-        let Settings { width, height, bounces, integrator, seed, .. } = a.settings(&self.settings);
+        let settings = a.settings(&self.settings);
+        let Settings { width, height, bounces, seed, .. } = settings;
         let (x, y) = (path.request.pixel % width, path.request.pixel / width);
         let found = &path.divergence;
         let shown =
@@ -110,15 +111,26 @@ impl Pair<'_> {
                  --seed {seed}{}",
                 self.spec,
                 path.request.sample,
-                integrator_option(integrator)
+                estimator_options(&settings)
             ),
         }
     }
 }
 
-/// The option that selects an integrator, with a space before it; empty for the default.
-fn integrator_option(integrator: Integrator) -> String {
-    if integrator == Integrator::default() { String::new() } else { format!(" --integrator {integrator}") }
+/// The options that select integrator, sampler and way of sampling layers, each with a space before it; empty for the
+/// defaults.
+fn estimator_options(settings: &Settings) -> String {
+    let mut options = String::new();
+    if settings.integrator != Integrator::default() {
+        options.push_str(&format!(" --integrator {}", settings.integrator));
+    }
+    if !settings.sampler.is_default() {
+        options.push_str(&format!(" --sampler {}", settings.sampler));
+    }
+    if !settings.layers.is_default() {
+        options.push_str(&format!(" --layers {}", settings.layers));
+    }
+    options
 }
 
 /// Triage of a level at which two targets differ: compares the level's paths of pixels whose films differ.

@@ -309,8 +309,9 @@ impl<'a> Lab<'a> {
         let may_render = |s: &&mut TargetSession| match only_programs {
             true => fit.contains(&s.id),
             false => {
-                let integrator = s.id.settings(&self.plan.settings).integrator;
-                let is_wanted = integrator == self.plan.reference_integrator;
+                let own = s.id.settings(&self.plan.settings);
+                let is_wanted = own.integrator == self.plan.reference_integrator
+                    && own.layers == self.plan.settings.layers;
                 s.info.exact && is_wanted && targets.contains(&s.id)
             }
         };

@@ -55,7 +55,7 @@ pub(crate) enum Diagnosis {
     None,
     /// Each fast build with the exact build of the same device.
     FastBuilds,
-    /// Every pair of one integrator.
+    /// Every pair of one integrator and way of sampling layers.
     All,
 }
 
@@ -64,7 +64,7 @@ impl Diagnosis {
         match self {
             Self::None => false,
             Self::FastBuilds => a.in_mode(Mode::Exact) == b.in_mode(Mode::Exact),
-            Self::All => a.integrator == b.integrator,
+            Self::All => a.is_alike(b),
         }
     }
 }
@@ -88,7 +88,8 @@ pub(crate) struct Plan {
     pub(crate) diagnose: Diagnosis,
     /// Size, bounces, integrator, first seed.
     pub(crate) settings: Settings,
-    /// Whether images of two integrators on one target are compared with each other, sample for sample.
+    /// Whether images of two integrators, or ways of sampling layers, on one target are compared with each other, sample for
+    /// sample.
     pub(crate) across_integrators: bool,
     /// The integrators of which every technique is shown.
     pub(crate) techniques: Vec<Integrator>,
@@ -314,6 +315,7 @@ impl Plan {
                 integrator: self.settings.integrator,
                 merge_radius: self.settings.merge_radius,
                 sampler: self.settings.sampler,
+                layers: self.settings.layers,
                 seed: u64::from(self.settings.seed),
                 seeds: self.all_seeds(),
                 repeats: self.repeats,
@@ -435,13 +437,13 @@ pub(crate) fn open(
     }
 }
 
-/// The pairs of targets whose images are compared, as positions in a list, the lower first: all of one integrator, and
-/// where two integrators are compared those on one target.
+/// The pairs of targets whose images are compared, as positions in a list, the lower first: all of one integrator and way
+/// of sampling layers, and where two are compared those on one target.
 pub(super) fn compared_pairs(across_integrators: bool, targets: &[&TargetId]) -> Vec<(usize, usize)> {
     let mut all = pairs(targets);
     all.retain(|&(a, b)| {
         let (a, b) = (targets[a], targets[b]);
-        a.integrator == b.integrator || (across_integrators && a.renderer() == b.renderer())
+        a.is_alike(b) || (across_integrators && a.renderer() == b.renderer())
     });
     all
 }

@@ -15,7 +15,7 @@
 use std::time::Instant;
 
 use lockstep_core::film::MAX_SPP;
-use lockstep_core::{OpenOptions, Scene, Settings, TargetId};
+use lockstep_core::{LayerSampling, OpenOptions, Scene, Settings, TargetId};
 use lockstep_reports::records::{Note, Timing};
 
 use super::plan::Plan;
@@ -66,7 +66,7 @@ pub(crate) fn obtain(
         let text = format!("{} has no reference: no target here promises exact images", scene.name);
         return Ok(Obtained { reference: None, notes: vec![note(text)] });
     };
-    let settings = Settings { integrator: plan.reference_integrator, ..plan.with_seed(reference_seed(plan)) };
+    let settings = reference_settings(plan);
     bar.say(&format!("{} reference on {}", scene.name, renderer.id));
     renderer.load(scene, &settings, Purpose::Reference)?;
     let mut watch = |n| bar.add(n);
@@ -152,6 +152,15 @@ pub(super) fn reference_spp(top: u32, budget: Option<f64>) -> u32 {
 /// The words by which records name a rendered reference.
 pub(super) fn against(target: &str, spp: u32, seed: u32) -> String {
     format!("{target}, {spp} spp, seed {seed}")
+}
+
+/// The settings of references. Those by another integrator than the study's take all lobes of layers together, which
+/// every integrator knows.
+fn reference_settings(plan: &Plan) -> Settings {
+    let shared = plan.with_seed(reference_seed(plan));
+    let integrator = plan.reference_integrator;
+    let layers = if integrator == shared.integrator { shared.layers } else { LayerSampling::Together };
+    Settings { integrator, layers, ..shared }
 }
 
 /// A seed that no image of the study has.

@@ -50,6 +50,7 @@ fn differences(there: &Environment, wanted: &Environment) -> Vec<String> {
     note("integrator", a.integrator.to_string(), b.integrator.to_string());
     note("merge radius", a.merge_radius.to_string(), b.merge_radius.to_string());
     note("sampler", a.sampler.to_string(), b.sampler.to_string());
+    note("layers", a.layers.to_string(), b.layers.to_string());
     note("samples per pixel", spp(&a.spp), spp(&b.spp));
     note("seed", a.seed.to_string(), b.seed.to_string());
     note("seeds", a.seeds.to_string(), b.seeds.to_string());

@@ -1,6 +1,6 @@
 //! The targets that a study's command line names: Lockstep's own and external programs.
 
-use lockstep_core::{Integrator, Mode, OpenOptions};
+use lockstep_core::{Integrator, LayerSampling, Mode, OpenOptions};
 
 use super::target_session::TargetSession;
 use crate::backends::{self, Target};
@@ -88,7 +88,7 @@ pub(crate) fn find(targets: &[StudyTarget], name: &str) -> Result<(), Failure> {
 
 /// The targets that words mean, each once, in the order of the words. Neighbouring words that mean no programs are
 /// selected together. Each renders by every one of these integrators in turn, or by that of the settings where there
-/// are none; programs have neither modes nor integrators.
+/// are none, and so for ways of sampling layers; programs have neither modes nor integrators nor such ways.
 ///
 /// # Errors
 /// [`Failure::Usage`] for a word that means no target.
@@ -97,6 +97,7 @@ pub(crate) fn select(
     words: &[String],
     modes: &[Mode],
     integrators: &[Integrator],
+    layers: &[LayerSampling],
 ) -> Result<Vec<StudyTarget>, Failure> {
     let mut selected: Vec<StudyTarget> = Vec::new();
     for run in words.chunk_by(|a, b| externals.named(a).is_empty() && externals.named(b).is_empty()) {
@@ -104,7 +105,7 @@ pub(crate) fn select(
         if programs.is_empty() {
             let found =
                 backends::select_in_modes(run, modes).map_err(|failure| externals.name_in(failure))?;
-            for target in found.iter().flat_map(|target| target.by_each(integrators)) {
+            for target in found.iter().flat_map(|target| target.by_each(integrators, layers)) {
                 if !selected.iter().any(|s| s.own().is_some_and(|own| own.id == target.id)) {
                     selected.push(target.into());
                 }

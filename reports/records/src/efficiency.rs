@@ -1,11 +1,11 @@
-//! The efficiency of two integrators on one target.
+//! The efficiency of two integrators, or two ways of sampling layers, on one target.
 
 use lockstep_core::Mode;
 use lockstep_metrics::float;
 use serde::{Deserialize, Serialize};
 
-/// Two integrators on one target with equal samples, and which of them wins where at equal time: efficiencies, one over
-/// mean squared error times time, in tiles of [`lockstep_metrics::efficiency::TILE`] pixels.
+/// Two integrators, or two ways of sampling layers, on one target with equal samples, and which of them wins where at equal
+/// time: efficiencies, one over mean squared error times time, in tiles of [`lockstep_metrics::efficiency::TILE`] pixels.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Efficiency {
@@ -44,6 +44,10 @@ pub struct Efficiency {
     /// The same for nine tenths.
     #[serde(with = "float")]
     pub nine_tenths: f64,
+    /// B's efficiency over A's on the whole image by every seed, the first seed's first: each from the errors of the seed's
+    /// images and the medians of the times of its repeats. None in older records.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_seed: Vec<f64>,
     /// The reference: a file, or target, samples per pixel and seed.
     pub against: String,
     /// How the target was compiled.

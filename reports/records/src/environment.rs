@@ -2,7 +2,7 @@
 
 use super::{HostInfo, RecordError};
 use lockstep_core::merging::MergeRadius;
-use lockstep_core::{DeviceInfo, Integrator, KernelResources, Sampler};
+use lockstep_core::{DeviceInfo, Integrator, KernelResources, LayerSampling, Sampler};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -104,6 +104,9 @@ pub struct StudySettings {
     /// Where random numbers come from; the hash pcg4d in records that do not say.
     #[serde(skip_serializing_if = "Sampler::is_default")]
     pub sampler: Sampler,
+    /// How layers are sampled; all lobes together in records that do not say.
+    #[serde(skip_serializing_if = "LayerSampling::is_default")]
+    pub layers: LayerSampling,
     /// First random seed.
     pub seed: u64,
     /// How many seeds each target rendered.

@@ -56,7 +56,8 @@ pub struct Tune {
     pub identical: bool,
     /// Whether they must be: the target is exact, and so is the arithmetic.
     pub promised: bool,
-    /// Whether it leaves another film by design, so that its time tells what exactness costs and it is never the best.
+    /// Whether it leaves another film by design, so that its time tells what exactness or another estimator costs and it is
+    /// never the best.
     pub measures_only: bool,
     /// Why the target or its device refused the configuration; empty where it ran.
     pub refused: String,

@@ -159,9 +159,11 @@ impl StudyDiff {
 fn check_settings(before: &Environment, after: &Environment) -> Result<(), DiffError> {
     let images = |s: &StudySettings| {
         let (integrator, sampler) = (s.integrator, s.sampler);
+        let layers =
+            if s.layers.is_default() { String::new() } else { format!(", layers by a {}", s.layers) };
         let roulette = s.roulette.map_or_else(String::new, |bounce| format!(" with roulette from {bounce}"));
         let bounces = format!("{} bounces{roulette}", s.bounces);
-        format!("{}×{}, {bounces}, {integrator}, {sampler}, seed {}", s.width, s.height, s.seed)
+        format!("{}×{}, {bounces}, {integrator}, {sampler}{layers}, seed {}", s.width, s.height, s.seed)
     };
     let [before, after] = [before, after].map(|environment| images(&environment.settings));
     if before == after { Ok(()) } else { Err(DiffError::Settings { before, after }) }

@@ -1,11 +1,12 @@
-//! Integrators against each other on one target.
+//! Integrators, or ways of sampling layers, against each other on one target.
 
 use super::{Cell, Table};
 use crate::format::{fixed, number, percent};
 use crate::records::Efficiency;
+use crate::statistics::timing::{COVERAGE, MedianInterval};
 use crate::study::Study;
 
-/// Errors, times and efficiencies of every two integrators by scene and target.
+/// Errors, times and efficiencies of every two integrators, or ways of sampling layers, by scene and target.
 pub fn efficiency_table(study: &Study) -> Table {
     let numbers = [
         "spp",
@@ -14,23 +15,28 @@ pub fn efficiency_table(study: &Study) -> Table {
         "A RMSE linear",
         "B RMSE linear",
         "Efficiency B / A",
+        "Low",
+        "High",
         "Tiles B wins",
         "Tenth",
         "Median",
         "Nine tenths",
     ];
     let mut table =
-        Table::new("efficiency", "Integrators at equal samples and equal time", &["Scene", "A", "B"], &numbers)
+        Table::new("efficiency", "Estimators at equal samples and equal time", &["Scene", "A", "B"], &numbers)
             .noted(
                 "Both have the same samples per pixel and one reference. Efficiency: one over mean squared error times time; \
-                 at 4, B reaches A's error in a quarter of A's time. Tiles of 16×16 pixels: the share in which B is the more \
+                 at 4, B reaches A's error in a quarter of A's time; of several seeds it is the median of their ratios, and of six \
+                 or more Low and High enclose that median with 95 %. Errors, times and tiles are of the first seed. Tiles of 16×16 pixels: the share in which B is the more \
                  efficient, and the ratio that a tenth, half and nine tenths of them are not above. The viewer's map shows \
                  where: red where A wins, blue where B does.",
             );
     for e in &study.efficiencies {
         let shown = |value: f64| Cell::number(value, number(value));
         let ratio = |value: f64| Cell::number(value, fixed(value, 2));
-        let share = won(e);
+        let (share, over_seeds) = (won(e), over_seeds(e));
+        let ends = over_seeds.filter(|found| found.coverage >= COVERAGE);
+        let end = |value: Option<f64>| value.map_or_else(|| Cell::text(""), &ratio);
         table.rows.push(vec![
             Cell::text(&e.scene),
             Cell::text(&e.a),
@@ -40,7 +46,9 @@ pub fn efficiency_table(study: &Study) -> Table {
             shown(e.b_ms),
             shown(e.a_mse.sqrt()),
             shown(e.b_mse.sqrt()),
-            ratio(e.ratio()),
+            ratio(whole(e)),
+            end(ends.map(|found| found.low)),
+            end(ends.map(|found| found.high)),
             Cell::number(share, percent(share)),
             ratio(e.tenth),
             ratio(e.median),
@@ -56,7 +64,7 @@ pub fn efficiency_sentences(study: &Study) -> Vec<String> {
 }
 
 fn sentence(e: &Efficiency) -> String {
-    let (winner, loser, ratio, share) = match e.ratio() {
+    let (winner, loser, ratio, share) = match whole(e) {
         ratio if ratio >= 1.0 => (&e.b, &e.a, ratio, won(e)),
         ratio => (&e.a, &e.b, 1.0 / ratio, 1.0 - won(e)),
     };
@@ -66,6 +74,16 @@ fn sentence(e: &Efficiency) -> String {
         fixed(ratio, 2),
         percent(share)
     )
+}
+
+/// The ratio of efficiencies over all seeds; nothing in older records.
+fn over_seeds(e: &Efficiency) -> Option<MedianInterval> {
+    MedianInterval::of_ratio(&e.by_seed, &vec![1.0; e.by_seed.len()])
+}
+
+/// B's efficiency over A's on whole images.
+fn whole(e: &Efficiency) -> f64 {
+    over_seeds(e).map_or_else(|| e.ratio(), |found| found.median)
 }
 
 /// The share of tiles that B wins.
@@ -98,9 +116,23 @@ mod tests {
             "on s t+bpt reaches the error of t+path in 1/4.00 of the time, and wins in 75.0 % of the tiles";
         assert_eq!(efficiency_sentences(&study), [expected]);
         let texts: Vec<String> = efficiency_table(&study).rows[0].iter().map(|c| c.text.clone()).collect();
-        assert_eq!(texts[8..10], ["4.00", "75.0 %"]);
+        assert_eq!(texts[8..12], ["4.00", "", "", "75.0 %"]);
         let expected =
             "on s t+path reaches the error of t+bpt in 1/2.00 of the time, and wins in 75.0 % of the tiles";
         assert_eq!(sentence(&other), expected);
+    }
+
+    #[test]
+    fn the_ratio_over_seeds_is_their_median_with_an_interval_from_six_seeds_on() {
+        let of = |by_seed: Vec<f64>| {
+            let record =
+                Efficiency { a: "t+together".into(), b: "t+tree".into(), by_seed, ..Default::default() };
+            let study = Study::from_records(vec![record.into()], Environment::default());
+            let texts: Vec<String> =
+                efficiency_table(&study).rows[0].iter().map(|c| c.text.clone()).collect();
+            texts[8..11].to_vec()
+        };
+        assert_eq!(of(vec![0.5, 2.0, 1.5]), ["1.50", "", ""]);
+        assert_eq!(of(vec![0.5, 2.0, 1.5, 1.1, 1.2, 1.3]), ["1.25", "0.50", "2.00"]);
     }
 }

@@ -52,12 +52,12 @@ pub fn device_speeds(study: &Study) -> Vec<DeviceSpeed<'_>> {
 fn speed<'a>(all: &[&'a EqualTime], baseline: &str, record: &'a EqualTime) -> Option<DeviceSpeed<'a>> {
     let target = TargetId::from(record.target.as_str());
     let of = |renderer: &str| {
-        let wanted = TargetId { integrator: target.integrator, ..renderer.into() }.to_string();
+        let wanted =
+            TargetId { integrator: target.integrator, layers: target.layers, ..renderer.into() }.to_string();
         all.iter().copied().find(|e| e.scene == record.scene && e.target == wanted)
     };
-    let is_alike = |e: &&&EqualTime| {
-        e.scene == record.scene && TargetId::from(e.target.as_str()).integrator == target.integrator
-    };
+    let is_alike =
+        |e: &&&EqualTime| e.scene == record.scene && TargetId::from(e.target.as_str()).is_alike(&target);
     let base = of(baseline).filter(|_| all.iter().filter(is_alike).count() > 1)?;
     let (speed_up, range) = match (passes(record), passes(base)) {
         _ if record == base => (1.0, None),

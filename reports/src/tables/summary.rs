@@ -162,7 +162,9 @@ fn environment(study: &Study) -> String {
     if s.width > 0 {
         let sampler = if s.sampler.is_default() { String::new() } else { format!("sampler {}, ", s.sampler) };
         let roulette = s.roulette.map_or_else(String::new, |bounce| format!("roulette from {bounce}, "));
-        let others = format!("{} bounces, {roulette}{sampler}seed {}", s.bounces, s.seed);
+        let layers =
+            if s.layers.is_default() { String::new() } else { format!("layers by a {}, ", s.layers) };
+        let others = format!("{} bounces, {roulette}{sampler}{layers}seed {}", s.bounces, s.seed);
         line("Images", format!("{}×{}, {others}", s.width, s.height));
     }
     line("Kernel source", e.kernel_hash.clone().unwrap_or_default());

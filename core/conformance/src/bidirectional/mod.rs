@@ -164,18 +164,30 @@ pub(crate) fn tile_means(
     scene: &Scene,
     integrator: Integrator,
 ) -> Checked<Vec<Vec<f64>>> {
+    // The integrators share no draws, so that their samples are independent.
+    let first_seed = if integrator == Integrator::Path { 1000 } else { 0 };
+    tile_means_by(subject, scene, &Settings { integrator, ..Settings::default() }, first_seed)
+}
+
+/// The same by the integrator and the layers of these settings, with seeds from the first on.
+pub(crate) fn tile_means_by(
+    subject: &Subject<'_>,
+    scene: &Scene,
+    by: &Settings,
+    first_seed: u32,
+) -> Checked<Vec<Vec<f64>>> {
+    let Settings { integrator, layers, .. } = *by;
     let tiles_a_row = SIDE / TILE;
     let mut means = vec![Vec::new(); (tiles_a_row * tiles_a_row) as usize];
     let mut renderer = subject.open()?;
-    for seed in 0..SEEDS {
-        // The integrators share no draws, so that their samples are independent.
-        let seed = if integrator == Integrator::Path { seed + 1000 } else { seed };
+    for seed in first_seed..first_seed + SEEDS {
         let settings = Settings {
             width: SIDE,
             height: SIDE,
             bounces: 3,
             seed,
             integrator,
+            layers,
             // Small enough that bias hides in the noise
             merge_radius: merging::radius(3000)?,
             ..Settings::default()

@@ -13,7 +13,7 @@ use lockstep_core::math::{INV_FOUR_PI, INV_PI, PI, TWO_PI};
 use lockstep_core::path_record::{PairRecord, VertexRecord};
 use lockstep_core::scene::*;
 use lockstep_gpu::probe::ProbeDevice;
-use lockstep_transport::bsdf::{MIN_ALPHA, SPECULAR_ROUGHNESS};
+use lockstep_transport::bsdf::{LayerLobe, MIN_ALPHA, SPECULAR_ROUGHNESS};
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
 
 /// The floats and then the integers that `ls_probe_constants` of `kernels/layout.h` writes, in its order.
@@ -37,6 +37,7 @@ const FLOATS: &[(&str, f32)] = &[
     ("MATH_LOG2_E", std::f32::consts::LOG2_E),
     ("ALBEDO_MARGIN", lockstep_transport::bsdf::ALBEDO_MARGIN),
     ("MEAN_MARGIN", lockstep_transport::bsdf::MEAN_MARGIN),
+    ("LEAST_SHARE", lockstep_transport::bsdf::LEAST_SHARE),
     ("SMOOTHEST_SHEEN", sheen_albedo::SMOOTHEST_SHEEN),
     ("SHEEN_ALBEDO_SCALE", sheen_albedo::SHEEN_ALBEDO_SCALE),
     ("SMOOTHEST_ROUGH", missing_albedo::SMOOTHEST_ROUGH),
@@ -119,6 +120,14 @@ const INTEGERS: &[(&str, u32)] = &[
     ("BLOCK_LENS", Block::Lens as u32),
     ("BLOCK_CONNECTION_ALPHA", Block::ConnectionAlpha as u32),
     ("BLOCK_DISPERSION", Block::Dispersion as u32),
+    ("BLOCK_LAYER", Block::Layer as u32),
+    ("LOBE_COAT", LayerLobe::Coat as u32),
+    ("LOBE_SHEEN", LayerLobe::Sheen as u32),
+    ("LOBE_SPECULAR", LayerLobe::Specular as u32),
+    ("LOBE_DIFFUSE", LayerLobe::Diffuse as u32),
+    ("LOBE_TRANSMITTED", LayerLobe::Transmitted as u32),
+    ("LOBE_RECOVERED_REFLECTED", LayerLobe::RecoveredReflected as u32),
+    ("LOBE_RECOVERED_TRANSMITTED", LayerLobe::RecoveredTransmitted as u32),
     ("CHANNEL_CHOSEN", lockstep_transport::media::CHANNEL_CHOSEN),
     ("BLOCKS_PER_BOUNCE", BLOCKS_PER_BOUNCE),
     ("TILE_WIDTH", TILE[0]),

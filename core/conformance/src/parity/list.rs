@@ -600,6 +600,25 @@ pub(super) const PROBES: &[ParityCase] = &[
         }
     ),
     scene!(
+        "bsdf_picked_lobe",
+        layered_and::<8, 33>([Upper, Unit3, Unit3, Unit3, Unit, Unit, Unit, Unit]),
+        "uffffffffffff",
+        |_, x, out| {
+            let (layers, axes) = surface_layers(x);
+            let (s, wo) = (keeping_surface(x), x.v(25));
+            let picked = bsdf::PickedLobe::new(&s, &layers, &axes, wo, [x.f(37), x.f(38)]);
+            out.u(picked.lobe() as u32);
+            out.f(picked.weight());
+            let e = picked.evaluate(&s, &layers, &axes, wo, x.v(28));
+            out.v(e.value);
+            out.f(e.pdf);
+            let scattered = picked.sample(&s, &layers, &axes, wo, x.f(39), x.f(40));
+            out.v(scattered.wi);
+            out.v(scattered.weight);
+            out.f(scattered.pdf);
+        }
+    ),
+    scene!(
         "bsdf_sample_layered",
         layered_and::<6, 31>([Upper, Unit, Unit, Unit, Unit3, Unit3]),
         "fffffff",

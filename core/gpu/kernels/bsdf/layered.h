@@ -5,6 +5,7 @@
 
 #define ALBEDO_MARGIN 2e-3f
 #define MEAN_MARGIN 1e-3f
+#define LEAST_SHARE 0.05f
 
 /* The layers of a material at one point, their textures looked up. */
 typedef struct {
@@ -169,6 +170,15 @@ typedef struct {
     float p_specular;
 } LayeredLobes;
 
+/* Estimates of the albedo of each lobe for light that leaves by one direction. */
+typedef struct {
+    float coat;
+    float sheen;
+    float specular;
+    float diffuse;
+    float transmitted;
+} LobeAlbedos;
+
 /* The share that the specular lobe lets through. */
 LS_FN float bsdf_above_base(Above a, float cosine) {
     return math_max(1.0f - (bsdf_layer_albedo_to(a.base, a.f0, a.f90, cosine) + ALBEDO_MARGIN), 0.0f);
@@ -211,7 +221,16 @@ LS_FN float bsdf_above_mean(Above a) {
     return grazing + steep + MEAN_MARGIN;
 }
 
-LS_CALL LayeredLobes bsdf_lobes_new(Surface s, SurfaceLayers layers, LayerAxes axes, Vec3 wo) {
+/* The diffuse colour, dimmed by the layers on the way out, of which all let this share through. */
+LS_FN Vec3 bsdf_lobe_shapes_diffuse(LayeredLobes l, Surface s, float all_out) {
+    Vec3 body = vec3_scale(s.base_color, 1.0f - s.metallic);
+    return vec3_scale(body, (1.0f - s.transmission) * LS_DIV(all_out, bsdf_above_mean(l.above)));
+}
+
+/* The lobes without their probabilities, and without the diffuse colour unless it is wanted, with the albedo of each for
+ * `wo`. One function, and no struct of its own for these members: in another order ptxas spills 40 % more. */
+LS_FN LayeredLobes bsdf_lobe_shapes_new(Surface s, SurfaceLayers layers, LayerAxes axes, Vec3 wo, bool is_diffuse,
+                                        LobeAlbedos *w) {
     LayeredLobes l;
     /* Colours of the lobes */
     Vec3 tinted = vec3_scale(layers.specular_color, math_sqr(LS_DIV(s.ior - 1.0f, s.ior + 1.0f)));
@@ -246,26 +265,35 @@ LS_CALL LayeredLobes bsdf_lobes_new(Surface s, SurfaceLayers layers, LayerAxes a
     l.sheen_out = bsdf_above_sheen(l.above, wo.z);
     float base_out = bsdf_above_base(l.above, wo.z);
     float all_out = l.coat_out * l.sheen_out * base_out;
-    float opaque = 1.0f - s.transmission;
-    l.diffuse = vec3_scale(body, opaque * LS_DIV(all_out, bsdf_above_mean(l.above)));
+    l.diffuse = vec3_splat(0.0f);
+    if (is_diffuse) {
+        l.diffuse = bsdf_lobe_shapes_diffuse(l, s, all_out);
+    }
     /* Alphas of the specular lobe */
     float across = bsdf_surface_alpha(s);
     l.alpha.x = across + (1.0f - across) * math_sqr(layers.anisotropy);
     l.alpha.y = across;
     /* Albedo of each lobe for wo */
     float below = l.coat_out * l.sheen_out;
-    float w_coat = 1.0f - l.coat_out;
-    float w_sheen = l.above.sheen > 0.0f ? l.coat_out * (1.0f - l.sheen_out) : 0.0f;
-    float w_specular = below * bsdf_layer_albedo_to(l.above.base, vec3_luminance(reflected), l.f90, wo.z);
-    float w_cosine = w_sheen + vec3_luminance(body) * (opaque * all_out);
-    float w_transmitted = vec3_luminance(l.transmitted) * all_out;
-    float sum = w_coat + w_specular + w_cosine + w_transmitted;
+    w->coat = 1.0f - l.coat_out;
+    w->sheen = l.above.sheen > 0.0f ? l.coat_out * (1.0f - l.sheen_out) : 0.0f;
+    w->specular = below * bsdf_layer_albedo_to(l.above.base, vec3_luminance(reflected), l.f90, wo.z);
+    w->diffuse = vec3_luminance(body) * ((1.0f - s.transmission) * all_out);
+    w->transmitted = vec3_luminance(l.transmitted) * all_out;
+    return l;
+}
+
+LS_CALL LayeredLobes bsdf_lobes_new(Surface s, SurfaceLayers layers, LayerAxes axes, Vec3 wo) {
+    LobeAlbedos w;
+    LayeredLobes l = bsdf_lobe_shapes_new(s, layers, axes, wo, true, &w);
+    float w_cosine = w.sheen + w.diffuse;
+    float sum = w.coat + w.specular + w_cosine + w.transmitted;
     /* Probabilities, with a share kept for every lobe that the estimate undervalues */
-    float least = 0.05f * sum;
-    float q_coat = w_coat > 0.0f ? w_coat + least : 0.0f;
+    float least = LEAST_SHARE * sum;
+    float q_coat = w.coat > 0.0f ? w.coat + least : 0.0f;
     float q_cosine = w_cosine > 0.0f ? w_cosine + least : 0.0f;
-    float q_transmitted = w_transmitted > 0.0f ? w_transmitted + least : 0.0f;
-    float q_specular = w_specular + least;
+    float q_transmitted = w.transmitted > 0.0f ? w.transmitted + least : 0.0f;
+    float q_specular = w.specular + least;
     float scale = sum > 0.0f ? LS_DIV(1.0f, q_coat + q_cosine + q_transmitted + q_specular) : 0.0f;
     l.p_cosine = q_cosine * scale;
     l.p_transmitted = q_transmitted * scale;
@@ -279,24 +307,36 @@ LS_FN float bsdf_coat_alpha(SurfaceLayers layers) {
     return math_max(layers.clearcoat_roughness * layers.clearcoat_roughness, MIN_ALPHA);
 }
 
-/* The clearcoat's lobe times its cosine, and the density of choosing it and then `wi`. */
+/* The clearcoat's lobe times its cosine, and the density with which it reflects into `wi`. */
 typedef struct {
     float reflected;
     float pdf;
 } CoatLobe;
 
-LS_FN CoatLobe bsdf_coat_lobe(LayeredLobes l, SurfaceLayers layers, LayerAxes axes, Vec3 wo, Vec3 wi) {
+LS_FN CoatLobe bsdf_coat_lobe(Above above, SurfaceLayers layers, LayerAxes axes, Vec3 wo, Vec3 wi) {
     CoatLobe found;
     found.reflected = 0.0f;
     found.pdf = 0.0f;
     Vec3 to = bsdf_layer_axes_in_coat(axes, wi);
-    if (l.above.clearcoat <= 0.0f || to.z <= 0.0f) {
+    if (above.clearcoat <= 0.0f || to.z <= 0.0f) {
         return found;
     }
     ReflectionTerms r = bsdf_reflection_terms(bsdf_layer_axes_wo_in_coat(axes, wo), to, bsdf_coat_alpha(layers));
-    found.reflected = l.above.clearcoat * bsdf_schlick_scalar(l.above.clearcoat_f0, r.cosine) * r.d_over_4 * r.g2;
-    found.pdf = l.p_coat * (r.d_over_4 * r.g1);
+    found.reflected = above.clearcoat * bsdf_schlick_scalar(above.clearcoat_f0, r.cosine) * r.d_over_4 * r.g2;
+    found.pdf = r.d_over_4 * r.g1;
     return found;
+}
+
+/* `wo` mirrored about a microfacet of the clearcoat, in the clearcoat's frame. */
+LS_FN Vec3 bsdf_coat_reflection(SurfaceLayers layers, LayerAxes axes, Vec3 wo, float u, float v) {
+    Vec3 from = bsdf_layer_axes_wo_in_coat(axes, wo);
+    return bsdf_reflect(from, bsdf_ggx_sample(from, bsdf_coat_alpha(layers), u, v));
+}
+
+/* `wo` mirrored about a microfacet of the specular lobe. */
+LS_FN Vec3 bsdf_specular_reflection(LayeredLobes l, LayerAxes axes, Vec3 wo, float u, float v) {
+    Vec3 h = bsdf_ggx_sample_anisotropic(bsdf_turned(wo, axes.along), l.alpha, u, v);
+    return bsdf_reflect(wo, bsdf_turned_back(h, axes.along));
 }
 
 /* BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`. The clearcoat's cosine is that to
@@ -314,8 +354,8 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, LayerA
         Evaluation transmitted = bsdf_evaluation(vec3_scale(l.transmitted, through * r.d_over_4 * r.g2 * below),
                                                  l.p_transmitted * (r.d_over_4 * r.g1));
         /* A tilted clearcoat reflects below the surface's horizon too */
-        CoatLobe beneath = bsdf_coat_lobe(l, layers, axes, wo, wi);
-        transmitted.pdf = transmitted.pdf + beneath.pdf;
+        CoatLobe beneath = bsdf_coat_lobe(l.above, layers, axes, wo, wi);
+        transmitted.pdf = transmitted.pdf + l.p_coat * beneath.pdf;
         Evaluation all = bsdf_with_recovered(s, wo, wi, below, transmitted);
         if (bsdf_layer_axes_is_of_coat_alone(axes, wi)) {
             all.value = vec3_splat(beneath.reflected);
@@ -346,9 +386,9 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, LayerA
     }
     /* Clearcoat */
     if (l.above.clearcoat > 0.0f) {
-        CoatLobe c = bsdf_coat_lobe(l, layers, axes, wo, wi);
+        CoatLobe c = bsdf_coat_lobe(l.above, layers, axes, wo, wi);
         value = vec3_add(value, vec3_splat(c.reflected));
-        pdf = pdf + c.pdf;
+        pdf = pdf + l.p_coat * c.pdf;
     }
     return bsdf_with_recovered(s, wo, wi, below, bsdf_evaluation(value, pdf));
 }
@@ -383,14 +423,8 @@ LS_CALL Scatter bsdf_sample_layered(Surface s, SurfaceLayers layers, LayerAxes a
         wi = sampling_cosine_hemisphere(u1, u2);
     } else {
         bool coated = u0 >= above_transmitted && u0 < above_transmitted + l.p_coat;
-        Vec3 r;
-        if (coated) {
-            Vec3 from = bsdf_layer_axes_wo_in_coat(axes, wo);
-            r = bsdf_reflect(from, bsdf_ggx_sample(from, bsdf_coat_alpha(layers), u1, u2));
-        } else {
-            Vec3 h = bsdf_ggx_sample_anisotropic(bsdf_turned(wo, axes.along), l.alpha, u1, u2);
-            r = bsdf_reflect(wo, bsdf_turned_back(h, axes.along));
-        }
+        Vec3 r = coated ? bsdf_coat_reflection(layers, axes, wo, u1, u2)
+                        : bsdf_specular_reflection(l, axes, wo, u1, u2);
         if (r.z <= 0.0f) {
             return bsdf_absorbed();
         }

@@ -192,17 +192,32 @@ LS_CALL Recovered bsdf_recovered_new(Surface s, Vec3 wo) {
     return l;
 }
 
-/* Adds the lobe, of which the layers above let the share `below` through, to those that scatter once. */
-LS_FN Evaluation bsdf_recovered_add(Recovered l, Vec3 wi, float below, Evaluation single) {
+/* This lobe alone on the side of `wi`, of which the layers above let the share `below` through. */
+LS_FN Evaluation bsdf_recovered_evaluate(Recovered l, Vec3 wi, float below) {
     bool up = wi.z > 0.0f;
     float cosine = up ? wi.z : -wi.z;
     Planes planes = up ? l.here : l.beyond;
     Vec3 color = up ? l.reflected : l.transmitted;
-    float p = up ? l.p_reflected : l.p_transmitted;
     float cosine_pdf = cosine * MATH_INV_PI;
     float missing = bsdf_planes_missing(l.albedos, planes, l.roughness, cosine);
-    return bsdf_evaluation(vec3_add(single.value, vec3_scale(color, missing * cosine_pdf * below)),
-                           single.pdf * (1.0f - (l.p_reflected + l.p_transmitted)) + p * cosine_pdf);
+    return bsdf_evaluation(vec3_scale(color, missing * cosine_pdf * below), cosine_pdf);
+}
+
+/* The probability of choosing this lobe on one of its sides. */
+LS_FN float bsdf_recovered_probability(Recovered l, bool reflects) {
+    return reflects ? l.p_reflected : l.p_transmitted;
+}
+
+/* The probability of choosing the lobes that scatter once. */
+LS_FN float bsdf_recovered_once(Recovered l) {
+    return 1.0f - (l.p_reflected + l.p_transmitted);
+}
+
+/* Adds the lobe, of which the layers above let the share `below` through, to those that scatter once. */
+LS_FN Evaluation bsdf_recovered_add(Recovered l, Vec3 wi, float below, Evaluation single) {
+    Evaluation own = bsdf_recovered_evaluate(l, wi, below);
+    float p = bsdf_recovered_probability(l, wi.z > 0.0f);
+    return bsdf_evaluation(vec3_add(single.value, own.value), single.pdf * bsdf_recovered_once(l) + p * own.pdf);
 }
 
 /* True where a draw chooses this lobe. */
@@ -210,10 +225,15 @@ LS_FN bool bsdf_recovered_is_chosen(Recovered l, float u) {
     return u < l.p_reflected + l.p_transmitted;
 }
 
+/* True where a draw that chooses this lobe reflects. */
+LS_FN bool bsdf_recovered_reflects(Recovered l, float u) {
+    return u < l.p_reflected;
+}
+
 /* The direction of this lobe for draws that choose it. */
 LS_FN Vec3 bsdf_recovered_direction(Recovered l, float u0, float u1, float u2) {
     Vec3 wi = sampling_cosine_hemisphere(u1, u2);
-    return u0 < l.p_reflected ? wi : vec3_new(wi.x, wi.y, -wi.z);
+    return bsdf_recovered_reflects(l, u0) ? wi : vec3_new(wi.x, wi.y, -wi.z);
 }
 
 /* The draw that chooses among the other lobes, stretched to all of the unit interval. */

@@ -41,6 +41,10 @@ typedef struct {
 #ifdef LS_LAYERS
     SurfaceLayers layers;
 #endif
+#ifdef LS_LAYER_TREE
+    /* The lobe that stands for all lobes of the layers. */
+    PickedLobe picked;
+#endif
 } ShadingFrame;
 
 /* The translation of an affine map. */
@@ -419,12 +423,24 @@ LS_FN LayerAxes surface_shading_frame_axes(ShadingFrame here) {
 }
 #endif
 
-/* BSDF times cosine of all lobes, and the density with which surface_shading_frame_sample chooses `wi`. Zero for
- * specular surfaces. */
+#ifdef LS_LAYER_TREE
+/* Picks one lobe of the layers by the draws `u0` and `u1`. */
+LS_FN PickedLobe surface_shading_frame_pick_lobe(ShadingFrame here, float u0, float u1) {
+    return bsdf_picked_lobe_new(here.surface, here.layers, surface_shading_frame_axes(here), here.wo, u0, u1);
+}
+#endif
+
+/* BSDF times cosine of all lobes or of the one that is picked, and the density with which surface_shading_frame_sample
+ * chooses `wi`. Zero for specular surfaces. */
 LS_FN Evaluation surface_shading_frame_evaluate(ShadingFrame here, Vec3 wi) {
 #ifdef LS_LAYERS
     if (here.layers.present && wi.z != 0.0f) {
+#ifdef LS_LAYER_TREE
+        LayerAxes axes = surface_shading_frame_axes(here);
+        return bsdf_picked_lobe_evaluate(here.picked, here.surface, here.layers, axes, here.wo, wi);
+#else
         return bsdf_evaluate_layered(here.surface, here.layers, surface_shading_frame_axes(here), here.wo, wi);
+#endif
     }
 #endif
     return bsdf_evaluate(here.surface, here.wo, wi);
@@ -434,7 +450,12 @@ LS_FN Evaluation surface_shading_frame_evaluate(ShadingFrame here, Vec3 wi) {
 LS_FN Scatter surface_shading_frame_sample(ShadingFrame here, float u0, float u1, float u2) {
 #ifdef LS_LAYERS
     if (here.layers.present) {
+#ifdef LS_LAYER_TREE
+        LayerAxes axes = surface_shading_frame_axes(here);
+        return bsdf_picked_lobe_sample(here.picked, here.surface, here.layers, axes, here.wo, u1, u2);
+#else
         return bsdf_sample_layered(here.surface, here.layers, surface_shading_frame_axes(here), here.wo, u0, u1, u2);
+#endif
     }
 #endif
     return bsdf_sample(here.surface, here.wo, u0, u1, u2);

@@ -44,6 +44,17 @@ LS_FN Vec3 path_add_emission(SceneRef scene, Pass pass, u32 bounce, PathState pa
     return vec3_add(path.radiance, vec3_scale(vec3_mul(path.throughput, emission), weight));
 }
 
+#ifdef LS_LAYER_TREE
+/* Picks one lobe of the layers, where there are any. */
+LS_FN ShadingFrame path_pick_lobe(PathState path, u32 bounce, ShadingFrame here) {
+    if (here.layers.present) {
+        Uniforms u = rng_uniforms(rng_draw(path.key, BLOCK_LAYER, bounce));
+        here.picked = surface_shading_frame_pick_lobe(here, u.u[0], u.u[1]);
+    }
+    return here;
+}
+#endif
+
 #ifdef LS_MEDIA
 /* Follows one colour channel through a dispersive dielectric, chosen once for a path, with its index of refraction. */
 LS_FN Surface path_disperse(SceneRef scene, PathState *path, Material material, Surface surface) {
@@ -164,6 +175,9 @@ LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, 
 #endif
 #ifdef LS_LAYERS
     here.layers = surface_interaction_layers(scene, at, instance, material);
+#endif
+#ifdef LS_LAYER_TREE
+    here = path_pick_lobe(*path, bounce, here);
 #endif
     record->flags |= VERTEX_SHADED;
     record->base_color = here.surface.base_color;

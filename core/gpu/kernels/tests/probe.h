@@ -731,6 +731,22 @@ LS_SCENE_PROBE(bsdf_evaluate_layered, 37, 4) {
     OUT_F(3, e.pdf);
 }
 
+LS_SCENE_PROBE(bsdf_picked_lobe, 41, 13) {
+    Surface surface = probe_keeping_surface(scene, x);
+    SurfaceLayers layers = probe_layers(scene, x);
+    LayerAxes axes = probe_axes(x);
+    PickedLobe picked = bsdf_picked_lobe_new(surface, layers, axes, IN_V(25), IN_F(37), IN_F(38));
+    OUT_U(0, picked.lobe);
+    OUT_F(1, picked.weight);
+    Evaluation e = bsdf_picked_lobe_evaluate(picked, surface, layers, axes, IN_V(25), IN_V(28));
+    OUT_V(2, e.value);
+    OUT_F(5, e.pdf);
+    Scatter s = bsdf_picked_lobe_sample(picked, surface, layers, axes, IN_V(25), IN_F(39), IN_F(40));
+    OUT_V(6, s.wi);
+    OUT_V(9, s.weight);
+    OUT_F(12, s.pdf);
+}
+
 LS_SCENE_PROBE(bsdf_sample_layered, 37, 7) {
     Scatter s = bsdf_sample_layered(probe_keeping_surface(scene, x), probe_layers(scene, x), probe_axes(x), IN_V(25), IN_F(28),
                                     IN_F(29), IN_F(30));

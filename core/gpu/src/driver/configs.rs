@@ -1,8 +1,9 @@
 //! Kernel configurations of GPU backends.
 
 use crate::driver::device::{DeviceType, Limits};
+use crate::features::KernelFeatures;
 use lockstep_core::Mode;
-use lockstep_core::{Integrator, KernelConfig, MergeSums, Order, Rays, Scheduling, Structure};
+use lockstep_core::{Integrator, KernelConfig, LayerSampling, MergeSums, Order, Rays, Scheduling, Structure};
 
 /// Work-group sizes to compare on GPUs: from the warp size to the largest that any GPU takes.
 const GPU_GROUPS: &[u32] = &[32, 64, 128, 256, 512, 1024];
@@ -23,10 +24,10 @@ pub fn default_config(mode: Mode, kind: DeviceType, integrator: Integrator) -> K
     KernelConfig { structure, ..KernelConfig::in_mode(mode) }
 }
 
-/// Configurations worth comparing on a device: the default, every scheduling with every work-group size; then all else one
-/// at a time.
-pub(super) fn compared(limits: &Limits, integrator: Integrator) -> Vec<KernelConfig> {
-    let default = default_config(Mode::Exact, limits.kind, integrator);
+/// Configurations worth comparing on a device for scenes with these features: the default, every scheduling with every
+/// work-group size; then all else one at a time.
+pub(super) fn compared(limits: &Limits, features: &KernelFeatures) -> Vec<KernelConfig> {
+    let default = default_config(Mode::Exact, limits.kind, features.integrator);
     let scheduling = |structure, threads| KernelConfig { structure, threads, ..default };
     let schedulings = [
         scheduling(Structure::Wavefront, Scheduling::Default),
@@ -58,15 +59,16 @@ pub(super) fn compared(limits: &Limits, integrator: Integrator) -> Vec<KernelCon
     configs.push(KernelConfig { threads, order: Order::Octants, ..default });
     configs.extend(SAMPLES.map(|n| KernelConfig { samples: Some(n), ..default }));
     configs.push(KernelConfig { merges: MergeSums::Floats, ..default });
+    configs.push(KernelConfig { layers: LayerSampling::Tree, ..default });
     configs.push(KernelConfig { mode: Mode::Fast, ..default });
     configs.sort_by_key(|config| *config != default);
-    configs.retain(|config| lacking(config, limits.kind, integrator).is_none());
+    configs.retain(|config| lacking(config, limits.kind, features).is_none());
     configs
 }
 
-/// The feature of a configuration that a device or an integrator lacks, in words; `None` where it can be
-/// tried.
-pub(super) fn lacking(config: &KernelConfig, kind: DeviceType, integrator: Integrator) -> Option<String> {
+/// The feature of a configuration that a device, an integrator or a scene lacks, in words; `None` where it can be tried.
+pub(super) fn lacking(config: &KernelConfig, kind: DeviceType, features: &KernelFeatures) -> Option<String> {
+    let integrator = features.integrator;
     let has_pairs = config.structure != Structure::NoCompaction && config.order != Order::Octants;
     if integrator.splats() && !has_pairs {
         return Some(format!("the configuration {config} of the integrator {integrator}"));
@@ -79,6 +81,12 @@ pub(super) fn lacking(config: &KernelConfig, kind: DeviceType, integrator: Integ
     if !integrator.merges() && config.merges == MergeSums::Floats {
         return Some(format!(
             "the configuration {config} of the integrator {integrator}, which merges nothing"
+        ));
+    }
+    if config.layers == LayerSampling::Tree && !features.may_turn_to_tree() {
+        return Some(format!(
+            "the configuration {config} where no path takes all lobes of layers together (tune a scene with layers by \
+             path, with --layers together)"
         ));
     }
     if config.tile.is_some() || config.rays == Rays::Single {

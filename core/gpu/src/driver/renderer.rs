@@ -177,7 +177,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         self.loaded = None;
         let kind = self.device.limits().kind;
         let config = default_config(settings.mode, kind, settings.integrator);
-        let features = KernelFeatures::of(scene, settings.integrator, settings.sampler);
+        let features = KernelFeatures::of(scene, settings);
         let plan = plan(settings.integrator);
         let mut compile = self.device.prepare(&config, features)?;
         let Fetched { bvh, report, elapsed } = self.bvh_cache.bvh(scene, self.device.limits().kind.layout());
@@ -264,21 +264,22 @@ impl<D: Device> Renderer for Wavefront<D> {
     }
 
     fn kernel_configs(&self) -> Vec<KernelConfig> {
-        let integrator = self.loaded.as_ref().map_or(Integrator::Path, |loaded| loaded.settings.integrator);
-        compared(&self.device.limits(), integrator)
+        let all = KernelFeatures::all(Integrator::Path);
+        let features = self.loaded.as_ref().map_or(all, |loaded| loaded.features);
+        compared(&self.device.limits(), &features)
     }
 
     fn configure(&mut self, config: &KernelConfig) -> Result<ConfigureReport> {
         let Self { device, loaded, .. } = self;
         let loaded = loaded.as_mut().ok_or_else(nothing_loaded)?;
-        if let Some(what) = lacking(config, device.limits().kind, loaded.settings.integrator) {
+        if let Some(what) = lacking(config, device.limits().kind, &loaded.features) {
             return Err(Error::Unsupported { actor: device.info().target.clone(), what });
         }
         let start = Instant::now();
-        device.prepare(config, loaded.features)?;
+        device.prepare(config, loaded.features.in_config(config))?;
         if let Err(refusal) = Self::turn_to(device, loaded, config) {
             let before = loaded.config;
-            device.prepare(&before, loaded.features)?;
+            device.prepare(&before, loaded.features.in_config(&before))?;
             loaded.make_room(device, &before)?;
             return Err(refusal);
         }

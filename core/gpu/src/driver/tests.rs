@@ -9,7 +9,7 @@ use lockstep_core::Integrator;
 use lockstep_core::error::{Error, Result};
 use lockstep_core::scene::{Material, MeshData, Scene, SceneBuilder, Sphere};
 use lockstep_core::{DeviceInfo, Renderer, Settings};
-use lockstep_core::{KernelConfig, MergeSums, Order, Rays, Scheduling, Structure};
+use lockstep_core::{KernelConfig, LayerSampling, MergeSums, Order, Rays, Scheduling, Structure};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -273,7 +273,7 @@ fn a_configuration_that_the_device_has_no_room_for_is_refused_and_the_renderer_g
 #[test]
 fn pairs_of_sub_paths_run_in_stages_on_a_gpu_and_whole_on_a_processor() {
     for (kind, structure) in [(DeviceType::Gpu, WAVEFRONT), (DeviceType::Cpu, Structure::Megakernel)] {
-        let first = configs::compared(&Limits { kind, ..ROOMY }, Integrator::Bpt)[0];
+        let first = configs::compared(&Limits { kind, ..ROOMY }, &KernelFeatures::all(Integrator::Bpt))[0];
         assert_eq!(first, KernelConfig { structure, ..KernelConfig::default() });
         assert_eq!(first, default_config(lockstep_core::Mode::Exact, kind, Integrator::Bpt));
     }
@@ -282,7 +282,7 @@ fn pairs_of_sub_paths_run_in_stages_on_a_gpu_and_whole_on_a_processor() {
 #[test]
 fn the_default_comes_first_among_the_configurations_and_none_twice() {
     for kind in [DeviceType::Cpu, DeviceType::Gpu] {
-        let configs = configs::compared(&Limits { kind, ..ROOMY }, Integrator::Path);
+        let configs = configs::compared(&Limits { kind, ..ROOMY }, &KernelFeatures::all(Integrator::Path));
         assert_eq!(configs[0], KernelConfig::default());
         let labels: std::collections::BTreeSet<String> =
             configs.iter().map(KernelConfig::to_string).collect();
@@ -296,12 +296,12 @@ fn sums_of_floats_are_compared_where_there_are_merges_alone() {
     for kind in [DeviceType::Cpu, DeviceType::Gpu] {
         for integrator in Integrator::ALL {
             let floats = |config: &KernelConfig| config.merges == MergeSums::Floats;
-            let listed = configs::compared(&Limits { kind, ..ROOMY }, integrator);
+            let listed = configs::compared(&Limits { kind, ..ROOMY }, &KernelFeatures::all(integrator));
             let wanted = usize::from(integrator.merges());
             assert_eq!(listed.iter().filter(|config| floats(config)).count(), wanted, "{integrator}");
             let config = KernelConfig { merges: MergeSums::Floats, ..listed[0] };
             assert_eq!(
-                configs::lacking(&config, kind, integrator).is_none(),
+                configs::lacking(&config, kind, &KernelFeatures::all(integrator)).is_none(),
                 integrator.merges(),
                 "{integrator}"
             );
@@ -313,21 +313,45 @@ fn sums_of_floats_are_compared_where_there_are_merges_alone() {
     }
 }
 
+/// Features of every scene under path tracing.
+const PATH: KernelFeatures = KernelFeatures::all(Integrator::Path);
+
+#[test]
+fn one_lobe_is_compared_where_paths_take_all_together() {
+    let tree = |config: &KernelConfig| config.layers == LayerSampling::Tree;
+    for kind in [DeviceType::Cpu, DeviceType::Gpu] {
+        let listed = configs::compared(&Limits { kind, ..ROOMY }, &PATH);
+        let config = listed.iter().find(|config| tree(config)).unwrap();
+        assert!(PATH.in_config(config).layer_tree && !PATH.in_config(&listed[0]).layer_tree);
+        for without in [
+            KernelFeatures { layers: false, ..PATH },
+            KernelFeatures { layer_tree: true, ..PATH },
+            KernelFeatures::all(Integrator::Ao),
+        ] {
+            assert!(!configs::compared(&Limits { kind, ..ROOMY }, &without).iter().any(tree));
+            assert!(
+                configs::lacking(config, kind, &without)
+                    .is_some_and(|reason| reason.contains("--layers together"))
+            );
+        }
+    }
+}
+
 #[test]
 fn rays_are_sorted_only_where_several_are_put_into_a_queue_together() {
     let octants = KernelConfig { order: Order::Octants, ..KernelConfig::default() };
     let persistent = KernelConfig { threads: Scheduling::PersistentThreads, ..octants };
     for kind in [DeviceType::Cpu, DeviceType::Gpu] {
-        assert_eq!(configs::lacking(&persistent, kind, Integrator::Path), None);
+        assert_eq!(configs::lacking(&persistent, kind, &PATH), None);
         for structure in [Structure::NoCompaction, Structure::Megakernel] {
             assert!(
-                configs::lacking(&KernelConfig { structure, ..persistent }, kind, Integrator::Path).is_some(),
+                configs::lacking(&KernelConfig { structure, ..persistent }, kind, &PATH).is_some(),
                 "{structure:?}"
             );
         }
     }
-    assert_eq!(configs::lacking(&octants, DeviceType::Gpu, Integrator::Path), None);
-    let reason = configs::lacking(&octants, DeviceType::Cpu, Integrator::Path);
+    assert_eq!(configs::lacking(&octants, DeviceType::Gpu, &PATH), None);
+    let reason = configs::lacking(&octants, DeviceType::Cpu, &PATH);
     let expected = "the configuration wavefront/octants, which puts no rays into a queue together,";
     assert_eq!(reason.as_deref(), Some(expected));
 }

@@ -75,7 +75,7 @@ impl LayerAxes {
 
     /// A direction in the clearcoat's frame.
     #[inline(always)]
-    fn in_coat(&self, v: Vec3) -> Vec3 {
+    pub(super) fn in_coat(&self, v: Vec3) -> Vec3 {
         if !self.is_tilted() {
             return v;
         }
@@ -95,7 +95,7 @@ impl LayerAxes {
 
     /// A direction of the clearcoat's frame, to unit length.
     #[inline(always)]
-    fn out_of_coat(&self, v: Vec3) -> Vec3 {
+    pub(super) fn out_of_coat(&self, v: Vec3) -> Vec3 {
         if !self.is_tilted() {
             return v;
         }
@@ -106,7 +106,7 @@ impl LayerAxes {
     /// True for a direction below the surface's horizon that only the clearcoat reflects into: it is not below that of
     /// the geometry.
     #[inline(always)]
-    fn is_of_coat_alone(&self, wi: Vec3) -> bool {
+    pub(super) fn is_of_coat_alone(&self, wi: Vec3) -> bool {
         dot(self.geometric, wi) > 0.0
     }
 }
@@ -115,14 +115,15 @@ impl LayerAxes {
 pub const ALBEDO_MARGIN: f32 = 2e-3;
 
 /// The shares of light that the layers above the body let through.
-struct Above {
+#[derive(Clone, Copy)]
+pub(super) struct Above {
     base: Layer,
     f0: f32,
     f90: f32,
-    sheen: f32,
+    pub(super) sheen: f32,
     sheen_roughness: f32,
     coat: Layer,
-    clearcoat: f32,
+    pub(super) clearcoat: f32,
     clearcoat_f0: f32,
 }
 
@@ -156,7 +157,7 @@ impl Above {
 
     /// The share that all let through, for the cosines to the surface's and to the clearcoat's normal.
     #[inline(always)]
-    fn all(&self, cosine: f32, of_coat: f32) -> f32 {
+    pub(super) fn all(&self, cosine: f32, of_coat: f32) -> f32 {
         self.coat(of_coat) * self.sheen(cosine) * self.base(cosine)
     }
 
@@ -179,31 +180,34 @@ impl Above {
 /// The error of the quadrature of layers' mean share.
 pub const MEAN_MARGIN: f32 = 1e-3;
 
-/// The lobes of a layered surface and the probabilities of choosing them.
-struct Lobes {
-    above: Above,
+/// The lobes of a layered surface for light that leaves by one direction.
+#[derive(Clone, Copy)]
+pub(super) struct LobeShapes {
+    pub(super) above: Above,
     f0: Vec3,
     f90: f32,
     /// Bounds the thin film's reflectance; black without one.
     envelope: Vec3,
     /// GGX alpha along and across the direction of anisotropy.
-    alpha: [f32; 2],
-    /// The diffuse colour, dimmed by the layers on the way out.
-    diffuse: Vec3,
-    transmitted: Vec3,
+    pub(super) alpha: [f32; 2],
+    pub(super) transmitted: Vec3,
     /// Shares that the clearcoat and sheen let through on the way out.
-    coat_out: f32,
-    sheen_out: f32,
-    p_cosine: f32,
-    p_transmitted: f32,
-    p_coat: f32,
-    p_specular: f32,
+    pub(super) coat_out: f32,
+    pub(super) sheen_out: f32,
 }
 
-impl Lobes {
+/// Estimates of the albedo of each lobe for light that leaves by one direction.
+pub(super) struct LobeAlbedos {
+    pub(super) coat: f32,
+    pub(super) sheen: f32,
+    pub(super) specular: f32,
+    pub(super) diffuse: f32,
+    pub(super) transmitted: f32,
+}
+
+impl LobeShapes {
     #[inline(always)]
-    fn new(s: &Surface, layers: &SurfaceLayers, axes: &LayerAxes, wo: Vec3) -> Self {
-        // Colours of the lobes
+    pub(super) fn new(s: &Surface, layers: &SurfaceLayers, axes: &LayerAxes, wo: Vec3) -> Self {
         let tinted = layers.specular_color * sqr((s.ior - 1.0) / (s.ior + 1.0));
         let limited = vec3(min(tinted.x, 1.0), min(tinted.y, 1.0), min(tinted.z, 1.0));
         let dielectric = limited * layers.specular;
@@ -224,41 +228,102 @@ impl Lobes {
             clearcoat: layers.clearcoat,
             clearcoat_f0: layers.clearcoat_f0,
         };
-        // What layers let through on the way out
-        let coat_out = above.coat(axes.wo_in_coat(wo).z);
-        let sheen_out = above.sheen(wo.z);
-        let base_out = above.base(wo.z);
-        let all_out = coat_out * sheen_out * base_out;
-        let opaque = 1.0 - s.transmission;
-        let diffuse = body * (opaque * (all_out / above.mean()));
         // Alphas of the specular lobe
         let across = s.alpha();
         let alpha = [across + (1.0 - across) * sqr(layers.anisotropy), across];
-        // Albedo of each lobe for wo
-        let below = coat_out * sheen_out;
-        let w_coat = 1.0 - coat_out;
-        let w_sheen = if above.sheen > 0.0 { coat_out * (1.0 - sheen_out) } else { 0.0 };
-        let w_specular = below * above.base.albedo_to(luminance(lerp(f0, envelope, film)), f90, wo.z);
-        let w_cosine = w_sheen + luminance(body) * (opaque * all_out);
-        let w_transmitted = luminance(transmitted) * all_out;
-        let sum = w_coat + w_specular + w_cosine + w_transmitted;
+        // What layers let through on the way out
+        let coat_out = above.coat(axes.wo_in_coat(wo).z);
+        let sheen_out = above.sheen(wo.z);
+        Self { above, f0, f90, envelope, alpha, transmitted, coat_out, sheen_out }
+    }
+
+    /// The share that all layers let through on the way out.
+    #[inline(always)]
+    fn all_out(&self, wo: Vec3) -> f32 {
+        self.coat_out * self.sheen_out * self.above.base(wo.z)
+    }
+
+    /// The diffuse colour, dimmed by the layers on the way out.
+    #[inline(always)]
+    pub(super) fn diffuse(&self, s: &Surface, wo: Vec3) -> Vec3 {
+        let body = s.base_color * (1.0 - s.metallic);
+        body * ((1.0 - s.transmission) * (self.all_out(wo) / self.above.mean()))
+    }
+
+    /// The albedo of each lobe for `wo`.
+    #[inline(always)]
+    pub(super) fn albedos(&self, s: &Surface, layers: &SurfaceLayers, wo: Vec3) -> LobeAlbedos {
+        let body = s.base_color * (1.0 - s.metallic);
+        let all_out = self.all_out(wo);
+        let reflected = luminance(lerp(self.f0, self.envelope, layers.iridescence));
+        let specular = self.above.base.albedo_to(reflected, self.f90, wo.z);
+        LobeAlbedos {
+            coat: 1.0 - self.coat_out,
+            sheen: if self.above.sheen > 0.0 { self.coat_out * (1.0 - self.sheen_out) } else { 0.0 },
+            specular: self.coat_out * self.sheen_out * specular,
+            diffuse: luminance(body) * ((1.0 - s.transmission) * all_out),
+            transmitted: luminance(self.transmitted) * all_out,
+        }
+    }
+
+    /// The share that the clearcoat lets through for both directions; `up` is `wi` on the side of `wo`.
+    #[inline(always)]
+    pub(super) fn below_coat(&self, axes: &LayerAxes, up: Vec3) -> f32 {
+        min(self.coat_out, self.above.coat(axes.in_coat(up).z))
+    }
+
+    /// The share that sheen lets through for both directions.
+    #[inline(always)]
+    pub(super) fn below_sheen(&self, up: Vec3) -> f32 {
+        min(self.sheen_out, self.above.sheen(up.z))
+    }
+
+    /// The specular lobe's Fresnel term at this cosine to a microfacet.
+    #[inline(always)]
+    pub(super) fn fresnel(&self, layers: &SurfaceLayers, cosine: f32) -> Vec3 {
+        let fresnel = schlick_to(self.f0, self.f90, cosine);
+        if layers.iridescence > 0.0 {
+            let of_film = film_fresnel(layers.film, self.f0, self.envelope, cosine);
+            return lerp(fresnel, of_film, layers.iridescence);
+        }
+        fresnel
+    }
+
+    /// The share of light that the specular lobe lets into a thin wall at this cosine to a microfacet.
+    #[inline(always)]
+    pub(super) fn wall_share(&self, cosine: f32) -> f32 {
+        1.0 - max_component(schlick_to(Vec3::splat(self.above.f0), self.above.f90, cosine))
+    }
+}
+
+/// The lobes of a layered surface and the probabilities of choosing them.
+struct Lobes {
+    shapes: LobeShapes,
+    /// The diffuse colour, dimmed by the layers on the way out.
+    diffuse: Vec3,
+    p_cosine: f32,
+    p_transmitted: f32,
+    p_coat: f32,
+    p_specular: f32,
+}
+
+impl Lobes {
+    #[inline(always)]
+    fn new(s: &Surface, layers: &SurfaceLayers, axes: &LayerAxes, wo: Vec3) -> Self {
+        let shapes = LobeShapes::new(s, layers, axes, wo);
+        let w = shapes.albedos(s, layers, wo);
+        let w_cosine = w.sheen + w.diffuse;
+        let sum = w.coat + w.specular + w_cosine + w.transmitted;
         // Probabilities, with a share kept for every lobe that the estimate undervalues
-        let least = 0.05 * sum;
-        let q_coat = if w_coat > 0.0 { w_coat + least } else { 0.0 };
+        let least = LEAST_SHARE * sum;
+        let q_coat = if w.coat > 0.0 { w.coat + least } else { 0.0 };
         let q_cosine = if w_cosine > 0.0 { w_cosine + least } else { 0.0 };
-        let q_transmitted = if w_transmitted > 0.0 { w_transmitted + least } else { 0.0 };
-        let q_specular = w_specular + least;
+        let q_transmitted = if w.transmitted > 0.0 { w.transmitted + least } else { 0.0 };
+        let q_specular = w.specular + least;
         let scale = if sum > 0.0 { 1.0 / (q_coat + q_cosine + q_transmitted + q_specular) } else { 0.0 };
         Self {
-            above,
-            f0,
-            f90,
-            envelope,
-            alpha,
-            diffuse,
-            transmitted,
-            coat_out,
-            sheen_out,
+            diffuse: shapes.diffuse(s, wo),
+            shapes,
             p_cosine: q_cosine * scale,
             p_transmitted: q_transmitted * scale,
             p_coat: q_coat * scale,
@@ -266,6 +331,9 @@ impl Lobes {
         }
     }
 }
+
+/// The share of the sum of all albedos that is added to that of each lobe.
+pub const LEAST_SHARE: f32 = 0.05;
 
 /// BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`. The clearcoat's cosine is that to
 /// its own normal.
@@ -278,22 +346,21 @@ pub fn evaluate_layered(
     wi: Vec3,
 ) -> Evaluation {
     let lobes = Lobes::new(s, layers, axes, wo);
-    let above = &lobes.above;
+    let (shapes, above) = (&lobes.shapes, &lobes.shapes.above);
     // A thin wall transmits as if it reflected to the other side
     let up = if wi.z > 0.0 { wi } else { vec3(wi.x, wi.y, -wi.z) };
-    let coat = min(lobes.coat_out, above.coat(axes.in_coat(up).z));
-    let below = coat * min(lobes.sheen_out, above.sheen(up.z));
+    let coat = shapes.below_coat(axes, up);
+    let below = coat * shapes.below_sheen(up);
     let (d_over_4, g1, g2, cosine) =
-        reflection_terms_anisotropic(turned(wo, axes.along), turned(up, axes.along), lobes.alpha);
+        reflection_terms_anisotropic(turned(wo, axes.along), turned(up, axes.along), shapes.alpha);
     if wi.z <= 0.0 {
-        let through = 1.0 - max_component(schlick_to(Vec3::splat(above.f0), above.f90, cosine));
         let mut transmitted = Evaluation {
-            value: lobes.transmitted * (through * d_over_4 * g2 * below),
+            value: shapes.transmitted * (shapes.wall_share(cosine) * d_over_4 * g2 * below),
             pdf: lobes.p_transmitted * (d_over_4 * g1),
         };
         // A tilted clearcoat reflects below the surface's horizon too
-        let (reflected, pdf) = coat_lobe(&lobes, layers, axes, wo, wi);
-        transmitted.pdf += pdf;
+        let (reflected, pdf) = coat_lobe(above, layers, axes, wo, wi);
+        transmitted.pdf += lobes.p_coat * pdf;
         let mut all = with_recovered(s, wo, wi, below, transmitted);
         if axes.is_of_coat_alone(wi) {
             all.value = Vec3::splat(reflected);
@@ -302,42 +369,63 @@ pub fn evaluate_layered(
     }
     // Specular and diffuse lobe
     let cosine_pdf = wi.z * INV_PI;
-    let mut fresnel = schlick_to(lobes.f0, lobes.f90, cosine);
-    if layers.iridescence > 0.0 {
-        let of_film = film_fresnel(layers.film, lobes.f0, lobes.envelope, cosine);
-        fresnel = lerp(fresnel, of_film, layers.iridescence);
-    }
-    let specular = fresnel * (d_over_4 * g2 * below);
+    let specular = shapes.fresnel(layers, cosine) * (d_over_4 * g2 * below);
     let through = above.all(wi.z, axes.in_coat(wi).z);
     let mut value = specular + lobes.diffuse * (through * cosine_pdf);
     let mut pdf = lobes.p_specular * (d_over_4 * g1) + lobes.p_cosine * cosine_pdf;
     // Sheen
     if above.sheen > 0.0 {
-        let limit = min(
-            sheen_limit(sheen_albedo(layers.sheen_roughness, wo.z)),
-            sheen_limit(sheen_albedo(layers.sheen_roughness, wi.z)),
-        );
-        value = value + layers.sheen_color * (sheen_value(layers.sheen_roughness, wo, wi) * limit * coat);
+        value = value + layers.sheen_color * (sheen_lobe(layers, wo, wi) * coat);
     }
     // Clearcoat
     if above.clearcoat > 0.0 {
-        let (reflected, coat_pdf) = coat_lobe(&lobes, layers, axes, wo, wi);
+        let (reflected, coat_pdf) = coat_lobe(above, layers, axes, wo, wi);
         value = value + Vec3::splat(reflected);
-        pdf += coat_pdf;
+        pdf += lobes.p_coat * coat_pdf;
     }
     with_recovered(s, wo, wi, below, Evaluation { value, pdf })
 }
 
-/// The clearcoat's lobe times its cosine, and the density of choosing it and then `wi`.
+/// White sheen times the cosine, limited so that it is nowhere above its albedo.
 #[inline(always)]
-fn coat_lobe(lobes: &Lobes, layers: &SurfaceLayers, axes: &LayerAxes, wo: Vec3, wi: Vec3) -> (f32, f32) {
-    let (above, wi) = (&lobes.above, axes.in_coat(wi));
+pub(super) fn sheen_lobe(layers: &SurfaceLayers, wo: Vec3, wi: Vec3) -> f32 {
+    let limit = min(
+        sheen_limit(sheen_albedo(layers.sheen_roughness, wo.z)),
+        sheen_limit(sheen_albedo(layers.sheen_roughness, wi.z)),
+    );
+    sheen_value(layers.sheen_roughness, wo, wi) * limit
+}
+
+/// The clearcoat's lobe times its cosine, and the density with which it reflects into `wi`.
+#[inline(always)]
+pub(super) fn coat_lobe(
+    above: &Above,
+    layers: &SurfaceLayers,
+    axes: &LayerAxes,
+    wo: Vec3,
+    wi: Vec3,
+) -> (f32, f32) {
+    let wi = axes.in_coat(wi);
     if above.clearcoat <= 0.0 || wi.z <= 0.0 {
         return (0.0, 0.0);
     }
     let (d_over_4, g1, g2, cosine) = reflection_terms(axes.wo_in_coat(wo), wi, coat_alpha(layers));
     let reflected = above.clearcoat * schlick_scalar(above.clearcoat_f0, cosine) * d_over_4 * g2;
-    (reflected, lobes.p_coat * (d_over_4 * g1))
+    (reflected, d_over_4 * g1)
+}
+
+/// `wo` mirrored about a microfacet of the clearcoat, in the clearcoat's frame.
+#[inline(always)]
+pub(super) fn coat_reflection(layers: &SurfaceLayers, axes: &LayerAxes, wo: Vec3, u: f32, v: f32) -> Vec3 {
+    let wo = axes.wo_in_coat(wo);
+    reflect(wo, ggx_sample(wo, coat_alpha(layers), u, v))
+}
+
+/// `wo` mirrored about a microfacet of the specular lobe.
+#[inline(always)]
+pub(super) fn specular_reflection(shapes: &LobeShapes, axes: &LayerAxes, wo: Vec3, u: f32, v: f32) -> Vec3 {
+    let h = ggx_sample_anisotropic(turned(wo, axes.along), shapes.alpha, u, v);
+    reflect(wo, turned_back(h, axes.along))
 }
 
 /// GGX alpha of the clearcoat.
@@ -371,11 +459,9 @@ pub fn sample_layered(
     } else {
         let coated = u[0] >= above_transmitted && u[0] < above_transmitted + lobes.p_coat;
         let r = if coated {
-            let wo = axes.wo_in_coat(wo);
-            reflect(wo, ggx_sample(wo, coat_alpha(layers), u[1], u[2]))
+            coat_reflection(layers, axes, wo, u[1], u[2])
         } else {
-            let h = ggx_sample_anisotropic(turned(wo, axes.along), lobes.alpha, u[1], u[2]);
-            reflect(wo, turned_back(h, axes.along))
+            specular_reflection(&lobes.shapes, axes, wo, u[1], u[2])
         };
         if r.z <= 0.0 {
             return ABSORBED;
@@ -394,4 +480,4 @@ fn weighted(s: &Surface, layers: &SurfaceLayers, axes: &LayerAxes, wo: Vec3, wi:
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -14,6 +14,7 @@ mod diffuse;
 mod fresnel;
 mod iridescence;
 mod layer;
+mod layer_tree;
 mod layered;
 mod microfacet;
 mod multiscatter;
@@ -29,7 +30,10 @@ pub use bidirectional::{
 };
 pub use fresnel::{fresnel_dielectric, schlick};
 pub use iridescence::{ThinFilm, film_envelope, thin_film};
-pub use layered::{ALBEDO_MARGIN, LayerAxes, MEAN_MARGIN, SurfaceLayers, evaluate_layered, sample_layered};
+pub use layer_tree::{LayerLobe, PickedLobe};
+pub use layered::{
+    ALBEDO_MARGIN, LEAST_SHARE, LayerAxes, MEAN_MARGIN, SurfaceLayers, evaluate_layered, sample_layered,
+};
 pub use microfacet::{ggx_d, ggx_lambda, ggx_sample};
 pub use multiscatter::{mean_missing_in_plane, missing_in_plane};
 pub use sheen::{sheen_albedo, sheen_alpha, sheen_value};

@@ -188,20 +188,36 @@ impl Recovered {
         }
     }
 
-    /// Adds the lobe, of which the layers above let the share `below` through, to those that scatter once.
+    /// BSDF times cosine of the lobe alone and its density on the side of `wi`; layers above let the share `below` through.
     #[inline(always)]
-    pub(super) fn add(&self, wi: Vec3, below: f32, single: Evaluation) -> Evaluation {
+    pub(super) fn evaluate(&self, wi: Vec3, below: f32) -> Evaluation {
         let up = wi.z > 0.0;
         let cosine = if up { wi.z } else { -wi.z };
         let planes = if up { self.here } else { self.beyond };
         let color = if up { self.reflected } else { self.transmitted };
-        let p = if up { self.p_reflected } else { self.p_transmitted };
         let cosine_pdf = cosine * INV_PI;
         let missing = planes.missing(self.roughness, cosine);
-        Evaluation {
-            value: single.value + color * (missing * cosine_pdf * below),
-            pdf: single.pdf * (1.0 - (self.p_reflected + self.p_transmitted)) + p * cosine_pdf,
-        }
+        Evaluation { value: color * (missing * cosine_pdf * below), pdf: cosine_pdf }
+    }
+
+    /// Adds the lobe, of which the layers above let the share `below` through, to those that scatter once.
+    #[inline(always)]
+    pub(super) fn add(&self, wi: Vec3, below: f32, single: Evaluation) -> Evaluation {
+        let own = self.evaluate(wi, below);
+        let p = self.probability(wi.z > 0.0);
+        Evaluation { value: single.value + own.value, pdf: single.pdf * self.once() + p * own.pdf }
+    }
+
+    /// The probability of choosing this lobe on one of its sides.
+    #[inline(always)]
+    pub(super) fn probability(&self, reflects: bool) -> f32 {
+        if reflects { self.p_reflected } else { self.p_transmitted }
+    }
+
+    /// The probability of choosing the lobes that scatter once.
+    #[inline(always)]
+    pub(super) fn once(&self) -> f32 {
+        1.0 - (self.p_reflected + self.p_transmitted)
     }
 
     /// True where a draw chooses this lobe.
@@ -210,11 +226,17 @@ impl Recovered {
         u < self.p_reflected + self.p_transmitted
     }
 
+    /// True where a draw that chooses this lobe reflects.
+    #[inline(always)]
+    pub(super) fn reflects(&self, u: f32) -> bool {
+        u < self.p_reflected
+    }
+
     /// The direction of this lobe for draws that choose it.
     #[inline(always)]
     pub(super) fn direction(&self, u: [f32; 3]) -> Vec3 {
         let wi = cosine_hemisphere(u[1], u[2]);
-        if u[0] < self.p_reflected { wi } else { vec3(wi.x, wi.y, -wi.z) }
+        if self.reflects(u[0]) { wi } else { vec3(wi.x, wi.y, -wi.z) }
     }
 
     /// The draw that chooses among the other lobes, stretched to all of the unit interval.

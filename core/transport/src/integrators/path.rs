@@ -1,7 +1,7 @@
 //! Path tracing with next-event estimation and multiple importance sampling (Kajiya 1986; Veach 1997). The
 //! counterpart is `kernels/integrators/path.h`.
 
-use crate::bsdf::{MIN_COSINE, Surface};
+use crate::bsdf::{MIN_COSINE, PickedLobe, Surface};
 use crate::direct_light::connect_to_light;
 use crate::integrators::{Connection, ENDED, PathState, Shaded};
 use crate::interaction::{Interaction, ShadingFrame};
@@ -14,7 +14,7 @@ use lockstep_core::math::vec3::{dot, max_component, vec3};
 use lockstep_core::math::{max, min};
 use lockstep_core::path_record::{Recorder, VertexRecord};
 use lockstep_core::scene::{Material, MaterialKind, NONE, SceneData, environment_radiance};
-use lockstep_core::{Settings, Strategy};
+use lockstep_core::{LayerSampling, Settings, Strategy};
 
 /// Shades the hit of an extension ray: updates the path's radiance, throughput and ray. `record` receives the
 /// quantities computed.
@@ -74,7 +74,10 @@ pub fn shade(
         disperse(scene, path, material, &mut surface);
     }
     let layers = at.layers(scene, instance, material);
-    let local = ShadingFrame { s, t, normal, geometric, wo, surface, layers: layers.as_ref() };
+    let mut local =
+        ShadingFrame { s, t, normal, geometric, wo, surface, layers: layers.as_ref(), picked: None };
+    let picked = if settings.layers == LayerSampling::Tree { pick_lobe(path, bounce, &local) } else { None };
+    local.picked = picked.as_ref();
     record.note(|r| {
         r.flags |= VertexRecord::SHADED;
         r.base_color = local.surface.base_color;
@@ -96,6 +99,14 @@ pub fn shade(
         path.medium = media::leaving(material, path.medium, outside, z);
     }
     Shaded { continues, connection }
+}
+
+/// Picks one lobe of the layers; `None` for a surface without.
+#[inline(never)]
+fn pick_lobe(path: &PathState, bounce: u32, local: &ShadingFrame<'_>) -> Option<PickedLobe> {
+    local.layers?;
+    let u = uniforms(draw(path.key, Block::Layer, bounce));
+    local.pick_lobe([u[0], u[1]])
 }
 
 /// Follows one colour channel through a dispersive dielectric, chosen once for a path, with its index of refraction.

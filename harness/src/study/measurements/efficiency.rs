@@ -1,11 +1,13 @@
-//! `study --integrators`: which of two integrators of a target wins where, at the last level of a scene.
+//! `study --integrators` and `study --compare-layers`: which of two integrators, or ways of sampling layers, of a target
+//! wins where, at the last level of a scene.
 
 use std::ops::ControlFlow;
 
 use lockstep_core::{Scene, TargetId};
 use lockstep_reports::efficiency::TileEfficiency;
-use lockstep_reports::image_io::ImageKind;
+use lockstep_reports::image_io::{ImageKind, LinearImage};
 use lockstep_reports::records::{self, MapOf, Record};
+use lockstep_reports::statistics::timing::MedianInterval;
 
 use super::convergence::convergence_key;
 use crate::exit::Failure;
@@ -17,7 +19,7 @@ use crate::study::runner::{Key, Measurement};
 /// The quantity of the map.
 const MAP: &str = "efficiency";
 
-/// Two targets that differ in their integrators alone, on one scene. Images and times are those of the levels.
+/// Two targets that differ in their integrators or layers alone, on one scene. Images and times are those of the levels.
 pub(crate) struct Efficiency<'a> {
     /// The scene.
     pub(crate) scene: &'a Scene,
@@ -48,7 +50,8 @@ impl Measurement for Efficiency<'_> {
         };
         let kept = |id| images::read_kept(&lab.folder.image(top.scene, id, top.to, ImageKind::Exr));
         let (a, b) = (kept(&self.a)?, kept(&self.b)?);
-        let (a_ms, b_ms) = (time(lab, &top, &self.a), time(lab, &top, &self.b));
+        let first_time = |id| times(lab, &top, id).first().copied().unwrap_or(0.0);
+        let (a_ms, b_ms) = (first_time(&self.a), first_time(&self.b));
         let tiles = TileEfficiency::new((&a, a_ms), (&b, b_ms), &reference.image);
         let record = records::Efficiency {
             a_ms,
@@ -60,6 +63,7 @@ impl Measurement for Efficiency<'_> {
             tenth: tiles.quantile(0.1),
             median: tiles.quantile(0.5),
             nine_tenths: tiles.quantile(0.9),
+            by_seed: self.by_seed(lab, &top, &reference.image)?,
             against: reference.against.clone(),
             ..self.key(&top)
         };
@@ -76,6 +80,26 @@ impl Efficiency<'_> {
         Level { scene: name, from: 0, to: lab.top(name), seed: lab.plan.settings.seed, repeat: 0 }
     }
 
+    /// B's efficiency over A's by every seed.
+    fn by_seed(&self, lab: &Lab<'_>, top: &Level<'_>, reference: &LinearImage) -> Result<Vec<f64>, Failure> {
+        let first = lab.plan.settings.seed;
+        let of_seed = |seed| {
+            let level = Level { seed, ..*top };
+            let image = |id: &TargetId| {
+                let path = match seed == first {
+                    true => lab.folder.image(top.scene, id, top.to, ImageKind::Exr),
+                    false => lab.folder.image_of_seed(top.scene, id, top.to, seed),
+                };
+                images::read_kept(&path)
+            };
+            let (a, b) = (image(&self.a)?, image(&self.b)?);
+            let [a_ms, b_ms] = [&self.a, &self.b].map(|id| median(&times(lab, &level, id)));
+            let [a_mse, b_mse] = TileEfficiency::new((&a, a_ms), (&b, b_ms), reference).mse;
+            Ok((a_mse * a_ms) / (b_mse * b_ms))
+        };
+        (first..first + lab.plan.seeds).map(of_seed).collect()
+    }
+
     fn key(&self, top: &Level<'_>) -> records::Efficiency {
         records::Efficiency {
             scene: top.scene.to_owned(),
@@ -89,11 +113,19 @@ impl Efficiency<'_> {
     }
 }
 
-/// Milliseconds of a target's samples up to a level, by its first repeat.
-fn time(lab: &Lab<'_>, top: &Level<'_>, target: &TargetId) -> f64 {
+/// Milliseconds of a target's samples up to a level, by every repeat under the level's seed.
+fn times(lab: &Lab<'_>, level: &Level<'_>, target: &TargetId) -> Vec<f64> {
     let target = target.to_string();
-    let is_own = |t: &&records::Timing| {
-        (t.scene.as_str(), &t.target, t.seed, t.repeat) == (top.scene, &target, u64::from(top.seed), 0)
+    let of_repeat = |repeat| {
+        let is_own = |t: &&records::Timing| {
+            (t.scene.as_str(), &t.target, t.seed, t.repeat)
+                == (level.scene, &target, u64::from(level.seed), repeat)
+        };
+        lab.folder.timings().iter().filter(is_own).map(|t| t.total_ms).sum()
     };
-    lab.folder.timings().iter().filter(is_own).map(|t| t.total_ms).sum()
+    (0..lab.plan.repeats).map(of_repeat).collect()
+}
+
+fn median(times: &[f64]) -> f64 {
+    MedianInterval::of(times).map_or(0.0, |found| found.median)
 }

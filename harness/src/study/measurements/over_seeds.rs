@@ -130,7 +130,7 @@ fn open_pairs(lab: &Lab<'_>, level: &Level<'_>) -> Vec<(TargetId, TargetId)> {
     let places = compared_pairs(lab.plan.across_integrators, &targets.iter().collect::<Vec<_>>());
     let all = places.into_iter().map(pair);
     let is_last = level.to == lab.top(level.scene);
-    let is_open = |(a, b): &(TargetId, TargetId)| match a.integrator == b.integrator {
+    let is_open = |(a, b): &(TargetId, TargetId)| match a.is_alike(b) {
         true => lab.is_program(a) || lab.is_program(b),
         false => is_last,
     };

@@ -196,7 +196,7 @@ impl SppLevel<'_> {
             let is_known = lab.folder.is_triaged(self.level.scene, &difference.a, &difference.b);
             let (a, b) = (&outcomes[a], &outcomes[b]);
             let is_traced = !a.is_program && !b.is_program && difference.mode == Mode::Exact;
-            let are_alike = a.target.integrator == b.target.integrator;
+            let are_alike = a.target.is_alike(&b.target);
             if difference.identical || !is_traced || !are_alike || is_known {
                 continue;
             }

@@ -34,7 +34,7 @@ pub(super) fn prepare(args: &StudyArgs) -> Result<Prepared, Failure> {
     refuse(args)?;
     set_up(&args.folder, &args.subject.targets)?;
     let modes: Vec<Mode> = args.modes.iter().map(|&mode| mode.into()).collect();
-    let mut targets = study_target::select(&Externals::default(), &args.subject.targets, &modes, &[])?;
+    let mut targets = study_target::select(&Externals::default(), &args.subject.targets, &modes, &[], &[])?;
     // `all` means those that are here; a target that is named must be.
     if args.subject.targets.iter().any(|word| word.eq_ignore_ascii_case("all")) {
         targets.retain(|target| target.own().is_some_and(|own| own.state.is_ok()));
@@ -66,6 +66,7 @@ fn refuse(args: &StudyArgs) -> Result<(), Failure> {
         ("--together", !args.together.is_empty()),
         ("--diagnose", args.diagnose),
         ("--integrators", !args.integrators.is_empty()),
+        ("--compare-layers", args.compare_layers),
         ("--techniques", args.techniques),
         ("--reference-integrator", args.reference_integrator.is_some()),
         ("--reference-time", args.reference_time.is_some()),

@@ -7,14 +7,14 @@ use lockstep_core::math::safe_sqrt;
 use lockstep_core::math::vec3::{length, normalize};
 use lockstep_core::scene::MaterialKind;
 
-fn random(i: u32, stream: u32) -> [f32; 4] {
+pub(in crate::bsdf) fn random(i: u32, stream: u32) -> [f32; 4] {
     pcg4d([i, stream, 77, 3]).map(uniform)
 }
 
 const UP: Vec3 = vec3(0.0, 0.0, 1.0);
-const ALONG: LayerAxes = LayerAxes { along: [0.8, 0.6], coat: UP, geometric: UP };
+pub(in crate::bsdf) const ALONG: LayerAxes = LayerAxes { along: [0.8, 0.6], coat: UP, geometric: UP };
 
-fn base(roughness: f32, metallic: f32, transmission: f32) -> Surface {
+pub(in crate::bsdf) fn base(roughness: f32, metallic: f32, transmission: f32) -> Surface {
     Surface {
         kind: MaterialKind::Principled as u32,
         base_color: vec3(0.9, 0.6, 0.3),
@@ -27,7 +27,7 @@ fn base(roughness: f32, metallic: f32, transmission: f32) -> Surface {
     }
 }
 
-const PLAIN: SurfaceLayers = SurfaceLayers {
+pub(in crate::bsdf) const PLAIN: SurfaceLayers = SurfaceLayers {
     specular_color: Vec3::ONE,
     specular: 1.0,
     sheen_color: Vec3::ZERO,
@@ -70,7 +70,7 @@ fn layer_sets() -> Vec<SurfaceLayers> {
     all
 }
 
-fn surfaces() -> Vec<(Surface, SurfaceLayers)> {
+pub(in crate::bsdf) fn surfaces() -> Vec<(Surface, SurfaceLayers)> {
     let bases = [
         base(0.2, 0.0, 0.0),
         base(0.5, 0.0, 0.0),
@@ -84,7 +84,7 @@ fn surfaces() -> Vec<(Surface, SurfaceLayers)> {
 }
 
 /// Surfaces that keep the light which scatters more than once, under some layers.
-fn recovering() -> Vec<(Surface, SurfaceLayers)> {
+pub(in crate::bsdf) fn recovering() -> Vec<(Surface, SurfaceLayers)> {
     let sheen = SurfaceLayers { sheen_color: vec3(1.0, 0.8, 0.5), sheen_roughness: 0.4, ..PLAIN };
     let all = SurfaceLayers { clearcoat: 0.7, clearcoat_roughness: 0.3, anisotropy: 0.7, ..sheen };
     let coat = SurfaceLayers { clearcoat: 1.0, clearcoat_roughness: 0.3, ..PLAIN };
@@ -99,7 +99,7 @@ fn white((s, l): (Surface, SurfaceLayers)) -> (Surface, SurfaceLayers) {
     (Surface { base_color: Vec3::ONE, ..s }, SurfaceLayers { sheen_color, ..l })
 }
 
-fn direction(cosine: f32, turns: f32) -> Vec3 {
+pub(in crate::bsdf) fn direction(cosine: f32, turns: f32) -> Vec3 {
     let (sin, cos) = lockstep_core::math::sin_cos_turns(turns);
     let ring = safe_sqrt(1.0 - cosine * cosine);
     vec3(ring * cos, ring * sin, cosine)
@@ -128,7 +128,7 @@ fn samples_pass_a_chi_square_test_against_the_density() {
 }
 
 /// A clearcoat along the surface, one over a bumpy surface, and a bumpy one over a smooth surface.
-fn tilts() -> [LayerAxes; 3] {
+pub(in crate::bsdf) fn tilts() -> [LayerAxes; 3] {
     let over_bumps = direction(0.8, 0.4);
     [
         ALONG,

@@ -121,7 +121,7 @@ impl Vertex {
         let (s, t) = frame(normal);
         let wo = vec3(dot(from, s), dot(from, t), max(dot(from, normal), MIN_COSINE));
         let surface = Surface { outside, ..self.surface };
-        ShadingFrame { s, t, normal, geometric, wo, surface, layers: self.layers.as_ref() }
+        ShadingFrame { s, t, normal, geometric, wo, surface, layers: self.layers.as_ref(), picked: None }
     }
 
     /// BSDF times cosine of the shading normal for light that comes from `to` and leaves to `from`, and the

@@ -30,6 +30,7 @@ const FASTER: KernelConfig = KernelConfig {
     tile: None,
     rays: lockstep_core::Rays::Packets,
     merges: lockstep_core::MergeSums::Integers,
+    layers: lockstep_core::LayerSampling::Together,
 };
 const WRONG: KernelConfig = KernelConfig { structure: Structure::Megakernel, ..FASTER };
 
