@@ -218,12 +218,13 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
         without(KernelFeatures { instances: false, ..KernelFeatures::all(Integrator::Path) }),
         without(KernelFeatures { spheres: false, ..KernelFeatures::all(Integrator::Path) }),
         without(KernelFeatures { alpha: false, ..KernelFeatures::all(Integrator::Path) }),
+        without(KernelFeatures { priorities: false, ..KernelFeatures::all(Integrator::Path) }),
         without(KernelFeatures { sampler: Sampler::Sobol, ..KernelFeatures::all(Integrator::Path) }),
         without(KernelFeatures { sampler: Sampler::Xorwow, ..KernelFeatures::all(Integrator::Path) }),
     ];
     let hashes: std::collections::BTreeSet<_> =
         [&plain, &fast, &grouped, &wide].into_iter().chain(&lesser).map(|s| s.hash.clone()).collect();
-    assert_eq!(hashes.len(), 9);
+    assert_eq!(hashes.len(), 10);
     assert!(!plain.text.contains("#define LS_FAST") && fast.text.contains("#define LS_FAST"));
 }
 

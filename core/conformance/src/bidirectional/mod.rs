@@ -164,6 +164,16 @@ pub(crate) fn tile_means(
     scene: &Scene,
     integrator: Integrator,
 ) -> Checked<Vec<Vec<f64>>> {
+    tile_means_to(subject, scene, integrator, 3)
+}
+
+/// [`tile_means`] of paths with so many bounces.
+pub(crate) fn tile_means_to(
+    subject: &Subject<'_>,
+    scene: &Scene,
+    integrator: Integrator,
+    bounces: u32,
+) -> Checked<Vec<Vec<f64>>> {
     let tiles_a_row = SIDE / TILE;
     let mut means = vec![Vec::new(); (tiles_a_row * tiles_a_row) as usize];
     let mut renderer = subject.open()?;
@@ -173,7 +183,7 @@ pub(crate) fn tile_means(
         let settings = Settings {
             width: SIDE,
             height: SIDE,
-            bounces: 3,
+            bounces,
             seed,
             integrator,
             // Small enough that bias hides in the noise
