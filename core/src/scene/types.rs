@@ -214,7 +214,8 @@ impl Material {
         Self { kind: MaterialKind::Dielectric as u32, ior, roughness, ..Self::diffuse([1.0; 3]) }
     }
 
-    /// This dielectric with a priority from 0 to [`Material::MAX_PRIORITY`], which the builder checks.
+    /// The same dielectric with a priority. [`crate::SceneBuilder::build`] refuses those above
+    /// [`Material::MAX_PRIORITY`].
     #[must_use]
     pub const fn with_priority(self, priority: u32) -> Self {
         Self { priority: priority.saturating_add(1), ..self }
