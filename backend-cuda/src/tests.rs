@@ -54,6 +54,7 @@ fn the_exact_build_passes_the_audit() {
         let written: usize = ptx::words_by_kernel(&exact).values().map(|[words, _]| words).sum();
         assert!(written > 0, "compute_{capability}: the intersector's words are in the kernels");
     }
+    audit(&compiler, ProgramKind::Render, KernelFeatures { priorities: false, ..all });
 }
 
 #[test]
@@ -79,13 +80,15 @@ fn the_canary_passes_the_audit_and_would_not_if_the_compiler_contracted() {
     }
 }
 
-/// Features of scenes whose surfaces have no layers: kernels of layers are audited by default programs.
+/// Features of scenes whose surfaces have no layers, and whose dielectrics have no priorities: kernels of layers and
+/// priorities are audited by default programs.
 fn without_layers() -> KernelFeatures {
     KernelFeatures {
         layers: false,
         iridescence: false,
         coat_normals: false,
         media: false,
+        priorities: false,
         multiscatter: false,
         ..KernelFeatures::all(Integrator::Path)
     }
@@ -112,6 +115,11 @@ fn every_kernel_configuration_passes_the_audit() {
     let Some(compiler) = compiler() else { return };
     for kind in configured_programs() {
         audit(&compiler, kind, without_layers());
+    }
+    for structure in [Structure::NoCompaction, Structure::Megakernel] {
+        let options = ProgramOptions { structure, ..ProgramOptions::default() };
+        let nested = KernelFeatures { priorities: true, ..without_layers() };
+        audit(&compiler, ProgramKind::Configured(options), nested);
     }
 }
 
@@ -379,6 +387,8 @@ const MAX_SPILLED_BYTES_OF_MULTISCATTER: [u32; 2] = [112, 1500];
 const MAX_SPILLED_BYTES_OF_COAT_NORMALS: [u32; 2] = [1100, 1550];
 /// The same in scenes with all of these where one lobe of layers is picked: it spills 1062.
 const MAX_SPILLED_BYTES_OF_LAYER_TREE: u32 = 1080;
+/// The same where dielectrics have priorities: without layers it spills 36, with media 836, with all features 1636.
+const MAX_SPILLED_BYTES_OF_PRIORITIES: [u32; 3] = [48, 850, 1650];
 
 /// The number before a phrase in a compiler's log.
 fn bytes_before(log: &str, words: &str) -> Option<u32> {
@@ -390,7 +400,8 @@ fn machine_code_is_made_without_a_device_and_only_traversal_and_layers_spill() {
     let Some(compiler) = compiler() else { return };
     let mut verbose = flags(Mode::Exact).to_vec();
     verbose.push(VERBOSE_FLAG);
-    let all = KernelFeatures::all(Integrator::Path);
+    let nested = KernelFeatures::all(Integrator::Path);
+    let all = KernelFeatures { priorities: false, ..nested };
     let bumpy = KernelFeatures { multiscatter: false, ..all };
     let keeping = KernelFeatures { coat_normals: false, ..all };
     let layered = KernelFeatures { multiscatter: false, ..keeping };
@@ -403,6 +414,9 @@ fn machine_code_is_made_without_a_device_and_only_traversal_and_layers_spill() {
         (bumpy, MAX_SPILLED_BYTES_OF_COAT_NORMALS[0]),
         (all, MAX_SPILLED_BYTES_OF_COAT_NORMALS[1]),
         (KernelFeatures { layer_tree: true, ..all }, MAX_SPILLED_BYTES_OF_LAYER_TREE),
+        (KernelFeatures { priorities: true, ..without_layers() }, MAX_SPILLED_BYTES_OF_PRIORITIES[0]),
+        (KernelFeatures { priorities: true, ..layered }, MAX_SPILLED_BYTES_OF_PRIORITIES[1]),
+        (nested, MAX_SPILLED_BYTES_OF_PRIORITIES[2]),
     ] {
         let text = source_for(Mode::Exact, ProgramKind::Render, features).text;
         let image = compiler.compile(&text, Architecture::Native(90), &verbose).expect("sm_90 is known");

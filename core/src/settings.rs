@@ -231,7 +231,8 @@ pub struct Settings {
     /// Film height in pixels, 1 to 65,535.
     pub height: u32,
     /// Scattering events along a path: 0 shows emission only, 1 direct light. At most [`MAX_BOUNCES`]. Light that
-    /// scatters more often is left out: 5.6 % of the Cornell box's image at 3, 0.5 % at 7.
+    /// scatters more often is left out: 5.6 % of the Cornell box's image at 3, 0.5 % at 7. False hits count as well
+    /// ([`Material::priority`]).
     pub bounces: u32,
     /// Selects the random numbers. Studies that share a seed share every draw.
     pub seed: u32,
@@ -293,8 +294,8 @@ impl Settings {
     /// from the other side than camera rays do, and would be culled where those are not.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for sub-paths from lights in a scene with single-sided surfaces or with media, and for a
-    /// tree of layers by another integrator than path tracing.
+    /// [`Error::Unsupported`] for sub-paths from lights in a scene with single-sided surfaces, with media or with
+    /// priorities of dielectrics, and for a tree of layers by another integrator than path tracing.
     pub fn check_scene(&self, scene: &Scene) -> Result<()> {
         if self.layers == LayerSampling::Tree && self.integrator != Integrator::Path {
             let what =
@@ -311,6 +312,13 @@ impl Settings {
         if self.integrator.splats() && scene.has_media() {
             let what = format!(
                 "attenuation and dispersion in media, which {} has, with paths from lights (render it with path)",
+                scene.name
+            );
+            return Err(Error::Unsupported { actor: self.integrator.to_string(), what });
+        }
+        if self.integrator.splats() && scene.has_priorities() {
+            let what = format!(
+                "priorities of dielectrics, which {} has, with paths from lights (render it with path)",
                 scene.name
             );
             return Err(Error::Unsupported { actor: self.integrator.to_string(), what });

@@ -259,7 +259,8 @@ pub(crate) struct ImageArgs {
     #[arg(long, value_name = "WxH")]
     pub(crate) size: Option<Size>,
     /// Scattering events along a path: 0 shows emission only, 1 direct light. Light that scatters more often is
-    /// left out: 5.6 % of the Cornell box's image at 3, 0.5 % at 7
+    /// left out: 5.6 % of the Cornell box's image at 3, 0.5 % at 7. Hits of overlapping dielectrics that are passed
+    /// through count as well
     #[arg(long, value_name = "N", default_value_t = Settings::default().bounces,
         value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_BOUNCES)))]
     pub(crate) bounces: u32,

@@ -39,6 +39,8 @@ pub(crate) struct MaterialOverride {
     thin_film_ior: Option<f32>,
     /// Whether the surface keeps the light that scatters more than once.
     multiscatter: Option<bool>,
+    /// The priority of a dielectric, 0 to 255.
+    priority: Option<u32>,
     /// False removes the normal map.
     normal_map: Option<bool>,
     pub(crate) displacement: Option<Spanned<DisplacementTable>>,
@@ -212,7 +214,10 @@ impl MaterialOverride {
                 Kind::Dielectric => MaterialKind::Dielectric,
                 Kind::Principled => MaterialKind::Principled,
             } as u32;
+            // A surface that is no dielectric any more has not the priority that the file gave it
+            m.priority = if m.kind == MaterialKind::Dielectric as u32 { m.priority } else { 0 };
         }
+        *m = self.priority.map_or(*m, |priority| m.with_priority(priority));
         m.base_color = self.base_color.map_or(m.base_color, Vec3::from);
         m.emission = self.emission.map_or(m.emission, Vec3::from);
         m.roughness = self.roughness.unwrap_or(m.roughness);

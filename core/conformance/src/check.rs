@@ -2,7 +2,7 @@
 
 use crate::{
     Checked, Extent, Subject, bidirectional, configs, contract, fast, identity, layers, parity, physics,
-    timing, trace_rays,
+    priorities, timing, trace_rays,
 };
 use lockstep_core::Mode;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -128,6 +128,12 @@ pub const CHECKS: &[Check] = &[
     check!(layers::media_follow_beers_law, []),
     check!(layers::films_with_media_are_the_references, [Need::Reference]),
     check!(layers::dispersion_is_refraction_by_channel, []),
+    check!(priorities::overlapping_slabs_reflect_and_attenuate_in_closed_form, []),
+    check!(priorities::rays_follow_snells_law_from_real_medium_to_real_medium, []),
+    check!(priorities::furnaces_of_nested_balls_are_white, []),
+    check!(priorities::a_medium_of_lower_priority_vanishes, []),
+    check!(priorities::they_change_nothing_where_nothing_overlaps, []),
+    check!(priorities::films_are_the_references, [Need::Reference]),
     check!(fast::the_mode_is_labelled_and_leaves_the_exact_one_alone, [Need::FastMode]),
     check!(fast::means_agree_and_one_percent_would_be_found, [Need::FastMode]),
     check!(timing::kernels_fill_the_pass, [Need::Scenes, Need::Probes, Need::FullExtent]),

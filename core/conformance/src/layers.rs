@@ -179,7 +179,7 @@ pub(crate) fn media_follow_beers_law(subject: &Subject<'_>) -> Checked {
 
 /// Films of a scene with media are the reference renderer's, to the bit, and paths from lights are refused.
 pub(crate) fn films_with_media_are_the_references(subject: &Subject<'_>) -> Checked {
-    let scene = made(scenes::media())?;
+    let scene = made(scenes::media(false))?;
     for bounces in [3, 12] {
         let settings = Settings { width: 120, height: 80, bounces, seed: bounces, ..Settings::default() };
         let (expected, counts) = render(subject.reference()?.as_mut(), &scene, &settings, 4)?;

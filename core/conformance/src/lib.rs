@@ -9,6 +9,8 @@
 //! - `bidirectional`: integrators of light and camera sub-paths, against closed forms, path tracer and
 //!   reference;
 //! - `physics`: light transport against closed forms and statistics;
+//! - `layers`: materials with layers, and media inside dielectrics;
+//! - `priorities`: overlapping dielectrics with priorities, against closed forms and the reference;
 //! - `fast`: the fast mode against the exact one, statistically;
 //! - `timing`: stage times against the time of the pass.
 //!
@@ -68,6 +70,7 @@ mod identity;
 mod layers;
 pub mod parity;
 mod physics;
+mod priorities;
 mod processes;
 pub mod scenes;
 pub mod statistics;

@@ -1,5 +1,9 @@
 //! The suite's scenes: small, self-contained, most with a closed-form answer.
 
+mod nested;
+
+pub use nested::{Slab, furnace_of_nested_balls, lamp_in_a_box, nested, slabs};
+
 use lockstep_core::error::Result;
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::camera::Camera;
@@ -603,11 +607,12 @@ pub fn prism(ior: f32, dispersion: f32) -> Result<Scene> {
     b.build()
 }
 
-/// Spheres of tinted, rough and dispersive glass on a floor, one with a lamp and one with a ball in it.
+/// Spheres of tinted, rough and dispersive glass on a floor, one with a lamp and one with a ball in it. Priorities, if
+/// dielectrics have them, change nothing, since no two overlap.
 ///
 /// # Errors
 /// As [`SceneBuilder::build`].
-pub fn media() -> Result<Scene> {
+pub fn media(has_priorities: bool) -> Result<Scene> {
     let mut b = SceneBuilder::new("media");
     b.environment = EnvironmentLight::Constant(vec3(0.5, 0.6, 0.7));
     b.camera = spot_camera(vec3(0.0, 1.5, 4.5), vec3(0.0, 0.4, 0.0), 40.0);
@@ -618,7 +623,8 @@ pub fn media() -> Result<Scene> {
     let glasses = [(amber, 0.0), (prism, 0.0), (amber, 0.3), (prism, 0.3)];
     for (i, (layers, roughness)) in glasses.into_iter().enumerate() {
         let layers = b.layers(layers);
-        let m = b.material(Material { layers, ..Material::dielectric(1.5, roughness) });
+        let glass = Material { layers, ..Material::dielectric(1.5, roughness) };
+        let m = b.material(if has_priorities { glass.with_priority(i as u32) } else { glass });
         place(&mut b, ball([i as f32 - 1.5, 0.45, 0.0], 0.4, m));
     }
     place(&mut b, ball([-1.5, 0.45, 0.0], 0.15, matte));

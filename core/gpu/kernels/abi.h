@@ -99,7 +99,7 @@ typedef struct LS_ALIGN16 {
     u32 transmission_texture;
     float light_pdf_area;
     u32 layers;
-    u32 reserved;
+    u32 priority;
 } Material;
 
 typedef struct LS_ALIGN16 {
@@ -317,6 +317,7 @@ typedef struct LS_ALIGN16 {
 #define VERTEX_REACHED 16u
 #define VERTEX_SCATTER 32u
 #define VERTEX_CONTINUES 64u
+#define VERTEX_FALSE_HIT 128u
 
 /* Quantities that a path computes at one vertex; `flags` marks the parts it reached. */
 typedef struct LS_ALIGN16 {

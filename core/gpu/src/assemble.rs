@@ -11,7 +11,7 @@ use lockstep_core::math::canary;
 use lockstep_core::{Integrator, MergeSums, Order, Sampler, Scheduling, Structure};
 
 /// Functions that all programs share, each header after those it needs.
-const HEADERS: [Header; 33] = [
+const HEADERS: [Header; 34] = [
     header!("abi.h"),
     header!("scene/scene.h"),
     header!("math/scalar.h"),
@@ -24,6 +24,7 @@ const HEADERS: [Header; 33] = [
     header!("scene/texture.h"),
     header!("scene/environment.h"),
     header!("scene/media.h"),
+    header!("scene/interior_list.h"),
     header!("geometry/intersect.h"),
     header!("bsdf/surface.h"),
     header!("bsdf/fresnel.h"),
@@ -273,6 +274,7 @@ fn assemble_with(
         ("LS_LAYER_TREE", options.features.layer_tree),
         ("LS_COAT_NORMALS", options.features.coat_normals),
         ("LS_MEDIA", options.features.media),
+        ("LS_PRIORITIES", options.features.priorities),
         ("LS_IRIDESCENCE", options.features.iridescence),
         ("LS_MULTISCATTER", options.features.multiscatter),
         ("LS_SOBOL", options.features.sampler == Sampler::Sobol),

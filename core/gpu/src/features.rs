@@ -22,6 +22,8 @@ pub struct KernelFeatures {
     pub coat_normals: bool,
     /// Media inside dielectrics.
     pub media: bool,
+    /// Dielectrics with priorities, whose paths carry an interior list.
+    pub priorities: bool,
     /// Rough surfaces that keep the light which scatters more than once.
     pub multiscatter: bool,
     /// The integrator that shades.
@@ -43,6 +45,7 @@ impl KernelFeatures {
             iridescence: true,
             coat_normals: true,
             media: true,
+            priorities: true,
             multiscatter: true,
             integrator,
             sampler: Sampler::Pcg,
@@ -50,10 +53,16 @@ impl KernelFeatures {
         }
     }
 
-    /// Every feature of scenes, for the same integrator, sampler and lobes.
+    /// Every feature of scenes, for the same integrator, sampler and lobes; priorities of dielectrics, which few scenes
+    /// have, only where these features have them.
     #[must_use]
     pub const fn for_all_scenes(self) -> Self {
-        Self { sampler: self.sampler, layer_tree: self.layer_tree, ..Self::all(self.integrator) }
+        Self {
+            sampler: self.sampler,
+            layer_tree: self.layer_tree,
+            priorities: self.priorities,
+            ..Self::all(self.integrator)
+        }
     }
 
     /// Whether a kernel configuration may pick one lobe where all are taken together.
@@ -78,6 +87,7 @@ impl KernelFeatures {
             layers,
             coat_normals: scene.has_coat_normals(),
             media: scene.has_media(),
+            priorities: scene.has_priorities(),
             multiscatter: scene.has_multiscatter(),
             iridescence: scene.layers.iter().any(|layers| layers.iridescence > 0.0),
             integrator: settings.integrator,
@@ -132,6 +142,7 @@ mod tests {
             iridescence: false,
             coat_normals: false,
             media: false,
+            priorities: false,
             multiscatter: false,
             ..KernelFeatures::all(Integrator::Path)
         };
@@ -177,6 +188,11 @@ mod tests {
             builder.material(Material { layers, ..Material::dielectric(1.5, 0.0) });
         };
         assert_eq!(features(tinted), KernelFeatures { layers: true, media: true, ..none });
+        let nested = |builder: &mut SceneBuilder, _: &mut MeshData| {
+            builder.material(Material::dielectric(1.5, 0.0).with_priority(0));
+        };
+        assert_eq!(features(nested), KernelFeatures { priorities: true, ..none });
+        assert_eq!(none.for_all_scenes(), KernelFeatures { priorities: false, ..KernelFeatures::default() });
         let filmed = |builder: &mut SceneBuilder, _: &mut MeshData| {
             let layers = builder.layers(Layers { iridescence: 1.0, ..Layers::NONE });
             builder.material(Material { layers, ..Material::principled([0.5; 3], 0.0, 0.5) });

@@ -218,6 +218,7 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
         without(KernelFeatures { instances: false, ..KernelFeatures::all(Integrator::Path) }),
         without(KernelFeatures { spheres: false, ..KernelFeatures::all(Integrator::Path) }),
         without(KernelFeatures { alpha: false, ..KernelFeatures::all(Integrator::Path) }),
+        without(KernelFeatures { priorities: false, ..KernelFeatures::all(Integrator::Path) }),
         without(KernelFeatures { sampler: Sampler::Sobol, ..KernelFeatures::all(Integrator::Path) }),
         without(KernelFeatures { sampler: Sampler::Xorwow, ..KernelFeatures::all(Integrator::Path) }),
         without(KernelFeatures { layer_tree: true, ..KernelFeatures::all(Integrator::Path) }),

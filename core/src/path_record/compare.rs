@@ -173,7 +173,7 @@ pub struct Field {
 }
 
 /// The number of fields of a vertex.
-pub const FIELDS: usize = 35;
+pub const FIELDS: usize = 36;
 
 /// The fields of a vertex in the order in which they are computed.
 pub fn fields(vertex: &PathVertex) -> [Field; FIELDS] {
@@ -183,6 +183,7 @@ pub fn fields(vertex: &PathVertex) -> [Field; FIELDS] {
     let shadow = |get: fn(ShadowVertex) -> Value| vertex.light.and_then(|l| l.shadow).map(get);
     let scatter = |get: fn(ScatterVertex) -> Value| vertex.scatter.map(get);
     let always = |value: Value| Some(value);
+    let false_hit = vertex.surface.filter(|s| s.false_hit).map(|s| Value::Flag(s.false_hit));
     let rows: [(&'static str, Quantity, Option<Value>); FIELDS] = [
         ("ray origin", Quantity::CameraRay, always(Value::Three(vertex.origin))),
         ("ray direction", Quantity::CameraRay, always(Value::Three(vertex.direction))),
@@ -196,6 +197,7 @@ pub fn fields(vertex: &PathVertex) -> [Field; FIELDS] {
         ("texture coordinates", Quantity::TextureCoordinates, surface(|s| Value::Two(s.texture_coordinates))),
         ("alpha", Quantity::Alpha, surface(|s| Value::One(s.alpha))),
         ("material", Quantity::Albedo, surface(|s| Value::Index(s.material))),
+        ("false hit", Quantity::Albedo, false_hit),
         ("base colour", Quantity::Albedo, shading(|s| Value::Three(s.base_color))),
         ("roughness", Quantity::Roughness, shading(|s| Value::One(s.roughness))),
         ("metalness", Quantity::Roughness, shading(|s| Value::One(s.metallic))),

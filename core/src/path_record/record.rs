@@ -103,6 +103,8 @@ impl VertexRecord {
     pub const SCATTER: u32 = 32;
     /// The path went on along it.
     pub const CONTINUES: u32 = 64;
+    /// The hit was a false one, and the path went straight on ([`crate::scene::Material::priority`]).
+    pub const FALSE_HIT: u32 = 128;
 
     /// True when the path reached this part.
     pub fn has(&self, part: u32) -> bool {

@@ -9,7 +9,11 @@ fn vertex(bounce: u32) -> PathVertex {
     PathVertex {
         bounce,
         t: 1.5,
-        surface: Some(SurfaceVertex { shading: Some(ShadingVertex::default()), ..SurfaceVertex::default() }),
+        surface: Some(SurfaceVertex {
+            false_hit: true,
+            shading: Some(ShadingVertex::default()),
+            ..SurfaceVertex::default()
+        }),
         light: Some(LightVertex { shadow: Some(ShadowVertex::default()), ..LightVertex::default() }),
         scatter: Some(ScatterVertex::default()),
         ..PathVertex::default()

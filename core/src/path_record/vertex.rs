@@ -78,7 +78,10 @@ pub struct SurfaceVertex {
     pub texture_coordinates: [f32; 2],
     /// Coverage, 0 to 1.
     pub alpha: f32,
-    /// The surface as shading looked it up; `None` on the last bounce, which adds emission only.
+    /// True for a false hit, beyond which the path went straight on ([`crate::scene::Material::priority`]).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub false_hit: bool,
+    /// The surface as shading looked it up; `None` on the last bounce, which adds emission only, and at a false hit.
     pub shading: Option<ShadingVertex>,
 }
 
@@ -189,6 +192,7 @@ impl SurfaceVertex {
             geometric_normal: r.geometric.to_array(),
             texture_coordinates: r.coordinates,
             alpha: r.alpha,
+            false_hit: r.has(VertexRecord::FALSE_HIT),
             shading: r.has(VertexRecord::SHADED).then(shading),
         }
     }

@@ -64,6 +64,15 @@ impl SceneBuilder {
         self.layers.get((material.layers as usize).checked_sub(1)?)
     }
 
+    /// Gives every dielectric a priority, the lowest where it has none, in a scene where one has.
+    fn complete_priorities(&mut self) {
+        if self.materials.iter().all(|material| material.priority == 0) {
+            return;
+        }
+        let dielectrics = self.materials.iter_mut().filter(|m| m.kind == MaterialKind::Dielectric as u32);
+        dielectrics.for_each(|material| material.priority = material.priority.max(1));
+    }
+
     /// Makes every material added so far this one.
     pub fn paint(&mut self, material: Material) {
         self.materials.fill(material);
@@ -181,7 +190,8 @@ impl SceneBuilder {
     ///
     /// # Errors
     /// [`Error::Scene`] naming the first item that is out of range, not finite, singular or inconsistent.
-    pub fn build(self) -> Result<Scene> {
+    pub fn build(mut self) -> Result<Scene> {
+        self.complete_priorities();
         self.check()?;
         let mut bounds = Bounds::EMPTY;
         for (mesh, map) in &self.instances {
@@ -303,6 +313,25 @@ mod tests {
     }
 
     #[test]
+    fn a_priority_gives_the_other_dielectrics_the_lowest() {
+        let build = |priority: Option<u32>| {
+            let mut b = SceneBuilder::new("t");
+            let glass = Material::dielectric(1.5, 0.0);
+            b.material(Material::diffuse([0.5; 3]));
+            b.material(glass);
+            b.material(priority.map_or(glass, |priority| glass.with_priority(priority)));
+            b.build().unwrap()
+        };
+        let priorities = |scene: &Scene| scene.materials.iter().map(|m| m.priority).collect::<Vec<_>>();
+        let plain = build(None);
+        assert_eq!((priorities(&plain), plain.has_priorities()), (vec![0, 0, 0], false));
+        let [lowest, highest] = [Some(0), Some(255)].map(build);
+        assert_eq!((priorities(&lowest), lowest.has_priorities()), (vec![0, 1, 1], true));
+        assert_eq!(priorities(&highest), vec![0, 1, 256]);
+        assert!(plain.hash != lowest.hash && lowest.hash != highest.hash);
+    }
+
+    #[test]
     fn bad_input_is_named() {
         let base = || {
             let mut b = SceneBuilder::new("t");
@@ -335,6 +364,16 @@ mod tests {
         let mut b = base();
         b.material(Material { layers: 1, ..Material::BLACK });
         refused(b, "material 1: there are no such layers");
+        let mut b = base();
+        b.material(Material::diffuse([0.5; 3]).with_priority(1));
+        refused(b, "material 1: a priority belongs to a dielectric");
+        let mut b = base();
+        b.material(Material::dielectric(1.5, 0.0).with_priority(256));
+        refused(b, "material 1: priority must lie");
+        let mut b = base();
+        (0..65_534).for_each(|_| _ = b.material(Material::BLACK));
+        b.material(Material::dielectric(1.5, 0.0).with_priority(0));
+        refused(b, "material 65535: in a scene with priorities");
         let mut b = base();
         b.layers(Layers { clearcoat: 1.5, ..Layers::NONE });
         refused(b, "layers 0: clearcoat must lie");

@@ -15,6 +15,9 @@ use crate::scene::vertex::Vertex;
 /// Upper limit of coordinates: differences and products of smaller ones cannot overflow in the intersector.
 const MAX_COORDINATE: f32 = 1e15;
 
+/// Materials that an interior list can name: entries of 16 bits are one above an index.
+const MAX_NESTED: usize = u16::MAX as usize;
+
 impl SceneBuilder {
     /// Checks every part against every other.
     pub(super) fn check(&self) -> Result<()> {
@@ -119,6 +122,15 @@ impl SceneBuilder {
             ),
             (m.alpha_mode <= AlphaMode::Blend as u32, "unknown alpha mode"),
             (m.layers as usize <= self.layers.len(), "there are no such layers"),
+            (
+                m.priority == 0 || m.kind == MaterialKind::Dielectric as u32,
+                "a priority belongs to a dielectric, and this surface is none",
+            ),
+            (m.priority <= Material::MAX_PRIORITY + 1, "priority must lie between 0 and 255"),
+            (
+                m.priority == 0 || index < MAX_NESTED,
+                "in a scene with priorities dielectrics must be among the first 65535 materials",
+            ),
         ];
         if let Some((_, message)) = checks.iter().find(|(sound, _)| !sound) {
             return Err(self.error(format!("material {index}"), *message));

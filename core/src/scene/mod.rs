@@ -169,6 +169,11 @@ impl SceneData {
         })
     }
 
+    /// True when dielectrics have priorities ([`Material::priority`]).
+    pub fn has_priorities(&self) -> bool {
+        self.materials.iter().any(|material| material.priority != 0)
+    }
+
     /// True when some clearcoat has another normal than the surface below it.
     pub fn has_coat_normals(&self) -> bool {
         self.materials.iter().any(|material| {

@@ -88,9 +88,9 @@ pub enum MaterialKind {
     /// Metal with Schlick Fresnel; `base_color` is the reflectance at normal incidence. Smooth when
     /// `roughness` is below `lockstep_transport::bsdf::SPECULAR_ROUGHNESS`, else GGX.
     Conductor = 1,
-    /// Glass with exact Fresnel from `ior`, tinted by `base_color`. Smooth or GGX likewise. The medium beyond is
-    /// always air: dielectrics within others, such as a drink in a glass, refract as if a gap of air lay
-    /// between them.
+    /// Glass with exact Fresnel from `ior`, tinted by `base_color`. Smooth or GGX likewise. Without
+    /// [`Material::priority`] the medium beyond is always air: dielectrics within others, such as a drink in a
+    /// glass, refract as if a gap of air lay between them.
     Dielectric = 2,
     /// glTF metallic-roughness: GGX over a diffuse base or a thin transmitting wall. Never a perfect mirror: the
     /// smallest GGX alpha is `lockstep_transport::bsdf::MIN_ALPHA`, that of roughness 0.03.
@@ -153,11 +153,15 @@ pub struct Material {
     pub light_pdf_area: f32,
     /// One above an index into [`crate::scene::SceneData::layers`]; zero for a material without layers.
     pub layers: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// One above the priority of a dielectric, 0 to [`Material::MAX_PRIORITY`]: where media overlap, the one of the
+    /// highest priority is there (Schmidt and Budge 2002). Zero in a scene where no dielectric has one; where some
+    /// have, the builder gives the others the lowest.
+    pub priority: u32,
 }
 
 impl Material {
+    /// The highest priority that a dielectric may have.
+    pub const MAX_PRIORITY: u32 = 255;
     /// Emits from both sides.
     pub const TWO_SIDED_EMISSION: u32 = 1;
     /// Rays of all kinds pass through triangles from behind (back-face culling), as glTF asks for without
@@ -192,7 +196,7 @@ impl Material {
         transmission_texture: NONE,
         light_pdf_area: 0.0,
         layers: 0,
-        reserved: 0,
+        priority: 0,
     };
 
     /// Lambertian reflection with this albedo.
@@ -208,6 +212,13 @@ impl Material {
     /// Clear glass with this index of refraction and perceptual roughness.
     pub const fn dielectric(ior: f32, roughness: f32) -> Self {
         Self { kind: MaterialKind::Dielectric as u32, ior, roughness, ..Self::diffuse([1.0; 3]) }
+    }
+
+    /// The same dielectric with a priority. [`crate::SceneBuilder::build`] refuses those above
+    /// [`Material::MAX_PRIORITY`].
+    #[must_use]
+    pub const fn with_priority(self, priority: u32) -> Self {
+        Self { priority: priority.saturating_add(1), ..self }
     }
 
     /// glTF metallic-roughness.

@@ -6,6 +6,7 @@ pub mod direct_light;
 pub mod emission;
 pub mod integrators;
 pub mod interaction;
+pub mod interior_list;
 pub mod lights;
 pub mod media;
 mod record_pair;

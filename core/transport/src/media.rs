@@ -2,7 +2,8 @@
 //!
 //! A path knows the medium of its ray: it enters one where it crosses the surface of a dielectric with layers, and
 //! leaves it where it crosses back. A ray that meets such a surface from inside was in that surface's medium, whatever
-//! the path knew; so the outer of two media is found again beyond the inner one.
+//! the path knew; so the outer of two media is found again beyond the inner one. Dielectrics with a priority tell a ray's
+//! medium by its [`crate::interior_list`].
 
 use lockstep_core::math::exp2;
 use lockstep_core::math::max;

@@ -70,6 +70,7 @@ impl Notes {
         self.add_unlit(material);
         self.add_layers(material);
         self.add_multiscatter(material);
+        self.add_priority(material);
         if material.kind == MaterialKind::Principled as u32 {
             if material.transmission > 0.0 || material.transmission_texture != NONE {
                 self.add(Feature::Principled, "thin walls that transmit are left out");
@@ -110,6 +111,16 @@ impl Notes {
             self.add(
                 feature,
                 "light that scatters more than once between microfacets is lost there, kept here",
+            );
+        }
+    }
+
+    /// Names priorities of dielectrics, for renderers that have none.
+    pub(super) fn add_priority(&mut self, material: &Material) {
+        if material.priority != 0 {
+            self.add(
+                Feature::Dielectric,
+                "priorities of dielectrics are left out: where they overlap, light refracts otherwise there",
             );
         }
     }

@@ -161,6 +161,23 @@ pub(super) fn volume(
     Some(Layers { attenuation: attenuation.into(), dispersion, ..Layers::NONE })
 }
 
+/// Gives a dielectric the priority that its `extras` name, where they name one.
+pub(super) fn prioritize(reader: &mut Reader<'_, '_>, item: &Item<'_>, material: &mut Material) {
+    let Some(extras) = item.get("extras").filter(|extras| extras.has("priority")) else { return };
+    let fitting = |&priority: &u64| priority <= u64::from(Material::MAX_PRIORITY);
+    let message = match extras.whole("priority").filter(fitting) {
+        None => "a priority is a whole number from 0 to 255; it is left out",
+        Some(_) if material.kind != MaterialKind::Dielectric as u32 => {
+            "a priority is that of a volume that transmits, which this material has not; it is left out"
+        }
+        Some(priority) => {
+            *material = material.with_priority(priority as u32);
+            return;
+        }
+    };
+    reader.warnings.add(extras.pointer("priority"), message);
+}
+
 /// A number limited to a range, with a warning where it lies outside.
 fn within(
     reader: &mut Reader<'_, '_>,

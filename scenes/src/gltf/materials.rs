@@ -64,6 +64,7 @@ pub(super) fn load(
             material.layers = reader.builder.layers(layers);
             tangents = of_layers;
         }
+        lobes::prioritize(&mut reader, &item, &mut material);
         overrides.apply(item.name(), &mut material, reader.builder);
         // Light passes what transmits from either side, so its inside must be there.
         let transmits = material.kind == MaterialKind::Dielectric as u32 || material.transmission > 0.0;

@@ -324,6 +324,35 @@ fn a_clearcoat_has_a_normal_map_of_its_own() {
 }
 
 #[test]
+fn extras_name_the_priority_of_a_volume() {
+    let with_extras = |thickness: f32, extras: serde_json::Value| {
+        let loaded = with(|d| {
+            d["extensionsUsed"] = json!(["KHR_materials_transmission", "KHR_materials_volume"]);
+            d["materials"] = json!([{
+                "pbrMetallicRoughness": {"metallicFactor": 0},
+                "extras": extras,
+                "extensions": {
+                    "KHR_materials_transmission": {"transmissionFactor": 1},
+                    "KHR_materials_volume": {"thicknessFactor": thickness},
+                },
+            }]);
+            d["meshes"][0]["primitives"][0]["material"] = json!(0);
+        })
+        .unwrap();
+        let warned = loaded.warnings.iter().any(|w| w.place == "/materials/0/extras/priority");
+        (loaded.scene.materials[0].priority, warned)
+    };
+    assert_eq!(with_extras(1.0, json!({"other": 3})), (0, false));
+    assert_eq!(with_extras(1.0, json!({"priority": 3})), (4, false));
+    assert_eq!(with_extras(1.0, json!({"priority": 3.0})), (4, false));
+    for mistake in [json!(-1), json!(256), json!(1.5), json!("3"), json!(1e300)] {
+        assert_eq!(with_extras(1.0, json!({"priority": mistake})), (0, true), "{mistake}");
+    }
+    assert_eq!(with_extras(0.0, json!({"priority": 3})), (0, true), "a thin wall has no inside");
+    assert_eq!(with_extras(1.0, json!("priority")), (0, false), "extras may be anything");
+}
+
+#[test]
 fn volumes_become_dielectrics_with_a_medium() {
     let with_volume = |transmission: f32, thickness: f32| {
         with(|d| {

@@ -107,6 +107,26 @@ fn layers_are_given_by_the_parameters_of_openpbr() {
 }
 
 #[test]
+fn dielectrics_are_given_priorities() {
+    let toml = |keys: &str| format!("{CAMERA}[[materials]]\nname = \"grey\"\n{keys}\n");
+    let priority = |keys: &str| loaded(&toml(keys)).unwrap().scene.materials[0].priority;
+    assert_eq!(priority("kind = \"dielectric\""), 0, "none has one");
+    assert_eq!(priority("kind = \"dielectric\"\npriority = 0"), 1);
+    assert_eq!(priority("kind = \"dielectric\"\npriority = 255"), 256);
+    refused(&toml("kind = \"dielectric\"\npriority = 256"), "priority must lie between 0 and 255");
+    refused(&toml("priority = 1"), "a priority belongs to a dielectric");
+    let ball = |radius: f32, keys: &str| {
+        format!(
+            "[[spheres]]\ncenter = [0, 0, 0]\nradius = {radius}\nmaterial = {{ kind = \"dielectric\", {keys} }}\n"
+        )
+    };
+    let nested = CAMERA.replace("file = \"t.obj\"\n", "");
+    let nested = nested + &ball(1.0, "ior = 1.33") + &ball(2.0, "ior = 1.5, priority = 7");
+    let found: Vec<u32> = loaded(&nested).unwrap().scene.materials.iter().map(|m| m.priority).collect();
+    assert_eq!(found.iter().filter(|p| **p != 0).collect::<Vec<_>>(), [&1, &8]);
+}
+
+#[test]
 fn surfaces_keep_light_that_scatters_more_than_once_where_asked_to() {
     let toml =
         |head: &str, keys: &str| format!("{head}{CAMERA}[[materials]]\nname = \"grey\"\nkind = {keys}\n");

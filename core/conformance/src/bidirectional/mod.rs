@@ -164,19 +164,29 @@ pub(crate) fn tile_means(
     scene: &Scene,
     integrator: Integrator,
 ) -> Checked<Vec<Vec<f64>>> {
-    // The integrators share no draws, so that their samples are independent.
-    let first_seed = if integrator == Integrator::Path { 1000 } else { 0 };
-    tile_means_by(subject, scene, &Settings { integrator, ..Settings::default() }, first_seed)
+    tile_means_to(subject, scene, integrator, 3)
 }
 
-/// The same by the integrator and the layers of these settings, with seeds from the first on.
+/// [`tile_means`] of paths with so many bounces.
+pub(crate) fn tile_means_to(
+    subject: &Subject<'_>,
+    scene: &Scene,
+    integrator: Integrator,
+    bounces: u32,
+) -> Checked<Vec<Vec<f64>>> {
+    // The integrators share no draws, so that their samples are independent.
+    let first_seed = if integrator == Integrator::Path { 1000 } else { 0 };
+    tile_means_by(subject, scene, &Settings { integrator, bounces, ..Settings::default() }, first_seed)
+}
+
+/// The same by the integrator, the layers and the bounces of these settings, with seeds from the first on.
 pub(crate) fn tile_means_by(
     subject: &Subject<'_>,
     scene: &Scene,
     by: &Settings,
     first_seed: u32,
 ) -> Checked<Vec<Vec<f64>>> {
-    let Settings { integrator, layers, .. } = *by;
+    let Settings { integrator, layers, bounces, .. } = *by;
     let tiles_a_row = SIDE / TILE;
     let mut means = vec![Vec::new(); (tiles_a_row * tiles_a_row) as usize];
     let mut renderer = subject.open()?;
@@ -184,7 +194,7 @@ pub(crate) fn tile_means_by(
         let settings = Settings {
             width: SIDE,
             height: SIDE,
-            bounces: 3,
+            bounces,
             seed,
             integrator,
             layers,

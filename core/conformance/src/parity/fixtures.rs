@@ -14,7 +14,8 @@ pub(super) struct Fixture {
     pub(super) wide: Bvh,
 }
 
-/// Three scenes with the same geometry and different environments: an image, a gradient, a constant.
+/// Three scenes with the same geometry and different environments: an image, a gradient, a constant. In the last,
+/// dielectrics have priorities.
 pub(super) fn fixtures() -> Result<Vec<Fixture>> {
     let texel = |i: u32| {
         let b = |shift: u32| (lockstep_core::math::rng::pcg4d([i, 1, 2, 3])[0] >> shift & 255) as f32 / 64.0;
@@ -32,14 +33,16 @@ pub(super) fn fixtures() -> Result<Vec<Fixture>> {
         horizon: vec3(1.0, 0.9, 0.8),
         ground: vec3(0.1, 0.1, 0.05),
     };
-    [image, gradient, EnvironmentLight::Constant(vec3(0.5, 0.25, 0.125))].into_iter().map(fixture).collect()
+    let constant = EnvironmentLight::Constant(vec3(0.5, 0.25, 0.125));
+    let skies = [(image, false), (gradient, false), (constant, true)];
+    skies.into_iter().map(|(sky, has_priorities)| fixture(sky, has_priorities)).collect()
 }
 
-fn fixture(sky: EnvironmentLight) -> Result<Fixture> {
+fn fixture(sky: EnvironmentLight, has_priorities: bool) -> Result<Fixture> {
     let mut b = SceneBuilder::new("fixtures");
     b.flatten = Flatten::Never;
     b.environment = sky;
-    let materials = materials(&mut b)?;
+    let materials = materials(&mut b, has_priorities)?;
     let mesh = b.mesh(mesh(&materials));
     let turned: Affine = [[0.6, 0.0, 0.8, 2.5], [0.0, 1.0, 0.0, 0.25], [-0.8, 0.0, 0.6, -1.5]];
     let mirrored: Affine = [[-2.0, 0.0, 0.0, -3.0], [0.0, 2.0, 0.0, 0.5], [0.0, 0.0, 2.0, 1.0]];
@@ -62,8 +65,9 @@ fn fixture(sky: EnvironmentLight) -> Result<Fixture> {
     Ok(Fixture { scene, bvh, binary, wide })
 }
 
-/// Every kind of surface, with textures of every kind of lookup.
-fn materials(b: &mut SceneBuilder) -> Result<Vec<u32>> {
+/// Every kind of surface, with textures of every kind of lookup. With priorities, two of the dielectrics share one.
+fn materials(b: &mut SceneBuilder, has_priorities: bool) -> Result<Vec<u32>> {
+    let nested = |m: Material, priority| if has_priorities { m.with_priority(priority) } else { m };
     let bytes = |n: u32, seed: u32| -> Vec<u8> {
         (0..n * 4).map(|i| lockstep_core::math::rng::pcg4d([i, seed, 5, 6])[0] as u8).collect()
     };
@@ -113,7 +117,7 @@ fn materials(b: &mut SceneBuilder) -> Result<Vec<u32>> {
             flags: Material::SINGLE_SIDED | Material::MULTISCATTER,
             ..Material::conductor([0.6, 0.7, 0.8], 0.4)
         },
-        Material::dielectric(1.5, 0.0),
+        nested(Material::dielectric(1.5, 0.0), 2),
         Material {
             base_color: vec3(0.9, 1.0, 0.9),
             flags: Material::MULTISCATTER,
@@ -125,7 +129,7 @@ fn materials(b: &mut SceneBuilder) -> Result<Vec<u32>> {
         glow,
         two_sided,
         layered(b, [nearest, data]),
-        tinted_glass(b),
+        nested(tinted_glass(b), 0),
     ];
     Ok(all.into_iter().map(|m| b.material(m)).collect())
 }

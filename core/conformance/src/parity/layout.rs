@@ -46,7 +46,7 @@ layouts! {
     Material {
         base_color, alpha, emission, kind, roughness, metallic, ior, transmission, base_color_texture,
         metallic_roughness_texture, normal_texture, emission_texture, normal_scale, alpha_cutoff, alpha_mode, flags,
-        transmission_texture, light_pdf_area, layers, reserved
+        transmission_texture, light_pdf_area, layers, priority
     }
     Layers {
         specular_color, specular, sheen_color, sheen_roughness, clearcoat, clearcoat_roughness, clearcoat_f0,

@@ -23,6 +23,7 @@ use lockstep_transport::integrators::bidirectional::{
     self, CameraPath, Connection as PairConnection, LightPath, Photon, Vertex as PathVertex,
 };
 use lockstep_transport::integrators::{Connection, PathState, ao, path};
+use lockstep_transport::interior_list::{self, InteriorList};
 use lockstep_transport::{camera_importance, emission, lights, media};
 
 /// The host's computation of a result.
@@ -664,6 +665,25 @@ pub(super) const PROBES: &[ParityCase] = &[
             out.v(media::one_channel(x.v(8), x.u(7)));
         }
     ),
+    scene!("interior_list", [Word, Word, Below(3)], "uuuuuuuuuuff", |fixture, x, out| {
+        let scene = &fixture.scene;
+        let (list, outside) = (interiors(x.u(0)), x.u(1) & 1 != 0);
+        let medium = INTERIORS[1 + x.u(2) as usize];
+        let of_list = [
+            interior_list::enter(scene, list, medium),
+            interior_list::leave(list, medium),
+            interior_list::arrive(scene, list, medium, outside),
+            interior_list::cross(scene, list, medium, outside),
+        ];
+        for list in of_list {
+            out.u(list as u32);
+            out.u((list >> 32) as u32);
+        }
+        out.u(interior_list::real_medium(list));
+        out.u(interior_list::real_layers(scene, list));
+        out.f(interior_list::index_of_refraction(scene, interior_list::real_medium(list)));
+        out.f(interior_list::dispersion(scene, interior_list::real_medium(list)));
+    }),
     // lights
     scene!(
         "lights_sample",
@@ -753,13 +773,14 @@ pub(super) const PROBES: &[ParityCase] = &[
             Below(3),
             Below(4)
         ],
-        "ffffffffffffffuuuffffffffff",
+        "ffffffffffffffuuuffffffffffuu",
         shade
     ),
     scene!("ao_shade", RAY, "ufffffff", |fixture, x, out| {
         let key = x.key(7);
         let (throughput, radiance) = (Vec3::ONE, Vec3::ZERO);
-        let path = PathState { ray: x.ray(), throughput, bsdf_pdf: 0.0, radiance, key, medium: 0 };
+        let path =
+            PathState { ray: x.ray(), throughput, bsdf_pdf: 0.0, radiance, key, medium: 0, interiors: 0 };
         let hit = fixture.bvh.closest_hit(
             &fixture.scene,
             &path.ray,
@@ -1091,6 +1112,7 @@ fn shade(fixture: &Fixture, x: In<'_>, out: &mut Out<'_>) {
         radiance: x.v(13),
         key: x.key(7),
         medium: x.u(8) & (media::CHANNEL_CHOSEN | 1),
+        interiors: interiors(x.u(9)),
     };
     let key = RayKey::extension(path.key, bounce);
     let hit = fixture.bvh.closest_hit(scene, &path.ray, key, &mut Scratch::default());
@@ -1112,4 +1134,14 @@ fn shade(fixture: &Fixture, x: In<'_>, out: &mut Out<'_>) {
     out.v(direction);
     out.f(t_max);
     out.v(radiance);
+    out.u(path.interiors as u32);
+    out.u((path.interiors >> 32) as u32);
+}
+
+/// No medium and the fixtures' dielectrics, as entries of an interior list: as `probe_interior` in the kernels' probes.
+const INTERIORS: [u32; 4] = [0, 4, 5, 12];
+
+/// An interior list of any four of [`INTERIORS`].
+fn interiors(word: u32) -> InteriorList {
+    (0..4).map(|i| u64::from(INTERIORS[(word >> (2 * i) & 3) as usize]) << (16 * i)).sum()
 }

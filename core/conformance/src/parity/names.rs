@@ -44,6 +44,7 @@ pub(super) const MIRRORED: &[(&str, &str, &str)] = &[
     ("bsdf.h", "bsdf", "transport/src/bsdf/mod.rs"),
     ("bidirectional.h", "bsdf", "transport/src/bsdf/bidirectional.rs"),
     ("media.h", "media", "transport/src/media.rs"),
+    ("interior_list.h", "interior_list", "transport/src/interior_list.rs"),
     ("lights.h", "lights", "transport/src/lights.rs"),
     ("emission.h", "emission", "transport/src/emission.rs"),
     ("camera_importance.h", "camera_importance", "transport/src/camera_importance.rs"),

@@ -56,7 +56,17 @@ LS_FN ShadingFrame path_pick_lobe(PathState path, u32 bounce, ShadingFrame here)
 #endif
 
 #ifdef LS_MEDIA
-/* Follows one colour channel through a dispersive dielectric, chosen once for a path, with its index of refraction. */
+/* The colour channel that a path follows, chosen once. */
+LS_FN u32 path_follow_channel(PathState *path) {
+    u32 channel = media_dispersed_channel(path->key);
+    if ((path->medium & CHANNEL_CHOSEN) == 0u) {
+        path->throughput = media_one_channel(path->throughput, channel);
+        path->medium = path->medium | CHANNEL_CHOSEN;
+    }
+    return channel;
+}
+
+/* Follows one colour channel through a dispersive dielectric, with its index of refraction. */
 LS_FN Surface path_disperse(SceneRef scene, PathState *path, Material material, Surface surface) {
     if (material.kind != MATERIAL_DIELECTRIC || material.layers == 0u) {
         return surface;
@@ -65,11 +75,7 @@ LS_FN Surface path_disperse(SceneRef scene, PathState *path, Material material, 
     if (dispersion <= 0.0f) {
         return surface;
     }
-    u32 channel = media_dispersed_channel(path->key);
-    if ((path->medium & CHANNEL_CHOSEN) == 0u) {
-        path->throughput = media_one_channel(path->throughput, channel);
-        path->medium = path->medium | CHANNEL_CHOSEN;
-    }
+    u32 channel = path_follow_channel(path);
     surface.ior = media_dispersed_ior(surface.ior, dispersion, channel);
     return surface;
 }
@@ -84,6 +90,73 @@ LS_FN Connection path_attenuate_connection(SceneRef scene, PathState path, Mater
         connection.radiance = vec3_mul(connection.radiance, share);
     }
     return connection;
+}
+#endif
+
+#ifdef LS_PRIORITIES
+/* Interior lists on both sides of a surface. */
+typedef struct {
+    u64 arriving;
+    u64 beyond;
+} InteriorLists;
+
+/* The interior lists of the ray that arrives at a surface of this medium, and beyond it. */
+LS_FN InteriorLists path_both_sides(SceneRef scene, PathState path, u32 medium, bool outside) {
+    InteriorLists lists;
+    lists.arriving = interior_list_arrive(scene, path.interiors, medium, outside);
+    lists.beyond = interior_list_cross(scene, lists.arriving, medium, outside);
+    return lists;
+}
+
+#ifdef LS_MEDIA
+/* The real medium of a list, as PathState names it. */
+LS_FN u32 path_real_medium(SceneRef scene, PathState path, u64 list) {
+    return interior_list_real_layers(scene, list) | (path.medium & CHANNEL_CHOSEN);
+}
+
+/* path_attenuate_connection at a dielectric with a priority. */
+LS_FN Connection path_attenuate_nested(SceneRef scene, PathState path, u64 beyond, ShadingFrame here,
+                                       Connection connection) {
+    if (connection.ray.t_max < FAR) {
+        float z = vec3_dot(connection.ray.direction, here.geometric);
+        u32 medium = path_real_medium(scene, path, z < 0.0f ? beyond : path.interiors);
+        Vec3 share = media_transmittance(scene, medium, connection.ray.t_max);
+        connection.radiance = vec3_mul(connection.radiance, share);
+    }
+    return connection;
+}
+#endif
+
+/* Lets a path go straight on beyond a false hit. Shadow rays are blocked there, so light sampling finds nothing beyond,
+ * and what the ray finds counts in full. */
+LS_FN void path_pass_through(PathState *path, Interaction at, Vec3 geometric, u64 beyond, VertexRecord *record) {
+    record->flags |= VERTEX_FALSE_HIT | VERTEX_CONTINUES;
+    path->interiors = beyond;
+    path->bsdf_pdf = 0.0f;
+    Vec3 direction = path->ray.direction;
+    Vec3 origin = intersect_offset_origin(at.position, geometric, direction, at.scale);
+    path->ray = path_ray(origin, direction, FAR);
+}
+
+/* Gives a surface the index of refraction between the media on its sides: of the denser one against the thinner one,
+ * which is outside. Where one is dispersive, both have their index of the path's channel. */
+LS_FN Surface path_refract_between(SceneRef scene, PathState *path, u64 beyond, Surface surface) {
+    u32 medium_here = interior_list_real_medium(path->interiors);
+    u32 medium_there = interior_list_real_medium(beyond);
+    float here = interior_list_index_of_refraction(scene, medium_here);
+    float there = interior_list_index_of_refraction(scene, medium_there);
+#ifdef LS_MEDIA
+    float dispersion_here = interior_list_dispersion(scene, medium_here);
+    float dispersion_there = interior_list_dispersion(scene, medium_there);
+    if (math_max(dispersion_here, dispersion_there) > 0.0f) {
+        u32 channel = path_follow_channel(path);
+        here = media_dispersed_ior(here, dispersion_here, channel);
+        there = media_dispersed_ior(there, dispersion_there, channel);
+    }
+#endif
+    surface.outside = there >= here;
+    surface.ior = surface.outside ? LS_DIV(there, here) : LS_DIV(here, there);
+    return surface;
 }
 #endif
 
@@ -143,9 +216,24 @@ LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, 
     Vec3 back = vec3_neg(path->ray.direction);
     bool outside = vec3_dot(at.geometric, back) > 0.0f;
 
+#ifdef LS_PRIORITIES
+    /* Find the media on both sides of a dielectric with a priority */
+    bool nested = material.priority != 0u;
+    u64 beyond = path->interiors;
+    if (nested) {
+        InteriorLists lists = path_both_sides(scene, *path, at.material + 1u, outside);
+        path->interiors = lists.arriving;
+        beyond = lists.beyond;
+    }
+#endif
 #ifdef LS_MEDIA
     /* Attenuate in the medium that the ray has passed */
     path->medium = media_arriving(material, path->medium, outside);
+#ifdef LS_PRIORITIES
+    if (nested) {
+        path->medium = path_real_medium(scene, *path, path->interiors);
+    }
+#endif
     path->throughput = vec3_mul(path->throughput, media_transmittance(scene, path->medium, hit.t));
 #endif
 
@@ -155,6 +243,17 @@ LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, 
     if (bounce == pass.bounces) {
         return path_ended();
     }
+
+#ifdef LS_PRIORITIES
+    /* Pass through a false hit */
+    if (nested && interior_list_real_medium(path->interiors) == interior_list_real_medium(beyond)) {
+        Vec3 geometric = vec3_scale(at.geometric, outside ? 1.0f : -1.0f);
+        path_pass_through(path, at, geometric, beyond, record);
+        Shaded passed = path_ended();
+        passed.continues = true;
+        return passed;
+    }
+#endif
 
     /* Build the shading frame on the side of the incoming ray */
     float side = outside ? 1.0f : -1.0f;
@@ -173,6 +272,11 @@ LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, 
 #ifdef LS_MEDIA
     here.surface = path_disperse(scene, path, material, here.surface);
 #endif
+#ifdef LS_PRIORITIES
+    if (nested) {
+        here.surface = path_refract_between(scene, path, beyond, here.surface);
+    }
+#endif
 #ifdef LS_LAYERS
     here.layers = surface_interaction_layers(scene, at, instance, material);
 #endif
@@ -190,16 +294,31 @@ LS_FN Shaded path_shade(SceneRef scene, Pass pass, u32 bounce, PathState *path, 
     shaded.connection = direct_light_connect_to_light(scene, pass, bounce, *path, at, here, record);
 #ifdef LS_MEDIA
     if (shaded.connection.wanted) {
+#ifdef LS_PRIORITIES
+        shaded.connection = nested ? path_attenuate_nested(scene, *path, beyond, here, shaded.connection)
+                                   : path_attenuate_connection(scene, *path, material, here, shaded.connection);
+#else
         shaded.connection = path_attenuate_connection(scene, *path, material, here, shaded.connection);
+#endif
     }
 #endif
 
     /* Sample the next extension ray */
     shaded.continues = path_scatter(pass, bounce, path, at, here, record);
+#ifdef LS_PRIORITIES
+    if (shaded.continues && nested && vec3_dot(path->ray.direction, here.geometric) < 0.0f) {
+        path->interiors = beyond;
+    }
+#endif
 #ifdef LS_MEDIA
     if (shaded.continues) {
         path->medium =
             media_leaving(material, path->medium, outside, vec3_dot(path->ray.direction, here.geometric));
+#ifdef LS_PRIORITIES
+        if (nested) {
+            path->medium = path_real_medium(scene, *path, path->interiors);
+        }
+#endif
     }
 #endif
     return shaded;

@@ -12,6 +12,10 @@ typedef struct {
     /* The medium of the ray; zero in air. */
     u32 medium;
 #endif
+#ifdef LS_PRIORITIES
+    /* Dielectrics with a priority that the ray is in. */
+    u64 interiors;
+#endif
 } PathState;
 
 /* A shadow ray and the radiance it adds if unoccluded. */
@@ -67,6 +71,9 @@ LS_FN PathState path_generate(CameraFrame camera, SampleKey key) {
     path.key = key;
 #ifdef LS_MEDIA
     path.medium = 0u;
+#endif
+#ifdef LS_PRIORITIES
+    path.interiors = (u64)0;
 #endif
     return path;
 }

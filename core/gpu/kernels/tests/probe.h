@@ -767,6 +767,39 @@ LS_SCENE_PROBE(media, 11, 10) {
     OUT_V(7, media_one_channel(IN_V(8), IN_U(7)));
 }
 
+/* No medium and the fixtures' dielectrics, as entries of an interior list. */
+LS_FN u32 probe_interior(u32 choice) {
+    return choice == 0u ? 0u : (choice == 1u ? 4u : (choice == 2u ? 5u : 12u));
+}
+
+/* An interior list of any four of them. */
+LS_FN u64 probe_interiors(u32 word) {
+    u64 list = (u64)0;
+    for (u32 i = 0u; i < 4u; i++) {
+        list |= (u64)probe_interior((word >> (2u * i)) & 3u) << (ENTRY_BITS * i);
+    }
+    return list;
+}
+
+LS_FN void probe_store_interiors(LS_GLOBAL u32 *y, u64 list) {
+    y[0] = (u32)list;
+    y[1] = (u32)(list >> 32u);
+}
+
+LS_SCENE_PROBE(interior_list, 3, 12) {
+    u64 list = probe_interiors(IN_U(0));
+    bool outside = (IN_U(1) & 1u) != 0u;
+    u32 medium = probe_interior(1u + IN_U(2));
+    probe_store_interiors(y, interior_list_enter(scene, list, medium));
+    probe_store_interiors(y + 2, interior_list_leave(list, medium));
+    probe_store_interiors(y + 4, interior_list_arrive(scene, list, medium, outside));
+    probe_store_interiors(y + 6, interior_list_cross(scene, list, medium, outside));
+    OUT_U(8, interior_list_real_medium(list));
+    OUT_U(9, interior_list_real_layers(scene, list));
+    OUT_F(10, interior_list_index_of_refraction(scene, interior_list_real_medium(list)));
+    OUT_F(11, interior_list_dispersion(scene, interior_list_real_medium(list)));
+}
+
 /* ---- lights ---- */
 
 LS_SCENE_PROBE(lights_sample, 8, 10) {
@@ -850,7 +883,7 @@ LS_PROBE(path_generate, 19, 6) {
 }
 
 /* Traces the ray first, so that what is shaded is a hit that can be. */
-LS_SCENE_PROBE(path_shade, 19, 27) {
+LS_SCENE_PROBE(path_shade, 19, 29) {
     Pass pass;
     pass.strategy = IN_U(17);
     pass.bounces = 3u;
@@ -863,6 +896,7 @@ LS_SCENE_PROBE(path_shade, 19, 27) {
     path.radiance = IN_V(13);
     path.bsdf_pdf = (IN_U(7) & 1u) != 0u ? IN_F(10) : 0.0f;
     path.medium = IN_U(8) & (CHANNEL_CHOSEN | 1u);
+    path.interiors = probe_interiors(IN_U(9));
     Hit hit = bvh_closest_hit(scene, path.ray, rng_ray_key_extension(path.key, bounce));
     VertexRecord unread;
     unread.flags = 0u;
@@ -880,6 +914,7 @@ LS_SCENE_PROBE(path_shade, 19, 27) {
     OUT_V(20, shaded.connection.ray.direction);
     OUT_F(23, shaded.connection.ray.t_max);
     OUT_V(24, shaded.connection.radiance);
+    probe_store_interiors(y + 27, path.interiors);
 }
 
 /* The same for ambient occlusion. */

@@ -7,7 +7,7 @@ LS_FN bool extend_begin(Pass pass, u32 bounce, u32 path, LS_GLOBAL const Packed 
     if (!IS_WAITING(path)) {
         return false;
     }
-    *ray = load_ray(path_origin, path_direction, path);
+    *ray = load_path_ray(path_origin, path_direction, path);
     *key = rng_ray_key_extension(path_key(pass, path), bounce);
     return true;
 }

@@ -8,7 +8,7 @@ LS_KERNEL void LS_STAGE ls_generate(Pass pass, LS_GLOBAL Packed *LS_RESTRICT pat
     u32 count = pass.pixels * pass.samples;
     LS_FOR_SHARE(i, count) {
         PathState path = path_generate(pass.camera, path_key(pass, i));
-        store_ray(path_origin, path_direction, i, path.ray);
+        store_path_ray(path_origin, path_direction, i, path);
         store_packed(path_throughput, i, path.throughput, LS_AS_U32(path.bsdf_pdf));
         store_packed(path_radiance, i, path.radiance, 0u);
         queue[i] = i;

@@ -11,6 +11,15 @@ LS_FN Ray load_ray(LS_GLOBAL const Packed *origins, LS_GLOBAL const Packed *dire
     return ray;
 }
 
+/* A path's extension ray, as store_path_ray stores it. */
+LS_FN Ray load_path_ray(LS_GLOBAL const Packed *path_origin, LS_GLOBAL const Packed *path_direction, u32 i) {
+#ifdef LS_PRIORITIES
+    return path_ray(path_origin[i].v, path_direction[i].v, FAR);
+#else
+    return load_ray(path_origin, path_direction, i);
+#endif
+}
+
 LS_FN void store_hit(LS_GLOBAL Packed *hits, LS_GLOBAL u32 *hit_primitives, u32 i, Hit hit) {
     store_packed(hits, i, vec3_new(hit.t, hit.u, hit.v), hit.instance);
     hit_primitives[i] = hit.primitive;
@@ -40,12 +49,15 @@ LS_FN Shaded shade_path(SceneRef scene, Pass pass, u32 bounce, u32 index, Hit hi
                         LS_GLOBAL Packed *path_radiance) {
     Packed throughput = path_throughput[index];
     PathState path;
-    path.ray = load_ray(path_origin, path_direction, index);
+    path.ray = load_path_ray(path_origin, path_direction, index);
     path.throughput = throughput.v;
     path.bsdf_pdf = LS_AS_F32(throughput.w);
     path.radiance = path_radiance[index].v;
 #ifdef LS_MEDIA
     path.medium = path_radiance[index].w;
+#endif
+#ifdef LS_PRIORITIES
+    path.interiors = (u64)path_origin[index].w | ((u64)path_direction[index].w << 32u);
 #endif
     path.key = path_key(pass, index);
     VertexRecord unread;
@@ -57,7 +69,7 @@ LS_FN Shaded shade_path(SceneRef scene, Pass pass, u32 bounce, u32 index, Hit hi
     store_packed(path_radiance, index, path.radiance, 0u);
 #endif
     if (shaded.continues) {
-        store_ray(path_origin, path_direction, index, path.ray);
+        store_path_ray(path_origin, path_direction, index, path);
         store_packed(path_throughput, index, path.throughput, LS_AS_U32(path.bsdf_pdf));
     }
     return shaded;

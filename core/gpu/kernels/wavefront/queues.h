@@ -220,6 +220,17 @@ LS_FN void store_ray(LS_GLOBAL Packed *origins, LS_GLOBAL Packed *directions, u3
     store_packed(directions, i, ray.direction, LS_AS_U32(ray.t_max));
 }
 
+/* Stores a path's extension ray, which begins at 0 and has no end. Where dielectrics have priorities, the words of its
+ * bounds hold the path's interior list. */
+LS_FN void store_path_ray(LS_GLOBAL Packed *path_origin, LS_GLOBAL Packed *path_direction, u32 i, PathState path) {
+#ifdef LS_PRIORITIES
+    store_packed(path_origin, i, path.ray.origin, (u32)path.interiors);
+    store_packed(path_direction, i, path.ray.direction, (u32)(path.interiors >> 32u));
+#else
+    store_ray(path_origin, path_direction, i, path.ray);
+#endif
+}
+
 /* The pixel at a position of the film's traversal order. */
 LS_FN u32 pixel_at(Pass pass, u32 position) {
 #ifdef LS_SCANLINE

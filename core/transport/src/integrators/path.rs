@@ -5,12 +5,13 @@ use crate::bsdf::{MIN_COSINE, PickedLobe, Surface};
 use crate::direct_light::connect_to_light;
 use crate::integrators::{Connection, ENDED, PathState, Shaded};
 use crate::interaction::{Interaction, ShadingFrame};
+use crate::interior_list::{self, InteriorList};
 use crate::lights;
 use crate::media;
 use lockstep_core::geometry::{FAR, Hit, Ray, offset_origin};
 use lockstep_core::math::rng::{Block, draw, uniforms};
 use lockstep_core::math::sampling::{frame, power_heuristic};
-use lockstep_core::math::vec3::{dot, max_component, vec3};
+use lockstep_core::math::vec3::{Vec3, dot, max_component, vec3};
 use lockstep_core::math::{max, min};
 use lockstep_core::path_record::{Recorder, VertexRecord};
 use lockstep_core::scene::{Material, MaterialKind, NONE, SceneData, environment_radiance};
@@ -46,10 +47,20 @@ pub fn shade(
     let back = -path.ray.direction;
     let outside = dot(at.geometric, back) > 0.0;
 
+    // Find the media on both sides of a dielectric with a priority
+    let nested = material.priority != 0;
+    let mut beyond = path.interiors;
+    if nested {
+        [path.interiors, beyond] = both_sides(scene, path, at.material + 1, outside);
+    }
+
     // Attenuate in the medium that the ray has passed
     let has_media = !scene.layers.is_empty();
     if has_media {
         path.medium = media::arriving(material, path.medium, outside);
+        if nested {
+            path.medium = real_medium(scene, path, path.interiors);
+        }
         path.throughput = path.throughput * media::transmittance(scene, path.medium, hit.t);
     }
 
@@ -60,9 +71,15 @@ pub fn shade(
         return ENDED;
     }
 
-    // Build the shading frame on the side of the incoming ray
+    // Pass through a false hit
     let side = if outside { 1.0 } else { -1.0 };
     let geometric = at.geometric * side;
+    if nested && interior_list::real_medium(path.interiors) == interior_list::real_medium(beyond) {
+        pass_through(path, &at, geometric, beyond, record);
+        return Shaded { continues: true, connection: None };
+    }
+
+    // Build the shading frame on the side of the incoming ray
     let perturbed = at.perturbed_normal(scene, instance, material) * side;
     let normal = if dot(perturbed, back) > MIN_COSINE { perturbed } else { geometric };
     let (s, t) = frame(normal);
@@ -72,6 +89,9 @@ pub fn shade(
     let mut surface = at.surface(scene, material, outside);
     if has_media {
         disperse(scene, path, material, &mut surface);
+    }
+    if nested {
+        refract_between(scene, path, beyond, &mut surface);
     }
     let layers = at.layers(scene, instance, material);
     let mut local =
@@ -89,14 +109,24 @@ pub fn shade(
     // Sample direct lighting
     let mut connection = connect_to_light(scene, settings, bounce, path, &at, &local, record);
     if has_media && let Some(connection) = &mut connection {
-        attenuate_connection(scene, path, material, &local, connection);
+        if nested {
+            attenuate_nested(scene, path, beyond, &local, connection);
+        } else {
+            attenuate_connection(scene, path, material, &local, connection);
+        }
     }
 
     // Sample the next extension ray
     let continues = scatter(settings, bounce, path, &at, &local, record);
+    if nested && continues && dot(path.ray.direction, local.geometric) < 0.0 {
+        path.interiors = beyond;
+    }
     if has_media && continues {
         let z = dot(path.ray.direction, local.geometric);
         path.medium = media::leaving(material, path.medium, outside, z);
+        if nested {
+            path.medium = real_medium(scene, path, path.interiors);
+        }
     }
     Shaded { continues, connection }
 }
@@ -109,7 +139,84 @@ fn pick_lobe(path: &PathState, bounce: u32, local: &ShadingFrame<'_>) -> Option<
     local.pick_lobe([u[0], u[1]])
 }
 
-/// Follows one colour channel through a dispersive dielectric, chosen once for a path, with its index of refraction.
+/// The interior lists of the ray that arrives at a surface of this medium, and beyond it.
+#[inline(never)]
+fn both_sides(scene: &SceneData, path: &PathState, medium: u32, outside: bool) -> [InteriorList; 2] {
+    let list = interior_list::arrive(scene, path.interiors, medium, outside);
+    [list, interior_list::cross(scene, list, medium, outside)]
+}
+
+/// The real medium of a list, as [`PathState::medium`] names it.
+#[inline(always)]
+fn real_medium(scene: &SceneData, path: &PathState, list: InteriorList) -> u32 {
+    interior_list::real_layers(scene, list) | (path.medium & media::CHANNEL_CHOSEN)
+}
+
+/// [`attenuate_connection`] at a dielectric with a priority.
+#[inline(never)]
+fn attenuate_nested(
+    scene: &SceneData,
+    path: &PathState,
+    beyond: InteriorList,
+    local: &ShadingFrame<'_>,
+    connection: &mut Connection,
+) {
+    if connection.ray.t_max < FAR {
+        let z = dot(connection.ray.direction, local.geometric);
+        let medium = real_medium(scene, path, if z < 0.0 { beyond } else { path.interiors });
+        let share = media::transmittance(scene, medium, connection.ray.t_max);
+        connection.radiance = connection.radiance * share;
+    }
+}
+
+/// Lets a path go straight on beyond a false hit. Shadow rays are blocked there, so light sampling finds nothing beyond,
+/// and what the ray finds counts in full.
+#[inline(always)]
+fn pass_through(
+    path: &mut PathState,
+    at: &Interaction<'_>,
+    geometric: Vec3,
+    beyond: InteriorList,
+    record: &mut impl Recorder,
+) {
+    record.note(|r| r.flags |= VertexRecord::FALSE_HIT | VertexRecord::CONTINUES);
+    path.interiors = beyond;
+    path.bsdf_pdf = 0.0;
+    let direction = path.ray.direction;
+    let origin = offset_origin(at.position, geometric, direction, at.scale);
+    path.ray = Ray { origin, t_min: 0.0, direction, t_max: FAR };
+}
+
+/// Gives a surface the index of refraction between the media on its sides: of the denser one against the thinner one,
+/// which is outside. Where one is dispersive, both have their index of the path's channel.
+#[inline(never)]
+fn refract_between(scene: &SceneData, path: &mut PathState, beyond: InteriorList, surface: &mut Surface) {
+    let media = [path.interiors, beyond].map(interior_list::real_medium);
+    let mut indices = media.map(|medium| interior_list::index_of_refraction(scene, medium));
+    let dispersions = media.map(|medium| interior_list::dispersion(scene, medium));
+    if max(dispersions[0], dispersions[1]) > 0.0 {
+        let channel = follow_channel(path);
+        for (index, dispersion) in indices.iter_mut().zip(dispersions) {
+            *index = media::dispersed_ior(*index, dispersion, channel);
+        }
+    }
+    let [here, there] = indices;
+    surface.outside = there >= here;
+    surface.ior = if surface.outside { there / here } else { here / there };
+}
+
+/// The colour channel that a path follows, chosen once.
+#[inline(always)]
+fn follow_channel(path: &mut PathState) -> u32 {
+    let channel = media::dispersed_channel(path.key);
+    if path.medium & media::CHANNEL_CHOSEN == 0 {
+        path.throughput = media::one_channel(path.throughput, channel);
+        path.medium |= media::CHANNEL_CHOSEN;
+    }
+    channel
+}
+
+/// Follows one colour channel through a dispersive dielectric, with its index of refraction.
 #[inline(never)]
 fn disperse(scene: &SceneData, path: &mut PathState, material: &Material, surface: &mut Surface) {
     if material.kind != MaterialKind::Dielectric as u32 || material.layers == 0 {
@@ -119,11 +226,7 @@ fn disperse(scene: &SceneData, path: &mut PathState, material: &Material, surfac
     if dispersion <= 0.0 {
         return;
     }
-    let channel = media::dispersed_channel(path.key);
-    if path.medium & media::CHANNEL_CHOSEN == 0 {
-        path.throughput = media::one_channel(path.throughput, channel);
-        path.medium |= media::CHANNEL_CHOSEN;
-    }
+    let channel = follow_channel(path);
     surface.ior = media::dispersed_ior(surface.ior, dispersion, channel);
 }
 

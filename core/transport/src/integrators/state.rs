@@ -1,6 +1,7 @@
 //! The state of a camera path between two stages, which integrators share. The counterpart is
 //! `kernels/integrators/state.h`.
 
+use crate::interior_list::InteriorList;
 use lockstep_core::geometry::{FAR, Ray};
 use lockstep_core::math::rng::{Block, SampleKey, draw, uniforms};
 use lockstep_core::math::vec3::Vec3;
@@ -22,6 +23,8 @@ pub struct PathState {
     pub key: SampleKey,
     /// The medium of the ray ([`crate::media`]); zero in air.
     pub medium: u32,
+    /// Dielectrics with a priority that the ray is in.
+    pub interiors: InteriorList,
 }
 
 /// A shadow ray and the radiance it adds if unoccluded.
@@ -58,5 +61,6 @@ pub fn generate(camera: &CameraFrame, key: SampleKey) -> PathState {
         radiance: Vec3::ZERO,
         key,
         medium: 0,
+        interiors: 0,
     }
 }

@@ -114,7 +114,7 @@ pub struct Batch {
 }
 
 /// True when batched shading covers the integrator and all lights of the scene: path tracing, untextured
-/// opaque triangles, no media.
+/// opaque triangles, no media, no priorities of dielectrics.
 pub fn can_batch(scene: &SceneData, integrator: Integrator) -> bool {
     let plain = |light: &Light| {
         let material = || &scene.materials[light.material as usize];
@@ -124,6 +124,7 @@ pub fn can_batch(scene: &SceneData, integrator: Integrator) -> bool {
     };
     integrator == Integrator::Path
         && !scene.has_media()
+        && !scene.has_priorities()
         && !scene.lights.is_empty()
         && scene.lights.iter().all(plain)
 }
@@ -195,6 +196,7 @@ impl Batch {
                 radiance: Vec3::ZERO,
                 key: SampleKey { pixel, ..key },
                 medium: 0,
+                interiors: 0,
             }));
         }
     }

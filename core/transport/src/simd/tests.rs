@@ -73,6 +73,7 @@ fn path(i: u32) -> PathState {
         radiance: point(i, 8),
         key: SampleKey { pixel: i, sample: i / 3, seed: 77, ..SampleKey::default() },
         medium: 0,
+        interiors: 0,
     }
 }
 

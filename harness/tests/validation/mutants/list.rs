@@ -13,8 +13,8 @@ pub(super) struct Mutant {
     pub(super) quantity: Quantity,
     /// The fields of a vertex or step that are the mistake's own; one of them must come first.
     pub(super) fields: &'static [&'static str],
-    /// The scene that shows it. For paths: 1 has masked surfaces, which would only blur what is named elsewhere; for
-    /// pairs of sub-paths: 1 has specular ones.
+    /// The scene that shows it. For paths: 1 has masked surfaces, which would only blur what is named elsewhere, 2 has
+    /// overlapping dielectrics with priorities; for pairs of sub-paths: 1 has specular ones.
     pub(super) stage: usize,
 }
 
@@ -22,7 +22,7 @@ pub(super) const fn edit(file: &'static str, from: &'static str, to: &'static st
     SourcePatch { file, from, to }
 }
 
-pub(super) const MUTANTS: [Mutant; 15] = [
+pub(super) const MUTANTS: [Mutant; 17] = [
     Mutant {
         name: "wrong alpha cutoff comparison: > for >=",
         edits: &[edit(
@@ -202,5 +202,27 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         quantity: Quantity::DirectLight,
         fields: &["light sample's share"],
         stage: 0,
+    },
+    Mutant {
+        name: "false hits taken for true ones",
+        edits: &[edit(
+            "core/gpu/kernels/integrators/path.h",
+            "interior_list_real_medium(path->interiors) == interior_list_real_medium(beyond)",
+            "interior_list_real_medium(path->interiors) != interior_list_real_medium(beyond)",
+        )],
+        quantity: Quantity::Albedo,
+        fields: &["false hit"],
+        stage: 2,
+    },
+    Mutant {
+        name: "lowest priority taken for the highest",
+        edits: &[edit(
+            "core/gpu/kernels/scene/interior_list.h",
+            "interior_list_entry(list, place) - 1u).priority > priority",
+            "interior_list_entry(list, place) - 1u).priority < priority",
+        )],
+        quantity: Quantity::FullPaths,
+        fields: &["false hit"],
+        stage: 2,
     },
 ];

@@ -15,6 +15,7 @@ mod scene;
 
 use list::{MUTANTS, Mutant};
 use lockstep_bvh::Layout;
+use lockstep_conformance::scenes::nested;
 use lockstep_conformance::{present_targets, render, require};
 use lockstep_core::path_record::divergence::{self, FieldCount, QuantityDivergence};
 use lockstep_core::{Backend, Integrator, OpenOptions, Renderer, Scene, Settings};
@@ -134,9 +135,8 @@ impl Stage {
 
 #[test]
 fn mutants_are_killed_and_the_wrong_quantity_is_named() {
-    let stages =
-        [false, true].map(|masked| move || Stage::set(mutant_scene(masked).unwrap(), Integrator::Path));
-    kill(&MUTANTS, &stages);
+    let scenes = [|| mutant_scene(false), || mutant_scene(true), nested];
+    kill(&MUTANTS, &scenes.map(|scene| move || Stage::set(scene().unwrap(), Integrator::Path)));
 }
 
 #[test]

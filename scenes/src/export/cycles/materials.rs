@@ -31,6 +31,7 @@ impl Export<'_> {
         };
         self.name_differences(material);
         self.notes.add_layers(material);
+        self.notes.add_priority(material);
         let has_alpha = material.alpha_mode != AlphaMode::Opaque as u32;
         let mut document = json!({
             "kind": kind,

@@ -28,6 +28,9 @@ pub(super) fn text(scene: &Scene, folder: &Path) -> Result<String> {
             if keeps_all(material) {
                 let _ = writeln!(out, "multiscatter = true");
             }
+            if let Some(priority) = material.priority.checked_sub(1) {
+                let _ = writeln!(out, "priority = {priority}");
+            }
         }
     }
     for instance in &scene.instances {
@@ -39,7 +42,7 @@ pub(super) fn text(scene: &Scene, folder: &Path) -> Result<String> {
                 triple(sphere.center),
                 number(sphere.radius)
             );
-            let own = [
+            let mut own = vec![
                 format!("kind = \"{}\"", kind(m)),
                 format!("base_color = {}", triple(m.base_color)),
                 format!("emission = {}", triple(m.emission)),
@@ -47,9 +50,9 @@ pub(super) fn text(scene: &Scene, folder: &Path) -> Result<String> {
                 format!("metallic = {}", number(m.metallic)),
                 format!("ior = {}", number(m.ior)),
                 format!("transmission = {}", number(m.transmission)),
-                format!("multiscatter = {}", keeps_all(m)),
             ];
-            let own = if keeps_all(m) { &own[..] } else { &own[..own.len() - 1] };
+            own.extend(keeps_all(m).then(|| "multiscatter = true".to_owned()));
+            own.extend(m.priority.checked_sub(1).map(|priority| format!("priority = {priority}")));
             let _ = writeln!(out, "material = {{ {} }}", own.join(", "));
         }
     }
