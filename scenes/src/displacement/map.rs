@@ -110,10 +110,10 @@ impl Map {
     }
 
     fn distance_of<const N: usize>(&self, uv: [[f64; 2]; 3], norm: Norm, enough: f64) -> f64 {
-        let spread: [f64; N] = std::array::from_fn(|i| self.range[i][1] - self.range[i][0]);
-        if norm.of(spread) <= enough {
-            // Both lie within the range.
-            return norm.of(spread);
+        // Both lie within the map's range.
+        let spread = norm.of(std::array::from_fn::<f64, N, _>(|i| self.range[i][1] - self.range[i][0]));
+        if spread <= enough {
+            return spread;
         }
         let places = uv.map(|uv| self.place(uv));
         let (first, second, third) = (places[0], places[1], places[2]);
@@ -133,7 +133,7 @@ impl Map {
             largest =
                 largest.max(self.on_edge([places[k], places[next]], [values[k], values[next]], norm, enough));
             if largest > enough {
-                return largest;
+                return largest.min(spread);
             }
         }
         if twice_area.abs() > 1e-9 * longest * longest {
@@ -150,7 +150,8 @@ impl Map {
             };
             largest = largest.max(self.within(places, linear, norm, enough));
         }
-        largest
+        // The parabolas along edges may rise above the spread
+        largest.min(spread)
     }
 
     /// Largest distance at the texel centres within a triangle.
