@@ -8,6 +8,7 @@ typedef unsigned long long u64;
 #define LS_FN static __device__ __forceinline__
 /* A function that is called: too large to be inlined at each of its uses. */
 #define LS_CALL static __device__ __noinline__
+#define LS_OUTLINED LS_FN
 #define LS_KERNEL extern "C" __global__
 /* Launch bounds. Traversal is bound by memory latency: eight resident blocks of 128 threads, at 64
  * registers each, gain more than spilling costs. Shading keeps four blocks, at 128 registers. LS_GROUP is the block size of kernels for large blocks;

@@ -23,6 +23,13 @@ typedef ulong u64;
 #else
 #define LS_CALL static __attribute__((noinline))
 #endif
+/* A function that is called on processors, whose compilers take half their time for its copies elsewhere: shading and
+ * traversal look textures up at twenty places. */
+#ifdef __NV_CL_C_VERSION
+#define LS_OUTLINED LS_FN
+#else
+#define LS_OUTLINED static __attribute__((noinline))
+#endif
 /* No vectorisation across work-items: neighbouring rays diverge at the first node. */
 #ifdef cl_intel_vec_len_hint
 #define LS_KERNEL __kernel __attribute__((intel_vec_len_hint(1)))

@@ -34,6 +34,12 @@ typedef struct {
     LS_GLOBAL const u32 *albedos;
 } SceneRef;
 
+/* The part of it that texture lookups read: a call copies no more than that. */
+typedef struct {
+    LS_GLOBAL const u32 *texels;
+    LS_GLOBAL const float *srgb_to_linear;
+} TexelMemory;
+
 /* Kernel parameters of the scene, and the SceneRef made of them. */
 #define LS_SCENE_PARAMETERS                                  \
     SceneConstants constants,                                \
@@ -131,12 +137,12 @@ LS_FN Texture load_texture(SceneRef scene, u32 i) {
     return scene.textures[i];
 }
 
-LS_FN u32 load_texel(SceneRef scene, u32 i) {
-    return scene.texels[i];
+LS_FN u32 load_texel(TexelMemory memory, u32 i) {
+    return memory.texels[i];
 }
 
-LS_FN float load_srgb_to_linear(SceneRef scene, u32 i) {
-    return scene.srgb_to_linear[i];
+LS_FN float load_srgb_to_linear(TexelMemory memory, u32 i) {
+    return memory.srgb_to_linear[i];
 }
 
 LS_FN Light load_light(SceneRef scene, u32 i) {

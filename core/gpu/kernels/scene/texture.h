@@ -16,10 +16,10 @@ LS_FN Vec3 texture_linear_rgb(u32 texel) {
 }
 
 /* The colour of a texel under a texture's flags. */
-LS_FN Vec3 texture_texel_rgb(SceneRef scene, u32 texel, u32 flags) {
+LS_FN Vec3 texture_texel_rgb(TexelMemory memory, u32 texel, u32 flags) {
     if ((flags & TEXTURE_SRGB) != 0u) {
-        return vec3_new(load_srgb_to_linear(scene, texel & 255u), load_srgb_to_linear(scene, (texel >> 8) & 255u),
-                        load_srgb_to_linear(scene, (texel >> 16) & 255u));
+        return vec3_new(load_srgb_to_linear(memory, texel & 255u), load_srgb_to_linear(memory, (texel >> 8) & 255u),
+                        load_srgb_to_linear(memory, (texel >> 16) & 255u));
     }
     return texture_linear_rgb(texel);
 }
@@ -73,23 +73,31 @@ LS_FN Vec2 texture_coordinates(Texture texture, Vertex a, Vertex b, Vertex c, Ve
     return uv;
 }
 
+/* A texture without its transform. */
+typedef struct {
+    u32 first_texel;
+    u32 width;
+    u32 height;
+    u32 flags;
+} Texels;
+
 /* One texel, which may lie outside the image. */
-LS_FN Rgba texture_load(SceneRef scene, Texture texture, i32 column, i32 row) {
-    u32 x = texture_wrap_index(column, texture.width, texture.flags & 3u);
-    u32 y = texture_wrap_index(row, texture.height, (texture.flags >> 2) & 3u);
-    u32 texel = load_texel(scene, texture.first_texel + y * texture.width + x);
+LS_FN Rgba texture_load(TexelMemory memory, Texels image, i32 column, i32 row) {
+    u32 x = texture_wrap_index(column, image.width, image.flags & 3u);
+    u32 y = texture_wrap_index(row, image.height, (image.flags >> 2) & 3u);
+    u32 texel = load_texel(memory, image.first_texel + y * image.width + x);
     Rgba value;
-    value.rgb = texture_texel_rgb(scene, texel, texture.flags);
+    value.rgb = texture_texel_rgb(memory, texel, image.flags);
     value.a = texture_unorm(texel, 24u);
     return value;
 }
 
-/* The texture's value at transformed coordinates. */
-LS_FN Rgba texture_sample(SceneRef scene, Texture texture, Vec2 uv) {
-    float x = texture_wrap_coordinate(uv.x, texture.flags & 3u) * (float)texture.width;
-    float y = texture_wrap_coordinate(uv.y, (texture.flags >> 2) & 3u) * (float)texture.height;
-    if ((texture.flags & TEXTURE_NEAREST) != 0u) {
-        return texture_load(scene, texture, math_floor_to_i32(x), math_floor_to_i32(y));
+/* The texels' value at transformed coordinates. */
+LS_OUTLINED Rgba texture_filtered(TexelMemory memory, Texels image, Vec2 uv) {
+    float x = texture_wrap_coordinate(uv.x, image.flags & 3u) * (float)image.width;
+    float y = texture_wrap_coordinate(uv.y, (image.flags >> 2) & 3u) * (float)image.height;
+    if ((image.flags & TEXTURE_NEAREST) != 0u) {
+        return texture_load(memory, image, math_floor_to_i32(x), math_floor_to_i32(y));
     }
     /* Interpolate between the four texel centres around the point. */
     x = x - 0.5f;
@@ -98,10 +106,10 @@ LS_FN Rgba texture_sample(SceneRef scene, Texture texture, Vec2 uv) {
     i32 row = math_floor_to_i32(y);
     float fx = x - (float)column;
     float fy = y - (float)row;
-    Rgba t00 = texture_load(scene, texture, column, row);
-    Rgba t10 = texture_load(scene, texture, column + 1, row);
-    Rgba t01 = texture_load(scene, texture, column, row + 1);
-    Rgba t11 = texture_load(scene, texture, column + 1, row + 1);
+    Rgba t00 = texture_load(memory, image, column, row);
+    Rgba t10 = texture_load(memory, image, column + 1, row);
+    Rgba t01 = texture_load(memory, image, column, row + 1);
+    Rgba t11 = texture_load(memory, image, column + 1, row + 1);
     float w00 = (1.0f - fx) * (1.0f - fy);
     float w10 = fx * (1.0f - fy);
     float w01 = (1.0f - fx) * fy;
@@ -111,4 +119,26 @@ LS_FN Rgba texture_sample(SceneRef scene, Texture texture, Vec2 uv) {
     value.rgb = vec3_add(vec3_add(top, vec3_scale(t01.rgb, w01)), vec3_scale(t11.rgb, w11));
     value.a = t00.a * w00 + t10.a * w10 + t01.a * w01 + t11.a * w11;
     return value;
+}
+
+/* The parts of a scene and of a texture that a lookup reads. */
+LS_FN TexelMemory texture_memory(SceneRef scene) {
+    TexelMemory memory;
+    memory.texels = scene.texels;
+    memory.srgb_to_linear = scene.srgb_to_linear;
+    return memory;
+}
+
+LS_FN Texels texture_texels(Texture texture) {
+    Texels image;
+    image.first_texel = texture.first_texel;
+    image.width = texture.width;
+    image.height = texture.height;
+    image.flags = texture.flags;
+    return image;
+}
+
+/* The texture's value at transformed coordinates. */
+LS_FN Rgba texture_sample(SceneRef scene, Texture texture, Vec2 uv) {
+    return texture_filtered(texture_memory(scene), texture_texels(texture), uv);
 }
