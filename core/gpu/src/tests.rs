@@ -225,7 +225,7 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
     ];
     let hashes: std::collections::BTreeSet<_> =
         [&plain, &fast, &grouped, &wide].into_iter().chain(&lesser).map(|s| s.hash.clone()).collect();
-    assert_eq!(hashes.len(), 10);
+    assert_eq!(hashes.len(), 11);
     assert!(!plain.text.contains("#define LS_FAST") && fast.text.contains("#define LS_FAST"));
 }
 
