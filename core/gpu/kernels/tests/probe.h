@@ -417,7 +417,7 @@ LS_PROBE(camera_importance_connect, 21, 6) {
 /* ---- texture ---- */
 
 LS_SCENE_PROBE(texture_texel_rgb, 2, 3) {
-    OUT_V(0, texture_texel_rgb(scene, IN_U(0), IN_U(1)));
+    OUT_V(0, texture_texel_rgb(texture_memory(scene), IN_U(0), IN_U(1)));
 }
 
 LS_PROBE(texture_wrap_index, 3, 1) {
