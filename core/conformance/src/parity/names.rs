@@ -130,6 +130,9 @@ const RENAMED: &[(&str, &str)] = &[
     ("sampling_pick_cell", "sampling::pick"),
     ("camera_frame_ray", "camera::CameraFrame::ray"),
     ("texture_linear_rgb", "texture::texel_rgb"),
+    ("texture_filtered", "texture::sample"),
+    ("texture_memory", "literal: the part of a scene that lookups read"),
+    ("texture_texels", "literal: a texture without its transform"),
     ("vertex_rgb", "vertex::Vertex::rgb"),
     ("vertex_alpha", "vertex::Vertex::alpha"),
     ("vertex_tangent_sign", "vertex::Vertex::tangent_sign"),
@@ -337,12 +340,13 @@ fn calls(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Every `LS_FN` and `LS_CALL` of every header.
+/// Every `LS_FN`, `LS_CALL` and `LS_OUTLINED` of every header.
 pub(super) fn device_functions() -> Vec<DeviceFunction> {
     let mut functions = Vec::new();
     for (file, text) in lockstep_gpu::header_texts() {
         let file = file.rsplit('/').next().unwrap_or(file);
-        for part in text.replace("\nLS_CALL ", "\nLS_FN ").split("\nLS_FN ").skip(1) {
+        let text = text.replace("\nLS_CALL ", "\nLS_FN ").replace("\nLS_OUTLINED ", "\nLS_FN ");
+        for part in text.split("\nLS_FN ").skip(1) {
             let (Some(name), Some(end)) = (part.split('(').next(), part.find("\n}")) else { continue };
             let name = name.rsplit([' ', '*']).next().unwrap_or(name).to_owned();
             let body = part[..end].split_once('{').map_or("", |(_, body)| body);

@@ -67,13 +67,13 @@ pub(super) const MUTANTS: [Mutant; 17] = [
         name: "sRGB decoded twice",
         edits: &[edit(
             "core/gpu/kernels/scene/texture.h",
-            "    if ((flags & TEXTURE_SRGB) != 0u) {\n        return vec3_new(load_srgb_to_linear(scene, texel & 255u), \
-             load_srgb_to_linear(scene, (texel >> 8) & 255u),\n                        load_srgb_to_linear(scene, \
+            "    if ((flags & TEXTURE_SRGB) != 0u) {\n        return vec3_new(load_srgb_to_linear(memory, texel & 255u), \
+             load_srgb_to_linear(memory, (texel >> 8) & 255u),\n                        load_srgb_to_linear(memory, \
              (texel >> 16) & 255u));\n    }",
-            "    if ((flags & TEXTURE_SRGB) != 0u) {\n        float r = load_srgb_to_linear(scene, texel & 255u);\n        \
-             float g = load_srgb_to_linear(scene, (texel >> 8) & 255u);\n        float b = load_srgb_to_linear(scene, \
-             (texel >> 16) & 255u);\n        return vec3_new(load_srgb_to_linear(scene, (u32)(r * 255.0f + 0.5f)), \
-             load_srgb_to_linear(scene, (u32)(g * 255.0f + 0.5f)), load_srgb_to_linear(scene, (u32)(b * 255.0f + \
+            "    if ((flags & TEXTURE_SRGB) != 0u) {\n        float r = load_srgb_to_linear(memory, texel & 255u);\n        \
+             float g = load_srgb_to_linear(memory, (texel >> 8) & 255u);\n        float b = load_srgb_to_linear(memory, \
+             (texel >> 16) & 255u);\n        return vec3_new(load_srgb_to_linear(memory, (u32)(r * 255.0f + 0.5f)), \
+             load_srgb_to_linear(memory, (u32)(g * 255.0f + 0.5f)), load_srgb_to_linear(memory, (u32)(b * 255.0f + \
              0.5f)));\n    }",
         )],
         quantity: Quantity::Albedo,
