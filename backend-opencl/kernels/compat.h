@@ -23,8 +23,8 @@ typedef ulong u64;
 #else
 #define LS_CALL static __attribute__((noinline))
 #endif
-/* A function that is called on processors, whose compilers take half their time for its copies elsewhere: shading and
- * traversal look textures up at twenty places. */
+/* A function that is called on processors though GPUs inline it: with copies wherever kernels look textures up,
+ * PoCL takes twice as long to compile them. */
 #ifdef __NV_CL_C_VERSION
 #define LS_OUTLINED LS_FN
 #else

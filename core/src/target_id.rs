@@ -185,12 +185,12 @@ mod tests {
             (id.to_string(), id.renderer().to_string()),
             ("cuda@0+fast+path+tree".into(), "cuda@0+fast".into())
         );
-        let [tree, together] = LayerSampling::ALL.map(|layers| TargetId::from("cpu-bvh").with_layers(layers));
-        assert_eq!(together.to_string(), "cpu-bvh+tree");
-        assert!(!tree.is_alike(&together) && tree.is_alike(&TargetId::from("opencl@pocl+together")));
+        let [together, tree] = LayerSampling::ALL.map(|layers| TargetId::from("cpu-bvh").with_layers(layers));
+        assert_eq!(tree.to_string(), "cpu-bvh+tree");
+        assert!(!together.is_alike(&tree) && together.is_alike(&TargetId::from("opencl@pocl+together")));
         let shared = Settings { layers: LayerSampling::Tree, ..Settings::default() };
-        assert_eq!(tree.settings(&shared).layers, LayerSampling::Together);
-        assert_eq!(tree.renderer().settings(&shared).layers, LayerSampling::Tree);
+        assert_eq!(together.settings(&shared).layers, LayerSampling::Together);
+        assert_eq!(together.renderer().settings(&shared).layers, LayerSampling::Tree);
         assert_eq!(TargetId::from("together(a,b)").layers, None);
     }
 

@@ -410,8 +410,8 @@ fn pair_verdicts(study: &Study) -> Vec<PairVerdict> {
     pairs
 }
 
-/// Whether two targets promise identical films: exact ones of one integrator and way of sampling layers do. Records that do not say are of such
-/// targets.
+/// Whether two targets promise identical films: exact ones of one integrator and way of sampling layers do. Records that
+/// do not say are of such targets.
 fn promises(study: &Study, d: &Difference) -> bool {
     let is_exact = |target: &str| study.environment.target(target).is_none_or(|t| t.info.exact);
     let are_alike = TargetId::from(d.a.as_str()).is_alike(&TargetId::from(d.b.as_str()));

@@ -16,8 +16,6 @@ pub type InteriorList = u64;
 pub const ENTRY_BITS: u32 = 16;
 /// Bits of a list.
 pub const LIST_BITS: u32 = 64;
-/// The place of an entry that is not there.
-const NO_PLACE: u32 = LIST_BITS;
 
 /// The entry at this place, in bits from the lowest; zero where there is none.
 #[inline(always)]
@@ -31,7 +29,7 @@ pub fn real_medium(list: InteriorList) -> u32 {
     entry(list, 0)
 }
 
-/// The place of a medium's first entry.
+/// The place of a medium's first entry; [`LIST_BITS`] where it is not there.
 #[inline(always)]
 fn place_of(list: InteriorList, medium: u32) -> u32 {
     let mut place = 0;
@@ -50,7 +48,7 @@ pub fn enter(scene: &SceneData, list: InteriorList, medium: u32) -> InteriorList
     while place < LIST_BITS && entry(list, place) != 0 && priority_of(entry(list, place)) > priority {
         place += ENTRY_BITS;
     }
-    if place == NO_PLACE {
+    if place == LIST_BITS {
         return list;
     }
     let before = (1u64 << place) - 1;
@@ -61,7 +59,7 @@ pub fn enter(scene: &SceneData, list: InteriorList, medium: u32) -> InteriorList
 #[inline(always)]
 pub fn leave(list: InteriorList, medium: u32) -> InteriorList {
     let place = place_of(list, medium);
-    if place == NO_PLACE {
+    if place == LIST_BITS {
         return list;
     }
     let before = (1u64 << place) - 1;
@@ -72,7 +70,7 @@ pub fn leave(list: InteriorList, medium: u32) -> InteriorList {
 /// in the medium, whatever the list says: the camera may be in it.
 #[inline(always)]
 pub fn arrive(scene: &SceneData, list: InteriorList, medium: u32, outside: bool) -> InteriorList {
-    let is_known = outside || place_of(list, medium) != NO_PLACE;
+    let is_known = outside || place_of(list, medium) != LIST_BITS;
     if is_known { list } else { enter(scene, list, medium) }
 }
 

@@ -345,7 +345,8 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, LayerA
     LayeredLobes l = bsdf_lobes_new(s, layers, axes, wo);
     /* A thin wall transmits as if it reflected to the other side */
     Vec3 up = wi.z > 0.0f ? wi : vec3_new(wi.x, wi.y, -wi.z);
-    float coat = math_min(l.coat_out, bsdf_above_coat(l.above, bsdf_layer_axes_in_coat(axes, up).z));
+    float coat_in = bsdf_above_coat(l.above, bsdf_layer_axes_in_coat(axes, up).z);
+    float coat = math_min(l.coat_out, coat_in);
     float below = coat * math_min(l.sheen_out, bsdf_above_sheen(l.above, up.z));
     ReflectionTerms r =
         bsdf_reflection_terms_anisotropic(bsdf_turned(wo, axes.along), bsdf_turned(up, axes.along), l.alpha);
@@ -372,8 +373,7 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, LayerA
     }
 #endif
     Vec3 specular = vec3_scale(fresnel, r.d_over_4 * r.g2 * below);
-    /* The cosine is that of `up`, but keeping it in a register until here makes others spill */
-    float through = bsdf_above_all(l.above, wi.z, bsdf_layer_axes_in_coat(axes, wi).z);
+    float through = coat_in * bsdf_above_sheen(l.above, wi.z) * bsdf_above_base(l.above, wi.z);
     Vec3 value = vec3_add(specular, vec3_scale(l.diffuse, through * cosine_pdf));
     float pdf = l.p_specular * (r.d_over_4 * r.g1) + l.p_cosine * cosine_pdf;
     /* Sheen */

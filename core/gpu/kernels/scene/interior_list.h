@@ -16,7 +16,7 @@ LS_FN u32 interior_list_real_medium(u64 list) {
     return interior_list_entry(list, 0u);
 }
 
-/* The place of a medium's first entry. */
+/* The place of a medium's first entry; LIST_BITS where it is not there. */
 LS_FN u32 interior_list_place_of(u64 list, u32 medium) {
     u32 place = 0u;
     while (place < LIST_BITS && interior_list_entry(list, place) != medium) {

@@ -349,7 +349,8 @@ pub fn evaluate_layered(
     let (shapes, above) = (&lobes.shapes, &lobes.shapes.above);
     // A thin wall transmits as if it reflected to the other side
     let up = if wi.z > 0.0 { wi } else { vec3(wi.x, wi.y, -wi.z) };
-    let coat = shapes.below_coat(axes, up);
+    let coat_in = above.coat(axes.in_coat(up).z);
+    let coat = min(shapes.coat_out, coat_in);
     let below = coat * shapes.below_sheen(up);
     let (d_over_4, g1, g2, cosine) =
         reflection_terms_anisotropic(turned(wo, axes.along), turned(up, axes.along), shapes.alpha);
@@ -370,7 +371,7 @@ pub fn evaluate_layered(
     // Specular and diffuse lobe
     let cosine_pdf = wi.z * INV_PI;
     let specular = shapes.fresnel(layers, cosine) * (d_over_4 * g2 * below);
-    let through = above.all(wi.z, axes.in_coat(wi).z);
+    let through = coat_in * above.sheen(wi.z) * above.base(wi.z);
     let mut value = specular + lobes.diffuse * (through * cosine_pdf);
     let mut pdf = lobes.p_specular * (d_over_4 * g1) + lobes.p_cosine * cosine_pdf;
     // Sheen
