@@ -89,8 +89,8 @@ fn sum_steps(mut sum: StageTimes, timings: &[&Timing]) -> StageTimes {
         sum.stages.iter_mut().zip(stages).for_each(|(total, ms)| *total += ms);
         sum.total_ms += t.total_ms;
         sum.trace_ms += t.trace_ms;
-        sum.rays += t.extension_rays + t.shadow_rays;
-        sum.samples += t.samples;
+        sum.rays = sum.rays.saturating_add(t.rays());
+        sum.samples = sum.samples.saturating_add(t.samples);
         sum.spp = sum.spp.max(t.spp_to);
         sum.repeats = sum.repeats.min(repeats.len());
     }

@@ -285,10 +285,15 @@ impl Timing {
     pub fn with_derived(mut self) -> Self {
         let stages = self.generate_ms + self.extend_ms + self.shade_ms + self.connect_ms;
         self.other_ms = (self.total_ms - stages).max(0.0);
-        let rays = self.extension_rays + self.shadow_rays;
+        let rays = self.rays();
         self.mrays_inclusive = mega_per_second(rays, self.total_ms);
         self.mrays_exclusive = mega_per_second(rays, self.trace_ms);
         self
+    }
+
+    /// Extension and shadow rays. A sum beyond 64 bits, which an altered record may ask for, stays at the greatest.
+    pub fn rays(&self) -> u64 {
+        self.extension_rays.saturating_add(self.shadow_rays)
     }
 }
 

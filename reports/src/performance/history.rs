@@ -143,7 +143,7 @@ fn points(index: usize, study: &Study) -> Vec<HistoryPoint> {
         let mut rounds: BTreeMap<(u64, u32), (u64, f64)> = BTreeMap::new();
         for t in own {
             let (rays, ms) = rounds.entry((t.seed, t.repeat)).or_default();
-            *rays += t.extension_rays + t.shadow_rays;
+            *rays = rays.saturating_add(t.rays());
             *ms += t.total_ms;
         }
         let rates: Vec<f64> = rounds.into_values().map(|(rays, ms)| mega_per_second(rays, ms)).collect();

@@ -108,7 +108,9 @@ pub(super) fn times(before: &Study, after: &Study, common: &Common) -> Vec<TimeD
                 scene: scene.to_owned(),
                 target: target.to_owned(),
                 quantity,
-                spp: steps.iter().map(|(from, to)| to - from).sum(),
+                spp: steps
+                    .iter()
+                    .fold(0, |spp: u32, (from, to)| spp.saturating_add(to.saturating_sub(*from))),
                 change: reason.is_empty().then(|| Change::of(&ratio, &floor)),
                 reason: reason.to_owned(),
                 before,
@@ -136,7 +138,7 @@ fn rounds(
         let round = rounds.entry((t.seed, t.repeat)).or_default();
         round.steps += 1;
         round.ms += ms(t);
-        round.rays += t.extension_rays + t.shadow_rays;
+        round.rays = round.rays.saturating_add(t.rays());
     }
     rounds.into_values().filter(|round| round.steps == steps.len() && round.ms > 0.0).collect()
 }

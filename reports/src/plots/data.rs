@@ -155,8 +155,19 @@ pub(super) fn similarity_plot(study: &Study, scene: &str) -> Option<LinePlot> {
     })
 }
 
-pub(super) fn drawable(plot: LinePlot) -> Option<LinePlot> {
-    plot.series.iter().any(|s| !s.points.is_empty()).then_some(plot)
+/// The plot with the points and marks that its axes can show: finite ones, and above zero where an axis is
+/// logarithmic. `None` where no point but a guide's is left.
+pub(super) fn drawable(mut plot: LinePlot) -> Option<LinePlot> {
+    let shows = |value: f64, is_log: bool| value.is_finite() && (!is_log || value > 0.0);
+    let (log_x, log_y) = (plot.x.log, plot.y == YScale::Log);
+    for series in &mut plot.series {
+        series.points.retain(|&(x, y)| shows(x, log_x) && shows(y, log_y));
+    }
+    plot.series.retain(|series| !series.points.is_empty());
+    if plot.x.names.is_empty() {
+        plot.x.ticks.retain(|&tick| shows(tick, log_x));
+    }
+    plot.series.iter().any(|series| series.kind != SeriesKind::Guide).then_some(plot)
 }
 
 /// A line for every target; targets with the same values at the same levels share one.

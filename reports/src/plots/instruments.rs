@@ -154,5 +154,8 @@ mod tests {
         assert_eq!(plot.series[1].points, [(1.0, 1.0), (2.0, 2.0)]);
         assert!((plot.series[0].points[1].1 - 2.0).abs() < 1e-12);
         assert_eq!(scaling_plot(&study(vec![record(1, 8.0)]), "s"), None);
+        let without =
+            scaling_plot(&study(vec![record(0, 9.0), record(1, 8.0), record(2, 4.0)]), "s").unwrap();
+        assert_eq!(without.x.ticks, [1.0, 2.0], "no logarithmic axis has a place for zero threads");
     }
 }

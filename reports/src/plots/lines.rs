@@ -250,8 +250,15 @@ fn x_text(value: f64) -> String {
 
 fn y_ticks(frame: &Frame) -> Vec<f64> {
     let (low, high) = frame.y;
+    if !(low.is_finite() && high.is_finite()) {
+        return Vec::new();
+    }
     if !frame.log_y {
         let step = nice_step(high - low, 5.0);
+        // Values that are all zero leave no span to cut.
+        if !(step.is_finite() && low + step > low) {
+            return vec![low];
+        }
         let first = (low / step).ceil() as i64;
         return (first..).map(|i| i as f64 * step).take_while(|v| *v <= high + step * 1e-9).collect();
     }

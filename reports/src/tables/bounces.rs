@@ -96,10 +96,10 @@ fn accounts(study: &Study) -> Vec<Account<'_>> {
         match accounts.iter_mut().find(same) {
             Some(account) => {
                 let sum = &mut account.counts;
-                sum.extension += new.extension;
-                sum.hits += new.hits;
-                sum.shadow += new.shadow;
-                sum.unoccluded += new.unoccluded;
+                sum.extension = sum.extension.saturating_add(new.extension);
+                sum.hits = sum.hits.saturating_add(new.hits);
+                sum.shadow = sum.shadow.saturating_add(new.shadow);
+                sum.unoccluded = sum.unoccluded.saturating_add(new.unoccluded);
             }
             None => accounts.push(Account { scene, target, bounce, counts: new, partial }),
         }
@@ -125,10 +125,9 @@ fn accounts(study: &Study) -> Vec<Account<'_>> {
 fn terminate(accounts: &mut [Account<'_>]) {
     for i in 0..accounts.len() {
         let this = &accounts[i];
-        let next = accounts
-            .iter()
-            .find(|a| (a.scene, a.target, a.bounce) == (this.scene, this.target, this.bounce + 1))
-            .map_or(0, |a| a.counts.extension);
+        let next = this.bounce.checked_add(1).map(|bounce| (this.scene, this.target, bounce));
+        let next = accounts.iter().find(|a| Some((a.scene, a.target, a.bounce)) == next);
+        let next = next.map_or(0, |a| a.counts.extension);
         accounts[i].counts.terminated = this.counts.extension.saturating_sub(next);
     }
 }

@@ -21,7 +21,7 @@ pub fn technique_table(study: &Study) -> Table {
                 Cell::text(&pyramid.scene),
                 Cell::text(&pyramid.integrator),
                 Cell::count(u64::from(pyramid.spp)),
-                Cell::count(u64::from(t.light + t.camera - 1)),
+                Cell::count((u64::from(t.light) + u64::from(t.camera)).saturating_sub(1)),
                 Cell::count(u64::from(t.light)),
                 Cell::count(u64::from(t.camera)),
                 Cell::number(t.share, percent(t.share)),

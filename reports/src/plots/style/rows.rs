@@ -48,7 +48,7 @@ impl Axis<'_> {
     pub(crate) fn draw(&self, area: &Area<'_>) -> Drawn {
         let step = nice_step(self.longest, 5.0);
         let decimals = (-step.log10().floor()).max(0.0) as usize;
-        let ticks = (0..).map(|i| f64::from(i) * step).take_while(|v| *v <= self.longest * 1.0001);
+        let ticks = (0..=5).map(|i| f64::from(i) * step).take_while(|v| *v <= self.longest * 1.0001);
         for value in ticks {
             let x = self.x_of(value);
             let line = [(x, TOP * UNITS), (x, self.bottom * UNITS)];
