@@ -212,6 +212,24 @@ impl Film {
         }
         self.sums.iter().zip(&other.sums).filter(|(a, b)| a != b).count()
     }
+
+    /// Mean squared difference of the radiance of the last `spp` samples of two films, over all channels. `befores` are
+    /// the films without these samples, where they are not all. Films of different sizes are compared as far as both go.
+    pub fn mse_of_last(&self, other: &Self, befores: (Option<&Self>, Option<&Self>), spp: u32) -> f64 {
+        let scale = 1.0 / (f64::from(spp) * f64::from(UNITS_PER_RADIANCE));
+        let pixels = self.sums.len().min(other.sums.len());
+        let gained = |film: &Self, before: Option<&Self>, p: usize, c: usize| {
+            film.sums[p][c] - before.and_then(|before| before.sums.get(p)).map_or(0, |sum| sum[c])
+        };
+        let mut sum = 0.0;
+        for p in 0..pixels {
+            for c in 0..3 {
+                let difference = gained(self, befores.0, p, c) - gained(other, befores.1, p, c);
+                sum += (difference as f64 * scale).powi(2);
+            }
+        }
+        sum / (3 * pixels) as f64
+    }
 }
 
 #[cfg(test)]

@@ -109,8 +109,7 @@ impl ImageReport {
         }
         self.keep(pair, a)?;
         self.keep(pair, b)?;
-        let is_finite = |image: &LinearImage| image.pixels().iter().flatten().all(|v| v.is_finite());
-        if !identical && is_finite(a.1) && is_finite(b.1) {
+        if !identical && a.1.is_finite() && b.1.is_finite() {
             let of = MapOf { scene, a: a.0, b: b.0, spp, seed };
             for map in write_maps(&self.folder, &of, a.1, b.1)? {
                 self.append(map)?;

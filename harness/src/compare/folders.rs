@@ -79,14 +79,19 @@ impl Report {
     /// p-value map, the noise floor, and the verdict in words.
     pub(super) fn add(&mut self, found: &LayerVerdict, beside: Vec<String>) -> Result<(), Failure> {
         let (name_a, name_b) = (found.names.0.as_str(), found.names.1.as_str());
-        let means = (mean(&found.stack.a), mean(&found.stack.b));
+        let mean = |side: &[(u64, LinearImage)]| {
+            LinearImage::mean_of(&side.iter().map(|(_, image)| image).collect::<Vec<_>>())
+        };
+        let (Some(mean_a), Some(mean_b)) = (mean(&found.stack.a), mean(&found.stack.b)) else {
+            return Ok(());
+        };
         for (i, pair) in found.pairs.iter().enumerate() {
             let shown = Pair {
                 scene: &found.scene,
                 spp: found.spp,
                 seed: pair.seed,
-                a: (name_a, &means.0),
-                b: (name_b, &means.1),
+                a: (name_a, &mean_a),
+                b: (name_b, &mean_b),
             };
             self.report.compared(&shown, found.record(pair), i == 0)?;
         }
@@ -118,19 +123,4 @@ impl Report {
         let study = self.report.finish(targets(args, matching), seeds as u32)?;
         print_study(&study, &self.out, args.json, false)
     }
-}
-
-/// The mean of a side's images; a value that is not finite in any of them is not finite in it.
-fn mean(side: &[(u64, LinearImage)]) -> LinearImage {
-    if let [(_, only)] = side {
-        return only.clone();
-    }
-    let first = &side[0].1;
-    let scale = 1.0 / side.len() as f64;
-    LinearImage::from_fn(first.width(), first.height(), |x, y| {
-        let i = y as usize * first.width() as usize + x as usize;
-        std::array::from_fn(|c| {
-            (side.iter().map(|(_, image)| f64::from(image.pixels()[i][c])).sum::<f64>() * scale) as f32
-        })
-    })
 }

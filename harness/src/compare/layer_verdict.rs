@@ -124,7 +124,7 @@ impl LayerVerdict {
     pub(super) fn record(&self, pair: &Compared) -> Difference {
         let (a, b) = (self.names.0.as_str(), self.names.1.as_str());
         let (image_a, image_b) = (&self.stack.a[pair.at.0].1, &self.stack.b[pair.at.1].1);
-        let differing = image_a.pixels().iter().zip(image_b.pixels()).filter(|(p, q)| p != q).count() as u64;
+        let differing = image_a.pixels_differing(image_b);
         let record = match &pair.metrics {
             Some(metrics) => {
                 Difference::new(&self.scene, (a, b), self.spp, pair.seed, metrics, differing == 0)

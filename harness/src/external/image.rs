@@ -23,12 +23,9 @@ pub(super) fn read(path: &Path, (width, height): (u32, u32)) -> Result<LinearIma
             format!("its image has {}×{} pixels, not {width}×{height}", image.width(), image.height());
         return Err((RunFault::WrongSize, found));
     }
-    let bad = image.pixels().iter().filter(|pixel| pixel.iter().any(|value| !value.is_finite())).count();
-    if bad > 0 {
-        let first = image.pixels().iter().position(|pixel| pixel.iter().any(|value| !value.is_finite()));
-        let at = first.unwrap_or(0) as u32;
+    if let Some((bad, [x, y])) = image.not_finite() {
         let pixels = if bad == 1 { "1 pixel is".to_owned() } else { format!("{bad} pixels are") };
-        let place = format!("{pixels} not finite, the first at ({}, {})", at % width, at / width);
+        let place = format!("{pixels} not finite, the first at ({x}, {y})");
         return Err((RunFault::NotFinite, place));
     }
     Ok(image)

@@ -30,7 +30,7 @@ pub(super) fn triage(
     options: &OpenOptions,
 ) -> Result<String, Failure> {
     let reference = backends::one(REFERENCE, Mode::Exact)?;
-    let pixel = worst_pixel(image, &golden.image);
+    let pixel = image.most_different_pixel(&golden.image);
     if reference.id != target.id {
         let mut renderers = [reference.open(options)?, target.open(options)?];
         if let Some(sample) = first_difference(&mut renderers, scene, golden, pixel)? {
@@ -76,15 +76,6 @@ fn changed(spec: &str, reference: &str, golden: &Golden) -> String {
 
 fn shell(words: &[&str]) -> String {
     shell_line(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
-}
-
-/// The pixel with the greatest sum of absolute differences over its channels.
-fn worst_pixel(a: &LinearImage, b: &LinearImage) -> [u32; 2] {
-    let difference =
-        |(p, q): (&[f32; 3], &[f32; 3])| -> f32 { p.iter().zip(q).map(|(x, y)| (x - y).abs()).sum() };
-    let all = a.pixels().iter().zip(b.pixels()).map(difference).enumerate();
-    let worst = all.max_by(|x, y| x.1.total_cmp(&y.1)).map_or(0, |(index, _)| index as u32);
-    [worst % a.width().max(1), worst / a.width().max(1)]
 }
 
 /// The first sample of a pixel of which two renderers make different sums.
@@ -142,11 +133,5 @@ mod tests {
             "{text}"
         );
         assert!(!changed("cornell", "cpu-bvh", &golden("none")).contains("git"));
-    }
-
-    #[test]
-    fn the_worst_pixel_is_the_one_that_differs_most() {
-        let a = LinearImage::from_fn(8, 4, |x, y| if (x, y) == (6, 3) { [0.9; 3] } else { [0.51; 3] });
-        assert_eq!(worst_pixel(&a, &golden("").image), [6, 3]);
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn positions(plan: &Plan, outcomes: &[Outcome]) -> Vec<(usize, usize)
 fn pixels_differing(a: &Outcome, b: &Outcome) -> u64 {
     match (a.rendered.film(), b.rendered.film()) {
         (Some(a), Some(b)) => a.pixels_differing(b) as u64,
-        _ => a.image.pixels().iter().zip(b.image.pixels()).filter(|(a, b)| a != b).count() as u64,
+        _ => a.image.pixels_differing(&b.image),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The verdict on two targets at a level.
 
-use lockstep_core::Film;
-use lockstep_core::film::{InvalidSamples, UNITS_PER_RADIANCE};
+use lockstep_core::film::InvalidSamples;
 use lockstep_reports::image_io::LinearImage;
+use lockstep_reports::metrics::{Means, mse_of_last};
 use lockstep_reports::records::{Difference, Tests};
 use lockstep_reports::statistics::{Agreement, DecisionRule, Pairing, compare_images, p_value_map};
 
@@ -69,48 +69,27 @@ fn step_error(a: &Outcome, b: &Outcome) -> Option<f64> {
     if a.own_spp() != b.own_spp() {
         return None;
     }
-    let pixels = a.rendered.pixels().min(b.rendered.pixels());
-    let squares = (0..pixels).flat_map(|pixel| (0..3).map(move |channel| (pixel, channel)));
-    let sum: f64 = match (a.rendered.film(), b.rendered.film()) {
-        (Some(film_a), Some(film_b)) => {
-            let scale = 1.0 / (f64::from(a.own_spp()) * f64::from(UNITS_PER_RADIANCE));
-            let before = |outcome: &Outcome, p: usize, c: usize| {
-                outcome.before.as_ref().and_then(Rendered::film).map_or(0, |film| film.sums[p][c])
-            };
-            let added = |film: &Film, outcome, p: usize, c: usize| film.sums[p][c] - before(outcome, p, c);
-            squares
-                .map(|(p, c)| ((added(film_a, a, p, c) - added(film_b, b, p, c)) as f64 * scale).powi(2))
-                .sum()
-        }
-        _ => {
-            let befores = (sums_before(a)?, sums_before(b)?);
-            let scale = 1.0 / f64::from(a.own_spp());
-            let added = |outcome: &Outcome, before: &Option<Sums>, p: usize, c: usize| {
-                let all = f64::from(outcome.image.pixels()[p][c]) * f64::from(outcome.rendered.spp());
-                all - before.as_ref().map_or(0.0, |(image, spp)| f64::from(image.pixels()[p][c]) * spp)
-            };
-            let difference = |(p, c)| added(a, &befores.0, p, c) - added(b, &befores.1, p, c);
-            squares.map(|at| (difference(at) * scale).powi(2)).sum()
-        }
-    };
-    Some(sum / (3 * pixels) as f64)
+    if let (Some(film_a), Some(film_b)) = (a.rendered.film(), b.rendered.film()) {
+        let befores = [a, b].map(|outcome| outcome.before.as_ref().and_then(Rendered::film));
+        return Some(film_a.mse_of_last(film_b, (befores[0], befores[1]), a.own_spp()));
+    }
+    Some(mse_of_last(&means(a)?, &means(b)?))
 }
 
-/// A mean, and how many samples it is of.
-type Sums = (LinearImage, f64);
-
-/// The level before an outcome, if its samples are among the outcome's. The outer `None` is a broken film.
-fn sums_before(outcome: &Outcome) -> Option<Option<Sums>> {
-    match &outcome.before {
-        None => Some(None),
-        Some(before) => Some(Some((before.image().ok()?, f64::from(before.spp())))),
-    }
+/// An outcome's mean and that of the level before, if its samples are among these; `None` for a broken film.
+fn means(outcome: &Outcome) -> Option<Means<'_>> {
+    let before = match &outcome.before {
+        None => None,
+        Some(before) => Some((before.image().ok()?, before.spp())),
+    };
+    Some(Means { image: &outcome.image, spp: outcome.rendered.spp(), before })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_core::PassReport;
+    use lockstep_core::film::UNITS_PER_RADIANCE;
+    use lockstep_core::{Film, PassReport};
 
     /// A radiance of 1.
     const UNIT: i64 = UNITS_PER_RADIANCE as i64;

@@ -120,6 +120,60 @@ impl LinearImage {
         &self.data
     }
 
+    /// Whether every value is finite.
+    pub fn is_finite(&self) -> bool {
+        self.data.as_flattened().iter().all(|value| value.is_finite())
+    }
+
+    /// How many pixels have a value that is not finite, and the column and row of the first of them.
+    pub fn not_finite(&self) -> Option<(usize, [u32; 2])> {
+        let is_bad = |pixel: &[f32; 3]| pixel.iter().any(|value| !value.is_finite());
+        let first = self.data.iter().position(is_bad)?;
+        Some((self.data.iter().filter(|pixel| is_bad(pixel)).count(), self.place(first)))
+    }
+
+    /// Pixels of which any value is unequal, of two images of one size.
+    pub fn pixels_differing(&self, other: &Self) -> u64 {
+        self.data.iter().zip(&other.data).filter(|(a, b)| a != b).count() as u64
+    }
+
+    /// Column and row of the pixel with the greatest sum of absolute differences over its channels.
+    pub fn most_different_pixel(&self, other: &Self) -> [u32; 2] {
+        let difference =
+            |(p, q): (&[f32; 3], &[f32; 3])| -> f32 { p.iter().zip(q).map(|(x, y)| (x - y).abs()).sum() };
+        let all = self.data.iter().zip(&other.data).map(difference).enumerate();
+        self.place(all.max_by(|x, y| x.1.total_cmp(&y.1)).map_or(0, |(index, _)| index))
+    }
+
+    /// The mean of images of one size; a value that is not finite in any of them is not finite in it. `None` without
+    /// images.
+    pub fn mean_of(images: &[&Self]) -> Option<Self> {
+        if let [only] = images {
+            return Some((*only).clone());
+        }
+        let first = images.first()?;
+        let scale = 1.0 / images.len() as f64;
+        let mean = |pixel: usize, channel: usize| {
+            let sum: f64 = images.iter().map(|image| f64::from(image.data[pixel][channel])).sum();
+            (sum * scale) as f32
+        };
+        let data = (0..first.data.len()).map(|pixel| std::array::from_fn(|channel| mean(pixel, channel)));
+        let data = data.collect();
+        Some(Self {
+            width: first.width,
+            height: first.height,
+            data,
+            precision: Precision::Float,
+            alpha: None,
+        })
+    }
+
+    /// Column and row of a pixel by its index.
+    fn place(&self, index: usize) -> [u32; 2] {
+        let (index, width) = (index as u32, self.width.max(1));
+        [index % width, index / width]
+    }
+
     /// The image as 8-bit sRGB, three bytes a pixel, row by row from the top. NaN becomes 0.
     pub fn to_srgb8(&self) -> Vec<u8> {
         self.data.iter().flat_map(|pixel| pixel.map(srgb::encode8)).collect()

@@ -237,3 +237,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn pixels_that_are_not_finite_are_counted_and_the_first_is_placed() {
+    let image =
+        LinearImage::from_fn(4, 3, |x, y| if y == 1 && x > 1 { [0.0, f32::NAN, 1.0] } else { [1.0; 3] });
+    assert_eq!(image.not_finite(), Some((2, [2, 1])));
+    assert!(!image.is_finite());
+    let clean = LinearImage::from_fn(4, 3, |_, _| [1.0; 3]);
+    assert!(clean.is_finite() && clean.not_finite().is_none());
+    assert_eq!(image.pixels_differing(&clean), 2);
+}
+
+#[test]
+fn the_mean_of_images_is_taken_value_by_value_and_one_image_is_its_own() {
+    let image = |value: f32| LinearImage::from_fn(2, 1, |x, _| [value, x as f32, 0.0]);
+    let mean = LinearImage::mean_of(&[&image(1.0), &image(2.0)]).unwrap();
+    assert_eq!(mean.pixels(), [[1.5, 0.0, 0.0], [1.5, 1.0, 0.0]]);
+    assert_eq!(LinearImage::mean_of(&[&image(f32::INFINITY)]), Some(image(f32::INFINITY)));
+    assert_eq!(LinearImage::mean_of(&[]), None);
+}
+
+#[test]
+fn the_most_different_pixel_is_found_by_the_sum_over_its_channels() {
+    let a = LinearImage::from_fn(8, 4, |x, y| if (x, y) == (6, 3) { [0.9; 3] } else { [0.51; 3] });
+    let b = LinearImage::from_fn(8, 4, |x, _| if x == 0 { [0.5, 0.5, 1.0] } else { [0.5; 3] });
+    assert_eq!(a.most_different_pixel(&b), [6, 3]);
+}

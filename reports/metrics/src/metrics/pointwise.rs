@@ -36,6 +36,46 @@ fn channels(image: &LinearImage) -> impl Iterator<Item = f64> {
     image.pixels().iter().flatten().map(|&v| f64::from(v))
 }
 
+/// The mean of some samples, and of those before the last of them.
+#[derive(Debug, Clone)]
+pub struct Means<'a> {
+    /// The mean of all samples.
+    pub image: &'a LinearImage,
+    /// Samples of every pixel.
+    pub spp: u32,
+    /// The mean of the first samples, and how many of every pixel they are; `None` where all samples are meant.
+    pub before: Option<(LinearImage, u32)>,
+}
+
+impl Means<'_> {
+    fn last_spp(&self) -> f64 {
+        f64::from(self.spp) - self.before.as_ref().map_or(0.0, |(_, spp)| f64::from(*spp))
+    }
+
+    /// The sum of the last samples of a pixel.
+    fn last(&self, pixel: usize, channel: usize) -> f64 {
+        let all = f64::from(self.image.pixels()[pixel][channel]) * f64::from(self.spp);
+        let before = |(image, spp): &(LinearImage, u32)| {
+            image.pixels().get(pixel).map_or(0.0, |mean| f64::from(mean[channel]) * f64::from(*spp))
+        };
+        all - self.before.as_ref().map_or(0.0, before)
+    }
+}
+
+/// Mean squared difference of the radiance of the last samples of two means, over all channels. Images of different
+/// sizes are compared as far as both go.
+pub fn mse_of_last(a: &Means<'_>, b: &Means<'_>) -> f64 {
+    let pixels = a.image.pixels().len().min(b.image.pixels().len());
+    let (scale_a, scale_b) = (1.0 / a.last_spp(), 1.0 / b.last_spp());
+    let mut sum = 0.0;
+    for pixel in 0..pixels {
+        for channel in 0..3 {
+            sum += (a.last(pixel, channel) * scale_a - b.last(pixel, channel) * scale_b).powi(2);
+        }
+    }
+    sum / (3 * pixels) as f64
+}
+
 /// Mean squared error over 8-bit codes.
 pub(super) fn code_mse(a: &[u8], b: &[u8]) -> f64 {
     let squares = a.iter().zip(b).map(|(a, b)| u64::from(a.abs_diff(*b)).pow(2));
