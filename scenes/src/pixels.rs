@@ -2,8 +2,8 @@
 
 use crate::limits::{DECODING_BYTES, Limits};
 use crate::pfm::{self, is_pfm};
-use image::{ImageFormat, ImageReader};
-use std::io::Cursor;
+use image::ImageFormat;
+use lockstep_images::codecs;
 use std::path::Path;
 
 /// RGBA, 8 bits a channel, row by row from the top.
@@ -160,9 +160,8 @@ fn known_format(bytes: &[u8], path: Option<&Path>) -> Result<ImageFormat, String
 }
 
 fn header_as(bytes: &[u8], format: ImageFormat, limits: &Limits) -> Result<Header, String> {
-    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
-    reader.limits(decoder_limits(limits));
-    let (width, height) = reader.into_dimensions().map_err(|e| format!("the image is damaged: {e}"))?;
+    let (width, height) = codecs::dimensions(bytes, format, decoder_limits(limits))
+        .map_err(|e| format!("the image is damaged: {e}"))?;
     let found = Header { format, width, height };
     if width > limits.image_side || height > limits.image_side || found.texels() > limits.image_texels {
         return Err(format!(
@@ -187,9 +186,7 @@ fn open(bytes: &[u8], limits: &Limits) -> Result<image::DynamicImage, String> {
 }
 
 fn decode_as(bytes: &[u8], format: ImageFormat, limits: &Limits) -> Result<image::DynamicImage, String> {
-    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
-    reader.limits(decoder_limits(limits));
-    reader.decode().map_err(|e| format!("the image is damaged: {e}"))
+    codecs::decode(bytes, format, decoder_limits(limits)).map_err(|e| format!("the image is damaged: {e}"))
 }
 
 fn decoder_limits(limits: &Limits) -> image::Limits {

@@ -1,6 +1,6 @@
 //! Images and numbers about them; nothing here knows of records.
 //!
-//! - [`image_io`]: linear images from and to files, and files that are whole or absent.
+//! - [`image_io`]: the crate `lockstep-images`: linear images from and to files, and files that are whole or absent.
 //! - [`metrics`]: error metrics between two images.
 //! - [`maps`]: false-colour pictures of differences.
 //! - [`efficiency`]: which of two estimators wins where.
@@ -11,7 +11,8 @@
 pub mod efficiency;
 pub mod float;
 pub mod format;
-pub mod image_io;
 pub mod maps;
 pub mod metrics;
 pub mod statistics;
+
+pub use lockstep_images as image_io;

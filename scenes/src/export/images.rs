@@ -6,6 +6,7 @@ use lockstep_core::scene::{
     AlphaMode, Environment, EnvironmentKind, Material, Texture, Wrap, environment_radiance,
 };
 use lockstep_core::{Error, Result, Scene};
+use lockstep_images::codecs;
 use std::f64::consts::PI;
 use std::path::Path;
 
@@ -47,10 +48,9 @@ pub(super) fn opacity(material: &Material, alpha: f32) -> f32 {
 /// [`Error::Io`], naming the file.
 pub(super) fn write_exr(path: &Path, width: usize, pixels: &[[f32; 3]]) -> Result<()> {
     let height = (pixels.len() / width.max(1)) as u32;
-    let saved = image::Rgb32FImage::from_vec(width as u32, height, pixels.concat())
-        .ok_or_else(|| std::io::Error::other("its size does not fit its pixels"))
-        .and_then(|image| image.save(path).map_err(std::io::Error::other));
-    saved.map_err(|source| Error::Io { action: "writing", path: path.to_owned(), source })
+    codecs::encode_exr_rgb32f((width as u32, height), pixels.concat())
+        .and_then(|bytes| std::fs::write(path, bytes))
+        .map_err(|source| Error::Io { action: "writing", path: path.to_owned(), source })
 }
 
 /// Rows and columns that an image of the sky has at least.

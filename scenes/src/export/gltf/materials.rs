@@ -5,8 +5,8 @@ use crate::export::notes::Feature;
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{AlphaMode, Material, MaterialKind, NONE, Texture, Wrap};
 use lockstep_core::{Error, Result};
+use lockstep_images::codecs;
 use serde_json::{Value, json};
-use std::io::Cursor;
 use std::path::Path;
 
 /// The name of a material, which scene.toml refers to.
@@ -177,18 +177,10 @@ impl Export<'_> {
         let count = texture.width as usize * texture.height as usize;
         let bytes: Vec<u8> =
             self.scene.texels[first..first + count].iter().flat_map(|texel| texel.to_le_bytes()).collect();
-        let mut png = Cursor::new(Vec::new());
-        image::RgbaImage::from_vec(texture.width, texture.height, bytes)
-            .ok_or_else(|| std::io::Error::other("its size does not fit its texels"))
-            .and_then(|image| {
-                image.write_to(&mut png, image::ImageFormat::Png).map_err(std::io::Error::other)
-            })
-            .map_err(|source| Error::Io {
-                action: "encoding the image",
-                path: Path::new(&name).into(),
-                source,
-            })?;
-        let view = self.view(&png.into_inner());
+        let png = codecs::encode_png_rgba8((texture.width, texture.height), bytes).map_err(|source| {
+            Error::Io { action: "encoding the image", path: Path::new(&name).into(), source }
+        })?;
+        let view = self.view(&png);
         Ok(self.push("images", json!({ "bufferView": view, "mimeType": "image/png", "name": name })))
     }
 }

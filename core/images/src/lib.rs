@@ -3,8 +3,12 @@
 //! Inside Lockstep an image is linear radiance in f32, red, green and blue with the primaries of sRGB, row by
 //! row from the top. Written as `.exr` it keeps every bit; written as `.png` it is encoded by the transfer
 //! function of [`srgb`] and quantised to 8 bits. A [`Tone`] curve is applied on request alone.
+//!
+//! Decoders are generic over what they read from, so that every crate that calls one compiles a copy of its own. This
+//! crate has the one copy: [`codecs`] decodes and encodes textures for the loaders and exports of scenes.
 
 mod atomic;
+pub mod codecs;
 mod exr_header;
 mod layers;
 mod name;

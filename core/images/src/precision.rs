@@ -44,7 +44,7 @@ impl Precision {
 
     /// Whether noise or a gradient of more than a step makes errors of rounding cancel, as it does where
     /// values are rounded to the nearest of even steps.
-    pub(crate) fn is_dithered_by_noise(self) -> bool {
+    pub fn is_dithered_by_noise(self) -> bool {
         self.clips()
     }
 

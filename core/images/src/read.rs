@@ -3,7 +3,8 @@
 use super::layers::exr_layers;
 use super::{LinearImage, Precision, pfm, srgb};
 use image::codecs::hdr::HdrDecoder;
-use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, RgbImage};
+use image::codecs::png::PngDecoder;
+use image::{DynamicImage, ImageDecoder, Limits, RgbImage};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -202,9 +203,9 @@ impl<'a> Source<'a> {
         let path = self.path;
         let decode = |message: String| ReadError::Decode { path: path.to_owned(), format: "PNG", message };
         let (bytes, limits) = (self.bytes, self.limits);
-        let mut reader = ImageReader::with_format(self.reader, ImageFormat::Png);
-        reader.limits(decoder_limits(limits));
-        let decoder = reader.into_decoder().map_err(|e| decode(e.to_string()))?;
+        let mut decoder = PngDecoder::with_limits(self.reader, decoder_limits(limits))
+            .map_err(|e| decode(e.to_string()))?;
+        decoder.set_limits(decoder_limits(limits)).map_err(|e| decode(e.to_string()))?;
         let (width, height) = decoder.dimensions();
         check_size(path, width, height, bytes, limits)?;
         let image = DynamicImage::from_decoder(decoder).map_err(|e| decode(e.to_string()))?;
