@@ -311,6 +311,7 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("film::Film::height", "films are read on the host"),
     ("film::Film::merge", "films are merged on the host"),
     ("film::Film::mean", "films are read on the host"),
+    ("film::Film::mse_of_last", "films are compared on the host"),
     ("film::Film::pixels_differing", "films are compared on the host"),
 ];
 
