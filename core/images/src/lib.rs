@@ -126,7 +126,7 @@ impl LinearImage {
 
     /// Whether every value is finite.
     pub fn is_finite(&self) -> bool {
-        self.data.as_flattened().iter().all(|value| value.is_finite())
+        self.not_finite().is_none()
     }
 
     /// How many pixels have a value that is not finite, and the column and row of the first of them.

@@ -1,7 +1,7 @@
 //! The verdict on the images of a match, layer by layer.
 
 use lockstep_reports::image_io::{LayerKind, LinearImage};
-use lockstep_reports::metrics::{MetricError, Metrics, compare};
+use lockstep_reports::metrics::{MetricError, Metrics, compare, mean_angle, mean_relative_error};
 use lockstep_reports::records::{Difference, Noise, Tests};
 use lockstep_reports::statistics::{
     Agreement, ComparisonError, DecisionRule, Pairing, TestResult, compare_named,
@@ -201,37 +201,13 @@ impl LayerVerdict {
     /// The metric that suits what the layer holds, with its name; nothing for colours.
     pub(super) fn own_metric(&self) -> Option<(&'static str, f64)> {
         let pair = self.pairs.first()?;
-        let pixels = (self.stack.a[pair.at.0].1.pixels(), self.stack.b[pair.at.1].1.pixels());
-        let pairs = pixels.0.iter().zip(pixels.1);
-        let count = pixels.0.len().max(1) as f64;
+        let (a, b) = (&self.stack.a[pair.at.0].1, &self.stack.b[pair.at.1].1);
         match self.stack.kind {
             LayerKind::Colour => None,
-            LayerKind::Direction => {
-                Some(("mean angle, degrees", pairs.map(|(a, b)| angle(a, b)).sum::<f64>() / count))
-            }
-            LayerKind::Scalar => {
-                Some(("mean relative error", pairs.map(|(a, b)| relative(a[0], b[0])).sum::<f64>() / count))
-            }
+            LayerKind::Direction => Some(("mean angle, degrees", mean_angle(a, b))),
+            LayerKind::Scalar => Some(("mean relative error", mean_relative_error(a, b))),
         }
     }
-}
-
-/// The angle between two directions in degrees; 0 where both are 0, 90 where one is.
-fn angle(a: &[f32; 3], b: &[f32; 3]) -> f64 {
-    let dot = |a: &[f32; 3], b: &[f32; 3]| a.iter().zip(b).map(|(x, y)| f64::from(x * y)).sum::<f64>();
-    let lengths = dot(a, a) * dot(b, b);
-    if a == b {
-        0.0
-    } else if lengths > 0.0 {
-        (dot(a, b) / lengths.sqrt()).clamp(-1.0, 1.0).acos().to_degrees()
-    } else {
-        90.0
-    }
-}
-
-fn relative(a: f32, b: f32) -> f64 {
-    let (a, b) = (f64::from(a), f64::from(b));
-    if a == b { 0.0 } else { (a - b).abs() / a.abs().max(b.abs()) }
 }
 
 /// The noise floor: each side's first image against its own under the other seeds.
@@ -266,17 +242,4 @@ pub(super) fn noise_floor(found: &LayerVerdict) -> Result<Vec<Noise>, Failure> {
         }
     }
     Ok(records)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn directions_are_compared_by_angle_and_numbers_relatively() {
-        assert!((angle(&[1.0, 0.0, 0.0], &[0.0, 2.0, 0.0]) - 90.0).abs() < 1e-9);
-        assert!((angle(&[1.0, 1.0, 0.0], &[1.0, 0.0, 0.0]) - 45.0).abs() < 1e-9);
-        assert_eq!((angle(&[0.0; 3], &[0.0; 3]), angle(&[0.0; 3], &[1.0, 0.0, 0.0])), (0.0, 90.0));
-        assert_eq!((relative(0.0, 0.0), relative(2.0, 1.0), relative(0.0, 1e9)), (0.0, 0.5, 1.0));
-    }
 }

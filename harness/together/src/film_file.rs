@@ -17,7 +17,7 @@ use crate::partial_film::{MergeError, PartialFilm};
 use crate::samples::SampleSet;
 use lockstep_core::film::InvalidSamples;
 use lockstep_core::{Error, Film};
-use lockstep_metrics::image_io::{WriteError, atomic_write};
+use lockstep_images::{WriteError, atomic_write};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::io::Write;

@@ -26,6 +26,7 @@
 
 mod error;
 mod flip;
+mod layer;
 mod plane;
 mod pointwise;
 mod ssim;
@@ -33,6 +34,7 @@ mod ssim_gaussian;
 
 pub use error::{MetricError, Side};
 pub use flip::{ExposureRange, FLIP_DEFINITION, FlipMap, PIXELS_PER_DEGREE, flip_hdr, flip_ldr};
+pub use layer::{mean_angle, mean_relative_error};
 pub use pointwise::{Means, REL_MSE_EPSILON, mse_of_last, psnr};
 pub use ssim::{SSIM_DEFINITION, ssim};
 pub use ssim_gaussian::{SSIM_GAUSSIAN_DEFINITION, ssim_gaussian};
