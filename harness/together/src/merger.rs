@@ -25,9 +25,9 @@ pub(crate) struct Contribution {
 /// Sums of a film's pixels.
 #[derive(Debug)]
 pub(crate) enum Sums {
-    /// They came by a stream.
+    /// Sums that came by a stream.
     Received(Vec<[i64; 3]>),
-    /// They lie in a worker's shared memory.
+    /// Sums that lie in a worker's shared memory.
     Lent(LentFilm),
 }
 
