@@ -23,7 +23,6 @@ pub(crate) struct Contribution {
 }
 
 /// Sums of a film's pixels.
-#[derive(Debug)]
 pub(crate) enum Sums {
     /// Sums that came by a stream.
     Received(Vec<[i64; 3]>),

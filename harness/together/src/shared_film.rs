@@ -9,7 +9,6 @@ use memmap2::{Advice, MmapRaw};
 use rayon::prelude::*;
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::AsRawFd;
@@ -193,12 +192,6 @@ impl LentFilm {
 impl Drop for LentFilm {
     fn drop(&mut self) {
         (self.give_back)();
-    }
-}
-
-impl fmt::Debug for LentFilm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LentFilm").field("pixels", &self.pixels).finish_non_exhaustive()
     }
 }
 
