@@ -174,7 +174,9 @@ pub fn verdict(study: &Study) -> StudyVerdict {
             _ => "Targets were measured but not yet compared".to_owned(),
         }
     } else {
-        headline(&groups, &headlined)
+        let others = pairs.iter().any(|p| has_exact && p.mode != "exact");
+        let rest = if others { fast_clause(study, &groups, &pairs) } else { String::new() };
+        headline(&groups, &headlined, others) + &rest
     };
     let headline = match failed(study).as_slice() {
         [] => headline,
@@ -245,7 +247,39 @@ fn most_pixels<'p>(pairs: impl Iterator<Item = &'p PairVerdict>) -> Option<&'p P
     pairs.filter(|p| p.worst.is_some()).max_by_key(|p| p.worst.as_ref().map(|w| w.pixels_differing))
 }
 
-fn headline(groups: &[Vec<&str>], pairs: &[&PairVerdict]) -> String {
+/// The end of a headline: how the fast builds of a study differ from its exact targets, and from which quantity of a path
+/// on, where paths were compared.
+fn fast_clause(study: &Study, groups: &[Vec<&str>], pairs: &[PairVerdict]) -> String {
+    let is_headlined = |target: &str| groups.iter().any(|group| group.contains(&target));
+    let own = || pairs.iter().filter(|pair| pair.mode != "exact");
+    let mut fast = Vec::new();
+    own().flat_map(|pair| [pair.a.as_str(), pair.b.as_str()]).filter(|target| !is_headlined(target)).for_each(
+        |target| push_new(&mut fast, target),
+    );
+    let s = if fast.len() == 1 { "s" } else { "" };
+    if own().all(PairVerdict::is_identical) {
+        return format!("; {} {} identical to them", list(&fast), if fast.len() == 1 { "is" } else { "are" });
+    }
+    let worst = own().filter_map(|pair| pair.worst_verdict.as_ref()).max_by_key(|d| severity(d));
+    let how = match worst.map(|d| d.verdict.as_str()) {
+        Some("within noise") => " within noise",
+        Some("biased") => " by more than noise",
+        Some("broken") => " beyond comparison",
+        Some("inconclusive") => ", perhaps by noise alone",
+        _ => "",
+    };
+    let compared = study.divergences.iter().filter(|d| [&d.a, &d.b].iter().any(|t| fast.contains(&t.as_str())));
+    // Quantities stand in the order in which a path computes them.
+    let places = compared.filter_map(|d| d.quantities.iter().enumerate().find(|(_, q)| q.differing > 0));
+    let from = places.min_by_key(|place| place.0).map_or_else(String::new, |(_, first)| {
+        format!(", from the {} on", first.quantity)
+    });
+    format!("; {} differ{s}{how}{from}", list(&fast))
+}
+
+/// The headline about targets that may be compared by their bits. `with_fast` says that the study has fast builds too.
+fn headline(groups: &[Vec<&str>], pairs: &[&PairVerdict], with_fast: bool) -> String {
+    let kind = if with_fast { "exact targets" } else { "targets" };
     let targets: usize = groups.iter().map(Vec::len).sum();
     let most =
         most_pixels(pairs.iter().copied()).and_then(|p| p.worst.as_ref()).map_or(0, |w| w.pixels_differing);
@@ -283,16 +317,17 @@ fn headline(groups: &[Vec<&str>], pairs: &[&PairVerdict]) -> String {
     }
     match groups {
         [all] if targets == 2 => format!("{} are identical to the bit", list(all)),
+        [all] if with_fast => format!("{} exact targets are identical to the bit", all.len()),
         [all] => format!("All {} targets are identical to the bit", all.len()),
         _ if targets == 2 => format!("{} {}", list(&others), differ(false)),
         _ if largest > 1 && largest + others.len() == targets => {
             let differ = differ(others.len() == 1);
-            format!("{largest} of {targets} targets are identical to the bit; {} {differ}", list(&others))
+            format!("{largest} of {targets} {kind} are identical to the bit; {} {differ}", list(&others))
         }
         _ if largest > 1 => {
-            format!("{targets} targets fall into {} groups, which {}", groups.len(), differ(false))
+            format!("{targets} {kind} fall into {} groups, which {}", groups.len(), differ(false))
         }
-        _ => format!("No two of {targets} targets are identical; they {}", differ(false)),
+        _ => format!("No two of {targets} {kind} are identical; they {}", differ(false)),
     }
 }
 
@@ -494,10 +529,34 @@ mod tests {
     fn a_fast_build_may_differ_and_refused_samples_may_not() {
         let fast = Difference { mode: Mode::Fast, ..difference("y", 1, 5) };
         let v = verdict_of(vec![fast.into(), difference("z", 1, 0).into()]);
-        assert_eq!((v.headline.as_str(), v.good), ("x and z are identical to the bit", true));
+        assert_eq!((v.headline.as_str(), v.good), ("x and z are identical to the bit; y differs", true));
         let refused = InvalidSamples { non_finite: 3, ..Default::default() };
         let v = verdict_of(vec![refused.into(), difference("y", 1, 0).into()]);
         assert_eq!((v.headline.as_str(), v.good), ("Broken: films refused 3 samples", false));
+    }
+
+    #[test]
+    fn the_headline_counts_exact_targets_and_says_where_a_fast_build_parts() {
+        use crate::records::{Divergence, QuantityDivergence};
+        let fast = Difference { mode: Mode::Fast, verdict: "within noise".into(), ..difference("y+fast", 1, 5) };
+        let quantity = QuantityDivergence { quantity: "camera ray".into(), differing: 3, ..Default::default() };
+        let paths = Divergence {
+            scene: "s".into(),
+            a: "x".into(),
+            b: "y+fast".into(),
+            quantities: vec![quantity],
+            ..Default::default()
+        };
+        let exact = |a: &str, b: &str| Record::from(Difference { a: a.into(), ..difference(b, 1, 0) });
+        let all = || vec![exact("x", "y"), exact("x", "z"), exact("y", "z")];
+        let headline = |more: Vec<Record>| verdict_of([all(), more].concat()).headline;
+        assert_eq!(headline(Vec::new()), "All 3 targets are identical to the bit");
+        let said = "3 exact targets are identical to the bit; y+fast differs within noise";
+        assert_eq!(headline(vec![fast.clone().into()]), said);
+        let said = format!("{said}, from the camera ray on");
+        assert_eq!(headline(vec![fast.clone().into(), paths.into()]), said);
+        let same = Difference { identical: true, ..fast };
+        assert!(headline(vec![same.into()]).ends_with("; y+fast is identical to them"));
     }
 
     #[test]
