@@ -1,6 +1,7 @@
 //! The verdict of a study.
 
 use crate::format::{count, number, plural};
+use crate::labels::at_spp;
 use crate::records::{Difference, Mode, TargetId};
 use crate::study::{Study, push_new};
 use crate::tuning::{Tuned, tuned};
@@ -71,7 +72,7 @@ impl PairVerdict {
         let noun = if pixels == 0 && worst.pixels_differing == 1 { "pixel" } else { "pixels" };
         let already = match &self.first_difference {
             Some(first) if (&first.scene, first.spp) != (&worst.scene, worst.spp) => {
-                format!("; first on {} at {} spp", first.scene, first.spp)
+                format!("; first on {}{}", first.scene, at_spp(first.spp))
             }
             _ => String::new(),
         };
@@ -82,15 +83,15 @@ impl PairVerdict {
         };
         let verdict = self.worst_verdict.as_ref().map(|d| match d.verdict.as_str() {
             "biased" | "broken" | "inconclusive" => {
-                format!("; {} on {} at {} spp: {}", d.verdict, d.scene, d.spp, d.reason)
+                format!("; {} on {}{}: {}", d.verdict, d.scene, at_spp(d.spp), d.reason)
             }
             _ => "; within noise".to_owned(),
         });
         format!(
-            "differ in at most {}{of} {noun}, on {} at {} spp with an 8-bit MSE of {}{already}{some}{}",
+            "differ in at most {}{of} {noun}, on {}{} with an 8-bit MSE of {}{already}{some}{}",
             count(worst.pixels_differing),
             worst.scene,
-            worst.spp,
+            at_spp(worst.spp),
             number(worst.errors.mse),
             verdict.unwrap_or_default(),
         )
@@ -509,6 +510,16 @@ mod tests {
             v.pairs[0].sentence(100),
             "differ in at most 9 of 100 pixels, on s at 4 spp with an 8-bit MSE of 9.000; first on s at 2 spp (1 of 3 \
              comparisons identical)"
+        );
+    }
+
+    #[test]
+    fn samples_that_are_not_known_are_not_told() {
+        let d = Difference { verdict: "biased".into(), reason: "A is darker".into(), ..difference("y", 0, 3) };
+        let sentence = verdict_of(vec![d.into()]).pairs[0].sentence(0);
+        assert_eq!(
+            sentence,
+            "differ in at most 3 pixels, on s with an 8-bit MSE of 3.000; biased on s: A is darker"
         );
     }
 

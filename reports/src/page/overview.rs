@@ -2,6 +2,7 @@
 //! the speed of every target.
 
 use crate::format::{count, fixed};
+use crate::labels::at_spp;
 use crate::records::Difference;
 use crate::statistics::fit_log_log_slope;
 use crate::study::Study;
@@ -80,7 +81,7 @@ pub(super) fn worst(study: &Study) -> Markup {
         div.worst data-pair=(index) data-scene={ "scene-" (scene) } {
             h2 { "Worst pair" }
             p {
-                (d.a) " : " (d.b) " on " a href={ "#scene-" (scene) } { (d.scene) } " at " (d.spp) " spp, "
+                (d.a) " : " (d.b) " on " a href={ "#scene-" (scene) } { (d.scene) } (at_spp(d.spp)) ", "
                 (verdict) ": " (count(d.pixels_differing)) " px differ"
                 @if !d.reason.is_empty() { ". " span.detail { (d.reason) } }
             }

@@ -36,7 +36,7 @@ fn row(study: &Study, d: &Difference) -> Vec<Cell> {
         Cell::text(&d.scene),
         Cell::text(pair_name(study, d)),
         Cell::flag(d.identical || d.verdict == "within noise", verdict(d)),
-        Cell::count(u64::from(d.spp)),
+        Cell::spp(d.spp),
         Cell { text: count(d.pixels_differing), value: d.pixels_differing.into() },
         shown(Some(d.errors.mse)),
         shown(Some(d.errors.mse_linear)),

@@ -6,6 +6,7 @@ use super::overview;
 use super::pairs::pairs_table;
 use super::pyramids;
 use crate::format::{self, plural};
+use crate::labels::at_spp;
 use crate::plots::Plot;
 use crate::records::{Note, TargetId, TargetInfo};
 use crate::study::Study;
@@ -29,7 +30,7 @@ pub(super) fn header(study: &Study, verdict: &StudyVerdict) -> Markup {
         line(("skipped", "skipped"), &names.join(" on "), &sentence)
     });
     let failed = study.run_failures.iter().map(|failure| {
-        let subject = format!("{} on {} at {} spp", failure.target, failure.scene, failure.spp);
+        let subject = format!("{} on {}{}", failure.target, failure.scene, at_spp(failure.spp));
         line(("differs", "failed"), &subject, &failure.reason)
     });
     let lines: Vec<Markup> = verdict.lines.iter().map(verdict_line).chain(failed).chain(skipped).collect();
@@ -97,8 +98,8 @@ fn overview(study: &Study) -> String {
         parts.push(format!("{}×{}", s.width, s.height));
     }
     match (study.spp_levels().first(), study.spp_levels().last()) {
-        (Some(low), Some(high)) if low < high => parts.push(format!("{low} to {high} samples per pixel")),
-        (Some(only), _) => parts.push(format!("{only} samples per pixel")),
+        (Some(low), Some(high)) if low < high && *low > 0 => parts.push(format!("{low} to {high} samples per pixel")),
+        (Some(only), _) if *only > 0 => parts.push(format!("{only} samples per pixel")),
         _ => {}
     }
     if s.bounces > 0 {
@@ -128,7 +129,7 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
     let part = |plot_names: &[&str], table_ids: &[&str]| {
         let chosen = tables.iter().filter(|t| table_ids.iter().any(|id| t.id.starts_with(id)));
         let chosen: Vec<Table> =
-            chosen.map(|chosen| key_columns_first(without_identical(study, chosen))).collect();
+            chosen.map(|chosen| key_columns_first(without_identical(study, chosen)).without_empty_columns()).collect();
         let metrics: Vec<&Table> =
             chosen.iter().filter(|t| METRIC_TABLES.iter().any(|id| t.id.starts_with(id))).collect();
         html! {
@@ -305,7 +306,7 @@ fn figures(plots: &[Plot], names: &[&str], wanted: impl Fn(&Plot) -> bool) -> Ma
 
 /// The table of all pairs; each row names its comparison for the script.
 fn all_pairs(study: &Study) -> Markup {
-    table_with(&pairs_table(study), true)
+    table_with(&pairs_table(study).without_empty_columns(), true)
 }
 
 fn table(table: &Table) -> Markup {
@@ -425,20 +426,7 @@ fn targets_table(study: &Study) -> Table {
         });
         table.rows.push(row);
     }
-    // Columns without an entry are dropped.
-    let filled: Vec<bool> =
-        (0..table.columns.len()).map(|i| table.rows.iter().any(|row| !row[i].text.is_empty())).collect();
-    let keep = |i: &mut usize| {
-        *i += 1;
-        filled[*i - 1]
-    };
-    let mut i = 0;
-    table.columns.retain(|_| keep(&mut i));
-    for row in &mut table.rows {
-        let mut i = 0;
-        row.retain(|_| keep(&mut i));
-    }
-    table
+    table.without_empty_columns()
 }
 
 fn repeat(study: &Study) -> Markup {

@@ -42,7 +42,7 @@ fn test_table(study: &Study) -> Table {
         table.rows.push(vec![
             Cell::text(&d.scene),
             Cell::text(pair(d, many_seeds)),
-            Cell::count(u64::from(d.spp)),
+            Cell::spp(d.spp),
             Cell {
                 text: format!("{} of {}", count(t.tiles_rejected), count(t.tiles)),
                 value: t.tiles_rejected.into(),

@@ -93,6 +93,11 @@ impl Cell {
         Self { text: format::count(value), value: Value::from(value) }
     }
 
+    /// Samples per pixel; nothing where they are not known.
+    pub fn spp(spp: u32) -> Self {
+        if spp == 0 { Self::empty() } else { Self::count(u64::from(spp)) }
+    }
+
     /// Yes or no.
     pub fn flag(value: bool, text: impl Into<String>) -> Self {
         Self { text: text.into(), value: Value::Bool(value) }
@@ -134,6 +139,17 @@ impl Table {
         let column = |numeric| move |title: &&str| Column { title: (*title).to_owned(), numeric };
         let columns = texts.iter().map(column(false)).chain(numbers.iter().map(column(true))).collect();
         Self { id, title: title.to_owned(), notes: Vec::new(), columns, rows: Vec::new() }
+    }
+
+    /// The table without the columns in which no row has an entry.
+    pub(crate) fn without_empty_columns(mut self) -> Self {
+        let is_filled = |at: usize| self.rows.iter().any(|row| !row[at].text.is_empty());
+        let filled: Vec<usize> = (0..self.columns.len()).filter(|&at| is_filled(at)).collect();
+        self.columns = filled.iter().map(|&at| self.columns[at].clone()).collect();
+        for row in &mut self.rows {
+            *row = filled.iter().map(|&at| row[at].clone()).collect();
+        }
+        self
     }
 
     /// The table in GitHub's Markdown, without heading and notes.

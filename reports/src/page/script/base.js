@@ -17,6 +17,9 @@ function number(value) {
   return text.replaceAll("-", "−");
 }
 
+// Where a comparison stands; nothing where the samples per pixel are not known, which records give as 0.
+function atSpp(spp) { return spp > 0 ? ` at ${spp} spp` : ""; }
+
 // Never rounded up to the 1 that means equal.
 function similarity(value) {
   if (typeof value === "string") return value;

@@ -207,7 +207,7 @@ class Viewer {
     const [a, b] = [this.names[this.a], this.names[this.b]];
     const [i, j] = [this.find(level, a), this.find(level, b)];
     if (i >= 0 && j >= 0) return { a, b, i, j };
-    this.say(`No image of ${i < 0 ? a : b} at ${level.spp} spp.`);
+    this.say(`No image of ${i < 0 ? a : b}${atSpp(level.spp)}.`);
     return null;
   }
 
@@ -249,7 +249,7 @@ class Viewer {
     const record = this.record(level.spp, a, b);
     const why = a === b ? "A and B are one target" : record?.identical ? "their films are identical" :
       record ? "the page holds none; look in images/" : "they were not compared";
-    return this.say(`No ${MAPS[this.mode][0]} map of ${a} and ${b} at ${level.spp} spp: ${why}.`);
+    return this.say(`No ${MAPS[this.mode][0]} map of ${a} and ${b}${atSpp(level.spp)}: ${why}.`);
   }
 
   // Brings every frame to the part that is seen, and the mark to the pixel that is read.
