@@ -47,8 +47,7 @@ async function showWorst(root, pair, viewer) {
   const { codes } = await viewer.images(level);
   const places = worstPlaces(codes[i], codes[j]);
   if (!places) return root.append(element("p", { className: "note", textContent: "No 8-bit value differs: the images look the same." }));
-  const most = places.pixels[0].sum;
-  const gain = 2 ** Math.max(0, Math.floor(Math.log2(765 / (3 * most))));
+  const { quantile, gain } = robustGain(codes[i], codes[j]);
   const seen = difference(codes[i], codes[j], gain).image;
   const link = (x, y, textContent) => element("a", { href: `#${root.dataset.scene}`, textContent, onclick: (event) => {
     event.preventDefault();
@@ -59,7 +58,8 @@ async function showWorst(root, pair, viewer) {
     [codes[i], pair.a], [codes[j], pair.b], [seen, gain > 1 ? `|A − B| × ${gain}` : "|A − B|"],
   ].map(([image, name]) => crop(image, places.tile, name)));
   const pixels = places.pixels.flatMap(({ x, y }, n) => [n ? ", " : "", link(x, y, `${x * level.factor}, ${y * level.factor}`)]);
-  root.append(images, element("p", { className: "note" }, "Pixels that differ most: ", ...pixels));
+  root.append(images, element("p", { className: "note" },
+    `Gain: ${100 * CLEAR} % of the values that differ do so by at most ${quantile} of 255. Pixels that differ most: `, ...pixels));
 }
 
 for (const root of document.querySelectorAll(".worst")) {
