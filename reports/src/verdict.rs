@@ -105,6 +105,10 @@ pub struct VerdictLine {
     pub identical: bool,
     /// Whether they may differ and do so within noise.
     pub within_noise: bool,
+    /// Whether they promise identical films, so that a difference within noise is one too much.
+    pub promised: bool,
+    /// The worst verdict on their comparisons; empty where none has one.
+    pub verdict: String,
     /// The targets that it is about.
     pub subject: String,
     /// The same targets on both sides of the comparison, which are equal for a group of identical targets.
@@ -344,6 +348,8 @@ fn group_lines(groups: &[Vec<&str>], pairs: &[&PairVerdict], pixels: u64) -> Vec
         lines.push(VerdictLine {
             identical: true,
             within_noise: false,
+            promised: between(pairs, group, group).any(|p| p.promised),
+            verdict: worst_word(between(pairs, group, group)),
             subject: group.join(" = "),
             sides: [owned(group), owned(group)],
             sentence: format!("identical to the bit in {said}"),
@@ -358,6 +364,8 @@ fn group_lines(groups: &[Vec<&str>], pairs: &[&PairVerdict], pixels: u64) -> Vec
                     identical: false,
                     within_noise: between(pairs, left, right)
                         .all(|p| p.is_identical() || p.is_within_noise()),
+                    promised: between(pairs, left, right).any(|p| p.promised),
+                    verdict: worst_word(between(pairs, left, right)),
                     subject: format!("{} : {}{mode}", left[0], right[0]),
                     sides: [owned(left), owned(right)],
                     sentence,
@@ -388,12 +396,20 @@ fn fast_lines(groups: &[Vec<&str>], pairs: &[PairVerdict], pixels: u64) -> Vec<V
         lines.push(VerdictLine {
             identical: pair.is_identical(),
             within_noise: pair.is_within_noise(),
+            promised: pair.promised,
+            verdict: worst_word(std::iter::once(pair)),
             subject: format!("{} : {fast}", group.join(" = ")),
             sides: [owned(group), owned(&[fast])],
             sentence: format!("promise no identity: {}", pair.sentence(pixels)),
         });
     }
     lines
+}
+
+/// The worst verdict on comparisons of these pairs.
+fn worst_word<'p>(pairs: impl Iterator<Item = &'p PairVerdict>) -> String {
+    let worst = pairs.filter_map(|pair| pair.worst_verdict.as_ref()).max_by_key(|d| severity(d));
+    worst.map(|d| d.verdict.clone()).unwrap_or_default()
 }
 
 fn owned(names: &[&str]) -> Vec<String> {
@@ -448,7 +464,7 @@ fn pair_verdicts(study: &Study) -> Vec<PairVerdict> {
 
 /// Whether two targets promise identical films: exact ones of one integrator and way of sampling layers do. Records that
 /// do not say are of such targets.
-fn promises(study: &Study, d: &Difference) -> bool {
+pub(crate) fn promises(study: &Study, d: &Difference) -> bool {
     let is_exact = |target: &str| study.environment.target(target).is_none_or(|t| t.info.exact);
     let are_alike = TargetId::from(d.a.as_str()).is_alike(&TargetId::from(d.b.as_str()));
     d.mode == Mode::Exact && are_alike && is_exact(&d.a) && is_exact(&d.b)

@@ -6,7 +6,7 @@ use crate::labels::at_spp;
 use crate::records::Difference;
 use crate::statistics::fit_log_log_slope;
 use crate::study::Study;
-use crate::verdict::{StudyVerdict, VerdictLine};
+use crate::verdict::{StudyVerdict, VerdictLine, promises};
 use maud::{Markup, html};
 use std::fmt::Write as _;
 
@@ -39,18 +39,25 @@ pub(super) fn matrix(study: &Study, verdict: &StudyVerdict) -> Markup {
     }
 }
 
+/// Class and word of a badge: one rule for lists, the matrix and the worst pair. Where identity was promised, a
+/// difference within noise is a difference.
+pub(super) fn badge(identical: bool, verdict: &str, promised: bool) -> (&'static str, &str) {
+    match verdict {
+        "broken" | "biased" => ("bad", verdict),
+        _ if identical => ("same", "identical"),
+        "within noise" if !promised => ("same", "within noise"),
+        "" | "within noise" => ("differs", "differs"),
+        other => ("differs", other),
+    }
+}
+
 /// The worst verdict on the comparisons of a line on a scene, with the pixels that differ.
 fn cell(study: &Study, line: &VerdictLine, scene: &str) -> Markup {
     let own = study.differences.iter().filter(|d| d.scene == scene && line.is_about(d));
     let Some(worst) = own.max_by_key(|d| (rank(d), d.pixels_differing)) else {
         return html! { span.badge.skipped { "not compared" } };
     };
-    let (class, word) = match (worst.identical, worst.verdict.as_str()) {
-        (true, verdict) if verdict != "broken" => ("same", "identical"),
-        (_, "within noise") => ("same", "within noise"),
-        (_, "") => ("differs", "differs"),
-        (_, verdict) => ("differs", verdict),
-    };
+    let (class, word) = badge(worst.identical, &worst.verdict, line.promised);
     html! {
         span class={ "badge " (class) } { (word) }
         @if worst.pixels_differing > 0 { span.detail { (count(worst.pixels_differing)) " px" } }
@@ -76,7 +83,7 @@ pub(super) fn worst(study: &Study) -> Markup {
     });
     let Some((index, d)) = worst else { return Markup::default() };
     let scene = study.scenes().iter().position(|scene| *scene == d.scene).unwrap_or(0);
-    let verdict = if d.verdict.is_empty() { "differs" } else { &d.verdict };
+    let (_, verdict) = badge(d.identical, &d.verdict, promises(study, d));
     html! {
         div.worst data-pair=(index) data-scene={ "scene-" (scene) } {
             h2 { "Worst pair" }

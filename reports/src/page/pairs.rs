@@ -3,6 +3,7 @@
 use crate::format::{count, number, similarity};
 use crate::records::Difference;
 use crate::study::Study;
+use crate::verdict::promises;
 use crate::tables::{Cell, Table, noise_floor, pair_name};
 
 const NUMBERS: [&str; 10] = [
@@ -35,7 +36,7 @@ fn row(study: &Study, d: &Difference) -> Vec<Cell> {
     vec![
         Cell::text(&d.scene),
         Cell::text(pair_name(study, d)),
-        Cell::flag(d.identical || d.verdict == "within noise", verdict(d)),
+        Cell::flag(d.identical || (d.verdict == "within noise" && !promises(study, d)), verdict(d)),
         Cell::spp(d.spp),
         Cell { text: count(d.pixels_differing), value: d.pixels_differing.into() },
         shown(Some(d.errors.mse)),

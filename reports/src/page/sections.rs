@@ -31,7 +31,7 @@ pub(super) fn header(study: &Study, verdict: &StudyVerdict) -> Markup {
     });
     let failed = study.run_failures.iter().map(|failure| {
         let subject = format!("{} on {}{}", failure.target, failure.scene, at_spp(failure.spp));
-        line(("differs", "failed"), &subject, &failure.reason)
+        line(("bad", "failed"), &subject, &failure.reason)
     });
     let lines: Vec<Markup> = verdict.lines.iter().map(verdict_line).chain(failed).chain(skipped).collect();
     html! {
@@ -65,14 +65,7 @@ fn programs(study: &Study) -> Vec<String> {
 }
 
 fn verdict_line(verdict: &VerdictLine) -> Markup {
-    let badge = if verdict.identical {
-        ("same", "identical")
-    } else if verdict.within_noise {
-        ("same", "within noise")
-    } else {
-        ("differs", "differs")
-    };
-    line(badge, &verdict.subject, &verdict.sentence)
+    line(overview::badge(verdict.identical, &verdict.verdict, verdict.promised), &verdict.subject, &verdict.sentence)
 }
 
 fn line((class, badge): (&str, &str), subject: &str, sentence: &str) -> Markup {
@@ -358,11 +351,13 @@ fn rows(table: &Table, pairs: bool) -> Markup {
 }
 
 fn data_cell(cell: &Cell, column: &Column, repeats: bool) -> Markup {
+    let is_bad = ["biased", "broken"].iter().any(|word| cell.text.starts_with(word));
     let long = !column.numeric && cell.text.chars().count() > 32;
     let classes = [
         (column.numeric, "n"),
         (cell.value == serde_json::Value::Bool(true), "same"),
-        (cell.value == serde_json::Value::Bool(false), "differs"),
+        (cell.value == serde_json::Value::Bool(false) && !is_bad, "differs"),
+        (is_bad, "bad"),
         (repeats, "again"),
         (long, "long"),
     ];
