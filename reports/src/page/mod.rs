@@ -104,7 +104,7 @@ pub fn page(study: &Study, tables: &[Table], plots: &[Plot]) -> Result<Page, ser
     });
     let verdict = verdict(study);
     let title = format!("Lockstep: {}", verdict.headline);
-    let sections = sections::sections(study, tables, plots, &embedded);
+    let sections = sections::sections(study, &verdict, tables, plots, &embedded);
     let data = Data {
         scenes: embedded.scenes,
         maps: embedded.maps.maps,

@@ -6,6 +6,7 @@ use crate::labels::at_spp;
 use crate::records::Difference;
 use crate::statistics::fit_log_log_slope;
 use crate::study::Study;
+use crate::tables::group_name;
 use crate::verdict::{StudyVerdict, VerdictLine, promises};
 use maud::{Markup, html};
 use std::fmt::Write as _;
@@ -75,7 +76,7 @@ fn rank(d: &Difference) -> u32 {
 
 /// The pair with the worst verdict and the greatest error, for the script to show from near; nothing where all
 /// films are identical.
-pub(super) fn worst(study: &Study) -> Markup {
+pub(super) fn worst(study: &Study, verdict: &StudyVerdict) -> Markup {
     let differing = study.differences.iter().enumerate().filter(|(_, d)| !d.identical);
     let worst = differing.max_by(|(_, a), (_, b)| {
         let mse = a.errors.mse_linear.total_cmp(&b.errors.mse_linear);
@@ -83,13 +84,14 @@ pub(super) fn worst(study: &Study) -> Markup {
     });
     let Some((index, d)) = worst else { return Markup::default() };
     let scene = study.scenes().iter().position(|scene| *scene == d.scene).unwrap_or(0);
-    let (_, verdict) = badge(d.identical, &d.verdict, promises(study, d));
+    let (class, word) = badge(d.identical, &d.verdict, promises(study, d));
+    let subject = group_name(study, verdict, d);
     html! {
         div.worst data-pair=(index) data-scene={ "scene-" (scene) } {
             h2 { "Worst pair" }
             p {
-                (d.a) " : " (d.b) " on " a href={ "#scene-" (scene) } { (d.scene) } (at_spp(d.spp)) ", "
-                (verdict) ": " (count(d.pixels_differing)) " px differ"
+                (subject) " on " a href={ "#scene-" (scene) } { (d.scene) } (at_spp(d.spp)) ", "
+                span class={ "badge " (class) } { (word) } " " (count(d.pixels_differing)) " px differ"
                 @if !d.reason.is_empty() { ". " span.detail { (d.reason) } }
             }
         }

@@ -10,7 +10,7 @@ use crate::labels::at_spp;
 use crate::plots::Plot;
 use crate::records::{Note, TargetId, TargetInfo};
 use crate::study::Study;
-use crate::tables::{Cell, Column, Table, host_line, pair_name};
+use crate::tables::{Cell, Column, Table, folded, host_line, pair_name};
 use crate::verdict::{StudyVerdict, VerdictLine};
 use maud::{Markup, PreEscaped, html};
 
@@ -45,7 +45,7 @@ pub(super) fn header(study: &Study, verdict: &StudyVerdict) -> Markup {
             }
             div.overview-tables {
                 (overview::matrix(study, verdict))
-                (overview::worst(study))
+                (overview::worst(study, verdict))
                 (overview::convergence(study))
                 (overview::speed(study))
             }
@@ -105,7 +105,13 @@ fn overview(study: &Study) -> String {
 }
 
 /// Everything below the header, in reading order; parts with nothing to show are left out.
-pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded: &Embedded) -> Vec<Section> {
+pub(super) fn sections(
+    study: &Study,
+    verdict: &StudyVerdict,
+    tables: &[Table],
+    plots: &[Plot],
+    embedded: &Embedded,
+) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     for (index, scene) in study.scenes().into_iter().enumerate() {
         let index_there = embedded.scenes.iter().position(|s| s.name == scene);
@@ -117,12 +123,15 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
         };
         sections.push(Section { id: format!("scene-{index}"), heading: scene.to_owned(), body });
     }
-    let pairs = html! { @if !study.differences.is_empty() { (all_pairs(study)) } };
+    let pairs = html! { @if !study.differences.is_empty() { (all_pairs(study, verdict)) } };
     sections.push(Section { id: "pairs".to_owned(), heading: "Pairs".to_owned(), body: pairs });
     let part = |plot_names: &[&str], table_ids: &[&str]| {
         let chosen = tables.iter().filter(|t| table_ids.iter().any(|id| t.id.starts_with(id)));
-        let chosen: Vec<Table> =
-            chosen.map(|chosen| key_columns_first(without_identical(study, chosen)).without_empty_columns()).collect();
+        let shown = |chosen: &Table| {
+            let fewer = folded(study, verdict, without_identical(study, chosen));
+            key_columns_first(fewer).without_empty_columns()
+        };
+        let chosen: Vec<Table> = chosen.map(shown).collect();
         let metrics: Vec<&Table> =
             chosen.iter().filter(|t| METRIC_TABLES.iter().any(|id| t.id.starts_with(id))).collect();
         html! {
@@ -235,7 +244,7 @@ fn metric_tables(tables: &[&Table]) -> Markup {
             _ => details.part {
                 summary { h3 { "Every metric by level" } span.detail { (plural(shown.len(), "metric")) } }
                 div.metrics {
-                    @for table in shown { div.metric data-title=(table.title) { (rows(table, false)) } }
+                    @for table in shown { div.metric data-title=(table.title) { (rows(table, &[])) } }
                 }
             },
         }
@@ -298,16 +307,17 @@ fn figures(plots: &[Plot], names: &[&str], wanted: impl Fn(&Plot) -> bool) -> Ma
 }
 
 /// The table of all pairs; each row names its comparison for the script.
-fn all_pairs(study: &Study) -> Markup {
-    table_with(&pairs_table(study).without_empty_columns(), true)
+fn all_pairs(study: &Study, verdict: &StudyVerdict) -> Markup {
+    let (table, indices) = pairs_table(study, verdict);
+    table_with(&table.without_empty_columns(), &indices)
 }
 
 fn table(table: &Table) -> Markup {
-    table_with(table, false)
+    table_with(table, &[])
 }
 
 /// A table that opens on demand; one without rows is a sentence.
-fn table_with(table: &Table, pairs: bool) -> Markup {
+fn table_with(table: &Table, pairs: &[usize]) -> Markup {
     html! {
         @if table.rows.is_empty() {
             p.note { b { (table.title) } ": " (table.notes.last().map_or("", String::as_str)) }
@@ -322,8 +332,8 @@ fn table_with(table: &Table, pairs: bool) -> Markup {
     }
 }
 
-/// The rows of a table, which are numbered for the script where they are pairs.
-fn rows(table: &Table, pairs: bool) -> Markup {
+/// The rows of a table, with the indices of their comparisons for the script where they are pairs.
+fn rows(table: &Table, pairs: &[usize]) -> Markup {
     let repeats = |i: usize| i > 0 && table.rows[i - 1].first() == table.rows[i].first();
     html! {
         div.table tabindex="0" role="region" aria-label=(table.title) {
@@ -337,7 +347,7 @@ fn rows(table: &Table, pairs: bool) -> Markup {
                 }
                 tbody {
                     @for (number, row) in table.rows.iter().enumerate() {
-                        tr data-pair=[pairs.then_some(number)] {
+                        tr data-pair=[pairs.get(number)] {
                             @for (i, (cell, column)) in row.iter().zip(&table.columns).enumerate() {
                                 (data_cell(cell, column, i == 0 && repeats(number)))
                             }
