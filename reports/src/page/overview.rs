@@ -78,7 +78,8 @@ fn rank(d: &Difference) -> u32 {
 /// films are identical.
 pub(super) fn worst(study: &Study, verdict: &StudyVerdict) -> Markup {
     let differing = study.differences.iter().enumerate().filter(|(_, d)| !d.identical);
-    let worst = differing.max_by(|(_, a), (_, b)| {
+    // Of equals the first.
+    let worst = differing.rev().max_by(|(_, a), (_, b)| {
         let mse = a.errors.mse_linear.total_cmp(&b.errors.mse_linear);
         rank(a).cmp(&rank(b)).then(a.spp.cmp(&b.spp)).then(mse)
     });
@@ -86,13 +87,27 @@ pub(super) fn worst(study: &Study, verdict: &StudyVerdict) -> Markup {
     let scene = study.scenes().iter().position(|scene| *scene == d.scene).unwrap_or(0);
     let (class, word) = badge(d.identical, &d.verdict, promises(study, d));
     let subject = group_name(study, verdict, d);
+    let has_images = study.images.iter().any(|image| image.scene == d.scene);
     html! {
-        div.worst data-pair=(index) data-scene={ "scene-" (scene) } {
+        div.worst data-pair=[has_images.then_some(index)] data-scene={ "scene-" (scene) } {
             h2 { "Worst pair" }
             p {
                 (subject) " on " a href={ "#scene-" (scene) } { (d.scene) } (at_spp(d.spp)) ", "
                 span class={ "badge " (class) } { (word) } " " (count(d.pixels_differing)) " px differ"
                 @if !d.reason.is_empty() { ". " span.detail { (d.reason) } }
+            }
+            @if !has_images { (without_images(study)) }
+        }
+    }
+}
+
+/// That images are not in the study's folder, as of recorded runs, and how to make them.
+pub(super) fn without_images(study: &Study) -> Markup {
+    html! {
+        p.note {
+            "The images of this study are not in its folder."
+            @if !study.environment.command.is_empty() {
+                " The command under " a href="#repeat" { "To repeat this" } " renders them again."
             }
         }
     }

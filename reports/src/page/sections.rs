@@ -116,7 +116,12 @@ pub(super) fn sections(
     for (index, scene) in study.scenes().into_iter().enumerate() {
         let index_there = embedded.scenes.iter().position(|s| s.name == scene);
         let own = figures(plots, &["error.", "ssim."], |p| p.scene.as_deref() == Some(scene));
-        let body = html! { @if let Some(i) = index_there { (viewer(i)) } (own) };
+        let body = html! {
+            @if let Some(i) = index_there { (viewer(i)) } @else if lacks_images(study, scene) {
+                (overview::without_images(study))
+            }
+            (own)
+        };
         // One scene is open at a time; the first is where a reader begins.
         let body = html! {
             details.scene name="scene" open[index == 0] { summary { h2 { (scene) } } (body) }
@@ -167,6 +172,13 @@ pub(super) fn sections(
     }
     sections.retain(|section| !section.body.0.is_empty());
     sections
+}
+
+/// Whether images of a scene were compared and none of them is in the study's folder.
+fn lacks_images(study: &Study, scene: &str) -> bool {
+    let were_there = study.differences.iter().any(|d| d.scene == scene)
+        || study.convergences.iter().any(|c| c.scene == scene);
+    were_there && !study.images.iter().any(|image| image.scene == scene)
 }
 
 /// The tables about agreement, by the beginning of their names.

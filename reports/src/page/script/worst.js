@@ -62,7 +62,7 @@ async function showWorst(root, pair, viewer) {
     `Gain: ${100 * CLEAR} % of the values that differ do so by at most ${quantile} of 255. Pixels that differ most: `, ...pixels));
 }
 
-for (const root of document.querySelectorAll(".worst")) {
+for (const root of document.querySelectorAll(".worst[data-pair]")) {
   const pair = data.differences[+root.dataset.pair];
   const viewer = viewers.get(pair.scene);
   if (viewer) showWorst(root, pair, viewer).catch((error) => root.append(element("p", { textContent: error.message })));
