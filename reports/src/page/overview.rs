@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 pub(super) fn matrix(study: &Study, verdict: &StudyVerdict) -> Markup {
     let compared = |line: &&VerdictLine| study.differences.iter().any(|d| line.is_about(d));
     let lines: Vec<&VerdictLine> = verdict.lines.iter().filter(compared).collect();
-    let scenes = study.scenes();
+    let scenes = scenes(study);
     html! {
         @if !lines.is_empty() && scenes.len() > 1 {
             div.table tabindex="0" role="region" aria-label="Verdicts by scene" {
@@ -27,7 +27,7 @@ pub(super) fn matrix(study: &Study, verdict: &StudyVerdict) -> Markup {
                         }
                     }
                     tbody {
-                        @for (index, scene) in scenes.iter().enumerate() {
+                        @for (index, scene) in &scenes {
                             tr {
                                 th scope="row" { a href={ "#scene-" (index) } { (scene) } }
                                 @for line in &lines { td data-label=(line.subject) { (cell(study, line, scene)) } }
@@ -50,6 +50,17 @@ pub(super) fn badge(identical: bool, verdict: &str, promised: bool) -> (&'static
         "" | "within noise" => ("differs", "differs"),
         other => ("differs", other),
     }
+}
+
+/// The scenes of a study with their numbers, in its order; of images compared, which come in the order of their names,
+/// those with the worst verdict first.
+pub(super) fn scenes(study: &Study) -> Vec<(usize, &str)> {
+    let mut scenes: Vec<(usize, &str)> = study.scenes().into_iter().enumerate().collect();
+    if study.environment.command.get(1).is_some_and(|command| command == "compare") {
+        let worst = |scene: &str| study.differences.iter().filter(|d| d.scene == scene).map(rank).max();
+        scenes.sort_by_key(|(_, scene)| std::cmp::Reverse(worst(scene)));
+    }
+    scenes
 }
 
 /// The worst verdict on the comparisons of a line on a scene, with the pixels that differ.

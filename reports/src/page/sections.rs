@@ -36,7 +36,7 @@ pub(super) fn header(study: &Study, verdict: &StudyVerdict) -> Markup {
     let lines: Vec<Markup> = verdict.lines.iter().map(verdict_line).chain(failed).chain(skipped).collect();
     html! {
         header {
-            p.eyebrow { "Lockstep study" }
+            p.eyebrow { (kind(study)) }
             h1 { (verdict.headline) }
             p.overview { (overview(study)) }
             @for sentence in programs(study) { p.overview { (sentence) } }
@@ -50,6 +50,15 @@ pub(super) fn header(study: &Study, verdict: &StudyVerdict) -> Markup {
                 (overview::speed(study))
             }
         }
+    }
+}
+
+/// The kind of a study, by the command that made it.
+fn kind(study: &Study) -> &'static str {
+    match study.environment.command.get(1).map(String::as_str) {
+        Some("compare") => "Images compared by Lockstep",
+        Some("tune") => "Kernel tuning by Lockstep",
+        _ => "Lockstep study",
     }
 }
 
@@ -113,7 +122,7 @@ pub(super) fn sections(
     embedded: &Embedded,
 ) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
-    for (index, scene) in study.scenes().into_iter().enumerate() {
+    for (place, (index, scene)) in overview::scenes(study).into_iter().enumerate() {
         let index_there = embedded.scenes.iter().position(|s| s.name == scene);
         let own = figures(plots, &["error.", "ssim."], |p| p.scene.as_deref() == Some(scene));
         let body = html! {
@@ -123,8 +132,9 @@ pub(super) fn sections(
             (own)
         };
         // One scene is open at a time; the first is where a reader begins.
+        let is_first = place == 0;
         let body = html! {
-            details.scene name="scene" open[index == 0] { summary { h2 { (scene) } } (body) }
+            details.scene name="scene" open[is_first] { summary { h2 { (scene) } } (body) }
         };
         sections.push(Section { id: format!("scene-{index}"), heading: scene.to_owned(), body });
     }
@@ -452,7 +462,10 @@ fn repeat(study: &Study) -> Markup {
         return Markup::default();
     }
     let s = &e.settings;
-    let levels: Vec<String> = s.spp.iter().map(|&spp| format::count(u64::from(spp))).collect();
+    let reached = study.spp_levels();
+    let (reached, most) = (reached.iter().copied().filter(|&spp| spp > 0), s.spp.iter().max().copied());
+    let levels: Vec<String> = reached.clone().map(|spp| format::count(u64::from(spp))).collect();
+    let above = most.filter(|&most| reached.max().is_some_and(|reached| reached < most));
     html! {
         div.command { pre { code { (e.command_line()) } } }
         @if s.width > 0 {
@@ -460,6 +473,7 @@ fn repeat(study: &Study) -> Markup {
                 "Images of " (s.width) "×" (s.height) " with up to " (plural(s.bounces as usize, "bounce"))
                 @if s.seeds > 1 { ", " (s.seeds) " seeds from " (s.seed) } @else { ", seed " (s.seed) }
                 @if !levels.is_empty() { ", at " (levels.join(", ")) " samples per pixel" }
+                @if let Some(most) = above { "; levels go on to " (format::count(u64::from(most))) " where time is left" }
                 "."
             }
         }

@@ -21,7 +21,9 @@ pub fn portability_table(study: &Study) -> Table {
         return table;
     }
     let devices = portability.devices();
-    let numbers = devices.iter().copied().chain(["Portability"]);
+    // On one device portability is the efficiency there.
+    let is_mean = devices.len() > 1;
+    let numbers = devices.iter().copied().chain(is_mean.then_some("Portability"));
     table.columns.extend(numbers.map(|title| Column { title: title.to_owned(), numeric: true }));
     let scenes = portability.scenes();
     for scene in scenes.iter().map(Some).chain((scenes.len() > 1).then_some(None)) {
@@ -39,8 +41,10 @@ pub fn portability_table(study: &Study) -> Table {
             row.extend(
                 means.map(|mean| Cell::number(mean, if mean > 0.0 { percent(mean) } else { "–".into() })),
             );
-            let whole = harmonic_mean(&of(None));
-            row.push(Cell::number(whole, percent(whole)));
+            if is_mean {
+                let whole = harmonic_mean(&of(None));
+                row.push(Cell::number(whole, percent(whole)));
+            }
             table.rows.push(row);
         }
     }
@@ -124,6 +128,14 @@ mod tests {
         let twice: Vec<_> =
             BOTH.iter().chain(&BOTH.map(|(_, target, ms)| ("t", target, ms))).copied().collect();
         assert_eq!(portability_table(&study(&twice)).rows.len(), 9);
+    }
+
+    #[test]
+    fn one_device_has_one_column() {
+        let one = portability_table(&study(&BOTH[..3]));
+        let titles: Vec<_> = one.columns.iter().map(|c| c.title.as_str()).collect();
+        assert_eq!(titles, ["Scene", "Application", "Some CPU"]);
+        assert!(one.rows.iter().all(|row| row.len() == 3));
     }
 
     #[test]
