@@ -3,6 +3,7 @@
 
 use crate::format::{count, fixed};
 use crate::labels::at_spp;
+use crate::reference::SceneReference;
 use crate::records::Difference;
 use crate::statistics::fit_log_log_slope;
 use crate::study::Study;
@@ -133,6 +134,10 @@ pub(super) fn convergence(study: &Study) -> Markup {
     let rows: Vec<(usize, &str, Curves)> = (study.scenes().into_iter().enumerate())
         .filter_map(|(index, scene)| Some((index, scene, curves(study, scene)?)))
         .collect();
+    let limited = |(_, scene, curves): &(usize, &str, Curves)| {
+        Some(format!("{scene} {}", count(u64::from(curves.floor?.0))))
+    };
+    let limited: Vec<String> = rows.iter().filter_map(limited).collect();
     html! {
         @if !rows.is_empty() {
             div.table tabindex="0" role="region" aria-label="Convergence" {
@@ -151,12 +156,22 @@ pub(super) fn convergence(study: &Study) -> Markup {
                                 td {
                                     svg viewBox={ "0 0 " (CURVE.0) " " (CURVE.1) } preserveAspectRatio="none" role="img"
                                         aria-label={ "Linear MSE from " (curves.levels.0) " to " (curves.levels.1) " spp" } {
+                                        @if let Some((_, y)) = curves.floor {
+                                            line.floor x1="2" x2=(CURVE.0 - 2.0) y1=(fixed(y, 1)) y2=(fixed(y, 1)) {}
+                                        }
                                         @for points in &curves.lines { polyline points=(points) {} }
+                                        @for points in &curves.faint { polyline.faint points=(points) {} }
                                     }
                                 }
                                 td.n { (curves.slope) }
                             }
                         }
+                    }
+                }
+                @if !limited.is_empty() {
+                    p.note {
+                        "Dashed: the noise of the reference itself. Faint: levels of more than 1/16 of the reference's samples ("
+                        (limited.join(", ")) "), whose errors hold some of it."
                     }
                 }
             }
@@ -168,6 +183,10 @@ pub(super) fn convergence(study: &Study) -> Markup {
 struct Curves {
     /// Points of each target, in units of the view box.
     lines: Vec<String>,
+    /// The points in which the reference's own noise shows.
+    faint: Vec<String>,
+    /// Samples of a reference whose noise shows, and the place of that noise.
+    floor: Option<(u32, f64)>,
     /// The first and the last level.
     levels: (u32, u32),
     /// The slope of the first target's error, in words.
@@ -190,19 +209,31 @@ fn curves(study: &Study, scene: &str) -> Option<Curves> {
     let levels = all.iter().flatten().map(|point| point.0);
     let (low, high) = (levels.clone().min()?, levels.max()?);
     let errors = all.iter().flatten().map(|point| point.1.ln());
+    let reference = SceneReference::of_levels(study, scene);
+    let is_clear = |spp: u32| reference.is_none_or(|reference| reference.is_clear(spp));
+    let shown = reference.filter(|_| !is_clear(high));
+    let errors = errors.chain(shown.map(|reference| reference.noise.ln()));
     let (least, most) = errors.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, m), e| (l.min(e), m.max(e)));
     let (width, height) = (f64::from(high).ln() - f64::from(low).ln(), (most - least).max(1e-9));
-    let line = |points: &Vec<(u32, f64)>| {
+    let y_of = |mse: f64| (most - mse.ln()) / height * (CURVE.1 - 4.0) + 2.0;
+    let line = |points: &[(u32, f64)]| {
         points.iter().fold(String::new(), |mut text, (spp, mse)| {
             let x = (f64::from(*spp).ln() - f64::from(low).ln()) / width * (CURVE.0 - 4.0) + 2.0;
-            let y = (most - mse.ln()) / height * (CURVE.1 - 4.0) + 2.0;
-            let _ = write!(text, "{x:.1},{y:.1} ");
+            let _ = write!(text, "{x:.1},{:.1} ", y_of(*mse));
             text
         })
     };
-    let slope = all.first().and_then(|points| fit_log_log_slope(points).ok());
-    let slope = slope.map_or_else(String::new, |fit| fixed(fit.slope, 2));
-    Some(Curves { lines: all.iter().map(line).collect(), levels: (low, high), slope })
+    // The last clear point begins what is faint.
+    let clear = |points: &Vec<(u32, f64)>| points.iter().take_while(|point| is_clear(point.0)).count();
+    let slope = all.first().and_then(|points| fit_log_log_slope(&points[..clear(points)]).ok());
+    let slope = slope.map_or_else(|| "–".to_owned(), |fit| fixed(fit.slope, 2));
+    Some(Curves {
+        lines: all.iter().map(|points| line(&points[..clear(points)])).collect(),
+        faint: all.iter().map(|points| line(&points[clear(points).saturating_sub(1)..])).collect(),
+        floor: shown.map(|reference| (reference.samples, y_of(reference.noise))),
+        levels: (low, high),
+        slope,
+    })
 }
 
 /// A target's rate over the scenes of a study.

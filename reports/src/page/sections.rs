@@ -323,7 +323,10 @@ fn figures(plots: &[Plot], names: &[&str], wanted: impl Fn(&Plot) -> bool) -> Ma
     let mut chosen = plots.iter().filter(named).filter(|p| wanted(p)).peekable();
     html! {
         @if chosen.peek().is_some() {
-            div.plots { @for plot in chosen { figure { (PreEscaped(&plot.svg)) } } }
+            div.plots { @for plot in chosen { figure {
+                    div.drawing { (PreEscaped(&plot.svg)) }
+                    @if !plot.caption.is_empty() { figcaption.note { (plot.caption) } }
+                } } }
         }
     }
 }
