@@ -143,9 +143,14 @@ impl Table {
         Self { id, title: title.to_owned(), notes: Vec::new(), columns, rows: Vec::new() }
     }
 
-    /// The table without the columns in which no row has an entry.
+    /// The table without the columns in which no row has an entry, and without a portability that repeats the efficiency on
+    /// the only device.
     pub(crate) fn without_empty_columns(mut self) -> Self {
-        let is_filled = |at: usize| self.rows.iter().any(|row| !row[at].text.is_empty());
+        let is_repeated = |at: usize| {
+            let is_mean = at > 0 && self.columns[at].title == "Portability" && self.columns[at - 1].numeric;
+            is_mean && self.rows.iter().all(|row| row[at] == row[at - 1])
+        };
+        let is_filled = |at: usize| self.rows.iter().any(|row| !row[at].text.is_empty()) && !is_repeated(at);
         let filled: Vec<usize> = (0..self.columns.len()).filter(|&at| is_filled(at)).collect();
         self.columns = filled.iter().map(|&at| self.columns[at].clone()).collect();
         for row in &mut self.rows {
