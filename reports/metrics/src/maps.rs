@@ -5,7 +5,7 @@ use crate::metrics::FlipMap;
 
 /// Colours of FLIP from 0 to 1 as 8-bit sRGB, straight lines between: nine points of the colour map "magma"
 /// (Smith and van der Walt 2015, CC0), in which lightness rises evenly.
-const MAGMA: [[u8; 3]; 9] = [
+pub const MAGMA: [[u8; 3]; 9] = [
     [0, 0, 4],
     [28, 16, 68],
     [79, 18, 123],

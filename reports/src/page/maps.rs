@@ -1,7 +1,10 @@
 //! Which maps of differences a page holds.
 
 use super::images::{data_uri, png_bytes, reduce};
+use crate::efficiency::{ENDS, FULL_COLOUR};
 use crate::image_io::{p_map_name, read_srgb8};
+use crate::maps::MAGMA;
+use crate::statistics::{ALMOST, P_COLOURS, tile_threshold};
 use crate::study::{Study, files};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -26,7 +29,28 @@ pub(super) struct MapImage {
     factor: u32,
     /// Index of its picture.
     picture: usize,
+    /// Of p-values, the one below which a tile rejects, where records tell.
+    threshold: Option<f64>,
 }
+
+/// Colours by quantity, from which the script reads values and draws colour bars.
+#[derive(Debug, Serialize)]
+pub(super) struct Scales {
+    /// FLIP from 0 to 1.
+    flip: [[u8; 3]; 9],
+    /// Where A is brighter, where nothing differs, where B is.
+    p: [[u8; 3]; 3],
+    /// How far towards full colour a tile goes that only just fails to reject.
+    almost: f64,
+    /// Where A is the more efficient, where neither, where B is.
+    efficiency: [[u8; 3]; 3],
+    /// The ratio from which on that has its full colour.
+    full: f64,
+}
+
+/// The colours of all maps.
+pub(super) const SCALES: Scales =
+    Scales { flip: MAGMA, p: P_COLOURS, almost: ALMOST, efficiency: ENDS, full: FULL_COLOUR };
 
 /// The maps of a page, and their pictures as data URIs: equal ones once.
 #[derive(Debug, Default)]
@@ -91,6 +115,7 @@ fn find(study: &Study) -> Vec<MapFile> {
             scale: m.scale,
             factor: 1,
             picture: 0,
+            threshold: None,
         };
         (map, PathBuf::from(&m.file))
     });
@@ -104,6 +129,7 @@ fn find(study: &Study) -> Vec<MapFile> {
             scale: 1.0,
             factor: 1,
             picture: 0,
+            threshold: d.tests.as_ref().map(|t| tile_threshold(t.alpha, t.tests as usize)),
         };
         (map, Path::new(files::IMAGES).join(p_map_name(&d.scene, &d.a, &d.b, d.spp)))
     });

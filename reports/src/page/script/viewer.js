@@ -89,7 +89,7 @@ class Viewer {
       const picture = map ? await pixelsOf(data.pictures[map.picture]) : null;
       // A later request has overtaken this one.
       if (turn !== this.turn) return;
-      this.shown = { level, images };
+      this.shown = { level, images, map: map && { map, image: picture } };
       if (this.mode === "side") this.side(level, images);
       else if (this.mode === "flip") this.flipped(level, images);
       else if (this.mode === "wipe") this.wiped(level, images);
@@ -229,6 +229,7 @@ class Viewer {
     const { image, places } = difference(images.codes[pair.i], images.codes[pair.j], gain);
     const seen = places.length === 0 ? "no 8-bit value differs" : `${places.length.toLocaleString("en")} px differ in 8 bits`;
     const figure = this.figure(image, this.caption(level, `|A − B| × ${gain}`, `${pair.a} : ${pair.b}`, seen));
+    figure.lastChild.append(greyBar(255 / gain), element("span", { textContent: "of 255" }));
     if (this.ringsInput.checked && places.length <= 500) figure.querySelector(".sheet").append(rings(image, places));
     this.place([figure]);
   }
@@ -244,7 +245,9 @@ class Viewer {
     if (map) {
       const [name, meaning] = MAPS[this.mode];
       const scale = map.quantity === "difference" ? [`× ${number(map.scale)}`] : [];
-      return this.place([this.figure(picture, this.caption(map, name, `A ${map.a} : B ${map.b}`, ...scale, meaning))]);
+      const figure = this.figure(picture, this.caption(map, name, `A ${map.a} : B ${map.b}`, ...scale, meaning));
+      figure.lastChild.append(barOfMap(map));
+      return this.place([figure]);
     }
     const record = this.record(level.spp, a, b);
     const why = a === b ? "A and B are one target" : record?.identical ? "their films are identical" :
