@@ -3,8 +3,8 @@
 
 use crate::format::{count, fixed};
 use crate::labels::at_spp;
-use crate::reference::SceneReference;
 use crate::records::Difference;
+use crate::reference::SceneReference;
 use crate::statistics::fit_log_log_slope;
 use crate::study::Study;
 use crate::tables::group_name;
@@ -89,13 +89,7 @@ fn rank(d: &Difference) -> u32 {
 /// The pair with the worst verdict and the greatest error, for the script to show from near; nothing where all
 /// films are identical.
 pub(super) fn worst(study: &Study, verdict: &StudyVerdict) -> Markup {
-    let differing = study.differences.iter().enumerate().filter(|(_, d)| !d.identical);
-    // Of equals the first.
-    let worst = differing.rev().max_by(|(_, a), (_, b)| {
-        let mse = a.errors.mse_linear.total_cmp(&b.errors.mse_linear);
-        rank(a).cmp(&rank(b)).then(a.spp.cmp(&b.spp)).then(mse)
-    });
-    let Some((index, d)) = worst else { return Markup::default() };
+    let Some((index, d)) = worst_pair(study) else { return Markup::default() };
     let scene = study.scenes().iter().position(|scene| *scene == d.scene).unwrap_or(0);
     let (class, word) = badge(d.identical, &d.verdict, promises(study, d));
     let subject = group_name(study, verdict, d);
@@ -111,6 +105,16 @@ pub(super) fn worst(study: &Study, verdict: &StudyVerdict) -> Markup {
             @if !has_images { (without_images(study)) }
         }
     }
+}
+
+/// The comparison with the worst verdict, of these at the highest level, of these with the greatest error.
+pub(super) fn worst_pair(study: &Study) -> Option<(usize, &Difference)> {
+    let differing = study.differences.iter().enumerate().filter(|(_, d)| !d.identical);
+    // Of equals the first.
+    differing.rev().max_by(|(_, a), (_, b)| {
+        let mse = a.errors.mse_linear.total_cmp(&b.errors.mse_linear);
+        rank(a).cmp(&rank(b)).then(a.spp.cmp(&b.spp)).then(mse)
+    })
 }
 
 /// That images are not in the study's folder, as of recorded runs, and how to make them.
@@ -303,4 +307,51 @@ fn rates(study: &Study) -> Vec<Rate<'_>> {
         (!logarithms.is_empty()).then_some(Rate { target, samples_per_second })
     };
     study.targets().into_iter().filter_map(of_target).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::{Convergence, Environment, Errors, Record};
+
+    #[test]
+    fn a_difference_within_noise_is_good_only_where_identity_was_not_promised() {
+        assert_eq!(badge(false, "within noise", false), ("same", "within noise"));
+        assert_eq!(badge(false, "within noise", true), ("differs", "differs"));
+        assert_eq!(badge(true, "broken", true), ("bad", "broken"), "black images are equal, too");
+        assert_eq!(badge(false, "biased", false), ("bad", "biased"));
+        assert_eq!(badge(false, "inconclusive", false), ("differs", "inconclusive"));
+    }
+
+    #[test]
+    fn compared_images_begin_with_the_worst_scene_and_studies_keep_their_order() {
+        let of = |scene: &str, verdict: &str| -> Record {
+            Difference { scene: scene.into(), verdict: verdict.into(), ..Difference::default() }.into()
+        };
+        let records = vec![of("calm", "within noise"), of("dark", "biased")];
+        let order = |command: &str| {
+            let command = ["lockstep", command].map(str::to_owned).to_vec();
+            let study =
+                Study::from_records(records.clone(), Environment { command, ..Environment::default() });
+            scenes(&study).into_iter().map(|(index, scene)| (index, scene.to_owned())).collect::<Vec<_>>()
+        };
+        assert_eq!(order("compare"), [(1, "dark".to_owned()), (0, "calm".to_owned())]);
+        assert_eq!(order("study"), [(0, "calm".to_owned()), (1, "dark".to_owned())]);
+    }
+
+    #[test]
+    fn levels_that_hold_the_reference_s_noise_are_faint_and_make_no_slope() {
+        let error = |spp: u32| -> Record {
+            let mse_linear = 1.0 / f64::from(spp) + 1.0 / 64.0;
+            let errors = Errors { mse_linear, ..Errors::default() };
+            let (scene, target, against) = ("s".into(), "x".into(), "x, 64 spp, seed 7".into());
+            Convergence { scene, target, spp, errors, against, ..Convergence::default() }.into()
+        };
+        let study = Study::from_records([1, 2, 4, 8, 16].map(error).to_vec(), Environment::default());
+        let curves = curves(&study, "s").unwrap();
+        let points = |lines: &[String]| lines[0].split_whitespace().count();
+        assert_eq!((points(&curves.lines), points(&curves.faint)), (3, 3), "they share a point");
+        assert_eq!(curves.floor.map(|floor| floor.0), Some(64));
+        assert_eq!(curves.slope, "−0.97");
+    }
 }

@@ -88,7 +88,7 @@ function difference(a, b, gain) {
 }
 
 // The part of all values that differ which a gain by quantile leaves unclipped.
-const CLEAR = 0.995;
+const CLEAR = 0.95;
 
 // The least 8-bit difference that this part of the values that differ does not exceed, and the power of two that brings
 // it near white: one outlier does not turn the rest black.

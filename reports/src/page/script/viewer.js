@@ -244,7 +244,7 @@ class Viewer {
     const [a, b] = [this.names[this.a], this.names[this.b]];
     if (map) {
       const [name, meaning] = MAPS[this.mode];
-      const scale = map.quantity === "difference" ? [`× ${number(map.scale)}`] : [];
+      const scale = map.quantity === "difference" ? [`× ${gainText(map.scale)}`] : [];
       const figure = this.figure(picture, this.caption(map, name, `A ${map.a} : B ${map.b}`, ...scale, meaning));
       figure.lastChild.append(barOfMap(map));
       return this.place([figure]);
