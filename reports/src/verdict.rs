@@ -258,9 +258,10 @@ fn fast_clause(study: &Study, groups: &[Vec<&str>], pairs: &[PairVerdict]) -> St
     let is_headlined = |target: &str| groups.iter().any(|group| group.contains(&target));
     let own = || pairs.iter().filter(|pair| pair.mode != "exact");
     let mut fast = Vec::new();
-    own().flat_map(|pair| [pair.a.as_str(), pair.b.as_str()]).filter(|target| !is_headlined(target)).for_each(
-        |target| push_new(&mut fast, target),
-    );
+    own()
+        .flat_map(|pair| [pair.a.as_str(), pair.b.as_str()])
+        .filter(|target| !is_headlined(target))
+        .for_each(|target| push_new(&mut fast, target));
     let s = if fast.len() == 1 { "s" } else { "" };
     if own().all(PairVerdict::is_identical) {
         return format!("; {} {} identical to them", list(&fast), if fast.len() == 1 { "is" } else { "are" });
@@ -273,12 +274,13 @@ fn fast_clause(study: &Study, groups: &[Vec<&str>], pairs: &[PairVerdict]) -> St
         Some("inconclusive") => ", perhaps by noise alone",
         _ => "",
     };
-    let compared = study.divergences.iter().filter(|d| [&d.a, &d.b].iter().any(|t| fast.contains(&t.as_str())));
+    let compared =
+        study.divergences.iter().filter(|d| [&d.a, &d.b].iter().any(|t| fast.contains(&t.as_str())));
     // Quantities stand in the order in which a path computes them.
     let places = compared.filter_map(|d| d.quantities.iter().enumerate().find(|(_, q)| q.differing > 0));
-    let from = places.min_by_key(|place| place.0).map_or_else(String::new, |(_, first)| {
-        format!(", from the {} on", first.quantity)
-    });
+    let from = places
+        .min_by_key(|place| place.0)
+        .map_or_else(String::new, |(_, first)| format!(", from the {} on", first.quantity));
     format!("; {} differ{s}{how}{from}", list(&fast))
 }
 
@@ -531,7 +533,8 @@ mod tests {
 
     #[test]
     fn samples_that_are_not_known_are_not_told() {
-        let d = Difference { verdict: "biased".into(), reason: "A is darker".into(), ..difference("y", 0, 3) };
+        let d =
+            Difference { verdict: "biased".into(), reason: "A is darker".into(), ..difference("y", 0, 3) };
         let sentence = verdict_of(vec![d.into()]).pairs[0].sentence(0);
         assert_eq!(
             sentence,
@@ -565,8 +568,10 @@ mod tests {
     #[test]
     fn the_headline_counts_exact_targets_and_says_where_a_fast_build_parts() {
         use crate::records::{Divergence, QuantityDivergence};
-        let fast = Difference { mode: Mode::Fast, verdict: "within noise".into(), ..difference("y+fast", 1, 5) };
-        let quantity = QuantityDivergence { quantity: "camera ray".into(), differing: 3, ..Default::default() };
+        let fast =
+            Difference { mode: Mode::Fast, verdict: "within noise".into(), ..difference("y+fast", 1, 5) };
+        let quantity =
+            QuantityDivergence { quantity: "camera ray".into(), differing: 3, ..Default::default() };
         let paths = Divergence {
             scene: "s".into(),
             a: "x".into(),

@@ -516,7 +516,10 @@ mod tests {
             Note { scene: Some(scene.into()), text: text.into(), ..Note::default() }.sentence()
         };
         assert_eq!(note("hall", "the reference of hall has 9 spp"), "the reference of hall has 9 spp");
-        assert_eq!(note("hall", "the reference of hall-2 has 9 spp"), "hall: the reference of hall-2 has 9 spp");
+        assert_eq!(
+            note("hall", "the reference of hall-2 has 9 spp"),
+            "hall: the reference of hall-2 has 9 spp"
+        );
         assert_eq!(note("s", "stopped"), "s: stopped");
     }
 }

@@ -6,7 +6,8 @@ use crate::study::Study;
 use crate::verdict::StudyVerdict;
 
 /// Tables of values that are equal for targets with identical films, by the beginning of their names.
-const FOLDED: [&str; 7] = ["verdict", "difference-", "identical", "bias", "noise", "tile-tests", "convergence"];
+const FOLDED: [&str; 7] =
+    ["verdict", "difference-", "identical", "bias", "noise", "tile-tests", "convergence"];
 
 /// The name of a comparison in which identical targets stand for each other: that of the line of the verdict that it
 /// belongs to, with what its own name says besides.
@@ -49,6 +50,24 @@ fn folded_pairs(
         }
     }
     table.rows = rows;
+    if table.id == "verdict" { folded_seeds(table, (scene, pair)) } else { table }
+}
+
+/// Rows of verdicts that differ in nothing but the seed are one, without the seed.
+fn folded_seeds(mut table: Table, (scene, pair): (usize, usize)) -> Table {
+    let subject = |text: &str| text.split(", seed ").next().unwrap_or_default().to_owned();
+    let rest = |row: &[Cell]| [&row[..pair], &row[pair + 1..]].concat();
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    for row in table.rows {
+        let name = subject(&row[pair].text);
+        let same_pair =
+            |known: &&mut Vec<Cell>| known[scene] == row[scene] && subject(&known[pair].text) == name;
+        match rows.iter_mut().filter(same_pair).find(|known| rest(known) == rest(&row)) {
+            Some(known) => known[pair] = Cell::text(name),
+            None => rows.push(row),
+        }
+    }
+    table.rows = rows;
     table
 }
 
@@ -59,8 +78,13 @@ fn folded_targets(verdict: &StudyVerdict, mut table: Table, (scene, target): (us
         (text[..end].to_owned(), text[end..].to_owned())
     };
     let are_identical = |a: &str, b: &str| {
-        let of = |line: &&crate::verdict::VerdictLine, name: &str| line.sides[0].iter().any(|own| own == name);
-        verdict.lines.iter().filter(|line| line.identical && line.sides[0] == line.sides[1]).any(|line| of(&line, a) && of(&line, b))
+        let of =
+            |line: &&crate::verdict::VerdictLine, name: &str| line.sides[0].iter().any(|own| own == name);
+        verdict
+            .lines
+            .iter()
+            .filter(|line| line.identical && line.sides[0] == line.sides[1])
+            .any(|line| of(&line, a) && of(&line, b))
     };
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for row in table.rows {
@@ -91,6 +115,23 @@ mod tests {
     use crate::verdict::verdict;
 
     #[test]
+    fn seeds_share_a_row_of_verdicts_where_these_are_equal() {
+        let pair = |seed: u64, verdict: &str| -> Record {
+            let (scene, a, b, verdict) = ("s".into(), "x".into(), "y".into(), verdict.into());
+            Difference { scene, a, b, spp: 4, seed, verdict, ..Difference::default() }.into()
+        };
+        let names = |verdicts: [&str; 3]| -> Vec<String> {
+            let records = verdicts.iter().zip(0..).map(|(verdict, seed)| pair(seed, verdict)).collect();
+            let study = Study::from_records(records, Environment::default());
+            let table = crate::tables::agreement_tables(&study).remove(0);
+            let rows = folded(&study, &verdict(&study), table).rows;
+            rows.iter().map(|row| row[1].text.clone()).collect()
+        };
+        assert_eq!(names(["within noise"; 3]), ["x : y"]);
+        assert_eq!(names(["within noise", "biased", "within noise"]), ["x : y", "x : y, seed 1"]);
+    }
+
+    #[test]
     fn identical_targets_share_a_row_of_values_and_others_keep_theirs() {
         let pair = |a: &str, b: &str, mse: f64| -> Record {
             Difference {
@@ -107,7 +148,8 @@ mod tests {
         };
         let error = |target: &str, mse: f64| -> Record {
             let errors = Errors { mse, ..Errors::default() };
-            Convergence { scene: "s".into(), target: target.into(), spp: 4, errors, ..Convergence::default() }.into()
+            Convergence { scene: "s".into(), target: target.into(), spp: 4, errors, ..Convergence::default() }
+                .into()
         };
         let records = vec![
             pair("x", "y", 0.0),

@@ -143,18 +143,34 @@ impl Table {
         Self { id, title: title.to_owned(), notes: Vec::new(), columns, rows: Vec::new() }
     }
 
-    /// The table without the columns in which no row has an entry, and without a portability that repeats the efficiency on
-    /// the only device.
-    pub(crate) fn without_empty_columns(mut self) -> Self {
+    /// The table without columns of numbers in which no row has an entry, and without a portability that repeats the
+    /// efficiency on the only device.
+    pub(crate) fn without_empty_numbers(self) -> Self {
         let is_repeated = |at: usize| {
             let is_mean = at > 0 && self.columns[at].title == "Portability" && self.columns[at - 1].numeric;
             is_mean && self.rows.iter().all(|row| row[at] == row[at - 1])
         };
-        let is_filled = |at: usize| self.rows.iter().any(|row| !row[at].text.is_empty()) && !is_repeated(at);
-        let filled: Vec<usize> = (0..self.columns.len()).filter(|&at| is_filled(at)).collect();
-        self.columns = filled.iter().map(|&at| self.columns[at].clone()).collect();
+        let kept: Vec<bool> = (0..self.columns.len())
+            .map(|at| !self.columns[at].numeric || (self.is_filled(at) && !is_repeated(at)))
+            .collect();
+        self.with_columns(|at| kept[at])
+    }
+
+    /// The table without the columns in which no row has an entry.
+    pub(crate) fn without_empty_columns(self) -> Self {
+        let kept: Vec<bool> = (0..self.columns.len()).map(|at| self.is_filled(at)).collect();
+        self.with_columns(|at| kept[at])
+    }
+
+    fn is_filled(&self, column: usize) -> bool {
+        self.rows.iter().any(|row| !row[column].text.is_empty())
+    }
+
+    fn with_columns(mut self, is_kept: impl Fn(usize) -> bool) -> Self {
+        let kept: Vec<usize> = (0..self.columns.len()).filter(|&at| is_kept(at)).collect();
+        self.columns = kept.iter().map(|&at| self.columns[at].clone()).collect();
         for row in &mut self.rows {
-            *row = filled.iter().map(|&at| row[at].clone()).collect();
+            *row = kept.iter().map(|&at| row[at].clone()).collect();
         }
         self
     }

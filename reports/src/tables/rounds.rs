@@ -235,8 +235,10 @@ mod tests {
         noisy.again.iter_mut().for_each(|t| t.total_ms *= 1.0 + 0.1 * f64::from(t.repeat));
         assert_eq!(
             round_sentences(&noisy),
-            ["the times of b and a on s cannot be told apart: their ratio is 1.100 (1.100 to 1.100, 3 rounds), not clear \
-              of the A/A control, a timed twice, whose ratio is 1.010 to 1.212"]
+            [
+                "the times of b and a on s cannot be told apart: their ratio is 1.100 (1.100 to 1.100, 3 rounds), not clear \
+              of the A/A control, a timed twice, whose ratio is 1.010 to 1.212"
+            ]
         );
     }
 

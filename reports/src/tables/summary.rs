@@ -34,7 +34,7 @@ pub fn summary_markdown(study: &Study) -> String {
     let verdict = verdict(study);
     let (top, bottom) = (top(study, &verdict), environment(study));
     let tables = all_tables(study).into_iter().filter(|table| table.id != "skipped");
-    let tables: Vec<Table> = tables.map(Table::without_empty_columns).collect();
+    let tables: Vec<Table> = tables.map(Table::without_empty_numbers).collect();
     let whole: String = tables.iter().map(section).collect();
     let lines = |text: &str| text.lines().count();
     if lines(&top) + lines(&whole) + lines(&bottom) <= MAX_LINES {
