@@ -26,17 +26,26 @@ impl SceneReference {
     /// so that its noise cannot be told from theirs.
     pub(crate) fn of_levels(study: &Study, scene: &str) -> Option<Self> {
         let own = study.convergences.iter().filter(|c| c.scene == scene);
-        Self::from_errors(study, own.map(|c| (c.against.as_str(), c.target.as_str(), c.spp, c.errors.mse_linear)))
+        Self::from_errors(
+            study,
+            own.map(|c| (c.against.as_str(), c.target.as_str(), c.spp, c.errors.mse_linear)),
+        )
     }
 
     /// The reference of a scene's images after equal time.
     pub(crate) fn of_times(study: &Study, scene: &str) -> Option<Self> {
         let own = study.equal_times.iter().filter(|e| e.scene == scene);
-        Self::from_errors(study, own.map(|e| (e.against.as_str(), e.target.as_str(), e.spp, e.errors.mse_linear)))
+        Self::from_errors(
+            study,
+            own.map(|e| (e.against.as_str(), e.target.as_str(), e.spp, e.errors.mse_linear)),
+        )
     }
 
     /// From reference, target, samples and linear MSE of images: the median of what each tells.
-    fn from_errors<'a>(study: &Study, errors: impl Iterator<Item = (&'a str, &'a str, u32, f64)>) -> Option<Self> {
+    fn from_errors<'a>(
+        study: &Study,
+        errors: impl Iterator<Item = (&'a str, &'a str, u32, f64)>,
+    ) -> Option<Self> {
         if study.environment.settings.sampler == Sampler::Sobol {
             return None;
         }
@@ -62,7 +71,7 @@ impl SceneReference {
     /// Its samples, and from how many on errors hold its noise.
     pub(crate) fn sentence(&self) -> String {
         format!(
-            "The reference has {} per pixel. Dashed: its own noise, of which the error of images of more than {} holds some.",
+            "The reference has {} per pixel. Dashed: its own noise; errors of images of more than {} hold some of it.",
             plural(self.samples as usize, "sample"),
             count(u64::from(self.samples / LEAST))
         )

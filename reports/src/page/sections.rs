@@ -74,7 +74,11 @@ fn programs(study: &Study) -> Vec<String> {
 }
 
 fn verdict_line(verdict: &VerdictLine) -> Markup {
-    line(overview::badge(verdict.identical, &verdict.verdict, verdict.promised), &verdict.subject, &verdict.sentence)
+    line(
+        overview::badge(verdict.identical, &verdict.verdict, verdict.promised),
+        &verdict.subject,
+        &verdict.sentence,
+    )
 }
 
 fn line((class, badge): (&str, &str), subject: &str, sentence: &str) -> Markup {
@@ -100,7 +104,9 @@ fn overview(study: &Study) -> String {
         parts.push(format!("{}×{}", s.width, s.height));
     }
     match (study.spp_levels().first(), study.spp_levels().last()) {
-        (Some(low), Some(high)) if low < high && *low > 0 => parts.push(format!("{low} to {high} samples per pixel")),
+        (Some(low), Some(high)) if low < high && *low > 0 => {
+            parts.push(format!("{low} to {high} samples per pixel"))
+        }
         (Some(only), _) if *only > 0 => parts.push(format!("{only} samples per pixel")),
         _ => {}
     }
@@ -144,7 +150,7 @@ pub(super) fn sections(
         let chosen = tables.iter().filter(|t| table_ids.iter().any(|id| t.id.starts_with(id)));
         let shown = |chosen: &Table| {
             let fewer = folded(study, verdict, without_identical(study, chosen));
-            key_columns_first(fewer).without_empty_columns()
+            key_columns_first(fewer).without_empty_numbers()
         };
         let chosen: Vec<Table> = chosen.map(shown).collect();
         let metrics: Vec<&Table> =
@@ -254,6 +260,18 @@ fn key_columns_first(mut table: Table) -> Table {
     table
 }
 
+/// Whether a table is set in smaller type with less room between columns: one of many columns, or of several with long
+/// texts.
+fn is_dense(table: &Table) -> bool {
+    let has_long = |at: &usize| table.rows.iter().any(|row| is_long(&row[*at], &table.columns[*at]));
+    table.columns.len() >= 8 || (0..table.columns.len()).filter(has_long).count() >= 3
+}
+
+/// Whether a cell holds a text that goes on over several lines.
+fn is_long(cell: &Cell, column: &Column) -> bool {
+    !column.numeric && cell.text.chars().count() > 32
+}
+
 /// Tables of one metric each under one heading, for the script to show one at a time.
 fn metric_tables(tables: &[&Table]) -> Markup {
     let shown: Vec<&&Table> = tables.iter().filter(|table| !table.rows.is_empty()).collect();
@@ -334,7 +352,7 @@ fn figures(plots: &[Plot], names: &[&str], wanted: impl Fn(&Plot) -> bool) -> Ma
 /// The table of all pairs; each row names its comparison for the script.
 fn all_pairs(study: &Study, verdict: &StudyVerdict) -> Markup {
     let (table, indices) = pairs_table(study, verdict);
-    table_with(&table.without_empty_columns(), &indices)
+    table_with(&table.without_empty_numbers(), &indices)
 }
 
 fn table(table: &Table) -> Markup {
@@ -362,7 +380,7 @@ fn rows(table: &Table, pairs: &[usize]) -> Markup {
     let repeats = |i: usize| i > 0 && table.rows[i - 1].first() == table.rows[i].first();
     html! {
         div.table tabindex="0" role="region" aria-label=(table.title) {
-            table {
+            table.dense[is_dense(table)] {
                 thead {
                     tr {
                         @for column in &table.columns {
@@ -387,7 +405,7 @@ fn rows(table: &Table, pairs: &[usize]) -> Markup {
 
 fn data_cell(cell: &Cell, column: &Column, repeats: bool) -> Markup {
     let is_bad = ["biased", "broken"].iter().any(|word| cell.text.starts_with(word));
-    let long = !column.numeric && cell.text.chars().count() > 32;
+    let long = is_long(cell, column);
     let classes = [
         (column.numeric, "n"),
         (cell.value == serde_json::Value::Bool(true), "same"),

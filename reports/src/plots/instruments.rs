@@ -1,6 +1,8 @@
 //! The data of the plots of equal time, of speed by device and of thread scaling.
 
-use super::data::{Bar, BarPlot, LinePlot, Segment, Series, SeriesKind, XAxis, YScale, add_merged, drawable, floor};
+use super::data::{
+    Bar, BarPlot, LinePlot, Segment, Series, SeriesKind, XAxis, YScale, add_merged, drawable, floor,
+};
 use crate::reference::SceneReference;
 use crate::study::{Study, push_new};
 use crate::tables::{Speed, device_speeds, integrator_errors, integrators, speeds};

@@ -147,9 +147,8 @@ fn caption(study: &Study, scene: &str, prefix: &str) -> String {
     };
     let is_limited = reference.zip(clear).is_some_and(|(reference, most)| !reference.is_clear(most));
     let limit = reference.filter(|_| is_limited).map(|reference| reference.sentence());
-    let is_on_reference = |note: &&Note| {
-        note.scene.as_deref() == Some(scene) && note.text.starts_with("the reference of ")
-    };
+    let is_on_reference =
+        |note: &&Note| note.scene.as_deref() == Some(scene) && note.text.starts_with("the reference of ");
     let remarks = study.notes.iter().filter(is_on_reference).map(|note| format!("Remark: {}.", note.text));
     limit.into_iter().chain(remarks).collect::<Vec<_>>().join(" ")
 }
