@@ -68,7 +68,7 @@ impl SceneReference {
         spp.saturating_mul(LEAST) <= self.samples
     }
 
-    /// Its samples, and from how many on errors hold its noise.
+    /// A sentence on its samples, and from how many on errors hold its noise.
     pub(crate) fn sentence(&self) -> String {
         format!(
             "The reference has {} per pixel. Dashed: its own noise; errors of images of more than {} hold some of it.",

@@ -117,7 +117,7 @@ pub(super) fn worst_pair(study: &Study) -> Option<(usize, &Difference)> {
     })
 }
 
-/// That images are not in the study's folder, as of recorded runs, and how to make them.
+/// A note that images are not in the study's folder, as of recorded runs, and how to make them.
 pub(super) fn without_images(study: &Study) -> Markup {
     html! {
         p.note {

@@ -31,7 +31,7 @@ pub struct Plot {
     pub scene: Option<String>,
     /// The drawing.
     pub svg: String,
-    /// What a reader must know beside it; mostly nothing.
+    /// A remark to read beside it; mostly nothing.
     pub caption: String,
 }
 
@@ -130,7 +130,7 @@ pub fn all_plots(study: &Study) -> Result<Vec<Plot>, PlotError> {
     Ok(plots)
 }
 
-/// What limits errors against the reference of a scene, with the remarks on it.
+/// The limit of errors against the reference of a scene, in words, with the remarks on it.
 fn caption(study: &Study, scene: &str, prefix: &str) -> String {
     let (reference, clear) = match prefix {
         "error" => {
