@@ -73,6 +73,46 @@ pub(super) fn lone_outlier(outliers: &Outliers, setting: &Setting<'_>) -> Option
     outliers.listed.iter().find(is_alone).copied()
 }
 
+/// The share of pixels with light that agree where no side has noise.
+const SILENT: f64 = 0.98;
+
+/// Pixels that differ where nothing else does: the one that differs most, and how many there are.
+///
+/// Where nearly all pixels with light agree to the rounding of files no side has noise, or both share it, and the
+/// few that differ, mostly in one direction, are wrong or rare samples. Pixels known to be independent are films of
+/// targets that share random numbers, some of whose paths part.
+pub(super) fn lone_difference(setting: &Setting<'_>) -> Option<(Outlier, usize)> {
+    let (width, fields) = (setting.differences.width, &setting.differences.fields);
+    if fields.len() >= pixels::LEAST_SEEDS || setting.independent_pixels {
+        return None;
+    }
+    let mean = setting.differences.mean();
+    let (mut lit, mut brighter, mut found) = (0, 0, Vec::new());
+    for (pixel, difference) in mean.iter().enumerate() {
+        let (x, y) = (pixel % width, pixel / width);
+        let tells = |c: usize| {
+            let level = (setting.level)(pixel, c);
+            level > 0.0 && !(setting.margins.precision.clips() && level >= 1.0)
+        };
+        let times = |c: usize| {
+            // A step of codes may be greater than it is in the mean of its tile.
+            let rounding = 2.0 * setting.margins.of_pixel(x, y, c);
+            if rounding > 0.0 { difference[c].abs() / rounding } else { 0.0 }
+        };
+        lit += usize::from((0..3).any(tells));
+        let most = (0..3).filter(|c| tells(*c)).max_by(|c, d| times(*c).total_cmp(&times(*d)));
+        if let Some(channel) = most.filter(|c| times(*c) > 1.0) {
+            let (difference, times) = (difference[channel], times(channel));
+            brighter += usize::from(difference > 0.0);
+            found.push(Outlier { x: x as u32, y: y as u32, channel, difference, times });
+        }
+    }
+    let outliers = Outliers { count: found.len(), brighter, listed: found };
+    let is_silent = (outliers.count as f64) < (1.0 - SILENT) * lit as f64;
+    let most = outliers.listed.iter().max_by(|a, b| a.difference.abs().total_cmp(&b.difference.abs()))?;
+    (is_silent && outliers.are_one_sided()).then_some((*most, outliers.count))
+}
+
 /// The means of both sides, and their local level.
 struct Sides {
     width: usize,
