@@ -74,7 +74,9 @@ impl Precision {
 
     /// The precision with this name in texts.
     pub fn from_words(words: &str) -> Option<Self> {
-        [Self::Half, Self::Code8, Self::Code16, Self::Linear8, Self::Rgbe].into_iter().find(|p| p.in_words() == Some(words))
+        [Self::Half, Self::Code8, Self::Code16, Self::Linear8, Self::Rgbe]
+            .into_iter()
+            .find(|p| p.in_words() == Some(words))
     }
 }
 

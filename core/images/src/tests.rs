@@ -290,3 +290,14 @@ fn the_most_different_pixel_is_found_by_the_sum_over_its_channels() {
     let b = LinearImage::from_fn(8, 4, |x, _| if x == 0 { [0.5, 0.5, 1.0] } else { [0.5; 3] });
     assert_eq!(a.most_different_pixel(&b), [6, 3]);
 }
+
+#[test]
+fn a_part_of_an_image_keeps_its_alpha_and_ends_where_the_image_does() {
+    let image = LinearImage::from_fn(5, 4, |x, y| [x as f32, y as f32, 0.0]);
+    let image = image.with_alpha((0..20).map(|i| i as f32).collect()).with_precision(Precision::Half);
+    let part = image.cut((3, 1), (9, 2));
+    assert_eq!((part.width(), part.height(), part.precision()), (2, 2, Precision::Half));
+    assert_eq!(part.pixels(), [[3.0, 1.0, 0.0], [4.0, 1.0, 0.0], [3.0, 2.0, 0.0], [4.0, 2.0, 0.0]]);
+    assert_eq!(part.alpha().unwrap(), [8.0, 9.0, 13.0, 14.0]);
+    assert_eq!(image.cut((5, 0), (1, 1)).pixels(), [[0.0f32; 3]; 0]);
+}
