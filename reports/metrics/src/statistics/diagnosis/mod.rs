@@ -25,6 +25,8 @@ use transform::candidates;
 const LEFT: f64 = 0.5;
 /// The share of the error that a reason may leave that changes values and stands alone.
 const CLEARLY: f64 = 0.05;
+/// How much of the error that a curve leaves a filter may leave to be as good.
+const AS_WELL: f64 = 1.25;
 /// How much less error a candidate must leave than a simpler one.
 const BETTER: f64 = 0.95;
 
@@ -73,8 +75,8 @@ pub(super) fn reason(
     let structural = |family: Family| test.structure.iter().any(|s| s.family == family && s.p < rule.alpha);
     if structural(Family::Contrast) || structural(Family::Product) {
         let means_agree = test.tests_rejected == 0 && !structural(Family::Shift);
-        // A filter takes away noise as well, and so a part of any error.
-        let most = clear.map_or(if means_agree { 1.0 } else { LEFT }, |(share, _)| share);
+        // A filter takes away noise as well, and so a part of any error. A curve may do as well by chance.
+        let most = clear.map_or(if means_agree { 1.0 } else { LEFT }, |(share, _)| AS_WELL * share);
         if let Some(Filter { side, deviation, .. }) =
             filter::best(&mean_a, &mean_b).filter(|filter| filter.left < most)
         {

@@ -75,6 +75,9 @@ pub(super) fn lone_outlier(outliers: &Outliers, setting: &Setting<'_>) -> Option
 
 /// The share of pixels with light that agree where no side has noise.
 const SILENT: f64 = 0.98;
+/// How many times the margin of its tile a pixel differs by that does: steps may be greater than in the mean of the
+/// tile, and files may be cut off rather than rounded.
+const BEYOND: f64 = 4.0;
 
 /// Pixels that differ where nothing else does: the one that differs most, and how many there are.
 ///
@@ -95,8 +98,7 @@ pub(super) fn lone_difference(setting: &Setting<'_>) -> Option<(Outlier, usize)>
             level > 0.0 && !(setting.margins.precision.clips() && level >= 1.0)
         };
         let times = |c: usize| {
-            // A step of codes may be greater than it is in the mean of its tile.
-            let rounding = 2.0 * setting.margins.of_pixel(x, y, c);
+            let rounding = BEYOND * setting.margins.of_pixel(x, y, c);
             if rounding > 0.0 { difference[c].abs() / rounding } else { 0.0 }
         };
         lit += usize::from((0..3).any(tells));
@@ -184,8 +186,8 @@ mod tests {
         let noise = |i: usize| 1e-3 * ((i * 7919 % 101) as f64 / 50.0 - 1.0);
         let edge = tiles(&|i| 0.1 * if i % 16 == 15 { 0.875 } else { 1.0 } + noise(i));
         assert!(mean_of_tiles(&edge, 0.0).0 < 1e-100);
-        assert_eq!(mean_of_tiles(&tiles(&|_| 0.1), 0.0), (0.0, f64::INFINITY));
-        assert_eq!(mean_of_tiles(&tiles(&|_| 0.1), 0.2), (1.0, 0.0));
+        assert_eq!(mean_of_tiles(&tiles(&|_| 0.125), 0.0), (0.0, f64::INFINITY));
+        assert_eq!(mean_of_tiles(&tiles(&|_| 0.125), 0.2), (1.0, 0.0));
         // Fifteen tiles of sixteen are high, and one lacks what they have more.
         let skew = tiles(&|i| if i % 16 == 15 { -1.5 } else { 0.125 } + noise(i));
         let few = tiles(&|i| if i == 15 { -1.5 } else { 0.125 } + noise(i));
