@@ -192,7 +192,7 @@ fn grouped(part: &str, channels: Vec<Channel>, size: (u32, u32)) -> Result<Vec<L
             let image = image_of(size, values, channel.precision)?;
             let (kind, name) = if is_grey {
                 (LayerKind::Colour, full.clone())
-            } else if own.len() == 1 && !name.is_empty() {
+            } else if own.len() == 1 && !full.is_empty() {
                 (LayerKind::Scalar, full.clone())
             } else {
                 (LayerKind::Scalar, full_name(&full, &channel.letter))
