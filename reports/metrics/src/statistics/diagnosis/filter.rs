@@ -27,31 +27,39 @@ pub(super) struct Filter {
 /// takes noise away from either side alike, so the side is right where the noise of both is.
 pub(super) fn best(a: &LinearImage, b: &LinearImage) -> Option<Filter> {
     let (a, b) = (middle(a), middle(b));
-    let same = transform::error(&a, &b);
     let tried: Vec<Filter> = DEVIATIONS
         .par_iter()
         .flat_map_iter(|&deviation| {
-            [(Side::B, &a, &b), (Side::A, &b, &a)].map(|(side, sharp, soft)| Filter {
+            // What lies beyond the edge no file tells.
+            let edge = (reach(deviation) as u32).min(a.width().min(a.height()) / 4);
+            let inner = |image: &LinearImage| {
+                image.cut((edge, edge), (image.width() - 2 * edge, image.height() - 2 * edge))
+            };
+            let (inner_a, inner_b) = (inner(&a), inner(&b));
+            let same = transform::error(&inner_a, &inner_b);
+            [(Side::B, &a, inner_b), (Side::A, &b, inner_a)].map(|(side, sharp, soft)| Filter {
                 side,
                 deviation,
-                left: transform::error(&filtered(sharp, deviation), soft) / same,
+                left: transform::error(&inner(&filtered(sharp, deviation)), &soft) / same,
             })
         })
         .collect();
     tried.into_iter().min_by(|f, g| f.left.total_cmp(&g.left)).filter(|filter| filter.left < 1.0)
 }
 
+/// Pixels from its middle up to which a Gaussian counts.
+fn reach(deviation: f64) -> i64 {
+    (REACH * deviation).ceil() as i64
+}
+
 fn middle(image: &LinearImage) -> LinearImage {
     let (width, height) = (image.width().min(MOST), image.height().min(MOST));
-    let (left, top) = ((image.width() - width) / 2, (image.height() - height) / 2);
-    LinearImage::from_fn(width, height, |x, y| {
-        image.pixels()[(y + top) as usize * image.width() as usize + (x + left) as usize]
-    })
+    image.cut(((image.width() - width) / 2, (image.height() - height) / 2), (width, height))
 }
 
 /// An image through a Gaussian, along rows and then along columns.
 fn filtered(image: &LinearImage, deviation: f64) -> LinearImage {
-    let reach = (REACH * deviation).ceil() as i64;
+    let reach = reach(deviation);
     let taps: Vec<(i64, f64)> =
         (-reach..=reach).map(|d| (d, (-0.5 * (d as f64 / deviation).powi(2)).exp())).collect();
     let along = |image: &LinearImage, dx: i64, dy: i64| {
