@@ -70,7 +70,7 @@ pub(super) fn read(m: &Match, wanted: Option<&str>) -> Result<Layers, Failure> {
     let mut stacks = Vec::new();
     for pair in &pairs {
         if wanted.is_some_and(|wanted| {
-            !is_called(&pair.name, pair.kind, wanted) && !(is_only && is_file_of(m, wanted))
+            !(is_called(&pair.name, pair.kind, wanted) || is_only && is_file_of(m, wanted))
         }) {
             continue;
         }

@@ -47,7 +47,7 @@ pub(super) fn beside(found: &LayerVerdict) -> Vec<String> {
     all.into_iter().flatten().collect()
 }
 
-/// What is not compared, in a line.
+/// An image or layer without a counterpart, in a line.
 pub(super) fn missing_text(finding: &Finding) -> String {
     format!("{}: {}: not compared: {}\n", finding.scene, finding.pair, finding.reason)
 }
