@@ -163,8 +163,12 @@ impl LayerVerdict {
 
     /// The noise of both sides, in words: which is noisier, and how many samples of the other that is worth.
     pub(super) fn noise(&self) -> Option<String> {
-        let noise = &self.test.as_ref()?.noise;
-        let (side, times, or_more) = match noise.noisier()? {
+        let test = self.test.as_ref()?;
+        // One image tells its noise by what the other shows alike.
+        if test.probable.is_some() && self.stack.a.len().min(self.stack.b.len()) == 1 {
+            return None;
+        }
+        let (side, times, or_more) = match test.noise.noisier()? {
             Noisier::Alike => return Some("the noise of both has the same variance".to_owned()),
             Noisier::By(side, times) => (side, times, false),
             Noisier::ByMoreThan(side, times) => (side, times, true),
