@@ -15,6 +15,7 @@ use lockstep_gpu::{
     from_ptxas,
 };
 use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// The architectures that every change is compiled for: Turing, Ampere, Hopper.
@@ -25,21 +26,60 @@ fn compiler() -> Option<Arc<Compiler>> {
     require::present("nvrtc", found)
 }
 
-/// The PTX of a source by architecture and mode, compiled once for all tests.
+/// Programs by what they are compiled from, each compiled once for all tests.
+struct Compilations<K, V>(Mutex<Option<HashMap<K, Arc<OnceLock<V>>>>>);
+
+impl<K: Eq + Hash, V: Clone> Compilations<K, V> {
+    const fn new() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    fn get(&self, key: K, compile: impl FnOnce() -> V) -> V {
+        let mut compiled = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let entry = compiled.get_or_insert_default().entry(key).or_default().clone();
+        drop(compiled);
+        entry.get_or_init(compile).clone()
+    }
+}
+
+/// The PTX of a source by architecture and mode.
 fn ptx_of(compiler: &Compiler, text: &str, capability: u32, mode: Mode) -> Arc<str> {
-    type Compiled = HashMap<(String, u32, Mode), Arc<OnceLock<Arc<str>>>>;
-    static COMPILED: Mutex<Option<Compiled>> = Mutex::new(None);
-    let mut compiled = COMPILED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let entries = compiled.get_or_insert_default();
-    let entry = entries.entry((text.to_owned(), capability, mode)).or_default().clone();
-    drop(compiled);
-    let compile = || {
+    static COMPILED: Compilations<(String, u32, Mode), Arc<str>> = Compilations::new();
+    COMPILED.get((text.to_owned(), capability, mode), || {
         let compiled = compiler.compile(text, Architecture::Ptx(capability), flags(mode));
         let image = compiled.unwrap_or_else(|refusal| panic!("compute_{capability}: {refusal:?}"));
         assert_eq!(image.log, "", "compute_{capability}: the compiler has no warnings");
         String::from_utf8_lossy(&image.bytes).into()
-    };
-    entry.get_or_init(compile).clone()
+    })
+}
+
+/// Machine code, by its log, and the PTX that it was assembled from.
+#[derive(Clone)]
+struct MachineCode {
+    log: Arc<str>,
+    ptx: Arc<str>,
+}
+
+/// The exact build of a source for Hopper, with the assembler's log.
+fn machine_code_of(compiler: &Compiler, text: &str) -> MachineCode {
+    static COMPILED: Compilations<String, MachineCode> = Compilations::new();
+    COMPILED.get(text.to_owned(), || {
+        let mut verbose = all_flags(Mode::Exact, None);
+        verbose.push(VERBOSE_FLAG);
+        let (image, ptx) = compiler.compile_with_ptx(text, 90, &verbose).expect("sm_90 is known");
+        assert!(image.bytes.starts_with(b"\x7fELF"));
+        assert!(!image.log.contains("warning"), "the compiler has no warnings: {}", image.log);
+        MachineCode { log: image.log.into(), ptx: ptx.into() }
+    })
+}
+
+/// The PTX of the exact build of a program's source. Where machine code is made of the same source, it is the PTX of
+/// that.
+fn exact_ptx_of(compiler: &Compiler, text: &str, capability: u32, kind: ProgramKind) -> Arc<str> {
+    match (capability, kind) {
+        (90, ProgramKind::Render) => machine_code_of(compiler, text).ptx,
+        _ => ptx_of(compiler, text, capability, Mode::Exact),
+    }
 }
 
 #[test]
@@ -134,7 +174,7 @@ fn audit(compiler: &Compiler, kind: ProgramKind, features: KernelFeatures) -> Ar
 fn audit_for(compiler: &Compiler, capability: u32, kind: ProgramKind, features: KernelFeatures) -> Arc<str> {
     let what = format!("compute_{capability}: {kind:?}, {features:?}");
     let plain = source_for(Mode::Exact, kind, features).text;
-    let plain = ptx_of(compiler, &plain, capability, Mode::Exact);
+    let plain = exact_ptx_of(compiler, &plain, capability, kind);
     assert_eq!(ptx::violations(&plain), Vec::<String>::new(), "{what}");
     let options = Options { features, ..options(Mode::Exact) };
     let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, kind).text;
@@ -249,10 +289,7 @@ fn kernels_for_fewer_scene_features_pass_the_audit_and_spill_nothing() {
     ] {
         audit(&compiler, ProgramKind::Render, features);
         let text = source_for(Mode::Exact, ProgramKind::Render, features).text;
-        let mut verbose = all_flags(Mode::Exact, None);
-        verbose.push(VERBOSE_FLAG);
-        let image = compiler.compile(&text, Architecture::Native(90), &verbose).expect("sm_90 is known");
-        for kernel in from_ptxas(&image.log) {
+        for kernel in from_ptxas(&machine_code_of(&compiler, &text).log) {
             assert_eq!(kernel.spill_bytes, Some(0), "{features:?}: {}", kernel.kernel);
         }
     }
@@ -309,7 +346,7 @@ fn every_kernel_has_the_parameters_of_its_declaration() {
     }
     let Some(compiler) = compiler() else { return };
     for kind in [ProgramKind::Render, ProgramKind::RecordPaths] {
-        assert_parameters(&ptx_of(&compiler, &source(Mode::Exact, kind).text, 90, Mode::Exact), kind);
+        assert_parameters(&exact_ptx_of(&compiler, &source(Mode::Exact, kind).text, 90, kind), kind);
     }
 }
 
@@ -343,8 +380,8 @@ fn rendering_does_not_pay_for_path_records() {
     let silent =
         source.lines().map(|line| if records(&line) { "" } else { line }).collect::<Vec<_>>().join("\n");
     assert!(source.lines().filter(records).count() > 20, "the source records");
-    let [with, without] =
-        [source, silent].map(|text| instructions(&ptx_of(&compiler, &text, 90, Mode::Exact)));
+    let with = instructions(&exact_ptx_of(&compiler, &source, 90, ProgramKind::Render));
+    let without = instructions(&ptx_of(&compiler, &silent, 90, Mode::Exact));
     assert_eq!(with, without, "instructions of every kernel, by opcode");
 }
 
@@ -397,8 +434,6 @@ fn bytes_before(log: &str, words: &str) -> Option<u32> {
 #[test]
 fn machine_code_is_made_without_a_device_and_only_traversal_and_layers_spill() {
     let Some(compiler) = compiler() else { return };
-    let mut verbose = flags(Mode::Exact).to_vec();
-    verbose.push(VERBOSE_FLAG);
     let nested = KernelFeatures::all(Integrator::Path);
     let all = KernelFeatures { priorities: false, ..nested };
     let bumpy = KernelFeatures { multiscatter: false, ..all };
@@ -418,11 +453,10 @@ fn machine_code_is_made_without_a_device_and_only_traversal_and_layers_spill() {
         (nested, MAX_SPILLED_BYTES_OF_PRIORITIES[2]),
     ] {
         let text = source_for(Mode::Exact, ProgramKind::Render, features).text;
-        let image = compiler.compile(&text, Architecture::Native(90), &verbose).expect("sm_90 is known");
-        assert!(image.bytes.starts_with(b"\x7fELF"));
+        let MachineCode { log, .. } = machine_code_of(&compiler, &text);
         for kernel in ProgramKind::Render.kernels() {
             let name = format!("'{}'", kernel.name);
-            let lines = image.log.lines().skip_while(|line| !line.contains(&name)).skip(1);
+            let lines = log.lines().skip_while(|line| !line.contains(&name)).skip(1);
             let own: Vec<&str> = lines.take_while(|line| !line.contains("Compiling entry")).collect();
             let own = own.join("\n");
             println!("{name}: {own}");

@@ -199,7 +199,31 @@ impl Compiler {
         architecture: Architecture,
         flags: &[&str],
     ) -> Result<Image, Refusal> {
-        let program = Program::new(&self.functions, source)?;
+        self.compiled(source, architecture, flags)?.image(architecture)
+    }
+
+    /// Compiles a source to machine code, and returns with it the PTX that it was assembled from.
+    #[cfg(test)]
+    pub(crate) fn compile_with_ptx(
+        &self,
+        source: &str,
+        capability: u32,
+        flags: &[&str],
+    ) -> Result<(Image, String), Refusal> {
+        let native = Architecture::Native(capability);
+        let compiled = self.compiled(source, native, flags)?;
+        let ptx = compiled.image(Architecture::Ptx(capability))?;
+        Ok((compiled.image(native)?, text(&ptx.bytes)))
+    }
+
+    /// The program of a source.
+    fn compiled(
+        &self,
+        source: &str,
+        architecture: Architecture,
+        flags: &[&str],
+    ) -> Result<Program<'_>, Refusal> {
+        let mut program = Program::new(&self.functions, source)?;
         let architecture_flag = format!("--gpu-architecture={architecture}");
         let flags: Vec<CString> = std::iter::once(architecture_flag.as_str())
             .chain(flags.iter().copied())
@@ -210,20 +234,15 @@ impl Compiler {
         // SAFETY: the program and the flags are alive.
         let code = unsafe { (functions.compile)(program.handle, pointers.len() as c_int, pointers.as_ptr()) };
         let log = bytes(program.handle, functions.log_size, functions.log);
-        let log = log.map(|bytes| text(&bytes)).unwrap_or_default();
-        if code == COMPILATION_FAILED && !log.is_empty() {
-            return Err(Refusal::Log(log));
+        program.log = log.map(|bytes| text(&bytes)).unwrap_or_default();
+        if code == COMPILATION_FAILED && !program.log.is_empty() {
+            return Err(Refusal::Log(std::mem::take(&mut program.log)));
         }
         if code != 0 {
+            let log = &program.log;
             return Err(Refusal::Compiler(format!("compiling: {}. {log}", message(code))));
         }
-        let image = match architecture {
-            Architecture::Native(_) => bytes(program.handle, functions.cubin_size, functions.cubin),
-            Architecture::Ptx(_) => bytes(program.handle, functions.ptx_size, functions.ptx),
-        };
-        let refused =
-            |code| Refusal::Compiler(format!("handing out the compiled program: {}", message(code)));
-        Ok(Image { bytes: image.map_err(refused)?, log })
+        Ok(program)
     }
 }
 
@@ -234,6 +253,8 @@ const COMPILATION_FAILED: c_int = 6;
 struct Program<'a> {
     functions: &'a Functions,
     handle: Handle,
+    /// The compiler's log.
+    log: String,
 }
 
 impl<'a> Program<'a> {
@@ -248,7 +269,19 @@ impl<'a> Program<'a> {
         if code != 0 {
             return Err(Refusal::Compiler(format!("taking the source: {}", message(code))));
         }
-        Ok(Self { functions, handle })
+        Ok(Self { functions, handle, log: String::new() })
+    }
+
+    /// The compiled program as machine code or PTX, by the architecture.
+    fn image(&self, architecture: Architecture) -> Result<Image, Refusal> {
+        let Self { functions, handle, .. } = *self;
+        let image = match architecture {
+            Architecture::Native(_) => bytes(handle, functions.cubin_size, functions.cubin),
+            Architecture::Ptx(_) => bytes(handle, functions.ptx_size, functions.ptx),
+        };
+        let refused =
+            |code| Refusal::Compiler(format!("handing out the compiled program: {}", message(code)));
+        Ok(Image { bytes: image.map_err(refused)?, log: self.log.clone() })
     }
 }
 

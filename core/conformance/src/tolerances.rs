@@ -48,8 +48,8 @@ pub const DISPERSION: f64 = 5e-2;
 pub const FURNACE_LIGHT: f64 = 5e-3;
 /// The same by photon mapping: all pixels of a pass share its photons, about a hundred a vertex.
 pub const FURNACE_MERGES: f64 = 5e-3;
-/// Radiance by merges alone against the closed form of its mean over the circle, relative: 512 passes leave a
-/// standard error of 0.6 %. The bias itself is larger for both radii.
+/// Radiance by merges alone against the closed form of its mean over the circle, relative: 8192 passes of 256
+/// photons leave standard errors of 0.3 % and 0.9 %. The bias itself is larger for both radii.
 pub const MERGED_IRRADIANCE: f64 = 2.5e-2;
 /// Two-sided critical value of Student's t for 62 degrees of freedom at 1 % shared among the 272 tiles that
 /// light tracing and bidirectional path tracing compare with the path tracer.

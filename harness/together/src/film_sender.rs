@@ -70,8 +70,7 @@ impl<'a> FilmSender<'a> {
             let sent = match work {
                 ToSend::Begin { width, height } => {
                     self.before = None;
-                    self.warm(width, height);
-                    Ok(())
+                    self.warm(width, height)
                 }
                 ToSend::Emptied => {
                     self.before = None;
@@ -86,49 +85,62 @@ impl<'a> FilmSender<'a> {
     }
 
     /// Touches the memory that films take, while the device renders: the first film would wait for it.
-    fn warm(&mut self, width: u32, height: u32) {
-        if self.warm == [width, height] || width as usize * height as usize > MOST_PIXELS {
-            return;
+    fn warm(&mut self, width: u32, height: u32) -> Result<()> {
+        let pixels = width as usize * height as usize;
+        if self.warm == [width, height] || pixels > MOST_PIXELS {
+            return Ok(());
         }
         self.warm = [width, height];
-        self.take_notices();
         for _ in 0..WARM_FILMS {
             // The device's films have the same size, so an error shows there
-            let Ok(mut film) = Film::new(width, height) else { return };
+            let Ok(mut film) = Film::new(width, height) else { return Ok(()) };
             film.sums.par_chunks_mut(BLOCK).for_each(|block| block.fill([0; 3]));
-            if !self.occupied && self.shared.as_ref().is_some_and(|shared| shared.write(&film.sums).is_err())
-            {
-                self.shared = None;
-            }
             let _ = self.spare.send(film);
         }
+        self.take_notices();
+        self.shared.take_if(|shared| shared.reserve(pixels).is_err());
+        if self.shared.is_none() {
+            return Ok(());
+        }
+        (self.report)(&Report::Reserved { pixels }, &[])
     }
 
     fn send_difference(&mut self, lease: u64, film: Film) -> Result<()> {
-        match self.before.take() {
-            None => self.send(lease, &film, film.spp, film.invalid)?,
-            Some(mut delta) => {
-                subtract(&mut delta, &film);
-                let invalid = difference(&film.invalid, &delta.invalid);
-                self.send(lease, &delta, film.spp.wrapping_sub(delta.spp), invalid)?;
-                let _ = self.spare.send(delta);
-            }
+        let mut before = self.before.take().filter(|before| before.sums.len() == film.sums.len());
+        let (spp, invalid) = match &before {
+            None => (film.spp, film.invalid),
+            Some(before) => (film.spp.wrapping_sub(before.spp), difference(&film.invalid, &before.invalid)),
+        };
+        let in_memory = self.write_to_memory(&film, before.as_ref());
+        let (width, height) = (film.width(), film.height());
+        let report = Report::Film { lease, width, height, spp, invalid, in_memory };
+        if in_memory {
+            (self.report)(&report, &[])?;
+        } else if let Some(before) = &mut before {
+            subtract(before, &film);
+            (self.report)(&report, &before.sums)?;
+        } else {
+            (self.report)(&report, &film.sums)?;
+        }
+        if let Some(before) = before {
+            let _ = self.spare.send(before);
         }
         self.before = Some(film);
         Ok(())
     }
 
-    /// Sends a film with these numbers of samples, through shared memory where that works and by the stream else.
-    fn send(&mut self, lease: u64, film: &Film, spp: u32, invalid: InvalidSamples) -> Result<()> {
+    /// Writes what a film has more than the one before into shared memory; false where that does not work.
+    fn write_to_memory(&mut self, film: &Film, before: Option<&Film>) -> bool {
         self.take_notices();
         // The coordinator is gone if it sends no more notices; then the stream says so
         while self.occupied && self.notices.recv().is_ok_and(|notice| self.take(notice)) {}
-        let shared = self.shared.take().filter(|shared| !self.occupied && shared.write(&film.sums).is_ok());
-        let in_memory = shared.is_some();
-        (self.shared, self.occupied) = (shared, in_memory);
-        let (width, height) = (film.width(), film.height());
-        let report = Report::Film { lease, width, height, spp, invalid, in_memory };
-        (self.report)(&report, if in_memory { &[] } else { &film.sums })
+        let before = before.map(|before| before.sums.as_slice());
+        // A film that does not fill its size is for the coordinator to refuse
+        let is_whole = film.sums.len() as u64 == u64::from(film.width()) * u64::from(film.height());
+        let fails = |shared: &mut SharedFilm| shared.write(&film.sums, before).is_err();
+        self.shared.take_if(|shared| self.occupied || !is_whole || fails(shared));
+        self.occupied = self.shared.is_some();
+        self.occupied
     }
 
     fn take_notices(&mut self) {
@@ -167,6 +179,7 @@ fn difference(now: &InvalidSamples, before: &InvalidSamples) -> InvalidSamples {
 mod tests {
     use super::*;
     use std::cell::RefCell;
+    use std::sync::Arc;
     use std::sync::mpsc::channel;
 
     /// Reports of two films in a row: for each whether it lies in memory, and its payload.
@@ -202,12 +215,11 @@ mod tests {
 
     #[test]
     fn a_film_in_shared_memory_is_not_overwritten_before_it_is_taken() {
-        let (shared, folder) = SharedFilm::create().unwrap();
-        let notice = Notice::Share(SharedFilm::open(folder.path()).unwrap());
+        let theirs = SharedFilm::create().unwrap();
+        let ours = Arc::new(SharedFilm::open(&theirs.place().unwrap()).unwrap());
+        let notice = Notice::Share(theirs);
         // Nobody takes the first film, so the second goes by the stream
         assert_eq!(sent(vec![notice]), [(true, vec![]), (false, vec![[2; 3]; 2])]);
-        let mut read = [[0; 3]; 2];
-        shared.read(&mut read).unwrap();
-        assert_eq!(read, [[5; 3]; 2]);
+        assert_eq!(ours.read(2), [[5; 3]; 2]);
     }
 }

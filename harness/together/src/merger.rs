@@ -5,7 +5,7 @@ use crate::film_file::write_film_file;
 use crate::identity::Identity;
 use crate::partial_film::{MergeError, PartialFilm};
 use crate::samples::SampleSet;
-use crate::shared_film::MOST_PIXELS;
+use crate::shared_film::{LentFilm, MOST_PIXELS};
 use lockstep_core::Film;
 use lockstep_core::film::InvalidSamples;
 use rayon::prelude::*;
@@ -23,20 +23,48 @@ pub(crate) struct Contribution {
 }
 
 /// Sums of a film's pixels.
-pub(crate) type Sums = Vec<[i64; 3]>;
+pub(crate) enum Sums {
+    /// Sums that came by a stream.
+    Received(Vec<[i64; 3]>),
+    /// Sums that lie in a worker's shared memory.
+    Lent(LentFilm),
+}
+
+impl Sums {
+    /// Pixels of the film.
+    pub(crate) fn pixels(&self) -> usize {
+        match self {
+            Self::Received(sums) => sums.len(),
+            Self::Lent(film) => film.pixels(),
+        }
+    }
+
+    /// Adds the pixels from `first` on to others, as far as both go.
+    fn add_to(&self, first: usize, pixels: &mut [[i64; 3]]) {
+        match self {
+            Self::Received(sums) => {
+                let from = sums.get(first..).unwrap_or_default().as_flattened();
+                for (sum, add) in pixels.as_flattened_mut().iter_mut().zip(from) {
+                    *sum = sum.wrapping_add(*add);
+                }
+            }
+            Self::Lent(film) => film.add_to(first, pixels),
+        }
+    }
+}
 
 /// Pixels that one thread takes at a time.
 pub(crate) const BLOCK: usize = 1 << 14;
 /// Buffers that are kept for the next films.
 const MOST_SPARE: usize = 8;
 
-/// Buffers of films that have been added: fresh memory costs as much as a copy.
+/// Buffers of films that came by streams and have been added: fresh memory costs as much as a copy.
 #[derive(Clone, Default)]
-pub(crate) struct Spare(Arc<Mutex<Vec<Sums>>>);
+pub(crate) struct Spare(Arc<Mutex<Vec<Vec<[i64; 3]>>>>);
 
 impl Spare {
     /// A buffer for this many pixels, with any contents.
-    pub(crate) fn take(&self, pixels: usize) -> Sums {
+    pub(crate) fn take(&self, pixels: usize) -> Vec<[i64; 3]> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match kept.iter().position(|sums| sums.len() == pixels) {
             Some(at) => kept.swap_remove(at),
@@ -44,19 +72,8 @@ impl Spare {
         }
     }
 
-    /// Touches memory for films of workers, as many at most, so that none waits for it.
-    fn warm(&self, pixels: usize, workers: usize) {
-        let kept = |sums: &&Sums| sums.len() == pixels;
-        let there = self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().filter(kept).count();
-        for _ in there..workers.min(MOST_SPARE) {
-            let mut sums = vec![[0; 3]; pixels];
-            touch(&mut sums);
-            self.give(sums);
-        }
-    }
-
     /// Keeps a buffer for later.
-    pub(crate) fn give(&self, sums: Sums) {
+    fn give(&self, sums: Vec<[i64; 3]>) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() == MOST_SPARE {
             kept.remove(0);
@@ -65,12 +82,9 @@ impl Spare {
     }
 }
 
-/// Writes zeros: memory that nobody has touched yet comes page by page, as slowly as a copy.
-fn touch(sums: &mut [[i64; 3]]) {
-    sums.par_chunks_mut(BLOCK).for_each(|block| block.fill([0; 3]));
-}
-
 enum Task {
+    /// Touch memory for the next copy of the film.
+    Warm,
     Add(Contribution),
     /// Write the checkpoint now, if there is one, and answer when all tasks before are done.
     Settle(Sender<()>),
@@ -80,6 +94,8 @@ enum Task {
 struct Image {
     film: Film,
     samples: SampleSet,
+    /// A film of this size whose memory is touched, for the next copy.
+    copy: Option<Film>,
     /// Why the last checkpoint could not be written.
     fault: Option<String>,
 }
@@ -92,23 +108,24 @@ pub(crate) struct Merger {
 }
 
 impl Merger {
-    /// Begins with the samples of a film, for this many workers.
-    pub(crate) fn new(
-        begin: PartialFilm,
-        checkpoint: Option<Checkpoint>,
-        spare: Spare,
-        workers: usize,
-    ) -> Self {
+    /// Begins with the samples of a film.
+    pub(crate) fn new(begin: PartialFilm, checkpoint: Option<Checkpoint>, spare: Spare) -> Self {
         let identity = begin.identity().clone();
         let samples = begin.samples().clone();
-        let image = Arc::new(Mutex::new(Image { film: begin.into_film(), samples, fault: None }));
+        let image = Image { film: begin.into_film(), samples, copy: None, fault: None };
+        let image = Arc::new(Mutex::new(image));
         let (tasks, to_do) = channel();
         let shared = Arc::clone(&image);
         let thread = std::thread::spawn(move || {
-            warm(&shared, &spare, workers);
+            touch_empty(&mut lock(&shared).film);
             merge(&to_do, &spare, &shared, &identity, checkpoint.as_ref());
         });
         Self { tasks: Some(tasks), image, thread: Some(thread) }
+    }
+
+    /// Touches the memory that [`Self::read`] needs, soon: while workers render, nobody waits for it.
+    pub(crate) fn warm(&self) {
+        self.send(Task::Warm);
     }
 
     /// Adds a contribution, soon.
@@ -126,7 +143,15 @@ impl Merger {
 
     /// Copies the film.
     pub(crate) fn read(&self, film: &mut Film) {
-        film.clone_from(&lock(&self.image).film);
+        let image = &mut *lock(&self.image);
+        let sums = &image.film.sums;
+        if film.sums.len() != sums.len() || film.width() != image.film.width() {
+            let Some(copy) = image.copy.take() else { return film.clone_from(&image.film) };
+            *film = copy;
+        }
+        let blocks = film.sums.par_chunks_mut(BLOCK).zip(sums.par_chunks(BLOCK));
+        blocks.for_each(|(to, from)| to.copy_from_slice(from));
+        (film.spp, film.invalid) = (image.film.spp, image.film.invalid);
     }
 
     /// Why the last checkpoint could not be written; asked once.
@@ -154,16 +179,27 @@ fn lock(image: &Mutex<Image>) -> std::sync::MutexGuard<'_, Image> {
     image.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Touches the memory of the image and of its films while workers render.
-fn warm(image: &Mutex<Image>, spare: &Spare, workers: usize) {
-    let film = &mut lock(image).film;
-    if film.sums.len() > MOST_PIXELS {
-        return;
+/// Writes zeros into an empty film that is worth it: memory that nobody has touched yet comes page by page, as slowly as
+/// a copy.
+fn touch_empty(film: &mut Film) {
+    if film.spp == 0 && film.sums.len() <= MOST_PIXELS {
+        film.sums.par_chunks_mut(BLOCK).for_each(|block| block.fill([0; 3]));
     }
-    if film.spp == 0 {
-        touch(&mut film.sums);
-    }
-    spare.warm(film.sums.len(), workers);
+}
+
+/// Touches memory for a copy of the film, if there is none yet.
+fn warm(image: &Mutex<Image>) {
+    let (width, height) = {
+        let image = lock(image);
+        if image.copy.is_some() || image.film.sums.len() > MOST_PIXELS {
+            return;
+        }
+        (image.film.width(), image.film.height())
+    };
+    // Without memory for it, the copy is made when it is asked for
+    let Ok(mut copy) = Film::new(width, height) else { return };
+    touch_empty(&mut copy);
+    lock(image).copy = Some(copy);
 }
 
 fn merge(
@@ -175,10 +211,26 @@ fn merge(
 ) {
     let mut written = Instant::now();
     let mut unwritten = false;
-    for task in tasks {
+    let mut next = None;
+    while let Some(task) = next.take().or_else(|| tasks.recv().ok()) {
         match task {
+            Task::Warm => warm(image),
             Task::Add(contribution) => {
-                spare.give(add(&mut lock(image), contribution));
+                // What else has come is added in the same go over the image
+                let mut contributions = vec![contribution];
+                while let Ok(task) = tasks.try_recv() {
+                    let Task::Add(contribution) = task else {
+                        next = Some(task);
+                        break;
+                    };
+                    contributions.push(contribution);
+                }
+                add(&mut lock(image), &contributions);
+                for contribution in contributions {
+                    if let Sums::Received(sums) = contribution.sums {
+                        spare.give(sums);
+                    }
+                }
                 unwritten = true;
                 if checkpoint.is_some_and(|checkpoint| written.elapsed() >= checkpoint.every) {
                     write(image, identity, checkpoint);
@@ -196,17 +248,16 @@ fn merge(
     }
 }
 
-fn add(image: &mut Image, contribution: Contribution) -> Sums {
+fn add(image: &mut Image, contributions: &[Contribution]) {
     let film = &mut image.film;
-    film.sums.par_chunks_mut(BLOCK).zip(contribution.sums.par_chunks(BLOCK)).for_each(|(sums, add)| {
-        for (sum, add) in sums.as_flattened_mut().iter_mut().zip(add.as_flattened()) {
-            *sum = sum.wrapping_add(*add);
-        }
+    film.sums.par_chunks_mut(BLOCK).enumerate().for_each(|(i, block)| {
+        contributions.iter().for_each(|contribution| contribution.sums.add_to(i * BLOCK, block));
     });
-    film.spp += contribution.samples.end - contribution.samples.start;
-    film.invalid.merge(&contribution.invalid);
-    image.samples.insert(contribution.samples);
-    contribution.sums
+    for Contribution { samples, invalid, .. } in contributions {
+        film.spp += samples.end - samples.start;
+        film.invalid.merge(invalid);
+        image.samples.insert(samples.clone());
+    }
 }
 
 /// Writes the image as it is; a fault is kept for whoever asks, since the render can go on without.
@@ -224,4 +275,60 @@ fn write(image: &Mutex<Image>, identity: &Identity, checkpoint: Option<&Checkpoi
 
 fn part(identity: &Identity, samples: SampleSet, film: Film) -> Result<PartialFilm, MergeError> {
     PartialFilm::new(identity.clone(), samples, film)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shared_film::SharedFilm;
+    use lockstep_core::Settings;
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    const SETTINGS: Settings = Settings { width: 200, height: 200, ..Settings::DEFAULT };
+    const PIXELS: usize = 40_000;
+
+    fn identity() -> Identity {
+        Identity {
+            scene: "s".into(),
+            scene_hash: "h".into(),
+            settings: SETTINGS,
+            semantics: "k".into(),
+            films_of: "exact".into(),
+        }
+    }
+
+    #[test]
+    fn films_of_memory_and_stream_are_added_and_memory_is_given_back_after_that() {
+        let mut theirs = SharedFilm::create().unwrap();
+        let sums: Vec<[i64; 3]> = (0..PIXELS as i64).map(|i| [i, 2 * i, 3]).collect();
+        theirs.write(&sums, None).unwrap();
+        let shared = Arc::new(theirs);
+        let given_back = Arc::new(AtomicUsize::new(0));
+        let merger = Merger::new(PartialFilm::empty(identity()).unwrap(), None, Spare::default());
+        merger.warm();
+        for first in 0..3 {
+            let count = Arc::clone(&given_back);
+            let lent = LentFilm::new(&shared, PIXELS, move || {
+                count.fetch_add(1, SeqCst);
+            });
+            let invalid = InvalidSamples { clamped: 1, ..InvalidSamples::default() };
+            for (first, sums) in
+                [(first, Sums::Lent(lent.unwrap())), (first + 3, Sums::Received(sums.clone()))]
+            {
+                merger.add(Contribution { samples: first..first + 1, invalid, sums });
+            }
+        }
+        merger.settle();
+        assert_eq!(given_back.load(SeqCst), 3);
+        // Into memory that is warm, then into a film that is there, then into memory of its own
+        let mut film = Film::new(1, 1).unwrap();
+        for _ in 0..2 {
+            merger.read(&mut film);
+            assert_eq!((film.width(), film.height(), film.spp, film.invalid.clamped), (200, 200, 6, 6));
+            assert!(film.sums.iter().zip(&sums).all(|(sum, one)| *sum == one.map(|v| 6 * v)));
+        }
+        let mut other = Film::new(100, 400).unwrap();
+        merger.read(&mut other);
+        assert_eq!(other, film);
+    }
 }

@@ -205,8 +205,7 @@ impl Together {
     fn begin_film(&mut self, film: PartialFilm) {
         if let Some(loaded) = &mut self.loaded {
             loaded.spp = film.film().spp;
-            loaded.merger =
-                Merger::new(film, self.options.checkpoint.clone(), self.spare.clone(), self.slots.len());
+            loaded.merger = Merger::new(film, self.options.checkpoint.clone(), self.spare.clone());
         }
     }
 
@@ -291,8 +290,7 @@ impl Renderer for Together {
         let identity = Identity::of(scene, settings, &self.options.semantics, &self.info);
         let begin = self.empty(identity)?;
         self.loads += 1;
-        let merger =
-            Merger::new(begin, self.options.checkpoint.clone(), self.spare.clone(), self.slots.len());
+        let merger = Merger::new(begin, self.options.checkpoint.clone(), self.spare.clone());
         let (scene, settings, number) = (scene.clone(), *settings, self.loads);
         self.loaded = Some(Loaded { scene, settings, file, number, merger, spp: 0, report: None });
         // Workers that are there get the scene, and those that are not are started

@@ -2,6 +2,7 @@
 //!
 //! A message is its length, the length of a payload, JSON, and the payload: sums of a film as they lie in memory.
 
+use crate::shared_film::Place;
 use lockstep_core::film::InvalidSamples;
 use lockstep_core::{DeviceInfo, LoadReport, PassReport, Settings};
 use serde::de::DeserializeOwned;
@@ -10,7 +11,7 @@ use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::path::PathBuf;
 
 /// The version of these messages.
-pub(crate) const PROTOCOL: u32 = 2;
+pub(crate) const PROTOCOL: u32 = 3;
 /// The longest message, without its payload.
 const MOST_MESSAGE: usize = 1 << 20;
 
@@ -67,9 +68,8 @@ pub(crate) enum Report {
         semantics: String,
         /// The worker's device.
         device: Box<DeviceInfo>,
-        /// The folder of the shared memory that films may go through, for [`crate::shared_film::SharedFilm::open`];
-        /// `None` without such memory.
-        films: Option<PathBuf>,
+        /// The shared memory that films may go through; `None` without such memory.
+        films: Option<Place>,
     },
     /// A scene is loaded.
     Loaded {
@@ -77,6 +77,11 @@ pub(crate) enum Report {
         load: u64,
         /// The cost of the load.
         report: LoadReport,
+    },
+    /// The shared memory has room for films of this many pixels, which may be touched ahead.
+    Reserved {
+        /// Pixels.
+        pixels: usize,
     },
     /// Some samples of a lease are rendered.
     Progress {

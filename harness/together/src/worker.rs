@@ -51,9 +51,9 @@ pub fn serve(
     };
     let device = Box::new(renderer.device().clone());
     let (protocol, semantics) = (PROTOCOL, semantics.to_owned());
-    // Without such memory films go by the stream. The folder goes with the worker if the coordinator does not open it
-    let (shared, folder) = SharedFilm::create().ok().unzip();
-    let films = folder.as_ref().map(|folder| folder.path().to_owned());
+    // Without such memory films go by the stream
+    let shared = SharedFilm::create().ok();
+    let films = shared.as_ref().and_then(|shared| shared.place().ok());
     report(&Report::Hello { protocol, semantics, device, films }, &[])?;
     let (to_self, orders) = channel();
     let (to_sender, notices) = channel();

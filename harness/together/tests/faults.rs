@@ -32,6 +32,10 @@ enum Fault {
     LiesAboutSize,
     /// The film has another number of samples.
     LiesAboutSamples,
+    /// The film has a negative sum.
+    LiesAboutSign,
+    /// The film lacks a pixel.
+    LacksPixel,
     /// No answer ever comes.
     Hangs,
     /// Loading never ends.
@@ -95,6 +99,12 @@ impl Renderer for Faulty {
         }
         if self.strikes(Fault::LiesAboutSamples) {
             film.spp += 1;
+        }
+        if self.strikes(Fault::LiesAboutSign) {
+            film.sums[7][1] = -1;
+        }
+        if self.strikes(Fault::LacksPixel) {
+            film.sums.pop();
         }
         Ok(())
     }
@@ -176,6 +186,8 @@ fn lives() -> impl Strategy<Value = Lives> {
         1 => Just(Fault::Unsupported),
         1 => Just(Fault::LiesAboutSize),
         1 => Just(Fault::LiesAboutSamples),
+        1 => Just(Fault::LiesAboutSign),
+        1 => Just(Fault::LacksPixel),
         3 => Just(Fault::Dies),
     ];
     prop::collection::vec((fault, 0u32..6, 0u64..400), 1..4).prop_map(VecDeque::from)
@@ -223,6 +235,24 @@ fn a_hung_worker_is_dropped_and_its_lease_goes_to_another() {
         "{notes:?}"
     );
     assert!(together.timeline().intervals.iter().any(|i| i.outcome == Outcome::Lost));
+}
+
+#[test]
+fn workers_whose_films_are_broken_are_lost_with_the_reason() {
+    let reasons = [
+        (Fault::LiesAboutSign, "negative sums"),
+        (Fault::LacksPixel, "696 bytes was sent; 720 were expected"),
+    ];
+    for (fault, reason) in reasons {
+        let lives = |fault| VecDeque::from([(fault, 1, 100)]);
+        let all = Options { start: Start::All, ..options(Schedule::Guided) };
+        let mut together = group(vec![lives(fault), lives(Fault::None)], all);
+        together.load(&scene(), &SETTINGS).unwrap();
+        together.accumulate(0..SPP).unwrap();
+        assert_eq!(film_of(&mut together), film_of_one_device(SPP));
+        let notes = together.take_notes();
+        assert!(notes.iter().any(|note| note.target == "fake@0" && note.text.contains(reason)), "{notes:?}");
+    }
 }
 
 #[test]

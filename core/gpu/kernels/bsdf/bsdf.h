@@ -4,18 +4,24 @@
  * from the surface. `wo` points back along the path, `wi` towards the next vertex; both have unit length
  * and `wo.z > 0`. */
 
-/* bsdf_evaluate of light that scatters once, on a surface that is not specular. */
+/* bsdf_evaluate of light that scatters once, on a surface that is not specular. Conductors and principled surfaces take
+ * the terms of their microfacets at one place: work-items on either go through it together. */
 LS_FN Evaluation bsdf_evaluate_single(Surface s, Vec3 wo, Vec3 wi) {
     if (s.kind == MATERIAL_DIFFUSE) {
         return bsdf_diffuse_evaluate(s, wi);
     }
-    if (s.kind == MATERIAL_CONDUCTOR) {
-        return bsdf_conductor_evaluate(s, wo, wi);
-    }
     if (s.kind == MATERIAL_DIELECTRIC) {
         return bsdf_dielectric_evaluate(s, wo, wi);
     }
-    return bsdf_principled_evaluate(s, wo, wi);
+    bool is_conductor = s.kind == MATERIAL_CONDUCTOR;
+    if (is_conductor && wi.z < 0.0f) {
+        return bsdf_black();
+    }
+    ReflectionTerms r = bsdf_principled_terms(s, wo, wi);
+    if (is_conductor) {
+        return bsdf_conductor_evaluate(s, r);
+    }
+    return bsdf_principled_evaluate(bsdf_principled_lobes_new(s, wo), wi, r);
 }
 
 /* bsdf_sample of light that scatters once. */

@@ -1,12 +1,8 @@
 /* Conductors: a specular or GGX reflection lobe with Schlick's Fresnel term. The counterpart is
  * bsdf/conductor.rs. */
 
-/* BSDF times cosine of a rough conductor, and its density. */
-LS_FN Evaluation bsdf_conductor_evaluate(Surface s, Vec3 wo, Vec3 wi) {
-    if (wi.z < 0.0f) {
-        return bsdf_black();
-    }
-    ReflectionTerms r = bsdf_reflection_terms(wo, wi, bsdf_surface_alpha(s));
+/* BSDF times cosine of a rough conductor, and its density, for these terms of a reflection. */
+LS_FN Evaluation bsdf_conductor_evaluate(Surface s, ReflectionTerms r) {
     return bsdf_evaluation(vec3_scale(bsdf_schlick(s.base_color, r.cosine), r.d_over_4 * r.g2), r.d_over_4 * r.g1);
 }
 

@@ -40,21 +40,23 @@ LS_FN Lobes bsdf_principled_lobes_new(Surface s, Vec3 wo) {
     return l;
 }
 
-/* BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`. */
-LS_FN Evaluation bsdf_principled_evaluate(Surface s, Vec3 wo, Vec3 wi) {
-    Lobes l = bsdf_principled_lobes_new(s, wo);
+/* The terms of reflection to `wi`; of transmission they are those of the mirrored direction, since a thin wall
+ * transmits as if it reflected to the other side. */
+LS_FN ReflectionTerms bsdf_principled_terms(Surface s, Vec3 wo, Vec3 wi) {
+    return bsdf_reflection_terms(wo, vec3_new(wi.x, wi.y, LS_ABS(wi.z)), bsdf_surface_alpha(s));
+}
+
+/* BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`, for its bsdf_principled_terms. */
+LS_FN Evaluation bsdf_principled_evaluate(Lobes l, Vec3 wi, ReflectionTerms r) {
     /* Reflection: specular and diffuse lobe */
     if (wi.z > 0.0f) {
-        ReflectionTerms r = bsdf_reflection_terms(wo, wi, bsdf_surface_alpha(s));
         float below = 1.0f - bsdf_layer_albedo(l.layer, l.f0_dielectric, wi.z);
         Vec3 specular = vec3_scale(bsdf_schlick(l.f0, r.cosine), r.d_over_4 * r.g2);
         float cosine_pdf = wi.z * MATH_INV_PI;
         return bsdf_evaluation(vec3_add(specular, vec3_scale(l.diffuse, below * cosine_pdf)),
                                l.p_specular * (r.d_over_4 * r.g1) + l.p_diffuse * cosine_pdf);
     }
-    /* Transmission: a thin wall transmits as if it reflected to the other side */
-    Vec3 mirrored = vec3_new(wi.x, wi.y, -wi.z);
-    ReflectionTerms r = bsdf_reflection_terms(wo, mirrored, bsdf_surface_alpha(s));
+    /* Transmission */
     float through = 1.0f - bsdf_schlick_scalar(l.f0_dielectric, r.cosine);
     return bsdf_evaluation(vec3_scale(l.transmitted, through * r.d_over_4 * r.g2),
                            l.p_transmitted * (r.d_over_4 * r.g1));
@@ -75,7 +77,7 @@ LS_FN Scatter bsdf_principled_sample(Surface s, Vec3 wo, float u0, float u1, flo
         wi = u0 < l.p_diffuse + l.p_transmitted ? vec3_new(r.x, r.y, -r.z) : r;
     }
     /* Weight by the mixture's density */
-    Evaluation e = bsdf_principled_evaluate(s, wo, wi);
+    Evaluation e = bsdf_principled_evaluate(l, wi, bsdf_principled_terms(s, wo, wi));
     if (e.pdf > 0.0f) {
         return bsdf_scatter(wi, vec3_scale(e.value, LS_DIV(1.0f, e.pdf)), e.pdf);
     }

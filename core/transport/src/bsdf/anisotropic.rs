@@ -1,7 +1,7 @@
 //! The anisotropic GGX microfacet distribution (Heitz 2014): [`super::microfacet`] with an alpha along the tangent
 //! and one across it. Directions are in the frame whose x axis is the tangent.
 
-use crate::bsdf::microfacet::ggx_sample_stretched;
+use crate::bsdf::microfacet::{ReflectionTerms, ggx_sample_stretched};
 use lockstep_core::math::PI;
 use lockstep_core::math::vec3::{Vec3, dot, normalize, vec3};
 
@@ -32,13 +32,13 @@ pub fn ggx_sample_anisotropic(wo: Vec3, alpha: [f32; 2], u: f32, v: f32) -> Vec3
 
 /// The factors of a reflection lobe, as [`super::microfacet::reflection_terms`] gives them.
 #[inline(always)]
-pub(super) fn reflection_terms_anisotropic(wo: Vec3, wi: Vec3, alpha: [f32; 2]) -> (f32, f32, f32, f32) {
+pub(super) fn reflection_terms_anisotropic(wo: Vec3, wi: Vec3, alpha: [f32; 2]) -> ReflectionTerms {
     let h = normalize(wo + wi);
     let lambda_o = ggx_lambda_anisotropic(wo, alpha);
     let lambda_i = ggx_lambda_anisotropic(wi, alpha);
     let g1 = 1.0 / (1.0 + lambda_o);
     let g2 = 1.0 / (1.0 + lambda_o + lambda_i);
-    (ggx_d_anisotropic(h, alpha) / (4.0 * wo.z), g1, g2, dot(wo, h))
+    ReflectionTerms { d_over_4: ggx_d_anisotropic(h, alpha) / (4.0 * wo.z), g1, g2, cosine: dot(wo, h) }
 }
 
 /// A direction of the shading frame in the frame whose x axis is the unit vector `along`.

@@ -1,17 +1,14 @@
 //! Conductors: a specular or GGX reflection lobe with Schlick's Fresnel term.
 
 use crate::bsdf::fresnel::schlick;
-use crate::bsdf::microfacet::{ggx_d, ggx_masking, ggx_sample, reflect, reflection_terms};
-use crate::bsdf::surface::{ABSORBED, BLACK, Evaluation, Scatter, Surface};
+use crate::bsdf::microfacet::{ReflectionTerms, ggx_d, ggx_masking, ggx_sample, reflect};
+use crate::bsdf::surface::{ABSORBED, Evaluation, Scatter, Surface};
 use lockstep_core::math::vec3::{Vec3, dot, vec3};
 
-/// BSDF times cosine of a rough conductor, and its density.
+/// BSDF times cosine of a rough conductor, and its density, for these terms of a reflection.
 #[inline(always)]
-pub(super) fn evaluate(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
-    if wi.z < 0.0 {
-        return BLACK;
-    }
-    let (d_over_4, g1, g2, cosine) = reflection_terms(wo, wi, s.alpha());
+pub(super) fn evaluate(s: &Surface, terms: ReflectionTerms) -> Evaluation {
+    let ReflectionTerms { d_over_4, g1, g2, cosine } = terms;
     Evaluation { value: schlick(s.base_color, cosine) * (d_over_4 * g2), pdf: d_over_4 * g1 }
 }
 

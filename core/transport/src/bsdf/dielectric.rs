@@ -1,7 +1,9 @@
 //! Dielectrics: specular or GGX reflection and transmission (Walter et al. 2007).
 
 use crate::bsdf::fresnel::fresnel_dielectric;
-use crate::bsdf::microfacet::{ggx_d, ggx_masking, ggx_sample, reflect, reflection_terms, refract};
+use crate::bsdf::microfacet::{
+    ReflectionTerms, ggx_d, ggx_masking, ggx_sample, reflect, reflection_terms, refract,
+};
 use crate::bsdf::surface::{ABSORBED, BLACK, Evaluation, Scatter, Surface};
 use lockstep_core::math::vec3::{Vec3, dot, normalize, vec3};
 
@@ -14,7 +16,7 @@ pub(super) fn evaluate(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
 
 #[inline(always)]
 fn reflection(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
-    let (d_over_4, g1, g2, cosine) = reflection_terms(wo, wi, s.alpha());
+    let ReflectionTerms { d_over_4, g1, g2, cosine } = reflection_terms(wo, wi, s.alpha());
     let f = fresnel_dielectric(cosine, s.relative_ior());
     Evaluation { value: s.base_color * (f * d_over_4 * g2), pdf: f * d_over_4 * g1 }
 }

@@ -11,6 +11,7 @@ use crate::bsdf::layered::{
     LEAST_SHARE, LayerAxes, LobeShapes, SurfaceLayers, coat_lobe, coat_reflection, sheen_lobe,
     specular_reflection,
 };
+use crate::bsdf::microfacet::ReflectionTerms;
 use crate::bsdf::multiscatter::Recovered;
 use crate::bsdf::surface::{ABSORBED, BLACK, Evaluation, Scatter, Surface};
 use lockstep_core::math::INV_PI;
@@ -205,7 +206,7 @@ impl PickedLobe {
         if lobe == LayerLobe::RecoveredReflected || lobe == LayerLobe::RecoveredTransmitted {
             return Recovered::new(s, wo).evaluate(wi, below);
         }
-        let (d_over_4, g1, g2, cosine) =
+        let ReflectionTerms { d_over_4, g1, g2, cosine } =
             reflection_terms_anisotropic(turned(wo, axes.along), turned(up, axes.along), shapes.alpha);
         let color = if leaves_below {
             shapes.transmitted * shapes.wall_share(cosine)

@@ -18,7 +18,7 @@ use crate::bsdf::anisotropic::{ggx_sample_anisotropic, reflection_terms_anisotro
 use crate::bsdf::fresnel::{schlick_scalar, schlick_to};
 use crate::bsdf::iridescence::{ThinFilm, film_envelope, film_fresnel};
 use crate::bsdf::layer::Layer;
-use crate::bsdf::microfacet::{ggx_sample, reflect, reflection_terms};
+use crate::bsdf::microfacet::{ReflectionTerms, ggx_sample, reflect, reflection_terms};
 use crate::bsdf::multiscatter::{Recovered, with_recovered};
 use crate::bsdf::sheen::{sheen_albedo, sheen_limit, sheen_value};
 use crate::bsdf::surface::{ABSORBED, Evaluation, MIN_ALPHA, MIN_COSINE, Scatter, Surface};
@@ -352,7 +352,7 @@ pub fn evaluate_layered(
     let coat_in = above.coat(axes.in_coat(up).z);
     let coat = min(shapes.coat_out, coat_in);
     let below = coat * shapes.below_sheen(up);
-    let (d_over_4, g1, g2, cosine) =
+    let ReflectionTerms { d_over_4, g1, g2, cosine } =
         reflection_terms_anisotropic(turned(wo, axes.along), turned(up, axes.along), shapes.alpha);
     if wi.z <= 0.0 {
         let mut transmitted = Evaluation {
@@ -410,7 +410,8 @@ pub(super) fn coat_lobe(
     if above.clearcoat <= 0.0 || wi.z <= 0.0 {
         return (0.0, 0.0);
     }
-    let (d_over_4, g1, g2, cosine) = reflection_terms(axes.wo_in_coat(wo), wi, coat_alpha(layers));
+    let ReflectionTerms { d_over_4, g1, g2, cosine } =
+        reflection_terms(axes.wo_in_coat(wo), wi, coat_alpha(layers));
     let reflected = above.clearcoat * schlick_scalar(above.clearcoat_f0, cosine) * d_over_4 * g2;
     (reflected, d_over_4 * g1)
 }

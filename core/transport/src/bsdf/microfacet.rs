@@ -64,11 +64,23 @@ pub(super) fn refract(wo: Vec3, h: Vec3, eta: f32) -> Vec3 {
     h * (c / eta - safe_sqrt(1.0 - sin2_beyond)) - wo * (1.0 / eta)
 }
 
-/// The factors of a microfacet reflection lobe: `D / (4 cos wo)`, masking of one and of both directions, and
-/// the cosine at the microfacet.
+/// The factors of a microfacet reflection lobe.
+#[derive(Clone, Copy)]
+pub(super) struct ReflectionTerms {
+    /// `D / (4 cos wo)`.
+    pub(super) d_over_4: f32,
+    /// Smith masking of `wo` alone.
+    pub(super) g1: f32,
+    /// Masking-shadowing of both directions.
+    pub(super) g2: f32,
+    /// Cosine at the microfacet.
+    pub(super) cosine: f32,
+}
+
+/// The factors of reflection from `wo` to `wi`.
 #[inline(always)]
-pub(super) fn reflection_terms(wo: Vec3, wi: Vec3, alpha: f32) -> (f32, f32, f32, f32) {
+pub(super) fn reflection_terms(wo: Vec3, wi: Vec3, alpha: f32) -> ReflectionTerms {
     let h = normalize(wo + wi);
     let (g1, g2) = ggx_masking(wo, wi, alpha);
-    (ggx_d(h, alpha) / (4.0 * wo.z), g1, g2, dot(wo, h))
+    ReflectionTerms { d_over_4: ggx_d(h, alpha) / (4.0 * wo.z), g1, g2, cosine: dot(wo, h) }
 }

@@ -65,19 +65,25 @@ pub fn sample(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
     sample_single(s, wo, u)
 }
 
-/// [`evaluate`] of light that scatters once, on a surface that is not specular.
+/// [`evaluate`] of light that scatters once, on a surface that is not specular. Conductors and principled surfaces take
+/// the terms of their microfacets at one place: work-items of a GPU on either go through it together.
 #[inline(always)]
 fn evaluate_single(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
     if s.kind == MaterialKind::Diffuse as u32 {
         return diffuse::evaluate(s, wi);
     }
-    if s.kind == MaterialKind::Conductor as u32 {
-        return conductor::evaluate(s, wo, wi);
-    }
     if s.kind == MaterialKind::Dielectric as u32 {
         return dielectric::evaluate(s, wo, wi);
     }
-    principled::evaluate(s, wo, wi)
+    let is_conductor = s.kind == MaterialKind::Conductor as u32;
+    if is_conductor && wi.z < 0.0 {
+        return BLACK;
+    }
+    let terms = principled::terms(s, wo, wi);
+    if is_conductor {
+        return conductor::evaluate(s, terms);
+    }
+    principled::evaluate(&principled::Lobes::new(s, wo), wi, terms)
 }
 
 /// [`sample`] of light that scatters once.

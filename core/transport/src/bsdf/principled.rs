@@ -6,14 +6,14 @@
 
 use crate::bsdf::fresnel::{schlick, schlick_scalar};
 use crate::bsdf::layer::Layer;
-use crate::bsdf::microfacet::{ggx_sample, reflect, reflection_terms};
+use crate::bsdf::microfacet::{ReflectionTerms, ggx_sample, reflect, reflection_terms};
 use crate::bsdf::surface::{ABSORBED, Evaluation, Scatter, Surface};
 use lockstep_core::math::sampling::cosine_hemisphere;
 use lockstep_core::math::vec3::{Vec3, lerp, luminance, vec3};
 use lockstep_core::math::{INV_PI, sqr};
 
 /// The lobes of a principled surface and the probabilities of choosing them.
-struct Lobes {
+pub(super) struct Lobes {
     /// Reflectance at normal incidence of the specular lobe.
     f0: Vec3,
     /// The same of its dielectric part.
@@ -29,7 +29,7 @@ struct Lobes {
 
 impl Lobes {
     #[inline(always)]
-    fn new(s: &Surface, wo: Vec3) -> Self {
+    pub(super) fn new(s: &Surface, wo: Vec3) -> Self {
         // Colours of the lobes
         let f0_dielectric = sqr((s.ior - 1.0) / (s.ior + 1.0));
         let f0 = lerp(Vec3::splat(f0_dielectric), s.base_color, s.metallic);
@@ -52,13 +52,19 @@ impl Lobes {
     }
 }
 
-/// BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`.
+/// The terms of reflection to `wi`; of transmission they are those of the mirrored direction, since a thin wall
+/// transmits as if it reflected to the other side.
 #[inline(always)]
-pub(super) fn evaluate(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
-    let lobes = Lobes::new(s, wo);
+pub(super) fn terms(s: &Surface, wo: Vec3, wi: Vec3) -> ReflectionTerms {
+    reflection_terms(wo, vec3(wi.x, wi.y, wi.z.abs()), s.alpha())
+}
+
+/// BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`, for its [`terms`].
+#[inline(always)]
+pub(super) fn evaluate(lobes: &Lobes, wi: Vec3, terms: ReflectionTerms) -> Evaluation {
+    let ReflectionTerms { d_over_4, g1, g2, cosine } = terms;
     // Reflection: specular and diffuse lobe
     if wi.z > 0.0 {
-        let (d_over_4, g1, g2, cosine) = reflection_terms(wo, wi, s.alpha());
         let below = 1.0 - lobes.layer.albedo(lobes.f0_dielectric, wi.z);
         let specular = schlick(lobes.f0, cosine) * (d_over_4 * g2);
         let cosine_pdf = wi.z * INV_PI;
@@ -67,9 +73,7 @@ pub(super) fn evaluate(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
             pdf: lobes.p_specular * (d_over_4 * g1) + lobes.p_diffuse * cosine_pdf,
         };
     }
-    // Transmission: a thin wall transmits as if it reflected to the other side
-    let mirrored = vec3(wi.x, wi.y, -wi.z);
-    let (d_over_4, g1, g2, cosine) = reflection_terms(wo, mirrored, s.alpha());
+    // Transmission
     let through = 1.0 - schlick_scalar(lobes.f0_dielectric, cosine);
     Evaluation {
         value: lobes.transmitted * (through * d_over_4 * g2),
@@ -92,6 +96,6 @@ pub(super) fn sample(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
         if u[0] < lobes.p_diffuse + lobes.p_transmitted { vec3(r.x, r.y, -r.z) } else { r }
     };
     // Weight by the mixture's density
-    let e = evaluate(s, wo, wi);
+    let e = evaluate(&lobes, wi, terms(s, wo, wi));
     if e.pdf > 0.0 { Scatter { wi, weight: e.value * (1.0 / e.pdf), pdf: e.pdf } } else { ABSORBED }
 }

@@ -2,14 +2,15 @@
 
 use crate::merger::{BLOCK, Spare, Sums};
 use crate::scheduler::WorkerId;
-use crate::shared_film::SharedFilm;
+use crate::shared_film::{LentFilm, SharedFilm};
 use crate::wire::{Report, receive, receive_sums};
 use lockstep_core::Film;
 use lockstep_core::film::InvalidSamples;
 use rayon::prelude::*;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 /// One event.
@@ -38,6 +39,11 @@ pub(super) enum Event {
         /// Sums of pixels.
         sums: Sums,
     },
+    /// A film has been taken out of a worker's shared memory.
+    FilmTaken {
+        /// The worker.
+        worker: WorkerId,
+    },
     /// A worker's stream has ended.
     Closed {
         /// The worker.
@@ -47,10 +53,13 @@ pub(super) enum Event {
     },
 }
 
+/// The reason to drop a worker whose film has negative sums.
+const NEGATIVE: &str = "it sent a film with negative sums, which no samples have";
+
 /// Passes on what a worker sends, until its stream ends.
 pub(super) fn read_reports(worker: WorkerId, stream: UnixStream, spare: &Spare, to: &Sender<Event>) {
     let mut stream = BufReader::with_capacity(1 << 16, stream);
-    let mut shared: Option<SharedFilm> = None;
+    let mut shared: Option<Arc<SharedFilm>> = None;
     let reason = loop {
         let event = match receive::<Report>(&mut stream) {
             Ok(None) => break "it ended".to_owned(),
@@ -60,22 +69,23 @@ pub(super) fn read_reports(worker: WorkerId, stream: UnixStream, spare: &Spare, 
                 if let Err(e) = Film::check_size(width, height) {
                     break format!("it sent a film that cannot be: {e}");
                 }
-                let mut sums = spare.take(width as usize * height as usize);
+                let pixels = width as usize * height as usize;
                 let received = match shared.as_ref().filter(|_| in_memory) {
-                    Some(shared) => shared.read(&mut sums),
-                    None => receive_sums(&mut stream, bytes, &mut sums),
+                    Some(shared) => lent_film(worker, shared, pixels, to),
+                    None => received_film(&mut stream, bytes, spare.take(pixels)),
                 };
-                if let Err(e) = received {
-                    break format!("its film cannot be read: {e}");
+                match received {
+                    Ok(sums) => Event::Film { worker, lease, spp, size: [width, height], invalid, sums },
+                    Err(reason) => break reason,
                 }
-                if sums.par_chunks(BLOCK).any(|block| block.as_flattened().iter().any(|&sum| sum < 0)) {
-                    break "it sent a film with negative sums, which no samples have".to_owned();
-                }
-                Event::Film { worker, lease, spp, size: [width, height], invalid, sums }
+            }
+            Ok(Some((Report::Reserved { pixels }, _))) => {
+                shared.iter().for_each(|shared| shared.touch(pixels));
+                continue;
             }
             Ok(Some((mut report, _))) => {
                 if let Report::Hello { films, .. } = &mut report {
-                    shared = films.as_deref().and_then(|folder| SharedFilm::open(folder).ok());
+                    shared = films.as_ref().and_then(|place| SharedFilm::open(place).ok()).map(Arc::new);
                     films.take_if(|_| shared.is_none());
                 }
                 Event::Report { worker, report }
@@ -86,6 +96,29 @@ pub(super) fn read_reports(worker: WorkerId, stream: UnixStream, spare: &Spare, 
         }
     };
     let _ = to.send(Event::Closed { worker, reason });
+}
+
+/// The film that lies in a worker's shared memory, or the reason to drop the worker. A worker that changes it after
+/// this check could as well have sent wrong sums before.
+fn lent_film(
+    worker: WorkerId,
+    shared: &Arc<SharedFilm>,
+    pixels: usize,
+    to: &Sender<Event>,
+) -> Result<Sums, String> {
+    let to = to.clone();
+    // An error means that the coordinator is gone
+    let give_back = move || drop(to.send(Event::FilmTaken { worker }));
+    let film = LentFilm::new(shared, pixels, give_back)
+        .ok_or_else(|| format!("it sent a film of {pixels} pixels in memory that has no room for it"))?;
+    if film.has_negative() { Err(NEGATIVE.to_owned()) } else { Ok(Sums::Lent(film)) }
+}
+
+/// The film that comes by a worker's stream, or the reason to drop the worker.
+fn received_film(stream: &mut impl Read, bytes: u64, mut sums: Vec<[i64; 3]>) -> Result<Sums, String> {
+    receive_sums(stream, bytes, &mut sums).map_err(|e| format!("its film cannot be read: {e}"))?;
+    let is_negative = |block: &[[i64; 3]]| block.as_flattened().iter().any(|&sum| sum < 0);
+    if sums.par_chunks(BLOCK).any(is_negative) { Err(NEGATIVE.to_owned()) } else { Ok(Sums::Received(sums)) }
 }
 
 /// Listens for workers that join, in a thread of its own.

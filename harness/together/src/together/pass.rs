@@ -50,6 +50,9 @@ impl Pass {
 
 impl Together {
     pub(super) fn begin_pass(&mut self, samples: SampleSet) {
+        if let Some(loaded) = &self.loaded {
+            loaded.merger.warm();
+        }
         let mut scheduler = Scheduler::new(self.options.schedule, samples, self.first_lease);
         let ready = |worker: &Worker| worker.state == State::Ready && self.is_active(worker);
         for (&id, worker) in self.workers.iter().filter(|(_, worker)| ready(worker)) {
@@ -122,10 +125,12 @@ impl Together {
                 }
             }
             Event::Film { worker, lease, spp, size, invalid, sums } => {
+                self.take_film(worker, lease, spp, size, invalid, sums);
+            }
+            Event::FilmTaken { worker } => {
                 if let Some(worker) = self.workers.get_mut(&worker) {
                     worker.order(&Order::FilmTaken);
                 }
-                self.take_film(worker, lease, spp, size, invalid, sums);
             }
         }
     }
@@ -155,8 +160,8 @@ impl Together {
             }
             Report::Failed { reason, lasting } => self.lose(id, &reason, !lasting),
             Report::Leave => self.lose(id, "it left", false),
-            // The thread that reads makes an event of its own of films
-            Report::Film { .. } => {}
+            // The thread that reads takes what concerns films
+            Report::Film { .. } | Report::Reserved { .. } => {}
         }
     }
 
@@ -206,7 +211,7 @@ impl Together {
         }
         let settings = &loaded.settings;
         if size != [settings.width, settings.height]
-            || sums.len() as u64 != u64::from(size[0]) * u64::from(size[1])
+            || sums.pixels() as u64 != u64::from(size[0]) * u64::from(size[1])
         {
             let text = format!("it sent a film of {}x{} pixels, which nobody asked for", size[0], size[1]);
             self.lose(id, &text, false);

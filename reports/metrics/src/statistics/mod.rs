@@ -66,7 +66,7 @@ pub use convergence::{FitError, SlopeFit, fit_log_log_slope};
 pub use diagnosis::{Reason, Transform};
 pub use family::Family;
 pub use fit::{BiasFit, BiasFitError, fit_bias};
-pub use map::p_value_map;
+pub use map::{ALMOST, P_COLOURS, p_value_map, tile_threshold};
 pub use noise::{NoiseFloor, Noisier};
 pub use outliers::Outlier;
 pub use rule::{Agreement, DecisionRule};
