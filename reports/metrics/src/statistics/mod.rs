@@ -67,7 +67,7 @@ pub use diagnosis::{Reason, Transform};
 pub use family::Family;
 pub use fit::{BiasFit, BiasFitError, fit_bias};
 pub use map::{ALMOST, P_COLOURS, p_value_map, tile_threshold};
-pub use noise::NoiseFloor;
+pub use noise::{NoiseFloor, Noisier};
 pub use outliers::Outlier;
 pub use rule::{Agreement, DecisionRule};
 pub use test_result::{Doubt, Region, StructureTest, TestResult};
