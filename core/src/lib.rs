@@ -13,6 +13,7 @@ pub mod film;
 pub mod folders;
 pub mod geometry;
 mod kernel_source;
+pub mod leftovers;
 pub mod math;
 pub mod memory;
 pub mod merging;
