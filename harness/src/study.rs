@@ -148,7 +148,7 @@ fn externals(args: &StudyArgs) -> Result<Externals, Failure> {
 /// [`Failure::Usage`] for an unknown target, [`Failure::TargetAbsent`] for a required one that is absent.
 pub(crate) fn set_up(args: &FolderArgs, targets: &[String]) -> Result<(), Failure> {
     if !args.no_setup && !is_offline() {
-        set_up_missing(targets);
+        set_up_missing(targets, args.install_packages);
     }
     backends::require(&args.require)
 }
@@ -158,8 +158,8 @@ fn is_offline() -> bool {
 }
 
 /// Fetches libraries of absent targets that `words` may mean. A set-up that fails leaves its target absent,
-/// and is no failure of the study.
-fn set_up_missing(words: &[String]) {
+/// and is no failure of the study. Packages of the system are installed only where the user agreed.
+fn set_up_missing(words: &[String], install_packages: bool) {
     let targets = backends::targets();
     let is_asked = |id: &TargetId| words.iter().any(|word| backends::may_mean(word, id));
     let absent: Vec<TargetId> = targets
@@ -171,6 +171,7 @@ fn set_up_missing(words: &[String]) {
     match (setup::select(&[]), setup::Host::here()) {
         (Ok(items), Ok(host)) => {
             let items: Vec<setup::Item> = items.into_iter().filter(wanted).collect();
+            let host = host.installing_packages(install_packages);
             setup::fetch_missing(&items, &host, &setup::Progress::on_stderr());
         }
         (Err(error), _) | (_, Err(error)) => say(&format!("lockstep setup: {error}")),
