@@ -25,6 +25,7 @@ mod report;
 pub mod scene;
 mod settings;
 pub mod splat;
+pub mod suggest;
 mod target_id;
 
 pub use backend::{Backend, OpenOptions, TargetStatus, Unavailable};

@@ -202,4 +202,7 @@ fn items_on_request_are_fetched_only_when_named() {
 fn an_unknown_item_is_refused_with_the_known_ones() {
     let message = select(&["embre".into()]).expect_err("no such item").to_string();
     assert!(message.contains("embre") && message.contains("opencl-intel"), "{message}");
+    assert!(message.ends_with("; did you mean embree?"), "{message}");
+    let far = select(&["blender".into()]).expect_err("no such item").to_string();
+    assert!(!far.contains("did you mean"), "{far}");
 }
