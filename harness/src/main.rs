@@ -126,6 +126,9 @@ fn export(args: &ExportArgs) -> Result<Exit, Failure> {
 /// `lockstep report DIR`
 fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let study = study::write_report(&args.folder)?;
+    for fault in study::image_faults(&args.folder, &study) {
+        output::say(&format!("lockstep: {fault}; the study makes it again when it is resumed"));
+    }
     study::print_study(&study, &args.folder, false, false)?;
     Ok(Exit::Fine)
 }

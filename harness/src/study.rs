@@ -43,6 +43,7 @@ use lockstep_setup as setup;
 use serde_json::{Value, json};
 
 pub(crate) use folder::{Folder, append_to_study};
+pub(crate) use image_file::faults as image_faults;
 pub(crate) use lab::Lab;
 pub(crate) use plan::{COMMIT, Plan, command, open};
 pub(crate) use rendered::film_hash;
