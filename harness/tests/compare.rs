@@ -6,6 +6,7 @@ mod support;
 
 use std::path::Path;
 
+use lockstep_reports::image_io::codecs::encode_png_rgba8;
 use lockstep_reports::image_io::{ImageMetadata, LinearImage, write_exr, write_png};
 use support::{count, expect, records};
 
@@ -178,6 +179,9 @@ fn a_value_that_is_not_finite_in_one_seed_is_broken_everywhere() {
     assert!(headline.contains("Broken") && headline.contains("not finite"), "{headline}");
     let summary = std::fs::read_to_string(dir.path().join("out/summary.md")).unwrap();
     assert!(summary.contains("broken over 3 seeds"), "{summary}");
+    let all = records(&dir.path().join("out"));
+    let of_seed_1 = all.iter().find(|(key, r)| key.contains("difference") && r.contains("\"seed\":1"));
+    assert!(of_seed_1.is_some_and(|(_, r)| r.contains("\"mse\":\"nan\"")), "{of_seed_1:?}");
 }
 
 #[test]
@@ -210,6 +214,94 @@ fn four_seeds_are_compared_with_one_reference_and_the_noise_of_both_is_told() {
     let (out, _) = expect(dir.path(), &COMPARE[..3], 0);
     assert!(out.contains("4 seeds against one seed"), "{out}");
     assert!(out.contains("same variance"), "{out}");
+}
+
+#[test]
+fn what_is_not_compared_has_a_row_and_is_no_pass() {
+    let dir = tempfile::tempdir().unwrap();
+    put(&dir.path().join("ours"), "hall.a.4spp.exr", &noisy(1.0, 1));
+    put(&dir.path().join("theirs"), "hall.b.4spp.exr", &noisy(1.0, 2));
+    put(&dir.path().join("ours"), "kitchen.a.4spp.exr", &noisy(1.0, 3));
+    let files = ["compare", "ours", "theirs", "--junit", "j.xml", "--markdown", "m.md"];
+    let (out, _) = expect(dir.path(), &files, 3);
+    assert!(out.contains("hall: a and b at 4 spp: within noise"), "{out}");
+    assert!(out.contains("kitchen: a: not compared: side B has nothing to compare it with"), "{out}");
+    let read = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
+    let (junit, markdown) = (read("j.xml"), read("m.md"));
+    assert!(junit.contains("tests=\"2\"") && junit.contains("failures=\"1\""), "{junit}");
+    assert!(markdown.contains("❌ Images: 1 compared, 0 failed, 1 not compared"), "{markdown}");
+    assert!(markdown.contains("| ❌ | kitchen | a | not compared |"), "{markdown}");
+    let (out, _) = expect(dir.path(), &["compare", "ours", "theirs", "--json"], 3);
+    let found: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&found[0]["scene"], &found[0]["verdict"]), (&"kitchen".into(), &"not compared".into()));
+    let entry =
+        "[[failure]]\nscene = \"kitchen\"\ntarget = \"a\"\nreason = \"to come\"\nexpires = 9999-01-01\n";
+    std::fs::write(dir.path().join("e.toml"), entry).unwrap();
+    expect(dir.path(), &[&files[..], &["--expectations", "e.toml"]].concat(), 0);
+    assert!(read("m.md").contains("✅ Images: 1 compared, 0 failed, 1 not compared"));
+}
+
+#[test]
+fn images_of_other_sizes_fail_in_ci_and_the_turn_between_them_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let upright = noisy(1.0, 1);
+    put(dir.path(), "a.exr", &upright);
+    let lying = LinearImage::from_fn(20, 64, |x, y| upright.pixels()[(x * 64 + y) as usize]);
+    put(dir.path(), "b.exr", &lying);
+    let files = ["compare", "a.exr", "b.exr", "--junit", "j.xml", "--markdown", "m.md"];
+    let (_, err) = expect(dir.path(), &files, 3);
+    assert!(err.contains("64×20 and 20×64; probably b.exr is a.exr transposed"), "{err}");
+    let read = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
+    assert!(read("j.xml").contains("tests=\"1\"") && read("j.xml").contains("failures=\"1\""));
+    assert!(read("m.md").contains("❌ Images: 0 compared, 0 failed, 1 not compared"), "{}", read("m.md"));
+}
+
+/// Writes a PNG of [`image`] with this alpha in its left half.
+fn put_alpha(path: &Path, alpha: u8) {
+    let plain = image(64, 1.0);
+    let codes: Vec<u8> = plain.to_srgb8();
+    let pixel = |i: usize| {
+        let code = &codes[3 * i..3 * i + 3];
+        [code[0], code[1], code[2], if i % 64 < 32 { alpha } else { 255 }]
+    };
+    let pixels: Vec<u8> = (0..64 * 20).flat_map(pixel).collect();
+    std::fs::write(path, encode_png_rgba8((64, 20), pixels).unwrap()).unwrap();
+}
+
+#[test]
+fn alpha_is_compared_and_is_one_where_a_file_has_none() {
+    let dir = tempfile::tempdir().unwrap();
+    put_alpha(&dir.path().join("half.png"), 128);
+    put_alpha(&dir.path().join("less.png"), 100);
+    put(dir.path(), "opaque.png", &image(64, 1.0));
+    put_alpha(&dir.path().join("one.png"), 255);
+    for other in ["less.png", "opaque.png", "one.png"] {
+        let (out, _) = expect(dir.path(), &["compare", "half.png", other], 1);
+        assert!(out.contains("half image: ") && out.contains("every value is equal"), "{out}");
+        assert!(out.contains("half A: ") && out.contains(": biased over one seed"), "{out}");
+    }
+    expect(dir.path(), &["compare", "half.png", "half.png"], 0);
+    let (out, _) = expect(dir.path(), &["compare", "one.png", "opaque.png"], 0);
+    assert!(!out.contains("half A"), "alpha of 1 is none: {out}");
+    let (out, _) = expect(dir.path(), &["compare", "half.png", "less.png", "--layer", "alpha"], 1);
+    assert!(!out.contains("half image"), "{out}");
+}
+
+#[test]
+fn folders_of_one_file_a_layer_are_asked_for_one() {
+    let dir = tempfile::tempdir().unwrap();
+    for (side, bright) in [("ours", 1.0), ("theirs", 1.2)] {
+        put(&dir.path().join(side), "image.exr", &noisy(1.0, 1));
+        put(&dir.path().join(side), "depth.exr", &noisy(bright, 2));
+    }
+    let (out, _) = expect(dir.path(), &["compare", "ours", "theirs", "--layer", "depth"], 1);
+    assert!(out.contains("depth: ") && out.contains("mean relative error: "), "{out}");
+    assert!(!out.contains("image: "), "{out}");
+    let (_, err) = expect(dir.path(), &["compare", "ours", "theirs", "--layer", "albedo"], 3);
+    assert!(err.contains("no image has a layer albedo"), "{err}");
+    expect(dir.path(), &COMPARE, 1);
+    let summary = std::fs::read_to_string(dir.path().join("out/summary.md")).unwrap();
+    assert!(summary.contains("mean relative error: "), "{summary}");
 }
 
 /// [`image`] with noise that a seed selects.

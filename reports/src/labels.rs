@@ -12,6 +12,11 @@ pub(crate) fn qualifier(mode: Mode, labels: &[&str], seed: u64, many_seeds: bool
     mode + &seed
 }
 
+/// ` at 64 spp`; nothing where the samples per pixel are not known, as of images that a program left in a folder.
+pub(crate) fn at_spp(spp: u32) -> String {
+    if spp == 0 { String::new() } else { format!(" at {spp} spp") }
+}
+
 /// Whether there are two different seeds or more.
 pub(crate) fn varies(mut seeds: impl Iterator<Item = u64>) -> bool {
     seeds.next().is_some_and(|first| seeds.any(|seed| seed != first))

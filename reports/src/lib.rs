@@ -23,6 +23,7 @@ pub mod performance;
 pub mod plots;
 pub mod port_markdown;
 pub mod portability;
+mod reference;
 mod report;
 pub mod stages;
 pub mod tables;

@@ -1,6 +1,7 @@
 //! The verdict of a study.
 
 use crate::format::{count, number, plural};
+use crate::labels::at_spp;
 use crate::records::{Difference, Mode, TargetId};
 use crate::study::{Study, push_new};
 use crate::tuning::{Tuned, tuned};
@@ -71,7 +72,7 @@ impl PairVerdict {
         let noun = if pixels == 0 && worst.pixels_differing == 1 { "pixel" } else { "pixels" };
         let already = match &self.first_difference {
             Some(first) if (&first.scene, first.spp) != (&worst.scene, worst.spp) => {
-                format!("; first on {} at {} spp", first.scene, first.spp)
+                format!("; first on {}{}", first.scene, at_spp(first.spp))
             }
             _ => String::new(),
         };
@@ -82,15 +83,15 @@ impl PairVerdict {
         };
         let verdict = self.worst_verdict.as_ref().map(|d| match d.verdict.as_str() {
             "biased" | "broken" | "inconclusive" => {
-                format!("; {} on {} at {} spp: {}", d.verdict, d.scene, d.spp, d.reason)
+                format!("; {} on {}{}: {}", d.verdict, d.scene, at_spp(d.spp), d.reason)
             }
             _ => "; within noise".to_owned(),
         });
         format!(
-            "differ in at most {}{of} {noun}, on {} at {} spp with an 8-bit MSE of {}{already}{some}{}",
+            "differ in at most {}{of} {noun}, on {}{} with an 8-bit MSE of {}{already}{some}{}",
             count(worst.pixels_differing),
             worst.scene,
-            worst.spp,
+            at_spp(worst.spp),
             number(worst.errors.mse),
             verdict.unwrap_or_default(),
         )
@@ -104,6 +105,10 @@ pub struct VerdictLine {
     pub identical: bool,
     /// Whether they may differ and do so within noise.
     pub within_noise: bool,
+    /// Whether they promise identical films, so that a difference within noise is one too much.
+    pub promised: bool,
+    /// The worst verdict on their comparisons; empty where none has one.
+    pub verdict: String,
     /// The targets that it is about.
     pub subject: String,
     /// The same targets on both sides of the comparison, which are equal for a group of identical targets.
@@ -174,7 +179,9 @@ pub fn verdict(study: &Study) -> StudyVerdict {
             _ => "Targets were measured but not yet compared".to_owned(),
         }
     } else {
-        headline(&groups, &headlined)
+        let others = pairs.iter().any(|p| has_exact && p.mode != "exact");
+        let rest = if others { fast_clause(study, &groups, &pairs) } else { String::new() };
+        headline(&groups, &headlined, others) + &rest
     };
     let headline = match failed(study).as_slice() {
         [] => headline,
@@ -245,7 +252,41 @@ fn most_pixels<'p>(pairs: impl Iterator<Item = &'p PairVerdict>) -> Option<&'p P
     pairs.filter(|p| p.worst.is_some()).max_by_key(|p| p.worst.as_ref().map(|w| w.pixels_differing))
 }
 
-fn headline(groups: &[Vec<&str>], pairs: &[&PairVerdict]) -> String {
+/// The end of a headline: how the fast builds of a study differ from its exact targets, and from which quantity of a path
+/// on, where paths were compared.
+fn fast_clause(study: &Study, groups: &[Vec<&str>], pairs: &[PairVerdict]) -> String {
+    let is_headlined = |target: &str| groups.iter().any(|group| group.contains(&target));
+    let own = || pairs.iter().filter(|pair| pair.mode != "exact");
+    let mut fast = Vec::new();
+    own()
+        .flat_map(|pair| [pair.a.as_str(), pair.b.as_str()])
+        .filter(|target| !is_headlined(target))
+        .for_each(|target| push_new(&mut fast, target));
+    let s = if fast.len() == 1 { "s" } else { "" };
+    if own().all(PairVerdict::is_identical) {
+        return format!("; {} {} identical to them", list(&fast), if fast.len() == 1 { "is" } else { "are" });
+    }
+    let worst = own().filter_map(|pair| pair.worst_verdict.as_ref()).max_by_key(|d| severity(d));
+    let how = match worst.map(|d| d.verdict.as_str()) {
+        Some("within noise") => " within noise",
+        Some("biased") => " by more than noise",
+        Some("broken") => " beyond comparison",
+        Some("inconclusive") => ", perhaps by noise alone",
+        _ => "",
+    };
+    let compared =
+        study.divergences.iter().filter(|d| [&d.a, &d.b].iter().any(|t| fast.contains(&t.as_str())));
+    // Quantities stand in the order in which a path computes them.
+    let places = compared.filter_map(|d| d.quantities.iter().enumerate().find(|(_, q)| q.differing > 0));
+    let from = places
+        .min_by_key(|place| place.0)
+        .map_or_else(String::new, |(_, first)| format!(", from the {} on", first.quantity));
+    format!("; {} differ{s}{how}{from}", list(&fast))
+}
+
+/// The headline about targets that may be compared by their bits. `with_fast` says that the study has fast builds too.
+fn headline(groups: &[Vec<&str>], pairs: &[&PairVerdict], with_fast: bool) -> String {
+    let kind = if with_fast { "exact targets" } else { "targets" };
     let targets: usize = groups.iter().map(Vec::len).sum();
     let most =
         most_pixels(pairs.iter().copied()).and_then(|p| p.worst.as_ref()).map_or(0, |w| w.pixels_differing);
@@ -283,16 +324,17 @@ fn headline(groups: &[Vec<&str>], pairs: &[&PairVerdict]) -> String {
     }
     match groups {
         [all] if targets == 2 => format!("{} are identical to the bit", list(all)),
+        [all] if with_fast => format!("{} exact targets are identical to the bit", all.len()),
         [all] => format!("All {} targets are identical to the bit", all.len()),
         _ if targets == 2 => format!("{} {}", list(&others), differ(false)),
         _ if largest > 1 && largest + others.len() == targets => {
             let differ = differ(others.len() == 1);
-            format!("{largest} of {targets} targets are identical to the bit; {} {differ}", list(&others))
+            format!("{largest} of {targets} {kind} are identical to the bit; {} {differ}", list(&others))
         }
         _ if largest > 1 => {
-            format!("{targets} targets fall into {} groups, which {}", groups.len(), differ(false))
+            format!("{targets} {kind} fall into {} groups, which {}", groups.len(), differ(false))
         }
-        _ => format!("No two of {targets} targets are identical; they {}", differ(false)),
+        _ => format!("No two of {targets} {kind} are identical; they {}", differ(false)),
     }
 }
 
@@ -308,6 +350,8 @@ fn group_lines(groups: &[Vec<&str>], pairs: &[&PairVerdict], pixels: u64) -> Vec
         lines.push(VerdictLine {
             identical: true,
             within_noise: false,
+            promised: between(pairs, group, group).any(|p| p.promised),
+            verdict: worst_word(between(pairs, group, group)),
             subject: group.join(" = "),
             sides: [owned(group), owned(group)],
             sentence: format!("identical to the bit in {said}"),
@@ -322,6 +366,8 @@ fn group_lines(groups: &[Vec<&str>], pairs: &[&PairVerdict], pixels: u64) -> Vec
                     identical: false,
                     within_noise: between(pairs, left, right)
                         .all(|p| p.is_identical() || p.is_within_noise()),
+                    promised: between(pairs, left, right).any(|p| p.promised),
+                    verdict: worst_word(between(pairs, left, right)),
                     subject: format!("{} : {}{mode}", left[0], right[0]),
                     sides: [owned(left), owned(right)],
                     sentence,
@@ -352,12 +398,20 @@ fn fast_lines(groups: &[Vec<&str>], pairs: &[PairVerdict], pixels: u64) -> Vec<V
         lines.push(VerdictLine {
             identical: pair.is_identical(),
             within_noise: pair.is_within_noise(),
+            promised: pair.promised,
+            verdict: worst_word(std::iter::once(pair)),
             subject: format!("{} : {fast}", group.join(" = ")),
             sides: [owned(group), owned(&[fast])],
             sentence: format!("promise no identity: {}", pair.sentence(pixels)),
         });
     }
     lines
+}
+
+/// The worst verdict on comparisons of these pairs.
+fn worst_word<'p>(pairs: impl Iterator<Item = &'p PairVerdict>) -> String {
+    let worst = pairs.filter_map(|pair| pair.worst_verdict.as_ref()).max_by_key(|d| severity(d));
+    worst.map(|d| d.verdict.clone()).unwrap_or_default()
 }
 
 fn owned(names: &[&str]) -> Vec<String> {
@@ -412,7 +466,7 @@ fn pair_verdicts(study: &Study) -> Vec<PairVerdict> {
 
 /// Whether two targets promise identical films: exact ones of one integrator and way of sampling layers do. Records that
 /// do not say are of such targets.
-fn promises(study: &Study, d: &Difference) -> bool {
+pub(crate) fn promises(study: &Study, d: &Difference) -> bool {
     let is_exact = |target: &str| study.environment.target(target).is_none_or(|t| t.info.exact);
     let are_alike = TargetId::from(d.a.as_str()).is_alike(&TargetId::from(d.b.as_str()));
     d.mode == Mode::Exact && are_alike && is_exact(&d.a) && is_exact(&d.b)
@@ -478,6 +532,17 @@ mod tests {
     }
 
     #[test]
+    fn samples_that_are_not_known_are_not_told() {
+        let d =
+            Difference { verdict: "biased".into(), reason: "A is darker".into(), ..difference("y", 0, 3) };
+        let sentence = verdict_of(vec![d.into()]).pairs[0].sentence(0);
+        assert_eq!(
+            sentence,
+            "differ in at most 3 pixels, on s with an 8-bit MSE of 3.000; biased on s: A is darker"
+        );
+    }
+
+    #[test]
     fn the_worst_verdict_ends_the_sentence() {
         let with_verdict = |spp, verdict: &str| Difference {
             verdict: verdict.into(),
@@ -494,10 +559,36 @@ mod tests {
     fn a_fast_build_may_differ_and_refused_samples_may_not() {
         let fast = Difference { mode: Mode::Fast, ..difference("y", 1, 5) };
         let v = verdict_of(vec![fast.into(), difference("z", 1, 0).into()]);
-        assert_eq!((v.headline.as_str(), v.good), ("x and z are identical to the bit", true));
+        assert_eq!((v.headline.as_str(), v.good), ("x and z are identical to the bit; y differs", true));
         let refused = InvalidSamples { non_finite: 3, ..Default::default() };
         let v = verdict_of(vec![refused.into(), difference("y", 1, 0).into()]);
         assert_eq!((v.headline.as_str(), v.good), ("Broken: films refused 3 samples", false));
+    }
+
+    #[test]
+    fn the_headline_counts_exact_targets_and_says_where_a_fast_build_parts() {
+        use crate::records::{Divergence, QuantityDivergence};
+        let fast =
+            Difference { mode: Mode::Fast, verdict: "within noise".into(), ..difference("y+fast", 1, 5) };
+        let quantity =
+            QuantityDivergence { quantity: "camera ray".into(), differing: 3, ..Default::default() };
+        let paths = Divergence {
+            scene: "s".into(),
+            a: "x".into(),
+            b: "y+fast".into(),
+            quantities: vec![quantity],
+            ..Default::default()
+        };
+        let exact = |a: &str, b: &str| Record::from(Difference { a: a.into(), ..difference(b, 1, 0) });
+        let all = || vec![exact("x", "y"), exact("x", "z"), exact("y", "z")];
+        let headline = |more: Vec<Record>| verdict_of([all(), more].concat()).headline;
+        assert_eq!(headline(Vec::new()), "All 3 targets are identical to the bit");
+        let said = "3 exact targets are identical to the bit; y+fast differs within noise";
+        assert_eq!(headline(vec![fast.clone().into()]), said);
+        let said = format!("{said}, from the camera ray on");
+        assert_eq!(headline(vec![fast.clone().into(), paths.into()]), said);
+        let same = Difference { identical: true, ..fast };
+        assert!(headline(vec![same.into()]).ends_with("; y+fast is identical to them"));
     }
 
     #[test]

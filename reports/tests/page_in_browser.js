@@ -27,6 +27,8 @@
     const height = document.documentElement.scrollHeight;
     check(`is at most 4,000 px tall before anything is opened: ${height}`, height <= 4000);
     check("opens one scene", all("details.scene[open]").length === 1);
+    check("shows the worst pair from near with its linear difference", all(".worst canvas").length === 3 &&
+      /linear \|A − B\| × \d/.test(one(".worst").textContent));
     const strips = all(".bar, .reading, .keys", viewer);
     const isWhole = (strip) => strip.scrollHeight <= strip.clientHeight;
     check("shows the viewer's controls whole", strips.length === 3 && strips.every(isWhole));
@@ -170,6 +172,13 @@
     check("shows the difference", /px differ in 8 bits/.test(one("figcaption", viewer).textContent));
     await key("m");
     check("shows the FLIP map", /^FLIP/.test(one("figcaption", viewer).textContent) && all("canvas", viewer).length === 1);
+    pointer("pointermove", frame(), ...middle());
+    check("reads FLIP where the pointer is", /FLIP 0\.\d\d/.test(reading()));
+    check("says what the ends of a map's colours are", one(".scale", viewer).textContent === "01");
+    for (let i = 0; i < 3; i++) await key("m");
+    pointer("pointermove", frame(), ...middle());
+    check("reads p-values where the pointer is", /rejects, A brighter/.test(reading()));
+    await key("m");
     await key("ArrowLeft");
     check("says where there is no map", /No FLIP map/.test(viewer.textContent));
 

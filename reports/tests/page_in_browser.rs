@@ -8,7 +8,7 @@
 
 mod support;
 
-use lockstep_reports::image_io::read_image;
+use lockstep_reports::image_io::{ImageMetadata, LinearImage, p_map_name, read_image, srgb, write_png};
 use lockstep_reports::metrics::{FloatMetrics, Metrics};
 use lockstep_reports::port::cost::{Cost, Lines, PortCost};
 use lockstep_reports::port::lexer::Language;
@@ -16,6 +16,7 @@ use lockstep_reports::port::similarity::compare as compare_sources;
 use lockstep_reports::port::sources::Source;
 use lockstep_reports::records::{EqualTime, PortSimilarity, Record, RecordLog, Scaling, Timing};
 use lockstep_reports::records::{MapOf, write_maps};
+use lockstep_reports::statistics::P_COLOURS;
 use lockstep_reports::study::files;
 use lockstep_reports::write_report;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,10 @@ fn page(folder: &Path) -> String {
     let image = |target: &str| read_image(&folder.join(format!("images/cornell.{target}.8spp.exr"))).unwrap();
     let of = MapOf { scene: "cornell", a: "cpu-bvh", b: "cpu-embree", spp: 8, seed: 1 };
     let maps = write_maps(folder, &of, &image("cpu-bvh"), &image("cpu-embree")).unwrap();
+    // A map of p-values in which every tile rejects.
+    let rejecting = LinearImage::from_fn(SMALL.size.0, SMALL.size.1, |_, _| P_COLOURS[0].map(srgb::decode8));
+    let name = p_map_name(of.scene, of.a, of.b, of.spp);
+    write_png(&folder.join(files::IMAGES).join(name), &rejecting, &ImageMetadata::default()).unwrap();
     let mut log = RecordLog::resume(&folder.join(files::RECORDS)).unwrap().log;
     log.append(&maps.into_iter().map(Record::from).collect::<Vec<_>>()).unwrap();
     log.append(&instruments(&plan)).unwrap();
@@ -122,21 +127,39 @@ fn chromium() -> Option<PathBuf> {
 /// Opens a page with the script in it and returns what it reports: a line for each step, `ok` or `FAILED`
 /// first.
 fn used_in(browser: &Path, folder: &Path, page: &str) -> Vec<String> {
+    let file = folder.join("instrumented.html");
+    std::fs::write(&file, with_script(page, include_str!("page_in_browser.js"))).unwrap();
+    opened(browser, folder, &file, (1280, 900))
+}
+
+/// Opens a page in a frame of a width with the script in it that looks at how it is laid out.
+fn laid_out_in(browser: &Path, folder: &Path, page: &str, width: u32) -> Vec<String> {
+    std::fs::write(folder.join("page.html"), with_script(page, include_str!("page_fits.js"))).unwrap();
+    let frame = format!(
+        "<!doctype html><body style=\"margin:0\"><script>addEventListener('message', (e) => {{\
+         const found = document.createElement('pre'); found.id = 'found'; found.textContent = e.data; \
+         document.body.append(found); }});</script>\
+         <iframe src=\"page.html\" style=\"border:0;width:{width}px;height:900px\"></iframe></body>"
+    );
+    let file = folder.join("frame.html");
+    std::fs::write(&file, frame).unwrap();
+    opened(browser, folder, &file, (1600, 1000))
+}
+
+/// The page with a script at its end and a catch for errors at its beginning.
+fn with_script(page: &str, script: &str) -> String {
     let catch = "<script>const raised = []; addEventListener('error', (e) => raised.push(e.message)); \
                  addEventListener('unhandledrejection', (e) => raised.push(String(e.reason))); \
                  for (const kind of ['error', 'warn']) console[kind] = (...said) => raised.push(said.join(' '));</script>";
-    let steps = format!("<script>{}</script></body>", include_str!("page_in_browser.js"));
-    let instrumented = page.replacen("<head>", &format!("<head>{catch}"), 1).replacen("</body>", &steps, 1);
-    let file = folder.join("instrumented.html");
-    std::fs::write(&file, instrumented).unwrap();
+    let steps = format!("<script>{script}</script></body>");
+    page.replacen("<head>", &format!("<head>{catch}"), 1).replacen("</body>", &steps, 1)
+}
+
+/// Opens a file in a window of a size and returns the lines of what its script found.
+fn opened(browser: &Path, folder: &Path, file: &Path, (width, height): (u32, u32)) -> Vec<String> {
     let output = Command::new(browser)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--window-size=1280,900",
-        ])
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+        .arg(format!("--window-size={width},{height}"))
         .args(["--virtual-time-budget=60000", "--enable-logging=stderr", "--dump-dom"])
         .arg(format!("--user-data-dir={}", folder.join("profile").display()))
         .arg(format!("file://{}", file.display()))
@@ -184,5 +207,49 @@ fn what_breaks_the_page_is_found() {
         assert!(page.contains(whole), "{whole}");
         let lines = used_in(&browser, dir.path(), &page.replace(whole, broken));
         assert!(!failed(&lines).is_empty(), "{broken} was not found:\n{}", lines.join("\n"));
+    }
+}
+
+#[test]
+fn pages_fit_windows_of_four_widths_in_both_themes_and_keys_reach_all_of_them() {
+    let Some(browser) = chromium() else { return };
+    let made_up = tempfile::tempdir().unwrap();
+    let page = page(made_up.path());
+    // Eleven spp levels of nine scenes, without images.
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("recorded/h200-cuda-opencl");
+    let large = tempfile::tempdir().unwrap();
+    for file in [files::RECORDS, files::ENVIRONMENT] {
+        std::fs::copy(recorded.join(file), large.path().join(file)).unwrap();
+    }
+    let large_page = std::fs::read_to_string(write_report(large.path()).unwrap().page).unwrap();
+    assert!(large_page.contains("The images of this study are not in its folder."));
+    for width in [1400, 1024, 800, 400] {
+        for (folder, page) in [(made_up.path(), &page), (large.path(), &large_page)] {
+            let lines = laid_out_in(&browser, folder, page, width);
+            assert!(lines.len() >= 8 && failed(&lines).is_empty(), "{width} px: {}", lines.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_found() {
+    let Some(browser) = chromium() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let page = page(dir.path());
+    let breaks = [
+        ("th, td { padding: .32rem .5rem;", "th, td { padding: .32rem 6rem;", "tables"),
+        (".note { margin: .4rem 0 0;", ".note { font-size: 9px !important;", "10 px"),
+        ("nav .theme { flex: none;", "nav .theme { position: absolute; left: 1rem;", "navigation"),
+        ("--muted: #59636e;", "--muted: #d0d0d0;", "stands out"),
+    ];
+    for (whole, broken, what) in breaks {
+        assert!(page.contains(whole), "{whole}");
+        let lines = laid_out_in(&browser, dir.path(), &page.replace(whole, broken), 1024);
+        let failed = failed(&lines);
+        assert!(
+            failed.iter().any(|line| line.contains(what)),
+            "{broken} was not found:\n{}",
+            lines.join("\n")
+        );
     }
 }

@@ -346,11 +346,11 @@ fn the_summary_reads_as_intended() {
 
     ## Rays by bounce
 
-    | Scene | Target | Bounce | Extension rays | Hits | Terminated | Shadow rays | Unoccluded | Against the first |
-    | :--- | :--- | ---: | ---: | ---: | ---: | ---: | ---: | :--- |
-    | cornell | cpu-bvh | 0 | 400,000 |  | 100,000 | 150,000 |  |  |
-    | cornell | cpu-bvh | 1 | 300,000 |  | 100,000 | 100,000 |  |  |
-    | cornell | cpu-bvh | 2 | 200,000 |  | 200,000 | 50,000 |  |  |
+    | Scene | Target | Bounce | Extension rays | Terminated | Shadow rays | Against the first |
+    | :--- | :--- | ---: | ---: | ---: | ---: | :--- |
+    | cornell | cpu-bvh | 0 | 400,000 | 100,000 | 150,000 |  |
+    | cornell | cpu-bvh | 1 | 300,000 | 100,000 | 100,000 |  |
+    | cornell | cpu-bvh | 2 | 200,000 | 200,000 | 50,000 |  |
 
     Summed over the spp schedule under the first seed; bounce 0 is the camera rays. A path is terminated at a bounce when it has no ray to the next. The last column compares with the first target of the bounce: under equal seeds exact targets have equal counts, and where a divergence begins, it shows here first.
 

@@ -184,6 +184,10 @@ impl MaterialOverride {
         let Some(anisotropy) = self.specular_roughness_anisotropy else {
             return roughness;
         };
+        if anisotropy == 0.0 {
+            layers.anisotropy = 0.0;
+            return roughness;
+        }
         // OpenPBR 1.1, section "Microfacet model": the alphas along and across
         let across = 1.0 - clamp(anisotropy, 0.0, 1.0);
         let along = min(sqr(roughness) * (2.0 / (1.0 + sqr(across))).sqrt(), 1.0);
@@ -192,7 +196,8 @@ impl MaterialOverride {
         across.sqrt()
     }
 
-    /// Changes a material, and its layers, which the builder keeps.
+    /// Changes a material, and its layers, which the builder keeps. Layers that change nothing are none: a surface with
+    /// layers is sampled otherwise, and has the albedo that their bounds leave.
     pub(crate) fn apply(&self, m: &mut Material, builder: &mut SceneBuilder) {
         self.apply_base(m);
         if !self.has_layers() {
@@ -203,7 +208,7 @@ impl MaterialOverride {
         }
         let mut layers = builder.layers_of(m).copied().unwrap_or(Layers::NONE);
         m.roughness = self.change_layers(&mut layers, m.roughness);
-        m.layers = builder.layers(layers);
+        m.layers = if layers.changes_nothing() { 0 } else { builder.layers(layers) };
     }
 
     fn apply_base(&self, m: &mut Material) {

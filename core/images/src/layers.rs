@@ -14,6 +14,9 @@ pub enum LayerKind {
     Scalar,
     /// A direction, such as a normal, with components from −1 to 1.
     Direction,
+    /// The alpha of the layer of its name without the `A` at its end: in all three channels of the image. A colour
+    /// without alpha has one of 1.
+    Alpha,
 }
 
 /// One layer of a file.
@@ -24,12 +27,27 @@ pub struct Layer {
     pub name: String,
     /// The contents, by the names of channels and layer.
     pub kind: LayerKind,
+    /// Column and row of the first pixel in the file's coordinates: the corner of an EXR file's data window.
+    pub origin: (i32, i32),
     /// The values.
     pub image: LinearImage,
 }
 
+impl Layer {
+    /// Whether it is called as the image of a file is: by no name, or as a combined pass.
+    pub fn is_named_as_image(&self) -> bool {
+        self.kind == LayerKind::Colour && rank_of(&self.name) < OTHER
+    }
+
+    /// The name of the layer that an alpha belongs to.
+    pub fn base_of_alpha(&self) -> Option<&str> {
+        let base = self.name.strip_suffix('A').filter(|_| self.kind == LayerKind::Alpha)?;
+        Some(base.strip_suffix('.').unwrap_or(base))
+    }
+}
+
 /// Reads every layer of a file: of an EXR file all parts and groups of channels, the image first, with alpha as a
-/// layer of its own where it is not 1 everywhere; of other files the image alone.
+/// layer of its own where it is not 1 everywhere; of other files the image, and its alpha likewise.
 ///
 /// # Errors
 /// [`ReadError`], naming the file.
@@ -40,7 +58,14 @@ pub fn read_layers(path: &Path) -> Result<Vec<Layer>, ReadError> {
         return exr_layers(&source);
     }
     let image = super::read_image(path)?;
-    Ok(vec![Layer { name: String::new(), kind: LayerKind::Colour, image }])
+    let alpha = image.alpha().map(|alpha| {
+        let values = alpha.iter().map(|v| [*v; 3]).collect();
+        image_of((image.width(), image.height()), values, image.precision().of_alpha())
+    });
+    let layer = |name: &str, kind, image| Layer { name: name.to_owned(), kind, origin: (0, 0), image };
+    let alpha = alpha.transpose().map_err(|message| source.decode_error("PNG", message))?;
+    let alpha = alpha.map(|alpha| layer("A", LayerKind::Alpha, alpha));
+    Ok([layer("", LayerKind::Colour, image)].into_iter().chain(alpha).collect())
 }
 
 /// One channel of a part.
@@ -89,7 +114,10 @@ pub(super) fn exr_layers(source: &Source<'_>) -> Result<Vec<Layer>, ReadError> {
             }
             channels.push(channel_of(&channel.name.to_string(), &channel.sample_data));
         }
-        layers.extend(grouped(if parts > 1 { &name } else { "" }, channels, size).map_err(decode)?);
+        let corner = part.attributes.layer_position;
+        let mut own = grouped(if parts > 1 { &name } else { "" }, channels, size).map_err(decode)?;
+        own.iter_mut().for_each(|layer| layer.origin = (corner.x(), corner.y()));
+        layers.extend(own);
     }
     // The image itself comes first, whatever the file's order.
     layers.sort_by_key(|layer| (layer.kind != LayerKind::Colour, rank_of(&layer.name)));
@@ -99,13 +127,16 @@ pub(super) fn exr_layers(source: &Source<'_>) -> Result<Vec<Layer>, ReadError> {
     Ok(layers)
 }
 
+/// The rank of layers that are not called as an image is.
+const OTHER: u32 = 2;
+
 /// Layers by how likely they are the image: without a name, combined passes, then all others.
 fn rank_of(name: &str) -> u32 {
     let last = name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase();
     match last.as_str() {
         "" => 0,
         "combined" | "beauty" | "rgba" | "rgb" | "color" | "colour" | "image" => 1,
-        _ => 2,
+        _ => OTHER,
     }
 }
 
@@ -147,25 +178,34 @@ fn grouped(part: &str, channels: Vec<Channel>, size: (u32, u32)) -> Result<Vec<L
                 }
                 _ => image,
             };
-            layers.push(Layer { name: full.clone(), kind, image });
+            layers.push(Layer { name: full.clone(), kind, origin: (0, 0), image });
             used.extend(three.iter().map(|c| c.letter.as_str()).chain(find("A").map(|a| a.letter.as_str())));
+        }
+        // Luminance alone is the image.
+        let is_grey = find("Y").is_some() && own.len() - usize::from(find("A").is_some()) == 1;
+        if is_grey {
+            alpha = find("A").filter(|a| a.values.iter().any(|v| *v != 1.0));
+            used.extend(find("A").map(|a| a.letter.as_str()));
         }
         for channel in own.iter().filter(|c| !used.contains(&c.letter.as_str())) {
             let values = channel.values.iter().map(|v| [*v; 3]).collect();
             let image = image_of(size, values, channel.precision)?;
-            // Luminance alone is the image.
-            let (kind, name) = if channel.letter == "Y" && own.len() - usize::from(find("A").is_some()) == 1 {
+            let (kind, name) = if is_grey {
                 (LayerKind::Colour, full.clone())
-            } else if own.len() == 1 && !name.is_empty() {
+            } else if own.len() == 1 && !full.is_empty() {
                 (LayerKind::Scalar, full.clone())
             } else {
                 (LayerKind::Scalar, full_name(&full, &channel.letter))
             };
-            layers.push(Layer { name, kind, image });
+            let image = match alpha.filter(|_| is_grey) {
+                Some(a) => image.with_alpha(a.values.clone()),
+                None => image,
+            };
+            layers.push(Layer { name, kind, origin: (0, 0), image });
         }
         if let Some(a) = alpha {
             let image = image_of(size, a.values.iter().map(|v| [*v; 3]).collect(), a.precision)?;
-            layers.push(Layer { name: full_name(&full, "A"), kind: LayerKind::Scalar, image });
+            layers.push(Layer { name: full_name(&full, "A"), kind: LayerKind::Alpha, origin: (0, 0), image });
         }
     }
     Ok(layers)

@@ -109,6 +109,28 @@ impl LinearImage {
         Self { data, ..self.clone() }
     }
 
+    /// The part from a column and row on, of this width and height or up to the image's end.
+    #[must_use]
+    pub fn cut(&self, (left, top): (u32, u32), (width, height): (u32, u32)) -> Self {
+        let (width, height) =
+            (width.min(self.width.saturating_sub(left)), height.min(self.height.saturating_sub(top)));
+        let pixels = || {
+            let of_row = move |y: u32| {
+                let first = y as usize * self.width as usize + left as usize;
+                first..first + width as usize
+            };
+            (top..top + height).flat_map(of_row)
+        };
+        let alpha = self.alpha.as_ref().map(|alpha| pixels().map(|i| alpha[i]).collect());
+        Self {
+            width,
+            height,
+            data: pixels().map(|i| self.data[i]).collect(),
+            precision: self.precision,
+            alpha,
+        }
+    }
+
     /// Width in pixels.
     pub fn width(&self) -> u32 {
         self.width

@@ -14,6 +14,8 @@ pub enum Precision {
     Code8,
     /// 16-bit sRGB codes.
     Code16,
+    /// 8-bit codes of linear values, as of alpha.
+    Linear8,
     /// Radiance RGBE: 8-bit mantissas that share the exponent of the greatest channel.
     Rgbe,
 }
@@ -32,8 +34,18 @@ impl Precision {
             Precision::Half => value.abs() * 2f64.powi(-11) + 2f64.powi(-25),
             Precision::Code8 => code(255.0),
             Precision::Code16 => code(65_535.0),
+            Precision::Linear8 => 0.5 / 255.0,
             // Writers cut off and readers do not all add the half that is lost on average.
             Precision::Rgbe => f64::from(pixel.iter().fold(0.0f32, |m, v| m.max(v.abs()))) * 2f64.powi(-7),
+        }
+    }
+
+    /// The precision of the alpha of an image of this precision.
+    pub fn of_alpha(self) -> Self {
+        match self {
+            Precision::Code8 => Precision::Linear8,
+            Precision::Code16 => Precision::Float,
+            other => other,
         }
     }
 
@@ -55,13 +67,16 @@ impl Precision {
             Precision::Half => Some("half float"),
             Precision::Code8 => Some("8-bit codes"),
             Precision::Code16 => Some("16-bit codes"),
+            Precision::Linear8 => Some("8-bit linear codes"),
             Precision::Rgbe => Some("RGBE"),
         }
     }
 
     /// The precision with this name in texts.
     pub fn from_words(words: &str) -> Option<Self> {
-        [Self::Half, Self::Code8, Self::Code16, Self::Rgbe].into_iter().find(|p| p.in_words() == Some(words))
+        [Self::Half, Self::Code8, Self::Code16, Self::Linear8, Self::Rgbe]
+            .into_iter()
+            .find(|p| p.in_words() == Some(words))
     }
 }
 

@@ -182,7 +182,7 @@ impl<'a> Source<'a> {
         self.start.starts_with(&[0x76, 0x2f, 0x31, 0x01])
     }
 
-    fn decode_error(&self, format: &'static str, message: String) -> ReadError {
+    pub(super) fn decode_error(&self, format: &'static str, message: String) -> ReadError {
         ReadError::Decode { path: self.path.to_owned(), format, message }
     }
 

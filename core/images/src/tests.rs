@@ -125,9 +125,11 @@ fn every_layer_of_every_part_is_read_with_what_it_holds() {
             ("View.Combined", LayerKind::Colour, [0.5; 3]),
             ("View.Depth", LayerKind::Scalar, [7.0; 3]),
             ("View.Normal", LayerKind::Direction, [-0.5; 3]),
-            ("View.Combined.A", LayerKind::Scalar, [0.5; 3]),
+            ("View.Combined.A", LayerKind::Alpha, [0.5; 3]),
         ]
     );
+    assert!(layers[0].is_named_as_image() && !layers[1].is_named_as_image());
+    assert_eq!(layers[3].base_of_alpha(), Some("View.Combined"));
     assert_eq!(layers[0].image.precision(), Precision::Half);
     let image = read_image(&path).unwrap();
     assert_eq!((image.pixels()[0], image.alpha().unwrap()[0]), ([0.5; 3], 0.5));
@@ -149,6 +151,30 @@ fn the_alpha_of_a_png_is_kept() {
     image::RgbaImage::from_pixel(2, 1, image::Rgba([10, 20, 30, 51])).save(&path).unwrap();
     let image = read_image(&path).unwrap();
     assert_eq!((image.alpha().unwrap()[0], image.precision()), (0.2, Precision::Code8));
+    let layers = read_layers(&path).unwrap();
+    let found: Vec<_> = layers.iter().map(|l| (l.name.as_str(), l.kind, l.image.precision())).collect();
+    assert_eq!(
+        found,
+        [("", LayerKind::Colour, Precision::Code8), ("A", LayerKind::Alpha, Precision::Linear8)]
+    );
+    assert_eq!((layers[1].image.pixels()[0], layers[1].base_of_alpha()), ([0.2; 3], Some("")));
+}
+
+#[test]
+fn luminance_has_its_alpha_and_layers_know_their_place() {
+    use exr::prelude::*;
+    let (_dir, path) = in_folder("a.exr");
+    let channel = |name: &str, v: f32| AnyChannel::new(name, FlatSamples::F32(vec![v; 6]));
+    let channels = AnyChannels::sort(vec![channel("Y", 0.25), channel("A", 0.5)].into());
+    let attributes = LayerAttributes { layer_position: Vec2(4, -3), ..LayerAttributes::default() };
+    let layer = Layer::new((3, 2), attributes, Encoding::UNCOMPRESSED, channels);
+    let image = Image::empty(ImageAttributes::new(IntegerBounds::from_dimensions((9, 9)))).with_layer(layer);
+    image.write().to_file(&path).unwrap();
+    let found: Vec<_> =
+        read_layers(&path).unwrap().iter().map(|l| (l.name.clone(), l.kind, l.origin)).collect();
+    let at = (4, -3);
+    assert_eq!(found, [(String::new(), LayerKind::Colour, at), ("A".to_owned(), LayerKind::Alpha, at)]);
+    assert_eq!(read_image(&path).unwrap().alpha().unwrap(), [0.5; 6]);
 }
 
 #[test]
@@ -263,4 +289,15 @@ fn the_most_different_pixel_is_found_by_the_sum_over_its_channels() {
     let a = LinearImage::from_fn(8, 4, |x, y| if (x, y) == (6, 3) { [0.9; 3] } else { [0.51; 3] });
     let b = LinearImage::from_fn(8, 4, |x, _| if x == 0 { [0.5, 0.5, 1.0] } else { [0.5; 3] });
     assert_eq!(a.most_different_pixel(&b), [6, 3]);
+}
+
+#[test]
+fn a_part_of_an_image_keeps_its_alpha_and_ends_where_the_image_does() {
+    let image = LinearImage::from_fn(5, 4, |x, y| [x as f32, y as f32, 0.0]);
+    let image = image.with_alpha((0..20).map(|i| i as f32).collect()).with_precision(Precision::Half);
+    let part = image.cut((3, 1), (9, 2));
+    assert_eq!((part.width(), part.height(), part.precision()), (2, 2, Precision::Half));
+    assert_eq!(part.pixels(), [[3.0, 1.0, 0.0], [4.0, 1.0, 0.0], [3.0, 2.0, 0.0], [4.0, 2.0, 0.0]]);
+    assert_eq!(part.alpha().unwrap(), [8.0, 9.0, 13.0, 14.0]);
+    assert_eq!(image.cut((5, 0), (1, 1)).pixels(), [[0.0f32; 3]; 0]);
 }

@@ -111,6 +111,21 @@ impl Layers {
         self.clearcoat > 0.0 && !is_shared
     }
 
+    /// True for layers that leave a surface as it is without them. A texture multiplies its factor, so a weight of 0
+    /// has none; values that break a rule are not hidden by it.
+    pub fn changes_nothing(&self) -> bool {
+        let specular = self.specular == 1.0 && self.specular_color == Vec3::ONE;
+        let textured = [self.specular_texture, self.specular_color_texture].iter().any(|&t| t != NONE);
+        specular
+            && !textured
+            && self.sheen_color == Vec3::ZERO
+            && self.clearcoat == 0.0
+            && self.anisotropy == 0.0
+            && self.iridescence == 0.0
+            && !self.has_medium()
+            && self.fault().is_none()
+    }
+
     /// True for a medium that attenuates or disperses.
     pub fn has_medium(&self) -> bool {
         self.attenuation != Vec3::ZERO || self.dispersion > 0.0

@@ -11,13 +11,20 @@ use crate::cli::CompareArgs;
 use crate::exit::{Exit, Failure};
 use crate::golden::{Expectation, Expectations};
 
-/// One comparison in the light of what was expected.
+/// The word of images and layers that have no counterpart, or one of another size.
+const NOT_COMPARED: &str = "not compared";
+
+/// One comparison in the light of what was expected, or an image that has nothing to be compared with.
 #[derive(Debug)]
 pub(super) struct Finding {
-    scene: String,
-    pair: String,
-    word: &'static str,
-    reason: String,
+    /// The scene, with the layer's name where there are several.
+    pub(super) scene: String,
+    /// Both sides; of what is not compared the one that is there.
+    pub(super) pair: String,
+    /// The verdict, or [`NOT_COMPARED`].
+    pub(super) word: &'static str,
+    /// Why, in a sentence without a full stop.
+    pub(super) reason: String,
     exit: Exit,
     /// The entry that expects it to fail.
     expected: Option<Expectation>,
@@ -51,6 +58,30 @@ impl Finding {
             expired: expected.is_some_and(|row| row.is_expired(today)),
             expected: expected.cloned(),
         }
+    }
+
+    /// An image or layer of a target that is not compared, which is no pass.
+    pub(super) fn missing(
+        target: &str,
+        scene: &str,
+        reason: &str,
+        expectations: &Expectations,
+        today: &str,
+    ) -> Self {
+        let expected = expectations.of(scene, target, "");
+        Self {
+            scene: scene.to_owned(),
+            pair: target.to_owned(),
+            word: NOT_COMPARED,
+            reason: reason.to_owned(),
+            exit: Exit::Missing,
+            expired: expected.is_some_and(|row| row.is_expired(today)),
+            expected: expected.cloned(),
+        }
+    }
+
+    fn is_compared(&self) -> bool {
+        self.word != NOT_COMPARED
     }
 
     /// How the comparison ends: a known failure is fine until its last day, and a pass that is listed as a
@@ -122,9 +153,12 @@ fn junit(findings: &[Finding]) -> Result<String, Failure> {
 }
 
 fn markdown(findings: &[Finding]) -> String {
-    let failed = findings.iter().filter(|f| !f.is_good()).count();
-    let sign = if failed == 0 { "✅" } else { "❌" };
-    let mut text = format!("## {sign} Images: {} compared, {failed} failed\n\n", findings.len());
+    let compared = findings.iter().filter(|f| f.is_compared()).count();
+    let failed = findings.iter().filter(|f| f.is_compared() && !f.is_good()).count();
+    let missing = findings.len() - compared;
+    let sign = if findings.iter().all(Finding::is_good) && compared > 0 { "✅" } else { "❌" };
+    let missing = if missing > 0 { format!(", {missing} not compared") } else { String::new() };
+    let mut text = format!("## {sign} Images: {compared} compared, {failed} failed{missing}\n\n");
     text.push_str("| | Scene | Images | Verdict | |\n| :--- | :--- | :--- | :--- | :--- |\n");
     let escaped = |text: &str| text.replace('|', "\\|").replace('<', "&lt;").replace(['\n', '\r'], " ");
     for f in findings {

@@ -1,10 +1,10 @@
 //! The verdict on the images of a match, layer by layer.
 
 use lockstep_reports::image_io::{LayerKind, LinearImage};
-use lockstep_reports::metrics::{MetricError, Metrics, compare, mean_angle, mean_relative_error};
-use lockstep_reports::records::{Difference, Noise, Tests};
+use lockstep_reports::metrics::{MetricError, Metrics, Side, compare, mean_angle, mean_relative_error};
+use lockstep_reports::records::{Difference, Errors, Noise, Tests};
 use lockstep_reports::statistics::{
-    Agreement, ComparisonError, DecisionRule, Pairing, TestResult, compare_named,
+    Agreement, ComparisonError, DecisionRule, Noisier, Pairing, TestResult, compare_named,
 };
 
 use super::matching::Match;
@@ -49,8 +49,8 @@ impl LayerVerdict {
     /// The verdict on a stack of images.
     ///
     /// # Errors
-    /// [`Failure::Metric`] for images of different sizes or without pixels, [`Failure::Input`] for images that
-    /// are asked about wrongly.
+    /// [`Failure::Missing`] for images of different sizes, with the probable reason, [`Failure::Metric`] for images
+    /// without pixels, [`Failure::Input`] for images that are asked about wrongly.
     pub(super) fn of(m: &Match, stack: Stack, tolerance: Option<f64>) -> Result<Self, Failure> {
         let scene = match stack.layer.as_str() {
             "" => m.scene.clone(),
@@ -72,6 +72,9 @@ impl LayerVerdict {
             let metrics = match compare(a, b) {
                 Ok(metrics) => Some(metrics),
                 Err(MetricError::NonFinite { .. }) => None,
+                Err(error @ MetricError::SizesDiffer { .. }) => {
+                    return Err(Failure::Missing(format!("{error}{}", turned(a, b, &found.names))));
+                }
                 Err(error) => return Err(error.into()),
             };
             found.pairs.push(Compared { seed, at, metrics });
@@ -87,7 +90,12 @@ impl LayerVerdict {
 
     /// Runs the tests on all images of both sides.
     fn test(&mut self) -> Result<(), Failure> {
-        let images = |side: &[(u64, LinearImage)]| side.iter().map(|(_, i)| i.clone()).collect::<Vec<_>>();
+        // Values that end at 1 are taken for clipped light; an alpha of 1 has lost nothing, so half of it is tested.
+        let of_test = |image: &LinearImage| match self.stack.kind {
+            LayerKind::Alpha => image.scaled(0.5),
+            _ => image.clone(),
+        };
+        let images = |side: &[(u64, LinearImage)]| side.iter().map(|(_, i)| of_test(i)).collect::<Vec<_>>();
         let (a, b) = (images(&self.stack.a), images(&self.stack.b));
         let pairing = if self.stack.is_paired() { Pairing::Paired } else { Pairing::Independent };
         let names = [self.names.0.as_str(), self.names.1.as_str()];
@@ -135,6 +143,15 @@ impl LayerVerdict {
                 b: b.to_owned(),
                 spp: self.spp,
                 seed: pair.seed,
+                // What is not finite has no error.
+                errors: Errors {
+                    mse: f64::NAN,
+                    mse_linear: f64::NAN,
+                    rmse: f64::NAN,
+                    psnr: f64::NAN,
+                    ssim: f64::NAN,
+                },
+                max_abs: f64::NAN,
                 pixels_differing: differing,
                 ..Difference::default()
             },
@@ -146,20 +163,28 @@ impl LayerVerdict {
 
     /// The noise of both sides, in words: which is noisier, and how many samples of the other that is worth.
     pub(super) fn noise(&self) -> Option<String> {
-        let noise = &self.test.as_ref()?.noise;
-        let (a, b) = noise.variances()?;
-        let ((less, more), ratio) = match (&self.names.0, &self.names.1) {
-            (name_a, name_b) if a >= b => ((name_b, name_a), a / b),
-            (name_a, name_b) => ((name_a, name_b), b / a),
+        let test = self.test.as_ref()?;
+        // One image tells its noise by what the other shows alike.
+        if test.probable.is_some() && self.stack.a.len().min(self.stack.b.len()) == 1 {
+            return None;
+        }
+        let (side, times, or_more) = match test.noise.noisier()? {
+            Noisier::Alike => return Some("the noise of both has the same variance".to_owned()),
+            Noisier::By(side, times) => (side, times, false),
+            Noisier::ByMoreThan(side, times) => (side, times, true),
         };
-        if !ratio.is_finite() || ratio < 1.1 {
-            return Some("the noise of both has the same variance".to_owned());
+        let (more, less) = match side {
+            Side::A => (&self.names.0, &self.names.1),
+            Side::B => (&self.names.1, &self.names.0),
+        };
+        if or_more {
+            return Some(format!("{more} has more than {times:.0} times the variance of {less}"));
         }
         let samples = match self.spp {
-            0 => format!("one of its samples is worth {:.2} of {less}", 1.0 / ratio),
-            spp => format!("its {spp} samples are worth {:.1} of {less}", f64::from(spp) / ratio),
+            0 => format!("one of its samples is worth {:.2} of {less}", 1.0 / times),
+            spp => format!("its {spp} samples are worth {:.1} of {less}", f64::from(spp) / times),
         };
-        Some(format!("{more} has {ratio:.1} times the variance of {less}: {samples}"))
+        Some(format!("{more} has {times:.1} times the variance of {less}: {samples}"))
     }
 
     /// The linear MSE between the sides over that between images of one side, where several seeds tell it.
@@ -198,6 +223,11 @@ impl LayerVerdict {
         (!all.is_empty()).then(|| format!("{}; the margin allows for it", all.join(", ")))
     }
 
+    /// The metric that suits what the layer holds, in words.
+    pub(super) fn own_metric_in_words(&self) -> Option<String> {
+        self.own_metric().map(|(name, value)| format!("{name}: {value:.4}"))
+    }
+
     /// The metric that suits what the layer holds, with its name; nothing for colours.
     pub(super) fn own_metric(&self) -> Option<(&'static str, f64)> {
         let pair = self.pairs.first()?;
@@ -205,9 +235,18 @@ impl LayerVerdict {
         match self.stack.kind {
             LayerKind::Colour => None,
             LayerKind::Direction => Some(("mean angle, degrees", mean_angle(a, b))),
-            LayerKind::Scalar => Some(("mean relative error", mean_relative_error(a, b))),
+            LayerKind::Scalar | LayerKind::Alpha => Some(("mean relative error", mean_relative_error(a, b))),
         }
     }
+}
+
+/// The probable reason why two images have width and height exchanged, after a semicolon; empty where there is none.
+fn turned(a: &LinearImage, b: &LinearImage, names: &(String, String)) -> String {
+    let (one, other) = (std::slice::from_ref(a), std::slice::from_ref(b));
+    let found =
+        compare_named(one, other, Pairing::Independent, &DecisionRule::default(), [&names.0, &names.1]);
+    let reason = found.map(|found| found.reason).unwrap_or_default();
+    reason.split_once("; probably ").map_or_else(String::new, |(_, turn)| format!("; probably {turn}"))
 }
 
 /// The noise floor: each side's first image against its own under the other seeds.

@@ -3,6 +3,7 @@
 use lockstep_reports::metrics::{FLIP_DEFINITION, Metrics, SSIM_DEFINITION, SSIM_GAUSSIAN_DEFINITION};
 use serde_json::{Value, json};
 
+use super::ci::Finding;
 use super::layer_verdict::LayerVerdict;
 use crate::output::json_number;
 
@@ -31,17 +32,32 @@ pub(super) fn text(found: &LayerVerdict, tolerance: Option<f64>, with_metrics: b
     if let (true, Some(m)) = (with_metrics, metrics) {
         let image = &found.stack.a[0].1;
         text.push_str(&format!("{:20}{}x{}\n", "size", image.width(), image.height()));
-        let own = found.own_metric().map(|(name, value)| (name, short(value)));
-        for (label, value) in own.into_iter().chain(rows(m, image.pixels().len())) {
+        for (label, value) in rows(m, image.pixels().len()) {
             text.push_str(&format!("{label:20}{value}\n"));
         }
     }
     text
 }
 
-/// Remarks beside the verdict: the noise of both sides, the noise floor, outliers, files.
+/// Remarks beside the verdict: the layer's own metric, the noise of both sides, the noise floor, outliers, files.
 pub(super) fn beside(found: &LayerVerdict) -> Vec<String> {
-    [found.noise(), found.floor(), found.outliers(), found.files()].into_iter().flatten().collect()
+    let own = found.own_metric_in_words();
+    let all =
+        [own, found.noise(), found.floor(), found.outliers(), found.files(), found.stack.window.clone()];
+    all.into_iter().flatten().collect()
+}
+
+/// An image or layer without a counterpart, in a line.
+pub(super) fn missing_text(finding: &Finding) -> String {
+    format!("{}: {}: not compared: {}\n", finding.scene, finding.pair, finding.reason)
+}
+
+/// The same as an object.
+pub(super) fn missing_json(finding: &Finding) -> Value {
+    json!({
+        "scene": finding.scene, "target": finding.pair, "verdict": finding.word, "reason": finding.reason,
+        "equal": false,
+    })
 }
 
 fn rows(m: &Metrics, pixels: usize) -> Vec<(&'static str, String)> {

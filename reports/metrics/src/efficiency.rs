@@ -14,7 +14,7 @@ pub const FULL_COLOUR: f64 = 32.0;
 
 /// The colours of a tile where A wins by [`FULL_COLOUR`], where both are equal, and where B does, as 8-bit sRGB: the
 /// ends and the middle of ColorBrewer's "RdBu" (Harrower and Brewer 2003).
-const ENDS: [[u8; 3]; 3] = [[178, 24, 43], [247, 247, 247], [33, 102, 172]];
+pub const ENDS: [[u8; 3]; 3] = [[178, 24, 43], [247, 247, 247], [33, 102, 172]];
 
 /// Efficiency of B over that of A in every tile of an image, row by row.
 #[derive(Clone, Debug, PartialEq)]

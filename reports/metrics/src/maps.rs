@@ -5,7 +5,7 @@ use crate::metrics::FlipMap;
 
 /// Colours of FLIP from 0 to 1 as 8-bit sRGB, straight lines between: nine points of the colour map "magma"
 /// (Smith and van der Walt 2015, CC0), in which lightness rises evenly.
-const MAGMA: [[u8; 3]; 9] = [
+pub const MAGMA: [[u8; 3]; 9] = [
     [0, 0, 4],
     [28, 16, 68],
     [79, 18, 123],
@@ -35,18 +35,26 @@ fn magma(value: f32) -> [u8; 3] {
     })
 }
 
-/// The brightness of a mean difference in its picture, in linear light: middle grey.
+/// The brightness of a median difference in its picture, in linear light: middle grey.
 const MIDDLE_GREY: f64 = 0.18;
 
-/// The absolute difference of linear values, multiplied by the power of two that brings its mean nearest
-/// below middle grey, and that factor; black, and 1, for equal images. The images have one size.
+/// The absolute difference of linear values, multiplied by the power of two that brings the median of the values that
+/// differ nearest below middle grey, and that factor; black, and 1, for equal images. A few large differences do not turn
+/// the rest black, as they would by the mean. The images have one size.
 pub fn difference_picture(a: &LinearImage, b: &LinearImage) -> (LinearImage, f64) {
     let difference =
         |i: usize| -> [f32; 3] { std::array::from_fn(|c| (a.pixels()[i][c] - b.pixels()[i][c]).abs()) };
     let count = a.pixels().len().min(b.pixels().len());
-    let sum: f64 = (0..count).flat_map(difference).map(f64::from).filter(|v| v.is_finite()).sum();
-    let mean = sum / (3 * count.max(1)) as f64;
-    let gain = if mean > 0.0 { (MIDDLE_GREY / mean).log2().floor().exp2() } else { 1.0 };
+    let mut differing: Vec<f32> =
+        (0..count).flat_map(difference).filter(|v| *v > 0.0 && v.is_finite()).collect();
+    let middle = differing.len() / 2;
+    let gain = match differing.is_empty() {
+        true => 1.0,
+        false => {
+            let median = *differing.select_nth_unstable_by(middle, f32::total_cmp).1;
+            (MIDDLE_GREY / f64::from(median)).log2().floor().exp2()
+        }
+    };
     let picture = LinearImage::from_fn(a.width(), a.height(), |x, y| {
         difference(y as usize * a.width() as usize + x as usize).map(|v| v * gain as f32)
     });
@@ -75,5 +83,12 @@ mod tests {
         assert_eq!(gain, 128.0);
         assert!((f64::from(picture.pixels()[0][0]) - 0.128).abs() < 1e-4);
         assert_eq!(difference_picture(&flat(0.5), &flat(0.5)), (flat(0.0), 1.0));
+    }
+
+    #[test]
+    fn an_outlier_does_not_set_the_exposure_of_the_rest() {
+        let with_outlier =
+            LinearImage::from_fn(16, 12, |x, y| [if (x, y) == (3, 4) { 900.0 } else { 0.501 }; 3]);
+        assert_eq!(difference_picture(&flat(0.5), &with_outlier).1, 128.0);
     }
 }

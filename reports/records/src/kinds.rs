@@ -465,7 +465,18 @@ impl Note {
 
     /// The remark with the scene and target that it is about.
     pub fn sentence(&self) -> String {
-        let about = |part: &Option<String>| part.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+        // A name that the remark itself has as a word is not told twice.
+        let is_in = |name: &str| {
+            let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "-@+_".contains(c));
+            self.text.match_indices(name).any(|(at, _)| {
+                let (before, after) = (&self.text[..at], &self.text[at + name.len()..]);
+                !is_part(before.chars().next_back()) && !is_part(after.chars().next())
+            })
+        };
+        let about = |part: &Option<String>| match part {
+            Some(name) if !is_in(name) => format!("{name}: "),
+            _ => String::new(),
+        };
         format!("{}{}{}", about(&self.scene), about(&self.target), self.text)
     }
 }
@@ -493,4 +504,22 @@ pub struct Map {
     pub scale: f64,
     /// How both targets were compiled; `fast` when either was.
     pub mode: Mode,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remark_names_what_it_is_about_once() {
+        let note = |scene: &str, text: &str| {
+            Note { scene: Some(scene.into()), text: text.into(), ..Note::default() }.sentence()
+        };
+        assert_eq!(note("hall", "the reference of hall has 9 spp"), "the reference of hall has 9 spp");
+        assert_eq!(
+            note("hall", "the reference of hall-2 has 9 spp"),
+            "hall: the reference of hall-2 has 9 spp"
+        );
+        assert_eq!(note("s", "stopped"), "s: stopped");
+    }
 }

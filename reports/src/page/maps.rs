@@ -1,7 +1,11 @@
 //! Which maps of differences a page holds.
 
 use super::images::{data_uri, png_bytes, reduce};
-use crate::image_io::{p_map_name, read_srgb8};
+use super::overview::worst_pair;
+use crate::efficiency::{ENDS, FULL_COLOUR};
+use crate::image_io::{p_map_name, read_image, read_srgb8, srgb};
+use crate::maps::{MAGMA, difference_picture};
+use crate::statistics::{ALMOST, P_COLOURS, tile_threshold};
 use crate::study::{Study, files};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -26,7 +30,28 @@ pub(super) struct MapImage {
     factor: u32,
     /// Index of its picture.
     picture: usize,
+    /// Of p-values, the one below which a tile rejects, where records tell.
+    threshold: Option<f64>,
 }
+
+/// Colours by quantity, from which the script reads values and draws colour bars.
+#[derive(Debug, Serialize)]
+pub(super) struct Scales {
+    /// FLIP from 0 to 1.
+    flip: [[u8; 3]; 9],
+    /// Where A is brighter, where nothing differs, where B is.
+    p: [[u8; 3]; 3],
+    /// How far towards full colour a tile goes that only just fails to reject.
+    almost: f64,
+    /// Where A is the more efficient, where neither, where B is.
+    efficiency: [[u8; 3]; 3],
+    /// The ratio from which on that has its full colour.
+    full: f64,
+}
+
+/// The colours of all maps.
+pub(super) const SCALES: Scales =
+    Scales { flip: MAGMA, p: P_COLOURS, almost: ALMOST, efficiency: ENDS, full: FULL_COLOUR };
 
 /// The maps of a page, and their pictures as data URIs: equal ones once.
 #[derive(Debug, Default)]
@@ -53,6 +78,7 @@ pub(super) fn embed(study: &Study, budget: usize) -> Maps {
     found.sort_by_key(|f| f.rank);
     let mut maps = Maps::default();
     let mut seen: HashMap<Vec<u8>, (usize, u32)> = HashMap::new();
+    worst_difference(study, &found, budget, &mut maps);
     let tops = found.iter().filter(|f| f.rank.0 == 0).count();
     for (i, MapFile { mut map, path, .. }) in found.into_iter().enumerate() {
         let Ok(file) = std::fs::read(&path) else { continue };
@@ -78,6 +104,50 @@ pub(super) fn embed(study: &Study, budget: usize) -> Maps {
     maps
 }
 
+/// Adds the linear difference of the worst pair, which the first screen shows from near, where no record has it.
+fn worst_difference(study: &Study, found: &[MapFile], budget: usize, maps: &mut Maps) {
+    let Some((_, d)) = worst_pair(study) else { return };
+    let mut map = MapImage {
+        scene: d.scene.clone(),
+        a: d.a.clone(),
+        b: d.b.clone(),
+        spp: d.spp,
+        quantity: "difference".to_owned(),
+        scale: 1.0,
+        factor: 1,
+        picture: maps.pictures.len(),
+        threshold: None,
+    };
+    if found.iter().any(|f| is_same(&f.map, &map)) {
+        return;
+    }
+    let read = |target: &str| {
+        let image =
+            study.images.iter().find(|i| i.scene == d.scene && i.target == target && i.spp == d.spp)?;
+        read_image(image.exr.as_ref()?).ok()
+    };
+    let (Some(a), Some(b)) = (read(&d.a), read(&d.b)) else { return };
+    if (a.width(), a.height()) != (b.width(), b.height()) {
+        return;
+    }
+    let (difference, gain) = difference_picture(&a, &b);
+    map.scale = gain;
+    let codes: Vec<u8> = difference.pixels().iter().flatten().map(|&value| srgb::encode8(value)).collect();
+    let (width, height) = (difference.width(), difference.height());
+    for factor in 1..=MAX_FACTOR {
+        let reduced = reduce(&codes, (width, height), factor);
+        let Ok(png) = png_bytes(&reduced, (width.div_ceil(factor), height.div_ceil(factor))) else { return };
+        let uri = data_uri(&png);
+        if uri.len() <= budget / 2 {
+            map.factor = factor;
+            maps.bytes += uri.len();
+            maps.pictures.push(uri);
+            maps.maps.push(map);
+            return;
+        }
+    }
+}
+
 /// The maps that records name, and the p-value maps of pairs compared, as far as their files are there.
 fn find(study: &Study) -> Vec<MapFile> {
     let Some(folder) = &study.folder else { return Vec::new() };
@@ -91,6 +161,7 @@ fn find(study: &Study) -> Vec<MapFile> {
             scale: m.scale,
             factor: 1,
             picture: 0,
+            threshold: None,
         };
         (map, PathBuf::from(&m.file))
     });
@@ -104,6 +175,7 @@ fn find(study: &Study) -> Vec<MapFile> {
             scale: 1.0,
             factor: 1,
             picture: 0,
+            threshold: d.tests.as_ref().map(|t| tile_threshold(t.alpha, t.tests as usize)),
         };
         (map, Path::new(files::IMAGES).join(p_map_name(&d.scene, &d.a, &d.b, d.spp)))
     });

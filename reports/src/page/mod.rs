@@ -33,9 +33,10 @@ const LINEAR_BUDGET: usize = 4_500_000;
 const MAP_BUDGET: usize = 3_000_000;
 
 /// The parts of the script, in the order in which they run.
-const SCRIPT: [&str; 11] = [
+const SCRIPT: [&str; 12] = [
     include_str!("script/base.js"),
     include_str!("script/pixels.js"),
+    include_str!("script/scales.js"),
     include_str!("script/view.js"),
     include_str!("script/probe.js"),
     include_str!("script/controls.js"),
@@ -65,6 +66,7 @@ pub struct Page {
 struct Data<'a> {
     scenes: Vec<images::SceneImages>,
     maps: Vec<maps::MapImage>,
+    scales: maps::Scales,
     pictures: Vec<String>,
     differences: Vec<PairAt<'a>>,
 }
@@ -104,10 +106,11 @@ pub fn page(study: &Study, tables: &[Table], plots: &[Plot]) -> Result<Page, ser
     });
     let verdict = verdict(study);
     let title = format!("Lockstep: {}", verdict.headline);
-    let sections = sections::sections(study, tables, plots, &embedded);
+    let sections = sections::sections(study, &verdict, tables, plots, &embedded);
     let data = Data {
         scenes: embedded.scenes,
         maps: embedded.maps.maps,
+        scales: maps::SCALES,
         pictures: embedded.maps.pictures,
         differences: differences.collect(),
     };

@@ -2,10 +2,13 @@
 //! the speed of every target.
 
 use crate::format::{count, fixed};
+use crate::labels::at_spp;
 use crate::records::Difference;
+use crate::reference::SceneReference;
 use crate::statistics::fit_log_log_slope;
 use crate::study::Study;
-use crate::verdict::{StudyVerdict, VerdictLine};
+use crate::tables::group_name;
+use crate::verdict::{StudyVerdict, VerdictLine, promises};
 use maud::{Markup, html};
 use std::fmt::Write as _;
 
@@ -13,7 +16,7 @@ use std::fmt::Write as _;
 pub(super) fn matrix(study: &Study, verdict: &StudyVerdict) -> Markup {
     let compared = |line: &&VerdictLine| study.differences.iter().any(|d| line.is_about(d));
     let lines: Vec<&VerdictLine> = verdict.lines.iter().filter(compared).collect();
-    let scenes = study.scenes();
+    let scenes = scenes(study);
     html! {
         @if !lines.is_empty() && scenes.len() > 1 {
             div.table tabindex="0" role="region" aria-label="Verdicts by scene" {
@@ -25,7 +28,7 @@ pub(super) fn matrix(study: &Study, verdict: &StudyVerdict) -> Markup {
                         }
                     }
                     tbody {
-                        @for (index, scene) in scenes.iter().enumerate() {
+                        @for (index, scene) in &scenes {
                             tr {
                                 th scope="row" { a href={ "#scene-" (index) } { (scene) } }
                                 @for line in &lines { td data-label=(line.subject) { (cell(study, line, scene)) } }
@@ -38,18 +41,36 @@ pub(super) fn matrix(study: &Study, verdict: &StudyVerdict) -> Markup {
     }
 }
 
+/// Class and word of a badge: one rule for lists, the matrix and the worst pair. Where identity was promised, a
+/// difference within noise is a difference.
+pub(super) fn badge(identical: bool, verdict: &str, promised: bool) -> (&'static str, &str) {
+    match verdict {
+        "broken" | "biased" => ("bad", verdict),
+        _ if identical => ("same", "identical"),
+        "within noise" if !promised => ("same", "within noise"),
+        "" | "within noise" => ("differs", "differs"),
+        other => ("differs", other),
+    }
+}
+
+/// The scenes of a study with their numbers, in its order; of images compared, which come in the order of their names,
+/// those with the worst verdict first.
+pub(super) fn scenes(study: &Study) -> Vec<(usize, &str)> {
+    let mut scenes: Vec<(usize, &str)> = study.scenes().into_iter().enumerate().collect();
+    if study.environment.command.get(1).is_some_and(|command| command == "compare") {
+        let worst = |scene: &str| study.differences.iter().filter(|d| d.scene == scene).map(rank).max();
+        scenes.sort_by_key(|(_, scene)| std::cmp::Reverse(worst(scene)));
+    }
+    scenes
+}
+
 /// The worst verdict on the comparisons of a line on a scene, with the pixels that differ.
 fn cell(study: &Study, line: &VerdictLine, scene: &str) -> Markup {
     let own = study.differences.iter().filter(|d| d.scene == scene && line.is_about(d));
     let Some(worst) = own.max_by_key(|d| (rank(d), d.pixels_differing)) else {
         return html! { span.badge.skipped { "not compared" } };
     };
-    let (class, word) = match (worst.identical, worst.verdict.as_str()) {
-        (true, verdict) if verdict != "broken" => ("same", "identical"),
-        (_, "within noise") => ("same", "within noise"),
-        (_, "") => ("differs", "differs"),
-        (_, verdict) => ("differs", verdict),
-    };
+    let (class, word) = badge(worst.identical, &worst.verdict, line.promised);
     html! {
         span class={ "badge " (class) } { (word) }
         @if worst.pixels_differing > 0 { span.detail { (count(worst.pixels_differing)) " px" } }
@@ -67,22 +88,42 @@ fn rank(d: &Difference) -> u32 {
 
 /// The pair with the worst verdict and the greatest error, for the script to show from near; nothing where all
 /// films are identical.
-pub(super) fn worst(study: &Study) -> Markup {
-    let differing = study.differences.iter().enumerate().filter(|(_, d)| !d.identical);
-    let worst = differing.max_by(|(_, a), (_, b)| {
-        let mse = a.errors.mse_linear.total_cmp(&b.errors.mse_linear);
-        rank(a).cmp(&rank(b)).then(a.spp.cmp(&b.spp)).then(mse)
-    });
-    let Some((index, d)) = worst else { return Markup::default() };
+pub(super) fn worst(study: &Study, verdict: &StudyVerdict) -> Markup {
+    let Some((index, d)) = worst_pair(study) else { return Markup::default() };
     let scene = study.scenes().iter().position(|scene| *scene == d.scene).unwrap_or(0);
-    let verdict = if d.verdict.is_empty() { "differs" } else { &d.verdict };
+    let (class, word) = badge(d.identical, &d.verdict, promises(study, d));
+    let subject = group_name(study, verdict, d);
+    let has_images = study.images.iter().any(|image| image.scene == d.scene);
     html! {
-        div.worst data-pair=(index) data-scene={ "scene-" (scene) } {
+        div.worst data-pair=[has_images.then_some(index)] data-scene={ "scene-" (scene) } {
             h2 { "Worst pair" }
             p {
-                (d.a) " : " (d.b) " on " a href={ "#scene-" (scene) } { (d.scene) } " at " (d.spp) " spp, "
-                (verdict) ": " (count(d.pixels_differing)) " px differ"
+                (subject) " on " a href={ "#scene-" (scene) } { (d.scene) } (at_spp(d.spp)) ", "
+                span class={ "badge " (class) } { (word) } " " (count(d.pixels_differing)) " px differ"
                 @if !d.reason.is_empty() { ". " span.detail { (d.reason) } }
+            }
+            @if !has_images { (without_images(study)) }
+        }
+    }
+}
+
+/// The comparison with the worst verdict, of these at the highest level, of these with the greatest error.
+pub(super) fn worst_pair(study: &Study) -> Option<(usize, &Difference)> {
+    let differing = study.differences.iter().enumerate().filter(|(_, d)| !d.identical);
+    // Of equals the first.
+    differing.rev().max_by(|(_, a), (_, b)| {
+        let mse = a.errors.mse_linear.total_cmp(&b.errors.mse_linear);
+        rank(a).cmp(&rank(b)).then(a.spp.cmp(&b.spp)).then(mse)
+    })
+}
+
+/// A note that images are not in the study's folder, as of recorded runs, and how to make them.
+pub(super) fn without_images(study: &Study) -> Markup {
+    html! {
+        p.note {
+            "The images of this study are not in its folder."
+            @if !study.environment.command.is_empty() {
+                " The command under " a href="#repeat" { "To repeat this" } " renders them again."
             }
         }
     }
@@ -97,6 +138,10 @@ pub(super) fn convergence(study: &Study) -> Markup {
     let rows: Vec<(usize, &str, Curves)> = (study.scenes().into_iter().enumerate())
         .filter_map(|(index, scene)| Some((index, scene, curves(study, scene)?)))
         .collect();
+    let limited = |(_, scene, curves): &(usize, &str, Curves)| {
+        Some(format!("{scene} {}", count(u64::from(curves.floor?.0))))
+    };
+    let limited: Vec<String> = rows.iter().filter_map(limited).collect();
     html! {
         @if !rows.is_empty() {
             div.table tabindex="0" role="region" aria-label="Convergence" {
@@ -115,12 +160,22 @@ pub(super) fn convergence(study: &Study) -> Markup {
                                 td {
                                     svg viewBox={ "0 0 " (CURVE.0) " " (CURVE.1) } preserveAspectRatio="none" role="img"
                                         aria-label={ "Linear MSE from " (curves.levels.0) " to " (curves.levels.1) " spp" } {
+                                        @if let Some((_, y)) = curves.floor {
+                                            line.floor x1="2" x2=(CURVE.0 - 2.0) y1=(fixed(y, 1)) y2=(fixed(y, 1)) {}
+                                        }
                                         @for points in &curves.lines { polyline points=(points) {} }
+                                        @for points in &curves.faint { polyline.faint points=(points) {} }
                                     }
                                 }
                                 td.n { (curves.slope) }
                             }
                         }
+                    }
+                }
+                @if !limited.is_empty() {
+                    p.note {
+                        "Dashed: the noise of the reference itself. Faint: levels of more than 1/16 of the reference's samples ("
+                        (limited.join(", ")) "), whose errors hold some of it."
                     }
                 }
             }
@@ -132,6 +187,10 @@ pub(super) fn convergence(study: &Study) -> Markup {
 struct Curves {
     /// Points of each target, in units of the view box.
     lines: Vec<String>,
+    /// The points in which the reference's own noise shows.
+    faint: Vec<String>,
+    /// Samples of a reference whose noise shows, and the place of that noise.
+    floor: Option<(u32, f64)>,
     /// The first and the last level.
     levels: (u32, u32),
     /// The slope of the first target's error, in words.
@@ -154,19 +213,31 @@ fn curves(study: &Study, scene: &str) -> Option<Curves> {
     let levels = all.iter().flatten().map(|point| point.0);
     let (low, high) = (levels.clone().min()?, levels.max()?);
     let errors = all.iter().flatten().map(|point| point.1.ln());
+    let reference = SceneReference::of_levels(study, scene);
+    let is_clear = |spp: u32| reference.is_none_or(|reference| reference.is_clear(spp));
+    let shown = reference.filter(|_| !is_clear(high));
+    let errors = errors.chain(shown.map(|reference| reference.noise.ln()));
     let (least, most) = errors.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, m), e| (l.min(e), m.max(e)));
     let (width, height) = (f64::from(high).ln() - f64::from(low).ln(), (most - least).max(1e-9));
-    let line = |points: &Vec<(u32, f64)>| {
+    let y_of = |mse: f64| (most - mse.ln()) / height * (CURVE.1 - 4.0) + 2.0;
+    let line = |points: &[(u32, f64)]| {
         points.iter().fold(String::new(), |mut text, (spp, mse)| {
             let x = (f64::from(*spp).ln() - f64::from(low).ln()) / width * (CURVE.0 - 4.0) + 2.0;
-            let y = (most - mse.ln()) / height * (CURVE.1 - 4.0) + 2.0;
-            let _ = write!(text, "{x:.1},{y:.1} ");
+            let _ = write!(text, "{x:.1},{:.1} ", y_of(*mse));
             text
         })
     };
-    let slope = all.first().and_then(|points| fit_log_log_slope(points).ok());
-    let slope = slope.map_or_else(String::new, |fit| fixed(fit.slope, 2));
-    Some(Curves { lines: all.iter().map(line).collect(), levels: (low, high), slope })
+    // The last clear point begins what is faint.
+    let clear = |points: &Vec<(u32, f64)>| points.iter().take_while(|point| is_clear(point.0)).count();
+    let slope = all.first().and_then(|points| fit_log_log_slope(&points[..clear(points)]).ok());
+    let slope = slope.map_or_else(|| "–".to_owned(), |fit| fixed(fit.slope, 2));
+    Some(Curves {
+        lines: all.iter().map(|points| line(&points[..clear(points)])).collect(),
+        faint: all.iter().map(|points| line(&points[clear(points).saturating_sub(1)..])).collect(),
+        floor: shown.map(|reference| (reference.samples, y_of(reference.noise))),
+        levels: (low, high),
+        slope,
+    })
 }
 
 /// A target's rate over the scenes of a study.
@@ -236,4 +307,51 @@ fn rates(study: &Study) -> Vec<Rate<'_>> {
         (!logarithms.is_empty()).then_some(Rate { target, samples_per_second })
     };
     study.targets().into_iter().filter_map(of_target).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::{Convergence, Environment, Errors, Record};
+
+    #[test]
+    fn a_difference_within_noise_is_good_only_where_identity_was_not_promised() {
+        assert_eq!(badge(false, "within noise", false), ("same", "within noise"));
+        assert_eq!(badge(false, "within noise", true), ("differs", "differs"));
+        assert_eq!(badge(true, "broken", true), ("bad", "broken"), "black images are equal, too");
+        assert_eq!(badge(false, "biased", false), ("bad", "biased"));
+        assert_eq!(badge(false, "inconclusive", false), ("differs", "inconclusive"));
+    }
+
+    #[test]
+    fn compared_images_begin_with_the_worst_scene_and_studies_keep_their_order() {
+        let of = |scene: &str, verdict: &str| -> Record {
+            Difference { scene: scene.into(), verdict: verdict.into(), ..Difference::default() }.into()
+        };
+        let records = vec![of("calm", "within noise"), of("dark", "biased")];
+        let order = |command: &str| {
+            let command = ["lockstep", command].map(str::to_owned).to_vec();
+            let study =
+                Study::from_records(records.clone(), Environment { command, ..Environment::default() });
+            scenes(&study).into_iter().map(|(index, scene)| (index, scene.to_owned())).collect::<Vec<_>>()
+        };
+        assert_eq!(order("compare"), [(1, "dark".to_owned()), (0, "calm".to_owned())]);
+        assert_eq!(order("study"), [(0, "calm".to_owned()), (1, "dark".to_owned())]);
+    }
+
+    #[test]
+    fn levels_that_hold_the_reference_s_noise_are_faint_and_make_no_slope() {
+        let error = |spp: u32| -> Record {
+            let mse_linear = 1.0 / f64::from(spp) + 1.0 / 64.0;
+            let errors = Errors { mse_linear, ..Errors::default() };
+            let (scene, target, against) = ("s".into(), "x".into(), "x, 64 spp, seed 7".into());
+            Convergence { scene, target, spp, errors, against, ..Convergence::default() }.into()
+        };
+        let study = Study::from_records([1, 2, 4, 8, 16].map(error).to_vec(), Environment::default());
+        let curves = curves(&study, "s").unwrap();
+        let points = |lines: &[String]| lines[0].split_whitespace().count();
+        assert_eq!((points(&curves.lines), points(&curves.faint)), (3, 3), "they share a point");
+        assert_eq!(curves.floor.map(|floor| floor.0), Some(64));
+        assert_eq!(curves.slope, "−0.97");
+    }
 }

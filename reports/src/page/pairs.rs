@@ -3,7 +3,9 @@
 use crate::format::{count, number, similarity};
 use crate::records::Difference;
 use crate::study::Study;
-use crate::tables::{Cell, Table, noise_floor, pair_name};
+use crate::tables::{Cell, Table, group_name, noise_floor};
+use crate::verdict::{StudyVerdict, promises};
+use std::collections::HashSet;
 
 const NUMBERS: [&str; 10] = [
     "spp",
@@ -18,25 +20,34 @@ const NUMBERS: [&str; 10] = [
     "HDR-FLIP",
 ];
 
-/// A row for every comparison, in the order of the study's records.
-pub(super) fn pairs_table(study: &Study) -> Table {
+/// A row for every comparison, in the order of the study's records, with the index of the comparison; identical targets
+/// share a row.
+pub(super) fn pairs_table(study: &Study, verdict: &StudyVerdict) -> (Table, Vec<usize>) {
     let mut table =
         Table::new("pairs", "Every pair at every spp level", &["Scene", "Pair", "Verdict"], &NUMBERS).noted(
             "A heading sorts; a pair leads to its images. Over noise floor: linear MSE between the targets over that of a \
              target against itself under another seed. The rule of the verdict, and every formula, stand under Agreement.",
         );
-    table.rows = study.differences.iter().map(|d| row(study, d)).collect();
-    table
+    let mut seen = HashSet::new();
+    let mut indices = Vec::new();
+    for (index, d) in study.differences.iter().enumerate() {
+        let name = group_name(study, verdict, d);
+        if seen.insert((d.scene.as_str(), d.spp, name.clone())) {
+            table.rows.push(row(study, d, &name));
+            indices.push(index);
+        }
+    }
+    (table, indices)
 }
 
-fn row(study: &Study, d: &Difference) -> Vec<Cell> {
+fn row(study: &Study, d: &Difference, name: &str) -> Vec<Cell> {
     let shown = |value: Option<f64>| value.map_or_else(Cell::empty, |v| Cell::number(v, number(v)));
     let float = d.float.as_ref();
     vec![
         Cell::text(&d.scene),
-        Cell::text(pair_name(study, d)),
-        Cell::flag(d.identical || d.verdict == "within noise", verdict(d)),
-        Cell::count(u64::from(d.spp)),
+        Cell::text(name),
+        Cell::flag(d.identical || (d.verdict == "within noise" && !promises(study, d)), verdict(d)),
+        Cell::spp(d.spp),
         Cell { text: count(d.pixels_differing), value: d.pixels_differing.into() },
         shown(Some(d.errors.mse)),
         shown(Some(d.errors.mse_linear)),

@@ -6,10 +6,11 @@ use super::overview;
 use super::pairs::pairs_table;
 use super::pyramids;
 use crate::format::{self, plural};
+use crate::labels::at_spp;
 use crate::plots::Plot;
 use crate::records::{Note, TargetId, TargetInfo};
 use crate::study::Study;
-use crate::tables::{Cell, Column, Table, host_line, pair_name};
+use crate::tables::{Cell, Column, Table, folded, host_line, pair_name};
 use crate::verdict::{StudyVerdict, VerdictLine};
 use maud::{Markup, PreEscaped, html};
 
@@ -29,13 +30,13 @@ pub(super) fn header(study: &Study, verdict: &StudyVerdict) -> Markup {
         line(("skipped", "skipped"), &names.join(" on "), &sentence)
     });
     let failed = study.run_failures.iter().map(|failure| {
-        let subject = format!("{} on {} at {} spp", failure.target, failure.scene, failure.spp);
-        line(("differs", "failed"), &subject, &failure.reason)
+        let subject = format!("{} on {}{}", failure.target, failure.scene, at_spp(failure.spp));
+        line(("bad", "failed"), &subject, &failure.reason)
     });
     let lines: Vec<Markup> = verdict.lines.iter().map(verdict_line).chain(failed).chain(skipped).collect();
     html! {
         header {
-            p.eyebrow { "Lockstep study" }
+            p.eyebrow { (kind(study)) }
             h1 { (verdict.headline) }
             p.overview { (overview(study)) }
             @for sentence in programs(study) { p.overview { (sentence) } }
@@ -44,11 +45,20 @@ pub(super) fn header(study: &Study, verdict: &StudyVerdict) -> Markup {
             }
             div.overview-tables {
                 (overview::matrix(study, verdict))
-                (overview::worst(study))
+                (overview::worst(study, verdict))
                 (overview::convergence(study))
                 (overview::speed(study))
             }
         }
+    }
+}
+
+/// The kind of a study, by the command that made it.
+fn kind(study: &Study) -> &'static str {
+    match study.environment.command.get(1).map(String::as_str) {
+        Some("compare") => "Images compared by Lockstep",
+        Some("tune") => "Kernel tuning by Lockstep",
+        _ => "Lockstep study",
     }
 }
 
@@ -64,14 +74,11 @@ fn programs(study: &Study) -> Vec<String> {
 }
 
 fn verdict_line(verdict: &VerdictLine) -> Markup {
-    let badge = if verdict.identical {
-        ("same", "identical")
-    } else if verdict.within_noise {
-        ("same", "within noise")
-    } else {
-        ("differs", "differs")
-    };
-    line(badge, &verdict.subject, &verdict.sentence)
+    line(
+        overview::badge(verdict.identical, &verdict.verdict, verdict.promised),
+        &verdict.subject,
+        &verdict.sentence,
+    )
 }
 
 fn line((class, badge): (&str, &str), subject: &str, sentence: &str) -> Markup {
@@ -97,8 +104,10 @@ fn overview(study: &Study) -> String {
         parts.push(format!("{}×{}", s.width, s.height));
     }
     match (study.spp_levels().first(), study.spp_levels().last()) {
-        (Some(low), Some(high)) if low < high => parts.push(format!("{low} to {high} samples per pixel")),
-        (Some(only), _) => parts.push(format!("{only} samples per pixel")),
+        (Some(low), Some(high)) if low < high && *low > 0 => {
+            parts.push(format!("{low} to {high} samples per pixel"))
+        }
+        (Some(only), _) if *only > 0 => parts.push(format!("{only} samples per pixel")),
         _ => {}
     }
     if s.bounces > 0 {
@@ -111,24 +120,39 @@ fn overview(study: &Study) -> String {
 }
 
 /// Everything below the header, in reading order; parts with nothing to show are left out.
-pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded: &Embedded) -> Vec<Section> {
+pub(super) fn sections(
+    study: &Study,
+    verdict: &StudyVerdict,
+    tables: &[Table],
+    plots: &[Plot],
+    embedded: &Embedded,
+) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
-    for (index, scene) in study.scenes().into_iter().enumerate() {
+    for (place, (index, scene)) in overview::scenes(study).into_iter().enumerate() {
         let index_there = embedded.scenes.iter().position(|s| s.name == scene);
         let own = figures(plots, &["error.", "ssim."], |p| p.scene.as_deref() == Some(scene));
-        let body = html! { @if let Some(i) = index_there { (viewer(i)) } (own) };
-        // One scene is open at a time; the first is where a reader begins.
         let body = html! {
-            details.scene name="scene" open[index == 0] { summary { h2 { (scene) } } (body) }
+            @if let Some(i) = index_there { (viewer(i)) } @else if lacks_images(study, scene) {
+                (overview::without_images(study))
+            }
+            (own)
+        };
+        // One scene is open at a time; the first is where a reader begins.
+        let is_first = place == 0;
+        let body = html! {
+            details.scene name="scene" open[is_first] { summary { h2 { (scene) } } (body) }
         };
         sections.push(Section { id: format!("scene-{index}"), heading: scene.to_owned(), body });
     }
-    let pairs = html! { @if !study.differences.is_empty() { (all_pairs(study)) } };
+    let pairs = html! { @if !study.differences.is_empty() { (all_pairs(study, verdict)) } };
     sections.push(Section { id: "pairs".to_owned(), heading: "Pairs".to_owned(), body: pairs });
     let part = |plot_names: &[&str], table_ids: &[&str]| {
         let chosen = tables.iter().filter(|t| table_ids.iter().any(|id| t.id.starts_with(id)));
-        let chosen: Vec<Table> =
-            chosen.map(|chosen| key_columns_first(without_identical(study, chosen))).collect();
+        let shown = |chosen: &Table| {
+            let fewer = folded(study, verdict, without_identical(study, chosen));
+            key_columns_first(fewer).without_empty_numbers()
+        };
+        let chosen: Vec<Table> = chosen.map(shown).collect();
         let metrics: Vec<&Table> =
             chosen.iter().filter(|t| METRIC_TABLES.iter().any(|id| t.id.starts_with(id))).collect();
         html! {
@@ -164,6 +188,13 @@ pub(super) fn sections(study: &Study, tables: &[Table], plots: &[Plot], embedded
     }
     sections.retain(|section| !section.body.0.is_empty());
     sections
+}
+
+/// Whether images of a scene were compared and none of them is in the study's folder.
+fn lacks_images(study: &Study, scene: &str) -> bool {
+    let were_there = study.differences.iter().any(|d| d.scene == scene)
+        || study.convergences.iter().any(|c| c.scene == scene);
+    were_there && !study.images.iter().any(|image| image.scene == scene)
 }
 
 /// The tables about agreement, by the beginning of their names.
@@ -229,6 +260,18 @@ fn key_columns_first(mut table: Table) -> Table {
     table
 }
 
+/// Whether a table is set in smaller type with less room between columns: one of many columns, or of several with long
+/// texts.
+fn is_dense(table: &Table) -> bool {
+    let has_long = |at: &usize| table.rows.iter().any(|row| is_long(&row[*at], &table.columns[*at]));
+    table.columns.len() >= 8 || (0..table.columns.len()).filter(has_long).count() >= 3
+}
+
+/// Whether a cell holds a text that goes on over several lines.
+fn is_long(cell: &Cell, column: &Column) -> bool {
+    !column.numeric && cell.text.chars().count() > 32
+}
+
 /// Tables of one metric each under one heading, for the script to show one at a time.
 fn metric_tables(tables: &[&Table]) -> Markup {
     let shown: Vec<&&Table> = tables.iter().filter(|table| !table.rows.is_empty()).collect();
@@ -241,7 +284,7 @@ fn metric_tables(tables: &[&Table]) -> Markup {
             _ => details.part {
                 summary { h3 { "Every metric by level" } span.detail { (plural(shown.len(), "metric")) } }
                 div.metrics {
-                    @for table in shown { div.metric data-title=(table.title) { (rows(table, false)) } }
+                    @for table in shown { div.metric data-title=(table.title) { (rows(table, &[])) } }
                 }
             },
         }
@@ -298,22 +341,26 @@ fn figures(plots: &[Plot], names: &[&str], wanted: impl Fn(&Plot) -> bool) -> Ma
     let mut chosen = plots.iter().filter(named).filter(|p| wanted(p)).peekable();
     html! {
         @if chosen.peek().is_some() {
-            div.plots { @for plot in chosen { figure { (PreEscaped(&plot.svg)) } } }
+            div.plots { @for plot in chosen { figure {
+                    div.drawing { (PreEscaped(&plot.svg)) }
+                    @if !plot.caption.is_empty() { figcaption.note { (plot.caption) } }
+                } } }
         }
     }
 }
 
 /// The table of all pairs; each row names its comparison for the script.
-fn all_pairs(study: &Study) -> Markup {
-    table_with(&pairs_table(study), true)
+fn all_pairs(study: &Study, verdict: &StudyVerdict) -> Markup {
+    let (table, indices) = pairs_table(study, verdict);
+    table_with(&table.without_empty_numbers(), &indices)
 }
 
 fn table(table: &Table) -> Markup {
-    table_with(table, false)
+    table_with(table, &[])
 }
 
 /// A table that opens on demand; one without rows is a sentence.
-fn table_with(table: &Table, pairs: bool) -> Markup {
+fn table_with(table: &Table, pairs: &[usize]) -> Markup {
     html! {
         @if table.rows.is_empty() {
             p.note { b { (table.title) } ": " (table.notes.last().map_or("", String::as_str)) }
@@ -328,12 +375,12 @@ fn table_with(table: &Table, pairs: bool) -> Markup {
     }
 }
 
-/// The rows of a table, which are numbered for the script where they are pairs.
-fn rows(table: &Table, pairs: bool) -> Markup {
+/// The rows of a table, with the indices of their comparisons for the script where they are pairs.
+fn rows(table: &Table, pairs: &[usize]) -> Markup {
     let repeats = |i: usize| i > 0 && table.rows[i - 1].first() == table.rows[i].first();
     html! {
         div.table tabindex="0" role="region" aria-label=(table.title) {
-            table {
+            table.dense[is_dense(table)] {
                 thead {
                     tr {
                         @for column in &table.columns {
@@ -343,7 +390,7 @@ fn rows(table: &Table, pairs: bool) -> Markup {
                 }
                 tbody {
                     @for (number, row) in table.rows.iter().enumerate() {
-                        tr data-pair=[pairs.then_some(number)] {
+                        tr data-pair=[pairs.get(number)] {
                             @for (i, (cell, column)) in row.iter().zip(&table.columns).enumerate() {
                                 (data_cell(cell, column, i == 0 && repeats(number)))
                             }
@@ -357,11 +404,13 @@ fn rows(table: &Table, pairs: bool) -> Markup {
 }
 
 fn data_cell(cell: &Cell, column: &Column, repeats: bool) -> Markup {
-    let long = !column.numeric && cell.text.chars().count() > 32;
+    let is_bad = ["biased", "broken"].iter().any(|word| cell.text.starts_with(word));
+    let long = is_long(cell, column);
     let classes = [
         (column.numeric, "n"),
         (cell.value == serde_json::Value::Bool(true), "same"),
-        (cell.value == serde_json::Value::Bool(false), "differs"),
+        (cell.value == serde_json::Value::Bool(false) && !is_bad, "differs"),
+        (is_bad, "bad"),
         (repeats, "again"),
         (long, "long"),
     ];
@@ -425,20 +474,7 @@ fn targets_table(study: &Study) -> Table {
         });
         table.rows.push(row);
     }
-    // Columns without an entry are dropped.
-    let filled: Vec<bool> =
-        (0..table.columns.len()).map(|i| table.rows.iter().any(|row| !row[i].text.is_empty())).collect();
-    let keep = |i: &mut usize| {
-        *i += 1;
-        filled[*i - 1]
-    };
-    let mut i = 0;
-    table.columns.retain(|_| keep(&mut i));
-    for row in &mut table.rows {
-        let mut i = 0;
-        row.retain(|_| keep(&mut i));
-    }
-    table
+    table.without_empty_columns()
 }
 
 fn repeat(study: &Study) -> Markup {
@@ -447,7 +483,10 @@ fn repeat(study: &Study) -> Markup {
         return Markup::default();
     }
     let s = &e.settings;
-    let levels: Vec<String> = s.spp.iter().map(|&spp| format::count(u64::from(spp))).collect();
+    let reached = study.spp_levels();
+    let (reached, most) = (reached.iter().copied().filter(|&spp| spp > 0), s.spp.iter().max().copied());
+    let levels: Vec<String> = reached.clone().map(|spp| format::count(u64::from(spp))).collect();
+    let above = most.filter(|&most| reached.max().is_some_and(|reached| reached < most));
     html! {
         div.command { pre { code { (e.command_line()) } } }
         @if s.width > 0 {
@@ -455,6 +494,7 @@ fn repeat(study: &Study) -> Markup {
                 "Images of " (s.width) "×" (s.height) " with up to " (plural(s.bounces as usize, "bounce"))
                 @if s.seeds > 1 { ", " (s.seeds) " seeds from " (s.seed) } @else { ", seed " (s.seed) }
                 @if !levels.is_empty() { ", at " (levels.join(", ")) " samples per pixel" }
+                @if let Some(most) = above { "; levels go on to " (format::count(u64::from(most))) " where time is left" }
                 "."
             }
         }

@@ -86,7 +86,7 @@ impl History {
             let svg = draw_lines(&data)?;
             let (file_name, scene) =
                 (format!("history.{}.svg", encode_name(scene)), Some((*scene).to_owned()));
-            Ok(Plot { file_name, title: data.title, scene, svg })
+            Ok(Plot { file_name, title: data.title, scene, svg, caption: String::new() })
         };
         self.scenes().iter().map(draw).collect()
     }

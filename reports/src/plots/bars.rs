@@ -9,7 +9,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 const THICK: i32 = 16;
-const THIN: i32 = 11;
+const THIN: i32 = 14;
 const GAP: i32 = 8;
 const GROUP_HEAD: i32 = 24;
 /// Room for the number at the end of a bar.

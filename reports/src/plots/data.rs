@@ -1,6 +1,7 @@
 //! The data of plots, before any drawing.
 
 use crate::format;
+use crate::reference::SceneReference;
 use crate::stages::{StageTimes, stage_times};
 use crate::study::{Study, push_new};
 
@@ -135,6 +136,8 @@ pub(super) fn error_plot(study: &Study, scene: &str) -> Option<LinePlot> {
     if let Some(guide) = series.first().and_then(|s| guide(&s.points)) {
         series.push(guide);
     }
+    let levels: Vec<f64> = series.iter().flat_map(|s| &s.points).map(|point| point.0).collect();
+    series.extend(floor(SceneReference::of_levels(study, scene), &levels, |mse| mse));
     series.extend(pair_series(study, scene));
     let title = format!("{scene}: error over samples");
     let x = XAxis::samples(&series);
@@ -234,6 +237,23 @@ fn guide(points: &[(f64, f64)]) -> Option<Series> {
         label: "1/N".to_owned(),
         kind: SeriesKind::Guide,
         points: vec![at(first.0), at(last.0)],
+    })
+}
+
+/// The noise of the reference itself over these places, by which no error falls below it; nothing where it is below all
+/// that is shown.
+pub(super) fn floor(
+    reference: Option<SceneReference>,
+    places: &[f64],
+    error: impl Fn(f64) -> f64,
+) -> Option<Series> {
+    let extent = |of: fn(f64, f64) -> f64| places.iter().copied().reduce(of);
+    let (low, high) = (extent(f64::min)?, extent(f64::max)?);
+    let noise = error(reference?.noise);
+    Some(Series {
+        label: "reference's noise".to_owned(),
+        kind: SeriesKind::Guide,
+        points: vec![(low, noise), (high, noise)],
     })
 }
 
@@ -339,6 +359,18 @@ mod tests {
         assert_eq!(labels, ["x\ny", "z", "1/N", "x : z"]);
         assert_eq!(plot.series[0].points, [(1.0, 1.0), (4.0, 0.25)]);
         assert_eq!(plot.series[2].points, [(1.0, 0.5), (4.0, 0.125)]);
+    }
+
+    #[test]
+    fn the_reference_s_noise_is_a_line_of_its_own() {
+        let against = |spp, mse| match convergence("x", spp, mse) {
+            Record::Convergence(c) => Convergence { against: "x, 12 spp, seed 7".into(), ..c }.into(),
+            other => other,
+        };
+        let records = vec![against(1, 1.3), against(4, 0.4)];
+        let plot = error_plot(&Study::from_records(records, Environment::default()), "s").unwrap();
+        let floor = plot.series.iter().find(|series| series.label == "reference's noise").unwrap();
+        assert_eq!((floor.kind, floor.points.len(), floor.points[0].1), (SeriesKind::Guide, 2, 0.1));
     }
 
     #[test]

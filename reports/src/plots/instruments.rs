@@ -1,6 +1,9 @@
 //! The data of the plots of equal time, of speed by device and of thread scaling.
 
-use super::data::{Bar, BarPlot, LinePlot, Segment, Series, SeriesKind, XAxis, YScale, add_merged, drawable};
+use super::data::{
+    Bar, BarPlot, LinePlot, Segment, Series, SeriesKind, XAxis, YScale, add_merged, drawable, floor,
+};
+use crate::reference::SceneReference;
 use crate::study::{Study, push_new};
 use crate::tables::{Speed, device_speeds, integrator_errors, integrators, speeds};
 
@@ -17,6 +20,8 @@ pub(super) fn equal_time_plot(study: &Study, scene: &str) -> Option<LinePlot> {
     let mut ticks: Vec<f64> = of_scene().map(|e| e.seconds).collect();
     ticks.sort_by(f64::total_cmp);
     ticks.dedup();
+    let times: Vec<f64> = of_scene().map(|e| e.render_ms / 1e3).filter(|&seconds| seconds > 0.0).collect();
+    series.extend(floor(SceneReference::of_times(study, scene), &times, f64::sqrt));
     let x = XAxis {
         label: "seconds of rendering".to_owned(),
         unit: "s".to_owned(),

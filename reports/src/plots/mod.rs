@@ -16,6 +16,8 @@ mod tuning;
 pub use data::{Bar, BarPlot, LinePlot, Segment, Series, SeriesKind, XAxis, YScale};
 
 use crate::image_io::encode_name;
+use crate::records::Note;
+use crate::reference::SceneReference;
 use crate::study::Study;
 
 /// A finished plot.
@@ -29,6 +31,8 @@ pub struct Plot {
     pub scene: Option<String>,
     /// The drawing.
     pub svg: String,
+    /// A remark to read beside it; mostly nothing.
+    pub caption: String,
 }
 
 /// Why a plot could not be drawn.
@@ -72,6 +76,7 @@ pub fn all_plots(study: &Study) -> Result<Vec<Plot>, PlotError> {
                     svg: lines::draw(&data)?,
                     title: data.title,
                     scene: Some(scene.to_owned()),
+                    caption: caption(study, scene, prefix),
                 });
             }
         }
@@ -80,14 +85,14 @@ pub fn all_plots(study: &Study) -> Result<Vec<Plot>, PlotError> {
         if let Some(chart) = gantt::gantt(study, scene) {
             let (svg, title) = (gantt::draw(&chart)?, chart.title);
             let file_name = format!("sharing.{}.svg", encode_name(scene));
-            plots.push(Plot { file_name, svg, title, scene: Some(scene.to_owned()) });
+            plots.push(Plot { file_name, svg, title, scene: Some(scene.to_owned()), caption: String::new() });
         }
     }
     for scene in study.scenes() {
         if let Some(data) = instruments::integrators_plot(study, scene) {
             let (svg, title) = (bars::draw(&data)?, data.title);
             let file_name = format!("integrators.{}.svg", encode_name(scene));
-            plots.push(Plot { file_name, svg, title, scene: Some(scene.to_owned()) });
+            plots.push(Plot { file_name, svg, title, scene: Some(scene.to_owned()), caption: String::new() });
         }
     }
     for (name, data) in [
@@ -97,7 +102,13 @@ pub fn all_plots(study: &Study) -> Result<Vec<Plot>, PlotError> {
     ] {
         if let Some(data) = data {
             let svg = bars::draw(&data)?;
-            plots.push(Plot { file_name: name.to_owned(), svg, title: data.title, scene: None });
+            plots.push(Plot {
+                file_name: name.to_owned(),
+                svg,
+                title: data.title,
+                scene: None,
+                caption: String::new(),
+            });
         }
     }
     for (name, data) in [
@@ -106,11 +117,40 @@ pub fn all_plots(study: &Study) -> Result<Vec<Plot>, PlotError> {
     ] {
         if let Some(data) = data {
             let svg = lines::draw(&data)?;
-            plots.push(Plot { file_name: name.to_owned(), svg, title: data.title, scene: None });
+            plots.push(Plot {
+                file_name: name.to_owned(),
+                svg,
+                title: data.title,
+                scene: None,
+                caption: String::new(),
+            });
         }
     }
     plots.extend(tuning_plots(study)?);
     Ok(plots)
+}
+
+/// The limit of errors against the reference of a scene, in words, with the remarks on it.
+fn caption(study: &Study, scene: &str, prefix: &str) -> String {
+    let (reference, clear) = match prefix {
+        "error" => {
+            let reference = SceneReference::of_levels(study, scene);
+            let own = study.convergences.iter().filter(|c| c.scene == scene);
+            (reference, own.map(|c| c.spp).max())
+        }
+        "equal-time" => {
+            let reference = SceneReference::of_times(study, scene);
+            let own = study.equal_times.iter().filter(|e| e.scene == scene);
+            (reference, own.map(|e| e.spp).max())
+        }
+        _ => return String::new(),
+    };
+    let is_limited = reference.zip(clear).is_some_and(|(reference, most)| !reference.is_clear(most));
+    let limit = reference.filter(|_| is_limited).map(|reference| reference.sentence());
+    let is_on_reference =
+        |note: &&Note| note.scene.as_deref() == Some(scene) && note.text.starts_with("the reference of ");
+    let remarks = study.notes.iter().filter(is_on_reference).map(|note| format!("Remark: {}.", note.text));
+    limit.into_iter().chain(remarks).collect::<Vec<_>>().join(" ")
 }
 
 /// Heat map and bars of the kernel configurations of every scene.
@@ -123,6 +163,7 @@ fn tuning_plots(study: &Study) -> Result<Vec<Plot>, PlotError> {
             title: title.to_owned(),
             scene: None,
             svg,
+            caption: String::new(),
         };
         if let Some(map) = tuning::heat_map(&rows, scene) {
             plots.push(plot("grid", &map.title, heat::draw(&map)?));

@@ -40,6 +40,10 @@ const DARK: [(RGBColor, &str); 7] = [
     (PALETTE[2], "#2FC49B"),
 ];
 
+/// Colours of names beside lines on a light page, for those of the palette that letters would be too pale in.
+const LETTERS: [(RGBColor, &str); 3] =
+    [(PALETTE[3], "#A8477C"), (PALETTE[4], "#8F6200"), (PALETTE[5], "#1F78AD")];
+
 pub(super) fn colour(index: usize) -> RGBColor {
     PALETTE[index % PALETTE.len()]
 }
@@ -121,7 +125,13 @@ fn style_sheet() -> String {
          stroke-linejoin:round}",
     );
     css.push_str(&format!(".ls-plot [stroke=\"{}\"]{{stroke-dasharray:22 18}}", hex(GUIDE)));
+    for (pale, letters) in LETTERS {
+        css.push_str(&format!(".ls-plot text[fill=\"{}\"]{{fill:{letters}}}", hex(pale)));
+    }
     css.push_str("@media (prefers-color-scheme:dark){");
+    for (pale, _) in LETTERS {
+        css.push_str(&format!(".ls-plot text[fill=\"{0}\"]{{fill:{0}}}", hex(pale)));
+    }
     for (light, dark) in DARK {
         let light = hex(light);
         css.push_str(&format!(

@@ -7,6 +7,7 @@ use crate::labels::{qualifier, varies};
 use crate::records::{Difference, Noise};
 use crate::statistics::{DecisionRule, fit_bias};
 use crate::study::{Study, push_new};
+use crate::verdict::promises;
 
 /// The tables of a study whose pairs have a verdict; without rows for one whose pairs have none.
 pub fn agreement_tables(study: &Study) -> Vec<Table> {
@@ -17,7 +18,10 @@ pub fn agreement_tables(study: &Study) -> Vec<Table> {
 fn verdict_table(study: &Study) -> Table {
     let verdict = |d: &Difference| match d.verdict.as_str() {
         "" => Cell::empty(),
-        verdict => Cell::flag(verdict == "identical" || verdict == "within noise", verdict),
+        verdict => {
+            let is_good = verdict == "identical" || (verdict == "within noise" && !promises(study, d));
+            Cell::flag(is_good, verdict)
+        }
     };
     if study.differences.iter().all(|d| d.verdict.is_empty()) {
         return Table::new("verdict", "Verdicts", &[], &[]);
@@ -42,7 +46,7 @@ fn test_table(study: &Study) -> Table {
         table.rows.push(vec![
             Cell::text(&d.scene),
             Cell::text(pair(d, many_seeds)),
-            Cell::count(u64::from(d.spp)),
+            Cell::spp(d.spp),
             Cell {
                 text: format!("{} of {}", count(t.tiles_rejected), count(t.tiles)),
                 value: t.tiles_rejected.into(),

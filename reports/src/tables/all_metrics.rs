@@ -33,7 +33,7 @@ pub fn all_metrics_table(study: &Study) -> Table {
     for d in &study.differences {
         let pair = format!("{} : {}{}", d.a, d.b, qualifier(d.mode, &[&d.a, &d.b], d.seed, many_seeds));
         let of = |get: fn(&FloatMetrics) -> f64| d.float.as_ref().map(get);
-        let mut row = vec![Cell::text(&d.scene), Cell::text(pair), Cell::count(u64::from(d.spp))];
+        let mut row = vec![Cell::text(&d.scene), Cell::text(pair), Cell::spp(d.spp)];
         row.push(Cell { text: count(d.pixels_differing), value: d.pixels_differing.into() });
         row.extend([d.max_abs, d.errors.mse, d.errors.rmse, d.errors.psnr].map(|v| shown(Some(v))));
         row.push(Cell::number(d.errors.ssim, similarity(d.errors.ssim)));

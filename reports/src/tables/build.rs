@@ -254,7 +254,10 @@ impl Table {
     }
 
     pub(super) fn with_levels(mut self, levels: &[u32]) -> Self {
-        self.columns.extend(levels.iter().map(|spp| Column { title: format!("{spp} spp"), numeric: true }));
+        self.columns.extend(levels.iter().map(|&spp| {
+            let title = if spp == 0 { "Value".to_owned() } else { format!("{spp} spp") };
+            Column { title, numeric: true }
+        }));
         self
     }
 }

@@ -10,6 +10,7 @@ mod equal_time;
 mod equal_time_devices;
 mod equal_time_integrators;
 mod float_metrics;
+mod folded;
 mod kernels;
 mod port;
 mod portability;
@@ -36,6 +37,7 @@ pub use equal_time::{equal_time_sentences, equal_time_table};
 pub use equal_time_devices::{DeviceSpeed, device_speeds, equal_time_devices_table};
 pub(crate) use equal_time_integrators::integrators;
 pub use equal_time_integrators::{IntegratorErrors, equal_time_integrators_table, integrator_errors};
+pub(crate) use folded::{folded, group_name};
 pub use kernels::kernel_table;
 pub use port::{cost_table, history_table, similarity_tables};
 pub use portability::{configuration_portability_table, navigation_table, portability_table};
@@ -93,6 +95,11 @@ impl Cell {
         Self { text: format::count(value), value: Value::from(value) }
     }
 
+    /// Samples per pixel; nothing where they are not known.
+    pub fn spp(spp: u32) -> Self {
+        if spp == 0 { Self::empty() } else { Self::count(u64::from(spp)) }
+    }
+
     /// Yes or no.
     pub fn flag(value: bool, text: impl Into<String>) -> Self {
         Self { text: text.into(), value: Value::Bool(value) }
@@ -134,6 +141,38 @@ impl Table {
         let column = |numeric| move |title: &&str| Column { title: (*title).to_owned(), numeric };
         let columns = texts.iter().map(column(false)).chain(numbers.iter().map(column(true))).collect();
         Self { id, title: title.to_owned(), notes: Vec::new(), columns, rows: Vec::new() }
+    }
+
+    /// The table without columns of numbers in which no row has an entry, and without a portability that repeats the
+    /// efficiency on the only device.
+    pub(crate) fn without_empty_numbers(self) -> Self {
+        let is_repeated = |at: usize| {
+            let is_mean = at > 0 && self.columns[at].title == "Portability" && self.columns[at - 1].numeric;
+            is_mean && self.rows.iter().all(|row| row[at] == row[at - 1])
+        };
+        let kept: Vec<bool> = (0..self.columns.len())
+            .map(|at| !self.columns[at].numeric || (self.is_filled(at) && !is_repeated(at)))
+            .collect();
+        self.with_columns(|at| kept[at])
+    }
+
+    /// The table without the columns in which no row has an entry.
+    pub(crate) fn without_empty_columns(self) -> Self {
+        let kept: Vec<bool> = (0..self.columns.len()).map(|at| self.is_filled(at)).collect();
+        self.with_columns(|at| kept[at])
+    }
+
+    fn is_filled(&self, column: usize) -> bool {
+        self.rows.iter().any(|row| !row[column].text.is_empty())
+    }
+
+    fn with_columns(mut self, is_kept: impl Fn(usize) -> bool) -> Self {
+        let kept: Vec<usize> = (0..self.columns.len()).filter(|&at| is_kept(at)).collect();
+        self.columns = kept.iter().map(|&at| self.columns[at].clone()).collect();
+        for row in &mut self.rows {
+            *row = kept.iter().map(|&at| row[at].clone()).collect();
+        }
+        self
     }
 
     /// The table in GitHub's Markdown, without heading and notes.

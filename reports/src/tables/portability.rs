@@ -127,6 +127,15 @@ mod tests {
     }
 
     #[test]
+    fn one_device_has_one_column_for_readers() {
+        let titles = |table: Table| table.columns.into_iter().map(|c| c.title).collect::<Vec<_>>();
+        let one = portability_table(&study(&BOTH[..3])).without_empty_numbers();
+        assert_eq!(titles(one), ["Scene", "Application", "Some CPU"]);
+        let two = portability_table(&study(&BOTH)).without_empty_numbers();
+        assert_eq!(titles(two).last().map(String::as_str), Some("Portability"));
+    }
+
+    #[test]
     fn configurations_stand_from_the_most_portable_to_those_that_were_refused() {
         use crate::portability::configurations::tests::{TWO, study};
         let table = configuration_portability_table(&study(&TWO));

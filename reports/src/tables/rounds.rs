@@ -112,6 +112,7 @@ fn ratio(times: &BTreeMap<Round, f64>, base: &BTreeMap<Round, f64>) -> Option<Me
 pub fn round_sentences(study: &Study) -> Vec<String> {
     let found: Vec<Compared> = compared(study).into_iter().filter(|c| c.quantity == "total").collect();
     let first = |scene: &str| found.iter().find(|c| c.scene == scene && c.ratio.is_none());
+    let floor = |scene: &str| found.iter().find(|c| c.scene == scene && c.again).and_then(|c| c.ratio);
     let sentence = |c: &Compared| {
         let (change, ratio, first) = (c.change?, c.ratio?, first(&c.scene)?);
         let (own, first, scene) = (&c.target, &first.target, &c.scene);
@@ -122,7 +123,15 @@ pub fn round_sentences(study: &Study) -> Vec<String> {
             }
         };
         let [median, low, high] = [ratio.median, ratio.low, ratio.high].map(|r| fixed(r, 3));
-        Some(format!("{text}: their ratio is {median} ({low} to {high}, {} rounds)", ratio.count))
+        let control = match floor(&c.scene).filter(|_| change == Change::Same && !ratio.contains(1.0)) {
+            Some(floor) => format!(
+                ", not clear of the A/A control, {first} timed twice, whose ratio is {} to {}",
+                fixed(floor.low, 3),
+                fixed(floor.high, 3)
+            ),
+            None => String::new(),
+        };
+        Some(format!("{text}: their ratio is {median} ({low} to {high}, {} rounds){control}", ratio.count))
     };
     found.iter().filter_map(sentence).collect()
 }
@@ -217,6 +226,19 @@ mod tests {
         assert_eq!(
             round_sentences(&study(3)),
             ["b is slower than a on s: their ratio is 1.100 (1.100 to 1.100, 3 rounds)"]
+        );
+    }
+
+    #[test]
+    fn a_ratio_within_the_control_is_told_with_it() {
+        let mut noisy = study(3);
+        noisy.again.iter_mut().for_each(|t| t.total_ms *= 1.0 + 0.1 * f64::from(t.repeat));
+        assert_eq!(
+            round_sentences(&noisy),
+            [
+                "the times of b and a on s cannot be told apart: their ratio is 1.100 (1.100 to 1.100, 3 rounds), not clear \
+              of the A/A control, a timed twice, whose ratio is 1.010 to 1.212"
+            ]
         );
     }
 

@@ -1,6 +1,6 @@
 //! `summary.md`, to be pasted into a pull request.
 
-use super::{Cell, Table, all_tables, escape_markdown, pair_name, path_sentences, round_sentences};
+use super::{Table, all_tables, escape_markdown, folded, path_sentences, round_sentences};
 use crate::format::{self, plural};
 use crate::study::{Study, files};
 use crate::verdict::{StudyVerdict, verdict};
@@ -28,12 +28,13 @@ const FIRST: [&str; 15] = [
 ];
 
 /// The study in Markdown: verdict, remarks, tables, environment, how to repeat it. Where all tables would take more
-/// than `MAX_LINES`, verdicts are those of groups of identical targets, the tables that matter most are there as
-/// far as they fit, and the others are named with their files.
+/// than `MAX_LINES`, identical targets share rows, the tables that matter most are there as far as they fit, and the
+/// others are named with their files.
 pub fn summary_markdown(study: &Study) -> String {
     let verdict = verdict(study);
     let (top, bottom) = (top(study, &verdict), environment(study));
-    let tables: Vec<Table> = all_tables(study).into_iter().filter(|table| table.id != "skipped").collect();
+    let tables = all_tables(study).into_iter().filter(|table| table.id != "skipped");
+    let tables: Vec<Table> = tables.map(Table::without_empty_numbers).collect();
     let whole: String = tables.iter().map(section).collect();
     let lines = |text: &str| text.lines().count();
     if lines(&top) + lines(&whole) + lines(&bottom) <= MAX_LINES {
@@ -82,31 +83,6 @@ fn section(table: &Table) -> String {
         text.push_str(&format!("\n{}\n", escape_markdown(&table.notes.join(" "))));
     }
     text
-}
-
-/// The table of verdicts with one row for each line of the study's verdict in place of one for each pair; others as
-/// they are.
-fn folded(study: &Study, verdict: &StudyVerdict, mut table: Table) -> Table {
-    let column = |title: &str| table.columns.iter().position(|column| column.title == title);
-    let (true, Some(scene), Some(pair)) = (table.id == "verdict", column("Scene"), column("Pair")) else {
-        return table;
-    };
-    let mut rows: Vec<Vec<Cell>> = Vec::new();
-    for name in study.scenes() {
-        for line in &verdict.lines {
-            let own = study.differences.iter().filter(|d| d.scene == name && line.is_about(d));
-            let pairs: Vec<String> = own.map(|d| pair_name(study, d)).collect();
-            let first =
-                table.rows.iter().find(|row| row[scene].text == name && pairs.contains(&row[pair].text));
-            rows.extend(first.map(|row| {
-                let mut row = row.clone();
-                row[pair] = Cell::text(&line.subject);
-                row
-            }));
-        }
-    }
-    table.rows = rows;
-    table
 }
 
 /// The headline, and what is said in sentences.

@@ -102,6 +102,12 @@ fn layers_are_given_by_the_parameters_of_openpbr() {
     assert!((across + (1.0 - across) * l.anisotropy * l.anisotropy - along).abs() < 1e-6);
     let plain = loaded(&toml("roughness = 0.5\n")).unwrap().scene;
     assert!(plain.layers.is_empty() && plain.materials[0].layers == 0);
+    let neutral = "kind = \"principled\"\nroughness = 0.3\ncoat_weight = 0\ncoat_roughness = 0.25\nspecular_weight = 1\nspecular_color = [1, 1, 1]\n\
+        specular_roughness_anisotropy = 0\nfuzz_weight = 0\nthin_film_weight = 0\n";
+    let neutral = loaded(&toml(neutral)).unwrap().scene;
+    let principled = loaded(&toml("kind = \"principled\"\nroughness = 0.3\n")).unwrap().scene;
+    assert_eq!((neutral.materials[0], neutral.layers.len()), (principled.materials[0], 0));
+    refused(&toml("coat_weight = 0\ncoat_roughness = 5\n"), "clearcoat roughness must lie");
     refused(&toml("kind = \"dielectric\"\ncoat_weight = 1\n"), "need the kind `principled`");
     refused(&toml("coat_weight = 2\n"), "clearcoat must lie between 0 and 1");
 }

@@ -247,6 +247,7 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("camera::CameraFrame::depth", "used by host code only"),
     ("bsdf::LobeShapes::all_out", "inline in bsdf_lobe_shapes_new"),
     ("bsdf::LobeShapes::albedos", "inline in bsdf_lobe_shapes_new"),
+    ("vertex::Vertex::evaluate_in_frame", "inline in vertex_vertex_evaluate"),
     ("bsdf::PickedLobe::lobe", "a field of the device's"),
     ("bsdf::PickedLobe::weight", "a field of the device's"),
     ("bvh/bvh2::Bvh2::build", "trees are built on the host"),

@@ -256,20 +256,86 @@ fn mutant(
     show_a: impl Fn(usize, usize, usize) -> f64 + Sync + 'static,
     show_b: impl Fn(usize, usize, usize) -> f64 + Sync + Clone + 'static,
 ) -> Case {
+    mutant_of(name, SIDE, noise, show_a, show_b)
+}
+
+/// A [`mutant`] of another side in pixels.
+fn mutant_of(
+    name: &'static str,
+    side: usize,
+    noise: f64,
+    show_a: impl Fn(usize, usize, usize) -> f64 + Sync + 'static,
+    show_b: impl Fn(usize, usize, usize) -> f64 + Sync + Clone + 'static,
+) -> Case {
     let shown = show_b.clone();
     let make = move |random: &mut Random, seeds: usize| -> Pair {
         let value = normal(noise);
-        let mut side = |show: &(dyn Fn(usize, usize, usize) -> f64 + Sync)| {
-            (0..seeds).map(|_| image(&show, &[(); 3].map(|()| white(random, SIDE, &value)))).collect()
+        let mut of = |show: &(dyn Fn(usize, usize, usize) -> f64 + Sync)| {
+            (0..seeds).map(|_| image(&show, &[(); 3].map(|()| white(random, side, &value)))).collect()
         };
-        (side(&show_a), side(&show_b))
+        (of(&show_a), of(&show_b))
     };
     Case {
         name,
         seeds: BOTH,
-        deviation: Some(Box::new(move |pixel, c| noise * shown(pixel % SIDE, pixel / SIDE, c))),
+        deviation: Some(Box::new(move |pixel, c| noise * shown(pixel % side, pixel / side, c))),
         make: Box::new(make),
     }
+}
+
+/// Four seeds of A against one reference of B, of the same noise.
+fn against_one(case: Case, name: &'static str) -> Case {
+    let make = move |random: &mut Random, seeds: usize| -> Pair {
+        let (a, b) = (case.make)(random, seeds);
+        (a, b.into_iter().take(1).collect())
+    };
+    Case { name, seeds: &[4], deviation: None, make: Box::new(make) }
+}
+
+/// A checker of 0.2 and 0.8, whose tiles of 8×8 pixels are nearly alike: moved, or filtered.
+fn two_levels(side: usize, period: usize) -> Field {
+    Field::from_fn(side, move |x, y| if (x / period + y / period).is_multiple_of(2) { 0.2 } else { 0.8 })
+}
+
+/// [`two_levels`] at 2 % noise, moved by a pixel.
+fn moved_levels(name: &'static str, side: usize, period: usize) -> Case {
+    let show_a = move |x: usize, y: usize, _: usize| {
+        if ((x + 1) / period + y / period).is_multiple_of(2) { 0.2 } else { 0.8 }
+    };
+    mutant_of(name, side, 0.02, show_a, shows(two_levels(side, period), 0))
+}
+
+/// [`two_levels`] at 2 % noise, filtered.
+fn filtered_levels(name: &'static str, side: usize, period: usize, sigma: f64) -> Case {
+    let plain = two_levels(side, period);
+    let soft = plain.filtered(&gaussian(sigma));
+    mutant_of(name, side, 0.02, shows(soft, 0), shows(plain, 0))
+}
+
+/// Images of which one tile of 8×8 pixels is like the other.
+fn periodic() -> Vec<Case> {
+    vec![
+        moved_levels("shift of two levels of 4, 64×64, noise 0.02", 64, 4),
+        moved_levels("shift of two levels of 4, 100×100, noise 0.02", 100, 4),
+        moved_levels("shift of two levels of 4, 128×128, noise 0.02", 128, 4),
+        moved_levels("shift of two levels of 4, 256×256, noise 0.02", 256, 4),
+        moved_levels("shift of two levels of 2, 128×128, noise 0.02", 128, 2),
+        moved_levels("shift of two levels of 8, 128×128, noise 0.02", 128, 8),
+        against_one(
+            moved_levels("", 128, 4),
+            "shift of two levels of 4, four seeds against one reference, noise 0.02",
+        ),
+        filtered_levels("filter 0.5 px, two levels of 1, 128×128, noise 0.02", 128, 1, 0.5),
+        filtered_levels("filter 0.5 px, two levels of 2, 64×64, noise 0.02", 64, 2, 0.5),
+        filtered_levels("filter 0.5 px, two levels of 2, 128×128, noise 0.02", 128, 2, 0.5),
+        filtered_levels("filter 0.7 px, two levels of 2, 128×128, noise 0.02", 128, 2, 0.7),
+        filtered_levels("filter 0.5 px, two levels of 3, 128×128, noise 0.02", 128, 3, 0.5),
+        filtered_levels("filter 0.5 px, two levels of 4, 100×100, noise 0.02", 100, 4, 0.5),
+        against_one(
+            filtered_levels("", 128, 2, 0.5),
+            "filter 0.5 px, two levels of 2, four seeds against one reference, noise 0.02",
+        ),
+    ]
 }
 
 /// A texture of smoothed noise, that of every pair.
@@ -300,7 +366,7 @@ pub(crate) fn biased() -> Vec<Case> {
         |side: usize| move |x: usize, y: usize| (40..40 + side).contains(&x) && (44..44 + side).contains(&y);
     let panel = |x: usize, y: usize| (x / 32 + y / 32).is_multiple_of(2);
     let three = |x: usize, y: usize| matches!((x, y), (20, 30) | (70, 90) | (110, 15));
-    vec![
+    let mut all = vec![
         mutant("1 % in half the panels, noise 0.02", 0.02, brighter(1.01, panel), plain),
         mutant("1 % in half the panels, noise 0.1", 0.1, brighter(1.01, panel), plain),
         mutant("2 % in 16×16, noise 0.02", 0.02, brighter(1.02, tile(16)), plain),
@@ -328,7 +394,9 @@ pub(crate) fn biased() -> Vec<Case> {
         mutant("30 % in 4×4, noise 0.02", 0.02, brighter(1.3, tile(4)), plain),
         mutant("three pixels at three times, noise 0.02", 0.02, brighter(3.0, three), plain),
         mutant("30 % in 4×4, noise 0.1", 0.1, brighter(1.3, tile(4)), plain),
-    ]
+    ];
+    all.extend(periodic());
+    all
 }
 
 /// A mistake at 5 % noise, with the words that name it.

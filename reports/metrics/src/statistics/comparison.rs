@@ -173,6 +173,10 @@ fn run_tests(a: &[LinearImage], b: &[LinearImage], rule: &DecisionRule) -> TestR
         let outlier = structure::lone_outlier(&outliers, &setting)?;
         Some(Doubt::Outlier { outlier, count: outliers.count })
     };
+    let silent = || {
+        let (outlier, count) = structure::lone_difference(&setting)?;
+        Some(Doubt::Silent { outlier, count })
+    };
     TestResult {
         tests: tiles.tests,
         threshold: tiles.threshold,
@@ -183,7 +187,7 @@ fn run_tests(a: &[LinearImage], b: &[LinearImage], rule: &DecisionRule) -> TestR
         worst: tiles.worst,
         deciding: tiles.deciding,
         structure,
-        doubt: tiles.doubt.or_else(lone),
+        doubt: tiles.doubt.or_else(lone).or_else(silent),
         probable: None,
         rejects_if_independent: tiles.rejects_if_independent,
         correlation: correlation.variance_factor(f64::INFINITY),

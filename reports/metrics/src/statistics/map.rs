@@ -1,5 +1,7 @@
 //! The p-value map: where two images part.
 
+use super::correction::sidak_threshold;
+use super::family::{Family, share};
 use super::test_result::{Region, TestResult};
 use super::tiles::TILE;
 use crate::image_io::{LinearImage, srgb};
@@ -11,8 +13,17 @@ const A_BRIGHTER: [u8; 3] = [178, 24, 43];
 const B_BRIGHTER: [u8; 3] = [33, 102, 172];
 const OUTLINE: [u8; 3] = [24, 24, 24];
 
-/// How far towards full colour a tile goes that only just fails to reject, 0 to 1.
-const ALMOST: f64 = 0.45;
+/// The colours of a tile where A is brighter, where nothing differs, and where B is brighter, as 8-bit sRGB.
+pub const P_COLOURS: [[u8; 3]; 3] = [A_BRIGHTER, PLAIN, B_BRIGHTER];
+
+/// How far towards full colour a tile goes that only just fails to reject, 0 to 1: its share of the way is this times
+/// the logarithm of its p-value over that of [`tile_threshold`].
+pub const ALMOST: f64 = 0.45;
+
+/// The p-value below which a tile rejects at the level `alpha` of all tests together, of `tests` tests of tiles.
+pub fn tile_threshold(alpha: f64, tests: usize) -> f64 {
+    sidak_threshold(alpha * share(Family::Tiles), tests.max(1))
+}
 
 /// The least p-value over the channels of each finest tile, as an image of the size of those compared. Tiles
 /// that reject have full colour, red where A is brighter and blue where B is; others fade to white in

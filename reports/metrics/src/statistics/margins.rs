@@ -101,8 +101,9 @@ impl Margins {
             Precision::Float => 0,
             Precision::Code16 => 1,
             Precision::Half => 2,
-            Precision::Rgbe => 3,
-            Precision::Code8 => 4,
+            Precision::Linear8 => 3,
+            Precision::Rgbe => 4,
+            Precision::Code8 => 5,
         });
         Self {
             map,

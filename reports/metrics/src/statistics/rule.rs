@@ -81,7 +81,7 @@ impl DecisionRule {
              skewness); or the images are shifted, filtered or spotted, by tests of structure within the same \
              probability. Inconclusive: a tile differs, but noise that is correlated over many pixels or has heavy tails \
              on one side, or values clipped at 1, could do that; or single pixels of fewer than three seeds stand out, as \
-             fireflies do as well as wrong pixels. Broken: a value that is not finite, another size, no pixels, or black where the \
+             fireflies do as well as wrong pixels, or differ where nearly all others are equal. Broken: a value that is not finite, another size, no pixels, or black where the \
              other is not. Within noise: none of these.",
             self.margin, self.alpha
         )

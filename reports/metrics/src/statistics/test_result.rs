@@ -80,6 +80,14 @@ pub enum Doubt {
         /// How many there are.
         count: usize,
     },
+    /// Pixels differ, mostly in one direction, where nearly all others agree to the rounding of files: wrong pixels,
+    /// or rare samples of sides that share all others.
+    Silent {
+        /// The one that differs most.
+        outlier: Outlier,
+        /// How many there are.
+        count: usize,
+    },
     /// So few independent pixels that no test has any power.
     TooFewPixels,
 }
@@ -278,6 +286,16 @@ impl TestResult {
                 outlier.y,
                 if outlier.difference > 0.0 { format!("brighter in {a}") } else { format!("darker in {a}") },
                 number(outlier.times),
+            ),
+            Doubt::Silent { outlier, count } => format!(
+                "{count} pixel{} where all others agree to the rounding of the files, the one at ({}, {}) {} than in {b} by {} \
+                 in {}; no noise tells how often that happens, three seeds of each side would",
+                if count == 1 { " differs" } else { "s differ" },
+                outlier.x,
+                outlier.y,
+                if outlier.difference > 0.0 { format!("brighter in {a}") } else { format!("darker in {a}") },
+                number(outlier.difference.abs()),
+                CHANNELS[outlier.channel],
             ),
             Doubt::TooFewPixels => {
                 "the images have too few independent pixels for any test; give larger ones, or more seeds"

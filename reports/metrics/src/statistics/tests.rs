@@ -380,6 +380,23 @@ fn a_lone_pixel_is_inconclusive_under_one_seed_and_named() {
 }
 
 #[test]
+fn a_pixel_that_differs_where_there_is_no_noise_is_inconclusive_and_placed() {
+    let image = |factor: f32| {
+        LinearImage::from_fn(64, 48, |x, y| {
+            [gradient(x, y) as f32 * if (x, y) == (30, 36) { factor } else { 1.0 }; 3]
+        })
+    };
+    let verdict_of = |factor: f32, rule: &DecisionRule| {
+        compare_images(&[image(1.0)], &[image(factor)], Pairing::Paired, rule).unwrap()
+    };
+    let found = verdict_of(1.2, &DecisionRule::default());
+    assert_eq!(found.agreement, Agreement::Inconclusive, "{}", found.reason);
+    assert!(found.reason.contains("1 pixel differs") && found.reason.contains("(30, 36) darker in A"));
+    assert_eq!(verdict_of(1.0001, &DecisionRule::default()).agreement, Agreement::WithinNoise, "rounding");
+    assert_eq!(verdict_of(1.2, &DecisionRule::of_films()).agreement, Agreement::WithinNoise, "a path parted");
+}
+
+#[test]
 fn a_few_fireflies_of_one_side_do_not_make_the_rest_a_bias() {
     // Three or so among 3,072 pixels, and half of the light.
     for seed in 0..20 {

@@ -1,10 +1,11 @@
 //! The tests of tiles' means: bias of the mean, wherever and on whatever scale.
 
 use super::DecisionRule;
-use super::correction::{sidak, sidak_threshold};
+use super::correction::sidak;
 use super::correlation::Correlation;
 use super::family::{self, Family};
 use super::fields::Differences;
+use super::map::tile_threshold;
 use super::margins::Margins;
 use super::skewness::{self, Skewness};
 use super::student::two_sided_p;
@@ -77,7 +78,7 @@ pub(super) fn run(setting: &Setting<'_>, rule: &DecisionRule) -> TileTests {
     let scales = scales(size, |pixel, channel| sums_of(setting, pixel, channel));
     let tested: Vec<Vec<Tested>> = scales.iter().map(|scale| test(scale, &scales, setting)).collect();
     let tests: usize = tested.iter().map(Vec::len).sum();
-    let threshold = sidak_threshold(rule.alpha * family::share(Family::Tiles), tests.max(1));
+    let threshold = tile_threshold(rule.alpha, tests);
     let all = || tested.iter().flatten();
     let least = all().map(|t| t.region.p).fold(1.0, f64::min);
     let deciding = deciding(&tested, threshold);

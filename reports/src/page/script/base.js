@@ -17,6 +17,15 @@ function number(value) {
   return text.replaceAll("-", "−");
 }
 
+// Where a comparison stands; nothing where the samples per pixel are not known, which records give as 0.
+function atSpp(spp) { return spp > 0 ? ` at ${spp} spp` : ""; }
+
+// A name that may go on in another line behind @ and +.
+function breakable(name) { return name.replace(/[@+]/g, "$&\u200b"); }
+
+// A gain, which is a power of two, in full.
+function gainText(gain) { return gain >= 1 && gain < 2 ** 40 ? gain.toLocaleString("en") : number(gain); }
+
 // Never rounded up to the 1 that means equal.
 function similarity(value) {
   if (typeof value === "string") return value;

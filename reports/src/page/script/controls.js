@@ -24,6 +24,7 @@ function buildControls(viewer) {
   viewer.modeButtons = modes.map(([value, textContent]) =>
     element("button", { type: "button", textContent, value, onclick: () => viewer.setMode(value) }));
   const label = (text, ...inputs) => element("label", {}, text, ...inputs);
+  viewer.levelLabel = label("Samples per pixel", viewer.levelInput, viewer.levelOutput);
   viewer.pairLabels = [label("A", viewer.aInput), label("B", viewer.bInput)];
   viewer.wipeLabel = label("Line", viewer.wipeInput, viewer.wipeOutput);
   viewer.gainLabel = label("Gain", viewer.gainInput, viewer.gainOutput);
@@ -31,7 +32,7 @@ function buildControls(viewer) {
   viewer.exposureLabel = label("Exposure", viewer.exposureInput, viewer.exposureOutput);
   const parts = [
     element("span", { className: "modes", role: "group", ariaLabel: "View" }, ...viewer.modeButtons),
-    label("Samples per pixel", viewer.levelInput, viewer.levelOutput),
+    viewer.levelLabel,
     ...viewer.pairLabels, viewer.wipeLabel, viewer.exposureLabel, viewer.gainLabel, viewer.ringsLabel,
     label("Zoom", viewer.zoomOutput),
   ];
@@ -45,7 +46,7 @@ function keyHints(viewer) {
   const keys = element("p", { className: "keys" });
   const hint = (text, ...names) =>
     keys.append(element("span", {}, ...names.map((name) => element("kbd", { textContent: name })), text));
-  hint("samples", "←", "→");
+  if (viewer.scene.levels.length > 1) hint("samples", "←", "→");
   if (viewer.names.length > 1) {
     hint("side by side", "s");
     hint("flip", "f", "space");
@@ -64,6 +65,8 @@ function keyHints(viewer) {
 
 function updateControls(viewer, level) {
   viewer.levelOutput.textContent = `${level.spp} spp`;
+  viewer.levelInput.hidden = viewer.scene.levels.length < 2;
+  viewer.levelLabel.hidden = level.spp === 0;
   viewer.levelInput.setAttribute("aria-valuetext", `${level.spp} samples per pixel`);
   const gain = 2 ** +viewer.gainInput.value;
   viewer.gainOutput.textContent = `${gain}×`;

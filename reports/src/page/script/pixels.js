@@ -86,3 +86,17 @@ function difference(a, b, gain) {
   }
   return { image, places };
 }
+
+// The part of all values that differ which a gain by quantile leaves unclipped.
+const CLEAR = 0.95;
+
+// The least 8-bit difference that this part of the values that differ does not exceed, and the power of two that brings
+// it near white: one outlier does not turn the rest black.
+function robustGain(a, b) {
+  const counts = new Array(256).fill(0);
+  for (let k = 0; k < a.data.length; k++) counts[Math.abs(a.data[k] - b.data[k])]++;
+  counts[0] = 0;
+  let left = CLEAR * counts.reduce((sum, count) => sum + count, 0);
+  const quantile = Math.max(1, counts.findIndex((count) => count > 0 && (left -= count) <= 0));
+  return { quantile, gain: 2 ** Math.max(0, Math.floor(Math.log2(255 / quantile))) };
+}

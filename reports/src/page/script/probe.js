@@ -46,6 +46,13 @@ function readPixel(viewer) {
     ...(linear ? [element("span", { className: "linear", textContent: linear.map(number).join(" ") })] : []),
     element("span", { className: "codes", textContent: `sRGB ${codes.join(" ")}` }));
   const parts = [element("span", { textContent: `pixel ${probe.x}, ${probe.y}` })];
+  if (shown.map) {
+    const { image, map } = shown.map;
+    const at = 4 * (Math.min(image.height - 1, Math.floor(probe.y / map.factor)) * image.width +
+      Math.min(image.width - 1, Math.floor(probe.x / map.factor)));
+    const said = valueOfColour(map, [...image.data.slice(at, at + 3)]);
+    parts.push(element("span", { className: "value" }, element("b", { textContent: said })));
+  }
   if (viewer.mode === "side") {
     parts.push(...viewer.groups(level).map((group) =>
       line(group.map((i) => level.targets[i].target).join(" = "), valuesAt(shown, group[0], probe))));

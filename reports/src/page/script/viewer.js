@@ -89,7 +89,7 @@ class Viewer {
       const picture = map ? await pixelsOf(data.pictures[map.picture]) : null;
       // A later request has overtaken this one.
       if (turn !== this.turn) return;
-      this.shown = { level, images };
+      this.shown = { level, images, map: map && { map, image: picture } };
       if (this.mode === "side") this.side(level, images);
       else if (this.mode === "flip") this.flipped(level, images);
       else if (this.mode === "wipe") this.wiped(level, images);
@@ -207,7 +207,7 @@ class Viewer {
     const [a, b] = [this.names[this.a], this.names[this.b]];
     const [i, j] = [this.find(level, a), this.find(level, b)];
     if (i >= 0 && j >= 0) return { a, b, i, j };
-    this.say(`No image of ${i < 0 ? a : b} at ${level.spp} spp.`);
+    this.say(`No image of ${i < 0 ? a : b}${atSpp(level.spp)}.`);
     return null;
   }
 
@@ -229,6 +229,7 @@ class Viewer {
     const { image, places } = difference(images.codes[pair.i], images.codes[pair.j], gain);
     const seen = places.length === 0 ? "no 8-bit value differs" : `${places.length.toLocaleString("en")} px differ in 8 bits`;
     const figure = this.figure(image, this.caption(level, `|A − B| × ${gain}`, `${pair.a} : ${pair.b}`, seen));
+    figure.lastChild.append(greyBar(255 / gain), element("span", { textContent: "of 255" }));
     if (this.ringsInput.checked && places.length <= 500) figure.querySelector(".sheet").append(rings(image, places));
     this.place([figure]);
   }
@@ -243,13 +244,15 @@ class Viewer {
     const [a, b] = [this.names[this.a], this.names[this.b]];
     if (map) {
       const [name, meaning] = MAPS[this.mode];
-      const scale = map.quantity === "difference" ? [`× ${number(map.scale)}`] : [];
-      return this.place([this.figure(picture, this.caption(map, name, `A ${map.a} : B ${map.b}`, ...scale, meaning))]);
+      const scale = map.quantity === "difference" ? [`× ${gainText(map.scale)}`] : [];
+      const figure = this.figure(picture, this.caption(map, name, `A ${map.a} : B ${map.b}`, ...scale, meaning));
+      figure.lastChild.append(barOfMap(map));
+      return this.place([figure]);
     }
     const record = this.record(level.spp, a, b);
     const why = a === b ? "A and B are one target" : record?.identical ? "their films are identical" :
       record ? "the page holds none; look in images/" : "they were not compared";
-    return this.say(`No ${MAPS[this.mode][0]} map of ${a} and ${b} at ${level.spp} spp: ${why}.`);
+    return this.say(`No ${MAPS[this.mode][0]} map of ${a} and ${b}${atSpp(level.spp)}: ${why}.`);
   }
 
   // Brings every frame to the part that is seen, and the mark to the pixel that is read.

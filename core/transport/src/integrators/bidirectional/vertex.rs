@@ -129,7 +129,7 @@ impl Vertex {
     /// surfaces.
     ///
     /// The value of a full path takes `from` towards the camera, as a camera path does.
-    #[inline(never)]
+    #[inline(always)]
     pub fn evaluate(&self, from: Vec3, to: Vec3) -> Evaluation {
         // Diffuse surfaces look the same all around, so that no tangents are needed
         if self.is_diffuse() {
@@ -138,6 +138,12 @@ impl Vertex {
             let seen = if dot(geometric, to) * cosine > 0.0 { cosine } else { 0.0 };
             return bsdf::evaluate(&self.surface, UP, vec3(0.0, 0.0, seen));
         }
+        self.evaluate_in_frame(from, to)
+    }
+
+    /// [`Self::evaluate`] of any surface.
+    #[inline(never)]
+    fn evaluate_in_frame(&self, from: Vec3, to: Vec3) -> Evaluation {
         let local = self.frame(from);
         let wi = local.to_local(to);
         if !local.same_side(to, wi.z) {

@@ -4,9 +4,11 @@
 //! Every candidate turns A into an image that should be B: moved (by the peak of the phase correlation, Kuglin
 //! and Hines 1975, or by up to two pixels), mirrored, turned, transposed, with other channels, scaled, at
 //! another gamma, encoded or decoded as sRGB, multiplied or divided by its alpha. The one that leaves the least
-//! relative error is named if it leaves less than half of the error, or if what it leaves is within noise. Where
-//! none does and the sides differ in contrast alone, a filter is named.
+//! relative error is named if it leaves less than half of the error, or if what it leaves is within noise. Where the
+//! contrast of neighbours differs, a filter of one side is named if it leaves less than a curve would; a curve that
+//! leaves less than half of it lowers the contrast as a filter does.
 
+mod filter;
 mod phase;
 mod transform;
 
@@ -15,12 +17,16 @@ pub use transform::Transform;
 use super::test_result::TestResult;
 use super::{Agreement, DecisionRule, Family, comparison};
 use crate::image_io::LinearImage;
+use crate::metrics::Side;
+use filter::Filter;
 use transform::candidates;
 
 /// The share of the error that a reason may leave without being tested further.
 const LEFT: f64 = 0.5;
 /// The share of the error that a reason may leave that changes values and stands alone.
 const CLEARLY: f64 = 0.05;
+/// How much of the error that a curve leaves a filter may leave to be as good.
+const AS_WELL: f64 = 1.25;
 /// How much less error a candidate must leave than a simpler one.
 const BETTER: f64 = 0.95;
 
@@ -29,8 +35,13 @@ const BETTER: f64 = 0.95;
 pub enum Reason {
     /// B is A, transformed.
     Transformed(Transform),
-    /// One side was filtered: the contrast of neighbours of A over that of B.
-    Filtered(f64),
+    /// One side went through a filter that the other did not.
+    Filtered {
+        /// The side.
+        side: Side,
+        /// Standard deviation of the Gaussian like the filter, in pixels.
+        deviation: f64,
+    },
 }
 
 impl Reason {
@@ -38,13 +49,12 @@ impl Reason {
     pub fn in_words(&self, a: &str, b: &str) -> String {
         match self {
             Reason::Transformed(transform) => format!("{b} is {}", transform.of_in_words(a)),
-            Reason::Filtered(ratio) if *ratio < 1.0 => format!(
-                "{a} went through a wider reconstruction filter than {b} (contrast of neighbours {ratio:.3} times)"
-            ),
-            Reason::Filtered(ratio) => format!(
-                "{b} went through a wider reconstruction filter than {a} (contrast of neighbours {:.3} times)",
-                1.0 / ratio
-            ),
+            Reason::Filtered { side, deviation } => {
+                let (soft, sharp) = if *side == Side::A { (a, b) } else { (b, a) };
+                format!(
+                    "{soft} went through a wider reconstruction filter than {sharp} (about a Gaussian of {deviation} pixels)"
+                )
+            }
         }
     }
 }
@@ -58,13 +68,23 @@ pub(super) fn reason(
 ) -> Option<Reason> {
     let (mean_a, mean_b) = (mean(a), mean(b));
     let best = best(&mean_a, &mean_b);
-    if let Some((_, transform)) = best.filter(|(share, _)| *share < LEFT) {
+    let clear = best.filter(|(share, _)| *share < LEFT);
+    if let Some((_, transform)) = clear.filter(|(_, transform)| !transform.is_curve()) {
         return Some(Reason::Transformed(transform));
     }
     let structural = |family: Family| test.structure.iter().any(|s| s.family == family && s.p < rule.alpha);
-    let means_agree = test.tests_rejected == 0 && !structural(Family::Shift);
-    if means_agree && (structural(Family::Contrast) || structural(Family::Product)) {
-        return transform::contrast_ratio(&mean_a, &mean_b).map(Reason::Filtered);
+    if structural(Family::Contrast) || structural(Family::Product) {
+        let means_agree = test.tests_rejected == 0 && !structural(Family::Shift);
+        // A filter takes away noise as well, and so a part of any error. A curve may do as well by chance.
+        let most = clear.map_or(if means_agree { 1.0 } else { LEFT }, |(share, _)| AS_WELL * share);
+        if let Some(Filter { side, deviation, .. }) =
+            filter::best(&mean_a, &mean_b).filter(|filter| filter.left < most)
+        {
+            return Some(Reason::Filtered { side, deviation });
+        }
+    }
+    if let Some((_, transform)) = clear {
+        return Some(Reason::Transformed(transform));
     }
     // A curve that leaves most of the error mends the contrast and no more.
     let (_, transform) = best.filter(|(_, transform)| !transform.is_curve())?;
@@ -189,6 +209,32 @@ mod tests {
         let found = compare_images(&[a], &[b], Pairing::Independent, &DecisionRule::default()).unwrap();
         let reason = found.test.unwrap().probable.unwrap().in_words("A", "B");
         assert_eq!(reason, "B is A multiplied by its alpha");
+    }
+
+    #[test]
+    fn a_filter_of_either_side_is_named_and_no_curve() {
+        let soft = |x: i64, y: i64| {
+            let of = |dx: i64, dy: i64| texture(x + dx, y + dy);
+            let sides = of(-1, 0) + of(1, 0) + of(0, -1) + of(0, 1);
+            [0.6 * of(0, 0) + 0.1 * sides; 3]
+        };
+        let sharp = |x: i64, y: i64| [texture(x, y); 3];
+        let mut noise = Noise(12);
+        let (a, b) = (noisy(&mut noise, sharp), noisy(&mut noise, soft));
+        for (one, other, words) in [(&a, &b, "B went through a wider"), (&b, &a, "A went through a wider")] {
+            let (one, other) = (one.clone(), other.clone());
+            let found =
+                compare_images(&[one], &[other], Pairing::Independent, &DecisionRule::default()).unwrap();
+            let reason = found.test.unwrap().probable.map_or_else(String::new, |r| r.in_words("A", "B"));
+            assert!(reason.starts_with(words), "{}; {reason}", found.reason);
+        }
+    }
+
+    /// A texture of single pixels, without order.
+    fn texture(x: i64, y: i64) -> f64 {
+        let mixed = (x as u64).wrapping_mul(0x9e37_79b1).wrapping_add((y as u64).wrapping_mul(0x85eb_ca6b));
+        let mixed = (mixed ^ (mixed >> 13)).wrapping_mul(0xc2b2_ae35);
+        0.2 + 0.6 * ((mixed ^ (mixed >> 16)) & 0xffff) as f64 / 65_535.0
     }
 
     #[test]

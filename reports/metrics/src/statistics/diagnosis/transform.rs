@@ -203,6 +203,9 @@ fn scale(a: &LinearImage, b: &LinearImage) -> f64 {
     if a > 0.0 && b > 0.0 { b / a } else { 1.0 }
 }
 
+/// Powers that programs apply: no display has a gamma beyond 4.
+const POWERS: std::ops::RangeInclusive<f64> = 0.25..=4.0;
+
 /// The power and factor that give the logarithms of A the spread and mean of those of B. The spread is by the
 /// covariance of neighbours, which noise does not raise.
 fn power(a: &LinearImage, b: &LinearImage) -> Option<(f64, f64)> {
@@ -223,21 +226,5 @@ fn power(a: &LinearImage, b: &LinearImage) -> Option<(f64, f64)> {
     let covariance =
         |k: usize| all.iter().map(|l| (l[k] - means[k]) * (l[k + 1] - means[k + 1])).sum::<f64>();
     let power = (covariance(2) / covariance(0)).sqrt();
-    power.is_finite().then(|| (power, (means[2] - power * means[0]).exp()))
-}
-
-/// The mean squared difference of pixels eight apart less that of neighbours, of A over B: noise adds as much
-/// to either, so what both show is left.
-pub(super) fn contrast_ratio(a: &LinearImage, b: &LinearImage) -> Option<f64> {
-    const FAR: usize = 8;
-    let contrast = |image: &LinearImage| {
-        let (width, pixels) = (image.width() as usize, image.pixels());
-        let inner = (0..pixels.len()).filter(|i| i % width + FAR < width);
-        let squares = |i: usize, j: usize| -> f64 {
-            pixels[i].iter().zip(&pixels[j]).map(|(v, w)| f64::from(v - w).powi(2)).sum()
-        };
-        inner.map(|i| squares(i, i + FAR) - squares(i, i + 1)).sum::<f64>()
-    };
-    let (a, b) = (contrast(a), contrast(b));
-    (a > 0.0 && b > 0.0).then_some(a / b)
+    POWERS.contains(&power).then(|| (power, (means[2] - power * means[0]).exp()))
 }

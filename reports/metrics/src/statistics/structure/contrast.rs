@@ -2,7 +2,7 @@
 //!
 //! For lags l beyond the correlation of the noise, products `A(p) A(p+l)` have the expectation
 //! `S_A(p) S_A(p+l)`: the noise of different pixels is independent, however strong and unequal. So the mean of
-//! `(A(p) − R)(A(p+l) − R') − (B(p) − R')(B(p+l) − R)`, over the square of the local level and summed over
+//! `(A(p) − R)(A(p+l) − R') − (B(p) − R')(B(p+l) − R)`, over the square of the local level and averaged over
 //! tiles, is 0 without bias. R and R' are the means of A and of B over a ring around the pixel that holds
 //! neither of the two, so that no noise meets itself. Products of skew noise have about the square of its
 //! skewness; where that leaves their mean far from normal, there is no test.

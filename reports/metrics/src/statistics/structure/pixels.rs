@@ -6,7 +6,7 @@
 //! many seeds; how many do under two tells how much more often these few stand out.
 
 use super::super::family::{Family, adjusted};
-use super::super::fields::local_scale;
+use super::super::fields::{TileMap, Values, local_scale};
 use super::super::test_result::{Region, StructureTest};
 use super::super::tile_tests::Setting;
 
@@ -30,29 +30,30 @@ pub(super) fn test(setting: &Setting<'_>) -> Option<StructureTest> {
     let mut found: Vec<(f64, Region)> = Vec::new();
     for pixel in 0..width * height {
         let (x, y) = (pixel % width, pixel / width);
-        for channel in 0..3 {
-            let over = |(field, scale): (&Vec<[f64; 3]>, &super::super::fields::TileMap)| {
+        let over = |channel: usize| -> Vec<f64> {
+            let of_seed = |(field, scale): (&Values, &TileMap)| {
                 let scale = scale.at(x, y, channel);
                 if scale > 0.0 { field[pixel][channel] / scale } else { 0.0 }
             };
-            let z: Vec<f64> = fields.iter().zip(&scales).map(over).collect();
-            let difference = fields.iter().map(|f| f[pixel][channel]).sum::<f64>() / fields.len() as f64;
-            let is_found = stands_out_alike(&z) && difference.abs() > setting.margins.of_pixel(x, y, channel);
-            outstanding.add(&z, is_found);
-            if is_found {
-                let level = (setting.level)(pixel, channel);
-                let relative = if level > 0.0 { difference / level } else { 0.0 };
-                let region = Region {
-                    x: x as u32,
-                    y: y as u32,
-                    side: 1,
-                    channel,
-                    difference,
-                    relative,
-                    ..Region::NONE
-                };
-                found.push((z.iter().sum::<f64>().abs(), region));
-            }
+            fields.iter().zip(&scales).map(of_seed).collect()
+        };
+        let z: [Vec<f64>; 3] = std::array::from_fn(over);
+        let difference: [f64; 3] = std::array::from_fn(|channel| {
+            fields.iter().map(|f| f[pixel][channel]).sum::<f64>() / fields.len() as f64
+        });
+        let is_found = |channel: usize| {
+            stands_out_alike(&z[channel])
+                && difference[channel].abs() > setting.margins.of_pixel(x, y, channel)
+        };
+        let by_channel = [0, 1, 2].map(is_found);
+        // A wrong pixel is wrong in its other channels too, whose noise may hide it.
+        let is_wrong = by_channel.contains(&true);
+        z.iter().for_each(|z| outstanding.add(z, is_wrong));
+        for channel in (0..3).filter(|channel| by_channel[*channel]) {
+            let (difference, level) = (difference[channel], (setting.level)(pixel, channel));
+            let relative = if level > 0.0 { difference / level } else { 0.0 };
+            let place = Region { x: x as u32, y: y as u32, side: 1, channel, ..Region::NONE };
+            found.push((z[channel].iter().sum::<f64>().abs(), Region { difference, relative, ..place }));
         }
     }
     let (_, worst) = *found.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -68,9 +69,9 @@ pub(super) fn test(setting: &Setting<'_>) -> Option<StructureTest> {
 struct Outstanding {
     /// Values that stand out under each seed.
     by_seed: Vec<f64>,
-    /// Of the values that were not found: the sum over seeds of those that stand out.
+    /// Of the pixels that were not found: the sum over seeds of the values that stand out.
     others: f64,
-    /// Of the values that were not found: the sum over pairs of seeds of those that stand out under both.
+    /// Of the pixels that were not found: the sum over pairs of seeds of the values that stand out under both.
     others_twice: f64,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! For every lag l up to three pixels along each axis the mean of
 //! `2 A(p) B(p+l) − A(p) B(p) − A(p+l) B(p+l)` is tested for being above 0, over the square of the local level
-//! and summed over tiles. Without bias its expectation is `−(S(p+l) − S(p))²`, S being what both sides show, so
+//! and averaged over tiles. Without bias its expectation is `−(S(p+l) − S(p))²`, S being what both sides show, so
 //! it is never above 0, whatever the noise of either side: noise of one side is independent of the other's, or,
 //! where random numbers are shared, most alike at the same pixel.
 
@@ -15,6 +15,9 @@ use rayon::prelude::*;
 /// The greatest lag along an axis, in pixels.
 const REACH: i32 = 3;
 
+/// The gain, relative to the square of the level, that is rounding: of steps of 0.03 % of the level.
+const ROUNDING: f64 = 1e-7;
+
 /// The share of the greatest t from which on a lag does as well.
 const ALIKE: f64 = 0.9;
 
@@ -25,7 +28,7 @@ pub(super) fn test(sides: &Sides) -> Option<StructureTest> {
         .filter(|lag| *lag != (0, 0))
         .collect();
     let one_sided = |lag: &(i32, i32)| {
-        let (p, t) = mean_of_tiles(&gain(sides, *lag), 0.0);
+        let (p, t) = mean_of_tiles(&gain(sides, *lag), ROUNDING);
         (if t > 0.0 { 0.5 * p } else { 1.0 }, t.max(0.0), *lag)
     };
     let found: Vec<(f64, f64, (i32, i32))> = lags.par_iter().map(one_sided).collect();
@@ -45,7 +48,7 @@ pub(super) fn test(sides: &Sides) -> Option<StructureTest> {
     })
 }
 
-/// How much more B at the lag resembles A than B in place, by tile.
+/// How much more B at the lag resembles A than B in place: the mean of each tile.
 fn gain(sides: &Sides, lag: (i32, i32)) -> Vec<f64> {
     let (a, b) = (&sides.a, &sides.b);
     sides.by_tile(lag, |p, q, (x, y)| {

@@ -1,0 +1,90 @@
+"use strict";
+// Looks at the page as it is laid out at this width, with every part open, in both themes, and tells its parent what does
+// not fit.
+(async () => {
+  const found = [];
+  const check = (what, wrong) => found.push(wrong.length ? `FAILED: ${what}: ${wrong.slice(0, 5).join("; ")}` : `ok ${what}`);
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 250));
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const named = (element) => `${element.tagName.toLowerCase()}.${element.getAttribute("class") ?? ""} "${
+    (element.ariaLabel || element.textContent).trim().slice(0, 40)}"`;
+  const isSeen = (element) => element.checkVisibility({ checkVisibilityCSS: true }) && element.getClientRects().length > 0;
+  const channels = (colour) => colour.match(/[\d.]+/g).map(Number);
+
+  // The relative luminance of WCAG 2.
+  const luminance = ([r, g, b]) => [r, g, b].map((c) => c / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const colour = channels(getComputedStyle(at).backgroundColor);
+      if (colour.length < 4 || colour[3] > 0) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const contrast = (element) => {
+    const style = getComputedStyle(element);
+    const [ink, paper] = [channels(element.closest("svg") ? style.fill : style.color), ground(element)].map(luminance);
+    return (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+  };
+
+  // Elements with text of their own, and how large it is on the screen.
+  const texts = () => all("body *").filter((element) => !element.closest("script, style, noscript, title") && isSeen(element) &&
+    [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim() !== ""));
+  const scale = ({ a, b }) => Math.hypot(a, b);
+  const size = (element) => parseFloat(getComputedStyle(element).fontSize) * (element.getScreenCTM ? scale(element.getScreenCTM()) : 1);
+
+  try {
+    await pause();
+    check(`opens at most 4,000 px tall at 1400: ${document.documentElement.scrollHeight}`,
+      innerWidth === 1400 && document.documentElement.scrollHeight > 4000 ? ["taller"] : []);
+    for (const part of all("details")) {
+      part.removeAttribute("name");
+      part.open = true;
+    }
+    await pause();
+    check(`the body is no wider than ${innerWidth} px`, document.documentElement.scrollWidth <= innerWidth ? [] :
+      all("body *").filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".table, .drawing, nav, .tip, .skip-link")).map(named));
+    const tables = all(".table").filter(isSeen);
+    check(`${tables.length} tables are within their columns`, innerWidth < 1000 ? [] :
+      tables.filter((t) => t.scrollWidth > t.clientWidth + 1).map((t) => `${t.ariaLabel} ${t.scrollWidth} in ${t.clientWidth}`));
+    check("no text is below 10 px", texts().filter((e) => size(e) < 9.95).map((e) => `${named(e)} ${size(e).toFixed(1)}`));
+
+    const links = all("nav a, nav button");
+    const covered = [];
+    for (const link of links) {
+      link.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
+      const box = link.getBoundingClientRect();
+      for (const x of [box.left + 2, box.right - 2]) {
+        if (!link.contains(document.elementFromPoint(x, box.top + box.height / 2))) covered.push(named(link));
+      }
+    }
+    check(`nothing covers the ${links.length} parts of the navigation`, covered);
+
+    // What a pointer can use a key can reach, and it is not under the navigation then.
+    const controls = all("a[href], button, select, input, summary, [tabindex]").filter(isSeen);
+    const unreached = [];
+    for (const control of controls) {
+      control.focus();
+      const box = control.getBoundingClientRect();
+      const [x, y] = [box.left + Math.min(box.width / 2, 8), box.top + Math.min(box.height / 2, 8)];
+      const top = document.elementFromPoint(x, y);
+      const isUnder = top && top.closest("nav") && !control.closest("nav");
+      if (control.tabIndex < 0 || document.activeElement !== control || isUnder) unreached.push(named(control));
+    }
+    check(`a key reaches all of ${controls.length} controls`, unreached);
+
+    const theme = document.querySelector(".theme");
+    for (const name of ["light", "dark"]) {
+      theme.click();
+      await pause();
+      check(`text stands out from its ground in ${name}`,
+        texts().filter((e) => contrast(e) < 3).map((e) => `${named(e)} ${contrast(e).toFixed(1)}`));
+    }
+  } catch (error) {
+    check(`an exception: ${error.stack}`, ["raised"]);
+  }
+  for (const message of raised) found.push(`FAILED: the page raised: ${message}`);
+  // The page stands in a frame of the width to look at, since windows of a browser have a least width.
+  parent.postMessage(found.join("\n").replaceAll("<", "("), "*");
+})();
