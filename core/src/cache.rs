@@ -3,6 +3,7 @@
 //! An entry is a file named by a hash of its key. It begins with a checksum; an entry that does not match is
 //! treated as missing and written anew.
 
+use crate::leftovers;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -50,6 +51,7 @@ pub fn write(folder: &Path, key: &Key<'_>, binary: &[u8]) -> io::Result<()> {
     let temporary = file.with_extension(format!("{}.tmp", std::process::id()));
     if let Some(parent) = file.parent() {
         fs::create_dir_all(parent)?;
+        leftovers::sweep(parent);
     }
     let entry = [MAGIC, blake3::hash(binary).as_bytes(), binary].concat();
     fs::write(&temporary, entry).and_then(|()| fs::rename(&temporary, &file)).inspect_err(|_| {

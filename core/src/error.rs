@@ -65,7 +65,9 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A request needs more memory than the process can have.
-    #[error("{what} needs {needed} of memory; {available} are available. Choose a smaller one")]
+    #[error(
+        "{what} needs {needed} of memory; of the {available} available it may take {usable}. Choose a smaller one"
+    )]
     Memory {
         /// The request.
         what: String,
@@ -73,6 +75,8 @@ pub enum Error {
         needed: String,
         /// The memory that there is, with its unit.
         available: String,
+        /// The part of it that one request may take, with its unit.
+        usable: String,
     },
     /// A caller broke the contract of [`crate::Renderer`].
     #[error("{actor}: {message}")]

@@ -13,6 +13,7 @@ pub mod film;
 pub mod folders;
 pub mod geometry;
 mod kernel_source;
+pub mod leftovers;
 pub mod math;
 pub mod memory;
 pub mod merging;
@@ -24,6 +25,7 @@ mod report;
 pub mod scene;
 mod settings;
 pub mod splat;
+pub mod suggest;
 mod target_id;
 
 pub use backend::{Backend, OpenOptions, TargetStatus, Unavailable};

@@ -27,22 +27,32 @@ fn mem_available(meminfo: &str) -> Option<u64> {
 /// `what` is the request as a subject, as in "a film of 640x360 pixels".
 ///
 /// # Errors
-/// [`Error::Memory`] with both figures.
+/// [`Error::Memory`] with these figures.
 pub fn check(what: impl FnOnce() -> String, needed: u64) -> Result<()> {
     check_against(what, needed, available())
 }
 
 fn check_against(what: impl FnOnce() -> String, needed: u64, available: Option<u64>) -> Result<()> {
-    match available {
-        Some(available) if needed > available / 10 * 9 => {
-            Err(Error::Memory { what: what(), needed: gigabytes(needed), available: gigabytes(available) })
-        }
-        _ => Ok(()),
+    let Some(available) = available else { return Ok(()) };
+    let usable = available / 10 * 9;
+    if needed <= usable {
+        return Ok(());
     }
+    // Rounded apart, so that the greater figure is the greater one as printed too
+    let (needed, usable) = (needed.div_ceil(TENTH), usable / TENTH);
+    Err(Error::Memory {
+        what: what(),
+        needed: gigabytes(needed),
+        available: gigabytes(available / TENTH),
+        usable: gigabytes(usable),
+    })
 }
 
-fn gigabytes(bytes: u64) -> String {
-    format!("{:.1} GB", bytes as f64 * 1e-9)
+/// Bytes of a tenth of a gigabyte, the unit of figures in errors.
+const TENTH: u64 = 100_000_000;
+
+fn gigabytes(tenths: u64) -> String {
+    format!("{}.{} GB", tenths / 10, tenths % 10)
 }
 
 #[cfg(test)]
@@ -50,13 +60,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_beyond_the_available_memory_is_refused_with_both_figures() {
+    fn a_request_beyond_nine_tenths_of_the_available_memory_is_refused_with_all_figures() {
         let what = || "a film of 65535x65535 pixels".to_owned();
         let error = check_against(what, 103_000_000_000, Some(24_000_000_000)).unwrap_err().to_string();
         assert_eq!(
             error,
-            "a film of 65535x65535 pixels needs 103.0 GB of memory; 24.0 GB are available. Choose a smaller one"
+            "a film of 65535x65535 pixels needs 103.0 GB of memory; of the 24.0 GB available it may take 21.6 GB. \
+             Choose a smaller one"
         );
+        let barely = check_against(what, 21_600_000_001, Some(24_000_000_000)).unwrap_err().to_string();
+        assert!(barely.contains("needs 21.7 GB") && barely.contains("may take 21.6 GB"), "{barely}");
         assert!(check_against(what, 20_000_000_000, Some(24_000_000_000)).is_ok());
         assert!(check_against(what, u64::MAX, None).is_ok(), "nothing is refused where nothing is known");
     }

@@ -4,10 +4,9 @@
 mod null;
 
 use lockstep_conformance::{OpenReference, OpenTargetProbes, Suite};
-use lockstep_core::TranslationUnit;
 use lockstep_core::{
     Backend, DeviceInfo, Integrator, LayerSampling, Mode, OpenOptions, Renderer, TargetId, TargetStatus,
-    Unavailable,
+    TranslationUnit, Unavailable, suggest,
 };
 use lockstep_cpu::BVH_TARGET;
 use lockstep_scenes::LoadOptions;
@@ -268,9 +267,17 @@ fn matching<'a>(known: &'a [Target], word: &str) -> Vec<&'a Target> {
     known.iter().filter(|t| t.answers_to(word, position(t), processor)).collect()
 }
 
+/// The error of a word that means no target. It lists the targets that `all` means.
 fn unknown(known: &[Target], word: &str) -> Failure {
-    let names: Vec<String> = known.iter().map(|t| t.id.to_string()).collect();
-    Failure::Usage(format!("there is no target `{word}`; there are {}, or `{ALL}`", names.join(", ")))
+    let shown = known.iter().filter(|target| !HIDDEN.contains(&target.backend.name()));
+    let names: Vec<String> = shown.map(|target| target.id.to_string()).collect();
+    let is_point = word.contains(',') && word.split(',').all(|part| part.trim().parse::<f32>().is_ok());
+    let hint = match suggest::nearest(word, names.iter().map(String::as_str)) {
+        _ if is_point => format!("; the point that the camera looks at is given by --look-at {word}"),
+        Some(near) => format!("; did you mean `{near}`?"),
+        None => String::new(),
+    };
+    Failure::Usage(format!("there is no target `{word}`; there are {}, or `{ALL}`{hint}", names.join(", ")))
 }
 
 /// Fails unless every target that these words select is present.
@@ -398,7 +405,20 @@ mod tests {
     fn an_unknown_word_is_an_error_that_lists_what_there_is() {
         let error = select(&["vulkan".into()]).err().unwrap();
         assert!(error.to_string().contains("cpu-bvh"), "{error}");
+        assert!(
+            !error.to_string().contains("null") && !error.to_string().contains("did you mean"),
+            "{error}"
+        );
         assert!(names(&["opencl@"]).is_empty());
+    }
+
+    #[test]
+    fn a_slip_gets_the_name_that_was_meant_and_a_point_the_option_that_takes_one() {
+        let said =
+            |word: &str| select_from(&made_up(), &[word.into()], &[Mode::Exact]).err().unwrap().to_string();
+        assert!(said("cpu-bhv").ends_with("; did you mean `cpu-bvh`?"), "{}", said("cpu-bhv"));
+        assert!(said("opencl@plco").ends_with("; did you mean `opencl@pocl`?"), "{}", said("opencl@plco"));
+        assert!(said("0,0.5,-1").ends_with("is given by --look-at 0,0.5,-1"), "{}", said("0,0.5,-1"));
     }
 
     #[test]

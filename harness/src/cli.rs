@@ -158,6 +158,9 @@ pub(crate) struct SetupArgs {
     /// The libraries [default: all that are small and need no agreement to a licence]
     #[arg(value_name = "ITEM")]
     pub(crate) items: Vec<String>,
+    /// Let apt-get install packages that this needs, such as pip (root on Debian or Ubuntu)
+    #[arg(long)]
+    pub(crate) install_packages: bool,
 }
 
 /// How scene files are read.
@@ -539,6 +542,9 @@ pub(crate) struct FolderArgs {
     /// Do not fetch missing libraries, like LOCKSTEP_OFFLINE=1
     #[arg(long, help_heading = RUN)]
     pub(crate) no_setup: bool,
+    /// Let apt-get install packages that fetching needs, such as pip (root on Debian or Ubuntu)
+    #[arg(long, help_heading = RUN, conflicts_with = "no_setup")]
+    pub(crate) install_packages: bool,
     /// Fail with exit code 5 unless these targets are present
     #[arg(long, value_name = "TARGET", value_delimiter = ',', help_heading = RUN)]
     pub(crate) require: Vec<String>,

@@ -101,7 +101,8 @@ fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
 fn set_up(args: &SetupArgs) -> Result<Exit, Failure> {
     let items = lockstep_setup::select(&args.items)?;
     let progress = lockstep_setup::Progress::on_stderr();
-    let rows = lockstep_setup::fetch_missing(&items, &lockstep_setup::Host::here()?, &progress);
+    let host = lockstep_setup::Host::here()?.installing_packages(args.install_packages);
+    let rows = lockstep_setup::fetch_missing(&items, &host, &progress);
     Ok(if rows.iter().all(lockstep_setup::Row::is_there) { Exit::Fine } else { Exit::Input })
 }
 
@@ -125,6 +126,9 @@ fn export(args: &ExportArgs) -> Result<Exit, Failure> {
 /// `lockstep report DIR`
 fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let study = study::write_report(&args.folder)?;
+    for fault in study::image_faults(&args.folder, &study) {
+        output::say(&format!("lockstep: {fault}; the study makes it again when it is resumed"));
+    }
     study::print_study(&study, &args.folder, false, false)?;
     Ok(Exit::Fine)
 }

@@ -28,21 +28,23 @@ mod study_target;
 mod target_session;
 mod verdicts;
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use lockstep_core::{Mode, TargetId};
 use lockstep_reports::image_io::atomic_write_text;
-use lockstep_reports::records::{Difference, DivergenceScope, RunFailure};
+use lockstep_reports::records::{Difference, Divergence, DivergenceScope, Hits, RunFailure, Tests};
 use lockstep_reports::study::{Study, files};
 use lockstep_reports::tables::{
     Table, efficiency_sentences, equal_time_devices_table, equal_time_integrators_table,
-    equal_time_sentences, path_sentences, round_sentences, scaling_integrators_table, scaling_sentences,
+    equal_time_sentences, round_sentences, scaling_integrators_table, scaling_sentences,
 };
 use lockstep_reports::verdict::{StudyVerdict, verdict};
 use lockstep_setup as setup;
 use serde_json::{Value, json};
 
 pub(crate) use folder::{Folder, append_to_study};
+pub(crate) use image_file::faults as image_faults;
 pub(crate) use lab::Lab;
 pub(crate) use plan::{COMMIT, Plan, command, open};
 pub(crate) use rendered::film_hash;
@@ -148,7 +150,7 @@ fn externals(args: &StudyArgs) -> Result<Externals, Failure> {
 /// [`Failure::Usage`] for an unknown target, [`Failure::TargetAbsent`] for a required one that is absent.
 pub(crate) fn set_up(args: &FolderArgs, targets: &[String]) -> Result<(), Failure> {
     if !args.no_setup && !is_offline() {
-        set_up_missing(targets);
+        set_up_missing(targets, args.install_packages);
     }
     backends::require(&args.require)
 }
@@ -158,8 +160,8 @@ fn is_offline() -> bool {
 }
 
 /// Fetches libraries of absent targets that `words` may mean. A set-up that fails leaves its target absent,
-/// and is no failure of the study.
-fn set_up_missing(words: &[String]) {
+/// and is no failure of the study. Packages of the system are installed only where the user agreed.
+fn set_up_missing(words: &[String], install_packages: bool) {
     let targets = backends::targets();
     let is_asked = |id: &TargetId| words.iter().any(|word| backends::may_mean(word, id));
     let absent: Vec<TargetId> = targets
@@ -171,6 +173,7 @@ fn set_up_missing(words: &[String]) {
     match (setup::select(&[]), setup::Host::here()) {
         (Ok(items), Ok(host)) => {
             let items: Vec<setup::Item> = items.into_iter().filter(wanted).collect();
+            let host = host.installing_packages(install_packages);
             setup::fetch_missing(&items, &host, &setup::Progress::on_stderr());
         }
         (Err(error), _) | (_, Err(error)) => say(&format!("lockstep setup: {error}")),
@@ -299,11 +302,16 @@ fn text(study: &Study, verdict: &StudyVerdict, folder: &Path, graded: Grading) -
     for failure in &study.run_failures {
         text.push_str(&format!("  failed: {} ({})\n", failure.sentence(), failure.log));
     }
-    for hits in &study.hits {
-        text.push_str(&format!("  why, on {} at {} spp: {}\n", hits.scene, hits.spp, hits.why));
+    let why = |hits: &Hits| format!("on {} at {} spp: {}", hits.scene, hits.spp, hits.why);
+    for (_, why) in once_a_group(verdict, &study.hits, |hits| [&hits.a, &hits.b], why) {
+        text.push_str(&format!("  why, {why}\n"));
     }
-    for sentence in path_sentences(study) {
-        text.push_str(&format!("  path by path, {sentence}\n"));
+    let by_path = |d: &Divergence| format!("on {}: {}", d.scene, d.sentence());
+    for (d, found) in once_a_group(verdict, &study.divergences, |d| [&d.a, &d.b], by_path) {
+        text.push_str(&format!("  path by path, {} and {} {found}\n", d.a, d.b));
+        if let Some(command) = d.trace_command() {
+            text.push_str(&format!("    {command}\n"));
+        }
     }
     // Of many integrators on many targets sentences would be pages.
     let integrators = equal_time_integrators_table(study);
@@ -318,6 +326,28 @@ fn text(study: &Study, verdict: &StudyVerdict, folder: &Path, graded: Grading) -
         text.push_str(&format!("  {sentence}\n"));
     }
     text + &format!("{}\n", folder.join(files::PAGE).display())
+}
+
+/// Findings about pairs of targets with their words. What is said of two groups of identical targets is said once, of the
+/// first pair of them.
+fn once_a_group<'a, T>(
+    verdict: &StudyVerdict,
+    findings: &'a [T],
+    pair: impl Fn(&T) -> [&String; 2],
+    in_words: impl Fn(&T) -> String,
+) -> Vec<(&'a T, String)> {
+    let line_of = |[a, b]: [&String; 2]| {
+        let is_between = |[left, right]: &[Vec<String>; 2]| {
+            (left.contains(a) && right.contains(b)) || (left.contains(b) && right.contains(a))
+        };
+        verdict.lines.iter().position(|line| is_between(&line.sides))
+    };
+    let mut said = HashSet::new();
+    let is_new = |(finding, words): &(&T, String)| match line_of(pair(finding)) {
+        Some(line) => said.insert((line, words.clone())),
+        None => true,
+    };
+    findings.iter().map(|finding| (finding, in_words(finding))).filter(is_new).collect()
 }
 
 /// A table with its heading, for the terminal; nothing where it has no rows.
@@ -338,7 +368,9 @@ fn to_json(study: &Study, verdict: &StudyVerdict, folder: &Path, stopped: bool) 
         .map(|p| {
             json!({
                 "a": p.a, "b": p.b, "comparisons": p.points, "identical": p.identical,
-                "sentence": p.sentence(study.pixels()), "worst": p.worst_verdict.as_ref().map(tested),
+                "sentence": p.sentence(study.pixels()),
+                "worst": p.worst_verdict.as_ref().map(|d| tested(d, study)),
+                "trace": trace(study, &p.a, &p.b),
             })
         })
         .collect();
@@ -352,16 +384,9 @@ fn to_json(study: &Study, verdict: &StudyVerdict, folder: &Path, stopped: bool) 
         json!({
             "scene": d.scene, "a": d.a, "b": d.b, "spp": d.spp,
             "pixels_differing": d.pixels_differing, "pixels": d.pixels, "why": d.sentence(),
+            "trace": d.trace_command(),
         })
     });
-    // What the tests found where they were worst: the place is a tile's left edge, upper edge and side.
-    fn tested(d: &Difference) -> Value {
-        json!({
-            "scene": d.scene, "spp": d.spp, "seed": d.seed, "verdict": d.verdict, "reason": d.reason,
-            "pixels_differing": d.pixels_differing, "p": d.tests.as_ref().map(|t| t.p),
-            "place": d.tests.as_ref().map(|t| [t.worst_x, t.worst_y, t.worst_side]),
-        })
-    }
     json!({
         "folder": folder.to_string_lossy(), "report": folder.join(files::PAGE).to_string_lossy(),
         "headline": verdict.headline, "good": verdict.good, "stopped": stopped,
@@ -370,6 +395,30 @@ fn to_json(study: &Study, verdict: &StudyVerdict, folder: &Path, stopped: bool) 
         "pairs": pairs, "why": hits.chain(triaged).collect::<Vec<Value>>(),
         "times": lockstep_reports::tables::compared(study),
     })
+}
+
+/// The finding of the tests where they were worst. Its place is a tile, as `compare --json` has it.
+fn tested(d: &Difference, study: &Study) -> Value {
+    let settings = &study.environment.settings;
+    let place = |t: &Tests| {
+        json!({
+            "x": t.worst_x, "y": t.worst_y,
+            "width": t.worst_side.min(settings.width.saturating_sub(t.worst_x)),
+            "height": t.worst_side.min(settings.height.saturating_sub(t.worst_y)),
+            "relative": t.worst_relative,
+        })
+    };
+    json!({
+        "scene": d.scene, "spp": d.spp, "seed": d.seed, "verdict": d.verdict, "reason": d.reason,
+        "pixels_differing": d.pixels_differing, "p": d.tests.as_ref().map(|t| t.p),
+        "place": d.tests.as_ref().map(place),
+    })
+}
+
+/// The command that shows where the paths of two targets part; nothing where they were not compared.
+fn trace<'a>(study: &'a Study, a: &str, b: &str) -> Option<&'a str> {
+    let is_of_pair = |d: &&Divergence| [(a, b), (b, a)].contains(&(d.a.as_str(), d.b.as_str()));
+    study.divergences.iter().filter(is_of_pair).find_map(Divergence::trace_command)
 }
 
 #[cfg(test)]

@@ -101,7 +101,7 @@ fn best_sentence(row: &Tuned) -> String {
             "{place}: {} is best, {:.3} of the default's time ({:.3} to {:.3})",
             row.configuration, ratio.median, ratio.low, ratio.high
         ),
-        _ => format!("{place}: the default, {}, is best", row.configuration),
+        _ => format!("{place}: nothing is faster than the default, {}", row.configuration),
     }
 }
 
@@ -112,4 +112,27 @@ fn to_json(row: &Tuned) -> Value {
         "promised": row.promised, "measures_only": row.measures_only, "refused": row.refused, "total_ms": row.total, "ratio": row.ratio,
         "change": row.change,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockstep_reports::statistics::timing::MedianInterval;
+
+    #[test]
+    fn the_default_is_no_winner_but_what_nothing_beats() {
+        let row = Tuned {
+            scene: "cornell".into(),
+            target: "cpu-bvh".into(),
+            configuration: "tile=32".into(),
+            default: true,
+            best: true,
+            ..Tuned::default()
+        };
+        assert_eq!(best_sentence(&row), "cornell on cpu-bvh: nothing is faster than the default, tile=32");
+        let ratio = MedianInterval::of(&[0.8; 6]);
+        let faster = Tuned { default: false, ratio, configuration: "tile=16".into(), ..row };
+        let said = best_sentence(&faster);
+        assert!(said.contains("tile=16 is best, 0.800 of the default's time"), "{said}");
+    }
 }

@@ -270,7 +270,12 @@ fn images_of_a_finished_study_that_are_cut_short_are_made_again() {
             std::fs::write(images.join(name), &bytes[..bytes.len() / 2]).unwrap();
             (name, bytes)
         });
+    let (_, err) = expect(dir.path(), &["report", "s"], 0);
+    assert_eq!(err.lines().count(), 3, "{err}");
+    assert!(whole.iter().all(|(name, _)| err.contains(name)), "{err}");
     expect(dir.path(), &same, 0);
+    let (_, err) = expect(dir.path(), &["report", "s"], 0);
+    assert_eq!(err, "", "whole images of the recorded films get no warning");
     for (name, bytes) in whole {
         assert!(std::fs::read(images.join(name)).unwrap() == bytes, "{name}");
     }

@@ -36,7 +36,8 @@ pub struct Tuned {
     pub ratio: Option<MedianInterval>,
     /// Faster, slower or the same; nothing where there is none, and for the floor.
     pub change: Option<Change>,
-    /// Whether it has the least time of the target's exact configurations on the scene.
+    /// Whether it has the least time of the target's exact configurations on the scene that are faster than the default;
+    /// the default itself where none is.
     pub best: bool,
     /// Whether film and ray counts are the default's in every round.
     pub identical: bool,
@@ -91,9 +92,10 @@ fn of_target(tunes: &[Tune], scene: &str, target: &str) -> Vec<Tuned> {
         row(&times, &base, floor.as_ref())
     });
     let mut rows: Vec<Tuned> = rows.collect();
-    // The default is the best of several only where others have a ratio too.
+    // The default is the best of several only where others have a ratio too. A ratio below 1 by chance makes no best.
     let enough = rows.iter().any(|row| row.ratio.is_some());
-    let candidate = |row: &Tuned| row.relative().filter(|_| enough && row.is_choice());
+    let beats = |row: &Tuned| row.default || row.change == Some(Change::Faster);
+    let candidate = |row: &Tuned| row.relative().filter(|_| enough && row.is_choice() && beats(row));
     let least = rows.iter().filter_map(candidate).min_by(f64::total_cmp);
     rows.iter_mut().for_each(|row| row.best = least.is_some() && candidate(row) == least);
     rows
@@ -209,6 +211,21 @@ pub(crate) mod tests {
         assert_eq!(changes, [None, None, Some(Faster), Some(Slower), Some(Faster)]);
         assert!(found.iter().all(|row| !row.is_bug()), "fast films may differ");
         assert!(found[3].parts[0].is_nan() && found[2].parts[0] > 3.9);
+    }
+
+    #[test]
+    fn a_ratio_whose_interval_holds_one_makes_no_best() {
+        let mut study = study(&[("wavefront", 10.0, true), ("in-place", 8.0, true)], 6);
+        // Twice slower in half of the rounds.
+        for tune in study.tunes.iter_mut().filter(|tune| tune.configuration == "in-place") {
+            tune.total_ms *= if tune.repeat % 2 == 0 { 1.0 } else { 2.0 };
+        }
+        let found = tuned(&study);
+        let in_place = found.iter().find(|row| row.configuration == "in-place").unwrap();
+        let ratio = in_place.ratio.unwrap();
+        assert!(ratio.low < 1.0 && ratio.high > 1.0, "{ratio:?}");
+        assert!(!in_place.best && in_place.change == Some(Change::Same));
+        assert!(found[0].best && found[0].default && !found[0].again, "the default stays");
     }
 
     #[test]

@@ -27,7 +27,6 @@ mod ply;
 mod procedural;
 mod registry;
 mod spectrum;
-mod suggest;
 mod tangents;
 mod textures;
 mod toml_scene;
@@ -39,3 +38,5 @@ pub use loaded::{Choices, LoadOptions, LoadedScene, Notice};
 pub use registry::{Builtin, builtins, load};
 pub use view::{Sky, View};
 pub use warning::Warning;
+
+use lockstep_core::suggest;

@@ -3,11 +3,13 @@
 use std::io;
 use std::path::PathBuf;
 
+use lockstep_core::suggest;
+
 /// The reason that an item could not be fetched: actor, act, place and remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// A name that is no item's.
-    #[error("there is nothing called {name} to fetch; there are {}", known.join(", "))]
+    #[error("there is nothing called {name} to fetch; there are {}{}", known.join(", "), meant(name, known))]
     UnknownItem {
         /// The name.
         name: String,
@@ -138,6 +140,12 @@ pub enum SetupError {
         /// The remedy by hand.
         by_hand: &'static str,
     },
+}
+
+/// The item that was probably meant, as the end of a message.
+fn meant(name: &str, known: &[&str]) -> String {
+    let near = suggest::nearest(name, known.iter().copied());
+    near.map(|near| format!("; did you mean {near}?")).unwrap_or_default()
 }
 
 impl SetupError {

@@ -26,7 +26,12 @@ impl Machine {
         let root = tempfile::tempdir().expect("a temporary folder");
         let programs = root.path().join("bin");
         fs::create_dir(&programs).expect("a folder");
-        let host = Host { data: root.path().join("data"), programs: programs.into(), is_root: false };
+        let host = Host {
+            data: root.path().join("data"),
+            programs: programs.into(),
+            is_root: false,
+            installs_packages: false,
+        };
         Self { root, host }
     }
 

@@ -23,6 +23,8 @@ pub struct Host {
     pub(crate) programs: OsString,
     /// Whether the user may install packages.
     pub(crate) is_root: bool,
+    /// Whether the user agreed that packages of the system are installed.
+    pub(crate) installs_packages: bool,
 }
 
 impl Host {
@@ -35,7 +37,15 @@ impl Host {
             data: data_folder().ok_or(SetupError::NoDataFolder)?,
             programs: env::var_os("PATH").unwrap_or_default(),
             is_root: is_root(),
+            installs_packages: false,
         })
+    }
+
+    /// The same, where packages of the system may be installed by apt-get if `agreed` and the user is root. Without
+    /// it nothing outside the data folder changes.
+    #[must_use]
+    pub fn installing_packages(self, agreed: bool) -> Self {
+        Self { installs_packages: agreed, ..self }
     }
 
     /// Operating system and architecture, as Rust names them.

@@ -24,19 +24,17 @@ pub(super) struct Pip {
 }
 
 impl Pip {
-    /// The machine's pip; on a Debian or Ubuntu machine without one, root gets it installed.
+    /// The machine's pip; on a Debian or Ubuntu machine without one, root who agreed to it gets it installed.
     pub(super) fn find_or_install(host: &Host) -> Result<Self, SetupError> {
         if let Some(pip) = Self::find(host) {
             return Ok(pip);
         }
-        let has_apt = host.find("apt-get").is_some();
-        if has_apt && host.is_root {
+        if apt::may_install(host) {
             apt::install(host, PACKAGES)?;
         }
-        let remedy = if has_apt {
-            format!("run `{}`, then `lockstep setup` again", apt::command(PACKAGES))
-        } else {
-            "install Python 3 with pip, then run `lockstep setup` again".into()
+        let remedy = match host.find("apt-get") {
+            Some(_) => apt::remedy(host, PACKAGES),
+            None => "install Python 3 with pip, then run `lockstep setup` again".into(),
         };
         Self::find(host).ok_or(SetupError::ProgramMissing { what: "pip".into(), remedy })
     }

@@ -129,9 +129,9 @@ fn a_pip_that_does_not_run_is_passed_over() {
 }
 
 #[test]
-fn root_on_debian_gets_pip_installed_after_an_update() {
+fn root_on_debian_who_agreed_gets_pip_installed_after_an_update() {
     let mut machine = Machine::bare();
-    machine.host.is_root = true;
+    (machine.host.is_root, machine.host.installs_packages) = (true, true);
     machine.add_program("python3.real", &machine.pip_script());
     let bin = machine.host.programs.to_string_lossy().into_owned();
     let log = machine.log();
@@ -151,9 +151,22 @@ fn root_on_debian_gets_pip_installed_after_an_update() {
 }
 
 #[test]
-fn a_package_that_does_not_bring_the_library_is_reported() {
+fn root_who_did_not_agree_gets_the_commands_and_no_package() {
     let mut machine = Machine::bare();
     machine.host.is_root = true;
+    machine.add_program("apt-get", &format!("echo \"apt-get $*\" >> {}", machine.log().display()));
+    for item in [wheel_item(), apt_item()] {
+        let message = fetch_on(&machine, item).to_string();
+        assert!(message.contains("`lockstep setup --install-packages`"), "{message}");
+        assert!(message.contains("`apt-get install --yes "), "{message}");
+    }
+    assert!(!machine.log().exists(), "apt-get was not run");
+}
+
+#[test]
+fn a_package_that_does_not_bring_the_library_is_reported() {
+    let mut machine = Machine::bare();
+    (machine.host.is_root, machine.host.installs_packages) = (true, true);
     machine.add_program("apt-get", "exit 0");
     let message = fetch_on(&machine, apt_item()).to_string();
     assert!(message.contains("still cannot be used"), "{message}");
@@ -189,4 +202,7 @@ fn items_on_request_are_fetched_only_when_named() {
 fn an_unknown_item_is_refused_with_the_known_ones() {
     let message = select(&["embre".into()]).expect_err("no such item").to_string();
     assert!(message.contains("embre") && message.contains("opencl-intel"), "{message}");
+    assert!(message.ends_with("; did you mean embree?"), "{message}");
+    let far = select(&["blender".into()]).expect_err("no such item").to_string();
+    assert!(!far.contains("did you mean"), "{far}");
 }

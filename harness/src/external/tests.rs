@@ -157,3 +157,69 @@ fn renderers_are_known_in_their_variants_and_scenes_are_written_for_them() {
         assert!(dir.path().join(file).exists(), "{name}");
     }
 }
+
+#[test]
+fn files_of_targets_are_survived() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/targets-toml");
+    let seeds = [
+        format!("[mine]\n{COMMAND}format = 'pfm'\ncontinues = true\ntimeout_s = 2.5\ndir = '/'\nversion = ['sh']\n[mine.env]\nA = '{{scene}}'\n"),
+        "['a@b']\nshell = true\ncommand = 'r {spp} > {out}'\ntimes = { json = '{out}.json', pointer = '/s', unit = 'ms' }\n".into(),
+        format!("[c]\n{COMMAND}times = {{ regex = 'took ([0-9.]+) s', unit = 's' }}\n"),
+    ];
+    let seeds: Vec<Vec<u8>> = seeds.into_iter().map(String::into_bytes).collect();
+    let words = [
+        "command = ",
+        "shell = ",
+        "format = ",
+        "times = ",
+        "regex = ",
+        "json = ",
+        "pointer = ",
+        "unit = ",
+        "wall = ",
+        "continues = ",
+        "timeout_s = ",
+        "version = ",
+        "dir = ",
+        "[mine.env]",
+        "{spp}",
+        "{out}",
+        "{scene}",
+        "{seed}",
+        "{width}",
+        "{height}",
+        "{{",
+        "}}",
+        "'exr'",
+        "'png'",
+        "'ms'",
+        "true",
+        "inf",
+        "nan",
+        "1e308",
+        "-1",
+        "[",
+        "]",
+        "(",
+        ")",
+        "*",
+        "\\u0000",
+        "\"\"\"",
+        "'''",
+        "@",
+        "cpu-bvh",
+        "mitsuba",
+        "\n",
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(FILE);
+    let fuzz = lockstep_fuzz::Fuzz { name: "targets-toml", seeds: &seeds, corpus: &corpus, words: &words };
+    let report = fuzz.run(|bytes| {
+        fs::write(&file, bytes).unwrap();
+        match document::read(&file) {
+            Ok(targets) => format!("{} targets", targets.len()),
+            Err(error) => error.to_string().replace(&file.display().to_string(), ""),
+        }
+    });
+    assert!(report.outcomes > 1, "{report:?}");
+}

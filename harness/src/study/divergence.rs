@@ -88,14 +88,11 @@ impl Pair<'_> {
     }
 
     fn worst(&self, path: &DivergingPath) -> WorstPath {
-        let [a, b] = self.targets;
-        let settings = a.settings(&self.settings);
-        let Settings { width, height, bounces, seed, .. } = settings;
+        let width = self.settings.width;
         let (x, y) = (path.request.pixel % width, path.request.pixel / width);
         let found = &path.divergence;
         let shown =
             |value: &Option<Value>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
-        let (a, b) = (a.renderer(), b.renderer());
         WorstPath {
             x,
             y,
@@ -106,23 +103,40 @@ impl Pair<'_> {
             b: shown(&found.b),
             ulps: found.distance.map(|d| d.ulps),
             radiance: f64::from(path.radiance),
-            command: format!(
-                "lockstep trace {} -b {a},{b} --pixel {x},{y} --sample {} --size {width}x{height} --bounces {bounces} \
-                 --seed {seed}{}",
-                self.spec,
-                path.request.sample,
-                estimator_options(&settings)
-            ),
+            command: self.command(path.request),
         }
+    }
+
+    /// The command that shows a sample's path on both targets.
+    fn command(&self, request: PathRequest) -> String {
+        let [a, b] = self.targets;
+        let settings = a.settings(&self.settings);
+        let Settings { width, height, bounces, seed, .. } = settings;
+        let (x, y) = (request.pixel % width, request.pixel / width);
+        format!(
+            "lockstep trace {} -b {},{} --pixel {x},{y} --sample {} --size {width}x{height} --bounces {bounces} --seed \
+             {seed}{}",
+            self.spec,
+            a.renderer(),
+            b.renderer(),
+            request.sample,
+            estimator_options(&settings)
+        )
     }
 }
 
-/// The options that select integrator, sampler and way of sampling layers, each with a space before it; empty for the
-/// defaults.
+/// The options that select the integrator with its roulette and merges, the sampler and the way of sampling layers, each
+/// with a space before it; empty for the defaults.
 fn estimator_options(settings: &Settings) -> String {
     let mut options = String::new();
     if settings.integrator != Integrator::default() {
         options.push_str(&format!(" --integrator {}", settings.integrator));
+    }
+    if let Some(bounce) = settings.roulette_from {
+        options.push_str(&format!(" --roulette {bounce}"));
+    }
+    if settings.merge_radius != Settings::default().merge_radius {
+        options.push_str(&format!(" --merge-radius {}", settings.merge_radius));
     }
     if !settings.sampler.is_default() {
         options.push_str(&format!(" --sampler {}", settings.sampler));
@@ -156,7 +170,10 @@ pub(super) fn triage(
         .map(|(pixel, sample)| PathRequest { pixel, sample })
         .collect();
     let found = pair.compare(DivergenceScope::DifferingPixels, &requests, renderers)?;
+    let is_unexplained = found.reason.is_empty() && found.diverging == 0;
+    let command = requests.first().filter(|_| is_unexplained).map(|&request| pair.command(request));
     Ok(Divergence {
+        command: command.unwrap_or_default(),
         spp: level.to,
         samples: level.to - level.from,
         pixels: film_a.sums.len() as u64,

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lockstep_core::{Scene, Settings, folders};
+use lockstep_core::{Scene, Settings, folders, leftovers};
 use lockstep_reports::image_io::{ImageMetadata, LinearImage, read_exr_metadata, read_image, write_exr};
 
 /// The identity of a cached reference.
@@ -65,6 +65,7 @@ pub(crate) fn find(entry: &Entry, least: u32) -> Option<Found> {
 }
 
 fn find_in(folder: &Path, entry: &Entry, least: u32) -> Option<Found> {
+    leftovers::sweep(folder);
     let names =
         std::fs::read_dir(folder).ok()?.flatten().filter_map(|file| file.file_name().into_string().ok());
     let mut kept: Vec<u32> =
@@ -137,6 +138,17 @@ mod tests {
         let found = find_in(dir.path(), &entry("w"), 16).unwrap();
         assert_eq!((found.image, found.spp, found.target.as_str()), (image(), 64, "u"));
         assert!(find_in(dir.path(), &entry("w"), 65).is_none());
+    }
+
+    #[test]
+    fn looking_for_a_reference_removes_what_a_killed_process_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let left = dir.path().join(".ab.Xy9.tmp");
+        let two_days = std::time::Duration::from_secs(2 * 24 * 60 * 60);
+        let file = std::fs::File::create(&left).unwrap();
+        file.set_modified(std::time::SystemTime::now() - two_days).unwrap();
+        assert!(find_in(dir.path(), &entry("w"), 16).is_none());
+        assert!(!left.exists());
     }
 
     #[test]

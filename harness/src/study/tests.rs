@@ -14,6 +14,7 @@ use lockstep_core::{
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::records::{DivergenceScope, HostInfo, Record, read_records};
 use lockstep_reports::study::Study;
+use lockstep_reports::verdict::verdict;
 
 use super::folder::Folder;
 use super::lab::Lab;
@@ -21,7 +22,7 @@ use super::level::Level;
 use super::plan::Plan;
 use super::reference::Reference;
 use super::target_session::TargetSession;
-use super::{COMMIT, failures, run_measurements};
+use super::{COMMIT, failures, run_measurements, text, to_json};
 use crate::exit::Failure;
 
 /// The fault of a made-up renderer.
@@ -169,6 +170,46 @@ fn one_unit_in_one_pixel_of_an_exact_target_fails_a_study_and_is_triaged() {
 }
 
 #[test]
+fn every_difference_comes_with_the_command_that_traces_it_and_is_said_once_for_identical_targets() {
+    let dir = tempfile::tempdir().unwrap();
+    let fault = Fault { bump: Some((1, 1)), ..Fault::default() };
+    let sessions = [("a", Fault::default()), ("b", Fault::default()), ("c", fault)];
+    let study = run(dir.path(), &plan(1), sessions.map(|(name, fault)| Faulty::session(name, fault)).into());
+    let study = study.unwrap();
+    let verdict = verdict(&study);
+    let said = text(&study, &verdict, dir.path(), |_, words| words.to_owned());
+    assert_eq!(said.matches("path by path, a and c on sky").count(), 1, "{said}");
+    assert_eq!(said.matches("lockstep trace sky -b ").count(), 1, "{said}");
+    let json = to_json(&study, &verdict, dir.path(), false);
+    for pair in json["pairs"].as_array().unwrap() {
+        let (names, trace) = (format!("{},{}", pair["a"], pair["b"]).replace('"', ""), &pair["trace"]);
+        match names.as_str() {
+            "a,b" => assert!(trace.is_null(), "identical films need no trace: {trace}"),
+            _ => assert!(trace.as_str().unwrap().contains(&format!(" -b {names} --pixel 0,0 --sample 0 "))),
+        }
+    }
+    assert_eq!(json["why"].as_array().unwrap().len(), 2);
+    assert_eq!(json["why"][0]["trace"], json["pairs"][1]["trace"]);
+}
+
+#[test]
+fn films_that_differ_though_no_path_does_come_with_the_command_of_a_pixel_that_differs() {
+    let dir = tempfile::tempdir().unwrap();
+    let fault = Fault { gain: 1, ..Fault::default() };
+    let sessions = vec![Faulty::session("a", Fault::default()), Faulty::session("b", fault)];
+    let study = run(dir.path(), &plan(1), sessions).unwrap();
+    assert_eq!(study.divergences[0].diverging, 0);
+    let command = study.divergences[0].trace_command().unwrap();
+    assert!(command.starts_with("lockstep trace sky -b a,b --pixel 0,0 --sample 0 "), "{command}");
+    let place = &to_json(&study, &verdict(&study), dir.path(), false)["pairs"][0]["worst"]["place"];
+    assert_eq!(
+        (&place["x"], &place["width"], &place["height"]),
+        (&0.into(), &8.into(), &8.into()),
+        "{place}"
+    );
+}
+
+#[test]
 fn a_target_that_promises_nothing_fails_a_study_by_a_bias_alone() {
     let dir = tempfile::tempdir().unwrap();
     let fault = Fault { gain: 1, ..Fault::default() };
@@ -214,11 +255,15 @@ fn a_level_is_rendered_while_twice_the_time_below_it_fits() {
 
 #[test]
 fn a_fast_build_may_differ_and_every_record_of_it_says_that_it_is_one() {
+    /// The first pixel's sample at which the fault begins.
+    const TRACE: &str =
+        "lockstep trace sky -b a,a+fast --pixel 0,0 --sample 1 --size 8x8 --bounces 3 --seed 0";
     let dir = tempfile::tempdir().unwrap();
     let fault = Fault { bump: Some((2, 1)), ..Fault::default() };
     let sessions = vec![Faulty::session("a", Fault::default()), Faulty::session("a+fast", fault)];
     let study = run(dir.path(), &plan(2), sessions).unwrap();
-    assert!(failures(&study, &exact(&["a"])).is_empty() && study.divergences.is_empty());
+    assert!(failures(&study, &exact(&["a"])).is_empty());
+    assert_eq!(study.divergences[0].trace_command(), Some(TRACE), "its paths are compared all the same");
     assert_eq!(study.environment.targets[1].info.target, "a+fast");
     let records = read_records(&dir.path().join("records.jsonl")).unwrap();
     for record in &records {

@@ -37,6 +37,9 @@ pub struct Divergence {
     pub quantities: Vec<QuantityDivergence>,
     /// Why no path was compared; else empty.
     pub reason: String,
+    /// The command that shows the paths of a pixel that differs, where no path that was compared diverges; else empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub command: String,
     /// How both targets were compiled; `fast` when either was.
     pub mode: Mode,
 }
@@ -129,6 +132,14 @@ impl Divergence {
         self.quantities.iter().max_by_key(|row| row.diverging).filter(|row| row.diverging > 0)
     }
 
+    /// The command that shows the worst path that diverges at the quantity at which most do, else one of a pixel that
+    /// differs; nothing where no paths were compared.
+    pub fn trace_command(&self) -> Option<&str> {
+        let rows = self.main().into_iter().chain(&self.quantities);
+        let worst = rows.flat_map(|row| &row.worst).map(|path| path.command.as_str());
+        worst.chain([self.command.as_str()]).find(|command| !command.is_empty())
+    }
+
     /// The fields at which paths diverge over all bounces, most paths first.
     pub fn fields(&self) -> Vec<(&str, u64)> {
         let mut fields: Vec<(&str, u64)> = Vec::new();
@@ -213,6 +224,20 @@ mod tests {
         let one = field(2, "light sample's share", 7);
         assert_eq!(FieldCount::parse(&one.to_string()), one);
         assert_eq!(FieldCount::parse("depth"), field(0, "depth", 0));
+    }
+
+    #[test]
+    fn the_command_is_of_the_quantity_at_which_most_paths_diverge() {
+        let row = |diverging, command: &str| QuantityDivergence {
+            diverging,
+            worst: vec![WorstPath { command: command.to_owned(), ..WorstPath::default() }],
+            ..QuantityDivergence::default()
+        };
+        let of = |quantities| Divergence { quantities, command: "any".into(), ..Divergence::default() };
+        assert_eq!(of(vec![row(1, "few"), row(5, "most")]).trace_command(), Some("most"));
+        assert_eq!(of(vec![row(1, "few"), row(5, "")]).trace_command(), Some("few"));
+        assert_eq!(of(Vec::new()).trace_command(), Some("any"));
+        assert_eq!(Divergence::default().trace_command(), None);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod divergence;
 mod efficiency;
 mod environment;
 mod equal_time;
+mod fault;
 mod film;
 mod first_divergence;
 mod host;

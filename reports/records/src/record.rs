@@ -3,11 +3,12 @@
 use crate::{
     Bounce, Convergence, Crops, Difference, Divergence, Efficiency, EqualTime, FilmHash, FirstDivergence,
     Hits, InvalidSamples, Load, Map, Noise, Note, OverSeeds, PortSimilarity, Pyramid, RunFailure, Scaling,
-    Sharing, Skip, Speedup, Timing, Tune, mode,
+    Sharing, Skip, Speedup, Timing, Tune, fault, mode,
 };
 use lockstep_port::cost::Cost;
 use lockstep_port::history::History;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 /// Separates the fields of a key.
@@ -22,18 +23,26 @@ macro_rules! record_kinds {
         $($only:ident)? [$variant:ident] $fields:ident = $kind:literal $(or $old:literal)? key [$($field:ident),*];
     )*) => {
         /// One line of `records.jsonl`, told apart by its field `kind`.
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(tag = "kind")]
         pub enum Record {
-            $($(#[doc = $doc])* #[serde(rename = $kind $(, alias = $old)?)] $variant($fields),)*
+            $($(#[doc = $doc])* #[serde(rename = $kind)] $variant($fields),)*
             /// A kind that this version does not know, kept as it was read.
-            #[serde(untagged, skip_deserializing)]
+            #[serde(untagged)]
             Other(serde_json::Map<String, Value>),
         }
 
         /// Whether this version knows a kind.
         fn is_known(kind: &str) -> bool {
             [$($kind, $($old,)?)*].contains(&kind)
+        }
+
+        /// Reads the fields of a record of a known kind; nothing where the kind is not known.
+        fn read_fields(kind: &str, fields: Value) -> Option<serde_json::Result<Record>> {
+            Some(match kind {
+                $($kind $(| $old)? => serde_json::from_value(fields).map(Record::$variant),)*
+                _ => return None,
+            })
         }
 
         impl Record {
@@ -155,25 +164,37 @@ impl KeyText for Option<String> {
     }
 }
 
+impl<'de> Deserialize<'de> for Record {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_value(Value::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
 impl Record {
     /// Reads one line of JSON. A kind that is not known becomes [`Record::Other`]; a mode that is not known
     /// is read as [`crate::Mode::Fast`].
     ///
     /// # Errors
-    /// Text that is not a JSON object with a string `kind`, and fields of a known kind with the wrong type.
+    /// Text that is not a JSON object with a string `kind`, and fields of a known kind with the wrong type, by name.
     pub fn from_json(line: &str) -> Result<Self, String> {
-        let value: Value = serde_json::from_str(line).map_err(|e| format!("not JSON: {e}"))?;
+        Self::from_value(serde_json::from_str(line).map_err(|e| format!("not JSON: {e}"))?)
+    }
+
+    fn from_value(value: Value) -> Result<Self, String> {
         let Value::Object(mut object) = value else {
             return Err("not a JSON object".to_owned());
         };
-        match object.get("kind").and_then(Value::as_str) {
-            None => Err("no field \"kind\" with a string".to_owned()),
-            Some(kind) if is_known(kind) => {
-                let kind = kind.to_owned();
-                mode::make_known(&mut object);
-                serde_json::from_value(Value::Object(object)).map_err(|e| format!("kind \"{kind}\": {e}"))
-            }
-            Some(_) => Ok(Record::Other(object)),
+        let kind = match object.get("kind").and_then(Value::as_str) {
+            None => return Err("no field \"kind\" with a string".to_owned()),
+            Some(kind) if is_known(kind) => kind.to_owned(),
+            Some(_) => return Ok(Record::Other(object)),
+        };
+        object.remove("kind");
+        mode::make_known(&mut object);
+        match read_fields(&kind, Value::Object(object.clone())) {
+            Some(Ok(record)) => Ok(record),
+            Some(Err(error)) => Err(fault::describe(&kind, &object, &error, read_fields)),
+            None => Ok(Record::Other(object)),
         }
     }
 
@@ -296,7 +317,22 @@ mod tests {
         assert!(Record::from_json("{").unwrap_err().starts_with("not JSON"));
         assert_eq!(Record::from_json("[1]").unwrap_err(), "not a JSON object");
         assert!(Record::from_json(r#"{"scene":"a"}"#).unwrap_err().contains("kind"));
-        assert!(Record::from_json(r#"{"kind":"load","triangles":-1}"#).unwrap_err().contains("load"));
+        let refused = |line| Record::from_json(line).unwrap_err();
+        assert_eq!(
+            refused(r#"{"kind":"load","scene":"a","triangles":-1}"#),
+            "a record of the kind \"load\" has a wrong value in its field \"triangles\": invalid value: integer `-1`, expected \
+             a whole number from 0 on"
+        );
+        assert_eq!(
+            refused(r#"{"kind":"timing","spp_to":"x","scene":3}"#),
+            "a record of the kind \"timing\" has a wrong value in its fields \"scene\", \"spp_to\": invalid type: integer `3`, \
+             expected a string"
+        );
+        let nested = refused(r#"{"kind":"divergence","quantities":[{"fields":[{"paths":true}]}]}"#);
+        assert!(
+            nested.contains("\"quantities\": invalid type: boolean `true`, expected a whole number"),
+            "{nested}"
+        );
     }
 
     #[test]

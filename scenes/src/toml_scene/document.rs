@@ -44,6 +44,8 @@ pub(super) struct CameraTable {
     pub(super) from_file: Option<String>,
     pub(super) eye: Option<[f32; 3]>,
     pub(super) direction: Option<[f32; 3]>,
+    /// The point that it looks at, named as the command line's option or as glTF viewers name it.
+    #[serde(alias = "look_at")]
     pub(super) target: Option<[f32; 3]>,
     pub(super) up: Option<[f32; 3]>,
     pub(super) fov: Option<f32>,

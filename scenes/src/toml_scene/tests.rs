@@ -194,6 +194,16 @@ fn a_bundled_scene_without_a_view_is_its_wide_one() {
 }
 
 #[test]
+fn the_point_that_the_camera_looks_at_has_two_names() {
+    let camera = |name: &str| {
+        let table = format!("file = \"t.obj\"\n[camera]\neye = [0, 0, 5]\n{name} = [1, 0, 0]\n");
+        loaded(&table).unwrap().scene.camera
+    };
+    assert_eq!(camera("look_at"), camera("target"));
+    refused("file = \"t.obj\"\n[camera]\neye = [0, 0, 5]\nlookat = [0, 0, 0]\n", "(did you mean `look_at`?)");
+}
+
+#[test]
 fn spheres_are_placed_and_light_the_scene() {
     let camera = "[camera]\neye = [0, 0, 5]\ntarget = [0, 0, 0]\n";
     let balls = "[[spheres]]\ncenter = [0, 1, 0]\nradius = 0.5\nmaterial = { emission = [4, 4, 4] }\n\

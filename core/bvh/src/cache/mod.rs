@@ -15,7 +15,7 @@ use crate::{Bvh, Bvh2, Bvh8, Layout};
 use entry::{read, store};
 use key::key;
 use lockstep_core::scene::SceneData;
-use lockstep_core::{BvhOrigin, BvhReport};
+use lockstep_core::{BvhOrigin, BvhReport, leftovers};
 use std::fs::File;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -87,6 +87,7 @@ impl BvhCache {
             let bvh = T::build(scene, &T::SETTINGS);
             return (bvh, BvhOrigin::Built, start.elapsed());
         };
+        leftovers::sweep(folder);
         // Look the entry up
         let key = key::<T>(scene);
         let path = folder.join(format!("{}.bvh", &key.to_hex()[..32]));

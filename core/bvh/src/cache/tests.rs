@@ -231,6 +231,18 @@ fn concurrent_fetches_get_the_same_bvh_and_leave_one_entry() {
 }
 
 #[test]
+fn opening_the_folder_removes_what_a_killed_process_left() {
+    let (dir, scene) = (tempfile::tempdir().unwrap(), big());
+    cache(dir.path()).bvh2(&scene);
+    let left = dir.path().join("bvh").join("0123.4294967295-0.tmp");
+    let file = File::create(&left).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(2 * 24 * 60 * 60)).unwrap();
+    assert_eq!(cache(dir.path()).bvh2(&scene).report.origin, BvhOrigin::Cached);
+    assert!(!left.exists());
+    assert_eq!(entries(dir.path()).len(), 1);
+}
+
+#[test]
 fn the_entries_used_longest_ago_evict() {
     let dir = tempfile::tempdir().unwrap();
     for (name, age) in [("old", 3), ("older", 4), ("new", 1), ("newer", 0)] {

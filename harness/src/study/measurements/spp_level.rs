@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use lockstep_core::Scene;
 use lockstep_reports::image_io::ImageKind;
-use lockstep_reports::records::{Difference, Mode, Record};
+use lockstep_reports::records::{Difference, Record};
 
 use super::convergence::convergence_key;
 use super::{noise_floor, over_seeds};
@@ -183,8 +183,8 @@ impl SppLevel<'_> {
         Ok(records)
     }
 
-    /// Compares the paths of every pair of exact builds that differs here for the first time. Of fast builds and
-    /// of two integrators nothing else is expected, and programs record no paths.
+    /// Compares the paths of every pair of targets that differs here for the first time. Of two integrators nothing else
+    /// is expected, and programs record no paths.
     fn triage(
         &self,
         lab: &mut Lab<'_>,
@@ -195,7 +195,7 @@ impl SppLevel<'_> {
         for ((a, b), difference) in differences::positions(lab.plan, outcomes).into_iter().zip(differences) {
             let is_known = lab.folder.is_triaged(self.level.scene, &difference.a, &difference.b);
             let (a, b) = (&outcomes[a], &outcomes[b]);
-            let is_traced = !a.is_program && !b.is_program && difference.mode == Mode::Exact;
+            let is_traced = !a.is_program && !b.is_program;
             let are_alike = a.target.is_alike(&b.target);
             if difference.identical || !is_traced || !are_alike || is_known {
                 continue;

@@ -118,3 +118,64 @@ proptest! {
         prop_assert_eq!(shuffled, forward);
     }
 }
+
+/// What reading a file came to, in words.
+fn outcome(bytes: &[u8]) -> String {
+    match decode(bytes, Path::new("a.film")) {
+        Ok((part, _)) => format!("{} samples", part.film().spp),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// A file of this content, with its checksum.
+fn sealed(content: &[u8]) -> Vec<u8> {
+    [content, blake3::hash(content).as_bytes().as_slice()].concat()
+}
+
+fn fuzz(name: &str, seeds: &[Vec<u8>], parse: impl Fn(&[u8]) -> String) {
+    let words = [
+        "\"width\":",
+        "\"height\":",
+        "\"samples\":",
+        "\"settings\":",
+        "\"invalid\":",
+        "\"note\":",
+        "\"seed\":",
+        "\"integrator\":",
+        "65535",
+        "4294967296",
+        "-1",
+        "null",
+        "[[0,4294967295]]",
+        "[",
+        "]",
+        "{",
+        "}",
+    ];
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name);
+    let report = lockstep_fuzz::Fuzz { name, seeds, corpus: &corpus, words: &words }.run(parse);
+    assert!(report.outcomes > 1, "{report:?}");
+}
+
+#[test]
+fn film_files_are_survived() {
+    let seeds = [bytes_of(&part(&SampleSet::from(0..3), 1)), bytes_of(&part(&SampleSet::from(0..0), 2))];
+    fuzz("film", &seeds, |bytes| {
+        // As it is, and with the checksum mended, for what lies behind it
+        let content = bytes.split_last_chunk::<CHECKSUM>().map_or(bytes, |(content, _)| content);
+        format!("{}; {}", outcome(bytes), outcome(&sealed(content)))
+    });
+}
+
+#[test]
+fn headers_of_film_files_are_survived() {
+    let whole = bytes_of(&part(&SampleSet::from(0..3), 1));
+    let (start, after) = whole.split_at(MAGIC.len() + 4);
+    let (length, after) = take_u32(after).unwrap();
+    let (header, after) = after.split_at(length as usize);
+    let sums = &after[..after.len() - CHECKSUM];
+    fuzz("film-header", &[header.to_vec()], |header| {
+        let length = (header.len() as u32).to_le_bytes();
+        outcome(&sealed(&[start, &length, header, sums].concat()))
+    });
+}

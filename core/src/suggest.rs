@@ -1,14 +1,16 @@
 //! "Did you mean": the nearest of several names.
 
-/// The candidate nearest to `word`, unless all are further away than a third of its length and two letters.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// The candidate nearest to `word`, unless all are further away than a third of its length and two letters. Things
+/// without a name are none.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.chars().count() / 3).max(2);
-    let ranked = candidates.into_iter().map(|candidate| (distance(word, candidate), candidate));
+    let named = candidates.into_iter().filter(|candidate| !candidate.is_empty());
+    let ranked = named.map(|candidate| (distance(word, candidate), candidate));
     ranked.filter(|(d, _)| *d <= limit).min_by_key(|(d, _)| *d).map(|(_, candidate)| candidate)
 }
 
 /// Names for an error, as far as it has room; `none` without any.
-pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let mut quoted: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     let skipped = quoted.len().saturating_sub(MAX_LISTED);
     quoted.truncate(MAX_LISTED);
@@ -48,6 +50,7 @@ mod tests {
         assert_eq!(nearest("camrea", words), Some("camera"));
         assert_eq!(nearest("light", words), Some("lights"));
         assert_eq!(nearest("environment", words), None);
+        assert_eq!(nearest("b", [""]), None, "nobody means what has no name");
         assert_eq!(distance("kitten", "sitting"), 3);
     }
 

@@ -1,0 +1,44 @@
+//! What is wrong with the fields of a record, in the words of its format.
+
+use crate::Record;
+use serde_json::{Map, Value};
+
+/// Reads the fields of a record of a kind; nothing where the kind is not known.
+type Read = fn(&str, Value) -> Option<serde_json::Result<Record>>;
+
+/// The fault of a record that cannot be read: its kind, the fields with a wrong value, and what the reader says.
+pub(crate) fn describe(
+    kind: &str,
+    fields: &Map<String, Value>,
+    error: &serde_json::Error,
+    read: Read,
+) -> String {
+    // Alone, a sound field is read, or another one is missing beside it
+    let is_wrong = |(name, value): &(&String, &Value)| {
+        let alone = Map::from_iter([((*name).clone(), (*value).clone())]);
+        let said = read(kind, Value::Object(alone)).and_then(Result::err).map(|error| error.to_string());
+        said.is_some_and(|said| !said.starts_with("missing field"))
+    };
+    let wrong = fields.iter().filter(is_wrong).map(|(name, _)| name);
+    let quoted: Vec<String> = wrong.map(|name| format!("\"{name}\"")).collect();
+    let place = match quoted.as_slice() {
+        [] => "cannot be read".to_owned(),
+        [one] => format!("has a wrong value in its field {one}"),
+        many => format!("has a wrong value in its fields {}", many.join(", ")),
+    };
+    format!("a record of the kind \"{kind}\" {place}: {}", in_words(&error.to_string()))
+}
+
+/// The reader's message with the names of Rust's types in words.
+fn in_words(message: &str) -> String {
+    let Some((found, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
+    let expected = match expected {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0 on",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a sequence" => "a list",
+        other if other.starts_with("struct ") || other == "a map" => "an object",
+        other => other,
+    };
+    format!("{found}, expected {expected}")
+}
