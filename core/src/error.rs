@@ -65,17 +65,13 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A request needs more memory than the process can have.
-    #[error(
-        "{what} needs {needed} of memory; of the {available} available it may take {usable}. Choose a smaller one"
-    )]
+    #[error("{what} needs {needed} of memory and may take {usable}. Choose a smaller one")]
     Memory {
         /// The request.
         what: String,
         /// The memory that it needs, with its unit.
         needed: String,
-        /// The memory that there is, with its unit.
-        available: String,
-        /// The part of it that one request may take, with its unit.
+        /// The memory that one request may take, of that which there is, with their units.
         usable: String,
     },
     /// A caller broke the contract of [`crate::Renderer`].

@@ -43,8 +43,7 @@ fn check_against(what: impl FnOnce() -> String, needed: u64, available: Option<u
     Err(Error::Memory {
         what: what(),
         needed: gigabytes(needed),
-        available: gigabytes(available / TENTH),
-        usable: gigabytes(usable),
+        usable: format!("{} of the {} available", gigabytes(usable), gigabytes(available / TENTH)),
     })
 }
 
@@ -65,8 +64,8 @@ mod tests {
         let error = check_against(what, 103_000_000_000, Some(24_000_000_000)).unwrap_err().to_string();
         assert_eq!(
             error,
-            "a film of 65535x65535 pixels needs 103.0 GB of memory; of the 24.0 GB available it may take 21.6 GB. \
-             Choose a smaller one"
+            "a film of 65535x65535 pixels needs 103.0 GB of memory and may take 21.6 GB of the 24.0 GB available. Choose \
+             a smaller one"
         );
         let barely = check_against(what, 21_600_000_001, Some(24_000_000_000)).unwrap_err().to_string();
         assert!(barely.contains("needs 21.7 GB") && barely.contains("may take 21.6 GB"), "{barely}");

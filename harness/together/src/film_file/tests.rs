@@ -119,7 +119,7 @@ proptest! {
     }
 }
 
-/// What reading a file came to, in words.
+/// The outcome of reading a file, in words.
 fn outcome(bytes: &[u8]) -> String {
     match decode(bytes, Path::new("a.film")) {
         Ok((part, _)) => format!("{} samples", part.film().spp),
