@@ -1,10 +1,11 @@
 //! Fuzzing of the scene loaders: glTF, GLB, OBJ, MTL, images of textures, `scene.toml`.
 
+#[path = "support/fuzzing.rs"]
+mod fuzzing;
 mod support;
 
-use lockstep_fuzz::Fuzz;
-use std::path::Path;
-use support::{MTL, OBJ, TOML, beside, glb, gltf, load_bytes, png};
+use fuzzing::{fuzz, outcome};
+use support::{MTL, OBJ, TOML, beside, glb, gltf, png};
 
 const GLTF_WORDS: &[&str] = &[
     "\"accessors\":",
@@ -132,26 +133,6 @@ const TOML_WORDS: &[&str] = &[
     "inf",
     "nan",
 ];
-
-fn fuzz(name: &str, seeds: &[Vec<u8>], words: &[&str], parse: impl Fn(&[u8]) -> String) {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name);
-    let report = Fuzz { name, seeds, corpus: &corpus, words }.run(parse);
-    assert!(report.outcomes > 1, "{report:?}");
-}
-
-/// Loads a file; the outcome is its error, or its warnings.
-fn outcome(name: &str, bytes: &[u8], others: &[(&str, Vec<u8>)]) -> String {
-    match load_bytes(name, bytes, others) {
-        Ok(loaded) => {
-            let scene = &loaded.scene;
-            assert!(scene.bytes() < 64 << 20, "{} bytes of {}", scene.bytes(), bytes.len());
-            assert!(scene.positions.iter().flatten().all(|x| x.is_finite()), "a position that is not finite");
-            loaded.warnings.iter().map(|w| format!("{}; ", w.message)).collect::<String>() + "loaded"
-        }
-        // Without the path of the folder, which is another each time.
-        Err(error) => error.rsplit_once(name).map_or(error.clone(), |(_, rest)| rest.to_owned()),
-    }
-}
 
 #[test]
 fn gltf_is_survived() {

@@ -1,10 +1,11 @@
 //! Fuzzing of the loaders of other renderers' scenes: pbrt, Mitsuba, and the meshes that their files name.
 
+#[path = "support/fuzzing.rs"]
+mod fuzzing;
 mod support;
 
-use lockstep_fuzz::Fuzz;
-use std::path::Path;
-use support::{OBJ, load_bytes, png};
+use fuzzing::{fuzz, outcome};
+use support::{OBJ, png};
 
 const PBRT: &str = "LookAt 0 0 -5  0 0 0  0 1 0\nCamera \"perspective\" \"float fov\" 40\nFilm \"rgb\" \"integer xresolution\" [8]\nWorldBegin\n\
     LightSource \"infinite\" \"rgb L\" [0.5 0.5 0.5]\nLightSource \"spot\" \"blackbody I\" 5000 \"point3 from\" [0 3 0]\n\
@@ -94,40 +95,25 @@ fn beside() -> Vec<(&'static str, Vec<u8>)> {
     vec![("t.png", png()), ("t.obj", OBJ.into()), ("t.ply", PLY.into())]
 }
 
-fn fuzz(name: &str, seeds: &[Vec<u8>], listed: &str, parse: impl Fn(&[u8]) -> String) {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name);
+/// Fuzzes with words that a text lists.
+fn fuzz_listed(name: &str, seeds: &[Vec<u8>], listed: &str, parse: impl Fn(&[u8]) -> String) {
     let words = words(listed);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let report = Fuzz { name, seeds, corpus: &corpus, words: &words }.run(parse);
-    assert!(report.outcomes > 1, "{report:?}");
-}
-
-/// Loads a file; the outcome is its error, or its warnings.
-fn outcome(name: &str, bytes: &[u8], others: &[(&str, Vec<u8>)]) -> String {
-    match load_bytes(name, bytes, others) {
-        Ok(loaded) => {
-            let scene = &loaded.scene;
-            assert!(scene.bytes() < 64 << 20, "{} bytes of {}", scene.bytes(), bytes.len());
-            assert!(scene.positions.iter().flatten().all(|x| x.is_finite()), "a position that is not finite");
-            loaded.warnings.iter().map(|w| format!("{}; ", w.message)).collect::<String>() + "loaded"
-        }
-        // Without the path of the folder, which is another each time.
-        Err(error) => error.rsplit_once(name).map_or(error.clone(), |(_, rest)| rest.to_owned()),
-    }
+    fuzz(name, seeds, &words, parse);
 }
 
 #[test]
 fn pbrt_scenes_are_survived() {
-    fuzz("pbrt", &[PBRT.into()], PBRT_WORDS, |bytes| outcome("t.pbrt", bytes, &beside()));
+    fuzz_listed("pbrt", &[PBRT.into()], PBRT_WORDS, |bytes| outcome("t.pbrt", bytes, &beside()));
 }
 
 #[test]
 fn mitsuba_scenes_are_survived() {
-    fuzz("mitsuba", &[MITSUBA.into()], MITSUBA_WORDS, |bytes| outcome("t.xml", bytes, &beside()));
+    fuzz_listed("mitsuba", &[MITSUBA.into()], MITSUBA_WORDS, |bytes| outcome("t.xml", bytes, &beside()));
 }
 
 #[test]
 fn ply_meshes_are_survived() {
     let seeds = [PLY.into(), binary_ply(true), binary_ply(false)];
-    fuzz("ply", &seeds, PLY_WORDS, |bytes| outcome("t.ply", bytes, &[]));
+    fuzz_listed("ply", &seeds, PLY_WORDS, |bytes| outcome("t.ply", bytes, &[]));
 }

@@ -35,6 +35,13 @@ pub struct Plot {
     pub caption: String,
 }
 
+impl Plot {
+    /// A plot of all scenes together, without a remark.
+    fn of_study(file_name: &str, svg: String, title: String) -> Self {
+        Self { file_name: file_name.to_owned(), title, scene: None, svg, caption: String::new() }
+    }
+}
+
 /// Why a plot could not be drawn.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot draw the plot {title:?}: {message}")]
@@ -101,14 +108,7 @@ pub fn all_plots(study: &Study) -> Result<Vec<Plot>, PlotError> {
         ("rates.svg", data::rate_plot(study)),
     ] {
         if let Some(data) = data {
-            let svg = bars::draw(&data)?;
-            plots.push(Plot {
-                file_name: name.to_owned(),
-                svg,
-                title: data.title,
-                scene: None,
-                caption: String::new(),
-            });
+            plots.push(Plot::of_study(name, bars::draw(&data)?, data.title));
         }
     }
     for (name, data) in [
@@ -116,14 +116,7 @@ pub fn all_plots(study: &Study) -> Result<Vec<Plot>, PlotError> {
         ("navigation.svg", portability::navigation_plot(study)),
     ] {
         if let Some(data) = data {
-            let svg = lines::draw(&data)?;
-            plots.push(Plot {
-                file_name: name.to_owned(),
-                svg,
-                title: data.title,
-                scene: None,
-                caption: String::new(),
-            });
+            plots.push(Plot::of_study(name, lines::draw(&data)?, data.title));
         }
     }
     plots.extend(tuning_plots(study)?);
