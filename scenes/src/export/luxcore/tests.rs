@@ -1,5 +1,6 @@
 use super::*;
 use crate::{LoadOptions, load};
+use std::collections::HashSet;
 use std::fs;
 
 fn exported(spec: &str) -> (Exported, String, tempfile::TempDir) {
@@ -15,15 +16,16 @@ fn every_file_and_name_that_a_scene_refers_to_is_there() {
     for spec in ["cornell", "weekend", "instances", "atrium:10k"] {
         let (_, text, dir) = exported(spec);
         let quoted = |line: &str| line.split('"').nth(1).unwrap().to_owned();
+        let keys: HashSet<&str> = text.lines().filter_map(|line| line.split(' ').next()).collect();
         let mut seen = 0;
         for line in text.lines() {
             let (key, _) = line.split_once(" = ").unwrap();
             let there = if key.ends_with(".ply") || key.ends_with(".file") {
                 dir.path().join("made").join(quoted(line)).exists()
             } else if key.ends_with(".shape") {
-                text.contains(&format!("scene.shapes.{}.type", quoted(line)))
+                keys.contains(format!("scene.shapes.{}.type", quoted(line)).as_str())
             } else if key.starts_with("scene.objects.") && key.ends_with(".material") {
-                text.contains(&format!("scene.materials.{}.type", quoted(line)))
+                keys.contains(format!("scene.materials.{}.type", quoted(line)).as_str())
             } else {
                 continue;
             };
