@@ -18,8 +18,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// The oldest and the newest architecture that every change is compiled for: Turing and Hopper.
-const ARCHITECTURES: [u32; 2] = [75, 90];
+/// The architectures that every change is compiled for: Turing, Ampere, Hopper.
+const ARCHITECTURES: [u32; 3] = [75, 80, 90];
 
 fn compiler() -> Option<Arc<Compiler>> {
     let found = nvrtc::any().map_err(|absence| format!("{}. {}", absence.reason, absence.remedy));
@@ -155,12 +155,12 @@ fn configured_programs() -> [ProgramKind; 7] {
 fn every_kernel_configuration_passes_the_audit() {
     let Some(compiler) = compiler() else { return };
     for kind in configured_programs() {
-        audit_marked(&compiler, kind, without_layers());
+        audit(&compiler, kind, without_layers());
     }
     for structure in [Structure::NoCompaction, Structure::Megakernel] {
         let options = ProgramOptions { structure, ..ProgramOptions::default() };
         let nested = KernelFeatures { priorities: true, ..without_layers() };
-        audit_marked(&compiler, ProgramKind::Configured(options), nested);
+        audit(&compiler, ProgramKind::Configured(options), nested);
     }
 }
 
@@ -176,37 +176,14 @@ fn audit_for(compiler: &Compiler, capability: u32, kind: ProgramKind, features: 
     let plain = source_for(Mode::Exact, kind, features).text;
     let plain = exact_ptx_of(compiler, &plain, capability, kind);
     assert_eq!(ptx::violations(&plain), Vec::<String>::new(), "{what}");
-    let marked = ptx::words_by_kernel(&marked_ptx_of(compiler, capability, kind, features));
+    let options = Options { features, ..options(Mode::Exact) };
+    let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, kind).text;
+    let marked = ptx::words_by_kernel(&ptx_of(compiler, &marked, capability, Mode::Exact));
     for (kernel, [all, _]) in ptx::words_by_kernel(&plain) {
         assert_eq!([all, all], marked[&kernel], "{what}: words and marks of {kernel}");
     }
     assert_parameters(&plain, kind);
     plain
-}
-
-/// The PTX of a program whose words are marked.
-fn marked_ptx_of(
-    compiler: &Compiler,
-    capability: u32,
-    kind: ProgramKind,
-    features: KernelFeatures,
-) -> Arc<str> {
-    let options = Options { features, ..options(Mode::Exact) };
-    let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, kind).text;
-    ptx_of(compiler, &marked, capability, Mode::Exact)
-}
-
-/// Audits the marked build of a program alone: all its contractions are marked. Of the kernels that most renders launch,
-/// [`audit`] shows that the plain build has the same ones.
-fn audit_marked(compiler: &Compiler, kind: ProgramKind, features: KernelFeatures) -> Arc<str> {
-    let what = format!("{kind:?}, {features:?}");
-    let marked = marked_ptx_of(compiler, 90, kind, features);
-    assert_eq!(ptx::violations(&marked), Vec::<String>::new(), "{what}");
-    for (kernel, [all, marks]) in ptx::words_by_kernel(&marked) {
-        assert_eq!(all, marks, "{what}: words and marks of {kernel}");
-    }
-    assert_parameters(&marked, kind);
-    marked
 }
 
 /// Asserts that kernels have the parameters of their declarations.
@@ -220,15 +197,8 @@ fn assert_parameters(ptx: &str, kind: ProgramKind) {
     }
 }
 
-/// Programs of light and camera sub-paths, connected and merged, in the default configuration.
-fn pair_programs() -> impl Iterator<Item = (ProgramKind, KernelFeatures)> {
-    Integrator::ALL.into_iter().filter(|integrator| integrator.splats()).map(|integrator| {
-        (ProgramKind::Pairs(integrator, ProgramOptions::default()), KernelFeatures::all(integrator))
-    })
-}
-
-/// The same in other configurations, and those that record.
-fn further_pair_programs() -> Vec<(ProgramKind, KernelFeatures)> {
+/// Programs of light and camera sub-paths, connected and merged.
+fn pair_programs() -> Vec<(ProgramKind, KernelFeatures)> {
     let configured = |structure| ProgramOptions {
         structure,
         threads: Scheduling::PersistentThreads,
@@ -236,13 +206,15 @@ fn further_pair_programs() -> Vec<(ProgramKind, KernelFeatures)> {
         ..ProgramOptions::default()
     };
     let whole = ProgramOptions { structure: Structure::Megakernel, ..ProgramOptions::default() };
+    let integrators = Integrator::ALL.into_iter().filter(|integrator| integrator.splats());
+    let default = integrators.map(|integrator| (integrator, ProgramOptions::default()));
     let configured = [
         (Integrator::Light, configured(Structure::Megakernel)),
         (Integrator::Bpt, configured(Structure::Wavefront)),
         (Integrator::Vcm, whole),
     ];
-    let renders = configured.into_iter().map(|(integrator, options)| {
-        (ProgramKind::Pairs(integrator, options), KernelFeatures { integrator, ..without_layers() })
+    let renders = default.chain(configured).map(|(integrator, options)| {
+        (ProgramKind::Pairs(integrator, options), KernelFeatures::all(integrator))
     });
     let records = [Integrator::Light, Integrator::Bpt].map(KernelFeatures::all);
     renders.chain(records.map(|features| (ProgramKind::RecordPairs, features))).collect()
@@ -261,11 +233,9 @@ fn kernels_that_merge_photons_pass_the_audit() {
 /// The audit of programs of pairs, in two tests since a compilation keeps one processor busy.
 fn audit_pairs(merges: bool) {
     let Some(compiler) = compiler() else { return };
-    let chosen = |(_, features): &(ProgramKind, KernelFeatures)| features.integrator.merges() == merges;
-    let default = pair_programs().filter(chosen).map(|(kind, of)| (kind, audit(&compiler, kind, of)));
-    let further = further_pair_programs().into_iter().filter(chosen);
-    let further = further.map(|(kind, of)| (kind, audit_marked(&compiler, kind, of)));
-    for (kind, ptx) in default.chain(further) {
+    let chosen = pair_programs().into_iter().filter(|(_, features)| features.integrator.merges() == merges);
+    for (kind, features) in chosen {
+        let ptx = audit(&compiler, kind, features);
         assert!(
             kind.records() || ptx.contains("atom.global.add.u64") || ptx.contains("red.global.add.u64"),
             "64-bit atomics"
@@ -289,7 +259,7 @@ fn kernels_for_large_blocks_leave_registers_for_all_their_threads() {
             let bound = BlockBound::of(&KernelConfig { group: Some(group), ..KernelConfig::default() });
             let mut verbose = all_flags(Mode::Exact, bound);
             verbose.push(VERBOSE_FLAG);
-            let text = source_for(Mode::Exact, kind, without_layers()).text;
+            let text = source(Mode::Exact, kind).text;
             let image = compiler.compile(&text, Architecture::Native(90), &verbose).expect("sm_90 is known");
             let logged = from_ptxas(&image.log);
             assert_eq!(logged.len(), text.matches("LS_KERNEL void").count(), "{kind:?}");

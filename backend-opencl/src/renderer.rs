@@ -7,12 +7,12 @@ use crate::launch_shape::{LaunchShape, check_group, default_group};
 use crate::program::{Program, ProgramKey};
 use crate::source;
 use lockstep_core::error::{Error, Result};
-use lockstep_core::{DeviceInfo, Integrator, KernelConfig, Mode, Sampler};
+use lockstep_core::{DeviceInfo, Integrator, KernelConfig, Mode};
 #[cfg(feature = "conformance")]
 use lockstep_gpu::SourcePatch;
 use lockstep_gpu::driver::{self, DeviceType, KernelArg, Limits, Timestamps, Wavefront, default_config};
 use lockstep_gpu::signatures::Kernel;
-use lockstep_gpu::{KernelFeatures, KernelResources, KernelSource, ProgramKind};
+use lockstep_gpu::{KernelFeatures, KernelResources, KernelSource};
 use ocl::core::{self, ArgVal, Event, Mem, ProfilingInfo, ProfilingInfoResult};
 use ocl::{Context, Queue, flags};
 use std::collections::HashMap;
@@ -87,8 +87,7 @@ impl OpenclDevice {
     /// The program that passes launch for scenes with these features. A patched program renders few scenes, and is
     /// compiled in a part of the time without what they lack.
     fn key_with(&self, config: &KernelConfig, features: KernelFeatures) -> ProgramKey {
-        let features =
-            if self.is_patched() { features } else { features_of_passes(&self.device, config, features) };
+        let features = if self.is_patched() { features } else { features_of_passes(&self.device, features) };
         ProgramKey::of(config, features)
     }
 
@@ -170,25 +169,16 @@ impl OpenclDevice {
     }
 }
 
-/// Features that a device's program of passes is built with in a configuration, for scenes with these features. CPU
-/// compilers take seconds, so on CPUs one program serves all scenes, if all its options are the default. Programs with
-/// other options render few scenes, and compile in half the time without what these lack.
-fn features_of_passes(
-    device: &DiscoveredDevice,
-    config: &KernelConfig,
-    features: KernelFeatures,
-) -> KernelFeatures {
-    let default = default_config(config.mode, device.device_type(), features.integrator);
-    let [kind, default_kind] = [config, &default].map(|of| ProgramKind::of(of, features.integrator));
-    let renders_all = kind == default_kind && features.sampler == Sampler::default();
-    if renders_all && device.device_type() != DeviceType::Gpu { features.for_all_scenes() } else { features }
+/// Features that a device's programs of passes are built with, for scenes with these features. CPU compilers take
+/// seconds, so on CPUs one program serves all scenes.
+fn features_of_passes(device: &DiscoveredDevice, features: KernelFeatures) -> KernelFeatures {
+    if device.device_type() == DeviceType::Gpu { features } else { features.for_all_scenes() }
 }
 
 /// The description of a device in a mode, recorded with every result.
 pub(crate) fn info(device: &DiscoveredDevice, mode: Mode) -> DeviceInfo {
-    let config = KernelConfig::in_mode(mode);
-    let features = features_of_passes(device, &config, KernelFeatures::all(Integrator::Path));
-    let source = source::source(device, ProgramKey::of(&config, features));
+    let features = features_of_passes(device, KernelFeatures::all(Integrator::Path));
+    let source = source::source(device, ProgramKey::of(&KernelConfig::in_mode(mode), features));
     device.properties.info(&device.target, &all_flags(device, mode), &source.hash, mode == Mode::Exact)
 }
 

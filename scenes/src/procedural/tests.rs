@@ -88,7 +88,7 @@ fn atrium_surfaces_have_sound_normals() {
 
 #[test]
 fn no_two_surfaces_lie_on_one_another() {
-    for spec in ["cornell", "atrium:10k", "atrium"] {
+    for spec in ["cornell", "atrium:10k", "atrium", "atrium:250k"] {
         let scene = scene(spec);
         let found = coincidence::overlapping(&scene);
         let place = |t: usize| scene.triangles[t].vertices.map(|v| scene.positions[v as usize]);
